@@ -7,7 +7,7 @@
 
 #include "base/map.h"
 #include "base/rng.h"
-#include "ops/expr/ball/ball.h"
+#include "ops/expr/ball/domain_record.h"
 #include "ops/expr/equality/exact.h"
 
 #include <math.h>
@@ -69,12 +69,15 @@ static uint32_t find(struct seed *seeds, uint32_t i)
 
 static bool same_domains(const Eqloom__Expr *x, const Eqloom__Expr *y)
 {
-    if (x->n_variables != y->n_variables || strcmp(x->language, y->language) != 0)
+    if (x->n_variables != y->n_variables || strcmp(x->language, y->language) != 0 ||
+        x->real_values != y->real_values)
         return false;
-    for (size_t i = 0; i < x->n_variables; i++)
-        if (strcmp(x->variables[i]->name, y->variables[i]->name) != 0 ||
-            strcmp(x->variables[i]->domain, y->variables[i]->domain) != 0)
+    for (size_t i = 0; i < x->n_variables; i++) {
+        const Eqloom__VariableDomain *u = x->variables[i], *v = y->variables[i];
+        if (strcmp(u->name, v->name) != 0 || strcmp(u->domain, v->domain) != 0 ||
+            strcmp(u->low, v->low) != 0 || strcmp(u->high, v->high) != 0)
             return false;
+    }
     return true;
 }
 
@@ -91,16 +94,15 @@ static bool seeds_equal(const struct seed *x, const struct seed *y, const Eqloom
         return equal;
     }
     struct arena work = {0};
-    struct ball_domain *domains = arena_array(&work, struct ball_domain, of->n_variables);
-    for (size_t i = 0; i < of->n_variables; i++)
-        domains[i] = (struct ball_domain){of->variables[i]->name, of->variables[i]->domain};
+    struct domains domains = domains_of(&work, of, NULL);
     struct ball_compare result;
     struct ball_options options = {.points = points,
                                    .low = 0.05,
                                    .high = 12,
                                    .precision = 128,
-                                   .domains = domains,
-                                   .n_domains = of->n_variables};
+                                   .domains = domains.all,
+                                   .n_domains = domains.n,
+                                   .real_values = of->real_values};
     ball_compare(&result, &x->x, &y->x, &options);
     arena_free(&work);
     return result.verdict == BALL_EQUAL;

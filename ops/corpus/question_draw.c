@@ -3,6 +3,7 @@
  * neither. */
 #include "ops/corpus/question_draw.h"
 
+#include "ops/expr/ball/domain_record.h"
 #include "ops/expr/edit_distance.h"
 #include "ops/expr/equality/equality.h"
 #include "ops/expr/near_miss.h"
@@ -42,12 +43,9 @@ static enum err_code read_members(struct drawer *d, struct err *e)
 
 static struct ball_options points_of(struct arena *a, const Eqloom__Cluster *c, uint32_t points)
 {
-    size_t n = c->seed ? c->seed->n_variables : 0;
-    struct ball_domain *domains = arena_array(a, struct ball_domain, n + 1);
-    for (size_t i = 0; i < n; i++)
-        domains[i] =
-            (struct ball_domain){c->seed->variables[i]->name, c->seed->variables[i]->domain};
-    return (struct ball_options){.points = points, .seed = 1, .domains = domains, .n_domains = n};
+    struct domains domains = domains_of(a, c->seed, NULL);
+    return (struct ball_options){
+        .points = points, .seed = 1, .domains = domains.all, .n_domains = domains.n};
 }
 
 static uint32_t *shuffled(struct drawer *d)

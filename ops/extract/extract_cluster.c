@@ -3,6 +3,7 @@
  * depend on nothing but the options and lie on the positive axis unless a variable's domain says
  * otherwise. */
 #include "ops/extract/extract_cluster.h"
+#include "ops/expr/ball/domain_record.h"
 #include "ops/expr/equality/equality.h"
 
 #include "base/map.h"
@@ -22,14 +23,13 @@ static void verifier_init(struct verifier *v, struct arena *a, const struct extr
 {
     const struct extract_options *o = x->options;
     const Eqloom__Expr *seed = x->egraph->seed;
-    struct ball_domain *domains = arena_array(a, struct ball_domain, seed->n_variables);
+    struct domains domains = domains_of(a, seed, NULL);
     struct ball_options options = {.points = o->points,
                                    .low = o->low,
                                    .high = o->high,
-                                   .domains = domains,
-                                   .n_domains = seed->n_variables};
-    for (size_t i = 0; i < seed->n_variables; i++)
-        domains[i] = (struct ball_domain){seed->variables[i]->name, seed->variables[i]->domain};
+                                   .domains = domains.all,
+                                   .n_domains = domains.n,
+                                   .real_values = seed->real_values};
     *v = (struct verifier){.compares = o->verify && expr_is_interpreted(&x->seed),
                            .seed = &x->seed,
                            .lang = x->grammar.lang};

@@ -108,7 +108,10 @@ static void put_seed(struct buf *b, const Eqloom__EGraph *m)
     for (size_t i = 0; i < m->seed->n_variables; i++) {
         put_text(b, m->seed->variables[i]->name);
         put_text(b, m->seed->variables[i]->domain);
+        put_text(b, m->seed->variables[i]->low);
+        put_text(b, m->seed->variables[i]->high);
     }
+    put_number(b, m->seed->real_values);
     put_number(b, m->unsound);
 }
 

@@ -2,6 +2,7 @@
 #ifndef OPS_RULES_RULE_H
 #define OPS_RULES_RULE_H
 
+#include "ops/expr/ball/ball.h"
 #include "ops/expr/expr.h"
 #include "rule.pb-c.h"
 
@@ -93,6 +94,10 @@ unsigned rule_predicate_arity(enum rule_predicate p);
 int rule_predicate_find(const char *name, size_t n);
 /* "positive(?a)" */
 char *rule_condition_text(struct arena *a, const struct rule_condition *c);
+
+/* ---- restrict.c ---- */
+/* Of a rule with the variable, a domain is one more condition, or two. */
+void rule_restrict(struct rule *r, struct arena *a, const struct ball_domain *d);
 
 /* ---- records: rule_record.c ---- */
 void rule_to_message(Eqloom__Rule *out, struct arena *a, const struct rules *set,

@@ -212,8 +212,7 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
         (code = queries_check(args, e)) || (code = domain_options_read(&s.given, args, e)) ||
         (code = load(&s, e)))
         goto out;
-    s.judge.domains = s.given.domains;
-    s.judge.n_domains = s.given.n;
+    s.judge.domains = (struct domains){s.given.domains, s.given.n};
     s.judge.real_values = s.given.real_values;
     fprintf(args->narration, "%s: %u expressions in %u clusters, loaded in %.0f ms\n",
             s.record.name, s.index.v.n, s.index.v.n_clusters, s.load_ms);

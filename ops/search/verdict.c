@@ -39,45 +39,24 @@ static void decide(struct finding *f, enum verdict v, const char *why)
     f->why = why;
 }
 
-/* Those that are given, then those of the seed's other variables. */
-static const struct ball_domain *list_domains(size_t *n, const struct judge *j,
-                                              const Eqloom__Cluster *source, struct arena *a)
-{
-    const Eqloom__Expr *seed = source ? source->seed : NULL;
-    size_t n_seed = seed ? seed->n_variables : 0;
-    struct ball_domain *all = arena_array(a, struct ball_domain, j->n_domains + n_seed + 1);
-    for (*n = 0; *n < j->n_domains; ++*n)
-        all[*n] = j->domains[*n];
-    for (size_t i = 0; i < n_seed; i++) {
-        bool given = false;
-        for (size_t k = 0; k < j->n_domains; k++)
-            given = given || strcmp(all[k].name, seed->variables[i]->name) == 0;
-        if (!given)
-            all[(*n)++] =
-                (struct ball_domain){seed->variables[i]->name, seed->variables[i]->domain};
-    }
-    return all;
-}
-
 static void compare(struct finding *f, const struct judge *j, const struct expr *question,
                     bool exact, struct arena *a)
 {
-    size_t n;
-    const struct ball_domain *domains = list_domains(&n, j, f->source, a);
+    struct domains domains = domains_of(a, f->source ? f->source->seed : NULL, &j->domains);
     struct ball_options options = {.points = POINTS,
                                    .seed = 1,
                                    .low = 0.0625,
                                    .high = 8,
                                    .precision = 128,
-                                   .domains = domains,
-                                   .n_domains = n,
+                                   .domains = domains.all,
+                                   .n_domains = domains.n,
                                    .real_values = j->real_values};
     struct equality_test test;
     const char *witness, *way;
     equality_test_begin(&test, question, &options);
     switch (equality_test_ask(&witness, a, &test, &f->x)) {
     case EQUALITY_AGREES:
-        if (exact || normal_equal(&way, question, &f->x, domains, n))
+        if (exact || normal_equal(&way, question, &f->x, domains.all, domains.n))
             decide(f, VERDICT_PROVED, "equal normal forms");
         else
             decide(f, VERDICT_UNDECIDED, "values agree at all points that were tried");
@@ -121,11 +100,10 @@ static enum err_code saturate_cluster(struct judge *j, struct finding *f, size_t
     enum err_code code = err_up(e, need_rules(j, e));
     if (code)
         return code;
-    size_t n_domains;
-    const struct ball_domain *domains = list_domains(&n_domains, j, f->source, a);
+    struct domains domains = domains_of(a, f->source ? f->source->seed : NULL, &j->domains);
     struct egraph *g = egraph_new(j->rules.lang);
-    for (size_t i = 0; i < n_domains && !code; i++)
-        code = err_up(e, egraph_declare(g, domains[i].name, domains[i].domain, e));
+    for (size_t i = 0; i < domains.n && !code; i++)
+        code = err_up(e, egraph_declare(g, &domains.all[i], e));
     if (code)
         goto out;
     eclass_id root = egraph_add_expr(g, question);
@@ -163,7 +141,7 @@ static bool is_tried(const struct finding *f, size_t i)
 static void spread(const struct judge *j, struct finding *f, size_t n, uint32_t cluster)
 {
     bool proved = false;
-    if (j->n_domains)
+    if (j->domains.n)
         return;
     for (size_t i = 0; i < n; i++)
         proved |= f[i].cluster == cluster && f[i].by_rules && f[i].verdict == VERDICT_PROVED;

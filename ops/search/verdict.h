@@ -5,7 +5,7 @@
 
 #include "cluster.pb-c.h"
 #include "ops/egraph/graph/egraph.h"
-#include "ops/expr/ball/ball.h"
+#include "ops/expr/ball/domain_record.h"
 #include "ops/rules/rule.h"
 
 #include <stdio.h>
@@ -29,10 +29,9 @@ struct finding {
 };
 
 struct judge {
-    uint32_t max_nodes;                /* of an e-graph */
-    const struct ball_domain *domains; /* of variables, before those of a seed */
-    size_t n_domains;
-    bool real_values; /* equal where both are real */
+    uint32_t max_nodes;     /* of an e-graph */
+    struct domains domains; /* of variables, before those of a seed */
+    bool real_values;       /* equal where both are real */
     /* filled when it is first needed */
     struct arena arena;
     struct rules rules; /* the shipped ones */

@@ -1,6 +1,7 @@
 """`eqloom explain`: proofs that read well, refutations with a witness, and an honest 'undecided'."""
 import json
 import pathlib
+import shutil
 import re
 import subprocess
 import tempfile
@@ -361,7 +362,82 @@ exports: {malformed.txt: theirs.malformed}
 """
 
 
+DOMAINS = """eqloom: 1
+name: domains
+params: {real: false, domain: 'a>0'}
+nodes:
+  rules:     {op: rules, files: [mine.rules]}
+  certified: {op: certify, rules: rules, domains: ["${domain}"], real: "${real}"}
+  seeds:     {op: templates, files: [mine.yaml]}
+  egraphs:   {op: saturate, exprs: seeds, rules: certified, domains: ['x>1', 'y:real'], real: "${real}"}
+  clusters:  {op: extract, egraphs: egraphs, max_tokens: 12, per_cluster: 20}
+"""
+
+
 class Verify(ProjectTest):
+    def test_domains_in_a_job(self):
+        self.p.write("mine.rules", "group g\nroot: sqrt(?a^2) -> ?a\n"
+                     "less: abs(?a) -> ?a if less(1, ?a)\n")
+        self.p.write("mine.yaml", "templates: 1\nvariables: {y: complex}\ngroups: {g: {templates: "
+                     "['sqrt(x^2) + abs(x)', 'sqrt(y^2) + abs(x)']}}\n")
+        self.p.write("domains.yaml", DOMAINS)
+        self.p.eqloom("run", "domains.yaml")
+        rule = json.loads(self.p.eqloom("show", "domains/certified", "--json").out)["elements"][1]
+        shown = self.p.eqloom("show", rule).out
+        self.assertIn("predicate: less", shown) # what was assumed is part of the rule
+        ids = json.loads(self.p.eqloom("show", "domains/clusters", "--json").out)["elements"]
+        for i, has_root in zip(ids, (False, True)):
+            cluster = json.loads(self.p.eqloom("show", i, "--json").out)["value"]
+            self.assertIn({"name": "x", "domain": "positive", "low": "1", "high": ""},
+                          cluster["seed"]["variables"])
+            least = min((m["prefix"] for m in cluster["members"]), key=len)
+            self.assertEqual("sqrt" in least, has_root, least) # y is real, not positive
+            self.assertNotIn("abs", least)
+            self.assertEqual({m["standing"] for m in cluster["members"]}, {"AGREES"})
+        failed = self.p.eqloom("run", "domains.yaml", "--set", "domain=a:real", expect=None)
+        self.assertNotEqual(failed.status, 0)
+        self.assertIn("rule g/root is false", failed.err)
+        failed = self.p.eqloom("run", "domains.yaml", "--set", "domain=a>b", expect=None)
+        self.assertIn("a domain is x:real", failed.err)
+
+    def test_where_both_sides_are_real(self):
+        self.p.write("mine.rules", "group g\nln: ln(?a^2) -> 2*ln(?a)\n")
+        self.p.write("mine.yaml", "templates: 1\ngroups: {g: {templates: ['ln(y^2) + ln(x^2)']}}\n")
+        self.p.write("domains.yaml", DOMAINS.replace("'a>0'", "'a:real'"))
+        failed = self.p.eqloom("run", "domains.yaml", expect=None)
+        self.assertIn("rule g/ln is false", failed.err)
+        self.p.eqloom("run", "domains.yaml", "--set", "real=true")
+        cluster = json.loads(self.p.eqloom("show", "domains/clusters", "--json").out)["elements"][0]
+        value = json.loads(self.p.eqloom("show", cluster, "--json").out)["value"]
+        self.assertTrue(value["seed"]["real_values"])
+        self.assertGreater(len(value["members"]), 1)
+        self.assertEqual({m["standing"] for m in value["members"]}, {"AGREES"})
+        self.p.write("domains.yaml", DOMAINS.replace("'a>0'", "'a:real'").replace(
+            "'y:real'], real: \"${real}\"", "'y:real']"))
+        failed = self.p.eqloom("run", "domains.yaml", "--set", "real=true", expect=None)
+        self.assertIn("only `saturate` with real: true takes", failed.err)
+
+    def test_the_shipped_job(self):
+        jobs = pathlib.Path(__file__).parents[2] / "jobs"
+        shutil.copytree(jobs / "identities", self.p.dir / "identities")
+        shutil.copytree(jobs / "rules", self.p.dir / "rules", dirs_exist_ok=True)
+        self.p.write("identities.yaml", (jobs / "identities.yaml").read_text())
+        self.p.eqloom("run", "identities.yaml", "checked", "pairs", "clusters")
+        ids = json.loads(self.p.eqloom("show", "identities/checked", "--json").out)["elements"]
+        shown = [json.loads(self.p.eqloom("show", i, "--json").out)["value"] for i in ids]
+        standings = [m["standing"] for c in shown for m in c["members"]]
+        self.assertEqual({s: standings.count(s) for s in standings},
+                         {"PROVED": 43, "REFUTED": 17, "NO_VALUE": 2})
+        of = {m["prefix"]: m for c in shown for m in c["members"]}
+        self.assertEqual(of["- 1 pow cos x 2"]["standing"], "PROVED")
+        self.assertEqual(of["+ abs x abs y"]["standing"], "REFUTED")
+        ids = json.loads(self.p.eqloom("show", "identities/clusters", "--json").out)["elements"]
+        for i in ids:
+            cluster = json.loads(self.p.eqloom("show", i, "--json").out)["value"]
+            self.assertEqual([(v["low"], v["high"]) for v in cluster["seed"]["variables"]],
+                             [("-1", "1")])
+            self.assertEqual({m["standing"] for m in cluster["members"]}, {"AGREES"})
+
     def standings(self, node):
         """Of the members of all clusters, in order."""
         ids = json.loads(self.p.eqloom("show", f"verify/{node}", "--json").out)["elements"]

@@ -306,15 +306,15 @@ static void test_reflection(void **state)
     make_cluster(&x);
     struct memory file = memory_open();
     reflect_dump(file.f, reflect_json(&x.c.base, REFLECT_INFIX));
-    assert_written(
-        &file,
-        "{\"seed\":{\"infix\":\"<+ x 1>\",\"prefix\":\"+ x 1\",\"variables\":[],\"language\":\"\"},"
-        "\"members\":["
-        "{\"infix\":\"<+ x 1>\",\"prefix\":\"+ x "
-        "1\",\"standing\":\"PROVED\",\"tokens\":3,\"witness\":\"\"},"
-        "{\"infix\":\"<+ 1\\tx\\\\>\",\"prefix\":\"+ "
-        "1\\tx\\\\\",\"standing\":\"AGREES\",\"tokens\":3,\"witness\":\"\"}],"
-        "\"terms\":\"12345678901234567890\",\"max_tokens\":25,\"unsound\":false}\n");
+    assert_written(&file,
+                   "{\"seed\":{\"infix\":\"<+ x 1>\",\"prefix\":\"+ x "
+                   "1\",\"variables\":[],\"language\":\"\",\"real_values\":false},"
+                   "\"members\":["
+                   "{\"infix\":\"<+ x 1>\",\"prefix\":\"+ x "
+                   "1\",\"standing\":\"PROVED\",\"tokens\":3,\"witness\":\"\"},"
+                   "{\"infix\":\"<+ 1\\tx\\\\>\",\"prefix\":\"+ "
+                   "1\\tx\\\\\",\"standing\":\"AGREES\",\"tokens\":3,\"witness\":\"\"}],"
+                   "\"terms\":\"12345678901234567890\",\"max_tokens\":25,\"unsound\":false}\n");
     file = memory_open();
     reflect_print(file.f, &x.c.base, REFLECT_INFIX, 1);
     assert_written(&file, "seed: infix: <+ x 1>\n"
@@ -333,12 +333,13 @@ static void test_tsv(void **state)
     tsv_header(file.f, x.c.base.descriptor);
     tsv_rows(file.f, &x.c.base, 4);
     assert_written(
-        &file, "index\tinfix\tprefix\tstanding\ttokens\twitness\tseed.infix\tseed.prefix\t"
-               "seed.language\t"
-               "terms\tmax_tokens\tunsound\n"
-               "4\t<+ x 1>\t+ x 1\tPROVED\t3\t\t<+ x 1>\t+ x 1\t\t12345678901234567890\t25\tfalse\n"
-               "4\t<+ 1\\tx\\\\>\t+ 1\\tx\\\\\tAGREES\t3\t\t<+ x 1>\t+ x 1\t\t"
-               "12345678901234567890\t25\tfalse\n");
+        &file,
+        "index\tinfix\tprefix\tstanding\ttokens\twitness\tseed.infix\tseed.prefix\t"
+        "seed.language\tseed.real_values\t"
+        "terms\tmax_tokens\tunsound\n"
+        "4\t<+ x 1>\t+ x 1\tPROVED\t3\t\t<+ x 1>\t+ x 1\t\tfalse\t12345678901234567890\t25\tfalse\n"
+        "4\t<+ 1\\tx\\\\>\t+ 1\\tx\\\\\tAGREES\t3\t\t<+ x 1>\t+ x 1\t\tfalse\t"
+        "12345678901234567890\t25\tfalse\n");
 }
 
 static void test_table(void **state)

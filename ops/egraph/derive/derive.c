@@ -22,7 +22,7 @@ static enum err_code prepare(struct egraph **out, struct saturate_options *o,
     *out = egraph_new(lang);
     egraph_keep_proofs(*out);
     for (size_t i = 0; !code && i < options->n_domains; i++)
-        code = egraph_declare(*out, options->domains[i].name, options->domains[i].domain, e);
+        code = egraph_declare(*out, &options->domains[i], e);
     return err_up(e, code);
 }
 

@@ -3,6 +3,7 @@
  * differ from those of the term before at two points, or its normal form does. */
 #include "ops/egraph/derive/mistake.h"
 
+#include "ops/expr/ball/domain_record.h"
 #include "ops/expr/equality/equality.h"
 #include "ops/expr/near_miss.h"
 
@@ -32,16 +33,13 @@ static enum err_code check_language(const struct drawer *d, struct err *e)
 static void declare_domains(struct drawer *d)
 {
     const Eqloom__Expr *seed = d->cluster->seed;
-    size_t n = seed ? seed->n_variables : 0;
-    struct ball_domain *domains = arena_array(d->a, struct ball_domain, n + 1);
-    for (size_t i = 0; i < n; i++)
-        domains[i] = (struct ball_domain){seed->variables[i]->name, seed->variables[i]->domain};
+    struct domains domains = domains_of(d->a, seed, NULL);
     d->derive = (struct derive_options){.iterations = d->options->iterations,
                                         .max_nodes = d->options->max_nodes,
-                                        .domains = domains,
-                                        .n_domains = n};
+                                        .domains = domains.all,
+                                        .n_domains = domains.n};
     d->points = (struct ball_options){
-        .points = d->options->points, .seed = 1, .domains = domains, .n_domains = n};
+        .points = d->options->points, .seed = 1, .domains = domains.all, .n_domains = domains.n};
 }
 
 /* ---- one derivation ---- */

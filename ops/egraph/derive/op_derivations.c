@@ -49,7 +49,7 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     struct state *s = calloc(1, sizeof *s);
     if (!s)
         return err_fail(e, ERR_NOMEM, "out of memory");
-    enum err_code code = op_rules_read(&s->rules, &s->arena, ctx, e);
+    enum err_code code = op_rules_read(&s->rules, &s->arena, ctx, false, e);
     if (!code && s->rules.unsound)
         code = err_fail(e, ERR_INPUT,
                         "a rule is refuted (allow_unsound): derivations need true rules");

@@ -3,15 +3,13 @@
 #include "engine/op.h"
 #include "ops/egraph/derive/standing.h"
 #include "ops/egraph/run/rules_input.h"
-#include "ops/expr/ball/domain.h"
+#include "ops/expr/ball/domain_record.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const struct op_param params[] = {
-    {"domains", OP_STRINGS, "", NULL, 0, 0,
-     "Of variables: 'x:real', 'n:integer', 'x>1', '0<x<1'; else those of the cluster, or "
-     "positive."},
+    DOMAINS_PARAM,
     {"real", OP_BOOL, "false", NULL, 0, 0, "Equal where both values are real."},
     {"keep", OP_ENUM, "all", "all|undecided|proved", 0, 0,
      "Which members pass: all; those that are not refuted and have values; those that are proved."},
@@ -36,8 +34,7 @@ struct state {
     struct arena arena;
     struct op_rules rules;
     struct ruleset *set;
-    struct ball_domain *domains;
-    size_t n_domains;
+    struct domains domains;
 };
 
 static void release(void *state)
@@ -49,25 +46,10 @@ static void release(void *state)
     free(s);
 }
 
-static enum err_code read_domains(struct ball_domain **out, size_t *n, struct arena *a,
-                                  struct op_ctx *ctx, struct err *e)
-{
-    const char *const *texts;
-    size_t given = op_strings(&texts, ctx, "domains");
-    *out = arena_array(a, struct ball_domain, given + 1);
-    for (*n = 0; *n < given; ++*n) {
-        enum err_code code = domain_parse(&(*out)[*n], a, texts[*n], e);
-        if (code)
-            return err_up(e, code);
-    }
-    return OK;
-}
-
 static enum err_code check(struct op_ctx *ctx, struct err *e)
 {
-    struct ball_domain *domains;
-    size_t n;
-    return err_up(e, read_domains(&domains, &n, op_arena(ctx), ctx, e));
+    struct domains domains;
+    return err_up(e, domains_read(&domains, op_arena(ctx), ctx, e));
 }
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
@@ -75,9 +57,9 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     struct state *s = calloc(1, sizeof *s);
     if (!s)
         return err_fail(e, ERR_NOMEM, "out of memory");
-    enum err_code code = op_rules_read(&s->rules, &s->arena, ctx, e);
+    enum err_code code = op_rules_read(&s->rules, &s->arena, ctx, false, e);
     if (!code)
-        code = read_domains(&s->domains, &s->n_domains, &s->arena, ctx, e);
+        code = domains_read(&s->domains, &s->arena, ctx, e);
     if (!code && s->rules.unsound)
         code = err_fail(e, ERR_INPUT, "a rule is refuted (allow_unsound): it can prove nothing");
     if (code) {
@@ -87,26 +69,6 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     s->set = ruleset_new(&s->rules.rules);
     *state = s;
     return OK;
-}
-
-/* The parameter's domains come first. */
-static void add_domains(struct derive_options *limits, const struct state *s, struct arena *a,
-                        const Eqloom__Expr *seed)
-{
-    struct ball_domain *all =
-        arena_array(a, struct ball_domain, s->n_domains + seed->n_variables + 1);
-    if (s->n_domains)
-        memcpy(all, s->domains, s->n_domains * sizeof *all);
-    limits->n_domains = s->n_domains;
-    limits->domains = all;
-    for (size_t i = 0; i < seed->n_variables; i++) {
-        bool given = false;
-        for (size_t k = 0; k < s->n_domains; k++)
-            given = given || strcmp(all[k].name, seed->variables[i]->name) == 0;
-        if (!given)
-            all[limits->n_domains++] =
-                (struct ball_domain){seed->variables[i]->name, seed->variables[i]->domain};
-    }
 }
 
 static const Eqloom__Standing standings[] = {[STANDING_PROVED] = EQLOOM__STANDING__PROVED,
@@ -121,10 +83,13 @@ static enum err_code verify(Eqloom__Cluster *c, struct op_ctx *ctx, const struct
         return OK;
     struct arena *a = op_arena(ctx), work = {0};
     struct rules rules = s->rules.rules;
+    struct domains domains = domains_of(a, c->seed, &s->domains);
     struct standing_options options = {
         .limits = {.iterations = (uint32_t)op_int(ctx, "iterations"),
                    .max_nodes = rules.n ? (uint32_t)op_int(ctx, "max_nodes") : 1,
-                   .real_values = op_bool(ctx, "real")},
+                   .domains = domains.all,
+                   .n_domains = domains.n,
+                   .real_values = op_bool(ctx, "real") || c->seed->real_values},
         .verdict_only = true};
     struct expr first;
     enum err_code code = lang_named(&rules.lang, c->seed->language, e);
@@ -132,7 +97,6 @@ static enum err_code verify(Eqloom__Cluster *c, struct op_ctx *ctx, const struct
         code = err_fail(e, ERR_INPUT, "the rules are of another language than the cluster");
     if (!code)
         code = expr_from_prefix(&first, a, rules.lang, c->members[0]->prefix, e);
-    add_domains(&options.limits, s, a, c->seed);
     for (size_t i = 0; i < c->n_members && !code; i++) {
         struct expr x;
         struct standing_result result;

@@ -168,7 +168,8 @@ uint32_t facts_constant(struct facts *t, uint32_t number)
     return intern(t, (struct fact){.constant = number, .degree = FACT_NO_DEGREE});
 }
 
-uint32_t facts_variable(struct facts *t, enum variable_domain domain, unsigned bit)
+uint32_t facts_variable(struct facts *t, enum variable_domain domain, struct interval within,
+                        unsigned bit)
 {
     struct fact f = {.vars = 1ull << bit, .constant = NO_CONSTANT, .degree = 1};
     struct interval v = interval_all();
@@ -187,7 +188,7 @@ uint32_t facts_variable(struct facts *t, enum variable_domain domain, unsigned b
     case DOMAIN_COMPLEX: f.flags = 0; break;
     }
     if (f.flags & FACT_REAL)
-        set_interval(&f, v);
+        set_interval(&f, interval_meet(v, within));
     return intern(t, f);
 }
 

@@ -67,7 +67,7 @@ void facts_free(struct facts *t);
 /* No information, except that it depends on `vars` at most. */
 uint32_t facts_unknown(struct facts *t, uint64_t vars);
 uint32_t facts_constant(struct facts *t, uint32_t number);
-/* A variable by its domain; bit < FACT_MAX_SYMBOLS. */
+/* A variable by its domain, a real one within an interval; bit < FACT_MAX_SYMBOLS. */
 enum variable_domain {
     DOMAIN_POSITIVE, /* the default */
     DOMAIN_NONNEGATIVE,
@@ -75,7 +75,8 @@ enum variable_domain {
     DOMAIN_INTEGER,
     DOMAIN_COMPLEX,
 };
-uint32_t facts_variable(struct facts *t, enum variable_domain domain, unsigned bit);
+uint32_t facts_variable(struct facts *t, enum variable_domain domain, struct interval within,
+                        unsigned bit);
 /* "pi" or "e". */
 uint32_t facts_known_symbol(struct facts *t, const char *name);
 /* The first of the two cache entries for op over a and b. */

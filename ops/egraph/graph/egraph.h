@@ -4,6 +4,7 @@
 #define OPS_EGRAPH_GRAPH_EGRAPH_H
 
 #include "egraph.pb-c.h"
+#include "ops/expr/ball/ball.h"
 #include "ops/expr/expr.h"
 #include "ops/rules/rule.h"
 
@@ -16,9 +17,8 @@ void egraph_free(struct egraph *g);
  * cached facts are kept, so that the next graph is faster. */
 void egraph_clear(struct egraph *g);
 /* Variables are real and positive unless declared "nonnegative", "real", "nonzero", "integer" or
- * "complex" before their first use. ERR_INPUT for other words. */
-enum err_code egraph_declare(struct egraph *g, const char *variable, const char *domain,
-                             struct err *e);
+ * "complex", or within an interval, before their first use. ERR_INPUT for other words. */
+enum err_code egraph_declare(struct egraph *g, const struct ball_domain *domain, struct err *e);
 /* Remembers why terms are equal, for egraph_explain; to be called before anything is added. */
 void egraph_keep_proofs(struct egraph *g);
 eclass_id egraph_add_expr(struct egraph *g, const struct expr *x);

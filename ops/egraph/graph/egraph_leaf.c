@@ -4,7 +4,13 @@
 
 #include <string.h>
 
-static uint32_t symbol_fact(struct egraph *g, struct leaf *l, enum variable_domain domain)
+/* What a variable may be: a domain, and perhaps an interval within it. */
+struct values {
+    enum variable_domain domain;
+    struct interval interval;
+};
+
+static uint32_t symbol_fact(struct egraph *g, struct leaf *l, const struct values *values)
 {
     bool constant = g->interpreted && lang_is_constant(l->text);
     if (l->op == X_SYM && constant)
@@ -16,11 +22,11 @@ static uint32_t symbol_fact(struct egraph *g, struct leaf *l, enum variable_doma
     g->n_variables++;
     if (l->op == X_VAR || !g->interpreted)
         return facts_unknown(&g->facts, 1ull << l->bit);
-    return facts_variable(&g->facts, domain, l->bit);
+    return facts_variable(&g->facts, values->domain, values->interval, l->bit);
 }
 
 static uint32_t add_leaf_text(struct egraph *g, uint16_t op, const char *text,
-                              enum variable_domain domain)
+                              const struct values *values)
 {
     bool added;
     uint64_t *known = name_map_put(&g->leaf_index, text, g->n_leaves, &added);
@@ -34,7 +40,7 @@ static uint32_t add_leaf_text(struct egraph *g, uint16_t op, const char *text,
         l.fact =
             number == NO_CONSTANT ? facts_unknown(&g->facts, 0) : facts_constant(&g->facts, number);
     } else {
-        l.fact = symbol_fact(g, &l, domain);
+        l.fact = symbol_fact(g, &l, values);
     }
     g->leaves = vec_grow(g->leaves, &g->leaves_cap, g->n_leaves + 1, sizeof *g->leaves);
     g->leaves[g->n_leaves] = l;
@@ -43,12 +49,27 @@ static uint32_t add_leaf_text(struct egraph *g, uint16_t op, const char *text,
 
 uint32_t graph_leaf(struct egraph *g, uint16_t op, const char *text)
 {
-    return add_leaf_text(g, op, text, DOMAIN_POSITIVE);
+    return add_leaf_text(g, op, text, &(struct values){DOMAIN_POSITIVE, interval_all()});
 }
 
-enum err_code egraph_declare(struct egraph *g, const char *variable, const char *domain,
-                             struct err *e)
+/* Its ends do not matter: facts have isolated exceptions. */
+static struct interval interval_of(struct egraph *g, const struct ball_domain *d)
 {
+    struct interval out = interval_all();
+    double unused;
+    struct constants *numbers = &g->facts.constants;
+    uint32_t low = d->low ? constant_parse(numbers, d->low) : NO_CONSTANT;
+    uint32_t high = d->high ? constant_parse(numbers, d->high) : NO_CONSTANT;
+    if (low != NO_CONSTANT)
+        constant_bounds(&out.lo, &unused, numbers, low);
+    if (high != NO_CONSTANT)
+        constant_bounds(&unused, &out.hi, numbers, high);
+    return out;
+}
+
+enum err_code egraph_declare(struct egraph *g, const struct ball_domain *declared, struct err *e)
+{
+    const char *variable = declared->name, *domain = declared->domain;
     static const char *const names[] = {
         [DOMAIN_POSITIVE] = "positive", [DOMAIN_NONNEGATIVE] = "nonnegative",
         [DOMAIN_REAL] = "real",         [DOMAIN_INTEGER] = "integer",
@@ -71,6 +92,7 @@ enum err_code egraph_declare(struct egraph *g, const char *variable, const char 
     if (name_map_get(&g->leaf_index, variable))
         return err_fail(e, ERR_INPUT, "the variable %s is declared twice, or after its use",
                         variable);
-    add_leaf_text(g, X_SYM, variable, (enum variable_domain)d);
+    struct values values = {(enum variable_domain)d, interval_of(g, declared)};
+    add_leaf_text(g, X_SYM, variable, &values);
     return OK;
 }

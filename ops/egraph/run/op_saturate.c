@@ -4,6 +4,7 @@
 #include "ops/egraph/graph/egraph.h"
 #include "ops/egraph/reuse/saturation_reuse.h"
 #include "ops/egraph/run/rules_input.h"
+#include "ops/expr/ball/domain_record.h"
 
 #include "expr.pb-c.h"
 #include "rule.pb-c.h"
@@ -21,6 +22,10 @@ static const struct op_param params[] = {
      "A rule with more matches in one iteration is banned; doubles each time."},
     {"ban_length", OP_INT, "5", NULL, 0, 10000,
      "How many iterations a ban lasts; doubles each time. 0: no rule is banned."},
+    DOMAINS_PARAM,
+    {"real", OP_BOOL, "false", NULL, 0, 0,
+     "Equal where both values are real. That is not transitive, so `extract` compares members with "
+     "their seed and marks those that differ."},
     {0}};
 static const struct op_port inputs[] = {
     {"exprs", KIND_EXPR, OP_COLLECTION, false, "What to saturate."},
@@ -57,6 +62,7 @@ struct saturate_state {
     struct ruleset *compiled;
     struct reuse_rules *reuse;
     const char **names; /* "group/name" */
+    struct domains domains;
 };
 
 static struct egraph *take_graph(const struct saturate_state *s)
@@ -107,7 +113,8 @@ static void free_changes(struct changes *changes)
 static enum err_code read_rules(struct saturate_state *s, struct op_ctx *ctx, struct err *e)
 {
     enum err_code code;
-    if ((code = op_rules_read(&s->from, &s->arena, ctx, e)))
+    if ((code = op_rules_read(&s->from, &s->arena, ctx, op_bool(ctx, "real"), e)) ||
+        (code = domains_read(&s->domains, &s->arena, ctx, e)))
         return err_up(e, code);
     const struct rules *rules = &s->from.rules;
     s->names = arena_array(&s->arena, const char *, rules->n);
@@ -183,8 +190,12 @@ static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
         return err_up(e, code);
     if (proofs)
         egraph_keep_proofs(g);
-    for (size_t i = 0; i < seed->n_variables; i++)
-        if ((code = egraph_declare(g, seed->variables[i]->name, seed->variables[i]->domain, e)))
+    struct domains domains = domains_of(a, seed, &s->domains);
+    Eqloom__Expr with_domains = *seed; /* they are said with whatever is made of it */
+    domains_store(&with_domains, a, &domains);
+    with_domains.real_values = seed->real_values || op_bool(ctx, "real");
+    for (size_t i = 0; i < domains.n; i++)
+        if ((code = egraph_declare(g, &domains.all[i], e)))
             return err_up(e, code);
     eclass_id root = egraph_add_expr(g, &x);
     struct saturate_options o = {
@@ -202,7 +213,7 @@ static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
         return err_up(e, code);
     Eqloom__EGraph message;
     egraph_to_message(&message, a, g, root);
-    message.seed = seed;
+    message.seed = &with_domains;
     message.stop = r.stop;
     message.iterations = r.iterations;
     message.unsound = s->from.unsound;
@@ -331,6 +342,12 @@ static bool took_part(const ProtobufCMessage *output, const char *role,
     return false;
 }
 
+static enum err_code check(struct op_ctx *ctx, struct err *e)
+{
+    struct domains domains;
+    return err_up(e, domains_read(&domains, op_arena(ctx), ctx, e));
+}
+
 const struct op op_saturate = {
     .name = "saturate",
     .version = 12,
@@ -342,6 +359,7 @@ const struct op op_saturate = {
     .params = params,
     .inputs = inputs,
     .outputs = outputs,
+    .check = check,
     .prepare = prepare,
     .release = release,
     .run = run,

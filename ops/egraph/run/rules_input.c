@@ -1,12 +1,18 @@
 /* See rules_input.h. */
 #include "ops/egraph/run/rules_input.h"
 
-static enum err_code check_certificate(bool *unsound, const Eqloom__Rule *r, struct err *e)
+static enum err_code check_certificate(bool *unsound, const Eqloom__Rule *r, bool real,
+                                       struct err *e)
 {
     const Eqloom__Certificate *c = r->certificate;
     if (!c || c->verdict == EQLOOM__VERDICT__UNKNOWN)
         return err_fail(e, ERR_INPUT,
                         "rule %s/%s has no certificate: pass the rules through `certify` first",
+                        r->group, r->name);
+    if (c->real_values && !real)
+        return err_fail(e, ERR_INPUT,
+                        "rule %s/%s was certified where both sides are real, which only `saturate` "
+                        "with real: true takes",
                         r->group, r->name);
     if (c->unsound)
         *unsound = true;
@@ -18,7 +24,7 @@ static enum err_code check_certificate(bool *unsound, const Eqloom__Rule *r, str
     return OK;
 }
 
-enum err_code op_rules_read(struct op_rules *out, struct arena *a, struct op_ctx *ctx,
+enum err_code op_rules_read(struct op_rules *out, struct arena *a, struct op_ctx *ctx, bool real,
                             struct err *e)
 {
     enum err_code code;
@@ -30,7 +36,7 @@ enum err_code op_rules_read(struct op_rules *out, struct arena *a, struct op_ctx
         if ((code = op_get_in(&m, ctx, "rules", i, a, e)))
             return err_up(e, code);
         const Eqloom__Rule *r = out->records[i] = (const Eqloom__Rule *)m;
-        if ((code = check_certificate(&out->unsound, r, e)) ||
+        if ((code = check_certificate(&out->unsound, r, real, e)) ||
             (code = rule_from_message(&out->rules.rules[i], &out->rules.lang, a, r, e)))
             return err_up(e, code);
         out->rules.n++;

@@ -10,9 +10,10 @@ struct op_rules {
     const Eqloom__Rule **records; /* in the order of the input */
     bool unsound;                 /* a refuted rule was allowed */
 };
-/* Reads the input `rules` into an arena that outlives the ctx. ERR_INPUT for a rule that is not
- * certified, ERR_FAILED for one that is refuted. */
-enum err_code op_rules_read(struct op_rules *out, struct arena *a, struct op_ctx *ctx,
+/* Reads the input `rules` into an arena that outlives the ctx. `real`: those that were certified
+ * where both sides are real are admitted. ERR_INPUT for a rule that is not certified, ERR_FAILED
+ * for one that is refuted. */
+enum err_code op_rules_read(struct op_rules *out, struct arena *a, struct op_ctx *ctx, bool real,
                             struct err *e);
 
 #endif

@@ -112,14 +112,19 @@ static void domains_are_heeded(void **state)
     struct arena a = {0};
     struct err e = {0};
     struct egraph *g = egraph_new(&lang_calculus);
-    assert_int_equal(egraph_declare(g, "z", "complex", &e), OK);
-    assert_int_equal(egraph_declare(g, "r", "real", &e), OK);
-    assert_int_equal(egraph_declare(g, "q", "reel", &e), ERR_INPUT);
+    assert_int_equal(egraph_declare(g, &(struct ball_domain){"z", "complex"}, &e), OK);
+    assert_int_equal(egraph_declare(g, &(struct ball_domain){"r", "real"}, &e), OK);
+    assert_int_equal(egraph_declare(g, &(struct ball_domain){"q", "reel"}, &e), ERR_INPUT);
     assert_non_null(strstr(e.hint, "real"));
     assert_false(fact_of(g, &a, "z")->flags & FACT_REAL);
     assert_true(fact_of(g, &a, "z")->flags & FACT_NONZERO);
     assert_true(fact_of(g, &a, "r^2")->lo >= 0);
     assert_false(fact_of(g, &a, "ln(r)")->flags & FACT_REAL);
+    struct ball_domain third = {"t", "positive", "1/3", "1"};
+    assert_int_equal(egraph_declare(g, &third, &e), OK);
+    const struct fact *t = fact_of(g, &a, "t");
+    assert_true(t->lo <= 1.0 / 3 && t->lo > 0.33 && t->hi == 1 && t->flags & FACT_HI_OPEN);
+    assert_true(fact_of(g, &a, "1 - t")->lo >= 0 && fact_of(g, &a, "ln(t)")->hi < 1e-3);
     egraph_free(g);
     arena_free(&a);
 }

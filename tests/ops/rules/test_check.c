@@ -3,7 +3,7 @@
 #include "base/os.h"
 #include "base/rng.h"
 #include "ops/expr/ball/ball.h"
-#include "ops/rules/certify.h"
+#include "ops/rules/check/certify.h"
 #include "tests/unit.h"
 
 static const struct rule_check_options options = {.points = 64, .seed = 1};

@@ -3,7 +3,7 @@
 #include "base/map.h"
 #include "base/os.h"
 #include "ops/expr/ball/ball.h"
-#include "ops/rules/certify.h"
+#include "ops/rules/check/certify.h"
 #include "tests/ops/library.h"
 
 static void check_language(const struct language *lang, size_t at_least)

@@ -3,10 +3,10 @@
  * which rules fail: zero and one, on branch cuts and on both sides of them, beyond the radius of a
  * series, multiples of pi, the borders of principal values, very large and very small ones. The
  * simplest come first, since they make the most readable witnesses. */
-#include "ops/rules/sampler.h"
+#include "ops/rules/check/sampler.h"
 #include "base/rng.h"
 #include "ops/expr/rational.h"
-#include "ops/rules/range.h"
+#include "ops/rules/check/range.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,11 +2,11 @@
  * f) they stand for functions of ?x. By the chain rule only their values and derivatives matter, so
  * that ?a becomes ?a + ?a_1 ?x + ?a_2 ?x^2, which has any value and derivatives up to the second.
  */
-#include "ops/rules/proof.h"
+#include "ops/rules/check/proof.h"
 
 #include "ops/expr/normal/normal.h"
 #include "ops/expr/rational.h"
-#include "ops/rules/range.h"
+#include "ops/rules/check/range.h"
 
 #include <string.h>
 

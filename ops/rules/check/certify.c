@@ -1,10 +1,10 @@
 /* The verdict on a rule; see certify.h. */
-#include "ops/rules/certify.h"
+#include "ops/rules/check/certify.h"
 #include "ops/expr/equality/exact.h"
-#include "ops/rules/guard.h"
-#include "ops/rules/proof.h"
-#include "ops/rules/range.h"
-#include "ops/rules/trial.h"
+#include "ops/rules/check/guard.h"
+#include "ops/rules/check/proof.h"
+#include "ops/rules/check/range.h"
+#include "ops/rules/check/trial.h"
 
 enum { MIN_POINTS = 3 }; /* fewer certify nothing, unless the rule has no variables */
 

@@ -1,6 +1,6 @@
 /* Intersects the intervals of all conditions on one term. This is exact, but it does not find
  * conditions that contradict each other through different terms. */
-#include "ops/rules/range.h"
+#include "ops/rules/check/range.h"
 #include "ops/expr/ball/ball.h"
 #include "ops/expr/rational.h"
 

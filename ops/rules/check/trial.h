@@ -3,8 +3,8 @@
 #define OPS_RULES_TRIAL_H
 
 #include "ops/expr/ball/ball_eval.h"
-#include "ops/rules/certify.h"
-#include "ops/rules/sampler.h"
+#include "ops/rules/check/certify.h"
+#include "ops/rules/check/sampler.h"
 
 enum {
     TRIAL_FIRST_PRECISION = 96,

@@ -3,7 +3,7 @@
  * constant, a rule that fails at a single value fails for two terms that differ everywhere. Values
  * are computed to rising precision until the balls are narrow. An instance whose balls stay wide at
  * the last precision (a pole, an argument that may lie on either side of a cut) does not count. */
-#include "ops/rules/trial.h"
+#include "ops/rules/check/trial.h"
 #include "ops/expr/ball/ball.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "ops/expr/ball/ball.h"
 #include "ops/latex/read/domain_option.h"
 #include "ops/latex/read/expr_argument.h"
-#include "ops/rules/certify.h"
+#include "ops/rules/check/certify.h"
 #include "ops/rules/parse_condition.h"
 
 #include <jansson.h>
@@ -230,47 +230,6 @@ static void print_json(FILE *f, struct arena *a, const struct report *t)
     json_decref(summary);
 }
 
-/* ---- domains ---- */
-
-static void add_condition(struct rule *r, struct arena *a, enum rule_predicate predicate,
-                          struct expr first, const struct expr *second)
-{
-    struct rule_condition *all = arena_array(a, struct rule_condition, r->n_conditions + 1);
-    if (r->n_conditions)
-        memcpy(all, r->conditions, r->n_conditions * sizeof *all);
-    struct rule_condition *c = &all[r->n_conditions++];
-    *c = (struct rule_condition){.predicate = predicate, .args = {first}, .n_args = 1};
-    if (second)
-        c->args[c->n_args++] = *second;
-    r->conditions = all;
-}
-
-/* A domain is one more condition, or two, of the rules that have the variable. */
-static void restrict_rule(struct rule *r, struct arena *a, const struct ball_domain *d)
-{
-    static const struct {
-        const char *word;
-        enum rule_predicate predicate;
-    } words[] = {{"positive", RULE_POSITIVE},
-                 {"nonnegative", RULE_NONNEGATIVE},
-                 {"nonzero", RULE_NONZERO},
-                 {"real", RULE_REAL},
-                 {"integer", RULE_INTEGER}};
-    const char *name = d->name + (*d->name == '?');
-    if (!pattern_has_variable(&r->lhs, name) || !lang_is(r->lhs.lang, &lang_calculus))
-        return;
-    struct expr variable = expr_leaf(a, r->lhs.lang, X_VAR, name);
-    for (size_t i = 0; i < sizeof words / sizeof *words && !d->low && !d->high; i++)
-        if (strcmp(d->domain, words[i].word) == 0)
-            add_condition(r, a, words[i].predicate, variable, NULL);
-    if (d->low)
-        add_condition(r, a, RULE_LESS, expr_leaf(a, r->lhs.lang, X_NUM, d->low), &variable);
-    if (d->high) {
-        struct expr high = expr_leaf(a, r->lhs.lang, X_NUM, d->high);
-        add_condition(r, a, RULE_LESS, variable, &high);
-    }
-}
-
 /* A number of at least `min`; `initial` when the option is absent. */
 static enum err_code read_number(uint64_t *out, const struct tool_args *args, const char *option,
                                  uint64_t initial, uint64_t min, uint64_t max, struct err *e)
@@ -296,7 +255,7 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
         return err_up(e, code);
     for (size_t i = 0; i < given.n; i++)
         for (size_t k = 0; k < t.rules.n; k++)
-            restrict_rule(&t.rules.rules[k], args->arena, &given.domains[i]);
+            rule_restrict(&t.rules.rules[k], args->arena, &given.domains[i]);
     t.options = &(struct rule_check_options){(uint32_t)points, seed, given.real_values};
     if ((code = check_all(&t, args->arena, e)))
         return err_up(e, code);

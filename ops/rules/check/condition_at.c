@@ -1,7 +1,7 @@
 /* Whether an instance meets the conditions of a rule. Conditions on sign and order are decided by
  * balls of rising precision, those on form by the terms themselves. */
 #include "ops/expr/rational.h"
-#include "ops/rules/trial.h"
+#include "ops/rules/check/trial.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* The missing guard of a refuted rule: conditions are tried from weak to strong, on one variable,
  * on two, on all. Many guards are tried, so one may fit by chance; a suggestion is therefore
  * confirmed at many more instances, which differ from those by which it was found. */
-#include "ops/rules/guard.h"
+#include "ops/rules/check/guard.h"
+#include "ops/rules/check/trial.h"
 #include "ops/rules/parse_condition.h"
-#include "ops/rules/trial.h"
 
 #include <string.h>
 

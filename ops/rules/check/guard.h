@@ -2,7 +2,7 @@
 #ifndef OPS_RULES_GUARD_H
 #define OPS_RULES_GUARD_H
 
-#include "ops/rules/certify.h"
+#include "ops/rules/check/certify.h"
 
 /* Conditions under which a refuted rule holds, as text ("positive(?a), real(?b)"): the weakest of
  * those that are tried; NULL if none helps. */

@@ -1,15 +1,37 @@
 /* The op `certify`: Rule -> Rule with its certificate. A refuted rule fails, with the witness, or
  * is passed on, marked unsound, where the job allows that. */
 #include "engine/op.h"
-#include "ops/expr/ball/ball.h"
-#include "ops/rules/certify.h"
+#include "ops/expr/ball/domain_record.h"
+#include "ops/rules/check/certify.h"
+
+/* The rule with the domains as conditions. */
+static enum err_code restrict_rule(Eqloom__Rule *rule, struct op_ctx *ctx, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    struct domains domains;
+    struct rules set = {0};
+    struct rule r;
+    enum err_code code;
+    if ((code = domains_read(&domains, a, ctx, e)) || !domains.n ||
+        (code = rule_from_message(&r, &set.lang, a, rule, e)))
+        return err_up(e, code);
+    for (size_t i = 0; i < domains.n; i++)
+        rule_restrict(&r, a, &domains.all[i]);
+    if (r.n_conditions > RULES_MAX_CONDITIONS)
+        return err_fail(e, ERR_INPUT, "rule %s/%s: with its domains it has more than %d conditions",
+                        r.group, r.name, (int)RULES_MAX_CONDITIONS);
+    rule_to_message(rule, a, &set, &r);
+    return OK;
+}
 
 static enum err_code certify(Eqloom__Rule *rule, Eqloom__Certificate *certificate,
                              struct op_ctx *ctx, struct err *e)
 {
     struct rule_check_options options = {(uint32_t)op_int(ctx, "points"),
-                                         (uint64_t)op_int(ctx, "seed")};
-    enum err_code code = rule_check_message(certificate, op_arena(ctx), rule, &options, e);
+                                         (uint64_t)op_int(ctx, "seed"), op_bool(ctx, "real")};
+    enum err_code code = restrict_rule(rule, ctx, e);
+    if (!code)
+        code = rule_check_message(certificate, op_arena(ctx), rule, &options, e);
     if (code)
         return err_up(e, code);
     bool refuted = certificate->verdict == EQLOOM__VERDICT__REFUTED;
@@ -18,6 +40,7 @@ static enum err_code certify(Eqloom__Rule *rule, Eqloom__Certificate *certificat
                         certificate->witness, certificate->guard[0] ? "; holds if " : "",
                         certificate->guard);
     certificate->unsound = refuted;
+    certificate->real_values = options.real_values && !certificate->proof[0];
     return OK;
 }
 
@@ -44,6 +67,11 @@ static const struct op_param params[] = {
      .doc = "Chooses the random ones among them."},
     {"allow_unsound", OP_BOOL, "false",
      .doc = "Refuted rules are passed on, marked unsound, instead of failing."},
+    {"domains", OP_STRINGS, "",
+     .doc = "More conditions on variables: 'a:real', 'n:integer', 'a>1', '0<a<1'; the rules that "
+            "have the variable are passed on with them."},
+    {"real", OP_BOOL, "false",
+     .doc = "Sides are compared where both are real; `saturate` then takes the rules with `real`."},
     {0},
 };
 
@@ -58,9 +86,15 @@ static const struct op_port outputs[] = {
     {0},
 };
 
+static enum err_code check(struct op_ctx *ctx, struct err *e)
+{
+    struct domains domains;
+    return err_up(e, domains_read(&domains, op_arena(ctx), ctx, e));
+}
+
 const struct op op_certify = {
     .name = "certify",
-    .version = 10,
+    .version = 11,
     .node = OP_MAP,
     .doc =
         "Checks each rule by ball arithmetic on principal branches, at special and random values "
@@ -68,5 +102,6 @@ const struct op op_certify = {
     .params = params,
     .inputs = inputs,
     .outputs = outputs,
+    .check = check,
     .run = run,
 };
