@@ -44,6 +44,7 @@ struct op_param {
     double min, max;     /* numbers: inclusive; both 0: unbounded */
     const char *doc;     /* one sentence */
     bool unkeyed;        /* not in action keys: results depend on it through op->units alone */
+    bool names_variant;  /* OP_STRING: the axes of a node's variant are added, "encoder lr=0.1" */
 };
 
 enum op_cardinality {
@@ -254,6 +255,8 @@ const struct op *op_find(const char *name);
 /* An expression in prefix tokens as people write it; as it is if it is none. */
 char *op_infix(struct arena *a, const char *prefix);
 char *op_latex(struct arena *a, const char *prefix);
+/* Of a value of a report, by its name: 1, more is better; -1, less is; 0, neither. */
+int op_value_sense(const char *name);
 /* Files that the program brings, which jobs name as they are here. Ended by name NULL. */
 #define OP_BUILTIN "builtin:"
 extern const struct source_text op_builtins[];

@@ -1,6 +1,7 @@
 /* The tables of all ops and tools, sorted by name: the engine's only view of them. */
 #include "engine/op.h"
 #include "engine/tool.h"
+#include "ops/eval/report/results.h"
 #include "ops/expr/expr.h"
 
 #include <string.h>
@@ -86,6 +87,11 @@ char *op_infix(struct arena *a, const char *prefix)
 char *op_latex(struct arena *a, const char *prefix)
 {
     return written(a, prefix, expr_latex);
+}
+
+int op_value_sense(const char *name)
+{
+    return results_sense(name);
 }
 
 const struct op *op_find(const char *name)

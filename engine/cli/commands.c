@@ -25,7 +25,8 @@ static const struct cli_command own_commands[] = {
      "need. If there is no store, one is made: in the current directory if the job lies below "
      "it, else beside the job.\n\n"
      "At the end the job's exports are written to out/JOB beside the store, and the tables of "
-     "reports that no other node reads are printed, the first rows of long ones.\n\n"
+     "reports are printed, the first rows of long ones: of those that NODE names, and of those "
+     "that no other node reads.\n\n"
      "Ctrl-C (SIGINT, SIGTERM) ends the run within about a second: unfinished work is dropped, "
      "finished results are kept, and the next run continues from there. A second Ctrl-C ends it "
      "at once.",
@@ -50,6 +51,21 @@ static const struct cli_command own_commands[] = {
      "For each node: its state in the last run, its elements, and whether it is up to date or "
      "the next run would compute it again.",
      "eqloom status jobs/quickstart.yaml", OPTIONS(SET, TOOL_JSON, OUTSIDE)},
+    {"table", "JOB [NODE...]", 1, UINT_MAX, CLI_STORE_OWN, cli_table,
+     "Print figures of evaluations, a row for each variant",
+     "Columns are the parameters given by --param, or those by which a matrix tells the variants "
+     "apart, and the figures given by --metric, or all. A parameter may be that of any node above "
+     "the evaluation. Rows are the evaluations that are up to date, or those that NODE names.\n\n"
+     "With --best, only the best row by METRIC (the first of --metric if it is not given): with "
+     "--param, the best of all rows that agree in these. Losses and errors are best where they are "
+     "least. In LaTeX the best of each column is bold.",
+     "eqloom table jobs/quickstart.yaml --metric mrr --metric precision@1 --param model.steps\n"
+     "eqloom table jobs/quickstart.yaml --best=mrr --format latex",
+     OPTIONS({"metric", "NAME", true, "A figure to show: mrr, ranking_error, ..."},
+             {"param", "KEY", true, "A parameter to show: KEY, or NODE.KEY of a certain node."},
+             {"best", "[=METRIC]", false, "Only the best row, or the best for the same --param."},
+             {"format", "FORMAT", false, "text, tsv, jsonl or latex.", 'f'}, SET, TOOL_JSON,
+             OUTSIDE)},
     {"why", "JOB NODE | REF", 1, 2, CLI_STORE_OWN, cli_why,
      "Say why a node ran or a record was made, and what has changed",
      "NODE is a node of JOB. JOB/NODE as the only argument means the job file of the job's last "

@@ -57,21 +57,30 @@ static enum err_code refuse_name(struct arena *a, const struct job *job, const c
                        name, names, 2 * job->n_nodes, e);
 }
 
-/* "model@a=1,b=2" is named by "model", "model@b=2" and "model@b=2,a=1". */
-static bool is_named(struct arena *a, const struct node *node, const char *name)
+/* Whether one of the comma-separated items of `list` is this one. */
+static bool has_item(const char *list, const char *item, size_t n)
 {
-    size_t n = strlen(node->base);
-    if (strncmp(node->base, name, n) || (name[n] && name[n] != '@'))
+    for (; *list; list += *list == ',') {
+        size_t m = strcspn(list, ",");
+        if (m == n && !memcmp(list, item, n))
+            return true;
+        list += m;
+    }
+    return false;
+}
+
+bool job_name_fits(const char *name, const char *wanted)
+{
+    size_t n = strcspn(name, "@");
+    if (strcspn(wanted, "@") != n || memcmp(name, wanted, n))
         return false;
-    if (!name[n] || !strcmp(name, node->name))
-        return true;
-    if (!node->name[n])
-        return false;
-    char *have = arena_printf(a, ",%s,", node->name + n + 1);
-    char *wanted = arena_strdup(a, name + n + 1), *item;
-    while ((item = strsep(&wanted, ",")))
-        if (!strstr(have, arena_printf(a, ",%s,", item)))
+    const char *have = name[n] ? name + n + 1 : "";
+    for (wanted += n; *wanted;) {
+        size_t m = strcspn(++wanted, ",");
+        if (!has_item(have, wanted, m))
             return false;
+        wanted += m;
+    }
     return true;
 }
 
@@ -81,7 +90,7 @@ enum err_code job_find(uint32_t **nodes, size_t *n, struct arena *a, const struc
     *nodes = arena_array(a, uint32_t, job->n_nodes);
     *n = 0;
     for (uint32_t i = 0; i < job->n_nodes; i++)
-        if (is_named(a, &job->nodes[i], name))
+        if (job_name_fits(job->nodes[i].name, name))
             (*nodes)[(*n)++] = i;
     const char *dot = strrchr(name, '.');
     if (*n || !dot)
@@ -89,7 +98,7 @@ enum err_code job_find(uint32_t **nodes, size_t *n, struct arena *a, const struc
     char *stem = arena_strndup(a, name, (size_t)(dot - name));
     for (uint32_t i = 0; i < job->n_nodes; i++)
         for (const struct op_port *p = job->nodes[i].op->outputs; p->role; p++)
-            if (!strcmp(p->role, dot + 1) && is_named(a, &job->nodes[i], stem))
+            if (!strcmp(p->role, dot + 1) && job_name_fits(job->nodes[i].name, stem))
                 (*nodes)[(*n)++] = i;
     return *n ? OK : err_up(e, refuse_name(a, job, name, e));
 }

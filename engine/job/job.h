@@ -87,6 +87,8 @@ struct job_options {
 
 enum err_code job_load(struct job **out, struct arena *a, const char *path,
                        const struct job_options *options, struct err *e);
+/* "model@a=1,b=2" is named by "model", "model@b=2" and "model@b=2,a=1". */
+bool job_name_fits(const char *name, const char *wanted);
 /* A node by name, by its base name (all variants), or by "NAME.ROLE". Fills indices of nodes;
  * ERR_INPUT with a 'did you mean'. */
 enum err_code job_find(uint32_t **nodes, size_t *n, struct arena *a, const struct job *job,

@@ -51,6 +51,19 @@ static enum err_code check_keys(struct draft *d, const struct draft_node *node, 
 
 /* ---- parameters ---- */
 
+/* "encoder pooling=mean d_model=64": what a variant gives is told from what others give. */
+static char *with_axes(struct draft *d, const struct draft_variant *v, const char *label,
+                       const char *key)
+{
+    const struct draft_node *node = &d->nodes[v->node];
+    char *text = arena_strdup(d->arena, label);
+    for (size_t i = 0; i < node->n_axes; i++)
+        if (strcmp(node->axes[i].key, key))
+            text = arena_printf(d->arena, "%s%s%s=%s", text, *text ? " " : "", node->axes[i].key,
+                                node->axes[i].texts[v->choice[i]]);
+    return text;
+}
+
 static enum err_code read_params(struct node *out, struct draft *d, const struct draft_variant *v,
                                  struct err *e)
 {
@@ -64,12 +77,12 @@ static enum err_code read_params(struct node *out, struct draft *d, const struct
         const struct op_param *param = &node->op->params[i];
         const struct yaml_node *value = draft_variant_value(d, v, param->name);
         params[i].param = param;
-        if (value) {
-            if ((code = job_param_text(&params[i].value, d->arena, param, value, e)))
-                return err_up(e, code);
-            continue;
-        }
-        params[i].value = job_param_initial(d->arena, param);
+        if (value && (code = job_param_text(&params[i].value, d->arena, param, value, e)))
+            return err_up(e, code);
+        if (!value)
+            params[i].value = job_param_initial(d->arena, param);
+        if (params[i].value && param->names_variant)
+            params[i].value = with_axes(d, v, params[i].value, param->name);
         if (params[i].value)
             continue;
         code = yaml_fail(e, node->key, "node '%s' (op %s) lacks its parameter '%s'", node->name,

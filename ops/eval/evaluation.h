@@ -6,6 +6,13 @@
 #include "ops/eval/measure/vectors.h"
 #include "ops/eval/report/figures.h"
 
+/* The parameter by which tables name a report; for tables of parameters. */
+#define EVALUATION_LABEL                                                                           \
+    {                                                                                              \
+        .name = "label", .type = OP_STRING, .initial = "", .names_variant = true,                  \
+        .doc = "What is evaluated, in tables. The parameters of a variant are added."              \
+    }
+
 /* The first n records of an input, in the ctx's arena. `out` has room for n pointers to messages of
  * any one type. */
 enum err_code evaluation_get(void *out, size_t n, struct op_ctx *ctx, const char *role,

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const struct op_param params[] = {
-    {"label", OP_STRING, "", NULL, 0, 0, "What the vectors are called in tables."},
+    EVALUATION_LABEL,
     {"distance", OP_ENUM, "cosine", "cosine|euclidean", 0, 0,
      "K-means clusters vectors scaled to length 1, or as they are. Retrieval is by cosine."},
     {"restarts", OP_INT, "10", NULL, 1, 1000,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const struct op_param params[] = {
-    {"label", OP_STRING, "", NULL, 0, 0, "What the vectors are called in tables."},
+    EVALUATION_LABEL,
     {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0, "Of the expressions."},
     {"points", OP_INT, "8", NULL, 1, 1000, "The number of points at which values are compared."},
     {"candidates", OP_INT, "200", NULL, 5, 1e6,

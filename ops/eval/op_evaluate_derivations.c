@@ -4,7 +4,7 @@
 #include "ops/eval/measure/detection.h"
 
 static const struct op_param params[] = {
-    {"label", OP_STRING, "", NULL, 0, 0, "What the vectors are called in tables."},
+    EVALUATION_LABEL,
     {NULL},
 };
 static const struct op_port inputs[] = {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const struct op_param params[] = {
-    {"label", OP_STRING, "", NULL, 0, 0, "What the comparison is called in tables."},
+    EVALUATION_LABEL,
     {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0, "Of the expressions."},
     {"queries", OP_INT, "2000", NULL, 1, 1e8, "The maximum number of queries."},
     {"examples", OP_INT, "50", NULL, 0, 1e6, "How many of the first queries are shown."},

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const struct op_param params[] = {
-    {"label", OP_STRING, "", .doc = "What the model is called in tables."},
+    EVALUATION_LABEL,
     {"language", OP_STRING, "",
      .doc = "Of the expressions: empty for the calculus, or boolean, "
             "polynomial."},

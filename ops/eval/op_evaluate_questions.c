@@ -5,7 +5,7 @@
 #include "ops/expr/expr.h"
 
 static const struct op_param params[] = {
-    {"label", OP_STRING, "", NULL, 0, 0, "What the vectors are called in tables."},
+    EVALUATION_LABEL,
     {"examples", OP_INT, "50", NULL, 0, 1e6, "How many of the first questions are shown."},
     {NULL},
 };

@@ -24,6 +24,7 @@ enum err_code cli_init(int *status, struct cli *c, struct err *e);
 enum err_code cli_schema(int *status, struct cli *c, struct err *e);
 /* The JSON Schema of job files; freed by the caller. */
 char *schema_text(void);
+enum err_code cli_table(int *status, struct cli *c, struct err *e);
 enum err_code cli_tag(int *status, struct cli *c, struct err *e);
 enum err_code cli_untag(int *status, struct cli *c, struct err *e);
 enum err_code cli_lineage(int *status, struct cli *c, struct err *e);

@@ -8,7 +8,7 @@
 #include "engine/cli/records/jq_filter.h"
 #include "engine/cli/records/reflect.h"
 #include "engine/cli/records/resolve.h"
-#include "engine/op.h"
+#include "engine/job/job.h"
 #include "schemas/canonical.h"
 #include "store/collection/collection.h"
 
@@ -168,10 +168,14 @@ static bool is_asked(const struct query *q, const char *ref)
     size_t n = (size_t)(slash - ref);
     if (q->job && (strlen(q->job) != n || strncmp(q->job, ref, n)))
         return false;
-    if (!q->node)
+    if (!q->node || job_name_fits(slash + 1, q->node))
         return true;
-    n = strlen(q->node);
-    return !strncmp(slash + 1, q->node, n) && (!slash[1 + n] || strchr(".@", slash[1 + n]));
+    const char *role = strrchr(slash, '.');
+    char node[512];
+    if (!role || role[1 + strspn(role + 1, "abcdefghijklmnopqrstuvwxyz-")])
+        return false;
+    snprintf(node, sizeof node, "%.*s", (int)(role - slash - 1), slash + 1);
+    return job_name_fits(node, q->node);
 }
 
 static enum err_code ask_collection(struct query *q, const struct digest *id, struct err *e)

@@ -156,37 +156,50 @@ static enum err_code write_exports(struct cli *c, const struct job *job, const s
 
 /* ---- reports ---- */
 
-static bool is_read(const struct job *job, uint32_t node)
+static bool is_target(const struct run_options *options, uint32_t node)
+{
+    for (size_t i = 0; i < options->n_targets; i++)
+        if (options->targets[i] == node)
+            return true;
+    return false;
+}
+
+/* Whether a node of this run reads it. */
+static bool is_read(const struct job *job, const struct run_result *r, uint32_t node)
 {
     for (size_t i = 0; i < job->n_nodes; i++)
-        for (size_t k = 0; job->nodes[i].op->inputs && job->nodes[i].op->inputs[k].role; k++)
+        for (size_t k = 0;
+             r->nodes[i].outputs && job->nodes[i].op->inputs && job->nodes[i].op->inputs[k].role;
+             k++)
             for (size_t n = 0; n < job->nodes[i].inputs[k].n_sources; n++)
                 if (job->nodes[i].inputs[k].sources[n].node == node)
                     return true;
     return false;
 }
 
-/* The output of a node that makes a report which no other node reads; else NULL. */
-static const struct digest *final_report(const struct job *job, const struct run_result *r,
-                                         uint32_t node)
+/* The output of a node that makes a report which was asked for by name, or which no other node
+ * reads; else NULL. */
+static const struct digest *final_report(const struct job *job, const struct run_options *options,
+                                         const struct run_result *r, uint32_t node)
 {
     const struct op_port *first = &job->nodes[node].op->outputs[0];
     if (!first->role || first->kind != KIND_REPORT || first->cardinality != OP_ONE ||
-        is_read(job, node))
+        (!is_target(options, node) && is_read(job, r, node)))
         return NULL;
     return output_of(r, (struct node_source){node, 0});
 }
 
-enum { REPORT_ROWS = 10 };
+enum { REPORT_ROWS = 10, ASKED_ROWS = 20 };
 
-static enum err_code print_reports(struct cli *c, const struct job *job, const struct run_result *r,
+static enum err_code print_reports(struct cli *c, const struct job *job,
+                                   const struct run_options *options, const struct run_result *r,
                                    struct err *e)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < job->n_nodes; i++)
-        n += final_report(job, r, i) != NULL;
+        n += final_report(job, options, r, i) != NULL;
     for (uint32_t i = 0; i < job->n_nodes; i++) {
-        const struct digest *id = final_report(job, r, i);
+        const struct digest *id = final_report(job, options, r, i);
         ProtobufCMessage *m;
         if (!id)
             continue;
@@ -196,7 +209,8 @@ static enum err_code print_reports(struct cli *c, const struct job *job, const s
         if (n > 1)
             fprintf(c->out, "== %s\n", job->nodes[i].name);
         table_print_report(
-            c->out, c->arena, (const Eqloom__Report *)m, REPORT_ROWS,
+            c->out, c->arena, (const Eqloom__Report *)m,
+            is_target(options, i) ? ASKED_ROWS : REPORT_ROWS,
             arena_printf(c->arena, "eqloom show %s/%s", job->name, job->nodes[i].name));
         fputc('\n', c->out);
     }
@@ -235,7 +249,7 @@ enum err_code cli_run(int *status, struct cli *c, struct err *e)
     if (code || result.interrupted)
         return err_up(e, code);
     if (!c->json)
-        code = print_reports(c, job, &result, e);
+        code = print_reports(c, job, &options, &result, e);
     if (!code)
         code = write_exports(c, job, &result, e);
     return err_up(e, code);

@@ -27,13 +27,6 @@ static void add_name(struct search *s, const char *name)
     s->names[s->n_names++] = name;
 }
 
-/* "model@pool=mean" is one of "model". */
-static bool is_variant(const char *name, const char *base)
-{
-    size_t n = strlen(base);
-    return n && !strncmp(name, base, n) && name[n] == '@';
-}
-
 static enum err_code visit_ref(void *arg, const char *name, const struct digest *id, struct err *e)
 {
     struct search *s = arg;
@@ -47,7 +40,7 @@ static enum err_code visit_ref(void *arg, const char *name, const struct digest 
     }
     if (slash)
         add_name(s, slash + 1);
-    if ((is_variant(copy, s->text) || (slash && is_variant(slash + 1, s->text))) &&
+    if ((job_name_fits(copy, s->text) || (slash && job_name_fits(slash + 1, s->text))) &&
         s->n_variants < MAX_CANDIDATES)
         s->variants[s->n_variants++] = (struct resolved){*id, copy};
     if (slash && !strcmp(slash + 1, s->text) && s->n_found < MAX_CANDIDATES)
@@ -148,6 +141,10 @@ enum err_code resolve(struct resolved *out, struct cli *c, const char *text, str
                                           e));
     if (s->n_found || s->tag.name) {
         *out = s->n_found ? s->found[0] : s->tag;
+        return OK;
+    }
+    if (s->n_variants == 1) {
+        *out = s->variants[0];
         return OK;
     }
     if (s->n_variants)

@@ -194,6 +194,15 @@ const double *report_value(const Eqloom__Report *r, const char *name)
     return NULL;
 }
 
+int results_sense(const char *figure)
+{
+    for (size_t k = 0; k < KINDS; k++)
+        for (const struct result_figure *f = kinds[k].figures; f->name; f++)
+            if (strcmp(f->name, figure) == 0)
+                return f->role == RESULT_SCORE ? 1 : f->role == RESULT_LOSS ? -1 : 0;
+    return 0;
+}
+
 static bool is_of_kind(const Eqloom__Report *r, size_t kind)
 {
     return report_value(r, kinds[kind].key) != NULL;

@@ -46,6 +46,8 @@ enum err_code results_sort(struct results **out, size_t *n, struct arena *a,
                            Eqloom__Report *const *reports, size_t n_reports, struct err *e);
 /* NULL when the report has none of that name. */
 const double *report_value(const Eqloom__Report *r, const char *name);
+/* 1: more of it is better; -1: less is; 0: neither, or it is no figure. */
+int results_sense(const char *figure);
 /* Whether any row has it. */
 bool results_have(const struct results *r, const struct result_figure *f);
 /* Whether it is a setting, and one for all rows. */

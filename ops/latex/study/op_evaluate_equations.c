@@ -108,7 +108,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 }
 
 static const struct op_param params[] = {
-    {"label", OP_STRING, "", NULL, 0, 0, "What the vectors are called in tables."},
+    EVALUATION_LABEL,
     {"positives", OP_ENUM, "label", "label|paper|section", 0, 0,
      "What equations have in common that should be near each other."},
     {"confidence", OP_REAL, "0", NULL, 0, 0.5,

@@ -291,7 +291,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 }
 
 static const struct op_param params[] = {
-    {"label", OP_STRING, "", NULL, 0, 0, "What the vectors are called in tables."},
+    EVALUATION_LABEL,
     {"approximate_from", OP_INT, "1000000", NULL, 1, 1e9,
      "From so many equations on they are searched by an approximate index (HNSW)."},
     {"shown", OP_INT, "10", NULL, 1, 100, "How many results of each query the page shows."},

@@ -1,0 +1,352 @@
+/* eqloom table: the figures of a job's evaluations, a row for each variant, beside the parameters
+ * that made it: of the node itself or of any node above it. Only what is up to date has a row. */
+#include "engine/cli/cmd/cmd_job.h"
+
+#include "engine/cli/console/naming.h"
+#include "engine/cli/export/figure_table.h"
+#include "report.pb-c.h"
+
+#include <string.h>
+
+enum { NOT_MADE_SHOWN = 3 };
+
+struct tabulation {
+    struct cli *c;
+    const struct job *job;
+    const struct run_result *result;
+    const uint32_t *rows; /* nodes, in the order of the job */
+    const Eqloom__Report **reports;
+    size_t n_rows;
+    const char *const *params, *const *metrics;
+    size_t n_params, n_metrics;
+};
+
+/* ---- rows ---- */
+
+static bool gives_report(const struct node *node)
+{
+    const struct op_port *first = &node->op->outputs[0];
+    if (first->kind != KIND_REPORT || first->cardinality != OP_ONE)
+        return false;
+    for (const struct op_port *in = node->op->inputs; in && in->role; in++)
+        if (in->kind == KIND_REPORT)
+            return false; /* a report of reports */
+    return true;
+}
+
+static bool is_made(const struct node_result *r)
+{
+    return (r->state == NODE_CACHED || r->state == NODE_REUSED) && r->outputs &&
+           !digest_is_zero(&r->outputs[0]);
+}
+
+static enum err_code find_rows(struct tabulation *t, const struct plan_store *p,
+                               const uint32_t *targets, size_t n_targets, struct err *e)
+{
+    struct arena *a = t->c->arena;
+    const struct job *job = t->job;
+    uint32_t *rows = arena_array(a, uint32_t, job->n_nodes);
+    size_t missing = 0, n = targets ? n_targets : job->n_nodes;
+    t->reports = arena_array(a, const Eqloom__Report *, job->n_nodes);
+    for (size_t k = 0; k < n; k++) {
+        uint32_t i = targets ? targets[k] : (uint32_t)k;
+        ProtobufCMessage *m;
+        if (!gives_report(&job->nodes[i])) {
+            if (targets)
+                return err_fail(e, ERR_INPUT, "node '%s' is no evaluation", job->nodes[i].name);
+            continue;
+        }
+        if (!is_made(&t->result->nodes[i])) {
+            if (missing++ < NOT_MADE_SHOWN)
+                fprintf(t->c->narration, "%s is not made, or out of date\n", job->nodes[i].name);
+            continue;
+        }
+        enum err_code code =
+            store_get_message(&m, p->store, &t->result->nodes[i].outputs[0], KIND_REPORT, a, e);
+        if (code)
+            return err_up(e, code);
+        t->reports[t->n_rows] = (const Eqloom__Report *)m;
+        rows[t->n_rows++] = i;
+    }
+    t->rows = rows;
+    if (missing > NOT_MADE_SHOWN)
+        fprintf(t->c->narration, "... and %zu more\n", missing - NOT_MADE_SHOWN);
+    if (t->n_rows)
+        return OK;
+    enum err_code code =
+        err_fail(e, ERR_INPUT,
+                 missing ? "no evaluation of job '%s' is up to date" : "job '%s' has no evaluation",
+                 job->name);
+    if (missing)
+        err_hint(e, "'eqloom run %s' makes them", t->c->arguments[0]);
+    return code;
+}
+
+/* ---- columns ---- */
+
+/* Adds a name to a list of names unless it is there. */
+static void add_name(const char **names, size_t *n, const char *name)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (!strcmp(names[i], name))
+            return;
+    names[(*n)++] = name;
+}
+
+static const double *value_of(const Eqloom__Report *r, const char *name)
+{
+    for (size_t i = 0; i < r->n_values; i++)
+        if (!strcmp(r->values[i]->name, name))
+            return &r->values[i]->value;
+    return NULL;
+}
+
+static enum err_code find_metrics(struct tabulation *t, struct err *e)
+{
+    size_t most = 1, n = 0;
+    for (size_t i = 0; i < t->n_rows; i++)
+        most += t->reports[i]->n_values;
+    const char **all = arena_array(t->c->arena, const char *, most);
+    for (size_t i = 0; i < t->n_rows; i++)
+        for (size_t k = 0; k < t->reports[i]->n_values; k++)
+            add_name(all, &n, t->reports[i]->values[k]->name);
+    t->n_metrics = cli_values(&t->metrics, t->c, "metric");
+    const char *best = cli_value(t->c, "best");
+    if (!t->n_metrics) {
+        t->metrics = all;
+        t->n_metrics = n;
+    } else if (best && *best) { /* it is shown, too */
+        const char **shown = arena_array(t->c->arena, const char *, t->n_metrics + 1);
+        memcpy(shown, t->metrics, t->n_metrics * sizeof *shown);
+        add_name(shown, &t->n_metrics, best);
+        t->metrics = shown;
+    }
+    for (size_t i = 0; i <= t->n_metrics; i++) {
+        const char *name = i < t->n_metrics ? t->metrics[i] : best;
+        size_t k = 0;
+        while (name && k < n && strcmp(all[k], name))
+            k++;
+        if (name && *name && k == n)
+            return err_up(e, naming_refuse(name, all, n, "without --metric, all are shown", e,
+                                           "no evaluation has a figure '%.60s'", name));
+    }
+    return OK;
+}
+
+/* "pooling=mean,d_model=64" of "model@pooling=mean,d_model=64"; NULL: the name has no such axis. */
+static const char *axis_value(struct arena *a, const char *name, const char *key)
+{
+    const char *at = strchr(name, '@');
+    size_t n = strlen(key);
+    for (; at && *at; at = strpbrk(at + 1, ","))
+        if (!strncmp(at + 1, key, n) && at[1 + n] == '=')
+            return arena_strndup(a, at + n + 2, strcspn(at + n + 2, ","));
+    return NULL;
+}
+
+static const char *own_value(const struct node *node, const char *key)
+{
+    for (const struct node_param *p = node->params; p && p->param && node->op->params; p++) {
+        if (!strcmp(p->param->name, key))
+            return p->value;
+        if (!p->param[1].name)
+            break;
+    }
+    return NULL;
+}
+
+/* Nodes that node i reads, through others too, and itself. */
+static bool *nodes_above(struct arena *a, const struct job *job, uint32_t i)
+{
+    bool *above = arena_array(a, bool, job->n_nodes);
+    above[i] = true;
+    for (uint32_t k = i + 1; k-- > 0;) /* inputs come before the nodes that read them */
+        for (size_t p = 0; above[k] && p < op_count_inputs(job->nodes[k].op); p++)
+            for (size_t m = 0; m < job->nodes[k].inputs[p].n_sources; m++)
+                above[job->nodes[k].inputs[p].sources[m].node] = true;
+    return above;
+}
+
+/* A parameter is written KEY or NODE.KEY. *value: "" if the row has none. ERR_INPUT if nodes of
+ * several names have it, with different values. */
+static enum err_code param_of(const char **value, const struct tabulation *t, uint32_t row,
+                              const char *name, struct err *e)
+{
+    struct arena *a = t->c->arena;
+    const struct job *job = t->job;
+    const struct node *from = NULL;
+    const char *dot = strchr(name, '.');
+    *value = dot ? NULL : axis_value(a, job->nodes[row].name, name);
+    if (*value)
+        return OK;
+    bool *above = nodes_above(a, job, row);
+    for (uint32_t i = row + 1; i-- > 0;) {
+        const struct node *node = &job->nodes[i];
+        size_t n = strlen(node->base);
+        bool named = dot && !strncmp(name, node->base, n) && name[n] == '.';
+        const char *here =
+            above[i] && (named || !dot) ? own_value(node, named ? name + n + 1 : name) : NULL;
+        if (here && from && strcmp(here, *value))
+            return err_fail(e, ERR_INPUT, "'%s' is a parameter of '%s' and of '%s': write %s.%s",
+                            name, from->base, node->base, node->base, name);
+        if (!here)
+            continue;
+        from = node;
+        *value = here;
+    }
+    *value = *value ? *value : "";
+    return OK;
+}
+
+/* Without --param, the axes by which rows differ. */
+static void find_axes(struct tabulation *t)
+{
+    struct arena *a = t->c->arena;
+    size_t n = 0, most = 1;
+    for (size_t i = 0; i < t->n_rows; i++)
+        for (const char *s = t->job->nodes[t->rows[i]].name; *s; s++)
+            most += *s == '=';
+    const char **axes = arena_array(a, const char *, most);
+    for (size_t i = 0; i < t->n_rows; i++)
+        for (const char *at = strchr(t->job->nodes[t->rows[i]].name, '@'); at && *at;
+             at = strpbrk(at + 1, ","))
+            add_name(axes, &n, arena_strndup(a, at + 1, strcspn(at + 1, "=")));
+    t->params = axes;
+    t->n_params = n;
+}
+
+static enum err_code check_params(const struct tabulation *t, struct err *e)
+{
+    for (size_t k = 0; k < t->n_params; k++) {
+        bool found = false;
+        for (size_t i = 0; i < t->n_rows; i++) {
+            const char *value;
+            enum err_code code = param_of(&value, t, t->rows[i], t->params[k], e);
+            if (code)
+                return err_up(e, code);
+            found |= *value != 0;
+        }
+        if (found)
+            continue;
+        enum err_code code =
+            err_fail(e, ERR_INPUT, "no node above has a parameter '%.60s'", t->params[k]);
+        err_hint(e, "write KEY, or NODE.KEY for that of a certain node");
+        return code;
+    }
+    return OK;
+}
+
+/* ---- the best ---- */
+
+/* Keeps, of the rows with the same parameters, the one that is best by the figure. */
+static enum err_code keep_best(struct figure_table *f, size_t figure, const char *name,
+                               struct err *e)
+{
+    int sense = f->sense[figure];
+    size_t kept = 0;
+    if (!sense)
+        return err_fail(e, ERR_INPUT,
+                        "neither more nor less of '%s' is better: --best needs a score", name);
+    for (size_t i = 0; i < f->n_rows; i++) {
+        struct figure_row *row = &f->rows[i];
+        size_t k = 0;
+        if (!row->values[figure])
+            continue;
+        while (k < kept && !figure_rows_alike(f, &f->rows[k], row))
+            k++;
+        if (k == kept || sense * (*row->values[figure] - *f->rows[k].values[figure]) > 0)
+            f->rows[k] = *row;
+        kept += k == kept;
+    }
+    f->n_rows = kept;
+    return OK;
+}
+
+static enum err_code tabulate(struct figure_table *out, const struct tabulation *t, struct err *e)
+{
+    struct arena *a = t->c->arena;
+    *out = (struct figure_table){.arena = a,
+                                 .params = t->params,
+                                 .n_params = t->n_params,
+                                 .figures = t->metrics,
+                                 .n_figures = t->n_metrics,
+                                 .sense = arena_array(a, int, t->n_metrics + 1),
+                                 .rows = arena_array(a, struct figure_row, t->n_rows),
+                                 .n_rows = t->n_rows};
+    for (size_t k = 0; k < t->n_metrics; k++)
+        out->sense[k] = op_value_sense(t->metrics[k]);
+    for (size_t i = 0; i < t->n_rows; i++) {
+        struct figure_row *row = &out->rows[i];
+        row->node = t->job->nodes[t->rows[i]].name;
+        row->base = t->job->nodes[t->rows[i]].base;
+        row->params = arena_array(a, const char *, t->n_params + 1);
+        row->values = arena_array(a, const double *, t->n_metrics + 1);
+        for (size_t k = 0; k < t->n_params; k++) {
+            enum err_code code = param_of(&row->params[k], t, t->rows[i], t->params[k], e);
+            if (code)
+                return err_up(e, code);
+        }
+        for (size_t k = 0; k < t->n_metrics; k++)
+            row->values[k] = value_of(t->reports[i], t->metrics[k]);
+    }
+    return OK;
+}
+
+/* --best=METRIC, or --best for the first of --metric; with --param, of the rows that agree in
+ * these.
+ */
+static enum err_code choose_best(struct figure_table *f, const struct tabulation *t, struct err *e)
+{
+    const char *name = cli_value(t->c, "best");
+    size_t at = 0;
+    if (!*name && !cli_flag(t->c, "metric"))
+        return err_fail(e, ERR_INPUT, "--best needs a figure: --best=METRIC");
+    while (*name && strcmp(f->figures[at], name)) /* find_metrics has made sure of it */
+        at++;
+    size_t shown = f->n_params;
+    f->n_params = cli_flag(t->c, "param") ? shown : 0;
+    enum err_code code = keep_best(f, at, f->figures[at], e);
+    f->n_params = shown;
+    f->by_variant = true;
+    return err_up(e, code);
+}
+
+enum err_code cli_table(int *status, struct cli *c, struct err *e)
+{
+    struct tabulation t = {.c = c};
+    struct job *job;
+    struct run_options options = {.keep_going = true};
+    struct run_result result = {0};
+    struct plan_store p = {0};
+    struct figure_table f;
+    figure_writer *write;
+    enum err_code code = figure_writer_find(&write, cli_value(c, "format"), c->json, e);
+    if (!code)
+        code = cmd_load_job(&job, c, e);
+    if (!code)
+        code = cmd_targets(&options.targets, &options.n_targets, c, job, e);
+    if (!code)
+        code = plan_store_open(&p, c, c->arguments[0], e);
+    if (!code)
+        code = job_plan(&result, c->arena, job, p.store, &options, e);
+    t.job = job;
+    t.result = &result;
+    if (!code)
+        code = find_rows(&t, &p, options.targets, options.n_targets, e);
+    if (!code)
+        code = find_metrics(&t, e);
+    if (!code)
+        t.n_params = cli_values(&t.params, c, "param");
+    if (!code && !t.n_params)
+        find_axes(&t);
+    if (!code)
+        code = check_params(&t, e);
+    if (!code)
+        code = tabulate(&f, &t, e);
+    if (!code && cli_flag(c, "best"))
+        code = choose_best(&f, &t, e);
+    if (!code)
+        write(c->out, &f);
+    plan_store_close(&p);
+    return err_up(e, code);
+}
