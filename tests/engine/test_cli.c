@@ -5,12 +5,12 @@
 #include "cluster.pb-c.h"
 #include "engine/cli/console/cli.h"
 #include "engine/cli/console/text_table.h"
-#include "engine/cli/export/export_safetensors.h"
-#include "engine/cli/export/npy.h"
-#include "engine/cli/export/tsv.h"
+#include "engine/export/export_safetensors.h"
+#include "engine/export/npy.h"
+#include "engine/export/tsv.h"
 #include "engine/cli/records/diff.h"
 #include "engine/cli/records/place.h"
-#include "engine/cli/records/reflect.h"
+#include "engine/export/reflect.h"
 #include "tests/unit.h"
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 /* Records of others as `show` and `query` print them: whatever a record holds, JSON that is read
  * back. The first byte chooses the kind. */
-#include "engine/cli/records/reflect.h"
+#include "engine/export/reflect.h"
 
 #include "schemas/canonical.h"
 

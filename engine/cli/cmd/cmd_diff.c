@@ -6,7 +6,7 @@
 #include "engine/cache/label.h"
 #include "engine/cli/console/text_table.h"
 #include "engine/cli/records/diff.h"
-#include "engine/cli/records/reflect.h"
+#include "engine/export/reflect.h"
 #include "engine/cli/records/resolve.h"
 #include "engine/cli/records/runs.h"
 #include "engine/session/history.h"

@@ -2,7 +2,7 @@
 #include "engine/cli/cmd/cmd.h"
 
 #include "engine/cli/records/place.h"
-#include "engine/cli/records/reflect.h"
+#include "engine/export/reflect.h"
 #include "store/maintain.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include "engine/cache/label.h"
 #include "engine/cli/console/text_table.h"
 #include "engine/cli/records/place.h"
-#include "engine/cli/records/reflect.h"
+#include "engine/export/reflect.h"
 #include "engine/cli/records/runs.h"
 #include "engine/job/job.h"
 

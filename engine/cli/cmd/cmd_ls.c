@@ -3,7 +3,7 @@
 
 #include "collection.pb-c.h"
 #include "engine/cli/console/text_table.h"
-#include "engine/cli/records/reflect.h"
+#include "engine/export/reflect.h"
 
 #include <inttypes.h>
 

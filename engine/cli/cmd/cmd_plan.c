@@ -2,7 +2,7 @@
 #include "engine/cli/cmd/cmd_job.h"
 
 #include "engine/cli/console/text_table.h"
-#include "engine/cli/records/reflect.h"
+#include "engine/export/reflect.h"
 #include "engine/cli/records/runs.h"
 
 #include <inttypes.h>

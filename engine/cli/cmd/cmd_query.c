@@ -6,7 +6,7 @@
 #include "engine/cli/console/naming.h"
 #include "engine/cli/provenance/lineage.h"
 #include "engine/cli/records/jq_filter.h"
-#include "engine/cli/records/reflect.h"
+#include "engine/export/reflect.h"
 #include "engine/cli/records/resolve.h"
 #include "engine/job/job.h"
 #include "schemas/canonical.h"

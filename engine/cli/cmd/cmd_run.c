@@ -5,7 +5,7 @@
 #include "base/io/terminal.h"
 #include "base/os.h"
 #include "engine/cli/console/text_table.h"
-#include "engine/cli/export/file_record.h"
+#include "engine/export/file_record.h"
 #include "engine/cli/records/place.h"
 #include "report.pb-c.h"
 

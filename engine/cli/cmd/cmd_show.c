@@ -4,7 +4,7 @@
 #include "base/io/out_file.h"
 #include "base/io/picture.h"
 #include "engine/cli/console/text_table.h"
-#include "engine/cli/records/reflect.h"
+#include "engine/export/reflect.h"
 #include "engine/cli/records/resolve.h"
 #include "image.pb-c.h"
 #include "report.pb-c.h"

@@ -3,7 +3,7 @@
 #include "engine/cli/cmd/cmd_job.h"
 
 #include "engine/cli/console/naming.h"
-#include "engine/cli/export/figure_table.h"
+#include "engine/cli/console/figure_table.h"
 #include "report.pb-c.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "base/io/out_file.h"
 #include "base/io/terminal.h"
 #include "base/os.h"
-#include "engine/cli/export/npy.h"
+#include "engine/export/npy.h"
 #include "engine/cli/records/place.h"
 #include "engine/cli/records/resolve.h"
 #include "engine/job/job.h"

@@ -7,7 +7,7 @@
 #include "engine/cli/provenance/lineage.h"
 
 #include "base/buf.h"
-#include "engine/cli/records/reflect.h"
+#include "engine/export/reflect.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "collection.pb-c.h"
-#include "engine/cli/records/reflect.h"
+#include "engine/export/reflect.h"
 #include "engine/cli/records/resolve.h"
 #include "store/collection/collection.h"
 

@@ -2,7 +2,7 @@
 #include "engine/cli/records/diff.h"
 
 #include "engine/cli/console/text_table.h"
-#include "engine/cli/records/reflect.h"
+#include "engine/export/reflect.h"
 
 #include <stdlib.h>
 #include <string.h>

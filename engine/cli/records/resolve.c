@@ -4,7 +4,7 @@
 #include "engine/cache/label.h"
 #include "engine/cli/console/naming.h"
 #include "engine/cli/console/text_table.h"
-#include "engine/cli/records/reflect.h"
+#include "engine/export/reflect.h"
 #include "engine/job/job.h"
 #include "schemas/canonical.h"
 

@@ -1,9 +1,9 @@
 /* See figure_table.h. Text and LaTeX round to four digits; TSV and JSON do not round. In LaTeX the
  * best of each score is bold; the table needs the package booktabs. */
-#include "engine/cli/export/figure_table.h"
+#include "engine/cli/console/figure_table.h"
 
 #include "engine/cli/console/text_table.h"
-#include "engine/cli/records/reflect.h"
+#include "engine/export/reflect.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Any message as text or JSON, by protobuf reflection. Bytes are hexadecimal; *_id and *_ids
  * fields are ids; a field "prefix" is an expression. */
-#ifndef ENGINE_CLI_REFLECT_H
-#define ENGINE_CLI_REFLECT_H
+#ifndef ENGINE_REFLECT_H
+#define ENGINE_REFLECT_H
 
 #include "base/arena.h"
 #include "store/store.h"

@@ -1,5 +1,5 @@
 /* The brief JSON of a message as indented text; see reflect.h. */
-#include "engine/cli/records/reflect.h"
+#include "engine/export/reflect.h"
 
 #include <stdlib.h>
 #include <string.h>

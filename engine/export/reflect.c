@@ -1,5 +1,5 @@
 /* Messages as JSON; see reflect.h. NaN and infinities, which JSON lacks, are null. */
-#include "engine/cli/records/reflect.h"
+#include "engine/export/reflect.h"
 
 #include "engine/op.h"
 

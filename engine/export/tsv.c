@@ -1,7 +1,7 @@
 /* Tab-separated rows; see tsv.h. */
-#include "engine/cli/export/tsv.h"
+#include "engine/export/tsv.h"
 
-#include "engine/cli/records/reflect.h"
+#include "engine/export/reflect.h"
 #include "engine/op.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* See file_record.h. */
-#include "engine/cli/export/file_record.h"
+#include "engine/export/file_record.h"
 
 #include "checkpoint.pb-c.h"
 #include "report.pb-c.h"

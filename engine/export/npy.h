@@ -1,7 +1,7 @@
 /* Embeddings as a NumPy matrix (.npy 1.0, float32, rows in order) with an index of the rows: one
  * JSON object a line, {"row":0,"batch":0,"source":"<id>","text":"..."}. */
-#ifndef ENGINE_CLI_NPY_H
-#define ENGINE_CLI_NPY_H
+#ifndef ENGINE_NPY_H
+#define ENGINE_NPY_H
 
 #include "base/err.h"
 #include "embedding.pb-c.h"

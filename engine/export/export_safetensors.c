@@ -3,7 +3,7 @@
  *     | header length, 8 bytes little-endian | header: JSON, padded with blanks to 8 | data |
  *
  * with the offsets in the header counted from the beginning of the data. */
-#include "engine/cli/export/export_safetensors.h"
+#include "engine/export/export_safetensors.h"
 
 #include "base/span.h"
 

@@ -3,8 +3,8 @@
  * (of the element), the item's plain fields, then the element's own; fields of single messages are
  * named "seed.prefix". Lists of plain values are joined by blanks; bytes are left out unless they
  * are one id. In cells, tab, newline and backslash are written \t, \n and \\. */
-#ifndef ENGINE_CLI_TSV_H
-#define ENGINE_CLI_TSV_H
+#ifndef ENGINE_TSV_H
+#define ENGINE_TSV_H
 
 #include <protobuf-c/protobuf-c.h>
 #include <stdint.h>

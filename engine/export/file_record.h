@@ -1,6 +1,6 @@
 /* The bytes of File records. */
-#ifndef ENGINE_CLI_FILE_RECORD_H
-#define ENGINE_CLI_FILE_RECORD_H
+#ifndef ENGINE_FILE_RECORD_H
+#define ENGINE_FILE_RECORD_H
 
 #include "store/store.h"
 

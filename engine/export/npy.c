@@ -1,8 +1,8 @@
 /* .npy files; see npy.h. The header always takes 128 bytes, so that it can be completed once the
  * number of rows is known. */
-#include "engine/cli/export/npy.h"
+#include "engine/export/npy.h"
 
-#include "engine/cli/records/reflect.h"
+#include "engine/export/reflect.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Checkpoints as safetensors files: tensors under their own names (PyTorch's), in the checkpoint's
  * order; the optimizer's state ("adam.m/NAME": names with a '/') is left out. Metadata:
  * format "pt", architecture, step. */
-#ifndef ENGINE_CLI_EXPORT_SAFETENSORS_H
-#define ENGINE_CLI_EXPORT_SAFETENSORS_H
+#ifndef ENGINE_EXPORT_SAFETENSORS_H
+#define ENGINE_EXPORT_SAFETENSORS_H
 
 #include "base/arena.h"
 #include "base/err.h"
