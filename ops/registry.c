@@ -34,7 +34,6 @@ const struct op *const op_table[] = {
     &op_evaluate_generation,
     &op_evaluate_questions,
     &op_evaluate_search,
-    &op_exec,
     &op_export_corpus,
     &op_extract,
     &op_generate,

@@ -1,6 +1,7 @@
 /* The kind table; see kinds.h. */
 #include "schemas/kinds.h"
 
+#include "action.pb-c.h"
 #include "checkpoint.pb-c.h"
 #include "cluster.pb-c.h"
 #include "collection.pb-c.h"
@@ -43,6 +44,7 @@ static const struct kind_info kinds[] = {
     {KIND_GRAPH, "graph", 1, &eqloom__graph__descriptor},
     {KIND_IMAGE, "image", 1, &eqloom__image__descriptor},
     {KIND_LABELS, "labels", 1, &eqloom__labels__descriptor},
+    {KIND_CACHE_ENTRIES, "cache-entries", 1, &eqloom__cache_entries__descriptor},
 };
 
 const struct kind_info *kind_info(enum record_kind kind)

@@ -31,6 +31,7 @@ enum record_kind {
     KIND_GRAPH = 21,
     KIND_IMAGE = 22,
     KIND_LABELS = 23,
+    KIND_CACHE_ENTRIES = 24,
     KIND_END
 };
 

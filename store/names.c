@@ -2,6 +2,8 @@
  * and one value in a column family of its own (docs/format.md, sections 5 and 6). */
 #include "store/internal.h"
 
+#include "action.pb-c.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -31,23 +33,50 @@ enum err_code store_action(struct span *out, struct store *s, const struct diges
     return err_up(e, store_read(out, s, ROCKS_ACTIONS, digest_span(key), a, e));
 }
 
-struct action_visit {
-    store_visit_action *visit;
+enum err_code store_check_action(struct arena *a, const struct digest *key, struct span action,
+                                 enum err_code (*has)(void *arg, const uint8_t id[32],
+                                                      struct err *e),
+                                 void *arg, struct err *e)
+{
+    ProtobufCMessage *message;
+    struct span preimage;
+    struct digest found = *key;
+    enum err_code code = canonical_unpack(&message, a, &eqloom__action__descriptor, action, e);
+    if (code != OK)
+        return err_up(e, code);
+    const Eqloom__Action *x = (const Eqloom__Action *)message;
+    if (x->key && canonical_pack(&preimage, a, &x->key->base, NULL) == OK)
+        found = action_key(preimage);
+    if (!digest_equal(&found, key))
+        return err_fail(e, ERR_CORRUPT, "an action that does not belong to its key");
+    for (size_t i = 0; i < x->n_outputs; i++)
+        if (message_visit_ids(&x->outputs[i]->base, has, arg, NULL) != OK)
+            return err_fail(e, ERR_NOTFOUND, "an action whose outputs are not all there");
+    return OK;
+}
+
+struct key_visit {
+    store_visit_key *visit;
     void *arg;
 };
 
-static enum err_code visit_action(void *arg, struct span key, struct span value, struct err *e)
+static enum err_code visit_key(void *arg, struct span key, struct span value, struct err *e)
 {
-    struct action_visit *v = arg;
+    struct key_visit *v = arg;
     struct digest id;
     return span_digest(&id, key) ? v->visit(v->arg, &id, value, e) : OK; /* fsck reports it */
 }
 
-enum err_code store_each_action(struct store *s, store_visit_action *visit, void *arg,
-                                struct err *e)
+enum err_code store_each_action(struct store *s, store_visit_key *visit, void *arg, struct err *e)
 {
-    struct action_visit v = {visit, arg};
-    return err_up(e, rocks_each(s->rocks, ROCKS_ACTIONS, span_of("", 0), visit_action, &v, e));
+    struct key_visit v = {visit, arg};
+    return err_up(e, rocks_each(s->rocks, ROCKS_ACTIONS, span_of("", 0), visit_key, &v, e));
+}
+
+enum err_code store_each_trace(struct store *s, store_visit_key *visit, void *arg, struct err *e)
+{
+    struct key_visit v = {visit, arg};
+    return err_up(e, rocks_each(s->rocks, ROCKS_TRACES, span_of("", 0), visit_key, &v, e));
 }
 
 enum err_code store_batch_trace(struct store_batch *b, const struct digest *key, struct span trace,

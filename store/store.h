@@ -84,16 +84,17 @@ enum err_code store_batch_action(struct store_batch *b, const struct digest *key
 enum err_code store_action(struct span *out, struct store *s, const struct digest *key,
                            struct arena *a, struct err *e);
 /* In key order. */
-typedef enum err_code store_visit_action(void *arg, const struct digest *key, struct span action,
-                                         struct err *e);
-enum err_code store_each_action(struct store *s, store_visit_action *visit, void *arg,
-                                struct err *e);
+typedef enum err_code store_visit_key(void *arg, const struct digest *key, struct span value,
+                                      struct err *e);
+enum err_code store_each_action(struct store *s, store_visit_key *visit, void *arg, struct err *e);
 
 /* Traces: key -> Eqloom__Trace (canonical bytes); see engine/node/element_reuse.h. */
 enum err_code store_batch_trace(struct store_batch *b, const struct digest *key, struct span trace,
                                 struct err *e);
 enum err_code store_trace(struct span *out, struct store *s, const struct digest *key,
                           struct arena *a, struct err *e);
+/* In key order. */
+enum err_code store_each_trace(struct store *s, store_visit_key *visit, void *arg, struct err *e);
 
 /* Refs: name -> id. Names are paths of [A-Za-z0-9._@=,+-], parts separated by '/'. The engine keeps
  * each node's outputs as "job/NODE" ("job/NODE.ROLE" for roles after the first). */

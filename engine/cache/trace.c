@@ -8,9 +8,13 @@
 bool trace_read(struct trace *out, struct arena *a, struct store *s, const struct digest *at)
 {
     struct span bytes;
+    return !store_trace(&bytes, s, at, a, NULL) && trace_parse(out, a, bytes);
+}
+
+bool trace_parse(struct trace *out, struct arena *a, struct span bytes)
+{
     ProtobufCMessage *m;
-    if (store_trace(&bytes, s, at, a, NULL) ||
-        canonical_unpack(&m, a, &eqloom__trace__descriptor, bytes, NULL))
+    if (canonical_unpack(&m, a, &eqloom__trace__descriptor, bytes, NULL))
         return false;
     const Eqloom__Trace *t = (const Eqloom__Trace *)m;
     if (t->action_key.len != DIGEST_SIZE || (t->made_by.len && t->made_by.len != DIGEST_SIZE))

@@ -14,6 +14,7 @@ struct trace {
 
 /* False: there is none that can be understood. */
 bool trace_read(struct trace *out, struct arena *a, struct store *s, const struct digest *at);
+bool trace_parse(struct trace *out, struct arena *a, struct span bytes);
 enum err_code trace_write(struct store_batch *b, struct arena *a, const struct digest *at,
                           const struct trace *trace, struct err *e);
 /* The action that it leads to, if that is stored. */

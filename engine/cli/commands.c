@@ -38,7 +38,11 @@ static const struct cli_command own_commands[] = {
              {"fail-fast", NULL, false, "Stop at the first failed element."},
              {"dry-run", NULL, false, "Only say what would be done, as 'plan' does.", 'n'}, SET,
              TOOL_JSON, {"check", NULL, false, "Compute cached results again and compare."},
-             {"durable", NULL, false, "Sync every commit to disk."}, WAIT, OUTSIDE),
+             {"durable", NULL, false, "Sync every commit to disk."},
+             {"remote", "ADDRESS", false,
+              "Share results by a folder, ssh://HOST[:PORT]/PATH or s3://BUCKET[/PREFIX]; else "
+              "$EQLOOM_REMOTE, else what the job says. 'none': do not."},
+             WAIT, OUTSIDE),
      "0: done. 1: something failed. 2: the job or its input is wrong; nothing was changed. 130: "
      "interrupted."},
     {"plan", "JOB [NODE...]", 1, UINT_MAX, CLI_STORE_OWN, cli_plan,
@@ -59,7 +63,7 @@ static const struct cli_command own_commands[] = {
      "With --best, only the best row by METRIC (the first of --metric if it is not given): with "
      "--param, the best of all rows that agree in these. Losses and errors are best where they are "
      "least. In LaTeX the best of each column is bold.",
-     "eqloom table jobs/quickstart.yaml --metric mrr --param model.steps\n"
+     "eqloom table jobs/quickstart.yaml --metric mrr --metric precision@1 --param model.steps\n"
      "eqloom table jobs/quickstart.yaml --best=mrr --format latex",
      OPTIONS({"metric", "NAME", true, "A figure to show: mrr, ranking_error, ..."},
              {"param", "KEY", true, "A parameter to show: KEY, or NODE.KEY of a certain node."},

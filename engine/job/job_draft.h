@@ -4,7 +4,6 @@
  *   job_params   --set and ${name}
  *   job_values   typed parameters as canonical text
  *   job_matrix   references between nodes; nodes -> variants
- *   job_files    files of sources and programs
  *   job_graph    variants -> struct node, wired, checked, in topological order
  *
  * Everything lives in the arena of job_load. */
@@ -75,7 +74,7 @@ struct draft {
     const struct job_options *options;
     const char *path, *dir, *real_dir;
     const char *name;
-    const struct yaml_node *name_at;
+    const struct yaml_node *name_at, *remote_at; /* remote_at: NULL if there is none */
     struct draft_pairs sections[DRAFT_SECTIONS];
     struct draft_node *nodes; /* of the section, from draft_expand on */
     size_t n_nodes;

@@ -19,7 +19,7 @@ struct includer {
 };
 
 static const char *const top_keys[] = {"eqloom", "name", "params", "include",
-                                       "nodes",  "refs", "exports"};
+                                       "nodes",  "refs", "exports", "remote"};
 
 bool draft_is_name(const char *s, const char *also)
 {
@@ -212,6 +212,9 @@ static enum err_code read_file(struct includer *in, const char *path, const stru
     d->name_at = yaml_get(root, "name");
     if (!d->name_at)
         return yaml_fail(e, root, "the job has no name: add 'name: ...'");
+    d->remote_at = yaml_get(root, "remote");
+    if (d->remote_at && (code = yaml_expect(d->remote_at, YAML_SCALAR, "remote", e)))
+        return err_up(e, code);
     return err_up(e, yaml_expect(d->name_at, YAML_SCALAR, "name", e));
 }
 

@@ -2,6 +2,7 @@
 #include "engine/node/chain_resume.h"
 
 #include "engine/cache/trace.h"
+#include "engine/remote/node_pull.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,13 +97,22 @@ static bool read_segment(struct action_result *made, struct chain *c, struct are
     return there && made->outputs[0].n == 1 && action_is_whole(s, op_of(c), made);
 }
 
+/* The same of one that only the shared cache has. */
+static bool pull_segment(struct action_result *made, struct chain *c, struct arena *a,
+                         uint64_t index)
+{
+    return node_pull(c->w->s, c->node, &c->segments[index].key) &&
+           read_segment(made, c, a, index, false);
+}
+
 /* Looks for an end after the last segment found so far. */
 static void find_end(struct chain *c, bool by_reads)
 {
     struct arena a = {0};
     struct action_result made;
     for (uint64_t k = c->n; k-- > c->done; arena_reset(&a)) {
-        if (!read_segment(&made, c, &a, k, by_reads))
+        if (!read_segment(&made, c, &a, k, by_reads) &&
+            (by_reads || !pull_segment(&made, c, &a, k)))
             continue;
         chain_step(c, &made);
         c->reused = by_reads ? k + 1 - c->done : 0;

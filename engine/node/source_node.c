@@ -4,6 +4,7 @@
 
 #include "base/os.h"
 #include "engine/cache/source_files.h"
+#include "engine/remote/node_pull.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +97,9 @@ static enum err_code look_up(struct action_result *out, bool *hit, struct sessio
         code = make_key(s, i, &files, e);
     if (code)
         return err_up(e, code);
-    bool cached = action_find(&before, a, s->store, node->op, &r->key.digest);
+    bool cached = action_find(&before, a, s->store, node->op, &r->key.digest) ||
+                  (node_pull(s, i, &r->key.digest) &&
+                   action_find(&before, a, s->store, node->op, &r->key.digest));
     *hit = cached && !s->options->check;
     if (*hit) {
         *out = before;

@@ -3,6 +3,7 @@
 
 #include "base/os.h"
 #include "engine/node/source_node.h"
+#include "engine/run/node_push.h"
 #include "engine/run/sched.h"
 #include "engine/session/run_record.h"
 #include "store/maintain.h"
@@ -149,6 +150,7 @@ enum err_code job_run(struct run_result *out, struct arena *a, const struct job 
         record_broken(s);
         goto out;
     }
+    nodes_push(s);
     session_fill_result(out, s);
     progress_summary(s->progress, out);
 out:

@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+struct remote_options;
+
 enum node_state {
     NODE_WAITING,
     NODE_READ, /* a source, read again (or found unchanged) */
@@ -49,6 +51,7 @@ struct run_options {
     bool color;
     const volatile int *interrupted; /* signals received: 1 ends soon, 2 at once; what is in flight
                                       * and not done by then is dropped */
+    const struct remote_options *remote; /* the shared cache; NULL: none */
     bool leave; /* then threads that are still at work may be left behind: run_result.left */
 };
 

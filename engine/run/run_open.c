@@ -3,6 +3,7 @@
 
 #include "base/os.h"
 #include "engine/node/node_work.h"
+#include "engine/remote/remote.h"
 #include "engine/run/sched.h"
 
 #include <stdlib.h>
@@ -49,6 +50,16 @@ static bool *find_wanted(struct arena *a, const struct job *job, const struct ru
 
 /* ---- begin and end ---- */
 
+static enum err_code open_remote(struct session *s, struct err *e)
+{
+    if (!s->options->remote)
+        return OK;
+    struct remote_options o = *s->options->remote;
+    o.cancelled = is_cancelled;
+    o.arg = s;
+    return err_up(e, remote_open(&s->remote, &o, e));
+}
+
 static void estimate(uint64_t *ns, const struct session *s)
 {
     for (size_t i = 0; i < s->job->n_nodes; i++) {
@@ -84,7 +95,9 @@ enum err_code session_open(struct session *s, struct arena *a, const struct job 
                                 .recompute = options->check,
                                 .arg = s};
     bool *wanted = find_wanted(a, job, options);
-    enum err_code code = history_load(&s->history, a, store, job, e);
+    enum err_code code = open_remote(s, e);
+    if (!code)
+        code = history_load(&s->history, a, store, job, e);
     if (code)
         return err_up(e, code);
     uint64_t *estimates = arena_array(a, uint64_t, job->n_nodes);
@@ -107,6 +120,7 @@ void session_close(struct session *s)
         witness_counts_clear(&r->witnesses);
         free(r->failure);
     }
+    remote_close(s->remote);
     pool_free(s->pool);
     committer_free(s->commit);
     progress_free(s->progress);

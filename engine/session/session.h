@@ -29,6 +29,7 @@ enum phase {
 };
 
 struct map_run;
+struct remote;
 
 struct node_run {
     enum phase phase;
@@ -67,6 +68,8 @@ struct session {
     struct committer *commit;
     struct progress *progress;
     struct ctx_host host;
+    struct remote *remote; /* NULL: no shared cache */
+    uint64_t pulled, pushed, pulled_bytes, pushed_bytes;
     struct pool *pool; /* NULL unless some wanted op is parallel */
     unsigned threads;
     char *run; /* its name */

@@ -47,26 +47,12 @@ static enum err_code check_action(void *arg, struct span key, struct span value,
     struct digest id;
     struct arena a = {0};
     struct err why = {0};
-    ProtobufCMessage *message;
     f->result.actions++;
     const char *what = NULL;
     if (!span_digest(&id, key)) {
         what = "an action whose key is not a digest";
-    } else if (canonical_unpack(&message, &a, &eqloom__action__descriptor, value, &why) != OK) {
+    } else if (store_check_action(&a, &id, value, fsck_check_link, f, &why) != OK) {
         what = why.message;
-    } else {
-        const Eqloom__Action *action = (const Eqloom__Action *)message;
-        if (action->key) {
-            struct span preimage;
-            struct digest found = {0};
-            if (canonical_pack(&preimage, &a, &action->key->base, NULL) == OK)
-                found = action_key(preimage);
-            if (!digest_equal(&found, &id))
-                what = "an action that does not belong to its key";
-        }
-        for (size_t i = 0; !what && i < action->n_outputs; i++)
-            if (message_visit_ids(&action->outputs[i]->base, fsck_check_link, f, NULL) != OK)
-                what = "an action whose outputs are not all there";
     }
     enum err_code code = fsck_stop_error(f, e);
     if (what && code == OK) {

@@ -52,6 +52,7 @@ static enum stage stage_of(enum record_kind kind)
     case KIND_GRAPH:
     case KIND_IMAGE:
     case KIND_LABELS:
+    case KIND_CACHE_ENTRIES:
     case KIND_END: break;
     }
     return STAGE_LEAVES;

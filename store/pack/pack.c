@@ -1,16 +1,17 @@
-/* Writing packs, and taking them in; see pack.h.
+/* Writing packs; see pack.h.
  *
  * Records are written children first: whoever reads has everything that a record refers to before
  * the record itself. */
 #include "store/pack/pack.h"
 
+#include "action.pb-c.h"
 #include "base/span.h"
 #include "store/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-enum { COMMIT_AT = 8 << 20 };
+enum { ENTRIES_BYTES = 4 << 20 };
 enum mark { SEEN = 1, WRITTEN = 2 };
 
 struct packer {
@@ -19,6 +20,7 @@ struct packer {
     struct hasher *hasher;
     struct coder *coder;
     struct buf envelope;
+    bool silent; /* records are only marked */
     struct digest_map marks;
     struct digest *stack;
     size_t n, cap;
@@ -80,7 +82,7 @@ static enum err_code visit_top(struct packer *p, struct err *e)
     enum err_code code = store_get(&r, p->store, &id, &a, e);
     if (code == OK && second) {
         p->n--;
-        code = put_record(p, &id, &r, e);
+        code = p->silent ? OK : put_record(p, &id, &r, e);
     } else if (code == OK && message_type_has_ids(kind_info(r.kind)->descriptor)) {
         code = canonical_unpack(&message, &a, kind_info(r.kind)->descriptor, r.payload, e);
         if (code == OK)
@@ -101,27 +103,98 @@ static enum err_code put_ref(struct packer *p, const struct pack_root *root, str
     return err_up(e, code == OK ? put_bytes(p, root->name, n, e) : code);
 }
 
-enum err_code store_pack(struct pack_result *out, struct store *s, FILE *to,
-                         const struct pack_root *roots, size_t n, struct err *e)
+static enum err_code put_all(struct packer *p, const struct digest *root, struct err *e)
 {
-    struct packer p = {.store = s, .to = to, .hasher = hasher_new(), .coder = coder_new()};
+    enum err_code code = push(p, root->bytes, e);
+    while (code == OK && p->n)
+        code = visit_top(p, e);
+    return err_up(e, code);
+}
+
+/* ---- entries of the cache ---- */
+
+typedef enum err_code read_entry(struct span *out, struct store *s, const struct digest *key,
+                                 struct arena *a, struct err *e);
+
+/* Entries [from, *to) of one record, as many as fit. */
+static enum err_code put_some_entries(struct packer *p, size_t *to, const struct digest *keys,
+                                      size_t from, size_t n, bool traces, struct err *e)
+{
+    struct arena a = {0};
+    Eqloom__CacheEntries m = EQLOOM__CACHE_ENTRIES__INIT;
+    Eqloom__CacheEntry **entries = arena_array(&a, Eqloom__CacheEntry *, n - from + 1);
+    read_entry *read = traces ? store_trace : store_action;
+    struct record r = {.kind = KIND_CACHE_ENTRIES};
+    enum err_code code = OK;
+    size_t count = 0, bytes = 0, i = from;
+    for (; i < n && bytes < ENTRIES_BYTES && code == OK; i++) {
+        struct span value;
+        code = read(&value, p->store, &keys[i], &a, e);
+        if (code == ERR_NOTFOUND)
+            code = OK;
+        else if (code == OK) {
+            Eqloom__CacheEntry *entry = entries[count++] = arena_new(&a, Eqloom__CacheEntry);
+            eqloom__cache_entry__init(entry);
+            entry->key = (ProtobufCBinaryData){DIGEST_SIZE, (uint8_t *)keys[i].bytes};
+            entry->value = (ProtobufCBinaryData){value.len, (uint8_t *)value.data};
+            bytes += value.len;
+        }
+    }
+    *to = i;
+    *(traces ? &m.n_traces : &m.n_actions) = count;
+    *(traces ? &m.traces : &m.actions) = entries;
+    if (code == OK && count)
+        code = canonical_pack(&r.payload, &a, &m.base, e);
+    if (code == OK && count) {
+        struct digest id = record_id(r.kind, r.payload);
+        code = put_record(p, &id, &r, e);
+    }
+    arena_free(&a);
+    return err_up(e, code);
+}
+
+static enum err_code put_entries(struct packer *p, const struct digest *keys, size_t n, bool traces,
+                                 struct err *e)
+{
+    enum err_code code = OK;
+    for (size_t i = 0; i < n && code == OK;)
+        code = put_some_entries(p, &i, keys, i, n, traces, e);
+    return err_up(e, code);
+}
+
+/* ---- a pack ---- */
+
+static enum err_code put_contents(struct packer *p, const struct pack_contents *what, struct err *e)
+{
     uint8_t magic[PACK_MAGIC_SIZE] = PACK_MAGIC;
     magic[PACK_MAGIC_SIZE - 1] = PACK_FORMAT;
-    enum err_code code = put_bytes(&p, magic, sizeof magic, e);
-    for (size_t i = 0; code == OK && i < n; i++) {
-        push(&p, roots[i].id.bytes, NULL);
-        while (code == OK && p.n)
-            code = visit_top(&p, e);
-    }
-    for (size_t i = 0; code == OK && i < n; i++)
-        if (roots[i].name)
-            code = put_ref(&p, &roots[i], e);
+    enum err_code code = put_bytes(p, magic, sizeof magic, e);
+    p->silent = true;
+    for (size_t i = 0; code == OK && i < what->n_base; i++)
+        code = put_all(p, &what->base[i], e);
+    p->silent = false;
+    for (size_t i = 0; code == OK && i < what->n_roots; i++)
+        code = put_all(p, &what->roots[i].id, e);
     if (code == OK)
-        code = put_bytes(&p, &(uint8_t){PACK_END}, 1, e);
-    if (code == OK) {
-        struct digest sum = hasher_finish(p.hasher);
-        code = put_bytes(&p, sum.bytes, DIGEST_SIZE, e);
-    }
+        code = put_entries(p, what->actions, what->n_actions, false, e);
+    if (code == OK)
+        code = put_entries(p, what->traces, what->n_traces, true, e);
+    for (size_t i = 0; code == OK && i < what->n_roots; i++)
+        if (what->roots[i].name)
+            code = put_ref(p, &what->roots[i], e);
+    if (code == OK)
+        code = put_bytes(p, &(uint8_t){PACK_END}, 1, e);
+    if (code != OK)
+        return err_up(e, code);
+    struct digest sum = hasher_finish(p->hasher);
+    return err_up(e, put_bytes(p, sum.bytes, DIGEST_SIZE, e));
+}
+
+enum err_code store_pack(struct pack_result *out, struct store *s, FILE *to,
+                         const struct pack_contents *what, struct err *e)
+{
+    struct packer p = {.store = s, .to = to, .hasher = hasher_new(), .coder = coder_new()};
+    enum err_code code = put_contents(&p, what, e);
     if (code == OK && fflush(to) != 0)
         code = err_fail(e, ERR_IO, "cannot write the pack: %s", strerror(errno));
     *out = p.result;
@@ -131,82 +204,4 @@ enum err_code store_pack(struct pack_result *out, struct store *s, FILE *to,
     digest_map_free(&p.marks);
     free(p.stack);
     return err_up(e, code);
-}
-
-/* ---- taking in ---- */
-
-struct unpacker {
-    struct store *store;
-    struct store_batch *batch;
-    struct digest_map arrived; /* in this pack */
-    struct arena arena;        /* of one record */
-    uint64_t added, kept;
-};
-
-static enum err_code has_child(void *arg, const uint8_t bytes[32], struct err *e)
-{
-    struct unpacker *u = arg;
-    struct digest id;
-    char hex[DIGEST_HEX];
-    memcpy(id.bytes, bytes, DIGEST_SIZE);
-    if (digest_map_get(&u->arrived, &id) || store_has(u->store, &id))
-        return OK;
-    return err_fail(e, ERR_CORRUPT,
-                    "it refers to %s, which is neither in the pack nor in the store",
-                    digest_hex(hex, &id));
-}
-
-static enum err_code take_record(void *arg, const struct digest *id, const struct record *r,
-                                 struct err *e)
-{
-    struct unpacker *u = arg;
-    struct digest again;
-    ProtobufCMessage *message;
-    enum err_code code = OK;
-    if (message_type_has_ids(kind_info(r->kind)->descriptor)) {
-        arena_reset(&u->arena);
-        code = canonical_unpack(&message, &u->arena, kind_info(r->kind)->descriptor, r->payload, e);
-        if (code == OK)
-            code = message_visit_ids(message, has_child, u, e);
-        if (code != OK)
-            return err_name_record(e, code, id);
-    }
-    digest_map_put(&u->arrived, id, 1, NULL);
-    if (store_has(u->store, id))
-        return OK;
-    u->added++;
-    code = store_batch_put(&again, u->batch, r->kind, r->payload, e);
-    if (code == OK && store_batch_bytes(u->batch) >= COMMIT_AT)
-        code = store_batch_commit(u->batch, e);
-    return err_up(e, code);
-}
-
-static enum err_code take_ref(void *arg, const char *name, const struct digest *id, struct err *e)
-{
-    struct unpacker *u = arg;
-    struct digest old;
-    enum err_code code = has_child(u, id->bytes, e);
-    if (code != OK)
-        return err_up(e, code);
-    if (store_ref(&old, u->store, name, NULL) == OK) {
-        u->kept += !digest_equal(&old, id);
-        return OK;
-    }
-    return err_up(e, store_batch_ref(u->batch, name, id, e));
-}
-
-enum err_code store_unpack(struct pack_result *out, struct store *s, FILE *from, const char *name,
-                           struct err *e)
-{
-    struct unpacker u = {.store = s, .batch = store_batch_new(s)};
-    struct pack_visitor v = {take_record, take_ref, &u};
-    enum err_code code = pack_read(out, from, name, &v, e);
-    /* What was read before a fault is good, and need not be read again. */
-    enum err_code stored = store_batch_commit(u.batch, code == OK ? e : NULL);
-    out->added = u.added;
-    out->kept = u.kept;
-    store_batch_free(u.batch);
-    digest_map_free(&u.arrived);
-    arena_free(&u.arena);
-    return err_up(e, code == OK ? stored : code);
 }

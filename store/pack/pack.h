@@ -20,10 +20,20 @@ struct pack_result {
     uint64_t refs, kept;     /* kept: refs that led elsewhere and still do */
 };
 
+struct pack_contents {
+    const struct pack_root *roots; /* with all that they refer to */
+    size_t n_roots;
+    const struct digest *base; /* the receiver has these, and all that they refer to */
+    size_t n_base;
+    const struct digest *actions, *traces; /* keys; those that the store has come along */
+    size_t n_actions, n_traces;
+};
+
 enum err_code store_pack(struct pack_result *out, struct store *s, FILE *to,
-                         const struct pack_root *roots, size_t n, struct err *e);
+                         const struct pack_contents *what, struct err *e);
 /* Nothing is stored before it has been verified, and nothing before what it refers to; so
- * unpacking again goes on after an unpacking that was cut off. `name` is for messages. */
+ * unpacking again goes on after an unpacking that was cut off. Actions whose outputs are not here
+ * stay behind. `name` is for messages. */
 enum err_code store_unpack(struct pack_result *out, struct store *s, FILE *from, const char *name,
                            struct err *e);
 

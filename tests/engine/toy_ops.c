@@ -9,7 +9,7 @@
  *   weigh    task: of exprs, those of at most `most` letters passed on, and their letters in all;
  *            by summaries
  *   first    map over exprs: the first letter of each
- *   glance   map over exprs: likewise, with a number drawn for it; says that it reads no more
+ *   glance   likewise, with a number drawn for it; says that it reads no more
  *   alone    map over exprs, parallel
  *   shout    map over exprs, several at once: with "!"; fails on "bad", and at once with several
  *            if one is "shy"
@@ -32,9 +32,8 @@
 #include <string.h>
 #include <unistd.h>
 
-atomic_int ops_ran, ops_together, ops_lines, ops_summarized, ops_asked, ops_prepared, ops_beside,
-    ops_drift;
-atomic_int ops_until_signal;
+atomic_int ops_ran, ops_together, ops_lines, ops_summarized, ops_asked, ops_prepared, ops_beside;
+atomic_int ops_drift, ops_until_signal;
 volatile int ops_signals;
 static atomic_int now_running;
 
@@ -481,6 +480,11 @@ const struct op *const op_table[] = {
     &op_names, &op_rank,   &op_shout,  &toy_spell, &op_upper, &op_wait,   &op_weigh, NULL};
 
 const struct source_text op_builtins[] = {{"builtin:one.txt", "a\nb\n", 4}, {0}};
+
+int op_value_sense(const char *name)
+{
+    return 0;
+}
 
 char *op_infix(struct arena *a, const char *prefix)
 {

@@ -7,6 +7,7 @@
 #include "engine/cli/console/text_table.h"
 #include "engine/export/file_record.h"
 #include "engine/cli/records/place.h"
+#include "engine/remote/remote.h"
 #include "report.pb-c.h"
 
 #include <signal.h>
@@ -78,6 +79,22 @@ static enum err_code read_options(struct run_options *out, struct cli *c, struct
     enum err_code code = cli_number(&threads, c, "jobs", 0, 1, 4096, e);
     out->threads = (unsigned)threads;
     return err_up(e, code);
+}
+
+/* The option, the environment, the job. */
+static void find_remote(struct run_options *options, struct cli *c, const struct job *job)
+{
+    const char *address = cli_value(c, "remote");
+    if (!address)
+        address = getenv("EQLOOM_REMOTE");
+    if ((!address || !*address) && job->remote)
+        address = strstr(job->remote, "://") ? job->remote
+                                             : os_join(c->arena, job->dir, job->remote);
+    if (!address || !*address || !strcmp(address, "none"))
+        return;
+    struct remote_options *remote = arena_new(c->arena, struct remote_options);
+    *remote = (struct remote_options){.address = address, .scratch = c->store_path};
+    options->remote = remote;
 }
 
 /* ---- exports ---- */
@@ -233,6 +250,7 @@ enum err_code cli_run(int *status, struct cli *c, struct err *e)
         code = place_open(c, c->arguments[0], CLI_STORE_CREATE, e);
     if (code)
         return err_up(e, code);
+    find_remote(&options, c, job);
     catch_signals();
     struct err failure = {0};
     code = job_run(&result, c->arena, job, c->store, &options, &failure);

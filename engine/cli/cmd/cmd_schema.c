@@ -2,7 +2,7 @@
  * check with it; eqloom itself checks more (references, kinds, files). */
 #include "engine/cli/cmd/cmd.h"
 
-#include "engine/job/job.h"
+#include "engine/op.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -89,10 +89,10 @@ static json_t *op_schema(const struct op *op)
     json_t *properties = json_object(), *axes = json_object(), *required = json_array();
     json_object_set_new(properties, "op", json_pack("{s:s}", "const", op->name));
     json_array_append_new(required, json_string("op"));
-    if (op->node == OP_SOURCE || op->node == OP_EXEC)
+    if (op->node == OP_SOURCE) {
         json_object_set_new(properties, "files", strings_schema());
-    if (op->node == OP_SOURCE)
-        json_object_set_new(properties, JOB_FROM, json_pack("{s:s}", "type", "string"));
+        json_array_append_new(required, json_string("files"));
+    }
     for (const struct op_port *p = op->inputs; p && p->role; p++) {
         json_object_set_new(properties, p->role, input_schema(p));
         if (!p->optional)
@@ -107,10 +107,6 @@ static json_t *op_schema(const struct op *op)
                                   "additionalProperties", 0));
     json_t *schema = json_pack("{s:s, s:o, s:o, s:b}", "type", "object", "properties", properties,
                                "required", required, "additionalProperties", 0);
-    if (op->node == OP_SOURCE)
-        json_object_set_new(
-            schema, "anyOf",
-            json_pack("[{s:[s]}, {s:[s]}]", "required", "files", "required", JOB_FROM));
     if (op->doc)
         json_object_set_new(schema, "description", json_string(op->doc));
     return schema;
@@ -152,6 +148,9 @@ char *schema_text(void)
                         json_pack("{s:s, s:o, s:o}", "type", "object", "propertyNames",
                                   name_pattern(""), "additionalProperties", node_schema()));
     json_object_set_new(properties, "refs", texts_by_name("Names for outputs of nodes."));
+    json_object_set_new(properties, "remote",
+                        json_pack("{s:s, s:s}", "type", "string", "description",
+                                  "A shared cache: a folder, ssh://HOST/PATH or s3://BUCKET."));
     json_object_set_new(properties, "exports",
                         texts_by_name("Files written after a run: path -> NODE.ROLE."));
     json_t *schema = json_pack("{s:s, s:s, s:s, s:[s], s:o, s:b, s:o}", "$schema",

@@ -89,7 +89,8 @@ enum err_code cli_pack(int *status, struct cli *c, struct err *e)
     }
     if (code || (code = out_file_open(&file, c->arena, target, e)))
         return err_up(e, code);
-    code = store_pack(&r, c->store, file.f, roots, c->n_arguments, e);
+    struct pack_contents what = {.roots = roots, .n_roots = c->n_arguments};
+    code = store_pack(&r, c->store, file.f, &what, e);
     if ((code = out_file_close(&file, code, e)))
         return err_up(e, code);
     if (c->json)

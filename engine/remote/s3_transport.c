@@ -1,0 +1,229 @@
+/* A bucket of S3, or of what speaks its protocol, by curl, which signs requests itself. Keys and
+ * secrets reach curl through its standard input, so that nobody sees them among the arguments. */
+#include "engine/remote/transport.h"
+
+#include "base/buf.h"
+#include "base/digest.h"
+#include "base/os.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE_BYTES = 16 << 20, PART = 1 << 16 };
+
+struct bucket {
+    const char *base;                          /* "https://s3.eu-west-1.amazonaws.com/BUCKET" */
+    const char *prefix;                        /* "" or "PATH/", percent-encoded but for '/' */
+    const char *region, *key, *secret, *token; /* key NULL: requests are not signed */
+};
+
+/* ---- requests ---- */
+
+static const char *percent(struct arena *a, const char *text, const char *keep)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+    struct buf b = {0};
+    for (; *text; text++)
+        if (strchr(plain, *text) || strchr(keep, *text))
+            buf_putc(&b, *text);
+        else
+            buf_printf(&b, "%%%02X", (unsigned char)*text);
+    return buf_text(&b, a);
+}
+
+/* What curl reads as its configuration. */
+static enum err_code write_config(FILE **out, struct transport *t, const char *url,
+                                  const char *digest, struct err *e)
+{
+    const struct bucket *b = t->state;
+    FILE *f = tmpfile();
+    if (!f)
+        return err_fail(e, ERR_IO, "cannot make a temporary file: %s", strerror(errno));
+    fprintf(f, "url = \"%s\"\n", url);
+    if (b->key)
+        fprintf(f, "user = \"%s:%s\"\naws-sigv4 = \"aws:amz:%s:s3\"\n", b->key, b->secret,
+                b->region);
+    if (b->key && b->token)
+        fprintf(f, "header = \"x-amz-security-token: %s\"\n", b->token);
+    fprintf(f, "header = \"x-amz-content-sha256: %s\"\n", digest);
+    rewind(f);
+    *out = f;
+    return OK;
+}
+
+/* GET, or PUT of a file. */
+static enum err_code request(FILE **out, struct transport *t, const char *url, const char *upload,
+                             const char *digest, struct err *e)
+{
+    const char *argv[] = {"curl",        "-q",
+                          "-sSf",        "-K",
+                          "-",           "--proto",
+                          "=http,https", "--connect-timeout",
+                          "20",          "--speed-time",
+                          "60",          "--speed-limit",
+                          "1",           upload ? "-T" : NULL,
+                          upload,        NULL};
+    FILE *config = NULL;
+    enum err_code code = write_config(&config, t, url, digest, e);
+    if (code)
+        return err_up(e, code);
+    code = transport_run(out, t, argv, config, e);
+    fclose(config);
+    return err_up(e, code);
+}
+
+static const char empty_digest[] =
+    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+static const char *object_url(struct arena *a, const struct bucket *b, const char *name)
+{
+    return arena_printf(a, "%s/%s%s", b->base, b->prefix, name);
+}
+
+/* ---- listing ---- */
+
+/* The next "<TAG>text</TAG>" from *at on, which moves behind it; NULL: there is none. What we look
+ * for holds no character that XML escapes. */
+static char *next_element(struct arena *a, const char **at, const char *tag)
+{
+    const char *open = arena_printf(a, "<%s>", tag), *close = arena_printf(a, "</%s>", tag);
+    const char *begin = strstr(*at, open), *end = begin ? strstr(begin, close) : NULL;
+    if (!end)
+        return NULL;
+    begin += strlen(open);
+    *at = end + strlen(close);
+    return arena_strndup(a, begin, (size_t)(end - begin));
+}
+
+/* *more: the token of the next page, or NULL. */
+static enum err_code list_page(const char **more, struct transport *t, struct arena *a,
+                               const char *folder, void (*visit)(void *arg, const char *name),
+                               void *arg, struct err *e)
+{
+    const struct bucket *b = t->state;
+    FILE *page;
+    struct buf text = {0};
+    const char *token =
+        *more ? arena_printf(a, "continuation-token=%s&", percent(a, *more, "")) : "";
+    const char *url = arena_printf(a, "%s?%slist-type=2&prefix=%s%%2F", b->base, token,
+                                   percent(a, arena_printf(a, "%s%s", b->prefix, folder), "%"));
+    *more = NULL;
+    enum err_code code = request(&page, t, url, NULL, empty_digest, e);
+    if (code)
+        return err_up(e, code);
+    buf_reserve(&text, PAGE_BYTES);
+    text.len = fread(text.data, 1, PAGE_BYTES - 1, page);
+    text.data[text.len] = 0;
+    fclose(page);
+    const char *at = text.data, *key;
+    while ((key = next_element(a, &at, "Key")))
+        visit(arg, strrchr(key, '/') ? strrchr(key, '/') + 1 : key);
+    at = text.data;
+    *more = next_element(a, &at, "NextContinuationToken");
+    buf_free(&text);
+    return OK;
+}
+
+static enum err_code list(struct transport *t, const char *folder,
+                          void (*visit)(void *arg, const char *name), void *arg, struct err *e)
+{
+    struct arena a = {0};
+    const char *more = NULL;
+    enum err_code code;
+    do
+        code = list_page(&more, t, &a, folder, visit, arg, e);
+    while (!code && more);
+    arena_free(&a);
+    return err_up(e, code);
+}
+
+/* ---- objects ---- */
+
+static enum err_code get(FILE **out, struct transport *t, const char *name, struct err *e)
+{
+    struct arena a = {0};
+    enum err_code code = request(out, t, object_url(&a, t->state, name), NULL, empty_digest, e);
+    arena_free(&a);
+    return err_up(e, code);
+}
+
+static enum err_code digest_file(char hex[DIGEST_HEX], const char *path, struct err *e)
+{
+    static _Thread_local uint8_t part[PART];
+    struct hasher *h = hasher_new();
+    FILE *f = fopen(path, "rbe");
+    size_t n;
+    while (f && (n = fread(part, 1, sizeof part, f)) > 0)
+        hasher_add(h, part, n);
+    bool good = f && !ferror(f);
+    if (f)
+        fclose(f);
+    struct digest d = hasher_finish(h);
+    digest_hex(hex, &d);
+    hasher_free(h);
+    return good ? OK : err_fail(e, ERR_IO, "cannot read %s", path);
+}
+
+static enum err_code put(struct transport *t, const char *name, const char *path, struct err *e)
+{
+    struct arena a = {0};
+    char hex[DIGEST_HEX];
+    enum err_code code = digest_file(hex, path, e);
+    if (!code)
+        code = request(NULL, t, object_url(&a, t->state, name), path, hex, e);
+    arena_free(&a);
+    return err_up(e, code);
+}
+
+/* ---- where it is ---- */
+
+/* A variable of the environment that can stand in curl's configuration. */
+static enum err_code read_variable(const char **out, struct arena *a, const char *name,
+                                   struct err *e)
+{
+    const char *value = getenv(name);
+    *out = value && *value ? arena_strdup(a, value) : NULL;
+    return *out && strpbrk(*out, "\"\\\r\n")
+               ? err_fail(e, ERR_INPUT, "%s holds a quote, a backslash or a line end", name)
+               : OK;
+}
+
+enum err_code transport_s3(struct transport *t, struct arena *a, const char *address, struct err *e)
+{
+    static const char *const names[] = {
+        "AWS_REGION",        "AWS_DEFAULT_REGION",  "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
+        "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"};
+    const char *v[7];
+    struct bucket *b = arena_new(a, struct bucket);
+    size_t n = strcspn(address, "/");
+    for (size_t i = 0; i < 7; i++)
+        if (read_variable(&v[i], a, names[i], e))
+            return err_up(e, ERR_INPUT);
+    if (!n)
+        return err_fail(e, ERR_INPUT, "s3://%s is no address of the form s3://BUCKET[/PREFIX]",
+                        address);
+    if (v[2] && !v[3])
+        return err_fail(e, ERR_INPUT, "AWS_ACCESS_KEY_ID is set, and AWS_SECRET_ACCESS_KEY is not");
+    b->region = v[0] ? v[0] : v[1] ? v[1] : "us-east-1";
+    b->key = v[2];
+    b->secret = v[3];
+    b->token = v[4];
+    const char *endpoint = v[5] ? v[5] : v[6];
+    if (!endpoint)
+        endpoint = arena_printf(a, "https://s3.%s.amazonaws.com", b->region);
+    b->base = arena_printf(a, "%.*s/%s",
+                           (int)(strlen(endpoint) - (endpoint[strlen(endpoint) - 1] == '/')),
+                           endpoint, percent(a, arena_strndup(a, address, n), ""));
+    const char *prefix = address[n] ? address + n + 1 : "";
+    size_t length = strlen(prefix);
+    b->prefix = !length                     ? ""
+                : prefix[length - 1] == '/' ? percent(a, prefix, "/")
+                                            : arena_printf(a, "%s/", percent(a, prefix, "/"));
+    t->list = list;
+    t->get = get;
+    t->put = put;
+    t->state = b;
+    return OK;
+}

@@ -1,0 +1,44 @@
+/* How packs travel: files in folders of a place that several stores reach. Names are
+ * "FOLDER/NAME", made of letters, digits, '.', '_' and '-'. A file appears whole or not at all, and
+ * may be replaced. Thread-safe. */
+#ifndef ENGINE_TRANSPORT_H
+#define ENGINE_TRANSPORT_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct transport {
+    /* The names in a folder; none if there is no such folder. */
+    enum err_code (*list)(struct transport *t, const char *folder,
+                          void (*visit)(void *arg, const char *name), void *arg, struct err *e);
+    /* *out is read from its beginning, and closed by the caller. */
+    enum err_code (*get)(FILE **out, struct transport *t, const char *name, struct err *e);
+    /* `path` is a file on this machine. */
+    enum err_code (*put)(struct transport *t, const char *name, const char *path, struct err *e);
+    void *state;
+    const char *scratch; /* a folder for files that are deleted again */
+    bool (*cancelled)(void *arg);
+    void *arg;
+};
+
+/* Everything lives in the arena. ERR_INPUT: this is no such address. */
+enum err_code transport_folder(struct transport *t, struct arena *a, const char *path,
+                               struct err *e);
+/* "[USER@]HOST[:PORT]/PATH", by the ssh of the user. */
+enum err_code transport_ssh(struct transport *t, struct arena *a, const char *address,
+                            struct err *e);
+/* "BUCKET[/PREFIX]", by curl; the rest is told by AWS's environment variables. */
+enum err_code transport_s3(struct transport *t, struct arena *a, const char *address,
+                           struct err *e);
+
+/* Runs a program to its end for a transport; `in` may be NULL. What it writes is in *out, a file of
+ * the scratch folder without a name (NULL: nobody reads it). ERR_IO: it ended with another status
+ * than 0; ERR_NOTFOUND: there is no such program. */
+enum err_code transport_run(FILE **out, struct transport *t, const char *const *argv, FILE *in,
+                            struct err *e);
+
+#endif
