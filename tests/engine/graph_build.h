@@ -21,8 +21,9 @@ void graph_free(struct graph *g);
 uint32_t graph_add(struct graph *g, const char *name, const char *op, const char *params,
                    const char *inputs);
 
-/* The chains, in toy_chains.c; op_table and all other ops are in toy_ops.c. */
-extern const struct op toy_fold, toy_spell;
+/* In toy_chains.c and toy_rank.c; op_table and all other ops are in toy_ops.c. */
+extern const struct op toy_fold, toy_spell, toy_rank;
+enum err_code toy_emit(struct op_ctx *ctx, const char *role, const char *text, struct err *e);
 
 /* How often ops ran, by anybody in this process. */
 extern atomic_int ops_ran, ops_prepared;

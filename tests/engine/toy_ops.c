@@ -1,11 +1,9 @@
-/* The ops of the engine's tests, but for the chains; see graph_build.h.
+/* The ops of the engine's tests, but for chains and `rank`; see graph_build.h.
  *
  *   lines    source -> exprs: an Expr for each line that is no comment; may be parted at any
  *   names    source -> names: a Rule for each line "group/name text"
  *   upper    map over exprs (side input names, optional): upper case, `repeat` times; fails on
  *            elements that contain "bad"
- *   rank     map over exprs (side input names): the text of the names of its first letter; proves
- *            that its result stands where those are what they were
  *   weigh    task: of exprs, those of at most `most` letters passed on, and their letters in all;
  *            by summaries
  *   first    map over exprs: the first letter of each
@@ -37,8 +35,7 @@ atomic_int ops_drift, ops_until_signal;
 volatile int ops_signals;
 static atomic_int now_running;
 
-static enum err_code emit_text(struct op_ctx *ctx, const char *role, const char *text,
-                               struct err *e)
+enum err_code toy_emit(struct op_ctx *ctx, const char *role, const char *text, struct err *e)
 {
     Eqloom__Expr m = EQLOOM__EXPR__INIT;
     m.prefix = (char *)text;
@@ -63,7 +60,7 @@ static enum err_code lines_run(struct op_ctx *ctx, void *state, struct err *e)
                 return err_fail_at(e, &files[i].text, (size_t)(at - files[i].text.text),
                                    "a line begins with '!'");
             if (len && *at != '#' &&
-                (code = emit_text(ctx, "exprs", arena_strndup(op_arena(ctx), at, len), e)))
+                (code = toy_emit(ctx, "exprs", arena_strndup(op_arena(ctx), at, len), e)))
                 return err_up(e, code);
         }
     }
@@ -126,118 +123,11 @@ static enum err_code upper_run(struct op_ctx *ctx, void *state, struct err *e)
         __atomic_store_n(&ops_signals, 1, __ATOMIC_RELAXED);
     struct rng rng = op_rng(ctx);
     for (int64_t i = 0; i < op_int(ctx, "repeat"); i++)
-        if ((code = emit_text(ctx, "exprs",
-                              arena_printf(op_arena(ctx), "%s%s %" PRIu64, text, (char *)state,
-                                           rng_below(&rng, 1000)),
-                              e)))
+        if ((code = toy_emit(ctx, "exprs",
+                             arena_printf(op_arena(ctx), "%s%s %" PRIu64, text, (char *)state,
+                                          rng_below(&rng, 1000)),
+                             e)))
             return err_up(e, code);
-    return OK;
-}
-
-/* ---- rank: matching names by letter; the trace: a bit for the letter, the names that matched ----
- */
-
-enum { LETTERS = 16 }; /* bytes: a bit for each */
-
-struct rank_state {
-    uint64_t n;
-    struct digest *ids;
-    const Eqloom__Rule **names;
-};
-
-static enum err_code rank_prepare(void **state, struct op_ctx *ctx, struct err *e)
-{
-    enum err_code code;
-    struct arena *a = op_arena(ctx);
-    struct rank_state *s = arena_new(a, struct rank_state);
-    s->n = op_count(ctx, "names");
-    s->ids = arena_array(a, struct digest, s->n);
-    s->names = arena_array(a, const Eqloom__Rule *, s->n);
-    for (uint64_t i = 0; i < s->n; i++) {
-        s->ids[i] = op_input_id(ctx, "names", i);
-        if ((code = op_get((ProtobufCMessage **)&s->names[i], ctx, "names", i, e)))
-            return err_up(e, code);
-    }
-    *state = s;
-    return OK;
-}
-
-static enum err_code rank_run(struct op_ctx *ctx, void *state, struct err *e)
-{
-    enum err_code code;
-    const struct rank_state *s = state;
-    struct arena *a = op_arena(ctx);
-    uint8_t *trace = arena_zalloc(a, LETTERS + s->n * DIGEST_SIZE);
-    ProtobufCMessage *m;
-    size_t n = 0;
-    atomic_fetch_add(&ops_ran, 1);
-    if ((code = op_get(&m, ctx, "exprs", 0, e)))
-        return err_up(e, code);
-    char *text = arena_strdup(a, ((Eqloom__Expr *)m)->prefix), letter = text[0];
-    for (uint64_t i = 0; i < s->n; i++)
-        if (s->names[i]->name[0] == letter) {
-            text = arena_printf(a, "%s %s", text, s->names[i]->lhs);
-            memcpy(trace + LETTERS + n++ * DIGEST_SIZE, s->ids[i].bytes, DIGEST_SIZE);
-        }
-    trace[(uint8_t)letter / 8] |= (uint8_t)(1 << letter % 8);
-    op_set_witness(ctx, span_of(trace, LETTERS + n * DIGEST_SIZE));
-    return emit_text(ctx, "exprs", text, e);
-}
-
-static bool rank_has(const struct rank_state *s, const uint8_t *id)
-{
-    for (uint64_t i = 0; i < s->n; i++)
-        if (memcmp(s->ids[i].bytes, id, DIGEST_SIZE) == 0)
-            return true;
-    return false;
-}
-
-/* Of one element, or of many by the union of their traces. */
-static enum err_code rank_reuse(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
-                                const struct op_earlier *x, struct err *e)
-{
-    enum err_code code;
-    const struct rank_state *s = state;
-    struct span trace = op_earlier_witness(x);
-    const uint64_t *added;
-    size_t n;
-    atomic_fetch_add(&ops_asked, 1);
-    if ((code = op_earlier_added(&added, &n, ctx, x, "names", e)))
-        return err_up(e, code);
-    *stands = true;
-    *reason = "no name of its letter changed";
-    for (size_t i = LETTERS; i + DIGEST_SIZE <= trace.len; i += DIGEST_SIZE)
-        *stands = *stands && rank_has(s, trace.data + i);
-    for (size_t i = 0; i < n; i++) {
-        uint8_t letter = (uint8_t)s->names[added[i]]->name[0];
-        *stands = *stands && !(trace.data[letter / 8] >> letter % 8 & 1);
-    }
-    return OK;
-}
-
-static void add_name(uint8_t *out, size_t *n, const uint8_t *name)
-{
-    for (size_t i = LETTERS; i < *n; i += DIGEST_SIZE)
-        if (memcmp(out + i, name, DIGEST_SIZE) == 0)
-            return;
-    memcpy(out + *n, name, DIGEST_SIZE);
-    *n += DIGEST_SIZE;
-}
-
-static enum err_code rank_merge(struct span *out, struct arena *a, const struct span *notes,
-                                size_t n, struct err *e)
-{
-    size_t len = LETTERS, most = LETTERS;
-    for (size_t i = 0; i < n; i++)
-        most += notes[i].len;
-    uint8_t *all = arena_zalloc(a, most);
-    for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < LETTERS; k++)
-            all[k] |= notes[i].data[k];
-        for (size_t k = LETTERS; k < notes[i].len; k += DIGEST_SIZE)
-            add_name(all, &len, notes[i].data + k);
-    }
-    *out = span_of(all, len);
     return OK;
 }
 
@@ -269,7 +159,7 @@ static enum err_code weigh_run(struct op_ctx *ctx, void *state, struct err *e)
             (code = op_pass(ctx, "short", "exprs", i, e)))
             return err_up(e, code);
     }
-    return emit_text(ctx, "expr", arena_printf(op_arena(ctx), "%" PRIu64, sum), e);
+    return toy_emit(ctx, "expr", arena_printf(op_arena(ctx), "%" PRIu64, sum), e);
 }
 
 static enum err_code first_run(struct op_ctx *ctx, void *state, struct err *e)
@@ -279,7 +169,7 @@ static enum err_code first_run(struct op_ctx *ctx, void *state, struct err *e)
     atomic_fetch_add(&ops_ran, 1);
     if ((code = op_get(&m, ctx, "exprs", 0, e)))
         return err_up(e, code);
-    return emit_text(ctx, "exprs", arena_strndup(op_arena(ctx), ((Eqloom__Expr *)m)->prefix, 1), e);
+    return toy_emit(ctx, "exprs", arena_strndup(op_arena(ctx), ((Eqloom__Expr *)m)->prefix, 1), e);
 }
 
 static enum err_code glance_run(struct op_ctx *ctx, void *state, struct err *e)
@@ -293,8 +183,8 @@ static enum err_code glance_run(struct op_ctx *ctx, void *state, struct err *e)
         return OK;
     struct rng rng = op_rng_of(ctx, span_str(letter));
     atomic_fetch_add(&ops_ran, 1);
-    return emit_text(ctx, "exprs",
-                     arena_printf(op_arena(ctx), "%s%" PRIu64, letter, rng_below(&rng, 1000)), e);
+    return toy_emit(ctx, "exprs",
+                    arena_printf(op_arena(ctx), "%s%" PRIu64, letter, rng_below(&rng, 1000)), e);
 }
 
 static enum err_code alone_run(struct op_ctx *ctx, void *state, struct err *e)
@@ -325,7 +215,7 @@ static enum err_code shout_together(void **shares, struct op_ctx *ctx, void *sta
 static enum err_code shout_run(struct op_ctx *ctx, void *state, struct err *e)
 {
     atomic_fetch_add(&ops_ran, 1);
-    return emit_text(ctx, "exprs", op_share(ctx), e);
+    return toy_emit(ctx, "exprs", op_share(ctx), e);
 }
 
 static enum err_code join_run(struct op_ctx *ctx, void *state, struct err *e)
@@ -342,20 +232,20 @@ static enum err_code join_run(struct op_ctx *ctx, void *state, struct err *e)
         }
         buf_printf(&b, "%s,", ((Eqloom__Expr *)m)->prefix);
     }
-    code = emit_text(ctx, "expr", b.data, e);
+    code = toy_emit(ctx, "expr", b.data, e);
     buf_free(&b);
     return code;
 }
 
 static enum err_code count_run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    return emit_text(ctx, "expr",
-                     arena_printf(op_arena(ctx), "%d", atomic_fetch_add(&ops_drift, 0)), e);
+    return toy_emit(ctx, "expr", arena_printf(op_arena(ctx), "%d", atomic_fetch_add(&ops_drift, 0)),
+                    e);
 }
 
 static enum err_code drifts_run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    return emit_text(ctx, "exprs", arena_printf(op_arena(ctx), "%d", atomic_load(&ops_drift)), e);
+    return toy_emit(ctx, "exprs", arena_printf(op_arena(ctx), "%d", atomic_load(&ops_drift)), e);
 }
 
 static enum err_code wait_run(struct op_ctx *ctx, void *state, struct err *e)
@@ -430,17 +320,6 @@ static const struct op op_lines = {
     .name = "lines", .version = 1, .node = OP_SOURCE, .outputs = exprs_port, .run = lines_run};
 static const struct op op_names = {
     .name = "names", .version = 1, .node = OP_SOURCE, .outputs = names_port, .run = names_run};
-static const struct op_port named_inputs[] = {
-    COLLECTION("exprs", KIND_EXPR), COLLECTION("names", KIND_RULE), {0}};
-static const struct op op_rank = {.name = "rank",
-                                  .version = 1,
-                                  .node = OP_MAP,
-                                  .inputs = named_inputs,
-                                  .outputs = exprs_port,
-                                  .prepare = rank_prepare,
-                                  .run = rank_run,
-                                  .reuse = rank_reuse,
-                                  .merge_witnesses = rank_merge};
 static const struct op_param weigh_params[] = {{.name = "most", .type = OP_INT, .initial = "3"},
                                                {0}};
 static const struct op_port weigh_outputs[] = {
@@ -477,7 +356,7 @@ static const struct op op_wait = {.name = "wait",
 
 const struct op *const op_table[] = {
     &op_alone, &op_count_, &op_drifts, &op_first,  &toy_fold, &op_glance, &op_join,  &op_lines,
-    &op_names, &op_rank,   &op_shout,  &toy_spell, &op_upper, &op_wait,   &op_weigh, NULL};
+    &op_names, &toy_rank,  &op_shout,  &toy_spell, &op_upper, &op_wait,   &op_weigh, NULL};
 
 const struct source_text op_builtins[] = {{"builtin:one.txt", "a\nb\n", 4}, {0}};
 
