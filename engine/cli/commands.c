@@ -63,7 +63,7 @@ static const struct cli_command own_commands[] = {
      "With --best, only the best row by METRIC (the first of --metric if it is not given): with "
      "--param, the best of all rows that agree in these. Losses and errors are best where they are "
      "least. In LaTeX the best of each column is bold.",
-     "eqloom table jobs/quickstart.yaml --metric mrr --metric precision@1 --param model.steps\n"
+     "eqloom table jobs/quickstart.yaml --metric mrr --param model.steps\n"
      "eqloom table jobs/quickstart.yaml --best=mrr --format latex",
      OPTIONS({"metric", "NAME", true, "A figure to show: mrr, ranking_error, ..."},
              {"param", "KEY", true, "A parameter to show: KEY, or NODE.KEY of a certain node."},
