@@ -30,7 +30,7 @@ static enum err_code get_batches(Eqloom__EmbeddingBatch **out, const struct tool
         out[i] = (Eqloom__EmbeddingBatch *)m;
         if (out[i]->count != index->batch_count[i] || (out[i]->count && out[i]->dim != index->dim))
             return err_fail(e, ERR_CORRUPT, "the index does not fit its embedding batch %zu", i);
-        if (out[i]->n_text != out[i]->count)
+        if (out[i]->n_text != out[i]->count && !index->mathml_ids.len)
             return err_fail(e, ERR_INPUT, "the indexed vectors have no texts of their expressions");
     }
     return OK;
@@ -46,6 +46,8 @@ enum err_code corpus_index_load(struct corpus_index *out, const struct tool_args
     enum err_code code = get_batches(batches, args, index, &work, e);
     if (!code)
         code = vectors_load(&out->v, &out->arena, batches, n, 0, e);
+    if (!code && index->mathml_ids.len)
+        vectors_normalize(&out->v);
     if (!code)
         out->source = arena_array(&out->arena, struct digest, out->v.n_clusters);
     for (size_t i = 0, row = 0; !code && i < n; i++)

@@ -4,6 +4,7 @@
 
 #include "embedding.pb-c.h"
 #include "index.pb-c.h"
+#include "ops/latex/study/equation_place.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,6 +12,10 @@
 static const struct op_port inputs[] = {
     {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, .doc = "The vectors to search."},
     {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The model that made them."},
+    {"graphs", KIND_GRAPH, OP_COLLECTION, true,
+     "Of vectors of equations: what they were made from, in their order."},
+    {"mathml", KIND_MATHML, OP_COLLECTION, true,
+     "And what these were made from, to be shown; some of it has no graph."},
     {0},
 };
 
@@ -22,7 +27,7 @@ static const struct op_port outputs[] = {
 static const double LENGTH_TOLERANCE = 1e-3;
 
 static enum err_code check_batch(const Eqloom__EmbeddingBatch *b, uint64_t i, uint32_t dim,
-                                 struct err *e)
+                                 bool equations, struct err *e)
 {
     if (b->values.len != (uint64_t)b->dim * b->count * sizeof(float) ||
         (b->n_text && b->n_text != b->count))
@@ -32,12 +37,12 @@ static enum err_code check_batch(const Eqloom__EmbeddingBatch *b, uint64_t i, ui
         return err_fail(e, ERR_INPUT, "vectors differ in dimensions: %u and %u", dim, b->dim);
     for (uint32_t k = 0; k < b->count; k++) {
         double sum = 0;
-        for (uint32_t d = 0; d < dim; d++) {
+        for (uint32_t d = 0; d < dim && !equations; d++) {
             float x;
             memcpy(&x, b->values.data + ((size_t)k * dim + d) * sizeof x, sizeof x);
             sum += (double)x * (double)x;
         }
-        if (!(fabs(sqrt(sum) - 1) <= LENGTH_TOLERANCE)) {
+        if (!equations && !(fabs(sqrt(sum) - 1) <= LENGTH_TOLERANCE)) {
             enum err_code code =
                 err_fail(e, ERR_INPUT, "vector %u of batch %llu has length %g instead of 1", k,
                          (unsigned long long)i, sqrt(sum));
@@ -48,8 +53,43 @@ static enum err_code check_batch(const Eqloom__EmbeddingBatch *b, uint64_t i, ui
     return OK;
 }
 
+/* The MathML of each of n vectors. Both inputs have one order. */
+static enum err_code find_equations(Eqloom__Index *out, struct op_ctx *ctx, uint64_t n,
+                                    struct err *e)
+{
+    uint64_t graphs = op_count(ctx, "graphs"), mathml = op_count(ctx, "mathml"), k = 0;
+    struct arena work = {0};
+    enum err_code code = OK;
+    if (graphs != n)
+        return err_fail(e, ERR_INPUT, "there are %llu vectors of %llu graphs",
+                        (unsigned long long)n, (unsigned long long)graphs);
+    uint8_t *ids = arena_alloc(op_arena(ctx), n * DIGEST_SIZE + 1);
+    for (uint64_t i = 0; i < graphs && !code; i++) {
+        const Eqloom__Place *graph, *place = NULL;
+        arena_reset(&work);
+        code = op_cancelled(ctx) ? err_fail(e, ERR_CANCELLED, "indexing was interrupted")
+                                 : equation_place_get(&graph, ctx, "graphs", i, &work, e);
+        while (!code && (!place || !equation_place_same(place, graph))) {
+            if (k == mathml)
+                code = err_fail(e, ERR_INPUT, "'mathml' has no equation %u of %s",
+                                graph->number + 1, graph->paper);
+            else
+                code = equation_place_get(&place, ctx, "mathml", k++, &work, e);
+        }
+        if (!code) {
+            struct digest id = op_input_id(ctx, "mathml", k - 1);
+            memcpy(ids + i * DIGEST_SIZE, id.bytes, DIGEST_SIZE);
+        }
+    }
+    arena_free(&work);
+    out->mathml_ids = (ProtobufCBinaryData){n * DIGEST_SIZE, ids};
+    return err_up(e, code);
+}
+
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
+    bool equations = op_count(ctx, "graphs") > 0 && op_count(ctx, "mathml") > 0;
+    uint64_t vectors = 0;
     struct arena *a = op_arena(ctx), work = {0};
     uint64_t n = op_count(ctx, "embeddings");
     struct digest checkpoint = op_input_id(ctx, "checkpoint", 0);
@@ -71,11 +111,14 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         const Eqloom__EmbeddingBatch *b = (const Eqloom__EmbeddingBatch *)message;
         if (!out.dim)
             out.dim = b->dim;
-        code = err_up(e, check_batch(b, i, out.dim, e));
+        code = err_up(e, check_batch(b, i, out.dim, equations, e));
         out.batch_count[i] = b->count;
+        vectors += b->count;
         memcpy(ids + i * DIGEST_SIZE, id.bytes, DIGEST_SIZE);
     }
     arena_free(&work);
+    if (!code && equations)
+        code = err_up(e, find_equations(&out, ctx, vectors, e));
     if (code)
         return code;
     out.checkpoint_id = (ProtobufCBinaryData){DIGEST_SIZE, checkpoint.bytes};
@@ -86,11 +129,13 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_index = {
     .name = "index",
-    .version = 1,
+    .version = 2,
     .node = OP_TASK,
     .doc = "Makes vectors searchable (`eqloom search`): names them together with the model that "
-           "made them. Vectors must have length 1.",
+           "made them. Vectors must have length 1, but those of equations, with `graphs` and "
+           "`mathml`.",
     .inputs = inputs,
     .outputs = outputs,
     .run = run,
+    .summarize = equation_place_summarize,
 };

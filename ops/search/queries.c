@@ -13,27 +13,22 @@ enum err_code queries_check(const struct tool_args *args, struct err *e)
     return code;
 }
 
-struct asking {
-    const struct tool_args *args;
-    const struct language *lang;
-    query_answer *answer;
+/* ---- texts ---- */
+
+struct texts {
+    query_take *take;
     void *arg;
-    struct arena arena; /* of one question */
-    struct latex_reader *latex;
+    struct arena arena; /* of one text */
 };
 
-static enum err_code ask(struct asking *q, const char *name, const char *text, struct err *e)
+static enum err_code take_one(struct texts *t, const char *name, const char *text, struct err *e)
 {
-    struct arena *a = &q->arena;
-    struct expr question;
-    enum err_code code = expr_argument(&question, &q->latex, q->args, a, q->lang, name, text, e);
-    if (!code)
-        code = q->answer(q->arg, &question, a, e);
-    arena_reset(a);
+    enum err_code code = t->take(t->arg, name, text, &t->arena, e);
+    arena_reset(&t->arena);
     return err_up(e, code);
 }
 
-static enum err_code ask_lines(struct asking *q, struct err *e)
+static enum err_code take_lines(struct texts *t, struct err *e)
 {
     char *line = NULL;
     size_t cap = 0;
@@ -43,23 +38,50 @@ static enum err_code ask_lines(struct asking *q, struct err *e)
         while (n > 0 && strchr(" \t\r\n", line[n - 1]))
             line[--n] = '\0';
         if (n > 0)
-            code = ask(q, arena_printf(&q->arena, "<standard input, line %zu>", number), line, e);
+            code =
+                take_one(t, arena_printf(&t->arena, "<standard input, line %zu>", number), line, e);
     }
     free(line);
     return err_up(e, code);
+}
+
+enum err_code queries_each(const struct tool_args *args, query_take *take, void *arg, struct err *e)
+{
+    struct texts t = {.take = take, .arg = arg};
+    enum err_code code = OK;
+    for (size_t i = 0; i < args->n_positional && !code; i++)
+        code = strcmp(args->positional[i], "-") == 0
+                   ? take_lines(&t, e)
+                   : take_one(&t, arena_printf(&t.arena, "<expression %zu>", i + 1),
+                              args->positional[i], e);
+    arena_free(&t.arena);
+    return err_up(e, code);
+}
+
+/* ---- expressions ---- */
+
+struct asking {
+    const struct tool_args *args;
+    const struct language *lang;
+    query_answer *answer;
+    void *arg;
+    struct latex_reader *latex;
+};
+
+static enum err_code ask(void *arg, const char *name, const char *text, struct arena *a,
+                         struct err *e)
+{
+    struct asking *q = arg;
+    struct expr question;
+    enum err_code code = expr_argument(&question, &q->latex, q->args, a, q->lang, name, text, e);
+    return code ? err_up(e, code) : err_up(e, q->answer(q->arg, &question, a, e));
 }
 
 enum err_code queries_answer(const struct tool_args *args, const struct language *lang,
                              query_answer *answer, void *arg, struct err *e)
 {
     struct asking q = {.args = args, .lang = lang, .answer = answer, .arg = arg};
-    enum err_code code = OK;
-    for (size_t i = 0; i < args->n_positional && !code; i++)
-        code = strcmp(args->positional[i], "-") == 0
-                   ? ask_lines(&q, e)
-                   : ask(&q, arena_printf(&q.arena, "<expression %zu>", i + 1), args->positional[i],
-                         e);
-    arena_free(&q.arena);
+    enum err_code code = queries_each(args, ask, &q, e);
     latex_reader_free(q.latex);
     return err_up(e, code);
 }

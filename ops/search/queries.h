@@ -11,6 +11,12 @@
 /* ERR_INPUT when there are no arguments, or --syntax names none. */
 enum err_code queries_check(const struct tool_args *args, struct err *e);
 
+/* The same for each as it was given; `name` is for messages. The arena is reset afterwards. */
+typedef enum err_code query_take(void *arg, const char *name, const char *text, struct arena *a,
+                                 struct err *e);
+enum err_code queries_each(const struct tool_args *args, query_take *take, void *arg,
+                           struct err *e);
+
 /* Answers one question. The arena is reset afterwards. */
 typedef enum err_code query_answer(void *arg, const struct expr *question, struct arena *a,
                                    struct err *e);

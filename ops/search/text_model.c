@@ -3,20 +3,9 @@
 
 #include "ops/learn/infer/detokenize.h"
 #include "ops/learn/infer/embedder.h"
+#include "ops/search/stored_chunks.h"
 
 #include <string.h>
-
-static enum err_code get_chunk(struct span *out, void *arg, const uint8_t id[32], struct arena *a,
-                               struct err *e)
-{
-    struct digest chunk;
-    ProtobufCMessage *m;
-    memcpy(chunk.bytes, id, DIGEST_SIZE);
-    enum err_code code = err_up(e, tool_get(&m, arg, &chunk, KIND_CHUNK, a, e));
-    if (!code)
-        *out = span_of(((Eqloom__Chunk *)m)->data.data, ((Eqloom__Chunk *)m)->data.len);
-    return code;
-}
 
 static enum err_code load_vocabulary(struct text_model *m, const struct tool_args *args,
                                      const Eqloom__Checkpoint *c, struct err *e)
@@ -42,7 +31,7 @@ enum err_code text_model_load(struct text_model *m, const struct tool_args *args
 {
     struct arena work = {0}; /* of the weights' chunks */
     ProtobufCMessage *message;
-    struct chunk_io io = {.arg = (void *)args, .get = get_chunk};
+    struct chunk_io io = stored_chunks(args);
     *m = (struct text_model){0};
     enum err_code code = tool_get(&message, args, checkpoint, KIND_CHECKPOINT, &work, e);
     const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;

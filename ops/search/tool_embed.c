@@ -3,6 +3,7 @@
 #include "base/io/out_file.h"
 #include "base/os.h"
 #include "engine/tool.h"
+#include "ops/search/equation_model.h"
 #include "ops/search/queries.h"
 #include "ops/search/text_model.h"
 
@@ -15,10 +16,15 @@ struct embedding {
     const struct tool_args *args;
     struct arena *a;
     const struct language *lang;
+    struct tool_record checkpoint;
     struct text_model model;
-    struct buf prefixes; /* char *, of each expression */
-    char **prefix;
+    struct equation_model equations; /* in its place, of a graph network */
+    bool is_graphs;
+    struct buf texts;   /* char *, of each: prefix tokens, or an equation's LaTeX */
+    struct buf numbers; /* of equations: float, (n, dim) */
+    char **text;
     size_t n;
+    uint32_t dim;
     float *vectors; /* (n, dim) */
 };
 
@@ -26,35 +32,38 @@ static enum err_code take(void *arg, const struct expr *question, struct arena *
 {
     struct embedding *x = arg;
     char *prefix = expr_prefix(x->a, question);
-    buf_add(&x->prefixes, &prefix, sizeof prefix);
+    buf_add(&x->texts, &prefix, sizeof prefix);
     return OK;
 }
 
 static enum err_code read_all(struct embedding *x, struct err *e)
 {
     enum err_code code;
-    if ((code = queries_language(&x->lang, x->args, e)) || (code = queries_check(x->args, e)) ||
+    if ((code = queries_language(&x->lang, x->args, e)) ||
         (code = queries_answer(x->args, x->lang, take, x, e)))
         return err_up(e, code);
-    x->n = x->prefixes.len / sizeof *x->prefix;
-    x->prefix = (void *)x->prefixes.data;
+    x->n = x->texts.len / sizeof *x->text;
+    x->text = (void *)x->texts.data;
     return OK;
+}
+
+static void say(const struct embedding *x, uint64_t step, uint64_t begun, uint64_t loaded)
+{
+    fprintf(x->args->narration,
+            "%s, step %llu: %u dimensions, loaded in %.0f ms\n%zu vector%s in %.1f ms\n",
+            x->checkpoint.name, (unsigned long long)step, x->dim, (double)(loaded - begun) * 1e-6,
+            x->n, x->n == 1 ? "" : "s", (double)(os_monotonic_ns() - loaded) * 1e-6);
 }
 
 static enum err_code embed_all(struct embedding *x, struct err *e)
 {
-    static const struct tool_choice choice = {"model", KIND_CHECKPOINT, "best", "a trained model",
-                                              "'eqloom run jobs/quickstart.yaml' trains one"};
     uint64_t begun = os_monotonic_ns(), loaded;
-    struct tool_record checkpoint;
-    enum err_code code = tool_choose(&checkpoint, x->args, &choice, e);
-    if (!code)
-        code = text_model_load(&x->model, x->args, &checkpoint.id, e);
+    enum err_code code = text_model_load(&x->model, x->args, &x->checkpoint.id, e);
     if (code)
         return err_up(e, code);
     loaded = os_monotonic_ns();
-    uint32_t dim = x->model.dim;
-    x->vectors = arena_try_alloc(x->a, x->n * dim, sizeof *x->vectors);
+    x->dim = x->model.dim;
+    x->vectors = arena_try_alloc(x->a, x->n * x->dim, sizeof *x->vectors);
     if (!x->vectors)
         return err_fail(e, ERR_NOMEM, "no memory for %zu vectors", x->n);
     bool normalize = !tool_value(x->args, "raw");
@@ -62,18 +71,49 @@ static enum err_code embed_all(struct embedding *x, struct err *e)
         struct arena work = {0};
         float *some;
         size_t n = x->n - i < BATCH ? x->n - i : BATCH;
-        code = text_model_embed(&some, &x->model, x->prefix + i, n, normalize, &work, e);
+        code = text_model_embed(&some, &x->model, x->text + i, n, normalize, &work, e);
         if (!code)
-            memcpy(x->vectors + i * dim, some, n * dim * sizeof *some);
+            memcpy(x->vectors + i * x->dim, some, n * x->dim * sizeof *some);
         arena_free(&work);
     }
     if (code)
         return err_up(e, code);
-    fprintf(x->args->narration,
-            "%s, step %llu: %u dimensions, loaded in %.0f ms\n%zu vector%s in %.1f ms\n",
-            checkpoint.name, (unsigned long long)x->model.step, dim,
-            (double)(loaded - begun) * 1e-6, x->n, x->n == 1 ? "" : "s",
-            (double)(os_monotonic_ns() - loaded) * 1e-6);
+    say(x, x->model.step, begun, loaded);
+    return OK;
+}
+
+/* ---- equations ---- */
+
+static enum err_code take_equation(void *arg, const char *name, const char *text, struct arena *a,
+                                   struct err *e)
+{
+    struct embedding *x = arg;
+    char *latex;
+    float *vector;
+    enum err_code code = equation_model_embed(&latex, &vector, &x->equations, name, text,
+                                              !tool_value(x->args, "raw"), a, e);
+    if (code)
+        return err_up(e, code);
+    latex = arena_strdup(x->a, latex);
+    buf_add(&x->texts, &latex, sizeof latex);
+    buf_add(&x->numbers, vector, x->equations.dim * sizeof *vector);
+    return OK;
+}
+
+static enum err_code embed_equations(struct embedding *x, struct err *e)
+{
+    uint64_t begun = os_monotonic_ns(), loaded;
+    enum err_code code = equation_model_load(&x->equations, x->args, &x->checkpoint.id, e);
+    loaded = os_monotonic_ns();
+    if (!code)
+        code = queries_each(x->args, take_equation, x, e);
+    if (code)
+        return err_up(e, code);
+    x->dim = x->equations.dim;
+    x->n = x->texts.len / sizeof *x->text;
+    x->text = (void *)x->texts.data;
+    x->vectors = (void *)x->numbers.data;
+    say(x, x->equations.step, begun, loaded);
     return OK;
 }
 
@@ -82,18 +122,19 @@ static enum err_code embed_all(struct embedding *x, struct err *e)
 static char *shown_text(const struct embedding *x, size_t i)
 {
     struct expr shown;
-    bool read = !expr_from_prefix(&shown, x->a, x->lang, x->prefix[i], NULL);
-    return read ? expr_shown(x->args)(x->a, &shown) : x->prefix[i];
+    bool read = !x->is_graphs && !expr_from_prefix(&shown, x->a, x->lang, x->text[i], NULL);
+    return read ? expr_shown(x->args)(x->a, &shown) : x->text[i];
 }
 
 static void print_json(FILE *to, const struct embedding *x)
 {
     for (size_t i = 0; i < x->n; i++) {
         json_t *vector = json_array();
-        for (uint32_t d = 0; d < x->model.dim; d++)
-            json_array_append_new(vector, json_real((double)x->vectors[i * x->model.dim + d]));
-        queries_print_json(to, json_pack("{s:s, s:s, s:o}", "expression", shown_text(x, i),
-                                         "prefix", x->prefix[i], "vector", vector));
+        for (uint32_t d = 0; d < x->dim; d++)
+            json_array_append_new(vector, json_real((double)x->vectors[i * x->dim + d]));
+        queries_print_json(to, json_pack("{s:s, s:s*, s:o}", x->is_graphs ? "latex" : "expression",
+                                         shown_text(x, i), "prefix",
+                                         x->is_graphs ? NULL : x->text[i], "vector", vector));
     }
 }
 
@@ -101,8 +142,8 @@ static void print_words(FILE *to, const struct embedding *x)
 {
     for (size_t i = 0; i < x->n; i++) {
         fprintf(to, "%s\t", shown_text(x, i));
-        for (uint32_t d = 0; d < x->model.dim; d++)
-            fprintf(to, "%s%.6g", d ? " " : "", (double)x->vectors[i * x->model.dim + d]);
+        for (uint32_t d = 0; d < x->dim; d++)
+            fprintf(to, "%s%.6g", d ? " " : "", (double)x->vectors[i * x->dim + d]);
         fprintf(to, "\n");
     }
 }
@@ -110,8 +151,8 @@ static void print_words(FILE *to, const struct embedding *x)
 static double dot(const struct embedding *x, size_t i, size_t j)
 {
     double sum = 0;
-    for (uint32_t d = 0; d < x->model.dim; d++)
-        sum += (double)x->vectors[i * x->model.dim + d] * (double)x->vectors[j * x->model.dim + d];
+    for (uint32_t d = 0; d < x->dim; d++)
+        sum += (double)x->vectors[i * x->dim + d] * (double)x->vectors[j * x->dim + d];
     return sum;
 }
 
@@ -129,10 +170,10 @@ static enum err_code write_file(const struct embedding *x, const char *path, str
     if (!strcmp(strrchr(path, '.'), ".npy")) {
         Eqloom__EmbeddingBatch b;
         eqloom__embedding_batch__init(&b);
-        b.dim = x->model.dim;
+        b.dim = x->dim;
         b.count = (uint32_t)x->n;
         b.values = (ProtobufCBinaryData){x->n * b.dim * sizeof *x->vectors, (uint8_t *)x->vectors};
-        b.text = x->prefix;
+        b.text = x->text;
         b.n_text = x->n;
         enum err_code code = tool_write_npy(path, &b, e);
         if (!code)
@@ -159,10 +200,17 @@ static enum err_code check_output(const char *path, struct err *e)
 
 static enum err_code run(int *exit_status, const struct tool_args *args, struct err *e)
 {
+    static const struct tool_choice choice = {"model", KIND_CHECKPOINT, "best", "a trained model",
+                                              "'eqloom run jobs/quickstart.yaml' trains one"};
     struct embedding x = {.args = args, .a = args->arena};
     const char *path = tool_value(args, "output");
     enum err_code code;
-    if ((code = check_output(path, e)) || (code = read_all(&x, e)) || (code = embed_all(&x, e)))
+    if ((code = check_output(path, e)) || (code = queries_check(args, e)) ||
+        (code = tool_choose(&x.checkpoint, args, &choice, e)) ||
+        (code = equation_model_is(&x.is_graphs, args, &x.checkpoint.id, e)) ||
+        (code = x.is_graphs                ? embed_equations(&x, e)
+                : (code = read_all(&x, e)) ? code
+                                           : embed_all(&x, e)))
         goto out;
     narrate(&x);
     if (path)
@@ -171,7 +219,9 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
         (args->json ? print_json : print_words)(args->out, &x);
 out:
     text_model_free(&x.model);
-    buf_free(&x.prefixes);
+    equation_model_free(&x.equations);
+    buf_free(&x.texts);
+    buf_free(&x.numbers);
     return err_up(e, code);
 }
 
@@ -192,7 +242,9 @@ const struct tool tool_embed = {
     .summary = "Print the vectors of expressions by a trained model",
     .help = "A line for each expression: the expression, a tab, and its vector; with --json an "
             "object. An argument '-' reads expressions from standard input, one a line. For the "
-            "vectors of a whole corpus use the op 'embed' in a job and 'eqloom export'.",
+            "vectors of a whole corpus use the op 'embed' in a job and 'eqloom export'. A graph "
+            "network (jobs/papers.yaml) embeds equations in LaTeX; what has no backslash or brace "
+            "is an expression if it can be read as one.",
     .example = "eqloom embed 'sin(x)^2' 'cos(2*x)'\n"
                "eqloom embed --model quickstart/model -o vectors.npy - <expressions.txt",
     .options = options,

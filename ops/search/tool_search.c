@@ -3,6 +3,7 @@
 #include "engine/tool.h"
 #include "ops/latex/read/domain_option.h"
 #include "ops/search/corpus_index.h"
+#include "ops/search/equation_search.h"
 #include "ops/search/queries.h"
 #include "ops/search/text_model.h"
 #include "ops/search/verdict.h"
@@ -14,6 +15,7 @@ struct search {
     const struct tool_args *args;
     uint32_t k, per_cluster;
     struct tool_record record;
+    const Eqloom__Index *record_index;
     struct pool *pool;
     struct corpus_index index;
     struct text_model model;
@@ -57,25 +59,31 @@ static enum err_code find_language(struct search *s, struct err *e)
     return code;
 }
 
-static enum err_code load(struct search *s, struct err *e)
+static enum err_code choose(struct search *s, struct err *e)
 {
     static const struct tool_choice choice = {
         "index", KIND_INDEX, "index", "an index",
         "'eqloom run jobs/quickstart.yaml' makes one; in a job of yours the op 'index' does"};
-    uint64_t start = os_monotonic_ns();
-    struct digest checkpoint;
     ProtobufCMessage *m;
     enum err_code code;
     if ((code = err_up(e, tool_choose(&s->record, s->args, &choice, e))) ||
         (code = err_up(e, tool_get(&m, s->args, &s->record.id, KIND_INDEX, s->args->arena, e))))
         return code;
-    const Eqloom__Index *index = (const Eqloom__Index *)m;
-    if (index->checkpoint_id.len != DIGEST_SIZE)
+    s->record_index = (const Eqloom__Index *)m;
+    if (s->record_index->checkpoint_id.len != DIGEST_SIZE)
         return err_fail(e, ERR_CORRUPT, "the index does not name its model");
-    memcpy(checkpoint.bytes, index->checkpoint_id.data, DIGEST_SIZE);
+    return OK;
+}
+
+static enum err_code load(struct search *s, struct err *e)
+{
+    uint64_t start = os_monotonic_ns();
+    struct digest checkpoint;
+    enum err_code code;
+    memcpy(checkpoint.bytes, s->record_index->checkpoint_id.data, DIGEST_SIZE);
     s->pool = pool_new(os_cpus());
     if ((code = err_up(e, text_model_load(&s->model, s->args, &checkpoint, e))) ||
-        (code = err_up(e, corpus_index_load(&s->index, s->args, index, e))) ||
+        (code = err_up(e, corpus_index_load(&s->index, s->args, s->record_index, e))) ||
         (code = err_up(e, find_language(s, e))))
         return code;
     if (s->model.dim != s->index.v.dim)
@@ -210,7 +218,13 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
         (code = tool_number(&s.judge.max_nodes, args, "max-nodes", 10000, 1, 50000000, e)) ||
         (code = tool_number(&s.per_cluster, args, "per-cluster", 0, 1, 1000, e)) ||
         (code = queries_check(args, e)) || (code = domain_options_read(&s.given, args, e)) ||
-        (code = load(&s, e)))
+        (code = choose(&s, e)))
+        goto out;
+    if (equation_search_is(s.record_index)) {
+        code = equation_search(args, s.record.name, s.record_index, s.k, e);
+        goto out;
+    }
+    if ((code = load(&s, e)))
         goto out;
     s.judge.domains = (struct domains){s.given.domains, s.given.n};
     s.judge.real_values = s.given.real_values;
@@ -249,9 +263,13 @@ const struct tool tool_search = {
         "`refuted` when values differ at a point, else `undecided`; 'eqloom explain A B' shows the "
         "steps or the point. Variables have the domains of the cluster's seed unless --domain says "
         "otherwise. An argument '-' reads expressions from standard input, one a line, "
-        "and answers each as it comes.",
+        "and answers each as it comes.\n\n"
+        "In an index of equations of papers (jobs/papers.yaml) it finds the nearest by a graph "
+        "network, and says in which paper they stand; there the equation is LaTeX, and what has no "
+        "backslash or brace is an expression if it can be read as one.",
     .example = "eqloom search 'sin(x)^2'\n"
-               "eqloom search -k 5 --per-cluster 1 'd(x, ln(cos(x)))'",
+               "eqloom search -k 5 --per-cluster 1 'd(x, ln(cos(x)))'\n"
+               "eqloom search --index papers/index '\\sum_{n=1}^\\infty \\frac{1}{n^2}'",
     .options = options,
     .run = run,
 };

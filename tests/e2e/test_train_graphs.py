@@ -1,10 +1,11 @@
 """A graph network on the equations of small papers: what it learns, what is done again after a
 change, and what it says of models and data that do not fit."""
 import json
+import math
 import pathlib
 import unittest
 
-from harness import ProjectTest
+from harness import ProjectTest, read_npy
 
 JOB = """eqloom: 1
 name: t
@@ -32,6 +33,7 @@ nodes:
     valid_every: 4
     log_every: 4
   vectors:   {op: embed-graphs, graphs: graphs, checkpoint: model}
+  index:     {op: index, embeddings: vectors, checkpoint: model, graphs: graphs, mathml: mathml}
 """
 # Each topic has words of its own, from which its papers' equations are made.
 TOPICS = [["\\frac{x}{y}", "\\sqrt{x}", "x^2"], ["\\sum_i a_i", "\\prod_j b_j", "\\int f"],
@@ -46,6 +48,11 @@ def paper(k):
             + "\n\\section{Two}\n" + "\n".join(displays[3:])
             + "\\begin{thebibliography}{9}\\bibitem{a} " + cited
             + "\\end{thebibliography}\\end{document}\n")
+
+
+def scaled(x):
+    length = math.sqrt(sum(a * a for a in x))
+    return [a / length for a in x]
 
 
 class TrainGraphs(ProjectTest):
@@ -107,14 +114,49 @@ class TrainGraphs(ProjectTest):
             self.assertLess(losses[-1], losses[0])
         self.assertIn("architecture=graph", self.model()["architecture"])
 
+    def test_search(self):
+        """Equations of the corpus, asked for as LaTeX: what brute force finds by the job's vectors."""
+        self.make()
+        self.p.eqloom("export", "t/vectors", "-o", "v.npy")
+        rows = [scaled(x) for x in read_npy(self.folder / "v.npy")]
+        self.p.eqloom("export", "t/mathml", "-o", "m.jsonl")
+        known = [json.loads(x) for x in (self.folder / "m.jsonl").read_text().splitlines()]
+        known = [x.get("value", x) for x in known]
+        for i in (0, 7, 50, 119):
+            r = self.p.eqloom("search", "--json", "-k", "5", known[i]["latex"])
+            found = r.events()[0]["neighbours"]
+            cosines = sorted((sum(a * b for a, b in zip(rows[i], x)) for x in rows), reverse=True)
+            for x, cosine in zip(found, cosines):
+                self.assertAlmostEqual(x["similarity"], cosine, places=5)
+            self.assertIn(known[i]["latex"], [x["latex"] for x in found if x["similarity"] > 0.99999])
+            for x in found:
+                self.assertIn((x["latex"], x["paper"], x["equation"]),
+                              [(m["latex"], m["place"]["paper"], m["place"].get("number", 0) + 1) for m in known])
+            vector = self.p.eqloom("embed", "--json", "$" + known[i]["latex"] + "$").events()[0]["vector"]
+            for a, b in zip(vector, rows[i]):
+                self.assertAlmostEqual(a, b, places=5)
+        # What is no LaTeX by its looks is an expression if it can be one, and is shown as LaTeX.
+        r = self.p.eqloom("search", "-k", "1", "sqrt(x)/2")
+        self.assertEqual(r.out.splitlines()[0], "\\frac{\\sqrt{x}}{2}")
+        self.assertEqual(self.p.eqloom("embed", "x = y").out.split("\t")[0], "x = y")
+        self.assertIn("no expression, so read as LaTeX", self.p.eqloom("embed", "x = y").err)
+
     def test_messages(self):
         self.make("--set", "valid=0.0001")  # of no paper: nothing is validated
         self.assertEqual(self.metrics("valid_loss"), [])
         r = self.p.eqloom("run", "t.yaml", "--set", "valid=0.0001", "--set", "model.patience=2", expect=1)
         self.assertIn("patience needs the input 'valid': equations of at least two papers are needed; "
                       "valid has 0", r.err)
-        r = self.p.eqloom("embed", "--model", "t/model", "x + 1", expect=2)
+        r = self.p.eqloom("generate", "--model", "t/model", "x + 1", expect=2)
         self.assertIn("the model reads graphs of equations, not expressions", r.err)
+        for command in ("search", "embed"):
+            for text, why in (("\\nosuch{x}", "KaTeX refuses it: unknown command"), ("x^{", "KaTeX refuses it: "),
+                              (" ", "there is no equation"), ("$$ $$", "there is no equation")):
+                r = self.p.eqloom(command, text, expect=2)
+                self.assertIn("<expression 1>: " + why, r.err)
+                self.assertEqual(len([x for x in r.err.splitlines() if "error" in x]), 1)
+        r = self.p.eqloom("search", "--domain", "x>0", "x", expect=2)
+        self.assertIn("--domain is of no use: t/index is an index of equations", r.err)
         self.p.eqloom("export", "t/model", "-o", "m.safetensors")
         (self.folder / "i.yaml").write_text("eqloom: 1\nname: i\nnodes:\n"
                                             "  m: {op: import-model, files: [m.safetensors]}\n")

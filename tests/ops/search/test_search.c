@@ -35,7 +35,14 @@ enum err_code tool_get(ProtobufCMessage **out, const struct tool_args *args,
 
 uint64_t op_count(struct op_ctx *ctx, const char *role)
 {
-    return strcmp(role, "embeddings") == 0 ? BATCHES : 1;
+    return strcmp(role, "embeddings") == 0 ? BATCHES : 0; /* no equations: test_train_graphs.py */
+}
+
+enum err_code op_summary(struct span *out, struct op_ctx *ctx, const char *role, uint64_t i,
+                         struct err *e)
+{
+    fail();
+    return OK;
 }
 
 struct digest op_input_id(struct op_ctx *ctx, const char *role, uint64_t i)
