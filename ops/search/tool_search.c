@@ -1,6 +1,7 @@
 /* `eqloom search EXPR`: the nearest expressions of an indexed corpus, and whether each is equal. */
 #include "base/os.h"
 #include "engine/tool.h"
+#include "ops/expr/syntax/claim_latex.h"
 #include "ops/latex/read/domain_option.h"
 #include "ops/search/corpus_index.h"
 #include "ops/search/equation_search.h"
@@ -154,6 +155,13 @@ static const char *seed_of(struct arena *a, const struct finding *f, const struc
     return expr_shown(s->args)(a, &seed);
 }
 
+/* The point that refutes, or the domains that the user gave, as expressions are shown. */
+static const char *claim(struct arena *a, const struct search *s, const char *text)
+{
+    bool latex = text && expr_shown(s->args) == expr_latex;
+    return latex ? claim_latex(a, s->lang, text) : text;
+}
+
 static void print_json(const struct search *s, const struct answer *x, struct arena *a)
 {
     json_t *list = json_array();
@@ -163,16 +171,18 @@ static void print_json(const struct search *s, const struct answer *x, struct ar
         const struct digest *source = &s->index.source[f->cluster];
         char hex[DIGEST_HEX];
         digest_hex(hex, source);
-        json_array_append_new(list, json_pack("{s:f, s:s, s:s, s:s, s:s, s:s*, s:s*}", "similarity",
-                                              (double)x->neighbours[i].similarity, "verdict",
-                                              verdict_names[f->verdict].word, "why", f->why,
-                                              "expression", show(a, &f->x), "prefix",
-                                              expr_prefix(a, &f->x), "seed", seed_of(a, f, s),
-                                              "cluster", digest_is_zero(source) ? NULL : hex));
+        json_array_append_new(
+            list, json_pack("{s:f, s:s, s:s, s:s, s:s, s:s*, s:s*}", "similarity",
+                            (double)x->neighbours[i].similarity, "verdict",
+                            verdict_names[f->verdict].word, "why",
+                            f->verdict == VERDICT_REFUTED ? claim(a, s, f->why) : f->why,
+                            "expression", show(a, &f->x), "prefix", expr_prefix(a, &f->x), "seed",
+                            seed_of(a, f, s), "cluster", digest_is_zero(source) ? NULL : hex));
     }
     queries_print_json(s->args->out,
                        json_pack("{s:s, s:s*, s:o, s:f}", "question", show(a, x->question),
-                                 "assumed", s->given.assumed, "neighbours", list, "ms", x->ms));
+                                 "assumed", claim(a, s, s->given.assumed), "neighbours", list, "ms",
+                                 x->ms));
 }
 
 static void print_words(const struct search *s, const struct answer *x, struct arena *a)
@@ -185,7 +195,7 @@ static void print_words(const struct search *s, const struct answer *x, struct a
         width = n > width ? n : width;
     }
     fprintf(out, "%s%s%s\n", show(a, x->question), s->given.assumed ? ", for " : "",
-            s->given.assumed ? s->given.assumed : "");
+            s->given.assumed ? claim(a, s, s->given.assumed) : "");
     for (size_t i = 0; i < x->n; i++) {
         const struct finding *f = &x->findings[i];
         const char *seed = seed_of(a, f, s);

@@ -293,6 +293,10 @@ class Explain(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(json.loads(done.stdout)["to"], "\\frac{2 x}{4}")
         self.assertIn("  = 1 - \\cos^{2}", explain("--latex", "sin(x)^2", "1-cos(x)^2").stdout)
+        refuted = explain("--latex", "--domain", "x>=1", "--real", "x", "x/2").stdout
+        self.assertRegex(refuted, r"refuted: at x = [-0-9.]+: [-0-9.]+ \\neq [-0-9.]+\n")
+        self.assertIn("for -1 < x < 1", explain("--latex", "--domain", "-1<x<1", "atanh(x)",
+                                                "ln((1+x)/(1-x))/2").stdout)
         lines = ["\\frac{x}{2}\tx/2", json.dumps({"from": "\\log x", "to": "ln(x)"}),
                  "\\frac{f(x)}{2}\tx"] * 50
         done = subprocess.run([BINARY, "explain", "-"], input="\n".join(lines),

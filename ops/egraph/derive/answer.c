@@ -2,6 +2,7 @@
 #include "ops/egraph/derive/answer.h"
 
 #include "ops/egraph/run/rewrite_options.h"
+#include "ops/expr/syntax/claim_latex.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -43,13 +44,20 @@ static void write_undecided(struct buf *out, const struct answer *q)
                    rewrite_stop_text(q->r.derivation.run.stop));
 }
 
+/* Values and domains, as expressions are shown; NULL is fine. */
+static const char *claim(struct arena *a, const struct answer *q, const char *text)
+{
+    return text && q->show == expr_latex ? claim_latex(a, q->lang, text) : text;
+}
+
 /* What the user said of the variables, and which others must be positive; or NULL. */
 static const char *assumed_of(struct arena *a, const struct answer *q)
 {
     const char *more = q->r.positive;
-    return q->assumed && more ? arena_printf(a, "%s, %s", q->assumed, more)
-           : more             ? more
-                              : q->assumed;
+    return claim(a, q,
+                 q->assumed && more ? arena_printf(a, "%s, %s", q->assumed, more)
+                 : more             ? more
+                                    : q->assumed);
 }
 
 static void write_proof(struct buf *out, struct arena *a, const struct answer *q)
@@ -76,7 +84,8 @@ void answer_write_words(struct buf *out, struct arena *a, const struct answer *q
     switch (q->r.standing) {
     case STANDING_REFUTED:
         /* "x = 1/2: 3 against 4"; constants have no place. */
-        buf_printf(out, "refuted: %s%s\n", strchr(q->r.witness, '=') ? "at " : "", q->r.witness);
+        buf_printf(out, "refuted: %s%s\n", strchr(q->r.witness, '=') ? "at " : "",
+                   claim(a, q, q->r.witness));
         if (q->r.contradiction)
             buf_printf(out, "%s\n", q->r.contradiction);
         if (!d->found)
@@ -133,7 +142,7 @@ void answer_write_json(struct buf *out, struct arena *a, const struct answer *q,
     set_text(o, "from", q->show(a, &q->from));
     set_text(o, "to", q->show(a, &q->to));
     set_text(o, "assumed", assumed_of(a, q));
-    set_text(o, "witness", r->witness);
+    set_text(o, "witness", claim(a, q, r->witness));
     set_text(o, "reason", r->undefined);
     set_text(o, "contradiction", r->contradiction);
     if (r->derivation.found) {

@@ -3,6 +3,7 @@
 #include "base/pool.h"
 #include "engine/tool.h"
 #include "ops/expr/ball/ball.h"
+#include "ops/expr/syntax/claim_latex.h"
 #include "ops/latex/read/domain_option.h"
 #include "ops/latex/read/expr_argument.h"
 #include "ops/rules/check/certify.h"
@@ -122,12 +123,19 @@ static enum err_code check_all(struct report *t, struct arena *a, struct err *e)
 
 /* ---- for people ---- */
 
+/* A condition, a guard or a witness, as expressions are shown. */
+static const char *claim(struct arena *a, const struct rule *r, const char *text,
+                         expr_printer *show)
+{
+    return show == expr_latex ? claim_latex(a, r->lhs.lang, text) : text;
+}
+
 static char *rule_text(struct arena *a, const struct rule *r, expr_printer *show)
 {
     char *text = arena_printf(a, "%s -> %s", show(a, &r->lhs), show(a, &r->rhs));
     for (size_t i = 0; i < r->n_conditions; i++)
         text = arena_printf(a, "%s%s %s", text, i ? "," : "   if",
-                            rule_condition_text(a, &r->conditions[i]));
+                            claim(a, r, rule_condition_text(a, &r->conditions[i]), show));
     return text;
 }
 
@@ -189,9 +197,9 @@ static void print_findings(FILE *f, struct arena *a, const struct report *t)
         fprintf(f, "\n%s:%d:%d: %s: %s/%s\n    %s\n", r->file, r->line, r->column,
                 verdict_names[c->verdict], r->group, r->name, rule_text(a, r, t->show));
         if (c->witness[0] || c->remark[0])
-            fprintf(f, "    %s%s\n", c->witness, c->remark);
+            fprintf(f, "    %s%s\n", claim(a, r, c->witness, t->show), c->remark);
         if (c->guard[0])
-            fprintf(f, "    holds if %s\n", c->guard);
+            fprintf(f, "    holds if %s\n", claim(a, r, c->guard, t->show));
     }
 }
 
@@ -213,9 +221,9 @@ static void print_json(FILE *f, struct arena *a, const struct report *t)
         if (c->proof[0])
             json_object_set_new(line, "proof", json_string(c->proof));
         if (c->witness[0])
-            json_object_set_new(line, "witness", json_string(c->witness));
+            json_object_set_new(line, "witness", json_string(claim(a, r, c->witness, t->show)));
         if (c->guard[0])
-            json_object_set_new(line, "guard", json_string(c->guard));
+            json_object_set_new(line, "guard", json_string(claim(a, r, c->guard, t->show)));
         if (c->remark[0])
             json_object_set_new(line, "remark", json_string(c->remark));
         json_dumpf(line, f, JSON_COMPACT);

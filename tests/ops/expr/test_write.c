@@ -2,6 +2,7 @@
  * counts of trees, and exact numbers. */
 #include "ops/expr/expr.h"
 #include "ops/expr/rational.h"
+#include "ops/expr/syntax/claim_latex.h"
 
 #include "tests/ops/expr/random_tree.h"
 #include "tests/ops/terms.h"
@@ -164,12 +165,36 @@ static void test_numbers(void **state)
     arena_free(&a);
 }
 
+static void test_claims(void **state)
+{
+    static const char *const cases[][2] = {
+        {"x = -1/2: 0.25 against -3e-05", "x = -\\frac{1}{2}: 0.25 \\neq -3 \\cdot 10^{-05}"},
+        {"?x = 1, y_1 = 5.5: 1.5 + 6.2*i against 0",
+         "?x = 1, \\mathrm{y\\_1} = 5.5: 1.5 + 6.2 i \\neq 0"},
+        {"3 against 4", "3 \\neq 4"},
+        {"x>0, n:integer, -1<y<=1/2, real values",
+         "x > 0, n \\in \\mathbb{Z}, -1 < y \\leq \\frac{1}{2}, \\text{real values}"},
+        {"nonzero(?a + 1), less(?b, 1), less_equal(?b, ?c), even(?n)",
+         "?a + 1 \\neq 0, ?b < 1, ?b \\leq ?c, ?n \\text{ even}"},
+        {"real(?x)", "?x \\in \\mathbb{R}"},
+        {"free_of(?a, x)", "\\text{free\\_of(?a, x)}"},
+        {"", ""},
+    };
+    struct arena a = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(claim_latex(&a, &lang_calculus, cases[i][0]), cases[i][1]);
+    assert_string_equal(claim_latex(&a, &lang_boolean, "a = true: false against true"),
+                        "a = \\top: \\bot \\neq \\top");
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trips),    cmocka_unit_test(test_infix_is_minimal),
         cmocka_unit_test(test_latex),          cmocka_unit_test(test_tokens_order_variables),
         cmocka_unit_test(test_order_is_total), cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_claims),
     };
     return cmocka_run_group_tests_name("write", tests, NULL, NULL);
 }

@@ -1,0 +1,166 @@
+/* See claim_latex.h. Points and domains exist as text alone, in records too, so they are read. */
+#include "ops/expr/syntax/claim_latex.h"
+
+#include "base/buf.h"
+
+#include <string.h>
+
+struct claims {
+    struct arena *a;
+    const struct language *lang;
+};
+
+/* Where one of the marks begins that is in no brackets; `n` where there is none. *mark: which. */
+static size_t find(size_t *mark, const char *s, size_t n, const char *const *marks)
+{
+    int depth = 0;
+    for (size_t i = 0; i < n; i++) {
+        depth += (s[i] == '(') - (s[i] == ')');
+        for (*mark = 0; !depth && marks[*mark]; ++*mark) {
+            size_t m = strlen(marks[*mark]);
+            if (i + m <= n && !memcmp(s + i, marks[*mark], m))
+                return i;
+        }
+    }
+    return n;
+}
+
+/* Decimals stay decimals, also those of complex numbers. */
+static bool is_number(const char *s, size_t n)
+{
+    bool digit = false;
+    for (size_t i = 0; i < n; i++) {
+        digit |= s[i] >= '0' && s[i] <= '9';
+        if (!strchr("0123456789.+- *ie", s[i]))
+            return false;
+    }
+    return digit;
+}
+
+/* "0.3 - 6.2*i": the sign of the product is not written. */
+static char *number(struct arena *a, const char *s, size_t n)
+{
+    char *out = arena_strndup(a, s, n);
+    for (char *star = out; (star = strchr(star, '*'));)
+        *star = ' ';
+    const char *e = strchr(out, 'e');
+    if (!e)
+        return out;
+    size_t digits = strspn(e + 1, "+-0123456789");
+    return arena_printf(a, "%.*s \\cdot 10^{%.*s}%s", (int)(e - out), out, (int)digits, e + 1,
+                        e + 1 + digits);
+}
+
+static char *words(struct arena *a, const char *s)
+{
+    struct buf b = {0};
+    for (; *s; s++)
+        buf_printf(&b, strchr("_#$%&{}", *s) ? "\\%c" : "%c", *s);
+    char *text = arena_printf(a, "\\text{%s}", b.len ? b.data : "");
+    buf_free(&b);
+    return text;
+}
+
+/* As an expression; others are words. */
+static char *term(const struct claims *c, const char *s, size_t n)
+{
+    while (n && *s == ' ')
+        s++, n--;
+    while (n && s[n - 1] == ' ')
+        n--;
+    struct source_text source = {"", arena_strndup(c->a, s, n), n};
+    struct expr x;
+    if (is_number(s, n))
+        return number(c->a, s, n);
+    if (expr_parse_infix(&x, c->a, c->lang, &source, 0, n, true, NULL))
+        return n ? words(c->a, source.text) : "";
+    return expr_latex(c->a, &x);
+}
+
+/* "nonzero(t)", "less(t, u)". */
+static char *condition(const struct claims *c, const char *s, size_t n)
+{
+    static const struct {
+        const char *name, *behind;
+    } known[] = {{"positive", " > 0"},
+                 {"negative", " < 0"},
+                 {"nonnegative", " \\geq 0"},
+                 {"nonpositive", " \\leq 0"},
+                 {"nonzero", " \\neq 0"},
+                 {"real", " \\in \\mathbb{R}"},
+                 {"integer", " \\in \\mathbb{Z}"},
+                 {"even", " \\text{ even}"},
+                 {"odd", " \\text{ odd}"}};
+    static const char *const comma[] = {",", NULL};
+    const char *open = memchr(s, '(', n);
+    size_t name = open ? (size_t)(open - s) : 0, mark;
+    if (!name || s[n - 1] != ')')
+        return NULL;
+    const char *args = open + 1;
+    size_t len = n - name - 2, at = find(&mark, args, len, comma);
+    bool less = name == 4 && !memcmp(s, "less", 4);
+    if ((less || (name == 10 && !memcmp(s, "less_equal", 10))) && at < len)
+        return arena_printf(c->a, "%s %s %s", term(c, args, at), less ? "<" : "\\leq",
+                            term(c, args + at + 1, len - at - 1));
+    for (size_t i = 0; i < sizeof known / sizeof *known && at == len; i++)
+        if (strlen(known[i].name) == name && !memcmp(s, known[i].name, name))
+            return arena_printf(c->a, "%s%s", term(c, args, len), known[i].behind);
+    return NULL;
+}
+
+/* "x:real" */
+static char *domain(const struct claims *c, const char *s, size_t n)
+{
+    static const char *const kinds[][2] = {{"real", "\\in \\mathbb{R}"},
+                                           {"integer", "\\in \\mathbb{Z}"},
+                                           {"complex", "\\in \\mathbb{C}"},
+                                           {"positive", "> 0"}};
+    const char *colon = memchr(s, ':', n);
+    size_t at = colon ? (size_t)(colon - s) : n;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && colon; i++)
+        if (strlen(kinds[i][0]) == n - at - 1 && !memcmp(colon + 1, kinds[i][0], n - at - 1))
+            return arena_printf(c->a, "%s %s", term(c, s, at), kinds[i][1]);
+    return NULL;
+}
+
+/* One claim: terms with relations between them. */
+static void write_claim(struct buf *out, const struct claims *c, const char *s, size_t n)
+{
+    static const char *const relations[] = {" against ", "<=", ">=", "<", ">", "=", NULL};
+    static const char *const signs[] = {" \\neq ", " \\leq ", " \\geq ", " < ", " > ", " = "};
+    const char *whole = condition(c, s, n);
+    if (!whole)
+        whole = domain(c, s, n);
+    if (!whole && n == strlen("real values") && !memcmp(s, "real values", n))
+        whole = "\\text{real values}"; /* --real */
+    if (whole) {
+        buf_puts(out, whole);
+        return;
+    }
+    for (size_t mark, at; n; s += at, n -= at) {
+        at = find(&mark, s, n, relations);
+        buf_puts(out, term(c, s, at));
+        if (at == n)
+            return;
+        buf_puts(out, signs[mark]);
+        at += strlen(relations[mark]);
+    }
+}
+
+char *claim_latex(struct arena *a, const struct language *lang, const char *text)
+{
+    static const char *const ends[] = {", ", ": ", NULL};
+    struct claims c = {a, lang ? lang : &lang_calculus};
+    struct buf out = {0};
+    for (size_t n = strlen(text), mark, at; n; text += at, n -= at) {
+        at = find(&mark, text, n, ends);
+        write_claim(&out, &c, text, at);
+        if (at == n)
+            break;
+        buf_puts(&out, ends[mark]);
+        at += strlen(ends[mark]);
+    }
+    char *latex = arena_strndup(a, out.data ? out.data : "", out.len);
+    buf_free(&out);
+    return latex;
+}
