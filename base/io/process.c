@@ -15,13 +15,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TAIL = 4096, LOOK_MS = 100 };
+enum { TAIL = 4096, LOOK_MS = 100, PATIENCE_MS = 300, LINE = 400 };
 
 struct child {
     pid_t pid;
     int errors; /* what it writes to standard error; does not block */
     char tail[2 * TAIL];
     size_t n;
+    char line[LINE + 1]; /* the last one, not ended yet */
+    size_t line_len;
 };
 
 /* ---- in the child ---- */
@@ -37,14 +39,20 @@ static _Noreturn void become(const struct process *p, int errors, int failure, p
 {
     sigset_t none;
     struct rlimit files = {p->limit_bytes, p->limit_bytes};
+    struct rlimit memory = {p->limit_memory, p->limit_memory};
+    struct rlimit time = {p->limit_cpu_s, p->limit_cpu_s + 1};
     sigemptyset(&none);
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    bool ready = getppid() == parent && set_stream(0, p->in) && set_stream(1, p->out) &&
-                 set_stream(2, errors) && dup2(failure, 3) == 3 &&
-                 fcntl(3, F_SETFD, FD_CLOEXEC) == 0 && close_range(4, ~0u, 0) == 0 &&
+    bool ready = getppid() == parent && set_stream(0, p->in) &&
+                 set_stream(1, p->out_is_errors ? errors : p->out) && set_stream(2, errors) &&
+                 dup2(failure, 3) == 3 && fcntl(3, F_SETFD, FD_CLOEXEC) == 0 &&
+                 close_range(4, ~0u, 0) == 0 &&
+                 (!p->limit_cpu_s || setrlimit(RLIMIT_CPU, &time) == 0) &&
+                 (!p->limit_memory || setrlimit(RLIMIT_AS, &memory) == 0) &&
                  (!p->limit_bytes || setrlimit(RLIMIT_FSIZE, &files) == 0) &&
                  (!p->dir || chdir(p->dir) == 0);
     if (ready)
@@ -103,11 +111,27 @@ static enum err_code start(struct child *c, const struct process *p, struct err 
     return code;
 }
 
+/* Tells whole lines. */
+static void tell(struct child *c, const struct process *p, const char *text, size_t n)
+{
+    for (size_t i = 0; p->said && i < n; i++) {
+        bool ends = text[i] == '\n' || text[i] == '\r';
+        if (!ends && c->line_len < LINE)
+            c->line[c->line_len++] = text[i];
+        if (!ends || !c->line_len)
+            continue;
+        c->line[c->line_len] = 0;
+        p->said(p->arg, c->line);
+        c->line_len = 0;
+    }
+}
+
 /* Keeps the end of what it wrote. */
-static void take_errors(struct child *c)
+static void take_errors(struct child *c, const struct process *p)
 {
     ssize_t got;
     while ((got = read(c->errors, c->tail + c->n, sizeof c->tail - c->n)) > 0) {
+        tell(c, p, c->tail + c->n, (size_t)got);
         c->n += (size_t)got;
         if (c->n == sizeof c->tail) {
             memmove(c->tail, c->tail + TAIL, TAIL);
@@ -124,7 +148,7 @@ static enum err_code wait_for(int *status, struct child *c, const struct process
     for (bool open = true;;) {
         struct pollfd look = {open ? c->errors : -1, POLLIN, 0};
         poll(&look, 1, pause_ms);
-        take_errors(c);
+        take_errors(c, p);
         if (look.revents & POLLHUP) {
             open = false;
             pause_ms = 0;
@@ -141,6 +165,20 @@ static enum err_code wait_for(int *status, struct child *c, const struct process
     }
 }
 
+/* Asks it to end, and ends it. */
+static void stop(int *status, struct child *c)
+{
+    enum { STEP_MS = 10 };
+    kill(-c->pid, SIGTERM);
+    for (int ms = 0; ms < PATIENCE_MS; ms += STEP_MS) {
+        if (waitpid(c->pid, status, WNOHANG) == c->pid)
+            return;
+        poll(NULL, 0, STEP_MS);
+    }
+    kill(-c->pid, SIGKILL);
+    waitpid(c->pid, status, 0);
+}
+
 enum err_code process_run(struct process_end *out, struct arena *a, const struct process *p,
                           struct err *e)
 {
@@ -150,10 +188,10 @@ enum err_code process_run(struct process_end *out, struct arena *a, const struct
     if (code)
         return code;
     code = wait_for(&status, &c, p, e);
-    kill(-c.pid, SIGKILL);
     if (code)
-        waitpid(c.pid, &status, 0);
-    take_errors(&c);
+        stop(&status, &c);
+    kill(-c.pid, SIGKILL);
+    take_errors(&c, p);
     close(c.errors);
     size_t n = c.n < TAIL ? c.n : TAIL;
     out->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -86,7 +86,7 @@ static const struct cli_command own_commands[] = {
      "candidates are listed. With -o, an image is written as a PNG.",
      "eqloom show quickstart/clusters\n"
      "eqloom show 3fa9 --json\n"
-     "eqloom show bitmaps/crops@0 -o equation.png",
+     "eqloom show 3fa9 -o equation.png",
      OPTIONS(TOOL_JSON, LATEX, {"raw", NULL, false, "The stored bytes, as they are."},
              {"output", "FILE", false, "Write the image to a PNG file.", 'o'},
              LIMIT("Print at most N elements, list items and table rows; 20 if not given."))},

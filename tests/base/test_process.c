@@ -116,6 +116,7 @@ static void test_limits(void **state)
     struct process_end end;
     FILE *out = tmpfile();
     assert_non_null(out);
+    signal(SIGXFSZ, SIG_IGN); /* as the program does; the child does not inherit it */
     struct process p = SHELL("exec head -c 1000000 /dev/zero");
     p.out = fileno(out);
     p.limit_bytes = 10000;
@@ -123,6 +124,10 @@ static void test_limits(void **state)
     assert_int_equal(end.status, 128 + SIGXFSZ);
     fseek(out, 0, SEEK_END);
     assert_int_equal(ftell(out), 10000);
+    p = SHELL("while :; do :; done");
+    p.limit_cpu_s = 1;
+    assert_int_equal(process_run(&end, &a, &p, &e), OK);
+    assert_int_equal(end.status, 128 + SIGXCPU);
     p = SHELL("i=0; while [ $i -lt 3000 ]; do echo line $i >&2; i=$((i + 1)); done");
     assert_int_equal(process_run(&end, &a, &p, &e), OK);
     assert_int_equal(strlen(end.errors), 4096);

@@ -9,8 +9,7 @@
  *   first    map over exprs: the first letter of each
  *   glance   likewise, with a number drawn for it; says that it reads no more
  *   alone    map over exprs, parallel
- *   shout    map over exprs, several at once: with "!"; fails on "bad", and at once with several
- *            if one is "shy"
+ *   shout    map over exprs, several at once: with "!"; fails on "bad", "shy" only among several
  *   join     task: all of exprs in one Expr
  *   count    task, parallel: an Expr that is not a function of its input when ops_drift moves
  *   drifts   source -> exprs: likewise

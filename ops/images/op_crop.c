@@ -1,0 +1,79 @@
+/* The op `crop`: the middle of pictures; those with hardly any ink go another way. */
+#include "engine/op.h"
+#include "image.pb-c.h"
+
+#include <string.h>
+
+enum { DARK = 128 }; /* a pixel of ink is darker */
+
+static uint32_t dark_pixels(const uint8_t *pixels, size_t n)
+{
+    uint32_t dark = 0;
+    for (size_t i = 0; i < n; i++)
+        dark += pixels[i] < DARK;
+    return dark;
+}
+
+/* A picture that is smaller stands in the middle of white paper. */
+static uint8_t *middle(struct arena *a, const Eqloom__Image *from, uint32_t width, uint32_t height)
+{
+    uint8_t *out = arena_alloc(a, (size_t)width * height);
+    int64_t left = ((int64_t)from->width - width) / 2, top = ((int64_t)from->height - height) / 2;
+    for (int64_t y = 0; y < height; y++)
+        for (int64_t x = 0; x < width; x++) {
+            int64_t row = y + top, column = x + left;
+            bool inside = row >= 0 && row < from->height && column >= 0 && column < from->width;
+            out[y * width + x] =
+                inside ? from->pixels.data[row * from->width + column] : (uint8_t)255;
+        }
+    return out;
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    uint32_t width = (uint32_t)op_int(ctx, "width"), height = (uint32_t)op_int(ctx, "height");
+    ProtobufCMessage *message;
+    enum err_code code = op_get(&message, ctx, "images", 0, e);
+    if (code)
+        return err_up(e, code);
+    Eqloom__Image image = *(const Eqloom__Image *)message;
+    if (image.pixels.len != (uint64_t)image.width * image.height)
+        return err_fail(e, ERR_CORRUPT, "%zu pixels are not %u x %u", image.pixels.len, image.width,
+                        image.height);
+    uint8_t *pixels = middle(op_arena(ctx), &image, width, height);
+    size_t n = (size_t)width * height;
+    bool blank = dark_pixels(pixels, n) < (uint64_t)op_int(ctx, "ink");
+    image.width = width;
+    image.height = height;
+    image.pixels = (ProtobufCBinaryData){n, pixels};
+    return err_up(e, op_emit(NULL, ctx, blank ? "blank" : "images", &image.base, e));
+}
+
+static const struct op_param params[] = {
+    {"width", OP_INT, "333", NULL, 1, 4096, "Of the part in the middle, in pixels."},
+    {"height", OP_INT, "32", NULL, 1, 4096, "Likewise."},
+    {"ink", OP_INT, "20", NULL, 0, 1e6,
+     "What has fewer pixels darker than mid-grey is near blank and left out."},
+    {NULL},
+};
+static const struct op_port inputs[] = {
+    {"images", KIND_IMAGE, OP_COLLECTION, false, "Pictures of any size."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"images", KIND_IMAGE, OP_COLLECTION, false, "The middle of each, in their order."},
+    {"blank", KIND_IMAGE, OP_COLLECTION, false, "Those that were left out."},
+    {NULL},
+};
+
+const struct op op_crop = {
+    .name = "crop",
+    .version = 1,
+    .node = OP_MAP,
+    .doc = "Takes the middle of pictures, all of one size; a smaller picture gets a white margin. "
+           "What is near blank is left out.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .run = run,
+};

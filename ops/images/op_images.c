@@ -1,0 +1,200 @@
+/* The op `images`: a folder of PNG files -> pictures, and the papers that they are of.
+ *
+ * As the authors of the first data set lay them out:
+ *   ID/7.png       an equation of paper ID (an arXiv id, its version left out)
+ *   ID/7.tex       its LaTeX
+ *   ID/abstract.tex, ID/keywords.tex
+ * With `folders: label`, the folder of a picture is its label. Pictures are ordered by folder, and
+ * by number within it. */
+#include "base/io/picture.h"
+#include "base/text/utf8.h"
+#include "engine/op.h"
+#include "image.pb-c.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+    const struct op_file *png, *tex;
+    const char *folder, *stem;
+    uint32_t number; /* of the stem; or its place in the folder */
+};
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The folder's own name; "" for what stands in none. */
+static const char *folder_of(struct arena *a, const char *path)
+{
+    const char *file = last_part(path);
+    return file == path ? "" : last_part(arena_strndup(a, path, (size_t)(file - path) - 1));
+}
+
+static bool ends_in(const char *path, const char *suffix)
+{
+    size_t n = strlen(path), m = strlen(suffix);
+    return n > m && !strcasecmp(path + n - m, suffix);
+}
+
+/* 1711.11486v1 -> 1711.11486. */
+static const char *without_version(struct arena *a, const char *id)
+{
+    size_t n = strlen(id), m = n;
+    while (m && isdigit((unsigned char)id[m - 1]))
+        m--;
+    bool versioned = m > 1 && m < n && id[m - 1] == 'v' && isdigit((unsigned char)id[m - 2]);
+    return versioned ? arena_strndup(a, id, m - 1) : id;
+}
+
+static int compare_paths(const void *x, const void *y)
+{
+    const struct op_file *const *p = x, *const *q = y;
+    return strcmp((*p)->text.name, (*q)->text.name);
+}
+
+static const struct op_file *find(const struct op_file *const *sorted, size_t n, const char *name)
+{
+    struct op_file wanted = {.text.name = name};
+    const struct op_file *key = &wanted;
+    const struct op_file *const *found = bsearch(&key, sorted, n, sizeof key, compare_paths);
+    return found ? *found : NULL;
+}
+
+/* Folders by name; in one, numbers first and by their value. */
+static int compare_entries(const void *x, const void *y)
+{
+    const struct entry *p = x, *q = y;
+    int c = strcmp(p->folder, q->folder);
+    if (c || p->number != q->number)
+        return c ? c : p->number < q->number ? -1 : 1;
+    return strcmp(p->png->text.name, q->png->text.name);
+}
+
+/* Without blanks at the end; "" if it is not there, or is no UTF-8. */
+static char *text_of(struct arena *a, const struct op_file *f)
+{
+    if (!f || utf8_prefix((const uint8_t *)f->text.text, f->text.len) < f->text.len ||
+        memchr(f->text.text, 0, f->text.len))
+        return arena_strdup(a, "");
+    size_t n = f->text.len;
+    while (n && isspace((unsigned char)f->text.text[n - 1]))
+        n--;
+    return arena_strndup(a, f->text.text, n);
+}
+
+static char *beside(struct arena *a, const char *path, const char *name)
+{
+    return arena_printf(a, "%.*s%s", (int)(last_part(path) - path), path, name);
+}
+
+static enum err_code emit_image(struct op_ctx *ctx, const struct entry *x, bool by_label,
+                                uint32_t number, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    struct picture p;
+    struct err why = {0};
+    Eqloom__Image image = EQLOOM__IMAGE__INIT;
+    Eqloom__Place place = EQLOOM__PLACE__INIT;
+    struct span file = span_of(x->png->text.text, x->png->text.len);
+    place.number = number;
+    place.paper = (char *)(by_label ? "" : without_version(a, x->folder));
+    place.label = (char *)(by_label ? x->folder : "");
+    image.place = &place;
+    image.latex = text_of(a, x->tex);
+    if (picture_read_png(&p, a, file, &why)) {
+        image.refused = "not a picture";
+        image.detail = arena_printf(a, "%s: %s", x->png->text.name, why.message);
+        return err_up(e, op_emit(NULL, ctx, "refused", &image.base, e));
+    }
+    image.width = p.width;
+    image.height = p.height;
+    image.pixels = (ProtobufCBinaryData){(size_t)p.width * p.height, (uint8_t *)p.pixels};
+    return err_up(e, op_emit(NULL, ctx, "images", &image.base, e));
+}
+
+static enum err_code emit_paper(struct op_ctx *ctx, const struct op_file *const *files, size_t n,
+                                const struct entry *x, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    Eqloom__Paper paper = EQLOOM__PAPER__INIT;
+    Eqloom__Section section = EQLOOM__SECTION__INIT, *sections[] = {&section};
+    paper.paper = (char *)without_version(a, x->folder);
+    paper.abstract = text_of(a, find(files, n, beside(a, x->png->text.name, "abstract.tex")));
+    section.text = text_of(a, find(files, n, beside(a, x->png->text.name, "keywords.tex")));
+    paper.n_sections = section.text[0] != 0;
+    paper.sections = sections;
+    return err_up(e, op_emit(NULL, ctx, "papers", &paper.base, e));
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    const struct op_file *given;
+    size_t n = op_files(&given, ctx), pictures = 0;
+    const struct op_file **files = arena_array(a, const struct op_file *, n + 1);
+    struct entry *entries = arena_array(a, struct entry, n + 1);
+    bool by_label = !strcmp(op_string(ctx, "folders"), "label");
+    enum err_code code = OK;
+    for (size_t i = 0; i < n; i++)
+        files[i] = &given[i];
+    qsort(files, n, sizeof *files, compare_paths);
+    for (size_t i = 0; i < n; i++) {
+        const char *path = files[i]->text.name, *name = last_part(path);
+        char *end;
+        if (!ends_in(path, ".png"))
+            continue;
+        struct entry *x = &entries[pictures++];
+        size_t stem = strlen(name) - 4;
+        unsigned long number = strtoul(name, &end, 10);
+        bool numbered = isdigit((unsigned char)*name) && end == name + stem && number < UINT32_MAX;
+        x->png = files[i];
+        x->tex = find(files, n, beside(a, path, arena_printf(a, "%.*s.tex", (int)stem, name)));
+        x->folder = folder_of(a, path);
+        x->number = numbered ? (uint32_t)number : UINT32_MAX;
+    }
+    qsort(entries, pictures, sizeof *entries, compare_entries);
+    for (size_t i = 0, first = 0; i < pictures && !code; i++) {
+        struct arena_mark mark = arena_mark(a);
+        bool begins = !i || strcmp(entries[i].folder, entries[i - 1].folder);
+        first = begins ? i : first;
+        if (begins && !by_label)
+            code = emit_paper(ctx, files, n, &entries[i], e);
+        uint32_t number =
+            entries[i].number == UINT32_MAX ? (uint32_t)(i - first) : entries[i].number;
+        if (!code)
+            code = emit_image(ctx, &entries[i], by_label, number, e);
+        arena_release(a, mark);
+    }
+    return err_up(e, code);
+}
+
+static const struct op_param params[] = {
+    {"folders", OP_ENUM, "paper", "paper|label", 0, 0,
+     "What a picture's folder is named after: its paper, or its label."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"images", KIND_IMAGE, OP_COLLECTION, false, "By folder, and by number within it."},
+    {"papers", KIND_PAPER, OP_COLLECTION, false, "With the abstracts that are there."},
+    {"refused", KIND_IMAGE, OP_COLLECTION, false, "Files that are no pictures, and why."},
+    {NULL},
+};
+static const char *const suffixes[] = {".png", ".tex", NULL};
+
+const struct op op_images = {
+    .name = "images",
+    .version = 1,
+    .node = OP_SOURCE,
+    .doc =
+        "Reads pictures of equations: a folder with one folder for each paper, named by its arXiv "
+        "id, and in it `7.png`, perhaps `7.tex` with its LaTeX, and `abstract.tex`. A file that "
+        "is no picture costs that file. Colours become grey, transparent paper white.",
+    .params = params,
+    .outputs = outputs,
+    .folder_suffixes = suffixes,
+    .run = run,
+};

@@ -1,0 +1,128 @@
+/* The op `render`: equations -> pictures, by TeX and dvipng. */
+#include "engine/op.h"
+#include "image.pb-c.h"
+#include "ops/images/tex_run.h"
+#include "paper.pb-c.h"
+
+#include <string.h>
+
+static bool cancelled(void *arg)
+{
+    return op_cancelled(arg);
+}
+
+static enum err_code check(struct op_ctx *ctx, struct err *e)
+{
+    const char *version;
+    return err_up(e, tex_version(&version, op_arena(ctx), e));
+}
+
+static const char *units(struct op_ctx *ctx)
+{
+    const char *version = NULL;
+    (void)tex_version(&version, op_arena(ctx), &(struct err){0});
+    return version;
+}
+
+static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
+{
+    /* No ctx outlives its call: what is asked is asked by each. */
+    struct tex *t;
+    enum err_code code = tex_new(&t, (unsigned)op_int(ctx, "dpi"), e);
+    *state = t;
+    return err_up(e, code);
+}
+
+static void release(void *state)
+{
+    tex_free(state);
+}
+
+static enum err_code together(void **shares, struct op_ctx *ctx, void *state,
+                              const ProtobufCMessage *const *elements, size_t n, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    struct tex_drawing *drawings = arena_array(a, struct tex_drawing, n);
+    struct tex_stop stop = {cancelled, ctx};
+    enum err_code code =
+        tex_draw(drawings, a, state, (const Eqloom__Equation *const *)elements, n, &stop, e);
+    for (size_t i = 0; i < n; i++)
+        shares[i] = &drawings[i];
+    return err_up(e, code);
+}
+
+/* The ink in the middle of the paper; what does not fit is cut on both sides. */
+static uint8_t *centred(struct arena *a, uint32_t width, uint32_t height, const struct picture *ink)
+{
+    uint8_t *out = arena_alloc(a, (size_t)width * height);
+    int64_t left = ((int64_t)width - ink->width) / 2, top = ((int64_t)height - ink->height) / 2;
+    memset(out, 255, (size_t)width * height);
+    for (int64_t y = 0; y < height; y++) {
+        int64_t row = y - top, from = left < 0 ? 0 : left;
+        int64_t to = left + ink->width < width ? left + ink->width : width;
+        if (row >= 0 && row < ink->height && from < to)
+            memcpy(out + y * width + from, ink->pixels + row * ink->width + from - left,
+                   (size_t)(to - from));
+    }
+    return out;
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    const struct tex_drawing *d = op_share(ctx);
+    ProtobufCMessage *message;
+    enum err_code code = op_get(&message, ctx, "equations", 0, e);
+    if (code)
+        return err_up(e, code);
+    const Eqloom__Equation *q = (const Eqloom__Equation *)message;
+    Eqloom__Image image = EQLOOM__IMAGE__INIT;
+    image.place = q->place;
+    image.latex = q->latex;
+    if (d->refused) {
+        image.refused = (char *)d->refused;
+        image.detail = (char *)d->detail;
+        return err_up(e, op_emit(NULL, ctx, "refused", &image.base, e));
+    }
+    image.width = (uint32_t)op_int(ctx, "width");
+    image.height = (uint32_t)op_int(ctx, "height");
+    image.pixels.len = (size_t)image.width * image.height;
+    image.pixels.data = centred(op_arena(ctx), image.width, image.height, &d->picture);
+    return err_up(e, op_emit(NULL, ctx, "images", &image.base, e));
+}
+
+static const struct op_param params[] = {
+    {"width", OP_INT, "531", NULL, 1, 4096, "Of the pictures, in pixels."},
+    {"height", OP_INT, "106", NULL, 1, 4096, "Likewise."},
+    {"dpi", OP_INT, "100", NULL, 10, 1200, "Pixels an inch."},
+    {NULL},
+};
+static const struct op_port inputs[] = {
+    {"equations", KIND_EQUATION, OP_COLLECTION, false, "LaTeX with its macros."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"images", KIND_IMAGE, OP_COLLECTION, false,
+     "A grey picture of each equation that TeX sets without an error, in their order."},
+    {"refused", KIND_IMAGE, OP_COLLECTION, false,
+     "The others, with a reason and TeX's first error line in place of pixels."},
+    {NULL},
+};
+
+const struct op op_render = {
+    .name = "render",
+    .version = 1,
+    .node = OP_MAP,
+    .doc = "Draws equations with the macros of their papers by TeX and dvipng, which have to be "
+           "installed (Debian: texlive-latex-base and dvipng) and whose versions are in the action "
+           "key. The ink is in the middle of the picture; what does not fit is cut on both sides. "
+           "TeX runs without a shell, reads no other files and writes within bounds.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .check = check,
+    .units = units,
+    .prepare = prepare,
+    .release = release,
+    .together = together,
+    .run = run,
+};

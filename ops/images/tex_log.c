@@ -1,0 +1,81 @@
+/* See tex_log.h. tex_preamble.c writes "[[eqloom 12]]" before and "[[eqloom 12 done]]" after file
+ * 12; errors begin with "! ", and the line that follows with "l." and a number says where. */
+#include "ops/images/tex_log.h"
+
+#include "base/text/utf8.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ERROR_MAX = 300 };
+
+/* Valid UTF-8, one blank for several. */
+static const char *clean(struct arena *a, const char *text)
+{
+    size_t n = strlen(text), w = 0;
+    char *out = arena_strndup(a, text, n);
+    for (size_t i = 0; i < n;) {
+        size_t size = utf8_character((const uint8_t *)text + i, n - i);
+        bool blank = text[i] == ' ' || text[i] == '\t' || text[i] == '\r';
+        if (!size || size > 4 || w + size > ERROR_MAX) {
+            if (w + 1 > ERROR_MAX)
+                break;
+            out[w++] = '?';
+            i++;
+        } else if (blank) {
+            if (w && out[w - 1] != ' ')
+                out[w++] = ' ';
+            i++;
+        } else {
+            memcpy(out + w, text + i, size);
+            w += size;
+            i += size;
+        }
+    }
+    out[w] = 0;
+    return out;
+}
+
+void tex_log_read(struct tex_outcome *out, size_t n, struct arena *a, struct span log)
+{
+    const char *at = (const char *)log.data, *end = at + log.len, *next;
+    const char *error = NULL; /* whose place is to come */
+    struct tex_outcome *now = NULL;
+    for (; at < end; at = next) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        next = newline ? newline + 1 : end;
+        const char *line = arena_strndup(a, at, (size_t)((newline ? newline : end) - at));
+        unsigned long name = 0;
+        int used = 0;
+        if (sscanf(line, "[[eqloom %lu]]%n", &name, &used) == 1 && used && name - 1 < n) {
+            now = &out[name - 1];
+            now->begun = true;
+            error = NULL;
+        } else if (sscanf(line, "[[eqloom %lu done]]%n", &name, &used) == 1 && used) {
+            if (name - 1 < n && now == &out[name - 1])
+                now->done = true;
+            now = NULL;
+        } else if (now && !now->error && !strncmp(line, "! ", 2)) {
+            now->error = error = clean(a, line);
+        } else if (now && error && !strncmp(line, "l.", 2) && line[2] >= '0' && line[2] <= '9') {
+            now->error = clean(a, arena_printf(a, "%s %s", error, line));
+            error = NULL;
+        }
+    }
+}
+
+const char *tex_log_reason(const char *error)
+{
+    static const char *const known[][2] = {
+        {"Undefined control sequence", "unknown command"},
+        {"LaTeX Error: Environment", "unknown environment"},
+        {"LaTeX Error: Unicode character", "unknown character"},
+        {"A group or environment is not closed", "not closed"},
+        {"TeX capacity exceeded", "beyond TeX's capacity"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strstr(error, known[i][0]))
+            return known[i][1];
+    return "error of TeX";
+}

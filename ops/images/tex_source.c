@@ -1,0 +1,184 @@
+/* See tex_source.h. Definitions are local to the equation's group. The display is one without a
+ * number: its environment's starred form. */
+#include "ops/images/tex_source.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* ---- definitions ---- */
+
+static void put_parameters(struct buf *b, uint32_t n)
+{
+    for (uint32_t i = 1; i <= n; i++)
+        buf_printf(b, "#%u", i);
+}
+
+/* \newcommand refuses names that are taken. */
+static void put_command(struct buf *b, const Eqloom__Macro *m)
+{
+    buf_printf(b, "\\let%s\\eqloomundefined\\newcommand%s[%u][%s]{%s}%%\n", m->name, m->name,
+               m->arguments, m->initial, m->body);
+}
+
+static void put_environment(struct buf *b, const Eqloom__Macro *m)
+{
+    buf_printf(b, "\\eqloomforget{%s}\\newenvironment{%s}[%u]", m->name, m->name, m->arguments);
+    if (m->optional)
+        buf_printf(b, "[%s]", m->initial);
+    buf_printf(b, "{%s}{%s}%%\n", m->body, m->end);
+}
+
+static void put_macro(struct buf *b, const Eqloom__Macro *m)
+{
+    if (m->name[0] != '\\') {
+        put_environment(b, m);
+    } else if (m->optional) {
+        put_command(b, m);
+    } else {
+        buf_printf(b, "\\def%s", m->name);
+        if (m->delimiters[0])
+            buf_puts(b, m->delimiters);
+        else
+            put_parameters(b, m->arguments);
+        buf_printf(b, "{%s}%%\n", m->body);
+    }
+}
+
+/* ---- the display ---- */
+
+static const char *environment_of(const char *given)
+{
+    static const char *const own[][2] = {
+        {"align", "align*"},
+        {"gather", "gather*"},
+        {"multline", "multline*"},
+        {"flalign", "flalign*"},
+        {"alignat", "alignat*"},
+        {"xalignat", "xalignat*"},
+        {"eqnarray", "eqnarray*"},
+        {"mathpar", "gather*"},
+        {"IEEEeqnarray", "IEEEeqnarray"},
+        {NULL, NULL},
+    };
+    size_t n = strlen(given);
+    n -= n && given[n - 1] == '*';
+    for (size_t i = 0; own[i][0]; i++)
+        if (strlen(own[i][0]) == n && !strncmp(own[i][0], given, n))
+            return own[i][1];
+    return "equation*";
+}
+
+void tex_source_write(struct buf *out, const Eqloom__Equation *q)
+{
+    const char *environment = environment_of(q->environment);
+    buf_puts(out, "\\makeatletter\n");
+    for (size_t i = 0; i < q->n_macros; i++)
+        put_macro(out, q->macros[i]);
+    buf_printf(out, "\\makeatother\n\\begin{%s}\n%s\n\\end{%s}\n", environment, q->latex,
+               environment);
+}
+
+/* ---- what is global ---- */
+
+static bool word_is_global(const char *word, size_t n)
+{
+    static const char *const words[] = {
+        "global",
+        "globaldefs",
+        "gdef",
+        "xdef",
+        "setcounter",
+        "addtocounter",
+        "stepcounter",
+        "refstepcounter",
+        "newcounter",
+        "newlength",
+        "newsavebox",
+        "newcount",
+        "newdimen",
+        "newskip",
+        "newmuskip",
+        "newbox",
+        "newtoks",
+        "newread",
+        "newwrite",
+        "newtheorem",
+        "csname",
+        "special",
+        "write",
+        "openout",
+        "openin",
+        "input",
+        "include",
+        "read",
+        "shipout",
+        "output",
+        "message",
+        "errmessage",
+        "typeout",
+        "end",
+        "stop",
+        "bye",
+        "dump",
+        "batchmode",
+        "nonstopmode",
+        "scrollmode",
+        "errorstopmode",
+        "usepackage",
+        "RequirePackage",
+        "documentclass",
+        "hyphenation",
+        "patterns",
+        "font",
+        "fontdimen",
+        "hyphenchar",
+        "skewchar",
+        "aftergroup",
+        "AtBeginDocument",
+        "AtEndDocument",
+        "numberwithin",
+        "newfont",
+        "DeclareMathSymbol",
+        "DeclareSymbolFont",
+        "DeclareMathAlphabet",
+        "SetSymbolFont",
+        "DeclareRobustCommand",
+        "vadjust",
+        "insert",
+        "mark",
+        "interactionmode",
+        NULL,
+    };
+    if (n >= 3 && !strncmp(word, "pdf", 3))
+        return true;
+    for (size_t i = 0; words[i]; i++)
+        if (strlen(words[i]) == n && !strncmp(words[i], word, n))
+            return true;
+    return false;
+}
+
+static bool text_is_global(const char *text)
+{
+    for (const char *at = strchr(text, '\\'); at; at = strchr(at, '\\')) {
+        const char *word = ++at;
+        while (isalpha((unsigned char)*at))
+            at++;
+        if (at == word && *at)
+            at++; /* \\ is no beginning of a name */
+        /* \end of an environment is what all have */
+        if (at - word == 3 && !strncmp(word, "end", 3) && *at == '{')
+            continue;
+        if (word_is_global(word, (size_t)(at - word)))
+            return true;
+    }
+    return false;
+}
+
+bool tex_source_is_global(const Eqloom__Equation *q)
+{
+    bool found = text_is_global(q->latex);
+    for (size_t i = 0; i < q->n_macros && !found; i++)
+        found = text_is_global(q->macros[i]->body) || text_is_global(q->macros[i]->end) ||
+                text_is_global(q->macros[i]->initial);
+    return found;
+}
