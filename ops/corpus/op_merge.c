@@ -97,7 +97,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_merge = {
     .name = "merge",
-    .version = 4,
+    .version = 5,
     .node = OP_TASK,
     .doc =
         "Joins clusters whose seeds are equal, though they come from different e-graphs: numeric "

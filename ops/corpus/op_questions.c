@@ -47,7 +47,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_questions = {
     .name = "questions",
-    .version = 1,
+    .version = 2,
     .node = OP_MAP,
     .doc = "E-Gen's semantic understanding test: for a query of a cluster one other member, which "
            "is far from it as a tree and agrees with it at all points, and near misses, each with "

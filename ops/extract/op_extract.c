@@ -92,7 +92,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_extract = {
     .name = "extract",
-    .version = 8,
+    .version = 9,
     .node = OP_MAP,
     .doc =
         "Draws terms of the seed's class from each e-graph. It counts exactly how many there are "

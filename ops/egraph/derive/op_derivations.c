@@ -99,7 +99,7 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
 
 const struct op op_derivations = {
     .name = "derivations",
-    .version = 1,
+    .version = 2,
     .node = OP_MAP,
     .doc =
         "E-Gen's derivations for mistake detection. Members of a cluster are simplified, one rule "

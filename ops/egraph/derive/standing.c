@@ -2,6 +2,7 @@
 #include "ops/egraph/derive/standing.h"
 
 #include "ops/expr/normal/normal.h"
+#include "ops/expr/rational.h"
 
 #include <string.h>
 
@@ -11,6 +12,8 @@ enum {
     SHORT_ITERATIONS = 4, /* of the search for a derivation where normal forms have proved */
     SHORT_NODES = 2000,
     SHORT_STEPS = 10,
+    MAX_OWN_NUMBERS = 8,
+    MAX_NUMBERS = 64,
 };
 
 const char *standing_word(enum standing s)
@@ -81,6 +84,51 @@ static void compare_values(struct standing_result *out, struct arena *a, const s
         out->undefined = undefined_of(x, y, &points);
     if (out->compare.verdict == BALL_DIFFERENT)
         out->witness = arena_strdup(a, out->compare.witness);
+}
+
+/* Once; NULL: it is too long. */
+static void add_number(const char **all, size_t *n, const char *number)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (!number || strcmp(all[i], number) == 0)
+            return;
+    if (number && *n < MAX_NUMBERS)
+        all[(*n)++] = number;
+}
+
+/* Numbers at which pieces of the terms may begin: their own, sums of two of them, and beyond. */
+static size_t find_numbers(const char **all, struct arena *a, const struct expr *x,
+                           const struct expr *y)
+{
+    const struct expr *terms[] = {x, y};
+    size_t n = 0;
+    for (int i = 0; i < 2; i++)
+        for (uint32_t k = 0; k < terms[i]->n && n < MAX_OWN_NUMBERS; k++)
+            if (terms[i]->nodes[k].op == X_NUM)
+                add_number(all, &n, terms[i]->nodes[k].leaf);
+    for (size_t own = n, i = 0; i < own; i++)
+        for (size_t k = i + 1; k < own; k++)
+            add_number(all, &n, number_combine(a, '+', all[i], all[k], EXPR_MAX_DIGITS));
+    for (size_t i = n; i-- > 0;)
+        add_number(all, &n, number_combine(a, '+', all[i], "1", EXPR_MAX_DIGITS));
+    return n;
+}
+
+/* Where values agree, but nothing proves it: at the terms' own numbers. */
+static void compare_at_numbers(struct standing_result *out, struct arena *a, const struct expr *x,
+                               const struct expr *y, const struct derive_options *limits)
+{
+    const char *numbers[MAX_NUMBERS];
+    struct ball_compare compare;
+    struct ball_options points = point_options(a, x, y, limits);
+    points.numbers = numbers;
+    points.n_numbers = find_numbers(numbers, a, x, y);
+    points.points = (uint32_t)points.n_numbers;
+    if (!points.n_numbers)
+        return;
+    ball_compare(&compare, x, y, &points);
+    if (compare.verdict == BALL_DIFFERENT)
+        out->witness = arena_strdup(a, compare.witness);
 }
 
 /* Adds the symbols of a term that have no domain, as real. */
@@ -187,6 +235,12 @@ static enum err_code decide_terms(struct standing_result *out, struct arena *a,
     if (!options->own_rules && normal_equal(&out->way, x, y, limits->domains, limits->n_domains)) {
         code = explain_form(out, a, rules, set, x, y, options, e);
     } else {
+        if (!options->own_rules)
+            compare_at_numbers(out, a, x, y, limits);
+        if (out->witness && !options->own_rules) {
+            out->standing = STANDING_REFUTED;
+            return OK;
+        }
         struct derive_options with_forms = *limits;
         with_forms.forms = !options->own_rules;
         out->way = NULL;

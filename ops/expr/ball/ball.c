@@ -15,6 +15,8 @@ enum {
     LEVELS = 6,       /* precisions tried: the first, doubled up to BALL_MAX_PRECISION */
     MIN_DIGITS = 12,  /* of agreement, or the precision is raised */
     EXTRA_POINTS = 8, /* for a refutation */
+    /* bits where sides agree, but to less than the smallest of their parts could change */
+    DEEP_PRECISION = 4096,
 };
 
 struct variable {
@@ -107,6 +109,34 @@ static const acb_struct *widen(struct ball_reference *r, const struct variable *
     return r->around;
 }
 
+/* Whether variables of this domain have the value. */
+static bool admits(const struct ball_reference *r, uint16_t op, const char *name,
+                   const char *number)
+{
+    for (size_t i = 0; op == X_SYM && i < r->options.n_domains; i++) {
+        const struct ball_domain *d = &r->options.domains[i];
+        if (strcmp(d->name, name) == 0)
+            return (!d->low || number_compare(d->low, number) < 0) &&
+                   (!d->high || number_compare(number, d->high) < 0) &&
+                   (strcmp(d->domain, "integer") != 0 || number_is_integer(number)) &&
+                   (strcmp(d->domain, "positive") != 0 || number_sign(number) > 0) &&
+                   (strcmp(d->domain, "nonnegative") != 0 || number_sign(number) >= 0);
+    }
+    return number_sign(number) > 0;
+}
+
+/* Near enough for any precision, and a number that balls have exactly. */
+static void set_number(acb_t out, const char *number)
+{
+    fmpq_t q;
+    fmpq_init(q);
+    fmpq_set_str(q, number, 10);
+    arb_set_fmpq(acb_realref(out), q, 2 * DEEP_PRECISION);
+    mag_zero(arb_radref(acb_realref(out)));
+    arb_zero(acb_imagref(out));
+    fmpq_clear(q);
+}
+
 static const acb_struct *look_up(void *arg, uint16_t op, const char *name)
 {
     struct ball_reference *r = arg;
@@ -124,7 +154,13 @@ static const acb_struct *look_up(void *arg, uint16_t op, const char *name)
     double width = (o.high - o.low) / 2;
     for (uint32_t k = 0; k < r->n_candidates; k++) {
         acb_init(&v->values[k]);
-        if (o.complex_points) {
+        const char *number =
+            k < r->options.n_numbers
+                ? r->options.numbers[(k + r->n_variables - 1) % r->options.n_numbers]
+                : NULL;
+        if (number && admits(r, op, name, number)) {
+            set_number(&v->values[k], number);
+        } else if (o.complex_points) {
             double s = (double)(rng_at(o.seed, h, k) >> 11) * 0x1p-53;
             double t = (double)(rng_at(o.seed ^ 1, h, k) >> 11) * 0x1p-53;
             acb_set_d_d(&v->values[k], o.low + 2 * width * s, width * (2 * t - 1));
@@ -259,11 +295,11 @@ static int agreement(const acb_struct *x, const acb_struct *y)
     return digits < 0 ? 0 : digits > 1000 ? 1000 : (int)digits;
 }
 
-/* Whether the sides differ at all points around candidate k, where they do at the precision of
- * `level`: on an open set, then, not only where one of them jumps. */
-static bool apart_around(struct ball_reference *r, const struct expr *y, uint32_t k, int level)
+/* Whether the sides differ at all points around candidate k, where they do at this precision: on an
+ * open set, then, not only where one of them jumps. */
+static bool apart_around(struct ball_reference *r, const struct expr *y, uint32_t k,
+                         slong precision)
 {
-    slong precision = level_precision(r, level);
     acb_t x;
     acb_init(x);
     bool apart = r->n_variables == 0;
@@ -281,6 +317,27 @@ static bool apart_around(struct ball_reference *r, const struct expr *y, uint32_
 
 enum outcome { AGREES, REFUTED, SKIPPED };
 
+/* At precisions that only sides with parts of very different sizes are worth. */
+static enum outcome compare_deeper(struct ball_reference *r, const struct expr *y, uint32_t k,
+                                   enum outcome otherwise)
+{
+    acb_t x;
+    acb_init(x);
+    enum outcome outcome = otherwise;
+    for (slong p = 2 * BALL_MAX_PRECISION; p <= DEEP_PRECISION && outcome != REFUTED; p *= 2) {
+        r->at = k;
+        acb_set(x, ball_evaluate(&r->evaluator, &r->x, p));
+        const acb_struct *z = ball_evaluate(&r->evaluator, y, p);
+        if (!acb_is_finite(x) || !acb_is_finite(z) ||
+            (r->options.real_values && !(ball_is_real(x) && ball_is_real(z))))
+            break;
+        if (!acb_overlaps(x, z) && apart_around(r, y, k, p))
+            outcome = REFUTED;
+    }
+    acb_clear(x);
+    return outcome;
+}
+
 static enum outcome compare_at(struct ball_compare *out, int *digits, struct ball_reference *r,
                                const struct expr *y, uint32_t k)
 {
@@ -297,11 +354,13 @@ static enum outcome compare_at(struct ball_compare *out, int *digits, struct bal
                 return SKIPPED;
             span = span > r->candidates[k].span ? span : r->candidates[k].span;
             bool apart = !acb_overlaps(x, z);
-            if (apart && apart_around(r, y, k, level))
+            if (apart && apart_around(r, y, k, level_precision(r, level)))
                 return REFUTED;
             *digits = apart ? 0 : agreement(x, z);
-            if (*digits >= MIN_DIGITS && (last_level(r, level) || ball_agrees(x, z, span)))
+            if (*digits >= MIN_DIGITS && ball_agrees(x, z, span))
                 return AGREES;
+            if (last_level(r, level))
+                return compare_deeper(r, y, k, *digits >= MIN_DIGITS ? AGREES : SKIPPED);
         }
         if (last_level(r, level))
             return SKIPPED;

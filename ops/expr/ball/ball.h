@@ -58,6 +58,9 @@ struct ball_options {
     const struct ball_domain *domains;
     size_t n_domains;
     bool real_values; /* only points at which both values are real */
+    /* The first points, of the variables whose domain has them; rational numbers. */
+    const char *const *numbers;
+    size_t n_numbers;
 };
 
 /* A prepared comparison of many terms with one: the values of x at its points are kept. x is

@@ -211,6 +211,83 @@ static bool equal_by_pieces(const char **way, const struct expr *x, const struct
     return equal;
 }
 
+/* ---- functions that make roots rational ---- */
+
+/* A function of a new variable with values in the whole of a domain: with u = t^2, (u - 1/u)/2
+ * makes sqrt(x^2 + 1) rational, (u + 1/u)/2 sqrt(x^2 - 1) and sqrt((x + 1)/2), 2 t/(1 + u) sqrt(1 -
+ * x^2). */
+static const char *rational_of(struct ball_domain *d)
+{
+    bool real = strcmp(d->domain, "real") == 0, positive = strcmp(d->domain, "positive") == 0;
+    const char *low = d->low ? d->low : positive ? "0" : NULL, *high = d->high;
+    if (!real && !positive)
+        return NULL;
+    if (low && strcmp(low, "1") == 0 && !high)
+        return "/ + pow t 2 / 1 pow t 2 2";
+    if (high && strcmp(high, "1") == 0 && low && (strcmp(low, "0") == 0 || strcmp(low, "-1") == 0))
+        return "/ * 2 t + 1 pow t 2";
+    if (high || (low && strcmp(low, "0") != 0))
+        return NULL;
+    d->low = low ? "1" : "0";
+    d->domain = "positive";
+    return "/ - pow t 2 / 1 pow t 2 2";
+}
+
+static void write_with(struct buf *out, const struct expr *x, const struct ball_domain *d,
+                       const char *value)
+{
+    bool pattern = *d->name == '?';
+    for (uint32_t i = 0; i < x->n; i++) {
+        const struct expr_node *node = &x->nodes[i];
+        bool ours =
+            node->op == (pattern ? X_VAR : X_SYM) && strcmp(node->leaf, d->name + pattern) == 0;
+        buf_putc(out, ' ');
+        if (!ours)
+            buf_printf(out, "%s%s", node->op == X_VAR ? "?" : "",
+                       node->leaf ? node->leaf : x->lang->ops[node->op].name);
+        for (const char *c = value; ours && *c; c++)
+            buf_printf(out, *c == 't' ? "%s" : "%.1s", *c == 't' ? d->name : c);
+    }
+}
+
+static bool substitute(struct expr *x, struct arena *a, const struct ball_domain *d,
+                       const char *value)
+{
+    struct buf text = {0};
+    struct err e = {0};
+    struct source_text source = {"", NULL, 0};
+    write_with(&text, x, d, value);
+    source.text = text.data;
+    source.len = text.len;
+    bool done = text.len && !expr_parse_prefix(x, a, x->lang, &source, 0, text.len, true, &e);
+    buf_free(&text);
+    return done;
+}
+
+/* One variable after the other, and what was done before stays. */
+static bool equal_by_rational(const char **way, struct arena *a, struct expr x, struct expr y,
+                              struct ball_domain *domains, size_t n)
+{
+    bool roots = false;
+    for (uint32_t i = 0; i < x.n; i++)
+        roots = roots || x.nodes[i].op == X_SQRT || x.nodes[i].op >= X_ASIN;
+    for (uint32_t i = 0; i < y.n; i++)
+        roots = roots || y.nodes[i].op == X_SQRT || y.nodes[i].op >= X_ASIN;
+    if (!roots || contains(&x, X_D) || contains(&y, X_D))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        struct ball_domain before = domains[i];
+        const char *value = rational_of(&domains[i]);
+        if (!value || !substitute(&x, a, &before, value) || !substitute(&y, a, &before, value))
+            continue;
+        if (x.n + y.n > MAX_NODES)
+            return false;
+        if (equal_terms(way, &x, &y, domains, n))
+            return true;
+    }
+    return false;
+}
+
 bool normal_equal(const char **way, const struct expr *x, const struct expr *y,
                   const struct ball_domain *domains, size_t n_domains)
 {
@@ -224,7 +301,8 @@ bool normal_equal(const char **way, const struct expr *x, const struct expr *y,
     }
     struct arena a = {0};
     struct ball_domain *all = list_domains(&n_domains, &a, x, domains, n_domains);
-    bool equal = equal_by_pieces(way, x, y, all, n_domains, 0);
+    bool equal = equal_by_pieces(way, x, y, all, n_domains, 0) ||
+                 equal_by_rational(way, &a, *x, *y, all, n_domains);
     arena_free(&a);
     return equal;
 }

@@ -7,6 +7,7 @@
 #include "ops/expr/normal/normal_arg.h"
 #include "ops/expr/normal/normal_conjugate.h"
 #include "ops/expr/normal/normal_derive.h"
+#include "ops/expr/normal/normal_root.h"
 #include "ops/expr/normal/normal_sign.h"
 #include "ops/expr/normal/normal_square.h"
 
@@ -78,25 +79,6 @@ static const element *first_unit(struct field *f, size_t family, const struct ge
     return add_exponential(f, family, NULL, 0);
 }
 
-/* The logarithm or argument that a monomial is: x = ln u, or i arg u. */
-static const struct generator *as_logarithm(const struct field *f, const element *x)
-{
-    bool used[FIELD_MAX_GENERATORS];
-    const struct generator *found = NULL;
-    if (!fmpz_mpoly_is_one(fmpz_mpoly_q_denref(x), f->ring))
-        return NULL;
-    field_used(f, used, x);
-    for (size_t i = 1; i < f->n; i++) {
-        if (!used[i])
-            continue;
-        if (found || f->g[i].kind < GENERATOR_LN ||
-            fmpz_mpoly_degree_si(fmpz_mpoly_q_numref(x), (slong)i, f->ring) != 1)
-            return NULL;
-        found = &f->g[i];
-    }
-    return found && used[0] == (found->kind == GENERATOR_ARG) ? found : NULL;
-}
-
 static size_t find_family(struct field *f, const element *exponent)
 {
     size_t i = 0;
@@ -104,7 +86,7 @@ static size_t find_family(struct field *f, const element *exponent)
         i++;
     if (i < f->n_families || i == sizeof f->families / sizeof *f->families)
         return i;
-    const struct generator *ln = as_logarithm(f, exponent);
+    const struct generator *ln = root_logarithm(f, exponent);
     f->families[f->n_families++] = (struct family){exponent, 1, NULL};
     f->families[i].unit = first_unit(f, i, ln);
     return i;
@@ -169,7 +151,7 @@ static const element *exponential(struct field *f, const element *m, slong p, sl
         if (!root)
             return NULL;
         struct generator *g = &f->g[f->n - 1];
-        const struct generator *ln = as_logarithm(f, m);
+        const struct generator *ln = root_logarithm(f, m);
         if (ln && ln->kind == GENERATOR_LN) /* of unknown sign */
             g->real = g->positive = positive;
         g->smooth = smooth && (g->smooth || positive);
@@ -276,11 +258,12 @@ static const element *ln_integer(struct field *f, const fmpz_t n)
     return sum;
 }
 
-/* The logarithm of a generator that is an exponential of something real. */
+/* The logarithm of a generator that is an exponential of something real, or a principal root. */
 static const element *ln_generator(struct field *f, const element *x)
 {
     for (size_t i = 1; i < f->n; i++)
-        if (f->g[i].kind == GENERATOR_EXPONENTIAL && f->g[i].positive &&
+        if (f->g[i].kind == GENERATOR_EXPONENTIAL &&
+            (f->g[i].positive || root_is_principal(f, i)) &&
             fmpz_mpoly_q_equal(x, field_generator(f, i), f->ring)) {
             const struct family *y = &f->families[f->g[i].family];
             return field_div(f, y->exponent, field_rational(f, field_root_of(f, i), 1));
@@ -392,6 +375,12 @@ static const element *half(struct field *f, const element *x)
 
 static const element *ln_of_rest(struct field *f, const element *x)
 {
+    const element *known = ln_generator(f, x), *partner = known ? NULL : root_area_partner(f, x);
+    if (known)
+        return known;
+    if (partner) /* ln(r - v) = ln c - ln(r + v) */
+        return field_sub(f, of_constant(f, field_reduce(f, field_mul(f, partner, x)), ca_log),
+                         normal_logarithm(f, GENERATOR_LN, partner));
     const element *conjugate = normal_conjugate(f, x);
     if (!conjugate || field_equal(f, x, conjugate) || !normal_leaves_axis(f, x, conjugate))
         return normal_logarithm(f, GENERATOR_LN, x);
@@ -419,9 +408,7 @@ static bool is_right(struct field *f, const fmpz_mpoly_t p)
             const struct generator *x = &f->g[g];
             if (!e[g] || x->positive)
                 continue;
-            const struct generator *ln =
-                x->power ? as_logarithm(f, f->families[x->family].exponent) : NULL;
-            right = e[g] == 1 && roots++ == 0 && ln && ln->kind == GENERATOR_LN;
+            right = e[g] == 1 && roots++ == 0 && root_is_principal(f, g);
         }
     }
     fmpz_clear(c);
@@ -457,13 +444,44 @@ const element *normal_ln(struct field *f, const element *x)
     return field_add(f, s.sum, of_constant(f, s.rest, ca_log));
 }
 
+/* |e^w| = e^(Re w), w a real multiple of a logarithm ln u, whose real part is ln |u|. */
+static const element *abs_exponential(struct field *f, const element *x)
+{
+    for (size_t i = 1, n = f->n; i < n; i++) {
+        const element *values[FIELD_MAX_GENERATORS];
+        const struct generator *ln = NULL;
+        if (f->g[i].kind != GENERATOR_EXPONENTIAL ||
+            !fmpz_mpoly_q_equal(x, field_generator(f, i), f->ring))
+            continue;
+        const element *exponent = f->families[f->g[i].family].exponent;
+        bool used[FIELD_MAX_GENERATORS], real = true;
+        field_used(f, used, exponent);
+        for (size_t k = 0; k < f->n; k++) {
+            values[k] = field_generator(f, k);
+            bool is_ln = used[k] && f->g[k].kind == GENERATOR_LN && !ln;
+            real = real && (!used[k] || f->g[k].real || is_ln);
+            if (is_ln)
+                ln = &f->g[k];
+        }
+        if (!real || !ln ||
+            fmpz_mpoly_degree_si(fmpz_mpoly_q_numref(exponent), ln - f->g, f->ring) != 1 ||
+            fmpz_mpoly_degree_si(fmpz_mpoly_q_denref(exponent), ln - f->g, f->ring) != 0)
+            return NULL;
+        const element *size = normal_abs(f, ln->of);
+        values[ln - f->g] = size ? normal_ln(f, size) : NULL;
+        const element *part = values[ln - f->g] ? field_substitute(f, exponent, values) : NULL;
+        return normal_exp(f, field_div(f, part, field_rational(f, field_root_of(f, i), 1)));
+    }
+    return NULL;
+}
+
 const element *normal_abs(struct field *f, const element *x)
 {
     if (!(x = field_reduce(f, x)) || field_is_zero(f, x))
         return x;
     const element *conjugate = normal_conjugate(f, x);
     if (!conjugate)
-        return NULL;
+        return abs_exponential(f, x);
     if (field_equal(f, x, conjugate))
         return normal_exp(f, ln_abs(f, x));
     return normal_exp(f, half(f, ln_abs(f, field_reduce(f, field_mul(f, x, conjugate)))));

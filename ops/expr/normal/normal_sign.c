@@ -133,6 +133,27 @@ bool sign_is_smooth(struct field *f, const element *x)
     return sign_is_meromorphic(f, x) && sign_is_strict(f, fmpz_mpoly_q_denref(x));
 }
 
+/* a + b r, r a positive square root of u: the sign of a where a^2 > b^2 u, of b where a^2 < b^2 u.
+ */
+static int sign_by_root(struct field *f, const fmpz_mpoly_t p)
+{
+    size_t i = f->n;
+    while (--i > 0 && !(f->g[i].power == 2 && f->g[i].positive &&
+                        fmpz_mpoly_degree_si(p, (slong)i, f->ring) == 1))
+        continue;
+    if (i == 0)
+        return 0;
+    element *b = field_new(f);
+    fmpz_mpoly_derivative(fmpz_mpoly_q_numref(b), p, (slong)i, f->ring);
+    const element *a = field_sub(f, field_polynomial(f, p), field_mul(f, b, field_generator(f, i)));
+    const element *d = field_reduce(
+        f, field_sub(f, field_mul(f, a, a), field_mul(f, field_mul(f, b, b), f->g[i].of)));
+    if (!d || field_is_zero(f, d) || !normal_is_real(f, a) || !normal_is_real(f, b))
+        return 0;
+    int sign = sign_of(f, d);
+    return !sign ? 0 : sign_of(f, sign > 0 ? a : b);
+}
+
 /* By factors, which may also be of unknown sign in an even power. */
 static int sign_by_factors(struct field *f, const fmpz_mpoly_t p)
 {
@@ -150,7 +171,7 @@ static int sign_by_factors(struct field *f, const fmpz_mpoly_t p)
         }
     }
     fmpz_mpoly_factor_clear(factors, f->ring);
-    return sign;
+    return sign ? sign : sign_by_root(f, p);
 }
 
 int sign_of(struct field *f, const element *x)

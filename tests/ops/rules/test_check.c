@@ -119,7 +119,13 @@ static void true_rules_are_proved_where_they_can_be(void **state)
         {"abs(?a*?b) -> abs(?a)*abs(?b)", "exponentials"},
         {"abs(sinh(?a)) -> sinh(abs(?a)) if real(?a)", "exponentials"},
         {"(?a - ?b)^?n -> -(?b - ?a)^?n if odd(?n)", "exponentials"},
-        {"asinh(-?a) -> -asinh(?a)", ""},
+        {"asinh(-?a) -> -asinh(?a)", "exponentials"},
+        {"abs(sqrt(?a)) -> sqrt(abs(?a))", "exponentials"},
+        {"ln(sqrt(?a)) -> ln(?a)/2", "exponentials"},
+        {"asinh(?a) -> atanh(?a/sqrt(1 + ?a^2)) if real(?a)", "exponentials"},
+        {"d(?x, acosh(?f)) -> d(?x, ?f)/sqrt(?f^2 - 1) if less(1, ?f)", "exponentials"},
+        {"d(?x, abs(?f)) -> ?f/abs(?f)*d(?x, ?f) if nonzero(?f), real(?f)", "exponentials"},
+        {"cosh(atanh(?a)) -> 1/sqrt(1 - ?a^2) if less(abs(?a), 1)", ""},
     };
     struct arena a = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

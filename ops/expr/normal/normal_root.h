@@ -1,0 +1,16 @@
+/* Principal roots: exponentials of parts of principal logarithms. */
+#ifndef OPS_EXPR_NORMAL_NORMAL_ROOT_H
+#define OPS_EXPR_NORMAL_NORMAL_ROOT_H
+
+#include "ops/expr/normal/normal_field.h"
+
+/* The logarithm or argument that a monomial is: x = ln u, or i arg u; NULL: it is neither. */
+const struct generator *root_logarithm(const struct field *f, const element *x);
+/* Whether generator i is a principal root of some u, so that its logarithm is a part of ln u. */
+bool root_is_principal(const struct field *f, size_t i);
+/* Where x = r - v, r a principal root of v^2 + c, c > 0: r + v if its logarithm is known, which is
+ * ln c - ln x; else NULL. r + v is never negative or zero: r + v = -t gives v = (c - t^2)/(2 t), so
+ * that r is (c + t^2)/(2 t) and r + v is c/t. */
+const element *root_area_partner(struct field *f, const element *x);
+
+#endif
