@@ -170,6 +170,10 @@ static enum err_code add_matches(struct node *out, struct draft *d, const struct
     char **matches = NULL;
     size_t n_matches = 0;
     code = os_glob(&matches, &n_matches, d->arena, d->dir, pattern->text, e);
+    if ((code == ERR_NOTFOUND || (!code && !n_matches)) && pattern->by_user) {
+        err_clear(e); /* as the shell means it */
+        code = os_glob(&matches, &n_matches, d->arena, ".", pattern->text, e);
+    }
     if (code && code != ERR_NOTFOUND) {
         if (e)
             err_locate(e, pattern->source, pattern->offset);

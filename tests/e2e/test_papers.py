@@ -79,7 +79,7 @@ class Papers(ProjectTest):
             "1501.00002.tar.gz": tar({"a.tex": document("x") + b"%", "b/c.sty": b""}, "w:gz"),
             "bulk.tar": tar({"9901/hep-th9901001.gz": gzip.compress(document("z", "w")),
                              "9901/hep-th9901002.gz": gzip.compress(tar({"m.tex": one})),
-                             "9901/hep-th9901003.pdf": b"%PDF"}),
+                             "9901/hep-th9901003.pdf": b"%PDF", "9901/1501.00009.pdf": b"%PDF"}),
             "bad/links.tar": tar({"l": special(tarfile.SYMTYPE, "/etc/passwd"),
                                   "h": special(tarfile.LNKTYPE, "l"),
                                   "d": special(tarfile.CHRTYPE), "p": special(tarfile.FIFOTYPE),
@@ -94,6 +94,7 @@ class Papers(ProjectTest):
         self.make()
         v = self.values()
         self.assertEqual(v["papers.equations"], 6)
+        self.assertEqual(v["papers.papers"], v["papers.papers with equations"])
         self.assertEqual(v["equations.converted"], 6)
         for reason, n in {"link": 2, "not a file": 2, "unsafe name": 2, "too large": 1,
                           "damaged archive": 2, "archive in archive": 1, "binary": 1,
@@ -164,6 +165,15 @@ class Papers(ProjectTest):
                 shown = self.p.eqloom("--store", store, "show", "papers/papers", "--json").out
                 ids.append(json.loads(shown)["id"])
             self.assertEqual(ids[0], ids[1], "step %d" % step)
+
+    def test_folder_as_the_shell_means_it(self):
+        """--set papers=DIR: from the job's folder, else from the current one."""
+        self.p.write("elsewhere/papers.yaml", JOB)
+        self.put({"a.tex": document("x")})
+        self.p.eqloom("run", "elsewhere/papers.yaml", "--set", "papers=in")
+        self.assertEqual(self.values()["papers.equations"], 1)
+        r = self.p.eqloom("run", "elsewhere/papers.yaml", expect=2)
+        self.assertIn("no file matches 'elsewhere/in'", r.err)
 
     def test_labelled(self):
         mathml = "<math><mi>x</mi></math>"

@@ -273,8 +273,11 @@ static bool is_tex(const char *name)
 {
     static const char *const suffixes[] = {".tex", ".ltx", ".latex", ".sty", ".cls", ".bbl", ".bib",
                                            ".def", ".cfg", ".txt",   ".clo", ".fd",  NULL};
-    const char *slash = strrchr(name, '/');
-    if (!strchr(slash ? slash : name, '.') || citations_id_of_name(&(struct arena){0}, name))
+    const char *slash = strrchr(name, '/'), *dot = strrchr(slash ? slash : name, '.');
+    struct arena a = {0};
+    bool is_id = dot && strpbrk(dot, "0123456789") && citations_id_of_name(&a, name);
+    arena_free(&a);
+    if (!dot || is_id) /* 1501.00001, but not 1501.00001.pdf */
         return true;
     for (size_t i = 0; suffixes[i]; i++)
         if (ends_in(name, suffixes[i]))
