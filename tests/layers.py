@@ -18,6 +18,7 @@ LAYERS = {
     "gpu": ["base/", "gpu/"],
     "engine": ["base/", "schemas/", "store/", "engine/", "*.pb-c.h"],
     "ops": ["base/", "schemas/", "gpu/gpu.h", "engine/op.h", "engine/tool.h", "ops/", "*.pb-c.h"],
+    "lib": ["base/", "schemas/", "store/", "engine/", "lib/"],
 }
 
 # Room -> the other rooms whose symbols it may use. A room that is not listed here may use what its
