@@ -76,11 +76,10 @@ static dnnl_status_t describe(dnnl_memory_desc_t *out, size_t a, size_t b, size_
     return dnnl_memory_desc_init_by_tag(out, 4, dims, bf16 ? dnnl_bf16 : dnnl_f32, tag);
 }
 
-/* One channel lies alike in both layouts, and the kernels for it ask for the first. */
 static dnnl_status_t describe_images(dnnl_memory_desc_t *out, size_t n, size_t channels, size_t h,
                                      size_t w, bool bf16)
 {
-    return describe(out, n, channels, h, w, bf16, channels == 1 ? dnnl_nchw : dnnl_nhwc);
+    return describe(out, n, channels, h, w, bf16, dnnl_nhwc);
 }
 
 static dnnl_memory_desc_t ask(const_dnnl_primitive_desc_t d, dnnl_query_t what, int index)

@@ -6,27 +6,36 @@
 #include <math.h>
 #include <string.h>
 
+static size_t add(struct nn_table *t, struct nn_param p)
+{
+    p.at = t->total;
+    p.size = 1;
+    for (uint32_t i = 0; i < p.rank; i++)
+        p.size *= p.shape[i];
+    t->params[t->n++] = p;
+    t->total += (p.size + 15) & ~(size_t)15;
+    t->count += p.size;
+    return p.at;
+}
+
 size_t nn_table_add(struct nn_table *t, const char *name, enum nn_init init, uint32_t rows,
                     uint32_t cols)
 {
-    struct nn_param *p = &t->params[t->n++];
-    *p = (struct nn_param){
-        .name = name,
-        .rank = cols ? 2 : 1,
-        .shape = {rows, cols},
-        .at = t->total,
-        .size = (size_t)rows * (cols ? cols : 1),
-        .init = init,
-    };
-    t->total += (p->size + 15) & ~(size_t)15;
-    t->count += p->size;
-    return p->at;
+    return add(t, (struct nn_param){
+                      .name = name, .rank = cols ? 2 : 1, .shape = {rows, cols}, .init = init});
 }
 
-static void init_xavier(float *w, const struct nn_param *p, struct rng r)
+size_t nn_table_add_shape(struct nn_table *t, const char *name, uint32_t rank,
+                          const uint32_t shape[NN_RANK], uint32_t fan)
 {
-    double bound = sqrt(6.0 / ((double)p->shape[0] + p->shape[1]));
-    for (size_t i = 0; i < p->size; i++)
+    struct nn_param p = {.name = name, .rank = rank, .init = NN_INIT_FAN, .fan = fan};
+    memcpy(p.shape, shape, rank * sizeof *shape);
+    return add(t, p);
+}
+
+static void init_uniform(float *w, size_t n, double bound, struct rng r)
+{
+    for (size_t i = 0; i < n; i++)
         w[i] = (float)((2 * rng_double(&r) - 1) * bound);
 }
 
@@ -36,7 +45,13 @@ void nn_table_init(float *flat, const struct nn_table *t, uint64_t seed)
     for (size_t i = 0; i < t->n; i++) {
         const struct nn_param *p = &t->params[i];
         switch (p->init) {
-        case NN_INIT_XAVIER: init_xavier(flat + p->at, p, rng_new(seed, i)); break;
+        case NN_INIT_XAVIER:
+            init_uniform(flat + p->at, p->size, sqrt(6.0 / ((double)p->shape[0] + p->shape[1])),
+                         rng_new(seed, i));
+            break;
+        case NN_INIT_FAN:
+            init_uniform(flat + p->at, p->size, 1 / sqrt((double)p->fan), rng_new(seed, i));
+            break;
         case NN_INIT_ZERO: break;
         case NN_INIT_ONE:
             for (size_t j = 0; j < p->size; j++)

@@ -9,13 +9,16 @@ enum nn_init {
     NN_INIT_XAVIER, /* uniform in +-sqrt(6 / (rows + cols)) */
     NN_INIT_ZERO,
     NN_INIT_ONE,
+    NN_INIT_FAN, /* uniform in +-fan^-1/2 */
 };
 
+enum { NN_RANK = 4 };
 struct nn_param {
     const char *name;
-    uint32_t rank, shape[2];
+    uint32_t rank, shape[NN_RANK];
     size_t at, size; /* floats within the flat vector; at is a multiple of 16 */
     enum nn_init init;
+    uint32_t fan; /* NN_INIT_FAN */
 };
 
 struct nn_table {
@@ -29,6 +32,9 @@ struct nn_table {
  * is; cols is 0 for a vector. */
 size_t nn_table_add(struct nn_table *t, const char *name, enum nn_init init, uint32_t rows,
                     uint32_t cols);
+/* The same for any rank, initialised by NN_INIT_FAN. */
+size_t nn_table_add_shape(struct nn_table *t, const char *name, uint32_t rank,
+                          const uint32_t shape[NN_RANK], uint32_t fan);
 /* A function of the seed and the parameter's place in the table only. flat: (total), host. */
 void nn_table_init(float *flat, const struct nn_table *t, uint64_t seed);
 /* The first parameter of which `flat` holds a number that is not finite, or NULL. */

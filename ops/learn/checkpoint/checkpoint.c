@@ -2,6 +2,7 @@
 #include "ops/learn/checkpoint/checkpoint.h"
 
 #include "ops/nn/graph/graph_model.h"
+#include "ops/nn/image/image_model.h"
 
 #include <assert.h>
 #include <string.h>
@@ -83,6 +84,8 @@ enum err_code checkpoint_model(struct nn_model **out, const Eqloom__Checkpoint *
     struct nn_config config;
     if (graph_config_is(c->architecture))
         return err_fail(e, ERR_INPUT, "the model reads graphs of equations, not expressions");
+    if (image_config_is(c->architecture))
+        return err_fail(e, ERR_INPUT, "the model reads images of equations, not expressions");
     enum err_code code = nn_config_parse(&config, c->architecture, e);
     if (!code)
         code = nn_model_new(out, a, &config, e);

@@ -1,7 +1,8 @@
 /* See graph_embedder.h. */
 #include "ops/learn/graph/graph_embedder.h"
 
-#include "ops/learn/graph/graph_norms.h"
+#include "ops/learn/graph/graph_similarity.h"
+#include "ops/nn/batch_norm.h"
 
 #include <stdlib.h>
 
@@ -20,7 +21,7 @@ static enum err_code load(struct graph_embedder *x, const float *flat, struct gp
 {
     const struct graph_model *m = x->model;
     size_t d = m->config.d, positions = (size_t)m->config.positions * d;
-    struct graph_norm norm;
+    struct batch_norm norm;
     struct graph_lengths lengths = graph_lengths_running(flat, m);
     gpu_write(q, x->weights, flat, m->table.total * sizeof *flat);
     graph_sinusoids(work, &m->config);
@@ -30,9 +31,9 @@ static enum err_code load(struct graph_embedder *x, const float *flat, struct gp
     x->w.table = x->table;
     x->w.factor = x->norms;
     x->w.shift = x->w.factor + m->norms * d;
-    graph_norm_alloc(&norm, &x->arena, d);
+    batch_norm_alloc(&norm, &x->arena, d);
     for (size_t i = 0; i < m->norms; i++) {
-        graph_norm_running(&norm, flat, m, i);
+        batch_norm_running(&norm, flat + m->mean[i], flat + m->variance[i], d);
         gpu_write(q, (float *)x->norms + i * d, norm.factor, d * sizeof(float));
         gpu_write(q, (float *)x->norms + (m->norms + i) * d, norm.shift, d * sizeof(float));
     }

@@ -1,6 +1,8 @@
 /* See graph_similarity.h. A few hundred products of short vectors: the host does them in double. */
 #include "ops/learn/graph/graph_similarity.h"
 
+#include "ops/nn/batch_norm.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -150,4 +152,15 @@ struct graph_score graph_similarity_loss(float *vectors, size_t batch, size_t d,
         scale_back(vectors, dv, 3 * batch, d, scale, lengths);
     }
     return r;
+}
+
+struct graph_lengths graph_lengths_running(const float *flat, const struct graph_model *m)
+{
+    return (struct graph_lengths){(double)flat[m->length_mean], (double)flat[m->length_deviation]};
+}
+
+void graph_lengths_move(float *flat, const struct graph_model *m, const struct graph_lengths *x)
+{
+    batch_norm_move_number(&flat[m->length_mean], x->mean);
+    batch_norm_move_number(&flat[m->length_deviation], x->deviation);
 }

@@ -5,6 +5,7 @@
 #define OPS_LEARN_GRAPH_GRAPH_SIMILARITY_H
 
 #include "base/arena.h"
+#include "ops/nn/graph/graph_model.h"
 
 #include <stdbool.h>
 
@@ -19,6 +20,9 @@ struct graph_lengths {
     double mean, deviation; /* n - 1 in the denominator */
 };
 struct graph_lengths graph_lengths_of(const float *vectors, size_t n, size_t d);
+/* The running ones of a model's flat vector, and how they move towards a batch's. */
+struct graph_lengths graph_lengths_running(const float *flat, const struct graph_model *m);
+void graph_lengths_move(float *flat, const struct graph_model *m, const struct graph_lengths *x);
 
 struct graph_score {
     double loss, accuracy; /* accuracy: share of triplets in order; equal ones count a half */

@@ -76,7 +76,7 @@ static enum err_code prepare(struct graph_trainer *t, const struct graph_set *x,
 static struct graph_weights weights_of(const struct graph_trainer *t)
 {
     size_t n = t->model->norms * t->model->config.d;
-    return (struct graph_weights){t->weights,         t->table,         t->norms,
+    return (struct graph_weights){t->trained.weights,         t->table,         t->norms,
                                   t->norms + n,       t->norms + 2 * n, t->norms + 3 * n,
                                   t->config.precision};
 }
@@ -84,7 +84,7 @@ static struct graph_weights weights_of(const struct graph_trainer *t)
 /* To the device. */
 static void write_norm(struct graph_trainer *t, size_t i)
 {
-    const struct graph_norm *x = &t->norm[i];
+    const struct batch_norm *x = &t->norm[i];
     const float *from[] = {x->factor, x->shift, x->back, x->back_shift};
     size_t d = t->model->config.d;
     for (size_t k = 0; k < 4; k++)
@@ -120,9 +120,10 @@ enum err_code graph_step_forward(struct graph_trainer *t, const struct graph_set
     if (code)
         return err_up(e, code);
     t->training = training;
-    graph_table_make(t->queue, t->table, t->weights, t->sinusoids, m);
+    graph_table_make(t->queue, t->table, t->trained.weights, t->sinusoids, m);
     for (size_t i = 0; i < m->norms && !training; i++) {
-        graph_norm_running(&t->norm[i], t->flat, m, i);
+        batch_norm_running(&t->norm[i], t->flat + m->mean[i], t->flat + m->variance[i],
+                           m->config.d);
         write_norm(t, i);
     }
     for (t->stage = 0; t->stage < graph_stages(m); t->stage++) {
@@ -130,7 +131,7 @@ enum err_code graph_step_forward(struct graph_trainer *t, const struct graph_set
             return code;
         if (!training || t->stage == m->norms)
             continue;
-        graph_norm_of_sums(&t->norm[t->stage], join_sums(t), t->nodes, m->config.d);
+        batch_norm_of_sums(&t->norm[t->stage], join_sums(t), t->nodes, m->config.d);
         write_norm(t, t->stage);
     }
     for (size_t i = 0; i < t->n_shards; i++) {
@@ -206,56 +207,30 @@ enum err_code graph_step_losses(struct step_result *r, struct graph_trainer *t, 
 
 /* ---- backward ---- */
 
-static void clear_group(void *arg, size_t item, struct gpu_queue *q)
-{
-    struct graph_trainer *t = arg;
-    q->op->fill(q, t->groups[item], graph_gradient_size(t), 0);
-}
-
 static void backward_shard(void *arg, size_t item, struct gpu_queue *q)
 {
     struct graph_trainer *t = arg;
-    float *group = t->groups[item % t->device->cuts.groups];
+    float *group = t->trained.groups[item % t->device->cuts.groups];
     struct graph_weights w = weights_of(t);
     struct graph_gradients g = {group, group + t->model->learnt};
     graph_backward(q, &g, t->model, &w, &t->shards[item].tape, &t->scratch[q->index], t->stage);
-}
-
-/* The groups' sum, in the memory of the first. */
-static void reduce_block(void *arg, size_t item, struct gpu_queue *q)
-{
-    struct graph_trainer *t = arg;
-    size_t at = item * t->device->cuts.block, groups = t->device->cuts.groups;
-    const float *parts[GPU_GROUPS];
-    for (size_t i = 0; i < groups; i++)
-        parts[i] = t->groups[i] + at;
-    if (groups > 1)
-        q->op->sum_many(q, t->groups[0] + at, parts, groups,
-                        graph_block_length(t, item, graph_gradient_size(t)));
-}
-
-static void square_block(void *arg, size_t item, struct gpu_queue *q)
-{
-    struct graph_trainer *t = arg;
-    q->op->sum_squares(q, &t->squares[item], t->groups[0] + item * t->device->cuts.block,
-                       graph_block_length(t, item, t->model->learnt));
 }
 
 enum err_code graph_step_backward(struct graph_trainer *t, struct err *e)
 {
     const struct graph_model *m = t->model;
     size_t groups = t->device->cuts.groups;
-    enum err_code code = gpu_each(t->queue, groups, clear_group, t, e);
+    float *sum = t->trained.groups[0];
+    enum err_code code = trained_clear(&t->trained, e);
     for (t->stage = graph_stages(m); t->stage-- > 0 && !code;) {
         code = gpu_each_in_chains(t->queue, t->n_shards, groups, backward_shard, t, e);
         if (t->stage == 0 || code)
             continue;
-        graph_norm_back(&t->norm[t->stage - 1], join_sums(t), t->nodes, m->config.d);
+        batch_norm_back(&t->norm[t->stage - 1], join_sums(t), t->nodes, m->config.d);
         write_norm(t, t->stage - 1);
     }
-    if (code ||
-        (code = gpu_each(t->queue, graph_blocks(t, graph_gradient_size(t)), reduce_block, t, e)))
+    if (code || (code = trained_reduce(&t->trained, e)))
         return err_up(e, code);
-    graph_alpha_back(t->queue, t->groups[0], t->groups[0] + m->learnt, t->sinusoids, m);
-    return err_up(e, gpu_each(t->queue, graph_blocks(t, m->learnt), square_block, t, e));
+    graph_alpha_back(t->queue, sum, sum + m->learnt, t->sinusoids, m);
+    return OK;
 }

@@ -10,49 +10,40 @@
 static enum err_code alloc_device(struct graph_trainer *t, struct err *e)
 {
     const struct graph_model *m = t->model;
-    size_t total = m->table.total, d = m->config.d, positions = (size_t)m->config.positions * d;
+    size_t d = m->config.d, positions = (size_t)m->config.positions * d;
     struct {
         float **to;
         size_t n;
     } parts[] = {
-        {&t->weights, total},
-        {&t->m, total},
-        {&t->v, total},
         {&t->sinusoids, positions},
         {&t->norms, 4 * m->norms * d},
         {&t->table, graph_table_rows(&m->config) * d},
-        {(float **)&t->squares, 2 * graph_blocks(t, m->learnt)},
-        {(float **)&t->outcome, sizeof *t->outcome / sizeof(float)},
     };
     enum err_code code = OK;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && !code; i++)
         code = gpu_alloc((void **)parts[i].to, t->device, parts[i].n * sizeof(float), e);
-    for (size_t i = 0; i < t->device->cuts.groups && !code; i++)
-        code =
-            gpu_alloc((void **)&t->groups[i], t->device, graph_gradient_size(t) * sizeof(float), e);
     return err_up(e, code);
 }
 
 static enum err_code set_up(struct graph_trainer *t, struct err *e)
 {
-    static const struct gpu_outcome as_it_is = {.scale = 1};
     const struct graph_model *m = t->model;
-    enum err_code code = gpu_queue_new(&t->queue, t->device, e);
+    size_t table = (size_t)m->config.positions * m->config.d;
+    enum err_code code = trained_open(&t->trained, t->device, &m->table, m->learnt,
+                                      m->learnt + table, t->config.seed, e);
     if (code || (code = alloc_device(t, e)))
         return err_up(e, code);
-    size_t table = (size_t)m->config.positions * m->config.d;
+    t->queue = t->trained.queue;
     float *sinusoids = malloc(table * sizeof *sinusoids);
     t->flat = malloc(m->table.total * sizeof *t->flat);
     t->scratch = calloc(t->device->queues, sizeof *t->scratch);
     if (sinusoids && t->flat && t->scratch) {
-        nn_table_init(t->flat, &m->table, t->config.seed);
-        gpu_write(t->queue, t->weights, t->flat, m->table.total * sizeof *t->flat);
-        gpu_write(t->queue, t->outcome, &as_it_is, sizeof as_it_is);
+        gpu_read(t->queue, t->flat, t->trained.weights, m->table.total * sizeof *t->flat);
         graph_sinusoids(sinusoids, &m->config);
         gpu_write(t->queue, t->sinusoids, sinusoids, table * sizeof *sinusoids);
-        t->norm = arena_array(&t->norm_arena, struct graph_norm, m->norms);
+        t->norm = arena_array(&t->norm_arena, struct batch_norm, m->norms);
         for (size_t i = 0; i < m->norms; i++)
-            graph_norm_alloc(&t->norm[i], &t->norm_arena, m->config.d);
+            batch_norm_alloc(&t->norm[i], &t->norm_arena, m->config.d);
         code = gpu_finish(t->queue, e);
     } else {
         code = err_fail(e, ERR_NOMEM, "no memory for a model of %zu parameters", m->table.count);
@@ -83,14 +74,10 @@ void graph_trainer_free(struct graph_trainer *t)
 {
     if (!t)
         return;
-    void *parts[] = {t->weights, t->m,       t->v,      t->sinusoids, t->table,
-                     t->norms,   t->squares, t->memory, t->outcome};
+    void *parts[] = {t->sinusoids, t->table, t->norms, t->memory};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         gpu_free(t->device, parts[i]);
-    for (size_t i = 0; i < GPU_GROUPS; i++)
-        gpu_free(t->device, t->groups[i]);
-    if (t->queue)
-        gpu_queue_free(t->queue);
+    trained_close(&t->trained);
     arena_free(&t->arena);
     arena_free(&t->norm_arena);
     free(t->flat);
@@ -100,31 +87,19 @@ void graph_trainer_free(struct graph_trainer *t)
 
 uint64_t graph_trainer_steps(const struct graph_trainer *t)
 {
-    return t->steps;
+    return t->trained.steps;
 }
 
 enum err_code graph_trainer_read(struct trainer_state *out, struct graph_trainer *t, struct err *e)
 {
-    size_t bytes = t->model->table.total * sizeof(float);
-    float *to[] = {out->weights, out->m, out->v};
-    const float *from[] = {t->weights, t->m, t->v};
-    for (size_t i = 0; i < sizeof to / sizeof *to; i++)
-        if (to[i])
-            gpu_read(t->queue, to[i], from[i], bytes);
-    out->steps = t->steps;
-    return err_up(e, gpu_finish(t->queue, e));
+    return err_up(e, trained_read(out, &t->trained, e));
 }
 
 enum err_code graph_trainer_write(struct graph_trainer *t, const struct trainer_state *state,
                                   struct err *e)
 {
-    size_t bytes = t->model->table.total * sizeof(float);
-    memcpy(t->flat, state->weights, bytes);
-    gpu_write(t->queue, t->weights, state->weights, bytes);
-    gpu_write(t->queue, t->m, state->m, bytes);
-    gpu_write(t->queue, t->v, state->v, bytes);
-    t->steps = state->steps;
-    return err_up(e, gpu_finish(t->queue, e));
+    memcpy(t->flat, state->weights, t->model->table.total * sizeof *t->flat);
+    return err_up(e, trained_write(&t->trained, state, e));
 }
 
 /* ---- loss and gradient ---- */
@@ -143,22 +118,15 @@ enum err_code graph_trainer_measure(struct step_result *r, struct graph_trainer 
 static enum err_code differentiate(struct step_result *r, struct graph_trainer *t,
                                    const struct graph_set *x, struct err *e)
 {
-    size_t blocks = graph_blocks(t, t->model->learnt);
+    uint64_t steps = t->trained.steps;
     enum err_code code;
-    *r = (struct step_result){.step = t->steps + 1,
-                              .lr = schedule_lr(&t->config.schedule, t->steps)};
+    *r = (struct step_result){.step = steps + 1, .lr = schedule_lr(&t->config.schedule, steps)};
     arena_reset(&t->arena);
     if ((code = err_up(e, graph_step_forward(t, x, true, e))) ||
         (code = err_up(e, graph_step_losses(r, t, x->graphs, true, e))) ||
-        (code = err_up(e, graph_step_backward(t, e))))
+        (code = err_up(e, graph_step_backward(t, e))) ||
+        (code = err_up(e, trained_norm(&r->gradient_norm, &t->trained, e))))
         return code;
-    double sum = 0, *squares = arena_array(&t->arena, double, blocks);
-    gpu_read(t->queue, squares, t->squares, blocks * sizeof *squares);
-    if ((code = err_up(e, gpu_finish(t->queue, e))))
-        return code;
-    for (size_t i = 0; i < blocks; i++)
-        sum += squares[i];
-    r->gradient_norm = sqrt(sum);
     return OK;
 }
 
@@ -170,27 +138,20 @@ enum err_code graph_trainer_gradient(struct step_result *r, float *gradient,
     if (code)
         return err_up(e, code);
     memset(gradient, 0, t->model->table.total * sizeof *gradient);
-    gpu_read(t->queue, gradient, t->groups[0], t->model->learnt * sizeof *gradient);
+    gpu_read(t->queue, gradient, t->trained.groups[0], t->model->learnt * sizeof *gradient);
     return err_up(e, gpu_finish(t->queue, e));
 }
 
 /* ---- the step ---- */
 
-static void update(void *arg, size_t item, struct gpu_queue *q)
-{
-    struct graph_trainer *t = arg;
-    size_t at = item * t->device->cuts.block;
-    q->op->adamw(q, t->weights + at, t->m + at, t->v + at, t->groups[0] + at,
-                 graph_block_length(t, item, t->model->learnt), &t->how);
-}
-
 static void move_running(struct graph_trainer *t)
 {
     const struct graph_model *m = t->model;
     for (size_t i = 0; i < m->norms; i++)
-        graph_norm_move(t->flat, m, i, &t->norm[i], t->nodes);
+        batch_norm_move(t->flat + m->mean[i], t->flat + m->variance[i], &t->norm[i], t->nodes,
+                        m->config.d);
     graph_lengths_move(t->flat, m, &t->lengths);
-    gpu_write(t->queue, t->weights + m->learnt, t->flat + m->learnt,
+    gpu_write(t->queue, t->trained.weights + m->learnt, t->flat + m->learnt,
               (m->table.total - m->learnt) * sizeof *t->flat);
 }
 
@@ -200,21 +161,11 @@ enum err_code graph_trainer_step(struct step_result *r, struct graph_trainer *t,
     enum err_code code = differentiate(r, t, x, e);
     if (code)
         return err_up(e, code);
-    double n = (double)(t->steps + 1);
     if (!isfinite(r->loss) || !isfinite(r->gradient_norm))
-        return err_fail(e, ERR_FAILED, "step %.0f: loss %g, gradient norm %g: not finite", n,
-                        fabs(r->loss), fabs(r->gradient_norm));
-    t->how = (struct gpu_adamw){.lr = (float)r->lr,
-                                .beta1 = 0.9F,
-                                .beta2 = 0.999F,
-                                .eps = 1e-8F,
-                                .coupled = true,
-                                .correction1 = (float)(1 - pow(0.9, n)),
-                                .correction2 = (float)(1 - pow(0.999, n)),
-                                .outcome = t->outcome};
-    if ((code = err_up(e, gpu_each(t->queue, graph_blocks(t, t->model->learnt), update, t, e))))
+        return err_fail(e, ERR_FAILED, "step %llu: loss %g, gradient norm %g: not finite",
+                        (unsigned long long)r->step, fabs(r->loss), fabs(r->gradient_norm));
+    if ((code = err_up(e, trained_update(&t->trained, r->lr, e))))
         return code;
     move_running(t);
-    t->steps++;
     return err_up(e, gpu_finish(t->queue, e));
 }

@@ -33,7 +33,7 @@ enum err_code graph_config_parse(struct graph_config *c, const char *text, struc
 {
     if (!graph_config_is(text))
         return err_fail(e, ERR_INPUT,
-                        "the model reads tokens of expressions, not graphs of equations");
+                        "the model does not read graphs of equations");
     struct arena a = {0};
     bool same = sscanf(text + strlen(prefix), "d=%u layers=%u out=%u positions=%u", &c->d,
                        &c->layers, &c->out, &c->positions) == 4 &&

@@ -1,0 +1,127 @@
+/* See image_loss.h. All sums are of doubles: vectors are few. */
+#include "ops/learn/image/image_loss.h"
+
+#include <math.h>
+
+static const double EPSILON = 1e-5; /* of lengths */
+
+/* Vectors u (n, d), what their lengths were, and d loss / d u. */
+struct unit {
+    size_t d;
+    double *u, *length, *du;
+};
+
+static struct unit normalize(const float *x, size_t n, size_t d, struct arena *a)
+{
+    struct unit v = {d, arena_array(a, double, n *d), arena_array(a, double, n),
+                     arena_array(a, double, n *d)};
+    for (size_t i = 0; i < n; i++) {
+        double squares = 0;
+        for (size_t c = 0; c < d; c++)
+            squares += (double)x[i * d + c] * (double)x[i * d + c];
+        v.length[i] = sqrt(squares);
+        for (size_t c = 0; c < d; c++)
+            v.u[i * d + c] = (double)x[i * d + c] / (v.length[i] + EPSILON);
+    }
+    return v;
+}
+
+/* With r = |x|, u = x / (r + eps): dx = (du - u (x . du) / r) / (r + eps). */
+static void normalize_back(float *x, const struct unit *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double *u = v->u + i * v->d, *du = v->du + i * v->d;
+        double r = v->length[i], along = 0;
+        for (size_t c = 0; c < v->d; c++)
+            along += r > 0 ? (double)x[i * v->d + c] * du[c] / r : 0;
+        for (size_t c = 0; c < v->d; c++)
+            x[i * v->d + c] = (float)((du[c] - u[c] * along) / (r + EPSILON));
+    }
+}
+
+static double product(const struct unit *v, size_t i, size_t j)
+{
+    double sum = 0;
+    for (size_t c = 0; c < v->d; c++)
+        sum += v->u[i * v->d + c] * v->u[j * v->d + c];
+    return sum;
+}
+
+/* du of i and j, of whose product the loss has the derivative g. */
+static void product_back(struct unit *v, size_t i, size_t j, double g)
+{
+    for (size_t c = 0; c < v->d; c++) {
+        v->du[i * v->d + c] += g * v->u[j * v->d + c];
+        v->du[j * v->d + c] += g * v->u[i * v->d + c];
+    }
+}
+
+static double in_order(double difference)
+{
+    return difference > 0 ? 1 : difference == 0 ? 0.5 : 0;
+}
+
+/* The hinge of z and its derivative. */
+static double hinge(double *slope, double z, bool linear)
+{
+    double h = z > 0 ? z : 0;
+    *slope = linear ? z > 0 : 2 * h;
+    return linear ? h : h * h;
+}
+
+static void siamese(struct image_score *s, struct unit *v, const struct image_loss *how, size_t i)
+{
+    double y = how->right[i] ? 1 : -1, g, p = product(v, i, how->batch + i);
+    s->loss += hinge(&g, how->margin - y * p, how->linear);
+    s->accuracy += in_order(y * p);
+    product_back(v, i, how->batch + i, -y * g / (double)how->batch);
+}
+
+static void triple(struct image_score *s, struct unit *v, const struct image_loss *how, size_t i)
+{
+    size_t positive = how->batch + i, negative = 2 * how->batch + i;
+    double near = product(v, i, positive), far = product(v, i, negative), g;
+    double swapped = product(v, positive, negative);
+    s->accuracy += in_order(near - far);
+    s->loss += hinge(&g, how->margin - near + fmax(far, swapped), how->linear);
+    g /= (double)how->batch;
+    product_back(v, i, positive, -g);
+    product_back(v, swapped > far ? positive : i, negative, g);
+}
+
+static void label(struct image_score *s, struct unit *v, const struct image_loss *how, size_t i,
+                  const float *labels, float *gradient)
+{
+    const float *w = labels + how->label[i] * v->d;
+    double z = 0, sign = how->right[i] ? 1 : -1;
+    for (size_t c = 0; c < v->d; c++)
+        z += v->u[i * v->d + c] * (double)w[c];
+    /* log(1 + exp(-sign z)), without overflow */
+    s->loss += fmax(0, -sign * z) + log1p(exp(-fabs(z)));
+    s->accuracy += in_order(sign * z);
+    double g = -sign / (1 + exp(sign * z)) / (double)how->batch;
+    for (size_t c = 0; c < v->d; c++) {
+        v->du[i * v->d + c] += g * (double)w[c];
+        if (gradient)
+            gradient[how->label[i] * v->d + c] += (float)(g * v->u[i * v->d + c]);
+    }
+}
+
+struct image_score image_loss(float *x, size_t d, const struct image_loss *how, const float *labels,
+                              float *gradient, bool differentiate, struct arena *a)
+{
+    size_t n = image_views(how->task) * how->batch;
+    struct unit v = normalize(x, n, d, a);
+    struct image_score s = {0};
+    for (size_t i = 0; i < how->batch; i++)
+        switch (how->task) {
+        case IMAGE_LABELS: label(&s, &v, how, i, labels, differentiate ? gradient : NULL); break;
+        case IMAGE_SIAMESE: siamese(&s, &v, how, i); break;
+        case IMAGE_TRIPLES: triple(&s, &v, how, i); break;
+        }
+    s.loss /= (double)how->batch;
+    s.accuracy /= (double)how->batch;
+    if (differentiate)
+        normalize_back(x, &v, n);
+    return s;
+}

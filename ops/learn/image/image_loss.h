@@ -1,0 +1,43 @@
+/* What networks on images learn: losses of a batch's vectors x / (|x| + 1e-5), and their gradient.
+ *
+ * Labels: image i and label[i] either belong together (right) or not: the cross entropy of the
+ * logistic function of the vector's product with the label's. Siamese: vectors i and n + i are of
+ * one paper (right) or not: max(0, margin -+ product). Triples: anchors, their positives, their
+ * negatives: max(0, margin - s(anchor, positive) + s), s being the greater of s(anchor, negative)
+ * and s(positive, negative): anchor and positive swap their roles. Hinges are squared unless
+ * `linear`. All are means over the batch. */
+#ifndef OPS_LEARN_IMAGE_IMAGE_LOSS_H
+#define OPS_LEARN_IMAGE_IMAGE_LOSS_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum image_task { IMAGE_LABELS, IMAGE_SIAMESE, IMAGE_TRIPLES };
+
+/* Images of an example. */
+static inline size_t image_views(enum image_task task)
+{
+    return (size_t)task + 1;
+}
+
+struct image_loss {
+    enum image_task task;
+    double margin;
+    bool linear;
+    size_t batch;          /* examples */
+    const bool *right;     /* (batch): labels, siamese */
+    const uint32_t *label; /* (batch) */
+};
+
+struct image_score {
+    double loss, accuracy; /* accuracy: share of pairs on their side of 0, of triples in order;
+                            * equal ones count a half */
+};
+/* Of x (views * batch, d), not normalised. To differentiate, x become d loss / d x, and the labels'
+ * gradient is added to `gradient`; labels, gradient (all labels, d): of that task only. */
+struct image_score image_loss(float *x, size_t d, const struct image_loss *how, const float *labels,
+                              float *gradient, bool differentiate, struct arena *a);
+
+#endif

@@ -1,0 +1,55 @@
+/* Training of a network on images: weights and optimizer on a device, one step at a time.
+ *
+ * A batch is cut into shards of a few images, which are in as many chains as the device likes, each
+ * of which adds up its gradients; chains are summed pairwise. So a step gives the same bits for any
+ * number of threads. */
+#ifndef OPS_LEARN_IMAGE_IMAGE_TRAINER_H
+#define OPS_LEARN_IMAGE_IMAGE_TRAINER_H
+
+#include "ops/learn/image/image_loss.h"
+#include "ops/learn/train/learner.h"
+#include "ops/nn/image/image_net.h"
+
+struct image_trainer_config {
+    enum image_task task;
+    double margin;
+    bool linear;              /* hinges are not squared */
+    uint64_t frozen_from;     /* the step after which running statistics stay as they are */
+    struct schedule schedule; /* of Adam: beta 0.9 and 0.999, eps 1e-8 */
+    enum gpu_precision precision;
+    uint64_t seed; /* of the weights */
+};
+
+/* Examples: their first images, then the second, then the third. */
+struct image_batch {
+    size_t examples;
+    const uint8_t *const *pixels; /* (views * examples) -> (IMAGE_PIXELS) */
+    const bool *right;            /* (examples), as image_loss.h has them */
+    const uint32_t *label;
+};
+
+struct image_trainer;
+/* Weights as initialised from the seed, moments 0, step 0. The model must outlive the trainer. */
+enum err_code image_trainer_new(struct image_trainer **out, struct gpu_device *device,
+                                const struct image_model *model,
+                                const struct image_trainer_config *c, struct err *e);
+void image_trainer_free(struct image_trainer *t);
+uint64_t image_trainer_steps(const struct image_trainer *t);
+
+/* One step. ERR_FAILED, the weights as they were, if loss or gradient is not finite. */
+enum err_code image_trainer_step(struct step_result *r, struct image_trainer *t,
+                                 const struct image_batch *x, struct err *e);
+/* Loss and gradient (table.total) alone. Changes nothing. */
+enum err_code image_trainer_gradient(struct step_result *r, float *gradient,
+                                     struct image_trainer *t, const struct image_batch *x,
+                                     struct err *e);
+/* Loss and accuracy with running statistics, as the network is used. Changes nothing. */
+enum err_code image_trainer_measure(struct step_result *r, struct image_trainer *t,
+                                    const struct image_batch *x, struct err *e);
+
+/* The state and its step. Reading: what is NULL is not asked for. */
+enum err_code image_trainer_read(struct trainer_state *out, struct image_trainer *t, struct err *e);
+enum err_code image_trainer_write(struct image_trainer *t, const struct trainer_state *state,
+                                  struct err *e);
+
+#endif

@@ -1,0 +1,358 @@
+/* The networks on images: their sizes; losses, gradients and three steps against PyTorch's, from
+ * tests/golden/make_torch_images.py; the losses' gradients against finite differences; threads and
+ * interruptions. */
+#include "base/isa.h"
+#include "base/os.h"
+#include "base/rng.h"
+#include "ops/learn/image/image_trainer.h"
+#include "tests/unit.h"
+
+#include <math.h>
+
+static void test_counts(void **state)
+{
+    struct arena a = {0};
+    struct image_config c = {IMAGE_SMALL, 0};
+    assert_int_equal(image_model_new(&a, &c)->table.count, 45504);
+    c.labels = 1500;
+    assert_int_equal(image_model_new(&a, &c)->table.count, 45504 + 1500 * 64);
+    c = (struct image_config){IMAGE_LARGE, 0};
+    assert_int_equal(image_model_new(&a, &c)->table.count, 255040 + 2 * 64);
+    arena_free(&a);
+}
+
+/* Filters and weights are uniform within one over the root of what each sum has terms. */
+static void test_initial(void **state)
+{
+    struct arena a = {0};
+    struct image_config c = {IMAGE_LARGE, 100};
+    const struct nn_table *t = &image_model_new(&a, &c)->table;
+    float *flat = arena_array(&a, float, t->total);
+    nn_table_init(flat, t, 3);
+    for (size_t i = 0; i < t->n; i++) {
+        const struct nn_param *p = &t->params[i];
+        double most = 0, fan = p->rank == 4   ? p->shape[1] * p->shape[2] * p->shape[3]
+                               : p->rank == 2 ? p->shape[1]
+                                              : 0;
+        for (size_t k = 0; k < p->size; k++)
+            most = fmax(most, fabs((double)flat[p->at + k]));
+        if (fan > 0)
+            assert_true(most <= 1 / sqrt(fan) && most > 0.98 / sqrt(fan));
+    }
+    arena_free(&a);
+}
+
+static void test_architecture(void **state)
+{
+    struct arena a = {0};
+    struct image_config c = {IMAGE_LARGE, 186}, back;
+    assert_int_equal(image_config_parse(&back, image_config_text(&a, &c), NULL), OK);
+    assert_int_equal(back.network, IMAGE_LARGE);
+    assert_int_equal(back.labels, 186);
+    static const char *const wrong[] = {
+        "architecture=images\nnetwork=medium\nlabels=0\n",
+        "architecture=images\nnetwork=small\nlabels=-1\n",
+        "architecture=images\nnetwork=small\nlabels=0\nmore=1\n",
+        "architecture=images\n",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(image_config_parse(&back, wrong[i], NULL), ERR_CORRUPT);
+    assert_int_equal(image_config_parse(&back, "architecture=graph\n", NULL), ERR_INPUT);
+    arena_free(&a);
+}
+
+/* ---- PyTorch's ---- */
+
+/* As the file's maker has it. */
+static uint64_t number(uint64_t stream, uint64_t i)
+{
+    uint64_t x = ((stream << 40) + i + 1) * 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+struct trained_images {
+    struct arena a;
+    struct image_model *m;
+    struct gpu_device *device;
+    struct image_trainer *t;
+    struct trainer_state state;
+    float *gradient;
+};
+
+static void open_images(struct trained_images *x, const struct image_config *c,
+                        const struct image_trainer_config *how, const char *isa, struct pool *pool)
+{
+    *x = (struct trained_images){0};
+    x->m = image_model_new(&x->a, c);
+    assert_int_equal(gpu_open_cpu(&x->device, pool, isa, NULL), OK);
+    assert_int_equal(image_trainer_new(&x->t, x->device, x->m, how, NULL), OK);
+    float **parts[] = {&x->state.weights, &x->state.m, &x->state.v, &x->gradient};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        *parts[i] = arena_array(&x->a, float, x->m->table.total);
+    assert_int_equal(image_trainer_read(&x->state, x->t, NULL), OK);
+}
+
+static void close_images(struct trained_images *x)
+{
+    image_trainer_free(x->t);
+    gpu_close(x->device);
+    arena_free(&x->a);
+}
+
+/* Numbered weights, spread so that images stay apart through all layers. */
+static void draw_weights(float *flat, const struct nn_table *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        const struct nn_param *p = &t->params[i];
+        for (size_t k = 0; k < p->size && p->init == NN_INIT_FAN; k++)
+            flat[p->at + k] = (float)((2 * ((double)(number(i, k) >> 40) / (1 << 24)) - 1) *
+                                      sqrt(6 / (double)p->fan));
+    }
+}
+
+static struct image_batch draw_batch(struct arena *a, enum image_task task, size_t examples,
+                                     size_t labels)
+{
+    size_t images = image_views(task) * examples;
+    uint8_t *pixels = arena_alloc(a, images * IMAGE_PIXELS);
+    const uint8_t **all = arena_array(a, const uint8_t *, images);
+    bool *right = arena_array(a, bool, examples);
+    uint32_t *label = arena_array(a, uint32_t, examples);
+    for (size_t i = 0; i < images * IMAGE_PIXELS; i++) {
+        uint64_t n = number(100, i);
+        bool dark = n % 97 < 3 + i / IMAGE_PIXELS * 13 % 89; /* some images more than others */
+        pixels[i] = dark ? (uint8_t)(n >> 20) : 255;
+    }
+    for (size_t i = 0; i < images; i++)
+        all[i] = pixels + i * IMAGE_PIXELS;
+    for (size_t i = 0; i < examples; i++) {
+        right[i] = number(101, i) % 2;
+        label[i] = labels ? (uint32_t)(number(102, i) % labels) : 0;
+    }
+    return (struct image_batch){examples, all, right, label};
+}
+
+enum { SAMPLES = 48 };
+
+struct reader {
+    const uint8_t *at, *end;
+};
+
+static void take(void *out, struct reader *r, size_t bytes)
+{
+    assert_true(bytes <= (size_t)(r->end - r->at));
+    memcpy(out, r->at, bytes);
+    r->at += bytes;
+}
+
+/* A bias before a batch norm has no gradient, and goes where roundings lead it. */
+static void assert_samples(const float *x, const float *want, const struct nn_param *p, bool noise,
+                           double tolerance, const char *what)
+{
+    double difference = 0, size = 0, least = 1e-7;
+    if (noise)
+        least = 1e-3;
+    for (size_t i = 0; i < SAMPLES; i++) {
+        double y = (double)want[i], d = (double)x[p->at + number(103, i) % p->size] - y;
+        difference += d * d;
+        size += y * y;
+    }
+    if (!(sqrt(difference) <= tolerance * sqrt(size) + least))
+        fail_msg("%s of %s is off by %.2g of %.2g", what, p->name, sqrt(difference), sqrt(size));
+}
+
+static void check_case(struct reader *in, const char *isa)
+{
+    uint32_t head[7];
+    double how[7]; /* lr, losses, accuracies */
+    struct step_result r;
+    struct trained_images x;
+    take(head, in, sizeof head);
+    take(how, in, sizeof how);
+    struct image_config c = {(enum image_network)head[0], head[1]};
+    struct image_trainer_config config = {.task = (enum image_task)head[2],
+                                          .margin = 1,
+                                          .linear = head[4],
+                                          .frozen_from = head[5],
+                                          .schedule = {.kind = SCHEDULE_CONSTANT, .lr = how[0]}};
+    open_images(&x, &c, &config, isa, NULL);
+    const struct nn_table *t = &x.m->table;
+    /* Of some million windows of the large network a few have two maxima so near to each other that
+     * roundings turn them over; PyTorch's own f32 then differs from its double by as much. */
+    double near = x.m->norm ? 2e-3 : 1e-4;
+    bool of_batch = x.m->norm && config.frozen_from > 0;
+    assert_int_equal(head[6], t->n);
+    struct image_batch b = draw_batch(&x.a, config.task, head[3], head[1]);
+    draw_weights(x.state.weights, t);
+    assert_int_equal(image_trainer_write(x.t, &x.state, NULL), OK);
+    assert_int_equal(image_trainer_gradient(&r, x.gradient, x.t, &b, NULL), OK);
+    float *gradient = arena_array(&x.a, float, t->n *SAMPLES);
+    float *after = arena_array(&x.a, float, t->n *SAMPLES);
+    for (size_t i = 0; i < t->n; i++) {
+        take(gradient + i * SAMPLES, in, SAMPLES * sizeof *gradient);
+        take(after + i * SAMPLES, in, SAMPLES * sizeof *after);
+        assert_samples(x.gradient, gradient + i * SAMPLES, &t->params[i],
+                       of_batch && t->params[i].at == x.m->first.bias, near, "gradient");
+    }
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(image_trainer_step(&r, x.t, &b, NULL), OK);
+        if (!(fabs(r.loss / how[1 + i] - 1) < 1e-4) || fabs(r.accuracy - how[4 + i]) > 1e-9)
+            fail_msg("%s: network %u, task %u: loss %d is %.9g, PyTorch's %.9g", isa, head[0],
+                     head[2], i + 1, r.loss, how[1 + i]);
+    }
+    assert_int_equal(image_trainer_read(&x.state, x.t, NULL), OK);
+    for (size_t i = 0; i < t->n; i++)
+        assert_samples(x.state.weights, after + i * SAMPLES, &t->params[i],
+                       of_batch && t->params[i].at == x.m->first.bias, near,
+                       "value after three steps");
+    close_images(&x);
+}
+
+static void test_golden(void **state)
+{
+    struct arena a = {0};
+    struct span file;
+    assert_int_equal(os_read_file(&file, &a, GOLDEN_DIR "/torch-images.bin", 1 << 20, NULL), OK);
+    struct reader in = {file.data, file.data + file.len};
+    for (int i = 0; i < 5; i++)
+        check_case(&in, cpu_isa());
+    assert_true(in.at == in.end);
+    arena_free(&a);
+}
+
+/* ---- losses ---- */
+
+enum { D = 5, BATCH = 4, LABELS = 3 };
+
+static void check_loss(enum image_task task, bool linear, struct rng *r)
+{
+    struct arena a = {0};
+    size_t n = image_views(task) * BATCH * D, labels = (size_t)LABELS * D;
+    float *x = arena_array(&a, float, n + labels), *g = arena_array(&a, float, n + labels);
+    const bool right[BATCH] = {true, false, false, true};
+    const uint32_t label[BATCH] = {2, 0, 2, 1};
+    struct image_loss how = {task, 0.9, linear, BATCH, right, label};
+    for (size_t i = 0; i < n + labels; i++)
+        x[i] = (float)rng_normal(r);
+    memcpy(g, x, n * sizeof *x);
+    struct image_score s = image_loss(g, D, &how, x + n, g + n, true, &a);
+    struct image_score again = image_loss(x, D, &how, x + n, NULL, false, &a);
+    assert_true(s.loss == again.loss && s.accuracy == again.accuracy && s.loss > 0);
+    for (size_t i = 0; i < n + labels; i++) {
+        const float h = 1.0F / 256;
+        float old = x[i];
+        double side[2];
+        for (int k = 0; k < 2; k++) {
+            x[i] = old + (k ? h : -h);
+            side[k] = image_loss(x, D, &how, x + n, NULL, false, &a).loss;
+        }
+        x[i] = old;
+        double want = (side[1] - side[0]) / (2 * (double)h);
+        if (task != IMAGE_LABELS && i >= n)
+            want = 0;
+        if (!(fabs((double)g[i] - want) < 2e-4))
+            fail_msg("task %d: gradient[%zu] %.6g, finite difference %.6g", (int)task, i,
+                     (double)g[i], want);
+    }
+    arena_free(&a);
+}
+
+static void test_losses(void **state)
+{
+    struct rng r = rng_new(test_seed(6), 0);
+    for (int i = 0; i < 3; i++) {
+        check_loss(IMAGE_LABELS, false, &r);
+        check_loss(IMAGE_SIAMESE, false, &r);
+        check_loss(IMAGE_TRIPLES, false, &r);
+    }
+}
+
+/* A vector of nothing stays finite. */
+static void test_zero(void **state)
+{
+    struct arena a = {0};
+    float x[3 * D] = {0};
+    struct image_loss how = {IMAGE_TRIPLES, 1, false, 1, NULL, NULL};
+    struct image_score s = image_loss(x, D, &how, NULL, NULL, true, &a);
+    assert_true(s.loss == 1 && s.accuracy == 0.5);
+    for (size_t i = 0; i < 3 * (size_t)D; i++)
+        assert_true(isfinite(x[i]));
+    arena_free(&a);
+}
+
+/* ---- threads and interruptions ---- */
+
+static const struct image_trainer_config training = {
+    .task = IMAGE_TRIPLES, .margin = 1, .frozen_from = 3, .schedule = {.lr = 0.01}};
+
+static void test_threads(void **state)
+{
+    struct trained_images x[2];
+    struct image_config c = {IMAGE_LARGE, 0};
+    for (unsigned k = 0; k < 2; k++) {
+        struct pool *pool = pool_new(1 + 2 * k);
+        struct step_result r;
+        open_images(&x[k], &c, &training, NULL, pool);
+        struct image_batch b = draw_batch(&x[k].a, IMAGE_TRIPLES, 3, 0);
+        assert_int_equal(image_trainer_step(&r, x[k].t, &b, NULL), OK);
+        assert_int_equal(image_trainer_read(&x[k].state, x[k].t, NULL), OK);
+        image_trainer_free(x[k].t);
+        gpu_close(x[k].device);
+        x[k].t = NULL;
+        x[k].device = NULL;
+        pool_free(pool);
+    }
+    assert_memory_equal(x[0].state.weights, x[1].state.weights,
+                        x[0].m->table.total * sizeof(float));
+    arena_free(&x[0].a);
+    arena_free(&x[1].a);
+}
+
+/* From a state that was read, in another trainer: the same bits, running statistics included, while
+ * they move and behind that. */
+static void test_resume(void **state)
+{
+    struct trained_images whole, resumed;
+    struct image_config c = {IMAGE_LARGE, 0};
+    struct step_result r;
+    open_images(&whole, &c, &training, NULL, NULL);
+    open_images(&resumed, &c, &training, NULL, NULL);
+    struct image_batch b = draw_batch(&whole.a, IMAGE_TRIPLES, 2, 0);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(image_trainer_step(&r, whole.t, &b, NULL), OK);
+        if (i == 1) {
+            assert_int_equal(image_trainer_read(&whole.state, whole.t, NULL), OK);
+            assert_int_equal(image_trainer_write(resumed.t, &whole.state, NULL), OK);
+        }
+        if (i > 1)
+            assert_int_equal(image_trainer_step(&r, resumed.t, &b, NULL), OK);
+        if (i == 2) /* the last one in which statistics move */
+            assert_int_equal(image_trainer_read(&whole.state, whole.t, NULL), OK);
+    }
+    float *before = whole.gradient;
+    memcpy(before, whole.state.weights, whole.m->table.total * sizeof *before);
+    assert_int_equal(image_trainer_read(&whole.state, whole.t, NULL), OK);
+    assert_int_equal(image_trainer_read(&resumed.state, resumed.t, NULL), OK);
+    assert_memory_equal(whole.state.weights, resumed.state.weights,
+                        whole.m->table.total * sizeof(float));
+    assert_memory_equal(whole.state.v, resumed.state.v, whole.m->table.total * sizeof(float));
+    assert_memory_not_equal(before, whole.state.weights, whole.m->table.total * sizeof(float));
+    for (int i = 0; i < 2; i++) {
+        size_t at = i ? whole.m->variance : whole.m->mean;
+        assert_memory_equal(before + at, whole.state.weights + at, IMAGE_VECTOR * sizeof *before);
+    }
+    close_images(&whole);
+    close_images(&resumed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts),       cmocka_unit_test(test_initial),
+        cmocka_unit_test(test_architecture), cmocka_unit_test(test_golden),
+        cmocka_unit_test(test_losses),       cmocka_unit_test(test_zero),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_resume)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
