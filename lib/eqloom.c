@@ -254,7 +254,7 @@ static pthread_mutex_t command_mutex = PTHREAD_MUTEX_INITIALIZER;
 /* They catch signals, or may leave threads behind that outlive them. */
 static bool owns_its_process(const char *command)
 {
-    static const char *const names[] = {"run", "serve", "doctor"};
+    static const char *const names[] = {"run", "serve"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(command, names[i]))
             return true;
