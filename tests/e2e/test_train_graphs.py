@@ -141,6 +141,32 @@ class TrainGraphs(ProjectTest):
         self.assertEqual(self.p.eqloom("embed", "x = y").out.split("\t")[0], "x = y")
         self.assertIn("no expression, so read as LaTeX", self.p.eqloom("embed", "x = y").err)
 
+    def test_export_and_import(self):
+        """What export writes is the same network again: with an alphabet, the same vectors."""
+        self.make("--set", "steps=8")
+        self.p.eqloom("export", "t/model", "-o", "m.safetensors")
+        (self.folder / "t.yaml").write_text(JOB + """  again: {op: import-model, files: [m.safetensors]}
+  going-on:
+    {op: train-graphs, init: again, graphs: parts.train, alphabet: alphabet, d: 16, out: 8, steps: 0}
+  as-before: {op: embed-graphs, graphs: graphs, checkpoint: again}
+  same:      {op: embed-graphs, graphs: graphs, checkpoint: going-on}
+""")
+        self.make("--set", "steps=8")
+        ids = self.p.ids()
+        self.assertEqual(ids["t/vectors"], ids["t/as-before"])
+        self.assertEqual(ids["t/vectors"], ids["t/same"])
+        vectors = [self.p.eqloom("embed", "--model", m, "--json", "x^2").out for m in ("t/model", "t/going-on")]
+        self.assertEqual(*vectors)
+        r = self.p.eqloom("embed", "--model", "t/again", "x^2", expect=2)
+        self.assertIn("does not say which alphabet it reads", r.err)
+        data = (self.folder / "m.safetensors").read_bytes()
+        for old, new, why in ((b"d=16", b"d=15", "has not the shape of its model"),
+                              (b"layers=3", b"layers=0", "all dimensions of a graph network must be positive"),
+                              (b"out=8", b"outs8", "its architecture is no graph network's")):
+            self.assertIn(old, data)
+            (self.folder / "m.safetensors").write_bytes(data.replace(old, new, 1))
+            self.assertIn(why, self.p.eqloom("run", "t.yaml", "again", expect=2).err)
+
     def test_messages(self):
         self.make("--set", "valid=0.0001")  # of no paper: nothing is validated
         self.assertEqual(self.metrics("valid_loss"), [])
@@ -157,11 +183,6 @@ class TrainGraphs(ProjectTest):
                 self.assertEqual(len([x for x in r.err.splitlines() if "error" in x]), 1)
         r = self.p.eqloom("search", "--domain", "x>0", "x", expect=2)
         self.assertIn("--domain is of no use: t/index is an index of equations", r.err)
-        self.p.eqloom("export", "t/model", "-o", "m.safetensors")
-        (self.folder / "i.yaml").write_text("eqloom: 1\nname: i\nnodes:\n"
-                                            "  m: {op: import-model, files: [m.safetensors]}\n")
-        r = self.p.eqloom("run", "i.yaml", expect=2)
-        self.assertIn("m.safetensors: graph networks are not imported, only transformers", r.err)
         r = self.p.eqloom("run", "t.yaml", "--set", "valid=1", expect=1)
         self.assertIn("equations of at least two papers are needed; graphs has 0", r.err)
 

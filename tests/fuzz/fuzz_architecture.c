@@ -1,11 +1,24 @@
 /* The architecture text of a checkpoint: whatever is accepted is written back as it was read, up
  * to leading zeros, and can be made into a model if it is of a bearable size. */
+#include "ops/nn/graph/graph_model.h"
 #include "ops/nn/model.h"
 
 #include <assert.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Its text has one form. */
+static void read_graph_network(struct arena *a, const char *text)
+{
+    struct graph_config c;
+    struct graph_model *m;
+    if (graph_config_parse(&c, text, NULL) != OK)
+        return;
+    assert(graph_config_is(text) && strcmp(graph_config_text(a, &c), text) == 0);
+    assert(graph_model_new(&m, a, &c, NULL) == OK);
+    assert(m->learnt <= m->table.total && m->table.count <= m->table.total);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -20,6 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(nn_model_new(&m, &a, &c, NULL) == OK);
         assert(m->table.count <= m->table.total);
     }
+    read_graph_network(&a, text);
     arena_free(&a);
     return 0;
 }

@@ -6,6 +6,7 @@
 #include "ops/latex/papers/document.h"
 #include "ops/latex/papers/labelled.h"
 #include "ops/latex/source/decode.h"
+#include "ops/latex/source/file_names.h"
 #include "ops/latex/source/tex_lookup.h"
 #include "ops/latex/source/unpack.h"
 
@@ -29,27 +30,6 @@ struct document {
     struct op_part part;  /* of an earlier run */
     bool stands;          /* that is the result */
 };
-
-static bool ends_in(const char *name, const char *suffix)
-{
-    size_t n = strlen(name), m = strlen(suffix);
-    return n >= m && !strcasecmp(name + n - m, suffix);
-}
-
-/* Without folders and the suffixes of archives. */
-static char *short_name(struct arena *a, const char *path)
-{
-    static const char *const suffixes[] = {".gz",  ".tgz", ".tar", ".bz2", ".xz",
-                                           ".zst", ".zip", ".tex", NULL};
-    const char *slash = strrchr(path, '/');
-    char *name = (char *)decode_utf8(a, slash ? slash + 1 : path, strlen(slash ? slash + 1 : path));
-    for (size_t i = 0; suffixes[i]; i++)
-        if (ends_in(name, suffixes[i]) && strlen(name) > strlen(suffixes[i])) {
-            name[strlen(name) - strlen(suffixes[i])] = 0;
-            i = (size_t)-1;
-        }
-    return name;
-}
 
 static void emit(struct papers *x, Eqloom__Paper *p)
 {
@@ -84,15 +64,6 @@ static bool is_root(struct bundle *b, struct tex_file *f)
            holds(b, f, "\\begin{document}") || holds(b, f, "\\end{document}");
 }
 
-static bool is_style(const char *name)
-{
-    static const char *const suffixes[] = {".sty", ".cls", ".bbl", ".bib", ".def", ".cfg", NULL};
-    bool style = false;
-    for (size_t i = 0; suffixes[i]; i++)
-        style |= ends_in(name, suffixes[i]);
-    return style;
-}
-
 /* Of an archive; where nothing begins a document, its largest file. */
 static size_t find_roots(struct tex_file **out, struct bundle *b)
 {
@@ -100,7 +71,7 @@ static size_t find_roots(struct tex_file **out, struct bundle *b)
     struct tex_file *largest = NULL;
     for (size_t i = 0; i < b->n && n < ROOTS_MAX; i++) {
         struct tex_file *f = &b->files[i];
-        if (is_style(f->name))
+        if (file_name_is_style(f->name))
             continue;
         if (!largest || f->len > largest->len)
             largest = f;
@@ -128,8 +99,9 @@ static void name_paper(struct papers *x, struct bundle *b, Eqloom__Paper *p,
     else if (!*b->name)
         p->paper = (char *)root->name;
     else
-        p->paper = alone ? short_name(&x->a, b->name)
-                         : arena_printf(&x->a, "%s/%s", short_name(&x->a, b->name), root->name);
+        p->paper = alone
+                       ? file_name_short(&x->a, b->name)
+                       : arena_printf(&x->a, "%s/%s", file_name_short(&x->a, b->name), root->name);
     add_subject(&x->a, p);
 }
 
@@ -221,7 +193,7 @@ static void emit_problems(struct papers *x, struct bundle *b, bool empty)
 {
     Eqloom__Paper *none = arena_new(&x->a, Eqloom__Paper);
     eqloom__paper__init(none);
-    none->paper = short_name(&x->a, b->name);
+    none->paper = file_name_short(&x->a, b->name);
     if (empty && b->problems.n == 0)
         bundle_problem(&b->problems, &x->a, b->name, 0, "no document", "%zu files", b->n);
     join_problems(&x->a, none, &b->problems);
@@ -280,7 +252,7 @@ static bool is_tex(const char *name)
     if (!dot || is_id) /* 1501.00001, but not 1501.00001.pdf */
         return true;
     for (size_t i = 0; suffixes[i]; i++)
-        if (ends_in(name, suffixes[i]))
+        if (file_name_ends(name, suffixes[i]))
             return true;
     return false;
 }
@@ -341,28 +313,12 @@ static size_t common_folder(const struct op_file *files, size_t n, const bool *l
     return len;
 }
 
-enum form { FORM_LOOSE, FORM_ARCHIVE, FORM_JSONL, FORM_XML };
-
-/* By its name: archives and files of equations stand alone; loose files may read each other. */
-static enum form form_of(const char *name)
-{
-    static const struct {
-        const char *suffix;
-        enum form form;
-    } forms[] = {{".gz", FORM_ARCHIVE},  {".tgz", FORM_ARCHIVE}, {".tar", FORM_ARCHIVE},
-                 {".zip", FORM_ARCHIVE}, {".jsonl", FORM_JSONL}, {".json", FORM_JSONL},
-                 {".mml", FORM_XML},     {".xml", FORM_XML},     {".html", FORM_XML}};
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (ends_in(name, forms[i].suffix))
-            return forms[i].form;
-    return FORM_LOOSE;
-}
-
-static void read_equations(struct papers *x, const char *path, struct span bytes, enum form form)
+static void read_equations(struct papers *x, const char *path, struct span bytes,
+                           enum file_form form)
 {
     const char *text = "", *why;
     size_t len = 0;
-    char *name = short_name(&x->a, path);
+    char *name = file_name_short(&x->a, path);
     why = decode_text(&text, &len, &x->a, bytes);
     if (why)
         text = "", len = 0;
@@ -380,7 +336,8 @@ static struct span file_bytes(void *arg, size_t number)
 }
 
 /* An archive, or a file of equations: a part that depends on itself alone. */
-static void read_alone(struct papers *x, const struct op_file *f, size_t number, enum form form)
+static void read_alone(struct papers *x, const struct op_file *f, size_t number,
+                       enum file_form form)
 {
     struct arena *a = op_arena(x->ctx);
     const char *slash = strrchr(f->text.name, '/'), *name = slash ? slash + 1 : f->text.name;
@@ -442,7 +399,7 @@ static void read_folder(struct papers *x, const struct op_file *files, size_t n,
             bundle_add_later(&folder, name, i, &files[i].id);
     }
     for (size_t i = 0; i < folder.n && n_roots < ROOTS_MAX; i++)
-        if (*kind[folder.files[i].number] == 'd' && !is_style(folder.files[i].name))
+        if (*kind[folder.files[i].number] == 'd' && !file_name_is_style(folder.files[i].name))
             roots[n_roots++] = &folder.files[i];
     if (!x->code)
         read_bundle(x, &folder, roots, n_roots);
@@ -458,7 +415,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     bool *loose = arena_array(a, bool, n + 1);
     const char **kind = arena_array(a, const char *, n + 1);
     for (size_t i = 0; i < n && !x.code; i++) {
-        enum form form = form_of(files[i].text.name);
+        enum file_form form = file_form_of(files[i].text.name);
         op_progress(ctx, i, n, "read");
         if (form == FORM_LOOSE && *(kind[i] = arena_strdup(a, kind_of(&x, &files[i], i))) == 'a')
             form = FORM_ARCHIVE;

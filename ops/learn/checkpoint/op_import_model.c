@@ -11,53 +11,71 @@ static const struct op_port outputs[] = {
     {0},
 };
 
+/* The parameters of the model that a text describes; *text as it is written. */
+static enum err_code describe(const struct nn_table **out, char **text, struct arena *a,
+                              const char *file, struct err *e)
+{
+    struct graph_config graph;
+    struct nn_config c;
+    struct graph_model *network;
+    struct nn_model *m;
+    struct err inner;
+    enum err_code code;
+    bool is_graph = graph_config_is(*text);
+    if (is_graph ? graph_config_parse(&graph, *text, &inner) : nn_config_parse(&c, *text, &inner))
+        return err_fail(e, ERR_INPUT, "%s: %s", file, inner.message);
+    if (is_graph) {
+        if ((code = err_up(e, graph_model_new(&network, a, &graph, e))))
+            return code;
+        *out = &network->table;
+        *text = graph_config_text(a, &graph);
+    } else {
+        if ((code = err_up(e, nn_model_new(&m, a, &c, e))))
+            return code;
+        *out = &m->table;
+        *text = nn_config_text(a, &c);
+    }
+    return OK;
+}
+
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);
     const struct op_file *files;
     struct chunk_io io = learn_chunks(ctx);
-    struct nn_config c;
-    struct nn_model *m;
-    struct err inner;
+    const struct nn_table *t = NULL;
     char *text;
     enum err_code code;
     if (op_files(&files, ctx) != 1)
         return err_fail(e, ERR_INPUT, "'files' has to name one safetensors file");
     const struct source_text *tensors = &files[0].text;
-    if ((code = safetensors_architecture(&text, a, tensors, e)))
+    if ((code = safetensors_architecture(&text, a, tensors, e)) ||
+        (code = describe(&t, &text, a, tensors->name, e)))
         return err_up(e, code);
-    if (graph_config_is(text))
-        return err_fail(e, ERR_INPUT, "%s: graph networks are not imported, only transformers",
-                        tensors->name);
-    if (nn_config_parse(&c, text, &inner))
-        return err_fail(e, ERR_INPUT, "%s: %s", tensors->name, inner.message);
-    if ((code = err_up(e, nn_model_new(&m, a, &c, e))))
-        return code;
-    if (m->table.count > tensors->len / sizeof(float)) /* before memory is asked for */
+    if (t->count > tensors->len / sizeof(float)) /* before memory is asked for */
         return err_fail(e, ERR_INPUT,
                         "%s: its model has %zu parameters, more than there is room for",
-                        tensors->name, m->table.count);
-    struct trainer_state weights = {.weights = arena_try_alloc(a, m->table.total, sizeof(float))};
+                        tensors->name, t->count);
+    struct trainer_state weights = {.weights = arena_try_alloc(a, t->total, sizeof(float))};
     if (!weights.weights)
-        return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", m->table.count);
-    memset(weights.weights, 0, m->table.total * sizeof(float));
+        return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", t->count);
+    memset(weights.weights, 0, t->total * sizeof(float));
     Eqloom__Checkpoint out;
     eqloom__checkpoint__init(&out);
-    if ((code = safetensors_weights(weights.weights, m, tensors, e)))
+    if ((code = safetensors_weights(weights.weights, t, tensors, e)))
         return err_up(e, code);
-    const struct nn_param *bad = nn_table_not_finite(&m->table, weights.weights);
+    const struct nn_param *bad = nn_table_not_finite(t, weights.weights);
     if (bad)
         return err_fail(e, ERR_INPUT, "%s: tensor '%s' holds a number that is not finite",
                         tensors->name, bad->name);
-    if ((code =
-             checkpoint_write(&out, nn_config_text(a, &m->config), &m->table, &weights, &io, a, e)))
+    if ((code = checkpoint_write(&out, text, t, &weights, &io, a, e)))
         return err_up(e, code);
     return err_up(e, op_emit(NULL, ctx, "checkpoint", &out.base, e));
 }
 
 const struct op op_import_model = {
     .name = "import-model",
-    .version = 1,
+    .version = 2,
     .node = OP_SOURCE,
     .doc =
         "Reads a model from a safetensors file as `eqloom export` writes it: its architecture in "

@@ -79,23 +79,23 @@ static enum err_code find(size_t *at, const struct nn_param *p, json_t *header, 
     return OK;
 }
 
-static bool is_parameter(const struct nn_model *m, const char *name)
+static bool is_parameter(const struct nn_table *t, const char *name)
 {
-    for (size_t i = 0; i < m->table.n; i++)
-        if (strcmp(m->table.params[i].name, name) == 0)
+    for (size_t i = 0; i < t->n; i++)
+        if (strcmp(t->params[i].name, name) == 0)
             return true;
     return false;
 }
 
 /* That nothing is left over; the first name by the alphabet is told. */
-static enum err_code check_rest(const struct nn_model *m, json_t *header,
+static enum err_code check_rest(const struct nn_table *t, json_t *header,
                                 const struct source_text *file, struct err *e)
 {
     const char *key, *first = NULL;
     json_t *value;
     json_object_foreach(header, key, value)
     {
-        if (strcmp(key, "__metadata__") != 0 && !is_parameter(m, key) &&
+        if (strcmp(key, "__metadata__") != 0 && !is_parameter(t, key) &&
             (!first || strcmp(key, first) < 0))
             first = key;
     }
@@ -106,20 +106,20 @@ static enum err_code check_rest(const struct nn_model *m, json_t *header,
         strstr(first, "attn") && strstr(first, "bias") ? " (with attention_bias it would)" : "");
 }
 
-enum err_code safetensors_weights(float *weights, const struct nn_model *m,
+enum err_code safetensors_weights(float *weights, const struct nn_table *t,
                                   const struct source_text *file, struct err *e)
 {
     json_t *header = NULL;
     size_t values, at = 0;
     enum err_code code = err_up(e, open_header(&header, &values, file, e));
-    for (size_t i = 0; i < m->table.n && !code; i++) {
-        const struct nn_param *p = &m->table.params[i];
+    for (size_t i = 0; i < t->n && !code; i++) {
+        const struct nn_param *p = &t->params[i];
         code = err_up(e, find(&at, p, header, values, file, e));
         if (!code)
             memcpy(weights + p->at, file->text + at, p->size * sizeof(float));
     }
     if (!code)
-        code = err_up(e, check_rest(m, header, file, e));
+        code = err_up(e, check_rest(t, header, file, e));
     json_decref(header);
     return code;
 }

@@ -11,9 +11,8 @@
 /* The configuration as text (Checkpoint.architecture), from the file's metadata. */
 enum err_code safetensors_architecture(char **out, struct arena *a, const struct source_text *file,
                                        struct err *e);
-/* weights (m->table.total), zeroed: every parameter, of the model's shape, as F32; no other tensor.
- */
-enum err_code safetensors_weights(float *weights, const struct nn_model *m,
+/* weights (t->total), zeroed: every parameter, of the model's shape, as F32; no other tensor. */
+enum err_code safetensors_weights(float *weights, const struct nn_table *t,
                                   const struct source_text *file, struct err *e);
 
 #endif

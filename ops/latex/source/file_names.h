@@ -1,0 +1,20 @@
+/* What the names of files say of them. */
+#ifndef OPS_LATEX_SOURCE_FILE_NAMES_H
+#define OPS_LATEX_SOURCE_FILE_NAMES_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+
+/* In upper or lower case. */
+bool file_name_ends(const char *name, const char *suffix);
+/* Without folders and the suffixes of archives. */
+char *file_name_short(struct arena *a, const char *path);
+/* What other files read: begins no document. */
+bool file_name_is_style(const char *name);
+
+/* Archives and files of equations stand alone; loose files may read each other. */
+enum file_form { FORM_LOOSE, FORM_ARCHIVE, FORM_JSONL, FORM_XML };
+enum file_form file_form_of(const char *name);
+
+#endif
