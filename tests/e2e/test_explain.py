@@ -188,6 +188,20 @@ class Explain(unittest.TestCase):
                      ("4*atan(1/5) - atan(1/239)", "pi/4 + 2*pi"), ("acos(-1)", "-pi")):
             self.assertEqual(explain(a, b).returncode, 3)
 
+    def test_long_sums_are_matched_term_by_term(self):
+        terms = [f"sqrt(x + {k})*ln({k} + y)" for k in range(1, 41)]
+        turned = [f"ln(y + {k})*sqrt({k} + x)" for k in range(40, 0, -1)]
+        done = explain("--verdict", " + ".join(terms), " + ".join(turned))
+        self.assertTrue(done.stdout.startswith("proved by "), done.stdout)
+        turned[7] = turned[7].replace("ln", "2*ln")
+        done = explain("--verdict", " + ".join(terms), " + ".join(turned))
+        self.assertTrue(done.stdout.startswith("refuted: "), done.stdout)
+        terms[7], turned[7] = "sin(z)^2", "ln(y + 33)*sqrt(33 + x)" # one more on each side
+        terms.append("ln(y + 8)*sqrt(x + 8)")
+        turned.append("1 - cos(z)^2")
+        done = explain("--verdict", " + ".join(terms), " + ".join(turned))
+        self.assertTrue(done.stdout.startswith("proved by "), done.stdout)
+
     def test_a_normal_form_is_checked_by_other_means(self):
         for a, b, how in (("(x-1)*(x-2)*(x-3)*(x-4)", "x^4 - 10*x^3 + 35*x^2 - 50*x + 24", "modulo primes"),
                           ("sin(x)^6 + cos(x)^6", "(5 + 3*cos(4*x))/8", "modulo primes"),

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NODES = 600, MAX_PIECES = 4 };
+enum { MAX_NODES = 600, MAX_SUMS = 4000, MAX_PIECES = 4 };
 
 static const char *way_of(const struct field *f)
 {
@@ -288,21 +288,121 @@ static bool equal_by_rational(const char **way, struct arena *a, struct expr x, 
     return false;
 }
 
-bool normal_equal(const char **way, const struct expr *x, const struct expr *y,
-                  const struct ball_domain *domains, size_t n_domains)
+/* ---- sums ---- */
+
+/* A summand of x - y with its sign, and a text that equal ones have in whatever order of terms. */
+struct summand {
+    struct expr term;
+    const char *key;
+    bool negative, gone;
+};
+
+static int compare_texts(const void *a, const void *b)
 {
-    if (x->n + y->n > MAX_NODES || !expr_is_interpreted(x) || !expr_is_interpreted(y))
-        return false;
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static size_t operands(const char **keys, struct arena *a, const struct expr *x, uint16_t op);
+
+static const char *key_of(struct arena *a, const struct expr *x)
+{
+    const struct expr_node *node = &x->nodes[0];
+    const char **keys = arena_array(a, const char *, x->n), *sorted = "";
+    if (node->leaf)
+        return arena_printf(a, "%s%s", node->op == X_VAR ? "?" : "", node->leaf);
+    bool commutes = node->op == X_ADD || node->op == X_MUL;
+    size_t n = operands(keys, a, x, commutes ? node->op : X_DECLARED);
+    if (commutes)
+        qsort(keys, n, sizeof *keys, compare_texts);
+    for (size_t i = 0; i < n; i++)
+        sorted = arena_printf(a, "%s%s,", sorted, keys[i]);
+    return arena_printf(a, "%s(%s)", x->lang->ops[node->op].name, sorted);
+}
+
+/* The keys of the operands of x, with those of operands by the same operator. */
+static size_t operands(const char **keys, struct arena *a, const struct expr *x, uint16_t op)
+{
+    size_t n = 0;
+    for (uint32_t at = 1; at < x->n; at += x->nodes[at].size) {
+        struct expr part = expr_sub(x, at);
+        if (part.nodes[0].op == op)
+            n += operands(keys + n, a, &part, op);
+        else
+            keys[n++] = key_of(a, &part);
+    }
+    return n;
+}
+
+static void add_summands(struct summand *all, size_t *n, struct arena *a, const struct expr *x,
+                         bool negative)
+{
+    uint16_t op = x->nodes[0].op;
+    if (op != X_ADD && op != X_SUB) {
+        all[(*n)++] = (struct summand){*x, key_of(a, x), negative, false};
+        return;
+    }
+    struct expr left = expr_sub(x, 1), right = expr_sub(x, 1 + x->nodes[1].size);
+    add_summands(all, n, a, &left, negative);
+    add_summands(all, n, a, &right, negative != (op == X_SUB));
+}
+
+/* The sum of what is left with this sign. */
+static struct expr sum_of(struct arena *a, const struct expr *like, const struct summand *all,
+                          size_t n, bool negative)
+{
+    struct expr sum = expr_leaf(a, like->lang, X_NUM, "0");
+    for (size_t i = 0, terms = 0; i < n; i++)
+        if (!all[i].gone && all[i].negative == negative) {
+            struct expr args[2] = {sum, all[i].term};
+            sum = terms++ ? expr_apply(a, like->lang, X_ADD, args, 2) : all[i].term;
+        }
+    return sum;
+}
+
+/* Equal summands cancel, however many there are; false: there are none. */
+static bool cancel_summands(struct expr *x, struct expr *y, struct arena *a)
+{
+    struct summand *all = arena_array(a, struct summand, x->n + y->n);
+    size_t n = 0, gone = 0;
+    add_summands(all, &n, a, x, false);
+    add_summands(all, &n, a, y, true);
+    for (size_t i = 0; i < n && n > 2; i++)
+        for (size_t k = i + 1; k < n && !all[i].gone; k++)
+            if (!all[k].gone && all[i].negative != all[k].negative &&
+                strcmp(all[i].key, all[k].key) == 0) {
+                all[i].gone = all[k].gone = true;
+                gone++;
+            }
+    struct expr left = sum_of(a, x, all, n, false), right = sum_of(a, x, all, n, true);
+    *x = left;
+    *y = right;
+    return gone > 0;
+}
+
+static bool equal_short(const char **way, struct arena *a, const struct expr *x,
+                        const struct expr *y, const struct ball_domain *domains, size_t n_domains)
+{
     if (equal_terms(way, x, y, domains, n_domains))
         return true;
     if (algebraic_equal(x, y)) {
         *way = "exact numbers";
         return true;
     }
+    struct ball_domain *all = list_domains(&n_domains, a, x, domains, n_domains);
+    return equal_by_pieces(way, x, y, all, n_domains, 0) ||
+           equal_by_rational(way, a, *x, *y, all, n_domains);
+}
+
+bool normal_equal(const char **way, const struct expr *x, const struct expr *y,
+                  const struct ball_domain *domains, size_t n_domains)
+{
+    if (x->n + y->n > MAX_SUMS || !expr_is_interpreted(x) || !expr_is_interpreted(y))
+        return false;
     struct arena a = {0};
-    struct ball_domain *all = list_domains(&n_domains, &a, x, domains, n_domains);
-    bool equal = equal_by_pieces(way, x, y, all, n_domains, 0) ||
-                 equal_by_rational(way, &a, *x, *y, all, n_domains);
+    struct expr left = *x, right = *y;
+    bool equal = x->n + y->n <= MAX_NODES && equal_short(way, &a, x, y, domains, n_domains);
+    if (!equal && cancel_summands(&left, &right, &a) && left.n + right.n <= MAX_NODES)
+        equal = equal_short(way, &a, &left, &right, domains, n_domains);
     arena_free(&a);
     return equal;
 }
