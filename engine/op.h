@@ -2,7 +2,7 @@
  * and parameters with a few functions. It gets decoded records, parameters, an arena, a random
  * generator, progress and a cancel flag, and emits outputs. It never opens the store, a file or a
  * clock, and its result depends only on what enters the action key. (`render` runs TeX, in folders
- * of its own: ops/images/tex_run.h.)
+ * of its own: ops/images/tex/tex_run.h.)
  *
  * Kinds of node:
  *   source  reads files (given as bytes); outputs one record or a collection per role

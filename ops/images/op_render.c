@@ -1,7 +1,7 @@
 /* The op `render`: equations -> pictures, by TeX and dvipng. */
 #include "engine/op.h"
 #include "image.pb-c.h"
-#include "ops/images/tex_run.h"
+#include "ops/images/tex/tex_run.h"
 #include "paper.pb-c.h"
 
 #include <string.h>

@@ -1,7 +1,10 @@
 """Pictures of equations: folders of PNG files, hostile ones, cropping, TeX (where it is installed)."""
+import collections
 import json
+import math
 import os
 import random
+import re
 import shutil
 import struct
 import unittest
@@ -121,6 +124,122 @@ class Folder(Pictures):
         self.run_job()
         crop, = self.records("bitmaps/crops")
         self.assertEqual((crop["place"]["label"], crop["place"]["paper"]), ("bayes", ""))
+
+
+def rake(text, stop):
+    """The keywords of RAKE as Rose et al. describe it, in the plainest way."""
+    runs, run = [], []
+    for token in re.findall(r"[^\W_](?:[-'.]?[^\W_])*|\s+|.", text.lower(), re.S):
+        if token.isspace():
+            continue
+        if not token[0].isalnum() or token in stop or re.fullmatch(r"[-0-9.]*", token):
+            runs, run = runs + [run], []
+        else:
+            run.append(token)
+    runs = [r for r in runs + [run] if r]
+    words = {w for r in runs for w in r}
+    score = {w: sum(len(r) * r.count(w) for r in runs) / sum(r.count(w) for r in runs)
+             for w in words}
+    phrases = {" ".join(r): sum(score[w] for w in r) for r in runs}
+    best = sorted(phrases, key=lambda p: (-phrases[p], p.encode()))
+    return best[:(len(words) + 2) // 3]
+
+
+class Labels(Pictures):
+    STOP = ("the", "of", "and", "a", "in", "is", "we", "for", "with", "over")
+
+    def test_keywords_are_rakes(self):
+        rng = random.Random(os.environ.get("EQLOOM_TEST_SEED", "3"))
+        words = ["deep", "learning", "über-fit", "graph", "kernel", "rank", "bound", "2019", "x.y",
+                 *self.STOP]
+        abstracts = {}
+        for k in range(30):
+            text = "".join(rng.choice(words) + rng.choice([" "] * 8 + [", ", ". ", "; ", " - "])
+                           for _ in range(rng.randrange(1, 60)))
+            abstracts[f"1501.{k:05}"] = text
+            self.put(f"arxiv/1501.{k:05}/1.png", png([[0] * 400] * 50))
+            self.put(f"arxiv/1501.{k:05}/abstract.tex", text.encode())
+        self.job(JOB + "  labels: {op: image-labels, images: crops, papers: pictures.papers, "
+                       "labels: keywords, most: 20, least: 3}\n")
+        self.run_job()
+        vocabulary, = self.records("bitmaps/labels.vocabulary")
+        found = {paper: rake(text, self.STOP) for paper, text in abstracts.items()}
+        counts = collections.Counter(p for phrases in found.values() for p in phrases)
+        common = sorted((p for p in counts if counts[p] >= 3),
+                        key=lambda p: (-counts[p], p.encode()))[:20]
+        self.assertEqual(vocabulary["tokens"], common)
+        for record in self.records("bitmaps/labels"):
+            wanted = sorted(common.index(p) for p in found[record["place"]["paper"]]
+                            if p in common)
+            self.assertEqual(record["labels"], wanted)
+
+    def test_symbols(self):
+        texts = [r"\frac{12}{x_{\alpha}} \left( \label{eq:long} y \right)", r"x + \text{ü}",
+                 r"\begin{pmatrix} x & 12 \end{pmatrix}"]
+        for k, text in enumerate(texts):
+            self.put(f"arxiv/a/{k}.png", png([[0] * 400] * 50))
+            self.put(f"arxiv/a/{k}.tex", text.encode())
+        self.job(JOB + "  labels: {op: image-labels, images: crops, least: 1}\n"
+                       "  again: {op: image-labels, images: crops, vocabulary: labels.vocabulary}\n")
+        self.run_job()
+        vocabulary, = self.records("bitmaps/labels.vocabulary")
+        names = vocabulary["tokens"]
+        self.assertEqual(names[:2], ["x", "12"])
+        shown = [{names[i] for i in r["labels"]} for r in self.records("bitmaps/labels")]
+        self.assertEqual(shown, [{"\\frac", "12", "x", "\\alpha", "(", "y", ")"}, {"x", "+", "ü"},
+                                 {"x", "12"}])
+        ids = self.p.ids()
+        self.assertEqual(ids["bitmaps/again"], ids["bitmaps/labels"])
+
+
+class Evaluation(Pictures):
+    def test_the_rows_of_the_tables(self):
+        rng = random.Random(os.environ.get("EQLOOM_TEST_SEED", "7"))
+        vectors, labels = [], []
+        for k in range(24):
+            rows = [[rng.randrange(256) for _ in range(6)] for _ in range(4)]
+            self.put(f"arxiv/label{k % 5}/{k:02}.png", png(rows))
+        self.job("""eqloom: 1
+name: bitmaps
+nodes:
+  pictures:   {op: images, files: [arxiv], folders: label}
+  parts:      {op: split-images, images: pictures, valid: 0, test: 0}
+  ink:        {op: pixels, images: parts.train}
+  evaluation: {op: evaluate-images, images: parts.train, embeddings: ink, queries: 3}
+  near:       {op: evaluate-images, images: parts.train, embeddings: ink, approximate_from: 2}
+  report:     {op: report, evaluations: [evaluation]}
+exports: {page.html: evaluation.page, near.html: near.page}
+""")
+        self.run_job()
+        for r in self.records("bitmaps/pictures"):
+            ink = [(255 - p) / 255 for p in bytes.fromhex(r["pixels"])]
+            norm = math.sqrt(sum(p * p for p in ink))
+            vectors.append([p / norm for p in ink])
+            labels.append(r["place"]["label"])
+        n = len(vectors)
+        s = [[sum(a * b for a, b in zip(x, y)) for y in vectors] for x in vectors]
+        nearest = [max((j for j in range(n) if j != i), key=lambda j: s[i][j]) for i in range(n)]
+        wrong, hinge, pair = [], [], []
+        for i in range(n):
+            for j in (j for j in range(n) if j != i and labels[j] == labels[i]):
+                for k in (k for k in range(n) if labels[k] != labels[i]):
+                    wrong.append(s[i][k] > s[i][j])
+                    hinge.append(max(0, 1 - s[i][j] + max(s[i][k], s[j][k])))
+                    pair.append((max(0, 1 - s[i][j]) + max(0, 1 + s[i][k])) / 2)
+        report, = self.records("bitmaps/evaluation")
+        got = {v["name"]: v["value"] for v in report["values"]}
+        mean = lambda x: sum(x) / len(x)
+        self.assertAlmostEqual(got["accuracy"], mean([labels[j] == labels[i] for i, j in
+                                                      enumerate(nearest)]), places=6)
+        self.assertAlmostEqual(got["ranking_error"], mean(wrong), places=6)
+        self.assertAlmostEqual(got["triple_hinge"], mean(hinge), places=5)
+        self.assertAlmostEqual(got["siamese_loss"], mean(pair), places=5)
+        self.assertEqual((got["categories"], got["equations"]), (5, n))
+        page = (self.p.dir / "out/bitmaps/page.html").read_text()
+        self.assertEqual(page.count("<img "), 3 * 6)
+        self.assertEqual(page.count("<path "), 2 * (n - 1))
+        near = (self.p.dir / "out/bitmaps/near.html").read_text()
+        self.assertEqual(near.count("<img "), 10 * 6)
 
 
 class WithoutTex(Pictures):

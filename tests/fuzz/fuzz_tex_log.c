@@ -1,5 +1,5 @@
 /* Any bytes as TeX's log of three equations: outcomes whose texts are short and valid UTF-8. */
-#include "ops/images/tex_log.h"
+#include "ops/images/tex/tex_log.h"
 
 #include "base/text/utf8.h"
 

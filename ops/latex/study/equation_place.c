@@ -2,6 +2,7 @@
 #include "ops/latex/study/equation_place.h"
 
 #include "graph.pb-c.h"
+#include "image.pb-c.h"
 #include "schemas/canonical.h"
 
 enum err_code equation_place_summarize(struct span *out, struct arena *a, struct op_ctx *ctx,
@@ -10,6 +11,8 @@ enum err_code equation_place_summarize(struct span *out, struct arena *a, struct
     static const Eqloom__Place none = EQLOOM__PLACE__INIT;
     const Eqloom__Place *place = element->descriptor == &eqloom__graph__descriptor
                                      ? ((const Eqloom__Graph *)element)->place
+                                 : element->descriptor == &eqloom__image__descriptor
+                                     ? ((const Eqloom__Image *)element)->place
                                      : ((const Eqloom__MathML *)element)->place;
     return err_up(e, canonical_pack(out, a, place ? &place->base : &none.base, e));
 }

@@ -1,4 +1,4 @@
-/* Where equations stand, as summaries of Graph and MathML records: ops that walk a corpus read
+/* Where equations stand, as summaries of Graph, MathML and Image records: ops that walk a corpus read
  * these instead of the records. */
 #ifndef OPS_LATEX_STUDY_EQUATION_PLACE_H
 #define OPS_LATEX_STUDY_EQUATION_PLACE_H
@@ -6,7 +6,7 @@
 #include "engine/op.h"
 #include "paper.pb-c.h"
 
-/* An op's `summarize` for both kinds. */
+/* An op's `summarize` for all three kinds. */
 enum err_code equation_place_summarize(struct span *out, struct arena *a, struct op_ctx *ctx,
                                        const ProtobufCMessage *element, struct err *e);
 /* Element i of such an input, in the arena. What has no place has an empty one. */

@@ -1,6 +1,6 @@
 /* See tex_log.h. tex_preamble.c writes "[[eqloom 12]]" before and "[[eqloom 12 done]]" after file
  * 12; errors begin with "! ", and the line that follows with "l." and a number says where. */
-#include "ops/images/tex_log.h"
+#include "ops/images/tex/tex_log.h"
 
 #include "base/text/utf8.h"
 

@@ -1,5 +1,5 @@
 /* See tex_folder.h. */
-#include "ops/images/tex_folder.h"
+#include "ops/images/tex/tex_folder.h"
 
 #include "base/os.h"
 

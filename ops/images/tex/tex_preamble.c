@@ -1,6 +1,6 @@
 /* The preamble of all equations; see tex_source.h. Environments and commands that
  * texlive-latex-base has not, and that carry no picture of their own, stand for what it has. */
-#include "ops/images/tex_source.h"
+#include "ops/images/tex/tex_source.h"
 
 const char tex_preamble[] =
     "\\documentclass{article}\n"

@@ -1,12 +1,12 @@
 /* See tex_run.h. A loop of macros ends by a count and not by the clock: a run that takes too long
  * is done again for each of its equations alone, and the one that takes too long alone is done
  * again with a trace of each expansion, of which TRACE_BYTES are written. */
-#include "ops/images/tex_run.h"
+#include "ops/images/tex/tex_run.h"
 
 #include "base/io/process.h"
-#include "ops/images/tex_folder.h"
-#include "ops/images/tex_log.h"
-#include "ops/images/tex_source.h"
+#include "ops/images/tex/tex_folder.h"
+#include "ops/images/tex/tex_log.h"
+#include "ops/images/tex/tex_source.h"
 
 #include <signal.h>
 #include <stdatomic.h>

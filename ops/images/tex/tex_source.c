@@ -1,6 +1,6 @@
 /* See tex_source.h. Definitions are local to the equation's group. The display is one without a
  * number: its environment's starred form. */
-#include "ops/images/tex_source.h"
+#include "ops/images/tex/tex_source.h"
 
 #include <ctype.h>
 #include <string.h>
