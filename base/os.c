@@ -179,6 +179,8 @@ enum err_code os_glob(char ***paths, size_t *n, struct arena *a, const char *dir
 static bool ends_in_one(const char *name, const char *const *suffixes)
 {
     size_t n = strlen(name);
+    if (!suffixes)
+        return true;
     for (; *suffixes; suffixes++) {
         size_t m = strlen(*suffixes);
         if (m ? n > m && !strcasecmp(name + n - m, *suffixes) : !strchr(name, '.'))

@@ -10,6 +10,7 @@
  *   map     once per element of inputs[0]; other inputs are whole (side inputs). Per element it
  *           emits any number of records per output role; the node's output is the collection of
  *           all, in element order
+ *   exec    runs a program on files; the one op that is the engine's
  *   chain   a fold in segments: record after record, each from the one before (training)
  */
 #ifndef ENGINE_OP_H
@@ -26,7 +27,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum op_node { OP_SOURCE, OP_TASK, OP_MAP, OP_CHAIN };
+enum op_node {
+    OP_SOURCE,
+    OP_TASK,
+    OP_MAP,
+    OP_CHAIN,
+    OP_EXEC, /* the engine's own: a task that runs a program, and has files of its own */
+};
 
 enum op_param_type {
     OP_INT,
@@ -51,7 +58,8 @@ struct op_param {
 enum op_cardinality {
     OP_ONE,        /* one record */
     OP_COLLECTION, /* a collection of records */
-    OP_LIST,       /* input only: a YAML list of nodes, one record each, in order */
+    OP_LIST,       /* input only: a YAML list of nodes, one record each, in order; of KIND_NONE:
+                    * records or collections of any kind */
 };
 
 struct op_port {
@@ -252,6 +260,7 @@ void op_progress(struct op_ctx *ctx, uint64_t done, uint64_t total, const char *
 
 /* ---- the table: ops/registry.c ---- */
 extern const struct op *const op_table[]; /* ended by NULL, sorted by name */
+extern const struct op op_exec;           /* the engine's */
 const struct op *op_find(const char *name);
 /* An expression in prefix tokens as people write it; as it is if it is none. */
 char *op_infix(struct arena *a, const char *prefix);

@@ -37,6 +37,7 @@ const struct op *const op_table[] = {
     &op_evaluate_images,
     &op_evaluate_questions,
     &op_evaluate_search,
+    &op_exec,
     &op_export_corpus,
     &op_extract,
     &op_generate,

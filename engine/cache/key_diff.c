@@ -141,7 +141,7 @@ static void describe_list(struct buf *b, const struct node *node, const Eqloom__
         buf_printf(b, "%s: %zu -> %zu", now->role, m, n);
         return;
     }
-    bool files = node->op->node == OP_SOURCE && node->n_files == n;
+    bool files = node->n_files == n && !strcmp(now->role, "files");
     size_t changed = 0;
     const char *name = NULL;
     for (size_t i = 0; i < n; i++)

@@ -89,6 +89,9 @@ enum err_code ctx_check_outputs(const struct op_ctx *ctx, struct err *e);
 /* An element of a collection among the inputs. */
 enum err_code ctx_get_element(ProtobufCMessage **out, struct op_ctx *ctx, size_t port, uint64_t i,
                               struct arena *a, struct err *e);
+/* op_emit_file of a file with a name. */
+enum err_code ctx_emit_named_file(struct op_ctx *ctx, const char *role, const char *name,
+                                  struct span data, const char *media_type, struct err *e);
 /* What was emitted, one id by output (or none): collections are built. */
 enum err_code ctx_collected(struct action_result *out, struct op_ctx *ctx, struct arena *a,
                             struct err *e);

@@ -131,10 +131,17 @@ enum err_code op_emit_chunk(struct digest *id, struct op_ctx *ctx, struct span d
 enum err_code op_emit_file(struct op_ctx *ctx, const char *role, struct span data,
                            const char *media_type, struct err *e)
 {
+    return err_up(e, ctx_emit_named_file(ctx, role, "", data, media_type, e));
+}
+
+enum err_code ctx_emit_named_file(struct op_ctx *ctx, const char *role, const char *name,
+                                  struct span data, const char *media_type, struct err *e)
+{
     enum { CHUNK_SIZE = 4 << 20 };
     Eqloom__File file = EQLOOM__FILE__INIT;
     size_t n = data.len <= CHUNK_SIZE ? 0 : (data.len + CHUNK_SIZE - 1) / CHUNK_SIZE;
     file.media_type = (char *)media_type;
+    file.name = (char *)name;
     if (n == 0)
         file.data = (ProtobufCBinaryData){data.len, (uint8_t *)data.data};
     file.chunk_ids =

@@ -167,7 +167,6 @@ _Static_assert(sizeof formats / sizeof *formats == EXPORT_FORMATS, "each has a n
 const char *const export_format_names[EXPORT_FORMATS] = {"jsonl", "tsv", "npy", "safetensors",
                                                          "raw"};
 
-
 const struct export_format *export_format_named(const char *name)
 {
     for (size_t i = 0; i < EXPORT_FORMATS; i++)

@@ -7,6 +7,8 @@
 #include "base/err.h"
 #include "engine/op.h"
 
+#include <string.h>
+
 static inline size_t op_count_ports(const struct op_port *ports)
 {
     size_t n = 0;
@@ -46,12 +48,22 @@ struct node {
     const struct op *op;
     const struct node_param *params; /* one for each of op->params, in its order */
     const struct node_input *inputs; /* one for each of op->inputs, in its order */
-    const char *const *files;        /* OP_SOURCE: paths, patterns expanded and sorted */
+    const char *const *files;        /* OP_SOURCE, OP_EXEC: paths, patterns expanded and sorted */
+    const char *const *file_names;   /* OP_EXEC: as the program finds them */
     size_t n_files;
     const char *units;                /* op->units, or NULL */
     const struct source_text *source; /* the job file, for messages */
     size_t offset;                    /* of the node's name in it */
 };
+
+/* The key by which a source reads files that a node gives. It is then a task, whose op is the
+ * source's with this input and the parameter "files": patterns of names. */
+#define JOB_FROM "from"
+static inline bool node_reads_from(const struct node *node)
+{
+    return node->op->inputs && node->op->inputs[0].role &&
+           !strcmp(node->op->inputs[0].role, JOB_FROM);
+}
 
 /* Refs below are the user's (eqloom tag): no job writes there. */
 #define JOB_TAGS "tag/"

@@ -4,6 +4,7 @@
  *   job_params   --set and ${name}
  *   job_values   typed parameters as canonical text
  *   job_matrix   references between nodes; nodes -> variants
+ *   job_files    files of sources and programs
  *   job_graph    variants -> struct node, wired, checked, in topological order
  *
  * Everything lives in the arena of job_load. */

@@ -1,14 +1,13 @@
 /* Variants -> the graph. Checks every node's keys, parameters, files and inputs against its op, and
  * finds what refs and exports stand for. */
 #include "engine/job/job_graph.h"
+#include "engine/job/job_files.h"
 #include "engine/job/job_include.h"
 #include "engine/job/job_matrix.h"
 #include "engine/job/job_values.h"
 
-#include "base/map.h"
 #include "base/os.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,8 +26,10 @@ static enum err_code check_keys(struct draft *d, const struct draft_node *node, 
     enum err_code code;
     const char *names[128] = {"op", "matrix"};
     size_t n = 2, first_param;
-    if (node->op->node == OP_SOURCE)
+    if (node->op->node == OP_SOURCE || node->op->node == OP_EXEC)
         names[n++] = "files";
+    if (node->op->node == OP_SOURCE)
+        names[n++] = JOB_FROM;
     for (const struct op_port *p = node->op->inputs; p && p->role && n < 128; p++)
         names[n++] = p->role;
     first_param = n;
@@ -94,128 +95,6 @@ static enum err_code read_params(struct node *out, struct draft *d, const struct
     return OK;
 }
 
-/* ---- files ---- */
-
-/* Files that the node has not yet. */
-static void add_files(struct node *out, struct draft *d, char **matches, size_t n)
-{
-    const char **all = arena_array(d->arena, const char *, out->n_files + n);
-    struct name_map seen = {0};
-    for (size_t i = 0; i < out->n_files; i++)
-        name_map_put(&seen, all[i] = out->files[i], 0, NULL);
-    for (size_t i = 0; i < n; i++) {
-        bool added;
-        name_map_put(&seen, matches[i], 0, &added);
-        if (added)
-            all[out->n_files++] = matches[i];
-    }
-    name_map_free(&seen);
-    out->files = all;
-}
-
-static enum err_code add_folder(struct node *out, struct draft *d, const char *folder,
-                                const struct yaml_node *pattern, struct err *e)
-{
-    char **paths;
-    size_t n;
-    if (!out->op->folder_suffixes)
-        return yaml_fail(e, pattern, "'%.200s' is a directory", folder);
-    enum err_code code = os_list_tree(&paths, &n, d->arena, folder, out->op->folder_suffixes, e);
-    if (code && e)
-        err_locate(e, pattern->source, pattern->offset);
-    if (code)
-        return err_up(e, code);
-    if (n == 0)
-        return yaml_fail(e, pattern, "the folder '%.200s' holds no file that %s reads", folder,
-                         out->op->name);
-    add_files(out, d, paths, n);
-    return OK;
-}
-
-/* "builtin:NAME", with or without its ending; NAME may be a pattern. */
-static enum err_code add_builtins(struct node *out, struct draft *d,
-                                  const struct yaml_node *pattern, struct err *e)
-{
-    size_t n = 0, all = 0;
-    while (op_builtins[all].name)
-        all++;
-    const char **names = arena_array(d->arena, const char *, all);
-    char **matches = arena_array(d->arena, char *, all);
-    for (size_t i = 0; i < all; i++) {
-        const char *name = op_builtins[i].name;
-        names[i] = arena_strndup(d->arena, name, (size_t)(strrchr(name, '.') - name));
-        if (fnmatch(pattern->text, name, FNM_PATHNAME) == 0 ||
-            fnmatch(pattern->text, names[i], FNM_PATHNAME) == 0)
-            matches[n++] = (char *)name;
-    }
-    if (!n) {
-        enum err_code code = yaml_fail(e, pattern, "there is no '%.200s'", pattern->text);
-        return err_suggest(code, pattern->text, names, all, e);
-    }
-    add_files(out, d, matches, n);
-    return OK;
-}
-
-static enum err_code add_matches(struct node *out, struct draft *d, const struct yaml_node *pattern,
-                                 struct err *e)
-{
-    enum err_code code;
-    if ((code = yaml_expect(pattern, YAML_SCALAR, "a file pattern", e)))
-        return err_up(e, code);
-    if (!pattern->len)
-        return yaml_fail(e, pattern, "an empty file pattern");
-    if (strncmp(pattern->text, OP_BUILTIN, strlen(OP_BUILTIN)) == 0)
-        return err_up(e, add_builtins(out, d, pattern, e));
-    const char *full = os_join(d->arena, d->dir, pattern->text);
-    char **matches = NULL;
-    size_t n_matches = 0;
-    code = os_glob(&matches, &n_matches, d->arena, d->dir, pattern->text, e);
-    if ((code == ERR_NOTFOUND || (!code && !n_matches)) && pattern->by_user) {
-        err_clear(e); /* as the shell means it */
-        code = os_glob(&matches, &n_matches, d->arena, ".", pattern->text, e);
-    }
-    if (code && code != ERR_NOTFOUND) {
-        if (e)
-            err_locate(e, pattern->source, pattern->offset);
-        return err_up(e, code);
-    }
-    if (code || !n_matches)
-        return yaml_fail(e, pattern, "no file matches '%.200s'", full);
-    size_t from = 0; /* of the files not added yet */
-    for (size_t i = 0; i < n_matches && !code; i++) {
-        struct os_stat st;
-        code = pattern->by_user ? OK : draft_check_inside(d, matches[i], pattern, e);
-        if (code || os_stat(&st, matches[i], NULL) || !st.is_dir)
-            continue;
-        add_files(out, d, matches + from, i - from);
-        from = i + 1;
-        code = add_folder(out, d, matches[i], pattern, e);
-    }
-    if (!code)
-        add_files(out, d, matches + from, n_matches - from);
-    return err_up(e, code);
-}
-
-static enum err_code read_files(struct node *out, struct draft *d, const struct draft_node *node,
-                                struct err *e)
-{
-    enum err_code code;
-    if (node->op->node != OP_SOURCE)
-        return OK;
-    const struct yaml_node *list = yaml_get(node->body, "files");
-    if (!list || yaml_is_null(list) || (list->type == YAML_SEQUENCE && !list->n))
-        return yaml_fail(e, list ? list : node->key, "node '%s' (op %s) reads files: add 'files:'",
-                         node->name, node->op->name);
-    if (list->type == YAML_SCALAR)
-        return err_up(e, add_matches(out, d, list, e));
-    if ((code = yaml_expect(list, YAML_SEQUENCE, "files", e)))
-        return err_up(e, code);
-    for (size_t i = 0; i < list->n; i++)
-        if ((code = add_matches(out, d, list->items[i], e)))
-            return err_up(e, code);
-    return OK;
-}
-
 /* ---- inputs ---- */
 
 /* The output of a map is always a collection. */
@@ -239,6 +118,8 @@ static enum err_code check_kind(struct draft *d, const struct draft_node *user,
     enum record_kind kind = target->op->outputs[ref->output].kind;
     bool given = gives_collection(target->op, ref->output);
     bool wanted = port->cardinality == OP_COLLECTION;
+    if (port->kind == KIND_NONE && port->cardinality == OP_LIST)
+        return OK; /* whatever it is */
     if (given == wanted && (port->kind == kind || port->kind == KIND_NONE))
         return OK;
     enum err_code code =
@@ -369,7 +250,7 @@ static enum err_code make_node(struct node *out, struct draft *d, const struct d
                          .source = node->key->source,
                          .offset = node->key->offset};
     if ((code = read_params(out, d, v, e)) || (code = wire_inputs(out, d, v, e)) ||
-        (code = read_files(out, d, node, e)))
+        (code = draft_read_files(out, d, node, e)))
         return err_up(e, code);
     code = OK;
     if (node->op->check)

@@ -110,6 +110,28 @@ enum err_code draft_read_reference(struct draft_reference *out, struct draft *d,
 
 /* ---- axes ---- */
 
+/* A source that reads what a node gives; see JOB_FROM. */
+static const struct op *reading_op(struct arena *a, const struct op *source)
+{
+    static const struct op_port from[] = {
+        {JOB_FROM, KIND_FILE, OP_COLLECTION, false, "The node whose files are read."}, {NULL}};
+    static const struct op_param files = {
+        .name = "files", .type = OP_STRINGS, .initial = "", .doc = "Patterns of their names."};
+    struct op *op = arena_new(a, struct op);
+    size_t n = 0;
+    while (source->params && source->params[n].name)
+        n++;
+    struct op_param *params = arena_array(a, struct op_param, n + 2);
+    if (n)
+        memcpy(params, source->params, n * sizeof *params);
+    params[n] = files;
+    *op = *source;
+    op->node = OP_TASK;
+    op->params = params;
+    op->inputs = from;
+    return op;
+}
+
 static enum err_code find_op(struct draft *d, struct draft_node *node, struct err *e)
 {
     enum err_code code;
@@ -119,6 +141,8 @@ static enum err_code find_op(struct draft *d, struct draft_node *node, struct er
     if ((code = yaml_expect(name, YAML_SCALAR, "op", e)))
         return err_up(e, code);
     node->op = op_find(name->text);
+    if (node->op && node->op->node == OP_SOURCE && yaml_get(node->body, JOB_FROM))
+        node->op = reading_op(d->arena, node->op);
     if (node->op)
         return OK;
     size_t n = 0;

@@ -5,6 +5,8 @@
 
 #include "base/os.h"
 #include "engine/node/chain_node.h"
+#include "engine/exec/exec_key.h"
+#include "engine/exec/given_files.h"
 #include "engine/node/map_node.h"
 #include "engine/remote/node_pull.h"
 #include "engine/session/run_record.h"
@@ -85,8 +87,11 @@ enum outcome node_begin(struct worker *w, uint32_t i)
     bool hit, missing;
     uint64_t start = os_monotonic_ns();
     arena_reset(&w->arena);
-    if (node_make_key(s, i, op_count_inputs(node->op), &e) ||
-        look_up(&hit, &missing, &made, w, i, &e))
+    size_t n_inputs = op_count_inputs(node->op);
+    if (node->op->node == OP_EXEC && exec_bind(w, i, &e))
+        return node_fail(w, i, "", &e);
+    n_inputs += node->op->node == OP_EXEC;
+    if (node_make_key(s, i, n_inputs, &e) || look_up(&hit, &missing, &made, w, i, &e))
         return node_store_failed(w, &e);
     if (hit)
         return finish_hit(w, i, &made);
@@ -149,7 +154,8 @@ static enum outcome task_run(struct worker *w, uint32_t i)
     progress_node_start(s->progress, i, 0, r->why);
     if (node_prepare(w, i, &e)) {
         outcome = node_op_failed(w, i, &ctx, "", &e);
-    } else if (node->op->run(&ctx, r->op_state, &e) || ctx.lost[0] || ctx_check_outputs(&ctx, &e) ||
+    } else if ((node_reads_from(node) && given_files_load(&ctx, &e)) ||
+               node->op->run(&ctx, r->op_state, &e) || ctx.lost[0] || ctx_check_outputs(&ctx, &e) ||
                ctx_collected(&made, &ctx, &w->arena, &e) ||
                (check && node_check_same(node->op, &before, &made, &e))) {
         outcome = node_op_failed(w, i, &ctx, "", &e);
@@ -168,7 +174,8 @@ static enum outcome task_run(struct worker *w, uint32_t i)
 enum outcome node_whole(struct worker *w, uint32_t i)
 {
     switch (w->s->job->nodes[i].op->node) {
-    case OP_TASK: return task_run(w, i);
+    case OP_TASK:
+    case OP_EXEC: return task_run(w, i);
     case OP_CHAIN: return chain_run(w, i);
     case OP_SOURCE:     /* see run.c */
     case OP_MAP: break; /* in ranges */

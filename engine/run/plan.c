@@ -73,7 +73,8 @@ static bool plan_opened(struct worker *w, uint32_t i)
     case OP_MAP: return plan_map(w, i);
     case OP_CHAIN: return plan_chain(w, i);
     case OP_SOURCE:
-    case OP_TASK: break;
+    case OP_TASK:
+    case OP_EXEC: break;
     }
     return false;
 }

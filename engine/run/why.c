@@ -15,6 +15,7 @@ static const char *kind_of_node(enum op_node kind)
 {
     switch (kind) {
     case OP_SOURCE: return "source";
+    case OP_EXEC: return "program";
     case OP_TASK: return "task";
     case OP_MAP: return "map";
     case OP_CHAIN: return "chain";

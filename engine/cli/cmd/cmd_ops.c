@@ -11,6 +11,7 @@ static const char *node_name(enum op_node node)
 {
     switch (node) {
     case OP_SOURCE: return "source";
+    case OP_EXEC: return "program";
     case OP_TASK: return "task";
     case OP_MAP: return "map";
     case OP_CHAIN: return "chain";
@@ -123,9 +124,10 @@ enum err_code cli_ops(int *status, struct cli *c, struct err *e)
     }
     if (markdown)
         fputs("# Ops\n\nWhat nodes of a job may be; made by `eqloom ops --markdown`. A *source* "
-              "reads files; a *task* makes its outputs from its inputs at once; a *map* does so "
-              "for each element of its first input; a *chain* goes on from record to record in "
-              "segments.\n",
+              "reads "
+              "files, of the disk or, with `from`, of a node; a *task* makes its outputs from its "
+              "inputs at once; a *map* does so for each element of its first input; a *chain* goes "
+              "on from record to record in segments; *program* is a task of another program.\n",
               c->out);
     struct table *t = table_new(c->arena, "op|node|");
     for (size_t i = 0; op_table[i]; i++) {

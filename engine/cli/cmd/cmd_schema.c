@@ -2,7 +2,7 @@
  * check with it; eqloom itself checks more (references, kinds, files). */
 #include "engine/cli/cmd/cmd.h"
 
-#include "engine/op.h"
+#include "engine/job/job.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -89,10 +89,10 @@ static json_t *op_schema(const struct op *op)
     json_t *properties = json_object(), *axes = json_object(), *required = json_array();
     json_object_set_new(properties, "op", json_pack("{s:s}", "const", op->name));
     json_array_append_new(required, json_string("op"));
-    if (op->node == OP_SOURCE) {
+    if (op->node == OP_SOURCE || op->node == OP_EXEC)
         json_object_set_new(properties, "files", strings_schema());
-        json_array_append_new(required, json_string("files"));
-    }
+    if (op->node == OP_SOURCE)
+        json_object_set_new(properties, JOB_FROM, json_pack("{s:s}", "type", "string"));
     for (const struct op_port *p = op->inputs; p && p->role; p++) {
         json_object_set_new(properties, p->role, input_schema(p));
         if (!p->optional)
@@ -107,6 +107,10 @@ static json_t *op_schema(const struct op *op)
                                   "additionalProperties", 0));
     json_t *schema = json_pack("{s:s, s:o, s:o, s:b}", "type", "object", "properties", properties,
                                "required", required, "additionalProperties", 0);
+    if (op->node == OP_SOURCE)
+        json_object_set_new(
+            schema, "anyOf",
+            json_pack("[{s:[s]}, {s:[s]}]", "required", "files", "required", JOB_FROM));
     if (op->doc)
         json_object_set_new(schema, "description", json_string(op->doc));
     return schema;

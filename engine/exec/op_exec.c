@@ -1,0 +1,367 @@
+/* The op `exec`: a program of the user's as a node. It runs in a fresh directory with its files,
+ * the inputs as `eqloom export` writes them below in/, and gives what it writes below out/. Its key
+ * holds the names and contents of its files, the inputs, the command and what it declares. */
+#include "base/io/out_file.h"
+#include "base/io/process.h"
+#include "base/os.h"
+#include "base/text/utf8.h"
+#include "engine/cache/source_files.h"
+#include "engine/ctx/ctx_internal.h"
+#include "engine/export/export.h"
+#include "report.pb-c.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const uint64_t FILE_MOST = 1 << 30;
+enum { FILES_MOST = 10000 };
+
+static const struct op_param params[] = {
+    {"command", OP_STRINGS, NULL, .doc = "The program and its arguments; no shell reads them."},
+    {"argument", OP_STRING, "",
+     .doc = "One more argument, unless it is empty: the axis of a matrix."},
+    {"as", OP_STRINGS, "",
+     .doc = "A name for each input, below in/; its ending is the format, as of 'eqloom export'."},
+    {"version", OP_STRING, "",
+     .doc = "What else the result depends on, as text: versions of the program and its libraries."},
+    {"environment", OP_STRINGS, "",
+     .doc =
+         "Variables, KEY=VALUE, beside HOME, LANG, PATH and TMPDIR: the user's are not passed on."},
+    {"main", OP_STRING, "", .doc = "The file below out/ that is the output `file`."},
+    {"time_limit", OP_INT, "0", NULL, 0, 1e9,
+     "Seconds after which the program is stopped, and the node fails; 0: none.", .unkeyed = true},
+    {"memory", OP_INT, "0", NULL, 0, 1e9, "MiB that the program may reserve; 0: all.",
+     .unkeyed = true},
+    {NULL},
+};
+static const struct op_port inputs[] = {
+    {"inputs", KIND_NONE, OP_LIST, true, "Records or collections of any kind."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"files", KIND_FILE, OP_COLLECTION, false,
+     "All that the program wrote below out/, by name. A source reads them: `from: NODE`."},
+    {"file", KIND_FILE, OP_ONE, true, "The one that `main` names."},
+    {NULL},
+};
+
+/* The names under which the program finds its files. */
+static const char *units(struct op_ctx *ctx)
+{
+    const char *names = NULL;
+    for (size_t i = 0; i < ctx->node->n_files; i++)
+        names = arena_printf(op_arena(ctx), "%s%s",
+                             names ? arena_printf(op_arena(ctx), "%s, ", names) : "",
+                             ctx->node->file_names[i]);
+    return names;
+}
+
+/* ---- checks when the job is loaded ---- */
+
+/* "a.jsonl", "parts/a.jsonl": below the directory, and nothing hidden. */
+static bool is_inner_path(const char *path)
+{
+    for (const char *p = path;; p += strcspn(p, "/") + 1) {
+        size_t n = strcspn(p, "/");
+        if (n == 0 || *p == '.' || strlen(path) > 200)
+            return false;
+        if (!p[n])
+            return true;
+    }
+}
+
+static enum err_code check(struct op_ctx *ctx, struct err *e)
+{
+    const char *const *names, *const *variables, *const *command;
+    size_t n = op_strings(&names, ctx, "as"),
+           n_variables = op_strings(&variables, ctx, "environment");
+    size_t n_inputs = ctx->node->inputs[0].n_sources;
+    if (!op_strings(&command, ctx, "command"))
+        return err_fail(e, ERR_INPUT, "'command' is empty: name a program");
+    if (n != n_inputs)
+        return err_fail(e, ERR_INPUT, "there are %zu inputs and %zu names for them in 'as'",
+                        n_inputs, n);
+    for (size_t i = 0; i < n; i++) {
+        if (!is_inner_path(names[i]))
+            return err_fail(e, ERR_INPUT, "'as': '%.200s' is no name below in/", names[i]);
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(names[i], names[k]))
+                return err_fail(e, ERR_INPUT, "'as': two inputs are called '%.200s'", names[i]);
+    }
+    for (size_t i = 0; i < n_variables; i++)
+        if (!strchr(variables[i], '=') || variables[i][0] == '=')
+            return err_fail(e, ERR_INPUT, "'environment' takes KEY=VALUE, not '%.100s'",
+                            variables[i]);
+    const char *main_file = op_string(ctx, "main");
+    if (*main_file && !is_inner_path(main_file))
+        return err_fail(e, ERR_INPUT, "'main': '%.200s' is no name below out/", main_file);
+    return OK;
+}
+
+/* ---- before ---- */
+
+static enum err_code write_files(struct op_ctx *ctx, const char *dir, struct err *e)
+{
+    const struct node *node = ctx->node;
+    struct arena *a = op_arena(ctx);
+    struct source_files files;
+    enum err_code code = source_scan(&files, a, node, ctx->shared->host.store, NULL, e);
+    if (!code)
+        code = source_load(&files, a, e);
+    for (size_t i = 0; !code && i < files.n; i++) {
+        char *path = os_join(a, dir, node->file_names[i]);
+        code = os_mkdirs(os_dirname(a, path), e);
+        if (!code)
+            code = out_file_write(path, files.files[i].text.text, files.files[i].text.len, e);
+        if (!code && chmod(path, 0700))
+            code = err_fail(e, ERR_IO, "cannot change the mode of %.200s", path);
+    }
+    return err_up(e, code);
+}
+
+static enum err_code kind_of(enum record_kind *out, struct store *s, const struct digest *id,
+                             struct err *e)
+{
+    struct arena a = {0};
+    struct record r;
+    enum err_code code = store_get(&r, s, id, &a, e);
+    *out = code ? KIND_NONE : r.kind;
+    arena_free(&a);
+    return err_up(e, code);
+}
+
+static enum err_code write_input(struct op_ctx *ctx, const char *dir, const char *name, size_t i,
+                                 struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    struct store *s = ctx->shared->host.store;
+    struct digest id = op_input_id(ctx, "inputs", i);
+    struct out_file file, index = {0};
+    enum record_kind kind;
+    enum err_code code = ctx_keep_loss(ctx, kind_of(&kind, s, &id, e), e);
+    if (code)
+        return err_up(e, code);
+    const struct export_format *format = export_format_of(name, kind);
+    if (!format)
+        return err_fail(e, ERR_INPUT, "'%.100s': the ending says the format: " EXPORT_FORMATS_TEXT,
+                        name);
+    const char *ending = export_format_index(format);
+    char *path = os_join(a, dir, arena_printf(a, "in/%s", name));
+    code = os_mkdirs(os_dirname(a, path), e);
+    if (!code)
+        code = out_file_open(&file, a, path, e);
+    if (code)
+        return err_up(e, code);
+    if (ending)
+        code = out_file_open(&index, a, arena_printf(a, "%s.%s", path, ending), e);
+    if (!code)
+        code = ctx_keep_loss(ctx, export_record(file.f, index.f, s, &id, format, e), e);
+    code = out_file_close(&index, code, e);
+    code = out_file_close(&file, code, e);
+    return err_up(e, code);
+}
+
+/* ---- the program ---- */
+
+static bool is_cancelled(void *arg)
+{
+    return op_cancelled(arg);
+}
+
+static void on_said(void *arg, const char *line)
+{
+    op_progress(arg, 0, 0, line);
+}
+
+/* The variables that the job sets come first: of two of one name, a program finds the first. */
+static const char *const *environment(struct op_ctx *ctx, const char *dir)
+{
+    struct arena *a = op_arena(ctx);
+    const char *const *own;
+    size_t n = op_strings(&own, ctx, "environment"), k = n;
+    const char **env = arena_array(a, const char *, n + 6);
+    if (n)
+        memcpy(env, own, n * sizeof *env);
+    env[k++] = arena_printf(a, "HOME=%s", dir);
+    env[k++] = "LANG=C.UTF-8";
+    env[k++] = "PATH=/usr/local/bin:/usr/bin:/bin";
+    env[k++] = arena_printf(a, "TMPDIR=%s/tmp", dir);
+    env[k++] = "PYTHONHASHSEED=0"; /* sets in the same order each time */
+    return env;
+}
+
+/* Where PATH of the program's environment has it; NULL: nowhere. */
+static const char *find_program(struct arena *a, const char *name, const char *const *env)
+{
+    const char *path = "";
+    if (strchr(name, '/'))
+        return name;
+    for (; *env; env++)
+        if (!*path && strncmp(*env, "PATH=", 5) == 0)
+            path = *env + 5;
+    for (size_t n; *path; path += n + (path[n] == ':')) {
+        n = strcspn(path, ":");
+        const char *found = os_join(a, arena_strndup(a, path, n), name);
+        if (n && access(found, X_OK) == 0)
+            return found;
+    }
+    return NULL;
+}
+
+/* The end of what it wrote: whole lines, as many as fit. */
+static void add_words(struct err *e, const char *said)
+{
+    enum { MOST = 2800 };
+    size_t n = strlen(said);
+    const char *end = n > MOST ? strchr(said + n - MOST, '\n') : NULL;
+    if (n > MOST)
+        said = end ? end + 1 : said + n - MOST;
+    if (*said)
+        err_detail(e, said);
+}
+
+static enum err_code judge(const char *name, const struct process_end *end, struct err *e)
+{
+    enum err_code code;
+    if (end->status == 0)
+        return OK;
+    if (end->status > 128)
+        code = err_fail(e, ERR_FAILED, "%.200s was killed by signal %d (%s)", name,
+                        end->status - 128, sigdescr_np(end->status - 128));
+    else
+        code = err_fail(e, ERR_FAILED, "%.200s ended with status %d", name, end->status);
+    if (e)
+        add_words(e, end->errors);
+    return code;
+}
+
+static enum err_code run_program(struct op_ctx *ctx, const char *dir, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    const char *const *command, *more = op_string(ctx, "argument"), *const * env;
+    size_t n = op_strings(&command, ctx, "command");
+    const char **argv = arena_array(a, const char *, n + 2);
+    struct process_end end;
+    env = environment(ctx, dir);
+    memcpy(argv, command, n * sizeof *argv);
+    argv[0] = find_program(a, command[0], env);
+    if (!argv[0])
+        return err_fail(e, ERR_INPUT, "there is no program '%.200s'", command[0]);
+    if (*more)
+        argv[n] = more;
+    struct process p = {.argv = argv,
+                        .env = env,
+                        .dir = dir,
+                        .in = -1,
+                        .out_is_errors = true,
+                        .said = on_said,
+                        .limit_bytes = FILE_MOST,
+                        .limit_memory = (uint64_t)op_int(ctx, "memory") << 20,
+                        .limit_ms = (uint64_t)op_int(ctx, "time_limit") * 1000,
+                        .cancelled = is_cancelled,
+                        .arg = ctx};
+    enum err_code code = process_run(&end, a, &p, e);
+    return err_up(e, code ? code : judge(command[0], &end, e));
+}
+
+/* ---- after ---- */
+
+static const char *media_type(const char *name)
+{
+    static const char *const types[][2] = {
+        {".html", "text/html"},
+        {".txt", "text/plain"},
+        {".tsv", "text/tab-separated-values"},
+        {".csv", "text/csv"},
+        {".json", "application/json"},
+        {".jsonl", "application/jsonl"},
+        {".png", "image/png"},
+        {".svg", "image/svg+xml"},
+        {".pdf", "application/pdf"},
+    };
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot && i < sizeof types / sizeof *types; i++)
+        if (!strcmp(dot, types[i][0]))
+            return types[i][1];
+    return "application/octet-stream";
+}
+
+static enum err_code take_file(struct op_ctx *ctx, const char *path, const char *name,
+                               struct err *e)
+{
+    struct arena a = {0};
+    struct span bytes;
+    const char *main_file = op_string(ctx, "main");
+    enum err_code code = utf8_prefix((const uint8_t *)name, strlen(name)) == strlen(name)
+                             ? OK
+                             : err_fail(e, ERR_FAILED,
+                                        "the program wrote a file whose name is not "
+                                        "UTF-8");
+    if (!code)
+        code = os_read_file(&bytes, &a, path, FILE_MOST, e);
+    if (!code)
+        code = ctx_emit_named_file(ctx, "files", name, bytes, media_type(name), e);
+    if (!code && !strcmp(name, main_file))
+        code = ctx_emit_named_file(ctx, "file", name, bytes, media_type(name), e);
+    arena_free(&a);
+    return err_up(e, code);
+}
+
+static enum err_code take_output(struct op_ctx *ctx, const char *dir, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    char *out = os_join(a, dir, "out"), **paths;
+    const char *main_file = op_string(ctx, "main");
+    size_t n;
+    enum err_code code = os_list_tree(&paths, &n, a, out, NULL, e);
+    if (!code && n > FILES_MOST)
+        code = err_fail(e, ERR_LIMIT, "the program wrote %zu files, more than %d", n, FILES_MOST);
+    for (size_t i = 0; !code && i < n; i++)
+        code = take_file(ctx, paths[i], paths[i] + strlen(out) + 1, e);
+    if (!code && *main_file && !ctx->outputs[1].n)
+        code = err_fail(e, ERR_FAILED, "the program did not write out/%.200s", main_file);
+    return err_up(e, code);
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    const char *tmp = getenv("TMPDIR"), *const * names;
+    char *dir = arena_printf(a, "%s/eqloom-exec-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    size_t n = op_strings(&names, ctx, "as");
+    if (!mkdtemp(dir))
+        return err_fail(e, ERR_IO, "cannot make a directory in %.200s: %s", os_dirname(a, dir),
+                        strerror(errno));
+    enum err_code code = write_files(ctx, dir, e);
+    for (const char *const *sub = (const char *const[]){"in", "out", "tmp", NULL}; !code && *sub;
+         sub++)
+        code = os_mkdirs(os_join(a, dir, *sub), e);
+    for (size_t i = 0; !code && i < n; i++)
+        code = write_input(ctx, dir, names[i], i, e);
+    if (!code)
+        code = run_program(ctx, dir, e);
+    if (!code)
+        code = take_output(ctx, dir, e);
+    os_remove_tree(dir);
+    return err_up(e, code);
+}
+
+const struct op op_exec = {
+    .name = "exec",
+    .version = 1,
+    .node = OP_EXEC,
+    .doc = "Runs a program: a Python script, a training in PyTorch. It starts in a fresh directory "
+           "that holds the node's files, below in/ the inputs, and out/, which it fills; "
+           "docs/job-file.md says more. It runs again when its files, inputs or parameters change.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .check = check,
+    .units = units,
+    .run = run,
+};

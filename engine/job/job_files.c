@@ -1,0 +1,160 @@
+/* The files of a node: patterns -> paths; see job_files.h. */
+#include "engine/job/job_files.h"
+#include "engine/job/job_include.h"
+
+#include "base/map.h"
+#include "base/os.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+/* Files that the node has not yet. */
+static void add_files(struct node *out, struct draft *d, char **matches, size_t n)
+{
+    const char **all = arena_array(d->arena, const char *, out->n_files + n);
+    struct name_map seen = {0};
+    for (size_t i = 0; i < out->n_files; i++)
+        name_map_put(&seen, all[i] = out->files[i], 0, NULL);
+    for (size_t i = 0; i < n; i++) {
+        bool added;
+        name_map_put(&seen, matches[i], 0, &added);
+        if (added)
+            all[out->n_files++] = matches[i];
+    }
+    name_map_free(&seen);
+    out->files = all;
+}
+
+static enum err_code add_folder(struct node *out, struct draft *d, const char *folder,
+                                const struct yaml_node *pattern, struct err *e)
+{
+    char **paths;
+    size_t n;
+    if (!out->op->folder_suffixes)
+        return yaml_fail(e, pattern, "'%.200s' is a directory", folder);
+    enum err_code code = os_list_tree(&paths, &n, d->arena, folder, out->op->folder_suffixes, e);
+    if (code && e)
+        err_locate(e, pattern->source, pattern->offset);
+    if (code)
+        return err_up(e, code);
+    if (n == 0)
+        return yaml_fail(e, pattern, "the folder '%.200s' holds no file that %s reads", folder,
+                         out->op->name);
+    add_files(out, d, paths, n);
+    return OK;
+}
+
+/* "builtin:NAME", with or without its ending; NAME may be a pattern. */
+static enum err_code add_builtins(struct node *out, struct draft *d,
+                                  const struct yaml_node *pattern, struct err *e)
+{
+    size_t n = 0, all = 0;
+    while (op_builtins[all].name)
+        all++;
+    const char **names = arena_array(d->arena, const char *, all);
+    char **matches = arena_array(d->arena, char *, all);
+    for (size_t i = 0; i < all; i++) {
+        const char *name = op_builtins[i].name;
+        names[i] = arena_strndup(d->arena, name, (size_t)(strrchr(name, '.') - name));
+        if (fnmatch(pattern->text, name, FNM_PATHNAME) == 0 ||
+            fnmatch(pattern->text, names[i], FNM_PATHNAME) == 0)
+            matches[n++] = (char *)name;
+    }
+    if (!n) {
+        enum err_code code = yaml_fail(e, pattern, "there is no '%.200s'", pattern->text);
+        return err_suggest(code, pattern->text, names, all, e);
+    }
+    add_files(out, d, matches, n);
+    return OK;
+}
+
+static enum err_code add_matches(struct node *out, struct draft *d, const struct yaml_node *pattern,
+                                 struct err *e)
+{
+    enum err_code code;
+    if ((code = yaml_expect(pattern, YAML_SCALAR, "a file pattern", e)))
+        return err_up(e, code);
+    if (!pattern->len)
+        return yaml_fail(e, pattern, "an empty file pattern");
+    if (strncmp(pattern->text, OP_BUILTIN, strlen(OP_BUILTIN)) == 0)
+        return err_up(e, add_builtins(out, d, pattern, e));
+    const char *full = os_join(d->arena, d->dir, pattern->text);
+    char **matches = NULL;
+    size_t n_matches = 0;
+    code = os_glob(&matches, &n_matches, d->arena, d->dir, pattern->text, e);
+    if ((code == ERR_NOTFOUND || (!code && !n_matches)) && pattern->by_user) {
+        err_clear(e); /* as the shell means it */
+        code = os_glob(&matches, &n_matches, d->arena, ".", pattern->text, e);
+    }
+    if (code && code != ERR_NOTFOUND) {
+        if (e)
+            err_locate(e, pattern->source, pattern->offset);
+        return err_up(e, code);
+    }
+    if (code || !n_matches)
+        return yaml_fail(e, pattern, "no file matches '%.200s'", full);
+    size_t from = 0; /* of the files not added yet */
+    for (size_t i = 0; i < n_matches && !code; i++) {
+        struct os_stat st;
+        code = pattern->by_user ? OK : draft_check_inside(d, matches[i], pattern, e);
+        if (code || os_stat(&st, matches[i], NULL) || !st.is_dir)
+            continue;
+        add_files(out, d, matches + from, i - from);
+        from = i + 1;
+        code = add_folder(out, d, matches[i], pattern, e);
+    }
+    if (!code)
+        add_files(out, d, matches + from, n_matches - from);
+    return err_up(e, code);
+}
+
+/* As the program finds them: "scripts/plot.py", below the job's directory. */
+static enum err_code name_files(struct node *out, struct draft *d, const struct yaml_node *at,
+                                struct err *e)
+{
+    const char **names = arena_array(d->arena, const char *, out->n_files);
+    size_t n = strcmp(d->dir, ".") ? strlen(d->dir) : 0;
+    struct name_map seen = {0};
+    enum err_code code = OK;
+    for (size_t i = 0; !code && i < out->n_files; i++) {
+        const char *path = out->files[i], *slash = strrchr(path, '/');
+        bool below = n && !strncmp(path, d->dir, n) && path[n] == '/', added;
+        names[i] = below ? path + n + 1 : *path == '/' || path[0] == '.' ? slash + 1 : path;
+        name_map_put(&seen, names[i], 0, &added);
+        if (!strncmp(path, OP_BUILTIN, strlen(OP_BUILTIN)))
+            code = yaml_fail(e, at, "a program finds no '%.60s': name a file", path);
+        else if (!added)
+            code = yaml_fail(e, at, "two files are called '%.200s'", names[i]);
+        else if (!strncmp(names[i], "in/", 3) || !strncmp(names[i], "out/", 4))
+            code = yaml_fail(e, at, "'%.200s': in/ and out/ are what the program reads and writes",
+                             names[i]);
+    }
+    name_map_free(&seen);
+    out->file_names = names;
+    return code;
+}
+
+enum err_code draft_read_files(struct node *out, struct draft *d, const struct draft_node *node,
+                               struct err *e)
+{
+    enum err_code code = OK;
+    bool exec = node->op->node == OP_EXEC;
+    if (node->op->node != OP_SOURCE && !exec)
+        return OK;
+    const struct yaml_node *list = yaml_get(node->body, "files");
+    if (exec && !list)
+        return OK;
+    if (!list || yaml_is_null(list) || (list->type == YAML_SEQUENCE && !list->n))
+        return yaml_fail(e, list ? list : node->key,
+                         "node '%s' (op %s) reads files: add 'files:', or 'from:' and a node",
+                         node->name, node->op->name);
+    if (list->type == YAML_SCALAR)
+        code = add_matches(out, d, list, e);
+    else
+        code = yaml_expect(list, YAML_SEQUENCE, "files", e);
+    for (size_t i = 0; !code && list->type == YAML_SEQUENCE && i < list->n; i++)
+        code = add_matches(out, d, list->items[i], e);
+    if (!code && exec)
+        code = name_files(out, d, list, e);
+    return err_up(e, code);
+}

@@ -1,0 +1,262 @@
+"""The op `exec`: a program of the user's as a node. What it finds and gives, when it runs again, how
+it fails and ends."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import ProjectTest, TIMEOUT_S
+
+SHORTEST = '''"""Keeps the shortest members of each cluster."""
+import json
+import sys
+
+keep = int(sys.argv[1])
+with open("in/clusters.jsonl") as source, open("out/clusters.jsonl", "w") as target:
+    for line in source:
+        cluster = json.loads(line)
+        texts = [member["prefix"] for member in cluster["members"]]
+        texts.sort(key=lambda text: (len(text.split()), text))
+        print(json.dumps({"seed": cluster["seed"]["prefix"], "members": texts[:keep]}),
+              file=target)
+'''
+JOB = """eqloom: 1
+name: programs
+nodes:
+  rules:      {op: rules, files: ["builtin:trigonometry"]}
+  seeds:      {op: templates, files: [t.yaml]}
+  certified:  {op: certify, rules: rules}
+  egraphs:    {op: saturate, exprs: seeds, rules: certified}
+  clusters:   {op: extract, egraphs: egraphs, max_tokens: 12, per_cluster: 20}
+  short:
+    op: exec
+    command: [python3, scripts/shortest.py]
+    argument: 3
+    files: [scripts/shortest.py]
+    inputs: [clusters]
+    as: [clusters.jsonl]
+    version: Python 3
+  kept: {op: import-clusters, from: short, files: ["*.jsonl"], format: jsonl}
+"""
+TEMPLATES = """templates: 1
+sets: {f: [sin, cos, tan]}
+groups: {a: {templates: ["{f}(x)", "{f}(2*x)"]}}
+"""
+# Whatever a program may find, as JSON.
+LOOK = """import json, os, pathlib, sys
+files = {str(p): p.read_text() for p in pathlib.Path(".").rglob("*") if p.is_file()}
+json.dump({"files": files, "env": dict(os.environ), "argv": sys.argv, "cwd": os.getcwd(),
+           "stdin": sys.stdin.read()},
+          open("out/found.json", "w"))
+"""
+
+def has_process(marker):
+    """Whether a process has this among its arguments."""
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if marker in path.read_text():
+                return True
+        except OSError:
+            continue
+    return False
+
+class Exec(ProjectTest):
+    def setUp(self):
+        super().setUp()
+        self.tmp = self.p.dir / "tmp"
+        self.tmp.mkdir()
+        self.p.environment_was = self.p.environment
+        self.p.environment = lambda: self.p.environment_was() | {"TMPDIR": str(self.tmp),
+                                                                 "SECRET": "mine"}
+
+    def tearDown(self):
+        self.assertEqual(list(self.tmp.glob("eqloom-exec-*")), [])  # directories do not stay
+
+    def job(self, **nodes):
+        body = "".join(f"  {name}: {json.dumps(node)}\n" for name, node in nodes.items())
+        self.p.write("p.yaml", f"eqloom: 1\nname: p\nnodes:\n{body}")
+
+    def run_p(self, *args, expect=0):
+        return self.p.eqloom("run", "p.yaml", *args, expect=expect)
+
+    def states(self, *args, job="p.yaml"):
+        events = self.p.eqloom("run", job, "--json", *args).events()
+        return {e["node"]: e["state"] for e in events if e["event"] == "node_done"}
+
+    def file(self, ref):
+        return self.p.eqloom("export", ref, "-f", "raw").out
+
+    def test_a_script_between_nodes(self):
+        self.p.write("job2.yaml", JOB)
+        self.p.write("t.yaml", TEMPLATES)
+        self.p.write("scripts/shortest.py", SHORTEST)
+        self.assertEqual(self.states(job="job2.yaml")["short"], "ran")
+        for name in ["clusters", "kept"]:
+            self.p.eqloom("export", f"programs/{name}", "-o", f"{name}.jsonl")
+        before, after = ([json.loads(line) for line in
+                          (self.p.dir / f"{name}.jsonl").read_text().splitlines()]
+                         for name in ["clusters", "kept"])
+        self.assertEqual(len(before), len(after))
+        for was, now in zip(before, after):
+            texts = sorted((m["prefix"] for m in was["members"]),
+                           key=lambda text: (len(text.split()), text))
+            self.assertEqual([m["prefix"] for m in now["members"]], texts[:3])
+
+        # Cached; again when what it depends on has changed, and only then.
+        self.assertEqual({self.states(job="job2.yaml")[n] for n in ["short", "kept"]}, {"cached"})
+        self.p.edit("scripts/shortest.py", "Keeps", "Takes")
+        self.assertIn("scripts/shortest.py changed",
+                      self.p.eqloom("plan", "job2.yaml").out)
+        self.assertIn("would run: scripts/shortest.py changed",
+                      self.p.eqloom("why", "job2.yaml", "short").out)
+        ran = self.states(job="job2.yaml")
+        self.assertEqual((ran["short"], ran["kept"]), ("ran", "cached"))  # it gave the same
+        self.assertIn("version", self.p.eqloom("plan", "job2.yaml", "--set", "short.version=4").out)
+        again = self.states("--set", "short.argument=2", job="job2.yaml")
+        self.assertEqual((again["short"], again["kept"]), ("ran", "ran"))
+        self.p.edit("t.yaml", ", tan", "")
+        self.assertEqual(self.states("--set", "short.argument=2", job="job2.yaml")["short"], "ran")
+        self.assertEqual(self.states("--check", job="job2.yaml")["short"], "ran")
+        lineage = self.p.eqloom("lineage", "programs/kept").out
+        self.assertIn("scripts/shortest.py", lineage)
+        self.assertIn("t.yaml", lineage)
+
+    def test_what_a_program_finds(self):
+        self.p.write("tools/look.py", LOOK)
+        self.p.write("tools/data/n.txt", "seven\n")
+        self.job(seeds={"op": "templates", "files": ["templates/small.yaml"]},
+                 look={"op": "exec", "command": ["python3", "tools/look.py", "a b", "$HOME"],
+                       "argument": "*", "files": ["tools/*.py", "tools/data/n.txt"],
+                       "environment": ["N=1", "LANG=C"], "main": "found.json",
+                       "inputs": ["seeds", "seeds"], "as": ["one.jsonl", "deep/two.tsv"]})
+        self.run_p()
+        found = json.loads(self.file("p/look.file"))
+        self.assertEqual(sorted(found["files"]), ["in/deep/two.tsv", "in/one.jsonl",
+                                                  "tools/data/n.txt", "tools/look.py"])
+        self.assertEqual(found["files"]["tools/data/n.txt"], "seven\n")
+        self.assertEqual(found["files"]["in/one.jsonl"],
+                         self.p.eqloom("export", "p/seeds", "-f", "jsonl").out)
+        self.assertEqual(found["argv"], ["tools/look.py", "a b", "$HOME", "*"])
+        self.assertEqual(found["stdin"], "")
+        env = found["env"]
+        self.assertEqual((env["N"], env["HOME"], env["LANG"]), ("1", found["cwd"], "C"))
+        self.assertNotIn("SECRET", env)
+        self.assertTrue(pathlib.Path(found["cwd"]).name.startswith("eqloom-exec-"))
+
+    def test_all_that_it_writes_is_kept(self):
+        script = ("import os; os.makedirs('out/b/c'); open('out/b/c/x.bin', 'wb').write(bytes(range("
+                  "256)) * 40000); open('out/a.txt', 'w').write('a'); os.symlink('/etc/passwd', "
+                  "'out/link'); open('left.txt', 'w').write('not kept')")
+        self.job(writes={"op": "exec", "command": ["python3", "-c", script], "main": "b/c/x.bin"})
+        self.run_p()
+        names = [json.loads(line)["name"] for line in
+                 self.p.eqloom("export", "p/writes", "-f", "jsonl").out.splitlines()]
+        self.assertEqual(names, ["a.txt", "b/c/x.bin"])
+        self.p.eqloom("export", "p/writes.file", "-f", "raw", "-o", "x.bin")
+        self.assertEqual((self.p.dir / "x.bin").read_bytes(), bytes(range(256)) * 40000)
+        reads = ("import pathlib; b = pathlib.Path('in/x.bin').read_bytes(); "
+                 "pathlib.Path('out/n.txt').write_text(str(len(b)))")
+        self.p.write("p.yaml", (self.p.dir / "p.yaml").read_text() + "  reads: " + json.dumps(
+            {"op": "exec", "command": ["python3", "-c", reads], "main": "n.txt",
+             "inputs": ["writes.file"], "as": ["x.bin"]}) + "\nexports: {n.txt: reads.file}\n")
+        self.run_p()
+        self.assertEqual((self.p.dir / "out/p/n.txt").read_text(), "10240000")
+
+    def test_a_source_may_read_what_a_program_made(self):
+        rules = "print('double: sin(2*?a) -> 2*sin(?a)*cos(?a)', file=open('out/a.rules', 'w'))"
+        self.job(made={"op": "exec", "command": ["python3", "-c", rules]},
+                 rules={"op": "rules", "from": "made"},
+                 certified={"op": "certify", "rules": "rules"})
+        self.run_p()
+        self.assertIn("double", self.p.eqloom("show", "p/certified").out)
+        self.p.edit("p.yaml", "2*sin", "3*sin")
+        failed = self.run_p(expect=1)
+        self.assertIn("rule main/double is false", failed.err)
+        self.p.edit("p.yaml", "3*sin(", "3*son(")
+        failed = self.run_p(expect=1)
+        self.assertIn("a.rules:1:", failed.err)
+        self.p.edit("p.yaml", '"from": "made"', '"from": "made", "files": "*.txt"')
+        self.assertIn("no file that the node gave is called '*.txt'", self.run_p(expect=1).err)
+
+    def test_failures(self):
+        fail = "import sys; print('out'); sys.exit('a reason')"
+        self.job(fails={"op": "exec", "command": ["python3", "-c", fail]},
+                 below={"op": "rules", "from": "fails"})
+        failed = self.run_p(expect=1)
+        self.assertIn("FAILED fails: python3 ended with status 1\na reason\nout\n", failed.err)
+        self.assertIn("below: skipped (fails failed)", failed.err)
+        for command, more, message in [
+                (["nosuchprogram"], {}, "there is no program 'nosuchprogram'"),
+                (["scripts/none.sh"], {}, "there is no program scripts/none.sh"),
+                (["sh", "-c", "kill -9 $$"], {}, "sh was killed by signal 9 (Killed)"),
+                (["python3", "-c", "bytearray(1 << 30)"], {"memory": 200}, "MemoryError"),
+                (["sleep", "100"], {"time_limit": 1}, "took longer than 1 s"),
+                (["true"], {"main": "a.txt"}, "the program did not write out/a.txt"),
+                (["sh", "-c", "yes x | head -c 100000; printf '\\303\\050\\033[31m'; exit 3"], {},
+                 "ended with status 3\nx\nx\n")]:
+            self.job(fails={"op": "exec", "command": command} | more)
+            failed = self.run_p(expect=1)
+            self.assertIn(message, failed.err)
+            self.assertNotIn("\033", failed.err)
+
+    def test_mistakes_in_the_job(self):
+        self.p.write("in/a.py", "")
+        for more, message in [
+                ({"inputs": ["seeds"]}, "there are 1 inputs and 0 names"),
+                ({"inputs": ["seeds"], "as": ["../a.jsonl"]}, "no name below in/"),
+                ({"inputs": ["seeds", "seeds"], "as": ["a.tsv", "a.tsv"]}, "two inputs are called"),
+                ({"environment": ["N"]}, "takes KEY=VALUE"),
+                ({"main": "/etc/passwd"}, "no name below out/"),
+                ({"files": ["in/a.py"]}, "in/ and out/ are what"),
+                ({"files": ["builtin:trigonometry"]}, "a program finds no 'builtin:"),
+                ({"files": ["none.py"]}, "no file matches"),
+                ({"comand": ["true"]}, "command")]:
+            self.job(seeds={"op": "templates", "files": ["templates/small.yaml"]},
+                     x={"op": "exec", "command": ["true"]} | more)
+            refused = self.p.eqloom("plan", "p.yaml", expect=2).err
+            self.assertIn(message, refused)
+            self.assertIn("p.yaml:", refused)
+        self.job(seeds={"op": "templates", "files": ["templates/small.yaml"]},
+                 x={"op": "exec", "command": ["true"], "inputs": ["seeds"], "as": ["a.txt"]})
+        self.assertIn("the ending says the format", self.run_p(expect=1).err)
+
+    def test_check_finds_what_differs(self):
+        self.job(x={"op": "exec", "command": ["sh", "-c", "date +%N > out/now"]})
+        self.run_p()
+        self.assertIn("is not deterministic", self.run_p("--check", expect=1).err)
+        self.job(x={"op": "exec", "command": ["sh", "-c", "echo a > out/now"]})
+        self.run_p()
+        self.run_p("--check")
+
+    def test_sweep(self):
+        self.job(x={"op": "exec", "command": ["sh", "-c", "echo $0 > out/a"], "main": "a",
+                    "matrix": {"argument": ["0.1", "0.2"]}})
+        self.run_p()
+        self.assertEqual(self.file("p/x@argument=0.2.file"), "0.2\n")
+        self.assertEqual(self.file("p/x@argument=0.1.file"), "0.1\n")
+
+    def test_an_interrupted_run_ends_what_it_started(self):
+        mark = f"31{os.getpid()}"
+        self.job(x={"op": "exec", "command": ["sh", "-c", f"sleep {mark} & sleep {mark}"]},
+                 deaf={"op": "exec", "command": [
+                     "python3", "-c", "import signal, time; signal.signal(15, signal.SIG_IGN); "
+                     f"time.sleep({mark})"]})
+        process = self.p.start("run", "p.yaml", "-j2", stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE)
+        while not has_process(f"sleep\0{mark}") or not has_process("SIG_IGN"):
+            self.assertIsNone(process.poll())
+            time.sleep(0.02)
+        time.sleep(0.3)  # until Python ignores it
+        started = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=TIMEOUT_S)
+        self.assertEqual(process.returncode, 130, err)
+        while has_process(mark):
+            self.assertLess(time.monotonic() - started, TIMEOUT_S)
+            time.sleep(0.02)
+
+if __name__ == "__main__":
+    unittest.main()
