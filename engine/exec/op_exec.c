@@ -213,19 +213,27 @@ static const char *find_program(struct arena *a, const char *name, const char *c
     return NULL;
 }
 
-/* The end of what it wrote: whole lines, as many as fit. */
-static void add_words(struct err *e, const char *said)
+/* The end of what it wrote: whole lines, as many as fit, as text. */
+static void add_words(struct err *e, struct arena *a, const char *said)
 {
     enum { MOST = 2800 };
     size_t n = strlen(said);
     const char *end = n > MOST ? strchr(said + n - MOST, '\n') : NULL;
-    if (n > MOST)
-        said = end ? end + 1 : said + n - MOST;
-    if (*said)
-        err_detail(e, said);
+    char *text = arena_strdup(a, end ? end + 1 : n > MOST ? said + n - MOST : said);
+    for (char *c = text; *c;) {
+        size_t length = utf8_character((const uint8_t *)c, strlen(c));
+        bool known =
+            length && length != UTF8_CUT && (*c == '\n' || *c == '\t' || (uint8_t)*c >= 32);
+        if (!known)
+            *c = '?';
+        c += known ? length : 1;
+    }
+    if (*text)
+        err_detail(e, text);
 }
 
-static enum err_code judge(const char *name, const struct process_end *end, struct err *e)
+static enum err_code judge(struct arena *a, const char *name, const struct process_end *end,
+                           struct err *e)
 {
     enum err_code code;
     if (end->status == 0)
@@ -236,7 +244,7 @@ static enum err_code judge(const char *name, const struct process_end *end, stru
     else
         code = err_fail(e, ERR_FAILED, "%.200s ended with status %d", name, end->status);
     if (e)
-        add_words(e, end->errors);
+        add_words(e, a, end->errors);
     return code;
 }
 
@@ -266,7 +274,7 @@ static enum err_code run_program(struct op_ctx *ctx, const char *dir, struct err
                         .cancelled = is_cancelled,
                         .arg = ctx};
     enum err_code code = process_run(&end, a, &p, e);
-    return err_up(e, code ? code : judge(command[0], &end, e));
+    return err_up(e, code ? code : judge(a, command[0], &end, e));
 }
 
 /* ---- after ---- */

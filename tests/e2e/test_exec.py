@@ -201,6 +201,7 @@ class Exec(ProjectTest):
             failed = self.run_p(expect=1)
             self.assertIn(message, failed.err)
             self.assertNotIn("\033", failed.err)
+        self.assertIn("?(?[31m", failed.err)
 
     def test_mistakes_in_the_job(self):
         self.p.write("in/a.py", "")

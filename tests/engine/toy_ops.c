@@ -359,11 +359,6 @@ const struct op *const op_table[] = {
 
 const struct source_text op_builtins[] = {{"builtin:one.txt", "a\nb\n", 4}, {0}};
 
-int op_value_sense(const char *name)
-{
-    return 0;
-}
-
 char *op_infix(struct arena *a, const char *prefix)
 {
     return arena_strdup(a, prefix);
