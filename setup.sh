@@ -8,7 +8,8 @@ build_packages="gcc g++ libc6-dev pkg-config meson ninja-build python3
     libjansson-dev libjq-dev libflint-dev libflint-arb-dev libcalcium-dev libantic-dev libgmp-dev libmpfr-dev
     libdnnl-dev libarchive-dev libexpat1-dev duktape-dev libjs-katex libhnswlib-dev
     libpng-dev"
-test_packages="libcmocka-dev lowdown git texlive-latex-base dvipng curl openssh-server python3-venv"
+test_packages="libcmocka-dev lowdown git texlive-latex-base dvipng curl openssh-server python3-venv
+    python3-yaml python3-jsonschema zsh fish"
 
 # show_progress: the last line read, in place on a terminal; elsewhere a line each ten seconds
 show_progress() {

@@ -1,10 +1,5 @@
 /* YAML trees; see yaml.h. Built from libfyaml's events rather than from its documents: events
- * carry byte positions, and every bound is checked before the memory is taken.
- *
- * ${name} in a flow collection is not a plain scalar to YAML. With the option `placeholders` the
- * parser therefore sees a copy of the text in which the two braces of each ${name} are replaced,
- * byte for byte (positions stay), and scalars are translated back. The bytes standing in are chosen
- * so that "$" is nowhere followed by the first of them in the text itself. */
+ * carry byte positions, and every bound is checked before the memory is taken. */
 #include "base/text/yaml.h"
 
 #include "base/buf.h"
@@ -32,51 +27,7 @@ struct reader {
     size_t depth;
     const struct yaml_node *root;
     size_t nodes;
-    char stand_in; /* for the opening brace of a placeholder; 0 if none */
 };
-
-static bool is_name_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-}
-
-/* The length of "${name}" or of its translation at p, or 0. */
-static size_t placeholder_len(const char *p, const char *end, char open, char close)
-{
-    if (end - p < 4 || p[0] != '$' || p[1] != open)
-        return 0;
-    const char *q = p + 2;
-    while (q < end && is_name_char(*q))
-        q++;
-    return q > p + 2 && q < end && *q == close ? (size_t)(q - p) + 1 : 0;
-}
-
-static char choose_stand_in(const char *text, size_t len)
-{
-    /* None of these ends a plain scalar after a '$'. */
-    static const char candidates[] = "<(^~+=;/.%*!?@";
-    for (const char *c = candidates; *c; c++) {
-        const char pair[2] = {'$', *c};
-        if (!memmem(text, len, pair, 2))
-            return *c;
-    }
-    return 0;
-}
-
-/* Replaces the braces of placeholders in place: {} by stand-ins, or back. */
-static void translate(char *text, size_t len, char open, char close, char new_open, char new_close)
-{
-    char *end = text + len;
-    for (char *p = text; p < end;) {
-        size_t n = placeholder_len(p, end, open, close);
-        if (n) {
-            p[1] = new_open;
-            p[n - 1] = new_close;
-        }
-        p += n ? n : 1;
-    }
-}
 
 static enum err_code fail_parse(struct reader *r, struct fy_diag *diag, struct err *e)
 {
@@ -95,7 +46,10 @@ static enum err_code fail_parse(struct reader *r, struct fy_diag *diag, struct e
             at++;
         while (at < r->source->len && ((unsigned char)r->source->text[at] & 0xc0) == 0x80);
     }
-    return err_fail_at(e, r->source, at, "YAML: %s", d->msg);
+    enum err_code code = err_fail_at(e, r->source, at, "YAML: %s", d->msg);
+    if (at && r->source->text[at - 1] == '$')
+        err_hint(e, "within {} and [] a parameter is written in quotes: \"${name}\"");
+    return code;
 }
 
 static enum err_code count_node(struct reader *r, size_t offset, struct err *e)
@@ -177,8 +131,6 @@ static enum err_code read_scalar(struct reader *r, struct fy_event *event, size_
     char *copy = arena_strndup(r->arena, text ? text : "", text ? len : 0);
     if (memchr(copy, 0, len))
         return yaml_fail(e, node, "a NUL character within a value");
-    if (r->stand_in)
-        translate(copy, len, r->stand_in, '>', '{', '}');
     node->text = copy;
     node->len = len;
     node->style = style;
@@ -275,8 +227,7 @@ static void discard(struct fy_diag *diag, void *user, const char *text, size_t l
 }
 
 enum err_code yaml_parse(const struct yaml_node **out, struct arena *a,
-                         const struct source_text *source, const struct yaml_options *options,
-                         struct err *e)
+                         const struct source_text *source, struct err *e)
 {
     *out = NULL;
     enum err_code code = err_up(e, check_text(source, e));
@@ -285,12 +236,6 @@ enum err_code yaml_parse(const struct yaml_node **out, struct arena *a,
     struct reader *r = arena_new(a, struct reader);
     r->arena = a;
     r->source = source;
-    char *text = arena_strndup(a, source->text, source->len);
-    if (options && options->placeholders) {
-        r->stand_in = choose_stand_in(text, source->len);
-        if (r->stand_in)
-            translate(text, source->len, '{', '}', r->stand_in, '>');
-    }
     struct fy_diag_cfg diag_cfg;
     fy_diag_cfg_default(&diag_cfg);
     diag_cfg.fp = NULL;
@@ -305,7 +250,7 @@ enum err_code yaml_parse(const struct yaml_node **out, struct arena *a,
     }
     fy_diag_set_collect_errors(diag, true);
     r->parser = fy_parser_create(&cfg);
-    if (!r->parser || fy_parser_set_string(r->parser, text, source->len)) {
+    if (!r->parser || fy_parser_set_string(r->parser, source->text, source->len)) {
         code = err_fail(e, ERR_NOMEM, "no memory to parse %s", source->name);
         goto out;
     }

@@ -43,17 +43,10 @@ enum {
     YAML_MAX_NODES = 1 << 20,
 };
 
-struct yaml_options {
-    /* Let ${name} stand in plain scalars also within [] and {}, where YAML reserves braces. It
-     * stays in the text as written. */
-    bool placeholders;
-};
-
-/* *out is NULL for an empty document. options may be NULL. Errors are ERR_INPUT with a position,
+/* *out is NULL for an empty document. Errors are ERR_INPUT with a position,
  * or ERR_LIMIT. `source` must live as long as the nodes. */
 enum err_code yaml_parse(const struct yaml_node **out, struct arena *a,
-                         const struct source_text *source, const struct yaml_options *options,
-                         struct err *e);
+                         const struct source_text *source, struct err *e);
 
 /* The value under a key, or NULL. */
 const struct yaml_node *yaml_get(const struct yaml_node *mapping, const char *key);

@@ -231,10 +231,14 @@ static const struct cli_command own_commands[] = {
      "Writes job.yaml, a rule file, a template file and the schema of job files into DIR, or the "
      "current directory. Nothing that is there is replaced.",
      "eqloom init my-job\neqloom run my-job/job.yaml", NULL},
-    {"schema", "", 0, 0, CLI_STORE_OWN, cli_schema,
-     "Print the JSON Schema of job files, for editors",
-     "Made from the table of ops; also kept as docs/eqloom.schema.json.",
-     "eqloom schema > eqloom.schema.json", NULL},
+    {"schema", "[jobs|templates]", 0, 1, CLI_STORE_OWN, cli_schema,
+     "Print the JSON Schema of job files or template files, for editors",
+     "Editors that know the YAML language server find it by the first line of a file: "
+     "'# yaml-language-server: $schema=eqloom.schema.json'. The schemas are also kept in jobs/; "
+     "that of job files is made from the table of ops.",
+     "eqloom schema > eqloom.schema.json\n"
+     "eqloom schema templates > templates.schema.json",
+     NULL},
 };
 
 /* Tools may begin their summaries in lower case. */

@@ -156,8 +156,7 @@ static enum err_code parse(const struct yaml_node **out, struct draft *d, const 
     }
     struct source_text *source = arena_new(d->arena, struct source_text);
     *source = (struct source_text){path, (const char *)bytes.data, bytes.len};
-    const struct yaml_options options = {.placeholders = true};
-    code = err_up(e, yaml_parse(out, d->arena, source, &options, e));
+    code = err_up(e, yaml_parse(out, d->arena, source, e));
     if (code)
         return code;
     if (!*out)

@@ -198,8 +198,7 @@ static const struct yaml_node *set_value(struct draft *d, const char *key, const
     struct source_text *source = arena_new(d->arena, struct source_text);
     *source = (struct source_text){arena_printf(d->arena, "--set %s", key), text, strlen(text)};
     const struct yaml_node *node;
-    const struct yaml_options options = {.placeholders = true};
-    bool good = !yaml_parse(&node, d->arena, source, &options, NULL) && node;
+    bool good = !yaml_parse(&node, d->arena, source, NULL) && node;
     if (good && node->type != YAML_MAPPING) {
         struct yaml_node *mine = arena_memdup(d->arena, node, sizeof *node);
         mine->by_user = true;

@@ -38,7 +38,7 @@ class Examine(unittest.TestCase):
 name: examine
 include: [job.yaml]
 nodes:
-  questions: {op: questions, clusters: parts.test, per_cluster: 3, distance: 2, seed: ${seed}}
+  questions: {op: questions, clusters: parts.test, per_cluster: 3, distance: 2, seed: "${seed}"}
   question-tokens: {op: tokenize-exercises, exercises: questions, vocabulary: vocabulary}
   question-vectors: {op: embed, batches: question-tokens, checkpoint: "model@pooling=mean"}
   question-tfidf:   {op: tfidf, batches: question-tokens, fit: train-tokens}

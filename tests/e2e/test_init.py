@@ -19,7 +19,7 @@ class Init(ProjectTest):
         self.assertEqual(sorted(str(f.relative_to(self.p.dir / "my"))
                                 for f in (self.p.dir / "my").rglob("*") if f.is_file()),
                          ["eqloom.schema.json", "job.yaml", "rules/mine.rules",
-                          "templates/mine.yaml"])
+                          "templates.schema.json", "templates/mine.yaml"])
         schema = json.loads((self.p.dir / "my/eqloom.schema.json").read_text())
         self.assertEqual(schema["title"], "eqloom job")
         plan = self.p.eqloom("plan", "my/job.yaml").out

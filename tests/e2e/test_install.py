@@ -36,7 +36,7 @@ class Install(unittest.TestCase):
         self.assertIn("rules: ran", run.stdout + run.stderr)
 
     def test_the_schema_is_the_programs(self):
-        self.assertEqual((self.prefix / "share/eqloom/eqloom.schema.json").read_text(),
+        self.assertEqual((self.prefix / "share/eqloom/jobs/eqloom.schema.json").read_text(),
                          self.run_program("schema").stdout)
 
     def test_completion_is_where_bash_looks(self):

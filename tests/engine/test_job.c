@@ -10,7 +10,7 @@
 #define RULES "  rules: {op: rules, files: job_errors/files/*.rules}\n"
 #define SEEDS "  seeds: {op: templates, files: [job_errors/files/seeds.yaml]}\n"
 #define EGRAPHS "  egraphs: {op: saturate, exprs: seeds, rules: rules}\n"
-#define CLUSTERS "  clusters: {op: extract, egraphs: egraphs, max_tokens: 5, seed: ${seed}}\n"
+#define CLUSTERS "  clusters: {op: extract, egraphs: egraphs, max_tokens: 5, seed: \"${seed}\"}\n"
 #define HEAD "eqloom: 1\nname: test\nparams: {seed: 42, pools: [mean, max]}\nnodes:\n"
 #define CORPUS HEAD RULES SEEDS EGRAPHS CLUSTERS
 
@@ -119,10 +119,10 @@ static void test_substitution(void **state)
     struct job *job = load_ok(
         &a,
         "eqloom: 1\nname: t-${seed}\n"
-        "params: {seed: 1, n: ${seed}0, file: 'a', groups: [x, y]}\nnodes:\n" SEEDS
-        "  rules: {op: rules, files: \"job_errors/files/${file}.rules\", groups: ${groups}}\n"
-        "  egraphs: {op: saturate, exprs: seeds, rules: rules, iterations: ${n}}\n"
-        "  clusters: {op: extract, egraphs: egraphs, max_tokens: \"${n}\", seed: ${seed}}\n"
+        "params:\n  n: ${seed}0\n  seed: 1\n  file: 'a'\n  groups: [x, y]\nnodes:\n" SEEDS
+        "  rules: {op: rules, files: \"job_errors/files/${file}.rules\", groups: \"${groups}\"}\n"
+        "  egraphs: {op: saturate, exprs: seeds, rules: rules, iterations: \"${n}\"}\n"
+        "  clusters: {op: extract, egraphs: egraphs, max_tokens: \"${n}\", seed: \"${seed}\"}\n"
         "  v: {op: train, clusters: clusters}\n"
         "  e: {op: embed, clusters: clusters, checkpoint: v}\n"
         "  l: {op: evaluate, embeddings: e, label: 'cost $${x} ${seed}'}\n",
@@ -161,12 +161,12 @@ static void test_bad_sets(void **state)
 
 static const char matrix[] = CORPUS
     "  parts: {op: split, clusters: clusters}\n"
-    "  model: {op: train, clusters: parts.train, matrix: {pool: ${pools}, rate: [0.1, 1e-2]}}\n"
+    "  model: {op: train, clusters: parts.train, matrix: {pool: \"${pools}\", rate: [0.1, 1e-2]}}\n"
     "  vectors: {op: embed, clusters: parts.test, checkpoint: model}\n"
     "  best: {op: embed, clusters: parts.test, checkpoint: 'model@rate=0.1,pool=max'}\n"
     "  means: {op: embed, clusters: parts.test, checkpoint: model@pool=mean}\n"
     "  again: {op: train, clusters: parts.train, start: model@rate=0.1,\n"
-    "          matrix: {pool: ${pools}, heads: [1, 2]}}\n"
+    "          matrix: {pool: \"${pools}\", heads: [1, 2]}}\n"
     "  eval: {op: evaluate, embeddings: vectors, label: e}\n"
     "  page: {op: report, evaluations: [eval, eval@pool=max]}\n"
     "  pages: {op: report, evaluations: eval, checkpoint: model@rate=0.1}\n"
@@ -244,7 +244,7 @@ static void test_include(void **state)
                               "eqloom: 1\nname: inc\n"
                               "include: [job_errors/files/more.inc, job_errors/files/more.inc]\n"
                               "nodes:\n  egraphs: {op: saturate, exprs: seeds, rules: rules, "
-                              "iterations: ${seed}}\n",
+                              "iterations: \"${seed}\"}\n",
                               NULL);
     assert_int_equal(job->n_nodes, 3);
     assert_string_equal(param(job, "egraphs", "iterations"), "5");

@@ -19,10 +19,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena a = {0};
     struct source_text source = {"fuzz", (const char *)data, size};
-    struct yaml_options options = {.placeholders = size % 2};
     struct err e = {0};
     const struct yaml_node *root;
-    if (!yaml_parse(&root, &a, &source, &options, &e)) {
+    if (!yaml_parse(&root, &a, &source, &e)) {
         if (root && count(root) > YAML_MAX_NODES)
             __builtin_trap();
     } else if (!e.message[0]) {

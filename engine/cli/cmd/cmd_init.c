@@ -12,6 +12,15 @@
 #define START OP_BUILTIN "start/"
 static const char schema_name[] = "eqloom.schema.json";
 
+/* The file's path below the directory; NULL: it is no part of the job. */
+static const char *inner_path(const struct source_text *f)
+{
+    if (strncmp(f->name, START, strlen(START)) == 0)
+        return f->name + strlen(START);
+    return strcmp(f->name, OP_BUILTIN "templates.schema.json") ? NULL
+                                                               : f->name + strlen(OP_BUILTIN);
+}
+
 static enum err_code refuse_existing(const char *path, struct err *e)
 {
     struct os_stat st;
@@ -41,14 +50,13 @@ enum err_code cli_init(int *status, struct cli *c, struct err *e)
     const char *dir = c->n_arguments ? c->arguments[0] : ".";
     enum err_code code = refuse_existing(os_join(c->arena, dir, schema_name), e);
     for (const struct source_text *f = op_builtins; !code && f->name; f++)
-        if (strncmp(f->name, START, strlen(START)) == 0)
-            code = refuse_existing(os_join(c->arena, dir, f->name + strlen(START)), e);
+        if (inner_path(f))
+            code = refuse_existing(os_join(c->arena, dir, inner_path(f)), e);
     if (code)
         return err_up(e, code);
     for (const struct source_text *f = op_builtins; !code && f->name; f++)
-        if (strncmp(f->name, START, strlen(START)) == 0)
-            code =
-                write_new(c, os_join(c->arena, dir, f->name + strlen(START)), f->text, f->len, e);
+        if (inner_path(f))
+            code = write_new(c, os_join(c->arena, dir, inner_path(f)), f->text, f->len, e);
     if (code)
         return err_up(e, code);
     char *schema = schema_text();

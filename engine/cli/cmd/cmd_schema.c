@@ -52,8 +52,8 @@ static json_t *value_schema(const struct op_param *p)
     case OP_ENUM: return or_placeholder(enum_schema(p->values));
     case OP_STRING: return json_pack("{s:[s, s, s]}", "type", "string", "number", "boolean");
     case OP_STRINGS:
-        return json_pack("{s:[s, s], s:{s:[s, s]}}", "type", "array", "string", "items", "type",
-                         "string", "number");
+        return json_pack("{s:[s, s], s:{s:[s, s, s]}}", "type", "array", "string", "items", "type",
+                         "string", "number", "boolean");
     }
     return json_object();
 }
@@ -170,6 +170,17 @@ char *schema_text(void)
 
 enum err_code cli_schema(int *status, struct cli *c, struct err *e)
 {
+    const char *what = c->n_arguments ? c->arguments[0] : "jobs";
+    if (!strcmp(what, "templates")) {
+        const struct source_text *f = op_builtins;
+        while (strcmp(f->name, OP_BUILTIN "templates.schema.json"))
+            f++;
+        fwrite(f->text, 1, f->len, c->out);
+        return OK;
+    }
+    if (strcmp(what, "jobs"))
+        return err_fail(e, ERR_INPUT, "there are schemas of jobs and of templates, not of '%.40s'",
+                        what);
     char *text = schema_text();
     fprintf(c->out, "%s\n", text);
     free(text);

@@ -268,10 +268,9 @@ enum err_code template_file_read(struct template_file *out, struct arena *a,
 {
     enum err_code code;
     static const char *const keys[] = {"templates", "language", "variables", "sets", "groups"};
-    struct yaml_options options = {0};
     const struct yaml_node *root, *node;
     *out = (struct template_file){0};
-    if ((code = yaml_parse(&root, a, source, &options, e)))
+    if ((code = yaml_parse(&root, a, source, e)))
         return err_up(e, code);
     if (!root)
         return err_fail_at(e, source, 0, "the template file is empty");
