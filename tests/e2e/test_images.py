@@ -3,6 +3,7 @@ import collections
 import json
 import math
 import os
+import pathlib
 import random
 import re
 import shutil
@@ -26,6 +27,7 @@ nodes:
   pictures:  {op: render, equations: equations}
   crops:     {op: crop, images: pictures.images}
 """
+ROOT = pathlib.Path(__file__).parents[2]
 HAS_TEX = shutil.which("pdftex") and shutil.which("dvipng")
 
 
@@ -334,6 +336,18 @@ class Render(Pictures):
         self.run_job("-j1")
         self.assertEqual(killed, self.p.ids())
         self.assertEqual(len(self.drawn()), 150)
+
+    def test_the_job(self):
+        """jobs/bitmaps.yaml, of few equations, and again."""
+        shutil.copytree(ROOT / "jobs", self.p.dir / "jobs")
+        labelled = self.p.dir / "jobs/equations/labelled.jsonl"
+        labelled.write_text("".join(labelled.read_text().splitlines(True)[:8]))
+        self.p.eqloom("run", "jobs/bitmaps.yaml")
+        values = {v["name"] for v in self.records("bitmaps/labelled-evaluation")[0]["values"]}
+        self.assertLessEqual({"accuracy", "ranking_error", "triple_hinge", "siamese_loss"}, values)
+        self.assertIn("data:image/png", (self.p.dir / "out/bitmaps/labelled.html").read_text())
+        again = self.p.eqloom("run", "jobs/bitmaps.yaml")
+        self.assertIn("nothing ran", again.err + again.out)
 
 
 if __name__ == "__main__":
