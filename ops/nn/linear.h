@@ -11,25 +11,39 @@ struct linear_end {
     bool relu;
 };
 
+/* A matrix with its rows ld apart: (out, in), or `turned`, (in, out). */
+struct linear_matrix {
+    const float *at;
+    size_t ld;
+    bool turned;
+};
+
 /* y (T, out) from x (T, in) */
-static inline void linear(struct gpu_queue *q, float *y, const float *x, const float *w, size_t t,
-                          size_t in, size_t out, struct linear_end end, enum gpu_precision p)
+static inline void linear_by(struct gpu_queue *q, float *y, const float *x, struct linear_matrix w,
+                             size_t t, size_t in, size_t out, struct linear_end end,
+                             enum gpu_precision p)
 {
     q->op->matmul(q, &(struct gpu_matmul){.precision = p,
-                                          .tb = true,
+                                          .tb = !w.turned,
                                           .m = t,
                                           .n = out,
                                           .k = in,
                                           .alpha = 1,
                                           .a = x,
                                           .lda = in,
-                                          .b = w,
-                                          .ldb = in,
+                                          .b = w.at,
+                                          .ldb = w.ld,
                                           .c = y,
                                           .ldc = out,
                                           .base = end.base,
                                           .bias = end.bias,
                                           .relu = end.relu});
+}
+
+static inline void linear(struct gpu_queue *q, float *y, const float *x, const float *w, size_t t,
+                          size_t in, size_t out, struct linear_end end, enum gpu_precision p)
+{
+    linear_by(q, y, x, (struct linear_matrix){w, in, false}, t, in, out, end, p);
 }
 
 /* What becomes of the gradient of an input besides: it is multiplied; it is added to dx, or is 0

@@ -2,6 +2,7 @@
 #include "ops/nn/model.h"
 
 #include <math.h>
+#include <string.h>
 
 struct builder {
     struct nn_model *m;
@@ -94,6 +95,21 @@ enum err_code nn_model_new(struct nn_model **out, struct arena *a, const struct 
     }
     *out = m;
     return OK;
+}
+
+void nn_turn(float *flat, float *room, const struct nn_model *m)
+{
+    for (size_t i = 0; i < m->table.n; i++) {
+        const struct nn_param *p = &m->table.params[i];
+        float *at = flat + p->at;
+        if (p->rank < 2 || p->at == m->embedding || p->at == m->positions ||
+            p->at == m->output_weight)
+            continue;
+        for (size_t r = 0; r < p->shape[0]; r++)
+            for (size_t c = 0; c < p->shape[1]; c++)
+                room[c * p->shape[0] + r] = at[r * p->shape[1] + c];
+        memcpy(at, room, p->size * sizeof *at);
+    }
 }
 
 void nn_sinusoids(float *table, const struct nn_config *c)

@@ -20,7 +20,17 @@ struct nn_pass nn_pass_of(struct gpu_queue *q, const struct nn_model *m, const s
                             .tokens = tokens,
                             .d = m->config.d_model,
                             .ff = m->config.d_ff,
-                            .precision = w->precision};
+                            .precision = w->precision,
+                            .turned = w->turned};
+}
+
+/* Rows from `from` on of the matrix (out, in). */
+static struct linear_matrix matrix(const struct nn_pass *p, size_t at, size_t out, size_t in,
+                                   size_t from)
+{
+    const float *w = nn_weight(p, at);
+    return p->turned ? (struct linear_matrix){w + from, out, true}
+                     : (struct linear_matrix){w + from * in, in, false};
 }
 
 /* Places where dropout acts, for its keys. */
@@ -80,15 +90,16 @@ struct branch {
 static void residual(struct nn_pass *p, float *y, const float *x, const float *a,
                      const struct branch *b)
 {
-    const float *w = nn_weight(p, b->weight), *bias = nn_weight(p, b->bias);
+    struct linear_matrix w = matrix(p, b->weight, p->d, b->in, 0);
+    const float *bias = nn_weight(p, b->bias);
     if (!p->drop) {
-        linear(p->q, y, a, w, p->tokens, b->in, p->d, (struct linear_end){.base = x, .bias = bias},
-               p->precision);
+        linear_by(p->q, y, a, w, p->tokens, b->in, p->d,
+                  (struct linear_end){.base = x, .bias = bias}, p->precision);
         return;
     }
     float *sum = p->s->branch;
-    linear(p->q, sum, a, w, p->tokens, b->in, p->d, (struct linear_end){.bias = bias},
-           p->precision);
+    linear_by(p->q, sum, a, w, p->tokens, b->in, p->d, (struct linear_end){.bias = bias},
+              p->precision);
     p->open = y;
     p->base = x;
     p->branch = (struct gpu_dropout){p->drop->rate, rng_at(p->drop->key, b->layer, b->site),
@@ -200,8 +211,8 @@ static void project(const struct nn_pass *p, float *y, const float *x, size_t ro
                     size_t cols, const struct nn_projections *at)
 {
     const float *bias = nn_weight(p, at->in_bias);
-    linear(p->q, y, x, nn_weight(p, at->in_weight) + from * p->d, rows, p->d, cols,
-           (struct linear_end){.bias = bias ? bias + from : NULL}, p->precision);
+    linear_by(p->q, y, x, matrix(p, at->in_weight, 3 * p->d, p->d, from), rows, p->d, cols,
+              (struct linear_end){.bias = bias ? bias + from : NULL}, p->precision);
 }
 
 static void project_back_input(const struct nn_pass *p, float *dx, const float *dy, size_t rows,
@@ -300,15 +311,15 @@ void nn_feed(struct nn_pass *p, float *y, const struct nn_feed_tape *t, const st
     struct branch out = feed_branch(p, how);
     float *n = t->n ? t->n : p->s->n;
     normalize(p, n, &(struct normed){t->x, t->mean, t->rstd, how->norm});
-    const float *w = nn_weight(p, how->at->linear1_weight),
-                *bias = nn_weight(p, how->at->linear1_bias);
+    struct linear_matrix w = matrix(p, how->at->linear1_weight, p->ff, p->d, 0);
+    const float *bias = nn_weight(p, how->at->linear1_bias);
     switch (p->m->config.activation) {
     case GPU_RELU:
-        linear(p->q, t->act, n, w, p->tokens, p->d, p->ff,
-               (struct linear_end){.bias = bias, .relu = true}, p->precision);
+        linear_by(p->q, t->act, n, w, p->tokens, p->d, p->ff,
+                  (struct linear_end){.bias = bias, .relu = true}, p->precision);
         break;
     case GPU_GELU: /* the backward wants its input */
-        linear(p->q, t->h, n, w, p->tokens, p->d, p->ff, (struct linear_end){0}, p->precision);
+        linear_by(p->q, t->h, n, w, p->tokens, p->d, p->ff, (struct linear_end){0}, p->precision);
         p->op->activate(p->q, t->act, t->h, bias, p->tokens, p->ff, GPU_GELU);
         break;
     }

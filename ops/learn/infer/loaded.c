@@ -15,7 +15,8 @@ static enum err_code load_weights(struct loaded *m, const Eqloom__Checkpoint *c,
     void *weights = NULL, *sinusoids = NULL;
     struct gpu_queue *q = NULL;
     struct trainer_state state = {.weights = malloc(model->table.total * sizeof(float))};
-    float *host = malloc(table * sizeof *host);
+    size_t most = table > model->table.total ? table : model->table.total;
+    float *host = malloc(most * sizeof *host);
     enum err_code code;
     if (!state.weights || !host) {
         code = err_fail(e, ERR_NOMEM, "no memory for %zu parameters", model->table.count);
@@ -29,6 +30,7 @@ static enum err_code load_weights(struct loaded *m, const Eqloom__Checkpoint *c,
     if ((code = err_up(e, gpu_alloc(&sinusoids, m->device, table * sizeof(float), e))))
         goto out;
     m->sinusoids = sinusoids;
+    nn_turn(state.weights, host, model);
     nn_sinusoids(host, &model->config);
     gpu_write(q, weights, state.weights, model->table.total * sizeof(float));
     gpu_write(q, sinusoids, host, table * sizeof(float));
@@ -99,7 +101,7 @@ const struct loaded *loaded_turn(struct loaded_set *s)
 
 struct nn_weights loaded_weights(const struct loaded *m)
 {
-    return (struct nn_weights){m->weights, m->sinusoids, m->precision};
+    return (struct nn_weights){m->weights, m->sinusoids, m->precision, true};
 }
 
 enum err_code loaded_check(const struct loaded *m, const Eqloom__TokenBatch *b, struct err *e)

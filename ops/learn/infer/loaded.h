@@ -13,7 +13,7 @@ struct loaded {
     struct arena arena;
     struct nn_model *model;
     struct gpu_device *device;
-    float *weights, *sinusoids;   /* device */
+    float *weights, *sinusoids;   /* device; the weights turned (nn_turn) */
     enum gpu_precision precision; /* GPU_F32 unless it is set */
 };
 

@@ -148,7 +148,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_generate = {
     .name = "generate",
-    .version = 8,
+    .version = 9,
     .node = OP_MAP,
     .numerics = true,
     .doc =

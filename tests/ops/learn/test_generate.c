@@ -32,6 +32,7 @@ static struct loaded *model_new(const struct nn_config *c, double **w)
             m->weights[i] += 3.3f; /* so that sequences end */
         (*w)[i] = m->weights[i];
     }
+    nn_turn(m->weights, arena_array(&m->arena, float, n), m->model);
     return m;
 }
 
