@@ -38,38 +38,64 @@ static inline vf gelu_slope(vf x)
 #define FOR_LANES(c, n, cols)                                                                      \
     for (size_t c = 0, n; c < (cols) && (n = (cols)-c < LANES ? (cols)-c : LANES, 1); c += LANES)
 
+static void relu(float *y, const float *x, const float *bias, size_t cols)
+{
+    size_t c = 0;
+    if (bias)
+        for (; c + LANES <= cols; c += LANES)
+            vf_store(y + c, vf_max(vf_load(x + c) + vf_load(bias + c), vf_set(0)));
+    else
+        for (; c + LANES <= cols; c += LANES)
+            vf_store(y + c, vf_max(vf_load(x + c), vf_set(0)));
+    if (c < cols) {
+        vf v = vf_load_part(x + c, cols - c, 0);
+        v += bias ? vf_load_part(bias + c, cols - c, 0) : vf_set(0);
+        vf_store_part(y + c, vf_max(v, vf_set(0)), cols - c);
+    }
+}
+
 static void activate(struct gpu_queue *q, float *y, const float *x, const float *bias, size_t rows,
                      size_t cols, enum gpu_activation kind)
 {
-    for (size_t r = 0; r < rows; r++, x += cols, y += cols) {
-        FOR_LANES(c, n, cols)
-        {
-            vf v = vf_load_some(x + c, n);
-            if (bias)
-                v += vf_load_some(bias + c, n);
-            switch (kind) {
-            case GPU_RELU: v = vf_max(v, vf_set(0)); break;
-            case GPU_GELU: v = gelu(v); break;
+    for (size_t r = 0; r < rows; r++, x += cols, y += cols)
+        switch (kind) {
+        case GPU_RELU: relu(y, x, bias, cols); break;
+        case GPU_GELU:
+            FOR_LANES(c, n, cols)
+            {
+                vf v = vf_load_some(x + c, n);
+                vf_store_some(y + c, gelu(bias ? v + vf_load_some(bias + c, n) : v), n);
             }
-            vf_store_some(y + c, v, n);
+            break;
         }
+}
+
+static void relu_back(float *dx, const float *dy, const float *saved, size_t cols)
+{
+    size_t c = 0;
+    for (; c + LANES <= cols; c += LANES)
+        vf_store(dx + c, (vf)((vf_load(saved + c) > 0.0f) & (vi)vf_load(dy + c)));
+    if (c < cols) {
+        vf d = vf_load_part(dy + c, cols - c, 0), s = vf_load_part(saved + c, cols - c, 0);
+        vf_store_part(dx + c, (vf)((s > 0.0f) & (vi)d), cols - c);
     }
 }
 
 static void activate_back(struct gpu_queue *q, float *dx, const float *dy, const float *saved,
                           const float *bias, size_t rows, size_t cols, enum gpu_activation kind)
 {
-    for (size_t r = 0; r < rows; r++, dx += cols, dy += cols, saved += cols) {
-        FOR_LANES(c, n, cols)
-        {
-            vf s = vf_load_some(saved + c, n), d = vf_load_some(dy + c, n);
-            switch (kind) {
-            case GPU_RELU: d = (vf)((s > 0.0f) & (vi)d); break;
-            case GPU_GELU: d *= gelu_slope(bias ? s + vf_load_some(bias + c, n) : s); break;
+    for (size_t r = 0; r < rows; r++, dx += cols, dy += cols, saved += cols)
+        switch (kind) {
+        case GPU_RELU: relu_back(dx, dy, saved, cols); break;
+        case GPU_GELU:
+            FOR_LANES(c, n, cols)
+            {
+                vf s = vf_load_some(saved + c, n), d = vf_load_some(dy + c, n);
+                d *= gelu_slope(bias ? s + vf_load_some(bias + c, n) : s);
+                vf_store_some(dx + c, d, n);
             }
-            vf_store_some(dx + c, d, n);
+            break;
         }
-    }
 }
 
 void CPU(fill_activation)(struct gpu_ops *t)

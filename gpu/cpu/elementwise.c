@@ -87,9 +87,13 @@ static void add_bias(struct gpu_queue *q, float *y, const float *x, const float 
             copy(q, y, x, rows * cols);
         return;
     }
-    for (size_t r = 0; r < rows; r++)
-        for (size_t c = 0; c < cols; c++)
-            y[r * cols + c] = x[r * cols + c] + bias[c];
+    for (size_t r = 0; r < rows; r++, x += cols, y += cols) {
+        size_t c = 0;
+        for (; c + LANES <= cols; c += LANES)
+            vf_store(y + c, vf_load(x + c) + vf_load(bias + c));
+        for (; c < cols; c++)
+            y[c] = x[c] + bias[c];
+    }
 }
 
 static void add_columns(struct gpu_queue *q, float *restrict sum, const float *restrict x,
