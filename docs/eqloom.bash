@@ -15,11 +15,11 @@ _eqloom() {
         *:-*) options=$("$eqloom" $command --help 2>/dev/null |
                         sed -n 's/^  \(-., \|    \)\(--[a-z-]*\).*/\2/p') ;;
         :*|help:*) options=$("$eqloom" --help | sed -n 's/^  \([a-z-]*\) .*/\1/p') ;;
-        run:?*|plan:?*|why:?*)
+        run:[!:]*|plan:[!:]*|why:[!:]*|table:[!:]*)
             options=$(sed -n 's/^  \([A-Za-z0-9_-]*\):.*/\1/p' "$job" 2>/dev/null) ;;
         query::*) options=$("$eqloom" query '?' 2>&1 | sed -n 's/^kinds are //p' | tr -d ,) ;;
         untag:*) options=$("$eqloom" ls tag/ 2>/dev/null | sed -n 's/^tag\/\([^ ]*\).*/\1/p') ;;
-        show:*|export:*|lineage:*|diff:*|pack:*|tag:?*)
+        show:*|export:*|lineage:*|diff:*|pack:*|tag:[!:]*)
             options=$("$eqloom" ls 2>/dev/null | sed '1d;s/ .*//') ;;
         *) compopt -o filenames 2>/dev/null
            COMPREPLY=($(compgen -f -- "$word")); return ;;

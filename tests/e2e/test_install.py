@@ -49,6 +49,11 @@ class Install(unittest.TestCase):
                              capture_output=True, text=True)
         self.assertEqual(out.stdout.split(), ["plan"], out.stderr)
 
+    def test_completions_are_where_zsh_and_fish_look(self):
+        zsh = next((self.prefix / "share/zsh").glob("*/_eqloom"))
+        self.assertTrue(zsh.read_text().startswith("#compdef eqloom\n"))
+        self.assertTrue((self.prefix / "share/fish/vendor_completions.d/eqloom.fish").exists())
+
     def test_the_manual_page_is_installed(self):
         if not shutil.which("lowdown"):
             self.skipTest("lowdown, which makes the manual page, is not installed")
