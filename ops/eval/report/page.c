@@ -1,8 +1,8 @@
 /* HTML of the report; see page.h. Sections whose input is absent are left out. */
 #include "ops/eval/report/page.h"
 
-#include "ops/eval/report/chart.h"
-#include "ops/eval/report/html.h"
+#include "base/text/chart.h"
+#include "ops/eval/report/html_table.h"
 #include "ops/eval/report/page_results.h"
 #include "ops/eval/report/page_style.h"
 #include "ops/eval/report/tsne.h"
@@ -55,7 +55,7 @@ static void write_curve(struct buf *out, struct arena *a, const Eqloom__Checkpoi
             y[n++] = c->metrics[i]->value;
         }
     if (n > 1)
-        chart_line(out, title, x, y, n);
+        chart_lines(out, title, &(struct chart_curve){.x = x, .y = y, .n = n}, 1);
 }
 
 static void write_training(struct buf *out, struct arena *a, const Eqloom__Checkpoint *c)
@@ -135,17 +135,6 @@ static void write_math(struct buf *out, struct arena *a, const struct language *
     buf_puts(out, "</code>");
 }
 
-/* 1234567 as 1 234 567, with narrow spaces. */
-static void write_count(struct buf *out, const char *digits)
-{
-    size_t len = strspn(digits, "0123456789");
-    for (size_t i = 0; i < len; i++) {
-        if (i && (len - i) % 3 == 0)
-            buf_puts(out, "&#x202F;");
-        buf_putc(out, digits[i]);
-    }
-}
-
 static void write_examples(struct buf *out, struct arena *a, const struct corpus_stats *s)
 {
     buf_puts(out, "<section><h2>Some clusters</h2>\n<div class=\"examples\">");
@@ -163,7 +152,7 @@ static void write_examples(struct buf *out, struct arena *a, const struct corpus
         if (example->terms[0]) {
             bool bound = example->terms[0] == '>';
             buf_puts(out, bound ? ", drawn from at least " : ", drawn from ");
-            write_count(out, example->terms + 2 * bound);
+            html_count(out, example->terms + 2 * bound);
             buf_puts(out, " terms");
         }
         buf_puts(out, "</p></article>\n");

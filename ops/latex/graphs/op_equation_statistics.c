@@ -1,7 +1,7 @@
 /* The op `equation-statistics`: what was found in papers and what became of it. */
 #include "base/buf.h"
 #include "engine/op.h"
-#include "ops/eval/report/chart.h"
+#include "base/text/chart.h"
 #include "ops/latex/graphs/feature_counts.h"
 #include "ops/latex/graphs/graph_nodes.h"
 #include "paper.pb-c.h"

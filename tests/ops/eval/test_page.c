@@ -4,9 +4,9 @@
 #include "base/io/out_file.h"
 #include "base/os.h"
 #include "base/rng.h"
-#include "ops/eval/report/chart.h"
+#include "base/text/chart.h"
+#include "base/text/html.h"
 #include "ops/eval/report/corpus_stats.h"
-#include "ops/eval/report/html.h"
 #include "ops/eval/report/page.h"
 #include "ops/eval/report/tsne.h"
 #include "ops/expr/expr.h"
@@ -401,7 +401,7 @@ static void test_line_of_rounding_errors(void **state)
 {
     const double x[] = {1, 2}, y[] = {0.001, nextafter(0.001, 1)};
     struct buf out = {0};
-    chart_line(&out, "flat", x, y, 2);
+    chart_lines(&out, "flat", &(struct chart_curve){.x = x, .y = y, .n = 2}, 1);
     assert_in_range(out.len, 1, 4096);
     buf_free(&out);
 }

@@ -1,7 +1,7 @@
 /* SVG charts; see chart.h. */
-#include "ops/eval/report/chart.h"
+#include "base/text/chart.h"
 
-#include "ops/eval/report/html.h"
+#include "base/text/html.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -138,32 +138,60 @@ static void flatten(struct range *r)
         r->high = r->low;
 }
 
-void chart_line(struct buf *out, const char *title, const double *x, const double *y, size_t n)
+static void write_curve(struct buf *out, const struct chart_curve *c, const struct range *rx,
+                        const struct range *ry, const char *class)
+{
+    /* More than two points a pixel cannot be seen. */
+    size_t stride = c->n / (2 * LINE_WIDTH) + 1;
+    buf_printf(out, "<polyline class=\"curve%s\" points=\"", class);
+    for (size_t i = 0; i < c->n; i += stride)
+        if (isfinite(c->y[i]))
+            buf_printf(out, "%.1f,%.1f ", place(rx, c->x[i], LINE_LEFT, LINE_WIDTH - 14),
+                       place(ry, c->y[i], LINE_HEIGHT - LINE_BOTTOM, LINE_TOP));
+    buf_puts(out, "\"/>");
+}
+
+static void write_legend(struct buf *out, const struct chart_curve *curves)
+{
+    for (int k = 0; k < 2; k++) {
+        int x = LINE_WIDTH - 180 + 90 * k;
+        buf_printf(out,
+                   "<line class=\"curve%s\" x1=\"%d\" x2=\"%d\" y1=\"10\" y2=\"10\"/><text "
+                   "class=\"tick\" x=\"%d\" y=\"14\">",
+                   k ? " second" : "", x, x + 24, x + 30);
+        html_text(out, curves[k].name);
+        buf_puts(out, "</text>");
+    }
+}
+
+void chart_lines(struct buf *out, const char *title, const struct chart_curve *curves, size_t n)
 {
     struct range rx = {INFINITY, -INFINITY}, ry = rx;
-    for (size_t i = 0; i < n; i++)
-        if (isfinite(y[i])) {
-            widen(&rx, x[i]);
-            widen(&ry, y[i]);
-        }
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < curves[k].n; i++)
+            if (isfinite(curves[k].y[i])) {
+                widen(&rx, curves[k].x[i]);
+                widen(&ry, curves[k].y[i]);
+            }
     if (!isfinite(rx.low))
         return;
     flatten(&ry);
+    buf_printf(out, "<svg class=\"line\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"",
+               LINE_WIDTH, LINE_HEIGHT);
+    html_text(out, title);
     buf_printf(out,
-               "<svg class=\"line\" viewBox=\"0 0 %d %d\" role=\"img\"><text class=\"title\" "
-               "x=\"%d\" y=\"14\">",
-               LINE_WIDTH, LINE_HEIGHT, LINE_LEFT);
+               ", from %.4g to %.4g, lowest %.4g, highest %.4g\"><text class=\"title\" x=\"%d\" "
+               "y=\"14\">",
+               curves[0].n ? curves[0].y[0] : 0.0, curves[0].n ? curves[0].y[curves[0].n - 1] : 0.0,
+               ry.low, ry.high, LINE_LEFT);
     html_text(out, title);
     buf_puts(out, "</text>\n");
     write_grid(out, &rx, &ry);
-    buf_puts(out, "<polyline class=\"curve\" points=\"");
-    /* More than two points a pixel cannot be seen. */
-    size_t stride = n / (2 * LINE_WIDTH) + 1;
-    for (size_t i = 0; i < n; i += stride)
-        if (isfinite(y[i]))
-            buf_printf(out, "%.1f,%.1f ", place(&rx, x[i], LINE_LEFT, LINE_WIDTH - 14),
-                       place(&ry, y[i], LINE_HEIGHT - LINE_BOTTOM, LINE_TOP));
-    buf_puts(out, "\"/></svg>\n");
+    for (size_t k = 0; k < n; k++)
+        write_curve(out, &curves[k], &rx, &ry, k ? " second" : "");
+    if (n > 1)
+        write_legend(out, curves);
+    buf_puts(out, "</svg>\n");
 }
 
 /* ---- bars ---- */

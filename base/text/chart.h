@@ -1,7 +1,7 @@
 /* Pictures as SVG elements: scatter, lines, bars. Colours come from the page's style sheet where
  * they must follow light and dark. */
-#ifndef OPS_EVAL_REPORT_CHART_H
-#define OPS_EVAL_REPORT_CHART_H
+#ifndef BASE_TEXT_CHART_H
+#define BASE_TEXT_CHART_H
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -18,8 +18,13 @@ struct chart_point {
 void chart_scatter(struct buf *out, struct arena *a, const struct chart_point *points, size_t n,
                    const char *const *labels, uint32_t n_groups);
 
-/* One line; x ascending. */
-void chart_line(struct buf *out, const char *title, const double *x, const double *y, size_t n);
+struct chart_curve {
+    const char *name; /* in the legend, where there are several */
+    const double *x, *y;
+    size_t n;
+};
+/* At most two curves, x ascending; the second is dashed. */
+void chart_lines(struct buf *out, const char *title, const struct chart_curve *curves, size_t n);
 
 struct chart_bar {
     const char *name;

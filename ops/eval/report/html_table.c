@@ -1,19 +1,7 @@
-/* See html.h. */
-#include "ops/eval/report/html.h"
+/* See html_table.h. */
+#include "ops/eval/report/html_table.h"
 
 enum { ROWS_SHOWN = 25 };
-
-void html_text(struct buf *out, const char *s)
-{
-    for (; *s; s++)
-        switch (*s) {
-        case '&': buf_puts(out, "&amp;"); break;
-        case '<': buf_puts(out, "&lt;"); break;
-        case '>': buf_puts(out, "&gt;"); break;
-        case '"': buf_puts(out, "&quot;"); break;
-        default: buf_putc(out, *s);
-        }
-}
 
 void html_table(struct buf *out, const Eqloom__Table *t, const char *class, bool named)
 {

@@ -1,0 +1,13 @@
+/* Text in HTML. */
+#ifndef BASE_TEXT_HTML_H
+#define BASE_TEXT_HTML_H
+
+#include "base/buf.h"
+
+/* &, <, >, " are escaped. */
+void html_text(struct buf *out, const char *s);
+/* "1234567" as 1 234 567, with narrow spaces that do not break; what is no whole number as it is.
+ */
+void html_count(struct buf *out, const char *digits);
+
+#endif
