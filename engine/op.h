@@ -265,6 +265,7 @@ const struct op *op_find(const char *name);
 /* An expression in prefix tokens as people write it; as it is if it is none. */
 char *op_infix(struct arena *a, const char *prefix);
 char *op_latex(struct arena *a, const char *prefix);
+char *op_formula(struct arena *a, const char *prefix); /* a <math> element; NULL if it is none */
 /* Of a value of a report, by its name: 1, more is better; -1, less is; 0, neither. */
 int op_value_sense(const char *name);
 /* Files that the program brings, which jobs name as they are here. Ended by name NULL. */

@@ -5,6 +5,7 @@
 #define ENGINE_TOOL_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/digest.h"
 #include "base/err.h"
 #include "embedding.pb-c.h"
@@ -13,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+struct json_t; /* jansson's */
 
 struct tool_option {
     const char *name;  /* "rules": --rules */
@@ -43,6 +46,18 @@ struct tool_args {
     struct cli *cli; /* for the functions below */
 };
 
+/* A page of `eqloom serve`: a form for the arguments and some options of the tool, and its answer.
+ */
+struct tool_page {
+    const char *tab, *title, *submit; /* tab: in the navigation; NULL: not there */
+    const struct tool_argument {
+        const char *name, *label;
+    } * arguments;              /* ended by name NULL; all must be given */
+    const char *const *options; /* those that the form has; ended by NULL */
+    /* One object that the tool prints with --json, as HTML. */
+    void (*write)(struct buf *out, struct arena *a, const struct json_t *answer);
+};
+
 struct tool {
     const char *name;
     const char *arguments;             /* "[FILE...]" */
@@ -52,6 +67,7 @@ struct tool {
     const char *exit_codes;            /* what 0, 1, 3, 4 mean here, or NULL */
     const struct tool_option *options; /* ended by name == NULL */
     enum err_code (*run)(int *exit_status, const struct tool_args *args, struct err *e);
+    const struct tool_page *page; /* NULL: none */
 };
 
 extern const struct tool *const tool_table[]; /* ops/registry.c; ended by NULL */

@@ -71,31 +71,49 @@ const struct op *const op_table[] = {
 };
 
 extern const struct tool tool_check_rules, tool_doctor, tool_embed, tool_explain, tool_generate,
-    tool_saturate, tool_search, tool_simplify, tool_variants;
+    tool_read, tool_saturate, tool_search, tool_simplify, tool_variants;
 
-const struct tool *const tool_table[] = {
-    &tool_check_rules, &tool_doctor, &tool_embed,    &tool_explain,  &tool_generate,
-    &tool_saturate,    &tool_search, &tool_simplify, &tool_variants, NULL};
+const struct tool *const tool_table[] = {&tool_check_rules,
+                                         &tool_doctor,
+                                         &tool_embed,
+                                         &tool_explain,
+                                         &tool_generate,
+                                         &tool_read,
+                                         &tool_saturate,
+                                         &tool_search,
+                                         &tool_simplify,
+                                         &tool_variants,
+                                         NULL};
 
-static char *written(struct arena *a, const char *prefix, expr_printer *print)
+static bool read_prefix(struct expr *out, struct arena *a, const char *prefix)
 {
     static const struct language *const languages[] = {&lang_calculus, &lang_boolean};
-    for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
-        struct expr x;
-        if (!expr_from_prefix(&x, a, languages[i], prefix, NULL))
-            return print(a, &x);
-    }
-    return arena_strdup(a, prefix);
+    for (size_t i = 0; i < sizeof languages / sizeof *languages; i++)
+        if (!expr_from_prefix(out, a, languages[i], prefix, NULL))
+            return true;
+    return false;
 }
 
 char *op_infix(struct arena *a, const char *prefix)
 {
-    return written(a, prefix, expr_infix);
+    struct expr x;
+    return read_prefix(&x, a, prefix) ? expr_infix(a, &x) : arena_strdup(a, prefix);
 }
 
 char *op_latex(struct arena *a, const char *prefix)
 {
-    return written(a, prefix, expr_latex);
+    struct expr x;
+    return read_prefix(&x, a, prefix) ? expr_latex(a, &x) : arena_strdup(a, prefix);
+}
+
+char *op_formula(struct arena *a, const char *prefix)
+{
+    struct expr x;
+    struct buf b = {0};
+    if (!read_prefix(&x, a, prefix))
+        return NULL;
+    expr_write_mathml(&b, &x);
+    return buf_text(&b, a);
 }
 
 int op_value_sense(const char *name)

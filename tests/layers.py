@@ -59,7 +59,7 @@ HOMES = {
     "duktape": r"ops/latex/katex/katex\.c",
     "hnswlib/": r"ops/latex/study/hnsw\.cpp",
     "iconv": r"ops/latex/source/decode\.c",
-    "microhttpd": r"engine/.*",
+    "microhttpd": r"engine/serve/http\.c",
     "cuda": r"gpu/cuda/.*",
     "cublas": r"gpu/cuda/.*",
 }

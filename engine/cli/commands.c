@@ -89,7 +89,8 @@ static const struct cli_command own_commands[] = {
      "eqloom show 3fa9 -o equation.png",
      OPTIONS(TOOL_JSON, LATEX, {"raw", NULL, false, "The stored bytes, as they are."},
              {"output", "FILE", false, "Write the image to a PNG file.", 'o'},
-             LIMIT("Print at most N elements, list items and table rows; 20 if not given."))},
+             LIMIT("Print at most N elements, list items and table rows; 20 if not given. JSON has "
+                   "all elements of a collection, or N of them and their labels."))},
     {"ls", "[PREFIX]", 0, 1, CLI_STORE_READ, cli_ls, "List the names in the store",
      "Outputs of nodes (JOB/NODE), refs of jobs and tags (tag/NAME) that begin with PREFIX, "
      "with kind, id and number of elements. What a name leads to may be lost: then it is told, and "
@@ -227,6 +228,17 @@ static const struct cli_command own_commands[] = {
      "eqloom ops\n"
      "eqloom ops saturate",
      OPTIONS({"markdown", NULL, false, "The reference, as in docs/ops.md."})},
+    {"serve", "", 0, 0, CLI_STORE_OWN, cli_serve, "Show all this in a browser",
+     "Prints an address and answers there until Ctrl-C: search by typing, explanations, the graph "
+     "of a job and what is stale in it, runs as they go on, records and where they are from. "
+     "Everything on a page is what a command prints, which the page names.\n\n"
+     "Only this machine can ask, unless --address says otherwise, and everybody who can may read "
+     "the whole store. Nothing can be changed. Requests must name localhost or a numeric address, "
+     "and other sites' pages get nothing. A command for a page takes at most 30 seconds, and its memory is bounded.",
+     "eqloom serve --port 0",
+     OPTIONS({"port", "N", false, "The port; 8421 if not given, 0 takes any that is free.", 'p'},
+             {"address", "ADDRESS", false,
+              "A numeric address of this machine; 127.0.0.1 if not given."})},
     {"init", "[DIR]", 0, 1, CLI_STORE_OWN, cli_init, "Write a small job to begin with",
      "Writes job.yaml, a rule file, a template file and the schema of job files into DIR, or the "
      "current directory. Nothing that is there is replaced.",

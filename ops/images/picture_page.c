@@ -1,7 +1,7 @@
 /* See picture_page.h. */
 #include "ops/images/picture_page.h"
 
-#include "ops/eval/report/html.h"
+#include "base/text/html.h"
 #include "ops/eval/report/page_style.h"
 #include "ops/images/dendrogram.h"
 

@@ -1,7 +1,9 @@
 /* `eqloom search EXPR`: the nearest expressions of an indexed corpus, and whether each is equal. */
 #include "base/os.h"
+#include "base/text/html.h"
 #include "engine/tool.h"
 #include "ops/expr/syntax/claim_latex.h"
+#include "ops/expr/syntax/formula.h"
 #include "ops/latex/read/domain_option.h"
 #include "ops/search/corpus_index.h"
 #include "ops/search/equation_search.h"
@@ -249,6 +251,65 @@ out:
     return err_up(e, code);
 }
 
+/* ---- the page ---- */
+
+/* A question, where it leads: "/explain?a=...&b=...". */
+static void write_address(struct buf *out, const char *text)
+{
+    for (const unsigned char *s = (const unsigned char *)text; *s; s++)
+        buf_printf(out, "%%%02X", *s);
+}
+
+static void write_neighbour(struct buf *out, struct arena *a, const char *question, const json_t *x)
+{
+    const char *verdict, *expression, *why, *seed = NULL, *cluster = NULL;
+    double similarity;
+    if (json_unpack((json_t *)x, "{s:F, s:s, s:s, s:s, s?s, s?s}", "similarity", &similarity,
+                    "verdict", &verdict, "why", &why, "expression", &expression, "seed", &seed,
+                    "cluster", &cluster))
+        return;
+    buf_printf(out, "<tr><td>%.4f</td>", similarity);
+    formula_write_cell(out, a, expression);
+    buf_printf(out, "<td><a class=\"verdict %s\" href=\"/explain?a=", verdict);
+    write_address(out, question);
+    buf_puts(out, "&amp;b=");
+    write_address(out, expression);
+    buf_printf(out, "\">%s</a></td><td>", verdict);
+    html_text(out, why);
+    buf_puts(out, "</td><td>");
+    if (cluster)
+        buf_printf(out, "<a href=\"/record?ref=%s\">", cluster);
+    if (seed)
+        formula_write(out, a, seed);
+    buf_printf(out, "%s</td></tr>\n", cluster ? "</a>" : "");
+}
+
+static void write_page(struct buf *out, struct arena *a, const json_t *answer)
+{
+    const char *question, *assumed = NULL;
+    json_t *neighbours, *x;
+    size_t i;
+    if (json_unpack((json_t *)answer, "{s:s, s?s, s:o}", "question", &question, "assumed", &assumed,
+                    "neighbours", &neighbours))
+        return;
+    buf_puts(out, "<h2>Nearest to ");
+    formula_write(out, a, question);
+    html_text(out, assumed ? ", for " : "");
+    html_text(out, assumed ? assumed : "");
+    buf_puts(out, "</h2>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
+                  "aria-label=\"Neighbours\"><table class=\"sorts\"><thead><tr>"
+                  "<th>similarity</th><th>expression</th><th>equal</th><th>why</th>"
+                  "<th>cluster</th></tr></thead><tbody>\n");
+    json_array_foreach(neighbours, i, x) write_neighbour(out, a, question, x);
+    buf_puts(out, "</tbody></table></div>\n");
+}
+
+static const struct tool_argument page_arguments[] = {{"q", "Expression"}, {0}};
+static const char *const page_options[] = {"neighbours", "per-cluster", "domain",
+                                           "real",       "index",       NULL};
+static const struct tool_page page = {"Search",       "Search a corpus", "Search",
+                                      page_arguments, page_options,      write_page};
+
 static const struct tool_option options[] = {
     {"neighbours", "N", false, "how many; 10 if not given", 'k'},
     {"per-cluster", "N", false, "at most N neighbours of each cluster; 1 shows other clusters too"},
@@ -282,4 +343,5 @@ const struct tool tool_search = {
                "eqloom search --index papers/index '\\sum_{n=1}^\\infty \\frac{1}{n^2}'",
     .options = options,
     .run = run,
+    .page = &page,
 };

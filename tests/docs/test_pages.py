@@ -125,7 +125,8 @@ class Project:
         # What stands in examples, and what takes its place here.
         self.instead = {"3fa9": re.search(r'"id":\s*"([0-9a-f]+)"', text).group(1)[:8],
                         "quickstart/12": "quickstart/1", "diff tag/v1": "diff tag/v0",
-                        "/mnt/": f"{self.top}/"}
+                        "/mnt/": f"{self.top}/",
+                        "eqloom serve": "timeout --preserve-status 5 eqloom serve"}
 
 
 class Page:

@@ -145,6 +145,11 @@ char *op_latex(struct arena *a, const char *prefix)
     return arena_printf(a, "{%s}", prefix);
 }
 
+char *op_formula(struct arena *a, const char *prefix)
+{
+    return NULL;
+}
+
 const struct op *op_find(const char *name)
 {
     for (size_t i = 0; op_table[i]; i++)

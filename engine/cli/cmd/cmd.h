@@ -21,6 +21,7 @@ enum err_code cli_backup(int *status, struct cli *c, struct err *e);
 enum err_code cli_compact(int *status, struct cli *c, struct err *e);
 enum err_code cli_ops(int *status, struct cli *c, struct err *e);
 enum err_code cli_init(int *status, struct cli *c, struct err *e);
+enum err_code cli_serve(int *status, struct cli *c, struct err *e);
 enum err_code cli_schema(int *status, struct cli *c, struct err *e);
 /* The JSON Schema of job files; freed by the caller. */
 char *schema_text(void);

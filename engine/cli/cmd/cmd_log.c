@@ -60,6 +60,22 @@ static void print_runs(struct cli *c, const struct run_list *list, size_t limit)
         fprintf(c->narration, "... and %zu more (--limit)\n", list->n - limit);
 }
 
+/* {"model": id}, for outputs that were made. */
+static json_t *outputs_json(const Eqloom__RunNode *n)
+{
+    json_t *outputs = json_object();
+    for (size_t i = 0; i < n->n_outputs; i++) {
+        const ProtobufCBinaryData *id = &n->outputs[i]->output_ids;
+        struct digest digest;
+        char hex[DIGEST_HEX];
+        if (id->len != DIGEST_SIZE)
+            continue;
+        memcpy(digest.bytes, id->data, DIGEST_SIZE);
+        json_object_set_new(outputs, n->outputs[i]->role, json_string(digest_hex(hex, &digest)));
+    }
+    return outputs;
+}
+
 static void print_nodes(struct cli *c, const char *name, const char *state, const Eqloom__Run *run)
 {
     bool killed = !strcmp(state, "killed");
@@ -71,11 +87,12 @@ static void print_nodes(struct cli *c, const char *name, const char *state, cons
         const char *how = killed && !strcmp(n->state, "running") ? "unfinished" : n->state;
         if (c->json)
             reflect_dump(c->out,
-                         json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:s}", "run",
-                                   name, "node", n->name, "op", n->op, "state", how, "elements",
-                                   (json_int_t)n->elements, "ran", (json_int_t)n->ran, "cached",
-                                   (json_int_t)n->cached, "reused", (json_int_t)n->reused, "failed",
-                                   (json_int_t)n->failed, "wall_s", wall, "why", n->why));
+                         json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:s, s:o}",
+                                   "run", name, "node", n->name, "op", n->op, "state", how,
+                                   "elements", (json_int_t)n->elements, "ran", (json_int_t)n->ran,
+                                   "cached", (json_int_t)n->cached, "reused", (json_int_t)n->reused,
+                                   "failed", (json_int_t)n->failed, "wall_s", wall, "why", n->why,
+                                   "outputs", outputs_json(n)));
         table_add(t, (const char *const[]){n->name, how, number(a, n->elements), number(a, n->ran),
                                            number(a, n->reused), number(a, n->cached),
                                            number(a, n->failed),

@@ -35,6 +35,22 @@ static const char *count_planned(struct arena *a, const struct node_result *r)
     return arena_printf(a, "%" PRIu64 " of %" PRIu64, r->ran, r->elements);
 }
 
+/* The names of the nodes whose outputs a node reads, each once. */
+static json_t *inputs_json(const struct job *job, const struct node *n)
+{
+    json_t *names = json_array();
+    for (size_t i = 0; i < op_count_inputs(n->op); i++)
+        for (size_t k = 0; k < n->inputs[i].n_sources; k++) {
+            const char *name = job->nodes[n->inputs[i].sources[k].node].name;
+            bool known = false;
+            for (size_t m = 0; m < json_array_size(names); m++)
+                known = known || !strcmp(json_string_value(json_array_get(names, m)), name);
+            if (!known)
+                json_array_append_new(names, json_string(name));
+        }
+    return names;
+}
+
 static void print_plan(struct cli *c, const struct job *job, const struct node_result *results)
 {
     struct table *t = table_new(c->arena, "node|decision|elements|why");
@@ -45,11 +61,11 @@ static void print_plan(struct cli *c, const struct job *job, const struct node_r
         if (!r->outputs)
             continue; /* no target needs it */
         if (c->json)
-            reflect_dump(c->out,
-                         json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:s}", "node", n->name, "op",
-                                   n->op->name, "decision", decision(r->state), "elements",
-                                   (json_int_t)r->elements, "run", (json_int_t)r->ran, "cached",
-                                   (json_int_t)r->cached, "why", why));
+            reflect_dump(
+                c->out, json_pack("{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:s}", "node", n->name, "op",
+                                  n->op->name, "inputs", inputs_json(job, n), "decision",
+                                  decision(r->state), "elements", (json_int_t)r->elements, "run",
+                                  (json_int_t)r->ran, "cached", (json_int_t)r->cached, "why", why));
         table_add(
             t, (const char *const[]){n->name, decision(r->state), count_planned(c->arena, r), why});
     }
@@ -74,11 +90,12 @@ static void print_status(struct cli *c, const struct job *job, const struct node
         const char *why = now->why ? now->why : "";
         if (c->json)
             reflect_dump(c->out,
-                         json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:b, s:s}", "node", n->name,
-                                   "op", n->op->name, "last", then->state, "elements",
-                                   (json_int_t)then->elements, "ran", (json_int_t)then->ran,
-                                   "cached", (json_int_t)then->cached, "failed",
-                                   (json_int_t)then->failed, "current", current, "why", why));
+                         json_pack("{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:b, s:s}", "node",
+                                   n->name, "op", n->op->name, "inputs", inputs_json(job, n),
+                                   "last", then->state, "elements", (json_int_t)then->elements,
+                                   "ran", (json_int_t)then->ran, "cached", (json_int_t)then->cached,
+                                   "failed", (json_int_t)then->failed, "current", current, "why",
+                                   why));
         table_add(t, (const char *const[]){
                          n->name, *then->state ? then->state : "-", count(c->arena, then->elements),
                          count(c->arena, then->ran), count(c->arena, then->failed),

@@ -26,13 +26,17 @@ static void dump_collection(struct cli *c, const struct resolved *ref,
                             const struct collection_head *list)
 {
     char hex[DIGEST_HEX];
-    json_t *elements = json_array();
-    for (size_t i = 0; i < list->n; i++)
+    json_t *elements = json_array(), *labels = cli_flag(c, "limit") ? json_array() : NULL;
+    for (size_t i = 0; i < list->n; i++) {
         json_array_append_new(elements, json_string(digest_hex(hex, &list->ids[i])));
+        if (labels)
+            json_array_append_new(labels,
+                                  json_string(resolve_label(c->arena, c->store, &list->ids[i])));
+    }
     reflect_dump(c->out,
-                 json_pack("{s:s, s:s, s:I, s:s, s:o}", "id", digest_hex(hex, &ref->id), "kind",
-                           "collection", "count", (json_int_t)list->n, "element_kind",
-                           kind_info(list->element)->name, "elements", elements));
+                 json_pack("{s:s, s:s, s:I, s:s, s:o, s:o*}", "id", digest_hex(hex, &ref->id),
+                           "kind", "collection", "count", (json_int_t)list->count, "element_kind",
+                           kind_info(list->element)->name, "elements", elements, "labels", labels));
 }
 
 static void print_collection(struct cli *c, const struct resolved *ref,
@@ -54,7 +58,7 @@ static enum err_code show_collection(struct cli *c, const struct resolved *ref, 
                                      struct err *e)
 {
     struct collection_head list;
-    limit = c->json ? UINT64_MAX : limit;
+    limit = c->json && !cli_flag(c, "limit") ? UINT64_MAX : limit;
     enum err_code code = collection_read(&list, c->store, &ref->id, limit, c->arena, e);
     if (!code && c->json)
         dump_collection(c, ref, &list);

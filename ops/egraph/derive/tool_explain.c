@@ -2,8 +2,10 @@
  * blocks of lines that all processors answer. How it is decided: standing.h. */
 #include "base/os.h"
 #include "base/pool.h"
+#include "base/text/html.h"
 #include "ops/egraph/derive/answer.h"
 #include "ops/egraph/run/rewrite_options.h"
+#include "ops/expr/syntax/formula.h"
 #include "ops/latex/read/domain_option.h"
 
 #include <jansson.h>
@@ -233,6 +235,87 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
     return err_up(e, code);
 }
 
+/* ---- the page ---- */
+
+static const char *field(const json_t *o, const char *key)
+{
+    const char *text = json_string_value(json_object_get(o, key));
+    return text ? text : "";
+}
+
+static void write_line(struct buf *out, const char *before, const char *text)
+{
+    if (!*text)
+        return;
+    buf_printf(out, "<p>%s", before);
+    html_text(out, text);
+    buf_puts(out, "</p>\n");
+}
+
+static void write_steps(struct buf *out, struct arena *a, const json_t *answer)
+{
+    json_t *steps = json_object_get(answer, "steps"), *step;
+    size_t i;
+    if (!json_array_size(steps))
+        return;
+    buf_puts(out, "<h2>Derivation</h2>\n<ol class=\"steps\"><li>");
+    formula_write(out, a, field(answer, "from"));
+    buf_puts(out, "</li>\n");
+    json_array_foreach(steps, i, step)
+    {
+        buf_puts(out, "<li><span class=\"relation\">=</span> ");
+        formula_write(out, a, field(step, "term"));
+        buf_puts(out, " <span class=\"rule\">");
+        html_text(out, field(step, "rule"));
+        buf_printf(out, "%s</span>\n",
+                   !strcmp(field(step, "direction"), "backwards") ? ", backwards" : "");
+        write_line(out, "<strong>false:</strong> ", field(step, "false"));
+        buf_puts(out, "</li>\n");
+    }
+    buf_puts(out, "</ol>\n");
+    if (json_is_true(json_object_get(answer, "shortest")))
+        buf_puts(out, "<p class=\"note\">No derivation has fewer steps.</p>\n");
+}
+
+static void write_page(struct buf *out, struct arena *a, const json_t *answer)
+{
+    const char *verdict = field(answer, "verdict"), *assumed = field(answer, "assumed");
+    buf_puts(out, "<p class=\"formula\">");
+    formula_write(out, a, field(answer, "from"));
+    buf_printf(out, " <span class=\"relation\">%s</span> ",
+               !strcmp(verdict, "proved")    ? "="
+               : !strcmp(verdict, "refuted") ? "≠"
+                                             : "≟");
+    formula_write(out, a, field(answer, "to"));
+    buf_puts(out, "</p>\n<p><span class=\"verdict ");
+    html_text(out, verdict);
+    buf_puts(out, "\">");
+    html_text(out, verdict);
+    buf_puts(out, "</span>");
+    html_text(out, *assumed ? ", for " : "");
+    html_text(out, assumed);
+    buf_puts(out, "</p>\n");
+    write_line(out, "At a point they differ: ", field(answer, "witness"));
+    write_line(out, "", field(answer, "reason"));
+    write_line(out, "", field(answer, "contradiction"));
+    if (!strcmp(verdict, "undecided"))
+        buf_printf(out,
+                   "<p>Both agree to %lld digits at %lld points; no proof was found in %lld "
+                   "iterations.</p>\n",
+                   (long long)json_integer_value(json_object_get(answer, "digits")),
+                   (long long)json_integer_value(json_object_get(answer, "points")),
+                   (long long)json_integer_value(json_object_get(answer, "iterations")));
+    write_steps(out, a, answer);
+    write_line(out, "Checked: ", field(answer, "checked"));
+}
+
+static const struct tool_argument page_arguments[] = {
+    {"a", "Expression"}, {"b", "Is it equal to"}, {0}};
+static const char *const page_options[] = {"domain", "real", "language", "effort", NULL};
+static const struct tool_page page = {"Explain",    "Are two expressions equal, and why?",
+                                      "Explain",    page_arguments,
+                                      page_options, write_page};
+
 static const struct tool_option options[] = {
     REWRITE_OPTION_RULES,
     {"language", "NAME", false, "calculus (default), boolean or polynomial"},
@@ -276,4 +359,5 @@ const struct tool tool_explain = {
     .exit_codes = "0 proved, 3 refuted, 4 undecided, 5 no value, 2 the input is wrong",
     .options = options,
     .run = run,
+    .page = &page,
 };

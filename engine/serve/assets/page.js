@@ -1,0 +1,142 @@
+// Pages work without this. With it: expressions are shown as they are read, answers come while one
+// types, tables sort, and pages of what goes on are looked at again. Nothing here makes HTML: what
+// is shown comes from pages of this server, which escape it.
+"use strict";
+
+const WAIT_MS = 300, AGAIN_MS = 2000;
+
+async function load(address) {
+    const response = await fetch(address, {headers: {Accept: "text/html"}});
+    return new DOMParser().parseFromString(await response.text(), "text/html");
+}
+
+// Calls `work` once typing has paused, one call at a time; the last wish wins. A server that does not
+// answer is asked again at the next wish.
+function whenIdle(work) {
+    let timer = 0, wished = false, busy = false;
+    const run = async () => {
+        wished = true;
+        if (busy)
+            return;
+        busy = true;
+        while (wished) {
+            wished = false;
+            await work().catch(() => {});
+        }
+        busy = false;
+    };
+    return () => {
+        clearTimeout(timer);
+        timer = setTimeout(run, WAIT_MS);
+    };
+}
+
+function showReading(input) {
+    const out = document.getElementById(input.dataset.reads);
+    const update = async () => {
+        const text = input.value.trim();
+        if (!text) {
+            out.replaceChildren();
+            return;
+        }
+        const page = await load("/read?a=" + encodeURIComponent(text));
+        const refused = page.querySelector(".problem");
+        out.classList.toggle("refused", Boolean(refused));
+        if (refused)
+            out.textContent = refused.textContent.split("\n")[0].replace(/^.*error: /, "");
+        else
+            out.replaceChildren(...page.querySelectorAll("#answer > .formula > math, #answer > .note"));
+    };
+    const later = whenIdle(update);
+    input.addEventListener("input", later);
+    if (input.value && !document.getElementById("answer"))
+        update();
+}
+
+function answerWhileTyping(form) {
+    const answer = document.getElementById("answer");
+    const ask = async () => {
+        const fields = new URLSearchParams();
+        for (const [name, value] of new FormData(form))
+            if (value)
+                fields.append(name, value);
+        const address = form.action + "?" + fields;
+        if (!form.checkValidity())
+            return;
+        answer.setAttribute("aria-busy", "true");
+        const page = await load(address);
+        answer.replaceChildren(...page.getElementById("answer").childNodes);
+        document.querySelector("footer").replaceChildren(...page.querySelector("footer").childNodes);
+        answer.setAttribute("aria-busy", "false");
+        history.replaceState(null, "", address);
+        makeSortable(answer);
+    };
+    const later = whenIdle(ask);
+    form.addEventListener("input", later);
+    form.addEventListener("submit", event => {
+        event.preventDefault();
+        later();
+    });
+}
+
+function figure(cell) {
+    const text = cell.textContent.trim().replace(/\u202f/g, "");
+    const match = /^[-+]?[\d.]+(e[-+]?\d+)?/i.exec(text);
+    if (!match)
+        return [1, 0, text];
+    const unit = {ms: 1e-3, min: 60}[text.slice(match[0].length).trim()] || 1;
+    return [0, parseFloat(match[0]) * unit, text];
+}
+
+function sortBy(table, column, down) {
+    const body = table.tBodies[0];
+    const rows = [...body.rows].map(row => [figure(row.cells[column]), row]);
+    const sign = down ? -1 : 1;
+    rows.sort(([a], [b]) => a[0] - b[0] || sign * (a[1] - b[1] || (a[2] < b[2] ? -1 : a[2] > b[2] ? 1 : 0)));
+    body.append(...rows.map(([, row]) => row));
+    [...table.tHead.rows[0].cells].forEach((head, i) => {
+        if (i === column)
+            head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        else
+            head.removeAttribute("aria-sort");
+    });
+}
+
+function makeSortable(root) {
+    for (const table of root.querySelectorAll("table.sorts"))
+        [...table.tHead.rows[0].cells].forEach((head, column) => {
+            if (!head.textContent || head.querySelector("button") || table.tBodies[0].rows.length < 2)
+                return;
+            const button = document.createElement("button");
+            button.type = "button";
+            button.append(...head.childNodes);
+            button.addEventListener("click", () =>
+                sortBy(table, column, head.getAttribute("aria-sort") === "ascending"));
+            head.append(button);
+        });
+}
+
+// While something runs. What one reads stays where it is, and what has the focus keeps it.
+async function lookAgain() {
+    const main = document.getElementById("main");
+    try {
+        const page = await load(location.href), fresh = page.getElementById("main");
+        const goesOn = "live" in fresh.dataset;
+        if (page.querySelector(".problem"))
+            throw new Error("not now");
+        if (!goesOn || (!main.contains(document.activeElement) && document.visibilityState === "visible")) {
+            main.replaceChildren(...fresh.childNodes);
+            makeSortable(main);
+        }
+        if (goesOn)
+            setTimeout(lookAgain, AGAIN_MS);
+    } catch { // the server, or the store, is busy
+        setTimeout(lookAgain, AGAIN_MS);
+    }
+}
+
+makeSortable(document);
+document.querySelectorAll("[data-reads]").forEach(showReading);
+document.querySelectorAll("form[data-live]").forEach(answerWhileTyping);
+if ("live" in document.getElementById("main").dataset)
+    setTimeout(lookAgain, AGAIN_MS);

@@ -1,0 +1,208 @@
+/* A run, as it goes on or as it ended, with the curves of what it trained; and two runs compared.
+ */
+#include "engine/serve/pages.h"
+
+#include "engine/op.h"
+#include "engine/serve/value.h"
+
+#include <string.h>
+
+/* The record of a checkpoint that a node has made in the run, or is making; NULL if it has none. */
+static const json_t *find_checkpoint(struct page *p, const json_t *node)
+{
+    const struct op *op = op_find(json_text(node, "op"));
+    const char *run = json_text(node, "run"), *name = json_text(node, "node");
+    if (!op || op->outputs[0].kind != KIND_CHECKPOINT || op->node != OP_CHAIN)
+        return NULL;
+    const char *id = json_text(json_object_get(node, "outputs"), op->outputs[0].role);
+    if (!*id) /* the newest segment */
+        id = arena_printf(p->arena, "%.*s/%s/at", (int)strcspn(run, "/"), run, name);
+    const json_t *record = page_ask_for(p, true, "show", id, NULL);
+    return json_object_get(json_array_get(record, 0), "value");
+}
+
+static void write_progress(struct page *p, const json_t *node)
+{
+    double all = json_figure(node, "elements"), ran = json_figure(node, "ran");
+    double done = ran + json_figure(node, "reused") + json_figure(node, "cached");
+    page_html(p, "<td class=\"figure\">");
+    if (!all) {
+        page_html(p, "-</td>");
+        return;
+    }
+    if (!strcmp(json_text(node, "state"), "running"))
+        page_printf(p, "<progress max=\"%.0f\" value=\"%.0f\"></progress> ", all, done);
+    page_count(p, ran);
+    page_html(p, " of ");
+    page_count(p, all);
+    page_html(p, "</td>");
+}
+
+static void write_node(struct page *p, const json_t *node, const char *job)
+{
+    const char *name = json_text(node, "node"), *key;
+    json_t *id;
+    page_html(p, "<tr><th scope=\"row\">");
+    page_link(p, "/node", "ref", arena_printf(p->arena, "%s/%s", job, name), name);
+    page_html(p, "</th>");
+    page_element(p, "td", arena_printf(p->arena, "state %s", json_text(node, "state")),
+                 json_text(node, "state"));
+    write_progress(p, node);
+    page_html(p, "<td>");
+    page_count(p, json_figure(node, "failed"));
+    page_html(p, "</td><td>");
+    page_seconds(p, json_figure(node, "wall_s"));
+    page_html(p, "</td>");
+    page_element(p, "td", "why", json_text(node, "why"));
+    page_html(p, "<td>");
+    json_object_foreach(json_object_get(node, "outputs"), key, id)
+    {
+        page_link(p, "/record", "ref", json_string_value(id), key);
+        page_html(p, " ");
+    }
+    page_html(p, "</td></tr>\n");
+}
+
+void page_run(struct page *p)
+{
+    const char *run = page_field(p, "name");
+    char *job = arena_strndup(p->arena, run, strcspn(run, "/"));
+    p->title = *run ? run : "A run";
+    const json_t *nodes = page_is_run(p, run) ? page_ask_for(p, false, "log", run, NULL) : NULL;
+    const json_t *runs = nodes ? page_ask_for(p, true, "log", job, NULL) : NULL;
+    if (!nodes)
+        return;
+    for (size_t i = 0; i < json_array_size(runs); i++) {
+        const json_t *r = json_array_get(runs, i);
+        if (strcmp(json_text(r, "run"), json_text(json_array_get(nodes, 0), "run")))
+            continue; /* "quickstart/1" is "quickstart/000001" */
+        p->live = !strcmp(json_text(r, "state"), "running");
+        page_printf(p, "<p role=\"status\">%s, after ", json_text(r, "state"));
+        page_seconds(p, json_figure(r, "wall_s"));
+        page_printf(p, ": %.0f of %.0f nodes ran, ", json_figure(r, "nodes_ran"),
+                    json_figure(r, "nodes"));
+        page_count(p, json_figure(r, "elements_ran"));
+        page_html(p, " elements.</p>\n");
+    }
+    page_html(p, "<p>");
+    page_link(p, "/job", "name", job, "The job");
+    page_html(p, "</p>\n");
+    for (size_t i = 0; i < json_array_size(nodes); i++) {
+        const json_t *value = find_checkpoint(p, json_array_get(nodes, i));
+        if (!json_array_size(json_object_get(value, "metrics")))
+            continue;
+        page_element(p, "h2", "", json_text(json_array_get(nodes, i), "node"));
+        page_printf(p, "<p>%.0f steps.</p>\n", json_figure(value, "step"));
+        value_write_curves(p, json_object_get(value, "metrics"), NULL);
+    }
+    page_html(p, "<h2>Nodes</h2>\n");
+    page_begin_table(p, "Nodes", "node|state|elements ran|failed|time|why|made");
+    for (size_t i = 0; i < json_array_size(nodes); i++)
+        write_node(p, json_array_get(nodes, i), job);
+    page_end_table(p);
+}
+
+/* ---- two runs ---- */
+
+static void write_differences(struct page *p, const json_t *lines)
+{
+    page_begin_table(p, "Nodes",
+                     "node|verdict|parameters|elements|added|removed|time before|time after");
+    for (size_t i = 0; i < json_array_size(lines); i++) {
+        const json_t *line = json_array_get(lines, i);
+        if (strcmp(json_text(line, "event"), "node"))
+            continue;
+        page_html(p, "<tr>");
+        page_element(p, "th", "", json_text(line, "node"));
+        page_element(p, "td", "state", json_text(line, "verdict"));
+        page_element(p, "td", "why", json_text(line, "params"));
+        static const char *const counts[] = {"elements_after", "added", "removed"};
+        for (size_t k = 0; k < 3; k++) {
+            page_html(p, "<td>");
+            page_count(p, json_figure(line, counts[k]));
+            page_html(p, "</td>");
+        }
+        page_html(p, "<td>");
+        page_seconds(p, json_figure(line, "wall_s_before"));
+        page_html(p, "</td><td>");
+        page_seconds(p, json_figure(line, "wall_s_after"));
+        page_html(p, "</td></tr>\n");
+    }
+    page_end_table(p);
+}
+
+/* What reports and metrics say, and how much it changed. */
+static void write_figures(struct page *p, const json_t *lines)
+{
+    bool begun = false;
+    for (size_t i = 0; i < json_array_size(lines); i++) {
+        const json_t *line = json_array_get(lines, i);
+        if (!strcmp(json_text(line, "event"), "node") || !json_object_get(line, "before"))
+            continue;
+        if (!begun) {
+            page_html(p, "<h2>Figures</h2>\n");
+            page_begin_table(p, "Figures", "node|name|before|after|change");
+        }
+        begun = true;
+        const json_t *before = json_object_get(line, "before"),
+                     *after = json_object_get(line, "after");
+        page_html(p, "<tr>");
+        page_element(p, "th", "", json_text(line, "node"));
+        page_element(p, "td", "", json_text(line, "name"));
+        if (json_is_number(before) && json_is_number(after)) {
+            double x = json_number_value(before), y = json_number_value(after);
+            page_printf(p, "<td>%.6g</td><td>%.6g</td><td>%+.6g</td>", x, y, y - x);
+        } else {
+            page_element(p, "td", "", json_is_string(before) ? json_string_value(before) : "");
+            page_element(p, "td", "", json_is_string(after) ? json_string_value(after) : "");
+            page_html(p, "<td></td>");
+        }
+        page_html(p, "</tr>\n");
+    }
+    if (begun)
+        page_end_table(p);
+}
+
+static const json_t *node_of(const json_t *nodes, const char *name)
+{
+    for (size_t i = 0; i < json_array_size(nodes); i++)
+        if (!strcmp(json_text(json_array_get(nodes, i), "node"), name))
+            return json_array_get(nodes, i);
+    return NULL;
+}
+
+static void write_both_curves(struct page *p, const char *a, const char *b)
+{
+    const json_t *before = page_ask_for(p, true, "log", a, NULL);
+    const json_t *after = before ? page_ask_for(p, true, "log", b, NULL) : NULL;
+    for (size_t i = 0; i < json_array_size(before); i++) {
+        const json_t *node = json_array_get(before, i);
+        const json_t *first = find_checkpoint(p, node),
+                     *then = node_of(after, json_text(node, "node"));
+        const json_t *second = first && then ? find_checkpoint(p, then) : NULL;
+        if (!second)
+            continue;
+        page_element(p, "h2", "", json_text(node, "node"));
+        value_write_curves(p, json_object_get(first, "metrics"),
+                           json_object_get(second, "metrics"));
+    }
+}
+
+void page_runs(struct page *p)
+{
+    const char *a = page_field(p, "a"), *b = page_field(p, "b");
+    p->title = "Two runs";
+    if (!page_is_run(p, a) || !page_is_run(p, b))
+        return;
+    page_html(p, "<p>");
+    page_link(p, "/run", "name", a, a);
+    page_html(p, " and ");
+    page_link(p, "/run", "name", b, b);
+    page_html(p, "</p>\n");
+    const json_t *lines = page_ask_for(p, false, "diff", a, b, NULL);
+    if (!lines)
+        return;
+    write_differences(p, lines);
+    write_figures(p, lines);
+    write_both_curves(p, a, b);
+}

@@ -1,0 +1,108 @@
+/* A tool as a page: a form of its arguments and options, and what it answers. With page.js the
+ * answer comes while one types, and each expression is shown as it is read. */
+#include "engine/serve/pages.h"
+
+#include <string.h>
+
+static const struct tool_option *find_option(const struct tool *tool, const char *name)
+{
+    const struct tool_option *o = tool->options;
+    while (o->name && strcmp(o->name, name))
+        o++;
+    return o;
+}
+
+static void write_input(struct page *p, const char *type, const char *name)
+{
+    page_printf(p, "<input type=\"%s\" id=\"%s\" name=\"%s\" value=\"", type, name, name);
+    page_text(p, page_field(p, name));
+    page_html(p, "\"");
+}
+
+static void write_argument(struct page *p, const struct tool_argument *x, bool first)
+{
+    page_printf(p, "<label for=\"%s\">%s</label>\n", x->name, x->label);
+    write_input(p, "text", x->name);
+    page_printf(
+        p,
+        " maxlength=\"2000\" autocomplete=\"off\" autocapitalize=\"off\" "
+        "spellcheck=\"false\" required data-reads=\"%s-read\" aria-describedby=\"%s-read\"%s>\n"
+        "<output id=\"%s-read\" for=\"%s\" class=\"reading\"></output>\n",
+        x->name, x->name, first && !*page_field(p, x->name) ? " autofocus" : "", x->name, x->name);
+}
+
+static void write_option(struct page *p, const struct tool_option *o)
+{
+    page_html(p, "<div class=\"option\">");
+    if (o->value) {
+        page_printf(p, "<label for=\"%s\">%s</label> ", o->name, o->name);
+        write_input(p, "text", o->name);
+        page_printf(p, " maxlength=\"200\" placeholder=\"%s\" aria-describedby=\"%s-help\">",
+                    o->value, o->name);
+    } else {
+        page_printf(p,
+                    "<input type=\"checkbox\" id=\"%s\" name=\"%s\" value=\"1\"%s "
+                    "aria-describedby=\"%s-help\"> <label for=\"%s\">%s</label>",
+                    o->name, o->name, *page_field(p, o->name) ? " checked" : "", o->name, o->name,
+                    o->name);
+    }
+    page_printf(p, " <small id=\"%s-help\">", o->name);
+    page_text(p, o->doc);
+    page_html(p, "</small></div>\n");
+}
+
+static bool is_any_given(const struct page *p, const char *const *options)
+{
+    for (; *options; options++)
+        if (*page_field(p, *options))
+            return true;
+    return false;
+}
+
+static void write_form(struct page *p, const struct tool *tool)
+{
+    const struct tool_page *page = tool->page;
+    page_printf(p, "<form action=\"/%s\" method=\"get\" role=\"search\" data-live>\n", tool->name);
+    for (const struct tool_argument *x = page->arguments; x->name; x++)
+        write_argument(p, x, x == page->arguments);
+    page_printf(p, "<details%s><summary>Options</summary>\n",
+                is_any_given(p, page->options) ? " open" : "");
+    for (const char *const *o = page->options; *o; o++)
+        write_option(p, find_option(tool, *o));
+    page_printf(p, "</details>\n<button>%s</button></form>\n", page->submit);
+}
+
+/* False if an argument is missing. */
+static bool read_form(struct asked *q, struct page *p, const struct tool *tool)
+{
+    page_word(q, tool->name);
+    for (const char *const *name = tool->page->options; *name; name++) {
+        const struct tool_option *o = find_option(tool, *name);
+        for (const char *value = page_field(p, *name); *value;) { /* of several: x>1, y:real */
+            size_t n = o->repeats ? strcspn(value, ",") : strlen(value);
+            page_word(q, o->value ? arena_printf(p->arena, "--%s=%.*s", *name, (int)n, value)
+                                  : arena_printf(p->arena, "--%s", *name));
+            value += n;
+            value += strspn(value, ", ");
+        }
+    }
+    page_end_options(q);
+    for (const struct tool_argument *x = tool->page->arguments; x->name; x++) {
+        if (!*page_field(p, x->name))
+            return false;
+        page_word(q, page_field(p, x->name));
+    }
+    return true;
+}
+
+void page_tool(struct page *p, const struct tool *tool)
+{
+    struct asked q = {0};
+    p->title = tool->page->title;
+    write_form(p, tool);
+    page_html(p, "<div id=\"answer\" aria-live=\"polite\">\n");
+    const json_t *answers = read_form(&q, p, tool) ? page_ask(p, &q, false) : NULL;
+    for (size_t i = 0; i < json_array_size(answers); i++)
+        tool->page->write(&p->out, p->arena, json_array_get(answers, i));
+    page_html(p, "</div>\n");
+}

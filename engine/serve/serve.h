@@ -1,0 +1,19 @@
+/* `eqloom serve`: pages about a store, and mathematics, for a browser on this machine. */
+#ifndef ENGINE_SERVE_SERVE_H
+#define ENGINE_SERVE_SERVE_H
+
+#include "base/err.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct serve_options {
+    const char *address; /* numeric */
+    uint16_t port;       /* 0: any */
+    const char *store;   /* as --store names it; NULL: commands look for it */
+    FILE *out;           /* gets the address, once there is somebody there */
+};
+/* Until SIGINT or SIGTERM. */
+enum err_code serve(const struct serve_options *options, struct err *e);
+
+#endif

@@ -1,0 +1,81 @@
+/* One page: what it asks of commands, and what it says. A page shows what commands print with
+ * --json; its foot names them. */
+#ifndef ENGINE_SERVE_SERVE_PAGE_H
+#define ENGINE_SERVE_SERVE_PAGE_H
+
+#include "base/text/html.h"
+#include "engine/serve/command.h"
+#include "engine/serve/http.h"
+#include "engine/tool.h"
+
+#include <jansson.h>
+
+struct page {
+    struct arena *arena;
+    struct command_room *room;
+    const char *store; /* --store of the commands; NULL: they look for it */
+    const struct http_request *request;
+    unsigned status;
+    const char *title;
+    struct buf out;      /* of <main>, below the title */
+    struct buf commands; /* for the foot */
+    json_t *kept;        /* all answers */
+    bool live;           /* what it shows goes on: it is looked at again */
+};
+
+/* The first field of the query that has the name; "" if none has. */
+const char *page_field(const struct page *p, const char *name);
+
+/* ---- asking ---- */
+enum { PAGE_WORDS = 32 };
+struct asked {
+    const char *words[PAGE_WORDS]; /* ended by NULL */
+    size_t n;
+};
+/* Adds a word, which may be any text behind page_end_options. */
+void page_word(struct asked *q, const char *word);
+void page_end_options(struct asked *q);
+/* The objects that a command prints with --json, as an array that lives as long as the page. NULL
+ * if it failed: then the page says why, unless `quiet`. */
+const json_t *page_ask(struct page *p, const struct asked *q, bool quiet);
+/* The same for a command and its arguments, ended by NULL. */
+const json_t *page_ask_for(struct page *p, bool quiet, const char *command, ...)
+    __attribute__((sentinel));
+
+/* The job file of the newest run of a job; NULL if none of the name was run: then the page says so.
+ * `log` and `why` read a file where they are given one: what a request names must be a job that
+ * the store knows, or they would show any file. */
+const char *page_job_path(struct page *p, const char *job);
+/* Whether a run of such a job is named ("quickstart/12"); if not, the page says so. */
+bool page_is_run(struct page *p, const char *run);
+
+/* ---- fields of an answer ---- */
+const char *json_text(const json_t *o, const char *key); /* "" if absent */
+double json_figure(const json_t *o, const char *key);    /* 0 if absent */
+
+/* ---- writing ---- */
+void page_text(struct page *p, const char *text);
+void page_html(struct page *p, const char *html);
+void page_printf(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* An element with a text: page_element(p, "td", "state", text) is <td class="state">...</td>. */
+void page_element(struct page *p, const char *tag, const char *class, const char *text);
+/* A link: page_link(p, "/record", "ref", id, shown). */
+void page_link(struct page *p, const char *path, const char *field, const char *value,
+               const char *shown);
+/* "/record?ref=...", for links by hand. */
+char *page_address(struct arena *a, const char *path, const char *field, const char *value);
+/* An expression in prefix tokens as a formula; as a text if it is none. */
+void page_formula(struct page *p, const char *prefix);
+/* A text in which ids of eight digits or more are links to records. */
+void page_linked(struct page *p, const char *text);
+/* Digits in groups. */
+void page_count(struct page *p, double n);
+/* The heads of a table "node|state|elements", in a box that scrolls; page_end_table ends it. */
+void page_begin_table(struct page *p, const char *label, const char *columns);
+void page_end_table(struct page *p);
+/* "3.2 s", "12 min". */
+void page_seconds(struct page *p, double s);
+/* Why something cannot be shown. */
+void page_problem(struct page *p, unsigned status, const char *why);
+
+#endif

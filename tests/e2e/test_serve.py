@@ -1,0 +1,417 @@
+"""`eqloom serve`: what pages say, against what commands print; requests that mean harm; and pages in a
+browser, where there is one."""
+import html
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+import unittest
+import urllib.parse
+
+from browser import CHROMIUM, Browser
+from harness import BINARY, TIMEOUT_S, Project
+
+INDEX = """
+  corpus-tokens:  {op: tokenize, clusters: merged, vocabulary: vocabulary}
+  corpus-vectors: {op: embed, batches: corpus-tokens, checkpoint: "model@pooling=mean"}
+  index:          {op: index, embeddings: corpus-vectors, checkpoint: "model@pooling=mean"}
+refs:"""
+PAGES = ["/", "/search?q=sin(x)%5E2", "/explain?a=sin(x)%5E2&b=1-cos(x)%5E2", "/names", "/job?name=small",
+         "/node?ref=small/egraphs", "/run?name=small/1", "/runs?a=small/1&b=small/1", "/record?ref=small/clusters",
+         "/record?ref=small/report", "/record?ref=best", "/lineage?ref=best", "/lineage?ref=small/rules&down=1",
+         "/read?a=sin%202x"]
+
+
+class Server:
+    def __init__(self, project, *args):
+        self.process = project.start("serve", "--port", "0", *args, stdout=subprocess.PIPE)
+        self.address = self.process.stdout.readline().strip().rstrip("/")
+        self.port = int(self.address.rsplit(":", 1)[1])
+
+    def close(self):
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(timeout=TIMEOUT_S)
+        self.process.stdout.close()
+        return status
+
+    def raw(self, data, read=True):
+        with socket.create_connection(("127.0.0.1", self.port), timeout=TIMEOUT_S) as s:
+            s.sendall(data)
+            answer = b""
+            while read and (more := s.recv(1 << 16)):
+                answer += more
+            return answer
+
+    def ask(self, target, method="GET", host=None, headers=()):
+        """Status, headers, body."""
+        lines = [f"{method} {target} HTTP/1.1", f"Host: {host or '127.0.0.1:%d' % self.port}",
+                 "Connection: close", *headers, "", ""]
+        head, _, body = self.raw("\r\n".join(lines).encode("utf-8", "surrogateescape")).partition(b"\r\n\r\n")
+        first, *rest = head.decode().split("\r\n")
+        fields = {line.split(":", 1)[0].lower(): line.split(":", 1)[1].strip() for line in rest}
+        return int(first.split()[1]), fields, body.decode("utf-8")
+
+
+def address(path, **fields):
+    return path + "?" + urllib.parse.urlencode(fields, quote_via=urllib.parse.quote)
+
+
+class Base(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.p = Project()
+        cls.addClassCleanup(cls.p.close)
+        cls.p.edit("job.yaml", "\nrefs:", INDEX)
+        cls.p.eqloom("run", "job.yaml")
+        cls.p.eqloom("tag", "index", "small/index")
+        cls.server = Server(cls.p)
+        cls.addClassCleanup(cls.server.process.wait)
+        cls.addClassCleanup(cls.server.process.stdout.close)
+        cls.addClassCleanup(cls.server.process.kill)
+
+    def page(self, target, status=200):
+        got, headers, body = self.server.ask(target)
+        self.assertEqual(got, status, body)
+        self.assertIn("default-src 'none'", headers["content-security-policy"])
+        self.assertNotIn("unsafe", headers["content-security-policy"])
+        return body
+
+    def lines(self, *args, expect=0):
+        return [json.loads(line) for line in self.p.eqloom(*args, "--json", expect=expect).out.splitlines()]
+
+
+class Pages(Base):
+    def test_neighbours_are_those_of_the_command(self):
+        body = self.page("/search?q=sin(x)%5E2&neighbours=5")
+        [answer] = self.lines("search", "sin(x)^2", "-k", "5")
+        rows = re.findall(r"<tr><td>([\d.-]+)</td>.*?class=\"verdict (\w+)\"[^>]*>", body)
+        self.assertEqual(rows, [(f"{x['similarity']:.4f}", x["verdict"]) for x in answer["neighbours"]])
+        self.assertGreaterEqual(body.count("<math"), 6)
+        self.assertIn("eqloom search --neighbours=5 -- 'sin(x)^2'", html.unescape(body))
+
+    def test_latex_is_read(self):
+        body = self.page(address("/search", q=r"\sin^2 x", neighbours="1"))
+        self.assertIn("<h2>Nearest to <math", body)
+        self.assertEqual(body.split("<h2>")[1].split("</h2>")[0],
+                         self.page("/search?q=sin(x)%5E2&neighbours=1").split("<h2>")[1].split("</h2>")[0])
+
+    def test_proofs_step_by_step(self):
+        body = self.page(address("/explain", a="tan(x)*cos(x)", b="sin(x)"))
+        [answer] = self.lines("explain", "tan(x)*cos(x)", "sin(x)")
+        self.assertIn('class="verdict proved"', body)
+        self.assertEqual(re.findall(r'<span class="rule">([^<,]*)', body), [s["rule"] for s in answer["steps"]])
+        refuted = self.page(address("/explain", a="sin(x)", b="x"))
+        self.assertIn('class="verdict refuted"', refuted)
+        [answer] = self.lines("explain", "sin(x)", "x", expect=3)
+        self.assertIn(answer["witness"], refuted)
+        self.assertIn("for x:real", self.page(address("/explain", a="sqrt(x^2)", b="abs(x)", domain="x:real")))
+
+    def test_two_domains(self):
+        body = self.page(address("/explain", a="sqrt(x^2)*sqrt(y^2)", b="abs(x)*abs(y)", domain="x:real, y:real"))
+        self.assertIn("--domain=x:real --domain=y:real", body)
+
+    def test_what_is_read_is_said(self):
+        body = self.page("/read?a=sin%202x")
+        [answer] = self.lines("read", "sin 2x")
+        for text in [answer["prefix"], answer["latex"], *answer["notes"]]:
+            self.assertIn(html.escape(text, quote=False).replace('"', "&quot;"), body)
+
+    def test_graph_and_staleness(self):
+        body = self.page("/job?name=small")
+        nodes = self.lines("status", "job.yaml")
+        self.assertEqual(body.count('class="node '), len(nodes))
+        self.assertEqual(body.count('<path class="edge"'), sum(len(n["inputs"]) for n in nodes))
+        self.assertIn("All is up to date", body)
+        rules = next(self.p.dir.glob("rules/*.rules"))
+        text = rules.read_text()
+        try:
+            rules.write_text(text + "\nextra: cosh(-?a) -> cosh(?a)\n")
+            stale = self.page("/job?name=small")
+            self.assertIn("nodes would run again", stale)
+            self.assertIn('class="node stale"', stale)
+            [status] = [n for n in self.lines("status", "job.yaml") if n["node"] == "rules"]
+            self.assertIn(html.escape(status["why"], quote=False), stale)
+        finally:
+            rules.write_text(text)
+
+    def test_runs_have_curves(self):
+        body = self.page("/run?name=small/1")
+        self.assertEqual(body.count('aria-label="loss, from'), 2)  # of both variants of the model
+        self.assertIn('class="curve second"', self.page("/runs?a=small/1&b=small/1"))
+
+    def test_records_clusters_lineage(self):
+        [cluster] = self.lines("show", "small/clusters", "--limit", "1")
+        body = self.page("/record?ref=" + cluster["elements"][0])
+        [record] = self.lines("show", cluster["elements"][0])
+        self.assertEqual(body.count("<math"), len(record["value"]["members"]) + 1)
+        self.assertIn("made by", body)
+        lineage = self.page("/lineage?ref=small/clusters")
+        for item in self.lines("lineage", "small/clusters"):
+            self.assertIn(item["ids"][0], lineage)
+        names = self.page("/names")
+        for item in self.lines("ls"):
+            self.assertIn(item["id"], names)
+
+    def test_pages_are_well_formed(self):
+        from html.parser import HTMLParser
+
+        class Balance(HTMLParser):
+            def __init__(self):
+                super().__init__()
+                self.open, self.faults, self.ids = [], [], []
+
+            def handle_starttag(self, tag, attrs):
+                self.ids += [v for k, v in attrs if k == "id"]
+                if any(k.startswith("on") or k == "style" for k, _ in attrs):
+                    self.faults.append(attrs)
+                if tag not in ("meta", "link", "input", "br", "li"):
+                    self.open.append(tag)
+
+            def handle_startendtag(self, tag, attrs):
+                pass
+
+            def handle_endtag(self, tag):
+                if tag != "li" and (not self.open or self.open.pop() != tag):
+                    self.faults.append(tag)
+        for target in PAGES:
+            check = Balance()
+            body = self.page(target)
+            check.feed(body)
+            self.assertEqual((check.faults, check.open), ([], []), target)
+            self.assertEqual(len(check.ids), len(set(check.ids)), target)
+            for part in ['<html lang="en">', "<main ", "<nav aria-label", "<h1>", "<footer>"]:
+                self.assertEqual(body.count(part), 1, (target, part))
+
+    def test_what_is_missing(self):
+        self.page("/nothing", 404)
+        self.page("/record?ref=nothing", 422)
+        self.page("/job?name=nothing", 404)
+        self.page(address("/explain", a="x+", b="x"), 422)
+
+
+class Beside(Base):
+    def test_a_run_goes_on_undisturbed(self):
+        held = self.p.hold()
+        try:
+            body = self.page("/")
+            self.assertIn("data-live", body)
+            run = re.search(r'/run\?name=([^"]*)', body).group(1)
+            for _ in range(5):
+                self.assertIn("data-live", self.page("/run?name=" + run))
+            self.assertIsNone(held.poll())
+        finally:
+            held.send_signal(signal.SIGINT)
+            self.assertEqual(held.wait(timeout=TIMEOUT_S), 130)
+        self.assertIn("interrupted", self.page("/run?name=" + run))
+        self.assertNotIn("data-live", self.page("/"))
+        self.p.eqloom("fsck")
+
+    def test_it_ends_at_a_signal(self):
+        server = Server(self.p)
+        slow = socket.create_connection(("127.0.0.1", server.port))
+        slow.sendall(b"GET /explain?a=x&b=")
+        self.assertEqual(server.close(), 0)
+        slow.close()
+
+    def test_a_port_that_is_taken(self):
+        done = self.p.eqloom("serve", "--port", str(self.server.port), expect=1)
+        self.assertIn("cannot listen", done.err)
+        self.assertIn("numeric", self.p.eqloom("serve", "--address", "evil.example", expect=2).err)
+
+
+class Harm(Base):
+    def status(self, *args, **kwargs):
+        return self.server.ask(*args, **kwargs)[0]
+
+    def test_hosts_and_origins(self):
+        for host in ["localhost", f"localhost:{self.server.port}", "127.0.0.1", "[::1]:1", "192.0.2.1:80"]:
+            self.assertEqual(self.status("/style.css", host=host), 200, host)
+        for host in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "127.0.0.1:80:80", "[::1",
+                     "localhost:x", "[" + "1" * 500 + "]", "a" * 5000, "1", "[localhost]"]:
+            self.assertEqual(self.status("/", host=host), 421, host)
+        self.assertEqual(self.status("/style.css", headers=["Origin: http://evil.example"]), 403)
+        self.assertEqual(self.status("/style.css", headers=["Origin: null"]), 403)
+        self.assertEqual(
+            self.status("/style.css", headers=["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors"]), 403)
+        self.assertEqual(
+            self.status("/style.css", headers=["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"]), 200)
+
+    def test_only_reading(self):
+        before = self.lines("ls")
+        for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "GETX"]:
+            self.assertEqual(self.status("/", method=method, headers=["Content-Length: 0"]), 405, method)
+        self.assertEqual(self.status("/", method="POST", headers=["Content-Length: 5", "", "abcde"]), 405)
+        self.assertEqual(self.lines("ls"), before)
+
+    def test_requests_that_are_none(self):
+        for data in [b"\0" * 1000 + b"\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\r\n" * 999,
+                     b"GET / HTTP/1.1\r\nHost: " + b"a" * 100000 + b"\r\n\r\n",
+                     b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                     b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 9999 + b"\r\n"]:
+            try:
+                answer = self.server.raw(data)
+            except OSError:
+                answer = b""  # hung up on
+            self.assertRegex(answer.split(b"\r\n")[0], rb"^$|^HTTP/1.[01] (4|5)\d\d")
+        self.page("/read?a=x")
+
+    def test_texts_stay_texts(self):
+        markup = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>&amp;"
+        for target in [address("/search", q=markup), address("/explain", a=markup, b=markup, domain=markup),
+                       address("/read", a=markup, language=markup), address("/record", ref=markup),
+                       address("/job", name=markup), address("/run", name=markup), address("/node", ref=markup),
+                       address("/runs", a=markup, b=markup), address("/lineage", ref=markup),
+                       address("/names", prefix=markup), "/" + urllib.parse.quote(markup)]:
+            body = self.server.ask(target)[2]
+            self.assertNotIn("<script>alert", body, target)
+            self.assertNotIn("<img", body, target)
+
+    def test_no_option_and_no_file_by_a_field(self):
+        secret = self.p.dir / "secret"
+        secret.write_text("password: hunter2\n")
+        for name in ["secret", "./secret", str(secret), "small/../secret", "../" * 9 + "etc/passwd", "--help",
+                     "--store=/", "-o", "--raw"]:
+            for path, field in [("/job", "name"), ("/run", "name"), ("/node", "ref"), ("/record", "ref"),
+                                ("/lineage", "ref"), ("/names", "prefix"), ("/read", "a"), ("/search", "q"),
+                                ("/search?q=x&index=", "")]:
+                target = address(path, **{field: name}) if field else path + urllib.parse.quote(name)
+                body = self.server.ask(target)[2]
+                for text in ["hunter2", "root:", "usage:"]:
+                    self.assertNotIn(text, body, target)
+
+    def test_bad_text(self):
+        for query in ["%00", "%ff", "%c0%af", "%ed%a0%80", "a%00b"]:
+            self.assertEqual(self.status("/read?a=" + query), 400, query)
+        self.assertEqual(self.status("/read?" + "&".join(f"x{i}=1" for i in range(100))), 400)
+        for query in ["%", "%zz", "%1", "&&&", "=", "a=%&a=x", "?", "a=" + "(" * 20000]:
+            self.assertIn(self.status("/read?" + query), (200, 422), query)
+
+    def test_what_takes_long_is_ended(self):
+        started = time.monotonic()
+        text = "(" * 5 + "x+1" + ")^9" * 5
+        status, _, body = self.server.ask(address("/explain", a=text, b=text + "+sin(1/10^40)", effort="1"))
+        self.assertIn(status, (200, 503), body)
+        self.assertLess(time.monotonic() - started, 120)
+
+    def test_many_and_slow_connections(self):
+        slow = []
+        try:
+            for _ in range(400):
+                s = socket.socket()
+                s.settimeout(TIMEOUT_S)
+                try:
+                    s.connect(("127.0.0.1", self.server.port))
+                    s.sendall(b"GET / HTTP/1.1\r\nHost: local")
+                except OSError:
+                    pass
+                slow.append(s)
+            end = time.monotonic() + TIMEOUT_S
+            while True:  # they are hung up on in some seconds
+                try:
+                    if self.status("/style.css") == 200:
+                        break
+                except (OSError, IndexError, ValueError):
+                    time.sleep(0.2)
+                self.assertLess(time.monotonic(), end)
+        finally:
+            for s in slow:
+                s.close()
+
+    def test_many_at_once(self):
+        results = []
+
+        def ask():
+            results.append(self.status(address("/explain", a="sin(x)^2", b="1-cos(x)^2")))
+        threads = [threading.Thread(target=ask) for _ in range(40)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join(TIMEOUT_S)
+        self.assertEqual(len(results), 40)
+        self.assertLessEqual(set(results), {200, 503})
+        self.assertEqual(self.status("/style.css"), 200)
+
+
+@unittest.skipUnless(CHROMIUM, "there is no chromium")
+class InBrowser(Base):
+    def browser(self, **kwargs):
+        browser = Browser(**kwargs)
+        self.addCleanup(browser.close)
+        return browser
+
+    def test_typing_gives_readings_and_answers(self):
+        b = self.browser()
+        b.open(self.server.address + "/search")
+        self.assertEqual(b.run("document.activeElement.id"), "q")
+        b.type("sin x")
+        b.until("document.querySelector('#q-read math')")
+        b.until("document.querySelectorAll('#answer tbody tr').length === 10")
+        self.assertIn("q=sin+x", b.run("location.search"))
+        b.type(" +")
+        b.until("document.querySelector('#q-read.refused')")
+        self.assertEqual(b.run("document.getElementById('answer').ariaLive"), "polite")
+        self.assertEqual(b.problems(), [])
+        self.assertEqual(b.hosts(), {f"127.0.0.1:{self.server.port}"})
+
+    def test_tables_sort_by_key(self):
+        b = self.browser()
+        b.open(self.server.address + "/job?name=small")
+        names = "[...document.querySelectorAll('.sorts')][0].tBodies[0].innerText.match(/^\\S+/gm)"
+        before = b.run(names)
+        b.run("document.querySelector('.sorts th button').focus()")
+        b.key("Enter", 13)
+        b.run("document.querySelector('.sorts th button').click()")
+        self.assertEqual(b.run("document.querySelector('.sorts th').ariaSort") in ("ascending", "descending"), True)
+        self.assertNotEqual(b.run(names), before)
+        self.assertEqual(sorted(b.run(names)), sorted(before))
+        self.assertEqual(b.problems(), [])
+
+    def test_nothing_overflows_on_a_phone(self):
+        for dark in [False, True]:
+            b = self.browser(width=400, dark=dark)
+            for target in PAGES:
+                b.open(self.server.address + target)
+                self.assertLessEqual(b.run("document.documentElement.scrollWidth"), 400, target)
+                self.assertEqual(b.problems(), [], target)
+
+    def test_contrast(self):
+        """Texts against what is behind them: 4.5 to 1, as WCAG asks."""
+        script = """(() => {
+            const light = text => { const c = text.match(/[\\d.]+/g).map(Number);
+                const [r, g, b] = c.map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+                return .2126 * r + .7152 * g + .0722 * b; };
+            const behind = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor;
+                if (!c.startsWith("rgba(0, 0, 0, 0")) return c; } return "rgb(255, 255, 255)"; };
+            return [...document.querySelectorAll("main *, header *, footer *")].filter(e => e.offsetParent &&
+                [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())).map(e => {
+                const x = light(getComputedStyle(e).color), y = light(behind(e));
+                return [(Math.max(x, y) + .05) / (Math.min(x, y) + .05), e.outerHTML.slice(0, 80)]; })
+                .filter(([ratio]) => ratio < 4.5); })()"""
+        for dark in [False, True]:
+            b = self.browser(dark=dark)
+            for target in PAGES:
+                b.open(self.server.address + target)
+                self.assertEqual(b.run(script), [], target)
+
+    def test_a_page_follows_its_run(self):
+        held = self.p.hold()
+        try:
+            b = self.browser()
+            b.open(self.server.address + "/")
+            run = b.run("document.querySelector('main table a').textContent")
+            b.open(self.server.address + "/run?name=" + run)
+            before = b.run("document.querySelector('[role=status]').textContent")
+            b.until(f"document.querySelector('[role=status]').textContent !== {json.dumps(before)}")
+        finally:
+            held.send_signal(signal.SIGINT)
+            held.wait(timeout=TIMEOUT_S)
+        b.until("document.querySelector('[role=status]')?.textContent.startsWith('interrupted')")
+        self.assertEqual(b.problems(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
