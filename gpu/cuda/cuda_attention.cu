@@ -1,16 +1,20 @@
-/* Attention over packed sequences of any length and head size: a block for each sequence and head,
- * a warp for each query, or key, at a time. Lanes hold columns of the head; scores are warp sums.
- * The softmax goes along with the keys (Milakov and Gimelshein 2018), so nothing quadratic is kept.
- * The backward goes over queries for dq, and over keys for dk and dv: every number is written by
- * one thread.
+/* Attention over packed sequences of any length and head size: a block for each sequence and head.
+ * It goes over tiles of 32 queries by 32 keys, whose scores are products of tiles in shared memory.
+ * The softmax goes along with the tiles (Milakov and Gimelshein 2018), so nothing quadratic is
+ * kept. The backward goes over queries for dq, and over keys for dk and dv: every number is written
+ * by one thread, which sums in order.
  *
- * A thread holds HELD columns of a result; wider heads are computed in slices (grid.z), for each of
- * which the scores are worked out again. */
+ * In a tile a warp has PER rows, a lane one column. A thread holds the results of PARTS tiles of
+ * columns; wider heads are computed in slices (grid.z), for each of which the scores are worked out
+ * again. */
 #include "gpu/cuda/launch.h"
 
 #include <math.h>
 
-enum { HELD = 4, SLICE = HELD * WARP, ATTENTION_WARPS = 4 };
+enum { TILE = WARP, ATTENTION_WARPS = 4, PER = TILE / ATTENTION_WARPS, PARTS = 2 };
+enum { SLICE = PARTS * TILE };
+typedef float tile[TILE][TILE + 1];
+#define TILE_ROW ((size_t)PER * (threadIdx.x / WARP))
 
 /* What a block works on. */
 struct head {
@@ -38,54 +42,122 @@ __device__ static inline size_t seen(const struct gpu_attention *at, const struc
     return at->causal ? h->m - h->n + 1 + i : h->m;
 }
 
-__device__ static inline float dot(const float *x, const float *y, size_t size)
+__device__ static inline size_t at_most(size_t n)
 {
-    float sum = 0;
-    for (size_t d = LANE; d < size; d += WARP)
-        sum += x[d] * y[d];
-    return warp_sum(sum);
+    return n < TILE ? n : (size_t)TILE;
 }
 
-/* sum += by * the slice of x */
-__device__ static inline void add_slice(float *sum, float by, const float *x, const struct head *h)
+/* Rows of a head, from one on. */
+struct strip {
+    const float *x;
+    size_t ld, rows;
+};
+__device__ static inline struct strip strip_of(const float *x, size_t ld, size_t first, size_t from,
+                                               size_t n, size_t column)
 {
-    for (unsigned i = 0; i < HELD; i++)
-        if (h->from + i * WARP + LANE < h->to)
-            sum[i] += by * x[h->from + i * WARP + LANE];
+    struct strip s = {x + (first + from) * ld + column, ld, at_most(n - from)};
+    return s;
 }
 
-__device__ static inline void store_slice(float *y, const float *sum, float by,
-                                          const struct head *h)
+/* Columns c .. of the strip, below `end`; zero beyond what there is. */
+__device__ static inline void load_tile(tile to, const struct strip *s, size_t c, size_t end)
 {
-    for (unsigned i = 0; i < HELD; i++)
-        if (h->from + i * WARP + LANE < h->to)
-            y[h->from + i * WARP + LANE] = by * sum[i];
+    for (size_t r = threadIdx.x / WARP; r < TILE; r += ATTENTION_WARPS)
+        to[r][LANE] = r < s->rows && c + LANE < end ? s->x[r * s->ld + c + LANE] : 0;
+}
+
+/* sum[r] = the thread's row r of a times row LANE of b */
+__device__ static inline void multiply(float *sum, tile x, tile y, const struct strip *a,
+                                       const struct strip *b, size_t size)
+{
+    for (int r = 0; r < PER; r++)
+        sum[r] = 0;
+    for (size_t c = 0; c < size; c += TILE) {
+        __syncthreads(); /* whoever reads the tiles is done */
+        load_tile(x, a, c, size);
+        load_tile(y, b, c, size);
+        __syncthreads();
+        for (int k = 0; k < TILE && TILE_ROW < a->rows; k++)
+            for (int r = 0; r < PER; r++)
+                sum[r] += x[TILE_ROW + r][k] * y[LANE][k];
+    }
+}
+
+/* y: columns of the slice from column c on, part p of it, of the strip's rows. */
+__device__ static inline void load_part(tile y, const struct strip *s, const struct head *h, int p)
+{
+    __syncthreads();
+    load_tile(y, s, h->from + p * TILE, h->to);
+    __syncthreads();
+}
+#define EACH_PART(p, h)                                                                            \
+    for (int p = 0; p < PARTS; p++)                                                                \
+        if ((h).from + p * TILE < (h).to)
+
+__device__ static inline void store_part(float *to, const struct head *h, int p, float value)
+{
+    size_t c = h->from + p * TILE + LANE;
+    if (c < h->to)
+        to[c] = value;
 }
 
 __global__ static void attention_kernel(float *out, struct gpu_attention at)
 {
+    __shared__ tile x, y, s;
+    __shared__ float by[TILE];
     struct head h = head_of(&at);
-    for (size_t i = threadIdx.x / WARP; i < h.n; i += ATTENTION_WARPS) {
-        size_t row = h.first + i, end = seen(&at, &h, i);
-        const float *q = at.q + row * at.q_ld + h.column;
-        float sum[HELD] = {0, 0, 0, 0}, top = -INFINITY, total = 0;
-        for (size_t j = 0; j < end; j++) {
-            size_t key = (h.key + j) * at.kv_ld + h.column;
-            float score = dot(q, at.k + key, at.size);
-            if (score > top) { /* the differences first: scores may be large */
-                float by = expf((top - score) * at.scale);
-                total *= by;
-                for (unsigned k = 0; k < HELD; k++)
-                    sum[k] *= by;
-                top = score;
+    for (size_t q0 = 0; q0 < h.n; q0 += TILE) {
+        struct strip queries = strip_of(at.q, at.q_ld, h.first, q0, h.n, h.column);
+        float sum[PARTS][PER] = {}, top = -INFINITY, total = 0;
+        size_t end = seen(&at, &h, q0 + queries.rows - 1);
+        for (size_t k0 = 0; k0 < end; k0 += TILE) {
+            struct strip keys = strip_of(at.k, at.kv_ld, h.key, k0, h.m, h.column);
+            struct strip values = strip_of(at.v, at.kv_ld, h.key, k0, h.m, h.column);
+            float score[PER];
+            multiply(score, x, y, &queries, &keys, at.size);
+            for (int r = 0; r < PER; r++)
+                s[TILE_ROW + r][LANE] =
+                    TILE_ROW + r < queries.rows && k0 + LANE < seen(&at, &h, q0 + TILE_ROW + r)
+                        ? score[r]
+                        : -INFINITY;
+            __syncthreads();
+            if (threadIdx.x < queries.rows) { /* a thread for each row */
+                float *row = s[threadIdx.x], next = top;
+                for (int j = 0; j < TILE; j++)
+                    next = fmaxf(next, row[j]);
+                /* The differences first: scores may be large. */
+                float less = next > top ? expf((top - next) * at.scale) : 1;
+                total *= less;
+                for (int j = 0; j < TILE; j++) {
+                    row[j] = row[j] == -INFINITY ? 0 : expf((row[j] - next) * at.scale);
+                    total += row[j];
+                }
+                top = next;
+                by[threadIdx.x] = less;
             }
-            float p = expf((score - top) * at.scale);
-            total += p;
-            add_slice(sum, p, at.v + key, &h);
+            EACH_PART(p, h)
+            {
+                load_part(y, &values, &h, p);
+                for (int r = 0; r < PER; r++) {
+                    float z = TILE_ROW + r < queries.rows ? sum[p][r] * by[TILE_ROW + r] : 0;
+                    for (size_t j = 0; j < keys.rows && TILE_ROW < queries.rows; j++)
+                        z += s[TILE_ROW + r][j] * y[j][LANE];
+                    sum[p][r] = z;
+                }
+            }
         }
-        store_slice(out + row * at.heads * at.size + h.column, sum, 1 / total, &h);
-        if (LANE == 0 && h.from == 0)
-            at.lse[row * at.heads + blockIdx.y] = top * at.scale + logf(total);
+        __syncthreads();
+        if (threadIdx.x < queries.rows) {
+            by[threadIdx.x] = 1 / total;
+            if (h.from == 0)
+                at.lse[(h.first + q0 + threadIdx.x) * at.heads + blockIdx.y] =
+                    top * at.scale + logf(total);
+        }
+        __syncthreads();
+        EACH_PART(p, h)
+        for (size_t r = TILE_ROW; r < TILE_ROW + PER && r < queries.rows; r++)
+            store_part(out + (h.first + q0 + r) * at.heads * at.size + h.column, &h, p,
+                       sum[p][r - TILE_ROW] * by[r]);
     }
 }
 
@@ -97,7 +169,7 @@ static dim3 grid_of(const struct gpu_attention *at)
 
 static void attention(struct gpu_queue *q, float *out, const struct gpu_attention *at)
 {
-    LAUNCH(q, attention_kernel, grid_of(at), ATTENTION_WARPS *WARP, out, *at);
+    LAUNCH(q, attention_kernel, grid_of(at), ATTENTION_WARPS * WARP, out, *at);
 }
 
 struct backward {
@@ -107,55 +179,120 @@ struct backward {
     float *mean; /* (rows of q, heads): the sum over keys of p dp */
 };
 
-/* With p the probabilities and dp = dout . v: dq = scale * (sum p dp k - (sum p dp) sum p k). */
+/* A tile of queries and keys: the strips, and the thread's p and dp = dout . v. */
+struct pair {
+    struct strip q, k, v, dout;
+    float p[PER], dp[PER];
+};
+__device__ static inline struct pair pair_of(const struct backward *b, const struct head *h,
+                                             size_t q0, size_t k0)
+{
+    const struct gpu_attention *at = &b->at;
+    size_t wide = at->heads * at->size;
+    struct pair x = {strip_of(at->q, at->q_ld, h->first, q0, h->n, h->column),
+                     strip_of(at->k, at->kv_ld, h->key, k0, h->m, h->column),
+                     strip_of(at->v, at->kv_ld, h->key, k0, h->m, h->column),
+                     strip_of(b->dout, wide, h->first, q0, h->n, h->column),
+                     {},
+                     {}};
+    return x;
+}
+
+__device__ static inline void probabilities(struct pair *t, tile x, tile y,
+                                            const struct gpu_attention *at, const struct head *h,
+                                            size_t q0, size_t k0)
+{
+    multiply(t->dp, x, y, &t->dout, &t->v, at->size);
+    multiply(t->p, x, y, &t->q, &t->k, at->size);
+    for (int r = 0; r < PER; r++) {
+        size_t i = q0 + TILE_ROW + r;
+        bool counts = TILE_ROW + r < t->q.rows && k0 + LANE < seen(at, h, i);
+        t->p[r] = counts
+                      ? expf(t->p[r] * at->scale - at->lse[(h->first + i) * at->heads + blockIdx.y])
+                      : 0;
+        t->dp[r] = counts ? t->dp[r] : 0;
+    }
+}
+
+/* dq = scale * (sum p dp k - (sum p dp) sum p k) */
 __global__ static void queries_back_kernel(struct backward b)
 {
+    __shared__ tile x, y, s, z;
+    __shared__ float means[TILE];
     const struct gpu_attention at = b.at;
     struct head h = head_of(&at);
-    for (size_t i = threadIdx.x / WARP; i < h.n; i += ATTENTION_WARPS) {
-        size_t row = h.first + i, end = seen(&at, &h, i);
-        const float *q = at.q + row * at.q_ld + h.column;
-        const float *dout = b.dout + row * at.heads * at.size + h.column;
-        float weighted[HELD] = {0, 0, 0, 0}, plain[HELD] = {0, 0, 0, 0}, mean = 0;
-        float lse = at.lse[row * at.heads + blockIdx.y];
-        for (size_t j = 0; j < end; j++) {
-            size_t key = (h.key + j) * at.kv_ld + h.column;
-            float p = expf(dot(q, at.k + key, at.size) * at.scale - lse);
-            float dp = dot(dout, at.v + key, at.size);
-            mean += p * dp;
-            add_slice(weighted, p * dp, at.k + key, &h);
-            add_slice(plain, p, at.k + key, &h);
+    for (size_t q0 = 0; q0 < h.n; q0 += TILE) {
+        float weighted[PARTS][PER] = {}, plain[PARTS][PER] = {}, mean = 0;
+        size_t rows = at_most(h.n - q0), end = seen(&at, &h, q0 + rows - 1);
+        for (size_t k0 = 0; k0 < end; k0 += TILE) {
+            struct pair t = pair_of(&b, &h, q0, k0);
+            probabilities(&t, x, y, &at, &h, q0, k0);
+            for (int r = 0; r < PER; r++) {
+                s[TILE_ROW + r][LANE] = t.p[r];
+                z[TILE_ROW + r][LANE] = t.p[r] * t.dp[r];
+            }
+            EACH_PART(p, h)
+            {
+                load_part(y, &t.k, &h, p);
+                for (size_t j = 0; j < t.k.rows && TILE_ROW < rows; j++)
+                    for (int r = 0; r < PER; r++) {
+                        weighted[p][r] += z[TILE_ROW + r][j] * y[j][LANE];
+                        plain[p][r] += s[TILE_ROW + r][j] * y[j][LANE];
+                    }
+            }
+            if (threadIdx.x < rows)
+                for (int j = 0; j < TILE; j++)
+                    mean += z[threadIdx.x][j];
         }
-        for (unsigned k = 0; k < HELD; k++)
-            weighted[k] -= mean * plain[k];
-        store_slice(b.dq + row * at.q_ld + h.column, weighted, at.scale, &h);
-        if (LANE == 0 && h.from == 0)
-            b.mean[row * at.heads + blockIdx.y] = mean;
+        if (threadIdx.x < rows) {
+            means[threadIdx.x] = mean;
+            if (h.from == 0)
+                b.mean[(h.first + q0 + threadIdx.x) * at.heads + blockIdx.y] = mean;
+        }
+        __syncthreads();
+        EACH_PART(p, h)
+        for (size_t r = TILE_ROW; r < TILE_ROW + PER && r < rows; r++)
+            store_part(b.dq + (h.first + q0 + r) * at.q_ld + h.column, &h, p,
+                       at.scale * (weighted[p][r - TILE_ROW] - means[r] * plain[p][r - TILE_ROW]));
     }
 }
 
 /* dk = scale * sum p (dp - mean) q, dv = sum p dout, over the queries that see the key. */
 __global__ static void keys_back_kernel(struct backward b)
 {
+    __shared__ tile x, y, s, z;
     const struct gpu_attention at = b.at;
     struct head h = head_of(&at);
-    for (size_t j = threadIdx.x / WARP; j < h.m; j += ATTENTION_WARPS) {
-        size_t key = (h.key + j) * at.kv_ld + h.column;
-        float dk[HELD] = {0, 0, 0, 0}, dv[HELD] = {0, 0, 0, 0};
-        for (size_t i = 0; i < h.n; i++) {
-            if (j >= seen(&at, &h, i))
+    for (size_t k0 = 0; k0 < h.m; k0 += TILE) {
+        float dk[PARTS][PER] = {}, dv[PARTS][PER] = {};
+        for (size_t q0 = 0; q0 < h.n; q0 += TILE) {
+            struct pair t = pair_of(&b, &h, q0, k0);
+            if (k0 >= seen(&at, &h, q0 + t.q.rows - 1))
                 continue;
-            size_t row = h.first + i;
-            const float *q = at.q + row * at.q_ld + h.column;
-            const float *dout = b.dout + row * at.heads * at.size + h.column;
-            float p = expf(dot(q, at.k + key, at.size) * at.scale -
-                           at.lse[row * at.heads + blockIdx.y]);
-            float dp = dot(dout, at.v + key, at.size);
-            add_slice(dk, p * (dp - b.mean[row * at.heads + blockIdx.y]), q, &h);
-            add_slice(dv, p, dout, &h);
+            probabilities(&t, x, y, &at, &h, q0, k0);
+            for (int r = 0; r < PER; r++) {
+                size_t i = TILE_ROW + r;
+                float mean = i < t.q.rows ? b.mean[(h.first + q0 + i) * at.heads + blockIdx.y] : 0;
+                s[i][LANE] = t.p[r];
+                z[i][LANE] = t.p[r] * (t.dp[r] - mean);
+            }
+            EACH_PART(p, h)
+            {
+                load_part(x, &t.q, &h, p);
+                load_part(y, &t.dout, &h, p);
+                for (size_t i = 0; i < t.q.rows && TILE_ROW < t.k.rows; i++)
+                    for (int r = 0; r < PER; r++) {
+                        dk[p][r] += z[i][TILE_ROW + r] * x[i][LANE];
+                        dv[p][r] += s[i][TILE_ROW + r] * y[i][LANE];
+                    }
+            }
         }
-        store_slice(b.dk + key, dk, at.scale, &h);
-        store_slice(b.dv + key, dv, 1, &h);
+        EACH_PART(p, h)
+        for (size_t r = TILE_ROW; r < TILE_ROW + PER && k0 + r < h.m; r++) {
+            size_t key = (h.key + k0 + r) * at.kv_ld + h.column;
+            store_part(b.dk + key, &h, p, at.scale * dk[p][r - TILE_ROW]);
+            store_part(b.dv + key, &h, p, dv[p][r - TILE_ROW]);
+        }
     }
 }
 
@@ -166,8 +303,8 @@ static void attention_back(struct gpu_queue *q, float *dq, float *dk, float *dv,
     struct backward b = {*at, dq, dk, dv, dout, mean};
     if (!mean)
         return;
-    LAUNCH(q, queries_back_kernel, grid_of(at), ATTENTION_WARPS *WARP, b);
-    LAUNCH(q, keys_back_kernel, grid_of(at), ATTENTION_WARPS *WARP, b);
+    LAUNCH(q, queries_back_kernel, grid_of(at), ATTENTION_WARPS * WARP, b);
+    LAUNCH(q, keys_back_kernel, grid_of(at), ATTENTION_WARPS * WARP, b);
 }
 
 void cuda_fill_attention(struct gpu_ops *t)

@@ -51,12 +51,16 @@ struct fiber {
     void *sp, *tsan;
     char *stack;
     state at;
+    dim3 thread;
     int line;
     unsigned turn;
     uint64_t slot[2]; /* what it exchanges, by turns: the next may be written while this is read */
+    unsigned reduced; /* a warp's first: the turn whose sum this is */
+    uint64_t sum;
 };
 inline fiber f[MOST], home;
 inline unsigned n, cur;
+inline bool idle[MOST / LANES]; /* no lane of the warp can go on */
 inline dim3 thread, block, block_size, grid_size;
 inline char sync_start, sync_end, sync_block, sync_warp[MOST / LANES];
 inline const std::function<void()> *body;
@@ -128,7 +132,7 @@ EMU_OURS inline void begin(fiber *x)
         x->stack =
             (char *)mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     x->at = READY;
-    x->turn = 0;
+    x->turn = x->reduced = 0;
 #ifdef EMU_FAST
     void **sp = (void **)(x->stack + STACK);
     sp[-2] = (void *)entry;
@@ -173,18 +177,20 @@ EMU_OURS inline void release_block()
         if (f[i].line != f[0].line)
             fail("threads wait at different barriers", i);
     }
-    for (unsigned i = 0; i < n; i++)
+    for (unsigned i = 0; i < n; i++) {
         f[i].at = READY;
+        idle[i / LANES] = false;
+    }
 }
 EMU_OURS inline void place(unsigned i)
 {
     cur = i;
-    thread =
-        dim3(i % block_size.x, i / block_size.x % block_size.y, i / block_size.x / block_size.y);
+    thread = f[i].thread;
 }
 EMU_OURS inline bool run_warp(unsigned w, unsigned *left)
 {
-    bool any = false;
+    if (idle[w / LANES])
+        return false;
     unsigned lanes = n - w < LANES ? n - w : LANES, start = drawn(lanes), back = drawn(2);
     for (unsigned k = 0; k < lanes; k++) {
         unsigned i = w + (back ? start + lanes - k : start + k) % lanes;
@@ -193,16 +199,18 @@ EMU_OURS inline bool run_warp(unsigned w, unsigned *left)
         place(i);
         change(&home, &f[i]);
         *left -= f[i].at == DONE;
-        any = true;
     }
-    return release_warp(w) || any;
+    idle[w / LANES] = !release_warp(w);
+    return true;
 }
 EMU_OURS inline void run_block()
 {
     if (__start_emu_shared)
         memset(__start_emu_shared, 0xff, (size_t)(__stop_emu_shared - __start_emu_shared));
-    for (unsigned i = 0; i < n; i++)
+    for (unsigned i = 0; i < n; i++) {
         begin(&f[i]);
+        idle[i / LANES] = false;
+    }
     unsigned warps = (n + LANES - 1) / LANES;
     for (unsigned left = n; left;) {
         bool any = false;
@@ -220,6 +228,8 @@ EMU_OURS inline void run(bool barriers, dim3 g, dim3 b, const std::function<void
     grid_size = g;
     block_size = b;
     n = b.x * b.y * b.z;
+    for (unsigned i = 0; i < n; i++)
+        f[i].thread = dim3(i % b.x, i / b.x % b.y, i / b.x / b.y);
     EMU_TSAN(home.tsan = __tsan_get_current_fiber());
     body = barriers ? &fn : NULL;
     for (size_t i = 0; i < (size_t)g.x * g.y * g.z; i++) {
@@ -259,16 +269,21 @@ template <class T> EMU_OURS T exchange(unsigned mask, T v, unsigned from, int li
     unsigned turn = offer(v, line);
     return of_lane<T>(from, turn);
 }
-/* What the five exchanges of warp_sum() give, by one. */
+/* What the five exchanges of warp_sum() give, by one: the first lane that goes on works it out. */
 template <class T, class F> EMU_OURS T warp_reduce(T v, int line, F join)
 {
     unsigned turn = offer(v, line);
+    fiber *first = &f[cur / LANES * LANES];
     T x[LANES];
+    if (first->reduced == f[cur].turn)
+        return memcpy(x, &first->sum, sizeof *x), x[0];
     for (unsigned i = 0; i < LANES; i++)
         x[i] = of_lane<T>(i, turn);
     for (unsigned o = LANES / 2; o; o /= 2)
         for (unsigned i = 0; i < o; i++)
             x[i] = join(x[i], x[i + o]);
+    first->reduced = f[cur].turn;
+    memcpy(&first->sum, x, sizeof *x);
     return x[0];
 }
 } // namespace emu
