@@ -34,15 +34,15 @@ enum gpu_pooling { GPU_MEAN, GPU_MAX, GPU_SUM };
  * where the device has units for it, else as they are. Sums are f32 in all cases. */
 enum gpu_precision { GPU_F32, GPU_TF32, GPU_BF16 };
 
-/* c (m, n) = act(alpha * op(a) (m, k) * op(b) (k, n) [+ c] [+ beta * base] [+ bias]). op is the
- * transpose if ta or tb is set: a is then stored (k, m), b (n, k). With a mask, c becomes 0 where
- * the mask is not positive: the gradient through a ReLU. */
+/* c (m, n) = act(alpha * op(a) (m, k) * op(b) (k, n) [+ beta * base] [+ bias]). op is the transpose
+ * if ta or tb is set: a is then stored (k, m), b (n, k). With a mask, c becomes 0 where the mask is
+ * not positive: the gradient through a ReLU. */
 struct gpu_matmul {
-    bool ta, tb, accumulate;
+    bool ta, tb;
     bool relu;         /* act */
-    const float *base; /* (m, n), rows ldc apart; not with accumulate */
-    float beta;        /* 0: 1 */
-    const float *mask; /* (m, n), rows ldc apart; not with accumulate, base, bias or relu */
+    float beta;        /* 0: there is no base, and c is not read */
+    const float *base; /* (m, n), rows ldc apart; NULL: c */
+    const float *mask; /* (m, n), rows ldc apart; not with beta, bias or relu */
     const float *bias; /* (n), added to each row */
     enum gpu_precision precision;
     size_t m, n, k;

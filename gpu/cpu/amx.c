@@ -84,7 +84,7 @@ static void epilogue(const struct gpu_matmul *mm, const float *sums, size_t row,
 {
     size_t rows = mm->m - row < AMX_BLOCK ? mm->m - row : AMX_BLOCK;
     size_t cols = mm->n - col < AMX_BLOCK ? mm->n - col : AMX_BLOCK;
-    const float *base = mm->accumulate ? mm->c : mm->base;
+    const float *base = mm->beta == 0 ? NULL : mm->base ? mm->base : mm->c;
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j += LANES) {
             size_t at = (row + i) * mm->ldc + col + j, n = cols - j;
@@ -104,13 +104,14 @@ static void epilogue(const struct gpu_matmul *mm, const float *sums, size_t row,
 /* A base that is scaled becomes c, to which the product is then added. */
 static void begin_with_scaled(struct gpu_queue *q, struct gpu_matmul *mm)
 {
-    if (!mm->base || mm->beta == 0)
+    if (mm->beta == 0 || mm->beta == 1)
         return;
-    q->op->copy_rows(q, mm->c, mm->ldc, mm->base, mm->ldc, NULL, mm->m, mm->n);
+    if (mm->base)
+        q->op->copy_rows(q, mm->c, mm->ldc, mm->base, mm->ldc, NULL, mm->m, mm->n);
     for (size_t i = 0; i < mm->m; i++)
         q->op->scale(q, mm->c + i * mm->ldc, mm->n, mm->beta);
     mm->base = NULL;
-    mm->accumulate = true;
+    mm->beta = 1;
 }
 
 void amx_matmul(struct gpu_queue *q, const struct gpu_matmul *how)

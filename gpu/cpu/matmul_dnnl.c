@@ -78,7 +78,7 @@ static dnnl_status_t multiply_f32(const struct gpu_matmul *mm)
 {
     return dnnl_sgemm(mm->ta ? 'T' : 'N', mm->tb ? 'T' : 'N', (dnnl_dim_t)mm->m, (dnnl_dim_t)mm->n,
                       (dnnl_dim_t)mm->k, mm->alpha, mm->a, (dnnl_dim_t)mm->lda, mm->b,
-                      (dnnl_dim_t)mm->ldb, mm->accumulate ? 1 : 0, mm->c, (dnnl_dim_t)mm->ldc);
+                      (dnnl_dim_t)mm->ldb, mm->beta, mm->c, (dnnl_dim_t)mm->ldc);
 }
 
 /* The operands are rounded into scratch, without gaps between rows. */
@@ -94,36 +94,39 @@ static dnnl_status_t multiply_bf16(struct gpu_queue *q, const struct gpu_matmul 
     q->op->round_bf16(q, b, mm->b, rows_b, cols_b, mm->ldb);
     return dnnl_gemm_bf16bf16f32(mm->ta ? 'T' : 'N', mm->tb ? 'T' : 'N', (dnnl_dim_t)mm->m,
                                  (dnnl_dim_t)mm->n, (dnnl_dim_t)mm->k, mm->alpha, a,
-                                 (dnnl_dim_t)cols_a, b, (dnnl_dim_t)cols_b, mm->accumulate ? 1 : 0,
-                                 mm->c, (dnnl_dim_t)mm->ldc);
+                                 (dnnl_dim_t)cols_a, b, (dnnl_dim_t)cols_b, mm->beta, mm->c,
+                                 (dnnl_dim_t)mm->ldc);
 }
 
 /* The base, scaled, with the bias becomes c, to which the product is then added. */
 static void begin_with_base(struct gpu_queue *q, struct gpu_matmul *mm)
 {
-    if (!mm->base)
+    if (!mm->base || mm->beta == 0)
         return;
     bool close = mm->ldc == mm->n;
     size_t rows = close ? mm->m : 1;
     for (size_t i = 0; i < mm->m; i += rows) {
         float *c = mm->c + i * mm->ldc;
         const float *base = mm->base + i * mm->ldc;
-        if (mm->beta != 0) {
+        if (mm->beta != 1) {
             q->op->copy(q, c, base, rows * mm->n);
             q->op->scale(q, c, rows * mm->n, mm->beta);
             base = c;
         }
         q->op->add_bias(q, c, base, mm->bias, rows, mm->n);
     }
-    mm->accumulate = true;
+    mm->beta = 1;
     mm->bias = NULL;
 }
 
 /* An empty sum: the library would leave c as it is. */
-static void clear(struct gpu_queue *q, const struct gpu_matmul *mm)
+static void scale_base(struct gpu_queue *q, const struct gpu_matmul *mm)
 {
-    for (size_t i = 0; i < mm->m && !mm->accumulate; i++)
-        q->op->fill(q, mm->c + i * mm->ldc, mm->n, 0);
+    for (size_t i = 0; i < mm->m && mm->beta != 1; i++)
+        if (mm->beta == 0)
+            q->op->fill(q, mm->c + i * mm->ldc, mm->n, 0);
+        else
+            q->op->scale(q, mm->c + i * mm->ldc, mm->n, mm->beta);
 }
 
 /* Bias, activation and mask. */
@@ -153,7 +156,7 @@ void cpu_matmul(struct gpu_queue *q, const struct gpu_matmul *how)
     dnnl_status_t status = dnnl_success;
     begin_with_base(q, mm);
     if (mm->k == 0)
-        clear(q, mm);
+        scale_base(q, mm);
     else
         status = mm->precision == GPU_BF16 && bf16 ? multiply_bf16(q, mm) : multiply_f32(mm);
     epilogue(q, mm);

@@ -185,7 +185,6 @@ static cublasStatus_t multiply(struct cuda_queue *q, const struct gpu_matmul *mm
     struct plan_key plans[] = {*key, *key};
     struct product p;
     cublasLtMatmulAlgo_t algorithm;
-    float beta = mm->accumulate ? 1 : !mm->base ? 0 : mm->beta != 0 ? mm->beta : 1;
     const float *base = mm->base ? mm->base : mm->c;
     plans[0].m = cuda_rounded(key->m);
     plans[0].n = cuda_rounded(key->n);
@@ -195,7 +194,7 @@ static cublasStatus_t multiply(struct cuda_queue *q, const struct gpu_matmul *mm
     for (int i = 0; i < 2 && !(i && s == CUBLAS_STATUS_ALLOC_FAILED) && again; i++) {
         s = p.c ? plan(&algorithm, q->device, &plans[i], mm->bias) : s;
         if (!s)
-            s = cublasLtMatmul(q->device->lt, p.how, &mm->alpha, mm->b, p.a, mm->a, p.b, &beta,
+            s = cublasLtMatmul(q->device->lt, p.how, &mm->alpha, mm->b, p.a, mm->a, p.b, &mm->beta,
                                base, p.c, mm->c, p.c, &algorithm, q->workspace, CUBLAS_WORKSPACE,
                                q->stream);
         again = s == CUBLAS_STATUS_NOT_SUPPORTED || s == CUBLAS_STATUS_INVALID_VALUE;
@@ -220,7 +219,7 @@ static struct plan_key key_of(const struct cuda_queue *q, const struct gpu_matmu
     k.ldc = mm->ldc;
     k.ta = mm->ta;
     k.tb = mm->tb;
-    k.beta = mm->accumulate || mm->base;
+    k.beta = mm->beta != 0;
     k.aligned = bits % 16 == 0;
     k.precision = q->device->bf16 ? (int)mm->precision : GPU_F32;
     k.epilogue = mm->bias   ? mm->relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS
@@ -240,7 +239,7 @@ void cuda_matmul(struct gpu_queue *base, const struct gpu_matmul *mm)
     }
     struct plan_key key = key_of(q, mm);
     /* What is left to do once the product is in c. */
-    struct gpu_matmul bare = *mm, rest = {.accumulate = true, .mask = mm->mask};
+    struct gpu_matmul bare = *mm, rest = {.beta = 1, .mask = mm->mask};
     cublasStatus_t s = multiply(q, mm, &key);
     if (s == CUBLAS_STATUS_NOT_SUPPORTED && key.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
         key.epilogue = CUBLASLT_EPILOGUE_DEFAULT;

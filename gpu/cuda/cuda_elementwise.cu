@@ -179,9 +179,7 @@ __global__ static void around_kernel(struct gpu_matmul mm)
     size_t r = ELEMENT / mm.n, c = ELEMENT % mm.n, at = r * mm.ldc + c;
     if (r >= mm.m)
         return;
-    float x = mm.accumulate ? mm.c[at] : 0;
-    if (mm.base)
-        x += (mm.beta != 0 ? mm.beta : 1) * mm.base[at];
+    float x = mm.beta != 0 ? mm.beta * (mm.base ? mm.base : mm.c)[at] : 0;
     if (mm.bias)
         x += mm.bias[c];
     if ((mm.relu && x < 0) || (mm.mask && !(mm.mask[at] > 0)))

@@ -96,7 +96,7 @@ enum { CUBLAS_WORKSPACE = 32 << 20 };
 struct cuda_plans *cuda_plans_new(void);
 void cuda_plans_free(struct cuda_plans *p);
 void cuda_matmul(struct gpu_queue *q, const struct gpu_matmul *mm);
-/* c = act([c] + [beta * base] + [bias]), then masked: what is around a product. */
+/* c = act([beta * base] + [bias]), then masked: what is around a product. */
 void cuda_around_product(struct gpu_queue *q, const struct gpu_matmul *mm);
 
 /* The parts of the table, one per file of kernels. */

@@ -45,7 +45,7 @@ static void matmul_bf16(struct gpu_queue *q, void *const *p)
 static void matmul_transposed(struct gpu_queue *q, void *const *p)
 {
     q->op->matmul(q, &(struct gpu_matmul){.ta = true,
-                                          .accumulate = true,
+                                          .beta = 1,
                                           .m = COLS,
                                           .n = WIDE,
                                           .k = ROWS,

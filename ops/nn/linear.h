@@ -36,6 +36,7 @@ static inline void linear_by(struct gpu_queue *q, float *y, const float *x, stru
                                           .c = y,
                                           .ldc = out,
                                           .base = end.base,
+                                          .beta = end.base ? 1 : 0,
                                           .bias = end.bias,
                                           .relu = end.relu});
 }
@@ -46,15 +47,15 @@ static inline void linear(struct gpu_queue *q, float *y, const float *x, const f
     linear_by(q, y, x, (struct linear_matrix){w, in, false}, t, in, out, end, p);
 }
 
-/* What becomes of the gradient of an input besides: it is multiplied; it is added to dx, or is 0
- * where the mask (T, in) is not positive. */
+/* What becomes of the gradient of an input besides: it is multiplied; beta * dx is added, or it is
+ * 0 where the mask (T, in) is not positive. */
 struct linear_back_end {
     float factor; /* 0: 1 */
-    bool accumulate;
+    float beta;
     const float *mask;
 };
 
-/* dx (T, in) [+]= factor * dy (T, out) w */
+/* dx (T, in) = factor * dy (T, out) w [+ beta * dx] */
 static inline void linear_back_input(struct gpu_queue *q, float *dx, const float *dy,
                                      const float *w, size_t t, size_t in, size_t out,
                                      struct linear_back_end end, enum gpu_precision p)
@@ -70,12 +71,12 @@ static inline void linear_back_input(struct gpu_queue *q, float *dx, const float
                                           .ldb = in,
                                           .c = dx,
                                           .ldc = in,
-                                          .accumulate = end.accumulate,
+                                          .beta = end.beta,
                                           .mask = end.mask});
 }
 
-/* dw (out, in) [+]= dy^T x; db (out) += column sums of dy, unless NULL. */
-static inline void linear_back_weight(struct gpu_queue *q, float *dw, bool accumulate, float *db,
+/* dw (out, in) = dy^T x [+ beta * dw]; db (out) += column sums of dy, unless NULL. */
+static inline void linear_back_weight(struct gpu_queue *q, float *dw, float beta, float *db,
                                       const float *dy, const float *x, size_t t, size_t in,
                                       size_t out, enum gpu_precision p)
 {
@@ -91,7 +92,7 @@ static inline void linear_back_weight(struct gpu_queue *q, float *dw, bool accum
                                           .ldb = in,
                                           .c = dw,
                                           .ldc = in,
-                                          .accumulate = accumulate});
+                                          .beta = beta});
     if (db)
         q->op->add_columns(q, db, dy, t, out);
 }

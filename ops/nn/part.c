@@ -217,10 +217,10 @@ static void project(const struct nn_pass *p, float *y, const float *x, size_t ro
 
 static void project_back_input(const struct nn_pass *p, float *dx, const float *dy, size_t rows,
                                size_t from, size_t cols, const struct nn_projections *at,
-                               bool accumulate)
+                               float beta)
 {
     linear_back_input(p->q, dx, dy, nn_weight(p, at->in_weight) + from * p->d, rows, p->d, cols,
-                      (struct linear_back_end){.accumulate = accumulate}, p->precision);
+                      (struct linear_back_end){.beta = beta}, p->precision);
 }
 
 static void project_back_weight(const struct nn_pass *p, const float *dy, const float *x,
@@ -283,12 +283,12 @@ void nn_attend_back(const struct nn_pass *p, float *dmemory, const struct nn_att
     residual_back(p, s->dn, t->out, &out, (struct linear_back_end){0});
     if (how->memory) {
         p->op->attention_back(p->q, s->wide, s->dkv, s->dkv + p->d, s->dn, &at);
-        project_back_input(p, dmemory, s->dkv, how->keys, p->d, 2 * p->d, &how->at, true);
+        project_back_input(p, dmemory, s->dkv, how->keys, p->d, 2 * p->d, &how->at, 1);
         project_back_weight(p, s->dkv, how->memory, how->keys, p->d, 2 * p->d, &how->at);
     } else {
         p->op->attention_back(p->q, s->wide, s->wide + p->d, s->wide + 2 * p->d, s->dn, &at);
     }
-    project_back_input(p, s->dn, s->wide, p->tokens, 0, cols, &how->at, false);
+    project_back_input(p, s->dn, s->wide, p->tokens, 0, cols, &how->at, 0);
     normalize_back(p, &(struct normed){t->x, t->mean, t->rstd, how->norm});
     project_back_weight(p, s->wide, s->n, p->tokens, 0, cols, &how->at);
 }

@@ -46,7 +46,7 @@ static void test_matmul(void **state)
         fill(&f->r, b, rb, K * N, 1);
         fill(&f->r, c, rc, M * N, 1);
         struct gpu_matmul mm = product(c, a, b, M, N, K, ta, tb);
-        mm.accumulate = accumulate;
+        mm.beta = accumulate ? 1 : 0;
         mm.alpha = 0.5f;
         f->q->op->matmul(f->q, &mm);
         ref_matmul(rc, ra, rb, M, N, K, ta, tb, 0.5, accumulate);
@@ -108,7 +108,7 @@ static void test_matmul_wide(void **state)
             fill(&f->r, c, rc, m * n, 1);
             struct gpu_matmul mm = product(c, a, b, m, n, k, add, !add);
             mm.precision = bf16 ? GPU_BF16 : GPU_F32;
-            mm.accumulate = add;
+            mm.beta = add ? 1 : 0;
             f->q->op->matmul(f->q, &mm);
             ref_matmul(rc, ra, rb, m, n, k, add, !add, 1, add);
             assert_near(c, rc, m * n, 3e-5, "wide product");
@@ -164,6 +164,7 @@ static void multiply_at_the_end(struct fixture *f, const struct fenced *at, enum
     uint64_t with = rng_below(r, 4);
     const float *beside = place(r, &at[BESIDE], m, n, mm.ldc), *c = mm.c;
     mm.base = with == 1 || with == 2 ? beside : NULL;
+    mm.beta = mm.base ? 1 : 0;
     mm.mask = with == 3 ? beside : NULL;
     mm.bias = with == 2 ? place(r, &at[BIAS], 1, n, n) : NULL;
     f->q->op->matmul(f->q, &mm);
@@ -219,7 +220,7 @@ static void test_matmul_epilogue(void **state)
         mm.precision = mode & 16 ? GPU_BF16 : GPU_F32;
         mm.alpha = 2;
         mm.ldc = ld;
-        mm.accumulate = accumulate;
+        mm.beta = accumulate || with_base ? -2 : 0;
         mm.base = with_base ? base : NULL;
         mm.bias = with_bias ? bias : NULL;
         mm.relu = relu;
@@ -228,7 +229,7 @@ static void test_matmul_epilogue(void **state)
         for (size_t i = 0; i < M; i++)
             for (size_t j = 0; j < N; j++) {
                 double x = want[i * N + j] + (with_bias ? rbias[j] : 0) +
-                           (with_base || accumulate ? rbase[i * ld + j] : 0);
+                           (with_base || accumulate ? -2 * rbase[i * ld + j] : 0);
                 sums[i * N + j] = relu && x < 0 ? 0 : x;
             }
         for (size_t i = 0; i < M; i++)

@@ -202,7 +202,8 @@ static void back_to_vectors(struct trainer *t, const struct shard *s, struct gpu
     q->op->fill(q, du + rows * d, (s->s.n - rows) * d, 0);
     if (rows)
         q->op->matmul(q, &mm);
-    mm.ta = mm.accumulate = true;
+    mm.ta = true;
+    mm.beta = 1;
     mm.m = s->s.n;
     mm.k = c->scored;
     mm.a = c->scores + s->first;

@@ -225,7 +225,7 @@ static void end_back(const struct pass *p, const struct graph_gradients *g)
         linear_back(p, g, t->logits[i], t->states, m->heads[i], x->hidden, graph_head_classes[i]);
         linear_back_input(p->q, t->dstates, t->logits[i], p->w->flat + m->heads[i].weight,
                           x->hidden, p->d, graph_head_classes[i],
-                          (struct linear_back_end){.accumulate = i > 0}, p->w->precision);
+                          (struct linear_back_end){.beta = i > 0}, p->w->precision);
     }
     p->q->op->pool_back(p->q, t->dh, t->dstates, NULL, x->hidden_node, x->counting, x->hidden, p->d,
                         GPU_SUM);
