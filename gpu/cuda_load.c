@@ -124,7 +124,5 @@ enum err_code gpu_open(struct gpu_device **out, const char *name, struct pool *p
     enum err_code code = gpu_find(&cpu, &card, name, e);
     if (!code)
         code = cpu ? gpu_open_cpu(out, pool, NULL, e) : cuda.plugin->open(out, card.index, e);
-    if (!code)
-        gpu_fill_absent(*out);
     return err_up(e, code);
 }

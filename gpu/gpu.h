@@ -66,6 +66,10 @@ struct gpu_attention {
     float *lse;  /* (rows of q, heads): logarithm of the softmax's denominator */
     float scale; /* of the scores */
     bool causal;
+    /* With GPU_BF16 a device may compute the attention of long sequences from values rounded to
+     * bf16, forward. */
+    enum gpu_precision precision;
+    size_t longest; /* no sequence has more rows; 0: it is not known */
 };
 
 /* Packed sequences of tokens: token[t] is a row of the table, t's place in its sequence one of the
@@ -355,7 +359,8 @@ enum err_code gpu_open_cpu(struct gpu_device **out, struct pool *pool, const cha
 struct gpu_card {
     int index, driver; /* driver: 1000 * major + 10 * minor */
     char name[128];
-    char class_name[128]; /* "cuda sm_90, runtime 13.0, cuBLASLt 13.1.0" */
+    char class_name[128]; /* "cuda sm_90, runtime 13.0, cuBLASLt 13.1.0, cuDNN 9.19.0" */
+    char no_cudnn[128];   /* why there is none, or "" */
     size_t bytes;
     bool bf16;
 };
@@ -376,8 +381,6 @@ enum err_code gpu_count_cards(int *n, struct err *e);
 /* By name; the pool is the CPU's. */
 enum err_code gpu_open(struct gpu_device **out, const char *name, struct pool *pool, struct err *e);
 void gpu_close(struct gpu_device *d);
-/* Ops on images that the back end does not have fail with ERR_UNSUPPORTED; part of gpu_open. */
-void gpu_fill_absent(struct gpu_device *d);
 /* The units that multiply bf16 with cpu_isa(): "tiles", "avx512-bf16", or NULL if there are none
  * and GPU_BF16 is computed as GPU_F32. Results of different units may differ in the last bits. */
 const char *gpu_cpu_bf16(void);

@@ -169,7 +169,8 @@ static dim3 grid_of(const struct gpu_attention *at)
 
 static void attention(struct gpu_queue *q, float *out, const struct gpu_attention *at)
 {
-    LAUNCH(q, attention_kernel, grid_of(at), ATTENTION_WARPS * WARP, out, *at);
+    if (!cudnn_attend(q, out, at))
+        LAUNCH(q, attention_kernel, grid_of(at), ATTENTION_WARPS * WARP, out, *at);
 }
 
 struct backward {
@@ -305,6 +306,37 @@ static void attention_back(struct gpu_queue *q, float *dq, float *dk, float *dv,
         return;
     LAUNCH(q, queries_back_kernel, grid_of(at), ATTENTION_WARPS * WARP, b);
     LAUNCH(q, keys_back_kernel, grid_of(at), ATTENTION_WARPS * WARP, b);
+}
+
+/* ---- for cuDNN's ---- */
+
+__global__ static void ranges_kernel(struct cuda_ranges r, struct gpu_attention at)
+{
+    size_t i = ELEMENT;
+    if (i > at.sequences)
+        return;
+    size_t row = i < at.sequences ? at.first[i] : at.end[i - 1];
+    r.rows[i] = (int32_t)(row * at.heads * at.size);
+    r.sums[i] = (int32_t)(row * at.heads);
+    if (i < at.sequences)
+        r.lengths[i] = (int32_t)(at.end[i] - at.first[i]);
+}
+
+void cuda_ranges_of(struct gpu_queue *q, const struct cuda_ranges *r,
+                    const struct gpu_attention *at)
+{
+    LAUNCH_FLAT(q, ranges_kernel, cuda_cover(at->sequences + 1), THREADS, *r, *at);
+}
+
+__global__ static void widen_kernel(float *y, const uint16_t *x, size_t n)
+{
+    if (ELEMENT < n)
+        y[ELEMENT] = bf16_value(x[ELEMENT]);
+}
+
+void cuda_widen(struct gpu_queue *q, float *y, const uint16_t *x, size_t n)
+{
+    LAUNCH_FLAT(q, widen_kernel, cuda_cover(n), THREADS, y, x, n);
 }
 
 void cuda_fill_attention(struct gpu_ops *t)

@@ -2,6 +2,7 @@
  * streams, which work on their own; gpu_each runs its items one behind the other on the caller's.
  * One card does a step in few large pieces: one group, one shard, whole vectors. */
 #include "gpu/cuda/cuda_queue.h"
+#include "gpu/cuda/cudnn_graph.h"
 #include "gpu/cuda_plugin.h"
 
 #include <cublasLt.h>
@@ -148,10 +149,11 @@ static void close_device(struct gpu_device *base)
         d->pool.queues = q->next;
         destroy(q);
     }
-    cuda_pool_clear(&d->pool);
+    cuda_pool_close(&d->pool);
     if (d->lt)
         cublasLtDestroy(d->lt);
     cuda_plans_free(d->plans);
+    cudnn_cache_free(d->cudnn);
     free(d);
 }
 
@@ -176,7 +178,8 @@ static enum err_code count(int *n, struct err *e)
 static enum err_code card(struct gpu_card *out, int index, struct err *e)
 {
     int n, runtime = 0, major = 0, minor = 0;
-    size_t lt = cublasLtGetVersion();
+    const char *why;
+    size_t lt = cublasLtGetVersion(), dnn = cudnn_version(&why);
     struct cudaDeviceProp p;
     enum err_code code = count(&n, e);
     if (code)
@@ -196,9 +199,14 @@ static enum err_code card(struct gpu_card *out, int index, struct err *e)
     minor = p.minor;
     snprintf(out->name, sizeof out->name, "%.100s", p.name);
     out->bytes = p.totalGlobalMem;
-    snprintf(out->class_name, sizeof out->class_name,
-             "cuda sm_%d%d, runtime %d.%d, cuBLASLt %zu.%zu.%zu", major, minor, runtime / 1000,
-             runtime % 1000 / 10, lt / 10000, lt / 100 % 100, lt % 100);
+    int n_class =
+        snprintf(out->class_name, sizeof out->class_name,
+                 "cuda sm_%d%d, runtime %d.%d, cuBLASLt %zu.%zu.%zu", major, minor, runtime / 1000,
+                 runtime % 1000 / 10, lt / 10000, lt / 100 % 100, lt % 100);
+    if (dnn)
+        snprintf(out->class_name + n_class, sizeof out->class_name - (size_t)n_class,
+                 ", cuDNN %zu.%zu.%zu", dnn / 10000, dnn / 100 % 100, dnn % 100);
+    snprintf(out->no_cudnn, sizeof out->no_cudnn, "%s", dnn ? "" : why);
     out->bf16 = major >= 8;
     return major * 10 + minor >= 75
                ? OK
@@ -229,6 +237,8 @@ static enum err_code open_device(struct gpu_device **out, int index, struct err 
     cuda_fill_sequence(ops);
     cuda_fill_loss(ops);
     cuda_fill_outcome(ops);
+    cuda_fill_pools(ops);
+    cuda_fill_convolution(ops);
     pthread_mutex_init(&d->pool.lock, NULL);
     d->index = index;
     d->bf16 = c.bf16;

@@ -65,15 +65,8 @@ __global__ static void round_bf16_kernel(uint16_t *y, const float *x, size_t row
                                          size_t ld)
 {
     size_t r = ELEMENT / cols, c = ELEMENT % cols;
-    if (r >= rows)
-        return;
-    union {
-        float value;
-        uint32_t bits;
-    } u = {x[r * ld + c]};
-    uint32_t rounded = (u.bits + 0x7fff + (u.bits >> 16 & 1)) >> 16;
-    bool nan = (u.bits & 0x7fffffff) > 0x7f800000;
-    y[ELEMENT] = (uint16_t)(nan ? u.bits >> 16 | 0x40 : rounded);
+    if (r < rows)
+        y[ELEMENT] = bf16_bits(x[r * ld + c]);
 }
 
 static void round_bf16(struct gpu_queue *q, uint16_t *y, const float *x, size_t rows, size_t cols,

@@ -1,5 +1,5 @@
-/* Losses of rows of logits, and their gradients in place, a warp to each row; the meaning is that of
- * the CPU's: a NaN shows in each of them. */
+/* Losses of rows of logits, and their gradients in place, a warp to each row; the meaning is that
+ * of the CPU's: a NaN shows in each of them. */
 #include "gpu/cuda/launch.h"
 
 #include <math.h>
@@ -60,16 +60,15 @@ __global__ static void cross_entropy_kernel(float *logits, struct gpu_loss how)
                  (c == r.target ? (1 - how.smoothing) * how.scale : 0);
     if (LANE == 0) {
         how.correct[n] = r.at_target == max ? 1.0f / equals : 0.0f;
-        how.loss[n] = logf(total) - (r.at_target - max) +
-                      (how.smoothing > 0
-                           ? how.smoothing * (r.at_target - all / (float)how.cols)
-                           : 0);
+        how.loss[n] =
+            logf(total) - (r.at_target - max) +
+            (how.smoothing > 0 ? how.smoothing * (r.at_target - all / (float)how.cols) : 0);
     }
 }
 
 static void cross_entropy(struct gpu_queue *q, float *logits, const struct gpu_loss *how)
 {
-    LAUNCH(q, cross_entropy_kernel, cuda_cover(how->rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK *WARP,
+    LAUNCH(q, cross_entropy_kernel, cuda_cover(how->rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK * WARP,
            logits, *how);
 }
 
@@ -113,8 +112,8 @@ __global__ static void triplet_kernel(float *logits, struct gpu_loss how)
         bool in = negative(&how, &r, c), swapped = y && (!in || y[c] > r.x[c]);
         float slope = 0;
         if (in)
-            slope = by * hinge(&sum, how.margin + (swapped ? y[c] : r.x[c]) - r.at_target,
-                               how.squared);
+            slope =
+                by * hinge(&sum, how.margin + (swapped ? y[c] : r.x[c]) - r.at_target, how.squared);
         r.x[c] = swapped ? 0 : slope;
         if (y)
             y[c] = swapped ? slope : 0;
@@ -132,7 +131,7 @@ __global__ static void triplet_kernel(float *logits, struct gpu_loss how)
 
 static void triplet_loss(struct gpu_queue *q, float *logits, const struct gpu_loss *how)
 {
-    LAUNCH(q, triplet_kernel, cuda_cover(how->rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK *WARP, logits,
+    LAUNCH(q, triplet_kernel, cuda_cover(how->rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK * WARP, logits,
            *how);
 }
 
@@ -157,7 +156,7 @@ __global__ static void siamese_kernel(float *logits, struct gpu_loss how)
 
 static void siamese_loss(struct gpu_queue *q, float *logits, const struct gpu_loss *how)
 {
-    LAUNCH(q, siamese_kernel, cuda_cover(how->rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK *WARP, logits,
+    LAUNCH(q, siamese_kernel, cuda_cover(how->rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK * WARP, logits,
            *how);
 }
 
@@ -219,7 +218,7 @@ static void histogram(struct gpu_queue *q, double *bins, float *logits, const st
     double *part = (double *)cuda_scratch(q, (how->rows + 1) * BINS * sizeof *part);
     if (!part)
         return;
-    LAUNCH(q, histogram_rows_kernel, cuda_cover(how->rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK *WARP,
+    LAUNCH(q, histogram_rows_kernel, cuda_cover(how->rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK * WARP,
            logits, *how);
     LAUNCH_FLAT(q, bins_kernel, (unsigned)how->rows, BINS, part, (const float *)logits, *how);
     LAUNCH_FLAT(q, sum_bins_kernel, 1, BINS, bins, (const double *)part, how->rows);
@@ -234,8 +233,7 @@ __global__ static void histogram_back_kernel(float *logits, const double *dbins,
     const double *d = c == how.target[how.first_row + r] ? dbins : dbins + GPU_BINS;
     float part, x = logits[ELEMENT];
     int bin = bin_of(&part, x);
-    logits[ELEMENT] =
-        x == -INFINITY ? 0 : (float)(d[bin + 1] - d[bin]) * BINS_PER_UNIT * how.scale;
+    logits[ELEMENT] = x == -INFINITY ? 0 : (float)(d[bin + 1] - d[bin]) * BINS_PER_UNIT * how.scale;
 }
 
 static void histogram_back(struct gpu_queue *q, float *logits, const double *dbins,

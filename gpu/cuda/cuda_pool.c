@@ -36,6 +36,14 @@ void cuda_pool_clear(struct cuda_pool *p)
     }
 }
 
+void cuda_pool_close(struct cuda_pool *p)
+{
+    cuda_pool_clear(p);
+    p->idle = p->used; /* what could not be given back */
+    p->used = NULL;
+    cuda_pool_clear(p);
+}
+
 static cudaError_t make(struct cuda_block **out, struct cuda_pool *p, size_t size)
 {
     struct cuda_block *b = calloc(1, sizeof *b);

@@ -28,6 +28,7 @@ struct cuda_device {
     bool bf16; /* it has units for it */
     struct cublasLtContext *lt;
     struct cuda_plans *plans;
+    struct cudnn_cache *cudnn; /* once it is needed */
 };
 
 /* Page-locked memory through which all copies go, in two halves: a half is used again when the
@@ -56,6 +57,8 @@ cudaError_t cuda_pool_take(void **out, struct cuda_pool *p, size_t bytes);
 void cuda_pool_give(struct cuda_pool *p, void *memory);
 /* Idle memory goes back to the driver. */
 void cuda_pool_clear(struct cuda_pool *p);
+/* So does all else. */
+void cuda_pool_close(struct cuda_pool *p);
 /* Up to a multiple of an eighth of the power of two below. */
 static inline size_t cuda_rounded(size_t n)
 {
@@ -107,6 +110,28 @@ void cuda_fill_attention(struct gpu_ops *t);
 void cuda_fill_sequence(struct gpu_ops *t);
 void cuda_fill_loss(struct gpu_ops *t);
 void cuda_fill_outcome(struct gpu_ops *t);
+void cuda_fill_pools(struct gpu_ops *t);
+void cuda_fill_convolution(struct gpu_ops *t);
+/* Rows of patches under the filter, (images, height, width of the result; filter's height, width,
+ * in), of images first .. first + n - 1; and the sum of the patches' gradients at each place of
+ * these. */
+void cuda_patches(struct gpu_queue *q, float *patches, const float *x, size_t first, size_t n,
+                  const struct gpu_convolution *how);
+void cuda_patches_back(struct gpu_queue *q, float *dx, const float *dpatches, size_t first,
+                       size_t n, const struct gpu_convolution *how);
+/* Attention by cuDNN, if the sequences are long and it has a plan for them. */
+bool cudnn_attend(struct gpu_queue *q, float *out, const struct gpu_attention *at);
+/* Where sequences begin, in numbers of the queries and of the logarithms, and how many rows they
+ * have. */
+struct cuda_ranges {
+    int32_t *rows, *sums, *lengths;
+};
+void cuda_ranges_of(struct gpu_queue *q, const struct cuda_ranges *r,
+                    const struct gpu_attention *at);
+/* y = x */
+void cuda_widen(struct gpu_queue *q, float *y, const uint16_t *x, size_t n);
+/* y = x, rounded to bf16 and widened again. */
+void cuda_round_floats(struct gpu_queue *q, float *y, const float *x, size_t n);
 /* *out = the sum of squares. */
 void cuda_sum_squares(struct gpu_queue *q, double *out, const float *x, size_t n);
 

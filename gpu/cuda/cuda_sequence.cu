@@ -59,8 +59,9 @@ static void embed_back(struct gpu_queue *q, float *dtable, float *dpositions, co
 {
     enum { PARTS_BYTES = 16 << 20 };
     size_t n = how->vocabulary * how->cols, most = PARTS_BYTES / (n * sizeof(float));
-    struct cuda_chunks k =
-        cuda_chunks_of(how->tokens, most < 1 ? 1 : most < MOST_CHUNKS ? most : MOST_CHUNKS);
+    struct cuda_chunks k = cuda_chunks_of(how->tokens, most < 1             ? 1
+                                                       : most < MOST_CHUNKS ? most
+                                                                            : MOST_CHUNKS);
     float *part = (float *)cuda_scratch(q, k.n * n * sizeof *part);
     if (!part)
         return;

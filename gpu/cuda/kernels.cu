@@ -1,6 +1,7 @@
 /* All kernels as one unit of translation: the headers of the compiler cost more than they do. */
 #include "gpu/cuda/cuda_attention.cu"
 #include "gpu/cuda/cuda_elementwise.cu"
+#include "gpu/cuda/cuda_images.cu"
 #include "gpu/cuda/cuda_loss.cu"
 #include "gpu/cuda/cuda_norm.cu"
 #include "gpu/cuda/cuda_outcome.cu"

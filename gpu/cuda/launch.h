@@ -62,6 +62,28 @@ __device__ static inline float warp_max(float x)
 }
 #endif
 
+/* ---- bf16: rounded to nearest, ties to even; NaN stays one ---- */
+
+union float_bits {
+    float value;
+    uint32_t bits;
+};
+
+__device__ static inline uint16_t bf16_bits(float x)
+{
+    union float_bits u = {x};
+    uint32_t rounded = (u.bits + 0x7fff + (u.bits >> 16 & 1)) >> 16;
+    bool nan = (u.bits & 0x7fffffff) > 0x7f800000;
+    return (uint16_t)(nan ? u.bits >> 16 | 0x40 : rounded);
+}
+
+__device__ static inline float bf16_value(uint16_t x)
+{
+    union float_bits u;
+    u.bits = (uint32_t)x << 16;
+    return u.value;
+}
+
 /* ---- dropout ---- */
 
 /* SplitMix64's finaliser, as rng_mix(). */

@@ -13,6 +13,7 @@ void nn_encoder_forward(struct gpu_queue *q, const struct nn_model *m, const str
     for (size_t i = 0; i < n; i++) {
         struct nn_attend self = nn_self_attention(&m->layers[i], i, t->sequences, t->offset);
         struct nn_feed feed = nn_feed_of(&m->layers[i], i);
+        self.longest = t->longest;
         nn_attend(&p, t->layers[i].feed.x, &t->layers[i].self, &self);
         nn_feed(&p, i + 1 < n ? t->layers[i + 1].self.x : t->final.x, &t->layers[i].feed, &feed);
     }

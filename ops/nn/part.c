@@ -203,7 +203,9 @@ static struct gpu_attention attention_of(const struct nn_pass *p, const struct n
                                   .kv_ld = own ? 3 * d : 2 * d,
                                   .lse = t->lse,
                                   .scale = 1 / sqrtf((float)(d / heads)),
-                                  .causal = how->causal};
+                                  .causal = how->causal,
+                                  .precision = p->precision,
+                                  .longest = how->longest};
 }
 
 /* y (rows, cols) = x w^T + b for the rows from..from+cols of in_proj. */

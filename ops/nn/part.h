@@ -65,6 +65,7 @@ struct nn_attend {
     bool projected;         /* t->kv holds the keys and values of memory already */
     struct nn_cache *cache; /* self-attention of one token per sequence; or NULL */
     bool causal;
+    size_t longest; /* rows of a sequence, if it is known */
 };
 /* A layer's self-attention, and a decoder layer's attention to the memory. */
 struct nn_attend nn_self_attention(const struct nn_layer *l, size_t layer, size_t sequences,

@@ -60,8 +60,11 @@ void nn_tape_layout(struct nn_tape *t, const struct nn_model *m, const struct nn
     const struct nn_config *c = &m->config;
     size_t n = s->offset[s->n], d = c->d_model;
     *t = (struct nn_tape){.tokens = n, .sequences = s->n};
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n; i++) {
+        size_t length = s->offset[i + 1] - s->offset[i];
         t->pooled_rows += pooled_rows(NULL, s, i);
+        t->longest = length > t->longest ? length : t->longest;
+    }
     t->token = gpu_carve(in, n * sizeof(uint32_t));
     t->offset = gpu_carve(in, (s->n + 1) * sizeof(uint32_t));
     t->pool_row = gpu_carve(in, t->pooled_rows * sizeof(uint32_t));

@@ -41,6 +41,7 @@ struct nn_final_tape {
 /* The encoder's. */
 struct nn_tape {
     size_t tokens, sequences, pooled_rows;
+    size_t longest;                   /* tokens of a sequence */
     uint32_t *token, *offset;         /* device copies */
     uint32_t *pool_row, *pool_offset; /* which rows each sequence pools */
     struct nn_layer_tape *layers;

@@ -10,8 +10,7 @@
 #include <sys/mman.h>
 #include <vector>
 
-struct double_control eqloom_double = {false,  false, false, 0, 0, 0, 88172645463325252u,
-                                       {0, 0}, 0,     0,     0, 0, 0, 0};
+struct double_control eqloom_double;
 uint64_t emu_seed;
 std::recursive_mutex double_lock;
 static std::map<char *, size_t> device; /* allocations */
@@ -80,7 +79,7 @@ void emu_submit(cudaStream_t stream, std::function<void()> work)
     guard hold(double_lock);
     eqloom_double.launches++;
     if (!emu_seed)
-        emu_seed = eqloom_double.seed;
+        emu_seed = eqloom_double.seed ? eqloom_double.seed : 88172645463325252u;
     double_submit(stream, work);
 }
 

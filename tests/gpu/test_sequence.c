@@ -64,6 +64,56 @@ static void test_attention(void **state)
     }
 }
 
+/* Sequences and heads beyond one tile of a card; without causality, and in bf16, cuDNN's. Some
+ * numbers of the gradient, drawn. */
+static void test_attention_long(void **state)
+{
+    struct fixture *f = fixture_of(state);
+    enum { SIZE = 72, TOKENS = 230, N = TOKENS * SIZE };
+    static const uint32_t offset[] = {0, 67, 68, TOKENS};
+    static float x[3 * N], dx[3 * N], lse[TOKENS], out[N], dout[N];
+    static double rx[3 * N], rout[N], rdout[N];
+    for (int run = 0; run < 4; run++) {
+        bool causal = run & 1, bf16 = run & 2;
+        struct attention_case c = {.at = {.sequences = 3,
+                                          .heads = 1,
+                                          .size = SIZE,
+                                          .rows = TOKENS,
+                                          .first = offset,
+                                          .end = offset + 1,
+                                          .key_first = offset,
+                                          .key_end = offset + 1,
+                                          .q = x,
+                                          .k = x + SIZE,
+                                          .v = x + 2 * SIZE,
+                                          .q_ld = 3 * SIZE,
+                                          .kv_ld = 3 * SIZE,
+                                          .lse = lse,
+                                          .scale = 0.1f,
+                                          .causal = causal,
+                                          .precision = bf16 ? GPU_BF16 : GPU_F32,
+                                          .longest = TOKENS - 68},
+                                   .weight = rdout,
+                                   .queries = TOKENS,
+                                   .k = SIZE,
+                                   .v = 2 * SIZE};
+        bool rounded = bf16 && !causal && ON_CARD;
+        fill(&f->r, x, rx, 3 * N, 1);
+        fill(&f->r, dout, rdout, N, 1);
+        ref_attention(rout, rx, rx + c.k, rx + c.v, &c.at);
+        f->q->op->attention(f->q, out, &c.at);
+        f->q->op->attention_back(f->q, dx, dx + c.k, dx + c.v, dout, &c.at);
+        assert_int_equal(gpu_finish(f->q, NULL), OK);
+        assert_near(out, rout, N, rounded ? 0.03 : 2e-5, "long attention");
+        for (int i = 0; i < 40; i++) {
+            size_t k = (size_t)rng_below(&f->r, 3 * N);
+            double want = ref_derivative(attention_value, &c, rx, k);
+            if (!(fabs((double)dx[k] - want) <= (rounded ? 0.03 : 1e-4) * (1 + fabs(want))))
+                fail_msg("dqkv[%zu]: %.9g, finite difference %.9g", k, (double)dx[k], want);
+        }
+    }
+}
+
 /* Scores, sums of integers here, of which a rounding is many powers of two. */
 static void test_attention_large(void **state)
 {
@@ -220,9 +270,9 @@ static void test_sums(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_EACH_ISA(test_attention), ON_EACH_ISA(test_attention_large),
-        ON_EACH_ISA(test_embed),     ON_EACH_ISA(test_pool),
-        ON_EACH_ISA(test_sums),
+        ON_EACH_ISA(test_attention),      ON_EACH_ISA(test_attention_large),
+        ON_EACH_ISA(test_attention_long), ON_EACH_ISA(test_embed),
+        ON_EACH_ISA(test_pool),           ON_EACH_ISA(test_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
