@@ -85,5 +85,11 @@ void cuda_pool_give(struct cuda_pool *p, void *memory)
     struct cuda_block *b = unlink_block(&p->used, memory, 0);
     if (b)
         link_block(&p->idle, b);
+#if EQLOOM_PLANT == 4 /* a fault for the tests to find: one of what is in use is idle, too */
+    for (b = p->used; b && b->next;)
+        b = b->next;
+    if (b)
+        link_block(&p->idle, unlink_block(&p->used, b->at, 0));
+#endif
     pthread_mutex_unlock(&p->lock);
 }

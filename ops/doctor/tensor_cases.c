@@ -139,6 +139,62 @@ static void attention(struct gpu_queue *q, void *const *p)
     }
 }
 
+/* In bf16, said to be long: a card may ask cuDNN. */
+static void attention_long(struct gpu_queue *q, void *const *p)
+{
+    const uint32_t *offset = p[3];
+    const float *x = p[0];
+    q->op->attention(q, p[2],
+                     &(struct gpu_attention){.sequences = SEQUENCES,
+                                             .heads = HEADS,
+                                             .size = 32,
+                                             .rows = ROWS,
+                                             .first = offset,
+                                             .end = offset + 1,
+                                             .key_first = offset,
+                                             .key_end = offset + 1,
+                                             .q = x,
+                                             .k = x + COLS,
+                                             .v = x + 2 * COLS,
+                                             .q_ld = 3 * COLS,
+                                             .kv_ld = 3 * COLS,
+                                             .lse = p[1],
+                                             .scale = 0.2F,
+                                             .precision = GPU_BF16,
+                                             .longest = 128});
+}
+
+static void convolve(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
+{
+    struct gpu_convolution how = {3, 6, 7, 4, 8, 3, 2, true, precision};
+    q->op->convolve(q, p[2], p[0], p[1], p[3], &how);
+    q->op->convolve_back_input(q, p[4], p[5], p[1], &how);
+    q->op->convolve_back_filters(q, p[6], p[7], p[5], p[0], &how);
+}
+
+static void convolution_f32(struct gpu_queue *q, void *const *p)
+{
+    convolve(q, p, GPU_F32);
+}
+
+static void convolution_tf32(struct gpu_queue *q, void *const *p)
+{
+    convolve(q, p, GPU_TF32);
+}
+
+static void convolution_bf16(struct gpu_queue *q, void *const *p)
+{
+    convolve(q, p, GPU_BF16);
+}
+
+/* The places are bytes in memory of floats. */
+static void max_pool(struct gpu_queue *q, void *const *p)
+{
+    struct gpu_max_pool how = {2, 7, 13, 5, 2, 3};
+    q->op->max_pool(q, p[1], p[2], p[0], &how);
+    q->op->max_pool_back(q, p[3], p[1], p[2], &how);
+}
+
 static void embed(struct gpu_queue *q, void *const *p)
 {
     struct gpu_embedding how = {.token = p[5],
@@ -256,6 +312,13 @@ enum { OUTCOME_FLOATS = sizeof(struct gpu_outcome) / sizeof(float) };
             NORMAL, COLS *WIDE                                                                     \
         }                                                                                          \
     }
+#define CONVOLUTION                                                                                \
+    {                                                                                              \
+        MATRIX, MATRIX, RESULT, {NORMAL, 8}, RESULT, MATRIX, MATRIX,                               \
+        {                                                                                          \
+            NORMAL, 8                                                                              \
+        }                                                                                          \
+    }
 #define SCORES                                                                                     \
     {                                                                                              \
         COSINE, ROWS *ROWS                                                                         \
@@ -328,6 +391,14 @@ const struct check_case tensor_cases[] = {
       {ZERO, 3 * ROWS *COLS},
       {OFFSETS, SEQUENCES + 1},
       {ZERO, 3 * ROWS *COLS}}},
+    {"attention bf16",
+     3e-2,
+     attention_long,
+     {{NORMAL, 3 * ROWS *COLS}, {ZERO, ROWS *HEADS}, RESULT, {OFFSETS, SEQUENCES + 1}}},
+    {"convolution f32", 1e-5, convolution_f32, CONVOLUTION},
+    {"convolution tf32", 3e-2, convolution_tf32, CONVOLUTION},
+    {"convolution bf16", 1e-1, convolution_bf16, CONVOLUTION},
+    {"max_pool", 0, max_pool, {MATRIX, RESULT, RESULT, RESULT}},
     {"embed",
      1e-5,
      embed,

@@ -4,7 +4,7 @@
 set -eu
 [ -e "$2" ] || { echo "skipped: run 'ninja cuda-tests' first"; exit 77; }
 eqloom=$(readlink -f "$1")
-double=$2
+double=$(readlink -f "$2")
 source=$3
 fail() {
     echo "FAILED: $*" >&2
@@ -16,7 +16,7 @@ cd "$work"
 
 EQLOOM_CUDA=$double "$eqloom" doctor >doctor || fail "doctor: $(cat doctor)"
 grep -q '^cuda:0: a double of a card' doctor || fail "doctor names no card"
-[ "$(grep -c '^  ok ' doctor)" -ge 18 ] || fail "doctor checks too little: $(cat doctor)"
+[ "$(grep -c '^  ok ' doctor)" -ge 26 ] || fail "doctor checks too little: $(cat doctor)"
 EQLOOM_CUDA=$double "$eqloom" doctor --json | grep -q '"repeats":true' || fail "doctor --json"
 EQLOOM_CUDA=$work/none.so "$eqloom" doctor | grep -q 'no card: the CUDA back end' || fail "no back end"
 : >none.so
@@ -70,6 +70,12 @@ network() {
 network none cpu.json
 network "$double" card.json
 grep -q 'cuda sm_90' card.json || fail "numerics of the network"
+
+# Its vectors, by both cards, in turns.
+EQLOOM_CUDA=$double EQLOOM_DOUBLE_LOG=$work/log.cards "$eqloom" --store store run "$source/jobs/papers.yaml" \
+    vectors --allow-outside --set steps=4 --set d=8 --set model.log_every=1 --set model.device=cpu >log 2>&1 ||
+    fail "vectors: $(cat log)"
+grep -q '^[1-9][0-9]* [1-9][0-9]*$' log.cards || fail "not both cards: $(cat log.cards)"
 python3 - cpu.json card.json <<'P' || fail "losses differ"
 import json, sys
 a, b = ([m.get("value", 0) for m in json.load(open(name))["value"]["metrics"] if m["name"] == "loss"]

@@ -99,6 +99,17 @@ float double_bf16(float x)
     return x;
 }
 
+/* $EQLOOM_DOUBLE_LOG: the work that each card was given, for tests of commands. */
+__attribute__((destructor)) static void tell()
+{
+    const char *name = getenv("EQLOOM_DOUBLE_LOG");
+    FILE *f = name ? fopen(name, "w") : NULL;
+    if (f) {
+        fprintf(f, "%ld %ld\n", eqloom_double.submitted[0], eqloom_double.submitted[1]);
+        fclose(f);
+    }
+}
+
 extern "C" {
 
 /* ---- runtime ---- */

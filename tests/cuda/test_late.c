@@ -210,6 +210,11 @@ static void test_launches(void **state)
 
 /* ---- models as they are used ---- */
 
+static long launched(void)
+{
+    return control->launches + control->products + control->copies + control->clears;
+}
+
 static void save(Eqloom__Checkpoint *c, struct chunk_memory *memory, uint32_t decoder_layers)
 {
     struct trainer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
@@ -227,19 +232,27 @@ static void save(Eqloom__Checkpoint *c, struct chunk_memory *memory, uint32_t de
     session_close(&s);
 }
 
-static enum err_code use(float *vectors, struct generated *out, const char *device,
+/* counts: what a card is given to do to embed, and to generate, or NULL. */
+static enum err_code use(float *vectors, struct generated *out, long counts[2], const char *device,
                          const Eqloom__Checkpoint *c, struct chunk_memory *memory,
                          const Eqloom__TokenBatch *b, struct err *e)
 {
+    long before = 0;
     struct chunk_io io = {memory, chunk_memory_put, chunk_memory_get};
     struct generator_options o = {.beam = 3, .max_tokens = 5};
     struct loaded *m;
     enum err_code code = loaded_new(&m, device, c, &io, e);
     if (code)
         return code;
+    if (counts)
+        before = launched();
     code = embedder_run(vectors, m, b, true, &memory->a, e);
+    if (counts)
+        counts[0] = launched() - before;
     if (!code && out)
         code = generator_run(out, m, b, &o, &memory->a, e);
+    if (counts)
+        counts[1] = launched() - before - counts[0];
     loaded_free(m);
     return code;
 }
@@ -253,8 +266,12 @@ static void test_use(void **state)
     Eqloom__Checkpoint c;
     save(&c, &memory, 2);
     Eqloom__TokenBatch *b = toy_batch(&memory.a, 3, 0, MANY, 3, 12);
-    assert_int_equal(use(want, want_text, "cpu", &c, &memory, b, NULL), OK);
-    assert_int_equal(use(got, text, "cuda", &c, &memory, b, NULL), OK);
+    assert_int_equal(use(want, want_text, NULL, "cpu", &c, &memory, b, NULL), OK);
+    long counts[2] = {0};
+    assert_int_equal(use(got, text, counts, "cuda", &c, &memory, b, NULL), OK);
+    print_message("embed %ld, generate %ld\n", counts[0], counts[1]);
+    assert_int_equal(counts[0], 21);
+    assert_int_equal(counts[1], 207);
     for (size_t i = 0; i < MANY * D; i++)
         assert_true(fabsf(want[i] - got[i]) < 1e-5f);
     for (size_t i = 0; i < MANY; i++) {

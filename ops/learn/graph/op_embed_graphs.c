@@ -4,6 +4,8 @@
 #include "ops/learn/graph/graph_corpus.h"
 #include "ops/learn/graph/graph_embedder.h"
 
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +27,11 @@ static const struct op_port outputs[] = {
     {0},
 };
 
+/* The network on each device that may be used; equations go to them in turns. */
 struct shared {
-    struct graph_embedder *model;
+    struct graph_embedder *models[GPU_CARDS];
+    size_t n;
+    atomic_size_t turn;
     struct digest alphabet; /* 0: the checkpoint does not say */
 };
 
@@ -35,22 +40,37 @@ static void release(void *state)
     struct shared *s = state;
     if (!s)
         return;
-    graph_embedder_free(s->model);
+    for (size_t i = 0; i < s->n; i++)
+        graph_embedder_free(s->models[i]);
     free(s);
+}
+
+static enum err_code open_all(struct shared *s, struct op_ctx *ctx, const Eqloom__Checkpoint *c,
+                              struct err *e)
+{
+    int index[GPU_CARDS];
+    size_t n;
+    struct chunk_io io = learn_chunks(ctx);
+    enum err_code code = gpu_find_all(index, &n, op_string(ctx, "device"), e);
+    while (!code && s->n < n) {
+        char name[16];
+        snprintf(name, sizeof name, index[s->n] < 0 ? "cpu" : "cuda:%d", index[s->n]);
+        if (!(code = graph_embedder_new(&s->models[s->n], name, learn_precision(ctx), c, &io, e)))
+            s->n++;
+    }
+    return err_up(e, code);
 }
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
     ProtobufCMessage *message;
-    struct chunk_io io = learn_chunks(ctx);
     struct shared *s = calloc(1, sizeof *s);
     if (!s)
         return err_fail(e, ERR_NOMEM, "no memory to prepare embedding");
     enum err_code code = err_up(e, op_get(&message, ctx, "checkpoint", 0, e));
     const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
     if (!code)
-        code = err_up(e, graph_embedder_new(&s->model, op_string(ctx, "device"),
-                                            learn_precision(ctx), c, &io, e));
+        code = err_up(e, open_all(s, ctx, c, e));
     if (code) {
         release(s);
         return code;
@@ -63,7 +83,8 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    const struct shared *s = state;
+    struct shared *s = state;
+    const struct graph_embedder *model = s->models[atomic_fetch_add(&s->turn, 1) % s->n];
     struct arena *a = op_arena(ctx);
     ProtobufCMessage *message;
     enum err_code code = op_get(&message, ctx, "graphs", 0, e);
@@ -72,12 +93,12 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     const Eqloom__Graph *g = (const Eqloom__Graph *)message;
     if (learn_vocabulary_differs(&g->vocabulary_id, s->alphabet))
         return err_fail(e, ERR_INPUT, "the graph has another alphabet than the model");
-    uint32_t first[] = {0, (uint32_t)g->n_parent}, size = graph_embedder_size(s->model);
+    uint32_t first[] = {0, (uint32_t)g->n_parent}, size = graph_embedder_size(model);
     struct graph_vertex *vertices = arena_array(a, struct graph_vertex, g->n_parent + 1);
     float *values = arena_array(a, float, size);
     struct graph_set set = {vertices, first, 1};
     if ((code = graph_vertices_read(vertices, g, e)) ||
-        (code = graph_embedder_run(values, s->model, &set, a, e)))
+        (code = graph_embedder_run(values, model, &set, a, e)))
         return err_up(e, code);
     Eqloom__EmbeddingBatch out = EQLOOM__EMBEDDING_BATCH__INIT;
     out.dim = size;
