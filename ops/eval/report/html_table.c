@@ -17,7 +17,7 @@ void html_table(struct buf *out, const Eqloom__Table *t, const char *class, bool
         for (size_t c = 0; c < t->rows[i]->n_cells; c++) {
             bool name = named && !c;
             buf_puts(out, name ? "<th>" : "<td>");
-            html_text(out, t->rows[i]->cells[c]);
+            html_count(out, t->rows[i]->cells[c]);
             buf_puts(out, name ? "</th>" : "</td>");
         }
         buf_puts(out, "</tr>\n");

@@ -103,9 +103,11 @@ static void write_corpus(struct buf *out, struct arena *a, const struct corpus_s
             longest = i;
     }
     buf_puts(out, "<section><h2>Corpus</h2>\n<div class=\"cards\">");
-    for (size_t i = 0; i < table->n_rows; i++)
-        buf_printf(out, "<div class=\"card\"><b>%s</b><span>%s</span></div>",
-                   table->rows[i]->cells[1], table->rows[i]->cells[0]);
+    for (size_t i = 0; i < table->n_rows; i++) {
+        buf_puts(out, "<div class=\"card\"><b>");
+        html_count(out, table->rows[i]->cells[1]);
+        buf_printf(out, "</b><span>%s</span></div>", table->rows[i]->cells[0]);
+    }
     buf_printf(out,
                "</div>\n<p class=\"note\">A shape is a term without regard to its numbers and "
                "symbols; %s.</p>\n",

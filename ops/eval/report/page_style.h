@@ -41,7 +41,7 @@ static const char page_style[] =
     ".scatter .label{font:500 12px ui-monospace,Menlo,Consolas,monospace;fill:var(--ink);"
     "text-anchor:middle;paint-order:stroke;stroke:var(--paper);stroke-width:3.5px;"
     "pointer-events:none}\n"
-    ".charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(380px,1fr));gap:26px;"
+    ".charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,380px),1fr));gap:26px;"
     "align-items:start}\n"
     ".title{font-size:13px;font-weight:600;fill:var(--ink)}.tick{font-size:11px;fill:var(--soft)}\n"
     ".grid{stroke:var(--line)}.bar{fill:var(--accent);fill-opacity:.8}\n"
