@@ -35,11 +35,11 @@ enum err_code text_model_load(struct text_model *m, const struct tool_args *args
     *m = (struct text_model){0};
     enum err_code code = tool_get(&message, args, checkpoint, KIND_CHECKPOINT, &work, e);
     const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
-    if (!code)
-        code = load_vocabulary(m, args, c, e);
     const char *device = tool_value(args, "device");
     if (!code)
         code = loaded_new(&m->model, device ? device : "cpu", c, &io, e);
+    if (!code)
+        code = load_vocabulary(m, args, c, e);
     if (!code) {
         m->step = c->step;
         m->dim = m->model->model->config.d_model;

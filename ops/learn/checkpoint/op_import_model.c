@@ -3,6 +3,7 @@
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/checkpoint/safetensors_read.h"
 #include "ops/nn/graph/graph_model.h"
+#include "ops/nn/image/image_model.h"
 
 #include <string.h>
 
@@ -16,15 +17,21 @@ static enum err_code describe(const struct nn_table **out, char **text, struct a
                               const char *file, struct err *e)
 {
     struct graph_config graph;
+    struct image_config image;
     struct nn_config c;
     struct graph_model *network;
     struct nn_model *m;
     struct err inner;
     enum err_code code;
-    bool is_graph = graph_config_is(*text);
-    if (is_graph ? graph_config_parse(&graph, *text, &inner) : nn_config_parse(&c, *text, &inner))
+    bool is_graph = graph_config_is(*text), is_image = image_config_is(*text);
+    if (is_image   ? image_config_parse(&image, *text, &inner)
+        : is_graph ? graph_config_parse(&graph, *text, &inner)
+                   : nn_config_parse(&c, *text, &inner))
         return err_fail(e, ERR_INPUT, "%s: %s", file, inner.message);
-    if (is_graph) {
+    if (is_image) {
+        *out = &image_model_new(a, &image)->table;
+        *text = image_config_text(a, &image);
+    } else if (is_graph) {
         if ((code = err_up(e, graph_model_new(&network, a, &graph, e))))
             return code;
         *out = &network->table;

@@ -11,15 +11,27 @@ struct unit {
     double *u, *length, *du;
 };
 
+static double length_of(const float *x, size_t d)
+{
+    double squares = 0;
+    for (size_t c = 0; c < d; c++)
+        squares += (double)x[c] * (double)x[c];
+    return sqrt(squares);
+}
+
+void image_unit(float *x, size_t d)
+{
+    double length = length_of(x, d);
+    for (size_t c = 0; c < d; c++)
+        x[c] = (float)((double)x[c] / (length + EPSILON));
+}
+
 static struct unit normalize(const float *x, size_t n, size_t d, struct arena *a)
 {
     struct unit v = {d, arena_array(a, double, n *d), arena_array(a, double, n),
                      arena_array(a, double, n *d)};
     for (size_t i = 0; i < n; i++) {
-        double squares = 0;
-        for (size_t c = 0; c < d; c++)
-            squares += (double)x[i * d + c] * (double)x[i * d + c];
-        v.length[i] = sqrt(squares);
+        v.length[i] = length_of(x + i * d, d);
         for (size_t c = 0; c < d; c++)
             v.u[i * d + c] = (double)x[i * d + c] / (v.length[i] + EPSILON);
     }

@@ -31,6 +31,9 @@ struct image_loss {
     const uint32_t *label; /* (batch) */
 };
 
+/* x (d) becomes x / (|x| + 1e-5). */
+void image_unit(float *x, size_t d);
+
 struct image_score {
     double loss, accuracy; /* accuracy: share of pairs on their side of 0, of triples in order;
                             * equal ones count a half */

@@ -23,10 +23,15 @@ struct step_result {
 struct learner {
     const char *architecture; /* as its checkpoints say it */
     const struct nn_table *table;
-    const char *vocabulary; /* the input whose id they name */
+    const char *vocabulary; /* the input whose id they name, or NULL */
     bool validates;
     void *self;
     const struct learner_calls *call;
+    /* What another model of this architecture may have more or less of, behind all else: the lines
+     * of an architecture that begin so, and how to read that one's weights. NULL: nothing. */
+    const char *differs;
+    enum err_code (*begin_with)(float *weights, void *self, const Eqloom__Checkpoint *c,
+                                const struct chunk_io *io, struct arena *a, struct err *e);
 };
 struct learner_calls {
     enum err_code (*open)(void *self, struct op_ctx *ctx, struct gpu_device *device, struct err *e);

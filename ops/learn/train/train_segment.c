@@ -188,10 +188,17 @@ static enum err_code alloc_state(struct session *s, struct err *e)
     return OK;
 }
 
-/* ERR_INPUT names the first line in which they differ, pooling apart. */
-static enum err_code compare_architectures(const char *has, const char *needs, struct err *e)
+/* 0: none. */
+static struct digest vocabulary_of(const struct session *s)
 {
-    static const char ignored[] = "pooling=";
+    const char *input = s->learner->vocabulary;
+    return input ? op_input_id(s->ctx, input, 0) : (struct digest){0};
+}
+
+/* ERR_INPUT names the first line in which they differ, those apart that begin with `ignored`. */
+static enum err_code compare_architectures(const char *has, const char *needs, const char *ignored,
+                                           struct err *e)
+{
     while (*has || *needs) {
         size_t n = strcspn(has, "\n"), m = strcspn(needs, "\n");
         bool same = n == m && memcmp(has, needs, n) == 0;
@@ -212,13 +219,16 @@ static enum err_code begin_with(struct session *s, const Eqloom__Checkpoint *c, 
     struct chunk_io io = learn_chunks(s->ctx);
     const struct learner *l = s->learner;
     struct trainer_state weights = {.weights = s->state.weights};
-    enum err_code code = err_up(e, compare_architectures(c->architecture, l->architecture, e));
+    enum err_code code = err_up(e, compare_architectures(c->architecture, l->architecture,
+                                                         l->differs ? l->differs : "pooling=", e));
     if (code)
         return code;
-    if (learn_vocabulary_differs(&c->vocabulary_id, op_input_id(s->ctx, l->vocabulary, 0)))
+    if (!l->begin_with && learn_vocabulary_differs(&c->vocabulary_id, vocabulary_of(s)))
         return err_fail(e, ERR_INPUT, "init: its model was trained with another vocabulary");
-    if ((code = err_up(e, checkpoint_read(&weights, l->table, c, &io, op_arena(s->ctx), e))))
-        return code;
+    code = l->begin_with ? l->begin_with(weights.weights, l->self, c, &io, op_arena(s->ctx), e)
+                         : checkpoint_read(&weights, l->table, c, &io, op_arena(s->ctx), e);
+    if (code)
+        return err_up(e, code);
     memset(s->state.m, 0, l->table->total * sizeof *s->state.m);
     memset(s->state.v, 0, l->table->total * sizeof *s->state.v);
     s->state.steps = 0;
@@ -291,10 +301,10 @@ static enum err_code emit(struct session *s, bool finished, struct err *e)
         kept.best = NULL;
     if (code || (code = checkpoint_write(&out, l->architecture, l->table, &kept, &io, a, e)))
         return err_up(e, code);
-    struct digest vocabulary = op_input_id(ctx, l->vocabulary, 0), parent = op_previous_id(ctx);
+    struct digest vocabulary = vocabulary_of(s), parent = op_previous_id(ctx);
     out.metrics = s->series.all;
     out.n_metrics = s->series.n;
-    out.vocabulary_id.len = DIGEST_SIZE;
+    out.vocabulary_id.len = l->vocabulary ? DIGEST_SIZE : 0;
     out.vocabulary_id.data = vocabulary.bytes;
     out.numerics = numerics(ctx, s->state.steps);
     out.parent_id.len = digest_is_zero(&parent) ? 0 : DIGEST_SIZE;

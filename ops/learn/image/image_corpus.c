@@ -1,0 +1,220 @@
+/* See image_corpus.h. */
+#include "ops/learn/image/image_corpus.h"
+
+#include "base/buf.h"
+#include "base/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void image_corpus_free(struct image_corpus *c)
+{
+    free(c->pixels);
+    free(c->mark);
+    free(c->paper);
+    free(c->label);
+    free(c->label_first);
+    free(c->member);
+    free(c->member_first);
+    name_map_free(&c->names);
+    *c = (struct image_corpus){0};
+}
+
+static uint64_t mark_of(const uint8_t *pixels, const uint32_t *label, size_t labels)
+{
+    uint64_t mark = labels;
+    for (size_t i = 0; i < IMAGE_PIXELS; i += sizeof mark) {
+        uint64_t word;
+        memcpy(&word, pixels + i, sizeof word);
+        mark = rng_mix(mark ^ word);
+    }
+    for (size_t i = 0; i < labels; i++)
+        mark = rng_mix(mark ^ label[i]);
+    return mark;
+}
+
+static uint32_t paper_of(struct image_corpus *c, const char *name)
+{
+    bool added;
+    uint32_t paper = (uint32_t)*name_map_put(&c->names, name, c->papers, &added);
+    c->papers += added;
+    return paper;
+}
+
+enum err_code image_corpus_add(struct image_corpus *c, const Eqloom__Image *image,
+                               const Eqloom__Labels *labels, struct err *e)
+{
+    size_t i = c->n, n = labels ? labels->n_labels : 0;
+    if (image->width != IMAGE_WIDTH || image->height != IMAGE_HEIGHT ||
+        image->pixels.len != IMAGE_PIXELS)
+        return err_fail(e, ERR_INPUT,
+                        "a picture has %u x %u pixels; the network reads %d x %d: see op crop",
+                        image->width, image->height, IMAGE_WIDTH, IMAGE_HEIGHT);
+    c->pixels = vec_grow(c->pixels, &c->pixels_cap, (i + 1) * IMAGE_PIXELS, 1);
+    c->mark = vec_grow(c->mark, &c->mark_cap, i + 1, sizeof *c->mark);
+    c->paper = vec_grow(c->paper, &c->paper_cap, i + 1, sizeof *c->paper);
+    c->label = vec_grow(c->label, &c->label_cap, c->labels_n + n + 1, sizeof *c->label);
+    c->label_first = vec_grow(c->label_first, &c->first_cap, i + 2, sizeof *c->label_first);
+    memcpy(c->pixels + i * IMAGE_PIXELS, image->pixels.data, IMAGE_PIXELS);
+    for (size_t k = 0; k < n; k++)
+        c->label[c->labels_n + k] = labels->labels[k];
+    c->mark[i] = mark_of(image->pixels.data, c->label + c->labels_n, n);
+    c->paper[i] = paper_of(c, image->place ? image->place->paper : "");
+    c->label_first[i] = c->labels_n;
+    c->label_first[i + 1] = c->labels_n += n;
+    c->n++;
+    return OK;
+}
+
+void image_corpus_close(struct image_corpus *c)
+{
+    c->member = calloc(c->n + 1, sizeof *c->member);
+    c->member_first = calloc(c->papers + 2, sizeof *c->member_first);
+    if (!c->member || !c->member_first)
+        abort();
+    for (size_t i = 0; i < c->n; i++)
+        c->member_first[c->paper[i] + 1]++;
+    for (size_t p = 0; p < c->papers; p++)
+        c->member_first[p + 1] += c->member_first[p];
+    for (size_t i = 0; i < c->n; i++) /* each paper's place moves on as it is filled */
+        c->member[c->member_first[c->paper[i]]++] = (uint32_t)i;
+    for (size_t p = c->papers; p > 0; p--)
+        c->member_first[p] = c->member_first[p - 1];
+    c->member_first[0] = 0;
+}
+
+/* ---- the sampler ---- */
+
+static size_t of_paper(const struct image_corpus *c, uint32_t paper)
+{
+    return c->member_first[paper + 1] - c->member_first[paper];
+}
+
+static size_t labels_of(const struct image_corpus *c, size_t image)
+{
+    return c->label_first[image + 1] - c->label_first[image];
+}
+
+static bool is_anchor(const struct image_sampler *x, size_t image)
+{
+    const struct image_corpus *c = x->corpus;
+    size_t n = labels_of(c, image);
+    return x->task == IMAGE_LABELS ? n > 0 && n < x->labels : of_paper(c, c->paper[image]) > 1;
+}
+
+enum err_code image_sampler_init(struct image_sampler *x, const struct image_corpus *c,
+                                 enum image_task task, uint32_t labels, uint64_t seed,
+                                 const char *role, struct err *e)
+{
+    *x = (struct image_sampler){.corpus = c, .task = task, .labels = labels, .seed = seed};
+    x->turns = calloc(c->n + 1, sizeof *x->turns);
+    if (!x->turns)
+        return err_fail(e, ERR_NOMEM, "no memory for %zu images", c->n);
+    for (size_t i = 0; i < c->n; i++)
+        if (is_anchor(x, i))
+            x->turns[x->n++].image = (uint32_t)i;
+    if (x->n == 0 && task == IMAGE_LABELS)
+        return err_fail(e, ERR_INPUT, "%s: no image has a label and lacks another", role);
+    if (x->n == 0 || (task != IMAGE_LABELS && c->papers < 2))
+        return err_fail(e, ERR_INPUT,
+                        "%s: images of two papers are needed, and two of one; there are %zu images "
+                        "of %zu papers",
+                        role, c->n, c->papers);
+    return OK;
+}
+
+void image_sampler_free(struct image_sampler *x)
+{
+    free(x->turns);
+    *x = (struct image_sampler){0};
+}
+
+static int compare_turns(const void *x, const void *y)
+{
+    const struct image_turn *a = x, *b = y;
+    return a->key != b->key ? (a->key > b->key) - (a->key < b->key)
+                            : (a->image > b->image) - (a->image < b->image);
+}
+
+static uint32_t turn(struct image_sampler *x, uint64_t k)
+{
+    uint64_t epoch = k / x->n;
+    if (!x->sorted || x->epoch != epoch) {
+        for (size_t i = 0; i < x->n; i++)
+            x->turns[i].key = rng_at(x->seed, epoch, x->corpus->mark[x->turns[i].image]);
+        qsort(x->turns, x->n, sizeof *x->turns, compare_turns);
+        x->epoch = epoch;
+        x->sorted = true;
+    }
+    return x->turns[k % x->n].image;
+}
+
+/* Another image of the anchor's paper. */
+static uint32_t positive(const struct image_corpus *c, struct rng *r, uint32_t anchor)
+{
+    uint32_t paper = c->paper[anchor], first = c->member_first[paper];
+    uint32_t at = first + (uint32_t)rng_below(r, of_paper(c, paper) - 1);
+    return c->member[at] < anchor ? c->member[at] : c->member[at + 1];
+}
+
+/* An image of any other paper, each as likely: members are in order of papers. */
+static uint32_t negative(const struct image_corpus *c, struct rng *r, uint32_t anchor)
+{
+    uint32_t paper = c->paper[anchor];
+    size_t own = of_paper(c, paper), at = (size_t)rng_below(r, c->n - own);
+    return c->member[at < c->member_first[paper] ? at : at + own];
+}
+
+/* A label that the image has, or any that it has not. */
+static uint32_t draw_label(const struct image_sampler *x, struct rng *r, uint32_t image, bool right)
+{
+    const struct image_corpus *c = x->corpus;
+    const uint32_t *own = c->label + c->label_first[image];
+    size_t n = labels_of(c, image);
+    if (right)
+        return own[rng_below(r, n)];
+    uint32_t label = (uint32_t)rng_below(r, x->labels - n);
+    for (size_t i = 0; i < n && own[i] <= label; i++) /* ascending: past each of its own */
+        label++;
+    return label;
+}
+
+struct image_example image_sampler_draw(struct image_sampler *x, uint64_t k)
+{
+    const struct image_corpus *c = x->corpus;
+    uint32_t anchor = turn(x, k);
+    struct rng r = rng_new(x->seed, k);
+    struct image_example out = {.image = {anchor}};
+    switch (x->task) {
+    case IMAGE_LABELS:
+        out.right = rng_below(&r, 2);
+        out.label = draw_label(x, &r, anchor, out.right);
+        break;
+    case IMAGE_SIAMESE:
+        out.right = rng_below(&r, 2);
+        out.image[1] = out.right ? positive(c, &r, anchor) : negative(c, &r, anchor);
+        break;
+    case IMAGE_TRIPLES:
+        out.image[1] = positive(c, &r, anchor);
+        out.image[2] = negative(c, &r, anchor);
+        break;
+    }
+    return out;
+}
+
+struct image_batch image_sampler_batch(struct image_sampler *x, struct arena *a, size_t batch,
+                                       uint64_t index)
+{
+    size_t views = image_views(x->task);
+    const uint8_t **pixels = arena_array(a, const uint8_t *, views *batch);
+    bool *right = arena_array(a, bool, batch);
+    uint32_t *label = arena_array(a, uint32_t, batch);
+    for (size_t i = 0; i < batch; i++) {
+        struct image_example one = image_sampler_draw(x, index * batch + i);
+        for (size_t v = 0; v < views; v++)
+            pixels[v * batch + i] = x->corpus->pixels + (size_t)one.image[v] * IMAGE_PIXELS;
+        right[i] = one.right;
+        label[i] = one.label;
+    }
+    return (struct image_batch){batch, pixels, right, label};
+}

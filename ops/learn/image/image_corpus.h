@@ -1,0 +1,62 @@
+/* What a network on images learns from: pictures, the papers that they stand in, perhaps labels;
+ * and the examples drawn of them.
+ *
+ * What the k-th example is follows from the seed, k and the contents of images. Anchors, which are
+ * the images that have what the task needs (a label; another image of the paper), come in a random
+ * order, a new one each epoch. Negatives are drawn anew for each example. */
+#ifndef OPS_LEARN_IMAGE_IMAGE_CORPUS_H
+#define OPS_LEARN_IMAGE_IMAGE_CORPUS_H
+
+#include "base/err.h"
+#include "base/map.h"
+#include "image.pb-c.h"
+#include "ops/learn/image/image_trainer.h"
+
+struct image_corpus {
+    size_t n, labels_n; /* images; labels of them */
+    uint8_t *pixels;    /* (n, IMAGE_PIXELS) */
+    uint64_t *mark;     /* (n): a hash of pixels and labels */
+    uint32_t *paper;    /* (n) */
+    uint32_t *label;    /* ascending in each image: label_first[i] .. label_first[i + 1] - 1 */
+    size_t *label_first;
+    size_t pixels_cap, mark_cap, paper_cap, label_cap, first_cap;
+    struct name_map names; /* of papers */
+    size_t papers;
+    uint32_t *member, *member_first; /* of papers; since image_corpus_close */
+};
+void image_corpus_free(struct image_corpus *c);
+/* labels may be NULL. ERR_INPUT if the image is not of the networks' size. */
+enum err_code image_corpus_add(struct image_corpus *c, const Eqloom__Image *image,
+                               const Eqloom__Labels *labels, struct err *e);
+/* After all images. */
+void image_corpus_close(struct image_corpus *c);
+
+struct image_sampler {
+    const struct image_corpus *corpus;
+    enum image_task task;
+    uint32_t labels; /* of the vocabulary */
+    uint64_t seed, epoch;
+    struct image_turn {
+        uint64_t key;
+        uint32_t image;
+    } * turns; /* anchors, in the epoch's order */
+    size_t n;
+    bool sorted;
+};
+/* Zeroed memory, so far. ERR_INPUT if the corpus has no example; `role` names the input. */
+enum err_code image_sampler_init(struct image_sampler *x, const struct image_corpus *c,
+                                 enum image_task task, uint32_t labels, uint64_t seed,
+                                 const char *role, struct err *e);
+void image_sampler_free(struct image_sampler *x);
+
+struct image_example {
+    uint32_t image[3]; /* as many as the task has views */
+    uint32_t label;
+    bool right;
+};
+struct image_example image_sampler_draw(struct image_sampler *x, uint64_t k);
+/* Examples number index * batch on, in the arena. */
+struct image_batch image_sampler_batch(struct image_sampler *x, struct arena *a, size_t batch,
+                                       uint64_t index);
+
+#endif

@@ -1,0 +1,113 @@
+/* See image_embedder.h. */
+#include "ops/learn/image/image_embedder.h"
+
+#include "ops/learn/image/image_loss.h"
+#include "ops/nn/batch_norm.h"
+
+#include <stdlib.h>
+
+struct image_embedder {
+    struct arena arena;
+    struct image_model *model;
+    struct gpu_device *device;
+    enum gpu_precision precision;
+    void *weights; /* device */
+    struct batch_norm norm;
+};
+
+static enum err_code load(struct image_embedder *x, const Eqloom__Checkpoint *c,
+                          const struct chunk_io *io, struct err *e)
+{
+    const struct image_model *m = x->model;
+    size_t bytes = m->table.total * sizeof(float);
+    struct trainer_state state = {.weights = arena_try_alloc(&x->arena, 1, bytes)};
+    struct gpu_queue *q;
+    enum err_code code;
+    if (!state.weights)
+        return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", m->table.count);
+    if ((code = checkpoint_read(&state, &m->table, c, io, &x->arena, e)) ||
+        (code = gpu_alloc(&x->weights, x->device, bytes, e)) ||
+        (code = gpu_queue_new(&q, x->device, e)))
+        return err_up(e, code);
+    gpu_write(q, x->weights, state.weights, bytes);
+    batch_norm_alloc(&x->norm, &x->arena, IMAGE_VECTOR);
+    if (m->norm)
+        batch_norm_running(&x->norm, state.weights + m->mean, state.weights + m->variance,
+                           IMAGE_VECTOR);
+    code = gpu_finish(q, e);
+    gpu_queue_free(q);
+    return err_up(e, code);
+}
+
+enum err_code image_embedder_new(struct image_embedder **out, const char *device,
+                                 enum gpu_precision precision, const Eqloom__Checkpoint *c,
+                                 const struct chunk_io *io, struct err *e)
+{
+    struct image_config config;
+    struct image_embedder *x = calloc(1, sizeof *x);
+    if (!x)
+        return err_fail(e, ERR_NOMEM, "no memory for a model");
+    x->precision = precision;
+    enum err_code code = image_config_parse(&config, c->architecture, e);
+    if (!code) {
+        x->model = image_model_new(&x->arena, &config);
+        code = gpu_open(&x->device, device, NULL, e);
+    }
+    if (code || (code = load(x, c, io, e)))
+        image_embedder_free(x);
+    else
+        *out = x;
+    return err_up(e, code);
+}
+
+void image_embedder_free(struct image_embedder *x)
+{
+    if (!x)
+        return;
+    if (x->device) {
+        gpu_free(x->device, x->weights);
+        gpu_close(x->device);
+    }
+    arena_free(&x->arena);
+    free(x);
+}
+
+enum err_code image_embedder_run(float *out, const struct image_embedder *x, const uint8_t *pixels,
+                                 size_t n, struct arena *a, struct err *e)
+{
+    const struct image_model *m = x->model;
+    struct image_tape tape;
+    struct image_scratch scratch;
+    struct image_end end;
+    struct gpu_layout l = {0};
+    struct gpu_queue *q;
+    void *memory = NULL;
+    enum err_code code = gpu_queue_new(&q, x->device, e);
+    if (code)
+        return err_up(e, code);
+    for (int pass = 0; pass < 2 && !code; pass++) {
+        image_tape_layout(&tape, m, n, false, &l);
+        image_scratch_layout(&scratch, m, n, &l);
+        image_end_layout(&end, m, n, &l);
+        if (pass == 0 && !(code = gpu_alloc(&memory, x->device, l.used, e)))
+            l = (struct gpu_layout){.base = memory};
+    }
+    if (!code) {
+        float *ink = arena_array(a, float, n *IMAGE_PIXELS);
+        image_ink(ink, pixels, n * IMAGE_PIXELS);
+        gpu_write(q, tape.x, ink, n * IMAGE_PIXELS * sizeof *ink);
+        image_forward(q, end.features, m, x->weights, &tape, &scratch, x->precision);
+        if (m->norm) {
+            gpu_write(q, end.factor, x->norm.factor, IMAGE_VECTOR * sizeof(float));
+            gpu_write(q, end.shift, x->norm.shift, IMAGE_VECTOR * sizeof(float));
+            image_end_forward(q, m, x->weights, &end, x->precision);
+        }
+        gpu_read(q, out, end.vectors, n * IMAGE_VECTOR * sizeof *out);
+        code = gpu_finish(q, e);
+    }
+    for (size_t i = 0; i < n && !code; i++)
+        image_unit(out + i * IMAGE_VECTOR, IMAGE_VECTOR);
+    gpu_free(x->device, memory);
+    gpu_queue_free(q);
+    return err_up(e, code);
+}

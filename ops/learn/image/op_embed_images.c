@@ -1,0 +1,80 @@
+/* Op embed-images: the vectors of pictures by a network on images. */
+#include "embedding.pb-c.h"
+#include "image.pb-c.h"
+#include "ops/learn/checkpoint/learn_ctx.h"
+#include "ops/learn/image/image_embedder.h"
+
+static const struct op_param params[] = {
+    LEARN_PRECISION_PARAM,
+    LEARN_DEVICE_PARAM,
+    {0},
+};
+
+static const struct op_port inputs[] = {
+    {"images", KIND_IMAGE, OP_COLLECTION, .doc = "Pictures to embed, 333 x 32 pixels."},
+    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network."},
+    {0},
+};
+
+static const struct op_port outputs[] = {
+    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
+     .doc = "A vector for each picture, of about length 1."},
+    {0},
+};
+
+static void release(void *state)
+{
+    image_embedder_free(state);
+}
+
+static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
+{
+    ProtobufCMessage *message;
+    struct chunk_io io = learn_chunks(ctx);
+    struct image_embedder *x;
+    enum err_code code = err_up(e, op_get(&message, ctx, "checkpoint", 0, e));
+    if (code ||
+        (code = err_up(e, image_embedder_new(&x, op_string(ctx, "device"), learn_precision(ctx),
+                                             (const Eqloom__Checkpoint *)message, &io, e))))
+        return code;
+    *state = x;
+    return OK;
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    float values[IMAGE_VECTOR];
+    ProtobufCMessage *message;
+    enum err_code code = op_get(&message, ctx, "images", 0, e);
+    if (code)
+        return err_up(e, code);
+    const Eqloom__Image *image = (const Eqloom__Image *)message;
+    if (image->width != IMAGE_WIDTH || image->height != IMAGE_HEIGHT ||
+        image->pixels.len != IMAGE_PIXELS)
+        return err_fail(e, ERR_INPUT,
+                        "a picture has %u x %u pixels; the network reads %d x %d: see op crop",
+                        image->width, image->height, IMAGE_WIDTH, IMAGE_HEIGHT);
+    if ((code = image_embedder_run(values, state, image->pixels.data, 1, op_arena(ctx), e)))
+        return err_up(e, code);
+    Eqloom__EmbeddingBatch out = EQLOOM__EMBEDDING_BATCH__INIT;
+    out.dim = IMAGE_VECTOR;
+    out.count = 1;
+    out.values = (ProtobufCBinaryData){sizeof values, (uint8_t *)values};
+    return err_up(e, op_emit(NULL, ctx, "embeddings", &out.base, e));
+}
+
+const struct op op_embed_images = {
+    .name = "embed-images",
+    .version = 1,
+    .node = OP_MAP,
+    .numerics = true,
+    .doc = "Computes the vectors of pictures with the network of a checkpoint.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .check = learn_check_device,
+    .units = learn_units,
+    .prepare = prepare,
+    .release = release,
+    .run = run,
+};
