@@ -32,15 +32,27 @@ nodes:
     log_every: 2
   vectors: {op: embed-images, images: unseen.images, checkpoint: model}
 """
-TRANSFER = """  other:
+# From symbols to pairs: vectors of labels stay behind.
+TRANSFER = """  symbols: {op: image-labels, images: cropped.images, labels: symbols}
+  first:
+    op: train-images
+    images: cropped.images
+    labels: symbols.labels
+    vocabulary: symbols.vocabulary
+    objective: labels
+    batch: 12
+    lr: 0.002
+    steps: 40
+    segment: 20
+  other:
     op: train-images
     images: cropped.images
     objective: siamese
-    init: model
+    init: first
     batch: 4
-    steps: 2
-    segment: 2
+    steps: 0
 """
+SYMBOLS = ["\\alpha", "\\beta", "\\sum", "\\int"]
 
 
 def png(path, paper, k):
@@ -62,6 +74,7 @@ def fill(folder):
     for paper in range(4):
         for k in range(4):
             png(folder / "in" / f"1501.{paper:05d}" / f"{k}.png", paper, k)
+            (folder / "in" / f"1501.{paper:05d}" / f"{k}.tex").write_text(f"{SYMBOLS[paper]} + x")
             png(folder / "held-out" / f"1502.{paper:05d}" / f"{k}.png", paper, k + 9)
 
 
@@ -109,7 +122,13 @@ class TrainImages(ProjectTest):
     def test_transfer(self):
         (self.folder / "t.yaml").write_text(JOB + TRANSFER)
         self.make()
-        self.assertEqual(self.model("t/other")["step"], 2)
+        first, other = self.model("t/first"), self.model("t/other")
+        losses = [m["value"] for m in first["metrics"] if m["name"] == "loss"]
+        self.assertLess(losses[-1], losses[0])
+        self.assertEqual([t["name"] for t in first["tensors"]][8:9], ["labels.weight"])
+        # All but their vectors, as they are.
+        self.assertEqual(other["tensors"], first["tensors"][:8])
+        self.assertIn("labels=0", other["architecture"])
         r = self.p.eqloom("run", "t.yaml", "--set", "other.network=large", expect=1)
         self.assertIn("init: its model has 'network=small' where 'network=large' is to be trained", r.err)
 
