@@ -1,0 +1,59 @@
+/* Images a second of processor time of the networks on images: bench_images NETWORK TRIPLES [bf16].
+ * Prints steps' and inferences' rate on one thread; the third of three. */
+#include "ops/learn/image/image_trainer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+int main(int argc, char **argv)
+{
+    struct arena a = {0};
+    struct err e;
+    struct gpu_device *device;
+    struct image_trainer *t;
+    struct step_result r;
+    if (argc < 3)
+        return 2;
+    struct image_config c = {strcmp(argv[1], "large") == 0 ? IMAGE_LARGE : IMAGE_SMALL, 0};
+    struct image_trainer_config how = {.task = IMAGE_TRIPLES,
+                                       .margin = 1,
+                                       .frozen_from = 3,
+                                       .schedule = {.lr = 0.001},
+                                       .precision = argc > 3 ? GPU_BF16 : GPU_F32};
+    size_t triples = strtoul(argv[2], NULL, 10), n = 3 * triples;
+    uint8_t *pixels = arena_alloc(&a, n * IMAGE_PIXELS);
+    const uint8_t **all = arena_array(&a, const uint8_t *, n);
+    for (size_t i = 0; i < n * IMAGE_PIXELS; i++)
+        pixels[i] = (uint8_t)(i * 2654435761u >> 24);
+    for (size_t i = 0; i < n; i++)
+        all[i] = pixels + i * IMAGE_PIXELS;
+    struct image_batch b = {triples, all, NULL, NULL};
+    if (gpu_open_cpu(&device, NULL, NULL, &e) ||
+        image_trainer_new(&t, device, image_model_new(&a, &c), &how, &e))
+        return 1;
+    double rate[2] = {0};
+    for (int i = 0; i < 3; i++) {
+        double begun = seconds();
+        if (image_trainer_step(&r, t, &b, &e))
+            return 1;
+        double trained = seconds();
+        if (image_trainer_measure(&r, t, &b, &e))
+            return 1;
+        rate[0] = (double)n / (trained - begun);
+        rate[1] = (double)n / (seconds() - trained);
+    }
+    printf("%.1f %.1f\n", rate[0], rate[1]);
+    image_trainer_free(t);
+    gpu_close(device);
+    arena_free(&a);
+    return 0;
+}
