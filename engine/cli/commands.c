@@ -85,8 +85,7 @@ static const struct cli_command own_commands[] = {
      "name that 'ls' lists, or at least four digits of an id. If REF is ambiguous, its "
      "candidates are listed. With -o, an image is written as a PNG.",
      "eqloom show quickstart/clusters\n"
-     "eqloom show 3fa9 --json\n"
-     "eqloom show 3fa9 -o equation.png",
+     "eqloom show 3fa9 --json",
      OPTIONS(TOOL_JSON, LATEX, {"raw", NULL, false, "The stored bytes, as they are."},
              {"output", "FILE", false, "Write the image to a PNG file.", 'o'},
              LIMIT("Print at most N elements, list items and table rows; 20 if not given. JSON has "

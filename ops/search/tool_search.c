@@ -340,7 +340,7 @@ const struct tool tool_search = {
         "backslash or brace is an expression if it can be read as one.",
     .example = "eqloom search 'sin(x)^2'\n"
                "eqloom search -k 5 --per-cluster 1 'd(x, ln(cos(x)))'\n"
-               "eqloom search --index papers/index '\\sum_{n=1}^\\infty \\frac{1}{n^2}'",
+               "eqloom search '\\frac{\\sin x}{\\cos x}'",
     .options = options,
     .run = run,
     .page = &page,
