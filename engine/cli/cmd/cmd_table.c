@@ -314,7 +314,7 @@ static enum err_code choose_best(struct figure_table *f, const struct tabulation
 enum err_code cli_table(int *status, struct cli *c, struct err *e)
 {
     struct tabulation t = {.c = c};
-    struct job *job;
+    struct job *job = NULL;
     struct run_options options = {.keep_going = true};
     struct run_result result = {0};
     struct plan_store p = {0};
