@@ -342,11 +342,14 @@ class Render(Pictures):
         shutil.copytree(ROOT / "jobs", self.p.dir / "jobs")
         labelled = self.p.dir / "jobs/equations/labelled.jsonl"
         labelled.write_text("".join(labelled.read_text().splitlines(True)[:8]))
-        self.p.eqloom("run", "jobs/bitmaps.yaml")
+        few = ["--set", "steps=2", "--set", "batch=4", "--set", "frozen_from=1"]
+        self.p.eqloom("run", "jobs/bitmaps.yaml", *few)
         values = {v["name"] for v in self.records("bitmaps/labelled-evaluation")[0]["values"]}
         self.assertLessEqual({"accuracy", "ranking_error", "triple_hinge", "siamese_loss"}, values)
         self.assertIn("data:image/png", (self.p.dir / "out/bitmaps/labelled.html").read_text())
-        again = self.p.eqloom("run", "jobs/bitmaps.yaml")
+        learnt = self.records("bitmaps/abstract-triples-labelled-evaluation@network=large")[0]
+        self.assertIn("accuracy", {v["name"] for v in learnt["values"]})
+        again = self.p.eqloom("run", "jobs/bitmaps.yaml", *few)
         self.assertIn("nothing ran", again.err + again.out)
 
 
