@@ -227,7 +227,7 @@ static const struct cli_command own_commands[] = {
      "eqloom ops\n"
      "eqloom ops saturate",
      OPTIONS({"markdown", NULL, false, "The reference, as in docs/ops.md."})},
-    {"serve", "", 0, 0, CLI_STORE_OWN, cli_serve, "Show all this in a browser",
+    {"serve", "", 0, 0, CLI_STORE_OWN, cli_serve, "Search, explanations, runs and records in a browser",
      "Prints an address and answers there until Ctrl-C: search by typing, explanations, the graph "
      "of a job and what is stale in it, runs as they go on, records and where they are from. "
      "Everything on a page is what a command prints, which the page names.\n\n"

@@ -1,6 +1,6 @@
 """Networks on images beside PyTorch's: images a second of processor time, one thread each, in turns.
 
-    meson test -C build --benchmark images     (skipped where python3 has no torch; TORCH_PYTHON names another)
+    meson test -C build --benchmark images     (skipped where python3 has no torch; EQLOOM_TORCH_PYTHON names another)
 
 With EQLOOM_CPU=avx2 both are held to AVX2.
 """
@@ -63,7 +63,7 @@ def rates(command):
 
 
 def main():
-    python = os.environ.get("TORCH_PYTHON", sys.executable)
+    python = os.environ.get("EQLOOM_TORCH_PYTHON", sys.executable)
     if subprocess.run([python, "-c", "import torch"], capture_output=True).returncode:
         print("skipped: no torch")
         sys.exit(77)
