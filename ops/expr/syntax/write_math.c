@@ -1,6 +1,6 @@
 /* Writing trees for people, as LaTeX and as presentation MathML, which browsers draw themselves:
  * fractions, roots, sin^2(x), products by juxtaposition where that cannot be misread. Parentheses
- * show the tree: a + (b + c) is not a + b + c. Not read back. */
+ * show the tree: a + (b + c) is not a + b + c. Names of Greek letters are these letters. */
 #include "ops/expr/expr.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 /* What stands before, between and after the parts. */
 struct style {
     bool mathml;
-    const char *group[2], *fraction[3], *power[3], *root[2], *absolute[2], *derivative[2];
+    const char *group[2], *fraction[3], *power[3], *index[3], *root[2], *absolute[2], *derivative[2];
     const char *number[2], *plus, *minus, *sign, *beside, *times, *comma, *apply;
 };
 
@@ -17,6 +17,7 @@ static const struct style latex = {
     .group = {"\\left(", "\\right)"},
     .fraction = {"\\frac{", "}{", "}"},
     .power = {"", "^{", "}"},
+    .index = {"", "_{", "}"},
     .root = {"\\sqrt{", "}"},
     .absolute = {"\\left|", "\\right|"},
     .derivative = {"\\frac{d}{d", "}"},
@@ -35,6 +36,7 @@ static const struct style mathml = {
     .group = {"<mrow><mo>(</mo>", "<mo>)</mo></mrow>"},
     .fraction = {"<mfrac><mrow>", "</mrow><mrow>", "</mrow></mfrac>"},
     .power = {"<msup><mrow>", "</mrow><mrow>", "</mrow></msup>"},
+    .index = {"<msub>", "", "</msub>"},
     .root = {"<msqrt>", "</msqrt>"},
     .absolute = {"<mrow><mo>|</mo>", "<mo>|</mo></mrow>"},
     .derivative = {"<mfrac><mi>d</mi><mrow><mi>d</mi>", "</mrow></mfrac>"},
@@ -90,20 +92,61 @@ static void write_group(const struct writer *w, uint32_t i, bool parentheses)
     put(w, parentheses ? w->style->group[1] : "");
 }
 
+/* Those that LaTeX has; pi is one. NULL: no Greek letter. */
+static const char *greek(const char *name, size_t n)
+{
+    static const char *const letters[][2] = {
+        {"alpha", "3B1"},    {"beta", "3B2"},    {"gamma", "3B3"},      {"delta", "3B4"},
+        {"epsilon", "3F5"},  {"zeta", "3B6"},    {"eta", "3B7"},        {"theta", "3B8"},
+        {"iota", "3B9"},     {"kappa", "3BA"},   {"lambda", "3BB"},     {"mu", "3BC"},
+        {"nu", "3BD"},       {"xi", "3BE"},      {"pi", "3C0"},         {"rho", "3C1"},
+        {"sigma", "3C3"},    {"tau", "3C4"},     {"upsilon", "3C5"},    {"phi", "3D5"},
+        {"chi", "3C7"},      {"psi", "3C8"},     {"omega", "3C9"},      {"Gamma", "393"},
+        {"Delta", "394"},    {"Theta", "398"},   {"Lambda", "39B"},     {"Xi", "39E"},
+        {"Pi", "3A0"},       {"Sigma", "3A3"},   {"Upsilon", "3A5"},    {"Phi", "3A6"},
+        {"Psi", "3A8"},      {"Omega", "3A9"},   {"varepsilon", "3B5"}, {"vartheta", "3D1"},
+        {"varkappa", "3F0"}, {"varpi", "3D6"},   {"varrho", "3F1"},     {"varsigma", "3C2"},
+        {"varphi", "3C6"}};
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
+        if (strlen(letters[i][0]) == n && !memcmp(letters[i][0], name, n))
+            return letters[i][1];
+    return NULL;
+}
+
+static void write_symbol(const struct writer *w, const char *name, size_t n)
+{
+    const char *code = greek(name, n);
+    bool is_mathml = w->style->mathml, word = n > 1 && !code;
+    put(w, is_mathml ? "<mi>" : word ? "\\mathrm{" : code ? "\\" : "");
+    if (is_mathml && code)
+        buf_printf(w->out, "&#x%s;", code);
+    for (size_t i = 0; i < n && !(is_mathml && code); i++)
+        if (is_mathml && strchr("<>&\"", name[i]))
+            buf_printf(w->out, "&#%d;", name[i]);
+        else
+            buf_printf(w->out, "%s%c", name[i] == '_' && !is_mathml ? "\\" : "", name[i]);
+    put(w, is_mathml ? "</mi>" : word ? "}" : "");
+}
+
+static void write_digits(const struct writer *w, const char *digits, size_t n);
+
+/* a_b has an index. */
 static void write_name(const struct writer *w, const char *name)
 {
-    bool pi = strcmp(name, "pi") == 0, word = name[1] != 0;
-    if (pi) {
-        put(w, w->style->mathml ? "<mi>&#x3C0;</mi>" : "\\pi");
+    const char *bar = strchr(name, '_');
+    size_t n = strlen(name), at = bar ? (size_t)(bar - name) : 0;
+    if (at == 0 || at + 1 == n || strchr(bar + 1, '_')) {
+        write_symbol(w, name, n);
         return;
     }
-    put(w, w->style->mathml ? "<mi>" : word ? "\\mathrm{" : "");
-    for (; *name; name++)
-        if (w->style->mathml && strchr("<>&\"", *name))
-            buf_printf(w->out, "&#%d;", *name);
-        else
-            buf_printf(w->out, "%s%c", *name == '_' && !w->style->mathml ? "\\" : "", *name);
-    put(w, w->style->mathml ? "</mi>" : word ? "}" : "");
+    put(w, w->style->index[0]);
+    write_symbol(w, name, at);
+    put(w, w->style->index[1]);
+    if (strspn(bar + 1, "0123456789") == n - at - 1)
+        write_digits(w, bar + 1, n - at - 1);
+    else
+        write_symbol(w, bar + 1, n - at - 1);
+    put(w, w->style->index[2]);
 }
 
 static void write_digits(const struct writer *w, const char *digits, size_t n)

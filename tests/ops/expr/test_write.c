@@ -76,7 +76,10 @@ static void test_latex(void **state)
         {"x + (-y)", "x + \\left(-y\\right)"},
         {"-(x + y)", "-\\left(x + y\\right)"},
         {"x*(-4)", "x \\left(-4\\right)"},
-        {"alpha_1*x", "\\mathrm{alpha\\_1} x"},
+        {"alpha_1*x", "\\alpha_{1} x"},
+        {"theta^2 + Omega*pi", "\\theta^{2} + \\Omega \\pi"},
+        {"sin(varphi_max)", "\\sin\\left(\\varphi_{\\mathrm{max}}\\right)"},
+        {"Alpha + thetas + a_b_c", "\\mathrm{Alpha} + \\mathrm{thetas} + \\mathrm{a\\_b\\_c}"},
     };
     struct arena a = {0};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -170,7 +173,7 @@ static void test_claims(void **state)
     static const char *const cases[][2] = {
         {"x = -1/2: 0.25 against -3e-05", "x = -\\frac{1}{2}: 0.25 \\neq -3 \\cdot 10^{-05}"},
         {"?x = 1, y_1 = 5.5: 1.5 + 6.2*i against 0",
-         "?x = 1, \\mathrm{y\\_1} = 5.5: 1.5 + 6.2 i \\neq 0"},
+         "?x = 1, y_{1} = 5.5: 1.5 + 6.2 i \\neq 0"},
         {"3 against 4", "3 \\neq 4"},
         {"x>0, n:integer, -1<y<=1/2, real values",
          "x > 0, n \\in \\mathbb{Z}, -1 < y \\leq \\frac{1}{2}, \\text{real values}"},

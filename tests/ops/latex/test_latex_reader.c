@@ -88,7 +88,9 @@ static void test_round_trip(void **state)
 {
     static const char *const exprs[] = {"+ pow sin x 2 1", "/ + x 1 * y 3", "sqrt + x -1",
                                         "abs - x y",       "pow + x 1 1/2", "ln * 2 x",
-                                        "- tan x atan y",  "* x pow y -1"};
+                                        "- tan x atan y",  "* x pow y -1",
+                                        "+ pow theta 2 * pow x_1 2 varphi_max",
+                                        "* 2 d theta * Omega_12 ln theta"};
     for (size_t i = 0; i < sizeof exprs / sizeof *exprs; i++) {
         struct arena a = {0};
         struct expr x;
