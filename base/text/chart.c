@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 struct range {
@@ -36,12 +37,23 @@ static bool overlap(const struct box *a, const struct box *b)
            b->y < a->y + a->height;
 }
 
-/* Hues by the golden angle, so that neighbours in number differ; lightness in three steps. */
-static void write_colour(struct buf *out, uint32_t group)
-{
-    buf_printf(out, "hsl(%.0f %d%% %d%%)", fmod(group * 137.508, 360), 62 + (int)(group % 2) * 14,
-               44 + (int)(group / 2 % 3) * 8);
-}
+/* Ten hues; the next ten groups have them with the next shape. */
+static const char *const hues[] = {"4 70% 52%",   "30 85% 48%",  "52 85% 40%",  "95 50% 42%",
+                                   "150 55% 38%", "182 65% 38%", "207 75% 50%", "238 60% 62%",
+                                   "280 50% 56%", "325 60% 54%"};
+static const char *const shapes[] = {
+    "M-3.4 0a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0-6.8 0z", /* disc */
+    "M-3-3h6v6h-6z",
+    "M0-4.2 4 3H-4z",
+    "M0-4.6 4.6 0 0 4.6-4.6 0z",
+    "M0 4.2 4-3H-4z",
+    "M-1.4-4h2.8v2.6H4v2.8H1.4V4h-2.8V1.4H-4v-2.8h2.6z",                       /* plus */
+    "M-2-4 0-2 2-4 4-2 2 0 4 2 2 4 0 2-2 4-4 2-2 0-4-2z",                      /* cross */
+    "M0-4.8 1.2-1.6 4.6-1.5 1.9.6 2.8 3.9 0 2-2.8 3.9-1.9.6-4.6-1.5-1.2-1.6z", /* star */
+    "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0zM-2 0a2 2 0 1 0 4 0a2 2 0 1 0-4 0z",    /* ring */
+    "M-3.8-3.8h7.6L1.2 0l2.6 3.8h-7.6L-1.2 0z",                                /* hourglass */
+};
+enum { HUES = sizeof hues / sizeof *hues, SHAPES = sizeof shapes / sizeof *shapes };
 
 static void scatter_label(struct buf *out, struct box *boxes, uint32_t *n_boxes, double x, double y,
                           const char *text)
@@ -61,43 +73,44 @@ static void scatter_label(struct buf *out, struct box *boxes, uint32_t *n_boxes,
     buf_puts(out, "</text>\n");
 }
 
-void chart_scatter(struct buf *out, struct arena *a, const struct chart_point *points, size_t n,
-                   const char *const *labels, uint32_t n_groups)
+void chart_scatter(struct buf *out, const char *title, const struct chart_point *points, size_t n,
+                   const char *const *labels)
 {
     struct range x = {INFINITY, -INFINITY}, y = x;
-    double *middle_x = arena_array(a, double, n_groups + 1);
-    double *middle_y = arena_array(a, double, n_groups + 1);
-    uint32_t *size = arena_array(a, uint32_t, n_groups + 1);
     struct box boxes[MAX_LABELS];
     uint32_t n_boxes = 0;
     for (size_t i = 0; i < n; i++) {
         widen(&x, (double)points[i].x);
         widen(&y, (double)points[i].y);
     }
-    buf_printf(out, "<svg class=\"scatter\" viewBox=\"0 0 %d %d\" role=\"img\">\n", SCATTER_WIDTH,
-               SCATTER_HEIGHT);
-    for (uint32_t g = 0; g < n_groups; g++) {
-        buf_puts(out, "<g fill=\"");
-        write_colour(out, g);
-        buf_puts(out, "\">");
-        for (size_t i = 0; i < n; i++) {
-            if (points[i].group != g)
-                continue;
-            double px = place(&x, (double)points[i].x, 14, SCATTER_WIDTH - 14);
-            double py = place(&y, (double)points[i].y, 22, SCATTER_HEIGHT - 14);
-            middle_x[g] += px;
-            middle_y[g] += py;
-            size[g]++;
-            buf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.4\"><title>", px, py);
+    buf_printf(out, "<svg class=\"scatter\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"",
+               SCATTER_WIDTH, SCATTER_HEIGHT);
+    html_text(out, title);
+    buf_puts(out, "\">\n<defs>");
+    for (size_t s = 0; s < SHAPES; s++)
+        buf_printf(out, "<path id=\"s%zu\" fill-rule=\"evenodd\" d=\"%s\"/>", s, shapes[s]);
+    buf_puts(out, "</defs>\n");
+    for (size_t i = 0; i < n;) {
+        uint32_t g = points[i].group;
+        buf_printf(out, "<g fill=\"hsl(%s)\">", hues[g % HUES]);
+        for (; i < n && points[i].group == g; i++) {
+            buf_printf(out, "<use href=\"#s%u\" x=\"%.1f\" y=\"%.1f\" data-near=\"%s\"><title>",
+                       g / HUES % SHAPES, place(&x, (double)points[i].x, 14, SCATTER_WIDTH - 14),
+                       place(&y, (double)points[i].y, 22, SCATTER_HEIGHT - 14), points[i].near);
             html_text(out, points[i].title);
-            buf_puts(out, "</title></circle>");
+            buf_puts(out, "</title></use>");
         }
         buf_puts(out, "</g>\n");
     }
-    for (uint32_t g = 0; g < n_groups; g++)
-        if (size[g] && labels[g])
-            scatter_label(out, boxes, &n_boxes, middle_x[g] / size[g], middle_y[g] / size[g],
-                          labels[g]);
+    for (size_t i = 0; i < n;) {
+        uint32_t g = points[i].group;
+        double middle_x = 0, middle_y = 0, size = 0;
+        for (; i < n && points[i].group == g; i++, size++) {
+            middle_x += place(&x, (double)points[i].x, 14, SCATTER_WIDTH - 14);
+            middle_y += place(&y, (double)points[i].y, 22, SCATTER_HEIGHT - 14);
+        }
+        scatter_label(out, boxes, &n_boxes, middle_x / size, middle_y / size, labels[g]);
+    }
     buf_puts(out, "</svg>\n");
 }
 
@@ -123,11 +136,14 @@ static void write_grid(struct buf *out, const struct range *x, const struct rang
                    fabs(at) < step * 1e-6 ? 0 : at);
     }
     step = x->high > x->low ? nice_step(x->high - x->low) : 1;
-    for (double at = ceil(x->low / step) * step; at <= x->high + step * 1e-9; at += step)
-        buf_printf(out,
-                   "<text class=\"tick\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.6g</text>\n",
-                   place(x, at, LINE_LEFT, LINE_WIDTH - 14), LINE_HEIGHT - 8,
-                   fabs(at) < step * 1e-6 ? 0 : at);
+    for (double at = ceil(x->low / step) * step; at <= x->high + step * 1e-9; at += step) {
+        char text[40];
+        buf_printf(out, "<text class=\"tick\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">",
+                   place(x, at, LINE_LEFT, LINE_WIDTH - 14), LINE_HEIGHT - 8);
+        snprintf(text, sizeof text, "%.9g", fabs(at) < step * 1e-6 ? 0 : at);
+        html_count(out, text);
+        buf_puts(out, "</text>\n");
+    }
 }
 
 /* Values that differ in their last digits only are drawn as equal: they would be drawn as a curve
@@ -211,8 +227,10 @@ void chart_bars(struct buf *out, const struct chart_bar *bars, size_t n)
         html_text(out, bars[i].name);
         buf_printf(out,
                    "</text><rect class=\"bar\" x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"12\" "
-                   "rx=\"2\"/><text class=\"tick\" x=\"%.1f\" y=\"%.0f\">%.0f</text>\n",
-                   NAME, y + 3, width, NAME + width + 6, y + 13, bars[i].value);
+                   "rx=\"2\"/><text class=\"tick\" x=\"%.1f\" y=\"%.0f\">",
+                   NAME, y + 3, width, NAME + width + 6, y + 13);
+        html_number(out, (uint64_t)bars[i].value);
+        buf_puts(out, "</text>\n");
     }
     buf_puts(out, "</svg>\n");
 }

@@ -3,20 +3,20 @@
 #ifndef BASE_TEXT_CHART_H
 #define BASE_TEXT_CHART_H
 
-#include "base/arena.h"
 #include "base/buf.h"
 
 #include <stdint.h>
 
 struct chart_point {
     float x, y;
-    uint32_t group;    /* its colour */
+    uint32_t group;    /* its hue and shape: a hundred differ */
     const char *title; /* shown on pointing; text, not HTML */
+    const char *near;  /* for the page's script, as it is */
 };
-/* `labels`, by group, are written near the group's middle where there is room; NULL entries none.
- */
-void chart_scatter(struct buf *out, struct arena *a, const struct chart_point *points, size_t n,
-                   const char *const *labels, uint32_t n_groups);
+/* The points of a group follow each other; `labels`, by group, are written near its middle where
+ * there is room. */
+void chart_scatter(struct buf *out, const char *title, const struct chart_point *points, size_t n,
+                   const char *const *labels);
 
 struct chart_curve {
     const char *name; /* in the legend, where there are several */

@@ -1,6 +1,8 @@
 /* See html.h. */
 #include "base/text/html.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 void html_text(struct buf *out, const char *s)
@@ -27,4 +29,11 @@ void html_count(struct buf *out, const char *digits)
             buf_puts(out, "&#x202F;");
         buf_putc(out, digits[i]);
     }
+}
+
+void html_number(struct buf *out, uint64_t n)
+{
+    char digits[24];
+    snprintf(digits, sizeof digits, "%" PRIu64, n);
+    html_count(out, digits);
 }

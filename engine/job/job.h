@@ -81,8 +81,15 @@ struct job_export {
     struct node_source target;
 };
 
+/* For people: a parameter of the job, or one of a node that was given by --set, NODE.KEY. */
+struct job_param {
+    const char *name, *text;
+};
+
 struct job {
     const char *name, *path, *dir;
+    const struct job_param *params;
+    size_t n_params;
     const char *remote; /* address of a shared cache, a folder from `dir` on; NULL: none */
     struct node *nodes; /* topological order: inputs first, else in file order */
     size_t n_nodes;

@@ -346,6 +346,28 @@ static enum err_code wire_exports(struct job *job, struct draft *d, struct err *
     return OK;
 }
 
+static void list_params(struct job *job, struct draft *d)
+{
+    const struct draft_pairs *in = &d->sections[DRAFT_PARAMS];
+    struct job_param *params = arena_array(d->arena, struct job_param, in->n + d->options->n_sets);
+    for (size_t i = 0; i < in->n; i++) {
+        const struct yaml_node *value = in->items[i].value;
+        char *text = arena_strdup(d->arena, value->type == YAML_SCALAR ? value->text : "");
+        for (size_t k = 0; value->type == YAML_SEQUENCE && k < value->n; k++)
+            if (value->items[k]->type == YAML_SCALAR)
+                text = arena_printf(d->arena, "%s%s%s", text, k ? " " : "", value->items[k]->text);
+        params[job->n_params++] = (struct job_param){in->items[i].key->text, text};
+    }
+    for (size_t i = 0; i < d->options->n_sets; i++) {
+        const char *set = d->options->sets[i];
+        size_t n = strcspn(set, "=");
+        if (set[n] && memchr(set, '.', n))
+            params[job->n_params++] =
+                (struct job_param){arena_strndup(d->arena, set, n), set + n + 1};
+    }
+    job->params = params;
+}
+
 enum err_code draft_wire(struct job **out, struct draft *d, struct err *e)
 {
     enum err_code code;
@@ -364,6 +386,7 @@ enum err_code draft_wire(struct job **out, struct draft *d, struct err *e)
     }
     if ((code = wire_refs(job, d, e)) || (code = wire_exports(job, d, e)))
         return err_up(e, code);
+    list_params(job, d);
     job->name = d->name;
     char *real;
     job->path = os_realpath(&real, d->arena, d->path, NULL) ? d->path : real;

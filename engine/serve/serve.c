@@ -1,7 +1,7 @@
 /* Addresses, and the frame around every page. */
 #include "engine/serve/serve.h"
 
-#include "engine/serve/asset.h"
+#include "base/text/asset.h"
 #include "engine/serve/pages.h"
 
 #include <pthread.h>
@@ -44,7 +44,8 @@ static void write_frame(struct buf *out, const struct page *p)
                   "name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
     html_text(out, p->title);
     buf_puts(out, " - eqloom</title>\n<link rel=\"stylesheet\" href=\"/style.css\">\n<link "
-                  "rel=\"icon\" href=\"/icon.svg\">\n<script src=\"/page.js\" defer></script>\n");
+                  "rel=\"icon\" href=\"/icon.svg\">\n<script src=\"/sort.js\" defer></script>\n"
+                  "<script src=\"/page.js\" defer></script>\n");
     if (p->live)
         buf_puts(out, "<noscript><meta http-equiv=\"refresh\" content=\"5\"></noscript>\n");
     buf_puts(out, "</head>\n<body><a class=\"skip\" href=\"#main\">To the content</a>\n<header>");

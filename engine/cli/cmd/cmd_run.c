@@ -5,8 +5,9 @@
 #include "base/io/terminal.h"
 #include "base/os.h"
 #include "engine/cli/console/text_table.h"
-#include "engine/export/file_record.h"
 #include "engine/cli/records/place.h"
+#include "engine/export/file_record.h"
+#include "engine/export/job_mark.h"
 #include "engine/remote/remote.h"
 #include "report.pb-c.h"
 
@@ -88,8 +89,8 @@ static void find_remote(struct run_options *options, struct cli *c, const struct
     if (!address)
         address = getenv("EQLOOM_REMOTE");
     if ((!address || !*address) && job->remote)
-        address = strstr(job->remote, "://") ? job->remote
-                                             : os_join(c->arena, job->dir, job->remote);
+        address =
+            strstr(job->remote, "://") ? job->remote : os_join(c->arena, job->dir, job->remote);
     if (!address || !*address || !strcmp(address, "none"))
         return;
     struct remote_options *remote = arena_new(c->arena, struct remote_options);
@@ -117,10 +118,12 @@ static enum err_code check_no_link(struct arena *a, const char *path, const char
 }
 
 /* A file that would not change is not written: it keeps its time. */
-static enum err_code write_export(struct cli *c, const char *path, const char *base,
-                                  const struct digest *id, struct err *e)
+static enum err_code write_export(struct cli *c, const struct job *job,
+                                  const struct job_export *export, const char *path,
+                                  const char *base, const struct digest *id, struct err *e)
 {
     struct arena a = {0};
+    struct buf page = {0};
     struct span old;
     char *bytes = NULL;
     size_t len = 0;
@@ -132,15 +135,18 @@ static enum err_code write_export(struct cli *c, const char *path, const char *b
         code = file_record_write(memory, c->store, id, e);
     if (fclose(memory) && !code)
         code = err_fail(e, ERR_NOMEM, "no memory for %s", path);
+    if (!code)
+        job_mark(&page, &a, span_of(bytes, len), job, export->target.node);
     bool same = !code && !os_read_file(&old, &a, path, MAX_FILE, NULL) &&
-                span_equal(old, span_of(bytes, len));
+                span_equal(old, span_of(page.data, page.len));
     if (!code && !same)
         code = os_mkdirs(os_dirname(&a, path), e);
     if (!code && !same)
-        code = out_file_write(path, bytes, len, e);
+        code = out_file_write(path, page.data, page.len, e);
     if (!code && !c->json)
         fprintf(c->out, "%s\n", place_shown(c->arena, path));
     free(bytes);
+    buf_free(&page);
     arena_free(&a);
     return err_up(e, code);
 }
@@ -166,7 +172,8 @@ static enum err_code write_exports(struct cli *c, const struct job *job, const s
     for (size_t i = 0; !code && i < job->n_exports; i++) {
         const struct digest *id = output_of(r, job->exports[i].target);
         if (id)
-            code = write_export(c, os_join(c->arena, dir, job->exports[i].path), base, id, e);
+            code = write_export(c, job, &job->exports[i],
+                                os_join(c->arena, dir, job->exports[i].path), base, id, e);
     }
     return err_up(e, code);
 }

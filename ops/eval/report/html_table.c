@@ -1,18 +1,16 @@
 /* See html_table.h. */
 #include "ops/eval/report/html_table.h"
 
-enum { ROWS_SHOWN = 25 };
-
 void html_table(struct buf *out, const Eqloom__Table *t, const char *class, bool named)
 {
-    buf_printf(out, "<div class=\"scroll\"><table class=\"%s\"><thead><tr>", class);
+    buf_printf(out, "<div class=\"scroll\"><table class=\"sorts%s\"><thead><tr>", class);
     for (size_t c = 0; c < t->n_columns; c++) {
         buf_puts(out, "<th>");
         html_text(out, t->columns[c]);
         buf_puts(out, "</th>");
     }
     buf_puts(out, "</tr></thead>\n<tbody>\n");
-    for (size_t i = 0; i < t->n_rows && i < ROWS_SHOWN; i++) {
+    for (size_t i = 0; i < t->n_rows; i++) {
         buf_puts(out, "<tr>");
         for (size_t c = 0; c < t->rows[i]->n_cells; c++) {
             bool name = named && !c;
@@ -23,6 +21,4 @@ void html_table(struct buf *out, const Eqloom__Table *t, const char *class, bool
         buf_puts(out, "</tr>\n");
     }
     buf_puts(out, "</tbody></table></div>\n");
-    if (t->n_rows > ROWS_SHOWN)
-        buf_printf(out, "<p class=\"note\">The first %d of %zu rows.</p>\n", ROWS_SHOWN, t->n_rows);
 }

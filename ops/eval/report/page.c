@@ -1,47 +1,16 @@
 /* HTML of the report; see page.h. Sections whose input is absent are left out. */
 #include "ops/eval/report/page.h"
 
+#include "base/text/asset.h"
 #include "base/text/chart.h"
 #include "ops/eval/report/html_table.h"
+#include "ops/eval/report/page_picture.h"
 #include "ops/eval/report/page_results.h"
 #include "ops/eval/report/page_style.h"
-#include "ops/eval/report/tsne.h"
 #include "ops/expr/expr.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static void write_scatter(struct buf *out, struct arena *a, const struct page_input *in,
-                          struct pool *pool)
-{
-    const struct vectors *v = in->vectors;
-    const struct language *lang =
-        in->corpus && in->corpus->lang ? in->corpus->lang : &lang_calculus;
-    struct tsne_options options = {in->perplexity, in->iterations, in->seed};
-    struct chart_point *points = arena_array(a, struct chart_point, v->n);
-    const char **labels = arena_array(a, const char *, v->n_clusters + 1);
-    float *x, *y;
-    tsne(&x, &y, a, v, &options, pool);
-    for (uint32_t i = 0; i < v->n; i++) {
-        char *text = expr_infix_of(a, lang, v->text[i]);
-        /* A cluster's first expression is its seed. */
-        if (!labels[v->cluster[i]])
-            labels[v->cluster[i]] = text;
-        points[i] =
-            (struct chart_point){x[i], y[i], v->cluster[i],
-                                 text == labels[v->cluster[i]]
-                                     ? text
-                                     : arena_printf(a, "%s\n= %s", text, labels[v->cluster[i]])};
-    }
-    buf_puts(out, "<section><h2>Embedded expressions</h2>\n<figure>");
-    chart_scatter(out, a, points, v->n, labels, v->n_clusters);
-    buf_printf(
-        out,
-        "<figcaption>%u expressions of %u clusters by t-SNE (perplexity %.0f); each "
-        "cluster has a colour, and its seed as label where there is room. Point at a dot to read "
-        "it.</figcaption></figure></section>\n",
-        v->n, v->n_clusters, in->perplexity);
-}
 
 static void write_curve(struct buf *out, struct arena *a, const Eqloom__Checkpoint *c,
                         const char *name, const char *title)
@@ -66,7 +35,9 @@ static void write_training(struct buf *out, struct arena *a, const Eqloom__Check
                                             {"valid_accuracy", "validation accuracy"},
                                             {"learning_rate", "learning rate"},
                                             {"gradient_norm", "gradient norm"}};
-    buf_printf(out, "<section><h2>Training</h2>\n<p>%llu steps", (unsigned long long)c->step);
+    buf_puts(out, "<section><h2>Training</h2>\n<p>");
+    html_number(out, c->step);
+    buf_puts(out, " steps");
     if (c->numerics[0]) {
         buf_puts(out, ", numerics <code>");
         html_text(out, c->numerics);
@@ -124,33 +95,22 @@ static void write_corpus(struct buf *out, struct arena *a, const struct corpus_s
                   "</section>\n");
 }
 
-static void write_math(struct buf *out, struct arena *a, const struct language *lang,
-                       const char *prefix)
-{
-    struct expr x;
-    if (expr_from_prefix(&x, a, lang, prefix, NULL) == OK) {
-        expr_write_mathml(out, &x);
-        return;
-    }
-    buf_puts(out, "<code>");
-    html_text(out, prefix);
-    buf_puts(out, "</code>");
-}
-
 static void write_examples(struct buf *out, struct arena *a, const struct corpus_stats *s)
 {
     buf_puts(out, "<section><h2>Some clusters</h2>\n<div class=\"examples\">");
     for (uint32_t i = 0; i < s->n_examples; i++) {
         const struct corpus_example *example = &s->examples[i];
         buf_puts(out, "<article><h3>");
-        write_math(out, a, s->lang, example->seed);
+        page_write_math(out, a, s->lang, example->seed);
         buf_puts(out, "</h3>\n<ul>");
         for (uint32_t k = 0; k < example->n_shown; k++) {
             buf_puts(out, "<li>");
-            write_math(out, a, s->lang, example->members[k]);
+            page_write_math(out, a, s->lang, example->members[k]);
             buf_puts(out, "</li>\n");
         }
-        buf_printf(out, "</ul><p class=\"note\">%u members", example->n_members);
+        buf_puts(out, "</ul><p class=\"note\">");
+        html_number(out, example->n_members);
+        buf_puts(out, " members");
         if (example->terms[0]) {
             bool bound = example->terms[0] == '>';
             buf_puts(out, bound ? ", drawn from at least " : ", drawn from ");
@@ -165,18 +125,20 @@ static void write_examples(struct buf *out, struct arena *a, const struct corpus
 void page_write(struct buf *out, struct arena *a, const struct page_input *in, struct pool *pool)
 {
     buf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n<meta "
-                  "name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>");
+                  "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+                  "'unsafe-inline'; script-src 'unsafe-inline'\"/>\n<meta name=\"viewport\" "
+                  "content=\"width=device-width, initial-scale=1\"/>\n<title>");
     html_text(out, in->title);
     buf_puts(out, "</title>\n<style>");
     buf_puts(out, page_style);
     buf_puts(out, "</style></head>\n<body><main>\n<header><h1>");
     html_text(out, in->title);
     buf_puts(out, "</h1><p>How well vectors of expressions separate equivalent from "
-                  "other expressions.</p></header>\n");
+                  "other expressions.</p><p id=\"job\"></p></header>\n");
     for (size_t i = 0; i < in->n_results; i++)
         page_write_results(out, a, &in->results[i], in->part);
     if (in->vectors)
-        write_scatter(out, a, in, pool);
+        page_write_picture(out, a, in, pool);
     if (in->checkpoint)
         write_training(out, a, in->checkpoint);
     if (in->corpus && in->corpus->clusters) {
@@ -191,5 +153,8 @@ void page_write(struct buf *out, struct arena *a, const struct page_input *in, s
     /* A report depends on what it reads, not on the run in which that was computed. */
     buf_puts(out, "<footer>Made by eqloom. What each run computed and reused, and why: "
                   "<code>eqloom log JOB/RUN</code>, "
-                  "<code>eqloom why JOB/NODE</code>.</footer></main></body></html>\n");
+                  "<code>eqloom why JOB/NODE</code>.</footer></main>\n<script>");
+    for (const struct asset *script = report_assets; script->path; script++)
+        buf_puts(out, script->data);
+    buf_puts(out, "</script></body></html>\n");
 }

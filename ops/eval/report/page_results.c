@@ -24,12 +24,13 @@ static void write_cell(struct buf *out, struct arena *a, const struct results *r
     if (f->form == RESULT_PERCENT)
         buf_printf(out, "<span class=\"meter\" style=\"--part:%.1f%%\"></span>",
                    100 * fmax(0, fmin(1, *v)));
-    buf_printf(out, "%s</td>", result_text(a, f, *v));
+    html_count(out, result_text(a, f, *v));
+    buf_puts(out, "</td>");
 }
 
 static void write_table(struct buf *out, struct arena *a, const struct results *r)
 {
-    buf_puts(out, "<div class=\"scroll\"><table><thead><tr><th></th>");
+    buf_puts(out, "<div class=\"scroll\"><table class=\"sorts\"><thead><tr><th></th>");
     for (const struct result_figure *f = r->kind->figures; f->name; f++)
         if (is_column(r, f))
             buf_printf(out, "<th>%s</th>", f->title);
@@ -56,9 +57,11 @@ static void write_note(struct buf *out, struct arena *a, const struct results *r
     buf_printf(out, "<p class=\"note\">%c%s%s.", note[0] - 'a' + 'A', note + 1,
                scores && r->n > 1 ? "; the best of each column is bold" : "");
     for (const struct result_figure *f = r->kind->figures; f->name; f++)
-        if (results_share(r, f))
-            buf_printf(out, " %s%s %s.", result_text(a, f, *report_value(r->rows[0], f->name)),
-                       f->form == RESULT_PERCENT ? "%" : "", f->title);
+        if (results_share(r, f)) {
+            buf_putc(out, ' ');
+            html_count(out, result_text(a, f, *report_value(r->rows[0], f->name)));
+            buf_printf(out, "%s %s.", f->form == RESULT_PERCENT ? "%" : "", f->title);
+        }
     buf_puts(out, "</p>\n");
 }
 
@@ -81,7 +84,7 @@ static void write_examples(struct buf *out, const Eqloom__Report *report)
     buf_puts(out, ": ");
     html_text(out, report->title);
     buf_puts(out, "</summary>");
-    html_table(out, report->tables[1], "cases", false);
+    html_table(out, report->tables[1], " cases", false);
     buf_puts(out, "</details>\n");
 }
 

@@ -48,6 +48,8 @@ static void assert_well_formed(const char *text)
         bool empty = *text == '/';
         text += empty;
         assert_int_equal(*text++, '>');
+        if (!closing && !strcmp(name, "script"))
+            assert_non_null(text = strstr(text, "</script>"));
         if (closing) {
             assert_true(depth > 0);
             assert_string_equal(open[--depth], name);
@@ -285,8 +287,16 @@ static void test_page_is_well_formed_and_complete(void **state)
     struct err e;
     page_write(&page, &f->a, &in, NULL);
     assert_well_formed(page.data);
-    assert_int_equal(count_of(page.data, "<circle "), CLUSTERS * EACH);
+    assert_int_equal(count_of(page.data, "<use "), CLUSTERS * EACH);
     assert_int_equal(count_of(page.data, "<polyline "), 4);
+    /* Beyond ten clusters shapes differ too, and each point has its formula and what is near. */
+    assert_int_equal(count_of(page.data, "href=\"#s0\""), 10 * EACH);
+    assert_int_equal(count_of(page.data, "href=\"#s2\""), (CLUSTERS - 20) * EACH);
+    assert_int_equal(count_of(page.data, "data-near=\""), CLUSTERS * EACH);
+    assert_null(strstr(page.data, "data-near=\"\""));
+    const char *formulas = strstr(page.data, "<template>");
+    assert_int_equal(count_of(formulas, "<math") - count_of(strstr(page.data, "</template>"), "<math"),
+                     CLUSTERS * EACH);
     assert_int_equal(count_of(page.data, "<article>"), STATS_EXAMPLES);
     assert_int_equal(count_of(page.data, "<tbody>"), 1);
     assert_non_null(strstr(page.data, "95.3"));
@@ -298,7 +308,7 @@ static void test_page_is_well_formed_and_complete(void **state)
     /* cos, sin, ... and e^(2x), which is exp. */
     assert_non_null(strstr(page.data, "<b>23 of 34</b>"));
     assert_non_null(strstr(page.data, "tf-idf &lt;b&gt; &amp; &quot;co&quot;"));
-    assert_null(strstr(page.data, "http"));
+    assert_null(strstr(page.data, "://"));
     assert_null(strstr(page.data, "nan"));
     page_write(&again, &f->a, &in, pool);
     assert_string_equal(page.data, again.data);

@@ -1,0 +1,17 @@
+/* Files that the program brings for pages, compiled in by assets.py. */
+#ifndef BASE_TEXT_ASSET_H
+#define BASE_TEXT_ASSET_H
+
+#include <stddef.h>
+
+struct asset {
+    const char *path; /* "/style.css" */
+    const char *type;
+    const char *data;
+    size_t n;
+};
+/* Ended by path NULL. */
+extern const struct asset serve_assets[];  /* of `eqloom serve` */
+extern const struct asset report_assets[]; /* scripts of the report, in order */
+
+#endif
