@@ -2,9 +2,7 @@
 #include "ops/egraph/derive/derive.h"
 
 #include "ops/egraph/record/least_terms.h"
-#include "ops/expr/normal/normal.h"
 
-#include <string.h>
 
 enum { EXTRA_NODES = 2000 };
 
@@ -18,56 +16,13 @@ static enum err_code prepare(struct egraph **out, struct saturate_options *o,
                                    .max_nodes = options->max_nodes,
                                    .match_limit = 1000,
                                    .ban_length = 5,
-                                   .explain = true};
+                                   .explain = true,
+                                   .forms = options->forms};
     *out = egraph_new(lang);
     egraph_keep_proofs(*out);
     for (size_t i = 0; !code && i < options->n_domains; i++)
         code = egraph_declare(*out, &options->domains[i], e);
     return err_up(e, code);
-}
-
-/* ---- the least terms of atoms ---- */
-
-/* Rational operations on x; anything else is an atom of polynomials. */
-static bool is_rational(const struct expr_node *x)
-{
-    switch ((enum expr_op)x->op) {
-    case X_ADD:
-    case X_SUB:
-    case X_MUL:
-    case X_DIV: return true;
-    case X_POW: return x[1 + x[1].size].op == X_NUM && !strchr(x[1 + x[1].size].leaf, '/');
-    default: return false;
-    }
-}
-
-static void write_atoms(struct buf *out, const struct least_terms *terms, struct egraph *g,
-                        const struct expr *x)
-{
-    struct expr part;
-    if (x->n == 1) {
-        buf_putc(out, ' ');
-        expr_write_prefix(out, x);
-    } else if (is_rational(x->nodes)) {
-        buf_printf(out, " %s", x->lang->ops[x->nodes->op].name);
-        for (uint32_t i = 1; i < x->n; i += part.n) {
-            part = expr_sub(x, i);
-            write_atoms(out, terms, g, &part);
-        }
-    } else {
-        least_terms_write(out, terms, g, egraph_add_expr(g, x));
-    }
-}
-
-/* A term of the graph with the least terms of its atoms; false: too large. */
-static bool with_least_atoms(struct expr *out, struct arena *a, const struct least_terms *terms,
-                             struct egraph *g, const struct expr *x)
-{
-    struct buf text = {0};
-    write_atoms(&text, terms, g, x);
-    bool fits = !expr_from_prefix(out, a, x->lang, text.data, NULL);
-    buf_free(&text);
-    return fits;
 }
 
 /* ---- an equality ---- */
@@ -91,43 +46,10 @@ static enum err_code search(struct derivation *out, struct arena *a, struct egra
     struct saturate_result again;
     o->iterations = 1;
     o->has_goal = false;
+    o->forms = 0;
     o->max_nodes = 2 * out->nodes + EXTRA_NODES;
     egraph_saturate(&again, g, set, o, a, NULL);
     return err_up(e, egraph_explain(&out->proof, a, g, set, from, to, e));
-}
-
-/* Where rules have made atoms equal but not the sides: from = its least atoms = by a normal form =
- * least atoms of to = to. */
-static bool search_form(struct derivation *out, struct arena *a, struct egraph *g,
-                        const struct rules *rules, const struct ruleset *set,
-                        const struct expr *from, const struct expr *to,
-                        const struct derive_options *options)
-{
-    struct least_terms terms;
-    struct expr left, right;
-    struct explanation before, after;
-    struct derivation form;
-    const char *way;
-    least_terms_find(&terms, g);
-    bool written =
-        with_least_atoms(&left, a, &terms, g, from) && with_least_atoms(&right, a, &terms, g, to);
-    least_terms_free(&terms);
-    if (!written || !normal_equal(&way, &left, &right, options->domains, options->n_domains) ||
-        egraph_explain(&before, a, g, set, from, &left, NULL) ||
-        egraph_explain(&after, a, g, set, &right, to, NULL) ||
-        explanation_check(&before, from, &left, rules, NULL) ||
-        explanation_check(&after, &right, to, rules, NULL) ||
-        derive_by_form(&form, a, way, &left, &right, options, NULL) || form.refuted.code)
-        return false;
-    const struct explanation *parts[] = {&before, &form.proof, &after};
-    struct explanation *p = &out->proof;
-    *p = (struct explanation){
-        .steps = arena_array(a, struct explain_step, before.n + form.proof.n + after.n)};
-    for (int i = 0; i < 3; i++)
-        for (size_t k = 0; k < parts[i]->n; k++)
-            p->steps[p->n++] = parts[i]->steps[k];
-    out->checked = form.checked;
-    return true;
 }
 
 enum err_code derive_equality(struct derivation *out, struct arena *a, const struct rules *rules,
@@ -143,12 +65,12 @@ enum err_code derive_equality(struct derivation *out, struct arena *a, const str
         code = search(out, a, g, &o, set, from, to, e);
     if (!code && out->found)
         code = explanation_check(&out->proof, from, to, rules, e);
-    else if (!code && options->forms)
-        out->found = search_form(out, a, g, rules, set, from, to, options);
+    out->checked = out->proof.checked;
     if (!code && out->found)
         explanation_check_values(&out->refuted_step, &out->proof, from, options->domains,
                                  options->n_domains, &out->refuted);
     out->found = out->found && !code;
+    out->proof.domains = options->domains; /* the graph's go with it */
     egraph_free(g);
     return err_up(e, code);
 }

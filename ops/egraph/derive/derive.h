@@ -9,7 +9,7 @@ struct derive_options {
     const struct ball_domain *domains; /* of variables that are not positive */
     size_t n_domains;
     bool real_values; /* equal where both are real */
-    bool forms;       /* a normal form may be a step, where rules have made atoms equal */
+    uint32_t forms;   /* pairs of classes that normal forms compare on the way */
 };
 
 struct derivation {
@@ -22,9 +22,7 @@ struct derivation {
     uint32_t nodes;
 };
 
-/* Saturates both terms in one e-graph until they are equal, or at least by a normal form once their
- * atoms (what is not + - * / and integer powers) are the least terms of their classes. Everything
- * lives in the arena. `set` is `rules` compiled. ERR_FAILED: the rules contradict each other. */
+/* Saturates both terms in one e-graph until they are equal. Everything lives in the arena. `set` is `rules` compiled. ERR_FAILED: the rules contradict each other. */
 enum err_code derive_equality(struct derivation *out, struct arena *a, const struct rules *rules,
                               const struct ruleset *set, const struct expr *from,
                               const struct expr *to, const struct derive_options *options,

@@ -13,6 +13,7 @@ enum {
     SHORT_NODES = 2000,
     SHORT_STEPS = 10,
     MAX_OWN_NUMBERS = 8,
+    FORMS = 100, /* pairs of classes compared on the way to a derivation */
     MAX_NUMBERS = 64,
 };
 
@@ -242,7 +243,7 @@ static enum err_code decide_terms(struct standing_result *out, struct arena *a,
             return OK;
         }
         struct derive_options with_forms = *limits;
-        with_forms.forms = !options->own_rules;
+        with_forms.forms = options->own_rules ? 0 : FORMS;
         out->way = NULL;
         code = derive(out, a, rules, set, x, y, &with_forms, e);
     }

@@ -86,7 +86,7 @@ static bool write_derivation(struct buf *out, struct arena *a, struct egraph *g,
     if (egraph_explain(&proof, a, g, set, from, to, NULL) ||
         explanation_check(&proof, from, to, set->source, NULL))
         return false;
-    if (!explanation_check_values(&step, &proof, from, NULL, 0, NULL))
+    if (!explanation_check_values(&step, &proof, from, g->domains, g->n_domains, NULL))
         step = SIZE_MAX;
     buf_printf(out, "      %s\n", expr_infix(a, from));
     explanation_write(out, a, &proof, expr_infix, "  ", step);

@@ -9,6 +9,7 @@
 #include "ops/egraph/explain/explanation.h"
 #include "ops/egraph/graph/egraph_core.h"
 #include "ops/egraph/match/ematch.h"
+#include "ops/expr/normal/normal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -189,6 +190,21 @@ static void match_ids(struct explainer *x, const struct compiled_rule *r, const 
         rhs[i] = e->nodes[i].op == X_VAR ? var_id(&r->lhs, record, e->nodes[i].leaf) : built[k++];
 }
 
+/* Between instances of two terms, backwards from the second to the first. */
+static void step_between(struct explainer *x, struct tree **at, const char *name,
+                         const struct expr *l, const uint32_t *lhs, const struct expr *r,
+                         const uint32_t *rhs, bool backwards)
+{
+    const struct expr *from = backwards ? r : l, *to = backwards ? l : r;
+    const uint32_t *ids_from = backwards ? rhs : lhs, *ids_to = backwards ? lhs : rhs;
+    expand(x, at, from, 0, ids_from);
+    if (x->failed)
+        return;
+    *at = instance_tree(x, to, 0, ids_to);
+    emit(x, name, backwards, *at);
+    contract(x, at, to, 0, ids_to);
+}
+
 static void step_by_rule(struct explainer *x, struct tree **at, uint32_t match, bool backwards)
 {
     const uint32_t *m = x->g->proofs->matches + match;
@@ -196,14 +212,31 @@ static void step_by_rule(struct explainer *x, struct tree **at, uint32_t match, 
     const struct expr *l = &r->rule->lhs, *e = &r->rule->rhs;
     uint32_t *lhs = arena_array(x->a, uint32_t, l->n), *rhs = arena_array(x->a, uint32_t, e->n);
     match_ids(x, r, m + 1, lhs, rhs);
-    const struct expr *from = backwards ? e : l, *to = backwards ? l : e;
-    const uint32_t *ids_from = backwards ? rhs : lhs, *ids_to = backwards ? lhs : rhs;
-    expand(x, at, from, 0, ids_from);
-    if (x->failed)
-        return;
-    *at = instance_tree(x, to, 0, ids_to);
-    emit(x, arena_printf(x->a, "%s/%s", r->rule->group, r->rule->name), backwards, *at);
-    contract(x, at, to, 0, ids_to);
+    step_between(x, at, arena_printf(x->a, "%s/%s", r->rule->group, r->rule->name), l, lhs, e, rhs,
+                 backwards);
+}
+
+/* A term by its nodes. */
+static struct expr term_of(struct explainer *x, const uint32_t *ids, uint32_t n)
+{
+    struct expr_node *nodes = arena_array(x->a, struct expr_node, n);
+    for (uint32_t i = n; i-- > 0;) {
+        uint32_t op = graph_op(x->g, ids[i]), size = 1;
+        const struct leaf *l = op & OP_LEAF ? &x->g->leaves[op & ~OP_LEAF] : NULL;
+        uint16_t arity = (uint16_t)graph_arity(x->g, op);
+        for (uint32_t k = 0; k < arity; k++)
+            size += nodes[i + size].size;
+        nodes[i] = (struct expr_node){l ? l->op : (uint16_t)op, arity, size,
+                                      l ? arena_strdup(x->a, l->text) : NULL};
+    }
+    return (struct expr){x->g->lang, nodes, n};
+}
+
+static void step_by_form(struct explainer *x, struct tree **at, uint32_t match, bool backwards)
+{
+    const uint32_t *m = x->g->proofs->matches + match, n = m[1];
+    struct expr left = term_of(x, m + 3, n), right = term_of(x, m + 3 + n, m[2]);
+    step_between(x, at, normal_ways[m[0]], &left, m + 3, &right, m + 3 + n, backwards);
 }
 
 /* Node n computes to the number that node leaf is. */
@@ -257,6 +290,7 @@ static void follow(struct explainer *x, struct tree **at, uint32_t node, bool up
         step_by_arithmetic(x, at, backwards ? to : from, backwards ? from : to, backwards);
         break;
     case REASON_RULE: step_by_rule(x, at, edge.why.match, backwards); break;
+    case REASON_FORM: step_by_form(x, at, edge.why.match, backwards); break;
     }
 }
 

@@ -8,7 +8,7 @@
 #include "ops/expr/ball/ball.h"
 
 struct explain_step {
-    const char *rule;  /* "group/name", "arithmetic" or "given" */
+    const char *rule;  /* "group/name", "arithmetic", "given", or the way of a normal form */
     bool backwards;    /* the rule was read from right to left */
     uint32_t position; /* of the subterm that it changed, in prefix order */
     struct expr term;  /* the whole term after the step */
@@ -20,6 +20,11 @@ struct explanation {
     /* No derivation through terms of the graph has fewer steps, of those in which, read from both
      * ends to its middle, no step reads a rule backwards that loses a variable (or arithmetic). */
     bool shortest;
+    const struct ball_domain *domains; /* of variables that are not positive */
+    size_t n_domains;
+    /* After explanation_check, how the steps by normal forms were checked: in the least exact way
+     * of explanation_check_form. NULL: there are none. */
+    const char *checked;
 };
 
 /* ---- shorten.c ---- */
@@ -49,9 +54,9 @@ void explanation_search(struct explanation *p, struct arena *a, struct egraph *g
                         size_t max_terms);
 
 /* ---- replay.c ---- */
-/* Each step must be an instance of its rule, or exact arithmetic, at its position. ERR_FAILED names
- * the step that is not. */
-enum err_code explanation_check(const struct explanation *x, const struct expr *from,
+/* Each step must be an instance of its rule, exact arithmetic, or pass explanation_check_form, at
+ * its position. ERR_FAILED names the step that is not. */
+enum err_code explanation_check(struct explanation *x, const struct expr *from,
                                 const struct expr *to, const struct rules *rules, struct err *e);
 /* A step by normal forms, checked by what shares nothing with them: identities modulo random
  * primes, constants by a separation bound; *how says which, or "values" where neither applies and

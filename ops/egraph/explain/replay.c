@@ -6,6 +6,7 @@
 #include "ops/expr/equality/algebraic.h"
 #include "ops/expr/equality/equality.h"
 #include "ops/expr/equality/residue.h"
+#include "ops/expr/normal/normal.h"
 
 #include <string.h>
 
@@ -105,8 +106,14 @@ static void find_sides(struct expr *from, struct expr *to, const struct explain_
     *to = s->backwards ? x : y;
 }
 
+/* From exact to not: what is not known to be less exact replaces what is. */
+static const char *less_exact(const char *x, const char *y)
+{
+    return !x || strcmp(y, "values") == 0 ? y : x;
+}
+
 static bool step_holds(const struct explain_step *s, const struct expr *before,
-                       const struct rules *rules)
+                       struct explanation *x, const struct rules *rules)
 {
     struct expr from, to;
     if (!same_around(before, &s->term, s->position))
@@ -114,18 +121,25 @@ static bool step_holds(const struct explain_step *s, const struct expr *before,
     find_sides(&from, &to, s, before);
     if (strcmp(s->rule, "arithmetic") == 0)
         return is_arithmetic(&from, &to);
+    if (normal_way_number(s->rule) < NORMAL_WAYS) {
+        const char *how;
+        bool holds = !explanation_check_form(&how, &from, &to, x->domains, x->n_domains, NULL);
+        x->checked = less_exact(x->checked, how);
+        return holds;
+    }
     for (size_t i = 0; i < rules->n; i++)
         if (is_rule(s->rule, &rules->rules[i]))
             return is_instance(&rules->rules[i], &from, &to);
     return false;
 }
 
-enum err_code explanation_check(const struct explanation *x, const struct expr *from,
+enum err_code explanation_check(struct explanation *x, const struct expr *from,
                                 const struct expr *to, const struct rules *rules, struct err *e)
 {
     const struct expr *before = from;
+    x->checked = NULL;
     for (size_t i = 0; i < x->n; i++) {
-        if (!step_holds(&x->steps[i], before, rules))
+        if (!step_holds(&x->steps[i], before, x, rules))
             return err_fail(e, ERR_FAILED, "step %zu is not an instance of %s", i + 1,
                             x->steps[i].rule);
         before = &x->steps[i].term;

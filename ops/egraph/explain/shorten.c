@@ -3,6 +3,8 @@
  * terms of the e-graph, first between the ends of every few steps, then between those of the whole.
  */
 #include "ops/egraph/explain/explanation.h"
+#include "ops/egraph/graph/egraph_core.h"
+#include "ops/expr/normal/normal.h"
 
 #include <string.h>
 
@@ -125,8 +127,11 @@ enum err_code egraph_explain(struct explanation *out, struct arena *a, struct eg
         else
             begin++;
     }
-    *out = (struct explanation){.steps = s.steps, .n = s.n};
+    *out = (struct explanation){
+        .steps = s.steps, .n = s.n, .domains = g->domains, .n_domains = g->n_domains};
     explanation_search(out, a, g, rules, from, to, MAX_TERMS);
+    for (size_t i = 0; i < out->n; i++) /* what normal forms can do is not searched */
+        out->shortest = out->shortest && normal_way_number(out->steps[i].rule) == NORMAL_WAYS;
     return OK;
 }
 

@@ -59,6 +59,7 @@ void egraph_free(struct egraph *g)
     u32_free(&g->wave[0]);
     u32_free(&g->wave[1]);
     node_index_free(g->node_index);
+    free(g->domains);
     proofs_free(g->proofs);
     free(g);
 }
@@ -85,6 +86,8 @@ void egraph_clear(struct egraph *g)
                          .facts = old.facts,
                          .leaves = old.leaves,
                          .leaves_cap = old.leaves_cap,
+                         .domains = old.domains,
+                         .cap_domains = old.cap_domains,
                          .compact_at = old.compact_at,
                          .near = old.near,
                          .size_order_at = old.size_order_at,

@@ -17,7 +17,8 @@ void egraph_free(struct egraph *g);
  * cached facts are kept, so that the next graph is faster. */
 void egraph_clear(struct egraph *g);
 /* Variables are real and positive unless declared "nonnegative", "real", "nonzero", "integer" or
- * "complex", or within an interval, before their first use. ERR_INPUT for other words. */
+ * "complex", or within an interval, before their first use; the texts are borrowed. ERR_INPUT for
+ * other words. */
 enum err_code egraph_declare(struct egraph *g, const struct ball_domain *domain, struct err *e);
 /* Remembers why terms are equal, for egraph_explain; to be called before anything is added. */
 void egraph_keep_proofs(struct egraph *g);
@@ -55,6 +56,8 @@ struct saturate_options {
     uint32_t match_limit; /* backoff: a rule with more matches in one iteration is banned ... */
     uint32_t ban_length;  /* ... for so many iterations; both double each time. 0: no backoff */
     bool explain;         /* keep proofs */
+    /* Pairs of classes with equal values that normal forms compare, and join; calculus only. */
+    uint32_t forms;
     bool (*cancelled)(void *arg); /* polled, if not NULL: true stops the run */
     void *cancelled_arg;
     /* Called after each iteration, if not NULL. */

@@ -138,6 +138,8 @@ struct egraph {
     uint32_t node_limit; /* constants get no leaves beyond it */
     bool folding_stopped;
     struct proof_forest *proofs; /* NULL unless kept */
+    struct ball_domain *domains; /* declared ones; their texts are borrowed */
+    size_t n_domains, cap_domains;
 
     /* The first contradiction found. */
     enum fact_conflict conflict;

@@ -94,5 +94,7 @@ enum err_code egraph_declare(struct egraph *g, const struct ball_domain *declare
                         variable);
     struct values values = {(enum variable_domain)d, interval_of(g, declared)};
     add_leaf_text(g, X_SYM, variable, &values);
+    g->domains = vec_grow(g->domains, &g->cap_domains, g->n_domains + 1, sizeof *g->domains);
+    g->domains[g->n_domains++] = *declared;
     return OK;
 }

@@ -14,11 +14,12 @@ enum reason_kind {
     REASON_CONGRUENCE, /* same operator, equal arguments */
     REASON_CONSTANT,   /* the first node computes to the number that the second is */
     REASON_RULE,       /* index into `matches`: the rule, then its match */
+    REASON_FORM,       /* the same: how normal forms joined them, then both terms */
 };
 
 struct reason {
     uint32_t kind;  /* enum reason_kind */
-    uint32_t match; /* REASON_RULE */
+    uint32_t match; /* REASON_RULE, REASON_FORM */
 };
 
 struct proof_edge {
@@ -32,7 +33,8 @@ struct proof_forest {
     struct proof_edge *edges; /* by cell */
     uint32_t *kid;            /* two a cell: arguments as they were when the node was added */
     /* REASON_RULE: rule index, then the match record of ematch.h, then the nodes of the right side
-     * in the order of its term. */
+     * in the order of its term. REASON_FORM: the way (normal.h), the sizes of two terms, and their
+     * nodes by position. */
     uint32_t *matches;
     size_t n_matches, matches_cap;
 };

@@ -22,6 +22,8 @@ static const struct op_param params[] = {
      "A rule with more matches in one iteration is banned; doubles each time."},
     {"ban_length", OP_INT, "5", NULL, 0, 10000,
      "How many iterations a ban lasts; doubles each time. 0: no rule is banned."},
+    {"forms", OP_INT, "0", NULL, 0, 1000000000,
+     "Pairs of classes with equal values that normal forms compare, and join, at most."},
     DOMAINS_PARAM,
     {"real", OP_BOOL, "false", NULL, 0, 0,
      "Equal where both values are real. That is not transitive, so `extract` compares members with "
@@ -204,6 +206,7 @@ static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
         .max_matches = (uint64_t)op_int(ctx, "max_matches"),
         .match_limit = (uint32_t)op_int(ctx, "match_limit"),
         .ban_length = (uint32_t)op_int(ctx, "ban_length"),
+        .forms = (uint32_t)op_int(ctx, "forms"),
         .explain = proofs,
         .cancelled = cancelled,
         .cancelled_arg = ctx,
@@ -324,6 +327,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         code = saturate_expr(g, ctx, s, seed, true, e);
     }
     give_graph(s, g);
+    if (op_int(ctx, "forms"))
+        ball_thread_cleanup();
     return code;
 }
 

@@ -18,6 +18,7 @@
 #include "ops/egraph/run/apply.h"
 #include "ops/egraph/run/backoff.h"
 #include "ops/egraph/run/dirty_set.h"
+#include "ops/egraph/run/form_merge.h"
 #include "ops/egraph/run/rule_profile.h"
 
 #include <stdlib.h>
@@ -39,6 +40,7 @@ struct saturator {
     uint32_t pinned;   /* nodes below this keep their ids: callers may hold them */
     struct dirty_set dirty;
     struct size_order order;
+    struct form_merger forms;
     uint64_t spent;                /* matches applied */
     uint64_t ask_at;               /* when this many are, budgets and cancellation are checked */
     struct search_profile profile; /* if options->profile */
@@ -324,6 +326,13 @@ static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err
     return OK;
 }
 
+static enum err_code merge_forms(struct saturator *s, struct err *e)
+{
+    s->g->watched = true;
+    s->changed |= form_merge(&s->forms);
+    return s->g->conflict ? fail_contradiction(s, NULL, e) : OK;
+}
+
 static enum err_code run(struct saturator *s, struct err *e)
 {
     enum err_code code;
@@ -339,6 +348,8 @@ static enum err_code run(struct saturator *s, struct err *e)
         if ((code = iterate(s, i, e)))
             return err_up(e, code);
         out->iterations = i + 1;
+        if (!at_goal(s) && (code = merge_forms(s, e)))
+            return err_up(e, code);
         if (at_goal(s)) {
             out->stop = EQLOOM__STOP_REASON__GOAL_REACHED;
             break;
@@ -385,7 +396,8 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
                           .result = out,
                           .arena = a,
                           .pinned = g->n_cells,
-                          .applier = {.g = g, .rules = rules}};
+                          .applier = {.g = g, .rules = rules},
+                          .forms = {.g = g, .options = options}};
     s.state = calloc(rules->n + 1, sizeof *s.state);
     s.backoff = calloc(rules->n + 1, sizeof *s.backoff);
     s.applier.leaf = ruleset_leaves(a, rules, g);
@@ -406,6 +418,7 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
     free(s.backoff);
     dirty_set_free(&s.dirty);
     size_order_free(&s.order);
+    form_merger_free(&s.forms);
     u32_free(&s.applier.waiting);
     ematch_free(&s.ematch);
     g->watched = false;

@@ -74,6 +74,7 @@ static enum err_code read_limits(struct session *s, struct err *e)
         (code = tool_number(&max_matches, s->args, "max-matches", 0, 0, UINT32_MAX, e)) ||
         (code = tool_number(&o->match_limit, s->args, "match-limit", 1000, 1, 1000000000, e)) ||
         (code = tool_number(&o->ban_length, s->args, "ban-length", 5, 0, 10000, e)) ||
+        (code = tool_number(&o->forms, s->args, "forms", 0, 0, 1000000000, e)) ||
         (code = tool_number(&top, s->args, "top", 20, 0, MAX_TOP, e)))
         return err_up(e, code);
     o->max_matches = max_matches;
@@ -332,6 +333,8 @@ static const struct tool_option options[] = {
     {"match-limit", "N", false,
      "a rule with more matches in one iteration is banned (default 1000)"},
     {"ban-length", "N", false, "for so many iterations (default 5); 0: no rule is banned"},
+    {"forms", "N", false,
+     "pairs of classes that normal forms compare, and join, at most (default 0)"},
     {"top", "N", false, "rules to list (default 20)"},
     {"sort", "COLUMN", false, "by which to sort the rules (default steps)"},
     TOOL_JSON,

@@ -13,6 +13,17 @@
 
 enum { MAX_NODES = 600, MAX_SUMS = 4000, MAX_PIECES = 4 };
 
+const char *const normal_ways[NORMAL_WAYS] = {"expansion", "exponentials", "exact numbers",
+                                              "derivatives"};
+
+uint32_t normal_way_number(const char *way)
+{
+    uint32_t i = 0;
+    while (i < NORMAL_WAYS && strcmp(way, normal_ways[i]) != 0)
+        i++;
+    return i;
+}
+
 static const char *way_of(const struct field *f)
 {
     bool numbers = false, functions = false, variables = false;

@@ -14,5 +14,9 @@
  * names those with their '?'. */
 bool normal_equal(const char **way, const struct expr *x, const struct expr *y,
                   const struct ball_domain *domains, size_t n_domains);
+/* The ways by number; NORMAL_WAYS: it is none. */
+enum { NORMAL_WAYS = 4 };
+extern const char *const normal_ways[NORMAL_WAYS];
+uint32_t normal_way_number(const char *way);
 
 #endif

@@ -243,7 +243,8 @@ static void test_bounds_of_parameters(void **unused)
     for (const struct op_param *p = op_saturate.params; p->name; p++) {
         if (p->type != OP_INT)
             continue;
-        bool may_be_zero = !strcmp(p->name, "max_matches") || !strcmp(p->name, "ban_length");
+        bool may_be_zero = !strcmp(p->name, "max_matches") || !strcmp(p->name, "ban_length") ||
+                           !strcmp(p->name, "forms");
         assert_true(p->min == (may_be_zero ? 0 : 1));
         int64_t initial = strtoll(p->initial, NULL, 10);
         assert_true((double)initial >= p->min && (double)initial <= p->max);
