@@ -3,7 +3,6 @@
 
 #include "ops/egraph/record/least_terms.h"
 
-
 enum { EXTRA_NODES = 2000 };
 
 /* An empty e-graph that keeps proofs and has the variables' domains. */
