@@ -17,6 +17,7 @@
 #define ENGINE_OP_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/digest.h"
 #include "base/err.h"
 #include "base/pool.h"
@@ -203,6 +204,16 @@ enum err_code op_emit_chunk(struct digest *id, struct op_ctx *ctx, struct span d
 /* A File for people or other programs, cut into chunks where it is large. */
 enum err_code op_emit_file(struct op_ctx *ctx, const char *role, struct span data,
                            const char *media_type, struct err *e);
+
+/* The same piece by piece, so that only a chunk is in memory. Begins all zero; the end frees it, and
+ * so does op_write_drop after an error. */
+struct op_writer {
+    struct buf chunk, ids;
+};
+enum err_code op_write(struct op_writer *w, struct op_ctx *ctx, struct span data, struct err *e);
+enum err_code op_write_end(struct op_writer *w, struct op_ctx *ctx, const char *role,
+                           const char *media_type, struct err *e);
+void op_write_drop(struct op_writer *w);
 
 /* ---- reuse ---- */
 /* In run(): what reuse() will need to decide about this result; copied, not empty. reuse() is not

@@ -134,28 +134,69 @@ enum err_code op_emit_file(struct op_ctx *ctx, const char *role, struct span dat
     return err_up(e, ctx_emit_named_file(ctx, role, "", data, media_type, e));
 }
 
+enum { CHUNK_SIZE = 4 << 20 };
+
+static enum err_code write_chunk(struct op_writer *w, struct op_ctx *ctx, struct err *e)
+{
+    struct digest id;
+    enum err_code code = op_emit_chunk(&id, ctx, span_of(w->chunk.data, w->chunk.len), e);
+    if (code)
+        return err_up(e, code);
+    buf_add(&w->ids, id.bytes, DIGEST_SIZE);
+    buf_clear(&w->chunk);
+    return OK;
+}
+
+/* A full chunk is written when more follows: what fits into one is in the File itself. */
+enum err_code op_write(struct op_writer *w, struct op_ctx *ctx, struct span data, struct err *e)
+{
+    for (size_t at = 0, n; at < data.len; at += n) {
+        enum err_code code = w->chunk.len == CHUNK_SIZE ? write_chunk(w, ctx, e) : OK;
+        if (code)
+            return err_up(e, code);
+        n = data.len - at < CHUNK_SIZE - w->chunk.len ? data.len - at : CHUNK_SIZE - w->chunk.len;
+        buf_add(&w->chunk, (const char *)data.data + at, n);
+    }
+    return OK;
+}
+
+static enum err_code end_file(struct op_writer *w, struct op_ctx *ctx, const char *role,
+                              const char *name, const char *media_type, struct err *e)
+{
+    Eqloom__File file = EQLOOM__FILE__INIT;
+    enum err_code code = w->ids.len ? err_up(e, write_chunk(w, ctx, e)) : OK;
+    file.media_type = (char *)media_type;
+    file.name = (char *)name;
+    file.data = (ProtobufCBinaryData){w->chunk.len, (uint8_t *)w->chunk.data};
+    file.chunk_ids = (ProtobufCBinaryData){w->ids.len, (uint8_t *)w->ids.data};
+    if (!code)
+        code = err_up(e, op_emit(NULL, ctx, role, &file.base, e));
+    op_write_drop(w);
+    return code;
+}
+
+enum err_code op_write_end(struct op_writer *w, struct op_ctx *ctx, const char *role,
+                           const char *media_type, struct err *e)
+{
+    return err_up(e, end_file(w, ctx, role, "", media_type, e));
+}
+
+void op_write_drop(struct op_writer *w)
+{
+    buf_free(&w->chunk);
+    buf_free(&w->ids);
+    *w = (struct op_writer){0};
+}
+
 enum err_code ctx_emit_named_file(struct op_ctx *ctx, const char *role, const char *name,
                                   struct span data, const char *media_type, struct err *e)
 {
-    enum { CHUNK_SIZE = 4 << 20 };
-    Eqloom__File file = EQLOOM__FILE__INIT;
-    size_t n = data.len <= CHUNK_SIZE ? 0 : (data.len + CHUNK_SIZE - 1) / CHUNK_SIZE;
-    file.media_type = (char *)media_type;
-    file.name = (char *)name;
-    if (n == 0)
-        file.data = (ProtobufCBinaryData){data.len, (uint8_t *)data.data};
-    file.chunk_ids =
-        (ProtobufCBinaryData){n * DIGEST_SIZE, arena_alloc(op_arena(ctx), n * DIGEST_SIZE + 1)};
-    for (size_t i = 0; i < n; i++) {
-        struct digest id;
-        size_t at = i * CHUNK_SIZE, len = data.len - at < CHUNK_SIZE ? data.len - at : CHUNK_SIZE;
-        enum err_code code =
-            err_up(e, op_emit_chunk(&id, ctx, span_of((const uint8_t *)data.data + at, len), e));
-        if (code)
-            return code;
-        memcpy(file.chunk_ids.data + i * DIGEST_SIZE, id.bytes, DIGEST_SIZE);
-    }
-    return err_up(e, op_emit(NULL, ctx, role, &file.base, e));
+    struct op_writer w = {0};
+    enum err_code code = op_write(&w, ctx, data, e);
+    if (!code)
+        code = end_file(&w, ctx, role, name, media_type, e);
+    op_write_drop(&w);
+    return err_up(e, code);
 }
 
 enum err_code ctx_check_outputs(const struct op_ctx *ctx, struct err *e)

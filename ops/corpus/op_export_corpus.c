@@ -2,13 +2,20 @@
 #include "engine/op.h"
 #include "ops/corpus/format/corpus_format.h"
 
-enum { MOST_BYTES = 512 << 20 }; /* of pairs: what is to be one file is in memory at once */
+#include <string.h>
 
 static const struct op_param params[] = {
     {"format", OP_ENUM, "e-gen", CORPUS_WRITTEN_NAMES, 0, 0, "docs/formats.md."},
     {"pairs", OP_INT, "100", NULL, 0, 1e9,
      "pairs, triplets: how many are drawn from each cluster, in either order; 0: all."},
     {"seed", OP_INT, "0", NULL, 0, 0, "Of the draw."},
+    {"spelling", OP_ENUM, "tokens", "tokens|words", 0, 0,
+     "Of prefix tokens: `+ x 2`, or in words as EED's: `add x INT+ 2`."},
+    {"lines", OP_ENUM, "tsv", "tsv|jsonl", 0, 0,
+     "pairs, triplets: columns, or objects of input and output, or of anchor, positive and "
+     "negative."},
+    {"shards", OP_INT, "1", NULL, 1, 1e6, "Into how many files the clusters go, in turns."},
+    {"shard", OP_INT, "0", NULL, 0, 1e6, "Which of them this is, from 0."},
     {NULL},
 };
 static const struct op_port inputs[] = {
@@ -20,12 +27,13 @@ static const struct op_port outputs[] = {
     {NULL},
 };
 
-static const char *media_type(enum corpus_format format)
+static const char *media_type(enum corpus_format format, bool json)
 {
     switch (format) {
-    case CORPUS_E_GEN: return "text/plain; charset=utf-8";
+    case CORPUS_E_GEN:
+    case CORPUS_EXPRESSIONS: return "text/plain; charset=utf-8";
     case CORPUS_PAIRS:
-    case CORPUS_TRIPLETS: return "text/tab-separated-values";
+    case CORPUS_TRIPLETS: return json ? "application/jsonl" : "text/tab-separated-values";
     case CORPUS_JSONL:
     case CORPUS_SEMVEC:
     case CORPUS_FORMATS: break;
@@ -33,13 +41,53 @@ static const char *media_type(enum corpus_format format)
     return "application/json";
 }
 
+static enum err_code check(struct op_ctx *ctx, struct err *e)
+{
+    if (op_int(ctx, "shard") >= op_int(ctx, "shards"))
+        return err_fail(e, ERR_INPUT, "'shard' counts from 0: it is less than 'shards', %lld",
+                        (long long)op_int(ctx, "shards"));
+    enum corpus_format format = corpus_format_find(op_string(ctx, "format"));
+    if (format == CORPUS_SEMVEC &&
+        (op_int(ctx, "shards") > 1 || !strcmp(op_string(ctx, "spelling"), "words")))
+        return err_fail(e, ERR_INPUT, "semvec is one file, of infix tokens");
+    return OK;
+}
+
+struct output {
+    struct op_ctx *ctx;
+    struct op_writer writer;
+    uint64_t bytes;
+};
+
+static enum err_code flush(void *arg, struct buf *text, struct err *e)
+{
+    struct output *o = arg;
+    if (op_cancelled(o->ctx))
+        return err_fail(e, ERR_CANCELLED, "cancelled");
+    enum err_code code = op_write(&o->writer, o->ctx, span_of(text->data, text->len), e);
+    o->bytes += text->len;
+    op_progress(o->ctx, 0, 0,
+                arena_printf(op_arena(o->ctx), "%llu MB", (unsigned long long)(o->bytes >> 20)));
+    buf_clear(text);
+    return err_up(e, code);
+}
+
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);
+    struct output output = {.ctx = ctx};
     size_t n = op_count(ctx, "clusters");
     Eqloom__Cluster **clusters = arena_array(a, Eqloom__Cluster *, n + 1);
-    struct corpus_write_options options = {(uint32_t)op_int(ctx, "pairs"),
-                                           (uint64_t)op_int(ctx, "seed"), MOST_BYTES};
+    struct corpus_write_options options = {
+        .per_cluster = (uint32_t)op_int(ctx, "pairs"),
+        .seed = (uint64_t)op_int(ctx, "seed"),
+        .words = !strcmp(op_string(ctx, "spelling"), "words"),
+        .json = !strcmp(op_string(ctx, "lines"), "jsonl"),
+        .shard = (size_t)op_int(ctx, "shard"),
+        .shards = (size_t)op_int(ctx, "shards"),
+        .flush = flush,
+        .arg = &output,
+    };
     enum corpus_format format = corpus_format_find(op_string(ctx, "format"));
     enum err_code code;
     for (size_t i = 0; i < n; i++)
@@ -51,21 +99,22 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct buf text = {0};
     code = err_up(e, corpus_write(&text, format, clusters, n, &options, e));
     if (!code)
-        code = err_up(
-            e, op_emit_file(ctx, "file", span_of(text.data, text.len), media_type(format), e));
+        code = op_write_end(&output.writer, ctx, "file", media_type(format, options.json), e);
+    op_write_drop(&output.writer);
     buf_free(&text);
-    return code;
+    return err_up(e, code);
 }
 
 const struct op op_export_corpus = {
     .name = "export-corpus",
-    .version = 3,
+    .version = 4,
     .node = OP_TASK,
     .doc =
         "Writes clusters as a file in the formats of others (docs/formats.md): E-Gen's clusters, "
-        "pairs and triplets, JSON.",
+        "pairs and triplets, JSON. However many pairs there are, only the clusters are in memory.",
     .params = params,
     .inputs = inputs,
     .outputs = outputs,
+    .check = check,
     .run = run,
 };

@@ -2,13 +2,20 @@
 #include "engine/op.h"
 #include "ops/corpus/format/corpus_format.h"
 #include "ops/latex/katex/katex.h"
+#include "ops/latex/source/unpack.h"
 
 #include <string.h>
 
+static const size_t UNPACKED_MAX = (size_t)4 << 30;
+
 static const struct op_param params[] = {
     {"format", OP_ENUM, "e-gen", CORPUS_FORMAT_NAMES, 0, 0,
-     "How the files are written (docs/formats.md); EED's are pairs."},
+     "How the files are written (docs/formats.md); EED's are pairs, those of its held-out parts "
+     "expressions. They may be compressed (.gz)."},
     {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0, "Of the expressions."},
+    {"spelling", OP_ENUM, "tokens", "tokens|words", 0, 0,
+     "Of prefix tokens: `+ x 2`, or in words as Lample and Charton's, EED's and those E-Gen trains "
+     "on: `add x INT+ 2`."},
     {"min_members", OP_INT, "1", NULL, 1, 1e6, "Smaller clusters are left out."},
     {"malformed", OP_ENUM, "fail", "fail|skip", 0, 0,
      "What becomes of lines that cannot be read: an error, or they are left out and listed."},
@@ -36,25 +43,48 @@ static enum err_code emit_malformed(struct op_ctx *ctx, const struct buf *malfor
     return err_up(e, code);
 }
 
+/* A file may be compressed; then its text goes into `out`. */
+static enum err_code text_of(struct source_text *text, struct buf *out, const struct op_file *file,
+                             struct err *e)
+{
+    struct span bytes = span_of(file->text.text, file->text.len);
+    *text = file->text;
+    if (!unpack_is_archive(bytes))
+        return OK;
+    const char *why = unpack_stream(out, bytes, UNPACKED_MAX);
+    if (why)
+        return err_fail(e, ERR_INPUT, "%s: %s", file->text.name, why);
+    text->text = out->data ? out->data : "";
+    text->len = out->len;
+    return OK;
+}
+
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct buf malformed = {0};
     bool skip = strcmp(op_string(ctx, "malformed"), "skip") == 0;
     struct corpus corpus = {.malformed = skip ? &malformed : NULL,
                             .a = op_arena(ctx),
+                            .words = strcmp(op_string(ctx, "spelling"), "words") == 0,
                             .lang = lang_by_name(op_string(ctx, "language"))};
     const struct op_file *files;
     size_t n = op_files(&files, ctx), least = (size_t)op_int(ctx, "min_members");
     enum err_code code = OK;
-    for (size_t i = 0; !code && i < n; i++)
-        code = err_up(e, corpus_read(&corpus, corpus_format_find(op_string(ctx, "format")),
-                                     &files[i].text, e));
+    struct buf unpacked = {0};
+    for (size_t i = 0; !code && i < n; i++) {
+        struct source_text text;
+        buf_clear(&unpacked);
+        code = text_of(&text, &unpacked, &files[i], e);
+        if (!code)
+            code = corpus_read(&corpus, corpus_format_find(op_string(ctx, "format")), &text, e);
+    }
+    buf_free(&unpacked);
     corpus_finish(&corpus);
     if (!code)
         code = err_up(e, emit_malformed(ctx, &malformed, e));
     buf_free(&malformed);
     if (code)
-        return code;
+        return err_up(e, code);
     for (size_t i = 0; i < corpus.n; i++)
         if (corpus.clusters[i]->n_members >= least &&
             (code = err_up(e, op_emit(NULL, ctx, "clusters", &corpus.clusters[i]->base, e))))
@@ -70,7 +100,7 @@ static const char *units(struct op_ctx *ctx)
 
 const struct op op_import_clusters = {
     .name = "import-clusters",
-    .version = 4,
+    .version = 5,
     .node = OP_SOURCE,
     .doc = "Reads corpora of equivalent expressions in the formats of others (docs/formats.md). "
            "Pairs with an expression in common, in whichever files, become one cluster.",

@@ -49,18 +49,30 @@ enum err_code expr_read_infix(struct expr *out, struct arena *a, const struct la
 enum err_code expr_parse_prefix(struct expr *out, struct arena *a, const struct language *lang,
                                 const struct source_text *source, size_t offset, size_t len,
                                 bool patterns, struct err *e);
-/* What the two are: the expression in `len` bytes of the source from `offset` on. */
+/* The same in the words of Lample and Charton, whom EED and E-Gen's training follow: add sub mul
+ * div inv pow2 to pow5 rac sign derivative E I. sign(x) is read as x/abs(x), rac(x, n) as x^(1/n).
+ */
+enum err_code expr_parse_words(struct expr *out, struct arena *a, const struct language *lang,
+                               const struct source_text *source, size_t offset, size_t len,
+                               bool patterns, struct err *e);
+/* What these are: the expression in `len` bytes of the source from `offset` on. */
 typedef enum err_code expr_parser(struct expr *out, struct arena *a, const struct language *lang,
                                   const struct source_text *source, size_t offset, size_t len,
                                   bool patterns, struct err *e);
-/* "infix" (or NULL), "prefix"; else ERR_INPUT. */
+/* "infix" (or NULL), "prefix", "words"; else ERR_INPUT. */
 enum err_code expr_parser_find(expr_parser **out, const char *name, struct err *e);
+/* "(+ ?a (pow x 2))", as egg has it, pattern variables admitted. `declares`, if not NULL, gains the
+ * operators that nobody knows, which then have no meaning. */
+enum err_code expr_parse_sexpr(struct expr *out, struct arena *a, const struct language *lang,
+                               const struct language **declares, const struct source_text *source,
+                               size_t offset, size_t len, struct err *e);
 /* Convenience for trusted or short text without a file: prefix tokens. */
 enum err_code expr_from_prefix(struct expr *out, struct arena *a, const struct language *lang,
                                const char *text, struct err *e);
 
 /* ---- writing ---- */
 void expr_write_prefix(struct buf *out, const struct expr *x);
+void expr_write_words(struct buf *out, const struct expr *x); /* as expr_parse_words reads it */
 void expr_write_infix(struct buf *out, const struct expr *x); /* reads back as the same tree */
 void expr_write_latex(struct buf *out, const struct expr *x);
 void expr_write_mathml(struct buf *out, const struct expr *x); /* a <math> element */

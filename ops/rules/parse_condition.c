@@ -203,6 +203,16 @@ static int compare_conditions(const void *x, const void *y)
     return order;
 }
 
+void conditions_sort(struct rule_condition *list, size_t *n)
+{
+    size_t kept = 0;
+    qsort(list, *n, sizeof *list, compare_conditions);
+    for (size_t i = 0; i < *n; i++)
+        if (kept == 0 || compare_conditions(&list[kept - 1], &list[i]) != 0)
+            list[kept++] = list[i];
+    *n = kept;
+}
+
 enum err_code conditions_parse(const struct rule_condition **out, size_t *n,
                                const struct pattern_reader *r, size_t at, size_t end, struct err *e)
 {
@@ -217,12 +227,8 @@ enum err_code conditions_parse(const struct rule_condition **out, size_t *n,
         if (code)
             return err_up(e, code);
     }
-    qsort(list, count, sizeof *list, compare_conditions);
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (kept == 0 || compare_conditions(&list[kept - 1], &list[i]) != 0)
-            list[kept++] = list[i];
+    conditions_sort(list, &count);
     *out = list;
-    *n = kept;
+    *n = count;
     return OK;
 }

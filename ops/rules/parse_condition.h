@@ -24,6 +24,8 @@ enum err_code pattern_check(const struct expr *x, const struct pattern_reader *r
 enum err_code conditions_parse(const struct rule_condition **out, size_t *n,
                                const struct pattern_reader *r, size_t at, size_t end,
                                struct err *e);
+/* Sorts conditions and drops repetitions. */
+void conditions_sort(struct rule_condition *list, size_t *n);
 /* ERR_INPUT if x, the term in [at, end), has a pattern variable that lhs lacks; `message` has a %s
  * for the variable's name. */
 enum err_code pattern_check_bound(const struct expr *x, const struct expr *lhs,

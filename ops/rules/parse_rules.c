@@ -9,6 +9,7 @@
  *
  * Terms are infix expressions with pattern variables. Comments become blanks in a copy of the text,
  * so offsets stay those of the file. */
+#include "ops/rules/parse_rules.h"
 #include "base/map.h"
 #include "base/text/utf8.h"
 #include "ops/expr/equality/exact.h"
@@ -205,31 +206,6 @@ static size_t find_if(const char *text, size_t at, size_t end)
     return end;
 }
 
-static enum err_code append(struct parser *p, const struct rule *r, size_t at, struct err *e)
-{
-    struct rules *s = p->rules;
-    bool added;
-    uint64_t *place =
-        name_map_put(&p->names, arena_printf(p->a, "%s/%s", r->group, r->name), s->n, &added);
-    if (!added) {
-        const struct rule *first = &s->rules[*place];
-        return err_fail_at(e, &p->source, at, "group %s has a rule '%s' already (%s:%d)", r->group,
-                           r->name, first->file ? first->file : "a record", first->line);
-    }
-    if (s->n == RULES_MAX)
-        return err_fail_at(e, &p->source, at, "more than %d rules", RULES_MAX);
-    if (s->n == s->cap) {
-        size_t cap = s->cap ? 2 * s->cap : 256;
-        struct rule *grown = arena_array(p->a, struct rule, cap);
-        if (s->n)
-            memcpy(grown, s->rules, s->n * sizeof *grown);
-        s->rules = grown;
-        s->cap = cap;
-    }
-    s->rules[s->n++] = *r;
-    return OK;
-}
-
 /* NAME: LHS -> RHS [if CONDITIONS] */
 static enum err_code parse_rule(struct parser *p, const struct statement *s, struct err *e)
 {
@@ -271,13 +247,14 @@ static enum err_code parse_rule(struct parser *p, const struct statement *s, str
     if (if_at < s->end &&
         (code = conditions_parse(&r.conditions, &r.n_conditions, &reader, if_at + 2, s->end, e)))
         return err_up(e, code);
-    if ((code = append(p, &r, s->at, e)) || !both_ways)
+    code = rules_append(p->rules, p->a, &p->names, &r, &p->source, s->at, e);
+    if (code || !both_ways)
         return err_up(e, code);
     struct rule reverse = r;
     reverse.name = arena_printf(p->a, "%s~", r.name);
     reverse.lhs = r.rhs;
     reverse.rhs = r.lhs;
-    return err_up(e, append(p, &reverse, s->at, e));
+    return err_up(e, rules_append(p->rules, p->a, &p->names, &reverse, &p->source, s->at, e));
 }
 
 static enum err_code fail_statement(struct parser *p, const struct statement *s, struct err *e)
@@ -340,6 +317,8 @@ static struct parser parser_of(struct arena *a, struct rules *rules,
 
 const struct language *rules_language(struct arena *a, const struct source_text *source)
 {
+    if (egg_is(source))
+        return &lang_calculus;
     struct parser p = parser_of(a, NULL, source);
     enum err_code code = parse_statements(&p, 1u << LANGUAGE, NULL);
     free(p.statements);
@@ -362,9 +341,12 @@ enum err_code rules_parse(struct rules *rules, struct arena *a, const struct sou
                      arena_printf(a, "%s/%s", rules->rules[i].group, rules->rules[i].name), i,
                      NULL);
     /* Declarations may stand anywhere in the file. */
-    if ((code = parse_statements(&p, 1u << LANGUAGE, e)) || (code = join_language(&p, e)) ||
-        (code = parse_statements(&p, 1u << OPERATOR, e)) ||
-        (code = parse_statements(&p, 1u << RULE | 1u << GROUP | 1u << UNKNOWN, e)))
+    if (egg_is(source)) {
+        if ((code = egg_parse(rules, a, &p.names, source, e)))
+            *rules = before;
+    } else if ((code = parse_statements(&p, 1u << LANGUAGE, e)) || (code = join_language(&p, e)) ||
+               (code = parse_statements(&p, 1u << OPERATOR, e)) ||
+               (code = parse_statements(&p, 1u << RULE | 1u << GROUP | 1u << UNKNOWN, e)))
         *rules = before;
     name_map_free(&p.names);
     latex_reader_free(p.latex);

@@ -1,5 +1,5 @@
 /* The predicates of conditions, and rule sets as a whole: their order and their groups. */
-#include "ops/rules/rule.h"
+#include "ops/rules/parse_rules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -125,5 +125,31 @@ enum err_code rules_select(struct rules *rules, const char *const *include, size
             rules->rules[kept++] = *r;
     }
     rules->n = kept;
+    return OK;
+}
+
+enum err_code rules_append(struct rules *s, struct arena *a, struct name_map *names,
+                           const struct rule *r, const struct source_text *source, size_t at,
+                           struct err *e)
+{
+    bool added;
+    uint64_t *place =
+        name_map_put(names, arena_printf(a, "%s/%s", r->group, r->name), s->n, &added);
+    if (!added) {
+        const struct rule *first = &s->rules[*place];
+        return err_fail_at(e, source, at, "group %s has a rule '%s' already (%s:%d)", r->group,
+                           r->name, first->file ? first->file : "a record", first->line);
+    }
+    if (s->n == RULES_MAX)
+        return err_fail_at(e, source, at, "more than %d rules", RULES_MAX);
+    if (s->n == s->cap) {
+        size_t cap = s->cap ? 2 * s->cap : 256;
+        struct rule *grown = arena_array(a, struct rule, cap);
+        if (s->n)
+            memcpy(grown, s->rules, s->n * sizeof *grown);
+        s->rules = grown;
+        s->cap = cap;
+    }
+    s->rules[s->n++] = *r;
     return OK;
 }

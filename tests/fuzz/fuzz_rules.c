@@ -1,4 +1,4 @@
-/* The rule language: whatever the bytes, rules or one error; what is read survives the way through
+/* The rule language, and Rust for egg if the text begins with "//": whatever the bytes, rules or one error; what is read survives the way through
  * a record. */
 #include "ops/rules/rule.h"
 
@@ -19,7 +19,8 @@ static void round_trip(struct arena *a, const struct rules *rules, const struct 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena a = {0};
-    struct source_text source = {"fuzz", (const char *)data, size};
+    bool egg = size > 1 && data[0] == '/' && data[1] == '/';
+    struct source_text source = {egg ? "fuzz.rs" : "fuzz", (const char *)data, size};
     struct rules rules = {.lang = &lang_calculus};
     struct err e = {0};
     if (rules_parse(&rules, &a, &source, &e)) {

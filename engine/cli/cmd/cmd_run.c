@@ -117,10 +117,10 @@ static enum err_code check_no_link(struct arena *a, const char *path, const char
     return OK;
 }
 
-/* A file that would not change is not written: it keeps its time. */
-static enum err_code write_export(struct cli *c, const struct job *job,
-                                  const struct job_export *export, const char *path,
-                                  const char *base, const struct digest *id, struct err *e)
+/* A page says of which job it is; it is short. */
+static enum err_code write_page(bool *same, struct cli *c, const struct job *job,
+                                const struct job_export *export, const char *path,
+                                const struct digest *id, struct err *e)
 {
     struct arena a = {0};
     struct buf page = {0};
@@ -130,24 +130,51 @@ static enum err_code write_export(struct cli *c, const struct job *job,
     FILE *memory = open_memstream(&bytes, &len);
     if (!memory)
         return err_fail(e, ERR_NOMEM, "no memory for %s", path);
-    enum err_code code = check_no_link(&a, path, base, e);
-    if (!code)
-        code = file_record_write(memory, c->store, id, e);
+    enum err_code code = file_record_write(memory, c->store, id, e);
     if (fclose(memory) && !code)
         code = err_fail(e, ERR_NOMEM, "no memory for %s", path);
     if (!code)
         job_mark(&page, &a, span_of(bytes, len), job, export->target.node);
-    bool same = !code && !os_read_file(&old, &a, path, MAX_FILE, NULL) &&
-                span_equal(old, span_of(page.data, page.len));
-    if (!code && !same)
+    *same = !code && !os_read_file(&old, &a, path, MAX_FILE, NULL) &&
+            span_equal(old, span_of(page.data, page.len));
+    if (!code && !*same)
         code = os_mkdirs(os_dirname(&a, path), e);
-    if (!code && !same)
+    if (!code && !*same)
         code = out_file_write(path, page.data, page.len, e);
-    if (!code && !c->json)
-        fprintf(c->out, "%s\n", place_shown(c->arena, path));
     free(bytes);
     buf_free(&page);
     arena_free(&a);
+    return err_up(e, code);
+}
+
+/* All else may be longer than memory. */
+static enum err_code write_pieces(bool *same, struct cli *c, const char *path,
+                                  const struct digest *id, struct err *e)
+{
+    struct arena a = {0};
+    struct out_file file;
+    enum err_code code = file_record_equals(same, path, c->store, id, e);
+    if (!code && !*same)
+        code = os_mkdirs(os_dirname(&a, path), e);
+    if (!code && !*same && !(code = out_file_open(&file, &a, path, e)))
+        code = out_file_close(&file, file_record_write(file.f, c->store, id, e), e);
+    arena_free(&a);
+    return err_up(e, code);
+}
+
+/* A file that would not change is not written: it keeps its time. */
+static enum err_code write_export(struct cli *c, const struct job *job,
+                                  const struct job_export *export, const char *path,
+                                  const char *base, const struct digest *id, struct err *e)
+{
+    const char *dot = strrchr(path, '.');
+    bool same, page = dot && !strcmp(dot, ".html");
+    enum err_code code = check_no_link(c->arena, path, base, e);
+    if (!code)
+        code = page ? write_page(&same, c, job, export, path, id, e)
+                    : write_pieces(&same, c, path, id, e);
+    if (!code && !c->json)
+        fprintf(c->out, "%s\n", place_shown(c->arena, path));
     return err_up(e, code);
 }
 

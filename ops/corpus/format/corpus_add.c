@@ -93,6 +93,8 @@ enum err_code corpus_parse(struct expr *out, struct corpus *c, const struct sour
     if (latex_is(source->text + at, len))
         return err_up(e,
                       latex_parse(out, &c->latex, c->a, c->lang, source, at, len, false, NULL, e));
-    return err_up(e, (infix ? expr_parse_infix : expr_parse_prefix)(out, c->a, c->lang, source, at,
-                                                                    len, false, e));
+    return err_up(e,
+                  (infix      ? expr_parse_infix
+                   : c->words ? expr_parse_words
+                              : expr_parse_prefix)(out, c->a, c->lang, source, at, len, false, e));
 }

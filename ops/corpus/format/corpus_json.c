@@ -138,12 +138,13 @@ static bool tokens_text(struct buf *out, const json_t *term)
     return out->len > 0;
 }
 
+/* *from: where the class before begins; they stand in order. */
 static enum err_code read_class(struct corpus *c, const char *name, const json_t *class,
-                                const struct source_text *source, struct err *e)
+                                const struct source_text *source, size_t *from, struct err *e)
 {
     const json_t *noise = json_object_get(class, "Noise");
     struct buf terms = {0}, text = {0};
-    size_t at = place_of(name, source, 0);
+    size_t at = *from = place_of(name, source, *from);
     enum err_code code = OK;
     if (noise && !json_is_array(noise))
         return err_fail_at(e, source, at, "'%.100s': expected \"Noise\": [...]", name);
@@ -167,6 +168,7 @@ enum err_code corpus_read_json(struct corpus *c, enum corpus_format format,
 {
     json_t *root, *class;
     const char *name;
+    size_t from = 0;
     if (format == CORPUS_JSONL)
         return err_up(e, read_jsonl(c, source, e));
     enum err_code code = err_up(e, parse(&root, source, 0, source->len, e));
@@ -174,7 +176,7 @@ enum err_code corpus_read_json(struct corpus *c, enum corpus_format format,
         return code;
     json_object_foreach(root, name, class)
     {
-        if ((code = corpus_skip(c, err_up(e, read_class(c, name, class, source, e)), e)))
+        if ((code = corpus_skip(c, err_up(e, read_class(c, name, class, source, &from, e)), e)))
             break;
     }
     json_decref(root);

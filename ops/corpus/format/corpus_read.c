@@ -3,13 +3,14 @@
 
 #include "base/text/utf8.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum corpus_format corpus_format_find(const char *name)
 {
-    static const char *const names[CORPUS_FORMATS] = {"e-gen", "pairs", "triplets", "jsonl",
-                                                      "semvec"};
+    static const char *const names[CORPUS_FORMATS] = {"e-gen", "pairs",  "triplets",
+                                                      "jsonl", "semvec", "expressions"};
     for (int f = 0; f < CORPUS_FORMATS; f++)
         if (strcmp(names[f], name) == 0)
             return (enum corpus_format)f;
@@ -106,6 +107,35 @@ static enum err_code read_columns(struct corpus *c, struct corpus_pairs *j, uint
     return OK;
 }
 
+/* Where the expression begins that a line of Lample and Charton's has: "12|sub Y' EXPRESSION". */
+static size_t skip_label(const struct source_text *source, size_t at, size_t end)
+{
+    static const char difference[] = "sub Y' ";
+    size_t digits = at, n = sizeof difference - 1;
+    while (digits < end && isdigit((unsigned char)source->text[digits]))
+        digits++;
+    if (digits > at && digits < end && source->text[digits] == '|')
+        at = digits + 1;
+    return end - at > n && !memcmp(source->text + at, difference, n) ? at + n : at;
+}
+
+/* Each column is an expression of its own. */
+static enum err_code read_alone(struct corpus *c, const struct source_text *source,
+                                const struct line *line, struct err *e)
+{
+    size_t end = line->begin + line->len, at = skip_label(source, line->begin, end), len;
+    struct expr x;
+    enum err_code code = OK;
+    for (; !code && at <= end; at += len + 1) {
+        const char *tab = memchr(source->text + at, '\t', end - at);
+        len = tab ? (size_t)(tab - source->text) - at : end - at;
+        code = err_up(e, corpus_parse(&x, c, source, at, len, false, e));
+        if (!code)
+            join_add(&c->pairs, c->a, &x);
+    }
+    return code;
+}
+
 /* In the order of their first expressions. */
 static void add_joined(struct corpus *c, struct corpus_pairs *j)
 {
@@ -124,6 +154,7 @@ static void add_joined(struct corpus *c, struct corpus_pairs *j)
             corpus_add(c, sorted + begin[i], begin[i + 1] - begin[i]);
 }
 
+/* columns 0: expressions alone */
 static enum err_code read_pairs(struct corpus *c, uint32_t columns,
                                 const struct source_text *source, struct err *e)
 {
@@ -131,8 +162,10 @@ static enum err_code read_pairs(struct corpus *c, uint32_t columns,
     enum err_code code = OK;
     for (size_t at = 0; !code && next_line(&line, &at, source);)
         if (line.len)
-            code =
-                corpus_skip(c, err_up(e, read_columns(c, &c->pairs, columns, source, &line, e)), e);
+            code = corpus_skip(c,
+                               columns ? read_columns(c, &c->pairs, columns, source, &line, e)
+                                       : read_alone(c, source, &line, e),
+                               e);
     return code;
 }
 
@@ -157,6 +190,7 @@ enum err_code corpus_read(struct corpus *c, enum corpus_format format,
     case CORPUS_E_GEN: return err_up(e, read_clusters(c, source, e));
     case CORPUS_PAIRS: return err_up(e, read_pairs(c, 2, source, e));
     case CORPUS_TRIPLETS: return err_up(e, read_pairs(c, 3, source, e));
+    case CORPUS_EXPRESSIONS: return err_up(e, read_pairs(c, 0, source, e));
     case CORPUS_JSONL:
     case CORPUS_SEMVEC: return err_up(e, corpus_read_json(c, format, source, e));
     case CORPUS_FORMATS: break;

@@ -2,12 +2,33 @@
 #include "base/rng.h"
 #include "ops/corpus/format/corpus_format.h"
 
-#include <ctype.h>
 #include <string.h>
 
-/* Prefix tokens of the corpora: a fraction is an operation. */
-static void write_term(struct buf *out, const char *prefix)
+enum { FLUSH_BYTES = 1 << 20 };
+
+/* Where clusters are written. */
+struct writer {
+    struct buf *out;
+    const struct corpus_write_options *options;
+    struct arena a; /* of a term in words */
+};
+
+static enum err_code flush(struct writer *w, size_t above, struct err *e)
 {
+    const struct corpus_write_options *o = w->options;
+    arena_reset(&w->a);
+    return o->flush && w->out->len > above ? err_up(e, o->flush(o->arg, w->out, e)) : OK;
+}
+
+/* Prefix tokens of the corpora: a fraction is an operation. */
+static void write_term(struct writer *w, const char *prefix, const struct language *lang)
+{
+    struct buf *out = w->out;
+    struct expr x;
+    if (w->options->words && expr_from_prefix(&x, &w->a, lang, prefix, NULL) == OK) {
+        expr_write_words(out, &x);
+        return;
+    }
     for (const char *at = prefix; *at;) {
         size_t len = strcspn(at, " ");
         const char *slash = memchr(at, '/', len);
@@ -24,16 +45,35 @@ static void write_term(struct buf *out, const char *prefix)
     }
 }
 
-static void write_clusters(struct buf *out, Eqloom__Cluster *const *clusters, size_t n)
+static bool is_mine(const struct writer *w, size_t cluster)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (i)
-            buf_putc(out, '\n');
-        for (size_t k = 0; k < clusters[i]->n_members; k++) {
-            write_term(out, clusters[i]->members[k]->prefix);
-            buf_putc(out, '\n');
+    return !w->options->shards || cluster % w->options->shards == w->options->shard;
+}
+
+static const struct language *language_of(const Eqloom__Cluster *c)
+{
+    return lang_by_name(c->seed->language);
+}
+
+/* `between`: an empty line between clusters. */
+static enum err_code write_clusters(struct writer *w, bool between,
+                                    Eqloom__Cluster *const *clusters, size_t n, struct err *e)
+{
+    enum err_code code = OK;
+    bool first = true;
+    for (size_t i = 0; i < n && !code; i++) {
+        if (!is_mine(w, i))
+            continue;
+        if (between && !first)
+            buf_putc(w->out, '\n');
+        first = false;
+        for (size_t k = 0; k < clusters[i]->n_members && !code; k++) {
+            write_term(w, clusters[i]->members[k]->prefix, language_of(clusters[i]));
+            buf_putc(w->out, '\n');
+            code = flush(w, FLUSH_BYTES, e);
         }
     }
+    return code;
 }
 
 static uint64_t hash_text(const char *s)
@@ -79,39 +119,45 @@ static uint64_t shuffle_next(struct shuffle *s)
     return number;
 }
 
+/* A line of tabs, or an object: prefix tokens have nothing that JSON escapes. */
+static void write_columns(struct writer *w, const char *const *terms, size_t n,
+                          const struct language *lang)
+{
+    static const char *const names[2][3] = {{"input", "output"},
+                                            {"anchor", "positive", "negative"}};
+    bool json = w->options->json;
+    for (size_t k = 0; k < n; k++) {
+        if (json)
+            buf_printf(w->out, "%s\"%s\": \"", k ? "\", " : "{", names[n == 3][k]);
+        else if (k)
+            buf_putc(w->out, '\t');
+        write_term(w, terms[k], lang);
+    }
+    buf_puts(w->out, json ? "\"}\n" : "\n");
+}
+
 /* Ordered pairs of different members, without repetition. Each cluster's generator depends on its
  * seed: one more cluster changes no pairs of the others. */
-static enum err_code write_pairs(struct buf *out, bool triplets, Eqloom__Cluster *const *clusters,
-                                 size_t n, const struct corpus_write_options *options,
-                                 struct err *e)
+static enum err_code write_pairs(struct writer *w, bool triplets, Eqloom__Cluster *const *clusters,
+                                 size_t n, struct err *e)
 {
     enum err_code code = OK;
     for (size_t i = 0; i < n && !code; i++) {
         const Eqloom__Cluster *c = clusters[i];
-        uint64_t m = c->n_members, all = m * (m - (m > 0)), wanted = options->per_cluster;
-        if (all == 0 || (triplets && n < 2))
+        uint64_t m = c->n_members, all = m * (m - (m > 0)), wanted = w->options->per_cluster;
+        if (!is_mine(w, i) || all == 0 || (triplets && n < 2))
             continue;
-        struct shuffle order = {.rng = rng_new(options->seed, hash_text(c->seed->prefix)),
+        struct shuffle order = {.rng = rng_new(w->options->seed, hash_text(c->seed->prefix)),
                                 .left = all,
                                 .in_order = !wanted || wanted >= all};
-        for (uint64_t k = 0; k < all && (!wanted || k < wanted); k++) {
-            if (options->most_bytes && out->len > options->most_bytes) {
-                code = err_fail(e, ERR_LIMIT,
-                                "the file would be longer than %zu MB, with cluster %zu of %zu: "
-                                "set 'pairs' to fewer from each cluster",
-                                options->most_bytes >> 20, i + 1, n);
-                break;
-            }
+        for (uint64_t k = 0; k < all && (!wanted || k < wanted) && !code; k++) {
             uint64_t pair = shuffle_next(&order), first = pair / (m - 1), second = pair % (m - 1);
             second += second >= first;
-            write_term(out, c->members[first]->prefix);
-            buf_putc(out, '\t');
-            write_term(out, c->members[second]->prefix);
-            if (triplets) {
-                buf_putc(out, '\t');
-                write_term(out, negative(&order.rng, clusters, n, i));
-            }
-            buf_putc(out, '\n');
+            const char *terms[3] = {c->members[first]->prefix, c->members[second]->prefix};
+            if (triplets)
+                terms[2] = negative(&order.rng, clusters, n, i);
+            write_columns(w, terms, triplets ? 3 : 2, language_of(c));
+            code = flush(w, FLUSH_BYTES, e);
         }
         map64_free(&order.moved);
     }
@@ -122,13 +168,19 @@ enum err_code corpus_write(struct buf *out, enum corpus_format format,
                            Eqloom__Cluster *const *clusters, size_t n,
                            const struct corpus_write_options *options, struct err *e)
 {
+    struct writer w = {.out = out, .options = options};
+    enum err_code code = OK;
     switch (format) {
-    case CORPUS_E_GEN: write_clusters(out, clusters, n); break;
-    case CORPUS_PAIRS: return err_up(e, write_pairs(out, false, clusters, n, options, e));
-    case CORPUS_TRIPLETS: return err_up(e, write_pairs(out, true, clusters, n, options, e));
+    case CORPUS_E_GEN: code = write_clusters(&w, true, clusters, n, e); break;
+    case CORPUS_EXPRESSIONS: code = write_clusters(&w, false, clusters, n, e); break;
+    case CORPUS_PAIRS: code = write_pairs(&w, false, clusters, n, e); break;
+    case CORPUS_TRIPLETS: code = write_pairs(&w, true, clusters, n, e); break;
     case CORPUS_SEMVEC: corpus_write_semvec(out, clusters, n); break;
     case CORPUS_JSONL:
     case CORPUS_FORMATS: break;
     }
-    return OK;
+    if (!code)
+        code = flush(&w, 0, e);
+    arena_free(&w.a);
+    return err_up(e, code);
 }

@@ -57,6 +57,10 @@ int infix_peek(struct infix *p, size_t *length)
         *length = 2;
         return lang_find(lang, "**", 2);
     }
+    if (left >= 2 && p->at[0] == '>' && p->at[1] == '>' && lang_is(lang, &lang_boolean)) {
+        *length = 2;
+        return X_IMPLIES;
+    }
     return found;
 }
 

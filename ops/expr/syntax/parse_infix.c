@@ -2,14 +2,13 @@
  *
  *     expression = operand { [infix] operand | superscript }    ^ binds right, the others left;
  *                                                               side by side is a product
- *     operand    = "-" operand | primary              the sign binds below ^, above *
+ *     operand    = "-" operand | "~" operand | primary   the sign binds below ^, above *
  *     primary    = number | symbol | "?" name | function [exponent] argument
  *                | "(" expression ")" | "|" expression "|" | root primary | "d/d" name operand
  *     argument   = "(" expression { "," expression } ")" | power { power }     sin 2x is sin(2*x)
  *
- * Two integers as written make one number: 3/2 is the rational, (3)/2 the quotient, -3 the number.
- * Nothing is guessed: a text with several readings is refused with the usual one, or the usual one
- * is taken and said (expr_read_infix). */
+ * Two integers as written make one number: 3/2 is the rational, (3)/2 the quotient. Of several
+ * readings none is guessed: the usual one is named in the error, or taken and said. */
 #include "ops/expr/rational.h"
 #include "ops/expr/syntax/infix_text.h"
 #include "ops/expr/syntax/lexical.h"
@@ -343,6 +342,12 @@ static enum err_code operand(uint32_t *out, struct infix *p)
             return err_up(p->tree.e, code);
         return err_up(p->tree.e, negate(out, p, x, s));
     }
+    if (*s == '~' && lang_is(p->tree.lang, &lang_boolean)) {
+        infix_take(p, 1);
+        if (!(code = expression(out, p, UINT8_MAX)))
+            code = tree_apply(out, &p->tree, X_NOT, out, 1, s);
+        return err_up(p->tree.e, code);
+    }
     if (is_digit(*s))
         return err_up(p->tree.e, infix_number(out, p));
     bool bar = *s == '|' && lang_has(p->tree.lang, X_ABS);
@@ -357,11 +362,10 @@ static enum err_code operand(uint32_t *out, struct infix *p)
     if (is_letter(*s))
         return err_up(p->tree.e, name(out, p));
     struct lexical_word word = lexical_word(s, p->end);
-    if (word.text && lang_has(p->tree.lang, X_SQRT)) {
-        infix_take(p, word.n);
-        return err_up(p->tree.e, typed_word(out, p, word.text, s));
-    }
-    return err_up(p->tree.e, infix_fail_unexpected(p));
+    if (!word.text || !lang_has(p->tree.lang, X_SQRT))
+        return err_up(p->tree.e, infix_fail_unexpected(p));
+    infix_take(p, word.n);
+    return err_up(p->tree.e, typed_word(out, p, word.text, s));
 }
 
 /* 3/2 as written is the number; false if these are not two such integers. */

@@ -1,5 +1,5 @@
 /* Prefix tokens, separated by blanks. Numbers are "-4", "3/2", "0.5", or INT+ and INT- followed by
- * digits, one a token. */
+ * digits, one a token. Expressions in words have other names for operators: `add x INT+ 2`. */
 #include "ops/expr/rational.h"
 #include "ops/expr/syntax/lexical.h"
 #include "ops/expr/syntax/tree.h"
@@ -9,7 +9,7 @@
 struct prefix {
     struct tree tree;
     const char *at, *end;
-    bool patterns;
+    bool patterns, words;
     unsigned depth;
 };
 
@@ -68,6 +68,8 @@ static enum err_code leaf(uint32_t *out, struct prefix *p, const char *s, size_t
         return err_up(p->tree.e, tree_leaf(out, t, X_NUM, value, s));
     }
     bool variable = *s == '?';
+    if (p->words && n == 1 && strchr("fghY", *s) && lang_has(t->lang, X_POW))
+        return tree_fail(t, s, "%c is an unknown function: equations are not read", *s);
     if (identifier_length(s + variable, s + n) == n - variable && n > variable) {
         if (variable && !p->patterns)
             return tree_fail(&p->tree, s, "pattern variables belong to rules, not to expressions");
@@ -107,6 +109,118 @@ static enum err_code application(uint32_t *out, struct prefix *p, int op, const 
     return err_up(p->tree.e, tree_apply(out, t, X_POW, args, 2, s));
 }
 
+/* What stands for a term of several operators, or has its arguments in another order. */
+enum word { INV, POW2, POW3, POW4, POW5, RAC, SIGN, DERIVATIVE, EULER, IMAGINARY, N_WORDS };
+static const struct {
+    const char *name;
+    unsigned arity;
+} words[N_WORDS] = {
+    [INV] = {"inv", 1},     [POW2] = {"pow2", 1}, [POW3] = {"pow3", 1},
+    [POW4] = {"pow4", 1},   [POW5] = {"pow5", 1}, [RAC] = {"rac", 2},
+    [SIGN] = {"sign", 1},   [EULER] = {"E", 0},   [DERIVATIVE] = {"derivative", 2},
+    [IMAGINARY] = {"I", 0},
+};
+
+static bool is_token(const char *s, size_t n, const char *name)
+{
+    return strlen(name) == n && memcmp(s, name, n) == 0;
+}
+
+static int find_operator(const struct prefix *p, const char *s, size_t n)
+{
+    static const struct {
+        const char *name;
+        uint16_t op;
+    } names[] = {{"add", X_ADD}, {"sub", X_SUB},      {"mul", X_MUL},
+                 {"div", X_DIV}, {"subtract", X_SUB}, {"multiply", X_MUL}};
+    for (size_t i = 0; p->words && i < sizeof names / sizeof *names; i++)
+        if (is_token(s, n, names[i].name) && lang_has(p->tree.lang, names[i].op))
+            return names[i].op;
+    return lang_find(p->tree.lang, s, n);
+}
+
+static enum word find_word(const struct prefix *p, const char *s, size_t n)
+{
+    enum word w = p->words && lang_has(p->tree.lang, X_POW) ? INV : N_WORDS;
+    while (w < N_WORDS && !is_token(s, n, words[w].name))
+        w++;
+    return w;
+}
+
+static enum err_code apply_number(uint32_t *out, struct prefix *p, uint16_t op, uint32_t left,
+                                  const char *number, const char *s)
+{
+    uint32_t args[2] = {left};
+    enum err_code code = tree_leaf(&args[1], &p->tree, X_NUM, number, s);
+    if (!code)
+        code = tree_apply(out, &p->tree, op, args, 2, s);
+    return err_up(p->tree.e, code);
+}
+
+/* 1/x, as a number if x is an integer and `exact`. */
+static enum err_code inverse(uint32_t *out, struct prefix *p, uint32_t x, bool exact, const char *s)
+{
+    struct tree *t = &p->tree;
+    uint32_t args[2] = {0, x};
+    char *number = exact && t->nodes[x].op == X_NUM
+                       ? number_combine(t->a, '/', "1", t->nodes[x].leaf, EXPR_MAX_DIGITS)
+                       : NULL;
+    if (number)
+        return err_up(t->e, tree_leaf(out, t, X_NUM, number, s));
+    enum err_code code = tree_leaf(&args[0], t, X_NUM, "1", s);
+    if (!code)
+        code = tree_apply(out, t, X_DIV, args, 2, s);
+    return err_up(t->e, code);
+}
+
+static enum err_code word(uint32_t *out, struct prefix *p, enum word w, const char *s)
+{
+    struct tree *t = &p->tree;
+    uint32_t args[2] = {0}, swapped[2];
+    const char *last = s;
+    enum err_code code = OK;
+    for (unsigned i = 0; !code && i < words[w].arity; i++) {
+        if (peek(p) == 0)
+            return tree_fail(t, s, "'%s' takes %u argument%s, not %u", words[w].name,
+                             words[w].arity, words[w].arity == 1 ? "" : "s", i);
+        last = p->at;
+        code = term(&args[i], p);
+    }
+    if (code)
+        return err_up(t->e, code);
+    switch (w) {
+    case INV: return err_up(t->e, inverse(out, p, args[0], false, s));
+    case POW2:
+    case POW3:
+    case POW4:
+    case POW5:
+        return err_up(t->e, apply_number(out, p, X_POW, args[0],
+                                         (const char *[]){"2", "3", "4", "5"}[w - POW2], s));
+    case RAC:
+        if (!(code = inverse(&args[1], p, args[1], true, s)))
+            code = tree_apply(out, t, X_POW, args, 2, s);
+        return err_up(t->e, code);
+    case SIGN: /* x/abs(x): nothing has the value 0 but at isolated points */
+        if (!(code = tree_copy(&args[1], t, args[0], s)) &&
+            !(code = tree_apply(&args[1], t, X_ABS, &args[1], 1, s)))
+            code = tree_apply(out, t, X_DIV, args, 2, s);
+        return err_up(t->e, code);
+    case DERIVATIVE:
+        swapped[0] = args[1];
+        swapped[1] = args[0];
+        if (!(code = tree_check_d(t, args[1], last)))
+            code = tree_apply(out, t, X_D, swapped, 2, s);
+        return err_up(t->e, code);
+    case EULER: return err_up(t->e, tree_leaf(out, t, X_SYM, "e", s));
+    case IMAGINARY:
+        if (!(code = tree_leaf(&args[0], t, X_NUM, "-1", s)))
+            code = tree_apply(out, t, X_SQRT, args, 1, s);
+        return err_up(t->e, code);
+    case N_WORDS: break;
+    }
+    return OK;
+}
+
 static enum err_code term(uint32_t *out, struct prefix *p)
 {
     if (++p->depth > EXPR_MAX_DEPTH)
@@ -121,8 +235,11 @@ static enum err_code term(uint32_t *out, struct prefix *p)
     if (*s == '(' || *s == ')')
         return tree_fail(&p->tree, s, "there are no parentheses in prefix tokens");
     p->at += n;
-    int op = lang_find(lang, s, n);
-    if (n == 4 && (memcmp(s, "INT+", 4) == 0 || memcmp(s, "INT-", 4) == 0))
+    int op = find_operator(p, s, n);
+    enum word w = find_word(p, s, n);
+    if (w < N_WORDS)
+        code = word(out, p, w, s);
+    else if (n == 4 && (memcmp(s, "INT+", 4) == 0 || memcmp(s, "INT-", 4) == 0))
         code = digits(out, p, s);
     else if (op >= 0 || (n == 3 && memcmp(s, "exp", 3) == 0 && lang_has(lang, X_POW)))
         code = application(out, p, op, s, n);
@@ -132,15 +249,16 @@ static enum err_code term(uint32_t *out, struct prefix *p)
     return err_up(p->tree.e, code);
 }
 
-enum err_code expr_parse_prefix(struct expr *out, struct arena *a, const struct language *lang,
-                                const struct source_text *source, size_t at, size_t len,
-                                bool patterns, struct err *e)
+static enum err_code parse(struct expr *out, struct arena *a, const struct language *lang,
+                           const struct source_text *source, size_t at, size_t len, bool patterns,
+                           bool in_words, struct err *e)
 {
     struct prefix p = {
         .tree = {.a = a, .lang = lang, .source = source, .e = e},
         .at = source->text + at,
         .end = source->text + at + len,
         .patterns = patterns,
+        .words = in_words,
     };
     uint32_t root = 0;
     size_t n;
@@ -159,6 +277,20 @@ enum err_code expr_parse_prefix(struct expr *out, struct arena *a, const struct 
         tree_lay_out(out, &p.tree, root);
     tree_free(&p.tree);
     return code;
+}
+
+enum err_code expr_parse_prefix(struct expr *out, struct arena *a, const struct language *lang,
+                                const struct source_text *source, size_t at, size_t len,
+                                bool patterns, struct err *e)
+{
+    return err_up(e, parse(out, a, lang, source, at, len, patterns, false, e));
+}
+
+enum err_code expr_parse_words(struct expr *out, struct arena *a, const struct language *lang,
+                               const struct source_text *source, size_t at, size_t len,
+                               bool patterns, struct err *e)
+{
+    return err_up(e, parse(out, a, lang, source, at, len, patterns, true, e));
 }
 
 enum err_code expr_from_prefix(struct expr *out, struct arena *a, const struct language *lang,

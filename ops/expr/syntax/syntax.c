@@ -5,14 +5,19 @@
 
 enum err_code expr_parser_find(expr_parser **out, const char *name, struct err *e)
 {
-    static const char *const names[] = {"infix", "prefix", "latex"}; /* latex: expr_argument.h */
-    bool prefix = name && strcmp(name, names[1]) == 0;
-    *out = prefix ? expr_parse_prefix : expr_parse_infix;
-    if (!name || prefix || strcmp(name, names[0]) == 0)
-        return OK;
+    enum { PARSERS = 3, NAMES };
+    static const char *const names[NAMES] = {"infix", "prefix", "words", "latex"};
+    static expr_parser *const parsers[PARSERS] = {expr_parse_infix, expr_parse_prefix,
+                                                  expr_parse_words}; /* latex: expr_argument.h */
+    *out = expr_parse_infix;
+    for (int i = 0; i < PARSERS; i++)
+        if (!name || strcmp(name, names[i]) == 0) {
+            *out = parsers[i];
+            return OK;
+        }
     enum err_code code =
-        err_fail(e, ERR_INPUT, "unknown syntax '%.40s': infix, prefix or latex", name);
-    return err_suggest(code, name, names, 3, e);
+        err_fail(e, ERR_INPUT, "unknown syntax '%.40s': infix, prefix, words or latex", name);
+    return err_suggest(code, name, names, NAMES, e);
 }
 
 static char *text_of(struct arena *a, const struct expr *x,

@@ -47,6 +47,20 @@ enum err_code tree_apply(uint32_t *out, struct tree *t, uint16_t op, const uint3
     return tree_add(out, t, node, at);
 }
 
+enum err_code tree_copy(uint32_t *out, struct tree *t, uint32_t i, const char *at)
+{
+    uint32_t children[LANG_MAX_ARITY], n = 0;
+    struct tree_node node = t->nodes[i];
+    enum err_code code = OK;
+    for (uint32_t c = node.first; !code && c != UINT32_MAX; c = t->nodes[c].next)
+        code = tree_copy(&children[n++], t, c, at);
+    if (!code)
+        code = n ? tree_apply(out, t, node.op, children, n, at) : tree_add(out, t, node, at);
+    if (!code)
+        t->nodes[*out].next = UINT32_MAX;
+    return err_up(t->e, code);
+}
+
 /* Depth is bounded by EXPR_MAX_DEPTH, so this may recurse. */
 static uint32_t lay_out(struct expr_node *out, const struct tree *t, uint32_t i)
 {

@@ -29,6 +29,8 @@ enum err_code tree_leaf(uint32_t *out, struct tree *t, uint16_t op, const char *
                         const char *at);
 enum err_code tree_apply(uint32_t *out, struct tree *t, uint16_t op, const uint32_t *children,
                          size_t n, const char *at);
+/* A subtree once more, as the child of another node. */
+enum err_code tree_copy(uint32_t *out, struct tree *t, uint32_t node, const char *at);
 void tree_lay_out(struct expr *out, const struct tree *t, uint32_t root);
 void tree_free(struct tree *t);
 /* The derivative's first argument must be a variable. */

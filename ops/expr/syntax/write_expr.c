@@ -36,6 +36,62 @@ static bool is_number(const struct expr_node *node, const char *text)
     return node->op == X_NUM && (!text || strcmp(node->leaf, text) == 0);
 }
 
+static void write_digits(struct buf *out, const char *digits, const char *end)
+{
+    bool negative = *digits == '-';
+    buf_puts(out, negative ? "INT-" : "INT+");
+    for (digits += negative; digits < end; digits++)
+        buf_printf(out, " %c", *digits);
+}
+
+static void write_words(struct buf *out, const struct expr *x, uint32_t i)
+{
+    static const char *const words[] = {
+        [X_ADD] = "add", [X_SUB] = "sub", [X_MUL] = "mul", [X_DIV] = "div", [X_D] = "derivative"};
+    const struct expr_node *node = &x->nodes[i];
+    bool calculus = lang_has(x->lang, X_POW);
+    const char *end = node->leaf ? node->leaf + strlen(node->leaf) : NULL;
+    const char *slash = node->op == X_NUM ? strchr(node->leaf, '/') : NULL;
+    uint32_t first = i + 1, second = node->arity == 2 ? first + x->nodes[first].size : 0;
+    if (node->op == X_NUM) {
+        buf_puts(out, slash ? "div " : "");
+        write_digits(out, node->leaf, slash ? slash : end);
+        buf_puts(out, slash ? " " : "");
+        if (slash)
+            write_digits(out, slash + 1, end);
+        return;
+    }
+    if (node->leaf) {
+        buf_puts(out, calculus && strcmp(node->leaf, "e") == 0 ? "E" : node->leaf);
+        return;
+    }
+    if (node->op == X_SQRT && is_number(node + 1, "-1")) {
+        buf_putc(out, 'I');
+        return;
+    }
+    bool exponential = node->op == X_POW && node[1].leaf && strcmp(node[1].leaf, "e") == 0;
+    buf_puts(out, exponential                      ? "exp"
+                  : !calculus && node->op == X_MUL ? "multiply"
+                  : !calculus && node->op == X_SUB ? "subtract"
+                  : node->op < sizeof words / sizeof *words && words[node->op]
+                      ? words[node->op]
+                      : x->lang->ops[node->op].name);
+    if (node->op == X_D) {
+        uint32_t variable = first;
+        first = second;
+        second = variable;
+    }
+    for (unsigned k = exponential; k < node->arity; k++) {
+        buf_putc(out, ' ');
+        write_words(out, x, k ? second : first);
+    }
+}
+
+void expr_write_words(struct buf *out, const struct expr *x)
+{
+    write_words(out, x, 0);
+}
+
 /* (-1)*x is written -x, unless x is a number, with which the sign would merge. */
 static bool is_negation(const struct expr_node *node)
 {

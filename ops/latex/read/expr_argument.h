@@ -28,8 +28,8 @@ expr_printer *expr_shown(const struct tool_args *args);
 #define EXPR_ARGUMENT_SYNTAX                                                                       \
     {                                                                                              \
         "syntax", "NAME", false,                                                                   \
-            "how expressions are written: infix (default), prefix, latex (what has a "             \
-            "backslash or a brace)"                                                                \
+            "how expressions are written: infix (default), prefix, words (add x INT+ 2), latex "   \
+            "(what has a backslash or a brace)"                                                    \
     }
 #define EXPR_ARGUMENT_LATEX                                                                        \
     {                                                                                              \

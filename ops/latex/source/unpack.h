@@ -7,6 +7,7 @@
 #define OPS_LATEX_SOURCE_UNPACK_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/span.h"
 
 #include <stdbool.h>
@@ -18,5 +19,9 @@ bool unpack_is_archive(struct span bytes);
  * empty), NULL if it is not. A gz of a single file has the name given to unpack. */
 typedef void unpack_file(void *arg, const char *name, struct span bytes, const char *reason);
 void unpack(unpack_file *each, void *arg, const char *name, struct span bytes);
+
+/* Of a file that is compressed alone: its bytes, at most `most` and 1,000 times what they were. Why
+ * they are not all there, or NULL. */
+const char *unpack_stream(struct buf *out, struct span bytes, size_t most);
 
 #endif

@@ -1,0 +1,20 @@
+/* What the readers of rule files share; rules_append is in rule.c. */
+#ifndef OPS_RULES_PARSE_RULES_H
+#define OPS_RULES_PARSE_RULES_H
+
+#include "base/map.h"
+#include "ops/rules/rule.h"
+
+/* names: "group/name" of every rule so far -> its index. ERR_INPUT, at `at`, if the name is taken.
+ */
+enum err_code rules_append(struct rules *rules, struct arena *a, struct name_map *names,
+                           const struct rule *r, const struct source_text *source, size_t at,
+                           struct err *e);
+
+/* Whether the file is one of Rust. */
+bool egg_is(const struct source_text *source);
+/* The rules that it gives to egg. */
+enum err_code egg_parse(struct rules *rules, struct arena *a, struct name_map *names,
+                        const struct source_text *source, struct err *e);
+
+#endif
