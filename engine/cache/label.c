@@ -81,6 +81,23 @@ void label_put_duration(struct buf *b, uint64_t ns)
         buf_printf(b, "%.0f min %02.0f s", (double)((uint64_t)s / 60), (double)((uint64_t)s % 60));
 }
 
+void label_put_bar(struct buf *b, double part, int width)
+{
+    buf_putc(b, '[');
+    for (int i = 0; i < width; i++)
+        buf_putc(b, i < (int)(part * width + 1e-9) ? '#' : '.');
+    buf_puts(b, "] ");
+}
+
+void label_put_left(struct buf *b, const char *about, uint64_t ns)
+{
+    if (ns == UINT64_MAX || ns <= 1000000000)
+        return;
+    buf_printf(b, ", %s ", about);
+    label_put_duration(b, ns);
+    buf_puts(b, " left");
+}
+
 const char *label_time(struct arena *a, int64_t ns)
 {
     time_t t = (time_t)(ns / 1000000000);

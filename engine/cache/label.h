@@ -1,5 +1,5 @@
-/* What people read: names of records by reflection ("group/name", a name, an expression), times and
- * durations. */
+/* What people read: names of records by reflection ("group/name", a name, an expression), times,
+ * durations and bars. */
 #ifndef ENGINE_LABEL_H
 #define ENGINE_LABEL_H
 
@@ -17,5 +17,9 @@ char *label_short_id(struct arena *a, const struct digest *id);
 const char *label_time(struct arena *a, int64_t ns);
 /* "12 ms", "41.2 s", "2 min 05 s" */
 void label_put_duration(struct buf *b, uint64_t ns);
+/* ", about 41.2 s left"; nothing below a second or for UINT64_MAX, which is unknown. */
+void label_put_left(struct buf *b, const char *about, uint64_t ns);
+/* "[###.......] " */
+void label_put_bar(struct buf *b, double part, int width);
 
 #endif

@@ -1,7 +1,7 @@
 /* Progress; see progress.h. Three writers behind one interface; all state is guarded by one mutex.
  *
- * Terminal:   12/19 nodes, 8 cached, 3 ran, 1 running            41.2 s, about 20 s left
- *               egraphs         150/300  12.1 s  sin(x)
+ * Terminal:   [############........] 12/19 nodes, 8 cached, 3 ran  41.2 s, about 20 s left
+ *               egraphs  [#####.....] 150/300  12.1 s, about 12 s left  sin(x)
  * Plain:      egraphs: ran 3 of 300 elements in 12.1 s (rules changed: 1 edited (trig/tan-def))
  * JSON:       {"event":"node_done","node":"egraphs","state":"ran",...} */
 #include "engine/session/progress.h"
@@ -17,9 +17,15 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { REDRAW_MS = 100, PLAIN_S = 10, JSON_MS = 1000, ROWS_MAX = 6, FAILURES_SHOWN = 10 };
+enum {
+    REDRAW_MS = 100,
+    PLAIN_S = 10,
+    JSON_MS = 1000,
+    ROWS_MAX = 6,
+    FAILURES_SHOWN = 10,
+    NAMES_SHOWN = 8
+};
 
 struct line {
     bool running, done;
@@ -37,6 +43,8 @@ struct progress {
     struct line *lines;
     uint64_t *estimates_ns;
     size_t wanted, done, cached, ran, failed, running;
+    struct buf names; /* of nodes that are cached, for one line */
+    size_t n_names;
     uint64_t start_ns, drawn_ns;
     unsigned rows; /* on the screen now */
 };
@@ -80,6 +88,7 @@ void progress_free(struct progress *p)
         erase(p);
         fflush(p->out);
     }
+    buf_free(&p->names);
     free(p->lines);
     free(p->estimates_ns);
     free(p);
@@ -107,18 +116,22 @@ static json_t *json_text(const char *text)
 
 /* ---- the terminal ---- */
 
-/* How long a running node will still take, or UINT64_MAX. */
+/* How much of a running node is done, as far as it tells: 0 to 1. */
+static double node_part(const struct line *l)
+{
+    if (l->elements)
+        return (double)(l->ran + l->cached + l->failed) / (double)l->elements;
+    return l->op_total ? (double)l->op_done / (double)l->op_total : 0;
+}
+
+/* UINT64_MAX: unknown. */
 static uint64_t node_left(const struct progress *p, size_t i, uint64_t now)
 {
     const struct line *l = &p->lines[i];
     if (!l->running)
         return p->estimates_ns[i] ? p->estimates_ns[i] : UINT64_MAX;
     uint64_t spent = now - l->start_ns;
-    double part = 0;
-    if (l->elements)
-        part = (double)(l->ran + l->cached + l->failed) / (double)l->elements;
-    else if (l->op_total)
-        part = (double)l->op_done / (double)l->op_total;
+    double part = node_part(l);
     if (part > 0.01)
         return (uint64_t)((double)spent * (1 - part) / part);
     if (p->estimates_ns[i] > spent)
@@ -126,18 +139,17 @@ static uint64_t node_left(const struct progress *p, size_t i, uint64_t now)
     return UINT64_MAX;
 }
 
-static uint64_t run_left(const struct progress *p, uint64_t now)
+/* On a first run nothing is known of what has not begun. */
+static void put_run_left(struct buf *b, const struct progress *p, uint64_t now)
 {
     uint64_t sum = 0;
+    bool all = true;
     for (size_t i = 0; i < p->job->n_nodes; i++) {
-        if (p->lines[i].done)
-            continue;
-        uint64_t left = node_left(p, i, now);
-        if (left == UINT64_MAX)
-            return UINT64_MAX;
-        sum += left;
+        uint64_t left = p->lines[i].done ? 0 : node_left(p, i, now);
+        all = all && left != UINT64_MAX;
+        sum += left == UINT64_MAX ? 0 : left;
     }
-    return sum;
+    label_put_left(b, all ? "about" : "at least", sum);
 }
 
 /* Cuts to the terminal's width: a line that wraps could not be erased. */
@@ -159,11 +171,15 @@ static void put_node(struct buf *b, const struct progress *p, size_t i, uint64_t
 {
     const struct line *l = &p->lines[i];
     buf_printf(b, "  %-18s ", p->job->nodes[i].name);
+    if (p->terminal && (l->elements || l->op_total))
+        label_put_bar(b, node_part(l), 10);
     if (l->elements)
         buf_printf(b, "%" PRIu64 "/%" PRIu64 "  ", l->ran + l->cached + l->failed, l->elements);
     if (l->op_total)
         buf_printf(b, "%" PRIu64 "/%" PRIu64 "  ", l->op_done, l->op_total);
     label_put_duration(b, now - l->start_ns);
+    if (node_part(l) > 0.01)
+        label_put_left(b, "about", node_left(p, i, now));
     if (l->failed)
         buf_printf(b, "  %" PRIu64 " failed", l->failed);
     if (l->text[0])
@@ -174,19 +190,17 @@ static void draw(struct progress *p, uint64_t now)
 {
     int width = terminal_width(p->out);
     struct buf b = {0};
+    double done = (double)p->done;
+    for (size_t i = 0; i < p->job->n_nodes; i++)
+        done += p->lines[i].running ? node_part(&p->lines[i]) : 0;
     erase(p);
-    buf_printf(&b, "%zu/%zu nodes, %zu cached, %zu ran, %zu running", p->done, p->wanted, p->cached,
-               p->ran, p->running);
+    label_put_bar(&b, p->wanted ? done / (double)p->wanted : 1, 20);
+    buf_printf(&b, "%zu/%zu nodes, %zu cached, %zu ran", p->done, p->wanted, p->cached, p->ran);
     if (p->failed)
         buf_printf(&b, ", %zu failed", p->failed);
     buf_puts(&b, "  ");
     label_put_duration(&b, now - p->start_ns);
-    uint64_t left = run_left(p, now);
-    if (left != UINT64_MAX && left > 1000000000) {
-        buf_puts(&b, ", about ");
-        label_put_duration(&b, left);
-        buf_puts(&b, " left");
-    }
+    put_run_left(&b, p, now);
     put_row(p, &b, width);
     for (size_t i = 0; i < p->job->n_nodes && p->rows <= ROWS_MAX; i++) {
         if (!p->lines[i].running)
@@ -321,19 +335,20 @@ static void say_node(struct progress *p, uint32_t node, const struct node_result
                           r->failure ? json_text(r->failure) : NULL));
         return;
     }
-    bool quiet = r->state == NODE_CACHED || r->state == NODE_READ;
     const char *unit = node_unit(p->job->nodes[node].op);
-    if (p->terminal && quiet)
+    bool quiet = r->state == NODE_CACHED || (r->state == NODE_READ && !r->ran);
+    if (quiet) {
+        if (p->n_names++ < NAMES_SHOWN)
+            buf_printf(&p->names, "%s%s", p->names.len ? ", " : "", name);
         return;
+    }
     buf_printf(&b, "%s: %s", name, node_state_name(r->state));
     /* One that was interrupted keeps the elements that it has. */
     if (r->elements && (r->state != NODE_SKIPPED || r->ran))
-        quiet && !r->ran
-            ? buf_printf(&b, ", %" PRIu64 " %s%s", r->elements, unit, r->elements == 1 ? "" : "s")
-            : buf_printf(&b, ", %" PRIu64 " of %" PRIu64 " %ss", r->ran, r->elements, unit);
+        buf_printf(&b, ", %" PRIu64 " of %" PRIu64 " %ss", r->ran, r->elements, unit);
     if (r->failed)
         buf_printf(&b, ", %" PRIu64 " failed", r->failed);
-    if (!quiet && r->state != NODE_SKIPPED) {
+    if (r->state != NODE_READ && r->state != NODE_SKIPPED) {
         buf_puts(&b, ", ");
         label_put_duration(&b, r->wall_ns);
     }
@@ -457,6 +472,13 @@ void progress_summary(struct progress *p, const struct run_result *r)
                        "interrupted", r->interrupted, "wall_s", (double)r->wall_ns / 1e9, "run",
                        r->run ? r->run : ""));
     } else {
+        if (p->n_names) {
+            buf_printf(&b, "cached: %.*s", (int)p->names.len, p->names.data);
+            if (p->n_names > NAMES_SHOWN)
+                buf_printf(&b, " and %zu more", p->n_names - NAMES_SHOWN);
+            say(p, "", b.data);
+            buf_clear(&b);
+        }
         buf_printf(&b, "%s: %" PRIu64 " nodes, ", p->job->name, nodes);
         r->nodes_ran ? buf_printf(&b, "%" PRIu64 " ran", r->nodes_ran)
                      : buf_puts(&b, r->elements_ran ? "none finished" : "nothing ran");

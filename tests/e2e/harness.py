@@ -4,6 +4,7 @@ which of two processes is faster: TIMEOUT_S is there to end what hangs."""
 import json
 import os
 import pathlib
+import pty
 import shutil
 import signal
 import struct
@@ -16,6 +17,7 @@ BINARY = os.environ.get("EQLOOM", "build/eqloom")
 DATA = pathlib.Path(__file__).parent / "small"
 SHIM_IO = os.environ.get("EQLOOM_SHIM_IO", "build/tests/e2e/libshim_io.so")
 TIMEOUT_S = 900
+PROGRESS = rb"\x1b\[\d+A\r\x1b\[J"  # what erases progress lines
 
 
 class Result:
@@ -118,6 +120,22 @@ class Project:
             raise AssertionError(f"eqloom {' '.join(args)}: status {result.status}, wanted "
                                  f"{expect}\n{result.out[-4000:]}\n{result.err[-4000:]}")
         return result
+
+    def on_terminal(self, *args):
+        """What a terminal gets."""
+        master, slave = pty.openpty()
+        process = subprocess.Popen([os.path.abspath(BINARY), *args], cwd=self.dir, stdin=slave,
+                                   env=self.environment(), stdout=slave, stderr=slave)
+        os.close(slave)
+        seen = b""
+        try:
+            while part := os.read(master, 1 << 16):
+                seen += part
+        except OSError:
+            pass  # Linux: the other end is closed
+        os.close(master)
+        process.wait(timeout=TIMEOUT_S)
+        return seen
 
     def run(self, *args, expect=0):
         return self.eqloom("run", "job.yaml", "--json", *args, expect=expect).summary()

@@ -5,7 +5,6 @@ import hashlib
 import json
 import os
 import platform
-import pty
 import random
 import re
 import resource
@@ -17,7 +16,7 @@ import subprocess
 import time
 import unittest
 
-from harness import BINARY, TIMEOUT_S, ProjectTest
+from harness import PROGRESS, BINARY, TIMEOUT_S, ProjectTest
 
 CPU_S, MEMORY = 20, (4 << 30) + os.cpu_count() * (128 << 20)  # threads have address space of their own
 TEXTS = int(os.environ.get("EQLOOM_TEST_TEXTS", "100"))
@@ -176,22 +175,6 @@ class Hostile(ProjectTest):
             with self.subTest(command=command):
                 self.bounded(*command)
 
-    def on_terminal(self, *args):
-        """What a terminal gets."""
-        master, slave = pty.openpty()
-        process = subprocess.Popen([os.path.abspath(BINARY), *args], cwd=self.p.dir, stdin=slave,
-                                   env=self.p.environment(), stdout=slave, stderr=slave)
-        os.close(slave)
-        seen = b""
-        try:
-            while part := os.read(master, 1 << 16):
-                seen += part
-        except OSError:
-            pass  # Linux: the other end is closed
-        os.close(master)
-        process.wait(timeout=TIMEOUT_S)
-        return re.sub(rb"\x1b\[\d+A\r\x1b\[J", b"", seen)  # progress lines
-
     def test_escapes_do_not_reach_a_terminal(self):
         self.p.edit("job.yaml", "label: trained", 'label: "\\e]0;owned\\x07\\x9b31m"')
         self.p.write("x\x1b[31m.rules", "oops")
@@ -204,7 +187,7 @@ class Hostile(ProjectTest):
         shown = 0
         for command in commands:
             with self.subTest(command=command):
-                seen = self.on_terminal(*command)
+                seen = re.sub(PROGRESS, b"", self.p.on_terminal(*command))
                 self.assertNotRegex(seen.replace(b"\r\n", b"\n"),
                                     rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
                 shown += b"\\x1b" in seen
