@@ -110,7 +110,7 @@ static const struct op_port outputs[] = {
 
 const struct op op_render = {
     .name = "render",
-    .version = 1,
+    .version = 2,
     .node = OP_MAP,
     .doc = "Draws equations with the macros of their papers by TeX and dvipng, which have to be "
            "installed (Debian: texlive-latex-base and dvipng) and whose versions are in the action "

@@ -303,6 +303,18 @@ class Render(Pictures):
             self.run_job()
             self.assertEqual(self.drawn()[latex], drawn[latex], latex)
 
+    def test_saved_commands(self):
+        """A command that is saved by \\let before it gets another meaning is TeX's own."""
+        self.job(RENDER)
+        pictures = []
+        for preamble in ("", "\\let\\oldneg\\neg \\renewcommand{\\neg}{\\ensuremath{\\oldneg}}"):
+            self.document("\\neg A", preamble=preamble)
+            self.run_job()
+            pictures.append(self.drawn())
+        self.assertEqual(self.records("bitmaps/equations")[0]["macros"][0]["body"][:7], "\\ensure")
+        self.assertEqual(pictures[0], pictures[1])
+        self.assertIn("\\neg A", pictures[0])
+
     def test_ink_is_centred(self):
         self.job(RENDER)
         self.document("x+y=z", "a+b" * 60)
@@ -342,7 +354,7 @@ class Render(Pictures):
         shutil.copytree(ROOT / "jobs", self.p.dir / "jobs")
         labelled = self.p.dir / "jobs/equations/labelled.jsonl"
         labelled.write_text("".join(labelled.read_text().splitlines(True)[:8]))
-        few = ["--set", "steps=2", "--set", "batch=4", "--set", "frozen_from=1"]
+        few = ["--set", "epochs=2", "--set", "pair_epochs=1", "--set", "batch=4"]
         self.p.eqloom("run", "jobs/bitmaps.yaml", *few)
         values = {v["name"] for v in self.records("bitmaps/labelled-evaluation")[0]["values"]}
         self.assertLessEqual({"accuracy", "ranking_error", "triple_hinge", "siamese_loss"}, values)

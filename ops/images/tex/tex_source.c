@@ -28,6 +28,25 @@ static void put_environment(struct buf *b, const Eqloom__Macro *m)
     buf_printf(b, "{%s}{%s}%%\n", m->body, m->end);
 }
 
+/* The text has the command, and not one of which it is the beginning. */
+static bool uses(const char *text, const char *command)
+{
+    size_t n = strlen(command);
+    for (const char *at = strstr(text, command); at; at = strstr(at + n, command))
+        if (!isalpha((unsigned char)at[n]))
+            return true;
+    return false;
+}
+
+/* \let\x=\y before the paper gives \y a meaning that uses \x: of TeX's \y. */
+static bool is_saved(const Eqloom__Equation *q, const Eqloom__Macro *m)
+{
+    bool saved = false;
+    for (size_t i = 0; i < q->n_macros && !m->arguments; i++)
+        saved |= !strcmp(q->macros[i]->name, m->body) && uses(q->macros[i]->body, m->name);
+    return saved;
+}
+
 static void put_macro(struct buf *b, const Eqloom__Macro *m)
 {
     if (m->name[0] != '\\') {
@@ -73,7 +92,11 @@ void tex_source_write(struct buf *out, const Eqloom__Equation *q)
     const char *environment = environment_of(q->environment);
     buf_puts(out, "\\makeatletter\n");
     for (size_t i = 0; i < q->n_macros; i++)
-        put_macro(out, q->macros[i]);
+        if (is_saved(q, q->macros[i]))
+            buf_printf(out, "\\let%s=%s%%\n", q->macros[i]->name, q->macros[i]->body);
+    for (size_t i = 0; i < q->n_macros; i++)
+        if (!is_saved(q, q->macros[i]))
+            put_macro(out, q->macros[i]);
     buf_printf(out, "\\makeatother\n\\begin{%s}\n%s\n\\end{%s}\n", environment, q->latex,
                environment);
 }
