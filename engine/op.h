@@ -48,7 +48,7 @@ enum op_param_type {
 struct op_param {
     const char *name;
     enum op_param_type type;
-    const char *initial; /* default as text; NULL: required */
+    const char *initial; /* default as text; NULL: required; "" of a number: op_string tells */
     const char *values;  /* OP_ENUM: "a|b|c" */
     double min, max;     /* numbers: inclusive; both 0: unbounded */
     const char *doc;     /* one sentence */
@@ -164,6 +164,8 @@ size_t op_strings(const char *const **out, const struct op_ctx *ctx, const char 
 /* Records under a role: 1 or 0 (absent) for OP_ONE, the size of a collection or list. In a map's
  * run, role inputs[0] has exactly the one element. */
 uint64_t op_count(struct op_ctx *ctx, const char *role);
+/* The size of the collection inputs[0], in a map's run, too; 0 where only parameters are known. */
+uint64_t op_elements(const struct op_ctx *ctx);
 /* Decoded into the ctx's arena; good until run() returns. */
 enum err_code op_get(ProtobufCMessage **out, struct op_ctx *ctx, const char *role, uint64_t i,
                      struct err *e);

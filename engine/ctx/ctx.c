@@ -75,6 +75,13 @@ uint64_t op_count(struct op_ctx *ctx, const char *role)
     return ctx->shared->ports[p].reader ? collection_count(ctx->shared->ports[p].reader) : 0;
 }
 
+uint64_t op_elements(const struct op_ctx *ctx)
+{
+    return ctx->shared && ctx->shared->ports[0].reader
+               ? collection_count(ctx->shared->ports[0].reader)
+               : 0;
+}
+
 enum err_code ctx_port_id(struct digest *id, struct ctx_port *port, uint64_t i, struct err *e)
 {
     pthread_mutex_lock(&port->mutex);

@@ -52,6 +52,7 @@ void nn_table_init(float *flat, const struct nn_table *t, uint64_t seed)
         case NN_INIT_FAN:
             init_uniform(flat + p->at, p->size, 1 / sqrt((double)p->fan), rng_new(seed, i));
             break;
+        case NN_INIT_UNIT: init_uniform(flat + p->at, p->size, sqrt(3.0), rng_new(seed, i)); break;
         case NN_INIT_ZERO: break;
         case NN_INIT_ONE:
             for (size_t j = 0; j < p->size; j++)

@@ -9,7 +9,8 @@ enum nn_init {
     NN_INIT_XAVIER, /* uniform in +-sqrt(6 / (rows + cols)) */
     NN_INIT_ZERO,
     NN_INIT_ONE,
-    NN_INIT_FAN, /* uniform in +-fan^-1/2 */
+    NN_INIT_UNIT, /* uniform, of variance 1 */
+    NN_INIT_FAN,  /* uniform in +-fan^-1/2 */
 };
 
 enum { NN_RANK = 4 };

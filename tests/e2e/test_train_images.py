@@ -103,6 +103,47 @@ class TrainImages(ProjectTest):
         self.assertGreater(self.metrics("valid_accuracy")[-1], 0.7)
         self.assertIn("architecture=images\nnetwork=small", self.model()["architecture"])
 
+    def test_all_negatives(self):
+        """Each image says something of all others: fewer steps, and no draws but of anchors."""
+        job = JOB.replace("    batch: 6\n", "    batch: 6\n    negatives: all\n    swap_from: 20\n")
+        for objective in ("triples", "siamese"):
+            (self.folder / "t.yaml").write_text(job)
+            self.make("--set", "steps=60", "--set", "segment=20", "--set", f"objective={objective}")
+            self.assertLess(self.metrics("loss")[-1], 0.7 * self.metrics("loss")[0])
+        # Which images are of one paper counts, not what the papers are called; frozen_from does not
+        # concern the small network's segments before it.
+        last = self.p.ids()["t/model"]
+        self.make("--set", "steps=60", "--set", "segment=20", "--set", "objective=siamese",
+                  "--set", "model.negatives=one")
+        self.assertNotEqual(self.p.ids()["t/model"], last)
+        labels = TRANSFER.replace("objective: labels\n", "objective: labels\n    negatives: all\n")
+        (self.folder / "t.yaml").write_text(JOB + labels)
+        self.make("first")
+        losses = [m["value"] for m in self.model("t/first")["metrics"] if m["name"] == "loss"]
+        self.assertLess(losses[-1], losses[0])
+
+    def test_epochs(self):
+        """16 images, 6 a step: three epochs are eight steps; decay_every and frozen_from count epochs."""
+        job = JOB.replace('    steps: "${steps}"\n', "    steps: 8\n    decay_every: 3\n")
+        (self.folder / "t.yaml").write_text(job)
+        self.make("--set", "network=large")
+        steps = self.p.ids()["t/model"]
+        job = job.replace("steps: 8", "epochs: 3").replace("decay_every: 3", "decay_every: 1")
+        (self.folder / "t.yaml").write_text(job.replace("frozen_from: 3", "frozen_from: 1"))
+        plan = self.p.eqloom("plan", "t.yaml", "--set", "network=large")
+        self.assertEqual(self.make("--set", "network=large")["model"]["ran"], 0, plan.out)
+        self.assertEqual(self.p.ids()["t/model"], steps)
+        # A picture more is a step more, which a plan knows before anything has run.
+        png(self.folder / "in" / "1501.00003" / "9.png", 3, 9)
+        for k in range(6):
+            png(self.folder / "in" / "1501.00004" / f"{k}.png", 4, k)
+        self.make("cropped")
+        plan = json.loads(self.p.eqloom("plan", "t.yaml", "--json").out.splitlines()[-1])
+        self.assertEqual(self.make("--set", "network=large")["model"]["ran"] > 0, True, plan)
+        self.assertEqual(self.model()["step"], 12)
+        both = self.p.eqloom("run", "t.yaml", "--set", "model.steps=5", expect=2)
+        self.assertRegex(both.err, r"t.yaml:\d+:\d+: .*'steps' and 'epochs' both say how long to train")
+
     def test_what_is_done_again(self):
         self.assertEqual(self.make("--set", "network=large", "--set", "steps=4")["model"]["ran"], 3)
         first = self.p.ids()["t/model"]

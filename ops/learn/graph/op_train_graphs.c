@@ -38,7 +38,7 @@ static const struct op_param params[] = {
      "and of a paper and one that it cites. Shares of ways that the papers do not have go to the "
      "others."},
     {"batch", OP_INT, "128", NULL, 2, 65536, "Triplets of a step."},
-    {"steps", OP_INT, "1000", NULL, 0, 1e12, "Steps of the training."},
+    TRAIN_STEPS_PARAMS,
     {"segment", OP_INT, "100", NULL, 1, 1e6, "Steps between checkpoints."},
     {"lr", OP_REAL, "0.0001", NULL, 0, 100,
      "Learning rate of Adam at the start; it falls linearly to 0."},
@@ -104,7 +104,7 @@ static enum graph_similarity similarity(const struct op_ctx *ctx)
 static struct schedule schedule_of(const struct op_ctx *ctx)
 {
     return (struct schedule){
-        .kind = SCHEDULE_LINEAR, .lr = op_real(ctx, "lr"), .steps = (uint64_t)op_int(ctx, "steps")};
+        .kind = SCHEDULE_LINEAR, .lr = op_real(ctx, "lr"), .steps = train_steps(ctx)};
 }
 
 static uint64_t seed_of(const struct op_ctx *ctx, enum stream stream)
@@ -138,11 +138,12 @@ static struct graph_examples_config examples(const struct op_ctx *ctx, int ident
 static enum err_code check(struct op_ctx *ctx, struct err *e)
 {
     struct graph_config c = network(ctx);
-    if (op_int(ctx, "min_steps") > 0 && op_int(ctx, "patience") == 0)
-        return err_fail(e, ERR_INPUT, "'min_steps' needs 'patience'");
+    enum err_code code = err_up(e, train_check_steps(ctx, e));
+    if (code)
+        return code;
     if (op_real(ctx, "same_section") + op_real(ctx, "same_paper") + op_real(ctx, "cited") <= 0)
         return err_fail(e, ERR_INPUT, "'same_section', 'same_paper' and 'cited' are all 0");
-    enum err_code code = learn_check_device(ctx, e);
+    code = learn_check_device(ctx, e);
     return err_up(e, code ? code : graph_config_check(&c, e));
 }
 

@@ -12,6 +12,7 @@ void image_corpus_free(struct image_corpus *c)
     free(c->pixels);
     free(c->mark);
     free(c->paper);
+    free(c->paper_mark);
     free(c->label);
     free(c->label_first);
     free(c->member);
@@ -37,7 +38,13 @@ static uint32_t paper_of(struct image_corpus *c, const char *name)
 {
     bool added;
     uint32_t paper = (uint32_t)*name_map_put(&c->names, name, c->papers, &added);
-    c->papers += added;
+    if (!added)
+        return paper;
+    struct span text = span_of(name, strlen(name));
+    struct digest digest = digest_of(&text, 1);
+    c->paper_mark =
+        vec_grow(c->paper_mark, &c->paper_mark_cap, c->papers + 1, sizeof *c->paper_mark);
+    memcpy(&c->paper_mark[c->papers++], digest.bytes, sizeof *c->paper_mark);
     return paper;
 }
 
@@ -103,10 +110,10 @@ static bool is_anchor(const struct image_sampler *x, size_t image)
 }
 
 enum err_code image_sampler_init(struct image_sampler *x, const struct image_corpus *c,
-                                 enum image_task task, uint32_t labels, uint64_t seed,
-                                 const char *role, struct err *e)
+                                 enum image_task task, bool all_negatives, uint32_t labels,
+                                 uint64_t seed, const char *role, struct err *e)
 {
-    *x = (struct image_sampler){.corpus = c, .task = task, .labels = labels, .seed = seed};
+    *x = (struct image_sampler){c, task, all_negatives, labels, seed};
     x->turns = calloc(c->n + 1, sizeof *x->turns);
     if (!x->turns)
         return err_fail(e, ERR_NOMEM, "no memory for %zu images", c->n);
@@ -191,12 +198,12 @@ struct image_example image_sampler_draw(struct image_sampler *x, uint64_t k)
         out.label = draw_label(x, &r, anchor, out.right);
         break;
     case IMAGE_SIAMESE:
-        out.right = rng_below(&r, 2);
+        out.right = x->all_negatives || rng_below(&r, 2);
         out.image[1] = out.right ? positive(c, &r, anchor) : negative(c, &r, anchor);
         break;
     case IMAGE_TRIPLES:
         out.image[1] = positive(c, &r, anchor);
-        out.image[2] = negative(c, &r, anchor);
+        out.image[2] = x->all_negatives ? 0 : negative(c, &r, anchor);
         break;
     }
     return out;
@@ -205,16 +212,17 @@ struct image_example image_sampler_draw(struct image_sampler *x, uint64_t k)
 struct image_batch image_sampler_batch(struct image_sampler *x, struct arena *a, size_t batch,
                                        uint64_t index)
 {
-    size_t views = image_views(x->task);
+    const struct image_corpus *c = x->corpus;
+    size_t views = image_views(x->task, x->all_negatives);
     const uint8_t **pixels = arena_array(a, const uint8_t *, views *batch);
-    bool *right = arena_array(a, bool, batch);
-    uint32_t *label = arena_array(a, uint32_t, batch);
+    struct image_truth *truth = arena_array(a, struct image_truth, batch);
     for (size_t i = 0; i < batch; i++) {
         struct image_example one = image_sampler_draw(x, index * batch + i);
+        uint32_t anchor = one.image[0];
         for (size_t v = 0; v < views; v++)
-            pixels[v * batch + i] = x->corpus->pixels + (size_t)one.image[v] * IMAGE_PIXELS;
-        right[i] = one.right;
-        label[i] = one.label;
+            pixels[v * batch + i] = c->pixels + (size_t)one.image[v] * IMAGE_PIXELS;
+        truth[i] = (struct image_truth){one.right, one.label, c->paper[anchor],
+                                        c->label + c->label_first[anchor], labels_of(c, anchor)};
     }
-    return (struct image_batch){batch, pixels, right, label};
+    return (struct image_batch){batch, pixels, truth};
 }

@@ -3,7 +3,9 @@
  *
  * What the k-th example is follows from the seed, k and the contents of images. Anchors, which are
  * the images that have what the task needs (a label; another image of the paper), come in a random
- * order, a new one each epoch. Negatives are drawn anew for each example. */
+ * order, a new one each epoch. Negatives are drawn anew for each example, or are all
+ * (image_loss.h).
+ */
 #ifndef OPS_LEARN_IMAGE_IMAGE_CORPUS_H
 #define OPS_LEARN_IMAGE_IMAGE_CORPUS_H
 
@@ -13,13 +15,14 @@
 #include "ops/learn/image/image_trainer.h"
 
 struct image_corpus {
-    size_t n, labels_n; /* images; labels of them */
-    uint8_t *pixels;    /* (n, IMAGE_PIXELS) */
-    uint64_t *mark;     /* (n): a hash of pixels and labels */
-    uint32_t *paper;    /* (n) */
-    uint32_t *label;    /* ascending in each image: label_first[i] .. label_first[i + 1] - 1 */
+    size_t n, labels_n;   /* images; labels of them */
+    uint8_t *pixels;      /* (n, IMAGE_PIXELS) */
+    uint64_t *mark;       /* (n): a hash of pixels and labels */
+    uint32_t *paper;      /* (n) */
+    uint64_t *paper_mark; /* (papers): a hash of the name */
+    uint32_t *label;      /* ascending in each image: label_first[i] .. label_first[i + 1] - 1 */
     size_t *label_first;
-    size_t pixels_cap, mark_cap, paper_cap, label_cap, first_cap;
+    size_t pixels_cap, mark_cap, paper_cap, paper_mark_cap, label_cap, first_cap;
     struct name_map names; /* of papers */
     size_t papers;
     uint32_t *member, *member_first; /* of papers; since image_corpus_close */
@@ -34,6 +37,7 @@ void image_corpus_close(struct image_corpus *c);
 struct image_sampler {
     const struct image_corpus *corpus;
     enum image_task task;
+    bool all_negatives;
     uint32_t labels; /* of the vocabulary */
     uint64_t seed, epoch;
     struct image_turn {
@@ -45,8 +49,8 @@ struct image_sampler {
 };
 /* Zeroed memory, so far. ERR_INPUT if the corpus has no example; `role` names the input. */
 enum err_code image_sampler_init(struct image_sampler *x, const struct image_corpus *c,
-                                 enum image_task task, uint32_t labels, uint64_t seed,
-                                 const char *role, struct err *e);
+                                 enum image_task task, bool all_negatives, uint32_t labels,
+                                 uint64_t seed, const char *role, struct err *e);
 void image_sampler_free(struct image_sampler *x);
 
 struct image_example {

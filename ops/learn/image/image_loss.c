@@ -81,58 +81,105 @@ static double hinge(double *slope, double z, bool linear)
     return linear ? h : h * h;
 }
 
-static void siamese(struct image_score *s, struct unit *v, const struct image_loss *how, size_t i)
+static void pair(struct image_score *s, struct unit *v, const struct image_loss *how, size_t i,
+                 size_t j, bool right, double weight)
 {
-    double y = how->right[i] ? 1 : -1, g, p = product(v, i, how->batch + i);
-    s->loss += hinge(&g, how->margin - y * p, how->linear);
-    s->accuracy += in_order(y * p);
-    product_back(v, i, how->batch + i, -y * g / (double)how->batch);
+    double y = right ? 1 : -1, g, p = product(v, i, j);
+    s->loss += weight * hinge(&g, how->margin - y * p, how->linear);
+    s->accuracy += weight * in_order(y * p);
+    product_back(v, i, j, -y * g * weight);
 }
 
-static void triple(struct image_score *s, struct unit *v, const struct image_loss *how, size_t i)
+static void triple(struct image_score *s, struct unit *v, const struct image_loss *how,
+                   size_t anchor, size_t positive, size_t negative, double weight)
 {
-    size_t positive = how->batch + i, negative = 2 * how->batch + i;
-    double near = product(v, i, positive), far = product(v, i, negative), g;
-    double swapped = product(v, positive, negative);
-    s->accuracy += in_order(near - far);
-    s->loss += hinge(&g, how->margin - near + fmax(far, swapped), how->linear);
-    g /= (double)how->batch;
-    product_back(v, i, positive, -g);
-    product_back(v, swapped > far ? positive : i, negative, g);
+    double near = product(v, anchor, positive), far = product(v, anchor, negative), g;
+    double swapped = how->swap ? product(v, positive, negative) : far;
+    s->accuracy += weight * in_order(near - far);
+    s->loss += weight * hinge(&g, how->margin - near + fmax(far, swapped), how->linear);
+    product_back(v, anchor, positive, -g * weight);
+    product_back(v, swapped > far ? positive : anchor, negative, g * weight);
 }
 
-static void label(struct image_score *s, struct unit *v, const struct image_loss *how, size_t i,
-                  const float *labels, float *gradient)
+static void label(struct image_score *s, struct unit *v, size_t i, const float *w, float *gradient,
+                  bool right, double weight)
 {
-    const float *w = labels + how->label[i] * v->d;
-    double z = 0, sign = how->right[i] ? 1 : -1;
+    double z = 0, sign = right ? 1 : -1;
     for (size_t c = 0; c < v->d; c++)
         z += v->u[i * v->d + c] * (double)w[c];
     /* log(1 + exp(-sign z)), without overflow */
-    s->loss += fmax(0, -sign * z) + log1p(exp(-fabs(z)));
-    s->accuracy += in_order(sign * z);
-    double g = -sign / (1 + exp(sign * z)) / (double)how->batch;
+    s->loss += weight * (fmax(0, -sign * z) + log1p(exp(-fabs(z))));
+    s->accuracy += weight * in_order(sign * z);
+    double g = -sign / (1 + exp(sign * z)) * weight;
     for (size_t c = 0; c < v->d; c++) {
         v->du[i * v->d + c] += g * (double)w[c];
         if (gradient)
-            gradient[how->label[i] * v->d + c] += (float)(g * v->u[i * v->d + c]);
+            gradient[c] += (float)(g * v->u[i * v->d + c]);
+    }
+}
+
+static void one_negative(struct image_score *s, struct unit *v, const struct image_loss *how,
+                         size_t i, const float *labels, float *gradient)
+{
+    const struct image_truth *t = &how->truth[i];
+    size_t at = t->label * v->d;
+    double weight = 1 / (double)how->batch;
+    switch (how->task) {
+    case IMAGE_LABELS:
+        label(s, v, i, labels + at, gradient ? gradient + at : NULL, t->right, weight);
+        break;
+    case IMAGE_SIAMESE: pair(s, v, how, i, how->batch + i, t->right, weight); break;
+    case IMAGE_TRIPLES: triple(s, v, how, i, how->batch + i, 2 * how->batch + i, weight); break;
+    }
+}
+
+static void all_labels(struct image_score *s, struct unit *v, const struct image_loss *how,
+                       size_t i, const float *labels, float *gradient)
+{
+    const struct image_truth *t = &how->truth[i];
+    double half = 0.5 / (double)how->batch;
+    for (size_t y = 0, own = 0; y < how->labels; y++) {
+        bool right = own < t->n_own && t->own[own] == y;
+        own += right;
+        label(s, v, i, labels + y * v->d, gradient ? gradient + y * v->d : NULL, right,
+              half / (double)(right ? t->n_own : how->labels - t->n_own));
+    }
+}
+
+/* Anchors and positives of other papers are negatives. */
+static void all_images(struct image_score *s, struct unit *v, const struct image_loss *how,
+                       size_t i)
+{
+    size_t n = how->batch, others = 0;
+    double whole = 1 / (double)n;
+    for (size_t k = 0; k < n; k++)
+        others += 2 * (how->truth[k].paper != how->truth[i].paper);
+    if (how->task == IMAGE_SIAMESE)
+        pair(s, v, how, i, n + i, true, whole / 2);
+    for (size_t k = 0; k < 2 * n; k++) {
+        if (how->truth[k % n].paper == how->truth[i].paper)
+            continue;
+        if (how->task == IMAGE_SIAMESE)
+            pair(s, v, how, i, k, false, whole / 2 / (double)others);
+        else
+            triple(s, v, how, i, n + i, k, whole / (double)others);
     }
 }
 
 struct image_score image_loss(float *x, size_t d, const struct image_loss *how, const float *labels,
                               float *gradient, bool differentiate, struct arena *a)
 {
-    size_t n = image_views(how->task) * how->batch;
+    size_t n = image_views(how->task, how->all_negatives) * how->batch;
     struct unit v = normalize(x, n, d, a);
     struct image_score s = {0};
+    float *to = differentiate ? gradient : NULL;
     for (size_t i = 0; i < how->batch; i++)
-        switch (how->task) {
-        case IMAGE_LABELS: label(&s, &v, how, i, labels, differentiate ? gradient : NULL); break;
-        case IMAGE_SIAMESE: siamese(&s, &v, how, i); break;
-        case IMAGE_TRIPLES: triple(&s, &v, how, i); break;
-        }
-    s.loss /= (double)how->batch;
-    s.accuracy /= (double)how->batch;
+        if (!how->all_negatives)
+            one_negative(&s, &v, how, i, labels, to);
+        else if (how->task == IMAGE_LABELS)
+            all_labels(&s, &v, how, i, labels, to);
+        else
+            all_images(&s, &v, how, i);
     if (differentiate)
         normalize_back(x, &v, n);
     return s;

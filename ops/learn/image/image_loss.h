@@ -4,8 +4,12 @@
  * logistic function of the vector's product with the label's. Siamese: vectors i and n + i are of
  * one paper (right) or not: max(0, margin -+ product). Triples: anchors, their positives, their
  * negatives: max(0, margin - s(anchor, positive) + s), s being the greater of s(anchor, negative)
- * and s(positive, negative): anchor and positive swap their roles. Hinges are squared unless
- * `linear`. All are means over the batch. */
+ * and s(positive, negative): with `swap` anchor and positive swap their roles. Hinges are squared
+ * unless `linear`. All are means over the batch.
+ *
+ * With all negatives nothing is drawn but anchors and positives, and losses are means over what
+ * else there is: every label, those that the image has with half of the weight; every image of the
+ * batch of another paper, siamese with half of the weight for the positive. */
 #ifndef OPS_LEARN_IMAGE_IMAGE_LOSS_H
 #define OPS_LEARN_IMAGE_IMAGE_LOSS_H
 
@@ -17,18 +21,26 @@
 enum image_task { IMAGE_LABELS, IMAGE_SIAMESE, IMAGE_TRIPLES };
 
 /* Images of an example. */
-static inline size_t image_views(enum image_task task)
+static inline size_t image_views(enum image_task task, bool all_negatives)
 {
-    return (size_t)task + 1;
+    return task == IMAGE_TRIPLES && all_negatives ? 2 : (size_t)task + 1;
 }
+
+/* Of each example of a batch. */
+struct image_truth {
+    bool right;            /* labels, siamese */
+    uint32_t label, paper; /* paper: with all negatives */
+    const uint32_t *own;   /* labels of the image, ascending: with all negatives */
+    size_t n_own;
+};
 
 struct image_loss {
     enum image_task task;
+    bool all_negatives, linear, swap;
     double margin;
-    bool linear;
-    size_t batch;          /* examples */
-    const bool *right;     /* (batch): labels, siamese */
-    const uint32_t *label; /* (batch) */
+    size_t batch; /* examples */
+    size_t labels;
+    const struct image_truth *truth; /* (batch) */
 };
 
 /* x (d) becomes x / (|x| + 1e-5). */

@@ -198,7 +198,8 @@ static enum err_code forward(struct image_trainer *t, const struct image_batch *
                              struct err *e)
 {
     arena_reset(&t->arena);
-    enum err_code code = prepare(t, image_views(t->config.task) * x->examples, training, e);
+    enum err_code code =
+        prepare(t, image_views(t->config.task, t->config.all_negatives) * x->examples, training, e);
     if (code)
         return err_up(e, code);
     write_images(t, x);
@@ -216,8 +217,14 @@ static enum err_code losses(struct step_result *r, float *labels_gradient, struc
     const struct image_model *m = t->model;
     struct arena *a = &t->arena;
     size_t n = t->end.n * IMAGE_VECTOR, n_labels = (size_t)m->config.labels * IMAGE_VECTOR;
-    struct image_loss how = {t->config.task, t->config.margin, t->config.linear,
-                             x->examples,    x->right,         x->label};
+    struct image_loss how = {.task = t->config.task,
+                             .all_negatives = t->config.all_negatives,
+                             .linear = t->config.linear,
+                             .swap = !training || t->trained.steps >= t->config.swap_from,
+                             .margin = t->config.margin,
+                             .batch = x->examples,
+                             .labels = m->config.labels,
+                             .truth = x->truth};
     float *vectors = arena_array(a, float, n), *labels = arena_array(a, float, n_labels + 1);
     gpu_read(t->queue, vectors, t->end.vectors, n * sizeof *vectors);
     gpu_read(t->queue, labels, t->trained.weights + m->labels, n_labels * sizeof *labels);

@@ -12,8 +12,10 @@
 
 struct image_trainer_config {
     enum image_task task;
+    bool all_negatives;
+    bool linear; /* hinges are not squared */
     double margin;
-    bool linear;              /* hinges are not squared */
+    uint64_t swap_from;       /* the step from which on anchor and positive swap their roles */
     uint64_t frozen_from;     /* the step after which running statistics stay as they are */
     struct schedule schedule; /* of Adam: beta 0.9 and 0.999, eps 1e-8 */
     enum gpu_precision precision;
@@ -23,9 +25,8 @@ struct image_trainer_config {
 /* Examples: their first images, then the second, then the third. */
 struct image_batch {
     size_t examples;
-    const uint8_t *const *pixels; /* (views * examples) -> (IMAGE_PIXELS) */
-    const bool *right;            /* (examples), as image_loss.h has them */
-    const uint32_t *label;
+    const uint8_t *const *pixels;    /* (views * examples) -> (IMAGE_PIXELS) */
+    const struct image_truth *truth; /* (examples) */
 };
 
 struct image_trainer;

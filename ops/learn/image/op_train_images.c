@@ -15,20 +15,28 @@ static const struct op_param params[] = {
      .doc = "What the network learns: which labels an image has (labels: vectors of labels are "
             "learnt, too, and half of the examples are of a label that the image has not); which "
             "two images are of one paper (siamese); that images of one paper are more alike than "
-            "of two (triples: anchor and positive swap roles where that is worse)."},
+            "of two (triples)."},
     {"network", OP_ENUM, "small", IMAGE_NETWORK_NAMES,
      .doc = "Three convolutions of 32 channels, 45,504 parameters; or six of 64, 255,040."},
+    {"negatives", OP_ENUM, "one", "one|all",
+     .doc = "one: drawn for each example. all: no draw, but the mean over all labels that an image "
+            "has and has not, or over all images of the batch that are of other papers; one step "
+            "says as much as many, for the same images (triples: for two of three)."},
     {"margin", OP_REAL, "1", NULL, 0, 100, "siamese, triples: of the hinge."},
     {"squared", OP_BOOL, "true", .doc = "siamese, triples: hinges are squared."},
+    {"swap_from", OP_INT, "0", NULL, 0, 1e12,
+     "triples: the step from which on anchor and positive swap roles where that is worse; with "
+     "`epochs`, the epoch. Harder triples from the start may end in vectors that are all alike."},
     {"batch", OP_INT, "100", NULL, 1, 65536, "Examples of a step, of one, two or three images."},
-    {"steps", OP_INT, "1000", NULL, 0, 1e12, "Steps of the training."},
+    TRAIN_STEPS_PARAMS,
     {"segment", OP_INT, "100", NULL, 1, 1e6, "Steps between checkpoints."},
     {"lr", OP_REAL, "0.00025", NULL, 0, 100, "Learning rate of Adam at the start."},
     {"decay_every", OP_INT, "1000000", NULL, 1, 1e12,
-     "Steps after which the rate is multiplied by decay, each time."},
+     "Steps after which the rate is multiplied by decay, each time; with `epochs`, epochs."},
     {"decay", OP_REAL, "0.1", NULL, 0, 1, "That factor."},
     {"frozen_from", OP_INT, "1000", NULL, 0, 1e12,
-     "large: the step after which batch norm keeps its running statistics and uses them."},
+     "large: the step after which batch norm keeps its running statistics and uses them; with "
+     "`epochs`, the epoch."},
     {"log_every", OP_INT, "10", NULL, 1, 1e9, "Steps over which recorded metrics are averaged."},
     LEARN_PRECISION_PARAM,
     LEARN_DEVICE_PARAM,
@@ -43,9 +51,10 @@ static const struct op_param params[] = {
     {0},
 };
 
-/* Those that a segment's key holds besides the network and the learning rates. */
-static const char *const steps_params[] = {"objective",   "margin",    "squared", "batch",
-                                           "frozen_from", "log_every", NULL};
+/* Those that a segment's key holds besides the network, frozen_from, swap_from and the learning
+ * rates. */
+static const char *const steps_params[] = {"objective", "negatives", "margin", "squared",
+                                           "batch",     "log_every", NULL};
 
 static const struct op_port inputs[] = {
     {"images", KIND_IMAGE, OP_COLLECTION, .doc = "Pictures to train on, 333 x 32 pixels."},
@@ -74,6 +83,11 @@ static enum image_task task_of(const struct op_ctx *ctx)
                                           : IMAGE_TRIPLES;
 }
 
+static bool all_negatives(const struct op_ctx *ctx)
+{
+    return strcmp(op_string(ctx, "negatives"), "all") == 0;
+}
+
 static enum image_network network_of(const struct op_ctx *ctx)
 {
     return strcmp(op_string(ctx, "network"), "large") == 0 ? IMAGE_LARGE : IMAGE_SMALL;
@@ -83,7 +97,7 @@ static struct schedule schedule_of(const struct op_ctx *ctx)
 {
     return (struct schedule){.kind = SCHEDULE_STEP,
                              .lr = op_real(ctx, "lr"),
-                             .every = (uint64_t)op_int(ctx, "decay_every"),
+                             .every = train_length(ctx, "decay_every"),
                              .factor = op_real(ctx, "decay")};
 }
 
@@ -99,9 +113,8 @@ static size_t batch_of(const struct op_ctx *ctx)
 
 static enum err_code check(struct op_ctx *ctx, struct err *e)
 {
-    if (op_int(ctx, "min_steps") > 0 && op_int(ctx, "patience") == 0)
-        return err_fail(e, ERR_INPUT, "'min_steps' needs 'patience'");
-    return err_up(e, learn_check_device(ctx, e));
+    enum err_code code = err_up(e, train_check_steps(ctx, e));
+    return code ? code : err_up(e, learn_check_device(ctx, e));
 }
 
 /* ---- data ---- */
@@ -192,10 +205,11 @@ static enum err_code count_labels(uint32_t *out, struct op_ctx *ctx, struct err 
 static enum err_code open_sampler(struct image_sampler *x, const struct shared *s,
                                   const struct op_ctx *ctx, bool measuring, struct err *e)
 {
-    return err_up(e, image_sampler_init(
-                         x, measuring ? &s->valid : &s->corpus, s->task, s->model->config.labels,
-                         seed_of(ctx, measuring ? STREAM_VALIDATION : STREAM_EXAMPLES),
-                         measuring ? "valid" : "images", e));
+    return err_up(e,
+                  image_sampler_init(x, measuring ? &s->valid : &s->corpus, s->task,
+                                     all_negatives(ctx), s->model->config.labels,
+                                     seed_of(ctx, measuring ? STREAM_VALIDATION : STREAM_EXAMPLES),
+                                     measuring ? "valid" : "images", e));
 }
 
 /* Images that give no example validate nothing, unless patience needs them. */
@@ -247,9 +261,11 @@ static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_dev
 {
     struct learning *x = self;
     struct image_trainer_config c = {.task = x->shared->task,
+                                     .all_negatives = all_negatives(ctx),
                                      .margin = op_real(ctx, "margin"),
                                      .linear = !op_bool(ctx, "squared"),
-                                     .frozen_from = (uint64_t)op_int(ctx, "frozen_from"),
+                                     .swap_from = train_length(ctx, "swap_from"),
+                                     .frozen_from = train_length(ctx, "frozen_from"),
                                      .schedule = schedule_of(ctx),
                                      .precision = learn_precision(ctx),
                                      .seed = seed_of(ctx, STREAM_WEIGHTS)};
@@ -366,8 +382,12 @@ static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_
                              struct err *e)
 {
     struct image_config c = {.network = network_of(ctx)};
-    struct train_key key = {image_config_text(op_arena(ctx), &c), (uint64_t)op_int(ctx, "seed"),
-                            schedule_of(ctx), params, steps_params};
+    struct arena *a = op_arena(ctx);
+    char *network = arena_printf(a, "%sfrozen_from=%" PRIu64 " swap_from=%" PRIu64 "\n",
+                                 image_config_text(a, &c), train_length(ctx, "frozen_from"),
+                                 train_length(ctx, "swap_from"));
+    struct train_key key = {network, (uint64_t)op_int(ctx, "seed"), schedule_of(ctx), params,
+                            steps_params};
     return err_up(e, train_segment_of(out, ctx, index, &key, e));
 }
 
@@ -377,14 +397,17 @@ static enum err_code add_examples(struct hasher *h, const struct shared *s, stru
                                   bool measuring, uint64_t from, uint64_t to, struct err *e)
 {
     struct image_sampler sampler;
-    size_t batch = batch_of(ctx);
+    size_t batch = batch_of(ctx), views = image_views(s->task, all_negatives(ctx));
     enum err_code code = err_up(e, open_sampler(&sampler, s, ctx, measuring, e));
     for (uint64_t k = from * batch; k < to * batch && !code; k++) {
         struct image_example x = image_sampler_draw(&sampler, k);
         uint32_t label[] = {x.label, x.right};
-        for (size_t i = 0; i < image_views(s->task); i++)
+        for (size_t i = 0; i < views; i++)
             hasher_add(h, &sampler.corpus->mark[x.image[i]], sizeof *sampler.corpus->mark);
         hasher_add(h, label, sizeof label);
+        if (all_negatives(ctx)) /* which of the batch are of one paper */
+            hasher_add(h, &sampler.corpus->paper_mark[sampler.corpus->paper[x.image[0]]],
+                       sizeof *sampler.corpus->paper_mark);
         if (op_cancelled(ctx))
             code = err_fail(e, ERR_CANCELLED, "cancelled at step %" PRIu64, k / batch);
     }
@@ -425,7 +448,7 @@ static enum err_code reads(struct digest *out, const char **reason, struct op_ct
 
 const struct op op_train_images = {
     .name = "train-images",
-    .version = 1,
+    .version = 2,
     .node = OP_CHAIN,
     .numerics = true,
     .parallel = true,

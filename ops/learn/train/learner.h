@@ -1,7 +1,7 @@
 /* What is the same for all trainings, whatever the model: segments and their keys, validation,
- * patience, metrics, checkpoints. The op's parameters are named alike: steps, segment, log_every,
- * valid_every, valid_batches, patience, min_steps, precision, device; so are its inputs init and
- * valid, and its output checkpoint. */
+ * patience, metrics, checkpoints. The op's parameters are named alike: steps, epochs, batch,
+ * segment, log_every, valid_every, valid_batches, patience, min_steps, precision, device; so are
+ * its inputs init and valid, and its output checkpoint. */
 #ifndef OPS_LEARN_TRAIN_LEARNER_H
 #define OPS_LEARN_TRAIN_LEARNER_H
 
@@ -56,6 +56,26 @@ struct train_validation {
     size_t batches;
 };
 struct train_validation train_validation(const struct op_ctx *ctx);
+
+/* How long to train: the parameters steps and epochs, with batch. */
+#define TRAIN_STEPS_PARAMS                                                                         \
+    {"steps",                                                                                      \
+     OP_INT,                                                                                       \
+     "",                                                                                           \
+     NULL,                                                                                         \
+     0,                                                                                            \
+     1e12,                                                                                         \
+     "Steps of the training; 0: only initialise. Without `steps` and `epochs`: 1000."},            \
+    {                                                                                              \
+        "epochs", OP_INT, "", NULL, 1, 1e9,                                                        \
+            "In place of `steps`: passes over the first input. An epoch is as many examples as "   \
+            "that has elements."                                                                   \
+    }
+/* What is the same for all in op's check. */
+enum err_code train_check_steps(const struct op_ctx *ctx, struct err *e);
+/* The steps of the training, and of a parameter that counts epochs if `epochs` is given. */
+uint64_t train_steps(const struct op_ctx *ctx);
+uint64_t train_length(const struct op_ctx *ctx, const char *param);
 
 /* Op's segments; the steps that one makes; whether the training ends with step `to`. */
 enum err_code train_segments(uint64_t *n, struct op_ctx *ctx, struct err *e);

@@ -56,18 +56,20 @@ const struct op_param train_params[] = {
     {"label_smoothing", OP_REAL, "0.1", NULL, 0, 0.9,
      "seq2seq, autoencode: share of the target probability that is spread over all tokens."},
     {"batch", OP_INT, "256", NULL, 2, 65536, "Examples (pairs, sequences) in a step."},
-    {"steps", OP_INT, "1000", NULL, 0, 1e12, "Total steps; 0: only initialise."},
+    TRAIN_STEPS_PARAMS,
     {"segment", OP_INT, "200", NULL, 1, 1e6, "Steps between checkpoints."},
     {"lr", OP_REAL, "0.001", NULL, 0, 100, "Learning rate after the warm-up."},
     {"lr_min", OP_REAL, "1e-8", NULL, 0, 100, "Final learning rate of the schedule."},
-    {"warmup", OP_INT, "0", NULL, 0, 1e12, "Steps over which the learning rate rises linearly."},
+    {"warmup", OP_INT, "0", NULL, 0, 1e12,
+     "Steps over which the learning rate rises linearly; with `epochs`, epochs."},
     {"schedule", OP_ENUM, "constant", "constant|linear|step|cosine|cosine-restarts",
      .doc = "Of the learning rate after the warm-up."},
     {"restart_period", OP_INT, "1000", NULL, 1, 1e12,
-     "cosine-restarts: steps of the first period."},
+     "cosine-restarts: steps of the first period; with `epochs`, epochs."},
     {"restart_growth", OP_INT, "2", NULL, 1, 1000,
      "cosine-restarts: factor from one period to the next."},
-    {"decay_every", OP_INT, "1000", NULL, 1, 1e12, "step: steps between decays."},
+    {"decay_every", OP_INT, "1000", NULL, 1, 1e12,
+     "step: steps between decays; with `epochs`, epochs."},
     {"decay_factor", OP_REAL, "0.1", NULL, 0, 1,
      "step: factor of the learning rate at each decay."},
     {"optimizer", OP_ENUM, "adamw", OPTIMIZER_NAMES,
@@ -132,11 +134,11 @@ static struct schedule schedule_of(const struct op_ctx *ctx)
         .kind = (enum schedule_kind)choice(ctx, "schedule", SCHEDULE_NAMES),
         .lr = op_real(ctx, "lr"),
         .lr_min = op_real(ctx, "lr_min"),
-        .warmup = (uint64_t)op_int(ctx, "warmup"),
-        .steps = (uint64_t)op_int(ctx, "steps"),
-        .period = (uint64_t)op_int(ctx, "restart_period"),
+        .warmup = train_length(ctx, "warmup"),
+        .steps = train_steps(ctx),
+        .period = train_length(ctx, "restart_period"),
         .growth = (uint64_t)op_int(ctx, "restart_growth"),
-        .every = (uint64_t)op_int(ctx, "decay_every"),
+        .every = train_length(ctx, "decay_every"),
         .factor = op_real(ctx, "decay_factor"),
     };
 }
@@ -223,8 +225,6 @@ static enum err_code check_idle(const struct op_ctx *ctx, enum objective_kind ob
     if (c.squared && !has_margin(objective))
         return err_fail(e, ERR_INPUT,
                         "'hinge' belongs to objectives triplet and siamese, not to %s", name);
-    if (op_int(ctx, "min_steps") > 0 && op_int(ctx, "patience") == 0)
-        return err_fail(e, ERR_INPUT, "'min_steps' needs 'patience'");
     if (schedule_falls(&c.schedule) && c.schedule.lr_min > c.schedule.lr)
         return err_fail(e, ERR_INPUT,
                         "the schedule would rise: 'lr_min' (%g) is greater than 'lr' (%g)",
@@ -248,6 +248,7 @@ enum err_code train_check(struct op_ctx *ctx, struct err *e)
                         "passes of a sequence apart");
     enum err_code code;
     if ((code = err_up(e, learn_check_device(ctx, e))) ||
+        (code = err_up(e, train_check_steps(ctx, e))) ||
         (code = err_up(e, check_negatives(ctx, objective, e))) ||
         (code = err_up(e, check_idle(ctx, objective, e))))
         return code;

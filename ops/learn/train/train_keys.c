@@ -6,16 +6,50 @@
 #include <inttypes.h>
 #include <string.h>
 
+static const uint64_t STEPS_MAX = 1000000000000;
+
+static bool is_given(const struct op_ctx *ctx, const char *param)
+{
+    return *op_string(ctx, param) != 0;
+}
+
+enum err_code train_check_steps(const struct op_ctx *ctx, struct err *e)
+{
+    if (is_given(ctx, "steps") && is_given(ctx, "epochs"))
+        return err_fail(e, ERR_INPUT, "'steps' and 'epochs' both say how long to train: give one");
+    if (op_int(ctx, "min_steps") > 0 && op_int(ctx, "patience") == 0)
+        return err_fail(e, ERR_INPUT, "'min_steps' needs 'patience'");
+    return OK;
+}
+
+uint64_t train_length(const struct op_ctx *ctx, const char *param)
+{
+    uint64_t n = (uint64_t)op_int(ctx, param), batch = (uint64_t)op_int(ctx, "batch"),
+             elements = op_elements(ctx);
+    if (!is_given(ctx, "epochs"))
+        return n;
+    if (elements < batch) /* an epoch is a step at least */
+        return n;
+    return n > STEPS_MAX / elements ? STEPS_MAX : (n * elements + batch - 1) / batch;
+}
+
+uint64_t train_steps(const struct op_ctx *ctx)
+{
+    return is_given(ctx, "epochs")  ? train_length(ctx, "epochs")
+           : is_given(ctx, "steps") ? (uint64_t)op_int(ctx, "steps")
+                                    : 1000;
+}
+
 enum err_code train_segments(uint64_t *n, struct op_ctx *ctx, struct err *e)
 {
-    uint64_t steps = (uint64_t)op_int(ctx, "steps"), length = (uint64_t)op_int(ctx, "segment");
+    uint64_t steps = train_steps(ctx), length = (uint64_t)op_int(ctx, "segment");
     *n = 1 + (steps + length - 1) / length;
     return OK;
 }
 
 void train_range(uint64_t *from, uint64_t *to, const struct op_ctx *ctx, uint64_t index)
 {
-    uint64_t steps = (uint64_t)op_int(ctx, "steps"), length = (uint64_t)op_int(ctx, "segment");
+    uint64_t steps = train_steps(ctx), length = (uint64_t)op_int(ctx, "segment");
     *from = index ? (index - 1) * length : 0;
     *to = index * length < steps ? index * length : steps;
 }
@@ -37,7 +71,7 @@ static char *rates_key(struct arena *a, const struct schedule *s, uint64_t from,
 
 bool train_is_last(const struct op_ctx *ctx, uint64_t to)
 {
-    return to == (uint64_t)op_int(ctx, "steps");
+    return to == train_steps(ctx);
 }
 
 struct train_validation train_validation(const struct op_ctx *ctx)

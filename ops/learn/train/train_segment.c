@@ -147,7 +147,7 @@ static enum err_code validate(bool *stop, struct session *s, struct err *e)
     return err_up(e, s->learner->call->read(&weights, s->learner->self, e));
 }
 
-static enum err_code train_steps(bool *stop, struct session *s, uint64_t to, struct err *e)
+static enum err_code make_steps(bool *stop, struct session *s, uint64_t to, struct err *e)
 {
     struct op_ctx *ctx = s->ctx;
     uint64_t from = steps_done(s), started = os_monotonic_ns(), tokens = 0;
@@ -334,7 +334,7 @@ enum err_code learner_run(struct op_ctx *ctx, const struct learner *l, struct er
         (code = err_up(e, learn_open_device(&s.device, ctx, op_pool(ctx), e))) ||
         (code = err_up(e, l->call->open(l->self, ctx, s.device, e))) ||
         (code = err_up(e, restore(&s, previous, from, e))) ||
-        (code = err_up(e, train_steps(&stop, &s, to, e))))
+        (code = err_up(e, make_steps(&stop, &s, to, e))))
         goto out;
     code = emit(&s, s.validation.patience && (stop || train_is_last(ctx, to)), e);
 out:

@@ -97,7 +97,6 @@ struct image_model *image_model_new(struct arena *a, const struct image_config *
     }
     m->labels = t->total;
     if (c->labels)
-        nn_table_add_shape(t, "labels.weight", 2,
-                           (const uint32_t[NN_RANK]){c->labels, IMAGE_VECTOR}, IMAGE_VECTOR);
+        nn_table_add(t, "labels.weight", NN_INIT_UNIT, c->labels, IMAGE_VECTOR);
     return m;
 }

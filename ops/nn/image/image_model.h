@@ -9,7 +9,8 @@
  * ReLU, as does batch norm, which has no factor and shift that are learnt. Vectors are
  * x / (|x| + 1e-5). Filters lie as (out, height, width, in), and the first linear layer reads
  * places of the last image one after the other, its channels together. A network that learns labels
- * has a vector for each, behind all else. */
+ * has a vector for each, behind all else; they are long from the start, so that labels pull vectors
+ * apart. */
 #ifndef OPS_NN_IMAGE_IMAGE_MODEL_H
 #define OPS_NN_IMAGE_IMAGE_MODEL_H
 

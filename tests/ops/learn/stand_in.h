@@ -90,6 +90,11 @@ uint64_t op_count(struct op_ctx *ctx, const char *role)
     return strcmp(role, "batches") == 0 ? CLUSTERS : strcmp(role, "valid") == 0 ? ctx->valid : 1;
 }
 
+uint64_t op_elements(const struct op_ctx *ctx)
+{
+    return CLUSTERS;
+}
+
 enum err_code op_get_in(ProtobufCMessage **out, struct op_ctx *ctx, const char *role, uint64_t i,
                         struct arena *a, struct err *e)
 {

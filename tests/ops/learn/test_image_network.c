@@ -21,7 +21,8 @@ static void test_counts(void **state)
     arena_free(&a);
 }
 
-/* Filters and weights are uniform within one over the root of what each sum has terms. */
+/* Filters and weights are uniform within one over the root of what each sum has terms; vectors of
+ * labels have variance 1. */
 static void test_initial(void **state)
 {
     struct arena a = {0};
@@ -31,9 +32,10 @@ static void test_initial(void **state)
     nn_table_init(flat, t, 3);
     for (size_t i = 0; i < t->n; i++) {
         const struct nn_param *p = &t->params[i];
-        double most = 0, fan = p->rank == 4   ? p->shape[1] * p->shape[2] * p->shape[3]
-                               : p->rank == 2 ? p->shape[1]
-                                              : 0;
+        double most = 0, fan = p->rank == 4              ? p->shape[1] * p->shape[2] * p->shape[3]
+                               : p->init == NN_INIT_UNIT ? 1.0 / 3
+                               : p->rank == 2            ? p->shape[1]
+                                                         : 0;
         for (size_t k = 0; k < p->size; k++)
             most = fmax(most, fabs((double)flat[p->at + k]));
         if (fan > 0)
@@ -106,20 +108,20 @@ static void draw_weights(float *flat, const struct nn_table *t)
 {
     for (size_t i = 0; i < t->n; i++) {
         const struct nn_param *p = &t->params[i];
-        for (size_t k = 0; k < p->size && p->init == NN_INIT_FAN; k++)
+        uint32_t fan = p->init == NN_INIT_UNIT ? IMAGE_VECTOR : p->fan;
+        for (size_t k = 0; k < p->size && fan; k++)
             flat[p->at + k] = (float)((2 * ((double)(number(i, k) >> 40) / (1 << 24)) - 1) *
-                                      sqrt(6 / (double)p->fan));
+                                      sqrt(6 / (double)fan));
     }
 }
 
 static struct image_batch draw_batch(struct arena *a, enum image_task task, size_t examples,
                                      size_t labels)
 {
-    size_t images = image_views(task) * examples;
+    size_t images = image_views(task, false) * examples;
     uint8_t *pixels = arena_alloc(a, images * IMAGE_PIXELS);
     const uint8_t **all = arena_array(a, const uint8_t *, images);
-    bool *right = arena_array(a, bool, examples);
-    uint32_t *label = arena_array(a, uint32_t, examples);
+    struct image_truth *truth = arena_array(a, struct image_truth, examples);
     for (size_t i = 0; i < images * IMAGE_PIXELS; i++) {
         uint64_t n = number(100, i);
         bool dark = n % 97 < 3 + i / IMAGE_PIXELS * 13 % 89; /* some images more than others */
@@ -128,10 +130,10 @@ static struct image_batch draw_batch(struct arena *a, enum image_task task, size
     for (size_t i = 0; i < images; i++)
         all[i] = pixels + i * IMAGE_PIXELS;
     for (size_t i = 0; i < examples; i++) {
-        right[i] = number(101, i) % 2;
-        label[i] = labels ? (uint32_t)(number(102, i) % labels) : 0;
+        truth[i].right = number(101, i) % 2;
+        truth[i].label = labels ? (uint32_t)(number(102, i) % labels) : 0;
     }
-    return (struct image_batch){examples, all, right, label};
+    return (struct image_batch){examples, all, truth};
 }
 
 enum { SAMPLES = 48 };
@@ -226,14 +228,16 @@ static void test_golden(void **state)
 
 enum { D = 5, BATCH = 4, LABELS = 3 };
 
-static void check_loss(enum image_task task, bool linear, struct rng *r)
+static const uint32_t own[] = {0, 2};
+static const struct image_truth truths[BATCH] = {
+    {true, 2, 0, own, 2}, {false, 0, 1, own, 1}, {false, 2, 0, own + 1, 1}, {true, 1, 3, own, 2}};
+
+static void check_loss(enum image_task task, bool all_negatives, bool linear, struct rng *r)
 {
     struct arena a = {0};
-    size_t n = image_views(task) * BATCH * D, labels = (size_t)LABELS * D;
+    size_t n = image_views(task, all_negatives) * BATCH * D, labels = (size_t)LABELS * D;
     float *x = arena_array(&a, float, n + labels), *g = arena_array(&a, float, n + labels);
-    const bool right[BATCH] = {true, false, false, true};
-    const uint32_t label[BATCH] = {2, 0, 2, 1};
-    struct image_loss how = {task, 0.9, linear, BATCH, right, label};
+    struct image_loss how = {task, all_negatives, linear, linear, 0.9, BATCH, LABELS, truths};
     for (size_t i = 0; i < n + labels; i++)
         x[i] = (float)rng_normal(r);
     memcpy(g, x, n * sizeof *x);
@@ -262,11 +266,51 @@ static void check_loss(enum image_task task, bool linear, struct rng *r)
 static void test_losses(void **state)
 {
     struct rng r = rng_new(test_seed(6), 0);
-    for (int i = 0; i < 3; i++) {
-        check_loss(IMAGE_LABELS, false, &r);
-        check_loss(IMAGE_SIAMESE, false, &r);
-        check_loss(IMAGE_TRIPLES, false, &r);
+    for (int i = 0; i < 12; i++) {
+        check_loss(IMAGE_LABELS, i % 2, false, &r);
+        check_loss(IMAGE_SIAMESE, i % 2, i % 4 < 2, &r);
+        check_loss(IMAGE_TRIPLES, i % 2, i % 4 < 2, &r); /* linear ones are swapped */
     }
+}
+
+/* What all negatives give is the mean of what one negative each gives. */
+static void test_all_negatives(void **state)
+{
+    struct arena a = {0};
+    struct rng r = rng_new(test_seed(7), 0);
+    for (enum image_task task = IMAGE_LABELS; task <= IMAGE_TRIPLES; task++) {
+        float x[2 * BATCH * D], labels[LABELS * D], one[3 * D];
+        double mean = 0;
+        for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+            x[i] = (float)rng_normal(&r);
+        for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
+            labels[i] = (float)rng_normal(&r);
+        for (uint32_t i = 0; i < BATCH; i++) {
+            double right = 0, wrong = 0, n_right = 0, n_wrong = 0;
+            uint32_t candidates = task == IMAGE_LABELS ? LABELS : 2 * BATCH;
+            for (uint32_t k = 0; k < candidates; k++) {
+                struct image_truth t = {.label = k};
+                for (size_t l = 0; l < truths[i].n_own; l++)
+                    t.right |= task == IMAGE_LABELS && truths[i].own[l] == k;
+                t.right |= task == IMAGE_SIAMESE && k == BATCH + i;
+                if (task != IMAGE_LABELS && !t.right && truths[k % BATCH].paper == truths[i].paper)
+                    continue;
+                uint32_t views[] = {i, task == IMAGE_SIAMESE ? k : BATCH + i, k};
+                for (size_t v = 0; v < image_views(task, false); v++)
+                    memcpy(one + v * D, x + views[v] * D, D * sizeof *x);
+                struct image_loss how = {task, false, false, true, 1, 1, LABELS, &t};
+                double loss = image_loss(one, D, &how, labels, NULL, false, &a).loss;
+                *(t.right ? &right : &wrong) += loss;
+                *(t.right ? &n_right : &n_wrong) += 1;
+            }
+            mean +=
+                task == IMAGE_TRIPLES ? wrong / n_wrong : right / n_right / 2 + wrong / n_wrong / 2;
+        }
+        struct image_loss how = {task, true, false, true, 1, BATCH, LABELS, truths};
+        double loss = image_loss(x, D, &how, labels, NULL, false, &a).loss;
+        assert_true(fabs(loss - mean / BATCH) < 1e-12);
+    }
+    arena_free(&a);
 }
 
 /* A vector of nothing stays finite. */
@@ -274,7 +318,7 @@ static void test_zero(void **state)
 {
     struct arena a = {0};
     float x[3 * D] = {0};
-    struct image_loss how = {IMAGE_TRIPLES, 1, false, 1, NULL, NULL};
+    struct image_loss how = {IMAGE_TRIPLES, false, false, true, 1, 1, 0, truths};
     struct image_score s = image_loss(x, D, &how, NULL, NULL, true, &a);
     assert_true(s.loss == 1 && s.accuracy == 0.5);
     for (size_t i = 0; i < 3 * (size_t)D; i++)
@@ -352,7 +396,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts),       cmocka_unit_test(test_initial),
         cmocka_unit_test(test_architecture), cmocka_unit_test(test_golden),
-        cmocka_unit_test(test_losses),       cmocka_unit_test(test_zero),
-        cmocka_unit_test(test_threads),      cmocka_unit_test(test_resume)};
+        cmocka_unit_test(test_losses),       cmocka_unit_test(test_all_negatives),
+        cmocka_unit_test(test_zero),         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_resume)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

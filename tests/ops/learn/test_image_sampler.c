@@ -67,8 +67,8 @@ static void check_task(const struct image_corpus *c, enum image_task task, uint6
     enum { EPOCHS = 300 };
     struct image_sampler x, again;
     uint32_t count[IMAGES] = {0}, right = 0, drawn[IMAGES > LABELS ? IMAGES : LABELS] = {0};
-    assert_int_equal(image_sampler_init(&x, c, task, LABELS, seed, "images", NULL), OK);
-    assert_int_equal(image_sampler_init(&again, c, task, LABELS, seed, "images", NULL), OK);
+    assert_int_equal(image_sampler_init(&x, c, task, false, LABELS, seed, "images", NULL), OK);
+    assert_int_equal(image_sampler_init(&again, c, task, false, LABELS, seed, "images", NULL), OK);
     for (uint64_t k = 0; k < EPOCHS * x.n; k++) {
         struct image_example one = image_sampler_draw(&x, k);
         check_example(&one, task);
@@ -110,8 +110,9 @@ static void test_none(void **state)
     struct image_sampler x;
     image_corpus_close(&c);
     for (int task = 0; task < 3; task++) {
-        assert_int_equal(image_sampler_init(&x, &c, (enum image_task)task, 1, 0, "images", NULL),
-                         ERR_INPUT);
+        assert_int_equal(
+            image_sampler_init(&x, &c, (enum image_task)task, false, 1, 0, "images", NULL),
+            ERR_INPUT);
         image_sampler_free(&x);
     }
     image_corpus_free(&c);
