@@ -73,7 +73,7 @@ class Equations(ProjectTest):
     def run_job(self, *nodes, expect=0):
         return self.p.eqloom("run", "papers.yaml", *nodes, "--set", "papers=in", "--set",
                              f"labelled={self.labelled}", "--set", "queries=queries.jsonl", "--set",
-                             "steps=2", "--set", "d=16", "--set", "batch=8", expect=expect)
+                             "steps=2", "--set", "d=16", "--set", "out=16", "--set", "batch=8", expect=expect)
 
     def values(self, node):
         r = self.p.eqloom("show", "papers/" + node, "--json")

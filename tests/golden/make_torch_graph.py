@@ -7,7 +7,7 @@ steps of Adam, in double.
 
 Writes torch-graph-{triplet,histogram}.bin, both with masking, little-endian:
     u32 magic 0x48505247; u32 similarity (as enum graph_similarity), d, layers, out, positions,
-    batch, nodes; u32 first (3 * batch + 1); per node u32 parent, position, tag, attribute,
+    batch, nodes; u32 first (3 * batch + 1); u32 paper (3 * batch); per node u32 parent, position, tag, attribute,
     character, hidden; f64 margin, lr; f64 losses (3); then per parameter, in the order of the
     model's table, running statistics included: values before, gradient of the first step (0 for
     statistics), values after three steps; all f32.
@@ -69,11 +69,14 @@ class Network(nn.Module):
         yield self.length[1:], False
 
 
-def similarity_loss(kind, v, margin):
+def similarity_loss(kind, v, margin, paper):
     a, p, n = v.chunk(3)
     positive, negative = (a * p).sum(1), (a * n).sum(1)
     if kind == TRIPLET:
         return torch.relu(margin - positive + negative).mean()
+    paper = torch.tensor(paper)
+    other = (paper[:len(a), None] != paper[len(a):]) & ~torch.eye(len(a), 2 * len(a), dtype=bool)
+    negative = (a @ v[len(a):].T)[other]
     t = torch.linspace(-1, 1, BINS).double()
     width = 2 / (BINS - 1)
 
@@ -135,12 +138,14 @@ def make(path, seed, kind):
             p.copy_(p.float().double())
     first, nodes, inputs, all_nodes = tensors(draw_graphs(rng, 3 * batch), positions)
     hidden = all_nodes[:, 5] == 1
+    paper = [(i + (i >= 2 * batch)) % batch % 4 for i in range(3 * batch)]
+    paper[batch] = 3  # a citation
 
     def loss():
         states, vectors = model(*inputs)
         entropies = [nn.functional.cross_entropy(head(states[hidden]), all_nodes[hidden, 2 + i])
                      for i, head in enumerate(model.heads)]
-        return similarity_loss(kind, vectors, margin) + sum(entropies) / 3
+        return similarity_loss(kind, vectors, margin, paper) + sum(entropies) / 3
 
     def values():
         return [(t.detach().T if turned else t.detach()).contiguous().numpy().astype("<f4").copy()
@@ -161,6 +166,7 @@ def make(path, seed, kind):
     with open(path, "wb") as f:
         f.write(struct.pack("<8I", 0x48505247, kind, d, layers, out, positions, batch, len(nodes)))
         f.write(first.astype("<u4").tobytes())
+        f.write(np.array(paper).astype("<u4").tobytes())
         f.write(np.array(nodes).astype("<u4").tobytes())
         f.write(struct.pack("<5d", margin, lr, *losses))
         for triple in zip(before, gradient, values()):

@@ -100,21 +100,31 @@ static void normalize(double *v, const struct graph_model *m, const double *w, s
         v[i] /= by;
 }
 
-static double similarity(const double *v, size_t batch, size_t d, enum graph_similarity kind,
-                         double margin)
+static double product(const double *v, size_t i, size_t k, size_t d)
 {
-    double *positive = calloc(2 * batch, sizeof *positive), *negative = positive + batch, loss = 0;
-    for (size_t i = 0; i < batch; i++)
-        for (size_t c = 0; c < d; c++) {
-            positive[i] += v[i * d + c] * v[(batch + i) * d + c];
-            negative[i] += v[i * d + c] * v[(2 * batch + i) * d + c];
-        }
-    for (size_t i = 0; i < batch && kind == GRAPH_TRIPLET; i++)
-        loss += fmax(0, margin - positive[i] + negative[i]) / (double)batch;
-    for (size_t i = 0; i < 2 * batch; i++)
+    double s = 0;
+    for (size_t c = 0; c < d; c++)
+        s += v[i * d + c] * v[k * d + c];
+    return s;
+}
+
+static double similarity(const double *v, const struct graph_set *s, size_t d,
+                         enum graph_similarity kind, double margin)
+{
+    size_t batch = s->graphs / 3, n = 0;
+    double *positive = calloc(batch + 2 * batch * batch, sizeof *positive);
+    double *negative = positive + batch, loss = 0;
+    for (size_t i = 0; i < batch; i++) {
+        positive[i] = product(v, i, batch + i, d);
+        if (kind == GRAPH_TRIPLET)
+            loss += fmax(0, margin - positive[i] + product(v, i, 2 * batch + i, d)) / (double)batch;
         positive[i] = fmin(1, fmax(-1, positive[i]));
+        for (size_t k = batch; k < 3 * batch; k++)
+            if (s->paper ? s->paper[i] != s->paper[k] && k != batch + i : k == 2 * batch + i)
+                negative[n++] = fmin(1, fmax(-1, product(v, i, k, d)));
+    }
     if (kind == GRAPH_HISTOGRAM)
-        loss = ref_histogram(positive, batch, negative, batch);
+        loss = ref_histogram(positive, batch, negative, n);
     free(positive);
     return loss;
 }
@@ -150,7 +160,7 @@ double ref_graph_loss(const struct graph_model *m, const double *w, const struct
                 pooled[g * d + c] += h[i * d + c] / (double)(s->first[g + 1] - s->first[g]);
     linear(v, pooled, w, m->out, s->graphs, d, out);
     normalize(v, m, w, s->graphs, training);
-    double loss = similarity(v, s->graphs / 3, out, kind, margin) + masking(h, m, w, s);
+    double loss = similarity(v, s, out, kind, margin) + masking(h, m, w, s);
     free(h);
     free(pooled);
     return loss;

@@ -9,7 +9,8 @@
 /* What stands before, between and after the parts. */
 struct style {
     bool mathml;
-    const char *group[2], *fraction[3], *power[3], *index[3], *root[2], *absolute[2], *derivative[2];
+    const char *group[2], *fraction[3], *power[3], *index[3], *root[2], *absolute[2],
+        *derivative[2];
     const char *number[2], *plus, *minus, *sign, *beside, *times, *comma, *apply;
 };
 
@@ -96,16 +97,16 @@ static void write_group(const struct writer *w, uint32_t i, bool parentheses)
 static const char *greek(const char *name, size_t n)
 {
     static const char *const letters[][2] = {
-        {"alpha", "3B1"},    {"beta", "3B2"},    {"gamma", "3B3"},      {"delta", "3B4"},
-        {"epsilon", "3F5"},  {"zeta", "3B6"},    {"eta", "3B7"},        {"theta", "3B8"},
-        {"iota", "3B9"},     {"kappa", "3BA"},   {"lambda", "3BB"},     {"mu", "3BC"},
-        {"nu", "3BD"},       {"xi", "3BE"},      {"pi", "3C0"},         {"rho", "3C1"},
-        {"sigma", "3C3"},    {"tau", "3C4"},     {"upsilon", "3C5"},    {"phi", "3D5"},
-        {"chi", "3C7"},      {"psi", "3C8"},     {"omega", "3C9"},      {"Gamma", "393"},
-        {"Delta", "394"},    {"Theta", "398"},   {"Lambda", "39B"},     {"Xi", "39E"},
-        {"Pi", "3A0"},       {"Sigma", "3A3"},   {"Upsilon", "3A5"},    {"Phi", "3A6"},
-        {"Psi", "3A8"},      {"Omega", "3A9"},   {"varepsilon", "3B5"}, {"vartheta", "3D1"},
-        {"varkappa", "3F0"}, {"varpi", "3D6"},   {"varrho", "3F1"},     {"varsigma", "3C2"},
+        {"alpha", "3B1"},    {"beta", "3B2"},  {"gamma", "3B3"},      {"delta", "3B4"},
+        {"epsilon", "3F5"},  {"zeta", "3B6"},  {"eta", "3B7"},        {"theta", "3B8"},
+        {"iota", "3B9"},     {"kappa", "3BA"}, {"lambda", "3BB"},     {"mu", "3BC"},
+        {"nu", "3BD"},       {"xi", "3BE"},    {"pi", "3C0"},         {"rho", "3C1"},
+        {"sigma", "3C3"},    {"tau", "3C4"},   {"upsilon", "3C5"},    {"phi", "3D5"},
+        {"chi", "3C7"},      {"psi", "3C8"},   {"omega", "3C9"},      {"Gamma", "393"},
+        {"Delta", "394"},    {"Theta", "398"}, {"Lambda", "39B"},     {"Xi", "39E"},
+        {"Pi", "3A0"},       {"Sigma", "3A3"}, {"Upsilon", "3A5"},    {"Phi", "3A6"},
+        {"Psi", "3A8"},      {"Omega", "3A9"}, {"varepsilon", "3B5"}, {"vartheta", "3D1"},
+        {"varkappa", "3F0"}, {"varpi", "3D6"}, {"varrho", "3F1"},     {"varsigma", "3C2"},
         {"varphi", "3C6"}};
     for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
         if (strlen(letters[i][0]) == n && !memcmp(letters[i][0], name, n))

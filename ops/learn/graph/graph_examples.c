@@ -53,12 +53,15 @@ void graph_examples_draw(struct graph_set *out, struct arena *a, struct graph_sa
     const struct graph_corpus *corpus = sampler->corpus;
     size_t n = c->batch, at = 0;
     uint32_t *graph = arena_array(a, uint32_t, 3 * n), *first = arena_array(a, uint32_t, 3 * n + 1);
+    uint32_t *paper = arena_array(a, uint32_t, 3 * n);
     for (size_t i = 0; i < n; i++) {
         struct graph_triplet t = graph_sampler_draw(sampler, index * n + i);
         graph[i] = t.anchor;
         graph[n + i] = t.positive;
         graph[2 * n + i] = t.negative;
     }
+    for (size_t i = 0; i < 3 * n; i++)
+        paper[i] = corpus->paper[graph[i]];
     for (size_t i = 0; i < 3 * n; i++)
         first[i + 1] = first[i] + (uint32_t)(corpus->first[graph[i] + 1] - corpus->first[graph[i]]);
     struct graph_vertex *vertices = arena_array(a, struct graph_vertex, first[3 * n]);
@@ -73,5 +76,5 @@ void graph_examples_draw(struct graph_set *out, struct arena *a, struct graph_sa
         if (c->hidden > 0)
             hide(v, nodes, c->hidden, rng_new(rng_at(c->seed, STREAM_HIDDEN, number), 0));
     }
-    *out = (struct graph_set){vertices, first, 3 * n};
+    *out = (struct graph_set){vertices, first, 3 * n, paper};
 }

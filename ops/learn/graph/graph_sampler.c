@@ -7,16 +7,9 @@
 #include <stdlib.h>
 
 /* Those of the ways are the first. */
-enum stream {
-    STREAM_TURN,
-    STREAM_WAY = GRAPH_WAYS + 1,
-    STREAM_ANCHOR,
-    STREAM_POSITIVE,
-    STREAM_CITED,
-    STREAM_NEGATIVE
-};
+enum stream { STREAM_TURN, STREAM_WAY = GRAPH_WAYS + 1, STREAM_POSITIVE, STREAM_CITED };
 
-/* ---- which papers can serve ---- */
+/* ---- which equations can serve ---- */
 
 /* Another graph of its section: members of a section stand side by side. */
 static bool has_neighbour(const struct graph_corpus *c, uint32_t paper, uint32_t i)
@@ -26,15 +19,12 @@ static bool has_neighbour(const struct graph_corpus *c, uint32_t paper, uint32_t
            (i + 1 < c->member_first[paper + 1] && c->section[m[i + 1]] == c->section[m[i]]);
 }
 
-static bool serves(const struct graph_corpus *c, uint32_t paper, enum graph_way way)
+/* Member i of a paper, as an anchor. */
+static bool serves(const struct graph_corpus *c, uint32_t paper, uint32_t i, enum graph_way way)
 {
-    uint32_t first = c->member_first[paper], end = c->member_first[paper + 1];
     switch (way) {
-    case GRAPH_SAME_SECTION:
-        while (first < end && !has_neighbour(c, paper, first))
-            first++;
-        return first < end;
-    case GRAPH_SAME_PAPER: return end - first > 1;
+    case GRAPH_SAME_SECTION: return has_neighbour(c, paper, i);
+    case GRAPH_SAME_PAPER: return c->member_first[paper + 1] - c->member_first[paper] > 1;
     case GRAPH_CITED: return c->cited_first[paper] < c->cited_first[paper + 1];
     case GRAPH_WAYS: break;
     }
@@ -50,10 +40,10 @@ enum err_code graph_sampler_init(struct graph_sampler *x, const struct graph_cor
     for (enum graph_way w = 0; w <= GRAPH_WAYS; w++) {
         struct graph_turns *t = &x->ways[w];
         size_t cap = 0;
-        for (uint32_t p = 0; p < c->papers; p++)
-            if (serves(c, p, w)) {
+        for (uint32_t i = 0; i < c->graphs; i++)
+            if (serves(c, c->paper[c->member[i]], i, w)) {
                 t->turns = vec_grow(t->turns, &cap, t->n + 1, sizeof *t->turns);
-                t->turns[t->n++].paper = p;
+                t->turns[t->n++].graph = c->member[i];
             }
         if (w < GRAPH_WAYS)
             x->up_to[w] = sum += t->n ? shares[w] : 0;
@@ -83,22 +73,24 @@ static int compare_turns(const void *x, const void *y)
     const struct graph_turn *a = x, *b = y;
     if (a->key != b->key)
         return a->key < b->key ? -1 : 1;
-    return (a->paper > b->paper) - (a->paper < b->paper);
+    return (a->graph > b->graph) - (a->graph < b->graph);
 }
 
-/* The paper whose turn it is at k; moved by `further` within its epoch. */
+/* The graph whose turn it is at k; moved by `further` within its epoch. */
 static uint32_t in_turn(struct graph_sampler *x, size_t way, uint64_t k, size_t further)
 {
     struct graph_turns *t = &x->ways[way];
+    const struct graph_corpus *c = x->corpus;
     uint64_t epoch = k / t->n, key = rng_at(x->seed, STREAM_TURN + way, epoch);
     if (!t->sorted || t->epoch != epoch) {
         for (size_t i = 0; i < t->n; i++)
-            t->turns[i].key = rng_mix(key ^ x->corpus->paper_mark[t->turns[i].paper]);
+            t->turns[i].key = rng_mix(key ^ rng_mix(c->mark[t->turns[i].graph]) ^
+                                      c->paper_mark[c->paper[t->turns[i].graph]]);
         qsort(t->turns, t->n, sizeof *t->turns, compare_turns);
         t->epoch = epoch;
         t->sorted = true;
     }
-    return t->turns[(k + further) % t->n].paper;
+    return t->turns[(k + further) % t->n].graph;
 }
 
 /* ---- draws ---- */
@@ -114,18 +106,17 @@ static enum graph_way draw_way(const struct graph_sampler *x, uint64_t k)
     return w;
 }
 
-/* A paper's graph of the smallest hash; `but` is left out; in `section`, unless that is NULL; with
- * a neighbour in its section, if so. There must be one. */
+/* A paper's graph of the smallest hash; `but` is left out; in `section`, unless that is NULL. There
+ * must be one. */
 static uint32_t draw_graph(const struct graph_corpus *c, uint32_t paper, uint64_t key, uint32_t but,
-                           const uint32_t *section, bool neighbour)
+                           const uint32_t *section)
 {
     uint64_t least = 0;
     uint32_t best = UINT32_MAX;
     for (uint32_t i = c->member_first[paper]; i < c->member_first[paper + 1]; i++) {
         uint32_t g = c->member[i];
         uint64_t hash = rng_mix(key ^ c->mark[g]);
-        if (g == but || (section && c->section[g] != *section) ||
-            (neighbour && !has_neighbour(c, paper, i)))
+        if (g == but || (section && c->section[g] != *section))
             continue;
         if (best == UINT32_MAX || hash < least) {
             least = hash;
@@ -148,24 +139,14 @@ static uint32_t draw_cited(const struct graph_corpus *c, uint32_t paper, uint64_
 struct graph_triplet graph_sampler_draw(struct graph_sampler *x, uint64_t k)
 {
     const struct graph_corpus *c = x->corpus;
-    struct graph_triplet t = {.way = draw_way(x, k)};
-    uint32_t paper = in_turn(x, t.way, k, 0), other = in_turn(x, GRAPH_WAYS, k, 0);
-    uint64_t key = rng_at(x->seed, STREAM_POSITIVE, k);
-    t.anchor = draw_graph(c, paper, rng_at(x->seed, STREAM_ANCHOR, k), UINT32_MAX, NULL,
-                          t.way == GRAPH_SAME_SECTION);
-    switch (t.way) {
-    case GRAPH_SAME_SECTION:
-        t.positive = draw_graph(c, paper, key, t.anchor, &c->section[t.anchor], false);
-        break;
-    case GRAPH_SAME_PAPER: t.positive = draw_graph(c, paper, key, t.anchor, NULL, false); break;
-    case GRAPH_CITED:
-    case GRAPH_WAYS:
-        t.positive = draw_graph(c, draw_cited(c, paper, rng_at(x->seed, STREAM_CITED, k)), key,
-                                UINT32_MAX, NULL, false);
-        break;
-    }
-    if (other == paper)
-        other = in_turn(x, GRAPH_WAYS, k, 1);
-    t.negative = draw_graph(c, other, rng_at(x->seed, STREAM_NEGATIVE, k), UINT32_MAX, NULL, false);
+    enum graph_way way = draw_way(x, k);
+    uint32_t anchor = in_turn(x, way, k, 0), paper = c->paper[anchor], with = paper;
+    struct graph_triplet t = {anchor, anchor, in_turn(x, GRAPH_WAYS, k, 0), way};
+    if (way == GRAPH_CITED)
+        with = draw_cited(c, paper, rng_at(x->seed, STREAM_CITED, k));
+    t.positive = draw_graph(c, with, rng_at(x->seed, STREAM_POSITIVE, k), anchor,
+                            way == GRAPH_SAME_SECTION ? &c->section[anchor] : NULL);
+    for (size_t i = 1; c->paper[t.negative] == paper; i++)
+        t.negative = in_turn(x, GRAPH_WAYS, k, i);
     return t;
 }

@@ -2,9 +2,9 @@
  *
  * What the k-th one is follows from the seed, k and the contents of papers and graphs, not from
  * their places. The way in which anchor and positive belong together is drawn by the given shares,
- * among the ways that the corpus has. For each way the papers that have such a pair come in a
- * random order, a new one each epoch; so do the papers of negatives. A paper that comes or goes
- * leaves the order of the others. */
+ * among the ways that the corpus has. For each way the equations that have such a pair come in a
+ * random order, a new one each epoch; so do negatives. An equation that comes or goes leaves the
+ * order of the others. */
 #ifndef OPS_LEARN_GRAPH_GRAPH_SAMPLER_H
 #define OPS_LEARN_GRAPH_GRAPH_SAMPLER_H
 
@@ -12,11 +12,11 @@
 
 enum graph_way { GRAPH_SAME_SECTION, GRAPH_SAME_PAPER, GRAPH_CITED, GRAPH_WAYS };
 
-/* Papers in the order of an epoch. */
+/* Graphs in the order of an epoch. */
 struct graph_turns {
     struct graph_turn {
         uint64_t key;
-        uint32_t paper;
+        uint32_t graph;
     } * turns;
     size_t n;
     uint64_t epoch;

@@ -1,4 +1,4 @@
-/* See graph_similarity.h. A few hundred products of short vectors: the host does them in double. */
+/* See graph_similarity.h. Some thousand products of short vectors: the host does them in double. */
 #include "ops/learn/graph/graph_similarity.h"
 
 #include "ops/nn/batch_norm.h"
@@ -7,6 +7,10 @@
 #include <string.h>
 
 enum { BINS = 64 };
+
+struct pair {
+    uint32_t x, y; /* vectors */
+};
 
 static double dot(const float *x, const float *y, size_t d)
 {
@@ -29,8 +33,9 @@ struct graph_lengths graph_lengths_of(const float *vectors, size_t n, size_t d)
     return (struct graph_lengths){mean, n > 1 ? sqrt(squares / (double)(n - 1)) : 0};
 }
 
-/* ---- losses: of similarities, positive (n) and negative (n), which become their gradients ---- */
+/* ---- losses: of similarities, positive (n) and negative (m), which become their gradients ---- */
 
+/* m = n */
 static double triplet(double *positive, double *negative, size_t n, double margin)
 {
     double loss = 0;
@@ -74,11 +79,11 @@ static void uncount(double *s, const double dbins[BINS], size_t n)
 }
 
 /* How likely a negative pair is at least as similar as a positive one. */
-static double histogram(double *positive, double *negative, size_t n)
+static double histogram(double *positive, size_t n, double *negative, size_t m)
 {
     double p[BINS] = {0}, q[BINS] = {0}, dp[BINS], dq[BINS], up_to = 0, from = 0, loss = 0;
     count(p, positive, n);
-    count(q, negative, n);
+    count(q, negative, m);
     for (size_t r = 0; r < BINS; r++) {
         up_to += p[r];
         dq[r] = up_to;
@@ -89,24 +94,24 @@ static double histogram(double *positive, double *negative, size_t n)
         dp[r] = from;
     }
     uncount(positive, dp, n);
-    uncount(negative, dq, n);
+    uncount(negative, dq, m);
     return loss;
 }
 
 /* ---- gradients of vectors ---- */
 
-/* dv (3n, d) of the scaled vectors v, from the gradients of s = v . v' of each pair. */
-static void pairs_back(double *dv, const float *vectors, double scale, const double *positive,
-                       const double *negative, size_t n, size_t d)
+/* dv (graphs, d) of the scaled vectors v, from the gradients of s = v . v' of each pair. */
+static void pairs_back(double *dv, const float *vectors, double scale, const double *ds,
+                       const struct pair *pairs, size_t n, size_t d)
 {
-    const float *p = vectors + n * d, *q = p + n * d;
-    double *dp = dv + n * d, *dq = dp + n * d;
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = i * d; k < (i + 1) * d; k++) {
-            dv[k] = scale * (positive[i] * p[k] + negative[i] * q[k]);
-            dp[k] = scale * positive[i] * vectors[k];
-            dq[k] = scale * negative[i] * vectors[k];
+    for (size_t i = 0; i < n; i++) {
+        const float *x = vectors + pairs[i].x * d, *y = vectors + pairs[i].y * d;
+        double *dx = dv + pairs[i].x * d, *dy = dv + pairs[i].y * d, by = scale * ds[i];
+        for (size_t k = 0; by != 0 && k < d; k++) {
+            dx[k] += by * (double)y[k];
+            dy[k] += by * (double)x[k];
         }
+    }
 }
 
 /* With v = x / c, c = mean + deviation of |x|: dx = dv / c - (sum of dv . v) / c * dc/dx. */
@@ -126,30 +131,50 @@ static void scale_back(float *x, const double *dv, size_t n, size_t d, double sc
     }
 }
 
-struct graph_score graph_similarity_loss(float *vectors, size_t batch, size_t d,
+/* Anchors with their positives, then with negatives: its own, or for histograms all graphs of the
+ * batch that are of other papers. */
+static struct pair *list_pairs(size_t *negatives, const struct graph_batch *b,
+                               enum graph_similarity kind, struct arena *a)
+{
+    size_t n = b->triplets, m = 0;
+    bool all = kind == GRAPH_HISTOGRAM && b->paper;
+    struct pair *out = arena_array(a, struct pair, n + (all ? 2 * n * n : n));
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = (struct pair){i, (uint32_t)n + i};
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = (uint32_t)(all ? n : 2 * n + i); k < (all ? 3 * n : 2 * n + i + 1); k++)
+            if (!all || (b->paper[i] != b->paper[k] && k != n + i))
+                out[n + m++] = (struct pair){i, k};
+    *negatives = m;
+    return out;
+}
+
+struct graph_score graph_similarity_loss(float *vectors, const struct graph_batch *b, size_t d,
                                          enum graph_similarity kind, double margin,
                                          const struct graph_lengths *lengths, bool gradient,
                                          struct arena *a)
 {
     double c = lengths->mean + lengths->deviation, scale = c > 0 ? 1 / c : 0;
-    double *positive = arena_array(a, double, 2 * batch), *negative = positive + batch;
-    const float *p = vectors + batch * d, *q = p + batch * d;
+    size_t n = b->triplets, m;
+    struct pair *pairs = list_pairs(&m, b, kind, a);
+    double *s = arena_array(a, double, n + m);
+    const float *q = vectors + 2 * n * d;
     struct graph_score r = {0};
-    for (size_t i = 0; i < batch; i++) {
-        positive[i] = scale * scale * dot(vectors + i * d, p + i * d, d);
-        negative[i] = scale * scale * dot(vectors + i * d, q + i * d, d);
-        double order = positive[i] > negative[i] ? 1 : positive[i] == negative[i] ? 0.5 : 0;
-        r.accuracy += order / (double)batch;
+    for (size_t i = 0; i < n + m; i++)
+        s[i] = scale * scale * dot(vectors + pairs[i].x * d, vectors + pairs[i].y * d, d);
+    for (size_t i = 0; i < n; i++) {
+        double negative = scale * scale * dot(vectors + i * d, q + i * d, d);
+        r.accuracy += (s[i] > negative ? 1 : s[i] == negative ? 0.5 : 0) / (double)n;
     }
     switch (kind) {
-    case GRAPH_NO_SIMILARITY: memset(positive, 0, 2 * batch * sizeof *positive); break;
-    case GRAPH_TRIPLET: r.loss = triplet(positive, negative, batch, margin); break;
-    case GRAPH_HISTOGRAM: r.loss = histogram(positive, negative, batch); break;
+    case GRAPH_NO_SIMILARITY: memset(s, 0, (n + m) * sizeof *s); break;
+    case GRAPH_TRIPLET: r.loss = triplet(s, s + n, n, margin); break;
+    case GRAPH_HISTOGRAM: r.loss = histogram(s, n, s + n, m); break;
     }
     if (gradient) {
-        double *dv = arena_array(a, double, 3 * batch * d);
-        pairs_back(dv, vectors, scale, positive, negative, batch, d);
-        scale_back(vectors, dv, 3 * batch, d, scale, lengths);
+        double *dv = arena_array(a, double, 3 * n * d);
+        pairs_back(dv, vectors, scale, s, pairs, n + m, d);
+        scale_back(vectors, dv, 3 * n, d, scale, lengths);
     }
     return r;
 }

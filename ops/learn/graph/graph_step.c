@@ -8,7 +8,7 @@ static struct graph_set slice(struct arena *a, const struct graph_set *x, size_t
     uint32_t *first = arena_array(a, uint32_t, to - from + 1);
     for (size_t i = from; i <= to; i++)
         first[i - from] = x->first[i] - x->first[from];
-    return (struct graph_set){x->vertices + x->first[from], first, to - from};
+    return (struct graph_set){x->vertices + x->first[from], first, to - from, NULL};
 }
 
 /* Shard i ends with the first graph that reaches the (i+1)-th part of the nodes; none is empty. */
@@ -76,7 +76,7 @@ static enum err_code prepare(struct graph_trainer *t, const struct graph_set *x,
 static struct graph_weights weights_of(const struct graph_trainer *t)
 {
     size_t n = t->model->norms * t->model->config.d;
-    return (struct graph_weights){t->trained.weights,         t->table,         t->norms,
+    return (struct graph_weights){t->trained.weights, t->table,         t->norms,
                                   t->norms + n,       t->norms + 2 * n, t->norms + 3 * n,
                                   t->config.precision};
 }
@@ -178,16 +178,17 @@ static void read_heads(struct step_result *r, struct graph_trainer *t)
         r->accuracy = right;
 }
 
-enum err_code graph_step_losses(struct step_result *r, struct graph_trainer *t, size_t graphs,
-                                bool gradient, struct err *e)
+enum err_code graph_step_losses(struct step_result *r, struct graph_trainer *t,
+                                const struct graph_set *x, bool gradient, struct err *e)
 {
     const struct graph_model *m = t->model;
     const struct graph_trainer_config *c = &t->config;
-    size_t d = m->config.out;
+    size_t d = m->config.out, graphs = x->graphs;
+    struct graph_batch batch = {graphs / 3, x->paper};
     enum err_code code;
     t->lengths =
         gradient ? graph_lengths_of(t->vectors, graphs, d) : graph_lengths_running(t->flat, m);
-    struct graph_score score = graph_similarity_loss(t->vectors, graphs / 3, d, c->similarity,
+    struct graph_score score = graph_similarity_loss(t->vectors, &batch, d, c->similarity,
                                                      c->margin, &t->lengths, gradient, &t->arena);
     r->loss = score.loss;
     r->accuracy = score.accuracy;

@@ -21,7 +21,7 @@ struct graph_trainer {
     struct trained trained;           /* gradients of learnt parameters, then of alpha E */
     float *sinusoids, *table, *norms; /* device; norms: (4, norms, d), as graph_weights has them */
     float *flat;                      /* host: (total); running statistics only */
-    struct arena arena; /* of the step */
+    struct arena arena;               /* of the step */
     struct arena norm_arena;
     struct batch_norm *norm; /* (norms) */
     struct graph_shard *shards;
@@ -39,8 +39,8 @@ struct graph_trainer {
 enum err_code graph_step_forward(struct graph_trainer *t, const struct graph_set *x, bool training,
                                  struct err *e);
 /* Loss and accuracy; with `gradient` also that of vectors and of the heads. */
-enum err_code graph_step_losses(struct step_result *r, struct graph_trainer *t, size_t graphs,
-                                bool gradient, struct err *e);
+enum err_code graph_step_losses(struct step_result *r, struct graph_trainer *t,
+                                const struct graph_set *x, bool gradient, struct err *e);
 /* The gradient: the first of the groups. */
 enum err_code graph_step_backward(struct graph_trainer *t, struct err *e);
 

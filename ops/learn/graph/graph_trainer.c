@@ -111,7 +111,7 @@ enum err_code graph_trainer_measure(struct step_result *r, struct graph_trainer 
     arena_reset(&t->arena);
     enum err_code code = graph_step_forward(t, x, false, e);
     if (!code)
-        code = graph_step_losses(r, t, x->graphs, false, e);
+        code = graph_step_losses(r, t, x, false, e);
     return err_up(e, code);
 }
 
@@ -123,7 +123,7 @@ static enum err_code differentiate(struct step_result *r, struct graph_trainer *
     *r = (struct step_result){.step = steps + 1, .lr = schedule_lr(&t->config.schedule, steps)};
     arena_reset(&t->arena);
     if ((code = err_up(e, graph_step_forward(t, x, true, e))) ||
-        (code = err_up(e, graph_step_losses(r, t, x->graphs, true, e))) ||
+        (code = err_up(e, graph_step_losses(r, t, x, true, e))) ||
         (code = err_up(e, graph_step_backward(t, e))) ||
         (code = err_up(e, trained_norm(&r->gradient_norm, &t->trained, e))))
         return code;

@@ -444,13 +444,15 @@ static enum err_code reads(struct digest *out, const char **reason, struct op_ct
 
 const struct op op_train_graphs = {
     .name = "train-graphs",
-    .version = 2,
+    .version = 3,
     .node = OP_CHAIN,
     .numerics = true,
     .parallel = true,
     .doc = "Trains a graph network on the equations of papers: those which stand in one section or "
            "paper, or in a paper and one that it cites, are to have vectors that are more alike "
-           "than those of equations of different papers. With equations of other papers to "
+           "than those of equations of different papers (histogram: all of the batch). Each "
+           "equation is an "
+           "anchor in turn. With equations of other papers to "
            "validate on, loss and accuracy (the share of triplets in order) are measured during "
            "training, and patience may stop it. Checkpoints and segments are as those of `train`.",
     .params = params,

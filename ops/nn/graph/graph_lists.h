@@ -21,6 +21,7 @@ struct graph_set {
     const struct graph_vertex *vertices;
     const uint32_t *first;
     size_t graphs;
+    const uint32_t *paper; /* (graphs) of each, or NULL; the network does not see it */
 };
 
 /* The first layer's table: a row for each feature, the bias, then alpha E(position). */

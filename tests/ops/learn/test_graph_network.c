@@ -8,12 +8,13 @@
 #include "tests/ref/ref_graph.h"
 #include "tests/unit.h"
 
-/* Trees of 1 to 9 nodes, about a seventh of them hidden. */
+/* Trees of 1 to 9 nodes, about a seventh of them hidden, of four papers. */
 static struct graph_set random_graphs(struct arena *a, struct rng *r, size_t n, bool hide)
 {
-    uint32_t *first = arena_array(a, uint32_t, n + 1);
+    uint32_t *first = arena_array(a, uint32_t, n + 1), *paper = arena_array(a, uint32_t, n);
     struct graph_vertex *v = arena_array(a, struct graph_vertex, 9 * n);
     for (size_t g = 0; g < n; g++) {
+        paper[g] = (uint32_t)((g + (3 * g >= 2 * n)) % (n / 3) % 4);
         uint32_t nodes = 1 + (uint32_t)rng_below(r, 9);
         for (uint32_t i = 0; i < nodes; i++)
             v[first[g] + i] =
@@ -25,7 +26,8 @@ static struct graph_set random_graphs(struct arena *a, struct rng *r, size_t n, 
                                       .hidden = hide && rng_below(r, 7) == 0};
         first[g + 1] = first[g] + nodes;
     }
-    return (struct graph_set){v, first, n};
+    paper[n / 3] = 3; /* a citation */
+    return (struct graph_set){v, first, n, paper};
 }
 
 struct setting {
@@ -180,8 +182,10 @@ static void check_file_on(const char *name, const char *isa)
     struct graph_config c = {head[2], head[3], head[4], head[5]};
     size_t graphs = 3 * head[6];
     uint32_t *first = arena_array(&a, uint32_t, graphs + 1);
+    uint32_t *paper = arena_array(&a, uint32_t, graphs);
     struct graph_vertex *v = arena_array(&a, struct graph_vertex, head[7]);
     take(first, &in, (graphs + 1) * sizeof *first);
+    take(paper, &in, graphs * sizeof *paper);
     for (size_t i = 0; i < head[7]; i++) {
         uint32_t n[6];
         take(n, &in, sizeof n);
@@ -189,7 +193,7 @@ static void check_file_on(const char *name, const char *isa)
                                      (uint8_t)n[3], (uint8_t)n[4], n[5] != 0};
     }
     take(how, &in, sizeof how);
-    struct graph_set s = {v, first, graphs};
+    struct graph_set s = {v, first, graphs, paper};
     struct graph_trainer_config config = {.similarity = (enum graph_similarity)head[1],
                                           .margin = how[0],
                                           .schedule = {.kind = SCHEDULE_CONSTANT, .lr = how[1]}};

@@ -67,7 +67,7 @@ static void test_triplets(void **state)
     struct graph_corpus c;
     struct graph_sampler x;
     enum { N = 30000 };
-    unsigned ways[GRAPH_WAYS] = {0}, negatives[50] = {0};
+    unsigned ways[GRAPH_WAYS] = {0}, negatives[50] = {0}, anchors[50] = {0};
     make_corpus(&c, 50, 50);
     assert_int_equal(graph_sampler_init(&x, &c, shares, 3, "graphs", NULL), OK);
     for (uint64_t k = 0; k < N; k++) {
@@ -75,6 +75,7 @@ static void test_triplets(void **state)
         uint32_t a = c.paper[t.anchor], p = c.paper[t.positive];
         ways[t.way]++;
         negatives[c.paper[t.negative]]++;
+        anchors[a] += t.way == GRAPH_SAME_PAPER;
         assert_true(t.anchor != t.positive && c.paper[t.negative] != a);
         if (t.way == GRAPH_CITED)
             assert_true(cites(&c, a, p));
@@ -87,8 +88,14 @@ static void test_triplets(void **state)
         double share = shares[w] / 1.02;
         assert_true(fabs(ways[w] - N * share) < 5 * sqrt(N * share * (1 - share)));
     }
-    for (int p = 0; p < 50; p++) /* each takes its turn once in 50, or the place of one before it */
-        assert_in_range(negatives[p], N / 50 * 0.9, N / 50 * 1.1);
+    /* Equations come in turn: papers as often as they have some, alone ones not as anchors. A
+     * negative may have to take the place of one before it. */
+    for (unsigned p = 0; p < 50; p++) {
+        double n = 1 + p % 7, turns = N * n / (double)c.graphs;
+        double pairs = n > 1 ? ways[GRAPH_SAME_PAPER] * n / (double)(c.graphs - 8) : 0;
+        assert_in_range(negatives[p], turns * 0.9, turns * 1.1);
+        assert_true(fabs(anchors[p] - pairs) <= 5 * sqrt(pairs));
+    }
     graph_sampler_free(&x);
     graph_corpus_free(&c);
 }
@@ -109,8 +116,8 @@ static void test_a_paper_less(void **state)
     unsigned same = 0;
     make_corpus(&all, 200, 200);
     make_corpus(&less, 200, 117);
-    assert_int_equal(graph_sampler_init(&x, &all, shares, 4, "graphs", NULL), OK);
-    assert_int_equal(graph_sampler_init(&y, &less, shares, 4, "graphs", NULL), OK);
+    assert_int_equal(graph_sampler_init(&x, &all, shares, 5, "graphs", NULL), OK);
+    assert_int_equal(graph_sampler_init(&y, &less, shares, 5, "graphs", NULL), OK);
     for (uint64_t k = 0; k < 100; k++, same++) {
         struct graph_triplet s = graph_sampler_draw(&x, k), t = graph_sampler_draw(&y, k);
         if (!same_graph(&all, s.anchor, &less, t.anchor) ||
