@@ -67,7 +67,7 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct vecto
     clustering_measure(&accuracy, a, v, clusters.label);
     op_progress(ctx, 1, 2 + losses, "retrieval");
     vectors_normalize(v);
-    if ((code = retrieval_measure(&retrieval, a, v, op_pool(ctx), cancelled, ctx, e)))
+    if ((code = retrieval_measure(&retrieval, a, v, NULL, op_pool(ctx), cancelled, ctx, e)))
         return err_up(e, code);
     if (losses) {
         op_progress(ctx, 2, 3, "triples");

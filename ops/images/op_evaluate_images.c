@@ -50,7 +50,7 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct equat
         x->v.n_clusters = x->n_papers;
     }
     enum err_code code =
-        retrieval_measure(&r, op_arena(ctx), &x->v, op_pool(ctx), cancelled, ctx, e);
+        retrieval_measure(&r, op_arena(ctx), &x->v, NULL, op_pool(ctx), cancelled, ctx, e);
     if (code)
         return err_up(e, code);
     triples_measure(&t, op_arena(ctx), &x->v, TRIPLES_ROOM, op_pool(ctx), cancelled, ctx);

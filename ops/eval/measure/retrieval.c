@@ -12,16 +12,18 @@ const uint32_t retrieval_cuts[RETRIEVAL_CUTS] = {1, 5, 10, 15, 20};
 struct query_result {
     double precision[RETRIEVAL_CUTS], reciprocal;
     double triples, wrong;
+    uint32_t positives;
 };
 
 struct work {
     const struct vectors *v;
-    struct sparse x;  /* the vectors, as queries */
-    struct tiles all; /* and as what is asked */
-    const uint32_t *cluster_size;
+    struct retrieval_relation relation;
+    struct sparse x;              /* the vectors, as queries */
+    struct tiles all;             /* and as what is asked */
     struct query_result *results; /* by query */
     float *rows;                  /* (workers, row_size): similarities */
-    float *positives;             /* (workers, row_size): those of the query's cluster */
+    float *positives;             /* (workers, row_size): those of positives */
+    uint8_t *standing;            /* (workers, row_size) */
     size_t row_size;
     bool (*cancelled)(void *);
     void *arg;
@@ -35,11 +37,13 @@ static bool before(const float *similarity, uint32_t i, uint32_t j)
 }
 
 /* The first RETRIEVAL_DEPTH others in order, by insertion. */
-static uint32_t find_top(uint32_t *top, const float *similarity, uint32_t n, uint32_t query)
+static uint32_t find_top(uint32_t *top, const float *similarity, const uint8_t *standing,
+                         uint32_t n)
 {
     uint32_t n_top = 0;
     for (uint32_t i = 0; i < n; i++) {
-        if (i == query || (n_top == RETRIEVAL_DEPTH && !before(similarity, i, top[n_top - 1])))
+        if (standing[i] == RETRIEVAL_LEFT_OUT ||
+            (n_top == RETRIEVAL_DEPTH && !before(similarity, i, top[n_top - 1])))
             continue;
         uint32_t at = n_top < RETRIEVAL_DEPTH ? n_top++ : n_top - 1;
         for (; at > 0 && before(similarity, i, top[at - 1]); at--)
@@ -49,15 +53,14 @@ static uint32_t find_top(uint32_t *top, const float *similarity, uint32_t n, uin
     return n_top;
 }
 
-static double reciprocal_rank(const struct vectors *v, const float *similarity, uint32_t query)
+static double reciprocal_rank(const float *similarity, const uint8_t *standing, uint32_t n)
 {
-    uint32_t best = v->n, rank = 1;
-    for (uint32_t i = 0; i < v->n; i++)
-        if (i != query && v->cluster[i] == v->cluster[query] &&
-            (best == v->n || before(similarity, i, best)))
+    uint32_t best = n, rank = 1;
+    for (uint32_t i = 0; i < n; i++)
+        if (standing[i] == RETRIEVAL_POSITIVE && (best == n || before(similarity, i, best)))
             best = i;
-    for (uint32_t i = 0; i < v->n; i++)
-        rank += i != query && before(similarity, i, best);
+    for (uint32_t i = 0; i < n; i++)
+        rank += standing[i] != RETRIEVAL_LEFT_OUT && before(similarity, i, best);
     return 1.0 / rank;
 }
 
@@ -90,20 +93,27 @@ static double count_below(const float *sorted, size_t n, float x)
 }
 
 /* Counts the query's triples and those in the wrong order. `positives` is room for the similarities
- * of its cluster. */
-static void count_triples(struct query_result *out, const struct vectors *v,
-                          const float *similarity, float *positives, uint32_t query)
+ * of these. */
+static void count_triples(struct query_result *out, const float *similarity,
+                          const uint8_t *standing, uint32_t size, float *positives)
 {
     size_t n = 0;
-    for (uint32_t i = 0; i < v->n; i++)
-        if (i != query && v->cluster[i] == v->cluster[query])
+    for (uint32_t i = 0; i < size; i++)
+        if (standing[i] == RETRIEVAL_POSITIVE)
             positives[n++] = similarity[i];
     qsort(positives, n, sizeof *positives, compare_floats);
-    for (uint32_t i = 0; i < v->n; i++)
-        if (v->cluster[i] != v->cluster[query]) {
+    for (uint32_t i = 0; i < size; i++)
+        if (standing[i] == RETRIEVAL_NEGATIVE) {
             out->wrong += count_below(positives, n, similarity[i]);
             out->triples += (double)n;
         }
+}
+
+static void mark_cluster(uint8_t *standing, const void *of, uint32_t query)
+{
+    const struct vectors *v = of;
+    for (uint32_t i = 0; i < v->n; i++)
+        standing[i] = v->cluster[i] == v->cluster[query] ? RETRIEVAL_POSITIVE : RETRIEVAL_NEGATIVE;
 }
 
 static void ask(void *arg, size_t item, unsigned worker)
@@ -111,31 +121,37 @@ static void ask(void *arg, size_t item, unsigned worker)
     struct work *w = arg;
     const struct vectors *v = w->v;
     uint32_t query = (uint32_t)item, top[RETRIEVAL_DEPTH];
-    uint32_t others = w->cluster_size[v->cluster[query]] - 1;
-    if (others == 0 || (w->cancelled && w->cancelled(w->arg)))
+    struct query_result *r = &w->results[query];
+    uint8_t *standing = w->standing + worker * w->row_size;
+    w->relation.mark(standing, w->relation.of, query);
+    standing[query] = RETRIEVAL_LEFT_OUT;
+    for (uint32_t i = 0; i < v->n; i++)
+        r->positives += standing[i] == RETRIEVAL_POSITIVE;
+    if (r->positives == 0 || (w->cancelled && w->cancelled(w->arg)))
         return;
     float *similarity = w->rows + worker * w->row_size;
     for (uint32_t i = 0; i < v->n; i += TILE)
         products(similarity + i, &w->x, query, &w->all, i);
-    uint32_t n_top = find_top(top, similarity, v->n, query), hits = 0;
-    struct query_result *r = &w->results[query];
+    uint32_t n_top = find_top(top, similarity, standing, v->n), hits = 0;
     for (uint32_t k = 0, cut = 0; cut < RETRIEVAL_CUTS; k++) {
         if (k < n_top)
-            hits += v->cluster[top[k]] == v->cluster[query];
+            hits += standing[top[k]] == RETRIEVAL_POSITIVE;
         if (k + 1 < retrieval_cuts[cut])
             continue;
-        uint32_t possible = others < retrieval_cuts[cut] ? others : retrieval_cuts[cut];
+        uint32_t possible = r->positives < retrieval_cuts[cut] ? r->positives : retrieval_cuts[cut];
         r->precision[cut++] = (double)hits / possible;
     }
-    r->reciprocal = reciprocal_rank(v, similarity, query);
-    count_triples(r, v, similarity, w->positives + worker * w->row_size, query);
+    r->reciprocal = reciprocal_rank(similarity, standing, v->n);
+    count_triples(r, similarity, standing, v->n, w->positives + worker * w->row_size);
 }
 
 enum err_code retrieval_measure(struct retrieval *out, struct arena *a, const struct vectors *v,
-                                struct pool *pool, bool (*cancelled)(void *), void *arg,
-                                struct err *e)
+                                const struct retrieval_relation *relation, struct pool *pool,
+                                bool (*cancelled)(void *), void *arg, struct err *e)
 {
     struct work w = {.v = v,
+                     .relation =
+                         relation ? *relation : (struct retrieval_relation){mark_cluster, v},
                      .row_size = ((size_t)v->n + TILE - 1) / TILE * TILE,
                      .cancelled = cancelled,
                      .arg = arg};
@@ -144,18 +160,15 @@ enum err_code retrieval_measure(struct retrieval *out, struct arena *a, const st
         return err_up(e, code);
     for (uint32_t i = 0; i < v->n; i++)
         tiles_set(&w.all, i, vectors_at(v, i));
-    uint32_t *size = arena_array(a, uint32_t, v->n_clusters + 1);
-    for (uint32_t i = 0; i < v->n; i++)
-        size[v->cluster[i]]++;
-    w.cluster_size = size;
     w.results = arena_array(a, struct query_result, v->n);
     w.rows = arena_array(a, float, pool_threads(pool) * w.row_size);
     w.positives = arena_array(a, float, pool_threads(pool) * w.row_size);
+    w.standing = arena_array(a, uint8_t, pool_threads(pool) * w.row_size);
     pool_for(pool, v->n, ask, &w);
     double triples = 0;
     *out = (struct retrieval){0};
     for (uint32_t i = 0; i < v->n; i++) {
-        if (size[v->cluster[i]] < 2)
+        if (w.results[i].positives == 0)
             continue;
         out->queries++;
         out->mrr += w.results[i].reciprocal;

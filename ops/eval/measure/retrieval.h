@@ -7,25 +7,33 @@
 
 #include <stdbool.h>
 
+/* What another vector is to a query: by default a positive if it is of its cluster, else a
+ * negative. mark says it of all (n); the query itself is left out in any case. */
+enum { RETRIEVAL_NEGATIVE, RETRIEVAL_POSITIVE, RETRIEVAL_LEFT_OUT };
+struct retrieval_relation {
+    void (*mark)(uint8_t *standing, const void *of, uint32_t query);
+    const void *of;
+};
+
 enum { RETRIEVAL_CUTS = 5, RETRIEVAL_DEPTH = 20 };
 extern const uint32_t retrieval_cuts[RETRIEVAL_CUTS]; /* 1 5 10 15 20 */
 
 struct retrieval {
-    /* Means over the queries. precision at k is |first k in the query's cluster| / min(k, size -
-     * 1): a cluster smaller than k can reach 1. Queries alone in their cluster are not asked. */
+    /* Means over the queries. precision at k is |positives among the first k| / min(k, positives):
+     * a cluster smaller than k can reach 1. Queries without a positive are not asked. */
     double precision[RETRIEVAL_CUTS];
-    double mrr; /* reciprocal of the rank of the first of the same cluster */
-    /* The Search for Equations: of all triples of a query, another of its cluster and one of
-     * another cluster, the share where the last is nearer; equals count half. */
+    double mrr; /* reciprocal of the rank of the first positive */
+    /* The Search for Equations: of all triples of a query, a positive and a negative, the share
+     * where the last is nearer; equals count half. */
     double ranking_error;
     uint32_t queries;
 };
 
-/* Vectors have length 1. Equal similarities are ordered by a hash of the position, which favours no
- * cluster. The same for any number of threads. If `cancelled`, which may be NULL,
- * returns true, the figures are void. */
+/* `relation` may be NULL. Vectors have length 1. Equal similarities are ordered by a hash of the
+ * position, which favours no cluster. The same for any number of threads. If `cancelled`, which may
+ * be NULL, returns true, the figures are void. */
 enum err_code retrieval_measure(struct retrieval *out, struct arena *a, const struct vectors *v,
-                                struct pool *pool, bool (*cancelled)(void *), void *arg,
-                                struct err *e);
+                                const struct retrieval_relation *relation, struct pool *pool,
+                                bool (*cancelled)(void *), void *arg, struct err *e);
 
 #endif

@@ -5,6 +5,8 @@
 #include "ops/eval/evaluation.h"
 #include "ops/latex/study/equation_place.h"
 
+#include <string.h>
+
 static enum err_code load_places(struct equation_vectors *x, uint64_t n, struct op_ctx *ctx,
                                  const char *graphs, struct err *e)
 {
@@ -47,5 +49,46 @@ enum err_code equation_vectors_load(struct equation_vectors *out, struct op_ctx 
                         (unsigned long long)n, embeddings, out->v.n);
     if (!code && n)
         vectors_normalize(&out->v);
+    return code;
+}
+
+/* *number, as one of those that are left. */
+static void renumber(uint32_t *number, uint32_t *map, uint32_t *n)
+{
+    if (map[*number] == 0)
+        map[*number] = ++*n;
+    *number = map[*number] - 1;
+}
+
+enum err_code equation_vectors_keep(struct equation_vectors *x, struct op_ctx *ctx,
+                                    const char *within, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    struct name_map names = {0};
+    uint64_t n = op_count(ctx, within);
+    uint32_t *papers = arena_array(a, uint32_t, x->n_papers + 1);
+    uint32_t *sections = arena_array(a, uint32_t, x->n_sections + 1);
+    enum err_code code = OK;
+    for (uint64_t i = 0; i < n && !code; i++) {
+        const Eqloom__Place *place;
+        if (!(code = err_up(e, equation_place_get(&place, ctx, within, i, a, e))))
+            name_map_put(&names, place->paper, 0, NULL);
+    }
+    uint32_t left = 0, all = n && !code ? x->v.n : 0;
+    if (all)
+        x->n_papers = x->n_sections = 0;
+    for (uint32_t i = 0; i < all; i++) {
+        if (!name_map_get(&names, x->place[i]->paper))
+            continue;
+        memmove(vectors_at(&x->v, left), vectors_at(&x->v, i), x->v.stride * sizeof *x->v.x);
+        x->place[left] = x->place[i];
+        x->paper[left] = x->paper[i];
+        x->section[left] = x->section[i];
+        renumber(&x->paper[left], papers, &x->n_papers);
+        renumber(&x->section[left++], sections, &x->n_sections);
+    }
+    if (all)
+        x->v.n = left;
+    name_map_free(&names);
     return code;
 }

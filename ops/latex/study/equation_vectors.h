@@ -18,5 +18,8 @@ struct equation_vectors {
  * embeddings: one vector for each graph, in their order. Lives in the ctx's arena. */
 enum err_code equation_vectors_load(struct equation_vectors *out, struct op_ctx *ctx,
                                     const char *graphs, const char *embeddings, struct err *e);
+/* Leaves those of papers that have a graph in this input; if it is not connected, all. */
+enum err_code equation_vectors_keep(struct equation_vectors *x, struct op_ctx *ctx,
+                                    const char *within, struct err *e);
 
 #endif

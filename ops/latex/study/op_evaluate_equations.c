@@ -1,12 +1,15 @@
-/* The op `evaluate-equations`: embedded equations of labels, papers or sections -> how often the
- * nearer one is of the same, and how far this may be from the truth. */
+/* The op `evaluate-equations`: embedded equations of labels, papers, sections or papers that cite
+ * each other -> how often the nearer one belongs to it, and how far this may be from the truth. */
 #include "ops/eval/evaluation.h"
 #include "ops/eval/measure/retrieval.h"
 #include "ops/latex/study/equation_place.h"
 #include "ops/latex/study/equation_vectors.h"
-#include "ops/latex/study/ranking_bound.h"
+#include "ops/latex/study/ranking/citing.h"
+#include "ops/latex/study/ranking/ranking_bound.h"
 
 #include "base/map.h"
+
+#include <stdlib.h>
 
 static bool cancelled(void *ctx)
 {
@@ -32,11 +35,13 @@ static uint32_t number_labels(struct equation_vectors *x)
 }
 
 static void bound(struct figures *f, struct op_ctx *ctx, const struct equation_vectors *x,
-                  double error)
+                  const struct citing *citing, double error)
 {
     double delta = op_real(ctx, "confidence");
     uint32_t n = (uint32_t)op_int(ctx, "sample");
-    struct ranking_blocks blocks = {&x->v, x->paper, x->n_papers};
+    struct ranking_blocks blocks = {&x->v, x->paper, x->n_papers,
+                                    citing ? (const uint32_t(*)[2])citing->pairs : NULL,
+                                    citing ? citing->first : NULL};
     struct ranking_bound all;
     ranking_bound_find(&all, op_arena(ctx), &blocks, delta);
     figures_add(f, "triples", all.triples);
@@ -57,38 +62,57 @@ static void bound(struct figures *f, struct op_ctx *ctx, const struct equation_v
     figures_add(f, "colours", sample.colours);
 }
 
-static bool is_by_label(const struct op_ctx *ctx)
+static bool is_by(const struct op_ctx *ctx, const char *positives)
 {
-    return !strcmp(op_string(ctx, "positives"), "label");
+    return !strcmp(op_string(ctx, "positives"), positives);
+}
+
+/* The classes, or what stands for them; *asked: equations that might have a positive. */
+static enum err_code choose_positives(struct figures *f, struct citing *citing,
+                                      struct equation_vectors *x, uint32_t *asked,
+                                      struct op_ctx *ctx, struct err *e)
+{
+    *asked = x->v.n;
+    x->v.n_clusters = 0;
+    if (is_by(ctx, "label")) {
+        uint32_t labels = number_labels(x);
+        *asked -= x->v.n_clusters - labels;
+        figures_add(f, "categories", labels);
+        return OK;
+    }
+    figures_add(f, "papers", x->n_papers);
+    x->v.cluster = is_by(ctx, "section") ? x->section : x->paper;
+    x->v.n_clusters = is_by(ctx, "section") ? x->n_sections : x->n_papers;
+    if (!is_by(ctx, "citation"))
+        return OK;
+    enum err_code code = err_up(e, citing_load(citing, ctx, "papers", x, e));
+    figures_add(f, "citations", citing->n_pairs);
+    return code;
 }
 
 static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct equation_vectors *x,
                              struct err *e)
 {
-    const char *positives = op_string(ctx, "positives");
-    bool by_label = is_by_label(ctx), by_paper = !strcmp(positives, "paper");
+    struct citing citing = {0};
+    struct retrieval_relation cites = {citing_mark, &citing};
+    bool by_citation = is_by(ctx, "citation");
     struct retrieval r;
-    uint32_t labels = 0, asked = x->v.n;
-    x->v.n_clusters = 0;
-    if (by_label) {
-        labels = number_labels(x);
-        asked -= x->v.n_clusters - labels;
-    } else {
-        x->v.cluster = by_paper ? x->paper : x->section;
-        x->v.n_clusters = by_paper ? x->n_papers : x->n_sections;
+    uint32_t asked;
+    enum err_code code = choose_positives(f, &citing, x, &asked, ctx, e);
+    if (!code)
+        code = retrieval_measure(&r, op_arena(ctx), &x->v, by_citation ? &cites : NULL,
+                                 op_pool(ctx), cancelled, ctx, e);
+    if (!code && op_cancelled(ctx))
+        code = err_fail(e, ERR_CANCELLED, "cancelled");
+    if (!code) {
+        asked = by_citation ? r.queries : asked;
+        figures_add(f, "ranking_error", r.ranking_error);
+        figures_add(f, "accuracy", r.precision[0] * r.queries / (asked ? asked : 1));
+        if (!is_by(ctx, "label") && op_real(ctx, "confidence") > 0)
+            bound(f, ctx, x, by_citation ? &citing : NULL, r.ranking_error);
     }
-    enum err_code code =
-        retrieval_measure(&r, op_arena(ctx), &x->v, op_pool(ctx), cancelled, ctx, e);
-    if (code)
-        return err_up(e, code);
-    if (op_cancelled(ctx))
-        return err_fail(e, ERR_CANCELLED, "cancelled");
-    figures_add(f, "ranking_error", r.ranking_error);
-    figures_add(f, "accuracy", r.precision[0] * r.queries / (asked ? asked : 1));
-    figures_add(f, by_label ? "categories" : "papers", by_label ? labels : x->n_papers);
-    if (!by_label && op_real(ctx, "confidence") > 0)
-        bound(f, ctx, x, r.ranking_error);
-    return OK;
+    free(citing.pairs);
+    return err_up(e, code);
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
@@ -96,10 +120,14 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct equation_vectors x;
     struct figures f = evaluation_figures(ctx, "equations");
     enum err_code code = equation_vectors_load(&x, ctx, "graphs", "embeddings", e);
+    if (!code && is_by(ctx, "citation") && !op_count(ctx, "papers"))
+        code = err_fail(e, ERR_INPUT, "'positives: citation' needs the input 'papers'");
+    if (!code)
+        code = equation_vectors_keep(&x, ctx, "within", e);
     if (!code && x.v.n)
         code = measure(&f, ctx, &x, e);
     else if (!code) /* nothing to evaluate is no error */
-        figures_add(&f, is_by_label(ctx) ? "categories" : "papers", 0);
+        figures_add(&f, is_by(ctx, "label") ? "categories" : "papers", 0);
     if (code)
         return err_up(e, code);
     figures_add(&f, "equations", x.v.n);
@@ -109,7 +137,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 static const struct op_param params[] = {
     EVALUATION_LABEL,
-    {"positives", OP_ENUM, "label", "label|paper|section", 0, 0,
+    {"positives", OP_ENUM, "label", "label|paper|section|citation", 0, 0,
      "What equations have in common that should be near each other."},
     {"confidence", OP_REAL, "0", NULL, 0, 0.5,
      "The probability with which the true ranking error of papers may be above its bounds; 0: no "
@@ -123,6 +151,9 @@ static const struct op_port inputs[] = {
     {"graphs", KIND_GRAPH, OP_COLLECTION, false, "Equations with their places and labels."},
     {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
      "One vector for each of them, in their order."},
+    {"papers", KIND_PAPER, OP_COLLECTION, true, "citation: which papers cite which."},
+    {"within", KIND_GRAPH, OP_COLLECTION, true,
+     "Only equations of the papers of these are evaluated."},
     {NULL},
 };
 static const struct op_port outputs[] = {
@@ -137,9 +168,11 @@ const struct op op_evaluate_equations = {
     .numerics = true, /* log is the library's */
     .parallel = true,
     .doc =
-        "How well vectors tell equations of different labels, papers or sections apart. "
+        "How well vectors tell equations of different labels, papers or sections apart, or find "
+        "those of papers that are cited. "
         "ranking_error: of all triples of an equation, one of its label and one of another, the "
-        "share in which the last is nearer by cosine. accuracy: how often the nearest other "
+        "share in which the last is nearer by cosine (citation: one of a paper that its paper "
+        "cites, and one of neither). accuracy: how often the nearest other "
         "equation has the same label. With `confidence`, papers are taken for a sample: "
         "ranking_bound is ranking_error + 3 sqrt(max n_i ln(1/delta) / (2 n)) of n equations, n_i "
         "of them in paper i, which is for means over triples of any equations; "

@@ -107,7 +107,7 @@ static void test_separated_clouds_are_found(void **state)
         assert_true(fabs(accuracy.greedy - 1) < 1e-12);
     }
     struct retrieval r;
-    assert_int_equal(retrieval_measure(&r, &a, &v, NULL, NULL, NULL, NULL), OK);
+    assert_int_equal(retrieval_measure(&r, &a, &v, NULL, NULL, NULL, NULL, NULL), OK);
     assert_int_equal(r.queries, v.n);
     for (int k = 0; k < RETRIEVAL_CUTS; k++)
         assert_true(fabs(r.precision[k] - 1) < 1e-12);
@@ -244,7 +244,7 @@ static void test_precision_equals_sorting(void **state)
     struct vectors v = clouds(&a, 11, 6, 5, 0.8);
     vectors_normalize(&v);
     struct retrieval r, slow = {0};
-    assert_int_equal(retrieval_measure(&r, &a, &v, NULL, NULL, NULL, NULL), OK);
+    assert_int_equal(retrieval_measure(&r, &a, &v, NULL, NULL, NULL, NULL, NULL), OK);
     slow_vectors = &v;
     for (uint32_t q = 0; q < v.n; q++) {
         uint32_t order[200], n = 0, hits = 0, size = 0;
@@ -281,7 +281,7 @@ static void test_ranking_error_equals_counting(void **state)
     memcpy(vectors_at(&v, 4), vectors_at(&v, 3), v.stride * sizeof(float));
     vectors_normalize(&v);
     struct retrieval r;
-    assert_int_equal(retrieval_measure(&r, &a, &v, NULL, NULL, NULL, NULL), OK);
+    assert_int_equal(retrieval_measure(&r, &a, &v, NULL, NULL, NULL, NULL, NULL), OK);
     double wrong = 0, all = 0;
     for (uint32_t q = 0; q < v.n; q++)
         for (uint32_t p = 0; p < v.n; p++)
@@ -312,8 +312,8 @@ static void test_threads_change_nothing(void **state)
     assert_int_equal(kmeans(&three, &a, &v, &options, pool, &e), OK);
     assert_memory_equal(one.label, three.label, v.n * sizeof *one.label);
     assert_true(one.cost == three.cost);
-    assert_int_equal(retrieval_measure(&r1, &a, &v, NULL, NULL, NULL, NULL), OK);
-    assert_int_equal(retrieval_measure(&r3, &a, &v, pool, NULL, NULL, NULL), OK);
+    assert_int_equal(retrieval_measure(&r1, &a, &v, NULL, NULL, NULL, NULL, NULL), OK);
+    assert_int_equal(retrieval_measure(&r3, &a, &v, NULL, pool, NULL, NULL, NULL), OK);
     assert_memory_equal(&r1, &r3, sizeof r1);
     pool_free(pool);
     arena_free(&a);

@@ -1,7 +1,7 @@
 /* Bounds of the ranking error: against a walk through all triples, and by drawing papers 1,000
  * times. Prints its seed; EQLOOM_TEST_SEED sets it. */
 #include "ops/eval/measure/retrieval.h"
-#include "ops/latex/study/ranking_bound.h"
+#include "ops/latex/study/ranking/ranking_bound.h"
 #include "tests/unit.h"
 
 enum { DRAWS = 1000, ALLOWED = 50, DIM = 3 };
@@ -42,7 +42,7 @@ static struct drawn draw(struct arena *a, const uint32_t *sizes, struct rng *rng
 static double error_of(struct arena *a, const struct vectors *v)
 {
     struct retrieval r;
-    assert_int_equal(retrieval_measure(&r, a, v, NULL, NULL, NULL, NULL), OK);
+    assert_int_equal(retrieval_measure(&r, a, v, NULL, NULL, NULL, NULL, NULL), OK);
     return r.ranking_error;
 }
 
@@ -90,6 +90,48 @@ static void test_walk(void **state)
     static const uint32_t sections[] = {0, 0, 1, 2, 3, 3, 4, 4, 5, 5, 6};
     check_walk(sizes, papers);
     check_walk(sizes, sections);
+}
+
+/* Papers that cite: triples of three papers. */
+static void test_cites(void **state)
+{
+    static const uint32_t sizes[] = {3, 1, 4, 2, 2, 0};
+    static const uint32_t cites[][2] = {{0, 1}, {0, 3}, {2, 0}, {4, 0}, {4, 2}};
+    static const uint32_t first[] = {0, 2, 2, 3, 3, 5};
+    struct arena a = {0};
+    struct rng rng = rng_new(seed, 3);
+    struct drawn d = draw(&a, sizes, &rng);
+    struct ranking_blocks blocks = {&d.v, d.v.cluster, d.n_papers, cites, first};
+    struct ranking_bound got;
+    struct ranking_sample s;
+    double touched[5] = {0}, triples = 0, three = 0, wrong = 0;
+    bool cited[5][5] = {{false}};
+    for (size_t i = 0; i < 5; i++)
+        cited[cites[i][0]][cites[i][1]] = true;
+    for (uint32_t x = 0; x < d.v.n; x++)
+        for (uint32_t y = 0; y < d.v.n; y++)
+            for (uint32_t z = 0; z < d.v.n; z++) {
+                uint32_t p = d.v.cluster[x], q = d.v.cluster[y], r = d.v.cluster[z];
+                if (!cited[p][q] || r == p || cited[p][r])
+                    continue;
+                triples++;
+                touched[p]++;
+                touched[q]++;
+                touched[r]++;
+                wrong += vector_dot(vectors_at(&d.v, x), vectors_at(&d.v, z), d.v.stride) >
+                         vector_dot(vectors_at(&d.v, x), vectors_at(&d.v, y), d.v.stride);
+            }
+    for (int p = 0; p < 5; p++)
+        for (int q = 0; q < p; q++)
+            for (int r = 0; r < q; r++)
+                three = fmax(three, fmin(triples, touched[p] + touched[q] + touched[r]));
+    ranking_bound_find(&got, &a, &blocks, delta);
+    assert_true(got.triples == triples && got.largest == 4);
+    assert_true(fabs(got.by_triples - sqrt(three * log(1 / delta) / (2 * triples))) < 1e-12);
+    ranking_sample_draw(&s, &a, &blocks, 50000, delta, &rng);
+    assert_true(fabs(s.error - wrong / triples) < 0.02);
+    assert_true(s.colours <= 50000 && s.colours >= 50000 / 5.0);
+    arena_free(&a);
 }
 
 /* Colours: as many as triples where each pair of triples shares a paper; else no fewer than triples
@@ -182,8 +224,8 @@ static void test_draws(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_walk), cmocka_unit_test(test_sample),
-                                       cmocka_unit_test(test_draws)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cites), cmocka_unit_test(test_walk),
+                                       cmocka_unit_test(test_sample), cmocka_unit_test(test_draws)};
     seed = test_seed(seed);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

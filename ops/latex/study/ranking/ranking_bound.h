@@ -13,7 +13,10 @@
  * - by_triples: with chi at most the number of triples that touch one or the other of two papers.
  * It is for means over the triples (x, x+, x-) alone, as the ranking error is one, also where most
  *   papers have one equation, and thus no x+.
- * - A sample has chi colours of a greedy colouring (the paper's (9)). */
+ * - A sample has chi colours of a greedy colouring (the paper's (9)).
+ *
+ * Where positives are equations of cited papers, a triple is of three papers: chi is at most the
+ * number of triples that touch one of three. */
 #ifndef OPS_LATEX_STUDY_RANKING_BOUND_H
 #define OPS_LATEX_STUDY_RANKING_BOUND_H
 
@@ -24,6 +27,11 @@ struct ranking_blocks {
     const struct vectors *v; /* of length 1; v->cluster: classes, each within one paper */
     const uint32_t *paper;   /* (n): of each vector */
     uint32_t n_papers;
+    /* NULL, or: positives are equations of cited papers, those of the own paper are left out. Pairs
+     * of citing and cited paper, (n_cites), sorted, each once, none of itself; where those of a
+     * paper begin (n_papers + 1). */
+    const uint32_t (*cites)[2];
+    const uint32_t *cites_first;
 };
 
 struct ranking_bound {

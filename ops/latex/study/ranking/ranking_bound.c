@@ -1,0 +1,281 @@
+/* See ranking_bound.h. */
+#include "ops/latex/study/ranking/ranking_bound.h"
+
+#include "base/buf.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct classes {
+    uint32_t *size, *paper; /* (classes) */
+    uint32_t *first;        /* (classes + 1) */
+    uint32_t *member;       /* of class c: member[first[c]] .. */
+};
+
+static struct classes classes_of(struct arena *a, const struct ranking_blocks *x)
+{
+    const struct vectors *v = x->v;
+    struct classes c = {
+        arena_array(a, uint32_t, v->n_clusters + 1), arena_array(a, uint32_t, v->n_clusters + 1),
+        arena_array(a, uint32_t, v->n_clusters + 2), arena_array(a, uint32_t, v->n + 1)};
+    for (uint32_t i = 0; i < v->n; i++) {
+        c.size[v->cluster[i]]++;
+        c.paper[v->cluster[i]] = x->paper[i];
+    }
+    for (uint32_t k = 0; k < v->n_clusters; k++)
+        c.first[k + 2] = c.first[k + 1] + c.size[k];
+    for (uint32_t i = 0; i < v->n; i++)
+        c.member[c.first[v->cluster[i] + 1]++] = i;
+    return c;
+}
+
+static double pairs(double n)
+{
+    return n * (n - 1);
+}
+
+static double margin(double delta, double chi, double n)
+{
+    return sqrt(log(1 / delta) * chi / (2 * n));
+}
+
+/* ---- all triples ---- */
+
+static double *sizes_of(struct arena *a, const struct ranking_blocks *x)
+{
+    double *size = arena_array(a, double, x->n_papers + 1);
+    for (uint32_t i = 0; i < x->v->n; i++)
+        size[x->paper[i]]++;
+    return size;
+}
+
+/* Equations of the papers that this one cites. */
+static double cited_by(const struct ranking_blocks *x, const double *size, uint32_t paper)
+{
+    double n = 0;
+    for (uint32_t k = x->cites_first[paper]; k < x->cites_first[paper + 1]; k++)
+        n += size[x->cites[k][1]];
+    return n;
+}
+
+/* How many triples touch each paper. */
+static double *touched_by_cites(double *triples, struct arena *a, const struct ranking_blocks *x,
+                                const double *size)
+{
+    double *touched = arena_array(a, double, x->n_papers + 1), all = 0;
+    for (uint32_t p = 0; p < x->n_papers; p++) {
+        double cited = cited_by(x, size, p), others = x->v->n - size[p] - cited;
+        double pairs = size[p] * cited;
+        *triples += pairs * others;
+        touched[p] += pairs * (others - size[p]); /* all of its own; not as a negative of itself */
+        all += pairs;
+        for (uint32_t k = x->cites_first[p]; k < x->cites_first[p + 1]; k++) {
+            double n = size[x->cites[k][1]];
+            touched[x->cites[k][1]] += size[p] * n * others - pairs * n;
+        }
+    }
+    for (uint32_t p = 0; p < x->n_papers; p++)
+        touched[p] += all * size[p];
+    return touched;
+}
+
+static int descending(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a < b) - (a > b);
+}
+
+static void find_by_cites(struct ranking_bound *out, struct arena *a,
+                          const struct ranking_blocks *x, double delta)
+{
+    double *size = sizes_of(a, x);
+    double *touched = touched_by_cites(&out->triples, a, x, size), chi = 0;
+    for (uint32_t i = 0; i < x->n_papers; i++)
+        out->largest = fmax(out->largest, size[i]);
+    qsort(touched, x->n_papers, sizeof *touched, descending);
+    for (uint32_t i = 0; i < x->n_papers && i < 3; i++)
+        chi += touched[i];
+    out->by_size = 3 * margin(delta, out->largest, x->v->n);
+    out->by_triples =
+        out->triples > 0 ? margin(delta, fmin(chi, out->triples), out->triples) : INFINITY;
+}
+
+void ranking_bound_find(struct ranking_bound *out, struct arena *a, const struct ranking_blocks *x,
+                        double delta)
+{
+    struct classes c = classes_of(a, x);
+    double n = x->v->n, all_pairs = 0, most = 0, next = 0;
+    double *size = sizes_of(a, x);
+    double *of_pairs = arena_array(a, double, x->n_papers + 1); /* pairs x, x+ in the paper */
+    double *touched = arena_array(a, double, x->n_papers + 1);  /* their triples, then all */
+    *out = (struct ranking_bound){0};
+    if (x->cites) {
+        find_by_cites(out, a, x, delta);
+        return;
+    }
+    for (uint32_t k = 0; k < x->v->n_clusters; k++) {
+        double m = c.size[k], p = pairs(m);
+        all_pairs += p;
+        of_pairs[c.paper[k]] += p;
+        touched[c.paper[k]] += p * (n - m);
+        out->triples += p * (n - m);
+    }
+    for (uint32_t i = 0; i < x->n_papers; i++) {
+        touched[i] += (all_pairs - of_pairs[i]) * size[i];
+        out->largest = fmax(out->largest, size[i]);
+        next = fmax(next, fmin(most, touched[i]));
+        most = fmax(most, touched[i]);
+    }
+    out->by_size = 3 * margin(delta, out->largest, n);
+    out->by_triples =
+        out->triples > 0 ? margin(delta, fmin(most + next, out->triples), out->triples) : INFINITY;
+}
+
+/* ---- samples ---- */
+
+/* The colours in use at each paper, as sets of bits. */
+struct colours {
+    uint64_t **used; /* (papers) */
+    size_t *words;   /* (papers): what is behind that is not in use */
+};
+
+static void make_room(struct colours *c, uint32_t paper, size_t n)
+{
+    size_t cap = c->words[paper];
+    if (cap >= n)
+        return;
+    c->used[paper] = vec_grow(c->used[paper], &cap, n, sizeof(uint64_t));
+    memset(c->used[paper] + c->words[paper], 0, (cap - c->words[paper]) * sizeof(uint64_t));
+    c->words[paper] = cap;
+}
+
+/* The first colour that no triple of any of these papers has; now this one has it. */
+static size_t color(struct colours *c, const uint32_t papers[3])
+{
+    size_t w = 0;
+    uint64_t taken = UINT64_MAX;
+    for (;; w++) {
+        taken = 0;
+        for (int i = 0; i < 3; i++) {
+            make_room(c, papers[i], w + 1);
+            taken |= c->used[papers[i]][w];
+        }
+        if (taken != UINT64_MAX)
+            break;
+    }
+    uint64_t bit = ~taken & (taken + 1);
+    for (int i = 0; i < 3; i++)
+        c->used[papers[i]][w] |= bit;
+    return w * 64 + (size_t)__builtin_ctzll(bit);
+}
+
+/* Where a running sum passes `at`. */
+static uint32_t place_at(const double *sum, uint32_t n, double at)
+{
+    uint32_t low = 0, high = n - 1;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (sum[middle] > at)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* What triples are drawn from: sum[k], of those of the classes, or papers, up to k. */
+struct urn {
+    const struct ranking_blocks *x;
+    struct classes classes; /* where papers cite: papers */
+    double *sum;
+    uint32_t n;
+};
+
+static struct urn urn_of(struct arena *a, const struct ranking_blocks *x)
+{
+    struct vectors papers = *x->v;
+    struct ranking_blocks blocks = *x;
+    struct urn u = {.x = x, .n = x->v->n_clusters};
+    double *size = sizes_of(a, x), triples = 0;
+    if (x->cites) {
+        papers.cluster = (uint32_t *)x->paper;
+        papers.n_clusters = u.n = x->n_papers;
+        blocks.v = &papers;
+    }
+    u.classes = classes_of(a, &blocks);
+    u.sum = arena_array(a, double, u.n + 1);
+    for (uint32_t k = 0; k < u.n; k++) {
+        double n = u.classes.size[k], cited = x->cites ? cited_by(x, size, k) : 0;
+        u.sum[k] = triples +=
+            x->cites ? n * cited * (x->v->n - n - cited) : pairs(n) * (x->v->n - n);
+    }
+    return u;
+}
+
+static uint32_t member_of(const struct urn *u, uint32_t k, uint64_t i)
+{
+    return u->classes.member[u->classes.first[k] + i];
+}
+
+static bool is_cited(const struct ranking_blocks *x, uint32_t paper, uint32_t other)
+{
+    uint32_t k = x->cites_first[paper], end = x->cites_first[paper + 1];
+    while (k < end && x->cites[k][1] != other)
+        k++;
+    return k < end;
+}
+
+/* Anchor, positive, negative. */
+static void draw(uint32_t out[3], const struct urn *u, struct rng *rng)
+{
+    const struct ranking_blocks *x = u->x;
+    const uint32_t *size = u->classes.size;
+    uint32_t k = place_at(u->sum, u->n, rng_double(rng) * u->sum[u->n - 1]);
+    uint32_t at = (uint32_t)rng_below(rng, size[k]);
+    out[0] = member_of(u, k, at);
+    if (!x->cites) {
+        uint32_t with = (uint32_t)rng_below(rng, size[k] - 1);
+        out[1] = member_of(u, k, with + (with >= at));
+        do
+            out[2] = (uint32_t)rng_below(rng, x->v->n);
+        while (x->v->cluster[out[2]] == k);
+        return;
+    }
+    uint64_t all = 0;
+    for (uint32_t i = x->cites_first[k]; i < x->cites_first[k + 1]; i++)
+        all += size[x->cites[i][1]];
+    uint64_t with = rng_below(rng, all);
+    uint32_t i = x->cites_first[k];
+    for (; with >= size[x->cites[i][1]]; i++)
+        with -= size[x->cites[i][1]];
+    out[1] = member_of(u, x->cites[i][1], with);
+    do
+        out[2] = (uint32_t)rng_below(rng, x->v->n);
+    while (x->paper[out[2]] == k || is_cited(x, k, x->paper[out[2]]));
+}
+
+void ranking_sample_draw(struct ranking_sample *out, struct arena *a,
+                         const struct ranking_blocks *x, uint32_t n, double delta, struct rng *rng)
+{
+    const struct vectors *v = x->v;
+    struct urn u = urn_of(a, x);
+    struct colours colours = {arena_array(a, uint64_t *, x->n_papers),
+                              arena_array(a, size_t, x->n_papers)};
+    double wrong = 0;
+    size_t chi = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t t[3];
+        draw(t, &u, rng);
+        const float *anchor = vectors_at(v, t[0]);
+        float near = vector_dot(anchor, vectors_at(v, t[1]), v->stride);
+        float far = vector_dot(anchor, vectors_at(v, t[2]), v->stride);
+        wrong += far > near ? 1 : far == near ? 0.5 : 0;
+        size_t mine =
+            color(&colours, (uint32_t[]){x->paper[t[0]], x->paper[t[1]], x->paper[t[2]]}) + 1;
+        chi = mine > chi ? mine : chi;
+    }
+    for (uint32_t p = 0; p < x->n_papers; p++)
+        free(colours.used[p]);
+    *out = (struct ranking_sample){wrong / n, (double)chi, margin(delta, (double)chi, n)};
+}
