@@ -1,0 +1,213 @@
+/* The op `tokenize-equations`: displays of papers that are expressions -> token batches, for models
+ * that have learnt expressions. a = b is read as a - b, where several readings are usual one is
+ * taken (docs/formats.md), and variables get the names that models know, in the order of their
+ * first occurrence. All else is refused, with a reason. */
+#include "base/buf.h"
+#include "ops/corpus/tokens/encoder_input.h"
+#include "ops/expr/expr.h"
+#include "ops/latex/katex/katex.h"
+#include "ops/latex/read/latex.h"
+
+#include "paper.pb-c.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* KaTeX serves one thread at a time. */
+struct state {
+    void *encoder;
+    pthread_mutex_t lock;
+    struct latex_reader *reader;
+};
+
+static void release(void *state)
+{
+    struct state *s = state;
+    op_encoder_release(s->encoder);
+    latex_reader_free(s->reader);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
+{
+    struct state *s = calloc(1, sizeof *s);
+    if (!s)
+        return err_fail(e, ERR_NOMEM, "no memory to read equations");
+    enum err_code code = err_up(e, op_encoder_prepare(&s->encoder, ctx, e));
+    if (code) {
+        free(s);
+        return code;
+    }
+    pthread_mutex_init(&s->lock, NULL);
+    *state = s;
+    return OK;
+}
+
+/* ---- what is read ---- */
+
+/* The signs of equality outside braces; *at is the first. */
+static size_t count_equal_signs(size_t *at, const char *s)
+{
+    size_t n = 0, depth = 0;
+    for (size_t i = 0; s[i]; i++) {
+        depth += s[i] == '{';
+        depth -= s[i] == '}' && depth;
+        if (s[i] == '=' && !depth && !n++)
+            *at = i;
+        i += s[i] == '\\' && s[i + 1];
+    }
+    return n;
+}
+
+/* An expression, without the sign that ends a sentence. The macros that it needs stand before, as
+ * \def; NULL if it is a chain of equalities. */
+static const char *expression_text(struct arena *a, const Eqloom__Equation *q)
+{
+    struct buf b = {0};
+    size_t n = strlen(q->latex), at = 0, equal = count_equal_signs(&at, q->latex);
+    while (n > at && (isspace((unsigned char)q->latex[n - 1]) || strchr(".,;", q->latex[n - 1])))
+        n--;
+    if (equal > 1)
+        return NULL;
+    for (size_t i = 0; i < q->n_macros; i++) {
+        const Eqloom__Macro *m = q->macros[i];
+        if (m->name[0] != '\\' || m->optional || m->delimiters[0])
+            continue; /* KaTeX will refuse the text */
+        buf_printf(&b, "\\def%s", m->name);
+        for (uint32_t k = 1; k <= m->arguments; k++)
+            buf_printf(&b, "#%u", k);
+        buf_printf(&b, "{%s}", m->body);
+    }
+    if (equal)
+        buf_printf(&b, "(%.*s)-(%.*s)", (int)at, q->latex, (int)(n - at - 1), q->latex + at + 1);
+    else
+        buf_printf(&b, "%.*s", (int)n, q->latex);
+    char *text = arena_strndup(a, b.data, b.len);
+    buf_free(&b);
+    return text;
+}
+
+/* Prefix tokens with the names that models know; NULL if there are not so many. */
+static char *with_known_names(struct arena *a, const struct expr *x)
+{
+    static const char *const known[] = {"x", "y", "z", "t", "u", "a", "b", "c", "n"};
+    enum { KNOWN = sizeof known / sizeof *known };
+    const char *seen[KNOWN];
+    size_t n = 0;
+    struct expr out = *x;
+    struct expr_node *nodes = arena_memdup(a, x->nodes, x->nodes[0].size * sizeof *nodes);
+    for (uint32_t i = 0; i < x->nodes[0].size; i++) {
+        size_t k = 0;
+        if (nodes[i].op != X_SYM || !strcmp(nodes[i].leaf, "pi") || !strcmp(nodes[i].leaf, "e"))
+            continue;
+        while (k < n && strcmp(seen[k], nodes[i].leaf))
+            k++;
+        if (k == KNOWN)
+            return NULL;
+        seen[k] = nodes[i].leaf;
+        n += k == n;
+        nodes[i].leaf = known[k];
+    }
+    out.nodes = nodes;
+    return expr_prefix(a, &out);
+}
+
+struct answer {
+    Eqloom__TokenBatch batch;
+    const char *refused, *detail; /* NULL: read */
+};
+
+static enum err_code read_equation(struct answer *out, struct state *s, struct arena *a,
+                                   const Eqloom__Equation *q, struct err *e)
+{
+    struct err why = {0};
+    struct buf notes = {0};
+    struct expr x;
+    const char *text = q->mathml[0] ? "" : expression_text(a, q);
+    *out = (struct answer){.detail = ""};
+    if (!text || !*text) {
+        out->refused = text ? "no LaTeX" : "several signs of equality";
+        return OK;
+    }
+    struct source_text source = {"equation", text, strlen(text)};
+    pthread_mutex_lock(&s->lock);
+    enum err_code code =
+        latex_parse(&x, &s->reader, a, &lang_calculus, &source, 0, source.len, false, &notes, &why);
+    pthread_mutex_unlock(&s->lock);
+    buf_free(&notes);
+    if (code && code != ERR_INPUT)
+        return err_fail(e, code, "%s", why.message);
+    char *prefix = code ? NULL : with_known_names(a, &x);
+    if (prefix)
+        code = token_batch_pack(&out->batch, a, s->encoder, &prefix, 1, &why);
+    if (code) {
+        out->refused = prefix ? "not in the vocabulary" : "not read as an expression";
+        out->detail = arena_strdup(a, why.message);
+    } else if (!prefix) {
+        out->refused = "too many names";
+    }
+    return OK;
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct state *s = state;
+    struct answer answer;
+    ProtobufCMessage *message;
+    enum err_code code;
+    if ((code = err_up(e, op_get(&message, ctx, "equations", 0, e))))
+        return code;
+    const Eqloom__Equation *q = (const Eqloom__Equation *)message;
+    if ((code = err_up(e, read_equation(&answer, s, op_arena(ctx), q, e))))
+        return code;
+    if (answer.refused) {
+        Eqloom__MathML m = EQLOOM__MATH_ML__INIT;
+        m.place = q->place;
+        m.latex = q->latex;
+        m.refused = (char *)answer.refused;
+        m.detail = (char *)answer.detail;
+        return err_up(e, op_emit(NULL, ctx, "refused", &m.base, e));
+    }
+    if ((code = op_pass(ctx, "read", "equations", 0, e)))
+        return err_up(e, code);
+    return err_up(e, op_encoder_emit(ctx, &answer.batch, "equations", e));
+}
+
+static const char *units(struct op_ctx *ctx)
+{
+    return katex_source.digest;
+}
+
+static const struct op_port inputs[] = {
+    {"equations", KIND_EQUATION, OP_COLLECTION, false, "LaTeX with its macros."},
+    {"vocabulary", KIND_VOCABULARY, OP_ONE, false,
+     "The vocabulary of the model that will embed them."},
+    {NULL},
+};
+static const struct op_port outputs[] = {
+    {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, false, "One for each equation that is read."},
+    {"read", KIND_EQUATION, OP_COLLECTION, false,
+     "These equations, for other models to embed the same."},
+    {"refused", KIND_MATHML, OP_COLLECTION, false,
+     "The others, each with its reason: equation-statistics counts them."},
+    {NULL},
+};
+
+const struct op op_tokenize_equations = {
+    .name = "tokenize-equations",
+    .version = 1,
+    .node = OP_MAP,
+    .doc = "Reads displays of papers as expressions of the calculus, as far as they are such, for "
+           "models that have learnt expressions. a = b is read as a - b; variables become x, y, z, "
+           "t, u, a, b, c, n in the order of their first occurrence; where LaTeX has several usual "
+           "readings, the one that `eqloom read` says is taken.",
+    .inputs = inputs,
+    .outputs = outputs,
+    .units = units,
+    .prepare = prepare,
+    .release = release,
+    .run = run,
+};
