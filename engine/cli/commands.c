@@ -42,6 +42,9 @@ static const struct cli_command own_commands[] = {
              {"remote", "ADDRESS", false,
               "Share results by a folder, ssh://HOST[:PORT]/PATH or s3://BUCKET[/PREFIX]; else "
               "$EQLOOM_REMOTE, else what the job says. 'none': do not."},
+             {"on", "EXECUTOR", false,
+              "slurm: let Slurm compute maps and chains (docs/slurm.md); here: do not. Else what "
+              "the job says."},
              WAIT, OUTSIDE),
      "0: done. 1: something failed. 2: the job or its input is wrong; nothing was changed. 130: "
      "interrupted."},
@@ -242,6 +245,15 @@ static const struct cli_command own_commands[] = {
      "Writes job.yaml, a rule file, a template file and the schema of job files into DIR, or the "
      "current directory. Nothing that is there is replaced.",
      "eqloom init my-job\neqloom run my-job/job.yaml", NULL},
+    {"work", "JOB NODE", 2, 2, CLI_STORE_OWN, cli_work,
+     "Compute a block of a node for a run on a cluster",
+     "This is what the jobs of 'eqloom run --on slurm' run; nobody else needs it. The block's "
+     "inputs and its result are packs in FOLDER.",
+     NULL,
+     OPTIONS({"folder", "FOLDER", false, "The node's folder in the spool."},
+             {"batch", "N", false, "Which batch; $SLURM_ARRAY_TASK_ID is the block's number in it."},
+             {"jobs", "N", false, "Use N threads; else $SLURM_CPUS_PER_TASK, or one.", 'j'}, SET,
+             OUTSIDE)},
     {"schema", "[jobs|templates]", 0, 1, CLI_STORE_OWN, cli_schema,
      "Print the JSON Schema of job files or template files, for editors",
      "Editors that know the YAML language server find it by the first line of a file: "

@@ -42,6 +42,13 @@ struct node_input {
     size_t n_sources;                  /* 0: an optional input that is absent */
 };
 
+/* What a node asks of a cluster, as Slurm reads it; NULL: what the profile says. */
+struct node_resources {
+    const char *cpus, *gpus, *memory, *time;
+};
+
+enum executor { EXECUTOR_ANY, EXECUTOR_HERE, EXECUTOR_SLURM };
+
 struct node {
     const char *name; /* "model@pool=mean" */
     const char *base; /* "model": its name before matrix expansion */
@@ -52,6 +59,8 @@ struct node {
     const char *const *file_names;   /* OP_EXEC: as the program finds them */
     size_t n_files;
     const char *units;                /* op->units, or NULL */
+    enum executor executor;
+    struct node_resources resources;
     const struct source_text *source; /* the job file, for messages */
     size_t offset;                    /* of the node's name in it */
 };
@@ -91,6 +100,7 @@ struct job {
     const struct job_param *params;
     size_t n_params;
     const char *remote; /* address of a shared cache, a folder from `dir` on; NULL: none */
+    enum executor executor;
     struct node *nodes; /* topological order: inputs first, else in file order */
     size_t n_nodes;
     const struct job_ref *refs;

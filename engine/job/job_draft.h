@@ -75,7 +75,8 @@ struct draft {
     const struct job_options *options;
     const char *path, *dir, *real_dir;
     const char *name;
-    const struct yaml_node *name_at, *remote_at; /* remote_at: NULL if there is none */
+    const struct yaml_node *name_at;
+    const struct yaml_node *remote_at, *executor_at; /* NULL: there is none */
     struct draft_pairs sections[DRAFT_SECTIONS];
     struct draft_node *nodes; /* of the section, from draft_expand on */
     size_t n_nodes;

@@ -24,8 +24,8 @@ static bool is_port(const struct op_port *ports, const char *role)
 static enum err_code check_keys(struct draft *d, const struct draft_node *node, struct err *e)
 {
     enum err_code code;
-    const char *names[128] = {"op", "matrix"};
-    size_t n = 2, first_param;
+    const char *names[128] = {"op", "matrix", "executor", "resources"};
+    size_t n = 4, first_param;
     if (node->op->node == OP_SOURCE || node->op->node == OP_EXEC)
         names[n++] = "files";
     if (node->op->node == OP_SOURCE)
@@ -239,6 +239,42 @@ static enum err_code wire_inputs(struct node *out, struct draft *d, const struct
     return OK;
 }
 
+/* ---- where it runs ---- */
+
+static enum err_code read_executor(enum executor *out, const struct yaml_node *at, struct err *e)
+{
+    *out = EXECUTOR_ANY;
+    enum err_code code = at ? yaml_expect(at, YAML_SCALAR, "executor", e) : OK;
+    if (code || !at)
+        return err_up(e, code);
+    *out = !strcmp(at->text, "slurm") ? EXECUTOR_SLURM : EXECUTOR_HERE;
+    if (*out == EXECUTOR_HERE && strcmp(at->text, "here"))
+        return yaml_fail(e, at, "'executor' is slurm or here, not '%.60s'", at->text);
+    return OK;
+}
+
+/* They become arguments of sbatch. */
+static enum err_code read_resources(struct node_resources *out, const struct yaml_node *at,
+                                    struct err *e)
+{
+    static const char *const names[] = {"cpus", "gpus", "memory", "time"};
+    const char **places[] = {&out->cpus, &out->gpus, &out->memory, &out->time};
+    enum err_code code = at ? yaml_expect(at, YAML_MAPPING, "resources", e) : OK;
+    if (!code && at)
+        code = yaml_only_keys(at, names, 4, "resources", e);
+    for (size_t i = 0; at && !code && i < 4; i++) {
+        const struct yaml_node *value = yaml_get(at, names[i]);
+        if (!value)
+            continue;
+        if ((code = yaml_expect(value, YAML_SCALAR, names[i], e)))
+            return err_up(e, code);
+        if (!draft_is_name(value->text, ".:"))
+            return yaml_fail(e, value, "'%.60s' is no %s that sbatch takes", value->text, names[i]);
+        *places[i] = value->text;
+    }
+    return err_up(e, code);
+}
+
 static enum err_code make_node(struct node *out, struct draft *d, const struct draft_variant *v,
                                struct err *e)
 {
@@ -250,7 +286,9 @@ static enum err_code make_node(struct node *out, struct draft *d, const struct d
                          .source = node->key->source,
                          .offset = node->key->offset};
     if ((code = read_params(out, d, v, e)) || (code = wire_inputs(out, d, v, e)) ||
-        (code = draft_read_files(out, d, node, e)))
+        (code = draft_read_files(out, d, node, e)) ||
+        (code = read_executor(&out->executor, yaml_get(node->body, "executor"), e)) ||
+        (code = read_resources(&out->resources, yaml_get(node->body, "resources"), e)))
         return err_up(e, code);
     code = OK;
     if (node->op->check)
@@ -384,7 +422,8 @@ enum err_code draft_wire(struct job **out, struct draft *d, struct err *e)
                 return code;
         }
     }
-    if ((code = wire_refs(job, d, e)) || (code = wire_exports(job, d, e)))
+    if ((code = wire_refs(job, d, e)) || (code = wire_exports(job, d, e)) ||
+        (code = read_executor(&job->executor, d->executor_at, e)))
         return err_up(e, code);
     list_params(job, d);
     job->name = d->name;

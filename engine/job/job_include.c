@@ -19,7 +19,7 @@ struct includer {
 };
 
 static const char *const top_keys[] = {"eqloom", "name", "params", "include",
-                                       "nodes",  "refs", "exports", "remote"};
+                                       "nodes",  "refs", "exports", "remote", "executor"};
 
 bool draft_is_name(const char *s, const char *also)
 {
@@ -214,6 +214,7 @@ static enum err_code read_file(struct includer *in, const char *path, const stru
     d->remote_at = yaml_get(root, "remote");
     if (d->remote_at && (code = yaml_expect(d->remote_at, YAML_SCALAR, "remote", e)))
         return err_up(e, code);
+    d->executor_at = yaml_get(root, "executor");
     return err_up(e, yaml_expect(d->name_at, YAML_SCALAR, "name", e));
 }
 

@@ -313,5 +313,7 @@ enum err_code draft_substitute(struct draft *d, struct err *e)
         }
     if (d->remote_at && (code = substitute(&d->remote_at, d, d->remote_at, e)))
         return err_up(e, code);
+    if (d->executor_at && (code = substitute(&d->executor_at, d, d->executor_at, e)))
+        return err_up(e, code);
     return err_up(e, substitute(&d->name_at, d, d->name_at, e));
 }

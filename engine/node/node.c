@@ -32,9 +32,13 @@ void node_bind(struct session *s, uint32_t i)
     r->key_inputs = arena_array(&r->arena, struct key_input, n);
     for (size_t p = 0; p < n; p++) {
         const struct node_input *in = &node->inputs[p];
-        struct digest *ids = arena_array(&r->arena, struct digest, in->n_sources);
-        size_t m = 0;
-        for (size_t k = 0; k < in->n_sources; k++) {
+        size_t n_sources = s->given ? 0 : in->n_sources, m = 0;
+        struct digest *ids = arena_array(&r->arena, struct digest, n_sources);
+        if (s->given) {
+            ids = s->given[p].ids;
+            m = s->given[p].n;
+        }
+        for (size_t k = 0; k < n_sources; k++) {
             ids[m] = s->nodes[in->sources[k].node].outputs[in->sources[k].output];
             m += !digest_is_zero(&ids[m]);
         }

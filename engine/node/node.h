@@ -8,6 +8,7 @@
 enum outcome {
     OUT_DONE,
     OUT_OPEN,    /* has work to hand out */
+    OUT_AWAY,    /* has work for the cluster */
     OUT_FAILED,  /* node_run.failure says why */
     OUT_DROPPED, /* interrupted, or the run ends, or heals the store first */
 };

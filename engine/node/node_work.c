@@ -77,6 +77,15 @@ static enum outcome open_inputs(struct worker *w, uint32_t i)
                : OUT_OPEN;
 }
 
+/* Whether its work is for the cluster: that of maps and chains, if they do not say otherwise. */
+static bool is_for_cluster(const struct session *s, uint32_t i)
+{
+    const struct node *node = &s->job->nodes[i];
+    bool large = node->op->node == OP_MAP || node->op->node == OP_CHAIN;
+    bool wanted = node->executor == EXECUTOR_SLURM || (large && node->executor != EXECUTOR_HERE);
+    return s->away && !s->nodes[i].back && wanted && node->op->node != OP_EXEC;
+}
+
 enum outcome node_begin(struct worker *w, uint32_t i)
 {
     struct session *s = w->s;
@@ -112,8 +121,12 @@ enum outcome node_begin(struct worker *w, uint32_t i)
         announce(s, w);
     r->elements = node->op->node == OP_MAP ? ctx_node_elements(r->shared) : 0;
     r->cached = r->failed = 0;
-    if (node->op->node == OP_MAP) {
+    bool away = is_for_cluster(s, i);
+    if (away || node->op->node == OP_MAP)
         progress_node_start(s->progress, i, r->elements, r->why);
+    if (away)
+        return OUT_AWAY;
+    if (node->op->node == OP_MAP) {
         map_new(w, i);
         if (!map_has_work(s, i))
             return map_close(w, i);

@@ -3,6 +3,7 @@
 
 #include "base/os.h"
 #include "engine/node/source_node.h"
+#include "engine/run/away.h"
 #include "engine/run/node_push.h"
 #include "engine/run/sched.h"
 #include "engine/session/run_record.h"
@@ -77,14 +78,6 @@ static enum err_code read_sources(struct session *s, struct err *e)
     return err_up(e, x->code);
 }
 
-static void start_pool(struct session *s)
-{
-    bool parallel = false;
-    for (size_t i = 0; i < s->job->n_nodes; i++)
-        parallel |= s->nodes[i].phase != PHASE_UNWANTED && s->job->nodes[i].op->parallel;
-    s->pool = parallel && s->threads > 1 ? pool_new(s->threads) : NULL;
-}
-
 static void note_healed(struct session *s, const struct fsck_result *r)
 {
     progress_note(s->progress,
@@ -123,7 +116,7 @@ enum err_code job_run(struct run_result *out, struct arena *a, const struct job 
     code = session_open(s, a, job, store, options, e);
     if (code)
         goto out;
-    start_pool(s);
+    sched_start_pool(s);
     progress_run_start(s->progress, s->run);
     if (checked)
         note_healed(s, &healed);
@@ -132,7 +125,9 @@ enum err_code job_run(struct run_result *out, struct arena *a, const struct job 
         if (!code)
             code = read_sources(s, e);
         if (!code && !s->left)
-            code = sched_run(s, e);
+            code = sched_run(s, s->away ? away_run : NULL, e);
+        if (session_signals(s) || s->fatal.code)
+            away_cancel(s);
         if (code)
             goto out;
     } while (atomic_load(&s->lost) && !s->left && !s->fatal.code && !session_signals(s));
@@ -150,6 +145,7 @@ enum err_code job_run(struct run_result *out, struct arena *a, const struct job 
         record_broken(s);
         goto out;
     }
+    away_finish(s);
     nodes_push(s);
     session_fill_result(out, s);
     progress_summary(s->progress, out);

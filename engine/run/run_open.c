@@ -4,6 +4,7 @@
 #include "base/os.h"
 #include "engine/node/node_work.h"
 #include "engine/remote/remote.h"
+#include "engine/run/away.h"
 #include "engine/run/sched.h"
 
 #include <stdlib.h>
@@ -106,11 +107,12 @@ enum err_code session_open(struct session *s, struct arena *a, const struct job 
     s->progress = progress_new(job, options, wanted, estimates);
     s->commit = committer_new(store);
     sched_init(s, wanted);
-    return OK;
+    return err_up(e, away_open(s, e));
 }
 
 void session_close(struct session *s)
 {
+    away_close(s);
     for (uint32_t i = 0; s->nodes && i < s->job->n_nodes; i++) {
         struct node_run *r = &s->nodes[i];
         node_end_attempt(s, i);

@@ -132,7 +132,15 @@ static void skip_below(struct session *s, uint32_t i)
     }
 }
 
-static void settle(struct session *s, uint32_t i, enum outcome outcome)
+/* Time in the queue is not the node's. */
+static void start_work(struct node_run *r)
+{
+    if (!r->working)
+        r->start_ns = os_monotonic_ns() - r->begin_ns;
+    r->working = true;
+}
+
+void sched_settle(struct session *s, uint32_t i, enum outcome outcome)
 {
     struct node_run *r = &s->nodes[i];
     switch (outcome) {
@@ -149,6 +157,11 @@ static void settle(struct session *s, uint32_t i, enum outcome outcome)
             mark_done(s, i, NODE_SKIPPED);
         break;
     case OUT_OPEN: r->phase = PHASE_OPEN; break;
+    case OUT_AWAY:
+        start_work(r);
+        r->phase = PHASE_AWAY;
+        s->n_away++;
+        break;
     }
 }
 
@@ -160,14 +173,6 @@ struct task {
     uint64_t from, n;
     bool exclusive;
 };
-
-/* Time in the queue is not the node's. */
-static void start_work(struct node_run *r)
-{
-    if (!r->working)
-        r->start_ns = os_monotonic_ns() - r->begin_ns;
-    r->working = true;
-}
 
 /* The best that may start now; caller holds the mutex. */
 static bool take(struct task *t, struct session *s)
@@ -211,7 +216,7 @@ static void do_range(struct worker *w, const struct task *t)
     enum outcome outcome = map_close(w, t->node);
     node_end_attempt(s, t->node);
     pthread_mutex_lock(&s->mutex);
-    settle(s, t->node, outcome);
+    sched_settle(s, t->node, outcome);
     pthread_mutex_unlock(&s->mutex);
 }
 
@@ -219,10 +224,10 @@ static void do_node(struct worker *w, const struct task *t)
 {
     struct session *s = w->s;
     enum outcome outcome = t->kind == TASK_BEGIN ? node_begin(w, t->node) : node_whole(w, t->node);
-    if (outcome != OUT_OPEN)
+    if (outcome != OUT_OPEN && outcome != OUT_AWAY)
         node_end_attempt(s, t->node);
     pthread_mutex_lock(&s->mutex);
-    settle(s, t->node, outcome);
+    sched_settle(s, t->node, outcome);
     pthread_mutex_unlock(&s->mutex);
 }
 
@@ -243,7 +248,7 @@ static void work(void *arg)
     pthread_mutex_lock(&s->mutex);
     for (;;) {
         if (!take(&t, s)) {
-            if (!s->active)
+            if (!s->active && (!s->n_away || session_interrupted(s)))
                 break;
             pthread_cond_wait(&s->work, &s->mutex);
             continue;
@@ -357,16 +362,41 @@ void sched_restart(struct session *s)
             (done && (r->state == NODE_FAILED || r->state == NODE_SKIPPED)))
             continue;
         r->again = done;
+        r->back = false;
         r->phase = PHASE_WAITING;
         r->start_ns = 0;
         s->done -= done;
     }
+    s->n_away = 0;
     s->loss[0] = 0;
     atomic_store(&s->lost, false);
 }
 
-enum err_code sched_run(struct session *s, struct err *e)
+void sched_start_pool(struct session *s)
+{
+    bool parallel = false;
+    for (size_t i = 0; i < s->job->n_nodes; i++)
+        parallel |= s->nodes[i].phase != PHASE_UNWANTED && s->job->nodes[i].op->parallel;
+    s->pool = parallel && s->threads > 1 ? pool_new(s->threads) : NULL;
+}
+
+/* One thread looks after what is elsewhere. */
+static void work_or_look(void *arg)
+{
+    struct session *s = arg;
+    pthread_mutex_lock(&s->mutex);
+    void (*look)(struct session *) = s->look;
+    s->look = NULL;
+    pthread_mutex_unlock(&s->mutex);
+    if (look)
+        look(s);
+    else
+        work(s);
+}
+
+enum err_code sched_run(struct session *s, void (*look)(struct session *s), struct err *e)
 {
     release(s);
-    return err_up(e, sched_watch(s, s->threads, work, s, e));
+    s->look = look;
+    return err_up(e, sched_watch(s, s->threads + (look != NULL), work_or_look, s, e));
 }

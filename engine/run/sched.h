@@ -2,14 +2,19 @@
 #ifndef ENGINE_SCHED_H
 #define ENGINE_SCHED_H
 
-#include "engine/session/session.h"
+#include "engine/node/node.h"
 
 void sched_init(struct session *s, const bool *wanted);
 /* Runs fn(arg) in n threads, shows progress and watches signals meanwhile, and waits for them;
  * s->left: they were left behind. */
 enum err_code sched_watch(struct session *s, unsigned n, void (*fn)(void *arg), void *arg,
                           struct err *e);
-enum err_code sched_run(struct session *s, struct err *e);
+/* `look` runs on a thread of its own until no other worker is left; NULL: nothing does. */
+enum err_code sched_run(struct session *s, void (*look)(struct session *s), struct err *e);
+/* For ops that use all threads; NULL if none is wanted. */
+void sched_start_pool(struct session *s);
+/* How an attempt at a node ended; caller holds the mutex. */
+void sched_settle(struct session *s, uint32_t i, enum outcome outcome);
 /* Tells that the node is done, unless that has been told. */
 void sched_report(struct session *s, uint32_t i);
 /* All nodes are looked up again by the next sched_run; no worker is left. */

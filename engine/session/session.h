@@ -25,15 +25,18 @@ enum phase {
     PHASE_READY,    /* to be looked up */
     PHASE_OPEN,     /* has work to hand out */
     PHASE_BUSY,     /* a worker has all of it */
+    PHASE_AWAY,     /* a cluster has it: run/away.c */
     PHASE_DONE,
 };
 
 struct map_run;
 struct remote;
+struct away;
 
 struct node_run {
     enum phase phase;
     uint64_t priority;      /* estimated time along the longest path to the end of the run */
+    bool back;              /* from a cluster: what is still missing is made here */
     bool again;             /* it was done before the store was healed, and this has been told */
     enum node_state state;  /* when done */
     struct digest *outputs; /* by op->outputs; zero: absent */
@@ -69,6 +72,11 @@ struct session {
     struct progress *progress;
     struct ctx_host host;
     struct remote *remote; /* NULL: no shared cache */
+    struct away *away;     /* NULL: no cluster */
+    size_t n_away;         /* nodes */
+    void (*look)(struct session *s); /* for the thread that will look after them */
+    /* Of a cluster's worker: the inputs of its one node, by port, in place of nodes' outputs. */
+    const struct id_list *given;
     uint64_t pulled, pushed, pulled_bytes, pushed_bytes;
     struct pool *pool; /* NULL unless some wanted op is parallel */
     unsigned threads;

@@ -5,6 +5,7 @@
 #include "engine/cli/console/cli.h"
 
 enum err_code cli_run(int *status, struct cli *c, struct err *e);
+enum err_code cli_work(int *status, struct cli *c, struct err *e);
 enum err_code cli_plan(int *status, struct cli *c, struct err *e);
 enum err_code cli_status(int *status, struct cli *c, struct err *e);
 enum err_code cli_why(int *status, struct cli *c, struct err *e);

@@ -12,6 +12,10 @@ enum err_code cmd_load_job(struct job **out, struct cli *c, struct err *e);
 enum err_code cmd_targets(const uint32_t **targets, size_t *n, struct cli *c, const struct job *job,
                           struct err *e);
 
+/* Options of commands that compute, and what happens on signals to them. */
+enum err_code cmd_run_options(struct run_options *out, struct cli *c, struct err *e);
+void cmd_catch_signals(void);
+
 /* A store to plan against: the job's, else an empty one in a temporary directory. */
 struct plan_store {
     struct store *store;

@@ -49,7 +49,7 @@ static void on_closed_pipe(int number)
                                 __ATOMIC_RELAXED);
 }
 
-static void catch_signals(void)
+void cmd_catch_signals(void)
 {
     signals_received = 0;
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
@@ -62,7 +62,7 @@ static void catch_signals(void)
     sigaction(SIGPIPE, &action, NULL);
 }
 
-static enum err_code read_options(struct run_options *out, struct cli *c, struct err *e)
+enum err_code cmd_run_options(struct run_options *out, struct cli *c, struct err *e)
 {
     uint64_t threads;
     *out = (struct run_options){
@@ -74,7 +74,9 @@ static enum err_code read_options(struct run_options *out, struct cli *c, struct
         .color = c->color,
         .interrupted = &signals_received,
         .leave = true,
+        .allow_outside = cli_flag(c, "allow-outside"),
     };
+    out->n_sets = cli_values(&out->sets, c, "set");
     if (cli_flag(c, "fail-fast") && cli_flag(c, "keep-going"))
         return err_fail(e, ERR_INPUT, "--keep-going and --fail-fast exclude each other");
     enum err_code code = cli_number(&threads, c, "jobs", 0, 1, 4096, e);
@@ -96,6 +98,18 @@ static void find_remote(struct run_options *options, struct cli *c, const struct
     struct remote_options *remote = arena_new(c->arena, struct remote_options);
     *remote = (struct remote_options){.address = address, .scratch = c->store_path};
     options->remote = remote;
+}
+
+/* The option, else the job. */
+static enum err_code find_cluster(struct run_options *options, struct cli *c,
+                                  const struct job *job, struct err *e)
+{
+    const char *on = cli_value(c, "on");
+    if (on && strcmp(on, "slurm") && strcmp(on, "here"))
+        return err_fail(e, ERR_INPUT, "--on takes slurm or here, not '%.40s'", on);
+    if (on ? !strcmp(on, "slurm") : job->executor == EXECUTOR_SLURM)
+        options->slurm_dir = os_join(c->arena, c->store_path, "slurm");
+    return OK;
 }
 
 /* ---- exports ---- */
@@ -275,7 +289,7 @@ enum err_code cli_run(int *status, struct cli *c, struct err *e)
     struct run_result result = {0};
     if (cli_flag(c, "dry-run"))
         return err_up(e, cli_plan(status, c, e));
-    enum err_code code = read_options(&options, c, e);
+    enum err_code code = cmd_run_options(&options, c, e);
     if (!code)
         code = cmd_load_job(&job, c, e);
     if (!code)
@@ -285,7 +299,9 @@ enum err_code cli_run(int *status, struct cli *c, struct err *e)
     if (code)
         return err_up(e, code);
     find_remote(&options, c, job);
-    catch_signals();
+    if ((code = find_cluster(&options, c, job, e)))
+        return err_up(e, code);
+    cmd_catch_signals();
     struct err failure = {0};
     code = job_run(&result, c->arena, job, c->store, &options, &failure);
     if (result.left) {

@@ -84,6 +84,23 @@ static json_t *input_schema(const struct op_port *p)
 }
 
 /* What a node of this op may say. */
+static json_t *executor_schema(void)
+{
+    return json_pack("{s:[s, s], s:s}", "enum", "slurm", "here", "description",
+                     "Where it runs: docs/slurm.md.");
+}
+
+static json_t *resources_schema(void)
+{
+    json_t *properties = json_object();
+    static const char *const names[] = {"cpus", "gpus", "memory", "time"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        json_object_set_new(properties, names[i],
+                            json_pack("{s:[s, s]}", "type", "string", "integer"));
+    return json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties,
+                     "additionalProperties", 0);
+}
+
 static json_t *op_schema(const struct op *op)
 {
     json_t *properties = json_object(), *axes = json_object(), *required = json_array();
@@ -102,6 +119,8 @@ static json_t *op_schema(const struct op *op)
         json_object_set_new(properties, p->name, param_schema(p));
         json_object_set_new(axes, p->name, json_pack("{s:[s, s]}", "type", "array", "string"));
     }
+    json_object_set_new(properties, "executor", json_pack("{s:s}", "$ref", "#/$defs/@executor"));
+    json_object_set_new(properties, "resources", json_pack("{s:s}", "$ref", "#/$defs/@resources"));
     json_object_set_new(properties, "matrix",
                         json_pack("{s:s, s:o, s:b}", "type", "object", "properties", axes,
                                   "additionalProperties", 0));
@@ -140,6 +159,8 @@ char *schema_text(void)
     json_t *ops = json_object();
     for (size_t i = 0; op_table[i]; i++)
         json_object_set_new(ops, op_table[i]->name, op_schema(op_table[i]));
+    json_object_set_new(ops, "@executor", executor_schema());
+    json_object_set_new(ops, "@resources", resources_schema());
     json_t *properties = json_object();
     json_object_set_new(properties, "eqloom", json_pack("{s:i}", "const", 1));
     json_object_set_new(properties, "name", or_placeholder(name_pattern(".")));
@@ -155,6 +176,7 @@ char *schema_text(void)
     json_object_set_new(properties, "remote",
                         json_pack("{s:s, s:s}", "type", "string", "description",
                                   "A shared cache: a folder, ssh://HOST/PATH or s3://BUCKET."));
+    json_object_set_new(properties, "executor", json_pack("{s:s}", "$ref", "#/$defs/@executor"));
     json_object_set_new(properties, "exports",
                         texts_by_name("Files written after a run: path -> NODE.ROLE."));
     json_t *schema = json_pack("{s:s, s:s, s:s, s:[s], s:o, s:b, s:o}", "$schema",

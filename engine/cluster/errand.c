@@ -1,0 +1,400 @@
+/* Sending blocks and taking in what comes back; see errand.h. */
+#include "engine/cluster/errand_internal.h"
+
+#include "base/buf.h"
+#include "base/io/out_file.h"
+#include "base/os.h"
+#include "store/pack/pack.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A block that Slurm calls complete, or no longer knows, may be late on a shared file system. */
+enum { GRACE_S = 30, ARRAY = 256, LOG_BYTES = 1 << 20, ARGUMENTS = 64 };
+
+static const struct node *node_of(const struct errand *x)
+{
+    return &x->c->session->job->nodes[x->node];
+}
+
+static const struct digest *key_of(const struct errand *x)
+{
+    return &x->c->session->nodes[x->node].key.digest;
+}
+
+static char *path_of(struct errand *x, const struct digest *key, const char *ending)
+{
+    char hex[DIGEST_HEX];
+    return arena_printf(&x->w.arena, "%s/%s%s", x->folder, digest_hex(hex, key), ending);
+}
+
+bool errand_parse_key(struct digest *key, const char *hex)
+{
+    for (size_t i = 0; i < DIGEST_SIZE; i++) {
+        unsigned byte;
+        if (sscanf(hex + 2 * i, "%2x", &byte) != 1)
+            return false;
+        key->bytes[i] = (uint8_t)byte;
+    }
+    return true;
+}
+
+/* ---- what comes back ---- */
+
+static void set_done(struct errand *x, const struct digest *key)
+{
+    struct session *s = x->c->session;
+    const uint64_t *found = digest_map_get(&x->by_key, key);
+    struct block *b = found ? &x->blocks[*found] : NULL;
+    if (!b || b->state == BLOCK_DONE)
+        return;
+    x->n_sent -= b->state == BLOCK_SENT;
+    x->n_waiting -= b->state == BLOCK_WAITS;
+    b->state = BLOCK_DONE;
+    pthread_mutex_lock(&s->mutex);
+    s->nodes[x->node].ran += b->n;
+    pthread_mutex_unlock(&s->mutex);
+    progress_cached(s->progress, x->node, b->n);
+}
+
+/* A pack that is bad is removed: its block is then found to have died. */
+static enum err_code take_in(struct errand *x, const struct digest *key, struct err *e)
+{
+    struct session *s = x->c->session;
+    struct pack_result r;
+    struct err bad = {0};
+    char *path = path_of(x, key, ".pack");
+    FILE *f = fopen(path, "rbe");
+    if (!f)
+        return OK; /* next time */
+    enum err_code code = store_unpack(&r, s->store, f, path, &bad);
+    fclose(f);
+    if (code && code != ERR_CORRUPT && code != ERR_INPUT && code != ERR_UNSUPPORTED) {
+        if (e)
+            *e = bad;
+        return err_up(e, code);
+    }
+    if (code)
+        progress_note(s->progress, "%s: %s", node_of(x)->name, bad.message);
+    else {
+        unlink(path_of(x, key, ".in"));
+        set_done(x, key);
+    }
+    unlink(path);
+    return OK;
+}
+
+static enum err_code op_failed(struct errand *x, const struct digest *key, struct err *e)
+{
+    struct span text;
+    enum err_code code =
+        os_read_file(&text, &x->w.arena, path_of(x, key, ".failed"), LOG_BYTES, e);
+    unlink(path_of(x, key, ".failed"));
+    return code ? err_up(e, code) : err_fail(e, ERR_FAILED, "%s", (const char *)text.data);
+}
+
+/* Everything that lies there. */
+static enum err_code take_all(struct errand *x, struct err *e)
+{
+    DIR *dir = opendir(x->folder);
+    struct dirent *entry;
+    enum err_code code =
+        dir ? OK : err_fail(e, ERR_IO, "cannot read %s: %s", x->folder, strerror(errno));
+    while (!code && (entry = readdir(dir)) && !session_interrupted(x->c->session)) {
+        struct digest key;
+        size_t n = strlen(entry->d_name);
+        if (n < 2 * DIGEST_SIZE || !errand_parse_key(&key, entry->d_name))
+            continue;
+        const char *ending = entry->d_name + 2 * DIGEST_SIZE;
+        if (!strcmp(ending, ".pack"))
+            code = take_in(x, &key, e);
+        else if (!strcmp(ending, ".failed"))
+            code = op_failed(x, &key, e);
+        arena_reset(&x->w.arena);
+    }
+    if (dir)
+        closedir(dir);
+    return err_up(e, code);
+}
+
+/* ---- what died ---- */
+
+/* The last line that a worker wrote. */
+static const char *worker_said(struct errand *x, const struct block *b)
+{
+    struct span text;
+    char *path = arena_printf(&x->w.arena, "%s/%s.log", x->folder, b->id);
+    if (os_read_file(&text, &x->w.arena, path, LOG_BYTES, NULL))
+        return "nothing";
+    char *line = (char *)text.data;
+    size_t n = text.len;
+    while (n && line[n - 1] == '\n')
+        line[--n] = 0;
+    char *last = strrchr(line, '\n');
+    return n ? last ? last + 1 : line : "nothing";
+}
+
+/* Given again, or given up. */
+static enum err_code block_died(struct errand *x, struct block *b, const struct slurm_job *job,
+                                struct err *e)
+{
+    struct session *s = x->c->session;
+    const char *state = job ? job->state : "unknown to squeue", *reason = job ? job->reason : "";
+    const char *how = !*reason || !strcmp(reason, "None")
+                          ? state
+                          : arena_printf(&x->w.arena, "%s (%s)", state, reason);
+    b->attempts -= b->attempts && !strcmp(state, "PREEMPTED");
+    if (b->attempts >= x->c->profile.attempts)
+        return err_fail(e, ERR_FAILED,
+                        "Slurm was given a block %u times, last as job %s, which ended as %s; it "
+                        "said: %.300s",
+                        b->attempts, b->id, how, worker_said(x, b));
+    progress_note(s->progress, "%s: job %s ended as %s, given again; it said: %.200s",
+                  node_of(x)->name, b->id, how, worker_said(x, b));
+    b->state = BLOCK_WAITS;
+    b->gone_ns = 0;
+    x->n_sent--;
+    x->n_waiting++;
+    return OK;
+}
+
+static enum err_code find_dead(struct errand *x, const struct slurm_job *jobs, size_t n_jobs,
+                               struct err *e)
+{
+    struct name_map by_id = {0};
+    enum err_code code = OK;
+    uint64_t now = os_monotonic_ns();
+    for (size_t i = 0; i < n_jobs; i++)
+        name_map_put(&by_id, jobs[i].id, i, NULL);
+    for (size_t k = 0; k < x->n && !code; k++) {
+        struct block *b = &x->blocks[k];
+        if (b->state != BLOCK_SENT)
+            continue;
+        const uint64_t *found = name_map_get(&by_id, b->id);
+        const struct slurm_job *job = found ? &jobs[*found] : NULL;
+        if (job && !job->over) {
+            b->gone_ns = 0;
+            continue;
+        }
+        if (!b->gone_ns)
+            b->gone_ns = now;
+        bool late = !job || !strcmp(job->state, "COMPLETED");
+        if (!late || now - b->gone_ns > GRACE_S * 1000000000ull)
+            code = block_died(x, b, job, e);
+    }
+    name_map_free(&by_id);
+    return err_up(e, code);
+}
+
+enum err_code errand_look(struct errand *x, const struct slurm_job *jobs, size_t n_jobs,
+                          struct err *e)
+{
+    enum err_code code = take_all(x, e);
+    if (!code)
+        code = find_dead(x, jobs, n_jobs, e);
+    arena_reset(&x->w.arena);
+    return err_up(e, code);
+}
+
+bool errand_is_over(const struct errand *x)
+{
+    return x->cut && !x->n_waiting && !x->n_sent;
+}
+
+/* ---- what is sent ---- */
+
+static void add_words(const char **argv, size_t *n, const char *const *words)
+{
+    while (words && *words && *n < ARGUMENTS - 1)
+        argv[(*n)++] = *words++;
+}
+
+static void add_option(const char **argv, size_t *n, const char *option, const char *value)
+{
+    if (value)
+        add_words(argv, n, (const char *const[]){option, value, NULL});
+}
+
+/* Blocks of one batch; their indices are in `which`. */
+static enum err_code submit(struct errand *x, const size_t *which, size_t n, struct err *e)
+{
+    const struct cluster *c = x->c;
+    const struct profile *p = &c->profile;
+    const struct node_resources *own = &node_of(x)->resources;
+    struct arena *a = &x->w.arena;
+    const char *argv[ARGUMENTS] = {"sbatch", "--parsable", "--no-requeue"};
+    size_t m = 3;
+    struct buf list = {0};
+    char hex[DIGEST_HEX], *id, *batch = arena_printf(a, "%u", x->batches);
+    for (size_t k = 0; k < n; k++)
+        buf_printf(&list, "%s\n", digest_hex(hex, &x->blocks[which[k]].key));
+    enum err_code code = out_file_write(arena_printf(a, "%s/%s.list", x->folder, batch), list.data,
+                                        list.len, e);
+    buf_free(&list);
+    if (code)
+        return err_up(e, code);
+    const char *partition = own->gpus && p->gpu_partition ? p->gpu_partition : p->partition;
+    add_option(argv, &m, "--job-name",
+               arena_printf(a, "%s%.16s-%s", c->prefix, digest_hex(hex, key_of(x)), batch));
+    add_option(argv, &m, "--output", arena_printf(a, "%s/%%A_%%a.log", x->folder));
+    add_option(argv, &m, "--array", arena_printf(a, "0-%zu", n - 1));
+    add_option(argv, &m, "--partition", partition);
+    add_option(argv, &m, "--cpus-per-task", own->cpus ? own->cpus : p->resources.cpus);
+    add_option(argv, &m, "--mem", own->memory ? own->memory : p->resources.memory);
+    add_option(argv, &m, "--time", own->time ? own->time : p->resources.time);
+    if (own->gpus)
+        add_option(argv, &m, "--gres", arena_printf(a, "gpu:%s", own->gpus));
+    add_words(argv, &m, p->options);
+    argv[m++] = arena_printf(a, "%s/worker.sh", c->dir);
+    add_words(argv, &m, c->command);
+    add_words(argv, &m, (const char *const[]){node_of(x)->name, "--folder", x->folder, "--batch",
+                                              batch, NULL});
+    x->batches++; /* also if it fails: it may have been heard all the same */
+    code = slurm_submit(&id, a, argv, e);
+    if (code)
+        return err_up(e, code);
+    c->submitted(c->arg, id);
+    for (size_t k = 0; k < n; k++) {
+        struct block *b = &x->blocks[which[k]];
+        b->id = arena_printf(&x->arena, "%s_%zu", id, k);
+        b->state = BLOCK_SENT;
+        b->attempts++;
+    }
+    x->n_waiting -= n;
+    x->n_sent += n;
+    return OK;
+}
+
+static enum err_code submit_waiting(struct errand *x, struct err *e)
+{
+    size_t which[ARRAY], n = 0;
+    for (size_t k = 0; k < x->n && n < ARRAY; k++)
+        if (x->blocks[k].state == BLOCK_WAITS)
+            which[n++] = k;
+    if (!n)
+        return OK;
+    struct err refused = {0};
+    if (!submit(x, which, n, &refused)) {
+        x->refused = 0;
+        return OK;
+    }
+    if (++x->refused < x->c->profile.attempts) {
+        progress_note(x->c->session->progress, "%s: %s", node_of(x)->name, refused.message);
+        return OK; /* slurmctld may be away for a while */
+    }
+    return err_fail(e, ERR_FAILED, "%s", refused.message);
+}
+
+static void show(struct errand *x)
+{
+    char text[60];
+    snprintf(text, sizeof text, "Slurm has %zu of %zu block%s", x->n_sent, x->n,
+             x->n == 1 ? "" : "s");
+    progress_op(x->c->session->progress, x->node, 0, 0, text);
+}
+
+enum err_code errand_send(struct errand *x, struct err *e)
+{
+    enum err_code code = OK;
+    while (!x->cut && x->n_waiting < ARRAY && x->n_sent + x->n_waiting < x->c->profile.most &&
+           !code && !session_interrupted(x->c->session)) {
+        code = errand_cut_next(x, e);
+        arena_reset(&x->w.arena);
+    }
+    if (!code && !session_interrupted(x->c->session))
+        code = submit_waiting(x, e);
+    arena_reset(&x->w.arena);
+    show(x);
+    return err_up(e, code);
+}
+
+/* ---- beginning and end ---- */
+
+/* A task of batch N that an earlier master submitted. */
+static void adopt(struct errand *x, const struct slurm_job *job, unsigned batch)
+{
+    struct span text;
+    struct digest key;
+    const char *task = strchr(job->id, '_');
+    size_t line = task ? strtoul(task + 1, NULL, 10) : 0, at = line * (2 * DIGEST_SIZE + 1);
+    char *path = arena_printf(&x->w.arena, "%s/%u.list", x->folder, batch);
+    if (os_read_file(&text, &x->w.arena, path, LOG_BYTES, NULL) ||
+        at + 2 * DIGEST_SIZE > text.len || !errand_parse_key(&key, (const char *)text.data + at))
+        return;
+    x->adopted_ids[x->n_adopted] = arena_strdup(&x->arena, job->id);
+    digest_map_put(&x->adopted, &key, x->n_adopted++, NULL);
+    x->c->submitted(x->c->arg, job->id);
+}
+
+static void adopt_all(struct errand *x, const struct slurm_job *jobs, size_t n_jobs)
+{
+    char hex[DIGEST_HEX];
+    char *prefix =
+        arena_printf(&x->arena, "%s%.16s-", x->c->prefix, digest_hex(hex, key_of(x)));
+    x->adopted_ids = arena_array(&x->arena, const char *, n_jobs + 1);
+    for (size_t i = 0; i < n_jobs; i++)
+        if (!jobs[i].over && !strncmp(jobs[i].name, prefix, strlen(prefix)))
+            adopt(x, &jobs[i], (unsigned)strtoul(jobs[i].name + strlen(prefix), NULL, 10));
+    struct os_stat st;
+    while (!os_stat(&st, arena_printf(&x->w.arena, "%s/%u.list", x->folder, x->batches), NULL))
+        x->batches++;
+}
+
+/* Whether the whole node came back before this errand began. */
+static bool is_there(struct errand *x)
+{
+    struct action_result made;
+    struct store *s = x->c->session->store;
+    const struct op *op = node_of(x)->op;
+    return action_find(&made, &x->w.arena, s, op, key_of(x));
+}
+
+enum err_code errand_open(struct errand **out, const struct cluster *c, uint32_t i,
+                          const struct slurm_job *jobs, size_t n_jobs, struct err *e)
+{
+    struct errand *x = must_calloc(1, sizeof *x);
+    char hex[DIGEST_HEX];
+    x->c = c;
+    x->node = i;
+    x->w = (struct worker){.s = c->session, .batch = store_batch_new(c->session->store)};
+    x->folder = arena_printf(&x->arena, "%s/%s", c->dir, digest_hex(hex, key_of(x)));
+    *out = x;
+    enum err_code code = os_mkdirs(x->folder, e);
+    if (!code)
+        code = take_all(x, e);
+    if (!code && is_there(x))
+        x->cut = true;
+    else if (!code) {
+        adopt_all(x, jobs, n_jobs);
+        code = errand_pack_inputs(x, e);
+        if (!code && node_of(x)->op->node == OP_MAP)
+            code = errand_cut_open(x, e);
+        x->cut = node_of(x)->op->node != OP_MAP;
+    }
+    arena_reset(&x->w.arena);
+    return err_up(e, code);
+}
+
+void errand_close(struct errand *x)
+{
+    if (!x)
+        return;
+    errand_cut_close(x);
+    store_batch_free(x->w.batch);
+    arena_free(&x->w.arena);
+    digest_map_free(&x->by_key);
+    digest_map_free(&x->adopted);
+    free(x->blocks);
+    arena_free(&x->arena);
+    free(x);
+}
+
+void errand_clean(struct errand *x)
+{
+    os_remove_tree(x->folder);
+}

@@ -1,0 +1,52 @@
+/* A node that a cluster computes: its blocks on their way there and back. A block is some elements
+ * of a map, or all of a chain or task; its name is the key of the action that computes it, so that a
+ * master that comes back after a crash finds what it sent. Files, in FOLDER/KEY-OF-THE-NODE/:
+ *
+ *     inputs.pack    what all blocks read: refs in/PORT.NUMBER lead to it
+ *     KEY.in         the elements of a block, a pack; ref in/0.0
+ *     N.list         the keys of batch N, one in a line: the tasks of one job array
+ *     KEY.pack       what a worker made: its actions, their outputs and traces
+ *     KEY.failed     why an op failed for good, in place of a pack
+ *     KEY.store      of a chain: its segments, so that who is given it again goes on from there
+ *     JOB.log        what a worker said
+ *
+ * Belongs to one thread. */
+#ifndef ENGINE_ERRAND_H
+#define ENGINE_ERRAND_H
+
+#include "engine/cluster/profile.h"
+#include "engine/cluster/slurm.h"
+#include "engine/node/node.h"
+
+struct cluster {
+    struct session *session;
+    struct profile profile;
+    const char *dir;            /* of the nodes' folders */
+    const char *prefix;         /* of the names of all jobs of this dir */
+    const char *const *command; /* of a worker, up to the node: "PROGRAM", "work", ..., "JOB" */
+    /* Each array or job that was submitted, or found again; called before the errand goes on. */
+    void (*submitted)(void *arg, const char *id);
+    void *arg;
+};
+
+struct errand;
+/* `jobs`: all that squeue lists now. What earlier masters left is taken in or found again. */
+enum err_code errand_open(struct errand **out, const struct cluster *c, uint32_t i,
+                          const struct slurm_job *jobs, size_t n_jobs, struct err *e);
+void errand_close(struct errand *x); /* the folder stays */
+/* Cuts blocks and submits them, as many as may be there at once. */
+enum err_code errand_send(struct errand *x, struct err *e);
+/* Takes in what came back, and finds out what died; `jobs` were listed before. ERR_FAILED: a block
+ * died too often, or the op failed; the message says why. */
+enum err_code errand_look(struct errand *x, const struct slurm_job *jobs, size_t n_jobs,
+                          struct err *e);
+bool errand_is_over(const struct errand *x);
+/* Nobody needs its folder any more. */
+void errand_clean(struct errand *x);
+
+/* A key as the names of files begin with it, and as lists have it. */
+bool errand_parse_key(struct digest *key, const char *hex);
+
+#define ERRAND_INPUT "in/%zu.%zu" /* port, number */
+
+#endif

@@ -1,0 +1,247 @@
+/* What goes to the workers. The elements that are missing are cut into blocks by windows of
+ * positions that depend on the input alone, and a window takes its leaves whole (map_tree.h): who
+ * cuts again after a crash gets the same blocks, and what comes back has the actions of leaves. */
+#include "engine/cluster/errand_internal.h"
+
+#include "base/buf.h"
+#include "base/io/out_file.h"
+#include "base/os.h"
+#include "engine/node/chain_resume.h"
+#include "engine/node/element_reuse.h"
+#include "store/pack/pack.h"
+
+#include <string.h>
+
+enum { BLOCKS = 64, LEAST = 32, MOST = 2048, IDS = 4096 };
+
+static const struct op *op_of(const struct errand *x)
+{
+    return x->c->session->job->nodes[x->node].op;
+}
+
+static struct node_run *run_of(const struct errand *x)
+{
+    return &x->c->session->nodes[x->node];
+}
+
+static uint64_t window_of(uint64_t elements)
+{
+    uint64_t n = LEAST;
+    while (n < MOST && n * BLOCKS < elements)
+        n *= 2;
+    return n;
+}
+
+enum err_code errand_cut_open(struct errand *x, struct err *e)
+{
+    struct node_run *r = run_of(x);
+    if (op_of(x)->node != OP_MAP || !r->inputs[0].n)
+        return OK;
+    uint64_t block = x->c->profile.block;
+    x->window = block ? block : window_of(r->elements);
+    if (op_of(x)->reuse && node_prepare(&x->w, x->node, NULL))
+        return OK; /* here it will be told why */
+    enum err_code code = collection_open(&x->input, x->c->session->store, r->inputs[0].ids, e);
+    if (!code)
+        code = map_tree_new(&x->tree, &x->w, x->node, e);
+    return err_up(e, code);
+}
+
+void errand_cut_close(struct errand *x)
+{
+    map_tree_free(x->tree, op_of(x));
+    if (x->input)
+        collection_close(x->input);
+}
+
+/* One more block, unless it was found again. */
+static void add_block(struct errand *x, const struct digest *key, uint64_t n)
+{
+    const uint64_t *adopted = digest_map_get(&x->adopted, key);
+    struct block b = {.key = *key, .n = n};
+    if (adopted) {
+        b.id = x->adopted_ids[*adopted];
+        b.state = BLOCK_SENT;
+        x->n_sent++;
+    } else {
+        x->n_waiting++;
+    }
+    x->blocks = vec_grow(x->blocks, &x->cap, x->n + 1, sizeof *x->blocks);
+    x->blocks[x->n] = b;
+    digest_map_put(&x->by_key, key, x->n++, NULL);
+}
+
+/* Whether an element has to run. */
+static bool is_missing(struct errand *x, const struct digest *id)
+{
+    struct session *s = x->c->session;
+    struct arena *a = &x->w.arena;
+    struct arena_mark mark = arena_mark(a);
+    struct action_result made;
+    struct reuse_origin origin;
+    struct span witness;
+    struct key key;
+    bool there = !node_element_key(&key, s, a, x->node, id, NULL) &&
+                 !action_read(&made, a, s->store, op_of(x), &key.digest, NULL) &&
+                 action_is_whole(s->store, op_of(x), &made);
+    if (!there)
+        there = reuse_element(&made, &origin, &witness, &x->w, x->node, id);
+    arena_release(a, mark);
+    return !there;
+}
+
+/* The leaf at a position, or what stands for one where the input has no blocks. */
+static enum err_code leaf_at(struct collection_block *out, struct errand *x, uint64_t at,
+                             struct err *e)
+{
+    if (collection_depth(x->input))
+        return err_up(e, collection_block(out, x->input, 0, at, e));
+    out->first = at - at % x->window;
+    uint64_t left = collection_count(x->input) - out->first;
+    out->n = left < x->window ? left : x->window;
+    return OK;
+}
+
+static enum err_code add_missing(struct collection_builder *b, uint64_t *n, struct errand *x,
+                                 const struct collection_block *leaf, struct err *e)
+{
+    struct digest *ids = arena_array(&x->w.arena, struct digest, IDS);
+    enum err_code code = OK;
+    for (uint64_t from = leaf->first, end = from + leaf->n; from < end && !code; from += IDS) {
+        uint64_t m = end - from < IDS ? end - from : IDS;
+        code = collection_ids(ids, x->input, from, m, e);
+        for (uint64_t k = 0; k < m && !code; k++)
+            if (is_missing(x, &ids[k])) {
+                code = collection_builder_add(b, &ids[k], e);
+                ++*n;
+            }
+    }
+    return err_up(e, code);
+}
+
+/* The missing elements of the next window that has any. */
+static enum err_code add_window(struct collection_builder *b, uint64_t *n, struct errand *x,
+                                struct err *e)
+{
+    uint64_t count = collection_count(x->input), window = UINT64_MAX;
+    while ((x->at = map_tree_skip(x->tree, x->at)) < count) {
+        struct collection_block leaf;
+        enum err_code code = leaf_at(&leaf, x, x->at, e);
+        if (code)
+            return err_up(e, code);
+        if (*n && leaf.first / x->window != window)
+            return OK;
+        window = leaf.first / x->window;
+        if ((code = add_missing(b, n, x, &leaf, e)))
+            return err_up(e, code);
+        x->at = leaf.first + leaf.n;
+    }
+    x->cut = true;
+    return OK;
+}
+
+/* ---- packs ---- */
+
+static enum err_code write_pack(struct errand *x, const char *name,
+                                const struct pack_contents *what, struct err *e)
+{
+    struct out_file file = {0};
+    struct pack_result packed;
+    enum err_code code = out_file_open(&file, &x->w.arena, os_join(&x->w.arena, x->folder, name), e);
+    if (!code)
+        code = store_pack(&packed, x->c->session->store, file.f, what, e);
+    code = out_file_close(&file, code, e);
+    return err_up(e, code);
+}
+
+static enum err_code pack_block(struct errand *x, const struct digest *elements,
+                                const struct digest *key, struct err *e)
+{
+    char hex[DIGEST_HEX];
+    struct pack_root root = {arena_printf(&x->w.arena, ERRAND_INPUT, (size_t)0, (size_t)0),
+                             *elements};
+    struct pack_contents what = {.roots = &root, .n_roots = 1};
+    return err_up(e, write_pack(x, arena_printf(&x->w.arena, "%s.in", digest_hex(hex, key)), &what, e));
+}
+
+enum err_code errand_cut_next(struct errand *x, struct err *e)
+{
+    struct session *s = x->c->session;
+    struct arena *a = &x->w.arena;
+    struct digest elements;
+    struct key key;
+    uint64_t n = 0;
+    if (!x->input) {
+        x->cut = true;
+        return OK;
+    }
+    struct collection_builder *b =
+        collection_builder_new(x->w.batch, collection_element_kind(x->input));
+    enum err_code code = add_window(b, &n, x, e);
+    if (!code && n)
+        code = collection_builder_finish(&elements, b, e);
+    collection_builder_free(b);
+    if (code || !n)
+        return err_up(e, code);
+    code = node_element_key(&key, s, a, x->node, &elements, e);
+    if (!code && !digest_map_get(&x->adopted, &key.digest)) {
+        /* A pack is made of what is stored. */
+        code = committer_append(s->commit, x->w.batch, e);
+        if (!code)
+            code = committer_flush(s->commit, e);
+        if (!code)
+            code = pack_block(x, &elements, &key.digest, e);
+    }
+    if (!code)
+        add_block(x, &key.digest, n);
+    return err_up(e, code);
+}
+
+/* The segments of a chain that are done go along. */
+static enum err_code add_segments(struct pack_contents *what, struct pack_root *roots,
+                                  struct errand *x, struct err *e)
+{
+    struct chain chain;
+    size_t n_outputs = op_count_outputs(op_of(x));
+    struct digest *outputs = arena_array(&x->w.arena, struct digest, n_outputs);
+    enum err_code code = chain_open(&chain, &x->w, x->node, outputs, e);
+    if (code)
+        return err_up(e, code);
+    if (chain.reused && !(code = chain_adopt(x->w.batch, &chain, e)) &&
+        !(code = committer_append(x->c->session->commit, x->w.batch, e)))
+        code = committer_flush(x->c->session->commit, e);
+    for (size_t k = 0; chain.done && k < n_outputs; k++)
+        if (!digest_is_zero(&outputs[k]))
+            roots[what->n_roots++] = (struct pack_root){NULL, outputs[k]};
+    if (chain.done) {
+        what->actions = arena_memdup(&x->w.arena, &chain.segments[chain.done - 1].key,
+                                     sizeof(struct digest));
+        what->n_actions = 1;
+    }
+    run_of(x)->elements = chain.n;
+    add_block(x, &run_of(x)->key.digest, chain.n - chain.done);
+    chain_close(&chain);
+    return err_up(e, code);
+}
+
+enum err_code errand_pack_inputs(struct errand *x, struct err *e)
+{
+    struct node_run *r = run_of(x);
+    const struct op *op = op_of(x);
+    struct arena *a = &x->w.arena;
+    size_t n = op_count_inputs(op), n_ids = 0;
+    for (size_t p = 0; p < n; p++)
+        n_ids += r->inputs[p].n;
+    struct pack_root *roots = arena_array(a, struct pack_root, n_ids + op_count_outputs(op) + 1);
+    struct pack_contents what = {.roots = roots};
+    for (size_t p = op->node == OP_MAP; p < n; p++)
+        for (size_t k = 0; k < r->inputs[p].n; k++)
+            roots[what.n_roots++] =
+                (struct pack_root){arena_printf(a, ERRAND_INPUT, p, k), r->inputs[p].ids[k]};
+    enum err_code code = OK;
+    if (op->node == OP_CHAIN)
+        code = add_segments(&what, roots, x, e);
+    else if (op->node == OP_TASK)
+        add_block(x, &r->key.digest, 1);
+    return err_up(e, code ? code : write_pack(x, "inputs.pack", &what, e));
+}

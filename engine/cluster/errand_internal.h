@@ -1,0 +1,48 @@
+/* What the parts of an errand share: cutting (errand_cut.c), sending and coming back (errand.c). */
+#ifndef ENGINE_ERRAND_INTERNAL_H
+#define ENGINE_ERRAND_INTERNAL_H
+
+#include "base/map.h"
+#include "engine/cluster/errand.h"
+#include "engine/node/map_tree.h"
+#include "store/collection/collection.h"
+
+struct block {
+    struct digest key;
+    uint64_t n; /* elements; of a chain: segments */
+    enum { BLOCK_WAITS, BLOCK_SENT, BLOCK_DONE } state;
+    unsigned attempts;
+    const char *id;   /* of its job */
+    uint64_t gone_ns; /* since when Slurm does not know it, or calls it complete; 0: it does */
+};
+
+struct errand {
+    const struct cluster *c;
+    uint32_t node;
+    const char *folder;
+    struct worker w; /* its arena is of one step */
+    struct arena arena;
+    struct block *blocks;
+    size_t n, cap, n_waiting, n_sent;
+    struct digest_map by_key;   /* -> index of the block */
+    struct digest_map adopted;  /* keys that an earlier master sent -> index of ids */
+    const char **adopted_ids;
+    size_t n_adopted;
+    unsigned batches;
+    unsigned refused; /* times that sbatch failed in a row */
+    /* Maps. */
+    struct collection *input;
+    struct map_tree *tree;
+    uint64_t at, window;
+    bool cut; /* no more blocks to come */
+};
+
+/* errand_cut.c; the rest is in errand.c. */
+enum err_code errand_cut_open(struct errand *x, struct err *e);
+void errand_cut_close(struct errand *x);
+/* The next block, if there is one more: x->cut says. */
+enum err_code errand_cut_next(struct errand *x, struct err *e);
+/* What all blocks read. */
+enum err_code errand_pack_inputs(struct errand *x, struct err *e);
+
+#endif

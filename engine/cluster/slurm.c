@@ -1,0 +1,107 @@
+/* See slurm.h. */
+#include "engine/cluster/slurm.h"
+
+#include "base/buf.h"
+#include "base/io/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { LIMIT_MS = 60000, CANCEL_AT_ONCE = 500 };
+
+static enum err_code read_back(char **out, struct arena *a, int fd, struct err *e)
+{
+    struct buf b = {0};
+    char part[4096];
+    ssize_t n = lseek(fd, 0, SEEK_SET) ? -1 : 0;
+    while (n >= 0 && (n = read(fd, part, sizeof part)) > 0)
+        buf_add(&b, part, (size_t)n);
+    buf_puts(&b, "");
+    *out = buf_text(&b, a);
+    return n < 0 ? err_fail(e, ERR_IO, "cannot read what Slurm said: %s", strerror(errno)) : OK;
+}
+
+/* What it writes to standard output is in *out. */
+static enum err_code run(char **out, struct arena *a, const char *const *argv, struct err *e)
+{
+    struct process_end end;
+    int fd = memfd_create("slurm", MFD_CLOEXEC);
+    struct process p = {.argv = argv, .in = -1, .out = fd, .limit_ms = LIMIT_MS};
+    enum err_code code = fd < 0 ? err_fail(e, ERR_IO, "cannot hear Slurm: %s", strerror(errno))
+                                : process_run(&end, a, &p, e);
+    if (!code && end.status)
+        code = err_fail(e, ERR_IO, "%s ended with status %d: %.300s", argv[0], end.status,
+                        end.errors);
+    if (!code)
+        code = read_back(out, a, fd, e);
+    if (fd >= 0)
+        close(fd);
+    return err_up(e, code);
+}
+
+/* Of all states, those that a job does not leave. */
+static bool is_over(const char *state)
+{
+    static const char *const over[] = {"COMPLETED",     "FAILED",    "CANCELLED", "TIMEOUT",
+                                       "NODE_FAIL",     "PREEMPTED", "BOOT_FAIL", "DEADLINE",
+                                       "OUT_OF_MEMORY", "REVOKED"};
+    for (size_t i = 0; i < sizeof over / sizeof *over; i++)
+        if (!strcmp(state, over[i]))
+            return true;
+    return false;
+}
+
+enum err_code slurm_list(struct slurm_job **jobs, size_t *n, struct arena *a, const char *prefix,
+                         struct err *e)
+{
+    static const char *const argv[] = {"squeue", "--me",   "--noheader",       "--array", "--states",
+                                       "all",    "--format", "%i|%T|%r|%j", NULL};
+    char *text;
+    enum err_code code = run(&text, a, argv, e);
+    *n = 0;
+    if (code)
+        return err_up(e, code);
+    size_t lines = 1;
+    for (const char *p = text; *p; p++)
+        lines += *p == '\n';
+    *jobs = arena_array(a, struct slurm_job, lines);
+    for (char *line = text; line && *line;) {
+        char *row = strsep(&line, "\n");
+        struct slurm_job job = {.id = strsep(&row, "|"), .state = strsep(&row, "|")};
+        job.reason = strsep(&row, "|");
+        job.name = row;
+        if (!row || strncmp(row, prefix, strlen(prefix)))
+            continue;
+        job.over = is_over(job.state);
+        (*jobs)[(*n)++] = job;
+    }
+    return OK;
+}
+
+enum err_code slurm_submit(char **id, struct arena *a, const char *const *argv, struct err *e)
+{
+    enum err_code code = run(id, a, argv, e);
+    if (!code) /* "ID", or "ID;CLUSTER" */
+        (*id)[strspn(*id, "0123456789")] = 0;
+    if (!code && !**id)
+        code = err_fail(e, ERR_IO, "sbatch did not say the number of the job");
+    return err_up(e, code);
+}
+
+enum err_code slurm_cancel(const char *const *ids, size_t n, struct err *e)
+{
+    enum err_code code = OK;
+    for (size_t from = 0; from < n && !code; from += CANCEL_AT_ONCE) {
+        struct arena a = {0};
+        const char *argv[CANCEL_AT_ONCE + 3] = {"scancel", "--quiet"};
+        char *said;
+        for (size_t i = from; i < n && i < from + CANCEL_AT_ONCE; i++)
+            argv[2 + i - from] = ids[i];
+        code = run(&said, &a, argv, e);
+        arena_free(&a);
+    }
+    return err_up(e, code);
+}

@@ -1,0 +1,189 @@
+/* See parcel.h. */
+#include "engine/run/parcel.h"
+
+#include "base/buf.h"
+#include "engine/cache/trace.h"
+#include "engine/node/chain_resume.h"
+#include "store/collection/collection.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+static const struct op *op_of(const struct parcel *p)
+{
+    return p->work.s->job->nodes[p->node].op;
+}
+
+void parcel_open(struct parcel *p, struct session *s, uint32_t i)
+{
+    *p = (struct parcel){.work = {.s = s}, .node = i};
+}
+
+void parcel_close(struct parcel *p)
+{
+    arena_free(&p->work.arena);
+    arena_free(&p->arena);
+    free(p->roots);
+    free(p->actions);
+    free(p->traces);
+    digest_map_free(&p->is_action);
+}
+
+static void add_root(struct parcel *p, const struct digest *id)
+{
+    if (digest_is_zero(id))
+        return;
+    p->roots = vec_grow(p->roots, &p->cap_roots, p->n_roots + 1, sizeof *p->roots);
+    p->roots[p->n_roots++] = (struct pack_root){NULL, *id};
+}
+
+static void add_action(struct parcel *p, const struct digest *key)
+{
+    bool added;
+    digest_map_put(&p->is_action, key, 1, &added);
+    if (!added)
+        return;
+    p->actions = vec_grow(p->actions, &p->cap_actions, p->n_actions + 1, sizeof *p->actions);
+    p->actions[p->n_actions++] = *key;
+}
+
+static void add_trace(struct parcel *p, const struct digest *key)
+{
+    p->traces = vec_grow(p->traces, &p->cap_traces, p->n_traces + 1, sizeof *p->traces);
+    p->traces[p->n_traces++] = *key;
+}
+
+/* One that leads to an action of the parcel, and that of the action which ran. */
+static enum err_code visit_trace(void *arg, const struct digest *key, struct span value,
+                                 struct err *e)
+{
+    struct parcel *p = arg;
+    struct trace t;
+    arena_reset(&p->work.arena);
+    if (!trace_parse(&t, &p->work.arena, value) || !digest_map_get(&p->is_action, &t.action))
+        return OK;
+    add_trace(p, key);
+    if (!digest_is_zero(&t.made_by))
+        add_trace(p, &t.made_by);
+    return OK;
+}
+
+/* Of an element of a map or a block of its input; with what it gave, if that is wanted. */
+static enum err_code add_part(struct parcel *p, const struct digest *id, bool outputs,
+                              struct err *e)
+{
+    struct session *s = p->work.s;
+    struct action_result made;
+    struct key key;
+    arena_reset(&p->work.arena);
+    enum err_code code = node_element_key(&key, s, &p->work.arena, p->node, id, e);
+    if (code)
+        return err_up(e, code);
+    add_action(p, &key.digest);
+    if (!outputs || action_read(&made, &p->work.arena, s->store, op_of(p), &key.digest, NULL))
+        return OK;
+    for (size_t r = 0; r < op_count_outputs(op_of(p)); r++)
+        for (size_t k = 0; k < made.outputs[r].n; k++)
+            add_root(p, &made.outputs[r].ids[k]);
+    return OK;
+}
+
+/* Of the lower depths. */
+static enum err_code add_blocks(struct parcel *p, struct collection *c, unsigned depths,
+                                struct err *e)
+{
+    enum err_code code = OK;
+    for (unsigned d = 0; d < depths && d < collection_depth(c) && !code; d++)
+        for (uint64_t at = 0; at < collection_count(c) && !code;) {
+            struct collection_block block;
+            code = collection_block(&block, c, d, at, e);
+            if (!code)
+                code = add_part(p, &block.id, false, e);
+            at = block.first + block.n;
+        }
+    return err_up(e, code);
+}
+
+enum { ELEMENTS = 1024 };
+
+static enum err_code add_elements(struct parcel *p, struct collection *c, bool outputs,
+                                  struct err *e)
+{
+    struct digest ids[ELEMENTS];
+    uint64_t count = collection_count(c);
+    enum err_code code = OK;
+    for (uint64_t from = 0; from < count && !code; from += ELEMENTS) {
+        uint64_t n = count - from < ELEMENTS ? count - from : ELEMENTS;
+        code = collection_ids(ids, c, from, n, e);
+        for (uint64_t k = 0; k < n && !code; k++)
+            code = add_part(p, &ids[k], outputs, e);
+    }
+    return err_up(e, code);
+}
+
+/* Elements and blocks of a map, all or those whose actions do not name the map's collections. */
+static enum err_code add_parts(struct parcel *p, bool whole, struct err *e)
+{
+    const struct node_run *r = &p->work.s->nodes[p->node];
+    struct collection *c;
+    if (!r->inputs[0].n)
+        return OK;
+    enum err_code code = collection_open(&c, p->work.s->store, r->inputs[0].ids, e);
+    if (code)
+        return err_up(e, code);
+    code = add_blocks(p, c, whole ? UINT_MAX : 1, e);
+    if (!code)
+        code = add_elements(p, c, !whole, e);
+    collection_close(c);
+    return err_up(e, code);
+}
+
+enum err_code parcel_name(struct digest *name, struct parcel *p, struct err *e)
+{
+    struct session *s = p->work.s;
+    struct chain chain;
+    *name = s->nodes[p->node].key.digest;
+    add_action(p, name);
+    if (op_of(p)->node != OP_CHAIN)
+        return OK;
+    size_t n = op_count_outputs(op_of(p));
+    enum err_code code =
+        chain_open(&chain, &p->work, p->node, arena_array(&p->arena, struct digest, n), e);
+    if (code)
+        return err_up(e, code);
+    if (chain.n)
+        *name = chain.segments[chain.n - 1].key;
+    add_action(p, name);
+    chain_close(&chain);
+    return OK;
+}
+
+enum err_code parcel_fill(struct parcel *p, bool whole, struct err *e)
+{
+    struct session *s = p->work.s;
+    enum err_code code = OK;
+    for (size_t k = 0; whole && k < op_count_outputs(op_of(p)); k++)
+        add_root(p, &s->nodes[p->node].outputs[k]);
+    if (op_of(p)->node == OP_MAP)
+        code = add_parts(p, whole, e);
+    return err_up(e, code ? code : store_each_trace(s->store, visit_trace, p, e));
+}
+
+void parcel_contents(struct pack_contents *out, struct parcel *p)
+{
+    const struct node_run *r = &p->work.s->nodes[p->node];
+    size_t n = op_of(p)->node == OP_SOURCE ? 0 : op_count_inputs(op_of(p)), n_base = 0;
+    *out = (struct pack_contents){.roots = p->roots,
+                                  .n_roots = p->n_roots,
+                                  .actions = p->actions,
+                                  .n_actions = p->n_actions,
+                                  .traces = p->traces,
+                                  .n_traces = p->n_traces};
+    for (size_t k = 0; k < n; k++)
+        n_base += r->inputs[k].n;
+    struct digest *base = arena_array(&p->arena, struct digest, n_base + 1);
+    for (size_t k = 0; k < n; k++)
+        for (size_t m = 0; m < r->inputs[k].n; m++)
+            base[out->n_base++] = r->inputs[k].ids[m];
+    out->base = base;
+}

@@ -1,0 +1,179 @@
+/* See work.h. The worker's store gets the block's inputs from packs; the scheduler then runs the one
+ * node on them as on any others. That job file and machine are those that the master meant is shown
+ * by the key, which is the same or the worker refuses. */
+#include "engine/run/work.h"
+
+#include "base/io/out_file.h"
+#include "base/os.h"
+#include "engine/cluster/errand.h"
+#include "engine/run/parcel.h"
+#include "engine/run/run_open.h"
+#include "engine/run/sched.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LIST_BYTES = 1 << 20 };
+#define PART ".part"
+
+enum err_code work_find_key(struct digest *out, struct arena *a, const char *folder,
+                            const char *batch, uint64_t task, struct err *e)
+{
+    struct span list;
+    char *path = arena_printf(a, "%s/%s.list", folder, batch);
+    enum err_code code = os_read_file(&list, a, path, LIST_BYTES, e);
+    if (code)
+        return err_up(e, code);
+    char *line = (char *)list.data;
+    for (uint64_t i = 0; i < task && line; i++)
+        line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
+    if (!line || !errand_parse_key(out, line))
+        return err_fail(e, ERR_INPUT, "%s has no key for task %llu", path,
+                        (unsigned long long)task);
+    return OK;
+}
+
+static char *path_of(struct arena *a, const struct work_order *o, const char *ending)
+{
+    char hex[DIGEST_HEX];
+    return arena_printf(a, "%s/%s%s", o->folder, digest_hex(hex, &o->key), ending);
+}
+
+static enum err_code unpack(struct store *s, const char *path, struct err *e)
+{
+    struct pack_result r;
+    FILE *f = fopen(path, "rbe");
+    if (!f)
+        return err_fail(e, ERR_IO, "cannot read %s: %s", path, strerror(errno));
+    enum err_code code = store_unpack(&r, s, f, path, e);
+    fclose(f);
+    return err_up(e, code);
+}
+
+static enum err_code take_inputs(struct session *s, const struct work_order *o, struct err *e)
+{
+    struct arena *a = s->arena;
+    const struct op *op = s->job->nodes[o->node].op;
+    size_t n = op_count_inputs(op);
+    struct id_list *given = arena_array(a, struct id_list, n + 1);
+    enum err_code code = unpack(s->store, arena_printf(a, "%s/inputs.pack", o->folder), e);
+    if (!code && op->node == OP_MAP)
+        code = unpack(s->store, path_of(a, o, ".in"), e);
+    for (size_t p = 0; p < n && !code; p++) {
+        given[p].ids = arena_array(a, struct digest, s->job->nodes[o->node].inputs[p].n_sources + 1);
+        while (given[p].n < s->job->nodes[o->node].inputs[p].n_sources &&
+               !store_ref(&given[p].ids[given[p].n], s->store,
+                          arena_printf(a, ERRAND_INPUT, p, given[p].n), NULL))
+            given[p].n++;
+    }
+    s->given = given;
+    return err_up(e, code);
+}
+
+/* Nothing but the one node is left to do. */
+static enum err_code set_stage(struct session *s, const struct work_order *o, struct err *e)
+{
+    struct node_run *r = &s->nodes[o->node];
+    for (size_t i = 0; i < s->job->n_nodes; i++)
+        if (i != o->node)
+            s->nodes[i].phase = s->nodes[i].phase == PHASE_WAITING ? PHASE_DONE : PHASE_UNWANTED;
+    node_bind(s, o->node);
+    enum err_code code =
+        node_make_key(s, o->node, op_count_inputs(s->job->nodes[o->node].op), e);
+    if (code || digest_equal(&r->key.digest, &o->key))
+        return err_up(e, code);
+    return err_fail(e, ERR_INPUT,
+                    "this would not be what was asked for: the job file or the program is "
+                    "another one, or machines compute differently, this one as %s "
+                    "(EQLOOM_CPU=avx2 makes them alike)",
+                    s->host.numerics);
+}
+
+static enum err_code write_pack(struct session *s, const struct work_order *o, struct err *e)
+{
+    struct arena a = {0};
+    struct out_file file = {0};
+    struct parcel p;
+    struct pack_contents what;
+    struct pack_result packed;
+    struct digest name;
+    bool map = s->job->nodes[o->node].op->node == OP_MAP;
+    parcel_open(&p, s, o->node);
+    enum err_code code = map ? OK : parcel_name(&name, &p, e);
+    if (!code)
+        code = parcel_fill(&p, !map, e);
+    if (!code)
+        code = out_file_open(&file, &a, path_of(&a, o, ".pack" PART), e);
+    if (!code) {
+        parcel_contents(&what, &p);
+        code = store_pack(&packed, s->store, file.f, &what, e);
+        code = out_file_close(&file, code, e);
+    }
+    parcel_close(&p);
+    arena_free(&a);
+    return err_up(e, code);
+}
+
+/* A map leaves it to the master to find out which elements failed. */
+static enum err_code write_result(struct session *s, const struct work_order *o, struct err *e)
+{
+    const struct node_run *r = &s->nodes[o->node];
+    const struct node *node = &s->job->nodes[o->node];
+    if (s->fatal.code) {
+        if (e)
+            *e = s->fatal;
+        return err_up(e, s->fatal.code);
+    }
+    if (session_interrupted(s) || r->phase != PHASE_DONE)
+        return err_fail(e, ERR_CANCELLED, "interrupted");
+    if (node->op->node == OP_MAP || r->state != NODE_FAILED)
+        return err_up(e, write_pack(s, o, e));
+    const char *text = r->failure ? r->failure : node->name;
+    if (!strncmp(text, node->name, strlen(node->name)))
+        text += strlen(node->name);
+    text += strspn(text, ",: ");
+    return err_up(e, out_file_write(path_of(s->arena, o, ".failed" PART), text, strlen(text), e));
+}
+
+enum err_code job_work(struct run_result *out, struct arena *a, const struct job *job,
+                       struct store *store, const struct run_options *options,
+                       const struct work_order *order, struct err *e)
+{
+    struct session *s = arena_new(a, struct session);
+    struct run_options own = *options;
+    own.targets = &order->node;
+    own.n_targets = 1;
+    memset(out, 0, sizeof *out);
+    out->nodes = arena_array(a, struct node_result, job->n_nodes);
+    enum err_code code = session_open(s, a, job, store, &own, e);
+    if (!code)
+        code = take_inputs(s, order, e);
+    if (!code)
+        code = set_stage(s, order, e);
+    if (!code)
+        sched_start_pool(s);
+    if (!code)
+        code = sched_run(s, NULL, e);
+    out->left = s->left;
+    if (!code && !s->left)
+        code = committer_flush(s->commit, e);
+    if (!code && !s->left)
+        code = write_result(s, order, e);
+    if (!code && !s->left)
+        session_fill_result(out, s);
+    if (!s->left)
+        session_close(s);
+    return err_up(e, code);
+}
+
+enum err_code work_publish(struct arena *a, const struct work_order *o, struct err *e)
+{
+    static const char *const endings[] = {".pack", ".failed"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *to = path_of(a, o, endings[i]);
+        if (rename(arena_printf(a, "%s" PART, to), to) && errno != ENOENT)
+            return err_fail(e, ERR_IO, "cannot write %s: %s", to, strerror(errno));
+    }
+    return OK;
+}

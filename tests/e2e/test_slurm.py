@@ -1,0 +1,274 @@
+"""Runs on Slurm: a real slurmctld and four slurmd on this machine (slurm_cluster.py). The results are
+those of a run here, whoever is killed: workers, slurmd, slurmctld, the master."""
+import os
+import random
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import BINARY, Project, TIMEOUT_S
+from slurm_cluster import Cluster, missing
+
+KILLS = int(os.environ.get("EQLOOM_TEST_KILLS", "6"))
+SEED = int(os.environ.get("EQLOOM_TEST_SEED", random.SystemRandom().randrange(1 << 32)))
+BLOCK = 8
+SLOW_S = 0.4  # that a worker takes at least: kills come in between
+
+# Notes what workers did; SLOW has it wait, as a larger block would.
+WORKER = """#!/bin/sh
+log={log}/$SLURM_JOB_ID
+echo "start $*" >>$log
+sleep ${{SLOW:-0}}
+{eqloom} "$@" 2>$log.err
+status=$?
+cat $log.err >&2
+cat $log.err >>$log
+rm $log.err
+echo "end $status" >>$log
+exit $status
+"""
+
+
+class Site(Project):
+    """A project with a profile, and notes of what its workers did."""
+
+    def __init__(self, **profile):
+        super().__init__()
+        self.log = self.dir / "log"
+        self.log.mkdir()
+        worker = self.dir / "worker"
+        worker.write_text(WORKER.format(log=self.log, eqloom=os.path.abspath(BINARY)))
+        worker.chmod(0o755)
+        values = {"poll": 0.2, "block": BLOCK, "program": worker, "memory": "400M"} | profile
+        self.write("slurm.yaml", "".join(f"{k}: {v}\n" for k, v in values.items()))
+
+    def go(self, *args, expect=0):
+        return self.eqloom("run", "job.yaml", "--on", "slurm", *args, expect=expect)
+
+    def notes(self):
+        return [path.read_text() for path in sorted(self.log.iterdir()) if path.suffix == ""]
+
+    def ran(self):
+        """Elements and segments that workers say they ran, by node."""
+        found = {}
+        for node, n in re.findall(r"^(\S+): (\d+) of \d+ ran, ", "\n".join(self.notes()), re.M):
+            found[node] = found.get(node, 0) + int(n)
+        return found
+
+
+@unittest.skipIf(missing(), missing())
+class Slurm(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Cluster()
+        cls.addClassCleanup(cls.cluster.close)
+        os.environ.update(cls.cluster.env)
+        cls.here = Project()
+        cls.addClassCleanup(cls.here.close)
+        cls.summary = cls.here.run()
+
+    def site(self, **profile):
+        site = Site(**profile)
+        self.addCleanup(site.close)
+        return site
+
+    def jobs(self):
+        """Those that are not over."""
+        return self.cluster.ask("squeue", "-h", "-r", "-o", "%i|%T|%j").split()
+
+    def wait_for(self, what, said):
+        end = time.monotonic() + TIMEOUT_S
+        while not what():
+            self.assertLess(time.monotonic(), end, said)
+            time.sleep(0.05)
+
+    def test_same_as_here(self):
+        p = self.site()
+        made = p.go("--json")
+        self.assertEqual(p.ids(), self.here.ids())
+        for key in ("elements", "elements_ran", "nodes_ran"):
+            self.assertEqual(made.summary()[key], self.summary[key], key)
+        # Workers ran each element of maps, and each segment of chains, once.
+        done = {e["node"]: e["ran"] for e in made.events()
+                if e["event"] == "node_done" and e["elements"]}
+        self.assertEqual(p.ran(), done)
+        self.assertFalse((p.dir / ".eqloom" / "slurm").exists())
+        p.eqloom("fsck")
+        self.assertEqual(p.go("--json").summary()["nodes_ran"], 0)
+
+    def test_edits(self):
+        """Witnesses come along: what an edit does not touch is not sent. (Workers do not recall.)"""
+        p, q = self.site(), Project()
+        self.addCleanup(q.close)
+        p.go()
+        q.run()
+        before, costs = p.ran(), []
+        for project, on in ((p, "slurm"), (q, "here")):
+            project.edit("rules/algebra.rules", "<->", "->")
+            summary = project.run("--on", on)
+            costs.append({k: v for k, v in summary.items() if k.startswith("elements")})
+        self.assertEqual(p.ids(), q.ids())
+        self.assertEqual(costs[0]["elements"], costs[1]["elements"])
+        self.assertEqual(costs[0]["elements_cached"], costs[1]["elements_cached"])
+        self.assertGreater(costs[0]["elements_reused"], 0)
+        after = p.ran()
+        self.assertEqual(sum(after.values()) - sum(before.values()), costs[0]["elements_ran"])
+
+    def test_the_job_says_it(self):
+        p = self.site()
+        p.edit("job.yaml", "params:", "executor: slurm\nparams:")
+        p.edit("job.yaml", "op: certify,", "op: certify, executor: here,")
+        p.edit("job.yaml", "op: merge,",
+               "op: merge, executor: slurm, resources: {cpus: 1, memory: 500M, time: '5:00'},")
+        p.run("model@pooling=mean")
+        nodes = set(re.findall(r"^start .* (\S+) --folder", "\n".join(p.notes()), re.M))
+        self.assertEqual(nodes, {"egraphs", "clusters", "merged", "train-tokens",
+                                 "model@pooling=mean"})
+        for ref, digest in p.ids().items():
+            self.assertEqual(self.here.ids()[ref], digest, ref)
+        p.edit("job.yaml", "executor: here", "executor: there")
+        said = p.eqloom("run", "job.yaml", expect=2).err
+        self.assertIn("'executor' is slurm or here, not 'there'", said)
+
+    def test_failures_are_those_of_a_run_here(self):
+        p, q = self.site(), Project()
+        self.addCleanup(q.close)
+        said = []
+        for project, on in ((p, "slurm"), (q, "here")):
+            project.edit("job.yaml", "max_nodes: 500", "max_nodes: 100000")
+            project.edit("job.yaml", "steps: ${steps}", "steps: ${steps}\n    lr: 1e30")
+            made = project.eqloom("run", "job.yaml", "--on", on, expect=None)
+            said.append((made.status, sorted(set(re.findall(r"FAILED (.*)", made.err)))))
+        self.assertEqual(said[0], said[1])
+
+    def test_a_worker_that_always_dies(self):
+        p = self.site(attempts=2, program="/bin/false")
+        said = p.go(expect=1).err
+        self.assertRegex(said, r"certified: job \d+_\d+ ended as FAILED \(NonZeroExitCode\), "
+                               "given again")
+        self.assertRegex(said, r"FAILED certified: Slurm was given a block 2 times, last as job "
+                               r"\d+_\d+, which ended as FAILED \(NonZeroExitCode\); it said: ")
+        self.wait_for(lambda: not self.jobs(), "jobs are left")
+
+    def test_what_slurm_refuses(self):
+        p = self.site(attempts=2, partition="nowhere")
+        self.assertIn("invalid partition specified: nowhere", p.go(expect=1).err)
+        p.write("slurm.yaml", "blocks: 3\n")
+        self.assertIn("unknown key 'blocks' in a profile of Slurm",
+                      p.go(expect=2).err)
+
+    def test_a_worker_with_another_job_file(self):
+        p = self.site(attempts=1)
+        worker = (p.dir / "worker").read_text()
+        p.write("worker", worker.replace('"$@"', '"$@" --set certified.points=9', 1)
+                .replace('"$@" 2>', '"$@" --set certified.points=9 2>'))
+        self.assertIn("this would not be what was asked for", p.go(expect=1).err)
+
+    def start(self, p):
+        return p.start("run", "job.yaml", "--on", "slurm", stdout=subprocess.DEVNULL,
+                       stderr=subprocess.PIPE)
+
+    def test_ctrl_c_cancels(self):
+        p = self.site()
+        os.environ["SLOW"] = "30"
+        self.addCleanup(os.environ.pop, "SLOW", None)
+        master = self.start(p)
+        self.addCleanup(master.stderr.close)
+        self.wait_for(self.jobs, "nothing is submitted")
+        self.wait_for(lambda: "start" in "".join(p.notes()), "nothing runs")
+        master.send_signal(signal.SIGINT)
+        self.assertEqual(master.wait(timeout=TIMEOUT_S), 130)
+        self.wait_for(lambda: not self.jobs(), "jobs are left")
+        del os.environ["SLOW"]
+        p.go()
+        self.assertEqual(p.ids(), self.here.ids())
+
+    def test_the_master_comes_back(self):
+        """It finds what it had sent, and what ended meanwhile."""
+        p = self.site()
+        os.environ["SLOW"] = "2"
+        self.addCleanup(os.environ.pop, "SLOW", None)
+        master = self.start(p)
+        self.wait_for(lambda: len(p.notes()) >= 2, "nothing runs")
+        master.kill()
+        master.communicate()
+        os.environ["SLOW"] = "0"
+        p.go()
+        self.assertEqual(p.ids(), self.here.ids())
+        self.assertEqual(p.ran(), {node: n for node, n in self.all_elements(p).items()})
+
+    def all_elements(self, p):
+        return {e["node"]: e["elements"] for e in
+                p.eqloom("run", "job.yaml", "--json").events()
+                if e["event"] == "node_done" and e["elements"]}
+
+    # ---- kills ----
+
+    def kill_worker(self, p, rng):
+        pids = self.cluster.workers()
+        if pids:
+            try:
+                os.kill(rng.choice(pids), signal.SIGKILL)
+            except OSError:
+                return False
+        return bool(pids)
+
+    def kill_slurmd(self, p, rng):
+        name = rng.choice(self.cluster.nodes)
+        self.cluster.kill_node(name)
+        if rng.random() < 0.5:
+            self.kill_worker(p, rng)
+        time.sleep(rng.uniform(0, 0.5))
+        self.cluster.start_node(name)
+        return True
+
+    def test_kills(self):
+        """Nothing is lost, and nothing is computed twice but what was in flight."""
+        rng, p, struck = random.Random(SEED), None, {"worker": 0, "slurmd": 0, "master": 0}
+        os.environ["SLOW"] = str(SLOW_S)
+        self.addCleanup(os.environ.pop, "SLOW", None)
+        masters = rounds = twice = strikes = 0
+        while sum(struck.values()) < KILLS:
+            if p is None:
+                p, master, rounds = self.site(attempts=50), None, rounds + 1
+            if master is None:
+                master = self.start(p)
+                masters += 1
+            time.sleep(rng.uniform(0.05, 2 * SLOW_S))
+            if master.poll() is not None:  # it is done before it could be struck
+                twice += self.check_done(p, master, strikes)
+                p, strikes = None, 0
+                continue
+            which = rng.choice(list(struck))
+            if which == "master":
+                master.kill()
+                master.communicate()
+                master = None
+                hit = True
+            else:
+                hit = (self.kill_worker if which == "worker" else self.kill_slurmd)(p, rng)
+            struck[which] += hit
+            strikes += hit
+        if p is not None:
+            twice += self.check_done(p, master or self.start(p), strikes)
+        print(f"seed {SEED}: {struck}, {rounds} runs, {masters} masters, "
+              f"{twice} elements of blocks in flight ran twice", flush=True)
+
+    def check_done(self, p, master, strikes):
+        said = master.communicate(timeout=TIMEOUT_S)[1]
+        self.assertEqual(master.returncode, 0, f"seed {SEED}: {said[-3000:]}")
+        self.assertEqual(p.ids(), self.here.ids(), f"seed {SEED}")
+        p.eqloom("fsck")
+        # Whoever is killed is in flight until nobody can see a process of his any more.
+        ran, twice = p.ran(), 0
+        for node, elements in self.all_elements(p).items():
+            self.assertGreaterEqual(ran.get(node, 0), elements, f"seed {SEED}: {node}")
+            twice += ran[node] - elements
+        self.assertLessEqual(twice, BLOCK * strikes, f"seed {SEED}: {ran}")
+        return twice
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
