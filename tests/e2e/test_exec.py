@@ -181,6 +181,60 @@ class Exec(ProjectTest):
         self.p.edit("p.yaml", '"from": "made"', '"from": "made", "files": "*.txt"')
         self.assertIn("no file that the node gave is called '*.txt'", self.run_p(expect=1).err)
 
+    VECTORS = """import json, struct
+texts = [(i, m["prefix"]) for i, line in enumerate(open("in/c.jsonl")) for m in json.loads(line)["members"]]
+at = lambda i: [1.0 if d == i else 0.0 for d in range(64)]
+with open("out/a.jsonl", "w") as lines:
+    for i, text in texts:
+        print(json.dumps({"source": f"cluster {i}", "text": text, "vector": at(i)}), file=lines)
+with open("out/b.npy", "wb") as matrix, open("out/b.npy.jsonl", "w") as lines:
+    head = "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, 64), }" % len(texts)
+    matrix.write(b"\\x93NUMPY\\x01\\x00" + struct.pack("<H", 118) + head.ljust(117).encode() + b"\\n")
+    for i, text in texts:
+        matrix.write(struct.pack("<64f", *at(i)))
+        print(json.dumps({"source": f"cluster {i}", "text": text}), file=lines)
+open("out/plot.svg", "w").write("<svg/>")
+"""
+
+    def test_vectors_and_figures_come_back(self):
+        self.p.write("job2.yaml", JOB.replace("  kept:", """  made: {op: exec, command: [python3, train.py],
+    files: [train.py], inputs: [clusters], as: [c.jsonl], main: plot.svg}
+  lines:  {op: import-vectors, from: made, files: [a.jsonl]}
+  matrix: {op: import-vectors, from: made, files: ["b.*"]}
+  eval:   {op: evaluate, embeddings: lines, label: mine}
+  kept:""") + "exports: {plot.svg: made.file}\n")
+        self.p.write("t.yaml", TEMPLATES)
+        self.p.write("train.py", self.VECTORS)
+        self.p.write("scripts/shortest.py", SHORTEST)
+        out = self.p.eqloom("run", "job2.yaml", "eval", "matrix", "made").out
+        self.assertRegex(out, r"precision@1 +1\b")
+        self.assertEqual((self.p.dir / "out/programs/plot.svg").read_text(), "<svg/>")
+        ids = self.p.ids()
+        self.assertEqual(ids["programs/lines"], ids["programs/matrix"])
+        # What eqloom exports it reads: the same vectors, from files.
+        self.p.eqloom("export", "programs/matrix", "-o", "there.npy")
+        self.job(back={"op": "import-vectors", "files": ["there.npy", "there.npy.jsonl"]})
+        self.run_p()
+        self.p.eqloom("export", "p/back", "-o", "again.npy")
+        self.assertEqual((self.p.dir / "there.npy").read_bytes(), (self.p.dir / "again.npy").read_bytes())
+        for name, text, message in [
+                ("x.jsonl", '{"source": "a", "vector": [1, "2"]}', "x.jsonl:1:1: error: value 2 of vector 1"),
+                ("x.jsonl", '{"source": "a", "vector": [1]}\n{"source": "a", "vector": [1, 2]}',
+                 "x.jsonl:2:1: error: a vector of 2 numbers among vectors of 1"),
+                ("x.jsonl", '{"source": "a", "vector": [1e39]}', "value 1 of vector 1 is no finite number"),
+                ("x.jsonl", '{"vector": [1]}', 'expected {"source": "c1"'), ("x.jsonl", "{", "not JSON"),
+                ("x.npy", "none", "there is no x.npy.jsonl"),
+                ("there.npy.jsonl", "", "0 lines for")]:
+            with self.subTest(text=text):
+                self.p.write(name, text)
+                files = [name] if name[0] == "x" else ["there.npy", name]
+                self.job(back={"op": "import-vectors", "files": files})
+                self.assertIn(message, self.run_p(expect=2).err)
+        self.p.write("x.npy", "none")
+        self.p.write("x.npy.jsonl", "")
+        self.job(back={"op": "import-vectors", "files": ["x.npy", "x.npy.jsonl"]})
+        self.assertIn("x.npy: not a .npy file", self.run_p(expect=2).err)
+
     def test_failures(self):
         fail = "import sys; print('out'); sys.exit('a reason')"
         self.job(fails={"op": "exec", "command": ["python3", "-c", fail]},

@@ -1,0 +1,208 @@
+/* The op `import-vectors`: vectors that other programs computed. Two forms of the same lines:
+ *
+ *   NAME.npy, NAME.npy.jsonl   a matrix of f32, and {"source": "c1", "text": "sin x"} for each row,
+ *                              as `eqloom export` writes them
+ *   NAME.jsonl                 {"source": "c1", "text": "sin x", "vector": [0.1, -2]}
+ *
+ * Lines that follow each other with one source are a batch; expressions of one source are
+ * equivalent. */
+#include "engine/op.h"
+
+#include "embedding.pb-c.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_DIM = 1 << 20 };
+
+static const struct op_port outputs[] = {
+    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "The vectors, a batch a source."},
+    {NULL},
+};
+static const char *const suffixes[] = {".npy", ".jsonl", NULL};
+
+struct reader {
+    struct op_ctx *ctx;
+    const struct source_text *lines;
+    const float *matrix; /* (rows, dim); NULL: the lines have the vectors */
+    uint64_t rows, row;
+    Eqloom__EmbeddingBatch batch; /* that is being filled */
+    float *values;
+    size_t cap;
+    struct digest source;
+};
+
+static bool ends_in(const char *name, const char *suffix)
+{
+    size_t n = strlen(name), m = strlen(suffix);
+    return n > m && !strcmp(name + n - m, suffix);
+}
+
+/* As NumPy writes it: '<f4', C order, two axes. */
+static enum err_code read_npy(struct reader *r, const struct source_text *npy, struct err *e)
+{
+    unsigned long long rows = 0, dim = 0;
+    const uint8_t *p = (const uint8_t *)npy->text;
+    bool good = npy->len > 12 && !memcmp(p, "\x93NUMPY", 6) && (p[6] == 1 || p[6] == 2);
+    size_t start = !good ? 0 : p[6] == 1 ? 10 : 12;
+    size_t size = !good ? 0 : p[8] | (size_t)p[9] << 8 | (p[6] == 2 ? (size_t)p[10] << 16 : 0);
+    if (!good || size > npy->len - start)
+        return err_fail(e, ERR_INPUT, "%s: not a .npy file", npy->name);
+    const char *header = arena_strndup(op_arena(r->ctx), npy->text + start, size);
+    const char *shape = strstr(header, "'shape': (");
+    if (!strstr(header, "'<f4'") || !strstr(header, "'fortran_order': False") || !shape ||
+        sscanf(shape, "'shape': (%llu, %llu)", &rows, &dim) != 2 || !dim || dim > MAX_DIM)
+        return err_fail(e, ERR_INPUT, "%s: expected a matrix of float32 in C order: %.80s",
+                        npy->name, header);
+    size_t len = npy->len - start - size;
+    if (rows > len / (4 * dim) || len != rows * dim * 4)
+        return err_fail(e, ERR_INPUT, "%s: %zu bytes are no matrix of %llu x %llu", npy->name, len,
+                        rows, dim);
+    r->matrix = (const float *)arena_memdup(op_arena(r->ctx), npy->text + start + size, len);
+    r->rows = rows;
+    r->batch.dim = (uint32_t)dim;
+    return OK;
+}
+
+static enum err_code emit(struct reader *r, struct err *e)
+{
+    Eqloom__EmbeddingBatch *b = &r->batch;
+    if (!b->count)
+        return OK;
+    b->values = (ProtobufCBinaryData){(size_t)b->count * b->dim * 4, (uint8_t *)r->values};
+    b->source_id = (ProtobufCBinaryData){DIGEST_SIZE, r->source.bytes};
+    enum err_code code = err_up(e, op_emit(NULL, r->ctx, "embeddings", &b->base, e));
+    b->count = 0;
+    b->n_text = 0;
+    return code;
+}
+
+static enum err_code put(struct reader *r, float *to, const json_t *vector, size_t at,
+                         struct err *e)
+{
+    uint32_t dim = r->batch.dim;
+    if (r->matrix)
+        memcpy(to, r->matrix + r->row * dim, dim * sizeof *to);
+    for (uint32_t d = 0; d < dim; d++) {
+        if (!r->matrix)
+            to[d] = (float)json_number_value(json_array_get(vector, d));
+        if (!isfinite(to[d]) || (!r->matrix && !json_is_number(json_array_get(vector, d))))
+            return err_fail_at(e, r->lines, at, "value %u of vector %llu is no finite number",
+                               d + 1, (unsigned long long)r->row + 1);
+    }
+    return OK;
+}
+
+static enum err_code read_line(struct reader *r, const json_t *line, size_t at, struct err *e)
+{
+    Eqloom__EmbeddingBatch *b = &r->batch;
+    enum err_code code = OK;
+    const json_t *vector = json_object_get(line, "vector");
+    const char *source = json_string_value(json_object_get(line, "source"));
+    const char *text = json_string_value(json_object_get(line, "text"));
+    if (!source || (!r->matrix && !json_array_size(vector)))
+        return err_fail_at(e, r->lines, at, "expected {\"source\": \"c1\", \"text\": \"sin x\"%s}",
+                           r->matrix ? "" : ", \"vector\": [0.1, -2]");
+    if (r->matrix && r->row == r->rows)
+        return err_fail_at(e, r->lines, at, "the matrix has only %llu rows",
+                           (unsigned long long)r->rows);
+    if (!b->dim)
+        b->dim = (uint32_t)json_array_size(vector);
+    if (!r->matrix && json_array_size(vector) != b->dim)
+        return err_fail_at(e, r->lines, at, "a vector of %zu numbers among vectors of %u",
+                           json_array_size(vector), b->dim);
+    struct digest id = digest_of(&(struct span){(const uint8_t *)source, strlen(source)}, 1);
+    if (!digest_equal(&id, &r->source) && (code = emit(r, e)))
+        return err_up(e, code);
+    r->source = id;
+    if (b->count == r->cap) {
+        size_t cap = r->cap ? 2 * r->cap : 64;
+        float *values = arena_array(op_arena(r->ctx), float, cap * b->dim);
+        char **texts = arena_array(op_arena(r->ctx), char *, cap);
+        if (b->count) {
+            memcpy(values, r->values, (size_t)b->count * b->dim * sizeof *values);
+            memcpy(texts, b->text, b->count * sizeof *texts);
+        }
+        r->values = values;
+        b->text = texts;
+        r->cap = cap;
+    }
+    b->text[b->n_text++] = arena_strdup(op_arena(r->ctx), text ? text : "");
+    code = err_up(e, put(r, r->values + (size_t)b->count * b->dim, vector, at, e));
+    b->count++;
+    r->row++;
+    return code;
+}
+
+static enum err_code read_lines(struct reader *r, struct err *e)
+{
+    enum err_code code = OK;
+    for (size_t at = 0; !code && at < r->lines->len;) {
+        const char *line = r->lines->text + at;
+        const char *end = memchr(line, '\n', r->lines->len - at);
+        size_t len = end ? (size_t)(end - line) : r->lines->len - at;
+        json_error_t why;
+        json_t *value = json_loadb(line, len, 0, &why);
+        if (len && !value)
+            code = err_fail_at(e, r->lines, at, "not JSON: %s", why.text);
+        else if (len)
+            code = err_up(e, read_line(r, value, at, e));
+        json_decref(value);
+        at += len + 1;
+    }
+    if (!code && r->matrix && r->row != r->rows)
+        code = err_fail(e, ERR_INPUT, "%s: %llu lines for %llu rows", r->lines->name,
+                        (unsigned long long)r->row, (unsigned long long)r->rows);
+    return code ? code : err_up(e, emit(r, e));
+}
+
+static const struct op_file *file_named(const struct op_file *files, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(files[i].text.name, name))
+            return &files[i];
+    return NULL;
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    const struct op_file *files;
+    size_t n = op_files(&files, ctx);
+    enum err_code code = OK;
+    for (size_t i = 0; !code && i < n; i++) {
+        const char *name = files[i].text.name;
+        struct reader r = {.ctx = ctx, .lines = &files[i].text};
+        eqloom__embedding_batch__init(&r.batch);
+        if (ends_in(name, ".npy")) {
+            const struct op_file *index =
+                file_named(files, n, arena_printf(op_arena(ctx), "%s.jsonl", name));
+            if (!index)
+                return err_fail(e, ERR_INPUT,
+                                "%s: there is no %s.jsonl, which says what its rows "
+                                "are",
+                                name, name);
+            r.lines = &index->text;
+            code = err_up(e, read_npy(&r, &files[i].text, e));
+        } else if (ends_in(name, ".npy.jsonl")) {
+            continue; /* with its matrix */
+        }
+        if (!code)
+            code = err_up(e, read_lines(&r, e));
+    }
+    return code;
+}
+
+const struct op op_import_vectors = {
+    .name = "import-vectors",
+    .version = 1,
+    .node = OP_SOURCE,
+    .doc = "Reads vectors that another program computed: a .npy matrix with its .npy.jsonl, as "
+           "`eqloom export` writes them, or a .jsonl of `{\"source\": \"c1\", \"text\": \"sin x\", "
+           "\"vector\": [0.1, -2]}`, text in prefix tokens. Lines that follow each other with one "
+           "source are equivalent.",
+    .outputs = outputs,
+    .folder_suffixes = suffixes,
+    .run = run,
+};
