@@ -27,7 +27,7 @@
 struct gpu_device;
 struct gpu_queue;
 
-enum gpu_activation { GPU_RELU, GPU_GELU /* exact: x * Phi(x) */ };
+enum gpu_activation { GPU_RELU, GPU_GELU /* exact: x * Phi(x) */, GPU_TANH, GPU_SIGMOID };
 enum gpu_pooling { GPU_MEAN, GPU_MAX, GPU_SUM };
 
 /* What products read: the values as they are, or rounded to TF32 or bf16 (to nearest, ties to even)
@@ -161,6 +161,9 @@ struct gpu_ops {
     /* y = sum of `count` <= 64 vectors of length n, pairwise: ((0+1)+(2+3))+...; y may be the first
      * of them. x is a host array of device pointers. */
     void (*sum_many)(struct gpu_queue *q, float *y, const float *const *x, size_t count, size_t n);
+    /* y (rows, cols) += x, row r times factor[r] */
+    void (*add_rows)(struct gpu_queue *q, float *y, const float *x, const float *factor,
+                     size_t rows, size_t cols);
     /* y (rows, cols) = x + bias (cols) in each row; bias may be NULL; y may be x */
     void (*add_bias)(struct gpu_queue *q, float *y, const float *x, const float *bias, size_t rows,
                      size_t cols);
@@ -200,8 +203,8 @@ struct gpu_ops {
     /* y = act(x + bias); bias may be NULL; y may be x. */
     void (*activate)(struct gpu_queue *q, float *y, const float *x, const float *bias, size_t rows,
                      size_t cols, enum gpu_activation kind);
-    /* dx = dy * act'; `saved` is the output for ReLU, the input (before the bias) for GELU; dx may
-     * be dy. */
+    /* dx = dy * act'; `saved` is the input (before the bias) for GELU, else the output; dx may be
+     * dy. */
     void (*activate_back)(struct gpu_queue *q, float *dx, const float *dy, const float *saved,
                           const float *bias, size_t rows, size_t cols, enum gpu_activation kind);
 

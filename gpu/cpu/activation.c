@@ -34,6 +34,16 @@ static inline vf gelu_slope(vf x)
     return cdf + x * density;
 }
 
+static inline vf sigmoid(vf x)
+{
+    return 1.0f / (1.0f + vf_exp(-x));
+}
+
+static inline vf hyperbolic(vf x)
+{
+    return 2.0f * sigmoid(2.0f * x) - 1.0f;
+}
+
 /* Runs over a row in vectors: `n` lanes of each are real. */
 #define FOR_LANES(c, n, cols)                                                                      \
     for (size_t c = 0, n; c < (cols) && (n = (cols)-c < LANES ? (cols)-c : LANES, 1); c += LANES)
@@ -54,20 +64,26 @@ static void relu(float *y, const float *x, const float *bias, size_t cols)
     }
 }
 
+static void smooth(float *y, const float *x, const float *bias, size_t cols,
+                   enum gpu_activation kind)
+{
+    FOR_LANES(c, n, cols)
+    {
+        vf v = vf_load_some(x + c, n);
+        v = bias ? v + vf_load_some(bias + c, n) : v;
+        v = kind == GPU_GELU ? gelu(v) : kind == GPU_TANH ? hyperbolic(v) : sigmoid(v);
+        vf_store_some(y + c, v, n);
+    }
+}
+
 static void activate(struct gpu_queue *q, float *y, const float *x, const float *bias, size_t rows,
                      size_t cols, enum gpu_activation kind)
 {
     for (size_t r = 0; r < rows; r++, x += cols, y += cols)
-        switch (kind) {
-        case GPU_RELU: relu(y, x, bias, cols); break;
-        case GPU_GELU:
-            FOR_LANES(c, n, cols)
-            {
-                vf v = vf_load_some(x + c, n);
-                vf_store_some(y + c, gelu(bias ? v + vf_load_some(bias + c, n) : v), n);
-            }
-            break;
-        }
+        if (kind == GPU_RELU)
+            relu(y, x, bias, cols);
+        else
+            smooth(y, x, bias, cols, kind);
 }
 
 static void relu_back(float *dx, const float *dy, const float *saved, size_t cols)
@@ -81,21 +97,27 @@ static void relu_back(float *dx, const float *dy, const float *saved, size_t col
     }
 }
 
+static void smooth_back(float *dx, const float *dy, const float *saved, const float *bias,
+                        size_t cols, enum gpu_activation kind)
+{
+    FOR_LANES(c, n, cols)
+    {
+        vf s = vf_load_some(saved + c, n), d = vf_load_some(dy + c, n);
+        vf slope = kind == GPU_GELU   ? gelu_slope(bias ? s + vf_load_some(bias + c, n) : s)
+                   : kind == GPU_TANH ? 1.0f - s * s
+                                      : s * (1.0f - s);
+        vf_store_some(dx + c, d * slope, n);
+    }
+}
+
 static void activate_back(struct gpu_queue *q, float *dx, const float *dy, const float *saved,
                           const float *bias, size_t rows, size_t cols, enum gpu_activation kind)
 {
     for (size_t r = 0; r < rows; r++, dx += cols, dy += cols, saved += cols)
-        switch (kind) {
-        case GPU_RELU: relu_back(dx, dy, saved, cols); break;
-        case GPU_GELU:
-            FOR_LANES(c, n, cols)
-            {
-                vf s = vf_load_some(saved + c, n), d = vf_load_some(dy + c, n);
-                d *= gelu_slope(bias ? s + vf_load_some(bias + c, n) : s);
-                vf_store_some(dx + c, d, n);
-            }
-            break;
-        }
+        if (kind == GPU_RELU)
+            relu_back(dx, dy, saved, cols);
+        else
+            smooth_back(dx, dy, saved, bias, cols, kind);
 }
 
 void CPU(fill_activation)(struct gpu_ops *t)

@@ -79,6 +79,14 @@ static void sum_many(struct gpu_queue *q, float *y, const float *const *x, size_
     }
 }
 
+static void add_rows(struct gpu_queue *q, float *restrict y, const float *restrict x,
+                     const float *factor, size_t rows, size_t cols)
+{
+    for (size_t r = 0; r < rows; r++, x += cols, y += cols)
+        for (size_t c = 0; c < cols; c++)
+            y[c] += factor[r] * x[c];
+}
+
 static void add_bias(struct gpu_queue *q, float *y, const float *x, const float *bias, size_t rows,
                      size_t cols)
 {
@@ -196,6 +204,7 @@ void CPU(fill_elementwise)(struct gpu_ops *t)
     t->scale = scale;
     t->round_bf16 = round_bf16;
     t->sum_many = sum_many;
+    t->add_rows = add_rows;
     t->add_bias = add_bias;
     t->add_columns = add_columns;
     t->sum_squares = sum_squares;

@@ -50,6 +50,20 @@ static void copy_rows(struct gpu_queue *q, float *y, size_t y_ld, const float *x
                 cols);
 }
 
+__global__ static void add_rows_kernel(float *y, const float *x, const float *factor, size_t n,
+                                       size_t cols)
+{
+    if (ELEMENT < n)
+        y[ELEMENT] += factor[ELEMENT / cols] * x[ELEMENT];
+}
+
+static void add_rows(struct gpu_queue *q, float *y, const float *x, const float *factor,
+                     size_t rows, size_t cols)
+{
+    LAUNCH_FLAT(q, add_rows_kernel, cuda_cover(rows * cols), THREADS, y, x, factor, rows * cols,
+                cols);
+}
+
 __global__ static void scale_kernel(float *x, size_t n, float factor)
 {
     if (ELEMENT < n)
@@ -136,7 +150,15 @@ __global__ static void activate_kernel(float *y, const float *x, const float *bi
     if (ELEMENT >= n)
         return;
     float v = x[ELEMENT] + (bias ? bias[ELEMENT % cols] : 0);
-    y[ELEMENT] = kind == GPU_GELU ? v * normal_cdf(v) : v > 0 ? v : v != v ? v : 0;
+    if (kind == GPU_GELU)
+        v *= normal_cdf(v);
+    else if (kind == GPU_TANH)
+        v = tanhf(v);
+    else if (kind == GPU_SIGMOID)
+        v = 1 / (1 + expf(-v));
+    else
+        v = v > 0 ? v : v != v ? v : 0;
+    y[ELEMENT] = v;
 }
 
 static void activate(struct gpu_queue *q, float *y, const float *x, const float *bias, size_t rows,
@@ -155,6 +177,10 @@ __global__ static void activate_back_kernel(float *dx, const float *dy, const fl
     float s = saved[ELEMENT], d = dy[ELEMENT];
     if (kind == GPU_GELU)
         d *= gelu_slope(bias ? s + bias[ELEMENT % cols] : s);
+    else if (kind == GPU_TANH)
+        d *= 1 - s * s;
+    else if (kind == GPU_SIGMOID)
+        d *= s * (1 - s);
     else
         d = s > 0 ? d : 0;
     dx[ELEMENT] = d;
@@ -213,6 +239,7 @@ void cuda_fill_elementwise(struct gpu_ops *t)
     t->round_bf16 = round_bf16;
     t->sum_many = sum_many;
     t->add_bias = add_bias;
+    t->add_rows = add_rows;
     t->activate = activate;
     t->activate_back = activate_back;
     t->dropout = dropout;

@@ -315,15 +315,12 @@ void nn_feed(struct nn_pass *p, float *y, const struct nn_feed_tape *t, const st
     normalize(p, n, &(struct normed){t->x, t->mean, t->rstd, how->norm});
     struct linear_matrix w = matrix(p, how->at->linear1_weight, p->ff, p->d, 0);
     const float *bias = nn_weight(p, how->at->linear1_bias);
-    switch (p->m->config.activation) {
-    case GPU_RELU:
+    if (p->m->config.activation == GPU_RELU) {
         linear_by(p->q, t->act, n, w, p->tokens, p->d, p->ff,
                   (struct linear_end){.bias = bias, .relu = true}, p->precision);
-        break;
-    case GPU_GELU: /* the backward wants its input */
+    } else { /* the backward of GELU wants its input */
         linear_by(p->q, t->h, n, w, p->tokens, p->d, p->ff, (struct linear_end){0}, p->precision);
         p->op->activate(p->q, t->act, t->h, bias, p->tokens, p->ff, GPU_GELU);
-        break;
     }
     if (p->drop)
         dropout(p, t->act, t->act, NULL, p->ff, how->layer, SITE_ACTIVATION);
@@ -336,19 +333,16 @@ void nn_feed_back(const struct nn_pass *p, const struct nn_feed_tape *t, const s
     const struct nn_layer *at = how->at;
     enum gpu_activation kind = p->m->config.activation;
     struct branch out = feed_branch(p, how);
-    switch (kind) {
-    case GPU_RELU: /* the mask is 0 where dropout was, so the other elements were kept */
+    if (kind == GPU_RELU) { /* the mask is 0 where dropout was, so the other elements were kept */
         residual_back(p, s->wide, t->act, &out,
                       (struct linear_back_end){.factor = p->drop ? 1 / (1 - p->drop->rate) : 1,
                                                .mask = t->act});
-        break;
-    case GPU_GELU:
+    } else {
         residual_back(p, s->wide, t->act, &out, (struct linear_back_end){0});
         if (p->drop)
             dropout(p, s->wide, s->wide, NULL, p->ff, how->layer, SITE_ACTIVATION);
         p->op->activate_back(p->q, s->wide, s->wide, t->h, nn_weight(p, at->linear1_bias),
                              p->tokens, p->ff, kind);
-        break;
     }
     linear_back_input(p->q, s->dn, s->wide, nn_weight(p, at->linear1_weight), p->tokens, p->d,
                       p->ff, (struct linear_back_end){0}, p->precision);

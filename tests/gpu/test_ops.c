@@ -44,6 +44,10 @@ static void test_elementwise(void **state)
     assert_near(y, ry, N, 1e-6, "fill, add, scale");
     f->q->op->copy(f->q, y, x[2], N);
     assert_memory_equal(y, x[2], sizeof y);
+    f->q->op->add_rows(f->q, y, x[1], x[0], N / 7, 7);
+    for (int i = 0; i < N / 7 * 7; i++)
+        ry[i] = rx[2][i] + rx[0][i / 7] * rx[1][i];
+    assert_near(y, ry, N / 7 * 7, 1e-6, "add_rows");
 }
 
 struct activation_case {
@@ -61,7 +65,7 @@ static void test_activation(void **state)
 {
     struct fixture *f = fixture_of(state);
     enum { ROWS = 7, COLS = 45 };
-    for (int kind = 0; kind < 2; kind++) {
+    for (int kind = GPU_RELU; kind <= GPU_SIGMOID; kind++) {
         float x[ROWS * COLS], y[ROWS * COLS], dy[ROWS * COLS], dx[ROWS * COLS], bias[COLS];
         double rx[ROWS * COLS], ry[ROWS * COLS], rdy[ROWS * COLS], rb[COLS];
         fill(&f->r, x, rx, ROWS * COLS, 3);
@@ -71,7 +75,7 @@ static void test_activation(void **state)
             ry[i] = ref_activation(rx[i] + rb[i % COLS], (enum gpu_activation)kind);
         f->q->op->activate(f->q, y, x, bias, ROWS, COLS, (enum gpu_activation)kind);
         assert_near(y, ry, ROWS * COLS, 1e-6, "activation");
-        f->q->op->activate_back(f->q, dx, dy, kind == GPU_RELU ? y : x, bias, ROWS, COLS,
+        f->q->op->activate_back(f->q, dx, dy, kind == GPU_GELU ? x : y, bias, ROWS, COLS,
                                 (enum gpu_activation)kind);
         for (int i = 0; i < ROWS * COLS; i++) {
             struct activation_case c = {(enum gpu_activation)kind, rb[i % COLS], rdy[i]};

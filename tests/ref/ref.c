@@ -22,6 +22,8 @@ double ref_activation(double x, enum gpu_activation kind)
     switch (kind) {
     case GPU_RELU: return x > 0 ? x : 0;
     case GPU_GELU: return x * 0.5 * erfc(-x / sqrt(2));
+    case GPU_TANH: return tanh(x);
+    case GPU_SIGMOID: return 1 / (1 + exp(-x));
     }
     return NAN;
 }
