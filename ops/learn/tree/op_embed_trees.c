@@ -1,0 +1,108 @@
+/* Op embed-trees: the vectors of each token batch by a network on trees. */
+#include "embedding.pb-c.h"
+#include "ops/learn/checkpoint/learn_ctx.h"
+#include "ops/learn/tree/tree_corpus.h"
+#include "ops/learn/tree/tree_embedder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct op_param params[] = {
+    LEARN_PRECISION_PARAM,
+    LEARN_DEVICE_PARAM,
+    {0},
+};
+
+static const struct op_port inputs[] = {
+    {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "Expressions to embed."},
+    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network, of `train-trees`."},
+    {0},
+};
+
+static const struct op_port outputs[] = {
+    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
+     .doc = "One per token batch; vectors have length 1."},
+    {0},
+};
+
+struct shared {
+    struct tree_embedder *model;
+    struct digest vocabulary;
+};
+
+static void release(void *state)
+{
+    struct shared *s = state;
+    if (s)
+        tree_embedder_free(s->model);
+    free(s);
+}
+
+static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
+{
+    ProtobufCMessage *message;
+    struct chunk_io io = learn_chunks(ctx);
+    struct shared *s = calloc(1, sizeof *s);
+    if (!s)
+        return err_fail(e, ERR_NOMEM, "no memory to prepare embedding");
+    enum err_code code = err_up(e, op_get(&message, ctx, "checkpoint", 0, e));
+    const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
+    if (code || (code = err_up(e, tree_embedder_new(&s->model, op_string(ctx, "device"),
+                                                    learn_precision(ctx), c, &io, e)))) {
+        release(s);
+        return code;
+    }
+    if (c->vocabulary_id.len == DIGEST_SIZE)
+        memcpy(s->vocabulary.bytes, c->vocabulary_id.data, DIGEST_SIZE);
+    *state = s;
+    return OK;
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    const struct shared *s = state;
+    const struct tree_model *m = tree_embedder_model(s->model);
+    struct arena *a = op_arena(ctx);
+    struct tree_corpus c = {0};
+    ProtobufCMessage *message;
+    enum err_code code = op_get(&message, ctx, "batches", 0, e);
+    if (code)
+        return err_up(e, code);
+    const Eqloom__TokenBatch *b = (const Eqloom__TokenBatch *)message;
+    if (learn_vocabulary_differs(&b->vocabulary_id, s->vocabulary))
+        return err_fail(e, ERR_INPUT, "the batch has another vocabulary than the network");
+    if (!(code = tree_corpus_add(&c, b, m, e))) {
+        float *values = arena_array(a, float, c.trees *m->config.d);
+        struct tree_batch all;
+        tree_batch_all(&all, a, &c);
+        if (!(code = tree_embedder_run(values, s->model, &all.set, a, e))) {
+            Eqloom__EmbeddingBatch out = EQLOOM__EMBEDDING_BATCH__INIT;
+            out.dim = m->config.d;
+            out.count = (uint32_t)c.trees;
+            out.values = (ProtobufCBinaryData){c.trees * m->config.d * sizeof *values,
+                                               (uint8_t *)values};
+            out.text = b->text;
+            out.n_text = b->n_text;
+            out.source_id = b->source_id;
+            code = op_emit(NULL, ctx, "embeddings", &out.base, e);
+        }
+    }
+    tree_corpus_free(&c);
+    return err_up(e, code);
+}
+
+const struct op op_embed_trees = {
+    .name = "embed-trees",
+    .version = 1,
+    .node = OP_MAP,
+    .numerics = true,
+    .doc = "Computes the vectors of each token batch with a network on trees.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .check = learn_check_device,
+    .units = learn_units,
+    .prepare = prepare,
+    .release = release,
+    .run = run,
+};

@@ -1,0 +1,355 @@
+/* Op train-trees: EqNet as a chain of checkpoints. */
+#include "base/rng.h"
+#include "ops/learn/checkpoint/learn_ctx.h"
+#include "ops/learn/tree/tree_trainer.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum stream { STREAM_TRAINER = 1, STREAM_EXAMPLES, STREAM_VALIDATION };
+
+static const struct op_param params[] = {
+    {"d", OP_INT, "64", NULL, 1, 4096, "Numbers of a vector."},
+    {"hidden", OP_INT, "8", NULL, 1, 4096, "Width of an operator's hidden layer."},
+    {"code", OP_INT, "8", NULL, 1, 4096, "Width of the subexpression auto-encoder's code."},
+    {"outer", OP_INT, "0", NULL, 0, 4096,
+     "Width of a second layer on either side of the code, as EqNet-L has one; 0: there is none."},
+    {"hidden_dropout", OP_REAL, "0", NULL, 0, 0.99, "Of hidden layers, as EqNet-L has it."},
+    {"dropout", OP_REAL, "0.11", NULL, 0, 0.99,
+     "Of the numbers of operators' matrices and of classes' vectors."},
+    {"noise", OP_REAL, "0.61", NULL, 0, 0.99,
+     "Share of its input that the auto-encoder does not see."},
+    {"intro", OP_REAL, "0.9999", NULL, 0, 1,
+     "The auto-encoder's weight is 1 - intro^epoch; 1: there is no auto-encoder."},
+    {"margin", OP_REAL, "0.5", NULL, 0, 100,
+     "Of a class's score over the greatest of the others'."},
+    {"first_size", OP_REAL, "6.96", NULL, 1, 1e9,
+     "Tokens of the longest expressions in the first epoch."},
+    {"size_step", OP_REAL, "2.72", NULL, 0, 1e9, "More tokens in each epoch that follows."},
+    {"epoch", OP_INT, "10", NULL, 1, 1e9, "Steps of an epoch."},
+    {"batch", OP_INT, "900", NULL, 1, 1e6, "Expressions of a step."},
+    {"steps", OP_INT, "1000", NULL, 0, 1e12, "Steps of the training."},
+    {"segment", OP_INT, "100", NULL, 1, 1e6, "Steps between checkpoints."},
+    {"lr", OP_REAL, "0.0079432823", NULL, 0, 100, "Learning rate of RMSprop."},
+    {"rho", OP_REAL, "0.88", NULL, 0, 1, "Decay of the squared gradients' mean."},
+    {"momentum", OP_REAL, "0.88", NULL, 0, 1, "Nesterov's."},
+    {"clip", OP_REAL, "1.82", NULL, 1e-9, 1e9, "Numbers of the gradient are cut to it."},
+    {"init_scale", OP_REAL, "0.0089125094", NULL, 0, 100,
+     "Standard deviation of the initial numbers, and of the noise of leaves."},
+    {"log_every", OP_INT, "10", NULL, 1, 1e9, "Steps over which recorded metrics are averaged."},
+    LEARN_PRECISION_PARAM,
+    LEARN_DEVICE_PARAM,
+    {"valid_every", OP_INT, "100", NULL, 1, 1e12, "Steps between validations."},
+    {"valid_batches", OP_INT, "1", NULL, 1, 1e6,
+     "A validation looks at that many times `batch` expressions."},
+    {"patience", OP_INT, "0", NULL, 0, 1e9,
+     "Validations without a lower loss after which training stops, with the best weights. 0: all "
+     "steps, with the last weights."},
+    {"min_steps", OP_INT, "0", NULL, 0, 1e12,
+     "Steps before which patience does not stop training."},
+    {"seed", OP_INT, "0", .doc = "Of weights, order and noise."},
+    {0},
+};
+
+/* Those that a segment's key holds besides the network and the learning rate. */
+static const char *const steps_params[] = {
+    "hidden_dropout", "dropout", "noise", "intro",    "margin", "first_size", "size_step",
+    "epoch",          "batch",   "rho",   "momentum", "clip",   "log_every",  NULL};
+
+static const struct op_port inputs[] = {
+    {"batches", KIND_TOKEN_BATCH, OP_COLLECTION,
+     .doc = "Expressions to train on; each cluster is a class."},
+    {"vocabulary", KIND_VOCABULARY, OP_ONE, .doc = "Theirs, plain or placed."},
+    {"valid", KIND_TOKEN_BATCH, OP_COLLECTION, true,
+     "Expressions to validate on, of the same vocabulary."},
+    {"init", KIND_CHECKPOINT, OP_ONE, true,
+     "A network of the same sizes and vocabulary whose weights are the initial ones. Its classes, "
+     "optimizer state and step are not used."},
+    {0},
+};
+
+static const struct op_port outputs[] = {
+    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights, optimizer, step and metrics."},
+    {0},
+};
+
+static enum err_code check(struct op_ctx *ctx, struct err *e)
+{
+    if (op_int(ctx, "min_steps") > 0 && op_int(ctx, "patience") == 0)
+        return err_fail(e, ERR_INPUT, "'min_steps' needs 'patience'");
+    return err_up(e, learn_check_device(ctx, e));
+}
+
+static struct tree_config config_of(const struct op_ctx *ctx)
+{
+    return (struct tree_config){.d = (uint32_t)op_int(ctx, "d"),
+                                .hidden = (uint32_t)op_int(ctx, "hidden"),
+                                .code = (uint32_t)op_int(ctx, "code"),
+                                .outer = (uint32_t)op_int(ctx, "outer"),
+                                .arity = ""};
+}
+
+static uint64_t seed_of(const struct op_ctx *ctx, enum stream stream)
+{
+    return rng_at((uint64_t)op_int(ctx, "seed"), stream, 0);
+}
+
+/* ---- data ---- */
+
+struct shared {
+    struct arena arena;
+    struct tree_model *model;
+    struct tree_corpus corpus, valid;
+    float *prior;
+};
+
+static void release(void *state)
+{
+    struct shared *s = state;
+    if (!s)
+        return;
+    tree_corpus_free(&s->corpus);
+    tree_corpus_free(&s->valid);
+    arena_free(&s->arena);
+    free(s);
+}
+
+static enum err_code load(struct tree_corpus *c, const struct shared *s, struct op_ctx *ctx,
+                          const char *role, struct err *e)
+{
+    struct arena work = {0};
+    struct digest vocabulary = op_input_id(ctx, "vocabulary", 0);
+    enum err_code code = OK;
+    for (uint64_t i = 0; i < op_count(ctx, role) && !code; i++) {
+        ProtobufCMessage *message;
+        arena_reset(&work);
+        if ((code = op_cancelled(ctx) ? err_fail(e, ERR_CANCELLED, "cancelled") : OK) ||
+            (code = err_up(e, op_get_in(&message, ctx, role, i, &work, e))))
+            break;
+        const Eqloom__TokenBatch *b = (const Eqloom__TokenBatch *)message;
+        if (learn_vocabulary_differs(&b->vocabulary_id, vocabulary))
+            code = err_fail(e, ERR_INPUT, "%s: a batch has another vocabulary", role);
+        else
+            code = err_up(e, tree_corpus_add(c, b, s->model, e));
+    }
+    arena_free(&work);
+    return code;
+}
+
+/* Logarithms of the classes' shares. */
+static void count_classes(struct shared *s)
+{
+    const struct tree_corpus *c = &s->corpus;
+    s->prior = arena_array(&s->arena, float, c->classes);
+    for (size_t i = 0; i < c->trees; i++)
+        s->prior[c->class[i]]++;
+    for (size_t i = 0; i < c->classes; i++)
+        s->prior[i] = (float)log((double)s->prior[i] / (double)c->trees);
+}
+
+static enum err_code check_corpus(const struct shared *s, struct op_ctx *ctx, struct err *e)
+{
+    double first = op_real(ctx, "first_size");
+    const struct tree_corpus *c = &s->corpus;
+    if (c->classes < 2)
+        return err_fail(e, ERR_INPUT, "batches: %u classes, where two are needed", c->classes);
+    if (op_int(ctx, "patience") > 0 && s->valid.trees == 0)
+        return err_fail(e, ERR_INPUT, "patience needs the input 'valid'");
+    for (size_t i = 0; i < c->trees; i++)
+        if ((double)(c->offset[i + 1] - c->offset[i]) <= first)
+            return OK;
+    return err_fail(e, ERR_INPUT, "no expression has at most first_size = %g tokens", first);
+}
+
+static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
+{
+    ProtobufCMessage *message;
+    enum err_code code = err_up(e, op_get(&message, ctx, "vocabulary", 0, e));
+    if (code)
+        return code;
+    struct shared *s = calloc(1, sizeof *s);
+    if (!s)
+        return err_fail(e, ERR_NOMEM, "no memory to prepare training");
+    struct tree_config c = config_of(ctx);
+    c.arity = tree_arities(&s->arena, (const Eqloom__Vocabulary *)message);
+    s->model = tree_model_new(&s->arena, &c);
+    if ((code = err_up(e, load(&s->corpus, s, ctx, "batches", e))) ||
+        (code = err_up(e, load(&s->valid, s, ctx, "valid", e))) ||
+        (code = err_up(e, check_corpus(s, ctx, e)))) {
+        release(s);
+        return code;
+    }
+    c.classes = s->corpus.classes;
+    s->model = tree_model_new(&s->arena, &c);
+    count_classes(s);
+    *state = s;
+    return OK;
+}
+
+/* ---- one segment ---- */
+
+struct learning {
+    const struct shared *shared;
+    struct tree_trainer *trainer;
+    struct tree_curriculum curriculum;
+    struct tree_order order;
+    uint64_t valid_seed;
+    struct arena arena;            /* of the step */
+    struct step_result results[2]; /* of steps that were begun */
+    size_t pending;                /* of these; the oldest is the first */
+};
+
+static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_device *device,
+                                  struct err *e)
+{
+    struct learning *x = self;
+    struct tree_trainer_config c = {.margin = op_real(ctx, "margin"),
+                                    .lr = op_real(ctx, "lr"),
+                                    .rho = op_real(ctx, "rho"),
+                                    .momentum = op_real(ctx, "momentum"),
+                                    .clip = op_real(ctx, "clip"),
+                                    .deviation = op_real(ctx, "init_scale"),
+                                    .dropout = op_real(ctx, "dropout"),
+                                    .hidden_dropout = op_real(ctx, "hidden_dropout"),
+                                    .noise = op_real(ctx, "noise"),
+                                    .intro = op_real(ctx, "intro"),
+                                    .epoch = (uint64_t)op_int(ctx, "epoch"),
+                                    .precision = learn_precision(ctx),
+                                    .seed = seed_of(ctx, STREAM_TRAINER),
+                                    .prior = x->shared->prior};
+    return err_up(e, tree_trainer_new(&x->trainer, device, x->shared->model, &c, e));
+}
+
+static void close_trainer(void *self)
+{
+    struct learning *x = self;
+    tree_trainer_free(x->trainer);
+    tree_order_free(&x->order);
+    arena_free(&x->arena);
+}
+
+static uint64_t steps(const void *self)
+{
+    return tree_trainer_steps(((const struct learning *)self)->trainer);
+}
+
+/* A step ends at once: the host computes the loss. */
+static enum err_code begin(void *self, struct err *e)
+{
+    struct learning *x = self;
+    struct tree_batch b;
+    arena_reset(&x->arena);
+    tree_batch_draw(&b, &x->arena, &x->order, &x->shared->corpus, &x->curriculum, steps(self));
+    return err_up(e, tree_trainer_step(&x->results[x->pending++], x->trainer, &b, e));
+}
+
+static enum err_code result(struct step_result *r, void *self, struct err *e)
+{
+    struct learning *x = self;
+    *r = x->results[0];
+    x->results[0] = x->results[1];
+    x->pending--;
+    return OK;
+}
+
+static enum err_code measure(struct step_result *r, void *self, size_t batches, struct err *e)
+{
+    struct learning *x = self;
+    struct tree_batch b;
+    arena_reset(&x->arena);
+    tree_batch_sample(&b, &x->arena, &x->shared->valid, batches * x->curriculum.batch,
+                      x->valid_seed);
+    return err_up(e, tree_trainer_measure(r, x->trainer, &b, e));
+}
+
+static enum err_code read_state(struct trainer_state *out, void *self, struct err *e)
+{
+    tree_trainer_read(out, ((struct learning *)self)->trainer);
+    return OK;
+}
+
+static enum err_code write_state(void *self, const struct trainer_state *state, struct err *e)
+{
+    tree_trainer_write(((struct learning *)self)->trainer, state);
+    return OK;
+}
+
+/* Weights of a network that may have learnt other classes: all but theirs. */
+static enum err_code begin_with(float *weights, void *self, const Eqloom__Checkpoint *c,
+                                const struct chunk_io *io, struct arena *a, struct err *e)
+{
+    const struct learning *x = self;
+    struct tree_config config;
+    enum err_code code = tree_config_parse(&config, a, c->architecture, e);
+    if (code)
+        return err_up(e, code);
+    const struct tree_model *from = tree_model_new(a, &config);
+    struct trainer_state other = {.weights = arena_array(a, float, from->table.total)};
+    struct trainer_state fresh = {.weights = weights};
+    if ((code = checkpoint_read(&other, &from->table, c, io, a, e)))
+        return err_up(e, code);
+    tree_trainer_read(&fresh, x->trainer);
+    for (size_t i = 0; i < from->classes; i++)
+        weights[i] = other.weights[i];
+    return OK;
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    static const struct learner_calls calls = {
+        open_trainer, close_trainer, steps, begin, result, measure, read_state, write_state};
+    const struct shared *s = state;
+    struct learning x = {.shared = s,
+                         .curriculum = {op_real(ctx, "first_size"), op_real(ctx, "size_step"),
+                                        (uint64_t)op_int(ctx, "epoch"),
+                                        (size_t)op_int(ctx, "batch"),
+                                        seed_of(ctx, STREAM_EXAMPLES)},
+                         .valid_seed = seed_of(ctx, STREAM_VALIDATION)};
+    struct learner l = {tree_config_text(op_arena(ctx), &s->model->config),
+                        &s->model->table,
+                        "vocabulary",
+                        s->valid.trees > 0,
+                        &x,
+                        &calls,
+                        "classes=",
+                        begin_with};
+    return err_up(e, learner_run(ctx, &l, e));
+}
+
+/* Operators and classes are among what a segment reads. */
+static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
+                             struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    struct tree_config c = config_of(ctx);
+    struct train_key key = {
+        arena_printf(a, "%sinit_scale=%.17g\n", tree_config_text(a, &c),
+                     op_real(ctx, "init_scale")),
+        (uint64_t)op_int(ctx, "seed"),
+        {.kind = SCHEDULE_CONSTANT, .lr = op_real(ctx, "lr")},
+        params,
+        steps_params};
+    return err_up(e, train_segment_of(out, ctx, index, &key, e));
+}
+
+const struct op op_train_trees = {
+    .name = "train-trees",
+    .version = 1,
+    .node = OP_CHAIN,
+    .numerics = true,
+    .parallel = true,
+    .doc = "Trains EqNet: a network that computes an expression's vector from those of its "
+           "operands, to tell classes of equal expressions. With expressions to validate on, "
+           "valid_accuracy is the share whose nearest other one is of the same class, and "
+           "valid_loss 1 - score_5. Checkpoints and segments are as those of `train`.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .check = check,
+    .units = learn_card_units,
+    .prepare = prepare,
+    .release = release,
+    .run = run,
+    .segments = train_segments,
+    .segment = segment,
+};

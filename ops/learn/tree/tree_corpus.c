@@ -1,0 +1,154 @@
+/* See tree_corpus.h. */
+#include "ops/learn/tree/tree_corpus.h"
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/rng.h"
+#include "ops/expr/lang.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static char arity_of(const char *name)
+{
+    static const struct language *const all[] = {&lang_calculus, &lang_boolean, &lang_polynomial};
+    size_t n = strcspn(name, "@"); /* what follows says where the token stands */
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        int op = lang_find(all[i], name, n);
+        if (op >= 0 && all[i]->ops[op].arity)
+            return (char)('0' + all[i]->ops[op].arity);
+    }
+    return strncmp(name, "INT", 3) == 0 ? 'x' : '0';
+}
+
+char *tree_arities(struct arena *a, const Eqloom__Vocabulary *v)
+{
+    char *out = arena_array(a, char, v->n_tokens + 1);
+    for (size_t i = 0; i < v->n_tokens; i++)
+        out[i] = i < 3 ? 'x' : arity_of(v->tokens[i]);
+    return out;
+}
+
+void tree_corpus_free(struct tree_corpus *c)
+{
+    free(c->tokens);
+    free(c->offset);
+    free(c->class);
+    *c = (struct tree_corpus){0};
+}
+
+static enum err_code check(const Eqloom__TokenBatch *b, const struct tree_model *m, struct err *e)
+{
+    if (b->n_offset == 0 || b->offset[0] != 0 || b->offset[b->n_offset - 1] != b->n_tokens ||
+        b->n_cluster != b->n_offset - 1)
+        return err_fail(e, ERR_CORRUPT, "token batch: offsets do not fit its tokens");
+    for (size_t i = 0; i + 1 < b->n_offset; i++) {
+        bool told = i < b->n_text;
+        if (b->offset[i + 1] < b->offset[i] || b->offset[i + 1] > b->n_tokens)
+            return err_fail(e, ERR_CORRUPT, "token batch: offsets do not fit its tokens");
+        if (!tree_is_well_formed(m, b->tokens + b->offset[i], b->offset[i + 1] - b->offset[i]))
+            return err_fail(e, ERR_INPUT,
+                            "sequence %zu%s%.60s%s is no tree of single tokens: a network on trees "
+                            "reads operators, symbols and, in the encodings plain and placed, "
+                            "integers from -99 to 99",
+                            i, told ? " (" : "", told ? b->text[i] : "", told ? ")" : "");
+    }
+    return OK;
+}
+
+enum err_code tree_corpus_add(struct tree_corpus *c, const Eqloom__TokenBatch *b,
+                              const struct tree_model *m, struct err *e)
+{
+    struct map64 classes = {0};
+    size_t n = b->n_offset ? b->n_offset - 1 : 0;
+    bool added;
+    enum err_code code = check(b, m, e);
+    if (code)
+        return err_up(e, code);
+    c->tokens = vec_grow(c->tokens, &c->tokens_cap, c->n_tokens + b->n_tokens, sizeof *c->tokens);
+    c->offset = vec_grow(c->offset, &c->offset_cap, c->trees + n + 1, sizeof *c->offset);
+    c->class = vec_grow(c->class, &c->class_cap, c->trees + n, sizeof *c->class);
+    if (b->n_tokens)
+        memcpy(c->tokens + c->n_tokens, b->tokens, b->n_tokens * sizeof *c->tokens);
+    for (size_t i = 0; i < n; i++) {
+        c->offset[c->trees + i] = c->n_tokens + b->offset[i];
+        c->class[c->trees + i] =
+            (uint32_t)*map64_put(&classes, b->cluster[i], c->classes, &added);
+        c->classes += added;
+    }
+    c->trees += n;
+    c->n_tokens += b->n_tokens;
+    c->offset[c->trees] = c->n_tokens;
+    map64_free(&classes);
+    return OK;
+}
+
+static size_t length_of(const struct tree_corpus *c, size_t i)
+{
+    return c->offset[i + 1] - c->offset[i];
+}
+
+static void gather(struct tree_batch *out, struct arena *a, const struct tree_corpus *c,
+                   const uint32_t *trees, size_t n)
+{
+    const uint32_t **tokens = arena_array(a, const uint32_t *, n);
+    uint32_t *length = arena_array(a, uint32_t, n), *class = arena_array(a, uint32_t, n);
+    for (size_t i = 0; i < n; i++) {
+        tokens[i] = c->tokens + c->offset[trees[i]];
+        length[i] = (uint32_t)length_of(c, trees[i]);
+        class[i] = c->class[trees[i]];
+    }
+    *out = (struct tree_batch){{tokens, length, n}, class};
+}
+
+void tree_order_free(struct tree_order *x)
+{
+    free(x->trees);
+}
+
+void tree_batch_draw(struct tree_batch *out, struct arena *a, struct tree_order *order,
+                     const struct tree_corpus *c, const struct tree_curriculum *how,
+                     uint64_t index)
+{
+    uint64_t epoch = index / how->epoch;
+    double most = how->first + (double)epoch * how->growth;
+    if (order->of != epoch + 1) {
+        struct rng r = rng_new(how->seed, epoch);
+        size_t cap = 0;
+        free(order->trees);
+        *order = (struct tree_order){vec_grow(NULL, &cap, c->trees, sizeof *order->trees), 0,
+                                     epoch + 1};
+        for (size_t i = 0; i < c->trees; i++)
+            if ((double)length_of(c, i) <= most)
+                order->trees[order->n++] = (uint32_t)i;
+        rng_shuffle_u32(&r, order->trees, order->n);
+    }
+    size_t n = how->batch < order->n ? how->batch : order->n;
+    uint32_t *trees = arena_array(a, uint32_t, n);
+    uint64_t first = index % how->epoch * how->batch;
+    for (size_t i = 0; i < n; i++)
+        trees[i] = order->trees[(first + i) % order->n];
+    gather(out, a, c, trees, n);
+}
+
+static uint32_t *count_up(struct arena *a, size_t n)
+{
+    uint32_t *out = arena_array(a, uint32_t, n);
+    for (size_t i = 0; i < n; i++)
+        out[i] = (uint32_t)i;
+    return out;
+}
+
+void tree_batch_all(struct tree_batch *out, struct arena *a, const struct tree_corpus *c)
+{
+    gather(out, a, c, count_up(a, c->trees), c->trees);
+}
+
+void tree_batch_sample(struct tree_batch *out, struct arena *a, const struct tree_corpus *c,
+                       size_t most, uint64_t seed)
+{
+    struct rng r = rng_new(seed, 0);
+    uint32_t *trees = count_up(a, c->trees);
+    rng_shuffle_u32(&r, trees, c->trees);
+    gather(out, a, c, trees, c->trees < most ? c->trees : most);
+}

@@ -1,0 +1,56 @@
+/* What a network on trees learns from: expressions in prefix order, by class, and the batches drawn
+ * of them. */
+#ifndef OPS_LEARN_TREE_TREE_CORPUS_H
+#define OPS_LEARN_TREE_TREE_CORPUS_H
+
+#include "ops/nn/tree/tree_lists.h"
+#include "token.pb-c.h"
+
+/* By token, as tree_config has it: operands of operators, '0' for symbols and small integers. In
+ * the arena. */
+char *tree_arities(struct arena *a, const Eqloom__Vocabulary *v);
+
+struct tree_corpus {
+    uint32_t *tokens;
+    size_t n_tokens, tokens_cap;
+    size_t *offset; /* (trees + 1) */
+    size_t trees, offset_cap;
+    uint32_t *class; /* (trees) */
+    size_t class_cap;
+    uint32_t classes;
+};
+void tree_corpus_free(struct tree_corpus *c);
+/* Adds the batch's sequences; each of its clusters is a new class. ERR_INPUT names a sequence that
+ * is no tree, ERR_CORRUPT. */
+enum err_code tree_corpus_add(struct tree_corpus *c, const Eqloom__TokenBatch *b,
+                              const struct tree_model *m, struct err *e);
+
+/* In which order trees are learnt from: by epochs, each in an order of its own, of the trees of at
+ * most first + epoch * growth tokens. A function of the seed and the epoch. */
+struct tree_curriculum {
+    double first, growth;
+    uint64_t epoch; /* steps */
+    size_t batch;
+    uint64_t seed;
+};
+struct tree_order {
+    uint32_t *trees;
+    size_t n;
+    uint64_t of; /* the epoch's number + 1; 0: none yet */
+};
+void tree_order_free(struct tree_order *x);
+struct tree_batch {
+    struct tree_set set;
+    const uint32_t *class;
+};
+/* Step `index`'s, in the arena. At least one tree must be small enough for the first epoch. */
+void tree_batch_draw(struct tree_batch *out, struct arena *a, struct tree_order *order,
+                     const struct tree_corpus *c, const struct tree_curriculum *how,
+                     uint64_t index);
+/* All trees, in their order. */
+void tree_batch_all(struct tree_batch *out, struct arena *a, const struct tree_corpus *c);
+/* Some trees, always the same ones. */
+void tree_batch_sample(struct tree_batch *out, struct arena *a, const struct tree_corpus *c,
+                       size_t most, uint64_t seed);
+
+#endif

@@ -1,0 +1,97 @@
+/* See tree_embedder.h. */
+#include "ops/learn/tree/tree_embedder.h"
+
+#include <stdlib.h>
+
+struct tree_embedder {
+    struct arena arena;
+    struct tree_model *model;
+    struct gpu_device *device;
+    struct tree_pass pass;
+    void *weights; /* device */
+};
+
+static enum err_code load(struct tree_embedder *x, const Eqloom__Checkpoint *c,
+                          const struct chunk_io *io, struct err *e)
+{
+    const struct tree_model *m = x->model;
+    size_t bytes = m->table.total * sizeof(float);
+    struct trainer_state state = {.weights = arena_try_alloc(&x->arena, 1, bytes)};
+    struct gpu_queue *q;
+    enum err_code code;
+    if (!state.weights)
+        return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", m->table.count);
+    if ((code = checkpoint_read(&state, &m->table, c, io, &x->arena, e)) ||
+        (code = gpu_alloc(&x->weights, x->device, bytes, e)) ||
+        (code = gpu_queue_new(&q, x->device, e)))
+        return err_up(e, code);
+    gpu_write(q, x->weights, state.weights, bytes);
+    code = gpu_finish(q, e);
+    gpu_queue_free(q);
+    return err_up(e, code);
+}
+
+enum err_code tree_embedder_new(struct tree_embedder **out, const char *device,
+                                enum gpu_precision precision, const Eqloom__Checkpoint *c,
+                                const struct chunk_io *io, struct err *e)
+{
+    struct tree_config config;
+    struct tree_embedder *x = calloc(1, sizeof *x);
+    if (!x)
+        return err_fail(e, ERR_NOMEM, "no memory for a model");
+    enum err_code code = tree_config_parse(&config, &x->arena, c->architecture, e);
+    if (!code) {
+        x->model = tree_model_new(&x->arena, &config);
+        code = gpu_open(&x->device, device, NULL, e);
+    }
+    if (code || (code = load(x, c, io, e))) {
+        tree_embedder_free(x);
+        return err_up(e, code);
+    }
+    x->pass = (struct tree_pass){.m = x->model, .flat = x->weights, .precision = precision};
+    *out = x;
+    return OK;
+}
+
+void tree_embedder_free(struct tree_embedder *x)
+{
+    if (!x)
+        return;
+    if (x->device) {
+        gpu_free(x->device, x->weights);
+        gpu_close(x->device);
+    }
+    arena_free(&x->arena);
+    free(x);
+}
+
+const struct tree_model *tree_embedder_model(const struct tree_embedder *x)
+{
+    return x->model;
+}
+
+enum err_code tree_embedder_run(float *out, const struct tree_embedder *x,
+                                const struct tree_set *s, struct arena *a, struct err *e)
+{
+    struct tree_lists lists;
+    struct tree_tape tape;
+    struct gpu_layout l = {0};
+    struct gpu_queue *q;
+    void *memory = NULL;
+    enum err_code code = gpu_queue_new(&q, x->device, e);
+    if (code)
+        return err_up(e, code);
+    tree_lists_make(&lists, a, x->model, s);
+    tree_tape_layout(&tape, x->model, &lists, false, &l);
+    if (!(code = gpu_alloc(&memory, x->device, l.used, e))) {
+        l = (struct gpu_layout){.base = memory};
+        tree_tape_layout(&tape, x->model, &lists, false, &l);
+        tree_tape_load(q, &tape, 0, a);
+        tree_forward(q, &x->pass, &tape);
+        gpu_read(q, out, tree_vectors(&tape, x->model), s->n * x->model->config.d * sizeof *out);
+        code = gpu_finish(q, e);
+    }
+    gpu_free(x->device, memory);
+    gpu_queue_free(q);
+    return err_up(e, code);
+}

@@ -1,0 +1,476 @@
+/* See tree_trainer.h. */
+#include "ops/learn/tree/tree_trainer.h"
+
+#include "base/rng.h"
+#include "ops/nn/tree/tree_net.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum stream { STREAM_WEIGHTS = 1, STREAM_DROPOUT, STREAM_NOISE, STREAM_HIDDEN };
+enum { SHARD_NODES = 2048 }; /* about, at most */
+
+struct shard {
+    size_t first; /* tree of the batch */
+    struct tree_lists lists;
+    struct tree_tape tape;
+};
+
+struct tree_trainer {
+    struct gpu_device *device;
+    struct gpu_queue *queue;
+    const struct tree_model *model;
+    struct tree_trainer_config config;
+    uint64_t steps;
+    float *weights, *momentum, *squares; /* host: (table.total) */
+    float *used, *factor;                /* a step's weights; what dropout multiplied them by */
+    float *gradient;                     /* host: (groups, table.total) */
+    float *flat;                         /* device: (table.total) */
+    float *groups[GPU_GROUPS];           /* device: (table.total) */
+    struct tree_pass pass;
+    struct arena arena; /* of the step */
+    struct shard *shards;
+    size_t n_shards;
+    struct tree_scratch *scratch; /* by queue */
+    float *vectors, *scores;      /* device: (trees, d), (trees, classes or trees) */
+    void *memory;                 /* device: grows */
+    size_t memory_size;
+};
+
+/* ---- life ---- */
+
+static enum err_code set_up(struct tree_trainer *t, struct err *e)
+{
+    size_t n = t->model->table.total, groups = t->device->cuts.groups;
+    float **parts[] = {&t->weights, &t->momentum, &t->squares, &t->used, &t->factor};
+    enum err_code code = gpu_queue_new(&t->queue, t->device, e);
+    if (code || (code = gpu_alloc((void **)&t->flat, t->device, n * sizeof(float), e)))
+        return err_up(e, code);
+    for (size_t i = 0; i < groups; i++)
+        if ((code = gpu_alloc((void **)&t->groups[i], t->device, n * sizeof(float), e)))
+            return err_up(e, code);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!(*parts[i] = calloc(n, sizeof(float))))
+            return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", t->model->table.count);
+    t->gradient = calloc(groups * n, sizeof *t->gradient);
+    t->scratch = calloc(t->device->queues, sizeof *t->scratch);
+    if (!t->gradient || !t->scratch)
+        return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", t->model->table.count);
+    tree_model_init(t->weights, t->model, t->config.deviation,
+                    rng_at(t->config.seed, STREAM_WEIGHTS, 0));
+    return OK;
+}
+
+enum err_code tree_trainer_new(struct tree_trainer **out, struct gpu_device *device,
+                               const struct tree_model *model, const struct tree_trainer_config *c,
+                               struct err *e)
+{
+    struct tree_trainer *t = calloc(1, sizeof *t);
+    if (!t)
+        return err_fail(e, ERR_NOMEM, "no memory for a trainer");
+    t->device = device;
+    t->model = model;
+    t->config = *c;
+    enum err_code code = set_up(t, e);
+    if (code)
+        tree_trainer_free(t);
+    else
+        *out = t;
+    return err_up(e, code);
+}
+
+void tree_trainer_free(struct tree_trainer *t)
+{
+    if (!t)
+        return;
+    gpu_free(t->device, t->memory);
+    gpu_free(t->device, t->flat);
+    for (size_t i = 0; i < GPU_GROUPS; i++)
+        gpu_free(t->device, t->groups[i]);
+    if (t->queue)
+        gpu_queue_free(t->queue);
+    void *parts[] = {t->weights, t->momentum, t->squares, t->used,
+                     t->factor,  t->gradient, t->scratch};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        free(parts[i]);
+    arena_free(&t->arena);
+    free(t);
+}
+
+uint64_t tree_trainer_steps(const struct tree_trainer *t)
+{
+    return t->steps;
+}
+
+void tree_trainer_read(struct trainer_state *out, const struct tree_trainer *t)
+{
+    float *to[] = {out->weights, out->m, out->v};
+    const float *from[] = {t->weights, t->momentum, t->squares};
+    for (size_t i = 0; i < sizeof to / sizeof *to; i++)
+        if (to[i])
+            memcpy(to[i], from[i], t->model->table.total * sizeof(float));
+    out->steps = t->steps;
+}
+
+void tree_trainer_write(struct tree_trainer *t, const struct trainer_state *state)
+{
+    size_t bytes = t->model->table.total * sizeof(float);
+    memcpy(t->weights, state->weights, bytes);
+    memcpy(t->momentum, state->m, bytes);
+    memcpy(t->squares, state->v, bytes);
+    t->steps = state->steps;
+}
+
+/* ---- the weights of a step ---- */
+
+static void drop(struct tree_trainer *t, size_t from, size_t to, uint64_t key)
+{
+    double rate = t->config.dropout;
+    uint64_t bound = (uint64_t)(rate * 0x1p53);
+    for (size_t i = from; i < to && rate > 0; i++)
+        t->factor[i] = rng_at(key, STREAM_DROPOUT, i) >> 11 < bound ? 0 : (float)(1 / (1 - rate));
+}
+
+static void add_noise(struct tree_trainer *t, uint64_t key)
+{
+    struct rng r = rng_new(key, STREAM_NOISE);
+    size_t n = (size_t)t->model->tokens * t->model->config.d;
+    for (size_t i = 0; i < n; i++)
+        t->used[t->model->leaves + i] += (float)(t->config.deviation * rng_normal(&r));
+}
+
+/* With `training`, as the next step has them; `trees` of its batch. */
+static void write_weights(struct tree_trainer *t, size_t trees, bool training)
+{
+    const struct tree_model *m = t->model;
+    size_t n = m->table.total;
+    uint64_t key = rng_at(t->config.seed, STREAM_DROPOUT, t->steps);
+    for (size_t i = 0; i < n; i++)
+        t->factor[i] = 1;
+    if (training) {
+        drop(t, 0, m->dropped, key);
+        drop(t, m->classes, n, key);
+    }
+    for (size_t i = 0; i < n; i++)
+        t->used[i] = t->weights[i] * t->factor[i];
+    if (training && t->config.dropout > 0)
+        add_noise(t, key);
+    gpu_write(t->queue, t->flat, t->used, n * sizeof *t->used);
+    uint64_t epoch = t->steps / t->config.epoch;
+    double codes = training ? 1 - pow(t->config.intro, (double)epoch) : 0;
+    t->pass = (struct tree_pass){m,
+                                 t->flat,
+                                 t->config.precision,
+                                 training ? (float)t->config.hidden_dropout : 0,
+                                 (float)t->config.noise,
+                                 (float)(codes / (double)trees),
+                                 rng_at(t->config.seed, STREAM_HIDDEN, t->steps)};
+}
+
+/* ---- forward ---- */
+
+static void cut(struct tree_trainer *t, const struct tree_set *s)
+{
+    t->shards = arena_array(&t->arena, struct shard, s->n);
+    t->n_shards = 0;
+    for (size_t i = 0, j; i < s->n; i = j) {
+        size_t nodes = 0;
+        for (j = i; j < s->n && (j == i || nodes + s->length[j] <= SHARD_NODES); j++)
+            nodes += s->length[j];
+        struct shard *x = &t->shards[t->n_shards++];
+        struct tree_set part = {s->tokens + i, s->length + i, j - i};
+        x->first = i;
+        tree_lists_make(&x->lists, &t->arena, t->model, &part);
+    }
+}
+
+static void lay_out(struct tree_trainer *t, size_t trees, size_t scores, bool training,
+                    struct gpu_layout *l)
+{
+    size_t largest = 0;
+    for (size_t i = 0; i < t->n_shards; i++) {
+        struct shard *s = &t->shards[i];
+        tree_tape_layout(&s->tape, t->model, &s->lists, training, l);
+        largest = s->lists.largest > largest ? s->lists.largest : largest;
+    }
+    for (unsigned i = 0; i < t->device->queues && training; i++)
+        tree_scratch_layout(&t->scratch[i], t->model, largest, l);
+    t->vectors = gpu_carve_floats(l, trees * t->model->config.d);
+    t->scores = gpu_carve_floats(l, scores + t->model->config.classes);
+}
+
+static void forward_shard(void *arg, size_t item, struct gpu_queue *q)
+{
+    struct tree_trainer *t = arg;
+    const struct shard *s = &t->shards[item];
+    size_t d = t->model->config.d;
+    tree_forward(q, &t->pass, &s->tape);
+    q->op->copy(q, t->vectors + s->first * d, tree_vectors(&s->tape, t->model),
+                s->lists.trees * d);
+}
+
+/* To t->vectors; with memory for that many scores. */
+static enum err_code forward(struct tree_trainer *t, const struct tree_set *s, size_t scores,
+                             bool training, struct err *e)
+{
+    struct gpu_layout l = {0};
+    cut(t, s);
+    write_weights(t, s->n, training);
+    lay_out(t, s->n, scores, training, &l);
+    if (l.used > t->memory_size) {
+        gpu_free(t->device, t->memory);
+        t->memory = NULL;
+        t->memory_size = 0;
+        enum err_code code = gpu_alloc(&t->memory, t->device, l.used, e);
+        if (code)
+            return err_up(e, code);
+        t->memory_size = l.used;
+    }
+    l = (struct gpu_layout){.base = t->memory};
+    lay_out(t, s->n, scores, training, &l);
+    for (size_t i = 0; i < t->n_shards; i++)
+        tree_tape_load(t->queue, &t->shards[i].tape, t->pass.codes, &t->arena);
+    return err_up(e, gpu_each(t->queue, t->n_shards, forward_shard, t, e));
+}
+
+/* scores (trees, n) = vectors times `other` (n, d) transposed. */
+static void multiply(struct tree_trainer *t, size_t trees, const float *other, size_t n,
+                     const float *bias)
+{
+    size_t d = t->model->config.d;
+    t->queue->op->matmul(t->queue, &(struct gpu_matmul){.tb = true,
+                                                        .m = trees,
+                                                        .n = n,
+                                                        .k = d,
+                                                        .alpha = 1,
+                                                        .a = t->vectors,
+                                                        .lda = d,
+                                                        .b = other,
+                                                        .ldb = d,
+                                                        .c = t->scores,
+                                                        .ldc = n,
+                                                        .bias = bias});
+}
+
+/* ---- loss ---- */
+
+/* The greatest of the scores but `own`, the first of equals. */
+static size_t greatest_other(const float *scores, size_t n, size_t own)
+{
+    size_t best = own == 0 ? 1 : 0;
+    for (size_t i = best + 1; i < n; i++)
+        if (i != own && scores[i] > scores[best])
+            best = i;
+    return best;
+}
+
+/* Loss and accuracy; vectors become their gradient, `classes` gets that of the classes added. */
+static void margin_loss(struct step_result *r, float *vectors, float *classes,
+                        const struct tree_trainer *t, const struct tree_batch *x,
+                        const float *scores)
+{
+    size_t n = t->model->config.classes, d = t->model->config.d;
+    const float *class = t->used + t->model->classes;
+    float each = 1 / (float)x->set.n;
+    for (size_t i = 0; i < x->set.n; i++, scores += n, vectors += d) {
+        size_t own = x->class[i], other = greatest_other(scores, n, own);
+        double hinge = t->config.margin + scores[other] - scores[own];
+        float by = hinge > 0 ? each : 0;
+        r->loss += hinge > 0 ? hinge / (double)x->set.n : 0;
+        r->accuracy += (scores[own] > scores[other]) / (double)x->set.n;
+        for (size_t k = 0; k < d; k++) {
+            float v = vectors[k];
+            classes[other * d + k] += by * v;
+            classes[own * d + k] -= by * v;
+            vectors[k] = by * (class[other * d + k] - class[own * d + k]);
+        }
+    }
+}
+
+/* ---- backward ---- */
+
+static void clear_group(void *arg, size_t item, struct gpu_queue *q)
+{
+    struct tree_trainer *t = arg;
+    q->op->fill(q, t->groups[item], t->model->table.total, 0);
+}
+
+static void backward_shard(void *arg, size_t item, struct gpu_queue *q)
+{
+    struct tree_trainer *t = arg;
+    const struct shard *s = &t->shards[item];
+    tree_backward(q, t->groups[item % t->device->cuts.groups], &t->pass, &s->tape,
+                  &t->scratch[q->index], t->vectors + s->first * t->model->config.d);
+}
+
+static enum err_code add_codes(double *loss, struct tree_trainer *t, struct err *e)
+{
+    for (size_t i = 0; i < t->n_shards && t->pass.codes > 0; i++) {
+        const struct shard *s = &t->shards[i];
+        size_t n = s->lists.n_groups * tree_sums(t->model);
+        double *sums = arena_array(&t->arena, double, n);
+        gpu_read(t->queue, sums, s->tape.sums, n * sizeof *sums);
+        enum err_code code = gpu_finish(t->queue, e);
+        if (code)
+            return err_up(e, code);
+        *loss += tree_codes(sums, t->model, &s->lists);
+    }
+    return OK;
+}
+
+/* Sums the groups pairwise, into the first. */
+static enum err_code reduce(struct tree_trainer *t, struct err *e)
+{
+    size_t n = t->model->table.total, groups = t->device->cuts.groups;
+    for (size_t i = 0; i < groups; i++)
+        gpu_read(t->queue, t->gradient + i * n, t->groups[i], n * sizeof *t->gradient);
+    enum err_code code = gpu_finish(t->queue, e);
+    for (size_t step = 1; step < groups && !code; step *= 2)
+        for (size_t i = 0; i + step < groups; i += 2 * step)
+            for (size_t k = 0; k < n; k++)
+                t->gradient[i * n + k] += t->gradient[(i + step) * n + k];
+    return err_up(e, code);
+}
+
+/* Loss, and the gradient in t->gradient. */
+static enum err_code differentiate(struct step_result *r, struct tree_trainer *t,
+                                   const struct tree_batch *x, struct err *e)
+{
+    const struct tree_model *m = t->model;
+    size_t n = x->set.n, d = m->config.d, classes = m->config.classes;
+    enum err_code code;
+    arena_reset(&t->arena);
+    *r = (struct step_result){.step = t->steps + 1, .lr = t->config.lr};
+    if ((code = err_up(e, forward(t, &x->set, n * classes, true, e))))
+        return code;
+    float *prior = t->scores + n * classes;
+    float *vectors = arena_array(&t->arena, float, n *d);
+    float *scores = arena_try_alloc(&t->arena, n * classes, sizeof *scores);
+    float *dclasses = arena_array(&t->arena, float, classes *d);
+    if (!scores)
+        return err_fail(e, ERR_NOMEM, "no memory for the scores of %zu trees", n);
+    gpu_write(t->queue, prior, t->config.prior, classes * sizeof *prior);
+    multiply(t, n, t->flat + m->classes, classes, prior);
+    gpu_read(t->queue, scores, t->scores, n * classes * sizeof *scores);
+    gpu_read(t->queue, vectors, t->vectors, n * d * sizeof *vectors);
+    if ((code = err_up(e, gpu_finish(t->queue, e))))
+        return code;
+    margin_loss(r, vectors, dclasses, t, x, scores);
+    gpu_write(t->queue, t->vectors, vectors, n * d * sizeof *vectors);
+    size_t groups = t->device->cuts.groups;
+    if ((code = err_up(e, gpu_each(t->queue, groups, clear_group, t, e))) ||
+        (code = err_up(e, gpu_each_in_chains(t->queue, t->n_shards, groups, backward_shard, t,
+                                             e))) ||
+        (code = err_up(e, reduce(t, e))) || (code = err_up(e, add_codes(&r->loss, t, e))))
+        return code;
+    for (size_t i = 0; i < classes * d; i++)
+        t->gradient[m->classes + i] += dclasses[i];
+    double squares = 0;
+    for (size_t i = 0; i < m->table.total; i++) {
+        t->gradient[i] *= t->factor[i];
+        squares += (double)t->gradient[i] * t->gradient[i];
+    }
+    r->gradient_norm = sqrt(squares);
+    for (size_t i = 0; i < t->n_shards; i++)
+        r->tokens += t->shards[i].lists.nodes;
+    return OK;
+}
+
+enum err_code tree_trainer_gradient(struct step_result *r, float *gradient, struct tree_trainer *t,
+                                    const struct tree_batch *x, struct err *e)
+{
+    enum err_code code = differentiate(r, t, x, e);
+    if (!code)
+        memcpy(gradient, t->gradient, t->model->table.total * sizeof *gradient);
+    return err_up(e, code);
+}
+
+/* ---- the step ---- */
+
+static void update(struct tree_trainer *t)
+{
+    const struct tree_trainer_config *c = &t->config;
+    float clip = (float)c->clip, rho = (float)c->rho, mu = (float)c->momentum, lr = (float)c->lr;
+    for (size_t i = 0; i < t->model->table.total; i++) {
+        float g = t->gradient[i], before = t->momentum[i];
+        g = g < -clip ? -clip : g > clip ? clip : g;
+        t->squares[i] = rho * t->squares[i] + (1 - rho) * g * g;
+        t->momentum[i] = mu * before - lr / sqrtf(1e-10F + t->squares[i]) * g;
+        t->weights[i] += (1 + mu) * t->momentum[i] - mu * before;
+    }
+    t->steps++;
+}
+
+enum err_code tree_trainer_step(struct step_result *r, struct tree_trainer *t,
+                                const struct tree_batch *x, struct err *e)
+{
+    enum err_code code = differentiate(r, t, x, e);
+    if (code)
+        return err_up(e, code);
+    if (!isfinite(r->loss) || !isfinite(r->gradient_norm))
+        return err_fail(e, ERR_FAILED, "step %llu: loss %g, gradient norm %g: not finite",
+                        (unsigned long long)r->step, r->loss, r->gradient_norm);
+    update(t);
+    return OK;
+}
+
+/* ---- validation ---- */
+
+enum { NEAREST = 5 };
+
+/* The nearest others by score, in order, the first of equals. */
+static size_t nearest(size_t out[NEAREST], const float *scores, size_t n, size_t self)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i == self || (found == NEAREST && scores[i] <= scores[out[NEAREST - 1]]))
+            continue;
+        size_t k = found < NEAREST ? found++ : NEAREST - 1;
+        for (; k > 0 && scores[i] > scores[out[k - 1]]; k--)
+            out[k] = out[k - 1];
+        out[k] = i;
+    }
+    return found;
+}
+
+static void score(struct step_result *r, const struct tree_batch *x, const float *scores)
+{
+    size_t n = x->set.n, asked = 0;
+    double sum = 0, first = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t members = 0, of_class = 0, near[NEAREST];
+        for (size_t k = 0; k < n; k++)
+            members += x->class[k] == x->class[i];
+        if (members < 2)
+            continue;
+        size_t found = nearest(near, scores + i * n, n, i);
+        for (size_t k = 0; k < found; k++)
+            of_class += x->class[near[k]] == x->class[i];
+        sum += (double)of_class / (double)(members < NEAREST ? members : NEAREST);
+        first += x->class[near[0]] == x->class[i];
+        asked++;
+    }
+    r->loss = asked ? 1 - sum / (double)asked : 1;
+    r->accuracy = asked ? first / (double)asked : 0;
+}
+
+enum err_code tree_trainer_measure(struct step_result *r, struct tree_trainer *t,
+                                   const struct tree_batch *x, struct err *e)
+{
+    size_t n = x->set.n;
+    *r = (struct step_result){0};
+    arena_reset(&t->arena);
+    enum err_code code = forward(t, &x->set, n * n, false, e);
+    if (code)
+        return err_up(e, code);
+    float *scores = arena_try_alloc(&t->arena, n * n, sizeof *scores);
+    if (!scores)
+        return err_fail(e, ERR_NOMEM, "no memory for the scores of %zu trees", n);
+    multiply(t, n, t->vectors, n, NULL);
+    gpu_read(t->queue, scores, t->scores, n * n * sizeof *scores);
+    if ((code = gpu_finish(t->queue, e)))
+        return err_up(e, code);
+    score(r, x, scores);
+    return OK;
+}

@@ -1,0 +1,61 @@
+/* Training of a network on trees to tell classes of equal expressions, as EqNet's program does:
+ *
+ *     loss = mean of max(0, margin + greatest other class's score - own class's score)
+ *            - codes * mean over trees of the cosines of operands, and of results, with what the
+ *              auto-encoder makes of them
+ *
+ * A class's score is the product of its vector with the tree's, plus the logarithm of its share of
+ * the trees. Matrices of operators and vectors of classes are dropped out by single numbers, leaves
+ * get normal noise, both anew each step. Updates are RMSprop's with Nesterov's momentum, of
+ * gradients cut number by number.
+ *
+ * Weights are the host's, where they are updated; a step's, with dropout, are written to the
+ * device. A batch is cut into shards of about equal nodes, in as many chains as the device likes;
+ * chains are summed pairwise. So a step gives the same bits for any number of threads. */
+#ifndef OPS_LEARN_TREE_TREE_TRAINER_H
+#define OPS_LEARN_TREE_TREE_TRAINER_H
+
+#include "gpu/gpu.h"
+#include "ops/learn/train/learner.h"
+#include "ops/learn/tree/tree_corpus.h"
+
+struct tree_trainer_config {
+    double margin;
+    double lr, rho, momentum, clip;
+    double deviation;      /* of initial numbers, and of the leaves' noise */
+    double dropout;        /* of weights */
+    double hidden_dropout; /* of hidden layers: EqNet-L's */
+    double noise;          /* share of its input that the auto-encoder does not see */
+    double intro;          /* the auto-encoder's weight is 1 - intro^epoch */
+    uint64_t epoch;        /* steps */
+    enum gpu_precision precision;
+    uint64_t seed;
+    const float *prior; /* (classes): logarithms of their shares; must outlive the trainer */
+};
+
+struct tree_trainer;
+/* The model must outlive the trainer. */
+enum err_code tree_trainer_new(struct tree_trainer **out, struct gpu_device *device,
+                               const struct tree_model *model, const struct tree_trainer_config *c,
+                               struct err *e);
+void tree_trainer_free(struct tree_trainer *t);
+uint64_t tree_trainer_steps(const struct tree_trainer *t);
+
+/* One step. ERR_FAILED, the weights as they were, if loss or gradient is not finite. */
+enum err_code tree_trainer_step(struct step_result *r, struct tree_trainer *t,
+                                const struct tree_batch *x, struct err *e);
+/* Loss and gradient (table.total) of a step alone. Changes nothing. */
+enum err_code tree_trainer_gradient(struct step_result *r, float *gradient, struct tree_trainer *t,
+                                    const struct tree_batch *x, struct err *e);
+/* How well the vectors of a batch tell its classes: accuracy is the share of trees whose nearest
+ * other one is of its class, loss 1 - score_5 (neighbours of the class among five, of as many as
+ * there could be, the tree itself counted). Trees that are alone in their class are not asked.
+ * Changes nothing. */
+enum err_code tree_trainer_measure(struct step_result *r, struct tree_trainer *t,
+                                   const struct tree_batch *x, struct err *e);
+
+/* The state and its step. Reading: what is NULL is not asked for. */
+void tree_trainer_read(struct trainer_state *out, const struct tree_trainer *t);
+void tree_trainer_write(struct tree_trainer *t, const struct trainer_state *state);
+
+#endif

@@ -1,0 +1,118 @@
+/* See tree_model.h. */
+#include "ops/nn/tree/tree_model.h"
+
+#include "base/rng.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char prefix[] = "architecture=trees\n";
+
+char *tree_config_text(struct arena *a, const struct tree_config *c)
+{
+    return arena_printf(a, "%sd=%u\nhidden=%u\ncode=%u\nouter=%u\narity=%s\nclasses=%u\n", prefix,
+                        c->d, c->hidden, c->code, c->outer, c->arity, c->classes);
+}
+
+bool tree_config_is(const char *text)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+enum err_code tree_config_parse(struct tree_config *c, struct arena *a, const char *text,
+                                struct err *e)
+{
+    if (!tree_config_is(text))
+        return err_fail(e, ERR_INPUT, "the model does not read trees");
+    const char *list = strstr(text, "\narity=");
+    size_t n = list ? strcspn(list + 7, "\n") : 0;
+    *c = (struct tree_config){.arity = list ? arena_strndup(a, list + 7, n) : ""};
+    bool same =
+        list &&
+        sscanf(text + strlen(prefix), "d=%u hidden=%u code=%u outer=%u", &c->d, &c->hidden,
+               &c->code, &c->outer) == 4 &&
+        sscanf(list + 7 + n, " classes=%u", &c->classes) == 1 && strspn(c->arity, "012x") == n &&
+        c->d && c->hidden && c->code && c->d <= 4096 && c->hidden <= 4096 && c->code <= 4096 &&
+        c->outer <= 4096 && strcmp(tree_config_text(a, c), text) == 0;
+    return same ? OK
+                : err_fail(e, ERR_CORRUPT,
+                           "checkpoint: its architecture is none of a network on trees");
+}
+
+/* The numbers of an operator that are dropped out in training, then those that are not. */
+static void add_dropped(struct tree_model *m, struct arena *a, const char *name, uint32_t token)
+{
+    struct tree_combine *c = &m->combine[token];
+    const struct tree_config *k = &m->config;
+    uint32_t in = c->arity * k->d;
+    enum nn_init init = NN_INIT_ZERO; /* tree_model_init */
+    struct nn_table *t = &m->table;
+    c->hidden = nn_table_add(t, arena_printf(a, "%s.hidden.weight", name), init, k->hidden, in);
+    c->direct = nn_table_add(t, arena_printf(a, "%s.direct.weight", name), init, k->d, in);
+    c->through = nn_table_add(t, arena_printf(a, "%s.through.weight", name), init, k->d, k->hidden);
+}
+
+static void add_kept(struct tree_model *m, struct arena *a, const char *name, uint32_t token)
+{
+    struct tree_combine *c = &m->combine[token];
+    const struct tree_config *k = &m->config;
+    enum nn_init init = NN_INIT_ZERO; /* tree_model_init */
+    struct nn_table *t = &m->table;
+    c->hidden_bias = nn_table_add(t, arena_printf(a, "%s.hidden.bias", name), init, k->hidden, 0);
+    c->bias = nn_table_add(t, arena_printf(a, "%s.bias", name), init, k->d, 0);
+    c->encoder = nn_table_add(t, arena_printf(a, "%s.encoder.weight", name), init, m->width[0],
+                              (c->arity + 1) * k->d);
+}
+
+static void add_layers(struct tree_model *m, struct arena *a)
+{
+    const struct tree_config *k = &m->config;
+    uint32_t all[] = {k->outer, k->code, k->outer};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i])
+            m->width[m->layers++] = all[i];
+    m->width[m->layers] = TREE_ARITY * k->d;
+    for (size_t i = 0; i < m->layers; i++)
+        m->layer[i] = nn_table_add(&m->table, arena_printf(a, "layers.%zu.weight", i),
+                                   NN_INIT_ZERO, m->width[i + 1], m->width[i]);
+}
+
+struct tree_model *tree_model_new(struct arena *a, const struct tree_config *c)
+{
+    struct tree_model *m = arena_new(a, struct tree_model);
+    struct nn_table *t = &m->table;
+    m->config = *c;
+    m->tokens = (uint32_t)strlen(c->arity);
+    t->params = arena_array(a, struct nn_param, 6 * (m->tokens + 1) + TREE_LAYERS + 2);
+    m->combine = arena_array(a, struct tree_combine, m->tokens + 1);
+    char **names = arena_array(a, char *, m->tokens + 1);
+    for (uint32_t i = 0; i <= m->tokens; i++) {
+        m->combine[i].arity =
+            i == m->tokens ? 1 : c->arity[i] == 'x' ? 0 : (uint32_t)(c->arity[i] - '0');
+        names[i] = i == m->tokens ? "root" : arena_printf(a, "operators.%u", i);
+    }
+    for (uint32_t i = 0; i <= m->tokens; i++)
+        if (m->combine[i].arity)
+            add_dropped(m, a, names[i], i);
+    m->dropped = t->total;
+    add_layers(m, a);
+    for (uint32_t i = 0; i <= m->tokens; i++)
+        if (m->combine[i].arity)
+            add_kept(m, a, names[i], i);
+    m->leaves = nn_table_add(t, "leaves.weight", NN_INIT_ZERO, m->tokens, c->d);
+    m->classes = t->total;
+    if (c->classes)
+        nn_table_add(t, "classes.weight", NN_INIT_ZERO, c->classes, c->d);
+    return m;
+}
+
+void tree_model_init(float *flat, const struct tree_model *m, double deviation, uint64_t seed)
+{
+    memset(flat, 0, m->table.total * sizeof *flat);
+    for (size_t i = 0; i < m->table.n; i++) {
+        const struct nn_param *p = &m->table.params[i];
+        struct rng r = rng_new(seed, i);
+        for (size_t k = 0; k < p->size; k++)
+            flat[p->at + k] = (float)(deviation * rng_normal(&r));
+    }
+}

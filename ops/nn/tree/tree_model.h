@@ -1,0 +1,69 @@
+/* EqNet (Allamanis, Chanthirasegaran, Kohli and Sutton 2017) as data: a network that reads an
+ * expression's tree from its leaves to its root, and its table of parameters.
+ *
+ *     leaf       r = E[token] / |E[token]|
+ *     operator   x = [r of its operands], h = sigmoid(W x + b), y = U x + V h + c, r = y / |y|
+ *     root       the same with matrices of its own, of the whole expression's r
+ *     codes      z = tanh(D tanh(C [x, r])) sqrt(operands) / |tanh(D ...)|: the operands again,
+ *                from a narrow code (the subexpression auto-encoder); with an outer layer there is
+ *                one more on either side of the code (the stacked one of EqNet-L, Liu 2022)
+ *     classes    a vector for each class of equal expressions
+ *
+ * W, U, V, b, c and C are the operator's own; all other matrices are everybody's. */
+#ifndef OPS_NN_TREE_TREE_MODEL_H
+#define OPS_NN_TREE_TREE_MODEL_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "ops/nn/parameters.h"
+
+#include <stdbool.h>
+
+enum { TREE_ARITY = 2, TREE_LAYERS = 4 };
+
+struct tree_config {
+    uint32_t d, hidden, code, outer; /* outer: 0, there is none */
+    uint32_t classes;
+    const char *arity; /* by token: '0' to '2', or 'x' for a token that no tree has */
+};
+
+/* Places within the flat vector. */
+struct tree_combine {
+    uint32_t arity; /* 0: of no operator */
+    size_t hidden, direct, through; /* W, U, V */
+    size_t hidden_bias, bias;       /* b, c */
+    size_t encoder;                 /* C */
+};
+
+struct tree_model {
+    struct tree_config config;
+    struct nn_table table;
+    uint32_t tokens;
+    struct tree_combine *combine; /* (tokens + 1), the last of roots */
+    /* Behind the operator's own layer the auto-encoder has these; the last one's rows are as many
+     * as the operands have numbers. */
+    size_t layers, layer[TREE_LAYERS];
+    uint32_t width[TREE_LAYERS]; /* that a layer reads */
+    size_t leaves;               /* (tokens, d) */
+    size_t classes;              /* (classes, d) */
+    size_t dropped;              /* all W, U and V lie before this */
+};
+
+/* Checkpoint.architecture. */
+char *tree_config_text(struct arena *a, const struct tree_config *c);
+bool tree_config_is(const char *text);
+/* Reads it back, into the arena. ERR_INPUT if it is of another kind of model, ERR_CORRUPT. */
+enum err_code tree_config_parse(struct tree_config *c, struct arena *a, const char *text,
+                                struct err *e);
+
+struct tree_model *tree_model_new(struct arena *a, const struct tree_config *c);
+/* All numbers normally distributed with this deviation. flat: (table.total), host. */
+void tree_model_init(float *flat, const struct tree_model *m, double deviation, uint64_t seed);
+
+/* How many operands a token has. */
+static inline uint32_t tree_arity(const struct tree_model *m, uint32_t token)
+{
+    return (uint32_t)(m->config.arity[token] - '0');
+}
+
+#endif

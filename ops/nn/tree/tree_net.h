@@ -1,0 +1,64 @@
+/* The passes of a network on trees over a shard, some trees of a batch, on one queue. */
+#ifndef OPS_NN_TREE_TREE_NET_H
+#define OPS_NN_TREE_TREE_NET_H
+
+#include "gpu/gpu.h"
+#include "ops/nn/tree/tree_lists.h"
+
+/* How the passes of a step go besides. */
+struct tree_pass {
+    const struct tree_model *m;
+    const float *flat; /* device: the parameters */
+    enum gpu_precision precision;
+    float dropout;      /* of hidden layers */
+    float noise;        /* share of what the auto-encoder reads that it does not see */
+    float codes;        /* weight of its objective; 0: none */
+    uint64_t key;       /* of both */
+};
+
+/* What a shard keeps from forward to backward; S nodes of all kinds. Device memory. */
+struct tree_tape {
+    const struct tree_lists *lists; /* host */
+    uint32_t *leaves, *kids, *each; /* each: 0, 1, 2, ... */
+    float *scaled;                  /* (S): the lists' share, times minus the weight of the codes */
+    float *r, *lengths;             /* (S, d), (S): vectors and how long they were */
+    float *x, *hidden, *dropped;    /* by group: operands (n, arity d), layer (n, hidden) twice */
+    float *dr;                      /* (S, d) */
+    double *sums;                   /* (groups, tree_sums): see tree_codes */
+};
+/* Working memory of a queue. */
+struct tree_scratch {
+    float *dx, *dh, *h, *z, *dz, *again, *dagain, *lengths, *unit, *dunit, *read;
+    float *layer[TREE_LAYERS], *dlayer[TREE_LAYERS];
+};
+
+void tree_tape_layout(struct tree_tape *t, const struct tree_model *m,
+                      const struct tree_lists *lists, bool training, struct gpu_layout *l);
+void tree_scratch_layout(struct tree_scratch *s, const struct tree_model *m, size_t largest,
+                         struct gpu_layout *l);
+/* Writes the lists; `codes` is the pass's. */
+void tree_tape_load(struct gpu_queue *q, const struct tree_tape *t, float codes, struct arena *a);
+
+/* The vectors of the trees: (trees, d), in the tape. */
+static inline float *tree_vectors(const struct tree_tape *t, const struct tree_model *m)
+{
+    return t->r + (t->lists->nodes - t->lists->trees) * m->config.d;
+}
+
+void tree_forward(struct gpu_queue *q, const struct tree_pass *p, const struct tree_tape *t);
+/* grad (table.total) += ..., from dvectors (trees, d), the gradient of the trees' vectors, and from
+ * the objective of the codes. */
+void tree_backward(struct gpu_queue *q, float *grad, const struct tree_pass *p,
+                   const struct tree_tape *t, const struct tree_scratch *s, const float *dvectors);
+
+/* Doubles of a group in the tape's sums; their sum, of all, is the loss that the codes add: minus
+ * the weighted cosines of operands and results with what is made again of them. Filled by the
+ * backward. */
+static inline size_t tree_sums(const struct tree_model *m)
+{
+    return (size_t)2 * (TREE_ARITY + 1) * m->config.d;
+}
+/* Of a shard's sums, on the host. */
+double tree_codes(const double *sums, const struct tree_model *m, const struct tree_lists *lists);
+
+#endif

@@ -1,0 +1,343 @@
+/* EqNet: vectors, loss and gradient against tests/ref; noise and dropout against differences of the
+ * loss itself; the update; learning; threads and interruptions; texts that are no trees. */
+#include "base/rng.h"
+#include "ops/learn/tree/tree_embedder.h"
+#include "ops/learn/tree/tree_trainer.h"
+#include "tests/ref/ref.h"
+#include "tests/ref/ref_trees.h"
+#include "tests/unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Tokens: three specials, +, -, not, then four symbols. */
+static const char arity[] = "xxx2210000";
+enum { ADD = 3, SYMBOL = 6, SYMBOLS = 4, CLASSES = 5 };
+
+static void draw_tree(uint32_t *tokens, uint32_t *n, struct rng *r, unsigned depth)
+{
+    bool leaf = depth == 0 || rng_below(r, 4) == 0;
+    uint32_t token = leaf ? SYMBOL + (uint32_t)rng_below(r, SYMBOLS) : ADD + (uint32_t)rng_below(r, 3);
+    tokens[(*n)++] = token;
+    for (int i = arity[token] - '0'; i > 0; i--)
+        draw_tree(tokens, n, r, depth - 1);
+}
+
+static struct tree_batch draw_batch(struct arena *a, size_t trees, uint64_t seed)
+{
+    struct rng r = rng_new(seed, 0);
+    const uint32_t **tokens = arena_array(a, const uint32_t *, trees);
+    uint32_t *length = arena_array(a, uint32_t, trees), *class = arena_array(a, uint32_t, trees);
+    for (size_t i = 0; i < trees; i++) {
+        uint32_t *one = arena_array(a, uint32_t, 64);
+        draw_tree(one, &length[i], &r, 1 + (unsigned)(i % 4));
+        tokens[i] = one;
+        class[i] = (uint32_t)rng_below(&r, CLASSES);
+    }
+    return (struct tree_batch){{tokens, length, trees}, class};
+}
+
+struct fixture {
+    struct arena a;
+    struct tree_model *m;
+    struct gpu_device *device;
+    struct tree_trainer *t;
+    struct trainer_state state;
+    float *gradient;
+    float prior[CLASSES];
+};
+
+static struct tree_trainer_config usual(void)
+{
+    return (struct tree_trainer_config){.margin = 0.5,
+                                        .lr = 0.01,
+                                        .rho = 0.88,
+                                        .momentum = 0.88,
+                                        .clip = 1.82,
+                                        .deviation = 0.3,
+                                        .intro = 0.5,
+                                        .epoch = 2,
+                                        .seed = 5};
+}
+
+static void open_fixture(struct fixture *f, uint32_t outer, struct tree_trainer_config how,
+                         struct pool *pool)
+{
+    struct tree_config c = {11, 6, 5, outer, CLASSES, arity};
+    *f = (struct fixture){.prior = {-1.5F, -0.5F, -2, -1, -1.25F}};
+    f->m = tree_model_new(&f->a, &c);
+    how.prior = f->prior;
+    assert_int_equal(gpu_open_cpu(&f->device, pool, NULL, NULL), OK);
+    assert_int_equal(tree_trainer_new(&f->t, f->device, f->m, &how, NULL), OK);
+    float **parts[] = {&f->state.weights, &f->state.m, &f->state.v, &f->gradient};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        *parts[i] = arena_array(&f->a, float, f->m->table.total);
+    tree_trainer_read(&f->state, f->t);
+}
+
+static void close_fixture(struct fixture *f)
+{
+    tree_trainer_free(f->t);
+    gpu_close(f->device);
+    arena_free(&f->a);
+}
+
+static void set_step(struct fixture *f, uint64_t steps)
+{
+    f->state.steps = steps;
+    tree_trainer_write(f->t, &f->state);
+}
+
+/* ---- against the reference ---- */
+
+struct loss_case {
+    const struct fixture *f;
+    struct tree_batch x;
+    double codes;
+};
+
+static double loss_of(void *arg, const double *w)
+{
+    const struct loss_case *c = arg;
+    return ref_tree_loss(c->f->m, w, &c->x.set, c->x.class, c->f->prior, 0.5, c->codes);
+}
+
+/* Step 6 is in epoch 3, where the auto-encoder's weight is 7/8. */
+static void check_reference(uint32_t outer, uint64_t step, double codes)
+{
+    struct fixture f;
+    struct step_result r;
+    open_fixture(&f, outer, usual(), NULL);
+    size_t n = f.m->table.total;
+    double *w = arena_array(&f.a, double, n);
+    struct loss_case c = {&f, draw_batch(&f.a, 23, 7 + outer), codes};
+    for (size_t i = 0; i < n; i++)
+        w[i] = (double)f.state.weights[i];
+    set_step(&f, step);
+    assert_int_equal(tree_trainer_gradient(&r, f.gradient, f.t, &c.x, NULL), OK);
+    assert_float_equal(r.loss, loss_of(&c, w), 1e-5);
+    for (size_t p = 0; p < f.m->table.n; p++)
+        for (size_t k = 0; k < f.m->table.params[p].size; k += 1 + f.m->table.params[p].size / 17) {
+            size_t i = f.m->table.params[p].at + k;
+            double expected = ref_derivative(loss_of, &c, w, i);
+            if (fabs((double)f.gradient[i] - expected) > 2e-5 * (1 + fabs(expected)))
+                fail_msg("outer %u, step %u: %s[%zu]: %g, expected %g", outer, (unsigned)step, f.m->table.params[p].name, k,
+                         (double)f.gradient[i], expected);
+        }
+    close_fixture(&f);
+}
+
+static void test_reference(void **state)
+{
+    check_reference(0, 0, 0);
+    check_reference(0, 6, 0.875);
+    check_reference(7, 6, 0.875);
+}
+
+/* With noise, and dropout everywhere, both a function of the step: along drawn directions. */
+static void test_noise(void **state)
+{
+    struct fixture f;
+    struct step_result r;
+    struct tree_trainer_config how = usual();
+    how.dropout = 0.2;
+    how.hidden_dropout = 0.3;
+    how.noise = 0.6;
+    open_fixture(&f, 7, how, NULL);
+    size_t n = f.m->table.total;
+    float *weights = arena_array(&f.a, float, n);
+    struct tree_batch x = draw_batch(&f.a, 40, 3);
+    struct rng random = rng_new(11, 0);
+    memcpy(weights, f.state.weights, n * sizeof *weights);
+    set_step(&f, 6);
+    assert_int_equal(tree_trainer_gradient(&r, f.gradient, f.t, &x, NULL), OK);
+    for (int direction = 0; direction < 6; direction++) {
+        double loss[2], slope = 0, size = 0;
+        float *along = arena_array(&f.a, float, n);
+        for (size_t i = 0; i < n; i++) {
+            along[i] = (float)rng_normal(&random);
+            slope += (double)along[i] * (double)f.gradient[i];
+            size += (double)along[i] * (double)along[i];
+        }
+        for (int side = 0; side < 2; side++) {
+            for (size_t i = 0; i < n; i++)
+                f.state.weights[i] =
+                    weights[i] + (side ? 1 : -1) * 0.02F / (float)sqrt(size) * along[i];
+            set_step(&f, 6);
+            assert_int_equal(tree_trainer_gradient(&r, arena_array(&f.a, float, n), f.t, &x, NULL),
+                             OK);
+            loss[side] = r.loss;
+        }
+        assert_float_equal((loss[1] - loss[0]) / 0.04, slope / sqrt(size), 2e-3);
+    }
+    close_fixture(&f);
+}
+
+/* RMSprop with Nesterov's momentum, of a gradient cut number by number. */
+static void test_update(void **state)
+{
+    struct fixture f;
+    struct step_result r;
+    struct tree_trainer_config how = usual();
+    how.clip = 0.01;
+    open_fixture(&f, 0, how, NULL);
+    size_t n = f.m->table.total;
+    struct tree_batch x = draw_batch(&f.a, 23, 7);
+    double *w = arena_array(&f.a, double, n), *m = arena_array(&f.a, double, n);
+    double *v = arena_array(&f.a, double, n);
+    for (size_t i = 0; i < n; i++)
+        w[i] = (double)f.state.weights[i];
+    for (int step = 0; step < 3; step++) {
+        assert_int_equal(tree_trainer_gradient(&r, f.gradient, f.t, &x, NULL), OK);
+        for (size_t i = 0; i < n; i++) {
+            double g = fmin(fmax((double)f.gradient[i], -0.01), 0.01), before = m[i];
+            v[i] = 0.88 * v[i] + 0.12 * g * g;
+            m[i] = 0.88 * before - 0.01 / sqrt(1e-10 + v[i]) * g;
+            w[i] += 1.88 * m[i] - 0.88 * before;
+        }
+        assert_int_equal(tree_trainer_step(&r, f.t, &x, NULL), OK);
+        assert_int_equal(r.step, step + 1);
+        tree_trainer_read(&f.state, f.t);
+        for (size_t i = 0; i < n; i++) {
+            assert_float_equal((double)f.state.weights[i], w[i], 1e-5);
+            w[i] = (double)f.state.weights[i];
+        }
+    }
+    close_fixture(&f);
+}
+
+/* ---- learning ---- */
+
+/* Classes by the sum of what the symbols stand for: a tree's vector has to carry it upwards. */
+static void test_learns(void **state)
+{
+    struct fixture f;
+    struct step_result first, last = {0};
+    struct tree_trainer_config how = usual();
+    how.intro = 0.9999;
+    how.deviation = 0.05;
+    open_fixture(&f, 0, how, NULL);
+    struct tree_batch x = draw_batch(&f.a, 200, 1);
+    uint32_t *class = arena_array(&f.a, uint32_t, 200);
+    for (size_t i = 0; i < 200; i++)
+        for (uint32_t k = 0; k < x.set.length[i]; k++)
+            class[i] = (class[i] + (x.set.tokens[i][k] >= SYMBOL ? x.set.tokens[i][k] : 0)) % 2;
+    x.class = class;
+    assert_int_equal(tree_trainer_step(&first, f.t, &x, NULL), OK);
+    for (int i = 0; i < 300; i++)
+        assert_int_equal(tree_trainer_step(&last, f.t, &x, NULL), OK);
+    assert_true(last.loss < first.loss / 4 && last.accuracy > 0.95);
+    assert_int_equal(tree_trainer_measure(&last, f.t, &x, NULL), OK);
+    assert_true(last.accuracy > 0.9 && last.loss < 0.1);
+    close_fixture(&f);
+}
+
+/* ---- threads and interruptions ---- */
+
+static void train(float *weights, const struct tree_trainer_config *how, struct pool *pool,
+                  unsigned interrupted)
+{
+    struct fixture f;
+    struct step_result r;
+    open_fixture(&f, 7, *how, pool);
+    struct tree_batch x = draw_batch(&f.a, 900, 2);
+    for (unsigned i = 0; i < 4; i++) {
+        if (i == interrupted) {
+            struct trainer_state kept = f.state;
+            struct fixture other;
+            tree_trainer_read(&kept, f.t);
+            open_fixture(&other, 7, *how, pool);
+            tree_trainer_write(other.t, &kept);
+            memcpy(other.state.weights, kept.weights, f.m->table.total * sizeof(float));
+            close_fixture(&f);
+            f = other;
+            x = draw_batch(&f.a, 900, 2);
+        }
+        assert_int_equal(tree_trainer_step(&r, f.t, &x, NULL), OK);
+    }
+    tree_trainer_read(&f.state, f.t);
+    memcpy(weights, f.state.weights, f.m->table.total * sizeof *weights);
+    close_fixture(&f);
+}
+
+static void test_same_bits(void **state)
+{
+    struct tree_trainer_config how = usual();
+    struct tree_config c = {11, 6, 5, 7, CLASSES, arity};
+    struct arena a = {0};
+    size_t n = tree_model_new(&a, &c)->table.total;
+    float *alone = arena_array(&a, float, n), *other = arena_array(&a, float, n);
+    struct pool *pool = pool_new(3);
+    how.dropout = 0.1;
+    how.hidden_dropout = 0.1;
+    how.noise = 0.5;
+    train(alone, &how, NULL, 9);
+    train(other, &how, pool, 9);
+    assert_memory_equal(alone, other, n * sizeof *alone);
+    train(other, &how, pool, 2);
+    assert_memory_equal(alone, other, n * sizeof *alone);
+    pool_free(pool);
+    arena_free(&a);
+}
+
+/* ---- what is read ---- */
+
+static void test_well_formed(void **state)
+{
+    struct arena a = {0};
+    struct tree_config c = {4, 4, 4, 0, 0, arity};
+    const struct tree_model *m = tree_model_new(&a, &c);
+    static const struct {
+        uint32_t n, tokens[6];
+        bool good;
+    } cases[] = {
+        {1, {6}, true},        {3, {3, 6, 7}, true},    {4, {3, 5, 6, 7}, true}, {0, {0}, false},
+        {2, {3, 6}, false},    {2, {6, 6}, false},      {4, {3, 6, 7, 7}, false}, {1, {1}, false},
+        {1, {10}, false},      {2, {5, 0}, false},      {1, {3}, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(tree_is_well_formed(m, cases[i].tokens, cases[i].n), cases[i].good);
+    arena_free(&a);
+}
+
+static void test_vocabulary(void **state)
+{
+    struct arena a = {0};
+    char *tokens[] = {"<pad>", "<s>", "</s>", "sin@/1", "pow", "implies", "x", "-7", "INT+", "3"};
+    Eqloom__Vocabulary v = EQLOOM__VOCABULARY__INIT;
+    v.n_tokens = sizeof tokens / sizeof *tokens;
+    v.tokens = tokens;
+    assert_string_equal(tree_arities(&a, &v), "xxx12200x0");
+    arena_free(&a);
+}
+
+static void test_architecture(void **state)
+{
+    struct arena a = {0};
+    struct tree_config c = {64, 8, 9, 32, 77, arity}, back;
+    assert_int_equal(tree_config_parse(&back, &a, tree_config_text(&a, &c), NULL), OK);
+    assert_string_equal(back.arity, arity);
+    assert_int_equal(back.classes, 77);
+    static const char *const wrong[] = {
+        "architecture=trees\n",
+        "architecture=trees\nd=64\nhidden=8\ncode=8\nouter=0\narity=xx3\nclasses=2\n",
+        "architecture=trees\nd=0\nhidden=8\ncode=8\nouter=0\narity=x\nclasses=2\n",
+        "architecture=trees\nd=64\nhidden=8\ncode=8\nouter=0\narity=x\nclasses=2\nmore=1\n",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(tree_config_parse(&back, &a, wrong[i], NULL), ERR_CORRUPT);
+    assert_int_equal(tree_config_parse(&back, &a, "architecture=graph\n", NULL), ERR_INPUT);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reference),    cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_update),       cmocka_unit_test(test_learns),
+        cmocka_unit_test(test_same_bits),    cmocka_unit_test(test_well_formed),
+        cmocka_unit_test(test_vocabulary),   cmocka_unit_test(test_architecture),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
