@@ -1,6 +1,7 @@
 /* The op `classes`: all expressions of a small grammar, grouped by what they are equal to, exactly.
- * Expressions are made bottom-up by their number of nodes, each once; their values in a ring of 64
- * bits (exact_fingerprint's) find the class, and the normal forms of the language decide. */
+ * Expressions are made bottom-up by their number of nodes, each once. An operator and the classes of
+ * its operands name a class; the first expression that has these finds it by its value in a ring of
+ * 64 bits (exact_fingerprint's), and the normal forms of the language decide. */
 #include "base/map.h"
 #include "base/rng.h"
 #include "cluster.pb-c.h"
@@ -11,16 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NODES = 25, MAX_TERMS = 1000000, MAX_OPS = 16 };
+enum { MAX_NODES = 25, MAX_TERMS = 16000000, MAX_OPS = 16 };
 
 struct term {
-    uint64_t word;
-    uint32_t kid[2], next; /* next of its class, or UINT32_MAX */
+    uint32_t class, next; /* next of its class, or UINT32_MAX */
+    uint32_t kid[2];
     uint16_t op, variable;
 };
 
 struct class
 {
+    uint64_t word;
     uint32_t first, last, n;
 };
 
@@ -36,15 +38,64 @@ struct grammar {
     size_t begin[MAX_NODES + 2]; /* by number of nodes */
     struct class *classes;
     size_t n_classes, classes_cap;
-    struct map64 index;
+    struct map64 index;   /* by word */
+    struct map64 results; /* by operator and the operands' classes */
 };
 
 /* ---- the grammar ---- */
 
-static enum err_code read_operators(struct grammar *g, struct op_ctx *ctx, struct err *e)
+/* SemVec's sets: S for a sample, of 500 expressions of a class. */
+static const struct set {
+    const char *name;
+    const struct language *lang;
+    const char *operators, *variables;
+    size_t max_nodes, max_members;
+} sets[] = {
+    {"BOOL5", &lang_boolean, "not and xor or implies", "abc", 5, 0},
+    {"BOOL8", &lang_boolean, "not and xor or implies", "abc", 8, 0},
+    {"BOOL10", &lang_boolean, "not and xor or implies", "abc", 10, 500},
+    {"SIMPBOOL8", &lang_boolean, "not and or", "abc", 8, 0},
+    {"SIMPBOOL10", &lang_boolean, "not and or", "abc", 10, 500},
+    {"BOOLL5", &lang_boolean, "not and xor or implies", "abcdefghij", 5, 0},
+    {"SIMPBOOLL5", &lang_boolean, "not and or", "abcdefghij", 5, 0},
+    {"POLY5", &lang_polynomial, "+ - *", "abc", 5, 0},
+    {"POLY8", &lang_polynomial, "+ - *", "abc", 8, 0},
+    {"SIMPPOLY5", &lang_polynomial, "+ -", "abc", 5, 0},
+    {"SIMPPOLY8", &lang_polynomial, "+ -", "abc", 8, 0},
+    {"SIMPPOLY10", &lang_polynomial, "+ -", "abc", 10, 0},
+    {"ONEV-POLY10", &lang_polynomial, "+ - *", "x", 10, 0},
+    {"ONEV-POLY13", &lang_polynomial, "+ - *", "x", 13, 0},
+};
+#define SET_NAMES                                                                                  \
+    "none|BOOL5|BOOL8|BOOL10|SIMPBOOL8|SIMPBOOL10|BOOLL5|SIMPBOOLL5|POLY5|POLY8|SIMPPOLY5|"         \
+    "SIMPPOLY8|SIMPPOLY10|ONEV-POLY10|ONEV-POLY13"
+
+static const struct set *set_of(const struct op_ctx *ctx)
+{
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        if (strcmp(sets[i].name, op_string(ctx, "set")) == 0)
+            return &sets[i];
+    return NULL;
+}
+
+/* Words or letters of a set, as a list. */
+static size_t cut(const char *const **out, struct arena *a, const char *text, bool letters)
+{
+    size_t n = 0, most = strlen(text);
+    const char **all = arena_array(a, const char *, most);
+    for (size_t i = 0, j; i < most; i = j + !letters, n++) {
+        j = letters ? i + 1 : i + strcspn(text + i, " ");
+        all[n] = arena_strndup(a, text + i, j - i);
+    }
+    *out = all;
+    return n;
+}
+
+static enum err_code read_operators(struct grammar *g, struct op_ctx *ctx, const struct set *set,
+                                    struct err *e)
 {
     const char *const *names;
-    size_t n = op_strings(&names, ctx, "operators");
+    size_t n = set ? cut(&names, g->a, set->operators, false) : op_strings(&names, ctx, "operators");
     for (unsigned op = X_ADD; n == 0 && op < g->lang->n_ops && g->n_ops < MAX_OPS; op++)
         if (g->lang->ops[op].name[0] && g->lang->ops[op].arity)
             g->ops[g->n_ops++] = (uint16_t)op;
@@ -61,10 +112,12 @@ static enum err_code read_operators(struct grammar *g, struct op_ctx *ctx, struc
     return OK;
 }
 
-static enum err_code read_variables(struct grammar *g, struct op_ctx *ctx, struct err *e)
+static enum err_code read_variables(struct grammar *g, struct op_ctx *ctx, const struct set *set,
+                                    struct err *e)
 {
     static const char *const usual[] = {"a", "b", "c"};
-    g->n_variables = op_strings(&g->variables, ctx, "variables");
+    g->n_variables = set ? cut(&g->variables, g->a, set->variables, true)
+                         : op_strings(&g->variables, ctx, "variables");
     if (g->n_variables == 0) {
         g->variables = usual;
         g->n_variables = 3;
@@ -121,28 +174,32 @@ static enum err_code are_equal(bool *equal, const struct grammar *g, uint32_t i,
 }
 
 /* Classes whose words collide stand at the keys that follow. */
-static enum err_code classify(struct grammar *g, uint32_t i, struct err *e)
+static enum err_code find_class(uint32_t *out, struct grammar *g, uint32_t i, uint64_t word,
+                                struct err *e)
 {
     bool added, equal = false;
-    for (uint64_t key = g->terms[i].word;; key++) {
-        uint64_t *class = map64_put(&g->index, key, g->n_classes, &added);
+    for (uint64_t key = word; !equal; key++) {
+        *out = (uint32_t)*map64_put(&g->index, key, g->n_classes, &added);
         if (added) {
             g->classes =
                 vec_grow(g->classes, &g->classes_cap, g->n_classes + 1, sizeof *g->classes);
-            g->classes[g->n_classes++] = (struct class){i, i, 1};
+            g->classes[g->n_classes++] = (struct class){word, i, i, 0};
             return OK;
         }
-        struct class *c = &g->classes[*class];
-        enum err_code code = are_equal(&equal, g, i, c->first, e);
+        enum err_code code = are_equal(&equal, g, i, g->classes[*out].first, e);
         if (code)
             return err_up(e, code);
-        if (equal) {
-            g->terms[c->last].next = i;
-            c->last = i;
-            c->n++;
-            return OK;
-        }
     }
+    return OK;
+}
+
+static void join(struct grammar *g, uint32_t i, uint32_t class)
+{
+    struct class *c = &g->classes[class];
+    g->terms[i].class = class;
+    if (c->n++)
+        g->terms[c->last].next = i;
+    c->last = i;
 }
 
 static enum err_code add(struct grammar *g, struct term t, struct err *e)
@@ -151,18 +208,27 @@ static enum err_code add(struct grammar *g, struct term t, struct err *e)
         return err_fail(e, ERR_LIMIT,
                         "there are more than %d expressions: fewer nodes, variables or operators",
                         MAX_TERMS);
-    uint64_t left = g->terms ? g->terms[t.kid[0]].word : 0;
-    uint64_t right = g->terms ? g->terms[t.kid[1]].word : 0;
+    uint32_t i = (uint32_t)g->n++, class;
+    enum err_code code = OK;
+    t.next = UINT32_MAX;
+    g->terms = vec_grow(g->terms, &g->cap, g->n, sizeof *g->terms);
+    g->terms[i] = t;
     if (t.op == X_SYM) {
         struct expr leaf = expr_leaf(g->a, g->lang, X_SYM, g->variables[t.variable]);
-        t.word = exact_fingerprint(&leaf);
+        code = find_class(&class, g, i, exact_fingerprint(&leaf), e);
     } else {
-        t.word = exact_word(g->lang, t.op, left, right);
+        uint32_t left = g->terms[t.kid[0]].class, right = g->terms[t.kid[1]].class;
+        bool added;
+        uint64_t key = ((uint64_t)t.op << 48 | (uint64_t)left << 24) | right;
+        uint64_t *known = map64_put(&g->results, key, 0, &added);
+        uint64_t word = exact_word(g->lang, t.op, g->classes[left].word, g->classes[right].word);
+        class = (uint32_t)*known;
+        if (added && !(code = find_class(&class, g, i, word, e)))
+            *known = class;
     }
-    t.next = UINT32_MAX;
-    g->terms = vec_grow(g->terms, &g->cap, g->n + 1, sizeof *g->terms);
-    g->terms[g->n] = t;
-    return err_up(e, classify(g, (uint32_t)g->n++, e));
+    if (!code)
+        join(g, i, class);
+    return err_up(e, code);
 }
 
 /* All of so many nodes whose root is op. */
@@ -283,12 +349,15 @@ static enum err_code emit(struct op_ctx *ctx, const struct grammar *g, const str
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    size_t max_nodes = (size_t)op_int(ctx, "max_nodes"), most = (size_t)op_int(ctx, "max_members");
-    size_t least = (size_t)op_int(ctx, "min_members");
-    struct grammar g = {.a = op_arena(ctx), .lang = lang_by_name(op_string(ctx, "language"))};
-    enum err_code code = read_operators(&g, ctx, e);
+    const struct set *set = set_of(ctx);
+    size_t max_nodes = set ? set->max_nodes : (size_t)op_int(ctx, "max_nodes");
+    size_t most = (size_t)op_int(ctx, "max_members"), least = (size_t)op_int(ctx, "min_members");
+    struct grammar g = {.a = op_arena(ctx),
+                        .lang = set ? set->lang : lang_by_name(op_string(ctx, "language"))};
+    most = set && !most ? set->max_members : most;
+    enum err_code code = read_operators(&g, ctx, set, e);
     if (!code)
-        code = read_variables(&g, ctx, e);
+        code = read_variables(&g, ctx, set, e);
     if (!code)
         code = enumerate(&g, ctx, max_nodes, e);
     for (size_t i = 0; i < g.n_classes && !code; i++)
@@ -297,10 +366,14 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     free(g.terms);
     free(g.classes);
     map64_free(&g.index);
+    map64_free(&g.results);
     return err_up(e, code);
 }
 
 static const struct op_param params[] = {
+    {"set", OP_ENUM, "none", SET_NAMES, 0, 0,
+     "One of SemVec's sets: it stands for language, variables, operators and max_nodes, which are "
+     "not looked at then; and of BOOL10 and SIMPBOOL10 for max_members: 500."},
     {"language", OP_ENUM, "boolean", "boolean|polynomial", 0, 0, "Of the expressions."},
     {"variables", OP_STRINGS, "", NULL, 0, 0, "The leaves; a, b and c if empty."},
     {"operators", OP_STRINGS, "", NULL, 0, 0,
@@ -321,7 +394,7 @@ static const struct op_port outputs[] = {
 
 const struct op op_classes = {
     .name = "classes",
-    .version = 1,
+    .version = 2,
     .node = OP_TASK,
     .doc = "All expressions of a grammar up to a size, grouped by what they are equal to: decided "
            "exactly, by truth tables or expansion. SemVec's data (docs/rules.md).",
