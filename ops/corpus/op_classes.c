@@ -284,28 +284,13 @@ static int by_term(const void *x, const void *y)
     return (a->term > b->term) - (a->term < b->term);
 }
 
-static uint64_t hash_text(const char *text, uint64_t seed)
-{
-    uint64_t h = rng_mix(seed);
-    for (; *text; text++)
-        h = rng_mix(h ^ (unsigned char)*text);
-    return h;
-}
-
-/* The first expression, and of the others those of least hash. */
+/* The first expression, and of the others those of least hash, a function of the seed and an expression's number. */
 static size_t choose(struct choice *out, const struct grammar *g, const struct class *c,
                      size_t most, uint64_t seed)
 {
-    struct arena a = {0};
     size_t n = 0;
-    for (uint32_t i = c->first; i != UINT32_MAX; i = g->terms[i].next, n++) {
-        out[n] = (struct choice){0, i};
-        if (n && c->n > most) {
-            out[n].hash = hash_text(prefix_of(&a, g, i), seed);
-            arena_reset(&a);
-        }
-    }
-    arena_free(&a);
+    for (uint32_t i = c->first; i != UINT32_MAX; i = g->terms[i].next, n++)
+        out[n] = (struct choice){rng_at(seed, 0, i), i};
     if (n <= most)
         return n;
     qsort(out + 1, n - 1, sizeof *out, by_hash);

@@ -3,6 +3,7 @@
 #include "engine/op.h"
 #include "ops/corpus/split.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct op_param params[] = {
@@ -11,6 +12,10 @@ static const struct op_param params[] = {
      "clusters, as far as these have expressions enough."},
     {"valid", OP_REAL, "0.05", NULL, 0, 1, "The fraction for validation."},
     {"test", OP_REAL, "0.15", NULL, 0, 1, "The fraction held out for tests."},
+    {"largest", OP_REAL, "0", NULL, 0, 1e9,
+     "of: clusters. SemVec's rule: a cluster of one member, or of more than this many times the "
+     "mean number, is not held out; of the others as many are, to the cluster, as valid and test "
+     "say of all. 0: no such rule."},
     {"seed", OP_INT, "0", NULL, 0, 0, "Chooses another split."},
     {NULL},
 };
@@ -40,14 +45,23 @@ static enum split_part part_of(const struct op_ctx *ctx, const char *prefix)
                       op_real(ctx, "test"));
 }
 
-/* The part's index. */
+/* What decides about a cluster. */
+struct place {
+    double at; /* split_place */
+    uint32_t members, cluster;
+    enum split_part part;
+};
+
 static enum err_code summarize(struct span *out, struct arena *a, struct op_ctx *ctx,
                                const ProtobufCMessage *element, struct err *e)
 {
     const Eqloom__Cluster *c = (const Eqloom__Cluster *)element;
-    uint8_t *part = arena_alloc(a, 1);
-    *part = (uint8_t)part_of(ctx, c->seed ? c->seed->prefix : "");
-    *out = span_of(part, 1);
+    const char *prefix = c->seed ? c->seed->prefix : "";
+    uint8_t *bytes = arena_alloc(a, 13);
+    put_le(bytes, (uint64_t)(split_place((uint64_t)op_int(ctx, "seed"), prefix) * 0x1p53), 8);
+    put_le(bytes + 8, c->n_members, 4);
+    bytes[12] = (uint8_t)part_of(ctx, prefix);
+    *out = span_of(bytes, 13);
     return OK;
 }
 
@@ -57,20 +71,74 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
     if (valid + test > 1)
         return err_fail(e, ERR_INPUT, "'valid' (%g) and 'test' (%g) add up to more than 1", valid,
                         test);
+    if (op_real(ctx, "largest") > 0 && of_members(ctx))
+        return err_fail(e, ERR_INPUT, "'largest' is of clusters");
     return OK;
 }
 
-static enum err_code pass_cluster(size_t counts[SPLIT_PARTS], struct op_ctx *ctx, uint64_t i,
-                                  struct err *e)
+static enum err_code read_places(struct place *out, struct op_ctx *ctx, size_t n, struct err *e)
 {
-    struct span part;
-    enum err_code code = op_summary(&part, ctx, "clusters", i, e);
-    if (!code && (part.len != 1 || part.data[0] >= SPLIT_PARTS))
-        return err_fail(e, ERR_CORRUPT, "a summary does not name a part");
-    if (!code)
-        code = op_pass(ctx, split_names[part.data[0]], "clusters", i, e);
-    if (!code)
-        counts[part.data[0]]++;
+    for (size_t i = 0; i < n; i++) {
+        struct span s;
+        enum err_code code = op_summary(&s, ctx, "clusters", i, e);
+        if (code)
+            return err_up(e, code);
+        if (s.len != 13 || s.data[12] >= SPLIT_PARTS)
+            return err_fail(e, ERR_CORRUPT, "a summary does not name a part");
+        out[i] = (struct place){(double)get_le(s.data, 8) * 0x1p-53,
+                                (uint32_t)get_le(s.data + 8, 4), (uint32_t)i,
+                                (enum split_part)s.data[12]};
+    }
+    return OK;
+}
+
+static int compare_places(const void *x, const void *y)
+{
+    const struct place *a = x, *b = y;
+    return a->at != b->at ? (a->at > b->at) - (a->at < b->at)
+                          : (a->cluster > b->cluster) - (a->cluster < b->cluster);
+}
+
+static int compare_clusters(const void *x, const void *y)
+{
+    const struct place *a = x, *b = y;
+    return (a->cluster > b->cluster) - (a->cluster < b->cluster);
+}
+
+/* From the lowest places on as many as `test` says of all; from the highest, `valid`. */
+static void hold_out(struct place *places, size_t n, double largest, double valid, double test)
+{
+    double mean = 0;
+    size_t fit = 0, tests = (size_t)((double)n * test), valids = (size_t)((double)n * valid);
+    for (size_t i = 0; i < n; i++)
+        mean += (double)places[i].members / (double)n;
+    for (size_t i = 0; i < n; i++) {
+        struct place p = places[i];
+        places[i].part = SPLIT_TRAIN;
+        if (p.members > 1 && (double)p.members <= largest * mean) {
+            places[i] = places[fit];
+            places[fit++] = p;
+        }
+    }
+    qsort(places, fit, sizeof *places, compare_places);
+    for (size_t i = 0; i < fit; i++)
+        places[i].part = i < tests ? SPLIT_TEST : fit - i <= valids ? SPLIT_VALID : SPLIT_TRAIN;
+    qsort(places, n, sizeof *places, compare_clusters);
+}
+
+static enum err_code split_clusters(size_t counts[SPLIT_PARTS], struct op_ctx *ctx, size_t n,
+                                    struct err *e)
+{
+    struct place *places = arena_array(op_arena(ctx), struct place, n);
+    enum err_code code = read_places(places, ctx, n, e);
+    if (code)
+        return err_up(e, code);
+    if (op_real(ctx, "largest") > 0)
+        hold_out(places, n, op_real(ctx, "largest"), op_real(ctx, "valid"), op_real(ctx, "test"));
+    for (size_t i = 0; i < n && !code; i++) {
+        counts[places[i].part]++;
+        code = op_pass(ctx, split_names[places[i].part], "clusters", i, e);
+    }
     return err_up(e, code);
 }
 
@@ -103,14 +171,12 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     size_t n = op_count(ctx, "clusters"), counts[SPLIT_PARTS] = {0};
     bool members = of_members(ctx);
-    for (size_t i = 0; i < n; i++) {
-        if (op_cancelled(ctx))
-            return err_fail(e, ERR_CANCELLED, "split was interrupted");
-        enum err_code code =
-            members ? split_members(counts, ctx, i, e) : pass_cluster(counts, ctx, i, e);
-        if (code)
-            return err_up(e, code);
-    }
+    enum err_code code = members ? OK : split_clusters(counts, ctx, n, e);
+    for (size_t i = 0; i < n && members && !code; i++)
+        code = op_cancelled(ctx) ? err_fail(e, ERR_CANCELLED, "split was interrupted")
+                                 : split_members(counts, ctx, i, e);
+    if (code)
+        return err_up(e, code);
     op_progress(ctx, n, n,
                 arena_printf(op_arena(ctx), "%strain %zu, valid %zu, test %zu",
                              members ? "expressions: " : "", counts[SPLIT_TRAIN],
@@ -120,7 +186,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_split = {
     .name = "split",
-    .version = 1,
+    .version = 2,
     .node = OP_TASK,
     .doc =
         "Divides a corpus. The part of a cluster is decided by a hash of its seed expression and "

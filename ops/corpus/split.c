@@ -7,7 +7,7 @@
 
 const char *const split_names[SPLIT_PARTS] = {"train", "valid", "test"};
 
-enum split_part split_part(uint64_t seed, const char *prefix, double valid, double test)
+double split_place(uint64_t seed, const char *prefix)
 {
     uint8_t number[8];
     put_le(number, seed, 8);
@@ -16,6 +16,11 @@ enum split_part split_part(uint64_t seed, const char *prefix, double valid, doub
     uint64_t bits = 0;
     for (int i = 0; i < 8; i++)
         bits = bits << 8 | d.bytes[i];
-    double at = (double)(bits >> 11) * 0x1p-53;
+    return (double)(bits >> 11) * 0x1p-53;
+}
+
+enum split_part split_part(uint64_t seed, const char *prefix, double valid, double test)
+{
+    double at = split_place(seed, prefix);
     return at < test ? SPLIT_TEST : at >= 1 - valid ? SPLIT_VALID : SPLIT_TRAIN;
 }

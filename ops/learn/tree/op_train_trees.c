@@ -20,15 +20,16 @@ static const struct op_param params[] = {
     {"noise", OP_REAL, "0.61", NULL, 0, 0.99,
      "Share of its input that the auto-encoder does not see."},
     {"intro", OP_REAL, "0.9999", NULL, 0, 1,
-     "The auto-encoder's weight is 1 - intro^epoch; 1: there is no auto-encoder."},
+     "The auto-encoder's weight is 1 - intro^n after n times size_every steps; 1: there is none."},
     {"margin", OP_REAL, "0.5", NULL, 0, 100,
      "Of a class's score over the greatest of the others'."},
     {"first_size", OP_REAL, "6.96", NULL, 1, 1e9,
-     "Tokens of the longest expressions in the first epoch."},
-    {"size_step", OP_REAL, "2.72", NULL, 0, 1e9, "More tokens in each epoch that follows."},
-    {"epoch", OP_INT, "10", NULL, 1, 1e9, "Steps of an epoch."},
+     "Tokens of the longest expressions at first."},
+    {"size_step", OP_REAL, "2.72", NULL, 0, 1e9, "How many more the next may have."},
+    {"size_every", OP_INT, "10", NULL, 1, 1e9,
+     "Steps after which longer expressions come, each time, in a new order."},
     {"batch", OP_INT, "900", NULL, 1, 1e6, "Expressions of a step."},
-    {"steps", OP_INT, "1000", NULL, 0, 1e12, "Steps of the training."},
+    TRAIN_STEPS_PARAMS,
     {"segment", OP_INT, "100", NULL, 1, 1e6, "Steps between checkpoints."},
     {"lr", OP_REAL, "0.0079432823", NULL, 0, 100, "Learning rate of RMSprop."},
     {"rho", OP_REAL, "0.88", NULL, 0, 1, "Decay of the squared gradients' mean."},
@@ -54,7 +55,7 @@ static const struct op_param params[] = {
 /* Those that a segment's key holds besides the network and the learning rate. */
 static const char *const steps_params[] = {
     "hidden_dropout", "dropout", "noise", "intro",    "margin", "first_size", "size_step",
-    "epoch",          "batch",   "rho",   "momentum", "clip",   "log_every",  NULL};
+    "size_every",     "batch",   "rho",   "momentum", "clip",   "log_every",  NULL};
 
 static const struct op_port inputs[] = {
     {"batches", KIND_TOKEN_BATCH, OP_COLLECTION,
@@ -75,9 +76,8 @@ static const struct op_port outputs[] = {
 
 static enum err_code check(struct op_ctx *ctx, struct err *e)
 {
-    if (op_int(ctx, "min_steps") > 0 && op_int(ctx, "patience") == 0)
-        return err_fail(e, ERR_INPUT, "'min_steps' needs 'patience'");
-    return err_up(e, learn_check_device(ctx, e));
+    enum err_code code = err_up(e, train_check_steps(ctx, e));
+    return code ? code : err_up(e, learn_check_device(ctx, e));
 }
 
 static struct tree_config config_of(const struct op_ctx *ctx)
@@ -213,7 +213,7 @@ static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_dev
                                     .hidden_dropout = op_real(ctx, "hidden_dropout"),
                                     .noise = op_real(ctx, "noise"),
                                     .intro = op_real(ctx, "intro"),
-                                    .epoch = (uint64_t)op_int(ctx, "epoch"),
+                                    .stage = (uint64_t)op_int(ctx, "size_every"),
                                     .precision = learn_precision(ctx),
                                     .seed = seed_of(ctx, STREAM_TRAINER),
                                     .prior = x->shared->prior};
@@ -301,7 +301,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     const struct shared *s = state;
     struct learning x = {.shared = s,
                          .curriculum = {op_real(ctx, "first_size"), op_real(ctx, "size_step"),
-                                        (uint64_t)op_int(ctx, "epoch"),
+                                        (uint64_t)op_int(ctx, "size_every"),
                                         (size_t)op_int(ctx, "batch"),
                                         seed_of(ctx, STREAM_EXAMPLES)},
                          .valid_seed = seed_of(ctx, STREAM_VALIDATION)};

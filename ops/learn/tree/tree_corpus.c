@@ -110,14 +110,14 @@ void tree_batch_draw(struct tree_batch *out, struct arena *a, struct tree_order 
                      const struct tree_corpus *c, const struct tree_curriculum *how,
                      uint64_t index)
 {
-    uint64_t epoch = index / how->epoch;
-    double most = how->first + (double)epoch * how->growth;
-    if (order->of != epoch + 1) {
-        struct rng r = rng_new(how->seed, epoch);
+    uint64_t stage = index / how->stage;
+    double most = how->first + (double)stage * how->growth;
+    if (order->of != stage + 1) {
+        struct rng r = rng_new(how->seed, stage);
         size_t cap = 0;
         free(order->trees);
         *order = (struct tree_order){vec_grow(NULL, &cap, c->trees, sizeof *order->trees), 0,
-                                     epoch + 1};
+                                     stage + 1};
         for (size_t i = 0; i < c->trees; i++)
             if ((double)length_of(c, i) <= most)
                 order->trees[order->n++] = (uint32_t)i;
@@ -125,7 +125,7 @@ void tree_batch_draw(struct tree_batch *out, struct arena *a, struct tree_order 
     }
     size_t n = how->batch < order->n ? how->batch : order->n;
     uint32_t *trees = arena_array(a, uint32_t, n);
-    uint64_t first = index % how->epoch * how->batch;
+    uint64_t first = index % how->stage * how->batch;
     for (size_t i = 0; i < n; i++)
         trees[i] = order->trees[(first + i) % order->n];
     gather(out, a, c, trees, n);

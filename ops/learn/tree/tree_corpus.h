@@ -25,25 +25,25 @@ void tree_corpus_free(struct tree_corpus *c);
 enum err_code tree_corpus_add(struct tree_corpus *c, const Eqloom__TokenBatch *b,
                               const struct tree_model *m, struct err *e);
 
-/* In which order trees are learnt from: by epochs, each in an order of its own, of the trees of at
- * most first + epoch * growth tokens. A function of the seed and the epoch. */
+/* In which order trees are learnt from: by stages, each in an order of its own, of the trees of at
+ * most first + stage * growth tokens. A function of the seed and the stage. */
 struct tree_curriculum {
     double first, growth;
-    uint64_t epoch; /* steps */
+    uint64_t stage; /* in steps */
     size_t batch;
     uint64_t seed;
 };
 struct tree_order {
     uint32_t *trees;
     size_t n;
-    uint64_t of; /* the epoch's number + 1; 0: none yet */
+    uint64_t of; /* the stage's number + 1; 0: none yet */
 };
 void tree_order_free(struct tree_order *x);
 struct tree_batch {
     struct tree_set set;
     const uint32_t *class;
 };
-/* Step `index`'s, in the arena. At least one tree must be small enough for the first epoch. */
+/* Step `index`'s, in the arena. At least one tree must be small enough for the first stage. */
 void tree_batch_draw(struct tree_batch *out, struct arena *a, struct tree_order *order,
                      const struct tree_corpus *c, const struct tree_curriculum *how,
                      uint64_t index);

@@ -157,8 +157,8 @@ static void write_weights(struct tree_trainer *t, size_t trees, bool training)
     if (training && t->config.dropout > 0)
         add_noise(t, key);
     gpu_write(t->queue, t->flat, t->used, n * sizeof *t->used);
-    uint64_t epoch = t->steps / t->config.epoch;
-    double codes = training ? 1 - pow(t->config.intro, (double)epoch) : 0;
+    uint64_t stage = t->steps / t->config.stage;
+    double codes = training ? 1 - pow(t->config.intro, (double)stage) : 0;
     t->pass = (struct tree_pass){m,
                                  t->flat,
                                  t->config.precision,

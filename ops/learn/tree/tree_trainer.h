@@ -26,8 +26,8 @@ struct tree_trainer_config {
     double dropout;        /* of weights */
     double hidden_dropout; /* of hidden layers: EqNet-L's */
     double noise;          /* share of its input that the auto-encoder does not see */
-    double intro;          /* the auto-encoder's weight is 1 - intro^epoch */
-    uint64_t epoch;        /* steps */
+    double intro;          /* the auto-encoder's weight is 1 - intro^stage */
+    uint64_t stage;        /* in steps */
     enum gpu_precision precision;
     uint64_t seed;
     const float *prior; /* (classes): logarithms of their shares; must outlive the trainer */

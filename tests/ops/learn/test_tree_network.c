@@ -57,7 +57,7 @@ static struct tree_trainer_config usual(void)
                                         .clip = 1.82,
                                         .deviation = 0.3,
                                         .intro = 0.5,
-                                        .epoch = 2,
+                                        .stage = 2,
                                         .seed = 5};
 }
 
@@ -103,7 +103,7 @@ static double loss_of(void *arg, const double *w)
     return ref_tree_loss(c->f->m, w, &c->x.set, c->x.class, c->f->prior, 0.5, c->codes);
 }
 
-/* Step 6 is in epoch 3, where the auto-encoder's weight is 7/8. */
+/* Step 6 is in stage 3, where the auto-encoder's weight is 7/8. */
 static void check_reference(uint32_t outer, uint64_t step, double codes)
 {
     struct fixture f;
