@@ -1,7 +1,7 @@
 /* The op `classes`: all expressions of a small grammar, grouped by what they are equal to, exactly.
- * Expressions are made bottom-up by their number of nodes, each once. An operator and the classes of
- * its operands name a class; the first expression that has these finds it by its value in a ring of
- * 64 bits (exact_fingerprint's), and the normal forms of the language decide. */
+ * Expressions are made bottom-up by their number of nodes, each once. An operator and the classes
+ * of its operands name a class; the first expression that has these finds it by its value in a ring
+ * of 64 bits (exact_fingerprint's), and the normal forms of the language decide. */
 #include "base/map.h"
 #include "base/rng.h"
 #include "cluster.pb-c.h"
@@ -67,7 +67,7 @@ static const struct set {
     {"ONEV-POLY13", &lang_polynomial, "+ - *", "x", 13, 0},
 };
 #define SET_NAMES                                                                                  \
-    "none|BOOL5|BOOL8|BOOL10|SIMPBOOL8|SIMPBOOL10|BOOLL5|SIMPBOOLL5|POLY5|POLY8|SIMPPOLY5|"         \
+    "none|BOOL5|BOOL8|BOOL10|SIMPBOOL8|SIMPBOOL10|BOOLL5|SIMPBOOLL5|POLY5|POLY8|SIMPPOLY5|"        \
     "SIMPPOLY8|SIMPPOLY10|ONEV-POLY10|ONEV-POLY13"
 
 static const struct set *set_of(const struct op_ctx *ctx)
@@ -95,7 +95,8 @@ static enum err_code read_operators(struct grammar *g, struct op_ctx *ctx, const
                                     struct err *e)
 {
     const char *const *names;
-    size_t n = set ? cut(&names, g->a, set->operators, false) : op_strings(&names, ctx, "operators");
+    size_t n =
+        set ? cut(&names, g->a, set->operators, false) : op_strings(&names, ctx, "operators");
     for (unsigned op = X_ADD; n == 0 && op < g->lang->n_ops && g->n_ops < MAX_OPS; op++)
         if (g->lang->ops[op].name[0] && g->lang->ops[op].arity)
             g->ops[g->n_ops++] = (uint16_t)op;
@@ -284,7 +285,8 @@ static int by_term(const void *x, const void *y)
     return (a->term > b->term) - (a->term < b->term);
 }
 
-/* The first expression, and of the others those of least hash, a function of the seed and an expression's number. */
+/* The first expression, and of the others those of least hash, a function of the seed and an
+ * expression's number. */
 static size_t choose(struct choice *out, const struct grammar *g, const struct class *c,
                      size_t most, uint64_t seed)
 {

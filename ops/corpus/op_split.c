@@ -85,9 +85,9 @@ static enum err_code read_places(struct place *out, struct op_ctx *ctx, size_t n
             return err_up(e, code);
         if (s.len != 13 || s.data[12] >= SPLIT_PARTS)
             return err_fail(e, ERR_CORRUPT, "a summary does not name a part");
-        out[i] = (struct place){(double)get_le(s.data, 8) * 0x1p-53,
-                                (uint32_t)get_le(s.data + 8, 4), (uint32_t)i,
-                                (enum split_part)s.data[12]};
+        out[i] =
+            (struct place){(double)get_le(s.data, 8) * 0x1p-53, (uint32_t)get_le(s.data + 8, 4),
+                           (uint32_t)i, (enum split_part)s.data[12]};
     }
     return OK;
 }

@@ -23,8 +23,7 @@ static const struct op_param params[] = {
      "The auto-encoder's weight is 1 - intro^n after n times size_every steps; 1: there is none."},
     {"margin", OP_REAL, "0.5", NULL, 0, 100,
      "Of a class's score over the greatest of the others'."},
-    {"first_size", OP_REAL, "6.96", NULL, 1, 1e9,
-     "Tokens of the longest expressions at first."},
+    {"first_size", OP_REAL, "6.96", NULL, 1, 1e9, "Tokens of the longest expressions at first."},
     {"size_step", OP_REAL, "2.72", NULL, 0, 1e9, "How many more the next may have."},
     {"size_every", OP_INT, "10", NULL, 1, 1e9,
      "Steps after which longer expressions come, each time, in a new order."},
@@ -322,13 +321,12 @@ static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_
 {
     struct arena *a = op_arena(ctx);
     struct tree_config c = config_of(ctx);
-    struct train_key key = {
-        arena_printf(a, "%sinit_scale=%.17g\n", tree_config_text(a, &c),
-                     op_real(ctx, "init_scale")),
-        (uint64_t)op_int(ctx, "seed"),
-        {.kind = SCHEDULE_CONSTANT, .lr = op_real(ctx, "lr")},
-        params,
-        steps_params};
+    struct train_key key = {arena_printf(a, "%sinit_scale=%.17g\n", tree_config_text(a, &c),
+                                         op_real(ctx, "init_scale")),
+                            (uint64_t)op_int(ctx, "seed"),
+                            {.kind = SCHEDULE_CONSTANT, .lr = op_real(ctx, "lr")},
+                            params,
+                            steps_params};
     return err_up(e, train_segment_of(out, ctx, index, &key, e));
 }
 

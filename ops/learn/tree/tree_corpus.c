@@ -72,8 +72,7 @@ enum err_code tree_corpus_add(struct tree_corpus *c, const Eqloom__TokenBatch *b
         memcpy(c->tokens + c->n_tokens, b->tokens, b->n_tokens * sizeof *c->tokens);
     for (size_t i = 0; i < n; i++) {
         c->offset[c->trees + i] = c->n_tokens + b->offset[i];
-        c->class[c->trees + i] =
-            (uint32_t)*map64_put(&classes, b->cluster[i], c->classes, &added);
+        c->class[c->trees + i] = (uint32_t)*map64_put(&classes, b->cluster[i], c->classes, &added);
         c->classes += added;
     }
     c->trees += n;
@@ -107,8 +106,7 @@ void tree_order_free(struct tree_order *x)
 }
 
 void tree_batch_draw(struct tree_batch *out, struct arena *a, struct tree_order *order,
-                     const struct tree_corpus *c, const struct tree_curriculum *how,
-                     uint64_t index)
+                     const struct tree_corpus *c, const struct tree_curriculum *how, uint64_t index)
 {
     uint64_t stage = index / how->stage;
     double most = how->first + (double)stage * how->growth;
@@ -116,8 +114,8 @@ void tree_batch_draw(struct tree_batch *out, struct arena *a, struct tree_order 
         struct rng r = rng_new(how->seed, stage);
         size_t cap = 0;
         free(order->trees);
-        *order = (struct tree_order){vec_grow(NULL, &cap, c->trees, sizeof *order->trees), 0,
-                                     stage + 1};
+        *order =
+            (struct tree_order){vec_grow(NULL, &cap, c->trees, sizeof *order->trees), 0, stage + 1};
         for (size_t i = 0; i < c->trees; i++)
             if ((double)length_of(c, i) <= most)
                 order->trees[order->n++] = (uint32_t)i;

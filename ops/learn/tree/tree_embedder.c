@@ -70,8 +70,8 @@ const struct tree_model *tree_embedder_model(const struct tree_embedder *x)
     return x->model;
 }
 
-enum err_code tree_embedder_run(float *out, const struct tree_embedder *x,
-                                const struct tree_set *s, struct arena *a, struct err *e)
+enum err_code tree_embedder_run(float *out, const struct tree_embedder *x, const struct tree_set *s,
+                                struct arena *a, struct err *e)
 {
     struct tree_lists lists;
     struct tree_tape tape;

@@ -15,7 +15,7 @@ void tree_embedder_free(struct tree_embedder *x);
 const struct tree_model *tree_embedder_model(const struct tree_embedder *x);
 
 /* out (trees, d): vectors of length 1. The arena serves as working memory. */
-enum err_code tree_embedder_run(float *out, const struct tree_embedder *x,
-                                const struct tree_set *s, struct arena *a, struct err *e);
+enum err_code tree_embedder_run(float *out, const struct tree_embedder *x, const struct tree_set *s,
+                                struct arena *a, struct err *e);
 
 #endif

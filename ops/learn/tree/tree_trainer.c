@@ -206,8 +206,7 @@ static void forward_shard(void *arg, size_t item, struct gpu_queue *q)
     const struct shard *s = &t->shards[item];
     size_t d = t->model->config.d;
     tree_forward(q, &t->pass, &s->tape);
-    q->op->copy(q, t->vectors + s->first * d, tree_vectors(&s->tape, t->model),
-                s->lists.trees * d);
+    q->op->copy(q, t->vectors + s->first * d, tree_vectors(&s->tape, t->model), s->lists.trees * d);
 }
 
 /* To t->vectors; with memory for that many scores. */
@@ -360,8 +359,8 @@ static enum err_code differentiate(struct step_result *r, struct tree_trainer *t
     gpu_write(t->queue, t->vectors, vectors, n * d * sizeof *vectors);
     size_t groups = t->device->cuts.groups;
     if ((code = err_up(e, gpu_each(t->queue, groups, clear_group, t, e))) ||
-        (code = err_up(e, gpu_each_in_chains(t->queue, t->n_shards, groups, backward_shard, t,
-                                             e))) ||
+        (code =
+             err_up(e, gpu_each_in_chains(t->queue, t->n_shards, groups, backward_shard, t, e))) ||
         (code = err_up(e, reduce(t, e))) || (code = err_up(e, add_codes(&r->loss, t, e))))
         return code;
     for (size_t i = 0; i < classes * d; i++)

@@ -27,13 +27,13 @@ enum err_code tree_config_parse(struct tree_config *c, struct arena *a, const ch
     const char *list = strstr(text, "\narity=");
     size_t n = list ? strcspn(list + 7, "\n") : 0;
     *c = (struct tree_config){.arity = list ? arena_strndup(a, list + 7, n) : ""};
-    bool same =
-        list &&
-        sscanf(text + strlen(prefix), "d=%u hidden=%u code=%u outer=%u", &c->d, &c->hidden,
-               &c->code, &c->outer) == 4 &&
-        sscanf(list + 7 + n, " classes=%u", &c->classes) == 1 && strspn(c->arity, "012x") == n &&
-        c->d && c->hidden && c->code && c->d <= 4096 && c->hidden <= 4096 && c->code <= 4096 &&
-        c->outer <= 4096 && strcmp(tree_config_text(a, c), text) == 0;
+    bool same = list &&
+                sscanf(text + strlen(prefix), "d=%u hidden=%u code=%u outer=%u", &c->d, &c->hidden,
+                       &c->code, &c->outer) == 4 &&
+                sscanf(list + 7 + n, " classes=%u", &c->classes) == 1 &&
+                strspn(c->arity, "012x") == n && c->d && c->hidden && c->code && c->d <= 4096 &&
+                c->hidden <= 4096 && c->code <= 4096 && c->outer <= 4096 &&
+                strcmp(tree_config_text(a, c), text) == 0;
     return same ? OK
                 : err_fail(e, ERR_CORRUPT,
                            "checkpoint: its architecture is none of a network on trees");
@@ -73,8 +73,8 @@ static void add_layers(struct tree_model *m, struct arena *a)
             m->width[m->layers++] = all[i];
     m->width[m->layers] = TREE_ARITY * k->d;
     for (size_t i = 0; i < m->layers; i++)
-        m->layer[i] = nn_table_add(&m->table, arena_printf(a, "layers.%zu.weight", i),
-                                   NN_INIT_ZERO, m->width[i + 1], m->width[i]);
+        m->layer[i] = nn_table_add(&m->table, arena_printf(a, "layers.%zu.weight", i), NN_INIT_ZERO,
+                                   m->width[i + 1], m->width[i]);
 }
 
 struct tree_model *tree_model_new(struct arena *a, const struct tree_config *c)
@@ -87,8 +87,9 @@ struct tree_model *tree_model_new(struct arena *a, const struct tree_config *c)
     m->combine = arena_array(a, struct tree_combine, m->tokens + 1);
     char **names = arena_array(a, char *, m->tokens + 1);
     for (uint32_t i = 0; i <= m->tokens; i++) {
-        m->combine[i].arity =
-            i == m->tokens ? 1 : c->arity[i] == 'x' ? 0 : (uint32_t)(c->arity[i] - '0');
+        m->combine[i].arity = i == m->tokens       ? 1
+                              : c->arity[i] == 'x' ? 0
+                                                   : (uint32_t)(c->arity[i] - '0');
         names[i] = i == m->tokens ? "root" : arena_printf(a, "operators.%u", i);
     }
     for (uint32_t i = 0; i <= m->tokens; i++)

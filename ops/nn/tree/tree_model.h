@@ -29,7 +29,7 @@ struct tree_config {
 
 /* Places within the flat vector. */
 struct tree_combine {
-    uint32_t arity; /* 0: of no operator */
+    uint32_t arity;                 /* 0: of no operator */
     size_t hidden, direct, through; /* W, U, V */
     size_t hidden_bias, bias;       /* b, c */
     size_t encoder;                 /* C */

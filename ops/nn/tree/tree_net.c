@@ -139,8 +139,8 @@ static void combine_back(struct gpu_queue *q, float *grad, const struct tree_pas
                        p->precision);
     linear_back_input(q, dx, dr, p->flat + c->direct, n, in, d, (struct linear_back_end){0},
                       p->precision);
-    linear_back_input(q, dx, dh, p->flat + c->hidden, n, in, h,
-                      (struct linear_back_end){.beta = 1}, p->precision);
+    linear_back_input(q, dx, dh, p->flat + c->hidden, n, in, h, (struct linear_back_end){.beta = 1},
+                      p->precision);
 }
 
 /* ---- forward ---- */

@@ -10,10 +10,10 @@ struct tree_pass {
     const struct tree_model *m;
     const float *flat; /* device: the parameters */
     enum gpu_precision precision;
-    float dropout;      /* of hidden layers */
-    float noise;        /* share of what the auto-encoder reads that it does not see */
-    float codes;        /* weight of its objective; 0: none */
-    uint64_t key;       /* of both */
+    float dropout; /* of hidden layers */
+    float noise;   /* share of what the auto-encoder reads that it does not see */
+    float codes;   /* weight of its objective; 0: none */
+    uint64_t key;  /* of both */
 };
 
 /* What a shard keeps from forward to backward; S nodes of all kinds. Device memory. */

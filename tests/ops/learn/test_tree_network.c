@@ -18,7 +18,8 @@ enum { ADD = 3, SYMBOL = 6, SYMBOLS = 4, CLASSES = 5 };
 static void draw_tree(uint32_t *tokens, uint32_t *n, struct rng *r, unsigned depth)
 {
     bool leaf = depth == 0 || rng_below(r, 4) == 0;
-    uint32_t token = leaf ? SYMBOL + (uint32_t)rng_below(r, SYMBOLS) : ADD + (uint32_t)rng_below(r, 3);
+    uint32_t token =
+        leaf ? SYMBOL + (uint32_t)rng_below(r, SYMBOLS) : ADD + (uint32_t)rng_below(r, 3);
     tokens[(*n)++] = token;
     for (int i = arity[token] - '0'; i > 0; i--)
         draw_tree(tokens, n, r, depth - 1);
@@ -122,8 +123,8 @@ static void check_reference(uint32_t outer, uint64_t step, double codes)
             size_t i = f.m->table.params[p].at + k;
             double expected = ref_derivative(loss_of, &c, w, i);
             if (fabs((double)f.gradient[i] - expected) > 2e-5 * (1 + fabs(expected)))
-                fail_msg("outer %u, step %u: %s[%zu]: %g, expected %g", outer, (unsigned)step, f.m->table.params[p].name, k,
-                         (double)f.gradient[i], expected);
+                fail_msg("outer %u, step %u: %s[%zu]: %g, expected %g", outer, (unsigned)step,
+                         f.m->table.params[p].name, k, (double)f.gradient[i], expected);
         }
     close_fixture(&f);
 }
@@ -292,9 +293,9 @@ static void test_well_formed(void **state)
         uint32_t n, tokens[6];
         bool good;
     } cases[] = {
-        {1, {6}, true},        {3, {3, 6, 7}, true},    {4, {3, 5, 6, 7}, true}, {0, {0}, false},
-        {2, {3, 6}, false},    {2, {6, 6}, false},      {4, {3, 6, 7, 7}, false}, {1, {1}, false},
-        {1, {10}, false},      {2, {5, 0}, false},      {1, {3}, false},
+        {1, {6}, true},     {3, {3, 6, 7}, true}, {4, {3, 5, 6, 7}, true},  {0, {0}, false},
+        {2, {3, 6}, false}, {2, {6, 6}, false},   {4, {3, 6, 7, 7}, false}, {1, {1}, false},
+        {1, {10}, false},   {2, {5, 0}, false},   {1, {3}, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(tree_is_well_formed(m, cases[i].tokens, cases[i].n), cases[i].good);
@@ -334,10 +335,10 @@ static void test_architecture(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference),    cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_update),       cmocka_unit_test(test_learns),
-        cmocka_unit_test(test_same_bits),    cmocka_unit_test(test_well_formed),
-        cmocka_unit_test(test_vocabulary),   cmocka_unit_test(test_architecture),
+        cmocka_unit_test(test_reference),  cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_update),     cmocka_unit_test(test_learns),
+        cmocka_unit_test(test_same_bits),  cmocka_unit_test(test_well_formed),
+        cmocka_unit_test(test_vocabulary), cmocka_unit_test(test_architecture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
