@@ -3,6 +3,7 @@
 #include "engine/tool.h"
 #include "ops/eval/report/results.h"
 #include "ops/expr/expr.h"
+#include "ops/expr/own/own.h"
 
 #include <string.h>
 
@@ -96,7 +97,7 @@ static bool read_prefix(struct expr *out, struct arena *a, const char *prefix)
 {
     static const struct language *const languages[] = {&lang_calculus, &lang_boolean};
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++)
-        if (!expr_from_prefix(out, a, languages[i], prefix, NULL))
+        if (!expr_from_prefix(out, a, language_guess(a, languages[i], prefix), prefix, NULL))
             return true;
     return false;
 }

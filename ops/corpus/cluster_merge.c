@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "ops/expr/ball/domain_record.h"
 #include "ops/expr/equality/exact.h"
+#include "ops/expr/own/own.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,7 +70,7 @@ static uint32_t find(struct seed *seeds, uint32_t i)
 
 static bool same_domains(const Eqloom__Expr *x, const Eqloom__Expr *y)
 {
-    if (x->n_variables != y->n_variables || strcmp(x->language, y->language) != 0 ||
+    if (x->n_variables != y->n_variables || !language_mixes(x->language, y->language) ||
         x->real_values != y->real_values)
         return false;
     for (size_t i = 0; i < x->n_variables; i++) {
@@ -135,9 +136,11 @@ static void add_member(Eqloom__Cluster *out, Eqloom__Member *m, struct name_map 
 
 /* `parts` are clusters of one class, ascending; the seed's part is moved to the front. in[] of them
  * is whole. */
-static Eqloom__Cluster *join(struct arena *a, Eqloom__Cluster *const *in, const struct seed *seeds,
-                             uint32_t *parts, size_t n, uint32_t max_members)
+static enum err_code join(Eqloom__Cluster **made, struct arena *a, Eqloom__Cluster *const *in,
+                          const struct seed *seeds, uint32_t *parts, size_t n, uint32_t max_members,
+                          struct err *e)
 {
+    enum err_code code = OK;
     size_t best = 0, total = 0, longest = 0;
     bool unsound = false;
     for (size_t i = 0; i < n; i++) {
@@ -151,7 +154,12 @@ static Eqloom__Cluster *join(struct arena *a, Eqloom__Cluster *const *in, const 
     uint32_t first = parts[best];
     memmove(parts + 1, parts, best * sizeof *parts);
     parts[0] = first;
-    Eqloom__Cluster *out = arena_memdup(a, in[first], sizeof *out);
+    Eqloom__Cluster *out = *made = arena_memdup(a, in[first], sizeof *out);
+    out->seed = arena_memdup(a, in[first]->seed, sizeof *out->seed);
+    for (size_t i = 1; i < n && !code; i++)
+        if (strcmp(out->seed->language, in[parts[i]]->seed->language) != 0)
+            code = language_unite(&out->seed->language, a, out->seed->language,
+                                  in[parts[i]]->seed->language, e);
     out->unsound = unsound;
     out->members = arena_array(a, Eqloom__Member *, total + 1);
     out->n_members = 0;
@@ -161,7 +169,7 @@ static Eqloom__Cluster *join(struct arena *a, Eqloom__Cluster *const *in, const 
             if (k < in[parts[i]]->n_members)
                 add_member(out, in[parts[i]]->members[k], &seen, max_members);
     name_map_free(&seen);
-    return out;
+    return err_up(e, code);
 }
 
 static enum err_code load_parts(Eqloom__Cluster **in, const uint32_t *parts, size_t n,
@@ -204,7 +212,10 @@ static enum err_code gather(struct merged *out, struct arena *a, Eqloom__Cluster
         out->only[out->n] = size == 1 ? of[0] : UINT32_MAX;
         if (size > 1 && (code = load_parts(in, of, size, o, e)))
             return err_up(e, code);
-        out->clusters[out->n++] = size == 1 ? in[i] : join(a, in, seeds, of, size, o->max_members);
+        Eqloom__Cluster **made = &out->clusters[out->n++];
+        *made = in[i];
+        if (size > 1 && (code = join(made, a, in, seeds, of, size, o->max_members, e)))
+            return err_up(e, code);
     }
     return OK;
 }
@@ -221,13 +232,19 @@ static Eqloom__Cluster **with_exceptions(struct arena *a, Eqloom__Cluster *const
     return all;
 }
 
-static enum err_code read_seed(struct expr *out, struct arena *a, const Eqloom__Expr *seed,
-                               struct err *e)
+/* *calculus gains the seed's operators, so that all seeds of the calculus have one table. */
+static enum err_code read_seed(struct expr *out, const struct language **calculus, struct arena *a,
+                               const Eqloom__Expr *seed, struct err *e)
 {
-    const struct language *lang = lang_by_name(seed->language);
-    if (!lang)
-        return err_fail(e, ERR_UNSUPPORTED, "unknown language '%s'", seed->language);
-    return err_up(e, expr_from_prefix(out, a, lang, seed->prefix, e));
+    const struct language *lang;
+    enum err_code code;
+    if (language_mixes(seed->language, "")) {
+        code = language_join(calculus, a, seed->language, e);
+        lang = *calculus;
+    } else {
+        code = language_read(&lang, a, seed->language, e);
+    }
+    return err_up(e, code ? code : expr_from_prefix(out, a, lang, seed->prefix, e));
 }
 
 enum err_code cluster_fingerprint(double *out, struct arena *a, const Eqloom__Expr *seed,
@@ -235,7 +252,8 @@ enum err_code cluster_fingerprint(double *out, struct arena *a, const Eqloom__Ex
 {
     struct arena_mark mark = arena_mark(a);
     struct expr x;
-    enum err_code code = read_seed(&x, a, seed, e);
+    const struct language *calculus = &lang_calculus;
+    enum err_code code = read_seed(&x, &calculus, a, seed, e);
     if (!code)
         *out = fingerprint_of(a, &x);
     arena_release(a, mark);
@@ -251,13 +269,14 @@ enum err_code clusters_merge(Eqloom__Cluster ***out, uint32_t **only, size_t *n_
     struct seed *seeds = arena_array(a, struct seed, n + 1);
     struct seed **order = arena_array(a, struct seed *, n + 1);
     struct merged merged = {0};
+    const struct language *calculus = &lang_calculus;
     enum err_code code = OK;
     for (uint32_t i = 0; i < n && !code; i++) {
         struct seed *s = order[i] = &seeds[i];
         s->index = s->parent = i;
         if (!in[i]->seed)
             return err_fail(e, ERR_CORRUPT, "cluster %u has no seed", i + 1);
-        code = read_seed(&s->x, a, in[i]->seed, e);
+        code = read_seed(&s->x, &calculus, a, in[i]->seed, e);
         if (!code && options->fingerprints)
             s->fingerprint = options->fingerprints[i];
         else if (!code)

@@ -63,13 +63,15 @@ static enum err_code make(Eqloom__TokenBatch *out, struct arena *a, const struct
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    const struct language *lang = lang_by_name(op_string(ctx, "language"));
+    const struct language *lang;
     struct digest vocabulary = op_input_id(ctx, "vocabulary", 0);
     struct encoder encoder = {0};
     const char *const *texts;
     size_t n = op_strings(&texts, ctx, "analogies");
     ProtobufCMessage *message;
-    enum err_code code = err_up(e, op_get(&message, ctx, "vocabulary", 0, e));
+    enum err_code code = err_up(e, lang_named(&lang, op_string(ctx, "language"), e));
+    if (!code)
+        code = err_up(e, op_get(&message, ctx, "vocabulary", 0, e));
     if (code)
         return code;
     encoder_init(&encoder, (const Eqloom__Vocabulary *)message);

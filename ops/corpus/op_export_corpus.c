@@ -1,6 +1,7 @@
 /* The op `export-corpus`: clusters -> a file for other programs. */
 #include "engine/op.h"
 #include "ops/corpus/format/corpus_format.h"
+#include "ops/expr/own/own.h"
 
 #include <string.h>
 
@@ -89,13 +90,16 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         .arg = &output,
     };
     enum corpus_format format = corpus_format_find(op_string(ctx, "format"));
+    const struct language *lang;
     enum err_code code;
     for (size_t i = 0; i < n; i++)
         if ((code = err_up(e, op_get((ProtobufCMessage **)&clusters[i], ctx, "clusters", i, e))))
             return code;
     for (size_t i = 0; i < n; i++)
-        if (!clusters[i]->seed || !lang_by_name(clusters[i]->seed->language))
-            return err_fail(e, ERR_CORRUPT, "cluster %zu has no seed of a known language", i);
+        if (!clusters[i]->seed)
+            return err_fail(e, ERR_CORRUPT, "cluster %zu has no seed", i);
+        else if ((code = language_read(&lang, a, clusters[i]->seed->language, e)))
+            return err_up(e, code);
     struct buf text = {0};
     code = err_up(e, corpus_write(&text, format, clusters, n, &options, e));
     if (!code)

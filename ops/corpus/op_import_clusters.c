@@ -1,6 +1,7 @@
 /* The op `import-clusters`: files of others -> clusters. */
 #include "engine/op.h"
 #include "ops/corpus/format/corpus_format.h"
+#include "ops/expr/own/operator_files.h"
 #include "ops/latex/katex/katex.h"
 #include "ops/latex/source/unpack.h"
 
@@ -65,12 +66,13 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     bool skip = strcmp(op_string(ctx, "malformed"), "skip") == 0;
     struct corpus corpus = {.malformed = skip ? &malformed : NULL,
                             .a = op_arena(ctx),
-                            .words = strcmp(op_string(ctx, "spelling"), "words") == 0,
-                            .lang = lang_by_name(op_string(ctx, "language"))};
+                            .words = strcmp(op_string(ctx, "spelling"), "words") == 0};
     const struct op_file *files;
     size_t n = op_files(&files, ctx), least = (size_t)op_int(ctx, "min_members");
-    enum err_code code = OK;
     struct buf unpacked = {0};
+    enum err_code code = err_up(e, lang_named(&corpus.lang, op_string(ctx, "language"), e));
+    if (!code)
+        code = operator_files(&corpus.lang, &files, &n, ctx, e);
     for (size_t i = 0; !code && i < n; i++) {
         struct source_text text;
         buf_clear(&unpacked);

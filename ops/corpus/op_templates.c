@@ -1,5 +1,6 @@
 /* The op `templates`: template files -> the initial expressions. */
 #include "ops/corpus/template/templates.h"
+#include "ops/expr/own/operator_files.h"
 
 #include "engine/op.h"
 
@@ -8,15 +9,20 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct arena *a = op_arena(ctx);
     const struct op_file *files;
     size_t n = op_files(&files, ctx);
+    const struct language *lang = &lang_calculus;
+    enum err_code code = err_up(e, operator_files(&lang, &files, &n, ctx, e));
+    if (code)
+        return code;
     struct source_text *sources = arena_array(a, struct source_text, n);
     for (size_t i = 0; i < n; i++)
         sources[i] = files[i].text;
     struct templates_options options = {
         .seed = (uint64_t)op_int(ctx, "seed"),
         .limit = (uint64_t)op_int(ctx, "limit"),
+        .calculus = lang,
     };
     struct templates t;
-    enum err_code code = err_up(e, templates_expand(&t, a, sources, n, &options, e));
+    code = err_up(e, templates_expand(&t, a, sources, n, &options, e));
     for (size_t i = 0; i < t.n && code == OK; i++) {
         Eqloom__Expr message;
         templates_to_message(&message, a, &t, i);

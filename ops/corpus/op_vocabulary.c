@@ -1,6 +1,12 @@
 /* The op `vocabulary`: the token list of an encoding. */
 #include "engine/op.h"
 #include "ops/corpus/tokens/encoding.h"
+#include "ops/expr/own/own.h"
+
+#include "cluster.pb-c.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static const struct op_param params[] = {
     {"encoding", OP_ENUM, "e-gen", "e-gen|plain|placed", 0, 0,
@@ -10,17 +16,56 @@ static const struct op_param params[] = {
     {"tokens", OP_STRINGS, "", NULL, 0, 0, "More symbols and operators."},
     {NULL},
 };
+static const struct op_port inputs[] = {
+    {"clusters", KIND_CLUSTER, OP_COLLECTION, true,
+     "The operators of one's own that they use become tokens, too, in the order of their names."},
+    {NULL},
+};
 static const struct op_port outputs[] = {
     {"vocabulary", KIND_VOCABULARY, OP_ONE, false, "Tokens by id."},
     {NULL},
 };
+
+static int compare(const void *x, const void *y)
+{
+    return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+static enum err_code add_operators(const char *const **tokens, size_t *n, struct op_ctx *ctx,
+                                   struct err *e)
+{
+    struct arena *a = op_arena(ctx), work = {0};
+    const struct language *lang = &lang_calculus;
+    enum err_code code = OK;
+    uint64_t clusters = op_count(ctx, "clusters");
+    for (uint64_t i = 0; i < clusters && !code; i++) {
+        ProtobufCMessage *m;
+        arena_reset(&work);
+        if (!(code = op_get_in(&m, ctx, "clusters", i, &work, e)) && ((Eqloom__Cluster *)m)->seed)
+            code = language_join(&lang, a, ((Eqloom__Cluster *)m)->seed->language, e);
+    }
+    arena_free(&work);
+    size_t given = *n, added = lang->n_ops - X_DECLARED;
+    const char **all = arena_array(a, const char *, given + added + 1);
+    for (size_t i = 0; i < given; i++)
+        all[i] = (*tokens)[i];
+    for (size_t i = 0; i < added; i++)
+        all[given + i] = lang->ops[X_DECLARED + i].token;
+    qsort(all + given, added, sizeof *all, compare);
+    *tokens = all;
+    *n = given + added;
+    return err_up(e, code);
+}
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     Eqloom__Vocabulary v;
     const char *const *more;
     size_t n_more = op_strings(&more, ctx, "tokens");
-    enum err_code code =
+    enum err_code code = add_operators(&more, &n_more, ctx, e);
+    if (code)
+        return err_up(e, code);
+    code =
         err_up(e, vocabulary_make(&v, op_arena(ctx), op_string(ctx, "encoding"), more, n_more, e));
     return code ? code : err_up(e, op_emit(NULL, ctx, "vocabulary", &v.base, e));
 }
@@ -32,6 +77,7 @@ const struct op op_vocabulary = {
     .doc = "The tokens of the calculus language with their ids: three specials (padding, start, "
            "end), operators, symbols, signs and digits.",
     .params = params,
+    .inputs = inputs,
     .outputs = outputs,
     .run = run,
 };

@@ -7,6 +7,7 @@
 #include "ops/expr/edit_distance.h"
 #include "ops/expr/equality/equality.h"
 #include "ops/expr/near_miss.h"
+#include "ops/expr/own/own.h"
 
 #include <string.h>
 
@@ -28,13 +29,12 @@ static enum err_code read_members(struct drawer *d, struct err *e)
 {
     const Eqloom__Cluster *c = d->cluster;
     const char *language = c->seed ? c->seed->language : "";
-    d->lang = lang_by_name(language);
-    if (!d->lang)
-        return err_fail(e, ERR_INPUT, "there is no language '%s'", language);
+    enum err_code code = language_read(&d->lang, d->a, language, e);
+    if (code)
+        return err_up(e, code);
     d->members = arena_array(d->a, struct expr, c->n_members);
     for (size_t i = 0; i < c->n_members; i++) {
-        enum err_code code =
-            err_up(e, expr_from_prefix(&d->members[i], d->a, d->lang, c->members[i]->prefix, e));
+        code = err_up(e, expr_from_prefix(&d->members[i], d->a, d->lang, c->members[i]->prefix, e));
         if (code)
             return code;
     }

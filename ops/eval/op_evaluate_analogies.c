@@ -110,12 +110,15 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         analogy_aim(&analogies[i], a, &v);
     }
     vectors_normalize(&v);
-    struct work w = {.ctx = ctx,
-                     .v = &v,
-                     .analogies = analogies,
-                     .how = {lang_by_name(op_string(ctx, "language")),
-                             (uint32_t)op_int(ctx, "points"), (size_t)op_int(ctx, "candidates")},
-                     .answers = arena_array(a, struct analogy_answer, n + 1)};
+    const struct language *lang;
+    if ((code = err_up(e, lang_named(&lang, op_string(ctx, "language"), e))))
+        return code;
+    struct work w = {
+        .ctx = ctx,
+        .v = &v,
+        .analogies = analogies,
+        .how = {lang, (uint32_t)op_int(ctx, "points"), (size_t)op_int(ctx, "candidates")},
+        .answers = arena_array(a, struct analogy_answer, n + 1)};
     code = err_up(e, evaluation_run(ctx, answer_one, &w, n, e));
     return code ? code : err_up(e, emit(&w, n, e));
 }

@@ -143,9 +143,9 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);
     size_t shown = (size_t)op_int(ctx, "examples");
-    struct work w = {.ctx = ctx, .lang = lang_by_name(op_string(ctx, "language"))};
+    struct work w = {.ctx = ctx};
     struct figures f = evaluation_figures(ctx, "distances");
-    enum err_code code = OK;
+    enum err_code code = err_up(e, lang_named(&w.lang, op_string(ctx, "language"), e));
     for (int s = 0; s < SIDES && !code; s++)
         code = err_up(e, load(&w.v[s], ctx, roles[s], e));
     if (code || (code = err_up(e, check_texts(&w, e))))

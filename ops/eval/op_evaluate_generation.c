@@ -127,11 +127,11 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     uint64_t batches = op_count(ctx, "generations");
     Eqloom__Generation **g = arena_array(a, Eqloom__Generation *, batches);
     const char *language = op_string(ctx, "language");
-    struct work k = {.lang = lang_by_name(language), .points = (uint32_t)op_int(ctx, "points")};
+    struct work k = {.points = (uint32_t)op_int(ctx, "points")};
     size_t n = 0;
-    if (!k.lang)
-        return err_fail(e, ERR_INPUT, "there is no language '%s'", language);
-    enum err_code code = err_up(e, evaluation_get(g, batches, ctx, "generations", e));
+    enum err_code code = err_up(e, lang_named(&k.lang, language, e));
+    if (!code)
+        code = err_up(e, evaluation_get(g, batches, ctx, "generations", e));
     if (code)
         return code;
     for (uint64_t i = 0; i < batches; i++)

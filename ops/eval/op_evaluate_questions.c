@@ -3,6 +3,7 @@
 #include "ops/eval/evaluation.h"
 #include "ops/eval/measure/choice.h"
 #include "ops/expr/expr.h"
+#include "ops/expr/own/own.h"
 
 static const struct op_param params[] = {
     EVALUATION_LABEL,
@@ -24,7 +25,10 @@ enum { QUERY, ANSWER, CHOSEN, OF_ANSWER, OF_CHOSEN, COLUMNS };
 
 static char *infix(struct arena *a, const Eqloom__Exercise *x, size_t term)
 {
-    return expr_infix_of(a, lang_by_name(x->language), x->terms[term]->prefix);
+    const struct language *lang = &lang_calculus;
+    language_read(&lang, a, x->language, NULL);
+    return expr_infix_of(a, language_guess(a, lang, x->terms[term]->prefix),
+                         x->terms[term]->prefix);
 }
 
 static Eqloom__Table *table_of_examples(struct arena *a, const struct examined *x,

@@ -147,7 +147,8 @@ int lang_find(const struct language *lang, const char *name, size_t n)
     if (n == 0)
         return -1;
     for (int op = X_ADD; op < lang->n_ops; op++)
-        if (same(lang->ops[op].name, name, n))
+        if (same(lang->ops[op].name, name, n) ||
+            (lang->ops[op].token && same(lang->ops[op].token, name, n)))
             return op;
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
         if (same(aliases[i].name, name, n) && lang_has(lang, aliases[i].op))
@@ -181,6 +182,7 @@ enum err_code lang_declare(const struct language **out, struct arena *a,
     ops[base->n_ops] = (struct op_info){
         .name = arena_strdup(a, name),
         .arity = (uint8_t)arity,
+        .token = arena_printf(a, "%s/%u", name, arity),
         .latex = arena_printf(a, "\\operatorname{%s}", name),
         .inverse = -1,
     };

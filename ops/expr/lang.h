@@ -1,6 +1,6 @@
 /* Languages: which operators there are and what they mean. The 34-operator language of the E-Gen
- * paper (exp x is written pow e x) is `lang_calculus`; a rules file may declare uninterpreted
- * operators on top of a language. `lang_boolean` and `lang_polynomial` are those of SemVec. All
+ * paper (exp x is written pow e x) is `lang_calculus`; files may declare operators on top of a
+ * language (own/own.h). `lang_boolean` and `lang_polynomial` are those of SemVec. All
  * share the numbers of enum expr_op; a row that a language lacks has an empty name. */
 #ifndef OPS_EXPR_LANG_H
 #define OPS_EXPR_LANG_H
@@ -80,6 +80,8 @@ struct op_info {
     const char *latex;  /* "\\sin", "\\operatorname{csch}^{-1}" */
     int16_t inverse;    /* expr_op of the inverse function, or -1 */
     bool right;         /* infix: a ^ b ^ c is a ^ (b ^ c) */
+    const char *token;  /* of a declared operator, "erf/1": as prefix, where nothing else tells */
+    const struct own_operator *own; /* what a declared operator means; see own/own.h */
 };
 
 struct language {
@@ -105,10 +107,17 @@ static inline bool lang_has(const struct language *lang, unsigned op)
     return op < lang->n_ops && lang->ops[op].name[0];
 }
 
-/* A language with more operators; lives in the arena. ERR_INPUT if the name is taken. */
+/* A language with one operator more, without a meaning; lives in the arena. ERR_INPUT if the name is
+ * taken. */
 enum err_code lang_declare(const struct language **out, struct arena *a,
                            const struct language *base, const char *name, unsigned arity,
                            struct err *e);
+/* Prefix tokens of declared operators say their arity: a reader without the declaration can read
+ * them. */
+static inline const char *lang_token(const struct language *lang, unsigned op)
+{
+    return lang->ops[op].token ? lang->ops[op].token : lang->ops[op].name;
+}
 _Static_assert(X_ACSC - X_ASIN == 3 && X_ASEC - X_ACOS == 3 && X_ACOT - X_ATAN == 3 &&
                    X_ACSCH - X_ASINH == 3 && X_ASECH - X_ACOSH == 3 && X_ACOTH - X_ATANH == 3,
                "an inverse and the inverse of its reciprocal are three rows apart");
@@ -117,7 +126,8 @@ static inline uint16_t lang_of_reciprocal(uint16_t op)
 {
     return (uint16_t)(op - X_ACSC + X_ASIN);
 }
-/* The number of an operator by its name (aliases such as arcsin, log included), or -1. */
+/* The number of an operator by its name (aliases such as arcsin, log included) or its token, or -1.
+ */
 int lang_find(const struct language *lang, const char *name, size_t n);
 /* pi and e: symbols with a known value. */
 bool lang_is_constant(const char *symbol);

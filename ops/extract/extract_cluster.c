@@ -2,6 +2,7 @@
  * are read back from their text and compared with the seed, by normal forms or at points. Points
  * depend on nothing but the options and lie on the positive axis unless a variable's domain says
  * otherwise. */
+#include "ops/expr/own/own.h"
 #include "ops/extract/extract_cluster.h"
 #include "ops/expr/ball/domain_record.h"
 #include "ops/expr/equality/equality.h"
@@ -141,9 +142,9 @@ enum err_code extract_begin(struct extraction *out, struct arena *a, const Eqloo
     enum err_code code;
     if (!egraph->seed)
         return err_fail(e, ERR_CORRUPT, "e-graph: it has no seed");
-    const struct language *lang = lang_by_name(egraph->seed->language);
-    if (!lang)
-        return err_fail(e, ERR_UNSUPPORTED, "unknown language '%s'", egraph->seed->language);
+    const struct language *lang;
+    if ((code = language_read(&lang, a, egraph->seed->language, e)))
+        return err_up(e, code);
     *out = (struct extraction){.egraph = egraph, .options = options};
     code = grammar_init(&out->grammar, a, egraph, lang, &options->grammar, e);
     if (!code)

@@ -69,7 +69,7 @@ static enum err_code read_nodes(struct builder *b, const Eqloom__EGraph *m,
             node->child[k] = x->child[first + k];
         if (i < m->n_operators) {
             node->op = (uint16_t)op[i];
-            node->text = g->lang->ops[op[i]].name;
+            node->text = lang_token(g->lang, (unsigned)op[i]);
             continue;
         }
         node->text = m->leaves[i - m->n_operators];

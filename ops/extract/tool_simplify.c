@@ -105,6 +105,7 @@ static const struct tool_option options[] = {
     {"steps", NULL, false, "say why the two are equal, with a rule for each step"},
     REWRITE_OPTION_RULES,
     {"language", "NAME", false, "calculus (default), boolean or polynomial"},
+    OPERATORS_OPTION,
     EXPR_ARGUMENT_SYNTAX,
     EXPR_ARGUMENT_LATEX,
     {"iterations", "N", false, "iterations of rewriting, at most (default 12)"},

@@ -104,6 +104,7 @@ static const struct tool_option options[] = {
     {"max-tokens", "N", false, "length of a form (default 12, or 6 more than the expression)"},
     REWRITE_OPTION_RULES,
     {"language", "NAME", false, "calculus (default), boolean or polynomial"},
+    OPERATORS_OPTION,
     EXPR_ARGUMENT_SYNTAX,
     EXPR_ARGUMENT_LATEX,
     {"iterations", "N", false, "iterations of rewriting, at most (default 8)"},

@@ -1,5 +1,6 @@
 /* The op `rules`: rule files -> one Rule record each, sorted by group and name. */
 #include "engine/op.h"
+#include "ops/expr/own/operator_files.h"
 #include "ops/latex/katex/katex.h"
 #include "ops/rules/rule.h"
 
@@ -9,7 +10,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct rules rules = {.lang = &lang_calculus};
     const struct op_file *files;
     size_t n = op_files(&files, ctx);
-    enum err_code code = OK;
+    enum err_code code = operator_files(&rules.lang, &files, &n, ctx, e);
     for (size_t i = 0; !code && i < n; i++)
         code = rules_parse(&rules, a, &files[i].text, e);
     if (code)
@@ -49,7 +50,7 @@ static const char *units(struct op_ctx *ctx)
 
 const struct op op_rules = {
     .name = "rules",
-    .version = 2,
+    .version = 3,
     .node = OP_SOURCE,
     .doc = "Reads rewrite rules from rule files (docs/rules.md). The records do not depend on the "
            "order "

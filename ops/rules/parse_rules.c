@@ -126,8 +126,7 @@ static enum err_code parse_operator(struct parser *p, const struct statement *s,
     char *name = arena_strndup(p->a, text + at, n);
     unsigned arity = (unsigned)(text[digit] - '0');
     int op = lang_find(p->rules->lang, name, n);
-    if (op >= X_DECLARED && p->rules->lang->ops[op].arity == arity &&
-        !p->rules->lang->ops[op].interpreted)
+    if (op >= 0 && p->rules->lang->ops[op].token && p->rules->lang->ops[op].arity == arity)
         return OK; /* the same declaration in another file */
     enum err_code code = lang_declare(&p->rules->lang, p->a, p->rules->lang, name, arity, e);
     if (code)
@@ -292,25 +291,11 @@ static enum err_code parse_statements(struct parser *p, unsigned kinds, struct e
     return err_up(e, code);
 }
 
-/* The text without comments and carriage returns, offsets unchanged. */
-static char *blank_comments(struct arena *a, const struct source_text *source)
-{
-    char *text = arena_alloc(a, source->len + 1);
-    bool comment = false;
-    for (size_t i = 0; i < source->len; i++) {
-        char c = source->text[i];
-        comment = c == '#' || (comment && c != '\n');
-        text[i] = comment || c == '\r' ? ' ' : c;
-    }
-    text[source->len] = '\0';
-    return text;
-}
-
 static struct parser parser_of(struct arena *a, struct rules *rules,
                                const struct source_text *source)
 {
     struct parser p = {.a = a, .rules = rules, .source = *source, .group = "main"};
-    p.source.text = blank_comments(a, source);
+    p.source.text = lexical_without_comments(a, source);
     find_statements(&p);
     return p;
 }

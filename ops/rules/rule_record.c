@@ -2,48 +2,22 @@
  * file do not matter. A record may come from elsewhere: everything that parsing guarantees of a
  * rule is checked again. */
 #include "ops/expr/equality/exact.h"
+#include "ops/expr/own/own.h"
 #include "ops/rules/parse_condition.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void mark_operators(bool *used, const struct expr *x)
-{
-    for (uint32_t i = 0; i < x->n; i++)
-        used[x->nodes[i].op] = true;
-}
-
-static int compare_operators(const void *x, const void *y)
-{
-    return strcmp((*(Eqloom__Operator *const *)x)->name, (*(Eqloom__Operator *const *)y)->name);
-}
-
-/* The declared operators that the rule uses, sorted by name. */
-static void add_operators(Eqloom__Rule *out, struct arena *a, const struct language *lang,
-                          const struct rule *r)
+/* The language, with those of its operators that the rule uses. */
+static char *language_of(struct arena *a, const struct language *lang, const struct rule *r)
 {
     bool *used = arena_array(a, bool, lang->n_ops);
-    mark_operators(used, &r->lhs);
-    mark_operators(used, &r->rhs);
+    language_mark(used, &r->lhs);
+    language_mark(used, &r->rhs);
     for (size_t i = 0; i < r->n_conditions; i++)
         for (unsigned k = 0; k < r->conditions[i].n_args; k++)
-            mark_operators(used, &r->conditions[i].args[k]);
-    size_t n = 0;
-    for (unsigned op = X_DECLARED; op < lang->n_ops; op++)
-        n += used[op];
-    if (!n)
-        return;
-    out->operators = arena_array(a, Eqloom__Operator *, n);
-    for (unsigned op = X_DECLARED; op < lang->n_ops; op++) {
-        if (!used[op])
-            continue;
-        Eqloom__Operator *o = arena_alloc(a, sizeof *o);
-        eqloom__operator__init(o);
-        o->name = (char *)lang->ops[op].name;
-        o->arity = lang->ops[op].arity;
-        out->operators[out->n_operators++] = o;
-    }
-    qsort(out->operators, n, sizeof *out->operators, compare_operators);
+            language_mark(used, &r->conditions[i].args[k]);
+    return language_text(a, lang, used);
 }
 
 void rule_to_message(Eqloom__Rule *out, struct arena *a, const struct rules *set,
@@ -66,9 +40,7 @@ void rule_to_message(Eqloom__Rule *out, struct arena *a, const struct rules *set
             m->arguments[m->n_arguments++] = expr_prefix(a, &c->args[k]);
         out->conditions[out->n_conditions++] = m;
     }
-    add_operators(out, a, set->lang, r);
-    if (!lang_is(set->lang, &lang_calculus))
-        out->language = arena_strdup(a, set->lang->name);
+    out->language = language_of(a, set->lang, r);
 }
 
 struct record_reader {
@@ -89,19 +61,6 @@ static enum err_code read_pattern(struct expr *out, const struct record_reader *
     return err_up(e, code ? code : pattern_check(out, &ends, 0, source.len, e));
 }
 
-static enum err_code declare_operators(const struct language **lang, struct arena *a,
-                                       const Eqloom__Rule *m, struct err *e)
-{
-    enum err_code code = OK;
-    for (size_t i = 0; !code && i < m->n_operators; i++) {
-        const Eqloom__Operator *o = m->operators[i];
-        int op = lang_find(*lang, o->name, strlen(o->name));
-        if (op < X_DECLARED || (*lang)->ops[op].arity != o->arity)
-            code = lang_declare(lang, a, *lang, o->name, o->arity, e);
-    }
-    return err_up(e, code);
-}
-
 static enum err_code read_condition(struct rule_condition *out, const struct record_reader *r,
                                     const Eqloom__Condition *m, struct err *e)
 {
@@ -119,21 +78,15 @@ static enum err_code read_condition(struct rule_condition *out, const struct rec
     return err_up(e, code);
 }
 
-static enum err_code take_language(const struct language **lang, const Eqloom__Rule *m,
-                                   const char *where, struct err *e)
+static enum err_code take_language(const struct language **lang, struct arena *a,
+                                   const Eqloom__Rule *m, const char *where, struct err *e)
 {
-    const struct language *base = lang_by_name(m->language);
-    if (!base)
-        return err_fail(e, ERR_INPUT, "rule %s: unknown language '%s'", where, m->language);
-    if (!*lang)
-        *lang = base;
-    if (!lang_is(*lang, base))
-        return err_fail(e, ERR_INPUT, "rule %s is of the %s language, not of the %s language",
-                        where, base->name, (*lang)->name);
-    if (m->n_conditions && exact_applies(base))
+    enum err_code code =
+        *lang ? language_join(lang, a, m->language, e) : language_read(lang, a, m->language, e);
+    if (!code && m->n_conditions && exact_applies(*lang))
         return err_fail(e, ERR_INPUT, "rule %s: rules of the %s language have no conditions", where,
-                        base->name);
-    return OK;
+                        (*lang)->name);
+    return err_up(e, code);
 }
 
 enum err_code rule_from_message(struct rule *out, const struct language **lang, struct arena *a,
@@ -142,8 +95,7 @@ enum err_code rule_from_message(struct rule *out, const struct language **lang, 
     const char *where = arena_printf(a, "%s/%s", message->group, message->name);
     enum err_code code;
     *out = (struct rule){.group = message->group, .name = message->name};
-    if ((code = take_language(lang, message, where, e)) ||
-        (code = declare_operators(lang, a, message, e)))
+    if ((code = take_language(lang, a, message, where, e)))
         return err_up(e, code);
     struct record_reader r = {a, *lang, where, out};
     if ((code = read_pattern(&out->lhs, &r, message->lhs, e)) ||

@@ -53,7 +53,7 @@ enum err_code rules_parse_library(struct rules *out, struct arena *a, const stru
     enum err_code code = OK;
     *out = (struct rules){.lang = lang};
     for (size_t i = 0; !code && i < n; i++)
-        if (rules_language(a, &files[i]) == lang)
+        if (lang_is(rules_language(a, &files[i]), lang))
             code = rules_parse(out, a, &files[i], e);
     rules_sort(out);
     return err_up(e, code);

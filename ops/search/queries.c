@@ -97,5 +97,6 @@ enum err_code queries_language(const struct language **out, const struct tool_ar
                                struct err *e)
 {
     const char *name = tool_value(args, "language");
-    return err_up(e, lang_named(out, name ? name : "", e));
+    enum err_code code = lang_named(out, name ? name : "", e);
+    return err_up(e, code ? code : operator_options(out, args, e));
 }

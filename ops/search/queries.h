@@ -4,6 +4,7 @@
 #define OPS_SEARCH_QUERIES_H
 
 #include "engine/tool.h"
+#include "ops/expr/own/operator_option.h"
 #include "ops/latex/read/expr_argument.h"
 
 #include <jansson.h>

@@ -164,6 +164,7 @@ static const struct tool_option options[] = {
     EXPR_ARGUMENT_SYNTAX,
     EXPR_ARGUMENT_LATEX,
     QUERIES_LANGUAGE,
+    OPERATORS_OPTION,
     TOOL_JSON,
     {0}};
 

@@ -2,6 +2,7 @@
 #include "base/os.h"
 #include "base/text/html.h"
 #include "engine/tool.h"
+#include "ops/expr/own/own.h"
 #include "ops/expr/syntax/claim_latex.h"
 #include "ops/expr/syntax/formula.h"
 #include "ops/latex/read/domain_option.h"
@@ -54,12 +55,10 @@ static enum err_code find_language(struct search *s, struct err *e)
     if (!digest_is_zero(&s->index.source[0]) &&
         !tool_get(&m, s->args, &s->index.source[0], KIND_CLUSTER, &work, NULL)) {
         const Eqloom__Cluster *c = (const Eqloom__Cluster *)m;
-        s->lang = lang_by_name(c->seed ? c->seed->language : "");
-        if (!s->lang)
-            code = err_fail(e, ERR_UNSUPPORTED, "the corpus is in an unknown language");
+        code = language_read(&s->lang, s->args->arena, c->seed ? c->seed->language : "", e);
     }
     arena_free(&work);
-    return code;
+    return err_up(e, code ? code : operator_options(&s->lang, s->args, e));
 }
 
 static enum err_code choose(struct search *s, struct err *e)
@@ -115,15 +114,17 @@ static enum err_code describe(struct finding *f, const struct search *s, const s
 {
     const char *prefix = s->index.v.text[x->row];
     ProtobufCMessage *m;
-    enum err_code code = expr_from_prefix(&f->x, a, s->lang, prefix, e);
-    if (code)
-        return err_up(e, code);
+    const struct language *lang = s->lang;
+    enum err_code code = OK;
     f->cluster = s->index.v.cluster[x->row];
     const struct digest *source = &s->index.source[f->cluster];
     if (!digest_is_zero(source) && !tool_get(&m, s->args, source, KIND_CLUSTER, a, NULL))
         f->source = (const Eqloom__Cluster *)m;
     f->by_rules = is_by_rules(f->source, prefix);
-    return OK;
+    if (f->source && f->source->seed)
+        code = language_join(&lang, a, f->source->seed->language, e);
+    lang = language_guess(a, lang, prefix);
+    return err_up(e, code ? code : expr_from_prefix(&f->x, a, lang, prefix, e));
 }
 
 static enum err_code find(struct answer *out, struct search *s, struct arena *a, struct err *e)
@@ -152,7 +153,7 @@ static const char *seed_of(struct arena *a, const struct finding *f, const struc
 {
     struct expr seed;
     if (!f->source || !f->source->seed ||
-        expr_from_prefix(&seed, a, s->lang, f->source->seed->prefix, NULL))
+        expr_from_prefix(&seed, a, f->x.n ? f->x.lang : s->lang, f->source->seed->prefix, NULL))
         return NULL;
     return expr_shown(s->args)(a, &seed);
 }
@@ -320,6 +321,7 @@ static const struct tool_option options[] = {
     QUERIES_DEVICE,
     EXPR_ARGUMENT_SYNTAX,
     EXPR_ARGUMENT_LATEX,
+    OPERATORS_OPTION,
     TOOL_JSON,
     {0}};
 

@@ -101,7 +101,11 @@ static enum err_code saturate_cluster(struct judge *j, struct finding *f, size_t
     if (code)
         return code;
     struct domains domains = domains_of(a, f->source ? f->source->seed : NULL, &j->domains);
-    struct egraph *g = egraph_new(j->rules.lang);
+    const struct language *lang = question->lang; /* the rules are of a part of it */
+    for (size_t i = 0; i < n; i++)
+        if (is_open(&f[i], f->cluster) && f[i].x.lang->n_ops > lang->n_ops)
+            lang = f[i].x.lang;
+    struct egraph *g = egraph_new(lang);
     for (size_t i = 0; i < domains.n && !code; i++)
         code = err_up(e, egraph_declare(g, &domains.all[i], e));
     if (code)

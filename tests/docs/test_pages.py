@@ -188,7 +188,7 @@ class Page:
             path = block.path or "jobs/example.yaml"
             self.write(path, text)
             self.expect(block, f"eqloom plan {path}")
-        elif re.search(r"^templates: 1$", text, re.M):
+        elif re.search(r"^templates: 1$", text, re.M) and not block.path:
             self.write("jobs/templates/example.yaml", text)
             self.write("jobs/example.yaml", "eqloom: 1\nname: example\nnodes:\n  seeds: "
                        "{op: templates, files: [templates/example.yaml]}\n")

@@ -102,7 +102,7 @@ groups:
         self.p.write("exact.yaml", "templates: 1\nlanguage: boolean\ngroups: {g: {templates: [a]}}")
         self.p.write("job.yaml", JOB)
         result = self.p.eqloom("run", "job.yaml", expect=1)
-        self.assertIn("the expression is of the boolean language, the rules of the polynomial "
+        self.assertIn("this is of the boolean language, the rest of the polynomial "
                       "language", result.out + result.err)
 
     def test_a_false_rule_stops_the_job(self):

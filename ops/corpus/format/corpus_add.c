@@ -1,5 +1,6 @@
 /* Collecting clusters that are read; see corpus_format.h. */
 #include "ops/corpus/format/corpus_format.h"
+#include "ops/expr/own/own.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@ char *corpus_prefix(struct arena *a, const struct expr *x)
         } else if (nodes[i].leaf)
             buf_puts(&out, nodes[i].leaf);
         else
-            buf_puts(&out, x->lang->ops[nodes[i].op].name);
+            buf_puts(&out, lang_token(x->lang, nodes[i].op));
     }
     return buf_text(&out, a);
 }
@@ -75,8 +76,7 @@ void corpus_add(struct corpus *c, const struct expr *exprs, size_t n)
     cluster->seed = arena_new(c->a, Eqloom__Expr);
     eqloom__expr__init(cluster->seed);
     cluster->seed->prefix = cluster->members[0]->prefix;
-    if (!lang_is(c->lang, &lang_calculus))
-        cluster->seed->language = (char *)c->lang->name;
+    cluster->seed->language = language_text_of(c->a, exprs, n);
     if (c->n == c->cap) {
         Eqloom__Cluster **old = c->clusters;
         c->cap = c->cap ? 2 * c->cap : 64;

@@ -1,5 +1,6 @@
 /* The JSON formats of corpora; see corpus_format.h. The only user of jansson here. */
 #include "ops/corpus/format/corpus_format.h"
+#include "ops/expr/own/own.h"
 
 #include <ctype.h>
 #include <jansson.h>
@@ -213,8 +214,9 @@ static json_t *tokens_json(struct arena *a, const char *prefix, const struct lan
  * of members left has another seed, which is not among them. */
 static json_t *class_json(const Eqloom__Cluster *c)
 {
-    const struct language *lang = lang_by_name(c->seed->language);
+    const struct language *lang = &lang_calculus;
     struct arena a = {0};
+    language_read(&lang, &a, c->seed->language, NULL);
     json_t *noise = json_array(), *first = tokens_json(&a, c->members[0]->prefix, lang);
     for (size_t k = 1; k < c->n_members; k++)
         json_array_append_new(noise, tokens_json(&a, c->members[k]->prefix, lang));

@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/rng.h"
 #include "ops/corpus/template/templates_file.h"
+#include "ops/expr/own/own.h"
 #include "ops/expr/rational.h"
 
 #include <stdlib.h>
@@ -332,6 +333,8 @@ enum err_code templates_expand(struct templates *out, struct arena *a,
         if ((code = err_up(e, template_file_read(file, a, &sources[i], e))) ||
             (code = err_up(e, add_domains(out, a, file, &sources[i], e))))
             goto out;
+        if (file->lang == &lang_calculus && options->calculus)
+            file->lang = options->calculus;
         if (t.file && t.file->lang != file->lang) {
             code = err_fail(e, ERR_INPUT,
                             "%s: templates of the %s language cannot stand beside those of the %s "
@@ -369,8 +372,7 @@ void templates_to_message(Eqloom__Expr *out, struct arena *a, const struct templ
     size_t n = expr_variables(&names, a, &t->exprs[i]);
     eqloom__expr__init(out);
     out->prefix = expr_prefix(a, &t->exprs[i]);
-    if (!lang_is(t->exprs[i].lang, &lang_calculus))
-        out->language = arena_strdup(a, t->exprs[i].lang->name);
+    out->language = language_text_of(a, &t->exprs[i], 1);
     out->variables = arena_alloc(a, (n + 1) * sizeof *out->variables);
     for (size_t k = 0; k < n; k++)
         for (size_t d = 0; d < t->n_domains; d++) {

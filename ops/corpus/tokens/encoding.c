@@ -141,8 +141,13 @@ static const char *next_place(struct encoding *x, const char *token)
             if (places[i].op == top->op && (!places[i].operand || places[i].operand == top->read))
                 mark = places[i].mark;
     }
-    if (op >= 0 && lang_calculus.ops[op].arity) {
-        struct open next = {(uint16_t)op, lang_calculus.ops[op].arity, 0};
+    const char *slash = op < 0 ? strchr(token, '/') : NULL; /* erf/1 */
+    uint8_t arity = op >= 0 ? lang_calculus.ops[op].arity
+                    : slash && isdigit((unsigned char)slash[1]) && !slash[2]
+                        ? (uint8_t)(slash[1] - '0')
+                        : 0;
+    if (arity) {
+        struct open next = {op < 0 ? UINT16_MAX : (uint16_t)op, arity, 0};
         buf_add(&x->open, &next, sizeof next);
     }
     return mark;

@@ -6,13 +6,14 @@
 #include "ops/expr/ball/domain_record.h"
 #include "ops/expr/equality/equality.h"
 #include "ops/expr/near_miss.h"
+#include "ops/expr/own/own.h"
 
 enum { TRIES = 8 }; /* alterations of a derivation before it is given up */
 
 struct drawer {
     struct arena *a, *scratch; /* scratch is reset after each member */
     const Eqloom__Cluster *cluster;
-    const struct rules *rules;
+    struct rules rules; /* their language has the cluster's operators, too */
     const struct ruleset *set;
     const struct mistake_options *options;
     struct derive_options derive;
@@ -20,14 +21,10 @@ struct drawer {
     struct rng *rng;
 };
 
-static enum err_code check_language(const struct drawer *d, struct err *e)
+static enum err_code check_language(struct drawer *d, struct err *e)
 {
     const char *name = d->cluster->seed ? d->cluster->seed->language : "";
-    const struct language *lang = lang_by_name(name);
-    if (lang && lang_is(d->rules->lang, lang))
-        return OK;
-    return err_fail(e, ERR_INPUT, "the rules are of the %s language, the cluster of '%s'",
-                    d->rules->lang->name, name);
+    return err_up(e, language_join(&d->rules.lang, d->a, name, e));
 }
 
 static void declare_domains(struct drawer *d)
@@ -64,7 +61,7 @@ static size_t count_steps(const struct drawn *x)
 static enum err_code derive_within(struct explanation *out, struct drawer *d,
                                    const struct expr *from, size_t steps, struct err *e)
 {
-    enum err_code code = derive_least(out, d->scratch, d->rules, d->set, from, &d->derive, e);
+    enum err_code code = derive_least(out, d->scratch, &d->rules, d->set, from, &d->derive, e);
     out->n = out->n < steps ? out->n : steps;
     for (size_t i = 0; i < out->n; i++)
         if (expr_tokens(&out->steps[i].term) > d->options->max_tokens)
@@ -156,7 +153,7 @@ static enum err_code draw_from(Eqloom__Exercise *out, bool *made, struct drawer 
     struct drawn x;
     *made = false;
     arena_reset(d->scratch);
-    enum err_code code = expr_from_prefix(&from, d->scratch, d->rules->lang, member->prefix, e);
+    enum err_code code = expr_from_prefix(&from, d->scratch, d->rules.lang, member->prefix, e);
     if (!code && expr_tokens(&from) <= d->options->max_tokens)
         code = derive(&x, made, d, &from, e);
     if (!code && *made)
@@ -173,7 +170,7 @@ enum err_code derivations_draw(Eqloom__Exercise **out, size_t *n, struct arena *
     struct drawer d = {.a = a,
                        .scratch = &scratch,
                        .cluster = cluster,
-                       .rules = rules,
+                       .rules = *rules,
                        .set = set,
                        .options = options,
                        .rng = rng};

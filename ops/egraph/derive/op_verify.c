@@ -4,6 +4,7 @@
 #include "ops/egraph/derive/standing.h"
 #include "ops/egraph/run/rules_input.h"
 #include "ops/expr/ball/domain_record.h"
+#include "ops/expr/own/own.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,9 +93,8 @@ static enum err_code verify(Eqloom__Cluster *c, struct op_ctx *ctx, const struct
                    .real_values = op_bool(ctx, "real") || c->seed->real_values},
         .verdict_only = true};
     struct expr first;
-    enum err_code code = lang_named(&rules.lang, c->seed->language, e);
-    if (!code && s->rules.rules.n && !lang_is(rules.lang, s->rules.rules.lang))
-        code = err_fail(e, ERR_INPUT, "the rules are of another language than the cluster");
+    enum err_code code = rules.n ? language_join(&rules.lang, a, c->seed->language, e)
+                                 : language_read(&rules.lang, a, c->seed->language, e);
     if (!code)
         code = expr_from_prefix(&first, a, rules.lang, c->members[0]->prefix, e);
     for (size_t i = 0; i < c->n_members && !code; i++) {

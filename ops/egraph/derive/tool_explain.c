@@ -319,6 +319,7 @@ static const struct tool_page page = {"Explain",    "Are two expressions equal, 
 static const struct tool_option options[] = {
     REWRITE_OPTION_RULES,
     {"language", "NAME", false, "calculus (default), boolean or polynomial"},
+    OPERATORS_OPTION,
     EXPR_ARGUMENT_SYNTAX,
     EXPR_ARGUMENT_LATEX,
     {"iterations", "N", false, "at most so many iterations of rewriting (default 12)"},

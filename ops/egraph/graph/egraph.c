@@ -41,6 +41,11 @@ struct egraph *egraph_new(const struct language *lang)
     return g;
 }
 
+const struct language *egraph_language(const struct egraph *g)
+{
+    return g->lang;
+}
+
 void egraph_free(struct egraph *g)
 {
     if (!g)

@@ -12,6 +12,7 @@ typedef uint32_t eclass_id;
 struct egraph;
 
 struct egraph *egraph_new(const struct language *lang);
+const struct language *egraph_language(const struct egraph *g);
 void egraph_free(struct egraph *g);
 /* Empties the graph, as if it were new, for another term of the same language. Its memory and
  * cached facts are kept, so that the next graph is faster. */

@@ -122,7 +122,7 @@ static void write_tables(Eqloom__EGraph *out, struct arena *a, const struct cano
         if (op_index[op] != UINT32_MAX) {
             op_index[op] = n_ops;
             out->arities[n_ops] = g->lang->ops[op].arity;
-            out->operators[n_ops++] = arena_strdup(a, g->lang->ops[op].name);
+            out->operators[n_ops++] = arena_strdup(a, lang_token(g->lang, op));
         }
     out->n_operators = out->n_arities = n_ops;
     out->leaves = arena_array(a, char *, n_leaves);

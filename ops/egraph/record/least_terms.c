@@ -257,7 +257,7 @@ static void write_token(struct buf *out, const struct egraph *g, uint32_t op)
 {
     if (out->len)
         buf_putc(out, ' ');
-    buf_puts(out, op & OP_LEAF ? g->leaves[op & ~OP_LEAF].text : g->lang->ops[op].name);
+    buf_puts(out, op & OP_LEAF ? g->leaves[op & ~OP_LEAF].text : lang_token(g->lang, op));
 }
 
 static void write_node(struct buf *out, const struct least_terms *t, struct egraph *g, uint32_t n)

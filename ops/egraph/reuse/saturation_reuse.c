@@ -4,6 +4,7 @@
 #include "base/map.h"
 #include "ops/egraph/match/ruleset.h"
 #include "ops/egraph/reuse/signature.h"
+#include "ops/expr/own/own.h"
 #include "schemas/canonical.h"
 
 #include <stdlib.h>
@@ -64,6 +65,8 @@ static struct digest environment_of(const struct reuse_rules *r, bool unsound)
     for (uint16_t i = 0; i < lang->n_ops; i++) {
         uint8_t arity = (uint8_t)lang->ops[i].arity;
         hash_text(h, lang->ops[i].name ? lang->ops[i].name : "");
+        if (lang->ops[i].own)
+            hash_text(h, lang->ops[i].own->text);
         hasher_add(h, &arity, 1);
     }
     for (size_t i = 0; i < r->compiled->leaves.n; i++) {
@@ -184,9 +187,10 @@ static void read_gone(struct reuse_change *c, struct digest_map *same,
             c->unknown = true;
         else if (digest_map_get(&c->now->index_of, d))
             digest_map_put(same, d, 0, NULL);
+        else if (rule_from_message(&c->gone.rules[c->gone.n], &c->gone.lang, a, records[i], NULL))
+            c->unknown = true; /* an operator has another meaning now */
         else
-            c->unknown = rule_from_message(&c->gone.rules[c->gone.n++], &c->gone.lang, a,
-                                           records[i], NULL) != OK;
+            c->gone.n++;
     }
     c->gone_compiled = ruleset_new(&c->gone);
     c->unknown |= c->gone_compiled->too_large;

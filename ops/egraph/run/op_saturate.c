@@ -5,6 +5,7 @@
 #include "ops/egraph/reuse/saturation_reuse.h"
 #include "ops/egraph/run/rules_input.h"
 #include "ops/expr/ball/domain_record.h"
+#include "ops/expr/own/own.h"
 
 #include "expr.pb-c.h"
 #include "rule.pb-c.h"
@@ -67,19 +68,25 @@ struct saturate_state {
     struct domains domains;
 };
 
-static struct egraph *take_graph(const struct saturate_state *s)
+static struct egraph *take_graph(const struct saturate_state *s, const struct language *lang)
 {
     struct egraph *g = NULL;
+    if (lang != s->from.rules.lang)
+        return egraph_new(lang);
     pthread_mutex_lock(&s->spares->lock);
     if (s->spares->n)
         g = s->spares->graphs[--s->spares->n];
     pthread_mutex_unlock(&s->spares->lock);
-    return g ? g : egraph_new(s->from.rules.lang);
+    return g ? g : egraph_new(lang);
 }
 
 static void give_graph(const struct saturate_state *s, struct egraph *g)
 {
     struct spares *spares = s->spares;
+    if (egraph_language(g) != s->from.rules.lang) {
+        egraph_free(g);
+        return;
+    }
     egraph_clear(g);
     pthread_mutex_lock(&spares->lock);
     spares->graphs = vec_grow(spares->graphs, &spares->cap, spares->n + 1, sizeof *spares->graphs);
@@ -188,7 +195,8 @@ static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
     enum err_code code;
     struct arena *a = op_arena(ctx);
     struct expr x;
-    if ((code = expr_from_prefix(&x, a, s->from.rules.lang, seed->prefix, e)))
+    const struct language *lang = egraph_language(g);
+    if ((code = expr_from_prefix(&x, a, lang, seed->prefix, e)))
         return err_up(e, code);
     if (proofs)
         egraph_keep_proofs(g);
@@ -216,6 +224,11 @@ static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
         return err_up(e, code);
     Eqloom__EGraph message;
     egraph_to_message(&message, a, g, root);
+    bool *used = arena_array(a, bool, lang->n_ops);
+    for (size_t i = 0; i < message.n_operators; i++)
+        used[lang_find(lang, message.operators[i], strlen(message.operators[i]))] = true;
+    language_mark(used, &x);
+    with_domains.language = language_text(a, lang, used);
     message.seed = &with_domains;
     message.stop = r.stop;
     message.iterations = r.iterations;
@@ -314,13 +327,10 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if (op_cancelled(ctx))
         return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
     Eqloom__Expr *seed = (Eqloom__Expr *)m;
-    const char *language = seed->language[0] ? seed->language : lang_calculus.name;
-    if (strcmp(language, s->from.rules.lang->name) != 0)
-        return err_fail(e, ERR_INPUT,
-                        "the expression is of the %s language, the rules of the %s "
-                        "language",
-                        language, s->from.rules.lang->name);
-    struct egraph *g = take_graph(s);
+    const struct language *lang = s->from.rules.lang; /* and what only the expression has */
+    if ((code = language_join(&lang, op_arena(ctx), seed->language, e)))
+        return err_up(e, code);
+    struct egraph *g = take_graph(s, lang);
     code = saturate_expr(g, ctx, s, seed, false, e);
     if (code && egraph_contradicts(g)) { /* run again with proofs, to explain it */
         egraph_clear(g);

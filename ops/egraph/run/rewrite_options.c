@@ -14,6 +14,8 @@ enum err_code rewrite_read_rules(struct rules *out, bool *own, const struct tool
     /* else the language of the first rules file, else the calculus */
     if ((code = lang_named(&lang, name ? name : "", e)))
         return err_up(e, code);
+    if ((code = operator_options(&lang, args, e)))
+        return err_up(e, code);
     *out = (struct rules){.lang = lang};
     *own = false;
     for (size_t i = 0; i < args->n_values; i++) {

@@ -325,6 +325,7 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
 static const struct tool_option options[] = {
     REWRITE_OPTION_RULES,
     {"language", "NAME", false, "calculus (default), boolean or polynomial"},
+    OPERATORS_OPTION,
     EXPR_ARGUMENT_SYNTAX,
     EXPR_ARGUMENT_LATEX,
     {"iterations", "N", false, "iterations of searching and applying, at most (default 8)"},

@@ -3,6 +3,7 @@
 
 #include "base/rng.h"
 #include "ops/expr/equality/exact.h"
+#include "ops/expr/own/own.h"
 
 #include <string.h>
 
@@ -197,10 +198,10 @@ void corpus_stats_add(struct corpus_stats *s, struct arena *a, const Eqloom__Clu
 {
     struct map64 own = {0};
     struct arena scratch = {0};
-    if (!s->lang)
-        s->lang = c->seed ? lang_by_name(c->seed->language) : NULL;
-    if (!s->lang)
+    if (!s->lang && (!c->seed || language_read(&s->lang, a, c->seed->language, NULL)))
         s->lang = &lang_calculus;
+    if (c->seed)
+        language_join(&s->lang, a, c->seed->language, NULL);
     s->clusters++;
     s->unsound |= c->unsound;
     s->derivatives += c->seed && strncmp(c->seed->prefix, "d ", 2) == 0;

@@ -3,11 +3,15 @@
  * common case allocates nothing. */
 #include "ops/expr/ball/ball_eval.h"
 
+#include "ops/expr/own/own.h"
 #include "ops/expr/rational.h"
 
-#include <flint/fmpq.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of operators with a meaning of their own: evaluators within each other, and how many such
+ * operators one evaluation may meet. */
+enum { MAX_INNER = 24, MAX_STEPS = 10000 };
 
 /* A straight line through the point: variables move at these speeds, all others rest. */
 struct direction {
@@ -32,6 +36,9 @@ void ball_evaluator_free(struct ball_evaluator *v)
         acb_poly_clear(&v->series[i]);
     free(v->slots);
     free(v->series);
+    if (v->inner)
+        ball_evaluator_free(v->inner);
+    free(v->inner);
     *v = (struct ball_evaluator){0};
 }
 
@@ -57,43 +64,12 @@ static void note_part(struct ball_evaluator *v, const arb_struct *x)
         note_size(v, size);
 }
 
-static void set_number(acb_struct *z, const char *text, slong precision)
-{
-    slong parts[2] = {0, 1};
-    const char *s = text;
-    int part = 0;
-    for (s += *s == '-'; *s; s++) {
-        if (*s == '/') {
-            parts[part = 1] = 0;
-        } else if (parts[part] > WORD_MAX / 10 - 10) {
-            break;
-        } else {
-            parts[part] = parts[part] * 10 + (*s - '0');
-        }
-    }
-    arb_zero(acb_imagref(z));
-    if (*s) { /* too long for a word */
-        fmpq_t q;
-        fmpq_init(q);
-        fmpq_set_str(q, text, 10);
-        if (fmpz_is_one(fmpq_denref(q)))
-            arb_set_fmpz(acb_realref(z), fmpq_numref(q)); /* exact at any precision */
-        else
-            arb_set_fmpq(acb_realref(z), q, precision);
-        fmpq_clear(q);
-        return;
-    }
-    arb_set_si(acb_realref(z), *text == '-' ? -parts[0] : parts[0]);
-    if (part)
-        arb_div_si(acb_realref(z), acb_realref(z), parts[1], precision);
-}
-
 /* A leaf's value; false if the variable has none. */
 static bool set_leaf(acb_struct *z, struct ball_evaluator *v, const struct expr_node *node)
 {
     if (node->op == X_NUM) {
         const char *slash = strchr(node->leaf, '/');
-        set_number(z, node->leaf, v->precision);
+        ball_set_number(z, node->leaf, v->precision);
         if (slash) /* (10^80 + 1)/10^80 is large, but differs little from 1 */
             note_size(v, -(slong)(3.33 * (double)strlen(slash)));
         return true;
@@ -123,6 +99,7 @@ static bool derive(struct ball_evaluator *v, const struct expr_node *d, size_t s
                    const struct along *outer);
 
 static bool evaluate_node(struct ball_evaluator *v, const struct expr_node *node, size_t slot);
+static void reserve(struct ball_evaluator *v, const struct expr *x, bool series);
 
 static bool evaluate(struct ball_evaluator *v, const struct expr_node *node, size_t slot)
 {
@@ -130,6 +107,72 @@ static bool evaluate(struct ball_evaluator *v, const struct expr_node *node, siz
     note_part(v, acb_realref(&v->slots[slot]));
     note_part(v, acb_imagref(&v->slots[slot]));
     return done;
+}
+
+/* ---- operators with a meaning of their own ---- */
+
+static const acb_struct *look_up_argument(void *arg, uint16_t op, const char *name)
+{
+    const acb_struct *arguments = arg;
+    return op == X_SYM ? &arguments[own_argument_number(name)] : NULL;
+}
+
+/* The evaluator of a term over the arguments with these values and series; NULL: it is too much. */
+static struct ball_evaluator *enter(struct ball_evaluator *v, const struct expr *term,
+                                    acb_struct *values, const acb_poly_struct *series)
+{
+    if (v->depth == MAX_INNER || ++*v->steps > MAX_STEPS)
+        return NULL;
+    if (!v->inner)
+        v->inner = must_calloc(1, sizeof *v->inner);
+    struct ball_evaluator *in = v->inner;
+    in->depth = v->depth + 1;
+    in->steps = v->steps;
+    in->precision = v->precision;
+    in->lang = term->lang;
+    in->lookup = look_up_argument;
+    in->lookup_arg = values;
+    in->arguments = series;
+    in->smallest = in->largest = 0;
+    reserve(in, term, series != NULL);
+    return in;
+}
+
+static void leave(struct ball_evaluator *v)
+{
+    note_size(v, v->inner->smallest);
+    note_size(v, v->inner->largest);
+}
+
+/* z holds the arguments and receives the result. */
+static bool apply_own(struct ball_evaluator *v, acb_struct *z, uint16_t op)
+{
+    const struct op_info *info = &v->lang->ops[op];
+    const struct own_operator *own = info->own;
+    if (!own)
+        return false;
+    for (unsigned i = 0; i < info->arity; i++) {
+        bool unsure = false;
+        if (own->domain[i].name && !ball_in_domain(&unsure, z + i, &own->domain[i], v->precision))
+            return false;
+        if (unsure) {
+            acb_indeterminate(z);
+            return true;
+        }
+    }
+    if (own->function)
+        return ++*v->steps <= MAX_STEPS && ball_function_apply(z, own->function, v->precision);
+    struct ball_evaluator *in = own->value.n ? enter(v, &own->value, z, NULL) : NULL;
+    if (!in || !evaluate(in, own->value.nodes, 0))
+        return false;
+    leave(v);
+    acb_set(z, &in->slots[0]);
+    return true;
+}
+
+static bool apply(struct ball_evaluator *v, acb_struct *z, uint16_t op)
+{
+    return op < X_DECLARED ? ball_apply(z, op, v->precision) : apply_own(v, z, op);
 }
 
 static bool evaluate_node(struct ball_evaluator *v, const struct expr_node *node, size_t slot)
@@ -153,7 +196,7 @@ static bool evaluate_node(struct ball_evaluator *v, const struct expr_node *node
     for (unsigned i = 0; i < node->arity; i++, child += child->size)
         if (!evaluate(v, child, slot + i))
             return false;
-    return ball_apply(z, node->op, v->precision);
+    return apply(v, z, node->op);
 }
 
 static bool is_same_variable(const struct expr_node *x, const struct expr_node *y)
@@ -270,10 +313,95 @@ static bool derive(struct ball_evaluator *v, const struct expr_node *d, size_t s
     return along.mixed++ < BALL_MAX_MIXED && derive_mixed(v, d + 2, slot, outer, &along, &more);
 }
 
+/* The derivative of an operator by argument k along the line, to one order less. */
+static bool partial_series(acb_poly_t out, struct ball_evaluator *v, const struct expr *term,
+                           acb_struct *values, const acb_poly_struct *f, const struct along *along)
+{
+    const struct along less = {.order = along->order - 1, .real = along->real};
+    struct ball_evaluator *in = term->n ? enter(v, term, values, f) : NULL;
+    if (!in)
+        return false;
+    if (less.order == 1) {
+        if (!evaluate(in, term->nodes, 0))
+            return false;
+        acb_poly_set_acb(out, &in->slots[0]);
+    } else {
+        if (!evaluate_series(in, term->nodes, 0, &less))
+            return false;
+        acb_poly_set(out, &in->series[0]);
+    }
+    leave(v);
+    return true;
+}
+
+/* h(f)' is the sum over the arguments of (dh/df_k)(f) f_k'; the constant term is the value. */
+static bool function_series(struct ball_evaluator *v, const struct own_operator *own,
+                            unsigned arity, acb_struct *values, acb_poly_struct *f,
+                            const acb_t value, const struct along *along)
+{
+    acb_poly_t sum, part, moved;
+    bool ok = true;
+    acb_poly_init(sum);
+    acb_poly_init(part);
+    acb_poly_init(moved);
+    for (unsigned k = 0; k < arity && ok; k++) {
+        if (acb_poly_length(f + k) <= 1)
+            continue;
+        ok = partial_series(part, v, &own->derivative[k], values, f, along);
+        acb_poly_derivative(moved, f + k, v->precision);
+        acb_poly_mullow(part, part, moved, along->order - 1, v->precision);
+        acb_poly_add(sum, sum, part, v->precision);
+    }
+    if (ok) {
+        acb_poly_integral(f, sum, v->precision);
+        acb_poly_set_coeff_acb(f, 0, value);
+    }
+    acb_poly_clear(sum);
+    acb_poly_clear(part);
+    acb_poly_clear(moved);
+    return ok;
+}
+
+/* The series in f hold the arguments, of which one moves, and receive the result. */
+static bool own_series(struct ball_evaluator *v, acb_poly_struct *f, uint16_t op,
+                       const struct along *along)
+{
+    const struct op_info *info = &v->lang->ops[op];
+    acb_struct values[LANG_MAX_ARITY], value[LANG_MAX_ARITY];
+    bool ok;
+    for (unsigned k = 0; k < LANG_MAX_ARITY; k++) {
+        acb_init(&values[k]);
+        acb_init(&value[k]);
+        if (k < info->arity)
+            acb_poly_get_coeff_acb(&values[k], f + k, 0);
+        acb_set(&value[k], &values[k]);
+    }
+    ok = apply_own(v, value, op);
+    if (ok && info->own->function) {
+        ok = function_series(v, info->own, info->arity, values, f, value, along);
+    } else if (ok) {
+        struct ball_evaluator *in = enter(v, &info->own->value, values, f);
+        ok = in && evaluate_series(in, info->own->value.nodes, 0, along);
+        if (ok) {
+            leave(v);
+            acb_poly_swap(f, &in->series[0]);
+        }
+    }
+    for (unsigned k = 0; k < LANG_MAX_ARITY; k++) {
+        acb_clear(&values[k]);
+        acb_clear(&value[k]);
+    }
+    return ok;
+}
+
 static bool evaluate_series(struct ball_evaluator *v, const struct expr_node *node, size_t slot,
                             const struct along *along)
 {
     acb_poly_struct *f = &v->series[slot];
+    if (v->arguments && node->op == X_SYM && !lang_is_constant(node->leaf)) {
+        acb_poly_set(f, &v->arguments[own_argument_number(node->leaf)]);
+        return true;
+    }
     if (node->op <= X_VAR) {
         acb_struct *z = &v->slots[slot];
         if (!evaluate(v, node, slot))
@@ -299,11 +427,13 @@ static bool evaluate_series(struct ball_evaluator *v, const struct expr_node *no
         constant = constant && acb_poly_length(f + i) <= 1;
     }
     if (!constant)
-        return ball_apply_series(f, node->op, along->order, along->real, v->precision);
+        return node->op < X_DECLARED
+                   ? ball_apply_series(f, node->op, along->order, along->real, v->precision)
+                   : own_series(v, f, node->op, along);
     acb_struct *z = &v->slots[slot];
     for (unsigned i = 0; i < node->arity; i++)
         acb_poly_get_coeff_acb(z + i, f + i, 0);
-    if (!ball_apply(z, node->op, v->precision))
+    if (!apply(v, z, node->op))
         return false;
     note_part(v, acb_realref(z));
     note_part(v, acb_imagref(z));
@@ -312,11 +442,10 @@ static bool evaluate_series(struct ball_evaluator *v, const struct expr_node *no
     return true;
 }
 
-static void reserve(struct ball_evaluator *v, const struct expr *x)
+static void reserve(struct ball_evaluator *v, const struct expr *x, bool series)
 {
-    bool derivative = false;
     for (uint32_t i = 0; i < x->n; i++)
-        derivative = derivative || x->nodes[i].op == X_D;
+        series = series || x->nodes[i].op == X_D;
     /* Arguments open at once are at most the nodes; two for the smallest tree of a binary op. */
     size_t need = x->n + 2u;
     if (v->n_slots < need) {
@@ -324,7 +453,7 @@ static void reserve(struct ball_evaluator *v, const struct expr *x)
         for (; v->n_slots < need; v->n_slots++)
             acb_init(&v->slots[v->n_slots]);
     }
-    if (derivative && v->n_series < need) {
+    if (series && v->n_series < need) {
         v->series = vec_grow(v->series, &(size_t){v->n_series}, need, sizeof *v->series);
         for (; v->n_series < need; v->n_series++)
             acb_poly_init(&v->series[v->n_series]);
@@ -333,7 +462,10 @@ static void reserve(struct ball_evaluator *v, const struct expr *x)
 
 const acb_struct *ball_evaluate(struct ball_evaluator *v, const struct expr *x, slong precision)
 {
-    reserve(v, x);
+    reserve(v, x, false);
+    v->lang = x->lang;
+    v->own_steps = 0;
+    v->steps = &v->own_steps;
     v->precision = precision;
     v->smallest = v->largest = 0;
     v->hopeless = !evaluate(v, x->nodes, 0);

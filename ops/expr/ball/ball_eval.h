@@ -8,7 +8,7 @@
 #ifndef OPS_EXPR_BALL_BALL_EVAL_H
 #define OPS_EXPR_BALL_BALL_EVAL_H
 
-#include "ops/expr/expr.h"
+#include "ops/expr/ball/ball.h"
 
 #include <acb.h>
 #include <acb_poly.h>
@@ -27,7 +27,15 @@ struct ball_evaluator {
     size_t n_series;
     ball_lookup *lookup;
     void *lookup_arg;
+    const struct language *lang;
     slong precision;
+    /* Under an operator with a definition: what its arguments are, and for the definition another
+     * evaluator, which is kept. */
+    const acb_poly_struct *arguments;
+    struct ball_evaluator *inner;
+    unsigned depth;
+    uint32_t *steps; /* of operators with a meaning of their own, within one evaluation */
+    uint32_t own_steps;
     /* Set by an evaluation: more precision cannot help (1/0, an unknown meaning). */
     bool hopeless;
     slong smallest,
@@ -44,6 +52,14 @@ bool ball_power(acb_struct *z, slong precision);
 /* The same on series of length `order` > 1 along a line, on which all that moves is real if `real`.
  */
 bool ball_apply_series(acb_poly_struct *f, uint16_t op, slong order, bool real, slong precision);
+
+void ball_set_number(acb_struct *z, const char *text, slong precision);
+/* Whether variables of this domain have the value; if not, *unsure: more precision may tell. */
+bool ball_in_domain(bool *unsure, const acb_struct *z, const struct ball_domain *d,
+                    slong precision);
+/* A function of Arb; false where it is not computed. */
+struct ball_function;
+bool ball_function_apply(acb_struct *z, const struct ball_function *f, slong precision);
 
 /* Finite, and good to 40 bits, relative or absolute. */
 bool ball_is_narrow(const acb_struct *z);

@@ -5,6 +5,7 @@
 #include "ops/expr/normal/normal_derive.h"
 #include "ops/expr/normal/normal_sign.h"
 #include "ops/expr/normal/normal_translate.h"
+#include "ops/expr/own/own.h"
 #include "ops/expr/rational.h"
 
 #include <flint/fmpq.h>
@@ -97,6 +98,7 @@ static bool equal_terms(const char **way, const struct expr *x, const struct exp
         abort();
     f->domains = domains;
     f->n_domains = n_domains;
+    f->lang = x->lang->n_ops < y->lang->n_ops ? y->lang : x->lang;
     field_init(f);
     const element *left = normal_translate(f, x->nodes),
                   *right = left ? normal_translate(f, y->nodes) : NULL;
@@ -123,6 +125,7 @@ static const char *zero_of(struct arena *a, const struct expr *x, uint32_t at,
         abort();
     f->domains = domain;
     f->n_domains = 1;
+    f->lang = x->lang;
     field_init(f);
     const element *t = normal_translate(f, term.nodes), *zero = NULL;
     bool ours = t && f->n == 2 && f->g[1].kind == GENERATOR_VARIABLE &&
@@ -322,7 +325,7 @@ static const char *key_of(struct arena *a, const struct expr *x)
     if (node->leaf)
         return arena_printf(a, "%s%s", node->op == X_VAR ? "?" : "", node->leaf);
     bool commutes = node->op == X_ADD || node->op == X_MUL;
-    size_t n = operands(keys, a, x, commutes ? node->op : X_DECLARED);
+    size_t n = operands(keys, a, x, commutes ? node->op : UINT16_MAX);
     if (commutes)
         qsort(keys, n, sizeof *keys, compare_texts);
     for (size_t i = 0; i < n; i++)
@@ -410,7 +413,13 @@ bool normal_equal(const char **way, const struct expr *x, const struct expr *y,
     if (x->n + y->n > MAX_SUMS || !expr_is_interpreted(x) || !expr_is_interpreted(y))
         return false;
     struct arena a = {0};
-    struct expr left = *x, right = *y;
+    struct expr left, right;
+    if (!own_expand(&left, &a, x) || !own_expand(&right, &a, y)) {
+        arena_free(&a);
+        return false;
+    }
+    x = &(struct expr){left.lang, left.nodes, left.n};
+    y = &(struct expr){right.lang, right.nodes, right.n};
     bool equal = x->n + y->n <= MAX_NODES && equal_short(way, &a, x, y, domains, n_domains);
     if (!equal && cancel_summands(&left, &right, &a) && left.n + right.n <= MAX_NODES)
         equal = equal_short(way, &a, &left, &right, domains, n_domains);

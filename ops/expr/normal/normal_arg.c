@@ -53,10 +53,11 @@ static bool depends_on_complex(const struct field *f, const element *x)
     for (size_t i = 1; i < f->n && !found; i++) {
         const struct generator *g = &f->g[i];
         bool exponential = used[i] && g->kind == GENERATOR_EXPONENTIAL;
-        found = used[i] &&
-                (g->kind == GENERATOR_CONJUGATE || (g->kind == GENERATOR_VARIABLE && !g->real) ||
-                 (g->of && depends_on_complex(f, g->of)) ||
-                 (exponential && depends_on_complex(f, f->families[g->family].exponent)));
+        found =
+            used[i] && (g->kind == GENERATOR_CONJUGATE || g->kind == GENERATOR_OWN ||
+                        (g->kind == GENERATOR_VARIABLE && !g->real) ||
+                        (g->of && depends_on_complex(f, g->of)) ||
+                        (exponential && depends_on_complex(f, f->families[g->family].exponent)));
     }
     return found;
 }

@@ -3,6 +3,17 @@
 
 #include "ops/expr/normal/normal_conjugate.h"
 
+static const element *derive_own(struct field *f, const struct generator *g, size_t by)
+{
+    const element *sum = field_rational(f, 0, 1);
+    for (unsigned k = 0; k < LANG_MAX_ARITY && g->arguments[k]; k++) {
+        const element *inner = normal_derive(f, g->arguments[k], by);
+        if (!inner || !field_is_zero(f, inner))
+            sum = field_add(f, sum, field_mul(f, g->partial[k], inner));
+    }
+    return sum;
+}
+
 /* Of a generator by the variable of number `by`. */
 static const element *derive_generator(struct field *f, size_t i, size_t by)
 {
@@ -20,6 +31,7 @@ static const element *derive_generator(struct field *f, size_t i, size_t by)
                                        field_mul(f, field_rational(f, (slong)g.power, 1), g.of)));
         return field_mul(f, field_generator(f, i),
                          normal_derive(f, f->families[g.family].exponent, by));
+    case GENERATOR_OWN: return derive_own(f, &g, by);
     case GENERATOR_LN: return field_div(f, normal_derive(f, g.of, by), g.of);
     case GENERATOR_LN_ABS:
     case GENERATOR_ARG: /* the parts of u'/u */

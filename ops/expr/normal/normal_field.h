@@ -20,6 +20,7 @@ enum generator_kind {
     GENERATOR_CONJUGATE,   /* of a complex variable */
     GENERATOR_CONSTANT,    /* a number that is not rational */
     GENERATOR_EXPONENTIAL, /* e^(exponent of its family / an integer) */
+    GENERATOR_OWN,         /* an operator of one's own, of which only the derivative is known */
     GENERATOR_LN,          /* of a function, principal */
     GENERATOR_LN_ABS,      /* ln |f|, f real */
     GENERATOR_ARG,         /* of a function that is not real */
@@ -27,11 +28,12 @@ enum generator_kind {
 
 struct generator {
     enum generator_kind kind;
-    const struct expr_node *variable;
+    const struct expr_node *variable; /* or the term, of OWN */
     const char *low, *high; /* of a real variable, or a root that is positive: numbers, or NULL */
     ca_struct value;        /* of a constant */
     const element *of; /* argument of LN, LN_ABS, ARG; of EXPONENTIAL: its power, if it has one */
-    ulong power;       /* 0: no relation */
+    const element *arguments[LANG_MAX_ARITY], *partial[LANG_MAX_ARITY]; /* of OWN; NULL: unknown */
+    ulong power;                                                        /* 0: no relation */
     size_t family;
     size_t partner; /* variables and conjugates: each other's number, or 0 */
     bool real, positive, integer, is_pi;
@@ -51,6 +53,7 @@ struct field {
     size_t n;
     struct family families[2 * FIELD_MAX_GENERATORS];
     size_t n_families;
+    const struct language *lang;
     const struct ball_domain *domains;
     size_t n_domains;
     ca_ctx_t numbers;

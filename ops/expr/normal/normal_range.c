@@ -53,7 +53,8 @@ static bool generator_value(acb_t z, struct box *b, size_t i)
         if (ok)
             acb_set_arb(z, &b->variables[i]);
         break;
-    case GENERATOR_CONJUGATE: ok = false; break;
+    case GENERATOR_CONJUGATE:
+    case GENERATOR_OWN: ok = false; break;
     case GENERATOR_CONSTANT: ca_get_acb(z, &g->value, PRECISION, b->f->numbers); break;
     case GENERATOR_EXPONENTIAL: ok = exponential(z, b, i); break;
     case GENERATOR_LN:

@@ -4,6 +4,7 @@
 #include "ops/expr/normal/normal_derive.h"
 #include "ops/expr/normal/normal_exp.h"
 #include "ops/expr/normal/normal_sign.h"
+#include "ops/expr/own/own.h"
 
 #include <flint/fmpz_mpoly_factor.h>
 #include <string.h>
@@ -224,6 +225,59 @@ static const element *power(struct field *f, const struct expr_node *base,
     return normal_exp(f, field_mul(f, y, normal_ln(f, x)));
 }
 
+/* ---- operators of one's own ---- */
+
+static bool is_same_own(struct field *f, const struct generator *g, const struct expr_node *x,
+                        const element *const *arguments)
+{
+    bool same = g->kind == GENERATOR_OWN && g->variable->op == x->op;
+    for (unsigned k = 0; k < x->arity && same; k++)
+        same = field_equal(f, g->arguments[k], arguments[k]);
+    return same;
+}
+
+/* A generator, about which nothing is supposed. */
+static const element *own(struct field *f, const struct expr_node *x)
+{
+    struct generator g = {.kind = GENERATOR_OWN, .variable = x};
+    const struct expr_node *child = x + 1;
+    for (unsigned k = 0; k < x->arity; k++, child += child->size)
+        if (!(g.arguments[k] = field_reduce(f, normal_translate(f, child))))
+            return NULL;
+    for (size_t i = 1, n = f->n; i < n; i++)
+        if (is_same_own(f, &f->g[i], x, g.arguments))
+            return field_generator(f, i);
+    size_t i = field_add_generator(f, &g);
+    return i < FIELD_MAX_GENERATORS ? field_generator(f, i) : NULL;
+}
+
+/* Translates the derivatives of the operators that stand in x. */
+static void find_partials(struct field *f, const element *x)
+{
+    bool used[FIELD_MAX_GENERATORS];
+    field_used(f, used, x);
+    for (size_t i = 1, n = f->n; i < n; i++) {
+        const struct generator g = f->g[i];
+        if (!used[i])
+            continue;
+        if (g.of)
+            find_partials(f, g.of);
+        if (g.kind == GENERATOR_EXPONENTIAL)
+            find_partials(f, f->families[g.family].exponent);
+        if (g.kind != GENERATOR_OWN || g.partial[0] || g.partial[1])
+            continue;
+        struct expr arguments[LANG_MAX_ARITY] = {{0}}, term;
+        const struct expr_node *child = g.variable + 1;
+        for (unsigned k = 0; k < g.variable->arity; k++, child += child->size) {
+            arguments[k] = (struct expr){f->lang, child, child->size};
+            find_partials(f, g.arguments[k]);
+        }
+        for (unsigned k = 0; k < g.variable->arity; k++)
+            if (own_derivative(&term, &f->arena, f->lang, g.variable->op, k, arguments))
+                f->g[i].partial[k] = normal_translate(f, term.nodes);
+    }
+}
+
 /* ---- derivatives ---- */
 
 static const element *derivative(struct field *f, const struct expr_node *by,
@@ -235,7 +289,10 @@ static const element *derivative(struct field *f, const struct expr_node *by,
     while (f->g[i].kind != GENERATOR_VARIABLE || f->g[i].variable->op != by->op ||
            strcmp(f->g[i].variable->leaf, by->leaf) != 0)
         i++;
-    return normal_derive(f, field_reduce(f, normal_translate(f, x)), i);
+    const element *of = field_reduce(f, normal_translate(f, x));
+    if (of)
+        find_partials(f, of);
+    return normal_derive(f, of, i);
 }
 
 /* ---- terms ---- */
@@ -270,6 +327,8 @@ const element *normal_translate(struct field *f, const struct expr_node *x)
         return power(f, first, second);
     if (x->op == X_D)
         return derivative(f, first, second);
+    if (x->op >= X_DECLARED)
+        return own(f, x);
     const element *left = normal_translate(f, first);
     return left ? apply(f, x->op, left, x->arity == 2 ? normal_translate(f, second) : NULL) : NULL;
 }

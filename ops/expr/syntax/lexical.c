@@ -129,3 +129,16 @@ void lexical_hint(struct err *e, const char *s, const char *end)
         if (starts(s, end, lookalikes[i].bytes))
             err_hint(e, "%s", lookalikes[i].hint);
 }
+
+char *lexical_without_comments(struct arena *a, const struct source_text *source)
+{
+    char *text = arena_alloc(a, source->len + 1);
+    bool comment = false;
+    for (size_t i = 0; i < source->len; i++) {
+        char c = source->text[i];
+        comment = c == '#' || (comment && c != '\n');
+        text[i] = comment || c == '\r' ? ' ' : c;
+    }
+    text[source->len] = 0;
+    return text;
+}

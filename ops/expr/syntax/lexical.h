@@ -59,6 +59,9 @@ struct lexical_word lexical_word(const char *s, const char *end);
 const char *lexical_superscript(struct arena *a, const char *s, const char *end, size_t *n);
 
 struct err;
+struct source_text;
+/* The text, with blanks for comments (# to the end of the line) and carriage returns. */
+char *lexical_without_comments(struct arena *a, const struct source_text *source);
 /* Hints at what a character that no syntax knows was meant to be: U+2212 for '-', and so on. */
 void lexical_hint(struct err *e, const char *s, const char *end);
 

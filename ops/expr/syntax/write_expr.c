@@ -27,7 +27,7 @@ void expr_write_prefix(struct buf *out, const struct expr *x)
         if (is_leaf(&x->nodes[i]))
             write_leaf(out, &x->nodes[i]);
         else
-            buf_puts(out, x->lang->ops[x->nodes[i].op].name);
+            buf_puts(out, lang_token(x->lang, x->nodes[i].op));
     }
 }
 

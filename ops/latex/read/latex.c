@@ -72,7 +72,7 @@ enum err_code latex_parse(struct expr *out, struct latex_reader **r, struct aren
     if (!answer.text)
         return err_fail_at(e, source, offset + bytes_of(text, len, answer.position), "%s: %.200s",
                            answer.refused, answer.detail);
-    const char *infix = latex_infix(&why, a, answer.text, notes);
+    const char *infix = latex_infix(&why, a, lang, answer.text, notes);
     if (!infix) {
         size_t units = why.begin == SIZE_MAX ? 0 : why.begin;
         code = err_fail_at(e, source, offset + bytes_of(text, len, units), "%s", why.message);

@@ -232,7 +232,7 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
 {
     const json_t *node = latex_next(l), *sup = json_object_get(node, "sup");
     const json_t *sub = json_object_get(node, "sub"), *next;
-    const char *latex = latex_function_at(r, node), *name = latex_function_name(latex);
+    const char *latex = latex_function_at(r, node), *name = latex_function_name(r, latex);
     struct latex_value x, base = latex_none, power = latex_none;
     bool inverse = sup && is_minus_one(sup);
     if (!strcmp(latex, "log") && !sub &&
@@ -244,7 +244,7 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
     if (sub && !(base = read_node(r, sub)).text)
         return latex_none;
     if (inverse) {
-        const char *of = latex_function_name(arena_printf(r->a, "arc%s", latex));
+        const char *of = latex_function_name(r, arena_printf(r->a, "arc%s", latex));
         if (!of)
             return latex_refuse(r, node, NULL, "\\%s^{-1} may be its inverse or 1/\\%s", latex,
                                 latex);
@@ -475,10 +475,10 @@ static struct latex_value read_sum(struct latex_reading *r, struct latex_list *l
     return x;
 }
 
-const char *latex_infix(struct latex_refusal *why, struct arena *a, const char *json,
-                        struct buf *notes)
+const char *latex_infix(struct latex_refusal *why, struct arena *a, const struct language *lang,
+                        const char *json, struct buf *notes)
 {
-    struct latex_reading r = {.a = a, .notes = notes, .why = why};
+    struct latex_reading r = {.a = a, .lang = lang, .notes = notes, .why = why};
     json_error_t e;
     json_t *tree = json_loads(json, 0, &e);
     *why = (struct latex_refusal){SIZE_MAX, NULL, NULL};

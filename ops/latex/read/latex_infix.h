@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "ops/expr/lang.h"
 
 #include <stdbool.h>
 
@@ -13,8 +14,8 @@ struct latex_refusal {
     const char *hint;    /* the choices, or NULL */
 };
 
-/* NULL if it is refused. */
-const char *latex_infix(struct latex_refusal *why, struct arena *a, const char *json,
-                        struct buf *notes);
+/* NULL if it is refused. Of the language, only its declared functions are looked at. */
+const char *latex_infix(struct latex_refusal *why, struct arena *a, const struct language *lang,
+                        const char *json, struct buf *notes);
 
 #endif

@@ -151,8 +151,24 @@ const char *latex_name_of(struct latex_reading *r, const json_t *node)
     return name;
 }
 
+/* \operatorname{erf} and \Gamma are called erf and Gamma; of declared functions of one argument. */
+static const char *declared(const struct language *lang, const char *name)
+{
+    size_t n = strlen(name);
+    for (unsigned op = X_DECLARED; lang && op < lang->n_ops; op++) {
+        const char *latex = lang->ops[op].latex, *brace = strchr(latex, '{');
+        if (!lang->ops[op].token || lang->ops[op].arity != 1)
+            continue;
+        latex = brace ? brace + 1 : latex + (*latex == '\\');
+        if (strcmp(lang->ops[op].name, name) == 0 ||
+            (strcspn(latex, "}") == n && strncmp(latex, name, n) == 0))
+            return lang->ops[op].name;
+    }
+    return NULL;
+}
+
 /* Our name of a function, or NULL. */
-const char *latex_function_name(const char *name)
+const char *latex_function_name(const struct latex_reading *r, const char *name)
 {
     static const char *const names[][2] = {
         {"sin", "sin"},       {"cos", "cos"},       {"tan", "tan"},       {"cot", "cot"},
@@ -170,7 +186,7 @@ const char *latex_function_name(const char *name)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(name, names[i][0]))
             return names[i][1];
-    return NULL;
+    return declared(r->lang, name);
 }
 
 /* The function that a node is, as LaTeX names it; "" if it is latex_none. */
@@ -183,9 +199,12 @@ const char *latex_function_at(struct latex_reading *r, const json_t *node)
         name = latex_field(node, "name");
     else if (node && (latex_has_type(node, "operatorname") || latex_has_type(node, "font")))
         name = latex_name_of(r, node);
+    else if (node && (latex_has_type(node, "mathord") || latex_has_type(node, "textord")) &&
+             declared(r->lang, latex_name_of(r, node)))
+        name = latex_name_of(r, node);
     if (*name == '\\')
         name++;
-    return latex_function_name(name) ? name : "";
+    return latex_function_name(r, name) ? name : "";
 }
 
 struct latex_value latex_read_number(struct latex_reading *r, struct latex_list *l)

@@ -9,6 +9,7 @@
 
 struct latex_reading {
     struct arena *a;
+    const struct language *lang;
     struct buf *notes;
     struct latex_refusal *why;
     unsigned depth;
@@ -50,7 +51,7 @@ bool latex_is_bar(const char *sign);
 /* Letters and digits of a variable or an index; "" if it is none. */
 const char *latex_name_of(struct latex_reading *r, const json_t *node);
 /* Our name of a function that LaTeX calls so, or NULL. */
-const char *latex_function_name(const char *name);
+const char *latex_function_name(const struct latex_reading *r, const char *name);
 /* The function that a node is, as LaTeX names it; "" if it is none. */
 const char *latex_function_at(struct latex_reading *r, const json_t *node);
 

@@ -1,5 +1,6 @@
 /* `eqloom read EXPR`: how an expression is understood. */
 #include "base/text/html.h"
+#include "ops/expr/own/operator_option.h"
 #include "ops/expr/syntax/formula.h"
 #include "ops/latex/read/expr_argument.h"
 
@@ -58,6 +59,8 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
         code = err_fail(e, ERR_INPUT, "no expressions are given");
     if (!code)
         code = lang_named(&lang, name ? name : "", e);
+    if (!code)
+        code = operator_options(&lang, args, e);
     for (size_t i = 0; !code && i < args->n_positional; i++)
         code = read_one(args, lang, &latex, args->positional[i], e);
     latex_reader_free(latex);
@@ -66,6 +69,7 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
 
 static const struct tool_option options[] = {
     {"language", "NAME", false, "calculus (default), boolean or polynomial"},
+    OPERATORS_OPTION,
     EXPR_ARGUMENT_SYNTAX,
     TOOL_JSON,
     {0}};

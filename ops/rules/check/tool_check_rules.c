@@ -3,6 +3,7 @@
 #include "base/pool.h"
 #include "engine/tool.h"
 #include "ops/expr/ball/ball.h"
+#include "ops/expr/own/operator_option.h"
 #include "ops/expr/syntax/claim_latex.h"
 #include "ops/latex/read/domain_option.h"
 #include "ops/latex/read/expr_argument.h"
@@ -63,6 +64,8 @@ static enum err_code read_rules(struct rules *out, const struct tool_args *args,
     enum err_code code = read_sources(&files, &n, args, e);
     for (int s = 0; s < N_LANGUAGES; s++)
         sets[s] = (struct rules){.lang = languages[s]};
+    if (!code)
+        code = operator_options(&sets[0].lang, args, e);
     for (size_t i = 0; !code && i < n; i++) {
         const struct language *lang = rules_language(a, &files[i]);
         int s = 0; /* rules_parse refuses an unknown language */
@@ -291,6 +294,7 @@ static const struct tool_option options[] = {
      "one more condition on a variable: a:real, n:integer, 'a>1' or '0<a<1'; it is shown with the "
      "rule"},
     {"real", NULL, false, "sides are compared where both are real"},
+    OPERATORS_OPTION,
     EXPR_ARGUMENT_LATEX,
     TOOL_JSON,
     {0},
@@ -307,8 +311,8 @@ const struct tool tool_check_rules = {
         "point at which its sides have provably different values; the point is printed, and "
         "the condition that would make the rule hold, if one is found. Of the certified rules some "
         "are proved, too, by normal forms; the others are only sampled. A rule is vacuous if "
-        "its sides are nowhere both defined, and unchecked if it has operators that a file "
-        "declared, or has the condition maybe_nonzero.",
+        "its sides are nowhere both defined, and unchecked if it has operators without a meaning "
+        "or the condition maybe_nonzero.",
     .example = "eqloom check-rules\neqloom check-rules jobs/rules/powers.rules --points 200",
     .exit_codes = "0 no rule is refuted, 2 a file cannot be read, 3 a rule is refuted",
     .options = options,

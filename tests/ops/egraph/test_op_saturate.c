@@ -271,7 +271,7 @@ static void test_refusals(void **unused)
     refused(ctx, ERR_INPUT, "");
     ctx = context("", EQLOOM__VERDICT__CERTIFIED);
     ctx->expr.language = "boolean";
-    refused(ctx, ERR_INPUT, "the expression is of the boolean language");
+    refused(ctx, ERR_INPUT, "this is of the boolean language");
     ctx = context("", EQLOOM__VERDICT__CERTIFIED);
     ctx->cancelled = true;
     refused(ctx, ERR_CANCELLED, "told to stop");

@@ -334,7 +334,7 @@ static void test_declared_operators(void **state)
     const char *text = "f(x, sin(nothing)) + nothing";
     struct source_text source = {"test", text, strlen(text)};
     assert_int_equal(expr_parse_infix(&x, &a, lang, &source, 0, source.len, false, &e), OK);
-    assert_string_equal(expr_prefix(&a, &x), "+ f x sin nothing nothing");
+    assert_string_equal(expr_prefix(&a, &x), "+ f/2 x sin nothing/0 nothing/0");
     assert_string_equal(expr_infix(&a, &x), text);
     assert_int_equal(lang_declare(&lang, &a, lang, "f", 1, &e), ERR_INPUT);
     assert_int_equal(lang_declare(&lang, &a, lang, "log", 1, &e), ERR_INPUT);

@@ -133,7 +133,7 @@ static void test_other_languages(void **state)
     for (size_t i = 0; i < c.n_members; i++)
         assert_int_equal(c.members[i]->standing, EQLOOM__STANDING__AGREES);
     g.seed.language = "klingon";
-    assert_int_equal(cluster_of(&c, &a, &g.m, &defaults, 1, &e), ERR_UNSUPPORTED);
+    assert_int_equal(cluster_of(&c, &a, &g.m, &defaults, 1, &e), ERR_INPUT);
     arena_free(&a);
 }
 

@@ -104,17 +104,15 @@ static void declares_operators(void **state)
     struct arena a = {0};
     /* used before it is declared, and declared twice */
     struct rules r = parse(&a, "one: i(1, ?x) -> ?x\noperator i/2\noperator i/2 # again\n");
-    assert_prefix(&a, &r.rules[0].lhs, "i 1 ?x");
+    assert_prefix(&a, &r.rules[0].lhs, "i/2 1 ?x");
     Eqloom__Rule m;
     rule_to_message(&m, &a, &r, &r.rules[0]);
-    assert_int_equal(m.n_operators, 1);
-    assert_string_equal(m.operators[0]->name, "i");
-    assert_int_equal(m.operators[0]->arity, 2);
+    assert_string_equal(m.language, "operator i/2\n");
     const struct language *lang = &lang_calculus;
     struct rule back;
     struct err e = {0};
     assert_int_equal(rule_from_message(&back, &lang, &a, &m, &e), OK);
-    assert_prefix(&a, &back.lhs, "i 1 ?x");
+    assert_prefix(&a, &back.lhs, "i/2 1 ?x");
     assert_int_equal(lang->n_ops, lang_calculus.n_ops + 1);
     arena_free(&a);
 }
@@ -184,7 +182,7 @@ static void languages_keep_apart(void **state)
                                "language boolean\noperator f/1\n");
     assert_int_equal(r.n, 2);
     assert_true(lang_is(r.lang, &lang_boolean));
-    assert_prefix(&a, &r.rules[0].rhs, "or not ?a f ?b");
+    assert_prefix(&a, &r.rules[0].rhs, "or not ?a f/1 ?b");
     struct err e = {0};
     static const char calculus[] = "c: ?a + ?b -> ?b + ?a";
     struct source_text source = {"other.rules", calculus, strlen(calculus)};

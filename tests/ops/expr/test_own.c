@@ -1,0 +1,215 @@
+/* Operators of one's own: what a file says, its mistakes with their places, what records say,
+ * values and derivatives, normal forms. */
+#include "ops/expr/own/own.h"
+
+#include "ops/expr/normal/normal.h"
+#include "tests/ops/terms.h"
+
+#include <string.h>
+
+static const char functions[] = "# mine\n"
+                                "operator erf(x) = arb erf\n"
+                                "    derivative: 2/sqrt(pi)*e^(-x^2)\n"
+                                "operator erfc(t) = 1 - erf(t)   # of another\n"
+                                "operator sinc(x) =\n"
+                                "    sin(x)/x\n"
+                                "operator J(n, z) = arb bessel_j\n"
+                                "    derivative z: (J(n - 1, z) - J(n + 1, z))/2\n"
+                                "operator Gamma(x) = arb gamma\n"
+                                "    derivative: Gamma(x)*psi(x)\n"
+                                "    latex: \\Gamma\n"
+                                "operator psi(x) = arb digamma\n"
+                                "operator half(x) = sqrt(x)\n"
+                                "    domain: x>=1\n"
+                                "operator box/2\n";
+
+static const struct language *parse(struct arena *a, const char *text)
+{
+    const struct language *lang = &lang_calculus;
+    const struct source_text source = {"my.operators", text, strlen(text)};
+    struct err e = {0};
+    if (own_parse(&lang, a, &source, true, &e))
+        fail_msg("%d:%d: %s", e.line, e.column, e.message);
+    return lang;
+}
+
+static void has_values(void **state)
+{
+    static const struct {
+        const char *text, *value;
+    } rows[] = {
+        {"erf(1/2)", "0.520500"},
+        {"erfc(1/2)", "0.479500"},
+        {"sinc(2)", "0.454649"},
+        {"sinc(0)", "undefined"},
+        {"J(2, 5/2)", "0.446059"},
+        {"Gamma(5)", "24.0000"},
+        {"psi(1)", "-0.577216"},
+        {"half(4)", "2.00000"},
+        {"half(1/2)", "undefined"},
+        {"half(sqrt(-4))", "undefined"},
+        {"box(1, 2)", "undefined"},
+        /* by the derivative that the file gives; these are of mpmath */
+        {"d(x, erf(x^2))", "1.06001"},             /* 4 x e^(-x^4)/sqrt(pi) at 1/2 */
+        {"d(x, d(x, d(x, erf(x))))", "-0.878783"}, /* (8 x^2 - 4) e^(-x^2)/sqrt(pi) */
+        {"d(x, J(1, x))", "0.453933"},
+        {"d(x, Gamma(x))", "-3.48023"},
+        {"d(x, d(x, Gamma(x)))", "undefined"}, /* nothing is said of that of psi */
+        /* and of definitions, by themselves */
+        {"d(x, sinc(x))", "-0.162537"},
+        {"d(x, d(x, sinc(x)))", "-0.308703"},
+        {"d(x, erfc(sinc(x)))", "0.0731340"},
+    };
+    struct arena a = {0};
+    const struct language *lang = parse(&a, functions);
+    const struct ball_point point = {1, (const char *const[]){"x"}, (const double[]){0.5}, NULL};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct expr x = infix_term(&a, lang, rows[i].text);
+        const char *value = ball_value_text(&a, &x, &point, 6);
+        if (strcmp(value, rows[i].value) != 0)
+            fail_msg("%s is %s, not %s", rows[i].text, value, rows[i].value);
+    }
+    arena_free(&a);
+}
+
+static void has_normal_forms(void **state)
+{
+    static const struct {
+        const char *x, *y;
+        bool equal;
+    } rows[] = {
+        {"x*sinc(x)", "sin(x)", true},
+        {"erf(x + x)", "erf(2*x)", true},
+        {"erf(x)*erfc(x)", "erf(x) - erf(x)^2", true},
+        {"erf(x)", "erf(y)", false},
+        {"erf(erf(x))", "erf(x)", false},
+        {"Gamma(x)", "psi(x)", false},
+        {"d(x, erf(x^2))", "4*x*e^(-x^4)/sqrt(pi)", true},
+        {"d(x, erf(x^2))", "4*x*e^(-x^2)/sqrt(pi)", false},
+        {"d(x, Gamma(erf(x)))", "2*Gamma(erf(x))*psi(erf(x))/sqrt(pi)*e^(-x^2)", true},
+        {"d(x, J(2, x*y))", "y*(J(1, x*y) - J(3, x*y))/2", true},
+        {"d(x, J(x, y))", "d(x, J(x, y))*1", false}, /* unknown */
+        {"d(y, J(2, x))", "0", true},
+        {"abs(erf(x))", "erf(x)", false}, /* nothing is supposed */
+        {"sqrt(erf(x)^2)", "erf(x)", false},
+        {"ln(Gamma(x)^2)", "2*ln(Gamma(x))", false},
+    };
+    struct arena a = {0};
+    const char *way;
+    const struct language *lang = parse(&a, functions);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct expr x = infix_term(&a, lang, rows[i].x), y = infix_term(&a, lang, rows[i].y);
+        if (normal_equal(&way, &x, &y, NULL, 0) != rows[i].equal)
+            fail_msg("%s and %s", rows[i].x, rows[i].y);
+    }
+    arena_free(&a);
+}
+
+static void refuses(void **state)
+{
+    static const struct {
+        const char *text;
+        int line, column;
+        const char *message;
+    } rows[] = {
+        {"operator", 1, 9, "expected 'operator NAME/ARITY'"},
+        {"operator f", 1, 11, "expected 'operator NAME/ARITY'"},
+        {"operator f/3", 1, 12, "expected 'operator NAME/ARITY'"},
+        {"operator f(x, y, z)", 1, 18, "expected 'operator NAME/ARITY'"},
+        {"operator f(x", 1, 13, "expected 'operator NAME/ARITY'"},
+        {"operator f(pi) = 1", 1, 12, "'pi' cannot name an argument"},
+        {"operator f(x, x) = 1", 1, 15, "'x' cannot name an argument"},
+        {"operator sin(x) = x", 1, 10, "operator 'sin' exists already"},
+        {"operator e(x) = x", 1, 10, "operator 'e' exists already"},
+        {"operator f(x) = x\noperator f(x) = 1", 2, 10, "'f' is declared twice"},
+        {"operator f(x) x", 1, 15, "expected '= arb FUNCTION'"},
+        {"operator f(x) = arb eerf", 1, 21, "Arb has no function 'eerf' of 1 argument here"},
+        {"operator f(x) = arb bessel_j", 1, 21, "Arb has no function 'bessel_j'"},
+        {"operator f(x) = x +", 1, 20, ""},
+        {"operator f(x) = x + y", 1, 17, "'y' is no argument of f"},
+        {"operator f(x) = d(x, x)", 1, 17, "there are no derivatives"},
+        {"operator f(x) = f(x)", 1, 10, "definitions stand in each other"},
+        {"operator f(x) = g(x)\noperator g(x) = f(x)", 2, 10, "definitions stand in each other"},
+        {"operator f(x) = x\n derivative: 1", 2, 14, "the derivative of f follows"},
+        {"operator f/1\n derivative: 1", 2, 14, "f has no value"},
+        {"operator f(x) = arb erf\n derivative: x", 2, 14,
+         "this is not the derivative of f: at x ="},
+        {"operator f(x) = arb erf\n derivative y: x", 2, 13, "expected 'derivative: TERM'"},
+        {"operator f(x) = arb erf\n domain: y:real", 2, 10, "'y' is no argument of f"},
+        {"operator f(x) = arb erf\n domain: x:odd", 2, 10, "a domain is"},
+        {"operator f(x) = arb erf\n domain: x:real, x>1", 2, 18, "'x' has a domain already"},
+        {"operator f(x) = arb erf\n latex: {", 2, 9, "expected one name in LaTeX"},
+        {"operator f(x) = arb erf\n latex: \\frac{1}{2}", 2, 9, "expected one name in LaTeX"},
+        {"operator f/1\nlatex: f", 2, 6, "expected 'operator NAME(x) = TERM'"},
+        {"hello", 1, 1, "expected 'operator NAME(x) = TERM'"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct arena a = {0};
+        struct err e = {0};
+        const struct language *lang = &lang_calculus;
+        const struct source_text source = {"my.operators", rows[i].text, strlen(rows[i].text)};
+        assert_int_equal(own_parse(&lang, &a, &source, true, &e), ERR_INPUT);
+        assert_ptr_equal(lang, &lang_calculus);
+        if (e.line != rows[i].line || e.column != rows[i].column ||
+            !strstr(e.message, rows[i].message))
+            fail_msg("'%s': %d:%d: %s", rows[i].text, e.line, e.column, e.message);
+        arena_free(&a);
+    }
+}
+
+/* A record names what its terms use and need, and nothing else. */
+static void records_name_operators(void **state)
+{
+    struct arena a = {0};
+    const struct language *lang = parse(&a, functions), *back, *other;
+    struct expr x = infix_term(&a, lang, "erfc(x) + box(1, y)"), y = infix_term(&a, lang, "sin(x)");
+    const char *text = language_text_of(&a, &x, 1);
+    assert_string_equal(text, "operator box/2\n"
+                              "operator erf/1 = arb erf\n"
+                              " derivative x: 2/sqrt(pi)*e^(-x^2)\n"
+                              "operator erfc/1 = 1 - erf(x)\n");
+    assert_string_equal(language_text_of(&a, &y, 1), "");
+    assert_int_equal(language_read(&back, &a, text, NULL), OK);
+    assert_int_equal(back->n_ops, X_DECLARED + 3);
+    assert_string_equal(expr_prefix(&a, &x), "+ erfc/1 x box/2 1 y");
+    /* the same once more changes nothing; another meaning is refused */
+    other = lang;
+    assert_int_equal(language_join(&other, &a, text, NULL), OK);
+    assert_ptr_equal(other, lang);
+    struct err e = {0};
+    assert_int_equal(language_join(&other, &a, "operator erf/1 = x\n", &e), ERR_INPUT);
+    assert_non_null(strstr(e.message, "another meaning"));
+    assert_int_equal(language_join(&other, &a, "boolean", NULL), ERR_INPUT);
+    assert_true(language_mixes("", text) && !language_mixes("boolean", text));
+    /* one that knows no operator can read and write the tokens */
+    struct expr z = prefix_term(&a, language_guess(&a, &lang_calculus, "+ erfc/1 x box/2 1 y"),
+                                "+ erfc/1 x box/2 1 y");
+    assert_string_equal(expr_infix(&a, &z), "erfc(x) + box(1, y)");
+    assert_false(expr_is_interpreted(&z));
+    assert_true(expr_is_interpreted(&y));
+    arena_free(&a);
+}
+
+/* Spacing, comments, the names of arguments and the order of statements do not matter. */
+static void records_are_canonical(void **state)
+{
+    struct arena a = {0};
+    const struct language *one = parse(&a, "operator f(x) = g(x)*2\noperator g(x) = x^2 + 1\n");
+    const struct language *two =
+        parse(&a, "operator g(t)=t^2+1 # first\n\n  \noperator   f ( u ) = g( u )\n   *2\n");
+    struct expr x = infix_term(&a, one, "f(x)"), y = infix_term(&a, two, "f(x)");
+    assert_string_equal(language_text_of(&a, &x, 1), language_text_of(&a, &y, 1));
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(has_values),
+        cmocka_unit_test(has_normal_forms),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(records_name_operators),
+        cmocka_unit_test(records_are_canonical),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
