@@ -85,7 +85,7 @@ class Operators(ProjectTest):
     def test_mistakes_have_a_place(self):
         self.p.write("my.operators", OPERATORS.replace("arb erf", "arb erg"))
         r = self.p.eqloom("run", "own.yaml", expect=None)
-        self.assertEqual(r.status, 1)
+        self.assertEqual(r.status, 2)
         self.assertIn("my.operators:2:23: error: Arb has no function 'erg' of 1 argument here", r.err)
         r = self.p.eqloom("read", "--operators", "my.operators", "x", expect=None)
         self.assertEqual(r.status, 2)

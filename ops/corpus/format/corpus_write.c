@@ -1,6 +1,8 @@
 /* Writing the formats of lines; see corpus_format.h. */
 #include "base/rng.h"
 #include "ops/corpus/format/corpus_format.h"
+#include "ops/expr/own/own.h"
+#include "ops/expr/syntax/lexical.h"
 
 #include <string.h>
 
@@ -25,14 +27,15 @@ static void write_term(struct writer *w, const char *prefix, const struct langua
 {
     struct buf *out = w->out;
     struct expr x;
-    if (w->options->words && expr_from_prefix(&x, &w->a, lang, prefix, NULL) == OK) {
+    if (w->options->words &&
+        expr_from_prefix(&x, &w->a, language_guess(&w->a, lang, prefix), prefix, NULL) == OK) {
         expr_write_words(out, &x);
         return;
     }
     for (const char *at = prefix; *at;) {
         size_t len = strcspn(at, " ");
         const char *slash = memchr(at, '/', len);
-        if (slash && len > 1) {
+        if (slash && len > 1 && (is_digit(*at) || *at == '-')) {
             buf_puts(out, "/ ");
             buf_add(out, at, (size_t)(slash - at));
             buf_putc(out, ' ');
@@ -52,7 +55,8 @@ static bool is_mine(const struct writer *w, size_t cluster)
 
 static const struct language *language_of(const Eqloom__Cluster *c)
 {
-    return lang_by_name(c->seed->language);
+    const struct language *lang = lang_by_name(c->seed->language);
+    return lang ? lang : &lang_calculus; /* with operators, which their tokens tell */
 }
 
 /* `between`: an empty line between clusters. */

@@ -194,7 +194,7 @@ static void languages_keep_apart(void **state)
     struct rule back;
     const struct language *none = NULL, *other = &lang_calculus;
     rule_to_message(&m, &a, &r, &r.rules[0]);
-    assert_string_equal(m.language, "boolean");
+    assert_string_equal(m.language, "language boolean\noperator f/1\n");
     assert_int_equal(rule_from_message(&back, &none, &a, &m, &e), OK);
     assert_true(expr_equal(&back.lhs, &r.rules[0].lhs));
     assert_true(lang_is(none, &lang_boolean));
