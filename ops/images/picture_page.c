@@ -15,7 +15,8 @@ void picture_page_begin(struct buf *out, const char *title)
                   "content=\"width=device-width, initial-scale=1\"/>\n<title>Pictures of "
                   "equations</title>\n<style>");
     buf_puts(out, page_style);
-    buf_puts(out, "img{background:#fff;max-width:100%}td{text-align:left;white-space:normal}"
+    buf_puts(out, "img{background:#fff;display:block}article{margin:1rem 0;overflow-x:auto}"
+                  "td{text-align:left;white-space:normal}.note{overflow-wrap:anywhere}"
                   "</style></head>\n<body><main>\n<header><h1>Pictures of equations</h1><p>");
     html_text(out, title);
     buf_puts(out, "</p></header>\n");

@@ -377,6 +377,14 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return code;
 }
 
+/* What a segment's steps see of a step from which on something else is done. */
+static uint64_t within(const struct op_ctx *ctx, const char *param, uint64_t index)
+{
+    uint64_t from, to, at = train_length(ctx, param);
+    train_range(&from, &to, ctx, index);
+    return at < from ? from : at > to ? to : at;
+}
+
 /* The vocabulary of labels is among what a segment reads. */
 static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
                              struct err *e)
@@ -384,8 +392,8 @@ static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_
     struct image_config c = {.network = network_of(ctx)};
     struct arena *a = op_arena(ctx);
     char *network = arena_printf(a, "%sfrozen_from=%" PRIu64 " swap_from=%" PRIu64 "\n",
-                                 image_config_text(a, &c), train_length(ctx, "frozen_from"),
-                                 train_length(ctx, "swap_from"));
+                                 image_config_text(a, &c), within(ctx, "frozen_from", index),
+                                 within(ctx, "swap_from", index));
     struct train_key key = {network, (uint64_t)op_int(ctx, "seed"), schedule_of(ctx), params,
                             steps_params};
     return err_up(e, train_segment_of(out, ctx, index, &key, e));

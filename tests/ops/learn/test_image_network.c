@@ -149,7 +149,8 @@ static void take(void *out, struct reader *r, size_t bytes)
     r->at += bytes;
 }
 
-/* A bias before a batch norm has no gradient, and goes where roundings lead it. */
+/* A bias before a batch norm has no gradient, and goes where roundings lead it; so does that of the
+ * last convolution in channels that no ReLU cuts, of which Adam makes whole steps. */
 static void assert_samples(const float *x, const float *want, const struct nn_param *p, bool noise,
                            double tolerance, const char *what)
 {
@@ -181,9 +182,6 @@ static void check_case(struct reader *in, const char *isa)
                                           .schedule = {.kind = SCHEDULE_CONSTANT, .lr = how[0]}};
     open_images(&x, &c, &config, isa, NULL);
     const struct nn_table *t = &x.m->table;
-    /* Of some million windows of the large network a few have two maxima so near to each other that
-     * roundings turn them over; PyTorch's own f32 then differs from its double by as much. */
-    double near = x.m->norm ? 2e-3 : 1e-4;
     bool of_batch = x.m->norm && config.frozen_from > 0;
     assert_int_equal(head[6], t->n);
     struct image_batch b = draw_batch(&x.a, config.task, head[3], head[1]);
@@ -195,8 +193,13 @@ static void check_case(struct reader *in, const char *isa)
     for (size_t i = 0; i < t->n; i++) {
         take(gradient + i * SAMPLES, in, SAMPLES * sizeof *gradient);
         take(after + i * SAMPLES, in, SAMPLES * sizeof *after);
+        /* In one of the 367,360 windows of the large network's first pool two values are so near to
+         * each other that f32 turns them over, PyTorch's as ours without AVX-512: the gradient then
+         * goes to another pixel. All layers behind that pool agree to 2e-5. */
+        bool turned = x.m->norm && t->params[i].at < x.m->convolution[2].filters;
         assert_samples(x.gradient, gradient + i * SAMPLES, &t->params[i],
-                       of_batch && t->params[i].at == x.m->first.bias, near, "gradient");
+                       of_batch && t->params[i].at == x.m->first.bias, turned ? 1e-3 : 1e-4,
+                       "gradient");
     }
     for (int i = 0; i < 3; i++) {
         assert_int_equal(image_trainer_step(&r, x.t, &b, NULL), OK);
@@ -207,8 +210,9 @@ static void check_case(struct reader *in, const char *isa)
     assert_int_equal(image_trainer_read(&x.state, x.t, NULL), OK);
     for (size_t i = 0; i < t->n; i++)
         assert_samples(x.state.weights, after + i * SAMPLES, &t->params[i],
-                       of_batch && t->params[i].at == x.m->first.bias, near,
-                       "value after three steps");
+                       of_batch && (t->params[i].at == x.m->first.bias ||
+                                    t->params[i].at == x.m->convolution[5].bias),
+                       2e-4, "value after three steps");
     close_images(&x);
 }
 
