@@ -115,9 +115,9 @@ static bool equal_terms(const char **way, const struct expr *x, const struct exp
 
 /* ---- pieces of a domain ---- */
 
-/* Of a variable in a linear term: where that is zero; NULL: it is not linear. */
-static const char *zero_of(struct arena *a, const struct expr *x, uint32_t at,
-                           const struct ball_domain *domain)
+/* Of a variable in a linear term: where that is `value`; NULL: it is not linear. */
+static const char *place_of(struct arena *a, const struct expr *x, uint32_t at, slong value,
+                            const struct ball_domain *domain)
 {
     struct expr term = expr_sub(x, at);
     struct field *f = calloc(1, sizeof *f);
@@ -128,6 +128,7 @@ static const char *zero_of(struct arena *a, const struct expr *x, uint32_t at,
     f->lang = x->lang;
     field_init(f);
     const element *t = normal_translate(f, term.nodes), *zero = NULL;
+    t = field_sub(f, t, field_rational(f, value, 1));
     bool ours = t && f->n == 2 && f->g[1].kind == GENERATOR_VARIABLE &&
                 strcmp(f->g[1].variable->leaf, domain->name + (*domain->name == '?')) == 0;
     if (ours && fmpz_mpoly_degree_si(fmpz_mpoly_q_numref(t), 1, f->ring) == 1) {
@@ -150,14 +151,15 @@ static const char *zero_of(struct arena *a, const struct expr *x, uint32_t at,
     return text;
 }
 
-/* Where the linear arguments of absolute values are zero, and 0. */
+/* Where the linear arguments of absolute values are zero, those of acosh are 1, and 0. */
 static size_t find_breaks(const char **out, struct arena *a, const struct expr *x,
                           const struct ball_domain *domain, size_t n)
 {
     for (uint32_t i = 0; i <= x->n && n < MAX_PIECES - 1; i++) {
-        const char *at = i < x->n && x->nodes[i].op == X_ABS ? zero_of(a, x, i + 1, domain)
-                         : i == x->n                         ? "0"
-                                                             : NULL;
+        uint16_t op = i < x->n ? x->nodes[i].op : X_NUM;
+        const char *at = i == x->n                      ? "0"
+                         : op == X_ABS || op == X_ACOSH ? place_of(a, x, i + 1, op == X_ACOSH, domain)
+                                                        : NULL;
         bool inside = at && (!domain->low || number_compare(domain->low, at) < 0) &&
                       (!domain->high || number_compare(at, domain->high) < 0) &&
                       (number_sign(at) > 0 || strcmp(domain->domain, "positive") != 0);

@@ -14,6 +14,9 @@
  * names those with their '?'. */
 bool normal_equal(const char **way, const struct expr *x, const struct expr *y,
                   const struct ball_domain *domains, size_t n_domains);
+/* Whether a term in one pattern variable is analytic where the real part of that is positive, but
+ * for a closed countable set of points; false where that is not found. */
+bool normal_is_analytic(const struct expr *x);
 /* The ways by number; NORMAL_WAYS: it is none. */
 enum { NORMAL_WAYS = 4 };
 extern const char *const normal_ways[NORMAL_WAYS];

@@ -20,17 +20,24 @@ const element *normal_square(struct field *f, const element *x)
 
 const element *normal_logarithm(struct field *f, enum generator_kind kind, const element *x)
 {
-    for (size_t i = 1; i < f->n; i++)
-        if (f->g[i].kind == kind &&
-            (field_equal(f, f->g[i].of, x) ||
-             (kind == GENERATOR_LN_ABS &&
-              field_equal(f, normal_square(f, f->g[i].of), normal_square(f, x)))))
+    for (size_t i = 1; i < f->n; i++) {
+        if (f->g[i].kind != kind)
+            continue;
+        if (field_equal(f, f->g[i].of, x))
             return field_generator(f, i);
+        if (kind != GENERATOR_LN_ABS)
+            continue;
+        if (field_equal(f, normal_square(f, f->g[i].of), normal_square(f, x)))
+            return field_generator(f, i);
+        const element *product = field_mul(f, f->g[i].of, x); /* ln |1/u| = -ln |u| */
+        if (field_equal(f, normal_square(f, product), field_rational(f, 1, 1)))
+            return negative(f, field_generator(f, i));
+    }
     struct generator g = {.kind = kind, .of = x, .real = kind != GENERATOR_LN};
     g.smooth = kind == GENERATOR_LN_ABS && sign_is_smooth(f, x) &&
                (sign_is_strict(f, fmpz_mpoly_q_numref(x)) || range_sign(f, x));
     if (kind == GENERATOR_LN_ABS && sign_of(f, x) > 0) {
-        int sign = sign_of(f, field_sub(f, x, field_rational(f, 1, 1)));
+        int sign = sign_strictly(f, field_sub(f, x, field_rational(f, 1, 1)));
         g.low = sign > 0 ? "0" : NULL;
         g.high = sign < 0 ? "0" : NULL;
     }
@@ -205,9 +212,15 @@ const element *normal_arg(struct field *f, const element *x, const element *conj
         return arg;
     arg = normal_logarithm(f, GENERATOR_ARG, x);
     const element *twice = part(f, x, conjugate, false);
-    if (arg && f->g[f->n - 1].of == x) /* it never comes near its cut */
-        f->g[f->n - 1].smooth =
-            twice && sign_of(f, twice) > 0 && sign_is_smooth(f, x) &&
-            (sign_is_strict(f, fmpz_mpoly_q_numref(twice)) || range_sign(f, twice));
+    if (!arg || f->g[f->n - 1].of != x)
+        return arg;
+    const element *up = part(f, x, conjugate, true);
+    bool right = twice && sign_strictly(f, twice) > 0;
+    int side = up ? sign_strictly(f, up) : 0;
+    struct generator *g = &f->g[f->n - 1];
+    g->low = side > 0 ? "0" : NULL;
+    g->high = side < 0 ? "0" : NULL;
+    /* it never comes near its cut */
+    g->smooth = sign_is_smooth(f, x) && (right || side);
     return arg;
 }

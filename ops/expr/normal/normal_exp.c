@@ -9,7 +9,6 @@
 #include "ops/expr/normal/normal_derive.h"
 #include "ops/expr/normal/normal_root.h"
 #include "ops/expr/normal/normal_sign.h"
-#include "ops/expr/normal/normal_square.h"
 
 #include <flint/fmpz_mpoly_factor.h>
 #include <flint/fmpz_vec.h>
@@ -41,7 +40,7 @@ static const element *add_exponential(struct field *f, size_t family, const elem
                           .real = real,
                           .positive = real,
                           .smooth = sign_is_smooth(f, exponent)};
-    int sign = real && !power ? sign_of(f, exponent) : 0;
+    int sign = real && !power ? sign_strictly(f, exponent) : 0;
     g.low = sign > 0 ? "1" : NULL;
     g.high = sign < 0 ? "1" : NULL;
     return field_generator(f, field_add_generator(f, &g));

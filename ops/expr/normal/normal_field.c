@@ -237,22 +237,59 @@ static bool reduce(fmpz_mpoly_t p, fmpz_mpoly_t scale, struct field *f)
     return ok;
 }
 
+/* Of both parts of a quotient. */
+static bool reduce_both(fmpz_mpoly_t p, fmpz_mpoly_t q, struct field *f)
+{
+    fmpz_mpoly_t above, below; /* what they are multiplied by */
+    fmpz_mpoly_init(above, f->ring);
+    fmpz_mpoly_init(below, f->ring);
+    fmpz_mpoly_one(above, f->ring);
+    fmpz_mpoly_one(below, f->ring);
+    bool ok = reduce(p, above, f) && reduce(q, below, f) && !fmpz_mpoly_is_zero(q, f->ring);
+    if (ok) {
+        fmpz_mpoly_mul(p, p, below, f->ring);
+        fmpz_mpoly_mul(q, q, above, f->ring);
+    }
+    fmpz_mpoly_clear(above, f->ring);
+    fmpz_mpoly_clear(below, f->ring);
+    return ok;
+}
+
+/* Both times a - b I, where q = a + b I: q is free of I, so that factors cancel. */
+static bool make_real(fmpz_mpoly_t p, fmpz_mpoly_t q, struct field *f)
+{
+    if (fmpz_mpoly_degree_si(q, 0, f->ring) != 1)
+        return true;
+    fmpz_mpoly_t b, other;
+    fmpz_mpoly_init(b, f->ring);
+    fmpz_mpoly_init(other, f->ring);
+    fmpz_mpoly_derivative(b, q, 0, f->ring);
+    fmpz_mpoly_gen(other, 0, f->ring);
+    fmpz_mpoly_mul(other, other, b, f->ring);
+    fmpz_mpoly_scalar_mul_si(other, other, -2, f->ring);
+    fmpz_mpoly_add(other, q, other, f->ring);
+    size_t terms = (size_t)(fmpz_mpoly_length(p, f->ring) + fmpz_mpoly_length(q, f->ring));
+    bool ok = spend(f, terms * (size_t)fmpz_mpoly_length(other, f->ring));
+    if (ok) {
+        fmpz_mpoly_mul(p, p, other, f->ring);
+        fmpz_mpoly_mul(q, q, other, f->ring);
+    }
+    fmpz_mpoly_clear(b, f->ring);
+    fmpz_mpoly_clear(other, f->ring);
+    return ok && reduce_both(p, q, f);
+}
+
 const element *field_reduce(struct field *f, const element *x)
 {
     if (!x)
         return NULL;
     element *out = field_new(f);
     fmpz_mpoly_q_set(out, x, f->ring);
-    fmpz_mpoly_t scale;
-    fmpz_mpoly_init(scale, f->ring);
-    fmpz_mpoly_one(scale, f->ring);
-    bool ok = reduce(fmpz_mpoly_q_numref(out), scale, f);
-    if (ok) {
-        fmpz_mpoly_mul(fmpz_mpoly_q_denref(out), fmpz_mpoly_q_denref(out), scale, f->ring);
-        fmpz_mpoly_q_canonicalise(out, f->ring);
-    }
-    fmpz_mpoly_clear(scale, f->ring);
-    return ok ? out : NULL;
+    fmpz_mpoly_struct *p = fmpz_mpoly_q_numref(out), *q = fmpz_mpoly_q_denref(out);
+    if (!reduce_both(p, q, f) || !make_real(p, q, f))
+        return NULL;
+    fmpz_mpoly_q_canonicalise(out, f->ring);
+    return out;
 }
 
 /* ---- constants ---- */
@@ -374,108 +411,6 @@ size_t field_add_generator(struct field *f, const struct generator *g)
     f->g[f->n] = *g;
     ca_init(&f->g[f->n].value, f->numbers);
     return f->n++;
-}
-
-static const element *rational_multiple(struct field *f, const ca_t v, const element *of)
-{
-    fmpq_t q;
-    fmpq_init(q);
-    element *x = NULL;
-    if (ca_get_fmpq(q, v, f->numbers)) {
-        x = field_new(f);
-        fmpz_mpoly_q_set_fmpq(x, q, f->ring);
-    }
-    fmpq_clear(q);
-    return x ? field_mul(f, x, of) : NULL;
-}
-
-static const element *new_constant(struct field *f, const ca_t v, bool real)
-{
-    struct generator c = {
-        .kind = GENERATOR_CONSTANT, .real = real, .positive = real, .smooth = true};
-    size_t g = field_add_generator(f, &c);
-    if (g == FIELD_MAX_GENERATORS)
-        return NULL;
-    ca_set(&f->g[g].value, v, f->numbers);
-    if (!real)
-        return field_generator(f, g);
-    acb_t ball;
-    ca_t pi;
-    acb_init(ball);
-    ca_init(pi, f->numbers);
-    ca_get_acb(ball, v, 128, f->numbers);
-    bool negative = arb_is_negative(acb_realref(ball));
-    f->g[g].positive = negative || arb_is_positive(acb_realref(ball));
-    if (negative)
-        ca_neg(&f->g[g].value, v, f->numbers);
-    ca_pi(pi, f->numbers);
-    f->g[g].is_pi = ca_check_equal(&f->g[g].value, pi, f->numbers) == T_TRUE;
-    acb_clear(ball);
-    ca_clear(pi, f->numbers);
-    const element *x = field_generator(f, g);
-    return negative ? field_sub(f, field_rational(f, 0, 1), x) : x;
-}
-
-/* A number that is real, or of which that is not known. */
-static const element *part(struct field *f, const ca_t v, bool real)
-{
-    const element *x = rational_multiple(f, v, field_rational(f, 1, 1));
-    ca_t ratio;
-    ca_init(ratio, f->numbers);
-    for (size_t g = 1; g < f->n && !x; g++)
-        if (f->g[g].kind == GENERATOR_CONSTANT) {
-            ca_div(ratio, v, &f->g[g].value, f->numbers);
-            x = rational_multiple(f, ratio, field_generator(f, g));
-        }
-    ca_clear(ratio, f->numbers);
-    return x ? x : new_constant(f, v, real);
-}
-
-const element *field_number(struct field *f, const char *text)
-{
-    element *x = field_new(f);
-    fmpq_t q;
-    fmpq_init(q);
-    fmpq_set_str(q, text, 10);
-    fmpz_mpoly_q_set_fmpq(x, q, f->ring);
-    fmpq_clear(q);
-    return x;
-}
-
-const element *field_constant(struct field *f, const ca_t v)
-{
-    if (ca_check_is_number(v, f->numbers) != T_TRUE)
-        return NULL;
-    if (ca_check_is_real(v, f->numbers) == T_TRUE)
-        return part(f, v, true);
-    ca_t re, im;
-    ca_init(re, f->numbers);
-    ca_init(im, f->numbers);
-    ca_re(re, v, f->numbers);
-    ca_im(im, v, f->numbers);
-    const element *x;
-    if (ca_check_is_real(re, f->numbers) == T_TRUE && ca_check_is_real(im, f->numbers) == T_TRUE)
-        x = field_add(f, part(f, re, true), field_mul(f, field_generator(f, 0), part(f, im, true)));
-    else
-        x = part(f, v, false);
-    ca_clear(re, f->numbers);
-    ca_clear(im, f->numbers);
-    return x;
-}
-
-const element *field_named(struct field *f, char name)
-{
-    ca_t v;
-    ca_init(v, f->numbers);
-    if (name == 'e') {
-        ca_one(v, f->numbers);
-        ca_exp(v, v, f->numbers);
-    } else {
-        ca_pi(v, f->numbers);
-    }
-    const element *x = field_constant(f, v);
-    ca_clear(v, f->numbers);
-    return x;
 }
 
 /* The generator was made when the family had another n: the powers of later ones tell it. */

@@ -76,7 +76,7 @@ const element *field_sub(struct field *f, const element *x, const element *y);
 const element *field_mul(struct field *f, const element *x, const element *y);
 const element *field_div(struct field *f, const element *x, const element *y);
 const element *field_power(struct field *f, const element *x, slong n);
-/* With the relations applied to the numerator. */
+/* With the relations applied, and without I below. */
 const element *field_reduce(struct field *f, const element *x);
 /* Proved to be zero. */
 bool field_is_zero(struct field *f, const element *x);

@@ -211,6 +211,53 @@ static int sign_on(struct search *s, const element *x, ulong part, slong depth)
     return sign;
 }
 
+/* With sines and cosines of rational multiples of pi: by Calcium, generator by generator. */
+static bool exact_value(ca_t out, struct search *s, size_t i, bool high)
+{
+    struct field *f = s->box.f;
+    const struct generator *g = &f->g[i];
+    const element *values[FIELD_MAX_GENERATORS], *exponent;
+    if (g->kind == GENERATOR_I || g->kind == GENERATOR_CONSTANT) {
+        ca_set(out, &g->value, f->numbers);
+        return true;
+    }
+    if (g->kind != GENERATOR_EXPONENTIAL || g->power)
+        return false;
+    exponent = f->families[g->family].exponent;
+    for (size_t k = 0; k < f->n; k++)
+        values[k] = k == s->variable ? field_number(f, high ? f->g[k].high : f->g[k].low)
+                    : k == 0 || f->g[k].kind == GENERATOR_CONSTANT ? field_generator(f, k)
+                                                                   : NULL;
+    exponent = field_div(f, field_substitute(f, exponent, values),
+                         field_rational(f, field_root_of(f, i), 1));
+    if (!exponent)
+        return false;
+    field_value(out, f, exponent);
+    ca_exp(out, out, f->numbers);
+    return true;
+}
+
+static bool is_exactly_zero_at(struct search *s, bool high)
+{
+    struct field *f = s->box.f;
+    const element *values[FIELD_MAX_GENERATORS] = {0};
+    bool used[FIELD_MAX_GENERATORS], ok = true;
+    field_used(f, used, s->x);
+    for (size_t i = 0; i < FIELD_MAX_GENERATORS && ok; i++) {
+        ca_t v;
+        if (!used[i])
+            continue;
+        if (i == s->variable) {
+            values[i] = field_number(f, high ? f->g[i].high : f->g[i].low);
+            continue;
+        }
+        ca_init(v, f->numbers);
+        ok = exact_value(v, s, i, high) && (values[i] = field_constant(f, v));
+        ca_clear(v, f->numbers);
+    }
+    return ok && field_is_zero(f, field_substitute(f, s->x, values));
+}
+
 /* Whether x is exactly zero at an end of the interval. */
 static bool is_zero_at(struct search *s, bool high)
 {
@@ -223,7 +270,8 @@ static bool is_zero_at(struct search *s, bool high)
     arb_set_fmpq(&s->box.variables[s->variable], end, PRECISION);
     fmpq_clear(end);
     forget(&s->box);
-    bool zero = evaluate(z, &s->box, s->x) && arb_is_zero(acb_realref(z));
+    bool zero = evaluate(z, &s->box, s->x) && arb_contains_zero(acb_realref(z)) &&
+                (arb_is_zero(acb_realref(z)) || is_exactly_zero_at(s, high));
     acb_clear(z);
     return zero;
 }

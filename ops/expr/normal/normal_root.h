@@ -13,4 +13,10 @@ bool root_is_principal(const struct field *f, size_t i);
  * that r is (c + t^2)/(2 t) and r + v is c/t. */
 const element *root_area_partner(struct field *f, const element *x);
 
+/* With each generator that has a root, or stands linearly under one, by that root: x + 2 sqrt(x) +
+ * 1 is (sqrt(x) + 1)^2. */
+const element *square_by_roots(struct field *f, const element *x);
+/* x = c v^2, c a positive constant, v none. */
+bool square_of(const element **c, const element **v, struct field *f, const element *x);
+
 #endif

@@ -133,24 +133,30 @@ bool sign_is_smooth(struct field *f, const element *x)
     return sign_is_meromorphic(f, x) && sign_is_strict(f, fmpz_mpoly_q_denref(x));
 }
 
-/* a + b r, r a positive square root of u: the sign of a where a^2 > b^2 u, of b where a^2 < b^2 u.
- */
-static int sign_by_root(struct field *f, const fmpz_mpoly_t p)
+/* p = a + b r, real, with a positive square root r of u; a^2 - b^2 u, or NULL. */
+static const element *split_root(const element **a, const element **b, struct field *f,
+                                 const fmpz_mpoly_t p)
 {
     size_t i = f->n;
     while (--i > 0 && !(f->g[i].power == 2 && f->g[i].positive &&
                         fmpz_mpoly_degree_si(p, (slong)i, f->ring) == 1))
         continue;
     if (i == 0)
-        return 0;
-    element *b = field_new(f);
-    fmpz_mpoly_derivative(fmpz_mpoly_q_numref(b), p, (slong)i, f->ring);
-    const element *a = field_sub(f, field_polynomial(f, p), field_mul(f, b, field_generator(f, i)));
+        return NULL;
+    element *slope = field_new(f);
+    fmpz_mpoly_derivative(fmpz_mpoly_q_numref(slope), p, (slong)i, f->ring);
+    *b = slope;
+    *a = field_sub(f, field_polynomial(f, p), field_mul(f, slope, field_generator(f, i)));
     const element *d = field_reduce(
-        f, field_sub(f, field_mul(f, a, a), field_mul(f, field_mul(f, b, b), f->g[i].of)));
-    if (!d || field_is_zero(f, d) || !normal_is_real(f, a) || !normal_is_real(f, b))
-        return 0;
-    int sign = sign_of(f, d);
+        f, field_sub(f, field_mul(f, *a, *a), field_mul(f, field_mul(f, *b, *b), f->g[i].of)));
+    return d && !field_is_zero(f, d) && normal_is_real(f, *a) && normal_is_real(f, *b) ? d : NULL;
+}
+
+/* The sign of a where a^2 > b^2 u, of b where a^2 < b^2 u. */
+static int sign_by_root(struct field *f, const fmpz_mpoly_t p)
+{
+    const element *a, *b, *d = split_root(&a, &b, f, p);
+    int sign = d ? sign_of(f, d) : 0;
     return !sign ? 0 : sign_of(f, sign > 0 ? a : b);
 }
 
@@ -179,4 +185,14 @@ int sign_of(struct field *f, const element *x)
     int sign =
         sign_by_factors(f, fmpz_mpoly_q_numref(x)) * sign_by_factors(f, fmpz_mpoly_q_denref(x));
     return sign || !normal_is_real(f, x) ? sign : range_sign(f, x);
+}
+
+int sign_strictly(struct field *f, const element *x)
+{
+    int sign = sign_of(f, x);
+    if (!sign || sign_is_strict(f, fmpz_mpoly_q_numref(x)))
+        return sign;
+    const element *a, *b, *d = split_root(&a, &b, f, fmpz_mpoly_q_numref(x));
+    return d && sign_of(f, d) && sign_is_strict(f, fmpz_mpoly_q_numref(d)) ? sign
+                                                                           : range_sign(f, x);
 }

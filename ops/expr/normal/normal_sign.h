@@ -14,5 +14,7 @@ int sign_of_polynomial(struct field *f, const fmpz_mpoly_t p);
 bool sign_is_strict(struct field *f, const fmpz_mpoly_t p);
 /* The same of a real element. */
 int sign_of(struct field *f, const element *x);
+/* The same, where it is zero nowhere. */
+int sign_strictly(struct field *f, const element *x);
 
 #endif

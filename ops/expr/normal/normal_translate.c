@@ -219,7 +219,7 @@ static const element *power(struct field *f, const struct expr_node *base,
     if (as_integer(&n, f, y))
         return x && (n > 0 || !field_is_zero(f, x)) ? field_power(f, x, n) : NULL;
     if (x && field_is_zero(f, x)) /* 0^y */
-        return y && field_is_constant(f, y) && sign_of(f, y) > 0 ? x : NULL;
+        return y && sign_of(f, y) > 0 ? x : NULL;
     if (x && y && is_integer(f, y))
         return integer_power(f, x, y);
     return normal_exp(f, field_mul(f, y, normal_ln(f, x)));

@@ -94,7 +94,7 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
 
 const struct op op_certify = {
     .name = "certify",
-    .version = 12,
+    .version = 13,
     .node = OP_MAP,
     .doc =
         "Checks each rule by ball arithmetic on principal branches, at special and random values "

@@ -6,6 +6,7 @@
 
 #include "ops/expr/normal/normal.h"
 #include "ops/expr/rational.h"
+#include "ops/rules/check/lemma.h"
 #include "ops/rules/check/range.h"
 
 #include <string.h>
@@ -244,5 +245,6 @@ bool rule_prove(const char **way, struct arena *a, const struct rule *r)
     for (size_t i = 0, n = p.n; i < n && p.derived; i++)
         free_domain(&p, &p.domains[i]);
     return normal_equal(way, &lhs, &rhs, p.domains, p.n) ||
-           normal_equal(way, &rhs, &lhs, p.domains, p.n);
+           normal_equal(way, &rhs, &lhs, p.domains, p.n) ||
+           (!p.derived && lemma_prove(way, a, r, p.domains, p.n));
 }
