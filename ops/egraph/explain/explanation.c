@@ -236,7 +236,10 @@ static void step_by_form(struct explainer *x, struct tree **at, uint32_t match, 
 {
     const uint32_t *m = x->g->proofs->matches + match, n = m[1];
     struct expr left = term_of(x, m + 3, n), right = term_of(x, m + 3 + n, m[2]);
-    step_between(x, at, normal_ways[m[0]], &left, m + 3, &right, m + 3 + n, backwards);
+    if (backwards) /* the same step, forwards */
+        step_between(x, at, normal_ways[m[0]], &right, m + 3 + n, &left, m + 3, false);
+    else
+        step_between(x, at, normal_ways[m[0]], &left, m + 3, &right, m + 3 + n, false);
 }
 
 /* Node n computes to the number that node leaf is. */

@@ -152,10 +152,13 @@ enum err_code explanation_check_form(const char **how, const struct expr *from,
                                      size_t n_domains, struct err *e)
 {
     bool integers = false; /* e^(2 pi i n) = 1 is no law of exponents */
-    for (size_t i = 0; i < n_domains; i++)
+    bool real = true;
+    for (size_t i = 0; i < n_domains; i++) {
         integers = integers || strcmp(domains[i].domain, "integer") == 0;
+        real = real && strcmp(domains[i].domain, "complex") != 0;
+    }
     *how = "values";
-    switch (integers ? RESIDUE_UNKNOWN : residue_compare(from, to)) {
+    switch (integers ? RESIDUE_UNKNOWN : residue_compare(from, to, real)) {
     case RESIDUE_AGREES: *how = "modulo primes"; return OK;
     case RESIDUE_DIFFERS: return err_fail(e, ERR_FAILED, "the sides differ modulo a prime");
     case RESIDUE_UNKNOWN: break;

@@ -111,6 +111,46 @@ static bool search_between(struct shortener *s, size_t begin, size_t end)
     return true;
 }
 
+static bool is_form(const struct explain_step *s)
+{
+    return normal_way_number(s->rule) < NORMAL_WAYS;
+}
+
+/* A step by a normal form takes the place of those around it that it can. */
+static void absorb_neighbours(struct shortener *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        size_t begin = i, end = i + 1, tries = 0;
+        const char *way = s->steps[i].rule, *last = way;
+        if (!is_form(&s->steps[i]))
+            continue;
+        for (size_t k = s->n; k > end && tries++ < WINDOW; k--)
+            if (normal_equal(&last, term_at(s, begin), term_at(s, k), s->g->domains,
+                             s->g->n_domains)) {
+                way = last;
+                end = k;
+            }
+        for (size_t k = tries = 0; k < begin && tries++ < WINDOW; k++)
+            if (normal_equal(&last, term_at(s, k), term_at(s, end), s->g->domains,
+                             s->g->n_domains)) {
+                way = last;
+                begin = k;
+            }
+        if (end - begin == 1)
+            continue;
+        const struct expr *x = term_at(s, begin), *y = term_at(s, end);
+        uint32_t position = common_position(x, y);
+        struct expr u = expr_sub(x, position), v = expr_sub(y, position);
+        if (normal_equal(&last, &u, &v, s->g->domains, s->g->n_domains))
+            way = last;
+        else
+            position = 0; /* |x| = |-x| */
+        struct explain_step step = {.rule = way, .position = position, .term = *y};
+        splice(s, begin, end, &step, 1);
+        i = begin;
+    }
+}
+
 enum err_code egraph_explain(struct explanation *out, struct arena *a, struct egraph *g,
                              const struct ruleset *rules, const struct expr *from,
                              const struct expr *to, struct err *e)
@@ -127,11 +167,12 @@ enum err_code egraph_explain(struct explanation *out, struct arena *a, struct eg
         else
             begin++;
     }
+    absorb_neighbours(&s);
     *out = (struct explanation){
         .steps = s.steps, .n = s.n, .domains = g->domains, .n_domains = g->n_domains};
     explanation_search(out, a, g, rules, from, to, MAX_TERMS);
     for (size_t i = 0; i < out->n; i++) /* what normal forms can do is not searched */
-        out->shortest = out->shortest && normal_way_number(out->steps[i].rule) == NORMAL_WAYS;
+        out->shortest = out->shortest && !is_form(&out->steps[i]);
     return OK;
 }
 

@@ -29,7 +29,7 @@ struct sweep {
     struct union_by_form {
         uint32_t a, b; /* nodes */
         struct reason why;
-    } *unions;
+    } * unions;
     size_t n_unions, cap_unions;
 };
 
@@ -38,7 +38,8 @@ struct sweep {
 static double draw(const struct ball_domain *d, uint64_t stream, uint64_t k, bool imaginary)
 {
     double part = (double)(rng_at(SEED + imaginary, stream, k) >> 11) * 0x1p-53;
-    bool positive = !d || strcmp(d->domain, "positive") == 0 || strcmp(d->domain, "nonnegative") == 0;
+    bool positive =
+        !d || strcmp(d->domain, "positive") == 0 || strcmp(d->domain, "nonnegative") == 0;
     bool is_complex = d && strcmp(d->domain, "complex") == 0;
     if (imaginary)
         return is_complex ? 2 * part - 1 : 0;
@@ -106,8 +107,8 @@ static bool same_values(const struct valued *a, const struct valued *b)
 static bool is_goal(const struct sweep *s, uint32_t class)
 {
     const struct saturate_options *o = s->m->options;
-    return o->has_goal && (class == graph_find(s->m->g, o->goal[0]) ||
-                           class == graph_find(s->m->g, o->goal[1]));
+    return o->has_goal &&
+           (class == graph_find(s->m->g, o->goal[0]) || class == graph_find(s->m->g, o->goal[1]));
 }
 
 static void find_values(struct sweep *s)

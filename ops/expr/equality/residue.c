@@ -2,6 +2,7 @@
 #include "ops/expr/equality/residue.h"
 
 #include "base/rng.h"
+#include "ops/expr/equality/series.h"
 #include "ops/expr/rational.h"
 
 #include <flint/fmpz.h>
@@ -11,13 +12,24 @@
 #include <string.h>
 
 /* LEVEL: exponents are multiples of 1/LEVEL. */
-enum { POINTS = 3, LEVEL = 5040, MAX_FACTORS = 16, DIGITS = 200 };
+enum {
+    POINTS = 3,
+    CHOICES = 48, /* points where values are chosen: a false identity agrees at half of them */
+    LEVEL = 5040,
+    MAX_FACTORS = 16,
+    DIGITS = 200,
+    TRIES = 4000,
+};
 
 struct point {
     ulong p, i; /* the prime; i^2 = -1 */
     ulong turn; /* e^(2 pi i/(2 LEVEL)) */
     nmod_t mod;
     uint64_t seed;
+    const char *moves; /* the variable of derivatives; NULL: there are none */
+    bool real;         /* symbols are */
+    bool chosen;       /* a root, or a value for what has no algebraic one */
+    bool no_root;      /* it is none modulo p: the point is no use */
     struct arena a;
 };
 
@@ -125,17 +137,36 @@ static bool multiply(struct monomial *m, struct arena *a, const struct expr_node
            times(m, a, '/', second_of(x)->leaf);
 }
 
+/* ---- exponentials of monomials ---- */
+
+static struct series variable(const struct point *at, const char *name)
+{
+    struct series x = series_constant(random_of(at, "value", name));
+    x.c[1] = at->moves && strcmp(at->moves, name) == 0;
+    return x;
+}
+
 /* out *= e^m */
-static bool multiply_exponential(ulong *out, struct point *at, struct monomial *m)
+static bool multiply_exponential(struct series *out, struct point *at, struct monomial *m)
 {
     char *c = number_combine(&at->a, '*', m->c, arena_printf(&at->a, "%d", (int)LEVEL), DIGITS);
-    if (m->i % 4 >= 2 && c)
+    ulong number;
+    if (!c || !number_value(&number, at, m->c))
+        return false;
+    if (m->i % 4 >= 2) {
         c = number_combine(&at->a, '-', "0", c, DIGITS);
+        number = nmod_neg(number, at->mod);
+    }
     if (!c || !number_is_integer(c) || strlen(c) > 17)
         return false;
     long power = strtol(c, NULL, 10);
     bool turned = m->i % 2;
     ulong base = at->turn;
+    struct series x = series_constant(turned ? nmod_mul(number, at->i, at->mod) : number);
+    for (size_t k = 0; k < m->n; k++) {
+        struct series factor = variable(at, m->factors[k]);
+        x = series_mul(at->mod, &x, &factor);
+    }
     if (!(turned && m->n == 1 && strcmp(m->factors[0], "pi") == 0)) {
         char *name = arena_strdup(&at->a, turned ? "i" : "1");
         for (size_t k = 0; k < m->n; k++)
@@ -143,12 +174,14 @@ static bool multiply_exponential(ulong *out, struct point *at, struct monomial *
         base = random_of(at, "base", name);
     }
     base = nmod_pow_ui(power < 0 ? nmod_inv(base, at->mod) : base, (ulong)labs(power), at->mod);
-    *out = nmod_mul(*out, base, at->mod);
+    struct series e = series_exponential(at->mod, base, &x);
+    *out = series_mul(at->mod, out, &e);
     return true;
 }
 
 /* out *= e^(c x), of sums of monomials */
-static bool exponential(ulong *out, struct point *at, const struct expr_node *x, struct monomial c)
+static bool exponential(struct series *out, struct point *at, const struct expr_node *x,
+                        struct monomial c)
 {
     if (x->op == X_ADD || x->op == X_SUB) {
         struct monomial right = c;
@@ -166,93 +199,236 @@ static bool exponential(ulong *out, struct point *at, const struct expr_node *x,
 
 /* ---- terms ---- */
 
-/* sin, ... of i x, or sinh, ... of x, from e = e^(i x) or e^x. */
-static bool circular(ulong *out, const struct point *at, uint16_t op, ulong e)
+static bool value_of(struct series *out, struct point *at, const struct expr_node *x);
+
+static bool quotient(struct series *out, const struct point *at, const struct series *x,
+                     const struct series *y)
 {
-    bool hyperbolic = op >= X_SINH;
-    ulong inverse = nmod_inv(e, at->mod), half = nmod_inv(2, at->mod);
-    ulong c = nmod_mul(nmod_add(e, inverse, at->mod), half, at->mod);
-    ulong s = nmod_mul(nmod_sub(e, inverse, at->mod), half, at->mod), top = 1, bottom = 1;
-    if (!hyperbolic)
-        s = nmod_div(s, at->i, at->mod);
-    switch (hyperbolic ? op - X_SINH + X_SIN : op) {
-    case X_SIN: top = s; break;
-    case X_COS: top = c; break;
-    case X_TAN: top = s, bottom = c; break;
-    case X_CSC: bottom = s; break;
-    case X_SEC: bottom = c; break;
-    case X_COT: top = c, bottom = s; break;
-    }
-    *out = bottom ? nmod_div(top, bottom, at->mod) : 0;
-    return bottom != 0;
+    *out = y->c[0] ? series_div(at->mod, *x, y) : series_constant(0);
+    return y->c[0] != 0;
 }
 
-static bool value_of(ulong *out, struct point *at, const struct expr_node *x);
-
-static bool power(ulong *out, struct point *at, const struct expr_node *x)
+/* sin, ... of i x, or sinh, ... of x, from e = e^(i x) or e^x. */
+static bool circular(struct series *out, const struct point *at, uint16_t op,
+                     const struct series *e)
 {
-    const struct expr_node *exponent = second_of(x);
-    if (x[1].op == X_SYM && strcmp(x[1].leaf, "e") == 0) {
-        *out = 1;
-        return exponential(out, at, exponent, (struct monomial){.c = "1"});
+    bool hyperbolic = op >= X_SINH;
+    struct series one = series_constant(1), inverse = series_div(at->mod, one, e);
+    ulong half = nmod_inv(2, at->mod);
+    struct series c = series_scale(at->mod, series_add(at->mod, *e, inverse), half);
+    struct series s = series_scale(at->mod, series_sub(at->mod, *e, inverse),
+                                   hyperbolic ? half : nmod_div(half, at->i, at->mod));
+    const struct series *top = &one, *bottom = &one;
+    switch (hyperbolic ? op - X_SINH + X_SIN : op) {
+    case X_SIN: top = &s; break;
+    case X_COS: top = &c; break;
+    case X_TAN: top = &s, bottom = &c; break;
+    case X_CSC: bottom = &s; break;
+    case X_SEC: bottom = &c; break;
+    case X_COT: top = &c, bottom = &s; break;
     }
-    if (exponent->op != X_NUM || !number_is_integer(exponent->leaf) || strlen(exponent->leaf) > 9 ||
-        !value_of(out, at, x + 1))
+    return quotient(out, at, top, bottom);
+}
+
+/* Either root of x, the same for the same value. */
+static bool root(struct series *out, struct point *at, const struct series *square)
+{
+    const struct series copy = *square, *x = &copy;
+    ulong r = n_sqrtmod(x->c[0], at->p);
+    at->chosen = true;
+    at->no_root = at->no_root || (x->c[0] && !r);
+    if (!r)
         return false;
-    long n = strtol(exponent->leaf, NULL, 10);
-    if (n <= 0 && !*out)
-        return false;
-    *out = nmod_pow_ui(n < 0 ? nmod_inv(*out, at->mod) : *out, (ulong)labs(n), at->mod);
+    char *name = arena_printf(&at->a, "%lu", x->c[0]);
+    if (random_of(at, "sign", name) & 1)
+        r = at->p - r;
+    *out = series_constant(r);
+    for (int k = 1; k < SERIES_ORDER; k++) { /* x_k = sum r_i r_(k-i) */
+        ulong rest = x->c[k];
+        for (int i = 1; i < k; i++)
+            rest = nmod_sub(rest, nmod_mul(out->c[i], out->c[k - i], at->mod), at->mod);
+        out->c[k] = nmod_div(rest, nmod_add(r, r, at->mod), at->mod);
+    }
     return true;
 }
 
-static bool value_of(ulong *out, struct point *at, const struct expr_node *x)
+/* Any value, the same for the same argument, with the derivative x' / y. */
+static bool choose(struct series *out, struct point *at, const char *kind, const struct series *x,
+                   const struct series *y)
 {
-    ulong left, right;
-    if (x->op == X_NUM)
-        return number_value(out, at, x->leaf);
+    struct series d = series_derivative(at->mod, x), slope;
+    at->chosen = true;
+    if (!quotient(&slope, at, &d, y))
+        return false;
+    *out =
+        series_integral(at->mod, random_of(at, kind, arena_printf(&at->a, "%lu", x->c[0])), &slope);
+    return true;
+}
+
+static bool inverse(struct series *out, struct point *at, uint16_t op, const struct series *z)
+{
+    struct series one = series_constant(1), square = series_mul(at->mod, z, z), t, u,
+                  pi = variable(at, "pi");
+    switch ((enum expr_op)op) {
+    case X_ASIN:
+        t = series_sub(at->mod, one, square);
+        return root(&u, at, &t) && choose(out, at, "asin", z, &u);
+    case X_ACOS:
+        if (!inverse(&t, at, X_ASIN, z))
+            return false;
+        *out = series_sub(at->mod, series_scale(at->mod, pi, nmod_inv(2, at->mod)), t);
+        return true;
+    case X_ATAN: t = series_add(at->mod, one, square); return choose(out, at, "atan", z, &t);
+    case X_ASINH:
+        t = series_add(at->mod, one, square);
+        return root(&u, at, &t) && choose(out, at, "asinh", z, &u);
+    case X_ACOSH: {
+        struct series below = series_sub(at->mod, *z, one), above = series_add(at->mod, *z, one), v;
+        if (!root(&u, at, &below) || !root(&v, at, &above))
+            return false;
+        t = series_mul(at->mod, &u, &v);
+        return choose(out, at, "acosh", z, &t);
+    }
+    case X_ATANH: t = series_sub(at->mod, one, square); return choose(out, at, "atanh", z, &t);
+    default: return quotient(&t, at, &one, z) && inverse(out, at, lang_of_reciprocal(op), &t);
+    }
+}
+
+static bool power(struct series *out, struct point *at, const struct expr_node *x)
+{
+    const struct expr_node *exponent = second_of(x);
+    struct series base;
+    if (x[1].op == X_SYM && strcmp(x[1].leaf, "e") == 0) {
+        *out = series_constant(1);
+        return exponential(out, at, exponent, (struct monomial){.c = "1"});
+    }
+    if (exponent->op != X_NUM || strlen(exponent->leaf) > 9 || !value_of(&base, at, x + 1))
+        return false;
+    const char *over = strchr(exponent->leaf, '/');
+    long n = strtol(exponent->leaf, NULL, 10);
+    if (n <= 0 && !base.c[0])
+        return false;
+    if (over && (strcmp(over, "/2") != 0 || !root(&base, at, &base)))
+        return false;
+    *out = series_power(at->mod, base, n);
+    return true;
+}
+
+static bool rational(struct series *out, struct point *at, const struct expr_node *x)
+{
+    struct series left, right;
+    if (!value_of(&left, at, x + 1) || !value_of(&right, at, second_of(x)))
+        return false;
+    switch (x->op) {
+    case X_ADD: *out = series_add(at->mod, left, right); return true;
+    case X_SUB: *out = series_sub(at->mod, left, right); return true;
+    case X_MUL: *out = series_mul(at->mod, &left, &right); return true;
+    case X_DIV: return quotient(out, at, &left, &right);
+    }
+    return false;
+}
+
+/* Known to be real: no roots, logarithms or inverse functions. */
+static bool is_real(const struct point *at, const struct expr_node *x)
+{
+    const struct expr_node *exponent = x + 1 + x[1].size;
+    if (x->op <= X_VAR)
+        return x->op == X_NUM || (x->op == X_SYM && at->real);
+    if (x->op == X_POW && (exponent->op != X_NUM || strchr(exponent->leaf, '/')) &&
+        !(x[1].op == X_SYM && strcmp(x[1].leaf, "e") == 0))
+        return false;
+    bool real = x->op <= X_POW || x->op == X_ABS || (x->op >= X_SIN && x->op <= X_COT) ||
+                (x->op >= X_SINH && x->op <= X_COTH);
+    for (uint32_t i = 0, k = 1; i < x->arity && real; k += x[k].size, i++)
+        real = is_real(at, x + k);
+    return real;
+}
+
+static bool value_of(struct series *out, struct point *at, const struct expr_node *x)
+{
+    struct series z;
+    if (x->op == X_NUM) {
+        *out = series_constant(0);
+        return number_value(&out->c[0], at, x->leaf);
+    }
     if (x->op == X_SYM || x->op == X_VAR) {
-        *out = 1;
+        *out = series_constant(1);
         if (x->op == X_SYM && strcmp(x->leaf, "e") == 0)
             return multiply_exponential(out, at, &(struct monomial){.c = "1"});
-        *out = random_of(at, "value", x->leaf);
+        *out = variable(at, x->leaf);
         return true;
     }
     if (is_i(x)) {
-        *out = at->i;
+        *out = series_constant(at->i);
         return true;
     }
     if (x->op == X_POW)
         return power(out, at, x);
     if ((x->op >= X_SIN && x->op <= X_COT) || (x->op >= X_SINH && x->op <= X_COTH)) {
-        ulong e = 1;
+        struct series e = series_constant(1);
         return exponential(&e, at, x + 1, (struct monomial){.c = "1", .i = x->op < X_SINH}) &&
-               circular(out, at, x->op, e);
+               circular(out, at, x->op, &e);
     }
-    if (x->op < X_ADD || x->op > X_DIV || !value_of(&left, at, x + 1) ||
-        !value_of(&right, at, second_of(x)))
+    if (x->op >= X_ADD && x->op <= X_DIV)
+        return rational(out, at, x);
+    if (x->op == X_D) {
+        *out = series_constant(0);
+        if (!value_of(&z, at, second_of(x)))
+            return false;
+        *out = series_derivative(at->mod, &z);
+        return true;
+    }
+    if (!value_of(&z, at, x + 1))
         return false;
-    switch (x->op) {
-    case X_ADD: *out = nmod_add(left, right, at->mod); return true;
-    case X_SUB: *out = nmod_sub(left, right, at->mod); return true;
-    case X_MUL: *out = nmod_mul(left, right, at->mod); return true;
-    case X_DIV: *out = right ? nmod_div(left, right, at->mod) : 0; return right != 0;
+    if (x->op == X_SQRT)
+        return root(out, at, &z);
+    if (x->op == X_LN)
+        return z.c[0] && choose(out, at, "ln", &z, &z);
+    if (x->op == X_ABS) { /* z or -z */
+        if (!is_real(at, x + 1))
+            return false;
+        z = series_mul(at->mod, &z, &z);
+        return root(out, at, &z);
     }
-    return false;
+    return inverse(out, at, x->op, &z);
 }
 
-enum residue residue_compare(const struct expr *x, const struct expr *y)
+/* The variable of all derivatives; false: there are several, or they are nested too deeply. */
+static bool find_moving(const char **variable, const struct expr *x)
 {
-    enum residue result = RESIDUE_AGREES;
-    for (uint64_t k = 1; k <= POINTS && result == RESIDUE_AGREES; k++) {
+    int derivatives = 0;
+    for (uint32_t i = 0; i < x->n; i++)
+        if (x->nodes[i].op == X_D) {
+            const struct expr_node *by = &x->nodes[i + 1];
+            if (!by->leaf || (*variable && strcmp(*variable, by->leaf) != 0) ||
+                ++derivatives == SERIES_ORDER)
+                return false;
+            *variable = by->leaf;
+        }
+    return true;
+}
+
+enum residue residue_compare(const struct expr *x, const struct expr *y, bool real)
+{
+    const char *moves = NULL;
+    if (!find_moving(&moves, x) || !find_moving(&moves, y))
+        return RESIDUE_UNKNOWN;
+    for (uint64_t k = 1, points = 0, needed = POINTS; points < needed; k++) {
         struct point at;
-        ulong left, right;
+        struct series left, right;
         point_begin(&at, k);
-        if (!value_of(&left, &at, x->nodes) || !value_of(&right, &at, y->nodes))
-            result = RESIDUE_UNKNOWN;
-        else if (left != right)
-            result = RESIDUE_DIFFERS;
+        at.moves = moves;
+        at.real = real;
+        bool known = value_of(&left, &at, x->nodes) && value_of(&right, &at, y->nodes);
+        needed = at.chosen ? CHOICES : needed;
         arena_free(&at.a);
+        if (at.no_root && k < TRIES)
+            continue;
+        if (!known || (at.chosen && left.c[0] != right.c[0]))
+            return RESIDUE_UNKNOWN;
+        if (left.c[0] != right.c[0])
+            return RESIDUE_DIFFERS;
+        points++;
     }
-    return result;
+    return RESIDUE_AGREES;
 }

@@ -157,9 +157,10 @@ static size_t find_breaks(const char **out, struct arena *a, const struct expr *
 {
     for (uint32_t i = 0; i <= x->n && n < MAX_PIECES - 1; i++) {
         uint16_t op = i < x->n ? x->nodes[i].op : X_NUM;
-        const char *at = i == x->n                      ? "0"
-                         : op == X_ABS || op == X_ACOSH ? place_of(a, x, i + 1, op == X_ACOSH, domain)
-                                                        : NULL;
+        const char *at = i == x->n ? "0"
+                         : op == X_ABS || op == X_ACOSH
+                             ? place_of(a, x, i + 1, op == X_ACOSH, domain)
+                             : NULL;
         bool inside = at && (!domain->low || number_compare(domain->low, at) < 0) &&
                       (!domain->high || number_compare(at, domain->high) < 0) &&
                       (number_sign(at) > 0 || strcmp(domain->domain, "positive") != 0);

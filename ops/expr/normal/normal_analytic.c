@@ -2,12 +2,10 @@
  * is neither negative nor zero: the argument itself, 1 - z^2 of asin, acos and atanh, 1 + z^2 of
  * asinh and atan, z - 1 of acosh. Let such a t be a rational function of u, Re u > 0, with real
  * coefficients. t = -s, s >= 0, has no such solution if
- *   t = p/q, where no coefficient of p and q is negative and no degree above 2: the zeros of p + s q
- *   have real parts at most 0; or
- *   t = c v^2, c > 0, where v or 1/v is a sum of 1/u, 1 and u with coefficients that are not
- *   negative: Re v > 0.
- * All else (rational operations, exponentials, sines, integer powers) is meromorphic, but for a
- * closed countable set, whose complement is connected. */
+ *   t = p/q, where no coefficient of p and q is negative and no degree above 2: the zeros of p + s
+ * q have real parts at most 0; or t = c v^2, c > 0, where v or 1/v is a sum of 1/u, 1 and u with
+ * coefficients that are not negative: Re v > 0. All else (rational operations, exponentials, sines,
+ * integer powers) is meromorphic, but for a closed countable set, whose complement is connected. */
 #include "ops/expr/normal/normal.h"
 
 #include "ops/expr/normal/normal_root.h"

@@ -1,5 +1,5 @@
-/* Numbers as elements. Rational multiples of one number share a generator; square roots of rationals
- * have their relation. */
+/* Numbers as elements. Rational multiples of one number share a generator; square roots of
+ * rationals have their relation. */
 #include "ops/expr/normal/normal_field.h"
 
 static const element *rational_multiple(struct field *f, const ca_t v, const element *of)

@@ -52,8 +52,9 @@ static bool proves_by_form(const char *rule, const char *domain, const char *fro
 static void normal_forms_join_classes(void **state)
 {
     static const char rule[] = "r: sin(2*?a) -> 2*sin(?a)*cos(?a)";
-    static const char twice[] = "ln((y + sin(2*x))^2)", expanded[] = /* one is inside the other */
-        "ln(y^2 + 4*y*sin(x)*cos(x) + 4*sin(x)^2*cos(x)^2)";
+    static const char twice[] = "ln((y + sin(2*x))^2)",
+                      expanded[] = /* one is inside the other */
+                      "ln(y^2 + 4*y*sin(x)*cos(x) + 4*sin(x)^2*cos(x)^2)";
     assert_false(proves_by_form(rule, "positive", twice, expanded, 0));
     assert_true(proves_by_form(rule, "positive", twice, expanded, 100));
     assert_true(proves_by_form(rule, "positive", "abs(x + 1)*y", "y + x*y", 100));

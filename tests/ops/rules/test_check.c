@@ -146,8 +146,8 @@ static void true_rules_are_proved_where_they_can_be(void **state)
     arena_free(&a);
 }
 
-/* By themselves, without values that would refute: what holds on a segment does not hold in the disc
- * around it. */
+/* By themselves, without values that would refute: what holds on a segment does not hold in the
+ * disc around it. */
 static void proves_no_false_rule(void **state)
 {
     static const char *const rules[] = {
