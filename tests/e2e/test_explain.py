@@ -320,7 +320,7 @@ class Explain(unittest.TestCase):
                          ["proved", "proved", "malformed"] * 50)
         self.assertIn("write f \\cdot (...)", answers[2]["error"])  # the choices
         self.assertIn("line 2: \\log is read as the natural logarithm", done.stderr)
-        self.assertIn("infix, prefix or latex", explain("--syntax", "tex", "x", "x").stderr)
+        self.assertIn("words or latex", explain("--syntax", "tex", "x", "x").stderr)
 
     def test_identities_of_handbooks_are_proved(self):
         """The same that tests/bench/sympy_peer.py compares with SymPy's simplify."""

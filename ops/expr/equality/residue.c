@@ -133,6 +133,13 @@ static bool multiply(struct monomial *m, struct arena *a, const struct expr_node
     }
     if (x->op == X_MUL)
         return multiply(m, a, x + 1) && multiply(m, a, second_of(x));
+    if (x->op == X_POW && second_of(x)->op == X_NUM) {
+        long n = strtol(second_of(x)->leaf, NULL, 10);
+        bool ok = n > 0 && n <= MAX_FACTORS && number_is_integer(second_of(x)->leaf);
+        for (long k = 0; k < n && ok; k++)
+            ok = multiply(m, a, x + 1);
+        return ok;
+    }
     return x->op == X_DIV && second_of(x)->op == X_NUM && multiply(m, a, x + 1) &&
            times(m, a, '/', second_of(x)->leaf);
 }
