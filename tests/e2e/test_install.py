@@ -5,6 +5,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -58,6 +59,31 @@ class Install(unittest.TestCase):
         if not shutil.which("lowdown"):
             self.skipTest("lowdown, which makes the manual page, is not installed")
         self.assertIn(".TH", (self.prefix / "share/man/man1/eqloom.1").read_text())
+
+    def test_the_library_its_header_and_its_modules(self):
+        self.assertIn("eql_open", next(self.prefix.rglob("include/eqloom.h")).read_text())
+        self.assertIn("-leqloom", next(self.prefix.rglob("pkgconfig/eqloom.pc")).read_text())
+        library, module = (next(self.dir.rglob(name)) for name in ["libeqloom.so", "eqloom.py"])
+        out = subprocess.run([sys.executable, "-c", "import eqloom; print(eqloom.explain('2x', 'x + x')['verdict'])"],
+                             cwd=self.dir, capture_output=True, text=True,
+                             env=os.environ | {"PYTHONPATH": str(module.parent), "EQLOOM_LIBRARY": str(library)})
+        if "AddressSanitizer" in out.stderr:
+            self.skipTest("Python is not sanitized")
+        self.assertEqual(out.stdout, "proved\n", out.stderr)
+
+    def test_rules_templates_and_schemas_are_beside_the_jobs(self):
+        jobs = self.prefix / "share/eqloom/jobs"
+        for name in ["rules/trigonometry.rules", "templates/quickstart.yaml", "templates.schema.json", "quickstart.yaml"]:
+            self.assertEqual((jobs / name).read_bytes(), (ROOT / "jobs" / name).read_bytes())
+
+    def test_the_image_is_built_as_run_sh_builds(self):
+        """The Dockerfile has no list of packages of its own."""
+        lines = (ROOT / "Dockerfile").read_text().replace("\\\n", "").splitlines()
+        steps = [line.split(None, 1) for line in lines if line and not line.startswith("#")]
+        self.assertEqual([name for name, _ in steps], ["FROM", "COPY", "RUN", "WORKDIR", "ENTRYPOINT"])
+        self.assertRegex(steps[0][1], "^debian:12")
+        self.assertTrue(steps[2][1].startswith("/src/run.sh --version "))
+        subprocess.run(["sh", "-n", "-c", steps[2][1]], check=True)
 
     def test_the_debian_package_is_built_with_the_libraries_of_setup(self):
         setup = re.search(r'build_packages="([^"]*)"', (ROOT / "setup.sh").read_text())[1].split()
