@@ -16,7 +16,7 @@ extern const struct op op_alphabet, op_analogies, op_bag_of_features, op_certify
     op_import_vectors, op_index, op_mathml, op_merge, op_papers, op_pixels, op_questions, op_render,
     op_report, op_rules, op_saturate, op_split, op_split_images, op_split_papers, op_templates,
     op_tfidf, op_tokenize, op_tokenize_equations, op_tokenize_exercises, op_train, op_train_graphs,
-    op_train_images, op_train_trees, op_verify, op_vocabulary;
+    op_train_images, op_train_trees, op_verify, op_vocabulary, op_whiten_graphs;
 
 const struct op *const op_table[] = {
     &op_alphabet,
@@ -75,6 +75,7 @@ const struct op *const op_table[] = {
     &op_train_trees,
     &op_verify,
     &op_vocabulary,
+    &op_whiten_graphs,
     NULL,
 };
 

@@ -55,6 +55,23 @@ def scaled(x):
     return [a / length for a in x]
 
 
+def moments(rows):
+    n, d = len(rows), len(rows[0])
+    mean = [sum(x[i] for x in rows) / n for i in range(d)]
+    return mean, [[sum((x[i] - mean[i]) * (x[k] - mean[k]) for x in rows) / n for k in range(d)]
+                  for i in range(d)]
+
+
+def greatest_share(covariance):
+    """Of the variance, how much the greatest direction has, by power iteration."""
+    d = len(covariance)
+    v = [1 + i / d for i in range(d)]
+    for _ in range(300):
+        v = scaled([sum(a * b for a, b in zip(row, v)) for row in covariance])
+    most = sum(v[i] * sum(a * b for a, b in zip(covariance[i], v)) for i in range(d))
+    return most / sum(covariance[i][i] for i in range(d))
+
+
 class TrainGraphs(ProjectTest):
     def setUp(self):
         super().setUp()
@@ -113,6 +130,32 @@ class TrainGraphs(ProjectTest):
             losses = self.metrics("loss")
             self.assertLess(losses[-1], losses[0])
         self.assertIn("architecture=graph", self.model()["architecture"])
+
+    def test_whitening(self):
+        """power 0 centres and scales; 0.5 gives all directions with variance one variance."""
+        job = (self.folder / "t.yaml").read_text()
+        (self.folder / "t.yaml").write_text(job + "".join(f"""
+  network{k}:  {{op: whiten-graphs, checkpoint: model, embeddings: vectors, power: {power}}}
+  whitened{k}: {{op: embed-graphs, graphs: graphs, checkpoint: network{k}}}
+""" for k, power in ((0, 0), (1, 0.25), (2, 0.5))))
+        self.make()
+        rows = {}
+        for name in ("vectors", "whitened0", "whitened1", "whitened2"):
+            self.p.eqloom("export", f"t/{name}", "-o", "v.npy")
+            rows[name] = read_npy(self.folder / "v.npy")
+        mean, covariance = moments(rows["vectors"])
+        by = sum(covariance[i][i] for i in range(8)) ** -0.5
+        for x, y in zip(rows["vectors"], rows["whitened0"]):
+            for a, b, m in zip(x, y, mean):
+                self.assertAlmostEqual(b, (a - m) * by, delta=1e-4)
+        shares = [greatest_share(covariance)]
+        for name in ("whitened1", "whitened2"):
+            mean, covariance = moments(rows[name])
+            self.assertLess(max(map(abs, mean)), 1e-3)
+            self.assertAlmostEqual(sum(covariance[i][i] for i in range(8)), 1, delta=1e-3)
+            shares.append(greatest_share(covariance))
+        self.assertTrue(shares[0] > 1.2 * shares[1] > 1.44 * shares[2], shares)
+        self.assertLess(shares[2], 0.3)
 
     def test_search(self):
         """Equations of the corpus, asked for as LaTeX: what brute force finds by the job's vectors."""

@@ -1,0 +1,220 @@
+/* Op whiten-graphs: a graph network whose vectors spread over more directions. With the mean m and
+ * the covariance C of given vectors, x becomes C^-p (x - m). That is linear, as is the network's
+ * last layer, which takes it in: what comes out is a network as any other. */
+#include "ops/learn/checkpoint/learn_ctx.h"
+#include "ops/nn/graph/graph_model.h"
+
+#include "embedding.pb-c.h"
+
+#include <math.h>
+
+static const struct op_param params[] = {
+    {"power", OP_REAL, "0.15", NULL, 0, 0.5,
+     "p: 0 only centres, 0.5 gives all directions one variance. Ranks of many equations lose by "
+     "it, near copies gain."},
+    {0},
+};
+
+static const struct op_port inputs[] = {
+    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network."},
+    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
+     .doc = "Its vectors of equations, such as those that it has learnt from."},
+    {0},
+};
+
+static const struct op_port outputs[] = {
+    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights alone."},
+    {0},
+};
+
+/* ---- moments ---- */
+
+struct moments {
+    size_t n, d;
+    double *mean, *covariance; /* (d), (d, d) */
+};
+
+static enum err_code add_moments(struct moments *m, struct op_ctx *ctx, struct arena *work,
+                                 uint64_t i, struct err *e)
+{
+    ProtobufCMessage *message;
+    enum err_code code = op_get_in(&message, ctx, "embeddings", i, work, e);
+    if (code)
+        return err_up(e, code);
+    const Eqloom__EmbeddingBatch *b = (const Eqloom__EmbeddingBatch *)message;
+    if (b->dim != m->d || b->values.len != (size_t)b->count * b->dim * sizeof(float))
+        return err_fail(e, ERR_INPUT, "vectors have %u numbers, the network's %zu", b->dim, m->d);
+    const float *x = (const float *)(const void *)b->values.data;
+    for (size_t k = 0; k < b->count; k++, x += m->d, m->n++)
+        for (size_t r = 0; r < m->d; r++) {
+            m->mean[r] += (double)x[r];
+            for (size_t c = 0; c <= r; c++)
+                m->covariance[r * m->d + c] += (double)x[r] * (double)x[c];
+        }
+    return OK;
+}
+
+static enum err_code find_moments(struct moments *m, struct op_ctx *ctx, struct err *e)
+{
+    struct arena work = {0};
+    enum err_code code = OK;
+    for (uint64_t i = 0, n = op_count(ctx, "embeddings"); i < n && !code; i++) {
+        arena_reset(&work);
+        code = op_cancelled(ctx) ? err_fail(e, ERR_CANCELLED, "whiten-graphs was interrupted")
+                                 : add_moments(m, ctx, &work, i, e);
+    }
+    arena_free(&work);
+    double by = m->n ? 1 / (double)m->n : 0;
+    for (size_t r = 0; r < m->d; r++)
+        m->mean[r] *= by;
+    for (size_t r = 0; r < m->d; r++)
+        for (size_t c = 0; c <= r; c++)
+            m->covariance[r * m->d + c] = m->covariance[c * m->d + r] =
+                m->covariance[r * m->d + c] * by - m->mean[r] * m->mean[c];
+    return err_up(e, code);
+}
+
+/* ---- C^-p ---- */
+
+/* Cyclic Jacobi: c (d, d), symmetric, becomes diagonal; the rows of v its eigenvectors. */
+static void diagonalize(double *c, double *v, size_t d)
+{
+    double all = 0, off = 1;
+    for (size_t i = 0; i < d * d; i++)
+        all += c[i] * c[i];
+    for (size_t i = 0; i < d; i++)
+        v[i * d + i] = 1;
+    for (int sweep = 0; sweep < 60 && off > 1e-26 * all; sweep++) {
+        off = 0;
+        for (size_t p = 0; p < d; p++)
+            for (size_t q = p + 1; q < d; q++) {
+                double apq = c[p * d + q];
+                if (apq == 0)
+                    continue;
+                double theta = (c[q * d + q] - c[p * d + p]) / (2 * apq);
+                double t = copysign(1, theta) / (fabs(theta) + sqrt(theta * theta + 1));
+                double cosine = 1 / sqrt(t * t + 1), sine = t * cosine;
+                off += apq * apq;
+                for (size_t k = 0; k < d; k++) {
+                    double x = c[k * d + p], y = c[k * d + q];
+                    c[k * d + p] = cosine * x - sine * y;
+                    c[k * d + q] = sine * x + cosine * y;
+                }
+                for (size_t k = 0; k < d; k++) {
+                    double x = c[p * d + k], y = c[q * d + k];
+                    c[p * d + k] = cosine * x - sine * y;
+                    c[q * d + k] = sine * x + cosine * y;
+                    x = v[p * d + k];
+                    y = v[q * d + k];
+                    v[p * d + k] = cosine * x - sine * y;
+                    v[q * d + k] = sine * x + cosine * y;
+                }
+            }
+    }
+}
+
+/* (d, d). Directions without variance count as a thousandth of the greatest. */
+static double *power_of(struct arena *a, double *covariance, size_t d, double power)
+{
+    double *v = arena_array(a, double, d *d), *out = arena_array(a, double, d *d), most = 0;
+    diagonalize(covariance, v, d);
+    for (size_t i = 0; i < d; i++)
+        most = fmax(most, covariance[i * d + i]);
+    for (size_t i = 0; i < d; i++) {
+        double variance = fmax(0, covariance[i * d + i]) + 1e-3 * most;
+        double by = variance > 0 ? pow(variance, -power) : 1;
+        for (size_t r = 0; r < d; r++)
+            for (size_t k = 0; k < d; k++)
+                out[r * d + k] += by * v[i * d + r] * v[i * d + k];
+    }
+    return out;
+}
+
+/* ---- the network ---- */
+
+/* With t = C^-p: W' = t W / c and b' = t (b / c - mean), c being what vectors were divided by. The
+ * new ones are divided by the root of their mean square. */
+static void take_in(float *flat, const struct graph_model *model, struct arena *a,
+                    const struct moments *m, const double *t, double spread)
+{
+    size_t d = m->d, width = model->config.d;
+    float *weight = flat + model->out.weight, *bias = flat + model->out.bias;
+    double c = (double)flat[model->length_mean] + (double)flat[model->length_deviation];
+    double by = c > 0 ? 1 / c : 0;
+    double *rows = arena_array(a, double, d *width), *shift = arena_array(a, double, d);
+    for (size_t r = 0; r < d; r++)
+        for (size_t k = 0; k < d; k++) {
+            shift[r] += t[r * d + k] * (by * (double)bias[k] - m->mean[k]);
+            for (size_t i = 0; i < width; i++)
+                rows[r * width + i] += t[r * d + k] * by * (double)weight[k * width + i];
+        }
+    for (size_t i = 0; i < d * width; i++)
+        weight[i] = (float)rows[i];
+    for (size_t i = 0; i < d; i++)
+        bias[i] = (float)shift[i];
+    flat[model->length_mean] = (float)spread;
+    flat[model->length_deviation] = 0;
+}
+
+/* Of the new vectors: the root of the trace of t C t, C having been made diagonal. */
+static double spread_of(const double *eigenvalues, size_t d, double power)
+{
+    double sum = 0, most = 0;
+    for (size_t i = 0; i < d; i++)
+        most = fmax(most, eigenvalues[i * d + i]);
+    for (size_t i = 0; i < d && most > 0; i++) {
+        double variance = fmax(0, eigenvalues[i * d + i]);
+        sum += variance * pow(variance + 1e-3 * most, -2 * power);
+    }
+    return sum > 0 ? sqrt(sum) : 1;
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    struct chunk_io io = learn_chunks(ctx);
+    struct graph_config config;
+    struct graph_model *model;
+    ProtobufCMessage *message;
+    double power = op_real(ctx, "power");
+    enum err_code code;
+    if ((code = op_get(&message, ctx, "checkpoint", 0, e)))
+        return err_up(e, code);
+    const Eqloom__Checkpoint *from = (const Eqloom__Checkpoint *)message;
+    if ((code = graph_config_parse(&config, from->architecture, e)) ||
+        (code = graph_model_new(&model, a, &config, e)))
+        return err_up(e, code);
+    struct trainer_state weights = {.weights =
+                                        arena_try_alloc(a, model->table.total, sizeof(float))};
+    if (!weights.weights)
+        return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", model->table.count);
+    size_t d = config.out;
+    struct moments m = {0, d, arena_array(a, double, d), arena_array(a, double, d *d)};
+    if ((code = checkpoint_read(&weights, &model->table, from, &io, a, e)) ||
+        (code = find_moments(&m, ctx, e)))
+        return err_up(e, code);
+    if (m.n > 1) {
+        double *t = power_of(a, m.covariance, d, power);
+        take_in(weights.weights, model, a, &m, t, spread_of(m.covariance, d, power));
+    }
+    Eqloom__Checkpoint out = EQLOOM__CHECKPOINT__INIT;
+    weights.steps = 0;
+    if ((code = checkpoint_write(&out, from->architecture, &model->table, &weights, &io, a, e)))
+        return err_up(e, code);
+    out.vocabulary_id = from->vocabulary_id;
+    return err_up(e, op_emit(NULL, ctx, "checkpoint", &out.base, e));
+}
+
+const struct op op_whiten_graphs = {
+    .name = "whiten-graphs",
+    .version = 1,
+    .node = OP_TASK,
+    .numerics = true, /* pow is the library's */
+    .doc = "Whitens the vectors of a graph network in part: they are centred and multiplied by the "
+           "inverse covariance to the power of `power`, within its last layer. Near copies of an "
+           "equation then come nearer than what is only of its kind.",
+    .params = params,
+    .inputs = inputs,
+    .outputs = outputs,
+    .run = run,
+};
