@@ -170,6 +170,79 @@ class Equations(ProjectTest):
         self.assertEqual(self.values("bag-labelled-evaluation"),
                          {"categories": 0, "equations": 0, "dimensions": 0})
 
+    def test_citations(self):
+        """Positives are of cited papers; equations of the own one are no negatives."""
+        rng = random.Random(SEED)
+        cites = {f"1501.{k:05}": {f"1501.{(k * k + i) % 12:05}" for i in (1, 4)} for k in range(12)}
+        shutil.rmtree(self.folder / "in")
+        (self.folder / "in").mkdir()
+        for name, cited in cites.items():
+            books = "".join(f"\\bibitem{{a}} arXiv:{x}\n" for x in sorted(cited))
+            (self.folder / "in" / f"{name}.tex").write_text(paper(rng).replace(
+                "\\end{document}", "\\begin{thebibliography}{9}" + books +
+                "\\end{thebibliography}\\end{document}"))
+        with (self.folder / "papers.yaml").open("a") as job:
+            job.write("\n  cited: {op: evaluate-equations, graphs: graphs, embeddings: bags, "
+                      "positives: citation, papers: papers, confidence: 0.05, sample: 20000}\n")
+        text = (self.folder / "papers.yaml").read_text()
+        end = text.index("\nexports:")
+        cut = text.index("\n  cited:")
+        (self.folder / "papers.yaml").write_text(text[:end] + text[cut:] + text[end:cut])
+        self.run_job("cited")
+        v, graphs = self.values("cited"), self.graphs("graphs")
+        wrong = triples = 0
+        for p, x in graphs:
+            others = [(q["paper"], sum(a * b for a, b in zip(x, y))) for q, y in graphs
+                      if q["paper"] != p["paper"]]
+            near = [s for q, s in others if q in cites[p["paper"]]]
+            far = [s for q, s in others if q not in cites[p["paper"]]]
+            triples += len(near) * len(far)
+            wrong += sum(1 if f > n + 1e-6 else 0.5 if f > n - 1e-6 else 0 for n in near for f in far)
+        self.assertEqual(v["triples"], triples)
+        self.assertAlmostEqual(v["ranking_error"], wrong / triples, delta=0.002)
+        self.assertAlmostEqual(v["sampled_error"], v["ranking_error"], delta=0.02)
+        self.assertGreater(v["ranking_bound_triples"], v["ranking_error"])
+        self.assertEqual(v["citations"], sum(len(c - {n}) for n, c in cites.items()))
+
+    def test_transformer(self):
+        """The job of docs/papers.md, with a small transformer that is not trained."""
+        page = (JOBS.parent / "docs/papers.md").read_text()
+        block = page[page.index("    eqloom: 1\n    name: transformer"):]
+        job = block[:block.index("\n\n")].replace("\n    ", "\n").strip()
+        (self.folder / "transformer.yaml").write_text(job + "\n")
+        (self.folder / "in" / "p00.tex").write_text(
+            "\\documentclass{article}\\newcommand{\\half}[1]{\\frac{#1}{2}}\\begin{document}"
+            "\\[ E = m c^2. \\] \\[ \\half{x+y} \\] \\[ a = b = c \\] \\[ \\int f \\]\\end{document}")
+        (self.folder / "first.yaml").write_text("""eqloom: 1
+name: first
+nodes:
+  seeds: {op: import-clusters, files: [seeds.txt]}
+  words: {op: vocabulary, encoding: placed}
+  tokens: {op: tokenize, clusters: seeds, vocabulary: words}
+  model: {op: train, batches: tokens, vocabulary: words, steps: 0, d_model: 16, heads: 2, layers: 1, d_ff: 16}
+""")
+        (self.folder / "seeds.txt").write_text("sin x\n* 1 sin x\n\ncos x\n* 1 cos x\n\n")
+        self.assertEqual(self.p.eqloom("run", "first.yaml").status, 0)
+        self.p.eqloom("export", "first/model", "-o", "quickstart.safetensors")
+        r = self.p.eqloom("run", "transformer.yaml", "left-out", "comparison", "--set", "papers=in",
+                          "--set", "steps=2", "--set", "d=16", "--set", "out=16", "--set", "batch=8")
+        self.assertEqual(r.status, 0, r.err)
+        values = json.loads(self.p.eqloom("show", "transformer/left-out", "--json").out)["value"]
+        refused = {v["name"]: v.get("value", 0) for v in values["values"]}
+        texts = [json.loads(x)["text"] for x in
+                 self.p.eqloom("export", "transformer/expressions", "-f", "jsonl").out.splitlines()]
+        self.assertIn(["- x * y pow z 2"], texts)
+        self.assertIn(["/ + x y 2"], texts)
+        self.assertNotIn(["a"], texts)
+        all_equations = json.loads(self.p.eqloom("show", "transformer/equations", "--json").out)["count"]
+        self.assertEqual(refused["equations.refused"], all_equations - len(texts), refused)
+        counts = {n: {v["name"]: v.get("value", 0) for v in json.loads(
+            self.p.eqloom("show", f"transformer/{n}-evaluation", "--json").out)["value"]["values"]}
+                  for n in ("transformer", "network", "bags")}
+        self.assertEqual(len({c["equations"] for c in counts.values()}), 1)
+        self.assertEqual(counts["transformer"]["dimensions"], 16)
+        self.assertTrue(0 < counts["bags"]["equations"] < len(texts))
+
     def test_approximate_index(self):
         self.run_job("bag-search")
         exact = self.values("bag-search")
