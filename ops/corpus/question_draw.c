@@ -23,6 +23,7 @@ struct drawer {
     const struct language *lang;
     struct expr *members;
     struct ball_options points;
+    enum near_miss what;
 };
 
 static enum err_code read_members(struct drawer *d, struct err *e)
@@ -107,7 +108,7 @@ static bool add_near_misses(Eqloom__Exercise *x, struct drawer *d, struct equali
         struct arena_mark mark = arena_mark(d->a);
         struct expr y;
         const char *witness;
-        if (!near_miss_draw(&y, d->a, from, NEAR_MISS_ANY, d->rng))
+        if (!near_miss_draw(&y, d->a, from, d->what, d->rng))
             return false;
         char *prefix = expr_prefix(d->a, &y);
         if (is_there(x, prefix) || equality_test_ask(&witness, d->a, t, &y) != EQUALITY_REFUTED) {
@@ -151,7 +152,8 @@ enum err_code questions_draw(Eqloom__Exercise **out, size_t *n, struct arena *a,
                        .options = options,
                        .rng = rng,
                        .cluster = cluster,
-                       .points = points_of(a, cluster, options->points)};
+                       .points = points_of(a, cluster, options->points),
+                       .what = NEAR_MISS_ANY};
     enum err_code code = err_up(e, read_members(&d, e));
     *n = 0;
     if (code)
@@ -169,4 +171,37 @@ enum err_code questions_draw(Eqloom__Exercise **out, size_t *n, struct arena *a,
             arena_release(a, mark);
     }
     return code;
+}
+
+/* ---- near misses for learning ---- */
+
+enum err_code near_misses_draw(Eqloom__Exercise *out, struct arena *a,
+                               const Eqloom__Cluster *cluster,
+                               const struct near_miss_options *options, struct rng *rng,
+                               struct err *e)
+{
+    struct drawer d = {.a = a,
+                       .rng = rng,
+                       .cluster = cluster,
+                       .points = points_of(a, cluster, options->points),
+                       .what = NEAR_MISS_ARGUMENTS};
+    size_t n = options->members < cluster->n_members ? options->members : cluster->n_members;
+    struct equality_test t;
+    eqloom__exercise__init(out);
+    out->language = cluster->seed ? cluster->seed->language : out->language;
+    out->terms = arena_array(a, Eqloom__ExerciseTerm *, 2 * n * options->each + 1);
+    enum err_code code = err_up(e, read_members(&d, e));
+    if (code || !n)
+        return code;
+    const uint32_t *order = shuffled(&d);
+    equality_test_begin(&t, &d.members[0], &d.points);
+    for (size_t i = 0; i < n * options->each; i++) {
+        uint32_t member = order[i % n];
+        size_t at = out->n_terms;
+        add(out, a, cluster->members[member]->prefix, (uint32_t)at, NULL);
+        if (!add_near_misses(out, &d, &t, &d.members[member], (uint32_t)at, 1))
+            out->n_terms = at;
+    }
+    equality_test_end(&t);
+    return OK;
 }

@@ -21,4 +21,17 @@ enum err_code questions_draw(Eqloom__Exercise **out, size_t *n, struct arena *a,
                              const Eqloom__Cluster *cluster, const struct question_options *options,
                              struct rng *rng, struct err *e);
 
+struct near_miss_options {
+    uint32_t members; /* of the cluster, drawn */
+    uint32_t each;    /* near misses of a member, at most */
+    uint32_t points;
+};
+
+/* Near misses of a cluster's members, for learning: terms 2i and 2i + 1 are a member and one that
+ * was altered from it and differs from the whole cluster. There may be none. ERR_INPUT as above. */
+enum err_code near_misses_draw(Eqloom__Exercise *out, struct arena *a,
+                               const Eqloom__Cluster *cluster,
+                               const struct near_miss_options *options, struct rng *rng,
+                               struct err *e);
+
 #endif

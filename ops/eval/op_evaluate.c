@@ -19,6 +19,10 @@ static const struct op_param params[] = {
     {"losses", OP_BOOL, "false", NULL, 0, 0,
      "Also the losses of The Search for Equations over all triples: triple_hinge and "
      "siamese_loss."},
+    {"divisor", OP_ENUM, "others", "others|cluster|k", 0, 0,
+     "By what the hits among the first k are divided: as many as there could be, min(k, members "
+     "but "
+     "the query); min(k, members), as EqNet and SemVec count score_k; or k, as E-Gen does."},
     {"per_cluster", OP_INT, "0", NULL, 0, 1e6,
      "How many of the first vectors of each cluster are used; 0: all."},
     {"seed", OP_INT, "0", NULL, 0, 0, "Seed of the first centres."},
@@ -27,6 +31,9 @@ static const struct op_param params[] = {
 static const struct op_port inputs[] = {
     {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
      "Vectors; those of one source are equivalent."},
+    {"pool", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
+     "More vectors among which neighbours are sought, such as all of the set (SemVec); copies of "
+     "`embeddings` in it are passed over. Parts of one cluster belong together."},
     {NULL},
 };
 static const struct op_port outputs[] = {
@@ -39,12 +46,29 @@ static bool cancelled(void *ctx)
     return op_cancelled(ctx);
 }
 
-static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct vectors *v,
-                             struct err *e)
+static enum retrieval_divisor divisor_of(const struct op_ctx *ctx)
 {
-    static const char *const precision[RETRIEVAL_CUTS] = {
-        "precision@1", "precision@5", "precision@10", "precision@15", "precision@20"};
-    struct arena *a = op_arena(ctx);
+    const char *name = op_string(ctx, "divisor");
+    return strcmp(name, "k") == 0         ? RETRIEVAL_K
+           : strcmp(name, "cluster") == 0 ? RETRIEVAL_CLUSTER
+                                          : RETRIEVAL_OTHERS;
+}
+
+/* The first vectors alone; those of `all` that follow are the pool's. */
+static struct vectors first_of(const struct vectors *all, uint32_t n)
+{
+    struct vectors v = *all;
+    v.n = n;
+    v.n_clusters = 0;
+    for (uint32_t i = 0; i < n; i++)
+        v.n_clusters = v.cluster[i] < v.n_clusters ? v.n_clusters : v.cluster[i] + 1;
+    return v;
+}
+
+static enum err_code measure_clusters(struct figures *f, struct kmeans *found, struct op_ctx *ctx,
+                                      const struct vectors *v, struct err *e)
+{
+    struct clustering_accuracy accuracy;
     struct kmeans_options options = {
         .k = v->n_clusters,
         .restarts = (uint32_t)op_int(ctx, "restarts"),
@@ -53,30 +77,44 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct vecto
         .cancelled = cancelled,
         .arg = ctx,
     };
-    struct kmeans clusters;
-    struct clustering_accuracy accuracy;
-    struct retrieval retrieval;
-    bool losses = op_bool(ctx, "losses");
-    struct triples triples;
-    if (strcmp(op_string(ctx, "distance"), "cosine") == 0)
-        vectors_normalize(v);
-    op_progress(ctx, 0, 2 + losses, "clustering");
-    enum err_code code = err_up(e, kmeans(&clusters, a, v, &options, op_pool(ctx), e));
+    enum err_code code = err_up(e, kmeans(found, op_arena(ctx), v, &options, op_pool(ctx), e));
     if (code)
         return code;
-    clustering_measure(&accuracy, a, v, clusters.label);
+    clustering_measure(&accuracy, op_arena(ctx), v, found->label);
+    figures_add(f, "kmeans_accuracy", accuracy.best);
+    figures_add(f, "kmeans_accuracy_greedy", accuracy.greedy);
+    figures_add(f, "kmeans_cost", found->cost);
+    return OK;
+}
+
+static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct vectors *all,
+                             uint32_t queries, struct err *e)
+{
+    static const char *const precision[RETRIEVAL_CUTS] = {
+        "precision@1", "precision@5", "precision@10", "precision@15", "precision@20"};
+    struct arena *a = op_arena(ctx);
+    struct retrieval_options how = {.queries = queries, .divisor = divisor_of(ctx)};
+    struct vectors v = first_of(all, queries);
+    struct kmeans clusters;
+    struct retrieval retrieval;
+    struct triples triples = {0};
+    bool losses = op_bool(ctx, "losses");
+    if (strcmp(op_string(ctx, "distance"), "cosine") == 0)
+        vectors_normalize(all);
+    op_progress(ctx, 0, 2 + losses, "clustering");
+    enum err_code code = err_up(e, measure_clusters(f, &clusters, ctx, &v, e));
+    if (code)
+        return code;
     op_progress(ctx, 1, 2 + losses, "retrieval");
-    vectors_normalize(v);
-    if ((code = retrieval_measure(&retrieval, a, v, NULL, op_pool(ctx), cancelled, ctx, e)))
+    vectors_normalize(all);
+    if ((code = retrieval_measure(&retrieval, a, all, &how, op_pool(ctx), cancelled, ctx, e)))
         return err_up(e, code);
     if (losses) {
         op_progress(ctx, 2, 3, "triples");
-        triples_measure(&triples, a, v, TRIPLES_ROOM, op_pool(ctx), cancelled, ctx);
+        triples_measure(&triples, a, &v, TRIPLES_ROOM, op_pool(ctx), cancelled, ctx);
     }
     if (op_cancelled(ctx))
         return err_fail(e, ERR_CANCELLED, "cancelled");
-    figures_add(f, "kmeans_accuracy", accuracy.best);
-    figures_add(f, "kmeans_accuracy_greedy", accuracy.greedy);
     for (int k = 0; k < RETRIEVAL_CUTS; k++)
         figures_add(f, precision[k], retrieval.precision[k]);
     figures_add(f, "mrr", retrieval.mrr);
@@ -85,10 +123,12 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct vecto
         figures_add(f, "triple_hinge", triples.hinge);
         figures_add(f, "siamese_loss", triples.siamese);
     }
-    figures_add(f, "clusters", v->n_clusters);
-    figures_add(f, "sequences", v->n);
+    figures_add(f, "clusters", v.n_clusters);
+    figures_add(f, "sequences", v.n);
     figures_add(f, "queries", retrieval.queries);
-    figures_add(f, "dimensions", v->dim);
+    if (all->n > queries)
+        figures_add(f, "pool", all->n - queries);
+    figures_add(f, "dimensions", v.dim);
     figures_add(f, "kmeans_iterations", clusters.iterations);
     return OK;
 }
@@ -96,22 +136,32 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct vecto
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);
-    size_t n = op_count(ctx, "embeddings");
-    Eqloom__EmbeddingBatch **batches = arena_array(a, Eqloom__EmbeddingBatch *, n + 1);
+    size_t n = op_count(ctx, "embeddings"), more = op_count(ctx, "pool"), given = 0;
+    uint32_t per_cluster = (uint32_t)op_int(ctx, "per_cluster");
+    Eqloom__EmbeddingBatch **batches = arena_array(a, Eqloom__EmbeddingBatch *, n + more + 1);
     struct vectors v;
     struct figures f = evaluation_figures(ctx, "evaluation");
     enum err_code code;
+    if (more && per_cluster)
+        return err_fail(e, ERR_INPUT, "'per_cluster' does not go with the input 'pool'");
     if ((code = err_up(e, evaluation_get(batches, n, ctx, "embeddings", e))) ||
-        (code =
-             err_up(e, vectors_load(&v, a, batches, n, (uint32_t)op_int(ctx, "per_cluster"), e))) ||
-        (code = err_up(e, measure(&f, ctx, &v, e))))
+        (code = err_up(e, evaluation_get_texts(batches + n, more, ctx, "pool", e))) ||
+        (code = err_up(e, vectors_load(&v, a, batches, n + more, per_cluster, e))))
+        return code;
+    for (size_t i = 0; i < n; i++)
+        given += batches[i]->count;
+    uint32_t queries = more ? (uint32_t)given : v.n;
+    if (!queries)
+        return err_fail(e, ERR_INPUT, "there are no vectors");
+    vectors_drop_copies(&v, queries);
+    if ((code = err_up(e, measure(&f, ctx, &v, queries, e))))
         return code;
     return err_up(e, evaluation_emit(ctx, &f, NULL, e));
 }
 
 const struct op op_evaluate = {
     .name = "evaluate",
-    .version = 9,
+    .version = 10,
     .node = OP_TASK,
     .parallel = true,
     .doc =
@@ -119,8 +169,10 @@ const struct op op_evaluate = {
         "scikit-learn's KMeans finds them (greedy k-means++, Lloyd's iterations, tolerance 1e-6, "
         "the best of `restarts`), labels being assigned to clusters optimally, and greedily. "
         "Retrieval by cosine, each expression being a query against all others: precision@k is "
-        "the share of the k nearest that are of the query's cluster, of as many as there could "
-        "be (SemVec's score_k), mrr the mean reciprocal rank of the first. ranking_error (The "
+        "the share of the k nearest that are of the query's cluster, by default of as many as "
+        "there "
+        "could be; SemVec's score_k with `divisor: cluster` and a `pool`. mrr is the mean "
+        "reciprocal rank of the first. ranking_error (The "
         "Search for Equations): of all triples of an expression, one of its cluster and one of "
         "another, the share in which the last is nearer. Its two losses, with `losses`, are means "
         "over the same triples, not squared, with a margin of 1.",

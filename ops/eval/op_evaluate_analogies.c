@@ -10,6 +10,9 @@ static const struct op_param params[] = {
     EVALUATION_LABEL,
     {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0, "Of the expressions."},
     {"points", OP_INT, "8", NULL, 1, 1000, "The number of points at which values are compared."},
+    {"match", OP_ENUM, "equal", "equal|text", 0, 0,
+     "What is right: all that equals y2, or, as the papers have it, y2 as it is written; what else "
+     "equals y2 or x2 is then passed over, and x1 and y1 only as they are written (E-Gen)."},
     {"candidates", OP_INT, "200", NULL, 5, 1e6,
      "How many of the nearest are examined; more matter only where most of them equal an input."},
     {NULL},
@@ -113,19 +116,20 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     const struct language *lang;
     if ((code = err_up(e, lang_named(&lang, op_string(ctx, "language"), e))))
         return code;
-    struct work w = {
-        .ctx = ctx,
-        .v = &v,
-        .analogies = analogies,
-        .how = {lang, (uint32_t)op_int(ctx, "points"), (size_t)op_int(ctx, "candidates")},
-        .answers = arena_array(a, struct analogy_answer, n + 1)};
+    struct work w = {.ctx = ctx,
+                     .v = &v,
+                     .analogies = analogies,
+                     .how = {lang, (uint32_t)op_int(ctx, "points"),
+                             (size_t)op_int(ctx, "candidates"),
+                             strcmp(op_string(ctx, "match"), "text") == 0},
+                     .answers = arena_array(a, struct analogy_answer, n + 1)};
     code = err_up(e, evaluation_run(ctx, answer_one, &w, n, e));
     return code ? code : err_up(e, emit(&w, n, e));
 }
 
 const struct op op_evaluate_analogies = {
     .name = "evaluate-analogies",
-    .version = 2,
+    .version = 3,
     .node = OP_TASK,
     .parallel = true,
     .doc = "Embedding algebra, as SemEmb and E-Gen measure it: x1 is to y1 as x2 is to the "

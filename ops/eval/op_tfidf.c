@@ -43,7 +43,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_tfidf = {
     .name = "tfidf",
-    .version = 1,
+    .version = 2,
     .node = OP_TASK,
     .numerics = true, /* exp and log are the library's */
     .doc = "Embeds sequences by counts of tokens, weighted by how rare each token is in `fit`: the "

@@ -45,7 +45,7 @@ static bool can_alter(const struct expr *x, uint32_t i, enum near_miss what)
 {
     uint16_t ops[MOST_ALIKE], op = x->nodes[i].op;
     if (op == X_NUM)
-        return what == NEAR_MISS_ANY;
+        return what != NEAR_MISS_OPERATORS;
     return is_interpreted(x->lang, op) && alike(ops, x->lang, op) > 0;
 }
 
@@ -66,6 +66,14 @@ static char *another_number(struct arena *a, const char *number, struct rng *r)
     }
 }
 
+static void exchange_operands(struct expr_node *to, const struct expr *x, uint32_t at)
+{
+    uint32_t first = at + 1, second = first + x->nodes[first].size;
+    uint32_t n = x->nodes[first].size, m = x->nodes[second].size;
+    memcpy(to + first, x->nodes + second, m * sizeof *to);
+    memcpy(to + first + m, x->nodes + first, n * sizeof *to);
+}
+
 bool near_miss_draw(struct expr *out, struct arena *a, const struct expr *x, enum near_miss what,
                     struct rng *r)
 {
@@ -78,8 +86,12 @@ bool near_miss_draw(struct expr *out, struct arena *a, const struct expr *x, enu
         left -= can_alter(x, at, what);
     at--;
     struct expr_node *nodes = arena_memdup(a, x->nodes, x->n * sizeof *nodes);
+    const struct op_info *op = &x->lang->ops[nodes[at].op];
     if (nodes[at].op == X_NUM) {
         nodes[at].leaf = another_number(a, nodes[at].leaf, r);
+    } else if (what == NEAR_MISS_ARGUMENTS && op->arity == 2 && !op->commutative &&
+               rng_below(r, 2)) {
+        exchange_operands(nodes, x, at);
     } else {
         uint16_t ops[MOST_ALIKE];
         nodes[at].op = ops[rng_below(r, alike(ops, x->lang, nodes[at].op))];

@@ -12,12 +12,14 @@
 enum near_miss {
     NEAR_MISS_OPERATORS, /* alters these alone */
     NEAR_MISS_ANY,
+    NEAR_MISS_ARGUMENTS, /* as any, and operands change their places */
 };
 
 /* Any node that can be altered is as likely as any other. An operator becomes another one of its
  * kind: + - * / pow, a trigonometric function for a trigonometric one, ...; a number loses or gets
- * a sign, or its numerator becomes another of 2..9. False if there is nothing to alter. Lives in
- * the arena. */
+ * a sign, or its numerator becomes another of 2..9. With arguments, half of the altered operators
+ * that do not commute keep their name, and their two operands are exchanged. False if there is
+ * nothing to alter. Lives in the arena. */
 bool near_miss_draw(struct expr *out, struct arena *a, const struct expr *x, enum near_miss what,
                     struct rng *r);
 

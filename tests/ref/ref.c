@@ -397,16 +397,16 @@ double ref_histogram(const double *positive, size_t m, const double *negative, s
     return loss / ((double)m * (double)n);
 }
 
-double ref_info_nce(const double *vectors, size_t n, size_t d, const uint32_t *group,
+double ref_info_nce(const double *vectors, size_t rows, size_t n, size_t d, const uint32_t *group,
                     double temperature)
 {
     double *u = calloc(n * d, sizeof *u), *scores = calloc(n * n, sizeof *scores), loss = 0;
     ref_normalize(u, vectors, n, d);
     ref_matmul(scores, u, u, n, n, d, false, true, 1 / temperature, false);
-    for (size_t i = 0; i < n; i++)
-        loss +=
-            ref_cross_entropy(scores + i * n, i, n, (uint32_t)((i + n / 2) % n), group, true, 0) /
-            (double)n;
+    for (size_t i = 0; i < rows; i++)
+        loss += ref_cross_entropy(scores + i * n, i, n, (uint32_t)((i + rows / 2) % rows), group,
+                                  true, 0) /
+                (double)rows;
     free(u);
     free(scores);
     return loss;

@@ -53,8 +53,9 @@ double ref_siamese(const double *vectors, size_t anchors, size_t negatives, size
 /* How likely one of the n negative similarities is at least one of the m positive ones, each being
  * shared by the two bins next to it. */
 double ref_histogram(const double *positive, size_t m, const double *negative, size_t n);
-/* Mean InfoNCE over vectors (n, d), the first half paired with the second. */
-double ref_info_nce(const double *vectors, size_t n, size_t d, const uint32_t *group,
+/* Mean InfoNCE of the first `rows` of the vectors (n, d), the first half of these paired with the
+ * second. */
+double ref_info_nce(const double *vectors, size_t rows, size_t n, size_t d, const uint32_t *group,
                     double temperature);
 
 /* The derivative of f by x[i], central differences. */

@@ -284,7 +284,15 @@ enum err_code token_batch_make(Eqloom__TokenBatch *out, struct arena *a, const s
     for (size_t i = 0; i < n; i++)
         texts[i] = cluster->members[i]->prefix;
     enum err_code code = err_up(e, token_batch_pack(out, a, c, texts, n, e));
-    if (!code)
-        memset(out->cluster, 0, n * sizeof *out->cluster);
-    return code;
+    if (code)
+        return code;
+    memset(out->cluster, 0, n * sizeof *out->cluster);
+    if (cluster->seed) {
+        const Eqloom__Expr *x = cluster->seed;
+        struct span parts[] = {span_str(x->language), span_str("\n"), span_str(x->prefix)};
+        struct digest class = digest_of(parts, 3);
+        out->class_id = (ProtobufCBinaryData){sizeof class.bytes,
+                                              arena_memdup(a, class.bytes, sizeof class.bytes)};
+    }
+    return OK;
 }

@@ -39,7 +39,8 @@ enum err_code encode_prefix(uint32_t **ids, size_t *n, struct arena *a, const st
  * texts are borrowed. */
 enum err_code token_batch_pack(Eqloom__TokenBatch *out, struct arena *a, const struct encoder *c,
                                char *const *texts, size_t n, struct err *e);
-/* The first max_members members, in order, as one batch in the arena; all of one cluster number. */
+/* The first max_members members, in order, as one batch in the arena; all of one cluster number,
+ * and the batch of the class that the cluster's seed names. */
 enum err_code token_batch_make(Eqloom__TokenBatch *out, struct arena *a, const struct encoder *c,
                                const Eqloom__Cluster *cluster, uint32_t max_members, struct err *e);
 

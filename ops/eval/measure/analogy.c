@@ -67,7 +67,7 @@ static bool is_there(const struct analogy_answer *x, const struct vectors *v, co
 }
 
 static enum err_code sift(struct analogy_answer *out, const struct neighbour *list, size_t n,
-                          struct equality_test *terms, const struct vectors *v,
+                          struct equality_test *terms, uint32_t y2, const struct vectors *v,
                           const struct analogy_rules *how, struct arena *a, struct err *e)
 {
     for (size_t i = 0; i < n && out->n < ANALOGY_DEPTH; i++) {
@@ -78,9 +78,10 @@ static enum err_code sift(struct analogy_answer *out, const struct neighbour *li
         enum err_code code = err_up(e, expr_from_prefix(&y, a, how->lang, text, e));
         if (code)
             return code;
-        bool right = is_equal(&terms[3], &y, a);
-        if (!right && (is_equal(&terms[0], &y, a) || is_equal(&terms[1], &y, a) ||
-                       is_equal(&terms[2], &y, a)))
+        bool right = how->text ? strcmp(text, v->text[y2]) == 0 : is_equal(&terms[3], &y, a);
+        if (!right && (is_equal(&terms[2], &y, a) ||
+                       (how->text ? is_equal(&terms[3], &y, a)
+                                  : is_equal(&terms[0], &y, a) || is_equal(&terms[1], &y, a))))
             continue;
         out->similarity[out->n] = list[i].similarity;
         out->found[out->n++] = list[i].row;
@@ -101,7 +102,7 @@ enum err_code analogy_find(struct analogy_answer *out, struct arena *a, const st
     for (int t = 0; t < ANALOGY_TERMS && !code; t++)
         code = err_up(e, read_term(&terms[t], a, v->text[x->row[t]], how, e));
     if (!code)
-        code = err_up(e, sift(out, list, n, terms, v, how, a, e));
+        code = err_up(e, sift(out, list, n, terms, x->row[3], v, how, a, e));
     for (int t = 0; t < ANALOGY_TERMS; t++)
         equality_test_end(&terms[t]);
     return code;

@@ -29,10 +29,12 @@ struct analogy_rules {
     const struct language *lang;
     uint32_t points;   /* at which values are compared */
     size_t candidates; /* that are looked at, at most */
+    bool text;         /* E-Gen's: right is what is written as y2 */
 };
 /* The nearest rows of v, whose vectors have length 1, of different texts. What is written as x1, y1
- * or x2 is not considered, nor what equals one of them and not y2. ERR_INPUT names a text that is
- * no expression of the language. Ties go by row. */
+ * or x2 is not considered, nor what equals one of them and not y2; by text, nor what equals x2 or
+ * y2 and is not y2 itself. ERR_INPUT names a text that is no expression of the language. Ties go by
+ * row. */
 enum err_code analogy_find(struct analogy_answer *out, struct arena *a, const struct analogy *x,
                            const struct vectors *v, const struct analogy_rules *how, struct err *e);
 

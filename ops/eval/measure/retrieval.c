@@ -18,6 +18,7 @@ struct query_result {
 struct work {
     const struct vectors *v;
     struct retrieval_relation relation;
+    enum retrieval_divisor divisor;
     struct sparse x;              /* the vectors, as queries */
     struct tiles all;             /* and as what is asked */
     struct query_result *results; /* by query */
@@ -116,6 +117,16 @@ static void mark_cluster(uint8_t *standing, const void *of, uint32_t query)
         standing[i] = v->cluster[i] == v->cluster[query] ? RETRIEVAL_POSITIVE : RETRIEVAL_NEGATIVE;
 }
 
+static uint32_t divisor(const struct work *w, uint32_t k, uint32_t others)
+{
+    switch (w->divisor) {
+    case RETRIEVAL_OTHERS: return others < k ? others : k;
+    case RETRIEVAL_CLUSTER: return others + 1 < k ? others + 1 : k;
+    case RETRIEVAL_K: return k;
+    }
+    return k;
+}
+
 static void ask(void *arg, size_t item, unsigned worker)
 {
     struct work *w = arg;
@@ -138,21 +149,24 @@ static void ask(void *arg, size_t item, unsigned worker)
             hits += standing[top[k]] == RETRIEVAL_POSITIVE;
         if (k + 1 < retrieval_cuts[cut])
             continue;
-        uint32_t possible = r->positives < retrieval_cuts[cut] ? r->positives : retrieval_cuts[cut];
-        r->precision[cut++] = (double)hits / possible;
+        r->precision[cut] = (double)hits / divisor(w, retrieval_cuts[cut], r->positives);
+        cut++;
     }
     r->reciprocal = reciprocal_rank(similarity, standing, v->n);
     count_triples(r, similarity, standing, v->n, w->positives + worker * w->row_size);
 }
 
 enum err_code retrieval_measure(struct retrieval *out, struct arena *a, const struct vectors *v,
-                                const struct retrieval_relation *relation, struct pool *pool,
+                                const struct retrieval_options *options, struct pool *pool,
                                 bool (*cancelled)(void *), void *arg, struct err *e)
 {
+    uint32_t queries = options && options->queries ? options->queries : v->n;
     struct work w = {.v = v,
-                     .relation =
-                         relation ? *relation : (struct retrieval_relation){mark_cluster, v},
+                     .relation = options && options->relation
+                                     ? *options->relation
+                                     : (struct retrieval_relation){mark_cluster, v},
                      .row_size = ((size_t)v->n + TILE - 1) / TILE * TILE,
+                     .divisor = options ? options->divisor : RETRIEVAL_OTHERS,
                      .cancelled = cancelled,
                      .arg = arg};
     enum err_code code;
@@ -160,14 +174,14 @@ enum err_code retrieval_measure(struct retrieval *out, struct arena *a, const st
         return err_up(e, code);
     for (uint32_t i = 0; i < v->n; i++)
         tiles_set(&w.all, i, vectors_at(v, i));
-    w.results = arena_array(a, struct query_result, v->n);
+    w.results = arena_array(a, struct query_result, queries);
     w.rows = arena_array(a, float, pool_threads(pool) * w.row_size);
     w.positives = arena_array(a, float, pool_threads(pool) * w.row_size);
     w.standing = arena_array(a, uint8_t, pool_threads(pool) * w.row_size);
-    pool_for(pool, v->n, ask, &w);
+    pool_for(pool, queries, ask, &w);
     double triples = 0;
     *out = (struct retrieval){0};
-    for (uint32_t i = 0; i < v->n; i++) {
+    for (uint32_t i = 0; i < queries; i++) {
         if (w.results[i].positives == 0)
             continue;
         out->queries++;

@@ -43,7 +43,8 @@ EQL_CLONES void vector_dot4(float out[4], const float *x, const float *y, uint32
         out[k] = add_lanes(sum[k]);
 }
 
-/* Numbers the clusters of n batches by their sources; a batch without one is a cluster of its own.
+/* Numbers the clusters of n batches by their classes, or else sources; a batch without either is a
+ * cluster of its own.
  * Returns how many clusters there are. */
 static uint32_t number_clusters(uint32_t *cluster, Eqloom__EmbeddingBatch *const *batches, size_t n)
 {
@@ -53,8 +54,10 @@ static uint32_t number_clusters(uint32_t *cluster, Eqloom__EmbeddingBatch *const
         struct digest source = {0};
         bool added = true;
         uint64_t *number = NULL;
-        if (batches[i]->source_id.len == DIGEST_SIZE)
-            memcpy(source.bytes, batches[i]->source_id.data, DIGEST_SIZE);
+        const ProtobufCBinaryData *id =
+            batches[i]->class_id.len ? &batches[i]->class_id : &batches[i]->source_id;
+        if (id->len == DIGEST_SIZE)
+            memcpy(source.bytes, id->data, DIGEST_SIZE);
         if (!digest_is_zero(&source))
             number = digest_map_put(&seen, &source, clusters, &added);
         cluster[i] = added ? clusters++ : (uint32_t)*number;
@@ -122,6 +125,30 @@ enum err_code vectors_load(struct vectors *out, struct arena *a,
             out->cluster[out->n++] = cluster[i];
         }
     return OK;
+}
+
+static const char *name_of(struct arena *a, const struct vectors *v, uint32_t i)
+{
+    return arena_printf(a, "%u %s", v->cluster[i], v->text[i]);
+}
+
+void vectors_drop_copies(struct vectors *v, uint32_t first)
+{
+    struct name_map seen = {0};
+    struct arena a = {0};
+    uint32_t n = first;
+    for (uint32_t i = 0; i < first; i++)
+        name_map_put(&seen, name_of(&a, v, i), 0, NULL);
+    for (uint32_t i = first; i < v->n; i++) {
+        if (v->text[i][0] && name_map_get(&seen, name_of(&a, v, i)))
+            continue;
+        memmove(vectors_at(v, n), vectors_at(v, i), v->stride * sizeof *v->x);
+        v->cluster[n] = v->cluster[i];
+        v->text[n++] = v->text[i];
+    }
+    v->n = n;
+    name_map_free(&seen);
+    arena_free(&a);
 }
 
 void vectors_normalize(struct vectors *v)

@@ -23,12 +23,15 @@ struct vectors {
     const char **text; /* of each; borrowed from the batches, "" if unknown */
 };
 
-/* Sequences of one source are one cluster; at most per_cluster of each are taken (0: all). Values
- * live in the arena; texts are borrowed. ERR_INPUT when dimensions differ or nothing is there,
- * ERR_FAILED when a value is not finite. */
+/* Sequences of one class, or else source, are one cluster; at most per_cluster of each are taken
+ * (0: all). Values live in the arena; texts are borrowed. ERR_INPUT when dimensions differ or
+ * nothing is there, ERR_FAILED when a value is not finite. */
 enum err_code vectors_load(struct vectors *out, struct arena *a,
                            Eqloom__EmbeddingBatch *const *batches, size_t n, uint32_t per_cluster,
                            struct err *e);
+/* Takes out of the vectors from number `first` on those that have cluster and text of one before.
+ */
+void vectors_drop_copies(struct vectors *v, uint32_t first);
 /* To length 1; zero vectors stay zero. */
 void vectors_normalize(struct vectors *v);
 

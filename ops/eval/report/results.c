@@ -17,6 +17,7 @@ static const struct result_figure clusters[] = {
      "Retrieval: every expression is a query against all others, ranked by cosine. P@k is the part "
      "of the first k that is equivalent to the query, of as many as could be."},
     {"precision@10", "P@10", RESULT_PERCENT, RESULT_SCORE, NULL},
+    {"precision@15", "P@15", RESULT_PERCENT, RESULT_SCORE, NULL},
     {"precision@20", "P@20", RESULT_PERCENT, RESULT_SCORE, NULL},
     {"mrr", "MRR", RESULT_PERCENT, RESULT_SCORE,
      "Mean of 1 / rank of the first equivalent expression."},

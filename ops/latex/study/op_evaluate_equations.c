@@ -96,12 +96,12 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct equat
     struct citing citing = {0};
     struct retrieval_relation cites = {citing_mark, &citing};
     bool by_citation = is_by(ctx, "citation");
+    struct retrieval_options how = {.relation = by_citation ? &cites : NULL};
     struct retrieval r;
     uint32_t asked;
     enum err_code code = choose_positives(f, &citing, x, &asked, ctx, e);
     if (!code)
-        code = retrieval_measure(&r, op_arena(ctx), &x->v, by_citation ? &cites : NULL,
-                                 op_pool(ctx), cancelled, ctx, e);
+        code = retrieval_measure(&r, op_arena(ctx), &x->v, &how, op_pool(ctx), cancelled, ctx, e);
     if (!code && op_cancelled(ctx))
         code = err_fail(e, ERR_CANCELLED, "cancelled");
     if (!code) {

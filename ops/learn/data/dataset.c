@@ -16,6 +16,7 @@ void dataset_free(struct dataset *d)
     free(d->member);
     free(d->first);
     free(d->path);
+    free(d->near_misses);
     *d = (struct dataset){0};
 }
 
@@ -138,6 +139,63 @@ enum err_code dataset_add(struct dataset *d, const Eqloom__TokenBatch *b, uint32
     add_marks(d, entries, n, base);
     free(entries);
     return OK;
+}
+
+enum err_code dataset_add_near_misses(struct dataset *d, const Eqloom__TokenBatch *b,
+                                      uint32_t vocabulary, uint32_t max_length, struct err *e)
+{
+    enum err_code code = token_batch_check(b, vocabulary, max_length, e);
+    if (code)
+        return err_up(e, code);
+    size_t base = d->sequences, n = b->n_offset - 1;
+    if (n % 2)
+        return err_fail(e, ERR_INPUT, "near misses: %zu sequences are not pairs", n);
+    if (n > UINT32_MAX - base)
+        return err_fail(e, ERR_LIMIT, "more than 2^32 sequences to train on");
+    add_sequences(d, b);
+    d->mark = vec_grow(d->mark, &d->mark_cap, base + n + 1, sizeof *d->mark);
+    d->near_misses = vec_grow(d->near_misses, &d->near_miss_cap, d->n_near_misses + n / 2,
+                              sizeof *d->near_misses);
+    for (size_t i = base; i < base + n; i++) {
+        d->mark[i] = mark_of(d->tokens + d->offset[i], d->offset[i + 1] - d->offset[i]);
+        if ((i - base) % 2)
+            d->near_misses[d->n_near_misses++] =
+                (struct near_miss_of){d->mark[i - 1], d->mark[i], (uint32_t)i};
+    }
+    return OK;
+}
+
+static int compare_near_misses(const void *x, const void *y)
+{
+    const struct near_miss_of *a = x, *b = y;
+    if (a->of != b->of)
+        return a->of < b->of ? -1 : 1;
+    if (a->mark != b->mark)
+        return a->mark < b->mark ? -1 : 1;
+    return (a->sequence > b->sequence) - (a->sequence < b->sequence);
+}
+
+void dataset_order_near_misses(struct dataset *d)
+{
+    if (d->n_near_misses)
+        qsort(d->near_misses, d->n_near_misses, sizeof *d->near_misses, compare_near_misses);
+}
+
+const struct near_miss_of *dataset_near_misses(size_t *n, const struct dataset *d,
+                                               uint32_t sequence)
+{
+    uint64_t of = d->mark[sequence];
+    size_t low = 0, high = d->n_near_misses;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (d->near_misses[middle].of < of)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (*n = 0; low + *n < d->n_near_misses && d->near_misses[low + *n].of == of;)
+        ++*n;
+    return d->near_misses + low;
 }
 
 static int compare_sequences(const struct dataset *d, uint32_t a, uint32_t b)

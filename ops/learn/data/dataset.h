@@ -25,6 +25,12 @@ struct dataset {
     size_t *first; /* (clusters + 1) */
     size_t clusters, first_cap;
     size_t singles; /* sequences left out */
+    /* Near misses by the marks of what they were altered from, then by their own. */
+    struct near_miss_of {
+        uint64_t of, mark;
+        uint32_t sequence;
+    } * near_misses;
+    size_t n_near_misses, near_miss_cap;
     /* With dataset_relate: pairs come in runs of clusters that stand together on this path. */
     uint32_t *path; /* (clusters), or NULL */
     size_t related; /* clusters in a run */
@@ -35,6 +41,15 @@ void dataset_free(struct dataset *d);
  * `vocabulary`, ERR_LIMIT for a sequence longer than max_length) and adds its clusters. */
 enum err_code dataset_add(struct dataset *d, const Eqloom__TokenBatch *batch, uint32_t vocabulary,
                           uint32_t max_length, struct err *e);
+/* Adds near misses: sequences 2i + 1 of the batch, each of the sequence before it. The same checks,
+ * and ERR_INPUT for an odd number of sequences. They belong to no cluster. */
+enum err_code dataset_add_near_misses(struct dataset *d, const Eqloom__TokenBatch *batch,
+                                      uint32_t vocabulary, uint32_t max_length, struct err *e);
+/* After all of these. */
+void dataset_order_near_misses(struct dataset *d);
+/* The near misses of a sequence: *n from the result on. */
+const struct near_miss_of *dataset_near_misses(size_t *n, const struct dataset *d,
+                                               uint32_t sequence);
 /* The same checks alone. */
 enum err_code token_batch_check(const Eqloom__TokenBatch *batch, uint32_t vocabulary,
                                 uint32_t max_length, struct err *e);

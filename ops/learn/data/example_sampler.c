@@ -3,10 +3,16 @@
 
 #include "base/rng.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
-enum stream { STREAM_EPOCH = 1, STREAM_PAIR, STREAM_NEGATIVE, STREAM_CUT, STREAM_MEMBER };
+enum stream {
+    STREAM_EPOCH = 1,
+    STREAM_PAIR,
+    STREAM_NEGATIVE,
+    STREAM_CUT,
+    STREAM_MEMBER,
+    STREAM_NEAR
+};
 
 void example_sampler_init(struct example_sampler *x, const struct dataset *d, uint64_t seed,
                           size_t batch)
@@ -159,6 +165,24 @@ uint32_t example_sampler_negative(struct example_sampler *x, uint32_t cluster, u
     if (c == cluster)
         c = x->negatives.places[(place + 1) % d->clusters].thing;
     return two_members(d, c, rng_at(x->seed, STREAM_MEMBER, at)).a;
+}
+
+bool example_sampler_near_miss(uint32_t *out, const struct example_sampler *x, uint32_t sequence,
+                               uint64_t k, double share)
+{
+    uint64_t key = rng_at(x->seed, STREAM_NEAR, k), least = UINT64_MAX;
+    size_t n;
+    if ((double)(key >> 11) * 0x1p-53 >= share)
+        return false;
+    const struct near_miss_of *all = dataset_near_misses(&n, x->dataset, sequence);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t hash = rng_mix(key ^ all[i].mark);
+        if (hash <= least) {
+            least = hash;
+            *out = all[i].sequence;
+        }
+    }
+    return n > 0;
 }
 
 uint32_t example_sampler_sequence(struct example_sampler *x, uint64_t k)

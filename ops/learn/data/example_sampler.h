@@ -10,6 +10,8 @@
 
 #include "ops/learn/data/dataset.h"
 
+#include <stdbool.h>
+
 /* An epoch's order of things. */
 struct epoch_order {
     struct epoch_place {
@@ -43,6 +45,10 @@ struct pair example_sampler_pair(struct example_sampler *x, uint64_t k);
  * n is the same in all calls. */
 uint32_t example_sampler_negative(struct example_sampler *x, uint32_t cluster, uint64_t k,
                                   uint64_t j, uint64_t n);
+/* Draws for expression k of all steps, which is this sequence, whether it brings a near miss along,
+ * a `share` of the time, and which. False if not, or if it has none. */
+bool example_sampler_near_miss(uint32_t *out, const struct example_sampler *x, uint32_t sequence,
+                               uint64_t k, double share);
 /* The k-th sequence alone, in a random order as that of clusters; those that stand alone count. Not
  * beside example_sampler_pair. */
 uint32_t example_sampler_sequence(struct example_sampler *x, uint64_t k);

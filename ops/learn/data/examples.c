@@ -53,12 +53,27 @@ static struct pair example_pair(struct example_sampler *sampler, const struct ex
     return p;
 }
 
+/* Behind the 2n expressions of the pairs; each differs from all of the batch. Returns how many. */
+static size_t add_near_misses(uint32_t *sequence, uint32_t *group,
+                              const struct example_sampler *sampler,
+                              const struct examples_config *c, uint64_t index)
+{
+    size_t n = 2 * c->batch, more = 0;
+    for (size_t i = 0; i < n && c->near_misses > 0; i++)
+        if (example_sampler_near_miss(&sequence[n + more], sampler, sequence[i], index * n + i,
+                                      c->near_misses)) {
+            group[n + more] = UINT32_MAX - (uint32_t)more;
+            more++;
+        }
+    return more;
+}
+
 static void gather_contrastive(struct examples *out, struct arena *a,
                                struct example_sampler *sampler, const struct examples_config *c,
                                bool wrap, uint64_t index)
 {
-    size_t n = c->batch, all = n * (2 + c->negatives);
-    uint32_t *sequence = arena_array(a, uint32_t, all), *group = arena_array(a, uint32_t, all);
+    size_t n = c->batch, all = n * (2 + c->negatives), room = all > 4 * n ? all : 4 * n;
+    uint32_t *sequence = arena_array(a, uint32_t, room), *group = arena_array(a, uint32_t, room);
     for (size_t i = 0; i < n; i++) {
         uint64_t k = index * n + i;
         struct pair p = example_pair(sampler, c, k);
@@ -71,6 +86,8 @@ static void gather_contrastive(struct examples *out, struct arena *a,
             group[at] = (uint32_t)i;
         }
     }
+    if (!c->negatives)
+        all += add_near_misses(sequence, group, sampler, c, index);
     out->inputs = pack(a, sampler->dataset, sequence, all, wrap);
     out->group = group;
 }

@@ -2,7 +2,8 @@
  * and its number, so that nothing is materialised.
  *
  *   contrastive  pairs of different members of a cluster; every vector of another cluster in the
- *                batch is a negative, or, with own negatives, so many drawn for each pair
+ *                batch is a negative, and so are near misses that a share of these bring along; or,
+ *                with own negatives, so many drawn for each pair
  *   simcse       one sequence twice, told apart by dropout alone; all others are negatives
  *   triplet      a pair and negatives of its own; so siamese
  *   histogram    as contrastive
@@ -36,13 +37,14 @@ struct examples_config {
     enum objective_kind objective;
     enum target_kind target; /* of pairs: which is the second */
     size_t batch;            /* examples */
+    double near_misses;      /* contrastive: share of a batch's expressions that bring one along */
     size_t negatives;        /* of each example's own; 0: those of the batch (contrastive,
                               * histogram) */
 };
 
 struct examples {
     /* seq2seq: the inputs. Else anchors, their positives, their negatives (those of the first
-     * anchor first). */
+     * anchor first) or near misses. */
     struct nn_sequences inputs;
     /* Contrastive: of each input, which are no negatives of each other; with own negatives, whose
      * they are. */

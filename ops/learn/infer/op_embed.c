@@ -91,12 +91,13 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     out.text = b->text;
     out.n_text = b->n_text;
     out.source_id = b->source_id;
+    out.class_id = b->class_id;
     return err_up(e, op_emit(NULL, ctx, "embeddings", &out.base, e));
 }
 
 const struct op op_embed = {
     .name = "embed",
-    .version = 11,
+    .version = 12,
     .node = OP_MAP,
     .numerics = true,
     .doc = "Computes the vectors of each token batch with the model of a checkpoint.",

@@ -1,13 +1,12 @@
 /* Objectives that compare vectors. Scores are cosines divided by the temperature.
  *
  *   InfoNCE     for each of the 2B vectors of B pairs the cross entropy of its positive against all
- *               vectors of other clusters, as in SimCLR; with K negatives of its own, for each
- *               anchor that of its positive against these
- *   triplet     the mean of max(0, margin - score of the positive + score of the negative)
- *   siamese     the mean of max(0, margin - score) over positives and of max(0, margin + score)
- *               over negatives; both hinges may be squared
- *   histogram   how likely a negative's score is above a positive's, by the histograms of all
- *               scores: the only loss whose rows depend on each other
+ *               vectors of other clusters and all near misses, as in SimCLR; with K negatives of
+ * its own, for each anchor that of its positive against these triplet     the mean of max(0, margin
+ * - score of the positive + score of the negative) siamese     the mean of max(0, margin - score)
+ * over positives and of max(0, margin + score) over negatives; both hinges may be squared histogram
+ * how likely a negative's score is above a positive's, by the histograms of all scores: the only
+ * loss whose rows depend on each other
  */
 #include "ops/learn/train/objective.h"
 
@@ -33,7 +32,7 @@ static void lay_out_loss(struct trainer *t, struct gpu_layout *in, struct gpu_la
 {
     struct contrastive *c = &t->c;
     size_t n = t->batch.inputs.n, d = t->model->config.d_model;
-    c->rows = own_negatives(t) ? t->config.examples.batch : n;
+    c->rows = own_negatives(t) ? t->config.examples.batch : 2 * t->config.examples.batch;
     c->scored = t->config.swap ? 2 * c->rows : c->rows; /* positives follow the anchors */
     c->vectors = gpu_carve_floats(l, n * d);
     c->units = gpu_carve_floats(l, n * d);

@@ -9,6 +9,9 @@ static const struct op_port inputs[] = {
     {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "What to train on: clusters of sequences."},
     {"vocabulary", KIND_VOCABULARY, OP_ONE, .doc = "Of the batches."},
     {"valid", KIND_TOKEN_BATCH, OP_COLLECTION, true, "Clusters to validate on."},
+    {"near_misses", KIND_TOKEN_BATCH, OP_COLLECTION, true,
+     "contrastive, without `negatives`: pairs of a member of a cluster and a near miss of it, from "
+     "`near-misses` by `tokenize-exercises`."},
     {"init", KIND_CHECKPOINT, OP_ONE, true,
      "A model whose weights are the initial ones, of the same architecture (except pooling) and "
      "vocabulary. Its optimizer state and step are not used."},
@@ -31,8 +34,11 @@ static void release(void *state)
     free(s);
 }
 
+typedef enum err_code dataset_adder(struct dataset *d, const Eqloom__TokenBatch *batch,
+                                    uint32_t vocabulary, uint32_t max_length, struct err *e);
+
 static enum err_code load_batches(struct dataset *d, const struct nn_config *c, const char *role,
-                                  struct op_ctx *ctx, struct err *e)
+                                  dataset_adder *add, struct op_ctx *ctx, struct err *e)
 {
     struct digest vocabulary = op_input_id(ctx, "vocabulary", 0);
     struct arena work = {0};
@@ -52,7 +58,7 @@ static enum err_code load_batches(struct dataset *d, const struct nn_config *c, 
             code = err_fail(e, ERR_INPUT,
                             "%s: element %" PRIu64 " was made with another vocabulary", role, i);
         else
-            code = err_up(e, dataset_add(d, b, c->vocabulary, nn_config_room(c), e));
+            code = err_up(e, add(d, b, c->vocabulary, nn_config_room(c), e));
     }
     arena_free(&work);
     return code;
@@ -66,10 +72,24 @@ static enum err_code load_validation(struct train_shared *s, struct op_ctx *ctx,
         return err_fail(e, ERR_INPUT, "patience needs the input 'valid', and clusters in it");
     if (!s->validates)
         return OK;
-    enum err_code code = load_batches(&s->valid, &s->model->config, "valid", ctx, e);
+    enum err_code code = load_batches(&s->valid, &s->model->config, "valid", dataset_add, ctx, e);
     if (!code)
         code = train_enough(&s->valid, ctx, "valid", e);
     return err_up(e, code);
+}
+
+static enum err_code load_near_misses(struct train_shared *s, struct op_ctx *ctx, struct err *e)
+{
+    struct examples_config c = train_trainer(ctx).examples;
+    if (!op_count(ctx, "near_misses"))
+        return OK;
+    if (c.objective != OBJECTIVE_CONTRASTIVE || c.negatives)
+        return err_fail(e, ERR_INPUT,
+                        "the input 'near_misses' needs objective contrastive, without 'negatives'");
+    enum err_code code = err_up(e, load_batches(&s->dataset, &s->model->config, "near_misses",
+                                                dataset_add_near_misses, ctx, e));
+    dataset_order_near_misses(&s->dataset);
+    return code;
 }
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
@@ -85,10 +105,12 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     struct nn_config c = train_model(ctx, (uint32_t)v->n_tokens);
     if ((code = err_up(e, nn_model_new(&s->model, &s->arena, &c, e))))
         goto out;
-    if ((code = err_up(e, load_batches(&s->dataset, &c, "batches", ctx, e))))
+    if ((code = err_up(e, load_batches(&s->dataset, &c, "batches", dataset_add, ctx, e))))
         goto out;
     size_t related = (size_t)op_int(ctx, "related");
     if (related > 1 && (code = err_up(e, dataset_relate(&s->dataset, related, c.vocabulary, e))))
+        goto out;
+    if ((code = err_up(e, load_near_misses(s, ctx, e))))
         goto out;
     code = load_validation(s, ctx, e);
 out:

@@ -41,6 +41,9 @@ const struct op_param train_params[] = {
      "contrastive, histogram, with negatives=0: hard negatives. Batches are made of groups of so "
      "many "
      "clusters that use similar tokens; divides `batch`."},
+    {"near_share", OP_REAL, "0.5", NULL, 0, 1,
+     "With the input `near_misses`: the share of a step's expressions that bring a near miss of "
+     "theirs along, a negative for all of the step beside those of the batch."},
     {"target", OP_ENUM, "any", "any|shortest",
      .doc = "The second of a pair (seq2seq: what the decoder is to write): any other member of the "
             "cluster, or always the shortest; of equally long ones, the first by token numbers."},
@@ -176,6 +179,8 @@ struct trainer_config train_trainer(const struct op_ctx *ctx)
         .examples = {.objective = objective,
                      .batch = (size_t)op_int(ctx, "batch"),
                      .target = (enum target_kind)choice(ctx, "target", "any|shortest"),
+                     .near_misses =
+                         objective == OBJECTIVE_CONTRASTIVE ? op_real(ctx, "near_share") : 0,
                      .negatives = negatives(ctx, objective)},
         .temperature = has_temperature(objective) ? op_real(ctx, "temperature") : 1,
         .margin = op_real(ctx, "margin"),
@@ -288,10 +293,10 @@ enum err_code train_enough(const struct dataset *d, const struct op_ctx *ctx, co
 /* The parameters that all steps depend on: not those of the model, which nn_config_text has, nor of
  * the schedule and of validation. */
 static const char *const steps_params[] = {
-    "objective", "dropout",   "temperature",  "negatives", "related",
-    "target",    "margin",    "hinge",        "swap",      "label_smoothing",
-    "batch",     "optimizer", "weight_decay", "beta1",     "beta2",
-    "eps",       "clip",      "log_every",    NULL};
+    "objective",  "dropout", "temperature", "negatives",    "related",
+    "target",     "margin",  "hinge",       "swap",         "label_smoothing",
+    "near_share", "batch",   "optimizer",   "weight_decay", "beta1",
+    "beta2",      "eps",     "clip",        "log_every",    NULL};
 
 enum err_code train_segment(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
                             struct err *e)

@@ -141,6 +141,37 @@ static void test_seeds(void **state)
     arena_free(&a);
 }
 
+/* Each differs from the whole cluster, and from what it was made of by one alteration; a member
+ * that is no member, and none that cannot be altered, gets none. */
+static void test_near_misses(void **state)
+{
+    struct arena a = {0};
+    struct near_miss_options o = {.members = SQUARES - 1, .each = 3, .points = 8};
+    struct rng r = rng_new(2, 0), again = rng_new(2, 0);
+    Eqloom__Exercise x, y;
+    const Eqloom__Cluster *c = cluster_of(&a, "", squares, SQUARES);
+    assert_int_equal(near_misses_draw(&x, &a, c, &o, &r, NULL), OK);
+    assert_int_equal(near_misses_draw(&y, &a, c, &o, &again, NULL), OK);
+    assert_int_equal(x.n_terms, 2 * (SQUARES - 1) * 3);
+    assert_int_equal(y.n_terms, x.n_terms);
+    struct expr seed = prefix_term(&a, &lang_calculus, squares[0]);
+    for (size_t i = 0; i < x.n_terms; i += 2) {
+        const Eqloom__ExerciseTerm *of = x.terms[i], *miss = x.terms[i + 1];
+        struct expr altered = prefix_term(&a, &lang_calculus, miss->prefix);
+        assert_false(of->wrong);
+        assert_true(miss->wrong && miss->reason[0]);
+        assert_int_equal(miss->like, i);
+        assert_true(differs(&a, &seed, &altered));
+        assert_string_equal(miss->prefix, y.terms[i + 1]->prefix);
+        for (size_t k = 1; k < i; k += 2)
+            assert_string_not_equal(miss->prefix, x.terms[k]->prefix);
+    }
+    static const char *const bare[] = {"x"};
+    assert_int_equal(near_misses_draw(&x, &a, cluster_of(&a, "", bare, 1), &o, &r, NULL), OK);
+    assert_int_equal(x.n_terms, 0);
+    arena_free(&a);
+}
+
 /* Members that are all alike, members that are defined nowhere, and one alone. */
 static void test_no_question(void **state)
 {
@@ -191,9 +222,10 @@ static void test_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_claims), cmocka_unit_test(test_boolean),
-        cmocka_unit_test(test_seeds),  cmocka_unit_test(test_no_question),
-        cmocka_unit_test(test_memory), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_claims),      cmocka_unit_test(test_boolean),
+        cmocka_unit_test(test_seeds),       cmocka_unit_test(test_near_misses),
+        cmocka_unit_test(test_no_question), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, balls_clean);
 }

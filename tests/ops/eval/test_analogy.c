@@ -42,7 +42,7 @@ static void check(const struct language *lang, const char *const terms[4], const
     struct err e = {0};
     struct vectors v;
     struct analogy_answer answer;
-    struct analogy_rules how = {lang, 8, MOST};
+    struct analogy_rules how = {lang, 8, MOST, false};
     struct analogy x = analogy_of(&a, &v, terms, pool, n);
     if (analogy_find(&answer, &a, &x, &v, &how, &e))
         fail_msg("%s", e.message);
@@ -76,6 +76,27 @@ static void test_inputs_are_passed_over(void **state)
                                  {"* sin x sin x", 0.7F},
                                  {"cos x", 0.6F}};
     check(&lang_calculus, squares, pool, 5, 1, "* sin x sin x");
+}
+
+/* E-Gen's: what equals y2 or x2 is no answer, y2 as it is written is; forms of x1 and y1 are wrong.
+ */
+static void test_by_text(void **state)
+{
+    const struct given pool[] = {{"sin x", 1},
+                                 {"/ 1 csc x", 0.95F},
+                                 {"* sin x sin x", 0.9F},
+                                 {"* x x", 0.8F},
+                                 {"pow sin x 2", 0.7F}};
+    struct arena a = {0};
+    struct vectors v;
+    struct analogy_answer answer;
+    struct analogy_rules how = {&lang_calculus, 8, MOST, true};
+    struct analogy x = analogy_of(&a, &v, squares, pool, 5);
+    assert_int_equal(analogy_find(&answer, &a, &x, &v, &how, NULL), OK);
+    assert_string_equal(v.text[answer.found[0]], "* x x");
+    assert_string_equal(v.text[answer.found[1]], "pow sin x 2");
+    assert_int_equal(answer.rank, 2);
+    arena_free(&a);
 }
 
 static void test_wrong_ones_come_first(void **state)
@@ -114,7 +135,7 @@ static void test_no_aim(void **state)
     struct arena a = {0};
     struct vectors v;
     struct analogy_answer answer;
-    struct analogy_rules how = {&lang_calculus, 8, MOST};
+    struct analogy_rules how = {&lang_calculus, 8, MOST, false};
     struct analogy x = analogy_of(&a, &v, squares, &(struct given){"* sin x sin x", 1}, 1);
     memcpy(vectors_at(&v, 1), vectors_at(&v, 0), 3 * sizeof(float));
     memset(vectors_at(&v, 2), 0, 3 * sizeof(float));
@@ -131,7 +152,7 @@ static void test_unreadable(void **state)
     struct err e = {0};
     struct vectors v;
     struct analogy_answer answer;
-    struct analogy_rules how = {&lang_calculus, 8, MOST};
+    struct analogy_rules how = {&lang_calculus, 8, MOST, false};
     struct analogy x = analogy_of(&a, &v, squares, &(struct given){"sin sin", 1}, 1);
     assert_int_equal(analogy_find(&answer, &a, &x, &v, &how, &e), ERR_INPUT);
     arena_free(&a);
@@ -140,13 +161,10 @@ static void test_unreadable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_aim),
-        cmocka_unit_test(test_inputs_are_passed_over),
-        cmocka_unit_test(test_wrong_ones_come_first),
-        cmocka_unit_test(test_too_far),
-        cmocka_unit_test(test_answer_equals_input),
-        cmocka_unit_test(test_normal_forms),
-        cmocka_unit_test(test_no_aim),
+        cmocka_unit_test(test_aim),          cmocka_unit_test(test_inputs_are_passed_over),
+        cmocka_unit_test(test_by_text),      cmocka_unit_test(test_wrong_ones_come_first),
+        cmocka_unit_test(test_too_far),      cmocka_unit_test(test_answer_equals_input),
+        cmocka_unit_test(test_normal_forms), cmocka_unit_test(test_no_aim),
         cmocka_unit_test(test_unreadable),
     };
     return cmocka_run_group_tests(tests, NULL, balls_clean);

@@ -238,37 +238,87 @@ static int slow_compare(const void *x, const void *y)
     return (si < sj) - (si > sj);
 }
 
-static void test_precision_equals_sorting(void **state)
+/* By sorting; the first `queries` vectors are asked. */
+static void check_precision(const struct vectors *v, uint32_t queries,
+                            enum retrieval_divisor divisor)
 {
     struct arena a = {0};
-    struct vectors v = clouds(&a, 11, 6, 5, 0.8);
-    vectors_normalize(&v);
     struct retrieval r, slow = {0};
-    assert_int_equal(retrieval_measure(&r, &a, &v, NULL, NULL, NULL, NULL, NULL), OK);
-    slow_vectors = &v;
-    for (uint32_t q = 0; q < v.n; q++) {
-        uint32_t order[200], n = 0, hits = 0, size = 0;
-        for (uint32_t i = 0; i < v.n; i++) {
-            size += i != q && v.cluster[i] == v.cluster[q];
+    struct retrieval_options how = {.queries = queries, .divisor = divisor};
+    assert_int_equal(retrieval_measure(&r, &a, v, &how, NULL, NULL, NULL, NULL), OK);
+    assert_int_equal(r.queries, queries);
+    slow_vectors = v;
+    for (uint32_t q = 0; q < queries; q++) {
+        uint32_t order[200], n = 0, hits = 0, size = divisor == RETRIEVAL_CLUSTER;
+        for (uint32_t i = 0; i < v->n; i++) {
+            size += i != q && v->cluster[i] == v->cluster[q];
             if (i != q)
                 order[n++] = i;
         }
         slow_query = q;
         qsort(order, n, sizeof *order, slow_compare);
         for (uint32_t k = 0; k < n; k++) {
-            bool hit = v.cluster[order[k]] == v.cluster[q];
+            bool hit = v->cluster[order[k]] == v->cluster[q];
+            uint32_t by = size < k + 1 && divisor != RETRIEVAL_K ? size : k + 1;
             if (hit && !hits)
-                slow.mrr += 1.0 / (k + 1) / v.n;
+                slow.mrr += 1.0 / (k + 1) / queries;
             hits += hit;
             for (int c = 0; c < RETRIEVAL_CUTS; c++)
                 if (retrieval_cuts[c] == k + 1)
-                    slow.precision[c] += (double)hits / (size < k + 1 ? size : k + 1) / v.n;
+                    slow.precision[c] += (double)hits / by / queries;
         }
     }
     assert_true(slow.precision[1] > 0.2 && slow.precision[1] < 0.95);
     for (int c = 0; c < RETRIEVAL_CUTS; c++)
         assert_true(fabs(r.precision[c] - slow.precision[c]) < 1e-9);
     assert_true(fabs(r.mrr - slow.mrr) < 1e-9);
+    arena_free(&a);
+}
+
+static void test_precision_equals_sorting(void **state)
+{
+    struct arena a = {0};
+    struct vectors v = clouds(&a, 11, 6, 5, 0.8);
+    vectors_normalize(&v);
+    for (int divisor = RETRIEVAL_OTHERS; divisor <= RETRIEVAL_K; divisor++) {
+        check_precision(&v, v.n, (enum retrieval_divisor)divisor);
+        check_precision(&v, v.n / 3, (enum retrieval_divisor)divisor);
+    }
+    arena_free(&a);
+}
+
+/* Four in a row: three of one class, the last alone; one query. By hand. */
+static void test_score_of_eqnet(void **state)
+{
+    struct arena a = {0};
+    float x[4][VECTOR_LANES] = {{1, 0}, {0.9F, 0.435889894F}, {0, 1}, {0.8F, 0.6F}};
+    uint32_t cluster[] = {0, 0, 0, 1};
+    const char *text[] = {"", "", "", ""};
+    struct vectors v = {4, 2, VECTOR_LANES, x[0], cluster, 2, text};
+    struct retrieval r;
+    /* Nearest to the first: its own, the other, its own. */
+    const double hits[] = {1, 2}, by[3][2] = {{1, 2}, {1, 3}, {1, 5}};
+    for (int divisor = RETRIEVAL_OTHERS; divisor <= RETRIEVAL_K; divisor++) {
+        struct retrieval_options how = {.queries = 1, .divisor = (enum retrieval_divisor)divisor};
+        assert_int_equal(retrieval_measure(&r, &a, &v, &how, NULL, NULL, NULL, NULL), OK);
+        for (int k = 0; k < 2; k++) /* score_1, score_5 */
+            assert_true(fabs(r.precision[k] - hits[k] / by[divisor][k]) < 1e-12);
+    }
+    arena_free(&a);
+}
+
+static void test_copies_are_dropped(void **state)
+{
+    struct arena a = {0};
+    float x[5][VECTOR_LANES] = {{1}, {2}, {3}, {4}, {5}};
+    uint32_t cluster[] = {0, 1, 1, 0, 1};
+    const char *text[] = {"sin x", "cos x", "sin x", "sin x", ""};
+    struct vectors v = {5, 1, VECTOR_LANES, x[0], cluster, 2, text};
+    vectors_drop_copies(&v,
+                        2); /* the last sin x is the first again; that of the other class is not */
+    assert_int_equal(v.n, 4);
+    assert_true(vectors_at(&v, 2)[0] == 3 && vectors_at(&v, 3)[0] == 5);
+    assert_int_equal(v.cluster[3], 1);
     arena_free(&a);
 }
 
@@ -390,6 +440,8 @@ int main(void)
         cmocka_unit_test(test_assignments_equal_brute_force),
         cmocka_unit_test(test_separated_clouds_are_found),
         cmocka_unit_test(test_kmeans_equals_the_slow_one),
+        cmocka_unit_test(test_score_of_eqnet),
+        cmocka_unit_test(test_copies_are_dropped),
         cmocka_unit_test(test_precision_equals_sorting),
         cmocka_unit_test(test_ranking_error_equals_counting),
         cmocka_unit_test(test_threads_change_nothing),

@@ -83,6 +83,28 @@ static void test_one_node_changes(void **state)
     assert_true(drawn > 1000 && numbers > 100);
 }
 
+/* Operands change their places half of the time, where that changes something. */
+static void test_exchanged_operands(void **state)
+{
+    struct arena a = {0};
+    struct rng r = rng_new(8, 0);
+    struct expr x = prefix_term(&a, lang_by_name(""), "- sin x pow x + x 1");
+    struct expr whole = prefix_term(&a, lang_by_name(""), "- pow x + x 1 sin x");
+    struct expr power = prefix_term(&a, lang_by_name(""), "- sin x pow + x 1 x");
+    size_t count[3] = {0};
+    for (int round = 0; round < 5000; round++) {
+        struct expr y;
+        assert_true(near_miss_draw(&y, &a, &x, NEAR_MISS_ARGUMENTS, &r));
+        int which = expr_equal(&y, &whole) ? 1 : expr_equal(&y, &power) ? 2 : 0;
+        if (!which)
+            difference(&x, &y);
+        count[which]++;
+    }
+    assert_in_range(count[1], 400, 600); /* one node of five, half of the time */
+    assert_in_range(count[2], 400, 600);
+    arena_free(&a);
+}
+
 /* All nodes that can be altered are, about equally often. */
 static void test_every_node_has_its_turn(void **state)
 {
@@ -174,9 +196,9 @@ static void test_equality(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_node_changes), cmocka_unit_test(test_every_node_has_its_turn),
-        cmocka_unit_test(test_nothing_to_alter), cmocka_unit_test(test_declared_operators),
-        cmocka_unit_test(test_equality),
+        cmocka_unit_test(test_exchanged_operands),      cmocka_unit_test(test_one_node_changes),
+        cmocka_unit_test(test_every_node_has_its_turn), cmocka_unit_test(test_nothing_to_alter),
+        cmocka_unit_test(test_declared_operators),      cmocka_unit_test(test_equality),
     };
     return cmocka_run_group_tests(tests, NULL, balls_clean);
 }

@@ -85,7 +85,7 @@ const char *op_string(const struct op_ctx *ctx, const char *name)
 
 uint64_t op_count(struct op_ctx *ctx, const char *role)
 {
-    if (strcmp(role, "init") == 0)
+    if (strcmp(role, "init") == 0 || strcmp(role, "near_misses") == 0)
         return 0;
     return strcmp(role, "batches") == 0 ? CLUSTERS : strcmp(role, "valid") == 0 ? ctx->valid : 1;
 }

@@ -13,6 +13,9 @@ static const struct nn_sequences sequences = {tokens, offset, 6};
 /* The second and third pairs are of one cluster: no negatives of each other. */
 static const uint32_t group[] = {0, 1, 1, 0, 1, 1};
 
+/* Two pairs, and two near misses. */
+static const uint32_t with_near_misses[] = {0, 1, 0, 1, UINT32_MAX, UINT32_MAX - 1};
+
 /* As targets. */
 static const uint32_t more[] = {9, 3, 3, 10, 8, 5, 6, 7, 7, 4};
 static const uint32_t more_offset[] = {0, 2, 3, 6, 7, 9, 10};
@@ -57,7 +60,8 @@ static double loss_of_vectors(const double *vectors, size_t d, const struct trai
     case OBJECTIVE_AUTOENCODE: break;
     }
     return negatives ? ref_own_negatives(vectors, anchors, negatives, d, how->temperature)
-                     : ref_info_nce(vectors, 6, d, group, how->temperature);
+                     : ref_info_nce(vectors, 2 * anchors, 6, d,
+                                    anchors == 2 ? with_near_misses : group, how->temperature);
 }
 
 static double loss_of(void *arg, const double *w)
@@ -84,8 +88,11 @@ static void check_model(const struct nn_config *c, const struct trainer_config *
     struct trainer *t;
     struct step_result r;
     static const uint32_t owner[] = {0, 1, 0, 1, 0, 1};
-    struct examples x = {
-        .inputs = sequences, .group = how->examples.negatives ? owner : group, .targets = targets};
+    struct examples x = {.inputs = sequences,
+                         .group = how->examples.negatives    ? owner
+                                  : how->examples.batch == 2 ? with_near_misses
+                                                             : group,
+                         .targets = targets};
     assert_int_equal(nn_model_new(&m, &a, c, NULL), OK);
     struct setting setting = {m, how};
     assert_int_equal(gpu_open_cpu(&d, NULL, NULL, NULL), OK);
@@ -145,6 +152,15 @@ static void test_contrastive(void **state)
 {
     struct trainer_config how = {.examples = {.batch = 3}, .temperature = 0.5};
     for (int i = 0; i < 8; i++) {
+        struct nn_config c = model_number(i);
+        check_model(&c, &how);
+    }
+}
+
+static void test_near_misses(void **state)
+{
+    struct trainer_config how = {.examples = {.batch = 2, .near_misses = 1}, .temperature = 0.5};
+    for (int i = 0; i < 2; i++) {
         struct nn_config c = model_number(i);
         check_model(&c, &how);
     }
@@ -226,7 +242,8 @@ static void check_dropout(const struct nn_config *c, enum objective_kind objecti
     struct nn_model *m;
     struct gpu_device *d;
     struct step_result r;
-    struct trainer_config how = {.examples = {.objective = objective, .batch = 6},
+    size_t batch = objective == OBJECTIVE_SEQ2SEQ ? 6 : 3;
+    struct trainer_config how = {.examples = {.objective = objective, .batch = batch},
                                  .temperature = 0.5,
                                  .dropout = 0.3,
                                  .seed = 4};
@@ -278,6 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_contrastive), cmocka_unit_test(test_own_negatives),
         cmocka_unit_test(test_margins),     cmocka_unit_test(test_histogram),
-        cmocka_unit_test(test_seq2seq),     cmocka_unit_test(test_dropout)};
+        cmocka_unit_test(test_seq2seq),     cmocka_unit_test(test_dropout),
+        cmocka_unit_test(test_near_misses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,12 +50,12 @@ static void test_segment_keys(void **state)
                           " schedule=step decay_every=500 decay_factor=0.3", 3));
     assert_false(same_key(" schedule=step decay_every=500", " schedule=constant", 3));
     static const char *const matters[] = {
-        " lr=0.1",          " temperature=0.2", " dropout=0.1",     " batch=100",
-        " seed=3",          " weight_decay=0",  " clip=4",          " beta1=0.8",
-        " beta2=0.9",       " eps=1e-6",        " pooling=max",     " activation=gelu",
-        " layers=3",        " log_every=5",     " segment=100",     " valid_every=7",
-        " valid_batches=2", " patience=3",      " target=shortest", " optimizer=muon",
-        " negatives=2",     " related=2",       " objective=simcse"};
+        " lr=0.1",          " temperature=0.2", " dropout=0.1",      " batch=100",
+        " seed=3",          " weight_decay=0",  " clip=4",           " beta1=0.8",
+        " beta2=0.9",       " eps=1e-6",        " pooling=max",      " activation=gelu",
+        " layers=3",        " log_every=5",     " segment=100",      " valid_every=7",
+        " valid_batches=2", " patience=3",      " target=shortest",  " optimizer=muon",
+        " negatives=2",     " related=2",       " objective=simcse", " near_share=0.2"};
     for (size_t i = 0; i < sizeof matters / sizeof *matters; i++)
         assert_false(same_key(matters[i], "", 1));
     /* bf16 without units for it is f32. */

@@ -236,6 +236,57 @@ static void test_equal_members(void **state)
     dataset_free(&d);
 }
 
+/* Near misses: a share of the time, of the sequence itself, each in its turn, wherever they stand.
+ */
+static void test_near_misses(void **state)
+{
+    enum { DRAWS = 6000 };
+    uint32_t members[] = {5, 6, 7}, at[] = {0, 1, 2, 3}, cluster[] = {0, 0, 0};
+    uint32_t pairs[] = {5, 9, 6, 8, 5, 10, 5, 11}, of[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    uint32_t turned[] = {5, 11, 5, 10, 6, 8, 5, 9}, every[8] = {0};
+    Eqloom__TokenBatch b, near, other;
+    struct dataset d = {0}, e = {0};
+    struct example_sampler x, y;
+    toy_view(&b, members, at, cluster, 3);
+    toy_view(&near, pairs, of, every, 8);
+    toy_view(&other, turned, of, every, 8);
+    assert_int_equal(dataset_add(&d, &b, 12, 2, NULL), OK);
+    assert_int_equal(dataset_add_near_misses(&d, &near, 12, 2, NULL), OK);
+    assert_int_equal(dataset_add_near_misses(&e, &other, 12, 2, NULL), OK);
+    assert_int_equal(dataset_add(&e, &b, 12, 2, NULL), OK);
+    dataset_order_near_misses(&d);
+    dataset_order_near_misses(&e);
+    assert_int_equal(d.clusters, 1);
+    example_sampler_init(&x, &d, 4, 1);
+    example_sampler_init(&y, &e, 4, 1);
+    size_t drawn[12] = {0};
+    for (uint64_t k = 0; k < DRAWS; k++) {
+        uint32_t s, t;
+        bool there = example_sampler_near_miss(&s, &x, 0, k, 0.5);
+        assert_int_equal(there, example_sampler_near_miss(&t, &y, 8, k, 0.5));
+        assert_false(example_sampler_near_miss(&t, &x, 2, k, 1));
+        assert_false(example_sampler_near_miss(&t, &x, 0, k, 0));
+        assert_true(example_sampler_near_miss(&t, &x, 1, k, 1));
+        assert_int_equal(d.tokens[d.offset[t]], 8);
+        if (!there)
+            continue;
+        assert_true(example_sampler_near_miss(&t, &y, 8, k, 0.5));
+        assert_int_equal(d.tokens[d.offset[s]], e.tokens[e.offset[t]]);
+        drawn[d.tokens[d.offset[s]]]++;
+    }
+    for (size_t i = 9; i < 12; i++) /* 1000 expected; deviation 29 */
+        assert_in_range(drawn[i], 880, 1120);
+    assert_int_equal(drawn[8], 0);
+    near.n_cluster = 7;
+    near.n_offset = 8;
+    near.n_tokens = 7;
+    assert_int_equal(dataset_add_near_misses(&d, &near, 12, 2, NULL), ERR_INPUT);
+    example_sampler_free(&x);
+    example_sampler_free(&y);
+    dataset_free(&d);
+    dataset_free(&e);
+}
+
 /* Sequences that say the same, and clusters that begin with the same one, share a batch as seldom
  * as others: there they would be negatives of each other. */
 static void test_equal_things(void **state)
@@ -277,10 +328,15 @@ static void test_equal_things(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs),         cmocka_unit_test(test_related_clusters),
-        cmocka_unit_test(test_few_clusters),  cmocka_unit_test(test_negatives_and_sequences),
-        cmocka_unit_test(test_stable_draws),  cmocka_unit_test(test_stable_members),
-        cmocka_unit_test(test_equal_members), cmocka_unit_test(test_equal_things),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_related_clusters),
+        cmocka_unit_test(test_near_misses),
+        cmocka_unit_test(test_few_clusters),
+        cmocka_unit_test(test_negatives_and_sequences),
+        cmocka_unit_test(test_stable_draws),
+        cmocka_unit_test(test_stable_members),
+        cmocka_unit_test(test_equal_members),
+        cmocka_unit_test(test_equal_things),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
