@@ -16,6 +16,10 @@ static const struct op_param params[] = {
      "of: clusters. SemVec's rule: a cluster of one member, or of more than this many times the "
      "mean number, is not held out; of the others as many are, to the cluster, as valid and test "
      "say of all. 0: no such rule."},
+    {"test_clusters", OP_INT, "0", NULL, 0, 1e9,
+     "of: clusters. So many are held out instead of a fraction; 0: `test` says how many."},
+    {"test_members", OP_INT, "1", NULL, 1, 1e6,
+     "With test_clusters: those of fewer members are not held out."},
     {"seed", OP_INT, "0", NULL, 0, 0, "Chooses another split."},
     {NULL},
 };
@@ -73,6 +77,8 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
                         test);
     if (op_real(ctx, "largest") > 0 && of_members(ctx))
         return err_fail(e, ERR_INPUT, "'largest' is of clusters");
+    if (op_int(ctx, "test_clusters") > 0 && (of_members(ctx) || op_real(ctx, "largest") > 0))
+        return err_fail(e, ERR_INPUT, "'test_clusters' is of clusters, without 'largest'");
     return OK;
 }
 
@@ -126,6 +132,24 @@ static void hold_out(struct place *places, size_t n, double largest, double vali
     qsort(places, n, sizeof *places, compare_clusters);
 }
 
+/* The lowest places of clusters that are large enough; nothing else by `test`. */
+static enum err_code hold_out_number(struct place *places, size_t n, size_t number, uint32_t least,
+                                     struct err *e)
+{
+    size_t left = number;
+    qsort(places, n, sizeof *places, compare_places);
+    for (size_t i = 0; i < n; i++) {
+        bool held = left && places[i].members >= least;
+        left -= held;
+        if (held || places[i].part == SPLIT_TEST)
+            places[i].part = held ? SPLIT_TEST : SPLIT_TRAIN;
+    }
+    qsort(places, n, sizeof *places, compare_clusters);
+    return left ? err_fail(e, ERR_INPUT, "%zu clusters of at least %u members are too few for %zu",
+                           number - left, least, number)
+                : OK;
+}
+
 static enum err_code split_clusters(size_t counts[SPLIT_PARTS], struct op_ctx *ctx, size_t n,
                                     struct err *e)
 {
@@ -135,6 +159,9 @@ static enum err_code split_clusters(size_t counts[SPLIT_PARTS], struct op_ctx *c
         return err_up(e, code);
     if (op_real(ctx, "largest") > 0)
         hold_out(places, n, op_real(ctx, "largest"), op_real(ctx, "valid"), op_real(ctx, "test"));
+    if (op_int(ctx, "test_clusters") > 0)
+        code = err_up(e, hold_out_number(places, n, (size_t)op_int(ctx, "test_clusters"),
+                                         (uint32_t)op_int(ctx, "test_members"), e));
     for (size_t i = 0; i < n && !code; i++) {
         counts[places[i].part]++;
         code = op_pass(ctx, split_names[places[i].part], "clusters", i, e);

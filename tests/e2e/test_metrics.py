@@ -66,6 +66,8 @@ nodes:
   test-tokens: {op: tokenize, clusters: parts.test, vocabulary: vocabulary}
   all-vectors:  {op: tfidf, batches: all-tokens, fit: all-tokens}
   test-vectors: {op: tfidf, batches: test-tokens, fit: all-tokens}
+  held: {op: split, clusters: classes, valid: 0.1, test_clusters: 9, test_members: 5, seed: 1}
+  held-tokens: {op: tokenize, clusters: held.test, vocabulary: vocabulary, min_members: 2, max_members: 5}
   plain: {op: evaluate, embeddings: test-vectors}
   e-gen: {op: evaluate, embeddings: test-vectors, divisor: k}
   score: {op: evaluate, embeddings: test-vectors, pool: all-vectors, divisor: cluster}
@@ -127,6 +129,22 @@ nodes:
         """Neighbours among all expressions of the set; the query counts in its class."""
         figures = self.check("score", self.all, lambda k, positives: min(k, positives + 1))
         self.assertEqual(figures["pool"] + figures["sequences"], len(self.all))
+
+    def members(self, node, field):
+        lines = self.p.eqloom("export", f"metrics/{node}", "-f", "jsonl", "-o", "-").out.splitlines()
+        return [json.loads(line)[field] for line in lines]
+
+    def test_so_many_are_held_out(self):
+        held = self.members("held.test", "members")
+        self.assertEqual(len(held), 9)
+        self.assertGreaterEqual(min(map(len, held)), 5)
+        parts = [self.members(f"held{part}", "seed") for part in ("", ".valid", ".test")]
+        seeds = [seed["prefix"] for part in parts for seed in part]
+        self.assertEqual(sorted(seeds), sorted(set(seeds)))
+        self.assertEqual(len(seeds), len(self.members("classes", "seed")))
+        sizes = [len(texts) for texts in self.members("held-tokens", "text")]
+        self.assertTrue(set(sizes) <= {2, 3, 4, 5} and len(set(sizes)) > 1, sizes)
+        self.p.eqloom("run", "metrics.yaml", "held", "--set", "held.test_clusters=9999", expect=1)
 
     @unittest.skipUnless(has_oracle(), f"{PYTHON} has no scikit-learn and scipy")
     def test_scikit_learn(self):
