@@ -79,6 +79,9 @@ static enum err_code take_in(struct errand *x, const struct digest *key, struct 
             *e = bad;
         return err_up(e, code);
     }
+    const uint64_t *found = digest_map_get(&x->by_key, key);
+    if (code && found)
+        x->blocks[*found].damaged = true;
     if (code)
         progress_note(s->progress, "%s: %s", node_of(x)->name, bad.message);
     else {
@@ -158,6 +161,7 @@ static enum err_code block_died(struct errand *x, struct block *b, const struct 
                   node_of(x)->name, b->id, how, worker_said(x, b));
     b->state = BLOCK_WAITS;
     b->gone_ns = 0;
+    b->damaged = false;
     x->n_sent--;
     x->n_waiting++;
     return OK;
@@ -184,7 +188,7 @@ static enum err_code find_dead(struct errand *x, const struct slurm_job *jobs, s
         if (!b->gone_ns)
             b->gone_ns = now;
         bool late = !job || !strcmp(job->state, "COMPLETED");
-        if (!late || now - b->gone_ns > GRACE_S * 1000000000ull)
+        if (!late || b->damaged || now - b->gone_ns > GRACE_S * 1000000000ull)
             code = block_died(x, b, job, e);
     }
     name_map_free(&by_id);

@@ -160,7 +160,7 @@ static enum err_code pack_block(struct errand *x, const struct digest *elements,
     char hex[DIGEST_HEX];
     struct pack_root root = {arena_printf(&x->w.arena, ERRAND_INPUT, (size_t)0, (size_t)0),
                              *elements};
-    struct pack_contents what = {.roots = &root, .n_roots = 1};
+    struct pack_contents what = {.roots = &root, .n_roots = 1, .fast = true};
     return err_up(e, write_pack(x, arena_printf(&x->w.arena, "%s.in", digest_hex(hex, key)), &what, e));
 }
 
@@ -233,7 +233,7 @@ enum err_code errand_pack_inputs(struct errand *x, struct err *e)
     for (size_t p = 0; p < n; p++)
         n_ids += r->inputs[p].n;
     struct pack_root *roots = arena_array(a, struct pack_root, n_ids + op_count_outputs(op) + 1);
-    struct pack_contents what = {.roots = roots};
+    struct pack_contents what = {.roots = roots, .fast = true};
     for (size_t p = op->node == OP_MAP; p < n; p++)
         for (size_t k = 0; k < r->inputs[p].n; k++)
             roots[what.n_roots++] =

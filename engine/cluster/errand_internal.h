@@ -12,6 +12,7 @@ struct block {
     uint64_t n; /* elements; of a chain: segments */
     enum { BLOCK_WAITS, BLOCK_SENT, BLOCK_DONE } state;
     unsigned attempts;
+    bool damaged;     /* what came back could not be taken in */
     const char *id;   /* of its job */
     uint64_t gone_ns; /* since when Slurm does not know it, or calls it complete; 0: it does */
 };

@@ -174,7 +174,7 @@ void away_finish(struct session *s)
         return;
     for (size_t i = 0; i < s->job->n_nodes; i++)
         failed |= s->nodes[i].phase == PHASE_DONE && s->nodes[i].state == NODE_FAILED;
-    if (w->n_ids && !slurm_list(&jobs, &n, &a, w->cluster.prefix, NULL)) {
+    if (!slurm_list(&jobs, &n, &a, w->cluster.prefix, NULL)) {
         const char **ids = arena_array(&a, const char *, n + 1);
         for (size_t i = 0; i < n; i++)
             if (!jobs[i].over)

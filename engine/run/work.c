@@ -107,6 +107,7 @@ static enum err_code write_pack(struct session *s, const struct work_order *o, s
         code = out_file_open(&file, &a, path_of(&a, o, ".pack" PART), e);
     if (!code) {
         parcel_contents(&what, &p);
+        what.fast = true;
         code = store_pack(&packed, s->store, file.f, &what, e);
         code = out_file_close(&file, code, e);
     }

@@ -20,6 +20,7 @@ struct packer {
     struct hasher *hasher;
     struct coder *coder;
     struct buf envelope;
+    enum effort effort;
     bool silent; /* records are only marked */
     struct digest_map marks;
     struct digest *stack;
@@ -53,7 +54,7 @@ static enum err_code put_record(struct packer *p, const struct digest *id, const
 {
     buf_clear(&p->envelope);
     enum err_code code =
-        envelope_write(&p->envelope, p->coder, EFFORT_HIGH, r->kind, r->payload, e);
+        envelope_write(&p->envelope, p->coder, p->effort, r->kind, r->payload, e);
     uint8_t head[1 + DIGEST_SIZE + 4] = {PACK_RECORD};
     memcpy(head + 1, id->bytes, DIGEST_SIZE);
     put_le(head + 1 + DIGEST_SIZE, p->envelope.len, 4);
@@ -194,6 +195,7 @@ enum err_code store_pack(struct pack_result *out, struct store *s, FILE *to,
                          const struct pack_contents *what, struct err *e)
 {
     struct packer p = {.store = s, .to = to, .hasher = hasher_new(), .coder = coder_new()};
+    p.effort = what->fast ? EFFORT_FAST : EFFORT_HIGH;
     enum err_code code = put_contents(&p, what, e);
     if (code == OK && fflush(to) != 0)
         code = err_fail(e, ERR_IO, "cannot write the pack: %s", strerror(errno));

@@ -27,6 +27,7 @@ struct pack_contents {
     size_t n_base;
     const struct digest *actions, *traces; /* keys; those that the store has come along */
     size_t n_actions, n_traces;
+    bool fast; /* for one journey: compressed as while a run waits */
 };
 
 enum err_code store_pack(struct pack_result *out, struct store *s, FILE *to,

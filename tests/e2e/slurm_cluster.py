@@ -39,10 +39,11 @@ class Cluster:
         self.dir.chmod(0o755)
         self.nodes = [f"n{i}" for i in range(nodes)]
         self.processes = {}
-        self.env = os.environ | {"SLURM_CONF": str(self.dir / "slurm.conf"), "PATH": PATH}
+        self.env = os.environ | {"SLURM_CONF": str(self.dir / "slurm.conf"), "PATH": PATH,
+                                 "TMPDIR": str(self.dir / "tmp")}
         ports = free_ports(nodes + 1)
         user, host = pwd.getpwuid(os.geteuid()).pw_name, socket.gethostname()
-        for folder in ("state", *(f"spool-{n}" for n in self.nodes)):
+        for folder in ("state", "tmp", *(f"spool-{n}" for n in self.nodes)):
             (self.dir / folder).mkdir()
         (self.dir / "munge.key").write_bytes(os.urandom(128))
         (self.dir / "munge.key").chmod(0o600)
@@ -56,13 +57,13 @@ class Cluster:
             f"SlurmctldLogFile={d}/slurmctld.log", f"SlurmdLogFile={d}/slurmd-%n.log",
             "ProctrackType=proctrack/linuxproc", "TaskPlugin=task/none",
             "SelectType=select/cons_tres", "SelectTypeParameters=CR_CPU_Memory",
-            "SwitchType=switch/none", "MpiDefault=none", "AccountingStorageType=accounting_storage/none",
+            "SwitchType=switch/none", "MpiDefault=none",
+            "AccountingStorageType=accounting_storage/none",
             "JobAcctGatherType=jobacct_gather/none", "SchedulerType=sched/builtin",
             "SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0",
             "SlurmdTimeout=300", "ReturnToService=2", "KillWait=2", "MinJobAge=300",
-            "MaxArraySize=100001", "SlurmctldParameters=enable_configless",
+            "MaxArraySize=100001",
         ]
-        lines.remove("SlurmctldParameters=enable_configless")
         for name, port in zip(self.nodes, ports[1:]):
             lines.append(f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} "
                          f"CPUs={cpus} RealMemory={memory_mb} State=UNKNOWN")
@@ -135,7 +136,8 @@ class Cluster:
         for path in pathlib.Path("/proc").glob("[0-9]*"):
             try:
                 line = (path / "cmdline").read_bytes()
-                if line.startswith(b"slurmstepd") and str(self.dir).encode() in (path / "environ").read_bytes():
+                ours = str(self.dir).encode() in (path / "environ").read_bytes()
+                if line.startswith(b"slurmstepd") and ours:
                     os.kill(int(path.name), signal.SIGKILL)
             except OSError:
                 continue

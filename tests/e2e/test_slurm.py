@@ -150,6 +150,24 @@ class Slurm(unittest.TestCase):
                                r"\d+_\d+, which ended as FAILED \(NonZeroExitCode\); it said: ")
         self.wait_for(lambda: not self.jobs(), "jobs are left")
 
+    def test_a_damaged_pack(self):
+        """The first worker leaves a file that is none."""
+        p = self.site()
+        worker = (p.dir / "worker").read_text()
+        p.write("worker", worker.replace("#!/bin/sh\n", f"""#!/bin/sh
+if mkdir {p.dir}/once 2>/dev/null; then
+    while [ "$1" != --folder ]; do shift; done
+    key=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" "$2/$4.list")
+    echo nothing >"$2/$key.part" && mv "$2/$key.part" "$2/$key.pack"
+    exit 0
+fi
+"""))
+        said = p.go().err
+        self.assertIn(".pack is not a pack of eqloom", said)
+        self.assertRegex(said, r"job \d+_\d+ ended as COMPLETED, given again")
+        self.assertEqual(p.ids(), self.here.ids())
+        p.eqloom("fsck")
+
     def test_what_slurm_refuses(self):
         p = self.site(attempts=2, partition="nowhere")
         self.assertIn("invalid partition specified: nowhere", p.go(expect=1).err)

@@ -57,8 +57,7 @@ enum err_code cli_work(int *status, struct cli *c, struct err *e)
         return err_up(e, code);
     if (!options.threads)
         options.threads = cpus && atoi(cpus) > 0 ? (unsigned)atoi(cpus) : 1;
-    if (!c->store_named)
-        c->store_named = store_path(c, job, &order);
+    c->store_named = store_path(c, job, &order); /* whatever the master's is */
     if (!c->store_named)
         return err_fail(e, ERR_INPUT, "EQLOOM_SCRATCH does not name a folder");
     if ((code = place_open(c, NULL, CLI_STORE_CREATE, e)))
