@@ -106,7 +106,8 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct equat
         code = err_fail(e, ERR_CANCELLED, "cancelled");
     if (!code) {
         asked = by_citation ? r.queries : asked;
-        figures_add(f, "ranking_error", r.ranking_error);
+        if (r.queries && x->v.n_clusters > 1) /* else there is nothing to rank */
+            figures_add(f, "ranking_error", r.ranking_error);
         figures_add(f, "accuracy", r.precision[0] * r.queries / (asked ? asked : 1));
         if (!is_by(ctx, "label") && op_real(ctx, "confidence") > 0)
             bound(f, ctx, x, by_citation ? &citing : NULL, r.ranking_error);
@@ -163,7 +164,7 @@ static const struct op_port outputs[] = {
 
 const struct op op_evaluate_equations = {
     .name = "evaluate-equations",
-    .version = 2,
+    .version = 3,
     .node = OP_TASK,
     .numerics = true, /* log is the library's */
     .parallel = true,
