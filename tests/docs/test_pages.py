@@ -46,7 +46,7 @@ def blocks_of(page):
         text = "\n".join(line[4:] for line in lines[first:at]).rstrip() + "\n"
         before = next((line for line in reversed(lines[:first]) if line.strip()), "")
         found = MARK.fullmatch(before)
-        usage = text.startswith("eqloom [") or before == "## " + text.split()[1]
+        usage = text.startswith("eqloom [") or before == " ".join(["##", *text.split()[1:2]])
         if page.name == "cli.md" and usage:
             continue  # the synopsis of a command
         blocks.append(Block(first + 1, text, *(found.groups() if found else (None, None))))
