@@ -36,7 +36,7 @@ int main(int argc, char **argv)
         pixels[i] = (uint8_t)(i * 2654435761u >> 24);
     for (size_t i = 0; i < n; i++)
         all[i] = pixels + i * IMAGE_PIXELS;
-    struct image_batch b = {triples, all, NULL};
+    struct image_batch b = {triples, all, arena_array(&a, struct image_truth, triples)};
     if (gpu_open_cpu(&device, NULL, NULL, &e) ||
         image_trainer_new(&t, device, image_model_new(&a, &c), &how, &e))
         return 1;
