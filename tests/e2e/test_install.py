@@ -80,7 +80,7 @@ class Install(unittest.TestCase):
         """The Dockerfile has no list of packages of its own."""
         lines = (ROOT / "Dockerfile").read_text().replace("\\\n", "").splitlines()
         steps = [line.split(None, 1) for line in lines if line and not line.startswith("#")]
-        self.assertEqual([name for name, _ in steps], ["FROM", "COPY", "RUN", "WORKDIR", "ENTRYPOINT"])
+        self.assertEqual([name for name, _ in steps], ["FROM", "COPY", "RUN", "ENV", "WORKDIR", "ENTRYPOINT"])
         self.assertRegex(steps[0][1], "^debian:12")
         self.assertTrue(steps[2][1].startswith("/src/run.sh --version "))
         subprocess.run(["sh", "-n", "-c", steps[2][1]], check=True)
