@@ -18,6 +18,9 @@ static const struct op_param params[] = {
 static const struct op_port inputs[] = {
     {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "Of one model."},
     {"other", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "Of another, of the same expressions."},
+    {"pool", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
+     "What the nearest are sought in, of the one model; else the embeddings themselves."},
+    {"other_pool", KIND_EMBEDDING_BATCH, OP_COLLECTION, true, "The same of the other model."},
     {NULL},
 };
 static const struct op_port outputs[] = {
@@ -27,10 +30,11 @@ static const struct op_port outputs[] = {
 
 enum { SIDES = 2 };
 static const char *const roles[SIDES] = {"embeddings", "other"};
+static const char *const pools[SIDES] = {"pool", "other_pool"};
 
 struct work {
     struct op_ctx *ctx;
-    struct vectors v[SIDES];
+    struct vectors v[SIDES], pool[SIDES];
     const struct language *lang;
     const uint32_t *query;
     size_t n;
@@ -42,7 +46,8 @@ static enum err_code find_one(void *arg, size_t i, struct arena *a, struct err *
     struct work *w = arg;
     enum err_code code = OK;
     for (int s = 0; s < SIDES && !code; s++)
-        code = err_up(e, closeness_find(&w->found[i][s], a, &w->v[s], w->lang, w->query[i], e));
+        code = err_up(
+            e, closeness_find(&w->found[i][s], a, &w->v[s], &w->pool[s], w->lang, w->query[i], e));
     return code;
 }
 
@@ -60,17 +65,35 @@ static enum err_code load(struct vectors *v, struct op_ctx *ctx, const char *rol
     return code;
 }
 
-static enum err_code check_texts(const struct work *w, struct err *e)
+static enum err_code check_texts(const struct vectors v[SIDES], const char *const names[SIDES],
+                                 struct err *e)
 {
-    const struct vectors *v = w->v;
     if (v[0].n != v[1].n)
-        return err_fail(e, ERR_INPUT, "'%s' has %u vectors, '%s' has %u", roles[0], v[0].n,
-                        roles[1], v[1].n);
+        return err_fail(e, ERR_INPUT, "'%s' has %u vectors, '%s' has %u", names[0], v[0].n,
+                        names[1], v[1].n);
     for (uint32_t i = 0; i < v[0].n; i++)
         if (strcmp(v[0].text[i], v[1].text[i]) != 0)
             return err_fail(e, ERR_INPUT, "vector %u is of '%.60s' in '%s', but of '%.60s' in '%s'",
-                            i + 1, v[0].text[i], roles[0], v[1].text[i], roles[1]);
+                            i + 1, v[0].text[i], names[0], v[1].text[i], names[1]);
     return OK;
+}
+
+/* Each model's pool, which is its own. */
+static enum err_code load_pools(struct work *w, struct err *e)
+{
+    uint64_t given = op_count(w->ctx, pools[0]), other = op_count(w->ctx, pools[1]);
+    enum err_code code = OK;
+    if (!given != !other)
+        return err_fail(e, ERR_INPUT, "'%s' and '%s' go together", pools[0], pools[1]);
+    for (int s = 0; s < SIDES && !code; s++) {
+        w->pool[s] = w->v[s];
+        if (given)
+            code = load(&w->pool[s], w->ctx, pools[s], e);
+        if (!code && w->pool[s].dim != w->v[s].dim)
+            code = err_fail(e, ERR_INPUT, "'%s' has vectors of %u numbers, '%s' of %u", pools[s],
+                            w->pool[s].dim, roles[s], w->v[s].dim);
+    }
+    return err_up(e, code ? code : check_texts(w->pool, pools, e));
 }
 
 static void choose_queries(struct work *w)
@@ -113,9 +136,9 @@ static void compare(struct figures *f, const struct work *w, bool core)
     figures_add(f, names[core][4], sum[1] / (double)w->n);
 }
 
-static char *infix(const struct work *w, uint32_t row)
+static char *infix(const struct work *w, const struct vectors *v, uint32_t row)
 {
-    return expr_infix_of(op_arena(w->ctx), w->lang, w->v[0].text[row]);
+    return expr_infix_of(op_arena(w->ctx), w->lang, v->text[row]);
 }
 
 static Eqloom__Table *table_of_examples(const struct work *w, size_t n)
@@ -129,9 +152,9 @@ static Eqloom__Table *table_of_examples(const struct work *w, size_t n)
     for (size_t i = 0; i < n; i++) {
         const struct closeness *c = w->found[i];
         char **cell = table_row(a, t);
-        *cell++ = infix(w, w->query[i]);
+        *cell++ = infix(w, &w->v[0], w->query[i]);
         for (int s = 0; s < SIDES; s++) {
-            *cell++ = infix(w, c[s].row);
+            *cell++ = infix(w, &w->pool[s], c[s].row);
             *cell++ = arena_printf(a, "%u", c[s].raw);
             *cell++ = arena_printf(a, "%u", c[s].core);
         }
@@ -148,8 +171,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     enum err_code code = err_up(e, lang_named(&w.lang, op_string(ctx, "language"), e));
     for (int s = 0; s < SIDES && !code; s++)
         code = err_up(e, load(&w.v[s], ctx, roles[s], e));
-    if (code || (code = err_up(e, check_texts(&w, e))))
-        return code;
+    if (code || (code = check_texts(w.v, roles, e)) || (code = load_pools(&w, e)))
+        return err_up(e, code);
     choose_queries(&w);
     w.found = arena_alloc(a, w.n * sizeof *w.found);
     if ((code = err_up(e, evaluation_run(ctx, find_one, &w, w.n, e))))
@@ -157,13 +180,13 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     compare(&f, &w, false);
     compare(&f, &w, true);
     figures_add(&f, "queries", (double)w.n);
-    figures_add(&f, "pool", w.v[0].n);
+    figures_add(&f, "pool", w.pool[0].n);
     return err_up(e, evaluation_emit(ctx, &f, table_of_examples(&w, shown < w.n ? shown : w.n), e));
 }
 
 const struct op op_evaluate_distances = {
     .name = "evaluate-distances",
-    .version = 1,
+    .version = 2,
     .node = OP_TASK,
     .parallel = true,
     .doc = "SemEmb's distance analysis: for each query the nearest other expression by cosine, by "

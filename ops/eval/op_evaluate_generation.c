@@ -38,6 +38,7 @@ struct judgement {
     size_t equal_at, same_at; /* SIZE_MAX: nowhere */
     bool any;
     enum verdict first;
+    size_t candidates, malformed;
 };
 
 struct work {
@@ -82,6 +83,8 @@ static enum err_code judge(void *arg, size_t item, struct arena *a, struct err *
         enum verdict v = MALFORMED;
         if (!expr_from_prefix(&y, a, k->lang, w->candidates[i]->prefix, NULL))
             v = compare(&input, &y, a);
+        out->candidates++;
+        out->malformed += v == MALFORMED;
         if (i == 0)
             out->first = v;
         if (v == EQUAL && out->equal_at == SIZE_MAX)
@@ -102,19 +105,24 @@ static void measure(struct figures *f, const struct judgement *j, size_t n)
     static const char *const firsts[VERDICTS] = {"first_malformed", "first_refuted",
                                                  "first_undecided", "first_equal", "first_same"};
     double by = 1 / (double)(n ? n : 1);
-    size_t counts[VERDICTS] = {0}, none = 0, exact = 0;
+    static const char *const exact[CUTS] = {"exact@1", "exact@5", "exact@10", "exact@50"};
+    size_t counts[VERDICTS] = {0}, none = 0, candidates = 0, malformed = 0;
     for (size_t i = 0; i < n; i++) {
-        exact += j[i].same_at == 0;
+        candidates += j[i].candidates;
+        malformed += j[i].malformed;
         none += !j[i].any;
         counts[j[i].first] += j[i].any;
     }
     for (size_t c = 0; c < CUTS; c++) {
-        size_t right = 0;
-        for (size_t i = 0; i < n; i++)
+        size_t right = 0, same = 0;
+        for (size_t i = 0; i < n; i++) {
             right += j[i].equal_at < cuts[c];
+            same += j[i].same_at < cuts[c];
+        }
         figures_add(f, accuracy[c], (double)right * by);
+        figures_add(f, exact[c], (double)same * by);
     }
-    figures_add(f, "exact@1", (double)exact * by);
+    figures_add(f, "malformed", (double)malformed / (double)(candidates ? candidates : 1));
     for (size_t v = 0; v < VERDICTS; v++)
         figures_add(f, firsts[v], (double)counts[v] * by);
     figures_add(f, "without_result", (double)none * by);
@@ -151,14 +159,15 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_evaluate_generation = {
     .name = "evaluate-generation",
-    .version = 3,
+    .version = 4,
     .node = OP_TASK,
     .parallel = true,
     .doc = "How often what a model wrote is right. accuracy@k: among the first k is one that "
            "differs from the input and equals it (by normal forms where the language has them, "
            "else its values agree in ball arithmetic at all points tried); where there are fewer "
-           "than k, among these. exact@1: the first is "
-           "the input itself. first_...: what the first is; refuted means that two points were "
+           "than k, among these. exact@k: among them is "
+           "the input itself, StructEmb's accuracy. malformed: of all that was written, what is no "
+           "expression. first_...: what the first is; refuted means that two points were "
            "found where the values differ.",
     .params = params,
     .inputs = inputs,

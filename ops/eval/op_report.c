@@ -182,7 +182,7 @@ out:
 
 const struct op op_report = {
     .name = "report",
-    .version = 10,
+    .version = 11,
     .node = OP_TASK,
     .numerics = true, /* exp and log are the library's */
     .parallel = true,

@@ -78,15 +78,16 @@ struct expr affine_core(struct arena *a, const struct expr *x)
     return core;
 }
 
-static bool find_nearest(uint32_t *out, const struct vectors *v, uint32_t query)
+static bool find_nearest(uint32_t *out, const struct vectors *v, const struct vectors *pool,
+                         uint32_t query)
 {
     struct neighbour nearest;
     size_t n = 0;
-    for (uint32_t i = 0; i < v->n; i++)
-        if (strcmp(v->text[i], v->text[query]) != 0)
+    for (uint32_t i = 0; i < pool->n; i++)
+        if (strcmp(pool->text[i], v->text[query]) != 0)
             n = neighbours_insert(
                 &nearest, n, 1,
-                (struct neighbour){vector_dot(vectors_at(v, query), vectors_at(v, i), v->stride),
+                (struct neighbour){vector_dot(vectors_at(v, query), vectors_at(pool, i), v->stride),
                                    i});
     if (n)
         *out = nearest.row;
@@ -94,15 +95,16 @@ static bool find_nearest(uint32_t *out, const struct vectors *v, uint32_t query)
 }
 
 enum err_code closeness_find(struct closeness *out, struct arena *a, const struct vectors *v,
-                             const struct language *lang, uint32_t query, struct err *e)
+                             const struct vectors *pool, const struct language *lang,
+                             uint32_t query, struct err *e)
 {
     struct expr x, y;
     enum err_code code;
     *out = (struct closeness){0};
-    if (!find_nearest(&out->row, v, query))
+    if (!find_nearest(&out->row, v, pool, query))
         return err_fail(e, ERR_NOTFOUND, "all expressions are the same");
     if ((code = err_up(e, expr_from_prefix(&x, a, lang, v->text[query], e))) ||
-        (code = err_up(e, expr_from_prefix(&y, a, lang, v->text[out->row], e))) ||
+        (code = err_up(e, expr_from_prefix(&y, a, lang, pool->text[out->row], e))) ||
         (code = err_up(e, edit_distance(&out->raw, a, &x, &y, e))))
         return code;
     x = affine_core(a, &x);

@@ -12,14 +12,16 @@
 struct expr affine_core(struct arena *a, const struct expr *x);
 
 struct closeness {
-    uint32_t row;  /* the most similar with another text than the query's; of equals the first */
+    uint32_t row;  /* of the pool: the most similar with another text than the query's; of equals
+                      the first */
     uint32_t raw;  /* edits from the query to it */
     uint32_t core; /* the same of what affine_core leaves of both */
 };
 
-/* Of v's row `query`; vectors have length 1. ERR_INPUT if a text is no expression of the language,
+/* Of v's row `query` in a pool, which may be v; vectors have length 1. ERR_INPUT if a text is no expression of the language,
  * ERR_NOTFOUND if there is no other text. */
 enum err_code closeness_find(struct closeness *out, struct arena *a, const struct vectors *v,
-                             const struct language *lang, uint32_t query, struct err *e);
+                             const struct vectors *pool, const struct language *lang,
+                             uint32_t query, struct err *e);
 
 #endif

@@ -5,6 +5,7 @@
 #include "ops/expr/equality/exact.h"
 #include "ops/expr/own/own.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *corpus_op_name(const struct corpus_stats *s, uint32_t op)
@@ -23,6 +24,12 @@ static const char *trivial_rewrites(const struct corpus_stats *s)
                  "function of its own inverse";
 }
 
+static double deviation(double sum, double squares, double n)
+{
+    double variance = squares / n - sum / n * (sum / n);
+    return variance > 0 ? sqrt(variance) : 0;
+}
+
 struct figures corpus_stats_figures(struct arena *a, const struct corpus_stats *s)
 {
     static char *columns[] = {"", "corpus"};
@@ -39,7 +46,17 @@ struct figures corpus_stats_figures(struct arena *a, const struct corpus_stats *
         figures_put(&f, "clusters of derivatives", "%.0f", (double)s->derivatives);
     figures_put(&f, "expressions", "%.0f", (double)s->members);
     figures_put(&f, "expressions per cluster", "%.1f", (double)s->members / clusters);
-    figures_put(&f, "mean length", "%.1f", (double)s->tokens / members);
+    figures_put(&f, "mean length", "%.2f", (double)s->tokens / members);
+    figures_put(&f, "its deviation", "%.2f",
+                deviation((double)s->tokens, s->tokens_squared, members));
+    figures_put(&f, "operators per expression", "%.2f", s->operators / members);
+    figures_put(&f, "their deviation", "%.2f",
+                deviation(s->operators, s->operators_squared, members));
+    if (lang_is(s->lang, &lang_calculus))
+        for (uint32_t k = 1; k <= STATS_KINDS; k++)
+            figures_put(
+                &f, k == 1 ? "operators of one kind" : arena_printf(a, "operators of %u kinds", k),
+                "%.0f", (double)s->by_kinds[k]);
     *figures_put(&f, "operators", "", occur) = arena_printf(a, "%u of %u", occur, all);
     figures_put(&f, "shapes", "%.0f", (double)s->shapes.n);
     figures_put(&f, "shapes per cluster", "%.1f", (double)s->shapes_each / clusters);
@@ -155,14 +172,24 @@ static void add_term(struct corpus_stats *s, struct map64 *own, const struct exp
 {
     bool seen[STATS_OPS] = {false}, added;
     uint64_t shape = x->n;
+    uint32_t operators = 0, kinds = 0;
     for (uint32_t i = 0; i < x->n; i++) {
         uint16_t op = x->nodes[i].op;
         shape = rng_mix(shape ^ (op < X_ADD ? 0 : op));
         if (op < STATS_EXP)
             seen[is_exp(x, i) ? STATS_EXP : op] = true;
+        operators += x->nodes[i].arity > 0;
+        kinds |= op <= X_VAR                  ? 0
+                 : op == X_LN || is_exp(x, i) ? 8
+                 : op >= X_SINH               ? 4
+                 : op >= X_SIN                ? 2
+                                              : 1;
     }
     for (int op = X_ADD; op < STATS_OPS; op++)
         s->by_op[op] += seen[op];
+    s->operators += operators;
+    s->operators_squared += (double)operators * operators;
+    s->by_kinds[__builtin_popcount(kinds)]++;
     map64_put(&s->shapes, shape, 1, NULL);
     map64_put(own, shape, 1, &added);
     s->shapes_each += added;
@@ -177,6 +204,7 @@ static void add_member(struct corpus_stats *s, struct map64 *own, struct arena *
         add_term(s, own, &x, is_seed);
     s->members++;
     s->tokens += m->tokens;
+    s->tokens_squared += (double)m->tokens * m->tokens;
     s->by_length[m->tokens < STATS_LENGTHS ? m->tokens : STATS_LENGTHS - 1]++;
     if ((unsigned)m->standing < STATS_STANDINGS)
         s->by_standing[m->standing]++;

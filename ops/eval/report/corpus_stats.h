@@ -16,6 +16,7 @@ enum {
     STATS_SHOWN = 6,
     STATS_SHORT = 13,
     STATS_STANDINGS = 7,
+    STATS_KINDS = 4,
     STATS_EXP = X_BOOLEAN_END, /* e^x is the 34th operator of the calculus, not a case of pow */
     STATS_OPS
 };
@@ -23,6 +24,9 @@ enum {
 struct corpus_stats {
     const struct language *lang; /* of the first cluster; of terms in others nothing is told */
     uint64_t clusters, members, tokens;
+    double tokens_squared, operators, operators_squared; /* sums over members */
+    uint64_t by_kinds[STATS_KINDS + 1]; /* members with operators of so many kinds: arithmetic,
+                                           trigonometric, hyperbolic, exponential */
     uint64_t derivatives;              /* clusters whose seed is one */
     uint64_t by_length[STATS_LENGTHS]; /* members; the last also longer ones */
     uint64_t by_op[STATS_OPS];         /* members that contain it */

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "report.pb-c.h"
 
-enum { FIGURES_MOST = 20 };
+enum { FIGURES_MOST = 32 };
 
 /* An empty table with room for so many rows; title and columns are borrowed. */
 Eqloom__Table *table_of(struct arena *a, const char *title, char **columns, size_t n_columns,

@@ -15,7 +15,7 @@
 #include <flint/ulong_extras.h>
 #include <stdlib.h>
 
-enum { MAX_FACTORED = 400, MAX_ROOT = 60, MAX_POWER = 200, MAX_PRIME_BITS = 48 };
+enum { MAX_ROOT = 60, MAX_POWER = 200, MAX_PRIME_BITS = 48 };
 
 static const element *ln_abs(struct field *f, const element *x);
 
@@ -317,7 +317,7 @@ static void split_polynomial(struct split *s, struct field *f, const fmpz_mpoly_
 {
     fmpz_mpoly_factor_t factors;
     fmpz_mpoly_factor_init(factors, f->ring);
-    if (fmpz_mpoly_length(p, f->ring) <= MAX_FACTORED && fmpz_mpoly_factor(factors, p, f->ring)) {
+    if (field_factors(f, p) && fmpz_mpoly_factor(factors, p, f->ring)) {
         s->sum = field_add(
             f, s->sum, field_mul(f, field_rational(f, times, 1), ln_integer(f, factors->constant)));
         s->rest = field_mul(f, s->rest, field_rational(f, fmpz_sgn(factors->constant), 1));
@@ -349,7 +349,7 @@ static bool is_mixed(struct field *f, const fmpz_mpoly_t p)
     fmpz_mpoly_factor_t factors;
     bool mixed = false;
     fmpz_mpoly_factor_init(factors, f->ring);
-    if (fmpz_mpoly_length(p, f->ring) <= MAX_FACTORED && fmpz_mpoly_factor(factors, p, f->ring))
+    if (field_factors(f, p) && fmpz_mpoly_factor(factors, p, f->ring))
         for (slong i = 0; i < factors->num && !mixed; i++)
             mixed = !normal_is_real(f, field_polynomial(f, &factors->poly[i]));
     fmpz_mpoly_factor_clear(factors, f->ring);

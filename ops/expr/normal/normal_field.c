@@ -299,6 +299,15 @@ static bool is_number(const struct generator *g)
     return g->kind == GENERATOR_CONSTANT || g->kind == GENERATOR_I;
 }
 
+bool field_factors(const struct field *f, const fmpz_mpoly_t p)
+{
+    enum { MAX_TERMS = 400, MAX_DEGREE = 200, MAX_BITS = 4000 };
+    slong bits = fmpz_mpoly_max_bits(p);
+    return fmpz_mpoly_length(p, f->ring) <= MAX_TERMS && bits <= MAX_BITS && bits >= -MAX_BITS &&
+           fmpz_mpoly_total_degree_fits_si(p, f->ring) &&
+           fmpz_mpoly_total_degree_si(p, f->ring) <= MAX_DEGREE;
+}
+
 bool field_is_constant(const struct field *f, const element *x)
 {
     bool used[FIELD_MAX_GENERATORS], constant = true;

@@ -89,6 +89,8 @@ void field_used(const struct field *f, bool *used, const element *x);
 /* ---- generators ---- */
 /* Returns its number, or FIELD_MAX_GENERATORS where there are too many. */
 size_t field_add_generator(struct field *f, const struct generator *g);
+/* Whether it is small enough to be factored: FLINT knows no bounds. */
+bool field_factors(const struct field *f, const fmpz_mpoly_t p);
 bool field_is_constant(const struct field *f, const element *x);
 /* The value of a constant element. */
 void field_value(ca_t out, struct field *f, const element *x);

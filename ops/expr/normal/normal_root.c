@@ -5,7 +5,6 @@
 
 #include <flint/fmpz_mpoly_factor.h>
 
-enum { MAX_FACTORED = 400 };
 
 const struct generator *root_logarithm(const struct field *f, const element *x)
 {
@@ -151,7 +150,8 @@ bool square_of(const element **c, const element **v, struct field *f, const elem
     fmpz_mpoly_factor_init(num, f->ring);
     fmpz_mpoly_factor_init(den, f->ring);
     *v = field_rational(f, 1, 1);
-    bool ok = fmpz_mpoly_length(fmpz_mpoly_q_numref(x), f->ring) <= MAX_FACTORED &&
+    bool ok = field_factors(f, fmpz_mpoly_q_numref(x)) &&
+              field_factors(f, fmpz_mpoly_q_denref(x)) &&
               fmpz_mpoly_factor(num, fmpz_mpoly_q_numref(x), f->ring) &&
               fmpz_mpoly_factor(den, fmpz_mpoly_q_denref(x), f->ring) && take_half(v, f, num, 1) &&
               take_half(v, f, den, -1);

@@ -10,8 +10,6 @@
 #include <flint/fmpz_mpoly_factor.h>
 #include <flint/fmpz_poly.h>
 
-enum { MAX_FACTORED = 400 }; /* terms */
-
 static bool has_interval(const struct generator *g)
 {
     return g->real && (g->low || g->high);
@@ -165,7 +163,7 @@ static int sign_by_factors(struct field *f, const fmpz_mpoly_t p)
 {
     fmpz_mpoly_factor_t factors;
     int sign = sign_of_polynomial(f, p);
-    if (sign || fmpz_mpoly_length(p, f->ring) > MAX_FACTORED)
+    if (sign || !field_factors(f, p))
         return sign;
     fmpz_mpoly_factor_init(factors, f->ring);
     if (fmpz_mpoly_factor(factors, p, f->ring)) {

@@ -9,7 +9,7 @@
 #include <flint/fmpz_mpoly_factor.h>
 #include <string.h>
 
-enum { MAX_INTEGER_POWER = 60, MAX_FACTORED = 400 };
+enum { MAX_INTEGER_POWER = 60 };
 
 static const element *integer(struct field *f, slong n)
 {
@@ -182,7 +182,7 @@ static const element *polynomial_power(struct field *f, const fmpz_mpoly_t p, co
     fmpz_mpoly_factor_t factors;
     const element *product = NULL;
     fmpz_mpoly_factor_init(factors, f->ring);
-    if (fmpz_mpoly_length(p, f->ring) <= MAX_FACTORED && fmpz_mpoly_factor(factors, p, f->ring)) {
+    if (field_factors(f, p) && fmpz_mpoly_factor(factors, p, f->ring)) {
         element *c = field_new(f);
         fmpz_mpoly_q_set_fmpz(c, factors->constant, f->ring);
         product = factor_power(f, c, y);

@@ -111,15 +111,15 @@ static void test_closeness(void **state)
         vectors_at(&v, i)[0] = 1;
     vectors_at(&v, 3)[0] = 0.5F;
     /* Its own text, wherever it stands, is not a neighbour. */
-    assert_int_equal(closeness_find(&c, &a, &v, &lang_calculus, 0, &e), OK);
+    assert_int_equal(closeness_find(&c, &a, &v, &v, &lang_calculus, 0, &e), OK);
     assert_true(c.row == 2 && c.raw == 2 && c.core == 0);
     vectors_at(&v, 2)[0] = 0.25F;
-    assert_int_equal(closeness_find(&c, &a, &v, &lang_calculus, 1, &e), OK);
+    assert_int_equal(closeness_find(&c, &a, &v, &v, &lang_calculus, 1, &e), OK);
     assert_true(c.row == 3 && c.raw == 1 && c.core == 1);
     v.n = 2;
-    assert_int_equal(closeness_find(&c, &a, &v, &lang_calculus, 0, &e), ERR_NOTFOUND);
+    assert_int_equal(closeness_find(&c, &a, &v, &v, &lang_calculus, 0, &e), ERR_NOTFOUND);
     v.n = 5;
-    assert_int_equal(closeness_find(&c, &a, &v, &lang_calculus, 0, &e), ERR_INPUT);
+    assert_int_equal(closeness_find(&c, &a, &v, &v, &lang_calculus, 0, &e), ERR_INPUT);
     arena_free(&a);
 }
 

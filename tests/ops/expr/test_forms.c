@@ -1,0 +1,128 @@
+/* Forms of expressions: those of the paper's table, and of random expressions each equal to it, by
+ * values at points and normal forms, neither of which knows how they were made. */
+#include "ops/expr/equality/equality.h"
+#include "ops/expr/forms/function_form.h"
+#include "ops/expr/forms/polynomial_form.h"
+#include "ops/expr/normal/normal.h"
+#include "tests/unit.h"
+
+static struct expr read(struct arena *a, const char *text)
+{
+    struct expr x;
+    struct err e = {0};
+    struct source_text source = {"<test>", text, strlen(text)};
+    if (expr_parse_infix(&x, a, &lang_calculus, &source, 0, source.len, false, &e))
+        fail_msg("%s: %s", text, e.message);
+    return x;
+}
+
+static void assert_polynomial(enum polynomial_form form, const char *text, const char *wanted)
+{
+    struct arena a = {0};
+    struct expr x = read(&a, text), y;
+    if (!polynomial_form(&y, &a, &x, form))
+        fail_msg("%s has no form", text);
+    if (strcmp(expr_infix(&a, &y), wanted) != 0)
+        fail_msg("%s is %s, not %s", text, expr_infix(&a, &y), wanted);
+    arena_free(&a);
+}
+
+static void polynomials(void **state)
+{
+    assert_polynomial(FORM_EXPAND, "(x + 1)^2", "x^2 + 2*x + 1");
+    assert_polynomial(FORM_EXPAND, "(x + 1)/x", "1 + 1/x");
+    assert_polynomial(FORM_EXPAND, "x*(x - ln(x*(x + 1)))", "x^2 - x*ln(x^2 + x)");
+    assert_polynomial(FORM_EXPAND, "(x + 1)^2/(x + 2)", "x^2/(x + 2) + 2*x/(x + 2) + 1/(x + 2)");
+    assert_polynomial(FORM_EXPAND, "x - x", "0");
+    assert_polynomial(FORM_EXPAND, "-(x/3 + 1/2)", "-x/3 - 1/2");
+    assert_polynomial(FORM_FACTOR, "x^2 + 5*x + 6", "(x + 3)*(x + 2)");
+    assert_polynomial(FORM_FACTOR, "x/2 + x^2", "x*(2*x + 1)/2");
+    assert_polynomial(FORM_FACTOR, "-3*x*cos(x) + 3*x", "-3*x*(cos(x) - 1)");
+    assert_polynomial(FORM_FACTOR, "(e^x)^2 - 1", "(e^x + 1)*(e^x - 1)");
+    assert_polynomial(FORM_CANCEL, "(x^3 + 2*x)/x", "x^2 + 2");
+    assert_polynomial(FORM_CANCEL, "1/x + 1/(x + 1)", "(2*x + 1)/(x^2 + x)");
+    assert_polynomial(FORM_CANCEL, "(x - 1)/(1 - x)*3/4", "-3/4");
+    struct arena a = {0};
+    struct expr huge = read(&a, "(x + y + z + t + u + 1)^12"), zero = read(&a, "1/(x - x)"), y;
+    assert_false(polynomial_form(&y, &a, &huge, FORM_EXPAND));
+    assert_false(polynomial_form(&y, &a, &zero, FORM_CANCEL));
+    arena_free(&a);
+}
+
+static void assert_logarithms(bool combine, const char *text, const char *wanted)
+{
+    struct arena a = {0};
+    struct expr x = read(&a, text), y;
+    assert_true((combine ? form_combine_logarithms : form_expand_logarithms)(&y, &a, &x));
+    if (strcmp(expr_infix(&a, &y), wanted) != 0)
+        fail_msg("%s is %s, not %s", text, expr_infix(&a, &y), wanted);
+    arena_free(&a);
+}
+
+static void logarithms(void **state)
+{
+    assert_logarithms(false, "ln(x^2)", "2*ln(x)");
+    assert_logarithms(false, "x + ln(2*x/(x + 1))", "x + (ln(2) + ln(x) - ln(x + 1))");
+    assert_logarithms(false, "ln(sqrt(x)*e^x)", "ln(x)/2 + x");
+    assert_logarithms(true, "ln(x) + ln(2)", "ln(x*2)");
+    assert_logarithms(true, "x - 2*ln(x) - 1 + ln(3)", "x - 1 + ln(x^(-2)*3)");
+    assert_logarithms(true, "sin(ln(x)/2 - ln(5))", "sin(ln(x^(1/2)/5))");
+}
+
+static bool are_equal(struct arena *a, const struct expr *x, const struct expr *y)
+{
+    const char *way, *witness;
+    struct ball_options options = {.points = 8};
+    if (normal_equal(&way, x, y, NULL, 0))
+        return true;
+    struct equality_test test;
+    equality_test_begin(&test, x, &options);
+    enum equality found = equality_test_ask(&witness, a, &test, y);
+    equality_test_end(&test);
+    return found != EQUALITY_REFUTED;
+}
+
+/* Every rewriting of every function, and polynomial forms of what has several atoms. */
+static void forms_are_equal(void **state)
+{
+    static const char *const terms[] = {
+        "sin(x)",
+        "cos(2*x + 1)",
+        "tan(x)",
+        "cot(x)^2",
+        "sec(x/3)",
+        "csc(x)",
+        "sinh(x)",
+        "cosh(x - 2)",
+        "tanh(x)",
+        "coth(x)",
+        "sech(x)",
+        "csch(x) + sin(x)",
+        "(x + 1/x)^3*(sin(x) - 2)^2/(x^2 - x)",
+        "ln(x)^2/(ln(x) + ln(x)^2) - x/(x + sqrt(x))",
+        "x*(x + 1)^2/(2*x + 2) - e^((x^2 - 1)/(x - 1))",
+    };
+    for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
+        struct arena a = {0};
+        struct expr x = read(&a, terms[i]), y;
+        for (unsigned k = 0; form_rewrite(&y, &a, &x, k); k++)
+            if (!are_equal(&a, &x, &y))
+                fail_msg("%s is not %s", terms[i], expr_infix(&a, &y));
+        for (enum polynomial_form f = FORM_EXPAND; f <= FORM_CANCEL; f++) {
+            assert_true(polynomial_form(&y, &a, &x, f));
+            if (!are_equal(&a, &x, &y))
+                fail_msg("%s is not %s", terms[i], expr_infix(&a, &y));
+        }
+        arena_free(&a);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(polynomials),
+        cmocka_unit_test(logarithms),
+        cmocka_unit_test(forms_are_equal),
+    };
+    return cmocka_run_group_tests_name("forms", tests, NULL, NULL);
+}
