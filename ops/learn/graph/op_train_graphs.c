@@ -50,6 +50,8 @@ static const struct op_param params[] = {
     {"patience", OP_INT, "0", NULL, 0, 1e9,
      "Validations without a lower loss after which training stops, with the best weights. 0: all "
      "steps, with the last weights."},
+    {"patience_steps", OP_INT, "0", NULL, 0, 1e12,
+     "The same in steps, up to the next validation; 0: by `patience`."},
     {"min_steps", OP_INT, "0", NULL, 0, 1e12,
      "Steps before which patience does not stop training."},
     {"seed", OP_INT, "0", .doc = "Of weights, triplets, names and hidden nodes."},
@@ -248,7 +250,7 @@ static enum err_code check_validation(struct shared *s, struct op_ctx *ctx, stru
     struct err why;
     s->validates = !open_sampler(&probe, s, ctx, true, &why);
     graph_sampler_free(&probe);
-    if (!s->validates && op_int(ctx, "patience") > 0)
+    if (!s->validates && train_validation(ctx).patience > 0)
         return err_fail(e, ERR_INPUT, "patience needs the input 'valid': %s", why.message);
     return OK;
 }

@@ -66,7 +66,7 @@ static enum err_code load_batches(struct dataset *d, const struct nn_config *c, 
 
 static enum err_code load_validation(struct train_shared *s, struct op_ctx *ctx, struct err *e)
 {
-    bool patience = op_int(ctx, "patience") > 0;
+    bool patience = train_validation(ctx).patience > 0;
     s->validates = op_count(ctx, "valid") > 0;
     if (!s->validates && patience)
         return err_fail(e, ERR_INPUT, "patience needs the input 'valid', and clusters in it");

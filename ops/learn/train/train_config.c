@@ -93,6 +93,8 @@ const struct op_param train_params[] = {
     {"patience", OP_INT, "0", NULL, 0, 1e9,
      "Validations without a lower loss after which training stops, with the best weights. 0: all "
      "steps, with the last weights."},
+    {"patience_steps", OP_INT, "0", NULL, 0, 1e12,
+     "The same in steps, up to the next validation; 0: by `patience`."},
     {"min_steps", OP_INT, "0", NULL, 0, 1e12,
      "Steps before which patience does not stop training."},
     {"seed", OP_INT, "0", .doc = "Of weights, pairs and dropout."},

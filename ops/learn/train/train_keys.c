@@ -17,8 +17,12 @@ enum err_code train_check_steps(const struct op_ctx *ctx, struct err *e)
 {
     if (is_given(ctx, "steps") && is_given(ctx, "epochs"))
         return err_fail(e, ERR_INPUT, "'steps' and 'epochs' both say how long to train: give one");
-    if (op_int(ctx, "min_steps") > 0 && op_int(ctx, "patience") == 0)
-        return err_fail(e, ERR_INPUT, "'min_steps' needs 'patience'");
+    if (op_int(ctx, "patience") > 0 && op_int(ctx, "patience_steps") > 0)
+        return err_fail(e, ERR_INPUT,
+                        "'patience' is in validations, 'patience_steps' in steps: "
+                        "give one of them");
+    if (op_int(ctx, "min_steps") > 0 && !train_validation(ctx).patience)
+        return err_fail(e, ERR_INPUT, "'min_steps' needs 'patience' or 'patience_steps'");
     return OK;
 }
 
@@ -76,8 +80,12 @@ bool train_is_last(const struct op_ctx *ctx, uint64_t to)
 
 struct train_validation train_validation(const struct op_ctx *ctx)
 {
-    return (struct train_validation){.every = (uint64_t)op_int(ctx, "valid_every"),
-                                     .patience = (uint64_t)op_int(ctx, "patience"),
+    uint64_t every = (uint64_t)op_int(ctx, "valid_every"),
+             steps = (uint64_t)op_int(ctx, "patience_steps");
+    uint64_t validations = (steps + every - 1) / every;
+    return (struct train_validation){.every = every,
+                                     .patience =
+                                         steps ? validations : (uint64_t)op_int(ctx, "patience"),
                                      .min_steps = (uint64_t)op_int(ctx, "min_steps"),
                                      .batches = (size_t)op_int(ctx, "valid_batches")};
 }

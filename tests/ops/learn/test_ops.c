@@ -71,6 +71,9 @@ static void test_segment_keys(void **state)
     }
     assert_false(same_key(" objective=triplet", " objective=triplet swap=true", 1));
     assert_false(same_key(" patience=3", " patience=3 min_steps=500", 1));
+    /* In steps it is the validations that these take. */
+    assert_true(same_key(" valid_every=100 patience=3", " valid_every=100 patience_steps=250", 1));
+    assert_false(same_key(" valid_every=100 patience=3", " valid_every=100 patience_steps=301", 1));
 }
 
 static void test_check(void **state)
@@ -87,7 +90,8 @@ static void test_check(void **state)
         {" objective=siamese swap=true", "'swap' belongs to objective triplet, not to siamese"},
         {" objective=histogram hinge=squared",
          "'hinge' belongs to objectives triplet and siamese, not to histogram"},
-        {" min_steps=5", "'min_steps' needs 'patience'"},
+        {" min_steps=5", "'min_steps' needs 'patience' or 'patience_steps'"},
+        {" patience=5 patience_steps=5", "give one of them"},
         {" schedule=cosine lr_min=0.1",
          "the schedule would rise: 'lr_min' (0.1) is greater than 'lr' (0.001)"},
     };
