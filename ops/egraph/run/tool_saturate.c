@@ -70,7 +70,8 @@ static enum err_code read_limits(struct session *s, struct err *e)
     struct saturate_options *o = &s->limits;
     uint32_t max_matches, top;
     enum err_code code;
-    if ((code = tool_number(&o->iterations, s->args, "iterations", 8, 0, MAX_ITERATIONS, e)) ||
+    if ((code = tool_number(&o->iterations, s->args, "iterations", 8, !tool_value(s->args, "as"),
+                            MAX_ITERATIONS, e)) ||
         (code = tool_number(&o->max_nodes, s->args, "max-nodes", 10000, 1, MAX_NODES, e)) ||
         (code = tool_number(&max_matches, s->args, "max-matches", 0, 0, UINT32_MAX, e)) ||
         (code = tool_number(&o->match_limit, s->args, "match-limit", 1000, 1, 1000000000, e)) ||

@@ -45,6 +45,8 @@ static const struct op_param params[] = {
     {"patience", OP_INT, "0", NULL, 0, 1e9,
      "Validations without a lower loss after which training stops, with the best weights. 0: all "
      "steps, with the last weights."},
+    {"patience_steps", OP_INT, "0", NULL, 0, 1e12,
+     "The same in steps, up to the next validation; 0: by `patience`."},
     {"min_steps", OP_INT, "0", NULL, 0, 1e12,
      "Steps before which patience does not stop training."},
     {"seed", OP_INT, "0", .doc = "Of weights, order and noise."},
@@ -152,7 +154,7 @@ static enum err_code check_corpus(const struct shared *s, struct op_ctx *ctx, st
     const struct tree_corpus *c = &s->corpus;
     if (c->classes < 2)
         return err_fail(e, ERR_INPUT, "batches: %u classes, where two are needed", c->classes);
-    if (op_int(ctx, "patience") > 0 && s->valid.trees == 0)
+    if (train_validation(ctx).patience > 0 && s->valid.trees == 0)
         return err_fail(e, ERR_INPUT, "patience needs the input 'valid'");
     for (size_t i = 0; i < c->trees; i++)
         if ((double)(c->offset[i + 1] - c->offset[i]) <= first)

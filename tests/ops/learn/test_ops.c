@@ -91,7 +91,8 @@ static void test_check(void **state)
         {" objective=histogram hinge=squared",
          "'hinge' belongs to objectives triplet and siamese, not to histogram"},
         {" min_steps=5", "'min_steps' needs 'patience' or 'patience_steps'"},
-        {" patience=5 patience_steps=5", "give one of them"},
+        {" patience=5 patience_steps=5",
+         "'patience' is in validations, 'patience_steps' in steps: give one of them"},
         {" schedule=cosine lr_min=0.1",
          "the schedule would rise: 'lr_min' (0.1) is greater than 'lr' (0.001)"},
     };
