@@ -291,7 +291,7 @@ enum err_code token_batch_make(Eqloom__TokenBatch *out, struct arena *a, const s
         const Eqloom__Expr *x = cluster->seed;
         struct span parts[] = {span_str(x->language), span_str("\n"), span_str(x->prefix)};
         struct digest class = digest_of(parts, 3);
-        out->class_id = (ProtobufCBinaryData){sizeof class.bytes,
+        out->class_key = (ProtobufCBinaryData){sizeof class.bytes,
                                               arena_memdup(a, class.bytes, sizeof class.bytes)};
     }
     return OK;

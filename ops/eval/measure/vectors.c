@@ -55,7 +55,7 @@ static uint32_t number_clusters(uint32_t *cluster, Eqloom__EmbeddingBatch *const
         bool added = true;
         uint64_t *number = NULL;
         const ProtobufCBinaryData *id =
-            batches[i]->class_id.len ? &batches[i]->class_id : &batches[i]->source_id;
+            batches[i]->class_key.len ? &batches[i]->class_key : &batches[i]->source_id;
         if (id->len == DIGEST_SIZE)
             memcpy(source.bytes, id->data, DIGEST_SIZE);
         if (!digest_is_zero(&source))
