@@ -1,4 +1,4 @@
-"""The jobs that make SemVec's data and learn from it: classes of equal Boolean terms and polynomials of a
+"""The job that makes SemVec's sets and learns from them: classes of equal Boolean terms and polynomials of a
 grammar, unseen classes and unseen expressions held out; checked by values computed here."""
 import itertools
 import json
@@ -56,7 +56,7 @@ NAMES = {"&": "and", "|": "or", "^": "xor", "=>": "implies"}
 
 
 def grammar(names, numbers, most):
-    """All terms in a, b, c of at most so many nodes, in sets of equal ones of more than one."""
+    """All terms in a, b, c of at most so many nodes, in sets of equal ones."""
     points = list(itertools.product(numbers, repeat=3))
     sizes = {1: [(v, tuple(p[i] for p in points)) for i, v in enumerate("abc")]}
     for n in range(2, most + 1):
@@ -71,59 +71,129 @@ def grammar(names, numbers, most):
     classes = {}
     for term, value in itertools.chain(*sizes.values()):
         classes.setdefault(value, set()).add(term)
-    return {frozenset(c) for c in classes.values() if len(c) > 1}
+    return {frozenset(c) for c in classes.values()}
+
+
+# Expressions and classes, as Allamanis et al. (2017) count them.
+SIZES = {"BOOL5": (1239, 95), "SIMPPOLY5": (237, 47), "SIMPPOLY8": (3477, 104), "POLY5": (516, 150),
+         "POLY8": (11451, 1102), "ONEV-POLY10": (1291, 83), "SIMPBOOLL5": (10050, 1342)}
 
 
 class SemVec(ProjectTest):
-    def run_job(self, name, numbers, operators):
-        shutil.copy(JOBS / (name + ".yaml"), self.p.dir / "job.yaml")
-        args = ("--set", "max_nodes=5", "--set", "steps=2", "--set", "max_members=2000",
-                "--set", "operators=" + json.dumps(operators))
-        summary = self.p.run(*args)
+    def setUp(self):
+        super().setUp()
+        shutil.copy(JOBS / "semvec.yaml", self.p.dir / "job.yaml")
+
+    def run_job(self, *nodes, sets, **more):
+        settings = dict(more, sets="[%s]" % ", ".join(sets))
+        args = [a for k, v in settings.items() for a in ("--set", "%s=%s" % (k, v))]
+        summary = self.p.run(*nodes, *args)
         self.assertEqual(summary["failed"], 0)
-        self.assertEqual(self.p.run(*args)["nodes_ran"], 0)
-        classes = {}
+        return summary
+
+    def clusters(self, name):
+        lines = self.p.eqloom("export", "semvec/" + name, "--format", "jsonl", "-o", "-").out
+        return [[m["prefix"] for m in json.loads(line)["members"]] for line in lines.splitlines()]
+
+    def score(self, name, job="semvec"):
+        record = json.loads(self.p.eqloom("show", "--json", job + "/" + name).out)
+        rows = dict(row["cells"] for row in record["value"]["tables"][0]["rows"])
+        return float(rows["precision@5"])
+
+    def test_sets(self):
+        self.run_job("classes", sets=SIZES)
+        for name, (expressions, classes) in SIZES.items():
+            made = self.clusters("classes@set=" + name)
+            self.assertEqual((sum(map(len, made)), len(made)), (expressions, classes), name)
+        for name, numbers, operators in (("BOOL5", (0, 1), ["not", "and", "or", "xor", "implies"]),
+                                         ("POLY5", (-7, 2, 3, 11), ["+", "-", "*"])):
+            self.assertEqual(set(map(frozenset, self.clusters("classes@set=" + name))),
+                             grammar(operators, numbers, 5))
+
+    def test_sample(self):
+        """At most so many of a class, the first among them, others with another seed."""
+        everything = {}
+        for seed in (1, 2):
+            self.p.write("job.yaml", "eqloom: 1\nname: semvec\nnodes:\n"
+                        "  all: {op: classes, set: BOOL5}\n"
+                        "  some: {op: classes, set: BOOL5, max_members: 7, seed: %d}\n" % seed)
+            self.p.run()
+            everything[seed] = self.clusters("some")
+            for whole, part in zip(self.clusters("all"), everything[seed]):
+                self.assertEqual(len(part), min(7, len(whole)))
+                self.assertEqual(part[0], whole[0])
+                self.assertLessEqual(set(part), set(whole))
+        self.assertNotEqual(everything[1], everything[2])
+
+    def test_parts(self):
+        """SemVec's rule for unseen classes; and the parts share no expression."""
+        self.run_job("seen", "unseen", sets=["POLY8"])
+        classes = self.clusters("classes@set=POLY8")
+        unseen = self.clusters("unseen@set=POLY8.test")
+        self.assertEqual(len(unseen), len(classes) // 5)
+        most = 3 * sum(map(len, classes)) / len(classes)
+        self.assertTrue(all(1 < len(c) <= most for c in unseen))
+        parts = [unseen] + [self.clusters("seen@set=POLY8" + role) for role in ("", ".valid", ".test")]
+        members = [m for part in parts for c in part for m in c]
+        self.assertEqual(len(members), len(set(members)))
+        self.assertEqual(len(members), 11451)
+
+    def test_networks(self):
+        """Each model of the job; a second run computes nothing."""
+        evaluations = [m + "-eval" for m in ("eqnet", "eqnet-l", "structemb", "sememb", "encoder", "tfidf",
+                                             "eqnet-seen", "sememb-valid")]
+        small = {"sets": ["SIMPPOLY5"], "steps": 2, "d_model": 16, "d_ff": 16, "eqnet-steps": 20}
+        self.run_job(*evaluations, **small)
+        for name in evaluations:
+            self.assertGreater(self.score(name + "@set=SIMPPOLY5"), 0, name)
+        self.assertEqual(self.run_job(*evaluations, **small)["nodes_ran"], 0)
+
+    def test_eqnet_learns(self):
+        """Classes that it has never seen, of the set that it learnt from and of a larger one."""
+        shutil.copy(JOBS / "semvec-composed.yaml", self.p.dir)
+        settings = ("--set", "sets=[SIMPPOLY5, SIMPPOLY8]", "--set", "eqnet-steps=300")
+        self.run_job("eqnet-eval", "tfidf-eval", sets=["SIMPPOLY5", "SIMPPOLY8"], **{"eqnet-steps": 300})
+        shutil.move(self.p.dir / "job.yaml", self.p.dir / "semvec.yaml")
+        self.p.eqloom("run", "semvec-composed.yaml", "composed-eval", *settings)
+        self.assertGreater(self.score("eqnet-eval@set=SIMPPOLY8"), 0.9)
+        self.assertGreater(self.score("eqnet-eval@set=SIMPPOLY8"), self.score("tfidf-eval@set=SIMPPOLY8"))
+        self.assertGreater(self.score("composed-eval", "semvec-composed"), 0.3)
+
+    def test_file(self):
+        """SemVec's format, read back by another program."""
+        self.run_job("train-file", "unseen-file", sets=["BOOL5"])
+        classes = set()
         for part in ("train", "unseen"):
-            data = json.loads((self.p.dir / "out" / name / (part + ".json")).read_text())
-            self.assertGreater(len(data), 1)
-            for entry in data.values():
+            text = self.p.eqloom("export", "semvec/%s-file@set=BOOL5" % part, "--format", "raw", "-o", "-").out
+            for entry in json.loads(text).values():
                 lists = [entry["Original"]["Tokens"]] + [n["Tokens"] for n in entry["Noise"]]
-                found = {values(tokens, numbers) for tokens in lists}
+                found = {values(tokens, (0, 1)) for tokens in lists}
                 self.assertEqual(len(found), 1, lists)
-                self.assertNotIn(found, classes.values(), "one class twice: %s" % lists[0])
-                classes[part, str(lists[0])] = found
-        lines = self.p.eqloom("export", name + "/classes", "--format", "jsonl", "-o", "-").out
-        made = [json.loads(line)["members"] for line in lines.splitlines()]
-        self.assertEqual({frozenset(m["prefix"] for m in members) for members in made},
-                         grammar(operators, numbers, 5))
-        figures = self.p.eqloom("show", name + "/unseen-eval").out
-        self.assertIn("precision@5", figures)
-
-    def test_boolean(self):
-        self.run_job("semvec-boolean", (0, 1), ["not", "and", "or", "xor", "implies"])
-
-    def test_polynomial(self):
-        self.run_job("semvec-polynomial", (-7, 2, 3, 11), ["+", "-", "*"])
-
-    def test_parts_share_no_expression(self):
-        self.run_job("semvec-boolean", (0, 1), ["not", "and", "or"])
-        seen = set()
-        for part in ("seen", "seen.valid", "seen.test"):
-            out = self.p.eqloom("export", "semvec-boolean/" + part, "--format", "jsonl").out
-            for line in out.splitlines():
-                for member in json.loads(line)["members"]:
-                    self.assertNotIn(member["prefix"], seen)
-                    seen.add(member["prefix"])
-        self.assertGreater(len(seen), 50)
+                self.assertNotIn(min(found), classes, "one class twice: %s" % lists[0])
+                classes |= found
 
     def test_failure_of_a_task_says_why(self):
-        shutil.copy(JOBS / "semvec-boolean.yaml", self.p.dir / "job.yaml")
         for setting, reason in (
-                ("operators=[nand]", "the boolean language has no operator 'nand' with arguments"),
-                ("operators=[not, not]", "operator 'not' is named twice"),
-                ("variables=[a, and]", "'and' is not a variable")):
-            said = self.p.eqloom("run", "job.yaml", "classes", "--set", setting, expect=1).err
+                ("operators: [nand]", "the boolean language has no operator 'nand' with arguments"),
+                ("operators: [not, not]", "operator 'not' is named twice"),
+                ("variables: [a, and]", "'and' is not a variable")):
+            self.p.write("job.yaml", "eqloom: 1\nname: semvec\nnodes:\n  classes: {op: classes, %s}\n" % setting)
+            said = self.p.eqloom("run", "job.yaml", "classes", expect=1).err
             self.assertEqual(said.count("FAILED classes: " + reason), 1, said)
+
+    def test_no_trees(self):
+        """Digits are no operands: the error names an expression and says what is read."""
+        self.p.write("job.yaml", """eqloom: 1
+name: semvec
+nodes:
+  numbers: {op: import-clusters, files: [numbers.tsv], format: pairs}
+  words: {op: vocabulary, encoding: e-gen}
+  tokens: {op: tokenize, clusters: numbers, vocabulary: words}
+  eqnet: {op: train-trees, batches: tokens, vocabulary: words, steps: 1}
+""")
+        self.p.write("numbers.tsv", "+ x 12\t+ 12 x\n")
+        said = self.p.eqloom("run", "job.yaml", expect=1).err
+        self.assertIn("is no tree of single tokens", said)
 
 
 if __name__ == "__main__":
