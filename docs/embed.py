@@ -99,8 +99,11 @@ class Encoder(nn.Module):
                 elif name in ("-", "/", "pow"):
                     place = f"@{name}{operand}"
             yield [token + place, *digits]
-            if token in BINARY or token in UNARY:
-                under.append([token, 2 if token in BINARY else 1, 0])
+            arity = 2 if token in BINARY else 1 if token in UNARY else 0
+            if "/" in token[1:]:  # an operator of one's own: erf/1
+                arity = int(token.split("/")[1])
+            if arity:
+                under.append([token, arity, 0])
 
     def tokens(self, prefix):
         """Ids of an expression in prefix tokens, as the model's vocabulary encodes it."""

@@ -22,15 +22,18 @@ FEW = """* / 3 2 x
 - 1 pow sin / x 2 - 2 3
 abs ln + acoth x 99
 * pi e
+- * J/2 n erf/1 x / erf/1 y 2 J/2 - x 1 y
 """
+OPERATORS = "operator erf(x) = arb erf\noperator J(n, x) = arb bessel_j\n"
 
 JOB = """eqloom: 1
 name: python
 include: [job.yaml]
 nodes:
-  few: {op: import-clusters, files: [few.txt]}
+  few: {op: import-clusters, files: [own.operators, few.txt]}
   words:
     op: vocabulary
+    tokens: [erf/1, J/2]
     matrix: {encoding: [e-gen, plain, placed]}
   few-tokens: {op: tokenize, clusters: few, vocabulary: words}
   all-tokens: {op: tokenize, clusters: merged, vocabulary: "words@encoding=placed"}
@@ -101,6 +104,7 @@ class Python(ProjectTest):
     def setUp(self):
         super().setUp()
         self.p.write("few.txt", FEW)
+        self.p.write("own.operators", OPERATORS)
         self.p.write("python.yaml", JOB)
 
     def export(self, node):
