@@ -84,7 +84,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
             out.text = b->text;
             out.n_text = b->n_text;
             out.source_id = b->source_id;
-            out.class_id = b->class_id;
+            out.class_key = b->class_key;
             code = op_emit(NULL, ctx, "embeddings", &out.base, e);
         }
     }
