@@ -249,7 +249,7 @@ static const struct cli_command own_commands[] = {
      "Compute a block of a node for a run on a cluster",
      "This is what the jobs of 'eqloom run --on slurm' run; nobody else needs it. The block's "
      "inputs and its result are packs in FOLDER.",
-     "eqloom work job.yaml clusters --folder .eqloom/slurm/3fa9... --batch 0",
+     NULL,
      OPTIONS({"folder", "FOLDER", false, "The node's folder in the spool."},
              {"batch", "N", false, "Which batch; $SLURM_ARRAY_TASK_ID is the block's number in it."},
              {"jobs", "N", false, "Use N threads; else $SLURM_CPUS_PER_TASK, or one.", 'j'}, SET,

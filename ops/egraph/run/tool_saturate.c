@@ -384,7 +384,7 @@ const struct tool tool_saturate = {
         "counting in them, which makes it slower than a job.",
     .example = "eqloom saturate 'sin(2*x+5)^(-8)'\n"
                "eqloom saturate --rules my.rules --sort effective --top 5 'd(x, cot(5*x))'\n"
-               "eqloom saturate --as dot --iterations 1 '(x + 8) - 8' | dot -Tsvg > egraph.svg",
+               "eqloom saturate --as dot --iterations 1 '(x + 8) - 8' > egraph.dot",
     .exit_codes = NULL,
     .options = options,
     .run = run,
