@@ -219,7 +219,7 @@ static void assert_refused(const char *language, const char *input, const char *
 
 static void test_refused(void **state)
 {
-    assert_refused("klingon", "x", "there is no language 'klingon'");
+    assert_refused("klingon", "x", "unknown language 'klingon': calculus, boolean or polynomial");
     assert_refused("boolean", "+ x x",
                    "input 1, '+ x x', is not an expression of the language 'boolean'");
     assert_refused("", "", "input 1, '', is not an expression of the language 'calculus'");
