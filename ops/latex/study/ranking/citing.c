@@ -57,7 +57,7 @@ enum err_code citing_load(struct citing *c, struct op_ctx *ctx, const char *pape
     for (uint32_t i = 0; i < x->v.n; i++)
         name_map_put(&names, x->place[i]->paper, x->paper[i], NULL);
     for (uint64_t i = 0, n = op_count(ctx, papers); i < n && !code; i++) {
-        ProtobufCMessage *m;
+        ProtobufCMessage *m = NULL;
         arena_reset(&work);
         if (op_cancelled(ctx))
             code = err_fail(e, ERR_CANCELLED, "reading citations was interrupted");
