@@ -160,8 +160,8 @@ static void proves_no_false_rule(void **state)
         "sqrt(cos(?a)^4) -> cos(?a)^2 if less(abs(?a), pi/2)",
         "acos(cos(?a)) -> ?a if less(abs(?a), pi/2)",
         "atan(?a) + atan(?b) -> atan((?a + ?b)/(1 - ?a*?b)) if real(?a), less(?a*?b, 1)",
-        "acot(?a) + acot(?b) -> acot((?a*?b - 1)/(?a + ?b)) if real(?a), real(?b), less(1, ?a*?b), "
-        "real(?a*?b)",
+        ("acot(?a) + acot(?b) -> acot((?a*?b - 1)/(?a + ?b)) if real(?a), real(?b), less(1, ?a*?b), "
+         "real(?a*?b)"),
         "2*asin(?a) -> asin(2*?a*sqrt(1 - ?a^2)) if less(abs(?a), 1)",
     };
     struct arena a = {0};
