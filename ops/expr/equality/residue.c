@@ -338,9 +338,9 @@ static bool rational(struct series *out, struct point *at, const struct expr_nod
 /* Known to be real: no roots, logarithms or inverse functions. */
 static bool is_real(const struct point *at, const struct expr_node *x)
 {
-    const struct expr_node *exponent = x + 1 + x[1].size;
     if (x->op <= X_VAR)
         return x->op == X_NUM || (x->op == X_SYM && at->real);
+    const struct expr_node *exponent = x->op == X_POW ? x + 1 + x[1].size : NULL;
     if (x->op == X_POW && (exponent->op != X_NUM || strchr(exponent->leaf, '/')) &&
         !(x[1].op == X_SYM && strcmp(x[1].leaf, "e") == 0))
         return false;

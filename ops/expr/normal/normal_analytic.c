@@ -98,8 +98,8 @@ static const element *guarded(struct field *f, uint16_t op, const element *z)
 
 static bool is_entire(const struct expr_node *x)
 {
-    const struct expr_node *exponent = x + 1 + x[1].size;
-    if (x->op == X_POW)
+    const struct expr_node *exponent = x->op == X_POW ? x + 1 + x[1].size : NULL;
+    if (exponent)
         return (x[1].op == X_SYM && strcmp(x[1].leaf, "e") == 0) ||
                (exponent->op == X_NUM && !strchr(exponent->leaf, '/'));
     return x->op <= X_DIV || (x->op >= X_SIN && x->op <= X_COT) ||

@@ -195,7 +195,7 @@ const struct near_miss_of *dataset_near_misses(size_t *n, const struct dataset *
     }
     for (*n = 0; low + *n < d->n_near_misses && d->near_misses[low + *n].of == of;)
         ++*n;
-    return d->near_misses + low;
+    return *n ? d->near_misses + low : NULL;
 }
 
 static int compare_sequences(const struct dataset *d, uint32_t a, uint32_t b)

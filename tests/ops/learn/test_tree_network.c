@@ -39,6 +39,8 @@ static struct tree_batch draw_batch(struct arena *a, size_t trees, uint64_t seed
     return (struct tree_batch){{tokens, length, trees}, class};
 }
 
+static const float prior[CLASSES] = {-1.5F, -0.5F, -2, -1, -1.25F};
+
 struct fixture {
     struct arena a;
     struct tree_model *m;
@@ -46,7 +48,6 @@ struct fixture {
     struct tree_trainer *t;
     struct trainer_state state;
     float *gradient;
-    float prior[CLASSES];
 };
 
 static struct tree_trainer_config usual(void)
@@ -66,9 +67,9 @@ static void open_fixture(struct fixture *f, uint32_t outer, struct tree_trainer_
                          struct pool *pool)
 {
     struct tree_config c = {11, 6, 5, outer, CLASSES, arity};
-    *f = (struct fixture){.prior = {-1.5F, -0.5F, -2, -1, -1.25F}};
+    *f = (struct fixture){0};
     f->m = tree_model_new(&f->a, &c);
-    how.prior = f->prior;
+    how.prior = prior;
     assert_int_equal(gpu_open_cpu(&f->device, pool, NULL, NULL), OK);
     assert_int_equal(tree_trainer_new(&f->t, f->device, f->m, &how, NULL), OK);
     float **parts[] = {&f->state.weights, &f->state.m, &f->state.v, &f->gradient};
@@ -101,7 +102,7 @@ struct loss_case {
 static double loss_of(void *arg, const double *w)
 {
     const struct loss_case *c = arg;
-    return ref_tree_loss(c->f->m, w, &c->x.set, c->x.class, c->f->prior, 0.5, c->codes);
+    return ref_tree_loss(c->f->m, w, &c->x.set, c->x.class, prior, 0.5, c->codes);
 }
 
 /* Step 6 is in stage 3, where the auto-encoder's weight is 7/8. */
