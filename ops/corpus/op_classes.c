@@ -44,7 +44,7 @@ struct grammar {
 
 /* ---- the grammar ---- */
 
-/* SemVec's sets: S for a sample, of 500 expressions of a class. */
+/* SemVec's sets; of the largest a sample, of max_members expressions of a class. */
 static const struct set {
     const char *name;
     const struct language *lang;
