@@ -286,9 +286,7 @@ struct learning {
     struct graph_trainer *trainer;
     struct graph_sampler sampler, measured; /* no papers: not needed */
     struct graph_examples_config examples, measuring;
-    struct arena arena;            /* of the step */
-    struct step_result results[2]; /* of steps that were begun */
-    size_t pending;                /* of these; the oldest is the first */
+    struct arena arena; /* of the step */
 };
 
 static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_device *device,
@@ -314,22 +312,13 @@ static uint64_t steps(const void *self)
 }
 
 /* A step ends at once: batch norm has the host wait for the device in any case. */
-static enum err_code begin(void *self, struct err *e)
+static enum err_code begin(struct step_result *r, void *self, struct err *e)
 {
     struct learning *x = self;
     struct graph_set set;
     arena_reset(&x->arena);
     graph_examples_draw(&set, &x->arena, &x->sampler, &x->examples, steps(self));
-    return err_up(e, graph_trainer_step(&x->results[x->pending++], x->trainer, &set, e));
-}
-
-static enum err_code result(struct step_result *r, void *self, struct err *e)
-{
-    struct learning *x = self;
-    *r = x->results[0];
-    x->results[0] = x->results[1];
-    x->pending--;
-    return OK;
+    return err_up(e, graph_trainer_step(r, x->trainer, &set, e));
 }
 
 static enum err_code measure(struct step_result *r, void *self, size_t batches, struct err *e)
@@ -362,8 +351,8 @@ static enum err_code write_state(void *self, const struct trainer_state *state, 
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    static const struct learner_calls calls = {
-        open_trainer, close_trainer, steps, begin, result, measure, read_state, write_state};
+    static const struct learner_calls calls = {open_trainer, close_trainer, steps,      begin, NULL,
+                                               measure,      read_state,    write_state};
     const struct shared *s = state;
     struct learning x = {.shared = s,
                          .examples = examples(ctx, s->identifier, false),

@@ -253,9 +253,7 @@ struct learning {
     struct image_trainer *trainer;
     struct image_sampler sampler, measured;
     size_t batch;
-    struct arena arena;            /* of the step */
-    struct step_result results[2]; /* of steps that were begun */
-    size_t pending;                /* of these; the oldest is the first */
+    struct arena arena; /* of the step */
 };
 
 static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_device *device,
@@ -289,21 +287,12 @@ static uint64_t steps(const void *self)
 }
 
 /* A step ends at once: the host computes the loss. */
-static enum err_code begin(void *self, struct err *e)
+static enum err_code begin(struct step_result *r, void *self, struct err *e)
 {
     struct learning *x = self;
     arena_reset(&x->arena);
     struct image_batch b = image_sampler_batch(&x->sampler, &x->arena, x->batch, steps(self));
-    return err_up(e, image_trainer_step(&x->results[x->pending++], x->trainer, &b, e));
-}
-
-static enum err_code result(struct step_result *r, void *self, struct err *e)
-{
-    struct learning *x = self;
-    *r = x->results[0];
-    x->results[0] = x->results[1];
-    x->pending--;
-    return OK;
+    return err_up(e, image_trainer_step(r, x->trainer, &b, e));
 }
 
 static enum err_code measure(struct step_result *r, void *self, size_t batches, struct err *e)
@@ -354,8 +343,8 @@ static enum err_code begin_with(float *weights, void *self, const Eqloom__Checkp
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    static const struct learner_calls calls = {
-        open_trainer, close_trainer, steps, begin, result, measure, read_state, write_state};
+    static const struct learner_calls calls = {open_trainer, close_trainer, steps,      begin, NULL,
+                                               measure,      read_state,    write_state};
     const struct shared *s = state;
     struct learning x = {.shared = s, .batch = batch_of(ctx)};
     struct learner l = {image_config_text(op_arena(ctx), &s->model->config),

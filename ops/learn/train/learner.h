@@ -37,9 +37,9 @@ struct learner_calls {
     enum err_code (*open)(void *self, struct op_ctx *ctx, struct gpu_device *device, struct err *e);
     void (*close)(void *self); /* also after open() failed, or was not called */
     /* Steps begun. Results come in order; that of a step is asked for when one more has been begun,
-     * or none will be. */
+     * or none will be. Without `result` a step ends at once, and begin fills *r. */
     uint64_t (*steps)(const void *self);
-    enum err_code (*begin)(void *self, struct err *e);
+    enum err_code (*begin)(struct step_result *r, void *self, struct err *e);
     enum err_code (*result)(struct step_result *r, void *self, struct err *e);
     enum err_code (*measure)(struct step_result *r, void *self, size_t batches, struct err *e);
     /* What is NULL is not asked for. */

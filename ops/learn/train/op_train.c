@@ -146,7 +146,7 @@ static uint64_t steps(const void *self)
     return trainer_steps(((const struct learning *)self)->trainer);
 }
 
-static enum err_code begin(void *self, struct err *e)
+static enum err_code begin(struct step_result *r, void *self, struct err *e)
 {
     struct learning *x = self;
     return err_up(e, trainer_begin(x->trainer, &x->shared->dataset, e));

@@ -152,18 +152,19 @@ static enum err_code make_steps(bool *stop, struct session *s, uint64_t to, stru
     struct op_ctx *ctx = s->ctx;
     uint64_t from = steps_done(s), started = os_monotonic_ns(), tokens = 0;
     uint64_t every = (uint64_t)op_int(ctx, "log_every"), pending = 0;
+    const struct learner_calls *call = s->learner->call;
     while (steps_done(s) < to && !*stop) {
         struct step_result r;
         if (op_cancelled(ctx))
             return err_fail(e, ERR_CANCELLED, "cancelled at step %" PRIu64, steps_done(s));
-        enum err_code code = s->learner->call->begin(s->learner->self, e);
+        enum err_code code = call->begin(&r, s->learner->self, e);
         if (code)
             return err_up(e, code);
         uint64_t begun = steps_done(s);
         bool measures = s->learner->validates && begun % s->validation.every == 0;
         /* A step is asked for its result when the device has the next one to work on. */
-        for (pending++; pending > (begun < to && !measures); pending--) {
-            if ((code = s->learner->call->result(&r, s->learner->self, e)))
+        for (pending++; pending > (call->result && begun < to && !measures); pending--) {
+            if (call->result && (code = call->result(&r, s->learner->self, e)))
                 return err_up(e, code);
             series_step(&s->series, &r);
             tokens += r.tokens;

@@ -195,9 +195,7 @@ struct learning {
     struct tree_curriculum curriculum;
     struct tree_order order;
     uint64_t valid_seed;
-    struct arena arena;            /* of the step */
-    struct step_result results[2]; /* of steps that were begun */
-    size_t pending;                /* of these; the oldest is the first */
+    struct arena arena; /* of the step */
 };
 
 static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_device *device,
@@ -235,22 +233,13 @@ static uint64_t steps(const void *self)
 }
 
 /* A step ends at once: the host computes the loss. */
-static enum err_code begin(void *self, struct err *e)
+static enum err_code begin(struct step_result *r, void *self, struct err *e)
 {
     struct learning *x = self;
     struct tree_batch b;
     arena_reset(&x->arena);
     tree_batch_draw(&b, &x->arena, &x->order, &x->shared->corpus, &x->curriculum, steps(self));
-    return err_up(e, tree_trainer_step(&x->results[x->pending++], x->trainer, &b, e));
-}
-
-static enum err_code result(struct step_result *r, void *self, struct err *e)
-{
-    struct learning *x = self;
-    *r = x->results[0];
-    x->results[0] = x->results[1];
-    x->pending--;
-    return OK;
+    return err_up(e, tree_trainer_step(r, x->trainer, &b, e));
 }
 
 static enum err_code measure(struct step_result *r, void *self, size_t batches, struct err *e)
@@ -297,8 +286,8 @@ static enum err_code begin_with(float *weights, void *self, const Eqloom__Checkp
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    static const struct learner_calls calls = {
-        open_trainer, close_trainer, steps, begin, result, measure, read_state, write_state};
+    static const struct learner_calls calls = {open_trainer, close_trainer, steps,      begin, NULL,
+                                               measure,      read_state,    write_state};
     const struct shared *s = state;
     struct learning x = {.shared = s,
                          .curriculum = {op_real(ctx, "first_size"), op_real(ctx, "size_step"),
