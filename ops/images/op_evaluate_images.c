@@ -94,8 +94,8 @@ static enum err_code show_queries(struct buf *out, struct op_ctx *ctx,
         struct neighbour found[SHOWN + 1];
         struct page_picture pictures[SHOWN + 2] = {{.place = NULL}};
         uint32_t row = (uint32_t)((uint64_t)q * x->v.n / n), shown = 1;
-        size_t k =
-            nearest_find(found, SHOWN + 1, &x->v, index, vectors_at(&x->v, row), op_arena(ctx));
+        size_t k = nearest_find(found, SHOWN + 1, &x->v, index, NULL, vectors_at(&x->v, row),
+                                op_arena(ctx));
         enum err_code code = load_picture(&pictures[0], ctx, row, e);
         for (size_t i = 0; i < k && shown <= SHOWN && !code; i++)
             if (found[i].row != row) {

@@ -2,7 +2,7 @@
 #include "ops/images/rake.h"
 
 #include "base/map.h"
-#include "ops/latex/study/keywords.h"
+#include "ops/latex/study/search/keywords.h"
 
 #include <ctype.h>
 #include <stdlib.h>

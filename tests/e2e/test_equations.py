@@ -5,6 +5,7 @@ import math
 import os
 import pathlib
 import random
+import re
 import shutil
 import unittest
 
@@ -18,6 +19,7 @@ TOPICS = {  # words of sections -> what their equations are made of
     "Of no relevance here.": ["\\int_0^1", "f(t)", "\\partial", "\\nabla u"],
     "Kulback-Leibler, misspelt.": ["p(x)", "\\sum_x", "\\lambda", "\\nabla u"],
 }
+TITLES = ["Some bounds", "Spectra of operators", "An example", "Of it"]
 QUERIES = [("\\sum_x p(x) \\log \\frac{p}{q}", ["Kullback-Leibler"]),
            ("A v = \\lambda v", ["eigenvalue", "matrix"]),
            ("\\int_0^1 f(t)", ["nowhere"])]
@@ -26,7 +28,7 @@ QUERIES = [("\\sum_x p(x) \\log \\frac{p}{q}", ["Kullback-Leibler"]),
 def paper(rng):
     body = ""
     for words, parts in rng.sample(sorted(TOPICS.items()), 3):
-        body += f"\\section{{S}} {words}\n"
+        body += f"\\section{{{rng.choice(TITLES)}}} {words}\n"
         for _ in range(rng.randint(1, 4)):
             body += "\\[ " + " = ".join(rng.choices(parts, k=rng.randint(1, 4))) + " \\]\n"
     return f"\\documentclass{{article}}\\begin{{document}}\n{body}\\end{{document}}\n"
@@ -49,6 +51,42 @@ def near(keyword, text):
         if len(keyword) > 10 and row[-1] < 2:
             return True
     return False
+
+
+def mix(x):
+    """SplitMix64's finaliser."""
+    x = (x + 0x9e3779b97f4a7c15) % 2**64
+    x = ((x ^ x >> 30) * 0xbf58476d1ce4e5b9) % 2**64
+    x = ((x ^ x >> 27) * 0x94d049bb133111eb) % 2**64
+    return x ^ x >> 31
+
+
+def draw(places, titles, texts, most, half, seed, least_relevant, most_relevant):
+    """The queries that are drawn: (row, keywords), by row. places: (paper, section, number)."""
+    turns = {}
+    for row, (paper, section, number) in enumerate(places):
+        mark = number
+        for c in paper.encode():
+            mark = mix(mark ^ c)
+        if mix(mark) % 2 == half:
+            turns.setdefault(source(paper), []).append((mix(mix(mix(seed)) ^ mark), row))
+    queue = []
+    for folder in turns.values():
+        first = min(r for r, p in enumerate(places) if source(p[0]) == source(places[folder[0][1]][0]))
+        queue += [(k, first, row) for k, (_, row) in enumerate(sorted(folder))]
+    out = []
+    for _, _, row in sorted(queue):
+        paper, section, _ = places[row]
+        words = [w for w in re.findall("[a-z]+", titles[paper][section].lower()) if len(w) >= 4]
+        shares = {w: sum(near(w, texts[p][s]) for p, s, _ in places) / len(places) for w in words}
+        keywords = [w for w in words if least_relevant <= shares[w] <= most_relevant]
+        if keywords and len(out) < most:
+            out.append((row, keywords))
+    return sorted(out)
+
+
+def source(paper):
+    return paper.split("/")[0]
 
 
 class Equations(ProjectTest):
@@ -163,6 +201,52 @@ class Equations(ProjectTest):
         page = (self.folder / "out/papers/search.html").read_text()
         self.assertEqual(page.count("<article>"), len(QUERIES))
         self.assertGreaterEqual(page.count("<math>"), 11 * len(QUERIES))
+
+    def test_drawn_queries(self):
+        """Both halves against a draw, a search and standard errors computed here."""
+        (self.folder / "in/folder").mkdir()
+        for k in range(4):
+            (self.folder / f"in/p{k:02}.tex").rename(self.folder / f"in/folder/p{k:02}.tex")
+        job = (self.folder / "papers.yaml").read_text()
+        node = ("\n  drawn{0}: {{op: evaluate-search, graphs: graphs, embeddings: bags, mathml: mathml, "
+                "papers: papers, draw: 25, half: {0}, seed: 3, least_relevant: 0.1, most_relevant: "
+                "0.7, baseline: vectors}}\n")
+        (self.folder / "papers.yaml").write_text(
+            job.replace("\nexports:", node.format(0) + node.format(1) + "\nexports:"))
+        self.run_job("drawn0", "drawn1")
+        titles, texts, pages = {}, {}, []
+        for line in self.p.eqloom("query", "paper", ".value", "--json").out.splitlines():
+            x = json.loads(line)["yields"]
+            titles[x["paper"]] = [s["title"] for s in x["sections"]]
+            texts[x["paper"]] = [s["title"] + " " + s["text"] for s in x["sections"]]
+        corpus = self.graphs("graphs")
+        places = [(p["paper"], p["section"], p["number"]) for p, _ in corpus]
+        for half in (0, 1):
+            asked = draw(places, titles, texts, 25, half, 3, 0.1, 0.7)
+            pages.append({places[row] for row, _ in asked})
+            precise, chance = [], 0
+            for row, keywords in asked:
+                others = [k for k, p in enumerate(places) if source(p[0]) != source(places[row][0])]
+                hit = {k: any(near(w, texts[places[k][0]][places[k][1]]) for w in keywords)
+                       for k in others}
+                found = sorted((-round(sum(a * b for a, b in zip(corpus[row][1], corpus[k][1])), 5), k)
+                               for k in others)
+                precise.append(sum(hit[k] for _, k in found[:10]) / 10)
+                chance += sum(hit.values()) / len(others) / len(asked)
+            v = self.values(f"drawn{half}")
+            self.assertEqual((v["queries"], len(asked)), (25, 25))
+            self.assertAlmostEqual(v["chance"], chance, places=9)
+            mean = sum(precise) / 25
+            self.assertAlmostEqual(v["precision@10"], mean, delta=0.02)
+            sums = {}
+            for (row, _), p in zip(asked, precise):
+                name = source(places[row][0])
+                sums[name] = sums.get(name, 0) + p - mean
+            error = math.sqrt(sum(x * x for x in sums.values()) * len(sums) / (len(sums) - 1)) / 25
+            self.assertLess(len(sums), 25)
+            self.assertAlmostEqual(v["precision@10_error"], error, delta=0.01)
+            self.assertIn("precision@10_gain_error", v)
+        self.assertFalse(pages[0] & pages[1])
 
     def test_nothing_labelled(self):
         self.labelled.write_text("")

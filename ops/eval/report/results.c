@@ -158,6 +158,11 @@ static const struct result_figure search[] = {
     {"precision@10", "P@10", RESULT_PERCENT, RESULT_SCORE,
      "Of the first k equations that are found, those in whose section a keyword of the query "
      "stands."},
+    {"precision@10_error", "+-", RESULT_PERCENT, RESULT_ASIDE,
+     "Its standard error over queries, or over folders of drawn ones."},
+    {"precision@10_gain", "P@10 gained", RESULT_PERCENT, RESULT_ASIDE,
+     "Over the baseline, for the same queries, ..."},
+    {"precision@10_gain_error", "+-", RESULT_PERCENT, RESULT_ASIDE, "... with its standard error."},
     {"precision@100", "P@100", RESULT_PERCENT, RESULT_SCORE, NULL},
     {"precision@1000", "P@1000", RESULT_PERCENT, RESULT_SCORE, NULL},
     {"umap", "uMAP", RESULT_MEAN, RESULT_SCORE,

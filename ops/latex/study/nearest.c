@@ -9,34 +9,46 @@ static int compare(const void *x, const void *y)
     return neighbour_is_before(b, a) - neighbour_is_before(a, b);
 }
 
+static bool is_left_out(const struct nearest_but *but, uint32_t row)
+{
+    return but && but->group[row] == but->but;
+}
+
 static size_t look_up(struct neighbour *out, size_t k, const struct vectors *v,
-                      const struct hnsw *index, const float *query, struct arena *a)
+                      const struct hnsw *index, const struct nearest_but *but, const float *query,
+                      struct arena *a)
 {
     uint32_t *rows = arena_array(a, uint32_t, k);
-    size_t n = hnsw_nearest(rows, k, index, query);
-    for (size_t i = 0; i < n; i++)
-        out[i] = (struct neighbour){vector_dot(query, vectors_at(v, rows[i]), v->stride), rows[i]};
+    size_t found = hnsw_nearest(rows, k, index, query), n = 0;
+    for (size_t i = 0; i < found; i++)
+        if (!is_left_out(but, rows[i]))
+            out[n++] =
+                (struct neighbour){vector_dot(query, vectors_at(v, rows[i]), v->stride), rows[i]};
     if (n)
         qsort(out, n, sizeof *out, compare);
     return n;
 }
 
 size_t nearest_find(struct neighbour *out, size_t k, const struct vectors *v,
-                    const struct hnsw *index, const float *query, struct arena *a)
+                    const struct hnsw *index, const struct nearest_but *but, const float *query,
+                    struct arena *a)
 {
     size_t n = 0;
     uint32_t row = 0;
     if (index)
-        return look_up(out, k, v, index, query, a);
+        return look_up(out, k, v, index, but, query, a);
     for (; row + 4 <= v->n; row += 4) {
         float dot[4];
         vector_dot4(dot, query, vectors_at(v, row), v->stride);
         for (uint32_t i = 0; i < 4; i++)
-            n = neighbours_insert(out, n, k, (struct neighbour){dot[i], row + i});
+            if (!is_left_out(but, row + i))
+                n = neighbours_insert(out, n, k, (struct neighbour){dot[i], row + i});
     }
     for (; row < v->n; row++)
-        n = neighbours_insert(
-            out, n, k, (struct neighbour){vector_dot(query, vectors_at(v, row), v->stride), row});
+        if (!is_left_out(but, row))
+            n = neighbours_insert(
+                out, n, k,
+                (struct neighbour){vector_dot(query, vectors_at(v, row), v->stride), row});
     return n;
 }
 

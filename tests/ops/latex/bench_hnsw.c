@@ -64,10 +64,10 @@ int main(int argc, char **argv)
         draw(query, centres + rng_below(&rng, CENTRES) * stride, dim, &rng);
         arena_reset(&a);
         start = os_monotonic_ns();
-        size_t m = nearest_find(exact, MOST, &v, NULL, query, &a);
+        size_t m = nearest_find(exact, MOST, &v, NULL, NULL, query, &a);
         exact_s += seconds_since(start) / QUERIES;
         start = os_monotonic_ns();
-        size_t k = nearest_find(near, MOST, &v, index, query, &a);
+        size_t k = nearest_find(near, MOST, &v, index, NULL, query, &a);
         approximate_s += seconds_since(start) / QUERIES;
         for (size_t c = 0; c < 3; c++) {
             size_t of = cuts[c] < m ? cuts[c] : m, is = cuts[c] < k ? cuts[c] : k;

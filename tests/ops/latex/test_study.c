@@ -1,11 +1,14 @@
 /* The search study: keywords against all substrings, precision by its definition, the approximate
  * index against the exact pass, and what may stand in a page. Prints its seed. */
 #include "base/rng.h"
-#include "ops/latex/study/keywords.h"
 #include "ops/latex/study/nearest.h"
-#include "ops/latex/study/precision.h"
-#include "ops/latex/study/study_page.h"
+#include "ops/latex/study/search/clustered.h"
+#include "ops/latex/study/search/keywords.h"
+#include "ops/latex/study/search/precision.h"
+#include "ops/latex/study/search/study_page.h"
 #include "tests/unit.h"
+
+#include <math.h>
 
 static uint64_t seed = 1;
 
@@ -127,17 +130,17 @@ static void test_index(void **state)
     assert_true(x && again);
     for (uint32_t i = 0; i < QUERIES; i++) {
         const float *query = vectors_at(&q, i);
-        assert_int_equal(nearest_find(exact, K, &v, NULL, query, &a), K);
+        assert_int_equal(nearest_find(exact, K, &v, NULL, NULL, query, &a), K);
         for (uint32_t row = 0, before = 0; row < N; row++) { /* the exact ones are the nearest */
             struct neighbour y = {vector_dot(query, vectors_at(&v, row), v.stride), row};
             before += neighbour_is_before(&y, &exact[K - 1]);
             assert_true(row + 1 < N || before == K - 1);
         }
-        size_t n = nearest_find(found, K, &v, x, query, &a);
+        size_t n = nearest_find(found, K, &v, x, NULL, query, &a);
         assert_int_equal(n, K);
         for (size_t k = 1; k < n; k++)
             assert_true(neighbour_is_before(&found[k - 1], &found[k]));
-        assert_int_equal(nearest_find(same, K, &v, again, query, &a), n);
+        assert_int_equal(nearest_find(same, K, &v, again, NULL, query, &a), n);
         assert_memory_equal(found, same, sizeof found);
         shared += nearest_shared(exact, K, found, n, &a);
     }
@@ -149,6 +152,69 @@ static void test_index(void **state)
 }
 
 /* ---- formulas ---- */
+
+/* Rows of the group are left out, and the others keep their order. */
+static void test_left_out(void **state)
+{
+    enum { N = 203, K = 20 };
+    struct arena a = {0};
+    struct vectors v = {.n = N, .dim = 3, .stride = VECTOR_LANES};
+    struct rng rng = rng_new(seed, 3);
+    struct neighbour all[N], some[K];
+    uint32_t group[N];
+    v.x = arena_array(&a, float, N *VECTOR_LANES);
+    for (uint32_t i = 0; i < N; i++) {
+        group[i] = (uint32_t)rng_below(&rng, 3);
+        for (uint32_t k = 0; k < v.dim; k++)
+            vectors_at(&v, i)[k] = (float)rng_normal(&rng);
+    }
+    const struct nearest_but but = {group, 1};
+    const float *query = vectors_at(&v, 7);
+    assert_int_equal(nearest_find(all, N, &v, NULL, NULL, query, &a), N);
+    assert_int_equal(nearest_find(some, K, &v, NULL, &but, query, &a), K);
+    for (size_t i = 0, k = 0; k < K; i++)
+        if (group[all[i].row] != 1)
+            assert_int_equal(some[k++].row, all[i].row);
+    arena_free(&a);
+}
+
+/* ---- standard errors ---- */
+
+/* Of means of clusters of 8 values that share their half, over 2,000 draws. */
+static void test_standard_error(void **state)
+{
+    enum { CLUSTERS = 40, OF_ONE = 8, N = CLUSTERS * OF_ONE, DRAWS = 2000 };
+    struct arena a = {0};
+    struct rng rng = rng_new(seed, 4);
+    double squares = 0, errors = 0, x[N], error;
+    uint32_t cluster[N];
+    for (int draw = 0; draw < DRAWS; draw++) {
+        for (size_t c = 0; c < CLUSTERS; c++) {
+            double shared = rng_normal(&rng);
+            for (size_t i = 0; i < OF_ONE; i++) {
+                cluster[i * CLUSTERS + c] = (uint32_t)(c * 1000);
+                x[i * CLUSTERS + c] = shared + rng_normal(&rng);
+            }
+        }
+        arena_reset(&a);
+        double mean = clustered_mean(&error, x, cluster, N, &a);
+        squares += mean * mean / DRAWS;
+        errors += error * error / DRAWS;
+    }
+    assert_true(fabs(errors / squares - 1) < 0.15);
+    assert_true(fabs(squares - (1 + 1.0 / OF_ONE) / CLUSTERS) < 0.15 / CLUSTERS);
+    for (uint32_t i = 0; i < N; i++) /* of clusters of one: the root of s^2 / n */
+        cluster[i] = i;
+    double mean = clustered_mean(&error, x, cluster, N, &a), sum = 0;
+    for (size_t i = 0; i < N; i++)
+        sum += (x[i] - mean) * (x[i] - mean) / (N - 1);
+    assert_true(fabs(error - sqrt(sum / N)) < 1e-12);
+    clustered_mean(&error, x, (const uint32_t[3]){5, 5, 5}, 3, &a);
+    assert_true(error == 0);
+    clustered_mean(&error, x, cluster, 0, &a);
+    assert_true(error == 0);
+    arena_free(&a);
+}
 
 static void test_formulas(void **state)
 {
@@ -185,6 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_distance),  cmocka_unit_test(test_fold),
         cmocka_unit_test(test_precision), cmocka_unit_test(test_index),
+        cmocka_unit_test(test_left_out),  cmocka_unit_test(test_standard_error),
         cmocka_unit_test(test_formulas),
     };
     seed = test_seed(seed);

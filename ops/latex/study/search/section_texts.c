@@ -1,8 +1,8 @@
 /* See section_texts.h. */
-#include "ops/latex/study/section_texts.h"
+#include "ops/latex/study/search/section_texts.h"
 
 #include "base/map.h"
-#include "ops/latex/study/keywords.h"
+#include "ops/latex/study/search/keywords.h"
 
 struct wanted {
     struct name_map papers;

@@ -1,7 +1,7 @@
 /* Whether keywords stand in a text: as they are, or those of more than ten characters with one
  * character changed, left out or put in (a Levenshtein distance below 2). */
-#ifndef OPS_LATEX_STUDY_KEYWORDS_H
-#define OPS_LATEX_STUDY_KEYWORDS_H
+#ifndef OPS_LATEX_STUDY_SEARCH_KEYWORDS_H
+#define OPS_LATEX_STUDY_SEARCH_KEYWORDS_H
 
 #include "base/arena.h"
 

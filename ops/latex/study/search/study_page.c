@@ -1,5 +1,5 @@
 /* See study_page.h. */
-#include "ops/latex/study/study_page.h"
+#include "ops/latex/study/search/study_page.h"
 
 #include "ops/eval/report/html_table.h"
 #include "ops/eval/report/page_style.h"

@@ -1,5 +1,5 @@
 /* See precision.h. */
-#include "ops/latex/study/precision.h"
+#include "ops/latex/study/search/precision.h"
 
 const size_t precision_cuts[PRECISION_CUTS] = {10, 100, PRECISION_DEPTH};
 

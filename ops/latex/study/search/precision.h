@@ -1,6 +1,6 @@
 /* Figures of one ranked list of which it is known what is relevant, but not how much there is. */
-#ifndef OPS_LATEX_STUDY_PRECISION_H
-#define OPS_LATEX_STUDY_PRECISION_H
+#ifndef OPS_LATEX_STUDY_SEARCH_PRECISION_H
+#define OPS_LATEX_STUDY_SEARCH_PRECISION_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* The words of the sections that equations stand in. */
-#ifndef OPS_LATEX_STUDY_SECTION_TEXTS_H
-#define OPS_LATEX_STUDY_SECTION_TEXTS_H
+#ifndef OPS_LATEX_STUDY_SEARCH_SECTION_TEXTS_H
+#define OPS_LATEX_STUDY_SEARCH_SECTION_TEXTS_H
 
 #include "ops/latex/study/equation_vectors.h"
 

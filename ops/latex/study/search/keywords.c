@@ -1,6 +1,6 @@
 /* See keywords.h. With one error: the bit-parallel automaton of Wu and Manber (1992), a bit for
  * each prefix of the keyword that ends at this character of the text. */
-#include "ops/latex/study/keywords.h"
+#include "ops/latex/study/search/keywords.h"
 
 #include <stdint.h>
 #include <string.h>

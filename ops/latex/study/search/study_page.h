@@ -1,9 +1,9 @@
 /* A search study as a page: figures, and for each query what was found, as formulas. */
-#ifndef OPS_LATEX_STUDY_STUDY_PAGE_H
-#define OPS_LATEX_STUDY_STUDY_PAGE_H
+#ifndef OPS_LATEX_STUDY_SEARCH_STUDY_PAGE_H
+#define OPS_LATEX_STUDY_SEARCH_STUDY_PAGE_H
 
 #include "base/buf.h"
-#include "ops/latex/study/precision.h"
+#include "ops/latex/study/search/precision.h"
 #include "report.pb-c.h"
 
 struct formula {
