@@ -29,6 +29,15 @@ struct tool_option {
     {                                                                                              \
         "json", NULL, false, "One JSON object a line instead of text."                             \
     }
+/* An e-graph's; schemas/egraph/egraph_text.h writes them. */
+#define TOOL_DOT                                                                                   \
+    {                                                                                              \
+        "dot", NULL, false, "Print the e-graph as a picture for Graphviz: a box for each class."   \
+    }
+#define TOOL_GRAMMAR                                                                               \
+    {                                                                                              \
+        "grammar", NULL, false, "Print the e-graph as a grammar: a rule for each class."           \
+    }
 
 struct tool_value {
     const char *option, *value; /* value "" for a flag */

@@ -88,8 +88,10 @@ static const struct cli_command own_commands[] = {
      "name that 'ls' lists, or at least four digits of an id. If REF is ambiguous, its "
      "candidates are listed. With -o, an image is written as a PNG.",
      "eqloom show quickstart/clusters\n"
-     "eqloom show 3fa9 --json",
-     OPTIONS(TOOL_JSON, LATEX, {"raw", NULL, false, "The stored bytes, as they are."},
+     "eqloom show 3fa9 --json\n"
+     "eqloom show 3fa9 --dot | dot -Tsvg > egraph.svg",
+     OPTIONS(TOOL_JSON, LATEX, TOOL_DOT, TOOL_GRAMMAR,
+             {"raw", NULL, false, "The stored bytes, as they are."},
              {"output", "FILE", false, "Write the image to a PNG file.", 'o'},
              LIMIT("Print at most N elements, list items and table rows; 20 if not given. JSON has "
                    "all elements of a collection, or N of them and their labels."))},
@@ -230,13 +232,15 @@ static const struct cli_command own_commands[] = {
      "eqloom ops\n"
      "eqloom ops saturate",
      OPTIONS({"markdown", NULL, false, "The reference, as in docs/ops.md."})},
-    {"serve", "", 0, 0, CLI_STORE_OWN, cli_serve, "Search, explanations, runs and records in a browser",
+    {"serve", "", 0, 0, CLI_STORE_OWN, cli_serve,
+     "Search, explanations, runs and records in a browser",
      "Prints an address and answers there until Ctrl-C: search by typing, explanations, the graph "
      "of a job and what is stale in it, runs as they go on, records and where they are from. "
      "Everything on a page is what a command prints, which the page names.\n\n"
      "Only this machine can ask, unless --address says otherwise, and everybody who can may read "
      "the whole store. Nothing can be changed. Requests must name localhost or a numeric address, "
-     "and other sites' pages get nothing. A command for a page takes at most 30 seconds, and its memory is bounded.",
+     "and other sites' pages get nothing. A command for a page takes at most 30 seconds, and its "
+     "memory is bounded.",
      "eqloom serve --port 0",
      OPTIONS({"port", "N", false, "The port; 8421 if not given, 0 takes any that is free.", 'p'},
              {"address", "ADDRESS", false,
@@ -250,10 +254,11 @@ static const struct cli_command own_commands[] = {
      "This is what the jobs of 'eqloom run --on slurm' run; nobody else needs it. The block's "
      "inputs and its result are packs in FOLDER.",
      NULL,
-     OPTIONS({"folder", "FOLDER", false, "The node's folder in the spool."},
-             {"batch", "N", false, "Which batch; $SLURM_ARRAY_TASK_ID is the block's number in it."},
-             {"jobs", "N", false, "Use N threads; else $SLURM_CPUS_PER_TASK, or one.", 'j'}, SET,
-             OUTSIDE)},
+     OPTIONS(
+         {"folder", "FOLDER", false, "The node's folder in the spool."},
+         {"batch", "N", false, "Which batch; $SLURM_ARRAY_TASK_ID is the block's number in it."},
+         {"jobs", "N", false, "Use N threads; else $SLURM_CPUS_PER_TASK, or one.", 'j'}, SET,
+         OUTSIDE)},
     {"schema", "[jobs|templates]", 0, 1, CLI_STORE_OWN, cli_schema,
      "Print the JSON Schema of job files or template files, for editors",
      "Editors that know the YAML language server find it by the first line of a file: "

@@ -2,7 +2,7 @@
 #include "ops/extract/cheapest_term.h"
 
 #include "base/buf.h"
-#include "ops/egraph/record/egraph_arrays.h"
+#include "schemas/egraph/egraph_arrays.h"
 
 #include <string.h>
 

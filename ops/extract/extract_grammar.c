@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/rng.h"
-#include "ops/egraph/record/egraph_arrays.h"
+#include "schemas/egraph/egraph_arrays.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -222,6 +222,20 @@ class Query(CommandsTest):
         # Any output that is neither false nor null selects.
         self.assertEqual(self.ids("checkpoint", "false, null, 1"), self.ids("checkpoint"))
 
+    def test_egraphs_as_pictures_and_grammars(self):
+        egraph = self.lines("show", "small/egraphs")[0]["elements"][0]
+        classes = len(self.lines("show", egraph)[0]["value"]["class_sizes"])
+        dot = self.ok("show", egraph, "--dot")
+        self.assertTrue(dot.startswith("digraph egraph {") and dot.endswith("}\n"))
+        self.assertEqual(dot.count("subgraph cluster_"), classes)
+        self.assertEqual(dot.count("penwidth=3"), 1)  # the root
+        grammar = self.ok("show", egraph, "--grammar").splitlines()
+        self.assertEqual(len(grammar), classes)
+        for line in grammar:
+            self.assertRegex(line, r"^e\d+ -> ")
+        self.assertIn("write an egraph, and this is collection",
+                      self.refused("show", "small/egraphs", "--dot"))
+
     def test_op_and_time(self):
         every = self.ids("checkpoint")
         self.assertEqual(self.ids("checkpoint", "--op", "train", "--since", "2020-01-01"), every)

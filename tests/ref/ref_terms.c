@@ -1,6 +1,6 @@
 /* All terms of small e-graphs by plain recursion; see ref_terms.h. */
 #include "ref_terms.h"
-#include "ops/egraph/record/egraph_arrays.h"
+#include "schemas/egraph/egraph_arrays.h"
 #include "tests/unit.h"
 
 enum { MAX_TERMS = 1500 };

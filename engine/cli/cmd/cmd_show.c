@@ -4,11 +4,12 @@
 #include "base/io/out_file.h"
 #include "base/io/picture.h"
 #include "engine/cli/console/text_table.h"
-#include "engine/export/reflect.h"
 #include "engine/cli/records/resolve.h"
+#include "engine/export/reflect.h"
 #include "image.pb-c.h"
 #include "report.pb-c.h"
 #include "schemas/canonical.h"
+#include "schemas/egraph/egraph_text.h"
 #include "store/collection/collection.h"
 
 #include <inttypes.h>
@@ -136,6 +137,24 @@ static enum err_code write_image(struct cli *c, const struct record *r, struct e
     return OK;
 }
 
+/* As --dot or --grammar asks. */
+static enum err_code write_egraph(struct cli *c, const struct record *r, struct err *e)
+{
+    ProtobufCMessage *m;
+    struct buf text = {0};
+    if (r->kind != KIND_EGRAPH)
+        return err_fail(e, ERR_INPUT, "--dot and --grammar write an egraph, and this is %s",
+                        kind_info(r->kind) ? kind_info(r->kind)->name : "of an unknown kind");
+    enum err_code code = canonical_unpack(&m, c->arena, &eqloom__egraph__descriptor, r->payload, e);
+    if (!code)
+        code = (cli_flag(c, "dot") ? egraph_write_dot
+                                   : egraph_write_grammar)(&text, (const Eqloom__EGraph *)m, e);
+    if (!code)
+        fwrite(text.data, 1, text.len, c->out);
+    buf_free(&text);
+    return err_up(e, code);
+}
+
 enum err_code cli_show(int *status, struct cli *c, struct err *e)
 {
     uint64_t limit;
@@ -150,6 +169,8 @@ enum err_code cli_show(int *status, struct cli *c, struct err *e)
         return err_up(e, code);
     if (cli_value(c, "output"))
         code = write_image(c, &r, e);
+    else if (cli_flag(c, "dot") || cli_flag(c, "grammar"))
+        code = write_egraph(c, &r, e);
     else if (cli_flag(c, "raw"))
         fwrite(r.payload.data, 1, r.payload.len, c->out);
     else if (r.kind == KIND_COLLECTION)

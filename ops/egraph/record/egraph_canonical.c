@@ -1,7 +1,7 @@
 /* The canonical form: classes numbered by their least terms, nodes sorted within, only what the
  * root reaches. Equal sets of equalities give equal messages, whatever ids the graph used. */
-#include "ops/egraph/record/egraph_arrays.h"
 #include "ops/egraph/record/least_terms.h"
+#include "schemas/egraph/egraph_arrays.h"
 
 #include <stdlib.h>
 #include <string.h>

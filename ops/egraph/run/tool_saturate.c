@@ -2,8 +2,8 @@
  * people who write rules: a table of iterations, and one of rules. Counts are a function of the
  * input; the times of iterations are of this run, counting included. */
 #include "base/os.h"
-#include "ops/egraph/record/egraph_text.h"
 #include "ops/egraph/run/rewrite_options.h"
+#include "schemas/egraph/egraph_text.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -49,6 +49,11 @@ struct session {
 
 /* ---- what was asked ---- */
 
+static bool as_egraph(const struct tool_args *args)
+{
+    return tool_value(args, "dot") || tool_value(args, "grammar");
+}
+
 static enum err_code read_sort(struct session *s, struct err *e)
 {
     const char *text = tool_value(s->args, "sort");
@@ -70,7 +75,7 @@ static enum err_code read_limits(struct session *s, struct err *e)
     struct saturate_options *o = &s->limits;
     uint32_t max_matches, top;
     enum err_code code;
-    if ((code = tool_number(&o->iterations, s->args, "iterations", 8, !tool_value(s->args, "as"),
+    if ((code = tool_number(&o->iterations, s->args, "iterations", 8, !as_egraph(s->args),
                             MAX_ITERATIONS, e)) ||
         (code = tool_number(&o->max_nodes, s->args, "max-nodes", 10000, 1, MAX_NODES, e)) ||
         (code = tool_number(&max_matches, s->args, "max-matches", 0, 0, UINT32_MAX, e)) ||
@@ -301,13 +306,13 @@ static void print_json(const struct session *s)
 }
 
 /* The e-graph itself, as far as the first expression's class reaches. */
-static enum err_code print_egraph(struct session *s, const char *as, struct err *e)
+static enum err_code print_egraph(struct session *s, struct err *e)
 {
     Eqloom__EGraph m;
     struct buf text = {0};
     egraph_to_message(&m, s->a, s->g, egraph_find(s->g, egraph_add_expr(s->g, &s->exprs[0])));
     enum err_code code =
-        !strcmp(as, "dot") ? egraph_write_dot(&text, &m, e) : egraph_write_grammar(&text, &m, e);
+        (tool_value(s->args, "dot") ? egraph_write_dot : egraph_write_grammar)(&text, &m, e);
     if (!code)
         fwrite(text.data, 1, text.len, s->args->out);
     buf_free(&text);
@@ -316,22 +321,19 @@ static enum err_code print_egraph(struct session *s, const char *as, struct err 
 
 static enum err_code run(int *exit_status, const struct tool_args *args, struct err *e)
 {
-    const char *as = tool_value(args, "as");
     struct session s = {.args = args, .a = args->arena};
     bool own_rules;
     enum err_code code;
     if (!args->n_positional)
         return err_fail(e, ERR_INPUT, "saturate takes an expression, or several");
-    if (as && strcmp(as, "dot") != 0 && strcmp(as, "grammar") != 0)
-        return err_fail(e, ERR_INPUT, "--as takes dot or grammar, not '%.40s'", as);
     if ((code = read_limits(&s, e)) || (code = rewrite_read_rules(&s.rules, &own_rules, args, e)) ||
         (code = read_exprs(&s, e)))
         return err_up(e, code);
     code = run_profiled(&s, e);
     if (!code) {
         sort_rules(&s);
-        if (as)
-            code = print_egraph(&s, as, e);
+        if (as_egraph(args))
+            code = print_egraph(&s, e);
         else if (args->json)
             print_json(&s);
         else
@@ -359,8 +361,8 @@ static const struct tool_option options[] = {
      "pairs of classes that normal forms compare, and join, at most (default 0)"},
     {"top", "N", false, "rules to list (default 20)"},
     {"sort", "COLUMN", false, "by which to sort the rules (default steps)"},
-    {"as", "WHAT", false,
-     "print the e-graph instead, as dot (a picture for Graphviz) or grammar (a rule a class)"},
+    TOOL_DOT,
+    TOOL_GRAMMAR,
     TOOL_JSON,
     {0}};
 
@@ -371,8 +373,9 @@ const struct tool tool_saturate = {
     .help =
         "Puts the expressions into one e-graph, rewrites with all rules as the op `saturate` does, "
         "with the same budgets, and prints a table of iterations, a table of rules, and why it "
-        "stopped. Nothing is stored. Rules need not be certified. With --as "
-        "the e-graph itself is printed after so many iterations, of which there may be none.\n\n"
+        "stopped. Nothing is stored. Rules need not be certified. With --dot or "
+        "--grammar the e-graph itself is printed after so many iterations, of which there may be "
+        "none.\n\n"
         "All rules are searched for at once. `searched` counts the nodes at which a rule was "
         "looked for, together with all that begin with the same operator. `steps` are the tests of "
         "patterns and the candidate nodes that searches looked at; each is divided equally among "
@@ -384,7 +387,7 @@ const struct tool tool_saturate = {
         "counting in them, which makes it slower than a job.",
     .example = "eqloom saturate 'sin(2*x+5)^(-8)'\n"
                "eqloom saturate --rules my.rules --sort effective --top 5 'd(x, cot(5*x))'\n"
-               "eqloom saturate --as dot --iterations 1 '(x + 8) - 8' > egraph.dot",
+               "eqloom saturate --dot --iterations 1 '(x + 8) - 8' > egraph.dot",
     .exit_codes = NULL,
     .options = options,
     .run = run,

@@ -1,9 +1,9 @@
 /* The canonical form: independent of the order of rules, insertions and ids; and readable. */
 #include "tests/ops/egraph/help.h"
 
-#include "ops/egraph/record/egraph_arrays.h"
 #include "ops/egraph/record/least_terms.h"
 #include "schemas/canonical.h"
+#include "schemas/egraph/egraph_arrays.h"
 
 static const char *const lines[] = {
     "comm: ?a + ?b -> ?b + ?a\n",

@@ -1,6 +1,6 @@
 /* Clusters: the seed leads, every member is compared with it, and a lie in the e-graph is found. */
-#include "ops/egraph/record/egraph_arrays.h"
 #include "ops/extract/extract_cluster.h"
+#include "schemas/egraph/egraph_arrays.h"
 #include "tests/unit.h"
 
 enum { MAX = 32 };

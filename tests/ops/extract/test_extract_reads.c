@@ -6,9 +6,9 @@
 #include "tests/ops/egraph/help_edits.h"
 #include "tests/ops/egraph/help_reuse.h"
 
-#include "ops/egraph/record/egraph_arrays.h"
 #include "ops/extract/extract_cluster.h"
 #include "ops/extract/extract_reads.h"
+#include "schemas/egraph/egraph_arrays.h"
 
 enum { TRIALS = 3000, EDITS = 3, TAMPERINGS = 3 };
 

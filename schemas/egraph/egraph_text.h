@@ -1,6 +1,6 @@
 /* A saturated e-graph as text: a picture for Graphviz, and the grammar that it is. */
-#ifndef OPS_EGRAPH_RECORD_EGRAPH_TEXT_H
-#define OPS_EGRAPH_RECORD_EGRAPH_TEXT_H
+#ifndef SCHEMAS_EGRAPH_EGRAPH_TEXT_H
+#define SCHEMAS_EGRAPH_EGRAPH_TEXT_H
 
 #include "base/buf.h"
 #include "base/err.h"

@@ -1,7 +1,7 @@
 /* See egraph_text.h. */
-#include "ops/egraph/record/egraph_text.h"
+#include "schemas/egraph/egraph_text.h"
 
-#include "ops/egraph/record/egraph_arrays.h"
+#include "schemas/egraph/egraph_arrays.h"
 
 static const char *label(const Eqloom__EGraph *m, uint32_t node)
 {
@@ -27,10 +27,15 @@ enum err_code egraph_write_dot(struct buf *out, const Eqloom__EGraph *m, struct 
             buf_printf(out, " n%u [label=\"%s\"];", n, label(m, n));
         buf_puts(out, "\n  }\n");
     }
-    for (uint32_t n = 0; !code && n < x.n_nodes; n++)
-        for (uint32_t k = x.child_begin[n]; k < x.child_begin[n + 1]; k++)
-            buf_printf(out, "  n%u -> n%u [lhead=cluster_%u];\n", n, x.class_begin[x.child[k]],
-                       x.child[k]);
+    for (uint32_t class = 0; !code && class < x.n_classes; class ++)
+        for (uint32_t n = x.class_begin[class]; n < x.class_begin[class + 1]; n++)
+            for (uint32_t k = x.child_begin[n]; k < x.child_begin[n + 1]; k++) {
+                uint32_t to = x.child[k];
+                buf_printf(out, "  n%u -> n%u", n, x.class_begin[to]);
+                if (to != class) /* Graphviz draws no edge from a box to the same box */
+                    buf_printf(out, " [lhead=cluster_%u]", to);
+                buf_puts(out, ";\n");
+            }
     if (!code)
         buf_puts(out, "}\n");
     arena_free(&a);

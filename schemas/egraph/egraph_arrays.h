@@ -1,7 +1,7 @@
 /* The e-nodes of an EGraph record as plain arrays, and back. All who read the record's numbers read
  * them through egraph_arrays_read; their packed form is described in schemas/egraph.proto. */
-#ifndef OPS_EGRAPH_RECORD_EGRAPH_ARRAYS_H
-#define OPS_EGRAPH_RECORD_EGRAPH_ARRAYS_H
+#ifndef SCHEMAS_EGRAPH_EGRAPH_ARRAYS_H
+#define SCHEMAS_EGRAPH_EGRAPH_ARRAYS_H
 
 #include "base/arena.h"
 #include "base/err.h"

@@ -1,5 +1,5 @@
 /* EGraph records to arrays and back; see egraph_arrays.h. */
-#include "ops/egraph/record/egraph_arrays.h"
+#include "schemas/egraph/egraph_arrays.h"
 
 /* How many children an e-node has by its place in the tables of operators and leaves. */
 static uint32_t arity_of(const Eqloom__EGraph *m, uint32_t op)
