@@ -52,6 +52,11 @@ struct gpu_matmul {
     size_t lda, ldb, ldc;
 };
 
+struct gpu_dropout {
+    float rate;
+    uint64_t key, first; /* the number of the first element */
+};
+
 /* Attention of each sequence's queries to its keys: sequence i has the queries of rows first[i] ..
  * end[i]-1, and the keys and values of rows key_first[i] .. key_end[i]-1, at least one. Head h is
  * columns h * size .. of q, k and v, whose rows lie q_ld and kv_ld apart. Self-attention over
@@ -66,6 +71,9 @@ struct gpu_attention {
     float *lse;  /* (rows of q, heads): logarithm of the softmax's denominator */
     float scale; /* of the scores */
     bool causal;
+    /* Of the probabilities, rate 0: none; by the CPU alone. Their numbers are, for the query i of
+     * sequence s, key j and head h, ((first + first[s]) * heads + h) * 2^40 + j * 2^20 + i. */
+    struct gpu_dropout drop;
     /* With GPU_BF16 a device may compute the attention of long sequences from values rounded to
      * bf16, forward. */
     enum gpu_precision precision;
@@ -97,11 +105,6 @@ struct gpu_convolution {
 struct gpu_max_pool {
     size_t images, height, width, channels;
     size_t window_height, window_width;
-};
-
-struct gpu_dropout {
-    float rate;
-    uint64_t key, first; /* the number of the first element */
 };
 
 /* What a training step came to, on the device: the update need not wait for the host to see it. */

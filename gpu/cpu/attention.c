@@ -224,8 +224,24 @@ softmax_back(const struct head *h, const struct gpu_attention *at, size_t i, vf 
 
 /* ---- heads ---- */
 
-static void head_forward(const struct head *h, float *out, float *lse, const float *q,
-                         const float *k, const float *v, const struct gpu_attention *at)
+/* x (m, n): probabilities, or their gradient. `first` is the head's first number. */
+static void drop_out(struct gpu_queue *q, const struct head *h, float *x,
+                     const struct gpu_dropout *how, uint64_t first)
+{
+    for (size_t j = 0; j < h->m && how->rate > 0; j++) {
+        float *row = x + j * h->np;
+        q->op->dropout(q, row, row, NULL, h->n, how->rate, how->key, first + ((uint64_t)j << 20));
+    }
+}
+
+static uint64_t first_number(const struct gpu_attention *at, size_t sequence, size_t head)
+{
+    return ((at->drop.first + at->first[sequence]) * at->heads + head) << 40;
+}
+
+static void head_forward(struct gpu_queue *queue, const struct head *h, float *out, float *lse,
+                         const float *q, const float *k, const float *v,
+                         const struct gpu_attention *at, uint64_t number)
 {
     size_t d = at->heads * at->size;
     struct rows vs = padded(h, 2, v, at->kv_ld, h->m), scores = {h->p, h->np};
@@ -237,6 +253,7 @@ static void head_forward(const struct head *h, float *out, float *lse, const flo
         for (size_t j = 0; j < LANES && i + j < h->n; j++)
             lse[(i + j) * at->heads] = lanes[j];
     }
+    drop_out(queue, h, h->p, &at->drop, number);
     weighted_product(result(h, out, d), scores, vs, h->n, h->hp, h->m, h->by);
     copy_result(h, out, d, h->n);
 }
@@ -265,8 +282,9 @@ static void attention(struct gpu_queue *q, float *out, const struct gpu_attentio
         size_t first = at->first[s], key = at->key_first[s] * at->kv_ld;
         carve(&h, scratch, at->end[s] - first, at->key_end[s] - at->key_first[s], at->size, false);
         for (size_t j = 0, c = 0; j < at->heads; j++, c += at->size)
-            head_forward(&h, out + first * d + c, at->lse + first * at->heads + j,
-                         at->q + first * at->q_ld + c, at->k + key + c, at->v + key + c, at);
+            head_forward(q, &h, out + first * d + c, at->lse + first * at->heads + j,
+                         at->q + first * at->q_ld + c, at->k + key + c, at->v + key + c, at,
+                         first_number(at, s, j));
     }
 }
 
@@ -275,8 +293,9 @@ struct head_at {
     float *q, *k, *v;
 };
 
-static void head_backward(const struct head *h, struct head_at to, struct head_at from,
-                          const float *dout, const float *lse, const struct gpu_attention *at)
+static void head_backward(struct gpu_queue *queue, const struct head *h, struct head_at to,
+                          struct head_at from, const float *dout, const float *lse,
+                          const struct gpu_attention *at, uint64_t number)
 {
     size_t n = h->n, m = h->m, np = h->np, d = at->heads * at->size, ld = at->kv_ld;
     struct rows q = padded(h, 0, from.q, at->q_ld, n), k = padded(h, 1, from.k, ld, m);
@@ -285,6 +304,7 @@ static void head_backward(const struct head *h, struct head_at to, struct head_a
     load_transposed(h->gt, dout, d, h);
     product_of_rows(p, (struct rows){from.k, ld}, (struct rows){h->qt, np}, m, np, h->size);
     product_of_rows(ds, (struct rows){from.v, ld}, (struct rows){h->gt, np}, m, np, h->size);
+    drop_out(queue, h, h->ds, &at->drop, number);
     for (size_t i = 0; i < n; i += LANES) {
         vf lanes = {0};
         for (size_t j = 0; j < LANES && i + j < n; j++)
@@ -298,6 +318,7 @@ static void head_backward(const struct head *h, struct head_at to, struct head_a
     copy_result(h, to.q, at->q_ld, n);
     product_of_rows(result(h, to.k, ld), ds, q, m, h->hp, n); /* dk = ds q */
     copy_result(h, to.k, ld, m);
+    drop_out(queue, h, h->p, &at->drop, number);
     product_of_rows(result(h, to.v, ld), p, g, m, h->hp, n); /* dv = p dout */
     copy_result(h, to.v, ld, m);
 }
@@ -314,10 +335,11 @@ static void attention_back(struct gpu_queue *q, float *dq, float *dk, float *dv,
         size_t first = at->first[s], row = first * at->q_ld, key = at->key_first[s] * at->kv_ld;
         carve(&h, scratch, at->end[s] - first, at->key_end[s] - at->key_first[s], at->size, true);
         for (size_t j = 0, c = 0; j < at->heads; j++, c += at->size)
-            head_backward(&h, (struct head_at){dq + row + c, dk + key + c, dv + key + c},
+            head_backward(q, &h, (struct head_at){dq + row + c, dk + key + c, dv + key + c},
                           (struct head_at){(float *)at->q + row + c, (float *)at->k + key + c,
                                            (float *)at->v + key + c},
-                          dout + first * d + c, at->lse + first * at->heads + j, at);
+                          dout + first * d + c, at->lse + first * at->heads + j, at,
+                          first_number(at, s, j));
     }
 }
 

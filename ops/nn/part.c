@@ -17,6 +17,7 @@ struct nn_pass nn_pass_of(struct gpu_queue *q, const struct nn_model *m, const s
                                 m->positions == NN_ABSENT ? w->sinusoids : w->flat + m->positions,
                             .s = s,
                             .drop = drop && drop->rate > 0 ? drop : NULL,
+                            .attention_drop = drop && drop->attention > 0 ? drop : NULL,
                             .tokens = tokens,
                             .d = m->config.d_model,
                             .ff = m->config.d_ff,
@@ -34,7 +35,15 @@ static struct linear_matrix matrix(const struct nn_pass *p, size_t at, size_t ou
 }
 
 /* Places where dropout acts, for its keys. */
-enum site { SITE_EMBEDDING, SITE_ATTENTION, SITE_ACTIVATION, SITE_FEED_FORWARD, SITE_CROSS };
+enum site {
+    SITE_EMBEDDING,
+    SITE_ATTENTION,
+    SITE_ACTIVATION,
+    SITE_FEED_FORWARD,
+    SITE_CROSS,
+    SITE_PROBABILITIES,
+    SITE_CROSS_PROBABILITIES
+};
 
 /* y = [base +] dropout(x) */
 static void dropout(const struct nn_pass *p, float *y, const float *x, const float *base,
@@ -188,24 +197,31 @@ static struct gpu_attention attention_of(const struct nn_pass *p, const struct n
     size_t heads = p->m->config.heads, d = p->d;
     bool own = !how->cache && !how->memory;
     const float *kv = own ? t->q + d : how->cache ? how->cache->kv : t->kv;
-    return (struct gpu_attention){.sequences = how->sequences,
-                                  .heads = heads,
-                                  .size = d / heads,
-                                  .rows = p->tokens,
-                                  .first = how->offset,
-                                  .end = how->offset + 1,
-                                  .key_first = how->key_first,
-                                  .key_end = how->key_end,
-                                  .q = t->q,
-                                  .k = kv,
-                                  .v = kv + d,
-                                  .q_ld = how->memory ? d : 3 * d,
-                                  .kv_ld = own ? 3 * d : 2 * d,
-                                  .lse = t->lse,
-                                  .scale = 1 / sqrtf((float)(d / heads)),
-                                  .causal = how->causal,
-                                  .precision = p->precision,
-                                  .longest = how->longest};
+    const struct nn_dropout *drop = p->attention_drop;
+    enum site site = how->memory ? SITE_CROSS_PROBABILITIES : SITE_PROBABILITIES;
+    struct gpu_dropout none = {0};
+    return (struct gpu_attention){
+        .sequences = how->sequences,
+        .heads = heads,
+        .size = d / heads,
+        .rows = p->tokens,
+        .first = how->offset,
+        .end = how->offset + 1,
+        .key_first = how->key_first,
+        .key_end = how->key_end,
+        .q = t->q,
+        .k = kv,
+        .v = kv + d,
+        .q_ld = how->memory ? d : 3 * d,
+        .kv_ld = own ? 3 * d : 2 * d,
+        .lse = t->lse,
+        .scale = 1 / sqrtf((float)(d / heads)),
+        .causal = how->causal,
+        .drop = drop ? (struct gpu_dropout){drop->attention, rng_at(drop->key, how->layer, site),
+                                            drop->first_token}
+                     : none,
+        .precision = p->precision,
+        .longest = how->longest};
 }
 
 /* y (rows, cols) = x w^T + b for the rows from..from+cols of in_proj. */

@@ -15,8 +15,9 @@ struct nn_pass {
     struct nn_gradients grad; /* backward */
     const float *positions;
     const struct nn_scratch *s;
-    const struct nn_dropout *drop; /* NULL: none */
-    size_t tokens, d, ff;          /* of the encoder or the decoder */
+    const struct nn_dropout *drop;           /* NULL: none, but on attention's probabilities */
+    const struct nn_dropout *attention_drop; /* there; NULL: none */
+    size_t tokens, d, ff;                    /* of the encoder or the decoder */
     enum gpu_precision precision;
     bool turned;
     /* A residual branch that its norm has still to close: x = base + dropout(the scratch's branch).

@@ -62,10 +62,10 @@ struct nn_scratch {
     float *dkv, *dmemory; /* decoder: (S, 2d) (S, d) */
 };
 
-/* Dropout on the embeddings, the residual branches and the activation; not on attention's
+/* Dropout on the embeddings, the residual branches and the activation, and on attention's
  * probabilities. A function of the key and the token's place in the whole batch. */
 struct nn_dropout {
-    float rate;
+    float rate, attention;
     uint64_t key;
     uint64_t first_token; /* of the shard within the batch */
 };

@@ -1,6 +1,8 @@
 /* The slow truth; see ref.h. */
 #include "tests/ref/ref.h"
 
+#include "base/rng.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,9 +44,19 @@ void ref_norm(double *y, const double *x, const double *gamma, const double *bet
     }
 }
 
-/* One query of one head to its first `n` keys. */
+double ref_kept(const struct gpu_dropout *d, uint64_t number)
+{
+    uint64_t keys = rng_mix(d->key ^ rng_mix(number >> 32));
+    uint32_t x = (uint32_t)number ^ (uint32_t)keys;
+    x = (x ^ x >> 16) * 0x7feb352du;
+    x = (x ^ x >> 15 ^ (uint32_t)(keys >> 32)) * 0x846ca68bu;
+    x ^= x >> 16;
+    return x >= (uint32_t)((double)d->rate * 0x1p32) ? 1 / (1 - (double)d->rate) : 0;
+}
+
+/* One query of one head to its first `n` keys. `number`: of its first probability. */
 static void attend_row(double *out, const double *q, const double *k, const double *v, size_t n,
-                       const struct gpu_attention *at)
+                       const struct gpu_attention *at, uint64_t number)
 {
     size_t ld = at->kv_ld;
     double *p = calloc(n, sizeof *p), most = -INFINITY, sum = 0;
@@ -55,6 +67,8 @@ static void attend_row(double *out, const double *q, const double *k, const doub
     }
     for (size_t j = 0; j < n; j++)
         sum += p[j] = exp(p[j] - most);
+    for (size_t j = 0; j < n && at->drop.rate > 0; j++)
+        p[j] *= ref_kept(&at->drop, number + ((uint64_t)j << 20));
     for (size_t c = 0; c < at->size; c++) {
         out[c] = 0;
         for (size_t j = 0; j < n; j++)
@@ -73,7 +87,9 @@ void ref_attention(double *out, const double *q, const double *k, const double *
                 size_t column = h * at->size, key = at->key_first[s] * at->kv_ld + column;
                 size_t keys = at->key_end[s] - at->key_first[s];
                 attend_row(out + t * d + column, q + t * at->q_ld + column, k + key, v + key,
-                           at->causal ? keys - (at->end[s] - 1 - t) : keys, at);
+                           at->causal ? keys - (at->end[s] - 1 - t) : keys, at,
+                           (((at->drop.first + at->first[s]) * at->heads + h) << 40) + t -
+                               at->first[s]);
             }
 }
 

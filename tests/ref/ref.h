@@ -25,6 +25,8 @@ void ref_embed(double *x, const double *table, const double *positions, const ui
 void ref_pool(double *y, const double *x, const uint32_t *row, const uint32_t *offset,
               size_t segments, size_t cols, enum gpu_pooling kind);
 void ref_normalize(double *y, const double *x, size_t rows, size_t cols);
+/* What dropout multiplies the element of this number by. */
+double ref_kept(const struct gpu_dropout *d, uint64_t number);
 /* The loss of one row of logits. */
 double ref_cross_entropy(const double *logits, size_t row, size_t cols, uint32_t target,
                          const uint32_t *group, bool self, double smoothing);

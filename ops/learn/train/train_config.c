@@ -31,6 +31,9 @@ const struct op_param train_params[] = {
      .doc = "The decoder's output weights are those of the embedding."},
     {"dropout", OP_REAL, "0", NULL, 0, 0.9,
      "Dropout rate of embeddings, activations and residual branches."},
+    {"attention_dropout", OP_REAL, "0", NULL, 0, 0.9,
+     "Dropout rate of attention's probabilities, as PyTorch's transformers have it; on the CPU "
+     "alone."},
     {"temperature", OP_REAL, "0.1", NULL, 1e-4, 100,
      "contrastive, simcse: cosines are divided by it."},
     {"negatives", OP_INT, "0", NULL, 0, 64,
@@ -190,6 +193,7 @@ struct trainer_config train_trainer(const struct op_ctx *ctx)
         .swap = op_bool(ctx, "swap"),
         .smoothing = op_real(ctx, "label_smoothing"),
         .dropout = op_real(ctx, "dropout"),
+        .attention_dropout = op_real(ctx, "attention_dropout"),
         .weight_decay = op_real(ctx, "weight_decay"),
         .clip = op_real(ctx, "clip"),
         .beta1 = op_real(ctx, "beta1"),
@@ -254,6 +258,13 @@ enum err_code train_check(struct op_ctx *ctx, struct err *e)
                         "objective simcse needs dropout: nothing else tells the two "
                         "passes of a sequence apart");
     enum err_code code;
+    bool is_card;
+    learn_units_of(&is_card, ctx);
+    if (is_card && op_real(ctx, "attention_dropout") > 0)
+        return err_fail(
+            e, ERR_UNSUPPORTED,
+            "a card does not drop out attention's probabilities: give 'device: cpu', or "
+            "'attention_dropout: 0'");
     if ((code = err_up(e, learn_check_device(ctx, e))) ||
         (code = err_up(e, train_check_steps(ctx, e))) ||
         (code = err_up(e, check_negatives(ctx, objective, e))) ||
@@ -294,11 +305,13 @@ enum err_code train_enough(const struct dataset *d, const struct op_ctx *ctx, co
 
 /* The parameters that all steps depend on: not those of the model, which nn_config_text has, nor of
  * the schedule and of validation. */
-static const char *const steps_params[] = {
-    "objective",  "dropout", "temperature", "negatives",    "related",
-    "target",     "margin",  "hinge",       "swap",         "label_smoothing",
-    "near_share", "batch",   "optimizer",   "weight_decay", "beta1",
-    "beta2",      "eps",     "clip",        "log_every",    NULL};
+static const char *const steps_params[] = {"objective",   "dropout",         "attention_dropout",
+                                           "temperature", "negatives",       "related",
+                                           "target",      "margin",          "hinge",
+                                           "swap",        "label_smoothing", "near_share",
+                                           "batch",       "optimizer",       "weight_decay",
+                                           "beta1",       "beta2",           "eps",
+                                           "clip",        "log_every",       NULL};
 
 enum err_code train_segment(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
                             struct err *e)

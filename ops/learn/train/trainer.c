@@ -177,10 +177,11 @@ static void update(void *arg, size_t item, struct gpu_queue *q)
 
 /* ---- the step ---- */
 
-static void set_dropout(struct trainer *t, double rate)
+static void set_dropout(struct trainer *t, double rate, double attention)
 {
     t->dropout = (struct nn_dropout){
         .rate = (float)rate,
+        .attention = (float)attention,
         .key = rng_at(t->config.seed, STREAM_DROPOUT, t->steps),
     };
 }
@@ -189,7 +190,7 @@ static void set_dropout(struct trainer *t, double rate)
 static enum err_code differentiate(struct trainer *t, struct err *e)
 {
     enum err_code code;
-    set_dropout(t, t->config.dropout);
+    set_dropout(t, t->config.dropout, t->config.attention_dropout);
     if ((code = err_up(e, t->objective->differentiate(t, e))) ||
         (code = err_up(e, gpu_each(t->queue, n_blocks(t), reduce_block, t, e))))
         return code;
@@ -335,7 +336,7 @@ enum err_code trainer_measure(struct step_result *r, struct trainer *t, const st
         double loss = 0, accuracy = 0;
         arena_reset(&t->arena);
         trainer_draw(&t->batch, &t->arena, &t->measured, &t->config, &t->model->config, d, true, i);
-        set_dropout(t, 0);
+        set_dropout(t, 0, 0);
         enum err_code code = t->objective->evaluate(t, e);
         if (code)
             return err_up(e, code);

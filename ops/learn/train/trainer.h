@@ -21,7 +21,7 @@ struct trainer_config {
     bool squared;       /* triplet, siamese: squared hinges */
     bool swap;          /* triplet: anchor and positive swap roles where that is worse */
     double smoothing;   /* seq2seq: of labels */
-    double dropout, weight_decay, clip /* 0: off */, beta1, beta2, eps;
+    double dropout, attention_dropout, weight_decay, clip /* 0: off */, beta1, beta2, eps;
     enum optimizer_kind optimizer;
     struct schedule schedule;
     enum gpu_precision precision; /* of the model's products; scores and all else are f32 */

@@ -236,7 +236,8 @@ static double loss_along(const struct dropping *k, const struct nn_param *p, con
 }
 
 /* Each parameter's gradient is as long as the loss is steep along it. */
-static void check_dropout(const struct nn_config *c, enum objective_kind objective)
+static void check_dropout(const struct nn_config *c, enum objective_kind objective, double rate,
+                          double attention)
 {
     struct arena a = {0};
     struct nn_model *m;
@@ -245,7 +246,8 @@ static void check_dropout(const struct nn_config *c, enum objective_kind objecti
     size_t batch = objective == OBJECTIVE_SEQ2SEQ ? 6 : 3;
     struct trainer_config how = {.examples = {.objective = objective, .batch = batch},
                                  .temperature = 0.5,
-                                 .dropout = 0.3,
+                                 .dropout = rate,
+                                 .attention_dropout = attention,
                                  .seed = 4};
     struct dropping k = {.x = {.inputs = sequences, .group = group, .targets = targets}};
     assert_int_equal(nn_model_new(&m, &a, c, NULL), OK);
@@ -284,9 +286,10 @@ static void test_dropout(void **state)
 {
     for (int i = 0; i < 4; i++) {
         struct nn_config c = model_number(i);
-        check_dropout(&c, OBJECTIVE_CONTRASTIVE);
+        double rate = i < 3 ? 0.3 : 0, attention = i & 1 ? 0.2 : 0;
+        check_dropout(&c, OBJECTIVE_CONTRASTIVE, rate, attention);
         c.decoder_layers = 2;
-        check_dropout(&c, OBJECTIVE_SEQ2SEQ);
+        check_dropout(&c, OBJECTIVE_SEQ2SEQ, rate, attention);
     }
 }
 
