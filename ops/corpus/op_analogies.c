@@ -9,8 +9,11 @@
 enum { TERMS = 4 };
 
 static const struct op_param params[] = {
-    {"analogies", OP_STRINGS, NULL, NULL, 0, 0,
+    {"analogies", OP_STRINGS, "", NULL, 0, 0,
      "'x1 : y1 :: x2 : y2', infix: x1 is to y1 as x2 is to y2, which is to be found."},
+    {"families", OP_STRINGS, "", NULL, 0, 0,
+     "'x1 : y1; x2 : y2; ...': pairs of one relation, each of which is to each other one as in an "
+     "analogy, so that n pairs give n * (n - 1) analogies."},
     {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0, "Of the expressions."},
     {NULL},
 };
@@ -61,17 +64,58 @@ static enum err_code make(Eqloom__TokenBatch *out, struct arena *a, const struct
     return err_up(e, token_batch_pack(out, a, c, texts, TERMS, e));
 }
 
+/* Appends to the analogies those of a family. */
+static size_t relate(const char **texts, size_t n, struct arena *a, char *family)
+{
+    char **pairs = arena_array(a, char *, strlen(family) + 1), *rest = NULL;
+    size_t of = 0;
+    for (char *p = strtok_r(family, ";", &rest); p; p = strtok_r(NULL, ";", &rest))
+        pairs[of++] = p;
+    for (size_t i = 0; i < of; i++)
+        for (size_t j = 0; j < of; j++)
+            if (i != j)
+                texts[n++] = arena_printf(a, "%s :: %s", pairs[i], pairs[j]);
+    return n;
+}
+
+static size_t pairs_of(const char *family)
+{
+    size_t n = 1;
+    for (; *family; family++)
+        n += *family == ';';
+    return n;
+}
+
+/* The parameter `analogies`, then the families in order. */
+static size_t read_texts(const char ***out, struct op_ctx *ctx)
+{
+    struct arena *a = op_arena(ctx);
+    const char *const *given, *const *families;
+    size_t n = op_strings(&given, ctx, "analogies"), m = op_strings(&families, ctx, "families");
+    size_t most = n;
+    for (size_t i = 0; i < m; i++)
+        most += pairs_of(families[i]) * pairs_of(families[i]);
+    *out = arena_array(a, const char *, most + 1);
+    for (size_t i = 0; i < n; i++)
+        (*out)[i] = given[i];
+    for (size_t i = 0; i < m; i++)
+        n = relate(*out, n, a, arena_printf(a, "%s", families[i]));
+    return n;
+}
+
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     const struct language *lang;
     struct digest vocabulary = op_input_id(ctx, "vocabulary", 0);
     struct encoder encoder = {0};
-    const char *const *texts;
-    size_t n = op_strings(&texts, ctx, "analogies");
+    const char **texts;
+    size_t n = read_texts(&texts, ctx);
     ProtobufCMessage *message;
     enum err_code code = err_up(e, lang_named(&lang, op_string(ctx, "language"), e));
     if (!code)
         code = err_up(e, op_get(&message, ctx, "vocabulary", 0, e));
+    if (!code && !n)
+        code = err_fail(e, ERR_INPUT, "neither 'analogies' nor 'families' has one");
     if (code)
         return code;
     encoder_init(&encoder, (const Eqloom__Vocabulary *)message);
@@ -89,7 +133,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_analogies = {
     .name = "analogies",
-    .version = 1,
+    .version = 2,
     .node = OP_TASK,
     .doc = "Analogies between expressions as token sequences, to be embedded and then judged by "
            "evaluate-analogies.",

@@ -97,6 +97,18 @@ nodes:
             self.assertNotIn(row[4], row[:3])
             self.assertTrue(row[4])
 
+    def test_families(self):
+        """Each pair of a family is to each other one as in an analogy, after the analogies given."""
+        pairs = ["sin(x) : -sin(-x)", "cos(x) : cos(-x)", "tan(x) : -tan(-x)"]
+        related = [f"{a} :: {b}" for a in pairs for b in pairs if a != b]
+        families = '    families: ["%s", "x : x^2; cos(x) : cos(x)^2"]\n' % "; ".join(pairs)
+        self.p.write("families.yaml", self.ANALOGIES.replace("  asked-vectors:", families + "  asked-vectors:"))
+        self.p.eqloom("run", "families.yaml", "algebra")
+        shown = json.loads(self.p.eqloom("show", "algebra/algebra", "--json").out)["value"]
+        rows = [row["cells"] for row in shown["tables"][1]["rows"]]
+        texts = ["%s : %s :: %s : %s" % tuple(row[:4]) for row in rows]
+        self.assertEqual(texts[2:], related + ["x : x^2 :: cos(x) : cos(x)^2", "cos(x) : cos(x)^2 :: x : x^2"])
+
     def test_an_analogy_has_four_terms(self):
         self.p.write("three.yaml", self.ANALOGIES.replace(" : sec(x)", ""))
         done = self.p.eqloom("run", "three.yaml", "asked", expect=1)
