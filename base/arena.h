@@ -4,8 +4,7 @@
  *
  * Small allocations abort the process when the system has no memory (as they would in most
  * programs); whoever asks for much at a time uses arena_try_alloc and returns ERR_NOMEM. */
-#ifndef BASE_ARENA_H
-#define BASE_ARENA_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ char *arena_printf(struct arena *a, const char *format, ...) __attribute__((form
 #define arena_new(a, type) ((type *)arena_zalloc((a), sizeof(type)))
 #define arena_array(a, type, n) ((type *)arena_zalloc_array((a), (n), sizeof(type)))
 void *arena_zalloc_array(struct arena *a, size_t n, size_t size);
-
-#endif

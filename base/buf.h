@@ -1,7 +1,6 @@
 /* A growing string or byte buffer on the heap, always followed by a NUL. A zeroed struct buf is an
  * empty one (data NULL); buf_free gives the memory back. Out of memory aborts, as in arena.h. */
-#ifndef BASE_BUF_H
-#define BASE_BUF_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -23,5 +22,3 @@ void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(pr
 /* Grows a heap array to hold `need` elements; returns the (moved) array and updates *cap.
  *     v = vec_grow(v, &cap, n + 1, sizeof *v); */
 void *vec_grow(void *array, size_t *cap, size_t need, size_t element_size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SHA-256 (OpenSSL EVP): the one hash of identities. */
-#ifndef BASE_DIGEST_H
-#define BASE_DIGEST_H
+#pragma once
 
 #include "base/err.h"
 #include "base/span.h"
@@ -28,5 +27,3 @@ int digest_compare(const struct digest *a, const struct digest *b);
 bool digest_is_zero(const struct digest *d);
 /* Writes 64 lower-case digits and a NUL; returns out. */
 char *digest_hex(char out[DIGEST_HEX], const struct digest *d);
-
-#endif

@@ -5,8 +5,7 @@
  *     return err_fail(e, ERR_CORRUPT, "record %s: digest differs", hex);
  *     if (err_up(e, store_get(&rec, s, id, e))) goto out;
  */
-#ifndef BASE_ERR_H
-#define BASE_ERR_H
+#pragma once
 
 #include <stddef.h>
 
@@ -89,5 +88,3 @@ void last_words(const char *line, size_t n);
 __attribute__((noreturn)) void out_of_memory(size_t bytes);
 /* calloc, or out_of_memory. */
 void *must_calloc(size_t n, size_t size);
-
-#endif

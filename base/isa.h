@@ -1,8 +1,7 @@
 /* Instruction sets: "base" (any processor), "avx2", "avx512" and "amx" (avx512
  * with tile units for bf16). Arithmetic may differ in the last bits from one to another,
  * so that kernels and the identity of results must agree on which is used: cpu_isa. */
-#ifndef BASE_ISA_H
-#define BASE_ISA_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,6 +22,4 @@ bool cpu_supports(const char *isa);
 #define EQL_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define EQL_CLONES
-#endif
-
 #endif

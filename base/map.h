@@ -1,8 +1,7 @@
 /* Hash maps from 64-bit keys and from digests to 64-bit values: open addressing, power-of-two
  * tables, no deletion. Never iterated: order of insertion lives with the caller. A zeroed struct
  * is an empty map. */
-#ifndef BASE_MAP_H
-#define BASE_MAP_H
+#pragma once
 
 #include "base/digest.h"
 
@@ -52,5 +51,3 @@ struct name_map {
 void name_map_free(struct name_map *m);
 uint64_t *name_map_get(const struct name_map *m, const char *key);
 uint64_t *name_map_put(struct name_map *m, const char *key, uint64_t initial, bool *added);
-
-#endif

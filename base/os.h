@@ -1,6 +1,5 @@
 /* What the program asks of the operating system: files, paths, clocks, the machine. */
-#ifndef BASE_OS_H
-#define BASE_OS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -54,5 +53,3 @@ unsigned os_cpus(void);   /* that this process may use */
 /* A heap of malloc's for each processor instead of eight: what one thread frees of another's stays
  * with that heap, so that many of them hold much that nobody uses. */
 void os_few_heaps(void);
-
-#endif

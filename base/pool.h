@@ -1,8 +1,7 @@
 /* A pool of worker threads for loops over independent items. Which thread does an item is
  * unspecified, so results must be written by item; that makes them the same for any number of
  * threads. */
-#ifndef BASE_POOL_H
-#define BASE_POOL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -21,5 +20,3 @@ void pool_for(struct pool *p, size_t n, void (*fn)(void *arg, size_t item, unsig
  * order, so nobody waits for what has not begun. */
 void pool_for_chains(struct pool *p, size_t n, size_t chains,
                      void (*fn)(void *arg, size_t item, unsigned worker), void *arg);
-
-#endif

@@ -1,7 +1,6 @@
 /* Seeded randomness. A generator is a function of (seed, stream): two ops, or two elements of a
  * map, never share one. xoshiro256** (Blackman and Vigna 2018), seeded by SplitMix64. */
-#ifndef BASE_RNG_H
-#define BASE_RNG_H
+#pragma once
 
 #include <stdint.h>
 
@@ -34,5 +33,3 @@ double rng_double(struct rng *r);
 double rng_normal(struct rng *r);
 /* Fisher-Yates. */
 void rng_shuffle_u32(struct rng *r, uint32_t *values, uint64_t n);
-
-#endif

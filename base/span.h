@@ -1,6 +1,5 @@
 /* Bytes that somebody else owns, and little-endian numbers in them. */
-#ifndef BASE_SPAN_H
-#define BASE_SPAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ static inline void put_le(void *at, uint64_t value, int width)
     for (int i = 0; i < width; i++)
         p[i] = (uint8_t)(value >> (8 * i));
 }
-
-#endif

@@ -13,8 +13,7 @@
  *   exec    runs a program on files; the one op that is the engine's
  *   chain   a fold in segments: record after record, each from the one before (training)
  */
-#ifndef ENGINE_OP_H
-#define ENGINE_OP_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -284,5 +283,3 @@ int op_value_sense(const char *name);
 /* Files that the program brings, which jobs name as they are here. Ended by name NULL. */
 #define OP_BUILTIN "builtin:"
 extern const struct source_text op_builtins[];
-
-#endif

@@ -1,8 +1,7 @@
 /* Commands that ops bring to the command line (check-rules, explain, embed, ...). Unlike an op, a
  * tool may read files; of the store it sees what is below, and of what others made it changes
  * nothing. */
-#ifndef ENGINE_TOOL_H
-#define ENGINE_TOOL_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -111,5 +110,3 @@ enum err_code tool_get(ProtobufCMessage **out, const struct tool_args *args,
 
 /* A matrix and its index, as `eqloom export` writes them: PATH and PATH.jsonl. */
 enum err_code tool_write_npy(const char *path, const Eqloom__EmbeddingBatch *batch, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* Between the program and the CUDA back end, a shared library of its own that the program loads
  * when a card is asked for: what the library exports. */
-#ifndef GPU_CUDA_PLUGIN_H
-#define GPU_CUDA_PLUGIN_H
+#pragma once
 
 #include "gpu/gpu.h"
 
@@ -21,5 +20,3 @@ struct cuda_plugin {
 
 #define CUDA_PLUGIN_SYMBOL "eqloom_cuda_plugin"
 extern const struct cuda_plugin eqloom_cuda_plugin;
-
-#endif

@@ -14,8 +14,7 @@
  * threads. Parallelism between ops is the caller's: gpu_each runs items that were cut as the device
  * likes it (gpu_cuts), independently of the number of threads, and the caller joins their results
  * in a fixed order. */
-#ifndef GPU_GPU_H
-#define GPU_GPU_H
+#pragma once
 
 #include "base/err.h"
 #include "base/pool.h"
@@ -443,5 +442,3 @@ static inline float *gpu_carve_floats(struct gpu_layout *l, size_t n)
 {
     return (float *)gpu_carve(l, n * sizeof(float));
 }
-
-#endif

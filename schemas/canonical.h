@@ -1,6 +1,5 @@
 /* The canonical wire form of docs/format.md: packing writes it, reading refuses all else. */
-#ifndef SCHEMAS_CANONICAL_H
-#define SCHEMAS_CANONICAL_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -30,5 +29,3 @@ enum err_code message_visit_ids(const ProtobufCMessage *message,
                                 void *arg, struct err *e);
 /* Whether messages of this type can refer to records at all. */
 bool message_type_has_ids(const ProtobufCMessageDescriptor *type);
-
-#endif

@@ -1,7 +1,6 @@
 /* Record kinds: the table that joins a kind's name, number, schema version and message. The name
  * and the schema version enter identities and never change; the number is stored in envelopes. */
-#ifndef SCHEMAS_KINDS_H
-#define SCHEMAS_KINDS_H
+#pragma once
 
 #include <protobuf-c/protobuf-c.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ struct kind_info {
 /* NULL for an unknown kind. */
 const struct kind_info *kind_info(enum record_kind kind);
 const struct kind_info *kind_by_name(const char *name);
-
-#endif

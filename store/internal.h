@@ -1,6 +1,5 @@
 /* What the rooms of the store share: its insides. */
-#ifndef STORE_INTERNAL_H
-#define STORE_INTERNAL_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/map.h"
@@ -80,5 +79,3 @@ enum err_code err_name_record(struct err *e, enum err_code code, const struct di
 /* A value copied into the arena. */
 enum err_code store_read(struct span *out, struct store *s, enum rocks_family family,
                          struct span key, struct arena *a, struct err *e);
-
-#endif

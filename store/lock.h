@@ -1,7 +1,6 @@
 /* The writer's lock, on a file that also says who holds it. The kernel drops it when the holder
  * dies. */
-#ifndef STORE_LOCK_H
-#define STORE_LOCK_H
+#pragma once
 
 #include "base/err.h"
 
@@ -14,5 +13,3 @@ enum err_code lock_acquire(int *fd, const char *path, const char *command, doubl
 void lock_release(int fd);
 /* Whether somebody holds it now. */
 bool lock_is_held(const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* Garbage collection, checking, statistics, backup and recompression of a store. */
-#ifndef STORE_MAINTAIN_H
-#define STORE_MAINTAIN_H
+#pragma once
 
 #include "store/store.h"
 
@@ -53,5 +52,3 @@ enum err_code store_backup(struct store *s, const char *directory, struct err *e
 /* Compresses all records again at a high level, those of small kinds under fresh dictionaries, and
  * gives back the space of what was removed or replaced. */
 enum err_code store_compact(struct store *s, struct err *e);
-
-#endif

@@ -3,8 +3,7 @@
  * leave it when they meet damage, since they cannot write to the store; fsck without --repair and a
  * rebuild leave it, too. `damaged` says that files of the database are bad: the next writer
  * rebuilds it. */
-#ifndef STORE_MARKS_H
-#define STORE_MARKS_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -23,5 +22,3 @@ void mark_damaged(const char *store_path, const char *why);
 /* NULL if it is not marked. */
 const char *mark_damage(struct arena *a, const char *store_path);
 void mark_rebuilt(const char *store_path);
-
-#endif

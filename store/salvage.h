@@ -1,6 +1,5 @@
 /* Reading past blocks that RocksDB cannot read, and rebuilding a database without them. */
-#ifndef STORE_SALVAGE_H
-#define STORE_SALVAGE_H
+#pragma once
 
 #include "base/digest.h"
 #include "store/db/rocks.h"
@@ -20,5 +19,3 @@ enum err_code store_salvage(struct store *s, struct err *e);
 enum err_code salvage_if_damaged(struct store *s, struct err *e);
 /* Finishes or undoes a rebuild that was cut off. */
 void salvage_settle(const char *store_path);
-
-#endif

@@ -2,8 +2,7 @@
  * directory. Rooms inside: db/ (RocksDB), record/ (identity, envelope, dictionaries), collection/,
  * check/ (fsck, gc, repair, compact, backup), pack/. All functions are thread-safe unless they say
  * otherwise; memory that they return lives in the arena given. */
-#ifndef STORE_STORE_H
-#define STORE_STORE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/digest.h"
@@ -138,5 +137,3 @@ enum err_code store_each_record(struct store *s, store_visit_record *visit, void
  * candidates in ids[0..*n-1] (also filled on OK: *n = 1). */
 enum err_code store_resolve_prefix(struct digest *ids, size_t *n, size_t max, struct store *s,
                                    const char *hex_prefix, struct err *e);
-
-#endif

@@ -1,6 +1,5 @@
 /* The headers of every unit test: cmocka wants the first three before it. */
-#ifndef TESTS_UNIT_H
-#define TESTS_UNIT_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,5 +21,3 @@ static inline uint64_t test_seed(uint64_t otherwise)
     print_message("EQLOOM_TEST_SEED=%llu\n", (unsigned long long)seed);
     return seed;
 }
-
-#endif

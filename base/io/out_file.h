@@ -1,8 +1,7 @@
 /* A file that is written beside its target and replaces it when complete: readers see the old one
  * or the new one, and a failure leaves nothing behind. What is there and is no plain file (a
  * device, a pipe) is written to as it is; a link stays, and what it leads to is replaced. */
-#ifndef BASE_IO_OUT_FILE_H
-#define BASE_IO_OUT_FILE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -21,5 +20,3 @@ enum err_code out_file_open(struct out_file *out, struct arena *a, const char *p
 enum err_code out_file_close(struct out_file *x, enum err_code code, struct err *e);
 /* All of it at once. */
 enum err_code out_file_write(const char *path, const void *data, size_t n, struct err *e);
-
-#endif

@@ -1,6 +1,5 @@
 /* Grey pictures, and PNG, in which others make and see them (libpng). */
-#ifndef BASE_IO_PICTURE_H
-#define BASE_IO_PICTURE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -19,5 +18,3 @@ enum err_code picture_read_png(struct picture *out, struct arena *a, struct span
                                struct err *e);
 enum err_code picture_write_png(struct span *out, struct arena *a, const struct picture *p,
                                 struct err *e);
-
-#endif

@@ -2,8 +2,7 @@
  * in a process group of their own, with three streams and no other file of ours. The group is
  * killed when the program ends; when its time is over or the caller no longer wants it, it is asked
  * to end (SIGTERM) and soon killed. When we die, the kernel kills the program. */
-#ifndef BASE_IO_PROCESS_H
-#define BASE_IO_PROCESS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -35,5 +34,3 @@ struct process_end {
  * its time was over; ERR_CANCELLED. */
 enum err_code process_run(struct process_end *out, struct arena *a, const struct process *p,
                           struct err *e);
-
-#endif

@@ -1,8 +1,7 @@
 /* Text on its way to a terminal. Names, labels, terms and messages come from files and stores of
  * others: on a terminal their control characters, and bytes that are not UTF-8, are shown as \x1b.
  * Elsewhere bytes go out as they are. */
-#ifndef BASE_IO_TERMINAL_H
-#define BASE_IO_TERMINAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,5 +13,3 @@ FILE *terminal_guard(FILE *to);
 void terminal_control(FILE *to, const char *sequence);
 bool terminal_is(FILE *to);
 int terminal_width(FILE *to); /* columns; 80 if unknown */
-
-#endif

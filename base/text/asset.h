@@ -1,6 +1,5 @@
 /* Files that the program brings for pages, compiled in by assets.py. */
-#ifndef BASE_TEXT_ASSET_H
-#define BASE_TEXT_ASSET_H
+#pragma once
 
 #include <stddef.h>
 
@@ -13,5 +12,3 @@ struct asset {
 /* Ended by path NULL. */
 extern const struct asset serve_assets[];  /* of `eqloom serve` */
 extern const struct asset report_assets[]; /* scripts of the report, in order */
-
-#endif

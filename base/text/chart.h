@@ -1,7 +1,6 @@
 /* Pictures as SVG elements: scatter, lines, bars. Colours come from the page's style sheet where
  * they must follow light and dark. */
-#ifndef BASE_TEXT_CHART_H
-#define BASE_TEXT_CHART_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -32,5 +31,3 @@ struct chart_bar {
 };
 /* Horizontal bars from 0, each with its name and value. */
 void chart_bars(struct buf *out, const struct chart_bar *bars, size_t n);
-
-#endif

@@ -1,6 +1,5 @@
 /* Text in HTML. */
-#ifndef BASE_TEXT_HTML_H
-#define BASE_TEXT_HTML_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -12,5 +11,3 @@ void html_text(struct buf *out, const char *s);
  */
 void html_count(struct buf *out, const char *digits);
 void html_number(struct buf *out, uint64_t n);
-
-#endif

@@ -1,6 +1,5 @@
 /* UTF-8, strictly: no overlong forms, no surrogates, nothing past U+10FFFF. */
-#ifndef BASE_TEXT_UTF8_H
-#define BASE_TEXT_UTF8_H
+#pragma once
 
 #include "base/err.h"
 
@@ -14,5 +13,3 @@ size_t utf8_character(const uint8_t *s, size_t n);
 size_t utf8_prefix(const uint8_t *s, size_t n);
 /* ERR_INPUT at the first byte that is no text: for whoever parses it, before all else. */
 enum err_code utf8_check(const struct source_text *source, struct err *e);
-
-#endif

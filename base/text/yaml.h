@@ -4,8 +4,7 @@
  * One document a text. Keys are scalars and occur once in a mapping; aliases, tags and merge keys
  * are refused. Size, depth and the number of nodes are bounded. Nodes and their texts live in the
  * arena. */
-#ifndef BASE_YAML_H
-#define BASE_YAML_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -63,5 +62,3 @@ bool yaml_is_null(const struct yaml_node *node);
 
 /* err_fail_at the node. */
 #define yaml_fail(e, node, ...) err_fail_at((e), (node)->source, (node)->offset, __VA_ARGS__)
-
-#endif

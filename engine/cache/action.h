@@ -1,7 +1,6 @@
 /* What an action made, as stored: outputs by role, cost, the run. Works for whole nodes (one id a
  * role: a record or a collection), elements of maps (any number) and segments of chains. */
-#ifndef ENGINE_ACTION_H
-#define ENGINE_ACTION_H
+#pragma once
 
 #include "engine/cache/action_key.h"
 #include "store/store.h"
@@ -40,5 +39,3 @@ bool action_find(struct action_result *out, struct arena *a, struct store *s, co
                  const struct digest *key);
 enum err_code action_write(struct store_batch *b, struct arena *a, const struct op *op,
                            const struct key *key, const struct action_result *made, struct err *e);
-
-#endif

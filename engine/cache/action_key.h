@@ -1,8 +1,7 @@
 /* Action keys: what identifies a chunk of work. The preimage is an ActionKey (schemas/action.proto)
  * in canonical form and holds everything that the result may depend on, and nothing else: never a
  * node's name, a path, the number of threads or a time. */
-#ifndef ENGINE_ACTION_KEY_H
-#define ENGINE_ACTION_KEY_H
+#pragma once
 
 #include "engine/job/job.h"
 #include "schemas/action.pb-c.h"
@@ -41,5 +40,3 @@ enum err_code key_of_input(struct key *out, struct arena *a, const struct node *
 /* The numerics class of this machine: results of ops that depend on it may differ in the last bit
  * between classes, and are the same within one. */
 const char *key_numerics(void);
-
-#endif

@@ -1,8 +1,7 @@
 /* Group commit: the results of many actions are written together, at COMMIT_RECORDS records,
  * COMMIT_BYTES bytes or COMMIT_MS milliseconds after the first of them. What is appended at once
  * (an action with its outputs) is never torn apart. Thread-safe. */
-#ifndef ENGINE_COMMIT_H
-#define ENGINE_COMMIT_H
+#pragma once
 
 #include "store/store.h"
 
@@ -20,5 +19,3 @@ void committer_hold(struct committer *c);
 enum err_code committer_flush(struct committer *c, struct err *e);
 /* Flushes if the oldest result has waited long enough. */
 enum err_code committer_tick(struct committer *c, struct err *e);
-
-#endif

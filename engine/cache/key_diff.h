@@ -1,7 +1,6 @@
 /* The difference of two action keys in words: "rules changed: 1 edited (trig/tan-def); param steps:
  * 1000 -> 2000". */
-#ifndef ENGINE_KEY_DIFF_H
-#define ENGINE_KEY_DIFF_H
+#pragma once
 
 #include "engine/job/job.h"
 #include "schemas/action.pb-c.h"
@@ -11,5 +10,3 @@
  * described without its details; never fails. */
 char *explain_difference(struct arena *a, struct store *s, const struct node *node,
                          const Eqloom__ActionKey *before, const Eqloom__ActionKey *now);
-
-#endif

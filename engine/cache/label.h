@@ -1,7 +1,6 @@
 /* What people read: names of records by reflection ("group/name", a name, an expression), times,
  * durations and bars. */
-#ifndef ENGINE_LABEL_H
-#define ENGINE_LABEL_H
+#pragma once
 
 #include "base/buf.h"
 #include "store/store.h"
@@ -21,5 +20,3 @@ void label_put_duration(struct buf *b, uint64_t ns);
 void label_put_left(struct buf *b, const char *about, uint64_t ns);
 /* "[###.......] " */
 void label_put_bar(struct buf *b, double part, int width);
-
-#endif

@@ -1,6 +1,5 @@
 /* Source files: the digests of their contents, without reading files that did not change. */
-#ifndef ENGINE_SOURCE_FILES_H
-#define ENGINE_SOURCE_FILES_H
+#pragma once
 
 #include "engine/job/job.h"
 #include "store/store.h"
@@ -24,5 +23,3 @@ enum err_code source_text(struct span *out, const struct op_file *f, struct aren
                           struct err *e);
 /* Reads the files that were not read yet. */
 enum err_code source_load(struct source_files *files, struct arena *a, struct err *e);
-
-#endif

@@ -1,8 +1,7 @@
 /* Traces: shortcuts from a digest (of an element, of what is read) to the action that made the
  * result, and to the witness that its op left. One that is missing, old or leads nowhere costs no
  * more than the work that it would have saved. */
-#ifndef ENGINE_TRACE_H
-#define ENGINE_TRACE_H
+#pragma once
 
 #include "engine/cache/action.h"
 
@@ -20,5 +19,3 @@ enum err_code trace_write(struct store_batch *b, struct arena *a, const struct d
 /* The action that it leads to, if that is stored. */
 bool trace_follow(struct action_result *out, struct arena *a, struct store *s, const struct op *op,
                   const struct digest *at);
-
-#endif

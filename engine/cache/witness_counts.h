@@ -1,6 +1,5 @@
 /* Counts the reasons for which elements were reused, for reports of runs and `why`. */
-#ifndef ENGINE_WITNESS_COUNTS_H
-#define ENGINE_WITNESS_COUNTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ void witness_counts_clear(struct witness_counts *p);
  * (4950: ...; 9: ...)". NULL: no memory. */
 char *witness_counts_text(const struct witness_counts *p, const char *why, uint64_t ran,
                           uint64_t elements, uint64_t reused);
-
-#endif

@@ -1,7 +1,6 @@
 /* Witnesses of results (op_set_witness), merged by the op as they come in: those of a leaf's
  * elements, those of a larger block's leaves (map_tree.h). One thread at a time; zero is empty. */
-#ifndef ENGINE_WITNESS_UNION_H
-#define ENGINE_WITNESS_UNION_H
+#pragma once
 
 #include "engine/op.h"
 
@@ -22,5 +21,3 @@ void witness_union_add(struct witness_union *p, const struct op *op, struct span
 /* One witness for all results, valid until the next call; without data if there is none. */
 struct span witness_union_get(struct witness_union *p, const struct op *op);
 void witness_union_clear(struct witness_union *p);
-
-#endif

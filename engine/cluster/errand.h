@@ -11,8 +11,7 @@
  *     JOB.log        what a worker said
  *
  * Belongs to one thread. */
-#ifndef ENGINE_ERRAND_H
-#define ENGINE_ERRAND_H
+#pragma once
 
 #include "engine/cluster/profile.h"
 #include "engine/cluster/slurm.h"
@@ -48,5 +47,3 @@ void errand_clean(struct errand *x);
 bool errand_parse_key(struct digest *key, const char *hex);
 
 #define ERRAND_INPUT "in/%zu.%zu" /* port, number */
-
-#endif

@@ -1,6 +1,5 @@
 /* What the parts of an errand share: cutting (errand_cut.c), sending and coming back (errand.c). */
-#ifndef ENGINE_ERRAND_INTERNAL_H
-#define ENGINE_ERRAND_INTERNAL_H
+#pragma once
 
 #include "base/map.h"
 #include "engine/cluster/errand.h"
@@ -45,5 +44,3 @@ void errand_cut_close(struct errand *x);
 enum err_code errand_cut_next(struct errand *x, struct err *e);
 /* What all blocks read. */
 enum err_code errand_pack_inputs(struct errand *x, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* What a site says of its Slurm: slurm.yaml beside the job file, or the file that $EQLOOM_SLURM
  * names. Without one, everything is Slurm's default. */
-#ifndef ENGINE_PROFILE_H
-#define ENGINE_PROFILE_H
+#pragma once
 
 #include "engine/job/job.h"
 
@@ -19,5 +18,3 @@ struct profile {
 
 enum err_code profile_load(struct profile *out, struct arena *a, const struct job *job,
                            struct err *e);
-
-#endif

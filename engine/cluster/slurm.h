@@ -1,8 +1,7 @@
 /* Slurm by its own commands: sbatch, squeue, scancel. What ended is told by squeue, too, as long as
  * slurmctld remembers it (MinJobAge, by default five minutes): no accounting database is needed.
  * The only place that runs these programs. */
-#ifndef ENGINE_SLURM_H
-#define ENGINE_SLURM_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -23,5 +22,3 @@ enum err_code slurm_list(struct slurm_job **jobs, size_t *n, struct arena *a, co
 enum err_code slurm_submit(char **id, struct arena *a, const char *const *argv, struct err *e);
 /* Jobs that are over already do no harm. */
 enum err_code slurm_cancel(const char *const *ids, size_t n, struct err *e);
-
-#endif

@@ -2,8 +2,7 @@
  * its inputs, open collections, side inputs decoded once. An op_ctx is one call of the op: one
  * element, one segment, one whole node; it belongs to one thread (ops may call the functions that
  * say so from others). */
-#ifndef ENGINE_CTX_H
-#define ENGINE_CTX_H
+#pragma once
 
 #include "engine/cache/action.h"
 #include "engine/job/job.h"
@@ -100,5 +99,3 @@ enum err_code recall_write(struct store_batch *b, struct op_ctx *ctx, const stru
                            struct err *e);
 /* Frees what op_emit grew. */
 void ctx_finish(struct op_ctx *ctx);
-
-#endif

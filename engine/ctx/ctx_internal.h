@@ -1,7 +1,6 @@
 /* What the halves of op_ctx share: inputs (ctx.c), outputs (ctx_output.c), what changed among side
  * inputs (ctx_diff.c). */
-#ifndef ENGINE_CTX_INTERNAL_H
-#define ENGINE_CTX_INTERNAL_H
+#pragma once
 
 #include "engine/ctx/ctx.h"
 #include "engine/ctx/leaf_summary.h"
@@ -46,5 +45,3 @@ enum err_code ctx_input_id(struct digest *id, struct op_ctx *ctx, size_t port, u
 /* Keeps the message of the first record that the store should have had and has not; returns the
  * code. */
 enum err_code ctx_keep_loss(struct op_ctx *ctx, enum err_code code, const struct err *e);
-
-#endif

@@ -3,8 +3,7 @@
  * and parameters and the leaf's id. So a task over a collection of which little changed reads few
  * records. In a new leaf, elements that the collection had before are found in its former leaves.
  * The actions name the leaf as their output, so that gc drops them together. */
-#ifndef ENGINE_LEAF_SUMMARY_H
-#define ENGINE_LEAF_SUMMARY_H
+#pragma once
 
 #include "engine/ctx/ctx.h"
 
@@ -18,5 +17,3 @@ void summaries_close(struct summaries *s); /* NULL is fine */
  * the ctx's batch. `fresh`: stored summaries are ignored. */
 enum err_code summaries_at(struct span *out, struct summaries *s, struct op_ctx *ctx, size_t port,
                            uint64_t i, bool fresh, struct err *e);
-
-#endif

@@ -1,10 +1,7 @@
 /* The key of a node that runs a program (op_exec.c). */
-#ifndef ENGINE_EXEC_KEY_H
-#define ENGINE_EXEC_KEY_H
+#pragma once
 
 #include "engine/node/node.h"
 
 /* Adds the contents of its files to the inputs of the key. */
 enum err_code exec_bind(struct worker *w, uint32_t i, struct err *e);
-
-#endif

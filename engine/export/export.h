@@ -1,7 +1,6 @@
 /* Records and collections in the formats of other programs: for `eqloom export` and for programs
  * that a job runs. */
-#ifndef ENGINE_EXPORT_H
-#define ENGINE_EXPORT_H
+#pragma once
 
 #include "store/store.h"
 
@@ -25,5 +24,3 @@ const char *export_format_index(const struct export_format *f);
  * format does not hold this kind. */
 enum err_code export_record(FILE *to, FILE *index, struct store *s, const struct digest *id,
                             const struct export_format *f, struct err *e);
-
-#endif

@@ -1,8 +1,7 @@
 /* Checkpoints as safetensors files: tensors under their own names (PyTorch's), in the checkpoint's
  * order; the optimizer's state ("adam.m/NAME": names with a '/') is left out. Metadata:
  * format "pt", architecture, step. */
-#ifndef ENGINE_EXPORT_SAFETENSORS_H
-#define ENGINE_EXPORT_SAFETENSORS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -23,5 +22,3 @@ enum err_code safetensors_write(FILE *to, const Eqloom__Checkpoint *checkpoint,
  * unknown) as its encoding and tokens by id. */
 enum err_code safetensors_config(FILE *to, const Eqloom__Checkpoint *c,
                                  const Eqloom__Vocabulary *vocabulary, struct err *e);
-
-#endif

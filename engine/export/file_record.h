@@ -1,6 +1,5 @@
 /* The bytes of File records. */
-#ifndef ENGINE_FILE_RECORD_H
-#define ENGINE_FILE_RECORD_H
+#pragma once
 
 #include "store/store.h"
 
@@ -13,5 +12,3 @@ enum err_code file_record_write(FILE *to, struct store *s, const struct digest *
 /* Whether a file has these bytes. */
 enum err_code file_record_equals(bool *same, const char *path, struct store *s,
                                  const struct digest *id, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* What an exported page says of the job that wrote it. Records depend on what they read, not on
  * names or times: a page has an empty place, which is filled on its way to a file. */
-#ifndef ENGINE_JOB_MARK_H
-#define ENGINE_JOB_MARK_H
+#pragma once
 
 #include "base/buf.h"
 #include "engine/job/job.h"
@@ -11,5 +10,3 @@
 #define JOB_MARK "<p id=\"job\"></p>"
 void job_mark(struct buf *out, struct arena *a, struct span page, const struct job *job,
               uint32_t node);
-
-#endif

@@ -1,7 +1,6 @@
 /* Embeddings as a NumPy matrix (.npy 1.0, float32, rows in order) with an index of the rows: one
  * JSON object a line, {"row":0,"batch":0,"source":"<id>","text":"..."}. */
-#ifndef ENGINE_NPY_H
-#define ENGINE_NPY_H
+#pragma once
 
 #include "base/err.h"
 #include "embedding.pb-c.h"
@@ -19,5 +18,3 @@ enum err_code npy_begin(struct npy *out, FILE *matrix, FILE *index, struct err *
 /* ERR_CORRUPT if the batch contradicts itself or those before it. */
 enum err_code npy_add(struct npy *n, const Eqloom__EmbeddingBatch *batch, struct err *e);
 enum err_code npy_end(struct npy *n, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* Any message as text or JSON, by protobuf reflection. Bytes are hexadecimal; *_id and *_ids
  * fields are ids; a field "prefix" is an expression. */
-#ifndef ENGINE_REFLECT_H
-#define ENGINE_REFLECT_H
+#pragma once
 
 #include "base/arena.h"
 #include "store/store.h"
@@ -33,5 +32,3 @@ void reflect_dump(FILE *to, json_t *value);
 /* A number, truth value or text as text; "" for null, "present" for an object. */
 const char *reflect_text(struct arena *a, const json_t *value);
 char *reflect_hex(struct arena *a, const uint8_t *data, size_t n);
-
-#endif

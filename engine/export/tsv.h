@@ -3,8 +3,7 @@
  * (of the element), the item's plain fields, then the element's own; fields of single messages are
  * named "seed.prefix". Lists of plain values are joined by blanks; bytes are left out unless they
  * are one id. In cells, tab, newline and backslash are written \t, \n and \\. */
-#ifndef ENGINE_TSV_H
-#define ENGINE_TSV_H
+#pragma once
 
 #include <protobuf-c/protobuf-c.h>
 #include <stdint.h>
@@ -12,5 +11,3 @@
 
 void tsv_header(FILE *to, const ProtobufCMessageDescriptor *type);
 void tsv_rows(FILE *to, const ProtobufCMessage *m, uint64_t index);
-
-#endif

@@ -1,7 +1,6 @@
 /* A job as a graph of nodes, in topological order. Made by job.c from a file; everything lives in
  * the arena given to job_load. Names are for people: none of them enters an action key. */
-#ifndef ENGINE_JOB_H
-#define ENGINE_JOB_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -125,5 +124,3 @@ enum err_code job_find(uint32_t **nodes, size_t *n, struct arena *a, const struc
                        const char *name, struct err *e);
 /* Memory in which op_int() and its like work: for op->check at plan time and for runs. */
 struct op_ctx *op_ctx_for_params(struct arena *a, const struct node *node);
-
-#endif

@@ -8,8 +8,7 @@
  *   job_graph    variants -> struct node, wired, checked, in topological order
  *
  * Everything lives in the arena of job_load. */
-#ifndef ENGINE_JOB_DRAFT_H
-#define ENGINE_JOB_DRAFT_H
+#pragma once
 
 #include "base/text/yaml.h"
 #include "engine/job/job.h"
@@ -84,5 +83,3 @@ struct draft {
     size_t n_variants;
     size_t expanded; /* bytes made by substitution so far */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* Variants of a draft -> the checked graph of nodes. */
-#ifndef ENGINE_JOB_GRAPH_H
-#define ENGINE_JOB_GRAPH_H
+#pragma once
 
 #include "engine/job/job_draft.h"
 
@@ -9,5 +8,3 @@ enum err_code draft_wire(struct job **out, struct draft *d, struct err *e);
 enum err_code draft_select_one(uint32_t *variant, struct draft *d,
                                const struct draft_reference *ref, const struct draft_variant *of,
                                struct err *e);
-
-#endif

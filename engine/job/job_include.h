@@ -1,6 +1,5 @@
 /* Job files and the files that they include, read into a draft. */
-#ifndef ENGINE_JOB_INCLUDE_H
-#define ENGINE_JOB_INCLUDE_H
+#pragma once
 
 #include "engine/job/job_draft.h"
 
@@ -10,5 +9,3 @@ enum err_code draft_check_inside(const struct draft *d, const char *path,
                                  const struct yaml_node *at, struct err *e);
 /* Letters, digits, '_', '-' and those of `also`; not empty, not too long. */
 bool draft_is_name(const char *s, const char *also);
-
-#endif

@@ -1,6 +1,5 @@
 /* References between nodes, and the expansion of nodes into variants. */
-#ifndef ENGINE_JOB_MATRIX_H
-#define ENGINE_JOB_MATRIX_H
+#pragma once
 
 #include "engine/job/job_draft.h"
 
@@ -15,5 +14,3 @@ size_t draft_select(uint32_t *variants, size_t max, const struct draft *d,
 /* The body of a variant: the axes' values in place. */
 const struct yaml_node *draft_variant_value(const struct draft *d, const struct draft_variant *v,
                                             const char *key);
-
-#endif

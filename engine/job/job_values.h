@@ -1,6 +1,5 @@
 /* Values of ops' parameters as canonical text. */
-#ifndef ENGINE_JOB_VALUES_H
-#define ENGINE_JOB_VALUES_H
+#pragma once
 
 #include "engine/job/job_draft.h"
 
@@ -9,5 +8,3 @@ enum err_code job_param_text(const char **out, struct arena *a, const struct op_
                              const struct yaml_node *value, struct err *e);
 /* Of its default; NULL if it has none. */
 const char *job_param_initial(struct arena *a, const struct op_param *param);
-
-#endif

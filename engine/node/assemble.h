@@ -2,8 +2,7 @@
  * that earlier runs made. Slices that follow each other in one collection are joined, so that what
  * lies between two changed elements costs a few records, however much it is. Belongs to one thread
  * at a time. */
-#ifndef ENGINE_ASSEMBLE_H
-#define ENGINE_ASSEMBLE_H
+#pragma once
 
 #include "engine/cache/action.h"
 
@@ -17,5 +16,3 @@ uint64_t assemble_count(const struct assemble *x, size_t output);
 /* The collections by output, one id each, in the arena; their records go into the batch. */
 enum err_code assemble_finish(struct id_list **outputs, struct arena *a, struct assemble *x,
                               struct err *e);
-
-#endif

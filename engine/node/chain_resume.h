@@ -4,8 +4,7 @@
  * before anything has run, and the last segment that is stored is looked for from the end: records
  * in between may be gone. Where the inputs changed, a second row of keys holds what the segments
  * read of them (op.reads) instead; traces lead from these to actions. */
-#ifndef ENGINE_CHAIN_RESUME_H
-#define ENGINE_CHAIN_RESUME_H
+#pragma once
 
 #include "engine/node/node.h"
 
@@ -43,5 +42,3 @@ enum err_code chain_write(struct store_batch *b, struct chain *c, uint64_t index
                           struct err *e);
 /* Into the batch: the action of the last segment that is reused. */
 enum err_code chain_adopt(struct store_batch *b, struct chain *c, struct err *e);
-
-#endif

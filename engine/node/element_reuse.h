@@ -2,8 +2,7 @@
  * shows that it would be made again. A trace (trace.h) leads from an element (with op, version,
  * numerics and parameters) to its latest action and to the witness that the op left then. The same
  * goes for blocks of a map's input (map_tree.h), whose witnesses merge those of their elements. */
-#ifndef ENGINE_ELEMENT_REUSE_H
-#define ENGINE_ELEMENT_REUSE_H
+#pragma once
 
 #include "engine/node/node.h"
 
@@ -31,5 +30,3 @@ enum err_code reuse_store_witness(struct store_batch *b, struct worker *w, uint3
 enum err_code reuse_follow(struct store_batch *b, struct worker *w,
                            const struct reuse_origin *origin, const struct digest *action,
                            struct err *e);
-
-#endif

@@ -1,6 +1,5 @@
 /* Maps: one action per element; see map_node.c. */
-#ifndef ENGINE_MAP_NODE_H
-#define ENGINE_MAP_NODE_H
+#pragma once
 
 #include "engine/node/node.h"
 
@@ -17,5 +16,3 @@ void map_range(struct worker *w, uint32_t i, uint64_t from, uint64_t n);
 bool map_is_over(struct session *s, uint32_t i);  /* caller holds the mutex */
 void map_put_back(struct session *s, uint32_t i); /* a range is finished; holds the mutex */
 enum outcome map_close(struct worker *w, uint32_t i);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * The covering of the input by blocks does not change once it is found. Feeding (taking outputs in
  * order) is done under the map's mutex. */
-#ifndef ENGINE_MAP_TREE_H
-#define ENGINE_MAP_TREE_H
+#pragma once
 
 #include "engine/node/assemble.h"
 #include "engine/node/node.h"
@@ -47,5 +46,3 @@ enum err_code map_tree_add(struct map_tree *b, struct assemble *out, struct sess
 enum err_code map_tree_finish(struct map_tree *b, const struct id_list *outputs,
                               const struct assemble *out, struct session *s, uint32_t i,
                               struct store_batch *batch, struct err *e);
-
-#endif

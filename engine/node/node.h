@@ -1,6 +1,5 @@
 /* What all kinds of nodes share: keys and inputs, why a node runs, failures and damage, commits. */
-#ifndef ENGINE_NODE_H
-#define ENGINE_NODE_H
+#pragma once
 
 #include "engine/session/session.h"
 
@@ -54,5 +53,3 @@ enum outcome node_lost(struct session *s, uint32_t i, const char *message);
 enum outcome node_cannot_read(struct worker *w, uint32_t i, const struct err *failure);
 char *node_failure_text(struct arena *a, const struct node *node, const char *where,
                         const struct err *e);
-
-#endif

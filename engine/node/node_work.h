@@ -1,6 +1,5 @@
 /* A node from the look into the store to the end of an attempt: what the scheduler calls. */
-#ifndef ENGINE_NODE_WORK_H
-#define ENGINE_NODE_WORK_H
+#pragma once
 
 #include "engine/node/node.h"
 
@@ -9,5 +8,3 @@ enum outcome node_begin(struct worker *w, uint32_t i);
 /* All of a source, task or chain. */
 enum outcome node_whole(struct worker *w, uint32_t i);
 void node_end_attempt(struct session *s, uint32_t i);
-
-#endif

@@ -1,6 +1,5 @@
 /* Source nodes: files -> records; see source_node.c. */
-#ifndef ENGINE_SOURCE_NODE_H
-#define ENGINE_SOURCE_NODE_H
+#pragma once
 
 #include "engine/node/node.h"
 
@@ -8,5 +7,3 @@
  * refs, state (NODE_RAN: it gave something that the store did not have) and reason. Under --check,
  * a difference is the node's failure. */
 enum err_code source_read(struct session *s, uint32_t i, struct store_batch *b, struct err *e);
-
-#endif

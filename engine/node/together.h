@@ -1,8 +1,7 @@
 /* What a map's op does once for several elements (op.together): before a range of elements runs,
  * those of them that are not cached get their shares at once. An element that has none when it runs
  * gets its own, alone: results do not depend on which elements come together. */
-#ifndef ENGINE_TOGETHER_H
-#define ENGINE_TOGETHER_H
+#pragma once
 
 #include "engine/node/node.h"
 
@@ -18,5 +17,3 @@ void together_begin(struct together *t, struct worker *w, uint32_t i, uint64_t f
 enum err_code together_share(struct op_ctx *ctx, struct together *t, struct worker *w, uint32_t i,
                              uint64_t position, struct err *e);
 void together_end(struct together *t);
-
-#endif

@@ -1,7 +1,6 @@
 /* Nodes and the shared cache (engine/remote/). What goes wrong there is said once and costs no more
  * than the work that it would have saved. */
-#ifndef ENGINE_NODE_PULL_H
-#define ENGINE_NODE_PULL_H
+#pragma once
 
 #include "engine/session/session.h"
 
@@ -12,5 +11,3 @@ bool node_pull(struct session *s, uint32_t i, const struct digest *key);
 bool node_is_shared(struct session *s, uint32_t i, const struct digest *key);
 /* "NODE WHAT the shared cache: ..." */
 void node_note_remote(struct session *s, uint32_t i, const char *what, const struct err *e);
-
-#endif

@@ -2,8 +2,7 @@
  * the last segment of a chain, under "OP-VERSION/KEY.pack": the outputs with all that they refer to
  * and the inputs do not, the actions of elements and blocks, and their traces. So whoever takes a
  * pack in has what a run of the node would have left. Thread-safe. */
-#ifndef ENGINE_REMOTE_H
-#define ENGINE_REMOTE_H
+#pragma once
 
 #include "engine/op.h"
 #include "store/pack/pack.h"
@@ -31,5 +30,3 @@ enum err_code remote_pull(struct pack_result *out, struct remote *r, struct stor
 enum err_code remote_push(struct pack_result *out, struct remote *r, struct store *s,
                           const struct op *op, const struct digest *key,
                           const struct pack_contents *what, struct err *e);
-
-#endif

@@ -1,8 +1,7 @@
 /* How packs travel: files in folders of a place that several stores reach. Names are
  * "FOLDER/NAME", made of letters, digits, '.', '_' and '-'. A file appears whole or not at all, and
  * may be replaced. Thread-safe. */
-#ifndef ENGINE_TRANSPORT_H
-#define ENGINE_TRANSPORT_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -40,5 +39,3 @@ enum err_code transport_s3(struct transport *t, struct arena *a, const char *add
  * than 0; ERR_NOTFOUND: there is no such program. */
 enum err_code transport_run(FILE **out, struct transport *t, const char *const *argv, FILE *in,
                             struct err *e);
-
-#endif

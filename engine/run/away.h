@@ -1,6 +1,5 @@
 /* The nodes of a run that a cluster computes; see away.c. */
-#ifndef ENGINE_AWAY_H
-#define ENGINE_AWAY_H
+#pragma once
 
 #include "engine/session/session.h"
 
@@ -14,5 +13,3 @@ void away_run(struct session *s);
 void away_finish(struct session *s);
 /* Cancels all that was submitted. */
 void away_cancel(struct session *s);
-
-#endif

@@ -1,8 +1,7 @@
 /* What goes into a pack of a node's results (store/pack/): outputs with all that they refer to and
  * its inputs do not, actions of the node, its elements and blocks, and their traces. Whoever takes it
  * in has what a run of the node would have left: a rule edited later costs what it touches. */
-#ifndef ENGINE_PARCEL_H
-#define ENGINE_PARCEL_H
+#pragma once
 
 #include "base/map.h"
 #include "engine/session/session.h"
@@ -28,5 +27,3 @@ enum err_code parcel_name(struct digest *name, struct parcel *p, struct err *e);
 enum err_code parcel_fill(struct parcel *p, bool whole, struct err *e);
 /* Lives as long as the parcel. */
 void parcel_contents(struct pack_contents *out, struct parcel *p);
-
-#endif

@@ -1,6 +1,5 @@
 /* Planning and running a job against a store. */
-#ifndef ENGINE_RUN_H
-#define ENGINE_RUN_H
+#pragma once
 
 #include "engine/job/job.h"
 #include "store/store.h"
@@ -69,5 +68,3 @@ enum err_code job_plan(struct run_result *out, struct arena *a, const struct job
 /* Why a node ran or did not in the last run, and what differs now: text for people. */
 enum err_code job_why(char **out, struct arena *a, const struct job *job, uint32_t node,
                       struct store *s, struct err *e);
-
-#endif

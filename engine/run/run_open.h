@@ -1,6 +1,5 @@
 /* A session's begin and end, for runs and plans. */
-#ifndef ENGINE_RUN_OPEN_H
-#define ENGINE_RUN_OPEN_H
+#pragma once
 
 #include "engine/session/session.h"
 
@@ -8,5 +7,3 @@ enum err_code session_open(struct session *s, struct arena *a, const struct job 
                            struct store *store, const struct run_options *options, struct err *e);
 void session_close(struct session *s);
 void session_fill_result(struct run_result *out, struct session *s);
-
-#endif

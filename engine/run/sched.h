@@ -1,6 +1,5 @@
 /* The scheduler and its workers; see sched.c. */
-#ifndef ENGINE_SCHED_H
-#define ENGINE_SCHED_H
+#pragma once
 
 #include "engine/node/node.h"
 
@@ -19,5 +18,3 @@ void sched_settle(struct session *s, uint32_t i, enum outcome outcome);
 void sched_report(struct session *s, uint32_t i);
 /* All nodes are looked up again by the next sched_run; no worker is left. */
 void sched_restart(struct session *s);
-
-#endif

@@ -1,6 +1,5 @@
 /* A worker of a cluster: computes one block of a node (cluster/errand.h). */
-#ifndef ENGINE_WORK_H
-#define ENGINE_WORK_H
+#pragma once
 
 #include "engine/run/run.h"
 
@@ -21,5 +20,3 @@ enum err_code job_work(struct run_result *out, struct arena *a, const struct job
 
 /* Shows the master the result, once the store is closed: the folder may then go. */
 enum err_code work_publish(struct arena *a, const struct work_order *order, struct err *e);
-
-#endif

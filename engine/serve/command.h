@@ -1,8 +1,7 @@
 /* Commands of this program, run for a page: each in a process of its own, so that whatever a reader
  * asks for ends with that process. It gets no input, at most COMMAND_BYTES of memory and
  * COMMAND_S seconds, and says at most COMMAND_OUTPUT; COMMANDS run at a time. */
-#ifndef ENGINE_SERVE_COMMAND_H
-#define ENGINE_SERVE_COMMAND_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/span.h"
@@ -32,5 +31,3 @@ struct command_result {
 /* The command ("search") and its words; ended by NULL. All in the arena. */
 void command_run(struct command_result *out, struct arena *a, struct command_room *r,
                  const char *const *words);
-
-#endif

@@ -5,8 +5,7 @@
  * a person follows a link; fields that are no UTF-8, or more of them than HTTP_FIELDS.
  * Bounded: HTTP_CONNECTIONS at a time, HTTP_REQUEST_BYTES for the line and headers of a request,
  * HTTP_IDLE_S seconds without a byte. */
-#ifndef ENGINE_SERVE_HTTP_H
-#define ENGINE_SERVE_HTTP_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -49,5 +48,3 @@ enum err_code http_start(struct http **out, const char *address, uint16_t port, 
 uint16_t http_port(const struct http *h);
 /* Waits for answers that are being made. */
 void http_stop(struct http *h);
-
-#endif

@@ -1,6 +1,5 @@
 /* The pages, each in a file; serve.c has their addresses. */
-#ifndef ENGINE_SERVE_PAGES_H
-#define ENGINE_SERVE_PAGES_H
+#pragma once
 
 #include "engine/serve/serve_page.h"
 
@@ -11,5 +10,3 @@ page_writer page_job, page_node;                         /* page_job.c: the grap
 page_writer page_run, page_runs;                         /* page_run.c: a run, two runs compared */
 page_writer page_names, page_record, page_lineage;       /* page_record.c */
 void page_tool(struct page *p, const struct tool *tool); /* page_tool.c: a form and its answer */
-
-#endif

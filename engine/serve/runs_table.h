@@ -1,11 +1,8 @@
 /* Runs, as `log --json` lists them, with a form to compare two. */
-#ifndef ENGINE_SERVE_RUNS_TABLE_H
-#define ENGINE_SERVE_RUNS_TABLE_H
+#pragma once
 
 #include "engine/serve/serve_page.h"
 
 void runs_table_write(struct page *p, const json_t *runs);
 /* Nanoseconds since 1970 as local time. */
 void runs_table_write_time(struct page *p, double ns);
-
-#endif

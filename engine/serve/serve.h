@@ -1,6 +1,5 @@
 /* `eqloom serve`: pages about a store, and mathematics, for a browser on this machine. */
-#ifndef ENGINE_SERVE_SERVE_H
-#define ENGINE_SERVE_SERVE_H
+#pragma once
 
 #include "base/err.h"
 
@@ -15,5 +14,3 @@ struct serve_options {
 };
 /* Until SIGINT or SIGTERM. */
 enum err_code serve(const struct serve_options *options, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* One page: what it asks of commands, and what it says. A page shows what commands print with
  * --json; its foot names them. */
-#ifndef ENGINE_SERVE_SERVE_PAGE_H
-#define ENGINE_SERVE_SERVE_PAGE_H
+#pragma once
 
 #include "base/text/html.h"
 #include "engine/serve/command.h"
@@ -77,5 +76,3 @@ void page_end_table(struct page *p);
 void page_seconds(struct page *p, double s);
 /* Why something cannot be shown. */
 void page_problem(struct page *p, unsigned status, const char *why);
-
-#endif

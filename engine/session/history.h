@@ -1,7 +1,6 @@
 /* Earlier runs of a job: the last one, and for each node the last run in which it had outputs.
  * What `plan`, `why` and the estimates of the progress line know of the past. */
-#ifndef ENGINE_HISTORY_H
-#define ENGINE_HISTORY_H
+#pragma once
 
 #include "engine/job/job.h"
 #include "engine/run/run.h"
@@ -23,5 +22,3 @@ char *history_next_run(struct arena *a, const struct history *h, const struct jo
 const char *node_state_name(enum node_state state);
 /* "element" or "segment": what the work of the op's nodes is counted in. */
 const char *node_unit(const struct op *op);
-
-#endif

@@ -1,7 +1,6 @@
 /* What the user sees of a run: a few lines redrawn in place on a terminal, plain lines elsewhere,
  * or one JSON object a line. The only place of the engine that prints. Thread-safe. */
-#ifndef ENGINE_PROGRESS_H
-#define ENGINE_PROGRESS_H
+#pragma once
 
 #include "engine/run/run.h"
 
@@ -31,5 +30,3 @@ void progress_note(struct progress *p, const char *format, ...)
 /* Several times a second. */
 void progress_tick(struct progress *p);
 void progress_summary(struct progress *p, const struct run_result *r);
-
-#endif

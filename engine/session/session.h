@@ -5,8 +5,7 @@
  * runs, a record is read or a batch is written. Each map has a mutex of its own for the order of
  * its results. A node's arena is used by the one worker that begins or closes it, and by the one
  * that prepares it in between. */
-#ifndef ENGINE_SESSION_H
-#define ENGINE_SESSION_H
+#pragma once
 
 #include "engine/cache/action_key.h"
 #include "engine/cache/group_commit.h"
@@ -125,5 +124,3 @@ bool session_late(const struct session *s);        /* past the deadline of a pla
 /* The store failed: the run ends with this error. */
 void session_fail(struct session *s, const struct err *e);
 void session_drop_batch(struct worker *w);
-
-#endif

@@ -6,8 +6,7 @@
  * the columns of a right one, are free indices. Word j of a row (or row j) holds k = j in its lower
  * half and k = j + 16 in its upper half; both operands have the same order, so sums are over the
  * same pairs. What lies beyond the operand's ends is 0. */
-#ifndef GPU_CPU_AMX_OPERAND_H
-#define GPU_CPU_AMX_OPERAND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ static inline size_t amx_blocks(size_t n)
 
 /* Packs blocks first..end of the free dimension: (end - first) * amx_blocks(k) blocks. */
 void amx_pack(uint32_t *out, const struct amx_operand *o, size_t first, size_t end);
-
-#endif

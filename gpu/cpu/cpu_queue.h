@@ -1,7 +1,6 @@
 /* Inside of the CPU back end. The kernels are compiled once per instruction set (CPU_ISA is base,
  * avx2 or avx512); CPU(name) gives each copy its own symbols. */
-#ifndef GPU_CPU_CPU_QUEUE_H
-#define GPU_CPU_CPU_QUEUE_H
+#pragma once
 
 #include "gpu/gpu.h"
 
@@ -56,5 +55,3 @@ void CPU(fill_loss)(struct gpu_ops *t);
 struct gpu_ops cpu_table_base(void);
 struct gpu_ops cpu_table_avx2(void);
 struct gpu_ops cpu_table_avx512(void);
-
-#endif

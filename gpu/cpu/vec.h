@@ -1,6 +1,5 @@
 /* Vectors by GCC's vector extensions, as wide as a register of the instruction set. */
-#ifndef GPU_CPU_VEC_H
-#define GPU_CPU_VEC_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -284,5 +283,3 @@ static inline vf vf_log(vf x)
     p = p * f * square - e * 2.12194440e-4f - square * 0.5f;
     return f + p + e * 0.693359375f + (x - x);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Inside of the CUDA back end: a queue is a stream with what its ops need besides. The kernels are
  * C++, all else is C. */
-#ifndef GPU_CUDA_CUDA_QUEUE_H
-#define GPU_CUDA_CUDA_QUEUE_H
+#pragma once
 
 #include <cuda_runtime_api.h>
 #include <pthread.h>
@@ -137,5 +136,4 @@ void cuda_sum_squares(struct gpu_queue *q, double *out, const float *x, size_t n
 
 #ifdef __cplusplus
 }
-#endif
 #endif

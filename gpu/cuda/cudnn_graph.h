@@ -2,8 +2,7 @@
  * asked for once and kept by its key. The library is loaded when a plan is first asked for. Without
  * it, and where it has no plan that repeats and is as exact as asked for, callers have another way:
  * which one is taken is a function of the key, the card and the library. */
-#ifndef GPU_CUDA_CUDNN_GRAPH_H
-#define GPU_CUDA_CUDNN_GRAPH_H
+#pragma once
 
 #include "gpu/cuda/cuda_queue.h"
 
@@ -75,5 +74,3 @@ enum err_code cudnn_plan_for(const struct cudnn_plan **out, struct cudnn_cache *
 const struct cudnn_plan *cudnn_plan_of(struct gpu_queue *q, const struct cudnn_key *key);
 void cudnn_run(struct gpu_queue *q, const struct cudnn_plan *plan, void *const *operands,
                void *workspace);
-
-#endif

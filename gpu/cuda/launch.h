@@ -1,8 +1,7 @@
 /* How kernels are launched, and what they have in common: rows by warps, sums over a warp. The same
  * sources are compiled by nvcc, and by a C++ compiler with an emulator in its place (tests/cuda).
  */
-#ifndef GPU_CUDA_LAUNCH_H
-#define GPU_CUDA_LAUNCH_H
+#pragma once
 
 #include "gpu/cuda/cuda_queue.h"
 
@@ -133,5 +132,3 @@ static inline struct cuda_chunks cuda_chunks_of(size_t rows, size_t most = MOST_
     size_t each = (rows + n - 1) / n;
     return {each ? (rows + each - 1) / each : 1, each};
 }
-
-#endif

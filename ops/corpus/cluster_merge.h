@@ -1,6 +1,5 @@
 /* Clusters whose seeds are equal become one: a pair taken for different would be a lie. */
-#ifndef OPS_CORPUS_CLUSTER_MERGE_H
-#define OPS_CORPUS_CLUSTER_MERGE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -29,5 +28,3 @@ enum err_code cluster_fingerprint(double *out, struct arena *a, const Eqloom__Ex
 enum err_code clusters_merge(Eqloom__Cluster ***out, uint32_t **only, size_t *n_out,
                              struct arena *a, Eqloom__Cluster *const *in, size_t n,
                              const struct merge_options *options, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* Questions of E-Gen's semantic understanding test: which of some expressions is equal to a query,
  * when one that is looks different and others that are not look alike? */
-#ifndef OPS_CORPUS_QUESTION_DRAW_H
-#define OPS_CORPUS_QUESTION_DRAW_H
+#pragma once
 
 #include "base/rng.h"
 #include "cluster.pb-c.h"
@@ -33,5 +32,3 @@ enum err_code near_misses_draw(Eqloom__Exercise *out, struct arena *a,
                                const Eqloom__Cluster *cluster,
                                const struct near_miss_options *options, struct rng *rng,
                                struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* Which part of a corpus a cluster or an expression belongs to: a function of its prefix form and a
  * seed, so that adding or removing one moves no other. */
-#ifndef OPS_CORPUS_SPLIT_H
-#define OPS_CORPUS_SPLIT_H
+#pragma once
 
 #include "base/err.h"
 
@@ -15,5 +14,3 @@ extern const char *const split_names[SPLIT_PARTS];
 /* Where it is in [0, 1): the test part takes the lowest places, the validation part the highest. */
 double split_place(uint64_t seed, const char *prefix);
 enum split_part split_part(uint64_t seed, const char *prefix, double valid, double test);
-
-#endif

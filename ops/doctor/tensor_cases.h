@@ -1,6 +1,5 @@
 /* The cases of tensor_checks.h: buffers, and calls of ops on them. */
-#ifndef OPS_DOCTOR_TENSOR_CASES_H
-#define OPS_DOCTOR_TENSOR_CASES_H
+#pragma once
 
 #include "gpu/gpu.h"
 
@@ -33,5 +32,3 @@ struct check_case {
 
 extern const struct check_case tensor_cases[];
 extern const size_t tensor_cases_number;
-
-#endif

@@ -1,7 +1,6 @@
 /* Every tensor op on a device against the CPU, on small random inputs, and once more for equal
  * bytes. */
-#ifndef OPS_DOCTOR_TENSOR_CHECKS_H
-#define OPS_DOCTOR_TENSOR_CHECKS_H
+#pragma once
 
 #include "gpu/gpu.h"
 
@@ -15,5 +14,3 @@ size_t tensor_checks_number(void);
 /* Check number i. */
 enum err_code tensor_check_run(struct tensor_check *out, size_t i, struct gpu_device *device,
                                struct gpu_device *cpu, struct err *e);
-
-#endif

@@ -1,6 +1,5 @@
 /* What ops that evaluate have in common: whole inputs in memory, work on many items, a report. */
-#ifndef OPS_EVAL_EVALUATION_H
-#define OPS_EVAL_EVALUATION_H
+#pragma once
 
 #include "engine/op.h"
 #include "ops/eval/measure/vectors.h"
@@ -32,5 +31,3 @@ struct figures evaluation_figures(struct op_ctx *ctx, const char *title);
 /* Emits the op's "report"; `more` is a second table, or NULL. */
 enum err_code evaluation_emit(struct op_ctx *ctx, struct figures *f, Eqloom__Table *more,
                               struct err *e);
-
-#endif

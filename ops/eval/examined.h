@@ -1,6 +1,5 @@
 /* Exercises beside their vectors: what `embed` made of what `tokenize-exercises` made of them. */
-#ifndef OPS_EVAL_EXAMINED_H
-#define OPS_EVAL_EXAMINED_H
+#pragma once
 
 #include "engine/op.h"
 #include "exercise.pb-c.h"
@@ -22,5 +21,3 @@ static inline float examined_similarity(const struct examined *x, size_t k, size
     const struct vectors *v = &x->v;
     return vector_dot(vectors_at(v, x->first[k] + i), vectors_at(v, x->first[k] + j), v->stride);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * deleted or renamed, one at a time, on the way from one to the other (Zhang and Shasha 1989). A
  * deleted node's arguments take its place, in order; a node's name is its operator, number or
  * symbol. */
-#ifndef OPS_EXPR_EDIT_DISTANCE_H
-#define OPS_EXPR_EDIT_DISTANCE_H
+#pragma once
 
 #include "ops/expr/expr.h"
 
@@ -12,5 +11,3 @@ enum { EDIT_MAX_PAIRS = 1 << 24 }; /* nodes of one times nodes of the other */
 /* The arena is given back as it was. ERR_LIMIT beyond EDIT_MAX_PAIRS. */
 enum err_code edit_distance(uint32_t *out, struct arena *a, const struct expr *x,
                             const struct expr *y, struct err *e);
-
-#endif

@@ -1,8 +1,7 @@
 /* Expressions: trees as flat arrays in prefix order. Numbers are exact rationals kept as reduced
  * decimal text ("-4", "3/2"); symbols are names. The same structure holds patterns, whose
  * variables (?a) are X_VAR leaves. */
-#ifndef OPS_EXPR_EXPR_H
-#define OPS_EXPR_EXPR_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -96,5 +95,3 @@ uint32_t expr_tokens(const struct expr *x);
 bool expr_is_interpreted(const struct expr *x);
 /* Names of the symbols other than pi and e, sorted, each once. */
 size_t expr_variables(const char ***names, struct arena *a, const struct expr *x);
-
-#endif

@@ -2,8 +2,7 @@
  * paper (exp x is written pow e x) is `lang_calculus`; files may declare operators on top of a
  * language (own/own.h). `lang_boolean` and `lang_polynomial` are those of SemVec. All
  * share the numbers of enum expr_op; a row that a language lacks has an empty name. */
-#ifndef OPS_EXPR_LANG_H
-#define OPS_EXPR_LANG_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -131,5 +130,3 @@ static inline uint16_t lang_of_reciprocal(uint16_t op)
 int lang_find(const struct language *lang, const char *name, size_t n);
 /* pi and e: symbols with a known value. */
 bool lang_is_constant(const char *symbol);
-
-#endif

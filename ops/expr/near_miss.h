@@ -1,8 +1,7 @@
 /* Small mistakes: an expression with one operator or one number altered, as E-Gen makes the wrong
  * answers of its semantic understanding test and the wrong steps of its derivations. What comes of
  * it may still be equal to what it was: that is for equality.h to say. */
-#ifndef OPS_EXPR_NEAR_MISS_H
-#define OPS_EXPR_NEAR_MISS_H
+#pragma once
 
 #include "base/rng.h"
 #include "ops/expr/expr.h"
@@ -22,5 +21,3 @@ enum near_miss {
  * nothing to alter. Lives in the arena. */
 bool near_miss_draw(struct expr *out, struct arena *a, const struct expr *x, enum near_miss what,
                     struct rng *r);
-
-#endif

@@ -1,7 +1,6 @@
 /* Exact rationals as reduced decimal text: "-4", "3/2"; the denominator positive and absent when
  * it is 1. Results live in the arena. */
-#ifndef OPS_EXPR_RATIONAL_H
-#define OPS_EXPR_RATIONAL_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -21,5 +20,3 @@ int number_sign(const char *number);
 int number_compare(const char *x, const char *y);
 /* The exact square root, or NULL if it is irrational. */
 char *number_sqrt(struct arena *a, const char *number);
-
-#endif

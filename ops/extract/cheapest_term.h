@@ -1,6 +1,5 @@
 /* The cheapest of the terms that a saturated e-graph holds for its root: what `simplify` finds. */
-#ifndef OPS_EXTRACT_CHEAPEST_TERM_H
-#define OPS_EXTRACT_CHEAPEST_TERM_H
+#pragma once
 
 #include "egraph.pb-c.h"
 #include "ops/expr/expr.h"
@@ -10,5 +9,3 @@ uint64_t expr_cost(const struct expr *x);
 /* Lives in the arena. */
 enum err_code cheapest_term(struct expr *out, struct arena *a, const Eqloom__EGraph *m,
                             const struct language *lang, struct err *e);
-
-#endif

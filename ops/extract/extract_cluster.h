@@ -1,7 +1,6 @@
 /* A cluster of equal expressions from one e-graph: the seed first, then terms of its class in
  * random order, each compared with the seed. */
-#ifndef OPS_EXTRACT_EXTRACT_CLUSTER_H
-#define OPS_EXTRACT_EXTRACT_CLUSTER_H
+#pragma once
 
 #include "cluster.pb-c.h"
 #include "ops/expr/ball/ball.h"
@@ -30,5 +29,3 @@ enum err_code extract_begin(struct extraction *out, struct arena *a, const Eqloo
 /* Lives in the arena. ERR_FAILED, with a witness: a member is not equal to the seed. */
 enum err_code extract_cluster(Eqloom__Cluster *out, struct arena *a, const struct extraction *x,
                               struct rng *rng, struct err *e);
-
-#endif

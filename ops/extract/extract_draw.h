@@ -10,8 +10,7 @@
  *                      possible ones being equally likely, then an e-node, then how the length is
  *                      split. Where nearly all terms are wanted or repetitions prevail, the rest is
  *                      uniform over the terms not drawn. */
-#ifndef OPS_EXTRACT_EXTRACT_DRAW_H
-#define OPS_EXTRACT_EXTRACT_DRAW_H
+#pragma once
 
 #include "base/rng.h"
 #include "ops/extract/extract_grammar.h"
@@ -41,5 +40,3 @@ void count_sample(count_t *out, uint32_t k, count_t n, struct rng *rng);
  */
 void draw_share_lengths(uint32_t *share, const count_t *limit, uint32_t n, uint32_t wanted,
                         const struct draw_options *options, struct arena *a, struct rng *rng);
-
-#endif

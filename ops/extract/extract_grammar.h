@@ -19,8 +19,7 @@
  * Order of the terms of (slot, length), which ranks refer to: by alternative (order of e-nodes,
  * then of the filter's table), then by the length of the left child, then by the left child's rank,
  * then by the right child's. */
-#ifndef OPS_EXTRACT_EXTRACT_GRAMMAR_H
-#define OPS_EXTRACT_EXTRACT_GRAMMAR_H
+#pragma once
 
 #include "egraph.pb-c.h"
 #include "ops/expr/expr.h"
@@ -169,5 +168,3 @@ void grammar_unrank(struct term *out, const struct grammar *g, uint32_t slot, ui
                     count_t rank);
 /* Prefix text as in Expr.prefix. */
 char *grammar_term_text(struct arena *a, const struct grammar *g, const struct term *t);
-
-#endif

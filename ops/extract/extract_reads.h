@@ -7,13 +7,10 @@
  * some term of the root has a part there; draws look at no other pairs. The grammar of these
  * e-nodes alone has no terms that the whole one lacks, and by induction over the length it has all
  * of the reached pairs. So its counts there are the same, and so are the draws. */
-#ifndef OPS_EXTRACT_EXTRACT_READS_H
-#define OPS_EXTRACT_EXTRACT_READS_H
+#pragma once
 
 #include "base/span.h"
 #include "ops/extract/extract_grammar.h"
 
 /* In the arena. */
 struct span extract_reads(struct arena *a, const struct grammar *g, const Eqloom__EGraph *egraph);
-
-#endif

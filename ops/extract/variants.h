@@ -1,8 +1,7 @@
 /* Equal forms of one expression: terms of its e-class in a saturated e-graph, each compared with
  * it. Forms that differ only in the order or grouping of sums and products or in the place of signs
  * count as one. */
-#ifndef OPS_EXTRACT_VARIANTS_H
-#define OPS_EXTRACT_VARIANTS_H
+#pragma once
 
 #include "ops/egraph/graph/egraph.h"
 
@@ -23,5 +22,3 @@ struct variants {
 enum err_code variants_find(struct variants *out, struct arena *a, struct egraph *g, eclass_id root,
                             const struct expr *x, const struct variants_options *options,
                             struct err *e);
-
-#endif

@@ -1,6 +1,5 @@
 /* Agglomerative clustering with complete linkage. */
-#ifndef OPS_IMAGES_DENDROGRAM_H
-#define OPS_IMAGES_DENDROGRAM_H
+#pragma once
 
 #include "ops/eval/measure/vectors.h"
 
@@ -12,5 +11,3 @@ struct merge {
 /* n - 1 merges of n vectors of length 1, nearest first; of equal ones those of the lowest vectors.
  * Takes n^2 floats. */
 struct merge *dendrogram_find(struct arena *a, const struct vectors *v);
-
-#endif

@@ -1,6 +1,5 @@
 /* A page with pictures: queries and what is nearest, and labelled pictures as a dendrogram. */
-#ifndef OPS_IMAGES_PICTURE_PAGE_H
-#define OPS_IMAGES_PICTURE_PAGE_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/span.h"
@@ -23,5 +22,3 @@ void picture_page_query(struct buf *out, struct arena *a, const struct page_pict
 void picture_page_dendrogram(struct buf *out, struct arena *a, const struct vectors *v,
                              const Eqloom__Place *const *place);
 void picture_page_end(struct buf *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* The symbols in LaTeX: what a reader of the picture could name. */
-#ifndef OPS_IMAGES_SYMBOLS_H
-#define OPS_IMAGES_SYMBOLS_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -8,5 +7,3 @@
  * backslash, but for those that arrange or name (\left, \quad, \label{...}, \begin{...}). Returns
  * how many. */
 size_t latex_symbols(const char ***out, struct arena *a, const char *latex);
-
-#endif

@@ -1,8 +1,7 @@
 /* Batch norm over the rows of a matrix: from sums over a batch, or running statistics, to what each
  * column is multiplied by and what is added to it (gpu.h's affine_columns). No factor and shift
  * that are learnt. Momentum 0.1, eps 1e-5 and the unbiased running variance are PyTorch's. */
-#ifndef OPS_NN_BATCH_NORM_H
-#define OPS_NN_BATCH_NORM_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -24,5 +23,3 @@ void batch_norm_running(struct batch_norm *x, const float *mean, const float *va
 /* Moves running statistics towards those of a batch of n rows; a running number towards another. */
 void batch_norm_move(float *mean, float *variance, const struct batch_norm *x, size_t n, size_t d);
 void batch_norm_move_number(float *running, double to);
-
-#endif

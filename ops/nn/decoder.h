@@ -8,8 +8,7 @@
  *     logits = norm(x) W_output^T + b
  *
  * A target t1 .. tn is fed as START t1 .. tn and asked for t1 .. tn END. */
-#ifndef OPS_NN_DECODER_H
-#define OPS_NN_DECODER_H
+#pragma once
 
 #include "ops/nn/tape.h"
 
@@ -40,5 +39,3 @@ void nn_decoder_backward(struct gpu_queue *q, const struct nn_gradients *grad,
                          const struct nn_model *m, const struct nn_weights *w,
                          const struct nn_decoder_tape *t, const struct nn_scratch *s,
                          const struct nn_dropout *drop);
-
-#endif

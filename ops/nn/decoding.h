@@ -1,8 +1,7 @@
 /* A decoder one token at a time: rows are hypotheses, each a target so far. The keys and values of
  * the tokens before are kept (the cache), so that a step costs one token's products and attention.
  * The logits are those of nn_decoder_forward for the last token, up to rounding. */
-#ifndef OPS_NN_DECODING_H
-#define OPS_NN_DECODING_H
+#pragma once
 
 #include "ops/nn/tape.h"
 
@@ -41,5 +40,3 @@ struct nn_decoding_step {
 void nn_decoding_next(struct gpu_queue *q, struct nn_decoding *t, const struct nn_model *m,
                       const struct nn_weights *w, const struct nn_decoding_step *s,
                       struct arena *a);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * A shard is a run of whole sequences, computed on one queue; gradients of shards add up. A
  * training tape of T tokens has per layer T * (6 d + ff) floats or so. */
-#ifndef OPS_NN_ENCODER_H
-#define OPS_NN_ENCODER_H
+#pragma once
 
 #include "ops/nn/tape.h"
 
@@ -30,5 +29,3 @@ static inline bool nn_memory_is_pooled(const struct nn_model *m)
 {
     return m->config.memory == NN_MEMORY_VECTOR;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* y = x W^T + b, with W stored (out, in) as in PyTorch: forward and backward. */
-#ifndef OPS_NN_LINEAR_H
-#define OPS_NN_LINEAR_H
+#pragma once
 
 #include "gpu/gpu.h"
 
@@ -96,5 +95,3 @@ static inline void linear_back_weight(struct gpu_queue *q, float *dw, float beta
     if (db)
         q->op->add_columns(q, db, dy, t, out);
 }
-
-#endif

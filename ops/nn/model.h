@@ -6,8 +6,7 @@
  * nn.Transformer. Besides there are embedding.weight, which inputs and targets share;
  * positions.weight if positions are learned, shared as well; and with a decoder output.bias and,
  * unless the output is tied to the embedding, output.weight. */
-#ifndef OPS_NN_MODEL_H
-#define OPS_NN_MODEL_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -80,5 +79,3 @@ enum err_code nn_model_new(struct nn_model **out, struct arena *a, const struct 
 void nn_turn(float *flat, float *room, const struct nn_model *m);
 /* table (max_length, d_model), host: sin and cos of Vaswani et al. 2017, interleaved. */
 void nn_sinusoids(float *table, const struct nn_config *c);
-
-#endif

@@ -1,6 +1,5 @@
 /* A model's parameters as one flat f32 vector, with a table of their names and shapes. */
-#ifndef OPS_NN_PARAMETERS_H
-#define OPS_NN_PARAMETERS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ size_t nn_table_add_shape(struct nn_table *t, const char *name, uint32_t rank,
 void nn_table_init(float *flat, const struct nn_table *t, uint64_t seed);
 /* The first parameter of which `flat` holds a number that is not finite, or NULL. */
 const struct nn_param *nn_table_not_finite(const struct nn_table *t, const float *flat);
-
-#endif

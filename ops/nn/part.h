@@ -1,8 +1,7 @@
 /* Inside of the models: the parts that their layers are made of, each as forward and backward. A
  * part reads its input from its tape; the backward takes the gradient of its output in the
  * scratch's dx and leaves that of its input there. */
-#ifndef OPS_NN_PART_H
-#define OPS_NN_PART_H
+#pragma once
 
 #include "ops/nn/tape.h"
 
@@ -97,5 +96,3 @@ void nn_final(struct nn_pass *p, const struct nn_final_tape *t, struct nn_norm n
 /* dx of the scratch from dout. */
 void nn_final_back(const struct nn_pass *p, const float *dout, const struct nn_final_tape *t,
                    struct nn_norm norm);
-
-#endif

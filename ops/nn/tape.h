@@ -1,8 +1,7 @@
 /* What the passes of a model work on: sequences, weights, dropout, the tape that a forward leaves
  * for its backward, and scratch memory. Everything on the device is carved from one block
  * (gpu_layout), so that one function both sizes and lays out. */
-#ifndef OPS_NN_TAPE_H
-#define OPS_NN_TAPE_H
+#pragma once
 
 #include "ops/nn/model.h"
 
@@ -118,5 +117,3 @@ void nn_final_layout(struct nn_final_tape *t, const struct nn_config *c, size_t 
                      struct gpu_layout *l);
 void nn_feed_layout(struct nn_feed_tape *t, const struct nn_config *c, size_t n, bool training,
                     struct gpu_layout *l);
-
-#endif

@@ -1,6 +1,5 @@
 /* Reading the terms and the conditions of a rule: "if positive(?a), less(?b, 1)". */
-#ifndef OPS_RULES_PARSE_CONDITION_H
-#define OPS_RULES_PARSE_CONDITION_H
+#pragma once
 
 #include "ops/latex/read/latex.h"
 #include "ops/rules/rule.h"
@@ -32,5 +31,3 @@ enum err_code pattern_check_bound(const struct expr *x, const struct expr *lhs,
                                   const struct source_text *source, size_t at, size_t end,
                                   const char *message, struct err *e);
 bool pattern_has_variable(const struct expr *x, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the readers of rule files share; rules_append is in rule.c. */
-#ifndef OPS_RULES_PARSE_RULES_H
-#define OPS_RULES_PARSE_RULES_H
+#pragma once
 
 #include "base/map.h"
 #include "ops/rules/rule.h"
@@ -16,5 +15,3 @@ bool egg_is(const struct source_text *source);
 /* The rules that it gives to egg. */
 enum err_code egg_parse(struct rules *rules, struct arena *a, struct name_map *names,
                         const struct source_text *source, struct err *e);
-
-#endif

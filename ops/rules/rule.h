@@ -1,6 +1,5 @@
 /* Rewrite rules: the file format (docs/rules.md), conditions, records. */
-#ifndef OPS_RULES_RULE_H
-#define OPS_RULES_RULE_H
+#pragma once
 
 #include "ops/expr/ball/ball.h"
 #include "ops/expr/expr.h"
@@ -106,5 +105,3 @@ void rule_to_message(Eqloom__Rule *out, struct arena *a, const struct rules *set
  * language other than the record's is ERR_INPUT. */
 enum err_code rule_from_message(struct rule *out, const struct language **lang, struct arena *a,
                                 const Eqloom__Rule *message, struct err *e);
-
-#endif

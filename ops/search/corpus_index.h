@@ -1,7 +1,6 @@
 /* An Index record in memory: all vectors as one matrix, searched exhaustively, so that the nearest
  * are the nearest. */
-#ifndef OPS_SEARCH_CORPUS_INDEX_H
-#define OPS_SEARCH_CORPUS_INDEX_H
+#pragma once
 
 #include "base/pool.h"
 #include "engine/tool.h"
@@ -24,5 +23,3 @@ void corpus_index_free(struct corpus_index *x);
 size_t corpus_index_nearest(struct neighbour *out, size_t k, uint32_t per_cluster,
                             const struct corpus_index *x, const float *vector, struct pool *pool,
                             struct arena *a);
-
-#endif

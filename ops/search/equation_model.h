@@ -1,6 +1,5 @@
 /* A graph network with its alphabet: equations in LaTeX in, vectors out. */
-#ifndef OPS_SEARCH_EQUATION_MODEL_H
-#define OPS_SEARCH_EQUATION_MODEL_H
+#pragma once
 
 #include "engine/tool.h"
 #include "ops/latex/graphs/graph_features.h"
@@ -32,5 +31,3 @@ void equation_model_free(struct equation_model *m); /* zeros are fine */
 enum err_code equation_model_embed(char **latex, float **vector, struct equation_model *m,
                                    const char *name, const char *text, bool normalize,
                                    struct arena *a, struct err *e);
-
-#endif

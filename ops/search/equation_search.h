@@ -1,6 +1,5 @@
 /* `eqloom search` in an index of equations: those nearest to one in LaTeX, and where they stand. */
-#ifndef OPS_SEARCH_EQUATION_SEARCH_H
-#define OPS_SEARCH_EQUATION_SEARCH_H
+#pragma once
 
 #include "engine/tool.h"
 #include "index.pb-c.h"
@@ -9,5 +8,3 @@
 bool equation_search_is(const Eqloom__Index *index);
 enum err_code equation_search(const struct tool_args *args, const char *name,
                               const Eqloom__Index *index, uint32_t k, struct err *e);
-
-#endif

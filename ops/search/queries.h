@@ -1,7 +1,6 @@
 /* Expressions that a user asks about: arguments of the command line, and the lines of standard
  * input where an argument is '-'. */
-#ifndef OPS_SEARCH_QUERIES_H
-#define OPS_SEARCH_QUERIES_H
+#pragma once
 
 #include "engine/tool.h"
 #include "ops/expr/own/operator_option.h"
@@ -41,5 +40,3 @@ enum err_code queries_language(const struct language **out, const struct tool_ar
     {                                                                                              \
         "device", "NAME", false, "where to compute: cpu (default), cuda, cuda:N or auto"           \
     }
-
-#endif

@@ -1,10 +1,7 @@
 /* What models are made of, from the store that a command reads. */
-#ifndef OPS_SEARCH_STORED_CHUNKS_H
-#define OPS_SEARCH_STORED_CHUNKS_H
+#pragma once
 
 #include "engine/tool.h"
 #include "ops/learn/checkpoint/checkpoint.h"
 
 struct chunk_io stored_chunks(const struct tool_args *args);
-
-#endif

@@ -1,7 +1,6 @@
 /* A trained model with its vocabulary: expressions in, vectors out, or expressions if it has a
  * decoder. */
-#ifndef OPS_SEARCH_TEXT_MODEL_H
-#define OPS_SEARCH_TEXT_MODEL_H
+#pragma once
 
 #include "engine/tool.h"
 #include "ops/corpus/tokens/encoding.h"
@@ -36,5 +35,3 @@ struct written {
 enum err_code text_model_generate(struct written **out, size_t *n, const struct text_model *m,
                                   char *prefix, const struct generator_options *options,
                                   struct arena *a, struct err *e);
-
-#endif

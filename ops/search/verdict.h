@@ -1,7 +1,6 @@
 /* Whether what was found is equal to what was asked for: proved, refuted or undecided, with the
  * reason in words; no value: at no point that was tried do both have one. */
-#ifndef OPS_SEARCH_VERDICT_H
-#define OPS_SEARCH_VERDICT_H
+#pragma once
 
 #include "cluster.pb-c.h"
 #include "ops/egraph/graph/egraph.h"
@@ -43,5 +42,3 @@ void judge_free(struct judge *j);
  * one e-graph for each cluster. */
 enum err_code judge_all(struct judge *j, struct finding *findings, size_t n,
                         const struct expr *question, struct arena *a, struct err *e);
-
-#endif

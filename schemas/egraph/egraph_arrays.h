@@ -1,7 +1,6 @@
 /* The e-nodes of an EGraph record as plain arrays, and back. All who read the record's numbers read
  * them through egraph_arrays_read; their packed form is described in schemas/egraph.proto. */
-#ifndef SCHEMAS_EGRAPH_EGRAPH_ARRAYS_H
-#define SCHEMAS_EGRAPH_EGRAPH_ARRAYS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -24,5 +23,3 @@ enum err_code egraph_arrays_read(struct egraph_arrays *out, struct arena *a,
                                  const Eqloom__EGraph *m, struct err *e);
 /* Fills in class_sizes, first_children and more_children of a message that has its node_ops. */
 void egraph_arrays_write(Eqloom__EGraph *out, struct arena *a, const struct egraph_arrays *x);
-
-#endif

@@ -1,6 +1,5 @@
 /* A saturated e-graph as text: a picture for Graphviz, and the grammar that it is. */
-#ifndef SCHEMAS_EGRAPH_EGRAPH_TEXT_H
-#define SCHEMAS_EGRAPH_EGRAPH_TEXT_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -10,5 +9,3 @@
 enum err_code egraph_write_dot(struct buf *out, const Eqloom__EGraph *m, struct err *e);
 /* A line for each class, the root's first: `e3 -> x | [+ e1 e2]`. */
 enum err_code egraph_write_grammar(struct buf *out, const Eqloom__EGraph *m, struct err *e);
-
-#endif

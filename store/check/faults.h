@@ -1,6 +1,5 @@
 /* What fsck found, and which node makes it again. */
-#ifndef STORE_CHECK_FAULTS_H
-#define STORE_CHECK_FAULTS_H
+#pragma once
 
 #include "base/map.h"
 #include "store/store.h"
@@ -24,5 +23,3 @@ void faults_find_makers(struct faults *f, struct store *s);
 /* In the order in which they were found. */
 void faults_report(const struct faults *f,
                    void (*visit)(void *arg, const struct digest *id, const char *what), void *arg);
-
-#endif

@@ -1,6 +1,5 @@
 /* The state of a check, shared by the files of fsck. */
-#ifndef STORE_CHECK_FSCK_H
-#define STORE_CHECK_FSCK_H
+#pragma once
 
 #include "base/map.h"
 #include "store/check/faults.h"
@@ -41,5 +40,3 @@ enum err_code fsck_check_links(struct fsck *f, struct err *e);
 /* For message_visit_ids: ERR_NOTFOUND unless the record is good, as far as has been checked. A
  * record that is missing is reported once. */
 enum err_code fsck_check_link(void *arg, const uint8_t id[32], struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* The ids of millions of records with a byte of flags each, in nine bytes a record: gathered in
  * ascending order, as a scan of the database gives them, and looked up at random. */
-#ifndef STORE_CHECK_IDTABLE_H
-#define STORE_CHECK_IDTABLE_H
+#pragma once
 
 #include "base/map.h"
 
@@ -19,5 +18,3 @@ void id_table_add(struct id_table *t, const struct digest *id, uint8_t flags);
 /* Its flags, or NULL when it is not there. Those that are there are told apart exactly; one that is
  * not passes for another with a chance of n in 2^64. */
 uint8_t *id_table_find(const struct id_table *t, const struct digest *id);
-
-#endif

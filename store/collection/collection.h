@@ -1,7 +1,6 @@
 /* Collections: ordered lists of records of one kind as Merkle lists (schemas/collection.proto).
  * Building the same sequence gives the same id, however it was built. */
-#ifndef STORE_COLLECTION_COLLECTION_H
-#define STORE_COLLECTION_COLLECTION_H
+#pragma once
 
 #include "store/store.h"
 
@@ -53,5 +52,3 @@ typedef enum err_code collection_visit(void *arg, bool added, uint64_t position,
                                        const struct digest *id, struct err *e);
 enum err_code collection_diff(struct store *s, const struct digest *from, const struct digest *to,
                               collection_visit *visit, void *arg, struct err *e);
-
-#endif

@@ -1,6 +1,5 @@
 /* Nodes of a collection's tree, for reading and for comparing, and the lists of one being built. */
-#ifndef STORE_COLLECTION_COLLECTION_INTERNAL_H
-#define STORE_COLLECTION_COLLECTION_INTERNAL_H
+#pragma once
 
 #include "store/collection/collection.h"
 
@@ -42,5 +41,3 @@ struct collection_builder {
 /* To list d: 0 of elements, d + 1 of the blocks of depth d. */
 enum err_code collection_list_add(struct collection_builder *c, unsigned d, const struct digest *id,
                                   uint64_t count, struct err *e);
-
-#endif

@@ -1,8 +1,7 @@
 /* RocksDB behind a narrow interface: only this folder uses rocksdb/c.h. One database with the
  * column families of docs/format.md, opened by its one writer, or by readers, who see it as it was
  * then. Thread-safe but for iterators. */
-#ifndef STORE_DB_ROCKS_H
-#define STORE_DB_ROCKS_H
+#pragma once
 
 #include "base/err.h"
 #include "base/span.h"
@@ -86,5 +85,3 @@ void rocks_compact(struct rocks *r, enum rocks_family family);
 enum err_code rocks_checkpoint(struct rocks *r, const char *path, struct err *e);
 /* Writes all that is in memory into files. */
 enum err_code rocks_flush(struct rocks *r, struct err *e);
-
-#endif

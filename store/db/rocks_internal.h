@@ -1,6 +1,5 @@
 /* What the files of rocks.h share. */
-#ifndef STORE_DB_ROCKS_INTERNAL_H
-#define STORE_DB_ROCKS_INTERNAL_H
+#pragma once
 
 #include "store/db/rocks.h"
 
@@ -76,5 +75,3 @@ enum err_code links_copy(const char *to, const char *db_path, struct err *e);
 /* The file system of the directory has no links; a link to another file system is another matter.
  */
 bool links_are_refused(const char *db_path);
-
-#endif

@@ -1,6 +1,5 @@
 /* Artifacts in one file, with all that they refer to: docs/format.md, section 7. */
-#ifndef STORE_PACK_PACK_H
-#define STORE_PACK_PACK_H
+#pragma once
 
 #include "store/store.h"
 
@@ -48,5 +47,3 @@ struct pack_visitor {
 };
 enum err_code pack_read(struct pack_result *out, FILE *from, const char *name,
                         const struct pack_visitor *visitor, struct err *e);
-
-#endif

@@ -1,8 +1,7 @@
 /* The zstd dictionaries of a store, one in use for each kind of small records. A dictionary is a
  * record itself. The first one is trained as soon as a run has put enough records of the kind;
  * compact trains fresh ones. Thread-safe. */
-#ifndef STORE_RECORD_DICTIONARY_H
-#define STORE_RECORD_DICTIONARY_H
+#pragma once
 
 #include "store/record/envelope.h"
 
@@ -46,4 +45,3 @@ bool dictionary_serves(enum record_kind kind);
  * too alike give none, which is no error. */
 enum err_code dictionaries_train(struct dictionaries *d, enum record_kind kind,
                                  const struct samples *samples, struct err *e);
-#endif

@@ -1,7 +1,6 @@
 /* Records as bytes: identity and the envelope of docs/format.md, sections 2 and 3. Knows nothing of
  * where records are kept. */
-#ifndef STORE_RECORD_ENVELOPE_H
-#define STORE_RECORD_ENVELOPE_H
+#pragma once
 
 #include "base/buf.h"
 #include "store/store.h"
@@ -70,5 +69,3 @@ enum err_code envelope_peek(enum record_kind *kind, uint64_t *length, struct spa
                             struct err *e);
 /* What names the dictionary that an envelope needs; empty if none. */
 struct span envelope_dictionary(struct span bytes);
-
-#endif

@@ -1,8 +1,7 @@
 /* The double: CUDA's runtime, cuBLASLt and cuDNN, as far as the back end uses them, by the CPU.
  * Copies, products and kernels are done late, at the waits that the back end makes, and at these
  * only; in between nobody but they can touch the card's memory. */
-#ifndef TESTS_CUDA_DOUBLE_H
-#define TESTS_CUDA_DOUBLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,4 @@ extern struct double_control eqloom_double;
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* Jobs built by hand, and small ops to fill them: what the tests of the engine run. */
-#ifndef TESTS_ENGINE_GRAPH_BUILD_H
-#define TESTS_ENGINE_GRAPH_BUILD_H
+#pragma once
 
 #include "engine/job/job.h"
 
@@ -38,5 +37,3 @@ extern atomic_int ops_until_signal;
 extern volatile int ops_signals;
 /* Makes the op `count` differ from run to run. */
 extern atomic_int ops_drift;
-
-#endif

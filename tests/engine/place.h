@@ -1,6 +1,5 @@
 /* A directory with a store and files, for tests that run jobs. */
-#ifndef TESTS_ENGINE_PLACE_H
-#define TESTS_ENGINE_PLACE_H
+#pragma once
 
 #include "engine/run/run.h"
 #include "graph_build.h"
@@ -27,5 +26,3 @@ void place_damage(struct place *p, const struct digest *id);
 struct run_result run_with(struct place *p, struct graph *g, struct run_options o);
 struct run_result run(struct place *p, struct graph *g);
 struct run_result plan(struct place *p, struct graph *g);
-
-#endif

@@ -1,6 +1,5 @@
 /* The graph of many tests: two sources, two maps, a task, a chain. */
-#ifndef TESTS_ENGINE_SMALL_H
-#define TESTS_ENGINE_SMALL_H
+#pragma once
 
 #include "place.h"
 
@@ -8,5 +7,3 @@ enum { SEEDS, NAMES, UPPER, FIRST, JOINED, MODEL };
 void small_graph(struct graph *g, const char *lines, const char *names);
 /* Of an Expr. */
 const char *text_of(struct place *p, const struct digest *id);
-
-#endif

@@ -2,8 +2,7 @@
  * skipped where the processor lacks it; or, ON_CUDA, with the emulated kernels of the CUDA back
  * end. Forward is compared with the reference in double precision, backward with finite differences
  * of the reference; the scalar that is differentiated is a random weighting of the op's outputs. */
-#ifndef TESTS_GPU_FIXTURE_H
-#define TESTS_GPU_FIXTURE_H
+#pragma once
 
 #include "base/rng.h"
 #include "tests/ref/ref.h"
@@ -129,5 +128,3 @@ static inline double dot(const double *a, const double *b, size_t n)
         s += a[i] * b[i];
     return s;
 }
-
-#endif

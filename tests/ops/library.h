@@ -1,6 +1,5 @@
 /* The shipped rules, for tests of ops. */
-#ifndef TESTS_OPS_LIBRARY_H
-#define TESTS_OPS_LIBRARY_H
+#pragma once
 
 #include "ops/rules/rule.h"
 #include "tests/ops/terms.h"
@@ -24,5 +23,3 @@ static inline struct rules library_rules_on(struct arena *a, const struct langua
         fail_msg("%s", e.message);
     return rules;
 }
-
-#endif

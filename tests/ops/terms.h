@@ -1,6 +1,5 @@
 /* Terms from text, for tests of ops: what cannot be read fails the test. */
-#ifndef TESTS_OPS_TERMS_H
-#define TESTS_OPS_TERMS_H
+#pragma once
 
 #include "ops/expr/expr.h"
 #include "tests/unit.h"
@@ -25,5 +24,3 @@ static inline struct expr prefix_term(struct arena *a, const struct language *la
         fail_msg("%s: %s", text, e.message);
     return x;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Every tensor op once more: plain C, double precision, no thought of speed. Only forward: a
  * backward is checked against finite differences of these. Shapes and meanings as in gpu/gpu.h. */
-#ifndef TESTS_REF_REF_H
-#define TESTS_REF_REF_H
+#pragma once
 
 #include "ops/nn/encoder.h"
 
@@ -62,5 +61,3 @@ double ref_info_nce(const double *vectors, size_t rows, size_t n, size_t d, cons
 
 /* The derivative of f by x[i], central differences. */
 double ref_derivative(double (*f)(void *arg, const double *x), void *arg, double *x, size_t i);
-
-#endif

@@ -1,8 +1,7 @@
 /* A slow and obvious e-graph to compare with: terms are kept whole, classes are sets of terms in
  * one list, congruence is closed by trying all pairs. Of facts it knows the variables that a class
  * depends on, of conditions symbol and free_of. */
-#ifndef TESTS_REF_REF_EGRAPH_H
-#define TESTS_REF_REF_EGRAPH_H
+#pragma once
 
 #include "ops/rules/rule.h"
 
@@ -29,5 +28,3 @@ struct egraph;
 enum err_code egraph_check(struct egraph *g, struct err *e);
 /* Distinct nodes, and classes. */
 void ref_count(uint32_t *nodes, uint32_t *classes, const struct ref_egraph *g);
-
-#endif

@@ -1,7 +1,6 @@
 /* The terms of small e-graphs, cyclic ones among them, written out by plain recursion and rejected
  * by a filter that looks at whole trees. */
-#ifndef TESTS_REF_TERMS_H
-#define TESTS_REF_TERMS_H
+#pragma once
 
 #include "base/rng.h"
 #include "ops/extract/extract_draw.h"
@@ -28,5 +27,3 @@ int ref_text_compare(const void *x, const void *y);
 void ref_texts_sort(struct texts *t);
 /* The terms of the root's class of a length, sorted; false: too many. */
 bool ref_terms(struct texts *out, struct arena *a, const struct graph *g, int length);
-
-#endif

@@ -1,6 +1,5 @@
 /* EqNet once more: one tree at a time, by recursion, in double precision. */
-#ifndef TESTS_REF_REF_TREES_H
-#define TESTS_REF_REF_TREES_H
+#pragma once
 
 #include "ops/nn/tree/tree_lists.h"
 
@@ -11,5 +10,3 @@ double ref_tree(double *vector, const struct tree_model *m, const double *w, con
 /* Margin loss minus `codes` times the cosines, as tree_trainer.h has it; without dropout. */
 double ref_tree_loss(const struct tree_model *m, const double *w, const struct tree_set *s,
                      const uint32_t *class, const float *prior, double margin, double codes);
-
-#endif

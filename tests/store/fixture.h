@@ -1,6 +1,5 @@
 /* A store in a temporary directory, and records to put into it. */
-#ifndef TESTS_STORE_FIXTURE_H
-#define TESTS_STORE_FIXTURE_H
+#pragma once
 
 #include "tests/unit.h"
 
@@ -116,5 +115,3 @@ static inline void commit(struct store_batch *b)
     struct err err = {0};
     MUST(store_batch_commit(b, &err));
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The commands. Where the table says so, c->store is open when they begin; cli_main closes it. */
-#ifndef ENGINE_CLI_CMD_H
-#define ENGINE_CLI_CMD_H
+#pragma once
 
 #include "engine/cli/console/cli.h"
 
@@ -33,5 +32,3 @@ enum err_code cli_lineage(int *status, struct cli *c, struct err *e);
 enum err_code cli_query(int *status, struct cli *c, struct err *e);
 enum err_code cli_diff(int *status, struct cli *c, struct err *e);
 enum err_code cli_tool(int *status, struct cli *c, struct err *e);
-
-#endif

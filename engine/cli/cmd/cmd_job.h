@@ -1,6 +1,5 @@
 /* What commands on jobs share. */
-#ifndef ENGINE_CLI_CMD_JOB_H
-#define ENGINE_CLI_CMD_JOB_H
+#pragma once
 
 #include "engine/cli/cmd/cmd.h"
 #include "engine/run/run.h"
@@ -23,5 +22,3 @@ struct plan_store {
 };
 enum err_code plan_store_open(struct plan_store *p, struct cli *c, const char *job, struct err *e);
 void plan_store_close(struct plan_store *p);
-
-#endif

@@ -1,7 +1,6 @@
 /* The command line: a table of commands from which --help and docs/cli.md are made. Data goes to
  * `out`, messages to `narration`. */
-#ifndef ENGINE_CLI_CLI_H
-#define ENGINE_CLI_CLI_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -97,5 +96,3 @@ void cli_print_error(FILE *to, const struct err *e, bool color);
 void cli_print_usage(FILE *to, const struct cli *c);
 void cli_print_help(FILE *to, const struct cli *c, const struct cli_command *command);
 void cli_print_markdown(FILE *to, const struct cli *c); /* docs/cli.md */
-
-#endif

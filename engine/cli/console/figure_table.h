@@ -1,6 +1,5 @@
 /* Rows of figures by parameters: as aligned text, tab-separated values, JSON lines or LaTeX. */
-#ifndef ENGINE_CLI_FIGURE_TABLE_H
-#define ENGINE_CLI_FIGURE_TABLE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -32,5 +31,3 @@ enum err_code figure_writer_find(figure_writer **out, const char *format, bool j
 /* Whether the first n_params parameters of two rows are the same. */
 bool figure_rows_alike(const struct figure_table *f, const struct figure_row *a,
                        const struct figure_row *b);
-
-#endif

@@ -1,7 +1,6 @@
 /* Names that a user gives: of record kinds and ops. An unknown one is refused with the nearest
  * known one. */
-#ifndef ENGINE_CLI_NAMING_H
-#define ENGINE_CLI_NAMING_H
+#pragma once
 
 #include "base/err.h"
 #include "schemas/kinds.h"
@@ -15,5 +14,3 @@ enum err_code naming_refuse(const char *name, const char *const *names, size_t n
     __attribute__((format(printf, 6, 7)));
 enum err_code naming_kind(const struct kind_info **out, const char *name, struct err *e);
 enum err_code naming_op(const struct op **out, const char *name, struct err *e);
-
-#endif

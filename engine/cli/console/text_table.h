@@ -1,7 +1,6 @@
 /* Text broken into lines at blanks, and tables as aligned text; columns of numbers are aligned to
  * the right. On a terminal the last column is wrapped. */
-#ifndef ENGINE_CLI_TEXT_TABLE_H
-#define ENGINE_CLI_TEXT_TABLE_H
+#pragma once
 
 #include "base/arena.h"
 #include "report.pb-c.h"
@@ -33,5 +32,3 @@ void table_print(FILE *to, const struct table *t);
  * and `more`, which says how to see them ("--limit"). */
 void table_print_report(FILE *to, struct arena *a, const Eqloom__Report *report, size_t limit,
                         const char *more);
-
-#endif

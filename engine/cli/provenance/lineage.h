@@ -1,7 +1,6 @@
 /* Where records come from and what was made with them, from the stored actions. The store has no
  * index for this: lineage_open reads every action and every record's kind once. */
-#ifndef ENGINE_CLI_LINEAGE_H
-#define ENGINE_CLI_LINEAGE_H
+#pragma once
 
 #include "base/map.h"
 #include "engine/cli/console/cli.h"
@@ -119,5 +118,3 @@ void lineage_print_item(struct cli *c, const struct lineage *l, const struct lin
 /* ---- lineage_walk.c ---- */
 enum err_code lineage_print(struct cli *c, struct lineage *l, const struct digest *id, bool down,
                             struct err *e);
-
-#endif

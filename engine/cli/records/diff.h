@@ -1,6 +1,5 @@
 /* Differences between two records. */
-#ifndef ENGINE_CLI_DIFF_H
-#define ENGINE_CLI_DIFF_H
+#pragma once
 
 #include "engine/cli/console/cli.h"
 #include "store/store.h"
@@ -36,5 +35,3 @@ enum err_code diff_records(struct diff *d, const char *of, const struct digest *
 /* How many elements differ; false if these are not collections, or gc removed one. */
 bool diff_count(size_t *added, size_t *removed, struct cli *c, const struct digest *before,
                 const struct digest *after);
-
-#endif

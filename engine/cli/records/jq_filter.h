@@ -1,7 +1,6 @@
 /* A jq program as a condition on JSON values, through libjq: the language, its built-in functions
  * and its messages are jq's. */
-#ifndef ENGINE_CLI_JQ_FILTER_H
-#define ENGINE_CLI_JQ_FILTER_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -19,5 +18,3 @@ void jq_filter_free(struct jq_filter *f); /* NULL is fine */
  * that the program raises on this value is ERR_INPUT. */
 enum err_code jq_filter_run(const char **yielded, struct arena *a, struct jq_filter *f,
                             const json_t *value, struct err *e);
-
-#endif

@@ -1,6 +1,5 @@
 /* Where things are: the store of a command, and paths as people would write them. */
-#ifndef ENGINE_CLI_PLACE_H
-#define ENGINE_CLI_PLACE_H
+#pragma once
 
 #include "engine/cli/console/cli.h"
 #include "store/store.h"
@@ -16,5 +15,3 @@ enum err_code place_open(struct cli *c, const char *job, enum cli_store use, str
 void place_close(struct cli *c);
 /* Relative to the current directory when below it. */
 const char *place_shown(struct arena *a, const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* What a REF on the command line stands for: a ref, a node of one job, or digits of an id. */
-#ifndef ENGINE_CLI_RESOLVE_H
-#define ENGINE_CLI_RESOLVE_H
+#pragma once
 
 #include "engine/cli/console/cli.h"
 #include "store/store.h"
@@ -16,5 +15,3 @@ enum err_code resolve(struct resolved *out, struct cli *c, const char *text, str
 /* A short text that says which record it is: its name or expression, else its title, first text or
  * step; "" when it has nothing of the kind. */
 const char *resolve_label(struct arena *a, struct store *s, const struct digest *id);
-
-#endif

@@ -1,6 +1,5 @@
 /* Stored runs: summed up for log, and found by name. */
-#ifndef ENGINE_CLI_RUNS_H
-#define ENGINE_CLI_RUNS_H
+#pragma once
 
 #include "action.pb-c.h"
 #include "engine/cli/console/cli.h"
@@ -34,5 +33,3 @@ enum err_code run_find(const Eqloom__Run **out, const char **name, struct cli *c
                        struct err *e);
 /* Whether the text is "JOB/NUMBER" of a run that is stored. */
 bool run_is_name(struct cli *c, const char *text);
-
-#endif

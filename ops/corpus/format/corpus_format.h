@@ -14,8 +14,7 @@
  * Prefix tokens may be in words (expr_parse_words). An expression with a backslash or a brace is
  * LaTeX in all of them; what is ambiguous is refused. What is read is not believed: members have
  * the standing UNKNOWN. Pairs with an expression in common are one cluster. */
-#ifndef OPS_CORPUS_FORMAT_CORPUS_FORMAT_H
-#define OPS_CORPUS_FORMAT_CORPUS_FORMAT_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/map.h"
@@ -90,5 +89,3 @@ void corpus_add(struct corpus *c, const struct expr *exprs, size_t n);
 enum err_code corpus_read_json(struct corpus *c, enum corpus_format format,
                                const struct source_text *source, struct err *e);
 void corpus_write_semvec(struct buf *out, Eqloom__Cluster *const *clusters, size_t n);
-
-#endif

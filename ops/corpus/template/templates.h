@@ -1,6 +1,5 @@
 /* Initial expressions from declarative templates: the file format of docs/templates.md. */
-#ifndef OPS_CORPUS_TEMPLATE_TEMPLATES_H
-#define OPS_CORPUS_TEMPLATE_TEMPLATES_H
+#pragma once
 
 #include "expr.pb-c.h"
 #include "ops/expr/expr.h"
@@ -26,5 +25,3 @@ enum err_code templates_expand(struct templates *out, struct arena *a,
                                const struct source_text *sources, size_t n_sources,
                                const struct templates_options *options, struct err *e);
 void templates_to_message(Eqloom__Expr *out, struct arena *a, const struct templates *t, size_t i);
-
-#endif

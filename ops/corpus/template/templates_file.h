@@ -1,6 +1,5 @@
 /* A template file as read: sets of values, and groups of templates cut into pieces. */
-#ifndef OPS_CORPUS_TEMPLATE_TEMPLATES_FILE_H
-#define OPS_CORPUS_TEMPLATE_TEMPLATES_FILE_H
+#pragma once
 
 #include "base/text/yaml.h"
 #include "ops/corpus/template/templates.h"
@@ -63,5 +62,3 @@ struct template_file {
 
 enum err_code template_file_read(struct template_file *out, struct arena *a,
                                  const struct source_text *source, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* What ops that make token batches have in common: the side input `vocabulary`, read once, and the
  * output `batches`. */
-#ifndef OPS_CORPUS_TOKENS_ENCODER_INPUT_H
-#define OPS_CORPUS_TOKENS_ENCODER_INPUT_H
+#pragma once
 
 #include "engine/op.h"
 #include "ops/corpus/tokens/encoding.h"
@@ -12,5 +11,3 @@ void op_encoder_release(void *state);
 /* Emits the batch of a map's element, whose role is `source`. */
 enum err_code op_encoder_emit(struct op_ctx *ctx, Eqloom__TokenBatch *batch, const char *source,
                               struct err *e);
-
-#endif

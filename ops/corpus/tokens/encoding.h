@@ -6,8 +6,7 @@
  *   placed  as plain, and each token but digits says where it stands if that is under an operator
  * of two operands, and as which if these do not commute: / sin x cos x is / sin@/1 x cos@/2 x, + x
  * 2 is + x@+ 2@+ */
-#ifndef OPS_CORPUS_TOKENS_ENCODING_H
-#define OPS_CORPUS_TOKENS_ENCODING_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -43,5 +42,3 @@ enum err_code token_batch_pack(Eqloom__TokenBatch *out, struct arena *a, const s
  * and the batch of the class that the cluster's seed names. */
 enum err_code token_batch_make(Eqloom__TokenBatch *out, struct arena *a, const struct encoder *c,
                                const Eqloom__Cluster *cluster, uint32_t max_members, struct err *e);
-
-#endif

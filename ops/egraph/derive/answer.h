@@ -1,6 +1,5 @@
 /* A verdict as text, for people and for programs. */
-#ifndef OPS_EGRAPH_DERIVE_ANSWER_H
-#define OPS_EGRAPH_DERIVE_ANSWER_H
+#pragma once
 
 #include "ops/egraph/derive/standing.h"
 
@@ -15,5 +14,3 @@ struct answer {
 void answer_write_words(struct buf *out, struct arena *a, const struct answer *q);
 /* One JSON object, without the end of the line. `line`: its number in the input, or 0. */
 void answer_write_json(struct buf *out, struct arena *a, const struct answer *q, size_t line);
-
-#endif

@@ -1,6 +1,5 @@
 /* Derivations found by saturation: of an equality, and of the least term equal to a given one. */
-#ifndef OPS_EGRAPH_DERIVE_DERIVE_H
-#define OPS_EGRAPH_DERIVE_DERIVE_H
+#pragma once
 
 #include "ops/egraph/explain/explanation.h"
 
@@ -38,5 +37,3 @@ enum err_code derive_by_form(struct derivation *out, struct arena *a, const char
 enum err_code derive_least(struct explanation *out, struct arena *a, const struct rules *rules,
                            const struct ruleset *set, const struct expr *from,
                            const struct derive_options *options, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* Derivations for E-Gen's mistake detection: expressions simplified step by step by rules, some of
  * them with one step that is wrong. */
-#ifndef OPS_EGRAPH_DERIVE_MISTAKE_H
-#define OPS_EGRAPH_DERIVE_MISTAKE_H
+#pragma once
 
 #include "base/rng.h"
 #include "cluster.pb-c.h"
@@ -25,5 +24,3 @@ enum err_code derivations_draw(Eqloom__Exercise **out, size_t *n, struct arena *
                                const Eqloom__Cluster *cluster, const struct rules *rules,
                                const struct ruleset *set, const struct mistake_options *options,
                                struct rng *rng, struct err *e);
-
-#endif

@@ -1,8 +1,7 @@
 /* Whether two expressions are equal. First of all, whether both have a value at some point; then
  * values that differ on an open set refute, and normal forms, truth tables or a derivation by rules
  * prove. Every proof is replayed. */
-#ifndef OPS_EGRAPH_DERIVE_STANDING_H
-#define OPS_EGRAPH_DERIVE_STANDING_H
+#pragma once
 
 #include "ops/egraph/derive/derive.h"
 #include "ops/expr/equality/exact.h"
@@ -34,5 +33,3 @@ enum err_code standing_decide(struct standing_result *out, struct arena *a,
                               const struct rules *rules, const struct ruleset *set,
                               const struct expr *x, const struct expr *y,
                               const struct standing_options *options, struct err *e);
-
-#endif

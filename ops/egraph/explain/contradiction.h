@@ -1,6 +1,5 @@
 /* The two derivations that collide when rules contradict each other. */
-#ifndef OPS_EGRAPH_EXPLAIN_CONTRADICTION_H
-#define OPS_EGRAPH_EXPLAIN_CONTRADICTION_H
+#pragma once
 
 #include "ops/egraph/graph/egraph_core.h"
 
@@ -10,5 +9,3 @@
  * restored. */
 enum err_code contradiction_fail(struct arena *a, struct egraph *g, const struct ruleset *rules,
                                  const struct rule *rule, struct err *e);
-
-#endif

@@ -1,8 +1,7 @@
 /* Why two terms are equal: rewriting steps from one to the other. A first list comes from the proof
  * forest, a shorter one from a search among the terms of the e-graph; a replay checks them with
  * nothing but the rules. */
-#ifndef OPS_EGRAPH_EXPLAIN_EXPLANATION_H
-#define OPS_EGRAPH_EXPLAIN_EXPLANATION_H
+#pragma once
 
 #include "ops/egraph/graph/egraph.h"
 #include "ops/expr/ball/ball.h"
@@ -69,5 +68,3 @@ enum err_code explanation_check_form(const char **how, const struct expr *from,
 enum err_code explanation_check_values(size_t *step, const struct explanation *x,
                                        const struct expr *from, const struct ball_domain *domains,
                                        size_t n_domains, struct err *e);
-
-#endif

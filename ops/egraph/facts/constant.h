@@ -1,8 +1,7 @@
 /* Exact rational constants, interned: equal values have equal ids. The only user of GMP here. A
  * value that would need more than CONSTANT_MAX_DIGITS digits is not folded, so nothing overflows.
  */
-#ifndef OPS_EGRAPH_FACTS_CONSTANT_H
-#define OPS_EGRAPH_FACTS_CONSTANT_H
+#pragma once
 
 #include "base/map.h"
 
@@ -37,5 +36,3 @@ bool constant_small(long *out, const struct constants *t, uint32_t id);
 /* Numerator and denominator of a fraction, as constants of their own. */
 uint32_t constant_numerator(struct constants *t, uint32_t id);
 uint32_t constant_denominator(struct constants *t, uint32_t id);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Facts are interned: equal facts have equal ids, a class stores 4 bytes, and the facts of
  * applications are cached by (operator, facts of the arguments). */
-#ifndef OPS_EGRAPH_FACTS_FACT_H
-#define OPS_EGRAPH_FACTS_FACT_H
+#pragma once
 
 #include "ops/egraph/facts/constant.h"
 #include "ops/egraph/facts/interval.h"
@@ -138,5 +137,3 @@ struct fact fact_of_operation(struct facts *t, unsigned op, const struct fact *a
 /* A readable fact: "=3/2", "(0,inf) integer", "nonzero", or "" for no information. */
 struct buf;
 void fact_write(struct buf *out, const struct facts *t, uint32_t fact);
-
-#endif

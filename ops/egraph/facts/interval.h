@@ -1,7 +1,6 @@
 /* Intervals of reals, rounded outward: the result of every function here contains all values that
  * the function takes on the operands. Ends may be infinite (then open) and may be open. */
-#ifndef OPS_EGRAPH_FACTS_INTERVAL_H
-#define OPS_EGRAPH_FACTS_INTERVAL_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -46,5 +45,3 @@ struct interval interval_monotone(struct interval a, double (*f)(double));
 struct interval interval_sin(struct interval a);
 struct interval interval_cos(struct interval a);
 struct interval interval_tan(struct interval a);
-
-#endif

@@ -1,7 +1,6 @@
 /* The e-graph: classes of equal terms, closed under congruence. Flat arrays, 32-bit ids,
  * hash-consing, union-find, deferred rebuilding (Willsey et al. 2021, "egg"). Not thread-safe. */
-#ifndef OPS_EGRAPH_GRAPH_EGRAPH_H
-#define OPS_EGRAPH_GRAPH_EGRAPH_H
+#pragma once
 
 #include "egraph.pb-c.h"
 #include "ops/expr/ball/ball.h"
@@ -86,5 +85,3 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
 bool egraph_contradicts(const struct egraph *g);
 /* Canonical form into a message that lives in the arena; see schemas/egraph.proto. */
 void egraph_to_message(Eqloom__EGraph *out, struct arena *a, struct egraph *g, eclass_id root);
-
-#endif

@@ -1,6 +1,5 @@
 /* Compaction: removes the cells of dead nodes. Live nodes keep their order and get new ids. */
-#ifndef OPS_EGRAPH_GRAPH_EGRAPH_COMPACT_H
-#define OPS_EGRAPH_GRAPH_EGRAPH_COMPACT_H
+#pragma once
 
 #include "ops/egraph/graph/egraph_core.h"
 
@@ -23,5 +22,3 @@ static inline uint32_t compaction_map(const struct compaction *c, uint32_t n)
 {
     return c->to[n];
 }
-
-#endif

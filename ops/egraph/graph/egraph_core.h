@@ -9,8 +9,7 @@
  * a class; with the table of hashcons.h about 38 and 24.
  *
  * Unions break congruence; `pending` and `stale` list what egraph_rebuild has to restore. */
-#ifndef OPS_EGRAPH_GRAPH_EGRAPH_CORE_H
-#define OPS_EGRAPH_GRAPH_EGRAPH_CORE_H
+#pragma once
 
 #include "base/buf.h"
 #include "ops/egraph/facts/fact.h"
@@ -345,5 +344,3 @@ static inline void graph_note_conflict(struct egraph *g, enum fact_conflict c, u
     g->conflict_fact_a = fact_a;
     g->conflict_fact_b = fact_b;
 }
-
-#endif

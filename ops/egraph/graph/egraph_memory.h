@@ -1,7 +1,6 @@
 /* Memory of the arrays of an e-graph. Large ones are separate mappings: they grow and shrink by
  * pages, without a copy, and freed pages return to the system at once. */
-#ifndef OPS_EGRAPH_GRAPH_EGRAPH_MEMORY_H
-#define OPS_EGRAPH_GRAPH_EGRAPH_MEMORY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -11,5 +10,3 @@ void *egraph_memory_resize(void *array, size_t old, size_t size, const char *wha
 /* Makes room for `need` elements, as vec_grow. */
 void *egraph_memory_grow(void *array, size_t *cap, size_t need, size_t element_size);
 void egraph_memory_free(void *array, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* Keys of the hash-consing table, an operator and its canonical arguments as one number, and their
  * lookup. For the files that add, repair and move nodes. */
-#ifndef OPS_EGRAPH_GRAPH_ENODE_KEY_H
-#define OPS_EGRAPH_GRAPH_ENODE_KEY_H
+#pragma once
 
 #include "ops/egraph/graph/egraph_core.h"
 
@@ -27,5 +26,3 @@ static inline uint32_t find_node(struct hashcons_probe *p, const struct egraph *
             return p->node;
     return NO_NODE;
 }
-
-#endif

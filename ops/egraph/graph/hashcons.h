@@ -2,8 +2,7 @@
  * of a node, and above it as many bits of its hash as fit (11 among a million nodes), so that other
  * nodes are rarely read. The graph holds the nodes and refills the table when it has grown. Linear
  * probing; a removed node leaves a gap until then. */
-#ifndef OPS_EGRAPH_GRAPH_HASHCONS_H
-#define OPS_EGRAPH_GRAPH_HASHCONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -99,5 +98,3 @@ static inline void hashcons_insert_at(struct hashcons *t, const struct hashcons_
 
 /* The node must be there. */
 void hashcons_remove(struct hashcons *t, uint32_t hash, uint32_t node);
-
-#endif

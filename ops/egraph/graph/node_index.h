@@ -2,8 +2,7 @@
  * argument, so that large classes are not walked for a few nodes, and joining two lists of nodes
  * takes the time of reading them. Candidates come in the order of the circle of the class: an index
  * changes how long a search takes, never what it finds. */
-#ifndef OPS_EGRAPH_GRAPH_NODE_INDEX_H
-#define OPS_EGRAPH_GRAPH_NODE_INDEX_H
+#pragma once
 
 #include "base/map.h"
 #include "ops/egraph/graph/egraph_core.h"
@@ -133,5 +132,3 @@ static inline uint32_t node_index_node(const struct node_index *j, uint32_t i)
 {
     return j->pool.items[i];
 }
-
-#endif

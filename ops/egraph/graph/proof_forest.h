@@ -2,8 +2,7 @@
  * joined two classes (Nieuwenhuis and Oliveras 2005). Exactly one path joins two nodes of one
  * class. Whatever an edge depends on (equal arguments of a congruence, or of a match) was true
  * before the edge was made, so unfolding a path ends. */
-#ifndef OPS_EGRAPH_PROOF_FOREST_H
-#define OPS_EGRAPH_PROOF_FOREST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ void proofs_grow(struct proof_forest *p, size_t cap);
 void proofs_add_node(struct proof_forest *p, uint32_t node, const uint32_t *kids, uint32_t arity);
 /* Nodes of different trees; the reason reads from a to b. */
 void proofs_join(struct proof_forest *p, uint32_t a, uint32_t b, struct reason why);
-
-#endif

@@ -7,8 +7,7 @@
  * prefetch    graphs of more than 32,768 cells, at nodes with several matches;
  * size_order  node budgets of 262,144 or more, in iterations that begin with at most 1/8 of the
  *             budget used, until the first ban. */
-#ifndef OPS_EGRAPH_LARGE_PREFETCH_H
-#define OPS_EGRAPH_LARGE_PREFETCH_H
+#pragma once
 
 #include "ops/egraph/match/ematch.h"
 
@@ -32,5 +31,3 @@ static inline uint32_t prefetched_node(const struct prefetched *f, const uint32_
 {
     return nodes && f->unions == g->n_unions ? nodes[k] : NO_NODE;
 }
-
-#endif

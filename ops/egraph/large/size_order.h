@@ -9,8 +9,7 @@
  * the budget is below egraph.size_order_at (262,144 nodes), where all but the last iterations are
  * short. The passes depend on the graph and the budget only, not on the rules: one more rule that
  * matches nowhere changes nothing. */
-#ifndef OPS_EGRAPH_LARGE_SIZE_ORDER_H
-#define OPS_EGRAPH_LARGE_SIZE_ORDER_H
+#pragma once
 
 #include "ops/egraph/run/dirty_set.h"
 
@@ -26,5 +25,3 @@ void size_order_plan(struct size_order *r, struct egraph *g, uint32_t max_nodes)
 /* Word `w` of the dirty nodes of pass k. */
 uint64_t size_order_word(const struct size_order *r, const struct dirty_set *v, size_t w,
                          unsigned k);
-
-#endif

@@ -1,8 +1,7 @@
 /* The patterns of a rule set as one discrimination tree: programs (pattern.h) with a common
  * beginning share its states, so that a node is tested for all rules at once. The roots are the
  * root operators of the patterns and the bare variable. Read-only, shared by threads. */
-#ifndef OPS_EGRAPH_MATCH_AUTOMATON_H
-#define OPS_EGRAPH_MATCH_AUTOMATON_H
+#pragma once
 
 #include "ops/egraph/match/pattern.h"
 
@@ -70,5 +69,3 @@ struct automaton_rule {
 /* In the arena. */
 void automaton_build(struct automaton *out, struct arena *a, const struct automaton_rule *rules,
                      size_t n, uint32_t n_ops);
-
-#endif

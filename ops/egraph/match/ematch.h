@@ -12,8 +12,7 @@
  * The graph may grow between searches. Nodes from `until` on are ignored. In a graph with unions
  * that were not rebuilt, a match may be found more than once; or not at all, if these unions make
  * two of its arguments congruent, and then the next search finds it as new. */
-#ifndef OPS_EGRAPH_MATCH_EMATCH_H
-#define OPS_EGRAPH_MATCH_EMATCH_H
+#pragma once
 
 #include "ops/egraph/match/ruleset.h"
 
@@ -125,5 +124,3 @@ static inline size_t ematch_record(const struct egraph *g, const struct pattern 
 {
     return 1u + p->n_vars + ematch_record_binds(g, p->n_binds);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * from which the automaton of the rule set is built (automaton.h); a right side (or the argument of
  * a condition) becomes a list of nodes to build. Compiled once per rule set, read-only, shared by
  * threads and e-graphs. */
-#ifndef OPS_EGRAPH_MATCH_PATTERN_H
-#define OPS_EGRAPH_MATCH_PATTERN_H
+#pragma once
 
 #include "base/arena.h"
 #include "ops/expr/expr.h"
@@ -98,5 +97,3 @@ enum err_code pattern_compile(struct pattern *out, struct arena *a, struct patte
 /* Every variable of x occurs in p. */
 enum err_code build_compile(struct build *out, struct arena *a, struct pattern_leaves *leaves,
                             const struct pattern *p, const struct expr *x, struct err *e);
-
-#endif

@@ -1,6 +1,5 @@
 /* A compiled rule set; the insides of struct ruleset. */
-#ifndef OPS_EGRAPH_MATCH_RULESET_H
-#define OPS_EGRAPH_MATCH_RULESET_H
+#pragma once
 
 #include "ops/egraph/graph/egraph_core.h"
 #include "ops/egraph/match/automaton.h"
@@ -95,5 +94,3 @@ static inline bool graph_condition_holds(struct egraph *g, const struct conditio
         answers = g->facts.answers[graph_eclass(g, graph_find(g, classes[c->variable]))->fact];
     return answers ? answers >> c->predicate & 1 : graph_condition_decide(g, c, classes, leaf);
 }
-
-#endif

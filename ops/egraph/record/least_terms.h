@@ -1,7 +1,6 @@
 /* Least terms: for each class the least of all its terms, by number of tokens, then by tokens from
  * the left (expr_compare). A property of the set of equalities, not of how it was found. */
-#ifndef OPS_EGRAPH_RECORD_LEAST_TERMS_H
-#define OPS_EGRAPH_RECORD_LEAST_TERMS_H
+#pragma once
 
 #include "ops/egraph/graph/egraph_core.h"
 
@@ -22,5 +21,3 @@ void least_terms_write(struct buf *out, const struct least_terms *t, struct egra
                        uint32_t class);
 /* A node over the least terms of its arguments, for people: infix. */
 void least_terms_write_node(struct buf *out, struct egraph *g, uint32_t node);
-
-#endif

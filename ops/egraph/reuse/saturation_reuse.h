@@ -14,8 +14,7 @@
  * What neither shows is saturated again.
  *
  * Traces of many runs unite into one, which decides about all of them at once. */
-#ifndef OPS_EGRAPH_REUSE_SATURATION_REUSE_H
-#define OPS_EGRAPH_REUSE_SATURATION_REUSE_H
+#pragma once
 
 #include "engine/op.h"
 #include "ops/egraph/graph/egraph.h"
@@ -48,5 +47,3 @@ struct reuse_answer {
 /* `trace`: of the earlier run. */
 enum err_code reuse_decide(struct reuse_answer *out, struct arena *a, struct span trace,
                            const struct reuse_change *change, struct err *e);
-
-#endif

@@ -2,8 +2,7 @@
  * each argument of each operator, as bits; the nodes at which a search began have bits of their
  * own. It refutes most patterns without the e-graph. The union of several signatures refutes what
  * each of them refutes. The bits live in a SaturationTrace. */
-#ifndef OPS_EGRAPH_REUSE_SIGNATURE_H
-#define OPS_EGRAPH_REUSE_SIGNATURE_H
+#pragma once
 
 #include "egraph.pb-c.h"
 #include "ops/egraph/graph/egraph.h"
@@ -18,5 +17,3 @@ void signature_unite(Eqloom__SaturationTrace *out, struct arena *a,
                      const Eqloom__SaturationTrace *const *traces, size_t n);
 /* False: the pattern matched nowhere. */
 bool signature_may_match(const Eqloom__SaturationTrace *t, const struct expr *pattern);
-
-#endif

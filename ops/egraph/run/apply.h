@@ -1,7 +1,6 @@
 /* Applying one match: decides its conditions, builds the right-hand side, and joins it with the
  * class of the match. A match whose conditions may hold later is kept. */
-#ifndef OPS_EGRAPH_RUN_APPLY_H
-#define OPS_EGRAPH_RUN_APPLY_H
+#pragma once
 
 #include "ops/egraph/large/prefetch.h"
 #include "ops/egraph/match/ematch.h"
@@ -20,5 +19,3 @@ bool apply_conditions_hold(struct applier *x, size_t rule, const uint32_t *recor
 /* `prefetched`: nodes of the right-hand side, or NULL. Returns whether the equality is new. */
 bool apply_match(struct applier *x, size_t rule, const uint32_t *record,
                  const uint32_t *prefetched);
-
-#endif

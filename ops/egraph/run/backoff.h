@@ -1,8 +1,7 @@
 /* Backoff (after egg's): a rule that has applied match_limit matches in one iteration and finds
  * another is banned for ban_length iterations, and then continues at the node where it stopped.
  * Both numbers double each time. */
-#ifndef OPS_EGRAPH_RUN_BACKOFF_H
-#define OPS_EGRAPH_RUN_BACKOFF_H
+#pragma once
 
 #include "ops/egraph/graph/egraph.h"
 
@@ -19,5 +18,3 @@ void backoff_ban(struct backoff *r, const struct saturate_options *o, uint32_t i
 /* Nothing changed before iteration `next`. Returns whether a rule whose ban ended is active in it.
  * If only banned rules are left, all bans are shortened until the first one ends. */
 bool backoff_shorten(struct backoff *backoff, size_t n, uint32_t next);
-
-#endif

@@ -1,8 +1,7 @@
 /* The dirty set: the nodes that an iteration has to search. They are of a kind at which an active
  * rule begins, and something about them is new to such a rule. Blocks of 64 old nodes are skipped
  * at once. */
-#ifndef OPS_EGRAPH_RUN_DIRTY_SET_H
-#define OPS_EGRAPH_RUN_DIRTY_SET_H
+#pragma once
 
 #include "ops/egraph/match/ematch.h"
 
@@ -20,5 +19,3 @@ void dirty_set_clear(struct dirty_set *v);
 void dirty_set_widen(struct dirty_set *v, uint64_t kinds, uint32_t cells, uint32_t epoch);
 /* Fills in `dirty`. */
 void dirty_set_fill(struct dirty_set *v, const struct egraph *g);
-
-#endif

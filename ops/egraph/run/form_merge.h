@@ -2,8 +2,7 @@
  * least terms, if not long, have the same values at two points; the terms are then compared by normal forms, the
  * goal's first, then from the least term on, `forms` pairs in a run. With proofs, each union is a
  * step of its own, named after the way of the normal form, between the two least terms. */
-#ifndef OPS_EGRAPH_RUN_FORM_MERGE_H
-#define OPS_EGRAPH_RUN_FORM_MERGE_H
+#pragma once
 
 #include "base/map.h"
 #include "ops/egraph/graph/egraph_core.h"
@@ -18,5 +17,3 @@ struct form_merger {
 /* Of a rebuilt graph, which is rebuilt again. Returns whether any classes were joined. */
 bool form_merge(struct form_merger *m);
 void form_merger_free(struct form_merger *m);
-
-#endif

@@ -1,7 +1,6 @@
 /* Options and arguments of commands that rewrite expressions: --rules, --language and --syntax,
  * budgets, expressions; and the text of a stop reason. */
-#ifndef OPS_EGRAPH_RUN_REWRITE_OPTIONS_H
-#define OPS_EGRAPH_RUN_REWRITE_OPTIONS_H
+#pragma once
 
 #include "engine/tool.h"
 #include "ops/egraph/graph/egraph.h"
@@ -25,5 +24,3 @@ enum err_code rewrite_read_expr(struct expr *out, const struct tool_args *args,
                                 const struct language *lang, const char *name, const char *text,
                                 struct err *e);
 const char *rewrite_stop_text(Eqloom__StopReason stop);
-
-#endif

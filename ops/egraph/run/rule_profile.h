@@ -5,8 +5,7 @@
  *
  * Steps, unlike times, are a function of the run's input. Counts are settled whenever the set of
  * active rules changes: at the end of an iteration, and when a rule is banned within one. */
-#ifndef OPS_EGRAPH_RUN_RULE_PROFILE_H
-#define OPS_EGRAPH_RUN_RULE_PROFILE_H
+#pragma once
 
 #include "ops/egraph/graph/egraph.h"
 #include "ops/egraph/match/ematch.h"
@@ -24,5 +23,3 @@ void search_profile_init(struct search_profile *p, struct rule_profile *rules, s
 void search_profile_free(struct search_profile *p);
 /* Distributes the counts among the active rules. */
 void search_profile_settle(struct search_profile *p);
-
-#endif

@@ -1,6 +1,5 @@
 /* Certified rules as a side input of ops. */
-#ifndef OPS_EGRAPH_RUN_RULES_INPUT_H
-#define OPS_EGRAPH_RUN_RULES_INPUT_H
+#pragma once
 
 #include "engine/op.h"
 #include "ops/rules/rule.h"
@@ -15,5 +14,3 @@ struct op_rules {
  * for one that is refuted. */
 enum err_code op_rules_read(struct op_rules *out, struct arena *a, struct op_ctx *ctx, bool real,
                             struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* Analogies of vectors: x1 is to y1 as x2 is to what? To the expression whose vector is nearest to
  * y1 - x1 + x2, inputs apart (Mikolov et al. 2013; SemEmb; E-Gen). */
-#ifndef OPS_EVAL_MEASURE_ANALOGY_H
-#define OPS_EVAL_MEASURE_ANALOGY_H
+#pragma once
 
 #include "ops/eval/measure/vectors.h"
 #include "ops/expr/expr.h"
@@ -37,5 +36,3 @@ struct analogy_rules {
  * row. */
 enum err_code analogy_find(struct analogy_answer *out, struct arena *a, const struct analogy *x,
                            const struct vectors *v, const struct analogy_rules *how, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* One-to-one assignments of rows to columns, and how well they make the labels of K-means match the
  * clusters. */
-#ifndef OPS_EVAL_MEASURE_ASSIGNMENT_H
-#define OPS_EVAL_MEASURE_ASSIGNMENT_H
+#pragma once
 
 #include "ops/eval/measure/vectors.h"
 
@@ -22,5 +21,3 @@ struct clustering_accuracy {
 /* Labels are below v->n_clusters. */
 void clustering_measure(struct clustering_accuracy *out, struct arena *a, const struct vectors *v,
                         const uint32_t *label);
-
-#endif

@@ -1,6 +1,5 @@
 /* What vectors answer to a question: the candidate that is most similar to the query by cosine. */
-#ifndef OPS_EVAL_MEASURE_CHOICE_H
-#define OPS_EVAL_MEASURE_CHOICE_H
+#pragma once
 
 #include "ops/eval/examined.h"
 
@@ -25,5 +24,3 @@ struct choices {
     double random;                  /* the accuracy of guessing */
 };
 void choices_sum(struct choices *out, const struct examined *x, const struct choice *found);
-
-#endif

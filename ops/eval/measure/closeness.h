@@ -1,6 +1,5 @@
 /* How close to a query, as a tree, is the expression that is nearest by vectors? */
-#ifndef OPS_EVAL_MEASURE_CLOSENESS_H
-#define OPS_EVAL_MEASURE_CLOSENESS_H
+#pragma once
 
 #include "ops/eval/measure/vectors.h"
 #include "ops/expr/expr.h"
@@ -23,5 +22,3 @@ struct closeness {
 enum err_code closeness_find(struct closeness *out, struct arena *a, const struct vectors *v,
                              const struct vectors *pool, const struct language *lang,
                              uint32_t query, struct err *e);
-
-#endif

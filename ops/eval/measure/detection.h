@@ -1,7 +1,6 @@
 /* Mistake detection: a step of a derivation is taken for a mistake if its two sides are less
  * similar than a threshold. */
-#ifndef OPS_EVAL_MEASURE_DETECTION_H
-#define OPS_EVAL_MEASURE_DETECTION_H
+#pragma once
 
 #include "ops/eval/examined.h"
 
@@ -23,5 +22,3 @@ struct detection {
 };
 void detection_measure(struct detection *out, struct arena *a, const struct examined *x,
                        double threshold);
-
-#endif

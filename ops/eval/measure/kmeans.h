@@ -1,6 +1,5 @@
 /* K-means as scikit-learn runs it: greedy k-means++ seeding, Lloyd's iterations, several starts. */
-#ifndef OPS_EVAL_MEASURE_KMEANS_H
-#define OPS_EVAL_MEASURE_KMEANS_H
+#pragma once
 
 #include "base/pool.h"
 #include "ops/eval/measure/vectors.h"
@@ -23,5 +22,3 @@ struct kmeans {
 /* The start of least cost. The same for any number of threads. ERR_CANCELLED. */
 enum err_code kmeans(struct kmeans *out, struct arena *a, const struct vectors *v,
                      const struct kmeans_options *options, struct pool *pool, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* Products of many vectors with many others, the zeros of the former skipped: tf-idf vectors cost
  * what their few values cost. */
-#ifndef OPS_EVAL_MEASURE_PRODUCTS_H
-#define OPS_EVAL_MEASURE_PRODUCTS_H
+#pragma once
 
 #include "ops/eval/measure/vectors.h"
 
@@ -35,5 +34,3 @@ void tiles_set(struct tiles *t, uint32_t i, const float *x);
 /* out (TILE) = products of vector i with those of the tile that begins with vector `from`. Each is
  * a sum in order of the dimensions, the same on any machine. */
 void products(float *out, const struct sparse *s, size_t i, const struct tiles *t, uint32_t from);
-
-#endif

@@ -1,6 +1,5 @@
 /* Retrieval by cosine: every vector is a query against all others. */
-#ifndef OPS_EVAL_MEASURE_RETRIEVAL_H
-#define OPS_EVAL_MEASURE_RETRIEVAL_H
+#pragma once
 
 #include "base/pool.h"
 #include "ops/eval/measure/vectors.h"
@@ -48,5 +47,3 @@ struct retrieval {
 enum err_code retrieval_measure(struct retrieval *out, struct arena *a, const struct vectors *v,
                                 const struct retrieval_options *options, struct pool *pool,
                                 bool (*cancelled)(void *), void *arg, struct err *e);
-
-#endif

@@ -1,6 +1,5 @@
 /* tf-idf over tokens: the baseline that knows nothing of mathematics. */
-#ifndef OPS_EVAL_MEASURE_TFIDF_VECTORS_H
-#define OPS_EVAL_MEASURE_TFIDF_VECTORS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -20,5 +19,3 @@ uint32_t tfidf_dim(Eqloom__TokenBatch *const *batches, size_t n);
 /* Counts times weights, to length 1. Lives in the arena; texts and source are borrowed. */
 enum err_code tfidf_embed(Eqloom__EmbeddingBatch *out, struct arena *a, const struct tfidf *model,
                           const Eqloom__TokenBatch *batch, struct err *e);
-
-#endif

@@ -1,8 +1,7 @@
 /* The losses of The Search for Equations over all triples: an expression x, another x+ of its
  * cluster and x- of another cluster, compared by the cosines s of their vectors. The paper's
  * ranking error and accuracy are in retrieval.h. */
-#ifndef OPS_EVAL_MEASURE_TRIPLES_H
-#define OPS_EVAL_MEASURE_TRIPLES_H
+#pragma once
 
 #include "base/pool.h"
 #include "ops/eval/measure/vectors.h"
@@ -24,5 +23,3 @@ enum { TRIPLES_ROOM = 1 << 23 };
  * If `cancelled`, which may be NULL, returns true, the losses are void. */
 void triples_measure(struct triples *out, struct arena *a, const struct vectors *v, size_t room,
                      struct pool *pool, bool (*cancelled)(void *), void *arg);
-
-#endif

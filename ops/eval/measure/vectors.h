@@ -1,6 +1,5 @@
 /* Embedded sequences with their clusters, as a matrix for clustering, retrieval and pictures. */
-#ifndef OPS_EVAL_MEASURE_VECTORS_H
-#define OPS_EVAL_MEASURE_VECTORS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/digest.h"
@@ -70,5 +69,3 @@ static inline size_t neighbours_insert(struct neighbour *list, size_t n, size_t 
     list[at] = x;
     return n;
 }
-
-#endif

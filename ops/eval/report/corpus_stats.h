@@ -1,6 +1,5 @@
 /* What a corpus of clusters looks like: counts for the report. */
-#ifndef OPS_EVAL_REPORT_CORPUS_STATS_H
-#define OPS_EVAL_REPORT_CORPUS_STATS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/map.h"
@@ -63,5 +62,3 @@ struct figures corpus_stats_figures(struct arena *a, const struct corpus_stats *
  * Two terms that differ by such steps only are not both irreducible, so the share of reducible
  * members bounds the share of members that differ trivially from another. */
 bool corpus_term_is_reducible(const struct expr *x);
-
-#endif

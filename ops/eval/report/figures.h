@@ -1,6 +1,5 @@
 /* Figures by name, and the same as a table; tables. */
-#ifndef OPS_EVAL_REPORT_FIGURES_H
-#define OPS_EVAL_REPORT_FIGURES_H
+#pragma once
 
 #include "base/arena.h"
 #include "report.pb-c.h"
@@ -27,5 +26,3 @@ static inline void figures_add(struct figures *f, const char *name, double value
 {
     figures_put(f, name, "%.6g", value);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Tables of reports in HTML. */
-#ifndef OPS_EVAL_REPORT_HTML_TABLE_H
-#define OPS_EVAL_REPORT_HTML_TABLE_H
+#pragma once
 
 #include "base/text/html.h"
 #include "report.pb-c.h"
@@ -9,5 +8,3 @@
 
 /* The first rows. `named`: a row's first cell is its heading. */
 void html_table(struct buf *out, const Eqloom__Table *t, const char *class, bool named);
-
-#endif

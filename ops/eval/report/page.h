@@ -1,6 +1,5 @@
 /* The report's page: one HTML file that needs nothing else. */
-#ifndef OPS_EVAL_REPORT_PAGE_H
-#define OPS_EVAL_REPORT_PAGE_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/pool.h"
@@ -25,5 +24,3 @@ struct page_input {
 };
 
 void page_write(struct buf *out, struct arena *a, const struct page_input *in, struct pool *pool);
-
-#endif

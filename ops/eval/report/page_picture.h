@@ -1,7 +1,6 @@
 /* The report's picture of vectors: a point for each expression, which tells what it is and what is
  * nearest. */
-#ifndef OPS_EVAL_REPORT_PAGE_PICTURE_H
-#define OPS_EVAL_REPORT_PAGE_PICTURE_H
+#pragma once
 
 #include "ops/eval/report/page.h"
 
@@ -10,5 +9,3 @@ void page_write_picture(struct buf *out, struct arena *a, const struct page_inpu
 /* An expression in prefix tokens as MathML; as it is if it is none. */
 void page_write_math(struct buf *out, struct arena *a, const struct language *lang,
                      const char *prefix);
-
-#endif

@@ -1,6 +1,5 @@
 /* The tables of evaluations on the report's page. */
-#ifndef OPS_EVAL_REPORT_PAGE_RESULTS_H
-#define OPS_EVAL_REPORT_PAGE_RESULTS_H
+#pragma once
 
 #include "base/buf.h"
 #include "ops/eval/report/results.h"
@@ -9,5 +8,3 @@
  * that the evaluations hold. `part` is what was evaluated: "held-out clusters". */
 void page_write_results(struct buf *out, struct arena *a, const struct results *r,
                         const char *part);
-
-#endif

@@ -1,6 +1,5 @@
 /* The style sheet of the report's page. */
-#ifndef OPS_EVAL_REPORT_PAGE_STYLE_H
-#define OPS_EVAL_REPORT_PAGE_STYLE_H
+#pragma once
 
 static const char page_style[] =
     ":root{color-scheme:light dark;--bg:#f7f7f5;--paper:#fff;--ink:#1d2129;--soft:#69707d;"
@@ -81,5 +80,3 @@ static const char page_style[] =
     "tbody th{white-space:normal;overflow-wrap:anywhere;min-width:8em;font-size:14px}"
     ".scatter .label{display:none}.scatter defs path{transform:scale(1.9)}"
     ".peek{position:static;max-width:none;box-shadow:none;margin-top:8px;overflow-x:auto}}\n";
-
-#endif

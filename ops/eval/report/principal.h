@@ -1,6 +1,5 @@
 /* The plane of the two principal components of vectors: where they vary most. */
-#ifndef OPS_EVAL_REPORT_PRINCIPAL_H
-#define OPS_EVAL_REPORT_PRINCIPAL_H
+#pragma once
 
 #include "ops/eval/measure/vectors.h"
 
@@ -11,5 +10,3 @@ struct plane {
 
 /* Each component points to where its largest coefficient is positive. */
 struct plane principal_plane(struct arena *a, const struct vectors *v);
-
-#endif

@@ -1,7 +1,6 @@
 /* What evaluations found, by what was asked: reports of one kind are the rows of one table. A
  * report may be of several kinds. */
-#ifndef OPS_EVAL_REPORT_RESULTS_H
-#define OPS_EVAL_REPORT_RESULTS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -62,5 +61,3 @@ Eqloom__Table *results_table(struct arena *a, const struct results *r, const cha
  * results_count(r) more behind values[*n]. */
 size_t results_count(const struct results *r);
 void results_values(Eqloom__Value **values, size_t *n, struct arena *a, const struct results *r);
-
-#endif

@@ -1,6 +1,5 @@
 /* What each rule did for a corpus: counts over e-graphs, for the report. */
-#ifndef OPS_EVAL_REPORT_RULE_STATS_H
-#define OPS_EVAL_REPORT_RULE_STATS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/map.h"
@@ -22,5 +21,3 @@ void rule_stats_add(struct rule_stats *s, struct arena *a, const Eqloom__EGraph 
 void rule_stats_free(struct rule_stats *s);
 /* All rules that matched, those first that changed the most e-graphs. Lives in the arena. */
 Eqloom__Table *rule_stats_table(struct arena *a, struct rule_stats *s);
-
-#endif

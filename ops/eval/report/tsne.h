@@ -1,7 +1,6 @@
 /* t-SNE (van der Maaten and Hinton 2008), exact: a picture of vectors in the plane in which near
  * ones stay near. For up to a few thousand points. */
-#ifndef OPS_EVAL_REPORT_TSNE_H
-#define OPS_EVAL_REPORT_TSNE_H
+#pragma once
 
 #include "base/pool.h"
 #include "ops/eval/measure/vectors.h"
@@ -16,5 +15,3 @@ struct tsne_options {
  */
 void tsne(float **x, float **y, struct arena *a, const struct vectors *v,
           const struct tsne_options *options, struct pool *pool);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * Different threads may evaluate at once, each with its own references. FLINT keeps caches for
  * each thread: call ball_thread_cleanup() before a thread ends. */
-#ifndef OPS_EXPR_BALL_BALL_H
-#define OPS_EXPR_BALL_BALL_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/rng.h"
@@ -87,5 +86,3 @@ bool ball_value(double *re, double *im, const struct expr *x, const struct ball_
 /* As ball_value; NaN when undefined or not real. */
 double ball_value_real(const struct expr *x, const struct ball_point *point);
 void ball_thread_cleanup(void);
-
-#endif

@@ -5,8 +5,7 @@
  * here, or not yet decided at this precision. Balls whose imaginary part is exactly zero are real;
  * all functions keep them so, which is what puts a real argument on a branch cut and not beside it.
  */
-#ifndef OPS_EXPR_BALL_BALL_EVAL_H
-#define OPS_EXPR_BALL_BALL_EVAL_H
+#pragma once
 
 #include "ops/expr/ball/ball.h"
 
@@ -79,5 +78,3 @@ static inline bool ball_is_real(const acb_struct *z)
 {
     return arb_is_zero(acb_imagref(z));
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Functions of Arb that operators of one's own may name as their value: analytic, on Arb's
  * principal branches. */
-#ifndef OPS_EXPR_BALL_BALL_FUNCTION_H
-#define OPS_EXPR_BALL_BALL_FUNCTION_H
+#pragma once
 
 #include <stddef.h>
 
@@ -14,5 +13,3 @@ const struct ball_function *ball_function_find(const char *name, unsigned arity)
 const char *ball_function_name(const struct ball_function *f);
 /* The names of those with so many arguments, at most BALL_MAX_FUNCTIONS. */
 size_t ball_function_names(const char **out, unsigned arity);
-
-#endif

@@ -1,6 +1,5 @@
 /* Domains of variables as users write them. */
-#ifndef OPS_EXPR_BALL_DOMAIN_H
-#define OPS_EXPR_BALL_DOMAIN_H
+#pragma once
 
 #include "base/err.h"
 #include "ops/expr/ball/ball.h"
@@ -8,5 +7,3 @@
 /* "x:real" (positive, nonnegative, nonzero, integer, complex), "x>1", "x<=0", "-1<x<1". */
 enum err_code domain_parse(struct ball_domain *out, struct arena *a, const char *text,
                            struct err *e);
-
-#endif

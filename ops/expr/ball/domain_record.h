@@ -1,6 +1,5 @@
 /* Domains of variables in records, and as a parameter of ops. */
-#ifndef OPS_EXPR_BALL_DOMAIN_RECORD_H
-#define OPS_EXPR_BALL_DOMAIN_RECORD_H
+#pragma once
 
 #include "engine/op.h"
 #include "expr.pb-c.h"
@@ -26,5 +25,3 @@ void domains_store(Eqloom__Expr *out, struct arena *a, const struct domains *dom
             "Of variables: 'x:real', 'n:integer', 'x>1', '0<x<1'; else those of the input, or "    \
             "positive."                                                                            \
     }
-
-#endif

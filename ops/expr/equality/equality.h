@@ -1,7 +1,6 @@
 /* Whether expressions are equal to one that was prepared: by normal forms where the language has
  * them, else by their values at points. */
-#ifndef OPS_EXPR_EQUALITY_EQUALITY_H
-#define OPS_EXPR_EQUALITY_EQUALITY_H
+#pragma once
 
 #include "ops/expr/ball/ball.h"
 
@@ -23,5 +22,3 @@ void equality_test_end(struct equality_test *t);
 /* *witness, if asked for: of a refutation, the values that differ, in the arena; else NULL. */
 enum equality equality_test_ask(const char **witness, struct arena *a, struct equality_test *t,
                                 const struct expr *y);
-
-#endif

@@ -1,7 +1,6 @@
 /* Exact comparison in the languages that have a normal form: truth tables for lang_boolean,
  * expanded polynomials over the integers for lang_polynomial. */
-#ifndef OPS_EXPR_EQUALITY_EXACT_H
-#define OPS_EXPR_EQUALITY_EXACT_H
+#pragma once
 
 #include "ops/expr/expr.h"
 
@@ -46,5 +45,3 @@ enum err_code truth_compare(struct exact_result *out, struct arena *a, const str
                             const struct expr *y, struct err *e);
 enum err_code polynomial_compare(struct exact_result *out, struct arena *a, const struct expr *x,
                                  const struct expr *y, struct err *e);
-
-#endif

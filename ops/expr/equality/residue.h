@@ -8,8 +8,7 @@
  * have random values with the right derivatives. What agrees at 48 such points holds whatever branch
  * is taken, also for the principal one; what does not may be an identity of principal values only,
  * and is unknown. */
-#ifndef OPS_EXPR_EQUALITY_RESIDUE_H
-#define OPS_EXPR_EQUALITY_RESIDUE_H
+#pragma once
 
 #include "ops/expr/expr.h"
 
@@ -21,5 +20,3 @@ enum residue {
 
 /* `real`: all symbols are. */
 enum residue residue_compare(const struct expr *x, const struct expr *y, bool real);
-
-#endif

@@ -1,6 +1,5 @@
 /* Taylor series modulo a prime, along the line on which one variable moves. */
-#ifndef OPS_EXPR_EQUALITY_SERIES_H
-#define OPS_EXPR_EQUALITY_SERIES_H
+#pragma once
 
 #include <flint/nmod_vec.h>
 
@@ -23,5 +22,3 @@ struct series series_integral(nmod_t mod, ulong value, const struct series *d);
 /* value e^(x - x(0)) */
 struct series series_exponential(nmod_t mod, ulong value, const struct series *x);
 struct series series_power(nmod_t mod, struct series x, long n);
-
-#endif

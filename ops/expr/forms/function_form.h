@@ -1,8 +1,7 @@
 /* An expression with its logarithms taken apart or put together, or with functions in terms of
  * others. What is written holds for positive variables in most cases, not in all: it is to be
  * verified. */
-#ifndef OPS_EXPR_FORMS_FUNCTION_FORM_H
-#define OPS_EXPR_FORMS_FUNCTION_FORM_H
+#pragma once
 
 #include "ops/expr/expr.h"
 
@@ -13,5 +12,3 @@ bool form_combine_logarithms(struct expr *out, struct arena *a, const struct exp
 /* Trigonometric or hyperbolic functions in terms of the k-th other; false: k is none. A term
  * without any comes out the same. */
 bool form_rewrite(struct expr *out, struct arena *a, const struct expr *x, unsigned k);
-
-#endif

@@ -1,8 +1,7 @@
 /* An expression as a rational function of its atoms, written another way. Atoms are the symbols and
  * whatever no ring operation makes: functions, roots, powers with exponents that are no small
  * integers; their arguments are written the same way. By FLINT's polynomials over the integers. */
-#ifndef OPS_EXPR_FORMS_POLYNOMIAL_FORM_H
-#define OPS_EXPR_FORMS_POLYNOMIAL_FORM_H
+#pragma once
 
 #include "ops/expr/expr.h"
 
@@ -15,5 +14,3 @@ enum polynomial_form {
 /* False: it is too large, or not of the calculus. Lives in the arena. */
 bool polynomial_form(struct expr *out, struct arena *a, const struct expr *x,
                      enum polynomial_form form);
-
-#endif

@@ -3,8 +3,7 @@
  * cancellation, by the relations of roots, or because each coefficient is a constant that is
  * exactly zero. Functions become exponentials and logarithms by the formulas of docs/rules.md,
  * which hold at every point; derivatives are taken by the chain rule. */
-#ifndef OPS_EXPR_NORMAL_NORMAL_H
-#define OPS_EXPR_NORMAL_NORMAL_H
+#pragma once
 
 #include "ops/expr/ball/ball.h"
 
@@ -21,5 +20,3 @@ bool normal_is_analytic(const struct expr *x);
 enum { NORMAL_WAYS = 4 };
 extern const char *const normal_ways[NORMAL_WAYS];
 uint32_t normal_way_number(const char *way);
-
-#endif

@@ -1,6 +1,5 @@
 /* Logarithms and arguments as generators, related to those that are known. */
-#ifndef OPS_EXPR_NORMAL_NORMAL_ARG_H
-#define OPS_EXPR_NORMAL_NORMAL_ARG_H
+#pragma once
 
 #include "ops/expr/normal/normal_field.h"
 
@@ -12,5 +11,3 @@ const element *normal_logarithm(struct field *f, enum generator_kind kind, const
 const element *normal_arg(struct field *f, const element *x, const element *conjugate);
 /* Whether an element that is not real is so at isolated points only. */
 bool normal_leaves_axis(struct field *f, const element *x, const element *conjugate);
-
-#endif

@@ -1,11 +1,8 @@
 /* Exponentials, logarithms and absolute values of elements, as elements; NULL: gives up. */
-#ifndef OPS_EXPR_NORMAL_NORMAL_EXP_H
-#define OPS_EXPR_NORMAL_NORMAL_EXP_H
+#pragma once
 
 #include "ops/expr/normal/normal_field.h"
 
 const element *normal_exp(struct field *f, const element *x);
 const element *normal_ln(struct field *f, const element *x); /* principal */
 const element *normal_abs(struct field *f, const element *x);
-
-#endif

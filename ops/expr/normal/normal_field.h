@@ -2,8 +2,7 @@
  * a relation, generator^power = a function of earlier ones. Functions return NULL where they give
  * up: a zero denominator, too many generators, too much work. Everything made belongs to the field.
  */
-#ifndef OPS_EXPR_NORMAL_NORMAL_FIELD_H
-#define OPS_EXPR_NORMAL_NORMAL_FIELD_H
+#pragma once
 
 #include "ops/expr/ball/ball.h"
 
@@ -102,5 +101,3 @@ const element *field_named(struct field *f, char name);
 slong field_root_of(const struct field *f, size_t g);
 /* A number, over real constants as far as possible. */
 const element *field_constant(struct field *f, const ca_t v);
-
-#endif

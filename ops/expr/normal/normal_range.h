@@ -1,7 +1,6 @@
 /* Values of elements over all values of their variables, where each has an interval with two ends.
  */
-#ifndef OPS_EXPR_NORMAL_NORMAL_RANGE_H
-#define OPS_EXPR_NORMAL_NORMAL_RANGE_H
+#pragma once
 
 #include "ops/expr/normal/normal_field.h"
 
@@ -11,5 +10,3 @@
 bool range_enclose(arb_t out, struct field *f, const element *x);
 /* 1 or -1 where a real element has that sign at every point within its domain, else 0. */
 int range_sign(struct field *f, const element *x);
-
-#endif

@@ -1,6 +1,5 @@
 /* Principal roots: exponentials of parts of principal logarithms. */
-#ifndef OPS_EXPR_NORMAL_NORMAL_ROOT_H
-#define OPS_EXPR_NORMAL_NORMAL_ROOT_H
+#pragma once
 
 #include "ops/expr/normal/normal_field.h"
 
@@ -18,5 +17,3 @@ const element *root_area_partner(struct field *f, const element *x);
 const element *square_by_roots(struct field *f, const element *x);
 /* x = c v^2, c a positive constant, v none. */
 bool square_of(const element **c, const element **v, struct field *f, const element *x);
-
-#endif

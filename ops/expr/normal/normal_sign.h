@@ -1,6 +1,5 @@
 /* What is known of the values of an element: its sign, whether it is analytic. */
-#ifndef OPS_EXPR_NORMAL_NORMAL_SIGN_H
-#define OPS_EXPR_NORMAL_NORMAL_SIGN_H
+#pragma once
 
 #include "ops/expr/normal/normal_field.h"
 
@@ -16,5 +15,3 @@ bool sign_is_strict(struct field *f, const fmpz_mpoly_t p);
 int sign_of(struct field *f, const element *x);
 /* The same, where it is zero nowhere. */
 int sign_strictly(struct field *f, const element *x);
-
-#endif

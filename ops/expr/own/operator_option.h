@@ -1,6 +1,5 @@
 /* The operators of one's own of a command: the option --operators. */
-#ifndef OPS_EXPR_OWN_OPERATOR_OPTION_H
-#define OPS_EXPR_OWN_OPERATOR_OPTION_H
+#pragma once
 
 #include "engine/tool.h"
 #include "ops/expr/lang.h"
@@ -14,5 +13,3 @@ enum err_code operator_options(const struct language **lang, const struct tool_a
     {                                                                                              \
         "operators", "FILE", true, "operators of your own (docs/operators.md)"                     \
     }
-
-#endif

@@ -2,8 +2,7 @@
  * They extend the table of a language: those of the base keep their numbers, so that an expression
  * of the base is one of the extension, and none is ever changed. A record names its language by a
  * text: the base's name and the statements of the operators that it uses, in a canonical form. */
-#ifndef OPS_EXPR_OWN_OWN_H
-#define OPS_EXPR_OWN_OWN_H
+#pragma once
 
 #include "ops/expr/ball/ball.h"
 #include "ops/expr/expr.h"
@@ -69,5 +68,3 @@ bool own_expand(struct expr *out, struct arena *a, const struct expr *x);
  * is not known, or too large. */
 bool own_derivative(struct expr *out, struct arena *a, const struct language *lang, uint16_t op,
                     unsigned k, const struct expr *arguments);
-
-#endif

@@ -1,6 +1,5 @@
 /* Expressions on pages. */
-#ifndef OPS_EXPR_SYNTAX_FORMULA_H
-#define OPS_EXPR_SYNTAX_FORMULA_H
+#pragma once
 
 #include "ops/expr/expr.h"
 
@@ -8,5 +7,3 @@
 void formula_write(struct buf *out, struct arena *a, const char *infix);
 /* "<td>...</td>". */
 void formula_write_cell(struct buf *out, struct arena *a, const char *infix);
-
-#endif

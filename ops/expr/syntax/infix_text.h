@@ -1,6 +1,5 @@
 /* The text of an infix expression while it is read: characters and leaves. Internal to syntax/. */
-#ifndef OPS_EXPR_SYNTAX_INFIX_TEXT_H
-#define OPS_EXPR_SYNTAX_INFIX_TEXT_H
+#pragma once
 
 #include "ops/expr/syntax/tree.h"
 
@@ -31,5 +30,3 @@ enum err_code infix_fail_trailing(struct infix *p);
 
 /* "sinx", "sin2x" and "sqrt2" are symbols to nobody; "cost" neither, "costs" may be one. */
 enum err_code infix_refuse_glued(struct infix *p, const char *name, size_t n);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the syntaxes share: characters, and the words for what cannot be read. */
-#ifndef OPS_EXPR_SYNTAX_LEXICAL_H
-#define OPS_EXPR_SYNTAX_LEXICAL_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -64,5 +63,3 @@ struct source_text;
 char *lexical_without_comments(struct arena *a, const struct source_text *source);
 /* Hints at what a character that no syntax knows was meant to be: U+2212 for '-', and so on. */
 void lexical_hint(struct err *e, const char *s, const char *end);
-
-#endif

@@ -1,7 +1,6 @@
 /* Parsers build a linked tree, bounded in size and depth, and lay it out in prefix order at the
  * end: an infix operator is known only after its first argument. */
-#ifndef OPS_EXPR_SYNTAX_TREE_H
-#define OPS_EXPR_SYNTAX_TREE_H
+#pragma once
 
 #include "ops/expr/expr.h"
 
@@ -37,5 +36,3 @@ void tree_free(struct tree *t);
 enum err_code tree_check_d(const struct tree *t, uint32_t variable, const char *at);
 /* The operator that can be called whose name is nearest, for 'did you mean'; or NULL. */
 const char *tree_nearest_operator(const struct language *lang, const char *word, size_t n);
-
-#endif

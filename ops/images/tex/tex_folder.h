@@ -1,6 +1,5 @@
 /* A folder for the files of other programs, flat, that goes with what is in it. */
-#ifndef OPS_IMAGES_TEX_FOLDER_H
-#define OPS_IMAGES_TEX_FOLDER_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -22,5 +21,3 @@ enum err_code tex_folder_write(const struct tex_folder *f, const char *name, str
 enum err_code tex_folder_read(struct span *out, struct arena *a, const struct tex_folder *f,
                               const char *name, struct err *e);
 bool tex_folder_has(const struct tex_folder *f, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* What TeX's log says of each equation of a run. */
-#ifndef OPS_IMAGES_TEX_LOG_H
-#define OPS_IMAGES_TEX_LOG_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/span.h"
@@ -17,5 +16,3 @@ struct tex_outcome {
 void tex_log_read(struct tex_outcome *out, size_t n, struct arena *a, struct span log);
 /* The reason, of a short list. */
 const char *tex_log_reason(const char *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* Equations drawn by TeX and dvipng, many in a run. Each run has a folder of its own under $TMPDIR,
  * which is removed; TeX gets no shell and a clean environment, reads its own files and the folder
  * only, and writes only there, within bounds. */
-#ifndef OPS_IMAGES_TEX_RUN_H
-#define OPS_IMAGES_TEX_RUN_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -32,5 +31,3 @@ void tex_free(struct tex *t); /* NULL is fine */
 enum err_code tex_draw(struct tex_drawing *out, struct arena *a, struct tex *t,
                        const Eqloom__Equation *const *equations, size_t n,
                        const struct tex_stop *stop, struct err *e);
-
-#endif

@@ -1,6 +1,5 @@
 /* An equation as text for TeX: the macros that it needs, and its display. */
-#ifndef OPS_IMAGES_TEX_SOURCE_H
-#define OPS_IMAGES_TEX_SOURCE_H
+#pragma once
 
 #include "base/buf.h"
 #include "paper.pb-c.h"
@@ -14,5 +13,3 @@ void tex_source_write(struct buf *out, const Eqloom__Equation *q);
 /* Whether setting it may change what TeX does with equations after it: it names a command that
  * assigns globally, or may. */
 bool tex_source_is_global(const Eqloom__Equation *q);
-
-#endif

@@ -1,6 +1,5 @@
 /* How often tags, attributes and characters occur, and what else statistics count by name. */
-#ifndef OPS_LATEX_GRAPHS_FEATURE_COUNTS_H
-#define OPS_LATEX_GRAPHS_FEATURE_COUNTS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/map.h"
@@ -21,5 +20,3 @@ void counts_free(struct counts *c);
 void counts_add(struct counts *c, const char *name, uint64_t n);
 /* The most frequent first, then by name. */
 void counts_sort(struct counts *c);
-
-#endif

@@ -1,6 +1,5 @@
 /* The alphabet of MathML as maps from names to features, and an equation's graph with these. */
-#ifndef OPS_LATEX_GRAPHS_GRAPH_FEATURES_H
-#define OPS_LATEX_GRAPHS_GRAPH_FEATURES_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/digest.h"
@@ -23,5 +22,3 @@ void graph_features_free(struct graph_features *f);
  * ERR_LIMIT: more than max_nodes. */
 enum err_code graph_features_of(Eqloom__Graph *out, struct arena *a, const struct graph_features *f,
                                 const char *mathml, uint32_t max_nodes, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* The nodes of an equation's graph: the tree of its MathML, in which a leaf of several characters
  * is a node without a character above one for each. */
-#ifndef OPS_LATEX_GRAPHS_GRAPH_NODES_H
-#define OPS_LATEX_GRAPHS_GRAPH_NODES_H
+#pragma once
 
 #include "ops/latex/mathml/mathml_tree.h"
 
@@ -21,5 +20,3 @@ struct graph_nodes {
 
 /* NULL, or why it is no tree. */
 const char *graph_nodes_of(struct graph_nodes *out, struct arena *a, const char *mathml);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Bounded: 10,000 characters, 2,000 expansions to 50,000 tokens, 200 levels and 64 MiB for one
  * text. */
-#ifndef OPS_LATEX_KATEX_KATEX_H
-#define OPS_LATEX_KATEX_KATEX_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -37,5 +36,3 @@ struct katex_source {
     const char *digest; /* "katex 0123456789abcdef": of both */
 };
 extern const struct katex_source katex_source;
-
-#endif

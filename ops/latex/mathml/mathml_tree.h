@@ -1,7 +1,6 @@
 /* A <math> element as a flat tree. The only user of expat. Elements of any namespace prefix count;
  * <semantics> stands for its first child, annotations and comments are left out. */
-#ifndef OPS_LATEX_MATHML_MATHML_TREE_H
-#define OPS_LATEX_MATHML_MATHML_TREE_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -30,5 +29,3 @@ const char *mathml_tree_parse(struct mathml_tree *out, struct arena *a, const ch
                               size_t len);
 /* The tree as text, in one form: no prefixes, attributes sorted. */
 const char *mathml_tree_write(struct arena *a, const struct mathml_tree *t);
-
-#endif

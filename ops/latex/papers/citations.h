@@ -1,7 +1,6 @@
 /* The arXiv ids that a paper's bibliography names: in \thebibliography, its .bbl, and those entries
  * of its .bib that are cited. New style 1501.00001, old style hep-th/9901001; without version. */
-#ifndef OPS_LATEX_PAPERS_CITATIONS_H
-#define OPS_LATEX_PAPERS_CITATIONS_H
+#pragma once
 
 #include "ops/latex/source/tex_scan.h"
 
@@ -24,5 +23,3 @@ void citations_scan_bib(struct citations *c, struct piece text);
 void citations_sort(struct citations *c);
 /* The id of a paper as its file's name has it ("0704.0001", "hep-th9901001.gz"); NULL if none. */
 const char *citations_id_of_name(struct arena *a, const char *name);
-
-#endif

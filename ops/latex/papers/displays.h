@@ -1,10 +1,7 @@
 /* The environments that are displays: those of the paper's list and a few more. */
-#ifndef OPS_LATEX_PAPERS_DISPLAYS_H
-#define OPS_LATEX_PAPERS_DISPLAYS_H
+#pragma once
 
 #include "ops/latex/source/tex_scan.h"
 
 /* With or without a star. */
 bool display_environment(struct piece name);
-
-#endif

@@ -1,7 +1,6 @@
 /* One document of a bundle, from its root file -> Paper: sections with their words and displays,
  * title, abstract, what it cites. */
-#ifndef OPS_LATEX_PAPERS_DOCUMENT_H
-#define OPS_LATEX_PAPERS_DOCUMENT_H
+#pragma once
 
 #include "base/span.h"
 #include "ops/latex/source/bundle.h"
@@ -11,5 +10,3 @@
  * the arena. */
 Eqloom__Paper *document_read(struct arena *a, struct bundle *b, struct tex_file *root,
                              unsigned max_depth, bool *used, struct span *asked);
-
-#endif

@@ -1,8 +1,7 @@
 /* What is being read of a document: a stack of texts, the files that read each other and the macros
  * that were expanded. Bounded: files as deep as the caller says, 100 texts, 100,000 texts and
  * 64 MiB in all. */
-#ifndef OPS_LATEX_PAPERS_FRAMES_H
-#define OPS_LATEX_PAPERS_FRAMES_H
+#pragma once
 
 #include "ops/latex/papers/macro_table.h"
 #include "ops/latex/source/tex_lookup.h"
@@ -44,5 +43,3 @@ void frames_input(struct frames *f, const struct macro_table *macros, struct pie
                   struct piece name, const char *suffix);
 /* Finds without reading. */
 struct tex_file *frames_find(struct frames *f, const char *name, const char *suffixes);
-
-#endif

@@ -1,8 +1,7 @@
 /* The macros and environments that a paper has defined up to a place. `structural` ones open or
  * close a display, begin a section or read a file: the reader has to expand them itself. All others
  * are left in the displays for KaTeX. */
-#ifndef OPS_LATEX_PAPERS_MACRO_TABLE_H
-#define OPS_LATEX_PAPERS_MACRO_TABLE_H
+#pragma once
 
 #include "ops/latex/source/tex_scan.h"
 
@@ -40,5 +39,3 @@ size_t macro_closure(Eqloom__Macro ***out, struct arena *a, struct macro_table *
 /* A body with its arguments, #1 to #9. */
 struct piece macro_substitute(struct arena *a, const char *body, const struct piece *args,
                               size_t n);
-
-#endif

@@ -1,6 +1,5 @@
 /* LaTeX as plain words, for people and for finding keywords. */
-#ifndef OPS_LATEX_PAPERS_PLAIN_H
-#define OPS_LATEX_PAPERS_PLAIN_H
+#pragma once
 
 #include "ops/latex/source/tex_scan.h"
 
@@ -8,5 +7,3 @@
 
 /* Commands go, their arguments stay; formulas go; blanks are joined. */
 void plain_words(struct buf *out, struct piece latex);
-
-#endif

@@ -1,7 +1,6 @@
 /* The state of reading one document, and what is done with what it finds: sections begin, words and
  * displays are kept. */
-#ifndef OPS_LATEX_PAPERS_READER_H
-#define OPS_LATEX_PAPERS_READER_H
+#pragma once
 
 #include "ops/latex/papers/citations.h"
 #include "ops/latex/papers/frames.h"
@@ -37,5 +36,3 @@ void reader_begin_display(struct reader *r, struct piece environment);
 /* ... and kept, unless it is empty or too large, or given up as a problem. */
 void reader_end_display(struct reader *r);
 void reader_abandon_display(struct reader *r);
-
-#endif

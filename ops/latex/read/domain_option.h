@@ -1,6 +1,5 @@
 /* What a command is told of variables: --domain, once for each, and --real. */
-#ifndef OPS_LATEX_READ_DOMAIN_OPTION_H
-#define OPS_LATEX_READ_DOMAIN_OPTION_H
+#pragma once
 
 #include "engine/tool.h"
 #include "ops/expr/ball/domain.h"
@@ -27,5 +26,3 @@ enum err_code domain_options_read(struct domain_options *out, const struct tool_
     {                                                                                              \
         "real", NULL, false, "equal where both values are real"                                    \
     }
-
-#endif

@@ -1,7 +1,6 @@
 /* Expressions on the command line: read in the syntax that --syntax names, and printed as --latex
  * says. Without --syntax a text with a backslash or a brace is LaTeX, all others are infix. */
-#ifndef OPS_LATEX_READ_EXPR_ARGUMENT_H
-#define OPS_LATEX_READ_EXPR_ARGUMENT_H
+#pragma once
 
 #include "engine/tool.h"
 #include "ops/latex/read/latex.h"
@@ -35,5 +34,3 @@ expr_printer *expr_shown(const struct tool_args *args);
     {                                                                                              \
         "latex", NULL, false, "print expressions as LaTeX"                                         \
     }
-
-#endif

@@ -1,8 +1,7 @@
 /* LaTeX as an expression: KaTeX's parse tree -> infix -> the expression. What mathematicians write
  * in more than one meaning is never guessed in silence: either one reading is taken and said (a
  * note), or the text is refused with the choices. docs/formats.md lists both. */
-#ifndef OPS_LATEX_READ_LATEX_H
-#define OPS_LATEX_READ_LATEX_H
+#pragma once
 
 #include "ops/expr/expr.h"
 
@@ -21,5 +20,3 @@ enum err_code latex_parse(struct expr *out, struct latex_reader **r, struct aren
                           const struct language *lang, const struct source_text *source,
                           size_t offset, size_t len, bool patterns, struct buf *notes,
                           struct err *e);
-
-#endif

@@ -1,6 +1,5 @@
 /* KaTeX's parse tree as JSON -> infix text. */
-#ifndef OPS_LATEX_READ_LATEX_INFIX_H
-#define OPS_LATEX_READ_LATEX_INFIX_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -17,5 +16,3 @@ struct latex_refusal {
 /* NULL if it is refused. Of the language, only its declared functions are looked at. */
 const char *latex_infix(struct latex_refusal *why, struct arena *a, const struct language *lang,
                         const char *json, struct buf *notes);
-
-#endif

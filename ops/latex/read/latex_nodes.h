@@ -1,7 +1,6 @@
 /* KaTeX's parse tree, as JSON, node by node: what a node is and what it is called, and why a text
  * is refused. */
-#ifndef OPS_LATEX_READ_LATEX_NODES_H
-#define OPS_LATEX_READ_LATEX_NODES_H
+#pragma once
 
 #include "ops/latex/read/latex_infix.h"
 
@@ -61,5 +60,3 @@ struct latex_value latex_read_number(struct latex_reading *r, struct latex_list 
 bool latex_begins_bracket(const json_t *node);
 /* Whether the next node is a bracket, with a power or without. */
 bool latex_at_bracket(struct latex_list *l);
-
-#endif

@@ -1,7 +1,6 @@
 /* The files of one paper, or of a folder of papers: what an archive or a folder holds, decoded, and
  * what could not be read of it. */
-#ifndef OPS_LATEX_SOURCE_BUNDLE_H
-#define OPS_LATEX_SOURCE_BUNDLE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/digest.h"
@@ -55,5 +54,3 @@ struct tex_file *bundle_find(const struct bundle *b, const char *name);
 struct piece bundle_text(struct bundle *b, struct tex_file *file);
 /* The file as strip.h leaves it. */
 struct piece bundle_stripped(struct bundle *b, struct tex_file *file);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the names of files say of them. */
-#ifndef OPS_LATEX_SOURCE_FILE_NAMES_H
-#define OPS_LATEX_SOURCE_FILE_NAMES_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -16,5 +15,3 @@ bool file_name_is_style(const char *name);
 /* Archives and files of equations stand alone; loose files may read each other. */
 enum file_form { FORM_LOOSE, FORM_ARCHIVE, FORM_JSONL, FORM_XML };
 enum file_form file_form_of(const char *name);
-
-#endif

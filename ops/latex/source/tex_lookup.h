@@ -1,7 +1,6 @@
 /* Which file of its bundle a document means by a name, as TeX would look for it. What was asked is
  * written down and can be asked again: a document that gets the same answers reads the same. */
-#ifndef OPS_LATEX_SOURCE_LOOKUP_H
-#define OPS_LATEX_SOURCE_LOOKUP_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/digest.h"
@@ -31,5 +30,3 @@ void lookup_reads(struct lookup *l);
 /* Asks all questions of `asked` again: a digest of the answers, names and contents (files have
  * ids); used[i] is set for each file of the bundle that is read. False: they are no questions. */
 bool lookup_again(struct digest *answers, bool *used, struct lookup *l, struct span asked);
-
-#endif

@@ -1,7 +1,6 @@
 /* Reading TeX source character by character: control sequences, groups and optional arguments.
  * Nothing is expanded. Comments are gone already (strip.h). */
-#ifndef OPS_LATEX_SOURCE_TEX_SCAN_H
-#define OPS_LATEX_SOURCE_TEX_SCAN_H
+#pragma once
 
 #include "base/span.h"
 
@@ -49,5 +48,3 @@ bool scan_group(struct piece *out, struct cursor *c);
 bool scan_optional(struct piece *out, struct cursor *c);
 /* What TeX takes for an argument: a group, a command or a character. */
 bool scan_argument(struct piece *out, struct cursor *c);
-
-#endif

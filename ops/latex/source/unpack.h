@@ -3,8 +3,7 @@
  * names with ".." are refused one by one, as problems. Bounds: 64 MiB a file, 256 MiB and 20,000
  * files an archive, 1,000 times the size of the archive itself; past one of them the rest is not
  * read, which is a problem too. */
-#ifndef OPS_LATEX_SOURCE_UNPACK_H
-#define OPS_LATEX_SOURCE_UNPACK_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -23,5 +22,3 @@ void unpack(unpack_file *each, void *arg, const char *name, struct span bytes);
 /* Of a file that is compressed alone: its bytes, at most `most` and 1,000 times what they were. Why
  * they are not all there, or NULL. */
 const char *unpack_stream(struct buf *out, struct span bytes, size_t most);
-
-#endif

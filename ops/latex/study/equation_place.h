@@ -1,7 +1,6 @@
 /* Where equations stand, as summaries of Graph, MathML and Image records: ops that walk a corpus read
  * these instead of the records. */
-#ifndef OPS_LATEX_STUDY_EQUATION_PLACE_H
-#define OPS_LATEX_STUDY_EQUATION_PLACE_H
+#pragma once
 
 #include "engine/op.h"
 #include "paper.pb-c.h"
@@ -14,5 +13,3 @@ enum err_code equation_place_get(const Eqloom__Place **out, struct op_ctx *ctx, 
                                  uint64_t i, struct arena *a, struct err *e);
 /* The same equation of the same paper. */
 bool equation_place_same(const Eqloom__Place *x, const Eqloom__Place *y);
-
-#endif

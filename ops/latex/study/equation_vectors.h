@@ -1,6 +1,5 @@
 /* Embedded equations beside their places. */
-#ifndef OPS_LATEX_STUDY_EQUATION_VECTORS_H
-#define OPS_LATEX_STUDY_EQUATION_VECTORS_H
+#pragma once
 
 #include "engine/op.h"
 #include "ops/eval/measure/vectors.h"
@@ -21,5 +20,3 @@ enum err_code equation_vectors_load(struct equation_vectors *out, struct op_ctx 
 /* Leaves those of papers that have a graph in this input; if it is not connected, all. */
 enum err_code equation_vectors_keep(struct equation_vectors *x, struct op_ctx *ctx,
                                     const char *within, struct err *e);
-
-#endif

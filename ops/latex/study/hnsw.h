@@ -1,8 +1,7 @@
 /* An approximate index of vectors by their products (hnswlib, the only C++): for more vectors than
  * a query should pass through. It is built on one thread with a fixed seed, so equal vectors give
  * equal answers. */
-#ifndef OPS_LATEX_STUDY_HNSW_H
-#define OPS_LATEX_STUDY_HNSW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +23,4 @@ size_t hnsw_nearest(uint32_t *rows, size_t k, const struct hnsw *h, const float 
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* The rows nearest to a vector: exactly, by a pass over all, or by an approximate index. */
-#ifndef OPS_LATEX_STUDY_NEAREST_H
-#define OPS_LATEX_STUDY_NEAREST_H
+#pragma once
 
 #include "ops/eval/measure/vectors.h"
 #include "ops/latex/study/hnsw.h"
@@ -20,5 +19,3 @@ size_t nearest_find(struct neighbour *out, size_t k, const struct vectors *corpu
 /* How many of the first list are in the second. */
 size_t nearest_shared(const struct neighbour *x, size_t n, const struct neighbour *y, size_t m,
                       struct arena *a);
-
-#endif

@@ -4,8 +4,7 @@
  * weights alone.
  * Their values are little-endian f32 in chunks of at most 4 MiB, so that the record itself is
  * small and each chunk is shared by all that hold the same values. */
-#ifndef OPS_LEARN_CHECKPOINT_CHECKPOINT_H
-#define OPS_LEARN_CHECKPOINT_CHECKPOINT_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/digest.h"
@@ -41,5 +40,3 @@ bool checkpoint_continues(const Eqloom__Checkpoint *c, const struct nn_table *t)
 enum err_code checkpoint_read(struct trainer_state *out, const struct nn_table *t,
                               const Eqloom__Checkpoint *c, const struct chunk_io *io,
                               struct arena *a, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* What ops that train or use models have in common: the chunks of checkpoints, the parameter
  * `precision` and `device`, and vocabularies that must agree. */
-#ifndef OPS_LEARN_CHECKPOINT_LEARN_CTX_H
-#define OPS_LEARN_CHECKPOINT_LEARN_CTX_H
+#pragma once
 
 #include "engine/op.h"
 #include "gpu/gpu.h"
@@ -39,5 +38,3 @@ const char *learn_units_of(bool *card, struct op_ctx *ctx);
 
 /* Whether a record names a vocabulary other than this one, which may be none (all 0). */
 bool learn_vocabulary_differs(const ProtobufCBinaryData *named, struct digest vocabulary);
-
-#endif

@@ -1,7 +1,6 @@
 /* Models in safetensors files, read: eight bytes of length, a JSON header of that length with name
  * -> {dtype, shape, data_offsets}, and the values. */
-#ifndef OPS_LEARN_CHECKPOINT_SAFETENSORS_READ_H
-#define OPS_LEARN_CHECKPOINT_SAFETENSORS_READ_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -14,5 +13,3 @@ enum err_code safetensors_architecture(char **out, struct arena *a, const struct
 /* weights (t->total), zeroed: every parameter, of the model's shape, as F32; no other tensor. */
 enum err_code safetensors_weights(float *weights, const struct nn_table *t,
                                   const struct source_text *file, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* The data of a training: all sequences of a collection of token batches,
  * grouped into clusters of equivalent ones. */
-#ifndef OPS_LEARN_DATA_DATASET_H
-#define OPS_LEARN_DATA_DATASET_H
+#pragma once
 
 #include "base/err.h"
 #include "token.pb-c.h"
@@ -61,5 +60,3 @@ enum err_code dataset_relate(struct dataset *d, size_t related, uint32_t vocabul
 
 /* The cluster's member of fewest tokens, of equal ones the first by their numbers. */
 uint32_t dataset_shortest(const struct dataset *d, uint32_t cluster);
-
-#endif

@@ -5,8 +5,7 @@
  * turn stays the same (op train reuses segments by that). The members drawn from a cluster are the
  * two with the smallest hashes of (seed, k, mark), so one member more or less changes few draws.
  * Equal contents are told apart by place. All orders and pairs are equally likely. */
-#ifndef OPS_LEARN_DATA_EXAMPLE_SAMPLER_H
-#define OPS_LEARN_DATA_EXAMPLE_SAMPLER_H
+#pragma once
 
 #include "ops/learn/data/dataset.h"
 
@@ -52,5 +51,3 @@ bool example_sampler_near_miss(uint32_t *out, const struct example_sampler *x, u
 /* The k-th sequence alone, in a random order as that of clusters; those that stand alone count. Not
  * beside example_sampler_pair. */
 uint32_t example_sampler_sequence(struct example_sampler *x, uint64_t k);
-
-#endif

@@ -11,8 +11,7 @@
  *   autoencode   a sequence as input and target
  *
  * The second of a pair is any other member of the cluster, or always its shortest. */
-#ifndef OPS_LEARN_DATA_EXAMPLES_H
-#define OPS_LEARN_DATA_EXAMPLES_H
+#pragma once
 
 #include "ops/learn/data/example_sampler.h"
 #include "ops/nn/tape.h"
@@ -56,5 +55,3 @@ struct examples {
  * inputs between start and end tokens. */
 void examples_gather(struct examples *out, struct arena *a, struct example_sampler *sampler,
                      const struct examples_config *c, bool wrap, uint64_t index);
-
-#endif

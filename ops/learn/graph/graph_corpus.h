@@ -1,7 +1,6 @@
 /* What a graph network learns from: the graphs of equations, by paper and section, and which papers
  * cite which. */
-#ifndef OPS_LEARN_GRAPH_GRAPH_CORPUS_H
-#define OPS_LEARN_GRAPH_GRAPH_CORPUS_H
+#pragma once
 
 #include "base/err.h"
 #include "base/map.h"
@@ -35,5 +34,3 @@ void graph_corpus_close(struct graph_corpus *c);
 
 /* A record's vertices, (g->n_parent), of which the first is `out`. */
 enum err_code graph_vertices_read(struct graph_vertex *out, const Eqloom__Graph *g, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* A trained graph network on a device of its own, for inference: read-only, so that any number of
  * threads may use it at a time. */
-#ifndef OPS_LEARN_GRAPH_GRAPH_EMBEDDER_H
-#define OPS_LEARN_GRAPH_GRAPH_EMBEDDER_H
+#pragma once
 
 #include "ops/learn/checkpoint/checkpoint.h"
 #include "ops/nn/graph/graph_net.h"
@@ -18,5 +17,3 @@ uint32_t graph_embedder_size(const struct graph_embedder *x); /* numbers of a ve
  * arena serves as working memory. */
 enum err_code graph_embedder_run(float *out, const struct graph_embedder *x,
                                  const struct graph_set *s, struct arena *a, struct err *e);
-
-#endif

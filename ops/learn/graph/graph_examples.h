@@ -1,8 +1,7 @@
 /* A step's examples for a graph network: the graphs of a batch of triplets, each with the names of
  * its identifiers exchanged and some nodes hidden. A function of the seed and the batch's number.
  */
-#ifndef OPS_LEARN_GRAPH_GRAPH_EXAMPLES_H
-#define OPS_LEARN_GRAPH_GRAPH_EXAMPLES_H
+#pragma once
 
 #include "ops/learn/graph/graph_sampler.h"
 
@@ -17,5 +16,3 @@ struct graph_examples_config {
 /* Anchors, their positives, their negatives, in the arena. */
 void graph_examples_draw(struct graph_set *out, struct arena *a, struct graph_sampler *sampler,
                          const struct graph_examples_config *c, uint64_t index);
-
-#endif

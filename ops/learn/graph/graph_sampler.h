@@ -5,8 +5,7 @@
  * among the ways that the corpus has. For each way the equations that have such a pair come in a
  * random order, a new one each epoch; so do negatives. An equation that comes or goes leaves the
  * order of the others. */
-#ifndef OPS_LEARN_GRAPH_GRAPH_SAMPLER_H
-#define OPS_LEARN_GRAPH_GRAPH_SAMPLER_H
+#pragma once
 
 #include "ops/learn/graph/graph_corpus.h"
 
@@ -42,5 +41,3 @@ struct graph_triplet {
     enum graph_way way;
 };
 struct graph_triplet graph_sampler_draw(struct graph_sampler *x, uint64_t k);
-
-#endif

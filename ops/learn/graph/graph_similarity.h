@@ -1,8 +1,7 @@
 /* Losses on the vectors of triplets, after soft normalisation: vectors are divided by the mean plus
  * the deviation of their lengths, so that most are shorter than 1. In training these are of the
  * batch, and the gradient goes through them, as through a batch norm's. */
-#ifndef OPS_LEARN_GRAPH_GRAPH_SIMILARITY_H
-#define OPS_LEARN_GRAPH_GRAPH_SIMILARITY_H
+#pragma once
 
 #include "base/arena.h"
 #include "ops/nn/graph/graph_model.h"
@@ -39,5 +38,3 @@ struct graph_score graph_similarity_loss(float *vectors, const struct graph_batc
                                          enum graph_similarity kind, double margin,
                                          const struct graph_lengths *lengths, bool gradient,
                                          struct arena *a);
-
-#endif

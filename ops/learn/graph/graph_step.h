@@ -1,7 +1,6 @@
 /* Inside of a graph network's training: what a step is made of. Loss and gradient are those of the
  * batch that graph_step_forward was given. */
-#ifndef OPS_LEARN_GRAPH_GRAPH_STEP_H
-#define OPS_LEARN_GRAPH_GRAPH_STEP_H
+#pragma once
 
 #include "ops/learn/graph/graph_trainer.h"
 #include "ops/learn/train/trained.h"
@@ -43,5 +42,3 @@ enum err_code graph_step_losses(struct step_result *r, struct graph_trainer *t,
                                 const struct graph_set *x, bool gradient, struct err *e);
 /* The gradient: the first of the groups. */
 enum err_code graph_step_backward(struct graph_trainer *t, struct err *e);
-
-#endif

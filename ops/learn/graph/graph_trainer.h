@@ -3,8 +3,7 @@
  * A step's graphs are cut into shards, a function of the batch alone. Shards are in as many chains
  * as the device likes, each of which adds up its gradients; chains are summed pairwise. So a step
  * gives the same bits for any number of threads. */
-#ifndef OPS_LEARN_GRAPH_GRAPH_TRAINER_H
-#define OPS_LEARN_GRAPH_GRAPH_TRAINER_H
+#pragma once
 
 #include "ops/learn/graph/graph_similarity.h"
 #include "ops/learn/train/learner.h"
@@ -44,5 +43,3 @@ enum err_code graph_trainer_measure(struct step_result *r, struct graph_trainer 
 enum err_code graph_trainer_read(struct trainer_state *out, struct graph_trainer *t, struct err *e);
 enum err_code graph_trainer_write(struct graph_trainer *t, const struct trainer_state *state,
                                   struct err *e);
-
-#endif

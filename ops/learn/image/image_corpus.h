@@ -6,8 +6,7 @@
  * order, a new one each epoch. Negatives are drawn anew for each example, or are all
  * (image_loss.h).
  */
-#ifndef OPS_LEARN_IMAGE_IMAGE_CORPUS_H
-#define OPS_LEARN_IMAGE_IMAGE_CORPUS_H
+#pragma once
 
 #include "base/err.h"
 #include "base/map.h"
@@ -62,5 +61,3 @@ struct image_example image_sampler_draw(struct image_sampler *x, uint64_t k);
 /* Examples number index * batch on, in the arena. */
 struct image_batch image_sampler_batch(struct image_sampler *x, struct arena *a, size_t batch,
                                        uint64_t index);
-
-#endif

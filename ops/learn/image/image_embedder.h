@@ -1,7 +1,6 @@
 /* A trained network on images on a device of its own, for inference: read-only, so that any number
  * of threads may use it at a time. */
-#ifndef OPS_LEARN_IMAGE_IMAGE_EMBEDDER_H
-#define OPS_LEARN_IMAGE_IMAGE_EMBEDDER_H
+#pragma once
 
 #include "ops/learn/checkpoint/checkpoint.h"
 #include "ops/nn/image/image_net.h"
@@ -17,5 +16,3 @@ void image_embedder_free(struct image_embedder *x);
  * working memory. */
 enum err_code image_embedder_run(float *out, const struct image_embedder *x, const uint8_t *pixels,
                                  size_t n, struct arena *a, struct err *e);
-
-#endif

@@ -10,8 +10,7 @@
  * With all negatives nothing is drawn but anchors and positives, and losses are means over what
  * else there is: every label, those that the image has with half of the weight; every image of the
  * batch of another paper, siamese with half of the weight for the positive. */
-#ifndef OPS_LEARN_IMAGE_IMAGE_LOSS_H
-#define OPS_LEARN_IMAGE_IMAGE_LOSS_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -54,5 +53,3 @@ struct image_score {
  * gradient is added to `gradient`; labels, gradient (all labels, d): of that task only. */
 struct image_score image_loss(float *x, size_t d, const struct image_loss *how, const float *labels,
                               float *gradient, bool differentiate, struct arena *a);
-
-#endif

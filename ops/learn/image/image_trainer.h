@@ -3,8 +3,7 @@
  * A batch is cut into shards of a few images, which are in as many chains as the device likes, each
  * of which adds up its gradients; chains are summed pairwise. So a step gives the same bits for any
  * number of threads. */
-#ifndef OPS_LEARN_IMAGE_IMAGE_TRAINER_H
-#define OPS_LEARN_IMAGE_IMAGE_TRAINER_H
+#pragma once
 
 #include "ops/learn/image/image_loss.h"
 #include "ops/learn/train/learner.h"
@@ -52,5 +51,3 @@ enum err_code image_trainer_measure(struct step_result *r, struct image_trainer 
 enum err_code image_trainer_read(struct trainer_state *out, struct image_trainer *t, struct err *e);
 enum err_code image_trainer_write(struct image_trainer *t, const struct trainer_state *state,
                                   struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* The search of one input's best sequences: which hypotheses go on and what has ended; see
  * generator.h. Knows nothing of models. */
-#ifndef OPS_LEARN_INFER_BEAM_H
-#define OPS_LEARN_INFER_BEAM_H
+#pragma once
 
 #include "ops/learn/infer/generator.h"
 
@@ -43,5 +42,3 @@ void beam_choose(struct beam *b, struct arena *a);
 /* The last token of live hypothesis i. */
 uint32_t beam_token(const struct beam *b, size_t i);
 void beam_results(struct generated *out, const struct beam *b, struct arena *a);
-
-#endif

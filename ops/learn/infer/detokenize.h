@@ -1,6 +1,5 @@
 /* What a model writes, as text: tokens by their names, and numbers put together. */
-#ifndef OPS_LEARN_INFER_DETOKENIZE_H
-#define OPS_LEARN_INFER_DETOKENIZE_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -9,5 +8,3 @@
 
 /* "+ x -12" of + x INT- 1 2. An INT+ or INT- without digits stays as it is. */
 char *detokenize(struct arena *a, const uint32_t *tokens, size_t n, char *const *names);
-
-#endif

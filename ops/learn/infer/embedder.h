@@ -1,6 +1,5 @@
 /* A trained encoder applied to token batches. */
-#ifndef OPS_LEARN_INFER_EMBEDDER_H
-#define OPS_LEARN_INFER_EMBEDDER_H
+#pragma once
 
 #include "ops/learn/infer/loaded.h"
 
@@ -8,5 +7,3 @@
  * arena serves as working memory only. */
 enum err_code embedder_run(float *out, const struct loaded *m, const Eqloom__TokenBatch *batch,
                            bool normalize, struct arena *a, struct err *e);
-
-#endif

@@ -7,8 +7,7 @@
  * max_tokens. Results are in order of their log-probabilities. So a beam of 1 is the greedy choice
  * at each step, and a beam as wide as there are sequences finds them all. Equal candidates are
  * taken in the order of their hypotheses, then of tokens. */
-#ifndef OPS_LEARN_INFER_GENERATOR_H
-#define OPS_LEARN_INFER_GENERATOR_H
+#pragma once
 
 #include "ops/learn/infer/loaded.h"
 
@@ -35,5 +34,3 @@ enum err_code generator_run(struct generated *out, const struct loaded *m,
                             const Eqloom__TokenBatch *batch,
                             const struct generator_options *options, struct arena *a,
                             struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* A checkpoint's model on a device of its own, for inference: read-only, so that any number of
  * threads may use it at a time, each with a queue of its own. */
-#ifndef OPS_LEARN_INFER_LOADED_H
-#define OPS_LEARN_INFER_LOADED_H
+#pragma once
 
 #include "ops/learn/checkpoint/checkpoint.h"
 #include "ops/nn/tape.h"
@@ -53,5 +52,3 @@ struct loaded_memory {
 enum err_code loaded_reserve(struct nn_block *block, struct gpu_layout *in, struct gpu_layout *l,
                              struct loaded_memory *memory, const struct loaded *m, struct arena *a,
                              struct err *e);
-
-#endif

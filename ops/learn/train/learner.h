@@ -2,8 +2,7 @@
  * patience, metrics, checkpoints. The op's parameters are named alike: steps, epochs, batch,
  * segment, log_every, valid_every, valid_batches, patience, min_steps, precision, device; so are
  * its inputs init and valid, and its output checkpoint. */
-#ifndef OPS_LEARN_TRAIN_LEARNER_H
-#define OPS_LEARN_TRAIN_LEARNER_H
+#pragma once
 
 #include "engine/op.h"
 #include "ops/learn/checkpoint/checkpoint.h"
@@ -93,5 +92,3 @@ struct train_key {
 };
 enum err_code train_segment_of(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
                                const struct train_key *key, struct err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* Inside of training: what the trainer and its objectives share. An objective computes the loss of
  * t->batch, and its gradient into t->groups; all else is the trainer's. */
-#ifndef OPS_LEARN_TRAIN_OBJECTIVE_H
-#define OPS_LEARN_TRAIN_OBJECTIVE_H
+#pragma once
 
 #include "ops/learn/train/trainer.h"
 
@@ -93,5 +92,3 @@ struct nn_dropout trainer_dropout(const struct trainer *t, uint64_t first);
 /* Sequences first .. first+n-1, offsets from 0. */
 struct nn_sequences sequences_slice(struct arena *a, const struct nn_sequences *all, size_t first,
                                     size_t n);
-
-#endif

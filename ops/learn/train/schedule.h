@@ -1,6 +1,5 @@
 /* The learning rate as a function of the step. */
-#ifndef OPS_LEARN_TRAIN_SCHEDULE_H
-#define OPS_LEARN_TRAIN_SCHEDULE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ struct schedule {
 bool schedule_falls(const struct schedule *s);
 /* Of the step that follows `step` done ones. */
 double schedule_lr(const struct schedule *s, uint64_t step);
-
-#endif

@@ -3,8 +3,7 @@
  * Segment 0 of the chain is the initialised model; segment i > 0 makes the steps (i-1) * segment ..
  * min(i * segment, steps). A segment's key holds only what its steps depend on, so that a longer
  * training continues a shorter one. */
-#ifndef OPS_LEARN_TRAIN_TRAIN_H
-#define OPS_LEARN_TRAIN_TRAIN_H
+#pragma once
 
 #include "engine/op.h"
 #include "ops/learn/train/trainer.h"
@@ -34,5 +33,3 @@ struct train_shared {
 /* Op's reads: the examples that the segment's steps draw. */
 enum err_code train_reads(struct digest *out, const char **reason, struct op_ctx *ctx, void *shared,
                           struct err *e);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * The gradient comes in as many groups as the device likes, each of which adds up that of its
  * shards; groups are summed pairwise. */
-#ifndef OPS_LEARN_TRAIN_TRAINED_H
-#define OPS_LEARN_TRAIN_TRAINED_H
+#pragma once
 
 #include "gpu/gpu.h"
 #include "ops/learn/checkpoint/checkpoint.h"
@@ -41,5 +40,3 @@ enum err_code trained_update(struct trained *x, double lr, struct err *e);
 /* The state and its step. Reading: what is NULL is not asked for. */
 enum err_code trained_read(struct trainer_state *out, struct trained *x, struct err *e);
 enum err_code trained_write(struct trained *x, const struct trainer_state *state, struct err *e);
-
-#endif

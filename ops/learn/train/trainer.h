@@ -5,8 +5,7 @@
  * batch alone; shards are joined into as many groups as the device likes, each of which adds up its
  * gradients in shard order; groups are summed pairwise. So a step gives the same bits for any
  * number of threads. */
-#ifndef OPS_LEARN_TRAIN_TRAINER_H
-#define OPS_LEARN_TRAIN_TRAINER_H
+#pragma once
 
 #include "ops/learn/checkpoint/checkpoint.h"
 #include "ops/learn/data/examples.h"
@@ -70,5 +69,3 @@ enum err_code trainer_step_on(struct step_result *r, struct trainer *t, const st
                               struct err *e);
 enum err_code trainer_gradient(struct step_result *r, float *gradient, struct trainer *t,
                                const struct examples *x, struct err *e);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Pieces are a function of the model, each is worked on by one queue: the same bits for any number
  * of threads. */
-#ifndef OPS_LEARN_TRAIN_UPDATE_H
-#define OPS_LEARN_TRAIN_UPDATE_H
+#pragma once
 
 #include "base/arena.h"
 #include "ops/nn/model.h"
@@ -45,5 +44,3 @@ struct update_state {
 /* One piece; `work` holds the plan's scratch. */
 void update_piece(struct gpu_queue *q, const struct update_piece *x, const struct update_state *s,
                   const struct gpu_adamw *how, enum gpu_precision precision, void *work);
-
-#endif

@@ -1,7 +1,6 @@
 /* What a network on trees learns from: expressions in prefix order, by class, and the batches drawn
  * of them. */
-#ifndef OPS_LEARN_TREE_TREE_CORPUS_H
-#define OPS_LEARN_TREE_TREE_CORPUS_H
+#pragma once
 
 #include "ops/nn/tree/tree_lists.h"
 #include "token.pb-c.h"
@@ -52,5 +51,3 @@ void tree_batch_all(struct tree_batch *out, struct arena *a, const struct tree_c
 /* Some trees, always the same ones. */
 void tree_batch_sample(struct tree_batch *out, struct arena *a, const struct tree_corpus *c,
                        size_t most, uint64_t seed);
-
-#endif

@@ -1,7 +1,6 @@
 /* A trained network on trees on a device of its own, for inference: read-only, so that any number
  * of threads may use it at a time. */
-#ifndef OPS_LEARN_TREE_TREE_EMBEDDER_H
-#define OPS_LEARN_TREE_TREE_EMBEDDER_H
+#pragma once
 
 #include "ops/learn/checkpoint/checkpoint.h"
 #include "ops/nn/tree/tree_net.h"
@@ -17,5 +16,3 @@ const struct tree_model *tree_embedder_model(const struct tree_embedder *x);
 /* out (trees, d): vectors of length 1. The arena serves as working memory. */
 enum err_code tree_embedder_run(float *out, const struct tree_embedder *x, const struct tree_set *s,
                                 struct arena *a, struct err *e);
-
-#endif

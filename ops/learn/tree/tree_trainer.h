@@ -12,8 +12,7 @@
  * Weights are the host's, where they are updated; a step's, with dropout, are written to the
  * device. A batch is cut into shards of about equal nodes, in as many chains as the device likes;
  * chains are summed pairwise. So a step gives the same bits for any number of threads. */
-#ifndef OPS_LEARN_TREE_TREE_TRAINER_H
-#define OPS_LEARN_TREE_TREE_TRAINER_H
+#pragma once
 
 #include "gpu/gpu.h"
 #include "ops/learn/train/learner.h"
@@ -57,5 +56,3 @@ enum err_code tree_trainer_measure(struct step_result *r, struct tree_trainer *t
 /* The state and its step. Reading: what is NULL is not asked for. */
 void tree_trainer_read(struct trainer_state *out, const struct tree_trainer *t);
 void tree_trainer_write(struct tree_trainer *t, const struct trainer_state *state);
-
-#endif

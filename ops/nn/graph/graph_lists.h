@@ -1,7 +1,6 @@
 /* Graphs as lists of rows, which is all that the network's ops read: which rows of the first
  * layer's table a node adds up, which nodes are next to it, and so on. */
-#ifndef OPS_NN_GRAPH_GRAPH_LISTS_H
-#define OPS_NN_GRAPH_GRAPH_LISTS_H
+#pragma once
 
 #include "gpu/gpu.h"
 #include "ops/nn/graph/graph_model.h"
@@ -49,5 +48,3 @@ void graph_lists_layout(struct graph_lists *out, const struct graph_set *s,
 /* Writes what was laid out. The arena serves as working memory. */
 void graph_lists_write(struct gpu_queue *q, const struct graph_lists *to, const struct graph_set *s,
                        const struct graph_config *c, struct arena *a);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * x_j are a node's features: a tag, perhaps an attribute and a character. E are sinusoids. Three
  * heads on the last layer tell the features of nodes that were hidden. */
-#ifndef OPS_NN_GRAPH_GRAPH_MODEL_H
-#define OPS_NN_GRAPH_GRAPH_MODEL_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -67,5 +66,3 @@ enum err_code graph_model_new(struct graph_model **out, struct arena *a,
 
 /* table (positions, d), host. */
 void graph_sinusoids(float *table, const struct graph_config *c);
-
-#endif

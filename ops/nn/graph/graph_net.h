@@ -4,8 +4,7 @@
  * stage k > 0 the k-th norm with the one or two layers behind it, the last stage also the vectors
  * and the heads. Between stages the caller joins what the shards' column sums say. Backward goes
  * through the stages in reverse; gradients of shards add up. */
-#ifndef OPS_NN_GRAPH_GRAPH_NET_H
-#define OPS_NN_GRAPH_GRAPH_NET_H
+#pragma once
 
 #include "ops/nn/graph/graph_lists.h"
 
@@ -66,5 +65,3 @@ void graph_forward(struct gpu_queue *q, const struct graph_model *m, const struc
 void graph_backward(struct gpu_queue *q, const struct graph_gradients *g,
                     const struct graph_model *m, const struct graph_weights *w,
                     const struct graph_tape *t, const struct graph_scratch *s, size_t stage);
-
-#endif

@@ -11,8 +11,7 @@
  * places of the last image one after the other, its channels together. A network that learns labels
  * has a vector for each, behind all else; they are long from the start, so that labels pull vectors
  * apart. */
-#ifndef OPS_NN_IMAGE_IMAGE_MODEL_H
-#define OPS_NN_IMAGE_IMAGE_MODEL_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -72,5 +71,3 @@ static inline uint32_t image_columns(const struct image_convolution *c)
 {
     return c->width - c->filter_width + 1;
 }
-
-#endif

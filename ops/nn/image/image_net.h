@@ -1,8 +1,7 @@
 /* The passes of a network on images over a shard, some images of a batch, on one queue: from
  * pictures to features, which are what the first linear layer gives; and the end of the network,
  * from the features of a whole batch to its vectors. */
-#ifndef OPS_NN_IMAGE_IMAGE_NET_H
-#define OPS_NN_IMAGE_IMAGE_NET_H
+#pragma once
 
 #include "gpu/gpu.h"
 #include "ops/nn/image/image_model.h"
@@ -60,5 +59,3 @@ void image_end_backward(struct gpu_queue *q, float *grad, const struct image_mod
                         const float *flat, const struct image_end *x, enum gpu_precision precision);
 /* Given back and back_shift: features become their gradient. */
 void image_end_norm_back(struct gpu_queue *q, const struct image_end *x);
-
-#endif

@@ -1,7 +1,6 @@
 /* The nodes of a shard's trees in the order in which they are computed: leaves first, then level
  * by level, each operator's nodes together, and the roots last. */
-#ifndef OPS_NN_TREE_TREE_LISTS_H
-#define OPS_NN_TREE_TREE_LISTS_H
+#pragma once
 
 #include "ops/nn/tree/tree_model.h"
 
@@ -36,5 +35,3 @@ bool tree_is_well_formed(const struct tree_model *m, const uint32_t *tokens, uin
 /* In the arena. */
 void tree_lists_make(struct tree_lists *out, struct arena *a, const struct tree_model *m,
                      const struct tree_set *s);
-
-#endif

@@ -10,8 +10,7 @@
  *     classes    a vector for each class of equal expressions
  *
  * W, U, V, b, c and C are the operator's own; all other matrices are everybody's. */
-#ifndef OPS_NN_TREE_TREE_MODEL_H
-#define OPS_NN_TREE_TREE_MODEL_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -65,5 +64,3 @@ static inline uint32_t tree_arity(const struct tree_model *m, uint32_t token)
 {
     return (uint32_t)(m->config.arity[token] - '0');
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The passes of a network on trees over a shard, some trees of a batch, on one queue. */
-#ifndef OPS_NN_TREE_TREE_NET_H
-#define OPS_NN_TREE_TREE_NET_H
+#pragma once
 
 #include "gpu/gpu.h"
 #include "ops/nn/tree/tree_lists.h"
@@ -60,5 +59,3 @@ static inline size_t tree_sums(const struct tree_model *m)
 }
 /* Of a shard's sums, on the host. */
 double tree_codes(const double *sums, const struct tree_model *m, const struct tree_lists *lists);
-
-#endif

@@ -1,7 +1,6 @@
 /* Certification: does a rule hold wherever its conditions do? Pattern variables stand for real
  * values, or complex ones where the conditions admit them. */
-#ifndef OPS_RULES_CERTIFY_H
-#define OPS_RULES_CERTIFY_H
+#pragma once
 
 #include "ops/rules/rule.h"
 
@@ -17,5 +16,3 @@ enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct
 enum err_code rule_check_message(Eqloom__Certificate *out, struct arena *a,
                                  const Eqloom__Rule *message,
                                  const struct rule_check_options *options, struct err *e);
-
-#endif

@@ -1,6 +1,5 @@
 /* The conditions that a false rule seems to lack. */
-#ifndef OPS_RULES_GUARD_H
-#define OPS_RULES_GUARD_H
+#pragma once
 
 #include "ops/rules/check/certify.h"
 
@@ -8,5 +7,3 @@
  * those that are tried; NULL if none helps. */
 const char *guard_suggest(struct arena *a, const struct rule *r,
                           const struct rule_check_options *options);
-
-#endif

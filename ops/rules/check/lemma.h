@@ -1,7 +1,6 @@
 /* Rules that normal forms prove once a variable is written as a function with all values that the
  * conditions admit: atan(?a) for |?a| < pi/2, (1 - ?a)/?b for ?a ?b < 1. */
-#ifndef OPS_RULES_LEMMA_H
-#define OPS_RULES_LEMMA_H
+#pragma once
 
 #include "ops/expr/ball/ball.h"
 #include "ops/rules/rule.h"
@@ -9,5 +8,3 @@
 /* As rule_prove; `domains` are those of the rule's variables. */
 bool lemma_prove(const char **way, struct arena *a, const struct rule *r,
                  const struct ball_domain *domains, size_t n);
-
-#endif

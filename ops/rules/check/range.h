@@ -1,7 +1,6 @@
 /* What the conditions of a rule say about the values of a term: an interval with rational ends. It
  * proves that no value meets them, or tells where to look for values that do. */
-#ifndef OPS_RULES_RANGE_H
-#define OPS_RULES_RANGE_H
+#pragma once
 
 #include "ops/rules/rule.h"
 
@@ -20,5 +19,3 @@ size_t range_numbers(const char **out, size_t max, struct arena *a, const struct
  * their neighbours on both sides: zeros found by bisection, rational ones exactly. */
 size_t range_borders(const char **out, size_t max, struct arena *a, const struct rule *r,
                      const char *variable);
-
-#endif

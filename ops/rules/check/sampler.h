@@ -3,8 +3,7 @@
  * the numbers of the rule and their neighbours), random rationals, imaginary and complex numbers.
  * Otherwise it stands for a term in x and y. An instance is a function of the seed and its number.
  */
-#ifndef OPS_RULES_SAMPLER_H
-#define OPS_RULES_SAMPLER_H
+#pragma once
 
 #include "ops/rules/rule.h"
 
@@ -42,5 +41,3 @@ void sampler_draw(struct instance *out, struct arena *a, const struct sampler *s
 /* x with the instance's values for its pattern variables. */
 struct expr sampler_substitute(struct arena *a, const struct sampler *s, const struct expr *x,
                                const struct instance *values);
-
-#endif

@@ -1,6 +1,5 @@
 /* One trial of a rule: the values of both sides at many instances are compared. */
-#ifndef OPS_RULES_TRIAL_H
-#define OPS_RULES_TRIAL_H
+#pragma once
 
 #include "ops/expr/ball/ball_eval.h"
 #include "ops/rules/check/certify.h"
@@ -43,5 +42,3 @@ enum err_code trial_run(struct trial_result *out, struct arena *a, const struct 
  * at the last precision is not met. */
 bool trial_admits(struct trial *c, struct arena *a, const struct rule *r,
                   const struct instance *values);
-
-#endif

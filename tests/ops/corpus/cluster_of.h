@@ -1,6 +1,5 @@
 /* Clusters for tests. */
-#ifndef TESTS_OPS_CORPUS_CLUSTER_OF_H
-#define TESTS_OPS_CORPUS_CLUSTER_OF_H
+#pragma once
 
 #include "base/arena.h"
 #include "cluster.pb-c.h"
@@ -23,5 +22,3 @@ static inline Eqloom__Cluster *cluster_of(struct arena *a, const char *language,
     }
     return c;
 }
-
-#endif

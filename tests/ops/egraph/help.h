@@ -1,6 +1,5 @@
 /* What the tests of the e-graph share: terms and rules from text. */
-#ifndef TESTS_OPS_EGRAPH_HELP_H
-#define TESTS_OPS_EGRAPH_HELP_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/os.h"
@@ -79,5 +78,3 @@ static inline void random_term(struct buf *b, struct rng *r, const struct term_w
 }
 
 static const struct saturate_options generous = {.iterations = 100, .max_nodes = 1000000};
-
-#endif

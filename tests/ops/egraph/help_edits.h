@@ -1,6 +1,5 @@
 /* Random rule sets and edits of them, for tests of reuse. */
-#ifndef TESTS_OPS_EGRAPH_HELP_EDITS_H
-#define TESTS_OPS_EGRAPH_HELP_EDITS_H
+#pragma once
 
 #include "tests/ops/egraph/help.h"
 
@@ -185,5 +184,3 @@ static inline enum edit edit_set(struct set *s, struct arena *a, struct rng *r)
     }
     return kind;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* An oracle for facts: all of them found again from the final graph. */
-#ifndef TESTS_OPS_EGRAPH_HELP_FACTS_H
-#define TESTS_OPS_EGRAPH_HELP_FACTS_H
+#pragma once
 
 #include "tests/ops/egraph/help.h"
 
@@ -45,5 +44,3 @@ static inline void check_facts(struct egraph *g)
         }
     free(facts);
 }
-
-#endif

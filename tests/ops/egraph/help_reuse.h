@@ -1,6 +1,5 @@
 /* What the tests of reuse by proof share: runs under rules that become others. */
-#ifndef TESTS_OPS_EGRAPH_HELP_REUSE_H
-#define TESTS_OPS_EGRAPH_HELP_REUSE_H
+#pragma once
 
 #include "tests/ops/egraph/help.h"
 
@@ -147,5 +146,3 @@ static inline struct asked ask(struct arena *a, const struct change *c, struct a
         fail_msg("%s: said to stand, and would be another", text);
     return out;
 }
-
-#endif

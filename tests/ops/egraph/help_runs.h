@@ -1,7 +1,6 @@
 /* Random runs: of rules and terms, with conditions, limits and rests; each is checked by itself.
  * For tests of what holds of any run. */
-#ifndef TESTS_OPS_EGRAPH_HELP_RUNS_H
-#define TESTS_OPS_EGRAPH_HELP_RUNS_H
+#pragma once
 
 #include "tests/ops/egraph/help.h"
 #include "tests/ops/egraph/help_facts.h"
@@ -161,5 +160,3 @@ static inline struct saturate_options random_rests(struct rng *r)
     }
     return o;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* For tests that compute with balls: what FLINT keeps for the next computation is given back, so
  * that whatever is left is a leak. */
-#ifndef TESTS_OPS_EXPR_BALLS_H
-#define TESTS_OPS_EXPR_BALLS_H
+#pragma once
 
 #include "ops/expr/ball/ball.h"
 
@@ -14,5 +13,3 @@ static int balls_clean(void **state)
     flint_cleanup_master();
     return 0;
 }
-
-#endif

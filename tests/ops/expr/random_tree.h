@@ -1,6 +1,5 @@
 /* Random trees over every operator of the calculus language, for property tests. */
-#ifndef TESTS_OPS_EXPR_RANDOM_TREE_H
-#define TESTS_OPS_EXPR_RANDOM_TREE_H
+#pragma once
 
 #include "base/rng.h"
 #include "ops/expr/expr.h"
@@ -31,5 +30,3 @@ static struct expr random_tree(struct arena *a, struct rng *r, unsigned depth, b
                                       : random_tree(a, r, depth - 1, patterns);
     return expr_apply(a, &lang_calculus, op, args, arity);
 }
-
-#endif

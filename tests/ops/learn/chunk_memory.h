@@ -1,6 +1,5 @@
 /* Chunks of checkpoints in memory, by content. */
-#ifndef TESTS_OPS_LEARN_CHUNK_MEMORY_H
-#define TESTS_OPS_LEARN_CHUNK_MEMORY_H
+#pragma once
 
 #include "ops/learn/checkpoint/checkpoint.h"
 #include "tests/unit.h"
@@ -42,5 +41,3 @@ static inline enum err_code chunk_memory_get(struct span *out, void *arg, const 
         }
     return err_fail(e, ERR_NOTFOUND, "no such chunk");
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* A stand-in for the engine behind which ops train and embed run: parameters from a text, data made
  * up, records and chunks in memory. For one test each: it defines what ops call. */
-#ifndef TESTS_OPS_LEARN_STAND_IN_H
-#define TESTS_OPS_LEARN_STAND_IN_H
+#pragma once
 
 #include "engine/op.h"
 #include "ops/learn/checkpoint/checkpoint.h"
@@ -260,5 +259,3 @@ static inline Eqloom__Checkpoint *train_whole(struct op_ctx *ctx)
     op_train.release(shared);
     return c;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* A toy corpus for tests and benchmarks: the members of a cluster are shuffles of one random bag
  * of tokens with a few of them replaced, so that they can be told apart from other clusters, and
  * no two lengths need be the same. */
-#ifndef TESTS_OPS_LEARN_TOY_H
-#define TESTS_OPS_LEARN_TOY_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/rng.h"
@@ -52,5 +51,3 @@ static inline Eqloom__TokenBatch *toy_batch(struct arena *a, uint64_t seed, uint
     }
     return b;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Which papers cite which: the equations of cited papers are the positives of those of the citing
  * one, which are left out themselves; all others are negatives. */
-#ifndef OPS_LATEX_STUDY_RANKING_CITING_H
-#define OPS_LATEX_STUDY_RANKING_CITING_H
+#pragma once
 
 #include "ops/latex/study/equation_vectors.h"
 
@@ -18,5 +17,3 @@ enum err_code citing_load(struct citing *c, struct op_ctx *ctx, const char *pape
                           const struct equation_vectors *x, struct err *e);
 /* For a retrieval_relation. */
 void citing_mark(uint8_t *standing, const void *citing, uint32_t query);
-
-#endif

@@ -17,8 +17,7 @@
  *
  * Where positives are equations of cited papers, a triple is of three papers: chi is at most the
  * number of triples that touch one of three. */
-#ifndef OPS_LATEX_STUDY_RANKING_BOUND_H
-#define OPS_LATEX_STUDY_RANKING_BOUND_H
+#pragma once
 
 #include "base/rng.h"
 #include "ops/eval/measure/vectors.h"
@@ -50,5 +49,3 @@ struct ranking_sample {
 /* n at least 1; there must be triples. */
 void ranking_sample_draw(struct ranking_sample *out, struct arena *a,
                          const struct ranking_blocks *x, uint32_t n, double delta, struct rng *rng);
-
-#endif

@@ -1,7 +1,6 @@
 /* Whether keywords stand in a text: as they are, or those of more than ten characters with one
  * character changed, left out or put in (a Levenshtein distance below 2). */
-#ifndef OPS_LATEX_STUDY_SEARCH_KEYWORDS_H
-#define OPS_LATEX_STUDY_SEARCH_KEYWORDS_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -15,5 +14,3 @@ char *keywords_fold(struct arena *a, const char *text);
 size_t keyword_characters(const char *folded);
 /* Both folded; the keyword is not empty and not too long. */
 bool keyword_in(const char *text, const char *keyword);
-
-#endif

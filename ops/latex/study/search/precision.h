@@ -1,6 +1,5 @@
 /* Figures of one ranked list of which it is known what is relevant, but not how much there is. */
-#ifndef OPS_LATEX_STUDY_SEARCH_PRECISION_H
-#define OPS_LATEX_STUDY_SEARCH_PRECISION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,5 +16,3 @@ struct precision {
 };
 /* Of the first PRECISION_DEPTH of n. */
 struct precision precision_of(const bool *relevant, size_t n);
-
-#endif

@@ -1,6 +1,5 @@
 /* The words of the sections that equations stand in. */
-#ifndef OPS_LATEX_STUDY_SEARCH_SECTION_TEXTS_H
-#define OPS_LATEX_STUDY_SEARCH_SECTION_TEXTS_H
+#pragma once
 
 #include "ops/latex/study/equation_vectors.h"
 
@@ -12,5 +11,3 @@ struct section_texts {
 /* Of an input of papers, in the ctx's arena. */
 enum err_code section_texts_load(struct section_texts *out, struct op_ctx *ctx, const char *papers,
                                  const struct equation_vectors *x, struct err *e);
-
-#endif

@@ -1,6 +1,5 @@
 /* A search study as a page: figures, and for each query what was found, as formulas. */
-#ifndef OPS_LATEX_STUDY_SEARCH_STUDY_PAGE_H
-#define OPS_LATEX_STUDY_SEARCH_STUDY_PAGE_H
+#pragma once
 
 #include "base/buf.h"
 #include "ops/latex/study/search/precision.h"
@@ -29,5 +28,3 @@ struct study_query {
 void study_page_formula(struct buf *out, struct arena *a, const struct formula *f);
 void study_page_write(struct buf *out, struct arena *a, const Eqloom__Table *figures,
                       const struct study_query *queries, size_t n);
-
-#endif
