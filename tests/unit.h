@@ -21,3 +21,33 @@ static inline uint64_t test_seed(uint64_t otherwise)
     print_message("EQLOOM_TEST_SEED=%llu\n", (unsigned long long)seed);
     return seed;
 }
+
+/* A test runs because it stands in its file, after those above it:
+ *
+ *     TEST(sums)
+ *     {
+ *         assert_int_equal(1 + 1, 2);
+ *     }
+ *
+ * It gets `void **state`, and is reported as test_sums. */
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+/* With what is called before it and after it. */
+#define TEST_WITH(name, setup, teardown)                                                           \
+    static void test_##name(void **state);                                                         \
+    __attribute__((constructor)) static void test_##name##_stands(void)                            \
+    {                                                                                              \
+        unit_add(__LINE__, "test_" #name, test_##name, setup, teardown, NULL);                     \
+    }                                                                                              \
+    static void test_##name(void **state)
+/* What is called before all tests and after them. */
+#define TESTS_AROUND(setup, teardown)                                                              \
+    __attribute__((constructor)) static void tests_around(void)                                    \
+    {                                                                                              \
+        unit_around(setup, teardown);                                                              \
+    }
+
+void unit_add(int line, const char *name, CMUnitTestFunction test, CMFixtureFunction setup,
+              CMFixtureFunction teardown, void *state);
+void unit_around(CMFixtureFunction setup, CMFixtureFunction teardown);
+/* Runs them all; the exit status. A file that needs no more has no main of its own. */
+int unit_run(void);

@@ -7,7 +7,7 @@ static enum err_code inner(struct err *e)
     return err_fail(e, ERR_CORRUPT, "record %d is bad", 7);
 }
 
-static void test_frames(void **state)
+TEST(frames)
 {
     struct err e = {0};
     enum err_code code = inner(&e);
@@ -24,7 +24,7 @@ static void test_frames(void **state)
     assert_int_equal(err_up(NULL, ERR_IO), ERR_IO);
 }
 
-static void test_positions(void **state)
+TEST(positions)
 {
     static const char text[] = "first\n  na\xc3\xafve\tx = (\nlast";
     struct source_text source = {"a.rules", text, sizeof text - 1};
@@ -45,7 +45,7 @@ static void test_positions(void **state)
     assert_int_equal(e.line * 100 + e.column, 101);
 }
 
-static void test_long_lines(void **state)
+TEST(long_lines)
 {
     /* Two-byte code points all over: the window must not cut one in half. */
     char text[3000];
@@ -63,7 +63,7 @@ static void test_long_lines(void **state)
     }
 }
 
-static void test_nearest(void **state)
+TEST(nearest)
 {
     static const char *const names[] = {"saturate", "extract", "tokenize", "train"};
     assert_string_equal(err_nearest("satrate", names, 4), "saturate");
@@ -74,18 +74,8 @@ static void test_nearest(void **state)
     assert_null(err_nearest("x", names, 0));
 }
 
-static void test_names(void **state)
+TEST(names)
 {
     for (int code = ERR_NOTFOUND; code <= ERR_FAILED; code++)
         assert_true(strlen(err_code_name((enum err_code)code)) > 3);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_frames),     cmocka_unit_test(test_positions),
-        cmocka_unit_test(test_long_lines), cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

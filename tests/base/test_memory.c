@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "tests/unit.h"
 
-static void test_arena(void **state)
+TEST(arena)
 {
     struct arena a = {0};
     struct rng r = rng_new(1, 1);
@@ -42,7 +42,7 @@ static void test_arena(void **state)
     assert_null(a.chunks);
 }
 
-static void test_buf(void **state)
+TEST(buf)
 {
     struct buf b = {0};
     for (int i = 0; i < 1000; i++) {
@@ -61,7 +61,7 @@ static void test_buf(void **state)
     assert_null(b.data);
 }
 
-static void test_map64(void **state)
+TEST(map64)
 {
     struct map64 m = {0};
     enum { KEYS = 5000 };
@@ -87,7 +87,7 @@ static void test_map64(void **state)
     free(oracle);
 }
 
-static void test_other_maps(void **state)
+TEST(other_maps)
 {
     struct digest_map d = {0};
     struct name_map names = {0};
@@ -127,15 +127,4 @@ static void test_other_maps(void **state)
     digest_map_free(&d);
     digest_map_clear(&d);
     name_map_free(&names);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arena),
-        cmocka_unit_test(test_buf),
-        cmocka_unit_test(test_map64),
-        cmocka_unit_test(test_other_maps),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

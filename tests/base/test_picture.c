@@ -5,7 +5,7 @@
 
 #include <png.h>
 
-static void test_round_trip(void **state)
+TEST(round_trip)
 {
     struct arena a = {0};
     struct err e = {0};
@@ -31,7 +31,7 @@ static void test_round_trip(void **state)
 }
 
 /* Written by libpng itself, as the authors' pictures are: ink is opaque, paper transparent. */
-static void test_transparent(void **state)
+TEST(transparent)
 {
     struct arena a = {0};
     struct err e = {0};
@@ -50,7 +50,7 @@ static void test_transparent(void **state)
     arena_free(&a);
 }
 
-static void test_too_large(void **state)
+TEST(too_large)
 {
     struct arena a = {0};
     struct err e = {0};
@@ -64,14 +64,4 @@ static void test_too_large(void **state)
     assert_int_equal(picture_read_png(&p, &a, span_of(data, size), &e), ERR_INPUT);
     assert_string_equal(e.message, "5000 x 4000 pixels are too many");
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_transparent),
-        cmocka_unit_test(test_too_large),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ static struct process shell(const char *const *argv)
 
 #define SHELL(script) shell((const char *const[]){"sh", "-c", script, NULL})
 
-static void test_status(void **state)
+TEST(status)
 {
     struct arena a = {0};
     struct err e = {0};
@@ -30,7 +30,7 @@ static void test_status(void **state)
 }
 
 /* It reads and writes what it is given, runs where it is told, and has no file of ours. */
-static void test_surroundings(void **state)
+TEST(surroundings)
 {
     struct arena a = {0};
     struct err e = {0};
@@ -56,7 +56,7 @@ static void test_surroundings(void **state)
     arena_free(&a);
 }
 
-static void test_no_program(void **state)
+TEST(no_program)
 {
     struct arena a = {0};
     struct err e = {0};
@@ -77,7 +77,7 @@ static bool yes(void *arg)
 }
 
 /* Its children end with it, also where it has closed its streams. */
-static void test_killed(void **state)
+TEST(killed)
 {
     struct arena a = {0};
     struct err e = {0};
@@ -109,7 +109,7 @@ static void test_killed(void **state)
     arena_free(&a);
 }
 
-static void test_limits(void **state)
+TEST(limits)
 {
     struct arena a = {0};
     struct err e = {0};
@@ -134,14 +134,4 @@ static void test_limits(void **state)
     assert_string_equal(end.errors + 4096 - 10, "line 2999\n");
     fclose(out);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_status),     cmocka_unit_test(test_surroundings),
-        cmocka_unit_test(test_no_program), cmocka_unit_test(test_killed),
-        cmocka_unit_test(test_limits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void test_digest(void **state)
+TEST(digest)
 {
     char hex[DIGEST_HEX];
     struct span parts[] = {span_str("a"), span_str(""), span_str("bc")};
@@ -34,7 +34,7 @@ static void test_digest(void **state)
 }
 
 /* Results of seeded ops are in people's stores: the generator never changes. */
-static void test_rng_golden(void **state)
+TEST(rng_golden)
 {
     struct rng a = rng_new(42, 0), b = rng_new(42, 1), c = rng_new(42, 0);
     uint64_t first = rng_u64(&a);
@@ -44,7 +44,7 @@ static void test_rng_golden(void **state)
     assert_true(rng_at(1, 2, 3) == rng_at(1, 2, 3) && rng_at(1, 2, 3) != rng_at(1, 3, 2));
 }
 
-static void test_rng_distributions(void **state)
+TEST(rng_distributions)
 {
     struct rng r = rng_new(7, 7);
     enum { N = 70000 };
@@ -87,7 +87,7 @@ static void square(void *arg, size_t item, unsigned worker)
         w->out[item] += item * item + 1;
 }
 
-static void test_pool(void **state)
+TEST(pool)
 {
     for (unsigned threads = 0; threads <= 4; threads++) {
         struct pool *p = threads ? pool_new(threads) : NULL;
@@ -117,7 +117,7 @@ static void continue_chain(void *arg, size_t item, unsigned worker)
     c->out[item] = 3 * before + item;
 }
 
-static void test_pool_chains(void **state)
+TEST(pool_chains)
 {
     static const size_t chains[] = {1, 3, 8, 400, 2000};
     for (unsigned threads = 0; threads <= 4; threads++) {
@@ -132,7 +132,7 @@ static void test_pool_chains(void **state)
     }
 }
 
-static void test_files(void **state)
+TEST(files)
 {
     struct err e = {0};
     struct arena a = {0};
@@ -198,7 +198,7 @@ static void *run_out(void *barrier)
 }
 
 /* However many threads run out of memory at once, one says so. */
-static void test_last_words(void **state)
+TEST(last_words)
 {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
@@ -226,18 +226,4 @@ static void test_last_words(void **state)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
     assert_memory_equal(text, "eqloom: error: out of memory (7 bytes wanted)", 45);
     assert_ptr_equal(strchr(text, '\n'), text + n - 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_digest),
-        cmocka_unit_test(test_rng_golden),
-        cmocka_unit_test(test_rng_distributions),
-        cmocka_unit_test(test_pool),
-        cmocka_unit_test(test_pool_chains),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_last_words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static void assert_refused(const char *text, int line, int column, const char *m
     arena_free(&f.arena);
 }
 
-static void test_shapes(void **state)
+TEST(shapes)
 {
     struct fixture f = {0};
     const struct yaml_node *root = parse_ok(
@@ -61,7 +61,7 @@ static void test_shapes(void **state)
     arena_free(&f.arena);
 }
 
-static void test_offsets_after_wide_characters(void **state)
+TEST(offsets_after_wide_characters)
 {
     struct fixture f = {0};
     const struct yaml_node *root =
@@ -73,7 +73,7 @@ static void test_offsets_after_wide_characters(void **state)
 }
 
 /* A parameter of a job is a plain scalar, but not within {} and []. */
-static void test_placeholders(void **state)
+TEST(placeholders)
 {
     struct fixture f = {0};
     const struct yaml_node *root = parse_ok(&f, "a: {n: \"x${y}z\"}\nb: ${c}/d\n# ${no\n");
@@ -84,7 +84,7 @@ static void test_placeholders(void **state)
     arena_free(&f.arena);
 }
 
-static void test_empty(void **state)
+TEST(empty)
 {
     struct fixture f = {0};
     assert_null(parse_ok(&f, ""));
@@ -92,7 +92,7 @@ static void test_empty(void **state)
     arena_free(&f.arena);
 }
 
-static void test_refusals(void **state)
+TEST(refusals)
 {
     assert_refused("a: 1\nb: 2\na: 3\n", 3, 1, "'a' occurs twice");
     assert_refused("a: !!int 1\n", 1, 10, "tags");
@@ -107,7 +107,7 @@ static void test_refusals(void **state)
     assert_refused("a: b: c\n", 1, 5, "YAML:");
 }
 
-static void test_bounds(void **state)
+TEST(bounds)
 {
     struct fixture f = {0};
     const struct yaml_node *root;
@@ -123,7 +123,7 @@ static void test_bounds(void **state)
     arena_free(&f.arena);
 }
 
-static void test_expectations(void **state)
+TEST(expectations)
 {
     struct fixture f = {0};
     const struct yaml_node *root = parse_ok(&f, "files: 1\nfils: 2\n");
@@ -136,15 +136,4 @@ static void test_expectations(void **state)
                      ERR_INPUT);
     assert_string_equal(f.err.message, "files must be a list, not a value");
     arena_free(&f.arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),       cmocka_unit_test(test_offsets_after_wide_characters),
-        cmocka_unit_test(test_placeholders), cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_expectations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

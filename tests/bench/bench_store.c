@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { RECORDS = 50000, BATCH = 1000, MEMBERS = 45 };
 

@@ -83,7 +83,7 @@ static enum err_code compute(float *out, const char *device, struct err *e)
     return code;
 }
 
-static void test_compute(void **state)
+TEST(compute)
 {
     enum { ALL = PIXELS + KERNEL + OUT + 6 + LONG * HEAD };
     static float want[ALL], got[2][ALL], broken[ALL];
@@ -119,12 +119,11 @@ static void test_compute(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_compute)};
     void *library = argc == 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
     if (!library || !(control = dlsym(library, "eqloom_double"))) {
         fprintf(stderr, "usage: test_cudnn DOUBLE.so: %s\n", argc == 2 ? dlerror() : "");
         return 2;
     }
     setenv("EQLOOM_CUDA", argv[1], 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run();
 }

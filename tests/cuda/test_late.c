@@ -128,7 +128,7 @@ static void check_objective(const struct nn_config *model, const struct trainer_
     assert_int_equal(control->live, 0);
 }
 
-static void test_objectives(void **state)
+TEST(objectives)
 {
     for (int i = OBJECTIVE_CONTRASTIVE; i <= OBJECTIVE_AUTOENCODE; i++)
         for (int muon = 0; muon < 2; muon++) {
@@ -145,7 +145,7 @@ static void test_objectives(void **state)
 }
 
 /* Whatever the order of the threads was, and whatever was done before. */
-static void test_same_bytes(void **state)
+TEST(same_bytes)
 {
     struct trainer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
     float *weights[2];
@@ -198,7 +198,7 @@ static void check_launches(enum objective_kind objective, uint32_t layers, bool 
     assert_int_equal(all, want);
 }
 
-static void test_launches(void **state)
+TEST(launches)
 {
     check_launches(OBJECTIVE_CONTRASTIVE, 2, false, 89);
     check_launches(OBJECTIVE_CONTRASTIVE, 6, false, 217);
@@ -257,7 +257,7 @@ static enum err_code use(float *vectors, struct generated *out, long counts[2], 
     return code;
 }
 
-static void test_use(void **state)
+TEST(use)
 {
     enum { MANY = 9, D = 16 };
     static struct chunk_memory memory;
@@ -330,7 +330,7 @@ static enum err_code train_once(struct err *e)
 }
 
 /* An error at every single call is told, and nothing is left behind. */
-static void test_every_call_fails(void **state)
+TEST(every_call_fails)
 {
     struct err e;
     assert_int_equal(train_once(&e), OK); /* the cards are counted at the first time only */
@@ -351,7 +351,7 @@ static void test_every_call_fails(void **state)
     }
 }
 
-static void test_not_finite(void **state)
+TEST(not_finite)
 {
     struct trainer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
     struct session s;
@@ -413,7 +413,7 @@ static bool results_hold(void)
     return hold;
 }
 
-static void test_waits(void **state)
+TEST(waits)
 {
     assert_true(results_hold());
     control->no_event_waits = true;
@@ -427,7 +427,7 @@ static void test_waits(void **state)
 }
 
 /* The double's card has 8 GiB, 1 of which is free. */
-static void test_no_memory(void **state)
+TEST(no_memory)
 {
     struct nn_config model = small;
     struct trainer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
@@ -449,7 +449,7 @@ static void test_no_memory(void **state)
     assert_int_equal(control->live, 0);
 }
 
-static void test_names(void **state)
+TEST(names)
 {
     static const char *const bad[] = {"",        "gpu",   "cuda:",    "cuda:x",
                                       "cuda:-1", "cuda0", "cuda:1024"};
@@ -466,13 +466,6 @@ static void test_names(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),      cmocka_unit_test(test_objectives),
-        cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_launches),
-        cmocka_unit_test(test_use),        cmocka_unit_test(test_every_call_fails),
-        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_waits),
-        cmocka_unit_test(test_no_memory),
-    };
     if (argc == 3)
         cmocka_set_test_filter(argv[2]);
     void *library = argc >= 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
@@ -481,5 +474,5 @@ int main(int argc, char **argv)
         return 2;
     }
     setenv("EQLOOM_CUDA", argv[1], 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run();
 }

@@ -6,7 +6,6 @@
 #include "tests/unit.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 void check(enum err_code code, const struct err *e)
 {

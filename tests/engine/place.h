@@ -16,7 +16,7 @@ void place_free(struct place *p);
 /* A test in a place of its own, *state. */
 int place_setup(void **state);
 int place_teardown(void **state);
-#define PLACE_TEST(f) cmocka_unit_test_setup_teardown(f, place_setup, place_teardown)
+#define PLACE_TEST(name) TEST_WITH(name, place_setup, place_teardown)
 void place_reopen(struct place *p);
 struct store *place_open_store(const char *dir);
 /* Writes a file of the place; its path lives in the arena. */

@@ -10,7 +10,6 @@
 #include "store/maintain.h"
 #include "tests/unit.h"
 
-#include <inttypes.h>
 #include <time.h>
 
 enum { SEEDS, NAMES, UPPER, FIRST, RANK, WEIGH, NODES };
@@ -80,7 +79,7 @@ static void edit(struct text *t, struct rng *r, uint32_t *fresh)
     }
 }
 
-static void test_few_elements_change(void **state)
+TEST(few_elements_change)
 {
     struct rng r = rng_new(test_seed((uint64_t)time(NULL)), 0);
     static struct text t;
@@ -132,7 +131,7 @@ static unsigned depth_of(struct place *p, const struct digest *collection)
 
 /* Enough elements for blocks above the leaves: whatever is edited, the same ids; and of a map and
  * of summaries little is done. */
-static void test_blocks_above_leaves(void **state)
+TEST(blocks_above_leaves)
 {
     struct text *t = calloc(1, sizeof *t);
     struct rng r = rng_new(7, 0);
@@ -204,7 +203,7 @@ static void assert_as_from_scratch(struct graph *g, const struct run_result *r)
 
 /* Versions, parameters and side inputs are parts of the keys of blocks and of summaries: when one
  * changes, no element is taken for known because its leaf is; when it is changed back, all are. */
-static void test_keys_of_blocks(void **state)
+PLACE_TEST(keys_of_blocks)
 {
     static const struct {
         const char *repeat, *most, *names;
@@ -247,7 +246,7 @@ static void test_keys_of_blocks(void **state)
 }
 
 /* One element fails: its leaf is not known, now or later, and everything else of the map is. */
-static void test_failed_element_of_a_leaf(void **state)
+PLACE_TEST(failed_element_of_a_leaf)
 {
     enum { AT = MANY / 2 };
     struct place *p = *state;
@@ -293,7 +292,7 @@ static size_t damage_blocks(struct place *p, const struct digest *collection, un
 }
 
 /* Slices of earlier outputs lead into damaged blocks: the run makes them again itself. */
-static void test_damaged_blocks_of_outputs(void **state)
+PLACE_TEST(damaged_blocks_of_outputs)
 {
     struct text *t = calloc(1, sizeof *t);
     struct place *p = *state;
@@ -329,13 +328,4 @@ static void test_damaged_blocks_of_outputs(void **state)
     check(store_fsck(&checked, p->store, false, NULL, NULL, &e), &e);
     assert_int_equal(checked.bad_records + checked.missing, 0);
     free(t);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_few_elements_change), cmocka_unit_test(test_blocks_above_leaves),
-        PLACE_TEST(test_keys_of_blocks), PLACE_TEST(test_failed_element_of_a_leaf),
-        PLACE_TEST(test_damaged_blocks_of_outputs)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-static void test_chain_goes_on(void **state)
+PLACE_TEST(chain_goes_on)
 {
     struct place *p = *state;
     struct graph g;
@@ -63,7 +63,7 @@ static struct run_result run_chain(struct place *p, const char *steps)
 
 /* gc leaves the last record of a finished chain; the chain continues from there, and gives what it
  * would have given without. */
-static void test_chain_after_gc(void **state)
+TEST(chain_after_gc)
 {
     struct place p, scratch;
     struct err e = {0};
@@ -120,7 +120,7 @@ static struct run_result spell(struct place *p, const char *letters, const char 
     return spell_with(p, letters, steps, false, false);
 }
 
-static void test_chain_of_other_data(void **state)
+TEST(chain_of_other_data)
 {
     static const struct {
         const char *letters, *steps, *told;
@@ -157,7 +157,7 @@ static void test_chain_of_other_data(void **state)
 }
 
 /* Where the text is known, plan says which segments will be proved to stand. */
-static void test_plan_of_other_data(void **state)
+PLACE_TEST(plan_of_other_data)
 {
     struct place *p = *state;
     spell(p, "abcd", "steps=4");
@@ -171,7 +171,7 @@ static void test_plan_of_other_data(void **state)
 
 /* Random edits, lengths and collections: the last record is that of an empty store, and
  * checking finds no difference. */
-static void test_chain_of_random_data(void **state)
+TEST(chain_of_random_data)
 {
     struct rng r = rng_new(test_seed((uint64_t)time(NULL)), 0);
     struct place p, scratch;
@@ -204,7 +204,7 @@ static void test_chain_of_random_data(void **state)
 
 /* Chains of one text whose runs take turns, two of them at once, share what is known of what was
  * read: whoever wrote it, each ends as in an empty store. */
-static void test_chains_share_what_was_read(void **state)
+TEST(chains_share_what_was_read)
 {
     struct rng r = rng_new(test_seed((uint64_t)time(NULL)), 1);
     struct place p;
@@ -251,7 +251,7 @@ static void test_chains_share_what_was_read(void **state)
 }
 
 /* With the records in between gone, a chain of other data continues from the last one. */
-static void test_other_data_after_gc(void **state)
+PLACE_TEST(other_data_after_gc)
 {
     struct place *p = *state;
     struct err e = {0};
@@ -265,7 +265,7 @@ static void test_other_data_after_gc(void **state)
 }
 
 /* The action of the chain as a whole, made to name another record. */
-static void test_check_finds_a_forged_chain(void **state)
+PLACE_TEST(check_finds_a_forged_chain)
 {
     struct place *p = *state;
     struct graph g;
@@ -292,19 +292,4 @@ static void test_check_finds_a_forged_chain(void **state)
     assert_int_equal(r.nodes[2].state, NODE_FAILED);
     graph_free(&g);
     arena_free(&a);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        PLACE_TEST(test_chain_goes_on),
-        cmocka_unit_test(test_chain_after_gc),
-        cmocka_unit_test(test_chain_of_other_data),
-        PLACE_TEST(test_plan_of_other_data),
-        cmocka_unit_test(test_chain_of_random_data),
-        PLACE_TEST(test_other_data_after_gc),
-        PLACE_TEST(test_check_finds_a_forged_chain),
-        cmocka_unit_test(test_chains_share_what_was_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,12 +5,12 @@
 #include "cluster.pb-c.h"
 #include "engine/cli/console/cli.h"
 #include "engine/cli/console/text_table.h"
-#include "engine/export/export_safetensors.h"
-#include "engine/export/npy.h"
-#include "engine/export/tsv.h"
 #include "engine/cli/records/diff.h"
 #include "engine/cli/records/place.h"
+#include "engine/export/export_safetensors.h"
+#include "engine/export/npy.h"
 #include "engine/export/reflect.h"
+#include "engine/export/tsv.h"
 #include "tests/unit.h"
 #include <unistd.h>
 
@@ -35,7 +35,7 @@ static enum err_code parse(struct line *l, const char *text)
     return cli_parse(&l->cli, &l->asked, argc, argv, &l->err);
 }
 
-static void test_arguments(void **state)
+TEST(arguments)
 {
     struct line l;
     assert_int_equal(parse(&l, "eqloom --store s run job.yaml a -j2 -k --set x=1 b --set=y=2 "
@@ -77,7 +77,7 @@ static void assert_refused(const char *text, const char *message, const char *hi
     arena_free(&l.arena);
 }
 
-static void test_bad_arguments(void **state)
+TEST(bad_arguments)
 {
     assert_refused("eqloom", "needs a command", "--help");
     assert_refused("eqloom runn", "no command 'runn'", "'run'");
@@ -96,7 +96,7 @@ static void test_bad_arguments(void **state)
     arena_free(&l.arena);
 }
 
-static void test_requests(void **state)
+TEST(requests)
 {
     struct line l;
     assert_int_equal(parse(&l, "eqloom run --help"), OK);
@@ -127,7 +127,7 @@ static char *output(int status, const char *const *words)
     return text;
 }
 
-static void test_help_is_complete(void **state)
+TEST(help_is_complete)
 {
     struct line l;
     assert_int_equal(parse(&l, "eqloom help"), OK);
@@ -181,7 +181,7 @@ static void memory_close(struct memory *m)
     fclose(m->f);
 }
 
-static void test_npy(void **state)
+TEST(npy)
 {
     float values[] = {1, 2, 3, -0.5f, 0, 8};
     char *text[] = {"x", "sin x"};
@@ -225,7 +225,7 @@ static enum err_code give_chunk(struct span *out, void *arg, const uint8_t id[32
     return OK;
 }
 
-static void test_safetensors(void **state)
+TEST(safetensors)
 {
     uint8_t a_ids[64] = {0}, b_ids[32] = {2};
     a_ids[32] = 1;
@@ -300,7 +300,7 @@ static void assert_written(struct memory *file, const char *expected)
     free(file->data);
 }
 
-static void test_reflection(void **state)
+TEST(reflection)
 {
     struct cluster x;
     make_cluster(&x);
@@ -325,7 +325,7 @@ static void test_reflection(void **state)
                           "max_tokens: 25\n");
 }
 
-static void test_tsv(void **state)
+TEST(tsv)
 {
     struct cluster x;
     make_cluster(&x);
@@ -342,7 +342,7 @@ static void test_tsv(void **state)
         "12345678901234567890\t25\tfalse\n");
 }
 
-static void test_table(void **state)
+TEST(table)
 {
     struct arena a = {0};
     struct memory file = memory_open();
@@ -358,7 +358,7 @@ static void test_table(void **state)
     arena_free(&a);
 }
 
-static void test_wrap(void **state)
+TEST(wrap)
 {
     struct memory file = memory_open();
     wrap_print(file.f, "one two  three\nfour", 4, 2, 10);
@@ -380,7 +380,7 @@ static const struct field_change *find_change(const struct field_changes *f, con
     return NULL;
 }
 
-static void test_diff_fields(void **state)
+TEST(diff_fields)
 {
     struct arena a = {0};
     struct cluster x, y;
@@ -423,7 +423,7 @@ static void test_diff_fields(void **state)
 }
 
 /* ROOT/.eqloom, ROOT/jobs/x.yaml, ROOT/other */
-static void test_places(void **state)
+TEST(places)
 {
     struct arena a = {0};
     struct cli c = {.arena = &a};
@@ -450,17 +450,4 @@ static void test_places(void **state)
     assert_int_equal(chdir(here), 0);
     rmdir(store), rmdir(jobs), rmdir(other), rmdir(root);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arguments),  cmocka_unit_test(test_bad_arguments),
-        cmocka_unit_test(test_requests),   cmocka_unit_test(test_help_is_complete),
-        cmocka_unit_test(test_npy),        cmocka_unit_test(test_safetensors),
-        cmocka_unit_test(test_reflection), cmocka_unit_test(test_tsv),
-        cmocka_unit_test(test_table),      cmocka_unit_test(test_places),
-        cmocka_unit_test(test_wrap),       cmocka_unit_test(test_diff_fields),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

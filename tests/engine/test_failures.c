@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/os.h"
 #include "engine/cache/action.h"
-#include "engine/cache/source_files.h"
 #include "schemas/action.pb-c.h"
 #include "schemas/canonical.h"
 #include "small.h"
@@ -11,11 +10,10 @@
 #include "tests/unit.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- failures ---- */
 
-static void test_failed_element(void **state)
+PLACE_TEST(failed_element)
 {
     struct place *p = *state;
     struct graph g;
@@ -48,7 +46,7 @@ static void test_failed_element(void **state)
 }
 
 /* plan runs cheap elements; when one fails, the run will say so. */
-static void test_plan_of_failing_element(void **state)
+PLACE_TEST(plan_of_failing_element)
 {
     struct place *p = *state;
     struct graph g;
@@ -72,7 +70,7 @@ static void assert_ref(struct place *p, const char *name, enum err_code expected
 
 /* What renamed and removed nodes made goes with the first run that is done, whatever became of the
  * runs between. */
-static void test_old_refs(void **state)
+PLACE_TEST(old_refs)
 {
     struct place *p = *state;
     struct graph before, after, less;
@@ -105,7 +103,7 @@ static void test_old_refs(void **state)
     graph_free(&less);
 }
 
-static void test_stop_at_the_first_failure(void **state)
+PLACE_TEST(stop_at_the_first_failure)
 {
     struct place *p = *state;
     struct graph g;
@@ -126,7 +124,7 @@ static void test_stop_at_the_first_failure(void **state)
     graph_free(&g);
 }
 
-static void test_bad_source_changes_nothing(void **state)
+PLACE_TEST(bad_source_changes_nothing)
 {
     struct place *p = *state;
     struct graph g;
@@ -156,7 +154,7 @@ static enum err_code note_run(void *arg, const char *run, struct span value, str
 
 /* The store refuses what a node made (its ref has no name that a ref may have): the run ends, and
  * what it had announced as running is said to have failed. */
-static void test_fatal_error_is_recorded(void **state)
+PLACE_TEST(fatal_error_is_recorded)
 {
     struct place *p = *state;
     struct graph g;
@@ -178,7 +176,7 @@ static void test_fatal_error_is_recorded(void **state)
 
 /* A source that gives something else under --check fails alone: what is below is checked against
  * what is stored, and nothing is written. */
-static void test_check_of_a_source(void **state)
+PLACE_TEST(check_of_a_source)
 {
     struct place *p = *state;
     struct graph g;
@@ -203,7 +201,7 @@ static void test_check_of_a_source(void **state)
     graph_free(&g);
 }
 
-static void test_check_finds_what_is_not_deterministic(void **state)
+PLACE_TEST(check_finds_what_is_not_deterministic)
 {
     struct place *p = *state;
     struct graph g;
@@ -231,7 +229,7 @@ static void test_check_finds_what_is_not_deterministic(void **state)
 
 /* ---- threads, interruption ---- */
 
-static void test_threads_do_not_show(void **state)
+TEST(threads_do_not_show)
 {
     struct digest outputs[2][6];
     for (unsigned pass = 0; pass < 2; pass++) {
@@ -254,7 +252,7 @@ static void test_threads_do_not_show(void **state)
     assert_memory_equal(outputs[0], outputs[1], sizeof outputs[0]);
 }
 
-static void test_parallel_ops_run_alone(void **state)
+PLACE_TEST(parallel_ops_run_alone)
 {
     struct place *p = *state;
     struct graph g;
@@ -276,7 +274,7 @@ static void test_parallel_ops_run_alone(void **state)
 
 /* `alone` and `count` may not start beside `slow`, so what they take is at least its time less than
  * what the run takes; half of that is left for looking them up while it runs. */
-static void test_waiting_is_no_cost(void **state)
+PLACE_TEST(waiting_is_no_cost)
 {
     enum { SLOW_NS = 800000000 };
     struct place *p = *state;
@@ -301,7 +299,7 @@ static void test_waiting_is_no_cost(void **state)
     graph_free(&g);
 }
 
-static void test_interrupt_and_resume(void **state)
+PLACE_TEST(interrupt_and_resume)
 {
     struct place *p = *state;
     struct graph g;
@@ -334,23 +332,4 @@ static void test_interrupt_and_resume(void **state)
     assert_int_equal(r.nodes[1].ran, 100 - done);
     assert_false(r.interrupted);
     graph_free(&g);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        PLACE_TEST(test_failed_element),
-        PLACE_TEST(test_plan_of_failing_element),
-        PLACE_TEST(test_old_refs),
-        PLACE_TEST(test_stop_at_the_first_failure),
-        PLACE_TEST(test_bad_source_changes_nothing),
-        PLACE_TEST(test_fatal_error_is_recorded),
-        PLACE_TEST(test_check_of_a_source),
-        PLACE_TEST(test_check_finds_what_is_not_deterministic),
-        cmocka_unit_test(test_threads_do_not_show),
-        PLACE_TEST(test_parallel_ops_run_alone),
-        PLACE_TEST(test_waiting_is_no_cost),
-        PLACE_TEST(test_interrupt_and_resume),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

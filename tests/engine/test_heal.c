@@ -1,5 +1,4 @@
 /* Damaged records: whoever made them makes them again, and everything is as it was. */
-#include "base/buf.h"
 #include "base/os.h"
 #include "place.h"
 #include "schemas/checkpoint.pb-c.h"
@@ -187,19 +186,19 @@ static struct digest chunk(struct place *p, const struct run_result *r)
     return id;
 }
 
-static void test_element_of_a_map(void **state)
+TEST(element_of_a_map)
 {
     heal_case(map_element, place_damage, (struct edit){.prefix = "prefix=new"}, "extra");
 }
 
-static void test_element_of_a_side_input(void **state)
+TEST(element_of_a_side_input)
 {
     heal_case(side_element, place_damage, (struct edit){.seeds = "a x\nb y\nc z\nd w\ne new\n"},
               "upper");
 }
 
 /* The source is read again, and most of it is taken for stored as it was. */
-static void test_element_of_an_edited_source(void **state)
+TEST(element_of_an_edited_source)
 {
     static const char *const seeds[] = {"a x\nb y\nc new\nd w\n", "new\na x\nb y\nc z\nd w\n",
                                         "a x\nc z\nd w\n"};
@@ -210,24 +209,24 @@ static void test_element_of_an_edited_source(void **state)
     }
 }
 
-static void test_collection_of_a_map(void **state)
+TEST(collection_of_a_map)
 {
     heal_case(map_collection, place_damage, (struct edit){.prefix = "prefix=new"}, "extra");
 }
 
-static void test_checkpoint(void **state)
+TEST(checkpoint)
 {
     heal_case(checkpoint, place_damage, (struct edit){.steps = "steps=5"}, "model");
 }
 
-static void test_chunk_of_a_checkpoint(void **state)
+TEST(chunk_of_a_checkpoint)
 {
     heal_case(chunk, place_damage, (struct edit){.steps = "steps=5"}, "model");
 }
 
 /* Read by nobody: a new element is all that is made. Then fsck finds it, and the run after that
  * makes it again. */
-static void test_found_by_reading(void **state)
+PLACE_TEST(found_by_reading)
 {
     struct place *p = *state;
     struct graph g;
@@ -260,26 +259,11 @@ static void test_found_by_reading(void **state)
     graph_free(&g);
 }
 
-static void test_found_by_a_reader(void **state)
+TEST(found_by_a_reader)
 {
     heal_after_reader(map_element, 1);
     heal_after_reader(map_collection, 0);
     heal_after_reader(source_element, 0);
     heal_after_reader(checkpoint, 1);
     heal_after_reader(chunk, 1);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_element_of_a_map),
-        cmocka_unit_test(test_element_of_a_side_input),
-        cmocka_unit_test(test_element_of_an_edited_source),
-        cmocka_unit_test(test_collection_of_a_map),
-        cmocka_unit_test(test_checkpoint),
-        cmocka_unit_test(test_chunk_of_a_checkpoint),
-        PLACE_TEST(test_found_by_reading),
-        cmocka_unit_test(test_found_by_a_reader),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,6 @@
 #include "place.h"
 #include "tests/unit.h"
 
-#include <inttypes.h>
 #include <time.h>
 
 enum { NODES = 12, LINES = 24, SOURCES = 2, ROUNDS = 4, EDITS = 8 };
@@ -140,7 +139,7 @@ static void run_both(struct place *p, const struct shape *s, struct rng *r)
     place_free(&fresh);
 }
 
-static void test_edits(void **state)
+TEST(edits)
 {
     struct rng r = rng_new(test_seed((uint64_t)time(NULL)), 0);
     for (int round = 0; round < ROUNDS; round++) {
@@ -157,10 +156,4 @@ static void test_edits(void **state)
         }
         place_free(&p);
     }
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_edits)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

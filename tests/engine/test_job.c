@@ -66,7 +66,7 @@ static const char *input(const struct job *job, const char *name, size_t port, s
     return job->nodes[in->sources[i].node].name;
 }
 
-static void test_graph(void **state)
+TEST(graph)
 {
     struct arena a = {0};
     /* Written backwards: inputs come first, in the order in which they are needed. */
@@ -87,7 +87,7 @@ static void test_graph(void **state)
     arena_free(&a);
 }
 
-static void test_canonical_params(void **state)
+TEST(canonical_params)
 {
     struct arena a = {0};
     struct job *job = load_ok(
@@ -111,7 +111,7 @@ static void test_canonical_params(void **state)
     arena_free(&a);
 }
 
-static void test_substitution(void **state)
+TEST(substitution)
 {
     struct arena a = {0};
     const char *const sets[] = {"seed=7", "egraphs.iterations=3", "egraphs.max_nodes=99"};
@@ -149,7 +149,7 @@ static void assert_set_refused(const char *set, const char *message, const char 
     arena_free(&a);
 }
 
-static void test_bad_sets(void **state)
+TEST(bad_sets)
 {
     assert_set_refused("sed=1", "no parameter of this name", "did you mean 'seed'?");
     assert_set_refused("seed", "KEY=VALUE", "");
@@ -173,7 +173,7 @@ static const char matrix[] = CORPUS
     "refs: {good/one: 'model@pool=max,rate=0.1.checkpoint'}\n"
     "exports: {a/page.html: page.html}\n";
 
-static void test_matrix(void **state)
+TEST(matrix)
 {
     struct arena a = {0};
     struct job *job = load_ok(&a, matrix, NULL);
@@ -202,7 +202,7 @@ static void test_matrix(void **state)
     arena_free(&a);
 }
 
-static void test_find(void **state)
+TEST(find)
 {
     struct arena a = {0};
     struct job *job = load_ok(&a, matrix, NULL);
@@ -237,7 +237,7 @@ static void test_find(void **state)
     arena_free(&a);
 }
 
-static void test_include(void **state)
+TEST(include)
 {
     struct arena a = {0};
     struct job *job = load_ok(&a,
@@ -253,7 +253,7 @@ static void test_include(void **state)
     arena_free(&a);
 }
 
-static void test_allow_outside(void **state)
+TEST(allow_outside)
 {
     struct arena a = {0};
     const char *text = "eqloom: 1\nname: x\nnodes:\n  r: {op: rules, files: ../meson.build}\n";
@@ -283,7 +283,7 @@ static char *refusal(struct arena *a, const char *path)
     return copy;
 }
 
-static void test_error_texts(void **state)
+TEST(error_texts)
 {
     struct arena a = {0};
     char **paths;
@@ -307,16 +307,4 @@ static void test_error_texts(void **state)
     }
     assert_int_equal(failed, 0);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_graph),        cmocka_unit_test(test_canonical_params),
-        cmocka_unit_test(test_substitution), cmocka_unit_test(test_bad_sets),
-        cmocka_unit_test(test_matrix),       cmocka_unit_test(test_find),
-        cmocka_unit_test(test_include),      cmocka_unit_test(test_allow_outside),
-        cmocka_unit_test(test_error_texts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 #include "engine/cli/records/jq_filter.h"
 #include "tests/unit.h"
 
-static void test_jq_filter(void **state)
+TEST(jq_filter)
 {
     struct arena a = {0};
     struct err e = {0};
@@ -31,10 +31,4 @@ static void test_jq_filter(void **state)
     assert_non_null(strstr(e.message, "jq cannot read the program: syntax error"));
     json_decref(value);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_jq_filter)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,7 +109,7 @@ static bool is_killed(const char *dir, uint64_t *whole_ms, struct rng *r)
     return false;
 }
 
-static void test_kill(void **state)
+TEST(kill)
 {
     struct rng r = rng_new(test_seed((uint64_t)time(NULL)), 0);
     struct digest expected[NODES], ids[NODES];
@@ -131,10 +131,4 @@ static void test_kill(void **state)
     }
     print_message("%u kills in %u trials, undisturbed run %" PRIu64 " ms\n", kills, trials,
                   whole_ms);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_kill)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

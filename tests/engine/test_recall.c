@@ -37,7 +37,7 @@ static struct run_result run_lines(struct place *p, struct run_options o)
     return r;
 }
 
-static void test_results_stand(void **state)
+TEST(results_stand)
 {
     struct place p, fresh;
     place_new(&p);
@@ -80,7 +80,7 @@ static void test_results_stand(void **state)
 
 /* Of two elements that read the same, the later one's action leads to the result when gc has taken
  * the earlier one's. */
-static void test_after_gc(void **state)
+PLACE_TEST(after_gc)
 {
     struct err e = {0};
     struct gc_result collected;
@@ -98,7 +98,7 @@ static void test_after_gc(void **state)
 }
 
 /* What a trace leads to may be damaged or gone. */
-static void test_what_is_gone_is_made_again(void **state)
+PLACE_TEST(what_is_gone_is_made_again)
 {
     struct err e = {0};
     struct gc_result collected;
@@ -120,14 +120,4 @@ static void test_what_is_gone_is_made_again(void **state)
     assert_in_range(ops_ran - ran, LETTERS + 1, LINES + 1);
     assert_int_equal(r.nodes[GLANCE].reused, LINES + 1 - (ops_ran - ran));
     graph_free(&g);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_results_stand),
-        PLACE_TEST(test_after_gc),
-        PLACE_TEST(test_what_is_gone_is_made_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 
 /* ---- keys ---- */
 
-static void test_key_is_pinned(void **state)
+TEST(key_is_pinned)
 {
     struct graph g;
     struct err e = {0};
@@ -49,7 +49,7 @@ static void test_key_is_pinned(void **state)
     graph_free(&g);
 }
 
-static void test_key_ignores_names_and_order(void **state)
+TEST(key_ignores_names_and_order)
 {
     struct graph g;
     struct err e = {0};
@@ -79,7 +79,7 @@ static void test_key_ignores_names_and_order(void **state)
 
 /* ---- caching ---- */
 
-static void test_second_run_does_nothing(void **state)
+PLACE_TEST(second_run_does_nothing)
 {
     struct place *p = *state;
     struct graph g;
@@ -111,7 +111,7 @@ static void test_second_run_does_nothing(void **state)
     graph_free(&g);
 }
 
-static void test_cosmetic_changes_run_nothing(void **state)
+PLACE_TEST(cosmetic_changes_run_nothing)
 {
     struct place *p = *state;
     struct graph g, h;
@@ -138,7 +138,7 @@ static void test_cosmetic_changes_run_nothing(void **state)
     graph_free(&h);
 }
 
-static void test_one_element_changed(void **state)
+PLACE_TEST(one_element_changed)
 {
     struct place *p = *state;
     struct graph g;
@@ -170,7 +170,7 @@ static void test_one_element_changed(void **state)
     graph_free(&g);
 }
 
-static void test_why_names_the_edited_rule(void **state)
+PLACE_TEST(why_names_the_edited_rule)
 {
     struct place *p = *state;
     struct graph g;
@@ -200,7 +200,7 @@ static void test_why_names_the_edited_rule(void **state)
     graph_free(&g);
 }
 
-static void test_only_targets(void **state)
+PLACE_TEST(only_targets)
 {
     struct place *p = *state;
     struct graph g;
@@ -229,7 +229,7 @@ static struct source_files scan(struct place *p, struct graph *g)
     return files;
 }
 
-static void test_unchanged_files_are_not_read(void **state)
+PLACE_TEST(unchanged_files_are_not_read)
 {
     struct place *p = *state;
     struct graph g;
@@ -295,7 +295,7 @@ static char *shown(struct place *p, const struct graph *g, bool json)
     return copy;
 }
 
-static void test_a_source_tells_that_it_is_read(void **state)
+PLACE_TEST(a_source_tells_that_it_is_read)
 {
     struct place *p = *state;
     struct graph g;
@@ -310,7 +310,7 @@ static void test_a_source_tells_that_it_is_read(void **state)
     graph_free(&g);
 }
 
-static void test_events(void **state)
+PLACE_TEST(events)
 {
     struct place *p = *state;
     struct graph g;
@@ -347,7 +347,7 @@ static char *numbered(struct place *p, unsigned n, const char *more)
     return text;
 }
 
-static void test_together(void **state)
+PLACE_TEST(together)
 {
     struct place *p = *state;
     struct graph g;
@@ -374,22 +374,4 @@ static void test_together(void **state)
     assert_int_equal(r.failed, 1);
     assert_int_equal(r.elements_ran, 2);
     graph_free(&g);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_key_is_pinned),
-        cmocka_unit_test(test_key_ignores_names_and_order),
-        PLACE_TEST(test_second_run_does_nothing),
-        PLACE_TEST(test_cosmetic_changes_run_nothing),
-        PLACE_TEST(test_one_element_changed),
-        PLACE_TEST(test_why_names_the_edited_rule),
-        PLACE_TEST(test_only_targets),
-        PLACE_TEST(test_unchanged_files_are_not_read),
-        PLACE_TEST(test_a_source_tells_that_it_is_read),
-        PLACE_TEST(test_events),
-        PLACE_TEST(test_together),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,6 @@
 #include "store/maintain.h"
 #include "tests/unit.h"
 
-#include <inttypes.h>
 #include <time.h>
 
 enum { SEEDS, NAMES, RANK, NODES };
@@ -89,7 +88,7 @@ static void same_as_scratch(const struct text *t, const struct run_result *a)
     place_free(&scratch);
 }
 
-static void test_random_edits(void **state)
+PLACE_TEST(random_edits)
 {
     struct rng r = rng_new(test_seed((uint64_t)time(NULL)), 0);
     struct text t = new_text(LINES);
@@ -122,7 +121,7 @@ static void test_random_edits(void **state)
 }
 
 /* Enough elements for blocks above the leaves. */
-static void test_little_is_asked(void **state)
+PLACE_TEST(little_is_asked)
 {
     struct text t = new_text(LARGE);
     struct place *p = *state;
@@ -166,7 +165,7 @@ static void test_little_is_asked(void **state)
 }
 
 /* A plan asks for the same proofs, and writes nothing. */
-static void test_plan(void **state)
+PLACE_TEST(plan)
 {
     struct text t = new_text(LINES);
     struct place *p = *state;
@@ -189,7 +188,7 @@ static void test_plan(void **state)
 }
 
 /* What --check finds of results that were proved with their block. */
-static void test_check(void **state)
+PLACE_TEST(check)
 {
     struct text t = new_text(LINES);
     struct place *p = *state;
@@ -205,7 +204,7 @@ static void test_check(void **state)
 }
 
 /* What is told of proofs: the most frequent ones, in an order that threads cannot change. */
-static void test_told(void **state)
+TEST(told)
 {
     struct witness_counts p = {0};
     witness_counts_add(&p, "b", 3);
@@ -227,13 +226,4 @@ static void test_told(void **state)
     assert_non_null(strstr(text, " (1: a; 1: b; 1: c; 17 otherwise)"));
     free(text);
     witness_counts_clear(&p);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        PLACE_TEST(test_random_edits), PLACE_TEST(test_little_is_asked), PLACE_TEST(test_plan),
-        PLACE_TEST(test_check),        cmocka_unit_test(test_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,6 @@
 #include "schemas/expr.pb-c.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -21,7 +21,6 @@
 #include "schemas/expr.pb-c.h"
 #include "schemas/rule.pb-c.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>

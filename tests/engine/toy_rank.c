@@ -3,12 +3,9 @@
  * letter, the names that matched. */
 #include "graph_build.h"
 
-#include "base/buf.h"
 #include "schemas/expr.pb-c.h"
 #include "schemas/rule.pb-c.h"
 
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { LETTERS = 16 }; /* bytes: a bit for each */

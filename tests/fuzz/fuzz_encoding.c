@@ -2,7 +2,6 @@
 #include "ops/corpus/tokens/encoding.h"
 
 #include <assert.h>
-#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

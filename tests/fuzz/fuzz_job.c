@@ -3,7 +3,6 @@
 #include "engine/job/job.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 

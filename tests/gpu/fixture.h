@@ -75,16 +75,26 @@ static inline struct fixture *fixture_of(void **state)
     return f;
 }
 
-#define ON_ISA(test, name)                                                                         \
-    {                                                                                              \
-#test "-" name, test, fixture_open, fixture_close, (char *)name                            \
-    }
 #ifdef ON_CUDA
-#define ON_EACH_ISA(test) ON_ISA(test, "cuda")
+#define ISAS "cuda"
 #else
-#define ON_EACH_ISA(test)                                                                          \
-    ON_ISA(test, "base"), ON_ISA(test, "avx2"), ON_ISA(test, "avx512"), ON_ISA(test, "amx")
+#define ISAS "base", "avx2", "avx512", "amx"
 #endif
+
+#define TEST_ON_EACH_ISA(name)                                                                     \
+    static void test_##name(void **state);                                                         \
+    __attribute__((constructor)) static void test_##name##_stands(void)                            \
+    {                                                                                              \
+        add_on_each_isa(__LINE__, "test_" #name, test_##name);                                     \
+    }                                                                                              \
+    static void test_##name(void **state)
+
+static inline void add_on_each_isa(int line, const char *name, CMUnitTestFunction test)
+{
+    static const char *const isas[] = {ISAS};
+    for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
+        unit_add(line, name, test, fixture_open, fixture_close, (char *)isas[i]);
+}
 
 /* Random values, the same in both precisions. */
 static inline void fill(struct rng *r, float *x, double *y, size_t n, double spread)

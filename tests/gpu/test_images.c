@@ -94,7 +94,7 @@ static void check_convolution(struct fixture *f, struct gpu_convolution how, boo
     arena_free(&a);
 }
 
-static void test_convolution(void **state)
+TEST_ON_EACH_ISA(convolution)
 {
     struct fixture *f = fixture_of(state);
     static const struct gpu_convolution shapes[] = {
@@ -112,7 +112,7 @@ static void test_convolution(void **state)
 }
 
 /* No image: nothing happens. */
-static void test_none(void **state)
+TEST_ON_EACH_ISA(none)
 {
     struct fixture *f = fixture_of(state);
     struct gpu_convolution c = {0, 6, 11, 1, 32, 3, 3};
@@ -156,7 +156,7 @@ static void check_pool(struct fixture *f, const struct gpu_max_pool *how, bool e
     arena_free(&a);
 }
 
-static void test_max_pool(void **state)
+TEST_ON_EACH_ISA(max_pool)
 {
     struct fixture *f = fixture_of(state);
     static const struct gpu_max_pool shapes[] = {
@@ -167,11 +167,4 @@ static void test_max_pool(void **state)
         check_pool(f, &shapes[i], false);
         check_pool(f, &shapes[i], true);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {ON_EACH_ISA(test_convolution), ON_EACH_ISA(test_none),
-                                       ON_EACH_ISA(test_max_pool)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static double loss_value(void *arg, const double *x)
     return 0.25 * ref_cross_entropy(x, c->row, c->cols, c->target, c->group, c->self, c->smoothing);
 }
 
-static void test_cross_entropy(void **state)
+TEST_ON_EACH_ISA(cross_entropy)
 {
     struct fixture *f = fixture_of(state);
     enum { N = 22, FIRST = 3, ROWS = 5 };
@@ -60,7 +60,7 @@ static void test_cross_entropy(void **state)
 }
 
 /* The exponential inside the softmax: sums of powers far apart must neither overflow nor vanish. */
-static void test_cross_entropy_extremes(void **state)
+TEST_ON_EACH_ISA(cross_entropy_extremes)
 {
     struct fixture *f = fixture_of(state);
     float x[4] = {1000, -1000, 0, 999}, loss, correct;
@@ -157,7 +157,7 @@ static void check_hinge(struct fixture *f, struct hinge_case c)
     assert_true(correct[0] == 0.5f); /* one below, one level, one above */
 }
 
-static void test_margins(void **state)
+TEST_ON_EACH_ISA(margins)
 {
     struct fixture *f = fixture_of(state);
     for (int i = 0; i < 6; i++) /* pairs have no roles to swap */
@@ -195,7 +195,7 @@ static double histogram_value(void *arg, const double *x)
     return sum;
 }
 
-static void test_histogram(void **state)
+TEST_ON_EACH_ISA(histogram)
 {
     struct fixture *f = fixture_of(state);
     enum { N = HISTOGRAM_ROWS * HISTOGRAM_COLS };
@@ -220,7 +220,7 @@ static void test_histogram(void **state)
 }
 
 /* At the ends, and beyond where rounding takes cosines; and what is not a number is told. */
-static void test_histogram_ends(void **state)
+TEST_ON_EACH_ISA(histogram_ends)
 {
     struct fixture *f = fixture_of(state);
     static const uint32_t target[1] = {0};
@@ -234,14 +234,4 @@ static void test_histogram_ends(void **state)
     x[1] = NAN;
     f->q->op->histogram(f->q, bins, x, &ce);
     assert_true(isnan(bins[GPU_BINS]));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_EACH_ISA(test_cross_entropy),  ON_EACH_ISA(test_cross_entropy_extremes),
-        ON_EACH_ISA(test_margins),        ON_EACH_ISA(test_histogram),
-        ON_EACH_ISA(test_histogram_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

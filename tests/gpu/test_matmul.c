@@ -34,7 +34,7 @@ static void fill_bf16(struct rng *r, float *x, double *y, size_t n, double sprea
     }
 }
 
-static void test_matmul(void **state)
+TEST_ON_EACH_ISA(matmul)
 {
     struct fixture *f = fixture_of(state);
     enum { M = 19, N = 23, K = 37 };
@@ -56,7 +56,7 @@ static void test_matmul(void **state)
 
 /* The error stays below that of a few roundings of the sum of the products' sizes, for values of
  * all sizes. A NaN, whatever its bits, shows in its row of the result and nowhere else. */
-static void test_matmul_exact(void **state)
+TEST_ON_EACH_ISA(matmul_exact)
 {
     struct fixture *f = fixture_of(state);
     enum { M = 40, N = 36, K = 64 };
@@ -91,7 +91,7 @@ static void test_matmul_exact(void **state)
 
 /* Sizes beyond one block and one panel of tiles, with and without remainders. Values that bf16
  * holds are multiplied alike in both precisions. */
-static void test_matmul_wide(void **state)
+TEST_ON_EACH_ISA(matmul_wide)
 {
     struct fixture *f = fixture_of(state);
     static const size_t shapes[][3] = {
@@ -187,7 +187,7 @@ static void multiply_at_the_end(struct fixture *f, const struct fenced *at, enum
 }
 
 /* Of shapes, strides and ends of all kinds nothing is read or written beyond the operands. */
-static void test_matmul_fenced(void **state)
+TEST_ON_EACH_ISA(matmul_fenced)
 {
     struct fixture *f = fixture_of(state);
     struct fenced at[OPERANDS];
@@ -200,7 +200,7 @@ static void test_matmul_fenced(void **state)
 }
 
 /* Base, bias, activation, mask and rows apart, in both precisions. */
-static void test_matmul_epilogue(void **state)
+TEST_ON_EACH_ISA(matmul_epilogue)
 {
     struct fixture *f = fixture_of(state);
     enum { M = 70, N = 45, K = 700, LD = 50 };
@@ -247,7 +247,7 @@ static void test_matmul_epilogue(void **state)
 }
 
 /* An empty sum, asked of a queue that has made no product yet. */
-static void test_matmul_empty(void **state)
+TEST_ON_EACH_ISA(matmul_empty)
 {
     struct fixture *f = fixture_of(state);
     enum { M = 3, N = 5 };
@@ -272,7 +272,7 @@ static float widened(uint16_t x)
     return y;
 }
 
-static void test_round_bf16(void **state)
+TEST_ON_EACH_ISA(round_bf16)
 {
     struct fixture *f = fixture_of(state);
     static const struct {
@@ -309,7 +309,7 @@ static double distance(const float *x, const double *y, size_t n)
 }
 
 /* The product of rounded values where there are bf16 units, else of the values. */
-static void test_matmul_bf16(void **state)
+TEST_ON_EACH_ISA(matmul_bf16)
 {
     struct fixture *f = fixture_of(state);
     enum { M = 67, N = 83, K = 101 };
@@ -332,15 +332,4 @@ static void test_matmul_bf16(void **state)
     bool tiles = strcmp(f->isa, "amx") == 0;
     assert_true(distance(c, rounded, M * N) <= 1e-5 ||
                 (!tiles && distance(c, exact, M * N) <= 1e-5));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_EACH_ISA(test_matmul),          ON_EACH_ISA(test_matmul_exact),
-        ON_EACH_ISA(test_matmul_epilogue), ON_EACH_ISA(test_matmul_wide),
-        ON_EACH_ISA(test_matmul_empty),    ON_EACH_ISA(test_round_bf16),
-        ON_EACH_ISA(test_matmul_bf16),     ON_EACH_ISA(test_matmul_fenced),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* Ops on elements and rows, and the optimizer; see fixture.h. */
 #include "tests/gpu/fixture.h"
 
-static void test_elementwise(void **state)
+TEST_ON_EACH_ISA(elementwise)
 {
     struct fixture *f = fixture_of(state);
     enum { N = 1003, PARTS = 7, ROWS = 5, COLS = 83 };
@@ -61,7 +61,7 @@ static double activation_value(void *arg, const double *x)
     return c->weight * ref_activation(*x + c->bias, c->kind);
 }
 
-static void test_activation(void **state)
+TEST_ON_EACH_ISA(activation)
 {
     struct fixture *f = fixture_of(state);
     enum { ROWS = 7, COLS = 45 };
@@ -102,7 +102,7 @@ static double norm_value(void *arg, const double *v)
     return s;
 }
 
-static void test_norm(void **state)
+TEST_ON_EACH_ISA(norm)
 {
     struct fixture *f = fixture_of(state);
     enum { MOST = NORM_ROWS * 70 };
@@ -149,7 +149,7 @@ static double normalize_value(void *arg, const double *v)
     return s;
 }
 
-static void test_normalize(void **state)
+TEST_ON_EACH_ISA(normalize)
 {
     struct fixture *f = fixture_of(state);
     enum { COLS = 37, N = NORM_ROWS * COLS };
@@ -169,7 +169,7 @@ static void test_normalize(void **state)
 }
 
 /* What batch norm is made of. */
-static void test_columns(void **state)
+TEST_ON_EACH_ISA(columns)
 {
     struct fixture *f = fixture_of(state);
     enum { ROWS = 77, MOST = 45, N = ROWS * MOST };
@@ -204,7 +204,7 @@ static void test_columns(void **state)
     }
 }
 
-static void test_dropout(void **state)
+TEST_ON_EACH_ISA(dropout)
 {
     struct fixture *f = fixture_of(state);
     enum { N = 20000 };
@@ -240,7 +240,7 @@ static void test_dropout(void **state)
 }
 
 /* The same as dropout and norm, one after the other. */
-static void test_residual_norm(void **state)
+TEST_ON_EACH_ISA(residual_norm)
 {
     struct fixture *f = fixture_of(state);
     enum { R = 5, C = 37 };
@@ -261,7 +261,7 @@ static void test_residual_norm(void **state)
     assert_memory_equal(rstd[0], rstd[1], sizeof rstd[0]);
 }
 
-static void test_adamw(void **state)
+TEST_ON_EACH_ISA(adamw)
 {
     struct fixture *f = fixture_of(state);
     enum { N = 33 };
@@ -294,7 +294,7 @@ static void test_adamw(void **state)
     }
 }
 
-static void test_combine(void **state)
+TEST_ON_EACH_ISA(combine)
 {
     struct fixture *f = fixture_of(state);
     enum { N = 300 };
@@ -317,7 +317,7 @@ static void test_combine(void **state)
 }
 
 /* Loss and norm of a step, clipped and not; what is not finite is told, and stays. */
-static void test_conclude(void **state)
+TEST_ON_EACH_ISA(conclude)
 {
     struct fixture *f = fixture_of(state);
     enum { N = 700 };
@@ -351,16 +351,4 @@ static void test_conclude(void **state)
     sums[2] = NAN;
     f->q->op->conclude(f->q, &o, sums, 3, 2, squares, 3, 1);
     assert_true(o.skip && isnan(o.loss) && o.norm == 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_EACH_ISA(test_elementwise),   ON_EACH_ISA(test_activation),
-        ON_EACH_ISA(test_norm),          ON_EACH_ISA(test_normalize),
-        ON_EACH_ISA(test_columns),       ON_EACH_ISA(test_dropout),
-        ON_EACH_ISA(test_adamw),         ON_EACH_ISA(test_combine),
-        ON_EACH_ISA(test_residual_norm), ON_EACH_ISA(test_conclude),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

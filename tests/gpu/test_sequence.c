@@ -20,7 +20,7 @@ static double attention_value(void *arg, const double *qkv)
 
 /* Self-attention over packed rows of q, k, v; and queries of one packing to keys of another, rows
  * of q followed by rows of k, v. Either may be causal, and drop out probabilities. */
-static void test_attention(void **state)
+TEST_ON_EACH_ISA(attention)
 {
     struct fixture *f = fixture_of(state);
     enum { HEADS = 2, TOKENS = 44, KEYS = 49, WIDEST = HEADS * 20 };
@@ -67,7 +67,7 @@ static void test_attention(void **state)
 
 /* Sequences and heads beyond one tile of a card; without causality, and in bf16, cuDNN's. Some
  * numbers of the gradient, drawn. */
-static void test_attention_long(void **state)
+TEST_ON_EACH_ISA(attention_long)
 {
     struct fixture *f = fixture_of(state);
     enum { SIZE = 72, TOKENS = 230, N = TOKENS * SIZE };
@@ -116,7 +116,7 @@ static void test_attention_long(void **state)
 }
 
 /* Scores, sums of integers here, of which a rounding is many powers of two. */
-static void test_attention_large(void **state)
+TEST_ON_EACH_ISA(attention_large)
 {
     struct fixture *f = fixture_of(state);
     enum { TOKENS = 37, SIZE = 16 };
@@ -175,7 +175,7 @@ static double embed_positions_value(void *arg, const double *positions)
     return dot(x, c->weight, EMBED_TOKENS * EMBED_COLS);
 }
 
-static void test_embed(void **state)
+TEST_ON_EACH_ISA(embed)
 {
     struct fixture *f = fixture_of(state);
     enum {
@@ -222,7 +222,7 @@ static double pool_value(void *arg, const double *x)
     return dot(y, c->weight, 3 * POOL_COLS);
 }
 
-static void test_pool(void **state)
+TEST_ON_EACH_ISA(pool)
 {
     struct fixture *f = fixture_of(state);
     enum { N = POOL_ROWS * POOL_COLS, M = 3 * POOL_COLS };
@@ -245,7 +245,7 @@ static void test_pool(void **state)
 
 /* Sums of some rows twice, of all columns' widths, of no row; their backward is the sum over the
  * transposed lists. */
-static void test_sums(void **state)
+TEST_ON_EACH_ISA(sums)
 {
     struct fixture *f = fixture_of(state);
     static const uint32_t row[] = {0, 2, 2, 1, 3, 2}, offset[] = {0, 3, 3, 6};
@@ -266,14 +266,4 @@ static void test_sums(void **state)
         f->q->op->pool(f->q, dx, NULL, dy, back_row, back_offset, ROWS, cols, GPU_SUM);
         assert_near(dx, rdx, ROWS * cols, 1e-6, "transposed sums");
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_EACH_ISA(test_attention),      ON_EACH_ISA(test_attention_large),
-        ON_EACH_ISA(test_attention_long), ON_EACH_ISA(test_embed),
-        ON_EACH_ISA(test_pool),           ON_EACH_ISA(test_sums),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,6 @@
 #include "ops/egraph/graph/egraph_core.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static enum err_code check_node(struct egraph *g, uint32_t n, struct err *e)
 {

@@ -71,6 +71,8 @@ static inline int test_store_teardown(void **state)
     return 0;
 }
 
+#define STORE_TEST(name) TEST_WITH(name, test_store_setup, test_store_teardown)
+
 static inline void test_store_reopen(struct test_store *p)
 {
     store_close(p->s);

@@ -24,7 +24,7 @@ static enum err_code check_bytes(const ProtobufCMessageDescriptor *type, const v
     assert_int_equal(check_bytes(&eqloom__##type##__descriptor, bytes, sizeof bytes - 1),          \
                      ERR_CORRUPT)
 
-static void test_golden_bytes(void **state)
+TEST(golden_bytes)
 {
     struct err err = {0};
     struct arena a = {0};
@@ -46,7 +46,7 @@ static void test_golden_bytes(void **state)
     arena_free(&a);
 }
 
-static void test_refusals(void **state)
+TEST(refusals)
 {
     ACCEPTS(expr, "");
     ACCEPTS(expr, "\x0a\1x");
@@ -96,7 +96,7 @@ static void test_refusals(void **state)
     REFUSES(series, "\x12\x07\0\0\0\0\0\0\0");
 }
 
-static void test_deep_nesting(void **state)
+TEST(deep_nesting)
 {
     /* A type that contains itself, as none of ours does. */
     static ProtobufCMessageDescriptor type;
@@ -215,7 +215,7 @@ static void fill(ProtobufCMessage *m, struct rng *r, struct arena *a, int depth)
     }
 }
 
-static void test_random_messages(void **state)
+TEST(random_messages)
 {
     struct err err = {0};
     struct rng r = rng_new(test_seed(1), 1);
@@ -262,7 +262,7 @@ static void test_random_messages(void **state)
     }
 }
 
-static void test_pack_refuses_bad_strings(void **state)
+TEST(pack_refuses_bad_strings)
 {
     struct err err = {0};
     struct arena a = {0};
@@ -281,7 +281,7 @@ static enum err_code count_id(void *arg, const uint8_t id[32], struct err *e)
     return OK;
 }
 
-static void test_visit_ids(void **state)
+TEST(visit_ids)
 {
     struct err err = {0};
     uint8_t ids[96] = {1}, one[32] = {4};
@@ -320,22 +320,8 @@ static void check_type(const ProtobufCMessageDescriptor *type, int depth)
     }
 }
 
-static void test_schemas(void **state)
+TEST(schemas)
 {
     for (int k = KIND_NONE + 1; k < KIND_END; k++)
         check_type(kind_info((enum record_kind)k)->descriptor, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden_bytes),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_deep_nesting),
-        cmocka_unit_test(test_random_messages),
-        cmocka_unit_test(test_pack_refuses_bad_strings),
-        cmocka_unit_test(test_visit_ids),
-        cmocka_unit_test(test_schemas),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

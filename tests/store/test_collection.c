@@ -2,7 +2,6 @@
 #include "tests/store/fixture.h"
 
 #include "base/buf.h"
-#include "base/map.h"
 #include "store/collection/collection.h"
 
 static int setup(void **state)
@@ -93,7 +92,7 @@ static void check(struct test_store *p, const struct digest *id, const struct li
     collection_close(c);
 }
 
-static void test_sizes(void **state)
+TEST_WITH(sizes, setup, teardown)
 {
     static const size_t sizes[] = {0, 1, 2, 255, 256, 257, 300, 1025, 5000, 60000};
     struct rng r = rng_new(test_seed(1), 1);
@@ -105,7 +104,7 @@ static void test_sizes(void **state)
     }
 }
 
-static void test_repetitions(void **state)
+TEST_WITH(repetitions, setup, teardown)
 {
     struct rng r = rng_new(test_seed(1), 2);
     struct list l = {0};
@@ -117,7 +116,7 @@ static void test_repetitions(void **state)
 }
 
 /* The shape is in everybody's ids: it never changes. */
-static void test_golden(void **state)
+TEST_WITH(golden, setup, teardown)
 {
     struct list l = list_of(3000);
     char hex[DIGEST_HEX];
@@ -132,7 +131,7 @@ static void test_golden(void **state)
 }
 
 /* One edit of a long list writes few new records, and undoing it gives the old id. */
-static void test_edits_are_cheap(void **state)
+TEST_WITH(edits_are_cheap, setup, teardown)
 {
     struct rng r = rng_new(test_seed(1), 3);
     struct list l = list_of(60000);
@@ -230,7 +229,7 @@ static void assert_same(const struct list *got, const struct list *want)
     free(a.ids);
 }
 
-static void test_diff(void **state)
+TEST_WITH(diff, setup, teardown)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -267,7 +266,7 @@ static void test_diff(void **state)
 }
 
 /* Records that are no proper tree are refused, not walked. */
-static void test_bad_trees(void **state)
+TEST_WITH(bad_trees, setup, teardown)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -314,10 +313,8 @@ static void test_bad_trees(void **state)
     }
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
 /* Slices of two collections and elements of their own, in any order: the same as one by one. */
-static void test_slices(void **state)
+TEST_WITH(slices, setup, teardown)
 {
     struct rng r = rng_new(test_seed(1), 7);
     struct test_store *p = *state;
@@ -363,13 +360,4 @@ static void test_slices(void **state)
         collection_close(readers[k]);
         free(sources[k].ids);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_sizes), TEST(test_repetitions), TEST(test_golden), TEST(test_edits_are_cheap),
-        TEST(test_diff),  TEST(test_bad_trees),   TEST(test_slices),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,7 +91,7 @@ static struct span copy_key(struct buf *key, const struct digest *id)
     return span_of(key->data, key->len);
 }
 
-static void test_compact(void **state)
+STORE_TEST(compact)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -124,7 +124,7 @@ static void test_compact(void **state)
 
 /* What is put once a run has put enough is compressed under a dictionary; compact replaces it, and
  * gc leaves the one in use. */
-static void test_run_then_compact(void **state)
+STORE_TEST(run_then_compact)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -154,7 +154,7 @@ static void test_run_then_compact(void **state)
     buf_free(&key);
 }
 
-static void test_lost_and_bad_dictionaries(void **state)
+STORE_TEST(lost_and_bad_dictionaries)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -202,7 +202,7 @@ static enum err_code fail_to_read(const struct dictionary **out, void *arg,
     return err_fail(e, *(enum err_code *)arg, "the device fails");
 }
 
-static void test_unreadable_dictionary(void **state)
+STORE_TEST(unreadable_dictionary)
 {
     static const enum err_code codes[] = {ERR_IO, ERR_NOMEM};
     struct test_store *p = *state;
@@ -229,7 +229,7 @@ static void test_unreadable_dictionary(void **state)
     assert_int_equal(stats.quarantined, 0);
 }
 
-static void test_same_records_same_dictionary(void **state)
+STORE_TEST(same_records_same_dictionary)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -252,7 +252,7 @@ static void test_same_records_same_dictionary(void **state)
 
 /* A payload that does not shrink leaves zstd in the middle of a frame; the next record, of another
  * dictionary or none, is compressed by its own all the same. */
-static void test_after_what_does_not_shrink(void **state)
+STORE_TEST(after_what_does_not_shrink)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -279,19 +279,4 @@ static void test_after_what_does_not_shrink(void **state)
     }
     store_coder_give(p->s, c);
     arena_free(&a);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, test_store_setup, test_store_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_compact),
-        TEST(test_run_then_compact),
-        TEST(test_lost_and_bad_dictionaries),
-        TEST(test_unreadable_dictionary),
-        TEST(test_same_records_same_dictionary),
-        TEST(test_after_what_does_not_shrink),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

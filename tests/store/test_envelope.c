@@ -12,7 +12,7 @@ static struct span packed(struct arena *a, const ProtobufCMessage *m)
 }
 
 /* These ids are in stores that people have. They never change. */
-static void test_golden_ids(void **state)
+TEST(golden_ids)
 {
     struct arena a = {0};
     char hex[DIGEST_HEX];
@@ -38,7 +38,7 @@ static void test_golden_ids(void **state)
     arena_free(&a);
 }
 
-static void test_golden_envelope(void **state)
+TEST(golden_envelope)
 {
     struct err err = {0};
     struct arena a = {0};
@@ -71,7 +71,7 @@ static struct span chunk_payload(struct arena *a, size_t n, int rule)
     return packed(a, &chunk.base);
 }
 
-static void test_roundtrip(void **state)
+TEST(roundtrip)
 {
     static const size_t sizes[] = {0, 1, 90, 97, 98, 99, 5000, 5001, 5002, 5003, 70000, 1 << 20};
     struct err err = {0};
@@ -116,7 +116,7 @@ static void check_damaged(struct coder *c, const struct digest *id, struct span 
     arena_free(&a);
 }
 
-static void test_damage(void **state)
+TEST(damage)
 {
     struct err err = {0};
     struct coder *c = coder_new();
@@ -148,7 +148,7 @@ static void test_damage(void **state)
     coder_free(c);
 }
 
-static void test_wrong_id(void **state)
+TEST(wrong_id)
 {
     struct err err = {0};
     struct arena a = {0};
@@ -163,14 +163,4 @@ static void test_wrong_id(void **state)
     coder_free(c);
     buf_free(&out);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden_ids), cmocka_unit_test(test_golden_envelope),
-        cmocka_unit_test(test_roundtrip),  cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_wrong_id),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,7 +117,7 @@ static enum outcome apart(int (*step)(const struct trial *t), const struct trial
     return (enum outcome)WEXITSTATUS(status);
 }
 
-static void test_what_is_left_leads_to_what_is_there(void **state)
+TEST(what_is_left_leads_to_what_is_there)
 {
     unsigned parts = 0;
     enum outcome collected = CUT;
@@ -134,12 +134,4 @@ static void test_what_is_left_leads_to_what_is_there(void **state)
     }
     print_message("%u times a part was left\n", parts);
     assert_true(parts > 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_left_leads_to_what_is_there),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static struct digest random_id(struct rng *r, unsigned shape)
     return id;
 }
 
-static void test_found_exactly(void **state)
+TEST(found_exactly)
 {
     struct rng r = rng_new(test_seed(1), 11);
     for (unsigned round = 0; round < ROUNDS; round++) {
@@ -67,7 +67,7 @@ static void test_found_exactly(void **state)
     }
 }
 
-static void test_memory(void **state)
+TEST(memory)
 {
     struct rng r = rng_new(test_seed(1), 12);
     struct digest *ids = calloc(LARGE, sizeof *ids);
@@ -84,11 +84,4 @@ static void test_memory(void **state)
     }
     id_table_free(&t);
     free(ids);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_found_exactly),
-                                       cmocka_unit_test(test_memory)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

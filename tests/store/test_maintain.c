@@ -75,7 +75,7 @@ static bool has_action(struct store *s, const struct digest *key)
     return has;
 }
 
-static void test_gc(void **state)
+STORE_TEST(gc)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -134,7 +134,7 @@ static void on_bad(void *arg, const struct digest *id, const char *what)
     buf_printf(&f->text, "%s\n", what);
 }
 
-static void test_fsck_finds_dangling(void **state)
+STORE_TEST(fsck_finds_dangling)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -258,7 +258,7 @@ static struct digest victim_again(struct store_batch *b)
     return put_text(b, "the record that is going to be damaged");
 }
 
-static void test_flipped_byte_in_a_block(void **state)
+STORE_TEST(flipped_byte_in_a_block)
 {
     struct test_store *p = *state;
     struct digest victim = fill_files(p);
@@ -274,7 +274,7 @@ static struct digest noise_again(struct store_batch *b)
     return put_noise(b, &r, 200000);
 }
 
-static void test_flipped_byte_in_a_large_value(void **state)
+STORE_TEST(flipped_byte_in_a_large_value)
 {
     struct test_store *p = *state;
     fill_files(p);
@@ -293,7 +293,7 @@ static void test_flipped_byte_in_a_large_value(void **state)
 }
 
 /* A wrong value that RocksDB has no reason to doubt. */
-static void test_wrong_value(void **state)
+STORE_TEST(wrong_value)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -309,7 +309,7 @@ static void test_wrong_value(void **state)
     check_healing(p, victim, victim_again);
 }
 
-static void test_repair(void **state)
+STORE_TEST(repair)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -341,7 +341,7 @@ static void test_repair(void **state)
 }
 
 /* A rebuild cut off between its two renames. */
-static void test_rebuild_cut_off(void **state)
+STORE_TEST(rebuild_cut_off)
 {
     struct test_store *p = *state;
     struct digest victim = fill_files(p);
@@ -358,7 +358,7 @@ static void test_rebuild_cut_off(void **state)
 
 /* Every file damaged somewhere, its index and filter included: the store opens, repairs itself,
  * and takes all records again. */
-static void test_damage_anywhere(void **state)
+STORE_TEST(damage_anywhere)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -398,21 +398,4 @@ static void test_damage_anywhere(void **state)
         store_close(p->s);
         p->s = NULL;
     }
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, test_store_setup, test_store_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_gc),
-        TEST(test_fsck_finds_dangling),
-        TEST(test_flipped_byte_in_a_block),
-        TEST(test_flipped_byte_in_a_large_value),
-        TEST(test_wrong_value),
-        TEST(test_repair),
-        TEST(test_rebuild_cut_off),
-        TEST(test_damage_anywhere),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

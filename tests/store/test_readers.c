@@ -193,21 +193,12 @@ static void check(bool in_tables)
     os_remove_tree(p.path);
 }
 
-static void test_tables(void **state)
+TEST(tables)
 {
     check(true);
 }
 
-static void test_log(void **state)
+TEST(log)
 {
     check(false);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_log),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

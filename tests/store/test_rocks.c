@@ -45,7 +45,7 @@ static void wait_for_merge(const char *db, struct rocks *rocks)
     rocks_close(rocks);
 }
 
-static void test_small_writers_do_not_merge(void **state)
+TEST(small_writers_do_not_merge)
 {
     struct rng r = rng_new(test_seed(1), 2);
     char path[64], db[80];
@@ -106,7 +106,7 @@ static void find_file(char path[200], const struct test_store *p, const char *na
 }
 
 /* The log has the last write, but not what the list has forgotten. */
-static void test_an_old_list_with_a_new_log(void **state)
+STORE_TEST(an_old_list_with_a_new_log)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -124,7 +124,7 @@ static void test_an_old_list_with_a_new_log(void **state)
     assert_non_null(strstr(store_notice(p->s), "damaged"));
 }
 
-static void test_no_list(void **state)
+STORE_TEST(no_list)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -151,7 +151,7 @@ static void append(const char *path, const char *bytes, size_t n)
 }
 
 /* RocksDB dies of one bit there, when it reads what the table says of itself. */
-static void test_the_end_of_a_table(void **state)
+STORE_TEST(the_end_of_a_table)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -180,7 +180,7 @@ static void test_the_end_of_a_table(void **state)
 
 /* A log that ends in the middle of an entry, where its writer was killed, and goes on in the next;
  * and a table that was not finished: no damage. Damage in the second log is. */
-static void test_logs_after_kills(void **state)
+STORE_TEST(logs_after_kills)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -231,7 +231,7 @@ static void find_objects(char path[200], const struct test_store *p)
 }
 
 /* Each bit of a table is found, or makes no difference: nothing else is ever read. */
-static void test_flips_in_tables(void **state)
+STORE_TEST(flips_in_tables)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -278,7 +278,7 @@ static void test_flips_in_tables(void **state)
     p->s = open_store(p->path);
 }
 
-static void test_another_format(void **state)
+STORE_TEST(another_format)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -297,7 +297,7 @@ static void test_another_format(void **state)
     assert_non_null(strstr(err.message, "has format version 3; this eqloom reads version 1"));
 }
 
-static void test_few_files(void **state)
+STORE_TEST(few_files)
 {
     struct test_store *p = *state;
     for (int i = 0; i < 20; i++) {
@@ -315,21 +315,4 @@ static void test_few_files(void **state)
     assert_int_equal(glob(pattern, 0, NULL, &g), 0);
     assert_true(g.gl_pathc < 30);
     globfree(&g);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, test_store_setup, test_store_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_writers_do_not_merge),
-        TEST(test_an_old_list_with_a_new_log),
-        TEST(test_no_list),
-        TEST(test_the_end_of_a_table),
-        TEST(test_logs_after_kills),
-        TEST(test_flips_in_tables),
-        TEST(test_another_format),
-        TEST(test_few_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,6 @@
 #include "tests/store/fixture.h"
 
 #include "base/buf.h"
-#include "store/db/rocks.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -13,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void test_put_get(void **state)
+STORE_TEST(put_get)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -48,7 +47,7 @@ static void test_put_get(void **state)
     arena_free(&a);
 }
 
-static void test_batches_deduplicate(void **state)
+STORE_TEST(batches_deduplicate)
 {
     struct test_store *p = *state;
     struct store_batch *b = store_batch_new(p->s), *c = store_batch_new(p->s);
@@ -68,7 +67,7 @@ static void test_batches_deduplicate(void **state)
 }
 
 /* What is expected to be stored is not looked for, so that the caller has to be right. */
-static void test_expected_records(void **state)
+STORE_TEST(expected_records)
 {
     struct test_store *p = *state;
     struct store_batch *b = store_batch_new(p->s);
@@ -88,7 +87,7 @@ static void test_expected_records(void **state)
     digest_map_free(&stored);
 }
 
-static void test_batch_refuses_what_is_not_canonical(void **state)
+STORE_TEST(batch_refuses_what_is_not_canonical)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -99,7 +98,7 @@ static void test_batch_refuses_what_is_not_canonical(void **state)
     store_batch_free(b);
 }
 
-static void test_actions(void **state)
+STORE_TEST(actions)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -128,7 +127,7 @@ static enum err_code list_run(void *arg, const char *run, struct span value, str
     return OK;
 }
 
-static void test_refs(void **state)
+STORE_TEST(refs)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -161,7 +160,7 @@ static void test_refs(void **state)
     store_batch_free(b);
 }
 
-static void test_runs_and_sources(void **state)
+STORE_TEST(runs_and_sources)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -202,7 +201,7 @@ static enum err_code collect_id(void *arg, const struct digest *id, enum record_
     return OK;
 }
 
-static void test_prefixes(void **state)
+STORE_TEST(prefixes)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -248,7 +247,7 @@ static void test_prefixes(void **state)
     store_batch_free(b);
 }
 
-static void test_second_writer(void **state)
+STORE_TEST(second_writer)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -275,7 +274,7 @@ static void *look_away_soon(void *fd)
 
 /* Whoever looks whether there is a writer has the lock, shared, for a moment. Meanwhile the file
  * may say what a writer wrote that was killed, and somebody else may have its number by now. */
-static void test_a_glance_is_no_writer(void **state)
+STORE_TEST(a_glance_is_no_writer)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -293,7 +292,7 @@ static void test_a_glance_is_no_writer(void **state)
     close(fd);
 }
 
-static void test_lock_of_a_dead_writer(void **state)
+STORE_TEST(lock_of_a_dead_writer)
 {
     struct test_store *p = *state;
     store_close(p->s);
@@ -311,7 +310,7 @@ static void test_lock_of_a_dead_writer(void **state)
     p->s = open_store(p->path);
 }
 
-static void test_readers(void **state)
+STORE_TEST(readers)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -350,7 +349,7 @@ static void test_readers(void **state)
     arena_free(&a);
 }
 
-static void test_no_store(void **state)
+STORE_TEST(no_store)
 {
     struct test_store *p = *state;
     struct err err = {0};
@@ -408,7 +407,7 @@ static pid_t start_writer(int *fd, const char *path, unsigned round, unsigned ba
 /* A batch is there as a whole or not at all, whenever the writer dies; what it was told is
  * committed stays. It is killed while it opens the store, or some time after a number of commits,
  * which a busy machine only makes later. */
-static void test_killed_writer(void **state)
+STORE_TEST(killed_writer)
 {
     struct test_store *p = *state;
     struct rng r = rng_new(test_seed(1), 9);
@@ -460,28 +459,10 @@ static void test_killed_writer(void **state)
     }
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, test_store_setup, test_store_teardown)
-
 int main(int argc, char **argv)
 {
     if (argc == 6 && strcmp(argv[1], "writer") == 0)
         return write_for_ever(argv[2], (unsigned)atoi(argv[3]), (unsigned)atoi(argv[4]),
                               atoi(argv[5]));
-    const struct CMUnitTest tests[] = {
-        TEST(test_put_get),
-        TEST(test_batches_deduplicate),
-        TEST(test_expected_records),
-        TEST(test_batch_refuses_what_is_not_canonical),
-        TEST(test_actions),
-        TEST(test_refs),
-        TEST(test_runs_and_sources),
-        TEST(test_prefixes),
-        TEST(test_second_writer),
-        TEST(test_a_glance_is_no_writer),
-        TEST(test_lock_of_a_dead_writer),
-        TEST(test_readers),
-        TEST(test_no_store),
-        TEST(test_killed_writer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run();
 }

@@ -26,7 +26,7 @@ static void fill(Eqloom__Cluster *in[N], struct arena *a)
     }
 }
 
-static void test_equal_seeds_are_joined(void **state)
+TEST(equal_seeds_are_joined)
 {
     struct arena a = {0};
     struct err e;
@@ -50,7 +50,7 @@ static void test_equal_seeds_are_joined(void **state)
     arena_free(&a);
 }
 
-static void test_exact_languages(void **state)
+TEST(exact_languages)
 {
     static const struct {
         const char *language, *seeds[5];
@@ -73,7 +73,7 @@ static void test_exact_languages(void **state)
     }
 }
 
-static void test_merging_twice_changes_nothing(void **state)
+TEST(merging_twice_changes_nothing)
 {
     struct arena a = {0};
     struct err e;
@@ -89,7 +89,7 @@ static void test_merging_twice_changes_nothing(void **state)
     arena_free(&a);
 }
 
-static void test_what_is_held_out_is_dropped(void **state)
+TEST(what_is_held_out_is_dropped)
 {
     struct arena a = {0};
     struct err e;
@@ -110,15 +110,4 @@ static void test_what_is_held_out_is_dropped(void **state)
     assert_int_equal(clusters_merge(&out, NULL, &n, &a, in, 0, &options, &e), OK);
     assert_int_equal(n, 0);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equal_seeds_are_joined),
-        cmocka_unit_test(test_exact_languages),
-        cmocka_unit_test(test_what_is_held_out_is_dropped),
-        cmocka_unit_test(test_merging_twice_changes_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static char *encode(struct arena *a, const char *encoding, const char *prefix)
     return text;
 }
 
-static void test_numbers(void **state)
+TEST(numbers)
 {
     struct arena a = {0};
     assert_string_equal(encode(&a, "e-gen", "+ pow sin x 2 -14"), "+ pow sin x INT+ 2 INT- 1 4");
@@ -33,7 +33,7 @@ static void test_numbers(void **state)
     arena_free(&a);
 }
 
-static void test_places(void **state)
+TEST(places)
 {
     struct arena a = {0};
     assert_string_equal(encode(&a, "placed", "/ sin x cos x"), "/ sin@/1 x cos@/2 x");
@@ -46,7 +46,7 @@ static void test_places(void **state)
     arena_free(&a);
 }
 
-static void test_vocabulary_of_the_paper(void **state)
+TEST(vocabulary_of_the_paper)
 {
     struct arena a = {0};
     struct err e;
@@ -65,7 +65,7 @@ static void test_vocabulary_of_the_paper(void **state)
     arena_free(&a);
 }
 
-static void test_unknown_tokens_are_named(void **state)
+TEST(unknown_tokens_are_named)
 {
     static const char *const bad[] = {"+ x foo", "+ x <pad>", "+  x y", "+ x 1e5", "+ x 1/"};
     struct arena a = {0};
@@ -84,7 +84,7 @@ static void test_unknown_tokens_are_named(void **state)
     arena_free(&a);
 }
 
-static void test_batches_are_packed(void **state)
+TEST(batches_are_packed)
 {
     struct arena a = {0};
     struct encoder c;
@@ -108,7 +108,7 @@ static void test_batches_are_packed(void **state)
     arena_free(&a);
 }
 
-static void test_splits_are_stable_and_fair(void **state)
+TEST(splits_are_stable_and_fair)
 {
     enum { N = 20000 };
     int counts[SPLIT_PARTS] = {0}, moved = 0, other_seed = 0;
@@ -129,17 +129,4 @@ static void test_splits_are_stable_and_fair(void **state)
     assert_int_equal(split_part(1, "x", 0, 1), SPLIT_TEST);
     assert_int_equal(split_part(1, "x", 1, 0), SPLIT_VALID);
     assert_int_equal(split_part(1, "x", 0, 0), SPLIT_TRAIN);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_places),
-        cmocka_unit_test(test_vocabulary_of_the_paper),
-        cmocka_unit_test(test_unknown_tokens_are_named),
-        cmocka_unit_test(test_batches_are_packed),
-        cmocka_unit_test(test_splits_are_stable_and_fair),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static const char *const sample =
 static const char *const sample_clusters =
     "* 2 x = + x x = * x 2; pow x 3/2 = * x sqrt x; + x -4 = - x 4";
 
-static void test_e_gen(void **state)
+TEST(e_gen)
 {
     struct arena a = {0};
     struct corpus c = must_read(&a, CORPUS_E_GEN, sample);
@@ -92,7 +92,7 @@ static void test_e_gen(void **state)
     arena_free(&a);
 }
 
-static void test_json(void **state)
+TEST(json)
 {
     struct arena a = {0};
     struct corpus c = must_read(&a, CORPUS_E_GEN, sample);
@@ -107,7 +107,7 @@ static void test_json(void **state)
 }
 
 /* LaTeX is the same corpus. */
-static void test_latex(void **state)
+TEST(latex)
 {
     struct arena a = {0};
     struct corpus c = must_read(&a, CORPUS_E_GEN,
@@ -122,7 +122,7 @@ static void test_latex(void **state)
 /* What a split of members leaves of a cluster has a seed that stands in another part; and classes
  * that nobody merged begin alike. Nothing is written that is not a member, and no member is lost.
  */
-static void test_json_is_of_members(void **state)
+TEST(json_is_of_members)
 {
     struct arena a = {0};
     struct corpus c = must_read(&a, CORPUS_E_GEN, "x\n* x 1\n+ x 0\n\nx\n- x 0\n\nx\ny\n");
@@ -136,7 +136,7 @@ static void test_json_is_of_members(void **state)
     arena_free(&a);
 }
 
-static void test_semvec_in_its_language(void **state)
+TEST(semvec_in_its_language)
 {
     static const char text[] = "{\"a & b\":{\"Original\":{\"Tokens\":[\"a\",\"&\",\"b\"]},"
                                "\"Noise\":[{\"Tokens\":[\"b\",\"&\",\"a\"],\"Tree\":{}}]}}";
@@ -153,7 +153,7 @@ static void test_semvec_in_its_language(void **state)
 }
 
 /* Two files may say in two steps what is equal. */
-static void test_pairs_of_several_files(void **state)
+TEST(pairs_of_several_files)
 {
     static const char *const files[] = {"* 2 x\t+ x x\n- x 1\t+ x -1\n", "sin x\tcos x\n",
                                         "* x 2\t+ x x\n+ -1 x\t- x 1\n"};
@@ -181,7 +181,7 @@ static size_t lines_of(const char *text)
     return n;
 }
 
-static void test_pairs(void **state)
+TEST(pairs)
 {
     struct arena a = {0};
     struct corpus c = must_read(&a, CORPUS_E_GEN, sample);
@@ -201,7 +201,7 @@ static void test_pairs(void **state)
     arena_free(&a);
 }
 
-static void test_triplets(void **state)
+TEST(triplets)
 {
     struct arena a = {0};
     struct corpus c = must_read(&a, CORPUS_E_GEN, sample);
@@ -221,7 +221,7 @@ static struct corpus must_read_words(struct arena *a, enum corpus_format format,
 }
 
 /* The words of Lample and Charton, whom EED and E-Gen's training follow. */
-static void test_words(void **state)
+TEST(words)
 {
     static const struct {
         const char *words, *prefix;
@@ -262,7 +262,7 @@ static void test_words(void **state)
 }
 
 /* EED's held-out parts and Lample and Charton's files: nothing is equal to anything. */
-static void test_expressions(void **state)
+TEST(expressions)
 {
     struct arena a = {0};
     struct corpus c = must_read_words(&a, CORPUS_EXPRESSIONS,
@@ -283,7 +283,7 @@ static enum err_code take(void *arg, struct buf *out, struct err *e)
 }
 
 /* Shards are the whole in another order, objects are the columns, pieces are the text. */
-static void test_shards_and_lines(void **state)
+TEST(shards_and_lines)
 {
     struct arena a = {0};
     struct corpus c = must_read(&a, CORPUS_E_GEN, sample);
@@ -307,7 +307,7 @@ static void test_shards_and_lines(void **state)
     arena_free(&a);
 }
 
-static void test_refusals_in_words(void **state)
+TEST(refusals_in_words)
 {
     static const struct {
         const char *text;
@@ -344,7 +344,7 @@ static void test_refusals_in_words(void **state)
 }
 
 /* EqNet's tokens for negation and implication. */
-static void test_semvec_signs(void **state)
+TEST(semvec_signs)
 {
     static const char text[] =
         "{\"q\":{\"Original\":{\"Tokens\":[\"~\",\"(\",\"a\",\"&\",\"b\",\")\",\">>\",\"c\"]},"
@@ -360,7 +360,7 @@ static void test_semvec_signs(void **state)
     arena_free(&a);
 }
 
-static void test_refusals(void **state)
+TEST(refusals)
 {
     static const struct {
         enum corpus_format format;
@@ -404,7 +404,7 @@ static void test_refusals(void **state)
 }
 
 /* More pairs than 32 bits count: drawn all the same, different ones of different members. */
-static void test_pairs_of_a_large_cluster(void **state)
+TEST(pairs_of_a_large_cluster)
 {
     enum { MEMBERS = 70000, DRAWN = 500 };
     struct arena a = {0};
@@ -435,26 +435,4 @@ static void test_pairs_of_a_large_cluster(void **state)
     assert_in_range(beyond, 10, 80); /* of 500, 32 are expected */
     name_map_free(&seen);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs_of_several_files),
-        cmocka_unit_test(test_pairs_of_a_large_cluster),
-        cmocka_unit_test(test_e_gen),
-        cmocka_unit_test(test_latex),
-        cmocka_unit_test(test_json),
-        cmocka_unit_test(test_json_is_of_members),
-        cmocka_unit_test(test_semvec_in_its_language),
-        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_triplets),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_expressions),
-        cmocka_unit_test(test_shards_and_lines),
-        cmocka_unit_test(test_refusals_in_words),
-        cmocka_unit_test(test_semvec_signs),
-    };
-    return cmocka_run_group_tests_name("formats", tests, NULL, NULL);
 }

@@ -85,7 +85,7 @@ static size_t draw(Eqloom__Exercise **out, struct arena *a, const Eqloom__Cluste
     return n;
 }
 
-static void test_claims(void **state)
+TEST(claims)
 {
     struct arena a = {0};
     const Eqloom__Cluster *c = cluster_of(&a, "", squares, SQUARES);
@@ -106,7 +106,7 @@ static void test_claims(void **state)
     arena_free(&a);
 }
 
-static void test_boolean(void **state)
+TEST(boolean)
 {
     static const char *const texts[] = {"implies p q", "or not p q", "not and p not q",
                                         "or q not p"};
@@ -121,7 +121,7 @@ static void test_boolean(void **state)
     arena_free(&a);
 }
 
-static void test_seeds(void **state)
+TEST(seeds)
 {
     struct arena a = {0};
     const Eqloom__Cluster *c = cluster_of(&a, "", squares, SQUARES);
@@ -143,7 +143,7 @@ static void test_seeds(void **state)
 
 /* Each differs from the whole cluster, and from what it was made of by one alteration; a member
  * that is no member, and none that cannot be altered, gets none. */
-static void test_near_misses(void **state)
+TEST(near_misses)
 {
     struct arena a = {0};
     struct near_miss_options o = {.members = SQUARES - 1, .each = 3, .points = 8};
@@ -173,7 +173,7 @@ static void test_near_misses(void **state)
 }
 
 /* Members that are all alike, members that are defined nowhere, and one alone. */
-static void test_no_question(void **state)
+TEST(no_question)
 {
     static const char *const alike[] = {"+ x 2", "+ 2 x"}, *const nowhere[] = {"ln - x x",
                                                                                "/ sin x - * 1 x x"};
@@ -187,7 +187,7 @@ static void test_no_question(void **state)
 }
 
 /* Queries that are given up leave nothing behind. */
-static void test_memory(void **state)
+TEST(memory)
 {
     enum { MANY = 2000 };
     static const char *texts[MANY];
@@ -203,7 +203,7 @@ static void test_memory(void **state)
     arena_free(&a);
 }
 
-static void test_errors(void **state)
+TEST(errors)
 {
     static const char *const texts[] = {"sin x", "sin sin"};
     struct arena a = {0};
@@ -219,13 +219,4 @@ static void test_errors(void **state)
     arena_free(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_claims),      cmocka_unit_test(test_boolean),
-        cmocka_unit_test(test_seeds),       cmocka_unit_test(test_near_misses),
-        cmocka_unit_test(test_no_question), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_errors),
-    };
-    return cmocka_run_group_tests(tests, NULL, balls_clean);
-}
+TESTS_AROUND(NULL, balls_clean)

@@ -41,7 +41,7 @@ static void gives(const char *yaml, const char *expected)
     arena_free(&f.arena);
 }
 
-static void test_language(void **state)
+TEST(language)
 {
     gives("templates: 1\n"
           "sets: {n: [-2..-1, 3], f: [sin, exp]}\n"
@@ -78,7 +78,7 @@ static void refuses(const char *yaml, int line, int column, const char *message,
     arena_free(&f.arena);
 }
 
-static void test_refusals(void **state)
+TEST(refusals)
 {
 #define GROUP(g) "templates: 1\nsets: {func: [sin], n: [1..3]}\ngroups: {g: {" g "}}\n"
     refuses("", 1, 1, "the template file is empty", "");
@@ -126,7 +126,7 @@ static size_t common(struct fixture *f, struct fixture *g)
 }
 
 /* Adding a value moves the choice in its proportion, for small products and for drawn ones. */
-static void test_choices_are_stable(void **state)
+TEST(choices_are_stable)
 {
     static const char *const files[][2] = {
         {"templates: 1\nsets: {n: [1..40]}\ngroups: {g: {take: 100, templates: ['{n}*x + {n.2}']}}",
@@ -152,7 +152,7 @@ static void test_choices_are_stable(void **state)
     }
 }
 
-static void test_take_per(void **state)
+TEST(take_per)
 {
     struct fixture f = {0};
     const char *yaml = "templates: 1\nsets: {n: [1..9], f: [sin, cos]}\n"
@@ -174,7 +174,7 @@ static void test_take_per(void **state)
     arena_free(&f.arena);
 }
 
-static void test_domains(void **state)
+TEST(domains)
 {
     struct fixture f = {0};
     const char *yaml = "templates: 1\nvariables: {z: complex, y: real, x: positive}\n"
@@ -194,7 +194,7 @@ static void test_domains(void **state)
     arena_free(&f.arena);
 }
 
-static void test_languages(void **state)
+TEST(languages)
 {
     struct fixture f = {0};
     const char *yaml = "templates: 1\nlanguage: boolean\nsets: {op: ['&', '=>']}\n"
@@ -262,7 +262,7 @@ static void load_seeds(struct fixture *f, const char *name, size_t low, size_t h
     assert_no_duplicates(f);
 }
 
-static void test_quickstart(void **state)
+TEST(quickstart)
 {
     struct fixture f = {0};
     load_seeds(&f, "quickstart.yaml", 320, 400, 8);
@@ -286,7 +286,7 @@ static void test_quickstart(void **state)
     arena_free(&f.arena);
 }
 
-static void test_e_gen(void **state)
+TEST(e_gen)
 {
     struct fixture f = {0};
     size_t derivatives = 0;
@@ -298,17 +298,4 @@ static void test_e_gen(void **state)
     arena_free(&f.arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_language),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_choices_are_stable),
-        cmocka_unit_test(test_take_per),
-        cmocka_unit_test(test_domains),
-        cmocka_unit_test(test_languages),
-        cmocka_unit_test(test_quickstart),
-        cmocka_unit_test(test_e_gen),
-    };
-    return cmocka_run_group_tests_name("templates", tests, NULL, balls_clean);
-}
+TESTS_AROUND(NULL, balls_clean)

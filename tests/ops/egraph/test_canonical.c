@@ -42,7 +42,7 @@ static struct span packed(struct arena *a, const uint32_t *order, const char *te
     return out;
 }
 
-static void orders_do_not_matter(void **state)
+TEST(orders_do_not_matter)
 {
     static const char *const terms[] = {
         "(a + b) + (c + x)",
@@ -65,7 +65,7 @@ static void orders_do_not_matter(void **state)
     }
 }
 
-static void what_does_not_fit_together_is_refused(void **state)
+TEST(what_does_not_fit_together_is_refused)
 {
     struct arena a = {0};
     struct err e = {0};
@@ -98,7 +98,7 @@ static void what_does_not_fit_together_is_refused(void **state)
     arena_free(&a);
 }
 
-static void classes_are_in_the_order_of_their_least_terms(void **state)
+TEST(classes_are_in_the_order_of_their_least_terms)
 {
     struct arena a = {0};
     struct rules rules = rules_of(&a, "group g\ncomm: ?a + ?b -> ?b + ?a\n");
@@ -123,7 +123,7 @@ static void classes_are_in_the_order_of_their_least_terms(void **state)
 }
 
 /* More tokens than the beginning of a term tells apart: then all of the term counts. */
-static void order_of_very_many_tokens(void **state)
+TEST(order_of_very_many_tokens)
 {
     enum { LEAVES = 70000 };
     static const char *const pairs[][2] = {{"v68000 + v00002", "v69000 + v00001"},
@@ -157,15 +157,4 @@ static void order_of_very_many_tokens(void **state)
     least_terms_free(&t);
     egraph_free(g);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(orders_do_not_matter),
-        cmocka_unit_test(what_does_not_fit_together_is_refused),
-        cmocka_unit_test(classes_are_in_the_order_of_their_least_terms),
-        cmocka_unit_test(order_of_very_many_tokens),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

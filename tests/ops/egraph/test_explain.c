@@ -51,7 +51,7 @@ static void proves(const char *text, const char *from, const char *to, bool expe
     arena_free(&a);
 }
 
-static void proofs_replay(void **state)
+TEST(proofs_replay)
 {
     proves(algebra, "x", "x", true);
     proves(algebra, "a + b", "b + a", true);
@@ -66,7 +66,7 @@ static void proofs_replay(void **state)
     proves(algebra, "a + b", "a + c", false);
 }
 
-static void the_checker_is_strict(void **state)
+TEST(the_checker_is_strict)
 {
     struct arena a = {0};
     struct err e = {0};
@@ -99,7 +99,7 @@ static void the_checker_is_strict(void **state)
 }
 
 /* A step may be an instance of its rule and yet be false. */
-static void values_refute_false_steps(void **state)
+TEST(values_refute_false_steps)
 {
     static const struct {
         const char *rule, *from, *to, *message; /* NULL: the values agree */
@@ -149,7 +149,7 @@ static struct explanation prove(struct arena *a, const struct rules *rules, cons
 }
 
 /* Steps that a person would take, where the e-graph knows many detours. */
-static void proofs_are_short(void **state)
+TEST(proofs_are_short)
 {
     static const char text[] = "group ring\n"
                                "comm: ?a + ?b -> ?b + ?a\n"
@@ -177,7 +177,7 @@ static void proofs_are_short(void **state)
 }
 
 /* Between random terms that random rewriting made equal. */
-static void random_proofs_replay(void **state)
+TEST(random_proofs_replay)
 {
     static const char *const names[] = {"a", "b", "c", "2", "3"};
     struct rng rng = rng_new(test_seed(1), 7);
@@ -357,7 +357,7 @@ static void write_sum(struct buf *b, struct rng *r, int leaves, bool declared)
 }
 
 /* Rules that lose nothing and make nothing longer: the oracle sees all terms there are. */
-static void shortest_proofs_are_shortest(void **state)
+TEST(shortest_proofs_are_shortest)
 {
     static const char *const sets[] = {
         "group r\ncomm: ?a + ?b -> ?b + ?a\nassoc: ?a + (?b + ?c) <-> (?a + ?b) + ?c\n",
@@ -414,7 +414,7 @@ static void shortest_proofs_are_shortest(void **state)
 }
 
 /* What is lost on the way is lost from either end. */
-static void shortest_proofs_lose_parts(void **state)
+TEST(shortest_proofs_lose_parts)
 {
     static const char text[] = "group r\nself: ?a - ?a -> 0\nzero: ?a * 0 -> 0\n"
                                "unit: ?a + 0 -> ?a\nsin0: sin(0) -> 0\n";
@@ -435,18 +435,4 @@ static void shortest_proofs_lose_parts(void **state)
             fail_msg("%s = %s in %zu steps", cases[i].from, cases[i].to, p.n);
     }
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_refute_false_steps),
-        cmocka_unit_test(proofs_replay),
-        cmocka_unit_test(the_checker_is_strict),
-        cmocka_unit_test(proofs_are_short),
-        cmocka_unit_test(random_proofs_replay),
-        cmocka_unit_test(shortest_proofs_are_shortest),
-        cmocka_unit_test(shortest_proofs_lose_parts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,6 @@
  * there where rules need them. */
 #include "tests/ops/egraph/help.h"
 
-#include "ops/egraph/record/least_terms.h"
 #include "ops/expr/ball/ball.h"
 
 #include <math.h>
@@ -29,7 +28,7 @@ static void expect(const char *text, const char *facts)
     arena_free(&a);
 }
 
-static void constants_are_exact(void **state)
+TEST(constants_are_exact)
 {
     expect("1 + 2", "=3");
     expect("1/3 + 1/6", "=1/2");
@@ -44,7 +43,7 @@ static void constants_are_exact(void **state)
     expect("sqrt(2)", "(1.4140625,1.41455078125)");
 }
 
-static void what_is_undefined_is_not_folded(void **state)
+TEST(what_is_undefined_is_not_folded)
 {
     static const char *const terms[] = {"1/0",   "0^0",    "0^(-1)",        "sqrt(-4)",
                                         "ln(0)", "2^1000", "10^63 * 10^63", "(-8)^(1/3)"};
@@ -68,7 +67,7 @@ static bool flag(const char *text, unsigned flags)
     return has;
 }
 
-static void nonzero_is_known_where_it_can_be(void **state)
+TEST(nonzero_is_known_where_it_can_be)
 {
     static const char *const yes[] = {
         "x",          "x + 1",      "x - 1",        "x^2 - x", "sin(x)",
@@ -92,7 +91,7 @@ static void nonzero_is_known_where_it_can_be(void **state)
             fail_msg("%s may be zero", no[i]);
 }
 
-static void complex_values_have_no_interval(void **state)
+TEST(complex_values_have_no_interval)
 {
     static const char *const no[] = {"ln(x - 1)",     "sqrt(x - 2)", "asin(x)", "acosh(x)",
                                      "(x - 3)^(1/2)", "atanh(x)",    "(-2)^x",  "sin(ln(x - 1))"};
@@ -107,7 +106,7 @@ static void complex_values_have_no_interval(void **state)
             fail_msg("%s is real", yes[i]);
 }
 
-static void domains_are_heeded(void **state)
+TEST(domains_are_heeded)
 {
     struct arena a = {0};
     struct err e = {0};
@@ -151,7 +150,7 @@ static void write_random(struct buf *out, struct rng *r, int depth)
     }
 }
 
-static void facts_hold_at_random_points(void **state)
+TEST(facts_hold_at_random_points)
 {
     struct rng r = rng_new(test_seed(1), 5);
     unsigned checked = 0;
@@ -236,7 +235,7 @@ static bool is_inside(struct interval a, struct interval b)
 }
 
 /* Or what is known would depend on the order in which it was found. */
-static void a_coarser_interval_is_no_weaker_for_more(void **state)
+TEST(a_coarser_interval_is_no_weaker_for_more)
 {
     struct rng r = rng_new(test_seed(1), 6);
     for (int round = 0; round < 100000; round++) {
@@ -250,18 +249,4 @@ static void a_coarser_interval_is_no_weaker_for_more(void **state)
             fail_msg("[%a, %a] in [%a, %a] becomes [%a, %a] in [%a, %a]", b.lo, b.hi, a.lo, a.hi,
                      less.lo, less.hi, coarse.lo, coarse.hi);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constants_are_exact),
-        cmocka_unit_test(what_is_undefined_is_not_folded),
-        cmocka_unit_test(nonzero_is_known_where_it_can_be),
-        cmocka_unit_test(complex_values_have_no_interval),
-        cmocka_unit_test(domains_are_heeded),
-        cmocka_unit_test(facts_hold_at_random_points),
-        cmocka_unit_test(a_coarser_interval_is_no_weaker_for_more),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

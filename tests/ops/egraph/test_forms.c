@@ -49,7 +49,7 @@ static bool proves_by_form(const char *rule, const char *domain, const char *fro
     return proved;
 }
 
-static void normal_forms_join_classes(void **state)
+TEST(normal_forms_join_classes)
 {
     static const char rule[] = "r: sin(2*?a) -> 2*sin(?a)*cos(?a)";
     static const char twice[] = "ln((y + sin(2*x))^2)",
@@ -61,10 +61,4 @@ static void normal_forms_join_classes(void **state)
     assert_true(proves_by_form(rule, "real", "sqrt(x^2)*y", "abs(x)*y", 100));
     assert_false(proves_by_form(rule, "real", "sqrt(x^2)*y", "x*y", 100));
     assert_false(proves_by_form(rule, "real", "sin(x)", "sin(x) + 1/10^30", 100));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(normal_forms_join_classes)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

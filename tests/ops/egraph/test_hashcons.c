@@ -4,7 +4,7 @@
 #include "ops/egraph/graph/egraph_core.h"
 
 /* Nodes whose arguments merge one after another: repairs follow repairs, and nothing is added. */
-static void repairs_leave_room(void **state)
+TEST(repairs_leave_room)
 {
     enum { N = 64 };
     struct arena a = {0};
@@ -35,7 +35,7 @@ static void repairs_leave_room(void **state)
 
 /* Most nodes die, as those of variables that become one; what is left is few for a table that has
  * to be larger for the ids alone, and is made anew while a node is on its way into it. */
-static void a_table_of_few_finds_all(void **state)
+TEST(a_table_of_few_finds_all)
 {
     static const char *const functions[] = {"sin", "cos", "tan", "ln", "sinh", "cosh", "tanh"};
     enum { FUNCTIONS = sizeof functions / sizeof *functions, VARIABLES = 1500 };
@@ -62,13 +62,4 @@ static void a_table_of_few_finds_all(void **state)
         egraph_free(g);
         arena_free(&a);
     }
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(repairs_leave_room),
-        cmocka_unit_test(a_table_of_few_finds_all),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

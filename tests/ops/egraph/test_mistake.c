@@ -106,7 +106,7 @@ static size_t check_derivation(struct fixture *f, const Eqloom__Exercise *x)
     return wrong;
 }
 
-static void test_every_step(void **state)
+TEST(every_step)
 {
     struct fixture f;
     size_t drawn = 0, with_mistake = 0;
@@ -126,7 +126,7 @@ static void test_every_step(void **state)
     end(&f);
 }
 
-static void test_all_wrong_or_none(void **state)
+TEST(all_wrong_or_none)
 {
     for (int wrong = 0; wrong < 2; wrong++) {
         struct fixture f;
@@ -145,7 +145,7 @@ static void test_all_wrong_or_none(void **state)
     }
 }
 
-static void test_limits(void **state)
+TEST(limits)
 {
     struct fixture f;
     Eqloom__Exercise *x;
@@ -164,7 +164,7 @@ static void test_limits(void **state)
     end(&f);
 }
 
-static void test_seeds(void **state)
+TEST(seeds)
 {
     struct fixture f;
     Eqloom__Exercise *x[3];
@@ -184,7 +184,7 @@ static void test_seeds(void **state)
     end(&f);
 }
 
-static void test_simplify(void **state)
+TEST(simplify)
 {
     struct fixture f;
     struct explanation p;
@@ -202,7 +202,7 @@ static void test_simplify(void **state)
     end(&f);
 }
 
-static void test_another_language(void **state)
+TEST(another_language)
 {
     static const char *const texts[] = {"and p q"};
     struct fixture f;
@@ -218,7 +218,7 @@ static void test_another_language(void **state)
     end(&f);
 }
 
-static void test_boolean(void **state)
+TEST(boolean)
 {
     static const char *const texts[] = {"not not and p and p and q true", "and q p"};
     struct fixture f;
@@ -244,16 +244,4 @@ static void test_boolean(void **state)
     end(&f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_simplify),
-        cmocka_unit_test(test_every_step),
-        cmocka_unit_test(test_all_wrong_or_none),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_seeds),
-        cmocka_unit_test(test_another_language),
-        cmocka_unit_test(test_boolean),
-    };
-    return cmocka_run_group_tests(tests, NULL, balls_clean);
-}
+TESTS_AROUND(NULL, balls_clean)

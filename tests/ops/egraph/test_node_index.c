@@ -59,7 +59,7 @@ static void ask(struct tally *t, struct egraph *g, struct rng *r)
     t->narrowed += range.end - range.begin < others;
 }
 
-static void indexes_hold_what_a_walk_finds(void **state)
+TEST(indexes_hold_what_a_walk_finds)
 {
     struct rng r = rng_new(test_seed(1), 22);
     struct tally t = {0};
@@ -97,12 +97,4 @@ static void indexes_hold_what_a_walk_finds(void **state)
                   (unsigned long long)t.walked, (unsigned long long)t.indexed,
                   (unsigned long long)t.narrowed);
     assert_true(t.indexed > 10000 && t.narrowed > 3000);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(indexes_hold_what_a_walk_finds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -170,7 +170,7 @@ static const Eqloom__EGraph *egraph_of(struct op_ctx *ctx)
     return (const Eqloom__EGraph *)m;
 }
 
-static void test_an_egraph_and_its_statistics(void **unused)
+TEST(an_egraph_and_its_statistics)
 {
     struct op_ctx *ctx = context("", EQLOOM__VERDICT__CERTIFIED);
     const Eqloom__EGraph *g = egraph_of(ctx);
@@ -198,7 +198,7 @@ static void test_an_egraph_and_its_statistics(void **unused)
     context_free(ctx);
 }
 
-static void test_the_same_twice(void **unused)
+TEST(the_same_twice)
 {
     /* Also with the rules in another order, by a state that has seen other graphs. */
     struct op_ctx *a = context("", EQLOOM__VERDICT__CERTIFIED);
@@ -207,22 +207,22 @@ static void test_the_same_twice(void **unused)
     Eqloom__Rule *first = b->rules[0];
     b->rules[0] = b->rules[2];
     b->rules[2] = first;
-    void *state;
-    assert_int_equal(op_saturate.prepare(&state, b, NULL), OK);
+    void *prepared;
+    assert_int_equal(op_saturate.prepare(&prepared, b, NULL), OK);
     b->expr.prefix = "sinh + y y";
-    assert_int_equal(op_saturate.run(b, state, NULL), OK);
+    assert_int_equal(op_saturate.run(b, prepared, NULL), OK);
     assert_false(span_equal(a->emitted, b->emitted));
     b->emitted = b->trace = (struct span){0};
     b->expr.prefix = "+ x x";
-    assert_int_equal(op_saturate.run(b, state, NULL), OK);
-    op_saturate.release(state);
+    assert_int_equal(op_saturate.run(b, prepared, NULL), OK);
+    op_saturate.release(prepared);
     assert_true(span_equal(a->emitted, b->emitted));
     assert_true(span_equal(a->trace, b->trace));
     context_free(a);
     context_free(b);
 }
 
-static void test_budgets(void **unused)
+TEST(budgets)
 {
     static const struct {
         const char *set;
@@ -237,7 +237,7 @@ static void test_budgets(void **unused)
     }
 }
 
-static void test_bounds_of_parameters(void **unused)
+TEST(bounds_of_parameters)
 {
     /* The engine refuses what lies outside: no budget may be zero where that means nothing. */
     for (const struct op_param *p = op_saturate.params; p->name; p++) {
@@ -262,7 +262,7 @@ static void refused(struct op_ctx *ctx, enum err_code code, const char *why)
     context_free(ctx);
 }
 
-static void test_refusals(void **unused)
+TEST(refusals)
 {
     refused(context("", EQLOOM__VERDICT__UNKNOWN), ERR_INPUT, "g/add-comm has no certificate");
     refused(context("", EQLOOM__VERDICT__REFUTED), ERR_FAILED, "g/add-comm is refuted (x = 1)");
@@ -287,24 +287,11 @@ static void test_refusals(void **unused)
     refused(ctx, ERR_FAILED, "");
 }
 
-static void test_unsound_rules_taint(void **unused)
+TEST(unsound_rules_taint)
 {
     struct op_ctx *ctx = context("", EQLOOM__VERDICT__REFUTED);
     for (size_t i = 0; i < ctx->n_rules; i++)
         ctx->rules[i]->certificate->unsound = true;
     assert_true(egraph_of(ctx)->unsound);
     context_free(ctx);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_egraph_and_its_statistics),
-        cmocka_unit_test(test_the_same_twice),
-        cmocka_unit_test(test_budgets),
-        cmocka_unit_test(test_bounds_of_parameters),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_unsound_rules_taint),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,17 +154,17 @@ static void compare_with_oracle(bool conditions)
     assert_true(compared > 100);
 }
 
-static void saturates_to_the_oracles_classes(void **state)
+TEST(saturates_to_the_oracles_classes)
 {
     compare_with_oracle(false);
 }
 
-static void conditions_are_the_oracles(void **state)
+TEST(conditions_are_the_oracles)
 {
     compare_with_oracle(true);
 }
 
-static void congruence_holds_after_every_union(void **state)
+TEST(congruence_holds_after_every_union)
 {
     static const char *const leaves[] = {"a(x)", "b(x)", "c(x)"};
     struct rng r = rng_new(test_seed(1), 2);
@@ -201,14 +201,4 @@ static void congruence_holds_after_every_union(void **state)
         buf_free(&text);
         arena_free(&a);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(saturates_to_the_oracles_classes),
-        cmocka_unit_test(conditions_are_the_oracles),
-        cmocka_unit_test(congruence_holds_after_every_union),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

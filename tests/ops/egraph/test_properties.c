@@ -16,7 +16,7 @@ static void expect_nothing_more(struct egraph *g, struct arena *a, const struct 
                  egraph_count_nodes(g), classes, egraph_count_classes(g));
 }
 
-static void a_full_search_finds_nothing_more(void **state)
+TEST(a_full_search_finds_nothing_more)
 {
     struct rng r = rng_new(test_seed(1), 11);
     int compared = 0;
@@ -40,7 +40,7 @@ static void a_full_search_finds_nothing_more(void **state)
 }
 
 /* tanh(t) is seen before it is known that sinh(t) is not negative, and nothing happens to t. */
-static void matches_wait_for_late_facts(void **state)
+TEST(matches_wait_for_late_facts)
 {
     struct rng r = rng_new(test_seed(1), 16);
     int compared = 0, waited = 0;
@@ -71,7 +71,7 @@ static void matches_wait_for_late_facts(void **state)
     assert_true(compared > 30 && waited > 10);
 }
 
-static void order_and_rests_do_not_matter(void **state)
+TEST(order_and_rests_do_not_matter)
 {
     struct rng r = rng_new(test_seed(1), 12);
     int compared = 0;
@@ -118,7 +118,7 @@ static uint32_t largest_application(const struct rules *rules)
     return most + 3;
 }
 
-static void the_node_limit_is_exact(void **state)
+TEST(the_node_limit_is_exact)
 {
     struct rng r = rng_new(test_seed(1), 13);
     int reached = 0;
@@ -148,15 +148,4 @@ static void the_node_limit_is_exact(void **state)
     }
     print_message("%d reached it\n", reached);
     assert_true(reached > 50);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_full_search_finds_nothing_more),
-        cmocka_unit_test(matches_wait_for_late_facts),
-        cmocka_unit_test(order_and_rests_do_not_matter),
-        cmocka_unit_test(the_node_limit_is_exact),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

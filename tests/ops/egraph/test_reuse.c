@@ -95,7 +95,7 @@ static void run_trial(struct tally *t, struct rng *r, bool large)
     arena_free(&a);
 }
 
-static void what_stands_is_the_same(void **state)
+TEST(what_stands_is_the_same)
 {
     struct rng r = rng_new(test_seed(1), 0);
     struct tally t = {0};
@@ -109,12 +109,4 @@ static void what_stands_is_the_same(void **state)
     assert_true(t.together > 0 && t.could > t.stood);
     for (int k = 0; k < EDIT_KINDS; k++)
         assert_true(t.stood_after[k] > 0);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_stands_is_the_same),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static void is_known_to_differ(const char *text, const char *before, const char 
 
 /* A rule that matches nowhere, but looks farther down than the others, makes a search visit f(...)
  * in the second iteration, where it sees what was joined just before: h(y) comes in time. */
-static void a_farther_look_is_not_without_effect(void **state)
+TEST(a_farther_look_is_not_without_effect)
 {
     static const char rules[] = OPERATORS "b: k(t(?a)) -> g(?a)\nc: f(g(?a)) -> h(?a)\n";
     is_known_to_differ("f(k(s(y))) + g(y)", rules,
@@ -46,7 +46,7 @@ static void a_farther_look_is_not_without_effect(void **state)
 
 /* A condition makes its rule look at what ?a has learnt, and so at f(...) in the second iteration,
  * where it matches; without it, it would have in the third. */
-static void nor_is_that_of_a_condition(void **state)
+TEST(nor_is_that_of_a_condition)
 {
     static const char rules[] = OPERATORS "b: k(t(?a)) -> h(?a)\nc: f(g(h(?a))) -> t(?a)\n"
                                           "d: z(z(z(z(?a)))) -> ?a\n";
@@ -61,7 +61,7 @@ static void nor_is_that_of_a_condition(void **state)
 #define LEAVING                                                                                    \
     OPERATORS "b: z(?a) -> f(k(?a)) + h(?a) * h(?a)\nc: ?a * ?a -> g(?a)\n"                        \
               "d: k(?a) -> t(?a)\ne: g(?a) -> f(?a)\nf: t(?a) -> h(?a)\n"
-static void what_left_was_searched(void **state)
+TEST(what_left_was_searched)
 {
     is_known_to_differ("z(y)", LEAVING, LEAVING "g: f(?a) -> 7\n", 3);
 }
@@ -73,7 +73,7 @@ static void what_left_was_searched(void **state)
     OPERATORS "b: g(?a) -> 3\nc: f(?a) -> h(?a) if constant(g(?a))\n"                              \
               "d: z(?a) -> (ln(f(?a)) - ln(h(?a))) * k(?a)\n"                                      \
               "e: z(?a) -> 5\nf: ?a - ?a -> 0\n"
-static void what_waited_is_seen_by_all(void **state)
+TEST(what_waited_is_seen_by_all)
 {
     struct asked asked = ask_about("sin(3)+cos(3)+sin(5)+cos(5)+tan(5)+(g(x) + z(x) + f(x))", LATE,
                                    LATE "g: k(1) -> 0\n", 2);
@@ -113,7 +113,7 @@ static bool stands(const char *text, const char *before, const char *now)
 
 #define SQUARE "a: ?a * ?a -> ?a^2\n"
 
-static void each_condition_counts(void **state)
+TEST(each_condition_counts)
 {
     assert_true(stands("x * x", SQUARE, SQUARE "b: tan(?a) -> sin(?a) / cos(?a)\n"));
     assert_false(stands("x * x", SQUARE, ""));
@@ -131,7 +131,7 @@ static void each_condition_counts(void **state)
 }
 
 /* Traces of runs that took place under different rules or marks prove nothing together. */
-static void different_conditions_do_not_unite(void **state)
+TEST(different_conditions_do_not_unite)
 {
     struct arena a = {0};
     struct err e = {0};
@@ -162,7 +162,7 @@ static void different_conditions_do_not_unite(void **state)
 }
 
 /* More leaves than a union names: any of them may stand anywhere, in all unions of that one. */
-static void many_leaves_are_not_told_apart(void **state)
+TEST(many_leaves_are_not_told_apart)
 {
     struct arena a = {0};
     struct err e = {0};
@@ -192,7 +192,7 @@ static void many_leaves_are_not_told_apart(void **state)
     arena_free(&a);
 }
 
-static void rules_of_one_name_prove_nothing(void **state)
+TEST(rules_of_one_name_prove_nothing)
 {
     struct arena a = {0};
     struct rules rules = rules_of(&a, "group g\n" SQUARE "b: ?a + 0 -> ?a\n");
@@ -202,19 +202,4 @@ static void rules_of_one_name_prove_nothing(void **state)
     assert_null(make(&a, &c, "x * x", &few).trace.data);
     release(&c);
     arena_free(&a);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_farther_look_is_not_without_effect),
-        cmocka_unit_test(nor_is_that_of_a_condition),
-        cmocka_unit_test(what_left_was_searched),
-        cmocka_unit_test(what_waited_is_seen_by_all),
-        cmocka_unit_test(each_condition_counts),
-        cmocka_unit_test(different_conditions_do_not_unite),
-        cmocka_unit_test(many_leaves_are_not_told_apart),
-        cmocka_unit_test(rules_of_one_name_prove_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static const struct rule_profile *of(const struct profiled *p, const char *name)
     return &p->p[rule_index(p, name)];
 }
 
-static void one_iteration_is_counted_by_hand(void **state)
+TEST(one_iteration_is_counted_by_hand)
 {
     struct saturate_options o = {.iterations = 1, .max_nodes = 1000};
     struct profiled p;
@@ -74,7 +74,7 @@ static void one_iteration_is_counted_by_hand(void **state)
     arena_free(&p.a);
 }
 
-static void counting_changes_no_result(void **state)
+TEST(counting_changes_no_result)
 {
     static const char *const terms[] = {"sin(2*x+5)^(-8)", "d(x, cot(5*x))", "(2*x+3)^4"};
     struct saturate_options o = {
@@ -106,7 +106,7 @@ static void counting_changes_no_result(void **state)
 }
 
 /* What is searched for deep in few terms costs less than what matches often. */
-static void steps_are_divided(void **state)
+TEST(steps_are_divided)
 {
     struct saturate_options o = {.iterations = 3, .max_nodes = 1000};
     struct profiled p;
@@ -120,7 +120,7 @@ static void steps_are_divided(void **state)
     arena_free(&p.a);
 }
 
-static void a_banned_rule_is_not_searched(void **state)
+TEST(a_banned_rule_is_not_searched)
 {
     struct saturate_options o = {
         .iterations = 1, .max_nodes = 1000, .match_limit = 1, .ban_length = 100};
@@ -137,15 +137,4 @@ static void a_banned_rule_is_not_searched(void **state)
     assert_int_equal(of(&p, "other")->banned, 0);
     assert_int_equal(of(&p, "other")->searched, 3);
     arena_free(&p.a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_iteration_is_counted_by_hand),
-        cmocka_unit_test(counting_changes_no_result),
-        cmocka_unit_test(steps_are_divided),
-        cmocka_unit_test(a_banned_rule_is_not_searched),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

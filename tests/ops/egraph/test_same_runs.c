@@ -5,7 +5,7 @@
 
 #include "ops/egraph/graph/node_index.h"
 
-static void a_graph_that_served_is_new(void **state)
+TEST(a_graph_that_served_is_new)
 {
     static const char large[] =
         "group g\nx: ?a + ?b -> ?b + ?a\ny: ?a + (?b + ?c) -> (?a + ?b) + ?c\n"
@@ -51,7 +51,7 @@ static void a_graph_that_served_is_new(void **state)
 }
 
 /* Compaction moves nodes where there are no proofs, and only there. */
-static void proofs_change_nothing(void **state)
+TEST(proofs_change_nothing)
 {
     struct rng r = rng_new(test_seed(1), 15);
     int compared = 0;
@@ -82,7 +82,7 @@ static void proofs_change_nothing(void **state)
 }
 
 /* What only asks for memory says nothing, in graphs of any size. */
-static void foresight_changes_nothing(void **state)
+TEST(foresight_changes_nothing)
 {
     struct rng r = rng_new(test_seed(1), 18);
     for (int round = 0; round < 150; round++) {
@@ -139,7 +139,7 @@ static bool same_runs(const struct ran *p, const struct ran *q, const struct rul
            memcmp(p->result.matched, q->result.matched, counts) == 0;
 }
 
-static void indexes_change_nothing(void **state)
+TEST(indexes_change_nothing)
 {
     struct rng r = rng_new(test_seed(1), 17);
     uint64_t most = 0;
@@ -166,15 +166,4 @@ static void indexes_change_nothing(void **state)
     }
     print_message("classes of up to %llu nodes\n", (unsigned long long)most);
     assert_true(most > 5 * NODE_INDEX_LARGE);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_graph_that_served_is_new),
-        cmocka_unit_test(proofs_change_nothing),
-        cmocka_unit_test(foresight_changes_nothing),
-        cmocka_unit_test(indexes_change_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

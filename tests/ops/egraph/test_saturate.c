@@ -8,7 +8,7 @@ static const char ac_rules[] = "group ac\n"
                                "assoc: ?a + (?b + ?c) -> (?a + ?b) + ?c\n"
                                "assoc2: (?a + ?b) + ?c -> ?a + (?b + ?c)\n";
 
-static void sums_have_a_class_per_subset(void **state)
+TEST(sums_have_a_class_per_subset)
 {
     static const struct {
         const char *text;
@@ -40,7 +40,7 @@ static void sums_have_a_class_per_subset(void **state)
     }
 }
 
-static void backoff_reaches_the_same_graph(void **state)
+TEST(backoff_reaches_the_same_graph)
 {
     struct arena a = {0};
     struct rules rules = rules_of(&a, ac_rules);
@@ -65,7 +65,7 @@ static void backoff_reaches_the_same_graph(void **state)
 }
 
 /* Small classes first: less is built twice, and the graph is the same in the end. */
-static void rounds_build_less_twice(void **state)
+TEST(rounds_build_less_twice)
 {
     uint64_t applied[2] = {0};
     for (int k = 0; k < 2; k++) {
@@ -87,7 +87,7 @@ static void rounds_build_less_twice(void **state)
     assert_true(applied[1] * 5 < applied[0] * 4);
 }
 
-static void runs_may_follow_runs(void **state)
+TEST(runs_may_follow_runs)
 {
     struct arena a = {0};
     struct rules rules = rules_of(&a, ac_rules);
@@ -137,7 +137,7 @@ static char *calculus(struct arena *a)
     return (char *)text.data;
 }
 
-static void calculus_proves_what_it_should(void **state)
+TEST(calculus_proves_what_it_should)
 {
     struct arena a = {0};
     char *rules = calculus(&a);
@@ -149,7 +149,7 @@ static void calculus_proves_what_it_should(void **state)
     arena_free(&a);
 }
 
-static void conditions_are_facts(void **state)
+TEST(conditions_are_facts)
 {
     const char *text = "group g\n"
                        "cancel: ?a / ?a -> 1 if nonzero(?a)\n"
@@ -170,7 +170,7 @@ static void conditions_are_facts(void **state)
     assert_false(proves(text, "d(x, sin(x))", "0"));
 }
 
-static void conditions_are_asked_again(void **state)
+TEST(conditions_are_asked_again)
 {
     /* b becomes known to be 3 an iteration after the guarded rule was first asked */
     const char *text = "operator f/1\noperator g/1\noperator h/1\n"
@@ -192,7 +192,7 @@ static void conditions_are_asked_again(void **state)
 }
 
 /* g(x) becomes known to be 3 without anything happening to x or f(x). */
-static void conditions_on_terms_are_asked_again(void **state)
+TEST(conditions_on_terms_are_asked_again)
 {
     assert_true(proves("operator f/1\noperator g/1\noperator h/1\ngroup g\n"
                        "a-guarded: f(?a) -> sqrt(?a) if constant(g(?a))\n"
@@ -201,7 +201,7 @@ static void conditions_on_terms_are_asked_again(void **state)
                        "f(x) + g(x)", "sqrt(x) + g(x)"));
 }
 
-static void contradictions_stop_the_run(void **state)
+TEST(contradictions_stop_the_run)
 {
     static const struct {
         const char *rules, *term, *says[3];
@@ -255,7 +255,7 @@ static void says_of_contradiction(const char *text, const char *rules_text, cons
 
 /* t(x) joins h(x), so 2 and 1 are one by congruence; that s(x) is looked at next is no fault of its
  * rule. */
-static void congruence_is_nobodys_contradiction(void **state)
+TEST(congruence_is_nobodys_contradiction)
 {
     says_of_contradiction("z(x) + (u(k(x)) + u(h(x)))",
                           OPERATORS "a: u(h(?a)) -> 1\nb: u(k(?a)) -> 2\nc: k(?a) -> t(?a)\n"
@@ -264,7 +264,7 @@ static void congruence_is_nobodys_contradiction(void **state)
 }
 
 /* In the iteration that finds it nodes die, which are not to leave before it is told. */
-static void contradictions_are_told_of_what_was_there(void **state)
+TEST(contradictions_are_told_of_what_was_there)
 {
     says_of_contradiction("z(y)",
                           OPERATORS "b: z(?a) -> f(k(?a)) + h(?a) * h(?a)\nc: ?a * ?a -> g(?a)\n"
@@ -275,7 +275,7 @@ static void contradictions_are_told_of_what_was_there(void **state)
 }
 
 /* With proofs, the error has both derivations and marks the step that values refute. */
-static void contradictions_are_derived(void **state)
+TEST(contradictions_are_derived)
 {
     static const struct {
         const char *rules, *term, *says[6];
@@ -316,7 +316,7 @@ static void contradictions_are_derived(void **state)
     }
 }
 
-static void budgets_are_exact(void **state)
+TEST(budgets_are_exact)
 {
     struct arena a = {0};
     struct rules rules = rules_of(&a, ac_rules);
@@ -354,7 +354,7 @@ static void budgets_are_exact(void **state)
 }
 
 /* What a graph that has served before holds is what a new one would. */
-static void a_cleared_graph_is_new(void **state)
+TEST(a_cleared_graph_is_new)
 {
     static const char *const terms[] = {"d(x, x*sin(x) + 3)", "y*(x + 2) + (x - x)", "2^3 + x/x"};
     struct arena a = {0};
@@ -390,7 +390,7 @@ static bool third_time(void *arg)
     return ++*(int *)arg >= 3;
 }
 
-static void a_run_stops_when_told(void **state)
+TEST(a_run_stops_when_told)
 {
     struct arena a = {0};
     struct err e = {0};
@@ -409,26 +409,4 @@ static void a_run_stops_when_told(void **state)
     ruleset_free(set);
     egraph_free(g);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_have_a_class_per_subset),
-        cmocka_unit_test(backoff_reaches_the_same_graph),
-        cmocka_unit_test(rounds_build_less_twice),
-        cmocka_unit_test(runs_may_follow_runs),
-        cmocka_unit_test(calculus_proves_what_it_should),
-        cmocka_unit_test(conditions_are_facts),
-        cmocka_unit_test(conditions_are_asked_again),
-        cmocka_unit_test(conditions_on_terms_are_asked_again),
-        cmocka_unit_test(contradictions_stop_the_run),
-        cmocka_unit_test(congruence_is_nobodys_contradiction),
-        cmocka_unit_test(contradictions_are_told_of_what_was_there),
-        cmocka_unit_test(contradictions_are_derived),
-        cmocka_unit_test(budgets_are_exact),
-        cmocka_unit_test(a_cleared_graph_is_new),
-        cmocka_unit_test(a_run_stops_when_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -253,7 +253,7 @@ static struct expr some_term(struct arena *a, const struct language *lang, struc
     return x;
 }
 
-static void no_match_is_missed(void **state)
+TEST(no_match_is_missed)
 {
     struct rng r = rng_new(test_seed(1), 21);
     uint64_t checked = 0, hidden = 0;
@@ -305,12 +305,4 @@ static void no_match_is_missed(void **state)
     print_message("%llu matches, %llu of them late, %d runs saturated, %d of them with rests\n",
                   (unsigned long long)checked, (unsigned long long)hidden, saturated, rested);
     assert_true(checked > 10000 && saturated > 50 && rested > 15);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_match_is_missed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

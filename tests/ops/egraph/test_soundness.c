@@ -191,7 +191,7 @@ static size_t check_seed(const struct rules *rules, const struct ruleset *set, c
     return compared;
 }
 
-static void equal_nodes_have_equal_values(void **state)
+TEST(equal_nodes_have_equal_values)
 {
     struct arena a = {0};
     struct rules rules = library_rules_on(&a, &lang_calculus);
@@ -213,7 +213,7 @@ static void equal_nodes_have_equal_values(void **state)
 }
 
 /* The same where values are exact: every node's term is that of its class. */
-static void languages_are_sound(void **state)
+TEST(languages_are_sound)
 {
     static const struct {
         const struct language *lang;
@@ -263,7 +263,7 @@ static void languages_are_sound(void **state)
 
 /* Terms with a part that has no value anywhere mean nothing. They may contradict themselves, and
  * then saturation says so; they must do no harm. */
-static void undefined_terms_do_no_harm(void **state)
+TEST(undefined_terms_do_no_harm)
 {
     static const char *const undefined[] = {
         "asinh(1 - 1)*(acsch(-1)/((-1/2)/0))", /* once 0 and nonzero at a time */
@@ -292,7 +292,7 @@ static void undefined_terms_do_no_harm(void **state)
 }
 
 /* The test itself sees what is wrong: with one false rule it finds a disagreement. */
-static void a_false_rule_is_seen(void **state)
+TEST(a_false_rule_is_seen)
 {
     struct arena a = {0};
     struct rules rules = rules_of(&a, "group g\nr: sqrt(?a^2) -> ?a\n");
@@ -318,15 +318,4 @@ static void a_false_rule_is_seen(void **state)
     egraph_free(g);
     ruleset_free(set);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_nodes_have_equal_values),
-        cmocka_unit_test(languages_are_sound),
-        cmocka_unit_test(undefined_terms_do_no_harm),
-        cmocka_unit_test(a_false_rule_is_seen),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,7 +92,7 @@ static void make_undefined(char **x, char **y, struct arena *a, struct rng *r)
     *y = arena_printf(a, rng_below(r, 3) ? "%s" : "%s + 1/0", f);
 }
 
-static void test_no_verdict_is_wrong(void **state)
+TEST(no_verdict_is_wrong)
 {
     unsigned counts[N_KINDS][4] = {0};
     struct arena a = {0}, work = {0};
@@ -183,7 +183,7 @@ static bool has_rules_and_form(const struct explanation *p)
     return rules && rules < p->n;
 }
 
-static void test_forms_close_what_rules_begin(void **state)
+TEST(forms_close_what_rules_begin)
 {
     struct arena a = {0}, work = {0};
     struct err e = {0};
@@ -223,11 +223,4 @@ static void test_forms_close_what_rules_begin(void **state)
     arena_free(&work);
     arena_free(&a);
     ball_thread_cleanup();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_verdict_is_wrong),
-                                       cmocka_unit_test(test_forms_close_what_rules_begin)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ static void check(const char *prefix, const char *wanted)
     arena_free(&a);
 }
 
-static void test_by_hand(void **state)
+TEST(by_hand)
 {
     check("sin x", "sin x");
     check("+ * 3 sin x 2", "sin x");
@@ -34,7 +34,7 @@ static void test_by_hand(void **state)
 }
 
 /* a*f + b written in several ways. */
-static void test_affine_forms(void **state)
+TEST(affine_forms)
 {
     static const char *const forms[] = {"+ * %s %s %s", "- %3$s * %1$s %2$s", "+ %3$s / %2$s %1$s",
                                         "* %1$s - %2$s %3$s"};
@@ -68,7 +68,7 @@ static double value(const struct expr *x, double at)
 }
 
 /* (g(p) - g(q)) (f(q) - f(s)) = (g(q) - g(s)) (f(p) - f(q)) for g = a*f + b, if only x varies. */
-static void test_values(void **state)
+TEST(values)
 {
     struct rng r = rng_new(13, 0);
     int compared = 0;
@@ -99,7 +99,7 @@ static void test_values(void **state)
     assert_true(compared > 100);
 }
 
-static void test_closeness(void **state)
+TEST(closeness)
 {
     static const char *const texts[] = {"sin x", "sin x", "* 3 sin x", "cos x", "sin sin"};
     struct arena a = {0};
@@ -123,13 +123,4 @@ static void test_closeness(void **state)
     arena_free(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_affine_forms),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_closeness),
-    };
-    return cmocka_run_group_tests(tests, NULL, balls_clean);
-}
+TESTS_AROUND(NULL, balls_clean)

@@ -56,7 +56,7 @@ static void check(const struct language *lang, const char *const terms[4], const
 
 static const char *const squares[4] = {"x", "pow x 2", "sin x", "pow sin x 2"};
 
-static void test_aim(void **state)
+TEST(aim)
 {
     struct arena a = {0};
     struct vectors v;
@@ -68,7 +68,7 @@ static void test_aim(void **state)
 }
 
 /* An input again, and another form of an input, are nearest; the answer is another form of y2. */
-static void test_inputs_are_passed_over(void **state)
+TEST(inputs_are_passed_over)
 {
     const struct given pool[] = {{"sin x", 1},
                                  {"/ 1 csc x", 0.9F},
@@ -80,7 +80,7 @@ static void test_inputs_are_passed_over(void **state)
 
 /* E-Gen's: what equals y2 or x2 is no answer, y2 as it is written is; forms of x1 and y1 are wrong.
  */
-static void test_by_text(void **state)
+TEST(by_text)
 {
     const struct given pool[] = {{"sin x", 1},
                                  {"/ 1 csc x", 0.95F},
@@ -99,14 +99,14 @@ static void test_by_text(void **state)
     arena_free(&a);
 }
 
-static void test_wrong_ones_come_first(void **state)
+TEST(wrong_ones_come_first)
 {
     const struct given pool[] = {
         {"cos x", 0.9F}, {"cos x", 0.8F}, {"tan x", 0.7F}, {"- 1 pow cos x 2", 0.6F}};
     check(&lang_calculus, squares, pool, 4, 3, "cos x");
 }
 
-static void test_too_far(void **state)
+TEST(too_far)
 {
     const struct given pool[] = {{"+ x 1", 0.9F},      {"+ x 2", 0.8F}, {"+ x 3", 0.7F},
                                  {"+ x 4", 0.6F},      {"+ x 5", 0.5F}, {"+ x 6", 0.4F},
@@ -115,14 +115,14 @@ static void test_too_far(void **state)
 }
 
 /* y2 equals x2: x2 itself is no answer, any other form of it is. */
-static void test_answer_equals_input(void **state)
+TEST(answer_equals_input)
 {
     static const char *const signs[4] = {"* -1 sin x", "sin * -1 x", "cos x", "cos * -1 x"};
     const struct given pool[] = {{"cos x", 1}, {"* 1 cos x", 0.9F}};
     check(&lang_calculus, signs, pool, 2, 1, "* 1 cos x");
 }
 
-static void test_normal_forms(void **state)
+TEST(normal_forms)
 {
     static const char *const terms[4] = {"a", "not a", "b", "not b"};
     const struct given pool[] = {{"and b b", 0.9F}, {"not and b b", 0.8F}};
@@ -130,7 +130,7 @@ static void test_normal_forms(void **state)
 }
 
 /* x1 again for y1, and nothing for x2: what is nearest to nothing? */
-static void test_no_aim(void **state)
+TEST(no_aim)
 {
     struct arena a = {0};
     struct vectors v;
@@ -146,7 +146,7 @@ static void test_no_aim(void **state)
     arena_free(&a);
 }
 
-static void test_unreadable(void **state)
+TEST(unreadable)
 {
     struct arena a = {0};
     struct err e = {0};
@@ -158,14 +158,4 @@ static void test_unreadable(void **state)
     arena_free(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_aim),          cmocka_unit_test(test_inputs_are_passed_over),
-        cmocka_unit_test(test_by_text),      cmocka_unit_test(test_wrong_ones_come_first),
-        cmocka_unit_test(test_too_far),      cmocka_unit_test(test_answer_equals_input),
-        cmocka_unit_test(test_normal_forms), cmocka_unit_test(test_no_aim),
-        cmocka_unit_test(test_unreadable),
-    };
-    return cmocka_run_group_tests(tests, NULL, balls_clean);
-}
+TESTS_AROUND(NULL, balls_clean)

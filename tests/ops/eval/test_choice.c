@@ -47,7 +47,7 @@ static struct choices sums_of(const float *cosines, const uint32_t *like, size_t
 
 static const uint32_t like[MOST] = {0, 0, 0, 1, 1, 1};
 
-static void test_right_and_wrong(void **state)
+TEST(right_and_wrong)
 {
     struct choice c;
     struct choices s = sums_of((const float[]){0.9F, 0.5F, 0.8F, 0.1F, -1, 0}, like, 6, &c);
@@ -60,7 +60,7 @@ static void test_right_and_wrong(void **state)
     assert_true(c.term == 6 && s.like_answer == 1);
 }
 
-static void test_ties(void **state)
+TEST(ties)
 {
     struct choice c;
     struct choices s = sums_of((const float[]){0.5F, 0.5F, 0.25F, 0.5F, 0.5F, 0}, like, 6, &c);
@@ -71,7 +71,7 @@ static void test_ties(void **state)
     assert_true(s.accuracy == 0);
 }
 
-static void test_not_questions(void **state)
+TEST(not_questions)
 {
     struct arena a = {0};
     struct examined x;
@@ -91,14 +91,4 @@ static void test_not_questions(void **state)
     given(&x, &a, (const float[]){1}, like, 1);
     assert_false(choice_is_possible(&x, 0));
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right_and_wrong),
-        cmocka_unit_test(test_ties),
-        cmocka_unit_test(test_not_questions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

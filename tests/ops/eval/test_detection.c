@@ -76,7 +76,7 @@ static void check_detected(const struct detected *d, size_t both, size_t found, 
     assert_near(d->f1, both ? 2.0 * (double)both / (double)(found + there) : 0);
 }
 
-static void test_against_counts(void **state)
+TEST(against_counts)
 {
     struct rng r = rng_new(8, 0);
     for (int round = 0; round < 200; round++) {
@@ -97,7 +97,7 @@ static void test_against_counts(void **state)
     }
 }
 
-static void test_algorithm_1(void **state)
+TEST(algorithm_1)
 {
     struct rng r = rng_new(9, 0);
     for (int round = 0; round < 100; round++) {
@@ -120,7 +120,7 @@ static void test_algorithm_1(void **state)
     }
 }
 
-static void test_nothing_right(void **state)
+TEST(nothing_right)
 {
     struct arena a = {0};
     struct rng r = rng_new(10, 0);
@@ -139,7 +139,7 @@ static void test_nothing_right(void **state)
 }
 
 /* A question is none: its answer follows from no rule. */
-static void test_not_derivations(void **state)
+TEST(not_derivations)
 {
     struct arena a = {0};
     struct rng r = rng_new(11, 0);
@@ -161,15 +161,4 @@ static void test_not_derivations(void **state)
     t[0]->wrong = true;
     assert_false(detection_is_possible(&x, 0));
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_counts),
-        cmocka_unit_test(test_algorithm_1),
-        cmocka_unit_test(test_nothing_right),
-        cmocka_unit_test(test_not_derivations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

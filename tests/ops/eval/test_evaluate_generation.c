@@ -137,7 +137,7 @@ static void assert_first(const char *language, const char *input, const char *ca
     done(&ctx);
 }
 
-static void test_calculus(void **state)
+TEST(calculus)
 {
     assert_first("", "+ x x", "+ x x", "first_same");
     assert_first("", "+ x x", "* 2 x", "first_equal");
@@ -155,7 +155,7 @@ static void test_calculus(void **state)
     assert_first("", "x", "and x x", "first_malformed");
 }
 
-static void test_normal_forms(void **state)
+TEST(normal_forms)
 {
     assert_first("boolean", "and p q", "not or not p not q", "first_equal");
     assert_first("boolean", "and p q", "or p q", "first_refuted");
@@ -165,7 +165,7 @@ static void test_normal_forms(void **state)
     assert_first("polynomial", "x", "x", "first_same");
 }
 
-static void test_figures(void **state)
+TEST(figures)
 {
     static const struct written written[] = {
         {"+ x x", {"+ x x", "* 2 x"}},                                    /* equal at the second */
@@ -198,7 +198,7 @@ static void test_figures(void **state)
     done(&ctx);
 }
 
-static void test_nothing(void **state)
+TEST(nothing)
 {
     struct op_ctx ctx;
     evaluate(&ctx, "", NULL, 0);
@@ -217,7 +217,7 @@ static void assert_refused(const char *language, const char *input, const char *
     arena_free(&ctx.a);
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
     assert_refused("klingon", "x", "unknown language 'klingon': calculus, boolean or polynomial");
     assert_refused("boolean", "+ x x",
@@ -225,12 +225,4 @@ static void test_refused(void **state)
     assert_refused("", "", "input 1, '', is not an expression of the language 'calculus'");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calculus), cmocka_unit_test(test_normal_forms),
-        cmocka_unit_test(test_figures),  cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, balls_clean);
-}
+TESTS_AROUND(NULL, balls_clean)

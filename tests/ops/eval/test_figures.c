@@ -40,7 +40,7 @@ static void assert_permutation(const uint32_t *column, uint32_t n)
     assert_int_equal(used, (1u << n) - 1);
 }
 
-static void test_assignments_equal_brute_force(void **state)
+TEST(assignments_equal_brute_force)
 {
     struct arena a = {0};
     struct rng rng = rng_new(5, 0);
@@ -90,7 +90,7 @@ static struct vectors clouds(struct arena *a, uint32_t clusters, uint32_t each, 
     return v;
 }
 
-static void test_separated_clouds_are_found(void **state)
+TEST(separated_clouds_are_found)
 {
     struct arena a = {0};
     struct err e;
@@ -197,7 +197,7 @@ static double slow_kmeans(struct slow *s, struct rng rng)
     return slow_assign(s);
 }
 
-static void test_kmeans_equals_the_slow_one(void **state)
+TEST(kmeans_equals_the_slow_one)
 {
     struct arena a = {0};
     for (uint32_t k = 2; k < 40; k += 6) {
@@ -275,7 +275,7 @@ static void check_precision(const struct vectors *v, uint32_t queries,
     arena_free(&a);
 }
 
-static void test_precision_equals_sorting(void **state)
+TEST(precision_equals_sorting)
 {
     struct arena a = {0};
     struct vectors v = clouds(&a, 11, 6, 5, 0.8);
@@ -288,7 +288,7 @@ static void test_precision_equals_sorting(void **state)
 }
 
 /* Four in a row: three of one class, the last alone; one query. By hand. */
-static void test_score_of_eqnet(void **state)
+TEST(score_of_eqnet)
 {
     struct arena a = {0};
     float x[4][VECTOR_LANES] = {{1, 0}, {0.9F, 0.435889894F}, {0, 1}, {0.8F, 0.6F}};
@@ -307,7 +307,7 @@ static void test_score_of_eqnet(void **state)
     arena_free(&a);
 }
 
-static void test_copies_are_dropped(void **state)
+TEST(copies_are_dropped)
 {
     struct arena a = {0};
     float x[5][VECTOR_LANES] = {{1}, {2}, {3}, {4}, {5}};
@@ -323,7 +323,7 @@ static void test_copies_are_dropped(void **state)
 }
 
 /* Against every triple; some similarities are equal. */
-static void test_ranking_error_equals_counting(void **state)
+TEST(ranking_error_equals_counting)
 {
     struct arena a = {0};
     struct vectors v = clouds(&a, 5, 7, 4, 1.5);
@@ -348,7 +348,7 @@ static void test_ranking_error_equals_counting(void **state)
     arena_free(&a);
 }
 
-static void test_threads_change_nothing(void **state)
+TEST(threads_change_nothing)
 {
     struct arena a = {0};
     struct err e;
@@ -369,7 +369,7 @@ static void test_threads_change_nothing(void **state)
     arena_free(&a);
 }
 
-static void test_duplicates_leave_no_centre_empty(void **state)
+TEST(duplicates_leave_no_centre_empty)
 {
     struct arena a = {0};
     struct err e;
@@ -383,7 +383,7 @@ static void test_duplicates_leave_no_centre_empty(void **state)
     arena_free(&a);
 }
 
-static void test_bad_vectors_are_refused(void **state)
+TEST(bad_vectors_are_refused)
 {
     struct arena a = {0};
     struct err e;
@@ -405,7 +405,7 @@ static void test_bad_vectors_are_refused(void **state)
     arena_free(&a);
 }
 
-static void test_tfidf_by_hand(void **state)
+TEST(tfidf_by_hand)
 {
     struct arena a = {0};
     struct err e;
@@ -432,22 +432,4 @@ static void test_tfidf_by_hand(void **state)
     tokens[1] = 9;
     assert_int_equal(tfidf_embed(&out, &a, &model, &b, &e), ERR_INPUT);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_assignments_equal_brute_force),
-        cmocka_unit_test(test_separated_clouds_are_found),
-        cmocka_unit_test(test_kmeans_equals_the_slow_one),
-        cmocka_unit_test(test_score_of_eqnet),
-        cmocka_unit_test(test_copies_are_dropped),
-        cmocka_unit_test(test_precision_equals_sorting),
-        cmocka_unit_test(test_ranking_error_equals_counting),
-        cmocka_unit_test(test_threads_change_nothing),
-        cmocka_unit_test(test_duplicates_leave_no_centre_empty),
-        cmocka_unit_test(test_bad_vectors_are_refused),
-        cmocka_unit_test(test_tfidf_by_hand),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,6 @@
  * their data; t-SNE that keeps clouds apart. EQLOOM_TEST_PAGE=FILE writes the page, to be looked
  * at. */
 #include "base/io/out_file.h"
-#include "base/os.h"
 #include "base/rng.h"
 #include "base/text/chart.h"
 #include "base/text/html.h"
@@ -94,7 +93,7 @@ static void check_math(const struct language *lang, const char *const cases[][2]
     arena_free(&a);
 }
 
-static void test_mathml_follows_the_tree(void **state)
+TEST(mathml_follows_the_tree)
 {
     static const char *const cases[][2] = {
         {"+ x + y 1", "x+(y+1)"},
@@ -119,7 +118,7 @@ static void test_mathml_follows_the_tree(void **state)
 }
 
 /* Parentheses around every other connective; implies binds to the right. */
-static void test_mathml_of_boolean_terms(void **state)
+TEST(mathml_of_boolean_terms)
 {
     static const char *const cases[][2] = {
         {"or and a b not c", "(a&#x2227;b)&#x2228;&#xAC;&#x2061;(c)"},
@@ -133,7 +132,7 @@ static void test_mathml_of_boolean_terms(void **state)
     check_math(&lang_boolean, cases, sizeof cases / sizeof *cases);
 }
 
-static void test_text_is_escaped(void **state)
+TEST(text_is_escaped)
 {
     struct buf out = {0};
     html_text(&out, "<a href=\"x\">&</a>");
@@ -269,7 +268,7 @@ static size_t count_of(const char *text, const char *what)
     return n;
 }
 
-static void test_page_is_well_formed_and_complete(void **state)
+TEST(page_is_well_formed_and_complete)
 {
     struct fixture *f = fixture_new();
     struct page_input in = {.title = "Equivalent <expressions>",
@@ -295,7 +294,8 @@ static void test_page_is_well_formed_and_complete(void **state)
     assert_int_equal(count_of(page.data, "data-near=\""), CLUSTERS * EACH);
     assert_null(strstr(page.data, "data-near=\"\""));
     const char *formulas = strstr(page.data, "<template>");
-    assert_int_equal(count_of(formulas, "<math") - count_of(strstr(page.data, "</template>"), "<math"),
+    assert_int_equal(count_of(formulas, "<math") -
+                         count_of(strstr(page.data, "</template>"), "<math"),
                      CLUSTERS * EACH);
     assert_int_equal(count_of(page.data, "<article>"), STATS_EXAMPLES);
     assert_int_equal(count_of(page.data, "<tbody>"), 1);
@@ -321,7 +321,7 @@ static void test_page_is_well_formed_and_complete(void **state)
 }
 
 /* What is told of a corpus is told in its language. */
-static void test_corpus_of_another_language(void **state)
+TEST(corpus_of_another_language)
 {
     static const char *const terms[] = {"and a b", "not not and a b", "or a or b true"};
     struct arena a = {0};
@@ -348,7 +348,7 @@ static bool reducible(struct arena *a, const char *prefix)
     return corpus_term_is_reducible(&x);
 }
 
-static void test_trivial_rewrites(void **state)
+TEST(trivial_rewrites)
 {
     static const char *const yes[] = {
         "sin + x 0",   "* 1 x",        "pow x 1",       "- x 0",          "- 0 - 0 x",
@@ -369,7 +369,7 @@ static void test_trivial_rewrites(void **state)
     arena_free(&a);
 }
 
-static void test_page_without_inputs(void **state)
+TEST(page_without_inputs)
 {
     struct arena a = {0};
     struct corpus_stats none = {0};
@@ -383,7 +383,7 @@ static void test_page_without_inputs(void **state)
 }
 
 /* The nearest neighbour in the plane is of the same cloud. */
-static void test_tsne_keeps_clouds_apart(void **state)
+TEST(tsne_keeps_clouds_apart)
 {
     struct fixture *f = fixture_new();
     struct tsne_options options = {.perplexity = 15, .iterations = 400, .seed = 2};
@@ -407,27 +407,11 @@ static void test_tsne_keeps_clouds_apart(void **state)
 }
 
 /* A constant learning rate, as means of windows of different lengths. */
-static void test_line_of_rounding_errors(void **state)
+TEST(line_of_rounding_errors)
 {
     const double x[] = {1, 2}, y[] = {0.001, nextafter(0.001, 1)};
     struct buf out = {0};
     chart_lines(&out, "flat", &(struct chart_curve){.x = x, .y = y, .n = 2}, 1);
     assert_in_range(out.len, 1, 4096);
     buf_free(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mathml_follows_the_tree),
-        cmocka_unit_test(test_mathml_of_boolean_terms),
-        cmocka_unit_test(test_text_is_escaped),
-        cmocka_unit_test(test_corpus_of_another_language),
-        cmocka_unit_test(test_page_is_well_formed_and_complete),
-        cmocka_unit_test(test_trivial_rewrites),
-        cmocka_unit_test(test_page_without_inputs),
-        cmocka_unit_test(test_line_of_rounding_errors),
-        cmocka_unit_test(test_tsne_keeps_clouds_apart),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,7 +58,7 @@ static void given_free(struct given *g)
     free(g);
 }
 
-static void test_a_table_for_each_kind(void **state)
+TEST(a_table_for_each_kind)
 {
     struct given *g = given_new();
     assert_int_equal(g->n, 3);
@@ -80,7 +80,7 @@ static void test_a_table_for_each_kind(void **state)
 }
 
 /* Models have the same name in all kinds; values have not. */
-static void test_names_of_values(void **state)
+TEST(names_of_values)
 {
     static const char *const names[] = {
         "good <one>.kmeans_accuracy",          "understanding.good <one>.accuracy",
@@ -106,7 +106,7 @@ static void test_names_of_values(void **state)
 }
 
 /* Of scores the greatest is the best, of losses the least. */
-static void test_best_of_scores_and_losses(void **state)
+TEST(best_of_scores_and_losses)
 {
     struct arena a = {0};
     Eqloom__Report *list[2];
@@ -129,7 +129,7 @@ static void test_best_of_scores_and_losses(void **state)
     arena_free(&a);
 }
 
-static void test_what_is_no_evaluation_is_refused(void **state)
+TEST(what_is_no_evaluation_is_refused)
 {
     struct arena a = {0};
     struct err e = {0};
@@ -145,7 +145,7 @@ static void test_what_is_no_evaluation_is_refused(void **state)
 }
 
 /* Examples are the second table of an evaluation; the first ones are shown, whatever they hold. */
-static void test_page(void **state)
+TEST(page)
 {
     struct given *g = given_new();
     struct arena *a = &g->a;
@@ -182,16 +182,4 @@ static void test_page(void **state)
     assert_null(strstr(out.data, "bold")); /* of one row */
     buf_free(&out);
     given_free(g);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_table_for_each_kind),
-        cmocka_unit_test(test_names_of_values),
-        cmocka_unit_test(test_best_of_scores_and_losses),
-        cmocka_unit_test(test_what_is_no_evaluation_is_refused),
-        cmocka_unit_test(test_page),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static void check(const struct triples *got, const struct triples *want)
     assert_true(fabs(got->siamese - want->siamese) < 1e-5);
 }
 
-static void test_walk(void **state)
+TEST(walk)
 {
     static const uint32_t sizes[][2] = {{1, 1}, {7, 7}, {8, 1}, {9, 2}, {40, 5}, {131, 12}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -71,7 +71,7 @@ static void test_walk(void **state)
 }
 
 /* More vectors than a block; with little room, more items than are worked on at a time. */
-static void test_blocks_and_threads(void **state)
+TEST(blocks_and_threads)
 {
     static const size_t rooms[] = {TRIPLES_ROOM, 1};
     struct arena a = {0};
@@ -95,7 +95,7 @@ static bool at_once(void *arg)
 }
 
 /* Cancelling is asked for once per item of work, and no loss is computed. */
-static void test_cancelled(void **state)
+TEST(cancelled)
 {
     static uint32_t cluster[] = {0, 0};
     static float x[2 * VECTOR_LANES] = {1};
@@ -108,12 +108,4 @@ static void test_cancelled(void **state)
     assert_int_equal(asked, 1);
     assert_true(t.count == 0 && t.siamese == 0);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_walk),
-                                       cmocka_unit_test(test_blocks_and_threads),
-                                       cmocka_unit_test(test_cancelled)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,6 @@
 #include "tests/ops/terms.h"
 
 #include <ctype.h>
-#include <stdint.h>
 
 static char *value(struct arena *a, const char *text, double x)
 {
@@ -16,7 +15,7 @@ static char *value(struct arena *a, const char *text, double x)
 }
 
 /* Where branches matter: the formulas of DLMF 4.23.19-, 4.37.16- with ln(-1) = pi i. */
-static void test_branches(void **state)
+TEST(branches)
 {
     static const struct {
         const char *text, *value;
@@ -72,7 +71,7 @@ static void test_branches(void **state)
     arena_free(&a);
 }
 
-static void test_undefined(void **state)
+TEST(undefined)
 {
     static const char *const rows[] = {
         "1/(x - 1/2)",
@@ -121,7 +120,7 @@ static struct ball_compare compare(const char *x, const char *y, bool complex_po
     return c;
 }
 
-static void test_equal(void **state)
+TEST(equal)
 {
     static const char *const rows[][2] = {
         {"sin(x)^2 + cos(x)^2", "1"},
@@ -170,7 +169,7 @@ static void test_equal(void **state)
     }
 }
 
-static void test_different(void **state)
+TEST(different)
 {
     static const char *const rows[][2] = {
         {"tanh(x + y)", "(tan(x) + tan(y))/(1 + tan(x)*tan(y))"},
@@ -208,7 +207,7 @@ static void test_different(void **state)
 
 /* Equality admits isolated exceptions: ln z and -ln(1/z) differ where z is on the cut, here at
  * x = 1 alone, however often that point is drawn. */
-static void test_isolated_exception(void **state)
+TEST(isolated_exception)
 {
     struct arena a = {0};
     struct expr x = infix_term(&a, &lang_calculus, "ln(sqrt(-1)*(x - 1) - 1)"),
@@ -225,7 +224,7 @@ static void test_isolated_exception(void **state)
 
 /* Every function's derivative against a central difference of its values, on both sides of each
  * cut and on it: steps of 1e-12. */
-static void test_derivatives_by_differences(void **state)
+TEST(derivatives_by_differences)
 {
     static const double at[] = {-2.5, -0.75, 0.375, 0.8125, 1.75, 3.25};
     struct arena a = {0};
@@ -256,7 +255,7 @@ static void test_derivatives_by_differences(void **state)
 }
 
 /* Closed forms of second derivatives, of compositions too. */
-static void test_second_derivatives(void **state)
+TEST(second_derivatives)
 {
     static const char *const closed[][2] = {
         {"d(x, d(x, asin(x/5)))", "x/(125*(1 - x^2/25)^(3/2))"},
@@ -279,7 +278,7 @@ static void test_second_derivatives(void **state)
     }
 }
 
-static void test_reference_is_reusable(void **state)
+TEST(reference_is_reusable)
 {
     struct arena a = {0};
     struct expr x = infix_term(&a, &lang_calculus, "sin(2*x)"),
@@ -301,7 +300,7 @@ static void test_reference_is_reusable(void **state)
     arena_free(&a);
 }
 
-static void test_real_values(void **state)
+TEST(real_values)
 {
     struct arena a = {0};
     static const char *const names[] = {"x", "?a"};
@@ -322,18 +321,4 @@ static int finish(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_branches),
-        cmocka_unit_test(test_undefined),
-        cmocka_unit_test(test_equal),
-        cmocka_unit_test(test_different),
-        cmocka_unit_test(test_isolated_exception),
-        cmocka_unit_test(test_derivatives_by_differences),
-        cmocka_unit_test(test_second_derivatives),
-        cmocka_unit_test(test_reference_is_reusable),
-        cmocka_unit_test(test_real_values),
-    };
-    return cmocka_run_group_tests_name("ball", tests, NULL, finish);
-}
+TESTS_AROUND(NULL, finish)

@@ -75,7 +75,7 @@ static struct expr small_tree(struct arena *a, struct rng *r)
     }
 }
 
-static void test_equals_all_mappings(void **state)
+TEST(equals_all_mappings)
 {
     struct rng r = rng_new(test_seed(11), 0);
     for (int round = 0; round < ROUNDS; round++) {
@@ -90,7 +90,7 @@ static void test_equals_all_mappings(void **state)
     }
 }
 
-static void test_is_a_distance(void **state)
+TEST(is_a_distance)
 {
     struct rng r = rng_new(test_seed(11), 1);
     for (int round = 0; round < ROUNDS; round++) {
@@ -107,7 +107,7 @@ static void test_is_a_distance(void **state)
     }
 }
 
-static void test_by_hand(void **state)
+TEST(by_hand)
 {
     assert_int_equal(distance_of_texts("x", "x"), 0);
     assert_int_equal(distance_of_texts("x", "2"), 1);
@@ -121,7 +121,7 @@ static void test_by_hand(void **state)
     assert_int_equal(distance_of_texts("+ * x sin 2 3", "sin + * x 2 3"), 2);
 }
 
-static void test_too_large(void **state)
+TEST(too_large)
 {
     struct arena a = {0};
     struct err e = {0};
@@ -133,15 +133,4 @@ static void test_too_large(void **state)
     }
     assert_int_equal(edit_distance(&d, &a, &x, &x, &e), ERR_LIMIT);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_equals_all_mappings),
-        cmocka_unit_test(test_is_a_distance),
-        cmocka_unit_test(test_too_large),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

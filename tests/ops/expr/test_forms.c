@@ -27,7 +27,7 @@ static void assert_polynomial(enum polynomial_form form, const char *text, const
     arena_free(&a);
 }
 
-static void polynomials(void **state)
+TEST(polynomials)
 {
     assert_polynomial(FORM_EXPAND, "(x + 1)^2", "x^2 + 2*x + 1");
     assert_polynomial(FORM_EXPAND, "(x + 1)/x", "1 + 1/x");
@@ -59,7 +59,7 @@ static void assert_logarithms(bool combine, const char *text, const char *wanted
     arena_free(&a);
 }
 
-static void logarithms(void **state)
+TEST(logarithms)
 {
     assert_logarithms(false, "ln(x^2)", "2*ln(x)");
     assert_logarithms(false, "x + ln(2*x/(x + 1))", "x + (ln(2) + ln(x) - ln(x + 1))");
@@ -83,7 +83,7 @@ static bool are_equal(struct arena *a, const struct expr *x, const struct expr *
 }
 
 /* Every rewriting of every function, and polynomial forms of what has several atoms. */
-static void forms_are_equal(void **state)
+TEST(forms_are_equal)
 {
     static const char *const terms[] = {
         "sin(x)",
@@ -115,14 +115,4 @@ static void forms_are_equal(void **state)
         }
         arena_free(&a);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(polynomials),
-        cmocka_unit_test(logarithms),
-        cmocka_unit_test(forms_are_equal),
-    };
-    return cmocka_run_group_tests_name("forms", tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ static enum err_code read(struct expr *out, struct arena *a, const struct langua
     return expr_parse_infix(out, a, lang, &source, 0, source.len, true, e);
 }
 
-static void terms_are_written_as_they_are_read(void **state)
+TEST(terms_are_written_as_they_are_read)
 {
     static const struct {
         const struct language *lang;
@@ -50,7 +50,7 @@ static void terms_are_written_as_they_are_read(void **state)
     arena_free(&a);
 }
 
-static void what_a_language_lacks_is_refused(void **state)
+TEST(what_a_language_lacks_is_refused)
 {
     static const struct {
         const struct language *lang;
@@ -143,7 +143,7 @@ static bool agree(const struct expr *x, const struct expr *y)
     return true;
 }
 
-static void comparison_agrees_with_evaluation(void **state)
+TEST(comparison_agrees_with_evaluation)
 {
     uint64_t seed = test_seed(1);
     static const struct language *const both[] = {&lang_boolean, &lang_polynomial};
@@ -176,7 +176,7 @@ static void comparison_agrees_with_evaluation(void **state)
     assert_true(equal[1] >= N_TERMS / 4 && equal[1] < N_TERMS / 2);
 }
 
-static void witnesses_and_limits(void **state)
+TEST(witnesses_and_limits)
 {
     struct arena a = {0};
     struct err e = {0};
@@ -205,15 +205,4 @@ static void witnesses_and_limits(void **state)
     buf_free(&many);
     buf_free(&power);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(terms_are_written_as_they_are_read),
-        cmocka_unit_test(what_a_language_lacks_is_refused),
-        cmocka_unit_test(comparison_agrees_with_evaluation),
-        cmocka_unit_test(witnesses_and_limits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static uint32_t difference(const struct expr *x, const struct expr *y)
     return at;
 }
 
-static void test_one_node_changes(void **state)
+TEST(one_node_changes)
 {
     struct rng r = rng_new(3, 0);
     size_t drawn = 0, numbers = 0;
@@ -84,7 +84,7 @@ static void test_one_node_changes(void **state)
 }
 
 /* Operands change their places half of the time, where that changes something. */
-static void test_exchanged_operands(void **state)
+TEST(exchanged_operands)
 {
     struct arena a = {0};
     struct rng r = rng_new(8, 0);
@@ -106,7 +106,7 @@ static void test_exchanged_operands(void **state)
 }
 
 /* All nodes that can be altered are, about equally often. */
-static void test_every_node_has_its_turn(void **state)
+TEST(every_node_has_its_turn)
 {
     struct arena a = {0};
     struct rng r = rng_new(4, 0);
@@ -126,7 +126,7 @@ static void test_every_node_has_its_turn(void **state)
     arena_free(&a);
 }
 
-static void test_nothing_to_alter(void **state)
+TEST(nothing_to_alter)
 {
     struct arena a = {0};
     struct rng r = rng_new(5, 0);
@@ -147,7 +147,7 @@ static void test_nothing_to_alter(void **state)
 }
 
 /* A declared operator has the number of one of the Boolean language, and no others of its kind. */
-static void test_declared_operators(void **state)
+TEST(declared_operators)
 {
     struct arena a = {0};
     struct rng r = rng_new(6, 0);
@@ -181,7 +181,7 @@ static void check_equality(const char *language, const char *x, const char *y, e
     arena_free(&a);
 }
 
-static void test_equality(void **state)
+TEST(equality)
 {
     check_equality("", "sin x", "sin x", EQUALITY_AGREES);
     check_equality("", "pow sin x 2", "- 1 pow cos x 2", EQUALITY_AGREES);
@@ -193,12 +193,4 @@ static void test_equality(void **state)
     check_equality("polynomial", "* + x 1 - x 1", "+ * x x 1", EQUALITY_REFUTED);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exchanged_operands),      cmocka_unit_test(test_one_node_changes),
-        cmocka_unit_test(test_every_node_has_its_turn), cmocka_unit_test(test_nothing_to_alter),
-        cmocka_unit_test(test_declared_operators),      cmocka_unit_test(test_equality),
-    };
-    return cmocka_run_group_tests(tests, NULL, balls_clean);
-}
+TESTS_AROUND(NULL, balls_clean)

@@ -69,7 +69,7 @@ static void check(struct arena *a, const struct expr *x, const struct expr *y, u
     }
 }
 
-static void test_what_is_proved_is_not_refuted(void **state)
+TEST(what_is_proved_is_not_refuted)
 {
     static const char *const names[] = {"x"};
     const double places[] = {1.75, 0.375};
@@ -110,7 +110,7 @@ static struct expr infix(struct arena *a, const char *text)
 }
 
 /* The checkers of proofs by normal forms say yes where they can, and never to what is false. */
-static void test_checkers_alone(void **state)
+TEST(checkers_alone)
 {
     (void)state;
     static const struct {
@@ -161,13 +161,4 @@ static void test_checkers_alone(void **state)
     }
     arena_free(&a);
     ball_thread_cleanup();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_proved_is_not_refuted),
-        cmocka_unit_test(test_checkers_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

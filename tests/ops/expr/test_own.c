@@ -33,7 +33,7 @@ static const struct language *parse(struct arena *a, const char *text)
     return lang;
 }
 
-static void has_values(void **state)
+TEST(has_values)
 {
     static const struct {
         const char *text, *value;
@@ -72,7 +72,7 @@ static void has_values(void **state)
     arena_free(&a);
 }
 
-static void has_normal_forms(void **state)
+TEST(has_normal_forms)
 {
     static const struct {
         const char *x, *y;
@@ -105,7 +105,7 @@ static void has_normal_forms(void **state)
     arena_free(&a);
 }
 
-static void refuses(void **state)
+TEST(refuses)
 {
     static const struct {
         const char *text;
@@ -158,7 +158,7 @@ static void refuses(void **state)
 }
 
 /* A record names what its terms use and need, and nothing else. */
-static void records_name_operators(void **state)
+TEST(records_name_operators)
 {
     struct arena a = {0};
     const struct language *lang = parse(&a, functions), *back, *other;
@@ -191,7 +191,7 @@ static void records_name_operators(void **state)
 }
 
 /* Spacing, comments, the names of arguments and the order of statements do not matter. */
-static void records_are_canonical(void **state)
+TEST(records_are_canonical)
 {
     struct arena a = {0};
     const struct language *one = parse(&a, "operator f(x) = g(x)*2\noperator g(x) = x^2 + 1\n");
@@ -200,16 +200,4 @@ static void records_are_canonical(void **state)
     struct expr x = infix_term(&a, one, "f(x)"), y = infix_term(&a, two, "f(x)");
     assert_string_equal(language_text_of(&a, &x, 1), language_text_of(&a, &y, 1));
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(has_values),
-        cmocka_unit_test(has_normal_forms),
-        cmocka_unit_test(refuses),
-        cmocka_unit_test(records_name_operators),
-        cmocka_unit_test(records_are_canonical),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

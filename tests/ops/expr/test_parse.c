@@ -33,7 +33,7 @@ static void refuses(parser *parse, const char *text, int column, const char *mes
     arena_free(&a);
 }
 
-static void test_infix(void **state)
+TEST(infix)
 {
     static const char *const rows[][2] = {
         {"sin(x)^2 + 3/2*x", "+ pow sin x 2 * 3/2 x"},
@@ -114,7 +114,7 @@ static void test_infix(void **state)
 }
 
 /* At a prompt the usual reading is taken and said; a file is refused at the place. */
-static void test_several_readings(void **state)
+TEST(several_readings)
 {
     static const struct {
         const char *text;
@@ -157,7 +157,7 @@ static void test_several_readings(void **state)
     }
 }
 
-static void test_infix_refusals(void **state)
+TEST(infix_refusals)
 {
     static const struct {
         const char *text;
@@ -213,7 +213,7 @@ static void test_infix_refusals(void **state)
         refuses(expr_parse_infix, rows[i].text, rows[i].column, rows[i].message, rows[i].hint);
 }
 
-static void test_prefix(void **state)
+TEST(prefix)
 {
     static const char *const rows[][2] = {
         {"+ pow sin x 2 1", "+ pow sin x 2 1"},
@@ -233,7 +233,7 @@ static void test_prefix(void **state)
         reads(expr_parse_prefix, rows[i][0], rows[i][1]);
 }
 
-static void test_prefix_refusals(void **state)
+TEST(prefix_refusals)
 {
     refuses(expr_parse_prefix, "", 1, "an expression is missing", "");
     refuses(expr_parse_prefix, "+ x", 1, "'+' takes 2 arguments, not 1", "");
@@ -272,7 +272,7 @@ static void refuses_long(parser *parse, char *text, const char *message)
     arena_free(&a);
 }
 
-static void test_bounds(void **state)
+TEST(bounds)
 {
     refuses_long(expr_parse_infix, repeat("(", 100000, "x"), "nested more than 1000 deep");
     refuses_long(expr_parse_infix, repeat("-", 100000, "x"), "nested more than 1000 deep");
@@ -293,7 +293,7 @@ static void test_bounds(void **state)
     refuses_long(expr_parse_prefix, b.data, "more than 65536 nodes");
 }
 
-static void test_part_of_a_source(void **state)
+TEST(part_of_a_source)
 {
     struct arena a = {0};
     const char *text = "name:\n  sin(x) + $ -> 1";
@@ -310,7 +310,7 @@ static void test_part_of_a_source(void **state)
 }
 
 /* A NUL inside a token is a character like another, not the end of a name. */
-static void test_nul(void **state)
+TEST(nul)
 {
     struct arena a = {0};
     struct source_text source = {"test", "sin\0 x", 6};
@@ -323,7 +323,7 @@ static void test_nul(void **state)
     arena_free(&a);
 }
 
-static void test_declared_operators(void **state)
+TEST(declared_operators)
 {
     struct arena a = {0};
     const struct language *lang = NULL;
@@ -343,20 +343,4 @@ static void test_declared_operators(void **state)
     assert_int_equal(lang_declare(&lang, &a, lang, "2f", 1, &e), ERR_INPUT);
     assert_int_equal(lang_declare(&lang, &a, lang, "g", 3, &e), ERR_INPUT);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_infix),
-        cmocka_unit_test(test_several_readings),
-        cmocka_unit_test(test_infix_refusals),
-        cmocka_unit_test(test_prefix),
-        cmocka_unit_test(test_prefix_refusals),
-        cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_part_of_a_source),
-        cmocka_unit_test(test_nul),
-        cmocka_unit_test(test_declared_operators),
-    };
-    return cmocka_run_group_tests_name("parse", tests, NULL, NULL);
 }

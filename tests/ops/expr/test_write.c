@@ -7,9 +7,7 @@
 #include "tests/ops/expr/random_tree.h"
 #include "tests/ops/terms.h"
 
-#include <stdint.h>
-
-static void test_round_trips(void **state)
+TEST(round_trips)
 {
     struct rng rng = rng_new(test_seed(1), 0);
     struct arena a = {0};
@@ -37,7 +35,7 @@ static void test_round_trips(void **state)
 }
 
 /* No parentheses but the needed ones. */
-static void test_infix_is_minimal(void **state)
+TEST(infix_is_minimal)
 {
     static const char *const rows[] = {
         "sin(x)^2 + 3/2*x", "-x^2",         "-(x + y)", "x - (y - 1)", "x*y/2",   "x/(y*2)",
@@ -54,7 +52,7 @@ static void test_infix_is_minimal(void **state)
     arena_free(&a);
 }
 
-static void test_latex(void **state)
+TEST(latex)
 {
     static const char *const rows[][2] = {
         {"sin(x)^2 + cos(x)^2", "\\sin^{2}\\left(x\\right) + \\cos^{2}\\left(x\\right)"},
@@ -93,7 +91,7 @@ static void test_latex(void **state)
     arena_free(&a);
 }
 
-static void test_tokens_order_variables(void **state)
+TEST(tokens_order_variables)
 {
     struct arena a = {0};
     struct expr x = infix_term(&a, &lang_calculus, "3/2*x + sin(y*pi)"),
@@ -117,7 +115,7 @@ static void test_tokens_order_variables(void **state)
 }
 
 /* A total order: antisymmetric, transitive, zero only for equal trees. */
-static void test_order_is_total(void **state)
+TEST(order_is_total)
 {
     struct rng rng = rng_new(5, 0);
     struct arena a = {0};
@@ -135,7 +133,7 @@ static void test_order_is_total(void **state)
     arena_free(&a);
 }
 
-static void test_numbers(void **state)
+TEST(numbers)
 {
     struct arena a = {0};
     assert_string_equal(number_combine(&a, '+', "1/2", "1/3", 100), "5/6");
@@ -168,12 +166,11 @@ static void test_numbers(void **state)
     arena_free(&a);
 }
 
-static void test_claims(void **state)
+TEST(claims)
 {
     static const char *const cases[][2] = {
         {"x = -1/2: 0.25 against -3e-05", "x = -\\frac{1}{2}: 0.25 \\neq -3 \\cdot 10^{-05}"},
-        {"?x = 1, y_1 = 5.5: 1.5 + 6.2*i against 0",
-         "?x = 1, y_{1} = 5.5: 1.5 + 6.2 i \\neq 0"},
+        {"?x = 1, y_1 = 5.5: 1.5 + 6.2*i against 0", "?x = 1, y_{1} = 5.5: 1.5 + 6.2 i \\neq 0"},
         {"3 against 4", "3 \\neq 4"},
         {"x>0, n:integer, -1<y<=1/2, real values",
          "x > 0, n \\in \\mathbb{Z}, -1 < y \\leq \\frac{1}{2}, \\text{real values}"},
@@ -189,15 +186,4 @@ static void test_claims(void **state)
     assert_string_equal(claim_latex(&a, &lang_boolean, "a = true: false against true"),
                         "a = \\top: \\bot \\neq \\top");
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trips),    cmocka_unit_test(test_infix_is_minimal),
-        cmocka_unit_test(test_latex),          cmocka_unit_test(test_tokens_order_variables),
-        cmocka_unit_test(test_order_is_total), cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_claims),
-    };
-    return cmocka_run_group_tests_name("write", tests, NULL, NULL);
 }

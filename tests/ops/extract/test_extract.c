@@ -26,7 +26,7 @@ static uint64_t compare_length(const struct graph *graph, const struct grammar *
     return total;
 }
 
-static void test_counts_equal_brute_force(void **state)
+TEST(counts_equal_brute_force)
 {
     enum { ROUNDS = 1000 };
     struct rng rng = rng_new(test_seed(1), 0);
@@ -115,7 +115,7 @@ static void draw_and_check(const struct grammar *g, uint32_t wanted, enum draw_l
     arena_free(&a);
 }
 
-static void test_draws_are_different_terms_of_the_class(void **state)
+TEST(draws_are_different_terms_of_the_class)
 {
     struct graph graph;
     struct err e;
@@ -132,7 +132,7 @@ static void test_draws_are_different_terms_of_the_class(void **state)
     }
 }
 
-static void test_lengths_have_the_mean_that_is_asked_for(void **state)
+TEST(lengths_have_the_mean_that_is_asked_for)
 {
     struct graph graph;
     struct err e;
@@ -170,7 +170,7 @@ static void test_lengths_have_the_mean_that_is_asked_for(void **state)
     arena_free(&a);
 }
 
-static void test_proportional_draws_are_uniform(void **state)
+TEST(proportional_draws_are_uniform)
 {
     enum { DRAWS = 6000, EACH = 12, LENGTH = 6, MOST = 2000 };
     struct graph graph;
@@ -214,7 +214,7 @@ static void test_proportional_draws_are_uniform(void **state)
     arena_free(&a);
 }
 
-static void test_saturated_counts_still_name_terms(void **state)
+TEST(saturated_counts_still_name_terms)
 {
     struct graph graph;
     struct err e;
@@ -231,7 +231,7 @@ static void test_saturated_counts_still_name_terms(void **state)
     arena_free(&a);
 }
 
-static void test_samples_are_distinct(void **state)
+TEST(samples_are_distinct)
 {
     struct rng rng = rng_new(3, 0);
     count_t out[50], big = (count_t)1 << 100;
@@ -244,7 +244,7 @@ static void test_samples_are_distinct(void **state)
         assert_true(count_below(&rng, big - 3) < big - 3);
 }
 
-static void test_malformed_graphs_are_refused(void **state)
+TEST(malformed_graphs_are_refused)
 {
     struct graph graph;
     struct err e;
@@ -266,16 +266,7 @@ static void test_malformed_graphs_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts_equal_brute_force),
-        cmocka_unit_test(test_draws_are_different_terms_of_the_class),
-        cmocka_unit_test(test_lengths_have_the_mean_that_is_asked_for),
-        cmocka_unit_test(test_proportional_draws_are_uniform),
-        cmocka_unit_test(test_saturated_counts_still_name_terms),
-        cmocka_unit_test(test_samples_are_distinct),
-        cmocka_unit_test(test_malformed_graphs_are_refused),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = unit_run();
     ref_graphs_free();
     return failed;
 }

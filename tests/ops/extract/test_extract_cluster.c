@@ -87,7 +87,7 @@ static const char *const sin_2x[] = {"0 x",     "1 2",     "2 * 0 1", "2 * 1 0",
                                      "3 sin 0", "4 cos 0", "5 * 3 4", "5 * 4 3", "6 sin 2",
                                      "6 * 1 5", "6 * 5 1", "6 + 5 5", NULL};
 
-static void test_members_agree_with_the_seed(void **state)
+TEST(members_agree_with_the_seed)
 {
     struct arena a = {0};
     struct err e;
@@ -112,7 +112,7 @@ static void test_members_agree_with_the_seed(void **state)
 }
 
 /* Boolean clusters are checked by truth tables. */
-static void test_other_languages(void **state)
+TEST(other_languages)
 {
     static const char *const true_graph[] = {"0 a",      "1 b",      "2 not 0", "3 implies 0 1",
                                              "3 or 2 1", "3 or 1 2", NULL};
@@ -137,7 +137,7 @@ static void test_other_languages(void **state)
     arena_free(&a);
 }
 
-static void test_a_lie_is_refuted(void **state)
+TEST(a_lie_is_refuted)
 {
     static const char *const nodes[] = {"0 x", "1 cos 0", "1 tan 0", NULL};
     struct arena a = {0};
@@ -151,7 +151,7 @@ static void test_a_lie_is_refuted(void **state)
 }
 
 /* x - x as exponent base: 1/(x-x) is defined nowhere, so it agrees with nothing. */
-static void test_members_never_defined_are_dropped(void **state)
+TEST(members_never_defined_are_dropped)
 {
     static const char *const nodes[] = {"0 x", "1 2", "2 - 0 0", "3 / 1 2", "3 cos 0", NULL};
     struct arena a = {0};
@@ -163,7 +163,7 @@ static void test_members_never_defined_are_dropped(void **state)
 }
 
 /* Three terms are defined, five are not: whatever the first draw gives, three remain. */
-static void test_dropped_members_are_replaced(void **state)
+TEST(dropped_members_are_replaced)
 {
     static const char *const nodes[] = {"0 x",     "1 -1",    "2 * 0 1", "2 * 1 0", "3 - 0 0",
                                         "4 cos 0", "4 cos 2", "4 / 5 3", "4 / 0 3", "4 / 2 3",
@@ -187,7 +187,7 @@ static void test_dropped_members_are_replaced(void **state)
     arena_free(&a);
 }
 
-static void test_uninterpreted_operators_are_taken_on_trust(void **state)
+TEST(uninterpreted_operators_are_taken_on_trust)
 {
     static const char *const nodes[] = {"0 x", "1 integral 0 0", "1 cos 0", NULL};
     struct arena a = {0};
@@ -197,17 +197,4 @@ static void test_uninterpreted_operators_are_taken_on_trust(void **state)
     assert_int_equal(c.n_members, 2);
     assert_int_equal(c.members[1]->standing, EQLOOM__STANDING__PROVED);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_members_agree_with_the_seed),
-        cmocka_unit_test(test_other_languages),
-        cmocka_unit_test(test_a_lie_is_refuted),
-        cmocka_unit_test(test_dropped_members_are_replaced),
-        cmocka_unit_test(test_members_never_defined_are_dropped),
-        cmocka_unit_test(test_uninterpreted_operators_are_taken_on_trust),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,7 +121,7 @@ static void run_edits(struct tally *t, struct rng *r)
     arena_free(&a);
 }
 
-static void equal_reads_give_equal_clusters(void **state)
+TEST(equal_reads_give_equal_clusters)
 {
     struct rng r = rng_new(test_seed(1), 1);
     struct tally t = {0};
@@ -236,7 +236,7 @@ static void run_tampering(struct tally *t, struct tally *turned, struct rng *r)
     arena_free(&a);
 }
 
-static void tampering_is_seen(void **state)
+TEST(tampering_is_seen)
 {
     struct rng r = rng_new(test_seed(1), 2);
     struct tally t = {0}, turned = {0};
@@ -320,7 +320,7 @@ static void expect_told_apart(struct arena *a, const Eqloom__EGraph *x, const Eq
     }
 #define N_OF(array) (uint32_t)(sizeof array / sizeof *array)
 
-static void ends_of_classes_are_told(void **state)
+TEST(ends_of_classes_are_told)
 {
     static const struct hand_node
         x[] = {LEAF(0, "x"), {0, "sin", false, 1, {1}}, LEAF(1, "y"), LEAF(1, "z")},
@@ -332,7 +332,7 @@ static void ends_of_classes_are_told(void **state)
 }
 
 /* A second operand, or the length of a name: names may begin with any byte. */
-static void ends_of_operands_are_told(void **state)
+TEST(ends_of_operands_are_told)
 {
     static const struct hand_node
         x[] = {{0, "f", false, 1, {1}}, LEAF(0, "\001y"), {1, "sin", false, 1, {2}}, LEAF(2, "x")},
@@ -356,7 +356,7 @@ static void ends_of_operands_are_told(void **state)
 
 /* No derivative is by 1, so nothing of classes 2 to 4 is in a term; but they have too many terms to
  * count, and then all counts are said to be lower bounds. */
-static void lower_bounds_are_told(void **state)
+TEST(lower_bounds_are_told)
 {
     static const struct hand_node x[] = {LEAF(0, "x"), {0, "d", false, 2, {1, 2}},
                                          LEAF(1, "1"), CIRCLE(2, 3),
@@ -368,7 +368,7 @@ static void lower_bounds_are_told(void **state)
 }
 
 /* What an operator without operands is equal to, points cannot say; of a variable they can. */
-static void operators_are_told_from_variables(void **state)
+TEST(operators_are_told_from_variables)
 {
     static const struct hand_node x[] = {LEAF(0, "c")}, y[] = {{0, "c", false, 0, {0}}};
     struct arena a = {0};
@@ -378,7 +378,7 @@ static void operators_are_told_from_variables(void **state)
     arena_free(&a);
 }
 
-static void domains_are_told(void **state)
+TEST(domains_are_told)
 {
     static const struct hand_node nodes[] = {LEAF(0, "x")};
     struct arena a = {0};
@@ -396,18 +396,4 @@ static void domains_are_told(void **state)
             expect_told_apart(&a, m[k], m[i], &o);
     }
     arena_free(&a);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_reads_give_equal_clusters),
-        cmocka_unit_test(tampering_is_seen),
-        cmocka_unit_test(ends_of_classes_are_told),
-        cmocka_unit_test(ends_of_operands_are_told),
-        cmocka_unit_test(lower_bounds_are_told),
-        cmocka_unit_test(operators_are_told_from_variables),
-        cmocka_unit_test(domains_are_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

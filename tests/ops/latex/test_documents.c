@@ -106,7 +106,7 @@ static const struct {
     {{{"a", ""}}, ""},
 };
 
-static void test_table(void **state)
+TEST(table)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena a = {0};
@@ -119,7 +119,7 @@ static void test_table(void **state)
 }
 
 /* Macros that double, files that read each other often: bounded in number and bytes. */
-static void test_bombs(void **state)
+TEST(bombs)
 {
     static const char *const bombs[] = {
         DOC("\\def\\a{\\[\\]\\b\\b}\\def\\b{\\[\\]\\c\\c}\\def\\c{\\[\\]\\d\\d}\\a\\a\\a"),
@@ -137,7 +137,7 @@ static void test_bombs(void **state)
     }
 }
 
-static void test_encodings(void **state)
+TEST(encodings)
 {
     static const struct file texts[] = {{"\xef\xbb\xbf"
                                          "é",
@@ -158,11 +158,4 @@ static void test_encodings(void **state)
         bundle_free(&b);
         arena_free(&a);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table), cmocka_unit_test(test_bombs),
-                                       cmocka_unit_test(test_encodings)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,7 +127,7 @@ static char *make_text(struct arena *a, struct rng *rng, size_t i)
     return text;
 }
 
-static void test_texts(void **state)
+TEST(texts)
 {
     static const char *const bodies[] = {"#1#1", "\\a{#1}\\a{#1}", "{#1}^{#1}",
                                          "\\b{\\frac{#1}{#1}}"};
@@ -224,7 +224,7 @@ static size_t read_archive(struct span bytes)
     return sections;
 }
 
-static void test_archives(void **state)
+TEST(archives)
 {
     enum { ROOM = 4 << 20 };
     static const size_t sizes[] = {40, 3000, 50000, 200000};
@@ -257,9 +257,7 @@ static void test_archives(void **state)
 int main(void)
 {
     const char *given = getenv("EQLOOM_TEST_SEED");
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_texts),
-                                       cmocka_unit_test(test_archives)};
     seed = given ? strtoull(given, NULL, 0) : seed;
     printf("seed %llu\n", (unsigned long long)seed);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run();
 }

@@ -67,7 +67,7 @@ static const char *const cases[][2] = {
     {"x+", "!1 something is missing her"},
 };
 
-static void test_table(void **state)
+TEST(table)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena a = {0};
@@ -84,11 +84,16 @@ static void test_table(void **state)
     }
 }
 
-static void test_round_trip(void **state)
+TEST(round_trip)
 {
-    static const char *const exprs[] = {"+ pow sin x 2 1", "/ + x 1 * y 3", "sqrt + x -1",
-                                        "abs - x y",       "pow + x 1 1/2", "ln * 2 x",
-                                        "- tan x atan y",  "* x pow y -1",
+    static const char *const exprs[] = {"+ pow sin x 2 1",
+                                        "/ + x 1 * y 3",
+                                        "sqrt + x -1",
+                                        "abs - x y",
+                                        "pow + x 1 1/2",
+                                        "ln * 2 x",
+                                        "- tan x atan y",
+                                        "* x pow y -1",
                                         "+ pow theta 2 * pow x_1 2 varphi_max",
                                         "* 2 d theta * Omega_12 ln theta"};
     for (size_t i = 0; i < sizeof exprs / sizeof *exprs; i++) {
@@ -103,7 +108,7 @@ static void test_round_trip(void **state)
 }
 
 /* Long, deep and endless texts end, with an answer. */
-static void test_hostile(void **state)
+TEST(hostile)
 {
     static const char *const units[] = {"{",
                                         "(",
@@ -138,10 +143,4 @@ static int end(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table),
-                                       cmocka_unit_test(test_round_trip),
-                                       cmocka_unit_test(test_hostile)};
-    return cmocka_run_group_tests(tests, NULL, end);
-}
+TESTS_AROUND(NULL, end)

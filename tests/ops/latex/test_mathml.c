@@ -38,7 +38,7 @@ static const struct {
     {"", "\\href{javascript:alert(1)}{x}<script>", NO, "&lt;"},
 };
 
-static void test_katex(void **state)
+TEST(katex)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena a = {0};
@@ -61,7 +61,7 @@ static void test_katex(void **state)
 }
 
 /* Bounds: a text that would take all memory or time is refused, and the next one is not. */
-static void test_bounds(void **state)
+TEST(bounds)
 {
     static const char *const bombs[] = {"{",
                                         "x^{",
@@ -99,7 +99,7 @@ static char *shown(struct arena *a, const char *mathml)
     return arena_strdup(a, why ? why : mathml_tree_write(a, &t));
 }
 
-static void test_tree(void **state)
+TEST(tree)
 {
     static const char *const pairs[][2] = {
         {"<math><mi>x</mi></math>", "<math><mi>x</mi></math>"},
@@ -121,7 +121,7 @@ static void test_tree(void **state)
     }
 }
 
-static void test_nodes(void **state)
+TEST(nodes)
 {
     struct arena a = {0};
     struct graph_nodes g;
@@ -153,9 +153,4 @@ static int end(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_katex), cmocka_unit_test(test_bounds),
-                                       cmocka_unit_test(test_tree), cmocka_unit_test(test_nodes)};
-    return cmocka_run_group_tests(tests, begin, end);
-}
+TESTS_AROUND(begin, end)

@@ -83,7 +83,7 @@ static void check_walk(const uint32_t *sizes, const uint32_t *classes)
     arena_free(&a);
 }
 
-static void test_walk(void **state)
+TEST(walk)
 {
     static const uint32_t sizes[] = {3, 1, 4, 2, 1, 0},
                           papers[] = {0, 0, 0, 1, 2, 2, 2, 2, 3, 3, 4};
@@ -93,7 +93,7 @@ static void test_walk(void **state)
 }
 
 /* Papers that cite: triples of three papers. */
-static void test_cites(void **state)
+TEST(cites)
 {
     static const uint32_t sizes[] = {3, 1, 4, 2, 2, 0};
     static const uint32_t cites[][2] = {{0, 1}, {0, 3}, {2, 0}, {4, 0}, {4, 2}};
@@ -136,7 +136,7 @@ static void test_cites(void **state)
 
 /* Colours: as many as triples where each pair of triples shares a paper; else no fewer than triples
  * at one paper, and the error comes near that of all triples. */
-static void test_sample(void **state)
+TEST(sample)
 {
     static const uint32_t two[] = {3, 5, 0};
     uint32_t many[101] = {0};
@@ -199,7 +199,7 @@ static void count_violations(size_t *out, const char *name, const uint32_t *size
     assert_true(out[SAMPLED] <= ALLOWED);
 }
 
-static void test_draws(void **state)
+TEST(draws)
 {
     uint32_t equal[41] = {0}, uneven[61] = {0}, large[152] = {60}, single[502] = {2};
     size_t n[BOUNDS];
@@ -224,8 +224,6 @@ static void test_draws(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cites), cmocka_unit_test(test_walk),
-                                       cmocka_unit_test(test_sample), cmocka_unit_test(test_draws)};
     seed = test_seed(seed);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run();
 }

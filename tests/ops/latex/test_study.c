@@ -33,7 +33,7 @@ static unsigned least_distance(const char *text, const char *keyword)
     return least;
 }
 
-static void test_distance(void **state)
+TEST(distance)
 {
     struct rng rng = rng_new(seed, 1);
     size_t found = 0;
@@ -52,7 +52,7 @@ static void test_distance(void **state)
     assert_in_range(found, 2000, 18000);
 }
 
-static void test_fold(void **state)
+TEST(fold)
 {
     static const struct {
         const char *text, *keyword;
@@ -81,7 +81,7 @@ static void test_fold(void **state)
 
 /* ---- precision ---- */
 
-static void test_precision(void **state)
+TEST(precision)
 {
     static bool relevant[PRECISION_DEPTH + 500];
     struct rng rng = rng_new(seed, 2);
@@ -117,7 +117,7 @@ static struct vectors scatter(struct arena *a, uint32_t n, struct rng *rng)
     return v;
 }
 
-static void test_index(void **state)
+TEST(index)
 {
     enum { N = 3000, QUERIES = 50, K = 100 };
     struct arena a = {0};
@@ -154,7 +154,7 @@ static void test_index(void **state)
 /* ---- formulas ---- */
 
 /* Rows of the group are left out, and the others keep their order. */
-static void test_left_out(void **state)
+TEST(left_out)
 {
     enum { N = 203, K = 20 };
     struct arena a = {0};
@@ -181,7 +181,7 @@ static void test_left_out(void **state)
 /* ---- standard errors ---- */
 
 /* Of means of clusters of 8 values that share their half, over 2,000 draws. */
-static void test_standard_error(void **state)
+TEST(standard_error)
 {
     enum { CLUSTERS = 40, OF_ONE = 8, N = CLUSTERS * OF_ONE, DRAWS = 2000 };
     struct arena a = {0};
@@ -216,7 +216,7 @@ static void test_standard_error(void **state)
     arena_free(&a);
 }
 
-static void test_formulas(void **state)
+TEST(formulas)
 {
     static const struct {
         const char *mathml;
@@ -248,12 +248,6 @@ static void test_formulas(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_distance),  cmocka_unit_test(test_fold),
-        cmocka_unit_test(test_precision), cmocka_unit_test(test_index),
-        cmocka_unit_test(test_left_out),  cmocka_unit_test(test_standard_error),
-        cmocka_unit_test(test_formulas),
-    };
     seed = test_seed(seed);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return unit_run();
 }

@@ -4,7 +4,7 @@
 #include "gpu/gpu.h"
 #include "tests/unit.h"
 
-static void test_class(void **state)
+TEST(class)
 {
     struct gpu_device *d;
     assert_int_equal(gpu_open_cpu(&d, NULL, NULL, NULL), OK);
@@ -19,7 +19,7 @@ static void test_class(void **state)
 }
 
 /* What the environment names is what runs, or nothing does. */
-static void test_forced(void **state)
+TEST(forced)
 {
     struct gpu_device *d;
     struct err e;
@@ -38,10 +38,4 @@ static void test_forced(void **state)
     unsetenv("EQLOOM_CPU");
     if (named)
         setenv("EQLOOM_CPU", named, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_class), cmocka_unit_test(test_forced)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include "tests/unit.h"
 
 /* One batch may hold several clusters, in any order; what stands alone is left out. */
-static void test_mixed_batch(void **state)
+TEST(mixed_batch)
 {
     uint32_t tokens[] = {3, 4, 5, 6, 7, 8}, offset[] = {0, 1, 2, 4, 5, 6},
              cluster[] = {9, 2, 9, 5, 2};
@@ -87,7 +87,7 @@ static void count_pairs(size_t first[TARGET_MEMBERS], size_t second[TARGET_MEMBE
 
 /* The target is always the cluster's shortest, and never the input; unless that is asked for, any
  * member is either. */
-static void test_targets(void **state)
+TEST(targets)
 {
     static const enum objective_kind objectives[] = {OBJECTIVE_SEQ2SEQ, OBJECTIVE_CONTRASTIVE};
     struct dataset d = {0};
@@ -114,7 +114,7 @@ static void assert_lr(const struct schedule *s, uint64_t step, double want)
         fail_msg("lr at step %d: %.12g, expected %.12g", (int)step, schedule_lr(s, step), want);
 }
 
-static void test_schedules(void **state)
+TEST(schedules)
 {
     struct schedule s = {.kind = SCHEDULE_CONSTANT,
                          .lr = 1,
@@ -150,14 +150,4 @@ static void test_schedules(void **state)
     assert_lr(&s, 54, 0.55);
     s.growth = 1;
     assert_lr(&s, 4 + 10 * 1000 + 5, 0.55);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mixed_batch),
-        cmocka_unit_test(test_targets),
-        cmocka_unit_test(test_schedules),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

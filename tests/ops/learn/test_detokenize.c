@@ -12,7 +12,7 @@ static uint32_t id_of(const Eqloom__Vocabulary *v, const char *name)
     return 0;
 }
 
-static void test_round_trip(void **state)
+TEST(round_trip)
 {
     static const char *const texts[] = {
         "x", "+ x 12", "pow sin x -4", "* -10 * 205 x", "7", "- / x -1234 pow -100 y"};
@@ -35,7 +35,7 @@ static void test_round_trip(void **state)
 }
 
 /* Nothing that a model may write is lost or made up. */
-static void test_malformed(void **state)
+TEST(malformed)
 {
     struct arena a = {0};
     Eqloom__Vocabulary v;
@@ -48,11 +48,4 @@ static void test_malformed(void **state)
     assert_string_equal(detokenize(&a, digits, 2, v.tokens), "2 2");
     assert_string_equal(detokenize(&a, digits, 0, v.tokens), "");
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip),
-                                       cmocka_unit_test(test_malformed)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

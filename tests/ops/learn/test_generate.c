@@ -71,7 +71,7 @@ static int by_probability(const void *x, const void *y)
     return (a->log_probability < b->log_probability) - (a->log_probability > b->log_probability);
 }
 
-static void test_exhaustive(void **state)
+TEST(exhaustive)
 {
     enum { LONGEST = 3, ALL = 1 + 2 + 4 + 8 };
     struct nn_config c = {.vocabulary = 5,
@@ -192,7 +192,7 @@ static const struct nn_config options[] = {
 };
 enum { N_OPTIONS = sizeof options / sizeof *options };
 
-static void test_greedy(void **state)
+TEST(greedy)
 {
     enum { N = 12, LONGEST = 10 };
     size_t ended = 0, tokens = 0;
@@ -242,7 +242,7 @@ static void assert_same(const struct generated *x, const struct generated *y)
 }
 
 /* Many inputs at once, in several rounds, give what each gives alone; order and probabilities. */
-static void test_beams(void **state)
+TEST(beams)
 {
     enum { N = 70, LONGEST = 8, BEAM = 5 };
     for (size_t k = 0; k < N_OPTIONS; k++) {
@@ -279,7 +279,7 @@ static void test_beams(void **state)
     }
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
     struct nn_config c = options[0];
     struct arena a = {0};
@@ -293,15 +293,4 @@ static void test_refused(void **state)
     assert_string_equal(e.message, "the model has no decoder: it can embed, not generate");
     loaded_free(m);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exhaustive),
-        cmocka_unit_test(test_greedy),
-        cmocka_unit_test(test_beams),
-        cmocka_unit_test(test_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -173,27 +173,27 @@ static void check_file(const char *name)
             check_file_on(name, isas[i]);
 }
 
-static void test_relu(void **state)
+TEST(relu)
 {
     check_file("torch-relu.bin");
 }
 
-static void test_gelu(void **state)
+TEST(gelu)
 {
     check_file("torch-gelu.bin");
 }
 
-static void test_seq2seq(void **state)
+TEST(seq2seq)
 {
     check_file("torch-seq2seq.bin");
 }
 
-static void test_autoencode(void **state)
+TEST(autoencode)
 {
     check_file("torch-autoencode.bin");
 }
 
-static void test_vectors(void **state)
+TEST(vectors)
 {
     check_file("torch-negatives.bin");
     check_file("torch-triplet.bin");
@@ -201,14 +201,4 @@ static void test_vectors(void **state)
     check_file("torch-siamese.bin");
     check_file("torch-histogram.bin");
     check_file("torch-histogram-own.bin");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_relu),    cmocka_unit_test(test_gelu),
-        cmocka_unit_test(test_seq2seq), cmocka_unit_test(test_autoencode),
-        cmocka_unit_test(test_vectors),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,7 +148,7 @@ static struct nn_config model_number(int i)
                               .attention_bias = i & 1};
 }
 
-static void test_contrastive(void **state)
+TEST(contrastive)
 {
     struct trainer_config how = {.examples = {.batch = 3}, .temperature = 0.5};
     for (int i = 0; i < 8; i++) {
@@ -157,7 +157,7 @@ static void test_contrastive(void **state)
     }
 }
 
-static void test_near_misses(void **state)
+TEST(near_misses)
 {
     struct trainer_config how = {.examples = {.batch = 2, .near_misses = 1}, .temperature = 0.5};
     for (int i = 0; i < 2; i++) {
@@ -166,7 +166,7 @@ static void test_near_misses(void **state)
     }
 }
 
-static void test_own_negatives(void **state)
+TEST(own_negatives)
 {
     struct trainer_config how = {
         .examples = {.batch = 2, .negatives = 1}, .temperature = 0.5, .margin = 0.3};
@@ -175,7 +175,7 @@ static void test_own_negatives(void **state)
 }
 
 /* Triplets and pairs, linear and squared, the former with and without swapped roles. */
-static void test_margins(void **state)
+TEST(margins)
 {
     struct trainer_config how = {.examples = {.batch = 2, .negatives = 1}, .temperature = 1};
     struct nn_config c = model_number(1);
@@ -188,7 +188,7 @@ static void test_margins(void **state)
     }
 }
 
-static void test_histogram(void **state)
+TEST(histogram)
 {
     struct trainer_config how = {.examples = {.objective = OBJECTIVE_HISTOGRAM, .batch = 3},
                                  .temperature = 1};
@@ -198,7 +198,7 @@ static void test_histogram(void **state)
     }
 }
 
-static void test_seq2seq(void **state)
+TEST(seq2seq)
 {
     struct trainer_config how = {.examples = {.objective = OBJECTIVE_SEQ2SEQ, .batch = 6}};
     for (int i = 0; i < 8; i++) {
@@ -282,7 +282,7 @@ static void check_dropout(const struct nn_config *c, enum objective_kind objecti
     arena_free(&a);
 }
 
-static void test_dropout(void **state)
+TEST(dropout)
 {
     for (int i = 0; i < 4; i++) {
         struct nn_config c = model_number(i);
@@ -291,14 +291,4 @@ static void test_dropout(void **state)
         c.decoder_layers = 2;
         check_dropout(&c, OBJECTIVE_SEQ2SEQ, rate, attention);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contrastive), cmocka_unit_test(test_own_negatives),
-        cmocka_unit_test(test_margins),     cmocka_unit_test(test_histogram),
-        cmocka_unit_test(test_seq2seq),     cmocka_unit_test(test_dropout),
-        cmocka_unit_test(test_near_misses)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,7 +133,7 @@ static void check_network(uint32_t layers, enum graph_similarity kind, bool hide
     close_trained(&x);
 }
 
-static void test_gradient(void **state)
+TEST(gradient)
 {
     uint64_t seed = test_seed(5);
     for (uint32_t layers = 1; layers <= 4; layers++) {
@@ -227,7 +227,7 @@ static void check_file_on(const char *name, const char *isa)
     arena_free(&a);
 }
 
-static void test_golden(void **state)
+TEST(golden)
 {
     static const char *const isas[] = {"base", "avx2", "avx512", "amx"};
     for (size_t i = 0; i < sizeof isas / sizeof *isas; i++) {
@@ -241,7 +241,7 @@ static void test_golden(void **state)
 /* ---- threads and interruptions ---- */
 
 /* Shards come on any thread: the same bits. */
-static void test_threads(void **state)
+TEST(threads)
 {
     struct graph_config c = {.d = 8, .layers = 3, .out = 4, .positions = 4};
     struct graph_trainer_config how = {.similarity = GRAPH_HISTOGRAM,
@@ -273,7 +273,7 @@ static void test_threads(void **state)
 }
 
 /* From a state that was read, in another trainer: the same bits, running statistics included. */
-static void test_resume(void **state)
+TEST(resume)
 {
     struct graph_config c = {.d = 8, .layers = 3, .out = 4, .positions = 4};
     struct graph_trainer_config how = {.similarity = GRAPH_TRIPLET,
@@ -302,12 +302,4 @@ static void test_resume(void **state)
     assert_memory_equal(whole.state.v, resumed.state.v, whole.m->table.total * sizeof(float));
     close_trained(&whole);
     close_trained(&resumed);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradient), cmocka_unit_test(test_golden),
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_resume)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 /* Triplets of equations: what they are, in which shares, and what a paper more changes; names that
  * are exchanged and nodes that are hidden. */
-#include "base/rng.h"
 #include "ops/learn/graph/graph_examples.h"
 #include "tests/unit.h"
 
@@ -62,7 +61,7 @@ static bool cites(const struct graph_corpus *c, uint32_t from, uint32_t to)
     return false;
 }
 
-static void test_triplets(void **state)
+TEST(triplets)
 {
     struct graph_corpus c;
     struct graph_sampler x;
@@ -109,7 +108,7 @@ static bool same_graph(const struct graph_corpus *a, uint32_t i, const struct gr
 }
 
 /* Orders are those of hashes: a paper that is missing changes what is drawn from its turn on. */
-static void test_a_paper_less(void **state)
+TEST(a_paper_less)
 {
     struct graph_corpus all, less;
     struct graph_sampler x, y;
@@ -132,7 +131,7 @@ static void test_a_paper_less(void **state)
     graph_corpus_free(&less);
 }
 
-static void test_too_few(void **state)
+TEST(too_few)
 {
     struct graph_corpus c;
     struct graph_sampler x;
@@ -154,7 +153,7 @@ static void test_too_few(void **state)
 }
 
 /* Identifiers change their names by one permutation for each graph, nothing else changes. */
-static void test_swaps(void **state)
+TEST(swaps)
 {
     struct graph_corpus c;
     struct graph_sampler x;
@@ -199,12 +198,4 @@ static void test_swaps(void **state)
     arena_free(&a);
     graph_sampler_free(&x);
     graph_corpus_free(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_triplets), cmocka_unit_test(test_a_paper_less),
-        cmocka_unit_test(test_too_few), cmocka_unit_test(test_swaps)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-static void test_counts(void **state)
+TEST(counts)
 {
     struct arena a = {0};
     struct image_config c = {IMAGE_SMALL, 0};
@@ -23,7 +23,7 @@ static void test_counts(void **state)
 
 /* Filters and weights are uniform within one over the root of what each sum has terms; vectors of
  * labels have variance 1. */
-static void test_initial(void **state)
+TEST(initial)
 {
     struct arena a = {0};
     struct image_config c = {IMAGE_LARGE, 100};
@@ -44,7 +44,7 @@ static void test_initial(void **state)
     arena_free(&a);
 }
 
-static void test_architecture(void **state)
+TEST(architecture)
 {
     struct arena a = {0};
     struct image_config c = {IMAGE_LARGE, 186}, back;
@@ -216,7 +216,7 @@ static void check_case(struct reader *in, const char *isa)
     close_images(&x);
 }
 
-static void test_golden(void **state)
+TEST(golden)
 {
     struct arena a = {0};
     struct span file;
@@ -267,7 +267,7 @@ static void check_loss(enum image_task task, bool all_negatives, bool linear, st
     arena_free(&a);
 }
 
-static void test_losses(void **state)
+TEST(losses)
 {
     struct rng r = rng_new(test_seed(6), 0);
     for (int i = 0; i < 12; i++) {
@@ -278,7 +278,7 @@ static void test_losses(void **state)
 }
 
 /* What all negatives give is the mean of what one negative each gives. */
-static void test_all_negatives(void **state)
+TEST(all_negatives)
 {
     struct arena a = {0};
     struct rng r = rng_new(test_seed(7), 0);
@@ -318,7 +318,7 @@ static void test_all_negatives(void **state)
 }
 
 /* A vector of nothing stays finite. */
-static void test_zero(void **state)
+TEST(zero)
 {
     struct arena a = {0};
     float x[3 * D] = {0};
@@ -335,7 +335,7 @@ static void test_zero(void **state)
 static const struct image_trainer_config training = {
     .task = IMAGE_TRIPLES, .margin = 1, .frozen_from = 3, .schedule = {.lr = 0.01}};
 
-static void test_threads(void **state)
+TEST(threads)
 {
     struct trained_images x[2];
     struct image_config c = {IMAGE_LARGE, 0};
@@ -360,7 +360,7 @@ static void test_threads(void **state)
 
 /* From a state that was read, in another trainer: the same bits, running statistics included, while
  * they move and behind that. */
-static void test_resume(void **state)
+TEST(resume)
 {
     struct trained_images whole, resumed;
     struct image_config c = {IMAGE_LARGE, 0};
@@ -393,15 +393,4 @@ static void test_resume(void **state)
     }
     close_images(&whole);
     close_images(&resumed);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),       cmocka_unit_test(test_initial),
-        cmocka_unit_test(test_architecture), cmocka_unit_test(test_golden),
-        cmocka_unit_test(test_losses),       cmocka_unit_test(test_all_negatives),
-        cmocka_unit_test(test_zero),         cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_resume)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

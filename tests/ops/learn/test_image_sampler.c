@@ -92,7 +92,7 @@ static void check_task(const struct image_corpus *c, enum image_task task, uint6
     image_sampler_free(&again);
 }
 
-static void test_examples(void **state)
+TEST(examples)
 {
     struct image_corpus c;
     uint64_t seed = test_seed(8);
@@ -104,7 +104,7 @@ static void test_examples(void **state)
     image_corpus_free(&c);
 }
 
-static void test_none(void **state)
+TEST(none)
 {
     struct image_corpus c = {0};
     struct image_sampler x;
@@ -116,11 +116,4 @@ static void test_none(void **state)
         image_sampler_free(&x);
     }
     image_corpus_free(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_examples),
-                                       cmocka_unit_test(test_none)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

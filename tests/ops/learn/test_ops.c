@@ -18,7 +18,7 @@ static bool same_key(const char *a, const char *b, uint64_t index)
     return same;
 }
 
-static void test_segment_keys(void **state)
+TEST(segment_keys)
 {
     /* More steps: the common prefix is the same, the last short segment is not. */
     assert_true(same_key(" steps=1000", " steps=2000", 5));
@@ -76,7 +76,7 @@ static void test_segment_keys(void **state)
     assert_false(same_key(" valid_every=100 patience=3", " valid_every=100 patience_steps=301", 1));
 }
 
-static void test_check(void **state)
+TEST(check)
 {
     static const char *const refused[][2] = {
         {" heads=3", "d_model 128 is not divisible by heads 3"},
@@ -113,7 +113,7 @@ static void test_check(void **state)
     }
 }
 
-static void test_chain(void **state)
+TEST(chain)
 {
     struct op_ctx *one = context(&op_train, SMALL " steps=9 segment=9");
     struct op_ctx *many = context(&op_train, SMALL " steps=9 segment=6");
@@ -229,7 +229,7 @@ static void check_stop(const char *set, int end)
     context_free(ctx);
 }
 
-static void test_stop(void **state)
+TEST(stop)
 {
 #define STOPS SMALL " lr=0 steps=40 segment=16 valid_every=2 patience=2"
     check_stop(STOPS, 6);
@@ -239,7 +239,7 @@ static void test_stop(void **state)
 
 /* Without eps, what has no gradient is divided by 0; tokens that are not drawn do not show in the
  * loss. */
-static void test_last_step_not_finite(void **state)
+TEST(last_step_not_finite)
 {
     struct op_ctx *ctx = context(&op_train, SMALL " eps=0 weight_decay=0 steps=1 segment=1");
     void *shared;
@@ -256,7 +256,7 @@ static void test_last_step_not_finite(void **state)
     context_free(ctx);
 }
 
-static void test_validation_refused(void **state)
+TEST(validation_refused)
 {
     struct op_ctx *ctx = context(&op_train, SMALL " patience=2");
     struct err e;
@@ -294,7 +294,7 @@ static void test_embed_bf16(struct op_ctx *ctx, const Eqloom__EmbeddingBatch *f3
     op_embed.release(model);
 }
 
-static void test_embed(void **state)
+TEST(embed)
 {
     struct op_ctx *ctx = context(&op_train, SMALL " steps=0");
     void *shared, *model;
@@ -325,18 +325,4 @@ static void test_embed(void **state)
     op_train.release(shared);
     free_checkpoint(c);
     context_free(ctx);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_segment_keys),
-        cmocka_unit_test(test_check),
-        cmocka_unit_test(test_chain),
-        cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_last_step_not_finite),
-        cmocka_unit_test(test_validation_refused),
-        cmocka_unit_test(test_embed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

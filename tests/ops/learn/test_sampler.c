@@ -15,7 +15,7 @@ static void make(struct dataset *d, size_t clusters, size_t members)
     arena_free(&a);
 }
 
-static void test_pairs(void **state)
+TEST(pairs)
 {
     enum { CLUSTERS = 37, MEMBERS = 5, BATCH = 12, EPOCH = CLUSTERS / BATCH * BATCH };
     struct dataset d = {0};
@@ -48,7 +48,7 @@ static void test_pairs(void **state)
 }
 
 /* Twelve clusters of three kinds, mixed: each kind uses a token that the others lack. */
-static void test_related_clusters(void **state)
+TEST(related_clusters)
 {
     enum { CLUSTERS = 12, KINDS = 3, RELATED = 2, BATCH = 6 };
     struct dataset d = {0};
@@ -83,7 +83,7 @@ static void test_related_clusters(void **state)
 }
 
 /* With fewer clusters than a batch has pairs, all take their turn. */
-static void test_few_clusters(void **state)
+TEST(few_clusters)
 {
     struct dataset d = {0};
     struct example_sampler x;
@@ -101,7 +101,7 @@ static void test_few_clusters(void **state)
 
 /* Negatives are of other clusters; sequences come each once an epoch; both are functions of their
  * number alone. */
-static void test_negatives_and_sequences(void **state)
+TEST(negatives_and_sequences)
 {
     enum { CLUSTERS = 7, MEMBERS = 4, ALL = CLUSTERS * MEMBERS };
     struct arena a = {0};
@@ -140,7 +140,7 @@ static void test_negatives_and_sequences(void **state)
 
 /* The draws of a dataset and of another one, to which clusters were added in the middle, or whose
  * clusters come in another order, agree until the first turn of what was added. */
-static void test_stable_draws(void **state)
+TEST(stable_draws)
 {
     enum { CLUSTERS = 60, ADDED = 3, MEMBERS = 4, BATCH = 6 };
     uint64_t agreed = 0;
@@ -180,7 +180,7 @@ static void test_stable_draws(void **state)
 }
 
 /* One member more takes the place of others in as few draws as it must. */
-static void test_stable_members(void **state)
+TEST(stable_members)
 {
     enum { MEMBERS = 20, DRAWS = 2000 };
     struct dataset d = {0}, more = {0};
@@ -214,7 +214,7 @@ static void test_stable_members(void **state)
 }
 
 /* Equal members are as likely as others: pairs of two equal ones do not stick together. */
-static void test_equal_members(void **state)
+TEST(equal_members)
 {
     enum { MEMBERS = 4, DRAWS = 6000 };
     uint32_t tokens[] = {5, 5, 6, 7}, offset[] = {0, 1, 2, 3, 4}, cluster[] = {0, 0, 0, 0};
@@ -238,7 +238,7 @@ static void test_equal_members(void **state)
 
 /* Near misses: a share of the time, of the sequence itself, each in its turn, wherever they stand.
  */
-static void test_near_misses(void **state)
+TEST(near_misses)
 {
     enum { DRAWS = 6000 };
     uint32_t members[] = {5, 6, 7}, at[] = {0, 1, 2, 3}, cluster[] = {0, 0, 0};
@@ -289,7 +289,7 @@ static void test_near_misses(void **state)
 
 /* Sequences that say the same, and clusters that begin with the same one, share a batch as seldom
  * as others: there they would be negatives of each other. */
-static void test_equal_things(void **state)
+TEST(equal_things)
 {
     enum { CLUSTERS = 40, BATCH = 4, EPOCHS = 200 };
     struct dataset d = {0};
@@ -323,20 +323,4 @@ static void test_equal_things(void **state)
     example_sampler_free(&x);
     example_sampler_free(&y);
     dataset_free(&d);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_related_clusters),
-        cmocka_unit_test(test_near_misses),
-        cmocka_unit_test(test_few_clusters),
-        cmocka_unit_test(test_negatives_and_sequences),
-        cmocka_unit_test(test_stable_draws),
-        cmocka_unit_test(test_stable_members),
-        cmocka_unit_test(test_equal_members),
-        cmocka_unit_test(test_equal_things),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

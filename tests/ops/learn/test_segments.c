@@ -74,7 +74,7 @@ static void check_best(data_source *data, uint64_t least_step, uint64_t most_ste
 
 /* Validation on what is learnt gets better, and on clusters that contradict it worse: the best is
  * late, or early. */
-static void test_best(void **state)
+TEST(best)
 {
     check_best(data_learnt, 4, 14);
     check_best(data_contradicting, 2, 12);
@@ -162,7 +162,7 @@ static void check_reads(const char *set, bool moved_is_same)
     context_free(ctx);
 }
 
-static void test_reads(void **state)
+TEST(reads)
 {
 #define CHAIN SMALL " steps=6 segment=2 valid_every=4"
     check_reads(" batch=2" CHAIN, true);
@@ -196,7 +196,7 @@ static char *keys(struct arena *a, const char *set)
 }
 
 /* Of 20 clusters, 8 a step: what epochs say is what as many steps say. */
-static void test_epochs(void **state)
+TEST(epochs)
 {
     struct arena a = {0};
     struct err e;
@@ -217,11 +217,4 @@ static void test_epochs(void **state)
     assert_non_null(strstr(e.message, "'steps' and 'epochs' both say how long to train"));
     context_free(both);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_best), cmocka_unit_test(test_reads),
-                                       cmocka_unit_test(test_epochs)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,7 +115,7 @@ static void check_threads(const struct trainer_config *c)
     session_close(&one);
 }
 
-static void test_threads(void **state)
+TEST(threads)
 {
     for (int i = OBJECTIVE_CONTRASTIVE; i <= OBJECTIVE_AUTOENCODE; i++) {
         struct trainer_config c = how_to((enum objective_kind)i);
@@ -127,7 +127,7 @@ static void test_threads(void **state)
 
 /* Products of bf16: near the f32 step, the same only without bf16 units; and the same for any
  * number of threads. */
-static void test_bf16(void **state)
+TEST(bf16)
 {
     struct trainer_config c = how;
     struct session f32, one, two;
@@ -158,7 +158,7 @@ static void save(Eqloom__Checkpoint *c, struct chunk_memory *memory, struct sess
                      OK);
 }
 
-static void test_resume(void **state)
+TEST(resume)
 {
     struct session whole, before, after;
     static struct chunk_memory memory;
@@ -187,7 +187,7 @@ static void test_resume(void **state)
     }
 }
 
-static void test_checkpoint_damaged(void **state)
+TEST(checkpoint_damaged)
 {
     struct session s;
     static struct chunk_memory memory;
@@ -252,7 +252,7 @@ static double nearest_share(struct session *s)
     return (double)right / N;
 }
 
-static void test_learns(void **state)
+TEST(learns)
 {
     struct session s;
     session_open(&s, 1, &how);
@@ -268,7 +268,7 @@ static void test_learns(void **state)
 }
 
 /* The others: the loss falls, and what is asked for is found. */
-static void test_others_learn(void **state)
+TEST(others_learn)
 {
     for (int i = OBJECTIVE_SIMCSE; i <= OBJECTIVE_AUTOENCODE; i++) {
         struct trainer_config c = how_to((enum objective_kind)i);
@@ -288,7 +288,7 @@ static void test_others_learn(void **state)
 }
 
 /* A decoder is needed where something is to be written. */
-static void test_no_decoder(void **state)
+TEST(no_decoder)
 {
     struct trainer_config c = how_to(OBJECTIVE_SEQ2SEQ);
     struct arena a = {0};
@@ -307,7 +307,7 @@ static void test_no_decoder(void **state)
 /* A vector does not depend on the other sequences of its batch, except by the rounding of the
  * matrix library, which with some instructions depends on the number of rows. The same batch gives
  * the same bits. */
-static void test_embed_shards(void **state)
+TEST(embed_shards)
 {
     enum { MANY = 300, D = 32 };
     struct session s;
@@ -364,7 +364,7 @@ static void check_not_finite(const struct trainer_config *c)
     session_close(&s);
 }
 
-static void test_not_finite(void **state)
+TEST(not_finite)
 {
     for (int i = OBJECTIVE_CONTRASTIVE; i <= OBJECTIVE_AUTOENCODE; i++) {
         struct trainer_config c = how_to((enum objective_kind)i);
@@ -374,7 +374,7 @@ static void test_not_finite(void **state)
 
 /* With the next step begun before a result is asked for, all is the same; a step that is not finite
  * is told a step late, both are undone, and what it names is its own. */
-static void test_ahead(void **state)
+TEST(ahead)
 {
     struct session s, plain;
     struct step_result r, want;
@@ -415,16 +415,4 @@ static void test_ahead(void **state)
     assert_same_state(&s, &plain);
     session_close(&s);
     session_close(&plain);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads),      cmocka_unit_test(test_bf16),
-        cmocka_unit_test(test_resume),       cmocka_unit_test(test_checkpoint_damaged),
-        cmocka_unit_test(test_learns),       cmocka_unit_test(test_embed_shards),
-        cmocka_unit_test(test_not_finite),   cmocka_unit_test(test_ahead),
-        cmocka_unit_test(test_others_learn), cmocka_unit_test(test_no_decoder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

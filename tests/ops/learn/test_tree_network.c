@@ -1,7 +1,6 @@
 /* EqNet: vectors, loss and gradient against tests/ref; noise and dropout against differences of the
  * loss itself; the update; learning; threads and interruptions; texts that are no trees. */
 #include "base/rng.h"
-#include "ops/learn/tree/tree_embedder.h"
 #include "ops/learn/tree/tree_trainer.h"
 #include "tests/ref/ref.h"
 #include "tests/ref/ref_trees.h"
@@ -130,7 +129,7 @@ static void check_reference(uint32_t outer, uint64_t step, double codes)
     close_fixture(&f);
 }
 
-static void test_reference(void **state)
+TEST(reference)
 {
     check_reference(0, 0, 0);
     check_reference(0, 6, 0.875);
@@ -138,7 +137,7 @@ static void test_reference(void **state)
 }
 
 /* With noise, and dropout everywhere, both a function of the step: along drawn directions. */
-static void test_noise(void **state)
+TEST(noise)
 {
     struct fixture f;
     struct step_result r;
@@ -177,7 +176,7 @@ static void test_noise(void **state)
 }
 
 /* RMSprop with Nesterov's momentum, of a gradient cut number by number. */
-static void test_update(void **state)
+TEST(update)
 {
     struct fixture f;
     struct step_result r;
@@ -212,7 +211,7 @@ static void test_update(void **state)
 /* ---- learning ---- */
 
 /* Classes by the sum of what the symbols stand for: a tree's vector has to carry it upwards. */
-static void test_learns(void **state)
+TEST(learns)
 {
     struct fixture f;
     struct step_result first, last = {0};
@@ -263,7 +262,7 @@ static void train(float *weights, const struct tree_trainer_config *how, struct 
     close_fixture(&f);
 }
 
-static void test_same_bits(void **state)
+TEST(same_bits)
 {
     struct tree_trainer_config how = usual();
     struct tree_config c = {11, 6, 5, 7, CLASSES, arity};
@@ -285,7 +284,7 @@ static void test_same_bits(void **state)
 
 /* ---- what is read ---- */
 
-static void test_well_formed(void **state)
+TEST(well_formed)
 {
     struct arena a = {0};
     struct tree_config c = {4, 4, 4, 0, 0, arity};
@@ -303,7 +302,7 @@ static void test_well_formed(void **state)
     arena_free(&a);
 }
 
-static void test_vocabulary(void **state)
+TEST(vocabulary)
 {
     struct arena a = {0};
     char *tokens[] = {"<pad>", "<s>", "</s>", "sin@/1", "pow", "implies", "x", "-7", "INT+", "3"};
@@ -314,7 +313,7 @@ static void test_vocabulary(void **state)
     arena_free(&a);
 }
 
-static void test_architecture(void **state)
+TEST(architecture)
 {
     struct arena a = {0};
     struct tree_config c = {64, 8, 9, 32, 77, arity}, back;
@@ -331,15 +330,4 @@ static void test_architecture(void **state)
         assert_int_equal(tree_config_parse(&back, &a, wrong[i], NULL), ERR_CORRUPT);
     assert_int_equal(tree_config_parse(&back, &a, "architecture=graph\n", NULL), ERR_INPUT);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference),  cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_update),     cmocka_unit_test(test_learns),
-        cmocka_unit_test(test_same_bits),  cmocka_unit_test(test_well_formed),
-        cmocka_unit_test(test_vocabulary), cmocka_unit_test(test_architecture),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

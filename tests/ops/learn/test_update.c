@@ -36,7 +36,7 @@ static bool *matrices_of(const struct nn_model *m)
     return in;
 }
 
-static void test_plans(void **state)
+TEST(plans)
 {
     for (int kind = OPTIMIZER_ADAMW; kind <= OPTIMIZER_MUON; kind++) {
         struct arena a = {0};
@@ -146,7 +146,7 @@ static void check_muon(size_t rows, size_t cols)
 
 /* Each queue's part of the scratch begins where the device would have it begin, whatever the sizes:
  * products may go other ways from other places. */
-static void test_odd_sizes(void **state)
+TEST(odd_sizes)
 {
     for (uint32_t d = 5; d <= 11; d++) {
         struct nn_config odd = config;
@@ -163,18 +163,10 @@ static void test_odd_sizes(void **state)
     }
 }
 
-static void test_muon(void **state)
+TEST(muon)
 {
     check_muon(8, 24);
     check_muon(24, 8);
     check_muon(16, 16);
     check_muon(1, 5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans),
-                                       cmocka_unit_test(test_odd_sizes),
-                                       cmocka_unit_test(test_muon)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

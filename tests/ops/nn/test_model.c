@@ -13,7 +13,7 @@ static const struct nn_config small = {.vocabulary = 59,
                                        .pooling = GPU_MAX,
                                        .attention_bias = true};
 
-static void test_text(void **state)
+TEST(text)
 {
     struct arena a = {0};
     struct nn_config back;
@@ -27,7 +27,7 @@ static void test_text(void **state)
 }
 
 /* With a decoder; lines that would say 0 or false are optional. */
-static void test_text_decoder(void **state)
+TEST(text_decoder)
 {
     struct arena a = {0};
     struct nn_config c = small, back;
@@ -52,7 +52,7 @@ static void test_text_decoder(void **state)
 
 /* Every cut and every changed byte is refused, or gives another valid configuration whose text is
  * what was read. */
-static void test_text_damaged(void **state)
+TEST(text_damaged)
 {
     struct arena a = {0};
     struct nn_config back;
@@ -71,7 +71,7 @@ static void test_text_damaged(void **state)
     arena_free(&a);
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
     struct nn_config c = small;
     struct err e;
@@ -94,7 +94,7 @@ static void test_refused(void **state)
     assert_int_equal(nn_config_check(&c, &e), ERR_INPUT);
 }
 
-static void test_params(void **state)
+TEST(params)
 {
     struct arena a = {0};
     struct nn_model *m;
@@ -121,7 +121,7 @@ static void test_params(void **state)
 /* SemVec's transformers (Gangwar and Kani 2023, their table of model sizes): 6 + 6 layers of 8
  * heads, feed-forward layers four times as wide as the model, biases everywhere, 23 tokens, an
  * embedding that inputs and targets share and output weights of their own. */
-static void test_semvec_counts(void **state)
+TEST(semvec_counts)
 {
     static const struct {
         uint32_t d_model;
@@ -147,7 +147,7 @@ static void test_semvec_counts(void **state)
 }
 
 /* Names and number of a decoder's parameters. */
-static void test_decoder_params(void **state)
+TEST(decoder_params)
 {
     struct arena a = {0};
     struct nn_model *m;
@@ -165,7 +165,7 @@ static void test_decoder_params(void **state)
     arena_free(&a);
 }
 
-static void test_init(void **state)
+TEST(init)
 {
     struct arena a = {0};
     struct nn_model *m;
@@ -193,15 +193,4 @@ static void test_init(void **state)
         assert_true(fabs(squares / (double)p->size / (bound * bound / 3) - 1) < 0.1);
     }
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),           cmocka_unit_test(test_text_decoder),
-        cmocka_unit_test(test_text_damaged),   cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_params),         cmocka_unit_test(test_semvec_counts),
-        cmocka_unit_test(test_decoder_params), cmocka_unit_test(test_init),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static Eqloom__Certificate check_text(struct arena *a, const char *rule)
     return check(a, &rules.rules[0]);
 }
 
-static void refutes_every_false_rule(void **state)
+TEST(refutes_every_false_rule)
 {
     struct arena a = {0};
     struct err e = {0};
@@ -61,7 +61,7 @@ static void refutes_every_false_rule(void **state)
 }
 
 /* Rules that are false by little, at one place, or just within the border of a condition. */
-static void certifies_no_false_rule(void **state)
+TEST(certifies_no_false_rule)
 {
     static const char *const bases[] = {"?a", "sin(?a)", "?a^2 + 1", "ln(?a)", "abs(?a)", "e^?a"};
     enum { RULES = 300 };
@@ -103,7 +103,7 @@ static void certifies_no_false_rule(void **state)
 }
 
 /* A proof says how; what is only sampled says nothing. */
-static void true_rules_are_proved_where_they_can_be(void **state)
+TEST(true_rules_are_proved_where_they_can_be)
 {
     static const struct {
         const char *rule, *proof;
@@ -148,7 +148,7 @@ static void true_rules_are_proved_where_they_can_be(void **state)
 
 /* By themselves, without values that would refute: what holds on a segment does not hold in the
  * disc around it. */
-static void proves_no_false_rule(void **state)
+TEST(proves_no_false_rule)
 {
     static const char *const rules[] = {
         "sqrt(?a^4) -> ?a^2 if less(abs(?a), 1)",
@@ -160,7 +160,8 @@ static void proves_no_false_rule(void **state)
         "sqrt(cos(?a)^4) -> cos(?a)^2 if less(abs(?a), pi/2)",
         "acos(cos(?a)) -> ?a if less(abs(?a), pi/2)",
         "atan(?a) + atan(?b) -> atan((?a + ?b)/(1 - ?a*?b)) if real(?a), less(?a*?b, 1)",
-        ("acot(?a) + acot(?b) -> acot((?a*?b - 1)/(?a + ?b)) if real(?a), real(?b), less(1, ?a*?b), "
+        ("acot(?a) + acot(?b) -> acot((?a*?b - 1)/(?a + ?b)) if real(?a), real(?b), less(1, "
+         "?a*?b), "
          "real(?a*?b)"),
         "2*asin(?a) -> asin(2*?a*sqrt(1 - ?a^2)) if less(abs(?a), 1)",
     };
@@ -175,7 +176,7 @@ static void proves_no_false_rule(void **state)
     arena_free(&a);
 }
 
-static void suggests_the_missing_guard(void **state)
+TEST(suggests_the_missing_guard)
 {
     static const struct {
         const char *rule, *guard;
@@ -216,7 +217,7 @@ static void suggests_the_missing_guard(void **state)
     ball_thread_cleanup();
 }
 
-static void gives_the_right_verdict(void **state)
+TEST(gives_the_right_verdict)
 {
     static const struct {
         const char *rule;
@@ -255,7 +256,7 @@ static void gives_the_right_verdict(void **state)
 }
 
 /* A rule that makes an undefined term out of a defined one is true, but remarked. */
-static void remarks_lost_values(void **state)
+TEST(remarks_lost_values)
 {
     struct arena a = {0};
     Eqloom__Certificate c = check_text(&a, "cos(?a) -> cot(?a)*sin(?a)");
@@ -268,7 +269,7 @@ static void remarks_lost_values(void **state)
     arena_free(&a);
 }
 
-static void witness_is_exact(void **state)
+TEST(witness_is_exact)
 {
     struct arena a = {0};
     Eqloom__Certificate c = check_text(&a, "abs(?a) -> (-1)*?a if positive(?a)");
@@ -279,7 +280,7 @@ static void witness_is_exact(void **state)
     arena_free(&a);
 }
 
-static void exact_languages_are_proved(void **state)
+TEST(exact_languages_are_proved)
 {
     static const struct {
         const char *language, *rule;
@@ -309,20 +310,4 @@ static void exact_languages_are_proved(void **state)
             assert_non_null(strstr(c.witness, " against "));
         arena_free(&a);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(certifies_no_false_rule),
-        cmocka_unit_test(true_rules_are_proved_where_they_can_be),
-        cmocka_unit_test(proves_no_false_rule),
-        cmocka_unit_test(refutes_every_false_rule),
-        cmocka_unit_test(suggests_the_missing_guard),
-        cmocka_unit_test(gives_the_right_verdict),
-        cmocka_unit_test(remarks_lost_values),
-        cmocka_unit_test(witness_is_exact),
-        cmocka_unit_test(exact_languages_are_proved),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,8 +20,8 @@ static struct rules must_read(struct arena *a, const char *text)
 
 static char *shown(struct arena *a, const struct rule *r)
 {
-    char *text = arena_printf(a, "%s: %s -> %s", r->name, expr_infix(a, &r->lhs),
-                              expr_infix(a, &r->rhs));
+    char *text =
+        arena_printf(a, "%s: %s -> %s", r->name, expr_infix(a, &r->lhs), expr_infix(a, &r->rhs));
     for (size_t i = 0; i < r->n_conditions; i++)
         text = arena_printf(a, "%s%s%s", text, i ? ", " : " if ",
                             rule_condition_text(a, &r->conditions[i]));
@@ -29,13 +29,14 @@ static char *shown(struct arena *a, const struct rule *r)
 }
 
 /* As E-Gen's program has them, with all that may stand around them. */
-static void reads_macros(void **state)
+TEST(reads_macros)
 {
     static const char text[] =
         "use crate::{rewrite as rw, *};\n"
         "macro_rules! quote { ($x:expr) => { \"rw!(\\\"no\\\")\" } }\n"
         "fn not_zero<'a>(var: &'a str) -> char { '\"' }\n"
-        "/* rw!(\"a\"; /* nested */ \"b\" => \"c\") */ const RAW: &str = r#\"rw!(\"x\"; \"?x\")\"#;\n"
+        "/* rw!(\"a\"; /* nested */ \"b\" => \"c\") */ const RAW: &str = r#\"rw!(\"x\"; "
+        "\"?x\")\"#;\n"
         "pub fn math_rule() -> Vec<Rewrite> {\n"
         "    vec![\n"
         "        rw!(\"x/x=1\"; \"(/ ?x ?x)\" => \"1\" if not_zero(\"?x\")),\n"
@@ -44,7 +45,8 @@ static void reads_macros(void **state)
         "            \"(pow (* ?x ?z) ?y)\" => \"(* (pow ?x ?y) (pow ?z ?y))\" // why\n"
         "            if is_const(\"?y\") if ge_zero(\"?x\")),\n"
         "        rw!(\"(xz)^y\"; \"(exp ?a)\" => \"(log e (exp (exp ?a)))\"),\n"
-        "        rewrite!{ \"d-c\" ; \"(d ?x ?c)\" => \"0\" if const_or_dist_var(\"?c\", \"?x\") },\n"
+        "        rewrite!{ \"d-c\" ; \"(d ?x ?c)\" => \"0\" if const_or_dist_var(\"?c\", \"?x\") "
+        "},\n"
         "        rewrite!(\"both\"; \"(+ ?a -0.5)\" <=> \"(- ?a (/ 1 2))\",),\n"
         "        rw!(\"->\"; \"1\" => \"(sin (* 0.5 pi)))\"),\n"
         "        rw!(\"i-one\"; \"(i 1 ?x)\" => \"?x\"),\n"
@@ -76,7 +78,7 @@ static void reads_macros(void **state)
     arena_free(&a);
 }
 
-static void refuses(void **state)
+TEST(refuses)
 {
     static const struct {
         const char *text;
@@ -111,13 +113,4 @@ static void refuses(void **state)
         assert_int_equal(rules.n, 0);
         arena_free(&a);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_macros),
-        cmocka_unit_test(refuses),
-    };
-    return cmocka_run_group_tests_name("egg", tests, NULL, NULL);
 }

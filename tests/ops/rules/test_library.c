@@ -1,5 +1,6 @@
-/* The shipped rules: every one certified by ball arithmetic and proved, none that takes a value away or gives
- * one to an undefined term, all operators, no producers of junk among those that are on. */
+/* The shipped rules: every one certified by ball arithmetic and proved, none that takes a value
+ * away or gives one to an undefined term, all operators, no producers of junk among those that are
+ * on. */
 #include "base/map.h"
 #include "base/os.h"
 #include "ops/expr/ball/ball.h"
@@ -29,14 +30,14 @@ static void check_language(const struct language *lang, size_t at_least)
     arena_free(&a);
 }
 
-static void every_rule_is_certified(void **state)
+TEST(every_rule_is_certified)
 {
     check_language(&lang_calculus, 800);
     check_language(&lang_boolean, 50);
     check_language(&lang_polynomial, 30);
 }
 
-static void all_operators_occur(void **state)
+TEST(all_operators_occur)
 {
     struct arena a = {0};
     struct rules rules = library_rules(&a, &lang_calculus);
@@ -57,7 +58,7 @@ static void all_operators_occur(void **state)
 }
 
 /* A rule whose left side is a leaf matches everything, or every 0: only groups that are off. */
-static void rules_that_are_on_make_no_junk(void **state)
+TEST(rules_that_are_on_make_no_junk)
 {
     struct arena a = {0};
     struct rules rules = library_rules(&a, &lang_calculus);
@@ -112,7 +113,7 @@ static char *rule_key(struct arena *a, const struct rule *r)
     return key;
 }
 
-static void no_rule_is_given_twice(void **state)
+TEST(no_rule_is_given_twice)
 {
     struct arena a = {0};
     struct rules rules = library_rules(&a, &lang_calculus);
@@ -162,7 +163,7 @@ static void write_table(struct buf *out, const struct rules *rules)
     }
 }
 
-static void the_documented_counts_are_true(void **state)
+TEST(the_documented_counts_are_true)
 {
     static const char begin[] = "EQLOOM_UPDATE_GOLDEN=1 -->\n", end[] = "<!-- end -->";
     struct arena a = {0};
@@ -193,14 +194,4 @@ static void the_documented_counts_are_true(void **state)
     }
     buf_free(&table);
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_rule_is_certified),        cmocka_unit_test(all_operators_occur),
-        cmocka_unit_test(rules_that_are_on_make_no_junk), cmocka_unit_test(no_rule_is_given_twice),
-        cmocka_unit_test(the_documented_counts_are_true),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

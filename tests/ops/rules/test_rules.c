@@ -18,7 +18,7 @@ static void assert_prefix(struct arena *a, const struct expr *x, const char *tex
     assert_string_equal(expr_prefix(a, x), text);
 }
 
-static void reads_rules(void **state)
+TEST(reads_rules)
 {
     struct arena a = {0};
     struct rules r = parse(&a, "# about\n"
@@ -46,7 +46,7 @@ static void reads_rules(void **state)
     arena_free(&a);
 }
 
-static void reads_conditions(void **state)
+TEST(reads_conditions)
 {
     static const struct {
         const char *text, *conditions;
@@ -79,7 +79,7 @@ static void reads_conditions(void **state)
 }
 
 /* Rules in LaTeX are the same rules. */
-static void reads_latex(void **state)
+TEST(reads_latex)
 {
     static const char infix[] =
         "a: sqrt(?a^2)/2 + sin(?b) <-> ?a*(1/2) + sin(?b) if ?a/2 > 0, real(?b)\n";
@@ -99,7 +99,7 @@ static void reads_latex(void **state)
     arena_free(&a);
 }
 
-static void declares_operators(void **state)
+TEST(declares_operators)
 {
     struct arena a = {0};
     /* used before it is declared, and declared twice */
@@ -134,7 +134,7 @@ static struct span pack_all(struct arena *a, struct rules *r)
 }
 
 /* Spacing, comments, order of files, rules and conditions leave no mark on the records. */
-static void cosmetic_changes_leave_no_mark(void **state)
+TEST(cosmetic_changes_leave_no_mark)
 {
     struct arena a = {0};
     struct rules r = parse(&a, "group g\n"
@@ -155,7 +155,7 @@ static void cosmetic_changes_leave_no_mark(void **state)
     arena_free(&a);
 }
 
-static void records_round_trip(void **state)
+TEST(records_round_trip)
 {
     struct arena a = {0};
     struct rules r = parse(&a, "group g\n"
@@ -175,7 +175,7 @@ static void records_round_trip(void **state)
     arena_free(&a);
 }
 
-static void languages_keep_apart(void **state)
+TEST(languages_keep_apart)
 {
     struct arena a = {0};
     struct rules r = parse(&a, "b: not(?a & ?b) <-> not(?a) | f(?b)\n"
@@ -205,7 +205,7 @@ static void languages_keep_apart(void **state)
     arena_free(&a);
 }
 
-static void refuses_foreign_records(void **state)
+TEST(refuses_foreign_records)
 {
     static const struct {
         char *lhs, *rhs, *predicate, *argument;
@@ -236,7 +236,7 @@ static void refuses_foreign_records(void **state)
     }
 }
 
-static void refuses_with_position(void **state)
+TEST(refuses_with_position)
 {
     static const struct {
         const char *text;
@@ -286,7 +286,7 @@ static void refuses_with_position(void **state)
 }
 
 /* Errors of terms come from the expression parser, at their place in the rule file. */
-static void refuses_bad_terms(void **state)
+TEST(refuses_bad_terms)
 {
     static const char *const cases[] = {
         "a: sin(?a -> ?a",
@@ -314,7 +314,7 @@ static void refuses_bad_terms(void **state)
     }
 }
 
-static void selects_groups(void **state)
+TEST(selects_groups)
 {
     static const char *const text = "group a.b\nx: ?a+0 -> ?a\ngroup a.c off\nx: ?a -> ?a+0\n"
                                     "group ab\nx: ?a*1 -> ?a\n";
@@ -344,22 +344,4 @@ static void selects_groups(void **state)
     assert_int_equal(rules_select(&r, &wrong, 1, NULL, 0, &e), ERR_INPUT);
     assert_non_null(strstr(e.hint, "a.b"));
     arena_free(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_rules),
-        cmocka_unit_test(reads_conditions),
-        cmocka_unit_test(reads_latex),
-        cmocka_unit_test(declares_operators),
-        cmocka_unit_test(cosmetic_changes_leave_no_mark),
-        cmocka_unit_test(records_round_trip),
-        cmocka_unit_test(languages_keep_apart),
-        cmocka_unit_test(refuses_foreign_records),
-        cmocka_unit_test(refuses_with_position),
-        cmocka_unit_test(refuses_bad_terms),
-        cmocka_unit_test(selects_groups),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

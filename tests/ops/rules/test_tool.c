@@ -55,7 +55,7 @@ static const char *write_rules(const char *text)
     return name;
 }
 
-static void shipped_rules_pass(void **state)
+TEST(shipped_rules_pass)
 {
     struct result r = run(NULL, false, NULL);
     assert_int_equal(r.code, OK);
@@ -65,7 +65,7 @@ static void shipped_rules_pass(void **state)
     free(r.out);
 }
 
-static void refuted_rules_are_shown(void **state)
+TEST(refuted_rules_are_shown)
 {
     struct result r =
         run(write_rules("group g\nok: ?a+0 -> ?a\nbad: sqrt(?a^2) -> ?a\n"), false, NULL);
@@ -79,7 +79,7 @@ static void refuted_rules_are_shown(void **state)
     free(r.out);
 }
 
-static void json_is_one_object_a_line(void **state)
+TEST(json_is_one_object_a_line)
 {
     struct result r = run(write_rules("a: ?a+0 -> ?a\nb: ?a -> ?a+1\n"), true, "16");
     assert_int_equal(r.code, OK);
@@ -100,7 +100,7 @@ static void json_is_one_object_a_line(void **state)
     free(r.out);
 }
 
-static void bad_input_is_refused(void **state)
+TEST(bad_input_is_refused)
 {
     struct result r = run(write_rules("a: ?a -> ?b\n"), false, NULL);
     assert_int_equal(r.code, ERR_INPUT);
@@ -112,15 +112,4 @@ static void bad_input_is_refused(void **state)
     r = run("no-such.rules", false, NULL);
     assert_int_not_equal(r.code, OK);
     free(r.out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shipped_rules_pass),
-        cmocka_unit_test(refuted_rules_are_shown),
-        cmocka_unit_test(json_is_one_object_a_line),
-        cmocka_unit_test(bad_input_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,7 +152,7 @@ static size_t brute_force(struct row *out, size_t k, uint32_t per_cluster, const
     return found;
 }
 
-static void test_nearest_is_nearest(void **state)
+TEST(nearest_is_nearest)
 {
     static const struct {
         size_t k;
@@ -187,7 +187,7 @@ static void test_nearest_is_nearest(void **state)
     }
 }
 
-static void test_an_index_that_does_not_fit(void **state)
+TEST(an_index_that_does_not_fit)
 {
     struct rng rng = rng_new(21, 1);
     struct err e = {0};
@@ -206,7 +206,7 @@ static void test_an_index_that_does_not_fit(void **state)
     assert_int_equal(corpus_index_load(&x, NULL, emitted, &e), ERR_INPUT);
 }
 
-static void test_index_refuses_other_lengths(void **state)
+TEST(index_refuses_other_lengths)
 {
     struct rng rng = rng_new(22, 1);
     struct err e = {0};
@@ -270,7 +270,7 @@ static void judge(const struct language *lang, const char *question, const char 
     judge_free(&j);
 }
 
-static void test_verdicts(void **state)
+TEST(verdicts)
 {
     /* The third is out of the rules' reach, but has the same normal form. */
     static const char far[] = "* pow sin x 2 / + * pow + x 1 9 3 * 3 1 + 3 * 3 pow + x 1 9";
@@ -307,13 +307,4 @@ static int clean_up(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nearest_is_nearest),
-        cmocka_unit_test(test_an_index_that_does_not_fit),
-        cmocka_unit_test(test_index_refuses_other_lengths),
-        cmocka_unit_test(test_verdicts),
-    };
-    return cmocka_run_group_tests(tests, NULL, clean_up);
-}
+TESTS_AROUND(NULL, clean_up)
