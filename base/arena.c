@@ -115,6 +115,17 @@ char *arena_strndup(struct arena *a, const char *s, size_t n)
     return p;
 }
 
+void *arena_grow(struct arena *a, void *array, size_t n, size_t *cap, size_t item_size)
+{
+    if (n < *cap)
+        return array;
+    *cap = *cap ? 2 * *cap : 16;
+    void *moved = arena_zalloc_array(a, *cap, item_size);
+    if (n)
+        memcpy(moved, array, n * item_size);
+    return moved;
+}
+
 char *arena_strdup(struct arena *a, const char *s)
 {
     return arena_strndup(a, s, strlen(s));

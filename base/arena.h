@@ -42,3 +42,5 @@ char *arena_printf(struct arena *a, const char *format, ...) __attribute__((form
 #define arena_new(a, type) ((type *)arena_zalloc((a), sizeof(type)))
 #define arena_array(a, type, n) ((type *)arena_zalloc_array((a), (n), sizeof(type)))
 void *arena_zalloc_array(struct arena *a, size_t n, size_t size);
+/* Makes room for one more in an array of n items, which moves as *cap doubles; what is new is 0. */
+void *arena_grow(struct arena *a, void *array, size_t n, size_t *cap, size_t item_size);

@@ -81,3 +81,8 @@ char *buf_text(struct buf *b, struct arena *a)
     buf_free(b);
     return text;
 }
+
+int text_compare(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}

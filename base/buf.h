@@ -22,3 +22,6 @@ void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(pr
 /* Grows a heap array to hold `need` elements; returns the (moved) array and updates *cap.
  *     v = vec_grow(v, &cap, n + 1, sizeof *v); */
 void *vec_grow(void *array, size_t *cap, size_t need, size_t element_size);
+
+/* For qsort and bsearch in arrays of strings. */
+int text_compare(const void *a, const void *b);

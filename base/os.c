@@ -119,11 +119,6 @@ enum err_code os_mkdirs(const char *path, struct err *e)
     return err_up(e, code);
 }
 
-static int compare_paths(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 enum { MAX_WILD_PARTS = 8 };
 
 /* Each part with wildcards multiplies the directories that are looked at. */
@@ -169,7 +164,7 @@ enum err_code os_glob(char ***paths, size_t *n, struct arena *a, const char *dir
     char **out = arena_array(a, char *, g.gl_pathc);
     for (size_t i = 0; i < g.gl_pathc; i++)
         out[i] = arena_strdup(a, g.gl_pathv[i]);
-    qsort(out, g.gl_pathc, sizeof *out, compare_paths);
+    qsort(out, g.gl_pathc, sizeof *out, text_compare);
     *paths = out;
     *n = g.gl_pathc;
     globfree(&g);
@@ -209,7 +204,7 @@ enum err_code os_list_tree(char ***paths, size_t *n, struct arena *a, const char
     }
     fts_close(tree);
     if (*n)
-        qsort(found, *n, sizeof *found, compare_paths);
+        qsort(found, *n, sizeof *found, text_compare);
     *paths = arena_memdup(a, found, *n * sizeof *found);
     free(found);
     return OK;

@@ -1,7 +1,6 @@
 /* See eqloom.h. */
 #include "lib/eqloom.h"
 
-#include "base/buf.h"
 #include "engine/cli/console/cli.h"
 #include "engine/export/export.h"
 #include "engine/export/reflect.h"

@@ -5,7 +5,6 @@
 #include "action.pb-c.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 
 enum { NAME_MAX_BYTES = 255 };
 

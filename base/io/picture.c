@@ -2,7 +2,6 @@
 #include "base/io/picture.h"
 
 #include <png.h>
-#include <string.h>
 
 enum { PIXELS_MAX = 1 << 24 };
 

@@ -7,7 +7,6 @@
 #include "base/text/utf8.h"
 
 #include <libfyaml.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "engine/cache/key_diff.h"
 
 #include "base/buf.h"
-#include "base/map.h"
 #include "engine/cache/label.h"
 #include "store/collection/collection.h"
 

@@ -10,8 +10,6 @@
 #include "engine/node/element_reuse.h"
 #include "store/pack/pack.h"
 
-#include <string.h>
-
 enum { BLOCKS = 64, LEAST = 32, MOST = 2048, IDS = 4096 };
 
 static const struct op *op_of(const struct errand *x)

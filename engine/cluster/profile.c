@@ -5,7 +5,6 @@
 #include "base/text/yaml.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { MAX_BYTES = 1 << 16, OPTIONS_MAX = 64 };
 

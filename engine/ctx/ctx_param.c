@@ -2,7 +2,6 @@
  * so a text that does not parse, or a name that is not declared, is an error in our own code. */
 #include "engine/ctx/ctx.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

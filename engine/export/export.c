@@ -7,7 +7,6 @@
 #include "engine/export/npy.h"
 #include "engine/export/reflect.h"
 #include "engine/export/tsv.h"
-#include "schemas/canonical.h"
 #include "store/collection/collection.h"
 #include "token.pb-c.h"
 

@@ -4,7 +4,6 @@
 #include "engine/job/job_include.h"
 #include "engine/job/job_matrix.h"
 #include "engine/job/job_params.h"
-#include "engine/job/job_values.h"
 
 #include "base/os.h"
 

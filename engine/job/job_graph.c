@@ -8,7 +8,6 @@
 
 #include "base/os.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- keys ---- */

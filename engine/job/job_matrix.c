@@ -7,7 +7,6 @@
  * input that takes a list gets every variant and passes no axis on. */
 #include "engine/job/job_matrix.h"
 #include "engine/job/job_include.h"
-#include "engine/job/job_values.h"
 
 #include <string.h>
 

@@ -5,7 +5,6 @@
  * Parameters may use each other. The total size of substituted values is limited, so that
  * parameters that double each other end in an error. */
 #include "engine/job/job_params.h"
-#include "engine/job/job_values.h"
 
 #include "base/buf.h"
 

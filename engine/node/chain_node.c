@@ -8,7 +8,6 @@
 #include "engine/node/chain_resume.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* While a chain is not finished, a ref keeps its newest record from gc. */
 static char *head_ref(struct arena *a, const struct session *s, uint32_t i)

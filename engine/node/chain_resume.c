@@ -5,7 +5,6 @@
 #include "engine/remote/node_pull.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const struct op *op_of(const struct chain *c)
 {

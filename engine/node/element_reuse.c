@@ -3,8 +3,6 @@
 
 #include "engine/cache/trace.h"
 
-#include <string.h>
-
 /* The key of the element without side inputs. */
 static enum err_code trace_key(struct digest *out, struct worker *w, uint32_t i,
                                const struct digest *id, struct err *e)

@@ -8,7 +8,6 @@
 #include "engine/node/element_reuse.h"
 #include "engine/node/map_tree.h"
 #include "engine/node/together.h"
-#include "store/collection/collection.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

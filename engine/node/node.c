@@ -4,7 +4,6 @@
 #include "base/buf.h"
 #include "base/os.h"
 #include "engine/cache/key_diff.h"
-#include "store/collection/collection.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include "engine/cache/source_files.h"
 #include "engine/remote/node_pull.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Most of a file is as it was when the node was made last. What it gave then is stored: where

@@ -4,7 +4,6 @@
 
 #include "base/buf.h"
 #include "base/digest.h"
-#include "base/os.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 static enum err_code open_scratch(FILE **out, struct transport *t, struct err *e)
 {

@@ -1,7 +1,6 @@
 /* A run: the sources first, then everything else by the scheduler, then the record of the run. */
 #include "engine/run/run_open.h"
 
-#include "base/os.h"
 #include "engine/node/source_node.h"
 #include "engine/run/away.h"
 #include "engine/run/node_push.h"
@@ -10,7 +9,6 @@
 #include "store/maintain.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { HEALS_MAX = 3 };

@@ -13,10 +13,8 @@
 #include "engine/node/node_work.h"
 #include "engine/session/run_record.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 enum { TICK_MS = 25, LEAVE_MS = 800 };

@@ -3,7 +3,6 @@
 #include "engine/run/run.h"
 
 #include "base/buf.h"
-#include "base/os.h"
 #include "engine/cache/action.h"
 #include "engine/cache/label.h"
 #include "engine/session/history.h"

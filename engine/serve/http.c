@@ -1,7 +1,6 @@
 /* See http.h. */
 #include "engine/serve/http.h"
 
-#include "base/text/html.h"
 #include "base/text/utf8.h"
 
 #include <arpa/inet.h>

@@ -2,9 +2,7 @@
 #include "engine/serve/value.h"
 
 #include "base/text/chart.h"
-#include "schemas/kinds.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

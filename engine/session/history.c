@@ -3,7 +3,6 @@
 
 #include "schemas/canonical.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,8 +2,6 @@
 #include "gpu/cpu/cpu_queue.h"
 #include "gpu/cpu/vec.h"
 
-#include <math.h>
-
 /* Phi(x), the normal distribution function, by formula 7.1.26 of Abramowitz and Stegun for erf:
  * absolute error below 2e-7. *density gets exp(-x*x/2) / sqrt(2 pi). */
 static inline vf normal_cdf(vf *density, vf x)

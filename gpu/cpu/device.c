@@ -109,9 +109,7 @@ static void read_later(struct gpu_later *l, const void *device)
 
 static enum err_code queue_new(struct gpu_queue **out, struct gpu_device *d, struct err *e)
 {
-    struct cpu_queue *q = calloc(1, sizeof *q);
-    if (!q)
-        return err_fail(e, ERR_NOMEM, "no memory for a queue");
+    struct cpu_queue *q = must_calloc(1, sizeof *q);
     q->base = (struct gpu_queue){.op = &d->ops, .device = d};
     *out = &q->base;
     return OK;

@@ -8,7 +8,6 @@
 #include <cublasLt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const struct gpu_cuts cuts = {.groups = 1,
                                      .shard_tokens = (size_t)1 << 40,

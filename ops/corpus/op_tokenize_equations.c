@@ -33,9 +33,7 @@ static void release(void *state)
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    struct state *s = calloc(1, sizeof *s);
-    if (!s)
-        return err_fail(e, ERR_NOMEM, "no memory to read equations");
+    struct state *s = must_calloc(1, sizeof *s);
     enum err_code code = err_up(e, op_encoder_prepare(&s->encoder, ctx, e));
     if (code) {
         free(s);

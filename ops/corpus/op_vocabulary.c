@@ -26,11 +26,6 @@ static const struct op_port outputs[] = {
     {NULL},
 };
 
-static int compare(const void *x, const void *y)
-{
-    return strcmp(*(const char *const *)x, *(const char *const *)y);
-}
-
 static enum err_code add_operators(const char *const **tokens, size_t *n, struct op_ctx *ctx,
                                    struct err *e)
 {
@@ -51,7 +46,7 @@ static enum err_code add_operators(const char *const **tokens, size_t *n, struct
         all[i] = (*tokens)[i];
     for (size_t i = 0; i < added; i++)
         all[given + i] = lang->ops[X_DECLARED + i].token;
-    qsort(all + given, added, sizeof *all, compare);
+    qsort(all + given, added, sizeof *all, text_compare);
     *tokens = all;
     *n = given + added;
     return err_up(e, code);

@@ -1,12 +1,10 @@
 /* Command doctor: what there is to compute with, and whether the cards compute what the CPU does.
  */
 #include "base/isa.h"
-#include "base/os.h"
 #include "engine/tool.h"
 #include "ops/doctor/tensor_checks.h"
 
 #include <jansson.h>
-#include <string.h>
 
 static void describe_processor(json_t *out, const struct tool_args *args)
 {

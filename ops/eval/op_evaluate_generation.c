@@ -4,8 +4,6 @@
 #include "ops/eval/evaluation.h"
 #include "ops/expr/equality/equality.h"
 
-#include <string.h>
-
 static const struct op_param params[] = {
     EVALUATION_LABEL,
     {"language", OP_STRING, "",

@@ -3,8 +3,6 @@
 #include "ops/eval/evaluation.h"
 #include "ops/eval/report/page.h"
 
-#include <string.h>
-
 static const struct op_param params[] = {
     {"title", OP_STRING, "Equivalent expressions", NULL, 0, 0, "The page's title."},
     {"part", OP_STRING, "evaluated clusters", NULL, 0, 0,

@@ -75,11 +75,6 @@ uint32_t expr_tokens(const struct expr *x)
     return n;
 }
 
-static int name_compare(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 size_t expr_variables(const char ***names, struct arena *a, const struct expr *x)
 {
     size_t n = 0;
@@ -90,7 +85,7 @@ size_t expr_variables(const char ***names, struct arena *a, const struct expr *x
     for (uint32_t i = 0; i < x->n; i++)
         if (x->nodes[i].op == X_SYM && !lang_is_constant(x->nodes[i].leaf))
             all[n++] = x->nodes[i].leaf;
-    qsort(all, n, sizeof *all, name_compare);
+    qsort(all, n, sizeof *all, text_compare);
     size_t kept = 0;
     for (size_t i = 0; i < n; i++)
         if (kept == 0 || strcmp(all[kept - 1], all[i]) != 0)

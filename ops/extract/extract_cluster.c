@@ -9,8 +9,6 @@
 
 #include "base/map.h"
 
-#include <string.h>
-
 enum { MAX_ROUNDS = 4 }; /* of draws, when members are dropped */
 
 struct verifier {

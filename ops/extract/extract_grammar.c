@@ -9,7 +9,6 @@
 #include "schemas/egraph/egraph_arrays.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct builder {

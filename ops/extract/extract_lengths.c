@@ -3,7 +3,6 @@
 #include "ops/extract/extract_draw.h"
 
 #include <math.h>
-#include <string.h>
 
 /* No length gives more terms than it has; the remainder goes to lengths at random. */
 static void share_evenly(uint32_t *share, const count_t *limit, uint32_t n, uint32_t wanted,

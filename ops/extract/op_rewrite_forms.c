@@ -99,9 +99,7 @@ static bool is_circular(const struct rule *r)
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    struct state *s = calloc(1, sizeof *s);
-    if (!s)
-        return err_fail(e, ERR_NOMEM, "out of memory");
+    struct state *s = must_calloc(1, sizeof *s);
     enum err_code code = op_rules_read(&s->rules, &s->arena, ctx, false, e);
     if (!code && !lang_is(s->rules.rules.lang, &lang_calculus))
         code = err_fail(e, ERR_INPUT, "the rules are not of the calculus");

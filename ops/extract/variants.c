@@ -63,11 +63,6 @@ static void collect(struct chain *c, uint32_t at, bool negative)
     c->texts[c->n++] = c->sum ? with_sign(c->a, minus != negative, text) : text;
 }
 
-static int compare_texts(const void *x, const void *y)
-{
-    return strcmp(*(char *const *)x, *(char *const *)y);
-}
-
 static char *canonical(bool *negative, struct arena *a, const struct expr *x, uint32_t at)
 {
     const struct expr_node *node = &x->nodes[at];
@@ -78,7 +73,7 @@ static char *canonical(bool *negative, struct arena *a, const struct expr *x, ui
         return arena_strdup(a, node->leaf + *negative);
     if (c.sum || node->op == X_MUL) {
         collect(&c, at, false);
-        qsort(c.texts, c.n, sizeof *c.texts, compare_texts);
+        qsort(c.texts, c.n, sizeof *c.texts, text_compare);
         *negative = !c.sum && c.negative;
     } else {
         c.texts = vec_grow(NULL, &c.cap, op->arity, sizeof *c.texts);
@@ -89,7 +84,7 @@ static char *canonical(bool *negative, struct arena *a, const struct expr *x, ui
             *negative ^= minus && node->op == X_DIV;
         }
         if (op->commutative)
-            qsort(c.texts, c.n, sizeof *c.texts, compare_texts);
+            qsort(c.texts, c.n, sizeof *c.texts, text_compare);
     }
     struct buf b = {0};
     bool alone = c.n == 1 && node->op == X_MUL; /* -1*x is x with a sign */

@@ -2,8 +2,6 @@
 #include "engine/op.h"
 #include "image.pb-c.h"
 
-#include <string.h>
-
 enum { DARK = 128 }; /* a pixel of ink is darker */
 
 static uint32_t dark_pixels(const uint8_t *pixels, size_t n)

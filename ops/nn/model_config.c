@@ -5,7 +5,6 @@
 #include "base/buf.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct field {

@@ -142,14 +142,7 @@ enum err_code rules_append(struct rules *s, struct arena *a, struct name_map *na
     }
     if (s->n == RULES_MAX)
         return err_fail_at(e, source, at, "more than %d rules", RULES_MAX);
-    if (s->n == s->cap) {
-        size_t cap = s->cap ? 2 * s->cap : 256;
-        struct rule *grown = arena_array(a, struct rule, cap);
-        if (s->n)
-            memcpy(grown, s->rules, s->n * sizeof *grown);
-        s->rules = grown;
-        s->cap = cap;
-    }
+    s->rules = arena_grow(a, s->rules, s->n, &s->cap, sizeof *s->rules);
     s->rules[s->n++] = *r;
     return OK;
 }

@@ -5,7 +5,6 @@
 #include "ops/expr/own/own.h"
 #include "ops/rules/parse_condition.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The language, with those of its operators that the rule uses. */

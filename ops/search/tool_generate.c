@@ -7,7 +7,6 @@
 #include "ops/search/verdict.h"
 
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct writing {

@@ -7,8 +7,6 @@
 #include "ops/expr/equality/exact.h"
 #include "ops/expr/normal/normal.h"
 
-#include <string.h>
-
 enum { POINTS = 8, ITERATIONS = 12, TERMS_OF_A_CLUSTER = 4 };
 
 void judge_free(struct judge *j)

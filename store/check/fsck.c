@@ -17,7 +17,6 @@
 #include "store/marks.h"
 #include "store/salvage.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -6,7 +6,6 @@
 #include "base/buf.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static uint64_t prefix_of(const struct digest *id)
 {

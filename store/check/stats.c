@@ -5,7 +5,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 
 static enum err_code count_key(void *n, struct span key, struct span value, struct err *e)

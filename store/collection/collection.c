@@ -8,12 +8,10 @@
 #include "store/collection/collection.h"
 
 #include "collection.pb-c.h"
-#include "schemas/canonical.h"
 #include "store/collection/collection_internal.h"
 #include "store/internal.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { ROOT_MAX = 256, BLOCK_MIN = 16, BLOCK_MAX = 1024, CUT_MASK = 127 };

@@ -5,7 +5,6 @@
 #include "store/internal.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 enum { PART = 1 << 20 };
 

@@ -12,7 +12,6 @@
 #include "schemas/canonical.h"
 #include "store/collection/collection.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 

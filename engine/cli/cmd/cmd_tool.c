@@ -4,7 +4,6 @@
 #include "base/buf.h"
 #include "base/io/out_file.h"
 #include "base/io/terminal.h"
-#include "base/os.h"
 #include "engine/export/npy.h"
 #include "engine/cli/records/place.h"
 #include "engine/cli/records/resolve.h"

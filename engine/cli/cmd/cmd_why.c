@@ -14,7 +14,6 @@
 #include "engine/cli/records/resolve.h"
 #include "engine/cli/records/runs.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* ---- records ---- */

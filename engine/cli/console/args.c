@@ -8,10 +8,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 const struct tool_option cli_global_options[] = {
     {"store", "DIR", false,
@@ -278,17 +276,6 @@ size_t cli_values(const char *const **out, const struct cli *c, const char *opti
             values[n++] = c->values[i].value;
     *out = values;
     return n;
-}
-
-void *cli_grow(struct arena *a, void *array, size_t n, size_t *cap, size_t item_size)
-{
-    if (n < *cap)
-        return array;
-    *cap = *cap ? 2 * *cap : 16;
-    void *moved = arena_zalloc_array(a, *cap, item_size);
-    if (n)
-        memcpy(moved, array, n * item_size);
-    return moved;
 }
 
 enum err_code cli_number(uint64_t *out, const struct cli *c, const char *option, uint64_t fallback,

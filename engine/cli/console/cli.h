@@ -88,9 +88,6 @@ enum err_code cli_number(uint64_t *out, const struct cli *c, const char *option,
                          uint64_t min, uint64_t max, struct err *e);
 int cli_exit_status(enum err_code code);
 
-/* Makes room for one more in an array of n items in the arena, which moves by doubling. */
-void *cli_grow(struct arena *a, void *array, size_t n, size_t *cap, size_t item_size);
-
 /* ---- help.c ---- */
 void cli_print_error(FILE *to, const struct err *e, bool color);
 void cli_print_usage(FILE *to, const struct cli *c);

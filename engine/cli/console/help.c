@@ -5,8 +5,6 @@
 #include "base/io/terminal.h"
 #include "engine/cli/console/text_table.h"
 
-#include <string.h>
-
 enum { WIDTH = 79, COLUMN = 26 };
 
 static void print_lines(FILE *to, const char *lines, const char *before)

@@ -78,7 +78,7 @@ struct table *table_new(struct arena *a, const char *headings)
 
 void table_add(struct table *t, const char *const *cells)
 {
-    t->cells = cli_grow(t->arena, t->cells, t->n_rows, &t->cap, t->n_columns * sizeof *t->cells);
+    t->cells = arena_grow(t->arena, t->cells, t->n_rows, &t->cap, t->n_columns * sizeof *t->cells);
     for (size_t i = 0; i < t->n_columns; i++) {
         char *cell = arena_strdup(t->arena, cells[i] ? cells[i] : "");
         for (char *p = cell; *p; p++)

@@ -12,7 +12,7 @@ enum { SHOWN_TEXT = 48, KEPT_TEXT = 200 };
 static void add_row(struct field_changes *out, const char *path, const char *before,
                     const char *after)
 {
-    out->rows = cli_grow(out->arena, out->rows, out->n, &out->cap, sizeof *out->rows);
+    out->rows = arena_grow(out->arena, out->rows, out->n, &out->cap, sizeof *out->rows);
     out->rows[out->n++] = (struct field_change){path, before, after, !strcmp(before, after)};
 }
 
@@ -66,11 +66,6 @@ static void compare_named(struct field_changes *out, const char *path, const jso
 
 /* ---- lists ---- */
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The items as JSON text, sorted; on the heap. */
 static char **sorted_items(const json_t *list)
 {
@@ -78,7 +73,7 @@ static char **sorted_items(const json_t *list)
     char **items = must_calloc(n + 1, sizeof *items);
     for (size_t i = 0; i < n; i++)
         items[i] = json_dumps(json_array_get(list, i), JSON_COMPACT | JSON_ENCODE_ANY);
-    qsort(items, n, sizeof *items, compare_texts);
+    qsort(items, n, sizeof *items, text_compare);
     return items;
 }
 

@@ -23,7 +23,7 @@ struct search {
 
 static void add_name(struct search *s, const char *name)
 {
-    s->names = cli_grow(s->arena, s->names, s->n_names, &s->cap, sizeof *s->names);
+    s->names = arena_grow(s->arena, s->names, s->n_names, &s->cap, sizeof *s->names);
     s->names[s->n_names++] = name;
 }
 

@@ -42,7 +42,7 @@ static enum err_code load_run(void *arg, const char *name, struct span value, st
     if (canonical_unpack(&m, &l->scratch, &eqloom__run__descriptor, value, NULL))
         return OK; /* damaged: for fsck */
     struct run_list *list = l->list;
-    list->runs = cli_grow(l->arena, list->runs, list->n, &list->cap, sizeof *list->runs);
+    list->runs = arena_grow(l->arena, list->runs, list->n, &list->cap, sizeof *list->runs);
     sum_up(&list->runs[list->n++], l->arena, name, (const Eqloom__Run *)m);
     arena_reset(&l->scratch);
     return OK;

@@ -77,13 +77,7 @@ void corpus_add(struct corpus *c, const struct expr *exprs, size_t n)
     eqloom__expr__init(cluster->seed);
     cluster->seed->prefix = cluster->members[0]->prefix;
     cluster->seed->language = language_text_of(c->a, exprs, n);
-    if (c->n == c->cap) {
-        Eqloom__Cluster **old = c->clusters;
-        c->cap = c->cap ? 2 * c->cap : 64;
-        c->clusters = arena_array(c->a, Eqloom__Cluster *, c->cap);
-        if (c->n)
-            memcpy(c->clusters, old, c->n * sizeof *old);
-    }
+    c->clusters = arena_grow(c->a, c->clusters, c->n, &c->cap, sizeof *c->clusters);
     c->clusters[c->n++] = cluster;
 }
 

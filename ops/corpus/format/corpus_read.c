@@ -4,7 +4,6 @@
 #include "base/text/utf8.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum corpus_format corpus_format_find(const char *name)

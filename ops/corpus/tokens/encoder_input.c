@@ -19,10 +19,8 @@ void op_encoder_release(void *state)
 
 enum err_code op_encoder_prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    struct state *s = calloc(1, sizeof *s);
+    struct state *s = must_calloc(1, sizeof *s);
     ProtobufCMessage *vocabulary;
-    if (!s)
-        return err_fail(e, ERR_NOMEM, "no memory for a vocabulary");
     enum err_code code = err_up(e, op_get_in(&vocabulary, ctx, "vocabulary", 0, &s->arena, e));
     if (code) {
         op_encoder_release(s);

@@ -55,9 +55,7 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    struct state *s = calloc(1, sizeof *s);
-    if (!s)
-        return err_fail(e, ERR_NOMEM, "out of memory");
+    struct state *s = must_calloc(1, sizeof *s);
     enum err_code code = op_rules_read(&s->rules, &s->arena, ctx, false, e);
     if (!code)
         code = domains_read(&s->domains, &s->arena, ctx, e);

@@ -9,7 +9,6 @@
 #include "ops/egraph/record/least_terms.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { MAX_NODES = 300, MAX_KIDS = 2 };
 

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MAX_BITS = 213 }; /* of CONSTANT_MAX_DIGITS decimal digits */
 

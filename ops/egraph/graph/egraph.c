@@ -2,7 +2,6 @@
  * egraph_core.h. */
 #include "ops/egraph/graph/egraph.h"
 
-#include "base/buf.h"
 #include "ops/egraph/graph/node_index.h"
 
 #include <assert.h>

@@ -2,14 +2,8 @@
  * egraph_check): arguments are canonical; live nodes are exactly what the hash table holds, so
  * congruent nodes are one; facts are closed under facts_apply; a class with a constant holds its
  * number. */
-#include "ops/egraph/graph/egraph_memory.h"
 #include "ops/egraph/graph/enode_key.h"
 #include "ops/egraph/graph/node_index.h"
-
-#include "base/buf.h"
-
-#include <assert.h>
-#include <string.h>
 
 /* Makes the class of a new node. */
 static inline struct eclass *new_class(struct egraph *g, uint32_t n)

@@ -1,7 +1,6 @@
 /* Memory of the arrays of an e-graph; see egraph_memory.h. */
 #include "ops/egraph/graph/egraph_memory.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "ops/egraph/large/size_order.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     MOST_OF_BUDGET = 4, /* one pass if more matches are estimated per node of the budget */

@@ -146,14 +146,9 @@ void signature_write(Eqloom__SaturationTrace *t, struct arena *a,
 
 /* ---- of many ---- */
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static size_t find_name(char *const *names, size_t n, const char *name)
 {
-    char **at = bsearch(&name, names, n, sizeof *names, compare_names);
+    char **at = bsearch(&name, names, n, sizeof *names, text_compare);
     return (size_t)(at - names); /* it is there */
 }
 
@@ -173,7 +168,7 @@ static size_t unite_names(char ***out, struct arena *a,
                    count * sizeof *names);
         total += count;
     }
-    qsort(names, total, sizeof *names, compare_names);
+    qsort(names, total, sizeof *names, text_compare);
     for (size_t i = 0; i < total; i++)
         if (i == 0 || strcmp(names[i], names[kept - 1]) != 0)
             names[kept++] = names[i];

@@ -147,9 +147,7 @@ static void release(void *state)
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    struct saturate_state *s = calloc(1, sizeof *s);
-    if (!s)
-        return err_fail(e, ERR_NOMEM, "out of memory");
+    struct saturate_state *s = must_calloc(1, sizeof *s);
     s->spares = calloc(1, sizeof *s->spares);
     s->changes = calloc(1, sizeof *s->changes);
     if (!s->spares || !s->changes)

@@ -10,7 +10,6 @@
  * max_nodes nodes, and no more than max_matches in all. */
 #include "ops/egraph/explain/contradiction.h"
 #include "ops/egraph/graph/egraph_compact.h"
-#include "ops/egraph/graph/egraph_memory.h"
 #include "ops/egraph/graph/node_index.h"
 #include "ops/egraph/large/prefetch.h"
 #include "ops/egraph/large/size_order.h"

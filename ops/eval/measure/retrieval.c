@@ -5,7 +5,6 @@
 #include "ops/eval/measure/products.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 const uint32_t retrieval_cuts[RETRIEVAL_CUTS] = {1, 5, 10, 15, 20};
 

@@ -7,7 +7,6 @@
 #include "ops/eval/report/page_picture.h"
 #include "ops/eval/report/page_results.h"
 #include "ops/eval/report/page_style.h"
-#include "ops/expr/expr.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,6 @@
 #include "ops/eval/report/tsne.h"
 #include "ops/expr/expr.h"
 
-#include <string.h>
-
 enum { NEAR = 5 };
 
 struct near_search {

@@ -4,7 +4,6 @@
 #include "ops/expr/ball/ball_eval.h"
 
 #include "ops/expr/own/own.h"
-#include "ops/expr/rational.h"
 
 #include <stdlib.h>
 #include <string.h>

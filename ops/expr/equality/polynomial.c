@@ -3,7 +3,6 @@
 #include "ops/expr/equality/exact.h"
 
 #include <flint/fmpz_mpoly.h>
-#include <string.h>
 
 struct expansion {
     fmpz_mpoly_ctx_t ring;

@@ -314,11 +314,6 @@ struct summand {
     bool negative, gone;
 };
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static size_t operands(const char **keys, struct arena *a, const struct expr *x, uint16_t op);
 
 static const char *key_of(struct arena *a, const struct expr *x)
@@ -330,7 +325,7 @@ static const char *key_of(struct arena *a, const struct expr *x)
     bool commutes = node->op == X_ADD || node->op == X_MUL;
     size_t n = operands(keys, a, x, commutes ? node->op : UINT16_MAX);
     if (commutes)
-        qsort(keys, n, sizeof *keys, compare_texts);
+        qsort(keys, n, sizeof *keys, text_compare);
     for (size_t i = 0; i < n; i++)
         sorted = arena_printf(a, "%s%s,", sorted, keys[i]);
     return arena_printf(a, "%s(%s)", x->lang->ops[node->op].name, sorted);

@@ -9,7 +9,6 @@
 #include "ops/expr/normal/normal.h"
 
 #include "ops/expr/normal/normal_root.h"
-#include "ops/expr/normal/normal_sign.h"
 #include "ops/expr/normal/normal_translate.h"
 
 #include <stdlib.h>

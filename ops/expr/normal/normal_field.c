@@ -4,7 +4,6 @@
 #include "ops/expr/normal/normal_field.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void field_init(struct field *f)
 {

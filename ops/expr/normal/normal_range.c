@@ -3,9 +3,7 @@
  * where the derivative has one sign on the last box. */
 #include "ops/expr/normal/normal_range.h"
 
-#include "ops/expr/normal/normal_conjugate.h"
 #include "ops/expr/normal/normal_derive.h"
-#include "ops/expr/rational.h"
 
 enum { PRECISION = 64, MAX_BOXES = 300, MAX_DEPTH = 12 };
 

@@ -5,8 +5,6 @@
 
 #include "ops/expr/ball/ball_eval.h"
 
-#include <string.h>
-
 enum { PRECISION = 512, WIDTH = 64 }; /* bits; the interval is 2^-WIDTH to both sides */
 
 struct point {

@@ -1,8 +1,6 @@
 /* Definitions put in, for whoever has no use for the operator itself; see own.h. */
 #include "ops/expr/own/own.h"
 
-#include <string.h>
-
 struct expansion {
     struct arena *a;
     const struct language *lang;

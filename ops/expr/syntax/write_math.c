@@ -3,7 +3,6 @@
  * show the tree: a + (b + c) is not a + b + c. Names of Greek letters are these letters. */
 #include "ops/expr/expr.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* What stands before, between and after the parts. */

@@ -1,8 +1,6 @@
 /* See tex_folder.h. */
 #include "ops/images/tex/tex_folder.h"
 
-#include "base/os.h"
-
 #include <errno.h>
 #include <ftw.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
 #include "base/text/utf8.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ERROR_MAX = 300 };

@@ -139,9 +139,7 @@ static enum err_code make_format(struct tex *t, struct arena *a, struct err *e)
 enum err_code tex_new(struct tex **out, unsigned dpi, struct err *e)
 {
     struct arena a = {0};
-    struct tex *t = calloc(1, sizeof *t);
-    if (!t)
-        return err_fail(e, ERR_NOMEM, "no memory for TeX");
+    struct tex *t = must_calloc(1, sizeof *t);
     t->dpi = dpi;
     enum err_code code = tex_folder_new(&t->folder, NULL, 0, e);
     if (!code)

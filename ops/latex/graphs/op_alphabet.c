@@ -67,11 +67,6 @@ static void add_summary(struct counts *counts, struct span s)
     }
 }
 
-static int by_name(const void *x, const void *y)
-{
-    return strcmp(*(char *const *)x, *(char *const *)y);
-}
-
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);
@@ -94,7 +89,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         counts_sort(&counts[p]);
         for (; kept < counts[p].n && kept < sizes[p] - 1; kept++)
             part[kept] = (char *)counts[p].items[kept].name;
-        qsort(part, kept, sizeof *part, by_name);
+        qsort(part, kept, sizeof *part, text_compare);
         for (; kept < sizes[p]; kept++)
             part[kept] = (char *)"";
         v.n_tokens += sizes[p];

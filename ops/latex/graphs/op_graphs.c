@@ -18,9 +18,7 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     if (code)
         return err_up(e, code);
     struct digest id = op_input_id(ctx, "alphabet", 0);
-    struct graph_features *f = calloc(1, sizeof *f);
-    if (!f)
-        return err_fail(e, ERR_NOMEM, "no memory for an alphabet");
+    struct graph_features *f = must_calloc(1, sizeof *f);
     if ((code = err_up(e, graph_features_init(f, (const Eqloom__Vocabulary *)m, &id, e))))
         release(f);
     else

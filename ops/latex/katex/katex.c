@@ -101,9 +101,7 @@ static enum err_code open_heap(struct katex *k, struct err *e)
 
 enum err_code katex_new(struct katex **out, struct err *e)
 {
-    struct katex *k = calloc(1, sizeof *k);
-    if (!k)
-        return err_fail(e, ERR_NOMEM, "no memory for KaTeX");
+    struct katex *k = must_calloc(1, sizeof *k);
     enum err_code code = open_heap(k, e);
     if (code)
         katex_free(k);

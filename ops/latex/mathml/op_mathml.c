@@ -16,9 +16,7 @@ struct heaps {
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    struct heaps *h = calloc(1, sizeof *h);
-    if (!h)
-        return err_fail(e, ERR_NOMEM, "no memory for KaTeX");
+    struct heaps *h = must_calloc(1, sizeof *h);
     pthread_mutex_init(&h->lock, NULL);
     *state = h;
     return OK;

@@ -140,15 +140,10 @@ void citations_scan_bib(struct citations *c, struct piece text)
     }
 }
 
-static int by_text(const void *x, const void *y)
-{
-    return strcmp(*(char *const *)x, *(char *const *)y);
-}
-
 void citations_sort(struct citations *c)
 {
     if (c->n)
-        qsort(c->ids, c->n, sizeof *c->ids, by_text);
+        qsort(c->ids, c->n, sizeof *c->ids, text_compare);
 }
 
 const char *citations_id_of_name(struct arena *a, const char *name)

@@ -85,13 +85,8 @@ void reader_end_display(struct reader *r)
     q->environment = (char *)environment;
     q->latex = arena_strndup(r->a, latex.s, latex.len);
     q->n_macros = macro_closure(&q->macros, r->a, &r->macros, latex);
-    if (s->n_equations == r->equations_cap) { /* in the arena: the records keep them */
-        r->equations_cap = r->equations_cap ? 2 * r->equations_cap : 8;
-        Eqloom__Equation **grown = arena_array(r->a, Eqloom__Equation *, r->equations_cap);
-        if (s->n_equations)
-            memcpy(grown, s->equations, s->n_equations * sizeof *grown);
-        s->equations = grown;
-    }
+    s->equations =
+        arena_grow(r->a, s->equations, s->n_equations, &r->equations_cap, sizeof *s->equations);
     s->equations[s->n_equations++] = q;
 }
 

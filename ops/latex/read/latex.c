@@ -29,9 +29,7 @@ static enum err_code open_reader(struct latex_reader **r, struct err *e)
 {
     if (*r)
         return OK;
-    struct latex_reader *x = calloc(1, sizeof *x);
-    if (!x)
-        return err_fail(e, ERR_NOMEM, "no memory for KaTeX");
+    struct latex_reader *x = must_calloc(1, sizeof *x);
     enum err_code code = katex_new(&x->katex, e);
     if (code)
         free(x);

@@ -5,7 +5,6 @@
 #include "ops/latex/read/expr_argument.h"
 
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 static json_t *lines_json(const struct buf *notes)

@@ -4,8 +4,6 @@
 #include "base/text/utf8.h"
 
 #include <iconv.h>
-#include <stdbool.h>
-#include <stdlib.h>
 
 const char *decode_utf8(struct arena *a, const char *s, size_t n)
 {

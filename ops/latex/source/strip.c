@@ -2,8 +2,6 @@
  * follow with it, as TeX has it; a line that is only a comment leaves nothing. */
 #include "ops/latex/source/strip.h"
 
-#include <stdlib.h>
-
 static const char *const verbatims[] = {
     "verbatim",     "verbatim*",     "Verbatim",    "lstlisting", "minted", "comment", "alltt",
     "filecontents", "filecontents*", "tikzpicture", "pspicture",  "asy",    NULL};

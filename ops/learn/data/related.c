@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Bags as sparse rows: cluster c has weight[first[c]] .. weight[first[c+1]-1], of the tokens
  * beside, which ascend. */

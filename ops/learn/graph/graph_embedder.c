@@ -75,9 +75,7 @@ enum err_code graph_embedder_new(struct graph_embedder **out, const char *device
                                  const struct chunk_io *io, struct err *e)
 {
     struct graph_config config;
-    struct graph_embedder *x = calloc(1, sizeof *x);
-    if (!x)
-        return err_fail(e, ERR_NOMEM, "no memory for a model");
+    struct graph_embedder *x = must_calloc(1, sizeof *x);
     x->w.precision = precision;
     enum err_code code;
     if ((code = graph_config_parse(&config, c->architecture, e)) ||

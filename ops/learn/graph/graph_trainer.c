@@ -56,9 +56,7 @@ enum err_code graph_trainer_new(struct graph_trainer **out, struct gpu_device *d
                                 const struct graph_model *model,
                                 const struct graph_trainer_config *c, struct err *e)
 {
-    struct graph_trainer *t = calloc(1, sizeof *t);
-    if (!t)
-        return err_fail(e, ERR_NOMEM, "no memory for a trainer");
+    struct graph_trainer *t = must_calloc(1, sizeof *t);
     t->device = device;
     t->model = model;
     t->config = *c;

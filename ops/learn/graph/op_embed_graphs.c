@@ -64,9 +64,7 @@ static enum err_code open_all(struct shared *s, struct op_ctx *ctx, const Eqloom
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
     ProtobufCMessage *message;
-    struct shared *s = calloc(1, sizeof *s);
-    if (!s)
-        return err_fail(e, ERR_NOMEM, "no memory to prepare embedding");
+    struct shared *s = must_calloc(1, sizeof *s);
     enum err_code code = err_up(e, op_get(&message, ctx, "checkpoint", 0, e));
     const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
     if (!code)

@@ -1,5 +1,4 @@
 /* Op train-graphs: a graph network as a chain of checkpoints. */
-#include "base/buf.h"
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/graph/graph_examples.h"
 #include "ops/learn/graph/graph_trainer.h"
@@ -258,9 +257,7 @@ static enum err_code check_validation(struct shared *s, struct op_ctx *ctx, stru
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
     struct graph_config c = network(ctx);
-    struct shared *s = calloc(1, sizeof *s);
-    if (!s)
-        return err_fail(e, ERR_NOMEM, "no memory to prepare training");
+    struct shared *s = must_calloc(1, sizeof *s);
     enum err_code code;
     if ((code = err_up(e, graph_model_new(&s->model, &s->arena, &c, e))) ||
         (code = err_up(e, load_alphabet(s, ctx, e))) ||

@@ -44,9 +44,7 @@ enum err_code image_embedder_new(struct image_embedder **out, const char *device
                                  const struct chunk_io *io, struct err *e)
 {
     struct image_config config;
-    struct image_embedder *x = calloc(1, sizeof *x);
-    if (!x)
-        return err_fail(e, ERR_NOMEM, "no memory for a model");
+    struct image_embedder *x = must_calloc(1, sizeof *x);
     x->precision = precision;
     enum err_code code = image_config_parse(&config, c->architecture, e);
     if (!code) {

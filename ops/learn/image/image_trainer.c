@@ -55,9 +55,7 @@ enum err_code image_trainer_new(struct image_trainer **out, struct gpu_device *d
                                 const struct image_model *model,
                                 const struct image_trainer_config *c, struct err *e)
 {
-    struct image_trainer *t = calloc(1, sizeof *t);
-    if (!t)
-        return err_fail(e, ERR_NOMEM, "no memory for a trainer");
+    struct image_trainer *t = must_calloc(1, sizeof *t);
     t->device = device;
     t->model = model;
     t->config = *c;

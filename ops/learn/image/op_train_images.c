@@ -232,9 +232,7 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     enum err_code code = err_up(e, count_labels(&c.labels, ctx, e));
     if (code)
         return code;
-    struct shared *s = calloc(1, sizeof *s);
-    if (!s)
-        return err_fail(e, ERR_NOMEM, "no memory to prepare training");
+    struct shared *s = must_calloc(1, sizeof *s);
     s->task = task_of(ctx);
     s->model = image_model_new(&s->arena, &c);
     if ((code = err_up(e, load(&s->corpus, s, ctx, "images", "labels", e))) ||

@@ -70,14 +70,7 @@ static void end(struct beam *b, const struct beam_candidate *c)
 
 static uint32_t add_node(struct beam *b, const struct beam_candidate *c, struct arena *a)
 {
-    if (b->n_nodes == b->cap) {
-        size_t cap = b->cap ? 2 * b->cap : 16 * (size_t)b->width;
-        struct beam_node *grown = arena_array(a, struct beam_node, cap);
-        if (b->n_nodes)
-            memcpy(grown, b->nodes, b->n_nodes * sizeof *grown);
-        b->nodes = grown;
-        b->cap = cap;
-    }
+    b->nodes = arena_grow(a, b->nodes, b->n_nodes, &b->cap, sizeof *b->nodes);
     b->nodes[b->n_nodes] = (struct beam_node){b->live[c->live], c->token, c->score};
     return (uint32_t)b->n_nodes++;
 }

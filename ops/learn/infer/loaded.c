@@ -45,9 +45,7 @@ out:
 enum err_code loaded_new(struct loaded **out, const char *device, const Eqloom__Checkpoint *c,
                          const struct chunk_io *io, struct err *e)
 {
-    struct loaded *m = calloc(1, sizeof *m);
-    if (!m)
-        return err_fail(e, ERR_NOMEM, "no memory for a model");
+    struct loaded *m = must_calloc(1, sizeof *m);
     enum err_code code;
     if ((code = err_up(e, checkpoint_model(&m->model, c, &m->arena, e))) ||
         (code = err_up(e, gpu_open(&m->device, device, NULL, e))) ||

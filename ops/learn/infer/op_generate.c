@@ -73,9 +73,7 @@ static enum err_code load_model(struct shared *s, struct op_ctx *ctx, struct err
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
     ProtobufCMessage *message;
-    struct shared *s = calloc(1, sizeof *s);
-    if (!s)
-        return err_fail(e, ERR_NOMEM, "no memory to prepare generating");
+    struct shared *s = must_calloc(1, sizeof *s);
     enum err_code code = op_get_in(&message, ctx, "vocabulary", 0, &s->arena, e);
     if (!code) {
         s->names = ((const Eqloom__Vocabulary *)message)->tokens;

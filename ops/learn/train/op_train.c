@@ -95,9 +95,7 @@ static enum err_code load_near_misses(struct train_shared *s, struct op_ctx *ctx
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
     ProtobufCMessage *message;
-    struct train_shared *s = calloc(1, sizeof *s);
-    if (!s)
-        return err_fail(e, ERR_NOMEM, "no memory to prepare training");
+    struct train_shared *s = must_calloc(1, sizeof *s);
     enum err_code code = err_up(e, op_get(&message, ctx, "vocabulary", 0, e));
     if (code)
         goto out;

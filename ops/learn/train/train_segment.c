@@ -23,13 +23,7 @@ struct series {
 
 static void add(struct series *s, uint64_t step, const char *name, double value)
 {
-    if (s->n == s->cap) {
-        s->cap = s->cap ? 2 * s->cap : 64;
-        Eqloom__Metric **grown = arena_array(s->arena, Eqloom__Metric *, s->cap);
-        if (s->n)
-            memcpy(grown, s->all, s->n * sizeof *grown);
-        s->all = grown;
-    }
+    s->all = arena_grow(s->arena, s->all, s->n, &s->cap, sizeof *s->all);
     Eqloom__Metric *m = s->all[s->n++] = arena_new(s->arena, Eqloom__Metric);
     eqloom__metric__init(m);
     m->step = step;

@@ -6,7 +6,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum stream { STREAM_INIT = 1, STREAM_DROPOUT, STREAM_PAIRS, STREAM_VALIDATION };
 
@@ -76,9 +75,7 @@ enum err_code trainer_new(struct trainer **out, struct gpu_device *device,
     bool generates = objective_generates(c->examples.objective);
     if (generates && !model->config.decoder_layers)
         return err_fail(e, ERR_INPUT, "this objective needs a model with a decoder");
-    struct trainer *t = calloc(1, sizeof *t);
-    if (!t)
-        return err_fail(e, ERR_NOMEM, "no memory for a trainer");
+    struct trainer *t = must_calloc(1, sizeof *t);
     t->objective = generates ? &objective_seq2seq : &objective_contrastive;
     t->device = device;
     t->model = model;

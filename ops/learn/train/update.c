@@ -42,14 +42,8 @@ struct planning {
 static void add_piece(struct planning *p, struct update_piece x)
 {
     struct update_plan *plan = p->plan;
-    if (plan->n_pieces == p->cap) {
-        size_t cap = p->cap ? 2 * p->cap : 64;
-        struct update_piece *more = arena_array(p->arena, struct update_piece, cap);
-        for (size_t i = 0; i < plan->n_pieces; i++)
-            more[i] = plan->pieces[i];
-        plan->pieces = more;
-        p->cap = cap;
-    }
+    plan->pieces =
+        arena_grow(p->arena, plan->pieces, plan->n_pieces, &p->cap, sizeof *plan->pieces);
     plan->pieces[plan->n_pieces++] = x;
 }
 

@@ -168,9 +168,7 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     enum err_code code = err_up(e, op_get(&message, ctx, "vocabulary", 0, e));
     if (code)
         return code;
-    struct shared *s = calloc(1, sizeof *s);
-    if (!s)
-        return err_fail(e, ERR_NOMEM, "no memory to prepare training");
+    struct shared *s = must_calloc(1, sizeof *s);
     struct tree_config c = config_of(ctx);
     c.arity = tree_arities(&s->arena, (const Eqloom__Vocabulary *)message);
     s->model = tree_model_new(&s->arena, &c);

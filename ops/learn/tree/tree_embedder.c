@@ -36,9 +36,7 @@ enum err_code tree_embedder_new(struct tree_embedder **out, const char *device,
                                 const struct chunk_io *io, struct err *e)
 {
     struct tree_config config;
-    struct tree_embedder *x = calloc(1, sizeof *x);
-    if (!x)
-        return err_fail(e, ERR_NOMEM, "no memory for a model");
+    struct tree_embedder *x = must_calloc(1, sizeof *x);
     enum err_code code = tree_config_parse(&config, &x->arena, c->architecture, e);
     if (!code) {
         x->model = tree_model_new(&x->arena, &config);

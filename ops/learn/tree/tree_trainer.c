@@ -66,9 +66,7 @@ enum err_code tree_trainer_new(struct tree_trainer **out, struct gpu_device *dev
                                const struct tree_model *model, const struct tree_trainer_config *c,
                                struct err *e)
 {
-    struct tree_trainer *t = calloc(1, sizeof *t);
-    if (!t)
-        return err_fail(e, ERR_NOMEM, "no memory for a trainer");
+    struct tree_trainer *t = must_calloc(1, sizeof *t);
     t->device = device;
     t->model = model;
     t->config = *c;

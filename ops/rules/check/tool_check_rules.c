@@ -8,7 +8,6 @@
 #include "ops/latex/read/domain_option.h"
 #include "ops/latex/read/expr_argument.h"
 #include "ops/rules/check/certify.h"
-#include "ops/rules/parse_condition.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
  * are computed to rising precision until the balls are narrow. An instance whose balls stay wide at
  * the last precision (a pole, an argument that may lie on either side of a cut) does not count. */
 #include "ops/rules/check/trial.h"
-#include "ops/expr/ball/ball.h"
 
 #include <string.h>
 
