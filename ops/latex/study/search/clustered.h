@@ -1,6 +1,5 @@
 /* A mean of values that are independent of each other only where their clusters differ. */
-#ifndef OPS_LATEX_STUDY_SEARCH_CLUSTERED_H
-#define OPS_LATEX_STUDY_SEARCH_CLUSTERED_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -10,5 +9,3 @@
  * (sum of x - mean)^2, by n. With fewer than two clusters the error is 0. */
 double clustered_mean(double *error, const double *x, const uint32_t *cluster, size_t n,
                       struct arena *a);
-
-#endif

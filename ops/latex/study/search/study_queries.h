@@ -5,8 +5,7 @@
  * too many equations. All sources have a turn before one has another; within a source the order is
  * by a hash of the seed and the equation's place. Equations are in two halves by a hash of the
  * place alone: draws of different halves share no query, whatever their seeds. */
-#ifndef OPS_LATEX_STUDY_STUDY_QUERIES_H
-#define OPS_LATEX_STUDY_STUDY_QUERIES_H
+#pragma once
 
 #include "ops/latex/study/equation_vectors.h"
 #include "ops/latex/study/search/section_texts.h"
@@ -42,5 +41,3 @@ enum err_code study_queries_draw(struct study_queries *out, const struct study_d
                                  const struct equation_vectors *corpus, const uint32_t *source,
                                  const struct section_texts *texts, struct op_ctx *ctx,
                                  struct err *e);
-
-#endif
