@@ -244,7 +244,8 @@ static const struct cli_command own_commands[] = {
      "eqloom serve --port 0",
      OPTIONS({"port", "N", false, "The port; 8421 if not given, 0 takes any that is free.", 'p'},
              {"address", "ADDRESS", false,
-              "A numeric address of this machine; 127.0.0.1 if not given."})},
+              "A numeric address of this machine; 127.0.0.1 if not given."},
+             {"operators", "FILE", true, "Operators of your own (docs/operators.md)."})},
     {"init", "[DIR]", 0, 1, CLI_STORE_OWN, cli_init, "Write a small job to begin with",
      "Writes job.yaml, a rule file, a template file and the schema of job files into DIR, or the "
      "current directory. Nothing that is there is replaced.",

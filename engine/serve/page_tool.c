@@ -86,6 +86,8 @@ static bool read_form(struct asked *q, struct page *p, const struct tool *tool)
             value += strspn(value, ", ");
         }
     }
+    for (size_t i = 0; find_option(tool, "operators")->name && p->operators[i]; i++)
+        page_word(q, arena_printf(p->arena, "--operators=%s", p->operators[i]));
     page_end_options(q);
     for (const struct tool_argument *x = tool->page->arguments; x->name; x++) {
         if (!*page_field(p, x->name))

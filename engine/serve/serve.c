@@ -20,6 +20,7 @@ static const struct {
 struct server {
     struct command_room room;
     const char *store;
+    const char *const *operators;
 };
 
 /* ---- the frame ---- */
@@ -101,6 +102,7 @@ static void answer(struct http_response *out, void *arg, const struct http_reque
     struct page p = {.arena = a,
                      .room = &s->room,
                      .store = s->store,
+                     .operators = s->operators,
                      .request = request,
                      .status = 200,
                      .title = "eqloom",
@@ -119,7 +121,7 @@ static void answer(struct http_response *out, void *arg, const struct http_reque
 
 enum err_code serve(const struct serve_options *options, struct err *e)
 {
-    struct server s = {.store = options->store};
+    struct server s = {.store = options->store, .operators = options->operators};
     struct http *http;
     sigset_t ends;
     int number;

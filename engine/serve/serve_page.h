@@ -12,7 +12,8 @@
 struct page {
     struct arena *arena;
     struct command_room *room;
-    const char *store; /* --store of the commands; NULL: they look for it */
+    const char *store;            /* --store of the commands; NULL: they look for it */
+    const char *const *operators; /* the same */
     const struct http_request *request;
     unsigned status;
     const char *title;

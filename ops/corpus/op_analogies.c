@@ -2,7 +2,7 @@
  * in this order, for `embed` and then `evaluate-analogies`. */
 #include "engine/op.h"
 #include "ops/corpus/tokens/encoding.h"
-#include "ops/expr/expr.h"
+#include "ops/expr/own/own.h"
 
 #include <string.h>
 
@@ -19,7 +19,9 @@ static const struct op_param params[] = {
 };
 static const struct op_port inputs[] = {
     {"vocabulary", KIND_VOCABULARY, OP_ONE, false,
-     "The vocabulary of the model that will embed them."},
+     "The vocabulary of the model that will embed them, which also says what operators of one's "
+     "own "
+     "mean."},
     {NULL},
 };
 static const struct op_port outputs[] = {
@@ -52,16 +54,20 @@ static enum err_code make(Eqloom__TokenBatch *out, struct arena *a, const struct
     struct source_text source = {arena_printf(a, "analogy %zu", number), text, strlen(text)};
     size_t offset[TERMS], len[TERMS];
     char *texts[TERMS];
+    struct expr terms[TERMS];
     enum err_code code = err_up(e, cut(offset, len, text, e));
     if (code)
         return code;
     for (int i = 0; i < TERMS; i++) {
-        struct expr x;
-        if ((code = err_up(e, expr_parse_infix(&x, a, lang, &source, offset[i], len[i], false, e))))
+        if ((code = err_up(
+                 e, expr_parse_infix(&terms[i], a, lang, &source, offset[i], len[i], false, e))))
             return code;
-        texts[i] = expr_prefix(a, &x);
+        texts[i] = expr_prefix(a, &terms[i]);
     }
-    return err_up(e, token_batch_pack(out, a, c, texts, TERMS, e));
+    if ((code = token_batch_pack(out, a, c, texts, TERMS, e)))
+        return err_up(e, code);
+    out->language = language_text_of(a, terms, TERMS);
+    return OK;
 }
 
 /* Appends to the analogies those of a family. */
@@ -110,15 +116,18 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct encoder encoder = {0};
     const char **texts;
     size_t n = read_texts(&texts, ctx);
-    ProtobufCMessage *message;
+    ProtobufCMessage *message = NULL;
     enum err_code code = err_up(e, lang_named(&lang, op_string(ctx, "language"), e));
     if (!code)
         code = err_up(e, op_get(&message, ctx, "vocabulary", 0, e));
     if (!code && !n)
         code = err_fail(e, ERR_INPUT, "neither 'analogies' nor 'families' has one");
+    const Eqloom__Vocabulary *v = (const Eqloom__Vocabulary *)message;
+    if (!code && *v->language)
+        code = err_up(e, language_join(&lang, op_arena(ctx), v->language, e));
     if (code)
         return code;
-    encoder_init(&encoder, (const Eqloom__Vocabulary *)message);
+    encoder_init(&encoder, v);
     for (size_t i = 0; i < n && !code; i++) {
         Eqloom__TokenBatch batch;
         code = err_up(e, make(&batch, op_arena(ctx), lang, &encoder, i + 1, texts[i], e));

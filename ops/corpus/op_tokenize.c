@@ -54,7 +54,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_tokenize = {
     .name = "tokenize",
-    .version = 2,
+    .version = 3,
     .node = OP_MAP,
     .doc = "Packs the members of each cluster as token sequences, without padding, start or end.",
     .params = params,

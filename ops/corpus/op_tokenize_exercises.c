@@ -28,12 +28,13 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         texts[i] = x->terms[i]->prefix;
     if ((code = err_up(e, token_batch_pack(&batch, a, state, texts, x->n_terms, e))))
         return code;
+    batch.language = x->language;
     return err_up(e, op_encoder_emit(ctx, &batch, "exercises", e));
 }
 
 const struct op op_tokenize_exercises = {
     .name = "tokenize-exercises",
-    .version = 1,
+    .version = 2,
     .node = OP_MAP,
     .doc = "Packs the expressions of each exercise as token sequences, to be embedded and then "
            "judged by evaluate-questions or evaluate-derivations.",

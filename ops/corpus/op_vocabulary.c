@@ -18,7 +18,8 @@ static const struct op_param params[] = {
 };
 static const struct op_port inputs[] = {
     {"clusters", KIND_CLUSTER, OP_COLLECTION, true,
-     "The operators of one's own that they use become tokens, too, in the order of their names."},
+     "The operators of one's own that they use become tokens, too, in the order of their names, "
+     "and the vocabulary says what they mean."},
     {NULL},
 };
 static const struct op_port outputs[] = {
@@ -26,8 +27,8 @@ static const struct op_port outputs[] = {
     {NULL},
 };
 
-static enum err_code add_operators(const char *const **tokens, size_t *n, struct op_ctx *ctx,
-                                   struct err *e)
+static enum err_code add_operators(const char *const **tokens, size_t *n, char **language,
+                                   struct op_ctx *ctx, struct err *e)
 {
     struct arena *a = op_arena(ctx), work = {0};
     const struct language *lang = &lang_calculus;
@@ -49,6 +50,7 @@ static enum err_code add_operators(const char *const **tokens, size_t *n, struct
     qsort(all + given, added, sizeof *all, text_compare);
     *tokens = all;
     *n = given + added;
+    *language = language_text_all(a, lang);
     return err_up(e, code);
 }
 
@@ -57,17 +59,19 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     Eqloom__Vocabulary v;
     const char *const *more;
     size_t n_more = op_strings(&more, ctx, "tokens");
-    enum err_code code = add_operators(&more, &n_more, ctx, e);
+    char *language;
+    enum err_code code = add_operators(&more, &n_more, &language, ctx, e);
     if (code)
         return err_up(e, code);
     code =
         err_up(e, vocabulary_make(&v, op_arena(ctx), op_string(ctx, "encoding"), more, n_more, e));
+    v.language = language;
     return code ? code : err_up(e, op_emit(NULL, ctx, "vocabulary", &v.base, e));
 }
 
 const struct op op_vocabulary = {
     .name = "vocabulary",
-    .version = 1,
+    .version = 2,
     .node = OP_TASK,
     .doc = "The tokens of the calculus language with their ids: three specials (padding, start, "
            "end), operators, symbols, signs and digits.",

@@ -2,6 +2,7 @@
 #include "ops/eval/evaluation.h"
 
 #include "ops/expr/ball/ball.h"
+#include "ops/expr/own/own.h"
 
 enum err_code evaluation_get(void *out, size_t n, struct op_ctx *ctx, const char *role,
                              struct err *e)
@@ -13,8 +14,8 @@ enum err_code evaluation_get(void *out, size_t n, struct op_ctx *ctx, const char
     return code;
 }
 
-enum err_code evaluation_get_texts(Eqloom__EmbeddingBatch **out, size_t n, struct op_ctx *ctx,
-                                   const char *role, struct err *e)
+enum err_code evaluation_get_texts(Eqloom__EmbeddingBatch **out, const struct language **lang,
+                                   size_t n, struct op_ctx *ctx, const char *role, struct err *e)
 {
     enum err_code code = err_up(e, evaluation_get(out, n, ctx, role, e));
     for (size_t i = 0; i < n && !code; i++)
@@ -22,6 +23,8 @@ enum err_code evaluation_get_texts(Eqloom__EmbeddingBatch **out, size_t n, struc
             code = err_fail(e, ERR_INPUT,
                             "embedding batch %zu of '%s' has no texts of its expressions", i + 1,
                             role);
+        else
+            code = err_up(e, language_join(lang, op_arena(ctx), out[i]->language, e));
     return code;
 }
 

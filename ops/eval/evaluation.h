@@ -4,6 +4,7 @@
 #include "engine/op.h"
 #include "ops/eval/measure/vectors.h"
 #include "ops/eval/report/figures.h"
+#include "ops/expr/lang.h"
 
 /* The parameter by which tables name a report; for tables of parameters. */
 #define EVALUATION_LABEL                                                                           \
@@ -16,9 +17,10 @@
  * any one type. */
 enum err_code evaluation_get(void *out, size_t n, struct op_ctx *ctx, const char *role,
                              struct err *e);
-/* The same of embedding batches; ERR_INPUT for one without texts. */
-enum err_code evaluation_get_texts(Eqloom__EmbeddingBatch **out, size_t n, struct op_ctx *ctx,
-                                   const char *role, struct err *e);
+/* The same of embedding batches; ERR_INPUT for one without texts. *lang becomes its extension by
+ * their language, or is NULL at first. */
+enum err_code evaluation_get_texts(Eqloom__EmbeddingBatch **out, const struct language **lang,
+                                   size_t n, struct op_ctx *ctx, const char *role, struct err *e);
 
 /* Evaluates item i. The arena is for work. */
 typedef enum err_code evaluation_item(void *arg, size_t i, struct arena *a, struct err *e);

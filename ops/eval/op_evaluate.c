@@ -139,13 +139,14 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     size_t n = op_count(ctx, "embeddings"), more = op_count(ctx, "pool"), given = 0;
     uint32_t per_cluster = (uint32_t)op_int(ctx, "per_cluster");
     Eqloom__EmbeddingBatch **batches = arena_array(a, Eqloom__EmbeddingBatch *, n + more + 1);
+    const struct language *lang = NULL;
     struct vectors v;
     struct figures f = evaluation_figures(ctx, "evaluation");
     enum err_code code;
     if (more && per_cluster)
         return err_fail(e, ERR_INPUT, "'per_cluster' does not go with the input 'pool'");
     if ((code = err_up(e, evaluation_get(batches, n, ctx, "embeddings", e))) ||
-        (code = err_up(e, evaluation_get_texts(batches + n, more, ctx, "pool", e))) ||
+        (code = err_up(e, evaluation_get_texts(batches + n, &lang, more, ctx, "pool", e))) ||
         (code = err_up(e, vectors_load(&v, a, batches, n + more, per_cluster, e))))
         return code;
     for (size_t i = 0; i < n; i++)

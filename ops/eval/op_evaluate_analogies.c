@@ -8,7 +8,6 @@
 
 static const struct op_param params[] = {
     EVALUATION_LABEL,
-    {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0, "Of the expressions."},
     {"points", OP_INT, "8", NULL, 1, 1000, "The number of points at which values are compared."},
     {"match", OP_ENUM, "equal", "equal|text", 0, 0,
      "What is right: all that equals y2, or, as the papers have it, y2 as it is written; what else "
@@ -46,14 +45,15 @@ static enum err_code answer_one(void *arg, size_t i, struct arena *a, struct err
 /* ---- reading ---- */
 
 /* The analogies' vectors are the first rows, four for each. */
-static enum err_code load(struct vectors *v, struct op_ctx *ctx, struct err *e)
+static enum err_code load(struct vectors *v, const struct language **lang, struct op_ctx *ctx,
+                          struct err *e)
 {
     struct arena *a = op_arena(ctx);
     size_t n = op_count(ctx, "analogies"), pool = op_count(ctx, "pool");
     Eqloom__EmbeddingBatch **batches = arena_array(a, Eqloom__EmbeddingBatch *, n + pool + 1);
     enum err_code code;
-    if ((code = err_up(e, evaluation_get_texts(batches, n, ctx, "analogies", e))) ||
-        (code = err_up(e, evaluation_get_texts(batches + n, pool, ctx, "pool", e))))
+    if ((code = err_up(e, evaluation_get_texts(batches, lang, n, ctx, "analogies", e))) ||
+        (code = err_up(e, evaluation_get_texts(batches + n, lang, pool, ctx, "pool", e))))
         return code;
     for (size_t i = 0; i < n; i++)
         if (batches[i]->count != ANALOGY_TERMS)
@@ -104,7 +104,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     size_t n = op_count(ctx, "analogies");
     struct analogy *analogies = arena_array(a, struct analogy, n + 1);
     struct vectors v;
-    enum err_code code = err_up(e, load(&v, ctx, e));
+    const struct language *lang = NULL;
+    enum err_code code = err_up(e, load(&v, &lang, ctx, e));
     if (code)
         return code;
     for (size_t i = 0; i < n; i++) {
@@ -113,9 +114,6 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         analogy_aim(&analogies[i], a, &v);
     }
     vectors_normalize(&v);
-    const struct language *lang;
-    if ((code = err_up(e, lang_named(&lang, op_string(ctx, "language"), e))))
-        return code;
     struct work w = {.ctx = ctx,
                      .v = &v,
                      .analogies = analogies,
@@ -129,7 +127,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_evaluate_analogies = {
     .name = "evaluate-analogies",
-    .version = 3,
+    .version = 4,
     .node = OP_TASK,
     .parallel = true,
     .doc = "Embedding algebra, as SemEmb and E-Gen measure it: x1 is to y1 as x2 is to the "

@@ -9,7 +9,6 @@
 
 static const struct op_param params[] = {
     EVALUATION_LABEL,
-    {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0, "Of the expressions."},
     {"queries", OP_INT, "2000", NULL, 1, 1e8, "The maximum number of queries."},
     {"examples", OP_INT, "50", NULL, 0, 1e6, "How many of the first queries are shown."},
     {"seed", OP_INT, "0", NULL, 0, 0, "Chooses other queries."},
@@ -53,11 +52,12 @@ static enum err_code find_one(void *arg, size_t i, struct arena *a, struct err *
 
 /* ---- reading ---- */
 
-static enum err_code load(struct vectors *v, struct op_ctx *ctx, const char *role, struct err *e)
+static enum err_code load(struct vectors *v, struct work *w, const char *role, struct err *e)
 {
+    struct op_ctx *ctx = w->ctx;
     size_t n = op_count(ctx, role);
     Eqloom__EmbeddingBatch **batches = arena_array(op_arena(ctx), Eqloom__EmbeddingBatch *, n + 1);
-    enum err_code code = err_up(e, evaluation_get_texts(batches, n, ctx, role, e));
+    enum err_code code = err_up(e, evaluation_get_texts(batches, &w->lang, n, ctx, role, e));
     if (!code)
         code = err_up(e, vectors_load(v, op_arena(ctx), batches, n, 0, e));
     if (!code)
@@ -88,7 +88,7 @@ static enum err_code load_pools(struct work *w, struct err *e)
     for (int s = 0; s < SIDES && !code; s++) {
         w->pool[s] = w->v[s];
         if (given)
-            code = load(&w->pool[s], w->ctx, pools[s], e);
+            code = load(&w->pool[s], w, pools[s], e);
         if (!code && w->pool[s].dim != w->v[s].dim)
             code = err_fail(e, ERR_INPUT, "'%s' has vectors of %u numbers, '%s' of %u", pools[s],
                             w->pool[s].dim, roles[s], w->v[s].dim);
@@ -168,9 +168,9 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     size_t shown = (size_t)op_int(ctx, "examples");
     struct work w = {.ctx = ctx};
     struct figures f = evaluation_figures(ctx, "distances");
-    enum err_code code = err_up(e, lang_named(&w.lang, op_string(ctx, "language"), e));
+    enum err_code code = OK;
     for (int s = 0; s < SIDES && !code; s++)
-        code = err_up(e, load(&w.v[s], ctx, roles[s], e));
+        code = err_up(e, load(&w.v[s], &w, roles[s], e));
     if (code || (code = check_texts(w.v, roles, e)) || (code = load_pools(&w, e)))
         return err_up(e, code);
     choose_queries(&w);
@@ -186,7 +186,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_evaluate_distances = {
     .name = "evaluate-distances",
-    .version = 2,
+    .version = 3,
     .node = OP_TASK,
     .parallel = true,
     .doc = "SemEmb's distance analysis: for each query the nearest other expression by cosine, by "

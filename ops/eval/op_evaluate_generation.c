@@ -3,12 +3,10 @@
 #include "generation.pb-c.h"
 #include "ops/eval/evaluation.h"
 #include "ops/expr/equality/equality.h"
+#include "ops/expr/own/own.h"
 
 static const struct op_param params[] = {
     EVALUATION_LABEL,
-    {"language", OP_STRING, "",
-     .doc = "Of the expressions: empty for the calculus, or boolean, "
-            "polynomial."},
     {"points", OP_INT, "8", NULL, 1, 1000, "The number of points at which values are compared."},
     {0},
 };
@@ -66,14 +64,10 @@ static enum err_code judge(void *arg, size_t item, struct arena *a, struct err *
     struct expr x, y;
     *out = (struct judgement){
         .equal_at = SIZE_MAX, .same_at = SIZE_MAX, .any = w->n_candidates > 0, .first = MALFORMED};
-    if (expr_from_prefix(&x, a, k->lang, w->input, NULL)) {
-        /* Inputs come from a corpus: one that cannot be read is of another language. */
-        enum err_code code =
-            err_fail(e, ERR_INPUT, "input %zu, '%.60s', is not an expression of the language '%s'",
-                     item + 1, w->input, k->lang->name);
-        err_hint(e, "set the parameter 'language'");
-        return code;
-    }
+    if (expr_from_prefix(&x, a, k->lang, w->input, NULL))
+        return err_fail(e, ERR_INPUT,
+                        "input %zu, '%.60s', is not an expression of the language '%s'", item + 1,
+                        w->input, k->lang->name);
     struct ball_options options = {.points = k->points, .seed = 1};
     struct equality_test input;
     equality_test_begin(&input, &x, &options);
@@ -132,16 +126,15 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct arena *a = op_arena(ctx);
     uint64_t batches = op_count(ctx, "generations");
     Eqloom__Generation **g = arena_array(a, Eqloom__Generation *, batches);
-    const char *language = op_string(ctx, "language");
     struct work k = {.points = (uint32_t)op_int(ctx, "points")};
     size_t n = 0;
-    enum err_code code = err_up(e, lang_named(&k.lang, language, e));
-    if (!code)
-        code = err_up(e, evaluation_get(g, batches, ctx, "generations", e));
+    enum err_code code = err_up(e, evaluation_get(g, batches, ctx, "generations", e));
+    for (uint64_t i = 0; i < batches && !code; i++) {
+        code = err_up(e, language_join(&k.lang, a, g[i]->language, e));
+        n += g[i]->n_written;
+    }
     if (code)
         return code;
-    for (uint64_t i = 0; i < batches; i++)
-        n += g[i]->n_written;
     k.written = arena_array(a, Eqloom__Written *, n);
     k.out = arena_array(a, struct judgement, n);
     n = 0;
@@ -157,7 +150,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_evaluate_generation = {
     .name = "evaluate-generation",
-    .version = 4,
+    .version = 5,
     .node = OP_TASK,
     .parallel = true,
     .doc = "How often what a model wrote is right. accuracy@k: among the first k is one that "

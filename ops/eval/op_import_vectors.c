@@ -9,6 +9,8 @@
 #include "engine/op.h"
 
 #include "embedding.pb-c.h"
+#include "ops/expr/own/operator_files.h"
+#include "ops/expr/own/own.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -17,6 +19,10 @@
 
 enum { MAX_DIM = 1 << 20 };
 
+static const struct op_param params[] = {
+    {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0, "Of the texts."},
+    {NULL},
+};
 static const struct op_port outputs[] = {
     {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "The vectors, a batch a source."},
     {NULL},
@@ -170,11 +176,18 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     const struct op_file *files;
     size_t n = op_files(&files, ctx);
-    enum err_code code = OK;
+    const struct language *lang;
+    enum err_code code = err_up(e, lang_named(&lang, op_string(ctx, "language"), e));
+    if (!code)
+        code = err_up(e, operator_files(&lang, &files, &n, ctx, e));
+    if (code)
+        return code;
+    char *language = language_text_all(op_arena(ctx), lang);
     for (size_t i = 0; !code && i < n; i++) {
         const char *name = files[i].text.name;
         struct reader r = {.ctx = ctx, .lines = &files[i].text};
         eqloom__embedding_batch__init(&r.batch);
+        r.batch.language = language;
         if (ends_in(name, ".npy")) {
             const struct op_file *index =
                 file_named(files, n, arena_printf(op_arena(ctx), "%s.jsonl", name));
@@ -196,12 +209,13 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_import_vectors = {
     .name = "import-vectors",
-    .version = 1,
+    .version = 2,
     .node = OP_SOURCE,
     .doc = "Reads vectors that another program computed: a .npy matrix with its .npy.jsonl, as "
            "`eqloom export` writes them, or a .jsonl of `{\"source\": \"c1\", \"text\": \"sin x\", "
            "\"vector\": [0.1, -2]}`, text in prefix tokens. Lines that follow each other with one "
            "source are equivalent.",
+    .params = params,
     .outputs = outputs,
     .folder_suffixes = suffixes,
     .run = run,

@@ -55,7 +55,7 @@ static unsigned kind_of(const struct expr *x)
                  (node->op == X_POW && node[1].leaf && !strcmp(node[1].leaf, "e")))
             has[3] = true;
         else if (node->op == X_SQRT || node->op == X_ABS || node->op == X_D ||
-                 (node->op == X_POW && !power))
+                 node->op >= X_DECLARED || (node->op == X_POW && !power))
             return KINDS;
     }
     unsigned n = has[1] + has[2] + has[3];
@@ -64,6 +64,7 @@ static unsigned kind_of(const struct expr *x)
 
 struct panel {
     struct vectors v;
+    const struct language *lang;
     struct plane plane;
     unsigned *kind;
 };
@@ -73,7 +74,7 @@ static enum err_code load(struct panel *p, struct op_ctx *ctx, const char *role,
     struct arena *a = op_arena(ctx);
     size_t n = op_count(ctx, role);
     Eqloom__EmbeddingBatch **batches = arena_array(a, Eqloom__EmbeddingBatch *, n + 1);
-    enum err_code code = evaluation_get_texts(batches, n, ctx, role, e);
+    enum err_code code = evaluation_get_texts(batches, &p->lang, n, ctx, role, e);
     if (!code)
         code = vectors_load(&p->v, a, batches, n, 0, e);
     if (code)
@@ -83,8 +84,7 @@ static enum err_code load(struct panel *p, struct op_ctx *ctx, const char *role,
     p->v.n = 0;
     for (uint32_t i = 0; i < all.n; i++) {
         struct expr x;
-        unsigned kind =
-            expr_from_prefix(&x, a, &lang_calculus, all.text[i], NULL) ? KINDS : kind_of(&x);
+        unsigned kind = expr_from_prefix(&x, a, p->lang, all.text[i], NULL) ? KINDS : kind_of(&x);
         if (kind == KINDS)
             continue;
         uint32_t to = p->v.n++;
@@ -161,7 +161,7 @@ static void write_panel(struct buf *out, struct arena *a, const struct panel *p,
         buf_printf(out, "<circle class=\"k%u\" r=\"2\" cx=\"%.1f\" cy=\"%.1f\"><title>", p->kind[i],
                    RIM + wide * (double)(p->plane.x[i] - low[0]),
                    HEIGHT - RIM - tall * (double)(p->plane.y[i] - low[1]));
-        html_text(out, expr_infix_of(a, &lang_calculus, p->v.text[i]));
+        html_text(out, expr_infix_of(a, p->lang, p->v.text[i]));
         buf_puts(out, "</title></circle>\n");
     }
     buf_puts(out, "</svg></figure>\n");
@@ -206,7 +206,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     static const char *const names[SIDES][4] = {
         {"nearest_mean", "plane", "share_1", "share_2"},
         {"other_nearest_mean", "other_plane", "other_share_1", "other_share_2"}};
-    struct panel panels[SIDES];
+    struct panel panels[SIDES] = {0};
     struct figures f = evaluation_figures(ctx, "classes");
     struct buf page = {0};
     enum err_code code = load(&panels[0], ctx, "embeddings", e);

@@ -80,8 +80,7 @@ static enum err_code read_condition(struct rule_condition *out, const struct rec
 static enum err_code take_language(const struct language **lang, struct arena *a,
                                    const Eqloom__Rule *m, const char *where, struct err *e)
 {
-    enum err_code code =
-        *lang ? language_join(lang, a, m->language, e) : language_read(lang, a, m->language, e);
+    enum err_code code = language_join(lang, a, m->language, e);
     if (!code && m->n_conditions && exact_applies(*lang))
         return err_fail(e, ERR_INPUT, "rule %s: rules of the %s language have no conditions", where,
                         (*lang)->name);

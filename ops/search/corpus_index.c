@@ -2,6 +2,8 @@
  * block by block: each block keeps its best, and these are joined in order. */
 #include "ops/search/corpus_index.h"
 
+#include "ops/expr/own/own.h"
+
 #include <string.h>
 
 enum { BLOCK = 4096 }; /* rows per item of work */
@@ -50,6 +52,8 @@ enum err_code corpus_index_load(struct corpus_index *out, const struct tool_args
         vectors_normalize(&out->v);
     if (!code)
         out->source = arena_array(&out->arena, struct digest, out->v.n_clusters);
+    for (size_t i = 0; !code && i < n; i++)
+        code = language_join(&out->lang, &out->arena, batches[i]->language, e);
     for (size_t i = 0, row = 0; !code && i < n; i++)
         for (size_t k = 0; k < batches[i]->count; k++, row++) {
             out->v.text[row] = arena_strdup(&out->arena, out->v.text[row]);

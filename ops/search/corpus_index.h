@@ -6,11 +6,13 @@
 #include "engine/tool.h"
 #include "index.pb-c.h"
 #include "ops/eval/measure/vectors.h"
+#include "ops/expr/lang.h"
 
 struct corpus_index {
     struct arena arena;
-    struct vectors v;      /* cluster: vectors of one source have one number; text: prefix tokens */
-    struct digest *source; /* (clusters): what they were made from; zero if unknown */
+    struct vectors v; /* cluster: vectors of one source have one number; text: prefix tokens */
+    const struct language *lang; /* of all texts */
+    struct digest *source;       /* (clusters): what they were made from; zero if unknown */
 };
 
 enum err_code corpus_index_load(struct corpus_index *out, const struct tool_args *args,

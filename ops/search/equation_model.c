@@ -100,7 +100,7 @@ static enum err_code latex_of(char **out, struct equation_model *m, const char *
         return err_fail(e, ERR_INPUT, "%s: there is no equation", name);
     if (syntax ? !strcmp(syntax, "latex") : latex_is(text, strlen(text)) || *text == '$')
         return OK;
-    enum err_code code = queries_language(&lang, m->args, e);
+    enum err_code code = queries_language(&lang, m->args, "", e);
     if (code)
         return err_up(e, code);
     code = expr_argument(&x, &m->latex, m->args, a, lang, name, text, syntax ? e : &why);

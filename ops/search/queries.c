@@ -1,6 +1,8 @@
 /* Reading what the user asks about; see queries.h. */
 #include "ops/search/queries.h"
 
+#include "ops/expr/own/own.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,9 +96,11 @@ void queries_print_json(FILE *to, json_t *value)
 }
 
 enum err_code queries_language(const struct language **out, const struct tool_args *args,
-                               struct err *e)
+                               const char *more, struct err *e)
 {
     const char *name = tool_value(args, "language");
     enum err_code code = lang_named(out, name ? name : "", e);
+    if (!code && *more)
+        code = language_join(out, args->arena, more, e);
     return err_up(e, code ? code : operator_options(out, args, e));
 }

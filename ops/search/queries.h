@@ -26,9 +26,10 @@ enum err_code queries_answer(const struct tool_args *args, const struct language
 /* One line; takes the reference. */
 void queries_print_json(FILE *to, json_t *value);
 
-/* The language that --language names, else the calculus. */
+/* The language that --language names, else the calculus, with the operators of `more`, which is
+ * empty or the language of a record, and those of --operators. */
 enum err_code queries_language(const struct language **out, const struct tool_args *args,
-                               struct err *e);
+                               const char *more, struct err *e);
 
 /* Of a tool's table of options. */
 #define QUERIES_LANGUAGE                                                                           \

@@ -39,7 +39,7 @@ static enum err_code take(void *arg, const struct expr *question, struct arena *
 static enum err_code read_all(struct embedding *x, struct err *e)
 {
     enum err_code code;
-    if ((code = queries_language(&x->lang, x->args, e)) ||
+    if ((code = queries_language(&x->lang, x->args, x->model.vocabulary->language, e)) ||
         (code = queries_answer(x->args, x->lang, take, x, e)))
         return err_up(e, code);
     x->n = x->texts.len / sizeof *x->text;
@@ -59,9 +59,9 @@ static enum err_code embed_all(struct embedding *x, struct err *e)
 {
     uint64_t begun = os_monotonic_ns(), loaded;
     enum err_code code = text_model_load(&x->model, x->args, &x->checkpoint.id, e);
-    if (code)
-        return err_up(e, code);
     loaded = os_monotonic_ns();
+    if (code || (code = read_all(x, e)))
+        return err_up(e, code);
     x->dim = x->model.dim;
     x->vectors = arena_try_alloc(x->a, x->n * x->dim, sizeof *x->vectors);
     if (!x->vectors)
@@ -208,9 +208,7 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
     if ((code = check_output(path, e)) || (code = queries_check(args, e)) ||
         (code = tool_choose(&x.checkpoint, args, &choice, e)) ||
         (code = equation_model_is(&x.is_graphs, args, &x.checkpoint.id, e)) ||
-        (code = x.is_graphs                ? embed_equations(&x, e)
-                : (code = read_all(&x, e)) ? code
-                                           : embed_all(&x, e)))
+        (code = x.is_graphs ? embed_equations(&x, e) : embed_all(&x, e)))
         goto out;
     narrate(&x);
     if (path)

@@ -140,9 +140,9 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
     if ((code = tool_number(&o->beam, args, "beams", 5, 1, 1024, e)) ||
         (code = tool_number(&o->max_tokens, args, "max-tokens", 64, 1, 1048576, e)) ||
         (code = tool_number(&w.judge.max_nodes, args, "max-nodes", 10000, 1, 50000000, e)) ||
-        (code = read_precision(&precision, args, e)) ||
-        (code = queries_language(&w.lang, args, e)) || (code = queries_check(args, e)) ||
-        (code = load(&w, e)))
+        (code = read_precision(&precision, args, e)) || (code = queries_check(args, e)) ||
+        (code = load(&w, e)) ||
+        (code = queries_language(&w.lang, args, w.model.vocabulary->language, e)))
         goto out;
     w.model.model->precision = precision;
     code = queries_answer(args, w.lang, answer, &w, e);

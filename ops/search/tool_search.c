@@ -45,19 +45,11 @@ static double ms_since(uint64_t start_ns)
 
 /* ---- loading ---- */
 
-/* The language of the corpus is that of its first cluster. */
 static enum err_code find_language(struct search *s, struct err *e)
 {
-    struct arena work = {0};
-    ProtobufCMessage *m;
-    s->lang = &lang_calculus;
-    enum err_code code = OK;
-    if (!digest_is_zero(&s->index.source[0]) &&
-        !tool_get(&m, s->args, &s->index.source[0], KIND_CLUSTER, &work, NULL)) {
-        const Eqloom__Cluster *c = (const Eqloom__Cluster *)m;
-        code = language_read(&s->lang, s->args->arena, c->seed ? c->seed->language : "", e);
-    }
-    arena_free(&work);
+    const char *more = s->model.vocabulary->language;
+    s->lang = s->index.lang;
+    enum err_code code = *more ? language_join(&s->lang, s->args->arena, more, e) : OK;
     return err_up(e, code ? code : operator_options(&s->lang, s->args, e));
 }
 

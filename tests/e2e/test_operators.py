@@ -45,6 +45,17 @@ nodes:
   report:     {op: report, evaluations: [evaluation], embeddings: vectors, clusters: merged}
   evaluation: {op: evaluate, embeddings: vectors}
   file:       {op: export-corpus, clusters: merged, format: e-gen}
+  asked:      {op: analogies, vocabulary: vocabulary, analogies: ["erf(x) : erf(-x) :: sinc(x) : sin(x)/x"]}
+  asked-vectors: {op: embed, batches: asked, checkpoint: model}
+  algebra:    {op: evaluate-analogies, analogies: asked-vectors, pool: vectors}
+  counted:    {op: tfidf, batches: tokens, fit: tokens}
+  distances:  {op: evaluate-distances, embeddings: vectors, other: counted}
+  writer:     {op: train, objective: seq2seq, batches: tokens, vocabulary: vocabulary, steps: 2,
+               d_model: 16, heads: 2, layers: 1, decoder_layers: 1, d_ff: 16, batch: 8, wrap: true}
+  written:    {op: generate, batches: tokens, checkpoint: writer, vocabulary: vocabulary, beam: 2, max_tokens: 8}
+  right:      {op: evaluate-generation, generations: written}
+  given:      {op: import-vectors, files: [my.operators, theirs.jsonl]}
+  theirs:     {op: evaluate-distances, embeddings: given, other: given}
 exports: {report.html: report.html}
 """
 
@@ -56,6 +67,9 @@ class Operators(ProjectTest):
         self.p.write("my.rules", RULES)
         self.p.write("my.yaml", TEMPLATES)
         self.p.write("own.yaml", JOB)
+        self.p.write("theirs.jsonl", "".join(
+            json.dumps({"source": text, "text": text, "vector": [i, 1]}) + "\n"
+            for i, text in enumerate(["erf/1 x", "erf/1 y", "- J/2 1 x sinc/1 x"])))
 
     def run_ok(self, *words):
         r = self.p.eqloom(*words, expect=None)
@@ -108,9 +122,50 @@ class Operators(ProjectTest):
         tokens = json.dumps(vocabulary)
         self.assertIn("erf/1", tokens)
         self.assertNotIn("J/2", tokens)   # nothing uses it
-        out = self.run_ok("search", "--operators", "my.operators", "erf(-x)")
-        self.assertRegex(out, r"proved +\S+ +-erf\(x\)|proved.*-erf\(x\)")
+        # the model's vocabulary says what they mean
+        for own in [("--operators", "my.operators"), ()]:
+            out = self.run_ok("search", *own, "erf(-x)")
+            self.assertRegex(out, r"proved +\S+ +-erf\(x\)|proved.*-erf\(x\)")
+        self.assertIn("erf(x)", self.run_ok("embed", "--model", "own/model", "erf(x)"))
+        self.run_ok("generate", "--model", "own/writer", "erf(x)")
         self.assertIn("erf", (self.p.dir / "out/own/report.html").read_text())
+
+    def shown(self, name):
+        return json.loads(self.run_ok("show", "--json", name))
+
+    def figures(self, node):
+        return {v["name"]: v["value"] for v in self.shown("own/" + node)["value"]["values"]}
+
+    def test_evaluations(self):
+        """Each knows from its records what the operators mean."""
+        self.run_ok("run", "own.yaml")
+        [asked] = self.shown("own/asked")["elements"]
+        batch = self.shown(asked)["value"]
+        self.assertEqual(batch["text"], ["erf/1 x", "erf/1 * -1 x", "sinc/1 x", "/ sin x x"])
+        self.assertIn("operator sinc/1 = sin(x)/x", batch["language"])
+        self.assertNotIn("J/2", batch["language"])
+        for node, text in [("algebra", "erf(-x)"), ("distances", "sinc("), ("theirs", "J(1, x) - sinc(x)")]:
+            self.assertIn(text, json.dumps(self.shown("own/" + node)), node)
+        self.assertGreater(self.figures("right")["inputs"], 10)
+        # y2 is the only one that is no input; it equals x2, by the definition of sinc
+        self.p.write("own.yaml", JOB.replace(", pool: vectors}", "}"))
+        self.run_ok("run", "own.yaml", "algebra")
+        self.assertEqual(self.figures("algebra")["accuracy@1"], 1)
+
+    def test_two_arguments_in_latex(self):
+        own = ("--operators", "my.operators", "--syntax", "latex")
+        for latex in [r"\operatorname{J}(1, x)^2", r"\operatorname{J}_{1}\left(x\right)^{2}",
+                      r"\operatorname{J}^2\left(1, x\right)"]:
+            self.assertIn("J(1, x)^2\n", self.run_ok("read", *own, latex))
+        latex = json.loads(self.run_ok("read", "--json", *own[:2], "2*J(n + 1, x)^2"))["latex"]
+        self.assertIn("2*J(n + 1, x)^2\n", self.run_ok("read", *own, latex))
+        for latex, said in [(r"\operatorname{J} x", "J needs its arguments in brackets"),
+                            (r"\operatorname{J}(x)", "this function has two arguments"),
+                            (r"\operatorname{J}\left(1, x, y\right)", "does not close behind two arguments"),
+                            (r"\operatorname{J}(1, x", "does not close behind two arguments"),
+                            (r"\operatorname{J}^2(1, x)^3", "two exponents")]:
+            r = self.p.eqloom("read", *own, latex, expect=2)
+            self.assertIn(said, r.err)
 
     def test_cutoff(self):
         """What nobody uses costs nothing; what is used costs what uses it."""

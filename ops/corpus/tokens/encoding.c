@@ -289,10 +289,11 @@ enum err_code token_batch_make(Eqloom__TokenBatch *out, struct arena *a, const s
     memset(out->cluster, 0, n * sizeof *out->cluster);
     if (cluster->seed) {
         const Eqloom__Expr *x = cluster->seed;
+        out->language = x->language;
         struct span parts[] = {span_str(x->language), span_str("\n"), span_str(x->prefix)};
         struct digest class = digest_of(parts, 3);
         out->class_key = (ProtobufCBinaryData){sizeof class.bytes,
-                                              arena_memdup(a, class.bytes, sizeof class.bytes)};
+                                               arena_memdup(a, class.bytes, sizeof class.bytes)};
     }
     return OK;
 }

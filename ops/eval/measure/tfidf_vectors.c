@@ -83,5 +83,6 @@ enum err_code tfidf_embed(Eqloom__EmbeddingBatch *out, struct arena *a, const st
     out->n_text = batch->n_text;
     out->source_id = batch->source_id;
     out->class_key = batch->class_key;
+    out->language = batch->language;
     return OK;
 }

@@ -226,10 +226,10 @@ void corpus_stats_add(struct corpus_stats *s, struct arena *a, const Eqloom__Clu
 {
     struct map64 own = {0};
     struct arena scratch = {0};
-    if (!s->lang && (!c->seed || language_read(&s->lang, a, c->seed->language, NULL)))
-        s->lang = &lang_calculus;
     if (c->seed)
         language_join(&s->lang, a, c->seed->language, NULL);
+    if (!s->lang)
+        s->lang = &lang_calculus;
     s->clusters++;
     s->unsound |= c->unsound;
     s->derivatives += c->seed && strncmp(c->seed->prefix, "d ", 2) == 0;

@@ -45,7 +45,7 @@ enum err_code own_parse(const struct language **lang, struct arena *a,
 /* The language that a record names. */
 enum err_code language_read(const struct language **out, struct arena *a, const char *text,
                             struct err *e);
-/* *lang becomes its extension by what a record names. */
+/* *lang becomes its extension by what a record names, or, if it is NULL, that language. */
 enum err_code language_join(const struct language **lang, struct arena *a, const char *text,
                             struct err *e);
 /* Whether expressions of the languages that two records name may stand beside each other. */
@@ -56,6 +56,7 @@ enum err_code language_unite(char **out, struct arena *a, const char *text, cons
 /* What a record names: the language and those of its operators that are used, by number, or that
  * these need. "" is the calculus. */
 char *language_text(struct arena *a, const struct language *lang, const bool *used);
+char *language_text_all(struct arena *a, const struct language *lang);
 char *language_text_of(struct arena *a, const struct expr *x, size_t n);
 void language_mark(bool *used, const struct expr *x);
 /* The calculus, or else another language, with operators without a meaning for all tokens

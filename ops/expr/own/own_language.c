@@ -30,21 +30,27 @@ enum err_code language_join(const struct language **lang, struct arena *a, const
     const struct language *base;
     const char *statements;
     enum err_code code = read_base(&base, &statements, a, text, e);
+    if (!code && !*lang)
+        *lang = base;
     if (!code && !lang_is(*lang, base))
         code = err_fail(e, ERR_INPUT, "this is of the %s language, the rest of the %s language",
                         base->name, (*lang)->name);
     if (code || !*statements)
         return err_up(e, code);
     const struct source_text source = {"operators", statements, strlen(statements)};
-    return err_up(e, own_parse(lang, a, &source, false, e));
+    const struct language *before = *lang;
+    struct arena_mark mark = arena_mark(a);
+    code = own_parse(lang, a, &source, false, e);
+    if (*lang == before)
+        arena_release(a, mark);
+    return err_up(e, code);
 }
 
 enum err_code language_read(const struct language **out, struct arena *a, const char *text,
                             struct err *e)
 {
-    const char *statements;
-    enum err_code code = read_base(out, &statements, a, text, e);
-    return err_up(e, code ? code : language_join(out, a, text, e));
+    *out = NULL;
+    return err_up(e, language_join(out, a, text, e));
 }
 
 bool language_mixes(const char *text, const char *other)
@@ -68,9 +74,7 @@ enum err_code language_unite(char **out, struct arena *a, const char *text, cons
         code = language_join(&lang, a, other, e);
     if (code)
         return err_up(e, code);
-    bool *used = arena_array(a, bool, lang->n_ops);
-    memset(used, true, lang->n_ops * sizeof *used);
-    *out = language_text(a, lang, used);
+    *out = language_text_all(a, lang);
     return OK;
 }
 
@@ -127,6 +131,13 @@ char *language_text(struct arena *a, const struct language *lang, const bool *gi
         else
             buf_printf(&b, "operator %s\n", ops[i]->token);
     return buf_text(&b, a);
+}
+
+char *language_text_all(struct arena *a, const struct language *lang)
+{
+    bool *used = arena_array(a, bool, lang->n_ops);
+    memset(used, true, lang->n_ops * sizeof *used);
+    return language_text(a, lang, used);
 }
 
 char *language_text_of(struct arena *a, const struct expr *x, size_t n)

@@ -2,8 +2,36 @@
 #include "ops/expr/syntax/formula.h"
 
 #include "base/text/html.h"
+#include "ops/expr/syntax/lexical.h"
 
 #include <string.h>
+
+/* How many arguments stand in the bracket that opens here. */
+static unsigned arguments_at(const char *open)
+{
+    unsigned n = 1, depth = 0;
+    for (const char *s = open; *s && (depth || s == open); s++) {
+        depth += *s == '(';
+        depth -= *s == ')';
+        n += *s == ',' && depth == 1;
+    }
+    return n;
+}
+
+/* With the operators of one's own in a text that expr_infix wrote: the other names before a
+ * bracket. */
+static const struct language *with_functions(struct arena *a, const struct language *lang,
+                                             const char *infix)
+{
+    const char *end = infix + strlen(infix);
+    for (const char *s = infix; s < end;) {
+        size_t n = identifier_length(s, end);
+        if (n && s[n] == '(' && lang_find(lang, s, n) < 0)
+            lang_declare(&lang, a, lang, arena_strndup(a, s, n), arguments_at(s + n), NULL);
+        s += n ? n : 1;
+    }
+    return lang;
+}
 
 void formula_write(struct buf *out, struct arena *a, const char *infix)
 {
@@ -11,7 +39,8 @@ void formula_write(struct buf *out, struct arena *a, const char *infix)
     const struct source_text source = {"formula", infix, strlen(infix)};
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
         struct expr x;
-        if (!expr_parse_infix(&x, a, languages[i], &source, 0, source.len, false, NULL)) {
+        const struct language *lang = with_functions(a, languages[i], infix);
+        if (!expr_parse_infix(&x, a, lang, &source, 0, source.len, false, NULL)) {
             expr_write_mathml(out, &x);
             return;
         }

@@ -17,32 +17,6 @@ enum { DEPTH_MAX = 150 };
 
 static struct latex_value read_sum(struct latex_reading *r, struct latex_list *l, const char *stop);
 
-/* ---- composing ---- */
-
-static const char *wrapped(struct latex_reading *r, struct latex_value x)
-{
-    return x.atom ? x.text : arena_printf(r->a, "(%s)", x.text);
-}
-
-static struct latex_value binary(struct latex_reading *r, struct latex_value x, const char *sign,
-                                 struct latex_value y)
-{
-    if (!x.text || !y.text)
-        return latex_none;
-    if (*sign == '/' && x.integer && y.integer)
-        return (struct latex_value){.text = arena_printf(r->a, "%s/%s", x.text, y.text)};
-    const char *left =
-        *sign == '/' && x.integer ? arena_printf(r->a, "(%s)", x.text) : wrapped(r, x);
-    return (struct latex_value){.text = arena_printf(r->a, "%s%s%s", left, sign, wrapped(r, y))};
-}
-
-static struct latex_value call(struct latex_reading *r, const char *name, struct latex_value x)
-{
-    if (!x.text)
-        return latex_none;
-    return (struct latex_value){.text = arena_printf(r->a, "%s(%s)", name, x.text), .atom = true};
-}
-
 /* A group or node as a whole. */
 static struct latex_value read_node(struct latex_reading *r, const json_t *node)
 {
@@ -84,7 +58,7 @@ static struct latex_value read_brackets(struct latex_reading *r, struct latex_li
         return x.text ? latex_refuse(r, open, NULL, "this bracket is never closed") : latex_none;
     /* An exponent of the closing bracket is left for read_power. */
     return !strcmp(close, "|")
-               ? call(r, "abs", x)
+               ? latex_call(r, "abs", x)
                : (struct latex_value){.text = arena_printf(r->a, "(%s)", x.text), .atom = true};
 }
 
@@ -95,7 +69,7 @@ static struct latex_value read_leftright(struct latex_reading *r, const json_t *
     if (!x.text)
         return latex_none;
     if (latex_is_bar(left))
-        return call(r, "abs", x);
+        return latex_call(r, "abs", x);
     if (strcmp(left, "(") && strcmp(left, "[") && strcmp(left, "\\{") && strcmp(left, "\\lbrace"))
         return latex_refuse(r, node, NULL, "brackets of this kind have no counterpart");
     return (struct latex_value){.text = arena_printf(r->a, "(%s)", x.text), .atom = true};
@@ -150,32 +124,12 @@ static struct latex_value read_root(struct latex_reading *r, const json_t *node)
     const json_t *index = json_object_get(node, "index");
     struct latex_value x = read_node(r, json_object_get(node, "body"));
     if (!index || json_is_null(index) || !x.text)
-        return call(r, "sqrt", x);
+        return latex_call(r, "sqrt", x);
     struct latex_value n = read_node(r, index);
     if (!n.text)
         return latex_none;
-    return (struct latex_value){.text =
-                                    arena_printf(r->a, "%s^(1/%s)", wrapped(r, x), wrapped(r, n))};
-}
-
-/* A letter, with its subscript if it has one. */
-static struct latex_value read_letter(struct latex_reading *r, const json_t *node,
-                                      const json_t *sub)
-{
-    const char *name = latex_name_of(r, node), *index = sub ? latex_name_of(r, sub) : "";
-    static const char *const others[] = {"partial", "infty",  "nabla",  "emptyset", "dots",
-                                         "ldots",   "forall", "exists", NULL};
-    bool variable = *name && (!sub || *index) && !latex_has_type(node, "text");
-    for (size_t i = 0; others[i]; i++)
-        variable &= strcmp(name, others[i]) != 0;
-    if (!variable)
-        return latex_refuse(r, node, NULL, "'%.40s' is no variable that can be read",
-                            latex_sign_of(node));
-    if (!strcmp(name, "e") && !sub && !latex_take_reading(r, node, "e is read as Euler's number"))
-        return latex_none;
-    return (struct latex_value){sub ? arena_printf(r->a, "%s_%s", name, index)
-                                    : arena_strdup(r->a, name),
-                                true, false, true};
+    return (struct latex_value){
+        .text = arena_printf(r->a, "%s^(1/%s)", latex_wrapped(r, x), latex_wrapped(r, n))};
 }
 
 /* The node at the list's place, without its exponent; the list goes behind it. */
@@ -191,14 +145,14 @@ static struct latex_value read_primary(struct latex_reading *r, struct latex_lis
         return read_brackets(r, l, node); /* the caller takes the closing one */
     if (latex_has_type(node, "mathord") || latex_has_type(node, "textord") ||
         latex_has_type(node, "font") || latex_has_type(node, "text")) {
-        x = read_letter(r, node, sub);
+        x = latex_read_letter(r, node, sub);
     } else if (sub) {
         x = latex_refuse(r, node, NULL, "a subscript here has no counterpart");
     } else if (latex_has_type(node, "genfrac")) {
         x = read_derivative(&derivative, r, node, l, stop);
         if (!derivative)
-            x = binary(r, read_node(r, json_object_get(node, "numer")), "/",
-                       read_node(r, json_object_get(node, "denom")));
+            x = latex_binary(r, read_node(r, json_object_get(node, "numer")), "/",
+                             read_node(r, json_object_get(node, "denom")));
     } else if (latex_has_type(node, "sqrt")) {
         x = read_root(r, node);
     } else if (latex_has_type(node, "leftright")) {
@@ -227,6 +181,41 @@ static bool is_minus_one(const json_t *node)
 static struct latex_value read_power(struct latex_reading *r, struct latex_list *l,
                                      const char *stop);
 
+/* The arguments of a function that has two: "(x, y)", or "(y)" if x is its subscript. *power
+ * becomes what stands behind the bracket, if anything. The list goes behind it. */
+static struct latex_value read_pair(struct latex_value *power, struct latex_reading *r,
+                                    struct latex_list *l, struct latex_value x)
+{
+    const json_t *open = latex_next(l), *end = open;
+    const json_t *base = latex_has_type(open, "supsub") ? json_object_get(open, "base") : open;
+    struct latex_list body = latex_list_of(json_object_get(base, "body")), *in = l;
+    if (latex_has_type(base, "leftright"))
+        in = &body;
+    l->at++;
+    if (!x.text && (x = read_sum(r, in, ")")).text) {
+        if (strcmp(latex_sign_of(latex_next(in)), ","))
+            return latex_refuse(r, open, NULL, "this function has two arguments");
+        in->at++;
+    }
+    struct latex_value y = x.text ? read_sum(r, in, ")") : latex_none;
+    if (!y.text)
+        return latex_none;
+    const json_t *last = latex_next(in);
+    if (in == l) {
+        end = last;
+        l->at++;
+    }
+    const json_t *sup = end && latex_has_type(end, "supsub") ? json_object_get(end, "sup") : NULL;
+    const char *close = latex_sign_of(in == l && sup ? json_object_get(end, "base") : last);
+    if (in == l ? strcmp(close, ")") != 0 : last != NULL)
+        return latex_refuse(r, open, NULL, "this bracket does not close behind two arguments");
+    if (sup && power->text)
+        return latex_refuse(r, end, NULL, "this function has two exponents");
+    if (sup && !(*power = read_node(r, sup)).text)
+        return latex_none;
+    return (struct latex_value){.text = arena_printf(r->a, "%s, %s", x.text, y.text)};
+}
+
 static struct latex_value read_function(struct latex_reading *r, struct latex_list *l,
                                         const char *stop)
 {
@@ -234,12 +223,12 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
     const json_t *sub = json_object_get(node, "sub"), *next;
     const char *latex = latex_function_at(r, node), *name = latex_function_name(r, latex);
     struct latex_value x, base = latex_none, power = latex_none;
-    bool inverse = sup && is_minus_one(sup);
+    const bool two = latex_has_two(r, name), inverse = sup && is_minus_one(sup);
     if (!strcmp(latex, "log") && !sub &&
         !latex_take_reading(r, node,
                             "\\log is read as the natural logarithm; write \\log_{10} or \\ln"))
         return latex_none;
-    if (sub && strcmp(latex, "log"))
+    if (sub && !two && strcmp(latex, "log"))
         return latex_refuse(r, node, NULL, "a subscript of \\%s has no counterpart", latex);
     if (sub && !(base = read_node(r, sub)).text)
         return latex_none;
@@ -258,7 +247,12 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
     next = latex_next(l);
     if (!next)
         return latex_refuse(r, node, NULL, "\\%s has no argument", latex);
-    if (latex_at_bracket(l)) {
+    if (two && !latex_at_bracket(l))
+        return latex_refuse(r, node, NULL, "%s needs its arguments in brackets", name);
+    if (two) {
+        x = read_pair(&power, r, l, base);
+        base = latex_none;
+    } else if (latex_at_bracket(l)) {
         bool before = next && latex_has_type(next, "supsub");
         size_t from = l->at;
         struct latex_list look = *l;
@@ -293,12 +287,12 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
                                 x.text))
             return latex_none;
     }
-    x = call(r, name, x);
+    x = latex_call(r, name, x);
     if (base.text && x.text)
         x = (struct latex_value){.text = arena_printf(r->a, "%s/ln(%s)", x.text, base.text)};
     if (power.text && x.text)
-        x = (struct latex_value){.text =
-                                     arena_printf(r->a, "%s^%s", wrapped(r, x), wrapped(r, power))};
+        x = (struct latex_value){
+            .text = arena_printf(r->a, "%s^%s", latex_wrapped(r, x), latex_wrapped(r, power))};
     return x;
 }
 
@@ -361,8 +355,8 @@ static struct latex_value read_power(struct latex_reading *r, struct latex_list 
     struct latex_value power = read_node(r, sup);
     if (!power.text)
         return latex_none;
-    return (struct latex_value){.text =
-                                    arena_printf(r->a, "%s^%s", wrapped(r, x), wrapped(r, power))};
+    return (struct latex_value){
+        .text = arena_printf(r->a, "%s^%s", latex_wrapped(r, x), latex_wrapped(r, power))};
 }
 
 static bool ends_product(struct latex_reading *r, const json_t *node, const char *stop,
@@ -429,13 +423,13 @@ static struct latex_value read_product(struct latex_reading *r, struct latex_lis
         if (!strcmp(latex_sign_of(before), "-")) {
             l->at++;
             last = read_power(r, l, stop);
-            last = last.text
-                       ? (struct latex_value){.text = arena_printf(r->a, "-%s", wrapped(r, last))}
-                       : latex_none;
+            last = last.text ? (struct latex_value){.text = arena_printf(r->a, "-%s",
+                                                                         latex_wrapped(r, last))}
+                             : latex_none;
         } else {
             last = read_power(r, l, stop);
         }
-        x = binary(r, x, over ? "/" : "*", last);
+        x = latex_binary(r, x, over ? "/" : "*", last);
     }
     return x;
 }
@@ -453,14 +447,14 @@ static struct latex_value read_sum(struct latex_reading *r, struct latex_list *l
     if (minus && x.text && strspn(x.text, "0123456789/") == strlen(x.text))
         x.text = arena_printf(r->a, "-%s", x.text), x.atom = x.integer = false;
     else if (minus && x.text)
-        x = (struct latex_value){.text = arena_printf(r->a, "-%s", wrapped(r, x))};
+        x = (struct latex_value){.text = arena_printf(r->a, "-%s", latex_wrapped(r, x))};
     while (x.text && (node = latex_next(l))) {
         sign = latex_sign_of(node);
         minus = !strcmp(sign, "-") || !strcmp(sign, "−");
         if (!minus && strcmp(sign, "+"))
             break;
         l->at++;
-        x = binary(r, x, minus ? " - " : " + ", read_product(r, l, stop, false));
+        x = latex_binary(r, x, minus ? " - " : " + ", read_product(r, l, stop, false));
     }
     r->depth--;
     node = latex_next(l);

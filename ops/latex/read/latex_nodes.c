@@ -151,13 +151,13 @@ const char *latex_name_of(struct latex_reading *r, const json_t *node)
     return name;
 }
 
-/* \operatorname{erf} and \Gamma are called erf and Gamma; of declared functions of one argument. */
+/* \operatorname{erf} and \Gamma are called erf and Gamma; of declared functions. */
 static const char *declared(const struct language *lang, const char *name)
 {
     size_t n = strlen(name);
     for (unsigned op = X_DECLARED; lang && op < lang->n_ops; op++) {
         const char *latex = lang->ops[op].latex, *brace = strchr(latex, '{');
-        if (!lang->ops[op].token || lang->ops[op].arity != 1)
+        if (!lang->ops[op].token || lang->ops[op].arity == 0)
             continue;
         latex = brace ? brace + 1 : latex + (*latex == '\\');
         if (strcmp(lang->ops[op].name, name) == 0 ||
@@ -189,6 +189,12 @@ const char *latex_function_name(const struct latex_reading *r, const char *name)
     return declared(r->lang, name);
 }
 
+bool latex_has_two(const struct latex_reading *r, const char *name)
+{
+    int op = r->lang ? lang_find(r->lang, name, strlen(name)) : -1;
+    return op >= 0 && r->lang->ops[op].arity == 2;
+}
+
 /* The function that a node is, as LaTeX names it; "" if it is latex_none. */
 const char *latex_function_at(struct latex_reading *r, const json_t *node)
 {
@@ -205,6 +211,25 @@ const char *latex_function_at(struct latex_reading *r, const json_t *node)
     if (*name == '\\')
         name++;
     return latex_function_name(r, name) ? name : "";
+}
+
+/* A letter, with its subscript if it has one. */
+struct latex_value latex_read_letter(struct latex_reading *r, const json_t *node, const json_t *sub)
+{
+    const char *name = latex_name_of(r, node), *index = sub ? latex_name_of(r, sub) : "";
+    static const char *const others[] = {"partial", "infty",  "nabla",  "emptyset", "dots",
+                                         "ldots",   "forall", "exists", NULL};
+    bool variable = *name && (!sub || *index) && !latex_has_type(node, "text");
+    for (size_t i = 0; others[i]; i++)
+        variable &= strcmp(name, others[i]) != 0;
+    if (!variable)
+        return latex_refuse(r, node, NULL, "'%.40s' is no variable that can be read",
+                            latex_sign_of(node));
+    if (!strcmp(name, "e") && !sub && !latex_take_reading(r, node, "e is read as Euler's number"))
+        return latex_none;
+    return (struct latex_value){sub ? arena_printf(r->a, "%s_%s", name, index)
+                                    : arena_strdup(r->a, name),
+                                true, false, true};
 }
 
 struct latex_value latex_read_number(struct latex_reading *r, struct latex_list *l)
@@ -241,4 +266,31 @@ bool latex_at_bracket(struct latex_list *l)
     return next &&
            (latex_begins_bracket(next) || (latex_has_type(next, "supsub") &&
                                            latex_begins_bracket(json_object_get(next, "base"))));
+}
+
+/* ---- composing ---- */
+
+const char *latex_wrapped(struct latex_reading *r, struct latex_value x)
+{
+    return x.atom ? x.text : arena_printf(r->a, "(%s)", x.text);
+}
+
+struct latex_value latex_binary(struct latex_reading *r, struct latex_value x, const char *sign,
+                                struct latex_value y)
+{
+    if (!x.text || !y.text)
+        return latex_none;
+    if (*sign == '/' && x.integer && y.integer)
+        return (struct latex_value){.text = arena_printf(r->a, "%s/%s", x.text, y.text)};
+    const char *left =
+        *sign == '/' && x.integer ? arena_printf(r->a, "(%s)", x.text) : latex_wrapped(r, x);
+    return (struct latex_value){.text =
+                                    arena_printf(r->a, "%s%s%s", left, sign, latex_wrapped(r, y))};
+}
+
+struct latex_value latex_call(struct latex_reading *r, const char *name, struct latex_value x)
+{
+    if (!x.text)
+        return latex_none;
+    return (struct latex_value){.text = arena_printf(r->a, "%s(%s)", name, x.text), .atom = true};
 }

@@ -51,11 +51,23 @@ bool latex_is_bar(const char *sign);
 const char *latex_name_of(struct latex_reading *r, const json_t *node);
 /* Our name of a function that LaTeX calls so, or NULL. */
 const char *latex_function_name(const struct latex_reading *r, const char *name);
+/* Whether that is a function of two arguments. */
+bool latex_has_two(const struct latex_reading *r, const char *name);
 /* The function that a node is, as LaTeX names it; "" if it is none. */
 const char *latex_function_at(struct latex_reading *r, const json_t *node);
 
 /* Digits stand one a node; a gap between them is no number. */
 struct latex_value latex_read_number(struct latex_reading *r, struct latex_list *l);
+
+/* A letter, with its subscript if it has one. */
+struct latex_value latex_read_letter(struct latex_reading *r, const json_t *node,
+                                     const json_t *sub);
+
+/* As an operand; x sign y; name(x). */
+const char *latex_wrapped(struct latex_reading *r, struct latex_value x);
+struct latex_value latex_binary(struct latex_reading *r, struct latex_value x, const char *sign,
+                                struct latex_value y);
+struct latex_value latex_call(struct latex_reading *r, const char *name, struct latex_value x);
 
 bool latex_begins_bracket(const json_t *node);
 /* Whether the next node is a bracket, with a power or without. */

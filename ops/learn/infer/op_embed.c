@@ -90,6 +90,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     out.n_text = b->n_text;
     out.source_id = b->source_id;
     out.class_key = b->class_key;
+    out.language = b->language;
     return err_up(e, op_emit(NULL, ctx, "embeddings", &out.base, e));
 }
 

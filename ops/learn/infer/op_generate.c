@@ -139,6 +139,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     g.n_written = n;
     g.written = arena_array(a, Eqloom__Written *, n);
     g.source_id = b->source_id;
+    g.language = b->language;
     for (size_t i = 0; i < n; i++)
         g.written[i] = written_new(a, s, i < b->n_text ? b->text[i] : "", &out[i]);
     return err_up(e, op_emit(NULL, ctx, "generations", &g.base, e));

@@ -32,7 +32,7 @@ int64_t op_int(const struct op_ctx *ctx, const char *name)
 
 const char *op_string(const struct op_ctx *ctx, const char *name)
 {
-    return strcmp(name, "language") == 0 ? ctx->language : "";
+    return "";
 }
 
 uint64_t op_count(struct op_ctx *ctx, const char *role)
@@ -56,6 +56,7 @@ enum err_code op_get(ProtobufCMessage **out, struct op_ctx *ctx, const char *rol
         c->prefix = (char *)from->candidates[w->n_candidates];
         w->candidates[w->n_candidates] = c;
     }
+    g->language = (char *)ctx->language;
     g->n_written = 1;
     g->written = arena_memdup(&ctx->a, &w, sizeof w);
     *out = &g->base;
