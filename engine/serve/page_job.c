@@ -8,7 +8,7 @@
 
 static void write_nodes(struct page *p, const json_t *nodes, const char *job)
 {
-    page_begin_table(p, "Nodes", "node|op|last run|elements|up to date|why not");
+    page_begin_table(p, "Nodes", "node|up to date|why not|op|last run|elements");
     for (size_t i = 0; i < json_array_size(nodes); i++) {
         const json_t *node = json_array_get(nodes, i);
         const char *name = json_text(node, "node");
@@ -16,14 +16,14 @@ static void write_nodes(struct page *p, const json_t *nodes, const char *job)
         page_html(p, "<tr><th scope=\"row\">");
         page_link(p, "/node", "ref", arena_printf(p->arena, "%s/%s", job, name), name);
         page_html(p, "</th>");
+        page_element(p, "td", current ? "state current" : "state stale", current ? "yes" : "no");
+        page_element(p, "td", "why", current ? "" : json_text(node, "why"));
         page_element(p, "td", "", json_text(node, "op"));
         page_element(p, "td", "", json_text(node, "last"));
         page_html(p, "<td>");
-        page_count(p, json_figure(node, "elements"));
-        page_html(p, "</td>");
-        page_element(p, "td", current ? "state current" : "state stale", current ? "yes" : "no");
-        page_element(p, "td", "why", current ? "" : json_text(node, "why"));
-        page_html(p, "</tr>\n");
+        if (json_figure(node, "elements") > 0)
+            page_count(p, json_figure(node, "elements"));
+        page_html(p, "</td></tr>\n");
     }
     page_end_table(p);
 }

@@ -79,9 +79,12 @@ static void write_report_table(struct page *p, const json_t *table)
     page_begin_table(p, "Table", heads.data ? heads.data : "");
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *cells = json_object_get(json_array_get(rows, i), "cells");
+        if (!json_array_size(cells))
+            continue;
         page_html(p, "<tr>");
-        for (size_t k = 0; k < json_array_size(cells); k++)
-            page_element(p, k ? "td" : "th", "", json_string_value(json_array_get(cells, k)));
+        page_row_head(p, json_string_value(json_array_get(cells, 0)));
+        for (size_t k = 1; k < json_array_size(cells); k++)
+            page_element(p, "td", "", json_string_value(json_array_get(cells, k)));
         page_html(p, "</tr>\n");
     }
     page_end_table(p);

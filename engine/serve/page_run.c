@@ -5,6 +5,7 @@
 #include "engine/op.h"
 #include "engine/serve/value.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The record of a checkpoint that a node has made in the run, or is making; NULL if it has none. */
@@ -31,7 +32,8 @@ static void write_progress(struct page *p, const json_t *node)
         return;
     }
     if (!strcmp(json_text(node, "state"), "running"))
-        page_printf(p, "<progress max=\"%.0f\" value=\"%.0f\"></progress> ", all, done);
+        page_printf(p, "<progress aria-label=\"elements\" max=\"%.0f\" value=\"%.0f\"></progress> ",
+                    all, done);
     page_count(p, ran);
     page_html(p, " of ");
     page_count(p, all);
@@ -77,12 +79,13 @@ void page_run(struct page *p)
         if (strcmp(json_text(r, "run"), json_text(json_array_get(nodes, 0), "run")))
             continue; /* "quickstart/1" is "quickstart/000001" */
         p->live = !strcmp(json_text(r, "state"), "running");
-        page_printf(p, "<p role=\"status\">%s, after ", json_text(r, "state"));
-        page_seconds(p, json_figure(r, "wall_s"));
-        page_printf(p, ": %.0f of %.0f nodes ran, ", json_figure(r, "nodes_ran"),
-                    json_figure(r, "nodes"));
+        /* A screen reader says the first paragraph again when it changes. */
+        page_printf(p, "<p role=\"status\">%s: %.0f of %.0f nodes ran.</p>\n<p>",
+                    json_text(r, "state"), json_figure(r, "nodes_ran"), json_figure(r, "nodes"));
         page_count(p, json_figure(r, "elements_ran"));
-        page_html(p, " elements.</p>\n");
+        page_html(p, " elements, in ");
+        page_seconds(p, json_figure(r, "wall_s"));
+        page_html(p, ".</p>\n");
     }
     page_html(p, "<p>");
     page_link(p, "/job", "name", job, "The job");
@@ -113,7 +116,7 @@ static void write_differences(struct page *p, const json_t *lines)
         if (strcmp(json_text(line, "event"), "node"))
             continue;
         page_html(p, "<tr>");
-        page_element(p, "th", "", json_text(line, "node"));
+        page_row_head(p, json_text(line, "node"));
         page_element(p, "td", "state", json_text(line, "verdict"));
         page_element(p, "td", "why", json_text(line, "params"));
         static const char *const counts[] = {"elements_after", "added", "removed"};
@@ -131,32 +134,37 @@ static void write_differences(struct page *p, const json_t *lines)
     page_end_table(p);
 }
 
+static bool read_figure(double *x, const char *text)
+{
+    char *end;
+    *x = strtod(text, &end);
+    return *text && !*end;
+}
+
 /* What reports and metrics say, and how much it changed. */
 static void write_figures(struct page *p, const json_t *lines)
 {
     bool begun = false;
     for (size_t i = 0; i < json_array_size(lines); i++) {
         const json_t *line = json_array_get(lines, i);
-        if (!strcmp(json_text(line, "event"), "node") || !json_object_get(line, "before"))
+        if (strcmp(json_text(line, "event"), "field"))
             continue;
         if (!begun) {
             page_html(p, "<h2>Figures</h2>\n");
-            page_begin_table(p, "Figures", "node|name|before|after|change");
+            page_begin_table(p, "Figures", "node|field|before|after|change");
         }
         begun = true;
-        const json_t *before = json_object_get(line, "before"),
-                     *after = json_object_get(line, "after");
+        const char *before = json_text(line, "before"), *after = json_text(line, "after");
+        double x, y;
         page_html(p, "<tr>");
-        page_element(p, "th", "", json_text(line, "node"));
-        page_element(p, "td", "", json_text(line, "name"));
-        if (json_is_number(before) && json_is_number(after)) {
-            double x = json_number_value(before), y = json_number_value(after);
-            page_printf(p, "<td>%.6g</td><td>%.6g</td><td>%+.6g</td>", x, y, y - x);
-        } else {
-            page_element(p, "td", "", json_is_string(before) ? json_string_value(before) : "");
-            page_element(p, "td", "", json_is_string(after) ? json_string_value(after) : "");
+        page_row_head(p, json_text(line, "of"));
+        page_element(p, "td", "", json_text(line, "field"));
+        page_element(p, "td", "", before);
+        page_element(p, "td", "", after);
+        if (read_figure(&x, before) && read_figure(&y, after))
+            page_printf(p, "<td>%+.6g</td>", y - x);
+        else
             page_html(p, "<td></td>");
-        }
         page_html(p, "</tr>\n");
     }
     if (begun)

@@ -172,6 +172,13 @@ void page_element(struct page *p, const char *tag, const char *class, const char
     page_printf(p, "</%s>", tag);
 }
 
+void page_row_head(struct page *p, const char *text)
+{
+    page_html(p, "<th scope=\"row\">");
+    page_text(p, text);
+    page_html(p, "</th>");
+}
+
 char *page_address(struct arena *a, const char *path, const char *field, const char *value)
 {
     struct buf b = {0};
@@ -231,7 +238,9 @@ void page_begin_table(struct page *p, const char *label, const char *columns)
                 label);
     while (*columns) {
         size_t n = strcspn(columns, "|");
-        page_element(p, "th", "", arena_strndup(p->arena, columns, n));
+        page_html(p, "<th scope=\"col\">");
+        page_text(p, arena_strndup(p->arena, columns, n));
+        page_html(p, "</th>");
         columns += n + (columns[n] == '|');
     }
     page_html(p, "</tr></thead><tbody>\n");

@@ -59,6 +59,8 @@ void page_html(struct page *p, const char *html);
 void page_printf(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* An element with a text: page_element(p, "td", "state", text) is <td class="state">...</td>. */
 void page_element(struct page *p, const char *tag, const char *class, const char *text);
+/* The head of a row. */
+void page_row_head(struct page *p, const char *text);
 /* A link: page_link(p, "/record", "ref", id, shown). */
 void page_link(struct page *p, const char *path, const char *field, const char *value,
                const char *shown);

@@ -262,16 +262,20 @@ static void write_neighbour(struct buf *out, struct arena *a, const char *questi
                     "cluster", &cluster))
         return;
     buf_printf(out, "<tr><td>%.4f</td>", similarity);
-    formula_write_cell(out, a, expression);
     buf_printf(out, "<td><a class=\"verdict %s\" href=\"/explain?a=", verdict);
     write_address(out, question);
     buf_puts(out, "&amp;b=");
     write_address(out, expression);
-    buf_printf(out, "\">%s</a></td><td>", verdict);
+    buf_printf(out, "\">%s</a></td>", verdict);
+    formula_write_cell(out, a, expression);
+    buf_puts(out, "<td>");
     html_text(out, why);
     buf_puts(out, "</td><td>");
-    if (cluster)
-        buf_printf(out, "<a href=\"/record?ref=%s\">", cluster);
+    if (cluster) { /* a formula is no name for a screen reader */
+        buf_printf(out, "<a href=\"/record?ref=%s\" aria-label=\"the cluster of ", cluster);
+        html_text(out, seed ? seed : cluster);
+        buf_puts(out, "\">");
+    }
     if (seed)
         formula_write(out, a, seed);
     buf_printf(out, "%s</td></tr>\n", cluster ? "</a>" : "");
@@ -291,8 +295,9 @@ static void write_page(struct buf *out, struct arena *a, const json_t *answer)
     html_text(out, assumed ? assumed : "");
     buf_puts(out, "</h2>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
                   "aria-label=\"Neighbours\"><table class=\"sorts\"><thead><tr>"
-                  "<th>similarity</th><th>expression</th><th>equal</th><th>why</th>"
-                  "<th>cluster</th></tr></thead><tbody>\n");
+                  "<th scope=\"col\">similarity</th><th scope=\"col\">equal</th>"
+                  "<th scope=\"col\">expression</th><th scope=\"col\">why</th>"
+                  "<th scope=\"col\">cluster</th></tr></thead><tbody>\n");
     json_array_foreach(neighbours, i, x) write_neighbour(out, a, question, x);
     buf_puts(out, "</tbody></table></div>\n");
 }

@@ -143,6 +143,21 @@ class Pages(Base):
         self.assertEqual(body.count('aria-label="loss, from'), 2)  # of both variants of the model
         self.assertIn('class="curve second"', self.page("/runs?a=small/1&b=small/1"))
 
+    def test_two_runs_say_what_changed(self):
+        self.p.eqloom("run", "job.yaml", "--set", "steps=8")
+        try:
+            body = self.page("/runs?a=small/1&b=small/2")
+            changes = self.lines("diff", "small/1", "small/2", expect=None)
+            fields = [x for x in changes if x["event"] == "field"]
+            self.assertTrue(fields)
+            figures = body.split("<h2>Figures</h2>")[1].split("</table>")[0]
+            self.assertEqual(re.findall(r'<th scope="row">(.*?)</th><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td>', figures),
+                             [(x["of"], x["field"], x["before"], x["after"]) for x in fields])
+            [node] = [x for x in changes if x.get("node") == "model@pooling=max"]
+            self.assertIn(html.escape(node["params"]), body)
+        finally:
+            self.p.eqloom("run", "job.yaml")
+
     def test_records_clusters_lineage(self):
         [cluster] = self.lines("show", "small/clusters", "--limit", "1")
         body = self.page("/record?ref=" + cluster["elements"][0])
@@ -370,6 +385,65 @@ class InBrowser(Base):
         self.assertEqual(sorted(b.run(names)), sorted(before))
         self.assertEqual(b.problems(), [])
 
+    def test_what_matters_is_in_view_on_a_phone(self):
+        b = self.browser(width=400)
+        for target, cells in [("/search?q=sin(x)%5E2", "td:has(.verdict)"), ("/job?name=small", "tbody th + td.state")]:
+            b.open(self.server.address + target)
+            right = b.run(f"Math.max(...[...document.querySelectorAll('{cells}')].map(e => e.getBoundingClientRect().right))")
+            self.assertTrue(0 < right <= 400, (target, right))
+
+    def test_keyboard(self):
+        """Tab goes from the skip link through all that can be used, in the order of the page, each in
+        view with a ring around it; Enter on the skip link leads to the content."""
+        stop = """(() => { const e = document.activeElement, box = e.getBoundingClientRect(), s = getComputedStyle(e);
+            const all = [...document.querySelectorAll("*")];
+            return {place: all.indexOf(e), name: e.tagName, ring: s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 2,
+                    seen: box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth}; })()"""
+        usable = ("[...document.querySelectorAll('a[href], button, input, summary, .scroll')].filter(e => e.checkVisibility()"
+                  " && !(e.type === 'radio' && !e.checked)).length")
+        b = self.browser()
+        for target in PAGES:
+            b.open(self.server.address + target)
+            b.run("document.body.setAttribute('tabindex', '-1'), document.body.focus()")
+            stops, wanted = [], b.run(usable)
+            for _ in range(min(wanted, 40)):
+                b.key("Tab", 9)
+                stops.append(b.run(stop))
+            places = [s["place"] for s in stops]
+            self.assertEqual(places, sorted(set(places)), (target, stops))
+            self.assertEqual([s for s in stops if not s["ring"] or not s["seen"]], [], target)
+        b.open(self.server.address + "/names")
+        b.run("document.body.setAttribute('tabindex', '-1'), document.body.focus()")
+        b.key("Tab", 9)
+        self.assertEqual(b.run("document.activeElement.className"), "skip")
+        b.key("Enter", 13)
+        b.until("document.activeElement.id === 'main'")
+
+    def test_screen_readers(self):
+        """The tree that they get: landmarks, one first heading and no level left out, and a name for all
+        that can be used and for each picture, table and progress bar."""
+        named = {"link", "button", "textbox", "checkbox", "radio", "image", "img", "progressbar", "region", "navigation",
+                 "search", "searchbox", "DisclosureTriangle", "columnheader", "rowheader"}
+        b = self.browser()
+        b.call("Accessibility.enable")
+        for target in PAGES:
+            b.open(self.server.address + target)
+            tree = [n for n in b.call("Accessibility.getFullAXTree")["nodes"] if not n["ignored"]]
+            roles = [n["role"]["value"] for n in tree]
+            for landmark in ["main", "banner", "contentinfo", "navigation"]:
+                self.assertEqual(roles.count(landmark), 1, (target, landmark))
+            nameless = [n["role"]["value"] for n in tree if n["role"]["value"] in named and
+                        not n.get("name", {}).get("value", "").strip()]
+            self.assertEqual([r for r in nameless if r not in ("columnheader", "search")], [], target)
+            levels = [p["value"]["value"] for n in tree if n["role"]["value"] == "heading"
+                      for p in n["properties"] if p["name"] == "level"]
+            self.assertEqual(levels[:1], [1], target)
+            self.assertTrue(all(b - a <= 1 for a, b in zip(levels, levels[1:])), (target, levels))
+            self.assertEqual(b.run("document.documentElement.lang"), "en")
+            self.assertTrue(b.run("document.title").endswith(" - eqloom") or target == "/", target)
+            loose = b.run("[...document.querySelectorAll('th:not([scope])')].map(e => e.outerHTML)")
+            self.assertEqual(loose, [], target)
+
     def test_nothing_overflows_on_a_phone(self):
         for dark in [False, True]:
             b = self.browser(width=400, dark=dark)
@@ -404,12 +478,14 @@ class InBrowser(Base):
             b.open(self.server.address + "/")
             run = b.run("document.querySelector('main table a').textContent")
             b.open(self.server.address + "/run?name=" + run)
-            before = b.run("document.querySelector('[role=status]').textContent")
-            b.until(f"document.querySelector('[role=status]').textContent !== {json.dumps(before)}")
+            said = "document.querySelector('[role=status]')"
+            before = b.run(f"window.said = {said}, {said}.nextElementSibling.textContent")
+            b.until(f"{said}.nextElementSibling.textContent !== {json.dumps(before)}")
         finally:
             held.send_signal(signal.SIGINT)
             held.wait(timeout=TIMEOUT_S)
         b.until("document.querySelector('[role=status]')?.textContent.startsWith('interrupted')")
+        self.assertTrue(b.run(f"window.said === {said}"))  # what is said again is one element
         self.assertEqual(b.problems(), [])
 
 

@@ -79,6 +79,23 @@ function answerWhileTyping(form) {
     });
 }
 
+// What screen readers say when it changes must stay the same element.
+function refresh(main, fresh) {
+    const status = main.querySelector(":scope > [role=status]");
+    const nodes = [...fresh.childNodes], at = nodes.findIndex(node => node.role === "status");
+    if (!status || at < 0) {
+        main.replaceChildren(...nodes);
+        return;
+    }
+    for (const node of [...main.childNodes])
+        if (node !== status)
+            node.remove();
+    if (status.textContent !== nodes[at].textContent)
+        status.textContent = nodes[at].textContent;
+    status.before(...nodes.slice(0, at));
+    status.after(...nodes.slice(at + 1));
+}
+
 // While something runs. What one reads stays where it is, and what has the focus keeps it.
 async function lookAgain() {
     const main = document.getElementById("main");
@@ -88,7 +105,7 @@ async function lookAgain() {
         if (page.querySelector(".problem"))
             throw new Error("not now");
         if (!goesOn || (!main.contains(document.activeElement) && document.visibilityState === "visible")) {
-            main.replaceChildren(...fresh.childNodes);
+            refresh(main, fresh);
             makeSortable(main);
         }
         if (goesOn)
