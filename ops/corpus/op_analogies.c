@@ -142,7 +142,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_analogies = {
     .name = "analogies",
-    .version = 2,
+    .version = 3,
     .node = OP_TASK,
     .doc = "Analogies between expressions as token sequences, to be embedded and then judged by "
            "evaluate-analogies.",
