@@ -136,6 +136,7 @@ struct gpu_loss {
     float smoothing;
     float margin;   /* triplet_loss, siamese_loss, */
     bool squared;   /* whose hinge terms are squared */
+    bool euclidean; /* siamese_loss: of distances instead of logits */
     float *swapped; /* triplet_loss: (rows, cols), the scores of the rows' targets, or NULL */
     float scale;    /* of the gradient */
     float *loss;    /* (rows) */
@@ -270,7 +271,8 @@ struct gpu_ops {
      * for it: anchor and positive swap their roles. */
     void (*triplet_loss)(struct gpu_queue *q, float *logits, const struct gpu_loss *how);
     /* The mean of max(0, margin - logit) of the target and of max(0, margin + logit) of each
-     * negative; `correct` as above. */
+     * negative; `correct` as above. `euclidean`, with d = sqrt(2 - 2 logit), the distance of unit
+     * vectors: of d^2 of the target and of max(0, margin - d)^2 of each negative. */
     void (*siamese_loss)(struct gpu_queue *q, float *logits, const struct gpu_loss *how);
     /* Two histograms, bins (2, GPU_BINS): of the targets' logits and of the negatives'. The bins
      * are at equal distances from -1 to 1; a logit is shared by the two next to it, in proportion

@@ -154,6 +154,19 @@ static void triplet_loss(struct gpu_queue *q, float *logits, const struct gpu_lo
     }
 }
 
+/* A pair's term is added to *sum; its slope. */
+static float pair(float *sum, float x, bool equal, const struct gpu_loss *how)
+{
+    if (!how->euclidean)
+        return equal ? -hinge(sum, how->margin - x, how->squared)
+                     : hinge(sum, how->margin + x, how->squared);
+    float d = sqrtf(fmaxf(2 - 2 * x, 1e-8f)); /* or the slope of a negative has no bound */
+    if (!equal)
+        return hinge(sum, how->margin - d, true) / d;
+    *sum += 2 - 2 * x;
+    return -2;
+}
+
 static void row_siamese(struct row *row, float *loss, float *correct)
 {
     const struct gpu_loss *how = row->how;
@@ -161,8 +174,8 @@ static void row_siamese(struct row *row, float *loss, float *correct)
     float *x = row->x, by = how->scale / (float)(n + 1), sum = 0;
     *correct = share_below(row, n);
     for (size_t c = 0; c < how->cols; c++)
-        x[c] = counts(row, c) ? by * hinge(&sum, how->margin + x[c], how->squared) : 0;
-    x[row->target] = -by * hinge(&sum, how->margin - row->at_target, how->squared);
+        x[c] = counts(row, c) ? by * pair(&sum, x[c], false, how) : 0;
+    x[row->target] = by * pair(&sum, row->at_target, true, how);
     *loss = sum / (float)(n + 1);
 }
 

@@ -135,6 +135,19 @@ static void triplet_loss(struct gpu_queue *q, float *logits, const struct gpu_lo
            *how);
 }
 
+/* A pair's term is added to *sum; its slope. */
+__device__ static inline float pair(float *sum, float x, bool equal, const struct gpu_loss *how)
+{
+    if (!how->euclidean)
+        return equal ? -hinge(sum, how->margin - x, how->squared)
+                     : hinge(sum, how->margin + x, how->squared);
+    float d = sqrtf(fmaxf(2 - 2 * x, 1e-8f));
+    if (!equal)
+        return hinge(sum, how->margin - d, true) / d;
+    *sum += 2 - 2 * x;
+    return -2;
+}
+
 __global__ static void siamese_kernel(float *logits, struct gpu_loss how)
 {
     size_t k = WARP_ROW;
@@ -144,9 +157,9 @@ __global__ static void siamese_kernel(float *logits, struct gpu_loss how)
     float below, n = negatives(&below, &how, &r), by = how.scale / (n + 1), sum = 0;
     for (size_t c = LANE; c < how.cols; c += WARP)
         if (c == r.target)
-            r.x[c] = -by * hinge(&sum, how.margin - r.at_target, how.squared);
+            r.x[c] = by * pair(&sum, r.at_target, true, &how);
         else
-            r.x[c] = negative(&how, &r, c) ? by * hinge(&sum, how.margin + r.x[c], how.squared) : 0;
+            r.x[c] = negative(&how, &r, c) ? by * pair(&sum, r.x[c], false, &how) : 0;
     sum = warp_sum(sum);
     if (LANE == 0) {
         how.loss[k] = sum / (n + 1);

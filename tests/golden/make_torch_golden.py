@@ -18,11 +18,11 @@ Writes torch-{seq2seq,autoencode}.bin, of encoder-decoders, built on nn.Transfor
     1), target (target tokens); f32 label smoothing, lr, weight_decay, clip; f64 losses (3); then
     the parameters as above.
 
-Writes torch-{negatives,triplet,swapped,siamese,histogram,histogram-own}.bin, of what else compares
-vectors:
+Writes torch-{negatives,triplet,swapped,siamese,euclidean,histogram,histogram-own}.bin, of what else
+compares vectors:
     u32 magic + 2, then as above up to attention_bias; u32 objective (of ops/learn/examples.h),
-    negatives, squared, swap, adam (instead of AdamW), pairs, tokens; u32 offset (sequences + 1),
-    token (tokens), group (sequences), sequences being pairs * (2 + negatives); f32 margin;
+    negatives, squared (2: euclidean), swap, adam (instead of AdamW), pairs, tokens;
+    u32 offset (sequences + 1), token (tokens), group (sequences), sequences being pairs * (2 + negatives); f32 margin;
     then f32 temperature and what follows, as of contrastive training.
 Everything is computed in double and rounded at the end: the truth, to f32's eyes.
 """
@@ -176,12 +176,16 @@ def triplet(vectors, pairs, k, margin, squared, swap):
     return (loss ** 2 if squared else loss).mean()
 
 
-def siamese(vectors, pairs, k, margin, squared):
+def siamese(vectors, pairs, k, margin, hinge):
     u = nn.functional.normalize(vectors)
     anchor, partner, negative = triplets(u, pairs, k)
+    if hinge == EUCLIDEAN:
+        near, far = (nn.functional.pairwise_distance(a, b, eps=0) for a, b in
+                     ((u[:pairs], u[pairs:2 * pairs]), (anchor, negative)))
+        return torch.cat([near ** 2, torch.relu(margin - far) ** 2]).mean()
     scores = torch.cat([(u[:pairs] * u[pairs:2 * pairs]).sum(1), -(anchor * negative).sum(1)])
     loss = torch.relu(margin - scores)
-    return (loss ** 2 if squared else loss).mean()
+    return (loss ** 2 if hinge == SQUARED else loss).mean()
 
 
 def histogram_of(scores, bins=64):
@@ -263,6 +267,7 @@ def make(path, seed, learned, activation, pooling, bias):
 
 
 TRIPLET, SIAMESE, HISTOGRAM = 2, 3, 4  # objectives by number; 0 is contrastive
+SQUARED, EUCLIDEAN = 1, 2  # hinges; 0 is linear
 
 
 def make_vectors(path, seed, objective, k, margin=0.0, squared=False, swap=False, adam=False):
@@ -283,7 +288,7 @@ def make_vectors(path, seed, objective, k, margin=0.0, squared=False, swap=False
         if objective == TRIPLET:
             return triplet(vectors, pairs, k, margin, squared, swap)
         if objective == SIAMESE:
-            return siamese(vectors, pairs, k, margin, squared)
+            return siamese(vectors, pairs, k, margin, int(squared))
         if objective == HISTOGRAM:
             return histogram(vectors, pairs, k, group)
         return own_negatives(vectors, pairs, k, temperature)
@@ -360,5 +365,6 @@ if __name__ == "__main__":
     # The Search for Equations: squares, a margin of 1, Adam.
     make_vectors(out / "torch-swapped.bin", 7, TRIPLET, 1, 1.0, squared=True, swap=True, adam=True)
     make_vectors(out / "torch-siamese.bin", 8, SIAMESE, 1, 1.0, squared=True, adam=True)
+    make_vectors(out / "torch-euclidean.bin", 11, SIAMESE, 2, 1.2, squared=EUCLIDEAN)
     make_vectors(out / "torch-histogram.bin", 9, HISTOGRAM, 0)
     make_vectors(out / "torch-histogram-own.bin", 10, HISTOGRAM, 3)

@@ -95,12 +95,21 @@ static const uint32_t margin_target[MARGIN_ANCHORS] = {2, 3};
 
 struct hinge_case {
     size_t row;
-    bool pairs, squared, swapped;
+    bool pairs, squared, swapped, euclidean;
+    double margin; /* euclidean */
 };
 
 static double hinge(const struct hinge_case *c, double over)
 {
     return c->squared ? pow(fmax(0, over), 2) : fmax(0, over);
+}
+
+static double pair_value(const struct hinge_case *c, double score, bool equal)
+{
+    double d = sqrt(2 - 2 * score);
+    if (!c->euclidean)
+        return hinge(c, equal ? 0.5 - score : 0.5 + score);
+    return equal ? d * d : pow(fmax(0, c->margin - d), 2);
 }
 
 static double hinge_value(void *arg, const double *x)
@@ -111,9 +120,9 @@ static double hinge_value(void *arg, const double *x)
         if (margin_group[i] != margin_group[c->row])
             continue;
         double score = c->swapped ? fmax(x[i], x[MARGIN_COLS + i]) : x[i];
-        sum += hinge(c, c->pairs ? 0.5 + score : 0.5 - target + score);
+        sum += c->pairs ? pair_value(c, score, false) : hinge(c, 0.5 - target + score);
     }
-    return 0.25 * (c->pairs ? (sum + hinge(c, 0.5 - target)) / 4 : sum / 3);
+    return 0.25 * (c->pairs ? (sum + pair_value(c, target, true)) / 4 : sum / 3);
 }
 
 static void check_hinge(struct fixture *f, struct hinge_case c)
@@ -124,19 +133,22 @@ static void check_hinge(struct fixture *f, struct hinge_case c)
     double rx[MARGIN_ANCHORS * N], ry[MARGIN_ANCHORS * N], both[2 * N];
     fill(&f->r, x, rx, MARGIN_ANCHORS * N, 1);
     fill(&f->r, y, ry, MARGIN_ANCHORS * N, 1);
-    x[4] = (float)(rx[4] = rx[2]);     /* as good as the partner, */
-    x[5] = (float)(rx[5] = rx[2] - 1); /* far off, */
-    x[6] = (float)(rx[6] = rx[2] + 1); /* and better */
-    y[4] = (float)(ry[4] = rx[2] + 2); /* the partner is nearer, */
-    y[6] = (float)(ry[6] = rx[2]);     /* or further off */
+    x[4] = (float)(rx[4] = rx[2]);                              /* as good as the partner, */
+    x[5] = (float)(rx[5] = rx[2] - 1);                          /* far off, */
+    x[6] = (float)(rx[6] = rx[2] + 1);                          /* and better */
+    y[4] = (float)(ry[4] = rx[2] + 2);                          /* the partner is nearer, */
+    y[6] = (float)(ry[6] = rx[2]);                              /* or further off */
+    for (int i = 0; c.euclidean && i < MARGIN_ANCHORS * N; i++) /* cosines */
+        x[i] = (float)(rx[i] = tanh(0.5 * rx[i]));
     struct gpu_loss ce = {.rows = MARGIN_ANCHORS,
                           .cols = N,
                           .target = margin_target,
                           .group = margin_group,
                           .self = true,
                           .own = true,
-                          .margin = 0.5f,
+                          .margin = c.euclidean ? (float)c.margin : 0.5f,
                           .squared = c.squared,
+                          .euclidean = c.euclidean,
                           .swapped = c.swapped ? y : NULL,
                           .scale = 0.25f,
                           .loss = loss,
@@ -162,6 +174,8 @@ TEST_ON_EACH_ISA(margins)
     struct fixture *f = fixture_of(state);
     for (int i = 0; i < 6; i++) /* pairs have no roles to swap */
         check_hinge(f, (struct hinge_case){.pairs = i >= 4, .squared = i & 1, .swapped = i & 2});
+    for (int i = 1; i < 4; i++)
+        check_hinge(f, (struct hinge_case){.pairs = true, .euclidean = true, .margin = 0.5 * i});
 }
 
 /* A random weighting of the two histograms of two rows, each of which has its target and others

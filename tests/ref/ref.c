@@ -388,14 +388,17 @@ double ref_triplets(const double *vectors, size_t anchors, size_t negatives, siz
 }
 
 double ref_siamese(const double *vectors, size_t anchors, size_t negatives, size_t d, double margin,
-                   bool squared)
+                   bool squared, bool euclidean)
 {
     double loss = 0;
     for (size_t i = 0; i < anchors; i++)
         for (size_t j = 0; j <= negatives; j++) {
             size_t other = j ? 2 * anchors + i * negatives + j - 1 : anchors + i;
-            double s = cosine(vectors + i * d, vectors + other * d, d);
-            loss += hinge(j ? margin + s : margin - s, squared);
+            double s = cosine(vectors + i * d, vectors + other * d, d), away = sqrt(2 - 2 * s);
+            if (euclidean)
+                loss += j ? hinge(margin - away, true) : away * away;
+            else
+                loss += hinge(j ? margin + s : margin - s, squared);
         }
     return loss / (double)(anchors * (1 + negatives));
 }

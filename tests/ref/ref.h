@@ -48,9 +48,10 @@ double ref_own_negatives(const double *vectors, size_t anchors, size_t negatives
 double ref_triplets(const double *vectors, size_t anchors, size_t negatives, size_t d,
                     double margin, bool squared, bool swap);
 /* Of the same, the mean over all pairs of an anchor of max(0, margin - y s), y being 1 for its
- * partner and -1 for its negatives; or of its square. */
+ * partner and -1 for its negatives; or of its square; or, euclidean, of the squared distance of the
+ * unit vectors, for negatives of max(0, margin - distance)^2. */
 double ref_siamese(const double *vectors, size_t anchors, size_t negatives, size_t d, double margin,
-                   bool squared);
+                   bool squared, bool euclidean);
 /* How likely one of the n negative similarities is at least one of the m positive ones, each being
  * shared by the two bins next to it. */
 double ref_histogram(const double *positive, size_t m, const double *negative, size_t n);

@@ -144,6 +144,7 @@ static struct gpu_loss rows_of(const struct trainer *t, size_t item)
         .own = own_negatives(t),
         .margin = (float)t->config.margin,
         .squared = t->config.squared,
+        .euclidean = t->config.euclidean,
         .scale = 1 / (float)c->rows,
         .loss = c->loss + first,
         .correct = c->correct + first,

@@ -54,8 +54,10 @@ const struct op_param train_params[] = {
      "triplet: the difference wanted between the cosines of positive and negative. siamese: "
      "cosines of "
      "pairs should exceed it, those of negatives should lie below minus it."},
-    {"hinge", OP_ENUM, "linear", "linear|squared",
-     .doc = "triplet, siamese: the hinge loss, or its square."},
+    {"hinge", OP_ENUM, "linear", "linear|squared|euclidean",
+     .doc = "triplet, siamese: the hinge loss, or its square. euclidean, for siamese: the squared "
+            "distance of a pair's unit vectors, and of negatives the square of what their distance "
+            "lacks of `margin`."},
     {"swap", OP_BOOL, "false",
      .doc = "triplet: the negative's cosine is the maximum of those with the anchor and with the "
             "positive."},
@@ -190,6 +192,7 @@ struct trainer_config train_trainer(const struct op_ctx *ctx)
         .temperature = has_temperature(objective) ? op_real(ctx, "temperature") : 1,
         .margin = op_real(ctx, "margin"),
         .squared = strcmp(op_string(ctx, "hinge"), "squared") == 0,
+        .euclidean = strcmp(op_string(ctx, "hinge"), "euclidean") == 0,
         .swap = op_bool(ctx, "swap"),
         .smoothing = op_real(ctx, "label_smoothing"),
         .dropout = op_real(ctx, "dropout"),
@@ -233,6 +236,9 @@ static enum err_code check_idle(const struct op_ctx *ctx, enum objective_kind ob
     const char *name = op_string(ctx, "objective");
     if (c.swap && objective != OBJECTIVE_TRIPLET)
         return err_fail(e, ERR_INPUT, "'swap' belongs to objective triplet, not to %s", name);
+    if (c.euclidean && objective != OBJECTIVE_SIAMESE)
+        return err_fail(e, ERR_INPUT, "'hinge: euclidean' belongs to objective siamese, not to %s",
+                        name);
     if (c.squared && !has_margin(objective))
         return err_fail(e, ERR_INPUT,
                         "'hinge' belongs to objectives triplet and siamese, not to %s", name);

@@ -18,6 +18,7 @@ struct trainer_config {
     double temperature; /* cosines are divided by it; 1 for margins and histograms */
     double margin;      /* triplet, siamese: of cosines */
     bool squared;       /* triplet, siamese: squared hinges */
+    bool euclidean;     /* siamese: of distances */
     bool swap;          /* triplet: anchor and positive swap roles where that is worse */
     double smoothing;   /* seq2seq: of labels */
     double dropout, attention_dropout, weight_decay, clip /* 0: off */, beta1, beta2, eps;

@@ -92,7 +92,8 @@ static void take_head(struct golden *g, struct arena *a, struct reader *in)
         g->how = (struct trainer_config){
             .examples = {(enum objective_kind)sizes[0], .batch = sizes[5], .negatives = sizes[1]},
             .margin = margin,
-            .squared = sizes[2],
+            .squared = sizes[2] == 1,
+            .euclidean = sizes[2] == 2,
             .swap = sizes[3],
             .optimizer = sizes[4] ? OPTIMIZER_ADAM : OPTIMIZER_ADAMW};
     } else {
@@ -199,6 +200,7 @@ TEST(vectors)
     check_file("torch-triplet.bin");
     check_file("torch-swapped.bin");
     check_file("torch-siamese.bin");
+    check_file("torch-euclidean.bin");
     check_file("torch-histogram.bin");
     check_file("torch-histogram-own.bin");
 }

@@ -52,7 +52,8 @@ static double loss_of_vectors(const double *vectors, size_t d, const struct trai
     case OBJECTIVE_TRIPLET:
         return ref_triplets(vectors, anchors, negatives, d, how->margin, how->squared, how->swap);
     case OBJECTIVE_SIAMESE:
-        return ref_siamese(vectors, anchors, negatives, d, how->margin, how->squared);
+        return ref_siamese(vectors, anchors, negatives, d, how->margin, how->squared,
+                           how->euclidean);
     case OBJECTIVE_HISTOGRAM: return histogram_of(vectors, d);
     case OBJECTIVE_CONTRASTIVE:
     case OBJECTIVE_SIMCSE:
@@ -174,16 +175,18 @@ TEST(own_negatives)
     check_model(&c, &how);
 }
 
-/* Triplets and pairs, linear and squared, the former with and without swapped roles. */
+/* Triplets and pairs, linear and squared, the former with and without swapped roles; pairs by
+ * their distances. */
 TEST(margins)
 {
     struct trainer_config how = {.examples = {.batch = 2, .negatives = 1}, .temperature = 1};
     struct nn_config c = model_number(1);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 8; i++) {
         how.examples.objective = i < 4 ? OBJECTIVE_TRIPLET : OBJECTIVE_SIAMESE;
         how.margin = i & 1 ? 1 : 0.3;
         how.squared = i & 1;
         how.swap = i == 2 || i == 3;
+        how.euclidean = i >= 6;
         check_model(&c, &how);
     }
 }

@@ -90,6 +90,8 @@ TEST(check)
         {" objective=siamese swap=true", "'swap' belongs to objective triplet, not to siamese"},
         {" objective=histogram hinge=squared",
          "'hinge' belongs to objectives triplet and siamese, not to histogram"},
+        {" objective=triplet hinge=euclidean",
+         "'hinge: euclidean' belongs to objective siamese, not to triplet"},
         {" min_steps=5", "'min_steps' needs 'patience' or 'patience_steps'"},
         {" patience=5 patience_steps=5",
          "'patience' is in validations, 'patience_steps' in steps: give one of them"},
