@@ -17,15 +17,24 @@ static size_t add(struct builder *b, const char *name, enum nn_init init, uint32
                         cols);
 }
 
+/* A matrix of a layer. */
+static size_t add_matrix(struct builder *b, const char *name, uint32_t rows, uint32_t cols)
+{
+    size_t at = add(b, name, NN_INIT_XAVIER, rows, cols);
+    if (b->m->turned)
+        b->m->table.total += (size_t)cols * NN_TURNED_GAP;
+    return at;
+}
+
 static struct nn_projections add_attention(struct builder *b, const char *name)
 {
     uint32_t d = b->m->config.d_model;
     bool bias = b->m->config.attention_bias;
     struct builder in = {b->m, b->a, arena_printf(b->a, "%s%s.", b->prefix, name)};
     struct nn_projections p;
-    p.in_weight = add(&in, "in_proj_weight", NN_INIT_XAVIER, 3 * d, d);
+    p.in_weight = add_matrix(&in, "in_proj_weight", 3 * d, d);
     p.in_bias = bias ? add(&in, "in_proj_bias", NN_INIT_ZERO, 3 * d, 0) : NN_ABSENT;
-    p.out_weight = add(&in, "out_proj.weight", NN_INIT_XAVIER, d, d);
+    p.out_weight = add_matrix(&in, "out_proj.weight", d, d);
     p.out_bias = bias ? add(&in, "out_proj.bias", NN_INIT_ZERO, d, 0) : NN_ABSENT;
     return p;
 }
@@ -45,9 +54,9 @@ static void add_layer(struct builder *b, struct nn_layer *l, bool decoder)
     const struct nn_projections none = {NN_ABSENT, NN_ABSENT, NN_ABSENT, NN_ABSENT};
     l->self = add_attention(b, "self_attn");
     l->cross = decoder ? add_attention(b, "multihead_attn") : none;
-    l->linear1_weight = add(b, "linear1.weight", NN_INIT_XAVIER, ff, d);
+    l->linear1_weight = add_matrix(b, "linear1.weight", ff, d);
     l->linear1_bias = add(b, "linear1.bias", NN_INIT_ZERO, ff, 0);
-    l->linear2_weight = add(b, "linear2.weight", NN_INIT_XAVIER, d, ff);
+    l->linear2_weight = add_matrix(b, "linear2.weight", d, ff);
     l->linear2_bias = add(b, "linear2.bias", NN_INIT_ZERO, d, 0);
     l->norm1 = add_norm(b, "norm1");
     l->norm2 = add_norm(b, "norm2");
@@ -68,15 +77,12 @@ static struct nn_layer *add_stack(struct nn_norm *norm, struct builder *b, const
     return layers;
 }
 
-enum err_code nn_model_new(struct nn_model **out, struct arena *a, const struct nn_config *c,
-                           struct err *e)
+static struct nn_model *build(struct arena *a, const struct nn_config *c, bool turned)
 {
-    enum err_code code = nn_config_check(c, e);
-    if (code)
-        return err_up(e, code);
     struct nn_model *m = arena_new(a, struct nn_model);
     struct builder b = {m, a, ""};
     m->config = *c;
+    m->turned = turned;
     m->table.params = arena_array(a, struct nn_param,
                                   8 + 12 * (size_t)c->layers + 18 * (size_t)c->decoder_layers);
     m->embedding = add(&b, "embedding.weight", NN_INIT_XAVIER, c->vocabulary, c->d_model);
@@ -93,22 +99,37 @@ enum err_code nn_model_new(struct nn_model **out, struct arena *a, const struct 
                            : add(&b, "output.weight", NN_INIT_XAVIER, c->vocabulary, c->d_model);
         m->output_bias = add(&b, "output.bias", NN_INIT_ZERO, c->vocabulary, 0);
     }
-    *out = m;
-    return OK;
+    return m;
 }
 
-void nn_turn(float *flat, float *room, const struct nn_model *m)
+enum err_code nn_model_new(struct nn_model **out, struct arena *a, const struct nn_config *c,
+                           struct err *e)
+{
+    enum err_code code = nn_config_check(c, e);
+    if (!code)
+        *out = build(a, c, false);
+    return err_up(e, code);
+}
+
+struct nn_model *nn_model_turned(struct arena *a, const struct nn_config *c)
+{
+    return build(a, c, true);
+}
+
+void nn_turn(float *to, const struct nn_model *turned, const float *from, const struct nn_model *m)
 {
     for (size_t i = 0; i < m->table.n; i++) {
         const struct nn_param *p = &m->table.params[i];
-        float *at = flat + p->at;
+        size_t rows = p->shape[0], cols = p->shape[1], ld = rows + NN_TURNED_GAP;
+        const float *x = from + p->at;
+        float *y = to + turned->table.params[i].at;
         if (p->rank < 2 || p->at == m->embedding || p->at == m->positions ||
             p->at == m->output_weight)
-            continue;
-        for (size_t r = 0; r < p->shape[0]; r++)
-            for (size_t c = 0; c < p->shape[1]; c++)
-                room[c * p->shape[0] + r] = at[r * p->shape[1] + c];
-        memcpy(at, room, p->size * sizeof *at);
+            memcpy(y, x, p->size * sizeof *y);
+        else
+            for (size_t r = 0; r < rows; r++)
+                for (size_t c = 0; c < cols; c++)
+                    y[c * ld + r] = x[r * cols + c];
     }
 }
 

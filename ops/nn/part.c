@@ -21,8 +21,7 @@ struct nn_pass nn_pass_of(struct gpu_queue *q, const struct nn_model *m, const s
                             .tokens = tokens,
                             .d = m->config.d_model,
                             .ff = m->config.d_ff,
-                            .precision = w->precision,
-                            .turned = w->turned};
+                            .precision = w->precision};
 }
 
 /* Rows from `from` on of the matrix (out, in). */
@@ -30,8 +29,8 @@ static struct linear_matrix matrix(const struct nn_pass *p, size_t at, size_t ou
                                    size_t from)
 {
     const float *w = nn_weight(p, at);
-    return p->turned ? (struct linear_matrix){w + from, out, true}
-                     : (struct linear_matrix){w + from * in, in, false};
+    return p->m->turned ? (struct linear_matrix){w + from, out + NN_TURNED_GAP, true}
+                        : (struct linear_matrix){w + from * in, in, false};
 }
 
 /* Places where dropout acts, for its keys. */

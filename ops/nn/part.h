@@ -18,7 +18,6 @@ struct nn_pass {
     const struct nn_dropout *attention_drop; /* there; NULL: none */
     size_t tokens, d, ff;                    /* of the encoder or the decoder */
     enum gpu_precision precision;
-    bool turned;
     /* A residual branch that its norm has still to close: x = base + dropout(the scratch's branch).
      */
     float *open;

@@ -74,7 +74,6 @@ struct nn_dropout {
 struct nn_weights {
     const float *flat, *sinusoids;
     enum gpu_precision precision;
-    bool turned; /* by nn_turn: for forwards alone */
 };
 
 /* Gradients, as flat parameters: a backward adds its own. While `fresh`, matrices but the embedding

@@ -7,16 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum err_code load_weights(struct loaded *m, const Eqloom__Checkpoint *c,
-                                  const struct chunk_io *io, struct err *e)
+/* `model`: the checkpoint's, whose turned one m has. */
+static enum err_code load_weights(struct loaded *m, const struct nn_model *model,
+                                  const Eqloom__Checkpoint *c, const struct chunk_io *io,
+                                  struct err *e)
 {
-    struct nn_model *model = m->model;
+    size_t turned = m->model->table.total;
     size_t table = (size_t)model->config.max_length * model->config.d_model;
     void *weights = NULL, *sinusoids = NULL;
     struct gpu_queue *q = NULL;
     struct trainer_state state = {.weights = malloc(model->table.total * sizeof(float))};
-    size_t most = table > model->table.total ? table : model->table.total;
-    float *host = malloc(most * sizeof *host);
+    float *host = calloc(table > turned ? table : turned, sizeof *host);
     enum err_code code;
     if (!state.weights || !host) {
         code = err_fail(e, ERR_NOMEM, "no memory for %zu parameters", model->table.count);
@@ -24,15 +25,15 @@ static enum err_code load_weights(struct loaded *m, const Eqloom__Checkpoint *c,
     }
     if ((code = err_up(e, checkpoint_read(&state, &model->table, c, io, &m->arena, e))) ||
         (code = err_up(e, gpu_queue_new(&q, m->device, e))) ||
-        (code = err_up(e, gpu_alloc(&weights, m->device, model->table.total * sizeof(float), e))))
+        (code = err_up(e, gpu_alloc(&weights, m->device, turned * sizeof(float), e))))
         goto out;
     m->weights = weights;
     if ((code = err_up(e, gpu_alloc(&sinusoids, m->device, table * sizeof(float), e))))
         goto out;
     m->sinusoids = sinusoids;
-    nn_turn(state.weights, host, model);
+    nn_turn(host, m->model, state.weights, model);
+    gpu_write(q, weights, host, turned * sizeof(float));
     nn_sinusoids(host, &model->config);
-    gpu_write(q, weights, state.weights, model->table.total * sizeof(float));
     gpu_write(q, sinusoids, host, table * sizeof(float));
     code = err_up(e, gpu_finish(q, e));
 out:
@@ -46,15 +47,16 @@ enum err_code loaded_new(struct loaded **out, const char *device, const Eqloom__
                          const struct chunk_io *io, struct err *e)
 {
     struct loaded *m = must_calloc(1, sizeof *m);
-    enum err_code code;
-    if ((code = err_up(e, checkpoint_model(&m->model, c, &m->arena, e))) ||
-        (code = err_up(e, gpu_open(&m->device, device, NULL, e))) ||
-        (code = err_up(e, load_weights(m, c, io, e)))) {
+    struct nn_model *model;
+    enum err_code code = checkpoint_model(&model, c, &m->arena, e);
+    if (!code)
+        m->model = nn_model_turned(&m->arena, &model->config);
+    if (code || (code = gpu_open(&m->device, device, NULL, e)) ||
+        (code = load_weights(m, model, c, io, e)))
         loaded_free(m);
-        return code;
-    }
-    *out = m;
-    return OK;
+    else
+        *out = m;
+    return err_up(e, code);
 }
 
 void loaded_free(struct loaded *m)
@@ -99,7 +101,7 @@ const struct loaded *loaded_turn(struct loaded_set *s)
 
 struct nn_weights loaded_weights(const struct loaded *m)
 {
-    return (struct nn_weights){m->weights, m->sinusoids, m->precision, true};
+    return (struct nn_weights){m->weights, m->sinusoids, m->precision};
 }
 
 enum err_code loaded_check(const struct loaded *m, const Eqloom__TokenBatch *b, struct err *e)

@@ -10,9 +10,9 @@
 
 struct loaded {
     struct arena arena;
-    struct nn_model *model;
+    struct nn_model *model; /* turned */
     struct gpu_device *device;
-    float *weights, *sinusoids;   /* device; the weights turned (nn_turn) */
+    float *weights, *sinusoids;   /* device */
     enum gpu_precision precision; /* GPU_F32 unless it is set */
 };
 

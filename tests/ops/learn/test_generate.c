@@ -14,25 +14,31 @@ static struct loaded *model_new(const struct nn_config *c, double **w)
 {
     struct loaded *m = calloc(1, sizeof *m);
     void *weights, *sinusoids;
-    assert_int_equal(nn_model_new(&m->model, &m->arena, c, NULL), OK);
+    struct nn_model *plain;
+    assert_int_equal(nn_model_new(&plain, &m->arena, c, NULL), OK);
+    m->model = nn_model_turned(&m->arena, c);
     assert_int_equal(gpu_open_cpu(&m->device, NULL, NULL, NULL), OK);
-    size_t n = m->model->table.total;
-    assert_int_equal(gpu_alloc(&weights, m->device, n * sizeof(float), NULL), OK);
+    size_t n = plain->table.total;
+    float *flat = arena_array(&m->arena, float, n);
+    assert_int_equal(
+        gpu_alloc(&weights, m->device, m->model->table.total * sizeof(float), NULL), OK);
     assert_int_equal(
         gpu_alloc(&sinusoids, m->device, c->max_length * c->d_model * sizeof(float), NULL), OK);
     m->weights = weights;
     m->sinusoids = sinusoids;
-    nn_table_init(m->weights, &m->model->table, 5);
+    nn_table_init(flat, &plain->table, 5);
     nn_sinusoids(m->sinusoids, c);
-    *w = arena_array(&m->arena, double, n);
     struct rng r = rng_new(8, 0);
     for (size_t i = 0; i < n; i++) {
-        m->weights[i] += (float)(0.3 * rng_normal(&r));
-        if (c->decoder_layers && i == m->model->output_bias + NN_END)
-            m->weights[i] += 3.3f; /* so that sequences end */
-        (*w)[i] = m->weights[i];
+        flat[i] += (float)(0.3 * rng_normal(&r));
+        if (c->decoder_layers && i == plain->output_bias + NN_END)
+            flat[i] += 3.3f; /* so that sequences end */
     }
-    nn_turn(m->weights, arena_array(&m->arena, float, n), m->model);
+    *w = arena_array(&m->arena, double, m->model->table.total); /* placed so, but not turned */
+    for (size_t i = 0; i < plain->table.n; i++)
+        for (size_t j = 0; j < plain->table.params[i].size; j++)
+            (*w)[m->model->table.params[i].at + j] = flat[plain->table.params[i].at + j];
+    nn_turn(m->weights, m->model, flat, plain);
     return m;
 }
 
