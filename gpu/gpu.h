@@ -321,6 +321,7 @@ struct gpu_cuts {
     size_t loss_rows;                  /* rows of a matrix of scores that are one piece */
     size_t embed_min, embed_max;       /* tokens of an inference's shard */
     size_t beam_rows;                  /* hypotheses of a step, about */
+    size_t shared_rows;                /* rows of projections that are worth sharing, at most */
     bool clear_whole;                  /* one fill of all gradients is better than many small */
 };
 

@@ -17,7 +17,8 @@ static const struct gpu_cuts cuts = {.groups = GPU_GROUPS,
                                      .loss_rows = 64,
                                      .embed_min = 128,
                                      .embed_max = 512,
-                                     .beam_rows = 256};
+                                     .beam_rows = 256,
+                                     .shared_rows = 1 << 13};
 
 #if defined(__x86_64__)
 /* Tiles multiply bf16 only. */

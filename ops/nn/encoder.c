@@ -3,6 +3,15 @@
 
 #include "ops/nn/part.h"
 
+static void share(struct nn_attend *self, const struct nn_weights *w, const struct nn_tape *t,
+                  size_t layer)
+{
+    if (layer > 0)
+        return;
+    self->shared = w->shared;
+    self->row = t->row;
+}
+
 void nn_encoder_forward(struct gpu_queue *q, const struct nn_model *m, const struct nn_weights *w,
                         struct nn_tape *t, bool pool, const struct nn_scratch *s,
                         const struct nn_dropout *drop)
@@ -14,6 +23,7 @@ void nn_encoder_forward(struct gpu_queue *q, const struct nn_model *m, const str
         struct nn_attend self = nn_self_attention(&m->layers[i], i, t->sequences, t->offset);
         struct nn_feed feed = nn_feed_of(&m->layers[i], i);
         self.longest = t->longest;
+        share(&self, w, t, i);
         nn_attend(&p, t->layers[i].feed.x, &t->layers[i].self, &self);
         nn_feed(&p, i + 1 < n ? t->layers[i + 1].self.x : t->final.x, &t->layers[i].feed, &feed);
     }
@@ -40,8 +50,10 @@ void nn_encoder_backward(struct gpu_queue *q, const struct nn_gradients *grad, c
     for (size_t i = m->config.layers; i-- > 0;) {
         struct nn_attend self = nn_self_attention(&m->layers[i], i, t->sequences, t->offset);
         struct nn_feed feed = nn_feed_of(&m->layers[i], i);
+        share(&self, w, t, i);
         nn_feed_back(&p, &t->layers[i].feed, &feed);
         nn_attend_back(&p, NULL, &t->layers[i].self, &self);
     }
-    nn_embed_back(&p, s->dx, t->token, t->offset, t->sequences);
+    if (!w->shared)
+        nn_embed_back(&p, s->dx, t->token, t->offset, t->sequences);
 }

@@ -263,9 +263,8 @@ static void append_to_cache(const struct nn_pass *p, const struct nn_attend_tape
                      p->tokens, 2 * d);
 }
 
-/* t->q, and t->kv if it is of other rows. */
-static void project_queries(struct nn_pass *p, const struct nn_attend_tape *t,
-                            const struct nn_attend *how)
+/* t->kv too if it is of other rows. */
+void nn_project(struct nn_pass *p, const struct nn_attend_tape *t, const struct nn_attend *how)
 {
     float *n = t->n ? t->n : p->s->n;
     normalize(p, n, &(struct normed){t->x, t->mean, t->rstd, how->norm});
@@ -283,11 +282,25 @@ void nn_attend(struct nn_pass *p, float *y, const struct nn_attend_tape *t,
 {
     struct branch out = attend_branch(p, how);
     struct gpu_attention at = attention_of(p, t, how);
-    project_queries(p, t, how);
+    if (how->shared)
+        p->op->copy_rows(p->q, t->q, 3 * p->d, how->shared, 3 * p->d, how->row, p->tokens,
+                         3 * p->d);
+    else
+        nn_project(p, t, how);
     if (how->cache)
         append_to_cache(p, t, how->cache);
     p->op->attention(p->q, t->out, &at);
     residual(p, y, t->x, t->out, &out);
+}
+
+void nn_project_back(const struct nn_pass *p, const struct nn_attend_tape *t,
+                     const struct nn_attend *how)
+{
+    const struct nn_scratch *s = p->s;
+    size_t cols = how->memory ? p->d : 3 * p->d; /* that come from the norm */
+    project_back_input(p, s->dn, s->wide, p->tokens, 0, cols, &how->at, 0);
+    normalize_back(p, &(struct normed){t->x, t->mean, t->rstd, how->norm});
+    project_back_weight(p, s->wide, s->n, p->tokens, 0, cols, &how->at);
 }
 
 void nn_attend_back(const struct nn_pass *p, float *dmemory, const struct nn_attend_tape *t,
@@ -296,7 +309,6 @@ void nn_attend_back(const struct nn_pass *p, float *dmemory, const struct nn_att
     const struct nn_scratch *s = p->s;
     struct branch out = attend_branch(p, how);
     struct gpu_attention at = attention_of(p, t, how);
-    size_t cols = how->memory ? p->d : 3 * p->d; /* that come from the norm */
     residual_back(p, s->dn, t->out, &out, (struct linear_back_end){0});
     if (how->memory) {
         p->op->attention_back(p->q, s->wide, s->dkv, s->dkv + p->d, s->dn, &at);
@@ -305,9 +317,12 @@ void nn_attend_back(const struct nn_pass *p, float *dmemory, const struct nn_att
     } else {
         p->op->attention_back(p->q, s->wide, s->wide + p->d, s->wide + 2 * p->d, s->dn, &at);
     }
-    project_back_input(p, s->dn, s->wide, p->tokens, 0, cols, &how->at, 0);
-    normalize_back(p, &(struct normed){t->x, t->mean, t->rstd, how->norm});
-    project_back_weight(p, s->wide, s->n, p->tokens, 0, cols, &how->at);
+    if (how->shared) {
+        p->op->copy(p->q, t->q, s->wide, p->tokens * 3 * p->d);
+        p->op->copy(p->q, t->x, s->dx, p->tokens * p->d);
+    } else {
+        nn_project_back(p, t, how);
+    }
 }
 
 /* ---- feed-forward ---- */

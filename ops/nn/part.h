@@ -64,7 +64,9 @@ struct nn_attend {
     bool projected;         /* t->kv holds the keys and values of memory already */
     struct nn_cache *cache; /* self-attention of one token per sequence; or NULL */
     bool causal;
-    size_t longest; /* rows of a sequence, if it is known */
+    size_t longest;      /* rows of a sequence, if it is known */
+    const float *shared; /* (.., 3d): what was projected before, of which token t has row[t]; or */
+    const uint32_t *row; /* NULL */
 };
 /* A layer's self-attention, and a decoder layer's attention to the memory. */
 struct nn_attend nn_self_attention(const struct nn_layer *l, size_t layer, size_t sequences,
@@ -73,10 +75,16 @@ struct nn_attend nn_cross_attention(const struct nn_layer *l, size_t layer, size
                                     const uint32_t *offset, const float *memory, size_t keys);
 void nn_attend(struct nn_pass *p, float *y, const struct nn_attend_tape *t,
                const struct nn_attend *how);
+/* A self-attention's t->q from t->x, and what comes before it. */
+void nn_project(struct nn_pass *p, const struct nn_attend_tape *t, const struct nn_attend *how);
+/* From the scratch's wide, the gradient of t->q. */
+void nn_project_back(const struct nn_pass *p, const struct nn_attend_tape *t,
+                     const struct nn_attend *how);
 /* kv (keys, 2d): keys and values of the rows of memory. */
 void nn_project_memory(const struct nn_pass *p, float *kv, const float *memory, size_t keys,
                        const struct nn_projections *at);
-/* Not with a cache. dmemory += the gradient of how->memory. */
+/* Not with a cache. dmemory += the gradient of how->memory. Where the projections are shared it ends
+ * with them: their gradient is left in t->q, and what else comes to the input in t->x. */
 void nn_attend_back(const struct nn_pass *p, float *dmemory, const struct nn_attend_tape *t,
                     const struct nn_attend *how);
 

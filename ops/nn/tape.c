@@ -3,18 +3,25 @@
 
 #include <string.h>
 
-void nn_attend_layout(struct nn_attend_tape *t, const struct nn_config *c, size_t n, size_t keys,
-                      bool training, struct gpu_layout *l)
+static void lay_out_attend(struct nn_attend_tape *t, const struct nn_config *c, size_t n,
+                           size_t keys, bool training, const struct nn_attend_tape *first,
+                           struct gpu_layout *l)
 {
     size_t d = c->d_model;
-    t->x = gpu_carve_floats(l, n * d);
+    t->x = first ? first->x : gpu_carve_floats(l, n * d);
     t->mean = gpu_carve_floats(l, n);
     t->rstd = gpu_carve_floats(l, n);
     t->n = training ? NULL : gpu_carve_floats(l, n * d);
-    t->q = gpu_carve_floats(l, n * (keys ? d : 3 * d));
+    t->q = first ? first->q : gpu_carve_floats(l, n * (keys ? d : 3 * d));
     t->kv = keys ? gpu_carve_floats(l, keys * 2 * d) : NULL;
     t->lse = gpu_carve_floats(l, n * c->heads);
     t->out = gpu_carve_floats(l, n * d);
+}
+
+void nn_attend_layout(struct nn_attend_tape *t, const struct nn_config *c, size_t n, size_t keys,
+                      bool training, struct gpu_layout *l)
+{
+    lay_out_attend(t, c, n, keys, training, NULL, l);
 }
 
 void nn_feed_layout(struct nn_feed_tape *t, const struct nn_config *c, size_t n, bool training,
@@ -55,7 +62,8 @@ static size_t pooled_rows(uint32_t *rows, const struct nn_sequences *s, size_t i
 }
 
 void nn_tape_layout(struct nn_tape *t, const struct nn_model *m, const struct nn_sequences *s,
-                    bool training, struct gpu_layout *in, struct gpu_layout *l, struct arena *a)
+                    bool training, const struct nn_attend_tape *first, struct gpu_layout *in,
+                    struct gpu_layout *l, struct arena *a)
 {
     const struct nn_config *c = &m->config;
     size_t n = s->offset[s->n], d = c->d_model;
@@ -72,7 +80,7 @@ void nn_tape_layout(struct nn_tape *t, const struct nn_model *m, const struct nn
     t->layers = arena_array(a, struct nn_layer_tape, c->layers);
     for (uint32_t i = 0; i < c->layers; i++) {
         if (training || i == 0) {
-            nn_attend_layout(&t->layers[i].self, c, n, 0, training, l);
+            lay_out_attend(&t->layers[i].self, c, n, 0, training, i == 0 ? first : NULL, l);
             nn_feed_layout(&t->layers[i].feed, c, n, training, l);
         } else {
             t->layers[i] = t->layers[0];

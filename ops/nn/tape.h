@@ -43,6 +43,7 @@ struct nn_tape {
     size_t longest;                   /* tokens of a sequence */
     uint32_t *token, *offset;         /* device copies */
     uint32_t *pool_row, *pool_offset; /* which rows each sequence pools */
+    const uint32_t *row;              /* of the shared projections, where they are; else unused */
     struct nn_layer_tape *layers;
     struct nn_final_tape final;
     uint32_t *arg; /* of pooling by maximum */
@@ -74,6 +75,8 @@ struct nn_dropout {
 struct nn_weights {
     const float *flat, *sinusoids;
     enum gpu_precision precision;
+    const float *shared; /* the first layer's projections of the rows that tapes name (shared.h), or
+                          * NULL: it makes its own */
 };
 
 /* Gradients, as flat parameters: a backward adds its own. While `fresh`, matrices but the embedding
@@ -99,9 +102,11 @@ static inline void *nn_host(const struct nn_block *b, const void *device)
 }
 
 /* t->layers lives in the arena; what the batch gives is carved from `in`, the rest from `l`. An
- * inference tape has one layer's memory, used again and again. */
+ * inference tape has one layer's memory, used again and again. `first` says where the first layer's
+ * x and q lie, or is NULL. */
 void nn_tape_layout(struct nn_tape *t, const struct nn_model *m, const struct nn_sequences *s,
-                    bool training, struct gpu_layout *in, struct gpu_layout *l, struct arena *a);
+                    bool training, const struct nn_attend_tape *first, struct gpu_layout *in,
+                    struct gpu_layout *l, struct arena *a);
 /* The shard's tokens, and the rows that are pooled. */
 void nn_tape_load(const struct nn_block *in, const struct nn_tape *t, const struct nn_model *m,
                   const struct nn_sequences *s);

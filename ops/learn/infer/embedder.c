@@ -43,12 +43,12 @@ static enum err_code embed_shard(float *out, struct job *job, const struct nn_se
     float *norms = NULL;
     enum err_code code;
     for (int pass = 0; pass < 2; pass++) {
-        nn_tape_layout(&t, m, s, false, &in, &l, a);
+        loaded_tape_layout(&t, job->model, s, &in, &l, a);
         norms = gpu_carve(&l, s->n * sizeof *norms);
         if (pass == 0 && (code = loaded_reserve(&block, &in, &l, &job->memory, job->model, a, e)))
             return err_up(e, code);
     }
-    nn_tape_load(&block, &t, m, s);
+    loaded_tape_load(&block, &t, job->model, s);
     gpu_write(q, block.device, block.host, block.bytes);
     struct nn_weights w = loaded_weights(job->model);
     nn_encoder_forward(q, m, &w, &t, true, &(struct nn_scratch){0}, NULL);

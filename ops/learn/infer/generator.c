@@ -22,7 +22,7 @@ static void lay_out(struct group *r, const struct generator_options *o, struct g
                     struct gpu_layout *l, struct arena *a)
 {
     const struct nn_model *m = r->model->model;
-    nn_tape_layout(&r->in, m, &r->inputs, false, in, l, a);
+    loaded_tape_layout(&r->in, r->model, &r->inputs, in, l, a);
     nn_decoding_layout(&r->decoding, m, r->inputs.n * o->beam, o->max_tokens + 1, r->in.memory_rows,
                        l, a);
 }
@@ -73,7 +73,7 @@ static void search(struct group *r, struct gpu_queue *q, const struct generator_
     r->logits = arena_array(a, float, rows *v);
     for (size_t i = 0; i < r->inputs.n; i++)
         beam_init(&r->beams[i], o, a);
-    nn_tape_load(&r->block, &r->in, m, &r->inputs);
+    loaded_tape_load(&r->block, &r->in, r->model, &r->inputs);
     gpu_write(q, r->block.device, r->block.host, r->block.bytes);
     nn_encoder_forward(q, m, &w, &r->in, nn_memory_is_pooled(m), &(struct nn_scratch){0}, NULL);
     nn_decoding_begin(q, &r->decoding, m, &w, r->in.memory, a);

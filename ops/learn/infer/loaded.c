@@ -2,6 +2,7 @@
 #include "ops/learn/infer/loaded.h"
 
 #include "ops/learn/data/dataset.h"
+#include "ops/nn/shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,42 @@ out:
     return code;
 }
 
+static enum err_code project_all(struct loaded *m, struct err *e)
+{
+    const struct nn_config *c = &m->model->config;
+    size_t rows = (size_t)c->vocabulary * c->max_length;
+    if (rows > m->device->cuts.shared_rows)
+        return OK;
+    struct arena a = {0};
+    struct gpu_layout in = {0}, l = {0};
+    struct nn_shared f;
+    struct gpu_queue *q = NULL;
+    void *memory = NULL, *projected = NULL;
+    enum err_code code;
+    m->first = nn_shared_first(&m->arena, c, NULL);
+    nn_shared_layout(&f, c, m->first, 0, c->vocabulary, NULL, false, &in, &l);
+    struct nn_block block = nn_block_new(in.used, &a);
+    if ((code = gpu_queue_new(&q, m->device, e)) ||
+        (code = gpu_alloc(&projected, m->device, rows * 3 * c->d_model * sizeof(float), e)) ||
+        (code = gpu_alloc(&memory, m->device, in.used + l.used, e)))
+        goto out;
+    block.device = memory;
+    in = (struct gpu_layout){.base = memory};
+    l = (struct gpu_layout){.base = block.device + block.bytes};
+    nn_shared_layout(&f, c, m->first, 0, c->vocabulary, projected, false, &in, &l);
+    nn_shared_load(&block, &f, m->first, 0);
+    gpu_write(q, block.device, block.host, block.bytes);
+    struct nn_weights w = loaded_weights(m);
+    nn_shared_forward(q, m->model, &w, &f, &(struct nn_scratch){0});
+    code = gpu_finish(q, e);
+out:
+    m->projected = projected;
+    gpu_free(m->device, memory);
+    gpu_queue_free(q);
+    arena_free(&a);
+    return err_up(e, code);
+}
+
 enum err_code loaded_new(struct loaded **out, const char *device, const Eqloom__Checkpoint *c,
                          const struct chunk_io *io, struct err *e)
 {
@@ -52,7 +89,7 @@ enum err_code loaded_new(struct loaded **out, const char *device, const Eqloom__
     if (!code)
         m->model = nn_model_turned(&m->arena, &model->config);
     if (code || (code = gpu_open(&m->device, device, NULL, e)) ||
-        (code = load_weights(m, model, c, io, e)))
+        (code = load_weights(m, model, c, io, e)) || (code = project_all(m, e)))
         loaded_free(m);
     else
         *out = m;
@@ -66,6 +103,7 @@ void loaded_free(struct loaded *m)
     if (m->device) {
         gpu_free(m->device, m->weights);
         gpu_free(m->device, m->sinusoids);
+        gpu_free(m->device, m->projected);
     }
     gpu_close(m->device);
     arena_free(&m->arena);
@@ -101,7 +139,22 @@ const struct loaded *loaded_turn(struct loaded_set *s)
 
 struct nn_weights loaded_weights(const struct loaded *m)
 {
-    return (struct nn_weights){m->weights, m->sinusoids, m->precision};
+    return (struct nn_weights){m->weights, m->sinusoids, m->precision, m->projected};
+}
+
+void loaded_tape_layout(struct nn_tape *t, const struct loaded *m, const struct nn_sequences *s,
+                        struct gpu_layout *in, struct gpu_layout *l, struct arena *a)
+{
+    nn_tape_layout(t, m->model, s, false, NULL, in, l, a);
+    t->row = m->projected ? gpu_carve(in, t->tokens * sizeof *t->row) : NULL;
+}
+
+void loaded_tape_load(const struct nn_block *in, const struct nn_tape *t, const struct loaded *m,
+                      const struct nn_sequences *s)
+{
+    nn_tape_load(in, t, m->model, s);
+    if (t->row)
+        nn_shared_rows(nn_host(in, t->row), m->first, s);
 }
 
 enum err_code loaded_check(const struct loaded *m, const Eqloom__TokenBatch *b, struct err *e)

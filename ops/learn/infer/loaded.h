@@ -13,6 +13,8 @@ struct loaded {
     struct nn_model *model; /* turned */
     struct gpu_device *device;
     float *weights, *sinusoids;   /* device */
+    uint32_t *first;              /* the first layer's projections are made for all tokens at all */
+    float *projected;             /* places (ops/nn/shared.h), on the device; NULL: they are too many */
     enum gpu_precision precision; /* GPU_F32 unless it is set */
 };
 
@@ -41,6 +43,12 @@ enum err_code loaded_check(const struct loaded *m, const Eqloom__TokenBatch *b, 
  * the arena. */
 struct nn_sequences loaded_inputs(const struct loaded *m, const Eqloom__TokenBatch *b, size_t first,
                                   size_t n, struct arena *a);
+
+/* An inference tape, and what a batch gives it. */
+void loaded_tape_layout(struct nn_tape *t, const struct loaded *m, const struct nn_sequences *s,
+                        struct gpu_layout *in, struct gpu_layout *l, struct arena *a);
+void loaded_tape_load(const struct nn_block *in, const struct nn_tape *t, const struct loaded *m,
+                      const struct nn_sequences *s);
 
 /* Device memory that grows; contents do not survive. */
 struct loaded_memory {

@@ -96,7 +96,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_embed = {
     .name = "embed",
-    .version = 12,
+    .version = 13,
     .node = OP_MAP,
     .numerics = true,
     .doc = "Computes the vectors of each token batch with the model of a checkpoint.",

@@ -147,7 +147,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_generate = {
     .name = "generate",
-    .version = 9,
+    .version = 10,
     .node = OP_MAP,
     .numerics = true,
     .doc =

@@ -51,13 +51,17 @@ static void lay_out_loss(struct trainer *t, struct gpu_layout *in, struct gpu_la
 /* What the loss needs, and the tapes; `in`: what the batch gives. */
 static void lay_out(struct trainer *t, struct gpu_layout *in, struct gpu_layout *l)
 {
-    size_t max = 0, d = t->model->config.d_model;
     lay_out_loss(t, in, l);
+    trainer_share_layout(t, in, l);
+    size_t max = trainer_share_rows(t), d = t->model->config.d_model;
     for (size_t i = 0; i < t->n_shards; i++) {
         struct shard *s = &t->shards[i];
-        size_t tokens = s->s.offset[s->s.n];
+        size_t tokens = s->s.offset[s->s.n], first = t->batch.inputs.offset[s->first];
+        struct nn_attend_tape tape = trainer_share_tape(t, first);
         max = tokens > max ? tokens : max;
-        nn_tape_layout(&s->tape, t->model, &s->s, true, in, l, &t->arena);
+        nn_tape_layout(&s->tape, t->model, &s->s, true, t->shared.first ? &tape : NULL, in, l,
+                       &t->arena);
+        s->tape.row = t->shared.row ? t->shared.row + first : NULL;
         s->tape.pooled = t->c.vectors ? t->c.vectors + s->first * d : NULL; /* else only measured */
     }
     for (unsigned i = 0; i < t->device->queues; i++)
@@ -77,6 +81,7 @@ static enum err_code prepare(struct trainer *t, struct err *e)
 {
     struct gpu_layout in = {0}, l = {0};
     trainer_cut(t, t->batch.inputs.offset);
+    trainer_share(t);
     lay_out(t, &in, &l);
     struct nn_block block = nn_block_new(in.used, &t->arena);
     enum err_code code = trainer_reserve(t, in.used + l.used, e);
@@ -89,6 +94,7 @@ static enum err_code prepare(struct trainer *t, struct err *e)
     for (size_t i = 0; i < t->n_shards; i++)
         nn_tape_load(&block, &t->shards[i].tape, t->model, &t->shards[i].s);
     load_loss(t, &block);
+    trainer_share_load(t, &block);
     gpu_write(t->queue, block.device, block.host, block.bytes);
     return OK;
 }
@@ -234,7 +240,7 @@ static enum err_code evaluate(struct trainer *t, struct err *e)
     const struct contrastive *c = &t->c;
     const struct gpu_ops *op = t->queue->op;
     enum err_code code;
-    if ((code = err_up(e, prepare(t, e))) ||
+    if ((code = err_up(e, prepare(t, e))) || (code = err_up(e, trainer_share_forward(t, e))) ||
         (code = err_up(e, gpu_each(t->queue, t->n_shards, forward_shard, t, e))) ||
         (code = err_up(e, gpu_each(t->queue, n_blocks(t), loss_rows, t, e))))
         return code;
@@ -253,7 +259,7 @@ static enum err_code differentiate(struct trainer *t, struct err *e)
     if (!code)
         code =
             gpu_each_in_chains(t->queue, t->n_shards, t->device->cuts.groups, backward_shard, t, e);
-    return err_up(e, code);
+    return err_up(e, code ? code : trainer_share_backward(t, e));
 }
 
 const struct objective objective_contrastive = {evaluate, differentiate};

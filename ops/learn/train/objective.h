@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ops/learn/train/trainer.h"
+#include "ops/nn/shared.h"
 
 struct objective {
     /* t->sums and t->tokens; t->dropout applies. */
@@ -44,6 +45,18 @@ struct contrastive {
     double *bins; /* histogram: (blocks of rows, 2, GPU_BINS), then the gradient of their sum */
 };
 
+/* The first layer's projections that the batch's tokens share. */
+struct shared_rows {
+    const uint32_t *first; /* host, nn_shared_first; NULL: nothing is shared */
+    size_t tokens;
+    uint32_t from[GPU_GROUPS + 1]; /* part g is of tokens from[g] .. from[g+1]-1 of the vocabulary */
+    struct nn_shared parts[GPU_GROUPS];
+    uint32_t *row;            /* device: of each token of the batch */
+    uint32_t *of, *of_offset; /* the reverse */
+    float *x, *q;             /* of the shards' tapes: (tokens, d) (tokens, 3d) */
+    float *projected;         /* the parts' q */
+};
+
 struct trainer {
     struct gpu_device *device;
     const struct nn_model *model;
@@ -66,6 +79,7 @@ struct trainer {
     size_t memory_size;
     struct nn_scratch *scratch; /* by queue; contrastive */
     struct contrastive c;
+    struct shared_rows shared; /* contrastive */
     size_t region; /* seq2seq: bytes of memory for each queue */
     uint64_t tokens;
     struct loss_sums sums;
@@ -87,6 +101,16 @@ struct nn_weights trainer_weights(const struct trainer *t);
 /* What the group's shards before number `place` left; none begins with what holds nothing. */
 struct nn_gradients trainer_gradients(const struct trainer *t, struct gpu_queue *q, size_t group,
                                       size_t place);
+/* What tokens of the batch share: whether, and where (behind another layout of the same batch); what
+ * the shard from token `first` on has of it; the rows of its largest part. Forward before the shards,
+ * backward behind them. */
+void trainer_share(struct trainer *t);
+void trainer_share_layout(struct trainer *t, struct gpu_layout *in, struct gpu_layout *l);
+void trainer_share_load(const struct trainer *t, const struct nn_block *in);
+struct nn_attend_tape trainer_share_tape(const struct trainer *t, size_t first);
+size_t trainer_share_rows(const struct trainer *t);
+enum err_code trainer_share_forward(struct trainer *t, struct err *e);
+enum err_code trainer_share_backward(struct trainer *t, struct err *e);
 /* Dropout as of the batch's token `first`. */
 struct nn_dropout trainer_dropout(const struct trainer *t, uint64_t first);
 /* Sequences first .. first+n-1, offsets from 0. */

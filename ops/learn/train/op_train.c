@@ -193,7 +193,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_train = {
     .name = "train",
-    .version = 14,
+    .version = 15,
     .node = OP_CHAIN,
     .numerics = true,
     .parallel = true,

@@ -57,7 +57,8 @@ void trainer_cut(struct trainer *t, const uint32_t *weight)
 
 struct nn_weights trainer_weights(const struct trainer *t)
 {
-    return (struct nn_weights){t->weights, t->sinusoids, t->config.precision};
+    return (struct nn_weights){t->weights, t->sinusoids, t->config.precision,
+                               t->shared.first ? t->shared.projected : NULL};
 }
 
 struct nn_gradients trainer_gradients(const struct trainer *t, struct gpu_queue *q, size_t group,

@@ -135,7 +135,7 @@ static uint32_t next_token(double *log_probability, const struct loaded *m,
     struct nn_scratch scratch;
     void *memory = NULL;
     for (int pass = 0; pass < 2; pass++) {
-        nn_tape_layout(&in, m->model, input, true, &block_layout, &l, a);
+        nn_tape_layout(&in, m->model, input, true, NULL, &block_layout, &l, a);
         nn_decoder_layout(&out, m->model, &targets, &in, &block_layout, &l, a);
         nn_scratch_layout(&scratch, m->model, in.tokens > n ? in.tokens : n, in.tokens, &l);
         if (pass == 0) {

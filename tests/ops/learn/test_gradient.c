@@ -1,6 +1,7 @@
 /* The whole model's loss and gradient, by the trainer, against the reference encoder in double
- * precision and its finite differences: every parameter, every option. */
-#include "ops/learn/train/trainer.h"
+ * precision and its finite differences: every parameter, every option. What tokens share changes
+ * nothing. */
+#include "ops/learn/train/objective.h"
 #include "tests/ref/ref.h"
 #include "tests/unit.h"
 
@@ -293,5 +294,53 @@ TEST(dropout)
         check_dropout(&c, OBJECTIVE_CONTRASTIVE, rate, attention);
         c.decoder_layers = 2;
         check_dropout(&c, OBJECTIVE_SEQ2SEQ, rate, attention);
+    }
+}
+
+/* Batches in which most tokens share their rows, beside the same ones in which none may. */
+static void check_shared(const struct nn_config *c, size_t batch)
+{
+    struct arena a = {0};
+    struct nn_model *m;
+    struct gpu_device *d;
+    struct trainer *t;
+    struct step_result r[2];
+    struct trainer_config how = {.examples = {.batch = batch}, .temperature = 0.5, .seed = 4};
+    struct rng rng = rng_new(6, batch);
+    size_t n = 2 * batch;
+    uint32_t *at = arena_array(&a, uint32_t, n + 1), *of = arena_array(&a, uint32_t, n);
+    uint32_t *words = arena_array(&a, uint32_t, n * c->max_length);
+    for (size_t i = 0; i < n; i++) {
+        of[i] = (uint32_t)(i % batch);
+        at[i + 1] = at[i] + 1 + (uint32_t)rng_below(&rng, c->max_length);
+        for (uint32_t j = at[i]; j < at[i + 1]; j++) /* some rarely, one never */
+            words[j] = (uint32_t)rng_below(&rng, 1 + rng_below(&rng, c->vocabulary - 1));
+    }
+    struct examples x = {.inputs = {words, at, n}, .group = of};
+    assert_int_equal(nn_model_new(&m, &a, c, NULL), OK);
+    assert_int_equal(gpu_open_cpu(&d, NULL, NULL, NULL), OK);
+    assert_int_equal(trainer_new(&t, d, m, &how, NULL), OK);
+    float *gradient[2];
+    for (int i = 0; i < 2; i++) {
+        gradient[i] = arena_array(&a, float, m->table.total);
+        assert_int_equal(trainer_gradient(&r[i], gradient[i], t, &x, NULL), OK);
+        assert_true((t->shared.first == NULL) == (i > 0));
+        d->cuts.shared_rows = 0;
+    }
+    assert_true(fabs(r[0].loss - r[1].loss) < 1e-5);
+    for (size_t i = 0; i < m->table.total; i++)
+        if (!(fabs(gradient[0][i] - gradient[1][i]) <= 2e-5 * r[1].gradient_norm))
+            fail_msg("%zu: %.8g, with nothing shared %.8g", i, gradient[0][i], gradient[1][i]);
+    trainer_free(t);
+    gpu_close(d);
+    arena_free(&a);
+}
+
+TEST(shared)
+{
+    for (int i = 0; i < 4; i++) {
+        struct nn_config c = model_number(i);
+        check_shared(&c, 40);
+        check_shared(&c, 300);
     }
 }
