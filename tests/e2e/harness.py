@@ -59,11 +59,11 @@ class Moments:
 
 
 class Project:
-    """A copy of tests/e2e/small with its own store."""
+    """A copy of tests/e2e/small, or of another folder, with its own store."""
 
-    def __init__(self):
+    def __init__(self, data=DATA):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="eqloom-e2e-"))
-        shutil.copytree(DATA, self.dir, dirs_exist_ok=True)
+        shutil.copytree(data, self.dir, dirs_exist_ok=True)
         # Files that changed within the last two seconds are read again: let them be old.
         for path in self.dir.rglob("*"):
             os.utime(path, (time.time() - 100, time.time() - 100))

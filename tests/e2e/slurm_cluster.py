@@ -94,6 +94,14 @@ class Cluster:
         self.processes[name].kill()
         self.processes[name].wait()
 
+    def kill_controller(self):
+        """Until start_controller(), which reads what it has saved, nobody answers."""
+        self.processes["slurmctld"].kill()
+        self.processes["slurmctld"].wait()
+
+    def start_controller(self):
+        self.start("slurmctld", "slurmctld", "-D")
+
     def ask(self, *argv):
         made = subprocess.run(argv, env=self.env, capture_output=True, text=True, check=False)
         return made.stdout

@@ -1,6 +1,10 @@
 """Runs on Slurm: a real slurmctld and four slurmd on this machine (slurm_cluster.py). The results are
-those of a run here, whoever is killed: workers, slurmd, slurmctld, the master."""
+those of a run here, whoever is killed: workers, slurmd, slurmctld, the master.
+
+EQLOOM_TEST_KILLS says how often. EQLOOM_TEST_JOB="e-gen.yaml train-tokens --set seeds=1000" has kills
+while that job of jobs/ runs, in blocks of EQLOOM_TEST_BLOCK."""
 import os
+import pathlib
 import random
 import re
 import signal
@@ -8,13 +12,17 @@ import subprocess
 import time
 import unittest
 
-from harness import BINARY, Project, TIMEOUT_S
+from harness import BINARY, DATA, Project, TIMEOUT_S
 from slurm_cluster import Cluster, missing
 
 KILLS = int(os.environ.get("EQLOOM_TEST_KILLS", "6"))
 SEED = int(os.environ.get("EQLOOM_TEST_SEED", random.SystemRandom().randrange(1 << 32)))
-BLOCK = 8
+BLOCK = int(os.environ.get("EQLOOM_TEST_BLOCK", "8"))
+JOB, *ARGUMENTS = os.environ.get("EQLOOM_TEST_JOB", "job.yaml").split()
+JOBS = DATA if JOB == "job.yaml" else pathlib.Path(__file__).parents[2] / "jobs"
 SLOW_S = 0.4  # that a worker takes at least: kills come in between
+PAUSE_S = 2 * SLOW_S if JOBS == DATA else 10  # between kills, at most
+KILLED_S = TIMEOUT_S if JOBS == DATA else 4 * TIMEOUT_S
 
 # Notes what workers did; SLOW has it wait, as a larger block would.
 WORKER = """#!/bin/sh
@@ -32,8 +40,8 @@ exit $status
 class Site(Project):
     """A project with a profile, and notes of what its workers did."""
 
-    def __init__(self, **profile):
-        super().__init__()
+    def __init__(self, data=DATA, **profile):
+        super().__init__(data)
         self.log = self.dir / "log"
         self.log.mkdir()
         worker = self.dir / "worker"
@@ -67,8 +75,8 @@ class Slurm(unittest.TestCase):
         cls.addClassCleanup(cls.here.close)
         cls.summary = cls.here.run()
 
-    def site(self, **profile):
-        site = Site(**profile)
+    def site(self, *data, **profile):
+        site = Site(*data, **profile)
         self.addCleanup(site.close)
         return site
 
@@ -182,8 +190,8 @@ fi
                 .replace('"$@" 2>', '"$@" --set certified.points=9 2>'))
         self.assertIn("this would not be what was asked for", p.go(expect=1).err)
 
-    def start(self, p):
-        return p.start("run", "job.yaml", "--on", "slurm", stdout=subprocess.DEVNULL,
+    def start(self, p, *args):
+        return p.start("run", *(args or ["job.yaml"]), "--on", "slurm", stdout=subprocess.DEVNULL,
                        stderr=subprocess.PIPE)
 
     def test_ctrl_c_cancels(self):
@@ -215,9 +223,9 @@ fi
         self.assertEqual(p.ids(), self.here.ids())
         self.assertEqual(p.ran(), {node: n for node, n in self.all_elements(p).items()})
 
-    def all_elements(self, p):
+    def all_elements(self, p, *args):
         return {e["node"]: e["elements"] for e in
-                p.eqloom("run", "job.yaml", "--json").events()
+                p.eqloom("run", *(args or ["job.yaml"]), "--json").events()
                 if e["event"] == "node_done" and e["elements"]}
 
     # ---- kills ----
@@ -240,46 +248,61 @@ fi
         self.cluster.start_node(name)
         return True
 
+    def kill_slurmctld(self, p, rng):
+        self.cluster.kill_controller()
+        time.sleep(rng.uniform(0, 1))
+        self.cluster.start_controller()
+        return True
+
+    def kill_master(self, p, rng):
+        self.master.kill()
+        self.master.communicate()
+        self.master = None
+        return True
+
     def test_kills(self):
         """Nothing is lost, and nothing is computed twice but what was in flight."""
-        rng, p, struck = random.Random(SEED), None, {"worker": 0, "slurmd": 0, "master": 0}
+        kills = {"worker": self.kill_worker, "slurmd": self.kill_slurmd,
+                 "slurmctld": self.kill_slurmctld, "master": self.kill_master}
+        rng, p, struck = random.Random(SEED), None, dict.fromkeys(kills, 0)
+        here = self.here
+        if JOBS != DATA:
+            here = Project(JOBS)
+            self.addCleanup(here.close)
+            here.eqloom("run", JOB, *ARGUMENTS)
         os.environ["SLOW"] = str(SLOW_S)
         self.addCleanup(os.environ.pop, "SLOW", None)
+        self.master = None
         masters = rounds = twice = strikes = 0
         while sum(struck.values()) < KILLS:
             if p is None:
-                p, master, rounds = self.site(attempts=50), None, rounds + 1
-            if master is None:
-                master = self.start(p)
+                p, rounds = self.site(JOBS, attempts=50), rounds + 1
+            if self.master is None:
+                self.master = self.start(p, JOB, *ARGUMENTS)
                 masters += 1
-            time.sleep(rng.uniform(0.05, 2 * SLOW_S))
-            if master.poll() is not None:  # it is done before it could be struck
-                twice += self.check_done(p, master, strikes)
-                p, strikes = None, 0
+            time.sleep(rng.uniform(0.05, PAUSE_S))
+            if self.master.poll() is not None:  # it is done before it could be struck
+                twice += self.check_done(p, here, strikes)
+                p, self.master, strikes = None, None, 0
                 continue
-            which = rng.choice(list(struck))
-            if which == "master":
-                master.kill()
-                master.communicate()
-                master = None
-                hit = True
-            else:
-                hit = (self.kill_worker if which == "worker" else self.kill_slurmd)(p, rng)
+            which = rng.choice(list(kills))
+            hit = kills[which](p, rng)
             struck[which] += hit
             strikes += hit
         if p is not None:
-            twice += self.check_done(p, master or self.start(p), strikes)
+            self.master = self.master or self.start(p, JOB, *ARGUMENTS)
+            twice += self.check_done(p, here, strikes)
         print(f"seed {SEED}: {struck}, {rounds} runs, {masters} masters, "
               f"{twice} elements of blocks in flight ran twice", flush=True)
 
-    def check_done(self, p, master, strikes):
-        said = master.communicate(timeout=TIMEOUT_S)[1]
-        self.assertEqual(master.returncode, 0, f"seed {SEED}: {said[-3000:]}")
-        self.assertEqual(p.ids(), self.here.ids(), f"seed {SEED}")
+    def check_done(self, p, here, strikes):
+        said = self.master.communicate(timeout=KILLED_S)[1]
+        self.assertEqual(self.master.returncode, 0, f"seed {SEED}: {said[-3000:]}")
+        self.assertEqual(p.ids(), here.ids(), f"seed {SEED}")
         p.eqloom("fsck")
         # Whoever is killed is in flight until nobody can see a process of his any more.
         ran, twice = p.ran(), 0
-        for node, elements in self.all_elements(p).items():
+        for node, elements in self.all_elements(p, JOB, *ARGUMENTS).items():
             twice += max(0, ran.get(node, 0) - elements)  # who is killed may not have said it
         self.assertLessEqual(twice, BLOCK * strikes, f"seed {SEED}: {ran}")
         return twice
