@@ -9,8 +9,9 @@
 #include <string.h>
 
 static const struct op_param params[] = {
-    {"encoding", OP_ENUM, "e-gen", "e-gen|plain|placed", 0, 0,
-     "Integers as sign and digits, or the small ones as tokens of their own; placed: these, and "
+    {"encoding", OP_ENUM, "e-gen", "e-gen|plain|trees|placed", 0, 0,
+     "Integers as sign and digits, or the small ones as tokens of their own; trees: longer ones as "
+     "sums of these; placed: the small ones, and "
      "each token says under which operator of two operands it stands, and on which side of - / "
      "and pow."},
     {"tokens", OP_STRINGS, "", NULL, 0, 0, "More symbols and operators."},

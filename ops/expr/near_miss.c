@@ -15,17 +15,16 @@ static const struct {
 };
 /* sqrt, abs and ln are of one kind, and d stands among them. */
 static const uint16_t others[] = {X_SQRT, X_ABS, X_LN};
-enum { OTHERS = sizeof others / sizeof *others, MOST_ALIKE = 8 };
+enum { OTHERS = sizeof others / sizeof *others };
 
-/* The operators that may stand in the place of this one. */
-static size_t alike(uint16_t out[MOST_ALIKE], const struct language *lang, uint16_t op)
+size_t near_miss_alike(uint16_t out[NEAR_MISS_ALIKE], const struct language *lang, uint16_t op)
 {
     size_t n = 0;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (uint16_t o = kinds[k].first; o <= kinds[k].last; o++)
             if (op >= kinds[k].first && op <= kinds[k].last && o != op && lang_has(lang, o) &&
                 lang->ops[o].arity == lang->ops[op].arity) {
-                assert(n < MOST_ALIKE);
+                assert(n < NEAR_MISS_ALIKE);
                 out[n++] = o;
             }
     bool is_other = op == X_SQRT || op == X_ABS || op == X_LN;
@@ -43,10 +42,10 @@ static bool is_interpreted(const struct language *lang, uint16_t op)
 
 static bool can_alter(const struct expr *x, uint32_t i, enum near_miss what)
 {
-    uint16_t ops[MOST_ALIKE], op = x->nodes[i].op;
+    uint16_t ops[NEAR_MISS_ALIKE], op = x->nodes[i].op;
     if (op == X_NUM)
         return what != NEAR_MISS_OPERATORS;
-    return is_interpreted(x->lang, op) && alike(ops, x->lang, op) > 0;
+    return is_interpreted(x->lang, op) && near_miss_alike(ops, x->lang, op) > 0;
 }
 
 static char *another_number(struct arena *a, const char *number, struct rng *r)
@@ -93,8 +92,8 @@ bool near_miss_draw(struct expr *out, struct arena *a, const struct expr *x, enu
                rng_below(r, 2)) {
         exchange_operands(nodes, x, at);
     } else {
-        uint16_t ops[MOST_ALIKE];
-        nodes[at].op = ops[rng_below(r, alike(ops, x->lang, nodes[at].op))];
+        uint16_t ops[NEAR_MISS_ALIKE];
+        nodes[at].op = ops[rng_below(r, near_miss_alike(ops, x->lang, nodes[at].op))];
     }
     *out = (struct expr){x->lang, nodes, x->n};
     return true;

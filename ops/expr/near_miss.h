@@ -14,6 +14,10 @@ enum near_miss {
     NEAR_MISS_ARGUMENTS, /* as any, and operands change their places */
 };
 
+enum { NEAR_MISS_ALIKE = 8 };
+/* The operators that may stand in the place of this one. */
+size_t near_miss_alike(uint16_t out[NEAR_MISS_ALIKE], const struct language *lang, uint16_t op);
+
 /* Any node that can be altered is as likely as any other. An operator becomes another one of its
  * kind: + - * / pow, a trigonometric function for a trigonometric one, ...; a number loses or gets
  * a sign, or its numerator becomes another of 2..9. With arguments, half of the altered operators

@@ -184,6 +184,22 @@ static bool is_integer(const char *digits, size_t n)
     return n > sign;
 }
 
+static enum err_code encode_integer(struct encoding *x, const char *digits, size_t n,
+                                    struct err *e);
+
+/* Ten times what the digits before the last are, and the last. */
+static enum err_code encode_sum(struct encoding *x, const char *digits, size_t n, struct err *e)
+{
+    char unit[] = {digits[0] == '-' ? '-' : digits[n - 1], digits[n - 1], '\0'};
+    enum err_code code;
+    if ((code = err_up(e, encode_name(x, "+", e))) || (code = err_up(e, encode_name(x, "*", e))) ||
+        (code = err_up(e, encode_integer(x, digits, n - 1, e))) ||
+        (code = err_up(e, encode_name(x, "10", e))))
+        return code;
+    bool bare = digits[0] != '-' || digits[n - 1] == '0';
+    return err_up(e, encode_name(x, bare ? unit + 1 : unit, e));
+}
+
 static enum err_code encode_integer(struct encoding *x, const char *digits, size_t n, struct err *e)
 {
     char token[8];
@@ -197,6 +213,8 @@ static enum err_code encode_integer(struct encoding *x, const char *digits, size
         if (name_map_get(&x->c->ids, token))
             return err_up(e, encode_name(x, token, e));
     }
+    if (strcmp(x->c->vocabulary->encoding, "trees") == 0)
+        return err_up(e, encode_sum(x, digits, n, e));
     code = err_up(e, encode_name(x, negative ? "INT-" : "INT+", e));
     for (size_t i = negative; i < n && !code; i++)
         code = err_up(e, add_id(x, (char[]){digits[i], '\0'}, "", e));

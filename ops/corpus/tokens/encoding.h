@@ -3,6 +3,7 @@
  *
  *   e-gen   operators, symbols, INT+ INT- and ten digits: -12 is INT- 1 2, 3/2 is / INT+ 3 INT+ 2
  *   plain   the integers -99..99 are tokens of their own; longer ones as in e-gen
+ *   trees   as plain, but longer integers are sums: 128 is + * 12 10 8
  *   placed  as plain, and each token but digits says where it stands if that is under an operator
  * of two operands, and as which if these do not commute: / sin x cos x is / sin@/1 x cos@/2 x, + x
  * 2 is + x@+ 2@+ */
@@ -19,8 +20,8 @@
 #define TOKEN_PLACE "@" /* ends a token's name and begins its place */
 enum { TOKEN_PAD, TOKEN_START, TOKEN_END, TOKEN_SPECIALS };
 
-/* Lives in the arena. `encoding` is "e-gen", "plain" or "placed"; more symbols and operators may be
- * added. ERR_INPUT for a name that is there already or is no name. */
+/* Lives in the arena. `encoding` is "e-gen", "plain", "trees" or "placed"; more symbols and
+ * operators may be added. ERR_INPUT for a name that is there already or is no name. */
 enum err_code vocabulary_make(Eqloom__Vocabulary *out, struct arena *a, const char *encoding,
                               const char *const *more, size_t n_more, struct err *e);
 

@@ -70,15 +70,15 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if (learn_vocabulary_differs(&b->vocabulary_id, s->vocabulary))
         return err_fail(e, ERR_INPUT, "the batch has another vocabulary than the network");
     if (!(code = tree_corpus_add(&c, b, m, e))) {
-        float *values = arena_array(a, float, c.trees * m->config.d);
+        float *values = arena_array(a, float, c.trees *tree_width(m));
         struct tree_batch all;
         tree_batch_all(&all, a, &c);
         if (!(code = tree_embedder_run(values, s->model, &all.set, a, e))) {
             Eqloom__EmbeddingBatch out = EQLOOM__EMBEDDING_BATCH__INIT;
-            out.dim = m->config.d;
+            out.dim = tree_width(m);
             out.count = (uint32_t)c.trees;
             out.values =
-                (ProtobufCBinaryData){c.trees * m->config.d * sizeof *values, (uint8_t *)values};
+                (ProtobufCBinaryData){c.trees * tree_width(m) * sizeof *values, (uint8_t *)values};
             out.text = b->text;
             out.n_text = b->n_text;
             out.source_id = b->source_id;

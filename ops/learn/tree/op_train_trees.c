@@ -1,16 +1,28 @@
-/* Op train-trees: EqNet as a chain of checkpoints. */
+/* Op train-trees: EqNet, or a network of functions, as a chain of checkpoints. */
 #include "base/rng.h"
 #include "ops/learn/checkpoint/learn_ctx.h"
+#include "ops/learn/tree/tree_pairs.h"
 #include "ops/learn/tree/tree_trainer.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum stream { STREAM_TRAINER = 1, STREAM_EXAMPLES, STREAM_VALIDATION };
 
 static const struct op_param params[] = {
     {"d", OP_INT, "64", NULL, 1, 4096, "Numbers of a vector."},
     {"hidden", OP_INT, "8", NULL, 1, 4096, "Width of an operator's hidden layer."},
+    {"points", OP_INT, "0", NULL, 0, 64,
+     "A network of functions, whose nodes have a vector of `d` numbers at each of so many points "
+     "and "
+     "learn their values there; 0: EqNet, of which `code` to `size_every` and `init_scale` are."},
+    {"temperature", OP_REAL, "0.05", NULL, 1e-6, 100,
+     "Of functions: cosines of the contrastive loss are divided by it."},
+    {"values", OP_REAL, "1", NULL, 0, 1e6, "Of functions: weight of the errors of values."},
+    {"near_share", OP_REAL, "0.5", NULL, 0, 1,
+     "Of functions: share of a batch's expressions that bring along a near miss as a further "
+     "negative: one token altered, or two operands exchanged."},
     {"code", OP_INT, "8", NULL, 1, 4096, "Width of the subexpression auto-encoder's code."},
     {"outer", OP_INT, "0", NULL, 0, 4096,
      "Width of a second layer on either side of the code, as EqNet-L has one; 0: there is none."},
@@ -27,10 +39,14 @@ static const struct op_param params[] = {
     {"size_step", OP_REAL, "2.72", NULL, 0, 1e9, "How many more the next may have."},
     {"size_every", OP_INT, "10", NULL, 1, 1e9,
      "Steps after which longer expressions come, each time, in a new order."},
-    {"batch", OP_INT, "900", NULL, 1, 1e6, "Expressions of a step."},
+    {"batch", OP_INT, "900", NULL, 1, 1e6,
+     "Expressions of a step; of functions pairs of equal ones."},
     TRAIN_STEPS_PARAMS,
     {"segment", OP_INT, "100", NULL, 1, 1e6, "Steps between checkpoints."},
     {"lr", OP_REAL, "0.0079432823", NULL, 0, 100, "Learning rate of RMSprop."},
+    {"schedule", OP_ENUM, "constant", "constant|linear|cosine",
+     .doc = "Of the learning rate, down to 0."},
+    {"warmup", OP_INT, "0", NULL, 0, 1e12, "Steps in which the learning rate rises to `lr`."},
     {"rho", OP_REAL, "0.88", NULL, 0, 1, "Decay of the squared gradients' mean."},
     {"momentum", OP_REAL, "0.88", NULL, 0, 1, "Nesterov's."},
     {"clip", OP_REAL, "1.82", NULL, 1e-9, 1e9, "Numbers of the gradient are cut to it."},
@@ -55,8 +71,9 @@ static const struct op_param params[] = {
 
 /* Those that a segment's key holds besides the network and the learning rate. */
 static const char *const steps_params[] = {
-    "hidden_dropout", "dropout", "noise", "intro",    "margin", "first_size", "size_step",
-    "size_every",     "batch",   "rho",   "momentum", "clip",   "log_every",  NULL};
+    "hidden_dropout", "dropout",     "noise",  "intro",      "margin",   "first_size",
+    "size_step",      "size_every",  "batch",  "rho",        "momentum", "clip",
+    "log_every",      "temperature", "values", "near_share", NULL};
 
 static const struct op_port inputs[] = {
     {"batches", KIND_TOKEN_BATCH, OP_COLLECTION,
@@ -87,7 +104,22 @@ static struct tree_config config_of(const struct op_ctx *ctx)
                                 .hidden = (uint32_t)op_int(ctx, "hidden"),
                                 .code = (uint32_t)op_int(ctx, "code"),
                                 .outer = (uint32_t)op_int(ctx, "outer"),
+                                .points = (uint32_t)op_int(ctx, "points"),
                                 .arity = ""};
+}
+
+static struct schedule schedule_of(const struct op_ctx *ctx)
+{
+    static const struct {
+        const char *name;
+        enum schedule_kind kind;
+    } kinds[] = {{"linear", SCHEDULE_LINEAR}, {"cosine", SCHEDULE_COSINE}};
+    struct schedule s = {
+        .lr = op_real(ctx, "lr"), .warmup = train_length(ctx, "warmup"), .steps = train_steps(ctx)};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(op_string(ctx, "schedule"), kinds[i].name) == 0)
+            s.kind = kinds[i].kind;
+    return s;
 }
 
 static uint64_t seed_of(const struct op_ctx *ctx, enum stream stream)
@@ -101,6 +133,8 @@ struct shared {
     struct arena arena;
     struct tree_model *model;
     struct tree_corpus corpus, valid;
+    struct tree_pairs pairs;            /* of functions */
+    const struct tree_meaning *meaning; /* of tokens; the same */
     float *prior;
 };
 
@@ -156,10 +190,23 @@ static enum err_code check_corpus(const struct shared *s, struct op_ctx *ctx, st
         return err_fail(e, ERR_INPUT, "batches: %u classes, where two are needed", c->classes);
     if (train_validation(ctx).patience > 0 && s->valid.trees == 0)
         return err_fail(e, ERR_INPUT, "patience needs the input 'valid'");
+    if (s->model->config.points)
+        return s->pairs.n_classes > 1
+                   ? OK
+                   : err_fail(e, ERR_INPUT, "batches: two classes of two expressions are needed");
     for (size_t i = 0; i < c->trees; i++)
         if ((double)(c->offset[i + 1] - c->offset[i]) <= first)
             return OK;
     return err_fail(e, ERR_INPUT, "no expression has at most first_size = %g tokens", first);
+}
+
+static enum err_code load_all(struct shared *s, struct op_ctx *ctx, struct err *e)
+{
+    enum err_code code = load(&s->corpus, s, ctx, "batches", e);
+    if (code || (code = load(&s->valid, s, ctx, "valid", e)))
+        return err_up(e, code);
+    tree_pairs_make(&s->pairs, &s->arena, &s->corpus);
+    return err_up(e, check_corpus(s, ctx, e));
 }
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
@@ -172,13 +219,13 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     struct tree_config c = config_of(ctx);
     c.arity = tree_arities(&s->arena, (const Eqloom__Vocabulary *)message);
     s->model = tree_model_new(&s->arena, &c);
-    if ((code = err_up(e, load(&s->corpus, s, ctx, "batches", e))) ||
-        (code = err_up(e, load(&s->valid, s, ctx, "valid", e))) ||
-        (code = err_up(e, check_corpus(s, ctx, e)))) {
+    if (c.points)
+        s->meaning = tree_meanings(&s->arena, (const Eqloom__Vocabulary *)message);
+    if ((code = err_up(e, load_all(s, ctx, e)))) {
         release(s);
         return code;
     }
-    c.classes = s->corpus.classes;
+    c.classes = c.points ? 0 : s->corpus.classes;
     s->model = tree_model_new(&s->arena, &c);
     count_classes(s);
     *state = s;
@@ -192,6 +239,7 @@ struct learning {
     struct tree_trainer *trainer;
     struct tree_curriculum curriculum;
     struct tree_order order;
+    struct tree_pairs_config pairs;
     uint64_t valid_seed;
     struct arena arena; /* of the step */
 };
@@ -201,7 +249,7 @@ static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_dev
 {
     struct learning *x = self;
     struct tree_trainer_config c = {.margin = op_real(ctx, "margin"),
-                                    .lr = op_real(ctx, "lr"),
+                                    .schedule = schedule_of(ctx),
                                     .rho = op_real(ctx, "rho"),
                                     .momentum = op_real(ctx, "momentum"),
                                     .clip = op_real(ctx, "clip"),
@@ -213,7 +261,10 @@ static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_dev
                                     .stage = (uint64_t)op_int(ctx, "size_every"),
                                     .precision = learn_precision(ctx),
                                     .seed = seed_of(ctx, STREAM_TRAINER),
-                                    .prior = x->shared->prior};
+                                    .prior = x->shared->prior,
+                                    .values = op_real(ctx, "values"),
+                                    .temperature = op_real(ctx, "temperature"),
+                                    .meaning = x->shared->meaning};
     return err_up(e, tree_trainer_new(&x->trainer, device, x->shared->model, &c, e));
 }
 
@@ -236,7 +287,11 @@ static enum err_code begin(struct step_result *r, void *self, struct err *e)
     struct learning *x = self;
     struct tree_batch b;
     arena_reset(&x->arena);
-    tree_batch_draw(&b, &x->arena, &x->order, &x->shared->corpus, &x->curriculum, steps(self));
+    if (x->shared->model->config.points)
+        tree_pairs_draw(&b, &x->arena, &x->shared->pairs, x->shared->model, x->shared->meaning,
+                        &x->pairs, steps(self));
+    else
+        tree_batch_draw(&b, &x->arena, &x->order, &x->shared->corpus, &x->curriculum, steps(self));
     return err_up(e, tree_trainer_step(r, x->trainer, &b, e));
 }
 
@@ -292,6 +347,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
                                         (uint64_t)op_int(ctx, "size_every"),
                                         (size_t)op_int(ctx, "batch"),
                                         seed_of(ctx, STREAM_EXAMPLES)},
+                         .pairs = {(size_t)op_int(ctx, "batch"), op_real(ctx, "near_share"),
+                                   seed_of(ctx, STREAM_EXAMPLES)},
                          .valid_seed = seed_of(ctx, STREAM_VALIDATION)};
     struct learner l = {tree_config_text(op_arena(ctx), &s->model->config),
                         &s->model->table,
@@ -312,21 +369,21 @@ static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_
     struct tree_config c = config_of(ctx);
     struct train_key key = {arena_printf(a, "%sinit_scale=%.17g\n", tree_config_text(a, &c),
                                          op_real(ctx, "init_scale")),
-                            (uint64_t)op_int(ctx, "seed"),
-                            {.kind = SCHEDULE_CONSTANT, .lr = op_real(ctx, "lr")},
-                            params,
-                            steps_params};
+                            (uint64_t)op_int(ctx, "seed"), schedule_of(ctx), params, steps_params};
     return err_up(e, train_segment_of(out, ctx, index, &key, e));
 }
 
 const struct op op_train_trees = {
     .name = "train-trees",
-    .version = 1,
+    .version = 2,
     .node = OP_CHAIN,
     .numerics = true,
     .parallel = true,
     .doc = "Trains EqNet: a network that computes an expression's vector from those of its "
-           "operands, to tell classes of equal expressions. With expressions to validate on, "
+           "operands, to tell classes of equal expressions; or, with `points`, a network of "
+           "functions, "
+           "which learns what expressions are worth and which are equal. With expressions to "
+           "validate on, "
            "valid_accuracy is the share whose nearest other one is of the same class, and "
            "valid_loss 1 - score_5. Checkpoints and segments are as those of `train`.",
     .params = params,

@@ -50,7 +50,7 @@ static enum err_code check(const Eqloom__TokenBatch *b, const struct tree_model 
             return err_fail(e, ERR_INPUT,
                             "sequence %zu%s%.60s%s is no tree of single tokens: a network on trees "
                             "reads operators, symbols and, in the encodings plain and placed, "
-                            "integers from -99 to 99",
+                            "integers from -99 to 99; 'trees' spells longer ones",
                             i, told ? " (" : "", told ? b->text[i] : "", told ? ")" : "");
     }
     return OK;
@@ -97,7 +97,7 @@ static void gather(struct tree_batch *out, struct arena *a, const struct tree_co
         length[i] = (uint32_t)length_of(c, trees[i]);
         class[i] = c->class[trees[i]];
     }
-    *out = (struct tree_batch){{tokens, length, n}, class};
+    *out = (struct tree_batch){.set = {tokens, length, n}, .class = class};
 }
 
 void tree_order_free(struct tree_order *x)

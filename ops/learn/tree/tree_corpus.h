@@ -41,6 +41,9 @@ void tree_order_free(struct tree_order *x);
 struct tree_batch {
     struct tree_set set;
     const uint32_t *class;
+    /* Of pairs: so many trees have one, 2i and 2i + 1; the others are near misses, of from[i]. */
+    size_t paired;
+    const uint32_t *from;
 };
 /* Step `index`'s, in the arena. At least one tree must be small enough for the first stage. */
 void tree_batch_draw(struct tree_batch *out, struct arena *a, struct tree_order *order,

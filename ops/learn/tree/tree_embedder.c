@@ -86,7 +86,10 @@ enum err_code tree_embedder_run(float *out, const struct tree_embedder *x, const
         tree_tape_layout(&tape, x->model, &lists, false, &l);
         tree_tape_load(q, &tape, 0, a);
         tree_forward(q, &x->pass, &tape);
-        gpu_read(q, out, tree_vectors(&tape, x->model), s->n * x->model->config.d * sizeof *out);
+        if (x->model->config.points)
+            q->op->normalize(q, tree_vectors(&tape, x->model), tape.lengths,
+                             tree_vectors(&tape, x->model), s->n, tree_width(x->model));
+        gpu_read(q, out, tree_vectors(&tape, x->model), s->n * tree_width(x->model) * sizeof *out);
         code = gpu_finish(q, e);
     }
     gpu_free(x->device, memory);

@@ -13,6 +13,6 @@ enum err_code tree_embedder_new(struct tree_embedder **out, const char *device,
 void tree_embedder_free(struct tree_embedder *x);
 const struct tree_model *tree_embedder_model(const struct tree_embedder *x);
 
-/* out (trees, d): vectors of length 1. The arena serves as working memory. */
+/* out (trees, tree_width): vectors of length 1. The arena serves as working memory. */
 enum err_code tree_embedder_run(float *out, const struct tree_embedder *x, const struct tree_set *s,
                                 struct arena *a, struct err *e);

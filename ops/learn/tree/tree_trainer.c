@@ -1,42 +1,14 @@
 /* See tree_trainer.h. */
-#include "ops/learn/tree/tree_trainer.h"
+#include "ops/learn/tree/tree_training.h"
 
 #include "base/rng.h"
-#include "ops/nn/tree/tree_net.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum stream { STREAM_WEIGHTS = 1, STREAM_DROPOUT, STREAM_NOISE, STREAM_HIDDEN };
-enum { SHARD_NODES = 2048 }; /* about, at most */
-
-struct shard {
-    size_t first; /* tree of the batch */
-    struct tree_lists lists;
-    struct tree_tape tape;
-};
-
-struct tree_trainer {
-    struct gpu_device *device;
-    struct gpu_queue *queue;
-    const struct tree_model *model;
-    struct tree_trainer_config config;
-    uint64_t steps;
-    float *weights, *momentum, *squares; /* host: (table.total) */
-    float *used, *factor;                /* a step's weights; what dropout multiplied them by */
-    float *gradient;                     /* host: (groups, table.total) */
-    float *flat;                         /* device: (table.total) */
-    float *groups[GPU_GROUPS];           /* device: (table.total) */
-    struct tree_pass pass;
-    struct arena arena; /* of the step */
-    struct shard *shards;
-    size_t n_shards;
-    struct tree_scratch *scratch; /* by queue */
-    float *vectors, *scores;      /* device: (trees, d), (trees, classes or trees) */
-    void *memory;                 /* device: grows */
-    size_t memory_size;
-};
+enum { SHARD_NODES = 2048, SHARD_ROWS = 8192 }; /* about, at most; rows: of functions */
 
 /* ---- life ---- */
 
@@ -146,17 +118,17 @@ static void write_weights(struct tree_trainer *t, size_t trees, bool training)
     uint64_t key = rng_at(t->config.seed, STREAM_DROPOUT, t->steps);
     for (size_t i = 0; i < n; i++)
         t->factor[i] = 1;
-    if (training) {
+    if (training && !m->config.points) {
         drop(t, 0, m->dropped, key);
         drop(t, m->classes, n, key);
     }
     for (size_t i = 0; i < n; i++)
         t->used[i] = t->weights[i] * t->factor[i];
-    if (training && t->config.dropout > 0)
+    if (training && t->config.dropout > 0 && !m->config.points)
         add_noise(t, key);
     gpu_write(t->queue, t->flat, t->used, n * sizeof *t->used);
     uint64_t stage = t->steps / t->config.stage;
-    double codes = training ? 1 - pow(t->config.intro, (double)stage) : 0;
+    double codes = training && !m->config.points ? 1 - pow(t->config.intro, (double)stage) : 0;
     t->pass = (struct tree_pass){m,
                                  t->flat,
                                  t->config.precision,
@@ -170,17 +142,32 @@ static void write_weights(struct tree_trainer *t, size_t trees, bool training)
 
 static void cut(struct tree_trainer *t, const struct tree_set *s)
 {
-    t->shards = arena_array(&t->arena, struct shard, s->n);
+    size_t most = t->model->config.points ? SHARD_ROWS / t->model->rows : SHARD_NODES;
+    t->shards = arena_array(&t->arena, struct tree_shard, s->n);
     t->n_shards = 0;
     for (size_t i = 0, j; i < s->n; i = j) {
         size_t nodes = 0;
-        for (j = i; j < s->n && (j == i || nodes + s->length[j] <= SHARD_NODES); j++)
+        for (j = i; j < s->n && (j == i || nodes + s->length[j] <= most); j++)
             nodes += s->length[j];
-        struct shard *x = &t->shards[t->n_shards++];
+        struct tree_shard *x = &t->shards[t->n_shards++];
         struct tree_set part = {s->tokens + i, s->length + i, j - i};
         x->first = i;
         tree_lists_make(&x->lists, &t->arena, t->model, &part);
     }
+}
+
+static void lay_out_contrast(struct tree_trainer *t, size_t trees, struct gpu_layout *l)
+{
+    struct tree_contrast *c = &t->contrast;
+    size_t width = tree_width(t->model);
+    c->sums = gpu_carve(l, 2 * sizeof *c->sums);
+    c->units = gpu_carve_floats(l, trees * width);
+    c->norms = gpu_carve_floats(l, trees);
+    c->dvectors = gpu_carve_floats(l, trees * width);
+    c->loss = gpu_carve_floats(l, trees);
+    c->correct = gpu_carve_floats(l, trees);
+    c->target = gpu_carve(l, trees * sizeof *c->target);
+    c->group = gpu_carve(l, trees * sizeof *c->group);
 }
 
 static void lay_out(struct tree_trainer *t, size_t trees, size_t scores, bool training,
@@ -188,23 +175,30 @@ static void lay_out(struct tree_trainer *t, size_t trees, size_t scores, bool tr
 {
     size_t largest = 0;
     for (size_t i = 0; i < t->n_shards; i++) {
-        struct shard *s = &t->shards[i];
+        struct tree_shard *s = &t->shards[i];
         tree_tape_layout(&s->tape, t->model, &s->lists, training, l);
         largest = s->lists.largest > largest ? s->lists.largest : largest;
+        if (training && t->model->config.points)
+            s->values = gpu_carve_floats(l, (s->lists.nodes - s->lists.roots) * TREE_VALUES);
     }
     for (unsigned i = 0; i < t->device->queues && training; i++)
         tree_scratch_layout(&t->scratch[i], t->model, largest, l);
-    t->vectors = gpu_carve_floats(l, trees * t->model->config.d);
+    t->vectors = gpu_carve_floats(l, trees * tree_width(t->model));
     t->scores = gpu_carve_floats(l, scores + t->model->config.classes);
+    if (t->model->config.points)
+        lay_out_contrast(t, trees, l);
 }
 
 static void forward_shard(void *arg, size_t item, struct gpu_queue *q)
 {
     struct tree_trainer *t = arg;
-    const struct shard *s = &t->shards[item];
+    const struct tree_shard *s = &t->shards[item];
     size_t d = t->model->config.d;
     tree_forward(q, &t->pass, &s->tape);
-    q->op->copy(q, t->vectors + s->first * d, tree_vectors(&s->tape, t->model), s->lists.trees * d);
+    q->op->copy(q, t->vectors + s->first * tree_width(t->model), tree_vectors(&s->tape, t->model),
+                s->lists.roots * d);
+    if (t->model->config.points && s->tape.dr)
+        tree_values(q, s->values, &t->pass, &s->tape);
 }
 
 /* To t->vectors; with memory for that many scores. */
@@ -235,7 +229,7 @@ static enum err_code forward(struct tree_trainer *t, const struct tree_set *s, s
 static void multiply(struct tree_trainer *t, size_t trees, const float *other, size_t n,
                      const float *bias)
 {
-    size_t d = t->model->config.d;
+    size_t d = tree_width(t->model);
     t->queue->op->matmul(t->queue, &(struct gpu_matmul){.tb = true,
                                                         .m = trees,
                                                         .n = n,
@@ -287,6 +281,12 @@ static void margin_loss(struct step_result *r, float *vectors, float *classes,
 
 /* ---- backward ---- */
 
+/* Groups of shards that have any. */
+static size_t n_groups(const struct tree_trainer *t)
+{
+    return t->n_shards < t->device->cuts.groups ? t->n_shards : t->device->cuts.groups;
+}
+
 static void clear_group(void *arg, size_t item, struct gpu_queue *q)
 {
     struct tree_trainer *t = arg;
@@ -296,15 +296,16 @@ static void clear_group(void *arg, size_t item, struct gpu_queue *q)
 static void backward_shard(void *arg, size_t item, struct gpu_queue *q)
 {
     struct tree_trainer *t = arg;
-    const struct shard *s = &t->shards[item];
-    tree_backward(q, t->groups[item % t->device->cuts.groups], &t->pass, &s->tape,
-                  &t->scratch[q->index], t->vectors + s->first * t->model->config.d);
+    const struct tree_shard *s = &t->shards[item];
+    tree_backward(q, t->groups[item % n_groups(t)], &t->pass, &s->tape, &t->scratch[q->index],
+                  t->vectors + s->first * tree_width(t->model),
+                  t->model->config.points ? s->values : NULL);
 }
 
 static enum err_code add_codes(double *loss, struct tree_trainer *t, struct err *e)
 {
     for (size_t i = 0; i < t->n_shards && t->pass.codes > 0; i++) {
-        const struct shard *s = &t->shards[i];
+        const struct tree_shard *s = &t->shards[i];
         size_t n = s->lists.n_groups * tree_sums(t->model);
         double *sums = arena_array(&t->arena, double, n);
         gpu_read(t->queue, sums, s->tape.sums, n * sizeof *sums);
@@ -319,7 +320,7 @@ static enum err_code add_codes(double *loss, struct tree_trainer *t, struct err 
 /* Sums the groups pairwise, into the first. */
 static enum err_code reduce(struct tree_trainer *t, struct err *e)
 {
-    size_t n = t->model->table.total, groups = t->device->cuts.groups;
+    size_t n = t->model->table.total, groups = n_groups(t);
     for (size_t i = 0; i < groups; i++)
         gpu_read(t->queue, t->gradient + i * n, t->groups[i], n * sizeof *t->gradient);
     enum err_code code = gpu_finish(t->queue, e);
@@ -330,6 +331,29 @@ static enum err_code reduce(struct tree_trainer *t, struct err *e)
     return err_up(e, code);
 }
 
+/* The loss of classes: t->vectors become their gradient, dclasses (classes, d) that of theirs. */
+static enum err_code classes_loss(struct step_result *r, float *dclasses, struct tree_trainer *t,
+                                  const struct tree_batch *x, struct err *e)
+{
+    const struct tree_model *m = t->model;
+    size_t n = x->set.n, d = m->config.d, classes = m->config.classes;
+    float *prior = t->scores + n * classes;
+    float *vectors = arena_array(&t->arena, float, n *d);
+    float *scores = arena_try_alloc(&t->arena, n * classes, sizeof *scores);
+    if (!scores)
+        return err_fail(e, ERR_NOMEM, "no memory for the scores of %zu trees", n);
+    gpu_write(t->queue, prior, t->config.prior, classes * sizeof *prior);
+    multiply(t, n, t->flat + m->classes, classes, prior);
+    gpu_read(t->queue, scores, t->scores, n * classes * sizeof *scores);
+    gpu_read(t->queue, vectors, t->vectors, n * d * sizeof *vectors);
+    enum err_code code = gpu_finish(t->queue, e);
+    if (code)
+        return err_up(e, code);
+    margin_loss(r, vectors, dclasses, t, x, scores);
+    gpu_write(t->queue, t->vectors, vectors, n * d * sizeof *vectors);
+    return OK;
+}
+
 /* Loss, and the gradient in t->gradient. */
 static enum err_code differentiate(struct step_result *r, struct tree_trainer *t,
                                    const struct tree_batch *x, struct err *e)
@@ -338,24 +362,14 @@ static enum err_code differentiate(struct step_result *r, struct tree_trainer *t
     size_t n = x->set.n, d = m->config.d, classes = m->config.classes;
     enum err_code code;
     arena_reset(&t->arena);
-    *r = (struct step_result){.step = t->steps + 1, .lr = t->config.lr};
-    if ((code = err_up(e, forward(t, &x->set, n * classes, true, e))))
-        return code;
-    float *prior = t->scores + n * classes;
-    float *vectors = arena_array(&t->arena, float, n *d);
-    float *scores = arena_try_alloc(&t->arena, n * classes, sizeof *scores);
+    *r = (struct step_result){.step = t->steps + 1,
+                              .lr = schedule_lr(&t->config.schedule, t->steps)};
     float *dclasses = arena_array(&t->arena, float, classes *d);
-    if (!scores)
-        return err_fail(e, ERR_NOMEM, "no memory for the scores of %zu trees", n);
-    gpu_write(t->queue, prior, t->config.prior, classes * sizeof *prior);
-    multiply(t, n, t->flat + m->classes, classes, prior);
-    gpu_read(t->queue, scores, t->scores, n * classes * sizeof *scores);
-    gpu_read(t->queue, vectors, t->vectors, n * d * sizeof *vectors);
-    if ((code = err_up(e, gpu_finish(t->queue, e))))
+    if ((code = err_up(e, forward(t, &x->set, n * (m->config.points ? n : classes), true, e))) ||
+        (code = err_up(e, m->config.points ? tree_functions_loss(r, t, x, e)
+                                           : classes_loss(r, dclasses, t, x, e))))
         return code;
-    margin_loss(r, vectors, dclasses, t, x, scores);
-    gpu_write(t->queue, t->vectors, vectors, n * d * sizeof *vectors);
-    size_t groups = t->device->cuts.groups;
+    size_t groups = n_groups(t);
     if ((code = err_up(e, gpu_each(t->queue, groups, clear_group, t, e))) ||
         (code =
              err_up(e, gpu_each_in_chains(t->queue, t->n_shards, groups, backward_shard, t, e))) ||
@@ -388,7 +402,8 @@ enum err_code tree_trainer_gradient(struct step_result *r, float *gradient, stru
 static void update(struct tree_trainer *t)
 {
     const struct tree_trainer_config *c = &t->config;
-    float clip = (float)c->clip, rho = (float)c->rho, mu = (float)c->momentum, lr = (float)c->lr;
+    float clip = (float)c->clip, rho = (float)c->rho, mu = (float)c->momentum;
+    float lr = (float)schedule_lr(&c->schedule, t->steps);
     for (size_t i = 0; i < t->model->table.total; i++) {
         float g = t->gradient[i], before = t->momentum[i];
         g = g < -clip ? -clip : g > clip ? clip : g;
@@ -461,6 +476,9 @@ enum err_code tree_trainer_measure(struct step_result *r, struct tree_trainer *t
     enum err_code code = forward(t, &x->set, n * n, false, e);
     if (code)
         return err_up(e, code);
+    if (t->model->config.points)
+        t->queue->op->normalize(t->queue, t->vectors, t->contrast.norms, t->vectors, n,
+                                tree_width(t->model));
     float *scores = arena_try_alloc(&t->arena, n * n, sizeof *scores);
     if (!scores)
         return err_fail(e, ERR_NOMEM, "no memory for the scores of %zu trees", n);

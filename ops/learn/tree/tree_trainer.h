@@ -9,6 +9,16 @@
  * get normal noise, both anew each step. Updates are RMSprop's with Nesterov's momentum, of
  * gradients cut number by number.
  *
+ * A network of functions has another loss,
+ *
+ *     mean of the cross entropies of a tree's pair among all trees of other classes and all near
+ *     misses, by cosines / temperature
+ *     + values * mean of the errors of all nodes' values: squares / (2 * 0.1) up to 0.1, else
+ *       linear
+ *
+ * and no dropout and noise. Near misses whose values are those of what they were made of do not
+ * count.
+ *
  * Weights are the host's, where they are updated; a step's, with dropout, are written to the
  * device. A batch is cut into shards of about equal nodes, in as many chains as the device likes;
  * chains are summed pairwise. So a step gives the same bits for any number of threads. */
@@ -17,10 +27,12 @@
 #include "gpu/gpu.h"
 #include "ops/learn/train/learner.h"
 #include "ops/learn/tree/tree_corpus.h"
+#include "ops/learn/tree/tree_points.h"
 
 struct tree_trainer_config {
     double margin;
-    double lr, rho, momentum, clip;
+    struct schedule schedule;
+    double rho, momentum, clip;
     double deviation;      /* of initial numbers, and of the leaves' noise */
     double dropout;        /* of weights */
     double hidden_dropout; /* of hidden layers: EqNet-L's */
@@ -30,6 +42,9 @@ struct tree_trainer_config {
     enum gpu_precision precision;
     uint64_t seed;
     const float *prior; /* (classes): logarithms of their shares; must outlive the trainer */
+    /* Of a network of functions: */
+    double values, temperature;
+    const struct tree_meaning *meaning; /* of tokens; must outlive the trainer */
 };
 
 struct tree_trainer;

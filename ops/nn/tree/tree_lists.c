@@ -66,17 +66,19 @@ static void add_group(struct tree_lists *out, const struct tree_model *m, const 
 {
     uint32_t token = (uint32_t)x->nodes[first].order;
     struct tree_group *g = &out->groups[out->n_groups++];
-    *g = (struct tree_group){token, m->combine[token].arity, first, n, out->n_kids};
+    *g = (struct tree_group){token, m->combine[token].arity, first * m->rows, n * m->rows,
+                             out->n_kids};
     for (size_t i = first; i < first + n; i++)
-        for (uint32_t k = 0; k < g->arity; k++)
-            out->kids[out->n_kids++] = place[x->kids[x->nodes[i].id][k]];
-    out->largest = n > out->largest ? n : out->largest;
+        for (uint32_t row = 0; row < m->rows; row++)
+            for (uint32_t k = 0; k < g->arity; k++)
+                out->kids[out->n_kids++] = place[x->kids[x->nodes[i].id][k]] * m->rows + row;
+    out->largest = g->n > out->largest ? g->n : out->largest;
 }
 
 void tree_lists_make(struct tree_lists *out, struct arena *a, const struct tree_model *m,
                      const struct tree_set *s)
 {
-    size_t n = s->n;
+    size_t n = s->n, leaves = 0;
     for (size_t i = 0; i < s->n; i++)
         n += s->length[i];
     struct draft x = {arena_array(a, struct node, n), arena_alloc(a, n * sizeof *x.kids),
@@ -86,19 +88,22 @@ void tree_lists_make(struct tree_lists *out, struct arena *a, const struct tree_
     for (size_t i = 0; i < s->n; i++)
         add_tree(&x, m, s->tokens[i], s->length[i]);
     qsort(x.nodes, n, sizeof *x.nodes, compare_nodes);
-    *out = (struct tree_lists){.trees = s->n,
-                               .nodes = n,
-                               .leaves = arena_array(a, uint32_t, n),
-                               .kids = arena_array(a, uint32_t, n),
-                               .share = arena_array(a, float, n),
+    *out = (struct tree_lists){.nodes = n * m->rows,
+                               .roots = s->n * m->rows,
+                               .leaves = arena_array(a, uint32_t, n * m->rows),
+                               .kids = arena_array(a, uint32_t, n * m->rows),
+                               .share = arena_array(a, float, n * m->rows),
                                .groups = arena_array(a, struct tree_group, n)};
     for (size_t i = 0; i < n; i++) {
         place[x.nodes[i].id] = (uint32_t)i;
-        out->share[i] = x.share[x.nodes[i].id];
-        if (x.nodes[i].order >> 32 == 0)
-            out->leaves[out->n_leaves++] = (uint32_t)x.nodes[i].order;
+        leaves += x.nodes[i].order >> 32 == 0;
+        for (uint32_t row = 0; row < m->rows; row++) {
+            out->share[i * m->rows + row] = x.share[x.nodes[i].id];
+            if (x.nodes[i].order >> 32 == 0)
+                out->leaves[out->n_leaves++] = (uint32_t)x.nodes[i].order * m->rows + row;
+        }
     }
-    for (size_t i = out->n_leaves, j; i < n; i = j) {
+    for (size_t i = leaves, j; i < n; i = j) {
         for (j = i + 1; j < n && x.nodes[j].order == x.nodes[i].order; j++)
             ;
         add_group(out, m, &x, place, i, j - i);

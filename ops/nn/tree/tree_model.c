@@ -10,8 +10,9 @@ static const char prefix[] = "architecture=trees\n";
 
 char *tree_config_text(struct arena *a, const struct tree_config *c)
 {
-    return arena_printf(a, "%sd=%u\nhidden=%u\ncode=%u\nouter=%u\narity=%s\nclasses=%u\n", prefix,
-                        c->d, c->hidden, c->code, c->outer, c->arity, c->classes);
+    return arena_printf(
+        a, "%sd=%u\nhidden=%u\ncode=%u\nouter=%u\npoints=%u\narity=%s\nclasses=%u\n", prefix, c->d,
+        c->hidden, c->code, c->outer, c->points, c->arity, c->classes);
 }
 
 bool tree_config_is(const char *text)
@@ -28,11 +29,11 @@ enum err_code tree_config_parse(struct tree_config *c, struct arena *a, const ch
     size_t n = list ? strcspn(list + 7, "\n") : 0;
     *c = (struct tree_config){.arity = list ? arena_strndup(a, list + 7, n) : ""};
     bool same = list &&
-                sscanf(text + strlen(prefix), "d=%u hidden=%u code=%u outer=%u", &c->d, &c->hidden,
-                       &c->code, &c->outer) == 4 &&
+                sscanf(text + strlen(prefix), "d=%u hidden=%u code=%u outer=%u points=%u", &c->d,
+                       &c->hidden, &c->code, &c->outer, &c->points) == 5 &&
                 sscanf(list + 7 + n, " classes=%u", &c->classes) == 1 &&
                 strspn(c->arity, "012x") == n && c->d && c->hidden && c->code && c->d <= 4096 &&
-                c->hidden <= 4096 && c->code <= 4096 && c->outer <= 4096 &&
+                c->hidden <= 4096 && c->code <= 4096 && c->outer <= 4096 && c->points <= 64 &&
                 strcmp(tree_config_text(a, c), text) == 0;
     return same ? OK
                 : err_fail(e, ERR_CORRUPT,
@@ -45,7 +46,7 @@ static void add_dropped(struct tree_model *m, struct arena *a, const char *name,
     struct tree_combine *c = &m->combine[token];
     const struct tree_config *k = &m->config;
     uint32_t in = c->arity * k->d;
-    enum nn_init init = NN_INIT_ZERO; /* tree_model_init */
+    enum nn_init init = k->points ? NN_INIT_XAVIER : NN_INIT_ZERO; /* tree_model_init */
     struct nn_table *t = &m->table;
     c->hidden = nn_table_add(t, arena_printf(a, "%s.hidden.weight", name), init, k->hidden, in);
     c->direct = nn_table_add(t, arena_printf(a, "%s.direct.weight", name), init, k->d, in);
@@ -60,6 +61,8 @@ static void add_kept(struct tree_model *m, struct arena *a, const char *name, ui
     struct nn_table *t = &m->table;
     c->hidden_bias = nn_table_add(t, arena_printf(a, "%s.hidden.bias", name), init, k->hidden, 0);
     c->bias = nn_table_add(t, arena_printf(a, "%s.bias", name), init, k->d, 0);
+    if (k->points)
+        return;
     c->encoder = nn_table_add(t, arena_printf(a, "%s.encoder.weight", name), init, m->width[0],
                               (c->arity + 1) * k->d);
 }
@@ -68,6 +71,8 @@ static void add_layers(struct tree_model *m, struct arena *a)
 {
     const struct tree_config *k = &m->config;
     uint32_t all[] = {k->outer, k->code, k->outer};
+    if (k->points)
+        return;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i])
             m->width[m->layers++] = all[i];
@@ -83,7 +88,8 @@ struct tree_model *tree_model_new(struct arena *a, const struct tree_config *c)
     struct nn_table *t = &m->table;
     m->config = *c;
     m->tokens = (uint32_t)strlen(c->arity);
-    t->params = arena_array(a, struct nn_param, 6 * (m->tokens + 1) + TREE_LAYERS + 2);
+    m->rows = c->points ? c->points : 1;
+    t->params = arena_array(a, struct nn_param, 6 * (m->tokens + 1) + TREE_LAYERS + 4);
     m->combine = arena_array(a, struct tree_combine, m->tokens + 1);
     char **names = arena_array(a, char *, m->tokens + 1);
     for (uint32_t i = 0; i <= m->tokens; i++) {
@@ -100,7 +106,12 @@ struct tree_model *tree_model_new(struct arena *a, const struct tree_config *c)
     for (uint32_t i = 0; i <= m->tokens; i++)
         if (m->combine[i].arity)
             add_kept(m, a, names[i], i);
-    m->leaves = nn_table_add(t, "leaves.weight", NN_INIT_ZERO, m->tokens, c->d);
+    m->leaves = nn_table_add(t, "leaves.weight", c->points ? NN_INIT_UNIT : NN_INIT_ZERO,
+                             m->tokens * m->rows, c->d);
+    if (c->points) {
+        m->values = nn_table_add(t, "values.weight", NN_INIT_XAVIER, TREE_VALUES, c->d);
+        m->values_bias = nn_table_add(t, "values.bias", NN_INIT_ZERO, TREE_VALUES, 0);
+    }
     m->classes = t->total;
     if (c->classes)
         nn_table_add(t, "classes.weight", NN_INIT_ZERO, c->classes, c->d);
@@ -109,6 +120,10 @@ struct tree_model *tree_model_new(struct arena *a, const struct tree_config *c)
 
 void tree_model_init(float *flat, const struct tree_model *m, double deviation, uint64_t seed)
 {
+    if (m->config.points) {
+        nn_table_init(flat, &m->table, seed);
+        return;
+    }
     memset(flat, 0, m->table.total * sizeof *flat);
     for (size_t i = 0; i < m->table.n; i++) {
         const struct nn_param *p = &m->table.params[i];

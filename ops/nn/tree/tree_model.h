@@ -9,7 +9,12 @@
  *                one more on either side of the code (the stacked one of EqNet-L, Liu 2022)
  *     classes    a vector for each class of equal expressions
  *
- * W, U, V, b, c and C are the operator's own; all other matrices are everybody's. */
+ * W, U, V, b, c and C are the operator's own; all other matrices are everybody's.
+ *
+ * With `points` P a network of functions: a node has P vectors, of what the function that it is
+ * does at P points, and the operators' matrices are the same at all points. A leaf has P rows of E;
+ * h = max(0, W x + b), r = y, there is no division by lengths, no code and no class. Values at each
+ * point are read off r: v = H r + g. */
 #pragma once
 
 #include "base/arena.h"
@@ -18,10 +23,11 @@
 
 #include <stdbool.h>
 
-enum { TREE_ARITY = 2, TREE_LAYERS = 4 };
+enum { TREE_ARITY = 2, TREE_LAYERS = 4, TREE_VALUES = 9 };
 
 struct tree_config {
     uint32_t d, hidden, code, outer; /* outer: 0, there is none */
+    uint32_t points;                 /* 0: EqNet */
     uint32_t classes;
     const char *arity; /* by token: '0' to '2', or 'x' for a token that no tree has */
 };
@@ -37,15 +43,16 @@ struct tree_combine {
 struct tree_model {
     struct tree_config config;
     struct nn_table table;
-    uint32_t tokens;
+    uint32_t tokens, rows;        /* rows: of a node */
     struct tree_combine *combine; /* (tokens + 1), the last of roots */
     /* Behind the operator's own layer the auto-encoder has these; the last one's rows are as many
      * as the operands have numbers. */
     size_t layers, layer[TREE_LAYERS];
     uint32_t width[TREE_LAYERS]; /* that a layer reads */
-    size_t leaves;               /* (tokens, d) */
+    size_t leaves;               /* (tokens, rows, d) */
     size_t classes;              /* (classes, d) */
     size_t dropped;              /* all W, U and V lie before this */
+    size_t values, values_bias;  /* H (TREE_VALUES, d), g; of a network of functions */
 };
 
 /* Checkpoint.architecture. */
@@ -56,10 +63,16 @@ enum err_code tree_config_parse(struct tree_config *c, struct arena *a, const ch
                                 struct err *e);
 
 struct tree_model *tree_model_new(struct arena *a, const struct tree_config *c);
-/* All numbers normally distributed with this deviation. flat: (table.total), host. */
+/* All numbers normally distributed with this deviation; of a network of functions uniform, by the
+ * numbers that a row reads. flat: (table.total), host. */
 void tree_model_init(float *flat, const struct tree_model *m, double deviation, uint64_t seed);
 
-/* How many operands a token has. */
+/* Numbers of a tree's vector; operands of a token. */
+static inline uint32_t tree_width(const struct tree_model *m)
+{
+    return m->rows * m->config.d;
+}
+
 static inline uint32_t tree_arity(const struct tree_model *m, uint32_t token)
 {
     return (uint32_t)(m->config.arity[token] - '0');

@@ -96,8 +96,13 @@ static void combine(struct gpu_queue *q, const struct tree_pass *p, const struct
 {
     const struct tree_model *m = p->m;
     size_t n = s->g->n, h = m->config.hidden, d = m->config.d;
-    linear(q, hidden, x, p->flat + s->c->hidden, n, s->in, h, (struct linear_end){0}, p->precision);
-    q->op->activate(q, hidden, hidden, p->flat + s->c->hidden_bias, n, h, GPU_SIGMOID);
+    bool functions = m->config.points > 0;
+    linear(q, hidden, x, p->flat + s->c->hidden, n, s->in, h,
+           functions ? (struct linear_end){.bias = p->flat + s->c->hidden_bias, .relu = true}
+                     : (struct linear_end){0},
+           p->precision);
+    if (!functions)
+        q->op->activate(q, hidden, hidden, p->flat + s->c->hidden_bias, n, h, GPU_SIGMOID);
     if (dropped != hidden)
         q->op->dropout(q, dropped, hidden, NULL, n * h, p->dropout, p->key, s->row * h);
     linear(q, r, x, p->flat + s->c->direct, n, s->in, d,
@@ -115,7 +120,8 @@ static void combine(struct gpu_queue *q, const struct tree_pass *p, const struct
                                           .ldb = h,
                                           .c = r,
                                           .ldc = d});
-    q->op->normalize(q, r, lengths, r, n, d);
+    if (!functions)
+        q->op->normalize(q, r, lengths, r, n, d);
 }
 
 /* dr becomes the gradient before the division by the length; dx = ..., grad += ... */
@@ -127,14 +133,17 @@ static void combine_back(struct gpu_queue *q, float *grad, const struct tree_pas
     const struct tree_model *m = p->m;
     const struct tree_combine *c = s->c;
     size_t n = s->g->n, h = m->config.hidden, d = m->config.d, in = s->in;
-    q->op->normalize_back(q, dr, dr, r, lengths, n, d);
+    bool functions = m->config.points > 0;
+    if (!functions)
+        q->op->normalize_back(q, dr, dr, r, lengths, n, d);
     linear_back_weight(q, grad + c->through, 1, NULL, dr, dropped, n, h, d, p->precision);
     linear_back_weight(q, grad + c->direct, 1, grad + c->bias, dr, x, n, in, d, p->precision);
-    linear_back_input(q, dh, dr, p->flat + c->through, n, h, d, (struct linear_back_end){0},
-                      p->precision);
+    linear_back_input(q, dh, dr, p->flat + c->through, n, h, d,
+                      (struct linear_back_end){.mask = functions ? hidden : NULL}, p->precision);
     if (dropped != hidden)
         q->op->dropout(q, dh, dh, NULL, n * h, p->dropout, p->key, s->row * h);
-    q->op->activate_back(q, dh, dh, hidden, NULL, n, h, GPU_SIGMOID);
+    if (!functions)
+        q->op->activate_back(q, dh, dh, hidden, NULL, n, h, GPU_SIGMOID);
     linear_back_weight(q, grad + c->hidden, 1, grad + c->hidden_bias, dh, x, n, in, h,
                        p->precision);
     linear_back_input(q, dx, dr, p->flat + c->direct, n, in, d, (struct linear_back_end){0},
@@ -150,7 +159,8 @@ void tree_forward(struct gpu_queue *q, const struct tree_pass *p, const struct t
     const struct tree_lists *x = t->lists;
     size_t d = p->m->config.d;
     q->op->copy_rows(q, t->r, d, p->flat + p->m->leaves, d, t->leaves, x->n_leaves, d);
-    q->op->normalize(q, t->r, t->lengths, t->r, x->n_leaves, d);
+    if (!p->m->config.points)
+        q->op->normalize(q, t->r, t->lengths, t->r, x->n_leaves, d);
     for (size_t i = 0; i < x->n_groups; i++) {
         const struct tree_group *g = &x->groups[i];
         struct site s = site_of(p, t, g);
@@ -158,6 +168,14 @@ void tree_forward(struct gpu_queue *q, const struct tree_pass *p, const struct t
         q->op->copy_rows(q, s.x, d, t->r, d, t->kids + g->kid, g->n * g->arity, d);
         combine(q, p, &s, s.x, s.hidden, dropped, s.r, s.lengths);
     }
+}
+
+void tree_values(struct gpu_queue *q, float *values, const struct tree_pass *p,
+                 const struct tree_tape *t)
+{
+    linear(q, values, t->r, p->flat + p->m->values, t->lists->nodes - t->lists->roots,
+           p->m->config.d, TREE_VALUES, (struct linear_end){.bias = p->flat + p->m->values_bias},
+           p->precision);
 }
 
 /* ---- the subexpression auto-encoder ---- */
@@ -280,12 +298,19 @@ static void add_to_kids(struct gpu_queue *q, const struct tree_tape *t, const st
 }
 
 void tree_backward(struct gpu_queue *q, float *grad, const struct tree_pass *p,
-                   const struct tree_tape *t, const struct tree_scratch *w, const float *dvectors)
+                   const struct tree_tape *t, const struct tree_scratch *w, const float *dvectors,
+                   const float *dvalues)
 {
     const struct tree_lists *x = t->lists;
-    size_t d = p->m->config.d, inner = x->nodes - x->trees;
-    q->op->fill(q, t->dr, inner * d, 0);
-    q->op->copy(q, t->dr + inner * d, dvectors, x->trees * d);
+    size_t d = p->m->config.d, inner = x->nodes - x->roots;
+    if (dvalues) {
+        linear_back_weight(q, grad + p->m->values, 1, grad + p->m->values_bias, dvalues, t->r,
+                           inner, d, TREE_VALUES, p->precision);
+        linear_back_input(q, t->dr, dvalues, p->flat + p->m->values, inner, d, TREE_VALUES,
+                          (struct linear_back_end){0}, p->precision);
+    } else
+        q->op->fill(q, t->dr, inner * d, 0);
+    q->op->copy(q, t->dr + inner * d, dvectors, x->roots * d);
     for (size_t i = x->n_groups; i-- > 0;) {
         struct site s = site_of(p, t, &x->groups[i]);
         const float *dropped = p->dropout > 0 ? s.dropped : s.hidden;
@@ -302,9 +327,10 @@ void tree_backward(struct gpu_queue *q, float *grad, const struct tree_pass *p,
                                 .sequences = x->n_leaves,
                                 .tokens = x->n_leaves,
                                 .cols = d,
-                                .vocabulary = p->m->tokens,
+                                .vocabulary = (size_t)p->m->tokens * p->m->rows,
                                 .places = 1,
                                 .scale = 1};
-    q->op->normalize_back(q, t->dr, t->dr, t->r, t->lengths, x->n_leaves, d);
+    if (!p->m->config.points)
+        q->op->normalize_back(q, t->dr, t->dr, t->r, t->lengths, x->n_leaves, d);
     q->op->embed_back(q, grad + p->m->leaves, NULL, t->dr, &how);
 }

@@ -38,17 +38,22 @@ void tree_scratch_layout(struct tree_scratch *s, const struct tree_model *m, siz
 /* Writes the lists; `codes` is the pass's. */
 void tree_tape_load(struct gpu_queue *q, const struct tree_tape *t, float codes, struct arena *a);
 
-/* The vectors of the trees: (trees, d), in the tape. */
+/* The vectors of the trees: (trees, tree_width), in the tape. */
 static inline float *tree_vectors(const struct tree_tape *t, const struct tree_model *m)
 {
-    return t->r + (t->lists->nodes - t->lists->trees) * m->config.d;
+    return t->r + (t->lists->nodes - t->lists->roots) * m->config.d;
 }
 
 void tree_forward(struct gpu_queue *q, const struct tree_pass *p, const struct tree_tape *t);
-/* grad (table.total) += ..., from dvectors (trees, d), the gradient of the trees' vectors, and from
- * the objective of the codes. */
+/* grad (table.total) += ..., from dvectors (trees, tree_width), the gradient of the trees' vectors,
+ * and from the objective of the codes, or of the values: dvalues (nodes - roots, TREE_VALUES), or
+ * NULL. */
 void tree_backward(struct gpu_queue *q, float *grad, const struct tree_pass *p,
-                   const struct tree_tape *t, const struct tree_scratch *s, const float *dvectors);
+                   const struct tree_tape *t, const struct tree_scratch *s, const float *dvectors,
+                   const float *dvalues);
+/* values (nodes - roots, TREE_VALUES) of the nodes. */
+void tree_values(struct gpu_queue *q, float *values, const struct tree_pass *p,
+                 const struct tree_tape *t);
 
 /* Doubles of a group in the tape's sums; their sum, of all, is the loss that the codes add: minus
  * the weighted cosines of operands and results with what is made again of them. Filled by the

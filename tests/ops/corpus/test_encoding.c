@@ -30,6 +30,9 @@ TEST(numbers)
     assert_string_equal(encode(&a, "plain", "+ -14 3/20"), "+ -14 / 3 20");
     assert_string_equal(encode(&a, "plain", "- 123 -99"), "- INT+ 1 2 3 -99");
     assert_string_equal(encode(&a, "plain", "* -100 7"), "* INT- 1 0 0 7");
+    assert_string_equal(encode(&a, "trees", "- 128 -99"), "- + * 12 10 8 -99");
+    assert_string_equal(encode(&a, "trees", "* -100 -1234"),
+                        "* + * -10 10 0 + * + * -12 10 -3 10 -4");
     arena_free(&a);
 }
 

@@ -35,7 +35,7 @@ static struct tree_batch draw_batch(struct arena *a, size_t trees, uint64_t seed
         tokens[i] = one;
         class[i] = (uint32_t)rng_below(&r, CLASSES);
     }
-    return (struct tree_batch){{tokens, length, trees}, class};
+    return (struct tree_batch){.set = {tokens, length, trees}, .class = class};
 }
 
 static const float prior[CLASSES] = {-1.5F, -0.5F, -2, -1, -1.25F};
@@ -52,7 +52,7 @@ struct fixture {
 static struct tree_trainer_config usual(void)
 {
     return (struct tree_trainer_config){.margin = 0.5,
-                                        .lr = 0.01,
+                                        .schedule = {.lr = 0.01},
                                         .rho = 0.88,
                                         .momentum = 0.88,
                                         .clip = 1.82,
@@ -65,7 +65,8 @@ static struct tree_trainer_config usual(void)
 static void open_fixture(struct fixture *f, uint32_t outer, struct tree_trainer_config how,
                          struct pool *pool)
 {
-    struct tree_config c = {11, 6, 5, outer, CLASSES, arity};
+    struct tree_config c = {
+        .d = 11, .hidden = 6, .code = 5, .outer = outer, .classes = CLASSES, .arity = arity};
     *f = (struct fixture){0};
     f->m = tree_model_new(&f->a, &c);
     how.prior = prior;
@@ -265,7 +266,8 @@ static void train(float *weights, const struct tree_trainer_config *how, struct 
 TEST(same_bits)
 {
     struct tree_trainer_config how = usual();
-    struct tree_config c = {11, 6, 5, 7, CLASSES, arity};
+    struct tree_config c = {
+        .d = 11, .hidden = 6, .code = 5, .outer = 7, .classes = CLASSES, .arity = arity};
     struct arena a = {0};
     size_t n = tree_model_new(&a, &c)->table.total;
     float *alone = arena_array(&a, float, n), *other = arena_array(&a, float, n);
@@ -287,7 +289,7 @@ TEST(same_bits)
 TEST(well_formed)
 {
     struct arena a = {0};
-    struct tree_config c = {4, 4, 4, 0, 0, arity};
+    struct tree_config c = {.d = 4, .hidden = 4, .code = 4, .arity = arity};
     const struct tree_model *m = tree_model_new(&a, &c);
     static const struct {
         uint32_t n, tokens[6];
@@ -316,15 +318,16 @@ TEST(vocabulary)
 TEST(architecture)
 {
     struct arena a = {0};
-    struct tree_config c = {64, 8, 9, 32, 77, arity}, back;
+    struct tree_config c = {64, 8, 9, 32, 16, 77, arity}, back;
     assert_int_equal(tree_config_parse(&back, &a, tree_config_text(&a, &c), NULL), OK);
     assert_string_equal(back.arity, arity);
     assert_int_equal(back.classes, 77);
+    assert_int_equal(back.points, 16);
     static const char *const wrong[] = {
         "architecture=trees\n",
-        "architecture=trees\nd=64\nhidden=8\ncode=8\nouter=0\narity=xx3\nclasses=2\n",
-        "architecture=trees\nd=0\nhidden=8\ncode=8\nouter=0\narity=x\nclasses=2\n",
-        "architecture=trees\nd=64\nhidden=8\ncode=8\nouter=0\narity=x\nclasses=2\nmore=1\n",
+        "architecture=trees\nd=64\nhidden=8\ncode=8\nouter=0\npoints=0\narity=xx3\nclasses=2\n",
+        "architecture=trees\nd=0\nhidden=8\ncode=8\nouter=0\npoints=0\narity=x\nclasses=2\n",
+        "architecture=trees\nd=4\nhidden=8\ncode=8\nouter=0\npoints=0\narity=x\nclasses=2\nmo=1\n",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(tree_config_parse(&back, &a, wrong[i], NULL), ERR_CORRUPT);

@@ -1,0 +1,47 @@
+/* Inside of training a network on trees: what the trainer and its losses share. */
+#pragma once
+
+#include "ops/learn/tree/tree_trainer.h"
+#include "ops/nn/tree/tree_net.h"
+
+struct tree_shard {
+    size_t first; /* tree of the batch */
+    struct tree_lists lists;
+    struct tree_tape tape;
+    float *values; /* device: (nodes - roots, TREE_VALUES), then their gradient; of functions */
+};
+
+/* Device memory of the loss of functions; n trees, of vectors of `width`. */
+struct tree_contrast {
+    float *units, *norms, *dvectors; /* (n, width), (n), (n, width) */
+    float *loss, *correct;           /* (rows) */
+    uint32_t *target, *group;        /* (rows), (n) */
+    double *sums;
+};
+
+struct tree_trainer {
+    struct gpu_device *device;
+    struct gpu_queue *queue;
+    const struct tree_model *model;
+    struct tree_trainer_config config;
+    uint64_t steps;
+    float *weights, *momentum, *squares; /* host: (table.total) */
+    float *used, *factor;                /* a step's weights; what dropout multiplied them by */
+    float *gradient;                     /* host: (groups, table.total) */
+    float *flat;                         /* device: (table.total) */
+    float *groups[GPU_GROUPS];           /* device: (table.total) */
+    struct tree_pass pass;
+    struct arena arena; /* of the step */
+    struct tree_shard *shards;
+    size_t n_shards;
+    struct tree_scratch *scratch; /* by queue */
+    float *vectors, *scores;      /* device: (trees, width), (trees, classes or trees) */
+    struct tree_contrast contrast;
+    void *memory; /* device: grows */
+    size_t memory_size;
+};
+
+/* The loss of t's shards after the forward pass: t->vectors and the shards' values become their
+ * gradients. */
+enum err_code tree_functions_loss(struct step_result *r, struct tree_trainer *t,
+                                  const struct tree_batch *x, struct err *e);
