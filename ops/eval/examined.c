@@ -1,6 +1,9 @@
 /* See examined.h. */
 #include "ops/eval/examined.h"
 
+#include "ops/expr/expr.h"
+#include "ops/expr/own/own.h"
+
 #include <string.h>
 
 static bool belongs(const Eqloom__EmbeddingBatch *b, const Eqloom__Exercise *x, struct digest id)
@@ -38,4 +41,12 @@ enum err_code examined_load(struct examined *out, struct op_ctx *ctx, const char
     if (!code)
         vectors_normalize(&out->v);
     return code;
+}
+
+char *examined_infix(struct arena *a, const Eqloom__Exercise *x, size_t term)
+{
+    const struct language *lang = &lang_calculus;
+    language_read(&lang, a, x->language, NULL);
+    return expr_infix_of(a, language_guess(a, lang, x->terms[term]->prefix),
+                         x->terms[term]->prefix);
 }

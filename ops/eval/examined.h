@@ -15,6 +15,7 @@ struct examined {
 /* Of two inputs, in the ctx's arena. ERR_INPUT where they do not belong together. */
 enum err_code examined_load(struct examined *out, struct op_ctx *ctx, const char *exercises,
                             const char *embeddings, struct err *e);
+char *examined_infix(struct arena *a, const Eqloom__Exercise *x, size_t term);
 /* Cosine of two terms of exercise k. */
 static inline float examined_similarity(const struct examined *x, size_t k, size_t i, size_t j)
 {

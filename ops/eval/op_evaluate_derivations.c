@@ -5,6 +5,7 @@
 
 static const struct op_param params[] = {
     EVALUATION_LABEL,
+    {"examples", OP_INT, "10", NULL, 0, 1e6, "How many of the first derivations are shown."},
     {NULL},
 };
 static const struct op_port inputs[] = {
@@ -33,9 +34,36 @@ static enum err_code load(struct examined *x, struct op_ctx *ctx, const char *de
     return code;
 }
 
+/* A row for each step. */
+static Eqloom__Table *table_of_steps(struct arena *a, const struct examined *x, size_t n,
+                                     double threshold)
+{
+    enum { COLUMNS = 5 };
+    static char *columns[COLUMNS] = {"derivation", "step", "reason", "cosine", "taken for"};
+    size_t steps = 0;
+    for (size_t k = 0; k < n; k++)
+        steps += x->exercises[k]->n_terms - 1;
+    Eqloom__Table *t = table_of(a, "Derivations", columns, COLUMNS, steps);
+    for (size_t k = 0; k < n; k++) {
+        const Eqloom__Exercise *d = x->exercises[k];
+        for (size_t i = 1; i < d->n_terms; i++) {
+            double cosine = (double)examined_similarity(x, k, i - 1, i);
+            char **cell = table_row(a, t);
+            *cell++ = i == 1 ? arena_printf(a, "%zu", k + 1) : "";
+            *cell++ =
+                arena_printf(a, "%s = %s", examined_infix(a, d, i - 1), examined_infix(a, d, i));
+            *cell++ = d->terms[i]->wrong ? "a mistake" : d->terms[i]->reason;
+            *cell++ = arena_printf(a, "%.3f", cosine);
+            *cell++ = cosine < threshold ? "a mistake" : "right";
+        }
+    }
+    return t;
+}
+
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);
+    size_t shown = (size_t)op_int(ctx, "examples");
     struct examined x, calibration;
     struct detection found;
     struct figures f = evaluation_figures(ctx, "derivations");
@@ -58,12 +86,13 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     figures_add(&f, "steps", (double)found.steps);
     figures_add(&f, "mistakes", (double)found.wrong);
     figures_add(&f, "derivations", (double)x.n);
-    return err_up(e, evaluation_emit(ctx, &f, NULL, e));
+    Eqloom__Table *steps = table_of_steps(a, &x, shown < x.n ? shown : x.n, threshold);
+    return err_up(e, evaluation_emit(ctx, &f, steps, e));
 }
 
 const struct op op_evaluate_derivations = {
     .name = "evaluate-derivations",
-    .version = 2,
+    .version = 3,
     .node = OP_TASK,
     .doc = "E-Gen's mistake detection: a step is taken for a mistake if the cosine of its two "
            "sides is below a threshold, which is the least cosine of the right steps of each "

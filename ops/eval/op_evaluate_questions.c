@@ -2,8 +2,6 @@
 #include "engine/op.h"
 #include "ops/eval/evaluation.h"
 #include "ops/eval/measure/choice.h"
-#include "ops/expr/expr.h"
-#include "ops/expr/own/own.h"
 
 static const struct op_param params[] = {
     EVALUATION_LABEL,
@@ -23,14 +21,6 @@ static const struct op_port outputs[] = {
 
 enum { QUERY, ANSWER, CHOSEN, OF_ANSWER, OF_CHOSEN, COLUMNS };
 
-static char *infix(struct arena *a, const Eqloom__Exercise *x, size_t term)
-{
-    const struct language *lang = &lang_calculus;
-    language_read(&lang, a, x->language, NULL);
-    return expr_infix_of(a, language_guess(a, lang, x->terms[term]->prefix),
-                         x->terms[term]->prefix);
-}
-
 static Eqloom__Table *table_of_examples(struct arena *a, const struct examined *x,
                                         const struct choice *found, size_t n)
 {
@@ -42,9 +32,9 @@ static Eqloom__Table *table_of_examples(struct arena *a, const struct examined *
         const struct choice *c = &found[i];
         bool right = c->term == QUESTION_ANSWER;
         char **cells = table_row(a, t);
-        cells[QUERY] = infix(a, q, QUESTION_QUERY);
-        cells[ANSWER] = infix(a, q, QUESTION_ANSWER);
-        cells[CHOSEN] = right ? "" : infix(a, q, c->term);
+        cells[QUERY] = examined_infix(a, q, QUESTION_QUERY);
+        cells[ANSWER] = examined_infix(a, q, QUESTION_ANSWER);
+        cells[CHOSEN] = right ? "" : examined_infix(a, q, c->term);
         cells[OF_ANSWER] = arena_printf(a, "%.3f", c->answer);
         cells[OF_CHOSEN] = right ? "" : arena_printf(a, "%.3f", c->similarity);
     }

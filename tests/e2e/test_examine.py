@@ -130,6 +130,15 @@ nodes:
         self.assertEqual(values["mistakes"], sum(wrong for _, wrong in steps))
         self.assertGreater(values["mistakes"], 0)
         self.assertTrue(all(len(d) >= 2 and sum(w for _, w in d) <= 1 for d in derivations))
+        shown = [row["cells"] for row in self.show("mistakes")["tables"][1]["rows"]]
+        first = [step for d in derivations[:10] for step in d]
+        self.assertEqual(len(shown), len(first))
+        for (_, step, reason, of, taken), (c, wrong) in zip(shown, first):
+            self.assertIn(" = ", step)
+            self.assertEqual(reason == "a mistake", wrong)
+            self.assertAlmostEqual(float(of), c, delta=1e-3)
+            if abs(c - threshold) > 1e-3:
+                self.assertEqual(taken == "a mistake", c < threshold)
         for name, kind in ("mistake", True), ("no_mistake", False):
             # A step that is on the threshold but for rounding may count either way.
             found = [[w == kind for c, w in steps if ((c < threshold + slack) == kind)]
