@@ -1,7 +1,7 @@
 /* See study_page.h. */
 #include "ops/latex/study/search/study_page.h"
 
-#include "ops/eval/report/html_table.h"
+#include "ops/eval/report/html_parts.h"
 #include "ops/eval/report/page_style.h"
 #include "ops/latex/mathml/mathml_tree.h"
 
