@@ -180,7 +180,7 @@ out:
 
 const struct op op_report = {
     .name = "report",
-    .version = 11,
+    .version = 12,
     .node = OP_TASK,
     .numerics = true, /* exp and log are the library's */
     .parallel = true,

@@ -6,6 +6,7 @@
 #include "ops/eval/evaluation.h"
 #include "ops/eval/measure/retrieval.h"
 #include "ops/eval/measure/triples.h"
+#include "ops/eval/report/html_parts.h"
 #include "ops/images/picture_page.h"
 #include "ops/latex/study/equation_place.h"
 #include "ops/latex/study/equation_vectors.h"
@@ -66,69 +67,85 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct equat
 
 /* ---- the page ---- */
 
-static enum err_code load_picture(struct page_picture *out, struct op_ctx *ctx, uint64_t i,
-                                  struct err *e)
+static enum err_code load_picture(Eqloom__Picture **out, struct op_ctx *ctx, uint64_t i,
+                                  double similarity, struct err *e)
 {
     ProtobufCMessage *m = NULL;
+    struct span png;
     enum err_code code = op_get(&m, ctx, "images", i, e);
     if (code)
         return err_up(e, code);
     const Eqloom__Image *image = (const Eqloom__Image *)m;
+    const Eqloom__Place *place = image->place;
     struct picture p = {image->width, image->height, image->pixels.data};
-    out->latex = image->latex;
-    out->place = image->place;
     if (image->pixels.len != (uint64_t)p.width * p.height)
         return err_fail(e, ERR_CORRUPT, "a picture has %zu pixels", image->pixels.len);
-    return err_up(e, picture_write_png(&out->png, op_arena(ctx), &p, e));
+    if ((code = picture_write_png(&png, op_arena(ctx), &p, e)))
+        return err_up(e, code);
+    Eqloom__Picture *x = *out = arena_new(op_arena(ctx), Eqloom__Picture);
+    eqloom__picture__init(x);
+    x->png = (ProtobufCBinaryData){png.len, (uint8_t *)png.data};
+    x->latex = image->latex;
+    x->from = !place ? x->from : *place->label ? place->label : place->paper;
+    x->similarity = similarity;
+    return OK;
 }
 
 enum { SHOWN = 5 };
 
-static enum err_code show_queries(struct buf *out, struct op_ctx *ctx,
-                                  const struct equation_vectors *x, const struct hnsw *index,
-                                  struct err *e)
+static enum err_code find_pictures(Eqloom__Pictures *out, struct op_ctx *ctx,
+                                   const struct equation_vectors *x, const struct hnsw *index,
+                                   uint32_t row, struct err *e)
 {
-    uint32_t n = (uint32_t)op_int(ctx, "queries");
-    n = n < x->v.n ? n : x->v.n;
-    for (uint32_t q = 0; q < n; q++) {
-        struct neighbour found[SHOWN + 1];
-        struct page_picture pictures[SHOWN + 2] = {{.place = NULL}};
-        uint32_t row = (uint32_t)((uint64_t)q * x->v.n / n), shown = 1;
-        size_t k = nearest_find(found, SHOWN + 1, &x->v, index, NULL, vectors_at(&x->v, row),
-                                op_arena(ctx));
-        enum err_code code = load_picture(&pictures[0], ctx, row, e);
-        for (size_t i = 0; i < k && shown <= SHOWN && !code; i++)
-            if (found[i].row != row) {
-                pictures[shown].similarity = found[i].similarity;
-                code = load_picture(&pictures[shown++], ctx, found[i].row, e);
-            }
-        if (code)
-            return err_up(e, code);
-        picture_page_query(out, op_arena(ctx), pictures, shown);
-    }
-    return OK;
+    struct neighbour found[SHOWN + 1];
+    size_t n =
+        nearest_find(found, SHOWN + 1, &x->v, index, NULL, vectors_at(&x->v, row), op_arena(ctx));
+    eqloom__pictures__init(out);
+    out->pictures = arena_array(op_arena(ctx), Eqloom__Picture *, SHOWN + 2);
+    enum err_code code = load_picture(&out->pictures[out->n_pictures++], ctx, row, 1, e);
+    for (size_t i = 0; i < n && out->n_pictures <= SHOWN && !code; i++)
+        if (found[i].row != row)
+            code = load_picture(&out->pictures[out->n_pictures++], ctx, found[i].row,
+                                (double)found[i].similarity, e);
+    return err_up(e, code);
 }
 
-static enum err_code write_page(struct op_ctx *ctx, const struct equation_vectors *x, bool by_label,
-                                struct err *e)
+/* Of some queries at equal distances. */
+static enum err_code find_all(Eqloom__Report *out, struct op_ctx *ctx,
+                              const struct equation_vectors *x, struct err *e)
 {
-    struct buf page = {0};
+    struct arena *a = op_arena(ctx);
+    uint32_t n = (uint32_t)op_int(ctx, "queries");
     struct hnsw *index = NULL;
     enum err_code code = OK;
-    picture_page_begin(&page, op_string(ctx, "label"));
-    if (by_label)
-        picture_page_dendrogram(&page, op_arena(ctx), &x->v, x->place);
+    n = n < x->v.n ? n : x->v.n;
     if (x->v.n && x->v.n >= (uint64_t)op_int(ctx, "approximate_from")) {
         index = hnsw_new(x->v.x, x->v.n, x->v.stride, vector_dot, cancelled, ctx);
         if (!index)
             code = err_fail(e, op_cancelled(ctx) ? ERR_CANCELLED : ERR_NOMEM, "no index");
     }
-    if (!code)
-        code = show_queries(&page, ctx, x, index, e);
-    picture_page_end(&page);
-    if (!code)
-        code = op_emit_file(ctx, "page", span_of(page.data, page.len), "text/html", e);
+    out->pictures = arena_array(a, Eqloom__Pictures *, n + 1);
+    for (uint32_t q = 0; q < n && !code; q++) {
+        out->pictures[q] = arena_new(a, Eqloom__Pictures);
+        code =
+            find_pictures(out->pictures[q], ctx, x, index, (uint32_t)((uint64_t)q * x->v.n / n), e);
+        out->n_pictures++;
+    }
     hnsw_free(index);
+    return err_up(e, code);
+}
+
+static enum err_code write_page(struct op_ctx *ctx, const struct equation_vectors *x, bool by_label,
+                                const Eqloom__Report *report, struct err *e)
+{
+    struct buf page = {0};
+    picture_page_begin(&page, op_string(ctx, "label"));
+    if (by_label)
+        picture_page_dendrogram(&page, op_arena(ctx), &x->v, x->place);
+    for (size_t i = 0; i < report->n_pictures; i++)
+        html_pictures(&page, report->pictures[i]);
+    picture_page_end(&page);
+    enum err_code code = op_emit_file(ctx, "page", span_of(page.data, page.len), "text/html", e);
     buf_free(&page);
     return err_up(e, code);
 }
@@ -137,6 +154,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct equation_vectors x;
     struct figures f = evaluation_figures(ctx, "images");
+    Eqloom__Report report = EQLOOM__REPORT__INIT;
     bool by_label = !strcmp(op_string(ctx, "positives"), "label");
     enum err_code code = equation_vectors_load(&x, ctx, "images", "embeddings", e);
     if (!code && x.v.n)
@@ -144,12 +162,19 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     else if (!code) /* nothing to evaluate is no error */
         figures_add(&f, by_label ? "categories" : "papers", 0);
     if (!code)
-        code = write_page(ctx, &x, by_label, e);
+        code = find_all(&report, ctx, &x, e);
+    if (!code)
+        code = write_page(ctx, &x, by_label, &report, e);
     if (code)
         return err_up(e, code);
     figures_add(&f, "equations", x.v.n);
     figures_add(&f, "dimensions", x.v.dim);
-    return err_up(e, evaluation_emit(ctx, &f, NULL, e));
+    report.title = f.table->title;
+    report.tables = &f.table;
+    report.n_tables = 1;
+    report.values = f.values;
+    report.n_values = f.n;
+    return err_up(e, op_emit(NULL, ctx, "report", &report.base, e));
 }
 
 static const struct op_param params[] = {
@@ -169,7 +194,7 @@ static const struct op_port inputs[] = {
 };
 static const struct op_port outputs[] = {
     {"report", KIND_REPORT, OP_ONE, false,
-     "accuracy, ranking_error, triple_hinge, siamese_loss by name."},
+     "accuracy, ranking_error, triple_hinge, siamese_loss by name; the pictures of the page."},
     {"page", KIND_FILE, OP_ONE, false,
      "Queries with the five nearest as pictures, and a dendrogram of labelled ones."},
     {NULL},
@@ -177,7 +202,7 @@ static const struct op_port outputs[] = {
 
 const struct op op_evaluate_images = {
     .name = "evaluate-images",
-    .version = 1,
+    .version = 2,
     .node = OP_TASK,
     .numerics = true,
     .parallel = true,

@@ -27,40 +27,6 @@ void picture_page_end(struct buf *out)
     buf_puts(out, "</main></body></html>\n");
 }
 
-static void put_base64(struct buf *out, struct span s)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < s.len; i += 3) {
-        size_t n = s.len - i;
-        uint32_t bits = (uint32_t)s.data[i] << 16 | (n > 1 ? s.data[i + 1] : 0u) << 8 |
-                        (n > 2 ? s.data[i + 2] : 0u);
-        buf_putc(out, digits[bits >> 18]);
-        buf_putc(out, digits[bits >> 12 & 63]);
-        buf_putc(out, n > 1 ? digits[bits >> 6 & 63] : '=');
-        buf_putc(out, n > 2 ? digits[bits & 63] : '=');
-    }
-}
-
-void picture_page_query(struct buf *out, struct arena *a, const struct page_picture *pictures,
-                        size_t n)
-{
-    buf_puts(out, "<article><table>\n");
-    for (size_t i = 0; i < n; i++) {
-        const Eqloom__Place *place = pictures[i].place;
-        buf_puts(out, i ? "<tr><td>" : "<tr><th>");
-        buf_puts(out, i ? arena_printf(a, "%.3f", pictures[i].similarity) : "query");
-        buf_puts(out, i ? "</td><td>" : "</th><td>");
-        buf_puts(out, "<img alt=\"");
-        html_text(out, pictures[i].latex);
-        buf_puts(out, "\" src=\"data:image/png;base64,");
-        put_base64(out, pictures[i].png);
-        buf_puts(out, "\"/></td><td class=\"note\">");
-        html_text(out, place ? (*place->label ? place->label : place->paper) : "");
-        buf_puts(out, "</td></tr>\n");
-    }
-    buf_puts(out, "</table></article>\n");
-}
-
 /* ---- the dendrogram ---- */
 
 struct side {

@@ -210,7 +210,7 @@ nodes:
   evaluation: {op: evaluate-images, images: parts.train, embeddings: ink, queries: 3}
   near:       {op: evaluate-images, images: parts.train, embeddings: ink, approximate_from: 2}
   report:     {op: report, evaluations: [evaluation]}
-exports: {page.html: evaluation.page, near.html: near.page}
+exports: {page.html: evaluation.page, near.html: near.page, report.html: report.html}
 """)
         self.run_job()
         for r in self.records("bitmaps/pictures"):
@@ -240,6 +240,13 @@ exports: {page.html: evaluation.page, near.html: near.page}
         page = (self.p.dir / "out/bitmaps/page.html").read_text()
         self.assertEqual(page.count("<img "), 3 * 6)
         self.assertEqual(page.count("<path "), 2 * (n - 1))
+        shown = [[p["from"] for p in x["pictures"]] for x in report["pictures"]]
+        self.assertEqual([x[:2] for x in shown],
+                         [[labels[i], labels[nearest[i]]] for i in (0, n // 3, 2 * n // 3)])
+        images = re.compile('<img alt="[^"]*" src="data:image/png;base64,[^"]+"/>')
+        self.assertEqual(images.findall((self.p.dir / "out/bitmaps/report.html").read_text()),
+                         images.findall(page))
+        self.assertEqual(len(images.findall(page)), 3 * 6)
         near = (self.p.dir / "out/bitmaps/near.html").read_text()
         self.assertEqual(near.count("<img "), 10 * 6)
 

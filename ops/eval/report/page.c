@@ -3,7 +3,7 @@
 
 #include "base/text/asset.h"
 #include "base/text/chart.h"
-#include "ops/eval/report/html_table.h"
+#include "ops/eval/report/html_parts.h"
 #include "ops/eval/report/page_picture.h"
 #include "ops/eval/report/page_results.h"
 #include "ops/eval/report/page_style.h"
@@ -121,12 +121,40 @@ static void write_examples(struct buf *out, struct arena *a, const struct corpus
     buf_puts(out, "</div></section>\n");
 }
 
+static bool is_of_earlier(const struct page_input *in, size_t upto, const Eqloom__Report *report)
+{
+    for (size_t i = 0; i < upto; i++)
+        for (size_t k = 0; k < in->results[i].n; k++)
+            if (in->results[i].rows[k] == report)
+                return true;
+    return false;
+}
+
+/* Each report's once: it may be in several tables. */
+static void write_pictures(struct buf *out, const struct page_input *in)
+{
+    for (size_t i = 0; i < in->n_results; i++)
+        for (size_t k = 0; k < in->results[i].n; k++) {
+            const Eqloom__Report *report = in->results[i].rows[k];
+            if (!report->n_pictures || is_of_earlier(in, i, report))
+                continue;
+            buf_puts(out, "<details><summary>Queries and their nearest: ");
+            html_text(out, report->title);
+            buf_puts(out, "</summary>\n");
+            for (size_t q = 0; q < report->n_pictures; q++)
+                html_pictures(out, report->pictures[q]);
+            buf_puts(out, "</details>\n");
+        }
+}
+
 void page_write(struct buf *out, struct arena *a, const struct page_input *in, struct pool *pool)
 {
-    buf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n<meta "
-                  "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-                  "'unsafe-inline'; script-src 'unsafe-inline'\"/>\n<meta name=\"viewport\" "
-                  "content=\"width=device-width, initial-scale=1\"/>\n<title>");
+    buf_puts(
+        out,
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n<meta "
+        "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+        "'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\"/>\n<meta name=\"viewport\" "
+        "content=\"width=device-width, initial-scale=1\"/>\n<title>");
     html_text(out, in->title);
     buf_puts(out, "</title>\n<style>");
     buf_puts(out, page_style);
@@ -136,6 +164,7 @@ void page_write(struct buf *out, struct arena *a, const struct page_input *in, s
                   "other expressions.</p><p id=\"job\"></p></header>\n");
     for (size_t i = 0; i < in->n_results; i++)
         page_write_results(out, a, &in->results[i], in->part);
+    write_pictures(out, in);
     if (in->vectors)
         page_write_picture(out, a, in, pool);
     if (in->checkpoint)

@@ -1,7 +1,7 @@
 /* HTML of evaluations; see page_results.h. */
 #include "ops/eval/report/page_results.h"
 
-#include "ops/eval/report/html_table.h"
+#include "ops/eval/report/html_parts.h"
 
 #include <math.h>
 
