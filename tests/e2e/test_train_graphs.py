@@ -157,6 +157,38 @@ class TrainGraphs(ProjectTest):
         self.assertTrue(shares[0] > 1.2 * shares[1] > 1.44 * shares[2], shares)
         self.assertLess(shares[2], 0.3)
 
+    def test_counts(self):
+        """A second part: bags of features of length 1, centred, and with a power whitened."""
+        job = (self.folder / "t.yaml").read_text()
+        (self.folder / "t.yaml").write_text(job + "\n  bags: {op: bag-of-features, graphs: graphs}\n"
+                                            + "".join(f"""
+  network{k}: {{op: whiten-graphs, checkpoint: model, embeddings: vectors, power: {power}{counts}}}
+  vectors{k}: {{op: embed-graphs, graphs: graphs, checkpoint: network{k}}}
+""" for k, power, counts in ((0, 0, ", counts: bags"), (1, 0.25, ", counts: bags"), (2, 0.25, ""))))
+        self.make()
+        rows = {}
+        for name in ("bags", "vectors0", "vectors1", "vectors2"):
+            self.p.eqloom("export", f"t/{name}", "-o", "v.npy")
+            rows[name] = read_npy(self.folder / "v.npy")
+        bags = [scaled(x) for x in rows["bags"]]
+        mean = [sum(x[c] for x in bags) / len(bags) for c in range(256)]
+        for bag, zero, some, alone in zip(bags, *(rows[f"vectors{k}"] for k in range(3))):
+            self.assertEqual(len(zero), 8 + 256)
+            for x, y in zip(zero[8:], scaled([b - m for b, m in zip(bag, mean)])):
+                self.assertAlmostEqual(x, y, delta=1e-5)
+            for x, y in zip(some[:8], scaled(alone)):
+                self.assertAlmostEqual(x, y, delta=1e-5)
+            self.assertAlmostEqual(sum(x * x for x in some[8:]), 1, delta=1e-5)
+        used = [c for c in range(256) if any(x[c] for x in rows["bags"])]
+        shares = [greatest_share(moments([[x[8 + c] for c in used] for x in rows[f"vectors{k}"]])[1])
+                  for k in (0, 1)]
+        self.assertGreater(shares[0], 1.2 * shares[1])
+        (self.folder / "t.yaml").write_text((self.folder / "t.yaml").read_text() + """
+  again: {op: whiten-graphs, checkpoint: network0, embeddings: vectors0, power: 0}
+""")
+        r = self.p.eqloom("run", "t.yaml", "again", expect=1)
+        self.assertIn("the network's vectors have a second part already", r.err)
+
     def test_search(self):
         """Equations of the corpus, asked for as LaTeX: what brute force finds by the job's vectors."""
         self.make()

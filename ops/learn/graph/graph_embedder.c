@@ -4,7 +4,9 @@
 #include "ops/learn/graph/graph_similarity.h"
 #include "ops/nn/batch_norm.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct graph_embedder {
     struct arena arena;
@@ -12,7 +14,8 @@ struct graph_embedder {
     struct gpu_device *device;
     void *weights, *table, *norms; /* device */
     struct graph_weights w;
-    float scale; /* of vectors */
+    float scale;   /* of vectors */
+    float *counts; /* with counts: U, then v, both of graph_model.h */
 };
 
 /* From host vectors: the weights; E is in `work`. */
@@ -39,6 +42,13 @@ static enum err_code load(struct graph_embedder *x, const float *flat, struct gp
     }
     double length = lengths.mean + lengths.deviation;
     x->scale = length > 0 ? (float)(1 / length) : 0;
+    if (m->config.counts) {
+        x->counts = arena_array(&x->arena, float, (GRAPH_FEATURES + 1) * GRAPH_FEATURES);
+        memcpy(x->counts, flat + m->count_weight,
+               (size_t)GRAPH_FEATURES * GRAPH_FEATURES * sizeof *flat);
+        memcpy(x->counts + (size_t)GRAPH_FEATURES * GRAPH_FEATURES, flat + m->count_bias,
+               GRAPH_FEATURES * sizeof *flat);
+    }
     return err_up(e, gpu_finish(q, e));
 }
 
@@ -103,7 +113,51 @@ void graph_embedder_free(struct graph_embedder *x)
 
 uint32_t graph_embedder_size(const struct graph_embedder *x)
 {
-    return x->model->config.out;
+    return graph_vector_size(&x->model->config);
+}
+
+static void scale_to_one(float *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)x[i] * (double)x[i];
+    for (size_t i = 0; i < n && sum > 0; i++)
+        x[i] = (float)((double)x[i] / sqrt(sum));
+}
+
+static void add_counts(float *out, const struct graph_embedder *x, const struct graph_vertex *v,
+                       size_t n)
+{
+    float b[GRAPH_FEATURES] = {0};
+    const float *bias = x->counts + (size_t)GRAPH_FEATURES * GRAPH_FEATURES;
+    for (size_t i = 0; i < n; i++) {
+        b[v[i].tag]++;
+        if (v[i].attribute)
+            b[GRAPH_TAGS - 1 + v[i].attribute]++;
+        if (v[i].character)
+            b[GRAPH_TAGS + GRAPH_ATTRIBUTES - 1 + v[i].character]++;
+    }
+    scale_to_one(b, GRAPH_FEATURES);
+    for (size_t r = 0; r < GRAPH_FEATURES; r++) {
+        double sum = (double)bias[r];
+        for (size_t k = 0; k < GRAPH_FEATURES; k++)
+            sum += (double)x->counts[r * GRAPH_FEATURES + k] * (double)b[k];
+        out[r] = (float)sum;
+    }
+    scale_to_one(out, GRAPH_FEATURES);
+}
+
+/* Vectors of the network (graphs, out) -> both parts. */
+static void add_second_parts(float *to, const float *from, const struct graph_embedder *x,
+                             const struct graph_set *s)
+{
+    size_t out = x->model->config.out, size = graph_embedder_size(x);
+    for (size_t i = 0; i < s->graphs; i++) {
+        memcpy(to + i * size, from + i * out, out * sizeof *to);
+        scale_to_one(to + i * size, out);
+        add_counts(to + i * size + out, x, s->vertices + s->first[i],
+                   s->first[i + 1] - s->first[i]);
+    }
 }
 
 enum err_code graph_embedder_run(float *out, const struct graph_embedder *x,
@@ -116,6 +170,7 @@ enum err_code graph_embedder_run(float *out, const struct graph_embedder *x,
     struct gpu_queue *q;
     void *memory = NULL;
     size_t nodes = s->first[s->graphs], numbers = s->graphs * m->config.out;
+    float *own = x->counts ? arena_array(a, float, numbers) : out;
     enum err_code code = gpu_queue_new(&q, x->device, e);
     if (code)
         return err_up(e, code);
@@ -130,9 +185,11 @@ enum err_code graph_embedder_run(float *out, const struct graph_embedder *x,
         for (size_t stage = 0; stage < graph_stages(m); stage++)
             graph_forward(q, m, &x->w, &tape, &scratch, stage, false);
         q->op->scale(q, tape.vectors, numbers, x->scale);
-        gpu_read(q, out, tape.vectors, numbers * sizeof *out);
+        gpu_read(q, own, tape.vectors, numbers * sizeof *own);
         code = gpu_finish(q, e);
     }
+    if (!code && x->counts)
+        add_second_parts(out, own, x, s);
     gpu_free(x->device, memory);
     gpu_queue_free(q);
     return err_up(e, code);

@@ -13,7 +13,7 @@ enum err_code graph_embedder_new(struct graph_embedder **out, const char *device
 void graph_embedder_free(struct graph_embedder *x);
 uint32_t graph_embedder_size(const struct graph_embedder *x); /* numbers of a vector */
 
-/* out (graphs, size): vectors, divided by the running mean and deviation of lengths, of graphs. The
- * arena serves as working memory. */
+/* out (graphs, size): vectors of graphs, divided by the running mean and deviation of lengths, or
+ * of two parts (graph_model.h). The arena serves as working memory. */
 enum err_code graph_embedder_run(float *out, const struct graph_embedder *x,
                                  const struct graph_set *s, struct arena *a, struct err *e);

@@ -19,6 +19,9 @@ static const struct op_port inputs[] = {
     {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network."},
     {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
      .doc = "Its vectors of equations, such as those that it has learnt from."},
+    {"counts", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
+     "Their bags of features. With these, vectors get a second part of the same length: counts of "
+     "features, whitened as well, by which near copies are found."},
     {0},
 };
 
@@ -30,38 +33,46 @@ static const struct op_port outputs[] = {
 /* ---- moments ---- */
 
 struct moments {
+    bool unit; /* of vectors scaled to length 1 */
     size_t n, d;
     double *mean, *covariance; /* (d), (d, d) */
 };
 
-static enum err_code add_moments(struct moments *m, struct op_ctx *ctx, struct arena *work,
-                                 uint64_t i, struct err *e)
+static enum err_code add_moments(struct moments *m, struct op_ctx *ctx, const char *role,
+                                 struct arena *work, uint64_t i, struct err *e)
 {
     ProtobufCMessage *message;
-    enum err_code code = op_get_in(&message, ctx, "embeddings", i, work, e);
+    enum err_code code = op_get_in(&message, ctx, role, i, work, e);
     if (code)
         return err_up(e, code);
     const Eqloom__EmbeddingBatch *b = (const Eqloom__EmbeddingBatch *)message;
     if (b->dim != m->d || b->values.len != (size_t)b->count * b->dim * sizeof(float))
-        return err_fail(e, ERR_INPUT, "vectors have %u numbers, the network's %zu", b->dim, m->d);
+        return err_fail(e, ERR_INPUT, "vectors of '%s' have %u numbers in place of %zu", role,
+                        b->dim, m->d);
     const float *x = (const float *)(const void *)b->values.data;
-    for (size_t k = 0; k < b->count; k++, x += m->d, m->n++)
+    for (size_t k = 0; k < b->count; k++, x += m->d, m->n++) {
+        double squares = 0;
+        for (size_t r = 0; r < m->d; r++)
+            squares += (double)x[r] * (double)x[r];
+        double by = !m->unit ? 1 : squares > 0 ? 1 / sqrt(squares) : 0;
         for (size_t r = 0; r < m->d; r++) {
-            m->mean[r] += (double)x[r];
+            m->mean[r] += by * (double)x[r];
             for (size_t c = 0; c <= r; c++)
-                m->covariance[r * m->d + c] += (double)x[r] * (double)x[c];
+                m->covariance[r * m->d + c] += by * by * (double)x[r] * (double)x[c];
         }
+    }
     return OK;
 }
 
-static enum err_code find_moments(struct moments *m, struct op_ctx *ctx, struct err *e)
+static enum err_code find_moments(struct moments *m, struct op_ctx *ctx, const char *role,
+                                  struct err *e)
 {
     struct arena work = {0};
     enum err_code code = OK;
-    for (uint64_t i = 0, n = op_count(ctx, "embeddings"); i < n && !code; i++) {
+    for (uint64_t i = 0, n = op_count(ctx, role); i < n && !code; i++) {
         arena_reset(&work);
         code = op_cancelled(ctx) ? err_fail(e, ERR_CANCELLED, "whiten-graphs was interrupted")
-                                 : add_moments(m, ctx, &work, i, e);
+                                 : add_moments(m, ctx, role, &work, i, e);
     }
     arena_free(&work);
     double by = m->n ? 1 / (double)m->n : 0;
@@ -156,6 +167,21 @@ static void take_in(float *flat, const struct graph_model *model, struct arena *
     flat[model->length_deviation] = 0;
 }
 
+/* U = C^-p and v = -U mean. */
+static void take_counts_in(float *flat, const struct graph_model *model, const struct moments *m,
+                           const double *t)
+{
+    size_t d = m->d;
+    for (size_t r = 0; r < d; r++) {
+        double shift = 0;
+        for (size_t k = 0; k < d; k++) {
+            flat[model->count_weight + r * d + k] = (float)t[r * d + k];
+            shift -= t[r * d + k] * m->mean[k];
+        }
+        flat[model->count_bias + r] = (float)shift;
+    }
+}
+
 /* Of the new vectors: the root of the trace of t C t, C having been made diagonal. */
 static double spread_of(const double *eigenvalues, size_t d, double power)
 {
@@ -184,22 +210,33 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if ((code = graph_config_parse(&config, from->architecture, e)) ||
         (code = graph_model_new(&model, a, &config, e)))
         return err_up(e, code);
+    size_t d = config.out, f = GRAPH_FEATURES;
+    struct moments m = {false, 0, d, arena_array(a, double, d), arena_array(a, double, d *d)};
+    struct moments counts = {true, 0, f, arena_array(a, double, f), arena_array(a, double, f *f)};
+    if (config.counts)
+        return err_fail(e, ERR_INPUT, "the network's vectors have a second part already");
+    config.counts = op_count(ctx, "counts") > 0;
+    const struct graph_model *given = model;
+    if ((code = graph_model_new(&model, a, &config, e)))
+        return err_up(e, code);
     struct trainer_state weights = {.weights =
                                         arena_try_alloc(a, model->table.total, sizeof(float))};
     if (!weights.weights)
         return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", model->table.count);
-    size_t d = config.out;
-    struct moments m = {0, d, arena_array(a, double, d), arena_array(a, double, d *d)};
-    if ((code = checkpoint_read(&weights, &model->table, from, &io, a, e)) ||
-        (code = find_moments(&m, ctx, e)))
+    if ((code = checkpoint_read(&weights, &given->table, from, &io, a, e)) ||
+        (code = find_moments(&m, ctx, "embeddings", e)) ||
+        (code = find_moments(&counts, ctx, "counts", e)))
         return err_up(e, code);
     if (m.n > 1) {
         double *t = power_of(a, m.covariance, d, power);
         take_in(weights.weights, model, a, &m, t, spread_of(m.covariance, d, power));
     }
+    if (config.counts)
+        take_counts_in(weights.weights, model, &counts, power_of(a, counts.covariance, f, power));
     Eqloom__Checkpoint out = EQLOOM__CHECKPOINT__INIT;
     weights.steps = 0;
-    if ((code = checkpoint_write(&out, from->architecture, &model->table, &weights, &io, a, e)))
+    if ((code = checkpoint_write(&out, graph_config_text(a, &config), &model->table, &weights, &io,
+                                 a, e)))
         return err_up(e, code);
     out.vocabulary_id = from->vocabulary_id;
     return err_up(e, op_emit(NULL, ctx, "checkpoint", &out.base, e));
@@ -207,12 +244,13 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_whiten_graphs = {
     .name = "whiten-graphs",
-    .version = 1,
+    .version = 2,
     .node = OP_TASK,
     .numerics = true, /* pow is the library's */
     .doc = "Whitens the vectors of a graph network in part: they are centred and multiplied by the "
            "inverse covariance to the power of `power`, within its last layer. Near copies of an "
-           "equation then come nearer than what is only of its kind.",
+           "equation then come nearer than what is only of its kind. With `counts`, cosines become "
+           "means of the network's and of those of counted features.",
     .params = params,
     .inputs = inputs,
     .outputs = outputs,

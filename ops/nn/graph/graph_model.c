@@ -20,8 +20,8 @@ enum err_code graph_config_check(const struct graph_config *c, struct err *e)
 
 char *graph_config_text(struct arena *a, const struct graph_config *c)
 {
-    return arena_printf(a, "%sd=%u\nlayers=%u\nout=%u\npositions=%u\n", prefix, c->d, c->layers,
-                        c->out, c->positions);
+    return arena_printf(a, "%sd=%u\nlayers=%u\nout=%u\npositions=%u\n%s", prefix, c->d, c->layers,
+                        c->out, c->positions, c->counts ? "counts=1\n" : "");
 }
 
 bool graph_config_is(const char *text)
@@ -32,11 +32,11 @@ bool graph_config_is(const char *text)
 enum err_code graph_config_parse(struct graph_config *c, const char *text, struct err *e)
 {
     if (!graph_config_is(text))
-        return err_fail(e, ERR_INPUT,
-                        "the model does not read graphs of equations");
+        return err_fail(e, ERR_INPUT, "the model does not read graphs of equations");
     struct arena a = {0};
-    bool same = sscanf(text + strlen(prefix), "d=%u layers=%u out=%u positions=%u", &c->d,
-                       &c->layers, &c->out, &c->positions) == 4 &&
+    c->counts = 0;
+    bool same = sscanf(text + strlen(prefix), "d=%u layers=%u out=%u positions=%u counts=%u", &c->d,
+                       &c->layers, &c->out, &c->positions, &c->counts) >= 4 &&
                 strcmp(graph_config_text(&a, c), text) == 0;
     arena_free(&a);
     if (!same)
@@ -65,7 +65,7 @@ enum err_code graph_model_new(struct graph_model **out, struct arena *a,
     struct nn_table *t = &m->table;
     m->config = *c;
     m->norms = (c->layers + 1) / 2;
-    t->params = arena_array(a, struct nn_param, 13 + 2 * (size_t)c->layers + 2 * m->norms);
+    t->params = arena_array(a, struct nn_param, 15 + 2 * (size_t)c->layers + 2 * m->norms);
     m->first = nn_table_add(t, "first.weight", NN_INIT_XAVIER, GRAPH_FEATURES, c->d);
     nn_table_add(t, "first.bias", NN_INIT_ZERO, c->d, 0); /* directly behind: a row more */
     m->alpha = nn_table_add(t, "alpha", NN_INIT_ONE, 1, 0);
@@ -86,6 +86,11 @@ enum err_code graph_model_new(struct graph_model **out, struct arena *a,
     }
     m->length_mean = nn_table_add(t, "length.running_mean", NN_INIT_ONE, 1, 0);
     m->length_deviation = nn_table_add(t, "length.running_std", NN_INIT_ZERO, 1, 0);
+    if (c->counts) {
+        m->count_weight =
+            nn_table_add(t, "counts.weight", NN_INIT_ZERO, GRAPH_FEATURES, GRAPH_FEATURES);
+        m->count_bias = nn_table_add(t, "counts.bias", NN_INIT_ZERO, GRAPH_FEATURES, 0);
+    }
     *out = m;
     return OK;
 }

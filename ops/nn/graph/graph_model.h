@@ -7,7 +7,11 @@
  *     vector = W mean(h of the last layer) + b, divided by the mean and deviation of such lengths
  *
  * x_j are a node's features: a tag, perhaps an attribute and a character. E are sinusoids. Three
- * heads on the last layer tell the features of nodes that were hidden. */
+ * heads on the last layer tell the features of nodes that were hidden.
+ *
+ * With `counts` an equation is embedded as two vectors of length 1 beside each other, so that
+ * cosines are means of two: that vector, and U b / |b| + v, b being how often each feature occurs.
+ * U and v are not learnt (op whiten-graphs). */
 #pragma once
 
 #include "base/arena.h"
@@ -19,6 +23,7 @@
 struct graph_config {
     uint32_t d, layers, out;
     uint32_t positions; /* that are told apart; the last one stands for all from it on */
+    uint32_t counts;    /* 1: embedded equations have a second part, see below */
 };
 
 enum {
@@ -45,12 +50,19 @@ struct graph_model {
     size_t norms;  /* how many layers are normalised */
     size_t *mean, *variance;              /* (norms): where those of each are, (d) */
     size_t length_mean, length_deviation; /* of vectors */
+    size_t count_weight, count_bias;      /* with counts: U (GRAPH_FEATURES, GRAPH_FEATURES), v */
 };
 
 /* Of layer l > 0, counted from 1, which norm comes before it; there is one if l is odd. */
 static inline size_t graph_norm_of(size_t l)
 {
     return (l - 1) / 2;
+}
+
+/* Numbers of an embedded equation. */
+static inline uint32_t graph_vector_size(const struct graph_config *c)
+{
+    return c->out + (c->counts ? GRAPH_FEATURES : 0);
 }
 
 enum err_code graph_config_check(const struct graph_config *c, struct err *e);
