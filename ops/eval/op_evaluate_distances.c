@@ -10,7 +10,8 @@
 static const struct op_param params[] = {
     EVALUATION_LABEL,
     {"queries", OP_INT, "2000", NULL, 1, 1e8, "The maximum number of queries."},
-    {"examples", OP_INT, "50", NULL, 0, 1e6, "How many of the first queries are shown."},
+    {"examples", OP_INT, "50", NULL, 0, 1e6,
+     "How many of the first queries are shown, with the five nearest of each model."},
     {"seed", OP_INT, "0", NULL, 0, 0, "Chooses other queries."},
     {NULL},
 };
@@ -148,17 +149,18 @@ static Eqloom__Table *table_of_examples(const struct work *w, size_t n)
         "query", "nearest",     "edits", "of the cores", "nearest by the other",
         "edits", "of the cores"};
     struct arena *a = op_arena(w->ctx);
-    Eqloom__Table *t = table_of(a, "Nearest neighbours", columns, COLUMNS, n);
-    for (size_t i = 0; i < n; i++) {
-        const struct closeness *c = w->found[i];
-        char **cell = table_row(a, t);
-        *cell++ = infix(w, &w->v[0], w->query[i]);
-        for (int s = 0; s < SIDES; s++) {
-            *cell++ = infix(w, &w->pool[s], c[s].row);
-            *cell++ = arena_printf(a, "%u", c[s].raw);
-            *cell++ = arena_printf(a, "%u", c[s].core);
+    Eqloom__Table *t = table_of(a, "Nearest neighbours", columns, COLUMNS, n * CLOSENESS_NEAR);
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < w->found[i]->n; k++) {
+            char **cell = table_row(a, t);
+            *cell++ = k ? "" : infix(w, &w->v[0], w->query[i]);
+            for (int s = 0; s < SIDES; s++) {
+                const struct closeness *c = &w->found[i][s];
+                *cell++ = infix(w, &w->pool[s], c->row[k]);
+                *cell++ = k ? "" : arena_printf(a, "%u", c->raw);
+                *cell++ = k ? "" : arena_printf(a, "%u", c->core);
+            }
         }
-    }
     return t;
 }
 
@@ -186,7 +188,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_evaluate_distances = {
     .name = "evaluate-distances",
-    .version = 3,
+    .version = 4,
     .node = OP_TASK,
     .parallel = true,
     .doc = "SemEmb's distance analysis: for each query the nearest other expression by cosine, by "

@@ -165,9 +165,18 @@ nodes:
         self.assertEqual((values["queries"], values["pool"]), (12, len(texts)))
         closer = [0, 0]
         cells = [row["cells"] for row in shown["tables"][1]["rows"]]
-        self.assertEqual(len(cells), 12)
-        prefix = self.prefixes(sorted({text for row in cells for text in (row[0], row[1], row[4])}))
-        for query, mine, raw, _, other, other_raw, _ in cells:
+        self.assertEqual(len(cells), 12 * 5)
+        prefix = self.prefixes(sorted({text for row in cells for text in (row[0], row[1], row[4]) if text}))
+        for i in range(0, 12 * 5, 5):
+            at = texts.index(prefix[cells[i][0]])
+            self.assertFalse(any(row[0] or row[2] for row in cells[i + 1:i + 5]))
+            for column, vectors in (1, rows[0]), (4, rows[1]):  # the five nearest, in order
+                best = sorted((cosine(vectors[at], v) for v, text in zip(vectors, texts) if text != texts[at]),
+                              reverse=True)
+                for row, near in zip(cells[i:i + 5], best):
+                    found = vectors[texts.index(prefix[row[column]])]
+                    self.assertAlmostEqual(cosine(vectors[at], found), near, places=5)
+        for query, mine, raw, _, other, other_raw, _ in cells[::5]:
             at = texts.index(prefix[query])
             for answer, distance, vectors in (mine, raw, rows[0]), (other, other_raw, rows[1]):
                 best = max(cosine(vectors[at], v)

@@ -78,20 +78,19 @@ struct expr affine_core(struct arena *a, const struct expr *x)
     return core;
 }
 
-static bool find_nearest(uint32_t *out, const struct vectors *v, const struct vectors *pool,
+static void find_nearest(struct closeness *out, const struct vectors *v, const struct vectors *pool,
                          uint32_t query)
 {
-    struct neighbour nearest;
+    struct neighbour nearest[CLOSENESS_NEAR];
     size_t n = 0;
     for (uint32_t i = 0; i < pool->n; i++)
         if (strcmp(pool->text[i], v->text[query]) != 0)
             n = neighbours_insert(
-                &nearest, n, 1,
+                nearest, n, CLOSENESS_NEAR,
                 (struct neighbour){vector_dot(vectors_at(v, query), vectors_at(pool, i), v->stride),
                                    i});
-    if (n)
-        *out = nearest.row;
-    return n > 0;
+    for (out->n = 0; out->n < n; out->n++)
+        out->row[out->n] = nearest[out->n].row;
 }
 
 enum err_code closeness_find(struct closeness *out, struct arena *a, const struct vectors *v,
@@ -101,10 +100,11 @@ enum err_code closeness_find(struct closeness *out, struct arena *a, const struc
     struct expr x, y;
     enum err_code code;
     *out = (struct closeness){0};
-    if (!find_nearest(&out->row, v, pool, query))
+    find_nearest(out, v, pool, query);
+    if (!out->n)
         return err_fail(e, ERR_NOTFOUND, "all expressions are the same");
     if ((code = err_up(e, expr_from_prefix(&x, a, lang, v->text[query], e))) ||
-        (code = err_up(e, expr_from_prefix(&y, a, lang, pool->text[out->row], e))) ||
+        (code = err_up(e, expr_from_prefix(&y, a, lang, pool->text[out->row[0]], e))) ||
         (code = err_up(e, edit_distance(&out->raw, a, &x, &y, e))))
         return code;
     x = affine_core(a, &x);

@@ -10,15 +10,19 @@
  * + 2*sin(x) stays. Lives in the arena. */
 struct expr affine_core(struct arena *a, const struct expr *x);
 
+enum { CLOSENESS_NEAR = 5 };
+
 struct closeness {
-    uint32_t row;  /* of the pool: the most similar with another text than the query's; of equals
-                      the first */
-    uint32_t raw;  /* edits from the query to it */
+    /* Rows of the pool: the most similar with another text than the query's, of equals the first
+     * ones, in this order. */
+    uint32_t row[CLOSENESS_NEAR];
+    uint32_t n;
+    uint32_t raw;  /* edits from the query to the first */
     uint32_t core; /* the same of what affine_core leaves of both */
 };
 
-/* Of v's row `query` in a pool, which may be v; vectors have length 1. ERR_INPUT if a text is no expression of the language,
- * ERR_NOTFOUND if there is no other text. */
+/* Of v's row `query` in a pool, which may be v; vectors have length 1. ERR_INPUT if a text is no
+ * expression of the language, ERR_NOTFOUND if there is no other text. */
 enum err_code closeness_find(struct closeness *out, struct arena *a, const struct vectors *v,
                              const struct vectors *pool, const struct language *lang,
                              uint32_t query, struct err *e);

@@ -112,10 +112,10 @@ TEST(closeness)
     vectors_at(&v, 3)[0] = 0.5F;
     /* Its own text, wherever it stands, is not a neighbour. */
     assert_int_equal(closeness_find(&c, &a, &v, &v, &lang_calculus, 0, &e), OK);
-    assert_true(c.row == 2 && c.raw == 2 && c.core == 0);
+    assert_true(c.n == 2 && c.row[0] == 2 && c.row[1] == 3 && c.raw == 2 && c.core == 0);
     vectors_at(&v, 2)[0] = 0.25F;
     assert_int_equal(closeness_find(&c, &a, &v, &v, &lang_calculus, 1, &e), OK);
-    assert_true(c.row == 3 && c.raw == 1 && c.core == 1);
+    assert_true(c.row[0] == 3 && c.row[1] == 2 && c.raw == 1 && c.core == 1);
     v.n = 2;
     assert_int_equal(closeness_find(&c, &a, &v, &v, &lang_calculus, 0, &e), ERR_NOTFOUND);
     v.n = 5;
