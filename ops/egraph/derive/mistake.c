@@ -5,6 +5,7 @@
 
 #include "ops/expr/ball/domain_record.h"
 #include "ops/expr/equality/equality.h"
+#include "ops/expr/forms/evaluation_step.h"
 #include "ops/expr/near_miss.h"
 #include "ops/expr/own/own.h"
 
@@ -57,11 +58,38 @@ static size_t count_steps(const struct drawn *x)
     return x->steps + (x->wrong ? 1 + x->tail.n : 0);
 }
 
+static bool are_equal(struct drawer *d, const struct expr *x, const struct expr *y)
+{
+    const char *witness;
+    struct equality_test t;
+    equality_test_begin(&t, x, &d->points);
+    enum equality found = equality_test_ask(&witness, d->scratch, &t, y);
+    equality_test_end(&t);
+    return found == EQUALITY_AGREES;
+}
+
+/* Steps up to one that is not known to be right. */
+static void evaluate_within(struct explanation *out, struct drawer *d, const struct expr *from,
+                            size_t steps)
+{
+    const struct expr *at = from;
+    *out = (struct explanation){.steps = arena_array(d->scratch, struct explain_step, steps)};
+    for (; out->n < steps; at = &out->steps[out->n++].term) {
+        struct explain_step *s = &out->steps[out->n];
+        if (!evaluation_step(&s->term, &s->rule, d->scratch, at) || !are_equal(d, at, &s->term))
+            return;
+    }
+}
+
 /* At most so many steps; none if a term is too long. */
 static enum err_code derive_within(struct explanation *out, struct drawer *d,
                                    const struct expr *from, size_t steps, struct err *e)
 {
-    enum err_code code = derive_least(out, d->scratch, &d->rules, d->set, from, &d->derive, e);
+    enum err_code code = OK;
+    if (d->options->evaluates)
+        evaluate_within(out, d, from, steps);
+    else
+        code = derive_least(out, d->scratch, &d->rules, d->set, from, &d->derive, e);
     out->n = out->n < steps ? out->n : steps;
     for (size_t i = 0; i < out->n; i++)
         if (expr_tokens(&out->steps[i].term) > d->options->max_tokens)

@@ -13,6 +13,7 @@ struct mistake_options {
     uint32_t most_steps;  /* further ones are cut off */
     uint32_t max_tokens;  /* of any of its terms */
     double wrong;         /* the share of derivations with a mistake */
+    bool evaluates;       /* steps are those of evaluation_step.h; no rule is used */
     uint32_t iterations, max_nodes, points;
 };
 

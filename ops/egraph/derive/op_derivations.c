@@ -4,10 +4,15 @@
 #include "ops/egraph/run/rules_input.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct op_param params[] = {
     {"per_cluster", OP_INT, "10", NULL, 1, 1e6,
      "Derivations from members of each cluster, at most."},
+    {"by", OP_ENUM, "rules", "rules|evaluation", 0, 0,
+     "Steps are rules of an e-graph; or evaluations, from the leaves to the root: derivatives, "
+     "functions "
+     "of their inverses, polynomials."},
     {"steps", OP_INT, "4", NULL, 1, 1000, "The fewest steps of a derivation."},
     {"max_steps", OP_INT, "8", NULL, 1, 1000, "The most; further ones are cut off."},
     {"wrong", OP_REAL, "0.9", NULL, 0, 1, "The share of derivations with a mistake, about."},
@@ -72,6 +77,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         .most_steps = (uint32_t)op_int(ctx, "max_steps"),
         .max_tokens = (uint32_t)op_int(ctx, "max_tokens"),
         .wrong = op_real(ctx, "wrong"),
+        .evaluates = strcmp(op_string(ctx, "by"), "evaluation") == 0,
         .iterations = (uint32_t)op_int(ctx, "iterations"),
         .max_nodes = (uint32_t)op_int(ctx, "max_nodes"),
         .points = (uint32_t)op_int(ctx, "points"),
@@ -104,7 +110,9 @@ const struct op op_derivations = {
         "at a time, to the least term that the rules lead to; each step is replayed and its values "
         "are compared. Some have a mistake: one step with one operator altered, refuted against "
         "the term before by values or normal form. They go on from the wrong term, so exactly one "
-        "step is wrong. Members that need fewer steps are skipped.",
+        "step is wrong. Members that need fewer steps are skipped. By evaluation no rule is used, "
+        "so that "
+        "the steps are none of those by which clusters are made.",
     .params = params,
     .inputs = inputs,
     .outputs = outputs,

@@ -245,3 +245,27 @@ TEST(boolean)
 }
 
 TESTS_AROUND(NULL, balls_clean)
+
+/* Without any rule. */
+TEST(evaluation)
+{
+    static const char *const terms[] = {
+        "d x * pow sin * 2 x 2 ln x",
+        "+ - * 2 x + x x d x pow / x 3 4",
+        "sin asin - + x x d x pow e * 3 x",
+        "/ d x tan pow x 2 + * 2 x * 0 cos 0",
+    };
+    struct fixture f;
+    size_t drawn = 0, with_mistake = 0;
+    begin(&f, "", "group t\nadd-comm: ?a + ?b -> ?b + ?a\n", terms, 4);
+    f.options.evaluates = true;
+    f.options.wrong = 0.5;
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        Eqloom__Exercise *x;
+        size_t n = draw(&x, &f, seed);
+        for (size_t i = 0; i < n; i++, drawn++)
+            with_mistake += check_derivation(&f, &x[i]);
+    }
+    assert_true(drawn >= 24 && with_mistake >= 6 && with_mistake <= drawn - 6);
+    end(&f);
+}

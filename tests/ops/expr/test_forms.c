@@ -1,6 +1,7 @@
 /* Forms of expressions: those of the paper's table, and of random expressions each equal to it, by
  * values at points and normal forms, neither of which knows how they were made. */
 #include "ops/expr/equality/equality.h"
+#include "ops/expr/forms/evaluation_step.h"
 #include "ops/expr/forms/function_form.h"
 #include "ops/expr/forms/polynomial_form.h"
 #include "ops/expr/normal/normal.h"
@@ -115,4 +116,57 @@ TEST(forms_are_equal)
         }
         arena_free(&a);
     }
+}
+
+/* ---- evaluation ---- */
+
+/* All steps, each by its reason and the whole term. */
+static void assert_evaluated(const char *text, const char *wanted)
+{
+    struct arena a = {0};
+    struct expr x = read(&a, text);
+    const char *why, *all = "";
+    while (evaluation_step(&x, &why, &a, &x))
+        all = arena_printf(&a, "%s%s: %s; ", all, why, expr_infix(&a, &x));
+    if (strcmp(all, wanted) != 0)
+        fail_msg("%s: %s, not %s", text, all, wanted);
+    arena_free(&a);
+}
+
+TEST(evaluation_steps)
+{
+    assert_evaluated("x + 1", "");
+    assert_evaluated("asin(sin(x)) + sin(2)", "");
+    assert_evaluated("(x + x)*(3 - 1)", "polynomial: (x + x)*2; polynomial: 4*x; ");
+    assert_evaluated("sin(asin(x + 0*x))",
+                     "polynomial: sin(asin(x + 0)); polynomial: sin(asin(x)); inverse: x; ");
+    assert_evaluated("e^ln(tan(0) + x)",
+                     "constant: e^ln(0 + x); polynomial: e^ln(x); inverse: x; ");
+    assert_evaluated("d(x, 2*x)", "derivative: 0*x + 2*1; polynomial: 0*x + 2; polynomial: 0 + 2; "
+                                  "polynomial: 2; ");
+}
+
+/* The derivative of each function, and of each operator, has the values of what it was. */
+TEST(derivatives)
+{
+    static const char *const functions[] = {
+        "sqrt",  "ln",    "sin",   "cos",   "tan",   "csc",   "sec",  "cot",    "asin",
+        "acos",  "atan",  "acot",  "sinh",  "cosh",  "tanh",  "csch", "sech",   "coth",
+        "asinh", "acosh", "atanh", "acoth", "pow 3", "pow e", "/ x",  "* ln x", "- pow x 3"};
+    struct arena a = {0};
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        struct expr x, y;
+        struct equality_test t;
+        struct ball_options options = {.points = 12, .seed = 3};
+        const char *why, *witness;
+        const char *text = arena_printf(&a, "d x %s + * 2 x 1", functions[i]);
+        assert_int_equal(expr_from_prefix(&x, &a, &lang_calculus, text, NULL), OK);
+        assert_true(evaluation_step(&y, &why, &a, &x));
+        assert_string_equal(why, "derivative");
+        equality_test_begin(&t, &x, &options);
+        if (equality_test_ask(&witness, &a, &t, &y) != EQUALITY_AGREES)
+            fail_msg("%s is not %s", text, expr_infix(&a, &y));
+        equality_test_end(&t);
+    }
+    arena_free(&a);
 }
