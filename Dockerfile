@@ -6,7 +6,7 @@ FROM debian:12-slim
 COPY . /src
 RUN /src/run.sh --version && \
     meson install -C /src/build --no-rebuild --quiet && \
-    echo /usr/local/lib64 >/etc/ld.so.conf.d/eqloom.conf && ldconfig && \
+    ldconfig && \
     rm -rf /src /var/lib/apt/lists/*
 ENV PYTHONPATH=/usr/local/lib/python3/dist-packages
 WORKDIR /work

@@ -39,6 +39,18 @@ class Install(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("rules: ran", run.stdout + run.stderr)
 
+    def test_the_library_is_where_the_loader_looks(self):
+        """Below /usr/local; Meson alone would guess lib64 where dpkg-dev is not installed."""
+        self.assertIn("'libdir=lib'", (ROOT / "meson.build").read_text())
+        folder = next(self.prefix.rglob("libeqloom.so.0")).parent.relative_to(self.prefix)
+        self.assertRegex(str(folder), r"^lib(/[\w-]+-linux-gnu)?$")
+        self.assertTrue((self.prefix / folder / "pkgconfig/eqloom.pc").exists())
+
+    def test_pages_lead_to_pages_that_are_there(self):
+        doc = self.prefix / "share/doc/eqloom"
+        for page in ["tutorial.md", "research.md", "teaching.md", "serve.md", "operators.md", "expressions.md"]:
+            self.assertEqual((doc / page).read_bytes(), (ROOT / "docs" / page).read_bytes())
+
     def test_the_schema_is_the_programs(self):
         self.assertEqual((self.prefix / "share/eqloom/jobs/eqloom.schema.json").read_text(),
                          self.run_program("schema").stdout)
@@ -83,6 +95,7 @@ class Install(unittest.TestCase):
         self.assertEqual([name for name, _ in steps], ["FROM", "COPY", "RUN", "ENV", "WORKDIR", "ENTRYPOINT"])
         self.assertRegex(steps[0][1], "^debian:12")
         self.assertTrue(steps[2][1].startswith("/src/run.sh --version "))
+        self.assertIn("&& ldconfig ", re.sub(r"\s+", " ", steps[2][1]))
         subprocess.run(["sh", "-n", "-c", steps[2][1]], check=True)
 
     def test_the_debian_package_is_built_with_the_libraries_of_setup(self):

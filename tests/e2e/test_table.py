@@ -101,7 +101,8 @@ class Table(unittest.TestCase):
 
     def test_what_is_out_of_date_has_no_row(self):
         stale = self.table("sized-eval", "--set", "sized.steps=4", expect=2)
-        self.assertIn("sized-eval@pooling=mean,d_model=32 is not made, or out of date", stale.err)
+        self.assertIn("sized-eval@pooling=mean,d_model=32 is not made, or out of date: "
+                      "sized@pooling=mean,d_model=32: param steps: 3 -> 4\n", stale.err)
         self.assertIn("no evaluation of job 'sweep' is up to date", stale.err)
         self.assertIn("is no evaluation", self.table("clusters", expect=2).err)
 

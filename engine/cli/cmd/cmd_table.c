@@ -2,8 +2,8 @@
  * that made it: of the node itself or of any node above it. Only what is up to date has a row. */
 #include "engine/cli/cmd/cmd_job.h"
 
-#include "engine/cli/console/naming.h"
 #include "engine/cli/console/figure_table.h"
+#include "engine/cli/console/naming.h"
 #include "report.pb-c.h"
 
 #include <string.h>
@@ -40,6 +40,32 @@ static bool is_made(const struct node_result *r)
            !digest_is_zero(&r->outputs[0]);
 }
 
+/* Nodes that node i reads, through others too, and itself. */
+static bool *nodes_above(struct arena *a, const struct job *job, uint32_t i)
+{
+    bool *above = arena_array(a, bool, job->n_nodes);
+    above[i] = true;
+    for (uint32_t k = i + 1; k-- > 0;) /* inputs come before the nodes that read them */
+        for (size_t p = 0; above[k] && p < op_count_inputs(job->nodes[k].op); p++)
+            for (size_t m = 0; m < job->nodes[k].inputs[p].n_sources; m++)
+                above[job->nodes[k].inputs[p].sources[m].node] = true;
+    return above;
+}
+
+/* Why it has no row: the first node above that would run, and its reason. */
+static void say_missing(const struct tabulation *t, uint32_t i)
+{
+    const struct node_result *nodes = t->result->nodes;
+    const bool *above = nodes_above(t->c->arena, t->job, i);
+    uint32_t k = 0;
+    while (k < i && (!above[k] || (nodes[k].state != NODE_RAN && nodes[k].state != NODE_FAILED)))
+        k++;
+    fprintf(t->c->narration, "%s is not made, or out of date: ", t->job->nodes[i].name);
+    if (k < i)
+        fprintf(t->c->narration, "%s: ", t->job->nodes[k].name);
+    fprintf(t->c->narration, "%s\n", nodes[k].why ? nodes[k].why : "it may have changed");
+}
+
 static enum err_code find_rows(struct tabulation *t, const struct plan_store *p,
                                const uint32_t *targets, size_t n_targets, struct err *e)
 {
@@ -58,7 +84,7 @@ static enum err_code find_rows(struct tabulation *t, const struct plan_store *p,
         }
         if (!is_made(&t->result->nodes[i])) {
             if (missing++ < NOT_MADE_SHOWN)
-                fprintf(t->c->narration, "%s is not made, or out of date\n", job->nodes[i].name);
+                say_missing(t, i);
             continue;
         }
         enum err_code code =
@@ -153,18 +179,6 @@ static const char *own_value(const struct node *node, const char *key)
             break;
     }
     return NULL;
-}
-
-/* Nodes that node i reads, through others too, and itself. */
-static bool *nodes_above(struct arena *a, const struct job *job, uint32_t i)
-{
-    bool *above = arena_array(a, bool, job->n_nodes);
-    above[i] = true;
-    for (uint32_t k = i + 1; k-- > 0;) /* inputs come before the nodes that read them */
-        for (size_t p = 0; above[k] && p < op_count_inputs(job->nodes[k].op); p++)
-            for (size_t m = 0; m < job->nodes[k].inputs[p].n_sources; m++)
-                above[job->nodes[k].inputs[p].sources[m].node] = true;
-    return above;
 }
 
 /* A parameter is written KEY or NODE.KEY. *value: "" if the row has none. ERR_INPUT if nodes of
