@@ -134,7 +134,8 @@ static const struct alias {
     {"arcsec", X_ASEC},   {"arccot", X_ACOT},   {"arcsinh", X_ASINH}, {"arccosh", X_ACOSH},
     {"arctanh", X_ATANH}, {"arccsch", X_ACSCH}, {"arcsech", X_ASECH}, {"arccoth", X_ACOTH},
     {"arsinh", X_ASINH},  {"arcosh", X_ACOSH},  {"artanh", X_ATANH},  {"arcsch", X_ACSCH},
-    {"arsech", X_ASECH},  {"arcoth", X_ACOTH},
+    {"arsech", X_ASECH},  {"arcoth", X_ACOTH},  {"tg", X_TAN},        {"ctg", X_COT},
+    {"arctg", X_ATAN},    {"arcctg", X_ACOT},
 };
 
 static bool same(const char *a, const char *name, size_t n)

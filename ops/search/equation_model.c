@@ -73,21 +73,6 @@ void equation_model_free(struct equation_model *m)
 
 /* ---- what the user wrote ---- */
 
-/* Without the signs around it that make it mathematics in a text. */
-static char *bare(struct arena *a, const char *text)
-{
-    static const char *const signs[][2] = {
-        {"$$", "$$"}, {"$", "$"}, {"\\[", "\\]"}, {"\\(", "\\)"}};
-    size_t n = strlen(text);
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        size_t from = strlen(signs[i][0]), to = strlen(signs[i][1]);
-        if (n > from + to && !strncmp(text, signs[i][0], from) &&
-            !strcmp(text + n - to, signs[i][1]))
-            return arena_strndup(a, text + from, n - from - to);
-    }
-    return arena_strdup(a, text);
-}
-
 static enum err_code latex_of(char **out, struct equation_model *m, const char *name,
                               const char *text, struct arena *a, struct err *e)
 {
@@ -95,7 +80,9 @@ static enum err_code latex_of(char **out, struct equation_model *m, const char *
     const struct language *lang;
     struct expr x;
     struct err why = {0};
-    *out = bare(a, text);
+    size_t at = 0, len = strlen(text);
+    expr_argument_bare(text, &at, &len);
+    *out = arena_strndup(a, text + at, len);
     if (!(*out)[strspn(*out, " \t\n")])
         return err_fail(e, ERR_INPUT, "%s: there is no equation", name);
     if (syntax ? !strcmp(syntax, "latex") : latex_is(text, strlen(text)) || *text == '$')

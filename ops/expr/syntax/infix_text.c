@@ -91,6 +91,27 @@ enum err_code infix_fail_unexpected(struct infix *p)
     return code;
 }
 
+enum err_code infix_fail_function(struct infix *p, const char *name, size_t n)
+{
+    static const char *const others[][2] = {
+        {"log10", "ln(...)/ln(10)"}, {"log_10", "ln(...)/ln(10)"}, {"lg", "ln(...)/ln(10)"},
+        {"log2", "ln(...)/ln(2)"},   {"log_2", "ln(...)/ln(2)"},   {"cbrt", "(...)^(1/3)"}};
+    const char *near = tree_nearest_operator(p->tree.lang, name, n);
+    enum err_code code =
+        tree_fail(&p->tree, name, "unknown function '%.*s'", (int)(n < 60 ? n : 60), name);
+    if (n == 1)
+        err_hint(p->tree.e, "for a product write %c*(...)", *name);
+    else if (near)
+        err_hint(p->tree.e, "did you mean '%s'?", near);
+    else
+        err_hint(p->tree.e,
+                 "a file of operators declares functions of one's own: --operators FILE");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strlen(others[i][0]) == n && !memcmp(name, others[i][0], n))
+            err_hint(p->tree.e, "write %s", others[i][1]);
+    return code;
+}
+
 /* After a complete expression: what can this be? */
 enum err_code infix_fail_trailing(struct infix *p)
 {

@@ -24,6 +24,8 @@ bool infix_at(struct infix *p, char c);
 int infix_peek(struct infix *p, size_t *length);
 enum err_code infix_number(uint32_t *out, struct infix *p);
 enum err_code infix_pattern_variable(uint32_t *out, struct infix *p);
+/* A name before a bracket that no function has. */
+enum err_code infix_fail_function(struct infix *p, const char *name, size_t n);
 enum err_code infix_fail_unexpected(struct infix *p);
 /* After a complete expression. */
 enum err_code infix_fail_trailing(struct infix *p);

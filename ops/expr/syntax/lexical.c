@@ -6,6 +6,7 @@
 #include "ops/expr/expr.h"
 #include "ops/expr/rational.h"
 
+#include <stdint.h>
 #include <string.h>
 
 static size_t starts(const char *s, const char *end, const char *with)
@@ -67,11 +68,24 @@ char lexical_sign(const char *s, const char *end, size_t *n)
 
 struct lexical_word lexical_word(const char *s, const char *end)
 {
-    size_t n = starts(s, end, "\xcf\x80");
-    if (n)
-        return (struct lexical_word){"pi", n};
-    n = starts(s, end, "\xe2\x88\x9a");
-    return (struct lexical_word){n ? "sqrt" : NULL, n};
+    static const char *const letters[] = {
+        [0x93] = "Gamma",   [0x94] = "Delta", [0x98] = "Theta",   [0x9b] = "Lambda",
+        [0x9e] = "Xi",      [0xa0] = "Pi",    [0xa3] = "Sigma",   [0xa6] = "Phi",
+        [0xa8] = "Psi",     [0xa9] = "Omega", [0xb1] = "alpha",   [0xb2] = "beta",
+        [0xb3] = "gamma",   [0xb4] = "delta", [0xb5] = "epsilon", [0xb6] = "zeta",
+        [0xb7] = "eta",     [0xb8] = "theta", [0xb9] = "iota",    [0xba] = "kappa",
+        [0xbb] = "lambda",  [0xbc] = "mu",    [0xbd] = "nu",      [0xbe] = "xi",
+        [0xbf] = "omicron", [0xc0] = "pi",    [0xc1] = "rho",     [0xc2] = "varsigma",
+        [0xc3] = "sigma",   [0xc4] = "tau",   [0xc5] = "upsilon", [0xc6] = "phi",
+        [0xc7] = "chi",     [0xc8] = "psi",   [0xc9] = "omega"};
+    size_t n = starts(s, end, "\xe2\x88\x9a");
+    if (n || end - s < 2)
+        return (struct lexical_word){n ? "sqrt" : NULL, n};
+    /* U+0380 to U+03FF: CE 80 to CF BF, of which the last are no letters of ours */
+    unsigned lead = (uint8_t)s[0], trail = (uint8_t)s[1];
+    size_t at = lead == 0xce ? trail : lead == 0xcf && trail < 0xa0 ? trail + 0x40 : 0;
+    const char *name = at < sizeof letters / sizeof *letters ? letters[at] : NULL;
+    return (struct lexical_word){name, name ? 2 : 0};
 }
 
 /* A superscript's digit or '-', or 0. */

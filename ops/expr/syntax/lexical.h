@@ -48,7 +48,8 @@ size_t space_length(const char *s, const char *end);
 size_t number_length(const char *s, const char *end, size_t *exponent);
 /* The sign that a character of n bytes stands for: '*' for a centred dot, '-' for U+2212; or 0. */
 char lexical_sign(const char *s, const char *end, size_t *n);
-/* The word that a character of n bytes stands for: pi or sqrt; or text NULL. */
+/* The word that a character of n bytes stands for: sqrt, or the name of a Greek letter; or text
+ * NULL. */
 struct lexical_word {
     const char *text;
     size_t n;

@@ -196,7 +196,7 @@ static enum err_code function(uint32_t *out, struct infix *p, int op, const char
 {
     enum err_code code;
     struct tree *t = &p->tree;
-    uint32_t args[2];
+    uint32_t args[2] = {0};
     const char *power = NULL;
     if (infix_at(p, '('))
         return err_up(t->e, call(out, p, op, name, n));
@@ -221,11 +221,9 @@ static enum err_code function(uint32_t *out, struct infix *p, int op, const char
         code = tree_fail(t, name, "'%.*s' is a function and needs (", (int)n, name);
         err_hint(t->e, "write %.*s(...)", (int)n, name);
     }
-    if (code)
-        return err_up(t->e, code);
     *out = args[0];
-    if (!power)
-        return OK;
+    if (code || !power)
+        return err_up(t->e, code);
     if ((code = tree_leaf(&args[1], t, X_NUM, power, name)))
         return err_up(t->e, code);
     return err_up(t->e, tree_apply(out, t, X_POW, args, 2, name));
@@ -293,15 +291,8 @@ static enum err_code name(uint32_t *out, struct infix *p)
     if (op >= 0 || exponential)
         return err_up(p->tree.e, function(out, p, op, s, n));
     char *symbol = arena_strndup(t->a, s, n);
-    if (p->at < p->end && *p->at == '(' && !lang_is_constant(symbol)) {
-        const char *near = tree_nearest_operator(t->lang, s, n);
-        code = tree_fail(&p->tree, s, "unknown function '%.*s'", (int)(n < 60 ? n : 60), s);
-        if (n == 1)
-            err_hint(p->tree.e, "for a product write %c*(...)", *s);
-        else if (near)
-            err_hint(p->tree.e, "did you mean '%s'?", near);
-        return code;
-    }
+    if (p->at < p->end && *p->at == '(' && !lang_is_constant(symbol))
+        return err_up(p->tree.e, infix_fail_function(p, s, n));
     if ((code = infix_refuse_glued(p, s, n)))
         return err_up(p->tree.e, code);
     if (infix_at(p, '(') && !lang_is_constant(symbol))
@@ -311,13 +302,21 @@ static enum err_code name(uint32_t *out, struct infix *p)
     return err_up(p->tree.e, tree_leaf(out, t, X_SYM, symbol, s));
 }
 
-/* \xcf\x80, or a root of the one thing that follows. */
+/* A Greek letter, with its index, or a root of the one thing that follows. */
 static enum err_code typed_word(uint32_t *out, struct infix *p, const char *text, const char *at)
 {
     enum err_code code;
-    size_t n;
-    if (strcmp(text, "sqrt") != 0)
+    size_t n = p->at < p->end && *p->at == '_' ? identifier_length(p->at, p->end) : 0;
+    if (strcmp(text, "sqrt") != 0) {
+        text = arena_printf(p->tree.a, "%s%.*s", text, (int)n, p->at);
+        p->token_end = p->at += n;
+        int op = lang_find(p->tree.lang, text, strlen(text));
+        if (op >= 0)
+            return err_up(p->tree.e, function(out, p, op, text, strlen(text)));
+        if (infix_at(p, '(') && !lang_is_constant(text))
+            infix_choose(p, at);
         return err_up(p->tree.e, tree_leaf(out, &p->tree, X_SYM, text, at));
+    }
     bool bracket = infix_at(p, '(') || infix_at(p, '|');
     if ((code = operand(out, p)) || (code = tree_apply(out, &p->tree, X_SQRT, out, 1, at)))
         return err_up(p->tree.e, code);

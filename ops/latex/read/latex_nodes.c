@@ -1,6 +1,8 @@
 /* See latex_nodes.h. */
 #include "ops/latex/read/latex_nodes.h"
 
+#include "ops/expr/syntax/lexical.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -132,8 +134,11 @@ static bool plain_name(struct buf *out, const json_t *node)
     if (body)
         return plain_name(out, body);
     const char *s = latex_sign_of(node);
+    const struct lexical_word letter = lexical_word(s, s + strlen(s));
     if (*s == '\\')
         s++;
+    else if (letter.n == 2) /* Greek */
+        s = letter.text;
     for (; *s; s++) {
         if (!isalnum((unsigned char)*s) || out->len > 60)
             return false;
