@@ -37,7 +37,7 @@ static char *cut(struct arena *a, const char *text)
     return arena_printf(a, "%.*s...", (int)n, text);
 }
 
-char *label_of_message(struct arena *a, const ProtobufCMessage *m)
+char *label_of_message(struct arena *a, const ProtobufCMessage *m, label_expression *write)
 {
     const char *group = text_field(m, "group"), *name = text_field(m, "name");
     if (group && name)
@@ -48,7 +48,7 @@ char *label_of_message(struct arena *a, const ProtobufCMessage *m)
     const ProtobufCMessage *seed = message_field(m, "seed");
     if (!prefix && seed)
         prefix = text_field(seed, "prefix");
-    return prefix ? cut(a, op_infix(a, prefix)) : NULL;
+    return prefix ? cut(a, write(a, prefix)) : NULL;
 }
 
 char *label_short_id(struct arena *a, const struct digest *id)
@@ -65,7 +65,7 @@ char *label_of_record(struct arena *a, struct store *s, const struct digest *id)
     char *label = NULL;
     if (store_get(&r, s, id, &scratch, NULL) == OK && kind_info(r.kind) &&
         canonical_unpack(&m, &scratch, kind_info(r.kind)->descriptor, r.payload, NULL) == OK)
-        label = label_of_message(a, m);
+        label = label_of_message(a, m, op_infix);
     arena_free(&scratch);
     return label ? label : label_short_id(a, id);
 }

@@ -7,8 +7,10 @@
 
 enum { LABEL_MAX = 60 };
 
+/* Writes an expression that is given in prefix tokens: op_infix, op_latex, or arena_strdup. */
+typedef char *label_expression(struct arena *a, const char *prefix);
 /* NULL when the message has no field that names it. Cut to LABEL_MAX bytes. */
-char *label_of_message(struct arena *a, const ProtobufCMessage *message);
+char *label_of_message(struct arena *a, const ProtobufCMessage *message, label_expression *write);
 /* Of a stored record; its first 8 digits if it has no name or cannot be read. */
 char *label_of_record(struct arena *a, struct store *s, const struct digest *id);
 char *label_short_id(struct arena *a, const struct digest *id);

@@ -14,6 +14,7 @@
 #define OUTSIDE                                                                                    \
     {"allow-outside", NULL, false, "Let the job read files outside its directory."}
 #define LATEX {"latex", NULL, false, "Write expressions as LaTeX; JSON has it, too."}
+#define PREFIX {"prefix", NULL, false, "Write expressions in prefix tokens; JSON has them in any case."}
 #define LIMIT(doc) {"limit", "N", false, doc, 'n'}
 /* clang-format on */
 
@@ -90,7 +91,7 @@ static const struct cli_command own_commands[] = {
      "eqloom show quickstart/clusters\n"
      "eqloom show 3fa9 --json\n"
      "eqloom show 3fa9 --dot | dot -Tsvg > egraph.svg",
-     OPTIONS(TOOL_JSON, LATEX, TOOL_DOT, TOOL_GRAMMAR,
+     OPTIONS(TOOL_JSON, LATEX, PREFIX, TOOL_DOT, TOOL_GRAMMAR,
              {"raw", NULL, false, "The stored bytes, as they are."},
              {"output", "FILE", false, "Write the image to a PNG file.", 'o'},
              LIMIT("Print at most N elements, list items and table rows; 20 if not given. JSON has "
@@ -152,7 +153,7 @@ static const struct cli_command own_commands[] = {
      "eqloom query checkpoint '.value.metrics[-1].value < 1'\n"
      "eqloom query egraph '.bytes > 1e6' --limit 10\n"
      "eqloom query checkpoint .value.step --op train --since 2026-11-22",
-     OPTIONS(LATEX, {"job", "JOB", false, "Only records that nodes of this job hold now."},
+     OPTIONS(LATEX, PREFIX, {"job", "JOB", false, "Only records that nodes of this job hold now."},
              {"node", "NODE", false, "Only records that nodes of this name hold now."},
              {"op", "OP", false, "Only records that this op made."},
              {"since", "TIME", false,

@@ -168,7 +168,7 @@ static json_t *message_json(const ProtobufCMessage *m, struct form form)
         bool prefix = !strcmp(f->name, "prefix");
         const char *shown = f->name;
         char name[80];
-        if (form.brief && is_expression(f)) {
+        if (form.brief && is_expression(f) && form.as != REFLECT_PREFIX) {
             json_t *text = expression_json(value, form.as);
             json_decref(value);
             value = text;

@@ -106,13 +106,14 @@ void tsv_rows(FILE *to, const ProtobufCMessage *m, uint64_t index)
 {
     const ProtobufCFieldDescriptor *rows = row_field(m->descriptor);
     const char *at = (const char *)m;
-    size_t n = rows ? *(const size_t *)(at + rows->quantifier_offset) : 1;
-    for (size_t i = 0; i < n; i++) {
+    size_t n = rows ? *(const size_t *)(at + rows->quantifier_offset) : 0;
+    for (size_t i = 0; i == 0 || i < n; i++) { /* a record has a row, if its list is empty, too */
         fprintf(to, "%" PRIu64, index);
         if (rows)
             print_fields(to, rows->descriptor,
-                         (*(const ProtobufCMessage *const *const *)(at + rows->offset))[i], "",
-                         false);
+                         n ? (*(const ProtobufCMessage *const *const *)(at + rows->offset))[i]
+                           : NULL,
+                         "", false);
         print_fields(to, m->descriptor, m, "", false);
         fputc('\n', to);
     }

@@ -6,8 +6,8 @@
 #include "engine/cli/console/naming.h"
 #include "engine/cli/provenance/lineage.h"
 #include "engine/cli/records/jq_filter.h"
-#include "engine/export/reflect.h"
 #include "engine/cli/records/resolve.h"
+#include "engine/export/reflect.h"
 #include "engine/job/job.h"
 #include "schemas/canonical.h"
 #include "store/collection/collection.h"
@@ -61,7 +61,7 @@ static void print_match(struct query *q, const struct digest *id, const char *yi
 {
     struct cli *c = q->c;
     char hex[DIGEST_HEX];
-    const char *label = resolve_label(&q->scratch, q->c->store, id);
+    const char *label = resolve_label_as(&q->scratch, q->c->store, id, resolve_expression(q->c));
     digest_hex(hex, id);
     if (c->json) {
         json_t *line =

@@ -32,7 +32,8 @@ static void dump_collection(struct cli *c, const struct resolved *ref,
         json_array_append_new(elements, json_string(digest_hex(hex, &list->ids[i])));
         if (labels)
             json_array_append_new(labels,
-                                  json_string(resolve_label(c->arena, c->store, &list->ids[i])));
+                                  json_string(resolve_label_as(c->arena, c->store, &list->ids[i],
+                                                               resolve_expression(c))));
     }
     reflect_dump(c->out,
                  json_pack("{s:s, s:s, s:I, s:s, s:o, s:o*}", "id", digest_hex(hex, &ref->id),
@@ -47,7 +48,8 @@ static void print_collection(struct cli *c, const struct resolved *ref,
     fprintf(c->out, "%" PRIu64 " of %s\n", list->count, kind_info(list->element)->name);
     for (size_t i = 0; i < list->n; i++) {
         char hex[DIGEST_HEX];
-        const char *label = resolve_label(c->arena, c->store, &list->ids[i]);
+        const char *label =
+            resolve_label_as(c->arena, c->store, &list->ids[i], resolve_expression(c));
         fprintf(c->out, "%6zu  %.12s%s%s\n", i, digest_hex(hex, &list->ids[i]), *label ? "  " : "",
                 label);
     }
@@ -92,7 +94,9 @@ static enum err_code show_record(struct cli *c, const struct resolved *ref, cons
                                  uint64_t limit, struct err *e)
 {
     const struct kind_info *kind = kind_info(r->kind);
-    enum reflect_expressions as = cli_flag(c, "latex") ? REFLECT_LATEX : REFLECT_INFIX;
+    enum reflect_expressions as = cli_flag(c, "latex")                ? REFLECT_LATEX
+                                  : !c->json && cli_flag(c, "prefix") ? REFLECT_PREFIX
+                                                                      : REFLECT_INFIX;
     ProtobufCMessage *m;
     if (!kind)
         return err_fail(e, ERR_UNSUPPORTED, "the record is of an unknown kind (%d)", r->kind);

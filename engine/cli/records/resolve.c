@@ -1,11 +1,11 @@
 /* Names to ids; see resolve.h. */
 #include "engine/cli/records/resolve.h"
 
-#include "engine/cache/label.h"
 #include "engine/cli/console/naming.h"
 #include "engine/cli/console/text_table.h"
 #include "engine/export/reflect.h"
 #include "engine/job/job.h"
+#include "engine/op.h"
 #include "schemas/canonical.h"
 
 #include <string.h>
@@ -67,7 +67,18 @@ static const char *describe(struct arena *a, const ProtobufCMessage *m)
     return "";
 }
 
+label_expression *resolve_expression(const struct cli *c)
+{
+    return cli_flag(c, "prefix") ? arena_strdup : cli_flag(c, "latex") ? op_latex : op_infix;
+}
+
 const char *resolve_label(struct arena *a, struct store *s, const struct digest *id)
+{
+    return resolve_label_as(a, s, id, op_infix);
+}
+
+const char *resolve_label_as(struct arena *a, struct store *s, const struct digest *id,
+                             label_expression *write)
 {
     struct arena scratch = {0};
     struct record r;
@@ -75,7 +86,7 @@ const char *resolve_label(struct arena *a, struct store *s, const struct digest 
     const char *label = "";
     if (!store_get(&r, s, id, &scratch, NULL) && kind_info(r.kind) &&
         !canonical_unpack(&m, &scratch, kind_info(r.kind)->descriptor, r.payload, NULL)) {
-        label = label_of_message(a, m);
+        label = label_of_message(a, m, write);
         if (!label)
             label = describe(a, m);
     }

@@ -1,6 +1,7 @@
 /* What a REF on the command line stands for: a ref, a node of one job, or digits of an id. */
 #pragma once
 
+#include "engine/cache/label.h"
 #include "engine/cli/console/cli.h"
 #include "store/store.h"
 
@@ -15,3 +16,7 @@ enum err_code resolve(struct resolved *out, struct cli *c, const char *text, str
 /* A short text that says which record it is: its name or expression, else its title, first text or
  * step; "" when it has nothing of the kind. */
 const char *resolve_label(struct arena *a, struct store *s, const struct digest *id);
+const char *resolve_label_as(struct arena *a, struct store *s, const struct digest *id,
+                             label_expression *write);
+/* As --latex or --prefix says, else op_infix. */
+label_expression *resolve_expression(const struct cli *c);

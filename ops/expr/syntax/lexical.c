@@ -82,8 +82,8 @@ struct lexical_word lexical_word(const char *s, const char *end)
     if (n || end - s < 2)
         return (struct lexical_word){n ? "sqrt" : NULL, n};
     /* U+0380 to U+03FF: CE 80 to CF BF, of which the last are no letters of ours */
-    unsigned lead = (uint8_t)s[0], trail = (uint8_t)s[1];
-    size_t at = lead == 0xce ? trail : lead == 0xcf && trail < 0xa0 ? trail + 0x40 : 0;
+    unsigned lead = (uint8_t)s[0], second = (uint8_t)s[1];
+    size_t at = lead == 0xce ? second : lead == 0xcf && second < 0xa0 ? second + 0x40 : 0;
     const char *name = at < sizeof letters / sizeof *letters ? letters[at] : NULL;
     return (struct lexical_word){name, name ? 2 : 0};
 }
