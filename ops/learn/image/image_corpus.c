@@ -113,8 +113,7 @@ enum err_code image_sampler_init(struct image_sampler *x, const struct image_cor
                                  enum image_task task, bool all_negatives, uint32_t labels,
                                  uint64_t seed, const char *role, struct err *e)
 {
-    *x = (struct image_sampler){
-        .corpus = c, .task = task, .all_negatives = all_negatives, .labels = labels, .seed = seed};
+    *x = (struct image_sampler){c, task, all_negatives, labels, seed};
     x->turns = calloc(c->n + 1, sizeof *x->turns);
     if (!x->turns)
         return err_fail(e, ERR_NOMEM, "no memory for %zu images", c->n);
@@ -206,31 +205,6 @@ struct image_example image_sampler_draw(struct image_sampler *x, uint64_t k)
         out.image[1] = positive(c, &r, anchor);
         out.image[2] = x->all_negatives ? 0 : negative(c, &r, anchor);
         break;
-    case IMAGE_HISTOGRAM: out.image[1] = positive(c, &r, anchor); break;
-    }
-    return out;
-}
-
-/* From -most to most. */
-static int draw_move(struct rng *r, uint32_t most)
-{
-    return (int)rng_below(r, 2 * (uint64_t)most + 1) - (int)most;
-}
-
-static const uint8_t *moved(const uint8_t *pixels, const struct image_sampler *x, uint64_t k,
-                            struct arena *a)
-{
-    if (x->shift == 0)
-        return pixels;
-    struct rng r = rng_new(x->seed, ~k);
-    int right = draw_move(&r, x->shift), down = draw_move(&r, x->shift / 10);
-    uint8_t *out = arena_alloc(a, IMAGE_PIXELS);
-    memset(out, 255, IMAGE_PIXELS);
-    for (int row = 0; row < IMAGE_HEIGHT; row++) {
-        int from = row - down, n = IMAGE_WIDTH - abs(right);
-        if (from >= 0 && from < IMAGE_HEIGHT && n > 0)
-            memcpy(out + row * IMAGE_WIDTH + (right > 0 ? right : 0),
-                   pixels + from * IMAGE_WIDTH + (right < 0 ? -right : 0), (size_t)n);
     }
     return out;
 }
@@ -246,8 +220,7 @@ struct image_batch image_sampler_batch(struct image_sampler *x, struct arena *a,
         struct image_example one = image_sampler_draw(x, index * batch + i);
         uint32_t anchor = one.image[0];
         for (size_t v = 0; v < views; v++)
-            pixels[v * batch + i] = moved(c->pixels + (size_t)one.image[v] * IMAGE_PIXELS, x,
-                                          (index * batch + i) * views + v, a);
+            pixels[v * batch + i] = c->pixels + (size_t)one.image[v] * IMAGE_PIXELS;
         truth[i] = (struct image_truth){one.right, one.label, c->paper[anchor],
                                         c->label + c->label_first[anchor], labels_of(c, anchor)};
     }

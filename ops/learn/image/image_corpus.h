@@ -37,7 +37,6 @@ struct image_sampler {
     const struct image_corpus *corpus;
     enum image_task task;
     bool all_negatives;
-    uint32_t shift;  /* 0 at first: as they are; see image_sampler_batch */
     uint32_t labels; /* of the vocabulary */
     uint64_t seed, epoch;
     struct image_turn {
@@ -59,7 +58,6 @@ struct image_example {
     bool right;
 };
 struct image_example image_sampler_draw(struct image_sampler *x, uint64_t k);
-/* Examples number index * batch on, in the arena. Each image is moved by up to `shift` pixels to the
- * left or right and a tenth of that up or down; what comes in is white. */
+/* Examples number index * batch on, in the arena. */
 struct image_batch image_sampler_batch(struct image_sampler *x, struct arena *a, size_t batch,
                                        uint64_t index);

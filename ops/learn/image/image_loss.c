@@ -1,8 +1,6 @@
 /* See image_loss.h. All sums are of doubles: vectors are few. */
 #include "ops/learn/image/image_loss.h"
 
-#include "ops/learn/train/histogram_loss.h"
-
 #include <math.h>
 
 static const double EPSILON = 1e-5; /* of lengths */
@@ -132,7 +130,6 @@ static void one_negative(struct image_score *s, struct unit *v, const struct ima
         break;
     case IMAGE_SIAMESE: pair(s, v, how, i, how->batch + i, t->right, weight); break;
     case IMAGE_TRIPLES: triple(s, v, how, i, how->batch + i, 2 * how->batch + i, weight); break;
-    case IMAGE_HISTOGRAM: break; /* of the whole batch */
     }
 }
 
@@ -169,32 +166,6 @@ static void all_images(struct image_score *s, struct unit *v, const struct image
     }
 }
 
-/* Anchors with their positives against anchors with all images of other papers. */
-static void histogram(struct image_score *s, struct unit *v, const struct image_loss *how,
-                      struct arena *a)
-{
-    size_t n = how->batch, m = 0;
-    double *near = arena_array(a, double, n), *far = arena_array(a, double, 2 * n * n);
-    for (size_t i = 0; i < n; i++) {
-        size_t first = m;
-        double right = 0;
-        near[i] = product(v, i, n + i);
-        for (size_t k = 0; k < 2 * n; k++)
-            if (how->truth[k % n].paper != how->truth[i].paper) {
-                far[m] = product(v, i, k);
-                right += in_order(near[i] - far[m++]);
-            }
-        s->accuracy += m > first ? right / (double)(m - first) / (double)n : 0;
-    }
-    s->loss = m ? histogram_loss(near, n, far, m) : 0;
-    for (size_t i = 0, at = 0; i < n && m; i++) {
-        product_back(v, i, n + i, near[i]);
-        for (size_t k = 0; k < 2 * n; k++)
-            if (how->truth[k % n].paper != how->truth[i].paper)
-                product_back(v, i, k, far[at++]);
-    }
-}
-
 struct image_score image_loss(float *x, size_t d, const struct image_loss *how, const float *labels,
                               float *gradient, bool differentiate, struct arena *a)
 {
@@ -202,9 +173,7 @@ struct image_score image_loss(float *x, size_t d, const struct image_loss *how, 
     struct unit v = normalize(x, n, d, a);
     struct image_score s = {0};
     float *to = differentiate ? gradient : NULL;
-    if (how->task == IMAGE_HISTOGRAM)
-        histogram(&s, &v, how, a);
-    for (size_t i = 0; i < how->batch && how->task != IMAGE_HISTOGRAM; i++)
+    for (size_t i = 0; i < how->batch; i++)
         if (!how->all_negatives)
             one_negative(&s, &v, how, i, labels, to);
         else if (how->task == IMAGE_LABELS)

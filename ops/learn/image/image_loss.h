@@ -5,10 +5,7 @@
  * one paper (right) or not: max(0, margin -+ product). Triples: anchors, their positives, their
  * negatives: max(0, margin - s(anchor, positive) + s), s being the greater of s(anchor, negative)
  * and s(positive, negative): with `swap` anchor and positive swap their roles. Hinges are squared
- * unless `linear`. These are means over the batch.
- *
- * Histogram: how likely the product of an anchor with an image of another paper, of all in the batch,
- * is at least that of an anchor with its positive.
+ * unless `linear`. All are means over the batch.
  *
  * With all negatives nothing is drawn but anchors and positives, and losses are means over what
  * else there is: every label, those that the image has with half of the weight; every image of the
@@ -20,12 +17,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum image_task { IMAGE_LABELS, IMAGE_SIAMESE, IMAGE_TRIPLES, IMAGE_HISTOGRAM };
+enum image_task { IMAGE_LABELS, IMAGE_SIAMESE, IMAGE_TRIPLES };
 
 /* Images of an example. */
 static inline size_t image_views(enum image_task task, bool all_negatives)
 {
-    return task == IMAGE_LABELS ? 1 : task == IMAGE_TRIPLES && !all_negatives ? 3 : 2;
+    return task == IMAGE_TRIPLES && all_negatives ? 2 : (size_t)task + 1;
 }
 
 /* Of each example of a batch. */

@@ -33,24 +33,6 @@ struct image_trainer {
 
 /* ---- life ---- */
 
-/* By uniform numbers of variance 2 / n, n being what a sum reads, the variance of what it reads
- * stands through ReLU (He et al. 2015); biases would add to all pictures the same. */
-static enum err_code start_centred(struct image_trainer *t, struct err *e)
-{
-    const struct nn_table *table = &t->model->table;
-    float *flat = arena_array(&t->arena, float, table->total);
-    gpu_read(t->queue, flat, t->trained.weights, table->total * sizeof *flat);
-    enum err_code code = gpu_finish(t->queue, e);
-    for (size_t i = 0; i < table->n; i++) {
-        const struct nn_param *p = &table->params[i];
-        bool bias = p->rank == 1, learnt = p->init == NN_INIT_FAN;
-        for (size_t k = p->at; k < p->at + p->size && learnt; k++)
-            flat[k] *= bias ? 0 : sqrtf(6);
-    }
-    gpu_write(t->queue, t->trained.weights, flat, table->total * sizeof *flat);
-    return err_up(e, code ? code : gpu_finish(t->queue, e));
-}
-
 static enum err_code set_up(struct image_trainer *t, struct err *e)
 {
     const struct nn_table *table = &t->model->table;
@@ -66,7 +48,7 @@ static enum err_code set_up(struct image_trainer *t, struct err *e)
     t->statistics = arena_array(&t->norm_arena, float, 2 * IMAGE_VECTOR);
     for (size_t i = IMAGE_VECTOR; i < 2 * IMAGE_VECTOR; i++)
         t->statistics[i] = 1;
-    return t->config.centred ? err_up(e, start_centred(t, e)) : OK;
+    return OK;
 }
 
 enum err_code image_trainer_new(struct image_trainer **out, struct gpu_device *device,
@@ -339,39 +321,11 @@ static void move_running(struct image_trainer *t)
     gpu_write(t->queue, t->trained.weights + m->variance, variance, IMAGE_VECTOR * sizeof *mean);
 }
 
-/* The last layer's biases: vectors of the batch get the mean 0. */
-static enum err_code centre(struct image_trainer *t, const struct image_batch *x, struct err *e)
-{
-    const struct image_linear *last = t->model->norm ? &t->model->second : &t->model->first;
-    float *bias = t->trained.weights + last->bias, values[IMAGE_VECTOR];
-    double mean[IMAGE_VECTOR] = {0};
-    enum err_code code = forward(t, x, true, e);
-    if (code)
-        return err_up(e, code);
-    size_t n = t->end.n;
-    float *vectors = arena_array(&t->arena, float, n *IMAGE_VECTOR);
-    gpu_read(t->queue, vectors, t->end.vectors, n * IMAGE_VECTOR * sizeof *vectors);
-    gpu_read(t->queue, values, bias, sizeof values);
-    if ((code = gpu_finish(t->queue, e)))
-        return err_up(e, code);
-    for (size_t i = 0; i < n; i++)
-        for (size_t c = 0; c < IMAGE_VECTOR; c++)
-            mean[c] += (double)vectors[i * IMAGE_VECTOR + c] / (double)n;
-    for (size_t c = 0; c < IMAGE_VECTOR; c++)
-        values[c] -= (float)mean[c];
-    gpu_write(t->queue, bias, values, sizeof values);
-    return err_up(e, gpu_finish(t->queue, e));
-}
-
 enum err_code image_trainer_step(struct step_result *r, struct image_trainer *t,
                                  const struct image_batch *x, struct err *e)
 {
     bool moves = t->model->norm && of_batch(t, true);
-    enum err_code code = OK;
-    if (t->config.centred && t->trained.steps == 0)
-        code = err_up(e, centre(t, x, e));
-    if (!code)
-        code = differentiate(r, t, x, e);
+    enum err_code code = differentiate(r, t, x, e);
     if (code)
         return err_up(e, code);
     if (!isfinite(r->loss) || !isfinite(r->gradient_norm))

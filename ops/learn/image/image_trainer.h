@@ -12,8 +12,7 @@
 struct image_trainer_config {
     enum image_task task;
     bool all_negatives;
-    bool linear;  /* hinges are not squared */
-    bool centred; /* weights start anew: see image_trainer_new */
+    bool linear; /* hinges are not squared */
     double margin;
     uint64_t swap_from;       /* the step from which on anchor and positive swap their roles */
     uint64_t frozen_from;     /* the step after which running statistics stay as they are */
@@ -30,9 +29,7 @@ struct image_batch {
 };
 
 struct image_trainer;
-/* Weights as initialised from the seed, moments 0, step 0. Centred ones: filters and linear layers
- * sqrt(6) times as large, biases 0; and before the first step those of the last layer are moved so
- * that the vectors of its batch have the mean 0. The model must outlive the trainer. */
+/* Weights as initialised from the seed, moments 0, step 0. The model must outlive the trainer. */
 enum err_code image_trainer_new(struct image_trainer **out, struct gpu_device *device,
                                 const struct image_model *model,
                                 const struct image_trainer_config *c, struct err *e);

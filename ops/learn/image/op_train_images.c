@@ -11,12 +11,11 @@
 enum stream { STREAM_WEIGHTS = 1, STREAM_EXAMPLES, STREAM_VALIDATION };
 
 static const struct op_param params[] = {
-    {"objective", OP_ENUM, "triples", "labels|siamese|triples|histogram",
+    {"objective", OP_ENUM, "triples", "labels|siamese|triples",
      .doc = "What the network learns: which labels an image has (labels: vectors of labels are "
             "learnt, too, and half of the examples are of a label that the image has not); which "
             "two images are of one paper (siamese); that images of one paper are more alike than "
-            "of two, triple by triple (triples) or by the histograms of a batch (histogram; "
-            "negatives are all of the batch)."},
+            "of two (triples)."},
     {"network", OP_ENUM, "small", IMAGE_NETWORK_NAMES,
      .doc = "Three convolutions of 32 channels, 45,504 parameters; or six of 64, 255,040."},
     {"negatives", OP_ENUM, "one", "one|all",
@@ -28,14 +27,6 @@ static const struct op_param params[] = {
     {"swap_from", OP_INT, "0", NULL, 0, 1e12,
      "triples: the step from which on anchor and positive swap roles where that is worse; with "
      "`epochs`, the epoch. Harder triples from the start may end in vectors that are all alike."},
-    {"initial", OP_ENUM, "uniform", "uniform|centred",
-     .doc =
-         "uniform: in +-n^-1/2, as in the paper; vectors of all pictures then start nearly alike. "
-         "centred: in +-(6/n)^1/2, biases 0, and before the first step the last layer's such that "
-         "vectors of its batch have the mean 0."},
-    {"shift", OP_INT, "0", NULL, 0, 1000,
-     "Augmentation: each picture is moved by up to so many pixels to the left or right, and by up "
-     "to a tenth of that up or down. What it shows is the same."},
     {"batch", OP_INT, "100", NULL, 1, 65536, "Examples of a step, of one, two or three images."},
     TRAIN_STEPS_PARAMS,
     {"segment", OP_INT, "100", NULL, 1, 1e6, "Steps between checkpoints."},
@@ -64,8 +55,8 @@ static const struct op_param params[] = {
 
 /* Those that a segment's key holds besides the network, frozen_from, swap_from and the learning
  * rates. */
-static const char *const steps_params[] = {"objective", "negatives", "margin",  "squared", "batch",
-                                           "log_every", "shift",     "initial", NULL};
+static const char *const steps_params[] = {"objective", "negatives", "margin", "squared",
+                                           "batch",     "log_every", NULL};
 
 static const struct op_port inputs[] = {
     {"images", KIND_IMAGE, OP_COLLECTION, .doc = "Pictures to train on, 333 x 32 pixels."},
@@ -91,13 +82,12 @@ static enum image_task task_of(const struct op_ctx *ctx)
     const char *name = op_string(ctx, "objective");
     return strcmp(name, "labels") == 0    ? IMAGE_LABELS
            : strcmp(name, "siamese") == 0 ? IMAGE_SIAMESE
-           : strcmp(name, "triples") == 0 ? IMAGE_TRIPLES
-                                          : IMAGE_HISTOGRAM;
+                                          : IMAGE_TRIPLES;
 }
 
 static bool all_negatives(const struct op_ctx *ctx)
 {
-    return task_of(ctx) == IMAGE_HISTOGRAM || strcmp(op_string(ctx, "negatives"), "all") == 0;
+    return strcmp(op_string(ctx, "negatives"), "all") == 0;
 }
 
 static enum image_network network_of(const struct op_ctx *ctx)
@@ -217,13 +207,11 @@ static enum err_code count_labels(uint32_t *out, struct op_ctx *ctx, struct err 
 static enum err_code open_sampler(struct image_sampler *x, const struct shared *s,
                                   const struct op_ctx *ctx, bool measuring, struct err *e)
 {
-    enum err_code code =
-        err_up(e, image_sampler_init(x, measuring ? &s->valid : &s->corpus, s->task,
+    return err_up(e,
+                  image_sampler_init(x, measuring ? &s->valid : &s->corpus, s->task,
                                      all_negatives(ctx), s->model->config.labels,
                                      seed_of(ctx, measuring ? STREAM_VALIDATION : STREAM_EXAMPLES),
                                      measuring ? "valid" : "images", e));
-    x->shift = measuring ? 0 : (uint32_t)op_int(ctx, "shift");
-    return code;
 }
 
 /* Images that give no example validate nothing, unless patience needs them. */
@@ -274,7 +262,6 @@ static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_dev
                                      .all_negatives = all_negatives(ctx),
                                      .margin = op_real(ctx, "margin"),
                                      .linear = !op_bool(ctx, "squared"),
-                                     .centred = !strcmp(op_string(ctx, "initial"), "centred"),
                                      .swap_from = train_length(ctx, "swap_from"),
                                      .frozen_from = train_length(ctx, "frozen_from"),
                                      .schedule = schedule_of(ctx),
@@ -409,8 +396,6 @@ static enum err_code add_examples(struct hasher *h, const struct shared *s, stru
     struct image_sampler sampler;
     size_t batch = batch_of(ctx), views = image_views(s->task, all_negatives(ctx));
     enum err_code code = err_up(e, open_sampler(&sampler, s, ctx, measuring, e));
-    if (!code && sampler.shift) /* moves are drawn from it */
-        hasher_add(h, &sampler.seed, sizeof sampler.seed);
     for (uint64_t k = from * batch; k < to * batch && !code; k++) {
         struct image_example x = image_sampler_draw(&sampler, k);
         uint32_t label[] = {x.label, x.right};

@@ -277,66 +277,6 @@ TEST(losses)
     }
 }
 
-/* No cosine is near the edge of a bin, where the loss has a kink; bin: where each of them is. */
-static void draw_between_edges(float *x, double bin[2 * BATCH][2 * BATCH], struct rng *r)
-{
-    float u[2 * BATCH * D];
-    for (bool near = true; near;) {
-        near = false;
-        for (size_t i = 0; i < 2 * (size_t)BATCH * D; i++)
-            u[i] = x[i] = (float)rng_normal(r);
-        for (size_t i = 0; i < 2 * (size_t)BATCH; i++) {
-            image_unit(u + i * D, D);
-            for (size_t k = 0; k <= i; k++) {
-                double s = 1;
-                for (size_t c = 0; c < D; c++)
-                    s += (double)u[i * D + c] * (double)u[k * D + c];
-                bin[i][k] = bin[k][i] = s * 63 / 2;
-                near |= i != k && fabs(bin[i][k] - round(bin[i][k])) < 0.02;
-            }
-        }
-    }
-}
-
-/* Against its definition, by shares of pairs in bins, and finite differences. */
-TEST(histogram)
-{
-    struct arena a = {0};
-    struct rng r = rng_new(test_seed(8), 0);
-    struct image_loss how = {IMAGE_HISTOGRAM, false, false, false, 1, BATCH, 0, truths};
-    for (int round = 0; round < 10; round++) {
-        float x[2 * BATCH * D], g[2 * BATCH * D];
-        double at[2 * BATCH][2 * BATCH], p[64] = {0}, q[64] = {0}, want = 0, pairs = 0;
-        draw_between_edges(x, at, &r);
-        memcpy(g, x, sizeof g);
-        struct image_score s = image_loss(g, D, &how, NULL, NULL, true, &a);
-        for (size_t i = 0; i < BATCH; i++)
-            for (size_t k = 0; k < 2 * BATCH; k++) {
-                bool negative = truths[i].paper != truths[k % BATCH].paper;
-                double *bins = k == BATCH + i ? p : q;
-                for (size_t b = 0; b < 64 && (bins == p || negative); b++)
-                    bins[b] += fmax(0, 1 - fabs(at[i][k] - (double)b));
-                pairs += negative;
-            }
-        for (size_t b = 0; b < 64; b++)
-            for (size_t c = 0; c <= b; c++)
-                want += q[b] * p[c] / pairs / BATCH;
-        assert_true(fabs(s.loss - want) < 1e-6 && s.loss > 0);
-        for (size_t i = 0; i < sizeof x / sizeof *x; i++) {
-            float old = x[i];
-            double rise = 0, step = 0;
-            for (int k = -1; k <= 1; k += 2) {
-                x[i] = old + (float)k / 4096;
-                step += k * (double)x[i];
-                rise += k * image_loss(x, D, &how, NULL, NULL, false, &a).loss;
-            }
-            x[i] = old;
-            assert_true(fabs((double)g[i] - rise / step) < 1e-4);
-        }
-    }
-    arena_free(&a);
-}
-
 /* What all negatives give is the mean of what one negative each gives. */
 TEST(all_negatives)
 {
@@ -453,36 +393,4 @@ TEST(resume)
     }
     close_images(&whole);
     close_images(&resumed);
-}
-
-/* Centred: biases start at 0 and all else sqrt(6) times as large; two images have opposite vectors
- * in the first step, where without it they are nearly alike. */
-TEST(centred)
-{
-    for (enum image_network network = IMAGE_SMALL; network <= IMAGE_LARGE; network++) {
-        struct trained_images plain, centred;
-        struct image_config c = {network, 0};
-        struct image_trainer_config how = {.task = IMAGE_SIAMESE, .margin = 1, .linear = true};
-        struct step_result r;
-        open_images(&plain, &c, &how, NULL, NULL);
-        how.centred = true;
-        open_images(&centred, &c, &how, NULL, NULL);
-        const struct nn_table *t = &plain.m->table;
-        for (size_t i = 0; i < t->n; i++)
-            for (size_t k = t->params[i].at; k < t->params[i].at + t->params[i].size; k++) {
-                double by = t->params[i].init != NN_INIT_FAN ? 1
-                            : t->params[i].rank > 1          ? sqrt(6)
-                                                             : 0;
-                assert_true(fabs((double)centred.state.weights[k] -
-                                 by * (double)plain.state.weights[k]) < 1e-6);
-            }
-        struct image_batch b = draw_batch(&plain.a, IMAGE_SIAMESE, 1, 0);
-        b.truth = &(struct image_truth){.right = true};
-        assert_int_equal(image_trainer_step(&r, centred.t, &b, NULL), OK);
-        assert_true(fabs(r.loss - 2) < 1e-2);
-        assert_int_equal(image_trainer_step(&r, plain.t, &b, NULL), OK);
-        assert_true(network == IMAGE_LARGE || r.loss < 0.2);
-        close_images(&plain);
-        close_images(&centred);
-    }
 }
