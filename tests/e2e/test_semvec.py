@@ -6,7 +6,7 @@ import pathlib
 import shutil
 import unittest
 
-from harness import ProjectTest
+from harness import ProjectTest, read_npy
 
 JOBS = pathlib.Path(__file__).resolve().parents[2] / "jobs"
 PRECEDENCE = {"=>": 1, "|": 2, "^": 3, "&": 4, "+": 5, "-": 5, "*": 6}
@@ -194,6 +194,28 @@ nodes:
         self.p.write("numbers.tsv", "+ x 12\t+ 12 x\n")
         said = self.p.eqloom("run", "job.yaml", expect=1).err
         self.assertIn("is no tree of single tokens", said)
+
+    def test_functions(self):
+        """A network of functions learns pairs, long numbers too; segments go on where they were cut."""
+        self.p.write("job.yaml", """eqloom: 1
+name: semvec
+params: {steps: 4}
+nodes:
+  numbers: {op: import-clusters, files: [numbers.tsv], format: pairs}
+  words: {op: vocabulary, encoding: trees}
+  tokens: {op: tokenize, clusters: numbers, vocabulary: words}
+  network: {op: train-trees, batches: tokens, vocabulary: words, points: 3, d: 4, hidden: 5, batch: 2,
+            segment: 2, lr: 0.001, steps: "${steps}"}
+  vectors: {op: embed-trees, batches: tokens, checkpoint: network}
+""")
+        self.p.write("numbers.tsv", "+ x 128\t+ 128 x\n* 2 sin x\t+ sin x sin x\nd x pow x 2\t* 2 x\n")
+        self.p.eqloom("run", "job.yaml", "--set", "steps=2")
+        self.assertIn("network: ran, 1 of 3 segments", self.p.eqloom("run", "job.yaml").err)
+        self.p.eqloom("export", "semvec/vectors", "-o", "vectors.npy")
+        rows = read_npy(self.p.dir / "vectors.npy")
+        self.assertEqual([len(row) for row in rows], 6 * [3 * 4])
+        for row in rows:
+            self.assertAlmostEqual(sum(x * x for x in row), 1, places=5)
 
 
 if __name__ == "__main__":
