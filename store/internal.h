@@ -43,8 +43,6 @@ void store_coder_give(struct store *s, struct coder *c);
 
 /* Moves what is under an id into meta; for the writer, without further questions. */
 enum err_code store_remove_bad(struct store *s, const struct digest *id, struct err *e);
-/* Takes a record out of the way if it really is bad; a reader only remembers it. */
-void store_quarantine(struct store *s, const struct digest *id);
 /* Records put again are not bad any more. */
 void store_forgive(struct store *s, const struct digest *ids, size_t n);
 

@@ -112,7 +112,8 @@ enum err_code store_remove_bad(struct store *s, const struct digest *id, struct 
     return err_up(e, code);
 }
 
-void store_quarantine(struct store *s, const struct digest *id)
+/* Takes a record out of the way if it really is bad; a reader only remembers it. */
+static void store_quarantine(struct store *s, const struct digest *id)
 {
     mark_suspect(s->path);
     if (rocks_is_read_only(s->rocks)) {

@@ -149,7 +149,8 @@ enum outcome node_fail(struct worker *w, uint32_t i, const char *where, const st
     return OUT_FAILED;
 }
 
-enum outcome node_lost(struct session *s, uint32_t i, const char *message)
+/* A record that the node needs cannot be read, as the message says: see session.h. */
+static enum outcome node_lost(struct session *s, uint32_t i, const char *message)
 {
     pthread_mutex_lock(&s->mutex);
     if (!s->loss[0])

@@ -47,8 +47,6 @@ enum outcome node_op_failed(struct worker *w, uint32_t i, const struct op_ctx *c
                             const char *where, const struct err *failure);
 /* The store itself failed: the run ends. */
 enum outcome node_store_failed(struct worker *w, const struct err *e);
-/* A record that the node needs cannot be read, as the message says: see session.h. */
-enum outcome node_lost(struct session *s, uint32_t i, const char *message);
 /* Where the store lacks a record, the node is lost; any other error ends the run. */
 enum outcome node_cannot_read(struct worker *w, uint32_t i, const struct err *failure);
 char *node_failure_text(struct arena *a, const struct node *node, const char *where,

@@ -4,7 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-void runs_table_write_time(struct page *p, double ns)
+/* Nanoseconds since 1970 as local time. */
+static void runs_table_write_time(struct page *p, double ns)
 {
     time_t s = (time_t)(ns / 1e9);
     struct tm t;

@@ -4,5 +4,3 @@
 #include "engine/serve/serve_page.h"
 
 void runs_table_write(struct page *p, const json_t *runs);
-/* Nanoseconds since 1970 as local time. */
-void runs_table_write_time(struct page *p, double ns);

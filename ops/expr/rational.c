@@ -169,18 +169,3 @@ int number_compare(const char *x, const char *y)
     fmpq_clear(q);
     return (c > 0) - (c < 0);
 }
-
-char *number_sqrt(struct arena *a, const char *number)
-{
-    fmpq_t q;
-    fmpq_init(q);
-    set(q, number);
-    char *out = NULL;
-    if (fmpq_sgn(q) >= 0 && fmpz_is_square(fmpq_numref(q)) && fmpz_is_square(fmpq_denref(q))) {
-        fmpz_sqrt(fmpq_numref(q), fmpq_numref(q));
-        fmpz_sqrt(fmpq_denref(q), fmpq_denref(q));
-        out = to_text(a, q, 2 * EXPR_MAX_DIGITS);
-    }
-    fmpq_clear(q);
-    return out;
-}

@@ -18,5 +18,3 @@ char *number_combine(struct arena *a, char op, const char *x, const char *y, siz
 double number_double(const char *number);
 int number_sign(const char *number);
 int number_compare(const char *x, const char *y);
-/* The exact square root, or NULL if it is irrational. */
-char *number_sqrt(struct arena *a, const char *number);

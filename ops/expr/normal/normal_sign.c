@@ -74,7 +74,8 @@ static int sign_without_roots(const struct field *f, const fmpz_mpoly_t p)
     return sign;
 }
 
-int sign_of_polynomial(struct field *f, const fmpz_mpoly_t p)
+/* 1 or -1 where it is known to have that sign, or to be zero at some points; else 0. */
+static int sign_of_polynomial(struct field *f, const fmpz_mpoly_t p)
 {
     int sign = sign_by_coefficients(f, p, false);
     if (!sign)

@@ -7,8 +7,6 @@
  * connected. */
 bool sign_is_meromorphic(const struct field *f, const element *x);
 bool sign_is_smooth(struct field *f, const element *x);
-/* 1 or -1 where it is known to have that sign, or to be zero at some points; else 0. */
-int sign_of_polynomial(struct field *f, const fmpz_mpoly_t p);
 /* Whether it has a known sign and is zero nowhere. */
 bool sign_is_strict(struct field *f, const fmpz_mpoly_t p);
 /* The same of a real element. */

@@ -53,7 +53,8 @@ static void add_file(struct bundle *b, struct tex_file file)
     b->files[b->n++] = file;
 }
 
-const char *bundle_decode(const char **text, size_t *len, struct arena *a, struct span bytes)
+/* Bytes as text: NULL, or the reason why they are none. */
+static const char *bundle_decode(const char **text, size_t *len, struct arena *a, struct span bytes)
 {
     return bytes.len > FILE_MAX ? "too large" : decode_text(text, len, a, bytes);
 }

@@ -42,8 +42,6 @@ void bundle_free(struct bundle *b);
 void bundle_problem(struct problems *p, struct arena *a, const char *file, unsigned line,
                     const char *reason, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
-/* Bytes as text: NULL, or the reason why they are none. */
-const char *bundle_decode(const char **text, size_t *len, struct arena *a, struct span bytes);
 /* Adds a file of any encoding; binary files and those too large are problems. Copies. */
 void bundle_add(struct bundle *b, const char *name, struct span bytes);
 /* Adds one that will be read when it is asked for: a text, as somebody has seen. */

@@ -1,6 +1,8 @@
 /* Shared by ops that train or use models; see learn_ctx.h. */
 #include "ops/learn/checkpoint/learn_ctx.h"
 
+#include "embedding.pb-c.h"
+
 #include <string.h>
 
 static enum err_code put(struct digest *id, void *arg, struct span data, struct err *e)
@@ -71,6 +73,31 @@ const char *learn_card_units(struct op_ctx *ctx)
     bool is_card;
     const char *units = learn_units_of(&is_card, ctx);
     return is_card ? units : NULL;
+}
+
+enum err_code learn_emit_vectors(struct op_ctx *ctx, const float *vectors, size_t count, size_t dim,
+                                 const Eqloom__TokenBatch *of, struct err *e)
+{
+    Eqloom__EmbeddingBatch out = EQLOOM__EMBEDDING_BATCH__INIT;
+    out.dim = (uint32_t)dim;
+    out.count = (uint32_t)count;
+    out.values = (ProtobufCBinaryData){count * dim * sizeof *vectors, (uint8_t *)vectors};
+    if (of) {
+        out.text = of->text;
+        out.n_text = of->n_text;
+        out.source_id = of->source_id;
+        out.class_key = of->class_key;
+        out.language = of->language;
+    }
+    return err_up(e, op_emit(NULL, ctx, "embeddings", &out.base, e));
+}
+
+struct digest learn_vocabulary(const Eqloom__Checkpoint *c)
+{
+    struct digest id = {0};
+    if (c->vocabulary_id.len == DIGEST_SIZE)
+        memcpy(id.bytes, c->vocabulary_id.data, DIGEST_SIZE);
+    return id;
 }
 
 bool learn_vocabulary_differs(const ProtobufCBinaryData *named, struct digest vocabulary)

@@ -5,6 +5,7 @@
 #include "engine/op.h"
 #include "gpu/gpu.h"
 #include "ops/learn/checkpoint/checkpoint.h"
+#include "token.pb-c.h"
 
 /* Reads and writes the op's chunks; valid as long as the ctx. */
 struct chunk_io learn_chunks(struct op_ctx *ctx);
@@ -36,5 +37,10 @@ const char *learn_units(struct op_ctx *ctx);
 const char *learn_card_units(struct op_ctx *ctx);
 const char *learn_units_of(bool *card, struct op_ctx *ctx);
 
+/* The output `embeddings`: so many vectors; of a token batch with its texts and names, or NULL. */
+enum err_code learn_emit_vectors(struct op_ctx *ctx, const float *vectors, size_t count, size_t dim,
+                                 const Eqloom__TokenBatch *of, struct err *e);
+/* The vocabulary that a checkpoint names; 0 if it does not say. */
+struct digest learn_vocabulary(const Eqloom__Checkpoint *c);
 /* Whether a record names a vocabulary other than this one, which may be none (all 0). */
 bool learn_vocabulary_differs(const ProtobufCBinaryData *named, struct digest vocabulary);

@@ -83,11 +83,6 @@ void graph_trainer_free(struct graph_trainer *t)
     free(t);
 }
 
-uint64_t graph_trainer_steps(const struct graph_trainer *t)
-{
-    return t->trained.steps;
-}
-
 enum err_code graph_trainer_read(struct trainer_state *out, struct graph_trainer *t, struct err *e)
 {
     return err_up(e, trained_read(out, &t->trained, e));

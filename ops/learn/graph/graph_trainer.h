@@ -25,7 +25,6 @@ enum err_code graph_trainer_new(struct graph_trainer **out, struct gpu_device *d
                                 const struct graph_model *model,
                                 const struct graph_trainer_config *c, struct err *e);
 void graph_trainer_free(struct graph_trainer *t);
-uint64_t graph_trainer_steps(const struct graph_trainer *t);
 
 /* One step on these graphs: anchors, their positives, their negatives. ERR_FAILED, the weights as
  * they were, if loss or gradient is not finite. */

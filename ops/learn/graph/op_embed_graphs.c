@@ -1,5 +1,4 @@
 /* Op embed-graphs: the vectors of equations by a graph network. */
-#include "embedding.pb-c.h"
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/graph/graph_corpus.h"
 #include "ops/learn/graph/graph_embedder.h"
@@ -7,7 +6,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const struct op_param params[] = {
     LEARN_PRECISION_PARAM,
@@ -73,8 +71,7 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
         release(s);
         return code;
     }
-    if (c->vocabulary_id.len == DIGEST_SIZE)
-        memcpy(s->alphabet.bytes, c->vocabulary_id.data, DIGEST_SIZE);
+    s->alphabet = learn_vocabulary(c);
     *state = s;
     return OK;
 }
@@ -98,11 +95,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if ((code = graph_vertices_read(vertices, g, e)) ||
         (code = graph_embedder_run(values, model, &set, a, e)))
         return err_up(e, code);
-    Eqloom__EmbeddingBatch out = EQLOOM__EMBEDDING_BATCH__INIT;
-    out.dim = size;
-    out.count = 1;
-    out.values = (ProtobufCBinaryData){size * sizeof *values, (uint8_t *)values};
-    return err_up(e, op_emit(NULL, ctx, "embeddings", &out.base, e));
+    return err_up(e, learn_emit_vectors(ctx, values, 1, size, NULL, e));
 }
 
 const struct op op_embed_graphs = {

@@ -303,18 +303,13 @@ static void close_trainer(void *self)
     arena_free(&x->arena);
 }
 
-static uint64_t steps(const void *self)
-{
-    return graph_trainer_steps(((const struct learning *)self)->trainer);
-}
-
 /* A step ends at once: batch norm has the host wait for the device in any case. */
-static enum err_code begin(struct step_result *r, void *self, struct err *e)
+static enum err_code begin(struct step_result *r, void *self, uint64_t steps, struct err *e)
 {
     struct learning *x = self;
     struct graph_set set;
     arena_reset(&x->arena);
-    graph_examples_draw(&set, &x->arena, &x->sampler, &x->examples, steps(self));
+    graph_examples_draw(&set, &x->arena, &x->sampler, &x->examples, steps);
     return err_up(e, graph_trainer_step(r, x->trainer, &set, e));
 }
 
@@ -348,7 +343,7 @@ static enum err_code write_state(void *self, const struct trainer_state *state, 
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    static const struct learner_calls calls = {open_trainer, close_trainer, steps,      begin, NULL,
+    static const struct learner_calls calls = {open_trainer, close_trainer, begin,      NULL,
                                                measure,      read_state,    write_state};
     const struct shared *s = state;
     struct learning x = {.shared = s,
@@ -384,9 +379,10 @@ static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_
 
 /* ---- what a segment reads ---- */
 
-static enum err_code add_triplets(struct hasher *h, const struct shared *s, struct op_ctx *ctx,
+static enum err_code add_triplets(struct hasher *h, struct op_ctx *ctx, const void *shared,
                                   bool measuring, uint64_t from, uint64_t to, struct err *e)
 {
+    const struct shared *s = shared;
     struct graph_sampler sampler;
     struct graph_examples_config c = examples(ctx, s->identifier, measuring);
     enum err_code code = err_up(e, open_sampler(&sampler, s, ctx, measuring, e));
@@ -402,32 +398,12 @@ static enum err_code add_triplets(struct hasher *h, const struct shared *s, stru
     return code;
 }
 
-/* The alphabet's and the initial network's ids, and the graphs that steps and validations draw. */
 static enum err_code reads(struct digest *out, const char **reason, struct op_ctx *ctx, void *state,
                            struct err *e)
 {
     const struct shared *s = state;
-    struct hasher *h = hasher_new();
-    struct digest ids[2] = {op_input_id(ctx, "alphabet", 0)};
-    uint64_t from, to, every = (uint64_t)op_int(ctx, "valid_every");
-    enum err_code code = OK;
-    train_range(&from, &to, ctx, op_segment_index(ctx));
-    if (op_segment_index(ctx) == 0 && op_count(ctx, "init"))
-        ids[1] = op_input_id(ctx, "init", 0);
-    hasher_add(h, ids, sizeof ids);
-    if (to > from)
-        code = err_up(e, add_triplets(h, s, ctx, false, from, to, e));
-    bool validates = s->validates && to / every > from / every;
-    hasher_add(h, validates ? "valid" : "", validates);
-    if (validates && !code)
-        code =
-            err_up(e, add_triplets(h, s, ctx, true, 0, (uint64_t)op_int(ctx, "valid_batches"), e));
-    *out = hasher_finish(h);
-    hasher_free(h);
-    *reason =
-        to ? arena_printf(op_arena(ctx), "the same examples are drawn up to step %" PRIu64, to)
-           : "the first weights depend on no example";
-    return code;
+    return err_up(e,
+                  train_reads_of(out, reason, ctx, "alphabet", s->validates, add_triplets, s, e));
 }
 
 const struct op op_train_graphs = {

@@ -79,11 +79,6 @@ void image_trainer_free(struct image_trainer *t)
     free(t);
 }
 
-uint64_t image_trainer_steps(const struct image_trainer *t)
-{
-    return t->trained.steps;
-}
-
 enum err_code image_trainer_read(struct trainer_state *out, struct image_trainer *t, struct err *e)
 {
     return err_up(e, trained_read(out, &t->trained, e));

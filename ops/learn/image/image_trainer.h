@@ -34,7 +34,6 @@ enum err_code image_trainer_new(struct image_trainer **out, struct gpu_device *d
                                 const struct image_model *model,
                                 const struct image_trainer_config *c, struct err *e);
 void image_trainer_free(struct image_trainer *t);
-uint64_t image_trainer_steps(const struct image_trainer *t);
 
 /* One step. ERR_FAILED, the weights as they were, if loss or gradient is not finite. */
 enum err_code image_trainer_step(struct step_result *r, struct image_trainer *t,

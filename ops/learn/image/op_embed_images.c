@@ -1,5 +1,4 @@
 /* Op embed-images: the vectors of pictures by a network on images. */
-#include "embedding.pb-c.h"
 #include "image.pb-c.h"
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/image/image_embedder.h"
@@ -56,11 +55,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
                         image->width, image->height, IMAGE_WIDTH, IMAGE_HEIGHT);
     if ((code = image_embedder_run(values, state, image->pixels.data, 1, op_arena(ctx), e)))
         return err_up(e, code);
-    Eqloom__EmbeddingBatch out = EQLOOM__EMBEDDING_BATCH__INIT;
-    out.dim = IMAGE_VECTOR;
-    out.count = 1;
-    out.values = (ProtobufCBinaryData){sizeof values, (uint8_t *)values};
-    return err_up(e, op_emit(NULL, ctx, "embeddings", &out.base, e));
+    return err_up(e, learn_emit_vectors(ctx, values, 1, IMAGE_VECTOR, NULL, e));
 }
 
 const struct op op_embed_images = {

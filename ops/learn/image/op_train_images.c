@@ -279,17 +279,12 @@ static void close_trainer(void *self)
     arena_free(&x->arena);
 }
 
-static uint64_t steps(const void *self)
-{
-    return image_trainer_steps(((const struct learning *)self)->trainer);
-}
-
 /* A step ends at once: the host computes the loss. */
-static enum err_code begin(struct step_result *r, void *self, struct err *e)
+static enum err_code begin(struct step_result *r, void *self, uint64_t steps, struct err *e)
 {
     struct learning *x = self;
     arena_reset(&x->arena);
-    struct image_batch b = image_sampler_batch(&x->sampler, &x->arena, x->batch, steps(self));
+    struct image_batch b = image_sampler_batch(&x->sampler, &x->arena, x->batch, steps);
     return err_up(e, image_trainer_step(r, x->trainer, &b, e));
 }
 
@@ -341,7 +336,7 @@ static enum err_code begin_with(float *weights, void *self, const Eqloom__Checkp
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    static const struct learner_calls calls = {open_trainer, close_trainer, steps,      begin, NULL,
+    static const struct learner_calls calls = {open_trainer, close_trainer, begin,      NULL,
                                                measure,      read_state,    write_state};
     const struct shared *s = state;
     struct learning x = {.shared = s, .batch = batch_of(ctx)};
@@ -390,9 +385,10 @@ static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_
 
 /* ---- what a segment reads ---- */
 
-static enum err_code add_examples(struct hasher *h, const struct shared *s, struct op_ctx *ctx,
+static enum err_code add_examples(struct hasher *h, struct op_ctx *ctx, const void *shared,
                                   bool measuring, uint64_t from, uint64_t to, struct err *e)
 {
+    const struct shared *s = shared;
     struct image_sampler sampler;
     size_t batch = batch_of(ctx), views = image_views(s->task, all_negatives(ctx));
     enum err_code code = err_up(e, open_sampler(&sampler, s, ctx, measuring, e));
@@ -412,35 +408,13 @@ static enum err_code add_examples(struct hasher *h, const struct shared *s, stru
     return code;
 }
 
-/* How many labels there are, the initial network's id, and the examples that steps and validations
- * draw. */
 static enum err_code reads(struct digest *out, const char **reason, struct op_ctx *ctx, void *state,
                            struct err *e)
 {
     const struct shared *s = state;
-    struct hasher *h = hasher_new();
-    struct digest ids[2] = {0};
-    uint64_t from, to, every = (uint64_t)op_int(ctx, "valid_every");
-    enum err_code code = OK;
-    train_range(&from, &to, ctx, op_segment_index(ctx));
-    if (s->task == IMAGE_LABELS)
-        ids[0] = op_input_id(ctx, "vocabulary", 0);
-    if (op_segment_index(ctx) == 0 && op_count(ctx, "init"))
-        ids[1] = op_input_id(ctx, "init", 0);
-    hasher_add(h, ids, sizeof ids);
-    if (to > from)
-        code = err_up(e, add_examples(h, s, ctx, false, from, to, e));
-    bool validates = s->validates && to / every > from / every;
-    hasher_add(h, validates ? "valid" : "", validates);
-    if (validates && !code)
-        code =
-            err_up(e, add_examples(h, s, ctx, true, 0, (uint64_t)op_int(ctx, "valid_batches"), e));
-    *out = hasher_finish(h);
-    hasher_free(h);
-    *reason =
-        to ? arena_printf(op_arena(ctx), "the same examples are drawn up to step %" PRIu64, to)
-           : "the first weights depend on no example";
-    return code;
+    const char *vocabulary = s->task == IMAGE_LABELS ? "vocabulary" : NULL;
+    return err_up(e,
+                  train_reads_of(out, reason, ctx, vocabulary, s->validates, add_examples, s, e));
 }
 
 const struct op op_train_images = {

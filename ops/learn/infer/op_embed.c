@@ -3,10 +3,7 @@
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/infer/embedder.h"
 
-#include "embedding.pb-c.h"
-
 #include <stdlib.h>
-#include <string.h>
 
 static const struct op_param params[] = {
     {"normalize", OP_BOOL, "true", .doc = "Scales vectors to length 1."},
@@ -54,8 +51,7 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
         release(s);
         return code;
     }
-    if (c->vocabulary_id.len == DIGEST_SIZE)
-        memcpy(s->vocabulary.bytes, c->vocabulary_id.data, DIGEST_SIZE);
+    s->vocabulary = learn_vocabulary(c);
     *state = s;
     return OK;
 }
@@ -80,18 +76,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         return err_fail(e, ERR_NOMEM, "no memory for %zu vectors", n);
     if ((code = embedder_run(values, m, b, op_bool(ctx, "normalize"), a, e)))
         return err_up(e, code);
-    Eqloom__EmbeddingBatch out;
-    eqloom__embedding_batch__init(&out);
-    out.dim = (uint32_t)dim;
-    out.count = (uint32_t)n;
-    out.values.data = (uint8_t *)values;
-    out.values.len = n * dim * sizeof *values;
-    out.text = b->text;
-    out.n_text = b->n_text;
-    out.source_id = b->source_id;
-    out.class_key = b->class_key;
-    out.language = b->language;
-    return err_up(e, op_emit(NULL, ctx, "embeddings", &out.base, e));
+    return err_up(e, learn_emit_vectors(ctx, values, n, dim, b, e));
 }
 
 const struct op op_embed = {

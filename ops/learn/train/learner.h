@@ -35,10 +35,10 @@ struct learner {
 struct learner_calls {
     enum err_code (*open)(void *self, struct op_ctx *ctx, struct gpu_device *device, struct err *e);
     void (*close)(void *self); /* also after open() failed, or was not called */
-    /* Steps begun. Results come in order; that of a step is asked for when one more has been begun,
-     * or none will be. Without `result` a step ends at once, and begin fills *r. */
-    uint64_t (*steps)(const void *self);
-    enum err_code (*begin)(struct step_result *r, void *self, struct err *e);
+    /* Begins the step after so many. Results come in order; that of a step is asked for when one
+     * more has been begun, or none will be. Without `result` a step ends at once, and begin fills
+     * *r. */
+    enum err_code (*begin)(struct step_result *r, void *self, uint64_t steps, struct err *e);
     enum err_code (*result)(struct step_result *r, void *self, struct err *e);
     enum err_code (*measure)(struct step_result *r, void *self, size_t batches, struct err *e);
     /* What is NULL is not asked for. */
@@ -92,3 +92,11 @@ struct train_key {
 };
 enum err_code train_segment_of(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
                                const struct train_key *key, struct err *e);
+
+/* Op's reads: what the segment's steps and validations draw, as `add` adds it, and which vocabulary
+ * (an input, or NULL) and initial weights there are. */
+typedef enum err_code train_reads_add(struct hasher *h, struct op_ctx *ctx, const void *shared,
+                                      bool measuring, uint64_t from, uint64_t to, struct err *e);
+enum err_code train_reads_of(struct digest *out, const char **reason, struct op_ctx *ctx,
+                             const char *vocabulary, bool validates, train_reads_add *add,
+                             const void *shared, struct err *e);

@@ -139,12 +139,7 @@ static void close_trainer(void *self)
     trainer_free(((struct learning *)self)->trainer);
 }
 
-static uint64_t steps(const void *self)
-{
-    return trainer_steps(((const struct learning *)self)->trainer);
-}
-
-static enum err_code begin(struct step_result *r, void *self, struct err *e)
+static enum err_code begin(struct step_result *r, void *self, uint64_t steps, struct err *e)
 {
     struct learning *x = self;
     return err_up(e, trainer_begin(x->trainer, &x->shared->dataset, e));
@@ -173,8 +168,8 @@ static enum err_code write(void *self, const struct trainer_state *state, struct
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    static const struct learner_calls calls = {open_trainer, close_trainer, steps, begin,
-                                               result,       measure,       read,  write};
+    static const struct learner_calls calls = {open_trainer, close_trainer, begin, result,
+                                               measure,      read,          write};
     struct learning x = {.shared = state};
     const struct nn_model *m = x.shared->model;
     struct learner l = {nn_config_text(op_arena(ctx), &m->config),

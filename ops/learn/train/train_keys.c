@@ -143,3 +143,38 @@ enum err_code train_segment_of(struct op_segment *out, struct op_ctx *ctx, uint6
                      rates_key(a, &key->schedule, from, to), validation_key(a, ctx, to), from, to);
     return OK;
 }
+
+static void add_input(struct hasher *h, struct op_ctx *ctx, const char *role)
+{
+    struct digest id = {0};
+    if (op_count(ctx, role))
+        id = op_input_id(ctx, role, 0);
+    hasher_add(h, id.bytes, sizeof id.bytes);
+}
+
+enum err_code train_reads_of(struct digest *out, const char **reason, struct op_ctx *ctx,
+                             const char *vocabulary, bool validates, train_reads_add *add,
+                             const void *shared, struct err *e)
+{
+    struct train_validation v = train_validation(ctx);
+    struct hasher *h = hasher_new();
+    enum err_code code = OK;
+    uint64_t from, to;
+    train_range(&from, &to, ctx, op_segment_index(ctx));
+    if (vocabulary)
+        add_input(h, ctx, vocabulary);
+    if (op_segment_index(ctx) == 0)
+        add_input(h, ctx, "init");
+    if (to > from)
+        code = err_up(e, add(h, ctx, shared, false, from, to, e));
+    validates = validates && to / v.every > from / v.every;
+    hasher_add(h, validates ? "valid" : "", validates);
+    if (validates && !code)
+        code = err_up(e, add(h, ctx, shared, true, 0, v.batches, e));
+    *out = hasher_finish(h);
+    hasher_free(h);
+    *reason =
+        to ? arena_printf(op_arena(ctx), "the same examples are drawn up to step %" PRIu64, to)
+           : "the first weights depend on no example";
+    return code;
+}

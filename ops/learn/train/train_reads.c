@@ -46,25 +46,21 @@ static void add_examples(struct hasher *h, struct arena *a, const struct example
         add_groups(h, a, x->group, x->inputs.n);
 }
 
-struct reading {
-    struct op_ctx *ctx;
-    const struct train_shared *shared;
-    struct trainer_config config;
-    struct hasher *hasher;
-};
-
-static enum err_code add_batches(struct reading *r, const struct dataset *d, bool measuring,
-                                 uint64_t from, uint64_t to, struct err *e)
+static enum err_code add_batches(struct hasher *h, struct op_ctx *ctx, const void *shared,
+                                 bool measuring, uint64_t from, uint64_t to, struct err *e)
 {
+    const struct train_shared *s = shared;
+    const struct dataset *d = measuring ? &s->valid : &s->dataset;
+    struct trainer_config config = train_trainer(ctx);
     struct example_sampler sampler = {0};
     struct arena a = {0};
-    enum err_code code = err_up(e, train_enough(d, r->ctx, measuring ? "valid" : "batches", e));
+    enum err_code code = err_up(e, train_enough(d, ctx, measuring ? "valid" : "batches", e));
     for (uint64_t k = from; k < to && !code; k++) {
         struct examples x;
         arena_reset(&a);
-        trainer_draw(&x, &a, &sampler, &r->config, &r->shared->model->config, d, measuring, k);
-        add_examples(r->hasher, &a, &x);
-        if (op_cancelled(r->ctx))
+        trainer_draw(&x, &a, &sampler, &config, &s->model->config, d, measuring, k);
+        add_examples(h, &a, &x);
+        if (op_cancelled(ctx))
             code = err_fail(e, ERR_CANCELLED, "cancelled at step %" PRIu64, k);
     }
     example_sampler_free(&sampler);
@@ -72,35 +68,10 @@ static enum err_code add_batches(struct reading *r, const struct dataset *d, boo
     return code;
 }
 
-static void add_input(struct reading *r, const char *role)
-{
-    struct digest id = {0};
-    if (op_count(r->ctx, role))
-        id = op_input_id(r->ctx, role, 0);
-    hasher_add(r->hasher, id.bytes, sizeof id.bytes);
-}
-
 enum err_code train_reads(struct digest *out, const char **reason, struct op_ctx *ctx, void *shared,
                           struct err *e)
 {
-    struct train_validation v = train_validation(ctx);
-    struct reading r = {ctx, shared, train_trainer(ctx), hasher_new()};
-    uint64_t from, to;
-    enum err_code code = OK;
-    train_range(&from, &to, ctx, op_segment_index(ctx));
-    add_input(&r, "vocabulary");
-    if (op_segment_index(ctx) == 0)
-        add_input(&r, "init");
-    if (to > from)
-        code = err_up(e, add_batches(&r, &r.shared->dataset, false, from, to, e));
-    bool validates = r.shared->validates && to / v.every > from / v.every;
-    hasher_add(r.hasher, validates ? "valid" : "", validates);
-    if (validates && !code)
-        code = err_up(e, add_batches(&r, &r.shared->valid, true, 0, v.batches, e));
-    *out = hasher_finish(r.hasher);
-    hasher_free(r.hasher);
-    *reason =
-        to ? arena_printf(op_arena(ctx), "the same examples are drawn up to step %" PRIu64, to)
-           : "the first weights depend on no example";
-    return code;
+    const struct train_shared *s = shared;
+    return err_up(e,
+                  train_reads_of(out, reason, ctx, "vocabulary", s->validates, add_batches, s, e));
 }

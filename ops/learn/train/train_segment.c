@@ -116,12 +116,8 @@ struct session {
     struct series series;
     struct trainer_state state; /* host memory; best is NULL without patience */
     struct gpu_device *device;
+    uint64_t steps; /* begun */
 };
-
-static uint64_t steps_done(const struct session *s)
-{
-    return s->learner->call->steps(s->learner->self);
-}
 
 /* Measures, and keeps the weights if they are the best so far. *stop: patience has ended. */
 static enum err_code validate(bool *stop, struct session *s, struct err *e)
@@ -130,11 +126,11 @@ static enum err_code validate(bool *stop, struct session *s, struct err *e)
     enum err_code code = s->learner->call->measure(&r, s->learner->self, s->validation.batches, e);
     if (code)
         return err_up(e, code);
-    series_validation(&s->series, steps_done(s), &r);
+    series_validation(&s->series, s->steps, &r);
     if (!s->validation.patience)
         return OK;
     struct series_best best = series_best(&s->series);
-    *stop = best.since >= s->validation.patience && steps_done(s) >= s->validation.min_steps;
+    *stop = best.since >= s->validation.patience && s->steps >= s->validation.min_steps;
     if (best.since)
         return OK;
     struct trainer_state weights = {.weights = s->state.best};
@@ -144,20 +140,20 @@ static enum err_code validate(bool *stop, struct session *s, struct err *e)
 static enum err_code make_steps(bool *stop, struct session *s, uint64_t to, struct err *e)
 {
     struct op_ctx *ctx = s->ctx;
-    uint64_t from = steps_done(s), started = os_monotonic_ns(), tokens = 0;
+    uint64_t from = s->steps, started = os_monotonic_ns(), tokens = 0;
     uint64_t every = (uint64_t)op_int(ctx, "log_every"), pending = 0;
     const struct learner_calls *call = s->learner->call;
-    while (steps_done(s) < to && !*stop) {
+    while (s->steps < to && !*stop) {
         struct step_result r;
         if (op_cancelled(ctx))
-            return err_fail(e, ERR_CANCELLED, "cancelled at step %" PRIu64, steps_done(s));
-        enum err_code code = call->begin(&r, s->learner->self, e);
+            return err_fail(e, ERR_CANCELLED, "cancelled at step %" PRIu64, s->steps);
+        enum err_code code = call->begin(&r, s->learner->self, s->steps, e);
         if (code)
             return err_up(e, code);
-        uint64_t begun = steps_done(s);
-        bool measures = s->learner->validates && begun % s->validation.every == 0;
+        s->steps++;
+        bool measures = s->learner->validates && s->steps % s->validation.every == 0;
         /* A step is asked for its result when the device has the next one to work on. */
-        for (pending++; pending > (call->result && begun < to && !measures); pending--) {
+        for (pending++; pending > (call->result && s->steps < to && !measures); pending--) {
             if (call->result && (code = call->result(&r, s->learner->self, e)))
                 return err_up(e, code);
             series_step(&s->series, &r);
@@ -248,10 +244,11 @@ static enum err_code restore(struct session *s, const Eqloom__Checkpoint *c, uin
         if ((code = checkpoint_read(&s->state, l->table, c, &io, op_arena(s->ctx), e)) ||
             (code = l->call->write(l->self, &s->state, e)))
             return err_up(e, code);
+        s->steps = s->state.steps;
     }
-    if (steps_done(s) != from)
+    if (s->steps != from)
         return err_fail(e, ERR_CORRUPT, "checkpoint of step %" PRIu64 " instead of step %" PRIu64,
-                        steps_done(s), from);
+                        s->steps, from);
     return OK;
 }
 

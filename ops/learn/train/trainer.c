@@ -115,11 +115,6 @@ void trainer_free(struct trainer *t)
     free(t);
 }
 
-uint64_t trainer_steps(const struct trainer *t)
-{
-    return t->steps;
-}
-
 enum err_code trainer_read(struct trainer_state *out, struct trainer *t, struct err *e)
 {
     size_t bytes = t->model->table.total * sizeof(float);

@@ -36,7 +36,6 @@ enum err_code trainer_new(struct trainer **out, struct gpu_device *device,
                           struct err *e);
 void trainer_free(struct trainer *t);
 
-uint64_t trainer_steps(const struct trainer *t);
 /* Begins a step on the next examples of the dataset. The device may work on it for a while; at most
  * TRAINER_AHEAD steps may be begun whose result nobody has asked for. */
 enum { TRAINER_AHEAD = 2 };

@@ -1,11 +1,9 @@
 /* Op embed-trees: the vectors of each token batch by a network on trees. */
-#include "embedding.pb-c.h"
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/tree/tree_corpus.h"
 #include "ops/learn/tree/tree_embedder.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const struct op_param params[] = {
     LEARN_PRECISION_PARAM,
@@ -50,8 +48,7 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
         release(s);
         return code;
     }
-    if (c->vocabulary_id.len == DIGEST_SIZE)
-        memcpy(s->vocabulary.bytes, c->vocabulary_id.data, DIGEST_SIZE);
+    s->vocabulary = learn_vocabulary(c);
     *state = s;
     return OK;
 }
@@ -73,19 +70,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         float *values = arena_array(a, float, c.trees *tree_width(m));
         struct tree_batch all;
         tree_batch_all(&all, a, &c);
-        if (!(code = tree_embedder_run(values, s->model, &all.set, a, e))) {
-            Eqloom__EmbeddingBatch out = EQLOOM__EMBEDDING_BATCH__INIT;
-            out.dim = tree_width(m);
-            out.count = (uint32_t)c.trees;
-            out.values =
-                (ProtobufCBinaryData){c.trees * tree_width(m) * sizeof *values, (uint8_t *)values};
-            out.text = b->text;
-            out.n_text = b->n_text;
-            out.source_id = b->source_id;
-            out.class_key = b->class_key;
-            out.language = b->language;
-            code = op_emit(NULL, ctx, "embeddings", &out.base, e);
-        }
+        if (!(code = tree_embedder_run(values, s->model, &all.set, a, e)))
+            code = learn_emit_vectors(ctx, values, c.trees, tree_width(m), b, e);
     }
     tree_corpus_free(&c);
     return err_up(e, code);

@@ -276,22 +276,17 @@ static void close_trainer(void *self)
     arena_free(&x->arena);
 }
 
-static uint64_t steps(const void *self)
-{
-    return tree_trainer_steps(((const struct learning *)self)->trainer);
-}
-
 /* A step ends at once: the host computes the loss. */
-static enum err_code begin(struct step_result *r, void *self, struct err *e)
+static enum err_code begin(struct step_result *r, void *self, uint64_t steps, struct err *e)
 {
     struct learning *x = self;
     struct tree_batch b;
     arena_reset(&x->arena);
     if (x->shared->model->config.points)
         tree_pairs_draw(&b, &x->arena, &x->shared->pairs, x->shared->model, x->shared->meaning,
-                        &x->pairs, steps(self));
+                        &x->pairs, steps);
     else
-        tree_batch_draw(&b, &x->arena, &x->order, &x->shared->corpus, &x->curriculum, steps(self));
+        tree_batch_draw(&b, &x->arena, &x->order, &x->shared->corpus, &x->curriculum, steps);
     return err_up(e, tree_trainer_step(r, x->trainer, &b, e));
 }
 
@@ -339,7 +334,7 @@ static enum err_code begin_with(float *weights, void *self, const Eqloom__Checkp
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    static const struct learner_calls calls = {open_trainer, close_trainer, steps,      begin, NULL,
+    static const struct learner_calls calls = {open_trainer, close_trainer, begin,      NULL,
                                                measure,      read_state,    write_state};
     const struct shared *s = state;
     struct learning x = {.shared = s,

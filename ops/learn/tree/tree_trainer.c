@@ -68,11 +68,6 @@ void tree_trainer_free(struct tree_trainer *t)
     free(t);
 }
 
-uint64_t tree_trainer_steps(const struct tree_trainer *t)
-{
-    return t->steps;
-}
-
 void tree_trainer_read(struct trainer_state *out, const struct tree_trainer *t)
 {
     float *to[] = {out->weights, out->m, out->v};

@@ -53,7 +53,6 @@ enum err_code tree_trainer_new(struct tree_trainer **out, struct gpu_device *dev
                                const struct tree_model *model, const struct tree_trainer_config *c,
                                struct err *e);
 void tree_trainer_free(struct tree_trainer *t);
-uint64_t tree_trainer_steps(const struct tree_trainer *t);
 
 /* One step. ERR_FAILED, the weights as they were, if loss or gradient is not finite. */
 enum err_code tree_trainer_step(struct step_result *r, struct tree_trainer *t,

@@ -15,7 +15,7 @@ char *tree_config_text(struct arena *a, const struct tree_config *c)
         c->hidden, c->code, c->outer, c->points, c->arity, c->classes);
 }
 
-bool tree_config_is(const char *text)
+static bool tree_config_is(const char *text)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }

@@ -151,9 +151,6 @@ TEST(numbers)
     assert_null(number_combine(&a, '^', "10", "101", 100));
     assert_null(number_combine(&a, '^', "2", "99999999999999999999", 100));
     assert_null(number_combine(&a, '^', "-1/2", "99999999999", 100));
-    assert_string_equal(number_sqrt(&a, "9/4"), "3/2");
-    assert_null(number_sqrt(&a, "2"));
-    assert_null(number_sqrt(&a, "-4"));
     assert_int_equal(number_sign("-1/2"), -1);
     assert_int_equal(number_sign("0"), 0);
     assert_int_equal(number_compare("1/3", "0"), 1);

@@ -291,7 +291,7 @@ TEST(resume)
             continue;
         assert_int_equal(graph_trainer_read(&whole.state, whole.t, NULL), OK);
         assert_int_equal(graph_trainer_write(resumed.t, &whole.state, NULL), OK);
-        assert_int_equal(graph_trainer_steps(resumed.t), 2);
+        assert_int_equal(whole.state.steps, 2);
     }
     for (int i = 0; i < 2; i++)
         assert_int_equal(graph_trainer_step(&r, resumed.t, &s, NULL), OK);
