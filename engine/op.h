@@ -73,6 +73,10 @@ struct op_port {
     const char *property;
 };
 
+/* Tables of an op that are short enough to stand in it. */
+#define OP_PARAMS(...) ((const struct op_param[]){__VA_ARGS__, {NULL}})
+#define OP_PORTS(...) ((const struct op_port[]){__VA_ARGS__, {NULL}})
+
 struct op_ctx;
 struct op_earlier;
 

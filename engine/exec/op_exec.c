@@ -38,16 +38,6 @@ static const struct op_param params[] = {
      .unkeyed = true},
     {NULL},
 };
-static const struct op_port inputs[] = {
-    {"inputs", KIND_NONE, OP_LIST, true, "Records or collections of any kind."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"files", KIND_FILE, OP_COLLECTION, false,
-     "All that the program wrote below out/, by name. A source reads them: `from: NODE`."},
-    {"file", KIND_FILE, OP_ONE, true, "The one that `main` names."},
-    {NULL},
-};
 
 /* The names under which the program finds its files. */
 static const char *units(struct op_ctx *ctx)
@@ -366,8 +356,11 @@ const struct op op_exec = {
            "that holds the node's files, below in/ the inputs, and out/, which it fills; "
            "docs/job-file.md says more. It runs again when its files, inputs or parameters change.",
     .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs = OP_PORTS({"inputs", KIND_NONE, OP_LIST, true, "Records or collections of any kind."}),
+    .outputs = OP_PORTS(
+        {"files", KIND_FILE, OP_COLLECTION, false,
+         "All that the program wrote below out/, by name. A source reads them: `from: NODE`."},
+        {"file", KIND_FILE, OP_ONE, true, "The one that `main` names."}),
     .check = check,
     .units = units,
     .run = run,

@@ -373,11 +373,6 @@ static const struct op_param params[] = {
     {"seed", OP_INT, "0", NULL, 0, 9007199254740992.0, "Chooses the members that are kept."},
     {NULL},
 };
-static const struct op_port outputs[] = {
-    {"clusters", KIND_CLUSTER, OP_COLLECTION, false,
-     "One for each class, in order of their smallest expressions."},
-    {NULL},
-};
 
 const struct op op_classes = {
     .name = "classes",
@@ -386,6 +381,7 @@ const struct op op_classes = {
     .doc = "All expressions of a grammar up to a size, grouped by what they are equal to: decided "
            "exactly, by truth tables or expansion. SemVec's data (docs/rules.md).",
     .params = params,
-    .outputs = outputs,
+    .outputs = OP_PORTS({"clusters", KIND_CLUSTER, OP_COLLECTION, false,
+                         "One for each class, in order of their smallest expressions."}),
     .run = run,
 };

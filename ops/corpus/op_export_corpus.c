@@ -19,14 +19,6 @@ static const struct op_param params[] = {
     {"shard", OP_INT, "0", NULL, 0, 1e6, "Which of them this is, from 0."},
     {NULL},
 };
-static const struct op_port inputs[] = {
-    {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "What to write."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"file", KIND_FILE, OP_ONE, false, "A file, to be named under `exports` of the job."},
-    {NULL},
-};
 
 static const char *media_type(enum corpus_format format, bool json)
 {
@@ -117,8 +109,9 @@ const struct op op_export_corpus = {
         "Writes clusters as a file in the formats of others (docs/formats.md): E-Gen's clusters, "
         "pairs and triplets, JSON. However many pairs there are, only the clusters are in memory.",
     .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs = OP_PORTS({"clusters", KIND_CLUSTER, OP_COLLECTION, false, "What to write."}),
+    .outputs = OP_PORTS(
+        {"file", KIND_FILE, OP_ONE, false, "A file, to be named under `exports` of the job."}),
     .check = check,
     .run = run,
 };

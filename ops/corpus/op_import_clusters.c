@@ -9,26 +9,6 @@
 
 static const size_t UNPACKED_MAX = (size_t)4 << 30;
 
-static const struct op_param params[] = {
-    {"format", OP_ENUM, "e-gen", CORPUS_FORMAT_NAMES, 0, 0,
-     "How the files are written (docs/formats.md); EED's are pairs, those of its held-out parts "
-     "expressions. They may be compressed (.gz)."},
-    {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0, "Of the expressions."},
-    {"spelling", OP_ENUM, "tokens", "tokens|words", 0, 0,
-     "Of prefix tokens: `+ x 2`, or in words as Lample and Charton's, EED's and those E-Gen trains "
-     "on: `add x INT+ 2`."},
-    {"min_members", OP_INT, "1", NULL, 1, 1e6, "Smaller clusters are left out."},
-    {"malformed", OP_ENUM, "fail", "fail|skip", 0, 0,
-     "What becomes of lines that cannot be read: an error, or they are left out and listed."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "The clusters of the files, unchecked."},
-    {"malformed", KIND_FILE, OP_ONE, false,
-     "How many lines were left out, and each with its place and what is wrong with it."},
-    {NULL},
-};
-
 static enum err_code emit_malformed(struct op_ctx *ctx, const struct buf *malformed, struct err *e)
 {
     struct buf text = {0};
@@ -106,8 +86,24 @@ const struct op op_import_clusters = {
     .node = OP_SOURCE,
     .doc = "Reads corpora of equivalent expressions in the formats of others (docs/formats.md). "
            "Pairs with an expression in common, in whichever files, become one cluster.",
-    .params = params,
-    .outputs = outputs,
+    .params = OP_PARAMS(
+        {"format", OP_ENUM, "e-gen", CORPUS_FORMAT_NAMES, 0, 0,
+         "How the files are written (docs/formats.md); EED's are pairs, those of its held-out "
+         "parts "
+         "expressions. They may be compressed (.gz)."},
+        {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0,
+         "Of the expressions."},
+        {"spelling", OP_ENUM, "tokens", "tokens|words", 0, 0,
+         "Of prefix tokens: `+ x 2`, or in words as Lample and Charton's, EED's and those E-Gen "
+         "trains "
+         "on: `add x INT+ 2`."},
+        {"min_members", OP_INT, "1", NULL, 1, 1e6, "Smaller clusters are left out."},
+        {"malformed", OP_ENUM, "fail", "fail|skip", 0, 0,
+         "What becomes of lines that cannot be read: an error, or they are left out and listed."}),
+    .outputs = OP_PORTS(
+        {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "The clusters of the files, unchecked."},
+        {"malformed", KIND_FILE, OP_ONE, false,
+         "How many lines were left out, and each with its place and what is wrong with it."}),
     .units = units,
     .run = run,
 };

@@ -5,23 +5,6 @@
 
 #include <string.h>
 
-static const struct op_param params[] = {
-    {"max_members", OP_INT, "100", NULL, 1, 1e6,
-     "The maximum number of members of a merged cluster."},
-    {"points", OP_INT, "12", NULL, 1, 1000, "The number of points at which seeds are compared."},
-    {NULL},
-};
-static const struct op_port inputs[] = {
-    {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Clusters of the corpus."},
-    {"except", KIND_CLUSTER, OP_COLLECTION, true,
-     "Clusters held out elsewhere: what is equal to one of them is dropped."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "No two of them with equal seeds."},
-    {NULL},
-};
-
 /* What is known of a cluster without its members: enough for all that are not joined. */
 static enum err_code summarize(struct span *out, struct arena *a, struct op_ctx *ctx,
                                const ProtobufCMessage *element, struct err *e)
@@ -104,9 +87,15 @@ const struct op op_merge = {
         "fingerprints find the candidates, ball arithmetic decides. Without it, a 'negative' "
         "pair of the corpus could be equal. With `except`, nothing equal to what is held out "
         "elsewhere stays.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params = OP_PARAMS({"max_members", OP_INT, "100", NULL, 1, 1e6,
+                         "The maximum number of members of a merged cluster."},
+                        {"points", OP_INT, "12", NULL, 1, 1000,
+                         "The number of points at which seeds are compared."}),
+    .inputs = OP_PORTS({"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Clusters of the corpus."},
+                       {"except", KIND_CLUSTER, OP_COLLECTION, true,
+                        "Clusters held out elsewhere: what is equal to one of them is dropped."}),
+    .outputs = OP_PORTS(
+        {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "No two of them with equal seeds."}),
     .run = run,
     .summarize = summarize,
 };

@@ -3,23 +3,6 @@
 #include "ops/corpus/question_draw.h"
 #include "ops/expr/ball/ball.h"
 
-static const struct op_param params[] = {
-    {"members", OP_INT, "20", NULL, 1, 1e6, "Members of a cluster that near misses are made of."},
-    {"each", OP_INT, "2", NULL, 1, 1000, "The maximum number of near misses of a member."},
-    {"points", OP_INT, "8", NULL, 1, 1000, "The number of points at which values are compared."},
-    {"seed", OP_INT, "0", NULL, 0, 0, "Draws others."},
-    {NULL},
-};
-static const struct op_port inputs[] = {
-    {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "What is learnt from."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"exercises", KIND_EXERCISE, OP_COLLECTION, false,
-     "One for each cluster: members, each followed by a near miss of it."},
-    {NULL},
-};
-
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     ProtobufCMessage *cluster;
@@ -47,8 +30,15 @@ const struct op op_near_misses = {
     .doc = "Hard negatives for `train`: expressions with one operator, number or argument of a "
            "member altered, or the operands of - / pow exchanged, each refuted as in `questions`. "
            "`tokenize-exercises` makes of them what `train` takes as `near_misses`.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params = OP_PARAMS(
+        {"members", OP_INT, "20", NULL, 1, 1e6,
+         "Members of a cluster that near misses are made of."},
+        {"each", OP_INT, "2", NULL, 1, 1000, "The maximum number of near misses of a member."},
+        {"points", OP_INT, "8", NULL, 1, 1000,
+         "The number of points at which values are compared."},
+        {"seed", OP_INT, "0", NULL, 0, 0, "Draws others."}),
+    .inputs = OP_PORTS({"clusters", KIND_CLUSTER, OP_COLLECTION, false, "What is learnt from."}),
+    .outputs = OP_PORTS({"exercises", KIND_EXERCISE, OP_COLLECTION, false,
+                         "One for each cluster: members, each followed by a near miss of it."}),
     .run = run,
 };

@@ -3,26 +3,6 @@
 #include "ops/corpus/question_draw.h"
 #include "ops/expr/ball/ball.h"
 
-static const struct op_param params[] = {
-    {"per_cluster", OP_INT, "20", NULL, 1, 1e6, "The maximum number of questions about a cluster."},
-    {"near_misses", OP_INT, "6", NULL, 2, 1000,
-     "Wrong answers of a question; half of them resemble the query, half the right answer."},
-    {"distance", OP_INT, "4", NULL, 1, 1000,
-     "The minimum edit distance of query and right answer as trees; a near miss has distance 1."},
-    {"points", OP_INT, "8", NULL, 1, 1000, "The number of points at which values are compared."},
-    {"seed", OP_INT, "0", NULL, 0, 0, "Draws other questions."},
-    {NULL},
-};
-static const struct op_port inputs[] = {
-    {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Held-out clusters."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"exercises", KIND_EXERCISE, OP_COLLECTION, false,
-     "Each a query, the right answer and the wrong ones."},
-    {NULL},
-};
-
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     ProtobufCMessage *cluster;
@@ -54,8 +34,19 @@ const struct op op_questions = {
            "one operator or number of the query or of the answer altered, and refuted: two points "
            "were found where its value differs from the query's, or its normal form does. What is "
            "undecided is not used. Clusters whose members are all alike give fewer questions.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params = OP_PARAMS(
+        {"per_cluster", OP_INT, "20", NULL, 1, 1e6,
+         "The maximum number of questions about a cluster."},
+        {"near_misses", OP_INT, "6", NULL, 2, 1000,
+         "Wrong answers of a question; half of them resemble the query, half the right answer."},
+        {"distance", OP_INT, "4", NULL, 1, 1000,
+         "The minimum edit distance of query and right answer as trees; a near miss has distance "
+         "1."},
+        {"points", OP_INT, "8", NULL, 1, 1000,
+         "The number of points at which values are compared."},
+        {"seed", OP_INT, "0", NULL, 0, 0, "Draws other questions."}),
+    .inputs = OP_PORTS({"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Held-out clusters."}),
+    .outputs = OP_PORTS({"exercises", KIND_EXERCISE, OP_COLLECTION, false,
+                         "Each a query, the right answer and the wrong ones."}),
     .run = run,
 };

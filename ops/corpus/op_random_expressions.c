@@ -20,24 +20,6 @@ static const char weights_initial[] =
     "tan:4,cot:1,sec:1,csc:1,asin:1,acos:1,atan:1,sinh:1,cosh:1,tanh:1,coth:1,asinh:1,acosh:1,"
     "atanh:1";
 
-static const struct op_param params[] = {
-    {"count", OP_INT, "10000", NULL, 1, 1e8, "How many are drawn; copies are left out."},
-    {"min_operators", OP_INT, "1", NULL, 0, MAX_OPERATORS, "The fewest operators."},
-    {"max_operators", OP_INT, "5", NULL, 0, MAX_OPERATORS,
-     "The most. Each number of them is as likely as the others."},
-    {"operators", OP_STRING, weights_initial, NULL, 0, 0,
-     "Operators in words, each with its weight (docs/formats.md)."},
-    {"variable", OP_REAL, "0.75", NULL, 0.01, 1, "How often a leaf is x; else it is an integer."},
-    {"max_integer", OP_INT, "10", NULL, 1, 1e6, "Integers are up to this."},
-    {"positive", OP_BOOL, "false", NULL, 0, 0, "They are positive."},
-    {"seed", OP_INT, "0", NULL, 0, 9007199254740992.0, "Chooses others."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"exprs", KIND_EXPR, OP_COLLECTION, false, "Expressions of x, no two of them the same tree."},
-    {NULL},
-};
-
 struct operators {
     const char *name[MAX_NAMES + 1];
     double weight[MAX_NAMES + 1];
@@ -224,8 +206,20 @@ const struct op op_random_expressions = {
         "Random expressions of x after Lample and Charton: uniform over unary-binary trees, with "
         "operators by weight and leaves that are x or integers. Expressions without x and copies "
         "are left out.",
-    .params = params,
-    .outputs = outputs,
+    .params = OP_PARAMS(
+        {"count", OP_INT, "10000", NULL, 1, 1e8, "How many are drawn; copies are left out."},
+        {"min_operators", OP_INT, "1", NULL, 0, MAX_OPERATORS, "The fewest operators."},
+        {"max_operators", OP_INT, "5", NULL, 0, MAX_OPERATORS,
+         "The most. Each number of them is as likely as the others."},
+        {"operators", OP_STRING, weights_initial, NULL, 0, 0,
+         "Operators in words, each with its weight (docs/formats.md)."},
+        {"variable", OP_REAL, "0.75", NULL, 0.01, 1,
+         "How often a leaf is x; else it is an integer."},
+        {"max_integer", OP_INT, "10", NULL, 1, 1e6, "Integers are up to this."},
+        {"positive", OP_BOOL, "false", NULL, 0, 0, "They are positive."},
+        {"seed", OP_INT, "0", NULL, 0, 9007199254740992.0, "Chooses others."}),
+    .outputs = OP_PORTS({"exprs", KIND_EXPR, OP_COLLECTION, false,
+                         "Expressions of x, no two of them the same tree."}),
     .check = check,
     .run = run,
 };

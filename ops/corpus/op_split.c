@@ -23,16 +23,6 @@ static const struct op_param params[] = {
     {"seed", OP_INT, "0", NULL, 0, 0, "Chooses another split."},
     {NULL},
 };
-static const struct op_port inputs[] = {
-    {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Clusters, no two with equal seeds."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"train", KIND_CLUSTER, OP_COLLECTION, false, "For training."},
-    {"valid", KIND_CLUSTER, OP_COLLECTION, false, "For validation."},
-    {"test", KIND_CLUSTER, OP_COLLECTION, false, "Held out."},
-    {NULL},
-};
 
 static bool of_members(const struct op_ctx *ctx)
 {
@@ -220,8 +210,11 @@ const struct op op_split = {
         "the parameter `seed`, that of an expression by its own: what is added or removed moves "
         "nothing else.",
     .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs = OP_PORTS(
+        {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Clusters, no two with equal seeds."}),
+    .outputs = OP_PORTS({"train", KIND_CLUSTER, OP_COLLECTION, false, "For training."},
+                        {"valid", KIND_CLUSTER, OP_COLLECTION, false, "For validation."},
+                        {"test", KIND_CLUSTER, OP_COLLECTION, false, "Held out."}),
     .check = check,
     .run = run,
     .summarize = summarize,

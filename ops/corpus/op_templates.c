@@ -31,25 +31,16 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return code;
 }
 
-static const struct op_param params[] = {
-    {"seed", OP_INT, "0", NULL, 0, 9007199254740992.0,
-     "Chooses the expressions that `take` and `limit` keep."},
-    {"limit", OP_INT, "0", NULL, 0, 1e9,
-     "The maximum number of expressions, chosen by hash; 0: all."},
-    {0},
-};
-
-static const struct op_port outputs[] = {
-    {"exprs", KIND_EXPR, OP_COLLECTION, false, "The expressions, no two of them the same tree."},
-    {0},
-};
-
 const struct op op_templates = {
     .name = "templates",
     .version = 2,
     .node = OP_SOURCE,
     .doc = "Makes the initial expressions from template files (docs/templates.md).",
-    .params = params,
-    .outputs = outputs,
+    .params = OP_PARAMS({"seed", OP_INT, "0", NULL, 0, 9007199254740992.0,
+                         "Chooses the expressions that `take` and `limit` keep."},
+                        {"limit", OP_INT, "0", NULL, 0, 1e9,
+                         "The maximum number of expressions, chosen by hash; 0: all."}),
+    .outputs = OP_PORTS({"exprs", KIND_EXPR, OP_COLLECTION, false,
+                         "The expressions, no two of them the same tree."}),
     .run = run,
 };

@@ -3,24 +3,6 @@
 #include "ops/corpus/tokens/encoder_input.h"
 #include "ops/corpus/tokens/encoding.h"
 
-static const struct op_param params[] = {
-    {"max_members", OP_INT, "100", NULL, 1, 1e6,
-     "How many of the first members of each cluster are used; the seed is the first."},
-    {"min_members", OP_INT, "0", NULL, 0, 1e6,
-     "With it each cluster has a number of its own, from this to max_members, by a hash of its "
-     "seed: E-Gen's test clusters have 20 to 40."},
-    {NULL},
-};
-static const struct op_port inputs[] = {
-    {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Clusters of equal expressions."},
-    {"vocabulary", KIND_VOCABULARY, OP_ONE, false, "Tokens and the encoding of numbers."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, false, "One for each cluster."},
-    {NULL},
-};
-
 static enum err_code check(struct op_ctx *ctx, struct err *e)
 {
     if (op_int(ctx, "min_members") > op_int(ctx, "max_members"))
@@ -57,9 +39,17 @@ const struct op op_tokenize = {
     .version = 3,
     .node = OP_MAP,
     .doc = "Packs the members of each cluster as token sequences, without padding, start or end.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params = OP_PARAMS(
+        {"max_members", OP_INT, "100", NULL, 1, 1e6,
+         "How many of the first members of each cluster are used; the seed is the first."},
+        {"min_members", OP_INT, "0", NULL, 0, 1e6,
+         "With it each cluster has a number of its own, from this to max_members, by a hash of its "
+         "seed: E-Gen's test clusters have 20 to 40."}),
+    .inputs = OP_PORTS(
+        {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Clusters of equal expressions."},
+        {"vocabulary", KIND_VOCABULARY, OP_ONE, false, "Tokens and the encoding of numbers."}),
+    .outputs =
+        OP_PORTS({"batches", KIND_TOKEN_BATCH, OP_COLLECTION, false, "One for each cluster."}),
     .check = check,
     .prepare = op_encoder_prepare,
     .release = op_encoder_release,

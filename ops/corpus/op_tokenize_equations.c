@@ -179,21 +179,6 @@ static const char *units(struct op_ctx *ctx)
     return katex_source.digest;
 }
 
-static const struct op_port inputs[] = {
-    {"equations", KIND_EQUATION, OP_COLLECTION, false, "LaTeX with its macros."},
-    {"vocabulary", KIND_VOCABULARY, OP_ONE, false,
-     "The vocabulary of the model that will embed them."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, false, "One for each equation that is read."},
-    {"read", KIND_EQUATION, OP_COLLECTION, false,
-     "These equations, for other models to embed the same."},
-    {"refused", KIND_MATHML, OP_COLLECTION, false,
-     "The others, each with its reason: equation-statistics counts them."},
-    {NULL},
-};
-
 const struct op op_tokenize_equations = {
     .name = "tokenize-equations",
     .version = 1,
@@ -202,8 +187,15 @@ const struct op op_tokenize_equations = {
            "models that have learnt expressions. a = b is read as a - b; variables become x, y, z, "
            "t, u, a, b, c, n in the order of their first occurrence; where LaTeX has several usual "
            "readings, the one that `eqloom read` says is taken.",
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs = OP_PORTS({"equations", KIND_EQUATION, OP_COLLECTION, false, "LaTeX with its macros."},
+                       {"vocabulary", KIND_VOCABULARY, OP_ONE, false,
+                        "The vocabulary of the model that will embed them."}),
+    .outputs = OP_PORTS(
+        {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, false, "One for each equation that is read."},
+        {"read", KIND_EQUATION, OP_COLLECTION, false,
+         "These equations, for other models to embed the same."},
+        {"refused", KIND_MATHML, OP_COLLECTION, false,
+         "The others, each with its reason: equation-statistics counts them."}),
     .units = units,
     .prepare = prepare,
     .release = release,

@@ -3,17 +3,6 @@
 #include "ops/corpus/tokens/encoder_input.h"
 #include "ops/corpus/tokens/encoding.h"
 
-static const struct op_port inputs[] = {
-    {"exercises", KIND_EXERCISE, OP_COLLECTION, false, "Questions or derivations."},
-    {"vocabulary", KIND_VOCABULARY, OP_ONE, false,
-     "The vocabulary of the model that will embed them."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, false, "One for each exercise: its terms."},
-    {NULL},
-};
-
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);
@@ -38,8 +27,12 @@ const struct op op_tokenize_exercises = {
     .node = OP_MAP,
     .doc = "Packs the expressions of each exercise as token sequences, to be embedded and then "
            "judged by evaluate-questions or evaluate-derivations.",
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs =
+        OP_PORTS({"exercises", KIND_EXERCISE, OP_COLLECTION, false, "Questions or derivations."},
+                 {"vocabulary", KIND_VOCABULARY, OP_ONE, false,
+                  "The vocabulary of the model that will embed them."}),
+    .outputs = OP_PORTS(
+        {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, false, "One for each exercise: its terms."}),
     .prepare = op_encoder_prepare,
     .release = op_encoder_release,
     .run = run,

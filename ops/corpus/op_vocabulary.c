@@ -8,26 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct op_param params[] = {
-    {"encoding", OP_ENUM, "e-gen", "e-gen|plain|trees|placed", 0, 0,
-     "Integers as sign and digits, or the small ones as tokens of their own; trees: longer ones as "
-     "sums of these; placed: the small ones, and "
-     "each token says under which operator of two operands it stands, and on which side of - / "
-     "and pow."},
-    {"tokens", OP_STRINGS, "", NULL, 0, 0, "More symbols and operators."},
-    {NULL},
-};
-static const struct op_port inputs[] = {
-    {"clusters", KIND_CLUSTER, OP_COLLECTION, true,
-     "The operators of one's own that they use become tokens, too, in the order of their names, "
-     "and the vocabulary says what they mean."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"vocabulary", KIND_VOCABULARY, OP_ONE, false, "Tokens by id."},
-    {NULL},
-};
-
 static enum err_code add_operators(const char *const **tokens, size_t *n, char **language,
                                    struct op_ctx *ctx, struct err *e)
 {
@@ -76,8 +56,18 @@ const struct op op_vocabulary = {
     .node = OP_TASK,
     .doc = "The tokens of the calculus language with their ids: three specials (padding, start, "
            "end), operators, symbols, signs and digits.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params = OP_PARAMS(
+        {"encoding", OP_ENUM, "e-gen", "e-gen|plain|trees|placed", 0, 0,
+         "Integers as sign and digits, or the small ones as tokens of their own; trees: longer "
+         "ones as "
+         "sums of these; placed: the small ones, and "
+         "each token says under which operator of two operands it stands, and on which side of - / "
+         "and pow."},
+        {"tokens", OP_STRINGS, "", NULL, 0, 0, "More symbols and operators."}),
+    .inputs = OP_PORTS({"clusters", KIND_CLUSTER, OP_COLLECTION, true,
+                        "The operators of one's own that they use become tokens, too, in the order "
+                        "of their names, "
+                        "and the vocabulary says what they mean."}),
+    .outputs = OP_PORTS({"vocabulary", KIND_VOCABULARY, OP_ONE, false, "Tokens by id."}),
     .run = run,
 };

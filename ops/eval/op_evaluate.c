@@ -28,18 +28,6 @@ static const struct op_param params[] = {
     {"seed", OP_INT, "0", NULL, 0, 0, "Seed of the first centres."},
     {NULL},
 };
-static const struct op_port inputs[] = {
-    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
-     "Vectors; those of one source are equivalent."},
-    {"pool", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
-     "More vectors among which neighbours are sought, such as all of the set (SemVec); copies of "
-     "`embeddings` in it are passed over. Parts of one cluster belong together."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"report", KIND_REPORT, OP_ONE, false, "kmeans_accuracy, precision@5, ... by name."},
-    {NULL},
-};
 
 static bool cancelled(void *ctx)
 {
@@ -178,7 +166,14 @@ const struct op op_evaluate = {
         "another, the share in which the last is nearer. Its two losses, with `losses`, are means "
         "over the same triples, not squared, with a margin of 1.",
     .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs =
+        OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
+                  "Vectors; those of one source are equivalent."},
+                 {"pool", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
+                  "More vectors among which neighbours are sought, such as all of the set "
+                  "(SemVec); copies of "
+                  "`embeddings` in it are passed over. Parts of one cluster belong together."}),
+    .outputs = OP_PORTS(
+        {"report", KIND_REPORT, OP_ONE, false, "kmeans_accuracy, precision@5, ... by name."}),
     .run = run,
 };

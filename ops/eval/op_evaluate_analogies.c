@@ -6,28 +6,6 @@
 
 #include <string.h>
 
-static const struct op_param params[] = {
-    EVALUATION_LABEL,
-    {"points", OP_INT, "8", NULL, 1, 1000, "The number of points at which values are compared."},
-    {"match", OP_ENUM, "equal", "equal|text", 0, 0,
-     "What is right: all that equals y2, or, as the papers have it, y2 as it is written; what else "
-     "equals y2 or x2 is then passed over, and x1 and y1 only as they are written (E-Gen)."},
-    {"candidates", OP_INT, "200", NULL, 5, 1e6,
-     "How many of the nearest are examined; more matter only where most of them equal an input."},
-    {NULL},
-};
-static const struct op_port inputs[] = {
-    {"analogies", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
-     "The embedded batches of the op `analogies`."},
-    {"pool", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
-     "Possible answers besides the expressions of the analogies."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"report", KIND_REPORT, OP_ONE, false, "accuracy@1, accuracy@5, analogies, pool by name."},
-    {NULL},
-};
-
 struct work {
     struct op_ctx *ctx;
     const struct vectors *v;
@@ -136,8 +114,22 @@ const struct op op_evaluate_analogies = {
            "and not y2. An answer is right if it equals y2, however it is written (by normal forms "
            "where the language has them, else its values agree in ball arithmetic at all points "
            "tried). accuracy@5: one of the first five is right.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params = OP_PARAMS(
+        EVALUATION_LABEL,
+        {"points", OP_INT, "8", NULL, 1, 1000,
+         "The number of points at which values are compared."},
+        {"match", OP_ENUM, "equal", "equal|text", 0, 0,
+         "What is right: all that equals y2, or, as the papers have it, y2 as it is written; what "
+         "else "
+         "equals y2 or x2 is then passed over, and x1 and y1 only as they are written (E-Gen)."},
+        {"candidates", OP_INT, "200", NULL, 5, 1e6,
+         "How many of the nearest are examined; more matter only where most of them equal an "
+         "input."}),
+    .inputs = OP_PORTS({"analogies", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
+                        "The embedded batches of the op `analogies`."},
+                       {"pool", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
+                        "Possible answers besides the expressions of the analogies."}),
+    .outputs = OP_PORTS(
+        {"report", KIND_REPORT, OP_ONE, false, "accuracy@1, accuracy@5, analogies, pool by name."}),
     .run = run,
 };

@@ -3,26 +3,6 @@
 #include "ops/eval/evaluation.h"
 #include "ops/eval/measure/detection.h"
 
-static const struct op_param params[] = {
-    EVALUATION_LABEL,
-    {"examples", OP_INT, "10", NULL, 0, 1e6, "How many of the first derivations are shown."},
-    {NULL},
-};
-static const struct op_port inputs[] = {
-    {"derivations", KIND_EXERCISE, OP_COLLECTION, false,
-     "What the op `derivations` drew from held-out clusters."},
-    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
-     "Their embeddings, by `tokenize-exercises` and then `embed` or `tfidf`."},
-    {"calibration", KIND_EXERCISE, OP_COLLECTION, false,
-     "Derivations from training clusters, which set the threshold."},
-    {"calibration_embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "Their embeddings."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"report", KIND_REPORT, OP_ONE, false, "mistake_precision, mistake_recall, ... by name."},
-    {NULL},
-};
-
 static enum err_code load(struct examined *x, struct op_ctx *ctx, const char *derivations,
                           const char *embeddings, struct err *e)
 {
@@ -100,8 +80,17 @@ const struct op op_evaluate_derivations = {
            "F1 of finding the mistakes, and of finding the right steps. auc says what any "
            "threshold could do: how likely a wrong step's cosine is below a right one's; 0.5 is "
            "chance, or no wrong steps.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params = OP_PARAMS(EVALUATION_LABEL, {"examples", OP_INT, "10", NULL, 0, 1e6,
+                                           "How many of the first derivations are shown."}),
+    .inputs = OP_PORTS({"derivations", KIND_EXERCISE, OP_COLLECTION, false,
+                        "What the op `derivations` drew from held-out clusters."},
+                       {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
+                        "Their embeddings, by `tokenize-exercises` and then `embed` or `tfidf`."},
+                       {"calibration", KIND_EXERCISE, OP_COLLECTION, false,
+                        "Derivations from training clusters, which set the threshold."},
+                       {"calibration_embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
+                        "Their embeddings."}),
+    .outputs = OP_PORTS(
+        {"report", KIND_REPORT, OP_ONE, false, "mistake_precision, mistake_recall, ... by name."}),
     .run = run,
 };

@@ -7,27 +7,6 @@
 
 #include <string.h>
 
-static const struct op_param params[] = {
-    EVALUATION_LABEL,
-    {"queries", OP_INT, "2000", NULL, 1, 1e8, "The maximum number of queries."},
-    {"examples", OP_INT, "50", NULL, 0, 1e6,
-     "How many of the first queries are shown, with the five nearest of each model."},
-    {"seed", OP_INT, "0", NULL, 0, 0, "Chooses other queries."},
-    {NULL},
-};
-static const struct op_port inputs[] = {
-    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "Of one model."},
-    {"other", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "Of another, of the same expressions."},
-    {"pool", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
-     "What the nearest are sought in, of the one model; else the embeddings themselves."},
-    {"other_pool", KIND_EMBEDDING_BATCH, OP_COLLECTION, true, "The same of the other model."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"report", KIND_REPORT, OP_ONE, false, "closer, other_closer, core_closer, ... by name."},
-    {NULL},
-};
-
 enum { SIDES = 2 };
 static const char *const roles[SIDES] = {"embeddings", "other"};
 static const char *const pools[SIDES] = {"pool", "other_pool"};
@@ -197,8 +176,20 @@ const struct op op_evaluate_distances = {
            "is strictly closer than that of the other; distance, other_distance: the means. "
            "core_...: the same up to a*f(x) + b, constant terms and factors at the root of both "
            "being dropped.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params =
+        OP_PARAMS(EVALUATION_LABEL,
+                  {"queries", OP_INT, "2000", NULL, 1, 1e8, "The maximum number of queries."},
+                  {"examples", OP_INT, "50", NULL, 0, 1e6,
+                   "How many of the first queries are shown, with the five nearest of each model."},
+                  {"seed", OP_INT, "0", NULL, 0, 0, "Chooses other queries."}),
+    .inputs = OP_PORTS(
+        {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "Of one model."},
+        {"other", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
+         "Of another, of the same expressions."},
+        {"pool", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
+         "What the nearest are sought in, of the one model; else the embeddings themselves."},
+        {"other_pool", KIND_EMBEDDING_BATCH, OP_COLLECTION, true, "The same of the other model."}),
+    .outputs = OP_PORTS(
+        {"report", KIND_REPORT, OP_ONE, false, "closer, other_closer, core_closer, ... by name."}),
     .run = run,
 };

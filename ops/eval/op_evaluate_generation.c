@@ -5,22 +5,6 @@
 #include "ops/expr/equality/equality.h"
 #include "ops/expr/own/own.h"
 
-static const struct op_param params[] = {
-    EVALUATION_LABEL,
-    {"points", OP_INT, "8", NULL, 1, 1000, "The number of points at which values are compared."},
-    {0},
-};
-
-static const struct op_port inputs[] = {
-    {"generations", KIND_GENERATION, OP_COLLECTION, .doc = "What was written."},
-    {0},
-};
-
-static const struct op_port outputs[] = {
-    {"report", KIND_REPORT, OP_ONE, .doc = "accuracy@1, @5, @10, @50, exact@1, ... by name."},
-    {0},
-};
-
 enum { CUTS = 4 };
 static const size_t cuts[CUTS] = {1, 5, 10, 50};
 
@@ -160,8 +144,10 @@ const struct op op_evaluate_generation = {
            "the input itself, StructEmb's accuracy. malformed: of all that was written, what is no "
            "expression. first_...: what the first is; refuted means that two points were "
            "found where the values differ.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params = OP_PARAMS(EVALUATION_LABEL, {"points", OP_INT, "8", NULL, 1, 1000,
+                                           "The number of points at which values are compared."}),
+    .inputs = OP_PORTS({"generations", KIND_GENERATION, OP_COLLECTION, .doc = "What was written."}),
+    .outputs = OP_PORTS(
+        {"report", KIND_REPORT, OP_ONE, .doc = "accuracy@1, @5, @10, @50, exact@1, ... by name."}),
     .run = run,
 };

@@ -3,22 +3,6 @@
 #include "ops/eval/evaluation.h"
 #include "ops/eval/measure/choice.h"
 
-static const struct op_param params[] = {
-    EVALUATION_LABEL,
-    {"examples", OP_INT, "50", NULL, 0, 1e6, "How many of the first questions are shown."},
-    {NULL},
-};
-static const struct op_port inputs[] = {
-    {"questions", KIND_EXERCISE, OP_COLLECTION, false, "What the op `questions` drew."},
-    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
-     "Their embeddings, by `tokenize-exercises` and then `embed` or `tfidf`."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"report", KIND_REPORT, OP_ONE, false, "accuracy, random, like_query, like_answer by name."},
-    {NULL},
-};
-
 enum { QUERY, ANSWER, CHOSEN, OF_ANSWER, OF_CHOSEN, COLUMNS };
 
 static Eqloom__Table *table_of_examples(struct arena *a, const struct examined *x,
@@ -76,8 +60,13 @@ const struct op op_evaluate_questions = {
            "to the query; of equally similar candidates each is chosen a share of the time. "
            "like_query, like_answer: how often a near miss of the query or of the answer wins. "
            "random: what guessing would reach.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params = OP_PARAMS(EVALUATION_LABEL, {"examples", OP_INT, "50", NULL, 0, 1e6,
+                                           "How many of the first questions are shown."}),
+    .inputs = OP_PORTS(
+        {"questions", KIND_EXERCISE, OP_COLLECTION, false, "What the op `questions` drew."},
+        {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
+         "Their embeddings, by `tokenize-exercises` and then `embed` or `tfidf`."}),
+    .outputs = OP_PORTS({"report", KIND_REPORT, OP_ONE, false,
+                         "accuracy, random, like_query, like_answer by name."}),
     .run = run,
 };

@@ -19,14 +19,6 @@
 
 enum { MAX_DIM = 1 << 20 };
 
-static const struct op_param params[] = {
-    {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0, "Of the texts."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "The vectors, a batch a source."},
-    {NULL},
-};
 static const char *const suffixes[] = {".npy", ".jsonl", NULL};
 
 struct reader {
@@ -215,8 +207,10 @@ const struct op op_import_vectors = {
            "`eqloom export` writes them, or a .jsonl of `{\"source\": \"c1\", \"text\": \"sin x\", "
            "\"vector\": [0.1, -2]}`, text in prefix tokens. Lines that follow each other with one "
            "source are equivalent.",
-    .params = params,
-    .outputs = outputs,
+    .params = OP_PARAMS(
+        {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0, "Of the texts."}),
+    .outputs = OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
+                         "The vectors, a batch a source."}),
     .folder_suffixes = suffixes,
     .run = run,
 };

@@ -19,24 +19,6 @@ static const struct {
                   {"hyperbolic", "#15803d"},
                   {"logarithmic, exponential", "#9333ea"}};
 
-static const struct op_param params[] = {
-    EVALUATION_LABEL,
-    {"name", OP_STRING, "one model", NULL, 0, 0, "Of the model, above its panel."},
-    {"other_name", OP_STRING, "the other", NULL, 0, 0, "Of the other model."},
-    {NULL},
-};
-static const struct op_port inputs[] = {
-    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "Of one model."},
-    {"other", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "Of another, of the same expressions."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"report", KIND_REPORT, OP_ONE, false,
-     "nearest_mean, plane, share, other_nearest_mean, ... by name."},
-    {"html", KIND_FILE, OP_ONE, false, "The page."},
-    {NULL},
-};
-
 /* KINDS: of none alone. Arithmetic goes with all; inverse functions are of their functions' kind.
  */
 static unsigned kind_of(const struct expr *x)
@@ -242,8 +224,15 @@ const struct op op_plot_classes = {
         "those of two models side by side. nearest_mean: the share of vectors whose nearest of the "
         "four means is that of their kind, each kind counting the same; plane: the same in the "
         "picture.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params =
+        OP_PARAMS(EVALUATION_LABEL,
+                  {"name", OP_STRING, "one model", NULL, 0, 0, "Of the model, above its panel."},
+                  {"other_name", OP_STRING, "the other", NULL, 0, 0, "Of the other model."}),
+    .inputs = OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "Of one model."},
+                       {"other", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
+                        "Of another, of the same expressions."}),
+    .outputs = OP_PORTS({"report", KIND_REPORT, OP_ONE, false,
+                         "nearest_mean, plane, share, other_nearest_mean, ... by name."},
+                        {"html", KIND_FILE, OP_ONE, false, "The page."}),
     .run = run,
 };

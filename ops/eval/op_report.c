@@ -3,31 +3,6 @@
 #include "ops/eval/evaluation.h"
 #include "ops/eval/report/page.h"
 
-static const struct op_param params[] = {
-    {"title", OP_STRING, "Equivalent expressions", NULL, 0, 0, "The page's title."},
-    {"part", OP_STRING, "evaluated clusters", NULL, 0, 0,
-     "What was evaluated, for headings: held-out clusters, ..."},
-    {"points", OP_INT, "1000", NULL, 3, 5000, "The maximum number of points in the picture."},
-    {"perplexity", OP_REAL, "30", NULL, 1, 1000, "Perplexity of t-SNE."},
-    {"iterations", OP_INT, "500", NULL, 1, 100000, "Of t-SNE."},
-    {"seed", OP_INT, "0", NULL, 0, 0, "Of t-SNE."},
-    {NULL},
-};
-static const struct op_port inputs[] = {
-    {"evaluations", KIND_REPORT, OP_LIST, true,
-     "Reports of evaluations; those of one op are the rows of one table."},
-    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, true, "Vectors to draw."},
-    {"checkpoint", KIND_CHECKPOINT, OP_ONE, true, "Model whose training curves are drawn."},
-    {"clusters", KIND_CLUSTER, OP_COLLECTION, true, "The corpus."},
-    {"egraphs", KIND_EGRAPH, OP_COLLECTION, true, "To count what each rule did."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"report", KIND_REPORT, OP_ONE, false, "The summary table and all figures by name."},
-    {"html", KIND_FILE, OP_ONE, false, "The page; it needs no other file and no network."},
-    {NULL},
-};
-
 /* As many of each cluster as fit. */
 static enum err_code load_vectors(struct vectors *out, struct op_ctx *ctx, size_t n, struct err *e)
 {
@@ -188,8 +163,23 @@ const struct op op_report = {
         "Tables of evaluations and a self-contained page: figures, what they mean and examples, a "
         "picture of the embedded expressions by t-SNE, training curves, statistics and examples "
         "of the corpus, and what each rule did. What is not given is left out.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params = OP_PARAMS(
+        {"title", OP_STRING, "Equivalent expressions", NULL, 0, 0, "The page's title."},
+        {"part", OP_STRING, "evaluated clusters", NULL, 0, 0,
+         "What was evaluated, for headings: held-out clusters, ..."},
+        {"points", OP_INT, "1000", NULL, 3, 5000, "The maximum number of points in the picture."},
+        {"perplexity", OP_REAL, "30", NULL, 1, 1000, "Perplexity of t-SNE."},
+        {"iterations", OP_INT, "500", NULL, 1, 100000, "Of t-SNE."},
+        {"seed", OP_INT, "0", NULL, 0, 0, "Of t-SNE."}),
+    .inputs = OP_PORTS(
+        {"evaluations", KIND_REPORT, OP_LIST, true,
+         "Reports of evaluations; those of one op are the rows of one table."},
+        {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, true, "Vectors to draw."},
+        {"checkpoint", KIND_CHECKPOINT, OP_ONE, true, "Model whose training curves are drawn."},
+        {"clusters", KIND_CLUSTER, OP_COLLECTION, true, "The corpus."},
+        {"egraphs", KIND_EGRAPH, OP_COLLECTION, true, "To count what each rule did."}),
+    .outputs = OP_PORTS(
+        {"report", KIND_REPORT, OP_ONE, false, "The summary table and all figures by name."},
+        {"html", KIND_FILE, OP_ONE, false, "The page; it needs no other file and no network."}),
     .run = run,
 };

@@ -3,17 +3,6 @@
 #include "ops/eval/evaluation.h"
 #include "ops/eval/measure/tfidf_vectors.h"
 
-static const struct op_port inputs[] = {
-    {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, false, "Token batches to embed."},
-    {"fit", KIND_TOKEN_BATCH, OP_COLLECTION, false,
-     "Batches that give the inverse document frequencies."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "One for each batch."},
-    {NULL},
-};
-
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     size_t n = op_count(ctx, "batches"), n_fit = op_count(ctx, "fit");
@@ -48,7 +37,11 @@ const struct op op_tfidf = {
     .numerics = true, /* exp and log are the library's */
     .doc = "Embeds sequences by counts of tokens, weighted by how rare each token is in `fit`: the "
            "baseline that a model has to beat.",
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs =
+        OP_PORTS({"batches", KIND_TOKEN_BATCH, OP_COLLECTION, false, "Token batches to embed."},
+                 {"fit", KIND_TOKEN_BATCH, OP_COLLECTION, false,
+                  "Batches that give the inverse document frequencies."}),
+    .outputs =
+        OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "One for each batch."}),
     .run = run,
 };

@@ -28,15 +28,6 @@ static const struct op_param params[] = {
     {NULL},
 };
 
-static const struct op_port inputs[] = {
-    {"egraphs", KIND_EGRAPH, OP_COLLECTION, false, "Saturated e-graphs."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Expressions equal to each seed."},
-    {NULL},
-};
-
 static bool is(struct op_ctx *ctx, const char *param, const char *value)
 {
     return strcmp(op_string(ctx, param), value) == 0;
@@ -109,8 +100,9 @@ const struct op op_extract = {
         "it "
         "was.",
     .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs = OP_PORTS({"egraphs", KIND_EGRAPH, OP_COLLECTION, false, "Saturated e-graphs."}),
+    .outputs = OP_PORTS(
+        {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Expressions equal to each seed."}),
     .check = check,
     .run = run,
 };

@@ -16,25 +16,6 @@
 
 #define ALL "simplify\nexpand\nfactor\ncancel\ntrigsimp\nexpand_log\nlogcombine\nrewrite"
 
-static const struct op_param params[] = {
-    {"forms", OP_STRINGS, ALL, NULL, 0, 0, "Which of the eight are made."},
-    {"max_operators", OP_INT, "0", NULL, 0, 1e6,
-     "Forms, and expressions, of more operators are left out; 0: none. e^x has one."},
-    {"iterations", OP_INT, "6", NULL, 1, 10000, "Of simplify and trigsimp."},
-    {"max_nodes", OP_INT, "2000", NULL, 1, 1e8, "E-nodes of theirs, at most."},
-    {NULL},
-};
-static const struct op_port inputs[] = {
-    {"exprs", KIND_EXPR, OP_COLLECTION, false, "Expressions of the calculus."},
-    {"rules", KIND_RULE, OP_COLLECTION, false, "Of the e-graphs.", "certified"},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"clusters", KIND_CLUSTER, OP_COLLECTION, false,
-     "The expression and its forms, none of them verified; one that is left out gives nothing."},
-    {NULL},
-};
-
 enum transformation {
     SIMPLIFY,
     EXPAND,
@@ -46,6 +27,7 @@ enum transformation {
     REWRITE,
     TRANSFORMATIONS
 };
+
 static const char *const names[TRANSFORMATIONS] = {
     "simplify", "expand", "factor", "cancel", "trigsimp", "expand_log", "logcombine", "rewrite"};
 
@@ -272,9 +254,17 @@ const struct op op_rewrite_forms = {
         "expand_log, logcombine, and rewrite (trigonometric and hyperbolic functions in terms of "
         "others). They are to be verified. With verify, merge and split it makes data as EED's "
         "(jobs/eed.yaml).",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params =
+        OP_PARAMS({"forms", OP_STRINGS, ALL, NULL, 0, 0, "Which of the eight are made."},
+                  {"max_operators", OP_INT, "0", NULL, 0, 1e6,
+                   "Forms, and expressions, of more operators are left out; 0: none. e^x has one."},
+                  {"iterations", OP_INT, "6", NULL, 1, 10000, "Of simplify and trigsimp."},
+                  {"max_nodes", OP_INT, "2000", NULL, 1, 1e8, "E-nodes of theirs, at most."}),
+    .inputs = OP_PORTS({"exprs", KIND_EXPR, OP_COLLECTION, false, "Expressions of the calculus."},
+                       {"rules", KIND_RULE, OP_COLLECTION, false, "Of the e-graphs.", "certified"}),
+    .outputs = OP_PORTS({"clusters", KIND_CLUSTER, OP_COLLECTION, false,
+                         "The expression and its forms, none of them verified; one that is left "
+                         "out gives nothing."}),
     .check = check,
     .prepare = prepare,
     .release = release,

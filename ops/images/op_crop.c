@@ -47,31 +47,20 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return err_up(e, op_emit(NULL, ctx, blank ? "blank" : "images", &image.base, e));
 }
 
-static const struct op_param params[] = {
-    {"width", OP_INT, "333", NULL, 1, 4096, "Of the part in the middle, in pixels."},
-    {"height", OP_INT, "32", NULL, 1, 4096, "Likewise."},
-    {"ink", OP_INT, "20", NULL, 0, 1e6,
-     "What has fewer pixels darker than mid-grey is near blank and left out."},
-    {NULL},
-};
-static const struct op_port inputs[] = {
-    {"images", KIND_IMAGE, OP_COLLECTION, false, "Pictures of any size."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"images", KIND_IMAGE, OP_COLLECTION, false, "The middle of each, in their order."},
-    {"blank", KIND_IMAGE, OP_COLLECTION, false, "Those that were left out."},
-    {NULL},
-};
-
 const struct op op_crop = {
     .name = "crop",
     .version = 1,
     .node = OP_MAP,
     .doc = "Takes the middle of pictures, all of one size; a smaller picture gets a white margin. "
            "What is near blank is left out.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params =
+        OP_PARAMS({"width", OP_INT, "333", NULL, 1, 4096, "Of the part in the middle, in pixels."},
+                  {"height", OP_INT, "32", NULL, 1, 4096, "Likewise."},
+                  {"ink", OP_INT, "20", NULL, 0, 1e6,
+                   "What has fewer pixels darker than mid-grey is near blank and left out."}),
+    .inputs = OP_PORTS({"images", KIND_IMAGE, OP_COLLECTION, false, "Pictures of any size."}),
+    .outputs = OP_PORTS(
+        {"images", KIND_IMAGE, OP_COLLECTION, false, "The middle of each, in their order."},
+        {"blank", KIND_IMAGE, OP_COLLECTION, false, "Those that were left out."}),
     .run = run,
 };

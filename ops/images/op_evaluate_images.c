@@ -177,29 +177,6 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return err_up(e, op_emit(NULL, ctx, "report", &report.base, e));
 }
 
-static const struct op_param params[] = {
-    EVALUATION_LABEL,
-    {"positives", OP_ENUM, "label", "label|paper", 0, 0,
-     "What pictures have in common that should be near each other."},
-    {"queries", OP_INT, "10", NULL, 0, 1000, "How many pictures the page asks for."},
-    {"approximate_from", OP_INT, "1000000", NULL, 1, 1e12,
-     "From so many pictures on, the page's answers come from an approximate index."},
-    {NULL},
-};
-static const struct op_port inputs[] = {
-    {"images", KIND_IMAGE, OP_COLLECTION, false, "Pictures with their places and labels."},
-    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
-     "One vector for each of them, in their order."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"report", KIND_REPORT, OP_ONE, false,
-     "accuracy, ranking_error, triple_hinge, siamese_loss by name; the pictures of the page."},
-    {"page", KIND_FILE, OP_ONE, false,
-     "Queries with the five nearest as pictures, and a dendrogram of labelled ones."},
-    {NULL},
-};
-
 const struct op op_evaluate_images = {
     .name = "evaluate-images",
     .version = 2,
@@ -212,9 +189,22 @@ const struct op op_evaluate_images = {
         "ranking_error; triple_hinge and siamese_loss with a margin of 1, of vectors of length "
         "1. The page shows queries with their nearest pictures, and labelled pictures as a "
         "dendrogram by complete linkage.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params =
+        OP_PARAMS(EVALUATION_LABEL,
+                  {"positives", OP_ENUM, "label", "label|paper", 0, 0,
+                   "What pictures have in common that should be near each other."},
+                  {"queries", OP_INT, "10", NULL, 0, 1000, "How many pictures the page asks for."},
+                  {"approximate_from", OP_INT, "1000000", NULL, 1, 1e12,
+                   "From so many pictures on, the page's answers come from an approximate index."}),
+    .inputs = OP_PORTS(
+        {"images", KIND_IMAGE, OP_COLLECTION, false, "Pictures with their places and labels."},
+        {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
+         "One vector for each of them, in their order."}),
+    .outputs = OP_PORTS(
+        {"report", KIND_REPORT, OP_ONE, false,
+         "accuracy, ranking_error, triple_hinge, siamese_loss by name; the pictures of the page."},
+        {"page", KIND_FILE, OP_ONE, false,
+         "Queries with the five nearest as pictures, and a dendrogram of labelled ones."}),
     .run = run,
     .summarize = equation_place_summarize,
 };

@@ -180,27 +180,6 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return err_up(e, code);
 }
 
-static const struct op_param params[] = {
-    {"labels", OP_ENUM, "symbols", "symbols|keywords", 0, 0,
-     "The symbols of a picture's LaTeX, or keywords of its paper's abstract."},
-    {"most", OP_INT, "1500", NULL, 1, 1e6, "How many labels, those of most pictures."},
-    {"least", OP_INT, "2", NULL, 1, 1e9, "A label has so many pictures, or is none."},
-    {NULL},
-};
-static const struct op_port inputs[] = {
-    {"images", KIND_IMAGE, OP_COLLECTION, false, "Pictures with LaTeX, or of papers."},
-    {"papers", KIND_PAPER, OP_COLLECTION, true,
-     "Their abstracts, for keywords; the title of one without."},
-    {"vocabulary", KIND_VOCABULARY, OP_ONE, true,
-     "Labels that were chosen before; else they are chosen."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"labels", KIND_LABELS, OP_COLLECTION, false, "One for each picture, in their order."},
-    {"vocabulary", KIND_VOCABULARY, OP_ONE, false, "The labels, those of most pictures first."},
-    {NULL},
-};
-
 const struct op op_image_labels = {
     .name = "image-labels",
     .version = 1,
@@ -208,9 +187,21 @@ const struct op op_image_labels = {
     .doc = "Labels of pictures, for training. Symbols: the letters, numbers, signs and commands of "
            "the LaTeX, but for those that arrange or name. Keywords: the best third of what RAKE "
            "finds in the abstract (Rose et al. 2010).",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params = OP_PARAMS(
+        {"labels", OP_ENUM, "symbols", "symbols|keywords", 0, 0,
+         "The symbols of a picture's LaTeX, or keywords of its paper's abstract."},
+        {"most", OP_INT, "1500", NULL, 1, 1e6, "How many labels, those of most pictures."},
+        {"least", OP_INT, "2", NULL, 1, 1e9, "A label has so many pictures, or is none."}),
+    .inputs =
+        OP_PORTS({"images", KIND_IMAGE, OP_COLLECTION, false, "Pictures with LaTeX, or of papers."},
+                 {"papers", KIND_PAPER, OP_COLLECTION, true,
+                  "Their abstracts, for keywords; the title of one without."},
+                 {"vocabulary", KIND_VOCABULARY, OP_ONE, true,
+                  "Labels that were chosen before; else they are chosen."}),
+    .outputs = OP_PORTS(
+        {"labels", KIND_LABELS, OP_COLLECTION, false, "One for each picture, in their order."},
+        {"vocabulary", KIND_VOCABULARY, OP_ONE, false,
+         "The labels, those of most pictures first."}),
     .run = run,
     .summarize = summarize,
 };

@@ -172,17 +172,6 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return err_up(e, code);
 }
 
-static const struct op_param params[] = {
-    {"folders", OP_ENUM, "paper", "paper|label", 0, 0,
-     "What a picture's folder is named after: its paper, or its label."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"images", KIND_IMAGE, OP_COLLECTION, false, "By folder, and by number within it."},
-    {"papers", KIND_PAPER, OP_COLLECTION, false, "With the abstracts that are there."},
-    {"refused", KIND_IMAGE, OP_COLLECTION, false, "Files that are no pictures, and why."},
-    {NULL},
-};
 static const char *const suffixes[] = {".png", ".tex", NULL};
 
 const struct op op_images = {
@@ -193,8 +182,12 @@ const struct op op_images = {
         "Reads pictures of equations: a folder with one folder for each paper, named by its arXiv "
         "id, and in it `7.png`, perhaps `7.tex` with its LaTeX, and `abstract.tex`. A file that "
         "is no picture costs that file. Colours become grey, transparent paper white.",
-    .params = params,
-    .outputs = outputs,
+    .params = OP_PARAMS({"folders", OP_ENUM, "paper", "paper|label", 0, 0,
+                         "What a picture's folder is named after: its paper, or its label."}),
+    .outputs = OP_PORTS(
+        {"images", KIND_IMAGE, OP_COLLECTION, false, "By folder, and by number within it."},
+        {"papers", KIND_PAPER, OP_COLLECTION, false, "With the abstracts that are there."},
+        {"refused", KIND_IMAGE, OP_COLLECTION, false, "Files that are no pictures, and why."}),
     .folder_suffixes = suffixes,
     .run = run,
 };

@@ -22,21 +22,13 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return err_up(e, op_emit(NULL, ctx, "embeddings", &out.base, e));
 }
 
-static const struct op_port inputs[] = {
-    {"images", KIND_IMAGE, OP_COLLECTION, false, "Pictures of one size."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "A vector for each."},
-    {NULL},
-};
-
 const struct op op_pixels = {
     .name = "pixels",
     .version = 1,
     .node = OP_MAP,
     .doc = "Embeds pictures by their pixels, 1 for ink and 0 for paper: the baseline of networks.",
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs = OP_PORTS({"images", KIND_IMAGE, OP_COLLECTION, false, "Pictures of one size."}),
+    .outputs =
+        OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "A vector for each."}),
     .run = run,
 };

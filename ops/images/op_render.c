@@ -90,24 +90,6 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return err_up(e, op_emit(NULL, ctx, "images", &image.base, e));
 }
 
-static const struct op_param params[] = {
-    {"width", OP_INT, "531", NULL, 1, 4096, "Of the pictures, in pixels."},
-    {"height", OP_INT, "106", NULL, 1, 4096, "Likewise."},
-    {"dpi", OP_INT, "100", NULL, 10, 1200, "Pixels an inch."},
-    {NULL},
-};
-static const struct op_port inputs[] = {
-    {"equations", KIND_EQUATION, OP_COLLECTION, false, "LaTeX with its macros."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"images", KIND_IMAGE, OP_COLLECTION, false,
-     "A grey picture of each equation that TeX sets without an error, in their order."},
-    {"refused", KIND_IMAGE, OP_COLLECTION, false,
-     "The others, with a reason and TeX's first error line in place of pixels."},
-    {NULL},
-};
-
 const struct op op_render = {
     .name = "render",
     .version = 2,
@@ -116,9 +98,16 @@ const struct op op_render = {
            "installed (Debian: texlive-latex-base and dvipng) and whose versions are in the action "
            "key. The ink is in the middle of the picture; what does not fit is cut on both sides. "
            "TeX runs without a shell, reads no other files and writes within bounds.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params = OP_PARAMS({"width", OP_INT, "531", NULL, 1, 4096, "Of the pictures, in pixels."},
+                        {"height", OP_INT, "106", NULL, 1, 4096, "Likewise."},
+                        {"dpi", OP_INT, "100", NULL, 10, 1200, "Pixels an inch."}),
+    .inputs =
+        OP_PORTS({"equations", KIND_EQUATION, OP_COLLECTION, false, "LaTeX with its macros."}),
+    .outputs = OP_PORTS(
+        {"images", KIND_IMAGE, OP_COLLECTION, false,
+         "A grey picture of each equation that TeX sets without an error, in their order."},
+        {"refused", KIND_IMAGE, OP_COLLECTION, false,
+         "The others, with a reason and TeX's first error line in place of pixels."}),
     .check = check,
     .units = units,
     .prepare = prepare,

@@ -7,25 +7,16 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return err_up(e, paper_split_run(ctx, "images", e));
 }
 
-static const struct op_port inputs[] = {
-    {"images", KIND_IMAGE, OP_COLLECTION, false, "Pictures with their papers."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"train", KIND_IMAGE, OP_COLLECTION, false, "For training."},
-    {"valid", KIND_IMAGE, OP_COLLECTION, false, "For validation."},
-    {"test", KIND_IMAGE, OP_COLLECTION, false, "Held out."},
-    {NULL},
-};
-
 const struct op op_split_images = {
     .name = "split-images",
     .version = 1,
     .node = OP_TASK,
     .doc = "Divides pictures by their papers, as `split-papers` divides graphs.",
     .params = paper_split_params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs = OP_PORTS({"images", KIND_IMAGE, OP_COLLECTION, false, "Pictures with their papers."}),
+    .outputs = OP_PORTS({"train", KIND_IMAGE, OP_COLLECTION, false, "For training."},
+                        {"valid", KIND_IMAGE, OP_COLLECTION, false, "For validation."},
+                        {"test", KIND_IMAGE, OP_COLLECTION, false, "Held out."}),
     .check = paper_split_check,
     .run = run,
     .summarize = equation_place_summarize,

@@ -29,19 +29,6 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return err_up(e, code);
 }
 
-static const struct op_param params[] = {
-    {"groups", OP_STRINGS, "",
-     .doc = "Groups to take, each with those below it; none: all that are not "
-            "off."},
-    {"exclude", OP_STRINGS, "", .doc = "Groups to leave out, each with those below it."},
-    {0},
-};
-
-static const struct op_port outputs[] = {
-    {"rules", KIND_RULE, OP_COLLECTION, .doc = "Sorted by group and name."},
-    {0},
-};
-
 /* Terms may be LaTeX. */
 static const char *units(struct op_ctx *ctx)
 {
@@ -55,8 +42,12 @@ const struct op op_rules = {
     .doc = "Reads rewrite rules from rule files (docs/rules.md). The records do not depend on the "
            "order "
            "of files and rules, on comments or on spacing.",
-    .params = params,
-    .outputs = outputs,
+    .params = OP_PARAMS(
+        {"groups", OP_STRINGS, "",
+         .doc = "Groups to take, each with those below it; none: all that are not "
+                "off."},
+        {"exclude", OP_STRINGS, "", .doc = "Groups to leave out, each with those below it."}),
+    .outputs = OP_PORTS({"rules", KIND_RULE, OP_COLLECTION, .doc = "Sorted by group and name."}),
     .units = units,
     .run = run,
 };

@@ -9,21 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-static const struct op_port inputs[] = {
-    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, .doc = "The vectors to search."},
-    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The model that made them."},
-    {"graphs", KIND_GRAPH, OP_COLLECTION, true,
-     "Of vectors of equations: what they were made from, in their order."},
-    {"mathml", KIND_MATHML, OP_COLLECTION, true,
-     "And what these were made from, to be shown; some of it has no graph."},
-    {0},
-};
-
-static const struct op_port outputs[] = {
-    {"index", KIND_INDEX, OP_ONE, .doc = "For `eqloom search`."},
-    {0},
-};
-
 static const double LENGTH_TOLERANCE = 1e-3;
 
 static enum err_code check_batch(const Eqloom__EmbeddingBatch *b, uint64_t i, uint32_t dim,
@@ -134,8 +119,14 @@ const struct op op_index = {
     .doc = "Makes vectors searchable (`eqloom search`): names them together with the model that "
            "made them. Vectors must have length 1, but those of equations, with `graphs` and "
            "`mathml`.",
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs = OP_PORTS(
+        {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, .doc = "The vectors to search."},
+        {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The model that made them."},
+        {"graphs", KIND_GRAPH, OP_COLLECTION, true,
+         "Of vectors of equations: what they were made from, in their order."},
+        {"mathml", KIND_MATHML, OP_COLLECTION, true,
+         "And what these were made from, to be shown; some of it has no graph."}),
+    .outputs = OP_PORTS({"index", KIND_INDEX, OP_ONE, .doc = "For `eqloom search`."}),
     .run = run,
     .summarize = equation_place_summarize,
 };

@@ -23,16 +23,6 @@ static const struct op_param params[] = {
     {"seed", OP_INT, "0", NULL, 0, 0, "Seed of the random choices."},
     {NULL},
 };
-static const struct op_port inputs[] = {
-    {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Whose members are to be simplified."},
-    {"rules", KIND_RULE, OP_COLLECTION, false, "Certified rules, by which steps are made.",
-     "certified"},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"exercises", KIND_EXERCISE, OP_COLLECTION, false, "Each the terms of one derivation."},
-    {NULL},
-};
 
 struct state {
     struct arena arena;
@@ -114,8 +104,12 @@ const struct op op_derivations = {
         "so that "
         "the steps are none of those by which clusters are made.",
     .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs = OP_PORTS(
+        {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Whose members are to be simplified."},
+        {"rules", KIND_RULE, OP_COLLECTION, false, "Certified rules, by which steps are made.",
+         "certified"}),
+    .outputs = OP_PORTS(
+        {"exercises", KIND_EXERCISE, OP_COLLECTION, false, "Each the terms of one derivation."}),
     .check = check,
     .prepare = prepare,
     .release = release,

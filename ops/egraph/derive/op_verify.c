@@ -9,28 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct op_param params[] = {
-    DOMAINS_PARAM,
-    {"real", OP_BOOL, "false", NULL, 0, 0, "Equal where both values are real."},
-    {"keep", OP_ENUM, "all", "all|undecided|proved", 0, 0,
-     "Which members pass: all; those that are not refuted and have values; those that are proved."},
-    {"iterations", OP_INT, "8", NULL, 1, 10000,
-     "Iterations of the search for a derivation by the rules, where normal forms do not decide."},
-    {"max_nodes", OP_INT, "2000", NULL, 1, 100000000, "Its e-nodes, at most."},
-    {NULL},
-};
-static const struct op_port inputs[] = {
-    {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Of which nothing is believed."},
-    {"rules", KIND_RULE, OP_COLLECTION, true, "Rules that may prove; without them, normal forms.",
-     "certified"},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"clusters", KIND_CLUSTER, OP_COLLECTION, false,
-     "The same: each member with its standing, a refuted one with the values that differ."},
-    {NULL},
-};
-
 struct state {
     struct arena arena;
     struct op_rules rules;
@@ -148,9 +126,22 @@ const struct op op_verify = {
         "Decides of each member whether it is equal to the first one, as `explain` does: by values "
         "that differ on an open set, by normal forms, by a derivation from the rules. The standing "
         "is PROVED, REFUTED, UNDECIDED or NO_VALUE.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params = OP_PARAMS(DOMAINS_PARAM,
+                        {"real", OP_BOOL, "false", NULL, 0, 0, "Equal where both values are real."},
+                        {"keep", OP_ENUM, "all", "all|undecided|proved", 0, 0,
+                         "Which members pass: all; those that are not refuted and have values; "
+                         "those that are proved."},
+                        {"iterations", OP_INT, "8", NULL, 1, 10000,
+                         "Iterations of the search for a derivation by the rules, where normal "
+                         "forms do not decide."},
+                        {"max_nodes", OP_INT, "2000", NULL, 1, 100000000, "Its e-nodes, at most."}),
+    .inputs =
+        OP_PORTS({"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Of which nothing is believed."},
+                 {"rules", KIND_RULE, OP_COLLECTION, true,
+                  "Rules that may prove; without them, normal forms.", "certified"}),
+    .outputs = OP_PORTS(
+        {"clusters", KIND_CLUSTER, OP_COLLECTION, false,
+         "The same: each member with its standing, a refuted one with the values that differ."}),
     .check = check,
     .prepare = prepare,
     .release = release,

@@ -30,12 +30,6 @@ static const struct op_param params[] = {
      "Equal where both values are real. That is not transitive, so `extract` compares members with "
      "their seed and marks those that differ."},
     {0}};
-static const struct op_port inputs[] = {
-    {"exprs", KIND_EXPR, OP_COLLECTION, false, "What to saturate."},
-    {"rules", KIND_RULE, OP_COLLECTION, false, "Certified rules.", "certified"},
-    {0}};
-static const struct op_port outputs[] = {
-    {"egraphs", KIND_EGRAPH, OP_COLLECTION, false, "One for each expression."}, {0}};
 
 /* Spare graphs, kept between elements with their memory and cached facts; as many as elements ran
  * at a time. */
@@ -370,8 +364,9 @@ const struct op op_saturate = {
            "machine. The rules must have been through `certify`; a contradiction among them fails "
            "the element.",
     .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs = OP_PORTS({"exprs", KIND_EXPR, OP_COLLECTION, false, "What to saturate."},
+                       {"rules", KIND_RULE, OP_COLLECTION, false, "Certified rules.", "certified"}),
+    .outputs = OP_PORTS({"egraphs", KIND_EGRAPH, OP_COLLECTION, false, "One for each expression."}),
     .check = check,
     .prepare = prepare,
     .release = release,

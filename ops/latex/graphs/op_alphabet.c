@@ -98,25 +98,17 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return code ? err_up(e, code) : err_up(e, op_emit(NULL, ctx, "alphabet", &v.base, e));
 }
 
-static const struct op_port inputs[] = {
-    {"mathml", KIND_MATHML, OP_COLLECTION, false, "Whose nodes are counted."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"alphabet", KIND_VOCABULARY, OP_ONE, false,
-     "Features by number: 31 tags and all others, 31 attributes and all others, 191 characters and "
-     "all others; \"\" where there are fewer."},
-    {NULL},
-};
-
 const struct op op_alphabet = {
     .name = "alphabet",
     .version = 1,
     .node = OP_TASK,
     .doc = "The 256 features that nodes of equation graphs have: the most frequent tags, "
            "attributes and characters of the MathML.",
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs = OP_PORTS({"mathml", KIND_MATHML, OP_COLLECTION, false, "Whose nodes are counted."}),
+    .outputs = OP_PORTS({"alphabet", KIND_VOCABULARY, OP_ONE, false,
+                         "Features by number: 31 tags and all others, 31 attributes and all "
+                         "others, 191 characters and "
+                         "all others; \"\" where there are fewer."}),
     .run = run,
     .summarize = summarize,
 };

@@ -222,25 +222,18 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return err_up(e, code);
 }
 
-static const struct op_port inputs[] = {
-    {"mathml", KIND_MATHML, OP_COLLECTION, false, "What became of the equations."},
-    {"papers", KIND_PAPER, OP_COLLECTION, true, "Where they come from."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"report", KIND_REPORT, OP_ONE, false, "Counts; by name too (`refused.unknown command`)."},
-    {"html", KIND_FILE, OP_ONE, false, "The same as bars: a page that needs no other file."},
-    {NULL},
-};
-
 const struct op op_equation_statistics = {
     .name = "equation-statistics",
     .version = 1,
     .node = OP_TASK,
     .doc = "Counts papers by subject, equations by environment, the most frequent characters, and "
            "what could not be read or converted, by reason.",
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs =
+        OP_PORTS({"mathml", KIND_MATHML, OP_COLLECTION, false, "What became of the equations."},
+                 {"papers", KIND_PAPER, OP_COLLECTION, true, "Where they come from."}),
+    .outputs = OP_PORTS(
+        {"report", KIND_REPORT, OP_ONE, false, "Counts; by name too (`refused.unknown command`)."},
+        {"html", KIND_FILE, OP_ONE, false, "The same as bars: a page that needs no other file."}),
     .run = run,
     .summarize = summarize,
 };

@@ -44,29 +44,19 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return code ? err_up(e, code) : err_up(e, op_emit(NULL, ctx, "graphs", &g.base, e));
 }
 
-static const struct op_param params[] = {
-    {"max_nodes", OP_INT, "2000", NULL, 1, 100000, "Larger graphs are left out."},
-    {NULL},
-};
-static const struct op_port inputs[] = {
-    {"mathml", KIND_MATHML, OP_COLLECTION, false, "What was refused there has no graph."},
-    {"alphabet", KIND_VOCABULARY, OP_ONE, false, "What the op `alphabet` chose."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"graphs", KIND_GRAPH, OP_COLLECTION, false, "In the order of the equations."},
-    {NULL},
-};
-
 const struct op op_graphs = {
     .name = "graphs",
     .version = 1,
     .node = OP_MAP,
     .doc = "Graphs of equations: the nodes of their MathML, each with its tag, attributes, "
            "character and place under its parent. Edges go from each node to its parent and back.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params =
+        OP_PARAMS({"max_nodes", OP_INT, "2000", NULL, 1, 100000, "Larger graphs are left out."}),
+    .inputs = OP_PORTS(
+        {"mathml", KIND_MATHML, OP_COLLECTION, false, "What was refused there has no graph."},
+        {"alphabet", KIND_VOCABULARY, OP_ONE, false, "What the op `alphabet` chose."}),
+    .outputs =
+        OP_PORTS({"graphs", KIND_GRAPH, OP_COLLECTION, false, "In the order of the equations."}),
     .prepare = prepare,
     .release = release,
     .run = run,

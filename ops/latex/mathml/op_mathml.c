@@ -104,16 +104,6 @@ static const char *units(struct op_ctx *ctx)
     return katex_source.digest;
 }
 
-static const struct op_port inputs[] = {
-    {"equations", KIND_EQUATION, OP_COLLECTION, false, "LaTeX with its macros, or MathML."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"mathml", KIND_MATHML, OP_COLLECTION, false,
-     "One for each equation, in order; what is refused has its reason in place of MathML."},
-    {NULL},
-};
-
 const struct op op_mathml = {
     .name = "mathml",
     .version = 2,
@@ -121,8 +111,11 @@ const struct op op_mathml = {
     .doc =
         "Converts LaTeX to presentation MathML by KaTeX, with the macros of the paper; MathML is "
         "read and written in the same form. The digest of KaTeX is in the action key.",
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs = OP_PORTS(
+        {"equations", KIND_EQUATION, OP_COLLECTION, false, "LaTeX with its macros, or MathML."}),
+    .outputs = OP_PORTS(
+        {"mathml", KIND_MATHML, OP_COLLECTION, false,
+         "One for each equation, in order; what is refused has its reason in place of MathML."}),
     .units = units,
     .prepare = prepare,
     .release = release,

@@ -19,22 +19,14 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return err_up(e, code);
 }
 
-static const struct op_port inputs[] = {
-    {"papers", KIND_PAPER, OP_COLLECTION, false, "What the op `papers` read."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"equations", KIND_EQUATION, OP_COLLECTION, false, "Those of each paper, in order."},
-    {NULL},
-};
-
 const struct op op_equations = {
     .name = "equations",
     .version = 1,
     .node = OP_MAP,
     .doc = "Takes the displays out of papers. Each has its place and the macros that it needs, so "
            "that a macro that changes costs the equations that use it.",
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs = OP_PORTS({"papers", KIND_PAPER, OP_COLLECTION, false, "What the op `papers` read."}),
+    .outputs = OP_PORTS(
+        {"equations", KIND_EQUATION, OP_COLLECTION, false, "Those of each paper, in order."}),
     .run = run,
 };

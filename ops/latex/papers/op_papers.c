@@ -430,16 +430,6 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return err_up(e, x.code);
 }
 
-static const struct op_param params[] = {
-    {"depth", OP_INT, "3", NULL, 0, 20,
-     "How deep \\input, \\include and their kin are followed; what lies deeper is a problem."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"papers", KIND_PAPER, OP_COLLECTION, false,
-     "One for each document, and those without sections that only list problems."},
-    {NULL},
-};
 static const char *const suffixes[] = {".tex", ".ltx", ".latex", ".sty", ".cls", ".bbl",
                                        ".bib", ".gz",  ".tgz",   ".tar", ".zip", ".jsonl",
                                        ".mml", ".xml", ".html",  "",     NULL};
@@ -451,8 +441,12 @@ const struct op op_papers = {
     .doc = "Reads papers: folders and files of LaTeX, archives as arXiv gives them (tar, gz, "
            "tar.gz, tars of these), JSONL with LaTeX or MathML and perhaps labels, and files with "
            "<math> elements. One bad file costs that file (docs/papers.md).",
-    .params = params,
-    .outputs = outputs,
+    .params = OP_PARAMS(
+        {"depth", OP_INT, "3", NULL, 0, 20,
+         "How deep \\input, \\include and their kin are followed; what lies deeper is a problem."}),
+    .outputs =
+        OP_PORTS({"papers", KIND_PAPER, OP_COLLECTION, false,
+                  "One for each document, and those without sections that only list problems."}),
     .folder_suffixes = suffixes,
     .reads_files = true,
     .run = run,

@@ -36,22 +36,14 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return code ? err_up(e, code) : err_up(e, op_emit(NULL, ctx, "embeddings", &out.base, e));
 }
 
-static const struct op_port inputs[] = {
-    {"graphs", KIND_GRAPH, OP_COLLECTION, false, "Graphs of equations."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "A vector of 256 for each graph."},
-    {NULL},
-};
-
 const struct op op_bag_of_features = {
     .name = "bag-of-features",
     .version = 1,
     .node = OP_MAP,
     .doc = "Embeds equations by how often each of the 256 features occurs in their graphs: the "
            "baseline that a model has to beat.",
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs = OP_PORTS({"graphs", KIND_GRAPH, OP_COLLECTION, false, "Graphs of equations."}),
+    .outputs = OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
+                         "A vector of 256 for each graph."}),
     .run = run,
 };

@@ -136,32 +136,6 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return err_up(e, evaluation_emit(ctx, &f, NULL, e));
 }
 
-static const struct op_param params[] = {
-    EVALUATION_LABEL,
-    {"positives", OP_ENUM, "label", "label|paper|section|citation", 0, 0,
-     "What equations have in common that should be near each other."},
-    {"confidence", OP_REAL, "0", NULL, 0, 0.5,
-     "The probability with which the true ranking error of papers may be above its bounds; 0: no "
-     "bounds."},
-    {"sample", OP_INT, "0", NULL, 0, 1e7,
-     "How many triples are drawn for an error that is bounded by colouring them; 0: none."},
-    {"seed", OP_INT, "0", NULL, 0, 0, "Of these draws."},
-    {NULL},
-};
-static const struct op_port inputs[] = {
-    {"graphs", KIND_GRAPH, OP_COLLECTION, false, "Equations with their places and labels."},
-    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
-     "One vector for each of them, in their order."},
-    {"papers", KIND_PAPER, OP_COLLECTION, true, "citation: which papers cite which."},
-    {"within", KIND_GRAPH, OP_COLLECTION, true,
-     "Only equations of the papers of these are evaluated."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"report", KIND_REPORT, OP_ONE, false, "ranking_error, accuracy, ranking_bound, ... by name."},
-    {NULL},
-};
-
 const struct op op_evaluate_equations = {
     .name = "evaluate-equations",
     .version = 3,
@@ -182,9 +156,26 @@ const struct op op_evaluate_equations = {
         "and one of another, and holds for ranking_error whatever the sizes of papers. "
         "sampled_error is that of `sample` triples, sampled_bound its bound by a greedy colouring "
         "of those that share a paper (docs/papers.md).",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params = OP_PARAMS(
+        EVALUATION_LABEL,
+        {"positives", OP_ENUM, "label", "label|paper|section|citation", 0, 0,
+         "What equations have in common that should be near each other."},
+        {"confidence", OP_REAL, "0", NULL, 0, 0.5,
+         "The probability with which the true ranking error of papers may be above its bounds; 0: "
+         "no "
+         "bounds."},
+        {"sample", OP_INT, "0", NULL, 0, 1e7,
+         "How many triples are drawn for an error that is bounded by colouring them; 0: none."},
+        {"seed", OP_INT, "0", NULL, 0, 0, "Of these draws."}),
+    .inputs = OP_PORTS(
+        {"graphs", KIND_GRAPH, OP_COLLECTION, false, "Equations with their places and labels."},
+        {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
+         "One vector for each of them, in their order."},
+        {"papers", KIND_PAPER, OP_COLLECTION, true, "citation: which papers cite which."},
+        {"within", KIND_GRAPH, OP_COLLECTION, true,
+         "Only equations of the papers of these are evaluated."}),
+    .outputs = OP_PORTS({"report", KIND_REPORT, OP_ONE, false,
+                         "ranking_error, accuracy, ranking_bound, ... by name."}),
     .run = run,
     .summarize = equation_place_summarize,
 };

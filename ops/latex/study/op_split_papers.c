@@ -7,17 +7,6 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return err_up(e, paper_split_run(ctx, "graphs", e));
 }
 
-static const struct op_port inputs[] = {
-    {"graphs", KIND_GRAPH, OP_COLLECTION, false, "Graphs of equations."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"train", KIND_GRAPH, OP_COLLECTION, false, "For training."},
-    {"valid", KIND_GRAPH, OP_COLLECTION, false, "For validation."},
-    {"test", KIND_GRAPH, OP_COLLECTION, false, "Held out."},
-    {NULL},
-};
-
 const struct op op_split_papers = {
     .name = "split-papers",
     .version = 1,
@@ -26,8 +15,10 @@ const struct op op_split_papers = {
         "Divides equations by their papers, by a hash of the paper's name: a paper that comes or "
         "goes moves no other.",
     .params = paper_split_params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs = OP_PORTS({"graphs", KIND_GRAPH, OP_COLLECTION, false, "Graphs of equations."}),
+    .outputs = OP_PORTS({"train", KIND_GRAPH, OP_COLLECTION, false, "For training."},
+                        {"valid", KIND_GRAPH, OP_COLLECTION, false, "For validation."},
+                        {"test", KIND_GRAPH, OP_COLLECTION, false, "Held out."}),
     .check = paper_split_check,
     .run = run,
     .summarize = equation_place_summarize,

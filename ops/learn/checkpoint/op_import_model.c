@@ -7,11 +7,6 @@
 
 #include <string.h>
 
-static const struct op_port outputs[] = {
-    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights alone, of step 0."},
-    {0},
-};
-
 /* The parameters of the model that a text describes; *text as it is written. */
 static enum err_code describe(const struct nn_table **out, char **text, struct arena *a,
                               const char *file, struct err *e)
@@ -88,6 +83,7 @@ const struct op op_import_model = {
         "Reads a model from a safetensors file as `eqloom export` writes it: its architecture in "
         "the metadata, tensors of F32 under the names of docs/models.md: every parameter, nothing "
         "else.",
-    .outputs = outputs,
+    .outputs =
+        OP_PORTS({"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights alone, of step 0."}),
     .run = run,
 };

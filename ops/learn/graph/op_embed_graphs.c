@@ -7,24 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct op_param params[] = {
-    LEARN_PRECISION_PARAM,
-    LEARN_DEVICE_PARAM,
-    {0},
-};
-
-static const struct op_port inputs[] = {
-    {"graphs", KIND_GRAPH, OP_COLLECTION, .doc = "Equations to embed."},
-    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network."},
-    {0},
-};
-
-static const struct op_port outputs[] = {
-    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
-     .doc = "A vector for each graph; most are shorter than 1."},
-    {0},
-};
-
 /* The network on each device that may be used; equations go to them in turns. */
 struct shared {
     struct graph_embedder *models[GPU_CARDS];
@@ -104,9 +86,11 @@ const struct op op_embed_graphs = {
     .node = OP_MAP,
     .numerics = true,
     .doc = "Computes the vectors of equations with the graph network of a checkpoint.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params = OP_PARAMS(LEARN_PRECISION_PARAM, LEARN_DEVICE_PARAM),
+    .inputs = OP_PORTS({"graphs", KIND_GRAPH, OP_COLLECTION, .doc = "Equations to embed."},
+                       {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network."}),
+    .outputs = OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
+                         .doc = "A vector for each graph; most are shorter than 1."}),
     .check = learn_check_device,
     .units = learn_units,
     .prepare = prepare,

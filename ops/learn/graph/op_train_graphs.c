@@ -62,23 +62,6 @@ static const char *const steps_params[] = {"objective",    "margin",     "hidden
                                            "same_section", "same_paper", "cited",  "batch",
                                            "log_every",    NULL};
 
-static const struct op_port inputs[] = {
-    {"graphs", KIND_GRAPH, OP_COLLECTION, .doc = "Equations to train on."},
-    {"alphabet", KIND_VOCABULARY, OP_ONE, .doc = "Of the graphs."},
-    {"papers", KIND_PAPER, OP_COLLECTION, true, "Which papers cite which."},
-    {"valid", KIND_GRAPH, OP_COLLECTION, true,
-     "Equations of other papers to validate on. If they give no triplets nothing is validated."},
-    {"init", KIND_CHECKPOINT, OP_ONE, true,
-     "A network whose weights are the initial ones, of the same sizes and alphabet. Its optimizer "
-     "state and step are not used."},
-    {0},
-};
-
-static const struct op_port outputs[] = {
-    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights, optimizer, step and metrics."},
-    {0},
-};
-
 /* ---- parameters ---- */
 
 static struct graph_config network(const struct op_ctx *ctx)
@@ -420,8 +403,18 @@ const struct op op_train_graphs = {
            "validate on, loss and accuracy (the share of triplets in order) are measured during "
            "training, and patience may stop it. Checkpoints and segments are as those of `train`.",
     .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs = OP_PORTS({"graphs", KIND_GRAPH, OP_COLLECTION, .doc = "Equations to train on."},
+                       {"alphabet", KIND_VOCABULARY, OP_ONE, .doc = "Of the graphs."},
+                       {"papers", KIND_PAPER, OP_COLLECTION, true, "Which papers cite which."},
+                       {"valid", KIND_GRAPH, OP_COLLECTION, true,
+                        "Equations of other papers to validate on. If they give no triplets "
+                        "nothing is validated."},
+                       {"init", KIND_CHECKPOINT, OP_ONE, true,
+                        "A network whose weights are the initial ones, of the same sizes and "
+                        "alphabet. Its optimizer "
+                        "state and step are not used."}),
+    .outputs = OP_PORTS(
+        {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights, optimizer, step and metrics."}),
     .check = check,
     .units = learn_card_units,
     .prepare = prepare,

@@ -8,28 +8,6 @@
 
 #include <math.h>
 
-static const struct op_param params[] = {
-    {"power", OP_REAL, "0.15", NULL, 0, 0.5,
-     "p: 0 only centres, 0.5 gives all directions one variance. Ranks of many equations lose by "
-     "it, near copies gain."},
-    {0},
-};
-
-static const struct op_port inputs[] = {
-    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network."},
-    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
-     .doc = "Its vectors of equations, such as those that it has learnt from."},
-    {"counts", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
-     "Their bags of features. With these, vectors get a second part of the same length: counts of "
-     "features, whitened as well, by which near copies are found."},
-    {0},
-};
-
-static const struct op_port outputs[] = {
-    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights alone."},
-    {0},
-};
-
 /* ---- moments ---- */
 
 struct moments {
@@ -251,8 +229,17 @@ const struct op op_whiten_graphs = {
            "inverse covariance to the power of `power`, within its last layer. Near copies of an "
            "equation then come nearer than what is only of its kind. With `counts`, cosines become "
            "means of the network's and of those of counted features.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params = OP_PARAMS({"power", OP_REAL, "0.15", NULL, 0, 0.5,
+                         "p: 0 only centres, 0.5 gives all directions one variance. Ranks of many "
+                         "equations lose by "
+                         "it, near copies gain."}),
+    .inputs = OP_PORTS({"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network."},
+                       {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
+                        .doc = "Its vectors of equations, such as those that it has learnt from."},
+                       {"counts", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
+                        "Their bags of features. With these, vectors get a second part of the same "
+                        "length: counts of "
+                        "features, whitened as well, by which near copies are found."}),
+    .outputs = OP_PORTS({"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights alone."}),
     .run = run,
 };

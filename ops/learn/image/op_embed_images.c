@@ -3,24 +3,6 @@
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/image/image_embedder.h"
 
-static const struct op_param params[] = {
-    LEARN_PRECISION_PARAM,
-    LEARN_DEVICE_PARAM,
-    {0},
-};
-
-static const struct op_port inputs[] = {
-    {"images", KIND_IMAGE, OP_COLLECTION, .doc = "Pictures to embed, 333 x 32 pixels."},
-    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network."},
-    {0},
-};
-
-static const struct op_port outputs[] = {
-    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
-     .doc = "A vector for each picture, of about length 1."},
-    {0},
-};
-
 static void release(void *state)
 {
     image_embedder_free(state);
@@ -64,9 +46,12 @@ const struct op op_embed_images = {
     .node = OP_MAP,
     .numerics = true,
     .doc = "Computes the vectors of pictures with the network of a checkpoint.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params = OP_PARAMS(LEARN_PRECISION_PARAM, LEARN_DEVICE_PARAM),
+    .inputs = OP_PORTS(
+        {"images", KIND_IMAGE, OP_COLLECTION, .doc = "Pictures to embed, 333 x 32 pixels."},
+        {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network."}),
+    .outputs = OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
+                         .doc = "A vector for each picture, of about length 1."}),
     .check = learn_check_device,
     .units = learn_units,
     .prepare = prepare,

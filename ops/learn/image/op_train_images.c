@@ -58,23 +58,6 @@ static const struct op_param params[] = {
 static const char *const steps_params[] = {"objective", "negatives", "margin", "squared",
                                            "batch",     "log_every", NULL};
 
-static const struct op_port inputs[] = {
-    {"images", KIND_IMAGE, OP_COLLECTION, .doc = "Pictures to train on, 333 x 32 pixels."},
-    {"labels", KIND_LABELS, OP_COLLECTION, true, "labels: those of the images, in their order."},
-    {"vocabulary", KIND_VOCABULARY, OP_ONE, true, "labels: what they are of."},
-    {"valid", KIND_IMAGE, OP_COLLECTION, true, "Pictures of other papers to validate on."},
-    {"valid_labels", KIND_LABELS, OP_COLLECTION, true, "labels: theirs."},
-    {"init", KIND_CHECKPOINT, OP_ONE, true,
-     "A network of the same layers whose weights are the initial ones, whatever it has learnt. "
-     "Its vectors of labels, optimizer state and step are not used."},
-    {0},
-};
-
-static const struct op_port outputs[] = {
-    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights, optimizer, step and metrics."},
-    {0},
-};
-
 /* ---- parameters ---- */
 
 static enum image_task task_of(const struct op_ctx *ctx)
@@ -429,8 +412,18 @@ const struct op op_train_images = {
         "share of examples in order) are measured during training, and patience may stop it. "
         "Checkpoints and segments are as those of `train`.",
     .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs = OP_PORTS(
+        {"images", KIND_IMAGE, OP_COLLECTION, .doc = "Pictures to train on, 333 x 32 pixels."},
+        {"labels", KIND_LABELS, OP_COLLECTION, true,
+         "labels: those of the images, in their order."},
+        {"vocabulary", KIND_VOCABULARY, OP_ONE, true, "labels: what they are of."},
+        {"valid", KIND_IMAGE, OP_COLLECTION, true, "Pictures of other papers to validate on."},
+        {"valid_labels", KIND_LABELS, OP_COLLECTION, true, "labels: theirs."},
+        {"init", KIND_CHECKPOINT, OP_ONE, true,
+         "A network of the same layers whose weights are the initial ones, whatever it has learnt. "
+         "Its vectors of labels, optimizer state and step are not used."}),
+    .outputs = OP_PORTS(
+        {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights, optimizer, step and metrics."}),
     .check = check,
     .units = learn_card_units,
     .prepare = prepare,

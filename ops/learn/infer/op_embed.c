@@ -5,24 +5,6 @@
 
 #include <stdlib.h>
 
-static const struct op_param params[] = {
-    {"normalize", OP_BOOL, "true", .doc = "Scales vectors to length 1."},
-    LEARN_PRECISION_PARAM,
-    LEARN_DEVICE_PARAM,
-    {0},
-};
-
-static const struct op_port inputs[] = {
-    {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "Sequences to embed."},
-    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The model."},
-    {0},
-};
-
-static const struct op_port outputs[] = {
-    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, .doc = "One per token batch."},
-    {0},
-};
-
 struct shared {
     struct loaded_set models;
     struct digest vocabulary; /* 0: the checkpoint does not say */
@@ -85,9 +67,12 @@ const struct op op_embed = {
     .node = OP_MAP,
     .numerics = true,
     .doc = "Computes the vectors of each token batch with the model of a checkpoint.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params = OP_PARAMS({"normalize", OP_BOOL, "true", .doc = "Scales vectors to length 1."},
+                        LEARN_PRECISION_PARAM, LEARN_DEVICE_PARAM),
+    .inputs = OP_PORTS({"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "Sequences to embed."},
+                       {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The model."}),
+    .outputs = OP_PORTS(
+        {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, .doc = "One per token batch."}),
     .check = learn_check_device,
     .units = learn_units,
     .prepare = prepare,

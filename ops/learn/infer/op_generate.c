@@ -8,29 +8,6 @@
 
 #include <stdlib.h>
 
-static const struct op_param params[] = {
-    {"beam", OP_INT, "5", NULL, 1, 1024,
-     "Hypotheses kept at each step, and the maximal number of results; 1: greedy."},
-    {"max_tokens", OP_INT, "64", NULL, 1, 1048576,
-     "Maximal tokens of a result; bounded by the model's max_length."},
-    LEARN_PRECISION_PARAM,
-    LEARN_DEVICE_PARAM,
-    {"limit", OP_INT, "0", NULL, 0, 1e9, "Only the first sequences of each batch; 0: all."},
-    {0},
-};
-
-static const struct op_port inputs[] = {
-    {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "Sequences to write expressions for."},
-    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "A model with a decoder."},
-    {"vocabulary", KIND_VOCABULARY, OP_ONE, .doc = "Vocabulary of batches and model."},
-    {0},
-};
-
-static const struct op_port outputs[] = {
-    {"generations", KIND_GENERATION, OP_COLLECTION, .doc = "One per token batch."},
-    {0},
-};
-
 struct shared {
     struct loaded_set models;
     struct arena arena;
@@ -154,9 +131,19 @@ const struct op op_generate = {
         "Writes expressions with a model trained by seq2seq or autoencode: for each sequence the "
         "most probable ones that beam search finds, with their log-probabilities. They need be "
         "neither well-formed nor equal to the input: see evaluate-generation.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params = OP_PARAMS(
+        {"beam", OP_INT, "5", NULL, 1, 1024,
+         "Hypotheses kept at each step, and the maximal number of results; 1: greedy."},
+        {"max_tokens", OP_INT, "64", NULL, 1, 1048576,
+         "Maximal tokens of a result; bounded by the model's max_length."},
+        LEARN_PRECISION_PARAM, LEARN_DEVICE_PARAM,
+        {"limit", OP_INT, "0", NULL, 0, 1e9, "Only the first sequences of each batch; 0: all."}),
+    .inputs = OP_PORTS(
+        {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "Sequences to write expressions for."},
+        {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "A model with a decoder."},
+        {"vocabulary", KIND_VOCABULARY, OP_ONE, .doc = "Vocabulary of batches and model."}),
+    .outputs =
+        OP_PORTS({"generations", KIND_GENERATION, OP_COLLECTION, .doc = "One per token batch."}),
     .check = learn_check_device,
     .units = learn_units,
     .prepare = prepare,

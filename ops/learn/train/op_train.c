@@ -5,24 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static const struct op_port inputs[] = {
-    {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "What to train on: clusters of sequences."},
-    {"vocabulary", KIND_VOCABULARY, OP_ONE, .doc = "Of the batches."},
-    {"valid", KIND_TOKEN_BATCH, OP_COLLECTION, true, "Clusters to validate on."},
-    {"near_misses", KIND_TOKEN_BATCH, OP_COLLECTION, true,
-     "contrastive, without `negatives`: pairs of a member of a cluster and a near miss of it, from "
-     "`near-misses` by `tokenize-exercises`."},
-    {"init", KIND_CHECKPOINT, OP_ONE, true,
-     "A model whose weights are the initial ones, of the same architecture (except pooling) and "
-     "vocabulary. Its optimizer state and step are not used."},
-    {0},
-};
-
-static const struct op_port outputs[] = {
-    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights, optimizer, step and metrics."},
-    {0},
-};
-
 static void release(void *state)
 {
     struct train_shared *s = state;
@@ -200,8 +182,20 @@ const struct op op_train = {
         "steps continue a training, a crash resumes at the last segment, and after a change of the "
         "data all segments before the first example that differs are reused.",
     .params = train_params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs = OP_PORTS({"batches", KIND_TOKEN_BATCH, OP_COLLECTION,
+                        .doc = "What to train on: clusters of sequences."},
+                       {"vocabulary", KIND_VOCABULARY, OP_ONE, .doc = "Of the batches."},
+                       {"valid", KIND_TOKEN_BATCH, OP_COLLECTION, true, "Clusters to validate on."},
+                       {"near_misses", KIND_TOKEN_BATCH, OP_COLLECTION, true,
+                        "contrastive, without `negatives`: pairs of a member of a cluster and a "
+                        "near miss of it, from "
+                        "`near-misses` by `tokenize-exercises`."},
+                       {"init", KIND_CHECKPOINT, OP_ONE, true,
+                        "A model whose weights are the initial ones, of the same architecture "
+                        "(except pooling) and "
+                        "vocabulary. Its optimizer state and step are not used."}),
+    .outputs = OP_PORTS(
+        {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights, optimizer, step and metrics."}),
     .check = train_check,
     .units = learn_card_units,
     .prepare = prepare,

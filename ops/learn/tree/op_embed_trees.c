@@ -5,24 +5,6 @@
 
 #include <stdlib.h>
 
-static const struct op_param params[] = {
-    LEARN_PRECISION_PARAM,
-    LEARN_DEVICE_PARAM,
-    {0},
-};
-
-static const struct op_port inputs[] = {
-    {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "Expressions to embed."},
-    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network, of `train-trees`."},
-    {0},
-};
-
-static const struct op_port outputs[] = {
-    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
-     .doc = "One per token batch; vectors have length 1."},
-    {0},
-};
-
 struct shared {
     struct tree_embedder *model;
     struct digest vocabulary;
@@ -83,9 +65,12 @@ const struct op op_embed_trees = {
     .node = OP_MAP,
     .numerics = true,
     .doc = "Computes the vectors of each token batch with a network on trees.",
-    .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .params = OP_PARAMS(LEARN_PRECISION_PARAM, LEARN_DEVICE_PARAM),
+    .inputs =
+        OP_PORTS({"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "Expressions to embed."},
+                 {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network, of `train-trees`."}),
+    .outputs = OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
+                         .doc = "One per token batch; vectors have length 1."}),
     .check = learn_check_device,
     .units = learn_units,
     .prepare = prepare,

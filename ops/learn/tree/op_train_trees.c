@@ -75,23 +75,6 @@ static const char *const steps_params[] = {
     "size_step",      "size_every",  "batch",  "rho",        "momentum", "clip",
     "log_every",      "temperature", "values", "near_share", NULL};
 
-static const struct op_port inputs[] = {
-    {"batches", KIND_TOKEN_BATCH, OP_COLLECTION,
-     .doc = "Expressions to train on; each cluster is a class."},
-    {"vocabulary", KIND_VOCABULARY, OP_ONE, .doc = "Theirs, plain or placed."},
-    {"valid", KIND_TOKEN_BATCH, OP_COLLECTION, true,
-     "Expressions to validate on, of the same vocabulary."},
-    {"init", KIND_CHECKPOINT, OP_ONE, true,
-     "A network of the same sizes and vocabulary whose weights are the initial ones. Its classes, "
-     "optimizer state and step are not used."},
-    {0},
-};
-
-static const struct op_port outputs[] = {
-    {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights, optimizer, step and metrics."},
-    {0},
-};
-
 static enum err_code check(struct op_ctx *ctx, struct err *e)
 {
     enum err_code code = err_up(e, train_check_steps(ctx, e));
@@ -382,8 +365,17 @@ const struct op op_train_trees = {
            "valid_accuracy is the share whose nearest other one is of the same class, and "
            "valid_loss 1 - score_5. Checkpoints and segments are as those of `train`.",
     .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs = OP_PORTS({"batches", KIND_TOKEN_BATCH, OP_COLLECTION,
+                        .doc = "Expressions to train on; each cluster is a class."},
+                       {"vocabulary", KIND_VOCABULARY, OP_ONE, .doc = "Theirs, plain or placed."},
+                       {"valid", KIND_TOKEN_BATCH, OP_COLLECTION, true,
+                        "Expressions to validate on, of the same vocabulary."},
+                       {"init", KIND_CHECKPOINT, OP_ONE, true,
+                        "A network of the same sizes and vocabulary whose weights are the initial "
+                        "ones. Its classes, "
+                        "optimizer state and step are not used."}),
+    .outputs = OP_PORTS(
+        {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights, optimizer, step and metrics."}),
     .check = check,
     .units = learn_card_units,
     .prepare = prepare,

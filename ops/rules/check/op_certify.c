@@ -75,17 +75,6 @@ static const struct op_param params[] = {
     {0},
 };
 
-static const struct op_port inputs[] = {
-    {"rules", KIND_RULE, OP_COLLECTION, .doc = "Rules."},
-    {0},
-};
-
-static const struct op_port outputs[] = {
-    {"rules", KIND_RULE, OP_COLLECTION, .doc = "The same with their certificates.",
-     .property = "certified"},
-    {0},
-};
-
 static enum err_code check(struct op_ctx *ctx, struct err *e)
 {
     struct domains domains;
@@ -100,8 +89,9 @@ const struct op op_certify = {
         "Checks each rule by ball arithmetic on principal branches, at special and random values "
         "of its variables that meet its conditions.",
     .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs = OP_PORTS({"rules", KIND_RULE, OP_COLLECTION, .doc = "Rules."}),
+    .outputs = OP_PORTS({"rules", KIND_RULE, OP_COLLECTION,
+                         .doc = "The same with their certificates.", .property = "certified"}),
     .check = check,
     .run = run,
 };

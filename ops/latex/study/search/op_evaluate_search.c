@@ -356,25 +356,6 @@ static const struct op_param params[] = {
     {"most_relevant", OP_REAL, "0.1", NULL, 0, 1, "and to at most this one."},
     {NULL},
 };
-static const struct op_port inputs[] = {
-    {"graphs", KIND_GRAPH, OP_COLLECTION, false, "The equations that are searched."},
-    {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "One vector for each of them."},
-    {"mathml", KIND_MATHML, OP_COLLECTION, false, "What the graphs were made of, to be shown."},
-    {"papers", KIND_PAPER, OP_COLLECTION, false, "Where they stand: the text of the sections."},
-    {"queries", KIND_GRAPH, OP_COLLECTION, true, "Queries, with keywords in their places."},
-    {"query_embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, true, "One vector for each."},
-    {"query_mathml", KIND_MATHML, OP_COLLECTION, true, "To be shown."},
-    {"baseline", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
-     "Other vectors of the equations, to compare with."},
-    {"query_baseline", KIND_EMBEDDING_BATCH, OP_COLLECTION, true, "The same of given queries."},
-    {NULL},
-};
-static const struct op_port outputs[] = {
-    {"report", KIND_REPORT, OP_ONE, false,
-     "precision@10, precision@100, precision@1000, umap by name; a table by query."},
-    {"html", KIND_FILE, OP_ONE, false, "A page of queries and what was found, as formulas."},
-    {NULL},
-};
 
 const struct op op_evaluate_search = {
     .name = "evaluate-search",
@@ -393,8 +374,22 @@ const struct op op_evaluate_search = {
         "1,000 that are relevant. chance: the relevant share of all equations. With an approximate "
         "index, recall is the share of the 1,000 nearest that it finds.",
     .params = params,
-    .inputs = inputs,
-    .outputs = outputs,
+    .inputs = OP_PORTS(
+        {"graphs", KIND_GRAPH, OP_COLLECTION, false, "The equations that are searched."},
+        {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "One vector for each of them."},
+        {"mathml", KIND_MATHML, OP_COLLECTION, false, "What the graphs were made of, to be shown."},
+        {"papers", KIND_PAPER, OP_COLLECTION, false, "Where they stand: the text of the sections."},
+        {"queries", KIND_GRAPH, OP_COLLECTION, true, "Queries, with keywords in their places."},
+        {"query_embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, true, "One vector for each."},
+        {"query_mathml", KIND_MATHML, OP_COLLECTION, true, "To be shown."},
+        {"baseline", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
+         "Other vectors of the equations, to compare with."},
+        {"query_baseline", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
+         "The same of given queries."}),
+    .outputs = OP_PORTS(
+        {"report", KIND_REPORT, OP_ONE, false,
+         "precision@10, precision@100, precision@1000, umap by name; a table by query."},
+        {"html", KIND_FILE, OP_ONE, false, "A page of queries and what was found, as formulas."}),
     .run = run,
     .summarize = equation_place_summarize,
 };
