@@ -4,9 +4,6 @@
 #include "base/err.h"
 #include "base/span.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 enum { DIGEST_SIZE = 32, DIGEST_HEX = 65 };
 
 struct digest {

@@ -5,9 +5,7 @@
 
 #include "base/digest.h"
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct map64 {
     struct map64_slot {

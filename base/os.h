@@ -5,9 +5,6 @@
 #include "base/err.h"
 #include "base/span.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct os_stat {
     uint64_t size, inode;
     int64_t modified_ns, changed_ns; /* mtime, which anybody can set, and ctime */
@@ -28,7 +25,8 @@ enum err_code os_mkdirs(const char *path, struct err *e);
 enum err_code os_glob(char ***paths, size_t *n, struct arena *a, const char *dir,
                       const char *pattern, struct err *e);
 /* The regular files below a folder, sorted bytewise, whose names end in one of the suffixes (ended
- * by NULL; "": names without a dot); suffixes NULL: all. Links are not followed; hidden files and folders are left out.
+ * by NULL; "": names without a dot); suffixes NULL: all. Links are not followed; hidden files and
+ * folders are left out.
  */
 enum err_code os_list_tree(char ***paths, size_t *n, struct arena *a, const char *folder,
                            const char *const *suffixes, struct err *e);

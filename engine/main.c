@@ -1,7 +1,6 @@
 /* eqloom: the program, and what it says when the system stops it: a limit on file sizes is an error
  * of the write that meets it, and a library that gives up (most cannot report a lack of memory) is
  * followed by a line that says what to do. */
-#include "base/err.h"
 #include "base/io/terminal.h"
 #include "base/os.h"
 #include "engine/cli/console/cli.h"

@@ -24,9 +24,6 @@
 #include "base/span.h"
 #include "schemas/kinds.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 enum op_node {
     OP_SOURCE,
     OP_TASK,
@@ -169,11 +166,11 @@ size_t op_strings(const char *const **out, const struct op_ctx *ctx, const char 
 uint64_t op_count(struct op_ctx *ctx, const char *role);
 /* The size of the collection inputs[0], in a map's run, too; 0 where only parameters are known. */
 uint64_t op_elements(const struct op_ctx *ctx);
-/* Decoded into the ctx's arena; good until run() returns. */
-enum err_code op_get(ProtobufCMessage **out, struct op_ctx *ctx, const char *role, uint64_t i,
-                     struct err *e);
+/* `out` is where the pointer to the message goes, as the role's kind has it. Decoded into the ctx's
+ * arena; good until run() returns. */
+enum err_code op_get(void *out, struct op_ctx *ctx, const char *role, uint64_t i, struct err *e);
 /* The same into another arena, thread-safe: for ops that stream a large collection. */
-enum err_code op_get_in(ProtobufCMessage **out, struct op_ctx *ctx, const char *role, uint64_t i,
+enum err_code op_get_in(void *out, struct op_ctx *ctx, const char *role, uint64_t i,
                         struct arena *a, struct err *e);
 struct digest op_input_id(struct op_ctx *ctx, const char *role, uint64_t i);
 /* Task: what op.summarize gives for an element of a collection; good until the next call with the
@@ -193,7 +190,7 @@ size_t op_files(const struct op_file **out, struct op_ctx *ctx);
 enum err_code op_file_text(struct span *out, struct op_ctx *ctx, size_t i, struct arena *a,
                            struct err *e);
 /* Chain: the record before (NULL in the first segment), and which segment this is. */
-enum err_code op_previous(ProtobufCMessage **out, struct op_ctx *ctx, struct err *e);
+enum err_code op_previous(void *out, struct op_ctx *ctx, struct err *e);
 struct digest op_previous_id(struct op_ctx *ctx); /* zero in the first segment */
 uint64_t op_segment_index(struct op_ctx *ctx);
 
@@ -210,8 +207,8 @@ enum err_code op_emit_chunk(struct digest *id, struct op_ctx *ctx, struct span d
 enum err_code op_emit_file(struct op_ctx *ctx, const char *role, struct span data,
                            const char *media_type, struct err *e);
 
-/* The same piece by piece, so that only a chunk is in memory. Begins all zero; the end frees it, and
- * so does op_write_drop after an error. */
+/* The same piece by piece, so that only a chunk is in memory. Begins all zero; the end frees it,
+ * and so does op_write_drop after an error. */
 struct op_writer {
     struct buf chunk, ids;
 };

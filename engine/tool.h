@@ -10,8 +10,6 @@
 #include "embedding.pb-c.h"
 #include "schemas/kinds.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 struct json_t; /* jansson's */
@@ -104,9 +102,8 @@ struct tool_choice {
 enum err_code tool_choose(struct tool_record *out, const struct tool_args *args,
                           const struct tool_choice *choice, struct err *e);
 /* Thread-safe once the store is open; each thread with its own arena. */
-enum err_code tool_get(ProtobufCMessage **out, const struct tool_args *args,
-                       const struct digest *id, enum record_kind kind, struct arena *a,
-                       struct err *e);
+enum err_code tool_get(void *out, const struct tool_args *args, const struct digest *id,
+                       enum record_kind kind, struct arena *a, struct err *e);
 
 /* A matrix and its index, as `eqloom export` writes them: PATH and PATH.jsonl. */
 enum err_code tool_write_npy(const char *path, const Eqloom__EmbeddingBatch *batch, struct err *e);

@@ -20,7 +20,6 @@
 #include "base/pool.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct gpu_device;

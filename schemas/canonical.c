@@ -8,8 +8,6 @@
 
 #include "base/text/utf8.h"
 
-#include "base/span.h"
-
 #include <assert.h>
 #include <string.h>
 
@@ -253,17 +251,17 @@ static void forget(void *arena, void *pointer)
 {
 }
 
-enum err_code canonical_unpack(ProtobufCMessage **out, struct arena *a,
-                               const ProtobufCMessageDescriptor *type, struct span bytes,
-                               struct err *e)
+enum err_code canonical_unpack(void *out, struct arena *a, const ProtobufCMessageDescriptor *type,
+                               struct span bytes, struct err *e)
 {
     enum err_code code = canonical_check(type, bytes, e);
     if (code != OK)
         return err_up(e, code);
     ProtobufCAllocator in_arena = {allocate, forget, a};
-    *out = protobuf_c_message_unpack(type, &in_arena, bytes.len, bytes.data);
-    if (!*out)
+    ProtobufCMessage *message = protobuf_c_message_unpack(type, &in_arena, bytes.len, bytes.data);
+    if (!message)
         return err_fail(e, ERR_CORRUPT, "protobuf-c cannot read this %s", type->name);
+    memcpy(out, &message, sizeof message);
     return OK;
 }
 

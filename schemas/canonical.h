@@ -6,16 +6,14 @@
 #include "base/span.h"
 #include "schemas/kinds.h"
 
-#include <stdbool.h>
-
 /* Packs into the arena. Strings must be valid UTF-8 (ERR_INPUT). */
 enum err_code canonical_pack(struct span *out, struct arena *a, const ProtobufCMessage *message,
                              struct err *e);
 /* Unpacks into the arena after checking that the bytes are canonical (ERR_CORRUPT). The message
- * lives as long as the arena and is never freed by protobuf-c's own function. */
-enum err_code canonical_unpack(ProtobufCMessage **out, struct arena *a,
-                               const ProtobufCMessageDescriptor *type, struct span bytes,
-                               struct err *e);
+ * lives as long as the arena and is never freed by protobuf-c's own function. `out` is where the
+ * pointer to it goes. */
+enum err_code canonical_unpack(void *out, struct arena *a, const ProtobufCMessageDescriptor *type,
+                               struct span bytes, struct err *e);
 /* Only the check. */
 enum err_code canonical_check(const ProtobufCMessageDescriptor *type, struct span bytes,
                               struct err *e);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/buf.h"
-#include "base/map.h"
 #include "schemas/canonical.h"
 #include "store/db/rocks.h"
 #include "store/record/dictionary.h"

@@ -37,13 +37,12 @@ enum err_code store_check_action(struct arena *a, const struct digest *key, stru
                                                       struct err *e),
                                  void *arg, struct err *e)
 {
-    ProtobufCMessage *message;
+    const Eqloom__Action *x;
     struct span preimage;
     struct digest found = *key;
-    enum err_code code = canonical_unpack(&message, a, &eqloom__action__descriptor, action, e);
+    enum err_code code = canonical_unpack(&x, a, &eqloom__action__descriptor, action, e);
     if (code != OK)
         return err_up(e, code);
-    const Eqloom__Action *x = (const Eqloom__Action *)message;
     if (x->key && canonical_pack(&preimage, a, &x->key->base, NULL) == OK)
         found = action_key(preimage);
     if (!digest_equal(&found, key))

@@ -1,7 +1,6 @@
 /* Reading past blocks that RocksDB cannot read, and rebuilding a database without them. */
 #pragma once
 
-#include "base/digest.h"
 #include "store/db/rocks.h"
 #include "store/store.h"
 

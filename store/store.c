@@ -143,7 +143,7 @@ enum err_code store_get(struct record *out, struct store *s, const struct digest
     return err_name_record(e, code, id);
 }
 
-enum err_code store_get_message(ProtobufCMessage **out, struct store *s, const struct digest *id,
+enum err_code store_get_message(void *out, struct store *s, const struct digest *id,
                                 enum record_kind kind, struct arena *a, struct err *e)
 {
     struct record r;

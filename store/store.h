@@ -11,9 +11,6 @@
 #include "base/span.h"
 #include "schemas/kinds.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct store;
 
 struct store_options {
@@ -46,8 +43,8 @@ struct digest record_id(enum record_kind kind, struct span payload);
  * later store_has says no, so that it is made again). */
 enum err_code store_get(struct record *out, struct store *s, const struct digest *id,
                         struct arena *a, struct err *e);
-/* store_get, the kind checked, decoded. */
-enum err_code store_get_message(ProtobufCMessage **out, struct store *s, const struct digest *id,
+/* store_get, the kind checked, decoded. `out` is where the pointer to the message goes. */
+enum err_code store_get_message(void *out, struct store *s, const struct digest *id,
                                 enum record_kind kind, struct arena *a, struct err *e);
 bool store_has(struct store *s, const struct digest *id);
 

@@ -5,8 +5,6 @@
 #include "base/err.h"
 #include "base/span.h"
 
-#include <stdint.h>
-
 struct picture {
     uint32_t width, height;
     const uint8_t *pixels; /* width * height, row by row from the top: 0 black, 255 white */

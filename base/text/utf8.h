@@ -3,7 +3,6 @@
 
 #include "base/err.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* The length of the character at s; 0 if there is none, UTF8_CUT if more bytes may make it one. */

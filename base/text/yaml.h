@@ -10,7 +10,6 @@
 #include "base/err.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 enum yaml_type { YAML_SCALAR, YAML_SEQUENCE, YAML_MAPPING };
 

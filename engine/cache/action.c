@@ -14,15 +14,14 @@ enum err_code action_read(struct action_result *out, struct arena *a, struct sto
                           const struct op *op, const struct digest *key, struct err *e)
 {
     struct span bytes;
-    ProtobufCMessage *message;
+    const Eqloom__Action *action;
     enum err_code code = store_action(&bytes, s, key, a, e);
     if (code == ERR_CORRUPT)
         return ERR_NOTFOUND; /* no longer readable: do the work again */
     if (code)
         return code;
-    if (canonical_unpack(&message, a, &eqloom__action__descriptor, bytes, NULL))
+    if (canonical_unpack(&action, a, &eqloom__action__descriptor, bytes, NULL))
         return ERR_NOTFOUND;
-    const Eqloom__Action *action = (const Eqloom__Action *)message;
     size_t n = op_count_outputs(op);
     *out = (struct action_result){.key = action->key};
     out->outputs = arena_array(a, struct id_list, n);

@@ -16,12 +16,11 @@ static bool is_remembered(struct digest *id, struct store *s, const char *path,
                           const struct os_stat *st, struct arena *a, bool *certain)
 {
     struct span bytes;
-    ProtobufCMessage *message;
+    const Eqloom__SourceFile *f;
     *certain = false;
     if (store_source(&bytes, s, path, a, NULL) ||
-        canonical_unpack(&message, a, &eqloom__source_file__descriptor, bytes, NULL))
+        canonical_unpack(&f, a, &eqloom__source_file__descriptor, bytes, NULL))
         return false;
-    const Eqloom__SourceFile *f = (const Eqloom__SourceFile *)message;
     if (f->file_id.len != DIGEST_SIZE)
         return false;
     memcpy(id->bytes, f->file_id.data, DIGEST_SIZE);

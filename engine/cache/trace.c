@@ -13,10 +13,9 @@ bool trace_read(struct trace *out, struct arena *a, struct store *s, const struc
 
 bool trace_parse(struct trace *out, struct arena *a, struct span bytes)
 {
-    ProtobufCMessage *m;
-    if (canonical_unpack(&m, a, &eqloom__trace__descriptor, bytes, NULL))
+    const Eqloom__Trace *t;
+    if (canonical_unpack(&t, a, &eqloom__trace__descriptor, bytes, NULL))
         return false;
-    const Eqloom__Trace *t = (const Eqloom__Trace *)m;
     if (t->action_key.len != DIGEST_SIZE || (t->made_by.len && t->made_by.len != DIGEST_SIZE))
         return false;
     *out = (struct trace){.witness = span_of(t->witness.data, t->witness.len)};

@@ -7,7 +7,6 @@
 #include "base/err.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct slurm_job {
     const char *id; /* "12", or "12_3" in an array */

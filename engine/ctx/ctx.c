@@ -115,7 +115,7 @@ struct digest op_input_id(struct op_ctx *ctx, const char *role, uint64_t i)
     return id;
 }
 
-static enum err_code get_record(ProtobufCMessage **out, struct op_ctx *ctx, size_t p, uint64_t i,
+static enum err_code get_record(void *out, struct op_ctx *ctx, size_t p, uint64_t i,
                                 struct arena *a, struct err *e)
 {
     struct digest id;
@@ -136,31 +136,27 @@ static bool is_shared(const struct op_ctx *ctx, size_t p)
 }
 
 /* Caller holds the mutex. */
-static enum err_code get_shared(ProtobufCMessage **out, struct op_ctx *ctx, size_t p, uint64_t i,
-                                struct err *e)
+static enum err_code get_shared(void *out, struct op_ctx *ctx, size_t p, uint64_t i, struct err *e)
 {
     struct ctx_node *n = ctx->shared;
     struct ctx_port *port = &n->ports[p];
     if (!port->decoded)
         port->decoded = arena_array(&n->arena, const ProtobufCMessage *,
                                     op_count(ctx, ctx->node->op->inputs[p].role));
-    if (!port->decoded[i]) {
+    const ProtobufCMessage *m = port->decoded[i];
+    if (!m) {
         bool keep = n->arena.used < SHARED_BYTES || ctx->node->op->inputs[p].cardinality == OP_ONE;
-        ProtobufCMessage *m = NULL;
         enum err_code code = get_record(&m, ctx, p, i, keep ? &n->arena : ctx->arena, e);
         if (code)
             return err_up(e, code);
-        *out = m;
         if (keep)
             port->decoded[i] = m;
-        return OK;
     }
-    *out = (ProtobufCMessage *)port->decoded[i];
+    memcpy(out, &m, sizeof m);
     return OK;
 }
 
-enum err_code op_get(ProtobufCMessage **out, struct op_ctx *ctx, const char *role, uint64_t i,
-                     struct err *e)
+enum err_code op_get(void *out, struct op_ctx *ctx, const char *role, uint64_t i, struct err *e)
 {
     size_t p = ctx_port_of(ctx, role);
     if (!is_shared(ctx, p))
@@ -171,13 +167,13 @@ enum err_code op_get(ProtobufCMessage **out, struct op_ctx *ctx, const char *rol
     return err_up(e, ctx_keep_loss(ctx, code, e));
 }
 
-enum err_code op_get_in(ProtobufCMessage **out, struct op_ctx *ctx, const char *role, uint64_t i,
+enum err_code op_get_in(void *out, struct op_ctx *ctx, const char *role, uint64_t i,
                         struct arena *a, struct err *e)
 {
     return err_up(e, ctx_get_element(out, ctx, ctx_port_of(ctx, role), i, a, e));
 }
 
-enum err_code ctx_get_element(ProtobufCMessage **out, struct op_ctx *ctx, size_t port, uint64_t i,
+enum err_code ctx_get_element(void *out, struct op_ctx *ctx, size_t port, uint64_t i,
                               struct arena *a, struct err *e)
 {
     return err_up(e, ctx_keep_loss(ctx, get_record(out, ctx, port, i, a, e), e));
@@ -187,12 +183,11 @@ enum err_code op_get_chunk(struct span *out, struct op_ctx *ctx, const uint8_t i
                            struct arena *a, struct err *e)
 {
     struct digest d;
-    ProtobufCMessage *m;
+    const Eqloom__Chunk *chunk;
     memcpy(d.bytes, id, sizeof d.bytes);
-    enum err_code code = store_get_message(&m, ctx->shared->host.store, &d, KIND_CHUNK, a, e);
+    enum err_code code = store_get_message(&chunk, ctx->shared->host.store, &d, KIND_CHUNK, a, e);
     if (code)
         return err_up(e, ctx_keep_loss(ctx, code, e));
-    const Eqloom__Chunk *chunk = (const Eqloom__Chunk *)m;
     *out = span_of(chunk->data.data, chunk->data.len);
     return OK;
 }
@@ -203,9 +198,10 @@ size_t op_files(const struct op_file **out, struct op_ctx *ctx)
     return ctx->n_files;
 }
 
-enum err_code op_previous(ProtobufCMessage **out, struct op_ctx *ctx, struct err *e)
+enum err_code op_previous(void *out, struct op_ctx *ctx, struct err *e)
 {
-    *out = NULL;
+    static const ProtobufCMessage *const none;
+    memcpy(out, &none, sizeof none);
     if (!ctx->previous)
         return OK;
     enum err_code code = store_get_message(out, ctx->shared->host.store, ctx->previous,

@@ -86,7 +86,7 @@ void ctx_init(struct op_ctx *ctx, struct ctx_node *shared, const struct node *no
 /* Every output that must be there is there, and those of one record are one. */
 enum err_code ctx_check_outputs(const struct op_ctx *ctx, struct err *e);
 /* An element of a collection among the inputs. */
-enum err_code ctx_get_element(ProtobufCMessage **out, struct op_ctx *ctx, size_t port, uint64_t i,
+enum err_code ctx_get_element(void *out, struct op_ctx *ctx, size_t port, uint64_t i,
                               struct arena *a, struct err *e);
 /* op_emit_file of a file with a name. */
 enum err_code ctx_emit_named_file(struct op_ctx *ctx, const char *role, const char *name,

@@ -87,11 +87,10 @@ static const Eqloom__Action *read_stored(struct summaries *s, struct arena *a,
                                          const struct digest *key, uint64_t n)
 {
     struct span bytes;
-    ProtobufCMessage *m;
+    const Eqloom__Action *action;
     if (store_action(&bytes, s->store, key, a, NULL) ||
-        canonical_unpack(&m, a, &eqloom__action__descriptor, bytes, NULL))
+        canonical_unpack(&action, a, &eqloom__action__descriptor, bytes, NULL))
         return NULL;
-    const Eqloom__Action *action = (const Eqloom__Action *)m;
     return action->n_summaries == n ? action : NULL;
 }
 

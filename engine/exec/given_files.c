@@ -49,9 +49,9 @@ enum err_code given_files_load(struct op_ctx *ctx, struct err *e)
     size_t n_patterns = op_strings(&patterns, ctx, "files"), n = op_count(ctx, JOB_FROM), kept = 0;
     struct op_file *files = arena_array(op_arena(ctx), struct op_file, n);
     for (size_t i = 0; i < n; i++) {
-        ProtobufCMessage *m;
+        const Eqloom__File *m;
         enum err_code code = op_get(&m, ctx, JOB_FROM, i, e);
-        const Eqloom__File *file = code ? NULL : (const Eqloom__File *)m;
+        const Eqloom__File *file = code ? NULL : m;
         if (file && is_wanted(file->name, patterns, n_patterns))
             code = load_bytes(&files[kept++], ctx, file, e);
         if (code)

@@ -114,12 +114,12 @@ static enum err_code get_chunk(struct span *out, void *arg, const uint8_t id[32]
 {
     struct exporter *x = arg;
     struct digest chunk;
-    ProtobufCMessage *m;
+    Eqloom__Chunk *m;
     memcpy(chunk.bytes, id, sizeof chunk.bytes);
     arena_reset(&x->scratch);
     enum err_code code = store_get_message(&m, x->store, &chunk, KIND_CHUNK, &x->scratch, e);
     if (!code)
-        *out = span_of(((Eqloom__Chunk *)m)->data.data, ((Eqloom__Chunk *)m)->data.len);
+        *out = span_of(m->data.data, m->data.len);
     return err_up(e, code);
 }
 

@@ -5,11 +5,8 @@
  * with the offsets in the header counted from the beginning of the data. */
 #include "engine/export/export_safetensors.h"
 
-#include "base/span.h"
-
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

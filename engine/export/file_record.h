@@ -3,7 +3,6 @@
 
 #include "store/store.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 /* Chunks are read one by one. */

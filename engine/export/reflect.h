@@ -2,12 +2,10 @@
  * fields are ids; a field "prefix" is an expression. */
 #pragma once
 
-#include "base/arena.h"
 #include "store/store.h"
 
 #include <jansson.h>
 #include <protobuf-c/protobuf-c.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 /* How expressions are written beside their prefix tokens: not, as a field "infix", or as one more

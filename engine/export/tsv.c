@@ -5,7 +5,6 @@
 #include "engine/op.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <string.h>
 
 static bool is_list(const ProtobufCFieldDescriptor *f)

@@ -2,8 +2,6 @@
  * the arena given to job_load. Names are for people: none of them enters an action key. */
 #pragma once
 
-#include "base/arena.h"
-#include "base/err.h"
 #include "engine/op.h"
 
 #include <string.h>
@@ -57,7 +55,7 @@ struct node {
     const char *const *files;        /* OP_SOURCE, OP_EXEC: paths, patterns expanded and sorted */
     const char *const *file_names;   /* OP_EXEC: as the program finds them */
     size_t n_files;
-    const char *units;                /* op->units, or NULL */
+    const char *units; /* op->units, or NULL */
     enum executor executor;
     struct node_resources resources;
     const struct source_text *source; /* the job file, for messages */

@@ -8,7 +8,6 @@
 
 #include <semaphore.h>
 #include <stdatomic.h>
-#include <stdint.h>
 
 enum { COMMANDS = 4, COMMAND_S = 30, COMMAND_WAIT_S = 10, COMMAND_OUTPUT = 16 << 20 };
 /* Of address space, of which each thread takes some. */

@@ -26,10 +26,9 @@ const Eqloom__RunNode *history_node(const Eqloom__Run *run, const char *name)
 static enum err_code visit(void *arg, const char *name, struct span value, struct err *e)
 {
     struct load *l = arg;
-    ProtobufCMessage *message;
-    if (canonical_unpack(&message, l->a, &eqloom__run__descriptor, value, NULL))
+    const Eqloom__Run *run;
+    if (canonical_unpack(&run, l->a, &eqloom__run__descriptor, value, NULL))
         return OK; /* damaged: the past explains less, and hinders nothing */
-    const Eqloom__Run *run = (const Eqloom__Run *)message;
     if (!l->h->last)
         l->h->last = run;
     /* Runs list nodes in the job's order, so the search mostly finds what it looks for at once. */

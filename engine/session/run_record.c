@@ -198,10 +198,9 @@ static enum err_code drop_refs_of(struct old_refs *o, const Eqloom__RunNode *n, 
 static enum err_code drop_refs_of_run(void *arg, const char *name, struct span value, struct err *e)
 {
     struct old_refs *o = arg;
-    ProtobufCMessage *message;
-    if (canonical_unpack(&message, &o->arena, &eqloom__run__descriptor, value, NULL))
+    const Eqloom__Run *run;
+    if (canonical_unpack(&run, &o->arena, &eqloom__run__descriptor, value, NULL))
         return OK; /* damaged: what it left stays, and hinders nothing */
-    const Eqloom__Run *run = (const Eqloom__Run *)message;
     enum err_code code = OK;
     for (size_t i = 0; i < run->n_nodes && !code; i++)
         if (!has_node(o->session->job, run->nodes[i]->name))

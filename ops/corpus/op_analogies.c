@@ -95,13 +95,12 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct encoder encoder = {0};
     const char **texts;
     size_t n = read_texts(&texts, ctx);
-    ProtobufCMessage *message = NULL;
+    const Eqloom__Vocabulary *v = NULL;
     enum err_code code = err_up(e, lang_named(&lang, op_string(ctx, "language"), e));
     if (!code)
-        code = err_up(e, op_get(&message, ctx, "vocabulary", 0, e));
+        code = err_up(e, op_get(&v, ctx, "vocabulary", 0, e));
     if (!code && !n)
         code = err_fail(e, ERR_INPUT, "neither 'analogies' nor 'families' has one");
-    const Eqloom__Vocabulary *v = (const Eqloom__Vocabulary *)message;
     if (!code && *v->language)
         code = err_up(e, language_join(&lang, op_arena(ctx), v->language, e));
     if (code)

@@ -3,7 +3,6 @@
  * of its operands name a class; the first expression that has these finds it by its value in a ring
  * of 64 bits (exact_fingerprint's), and the normal forms of the language decide. */
 #include "base/map.h"
-#include "base/rng.h"
 #include "cluster.pb-c.h"
 #include "engine/op.h"
 #include "ops/expr/equality/exact.h"

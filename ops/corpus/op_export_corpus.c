@@ -85,7 +85,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     const struct language *lang;
     enum err_code code;
     for (size_t i = 0; i < n; i++)
-        if ((code = err_up(e, op_get((ProtobufCMessage **)&clusters[i], ctx, "clusters", i, e))))
+        if ((code = err_up(e, op_get(&clusters[i], ctx, "clusters", i, e))))
             return code;
     for (size_t i = 0; i < n; i++)
         if (!clusters[i]->seed)

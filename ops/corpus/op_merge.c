@@ -29,16 +29,15 @@ static enum err_code get_prints(Eqloom__Cluster **out, double *fingerprints, siz
     struct arena *a = op_arena(ctx);
     for (size_t i = 0; i < n; i++) {
         struct span bytes;
-        ProtobufCMessage *m;
+        const Eqloom__ClusterPrint *print;
         if (op_cancelled(ctx))
             return err_fail(e, ERR_CANCELLED, "merge was interrupted");
         enum err_code code = op_summary(&bytes, ctx, role, i, e);
         /* The summary is good until the next one: strings are copied in unpacking. */
         if (!code)
-            code = canonical_unpack(&m, a, &eqloom__cluster_print__descriptor, bytes, e);
+            code = canonical_unpack(&print, a, &eqloom__cluster_print__descriptor, bytes, e);
         if (code)
             return err_up(e, code);
-        const Eqloom__ClusterPrint *print = (const Eqloom__ClusterPrint *)m;
         out[i] = arena_new(a, Eqloom__Cluster);
         eqloom__cluster__init(out[i]);
         out[i]->seed = print->seed;
@@ -49,7 +48,7 @@ static enum err_code get_prints(Eqloom__Cluster **out, double *fingerprints, siz
 
 static enum err_code load(void *arg, Eqloom__Cluster **whole, size_t i, struct err *e)
 {
-    return err_up(e, op_get((ProtobufCMessage **)whole, arg, "clusters", i, e));
+    return err_up(e, op_get(whole, arg, "clusters", i, e));
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)

@@ -5,7 +5,7 @@
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    ProtobufCMessage *cluster;
+    const Eqloom__Cluster *cluster;
     Eqloom__Exercise drawn;
     struct near_miss_options options = {
         .members = (uint32_t)op_int(ctx, "members"),
@@ -15,8 +15,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct rng rng = op_rng(ctx);
     enum err_code code = err_up(e, op_get(&cluster, ctx, "clusters", 0, e));
     if (!code)
-        code = err_up(e, near_misses_draw(&drawn, op_arena(ctx), (const Eqloom__Cluster *)cluster,
-                                          &options, &rng, e));
+        code = err_up(e, near_misses_draw(&drawn, op_arena(ctx), cluster, &options, &rng, e));
     if (!code && drawn.n_terms)
         code = err_up(e, op_emit(NULL, ctx, "exercises", &drawn.base, e));
     ball_thread_cleanup();

@@ -5,7 +5,7 @@
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    ProtobufCMessage *cluster;
+    const Eqloom__Cluster *cluster;
     Eqloom__Exercise *drawn;
     size_t n;
     struct question_options options = {
@@ -17,8 +17,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct rng rng = op_rng(ctx);
     enum err_code code = err_up(e, op_get(&cluster, ctx, "clusters", 0, e));
     if (!code)
-        code = err_up(e, questions_draw(&drawn, &n, op_arena(ctx), (const Eqloom__Cluster *)cluster,
-                                        &options, &rng, e));
+        code = err_up(e, questions_draw(&drawn, &n, op_arena(ctx), cluster, &options, &rng, e));
     for (size_t i = 0; !code && i < n; i++)
         code = err_up(e, op_emit(NULL, ctx, "exercises", &drawn[i].base, e));
     ball_thread_cleanup();

@@ -164,11 +164,10 @@ static enum err_code split_members(size_t counts[SPLIT_PARTS], struct op_ctx *ct
 {
     struct arena *a = op_arena(ctx);
     struct arena_mark mark = arena_mark(a);
-    ProtobufCMessage *m;
-    enum err_code code = op_get(&m, ctx, "clusters", i, e);
+    const Eqloom__Cluster *c;
+    enum err_code code = op_get(&c, ctx, "clusters", i, e);
     if (code)
         return err_up(e, code);
-    const Eqloom__Cluster *c = (const Eqloom__Cluster *)m;
     for (int p = 0; p < SPLIT_PARTS && !code; p++) {
         Eqloom__Cluster part = *c;
         part.members = arena_array(a, Eqloom__Member *, c->n_members);

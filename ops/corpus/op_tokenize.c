@@ -23,13 +23,12 @@ static uint32_t members_of(const struct op_ctx *ctx, const Eqloom__Cluster *c)
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    ProtobufCMessage *cluster;
+    const Eqloom__Cluster *cluster;
     Eqloom__TokenBatch batch;
     enum err_code code;
     if ((code = err_up(e, op_get(&cluster, ctx, "clusters", 0, e))) ||
-        (code = err_up(e, token_batch_make(&batch, op_arena(ctx), state,
-                                           (const Eqloom__Cluster *)cluster,
-                                           members_of(ctx, (const Eqloom__Cluster *)cluster), e))))
+        (code = err_up(e, token_batch_make(&batch, op_arena(ctx), state, cluster,
+                                           members_of(ctx, cluster), e))))
         return code;
     return err_up(e, op_encoder_emit(ctx, &batch, "clusters", e));
 }

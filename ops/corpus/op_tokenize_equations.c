@@ -2,7 +2,6 @@
  * that have learnt expressions. a = b is read as a - b, where several readings are usual one is
  * taken (docs/formats.md), and variables get the names that models know, in the order of their
  * first occurrence. All else is refused, with a reason. */
-#include "base/buf.h"
 #include "ops/corpus/tokens/encoder_input.h"
 #include "ops/expr/expr.h"
 #include "ops/latex/katex/katex.h"
@@ -154,11 +153,10 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct state *s = state;
     struct answer answer;
-    ProtobufCMessage *message;
+    const Eqloom__Equation *q;
     enum err_code code;
-    if ((code = err_up(e, op_get(&message, ctx, "equations", 0, e))))
+    if ((code = err_up(e, op_get(&q, ctx, "equations", 0, e))))
         return code;
-    const Eqloom__Equation *q = (const Eqloom__Equation *)message;
     if ((code = err_up(e, read_equation(&answer, s, op_arena(ctx), q, e))))
         return code;
     if (answer.refused) {

@@ -6,12 +6,11 @@
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);
-    ProtobufCMessage *message;
+    const Eqloom__Exercise *x;
     Eqloom__TokenBatch batch;
-    enum err_code code = err_up(e, op_get(&message, ctx, "exercises", 0, e));
+    enum err_code code = err_up(e, op_get(&x, ctx, "exercises", 0, e));
     if (code)
         return code;
-    const Eqloom__Exercise *x = (const Eqloom__Exercise *)message;
     char **texts = arena_array(a, char *, x->n_terms + 1);
     for (size_t i = 0; i < x->n_terms; i++)
         texts[i] = x->terms[i]->prefix;

@@ -16,10 +16,10 @@ static enum err_code add_operators(const char *const **tokens, size_t *n, char *
     enum err_code code = OK;
     uint64_t clusters = op_count(ctx, "clusters");
     for (uint64_t i = 0; i < clusters && !code; i++) {
-        ProtobufCMessage *m;
+        Eqloom__Cluster *m;
         arena_reset(&work);
-        if (!(code = op_get_in(&m, ctx, "clusters", i, &work, e)) && ((Eqloom__Cluster *)m)->seed)
-            code = language_join(&lang, a, ((Eqloom__Cluster *)m)->seed->language, e);
+        if (!(code = op_get_in(&m, ctx, "clusters", i, &work, e)) && m->seed)
+            code = language_join(&lang, a, m->seed->language, e);
     }
     arena_free(&work);
     size_t given = *n, added = lang->n_ops - X_DECLARED;

@@ -7,7 +7,7 @@
 enum err_code evaluation_get(void *out, size_t n, struct op_ctx *ctx, const char *role,
                              struct err *e)
 {
-    ProtobufCMessage **messages = out;
+    void **messages = out;
     enum err_code code = OK;
     for (size_t i = 0; i < n && !code; i++)
         code = err_up(e, op_get(&messages[i], ctx, role, i, e));

@@ -28,7 +28,7 @@ enum err_code examined_load(struct examined *out, struct op_ctx *ctx, const char
         ProtobufCMessage *exercise;
         enum err_code code;
         if ((code = err_up(e, op_get(&exercise, ctx, exercises, i, e))) ||
-            (code = err_up(e, op_get((ProtobufCMessage **)&batches[i], ctx, embeddings, i, e))))
+            (code = err_up(e, op_get(&batches[i], ctx, embeddings, i, e))))
             return code;
         out->exercises[i] = (const Eqloom__Exercise *)exercise;
         if (!belongs(batches[i], out->exercises[i], op_input_id(ctx, exercises, i)))

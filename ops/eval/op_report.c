@@ -24,11 +24,11 @@ static enum err_code load_corpus(struct corpus_stats *out, struct op_ctx *ctx, s
     struct arena scratch = {0};
     enum err_code code = OK;
     for (size_t i = 0; i < n && !code; i++) {
-        ProtobufCMessage *m;
+        const Eqloom__Cluster *m;
         arena_reset(&scratch);
         code = err_up(e, op_get_in(&m, ctx, "clusters", i, &scratch, e));
         if (!code)
-            corpus_stats_add(out, op_arena(ctx), (const Eqloom__Cluster *)m, i, n);
+            corpus_stats_add(out, op_arena(ctx), m, i, n);
     }
     arena_free(&scratch);
     return code;
@@ -40,11 +40,11 @@ static enum err_code load_rules(Eqloom__Table **out, struct op_ctx *ctx, struct 
     struct rule_stats stats = {0};
     enum err_code code = OK;
     for (uint64_t i = 0, n = op_count(ctx, "egraphs"); i < n && !code; i++) {
-        ProtobufCMessage *m;
+        const Eqloom__EGraph *m;
         arena_reset(&scratch);
         code = err_up(e, op_get_in(&m, ctx, "egraphs", i, &scratch, e));
         if (!code)
-            rule_stats_add(&stats, op_arena(ctx), (const Eqloom__EGraph *)m);
+            rule_stats_add(&stats, op_arena(ctx), m);
     }
     if (!code)
         *out = rule_stats_table(op_arena(ctx), &stats);
@@ -110,9 +110,9 @@ static enum err_code load(struct page_input *in, struct vectors *vectors,
     size_t embeddings = op_count(ctx, "embeddings"), clusters = op_count(ctx, "clusters");
     enum err_code code = err_up(e, load_results(in, ctx, e));
     if (!code && op_count(ctx, "checkpoint")) {
-        ProtobufCMessage *m = NULL;
+        const Eqloom__Checkpoint *m = NULL;
         code = err_up(e, op_get(&m, ctx, "checkpoint", 0, e));
-        in->checkpoint = (const Eqloom__Checkpoint *)m;
+        in->checkpoint = m;
     }
     if (!code && embeddings) {
         code = err_up(e, load_vectors(vectors, ctx, embeddings, e));

@@ -6,8 +6,6 @@
 #include "base/rng.h"
 #include "ops/expr/expr.h"
 
-#include <stdbool.h>
-
 enum near_miss {
     NEAR_MISS_OPERATORS, /* alters these alone */
     NEAR_MISS_ANY,

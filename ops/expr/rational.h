@@ -5,7 +5,6 @@
 #include "base/arena.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Reads "-4", "6/4" or "0.25" (all of the n bytes) and reduces it; NULL if it is none of these, has
  * a zero denominator or more than EXPR_MAX_DIGITS digits. */

@@ -24,9 +24,6 @@
 #include "egraph.pb-c.h"
 #include "ops/expr/expr.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 typedef unsigned __int128 count_t;
 #define COUNT_MAX (~(count_t)0)
 enum { EXTRACT_MAX_TOKENS = 256, GRAMMAR_NONE = UINT32_MAX };

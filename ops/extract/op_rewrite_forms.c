@@ -220,11 +220,11 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     enum { MOST_FORMS = 32 };
     struct arena *a = op_arena(ctx);
     bool wanted[TRANSFORMATIONS];
-    ProtobufCMessage *m;
+    Eqloom__Expr *m;
     struct expr x;
     enum err_code code = op_get(&m, ctx, "exprs", 0, e);
     if (!code)
-        code = expr_from_prefix(&x, a, &lang_calculus, ((Eqloom__Expr *)m)->prefix, e);
+        code = expr_from_prefix(&x, a, &lang_calculus, m->prefix, e);
     if (!code)
         code = wanted_of(wanted, ctx, e);
     if (code)
@@ -232,7 +232,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     Eqloom__Cluster cluster = EQLOOM__CLUSTER__INIT;
     struct forms f = {
         .ctx = ctx, .cluster = &cluster, .most = (uint32_t)op_int(ctx, "max_operators")};
-    cluster.seed = (Eqloom__Expr *)m;
+    cluster.seed = m;
     cluster.members = arena_array(a, Eqloom__Member *, MOST_FORMS);
     add(&f, &x);
     for (enum transformation t = 0; t < TRANSFORMATIONS && !code && cluster.n_members; t++)

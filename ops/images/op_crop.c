@@ -30,11 +30,11 @@ static uint8_t *middle(struct arena *a, const Eqloom__Image *from, uint32_t widt
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     uint32_t width = (uint32_t)op_int(ctx, "width"), height = (uint32_t)op_int(ctx, "height");
-    ProtobufCMessage *message;
+    const Eqloom__Image *message;
     enum err_code code = op_get(&message, ctx, "images", 0, e);
     if (code)
         return err_up(e, code);
-    Eqloom__Image image = *(const Eqloom__Image *)message;
+    Eqloom__Image image = *message;
     if (image.pixels.len != (uint64_t)image.width * image.height)
         return err_fail(e, ERR_CORRUPT, "%zu pixels are not %u x %u", image.pixels.len, image.width,
                         image.height);

@@ -70,12 +70,11 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct equat
 static enum err_code load_picture(Eqloom__Picture **out, struct op_ctx *ctx, uint64_t i,
                                   double similarity, struct err *e)
 {
-    ProtobufCMessage *m = NULL;
+    const Eqloom__Image *image = NULL;
     struct span png;
-    enum err_code code = op_get(&m, ctx, "images", i, e);
+    enum err_code code = op_get(&image, ctx, "images", i, e);
     if (code)
         return err_up(e, code);
-    const Eqloom__Image *image = (const Eqloom__Image *)m;
     const Eqloom__Place *place = image->place;
     struct picture p = {image->width, image->height, image->pixels.data};
     if (image->pixels.len != (uint64_t)p.width * p.height)

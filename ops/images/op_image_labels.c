@@ -46,12 +46,11 @@ static enum err_code load_papers(struct labels *x, struct op_ctx *ctx, struct er
     enum err_code code = OK;
     x->by_paper = arena_array(x->a, struct names, n + 1);
     for (uint64_t i = 0; i < n && !code; i++) {
-        ProtobufCMessage *m = NULL;
+        const Eqloom__Paper *p = NULL;
         struct rake_keyword *found;
         bool added;
-        if ((code = op_get_in(&m, ctx, "papers", i, x->a, e)))
+        if ((code = op_get_in(&p, ctx, "papers", i, x->a, e)))
             break;
-        const Eqloom__Paper *p = (const Eqloom__Paper *)m;
         size_t k = rake_keywords(&found, x->a, p->abstract[0] ? p->abstract : p->title);
         struct names *names = &x->by_paper[i];
         names->names = arena_array(x->a, const char *, k + 1);
@@ -72,13 +71,12 @@ static enum err_code load_images(struct labels *x, struct op_ctx *ctx, struct er
     x->place = arena_array(x->a, Eqloom__Place *, x->n + 1);
     for (uint64_t i = 0; i < x->n; i++) {
         struct span s;
-        ProtobufCMessage *m = NULL;
+        const Eqloom__Image *image = NULL;
         enum err_code code = op_summary(&s, ctx, "images", i, e);
         if (!code)
-            code = canonical_unpack(&m, x->a, &eqloom__image__descriptor, s, e);
+            code = canonical_unpack(&image, x->a, &eqloom__image__descriptor, s, e);
         if (code)
             return err_up(e, code);
-        const Eqloom__Image *image = (const Eqloom__Image *)m;
         x->place[i] = image->place ? image->place : &nowhere;
         const uint64_t *paper = name_map_get(&x->papers, x->place[i]->paper);
         if (x->keywords && paper)
@@ -156,7 +154,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct labels x = {.a = op_arena(ctx),
                        .keywords = !strcmp(op_string(ctx, "labels"), "keywords")};
     Eqloom__Vocabulary chosen = EQLOOM__VOCABULARY__INIT, *v = &chosen;
-    ProtobufCMessage *given;
+    Eqloom__Vocabulary *given;
     enum err_code code = OK;
     v->encoding = x.keywords ? "abstract-keywords" : "latex-symbols";
     if (x.keywords && !op_count(ctx, "papers"))
@@ -167,7 +165,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         code = load_images(&x, ctx, e);
     if (!code && op_count(ctx, "vocabulary")) {
         code = op_get(&given, ctx, "vocabulary", 0, e);
-        v = code ? v : (Eqloom__Vocabulary *)given;
+        v = code ? v : given;
         if (!code && strcmp(v->encoding, chosen.encoding))
             code = err_fail(e, ERR_INPUT, "the vocabulary is of %s, not of %s", v->encoding,
                             chosen.encoding);

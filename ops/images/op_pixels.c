@@ -6,11 +6,10 @@
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    ProtobufCMessage *message;
-    enum err_code code = op_get(&message, ctx, "images", 0, e);
+    const Eqloom__Image *image;
+    enum err_code code = op_get(&image, ctx, "images", 0, e);
     if (code)
         return err_up(e, code);
-    const Eqloom__Image *image = (const Eqloom__Image *)message;
     size_t n = image->pixels.len;
     float *ink = arena_array(op_arena(ctx), float, n + 1);
     for (size_t i = 0; i < n; i++)

@@ -70,11 +70,10 @@ static uint8_t *centred(struct arena *a, uint32_t width, uint32_t height, const 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     const struct tex_drawing *d = op_share(ctx);
-    ProtobufCMessage *message;
-    enum err_code code = op_get(&message, ctx, "equations", 0, e);
+    const Eqloom__Equation *q;
+    enum err_code code = op_get(&q, ctx, "equations", 0, e);
     if (code)
         return err_up(e, code);
-    const Eqloom__Equation *q = (const Eqloom__Equation *)message;
     Eqloom__Image image = EQLOOM__IMAGE__INIT;
     image.place = q->place;
     image.latex = q->latex;

@@ -9,12 +9,8 @@
 #pragma once
 
 #include "base/arena.h"
-#include "base/err.h"
 #include "gpu/gpu.h"
 #include "ops/nn/parameters.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 enum nn_positions { NN_SINUSOIDAL, NN_LEARNED };
 /* What a decoder sees of its input: each token's state, or the pooled vector alone. */

@@ -10,7 +10,6 @@
  * Terms are infix expressions with pattern variables. Comments become blanks in a copy of the text,
  * so offsets stay those of the file. */
 #include "ops/rules/parse_rules.h"
-#include "base/map.h"
 #include "base/text/utf8.h"
 #include "ops/expr/equality/exact.h"
 #include "ops/expr/syntax/lexical.h"

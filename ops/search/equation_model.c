@@ -15,9 +15,9 @@ enum err_code equation_model_is(bool *yes, const struct tool_args *args,
                                 const struct digest *checkpoint, struct err *e)
 {
     struct arena work = {0};
-    ProtobufCMessage *m;
+    const Eqloom__Checkpoint *m;
     enum err_code code = tool_get(&m, args, checkpoint, KIND_CHECKPOINT, &work, e);
-    *yes = !code && graph_config_is(((const Eqloom__Checkpoint *)m)->architecture);
+    *yes = !code && graph_config_is(m->architecture);
     arena_free(&work);
     return err_up(e, code);
 }
@@ -26,7 +26,7 @@ static enum err_code load_features(struct equation_model *m, const Eqloom__Check
                                    struct err *e)
 {
     struct digest id;
-    ProtobufCMessage *vocabulary;
+    const Eqloom__Vocabulary *vocabulary;
     if (c->vocabulary_id.len != DIGEST_SIZE)
         return err_fail(e, ERR_INPUT,
                         "the network does not say which alphabet it reads; a `train-graphs` of 0 "
@@ -34,20 +34,18 @@ static enum err_code load_features(struct equation_model *m, const Eqloom__Check
     memcpy(id.bytes, c->vocabulary_id.data, DIGEST_SIZE);
     enum err_code code = tool_get(&vocabulary, m->args, &id, KIND_VOCABULARY, &m->arena, e);
     return code ? err_up(e, code)
-                : err_up(e, graph_features_init(&m->features,
-                                                (const Eqloom__Vocabulary *)vocabulary, &id, e));
+                : err_up(e, graph_features_init(&m->features, vocabulary, &id, e));
 }
 
 enum err_code equation_model_load(struct equation_model *m, const struct tool_args *args,
                                   const struct digest *checkpoint, struct err *e)
 {
     struct arena work = {0}; /* of the weights' chunks */
-    ProtobufCMessage *message;
+    const Eqloom__Checkpoint *c;
     struct chunk_io io = stored_chunks(args);
     const char *device = tool_value(args, "device");
     *m = (struct equation_model){.args = args};
-    enum err_code code = tool_get(&message, args, checkpoint, KIND_CHECKPOINT, &work, e);
-    const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
+    enum err_code code = tool_get(&c, args, checkpoint, KIND_CHECKPOINT, &work, e);
     if (!code)
         code = load_features(m, c, e);
     if (!code)

@@ -124,11 +124,11 @@ static enum err_code answer(void *arg, const char *name, const char *text, struc
     size_t n = corpus_index_nearest(found, x->k, 0, &x->index, vector, x->pool, a);
     for (size_t i = 0; i < n && !code; i++) {
         struct digest id;
-        ProtobufCMessage *m;
+        Eqloom__MathML *m;
         memcpy(id.bytes, x->record->mathml_ids.data + (size_t)found[i].row * DIGEST_SIZE,
                DIGEST_SIZE);
         code = tool_get(&m, x->args, &id, KIND_MATHML, a, e);
-        equation[i] = (Eqloom__MathML *)m;
+        equation[i] = m;
     }
     if (code)
         return err_up(e, code);

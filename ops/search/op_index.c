@@ -84,16 +84,15 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     eqloom__index__init(&out);
     out.batch_count = arena_array(a, uint32_t, n);
     for (uint64_t i = 0; i < n && !code; i++) {
-        ProtobufCMessage *message;
+        const Eqloom__EmbeddingBatch *b;
         struct digest id = op_input_id(ctx, "embeddings", i);
         arena_reset(&work);
         if (op_cancelled(ctx))
             code = err_fail(e, ERR_CANCELLED, "indexing was interrupted");
         else
-            code = err_up(e, op_get_in(&message, ctx, "embeddings", i, &work, e));
+            code = err_up(e, op_get_in(&b, ctx, "embeddings", i, &work, e));
         if (code)
             break;
-        const Eqloom__EmbeddingBatch *b = (const Eqloom__EmbeddingBatch *)message;
         if (!out.dim)
             out.dim = b->dim;
         code = err_up(e, check_batch(b, i, out.dim, equations, e));

@@ -7,11 +7,11 @@ static enum err_code get_chunk(struct span *out, void *arg, const uint8_t id[32]
                                struct err *e)
 {
     struct digest chunk;
-    ProtobufCMessage *m;
+    Eqloom__Chunk *m;
     memcpy(chunk.bytes, id, DIGEST_SIZE);
     enum err_code code = err_up(e, tool_get(&m, arg, &chunk, KIND_CHUNK, a, e));
     if (!code)
-        *out = span_of(((Eqloom__Chunk *)m)->data.data, ((Eqloom__Chunk *)m)->data.len);
+        *out = span_of(m->data.data, m->data.len);
     return code;
 }
 

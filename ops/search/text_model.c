@@ -30,11 +30,10 @@ enum err_code text_model_load(struct text_model *m, const struct tool_args *args
                               const struct digest *checkpoint, struct err *e)
 {
     struct arena work = {0}; /* of the weights' chunks */
-    ProtobufCMessage *message;
+    const Eqloom__Checkpoint *c;
     struct chunk_io io = stored_chunks(args);
     *m = (struct text_model){0};
-    enum err_code code = tool_get(&message, args, checkpoint, KIND_CHECKPOINT, &work, e);
-    const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
+    enum err_code code = tool_get(&c, args, checkpoint, KIND_CHECKPOINT, &work, e);
     const char *device = tool_value(args, "device");
     if (!code)
         code = loaded_new(&m->model, device ? device : "cpu", c, &io, e);

@@ -1,5 +1,4 @@
 /* `eqloom embed EXPR...`: vectors of expressions by a trained model. */
-#include "base/buf.h"
 #include "base/io/out_file.h"
 #include "base/os.h"
 #include "engine/tool.h"

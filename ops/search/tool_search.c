@@ -58,12 +58,12 @@ static enum err_code choose(struct search *s, struct err *e)
     static const struct tool_choice choice = {
         "index", KIND_INDEX, "index", "an index",
         "'eqloom run jobs/quickstart.yaml' makes one; in a job of yours the op 'index' does"};
-    ProtobufCMessage *m;
+    const Eqloom__Index *m;
     enum err_code code;
     if ((code = err_up(e, tool_choose(&s->record, s->args, &choice, e))) ||
         (code = err_up(e, tool_get(&m, s->args, &s->record.id, KIND_INDEX, s->args->arena, e))))
         return code;
-    s->record_index = (const Eqloom__Index *)m;
+    s->record_index = m;
     if (s->record_index->checkpoint_id.len != DIGEST_SIZE)
         return err_fail(e, ERR_CORRUPT, "the index does not name its model");
     return OK;
@@ -105,13 +105,13 @@ static enum err_code describe(struct finding *f, const struct search *s, const s
                               struct arena *a, struct err *e)
 {
     const char *prefix = s->index.v.text[x->row];
-    ProtobufCMessage *m;
+    const Eqloom__Cluster *m;
     const struct language *lang = s->lang;
     enum err_code code = OK;
     f->cluster = s->index.v.cluster[x->row];
     const struct digest *source = &s->index.source[f->cluster];
     if (!digest_is_zero(source) && !tool_get(&m, s->args, source, KIND_CLUSTER, a, NULL))
-        f->source = (const Eqloom__Cluster *)m;
+        f->source = m;
     f->by_rules = is_by_rules(f->source, prefix);
     if (f->source && f->source->seed)
         code = language_join(&lang, a, f->source->seed->language, e);

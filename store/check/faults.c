@@ -34,12 +34,12 @@ static const char *name_maker(struct faults *f, struct store *s, const Eqloom__A
     struct arena a = {0};
     struct buf nodes = {0};
     struct span bytes;
-    ProtobufCMessage *message;
+    const Eqloom__Run *message;
     size_t n = 0;
     const char *op = action->key ? action->key->op : "an unknown op";
     if (store_run(&bytes, s, action->run, &a, NULL) == OK &&
         canonical_unpack(&message, &a, &eqloom__run__descriptor, bytes, NULL) == OK) {
-        const Eqloom__Run *run = (const Eqloom__Run *)message;
+        const Eqloom__Run *run = message;
         for (size_t i = 0; i < run->n_nodes; i++)
             if (strcmp(run->nodes[i]->op, op) == 0 && n++ < NODES_NAMED)
                 buf_printf(&nodes, "%s%s", n > 1 ? " or " : "", run->nodes[i]->name);
@@ -74,10 +74,9 @@ static enum err_code name_outputs(void *arg, struct span key, struct span value,
 {
     struct finder *f = arg;
     struct arena a = {0};
-    ProtobufCMessage *message;
+    const Eqloom__Action *action;
     f->n = 0;
-    if (canonical_unpack(&message, &a, &eqloom__action__descriptor, value, NULL) == OK) {
-        const Eqloom__Action *action = (const Eqloom__Action *)message;
+    if (canonical_unpack(&action, &a, &eqloom__action__descriptor, value, NULL) == OK) {
         /* Summaries of leaves have no run, and made nothing. */
         for (size_t i = 0; *action->run && i < action->n_outputs; i++)
             message_visit_ids(&action->outputs[i]->base, find_output, f, NULL);

@@ -1,7 +1,6 @@
 /* What fsck found, and which node makes it again. */
 #pragma once
 
-#include "base/map.h"
 #include "store/store.h"
 
 struct faults {

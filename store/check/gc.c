@@ -209,9 +209,8 @@ static enum err_code sweep_action(void *arg, struct span key, struct span value,
 {
     struct sweeper *w = arg;
     struct arena a = {0};
-    ProtobufCMessage *message;
-    enum err_code code = canonical_unpack(&message, &a, &eqloom__action__descriptor, value, NULL);
-    const Eqloom__Action *action = (const Eqloom__Action *)message;
+    const Eqloom__Action *action;
+    enum err_code code = canonical_unpack(&action, &a, &eqloom__action__descriptor, value, NULL);
     for (size_t i = 0; code == OK && i < action->n_outputs; i++)
         code = message_visit_ids(&action->outputs[i]->base, is_marked, w->marker, NULL);
     arena_free(&a);
@@ -233,11 +232,11 @@ static enum err_code sweep_trace(void *arg, struct span key, struct span value, 
 {
     struct sweeper *w = arg;
     struct arena a = {0};
-    ProtobufCMessage *message;
+    const Eqloom__Trace *message;
     struct span action;
     bool leads = canonical_unpack(&message, &a, &eqloom__trace__descriptor, value, NULL) == OK;
     if (leads) {
-        const ProtobufCBinaryData *k = &((const Eqloom__Trace *)message)->action_key;
+        const ProtobufCBinaryData *k = &message->action_key;
         leads = store_read(&action, w->marker->store, ROCKS_ACTIONS, span_of(k->data, k->len), &a,
                            NULL) == OK;
     }

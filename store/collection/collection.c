@@ -159,11 +159,10 @@ enum err_code collection_read_root(struct collection_node *node, enum record_kin
                                    struct store *s, const struct digest *id, struct arena *a,
                                    struct err *e)
 {
-    ProtobufCMessage *message;
-    enum err_code code = store_get_message(&message, s, id, KIND_COLLECTION, a, e);
+    const Eqloom__Collection *root;
+    enum err_code code = store_get_message(&root, s, id, KIND_COLLECTION, a, e);
     if (code != OK)
         return err_up(e, code);
-    const Eqloom__Collection *root = (const Eqloom__Collection *)message;
     const struct kind_info *info = kind_by_name(root->element_kind);
     if (!info)
         return bad_node(id, "unknown kind of elements", e);
@@ -179,11 +178,10 @@ enum err_code collection_read_block(struct collection_node *node, struct store *
                                     const struct digest *id, unsigned depth, uint64_t count,
                                     struct arena *a, struct err *e)
 {
-    ProtobufCMessage *message;
-    enum err_code code = store_get_message(&message, s, id, KIND_COLLECTION_BLOCK, a, e);
+    const Eqloom__CollectionBlock *block;
+    enum err_code code = store_get_message(&block, s, id, KIND_COLLECTION_BLOCK, a, e);
     if (code != OK)
         return err_up(e, code);
-    const Eqloom__CollectionBlock *block = (const Eqloom__CollectionBlock *)message;
     if (block->depth != depth)
         return bad_node(id, "a block of another depth", e);
     node->depth = depth;

@@ -6,9 +6,6 @@
 #include "base/err.h"
 #include "base/span.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 enum rocks_family {
     ROCKS_DEFAULT, /* RocksDB demands it; empty */
     ROCKS_OBJECTS,

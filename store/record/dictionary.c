@@ -92,7 +92,7 @@ static enum err_code read_content(struct span *out, struct dictionaries *d, stru
 {
     struct rocks_value v;
     struct record r;
-    ProtobufCMessage *message;
+    const Eqloom__Chunk *chunk;
     enum err_code code = rocks_get(&v, d->store->rocks, family, key, e);
     if (code)
         return err_up(e, code);
@@ -103,9 +103,8 @@ static enum err_code read_content(struct span *out, struct dictionaries *d, stru
     if (!code && r.kind != KIND_DICTIONARY)
         code = err_fail(e, ERR_CORRUPT, "not a dictionary");
     if (!code)
-        code = canonical_unpack(&message, a, kind_info(r.kind)->descriptor, r.payload, e);
+        code = canonical_unpack(&chunk, a, kind_info(r.kind)->descriptor, r.payload, e);
     if (!code) {
-        const Eqloom__Chunk *chunk = (const Eqloom__Chunk *)message;
         *out = span_of(chunk->data.data, chunk->data.len);
     }
     return err_up(e, code);

@@ -17,7 +17,7 @@ void small_graph(struct graph *g, const char *lines, const char *names)
 const char *text_of(struct place *p, const struct digest *id)
 {
     struct err e = {0};
-    ProtobufCMessage *m;
+    Eqloom__Expr *m;
     check(store_get_message(&m, p->store, id, KIND_EXPR, &p->arena, &e), &e);
-    return ((Eqloom__Expr *)m)->prefix;
+    return m->prefix;
 }

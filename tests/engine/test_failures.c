@@ -145,9 +145,9 @@ PLACE_TEST(bad_source_changes_nothing)
 static enum err_code note_run(void *arg, const char *run, struct span value, struct err *e)
 {
     struct arena a = {0};
-    ProtobufCMessage *m;
+    const Eqloom__Run *m;
     check(canonical_unpack(&m, &a, &eqloom__run__descriptor, value, e), e);
-    snprintf(arg, 32, "%s", ((const Eqloom__Run *)m)->state);
+    snprintf(arg, 32, "%s", m->state);
     arena_free(&a);
     return ERR_CANCELLED;
 }

@@ -176,13 +176,13 @@ static struct digest checkpoint(struct place *p, const struct run_result *r)
 
 static struct digest chunk(struct place *p, const struct run_result *r)
 {
-    ProtobufCMessage *m;
+    Eqloom__Checkpoint *m;
     struct err e = {0};
     struct digest id;
     check(store_get_message(&m, p->store, &r->nodes[MODEL].outputs[0], KIND_CHECKPOINT, &p->arena,
                             &e),
           &e);
-    memcpy(id.bytes, ((Eqloom__Checkpoint *)m)->tensors[0]->chunk_ids.data, DIGEST_SIZE);
+    memcpy(id.bytes, m->tensors[0]->chunk_ids.data, DIGEST_SIZE);
     return id;
 }
 

@@ -81,14 +81,14 @@ static enum err_code fold_run(struct op_ctx *ctx, void *state, struct err *e)
 static enum err_code spell_letter(uint8_t *out, struct op_ctx *ctx, struct err *e)
 {
     enum err_code code;
-    ProtobufCMessage *m;
+    Eqloom__Expr *m;
     uint64_t index = op_segment_index(ctx);
     *out = 0;
     if (!index)
         return OK;
     if ((code = op_get(&m, ctx, "expr", 0, e)))
         return err_up(e, code);
-    const char *text = ((Eqloom__Expr *)m)->prefix;
+    const char *text = m->prefix;
     *out = index <= strlen(text) ? (uint8_t)text[index - 1] : 0;
     return OK;
 }

@@ -92,10 +92,10 @@ static enum err_code upper_prepare(void **state, struct op_ctx *ctx, struct err 
     char *suffix = arena_strdup(op_arena(ctx), "");
     atomic_fetch_add(&ops_prepared, 1);
     for (uint64_t i = 0; i < op_count(ctx, "names"); i++) {
-        ProtobufCMessage *m;
+        Eqloom__Rule *m;
         if ((code = op_get(&m, ctx, "names", i, e)))
             return err_up(e, code);
-        suffix = arena_printf(op_arena(ctx), "%s %s", suffix, ((Eqloom__Rule *)m)->lhs);
+        suffix = arena_printf(op_arena(ctx), "%s %s", suffix, m->lhs);
     }
     *state = suffix;
     return OK;
@@ -103,7 +103,7 @@ static enum err_code upper_prepare(void **state, struct op_ctx *ctx, struct err 
 
 static enum err_code upper_run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    ProtobufCMessage *m;
+    Eqloom__Expr *m;
     atomic_fetch_add(&ops_ran, 1);
     atomic_fetch_add(&now_running, 1);
     if (op_int(ctx, "ms"))
@@ -112,7 +112,7 @@ static enum err_code upper_run(struct op_ctx *ctx, void *state, struct err *e)
     atomic_fetch_sub(&now_running, 1);
     if (code)
         return code;
-    char *text = arena_strdup(op_arena(ctx), ((Eqloom__Expr *)m)->prefix);
+    char *text = arena_strdup(op_arena(ctx), m->prefix);
     if (strstr(text, "bad"))
         return e ? err_fail(e, ERR_FAILED, "it is bad") : (abort(), ERR_FAILED); /* ops read it */
     for (char *c = text; *c; c++)
@@ -163,20 +163,20 @@ static enum err_code weigh_run(struct op_ctx *ctx, void *state, struct err *e)
 static enum err_code first_run(struct op_ctx *ctx, void *state, struct err *e)
 {
     enum err_code code;
-    ProtobufCMessage *m;
+    Eqloom__Expr *m;
     atomic_fetch_add(&ops_ran, 1);
     if ((code = op_get(&m, ctx, "exprs", 0, e)))
         return err_up(e, code);
-    return toy_emit(ctx, "exprs", arena_strndup(op_arena(ctx), ((Eqloom__Expr *)m)->prefix, 1), e);
+    return toy_emit(ctx, "exprs", arena_strndup(op_arena(ctx), m->prefix, 1), e);
 }
 
 static enum err_code glance_run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    ProtobufCMessage *m;
+    Eqloom__Expr *m;
     enum err_code code = op_get(&m, ctx, "exprs", 0, e);
     if (code)
         return code;
-    const char *letter = arena_strndup(op_arena(ctx), ((Eqloom__Expr *)m)->prefix, 1);
+    const char *letter = arena_strndup(op_arena(ctx), m->prefix, 1);
     if (op_recall(ctx, span_str(letter), "the first letter is the same"))
         return OK;
     struct rng rng = op_rng_of(ctx, span_str(letter));
@@ -223,12 +223,12 @@ static enum err_code join_run(struct op_ctx *ctx, void *state, struct err *e)
     atomic_fetch_add(&ops_ran, 1);
     buf_puts(&b, op_string(ctx, "prefix"));
     for (uint64_t i = 0; i < op_count(ctx, "exprs"); i++) {
-        ProtobufCMessage *m;
+        Eqloom__Expr *m;
         if ((code = op_get(&m, ctx, "exprs", i, e))) {
             buf_free(&b);
             return err_up(e, code);
         }
-        buf_printf(&b, "%s,", ((Eqloom__Expr *)m)->prefix);
+        buf_printf(&b, "%s,", m->prefix);
     }
     code = toy_emit(ctx, "expr", b.data, e);
     buf_free(&b);

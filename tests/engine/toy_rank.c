@@ -26,7 +26,7 @@ static enum err_code rank_prepare(void **state, struct op_ctx *ctx, struct err *
     s->names = arena_array(a, const Eqloom__Rule *, s->n);
     for (uint64_t i = 0; i < s->n; i++) {
         s->ids[i] = op_input_id(ctx, "names", i);
-        if ((code = op_get((ProtobufCMessage **)&s->names[i], ctx, "names", i, e)))
+        if ((code = op_get(&s->names[i], ctx, "names", i, e)))
             return err_up(e, code);
     }
     *state = s;
@@ -39,12 +39,12 @@ static enum err_code rank_run(struct op_ctx *ctx, void *state, struct err *e)
     const struct rank_state *s = state;
     struct arena *a = op_arena(ctx);
     uint8_t *trace = arena_zalloc(a, LETTERS + s->n * DIGEST_SIZE);
-    ProtobufCMessage *m;
+    Eqloom__Expr *m;
     size_t n = 0;
     atomic_fetch_add(&ops_ran, 1);
     if ((code = op_get(&m, ctx, "exprs", 0, e)))
         return err_up(e, code);
-    char *text = arena_strdup(a, ((Eqloom__Expr *)m)->prefix), letter = text[0];
+    char *text = arena_strdup(a, m->prefix), letter = text[0];
     for (uint64_t i = 0; i < s->n; i++)
         if (s->names[i]->name[0] == letter) {
             text = arena_printf(a, "%s %s", text, s->names[i]->lhs);

@@ -19,7 +19,7 @@ static enum err_code list_ref(void *arg, const char *name, const struct digest *
     struct cli *c = l->c;
     struct arena a = {0};
     struct record r = {0};
-    ProtobufCMessage *m;
+    Eqloom__Collection *m;
     char hex[DIGEST_HEX];
     enum err_code code = store_get(&r, c->store, id, &a, NULL);
     bool there = code == OK && kind_info(r.kind);
@@ -32,8 +32,8 @@ static enum err_code list_ref(void *arg, const char *name, const struct digest *
     digest_hex(hex, id);
     if (there && r.kind == KIND_COLLECTION &&
         !store_get_message(&m, c->store, id, KIND_COLLECTION, &a, NULL)) {
-        count = ((Eqloom__Collection *)m)->count;
-        kind = arena_printf(&a, "collection of %s", ((Eqloom__Collection *)m)->element_kind);
+        count = m->count;
+        kind = arena_printf(&a, "collection of %s", m->element_kind);
         elements = arena_printf(&a, "%" PRIu64, count);
     }
     if (c->json)

@@ -101,8 +101,8 @@ static void find_remote(struct run_options *options, struct cli *c, const struct
 }
 
 /* The option, else the job. */
-static enum err_code find_cluster(struct run_options *options, struct cli *c,
-                                  const struct job *job, struct err *e)
+static enum err_code find_cluster(struct run_options *options, struct cli *c, const struct job *job,
+                                  struct err *e)
 {
     const char *on = cli_value(c, "on");
     if (on && strcmp(on, "slurm") && strcmp(on, "here"))
@@ -265,7 +265,7 @@ static enum err_code print_reports(struct cli *c, const struct job *job,
         n += final_report(job, options, r, i) != NULL;
     for (uint32_t i = 0; i < job->n_nodes; i++) {
         const struct digest *id = final_report(job, options, r, i);
-        ProtobufCMessage *m;
+        const Eqloom__Report *m;
         if (!id)
             continue;
         enum err_code code = store_get_message(&m, c->store, id, KIND_REPORT, c->arena, e);
@@ -274,8 +274,7 @@ static enum err_code print_reports(struct cli *c, const struct job *job,
         if (n > 1)
             fprintf(c->out, "== %s\n", job->nodes[i].name);
         table_print_report(
-            c->out, c->arena, (const Eqloom__Report *)m,
-            is_target(options, i) ? ASKED_ROWS : REPORT_ROWS,
+            c->out, c->arena, m, is_target(options, i) ? ASKED_ROWS : REPORT_ROWS,
             arena_printf(c->arena, "eqloom show %s/%s", job->name, job->nodes[i].name));
         fputc('\n', c->out);
     }

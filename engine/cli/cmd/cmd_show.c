@@ -119,7 +119,7 @@ static enum err_code show_record(struct cli *c, const struct resolved *ref, cons
 static enum err_code write_image(struct cli *c, const struct record *r, struct err *e)
 {
     const char *path = cli_value(c, "output");
-    ProtobufCMessage *m = NULL;
+    const Eqloom__Image *m = NULL;
     struct span png;
     if (r->kind != KIND_IMAGE)
         return err_fail(e, ERR_INPUT, "-o writes an image, and this is %s: see 'eqloom export'",
@@ -127,7 +127,7 @@ static enum err_code write_image(struct cli *c, const struct record *r, struct e
     enum err_code code = canonical_unpack(&m, c->arena, &eqloom__image__descriptor, r->payload, e);
     if (code)
         return err_up(e, code);
-    const Eqloom__Image *image = (const Eqloom__Image *)m;
+    const Eqloom__Image *image = m;
     struct picture p = {image->width, image->height, image->pixels.data};
     if (*image->refused)
         return err_fail(e, ERR_INPUT, "there is no picture: %s", image->refused);
@@ -144,15 +144,14 @@ static enum err_code write_image(struct cli *c, const struct record *r, struct e
 /* As --dot or --grammar asks. */
 static enum err_code write_egraph(struct cli *c, const struct record *r, struct err *e)
 {
-    ProtobufCMessage *m;
+    const Eqloom__EGraph *m;
     struct buf text = {0};
     if (r->kind != KIND_EGRAPH)
         return err_fail(e, ERR_INPUT, "--dot and --grammar write an egraph, and this is %s",
                         kind_info(r->kind) ? kind_info(r->kind)->name : "of an unknown kind");
     enum err_code code = canonical_unpack(&m, c->arena, &eqloom__egraph__descriptor, r->payload, e);
     if (!code)
-        code = (cli_flag(c, "dot") ? egraph_write_dot
-                                   : egraph_write_grammar)(&text, (const Eqloom__EGraph *)m, e);
+        code = (cli_flag(c, "dot") ? egraph_write_dot : egraph_write_grammar)(&text, m, e);
     if (!code)
         fwrite(text.data, 1, text.len, c->out);
     buf_free(&text);

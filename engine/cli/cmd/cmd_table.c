@@ -76,7 +76,7 @@ static enum err_code find_rows(struct tabulation *t, const struct plan_store *p,
     t->reports = arena_array(a, const Eqloom__Report *, job->n_nodes);
     for (size_t k = 0; k < n; k++) {
         uint32_t i = targets ? targets[k] : (uint32_t)k;
-        ProtobufCMessage *m;
+        const Eqloom__Report *m;
         if (!gives_report(&job->nodes[i])) {
             if (targets)
                 return err_fail(e, ERR_INPUT, "node '%s' is no evaluation", job->nodes[i].name);
@@ -91,7 +91,7 @@ static enum err_code find_rows(struct tabulation *t, const struct plan_store *p,
             store_get_message(&m, p->store, &t->result->nodes[i].outputs[0], KIND_REPORT, a, e);
         if (code)
             return err_up(e, code);
-        t->reports[t->n_rows] = (const Eqloom__Report *)m;
+        t->reports[t->n_rows] = m;
         rows[t->n_rows++] = i;
     }
     t->rows = rows;

@@ -4,9 +4,9 @@
 #include "base/buf.h"
 #include "base/io/out_file.h"
 #include "base/io/terminal.h"
-#include "engine/export/npy.h"
 #include "engine/cli/records/place.h"
 #include "engine/cli/records/resolve.h"
+#include "engine/export/npy.h"
 #include "engine/job/job.h"
 
 #include <string.h>
@@ -98,9 +98,8 @@ enum err_code tool_choose(struct tool_record *out, const struct tool_args *args,
     return err_up(e, code);
 }
 
-enum err_code tool_get(ProtobufCMessage **out, const struct tool_args *args,
-                       const struct digest *id, enum record_kind kind, struct arena *a,
-                       struct err *e)
+enum err_code tool_get(void *out, const struct tool_args *args, const struct digest *id,
+                       enum record_kind kind, struct arena *a, struct err *e)
 {
     enum err_code code = place_open(args->cli, NULL, CLI_STORE_READ, e);
     if (!code)

@@ -2,11 +2,8 @@
  * `out`, messages to `narration`. */
 #pragma once
 
-#include "base/arena.h"
-#include "base/err.h"
 #include "engine/tool.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 

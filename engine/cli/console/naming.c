@@ -1,7 +1,6 @@
 /* See naming.h. */
 #include "engine/cli/console/naming.h"
 
-#include "base/buf.h"
 #include "engine/op.h"
 
 #include <stdarg.h>

@@ -4,7 +4,6 @@
 #include "base/io/terminal.h"
 #include "engine/cli/console/cli.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

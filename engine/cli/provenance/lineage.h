@@ -2,7 +2,6 @@
  * index for this: lineage_open reads every action and every record's kind once. */
 #pragma once
 
-#include "base/map.h"
 #include "engine/cli/console/cli.h"
 #include "engine/op.h"
 #include "schemas/action.pb-c.h"

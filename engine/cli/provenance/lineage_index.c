@@ -26,11 +26,11 @@ struct lineage_text lineage_describe(struct arena *a, const struct lineage *l,
     const uint64_t *name = digest_map_get(&l->names, id);
     struct lineage_text text = {.kind = kind ? kind->name : "file",
                                 .name = name ? l->name_list[*name] : ""};
-    ProtobufCMessage *m;
+    Eqloom__Collection *m;
     if (kind && kind->kind == KIND_COLLECTION &&
         !store_get_message(&m, l->store, id, KIND_COLLECTION, a, NULL)) {
-        text.elements = ((Eqloom__Collection *)m)->count;
-        text.element_kind = ((Eqloom__Collection *)m)->element_kind;
+        text.elements = m->count;
+        text.element_kind = m->element_kind;
     } else if (!name && kind) {
         text.name = resolve_label(a, l->store, id);
     }
@@ -146,11 +146,11 @@ enum err_code lineage_action(const Eqloom__Action **out, struct arena *a, struct
                              uint32_t act, struct err *e)
 {
     struct span bytes;
-    ProtobufCMessage *m = NULL;
+    const Eqloom__Action *m = NULL;
     enum err_code code = store_action(&bytes, l->store, &l->acts[act].key, a, e);
     if (!code)
         code = canonical_unpack(&m, a, &eqloom__action__descriptor, bytes, e);
-    *out = (const Eqloom__Action *)m;
+    *out = m;
     return err_up(e, code);
 }
 
@@ -225,9 +225,8 @@ static enum err_code take_action(void *arg, const struct digest *key, struct spa
 {
     struct lineage *l = arg;
     struct arena a = {0};
-    ProtobufCMessage *m;
-    bool good = !canonical_unpack(&m, &a, &eqloom__action__descriptor, bytes, NULL);
-    const Eqloom__Action *action = (const Eqloom__Action *)m;
+    const Eqloom__Action *action;
+    bool good = !canonical_unpack(&action, &a, &eqloom__action__descriptor, bytes, NULL);
     if (good && action->key && !is_internal(l, action->key))
         add_action(l, key, action);
     arena_free(&a);
@@ -329,10 +328,10 @@ static enum err_code take_source(void *arg, const char *path, struct span value,
 {
     struct lineage *l = arg;
     struct arena a = {0};
-    ProtobufCMessage *m;
+    Eqloom__SourceFile *m;
     if (!canonical_unpack(&m, &a, &eqloom__source_file__descriptor, value, NULL) &&
-        ((Eqloom__SourceFile *)m)->file_id.len == DIGEST_SIZE) {
-        struct digest id = lineage_id(((Eqloom__SourceFile *)m)->file_id, 0);
+        m->file_id.len == DIGEST_SIZE) {
+        struct digest id = lineage_id(m->file_id, 0);
         add_name(l, &id, place_shown(&l->arena, path));
     }
     arena_free(&a);

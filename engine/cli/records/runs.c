@@ -38,12 +38,12 @@ static void sum_up(struct run_summary *out, struct arena *a, const char *name,
 static enum err_code load_run(void *arg, const char *name, struct span value, struct err *e)
 {
     struct loading *l = arg;
-    ProtobufCMessage *m;
+    const Eqloom__Run *m;
     if (canonical_unpack(&m, &l->scratch, &eqloom__run__descriptor, value, NULL))
         return OK; /* damaged: for fsck */
     struct run_list *list = l->list;
     list->runs = arena_grow(l->arena, list->runs, list->n, &list->cap, sizeof *list->runs);
-    sum_up(&list->runs[list->n++], l->arena, name, (const Eqloom__Run *)m);
+    sum_up(&list->runs[list->n++], l->arena, name, m);
     arena_reset(&l->scratch);
     return OK;
 }
@@ -147,13 +147,13 @@ struct newest {
 static enum err_code take_newest(void *arg, const char *name, struct span value, struct err *e)
 {
     struct newest *newest = arg;
-    ProtobufCMessage *m;
+    const Eqloom__Run *m;
     if (newest->run)
         return OK;
     enum err_code code = canonical_unpack(&m, newest->arena, &eqloom__run__descriptor, value, e);
     if (code)
         return err_up(e, code);
-    newest->run = (const Eqloom__Run *)m;
+    newest->run = m;
     newest->name = arena_strdup(newest->arena, name);
     return OK;
 }
@@ -172,7 +172,7 @@ enum err_code run_find(const Eqloom__Run **out, const char **name, struct cli *c
                        struct err *e)
 {
     struct span value;
-    ProtobufCMessage *m = NULL;
+    const Eqloom__Run *m = NULL;
     enum err_code code = OK;
     *name = full_name(c->arena, text);
     *out = NULL;
@@ -185,6 +185,6 @@ enum err_code run_find(const Eqloom__Run **out, const char **name, struct cli *c
         return err_up(e, refuse_run(c, text, e));
     if (!(code = store_run(&value, c->store, *name, c->arena, e)))
         code = canonical_unpack(&m, c->arena, &eqloom__run__descriptor, value, e);
-    *out = (const Eqloom__Run *)m;
+    *out = m;
     return err_up(e, code);
 }

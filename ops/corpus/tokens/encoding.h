@@ -15,8 +15,6 @@
 #include "cluster.pb-c.h"
 #include "token.pb-c.h"
 
-#include <stdbool.h>
-
 #define TOKEN_PLACE "@" /* ends a token's name and begins its place */
 enum { TOKEN_PAD, TOKEN_START, TOKEN_END, TOKEN_SPECIALS };
 

@@ -58,7 +58,7 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     const struct state *s = state;
-    ProtobufCMessage *cluster;
+    const Eqloom__Cluster *cluster;
     Eqloom__Exercise *drawn;
     size_t n;
     struct mistake_options options = {
@@ -75,8 +75,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct rng rng = op_rng(ctx);
     enum err_code code = op_get(&cluster, ctx, "clusters", 0, e);
     if (!code)
-        code = derivations_draw(&drawn, &n, op_arena(ctx), (const Eqloom__Cluster *)cluster,
-                                &s->rules.rules, s->set, &options, &rng, e);
+        code = derivations_draw(&drawn, &n, op_arena(ctx), cluster, &s->rules.rules, s->set,
+                                &options, &rng, e);
     for (size_t i = 0; !code && i < n; i++)
         code = op_emit(NULL, ctx, "exercises", &drawn[i].base, e);
     ball_thread_cleanup();

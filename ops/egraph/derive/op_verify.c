@@ -106,9 +106,8 @@ static void drop(Eqloom__Cluster *c, const char *keep)
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    ProtobufCMessage *m;
-    enum err_code code = op_get(&m, ctx, "clusters", 0, e);
-    Eqloom__Cluster *c = (Eqloom__Cluster *)m;
+    Eqloom__Cluster *c;
+    enum err_code code = op_get(&c, ctx, "clusters", 0, e);
     if (!code)
         code = verify(c, ctx, state, e);
     ball_thread_cleanup();

@@ -6,8 +6,6 @@
 #include "base/map.h"
 
 #include <gmp.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #define NO_CONSTANT UINT32_MAX
 enum { CONSTANT_MAX_DIGITS = 64 };

@@ -2,7 +2,6 @@
  * in the last place (glibc documents at most 4 for those used here, on all its platforms). */
 #include "ops/egraph/facts/interval.h"
 
-#include <math.h>
 #include <stdint.h>
 #include <string.h>
 

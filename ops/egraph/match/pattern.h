@@ -4,7 +4,6 @@
  * threads and e-graphs. */
 #pragma once
 
-#include "base/arena.h"
 #include "ops/expr/expr.h"
 
 enum instruction_kind {

@@ -276,14 +276,13 @@ enum err_code reuse_trace(struct span *out, struct arena *a, const struct reuse_
 static enum err_code read_trace(const Eqloom__SaturationTrace **out, struct arena *a,
                                 struct span trace, struct err *e)
 {
-    ProtobufCMessage *m;
+    const Eqloom__SaturationTrace *t;
     *out = NULL;
     if (!trace.data)
         return OK;
-    enum err_code code = canonical_unpack(&m, a, &eqloom__saturation_trace__descriptor, trace, e);
+    enum err_code code = canonical_unpack(&t, a, &eqloom__saturation_trace__descriptor, trace, e);
     if (code)
         return err_up(e, code);
-    const Eqloom__SaturationTrace *t = (const Eqloom__SaturationTrace *)m;
     if (t->environment.len == DIGEST_SIZE && t->matched.len % PRINT == 0 && t->arity <= UINT8_MAX)
         *out = t;
     return OK;

@@ -1,5 +1,4 @@
 /* The op `saturate`: an expression and certified rules to an e-graph in canonical form. */
-#include "base/buf.h"
 #include "engine/op.h"
 #include "ops/egraph/graph/egraph.h"
 #include "ops/egraph/reuse/saturation_reuse.h"
@@ -312,13 +311,12 @@ static enum err_code reuse(bool *stands, const char **reason, struct op_ctx *ctx
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     const struct saturate_state *s = state;
-    ProtobufCMessage *m;
+    Eqloom__Expr *seed;
     enum err_code code;
-    if ((code = op_get(&m, ctx, "exprs", 0, e)))
+    if ((code = op_get(&seed, ctx, "exprs", 0, e)))
         return err_up(e, code);
     if (op_cancelled(ctx))
         return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
-    Eqloom__Expr *seed = (Eqloom__Expr *)m;
     const struct language *lang = s->from.rules.lang; /* and what only the expression has */
     if ((code = language_join(&lang, op_arena(ctx), seed->language, e)))
         return err_up(e, code);

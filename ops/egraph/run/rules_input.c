@@ -32,10 +32,10 @@ enum err_code op_rules_read(struct op_rules *out, struct arena *a, struct op_ctx
     *out = (struct op_rules){.rules.rules = arena_array(a, struct rule, n),
                              .records = arena_array(a, const Eqloom__Rule *, n)};
     for (uint64_t i = 0; i < n; i++) {
-        ProtobufCMessage *m;
+        const Eqloom__Rule *m;
         if ((code = op_get_in(&m, ctx, "rules", i, a, e)))
             return err_up(e, code);
-        const Eqloom__Rule *r = out->records[i] = (const Eqloom__Rule *)m;
+        const Eqloom__Rule *r = out->records[i] = m;
         if ((code = check_certificate(&out->unsound, r, real, e)) ||
             (code = rule_from_message(&out->rules.rules[i], &out->rules.lang, a, r, e)))
             return err_up(e, code);

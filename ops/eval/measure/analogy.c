@@ -2,7 +2,6 @@
  * compared with the terms, nearest first, until enough are found. */
 #include "ops/eval/measure/analogy.h"
 
-#include "ops/eval/measure/vectors.h"
 #include "ops/expr/equality/equality.h"
 
 #include <math.h>

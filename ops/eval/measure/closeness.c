@@ -2,7 +2,6 @@
  * turns: in (x + 3) * 2 + 1 a sum stands around a product around a sum. */
 #include "ops/eval/measure/closeness.h"
 
-#include "ops/eval/measure/vectors.h"
 #include "ops/expr/edit_distance.h"
 
 #include <string.h>

@@ -6,10 +6,6 @@
 #include "base/err.h"
 #include "embedding.pb-c.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 enum { VECTOR_LANES = 16 };
 /* A vector of the compiler, as wide as AVX2's: wider ones it compiles badly. */
 typedef float vector8 __attribute__((vector_size(32), aligned(4)));

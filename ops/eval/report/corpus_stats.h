@@ -1,13 +1,10 @@
 /* What a corpus of clusters looks like: counts for the report. */
 #pragma once
 
-#include "base/arena.h"
 #include "base/map.h"
 #include "cluster.pb-c.h"
 #include "ops/eval/report/figures.h"
 #include "ops/expr/expr.h"
-
-#include <stdbool.h>
 
 enum {
     STATS_LENGTHS = 64,
@@ -26,9 +23,9 @@ struct corpus_stats {
     double tokens_squared, operators, operators_squared; /* sums over members */
     uint64_t by_kinds[STATS_KINDS + 1]; /* members with operators of so many kinds: arithmetic,
                                            trigonometric, hyperbolic, exponential */
-    uint64_t derivatives;              /* clusters whose seed is one */
-    uint64_t by_length[STATS_LENGTHS]; /* members; the last also longer ones */
-    uint64_t by_op[STATS_OPS];         /* members that contain it */
+    uint64_t derivatives;               /* clusters whose seed is one */
+    uint64_t by_length[STATS_LENGTHS];  /* members; the last also longer ones */
+    uint64_t by_op[STATS_OPS];          /* members that contain it */
     uint64_t by_standing[STATS_STANDINGS];
     uint64_t reducible;   /* members that are reducible, seeds apart */
     struct map64 shapes;  /* hashes of terms with every number and symbol taken for one */

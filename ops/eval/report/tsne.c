@@ -7,7 +7,6 @@
 #include "base/rng.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 typedef float lanes __attribute__((vector_size(VECTOR_LANES * sizeof(float)), aligned(4)));
 

@@ -13,11 +13,8 @@
  * each thread: call ball_thread_cleanup() before a thread ends. */
 #pragma once
 
-#include "base/arena.h"
 #include "base/rng.h"
 #include "ops/expr/expr.h"
-
-#include <stdbool.h>
 
 /* A point: a value for each variable. */
 struct ball_point {

@@ -2,7 +2,6 @@
  * what no syntax reads. */
 #include "ops/expr/syntax/lexical.h"
 
-#include "base/err.h"
 #include "ops/expr/expr.h"
 #include "ops/expr/rational.h"
 

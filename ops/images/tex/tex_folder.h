@@ -5,8 +5,6 @@
 #include "base/err.h"
 #include "base/span.h"
 
-#include <stdbool.h>
-
 struct tex_folder {
     char path[256];
 };

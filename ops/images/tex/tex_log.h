@@ -4,8 +4,6 @@
 #include "base/arena.h"
 #include "base/span.h"
 
-#include <stdbool.h>
-
 struct tex_outcome {
     bool begun, done;
     const char *error; /* TeX's first error line and the place, "! Undefined control sequence. l.2

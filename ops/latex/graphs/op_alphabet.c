@@ -1,7 +1,6 @@
 /* The op `alphabet`: the 256 features of nodes, chosen by how often they occur. Each part of the
  * list (tags, attributes, characters) is in order of its names, not of its counts, so that a few
  * more equations seldom change it; its last entry stands for all that is rare. */
-#include "base/buf.h"
 #include "engine/op.h"
 #include "ops/latex/graphs/feature_counts.h"
 #include "ops/latex/graphs/graph_nodes.h"

@@ -1,7 +1,6 @@
 /* The op `equation-statistics`: what was found in papers and what became of it. */
-#include "base/buf.h"
-#include "engine/op.h"
 #include "base/text/chart.h"
+#include "engine/op.h"
 #include "ops/latex/graphs/feature_counts.h"
 #include "ops/latex/graphs/graph_nodes.h"
 #include "paper.pb-c.h"

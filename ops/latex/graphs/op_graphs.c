@@ -13,13 +13,13 @@ static void release(void *state)
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    ProtobufCMessage *m;
+    const Eqloom__Vocabulary *m;
     enum err_code code = op_get(&m, ctx, "alphabet", 0, e);
     if (code)
         return err_up(e, code);
     struct digest id = op_input_id(ctx, "alphabet", 0);
     struct graph_features *f = must_calloc(1, sizeof *f);
-    if ((code = err_up(e, graph_features_init(f, (const Eqloom__Vocabulary *)m, &id, e))))
+    if ((code = err_up(e, graph_features_init(f, m, &id, e))))
         release(f);
     else
         *state = f;
@@ -29,11 +29,10 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     Eqloom__Graph g;
-    ProtobufCMessage *message;
-    enum err_code code = op_get(&message, ctx, "mathml", 0, e);
+    const Eqloom__MathML *m;
+    enum err_code code = op_get(&m, ctx, "mathml", 0, e);
     if (code)
         return err_up(e, code);
-    const Eqloom__MathML *m = (const Eqloom__MathML *)message;
     if (!m->mathml[0])
         return OK;
     code = graph_features_of(&g, op_arena(ctx), state, m->mathml,

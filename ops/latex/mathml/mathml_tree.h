@@ -5,7 +5,6 @@
 #include "base/arena.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum { MATHML_MAX_NODES = 20000, MATHML_MAX_DEPTH = 200 };

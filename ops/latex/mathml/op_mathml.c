@@ -72,11 +72,10 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct arena *a = op_arena(ctx);
     struct katex_answer answer = {0};
     struct mathml_tree tree;
-    ProtobufCMessage *message;
-    enum err_code code = op_get(&message, ctx, "equations", 0, e);
+    const Eqloom__Equation *q;
+    enum err_code code = op_get(&q, ctx, "equations", 0, e);
     if (code)
         return err_up(e, code);
-    const Eqloom__Equation *q = (const Eqloom__Equation *)message;
     Eqloom__MathML m = EQLOOM__MATH_ML__INIT;
     m.place = q->place;
     m.latex = q->latex;

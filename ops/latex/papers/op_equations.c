@@ -4,11 +4,10 @@
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    ProtobufCMessage *message;
-    enum err_code code = op_get(&message, ctx, "papers", 0, e);
+    const Eqloom__Paper *p;
+    enum err_code code = op_get(&p, ctx, "papers", 0, e);
     if (code)
         return err_up(e, code);
-    const Eqloom__Paper *p = (const Eqloom__Paper *)message;
     for (size_t i = 0; i < p->n_sections; i++)
         for (size_t k = 0; k < p->sections[i]->n_equations && !code; k++) {
             Eqloom__Equation *q = p->sections[i]->equations[k];

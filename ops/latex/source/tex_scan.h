@@ -4,9 +4,6 @@
 
 #include "base/span.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /* A place in a text that others own. */
 struct cursor {
     const char *s;

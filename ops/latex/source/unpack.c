@@ -1,8 +1,6 @@
 /* See unpack.h. */
 #include "ops/latex/source/unpack.h"
 
-#include "base/buf.h"
-
 #include <archive.h>
 #include <archive_entry.h>
 

@@ -9,8 +9,6 @@
 #include "base/buf.h"
 #include "base/span.h"
 
-#include <stdbool.h>
-
 /* By its first bytes: gz, tar (also bz2, xz, zstd and zip, which people have). */
 bool unpack_is_archive(struct span bytes);
 

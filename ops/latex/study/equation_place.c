@@ -21,11 +21,11 @@ enum err_code equation_place_get(const Eqloom__Place **out, struct op_ctx *ctx, 
                                  uint64_t i, struct arena *a, struct err *e)
 {
     struct span s;
-    ProtobufCMessage *m = NULL;
+    const Eqloom__Place *m = NULL;
     enum err_code code = op_summary(&s, ctx, role, i, e);
     if (!code)
         code = canonical_unpack(&m, a, &eqloom__place__descriptor, s, e);
-    *out = (const Eqloom__Place *)m;
+    *out = m;
     return err_up(e, code);
 }
 

@@ -20,11 +20,10 @@ static enum err_code add_node(float *counts, const Eqloom__Graph *g, size_t i, s
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     float counts[FEATURES] = {0};
-    ProtobufCMessage *message;
-    enum err_code code = op_get(&message, ctx, "graphs", 0, e);
+    const Eqloom__Graph *g;
+    enum err_code code = op_get(&g, ctx, "graphs", 0, e);
     if (code)
         return err_up(e, code);
-    const Eqloom__Graph *g = (const Eqloom__Graph *)message;
     if (g->n_attribute != g->n_tag || g->n_character != g->n_tag)
         return err_fail(e, ERR_CORRUPT, "the arrays of a graph differ in length");
     for (size_t i = 0; i < g->n_tag && !code; i++)

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/digest.h"
 #include "checkpoint.pb-c.h"
+#include "gpu/gpu.h"
 #include "ops/nn/model.h"
 
 /* A training's state: flat vectors of the table's total floats; what is NULL is absent. */
@@ -40,3 +41,8 @@ bool checkpoint_continues(const Eqloom__Checkpoint *c, const struct nn_table *t)
 enum err_code checkpoint_read(struct trainer_state *out, const struct nn_table *t,
                               const Eqloom__Checkpoint *c, const struct chunk_io *io,
                               struct arena *a, struct err *e);
+
+/* A checkpoint's weights in the arena, and on the device; what was allocated is the caller's. */
+enum err_code checkpoint_load(float **host, void **weights, struct gpu_device *d,
+                              const struct nn_table *t, const Eqloom__Checkpoint *c,
+                              const struct chunk_io *io, struct arena *a, struct err *e);

@@ -5,7 +5,6 @@
 #include "base/err.h"
 #include "token.pb-c.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct dataset {

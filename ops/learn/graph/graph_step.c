@@ -52,16 +52,10 @@ static enum err_code prepare(struct graph_trainer *t, const struct graph_set *x,
     struct gpu_layout l = {0};
     cut(t, x);
     lay_out(t, &l);
-    if (l.used > t->memory_size) {
-        size_t size = l.used + l.used / 8;
-        gpu_free(t->device, t->memory);
-        t->memory = NULL;
-        t->memory_size = 0;
-        enum err_code code = gpu_alloc(&t->memory, t->device, size, e);
-        if (code)
-            return err_up(e, code);
-        t->memory_size = size;
-    }
+    enum err_code code =
+        trained_reserve(&t->memory, &t->memory_size, t->device, l.used, l.used / 8, e);
+    if (code)
+        return err_up(e, code);
     l = (struct gpu_layout){.base = t->memory};
     lay_out(t, &l);
     for (size_t i = 0; i < t->n_shards; i++)

@@ -43,10 +43,9 @@ static enum err_code open_all(struct shared *s, struct op_ctx *ctx, const Eqloom
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    ProtobufCMessage *message;
+    const Eqloom__Checkpoint *c;
     struct shared *s = must_calloc(1, sizeof *s);
-    enum err_code code = err_up(e, op_get(&message, ctx, "checkpoint", 0, e));
-    const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
+    enum err_code code = err_up(e, op_get(&c, ctx, "checkpoint", 0, e));
     if (!code)
         code = err_up(e, open_all(s, ctx, c, e));
     if (code) {
@@ -63,11 +62,10 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct shared *s = state;
     const struct graph_embedder *model = s->models[atomic_fetch_add(&s->turn, 1) % s->n];
     struct arena *a = op_arena(ctx);
-    ProtobufCMessage *message;
-    enum err_code code = op_get(&message, ctx, "graphs", 0, e);
+    const Eqloom__Graph *g;
+    enum err_code code = op_get(&g, ctx, "graphs", 0, e);
     if (code)
         return err_up(e, code);
-    const Eqloom__Graph *g = (const Eqloom__Graph *)message;
     if (learn_vocabulary_differs(&g->vocabulary_id, s->alphabet))
         return err_fail(e, ERR_INPUT, "the graph has another alphabet than the model");
     uint32_t first[] = {0, (uint32_t)g->n_parent}, size = graph_embedder_size(model);

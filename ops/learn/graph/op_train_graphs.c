@@ -160,13 +160,12 @@ static enum err_code load_graphs(struct graph_corpus *c, struct op_ctx *ctx, con
     enum err_code code = OK;
     uint64_t n = op_count(ctx, role);
     for (uint64_t i = 0; i < n && !code; i++) {
-        ProtobufCMessage *message;
+        const Eqloom__Graph *g;
         arena_reset(&work);
         code = op_cancelled(ctx) ? err_fail(e, ERR_CANCELLED, "cancelled")
-                                 : err_up(e, op_get_in(&message, ctx, role, i, &work, e));
+                                 : err_up(e, op_get_in(&g, ctx, role, i, &work, e));
         if (code)
             break;
-        const Eqloom__Graph *g = (const Eqloom__Graph *)message;
         if (learn_vocabulary_differs(&g->vocabulary_id, alphabet))
             code = err_fail(e, ERR_INPUT, "%s: element %" PRIu64 " was made with another alphabet",
                             role, i);
@@ -183,11 +182,10 @@ static enum err_code load_citations(struct shared *s, struct op_ctx *ctx, struct
     enum err_code code = OK;
     uint64_t n = op_count(ctx, "papers");
     for (uint64_t i = 0; i < n && !code; i++) {
-        ProtobufCMessage *message;
+        const Eqloom__Paper *p;
         arena_reset(&work);
-        if ((code = err_up(e, op_get_in(&message, ctx, "papers", i, &work, e))))
+        if ((code = err_up(e, op_get_in(&p, ctx, "papers", i, &work, e))))
             break;
-        const Eqloom__Paper *p = (const Eqloom__Paper *)message;
         for (size_t k = 0; k < p->n_cites; k++) {
             graph_corpus_cite(&s->corpus, p->paper, p->cites[k]);
             graph_corpus_cite(&s->valid, p->paper, p->cites[k]);
@@ -199,11 +197,10 @@ static enum err_code load_citations(struct shared *s, struct op_ctx *ctx, struct
 
 static enum err_code load_alphabet(struct shared *s, struct op_ctx *ctx, struct err *e)
 {
-    ProtobufCMessage *message;
-    enum err_code code = op_get(&message, ctx, "alphabet", 0, e);
+    const Eqloom__Vocabulary *v;
+    enum err_code code = op_get(&v, ctx, "alphabet", 0, e);
     if (code)
         return err_up(e, code);
-    const Eqloom__Vocabulary *v = (const Eqloom__Vocabulary *)message;
     if (strcmp(v->encoding, "mathml") || v->n_tokens != GRAPH_FEATURES)
         return err_fail(e, ERR_INPUT, "the vocabulary is no alphabet of MathML");
     s->identifier = -1;

@@ -19,11 +19,10 @@ struct moments {
 static enum err_code add_moments(struct moments *m, struct op_ctx *ctx, const char *role,
                                  struct arena *work, uint64_t i, struct err *e)
 {
-    ProtobufCMessage *message;
-    enum err_code code = op_get_in(&message, ctx, role, i, work, e);
+    const Eqloom__EmbeddingBatch *b;
+    enum err_code code = op_get_in(&b, ctx, role, i, work, e);
     if (code)
         return err_up(e, code);
-    const Eqloom__EmbeddingBatch *b = (const Eqloom__EmbeddingBatch *)message;
     if (b->dim != m->d || b->values.len != (size_t)b->count * b->dim * sizeof(float))
         return err_fail(e, ERR_INPUT, "vectors of '%s' have %u numbers in place of %zu", role,
                         b->dim, m->d);
@@ -179,12 +178,11 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct chunk_io io = learn_chunks(ctx);
     struct graph_config config;
     struct graph_model *model;
-    ProtobufCMessage *message;
+    const Eqloom__Checkpoint *from;
     double power = op_real(ctx, "power");
     enum err_code code;
-    if ((code = op_get(&message, ctx, "checkpoint", 0, e)))
+    if ((code = op_get(&from, ctx, "checkpoint", 0, e)))
         return err_up(e, code);
-    const Eqloom__Checkpoint *from = (const Eqloom__Checkpoint *)message;
     if ((code = graph_config_parse(&config, from->architecture, e)) ||
         (code = graph_model_new(&model, a, &config, e)))
         return err_up(e, code);

@@ -19,24 +19,15 @@ static enum err_code load(struct image_embedder *x, const Eqloom__Checkpoint *c,
                           const struct chunk_io *io, struct err *e)
 {
     const struct image_model *m = x->model;
-    size_t bytes = m->table.total * sizeof(float);
-    struct trainer_state state = {.weights = arena_try_alloc(&x->arena, 1, bytes)};
-    struct gpu_queue *q;
-    enum err_code code;
-    if (!state.weights)
-        return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", m->table.count);
-    if ((code = checkpoint_read(&state, &m->table, c, io, &x->arena, e)) ||
-        (code = gpu_alloc(&x->weights, x->device, bytes, e)) ||
-        (code = gpu_queue_new(&q, x->device, e)))
+    float *host;
+    enum err_code code =
+        checkpoint_load(&host, &x->weights, x->device, &m->table, c, io, &x->arena, e);
+    if (code)
         return err_up(e, code);
-    gpu_write(q, x->weights, state.weights, bytes);
     batch_norm_alloc(&x->norm, &x->arena, IMAGE_VECTOR);
     if (m->norm)
-        batch_norm_running(&x->norm, state.weights + m->mean, state.weights + m->variance,
-                           IMAGE_VECTOR);
-    code = gpu_finish(q, e);
-    gpu_queue_free(q);
-    return err_up(e, code);
+        batch_norm_running(&x->norm, host + m->mean, host + m->variance, IMAGE_VECTOR);
+    return OK;
 }
 
 enum err_code image_embedder_new(struct image_embedder **out, const char *device,

@@ -120,15 +120,9 @@ static enum err_code prepare(struct image_trainer *t, size_t n, bool training, s
     t->n_shards = n / per_shard + (n % per_shard > 0);
     t->shards = arena_array(&t->arena, struct image_shard, t->n_shards);
     lay_out(t, n, training, &l);
-    if (l.used > t->memory_size) {
-        gpu_free(t->device, t->memory);
-        t->memory = NULL;
-        t->memory_size = 0;
-        enum err_code code = gpu_alloc(&t->memory, t->device, l.used, e);
-        if (code)
-            return err_up(e, code);
-        t->memory_size = l.used;
-    }
+    enum err_code code = trained_reserve(&t->memory, &t->memory_size, t->device, l.used, 0, e);
+    if (code)
+        return err_up(e, code);
     l = (struct gpu_layout){.base = t->memory};
     lay_out(t, n, training, &l);
     return OK;

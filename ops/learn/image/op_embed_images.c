@@ -10,13 +10,12 @@ static void release(void *state)
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    ProtobufCMessage *message;
+    const Eqloom__Checkpoint *message;
     struct chunk_io io = learn_chunks(ctx);
     struct image_embedder *x;
     enum err_code code = err_up(e, op_get(&message, ctx, "checkpoint", 0, e));
-    if (code ||
-        (code = err_up(e, image_embedder_new(&x, op_string(ctx, "device"), learn_precision(ctx),
-                                             (const Eqloom__Checkpoint *)message, &io, e))))
+    if (code || (code = err_up(e, image_embedder_new(&x, op_string(ctx, "device"),
+                                                     learn_precision(ctx), message, &io, e))))
         return code;
     *state = x;
     return OK;
@@ -25,11 +24,10 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     float values[IMAGE_VECTOR];
-    ProtobufCMessage *message;
-    enum err_code code = op_get(&message, ctx, "images", 0, e);
+    const Eqloom__Image *image;
+    enum err_code code = op_get(&image, ctx, "images", 0, e);
     if (code)
         return err_up(e, code);
-    const Eqloom__Image *image = (const Eqloom__Image *)message;
     if (image->width != IMAGE_WIDTH || image->height != IMAGE_HEIGHT ||
         image->pixels.len != IMAGE_PIXELS)
         return err_fail(e, ERR_INPUT,

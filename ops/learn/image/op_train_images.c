@@ -173,7 +173,7 @@ static enum err_code load(struct image_corpus *c, const struct shared *s, struct
 
 static enum err_code count_labels(uint32_t *out, struct op_ctx *ctx, struct err *e)
 {
-    ProtobufCMessage *message;
+    const Eqloom__Vocabulary *message;
     *out = 0;
     if (task_of(ctx) != IMAGE_LABELS)
         return OK;
@@ -182,7 +182,7 @@ static enum err_code count_labels(uint32_t *out, struct op_ctx *ctx, struct err 
                         "objective labels needs the inputs 'labels' and 'vocabulary'");
     enum err_code code = op_get(&message, ctx, "vocabulary", 0, e);
     if (!code)
-        *out = (uint32_t)((const Eqloom__Vocabulary *)message)->n_tokens;
+        *out = (uint32_t)message->n_tokens;
     return err_up(e, code);
 }
 

@@ -3,7 +3,6 @@
 
 #include "base/arena.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* "+ x -12" of + x INT- 1 2. An INT+ or INT- without digits stays as it is. */

@@ -21,11 +21,10 @@ static void release(void *state)
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    ProtobufCMessage *message;
+    const Eqloom__Checkpoint *c;
     struct chunk_io io = learn_chunks(ctx);
     struct shared *s = must_calloc(1, sizeof *s);
-    enum err_code code = err_up(e, op_get(&message, ctx, "checkpoint", 0, e));
-    const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
+    enum err_code code = err_up(e, op_get(&c, ctx, "checkpoint", 0, e));
     if (!code)
         code = err_up(e, loaded_set_open(&s->models, op_string(ctx, "device"), learn_precision(ctx),
                                          c, &io, e));
@@ -43,11 +42,10 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct shared *s = state;
     const struct loaded *m = loaded_turn(&s->models);
     struct arena *a = op_arena(ctx);
-    ProtobufCMessage *message;
+    const Eqloom__TokenBatch *b;
     enum err_code code;
-    if ((code = op_get(&message, ctx, "batches", 0, e)))
+    if ((code = op_get(&b, ctx, "batches", 0, e)))
         return err_up(e, code);
-    const Eqloom__TokenBatch *b = (const Eqloom__TokenBatch *)message;
     if (learn_vocabulary_differs(&b->vocabulary_id, s->vocabulary))
         return err_fail(e, ERR_INPUT, "the batch has another vocabulary than the model");
     if (b->n_offset == 0)

@@ -27,12 +27,11 @@ static void release(void *state)
 
 static enum err_code load_model(struct shared *s, struct op_ctx *ctx, struct err *e)
 {
-    ProtobufCMessage *message;
+    const Eqloom__Checkpoint *c;
     struct chunk_io io = learn_chunks(ctx);
     enum err_code code;
-    if ((code = op_get(&message, ctx, "checkpoint", 0, e)))
+    if ((code = op_get(&c, ctx, "checkpoint", 0, e)))
         return err_up(e, code);
-    const Eqloom__Checkpoint *c = (const Eqloom__Checkpoint *)message;
     if (learn_vocabulary_differs(&c->vocabulary_id, op_input_id(ctx, "vocabulary", 0)))
         return err_fail(e, ERR_INPUT, "the model was trained with another vocabulary");
     if ((code = err_up(e, loaded_set_open(&s->models, op_string(ctx, "device"),
@@ -49,12 +48,12 @@ static enum err_code load_model(struct shared *s, struct op_ctx *ctx, struct err
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    ProtobufCMessage *message;
+    const Eqloom__Vocabulary *message;
     struct shared *s = must_calloc(1, sizeof *s);
     enum err_code code = op_get_in(&message, ctx, "vocabulary", 0, &s->arena, e);
     if (!code) {
-        s->names = ((const Eqloom__Vocabulary *)message)->tokens;
-        s->n_names = ((const Eqloom__Vocabulary *)message)->n_tokens;
+        s->names = message->tokens;
+        s->n_names = message->n_tokens;
         code = load_model(s, ctx, e);
     }
     if (code)
@@ -97,13 +96,12 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct shared *s = state;
     const struct loaded *m = loaded_turn(&s->models);
     struct arena *a = op_arena(ctx);
-    ProtobufCMessage *message;
+    Eqloom__TokenBatch *b;
     struct generator_options options = {.beam = (uint32_t)op_int(ctx, "beam"),
                                         .max_tokens = (uint32_t)op_int(ctx, "max_tokens")};
     enum err_code code;
-    if ((code = op_get(&message, ctx, "batches", 0, e)))
+    if ((code = op_get(&b, ctx, "batches", 0, e)))
         return err_up(e, code);
-    Eqloom__TokenBatch *b = (Eqloom__TokenBatch *)message;
     if ((code = err_up(e, loaded_check(m, b, e))))
         return code;
     cut(b, (size_t)op_int(ctx, "limit"));

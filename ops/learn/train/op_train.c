@@ -27,15 +27,14 @@ static enum err_code load_batches(struct dataset *d, const struct nn_config *c, 
     enum err_code code = OK;
     uint64_t n = op_count(ctx, role);
     for (uint64_t i = 0; i < n && !code; i++) {
-        ProtobufCMessage *message;
+        const Eqloom__TokenBatch *b;
         arena_reset(&work);
         if (op_cancelled(ctx))
             code = err_fail(e, ERR_CANCELLED, "cancelled");
         else
-            code = err_up(e, op_get_in(&message, ctx, role, i, &work, e));
+            code = err_up(e, op_get_in(&b, ctx, role, i, &work, e));
         if (code)
             break;
-        const Eqloom__TokenBatch *b = (const Eqloom__TokenBatch *)message;
         if (learn_vocabulary_differs(&b->vocabulary_id, vocabulary))
             code = err_fail(e, ERR_INPUT,
                             "%s: element %" PRIu64 " was made with another vocabulary", role, i);
@@ -76,12 +75,11 @@ static enum err_code load_near_misses(struct train_shared *s, struct op_ctx *ctx
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    ProtobufCMessage *message;
+    const Eqloom__Vocabulary *v;
     struct train_shared *s = must_calloc(1, sizeof *s);
-    enum err_code code = err_up(e, op_get(&message, ctx, "vocabulary", 0, e));
+    enum err_code code = err_up(e, op_get(&v, ctx, "vocabulary", 0, e));
     if (code)
         goto out;
-    const Eqloom__Vocabulary *v = (const Eqloom__Vocabulary *)message;
     struct nn_config c = train_model(ctx, (uint32_t)v->n_tokens);
     if ((code = err_up(e, nn_model_new(&s->model, &s->arena, &c, e))))
         goto out;

@@ -67,6 +67,19 @@ void trained_close(struct trained *x)
         gpu_queue_free(x->queue);
 }
 
+enum err_code trained_reserve(void **memory, size_t *size, struct gpu_device *d, size_t bytes,
+                              size_t slack, struct err *e)
+{
+    if (bytes <= *size)
+        return OK;
+    gpu_free(d, *memory);
+    *memory = NULL;
+    *size = 0;
+    enum err_code code = gpu_alloc(memory, d, bytes + slack, e);
+    *size = code ? 0 : bytes + slack;
+    return err_up(e, code);
+}
+
 /* ---- gradient and update ---- */
 
 static void clear_group(void *arg, size_t item, struct gpu_queue *q)

@@ -139,12 +139,11 @@ static enum err_code load(struct tree_corpus *c, const struct shared *s, struct 
     struct digest vocabulary = op_input_id(ctx, "vocabulary", 0);
     enum err_code code = OK;
     for (uint64_t i = 0; i < op_count(ctx, role) && !code; i++) {
-        ProtobufCMessage *message;
+        const Eqloom__TokenBatch *b;
         arena_reset(&work);
         if ((code = op_cancelled(ctx) ? err_fail(e, ERR_CANCELLED, "cancelled") : OK) ||
-            (code = err_up(e, op_get_in(&message, ctx, role, i, &work, e))))
+            (code = err_up(e, op_get_in(&b, ctx, role, i, &work, e))))
             break;
-        const Eqloom__TokenBatch *b = (const Eqloom__TokenBatch *)message;
         if (learn_vocabulary_differs(&b->vocabulary_id, vocabulary))
             code = err_fail(e, ERR_INPUT, "%s: a batch has another vocabulary", role);
         else
@@ -194,13 +193,13 @@ static enum err_code load_all(struct shared *s, struct op_ctx *ctx, struct err *
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    ProtobufCMessage *message;
+    const Eqloom__Vocabulary *message;
     enum err_code code = err_up(e, op_get(&message, ctx, "vocabulary", 0, e));
     if (code)
         return code;
     struct shared *s = must_calloc(1, sizeof *s);
     struct tree_config c = config_of(ctx);
-    c.arity = tree_arities(&s->arena, (const Eqloom__Vocabulary *)message);
+    c.arity = tree_arities(&s->arena, message);
     s->model = tree_model_new(&s->arena, &c);
     if (c.points)
         s->meaning = tree_meanings(&s->arena, (const Eqloom__Vocabulary *)message);

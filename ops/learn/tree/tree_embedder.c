@@ -11,26 +11,6 @@ struct tree_embedder {
     void *weights; /* device */
 };
 
-static enum err_code load(struct tree_embedder *x, const Eqloom__Checkpoint *c,
-                          const struct chunk_io *io, struct err *e)
-{
-    const struct tree_model *m = x->model;
-    size_t bytes = m->table.total * sizeof(float);
-    struct trainer_state state = {.weights = arena_try_alloc(&x->arena, 1, bytes)};
-    struct gpu_queue *q;
-    enum err_code code;
-    if (!state.weights)
-        return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", m->table.count);
-    if ((code = checkpoint_read(&state, &m->table, c, io, &x->arena, e)) ||
-        (code = gpu_alloc(&x->weights, x->device, bytes, e)) ||
-        (code = gpu_queue_new(&q, x->device, e)))
-        return err_up(e, code);
-    gpu_write(q, x->weights, state.weights, bytes);
-    code = gpu_finish(q, e);
-    gpu_queue_free(q);
-    return err_up(e, code);
-}
-
 enum err_code tree_embedder_new(struct tree_embedder **out, const char *device,
                                 enum gpu_precision precision, const Eqloom__Checkpoint *c,
                                 const struct chunk_io *io, struct err *e)
@@ -42,7 +22,9 @@ enum err_code tree_embedder_new(struct tree_embedder **out, const char *device,
         x->model = tree_model_new(&x->arena, &config);
         code = gpu_open(&x->device, device, NULL, e);
     }
-    if (code || (code = load(x, c, io, e))) {
+    float *host;
+    if (code || (code = checkpoint_load(&host, &x->weights, x->device, &x->model->table, c, io,
+                                        &x->arena, e))) {
         tree_embedder_free(x);
         return err_up(e, code);
     }

@@ -2,6 +2,7 @@
 #include "ops/learn/tree/tree_training.h"
 
 #include "base/rng.h"
+#include "ops/learn/train/trained.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -204,15 +205,9 @@ static enum err_code forward(struct tree_trainer *t, const struct tree_set *s, s
     cut(t, s);
     write_weights(t, s->n, training);
     lay_out(t, s->n, scores, training, &l);
-    if (l.used > t->memory_size) {
-        gpu_free(t->device, t->memory);
-        t->memory = NULL;
-        t->memory_size = 0;
-        enum err_code code = gpu_alloc(&t->memory, t->device, l.used, e);
-        if (code)
-            return err_up(e, code);
-        t->memory_size = l.used;
-    }
+    enum err_code code = trained_reserve(&t->memory, &t->memory_size, t->device, l.used, 0, e);
+    if (code)
+        return err_up(e, code);
     l = (struct gpu_layout){.base = t->memory};
     lay_out(t, s->n, scores, training, &l);
     for (size_t i = 0; i < t->n_shards; i++)

@@ -46,11 +46,11 @@ static enum err_code certify(Eqloom__Rule *rule, Eqloom__Certificate *certificat
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    ProtobufCMessage *message;
+    Eqloom__Rule *message;
     enum err_code code = op_get(&message, ctx, "rules", 0, e);
     if (code)
         return err_up(e, code);
-    Eqloom__Rule rule = *(Eqloom__Rule *)message;
+    Eqloom__Rule rule = *message;
     Eqloom__Certificate certificate;
     code = certify(&rule, &certificate, ctx, e);
     ball_thread_cleanup();

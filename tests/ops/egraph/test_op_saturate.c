@@ -40,15 +40,14 @@ uint64_t op_count(struct op_ctx *ctx, const char *role)
     return strcmp(role, "rules") == 0 ? ctx->n_rules : 1;
 }
 
-enum err_code op_get_in(ProtobufCMessage **out, struct op_ctx *ctx, const char *role, uint64_t i,
+enum err_code op_get_in(void *out, struct op_ctx *ctx, const char *role, uint64_t i,
                         struct arena *a, struct err *e)
 {
-    *out = strcmp(role, "rules") == 0 ? &ctx->rules[i]->base : &ctx->expr.base;
+    *(ProtobufCMessage **)out = strcmp(role, "rules") == 0 ? &ctx->rules[i]->base : &ctx->expr.base;
     return OK;
 }
 
-enum err_code op_get(ProtobufCMessage **out, struct op_ctx *ctx, const char *role, uint64_t i,
-                     struct err *e)
+enum err_code op_get(void *out, struct op_ctx *ctx, const char *role, uint64_t i, struct err *e)
 {
     return op_get_in(out, ctx, role, i, &ctx->a, e);
 }
@@ -161,13 +160,13 @@ static enum err_code run_op(struct op_ctx *ctx, struct err *e)
 static const Eqloom__EGraph *egraph_of(struct op_ctx *ctx)
 {
     struct err e = {0};
-    ProtobufCMessage *m;
+    const Eqloom__EGraph *m;
     if (run_op(ctx, &e))
         fail_msg("%s", e.message);
     assert_non_null(ctx->emitted.data);
     assert_int_equal(canonical_unpack(&m, &ctx->a, &eqloom__egraph__descriptor, ctx->emitted, NULL),
                      OK);
-    return (const Eqloom__EGraph *)m;
+    return m;
 }
 
 TEST(an_egraph_and_its_statistics)
@@ -191,10 +190,10 @@ TEST(an_egraph_and_its_statistics)
         assert_int_equal(op_saturate.took_part(&g->base, "rules", &ctx->rules[i]->base),
                          strcmp(ctx->rules[i]->name, "sinh-odd") != 0);
     /* What reuse will want to know: two rules matched, by 8 bytes each. */
-    ProtobufCMessage *m;
+    Eqloom__SaturationTrace *m;
     assert_int_equal(
         canonical_unpack(&m, &ctx->a, &eqloom__saturation_trace__descriptor, ctx->trace, NULL), OK);
-    assert_int_equal(((Eqloom__SaturationTrace *)m)->matched.len, 16);
+    assert_int_equal(m->matched.len, 16);
     context_free(ctx);
 }
 

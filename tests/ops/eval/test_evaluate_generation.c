@@ -40,8 +40,7 @@ uint64_t op_count(struct op_ctx *ctx, const char *role)
     return ctx->n;
 }
 
-enum err_code op_get(ProtobufCMessage **out, struct op_ctx *ctx, const char *role, uint64_t i,
-                     struct err *e)
+enum err_code op_get(void *out, struct op_ctx *ctx, const char *role, uint64_t i, struct err *e)
 {
     const struct written *from = &ctx->written[i];
     Eqloom__Generation *g = arena_new(&ctx->a, Eqloom__Generation);
@@ -59,7 +58,7 @@ enum err_code op_get(ProtobufCMessage **out, struct op_ctx *ctx, const char *rol
     g->language = (char *)ctx->language;
     g->n_written = 1;
     g->written = arena_memdup(&ctx->a, &w, sizeof w);
-    *out = &g->base;
+    *(ProtobufCMessage **)out = &g->base;
     return OK;
 }
 

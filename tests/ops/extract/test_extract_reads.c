@@ -139,10 +139,10 @@ TEST(equal_reads_give_equal_clusters)
 static Eqloom__EGraph copy_of(struct arena *a, const Eqloom__EGraph *m)
 {
     struct span bytes;
-    ProtobufCMessage *copy;
+    Eqloom__EGraph *copy;
     assert_int_equal(canonical_pack(&bytes, a, &m->base, NULL), OK);
     assert_int_equal(canonical_unpack(&copy, a, &eqloom__egraph__descriptor, bytes, NULL), OK);
-    return *(Eqloom__EGraph *)copy;
+    return *copy;
 }
 
 static void remove_node(Eqloom__EGraph *m, struct egraph_arrays *x, uint32_t node)

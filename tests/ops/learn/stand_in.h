@@ -94,25 +94,25 @@ uint64_t op_elements(const struct op_ctx *ctx)
     return CLUSTERS;
 }
 
-enum err_code op_get_in(ProtobufCMessage **out, struct op_ctx *ctx, const char *role, uint64_t i,
+enum err_code op_get_in(void *out, struct op_ctx *ctx, const char *role, uint64_t i,
                         struct arena *a, struct err *e)
 {
+    ProtobufCMessage **to = out;
     if (strcmp(role, "batches") == 0 || strcmp(role, "valid") == 0) {
         data_source *data = ctx->data ? ctx->data : data_toy;
-        *out = &data(ctx, a, strcmp(role, "valid") == 0, i)->base;
+        *to = &data(ctx, a, strcmp(role, "valid") == 0, i)->base;
     } else if (strcmp(role, "checkpoint") == 0) {
-        *out = (ProtobufCMessage *)ctx->checkpoint;
+        *to = (ProtobufCMessage *)ctx->checkpoint;
     } else {
         Eqloom__Vocabulary *v = arena_new(a, Eqloom__Vocabulary);
         eqloom__vocabulary__init(v);
         v->n_tokens = TOY_VOCABULARY;
-        *out = &v->base;
+        *to = &v->base;
     }
     return OK;
 }
 
-enum err_code op_get(ProtobufCMessage **out, struct op_ctx *ctx, const char *role, uint64_t i,
-                     struct err *e)
+enum err_code op_get(void *out, struct op_ctx *ctx, const char *role, uint64_t i, struct err *e)
 {
     return op_get_in(out, ctx, role, i, &ctx->a, e);
 }
@@ -134,9 +134,9 @@ enum err_code op_get_chunk(struct span *out, struct op_ctx *ctx, const uint8_t i
     return err_fail(e, ERR_NOTFOUND, "no such chunk");
 }
 
-enum err_code op_previous(ProtobufCMessage **out, struct op_ctx *ctx, struct err *e)
+enum err_code op_previous(void *out, struct op_ctx *ctx, struct err *e)
 {
-    *out = (ProtobufCMessage *)ctx->checkpoint;
+    *(ProtobufCMessage **)out = (ProtobufCMessage *)ctx->checkpoint;
     return OK;
 }
 

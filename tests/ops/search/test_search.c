@@ -24,12 +24,11 @@ static struct digest id_of(size_t i)
     return d;
 }
 
-enum err_code tool_get(ProtobufCMessage **out, const struct tool_args *args,
-                       const struct digest *id, enum record_kind kind, struct arena *a,
-                       struct err *e)
+enum err_code tool_get(void *out, const struct tool_args *args, const struct digest *id,
+                       enum record_kind kind, struct arena *a, struct err *e)
 {
     assert_int_equal(kind, KIND_EMBEDDING_BATCH);
-    *out = &batches[id->bytes[0] - 1].base;
+    *(ProtobufCMessage **)out = &batches[id->bytes[0] - 1].base;
     return OK;
 }
 
@@ -50,10 +49,10 @@ struct digest op_input_id(struct op_ctx *ctx, const char *role, uint64_t i)
     return strcmp(role, "embeddings") == 0 ? id_of(i) : (struct digest){{99}};
 }
 
-enum err_code op_get_in(ProtobufCMessage **out, struct op_ctx *ctx, const char *role, uint64_t i,
+enum err_code op_get_in(void *out, struct op_ctx *ctx, const char *role, uint64_t i,
                         struct arena *a, struct err *e)
 {
-    *out = &batches[i].base;
+    *(ProtobufCMessage **)out = &batches[i].base;
     return OK;
 }
 

@@ -57,13 +57,12 @@ enum err_code citing_load(struct citing *c, struct op_ctx *ctx, const char *pape
     for (uint32_t i = 0; i < x->v.n; i++)
         name_map_put(&names, x->place[i]->paper, x->paper[i], NULL);
     for (uint64_t i = 0, n = op_count(ctx, papers); i < n && !code; i++) {
-        ProtobufCMessage *m = NULL;
+        const Eqloom__Paper *p = NULL;
         arena_reset(&work);
         if (op_cancelled(ctx))
             code = err_fail(e, ERR_CANCELLED, "reading citations was interrupted");
         else
-            code = err_up(e, op_get_in(&m, ctx, papers, i, &work, e));
-        const Eqloom__Paper *p = (const Eqloom__Paper *)m;
+            code = err_up(e, op_get_in(&p, ctx, papers, i, &work, e));
         const uint64_t *from = code ? NULL : name_map_get(&names, p->paper), *to;
         for (size_t k = 0; from && k < p->n_cites; k++) {
             if (!(to = name_map_get(&names, p->cites[k])) || *to == *from)

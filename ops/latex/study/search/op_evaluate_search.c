@@ -160,7 +160,7 @@ static enum err_code load_formulas(struct formula *out, const bool *wanted,
     uint32_t row = 0;
     for (uint64_t i = 0, n = op_count(ctx, mathml); i < n && row < x->v.n && !code; i++) {
         const Eqloom__Place *place;
-        ProtobufCMessage *m;
+        const Eqloom__MathML *m;
         arena_reset(&work);
         if (op_cancelled(ctx))
             code = err_fail(e, ERR_CANCELLED, "reading formulas was interrupted");
@@ -170,8 +170,7 @@ static enum err_code load_formulas(struct formula *out, const bool *wanted,
             continue;
         out[row] = (struct formula){"", ""};
         if (wanted[row] && !(code = op_get(&m, ctx, mathml, i, e)))
-            out[row] = (struct formula){((const Eqloom__MathML *)m)->mathml,
-                                        ((const Eqloom__MathML *)m)->latex};
+            out[row] = (struct formula){m->mathml, m->latex};
         row++;
     }
     arena_free(&work);

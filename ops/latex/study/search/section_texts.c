@@ -45,12 +45,12 @@ enum err_code section_texts_load(struct section_texts *out, struct op_ctx *ctx, 
     for (uint32_t s = 0; s < x->n_sections; s++)
         out->text[s] = out->title[s] = "";
     for (uint64_t i = 0, n = op_count(ctx, papers); i < n && !code; i++) {
-        ProtobufCMessage *m;
+        const Eqloom__Paper *m;
         arena_reset(&work);
         if (op_cancelled(ctx))
             code = err_fail(e, ERR_CANCELLED, "reading sections was interrupted");
         else if (!(code = op_get_in(&m, ctx, papers, i, &work, e)))
-            take(out, a, &work, &w, (const Eqloom__Paper *)m);
+            take(out, a, &work, &w, m);
     }
     arena_free(&work);
     name_map_free(&w.papers);
