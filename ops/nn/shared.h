@@ -1,8 +1,7 @@
 /* The first layer's projections, made once for all tokens that are equal and stand at the same place:
  * up to its attention a token knows nothing else, unless there is dropout. They are those of packed
  * sequences, one for each token of the vocabulary, that repeat it from the first place on. */
-#ifndef OPS_NN_SHARED_H
-#define OPS_NN_SHARED_H
+#pragma once
 
 #include "ops/nn/tape.h"
 
@@ -34,5 +33,3 @@ void nn_shared_backward(struct gpu_queue *q, const struct nn_gradients *grad, co
                         const float *dx, const uint32_t *of, const uint32_t *of_offset,
                         const struct nn_model *m, const struct nn_weights *w,
                         const struct nn_shared *f, const struct nn_scratch *s);
-
-#endif
