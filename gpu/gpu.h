@@ -3,8 +3,9 @@
  *
  * Memory: a device pointer is an ordinary pointer that only ops, gpu_read and gpu_write may
  * dereference (on the CPU it is host memory). Pointers in an op's arguments are device pointers
- * unless their comment says otherwise. Matrices are row-major f32; `ld` is the distance of rows in
- * elements. Sequences are packed: sequence i has rows offset[i] .. offset[i+1]-1.
+ * unless their comment says otherwise. Matrices are row-major, of f32 where no type is given; `ld`
+ * is the distance of rows in elements. Sequences are packed: sequence i has rows offset[i] ..
+ * offset[i+1]-1.
  *
  * Order: ops on one queue take effect in order, at once or later; a queue is used by one thread at
  * a time. An op does not return an error: the first failure stays in the queue, the results of
@@ -32,21 +33,37 @@ enum gpu_pooling { GPU_MEAN, GPU_MAX, GPU_SUM };
  * where the device has units for it, else as they are. Sums are f32 in all cases. */
 enum gpu_precision { GPU_F32, GPU_TF32, GPU_BF16 };
 
+/* What the numbers of a tensor are stored as; where an op says so pointers are void. A device that
+ * computes in bf16 may store activations so as well (gpu_stored); all others know f32 alone. */
+enum gpu_type { GPU_TYPE_F32, GPU_TYPE_BF16 };
+
+static inline size_t gpu_bytes(enum gpu_type type, size_t n)
+{
+    return type == GPU_TYPE_BF16 ? n * sizeof(uint16_t) : n * sizeof(float);
+}
+/* Number i of x. */
+static inline void *gpu_at(enum gpu_type type, const void *x, size_t i)
+{
+    return (char *)x + gpu_bytes(type, i);
+}
+
 /* c (m, n) = act(alpha * op(a) (m, k) * op(b) (k, n) [+ beta * base] [+ bias]). op is the transpose
  * if ta or tb is set: a is then stored (k, m), b (n, k). With a mask, c becomes 0 where the mask is
  * not positive: the gradient through a ReLU. */
 struct gpu_matmul {
     bool ta, tb;
-    bool relu;         /* act */
-    float beta;        /* 0: there is no base, and c is not read */
-    const float *base; /* (m, n), rows ldc apart; NULL: c */
-    const float *mask; /* (m, n), rows ldc apart; not with beta, bias or relu */
-    const float *bias; /* (n), added to each row */
+    bool relu;        /* act */
+    float beta;       /* 0: there is no base, and c is not read */
+    const void *base; /* (m, n), rows ldc apart; NULL: c */
+    const void *mask; /* (m, n), rows ldc apart; not with beta, bias or relu */
+    const void *bias; /* (n), added to each row */
     enum gpu_precision precision;
+    enum gpu_type read;  /* a and b */
+    enum gpu_type write; /* c, base, mask and bias; bf16 only if a and b are */
     size_t m, n, k;
     float alpha;
-    const float *a, *b;
-    float *c;
+    const void *a, *b;
+    void *c;
     size_t lda, ldb, ldc;
 };
 
@@ -64,17 +81,15 @@ struct gpu_attention {
     size_t sequences, heads, size;
     size_t rows; /* of q; all ranges lie below */
     const uint32_t *first, *end, *key_first, *key_end;
-    const float *q, *k, *v;
+    enum gpu_type type; /* of q, k, v, the result, and all gradients */
+    const void *q, *k, *v;
     size_t q_ld, kv_ld;
     float *lse;  /* (rows of q, heads): logarithm of the softmax's denominator */
     float scale; /* of the scores */
     bool causal;
-    /* Of the probabilities, rate 0: none; by the CPU alone. Their numbers are, for the query i of
-     * sequence s, key j and head h, ((first + first[s]) * heads + h) * 2^40 + j * 2^20 + i. */
+    /* Of the probabilities, rate 0: none. Their numbers are, for the query i of sequence s, key j
+     * and head h, ((first + first[s]) * heads + h) * 2^40 + j * 2^20 + i. */
     struct gpu_dropout drop;
-    /* With GPU_BF16 a device may compute the attention of long sequences from values rounded to
-     * bf16, forward. */
-    enum gpu_precision precision;
     size_t longest; /* no sequence has more rows; 0: it is not known */
 };
 
@@ -103,6 +118,27 @@ struct gpu_convolution {
 struct gpu_max_pool {
     size_t images, height, width, channels;
     size_t window_height, window_width;
+};
+
+/* Layer norm by rows, y = (x - mean) * rstd * gamma + beta, eps 1e-5; mean and rstd are kept. */
+struct gpu_norm {
+    size_t rows, cols;
+    float *x, *mean, *rstd;
+    const float *gamma, *beta;
+    enum gpu_type type; /* of y and of a branch's gradient */
+};
+
+/* Its backward: dx [+]= ..., dgamma += ..., dbeta += ... */
+struct gpu_norm_back {
+    float *dx, *dgamma, *dbeta;
+    bool accumulate; /* dx */
+    enum gpu_type dy_type;
+    const void *dy;
+    void *y; /* becomes the result of norm once more, which then need not be kept; or NULL */
+    /* Becomes dropout(dx), the gradient of the residual branch that ended in x, or NULL; dx alone
+     * if `drop` is NULL. */
+    void *branch;
+    const struct gpu_dropout *drop;
 };
 
 /* What a training step came to, on the device: the update need not wait for the host to see it. */
@@ -170,7 +206,8 @@ struct gpu_ops {
     void (*add_bias)(struct gpu_queue *q, float *y, const float *x, const float *bias, size_t rows,
                      size_t cols);
     /* sum (cols) += column sums of x (rows, cols): the gradient of a bias */
-    void (*add_columns)(struct gpu_queue *q, float *sum, const float *x, size_t rows, size_t cols);
+    void (*add_columns)(struct gpu_queue *q, float *sum, enum gpu_type type, const void *x,
+                        size_t rows, size_t cols);
     /* *out = sum of squares, in double */
     void (*sum_squares)(struct gpu_queue *q, double *out, const float *x, size_t n);
 
@@ -203,38 +240,33 @@ struct gpu_ops {
                           const struct gpu_max_pool *how);
 
     /* y = act(x + bias); bias may be NULL; y may be x. */
-    void (*activate)(struct gpu_queue *q, float *y, const float *x, const float *bias, size_t rows,
-                     size_t cols, enum gpu_activation kind);
+    void (*activate)(struct gpu_queue *q, enum gpu_type type, void *y, const void *x,
+                     const float *bias, size_t rows, size_t cols, enum gpu_activation kind);
     /* dx = dy * act'; `saved` is the input (before the bias) for GELU, else the output; dx may be
      * dy. */
-    void (*activate_back)(struct gpu_queue *q, float *dx, const float *dy, const float *saved,
-                          const float *bias, size_t rows, size_t cols, enum gpu_activation kind);
+    void (*activate_back)(struct gpu_queue *q, enum gpu_type type, void *dx, const void *dy,
+                          const void *saved, const float *bias, size_t rows, size_t cols,
+                          enum gpu_activation kind);
 
     /* y = x / (1 - rate) for the elements that are kept, else 0; plus base, unless NULL. Which are
-     * kept is a function of `key` and of an element's number, counted from `first` on, so the same
-     * call on the gradient is the backward. y may be x or base. */
-    void (*dropout)(struct gpu_queue *q, float *y, const float *x, const float *base, size_t n,
-                    float rate, uint64_t key, uint64_t first);
+     * kept is a function of the key and of an element's number, so the same call on the gradient is
+     * the backward. y may be x or base. */
+    void (*dropout)(struct gpu_queue *q, enum gpu_type type, void *y, const void *x,
+                    const void *base, size_t n, const struct gpu_dropout *drop);
 
-    /* y = (x - mean) * rstd * gamma + beta by rows, eps 1e-5; mean and rstd are kept. */
-    void (*norm)(struct gpu_queue *q, float *y, float *mean, float *rstd, const float *x,
-                 const float *gamma, const float *beta, size_t rows, size_t cols);
+    void (*norm)(struct gpu_queue *q, void *y, const struct gpu_norm *how);
     /* x = base + dropout(sum), then norm of x: a residual branch's end and the next one's
      * beginning. */
-    void (*residual_norm)(struct gpu_queue *q, float *y, float *mean, float *rstd, float *x,
-                          const float *sum, const float *base, const struct gpu_dropout *drop,
-                          const float *gamma, const float *beta, size_t rows, size_t cols);
-    /* dx [+]= ..., dgamma += ..., dbeta += ...; y, unless NULL, becomes the result of norm once
-     * more, which then need not be kept for the backward. */
-    void (*norm_back)(struct gpu_queue *q, float *dx, float *dgamma, float *dbeta, float *y,
-                      const float *dy, const float *x, const float *mean, const float *rstd,
-                      const float *gamma, const float *beta, size_t rows, size_t cols,
-                      bool accumulate);
+    void (*residual_norm)(struct gpu_queue *q, void *y, enum gpu_type sum_type, const void *sum,
+                          const float *base, const struct gpu_dropout *drop,
+                          const struct gpu_norm *how);
+    void (*norm_back)(struct gpu_queue *q, const struct gpu_norm_back *to,
+                      const struct gpu_norm *how);
 
     /* out (rows of q, heads * size); fills lse. */
-    void (*attention)(struct gpu_queue *q, float *out, const struct gpu_attention *at);
+    void (*attention)(struct gpu_queue *q, void *out, const struct gpu_attention *at);
     /* dq, dk and dv, which lie as q, k and v do, from dout (rows of q, heads * size). */
-    void (*attention_back)(struct gpu_queue *q, float *dq, float *dk, float *dv, const float *dout,
+    void (*attention_back)(struct gpu_queue *q, void *dq, void *dk, void *dv, const void *dout,
                            const struct gpu_attention *at);
 
     /* x (tokens, cols) = table[token] * scale + positions[place in the sequence]. */
@@ -293,12 +325,14 @@ struct gpu_ops {
      * set. */
     void (*conclude)(struct gpu_queue *q, struct gpu_outcome *out, const double *sums, size_t parts,
                      double by, const double *squares, size_t n, double clip);
-    void (*adamw)(struct gpu_queue *q, float *p, float *m, float *v, const float *g, size_t n,
-                  const struct gpu_adamw *how);
+    /* `rounded` becomes p in bf16, unless NULL. */
+    void (*adamw)(struct gpu_queue *q, float *p, uint16_t *rounded, float *m, float *v,
+                  const float *g, size_t n, const struct gpu_adamw *how);
     /* z = a * x + b * y; z may be x. With an outcome nothing is written if it says to skip; y is
-     * scaled as it says if `clipped`. */
-    void (*combine)(struct gpu_queue *q, float *z, float a, const float *x, float b, const float *y,
-                    size_t n, const struct gpu_outcome *outcome, bool clipped);
+     * scaled as it says if `clipped`. `rounded` becomes z in bf16, unless NULL. */
+    void (*combine)(struct gpu_queue *q, float *z, uint16_t *rounded, float a, const float *x,
+                    float b, const float *y, size_t n, const struct gpu_outcome *outcome,
+                    bool clipped);
 };
 
 /* The head of every queue; back ends add to it. */
@@ -355,8 +389,15 @@ struct gpu_device {
     const struct gpu_calls *calls;
     struct gpu_ops ops;
     struct gpu_cuts cuts;
-    unsigned queues; /* that gpu_each uses at a time */
+    unsigned queues;  /* that gpu_each uses at a time */
+    bool stores_bf16; /* it has units for bf16, and its ops know GPU_TYPE_BF16 */
 };
+
+/* What activations are stored as where products read so. */
+static inline enum gpu_type gpu_stored(const struct gpu_device *d, enum gpu_precision precision)
+{
+    return d->stores_bf16 && precision == GPU_BF16 ? GPU_TYPE_BF16 : GPU_TYPE_F32;
+}
 
 /* The CPU. gpu_each runs on the pool (NULL: on the calling thread), which must outlive the device.
  * isa is "base", "avx2", "avx512", "amx", or NULL for cpu_isa() of base/isa.h. */

@@ -2,6 +2,8 @@
 #include "gpu/cpu/cpu_queue.h"
 #include "gpu/cpu/vec.h"
 
+#include <assert.h>
+
 /* Phi(x), the normal distribution function, by formula 7.1.26 of Abramowitz and Stegun for erf:
  * absolute error below 2e-7. *density gets exp(-x*x/2) / sqrt(2 pi). */
 static inline vf normal_cdf(vf *density, vf x)
@@ -74,9 +76,12 @@ static void smooth(float *y, const float *x, const float *bias, size_t cols,
     }
 }
 
-static void activate(struct gpu_queue *q, float *y, const float *x, const float *bias, size_t rows,
-                     size_t cols, enum gpu_activation kind)
+static void activate(struct gpu_queue *q, enum gpu_type type, void *to, const void *from,
+                     const float *bias, size_t rows, size_t cols, enum gpu_activation kind)
 {
+    float *y = to;
+    const float *x = from;
+    assert(type == GPU_TYPE_F32);
     for (size_t r = 0; r < rows; r++, x += cols, y += cols)
         if (kind == GPU_RELU)
             relu(y, x, bias, cols);
@@ -108,9 +113,13 @@ static void smooth_back(float *dx, const float *dy, const float *saved, const fl
     }
 }
 
-static void activate_back(struct gpu_queue *q, float *dx, const float *dy, const float *saved,
-                          const float *bias, size_t rows, size_t cols, enum gpu_activation kind)
+static void activate_back(struct gpu_queue *q, enum gpu_type type, void *to, const void *from,
+                          const void *kept, const float *bias, size_t rows, size_t cols,
+                          enum gpu_activation kind)
 {
+    float *dx = to;
+    const float *dy = from, *saved = kept;
+    assert(type == GPU_TYPE_F32);
     for (size_t r = 0; r < rows; r++, dx += cols, dy += cols, saved += cols)
         if (kind == GPU_RELU)
             relu_back(dx, dy, saved, cols);

@@ -10,6 +10,7 @@
 #include "gpu/cpu/cpu_queue.h"
 #include "gpu/cpu/vec.h"
 
+#include <assert.h>
 #include <immintrin.h>
 
 enum { PANEL = 4 /* blocks of rows */, ROW_BYTES = 64 };
@@ -85,19 +86,21 @@ static void epilogue(const struct gpu_matmul *mm, const float *sums, size_t row,
     size_t rows = mm->m - row < AMX_BLOCK ? mm->m - row : AMX_BLOCK;
     size_t cols = mm->n - col < AMX_BLOCK ? mm->n - col : AMX_BLOCK;
     const float *base = mm->beta == 0 ? NULL : mm->base ? mm->base : mm->c;
+    const float *bias = mm->bias, *mask = mm->mask;
+    float *c = mm->c;
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j += LANES) {
             size_t at = (row + i) * mm->ldc + col + j, n = cols - j;
             vf x = vf_load(sums + i * AMX_BLOCK + j) * mm->alpha;
-            if (mm->bias)
-                x += vf_load_some(mm->bias + col + j, n);
+            if (bias)
+                x += vf_load_some(bias + col + j, n);
             if (base)
                 x += vf_load_some(base + at, n);
             if (mm->relu)
                 x = vf_max(x, vf_set(0));
-            if (mm->mask)
-                x = (vf)((vf_load_some(mm->mask + at, n) > 0.0f) & (vi)x);
-            vf_store_some(mm->c + at, x, n);
+            if (mask)
+                x = (vf)((vf_load_some(mask + at, n) > 0.0f) & (vi)x);
+            vf_store_some(c + at, x, n);
         }
 }
 
@@ -109,7 +112,7 @@ static void begin_with_scaled(struct gpu_queue *q, struct gpu_matmul *mm)
     if (mm->base)
         q->op->copy_rows(q, mm->c, mm->ldc, mm->base, mm->ldc, NULL, mm->m, mm->n);
     for (size_t i = 0; i < mm->m; i++)
-        q->op->scale(q, mm->c + i * mm->ldc, mm->n, mm->beta);
+        q->op->scale(q, (float *)mm->c + i * mm->ldc, mm->n, mm->beta);
     mm->base = NULL;
     mm->beta = 1;
 }
@@ -122,6 +125,7 @@ void amx_matmul(struct gpu_queue *q, const struct gpu_matmul *how)
     size_t all_m = amx_blocks(mm->m), all_n = amx_blocks(mm->n), all_k = amx_blocks(mm->k);
     size_t words = all_k * AMX_BLOCK_WORDS; /* of 32 rows or columns */
     _Alignas(64) float sums[AMX_BLOCK * AMX_BLOCK];
+    assert(mm->read == GPU_TYPE_F32 && mm->write == GPU_TYPE_F32);
     if (q->failure.code || mm->m == 0 || mm->n == 0)
         return;
     uint32_t *panel = cpu_scratch(q, ((PANEL + all_n) * words + 1) * sizeof *panel);

@@ -11,6 +11,7 @@
 #include "gpu/cpu/cpu_queue.h"
 #include "gpu/cpu/vec.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* Rows of a block, of two vectors each: as many sums as registers hold. */
@@ -230,7 +231,8 @@ static void drop_out(struct gpu_queue *q, const struct head *h, float *x,
 {
     for (size_t j = 0; j < h->m && how->rate > 0; j++) {
         float *row = x + j * h->np;
-        q->op->dropout(q, row, row, NULL, h->n, how->rate, how->key, first + ((uint64_t)j << 20));
+        struct gpu_dropout drop = {how->rate, how->key, first + ((uint64_t)j << 20)};
+        q->op->dropout(q, GPU_TYPE_F32, row, row, NULL, h->n, &drop);
     }
 }
 
@@ -263,6 +265,7 @@ static float *scratch_for(struct gpu_queue *q, const struct gpu_attention *at, b
 {
     struct head h;
     size_t n = 0, m = 0;
+    assert(at->type == GPU_TYPE_F32);
     for (size_t s = 0; s < at->sequences; s++) {
         size_t queries = at->end[s] - at->first[s], keys = at->key_end[s] - at->key_first[s];
         n = queries > n ? queries : n;
@@ -271,10 +274,11 @@ static float *scratch_for(struct gpu_queue *q, const struct gpu_attention *at, b
     return cpu_scratch(q, carve(&h, NULL, n, m, at->size, backward));
 }
 
-static void attention(struct gpu_queue *q, float *out, const struct gpu_attention *at)
+static void attention(struct gpu_queue *q, void *to, const struct gpu_attention *at)
 {
     struct head h;
-    float *scratch = scratch_for(q, at, false);
+    float *out = to, *scratch = scratch_for(q, at, false);
+    const float *queries = at->q, *keys = at->k, *values = at->v;
     if (!scratch)
         return;
     size_t d = at->heads * at->size;
@@ -283,7 +287,7 @@ static void attention(struct gpu_queue *q, float *out, const struct gpu_attentio
         carve(&h, scratch, at->end[s] - first, at->key_end[s] - at->key_first[s], at->size, false);
         for (size_t j = 0, c = 0; j < at->heads; j++, c += at->size)
             head_forward(q, &h, out + first * d + c, at->lse + first * at->heads + j,
-                         at->q + first * at->q_ld + c, at->k + key + c, at->v + key + c, at,
+                         queries + first * at->q_ld + c, keys + key + c, values + key + c, at,
                          first_number(at, s, j));
     }
 }
@@ -323,10 +327,12 @@ static void head_backward(struct gpu_queue *queue, const struct head *h, struct 
     copy_result(h, to.v, ld, m);
 }
 
-static void attention_back(struct gpu_queue *q, float *dq, float *dk, float *dv, const float *dout,
-                           const struct gpu_attention *at)
+static void attention_back(struct gpu_queue *q, void *to_q, void *to_k, void *to_v,
+                           const void *from, const struct gpu_attention *at)
 {
     struct head h;
+    float *dq = to_q, *dk = to_k, *dv = to_v;
+    const float *dout = from;
     float *scratch = scratch_for(q, at, true);
     if (!scratch)
         return;

@@ -104,9 +104,11 @@ static void add_bias(struct gpu_queue *q, float *y, const float *x, const float 
     }
 }
 
-static void add_columns(struct gpu_queue *q, float *restrict sum, const float *restrict x,
-                        size_t rows, size_t cols)
+static void add_columns(struct gpu_queue *q, float *restrict sum, enum gpu_type type,
+                        const void *from, size_t rows, size_t cols)
 {
+    const float *restrict x = from;
+    assert(type == GPU_TYPE_F32);
     size_t c = 0;
     for (; c + 4 * LANES <= cols; c += 4 * LANES) {
         vf s[4] = {0};
@@ -157,14 +159,17 @@ static inline float dropped(float x, uint32_t at, const uint32_t key[2], uint32_
     return dropout_bits(at, key[0], key[1]) >= threshold ? x * keep : 0.0f;
 }
 
-static void dropout(struct gpu_queue *q, float *y, const float *x, const float *base, size_t n,
-                    float rate, uint64_t key, uint64_t first)
+static void dropout(struct gpu_queue *q, enum gpu_type type, void *to, const void *from,
+                    const void *added, size_t n, const struct gpu_dropout *drop)
 {
-    uint32_t threshold = (uint32_t)((double)rate * 4294967296.0);
-    float keep = 1.0f / (1.0f - rate);
+    float *y = to;
+    const float *x = from, *base = added;
+    uint32_t threshold = (uint32_t)((double)drop->rate * 4294967296.0);
+    float keep = 1.0f / (1.0f - drop->rate);
+    assert(type == GPU_TYPE_F32);
     for (size_t i = 0; i < n;) {
         /* The high half of the counter changes the keys; runs between are 32-bit. */
-        uint64_t at = first + i, mixed = rng_mix(key ^ rng_mix(at >> 32));
+        uint64_t at = drop->first + i, mixed = rng_mix(drop->key ^ rng_mix(at >> 32));
         uint64_t room = (UINT64_C(1) << 32) - (at & 0xffffffffu);
         size_t len = n - i < room ? n - i : (size_t)room;
         uint32_t start = (uint32_t)at, keys[2] = {(uint32_t)mixed, (uint32_t)(mixed >> 32)};
@@ -178,9 +183,10 @@ static void dropout(struct gpu_queue *q, float *y, const float *x, const float *
     }
 }
 
-static void adamw(struct gpu_queue *q, float *restrict p, float *restrict m, float *restrict v,
-                  const float *restrict g, size_t n, const struct gpu_adamw *how)
+static void adamw(struct gpu_queue *q, float *restrict p, uint16_t *rounded, float *restrict m,
+                  float *restrict v, const float *restrict g, size_t n, const struct gpu_adamw *how)
 {
+    assert(!rounded);
     struct gpu_adamw h = *how;
     float decay = h.coupled ? 1.0f : 1.0f - h.lr * h.weight_decay, rate = h.lr / h.correction1;
     float root = 1.0f / sqrtf(h.correction2), one1 = 1.0f - h.beta1, one2 = 1.0f - h.beta2;

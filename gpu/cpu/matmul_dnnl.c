@@ -10,6 +10,7 @@
 #include "base/isa.h"
 #include "gpu/cpu/cpu_queue.h"
 
+#include <assert.h>
 #include <dnnl.h>
 #include <pthread.h>
 #include <string.h>
@@ -89,11 +90,12 @@ static bool spread(const struct gpu_matmul *mm, bool by_columns, size_t ld, size
 }
 
 /* k rows of an operand into `room`, behind which the result points. */
-static float *spread_rows(float *room, const float **x, size_t *ld, size_t k, size_t cols)
+static float *spread_rows(float *room, const void **x, size_t *ld, size_t k, size_t cols)
 {
+    const float *from = *x;
     size_t to = cols + SPREAD_GAP;
     for (size_t i = 0; i < k; i++)
-        memcpy(room + i * to, *x + i * *ld, cols * sizeof *room);
+        memcpy(room + i * to, from + i * *ld, cols * sizeof *room);
     *x = room;
     *ld = to;
     return room + k * to;
@@ -140,8 +142,8 @@ static void begin_with_base(struct gpu_queue *q, struct gpu_matmul *mm)
     bool close = mm->ldc == mm->n;
     size_t rows = close ? mm->m : 1;
     for (size_t i = 0; i < mm->m; i += rows) {
-        float *c = mm->c + i * mm->ldc;
-        const float *base = mm->base + i * mm->ldc;
+        float *c = (float *)mm->c + i * mm->ldc;
+        const float *base = (const float *)mm->base + i * mm->ldc;
         if (mm->beta != 1) {
             q->op->copy(q, c, base, rows * mm->n);
             q->op->scale(q, c, rows * mm->n, mm->beta);
@@ -158,9 +160,9 @@ static void scale_base(struct gpu_queue *q, const struct gpu_matmul *mm)
 {
     for (size_t i = 0; i < mm->m && mm->beta != 1; i++)
         if (mm->beta == 0)
-            q->op->fill(q, mm->c + i * mm->ldc, mm->n, 0);
+            q->op->fill(q, (float *)mm->c + i * mm->ldc, mm->n, 0);
         else
-            q->op->scale(q, mm->c + i * mm->ldc, mm->n, mm->beta);
+            q->op->scale(q, (float *)mm->c + i * mm->ldc, mm->n, mm->beta);
 }
 
 /* Bias, activation and mask. */
@@ -168,14 +170,14 @@ static void epilogue(struct gpu_queue *q, const struct gpu_matmul *mm)
 {
     bool close = mm->ldc == mm->n;
     for (size_t i = 0; i < (close ? 1 : mm->m) && (mm->bias || mm->relu || mm->mask); i++) {
-        float *c = mm->c + i * mm->ldc;
+        float *c = (float *)mm->c + i * mm->ldc;
         if (mm->mask) {
-            q->op->activate_back(q, c, c, mm->mask + i * mm->ldc, NULL, close ? mm->m : 1, mm->n,
-                                 GPU_RELU);
+            q->op->activate_back(q, mm->write, c, c, (const float *)mm->mask + i * mm->ldc, NULL,
+                                 close ? mm->m : 1, mm->n, GPU_RELU);
             continue;
         }
         if (mm->relu)
-            q->op->activate(q, c, c, mm->bias, close ? mm->m : 1, mm->n, GPU_RELU);
+            q->op->activate(q, mm->write, c, c, mm->bias, close ? mm->m : 1, mm->n, GPU_RELU);
         else
             q->op->add_bias(q, c, c, mm->bias, close ? mm->m : 1, mm->n);
     }
@@ -186,6 +188,7 @@ void cpu_matmul(struct gpu_queue *q, const struct gpu_matmul *how)
     struct gpu_matmul copy = *how, *mm = &copy;
     if (q->failure.code || mm->m == 0 || mm->n == 0)
         return;
+    assert(mm->read == GPU_TYPE_F32 && mm->write == GPU_TYPE_F32);
     bool bf16 = cpu_dnnl_bf16();
     dnnl_status_t status = dnnl_success;
     begin_with_base(q, mm);

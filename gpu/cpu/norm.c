@@ -2,6 +2,7 @@
 #include "gpu/cpu/cpu_queue.h"
 #include "gpu/cpu/vec.h"
 
+#include <assert.h>
 #include <math.h>
 
 static const float EPSILON = 1e-5f;     /* layer norm's, as in PyTorch */
@@ -49,17 +50,19 @@ static float row_variance(const float *x, float mean, size_t n)
     return products(x, x, mean, n) / (float)n;
 }
 
-static void norm(struct gpu_queue *q, float *restrict y, float *mean, float *rstd,
-                 const float *restrict x, const float *restrict gamma, const float *restrict beta,
-                 size_t rows, size_t cols)
+static void norm(struct gpu_queue *q, void *to, const struct gpu_norm *how)
 {
-    for (size_t r = 0; r < rows; r++, x += cols, y += cols) {
+    size_t cols = how->cols;
+    float *restrict y = to;
+    const float *restrict x = how->x, *restrict gamma = how->gamma, *restrict beta = how->beta;
+    assert(how->type == GPU_TYPE_F32);
+    for (size_t r = 0; r < how->rows; r++, x += cols, y += cols) {
         float mu = row_sum(x, cols) / (float)cols;
         float rs = 1.0f / sqrtf(row_variance(x, mu, cols) + EPSILON);
         for (size_t c = 0; c < cols; c++)
             y[c] = (x[c] - mu) * rs * gamma[c] + beta[c];
-        mean[r] = mu;
-        rstd[r] = rs;
+        how->mean[r] = mu;
+        how->rstd[r] = rs;
     }
 }
 
@@ -116,14 +119,19 @@ static void back_rows(const struct back *b, size_t first, size_t rows)
     }
 }
 
-static void norm_back(struct gpu_queue *q, float *dx, float *dgamma, float *dbeta, float *y,
-                      const float *dy, const float *x, const float *mean, const float *rstd,
-                      const float *gamma, const float *beta, size_t rows, size_t cols,
-                      bool accumulate)
+static void norm_back(struct gpu_queue *q, const struct gpu_norm_back *to,
+                      const struct gpu_norm *how)
 {
-    struct back b = {dx, dgamma, dbeta, y, dy, x, mean, rstd, gamma, beta, cols, accumulate};
+    size_t rows = how->rows;
+    struct back b = {to->dx,    to->dgamma, to->dbeta,  to->y,     to->dy,    how->x,
+                     how->mean, how->rstd,  how->gamma, how->beta, how->cols, to->accumulate};
+    assert(how->type == GPU_TYPE_F32 && to->dy_type == GPU_TYPE_F32);
     for (size_t r = 0; r < rows; r += BACK_ROWS)
         back_rows(&b, r, rows - r < BACK_ROWS ? rows - r : BACK_ROWS);
+    if (to->branch && to->drop)
+        q->op->dropout(q, how->type, to->branch, to->dx, NULL, rows * how->cols, to->drop);
+    else if (to->branch)
+        q->op->copy(q, to->branch, to->dx, rows * how->cols);
 }
 
 static void normalize(struct gpu_queue *q, float *y, float *norms, const float *x, size_t rows,

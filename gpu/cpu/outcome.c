@@ -2,6 +2,7 @@
  * products are rounded one by one: nothing here is compiled per instruction set. */
 #include "gpu/cpu/cpu_queue.h"
 
+#include <assert.h>
 #include <math.h>
 
 static void sum_losses(struct gpu_queue *q, double *sums, const float *loss, const float *correct,
@@ -71,9 +72,11 @@ static void conclude(struct gpu_queue *q, struct gpu_outcome *out, const double 
     *out = o;
 }
 
-static void combine(struct gpu_queue *q, float *z, float a, const float *x, float b, const float *y,
-                    size_t n, const struct gpu_outcome *outcome, bool clipped)
+static void combine(struct gpu_queue *q, float *z, uint16_t *rounded, float a, const float *x,
+                    float b, const float *y, size_t n, const struct gpu_outcome *outcome,
+                    bool clipped)
 {
+    assert(!rounded);
     if (outcome && outcome->skip)
         return;
     if (clipped)
@@ -82,12 +85,12 @@ static void combine(struct gpu_queue *q, float *z, float a, const float *x, floa
         z[i] = a * x[i] + b * y[i];
 }
 
-static void residual_norm(struct gpu_queue *q, float *y, float *mean, float *rstd, float *x,
-                          const float *sum, const float *base, const struct gpu_dropout *drop,
-                          const float *gamma, const float *beta, size_t rows, size_t cols)
+static void residual_norm(struct gpu_queue *q, void *y, enum gpu_type sum_type, const void *sum,
+                          const float *base, const struct gpu_dropout *drop,
+                          const struct gpu_norm *how)
 {
-    q->op->dropout(q, x, sum, base, rows * cols, drop->rate, drop->key, drop->first);
-    q->op->norm(q, y, mean, rstd, x, gamma, beta, rows, cols);
+    q->op->dropout(q, sum_type, how->x, sum, base, how->rows * how->cols, drop);
+    q->op->norm(q, y, how);
 }
 
 void cpu_fill_outcome(struct gpu_ops *t)

@@ -14,7 +14,7 @@
 struct plan_key {
     size_t m, n, k, lda, ldb, ldc;
     bool ta, tb, beta, aligned; /* aligned: all pointers to 16 bytes */
-    int precision, epilogue;
+    int precision, epilogue, read, write;
 };
 
 struct plan {
@@ -88,16 +88,18 @@ static void product_free(struct product *p)
             cublasLtMatrixLayoutDestroy(all[i]);
 }
 
-static cublasStatus_t layout(cublasLtMatrixLayout_t *out, bool transposed, size_t rows, size_t cols,
-                             size_t ld)
+static cublasStatus_t layout(cublasLtMatrixLayout_t *out, int type, bool transposed, size_t rows,
+                             size_t cols, size_t ld)
 {
     size_t r = transposed ? cols : rows, c = transposed ? rows : cols;
-    return cublasLtMatrixLayoutCreate(out, CUDA_R_32F, r, c, (int64_t)(ld > r ? ld : r));
+    return cublasLtMatrixLayoutCreate(out, type == GPU_TYPE_BF16 ? CUDA_R_16BF : CUDA_R_32F, r, c,
+                                      (int64_t)(ld > r ? ld : r));
 }
 
 static cublasComputeType_t compute_type(const struct plan_key *k)
 {
-    return k->precision == GPU_BF16   ? CUBLAS_COMPUTE_32F_FAST_16BF
+    return k->read == GPU_TYPE_BF16   ? CUBLAS_COMPUTE_32F
+           : k->precision == GPU_BF16 ? CUBLAS_COMPUTE_32F_FAST_16BF
            : k->precision == GPU_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32
                                       : CUBLAS_COMPUTE_32F;
 }
@@ -108,8 +110,8 @@ static cublasStatus_t set(cublasLtMatmulDesc_t d, cublasLtMatmulDescAttributes_t
     return cublasLtMatmulDescSetAttribute(d, what, value, size);
 }
 
-/* Of the key's sizes. */
-static cublasStatus_t product_new(struct product *p, const struct plan_key *k, const float *bias)
+/* Of the key's sizes. The bias has the result's type. */
+static cublasStatus_t product_new(struct product *p, const struct plan_key *k, const void *bias)
 {
     *p = (struct product){0};
     cublasOperation_t op[] = {k->tb ? CUBLAS_OP_T : CUBLAS_OP_N, k->ta ? CUBLAS_OP_T : CUBLAS_OP_N};
@@ -120,10 +122,10 @@ static cublasStatus_t product_new(struct product *p, const struct plan_key *k, c
         (s = set(p->how, CUBLASLT_MATMUL_DESC_TRANSB, &op[1], sizeof op[1])) ||
         (s = set(p->how, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue)) ||
         (bias && (s = set(p->how, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias))) ||
-        (s = layout(&p->a, k->tb, k->n, k->k, k->ldb)) ||
-        (s = layout(&p->b, k->ta, k->k, k->m, k->lda)))
+        (s = layout(&p->a, k->read, k->tb, k->n, k->k, k->ldb)) ||
+        (s = layout(&p->b, k->read, k->ta, k->k, k->m, k->lda)))
         return s;
-    return layout(&p->c, false, k->n, k->m, k->ldc);
+    return layout(&p->c, k->write, false, k->n, k->m, k->ldc);
 }
 
 static cublasStatus_t prefer(cublasLtMatmulPreference_t p,
@@ -138,7 +140,7 @@ static cublasStatus_t ask(cublasLtMatmulAlgo_t *out, cublasLtHandle_t lt, const 
                           const struct plan_key *k)
 {
     size_t workspace = CUBLAS_WORKSPACE;
-    uint32_t align = k->aligned ? 16 : 4;
+    uint32_t align = k->aligned ? 16 : k->read == GPU_TYPE_BF16 ? sizeof(uint16_t) : sizeof(float);
     uint32_t sums = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
     cublasLtMatmulHeuristicResult_t result;
     cublasLtMatmulPreference_t how = NULL;
@@ -165,7 +167,7 @@ out:
 
 /* The algorithm of a plan. */
 static cublasStatus_t plan(cublasLtMatmulAlgo_t *out, struct cuda_device *d,
-                           const struct plan_key *key, const float *bias)
+                           const struct plan_key *key, const void *bias)
 {
     struct product p;
     if (find(out, d->plans, key))
@@ -185,7 +187,7 @@ static cublasStatus_t multiply(struct cuda_queue *q, const struct gpu_matmul *mm
     struct plan_key plans[] = {*key, *key};
     struct product p;
     cublasLtMatmulAlgo_t algorithm;
-    const float *base = mm->base ? mm->base : mm->c;
+    const void *base = mm->base ? mm->base : mm->c;
     plans[0].m = cuda_rounded(key->m);
     plans[0].n = cuda_rounded(key->n);
     plans[0].k = cuda_rounded(key->k);
@@ -205,7 +207,7 @@ static cublasStatus_t multiply(struct cuda_queue *q, const struct gpu_matmul *mm
 
 static struct plan_key key_of(const struct cuda_queue *q, const struct gpu_matmul *mm)
 {
-    const float *all[] = {mm->a, mm->b, mm->c, mm->base, mm->bias};
+    const void *all[] = {mm->a, mm->b, mm->c, mm->base, mm->bias};
     uintptr_t bits = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         bits |= (uintptr_t)all[i];
@@ -221,7 +223,9 @@ static struct plan_key key_of(const struct cuda_queue *q, const struct gpu_matmu
     k.tb = mm->tb;
     k.beta = mm->beta != 0;
     k.aligned = bits % 16 == 0;
-    k.precision = q->device->bf16 ? (int)mm->precision : GPU_F32;
+    k.precision = q->device->base.stores_bf16 ? (int)mm->precision : GPU_F32;
+    k.read = (int)mm->read;
+    k.write = (int)mm->write;
     k.epilogue = mm->bias   ? mm->relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS
                  : mm->relu ? CUBLASLT_EPILOGUE_RELU
                             : CUBLASLT_EPILOGUE_DEFAULT;
@@ -239,7 +243,7 @@ void cuda_matmul(struct gpu_queue *base, const struct gpu_matmul *mm)
     }
     struct plan_key key = key_of(q, mm);
     /* What is left to do once the product is in c. */
-    struct gpu_matmul bare = *mm, rest = {.beta = 1, .mask = mm->mask};
+    struct gpu_matmul bare = *mm, rest = {.beta = 1, .mask = mm->mask, .write = mm->write};
     cublasStatus_t s = multiply(q, mm, &key);
     if (s == CUBLAS_STATUS_NOT_SUPPORTED && key.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
         key.epilogue = CUBLASLT_EPILOGUE_DEFAULT;

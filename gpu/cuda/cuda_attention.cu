@@ -1,8 +1,8 @@
-/* Attention over packed sequences of any length and head size: a block for each sequence and head.
- * It goes over tiles of 32 queries by 32 keys, whose scores are products of tiles in shared memory.
- * The softmax goes along with the tiles (Milakov and Gimelshein 2018), so nothing quadratic is
- * kept. The backward goes over queries for dq, and over keys for dk and dv: every number is written
- * by one thread, which sums in order.
+/* Attention over packed sequences of any length and head size, stored as f32 or bf16 and computed
+ * in f32: a block for each sequence and head. It goes over tiles of 32 queries by 32 keys, whose
+ * scores are products of tiles in shared memory. The softmax goes along with the tiles (Milakov and
+ * Gimelshein 2018), so nothing quadratic is kept. The backward goes over queries for dq, and over
+ * keys for dk and dv: every number is written by one thread, which sums in order.
  *
  * In a tile a warp has PER rows, a lane one column. A thread holds the results of PARTS tiles of
  * columns; wider heads are computed in slices (grid.z), for each of which the scores are worked out
@@ -42,33 +42,52 @@ __device__ static inline size_t seen(const struct gpu_attention *at, const struc
     return at->causal ? h->m - h->n + 1 + i : h->m;
 }
 
+/* The probability of query i and key j, or its gradient, after dropout. */
+__device__ static inline float kept(const struct dropping *drop, const struct gpu_attention *at,
+                                    const struct head *h, float x, size_t i, size_t j)
+{
+    uint64_t head = (at->drop.first + h->first) * at->heads + blockIdx.y;
+    return drop->threshold ? dropped(drop, x, (head << 40) + (j << 20) + i) : x;
+}
+
+/* Numbers are those of `kept`. */
+static inline struct dropping drop_of(const struct gpu_attention *at)
+{
+    struct gpu_dropout drop = {at->drop.rate, at->drop.key, 0};
+    return dropping_of(&drop);
+}
+
 __device__ static inline size_t at_most(size_t n)
 {
     return n < TILE ? n : (size_t)TILE;
 }
 
 /* Rows of a head, from one on. */
-struct strip {
-    const float *x;
+template <class T> struct strip {
+    const T *x;
     size_t ld, rows;
 };
-__device__ static inline struct strip strip_of(const float *x, size_t ld, size_t first, size_t from,
-                                               size_t n, size_t column)
-{
-    struct strip s = {x + (first + from) * ld + column, ld, at_most(n - from)};
+template <class T>
+__device__ static inline struct strip<T> strip_of(const void *x, size_t ld, size_t first,
+                                                  size_t from, size_t n, size_t column) {
+    struct strip<T> s = {
+        (const T *)x + (first + from) * ld + column, ld, at_most(n - from)
+    };
     return s;
 }
 
 /* Columns c .. of the strip, below `end`; zero beyond what there is. */
-__device__ static inline void load_tile(tile to, const struct strip *s, size_t c, size_t end)
+template <class T>
+__device__ static inline void load_tile(tile to, const struct strip<T> *s, size_t c, size_t end)
 {
     for (size_t r = threadIdx.x / WARP; r < TILE; r += ATTENTION_WARPS)
-        to[r][LANE] = r < s->rows && c + LANE < end ? s->x[r * s->ld + c + LANE] : 0;
+        to[r][LANE] = r < s->rows && c + LANE < end ? value_of(s->x[r * s->ld + c + LANE]) : 0;
 }
 
 /* sum[r] = the thread's row r of a times row LANE of b */
-__device__ static inline void multiply(float *sum, tile x, tile y, const struct strip *a,
-                                       const struct strip *b, size_t size)
+template <class T>
+__device__ static inline void multiply(float *sum, tile x, tile y, const struct strip<T> *a,
+                                       const struct strip<T> *b, size_t size)
 {
     for (int r = 0; r < PER; r++)
         sum[r] = 0;
@@ -84,9 +103,13 @@ __device__ static inline void multiply(float *sum, tile x, tile y, const struct 
 }
 
 /* y: columns of the slice from column c on, part p of it, of the strip's rows. */
-__device__ static inline void load_part(tile y, const struct strip *s, const struct head *h, int p)
+template <class T>
+__device__ static inline void load_part(tile y, const struct strip<T> *s, const struct head *h,
+                                        int p)
 {
+#if EQLOOM_PLANT != 6
     __syncthreads();
+#endif
     load_tile(y, s, h->from + p * TILE, h->to);
     __syncthreads();
 }
@@ -94,25 +117,27 @@ __device__ static inline void load_part(tile y, const struct strip *s, const str
     for (int p = 0; p < PARTS; p++)                                                                \
         if ((h).from + p * TILE < (h).to)
 
-__device__ static inline void store_part(float *to, const struct head *h, int p, float value)
+template <class T>
+__device__ static inline void store_part(T *to, const struct head *h, int p, float value)
 {
     size_t c = h->from + p * TILE + LANE;
     if (c < h->to)
-        to[c] = value;
+        put(to + c, value);
 }
 
-__global__ static void attention_kernel(float *out, struct gpu_attention at)
+template <class T>
+__global__ static void attention_kernel(T *out, struct gpu_attention at, struct dropping drop)
 {
     __shared__ tile x, y, s;
     __shared__ float by[TILE];
     struct head h = head_of(&at);
     for (size_t q0 = 0; q0 < h.n; q0 += TILE) {
-        struct strip queries = strip_of(at.q, at.q_ld, h.first, q0, h.n, h.column);
+        struct strip<T> queries = strip_of<T>(at.q, at.q_ld, h.first, q0, h.n, h.column);
         float sum[PARTS][PER] = {}, top = -INFINITY, total = 0;
         size_t end = seen(&at, &h, q0 + queries.rows - 1);
         for (size_t k0 = 0; k0 < end; k0 += TILE) {
-            struct strip keys = strip_of(at.k, at.kv_ld, h.key, k0, h.m, h.column);
-            struct strip values = strip_of(at.v, at.kv_ld, h.key, k0, h.m, h.column);
+            struct strip<T> keys = strip_of<T>(at.k, at.kv_ld, h.key, k0, h.m, h.column);
+            struct strip<T> values = strip_of<T>(at.v, at.kv_ld, h.key, k0, h.m, h.column);
             float score[PER];
             multiply(score, x, y, &queries, &keys, at.size);
             for (int r = 0; r < PER; r++)
@@ -131,6 +156,7 @@ __global__ static void attention_kernel(float *out, struct gpu_attention at)
                 for (int j = 0; j < TILE; j++) {
                     row[j] = row[j] == -INFINITY ? 0 : expf((row[j] - next) * at.scale);
                     total += row[j];
+                    row[j] = kept(&drop, &at, &h, row[j], q0 + threadIdx.x, k0 + j);
                 }
                 top = next;
                 by[threadIdx.x] = less;
@@ -167,41 +193,45 @@ static dim3 grid_of(const struct gpu_attention *at)
                 (unsigned)((at->size + SLICE - 1) / SLICE));
 }
 
-static void attention(struct gpu_queue *q, float *out, const struct gpu_attention *at)
+static void attention(struct gpu_queue *q, void *out, const struct gpu_attention *at)
 {
     if (!cudnn_attend(q, out, at))
-        LAUNCH(q, attention_kernel, grid_of(at), ATTENTION_WARPS * WARP, out, *at);
+        BY_TYPE(at->type, T,
+                LAUNCH(q, attention_kernel<T>, grid_of(at), ATTENTION_WARPS * WARP, (T *)out, *at,
+                       drop_of(at)));
 }
 
-struct backward {
+template <class T> struct backward {
     struct gpu_attention at;
-    float *dq, *dk, *dv;
-    const float *dout;
+    T *dq, *dk, *dv;
+    const T *dout;
     float *mean; /* (rows of q, heads): the sum over keys of p dp */
+    struct dropping drop;
 };
 
-/* A tile of queries and keys: the strips, and the thread's p and dp = dout . v. */
-struct pair {
-    struct strip q, k, v, dout;
+/* A tile of queries and keys: the strips, and the thread's p and dp = dout . v, which dropout
+ * scales as it does p. */
+template <class T> struct tiles {
+    struct strip<T> q, k, v, dout;
     float p[PER], dp[PER];
 };
-__device__ static inline struct pair pair_of(const struct backward *b, const struct head *h,
-                                             size_t q0, size_t k0)
-{
+template <class T>
+__device__ static inline struct tiles<T> tiles_of(const struct backward<T> *b, const struct head *h,
+                                                  size_t q0, size_t k0) {
     const struct gpu_attention *at = &b->at;
-    size_t wide = at->heads * at->size;
-    struct pair x = {strip_of(at->q, at->q_ld, h->first, q0, h->n, h->column),
-                     strip_of(at->k, at->kv_ld, h->key, k0, h->m, h->column),
-                     strip_of(at->v, at->kv_ld, h->key, k0, h->m, h->column),
-                     strip_of(b->dout, wide, h->first, q0, h->n, h->column),
-                     {},
-                     {}};
+    struct tiles<T> x = {
+    };
+    x.q = strip_of<T>(at->q, at->q_ld, h->first, q0, h->n, h->column);
+    x.k = strip_of<T>(at->k, at->kv_ld, h->key, k0, h->m, h->column);
+    x.v = strip_of<T>(at->v, at->kv_ld, h->key, k0, h->m, h->column);
+    x.dout = strip_of<T>(b->dout, at->heads * at->size, h->first, q0, h->n, h->column);
     return x;
 }
 
-__device__ static inline void probabilities(struct pair *t, tile x, tile y,
-                                            const struct gpu_attention *at, const struct head *h,
-                                            size_t q0, size_t k0)
+template <class T>
+__device__ static inline void
+probabilities(struct tiles<T> *t, tile x, tile y, const struct gpu_attention *at,
+              const struct dropping *drop, const struct head *h, size_t q0, size_t k0)
 {
     multiply(t->dp, x, y, &t->dout, &t->v, at->size);
     multiply(t->p, x, y, &t->q, &t->k, at->size);
@@ -211,12 +241,12 @@ __device__ static inline void probabilities(struct pair *t, tile x, tile y,
         t->p[r] = counts
                       ? expf(t->p[r] * at->scale - at->lse[(h->first + i) * at->heads + blockIdx.y])
                       : 0;
-        t->dp[r] = counts ? t->dp[r] : 0;
+        t->dp[r] = counts ? kept(drop, at, h, t->dp[r], i, k0 + LANE) : 0;
     }
 }
 
 /* dq = scale * (sum p dp k - (sum p dp) sum p k) */
-__global__ static void queries_back_kernel(struct backward b)
+template <class T> __global__ static void queries_back_kernel(struct backward<T> b)
 {
     __shared__ tile x, y, s, z;
     __shared__ float means[TILE];
@@ -226,8 +256,8 @@ __global__ static void queries_back_kernel(struct backward b)
         float weighted[PARTS][PER] = {}, plain[PARTS][PER] = {}, mean = 0;
         size_t rows = at_most(h.n - q0), end = seen(&at, &h, q0 + rows - 1);
         for (size_t k0 = 0; k0 < end; k0 += TILE) {
-            struct pair t = pair_of(&b, &h, q0, k0);
-            probabilities(&t, x, y, &at, &h, q0, k0);
+            struct tiles<T> t = tiles_of(&b, &h, q0, k0);
+            probabilities(&t, x, y, &at, &b.drop, &h, q0, k0);
             for (int r = 0; r < PER; r++) {
                 s[TILE_ROW + r][LANE] = t.p[r];
                 z[TILE_ROW + r][LANE] = t.p[r] * t.dp[r];
@@ -258,8 +288,9 @@ __global__ static void queries_back_kernel(struct backward b)
     }
 }
 
-/* dk = scale * sum p (dp - mean) q, dv = sum p dout, over the queries that see the key. */
-__global__ static void keys_back_kernel(struct backward b)
+/* dk = scale * sum p (dp - mean) q, dv = sum p dout, p after dropout, over the queries that see the
+ * key. */
+template <class T> __global__ static void keys_back_kernel(struct backward<T> b)
 {
     __shared__ tile x, y, s, z;
     const struct gpu_attention at = b.at;
@@ -267,14 +298,14 @@ __global__ static void keys_back_kernel(struct backward b)
     for (size_t k0 = 0; k0 < h.m; k0 += TILE) {
         float dk[PARTS][PER] = {}, dv[PARTS][PER] = {};
         for (size_t q0 = 0; q0 < h.n; q0 += TILE) {
-            struct pair t = pair_of(&b, &h, q0, k0);
+            struct tiles<T> t = tiles_of(&b, &h, q0, k0);
             if (k0 >= seen(&at, &h, q0 + t.q.rows - 1))
                 continue;
-            probabilities(&t, x, y, &at, &h, q0, k0);
+            probabilities(&t, x, y, &at, &b.drop, &h, q0, k0);
             for (int r = 0; r < PER; r++) {
                 size_t i = TILE_ROW + r;
                 float mean = i < t.q.rows ? b.mean[(h.first + q0 + i) * at.heads + blockIdx.y] : 0;
-                s[i][LANE] = t.p[r];
+                s[i][LANE] = kept(&b.drop, &at, &h, t.p[r], q0 + i, k0 + LANE);
                 z[i][LANE] = t.p[r] * (t.dp[r] - mean);
             }
             EACH_PART(p, h)
@@ -297,15 +328,24 @@ __global__ static void keys_back_kernel(struct backward b)
     }
 }
 
-static void attention_back(struct gpu_queue *q, float *dq, float *dk, float *dv, const float *dout,
-                           const struct gpu_attention *at)
+template <class T>
+static void back(struct gpu_queue *q, void *dq, void *dk, void *dv, const void *dout,
+                 const struct gpu_attention *at)
 {
     float *mean = (float *)cuda_scratch(q, at->rows * at->heads * sizeof *mean);
-    struct backward b = {*at, dq, dk, dv, dout, mean};
+    struct backward<T> b = {
+        *at, (T *)dq, (T *)dk, (T *)dv, (const T *)dout, mean, drop_of(at)
+    };
     if (!mean)
         return;
-    LAUNCH(q, queries_back_kernel, grid_of(at), ATTENTION_WARPS * WARP, b);
-    LAUNCH(q, keys_back_kernel, grid_of(at), ATTENTION_WARPS * WARP, b);
+    LAUNCH(q, queries_back_kernel<T>, grid_of(at), ATTENTION_WARPS * WARP, b);
+    LAUNCH(q, keys_back_kernel<T>, grid_of(at), ATTENTION_WARPS * WARP, b);
+}
+
+static void attention_back(struct gpu_queue *q, void *dq, void *dk, void *dv, const void *dout,
+                           const struct gpu_attention *at)
+{
+    BY_TYPE(at->type, T, back<T>(q, dq, dk, dv, dout, at));
 }
 
 /* ---- for cuDNN's ---- */
@@ -316,7 +356,8 @@ __global__ static void ranges_kernel(struct cuda_ranges r, struct gpu_attention 
     if (i > at.sequences)
         return;
     size_t row = i < at.sequences ? at.first[i] : at.end[i - 1];
-    r.rows[i] = (int32_t)(row * at.heads * at.size);
+    r.rows[i] = (int32_t)(row * at.q_ld);
+    r.results[i] = (int32_t)(row * at.heads * at.size);
     r.sums[i] = (int32_t)(row * at.heads);
     if (i < at.sequences)
         r.lengths[i] = (int32_t)(at.end[i] - at.first[i]);
@@ -326,17 +367,6 @@ void cuda_ranges_of(struct gpu_queue *q, const struct cuda_ranges *r,
                     const struct gpu_attention *at)
 {
     LAUNCH_FLAT(q, ranges_kernel, cuda_cover(at->sequences + 1), THREADS, *r, *at);
-}
-
-__global__ static void widen_kernel(float *y, const uint16_t *x, size_t n)
-{
-    if (ELEMENT < n)
-        y[ELEMENT] = bf16_value(x[ELEMENT]);
-}
-
-void cuda_widen(struct gpu_queue *q, float *y, const uint16_t *x, size_t n)
-{
-    LAUNCH_FLAT(q, widen_kernel, cuda_cover(n), THREADS, y, x, n);
 }
 
 void cuda_fill_attention(struct gpu_ops *t)

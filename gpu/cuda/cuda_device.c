@@ -225,7 +225,8 @@ static enum err_code open_device(struct gpu_device **out, int index, struct err 
         free(d);
         return err_fail(e, ERR_NOMEM, "no memory for a device");
     }
-    d->base = (struct gpu_device){.calls = &calls, .cuts = cuts, .queues = 1};
+    d->base =
+        (struct gpu_device){.calls = &calls, .cuts = cuts, .queues = 1, .stores_bf16 = c.bf16};
     struct gpu_ops *ops = &d->base.ops;
     ops->name = "cuda";
     ops->matmul = cuda_matmul;
@@ -240,7 +241,6 @@ static enum err_code open_device(struct gpu_device **out, int index, struct err 
     cuda_fill_convolution(ops);
     pthread_mutex_init(&d->pool.lock, NULL);
     d->index = index;
-    d->bf16 = c.bf16;
     cudaError_t status = cudaSetDevice(index);
     cublasStatus_t lt = status ? CUBLAS_STATUS_SUCCESS : cublasLtCreate(&d->lt);
     if (status || lt) {

@@ -144,12 +144,13 @@ __device__ static inline float gelu_slope(float x)
     return normal_cdf(x) + x * 0.39894228040143268f * expf(-0.5f * x * x);
 }
 
-__global__ static void activate_kernel(float *y, const float *x, const float *bias, size_t n,
-                                       size_t cols, enum gpu_activation kind)
+template <class T>
+__global__ static void activate_kernel(T *y, const T *x, const float *bias, size_t n, size_t cols,
+                                       enum gpu_activation kind)
 {
     if (ELEMENT >= n)
         return;
-    float v = x[ELEMENT] + (bias ? bias[ELEMENT % cols] : 0);
+    float v = value_of(x[ELEMENT]) + (bias ? bias[ELEMENT % cols] : 0);
     if (kind == GPU_GELU)
         v *= normal_cdf(v);
     else if (kind == GPU_TANH)
@@ -158,23 +159,24 @@ __global__ static void activate_kernel(float *y, const float *x, const float *bi
         v = 1 / (1 + expf(-v));
     else
         v = v > 0 ? v : v != v ? v : 0;
-    y[ELEMENT] = v;
+    put(y + ELEMENT, v);
 }
 
-static void activate(struct gpu_queue *q, float *y, const float *x, const float *bias, size_t rows,
-                     size_t cols, enum gpu_activation kind)
+static void activate(struct gpu_queue *q, enum gpu_type type, void *y, const void *x,
+                     const float *bias, size_t rows, size_t cols, enum gpu_activation kind)
 {
-    LAUNCH_FLAT(q, activate_kernel, cuda_cover(rows * cols), THREADS, y, x, bias, rows * cols, cols,
-                kind);
+    BY_TYPE(type, T,
+            LAUNCH_FLAT(q, activate_kernel<T>, cuda_cover(rows * cols), THREADS, (T *)y,
+                        (const T *)x, bias, rows * cols, cols, kind));
 }
 
-__global__ static void activate_back_kernel(float *dx, const float *dy, const float *saved,
-                                            const float *bias, size_t n, size_t cols,
-                                            enum gpu_activation kind)
+template <class T>
+__global__ static void activate_back_kernel(T *dx, const T *dy, const T *saved, const float *bias,
+                                            size_t n, size_t cols, enum gpu_activation kind)
 {
     if (ELEMENT >= n)
         return;
-    float s = saved[ELEMENT], d = dy[ELEMENT];
+    float s = value_of(saved[ELEMENT]), d = value_of(dy[ELEMENT]);
     if (kind == GPU_GELU)
         d *= gelu_slope(bias ? s + bias[ELEMENT % cols] : s);
     else if (kind == GPU_TANH)
@@ -183,50 +185,56 @@ __global__ static void activate_back_kernel(float *dx, const float *dy, const fl
         d *= s * (1 - s);
     else
         d = s > 0 ? d : 0;
-    dx[ELEMENT] = d;
+    put(dx + ELEMENT, d);
 }
 
-static void activate_back(struct gpu_queue *q, float *dx, const float *dy, const float *saved,
-                          const float *bias, size_t rows, size_t cols, enum gpu_activation kind)
+static void activate_back(struct gpu_queue *q, enum gpu_type type, void *dx, const void *dy,
+                          const void *saved, const float *bias, size_t rows, size_t cols,
+                          enum gpu_activation kind)
 {
-    LAUNCH_FLAT(q, activate_back_kernel, cuda_cover(rows * cols), THREADS, dx, dy, saved, bias,
-                rows * cols, cols, kind);
+    BY_TYPE(type, T,
+            LAUNCH_FLAT(q, activate_back_kernel<T>, cuda_cover(rows * cols), THREADS, (T *)dx,
+                        (const T *)dy, (const T *)saved, bias, rows * cols, cols, kind));
 }
 
-__global__ static void around_kernel(struct gpu_matmul mm)
+template <class T> __global__ static void around_kernel(struct gpu_matmul mm)
 {
+    const T *base = (const T *)(mm.base ? mm.base : mm.c), *mask = (const T *)mm.mask;
     size_t r = ELEMENT / mm.n, c = ELEMENT % mm.n, at = r * mm.ldc + c;
     if (r >= mm.m)
         return;
-    float x = mm.beta != 0 ? mm.beta * (mm.base ? mm.base : mm.c)[at] : 0;
+    float x = mm.beta != 0 ? mm.beta * value_of(base[at]) : 0;
     if (mm.bias)
-        x += mm.bias[c];
-    if ((mm.relu && x < 0) || (mm.mask && !(mm.mask[at] > 0)))
+        x += value_of(((const T *)mm.bias)[c]);
+    if ((mm.relu && x < 0) || (mask && !(value_of(mask[at]) > 0)))
         x = 0;
-    mm.c[at] = x;
+    put((T *)mm.c + at, x);
 }
 
 void cuda_around_product(struct gpu_queue *q, const struct gpu_matmul *mm)
 {
-    LAUNCH_FLAT(q, around_kernel, cuda_cover(mm->m * mm->n), THREADS, *mm);
+    BY_TYPE(mm->write, T,
+            LAUNCH_FLAT(q, around_kernel<T>, cuda_cover(mm->m * mm->n), THREADS, *mm));
 }
 
 /* ---- dropout ---- */
 
-__global__ static void dropout_kernel(float *y, const float *x, const float *base, size_t n,
+template <class T>
+__global__ static void dropout_kernel(T *y, const T *x, const T *base, size_t n,
                                       struct dropping drop)
 {
     if (ELEMENT >= n)
         return;
-    float v = dropped(&drop, x[ELEMENT], ELEMENT);
-    y[ELEMENT] = base ? base[ELEMENT] + v : v;
+    float v = dropped(&drop, value_of(x[ELEMENT]), ELEMENT);
+    put(y + ELEMENT, base ? value_of(base[ELEMENT]) + v : v);
 }
 
-static void dropout(struct gpu_queue *q, float *y, const float *x, const float *base, size_t n,
-                    float rate, uint64_t key, uint64_t first)
+static void dropout(struct gpu_queue *q, enum gpu_type type, void *y, const void *x,
+                    const void *base, size_t n, const struct gpu_dropout *drop)
 {
-    struct gpu_dropout how = {rate, key, first};
-    LAUNCH_FLAT(q, dropout_kernel, cuda_cover(n), THREADS, y, x, base, n, dropping_of(&how));
+    BY_TYPE(type, T,
+            LAUNCH_FLAT(q, dropout_kernel<T>, cuda_cover(n), THREADS, (T *)y, (const T *)x,
+                        (const T *)base, n, dropping_of(drop)));
 }
 
 void cuda_fill_elementwise(struct gpu_ops *t)

@@ -6,17 +6,13 @@
 #define EPSILON 1e-5f     /* layer norm's, as in PyTorch */
 #define MIN_LENGTH 1e-12f /* L2 normalisation's */
 
-struct normed {
-    float *y, *mean, *rstd;
-    const float *gamma, *beta;
-    size_t rows, cols;
-};
-
-/* Row r of y from x, by a warp. EQLOOM_PLANT: faults for the tests to find. */
-__device__ static inline void norm_row(const struct normed *n, const float *x, size_t r)
+/* Row r of y (rows, cols), by a warp. EQLOOM_PLANT: faults for the tests to find. */
+template <class T> __device__ static inline void norm_row(T *y, const struct gpu_norm *n, size_t r)
 {
     size_t cols = n->cols;
-    float sum = 0, squares = 0, *y = n->y + r * cols;
+    const float *x = n->x + r * cols;
+    float sum = 0, squares = 0;
+    y += r * cols;
 #if EQLOOM_PLANT == 3
     if (LANE == WARP - 1)
         return;
@@ -32,120 +28,131 @@ __device__ static inline void norm_row(const struct normed *n, const float *x, s
 #else
     for (size_t c = LANE; c < cols; c += WARP)
 #endif
-        y[c] = (x[c] - mu) * rs * n->gamma[c] + n->beta[c];
+        put(y + c, (x[c] - mu) * rs * n->gamma[c] + n->beta[c]);
     if (LANE == 0) {
         n->mean[r] = mu;
         n->rstd[r] = rs;
     }
 }
 
-__global__ static void norm_kernel(struct normed n, const float *x)
+template <class T> __global__ static void norm_kernel(T *y, struct gpu_norm n)
 {
     if (WARP_ROW < n.rows)
-        norm_row(&n, x + WARP_ROW * n.cols, WARP_ROW);
+        norm_row(y, &n, WARP_ROW);
 }
 
-static void norm(struct gpu_queue *q, float *y, float *mean, float *rstd, const float *x,
-                 const float *gamma, const float *beta, size_t rows, size_t cols)
+static void norm(struct gpu_queue *q, void *y, const struct gpu_norm *how)
 {
-    struct normed n = {y, mean, rstd, gamma, beta, rows, cols};
-    LAUNCH(q, norm_kernel, cuda_cover(rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK * WARP, n, x);
+    BY_TYPE(how->type, T,
+            LAUNCH(q, norm_kernel<T>, cuda_cover(how->rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK * WARP,
+                   (T *)y, *how));
 }
 
-__global__ static void residual_norm_kernel(struct normed n, float *x, const float *sum,
+template <class T, class S>
+__global__ static void residual_norm_kernel(T *y, struct gpu_norm n, const S *sum,
                                             const float *base, struct dropping drop)
 {
     size_t r = WARP_ROW, from = r * n.cols;
     if (r >= n.rows)
         return;
     for (size_t i = from + LANE; i < from + n.cols; i += WARP) /* a lane reads its own again */
-        x[i] = base[i] + dropped(&drop, sum[i], i);
-    norm_row(&n, x + from, r);
+        n.x[i] = base[i] + dropped(&drop, value_of(sum[i]), i);
+    norm_row(y, &n, r);
 }
 
-static void residual_norm(struct gpu_queue *q, float *y, float *mean, float *rstd, float *x,
-                          const float *sum, const float *base, const struct gpu_dropout *drop,
-                          const float *gamma, const float *beta, size_t rows, size_t cols)
+static void residual_norm(struct gpu_queue *q, void *y, enum gpu_type sum_type, const void *sum,
+                          const float *base, const struct gpu_dropout *drop,
+                          const struct gpu_norm *how)
 {
-    struct normed n = {y, mean, rstd, gamma, beta, rows, cols};
-    LAUNCH(q, residual_norm_kernel, cuda_cover(rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK * WARP, n, x,
-           sum, base, dropping_of(drop));
+    BY_TYPE(how->type, T,
+            BY_TYPE(sum_type, S,
+                    LAUNCH(q, (residual_norm_kernel<T, S>), cuda_cover(how->rows, ROWS_PER_BLOCK),
+                           ROWS_PER_BLOCK * WARP, (T *)y, *how, (const S *)sum, base,
+                           dropping_of(drop))));
 }
 
-struct back {
-    float *dx, *dgamma, *dbeta, *y;
-    const float *dy, *x, *mean, *rstd, *gamma, *beta;
-    size_t rows, cols;
-    bool accumulate;
-};
-
-__global__ static void norm_back_kernel(struct back b)
+/* T: of y and branch, D: of dy. */
+template <class T, class D>
+__global__ static void norm_back_kernel(struct gpu_norm n, struct gpu_norm_back b,
+                                        struct dropping drop)
 {
-    size_t r = WARP_ROW;
-    if (r >= b.rows)
+    size_t r = WARP_ROW, from = r * n.cols;
+    if (r >= n.rows)
         return;
-    const float *dy = b.dy + r * b.cols, *x = b.x + r * b.cols;
-    float *dx = b.dx + r * b.cols, mu = b.mean[r], rs = b.rstd[r], sum = 0, dot = 0;
-    for (size_t c = LANE; c < b.cols; c += WARP) {
-        float d = dy[c] * b.gamma[c];
+    const D *dy = (const D *)b.dy + from;
+    const float *x = n.x + from;
+    float *dx = b.dx + from, mu = n.mean[r], rs = n.rstd[r], sum = 0, dot = 0;
+    for (size_t c = LANE; c < n.cols; c += WARP) {
+        float d = value_of(dy[c]) * n.gamma[c];
         sum += d;
         dot += d * ((x[c] - mu) * rs);
     }
-    sum = warp_sum(sum) / (float)b.cols;
-    dot = warp_sum(dot) / (float)b.cols;
-    for (size_t c = LANE; c < b.cols; c += WARP) {
-        float hat = (x[c] - mu) * rs, d = rs * (dy[c] * b.gamma[c] - sum - hat * dot);
-        dx[c] = b.accumulate ? dx[c] + d : d;
+    sum = warp_sum(sum) / (float)n.cols;
+    dot = warp_sum(dot) / (float)n.cols;
+    for (size_t c = LANE; c < n.cols; c += WARP) {
+        float hat = (x[c] - mu) * rs, d = rs * (value_of(dy[c]) * n.gamma[c] - sum - hat * dot);
+        d = b.accumulate ? dx[c] + d : d;
+        dx[c] = d;
         if (b.y)
-            b.y[r * b.cols + c] = hat * b.gamma[c] + b.beta[c];
+            put((T *)b.y + from + c, hat * n.gamma[c] + n.beta[c]);
+        if (b.branch)
+            put((T *)b.branch + from + c, b.drop ? dropped(&drop, d, from + c) : d);
     }
 }
 
 /* part (chunks, 2, cols): dgamma and dbeta of a chunk of rows, a thread for each column. */
-__global__ static void norm_columns_kernel(float *part, struct back b, size_t chunk)
+template <class D>
+__global__ static void norm_columns_kernel(float *part, struct gpu_norm n, const D *dy,
+                                           size_t chunk)
 {
     size_t c = ELEMENT, first = blockIdx.y * chunk, end = first + chunk;
-    if (c >= b.cols)
+    if (c >= n.cols)
         return;
     float dgamma = 0, dbeta = 0;
-    for (size_t r = first; r < end && r < b.rows; r++) {
-        float d = b.dy[r * b.cols + c];
-        dgamma += d * ((b.x[r * b.cols + c] - b.mean[r]) * b.rstd[r]);
+    for (size_t r = first; r < end && r < n.rows; r++) {
+        float d = value_of(dy[r * n.cols + c]);
+        dgamma += d * ((n.x[r * n.cols + c] - n.mean[r]) * n.rstd[r]);
         dbeta += d;
     }
-    part[2 * blockIdx.y * b.cols + c] = dgamma;
-    part[(2 * blockIdx.y + 1) * b.cols + c] = dbeta;
+    part[2 * blockIdx.y * n.cols + c] = dgamma;
+    part[(2 * blockIdx.y + 1) * n.cols + c] = dbeta;
 }
 
-__global__ static void norm_add_kernel(struct back b, const float *part, size_t chunks)
+__global__ static void norm_add_kernel(struct gpu_norm_back b, const float *part, size_t chunks,
+                                       size_t cols)
 {
     size_t c = ELEMENT;
-    if (c >= b.cols)
+    if (c >= cols)
         return;
     float dgamma = 0, dbeta = 0;
     for (size_t i = 0; i < chunks; i++) {
-        dgamma += part[2 * i * b.cols + c];
-        dbeta += part[(2 * i + 1) * b.cols + c];
+        dgamma += part[2 * i * cols + c];
+        dbeta += part[(2 * i + 1) * cols + c];
     }
     b.dgamma[c] += dgamma;
     b.dbeta[c] += dbeta;
 }
 
-static void norm_back(struct gpu_queue *q, float *dx, float *dgamma, float *dbeta, float *y,
-                      const float *dy, const float *x, const float *mean, const float *rstd,
-                      const float *gamma, const float *beta, size_t rows, size_t cols,
-                      bool accumulate)
+static void norm_back(struct gpu_queue *q, const struct gpu_norm_back *to,
+                      const struct gpu_norm *how)
 {
-    struct back b = {dx, dgamma, dbeta, y, dy, x, mean, rstd, gamma, beta, rows, cols, accumulate};
-    struct cuda_chunks k = cuda_chunks_of(rows);
+    static const struct gpu_dropout none = {};
+    size_t cols = how->cols;
+    struct cuda_chunks k = cuda_chunks_of(how->rows);
     float *part = (float *)cuda_scratch(q, k.n * 2 * cols * sizeof *part);
     if (!part)
         return;
     dim3 grid = cuda_cover(cols, 128);
     grid.y = (unsigned)k.n;
-    LAUNCH_FLAT(q, norm_columns_kernel, grid, 128, part, b, k.rows);
-    LAUNCH_FLAT(q, norm_add_kernel, cuda_cover(cols), THREADS, b, (const float *)part, k.n);
-    LAUNCH(q, norm_back_kernel, cuda_cover(rows, ROWS_PER_BLOCK), ROWS_PER_BLOCK * WARP, b);
+    BY_TYPE(
+        to->dy_type, D,
+        LAUNCH_FLAT(q, norm_columns_kernel<D>, grid, 128, part, *how, (const D *)to->dy, k.rows));
+    LAUNCH_FLAT(q, norm_add_kernel, cuda_cover(cols), THREADS, *to, (const float *)part, k.n, cols);
+    BY_TYPE(how->type, T,
+            BY_TYPE(to->dy_type, D,
+                    LAUNCH(q, (norm_back_kernel<T, D>), cuda_cover(how->rows, ROWS_PER_BLOCK),
+                           ROWS_PER_BLOCK * WARP, *how, *to,
+                           dropping_of(to->drop ? to->drop : &none))));
 }
 
 /* ---- L2 ---- */

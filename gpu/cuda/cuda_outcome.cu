@@ -106,8 +106,8 @@ struct adam {
     const struct gpu_outcome *outcome;
 };
 
-__global__ static void adamw_kernel(float *p, float *m, float *v, const float *g, size_t n,
-                                    struct adam h)
+__global__ static void adamw_kernel(float *p, uint16_t *rounded, float *m, float *v, const float *g,
+                                    size_t n, struct adam h)
 {
     size_t i = ELEMENT;
     if (i >= n || h.outcome->skip)
@@ -116,11 +116,16 @@ __global__ static void adamw_kernel(float *p, float *m, float *v, const float *g
     float mi = h.beta1 * m[i] + (1 - h.beta1) * gi, vi = h.beta2 * v[i] + (1 - h.beta2) * gi * gi;
     m[i] = mi;
     v[i] = vi;
-    p[i] = p[i] * h.decay - h.rate * mi / (sqrtf(vi) * h.root + h.eps);
+    float next = p[i] * h.decay - h.rate * mi / (sqrtf(vi) * h.root + h.eps);
+    p[i] = next;
+#if EQLOOM_PLANT != 5
+    if (rounded)
+        rounded[i] = bf16_bits(next);
+#endif
 }
 
-static void adamw(struct gpu_queue *q, float *p, float *m, float *v, const float *g, size_t n,
-                  const struct gpu_adamw *how)
+static void adamw(struct gpu_queue *q, float *p, uint16_t *rounded, float *m, float *v,
+                  const float *g, size_t n, const struct gpu_adamw *how)
 {
     struct adam h = {how->beta1,
                      how->beta2,
@@ -130,20 +135,27 @@ static void adamw(struct gpu_queue *q, float *p, float *m, float *v, const float
                      how->lr / how->correction1,
                      1.0f / sqrtf(how->correction2),
                      how->outcome};
-    LAUNCH_FLAT(q, adamw_kernel, cuda_cover(n), THREADS, p, m, v, g, n, h);
+    LAUNCH_FLAT(q, adamw_kernel, cuda_cover(n), THREADS, p, rounded, m, v, g, n, h);
 }
 
-__global__ static void combine_kernel(float *z, float a, const float *x, float b, const float *y,
-                                      size_t n, const struct gpu_outcome *outcome, bool clipped)
+__global__ static void combine_kernel(float *z, uint16_t *rounded, float a, const float *x, float b,
+                                      const float *y, size_t n, const struct gpu_outcome *outcome,
+                                      bool clipped)
 {
-    if (ELEMENT < n && !(outcome && outcome->skip))
-        z[ELEMENT] = a * x[ELEMENT] + (clipped ? b * outcome->scale : b) * y[ELEMENT];
+    if (ELEMENT >= n || (outcome && outcome->skip))
+        return;
+    float next = a * x[ELEMENT] + (clipped ? b * outcome->scale : b) * y[ELEMENT];
+    z[ELEMENT] = next;
+    if (rounded)
+        rounded[ELEMENT] = bf16_bits(next);
 }
 
-static void combine(struct gpu_queue *q, float *z, float a, const float *x, float b, const float *y,
-                    size_t n, const struct gpu_outcome *outcome, bool clipped)
+static void combine(struct gpu_queue *q, float *z, uint16_t *rounded, float a, const float *x,
+                    float b, const float *y, size_t n, const struct gpu_outcome *outcome,
+                    bool clipped)
 {
-    LAUNCH_FLAT(q, combine_kernel, cuda_cover(n), THREADS, z, a, x, b, y, n, outcome, clipped);
+    LAUNCH_FLAT(q, combine_kernel, cuda_cover(n), THREADS, z, rounded, a, x, b, y, n, outcome,
+                clipped);
 }
 
 void cuda_fill_outcome(struct gpu_ops *t)

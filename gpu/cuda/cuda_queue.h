@@ -24,7 +24,6 @@ struct cuda_device {
     struct gpu_device base;
     struct cuda_pool pool;
     int index;
-    bool bf16; /* it has units for it */
     struct cublasLtContext *lt;
     struct cuda_plans *plans;
     struct cudnn_cache *cudnn; /* once it is needed */
@@ -119,16 +118,14 @@ void cuda_patches(struct gpu_queue *q, float *patches, const float *x, size_t fi
 void cuda_patches_back(struct gpu_queue *q, float *dx, const float *dpatches, size_t first,
                        size_t n, const struct gpu_convolution *how);
 /* Attention by cuDNN, if the sequences are long and it has a plan for them. */
-bool cudnn_attend(struct gpu_queue *q, float *out, const struct gpu_attention *at);
-/* Where sequences begin, in numbers of the queries and of the logarithms, and how many rows they
- * have. */
+bool cudnn_attend(struct gpu_queue *q, void *out, const struct gpu_attention *at);
+/* Where sequences begin, in numbers of the operands, of the result and of the logarithms, and how
+ * many rows they have. */
 struct cuda_ranges {
-    int32_t *rows, *sums, *lengths;
+    int32_t *rows, *results, *sums, *lengths;
 };
 void cuda_ranges_of(struct gpu_queue *q, const struct cuda_ranges *r,
                     const struct gpu_attention *at);
-/* y = x */
-void cuda_widen(struct gpu_queue *q, float *y, const uint16_t *x, size_t n);
 /* y = x, rounded to bf16 and widened again. */
 void cuda_round_floats(struct gpu_queue *q, float *y, const float *x, size_t n);
 /* *out = the sum of squares. */

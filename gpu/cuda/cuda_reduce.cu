@@ -3,7 +3,8 @@
 
 /* ---- by columns: a thread sums a column of a chunk of rows ---- */
 
-__global__ static void column_chunks_kernel(float *part, const float *x, size_t rows, size_t cols,
+template <class T>
+__global__ static void column_chunks_kernel(float *part, const T *x, size_t rows, size_t cols,
                                             size_t chunk)
 {
     size_t c = ELEMENT, first = blockIdx.y * chunk, end = first + chunk;
@@ -11,7 +12,7 @@ __global__ static void column_chunks_kernel(float *part, const float *x, size_t 
         return;
     float sum = 0;
     for (size_t r = first; r < end && r < rows; r++)
-        sum += x[r * cols + c];
+        sum += value_of(x[r * cols + c]);
     part[blockIdx.y * cols + c] = sum;
 }
 
@@ -25,7 +26,8 @@ __global__ static void add_chunks_kernel(float *y, const float *part, size_t chu
     y[ELEMENT] += sum;
 }
 
-static void add_columns(struct gpu_queue *q, float *sum, const float *x, size_t rows, size_t cols)
+static void add_columns(struct gpu_queue *q, float *sum, enum gpu_type type, const void *x,
+                        size_t rows, size_t cols)
 {
     struct cuda_chunks k = cuda_chunks_of(rows);
     float *part = (float *)cuda_scratch(q, k.n * cols * sizeof *part);
@@ -33,7 +35,9 @@ static void add_columns(struct gpu_queue *q, float *sum, const float *x, size_t 
         return;
     dim3 grid = cuda_cover(cols, 128);
     grid.y = (unsigned)k.n;
-    LAUNCH_FLAT(q, column_chunks_kernel, grid, 128, part, x, rows, cols, k.rows);
+    BY_TYPE(
+        type, T,
+        LAUNCH_FLAT(q, column_chunks_kernel<T>, grid, 128, part, (const T *)x, rows, cols, k.rows));
     LAUNCH_FLAT(q, add_chunks_kernel, cuda_cover(cols), THREADS, sum, part, k.n, cols);
 }
 

@@ -198,13 +198,16 @@ static descriptor attend(struct build *b, const struct cudnn_key *key)
     int64_t d = (int64_t)key->attention.size, s = (int64_t)key->attention.longest;
     descriptor op = make(b, CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR);
     descriptor rows = numbers(b, 7, n + 1), sums = numbers(b, 8, n + 1), lengths = numbers(b, 9, n);
-    for (int i = 0; i < 4; i++)
+    descriptor results = numbers(b, 10, n + 1);
+    for (int i = 0; i < 4; i++) {
+        int64_t ld = i < 3 ? (int64_t)key->attention.ld : h * d;
         set_one(b, op, names[i],
                 tensor(b, i + 1,
                        &(struct tensor){.type = CUDNN_DATA_BFLOAT16,
                                         .size = {n, h, s, d},
-                                        .stride = {s * h * d, d, h * d, 1},
-                                        .ragged = rows}));
+                                        .stride = {s * ld, d, ld, 1},
+                                        .ragged = i < 3 ? rows : results}));
+    }
     struct tensor lse = {
         .type = CUDNN_DATA_FLOAT, .size = {n, h, s, 1}, .stride = {h * s, 1, h, 1}, .ragged = sums};
     set_one(b, op, CUDNN_ATTR_OPERATION_SDPA_FWD_STATSDESC, tensor(b, 5, &lse));

@@ -33,10 +33,10 @@ size_t cudnn_version(const char **why);
  *   CONVOLVE               x, filters, y
  *   CONVOLVE_BACK_INPUT    dy, filters, dx
  *   CONVOLVE_BACK_FILTERS  dy, x, dfilters
- *   ATTEND                 q, k, v, out, logarithms of sums, scale (of the host), offsets of rows,
- *                          offsets of logarithms, lengths */
+ *   ATTEND                 q, k, v, out, logarithms of sums, scale (of the host), offsets of
+ *                          q, k and v, of logarithms, lengths, offsets of out */
 enum cudnn_kind { CONVOLVE, CONVOLVE_BACK_INPUT, CONVOLVE_BACK_FILTERS, ATTEND };
-enum { CUDNN_OPERANDS = 9 };
+enum { CUDNN_OPERANDS = 10 };
 
 /* For GPU_BF16 operands are bf16, but results f32; attention's are bf16 throughout, its logarithms
  * (rows, heads) f32. Attention is that of packed sequences of at most `longest` rows to themselves;
@@ -46,7 +46,7 @@ struct cudnn_key {
     enum gpu_precision precision;
     struct gpu_convolution convolution;
     struct {
-        size_t sequences, heads, size, longest;
+        size_t sequences, heads, size, longest, ld; /* ld: of rows of q, k and v */
     } attention;
 };
 

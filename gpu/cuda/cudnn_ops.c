@@ -89,7 +89,7 @@ static struct cudnn_key key_of(enum cudnn_kind kind, enum gpu_precision precisio
 static bool by_cudnn(struct gpu_queue *q, enum cudnn_kind kind, float *out,
                      const float *const in[2], const size_t n[3], const struct gpu_convolution *how)
 {
-    enum gpu_precision p = ((struct cuda_queue *)q)->device->bf16 ? how->precision : GPU_F32;
+    enum gpu_precision p = q->device->stores_bf16 ? how->precision : GPU_F32;
     struct cudnn_key key = key_of(kind, p, how);
     const struct cudnn_plan *plan = cudnn_plan_of(q, &key);
     enum form form = p == GPU_BF16 ? BF16 : AS_THEY_ARE;
@@ -172,7 +172,7 @@ static void convolve(struct gpu_queue *q, float *y, const float *x, const float 
     compute(q, CONVOLVE, y, (const float *[]){x, filters},
             (size_t[]){s.images, s.filters, s.results}, how);
     if (how->relu)
-        q->op->activate(q, y, y, bias, s.results / how->out, how->out, GPU_RELU);
+        q->op->activate(q, GPU_TYPE_F32, y, y, bias, s.results / how->out, how->out, GPU_RELU);
     else
         q->op->add_bias(q, y, y, bias, s.results / how->out, how->out);
 }
@@ -192,7 +192,7 @@ static void convolve_back_filters(struct gpu_queue *q, float *dfilters, float *d
     struct sizes s = sizes_of(how);
     compute(q, CONVOLVE_BACK_FILTERS, dfilters, (const float *[]){dy, x},
             (size_t[]){s.results, s.images, s.filters}, how);
-    q->op->add_columns(q, dbias, dy, s.results / how->out, how->out);
+    q->op->add_columns(q, dbias, GPU_TYPE_F32, dy, s.results / how->out, how->out);
 }
 
 /* ---- attention ---- */
@@ -201,20 +201,18 @@ static void convolve_back_filters(struct gpu_queue *q, float *dfilters, float *d
 enum { LONG_SEQUENCE = 128, LARGEST_HEAD = 128 };
 
 /* Packed sequences to themselves. */
-static bool is_long(const struct gpu_queue *q, const struct gpu_attention *at)
+static bool is_long(const void *out, const struct gpu_attention *at)
 {
-    return at->longest >= LONG_SEQUENCE && at->precision == GPU_BF16 &&
-           ((const struct cuda_queue *)q)->device->bf16 && !at->causal && at->size % 8 == 0 &&
-           at->size <= LARGEST_HEAD && at->end == at->first + 1 && at->key_first == at->first &&
-           at->key_end == at->end && (uintptr_t)at->lse % 16 == 0 &&
-           at->rows * at->heads * at->size <= INT32_MAX;
+    uintptr_t all = (uintptr_t)at->q | (uintptr_t)at->k | (uintptr_t)at->v | (uintptr_t)at->lse;
+    return at->longest >= LONG_SEQUENCE && at->type == GPU_TYPE_BF16 && !at->causal &&
+           at->drop.rate == 0 && at->size % 8 == 0 && at->size <= LARGEST_HEAD &&
+           at->end == at->first + 1 && at->key_first == at->first && at->key_end == at->end &&
+           at->q_ld == at->kv_ld && at->q_ld % 8 == 0 && (all | (uintptr_t)out) % 16 == 0 &&
+           at->rows * at->q_ld <= INT32_MAX;
 }
 
-bool cudnn_attend(struct gpu_queue *q, float *out, const struct gpu_attention *at)
+bool cudnn_attend(struct gpu_queue *q, void *out, const struct gpu_attention *at)
 {
-    size_t width = at->heads * at->size, n = at->rows * width;
-    const float *const in[] = {at->q, at->k, at->v};
-    const size_t ld[] = {at->q_ld, at->kv_ld, at->kv_ld};
     struct cudnn_key key;
     memset(&key, 0, sizeof key);
     key.kind = ATTEND;
@@ -223,17 +221,16 @@ bool cudnn_attend(struct gpu_queue *q, float *out, const struct gpu_attention *a
     key.attention.heads = at->heads;
     key.attention.size = at->size;
     key.attention.longest = cuda_rounded(at->longest);
-    const struct cudnn_plan *plan = is_long(q, at) ? cudnn_plan_of(q, &key) : NULL;
+    key.attention.ld = at->q_ld;
+    const struct cudnn_plan *plan = is_long(out, at) ? cudnn_plan_of(q, &key) : NULL;
     if (!plan)
         return q->failure.code;
     struct gpu_layout l = {0};
-    uint16_t *x[4];
     struct cuda_ranges r;
     void *work = NULL;
     for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < 4; i++)
-            x[i] = gpu_carve(&l, n * sizeof *x[i]);
         r.rows = gpu_carve(&l, (at->sequences + 1) * sizeof *r.rows);
+        r.results = gpu_carve(&l, (at->sequences + 1) * sizeof *r.results);
         r.sums = gpu_carve(&l, (at->sequences + 1) * sizeof *r.sums);
         r.lengths = gpu_carve(&l, at->sequences * sizeof *r.lengths);
         work = gpu_carve(&l, (size_t)plan->workspace);
@@ -244,13 +241,11 @@ bool cudnn_attend(struct gpu_queue *q, float *out, const struct gpu_attention *a
             l = (struct gpu_layout){.base = scratch};
         }
     }
-    for (int i = 0; i < 3; i++)
-        q->op->round_bf16(q, x[i], in[i], at->rows, width, ld[i]);
     cuda_ranges_of(q, &r, at);
     float scale = at->scale;
-    void *all[] = {x[0], x[1], x[2], x[3], at->lse, &scale, r.rows, r.sums, r.lengths};
+    void *all[] = {(void *)at->q, (void *)at->k, (void *)at->v, out,       at->lse,
+                   &scale,        r.rows,        r.sums,        r.lengths, r.results};
     cudnn_run(q, plan, all, work);
-    cuda_widen(q, out, x[3], n);
     return true;
 }
 

@@ -83,6 +83,44 @@ __device__ static inline float bf16_value(uint16_t x)
     return u.value;
 }
 
+/* ---- tensors of either type: kernels are templates by what an element is ---- */
+
+struct bf16 {
+    uint16_t bits;
+};
+
+__device__ static inline float value_of(float x)
+{
+    return x;
+}
+
+__device__ static inline float value_of(struct bf16 x)
+{
+    return bf16_value(x.bits);
+}
+
+__device__ static inline void put(float *to, float x)
+{
+    *to = x;
+}
+
+__device__ static inline void put(struct bf16 *to, float x)
+{
+    to->bits = bf16_bits(x);
+}
+
+/* The statement, with T for the type's element. */
+#define BY_TYPE(type, T, ...)                                                                      \
+    do {                                                                                           \
+        if ((type) == GPU_TYPE_BF16) {                                                             \
+            typedef struct bf16 T;                                                                 \
+            __VA_ARGS__;                                                                           \
+        } else {                                                                                   \
+            typedef float T;                                                                       \
+            __VA_ARGS__;                                                                           \
+        }                                                                                          \
+    } while (0)
+
 /* ---- dropout ---- */
 
 /* SplitMix64's finaliser, as rng_mix(). */

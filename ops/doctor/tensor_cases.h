@@ -4,11 +4,22 @@
 #include "gpu/gpu.h"
 
 /* Sizes with remainders on all sides. Sequences have 1, 13, 40 and 7 rows. */
-enum { SEQUENCES = 4, ROWS = 61, COLS = 70, HEADS = 2, SIZE = 35, WIDE = 90, WORDS = 23 };
+enum {
+    SEQUENCES = 4,
+    ROWS = 61,
+    COLS = 70,
+    HEADS = 2,
+    SIZE = 35,
+    WIDE = 90,
+    WORDS = 23,
+    LONG = 64
+};
 
 enum contents {
     NONE,
     NORMAL,   /* standard normal */
+    STORED,   /* the same of what bf16 holds, stored as activations are */
+    EMPTY,    /* 0, stored alike */
     POSITIVE, /* 0.5 to 1.5 */
     COSINE,   /* -1 to 1 */
     ZERO,
@@ -22,7 +33,7 @@ struct buffer {
     enum contents what;
     size_t n;
 };
-enum { BUFFERS = 11 };
+enum { BUFFERS = 13 };
 struct check_case {
     const char *name;
     double tolerance;
@@ -30,5 +41,5 @@ struct check_case {
     struct buffer buffers[BUFFERS];
 };
 
-extern const struct check_case tensor_cases[];
-extern const size_t tensor_cases_number;
+extern const struct check_case layer_cases[], tensor_cases[];
+extern const size_t layer_cases_number, tensor_cases_number;

@@ -13,7 +13,23 @@ static const uint32_t offsets[SEQUENCES + 1] = {0, 1, 14, 54, ROWS};
 
 size_t tensor_checks_number(void)
 {
-    return tensor_cases_number;
+    return layer_cases_number + tensor_cases_number;
+}
+
+static enum gpu_type type_of(const struct buffer *b, const struct gpu_device *d)
+{
+    return b->what == STORED || b->what == EMPTY ? gpu_stored(d, GPU_BF16) : GPU_TYPE_F32;
+}
+
+/* n numbers that are bf16, to f32 or from there, in place. */
+static void convert(void *x, size_t n, bool widen)
+{
+    uint32_t *wide = x;
+    uint16_t *narrow = x;
+    for (size_t i = 0; i < n && !widen; i++)
+        narrow[i] = (uint16_t)(wide[i] >> 16);
+    for (size_t i = n; i-- > 0 && widen;)
+        wide[i] = (uint32_t)narrow[i] << 16;
 }
 
 static size_t bytes_of(const struct buffer *b)
@@ -29,6 +45,10 @@ static void fill(void *to, const struct buffer *b, size_t number)
     for (size_t i = 0; i < b->n; i++)
         switch (b->what) {
         case NORMAL: x[i] = (float)rng_normal(&r); break;
+        case STORED:
+            x[i] = (float)rng_normal(&r);
+            word[i] &= 0xffff0000; /* bf16 holds it */
+            break;
         case POSITIVE: x[i] = (float)(0.5 + rng_double(&r)); break;
         case COSINE: x[i] = (float)(2 * rng_double(&r) - 1); break;
         case OFFSETS: word[i] = offsets[i]; break;
@@ -36,6 +56,7 @@ static void fill(void *to, const struct buffer *b, size_t number)
         case TARGETS: word[i] = (uint32_t)((i + ROWS / 2) % ROWS); break;
         case ORDER: word[i] = (uint32_t)(i * 7 % ROWS); break;
         case NONE:
+        case EMPTY:
         case ZERO: x[i] = 0; break;
         case DOUBLES: ((double *)to)[i] = (double)i + 1; break;
         }
@@ -50,6 +71,8 @@ static enum err_code run(void *const *host, const struct check_case *c, struct g
     for (size_t i = 0; i < BUFFERS && c->buffers[i].n && !code; i++)
         if (!(code = gpu_alloc(&p[i], d, bytes_of(&c->buffers[i]), e))) {
             fill(host[i], &c->buffers[i], i);
+            if (type_of(&c->buffers[i], d) == GPU_TYPE_BF16)
+                convert(host[i], c->buffers[i].n, false);
             gpu_write(q, p[i], host[i], bytes_of(&c->buffers[i]));
         }
     if (!code) {
@@ -57,6 +80,9 @@ static enum err_code run(void *const *host, const struct check_case *c, struct g
         for (size_t i = 0; i < BUFFERS && c->buffers[i].n; i++)
             gpu_read(q, host[i], p[i], bytes_of(&c->buffers[i]));
         code = gpu_finish(q, e);
+        for (size_t i = 0; i < BUFFERS && c->buffers[i].n; i++)
+            if (type_of(&c->buffers[i], d) == GPU_TYPE_BF16)
+                convert(host[i], c->buffers[i].n, true);
     }
     for (size_t i = 0; i < BUFFERS; i++)
         gpu_free(d, p[i]);
@@ -95,7 +121,8 @@ static double difference(const struct buffer *b, const void *x, const void *y)
 enum err_code tensor_check_run(struct tensor_check *out, size_t i, struct gpu_device *device,
                                struct gpu_device *cpu, struct err *e)
 {
-    const struct check_case *c = &tensor_cases[i];
+    const struct check_case *c =
+        i < layer_cases_number ? &layer_cases[i] : &tensor_cases[i - layer_cases_number];
     void *host[3][BUFFERS] = {{NULL}};
     struct gpu_device *devices[] = {cpu, device, device};
     enum err_code code = OK;

@@ -8,7 +8,8 @@
 
 void nn_decoder_layout(struct nn_decoder_tape *t, const struct nn_model *m,
                        const struct nn_sequences *targets, const struct nn_tape *in,
-                       struct gpu_layout *in_block, struct gpu_layout *l, struct arena *a)
+                       enum gpu_type type, struct gpu_layout *in_block, struct gpu_layout *l,
+                       struct arena *a)
 {
     const struct nn_config *c = &m->config;
     size_t n = targets->offset[targets->n];
@@ -22,11 +23,13 @@ void nn_decoder_layout(struct nn_decoder_tape *t, const struct nn_model *m,
     t->label = gpu_carve(in_block, n * sizeof(uint32_t));
     t->layers = arena_array(a, struct nn_layer_tape, c->decoder_layers);
     for (uint32_t i = 0; i < c->decoder_layers; i++) {
-        nn_attend_layout(&t->layers[i].self, c, n, 0, true, l);
-        nn_attend_layout(&t->layers[i].cross, c, n, t->keys, true, l);
-        nn_feed_layout(&t->layers[i].feed, c, n, true, l);
+        nn_attend_layout(&t->layers[i].self, c, type, n, 0, true, l);
+        nn_attend_layout(&t->layers[i].cross, c, type, n, t->keys, true, l);
+        nn_feed_layout(&t->layers[i].feed, c, type, n, true, l);
     }
     nn_final_layout(&t->final, c, n, l);
+    if (type != GPU_TYPE_F32)
+        t->rounded = gpu_carve(l, gpu_bytes(type, t->keys * c->d_model));
     t->logits = gpu_carve_floats(l, n * c->vocabulary);
     t->loss = gpu_carve_floats(l, n);
     t->correct = gpu_carve_floats(l, n);
@@ -50,7 +53,9 @@ static struct parts parts_of(const struct nn_model *m, const struct nn_decoder_t
 {
     const struct nn_layer *l = &m->decoder[i];
     struct parts p = {nn_self_attention(l, i, t->sequences, t->offset),
-                      nn_cross_attention(l, i, t->sequences, t->offset, t->memory, t->keys),
+                      nn_cross_attention(l, i, t->sequences, t->offset,
+                                         t->rounded ? (const void *)t->rounded : t->memory,
+                                         t->keys),
                       nn_feed_of(l, i)};
     p.self.causal = true;
     p.cross.key_first = t->key_offset;
@@ -64,6 +69,8 @@ void nn_decoder_forward(struct gpu_queue *q, const struct nn_model *m, const str
 {
     struct nn_pass p = nn_pass_of(q, m, w, t->tokens, s, drop);
     size_t n = m->config.decoder_layers, v = m->config.vocabulary;
+    if (t->rounded)
+        q->op->round_bf16(q, t->rounded, t->memory, t->keys, p.d, p.d);
     nn_embed(&p, t->layers[0].self.x, t->token, t->offset, t->sequences);
     for (size_t i = 0; i < n; i++) {
         struct nn_layer_tape *l = &t->layers[i];
@@ -88,11 +95,11 @@ void nn_decoder_backward(struct gpu_queue *q, const struct nn_gradients *grad,
     p.op->fill(q, s->dmemory, t->keys * p.d, 0);
     bool written = grad->fresh && m->output_weight != m->embedding;
     linear_back_weight(q, nn_gradient(&p, m->output_weight), !written,
-                       nn_gradient(&p, m->output_bias), t->logits, t->final.out, p.tokens, p.d, v,
-                       p.precision);
+                       nn_gradient(&p, m->output_bias), GPU_TYPE_F32, t->logits, t->final.out,
+                       p.tokens, p.d, v, p.precision);
     linear_back_input(q, s->dn, t->logits, nn_weight(&p, m->output_weight), p.tokens, p.d, v,
                       (struct linear_back_end){0}, p.precision);
-    nn_final_back(&p, s->dn, &t->final, m->decoder_norm);
+    nn_final_back(&p, s->dn, &t->final, m->decoder_norm, m->config.decoder_layers);
     for (size_t i = m->config.decoder_layers; i-- > 0;) {
         const struct nn_layer_tape *l = &t->layers[i];
         struct parts part = parts_of(m, t, i);

@@ -17,6 +17,7 @@ struct nn_decoder_tape {
     uint32_t *token, *offset, *label; /* device copies; label (tokens): what is asked for */
     const uint32_t *key_offset;       /* of memory by sequence, device */
     const float *memory;              /* (keys, d): what it sees of the encoder */
+    uint16_t *rounded;                /* the same in bf16, if activations are stored so */
     struct nn_layer_tape *layers;
     struct nn_final_tape final;
     float *logits, *loss, *correct; /* (tokens, vocabulary) (tokens) (tokens) */
@@ -25,7 +26,8 @@ struct nn_decoder_tape {
 /* `targets` as they are fed, of as many sequences as the encoder's tape `in` has. */
 void nn_decoder_layout(struct nn_decoder_tape *t, const struct nn_model *m,
                        const struct nn_sequences *targets, const struct nn_tape *in,
-                       struct gpu_layout *in_block, struct gpu_layout *l, struct arena *a);
+                       enum gpu_type type, struct gpu_layout *in_block, struct gpu_layout *l,
+                       struct arena *a);
 void nn_decoder_load(const struct nn_block *in, const struct nn_decoder_tape *t,
                      const struct nn_sequences *targets, const uint32_t *label);
 

@@ -13,30 +13,32 @@ static uint32_t *numbers(struct gpu_layout *l, size_t n)
     return gpu_carve(l, n * sizeof(uint32_t));
 }
 
-static float **by_layer(const struct nn_model *m, size_t each, struct gpu_layout *l,
-                        struct arena *a)
+static void **by_layer(const struct nn_model *m, size_t bytes, struct gpu_layout *l,
+                       struct arena *a)
 {
-    float **out = arena_array(a, float *, m->config.decoder_layers);
+    void **out = arena_array(a, void *, m->config.decoder_layers);
     for (uint32_t i = 0; i < m->config.decoder_layers; i++)
-        out[i] = gpu_carve_floats(l, each);
+        out[i] = gpu_carve(l, bytes);
     return out;
 }
 
-void nn_decoding_layout(struct nn_decoding *t, const struct nn_model *m, size_t rows, size_t length,
-                        size_t keys, struct gpu_layout *l, struct arena *a)
+void nn_decoding_layout(struct nn_decoding *t, const struct nn_model *m, enum gpu_type type,
+                        size_t rows, size_t length, size_t keys, struct gpu_layout *l,
+                        struct arena *a)
 {
     const struct nn_config *c = &m->config;
     size_t d = c->d_model;
     *t = (struct nn_decoding){.rows = rows, .length = length, .keys = keys};
-    t->cache = by_layer(m, rows * length * 2 * d, l, a);
-    t->spare = by_layer(m, rows * length * 2 * d, l, a);
-    t->cross = by_layer(m, keys * 2 * d, l, a);
+    t->cache = by_layer(m, gpu_bytes(type, rows * length * 2 * d), l, a);
+    t->spare = by_layer(m, gpu_bytes(type, rows * length * 2 * d), l, a);
+    t->cross = by_layer(m, gpu_bytes(type, keys * 2 * d), l, a);
+    t->rounded = type == GPU_TYPE_F32 ? NULL : gpu_carve(l, gpu_bytes(type, keys * d));
     t->step = numbers(l, STEP_NUMBERS * rows);
     t->offset = numbers(l, rows + 1);
     t->self_first = numbers(l, rows);
-    nn_attend_layout(&t->self, c, rows, 0, false, l);
-    nn_attend_layout(&t->other, c, rows, 1, false, l); /* its kv is the cross table's */
-    nn_feed_layout(&t->feed, c, rows, false, l);
+    nn_attend_layout(&t->self, c, type, rows, 0, false, l);
+    nn_attend_layout(&t->other, c, type, rows, 1, false, l); /* its kv is the cross table's */
+    nn_feed_layout(&t->feed, c, type, rows, false, l);
     t->final.x = t->self.x;
     t->final.mean = t->self.mean;
     t->final.rstd = t->self.rstd;
@@ -57,8 +59,11 @@ void nn_decoding_begin(struct gpu_queue *q, struct nn_decoding *t, const struct 
     }
     gpu_write(q, t->offset, offset, (t->rows + 1) * sizeof *offset);
     gpu_write(q, t->self_first, first, t->rows * sizeof *first);
+    if (t->rounded)
+        q->op->round_bf16(q, t->rounded, states, t->keys, p.d, p.d);
     for (uint32_t i = 0; i < m->config.decoder_layers; i++)
-        nn_project_memory(&p, t->cross[i], states, t->keys, &m->decoder[i].cross);
+        nn_project_memory(&p, t->cross[i], t->rounded ? (const void *)t->rounded : states, t->keys,
+                          &m->decoder[i].cross);
     t->states = states;
     t->at = 0;
     arena_release(a, mark);
@@ -85,18 +90,17 @@ static void load(struct gpu_queue *q, struct nn_decoding *t, const struct nn_dec
 }
 
 /* Each row's cache becomes its parent's. */
-static void move(struct gpu_queue *q, struct nn_decoding *t, const struct nn_model *m,
-                 const struct nn_decoding_step *s)
+static void move(const struct nn_pass *p, struct nn_decoding *t, const struct nn_decoding_step *s)
 {
-    size_t row = t->length * 2 * m->config.d_model, used = t->at * 2 * m->config.d_model;
+    size_t each = nn_floats(p, 2 * p->d), row = t->length * each, used = t->at * each;
     bool still = true;
     for (size_t i = 0; i < s->n; i++)
         still &= s->parent[i] == i;
     if (still)
         return;
-    for (uint32_t i = 0; i < m->config.decoder_layers; i++)
-        q->op->copy_rows(q, t->spare[i], row, t->cache[i], row, t->parent, s->n, used);
-    float **old = t->cache;
+    for (uint32_t i = 0; i < p->m->config.decoder_layers; i++)
+        p->op->copy_rows(p->q, t->spare[i], row, t->cache[i], row, t->parent, s->n, used);
+    void **old = t->cache;
     t->cache = t->spare;
     t->spare = old;
 }
@@ -128,7 +132,7 @@ void nn_decoding_next(struct gpu_queue *q, struct nn_decoding *t, const struct n
     size_t v = m->config.vocabulary;
     load(q, t, s, a);
     if (t->at)
-        move(q, t, m, s);
+        move(&p, t, s);
     p.positions += t->at * p.d; /* each row is a sequence of one token, at this place */
     nn_embed(&p, t->self.x, t->token, t->offset, s->n);
     for (size_t i = 0; i < m->config.decoder_layers; i++)

@@ -10,9 +10,10 @@ struct nn_decoding {
         keys;            /* maximal numbers of hypotheses, of tokens of one, of rows of states */
     size_t at;           /* tokens done */
     const float *states; /* (keys, d): the encoder's; borrowed */
-    float **cache;       /* by decoder layer: (rows, length, 2d) */
-    float **spare;       /* the same again, for moving hypotheses */
-    float **cross;       /* by decoder layer: (keys, 2d) */
+    uint16_t *rounded;   /* the same in bf16, if activations are stored so */
+    void **cache;        /* by decoder layer: (rows, length, 2d) */
+    void **spare;        /* the same again, for moving hypotheses */
+    void **cross;        /* by decoder layer: (keys, 2d) */
     uint32_t *offset, *self_first; /* device */
     /* What a step gives, on the device: the parts of `step`. */
     uint32_t *step, *token, *self_end, *cross_first, *cross_end, *parent;
@@ -23,8 +24,9 @@ struct nn_decoding {
 };
 
 /* The tables of layers live in the arena. */
-void nn_decoding_layout(struct nn_decoding *t, const struct nn_model *m, size_t rows, size_t length,
-                        size_t keys, struct gpu_layout *l, struct arena *a);
+void nn_decoding_layout(struct nn_decoding *t, const struct nn_model *m, enum gpu_type type,
+                        size_t rows, size_t length, size_t keys, struct gpu_layout *l,
+                        struct arena *a);
 /* Works out the keys and values of the states, which must stay. */
 void nn_decoding_begin(struct gpu_queue *q, struct nn_decoding *t, const struct nn_model *m,
                        const struct nn_weights *w, const float *states, struct arena *a);

@@ -46,7 +46,7 @@ void nn_encoder_backward(struct gpu_queue *q, const struct nn_gradients *grad, c
                          m->config.pooling);
         dout = s->dn;
     }
-    nn_final_back(&p, dout, &t->final, m->norm);
+    nn_final_back(&p, dout, &t->final, m->norm, m->config.layers);
     for (size_t i = m->config.layers; i-- > 0;) {
         struct nn_attend self = nn_self_attention(&m->layers[i], i, t->sequences, t->offset);
         struct nn_feed feed = nn_feed_of(&m->layers[i], i);

@@ -5,20 +5,21 @@
 
 /* What becomes of a product besides: y = act(x w^T + base + bias). */
 struct linear_end {
-    const float *base; /* (T, out), or NULL */
-    const float *bias; /* (out), or NULL */
+    const void *base; /* (T, out), or NULL */
+    const void *bias; /* (out), or NULL */
     bool relu;
+    enum gpu_type read, write; /* x and w; all else */
 };
 
 /* A matrix with its rows ld apart: (out, in), or `turned`, (in, out). */
 struct linear_matrix {
-    const float *at;
+    const void *at;
     size_t ld;
     bool turned;
 };
 
 /* y (T, out) from x (T, in) */
-static inline void linear_by(struct gpu_queue *q, float *y, const float *x, struct linear_matrix w,
+static inline void linear_by(struct gpu_queue *q, void *y, const void *x, struct linear_matrix w,
                              size_t t, size_t in, size_t out, struct linear_end end,
                              enum gpu_precision p)
 {
@@ -37,7 +38,9 @@ static inline void linear_by(struct gpu_queue *q, float *y, const float *x, stru
                                           .base = end.base,
                                           .beta = end.base ? 1 : 0,
                                           .bias = end.bias,
-                                          .relu = end.relu});
+                                          .relu = end.relu,
+                                          .read = end.read,
+                                          .write = end.write});
 }
 
 static inline void linear(struct gpu_queue *q, float *y, const float *x, const float *w, size_t t,
@@ -51,13 +54,14 @@ static inline void linear(struct gpu_queue *q, float *y, const float *x, const f
 struct linear_back_end {
     float factor; /* 0: 1 */
     float beta;
-    const float *mask;
+    const void *mask;
+    enum gpu_type read, write; /* dy and w; dx and the mask */
 };
 
 /* dx (T, in) = factor * dy (T, out) w [+ beta * dx] */
-static inline void linear_back_input(struct gpu_queue *q, float *dx, const float *dy,
-                                     const float *w, size_t t, size_t in, size_t out,
-                                     struct linear_back_end end, enum gpu_precision p)
+static inline void linear_back_input(struct gpu_queue *q, void *dx, const void *dy, const void *w,
+                                     size_t t, size_t in, size_t out, struct linear_back_end end,
+                                     enum gpu_precision p)
 {
     q->op->matmul(q, &(struct gpu_matmul){.precision = p,
                                           .m = t,
@@ -71,13 +75,16 @@ static inline void linear_back_input(struct gpu_queue *q, float *dx, const float
                                           .c = dx,
                                           .ldc = in,
                                           .beta = end.beta,
-                                          .mask = end.mask});
+                                          .mask = end.mask,
+                                          .read = end.read,
+                                          .write = end.write});
 }
 
-/* dw (out, in) = dy^T x [+ beta * dw]; db (out) += column sums of dy, unless NULL. */
+/* dw (out, in) = dy^T x [+ beta * dw], dy and x read as said; db (out) += column sums of dy, unless
+ * NULL. */
 static inline void linear_back_weight(struct gpu_queue *q, float *dw, float beta, float *db,
-                                      const float *dy, const float *x, size_t t, size_t in,
-                                      size_t out, enum gpu_precision p)
+                                      enum gpu_type read, const void *dy, const void *x, size_t t,
+                                      size_t in, size_t out, enum gpu_precision p)
 {
     q->op->matmul(q, &(struct gpu_matmul){.precision = p,
                                           .ta = true,
@@ -91,7 +98,8 @@ static inline void linear_back_weight(struct gpu_queue *q, float *dw, float beta
                                           .ldb = in,
                                           .c = dw,
                                           .ldc = in,
-                                          .beta = beta});
+                                          .beta = beta,
+                                          .read = read});
     if (db)
-        q->op->add_columns(q, db, dy, t, out);
+        q->op->add_columns(q, db, read, dy, t, out);
 }

@@ -11,6 +11,8 @@ struct nn_pass {
     const struct gpu_ops *op;
     const struct nn_model *m;
     const float *w;           /* the flat parameters */
+    const void *operands;     /* the same, as products read them */
+    enum gpu_type type;       /* of these, and of stored activations */
     struct nn_gradients grad; /* backward */
     const float *positions;
     const struct nn_scratch *s;
@@ -34,6 +36,11 @@ static inline const float *nn_weight(const struct nn_pass *p, size_t at)
     return at == NN_ABSENT ? NULL : p->w + at;
 }
 
+static inline const void *nn_operand(const struct nn_pass *p, size_t at)
+{
+    return at == NN_ABSENT ? NULL : gpu_at(p->type, p->operands, at);
+}
+
 static inline float *nn_gradient(const struct nn_pass *p, size_t at)
 {
     return at == NN_ABSENT ? NULL : p->grad.flat + at;
@@ -45,10 +52,16 @@ void nn_embed(const struct nn_pass *p, float *x, const uint32_t *token, const ui
 void nn_embed_back(const struct nn_pass *p, float *dx, const uint32_t *token,
                    const uint32_t *offset, size_t sequences);
 
+/* How many floats n stored numbers fill, n being even: copies take them as such. */
+static inline size_t nn_floats(const struct nn_pass *p, size_t n)
+{
+    return gpu_bytes(p->type, n) / sizeof(float);
+}
+
 /* Keys and values of earlier tokens: row i's are rows i * length .. of kv, those of the present
  * token being number `at`. */
 struct nn_cache {
-    float *kv; /* (rows, length, 2d) */
+    void *kv; /* (rows, length, 2d) */
     size_t length, at;
 };
 
@@ -59,7 +72,7 @@ struct nn_attend {
     size_t layer, sequences;
     const uint32_t *offset;              /* of the queries */
     const uint32_t *key_first, *key_end; /* of the keys, by sequence */
-    const float *memory;                 /* (keys, d): the rows of keys from elsewhere, or NULL */
+    const void *memory;                  /* (keys, d): the rows of keys from elsewhere, or NULL */
     size_t keys;
     bool projected;         /* t->kv holds the keys and values of memory already */
     struct nn_cache *cache; /* self-attention of one token per sequence; or NULL */
@@ -72,7 +85,7 @@ struct nn_attend {
 struct nn_attend nn_self_attention(const struct nn_layer *l, size_t layer, size_t sequences,
                                    const uint32_t *offset);
 struct nn_attend nn_cross_attention(const struct nn_layer *l, size_t layer, size_t sequences,
-                                    const uint32_t *offset, const float *memory, size_t keys);
+                                    const uint32_t *offset, const void *memory, size_t keys);
 void nn_attend(struct nn_pass *p, float *y, const struct nn_attend_tape *t,
                const struct nn_attend *how);
 /* A self-attention's t->q from t->x, and what comes before it. */
@@ -81,10 +94,10 @@ void nn_project(struct nn_pass *p, const struct nn_attend_tape *t, const struct 
 void nn_project_back(const struct nn_pass *p, const struct nn_attend_tape *t,
                      const struct nn_attend *how);
 /* kv (keys, 2d): keys and values of the rows of memory. */
-void nn_project_memory(const struct nn_pass *p, float *kv, const float *memory, size_t keys,
+void nn_project_memory(const struct nn_pass *p, void *kv, const void *memory, size_t keys,
                        const struct nn_projections *at);
-/* Not with a cache. dmemory += the gradient of how->memory. Where the projections are shared it ends
- * with them: their gradient is left in t->q, and what else comes to the input in t->x. */
+/* Not with a cache. dmemory += the gradient of how->memory. Where the projections are shared it
+ * ends with them: their gradient is left in t->q, and what else comes to the input in t->x. */
 void nn_attend_back(const struct nn_pass *p, float *dmemory, const struct nn_attend_tape *t,
                     const struct nn_attend *how);
 
@@ -100,6 +113,6 @@ void nn_feed_back(const struct nn_pass *p, const struct nn_feed_tape *t, const s
 
 /* out = norm(x) */
 void nn_final(struct nn_pass *p, const struct nn_final_tape *t, struct nn_norm norm);
-/* dx of the scratch from dout. */
+/* dx of the scratch from dout, behind so many layers. */
 void nn_final_back(const struct nn_pass *p, const float *dout, const struct nn_final_tape *t,
-                   struct nn_norm norm);
+                   struct nn_norm norm, size_t layers);

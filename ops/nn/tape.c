@@ -3,37 +3,54 @@
 
 #include <string.h>
 
-static void lay_out_attend(struct nn_attend_tape *t, const struct nn_config *c, size_t n,
-                           size_t keys, bool training, const struct nn_attend_tape *first,
+enum gpu_type nn_stored(const struct gpu_device *d, const struct nn_config *c,
+                        enum gpu_precision precision)
+{
+    return c->d_model % 8 || c->d_ff % 8 ? GPU_TYPE_F32 : gpu_stored(d, precision);
+}
+
+static void *carve(struct gpu_layout *l, enum gpu_type type, size_t n)
+{
+    return gpu_carve(l, gpu_bytes(type, n));
+}
+
+/* What a norm gives. Inference shares its memory with the states, which are f32. */
+static void *carve_normed(struct gpu_layout *l, size_t n, bool training)
+{
+    return training ? NULL : gpu_carve_floats(l, n);
+}
+
+static void lay_out_attend(struct nn_attend_tape *t, const struct nn_config *c, enum gpu_type type,
+                           size_t n, size_t keys, bool training, const struct nn_attend_tape *first,
                            struct gpu_layout *l)
 {
     size_t d = c->d_model;
     t->x = first ? first->x : gpu_carve_floats(l, n * d);
     t->mean = gpu_carve_floats(l, n);
     t->rstd = gpu_carve_floats(l, n);
-    t->n = training ? NULL : gpu_carve_floats(l, n * d);
-    t->q = first ? first->q : gpu_carve_floats(l, n * (keys ? d : 3 * d));
-    t->kv = keys ? gpu_carve_floats(l, keys * 2 * d) : NULL;
+    t->n = carve_normed(l, n * d, training);
+    t->q = first ? first->q : carve(l, type, n * (keys ? d : 3 * d));
+    t->kv = keys ? carve(l, type, keys * 2 * d) : NULL;
     t->lse = gpu_carve_floats(l, n * c->heads);
-    t->out = gpu_carve_floats(l, n * d);
+    t->out = carve(l, type, n * d);
 }
 
-void nn_attend_layout(struct nn_attend_tape *t, const struct nn_config *c, size_t n, size_t keys,
-                      bool training, struct gpu_layout *l)
+void nn_attend_layout(struct nn_attend_tape *t, const struct nn_config *c, enum gpu_type type,
+                      size_t n, size_t keys, bool training, struct gpu_layout *l)
 {
-    lay_out_attend(t, c, n, keys, training, NULL, l);
+    lay_out_attend(t, c, type, n, keys, training, NULL, l);
 }
 
-void nn_feed_layout(struct nn_feed_tape *t, const struct nn_config *c, size_t n, bool training,
-                    struct gpu_layout *l)
+void nn_feed_layout(struct nn_feed_tape *t, const struct nn_config *c, enum gpu_type type, size_t n,
+                    bool training, struct gpu_layout *l)
 {
     size_t d = c->d_model;
     t->x = gpu_carve_floats(l, n * d);
     t->mean = gpu_carve_floats(l, n);
     t->rstd = gpu_carve_floats(l, n);
-    t->n = training ? NULL : gpu_carve_floats(l, n * d);
-    t->h = gpu_carve_floats(l, n * c->d_ff);
-    t->act = c->activation == GPU_RELU ? t->h : gpu_carve_floats(l, n * c->d_ff);
+    t->n = carve_normed(l, n * d, training);
+    t->h = carve(l, type, n * c->d_ff);
+    t->act = c->activation == GPU_RELU ? t->h : carve(l, type, n * c->d_ff);
 }
 
 void nn_final_layout(struct nn_final_tape *t, const struct nn_config *c, size_t n,
@@ -62,8 +79,8 @@ static size_t pooled_rows(uint32_t *rows, const struct nn_sequences *s, size_t i
 }
 
 void nn_tape_layout(struct nn_tape *t, const struct nn_model *m, const struct nn_sequences *s,
-                    bool training, const struct nn_attend_tape *first, struct gpu_layout *in,
-                    struct gpu_layout *l, struct arena *a)
+                    enum gpu_type type, bool training, const struct nn_attend_tape *first,
+                    struct gpu_layout *in, struct gpu_layout *l, struct arena *a)
 {
     const struct nn_config *c = &m->config;
     size_t n = s->offset[s->n], d = c->d_model;
@@ -80,8 +97,8 @@ void nn_tape_layout(struct nn_tape *t, const struct nn_model *m, const struct nn
     t->layers = arena_array(a, struct nn_layer_tape, c->layers);
     for (uint32_t i = 0; i < c->layers; i++) {
         if (training || i == 0) {
-            lay_out_attend(&t->layers[i].self, c, n, 0, training, i == 0 ? first : NULL, l);
-            nn_feed_layout(&t->layers[i].feed, c, n, training, l);
+            lay_out_attend(&t->layers[i].self, c, type, n, 0, training, i == 0 ? first : NULL, l);
+            nn_feed_layout(&t->layers[i].feed, c, type, n, training, l);
         } else {
             t->layers[i] = t->layers[0];
         }
@@ -99,16 +116,16 @@ void nn_tape_layout(struct nn_tape *t, const struct nn_model *m, const struct nn
     t->memory_offset = vector ? gpu_carve(in, (s->n + 1) * sizeof(uint32_t)) : t->offset;
 }
 
-void nn_scratch_layout(struct nn_scratch *s, const struct nn_model *m, size_t tokens, size_t memory,
-                       struct gpu_layout *l)
+void nn_scratch_layout(struct nn_scratch *s, const struct nn_model *m, enum gpu_type type,
+                       size_t tokens, size_t memory, struct gpu_layout *l)
 {
     size_t d = m->config.d_model, wide = m->config.d_ff > 3 * d ? m->config.d_ff : 3 * d;
     s->dx = gpu_carve_floats(l, tokens * d);
     s->dn = gpu_carve_floats(l, tokens * d);
-    s->n = gpu_carve_floats(l, tokens * d);
-    s->wide = gpu_carve_floats(l, tokens * wide);
-    s->branch = gpu_carve_floats(l, tokens * d);
-    s->dkv = memory ? gpu_carve_floats(l, memory * 2 * d) : NULL;
+    s->n = carve(l, type, tokens * d);
+    s->wide = carve(l, type, tokens * wide);
+    s->branch = carve(l, type, tokens * d);
+    s->dkv = memory ? carve(l, type, memory * 2 * d) : NULL;
     s->dmemory = memory ? gpu_carve_floats(l, memory * d) : NULL;
 }
 

@@ -11,20 +11,26 @@ struct nn_sequences {
     size_t n;
 };
 
+/* What activations of the model are stored as, those of the tapes that are void: products of bf16
+ * want rows that begin at multiples of 16 bytes. */
+enum gpu_type nn_stored(const struct gpu_device *d, const struct nn_config *c,
+                        enum gpu_precision precision);
+
 /* y = x + out_proj(attention(in_proj(norm(x)))) */
 struct nn_attend_tape {
     float *x;           /* (T, d) */
     float *mean, *rstd; /* of the norm: (T) (T) */
-    float *n;           /* its output: (T, d); NULL: the scratch's */
-    float *q;           /* (T, 3d): queries, keys, values; or (T, d), the queries alone, */
-    float *kv;          /* (S, 2d): to keys and values of other rows; else NULL */
-    float *lse, *out;   /* (T, heads) (T, d) */
+    void *n;            /* its output: (T, d); NULL: the scratch's */
+    void *q;            /* (T, 3d): queries, keys, values; or (T, d), the queries alone, */
+    void *kv;           /* (S, 2d): to keys and values of other rows; else NULL */
+    float *lse;         /* (T, heads) */
+    void *out;          /* (T, d) */
 };
 
 /* y = x + linear2(act(linear1(norm(x)))) */
 struct nn_feed_tape {
-    float *x, *mean, *rstd, *n;
-    float *h, *act; /* (T, ff): before and after the activation; one with ReLU */
+    float *x, *mean, *rstd;
+    void *n, *h, *act; /* h, act (T, ff): before and after the activation; one with ReLU */
 };
 
 struct nn_layer_tape {
@@ -57,9 +63,11 @@ struct nn_tape {
 /* Memory of one pass, for one queue at a time: T, the maximal tokens of encoder or decoder; S, the
  * rows that a decoder sees. */
 struct nn_scratch {
-    float *dx, *dn, *wide, *branch; /* (T, d) (T, d) (T, max(ff, 3d)) (T, d) */
-    float *n; /* (T, d): what a norm gives, which training makes again instead of keeping it */
-    float *dkv, *dmemory; /* decoder: (S, 2d) (S, d) */
+    float *dx;                /* (T, d) */
+    void *dn, *wide, *branch; /* (T, d), also of f32; (T, max(ff, 3d)) (T, d) */
+    void *n;   /* (T, d): what a norm gives, which training makes again instead of keeping it */
+    void *dkv; /* decoder: (S, 2d) */
+    float *dmemory; /* decoder: (S, d) */
 };
 
 /* Dropout on the embeddings, the residual branches and the activation, and on attention's
@@ -77,6 +85,7 @@ struct nn_weights {
     enum gpu_precision precision;
     const float *shared; /* the first layer's projections of the rows that tapes name (shared.h), or
                           * NULL: it makes its own */
+    const uint16_t *rounded; /* `flat` in bf16, if activations are stored so; else NULL */
 };
 
 /* Gradients, as flat parameters: a backward adds its own. While `fresh`, matrices but the embedding
@@ -101,23 +110,23 @@ static inline void *nn_host(const struct nn_block *b, const void *device)
     return b->host + ((const char *)device - b->device);
 }
 
-/* t->layers lives in the arena; what the batch gives is carved from `in`, the rest from `l`. An
- * inference tape has one layer's memory, used again and again. `first` says where the first layer's
- * x and q lie, or is NULL. */
+/* `type`: as nn_stored says. t->layers lives in the arena; what the batch gives is carved from
+ * `in`, the rest from `l`. An inference tape has one layer's memory, used again and again. `first`
+ * says where the first layer's x and q lie, or is NULL. */
 void nn_tape_layout(struct nn_tape *t, const struct nn_model *m, const struct nn_sequences *s,
-                    bool training, const struct nn_attend_tape *first, struct gpu_layout *in,
-                    struct gpu_layout *l, struct arena *a);
+                    enum gpu_type type, bool training, const struct nn_attend_tape *first,
+                    struct gpu_layout *in, struct gpu_layout *l, struct arena *a);
 /* The shard's tokens, and the rows that are pooled. */
 void nn_tape_load(const struct nn_block *in, const struct nn_tape *t, const struct nn_model *m,
                   const struct nn_sequences *s);
 /* `memory` tokens of the encoder under a decoder, or 0. */
-void nn_scratch_layout(struct nn_scratch *s, const struct nn_model *m, size_t tokens, size_t memory,
-                       struct gpu_layout *l);
+void nn_scratch_layout(struct nn_scratch *s, const struct nn_model *m, enum gpu_type type,
+                       size_t tokens, size_t memory, struct gpu_layout *l);
 
 /* ---- for tapes of other models: n rows; keys: rows of keys from elsewhere, or 0 ---- */
-void nn_attend_layout(struct nn_attend_tape *t, const struct nn_config *c, size_t n, size_t keys,
-                      bool training, struct gpu_layout *l);
+void nn_attend_layout(struct nn_attend_tape *t, const struct nn_config *c, enum gpu_type type,
+                      size_t n, size_t keys, bool training, struct gpu_layout *l);
 void nn_final_layout(struct nn_final_tape *t, const struct nn_config *c, size_t n,
                      struct gpu_layout *l);
-void nn_feed_layout(struct nn_feed_tape *t, const struct nn_config *c, size_t n, bool training,
-                    struct gpu_layout *l);
+void nn_feed_layout(struct nn_feed_tape *t, const struct nn_config *c, enum gpu_type type, size_t n,
+                    bool training, struct gpu_layout *l);

@@ -27,7 +27,8 @@ static enum err_code load_vocabulary(struct text_model *m, const struct tool_arg
 }
 
 enum err_code text_model_load(struct text_model *m, const struct tool_args *args,
-                              const struct digest *checkpoint, struct err *e)
+                              const struct digest *checkpoint, enum gpu_precision precision,
+                              struct err *e)
 {
     struct arena work = {0}; /* of the weights' chunks */
     const Eqloom__Checkpoint *c;
@@ -36,7 +37,7 @@ enum err_code text_model_load(struct text_model *m, const struct tool_args *args
     enum err_code code = tool_get(&c, args, checkpoint, KIND_CHECKPOINT, &work, e);
     const char *device = tool_value(args, "device");
     if (!code)
-        code = loaded_new(&m->model, device ? device : "cpu", c, &io, e);
+        code = loaded_new(&m->model, device ? device : "cpu", precision, c, &io, e);
     if (!code)
         code = load_vocabulary(m, args, c, e);
     if (!code) {

@@ -17,7 +17,8 @@ struct text_model {
 
 /* From a checkpoint of the store. */
 enum err_code text_model_load(struct text_model *out, const struct tool_args *args,
-                              const struct digest *checkpoint, struct err *e);
+                              const struct digest *checkpoint, enum gpu_precision precision,
+                              struct err *e);
 void text_model_free(struct text_model *m); /* zeros are fine */
 
 /* Vectors of n expressions given as prefix tokens, (n, dim), in the arena. ERR_INPUT names a token

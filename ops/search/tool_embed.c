@@ -57,7 +57,7 @@ static void say(const struct embedding *x, uint64_t step, uint64_t begun, uint64
 static enum err_code embed_all(struct embedding *x, struct err *e)
 {
     uint64_t begun = os_monotonic_ns(), loaded;
-    enum err_code code = text_model_load(&x->model, x->args, &x->checkpoint.id, e);
+    enum err_code code = text_model_load(&x->model, x->args, &x->checkpoint.id, GPU_F32, e);
     loaded = os_monotonic_ns();
     if (code || (code = read_all(x, e)))
         return err_up(e, code);

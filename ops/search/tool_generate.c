@@ -15,6 +15,7 @@ struct writing {
     struct text_model model;
     struct judge judge;
     struct generator_options options;
+    enum gpu_precision precision;
 };
 
 /* What was written for one question, with a judgement of each; all in the arena of the question. */
@@ -114,7 +115,7 @@ static enum err_code load(struct writing *w, struct err *e)
     struct tool_record checkpoint;
     enum err_code code = tool_choose(&checkpoint, w->args, &choice, e);
     if (!code)
-        code = text_model_load(&w->model, w->args, &checkpoint.id, e);
+        code = text_model_load(&w->model, w->args, &checkpoint.id, w->precision, e);
     if (!code)
         fprintf(w->args->narration, "%s, step %llu, loaded in %.0f ms\n", checkpoint.name,
                 (unsigned long long)w->model.step, (double)(os_monotonic_ns() - start) * 1e-6);
@@ -135,16 +136,14 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
 {
     struct writing w = {.args = args};
     struct generator_options *o = &w.options;
-    enum gpu_precision precision;
     enum err_code code;
     if ((code = tool_number(&o->beam, args, "beams", 5, 1, 1024, e)) ||
         (code = tool_number(&o->max_tokens, args, "max-tokens", 64, 1, 1048576, e)) ||
         (code = tool_number(&w.judge.max_nodes, args, "max-nodes", 10000, 1, 50000000, e)) ||
-        (code = read_precision(&precision, args, e)) || (code = queries_check(args, e)) ||
+        (code = read_precision(&w.precision, args, e)) || (code = queries_check(args, e)) ||
         (code = load(&w, e)) ||
         (code = queries_language(&w.lang, args, w.model.vocabulary->language, e)))
         goto out;
-    w.model.model->precision = precision;
     code = queries_answer(args, w.lang, answer, &w, e);
 out:
     judge_free(&w.judge);

@@ -76,7 +76,7 @@ static enum err_code load(struct search *s, struct err *e)
     enum err_code code;
     memcpy(checkpoint.bytes, s->record_index->checkpoint_id.data, DIGEST_SIZE);
     s->pool = pool_new(os_cpus());
-    if ((code = err_up(e, text_model_load(&s->model, s->args, &checkpoint, e))) ||
+    if ((code = err_up(e, text_model_load(&s->model, s->args, &checkpoint, GPU_F32, e))) ||
         (code = err_up(e, corpus_index_load(&s->index, s->args, s->record_index, e))) ||
         (code = err_up(e, find_language(s, e))))
         return code;

@@ -296,8 +296,7 @@ static void begin_embedding(struct bench *b)
          &e);
     free(state.weights);
     const char *device = getenv("EQLOOM_DEVICE");
-    need(loaded_new(&b->embedder, device ? device : "cpu", &c, &io, &e), &e);
-    b->embedder->precision = b->precision;
+    need(loaded_new(&b->embedder, device ? device : "cpu", b->precision, &c, &io, &e), &e);
 }
 
 static double embed_once(struct bench *b)

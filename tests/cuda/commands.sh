@@ -16,7 +16,7 @@ cd "$work"
 
 EQLOOM_CUDA=$double "$eqloom" doctor >doctor || fail "doctor: $(cat doctor)"
 grep -q '^cuda:0: a double of a card' doctor || fail "doctor names no card"
-[ "$(grep -c '^  ok ' doctor)" -ge 26 ] || fail "doctor checks too little: $(cat doctor)"
+[ "$(grep -c '^  ok ' doctor)" -ge 62 ] || fail "doctor checks too little: $(cat doctor)"
 EQLOOM_CUDA=$double "$eqloom" doctor --json | grep -q '"repeats":true' || fail "doctor --json"
 EQLOOM_CUDA=$work/none.so "$eqloom" doctor | grep -q 'no card: the CUDA back end' || fail "no back end"
 : >none.so
@@ -34,7 +34,8 @@ evaluation small/eval@pooling=mean card.json
 "$eqloom" --store store show --json small/model@pooling=mean | grep -q 'cuda sm_90' || fail "numerics"
 EQLOOM_CUDA=$double run
 EQLOOM_CUDA=none run
-python3 - cpu.json card.json <<'P' || fail "evaluations differ"
+agree() {
+    python3 - "$1" "$2" <<'P' || fail "evaluations $1 and $2 differ"
 import json, sys
 a, b = (json.load(open(name)) for name in sys.argv[1:])
 def numbers(x):
@@ -50,6 +51,13 @@ x, y = list(numbers(a)), list(numbers(b))
 assert len(x) == len(y) and len(x) > 3, (x, y)
 assert all(abs(u - v) <= 0.05 * (1 + abs(v)) for u, v in zip(x, y)), (x, y)
 P
+}
+agree cpu.json card.json
+# The same in bf16, which the card stores activations in, and its weights beside f32.
+EQLOOM_CUDA=$double run --set model.precision=bf16
+evaluation small/eval@pooling=mean bf16.json
+"$eqloom" --store store show --json small/model@pooling=mean | grep -q 'cuda sm_90.*bf16' || fail "numerics of bf16"
+agree cpu.json bf16.json
 if EQLOOM_CUDA=none "$eqloom" --store store run job/job.yaml --set model.device=cuda >log 2>&1; then
     fail "a card that is not there"
 fi

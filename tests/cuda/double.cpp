@@ -88,15 +88,21 @@ static size_t pending(const CUstream_st *s)
     return s->done + s->work.size();
 }
 
-float double_bf16(float x)
+uint16_t double_narrowed(float x)
 {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
-    if ((bits & 0x7fffffff) <= 0x7f800000) {
-        bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
-        memcpy(&x, &bits, sizeof x);
-    }
-    return x;
+    if ((bits & 0x7fffffff) > 0x7f800000)
+        return (uint16_t)(bits >> 16 | 0x40);
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+float double_widened(uint16_t x)
+{
+    uint32_t bits = (uint32_t)x << 16;
+    float y;
+    memcpy(&y, &bits, sizeof y);
+    return y;
 }
 
 /* $EQLOOM_DOUBLE_LOG: the work that each card was given, for tests of commands. */

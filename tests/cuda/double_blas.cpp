@@ -11,12 +11,25 @@ extern "C" {
 struct desc {
     cublasOperation_t op[2];
     cublasLtEpilogue_t epilogue;
-    const float *bias;
+    const void *bias;
     bool bf16;
 };
 struct layout {
     uint64_t rows, cols;
     int64_t ld;
+    bool bf16;
+
+    float get(const void *x, size_t i) const
+    {
+        return bf16 ? double_widened(((const uint16_t *)x)[i]) : ((const float *)x)[i];
+    }
+    void put(void *x, size_t i, float value) const
+    {
+        if (bf16)
+            ((uint16_t *)x)[i] = double_narrowed(value);
+        else
+            ((float *)x)[i] = value;
+    }
 };
 struct preference {
     uint64_t workspace;
@@ -81,7 +94,7 @@ cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *l, cudaDataTyp
     MAY_FAIL(CUBLAS_STATUS_ALLOC_FAILED);
     if (ld < (int64_t)rows)
         return CUBLAS_STATUS_INVALID_VALUE;
-    *l = made<cublasLtMatrixLayout_t>(new layout{rows, cols, ld});
+    *l = made<cublasLtMatrixLayout_t>(new layout{rows, cols, ld, type == CUDA_R_16BF});
     return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t l)
@@ -178,25 +191,26 @@ static void sum_tile_any(float *sum, const float *left, const float *right, size
 }
 
 /* x (n, k), or if `across` x (k, n), to groups (k, tile) of n, with zeros behind the last. */
-static std::vector<float> pack(const float *x, size_t n, size_t k, size_t ld, bool across,
+static std::vector<float> pack(const void *x, const layout &l, size_t n, size_t k, bool across,
                                size_t tile, bool round)
 {
+    size_t ld = (size_t)l.ld;
     std::vector<float> out((n + tile - 1) / tile * tile * k);
     for (size_t i = 0; i < n; i++)
-        for (size_t l = 0; l < k; l++)
-            out[(i / tile * k + l) * tile + i % tile] = across ? x[l * ld + i] : x[i * ld + l];
+        for (size_t c = 0; c < k; c++)
+            out[(i / tile * k + c) * tile + i % tile] = l.get(x, across ? c * ld + i : i * ld + c);
     for (size_t i = 0; i < out.size() && round; i++)
-        out[i] = double_bf16(out[i]);
+        out[i] = double_widened(double_narrowed(out[i]));
     return out;
 }
 
-static void multiply(const desc &how, float alpha, const float *a, layout la, const float *b,
-                     layout lb, float beta, const float *c, layout lc, float *d)
+static void multiply(const desc &how, float alpha, const void *a, layout la, const void *b,
+                     layout lb, float beta, const void *c, layout lc, void *d)
 {
     bool ta = how.op[0] == CUBLAS_OP_T, tb = how.op[1] == CUBLAS_OP_T;
     size_t m = lc.rows, n = lc.cols, k = ta ? la.rows : la.cols, ld = (size_t)lc.ld;
-    std::vector<float> left = pack(a, m, k, (size_t)la.ld, !ta, TILE_ROWS, how.bf16);
-    std::vector<float> right = pack(b, n, k, (size_t)lb.ld, tb, TILE_COLS, how.bf16);
+    std::vector<float> left = pack(a, la, m, k, !ta, TILE_ROWS, how.bf16);
+    std::vector<float> right = pack(b, lb, n, k, tb, TILE_COLS, how.bf16);
     float sum[TILE_COLS * TILE_ROWS];
     bool relu =
         how.epilogue == CUBLASLT_EPILOGUE_RELU || how.epilogue == CUBLASLT_EPILOGUE_RELU_BIAS;
@@ -206,10 +220,10 @@ static void multiply(const desc &how, float alpha, const float *a, layout la, co
             for (size_t j = j0; j < n && j < j0 + TILE_COLS; j++)
                 for (size_t i = i0; i < m && i < i0 + TILE_ROWS; i++) {
                     float x = alpha * sum[(j - j0) * TILE_ROWS + i - i0] +
-                              (beta != 0 ? beta * c[j * ld + i] : 0);
+                              (beta != 0 ? beta * lc.get(c, j * ld + i) : 0);
                     if (how.bias)
-                        x += how.bias[i];
-                    d[j * ld + i] = relu && x < 0 ? 0 : x;
+                        x += lc.get(how.bias, i);
+                    lc.put(d, j * ld + i, relu && x < 0 ? 0 : x);
                 }
         }
 }
@@ -228,15 +242,14 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t d, const vo
     algorithm x;
     memcpy(&x, algo, sizeof x);
     bool same = x.m == C.cols && x.n == C.rows;
+    if (A.bf16 != B.bf16 || (C.bf16 && !A.bf16) || (A.bf16 && how.bf16))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
     uintptr_t bits = (uintptr_t)a | (uintptr_t)b | (uintptr_t)c | (uintptr_t)out;
     if ((!same && (x.m + x.n) % 3 == 0) || bits % x.align || x.epilogue != how.epilogue)
         return CUBLAS_STATUS_NOT_SUPPORTED;
     float by = *(const float *)alpha, add = *(const float *)beta;
     eqloom_double.products++;
-    double_submit(stream, [=] {
-        multiply(how, by, (const float *)a, A, (const float *)b, B, add, (const float *)c, C,
-                 (float *)out);
-    });
+    double_submit(stream, [=] { multiply(how, by, a, A, b, B, add, c, C, out); });
     return CUBLAS_STATUS_SUCCESS;
 }
 }

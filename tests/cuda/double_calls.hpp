@@ -31,5 +31,6 @@ template <class X> void unmade(X *x)
     delete x;
 }
 
-/* bf16's nearest, ties to even. */
-float double_bf16(float x);
+/* To bf16's nearest, ties to even, and back. */
+uint16_t double_narrowed(float x);
+float double_widened(uint16_t x);

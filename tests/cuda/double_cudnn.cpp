@@ -192,23 +192,14 @@ struct view {
     }
     float get(size_t i) const
     {
-        if (!bf16)
-            return ((const float *)at)[i];
-        uint32_t bits = (uint32_t)((const uint16_t *)at)[i] << 16;
-        float x;
-        memcpy(&x, &bits, sizeof x);
-        return x;
+        return bf16 ? double_widened(((const uint16_t *)at)[i]) : ((const float *)at)[i];
     }
     void put(size_t i, float x) const
     {
-        uint32_t bits;
-        if (!bf16) {
+        if (bf16)
+            ((uint16_t *)at)[i] = double_narrowed(x);
+        else
             ((float *)at)[i] = x;
-            return;
-        }
-        x = double_bf16(x);
-        memcpy(&bits, &x, sizeof bits);
-        ((uint16_t *)at)[i] = (uint16_t)(bits >> 16);
     }
 };
 
@@ -252,7 +243,7 @@ void convolve(int kind, const view &x, const view &w, const view &y)
 }
 
 void attend(const view *x, float *sums, float scale, const int32_t *rows, const int32_t *places,
-            const int32_t *lengths)
+            const int32_t *lengths, const int32_t *results)
 {
     const view &q = x[0], &k = x[1], &v = x[2], &out = x[3];
     for (int64_t b = 0; b < q.size[0]; b++)
@@ -275,7 +266,7 @@ void attend(const view *x, float *sums, float scale, const int32_t *rows, const 
                     double sum = 0;
                     for (int64_t j = 0; j < lengths[b]; j++)
                         sum += p[(size_t)j] * (double)v.get((size_t)rows[b] + v.place(0, h, j, d));
-                    out.put((size_t)rows[b] + out.place(0, h, i, d), (float)(sum / total));
+                    out.put((size_t)results[b] + out.place(0, h, i, d), (float)(sum / total));
                 }
             }
 }
@@ -302,7 +293,8 @@ cudnnStatus_t execute(cudnnHandle_t, cudnnBackendDescriptor_t plan, cudnnBackend
         double_submit(stream_of_handle, [=] {
             memset(workspace, 0xff, 1000);
             attend(x.data(), (float *)pointers.at(5), scale, (const int32_t *)pointers.at(7),
-                   (const int32_t *)pointers.at(8), (const int32_t *)pointers.at(9));
+                   (const int32_t *)pointers.at(8), (const int32_t *)pointers.at(9),
+                   (const int32_t *)pointers.at(10));
         });
         return CUDNN_STATUS_SUCCESS;
     }

@@ -12,6 +12,16 @@ static struct double_control *control;
 
 enum { LONG = 130, HEAD = 8, PIXELS = 2 * 6 * 5 * 4, KERNEL = 6 * 3 * 2 * 4, OUT = 2 * 4 * 4 * 6 };
 
+/* n numbers of bf16, in place. */
+static void widen(float *x, size_t n)
+{
+    const uint16_t *narrow = (const uint16_t *)x;
+    for (size_t i = n; i-- > 0;) {
+        uint32_t bits = (uint32_t)narrow[i] << 16;
+        memcpy(&x[i], &bits, sizeof x[i]);
+    }
+}
+
 /* Of both precisions, on one device; out: PIXELS + KERNEL + OUT + 6 numbers, and LONG * HEAD. */
 static enum err_code compute(float *out, const char *device, struct err *e)
 {
@@ -25,7 +35,7 @@ static enum err_code compute(float *out, const char *device, struct err *e)
     float *all[] = {x, w, dy, qkv};
     const size_t n[] = {PIXELS, KERNEL, OUT, 3 * LONG * HEAD};
     struct gpu_layout l = {0};
-    float *at[10];
+    float *at[11];
     uint32_t *ranges;
     for (int i = 0; i < 4; i++)
         for (size_t k = 0; k < n[i]; k++)
@@ -42,11 +52,14 @@ static enum err_code compute(float *out, const char *device, struct err *e)
             at[5 + i] = gpu_carve_floats(&l, n[i]);
         at[8] = gpu_carve_floats(&l, 6);
         at[9] = gpu_carve_floats(&l, LONG * HEAD);
+        at[10] = gpu_carve_floats(&l, 3 * LONG * HEAD);
         if (pass == 0 && (code = gpu_alloc((void **)&memory, d, l.used, e)))
             break;
         l = (struct gpu_layout){.base = memory};
     }
     if (!code && !(code = gpu_queue_new(&q, d, e))) {
+        enum gpu_type type = gpu_stored(d, GPU_BF16);
+        void *beside = type == GPU_TYPE_BF16 ? at[10] : at[3];
         struct gpu_attention a = {.sequences = 1,
                                   .heads = 1,
                                   .size = HEAD,
@@ -55,14 +68,14 @@ static enum err_code compute(float *out, const char *device, struct err *e)
                                   .end = ranges + 1,
                                   .key_first = ranges,
                                   .key_end = ranges + 1,
-                                  .q = at[3],
-                                  .k = at[3] + HEAD,
-                                  .v = at[3] + 2 * HEAD,
+                                  .q = beside,
+                                  .k = gpu_at(type, beside, HEAD),
+                                  .v = gpu_at(type, beside, 2 * HEAD),
                                   .q_ld = 3 * HEAD,
                                   .kv_ld = 3 * HEAD,
                                   .lse = at[4],
                                   .scale = 0.3F,
-                                  .precision = GPU_BF16,
+                                  .type = type,
                                   .longest = LONG};
         for (int i = 0; i < 4; i++)
             gpu_write(q, at[i], all[i], n[i] * sizeof(float));
@@ -70,12 +83,16 @@ static enum err_code compute(float *out, const char *device, struct err *e)
         q->op->convolve(q, at[7], at[0], at[1], NULL, &how);
         q->op->convolve_back_input(q, at[5], at[2], at[1], &how);
         q->op->convolve_back_filters(q, at[6], at[8], at[2], at[0], &how);
+        if (type == GPU_TYPE_BF16)
+            q->op->round_bf16(q, beside, at[3], 1, n[3], n[3]);
         q->op->attention(q, at[9], &a);
         for (int i = 0; i < 3; out += n[i++])
             gpu_read(q, out, at[5 + i], n[i] * sizeof(float));
         gpu_read(q, out, at[8], 6 * sizeof(float));
-        gpu_read(q, out + 6, at[9], LONG * HEAD * sizeof(float));
+        gpu_read(q, out + 6, at[9], gpu_bytes(type, LONG * HEAD));
         code = gpu_finish(q, e);
+        if (type == GPU_TYPE_BF16)
+            widen(out + 6, LONG * HEAD);
     }
     gpu_queue_free(q);
     gpu_free(d, memory);

@@ -92,6 +92,7 @@ static int check_card(int i)
         key.attention.heads = attentions[l][1];
         key.attention.size = attentions[l][2];
         key.attention.longest = attentions[l][3];
+        key.attention.ld = 3 * attentions[l][1] * attentions[l][2]; /* beside each other */
         bad |= ask(&attention, c, &key, what);
     }
     printf("%s: plans of convolutions: f32 %d, tf32 %d, bf16 %d, of %d each; attention %d of %d; "

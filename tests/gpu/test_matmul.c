@@ -162,11 +162,11 @@ static void multiply_at_the_end(struct fixture *f, const struct fenced *at, enum
     mm.b = place(r, &at[B], tb ? n : k, tb ? k : n, mm.ldb);
     mm.c = place(r, &at[C], m, n, mm.ldc);
     uint64_t with = rng_below(r, 4);
-    const float *beside = place(r, &at[BESIDE], m, n, mm.ldc), *c = mm.c;
+    const float *beside = place(r, &at[BESIDE], m, n, mm.ldc), *c = mm.c, *bias = NULL;
     mm.base = with == 1 || with == 2 ? beside : NULL;
     mm.beta = mm.base ? 1 : 0;
     mm.mask = with == 3 ? beside : NULL;
-    mm.bias = with == 2 ? place(r, &at[BIAS], 1, n, n) : NULL;
+    mm.bias = bias = with == 2 ? place(r, &at[BIAS], 1, n, n) : NULL;
     f->q->op->matmul(f->q, &mm);
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++) {
@@ -176,9 +176,9 @@ static void multiply_at_the_end(struct fixture *f, const struct fenced *at, enum
                 want += x;
                 sizes += fabs(x);
             }
-            want += mm.base ? (double)mm.base[i * mm.ldc + j] : 0;
-            want += mm.bias ? (double)mm.bias[j] : 0;
-            if (mm.mask && !(mm.mask[i * mm.ldc + j] > 0))
+            want += mm.base ? (double)beside[i * mm.ldc + j] : 0;
+            want += bias ? (double)bias[j] : 0;
+            if (mm.mask && !(beside[i * mm.ldc + j] > 0))
                 want = 0;
             if (!(fabs((double)c[i * mm.ldc + j] - want) <= (p == GPU_F32 ? 1e-6 : 1e-2) * sizes))
                 fail_msg("%zux%zux%zu, with %d, at %zu, %zu: %.9g, expected %.9g", m, n, k,
@@ -332,4 +332,48 @@ TEST_ON_EACH_ISA(matmul_bf16)
     bool tiles = strcmp(f->isa, "amx") == 0;
     assert_true(distance(c, rounded, M * N) <= 1e-5 ||
                 (!tiles && distance(c, exact, M * N) <= 1e-5));
+}
+
+/* Operands and results as activations are stored: transposed or not, with a bias and ReLU, masked,
+ * added to f32. */
+TEST_ON_EACH_ISA(matmul_stored)
+{
+    struct fixture *f = fixture_of(state);
+    enum { M = 24, N = 40, K = 56 };
+    static float a[M * K], b[K * N], bias[N], base[M * N], c[M * N];
+    static double ra[M * K], rb[K * N], rbias[N], rbase[M * N], want[M * N];
+    static uint16_t narrow[4][K * N];
+    enum gpu_type type = gpu_stored(f->device, GPU_BF16);
+    for (int mode = 0; mode < 4 * 3; mode++) {
+        bool ta = mode & 1, tb = mode & 2;
+        int end = mode / 4;
+        fill(&f->r, a, ra, M * K, 0.3);
+        fill(&f->r, b, rb, K * N, 1);
+        fill(&f->r, bias, rbias, N, 1);
+        fill(&f->r, base, rbase, M * N, 1);
+        struct gpu_matmul mm = product(c, a, b, M, N, K, ta, tb);
+        mm.precision = GPU_F32;
+        mm.read = mm.write = type;
+        mm.a = store(f, narrow[0], a, ra, M * K);
+        mm.b = store(f, narrow[1], b, rb, K * N);
+        ref_matmul(want, ra, rb, M, N, K, ta, tb, 1, false);
+        if (end == 0) {
+            mm.bias = store(f, narrow[2], bias, rbias, N);
+            mm.relu = true;
+        } else if (end == 1) {
+            mm.mask = store(f, narrow[2], base, rbase, M * N);
+        } else {
+            mm.write = GPU_TYPE_F32;
+            mm.base = base;
+            mm.beta = 0.5F;
+        }
+        mm.c = mm.write == GPU_TYPE_F32 ? (void *)c : narrow[3];
+        for (size_t i = 0; i < M * N; i++) {
+            double x = want[i] + (end == 0 ? rbias[i % N] : end == 2 ? 0.5 * rbase[i] : 0);
+            want[i] = (end == 0 && x < 0) || (end == 1 && rbase[i] <= 0) ? 0 : x;
+        }
+        f->q->op->matmul(f->q, &mm);
+        load(c, mm.c, M * N);
+        assert_near(c, want, M * N, mm.write == GPU_TYPE_F32 ? 1e-5 : 4e-3, "stored product");
+    }
 }

@@ -29,7 +29,7 @@ TEST_ON_EACH_ISA(elementwise)
         ry[i] = rx[0][i] + rb[i % COLS];
         rs[i % COLS] += rx[0][i];
     }
-    f->q->op->add_columns(f->q, sums, x[0], ROWS, COLS);
+    f->q->op->add_columns(f->q, sums, GPU_TYPE_F32, x[0], ROWS, COLS);
     assert_near(sums, rs, COLS, 1e-5, "add_columns");
     f->q->op->add_bias(f->q, y, x[0], bias, ROWS, COLS);
     assert_near(y, ry, ROWS * COLS, 1e-6, "add_bias");
@@ -73,10 +73,10 @@ TEST_ON_EACH_ISA(activation)
         fill(&f->r, bias, rb, COLS, 1);
         for (int i = 0; i < ROWS * COLS; i++)
             ry[i] = ref_activation(rx[i] + rb[i % COLS], (enum gpu_activation)kind);
-        f->q->op->activate(f->q, y, x, bias, ROWS, COLS, (enum gpu_activation)kind);
+        f->q->op->activate(f->q, GPU_TYPE_F32, y, x, bias, ROWS, COLS, (enum gpu_activation)kind);
         assert_near(y, ry, ROWS * COLS, 1e-6, "activation");
-        f->q->op->activate_back(f->q, dx, dy, kind == GPU_GELU ? x : y, bias, ROWS, COLS,
-                                (enum gpu_activation)kind);
+        f->q->op->activate_back(f->q, GPU_TYPE_F32, dx, dy, kind == GPU_GELU ? x : y, bias, ROWS,
+                                COLS, (enum gpu_activation)kind);
         for (int i = 0; i < ROWS * COLS; i++) {
             struct activation_case c = {(enum gpu_activation)kind, rb[i % COLS], rdy[i]};
             assert_gradient(dx + i, activation_value, &c, rx + i, 1, 1e-5, "activation");
@@ -117,12 +117,16 @@ TEST_ON_EACH_ISA(norm)
         fill(&f->r, gamma, rg, cols, 1);
         fill(&f->r, beta, rb, cols, 1);
         ref_norm(ry, rx, rg, rb, NORM_ROWS, cols);
-        f->q->op->norm(f->q, y, mean, rstd, x, gamma, beta, NORM_ROWS, cols);
+        struct gpu_norm how = {NORM_ROWS, cols, x, mean, rstd, gamma, beta, GPU_TYPE_F32};
+        f->q->op->norm(f->q, y, &how);
         assert_near(y, ry, n, 1e-5, "norm");
-        float again[MOST];
-        f->q->op->norm_back(f->q, dx, dg, db, again, dy, x, mean, rstd, gamma, beta, NORM_ROWS,
-                            cols, false);
+        float again[MOST], branch[MOST], masked[MOST];
+        struct gpu_dropout drop = {0.2f, 5, (UINT64_C(1) << 32) - 60};
+        struct gpu_norm_back to = {
+            .dx = dx, .dgamma = dg, .dbeta = db, .dy = dy, .y = again, .branch = branch};
+        f->q->op->norm_back(f->q, &to, &how);
         assert_near(again, ry, n, 1e-5, "norm again");
+        assert_memory_equal(branch, dx, n * sizeof *dx);
         struct norm_case c = {cols, rx, rg, rb, rdy, 0};
         assert_gradient(dx, norm_value, &c, rx, n, 1e-4, "norm");
         c.which = 1;
@@ -131,11 +135,17 @@ TEST_ON_EACH_ISA(norm)
         assert_gradient(db, norm_value, &c, rb, cols, 1e-4, "beta");
         float twice[MOST];
         memcpy(twice, dx, n * sizeof *dx);
-        f->q->op->norm_back(f->q, twice, dg, db, NULL, dy, x, mean, rstd, gamma, NULL, NORM_ROWS,
-                            cols, true);
+        to.dx = twice;
+        to.y = NULL;
+        to.accumulate = true;
+        to.drop = &drop;
+        how.beta = NULL;
+        f->q->op->norm_back(f->q, &to, &how);
         for (size_t i = 0; i < n; i++)
             ry[i] = 2.0 * dx[i];
         assert_near(twice, ry, n, 1e-5, "norm accumulated");
+        f->q->op->dropout(f->q, GPU_TYPE_F32, masked, twice, NULL, n, &drop);
+        assert_memory_equal(branch, masked, n * sizeof *masked);
     }
 }
 
@@ -212,20 +222,24 @@ TEST_ON_EACH_ISA(dropout)
     size_t kept = 0;
     for (int i = 0; i < N; i++)
         x[i] = 1;
-    f->q->op->dropout(f->q, y, x, NULL, N, 0.1f, 77, (UINT64_C(1) << 32) - 5000);
+    struct gpu_dropout drop = {0.1f, 77, (UINT64_C(1) << 32) - 5000}, other = drop;
+    f->q->op->dropout(f->q, GPU_TYPE_F32, y, x, NULL, N, &drop);
     for (int i = 0; i < N; i++) {
         assert_true(y[i] == 0 || fabsf(y[i] - 1 / 0.9f) < 1e-6f);
         kept += y[i] != 0;
     }
     assert_in_range(kept, 17800, 18200); /* 18,000 expected, deviation 42 */
     /* Any piece is the same as in the whole, past 2^32 too; another key is another mask. */
-    f->q->op->dropout(f->q, again, x, NULL, 900, 0.1f, 77, (UINT64_C(1) << 32) - 300);
+    other.first += 4700;
+    f->q->op->dropout(f->q, GPU_TYPE_F32, again, x, NULL, 900, &other);
     assert_memory_equal(again, y + 4700, 900 * sizeof *y);
-    f->q->op->dropout(f->q, again, x, NULL, N, 0.1f, 78, (UINT64_C(1) << 32) - 5000);
+    other = drop;
+    other.key++;
+    f->q->op->dropout(f->q, GPU_TYPE_F32, again, x, NULL, N, &other);
     assert_memory_not_equal(again, y, sizeof y);
     for (int i = 0; i < N; i++) /* added to what is there */
         again[i] = 0.25f * (float)(i % 7) - 1;
-    f->q->op->dropout(f->q, again, x, again, N, 0.1f, 77, (UINT64_C(1) << 32) - 5000);
+    f->q->op->dropout(f->q, GPU_TYPE_F32, again, x, again, N, &drop);
     for (int i = 0; i < N; i++)
         assert_true(fabsf(again[i] - (0.25f * (float)(i % 7) - 1 + y[i])) < 1e-6f);
     /* The mask is the same on each instruction set, and on a card. */
@@ -233,7 +247,7 @@ TEST_ON_EACH_ISA(dropout)
     struct gpu_queue *q;
     assert_int_equal(gpu_open_cpu(&d, NULL, "base", NULL), OK);
     assert_int_equal(gpu_queue_new(&q, d, NULL), OK);
-    q->op->dropout(q, first, x, NULL, N, 0.1f, 77, (UINT64_C(1) << 32) - 5000);
+    q->op->dropout(q, GPU_TYPE_F32, first, x, NULL, N, &drop);
     assert_memory_equal(first, y, sizeof y);
     gpu_queue_free(q);
     gpu_close(d);
@@ -251,10 +265,11 @@ TEST_ON_EACH_ISA(residual_norm)
     fill(&f->r, base, NULL, R * C, 1);
     fill(&f->r, gamma, NULL, C, 1);
     fill(&f->r, beta, NULL, C, 1);
-    f->q->op->residual_norm(f->q, y[0], mean[0], rstd[0], x[0], sum, base, &drop, gamma, beta, R,
-                            C);
-    f->q->op->dropout(f->q, x[1], sum, base, R * C, drop.rate, drop.key, drop.first);
-    f->q->op->norm(f->q, y[1], mean[1], rstd[1], x[1], gamma, beta, R, C);
+    struct gpu_norm how[] = {{R, C, x[0], mean[0], rstd[0], gamma, beta, GPU_TYPE_F32},
+                             {R, C, x[1], mean[1], rstd[1], gamma, beta, GPU_TYPE_F32}};
+    f->q->op->residual_norm(f->q, y[0], GPU_TYPE_F32, sum, base, &drop, &how[0]);
+    f->q->op->dropout(f->q, GPU_TYPE_F32, x[1], sum, base, R * C, &drop);
+    f->q->op->norm(f->q, y[1], &how[1]);
     assert_memory_equal(x[0], x[1], sizeof x[0]);
     assert_memory_equal(y[0], y[1], sizeof y[0]);
     assert_memory_equal(mean[0], mean[1], sizeof mean[0]);
@@ -269,6 +284,7 @@ TEST_ON_EACH_ISA(adamw)
         float p[N], m[N] = {0}, v[N] = {0}, g[N];
         double rp[N], rm[N] = {0}, rv[N] = {0}, rg[N];
         fill(&f->r, p, rp, N, 1);
+        uint16_t narrow[2][N], *rounded = f->device->stores_bf16 ? narrow[0] : NULL;
         for (unsigned step = 1; step <= 3; step++) {
             struct gpu_adamw how = {.lr = 0.01f,
                                     .beta1 = 0.9f,
@@ -280,16 +296,18 @@ TEST_ON_EACH_ISA(adamw)
                                     .coupled = coupled,
                                     .outcome = &(struct gpu_outcome){.scale = 0.5f}};
             fill(&f->r, g, rg, N, 1);
-            f->q->op->adamw(f->q, p, m, v, g, N, &how);
+            f->q->op->adamw(f->q, p, rounded, m, v, g, N, &how);
             for (int i = 0; i < N; i++)
                 ref_adamw(&rp[i], &rm[i], &rv[i], 0.5 * rg[i] + (coupled ? 0.1 * rp[i] : 0), 0.01,
                           0.9, 0.999, 1e-8, coupled ? 0 : 0.1, step);
             assert_near(p, rp, N, 1e-5, "p");
             assert_near(m, rm, N, 1e-6, "m");
             assert_near(v, rv, N, 1e-6, "v");
+            f->q->op->round_bf16(f->q, narrow[1], p, 1, N, N);
+            assert_true(!rounded || memcmp(narrow[0], narrow[1], sizeof narrow[0]) == 0);
         }
         struct gpu_adamw skip = {.beta1 = 0.9f, .outcome = &(struct gpu_outcome){.skip = 1}};
-        f->q->op->adamw(f->q, p, m, v, g, N, &skip);
+        f->q->op->adamw(f->q, p, NULL, m, v, g, N, &skip);
         assert_near(p, rp, N, 1e-5, "p");
     }
 }
@@ -303,16 +321,19 @@ TEST_ON_EACH_ISA(combine)
     fill(&f->r, x, rx, N, 1);
     fill(&f->r, y, ry, N, 1);
     struct gpu_outcome o = {.scale = 0.25f};
+    uint16_t narrow[2][N], *rounded = f->device->stores_bf16 ? narrow[0] : NULL;
     for (int clipped = 0; clipped < 2; clipped++) {
-        f->q->op->combine(f->q, z, 0.9f, x, -3, y, N, &o, clipped);
+        f->q->op->combine(f->q, z, rounded, 0.9f, x, -3, y, N, &o, clipped);
+        f->q->op->round_bf16(f->q, narrow[1], z, 1, N, N);
+        assert_true(!rounded || memcmp(narrow[0], narrow[1], sizeof narrow[0]) == 0);
         for (int i = 0; i < N; i++)
             want[i] = 0.9 * rx[i] - (clipped ? 0.75 : 3) * ry[i];
         assert_near(z, want, N, 1e-6, "z");
     }
-    f->q->op->combine(f->q, z, 0, x, 1, y, N, NULL, false);
+    f->q->op->combine(f->q, z, NULL, 0, x, 1, y, N, NULL, false);
     assert_near(z, ry, N, 0, "z");
     o.skip = 1;
-    f->q->op->combine(f->q, z, 1, x, 0, y, N, &o, true);
+    f->q->op->combine(f->q, z, NULL, 1, x, 0, y, N, &o, true);
     assert_near(z, ry, N, 0, "z");
 }
 

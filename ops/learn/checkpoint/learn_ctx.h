@@ -15,7 +15,8 @@ struct chunk_io learn_chunks(struct op_ctx *ctx);
         "precision", OP_ENUM, "f32", "f32|tf32|bf16",                                              \
             .doc = "What matrix products read; sums and all else are f32. tf32 and bf16 take "     \
                    "effect where there are units for it: a card from sm_80 on, for bf16 "          \
-                   "processors with AVX512-BF16 or AMX. Elsewhere they are f32."                   \
+                   "processors with AVX512-BF16 or AMX. Elsewhere they are f32. On a card "        \
+                   "transformers store the activations of their layers as bf16 as well."           \
     }
 #define LEARN_DEVICE_PARAM                                                                         \
     {                                                                                              \

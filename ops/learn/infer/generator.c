@@ -23,8 +23,8 @@ static void lay_out(struct group *r, const struct generator_options *o, struct g
 {
     const struct nn_model *m = r->model->model;
     loaded_tape_layout(&r->in, r->model, &r->inputs, in, l, a);
-    nn_decoding_layout(&r->decoding, m, r->inputs.n * o->beam, o->max_tokens + 1, r->in.memory_rows,
-                       l, a);
+    nn_decoding_layout(&r->decoding, m, r->model->type, r->inputs.n * o->beam, o->max_tokens + 1,
+                       r->in.memory_rows, l, a);
 }
 
 /* The rows of the next step; how many. */

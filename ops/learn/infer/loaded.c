@@ -15,7 +15,7 @@ static enum err_code load_weights(struct loaded *m, const struct nn_model *model
 {
     size_t turned = m->model->table.total;
     size_t table = (size_t)model->config.max_length * model->config.d_model;
-    void *weights = NULL, *sinusoids = NULL;
+    void *weights = NULL, *sinusoids = NULL, *rounded = NULL;
     struct gpu_queue *q = NULL;
     struct trainer_state state = {.weights = malloc(model->table.total * sizeof(float))};
     float *host = calloc(table > turned ? table : turned, sizeof *host);
@@ -32,10 +32,17 @@ static enum err_code load_weights(struct loaded *m, const struct nn_model *model
     if ((code = err_up(e, gpu_alloc(&sinusoids, m->device, table * sizeof(float), e))))
         goto out;
     m->sinusoids = sinusoids;
+    if (m->type != GPU_TYPE_F32) {
+        if ((code = err_up(e, gpu_alloc(&rounded, m->device, gpu_bytes(m->type, turned), e))))
+            goto out;
+        m->rounded = rounded;
+    }
     nn_turn(host, m->model, state.weights, model);
     gpu_write(q, weights, host, turned * sizeof(float));
     nn_sinusoids(host, &model->config);
     gpu_write(q, sinusoids, host, table * sizeof(float));
+    if (m->rounded)
+        q->op->round_bf16(q, m->rounded, weights, 1, turned, turned);
     code = err_up(e, gpu_finish(q, e));
 out:
     gpu_queue_free(q);
@@ -80,16 +87,21 @@ out:
     return err_up(e, code);
 }
 
-enum err_code loaded_new(struct loaded **out, const char *device, const Eqloom__Checkpoint *c,
-                         const struct chunk_io *io, struct err *e)
+enum err_code loaded_new(struct loaded **out, const char *device, enum gpu_precision precision,
+                         const Eqloom__Checkpoint *c, const struct chunk_io *io, struct err *e)
 {
     struct loaded *m = must_calloc(1, sizeof *m);
     struct nn_model *model;
     enum err_code code = checkpoint_model(&model, c, &m->arena, e);
     if (!code)
         m->model = nn_model_turned(&m->arena, &model->config);
-    if (code || (code = gpu_open(&m->device, device, NULL, e)) ||
-        (code = load_weights(m, model, c, io, e)) || (code = project_all(m, e)))
+    if (!code && !(code = gpu_open(&m->device, device, NULL, e))) {
+        m->precision = precision;
+        m->type = nn_stored(m->device, &model->config, precision);
+        if (!(code = load_weights(m, model, c, io, e)))
+            code = project_all(m, e);
+    }
+    if (code)
         loaded_free(m);
     else
         *out = m;
@@ -104,6 +116,7 @@ void loaded_free(struct loaded *m)
         gpu_free(m->device, m->weights);
         gpu_free(m->device, m->sinusoids);
         gpu_free(m->device, m->projected);
+        gpu_free(m->device, m->rounded);
     }
     gpu_close(m->device);
     arena_free(&m->arena);
@@ -120,8 +133,8 @@ enum err_code loaded_set_open(struct loaded_set *s, const char *device,
     while (!code && s->n < n) {
         char name[16];
         snprintf(name, sizeof name, index[s->n] < 0 ? "cpu" : "cuda:%d", index[s->n]);
-        if (!(code = loaded_new(&s->all[s->n], name, c, io, e)))
-            s->all[s->n++]->precision = precision;
+        if (!(code = loaded_new(&s->all[s->n], name, precision, c, io, e)))
+            s->n++;
     }
     return err_up(e, code);
 }
@@ -139,13 +152,17 @@ const struct loaded *loaded_turn(struct loaded_set *s)
 
 struct nn_weights loaded_weights(const struct loaded *m)
 {
-    return (struct nn_weights){m->weights, m->sinusoids, m->precision, m->projected};
+    return (struct nn_weights){.flat = m->weights,
+                               .sinusoids = m->sinusoids,
+                               .precision = m->precision,
+                               .shared = m->projected,
+                               .rounded = m->rounded};
 }
 
 void loaded_tape_layout(struct nn_tape *t, const struct loaded *m, const struct nn_sequences *s,
                         struct gpu_layout *in, struct gpu_layout *l, struct arena *a)
 {
-    nn_tape_layout(t, m->model, s, false, NULL, in, l, a);
+    nn_tape_layout(t, m->model, s, m->type, false, NULL, in, l, a);
     t->row = m->projected ? gpu_carve(in, t->tokens * sizeof *t->row) : NULL;
 }
 

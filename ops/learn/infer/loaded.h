@@ -12,14 +12,16 @@ struct loaded {
     struct arena arena;
     struct nn_model *model; /* turned */
     struct gpu_device *device;
-    float *weights, *sinusoids;   /* device */
-    uint32_t *first;              /* the first layer's projections are made for all tokens at all */
-    float *projected;             /* places (ops/nn/shared.h), on the device; NULL: they are too many */
-    enum gpu_precision precision; /* GPU_F32 unless it is set */
+    float *weights, *sinusoids; /* device */
+    uint16_t *rounded;          /* the weights in bf16, if activations are stored so */
+    uint32_t *first;            /* the first layer's projections are made for all tokens at all */
+    float *projected; /* places (ops/nn/shared.h), on the device; NULL: they are too many */
+    enum gpu_precision precision;
+    enum gpu_type type; /* of activations */
 };
 
-enum err_code loaded_new(struct loaded **out, const char *device, const Eqloom__Checkpoint *c,
-                         const struct chunk_io *io, struct err *e);
+enum err_code loaded_new(struct loaded **out, const char *device, enum gpu_precision precision,
+                         const Eqloom__Checkpoint *c, const struct chunk_io *io, struct err *e);
 void loaded_free(struct loaded *m);
 
 /* The model on each device that a map may use; its elements take turns. What comes out does not

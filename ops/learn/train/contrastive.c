@@ -59,13 +59,13 @@ static void lay_out(struct trainer *t, struct gpu_layout *in, struct gpu_layout 
         size_t tokens = s->s.offset[s->s.n], first = t->batch.inputs.offset[s->first];
         struct nn_attend_tape tape = trainer_share_tape(t, first);
         max = tokens > max ? tokens : max;
-        nn_tape_layout(&s->tape, t->model, &s->s, true, t->shared.first ? &tape : NULL, in, l,
-                       &t->arena);
+        nn_tape_layout(&s->tape, t->model, &s->s, t->type, true, t->shared.first ? &tape : NULL, in,
+                       l, &t->arena);
         s->tape.row = t->shared.row ? t->shared.row + first : NULL;
         s->tape.pooled = t->c.vectors ? t->c.vectors + s->first * d : NULL; /* else only measured */
     }
     for (unsigned i = 0; i < t->device->queues; i++)
-        nn_scratch_layout(&t->scratch[i], t->model, max, 0, l);
+        nn_scratch_layout(&t->scratch[i], t->model, t->type, max, 0, l);
 }
 
 static void load_loss(struct trainer *t, const struct nn_block *in)

@@ -49,7 +49,8 @@ struct contrastive {
 struct shared_rows {
     const uint32_t *first; /* host, nn_shared_first; NULL: nothing is shared */
     size_t tokens;
-    uint32_t from[GPU_GROUPS + 1]; /* part g is of tokens from[g] .. from[g+1]-1 of the vocabulary */
+    uint32_t
+        from[GPU_GROUPS + 1]; /* part g is of tokens from[g] .. from[g+1]-1 of the vocabulary */
     struct nn_shared parts[GPU_GROUPS];
     uint32_t *row;            /* device: of each token of the batch */
     uint32_t *of, *of_offset; /* the reverse */
@@ -64,6 +65,8 @@ struct trainer {
     struct trainer_config config;
     uint64_t steps;
     float *weights, *m, *v, *sinusoids; /* device */
+    uint16_t *rounded;                  /* device: the weights in bf16, kept by the update */
+    enum gpu_type type;                 /* of activations; f32: nothing is rounded */
     float *groups[GPU_GROUPS];          /* device: gradients; as many as the device likes */
     float *gradient;                    /* their sum, in the memory of the first */
     struct gpu_queue *queue;
@@ -80,7 +83,7 @@ struct trainer {
     struct nn_scratch *scratch; /* by queue; contrastive */
     struct contrastive c;
     struct shared_rows shared; /* contrastive */
-    size_t region; /* seq2seq: bytes of memory for each queue */
+    size_t region;             /* seq2seq: bytes of memory for each queue */
     uint64_t tokens;
     struct loss_sums sums;
     double *squares;             /* device: by block of the gradient */
@@ -101,9 +104,9 @@ struct nn_weights trainer_weights(const struct trainer *t);
 /* What the group's shards before number `place` left; none begins with what holds nothing. */
 struct nn_gradients trainer_gradients(const struct trainer *t, struct gpu_queue *q, size_t group,
                                       size_t place);
-/* What tokens of the batch share: whether, and where (behind another layout of the same batch); what
- * the shard from token `first` on has of it; the rows of its largest part. Forward before the shards,
- * backward behind them. */
+/* What tokens of the batch share: whether, and where (behind another layout of the same batch);
+ * what the shard from token `first` on has of it; the rows of its largest part. Forward before the
+ * shards, backward behind them. */
 void trainer_share(struct trainer *t);
 void trainer_share_layout(struct trainer *t, struct gpu_layout *in, struct gpu_layout *l);
 void trainer_share_load(const struct trainer *t, const struct nn_block *in);

@@ -40,10 +40,10 @@ static void lay_out(struct workspace *k, const struct trainer *t, const struct s
                     struct gpu_layout *in_block, struct gpu_layout *l, struct arena *a)
 {
     feed(k, t, s, a);
-    nn_tape_layout(&k->in, t->model, &s->s, true, NULL, in_block, l, a);
-    nn_decoder_layout(&k->out, t->model, &k->fed, &k->in, in_block, l, a);
+    nn_tape_layout(&k->in, t->model, &s->s, t->type, true, NULL, in_block, l, a);
+    nn_decoder_layout(&k->out, t->model, &k->fed, &k->in, t->type, in_block, l, a);
     size_t in = k->in.tokens, out = k->out.tokens;
-    nn_scratch_layout(&k->scratch, t->model, in > out ? in : out, in, l);
+    nn_scratch_layout(&k->scratch, t->model, t->type, in > out ? in : out, in, l);
 }
 
 static size_t target_tokens(const struct trainer *t)

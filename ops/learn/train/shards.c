@@ -57,8 +57,11 @@ void trainer_cut(struct trainer *t, const uint32_t *weight)
 
 struct nn_weights trainer_weights(const struct trainer *t)
 {
-    return (struct nn_weights){t->weights, t->sinusoids, t->config.precision,
-                               t->shared.first ? t->shared.projected : NULL};
+    return (struct nn_weights){.flat = t->weights,
+                               .sinusoids = t->sinusoids,
+                               .precision = t->config.precision,
+                               .shared = t->shared.first ? t->shared.projected : NULL,
+                               .rounded = t->rounded};
 }
 
 struct nn_gradients trainer_gradients(const struct trainer *t, struct gpu_queue *q, size_t group,

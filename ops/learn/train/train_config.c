@@ -32,8 +32,7 @@ const struct op_param train_params[] = {
     {"dropout", OP_REAL, "0", NULL, 0, 0.9,
      "Dropout rate of embeddings, activations and residual branches."},
     {"attention_dropout", OP_REAL, "0", NULL, 0, 0.9,
-     "Dropout rate of attention's probabilities, as PyTorch's transformers have it; on the CPU "
-     "alone."},
+     "Dropout rate of attention's probabilities, as PyTorch's transformers have it."},
     {"temperature", OP_REAL, "0.1", NULL, 1e-4, 100,
      "contrastive, simcse: cosines are divided by it."},
     {"negatives", OP_INT, "0", NULL, 0, 64,
@@ -264,13 +263,6 @@ enum err_code train_check(struct op_ctx *ctx, struct err *e)
                         "objective simcse needs dropout: nothing else tells the two "
                         "passes of a sequence apart");
     enum err_code code;
-    bool is_card;
-    learn_units_of(&is_card, ctx);
-    if (is_card && op_real(ctx, "attention_dropout") > 0)
-        return err_fail(
-            e, ERR_UNSUPPORTED,
-            "a card does not drop out attention's probabilities: give 'device: cpu', or "
-            "'attention_dropout: 0'");
     if ((code = err_up(e, learn_check_device(ctx, e))) ||
         (code = err_up(e, train_check_steps(ctx, e))) ||
         (code = err_up(e, check_negatives(ctx, objective, e))) ||

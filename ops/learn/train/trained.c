@@ -137,7 +137,7 @@ static void update(void *arg, size_t item, struct gpu_queue *q)
 {
     struct trained *x = arg;
     size_t at = item * x->device->cuts.block;
-    q->op->adamw(q, x->weights + at, x->m + at, x->v + at, x->groups[0] + at,
+    q->op->adamw(q, x->weights + at, NULL, x->m + at, x->v + at, x->groups[0] + at,
                  block_length(x, item, x->learnt), &x->how);
 }
 

@@ -26,6 +26,13 @@ static size_t n_blocks(const struct trainer *t)
     return (t->model->table.total + block - 1) / block;
 }
 
+static void round_weights(struct trainer *t)
+{
+    size_t n = t->model->table.total;
+    if (t->rounded)
+        t->queue->op->round_bf16(t->queue, t->rounded, t->weights, 1, n, n);
+}
+
 static enum err_code set_up(struct trainer *t, struct err *e)
 {
     const struct nn_model *m = t->model;
@@ -50,8 +57,11 @@ static enum err_code set_up(struct trainer *t, struct err *e)
         (code = err_up(
              e, gpu_alloc((void **)&t->squares, t->device, n_blocks(t) * sizeof *t->squares, e))) ||
         (code = err_up(e, gpu_alloc((void **)&t->outcome, t->device, sizeof *t->outcome, e))) ||
-        (t->plan.scratch && (code = err_up(e, gpu_alloc(&t->update_work, t->device,
-                                                        t->device->queues * t->plan.scratch, e)))))
+        (t->plan.scratch &&
+         (code = err_up(
+              e, gpu_alloc(&t->update_work, t->device, t->device->queues * t->plan.scratch, e)))) ||
+        (t->type != GPU_TYPE_F32 &&
+         (code = err_up(e, gpu_alloc((void **)&t->rounded, t->device, gpu_bytes(t->type, n), e)))))
         return code;
     float *host = malloc((n > table ? n : table) * sizeof *host);
     t->scratch = calloc(t->device->queues, sizeof *t->scratch);
@@ -62,6 +72,7 @@ static enum err_code set_up(struct trainer *t, struct err *e)
     }
     nn_table_init(host, &m->table, rng_at(t->config.seed, STREAM_INIT, 0));
     gpu_write(t->queue, t->weights, host, n * sizeof *host);
+    round_weights(t);
     nn_sinusoids(host, &m->config);
     gpu_write(t->queue, t->sinusoids, host, table * sizeof *host);
     free(host);
@@ -80,6 +91,7 @@ enum err_code trainer_new(struct trainer **out, struct gpu_device *device,
     t->device = device;
     t->model = model;
     t->config = *c;
+    t->type = nn_stored(device, &model->config, c->precision);
     enum err_code code = set_up(t, e);
     if (code)
         trainer_free(t);
@@ -97,6 +109,7 @@ void trainer_free(struct trainer *t)
         gpu_free(t->device, parts[i]);
     for (size_t i = 0; i < GPU_GROUPS; i++)
         gpu_free(t->device, t->groups[i]);
+    gpu_free(t->device, t->rounded);
     gpu_free(t->device, t->memory);
     gpu_free(t->device, t->update_work);
     gpu_free(t->device, t->squares);
@@ -131,6 +144,7 @@ enum err_code trainer_write(struct trainer *t, const struct trainer_state *state
 {
     size_t bytes = t->model->table.total * sizeof(float);
     gpu_write(t->queue, t->weights, state->weights, bytes);
+    round_weights(t);
     gpu_write(t->queue, t->m, state->m, bytes);
     gpu_write(t->queue, t->v, state->v, bytes);
     t->steps = state->steps;
@@ -161,7 +175,7 @@ static void reduce_block(void *arg, size_t item, struct gpu_queue *q)
 static void update(void *arg, size_t item, struct gpu_queue *q)
 {
     struct trainer *t = arg;
-    struct update_state s = {t->weights, t->m, t->v, t->gradient};
+    struct update_state s = {t->weights, t->rounded, t->m, t->v, t->gradient};
     /* NULL where the plan needs none */
     char *work = t->plan.scratch ? (char *)t->update_work + q->index * t->plan.scratch : NULL;
     update_piece(q, &t->plan.pieces[item], &s, &t->how, t->config.precision, work);

@@ -171,17 +171,18 @@ static void muon(struct gpu_queue *q, const struct update_piece *x, const struct
     struct newton w = lay_out_newton(x, &l);
     size_t n = x->n;
     float *p = s->p + x->at, *m = s->m + x->at;
+    uint16_t *rounded = s->rounded ? s->rounded + x->at : NULL;
     w.precision = precision;
     /* Nesterov's momentum: where the mean would be after this gradient once more. */
     const float *g = s->g + x->at;
-    q->op->combine(q, m, how->beta1, m, 1 - how->beta1, g, n, how->outcome, true);
-    q->op->combine(q, w.x, how->beta1, m, 1 - how->beta1, g, n, how->outcome, true);
+    q->op->combine(q, m, NULL, how->beta1, m, 1 - how->beta1, g, n, how->outcome, true);
+    q->op->combine(q, w.x, NULL, how->beta1, m, 1 - how->beta1, g, n, how->outcome, true);
     q->op->normalize(q, w.x, w.gram, w.x, 1, n);
     for (int i = 0; i < NEWTON_STEPS; i++)
         newton_step(q, &w);
     float reach = 0.2F * sqrtf((float)(x->rows > x->cols ? x->rows : x->cols));
-    q->op->combine(q, p, 1 - how->lr * how->weight_decay, p, -how->lr * reach, w.x, n, how->outcome,
-                   false);
+    q->op->combine(q, p, rounded, 1 - how->lr * how->weight_decay, p, -how->lr * reach, w.x, n,
+                   how->outcome, false);
 }
 
 void update_piece(struct gpu_queue *q, const struct update_piece *x, const struct update_state *s,
@@ -190,5 +191,6 @@ void update_piece(struct gpu_queue *q, const struct update_piece *x, const struc
     if (x->cols)
         muon(q, x, s, how, precision, work);
     else
-        q->op->adamw(q, s->p + x->at, s->m + x->at, s->v + x->at, s->g + x->at, x->n, how);
+        q->op->adamw(q, s->p + x->at, s->rounded ? s->rounded + x->at : NULL, s->m + x->at,
+                     s->v + x->at, s->g + x->at, x->n, how);
 }

@@ -38,7 +38,9 @@ void update_plan_make(struct update_plan *out, struct arena *a, const struct nn_
 
 /* Flat vectors on the device; v of a matrix is not touched. */
 struct update_state {
-    float *p, *m, *v;
+    float *p;
+    uint16_t *rounded; /* p in bf16, or NULL */
+    float *m, *v;
     const float *g;
 };
 /* One piece; `work` holds the plan's scratch. */

@@ -109,7 +109,7 @@ static void aggregate(const struct pass *p, float *to, const float *from)
 static void aggregate_relu(const struct pass *p, float *to, const float *from)
 {
     aggregate(p, to, from);
-    p->q->op->activate(p->q, to, to, NULL, p->nodes, p->d, GPU_RELU);
+    p->q->op->activate(p->q, GPU_TYPE_F32, to, to, NULL, p->nodes, p->d, GPU_RELU);
 }
 
 /* What layer l, counted from 1, reads. */
@@ -176,15 +176,15 @@ void graph_forward(struct gpu_queue *q, const struct graph_model *m, const struc
 static void linear_back(const struct pass *p, const struct graph_gradients *g, const float *dy,
                         const float *x, struct graph_linear at, size_t rows, size_t out)
 {
-    linear_back_weight(p->q, g->flat + at.weight, true, g->flat + at.bias, dy, x, rows, p->d, out,
-                       p->w->precision);
+    linear_back_weight(p->q, g->flat + at.weight, true, g->flat + at.bias, GPU_TYPE_F32, dy, x,
+                       rows, p->d, out, p->w->precision);
 }
 
 /* dh becomes the gradient before the aggregation, in y. */
 static void aggregate_back(const struct pass *p, size_t l)
 {
     float *dh = p->t->dh;
-    p->q->op->activate_back(p->q, dh, dh, p->t->h[l], NULL, p->nodes, p->d, GPU_RELU);
+    p->q->op->activate_back(p->q, GPU_TYPE_F32, dh, dh, p->t->h[l], NULL, p->nodes, p->d, GPU_RELU);
     aggregate(p, p->s->y, dh);
 }
 

@@ -130,7 +130,7 @@ static void convolve_back(struct pass *p, float *grad, size_t layer)
     const struct gpu_ops *op = p->q->op;
     struct gpu_convolution how = shape_of(p, layer);
     struct gpu_max_pool pool = pool_of(p, layer);
-    op->activate_back(p->q, p->given, p->given, input(p, layer + 1), NULL,
+    op->activate_back(p->q, GPU_TYPE_F32, p->given, p->given, input(p, layer + 1), NULL,
                       p->t->images * pooled(c) / c->out, c->out, GPU_RELU);
     if (c->pool_height) {
         op->max_pool_back(p->q, p->other, p->given, p->t->at[layer], &pool);
@@ -151,8 +151,8 @@ void image_backward(struct gpu_queue *q, float *grad, const float *dfeatures,
     struct pass p = {q, m, flat, t, s, precision, s->x, s->y};
     if (is_made_again(m, 0))
         convolve(&p, 0);
-    linear_back_weight(q, grad + m->first.weight, true, grad + m->first.bias, dfeatures,
-                       t->out[m->convolutions - 1], t->images, m->first.in, IMAGE_VECTOR,
+    linear_back_weight(q, grad + m->first.weight, true, grad + m->first.bias, GPU_TYPE_F32,
+                       dfeatures, t->out[m->convolutions - 1], t->images, m->first.in, IMAGE_VECTOR,
                        precision);
     linear_back_input(q, p.given, dfeatures, flat + m->first.weight, t->images, m->first.in,
                       IMAGE_VECTOR, (struct linear_back_end){0}, precision);
@@ -189,7 +189,7 @@ void image_end_forward(struct gpu_queue *q, const struct image_model *m, const f
 {
     q->op->affine_columns(q, x->hidden, x->features, x->factor, NULL, NULL, x->shift, x->n,
                           IMAGE_VECTOR);
-    q->op->activate(q, x->hidden, x->hidden, NULL, x->n, IMAGE_VECTOR, GPU_RELU);
+    q->op->activate(q, GPU_TYPE_F32, x->hidden, x->hidden, NULL, x->n, IMAGE_VECTOR, GPU_RELU);
     linear(q, x->vectors, x->hidden, flat + m->second.weight, x->n, IMAGE_VECTOR, IMAGE_VECTOR,
            (struct linear_end){.bias = flat + m->second.bias}, precision);
 }
@@ -197,8 +197,8 @@ void image_end_forward(struct gpu_queue *q, const struct image_model *m, const f
 void image_end_backward(struct gpu_queue *q, float *grad, const struct image_model *m,
                         const float *flat, const struct image_end *x, enum gpu_precision precision)
 {
-    linear_back_weight(q, grad + m->second.weight, true, grad + m->second.bias, x->vectors,
-                       x->hidden, x->n, IMAGE_VECTOR, IMAGE_VECTOR, precision);
+    linear_back_weight(q, grad + m->second.weight, true, grad + m->second.bias, GPU_TYPE_F32,
+                       x->vectors, x->hidden, x->n, IMAGE_VECTOR, IMAGE_VECTOR, precision);
     linear_back_input(q, x->dhidden, x->vectors, flat + m->second.weight, x->n, IMAGE_VECTOR,
                       IMAGE_VECTOR, (struct linear_back_end){.mask = x->hidden}, precision);
     q->op->column_sums(q, x->sums, x->dhidden, x->features, x->n, IMAGE_VECTOR);

@@ -90,6 +90,14 @@ static struct site site_of(const struct tree_pass *p, const struct tree_tape *t,
                          t->lengths + g->first};
 }
 
+static void drop_hidden(struct gpu_queue *q, const struct tree_pass *p, const struct site *s,
+                        float *y, const float *x)
+{
+    size_t h = p->m->config.hidden;
+    struct gpu_dropout drop = {p->dropout, p->key, s->row * h};
+    q->op->dropout(q, GPU_TYPE_F32, y, x, NULL, s->g->n * h, &drop);
+}
+
 /* r and its lengths from x; hidden is kept, and as it is after dropout. */
 static void combine(struct gpu_queue *q, const struct tree_pass *p, const struct site *s,
                     const float *x, float *hidden, float *dropped, float *r, float *lengths)
@@ -102,9 +110,10 @@ static void combine(struct gpu_queue *q, const struct tree_pass *p, const struct
                      : (struct linear_end){0},
            p->precision);
     if (!functions)
-        q->op->activate(q, hidden, hidden, p->flat + s->c->hidden_bias, n, h, GPU_SIGMOID);
+        q->op->activate(q, GPU_TYPE_F32, hidden, hidden, p->flat + s->c->hidden_bias, n, h,
+                        GPU_SIGMOID);
     if (dropped != hidden)
-        q->op->dropout(q, dropped, hidden, NULL, n * h, p->dropout, p->key, s->row * h);
+        drop_hidden(q, p, s, dropped, hidden);
     linear(q, r, x, p->flat + s->c->direct, n, s->in, d,
            (struct linear_end){.bias = p->flat + s->c->bias}, p->precision);
     q->op->matmul(q, &(struct gpu_matmul){.precision = p->precision,
@@ -136,15 +145,17 @@ static void combine_back(struct gpu_queue *q, float *grad, const struct tree_pas
     bool functions = m->config.points > 0;
     if (!functions)
         q->op->normalize_back(q, dr, dr, r, lengths, n, d);
-    linear_back_weight(q, grad + c->through, 1, NULL, dr, dropped, n, h, d, p->precision);
-    linear_back_weight(q, grad + c->direct, 1, grad + c->bias, dr, x, n, in, d, p->precision);
+    linear_back_weight(q, grad + c->through, 1, NULL, GPU_TYPE_F32, dr, dropped, n, h, d,
+                       p->precision);
+    linear_back_weight(q, grad + c->direct, 1, grad + c->bias, GPU_TYPE_F32, dr, x, n, in, d,
+                       p->precision);
     linear_back_input(q, dh, dr, p->flat + c->through, n, h, d,
                       (struct linear_back_end){.mask = functions ? hidden : NULL}, p->precision);
     if (dropped != hidden)
-        q->op->dropout(q, dh, dh, NULL, n * h, p->dropout, p->key, s->row * h);
+        drop_hidden(q, p, s, dh, dh);
     if (!functions)
-        q->op->activate_back(q, dh, dh, hidden, NULL, n, h, GPU_SIGMOID);
-    linear_back_weight(q, grad + c->hidden, 1, grad + c->hidden_bias, dh, x, n, in, h,
+        q->op->activate_back(q, GPU_TYPE_F32, dh, dh, hidden, NULL, n, h, GPU_SIGMOID);
+    linear_back_weight(q, grad + c->hidden, 1, grad + c->hidden_bias, GPU_TYPE_F32, dh, x, n, in, h,
                        p->precision);
     linear_back_input(q, dx, dr, p->flat + c->direct, n, in, d, (struct linear_back_end){0},
                       p->precision);
@@ -185,6 +196,14 @@ static size_t width_read(const struct tree_pass *p, const struct site *s, size_t
     return layer < p->m->layers ? p->m->width[layer] : s->in;
 }
 
+/* The noise of what the encoder reads, and of its gradient. */
+static void mask(struct gpu_queue *q, const struct tree_pass *p, const struct site *s, float *y,
+                 const float *x, size_t both)
+{
+    struct gpu_dropout drop = {p->noise, ~p->key, s->g->first * both};
+    q->op->dropout(q, GPU_TYPE_F32, y, x, NULL, s->g->n * both, &drop);
+}
+
 /* To w->unit: the operands made again, sqrt(operands) long; w->again: what the operator makes of
  * these. */
 static void encode(struct gpu_queue *q, const struct tree_pass *p, const struct site *s,
@@ -195,16 +214,16 @@ static void encode(struct gpu_queue *q, const struct tree_pass *p, const struct 
     struct linear_end bare = {0};
     q->op->copy_rows(q, w->z, both, s->x, s->in, NULL, n, s->in);
     q->op->copy_rows(q, w->z + s->in, both, s->r, d, NULL, n, d);
-    q->op->dropout(q, w->read, w->z, NULL, n * both, p->noise, ~p->key, s->g->first * both);
+    mask(q, p, s, w->read, w->z, both);
     q->op->scale(q, w->read, n * both, 1 - p->noise);
     linear(q, w->layer[0], w->read, p->flat + s->c->encoder, n, both, m->width[0], bare,
            p->precision);
-    q->op->activate(q, w->layer[0], w->layer[0], NULL, n, m->width[0], GPU_TANH);
+    q->op->activate(q, GPU_TYPE_F32, w->layer[0], w->layer[0], NULL, n, m->width[0], GPU_TANH);
     for (size_t i = 0; i < m->layers; i++) {
         size_t out = width_read(p, s, i + 1);
         linear(q, w->layer[i + 1], w->layer[i], p->flat + m->layer[i], n, m->width[i], out, bare,
                p->precision);
-        q->op->activate(q, w->layer[i + 1], w->layer[i + 1], NULL, n, out, GPU_TANH);
+        q->op->activate(q, GPU_TYPE_F32, w->layer[i + 1], w->layer[i + 1], NULL, n, out, GPU_TANH);
     }
     q->op->normalize(q, w->unit, w->lengths, w->layer[m->layers], n, s->in);
     q->op->scale(q, w->unit, n * s->in, size);
@@ -220,19 +239,20 @@ static void encode_back(struct gpu_queue *q, float *grad, const struct tree_pass
     struct linear_back_end bare = {0};
     for (size_t i = m->layers + 1; i-- > 0;) {
         size_t out = width_read(p, s, i);
-        q->op->activate_back(q, w->dlayer[i], w->dlayer[i], w->layer[i], NULL, n, out, GPU_TANH);
+        q->op->activate_back(q, GPU_TYPE_F32, w->dlayer[i], w->dlayer[i], w->layer[i], NULL, n, out,
+                             GPU_TANH);
         if (i == 0)
             break;
-        linear_back_weight(q, grad + m->layer[i - 1], 1, NULL, w->dlayer[i], w->layer[i - 1], n,
-                           m->width[i - 1], out, p->precision);
+        linear_back_weight(q, grad + m->layer[i - 1], 1, NULL, GPU_TYPE_F32, w->dlayer[i],
+                           w->layer[i - 1], n, m->width[i - 1], out, p->precision);
         linear_back_input(q, w->dlayer[i - 1], w->dlayer[i], p->flat + m->layer[i - 1], n,
                           m->width[i - 1], out, bare, p->precision);
     }
-    linear_back_weight(q, grad + s->c->encoder, 1, NULL, w->dlayer[0], w->read, n, both,
-                       m->width[0], p->precision);
+    linear_back_weight(q, grad + s->c->encoder, 1, NULL, GPU_TYPE_F32, w->dlayer[0], w->read, n,
+                       both, m->width[0], p->precision);
     linear_back_input(q, w->dz, w->dlayer[0], p->flat + s->c->encoder, n, both, m->width[0], bare,
                       p->precision);
-    q->op->dropout(q, w->dz, w->dz, NULL, n * both, p->noise, ~p->key, s->g->first * both);
+    mask(q, p, s, w->dz, w->dz, both);
     q->op->scale(q, w->dz, n * both, 1 - p->noise);
 }
 
@@ -304,8 +324,8 @@ void tree_backward(struct gpu_queue *q, float *grad, const struct tree_pass *p,
     const struct tree_lists *x = t->lists;
     size_t d = p->m->config.d, inner = x->nodes - x->roots;
     if (dvalues) {
-        linear_back_weight(q, grad + p->m->values, 1, grad + p->m->values_bias, dvalues, t->r,
-                           inner, d, TREE_VALUES, p->precision);
+        linear_back_weight(q, grad + p->m->values, 1, grad + p->m->values_bias, GPU_TYPE_F32,
+                           dvalues, t->r, inner, d, TREE_VALUES, p->precision);
         linear_back_input(q, t->dr, dvalues, p->flat + p->m->values, inner, d, TREE_VALUES,
                           (struct linear_back_end){0}, p->precision);
     } else

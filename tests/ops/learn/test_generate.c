@@ -20,8 +20,8 @@ static struct loaded *model_new(const struct nn_config *c, double **w)
     assert_int_equal(gpu_open_cpu(&m->device, NULL, NULL, NULL), OK);
     size_t n = plain->table.total;
     float *flat = arena_array(&m->arena, float, n);
-    assert_int_equal(
-        gpu_alloc(&weights, m->device, m->model->table.total * sizeof(float), NULL), OK);
+    assert_int_equal(gpu_alloc(&weights, m->device, m->model->table.total * sizeof(float), NULL),
+                     OK);
     assert_int_equal(
         gpu_alloc(&sinusoids, m->device, c->max_length * c->d_model * sizeof(float), NULL), OK);
     m->weights = weights;
@@ -135,9 +135,10 @@ static uint32_t next_token(double *log_probability, const struct loaded *m,
     struct nn_scratch scratch;
     void *memory = NULL;
     for (int pass = 0; pass < 2; pass++) {
-        nn_tape_layout(&in, m->model, input, true, NULL, &block_layout, &l, a);
-        nn_decoder_layout(&out, m->model, &targets, &in, &block_layout, &l, a);
-        nn_scratch_layout(&scratch, m->model, in.tokens > n ? in.tokens : n, in.tokens, &l);
+        nn_tape_layout(&in, m->model, input, GPU_TYPE_F32, true, NULL, &block_layout, &l, a);
+        nn_decoder_layout(&out, m->model, &targets, &in, GPU_TYPE_F32, &block_layout, &l, a);
+        nn_scratch_layout(&scratch, m->model, GPU_TYPE_F32, in.tokens > n ? in.tokens : n,
+                          in.tokens, &l);
         if (pass == 0) {
             block = nn_block_new(block_layout.used, a);
             assert_int_equal(gpu_alloc(&memory, m->device, block.bytes + l.used, NULL), OK);

@@ -114,7 +114,7 @@ static void check_muon(size_t rows, size_t cols)
     struct gpu_device *d;
     struct gpu_queue *q;
     struct update_piece x = {0, n, rows, cols};
-    struct update_state s = {p, m, v, g};
+    struct update_state s = {p, NULL, m, v, g};
     fill_random(p, n, 1);
     fill_random(m, n, 2);
     fill_random(g, n, 3);
