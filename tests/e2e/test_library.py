@@ -125,6 +125,10 @@ class Library(ProjectTest):
         self.assertEqual(self.eqloom.explain("x", "-x")["verdict"], "refuted")
         self.assertEqual(self.eqloom.explain("-x", "x", "--domain", "x:real")["verdict"], "refuted")
         self.assertEqual([v["tokens"] for v in self.eqloom.variants("x + x", 2)][0], 3)
+        self.p.write("own.operators", "operator sinc(x) = sin(x)/x\n")
+        own = ("--operators", self.p.dir / "own.operators")
+        self.assertEqual(self.eqloom.explain("x*sinc(x)", "sin(x)", *own)["verdict"], "proved")
+        self.assertEqual(self.eqloom.simplify("sinc(x) + 0*x", *own)["to"], "sinc(x)")
 
     def check_refused(self, kind, said, call):
         with self.assertRaises(self.eqloom.Error) as caught:

@@ -86,7 +86,7 @@ class Operators(ProjectTest):
         r = self.p.eqloom("explain", *own, "erf(2*x)", "2*erf(x)", expect=None)
         self.assertEqual(r.status, 3)
         self.assertIn("refuted: at x =", r.out)
-        self.assertIn("sinc(x)\n", self.run_ok("simplify", *own, "sinc(x)^2/sinc(x)"))
+        self.assertEqual("sinc(x)\n", self.run_ok("simplify", *own, "erf(x) - erf(x) + sinc(x)"))
         self.assertIn("erf(x)", self.run_ok("variants", *own, "-n", "3", "erf(x) + erf(x)"))
         r = self.p.eqloom("check-rules", "--json", *own, "my.rules", expect=None)
         self.assertEqual(r.status, 0, r.err + r.out)
