@@ -283,13 +283,13 @@ TEST(use)
 
     /* A map's elements go to both cards, with the same bytes. */
     struct chunk_io io = {&memory, chunk_memory_put, chunk_memory_get};
-    struct loaded_set set = {0}, one = {0};
+    struct networks set = {0}, one = {0};
     long allocated = 0;
-    assert_int_equal(loaded_set_open(&set, "auto", GPU_F32, &c, &io, NULL), OK);
+    assert_int_equal(networks_open(&set, &loaded_kind, "auto", GPU_F32, &c, &io, NULL), OK);
     assert_int_equal(set.n, 2);
     for (int i = 0; i < 4; i++) {
         long before[] = {control->submitted[0], control->submitted[1]};
-        assert_int_equal(embedder_run(want, loaded_turn(&set), b, true, &memory.a, NULL), OK);
+        assert_int_equal(embedder_run(want, networks_turn(&set), b, true, &memory.a, NULL), OK);
         assert_memory_equal(want, got, sizeof got);
         if (i < 2) /* what a first batch took is there for the next */
             allocated = control->allocations;
@@ -297,10 +297,10 @@ TEST(use)
         for (int card = 0; card < 2; card++)
             assert_int_equal(control->submitted[card] > before[card], card == i % 2);
     }
-    loaded_set_close(&set);
-    assert_int_equal(loaded_set_open(&one, "cuda:1", GPU_F32, &c, &io, NULL), OK);
+    networks_close(&set);
+    assert_int_equal(networks_open(&one, &loaded_kind, "cuda:1", GPU_F32, &c, &io, NULL), OK);
     assert_int_equal(one.n, 1);
-    loaded_set_close(&one);
+    networks_close(&one);
     assert_int_equal(control->live, 0);
     chunk_memory_clear(&memory);
 }

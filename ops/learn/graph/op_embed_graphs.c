@@ -1,72 +1,39 @@
 /* Op embed-graphs: the vectors of equations by a graph network. */
-#include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/graph/graph_corpus.h"
 #include "ops/learn/graph/graph_embedder.h"
+#include "ops/learn/infer/networks.h"
 
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-/* The network on each device that may be used; equations go to them in turns. */
-struct shared {
-    struct graph_embedder *models[GPU_CARDS];
-    size_t n;
-    atomic_size_t turn;
-    struct digest alphabet; /* 0: the checkpoint does not say */
-};
-
-static void release(void *state)
+static enum err_code open_network(void **out, const char *device, enum gpu_precision precision,
+                                  const Eqloom__Checkpoint *c, const struct chunk_io *io,
+                                  struct err *e)
 {
-    struct shared *s = state;
-    if (!s)
-        return;
-    for (size_t i = 0; i < s->n; i++)
-        graph_embedder_free(s->models[i]);
-    free(s);
+    struct graph_embedder *x = NULL;
+    enum err_code code = graph_embedder_new(&x, device, precision, c, io, e);
+    *out = x;
+    return err_up(e, code);
 }
 
-static enum err_code open_all(struct shared *s, struct op_ctx *ctx, const Eqloom__Checkpoint *c,
-                              struct err *e)
+static void close_network(void *network)
 {
-    int index[GPU_CARDS];
-    size_t n;
-    struct chunk_io io = learn_chunks(ctx);
-    enum err_code code = gpu_find_all(index, &n, op_string(ctx, "device"), e);
-    while (!code && s->n < n) {
-        char name[16];
-        snprintf(name, sizeof name, index[s->n] < 0 ? "cpu" : "cuda:%d", index[s->n]);
-        if (!(code = graph_embedder_new(&s->models[s->n], name, learn_precision(ctx), c, &io, e)))
-            s->n++;
-    }
-    return err_up(e, code);
+    graph_embedder_free(network);
 }
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    const Eqloom__Checkpoint *c;
-    struct shared *s = must_calloc(1, sizeof *s);
-    enum err_code code = err_up(e, op_get(&c, ctx, "checkpoint", 0, e));
-    if (!code)
-        code = err_up(e, open_all(s, ctx, c, e));
-    if (code) {
-        release(s);
-        return code;
-    }
-    s->alphabet = learn_vocabulary(c);
-    *state = s;
-    return OK;
+    static const struct network_kind kind = {open_network, close_network};
+    return err_up(e, networks_prepare(state, &kind, ctx, e));
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    struct shared *s = state;
-    const struct graph_embedder *model = s->models[atomic_fetch_add(&s->turn, 1) % s->n];
+    struct networks *s = state;
+    const struct graph_embedder *model = networks_turn(s);
     struct arena *a = op_arena(ctx);
     const Eqloom__Graph *g;
     enum err_code code = op_get(&g, ctx, "graphs", 0, e);
     if (code)
         return err_up(e, code);
-    if (learn_vocabulary_differs(&g->vocabulary_id, s->alphabet))
+    if (learn_vocabulary_differs(&g->vocabulary_id, s->vocabulary))
         return err_fail(e, ERR_INPUT, "the graph has another alphabet than the model");
     uint32_t first[] = {0, (uint32_t)g->n_parent}, size = graph_embedder_size(model);
     struct graph_vertex *vertices = arena_array(a, struct graph_vertex, g->n_parent + 1);
@@ -92,6 +59,6 @@ const struct op op_embed_graphs = {
     .check = learn_check_device,
     .units = learn_units,
     .prepare = prepare,
-    .release = release,
+    .release = networks_release,
     .run = run,
 };

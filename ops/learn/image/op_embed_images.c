@@ -1,24 +1,27 @@
 /* Op embed-images: the vectors of pictures by a network on images. */
 #include "image.pb-c.h"
-#include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/image/image_embedder.h"
+#include "ops/learn/infer/networks.h"
 
-static void release(void *state)
+static enum err_code open_network(void **out, const char *device, enum gpu_precision precision,
+                                  const Eqloom__Checkpoint *c, const struct chunk_io *io,
+                                  struct err *e)
 {
-    image_embedder_free(state);
+    struct image_embedder *x = NULL;
+    enum err_code code = image_embedder_new(&x, device, precision, c, io, e);
+    *out = x;
+    return err_up(e, code);
+}
+
+static void close_network(void *network)
+{
+    image_embedder_free(network);
 }
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    const Eqloom__Checkpoint *message;
-    struct chunk_io io = learn_chunks(ctx);
-    struct image_embedder *x;
-    enum err_code code = err_up(e, op_get(&message, ctx, "checkpoint", 0, e));
-    if (code || (code = err_up(e, image_embedder_new(&x, op_string(ctx, "device"),
-                                                     learn_precision(ctx), message, &io, e))))
-        return code;
-    *state = x;
-    return OK;
+    static const struct network_kind kind = {open_network, close_network};
+    return err_up(e, networks_prepare(state, &kind, ctx, e));
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
@@ -33,7 +36,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         return err_fail(e, ERR_INPUT,
                         "a picture has %u x %u pixels; the network reads %d x %d: see op crop",
                         image->width, image->height, IMAGE_WIDTH, IMAGE_HEIGHT);
-    if ((code = image_embedder_run(values, state, image->pixels.data, 1, op_arena(ctx), e)))
+    if ((code = image_embedder_run(values, networks_turn(state), image->pixels.data, 1,
+                                   op_arena(ctx), e)))
         return err_up(e, code);
     return err_up(e, learn_emit_vectors(ctx, values, 1, IMAGE_VECTOR, NULL, e));
 }
@@ -53,6 +57,6 @@ const struct op op_embed_images = {
     .check = learn_check_device,
     .units = learn_units,
     .prepare = prepare,
-    .release = release,
+    .release = networks_release,
     .run = run,
 };

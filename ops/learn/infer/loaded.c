@@ -4,7 +4,6 @@
 #include "ops/learn/data/dataset.h"
 #include "ops/nn/shared.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,32 +122,22 @@ void loaded_free(struct loaded *m)
     free(m);
 }
 
-enum err_code loaded_set_open(struct loaded_set *s, const char *device,
-                              enum gpu_precision precision, const Eqloom__Checkpoint *c,
-                              const struct chunk_io *io, struct err *e)
+static enum err_code open_network(void **out, const char *device, enum gpu_precision precision,
+                                  const Eqloom__Checkpoint *c, const struct chunk_io *io,
+                                  struct err *e)
 {
-    int index[GPU_CARDS];
-    size_t n;
-    enum err_code code = gpu_find_all(index, &n, device, e);
-    while (!code && s->n < n) {
-        char name[16];
-        snprintf(name, sizeof name, index[s->n] < 0 ? "cpu" : "cuda:%d", index[s->n]);
-        if (!(code = loaded_new(&s->all[s->n], name, precision, c, io, e)))
-            s->n++;
-    }
+    struct loaded *m = NULL;
+    enum err_code code = loaded_new(&m, device, precision, c, io, e);
+    *out = m;
     return err_up(e, code);
 }
 
-void loaded_set_close(struct loaded_set *s)
+static void close_network(void *network)
 {
-    for (size_t i = 0; i < s->n; i++)
-        loaded_free(s->all[i]);
+    loaded_free(network);
 }
 
-const struct loaded *loaded_turn(struct loaded_set *s)
-{
-    return s->all[atomic_fetch_add(&s->turn, 1) % s->n];
-}
+const struct network_kind loaded_kind = {open_network, close_network};
 
 struct nn_weights loaded_weights(const struct loaded *m)
 {

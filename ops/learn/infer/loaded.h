@@ -2,11 +2,8 @@
  * threads may use it at a time, each with a queue of its own. */
 #pragma once
 
-#include "ops/learn/checkpoint/checkpoint.h"
+#include "ops/learn/infer/networks.h"
 #include "ops/nn/tape.h"
-#include "token.pb-c.h"
-
-#include <stdatomic.h>
 
 struct loaded {
     struct arena arena;
@@ -24,18 +21,7 @@ enum err_code loaded_new(struct loaded **out, const char *device, enum gpu_preci
                          const Eqloom__Checkpoint *c, const struct chunk_io *io, struct err *e);
 void loaded_free(struct loaded *m);
 
-/* The model on each device that a map may use; its elements take turns. What comes out does not
- * depend on whose turn it was: the devices are of one class. */
-struct loaded_set {
-    struct loaded *all[GPU_CARDS];
-    size_t n;
-    atomic_size_t turn;
-};
-enum err_code loaded_set_open(struct loaded_set *s, const char *device,
-                              enum gpu_precision precision, const Eqloom__Checkpoint *c,
-                              const struct chunk_io *io, struct err *e);
-void loaded_set_close(struct loaded_set *s);
-const struct loaded *loaded_turn(struct loaded_set *s);
+extern const struct network_kind loaded_kind;
 
 struct nn_weights loaded_weights(const struct loaded *m);
 

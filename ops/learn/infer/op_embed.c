@@ -1,46 +1,15 @@
 /* Op embed: the vectors of each token batch by a trained model. */
-#include "engine/op.h"
-#include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/infer/embedder.h"
-
-#include <stdlib.h>
-
-struct shared {
-    struct loaded_set models;
-    struct digest vocabulary; /* 0: the checkpoint does not say */
-};
-
-static void release(void *state)
-{
-    struct shared *s = state;
-    if (!s)
-        return;
-    loaded_set_close(&s->models);
-    free(s);
-}
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    const Eqloom__Checkpoint *c;
-    struct chunk_io io = learn_chunks(ctx);
-    struct shared *s = must_calloc(1, sizeof *s);
-    enum err_code code = err_up(e, op_get(&c, ctx, "checkpoint", 0, e));
-    if (!code)
-        code = err_up(e, loaded_set_open(&s->models, op_string(ctx, "device"), learn_precision(ctx),
-                                         c, &io, e));
-    if (code) {
-        release(s);
-        return code;
-    }
-    s->vocabulary = learn_vocabulary(c);
-    *state = s;
-    return OK;
+    return err_up(e, networks_prepare(state, &loaded_kind, ctx, e));
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    struct shared *s = state;
-    const struct loaded *m = loaded_turn(&s->models);
+    struct networks *s = state;
+    const struct loaded *m = networks_turn(s);
     struct arena *a = op_arena(ctx);
     const Eqloom__TokenBatch *b;
     enum err_code code;
@@ -74,6 +43,6 @@ const struct op op_embed = {
     .check = learn_check_device,
     .units = learn_units,
     .prepare = prepare,
-    .release = release,
+    .release = networks_release,
     .run = run,
 };

@@ -2,14 +2,13 @@
  * writes, by beam search. */
 #include "engine/op.h"
 #include "generation.pb-c.h"
-#include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/infer/detokenize.h"
 #include "ops/learn/infer/generator.h"
 
 #include <stdlib.h>
 
 struct shared {
-    struct loaded_set models;
+    struct networks models;
     struct arena arena;
     char **names; /* of tokens */
     size_t n_names;
@@ -20,7 +19,7 @@ static void release(void *state)
     struct shared *s = state;
     if (!s)
         return;
-    loaded_set_close(&s->models);
+    networks_close(&s->models);
     arena_free(&s->arena);
     free(s);
 }
@@ -34,10 +33,11 @@ static enum err_code load_model(struct shared *s, struct op_ctx *ctx, struct err
         return err_up(e, code);
     if (learn_vocabulary_differs(&c->vocabulary_id, op_input_id(ctx, "vocabulary", 0)))
         return err_fail(e, ERR_INPUT, "the model was trained with another vocabulary");
-    if ((code = err_up(e, loaded_set_open(&s->models, op_string(ctx, "device"),
-                                          learn_precision(ctx), c, &io, e))))
+    if ((code = err_up(e, networks_open(&s->models, &loaded_kind, op_string(ctx, "device"),
+                                        learn_precision(ctx), c, &io, e))))
         return code;
-    const struct nn_config *config = &s->models.all[0]->model->config;
+    const struct loaded *m = networks_turn(&s->models);
+    const struct nn_config *config = &m->model->config;
     if (config->vocabulary != s->n_names)
         return err_fail(e, ERR_INPUT, "the model has %u tokens, the vocabulary %zu",
                         config->vocabulary, s->n_names);
@@ -94,7 +94,7 @@ static void cut(Eqloom__TokenBatch *b, size_t n)
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct shared *s = state;
-    const struct loaded *m = loaded_turn(&s->models);
+    const struct loaded *m = networks_turn(&s->models);
     struct arena *a = op_arena(ctx);
     Eqloom__TokenBatch *b;
     struct generator_options options = {.beam = (uint32_t)op_int(ctx, "beam"),

@@ -1,43 +1,34 @@
 /* Op embed-trees: the vectors of each token batch by a network on trees. */
-#include "ops/learn/checkpoint/learn_ctx.h"
+#include "ops/learn/infer/networks.h"
 #include "ops/learn/tree/tree_corpus.h"
 #include "ops/learn/tree/tree_embedder.h"
 
-#include <stdlib.h>
-
-struct shared {
-    struct tree_embedder *model;
-    struct digest vocabulary;
-};
-
-static void release(void *state)
+static enum err_code open_network(void **out, const char *device, enum gpu_precision precision,
+                                  const Eqloom__Checkpoint *c, const struct chunk_io *io,
+                                  struct err *e)
 {
-    struct shared *s = state;
-    if (s)
-        tree_embedder_free(s->model);
-    free(s);
+    struct tree_embedder *x = NULL;
+    enum err_code code = tree_embedder_new(&x, device, precision, c, io, e);
+    *out = x;
+    return err_up(e, code);
+}
+
+static void close_network(void *network)
+{
+    tree_embedder_free(network);
 }
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    const Eqloom__Checkpoint *c;
-    struct chunk_io io = learn_chunks(ctx);
-    struct shared *s = must_calloc(1, sizeof *s);
-    enum err_code code = err_up(e, op_get(&c, ctx, "checkpoint", 0, e));
-    if (code || (code = err_up(e, tree_embedder_new(&s->model, op_string(ctx, "device"),
-                                                    learn_precision(ctx), c, &io, e)))) {
-        release(s);
-        return code;
-    }
-    s->vocabulary = learn_vocabulary(c);
-    *state = s;
-    return OK;
+    static const struct network_kind kind = {open_network, close_network};
+    return err_up(e, networks_prepare(state, &kind, ctx, e));
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    const struct shared *s = state;
-    const struct tree_model *m = tree_embedder_model(s->model);
+    struct networks *s = state;
+    const struct tree_embedder *network = networks_turn(s);
+    const struct tree_model *m = tree_embedder_model(network);
     struct arena *a = op_arena(ctx);
     struct tree_corpus c = {0};
     const Eqloom__TokenBatch *b;
@@ -50,7 +41,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         float *values = arena_array(a, float, c.trees *tree_width(m));
         struct tree_batch all;
         tree_batch_all(&all, a, &c);
-        if (!(code = tree_embedder_run(values, s->model, &all.set, a, e)))
+        if (!(code = tree_embedder_run(values, network, &all.set, a, e)))
             code = learn_emit_vectors(ctx, values, c.trees, tree_width(m), b, e);
     }
     tree_corpus_free(&c);
@@ -72,6 +63,6 @@ const struct op op_embed_trees = {
     .check = learn_check_device,
     .units = learn_units,
     .prepare = prepare,
-    .release = release,
+    .release = networks_release,
     .run = run,
 };

@@ -1,0 +1,35 @@
+/* The network of a checkpoint on each device that a map may use; its elements take turns. What
+ * comes out does not depend on whose turn it was: the devices are of one class. */
+#pragma once
+
+#include "ops/learn/checkpoint/learn_ctx.h"
+
+#include <stdatomic.h>
+
+/* A kind of network: how it is loaded on a device, and freed (NULL too). */
+struct network_kind {
+    enum err_code (*open)(void **out, const char *device, enum gpu_precision precision,
+                          const Eqloom__Checkpoint *c, const struct chunk_io *io, struct err *e);
+    void (*close)(void *network);
+};
+
+struct networks {
+    const struct network_kind *kind;
+    void *all[GPU_CARDS];
+    size_t n;
+    atomic_size_t turn;
+    struct digest vocabulary; /* that the checkpoint names, or 0 */
+};
+
+/* To be closed, also after an error. */
+enum err_code networks_open(struct networks *s, const struct network_kind *kind, const char *device,
+                            enum gpu_precision precision, const Eqloom__Checkpoint *c,
+                            const struct chunk_io *io, struct err *e);
+void networks_close(struct networks *s);
+void *networks_turn(struct networks *s);
+
+/* Of an op with the input `checkpoint` and the parameters of learn_ctx.h: its `prepare`, which
+ * makes a struct networks, and its `release`. */
+enum err_code networks_prepare(void **state, const struct network_kind *kind, struct op_ctx *ctx,
+                               struct err *e);
+void networks_release(void *state);
