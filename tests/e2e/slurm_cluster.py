@@ -102,6 +102,11 @@ class Cluster:
     def start_controller(self):
         self.start("slurmctld", "slurmctld", "-D")
 
+    def resume(self):
+        """What an administrator does: a slurmctld that comes back without having saved that a job had
+        begun starts it once more, and drains the node that has it already ("Duplicate jobid")."""
+        self.ask("scontrol", "update", f"nodename={','.join(self.nodes)}", "state=resume")
+
     def ask(self, *argv):
         made = subprocess.run(argv, env=self.env, capture_output=True, text=True, check=False)
         return made.stdout
