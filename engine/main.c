@@ -13,7 +13,8 @@ static void on_abort(int number)
         "eqloom: error: stopped, mostly for lack of memory or threads (see above); what was "
         "committed is stored: run again with fewer threads (-j 1) or with more memory\n";
     last_words(line, sizeof line - 1);
-    raise(number); /* by now with its default action */
+    signal(number, SIG_DFL); /* not before, or another thread that aborts ends the process */
+    raise(number);
 }
 
 int main(int argc, char **argv)
@@ -22,7 +23,7 @@ int main(int argc, char **argv)
     os_few_heaps();
     os_hold_standard_streams();
     sigaction(SIGXFSZ, &action, NULL);
-    action = (struct sigaction){.sa_handler = on_abort, .sa_flags = SA_RESETHAND | SA_NODEFER};
+    action = (struct sigaction){.sa_handler = on_abort, .sa_flags = SA_NODEFER};
     sigaction(SIGABRT, &action, NULL);
     return cli_main(argc, argv, terminal_guard(stdout), terminal_guard(stderr));
 }
