@@ -1,6 +1,8 @@
 /* What the nodes of trees are worth at some points: the values that a network of functions is
- * taught, in double precision. A node's values at a point are four numbers: real and imaginary part
- * of its value and of its derivative by x, each as squash() has it, NAN where it is not known.
+ * taught, in double precision. A node has nine numbers at a point, NAN where they are not known:
+ * real and imaginary part of its value; the logarithm of the value's size; its direction, two
+ * numbers; real and imaginary part of the derivative by x, alone and divided by the value. Large
+ * ones are compressed by arsinh, and all are bounded by 2.
  *
  * Variables are positive: at point p x is 0.19 * 24^(p/(P-1)), another variable what x is at
  * another point. Functions have their principal values, and what is real is on the upper side of a
