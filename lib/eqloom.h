@@ -48,9 +48,9 @@ enum eql_status eql_json(char **text, struct eql_store *s, const unsigned char i
  */
 enum eql_status eql_elements(unsigned char **ids, size_t *n, struct eql_store *s,
                              const unsigned char id[EQL_ID_BYTES], struct eql_error *e);
-/* A record or collection as `eqloom export` writes it: "jsonl", "tsv", "npy" (vectors), "safetensors"
- * (models) or "raw". *index is the file that stands beside it: of npy JSON by line, of safetensors
- * one object, else NULL. */
+/* A record or collection as `eqloom export` writes it: "jsonl", "tsv", "npy" (vectors),
+ * "safetensors" (models) or "raw". *index is the file that stands beside it: of npy JSON by line,
+ * of safetensors one object, else NULL. */
 enum eql_status eql_export(char **data, size_t *n, char **index, struct eql_store *s,
                            const unsigned char id[EQL_ID_BYTES], const char *format,
                            struct eql_error *e);

@@ -94,8 +94,7 @@ static enum err_code take_in(struct errand *x, const struct digest *key, struct 
 static enum err_code op_failed(struct errand *x, const struct digest *key, struct err *e)
 {
     struct span text;
-    enum err_code code =
-        os_read_file(&text, &x->w.arena, path_of(x, key, ".failed"), LOG_BYTES, e);
+    enum err_code code = os_read_file(&text, &x->w.arena, path_of(x, key, ".failed"), LOG_BYTES, e);
     unlink(path_of(x, key, ".failed"));
     return code ? err_up(e, code) : err_fail(e, ERR_FAILED, "%s", (const char *)text.data);
 }
@@ -236,8 +235,8 @@ static enum err_code submit(struct errand *x, const size_t *which, size_t n, str
     char hex[DIGEST_HEX], *id, *batch = arena_printf(a, "%u", x->batches);
     for (size_t k = 0; k < n; k++)
         buf_printf(&list, "%s\n", digest_hex(hex, &x->blocks[which[k]].key));
-    enum err_code code = out_file_write(arena_printf(a, "%s/%s.list", x->folder, batch), list.data,
-                                        list.len, e);
+    enum err_code code =
+        out_file_write(arena_printf(a, "%s/%s.list", x->folder, batch), list.data, list.len, e);
     buf_free(&list);
     if (code)
         return err_up(e, code);
@@ -255,8 +254,9 @@ static enum err_code submit(struct errand *x, const size_t *which, size_t n, str
     add_words(argv, &m, p->options);
     argv[m++] = arena_printf(a, "%s/worker.sh", c->dir);
     add_words(argv, &m, c->command);
-    add_words(argv, &m, (const char *const[]){node_of(x)->name, "--folder", x->folder, "--batch",
-                                              batch, NULL});
+    add_words(
+        argv, &m,
+        (const char *const[]){node_of(x)->name, "--folder", x->folder, "--batch", batch, NULL});
     x->batches++; /* also if it fails: it may have been heard all the same */
     code = slurm_submit(&id, a, argv, e);
     if (code)
@@ -337,8 +337,7 @@ static void adopt(struct errand *x, const struct slurm_job *job, unsigned batch)
 static void adopt_all(struct errand *x, const struct slurm_job *jobs, size_t n_jobs)
 {
     char hex[DIGEST_HEX];
-    char *prefix =
-        arena_printf(&x->arena, "%s%.16s-", x->c->prefix, digest_hex(hex, key_of(x)));
+    char *prefix = arena_printf(&x->arena, "%s%.16s-", x->c->prefix, digest_hex(hex, key_of(x)));
     x->adopted_ids = arena_array(&x->arena, const char *, n_jobs + 1);
     for (size_t i = 0; i < n_jobs; i++)
         if (!jobs[i].over && !strncmp(jobs[i].name, prefix, strlen(prefix)))

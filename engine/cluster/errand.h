@@ -1,6 +1,6 @@
 /* A node that a cluster computes: its blocks on their way there and back. A block is some elements
- * of a map, or all of a chain or task; its name is the key of the action that computes it, so that a
- * master that comes back after a crash finds what it sent. Files, in FOLDER/KEY-OF-THE-NODE/:
+ * of a map, or all of a chain or task; its name is the key of the action that computes it, so that
+ * a master that comes back after a crash finds what it sent. Files, in FOLDER/KEY-OF-THE-NODE/:
  *
  *     inputs.pack    what all blocks read: refs in/PORT.NUMBER lead to it
  *     KEY.in         the elements of a block, a pack; ref in/0.0

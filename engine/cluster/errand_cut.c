@@ -145,7 +145,8 @@ static enum err_code write_pack(struct errand *x, const char *name,
 {
     struct out_file file = {0};
     struct pack_result packed;
-    enum err_code code = out_file_open(&file, &x->w.arena, os_join(&x->w.arena, x->folder, name), e);
+    enum err_code code =
+        out_file_open(&file, &x->w.arena, os_join(&x->w.arena, x->folder, name), e);
     if (!code)
         code = store_pack(&packed, x->c->session->store, file.f, what, e);
     code = out_file_close(&file, code, e);
@@ -159,7 +160,8 @@ static enum err_code pack_block(struct errand *x, const struct digest *elements,
     struct pack_root root = {arena_printf(&x->w.arena, ERRAND_INPUT, (size_t)0, (size_t)0),
                              *elements};
     struct pack_contents what = {.roots = &root, .n_roots = 1, .fast = true};
-    return err_up(e, write_pack(x, arena_printf(&x->w.arena, "%s.in", digest_hex(hex, key)), &what, e));
+    return err_up(
+        e, write_pack(x, arena_printf(&x->w.arena, "%s.in", digest_hex(hex, key)), &what, e));
 }
 
 enum err_code errand_cut_next(struct errand *x, struct err *e)
@@ -212,8 +214,8 @@ static enum err_code add_segments(struct pack_contents *what, struct pack_root *
         if (!digest_is_zero(&outputs[k]))
             roots[what->n_roots++] = (struct pack_root){NULL, outputs[k]};
     if (chain.done) {
-        what->actions = arena_memdup(&x->w.arena, &chain.segments[chain.done - 1].key,
-                                     sizeof(struct digest));
+        what->actions =
+            arena_memdup(&x->w.arena, &chain.segments[chain.done - 1].key, sizeof(struct digest));
         what->n_actions = 1;
     }
     run_of(x)->elements = chain.n;

@@ -24,8 +24,8 @@ struct errand {
     struct arena arena;
     struct block *blocks;
     size_t n, cap, n_waiting, n_sent;
-    struct digest_map by_key;   /* -> index of the block */
-    struct digest_map adopted;  /* keys that an earlier master sent -> index of ids */
+    struct digest_map by_key;  /* -> index of the block */
+    struct digest_map adopted; /* keys that an earlier master sent -> index of ids */
     const char **adopted_ids;
     size_t n_adopted;
     unsigned batches;

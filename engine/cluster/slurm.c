@@ -33,8 +33,8 @@ static enum err_code run(char **out, struct arena *a, const char *const *argv, s
     enum err_code code = fd < 0 ? err_fail(e, ERR_IO, "cannot hear Slurm: %s", strerror(errno))
                                 : process_run(&end, a, &p, e);
     if (!code && end.status)
-        code = err_fail(e, ERR_IO, "%s ended with status %d: %.300s", argv[0], end.status,
-                        end.errors);
+        code =
+            err_fail(e, ERR_IO, "%s ended with status %d: %.300s", argv[0], end.status, end.errors);
     if (!code)
         code = read_back(out, a, fd, e);
     if (fd >= 0)
@@ -57,7 +57,7 @@ static bool is_over(const char *state)
 enum err_code slurm_list(struct slurm_job **jobs, size_t *n, struct arena *a, const char *prefix,
                          struct err *e)
 {
-    static const char *const argv[] = {"squeue", "--me",   "--noheader",       "--array", "--states",
+    static const char *const argv[] = {"squeue", "--me",     "--noheader",  "--array", "--states",
                                        "all",    "--format", "%i|%T|%r|%j", NULL};
     char *text;
     enum err_code code = run(&text, a, argv, e);

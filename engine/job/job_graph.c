@@ -164,8 +164,8 @@ static enum err_code check_property(const struct draft *d, const struct draft_no
 
 /* ERR_INPUT "... names several variants" unless it stands for exactly one. */
 static enum err_code draft_select_one(uint32_t *variant, struct draft *d,
-                               const struct draft_reference *ref, const struct draft_variant *of,
-                               struct err *e)
+                                      const struct draft_reference *ref,
+                                      const struct draft_variant *of, struct err *e)
 {
     uint32_t found[4];
     size_t n = draft_select(found, 4, d, ref, of);

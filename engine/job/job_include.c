@@ -18,8 +18,8 @@ struct includer {
     size_t n_files;
 };
 
-static const char *const top_keys[] = {"eqloom", "name", "params", "include",
-                                       "nodes",  "refs", "exports", "remote", "executor"};
+static const char *const top_keys[] = {"eqloom", "name",    "params", "include", "nodes",
+                                       "refs",   "exports", "remote", "executor"};
 
 bool draft_is_name(const char *s, const char *also)
 {

@@ -299,7 +299,9 @@ enum outcome node_commit(struct worker *w, uint32_t i, struct action_result *mad
     made->cost_ns = op->node == OP_MAP ? r->work_ns : os_monotonic_ns() - r->start_ns;
     made->finished_ns = os_wall_ns();
     /* A map whose elements were all cached or reused did not run. */
-    r->state = r->ran || op->node == OP_TASK || op->node == OP_EXEC ? NODE_RAN : r->reused ? NODE_REUSED : NODE_CACHED;
+    r->state = r->ran || op->node == OP_TASK || op->node == OP_EXEC ? NODE_RAN
+               : r->reused                                          ? NODE_REUSED
+                                                                    : NODE_CACHED;
     if (action_write(w->batch, &w->arena, op, &r->key, made, &e) ||
         node_write_refs(w->batch, s, i, r->outputs, &e) ||
         committer_append(s->commit, w->batch, &e) || committer_flush(s->commit, &e))

@@ -4,9 +4,9 @@
 #include "engine/node/node_work.h"
 
 #include "base/os.h"
-#include "engine/node/chain_node.h"
 #include "engine/exec/exec_key.h"
 #include "engine/exec/given_files.h"
+#include "engine/node/chain_node.h"
 #include "engine/node/map_node.h"
 #include "engine/remote/node_pull.h"
 #include "engine/session/run_record.h"

@@ -93,8 +93,8 @@ static enum err_code make_folder(struct away *w, const struct session *s, struct
     struct digest digest = digest_of(&path, 1);
     c->prefix = arena_printf(&w->arena, "eqloom-%.8s-", digest_hex(hex, &digest));
     if (c->profile.spool)
-        own = arena_printf(&w->arena, "%s/%sspool", os_join(&w->arena, s->job->dir, c->profile.spool),
-                           c->prefix);
+        own = arena_printf(&w->arena, "%s/%sspool",
+                           os_join(&w->arena, s->job->dir, c->profile.spool), c->prefix);
     code = os_mkdirs(own, e);
     if (!code)
         code = os_realpath(&real, &w->arena, own, e);
@@ -206,8 +206,8 @@ static void hand_back(struct session *s, uint32_t i, const struct err *failure)
         r->state = NODE_RAN;
     if (failure) {
         r->failed++;
-        if (!r->failure && asprintf(&r->failure, "%s: %s", s->job->nodes[i].name,
-                                    failure->message) < 0)
+        if (!r->failure &&
+            asprintf(&r->failure, "%s: %s", s->job->nodes[i].name, failure->message) < 0)
             r->failure = NULL;
         sched_settle(s, i, OUT_FAILED);
     }

@@ -1,6 +1,6 @@
 /* What goes into a pack of a node's results (store/pack/): outputs with all that they refer to and
- * its inputs do not, actions of the node, its elements and blocks, and their traces. Whoever takes it
- * in has what a run of the node would have left: a rule edited later costs what it touches. */
+ * its inputs do not, actions of the node, its elements and blocks, and their traces. Whoever takes
+ * it in has what a run of the node would have left: a rule edited later costs what it touches. */
 #pragma once
 
 #include "base/map.h"

@@ -51,8 +51,8 @@ struct run_options {
     const volatile int *interrupted; /* signals received: 1 ends soon, 2 at once; what is in flight
                                       * and not done by then is dropped */
     const struct remote_options *remote; /* the shared cache; NULL: none */
-    const char *slurm_dir;    /* NULL: all runs here; else the folder for what Slurm has to do */
-    const char *const *sets;  /* with which the job was loaded: for workers */
+    const char *slurm_dir;   /* NULL: all runs here; else the folder for what Slurm has to do */
+    const char *const *sets; /* with which the job was loaded: for workers */
     size_t n_sets;
     bool allow_outside; /* the same */
     bool leave; /* then threads that are still at work may be left behind: run_result.left */

@@ -1,6 +1,6 @@
-/* See work.h. The worker's store gets the block's inputs from packs; the scheduler then runs the one
- * node on them as on any others. That job file and machine are those that the master meant is shown
- * by the key, which is the same or the worker refuses. */
+/* See work.h. The worker's store gets the block's inputs from packs; the scheduler then runs the
+ * one node on them as on any others. That job file and machine are those that the master meant is
+ * shown by the key, which is the same or the worker refuses. */
 #include "engine/run/work.h"
 
 #include "base/io/out_file.h"
@@ -61,7 +61,8 @@ static enum err_code take_inputs(struct session *s, const struct work_order *o, 
     if (!code && op->node == OP_MAP)
         code = unpack(s->store, path_of(a, o, ".in"), e);
     for (size_t p = 0; p < n && !code; p++) {
-        given[p].ids = arena_array(a, struct digest, s->job->nodes[o->node].inputs[p].n_sources + 1);
+        given[p].ids =
+            arena_array(a, struct digest, s->job->nodes[o->node].inputs[p].n_sources + 1);
         while (given[p].n < s->job->nodes[o->node].inputs[p].n_sources &&
                !store_ref(&given[p].ids[given[p].n], s->store,
                           arena_printf(a, ERRAND_INPUT, p, given[p].n), NULL))
@@ -79,8 +80,7 @@ static enum err_code set_stage(struct session *s, const struct work_order *o, st
         if (i != o->node)
             s->nodes[i].phase = s->nodes[i].phase == PHASE_WAITING ? PHASE_DONE : PHASE_UNWANTED;
     node_bind(s, o->node);
-    enum err_code code =
-        node_make_key(s, o->node, op_count_inputs(s->job->nodes[o->node].op), e);
+    enum err_code code = node_make_key(s, o->node, op_count_inputs(s->job->nodes[o->node].op), e);
     if (code || digest_equal(&r->key.digest, &o->key))
         return err_up(e, code);
     return err_fail(e, ERR_INPUT,

@@ -70,9 +70,9 @@ struct session {
     struct committer *commit;
     struct progress *progress;
     struct ctx_host host;
-    struct remote *remote; /* NULL: no shared cache */
-    struct away *away;     /* NULL: no cluster */
-    size_t n_away;         /* nodes */
+    struct remote *remote;           /* NULL: no shared cache */
+    struct away *away;               /* NULL: no cluster */
+    size_t n_away;                   /* nodes */
     void (*look)(struct session *s); /* for the thread that will look after them */
     /* Of a cluster's worker: the inputs of its one node, by port, in place of nodes' outputs. */
     const struct id_list *given;

@@ -58,7 +58,8 @@ static enum err_code examine_card(json_t *cards, bool *good, int index,
     fprintf(args->out, "%s: %s, %zu MiB, driver %d.%d, %s\n", name, card.name, card.bytes >> 20,
             card.driver / 1000, card.driver % 1000 / 10, card.class_name);
     if (card.no_cudnn[0])
-        fprintf(args->out, "  no cuDNN, so convolutions are products, and so is long attention: %s\n",
+        fprintf(args->out,
+                "  no cuDNN, so convolutions are products, and so is long attention: %s\n",
                 card.no_cudnn);
     json_object_set_new(out, "device", json_string(name));
     json_object_set_new(out, "no_cudnn", json_string(card.no_cudnn));

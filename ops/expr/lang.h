@@ -106,8 +106,8 @@ static inline bool lang_has(const struct language *lang, unsigned op)
     return op < lang->n_ops && lang->ops[op].name[0];
 }
 
-/* A language with one operator more, without a meaning; lives in the arena. ERR_INPUT if the name is
- * taken. */
+/* A language with one operator more, without a meaning; lives in the arena. ERR_INPUT if the name
+ * is taken. */
 enum err_code lang_declare(const struct language **out, struct arena *a,
                            const struct language *base, const char *name, unsigned arity,
                            struct err *e);

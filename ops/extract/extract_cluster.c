@@ -2,10 +2,10 @@
  * are read back from their text and compared with the seed, by normal forms or at points. Points
  * depend on nothing but the options and lie on the positive axis unless a variable's domain says
  * otherwise. */
-#include "ops/expr/own/own.h"
 #include "ops/extract/extract_cluster.h"
 #include "ops/expr/ball/domain_record.h"
 #include "ops/expr/equality/equality.h"
+#include "ops/expr/own/own.h"
 
 #include "base/map.h"
 

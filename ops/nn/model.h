@@ -71,9 +71,9 @@ struct nn_model {
 
 enum err_code nn_model_new(struct nn_model **out, struct arena *a, const struct nn_config *c,
                            struct err *e);
-/* The same model, for forwards alone, with the layers' matrices (out, in) as (in, out): products are
- * faster so. Rows that lie a power of two apart share few sets of the caches, hence the gap between
- * them: without it products of AVX2 take up to twice as long. */
+/* The same model, for forwards alone, with the layers' matrices (out, in) as (in, out): products
+ * are faster so. Rows that lie a power of two apart share few sets of the caches, hence the gap
+ * between them: without it products of AVX2 take up to twice as long. */
 enum { NN_TURNED_GAP = 16 };
 struct nn_model *nn_model_turned(struct arena *a, const struct nn_config *c);
 /* Parameters `from` of m for its turned model; on the host. Gaps are left as they are. */

@@ -1,6 +1,7 @@
-/* The first layer's projections, made once for all tokens that are equal and stand at the same place:
- * up to its attention a token knows nothing else, unless there is dropout. They are those of packed
- * sequences, one for each token of the vocabulary, that repeat it from the first place on. */
+/* The first layer's projections, made once for all tokens that are equal and stand at the same
+ * place: up to its attention a token knows nothing else, unless there is dropout. They are those of
+ * packed sequences, one for each token of the vocabulary, that repeat it from the first place on.
+ */
 #pragma once
 
 #include "ops/nn/tape.h"
@@ -12,8 +13,9 @@ struct nn_shared {
     struct nn_attend_tape at; /* x, mean, rstd, n, q */
 };
 
-/* Token v has the rows first[v] .. first[v+1]-1, one for each place up to its last in the sequences,
- * or for all places if there are none given. On the host, in the arena: (vocabulary + 1). */
+/* Token v has the rows first[v] .. first[v+1]-1, one for each place up to its last in the
+ * sequences, or for all places if there are none given. On the host, in the arena: (vocabulary +
+ * 1). */
 uint32_t *nn_shared_first(struct arena *a, const struct nn_config *c, const struct nn_sequences *s);
 /* The row of each token. */
 void nn_shared_rows(uint32_t *row, const uint32_t *first, const struct nn_sequences *s);

@@ -53,8 +53,7 @@ static enum err_code put_record(struct packer *p, const struct digest *id, const
                                 struct err *e)
 {
     buf_clear(&p->envelope);
-    enum err_code code =
-        envelope_write(&p->envelope, p->coder, p->effort, r->kind, r->payload, e);
+    enum err_code code = envelope_write(&p->envelope, p->coder, p->effort, r->kind, r->payload, e);
     uint8_t head[1 + DIGEST_SIZE + 4] = {PACK_RECORD};
     memcpy(head + 1, id->bytes, DIGEST_SIZE);
     put_le(head + 1 + DIGEST_SIZE, p->envelope.len, 4);

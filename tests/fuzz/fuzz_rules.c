@@ -1,5 +1,5 @@
-/* The rule language, and Rust for egg if the text begins with "//": whatever the bytes, rules or one error; what is read survives the way through
- * a record. */
+/* The rule language, and Rust for egg if the text begins with "//": whatever the bytes, rules or
+ * one error; what is read survives the way through a record. */
 #include "ops/rules/rule.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

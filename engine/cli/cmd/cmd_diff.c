@@ -6,9 +6,9 @@
 #include "engine/cache/label.h"
 #include "engine/cli/console/text_table.h"
 #include "engine/cli/records/diff.h"
-#include "engine/export/reflect.h"
 #include "engine/cli/records/resolve.h"
 #include "engine/cli/records/runs.h"
+#include "engine/export/reflect.h"
 #include "engine/session/history.h"
 
 #include <string.h>

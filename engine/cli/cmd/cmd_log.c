@@ -5,8 +5,8 @@
 #include "engine/cache/label.h"
 #include "engine/cli/console/text_table.h"
 #include "engine/cli/records/place.h"
-#include "engine/export/reflect.h"
 #include "engine/cli/records/runs.h"
+#include "engine/export/reflect.h"
 #include "engine/job/job.h"
 
 #include <inttypes.h>

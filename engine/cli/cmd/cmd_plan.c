@@ -2,8 +2,8 @@
 #include "engine/cli/cmd/cmd_job.h"
 
 #include "engine/cli/console/text_table.h"
-#include "engine/export/reflect.h"
 #include "engine/cli/records/runs.h"
+#include "engine/export/reflect.h"
 
 #include <inttypes.h>
 #include <string.h>

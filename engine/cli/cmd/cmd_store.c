@@ -4,8 +4,8 @@
 #include "base/io/out_file.h"
 #include "engine/cli/console/text_table.h"
 #include "engine/cli/records/place.h"
-#include "engine/export/reflect.h"
 #include "engine/cli/records/resolve.h"
+#include "engine/export/reflect.h"
 #include "store/maintain.h"
 #include "store/pack/pack.h"
 

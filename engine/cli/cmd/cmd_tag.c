@@ -2,8 +2,8 @@
  * that jobs may not write into: no run moves or removes one, and gc keeps what refs name. */
 #include "engine/cli/cmd/cmd.h"
 
-#include "engine/export/reflect.h"
 #include "engine/cli/records/resolve.h"
+#include "engine/export/reflect.h"
 #include "engine/job/job.h"
 
 #include <string.h>

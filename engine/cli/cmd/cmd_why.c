@@ -10,9 +10,9 @@
 #include "engine/cli/console/text_table.h"
 #include "engine/cli/provenance/lineage.h"
 #include "engine/cli/records/place.h"
-#include "engine/export/reflect.h"
 #include "engine/cli/records/resolve.h"
 #include "engine/cli/records/runs.h"
+#include "engine/export/reflect.h"
 
 #include <string.h>
 

@@ -28,8 +28,9 @@ static enum err_code read_order(struct work_order *o, struct cli *c, const struc
     size_t n;
     *o = (struct work_order){.folder = cli_value(c, "folder")};
     if (!o->folder || !batch)
-        return err_fail(e, ERR_INPUT, "'work' needs --folder and --batch: it is for the jobs that "
-                                      "'run --on slurm' submits");
+        return err_fail(e, ERR_INPUT,
+                        "'work' needs --folder and --batch: it is for the jobs that "
+                        "'run --on slurm' submits");
     enum err_code code = job_find(&nodes, &n, c->arena, job, c->arguments[1], e);
     if (code)
         return err_up(e, code);

@@ -4,8 +4,8 @@
 
 #include "base/buf.h"
 #include "collection.pb-c.h"
-#include "engine/export/reflect.h"
 #include "engine/cli/records/resolve.h"
+#include "engine/export/reflect.h"
 #include "store/collection/collection.h"
 
 #include <inttypes.h>

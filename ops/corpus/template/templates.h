@@ -5,8 +5,8 @@
 #include "ops/expr/expr.h"
 
 struct templates_options {
-    uint64_t seed;  /* which expressions 'take' and `limit` choose */
-    uint64_t limit; /* at most so many in all; 0: no limit */
+    uint64_t seed;                   /* which expressions 'take' and `limit` choose */
+    uint64_t limit;                  /* at most so many in all; 0: no limit */
     const struct language *calculus; /* with operators of one's own; NULL: without */
 };
 

@@ -21,7 +21,8 @@ struct derivation {
     uint32_t nodes;
 };
 
-/* Saturates both terms in one e-graph until they are equal. Everything lives in the arena. `set` is `rules` compiled. ERR_FAILED: the rules contradict each other. */
+/* Saturates both terms in one e-graph until they are equal. Everything lives in the arena. `set` is
+ * `rules` compiled. ERR_FAILED: the rules contradict each other. */
 enum err_code derive_equality(struct derivation *out, struct arena *a, const struct rules *rules,
                               const struct ruleset *set, const struct expr *from,
                               const struct expr *to, const struct derive_options *options,

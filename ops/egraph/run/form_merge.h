@@ -1,7 +1,8 @@
 /* Classes that normal forms prove equal are joined during saturation. Candidates are classes whose
- * least terms, if not long, have the same values at two points; the terms are then compared by normal forms, the
- * goal's first, then from the least term on, `forms` pairs in a run. With proofs, each union is a
- * step of its own, named after the way of the normal form, between the two least terms. */
+ * least terms, if not long, have the same values at two points; the terms are then compared by
+ * normal forms, the goal's first, then from the least term on, `forms` pairs in a run. With proofs,
+ * each union is a step of its own, named after the way of the normal form, between the two least
+ * terms. */
 #pragma once
 
 #include "base/map.h"

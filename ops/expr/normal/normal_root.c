@@ -5,7 +5,6 @@
 
 #include <flint/fmpz_mpoly_factor.h>
 
-
 const struct generator *root_logarithm(const struct field *f, const element *x)
 {
     bool used[FIELD_MAX_GENERATORS];

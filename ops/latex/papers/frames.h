@@ -22,7 +22,7 @@ struct frames {
     size_t n;
     unsigned max_depth; /* of files below the root */
     size_t texts, bytes;
-    bool *used;              /* of the bundle's files: has been read */
+    bool *used; /* of the bundle's files: has been read */
     struct problems *problems;
     struct arena *a;
 };

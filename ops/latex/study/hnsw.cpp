@@ -11,10 +11,21 @@ struct product_space final : hnswlib::SpaceInterface<float> {
     hnsw_product *product;
     uint32_t dim;
 
-    product_space(hnsw_product *f, uint32_t n) : product(f), dim(n) {}
-    size_t get_data_size() override { return dim * sizeof(float); }
-    hnswlib::DISTFUNC<float> get_dist_func() override { return distance; }
-    void *get_dist_func_param() override { return this; }
+    product_space(hnsw_product *f, uint32_t n) : product(f), dim(n)
+    {
+    }
+    size_t get_data_size() override
+    {
+        return dim * sizeof(float);
+    }
+    hnswlib::DISTFUNC<float> get_dist_func() override
+    {
+        return distance;
+    }
+    void *get_dist_func_param() override
+    {
+        return this;
+    }
 
     static float distance(const void *x, const void *y, const void *param)
     {
@@ -27,7 +38,8 @@ struct hnsw {
     product_space space;
     hnswlib::HierarchicalNSW<float> graph;
 
-    hnsw(size_t n, uint32_t dim, hnsw_product *f) : space(f, dim), graph(&space, n, links, construction, seed)
+    hnsw(size_t n, uint32_t dim, hnsw_product *f)
+        : space(f, dim), graph(&space, n, links, construction, seed)
     {
         graph.setEf(breadth);
     }

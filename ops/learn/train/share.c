@@ -1,7 +1,7 @@
-/* The first layer's projections of a batch, made once for all tokens that are equal and stand at the
- * same place (ops/nn/shared.h). What shards leave as their gradient lies together, in the order of the
- * batch, and is summed by such rows when all are done. Part g of the rows adds to the gradients of group
- * g. */
+/* The first layer's projections of a batch, made once for all tokens that are equal and stand at
+ * the same place (ops/nn/shared.h). What shards leave as their gradient lies together, in the order
+ * of the batch, and is summed by such rows when all are done. Part g of the rows adds to the
+ * gradients of group g. */
 #include "ops/learn/train/objective.h"
 
 #include <string.h>
