@@ -89,8 +89,7 @@ static const struct cli_command own_commands[] = {
      "name that 'ls' lists, or at least four digits of an id. If REF is ambiguous, its "
      "candidates are listed. With -o, an image is written as a PNG.",
      "eqloom show quickstart/clusters\n"
-     "eqloom show 3fa9 --json\n"
-     "eqloom show 3fa9 --dot | dot -Tsvg > egraph.svg",
+     "eqloom show 3fa9 --json",
      OPTIONS(TOOL_JSON, LATEX, PREFIX, TOOL_DOT, TOOL_GRAMMAR,
              {"raw", NULL, false, "The stored bytes, as they are."},
              {"output", "FILE", false, "Write the image to a PNG file.", 'o'},
