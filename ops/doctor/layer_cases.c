@@ -109,17 +109,22 @@ static void activations_stored(struct gpu_queue *q, void *const *p)
     activate(q, p, stored(q));
 }
 
+static struct gpu_norm norm_of(void *const *p, float *x, enum gpu_type type)
+{
+    return (struct gpu_norm){.rows = ROWS,
+                             .cols = COLS,
+                             .x = x,
+                             .mean = p[2],
+                             .rstd = p[3],
+                             .gamma = p[4],
+                             .beta = p[5],
+                             .type = type};
+}
+
 /* The backward twice: with a branch behind dropout, and with one as it is. */
 static void normed(struct gpu_queue *q, void *const *p, enum gpu_type type)
 {
-    struct gpu_norm how = {.rows = ROWS,
-                           .cols = COLS,
-                           .x = p[0],
-                           .mean = p[2],
-                           .rstd = p[3],
-                           .gamma = p[4],
-                           .beta = p[5],
-                           .type = type};
+    struct gpu_norm how = norm_of(p, p[0], type);
     struct gpu_norm_back to = {.dx = p[6],
                                .dgamma = p[7],
                                .dbeta = p[8],
@@ -151,14 +156,7 @@ static void norm_stored(struct gpu_queue *q, void *const *p)
 
 static void residual(struct gpu_queue *q, void *const *p, enum gpu_type type)
 {
-    struct gpu_norm how = {.rows = ROWS,
-                           .cols = COLS,
-                           .x = p[6],
-                           .mean = p[2],
-                           .rstd = p[3],
-                           .gamma = p[4],
-                           .beta = p[5],
-                           .type = type};
+    struct gpu_norm how = norm_of(p, p[6], type);
     q->op->residual_norm(q, p[1], type, p[0], p[7], &drop, &how);
     how.type = GPU_TYPE_F32;
     q->op->residual_norm(q, p[8], type, p[0], p[7], &drop, &how);
