@@ -3,6 +3,7 @@
  * few launches; every call that fails is told; a wait that is left out shows. */
 #include "ops/learn/infer/embedder.h"
 #include "ops/learn/infer/generator.h"
+#include "ops/learn/train/trained.h"
 #include "tests/cuda/card_session.h"
 #include "tests/ops/learn/chunk_memory.h"
 
@@ -446,6 +447,20 @@ TEST(no_memory)
     assert_non_null(strstr(e.message, "a batch of 4096 examples needs "));
     assert_non_null(strstr(e.message, " and 1024 are free: about "));
     session_close(&s);
+
+    /* Networks on pictures, trees and graphs ask for memory in one place. */
+    struct gpu_device *d;
+    void *memory = NULL;
+    size_t size = 0;
+    assert_int_equal(gpu_open(&d, "cuda", NULL, NULL), OK);
+    assert_int_equal(trained_reserve(&memory, &size, d, 1 << 20, 8, "images", &e), OK);
+    assert_int_equal(trained_reserve(&memory, &size, d, (size_t)4 << 30, 120, "images", &e),
+                     ERR_NOMEM);
+    assert_string_equal(e.message, "a batch of 120 images needs 4352 MiB, and 1024 are free: about "
+                                   "28 would fit");
+    assert_null(memory);
+    assert_int_equal(size, 0);
+    gpu_close(d);
     assert_int_equal(control->live, 0);
 }
 

@@ -53,7 +53,7 @@ static enum err_code prepare(struct graph_trainer *t, const struct graph_set *x,
     cut(t, x);
     lay_out(t, &l);
     enum err_code code =
-        trained_reserve(&t->memory, &t->memory_size, t->device, l.used, l.used / 8, e);
+        trained_reserve(&t->memory, &t->memory_size, t->device, l.used, x->graphs, "graphs", e);
     if (code)
         return err_up(e, code);
     l = (struct gpu_layout){.base = t->memory};

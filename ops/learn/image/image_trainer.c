@@ -120,7 +120,8 @@ static enum err_code prepare(struct image_trainer *t, size_t n, bool training, s
     t->n_shards = n / per_shard + (n % per_shard > 0);
     t->shards = arena_array(&t->arena, struct image_shard, t->n_shards);
     lay_out(t, n, training, &l);
-    enum err_code code = trained_reserve(&t->memory, &t->memory_size, t->device, l.used, 0, e);
+    enum err_code code =
+        trained_reserve(&t->memory, &t->memory_size, t->device, l.used, n, "images", e);
     if (code)
         return err_up(e, code);
     l = (struct gpu_layout){.base = t->memory};

@@ -1,14 +1,16 @@
 /* Objectives that compare vectors. Scores are cosines divided by the temperature.
  *
- *   InfoNCE     for each of the 2B vectors of B pairs the cross entropy of its positive against all
- *               vectors of other clusters and all near misses, as in SimCLR; with K negatives of
- * its own, for each anchor that of its positive against these triplet     the mean of max(0, margin
- * - score of the positive + score of the negative) siamese     the mean of max(0, margin - score)
- * over positives and of max(0, margin + score) over negatives; both hinges may be squared histogram
- * how likely a negative's score is above a positive's, by the histograms of all scores: the only
- * loss whose rows depend on each other
+ * - InfoNCE: for each of the 2B vectors of B pairs the cross entropy of its positive against all
+ *   vectors of other clusters and all near misses, as in SimCLR; with K negatives of its own, for
+ *   each anchor that of its positive against these.
+ * - triplet: the mean of max(0, margin - score of the positive + score of the negative).
+ * - siamese: the mean of max(0, margin - score) over positives and of max(0, margin + score) over
+ *   negatives; both hinges may be squared.
+ * - histogram: how likely a negative's score is above a positive's, by the histograms of all
+ *   scores: the only loss whose rows depend on each other.
  */
 #include "ops/learn/train/objective.h"
+#include "ops/learn/train/trained.h"
 
 #include <string.h>
 
@@ -84,7 +86,8 @@ static enum err_code prepare(struct trainer *t, struct err *e)
     trainer_share(t);
     lay_out(t, &in, &l);
     struct nn_block block = nn_block_new(in.used, &t->arena);
-    enum err_code code = trainer_reserve(t, in.used + l.used, e);
+    enum err_code code = trained_reserve(&t->memory, &t->memory_size, t->device, in.used + l.used,
+                                         t->config.examples.batch, "examples", e);
     if (code)
         return err_up(e, code);
     block.device = t->memory;

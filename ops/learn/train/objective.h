@@ -96,8 +96,6 @@ struct trainer {
     void *update_work; /* device: the plan's scratch for each queue */
 };
 
-/* At least so many bytes of t->memory. */
-enum err_code trainer_reserve(struct trainer *t, size_t bytes, struct err *e);
 /* Cuts the n sequences of t->batch.inputs; sequences 0 .. i-1 have weight[i] tokens. */
 void trainer_cut(struct trainer *t, const uint32_t *weight);
 struct nn_weights trainer_weights(const struct trainer *t);

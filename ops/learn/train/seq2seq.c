@@ -4,6 +4,7 @@
  * Nothing couples the examples of a batch but the number of its tokens, so each shard is worked on
  * from end to end in the memory of its queue: a batch may be as large as one likes. */
 #include "ops/learn/train/objective.h"
+#include "ops/learn/train/trained.h"
 #include "ops/nn/decoder.h"
 
 /* What one queue computes a shard with. */
@@ -136,8 +137,9 @@ static enum err_code prepare(struct trainer *t, struct err *e)
     }
     /* What follows the pairs begins at a multiple of 64 bytes. */
     size_t pairs = (t->n_shards + 3) & ~(size_t)3;
-    enum err_code code =
-        trainer_reserve(t, pairs * 2 * sizeof(double) + t->region * t->device->queues, e);
+    enum err_code code = trained_reserve(&t->memory, &t->memory_size, t->device,
+                                         pairs * 2 * sizeof(double) + t->region * t->device->queues,
+                                         t->config.examples.batch, "examples", e);
     if (code)
         return err_up(e, code);
     t->sums = (struct loss_sums){t->memory, pairs, (double)target_tokens(t)};

@@ -2,27 +2,6 @@
  * computed with; see objective.h. */
 #include "ops/learn/train/objective.h"
 
-enum err_code trainer_reserve(struct trainer *t, size_t bytes, struct err *e)
-{
-    if (bytes <= t->memory_size)
-        return OK;
-    gpu_free(t->device, t->memory);
-    t->memory = NULL;
-    t->memory_size = 0;
-    size_t size = bytes + bytes / 32; /* batches differ by one or two percent in their tokens */
-    enum err_code code = gpu_alloc(&t->memory, t->device, size, e);
-    size_t room = code == ERR_NOMEM ? gpu_room(t->device) : 0, n = t->config.examples.batch;
-    if (room)
-        return err_fail(e, ERR_NOMEM,
-                        "a batch of %zu examples needs %zu MiB, and %zu are free: about %zu would "
-                        "fit",
-                        n, size >> 20, room >> 20,
-                        (size_t)((double)n * (double)room / (double)size));
-    if (!code)
-        t->memory_size = size;
-    return err_up(e, code);
-}
-
 struct nn_sequences sequences_slice(struct arena *a, const struct nn_sequences *all, size_t first,
                                     size_t n)
 {

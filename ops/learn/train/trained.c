@@ -68,15 +68,21 @@ void trained_close(struct trained *x)
 }
 
 enum err_code trained_reserve(void **memory, size_t *size, struct gpu_device *d, size_t bytes,
-                              size_t slack, struct err *e)
+                              size_t n, const char *what, struct err *e)
 {
     if (bytes <= *size)
         return OK;
     gpu_free(d, *memory);
     *memory = NULL;
     *size = 0;
-    enum err_code code = gpu_alloc(memory, d, bytes + slack, e);
-    *size = code ? 0 : bytes + slack;
+    size_t grown = bytes + bytes / 16; /* batches differ by a few percent */
+    enum err_code code = gpu_alloc(memory, d, grown, e);
+    size_t room = code == ERR_NOMEM ? gpu_room(d) : 0;
+    if (room)
+        return err_fail(
+            e, ERR_NOMEM, "a batch of %zu %s needs %zu MiB, and %zu are free: about %zu would fit",
+            n, what, grown >> 20, room >> 20, (size_t)((double)n * (double)room / (double)grown));
+    *size = code ? 0 : grown;
     return err_up(e, code);
 }
 

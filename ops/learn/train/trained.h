@@ -29,9 +29,10 @@ enum err_code trained_open(struct trained *out, struct gpu_device *device,
                            uint64_t seed, struct err *e);
 void trained_close(struct trained *x);
 
-/* At least so many bytes of the device's memory, contents lost; where it grows, by `slack` more. */
+/* At least so many bytes of the device's memory, contents lost, for a batch of n `what` ("images").
+ * ERR_NOMEM of a card says how many would fit. */
 enum err_code trained_reserve(void **memory, size_t *size, struct gpu_device *d, size_t bytes,
-                              size_t slack, struct err *e);
+                              size_t n, const char *what, struct err *e);
 
 enum err_code trained_clear(struct trained *x, struct err *e); /* the gradient */
 /* Sums the groups. */

@@ -205,7 +205,8 @@ static enum err_code forward(struct tree_trainer *t, const struct tree_set *s, s
     cut(t, s);
     write_weights(t, s->n, training);
     lay_out(t, s->n, scores, training, &l);
-    enum err_code code = trained_reserve(&t->memory, &t->memory_size, t->device, l.used, 0, e);
+    enum err_code code =
+        trained_reserve(&t->memory, &t->memory_size, t->device, l.used, s->n, "trees", e);
     if (code)
         return err_up(e, code);
     l = (struct gpu_layout){.base = t->memory};
