@@ -66,7 +66,7 @@ if EQLOOM_CUDA=none "$eqloom" --store store run job/job.yaml --set model.device=
     fail "a device of no such name"
 fi
 grep -q "none of auto, cpu, cuda" log || fail "a device of no such name: $(cat log)"
-EQLOOM_CUDA=$double "$eqloom" --store store embed --device cuda --model small/model@pooling=mean 'x + 1' |
+EQLOOM_CUDA=$double "$eqloom" --store store embed --device cuda --model small/model@pooling=mean 'x + 1' 2>log |
     grep -q . || fail "embed --device"
 
 # A graph network: the same losses on both.
@@ -79,14 +79,55 @@ network none cpu.json
 network "$double" card.json
 grep -q 'cuda sm_90' card.json || fail "numerics of the network"
 
-# Its vectors, by both cards, in turns.
-EQLOOM_CUDA=$double EQLOOM_DOUBLE_LOG=$work/log.cards "$eqloom" --store store run "$source/jobs/papers.yaml" \
-    vectors --allow-outside --set steps=4 --set d=8 --set model.log_every=1 --set model.device=cpu >log 2>&1 ||
-    fail "vectors: $(cat log)"
-grep -q '^[1-9][0-9]* [1-9][0-9]*$' log.cards || fail "not both cards: $(cat log.cards)"
 python3 - cpu.json card.json <<'P' || fail "losses differ"
 import json, sys
 a, b = ([m.get("value", 0) for m in json.load(open(name))["value"]["metrics"] if m["name"] == "loss"]
         for name in sys.argv[1:])
 assert len(a) == len(b) == 4 and all(abs(u - v) <= 1e-3 * v for u, v in zip(a, b)), (a, b)
 P
+
+# Vectors of a model that the CPU has trained, by both cards in turns: graphs, trees and pictures.
+both() {
+    EQLOOM_CUDA=$double EQLOOM_DOUBLE_LOG=$work/log.cards "$eqloom" --store store run "$@" --allow-outside >log 2>&1 ||
+        fail "run $*: $(cat log)"
+    grep -q '^[1-9][0-9]* [1-9][0-9]*$' log.cards || fail "run $*: not both cards: $(cat log.cards)"
+}
+both "$source/jobs/papers.yaml" vectors --set steps=4 --set d=8 --set model.log_every=1 --set model.device=cpu
+both "$source/jobs/semvec.yaml" eqnet-unseen --set 'sets=[POLY5]' --set eqnet-steps=2 --set eqnet.device=cpu
+PYTHONPATH=$source/tests/e2e python3 - job <<'P'
+import pathlib, sys
+import test_seq2seq, test_train_images
+folder = pathlib.Path(sys.argv[1])
+test_train_images.fill(folder)
+(folder / "seq.yaml").write_text(test_seq2seq.JOB + """  corpus-tokens:  {op: tokenize, clusters: merged, vocabulary: vocabulary}
+  corpus-vectors: {op: embed, batches: corpus-tokens, checkpoint: writer}
+  index:          {op: index, embeddings: corpus-vectors, checkpoint: writer}
+""")
+P
+both job/t.yaml vectors --set steps=2 --set model.device=cpu
+
+# Commands: what a card answers is what the CPU does.
+EQLOOM_CUDA=none "$eqloom" --store store run job/seq.yaml writer index >log 2>&1 || fail "seq2seq: $(cat log)"
+for command in "generate --model seq/writer -b 3 --max-tokens 8" "search --index seq/index -k 3"; do
+    for device in cpu cuda cuda:1; do
+        rm -f log.cards
+        EQLOOM_CUDA=$double EQLOOM_DOUBLE_LOG=$work/log.cards "$eqloom" --store store $command --device $device 'sin(x) + 1' \
+            >answer.$device 2>log || fail "$command --device $device: $(cat log)"
+        case $device in
+        cpu) [ ! -e log.cards ] || grep -q '^0 0$' log.cards || fail "$command: a card" ;;
+        cuda) grep -q '^[1-9][0-9]* 0$' log.cards || fail "$command: not the first card: $(cat log.cards)" ;;
+        cuda:1) grep -q '^0 [1-9][0-9]*$' log.cards || fail "$command: not the second card: $(cat log.cards)" ;;
+        esac
+        [ -s answer.$device ] || fail "$command --device $device: no answer"
+        python3 - answer.cpu answer.$device <<'P' || fail "$command --device $device: another answer"
+import re, sys
+a, b = (re.split(r"(-?\d+\.\d+)", open(name).read()) for name in sys.argv[1:])
+assert len(a) == len(b) and a[::2] == b[::2], (a, b)
+assert all(abs(float(u) - float(v)) < 0.01 for u, v in zip(a[1::2], b[1::2])), (a, b)
+P
+    done
+    if EQLOOM_CUDA=none "$eqloom" --store store $command --device cuda 'x' >log 2>&1; then
+        fail "$command: a card that is not there"
+    fi
+    grep -q 'no card: the CUDA back end' log || fail "$command: a card that is not there: $(cat log)"
+done
