@@ -11,7 +11,8 @@ enum stream {
     STREAM_NEGATIVE,
     STREAM_CUT,
     STREAM_MEMBER,
-    STREAM_NEAR
+    STREAM_NEAR,
+    STREAM_CLUSTER
 };
 
 void example_sampler_init(struct example_sampler *x, const struct dataset *d, uint64_t seed,
@@ -24,7 +25,20 @@ void example_sampler_free(struct example_sampler *x)
 {
     free(x->pairs.places);
     free(x->negatives.places);
+    free(x->pairs_upto);
     *x = (struct example_sampler){0};
+}
+
+void example_sampler_by_pairs(struct example_sampler *x, uint64_t most)
+{
+    const struct dataset *d = x->dataset;
+    uint64_t upto = 0;
+    if (!(x->pairs_upto = malloc((d->clusters + 1) * sizeof *x->pairs_upto)))
+        abort(); /* as small allocations do */
+    for (size_t c = 0; c < d->clusters; c++) {
+        uint64_t n = d->first[c + 1] - d->first[c], pairs = n * (n - 1);
+        x->pairs_upto[c] = upto += pairs < most ? pairs : most;
+    }
 }
 
 /* ---- orders ---- */
@@ -145,12 +159,27 @@ static struct pair two_members(const struct dataset *d, uint32_t cluster, uint64
 
 /* ---- draws ---- */
 
+static uint32_t cluster_by_pairs(const struct example_sampler *x, uint64_t k)
+{
+    size_t low = 0, high = x->dataset->clusters - 1;
+    uint64_t pair = rng_at(x->seed, STREAM_CLUSTER, k) % x->pairs_upto[high];
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (x->pairs_upto[middle] > pair)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return (uint32_t)low;
+}
+
 struct pair example_sampler_pair(struct example_sampler *x, uint64_t k)
 {
     const struct dataset *d = x->dataset;
     bool related = d->path && d->clusters >= d->related;
-    uint32_t c =
-        related ? related_cluster(x, k) : in_turn(x, d->clusters, x->batch, k, mark_of_cluster);
+    uint32_t c = related         ? related_cluster(x, k)
+                 : x->pairs_upto ? cluster_by_pairs(x, k)
+                                 : in_turn(x, d->clusters, x->batch, k, mark_of_cluster);
     return two_members(d, c, rng_at(x->seed, STREAM_PAIR, k));
 }
 

@@ -25,12 +25,16 @@ struct example_sampler {
     uint64_t seed;
     size_t batch;                        /* so many consecutive k belong together */
     struct epoch_order pairs, negatives; /* of the epochs asked for last */
+    uint64_t *pairs_upto; /* (clusters) with example_sampler_by_pairs: heap; pairs up to each */
 };
 
 /* Zeroed memory, so far. */
 void example_sampler_init(struct example_sampler *x, const struct dataset *d, uint64_t seed,
                           size_t batch);
 void example_sampler_free(struct example_sampler *x);
+/* From now on clusters do not come in turn: each is as likely as it has ordered pairs of members, of
+ * which at most so many count. Draws then depend on the clusters' places. */
+void example_sampler_by_pairs(struct example_sampler *x, uint64_t most);
 
 struct pair {
     uint32_t cluster, a, b; /* a, b: sequences, two different members of the cluster */

@@ -37,6 +37,7 @@ struct examples_config {
     enum target_kind target; /* of pairs: which is the second */
     size_t batch;            /* examples */
     double near_misses;      /* contrastive: share of a batch's expressions that bring one along */
+    uint64_t class_pairs;    /* pairs: how many of a cluster count; 0: clusters come in turn */
     size_t negatives;        /* of each example's own; 0: those of the batch (contrastive,
                               * histogram) */
 };

@@ -16,7 +16,8 @@ const struct op_param train_params[] = {
     {"decoder_layers", OP_INT, "0", NULL, 0, 1024,
      "Layers of the decoder, for seq2seq and autoencode."},
     {"heads", OP_INT, "4", NULL, 1, 65536, "Attention heads; divides d_model."},
-    {"d_ff", OP_INT, "512", NULL, 1, 262144, "Width of the feed-forward layers."},
+    {"d_ff", OP_INT, "512", NULL, 0, 262144,
+     "Width of the feed-forward layers; 0: four times `d_model`."},
     {"max_length", OP_INT, "256", NULL, 1, 1048576, "Longest sequence, in tokens."},
     {"positions", OP_ENUM, "sinusoidal", "sinusoidal|learned", .doc = "Encoding of positions."},
     {"activation", OP_ENUM, "relu", "relu|gelu", .doc = "Of the feed-forward layers."},
@@ -49,6 +50,9 @@ const struct op_param train_params[] = {
     {"target", OP_ENUM, "any", "any|shortest",
      .doc = "The second of a pair (seq2seq: what the decoder is to write): any other member of the "
             "cluster, or always the shortest; of equally long ones, the first by token numbers."},
+    {"class_pairs", OP_INT, "0", NULL, 0, 1e12,
+     "Of pairs: each cluster is as likely as it has pairs of members, of which at most so many "
+     "count (SemVec: 100000); 0: clusters come in turn, each once an epoch."},
     {"margin", OP_REAL, "0.5", NULL, 0, 2,
      "triplet: the difference wanted between the cosines of positive and negative. siamese: "
      "cosines of "
@@ -124,7 +128,7 @@ struct nn_config train_model(const struct op_ctx *ctx, uint32_t vocabulary)
         .d_model = (uint32_t)op_int(ctx, "d_model"),
         .layers = (uint32_t)op_int(ctx, "layers"),
         .heads = (uint32_t)op_int(ctx, "heads"),
-        .d_ff = (uint32_t)op_int(ctx, "d_ff"),
+        .d_ff = (uint32_t)(op_int(ctx, "d_ff") ? op_int(ctx, "d_ff") : 4 * op_int(ctx, "d_model")),
         .max_length = (uint32_t)op_int(ctx, "max_length"),
         .positions = choice(ctx, "positions", "sinusoidal|learned") ? NN_LEARNED : NN_SINUSOIDAL,
         .activation = choice(ctx, "activation", "relu|gelu") ? GPU_GELU : GPU_RELU,
@@ -185,6 +189,7 @@ struct trainer_config train_trainer(const struct op_ctx *ctx)
         .examples = {.objective = objective,
                      .batch = (size_t)op_int(ctx, "batch"),
                      .target = (enum target_kind)choice(ctx, "target", "any|shortest"),
+                     .class_pairs = (uint64_t)op_int(ctx, "class_pairs"),
                      .near_misses =
                          objective == OBJECTIVE_CONTRASTIVE ? op_real(ctx, "near_share") : 0,
                      .negatives = negatives(ctx, objective)},
@@ -235,6 +240,11 @@ static enum err_code check_idle(const struct op_ctx *ctx, enum objective_kind ob
     const char *name = op_string(ctx, "objective");
     if (c.swap && objective != OBJECTIVE_TRIPLET)
         return err_fail(e, ERR_INPUT, "'swap' belongs to objective triplet, not to %s", name);
+    if (c.examples.class_pairs &&
+        (objective == OBJECTIVE_SIMCSE || objective == OBJECTIVE_AUTOENCODE))
+        return err_fail(e, ERR_INPUT, "objective %s has no pairs for 'class_pairs'", name);
+    if (c.examples.class_pairs && op_int(ctx, "related") > 1)
+        return err_fail(e, ERR_INPUT, "'class_pairs' and 'related' both choose clusters: give one");
     if (c.euclidean && objective != OBJECTIVE_SIAMESE)
         return err_fail(e, ERR_INPUT, "'hinge: euclidean' belongs to objective siamese, not to %s",
                         name);
@@ -303,13 +313,28 @@ enum err_code train_enough(const struct dataset *d, const struct op_ctx *ctx, co
 
 /* The parameters that all steps depend on: not those of the model, which nn_config_text has, nor of
  * the schedule and of validation. */
-static const char *const steps_params[] = {"objective",   "dropout",         "attention_dropout",
-                                           "temperature", "negatives",       "related",
-                                           "target",      "margin",          "hinge",
-                                           "swap",        "label_smoothing", "near_share",
-                                           "batch",       "optimizer",       "weight_decay",
-                                           "beta1",       "beta2",           "eps",
-                                           "clip",        "log_every",       NULL};
+static const char *const steps_params[] = {"objective",
+                                           "dropout",
+                                           "attention_dropout",
+                                           "temperature",
+                                           "negatives",
+                                           "related",
+                                           "target",
+                                           "margin",
+                                           "hinge",
+                                           "swap",
+                                           "label_smoothing",
+                                           "near_share",
+                                           "class_pairs",
+                                           "batch",
+                                           "optimizer",
+                                           "weight_decay",
+                                           "beta1",
+                                           "beta2",
+                                           "eps",
+                                           "clip",
+                                           "log_every",
+                                           NULL};
 
 enum err_code train_segment(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
                             struct err *e)

@@ -315,6 +315,8 @@ void trainer_draw(struct examples *out, struct arena *a, struct example_sampler 
         example_sampler_init(sampler, d,
                              rng_at(config->seed, measuring ? STREAM_VALIDATION : STREAM_PAIRS, 0),
                              c.batch);
+        if (c.class_pairs && d->clusters)
+            example_sampler_by_pairs(sampler, c.class_pairs);
     }
     examples_gather(out, a, sampler, &c, model->wrap, index);
 }

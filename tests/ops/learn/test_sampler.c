@@ -4,6 +4,7 @@
 #include "tests/ops/learn/toy.h"
 #include "tests/unit.h"
 
+#include <math.h>
 #include <stdbool.h>
 
 static void make(struct dataset *d, size_t clusters, size_t members)
@@ -45,6 +46,36 @@ TEST(pairs)
     example_sampler_free(&x);
     example_sampler_free(&y);
     dataset_free(&d);
+}
+
+/* By pairs a cluster comes as often as it has some, at most so many. */
+TEST(clusters_by_pairs)
+{
+    static const size_t members[] = {2, 4, 3, 9}; /* 2, 12, 6 and 72 pairs */
+    static const double share[][4] = {{2 / 92., 12 / 92., 6 / 92., 72 / 92.},
+                                      {2 / 28., 10 / 28., 6 / 28., 10 / 28.}};
+    enum { N = 40000 };
+    struct dataset d = {0};
+    struct arena a = {0};
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(
+            dataset_add(&d, toy_batch(&a, 5, i, members[i], 3, 9), TOY_VOCABULARY, 11, NULL), OK);
+    for (int capped = 0; capped < 2; capped++) {
+        struct example_sampler x;
+        size_t n[4] = {0};
+        example_sampler_init(&x, &d, 3, 8);
+        example_sampler_by_pairs(&x, capped ? 10 : 1000);
+        for (uint64_t k = 0; k < N; k++) {
+            struct pair p = example_sampler_pair(&x, k);
+            assert_true(p.a != p.b && p.a >= d.first[p.cluster] && p.a < d.first[p.cluster + 1]);
+            n[p.cluster]++;
+        }
+        for (size_t i = 0; i < 4; i++) /* the deviation is at most 0.0025 */
+            assert_true(fabs((double)n[i] / N - share[capped][i]) < 0.012);
+        example_sampler_free(&x);
+    }
+    dataset_free(&d);
+    arena_free(&a);
 }
 
 /* Twelve clusters of three kinds, mixed: each kind uses a token that the others lack. */
