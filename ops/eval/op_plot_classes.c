@@ -1,10 +1,12 @@
-/* The op `plot-classes`: embeddings of two models -> a page with their planes of principal
- * components, expressions coloured by the kind of their functions (Gangwar and Kani's Figure 3),
- * and how far the four kinds are apart. */
+/* The op `plot-classes`: embeddings of two models -> a page with a picture of each, expressions
+ * coloured by class, and how far the classes are apart. Classes are kinds of functions by principal
+ * components (Gangwar and Kani's Figure 3) or clusters by t-SNE (E-Gen's Figure 3); a query may be
+ * marked, with what is nearest to it (E-Gen's Figure 4). */
 #include "base/text/html.h"
 #include "engine/op.h"
 #include "ops/eval/evaluation.h"
 #include "ops/eval/report/principal.h"
+#include "ops/eval/report/tsne.h"
 #include "ops/expr/expr.h"
 
 #include <math.h>
@@ -18,6 +20,11 @@ static const struct {
                   {"trigonometric", "#c2410c"},
                   {"hyperbolic", "#15803d"},
                   {"logarithmic, exponential", "#9333ea"}};
+
+struct class
+{
+    const char *name, *colour;
+};
 
 /* KINDS: of none alone. Arithmetic goes with all; inverse functions are of their functions' kind.
  */
@@ -44,25 +51,31 @@ static unsigned kind_of(const struct expr *x)
     return n > 1 ? KINDS : has[1] ? 1 : has[2] ? 2 : has[3] ? 3 : 0;
 }
 
+enum { NEAR_MOST = 100 };
+
 struct panel {
     struct vectors v;
     const struct language *lang;
     struct plane plane;
-    unsigned *kind;
+    unsigned *class;
+    uint32_t query; /* v.n: none */
+    struct neighbour near[NEAR_MOST];
+    size_t n_near;
 };
 
-static enum err_code load(struct panel *p, struct op_ctx *ctx, const char *role, struct err *e)
+struct picture {
+    struct panel panels[SIDES];
+    struct class *classes;
+    unsigned n_classes;
+    bool by_kind, tsne;
+};
+
+/* ---- reading ---- */
+
+/* Those of one kind stay. */
+static enum err_code keep_kinds(struct panel *p, struct arena *a, const char *role, struct err *e)
 {
-    struct arena *a = op_arena(ctx);
-    size_t n = op_count(ctx, role);
-    Eqloom__EmbeddingBatch **batches = arena_array(a, Eqloom__EmbeddingBatch *, n + 1);
-    enum err_code code = evaluation_get_texts(batches, &p->lang, n, ctx, role, e);
-    if (!code)
-        code = vectors_load(&p->v, a, batches, n, 0, e);
-    if (code)
-        return err_up(e, code);
     struct vectors all = p->v;
-    p->kind = arena_array(a, unsigned, all.n);
     p->v.n = 0;
     for (uint32_t i = 0; i < all.n; i++) {
         struct expr x;
@@ -72,34 +85,115 @@ static enum err_code load(struct panel *p, struct op_ctx *ctx, const char *role,
         uint32_t to = p->v.n++;
         memmove(vectors_at(&all, to), vectors_at(&all, i), all.stride * sizeof *all.x);
         p->v.text[to] = all.text[i];
-        p->kind[to] = kind;
+        p->class[to] = kind;
     }
     if (p->v.n < 3)
         return err_fail(e, ERR_INPUT, "'%s' has %u expressions of one kind of functions", role,
                         p->v.n);
-    p->plane = principal_plane(a, &p->v);
     return OK;
 }
 
-/* ---- how far the kinds are apart ---- */
+/* The nearest of the query by cosine. */
+static enum err_code find_query(struct panel *p, struct op_ctx *ctx, const char *role,
+                                struct err *e)
+{
+    const char *text = op_string(ctx, "query");
+    struct source_text source = {"query", text, strlen(text)};
+    size_t most = (size_t)op_int(ctx, "nearest");
+    struct arena *a = op_arena(ctx);
+    struct expr x;
+    p->query = p->v.n;
+    if (!*text)
+        return OK;
+    enum err_code code =
+        err_up(e, expr_parse_infix(&x, a, p->lang, &source, 0, source.len, false, e));
+    if (code)
+        return code;
+    const char *query = expr_prefix(a, &x);
+    for (uint32_t i = 0; i < p->v.n && p->query == p->v.n; i++)
+        if (strcmp(p->v.text[i], query) == 0)
+            p->query = i;
+    if (p->query == p->v.n)
+        return err_fail(e, ERR_INPUT, "'%s' has no expression %.60s, the query", role, text);
+    for (uint32_t i = 0; i < p->v.n; i++)
+        if (i != p->query) {
+            float cosine =
+                vector_dot(vectors_at(&p->v, p->query), vectors_at(&p->v, i), p->v.stride);
+            p->n_near = neighbours_insert(p->near, p->n_near, most, (struct neighbour){cosine, i});
+        }
+    return OK;
+}
 
-/* The share of vectors whose nearest mean is that of their kind; in the plane if `plane`. Each kind
- * counts the same. */
-static double nearest_mean(struct arena *a, const struct panel *p, bool plane)
+static enum err_code load(struct picture *pic, int side, struct op_ctx *ctx, const char *role,
+                          struct err *e)
+{
+    struct panel *p = &pic->panels[side];
+    struct arena *a = op_arena(ctx);
+    size_t n = op_count(ctx, role);
+    Eqloom__EmbeddingBatch **batches = arena_array(a, Eqloom__EmbeddingBatch *, n + 1);
+    enum err_code code = evaluation_get_texts(batches, &p->lang, n, ctx, role, e);
+    if (!code)
+        code = vectors_load(&p->v, a, batches, n, 0, e);
+    if (code)
+        return err_up(e, code);
+    p->class = arena_array(a, unsigned, p->v.n);
+    if (pic->by_kind && (code = err_up(e, keep_kinds(p, a, role, e))))
+        return code;
+    for (uint32_t i = 0; i < p->v.n && !pic->by_kind; i++)
+        p->class[i] = p->v.cluster[i];
+    if (pic->tsne || *op_string(ctx, "query")) /* both are by cosine */
+        vectors_normalize(&p->v);
+    if ((code = err_up(e, find_query(p, ctx, role, e))))
+        return code;
+    if (pic->tsne) {
+        struct tsne_options options = {op_real(ctx, "perplexity"),
+                                       (uint32_t)op_int(ctx, "iterations"),
+                                       (uint64_t)op_int(ctx, "seed")};
+        tsne(&p->plane.x, &p->plane.y, a, &p->v, &options, op_pool(ctx));
+    } else {
+        p->plane = principal_plane(a, &p->v);
+    }
+    return OK;
+}
+
+/* A cluster is called by its first expression, as it is the seed. */
+static void name_classes(struct picture *pic, struct arena *a)
+{
+    const struct panel *p = &pic->panels[0];
+    pic->n_classes = pic->by_kind ? KINDS : p->v.n_clusters;
+    pic->classes = arena_array(a, struct class, pic->n_classes);
+    for (unsigned k = 0; k < pic->n_classes && pic->by_kind; k++)
+        pic->classes[k] = (struct class){kinds[k].name, kinds[k].colour};
+    for (uint32_t i = 0; i < p->v.n && !pic->by_kind; i++) {
+        struct class *c = &pic->classes[p->class[i]];
+        if (!c->name)
+            *c = (struct class){expr_infix_of(a, p->lang, p->v.text[i]),
+                                arena_printf(a, "hsl(%u 65%% %u%%)",
+                                             p->class[i] * 360 / pic->n_classes,
+                                             p->class[i] % 2 ? 38 : 52)};
+    }
+}
+
+/* ---- how far the classes are apart ---- */
+
+/* The share of vectors whose nearest mean is that of their class; in the plane if `plane`. Each
+ * class counts the same. */
+static double nearest_mean(struct arena *a, const struct panel *p, unsigned n_classes, bool plane)
 {
     uint32_t d = plane ? 2 : p->v.dim;
-    double *mean = arena_array(a, double, (size_t)KINDS *d), right[KINDS] = {0}, n[KINDS] = {0};
+    double *mean = arena_array(a, double, (size_t)n_classes *d);
+    double *right = arena_array(a, double, n_classes), *n = arena_array(a, double, n_classes);
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < p->v.n; i++) {
             double at[2] = {p->plane.x[i], p->plane.y[i]}, best = INFINITY;
             unsigned nearest = 0;
             if (!pass)
-                n[p->kind[i]]++;
-            for (unsigned k = 0; k < KINDS; k++) {
+                n[p->class[i]]++;
+            for (unsigned k = 0; k < n_classes; k++) {
                 double far = 0;
                 for (uint32_t j = 0; j < d; j++) {
                     double x = plane ? at[j] : (double)vectors_at(&p->v, i)[j];
-                    if (!pass && k == p->kind[i])
+                    if (!pass && k == p->class[i])
                         mean[k * d + j] += x;
                     if (pass)
                         far += (x - mean[k * d + j] / n[k]) * (x - mean[k * d + j] / n[k]);
@@ -109,10 +203,10 @@ static double nearest_mean(struct arena *a, const struct panel *p, bool plane)
                     nearest = k;
                 }
             }
-            right[p->kind[i]] += pass && nearest == p->kind[i];
+            right[p->class[i]] += pass && nearest == p->class[i];
         }
     double sum = 0, present = 0;
-    for (unsigned k = 0; k < KINDS; k++)
+    for (unsigned k = 0; k < n_classes; k++)
         if (n[k] > 0) {
             sum += right[k] / n[k];
             present++;
@@ -122,7 +216,11 @@ static double nearest_mean(struct arena *a, const struct panel *p, bool plane)
 
 /* ---- the page ---- */
 
-static void write_panel(struct buf *out, struct arena *a, const struct panel *p, const char *name)
+struct frame {
+    double left, wide, low, tall;
+};
+
+static struct frame frame_of(const struct panel *p)
 {
     float low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
     for (uint32_t i = 0; i < p->v.n; i++) {
@@ -131,56 +229,148 @@ static void write_panel(struct buf *out, struct arena *a, const struct panel *p,
         low[1] = fminf(low[1], p->plane.y[i]);
         high[1] = fmaxf(high[1], p->plane.y[i]);
     }
-    double wide = (WIDTH - 2 * RIM) / fmax((double)(high[0] - low[0]), 1e-12);
-    double tall = (HEIGHT - 2 * RIM) / fmax((double)(high[1] - low[1]), 1e-12);
+    return (struct frame){
+        (double)low[0], (WIDTH - 2 * RIM) / fmax((double)(high[0] - low[0]), 1e-12), (double)low[1],
+        (HEIGHT - 2 * RIM) / fmax((double)(high[1] - low[1]), 1e-12)};
+}
+
+static double across(const struct frame *f, const struct panel *p, uint32_t i)
+{
+    return RIM + f->wide * ((double)p->plane.x[i] - f->left);
+}
+
+static double down(const struct frame *f, const struct panel *p, uint32_t i)
+{
+    return HEIGHT - RIM - f->tall * ((double)p->plane.y[i] - f->low);
+}
+
+/* Lines from the query to its nearest, which are ringed. */
+static void write_query(struct buf *out, const struct panel *p, const struct frame *f)
+{
+    double x = across(f, p, p->query), y = down(f, p, p->query);
+    for (size_t k = 0; k < p->n_near; k++) {
+        double to_x = across(f, p, p->near[k].row), to_y = down(f, p, p->near[k].row);
+        buf_printf(out,
+                   "<path class=\"q\" d=\"M%.1f %.1fL%.1f %.1fm-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 "
+                   "0\"/>\n",
+                   x, y, to_x, to_y);
+    }
+    buf_printf(out,
+               "<path class=\"q\" d=\"M%.1f %.1fm-7-7h14v14h-14z\"/><text x=\"%.1f\" "
+               "y=\"%.1f\">",
+               x, y, x + 10, y - 8);
+}
+
+static void write_near(struct buf *out, struct arena *a, const struct panel *p)
+{
+    buf_puts(out, "<ol>");
+    for (size_t k = 0; k < p->n_near; k++) {
+        buf_puts(out, "<li>");
+        html_text(out, expr_infix_of(a, p->lang, p->v.text[p->near[k].row]));
+        buf_printf(out, " (%.3f)</li>\n", (double)p->near[k].similarity);
+    }
+    buf_puts(out, "</ol>");
+}
+
+static void write_panel(struct buf *out, struct arena *a, const struct picture *pic, int side,
+                        const char *name)
+{
+    const struct panel *p = &pic->panels[side];
+    struct frame f = frame_of(p);
     buf_puts(out, "<figure><figcaption><b>");
     html_text(out, name);
-    buf_printf(
-        out,
-        "</b>: %.1f and %.1f per cent of the variance</figcaption><svg viewBox=\"0 0 %d %d\">\n",
-        100 * p->plane.share[0], 100 * p->plane.share[1], WIDTH, HEIGHT);
+    buf_puts(out, "</b>");
+    if (!pic->tsne)
+        buf_printf(out, ": %.1f and %.1f per cent of the variance", 100 * p->plane.share[0],
+                   100 * p->plane.share[1]);
+    buf_printf(out, "</figcaption><svg viewBox=\"0 0 %d %d\">\n", WIDTH, HEIGHT);
     for (uint32_t i = 0; i < p->v.n; i++) {
-        buf_printf(out, "<circle class=\"k%u\" r=\"2\" cx=\"%.1f\" cy=\"%.1f\"><title>", p->kind[i],
-                   RIM + wide * (double)(p->plane.x[i] - low[0]),
-                   HEIGHT - RIM - tall * (double)(p->plane.y[i] - low[1]));
+        buf_printf(out, "<circle class=\"k%u\" r=\"2\" cx=\"%.1f\" cy=\"%.1f\"><title>",
+                   p->class[i], across(&f, p, i), down(&f, p, i));
         html_text(out, expr_infix_of(a, p->lang, p->v.text[i]));
         buf_puts(out, "</title></circle>\n");
     }
-    buf_puts(out, "</svg></figure>\n");
+    if (p->query < p->v.n) {
+        write_query(out, p, &f);
+        html_text(out, expr_infix_of(a, p->lang, p->v.text[p->query]));
+        buf_puts(out, "</text>\n");
+    }
+    buf_puts(out, "</svg>");
+    if (p->query < p->v.n)
+        write_near(out, a, p);
+    buf_puts(out, "</figure>\n");
 }
 
-/* Kinds are shown and hidden without a script. */
-static void write_page(struct buf *out, struct op_ctx *ctx, const struct panel panels[SIDES])
+/* Classes are shown and hidden without a script. */
+static void write_page(struct buf *out, struct op_ctx *ctx, const struct picture *pic)
 {
     buf_puts(
         out,
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Principal "
-        "components</title><meta name=\"viewport\" content=\"width=device-width\"><style>\n"
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Embedded "
+        "expressions</title><meta name=\"viewport\" content=\"width=device-width\"><style>\n"
         ":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:1120px;"
         "margin:24px auto;padding:0 16px}main{display:flex;flex-wrap:wrap;gap:24px}"
         "figure{margin:0;flex:1 1 460px}svg{width:100%;border:1px solid #8886}"
-        "circle{fill-opacity:.7}label{margin-right:18px;white-space:nowrap}\n");
-    for (unsigned k = 0; k < KINDS; k++)
+        "circle{fill-opacity:.7}.q{fill:none;stroke:currentColor;stroke-opacity:.7}"
+        "text{font-size:13px;fill:currentColor}label{margin-right:18px;white-space:nowrap}\n");
+    for (unsigned k = 0; k < pic->n_classes; k++)
         buf_printf(out,
                    ".k%u{fill:%s;background:%s}#show%u:not(:checked)~main .k%u{display:none}\n", k,
-                   kinds[k].colour, kinds[k].colour, k, k);
-    buf_puts(
-        out,
-        "i{display:inline-block;width:.7em;height:.7em;border-radius:50%;margin:0 .35em}"
-        "</style></head><body><h1>Expressions by kind of functions</h1>\n<p id=\"job\"></p>\n");
-    for (unsigned k = 0; k < KINDS; k++)
+                   pic->classes[k].colour, pic->classes[k].colour, k, k);
+    buf_printf(out,
+               "i{display:inline-block;width:.7em;height:.7em;border-radius:50%%;margin:0 .35em}"
+               "</style></head><body><h1>Expressions by %s</h1>\n<p id=\"job\"></p>\n",
+               pic->by_kind ? "kind of functions" : "cluster");
+    for (unsigned k = 0; k < pic->n_classes; k++) {
         buf_printf(out,
                    "<input type=\"checkbox\" id=\"show%u\" checked><label for=\"show%u\"><i "
-                   "class=\"k%u\"></i>%s</label>\n",
-                   k, k, k, kinds[k].name);
+                   "class=\"k%u\"></i>",
+                   k, k, k);
+        html_text(out, pic->classes[k].name);
+        buf_puts(out, "</label>\n");
+    }
     buf_puts(out, "<main>\n");
     for (int s = 0; s < SIDES; s++)
-        write_panel(out, op_arena(ctx), &panels[s], op_string(ctx, s ? "other_name" : "name"));
-    buf_printf(
-        out,
-        "</main><p>The two principal components of the vectors of %u expressions. Point at a dot "
-        "to read it.</p></body></html>\n",
-        panels[0].v.n);
+        write_panel(out, op_arena(ctx), pic, s, op_string(ctx, s ? "other_name" : "name"));
+    buf_printf(out, "</main><p>%s of the vectors of %u expressions. Point at a dot to read it.",
+               pic->tsne ? "T-SNE" : "The two principal components", pic->panels[0].v.n);
+    if (pic->panels[0].query < pic->panels[0].v.n)
+        buf_puts(out, " The square is the query; lines lead to the nearest by cosine.");
+    buf_puts(out, "</p></body></html>\n");
+}
+
+static Eqloom__Table *table_of_near(struct op_ctx *ctx, const struct picture *pic)
+{
+    struct arena *a = op_arena(ctx);
+    char **columns = arena_array(a, char *, 2 * SIDES);
+    const struct panel *p = pic->panels;
+    if (p->query == p->v.n)
+        return NULL;
+    for (int s = 0; s < SIDES; s++) {
+        columns[2 * s] = (char *)op_string(ctx, s ? "other_name" : "name");
+        columns[2 * s + 1] = "cosine";
+    }
+    const char *query = expr_infix_of(a, p->lang, p->v.text[p->query]);
+    Eqloom__Table *t =
+        table_of(a, arena_printf(a, "Nearest to %s", query), columns, 2 * SIDES, p->n_near);
+    for (size_t k = 0; k < p->n_near; k++) {
+        char **cell = table_row(a, t);
+        for (int s = 0; s < SIDES; s++) {
+            const struct neighbour *x = &pic->panels[s].near[k];
+            *cell++ = expr_infix_of(a, p->lang, pic->panels[s].v.text[x->row]);
+            *cell++ = arena_printf(a, "%.3f", (double)x->similarity);
+        }
+    }
+    return t;
+}
+
+static bool same_expressions(const struct picture *pic)
+{
+    const struct vectors *x = &pic->panels[0].v, *y = &pic->panels[1].v;
+    bool same = x->n == y->n;
+    for (uint32_t i = 0; i < x->n && same; i++)
+        same = strcmp(x->text[i], y->text[i]) == 0;
+    return same;
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
@@ -188,46 +378,62 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     static const char *const names[SIDES][4] = {
         {"nearest_mean", "plane", "share_1", "share_2"},
         {"other_nearest_mean", "other_plane", "other_share_1", "other_share_2"}};
-    struct panel panels[SIDES] = {0};
+    struct arena *a = op_arena(ctx);
+    struct picture *pic = arena_new(a, struct picture);
     struct figures f = evaluation_figures(ctx, "classes");
     struct buf page = {0};
-    enum err_code code = load(&panels[0], ctx, "embeddings", e);
+    pic->by_kind = strcmp(op_string(ctx, "by"), "kind") == 0;
+    pic->tsne = strcmp(op_string(ctx, "picture"), "t-sne") == 0;
+    enum err_code code = load(pic, 0, ctx, "embeddings", e);
     if (!code)
-        code = load(&panels[1], ctx, "other", e);
-    if (!code && panels[0].v.n != panels[1].v.n)
+        code = load(pic, 1, ctx, "other", e);
+    if (!code && !same_expressions(pic))
         code = err_fail(e, ERR_INPUT, "the two models have other expressions");
     if (code)
         return err_up(e, code);
+    name_classes(pic, a);
     for (int s = 0; s < SIDES; s++) {
-        figures_add(&f, names[s][0], nearest_mean(op_arena(ctx), &panels[s], false));
-        figures_add(&f, names[s][1], nearest_mean(op_arena(ctx), &panels[s], true));
-        figures_add(&f, names[s][2], panels[s].plane.share[0]);
-        figures_add(&f, names[s][3], panels[s].plane.share[1]);
+        const struct panel *p = &pic->panels[s];
+        figures_add(&f, names[s][0], nearest_mean(a, p, pic->n_classes, false));
+        figures_add(&f, names[s][1], nearest_mean(a, p, pic->n_classes, true));
+        for (int i = 0; i < 2 && !pic->tsne; i++)
+            figures_add(&f, names[s][2 + i], p->plane.share[i]);
     }
-    figures_add(&f, "expressions", panels[0].v.n);
-    write_page(&page, ctx, panels);
+    figures_add(&f, "expressions", pic->panels[0].v.n);
+    write_page(&page, ctx, pic);
     code = op_emit_file(ctx, "html", span_of(page.data, page.len), "text/html; charset=utf-8", e);
     buf_free(&page);
-    return err_up(e, code ? code : evaluation_emit(ctx, &f, NULL, e));
+    return err_up(e, code ? code : evaluation_emit(ctx, &f, table_of_near(ctx, pic), e));
 }
 
 const struct op op_plot_classes = {
     .name = "plot-classes",
-    .version = 1,
+    .version = 2,
     .node = OP_TASK,
     .numerics = true,
+    .parallel = true,
     .doc =
-        "A picture of expressions of four kinds (polynomials, and with trigonometric, hyperbolic, "
-        "or "
-        "logarithmic and exponential functions alone) by the principal components of their "
-        "vectors, "
-        "those of two models side by side. nearest_mean: the share of vectors whose nearest of the "
-        "four means is that of their kind, each kind counting the same; plane: the same in the "
-        "picture.",
-    .params =
-        OP_PARAMS(EVALUATION_LABEL,
-                  {"name", OP_STRING, "one model", NULL, 0, 0, "Of the model, above its panel."},
-                  {"other_name", OP_STRING, "the other", NULL, 0, 0, "Of the other model."}),
+        "A picture of embedded expressions by two models side by side, coloured by class: of four "
+        "kinds of functions alone (polynomials, and with trigonometric, hyperbolic, or logarithmic "
+        "and exponential functions), by principal components, as in SemEmb; or of clusters by "
+        "t-SNE, as in E-Gen. nearest_mean: the share of vectors whose nearest of the classes' "
+        "means "
+        "is that of theirs, each class counting the same; plane: the same in the picture.",
+    .params = OP_PARAMS(
+        EVALUATION_LABEL,
+        {"name", OP_STRING, "one model", NULL, 0, 0, "Of the model, above its panel."},
+        {"other_name", OP_STRING, "the other", NULL, 0, 0, "Of the other model."},
+        {"by", OP_ENUM, "kind", "kind|cluster", 0, 0,
+         "What the classes are: kinds of functions, expressions of several kinds being left out; "
+         "or "
+         "clusters, each called by its first expression."},
+        {"picture", OP_ENUM, "components", "components|t-sne", 0, 0, "How vectors become points."},
+        {"perplexity", OP_REAL, "30", NULL, 1, 1000, "Perplexity of t-SNE."},
+        {"iterations", OP_INT, "500", NULL, 1, 100000, "Of t-SNE."},
+        {"seed", OP_INT, "0", NULL, 0, 0, "Of t-SNE."},
+        {"query", OP_STRING, "", NULL, 0, 0,
+         "One of the expressions, which is marked with what is nearest to it by cosine."},
+        {"nearest", OP_INT, "4", NULL, 1, NEAR_MOST, "How many of the query's nearest."}),
     .inputs = OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "Of one model."},
                        {"other", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
                         "Of another, of the same expressions."}),

@@ -62,6 +62,15 @@ nodes:
     embeddings: "vectors@pooling=mean"
     other: "vectors@pooling=max"
     queries: 12
+  picture:
+    op: plot-classes
+    embeddings: "vectors@pooling=mean"
+    other: "vectors@pooling=max"
+    other_name: maximum
+    by: cluster
+    picture: t-sne
+    query: 3 + 2*x
+    nearest: 3
   page: {op: report, evaluations: [distances, mistakes, understanding, tfidf-understanding]}
   page-of-a-page: {op: report, evaluations: page}
 """
@@ -71,7 +80,7 @@ nodes:
         cls.p = Project()
         cls.addClassCleanup(cls.p.close)
         cls.p.write("examine.yaml", cls.JOB)
-        cls.nodes = ["understanding", "tfidf-understanding", "mistakes", "distances", "page"]
+        cls.nodes = ["understanding", "tfidf-understanding", "mistakes", "distances", "page", "picture"]
         cls.summary = cls.p.eqloom("run", "examine.yaml", "--json", *cls.nodes).summary()
 
     def show(self, node):
@@ -193,6 +202,30 @@ nodes:
         self.assertEqual(values["core_closer"] + values["core_other_closer"]
                          + values["core_as_close"], 12)
         self.assertLessEqual(values["core_distance"], values["distance"])
+
+    def test_picture(self):
+        """A panel of each model; the query's nearest, found here once more."""
+        shown = self.show("picture")
+        cells = [row["cells"] for row in shown["tables"][1]["rows"]]
+        self.assertEqual(shown["tables"][1]["columns"], ["one model", "cosine", "maximum", "cosine"])
+        page = self.p.eqloom("export", "examine/picture.html", "-f", "raw", "-o", "-").out
+        for i, pooling in (0, "mean"), (2, "max"):
+            self.p.eqloom("export", f"examine/vectors@pooling={pooling}", "-o", "picture.npy")
+            rows = read_npy(self.p.dir / "picture.npy")
+            index = (self.p.dir / "picture.npy.jsonl").read_text().splitlines()
+            texts = [json.loads(line)["text"] for line in index]
+            query = rows[texts.index("+ 3 * 2 x")]
+            best = sorted((cosine(query, v) for v, t in zip(rows, texts) if t != "+ 3 * 2 x"), reverse=True)
+            prefix = self.prefixes([row[i] for row in cells])
+            self.assertEqual(len(cells), 3)
+            for row, near in zip(cells, best):
+                self.assertAlmostEqual(cosine(query, rows[texts.index(prefix[row[i]])]), near, places=5)
+                self.assertAlmostEqual(float(row[i + 1]), near, delta=1e-3)
+            self.assertEqual(page.count("<circle"), 2 * len(texts))
+        self.assertEqual((page.count("<svg"), page.count("<text"), page.count('type="checkbox"')), (2, 2, 4))
+        self.p.write("none.yaml", self.JOB.replace("3 + 2*x", "sinh(x)"))
+        said = self.p.eqloom("run", "none.yaml", "picture", expect=1).err
+        self.assertIn("'embeddings' has no expression sinh(x), the query", said)
 
     def test_the_page_has_all_figures(self):
         """A table for each kind of evaluation; figures by name are those of the evaluations."""
