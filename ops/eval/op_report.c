@@ -66,17 +66,23 @@ static enum err_code emit_tables(struct op_ctx *ctx, const struct page_input *in
 {
     struct arena *a = op_arena(ctx);
     Eqloom__Report report;
-    size_t figures = FIGURES_MOST;
-    for (size_t i = 0; i < in->n_results; i++)
+    size_t figures = FIGURES_MOST, tables = 2;
+    for (size_t i = 0; i < in->n_results; i++) {
         figures += results_count(&in->results[i]);
+        tables += 1 + in->results[i].n;
+    }
     eqloom__report__init(&report);
     report.title = (char *)in->title;
     report.values = arena_array(a, Eqloom__Value *, figures);
-    report.tables = arena_array(a, Eqloom__Table *, in->n_results + 2);
+    report.tables = arena_array(a, Eqloom__Table *, tables);
     for (size_t i = 0; i < in->n_results; i++) {
         const struct results *r = &in->results[i];
         report.tables[report.n_tables++] = results_table(a, r, results_title(a, r, in->part));
         results_values(report.values, &report.n_values, a, r);
+        size_t n;
+        Eqloom__Table **together = results_together(&n, a, r);
+        for (size_t k = 0; k < n; k++)
+            report.tables[report.n_tables++] = together[k];
     }
     if (in->corpus && in->corpus->clusters) {
         struct figures f = corpus_stats_figures(a, in->corpus);
@@ -155,7 +161,7 @@ out:
 
 const struct op op_report = {
     .name = "report",
-    .version = 12,
+    .version = 13,
     .node = OP_TASK,
     .numerics = true, /* exp and log are the library's */
     .parallel = true,

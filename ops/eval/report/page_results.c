@@ -90,6 +90,8 @@ static void write_examples(struct buf *out, const Eqloom__Report *report)
 
 void page_write_results(struct buf *out, struct arena *a, const struct results *r, const char *part)
 {
+    size_t n;
+    Eqloom__Table **tables = results_together(&n, a, r);
     buf_puts(out, "<section><h2>");
     if (r->kind->title) {
         html_text(out, r->kind->title);
@@ -101,6 +103,13 @@ void page_write_results(struct buf *out, struct arena *a, const struct results *
     write_table(out, a, r);
     write_note(out, a, r);
     write_explanations(out, r);
+    for (size_t i = 0; i < n; i++) {
+        buf_puts(out, "<details><summary>");
+        html_text(out, tables[i]->title);
+        buf_puts(out, "</summary>");
+        html_table(out, tables[i], " cases", false);
+        buf_printf(out, "<p class=\"note\">%s</p></details>\n", tables[i]->note);
+    }
     for (size_t i = 0; i < r->n; i++)
         write_examples(out, r->rows[i]);
     buf_puts(out, "</section>\n");

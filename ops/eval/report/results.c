@@ -184,7 +184,7 @@ static const struct result_kind kinds[] = {
     {"mistake_f1", "mistakes", "Mistake detection", "in per cent, but for the threshold", mistakes},
     {"core_closer", "distances", "Distance analysis",
      "numbers of queries, and mean numbers of edits", distances},
-    {"analogies", "analogies", "Embedding algebra", "in per cent of the analogies", analogies},
+    {"analogies", "analogies", "Embedding algebra", "in per cent of the analogies", analogies, 4},
     {"without_result", "generation", "Generation", "in per cent of the inputs", generation},
     {"papers", "papers", "Held-out papers", "in per cent", papers},
     {"categories", "labelled", "Labelled equations", "in per cent", labelled},
@@ -329,4 +329,66 @@ void results_values(Eqloom__Value **values, size_t *n, struct arena *a, const st
             value->value = *v;
         }
     }
+}
+
+/* ---- side by side ---- */
+
+static const Eqloom__Table *examples_of(const Eqloom__Report *r, size_t columns)
+{
+    return r->n_tables > 1 && r->tables[1]->n_columns >= columns + 2 ? r->tables[1] : NULL;
+}
+
+static bool ask_the_same(const Eqloom__Table *x, const Eqloom__Table *y, size_t columns)
+{
+    bool same = x && y && x->n_rows == y->n_rows;
+    for (size_t i = 0; same && i < x->n_rows; i++)
+        for (size_t k = 0; same && k < columns; k++)
+            same = strcmp(x->rows[i]->cells[k], y->rows[i]->cells[k]) == 0;
+    return same;
+}
+
+static Eqloom__Table *together(struct arena *a, const Eqloom__Report *const *rows, size_t n,
+                               size_t asked)
+{
+    const Eqloom__Table *first = examples_of(rows[0], asked);
+    char **columns = arena_array(a, char *, asked + n);
+    for (size_t k = 0; k < asked; k++)
+        columns[k] = first->columns[k];
+    for (size_t m = 0; m < n; m++)
+        columns[asked + m] = rows[m]->title;
+    Eqloom__Table *out = table_of(a, arena_printf(a, "%s side by side", first->title), columns,
+                                  asked + n, first->n_rows);
+    out->note = "Answers in brackets are not right.";
+    for (size_t i = 0; i < first->n_rows; i++) {
+        char **cell = table_row(a, out);
+        for (size_t k = 0; k < asked; k++)
+            *cell++ = first->rows[i]->cells[k];
+        for (size_t m = 0; m < n; m++) {
+            char **of = examples_of(rows[m], asked)->rows[i]->cells + asked;
+            *cell++ = strcmp(of[1], "1") == 0 ? of[0] : arena_printf(a, "[%s]", of[0]);
+        }
+    }
+    return out;
+}
+
+Eqloom__Table **results_together(size_t *n, struct arena *a, const struct results *r)
+{
+    Eqloom__Table **out = arena_array(a, Eqloom__Table *, r->n + 1);
+    bool *taken = arena_array(a, bool, r->n + 1);
+    size_t asked = r->kind->asked;
+    *n = 0;
+    for (size_t i = 0; i < r->n && asked; i++) {
+        const Eqloom__Report **same = arena_array(a, const Eqloom__Report *, r->n);
+        size_t of = 0;
+        for (size_t k = i; k < r->n && !taken[i]; k++)
+            if (!taken[k] &&
+                ask_the_same(examples_of(r->rows[i], asked), examples_of(r->rows[k], asked), asked))
+                same[of++] = r->rows[k];
+        for (size_t k = i; k < r->n && of > 1; k++)
+            for (size_t m = 0; m < of; m++)
+                taken[k] = taken[k] || same[m] == r->rows[k];
+        if (of > 1)
+            out[(*n)++] = together(a, same, of, asked);
+    }
+    return out;
 }

@@ -32,6 +32,9 @@ struct result_kind {
     const char *title; /* NULL: that of what was evaluated */
     const char *note;  /* below the table */
     const struct result_figure *figures; /* in the order of columns; ended by name == NULL */
+    /* Columns of the examples that say what was asked; behind them stand the answer and the rank of
+     * the right one. 0: answers of several models are not put side by side. */
+    size_t asked;
 };
 struct results {
     const struct result_kind *kind;
@@ -61,3 +64,6 @@ Eqloom__Table *results_table(struct arena *a, const struct results *r, const cha
  * results_count(r) more behind values[*n]. */
 size_t results_count(const struct results *r);
 void results_values(Eqloom__Value **values, size_t *n, struct arena *a, const struct results *r);
+/* Answers of several reports to the same examples, side by side: as many tables as there are such
+ * groups. */
+Eqloom__Table **results_together(size_t *n, struct arena *a, const struct results *r);

@@ -1,4 +1,5 @@
 /* Reports of several kinds become a table for each kind, in the report's record and on its page. */
+#include "ops/eval/report/figures.h"
 #include "ops/eval/report/page_results.h"
 #include "tests/unit.h"
 
@@ -103,6 +104,44 @@ TEST(names_of_values)
         assert_string_equal(values[i]->name, names[i]);
     assert_true(values[N - 1]->value == 0.7654);
     given_free(g);
+}
+
+static Eqloom__Report *with_answers(struct arena *a, const char *title, const char *y2,
+                                    const char *answer, const char *rank)
+{
+    static char *columns[] = {"x1", "y1", "x2", "y2", "answer", "right at"};
+    Eqloom__Report *r = report(a, title);
+    give(a, r, "analogies", 1);
+    r->n_tables = 2;
+    r->tables = arena_array(a, Eqloom__Table *, 2);
+    r->tables[1] = table_of(a, "Analogies", columns, 6, 1);
+    char *cells[] = {"x", "ln(x)", "sin(x)", (char *)y2, (char *)answer, (char *)rank};
+    memcpy(table_row(a, r->tables[1]), cells, sizeof cells);
+    return r;
+}
+
+/* Answers of models that were asked the same stand in one table. */
+TEST(side_by_side)
+{
+    struct arena a = {0};
+    struct results *r;
+    size_t n;
+    Eqloom__Report *list[] = {with_answers(&a, "one", "ln(sin(x))", "ln(sin(x))", "1"),
+                              with_answers(&a, "alone", "sin(ln(x))", "x", ""),
+                              with_answers(&a, "other", "ln(sin(x))", "sin(ln(x))", "2")};
+    assert_int_equal(results_sort(&r, &n, &a, list, 3, NULL), OK);
+    Eqloom__Table **tables = results_together(&n, &a, r);
+    assert_int_equal(n, 1);
+    static const char *const expected[][6] = {
+        {"x1", "y1", "x2", "y2", "one", "other"},
+        {"x", "ln(x)", "sin(x)", "ln(sin(x))", "ln(sin(x))", "[sin(ln(x))]"}};
+    assert_int_equal(tables[0]->n_columns, 6);
+    assert_int_equal(tables[0]->n_rows, 1);
+    for (int c = 0; c < 6; c++) {
+        assert_string_equal(tables[0]->columns[c], expected[0][c]);
+        assert_string_equal(tables[0]->rows[0]->cells[c], expected[1][c]);
+    }
+    arena_free(&a);
 }
 
 /* Of scores the greatest is the best, of losses the least. */
