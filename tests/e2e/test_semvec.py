@@ -141,8 +141,8 @@ class SemVec(ProjectTest):
     def test_networks(self):
         """Each model of the job; a second run computes nothing."""
         evaluations = [m + "-eval" for m in ("eqnet", "eqnet-l", "structemb", "sememb", "encoder", "tfidf",
-                                             "eqnet-seen", "sememb-valid")]
-        small = {"sets": ["SIMPPOLY5"], "steps": 2, "d_model": 16, "d_ff": 16, "eqnet-steps": 20}
+                                             "eqnet-seen", "sememb-valid", "structemb-seen")]
+        small = {"sets": ["SIMPPOLY5"], "steps": 2, "d_model": "[16]", "batch": 8, "eqnet-steps": 20}
         self.run_job(*evaluations, **small)
         for name in evaluations:
             self.assertGreater(self.score(name + "@set=SIMPPOLY5"), 0, name)
