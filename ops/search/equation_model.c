@@ -128,17 +128,19 @@ static void scale_to_one(float *x, uint32_t n)
         x[i] = (float)((double)x[i] / sqrt(sum));
 }
 
-enum err_code equation_model_embed(char **latex, float **vector, struct equation_model *m,
+enum err_code equation_model_embed(struct formula *asked, float **vector, struct equation_model *m,
                                    const char *name, const char *text, bool normalize,
                                    struct arena *a, struct err *e)
 {
-    const char *mathml = NULL;
+    char *latex;
     Eqloom__Graph g;
     enum err_code code;
-    if ((code = latex_of(latex, m, name, text, a, e)) ||
-        (code = mathml_of(&mathml, m, name, *latex, a, e)) ||
-        (code = graph_features_of(&g, a, &m->features, mathml, MOST_NODES, e)))
+    *asked = (struct formula){0};
+    if ((code = latex_of(&latex, m, name, text, a, e)) ||
+        (code = mathml_of(&asked->mathml, m, name, latex, a, e)) ||
+        (code = graph_features_of(&g, a, &m->features, asked->mathml, MOST_NODES, e)))
         return err_up(e, code);
+    asked->latex = latex;
     struct graph_vertex *vertices = arena_array(a, struct graph_vertex, g.n_parent);
     uint32_t first[] = {0, (uint32_t)g.n_parent};
     struct graph_set set = {vertices, first, 1};

@@ -5,6 +5,7 @@
 #include "ops/latex/graphs/graph_features.h"
 #include "ops/latex/katex/katex.h"
 #include "ops/latex/read/expr_argument.h"
+#include "ops/latex/study/search/study_page.h"
 #include "ops/learn/graph/graph_embedder.h"
 
 struct equation_model {
@@ -25,9 +26,9 @@ enum err_code equation_model_load(struct equation_model *out, const struct tool_
                                   const struct digest *checkpoint, struct err *e);
 void equation_model_free(struct equation_model *m); /* zeros are fine */
 
-/* The equation that a user wrote, as LaTeX, and its vector (dim). What has a backslash or a brace,
+/* The equation that a user wrote and its vector (dim). What has a backslash or a brace,
  * or what --syntax says, is LaTeX; else the text is an expression if it can be read as one.
  * ERR_INPUT with KaTeX's reason if it is none. All in the arena. */
-enum err_code equation_model_embed(char **latex, float **vector, struct equation_model *m,
+enum err_code equation_model_embed(struct formula *asked, float **vector, struct equation_model *m,
                                    const char *name, const char *text, bool normalize,
                                    struct arena *a, struct err *e);

@@ -2,6 +2,7 @@
 #include "ops/search/equation_search.h"
 
 #include "base/os.h"
+#include "base/text/html.h"
 #include "ops/search/corpus_index.h"
 #include "ops/search/equation_model.h"
 #include "ops/search/queries.h"
@@ -76,37 +77,91 @@ static char *one_line(struct arena *a, const char *latex, bool cut)
     return arena_printf(a, "%.*s...", (int)n, out);
 }
 
-static void print_words(const struct looking *x, const char *latex, const struct neighbour *found,
-                        Eqloom__MathML *const *equation, size_t n, struct arena *a)
+/* What was found, and where it stands. */
+struct found {
+    const Eqloom__MathML *m;
+    const Eqloom__Place *place;
+    const char *title, *section; /* "" if the index does not know the paper */
+};
+
+/* A title, or text, behind what it explains. */
+static void print_title(FILE *out, const char *title)
+{
+    if (*title)
+        fprintf(out, " (%s)", title);
+}
+
+static void print_words(const struct looking *x, const char *latex, const struct neighbour *near,
+                        const struct found *found, size_t n, struct arena *a)
 {
     FILE *out = x->args->out;
     fprintf(out, "%s\n", one_line(a, latex, false));
     for (size_t i = 0; i < n; i++) {
-        const Eqloom__Place *p = equation[i]->place;
-        fprintf(out, "  %.4f  %-*s  %s", (double)found[i].similarity, SHOWN_LENGTH,
-                one_line(a, equation[i]->latex, true), p ? p->paper : "");
-        if (p)
-            fprintf(out, ", section %u, equation %u", p->section + 1, p->number + 1);
-        fprintf(out, "\n");
+        const struct found *f = &found[i];
+        fprintf(out, "  %.4f  %-*s  %s", (double)near[i].similarity, SHOWN_LENGTH,
+                one_line(a, f->m->latex, true), f->place->paper);
+        print_title(out, one_line(a, f->title, true));
+        fprintf(out, ", section %u", f->place->section + 1);
+        print_title(out, one_line(a, f->section, true));
+        fprintf(out, ", equation %u\n", f->place->number + 1);
     }
     fflush(out);
 }
 
-static void print_json(const struct looking *x, const char *latex, const struct neighbour *found,
-                       Eqloom__MathML *const *equation, size_t n, double ms)
+static void print_json(const struct looking *x, const struct formula *asked,
+                       const struct neighbour *near, const struct found *found, size_t n, double ms)
 {
-    static const Eqloom__Place nowhere = EQLOOM__PLACE__INIT;
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++) {
-        const Eqloom__Place *p = equation[i]->place ? equation[i]->place : &nowhere;
+        const struct found *f = &found[i];
+        const Eqloom__Place *p = f->place;
         json_array_append_new(
-            list, json_pack("{s:f, s:s, s:s, s:s, s:i, s:i, s:s*}", "similarity",
-                            (double)found[i].similarity, "latex", equation[i]->latex, "mathml",
-                            equation[i]->mathml, "paper", p->paper, "section", (int)p->section + 1,
-                            "equation", (int)p->number + 1, "label", *p->label ? p->label : NULL));
+            list,
+            json_pack("{s:f, s:s, s:s, s:s, s:s*, s:i, s:s*, s:i, s:s*}", "similarity",
+                      (double)near[i].similarity, "latex", f->m->latex, "mathml", f->m->mathml,
+                      "paper", p->paper, "title", *f->title ? f->title : NULL, "section",
+                      (int)p->section + 1, "section_title", *f->section ? f->section : NULL,
+                      "equation", (int)p->number + 1, "label", *p->label ? p->label : NULL));
     }
-    queries_print_json(x->args->out, json_pack("{s:s, s:o, s:f}", "question", latex, "neighbours",
-                                               list, "ms", ms));
+    queries_print_json(x->args->out,
+                       json_pack("{s:s, s:s, s:o, s:f}", "question", asked->latex, "mathml",
+                                 asked->mathml, "neighbours", list, "ms", ms));
+}
+
+/* Titles of the paper and of the section, if the index knows it. */
+static enum err_code find_titles(struct found *f, const struct looking *x, struct arena *a,
+                                 struct err *e)
+{
+    const Eqloom__Index *r = x->record;
+    const Eqloom__Paper *p;
+    struct digest id;
+    size_t i = 0;
+    while (i < r->n_papers && strcmp(r->papers[i], f->place->paper))
+        i++;
+    if (i == r->n_papers || r->paper_ids.len != r->n_papers * DIGEST_SIZE)
+        return OK;
+    memcpy(id.bytes, r->paper_ids.data + i * DIGEST_SIZE, DIGEST_SIZE);
+    enum err_code code = tool_get(&p, x->args, &id, KIND_PAPER, a, e);
+    if (code)
+        return err_up(e, code);
+    f->title = p->title;
+    if (f->place->section < p->n_sections)
+        f->section = p->sections[f->place->section]->title;
+    return OK;
+}
+
+static enum err_code find_equation(struct found *f, const struct looking *x, uint32_t row,
+                                   struct arena *a, struct err *e)
+{
+    static const Eqloom__Place nowhere = EQLOOM__PLACE__INIT;
+    struct digest id;
+    memcpy(id.bytes, x->record->mathml_ids.data + (size_t)row * DIGEST_SIZE, DIGEST_SIZE);
+    enum err_code code = tool_get(&f->m, x->args, &id, KIND_MATHML, a, e);
+    if (code)
+        return err_up(e, code);
+    f->place = f->m->place ? f->m->place : &nowhere;
+    f->title = f->section = "";
+    return err_up(e, find_titles(f, x, a, e));
 }
 
 static enum err_code answer(void *arg, const char *name, const char *text, struct arena *a,
@@ -114,29 +169,23 @@ static enum err_code answer(void *arg, const char *name, const char *text, struc
 {
     struct looking *x = arg;
     uint64_t start = os_monotonic_ns();
-    struct neighbour *found = arena_array(a, struct neighbour, x->k);
-    Eqloom__MathML **equation = arena_array(a, Eqloom__MathML *, x->k);
-    char *latex;
+    struct neighbour *near = arena_array(a, struct neighbour, x->k);
+    struct found *found = arena_array(a, struct found, x->k);
+    struct formula asked;
     float *vector;
-    enum err_code code = equation_model_embed(&latex, &vector, &x->model, name, text, true, a, e);
+    enum err_code code = equation_model_embed(&asked, &vector, &x->model, name, text, true, a, e);
     if (code)
         return err_up(e, code);
-    size_t n = corpus_index_nearest(found, x->k, 0, &x->index, vector, x->pool, a);
-    for (size_t i = 0; i < n && !code; i++) {
-        struct digest id;
-        Eqloom__MathML *m;
-        memcpy(id.bytes, x->record->mathml_ids.data + (size_t)found[i].row * DIGEST_SIZE,
-               DIGEST_SIZE);
-        code = tool_get(&m, x->args, &id, KIND_MATHML, a, e);
-        equation[i] = m;
-    }
+    size_t n = corpus_index_nearest(near, x->k, 0, &x->index, vector, x->pool, a);
+    for (size_t i = 0; i < n && !code; i++)
+        code = find_equation(&found[i], x, near[i].row, a, e);
     if (code)
         return err_up(e, code);
     double ms = (double)(os_monotonic_ns() - start) * 1e-6;
     if (x->args->json)
-        print_json(x, latex, found, equation, n, ms);
+        print_json(x, &asked, near, found, n, ms);
     else
-        print_words(x, latex, found, equation, n, a);
+        print_words(x, asked.latex, near, found, n, a);
     fprintf(x->args->narration, "%zu of %u equations, in %.1f ms\n", n, x->index.v.n, ms);
     return OK;
 }
@@ -157,4 +206,57 @@ enum err_code equation_search(const struct tool_args *args, const char *name,
     corpus_index_free(&x.index);
     pool_free(x.pool);
     return err_up(e, code);
+}
+
+/* ---- the page ---- */
+
+static void write_place(struct buf *out, const char *name, const char *title)
+{
+    buf_puts(out, "<td>");
+    html_text(out, title ? title : name);
+    if (title) {
+        buf_puts(out, " <small>");
+        html_text(out, name);
+        buf_puts(out, "</small>");
+    }
+    buf_puts(out, "</td>");
+}
+
+static void write_neighbour(struct buf *out, struct arena *a, const json_t *x)
+{
+    struct formula f;
+    const char *paper, *title = NULL, *section_title = NULL;
+    double similarity;
+    int section, number;
+    if (json_unpack((json_t *)x, "{s:F, s:s, s:s, s:s, s?s, s:i, s?s, s:i}", "similarity",
+                    &similarity, "latex", &f.latex, "mathml", &f.mathml, "paper", &paper, "title",
+                    &title, "section", &section, "section_title", &section_title, "equation",
+                    &number))
+        return;
+    buf_printf(out, "<tr><td>%.4f</td><td>", similarity);
+    study_page_formula(out, a, &f);
+    buf_puts(out, "</td>");
+    write_place(out, paper, title);
+    write_place(out, arena_printf(a, "%d", section), section_title);
+    buf_printf(out, "<td>%d</td></tr>\n", number);
+}
+
+bool equation_search_page(struct buf *out, struct arena *a, const json_t *answer)
+{
+    struct formula asked;
+    json_t *neighbours, *x;
+    size_t i;
+    if (json_unpack((json_t *)answer, "{s:s, s:s, s:o}", "question", &asked.latex, "mathml",
+                    &asked.mathml, "neighbours", &neighbours))
+        return false;
+    buf_puts(out, "<h2>Nearest to ");
+    study_page_formula(out, a, &asked);
+    buf_puts(out, "</h2>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
+                  "aria-label=\"Neighbours\"><table class=\"sorts\"><thead><tr>"
+                  "<th scope=\"col\">similarity</th><th scope=\"col\">equation</th>"
+                  "<th scope=\"col\">paper</th><th scope=\"col\">section</th>"
+                  "<th scope=\"col\">number</th></tr></thead><tbody>\n");
+    json_array_foreach(neighbours, i, x) write_neighbour(out, a, x);
+    buf_puts(out, "</tbody></table></div>\n");
+    return true;
 }

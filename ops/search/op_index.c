@@ -71,6 +71,26 @@ static enum err_code find_equations(Eqloom__Index *out, struct op_ctx *ctx, uint
     return err_up(e, code);
 }
 
+/* By name, so that a search can say what they are called. */
+static enum err_code list_papers(Eqloom__Index *out, struct op_ctx *ctx, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    uint64_t n = op_count(ctx, "papers");
+    uint8_t *ids = arena_alloc(a, n * DIGEST_SIZE + 1);
+    enum err_code code = OK;
+    out->papers = arena_array(a, char *, n + 1);
+    for (uint64_t i = 0; i < n && !code; i++) {
+        const Eqloom__Place *p;
+        if ((code = equation_place_get(&p, ctx, "papers", i, a, e)) || !*p->paper)
+            continue;
+        struct digest id = op_input_id(ctx, "papers", i);
+        memcpy(ids + out->n_papers * DIGEST_SIZE, id.bytes, DIGEST_SIZE);
+        out->papers[out->n_papers++] = p->paper;
+    }
+    out->paper_ids = (ProtobufCBinaryData){out->n_papers * DIGEST_SIZE, ids};
+    return err_up(e, code);
+}
+
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     bool equations = op_count(ctx, "graphs") > 0 && op_count(ctx, "mathml") > 0;
@@ -103,6 +123,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     arena_free(&work);
     if (!code && equations)
         code = err_up(e, find_equations(&out, ctx, vectors, e));
+    if (!code)
+        code = err_up(e, list_papers(&out, ctx, e));
     if (code)
         return code;
     out.checkpoint_id = (ProtobufCBinaryData){DIGEST_SIZE, checkpoint.bytes};
@@ -113,7 +135,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_index = {
     .name = "index",
-    .version = 2,
+    .version = 3,
     .node = OP_TASK,
     .doc = "Makes vectors searchable (`eqloom search`): names them together with the model that "
            "made them. Vectors must have length 1, but those of equations, with `graphs` and "
@@ -124,7 +146,9 @@ const struct op op_index = {
         {"graphs", KIND_GRAPH, OP_COLLECTION, true,
          "Of vectors of equations: what they were made from, in their order."},
         {"mathml", KIND_MATHML, OP_COLLECTION, true,
-         "And what these were made from, to be shown; some of it has no graph."}),
+         "And what these were made from, to be shown; some of it has no graph."},
+        {"papers", KIND_PAPER, OP_COLLECTION, true,
+         "And where they stand: a search then says titles of papers and sections."}),
     .outputs = OP_PORTS({"index", KIND_INDEX, OP_ONE, .doc = "For `eqloom search`."}),
     .run = run,
     .summarize = equation_place_summarize,

@@ -87,13 +87,13 @@ static enum err_code take_equation(void *arg, const char *name, const char *text
                                    struct err *e)
 {
     struct embedding *x = arg;
-    char *latex;
+    struct formula asked;
     float *vector;
-    enum err_code code = equation_model_embed(&latex, &vector, &x->equations, name, text,
+    enum err_code code = equation_model_embed(&asked, &vector, &x->equations, name, text,
                                               !tool_value(x->args, "raw"), a, e);
     if (code)
         return err_up(e, code);
-    latex = arena_strdup(x->a, latex);
+    const char *latex = arena_strdup(x->a, asked.latex);
     buf_add(&x->texts, &latex, sizeof latex);
     buf_add(&x->numbers, vector, x->equations.dim * sizeof *vector);
     return OK;

@@ -286,6 +286,8 @@ static void write_page(struct buf *out, struct arena *a, const json_t *answer)
     const char *question, *assumed = NULL;
     json_t *neighbours, *x;
     size_t i;
+    if (equation_search_page(out, a, answer))
+        return;
     if (json_unpack((json_t *)answer, "{s:s, s?s, s:o}", "question", &question, "assumed", &assumed,
                     "neighbours", &neighbours))
         return;

@@ -1,11 +1,14 @@
 """A graph network on the equations of small papers: what it learns, what is done again after a
 change, and what it says of models and data that do not fit."""
+import html
 import json
 import math
 import pathlib
+import re
 import unittest
 
 from harness import ProjectTest, read_npy
+from test_serve import Server, address
 
 JOB = """eqloom: 1
 name: t
@@ -33,7 +36,7 @@ nodes:
     valid_every: 4
     log_every: 4
   vectors:   {op: embed-graphs, graphs: graphs, checkpoint: model}
-  index:     {op: index, embeddings: vectors, checkpoint: model, graphs: graphs, mathml: mathml}
+  index:     {op: index, embeddings: vectors, checkpoint: model, graphs: graphs, mathml: mathml, papers: papers}
 """
 # Each topic has words of its own, from which its papers' equations are made.
 TOPICS = [["\\frac{x}{y}", "\\sqrt{x}", "x^2"], ["\\sum_i a_i", "\\prod_j b_j", "\\int f"],
@@ -44,7 +47,7 @@ def paper(k):
     words = TOPICS[k % len(TOPICS)]
     displays = [f"\\[{words[i % 3]} = {words[(i + k) % 3]} + {i}\\]" for i in range(5)]
     cited = f"arXiv:1501.{(k + 4) % 24:05d}"
-    return ("\\documentclass{article}\\begin{document}\\section{One}\n" + "\n".join(displays[:3])
+    return (f"\\documentclass{{article}}\\title{{Paper {k} <b>}}\\begin{{document}}\\section{{One}}\n" + "\n".join(displays[:3])
             + "\n\\section{Two}\n" + "\n".join(displays[3:])
             + "\\begin{thebibliography}{9}\\bibitem{a} " + cited
             + "\\end{thebibliography}\\end{document}\n")
@@ -205,6 +208,8 @@ class TrainGraphs(ProjectTest):
                 self.assertAlmostEqual(x["similarity"], cosine, places=5)
             self.assertIn(known[i]["latex"], [x["latex"] for x in found if x["similarity"] > 0.99999])
             for x in found:
+                self.assertEqual((x["title"], x["section_title"]),
+                                 (f"Paper {int(x['paper'][5:])} <b>", "One" if x["equation"] < 4 else "Two"))
                 self.assertIn((x["latex"], x["paper"], x["equation"]),
                               [(m["latex"], m["place"]["paper"], m["place"].get("number", 0) + 1) for m in known])
             vector = self.p.eqloom("embed", "--json", "$" + known[i]["latex"] + "$").events()[0]["vector"]
@@ -215,6 +220,26 @@ class TrainGraphs(ProjectTest):
         self.assertEqual(r.out.splitlines()[0], "\\frac{\\sqrt{x}}{2}")
         self.assertEqual(self.p.eqloom("embed", "x = y").out.split("\t")[0], "x = y")
         self.assertIn("no expression, so read as LaTeX", self.p.eqloom("embed", "x = y").err)
+
+    def test_page(self):
+        """`serve`: what the command finds, as formulas, with paper and section."""
+        self.make()
+        server = Server(self.p)
+        self.addCleanup(server.close)
+        query = "\\sum_i a_i = \\frac{x}{y}"
+        status, _, body = server.ask(address("/search", q=query, neighbours="4"))
+        self.assertEqual(status, 200)
+        [answer] = self.p.eqloom("search", "--json", "-k", "4", query).events()
+        rows = re.findall(r"<tr><td>([\d.]+)</td><td>(<math>.*?</math>)</td><td>(.*?) <small>(.*?)</small></td>"
+                          r"<td>(\w+) <small>(\d+)</small></td><td>(\d+)</td></tr>", body)
+        self.assertEqual([(*r[:2], html.unescape(r[2]), *r[3:]) for r in rows],
+                         [(f"{x['similarity']:.4f}", x["mathml"], x["title"], x["paper"],
+                           x["section_title"], str(x["section"]), str(x["equation"]))
+                          for x in answer["neighbours"]])
+        self.assertEqual(len(rows), 4)
+        self.assertIn("<h2>Nearest to " + answer["mathml"], body)
+        _, _, body = server.ask(address("/search", q="\\frac{x"))
+        self.assertIn("KaTeX refuses it", body)
 
     def test_export_and_import(self):
         """What export writes is the same network again: with an alphabet, the same vectors."""

@@ -9,6 +9,12 @@ enum err_code equation_place_summarize(struct span *out, struct arena *a, struct
                                        const ProtobufCMessage *element, struct err *e)
 {
     static const Eqloom__Place none = EQLOOM__PLACE__INIT;
+    if (element->descriptor == &eqloom__paper__descriptor) {
+        const Eqloom__Paper *p = (const Eqloom__Paper *)element;
+        Eqloom__Place whole = EQLOOM__PLACE__INIT;
+        whole.paper = p->n_sections ? p->paper : whole.paper;
+        return err_up(e, canonical_pack(out, a, &whole.base, e));
+    }
     const Eqloom__Place *place = element->descriptor == &eqloom__graph__descriptor
                                      ? ((const Eqloom__Graph *)element)->place
                                  : element->descriptor == &eqloom__image__descriptor
