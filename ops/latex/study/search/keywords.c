@@ -110,8 +110,21 @@ static bool nearly_in(const char *text, const char *keyword, size_t n)
     return false;
 }
 
+/* With one error at most, one half of the keyword is as it was. */
+static bool half_in(const char *text, const char *keyword, size_t n)
+{
+    char first[4 * KEYWORD_MAX + 1] = "";
+    const char *second = keyword;
+    for (size_t i = 0; i < n / 2; i++)
+        next_character(&second);
+    memcpy(first, keyword, (size_t)(second - keyword));
+    return strstr(text, second) || strstr(text, first);
+}
+
 bool keyword_in(const char *text, const char *keyword)
 {
     size_t n = keyword_characters(keyword);
-    return strstr(text, keyword) || (n > KEYWORD_EXACT && nearly_in(text, keyword, n));
+    if (n <= KEYWORD_EXACT)
+        return strstr(text, keyword);
+    return half_in(text, keyword, n) && nearly_in(text, keyword, n);
 }
