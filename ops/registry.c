@@ -12,12 +12,13 @@ extern const struct op op_alphabet, op_analogies, op_bag_of_features, op_certify
     op_equation_statistics, op_equations, op_evaluate, op_evaluate_analogies,
     op_evaluate_derivations, op_evaluate_distances, op_evaluate_equations, op_evaluate_generation,
     op_evaluate_images, op_evaluate_questions, op_evaluate_search, op_export_corpus, op_extract,
-    op_generate, op_graphs, op_image_labels, op_images, op_import_clusters, op_import_model,
-    op_import_vectors, op_index, op_mathml, op_merge, op_near_misses, op_papers, op_pixels,
-    op_plot_classes, op_questions, op_random_expressions, op_render, op_report, op_rewrite_forms,
-    op_rules, op_saturate, op_split, op_split_images, op_split_papers, op_templates, op_tfidf,
-    op_tokenize, op_tokenize_equations, op_tokenize_exercises, op_train, op_train_graphs,
-    op_train_images, op_train_trees, op_verify, op_vocabulary, op_whiten_graphs;
+    op_generate, op_glyphs, op_graphs, op_image_labels, op_images, op_import_clusters,
+    op_import_model, op_import_vectors, op_index, op_join_vectors, op_mathml, op_merge,
+    op_near_misses, op_papers, op_pixels, op_plot_classes, op_questions, op_random_expressions,
+    op_render, op_report, op_rewrite_forms, op_rules, op_saturate, op_split, op_split_images,
+    op_split_papers, op_templates, op_tfidf, op_tokenize, op_tokenize_equations,
+    op_tokenize_exercises, op_train, op_train_graphs, op_train_images, op_train_trees, op_verify,
+    op_vocabulary, op_whiten_graphs;
 
 const struct op *const op_table[] = {
     &op_alphabet,
@@ -46,6 +47,7 @@ const struct op *const op_table[] = {
     &op_export_corpus,
     &op_extract,
     &op_generate,
+    &op_glyphs,
     &op_graphs,
     &op_image_labels,
     &op_images,
@@ -53,6 +55,7 @@ const struct op *const op_table[] = {
     &op_import_model,
     &op_import_vectors,
     &op_index,
+    &op_join_vectors,
     &op_mathml,
     &op_merge,
     &op_near_misses,

@@ -1,5 +1,6 @@
 """Pictures of equations: folders of PNG files, hostile ones, cropping, TeX (where it is installed)."""
 import collections
+import itertools
 import json
 import math
 import os
@@ -251,6 +252,98 @@ exports: {page.html: evaluation.page, near.html: near.page, report.html: report.
         self.assertEqual(near.count("<img "), 10 * 6)
 
 
+def mix(x):
+    """base/rng.h's rng_mix."""
+    x = (x + 0x9e3779b97f4a7c15) % 2**64
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9 % 2**64
+    x = (x ^ x >> 27) * 0x94d049bb133111eb % 2**64
+    return x ^ x >> 31
+
+
+def glyphs(rows):
+    """What op glyphs reads, by merging the pieces that touch until none do."""
+    pieces = [{(y, x)} for y, row in enumerate(rows) for x, grey in enumerate(row) if grey < 200]
+    merged = True
+    while merged:
+        merged = False
+        for i, j in itertools.combinations(range(len(pieces)), 2):
+            if any(abs(y - v) < 2 and abs(x - u) < 2 for y, x in pieces[i] for v, u in pieces[j]):
+                pieces[i] |= pieces.pop(j)
+                merged = True
+                break
+    tokens = []
+    for piece in sorted(pieces, key=min):
+        top, left = (min(p[k] for p in piece) for k in (0, 1))
+        height, width = (max(p[k] for p in piece) + 1 - first for k, first in ((0, top), (1, left)))
+        value, word = mix(height << 32 | width), 1
+        for y, x in itertools.product(range(height), range(width)):
+            word = word << 1 | ((top + y, left + x) in piece)
+            if word >> 63:
+                value, word = mix(value ^ word), 1
+        tokens.append(0 if height <= 2 and width >= 32 else 1 + mix(value ^ word) % 1023)
+    return tokens
+
+
+class Glyphs(Pictures):
+    JOB = """eqloom: 1
+name: bitmaps
+nodes:
+  pictures: {op: images, files: [arxiv], folders: label}
+  glyphs:   {op: glyphs, images: pictures.images}
+  bags:     {op: tfidf, batches: glyphs, fit: glyphs}
+  ink:      {op: pixels, images: pictures.images}
+  both:     {op: join-vectors, embeddings: ink, beside: bags, length: 2}
+"""
+
+    def test_pieces_of_ink(self):
+        rng = random.Random(os.environ.get("EQLOOM_TEST_SEED", "15"))
+        for k in range(12):
+            rows = [[0 if rng.random() < 0.05 * k else rng.randrange(190, 256) for _ in range(20)]
+                    for _ in range(14)]
+            self.put(f"arxiv/random/{k:02}.png", png(rows))
+        letter = {(0, 1), (1, 0), (1, 2), (2, 0), (2, 1), (3, 2)}  # diagonals hold it together
+        white = [[255] * 80 for _ in range(16)]
+        for k, places in enumerate([[(1, 1), (9, 60), (3, 30)], [(5, 40)], []]):
+            rows = [list(row) for row in white]
+            for y, x in places:
+                for v, u in letter:
+                    rows[y + v][x + u] = 0
+            rows[14 if k else 8][0:33 + 20 * k] = [0] * (33 + 20 * k)  # rules of any width are alike
+            self.put(f"arxiv/letters/{k}.png", png(rows))
+        self.job(self.JOB)
+        self.run_job()
+        pictures, read = self.records("bitmaps/pictures"), self.records("bitmaps/glyphs")
+        for picture, tokens in zip(pictures, read, strict=True):
+            grey, width = bytes.fromhex(picture["pixels"]), picture["width"]
+            rows = [grey[i:i + width] for i in range(0, len(grey), width)]
+            self.assertEqual(tokens["tokens"], glyphs(rows))
+            self.assertEqual(tokens["offset"], [0, len(tokens["tokens"])])
+        first, second, third = (t["tokens"] for p, t in zip(pictures, read)
+                                if p["place"]["label"] == "letters")
+        one = (set(first) - {0}).pop()
+        self.assertEqual(sorted(first), [0, one, one, one])
+        self.assertEqual((second, third), ([one, 0], [0]))
+
+    def test_join(self):
+        """Parts have the lengths 1 and 2, or are 0 where there is nothing."""
+        self.put("arxiv/a/0.png", png([[0, 255, 7], [255, 255, 0]]))
+        self.put("arxiv/a/1.png", png([[255] * 3] * 2))
+        self.job(self.JOB)
+        self.run_job()
+        length = lambda x: math.sqrt(sum(a * a for a in x))
+        vectors = lambda name: [struct.unpack(f"<{r['dim']}f", bytes.fromhex(r["values"]))
+                                for r in self.records(f"bitmaps/{name}")]
+        for ink, bag, both in zip(*map(vectors, ("ink", "bags", "both")), strict=True):
+            want = [k * x / (length(part) or 1) for k, part in ((1, ink), (2, bag)) for x in part]
+            self.assertEqual(len(both), len(want))
+            for x, y in zip(both, want):
+                self.assertAlmostEqual(x, y, places=6)
+        self.job(self.JOB.replace("beside: bags", "beside: none")
+                 + "  others: {op: images, files: [arxiv/a/0.png], folders: label}\n"
+                   "  none:   {op: pixels, images: others.images}\n")
+        self.assertIn("2 elements, and 1 beside them", self.run_job(expect=None).err)
+
+
 class WithoutTex(Pictures):
     def test_says_what_to_install(self):
         self.job(RENDER)
@@ -275,6 +368,24 @@ class Render(Pictures):
     def refused(self):
         return {r["latex"]: (r["refused"], r["detail"])
                 for r in self.records("bitmaps/pictures.refused")}
+
+    def test_a_letter_is_one_glyph_wherever_it_stands(self):
+        self.job(RENDER.replace("pictures.images}", "pictures.images, ink: 0}")
+                 + "  glyphs: {op: glyphs, images: crops}\n")
+        self.document("x + y", "yy = x + 2", "x", "X", "\\frac{x + y}{zzzzzzz}")
+        self.run_job()
+        read = dict(zip((r["latex"] for r in self.records("bitmaps/crops")),
+                        (collections.Counter(r["tokens"]) for r in self.records("bitmaps/glyphs"))))
+        self.assertEqual(len(read), 5)
+        sum_of_two = read["x + y"]
+        (x, once), = read["x"].items()
+        self.assertEqual((once, sum_of_two[x], sum_of_two.total(), read["X"][x]), (1, 1, 3, 0))
+        self.assertEqual(sum_of_two - read["yy = x + 2"], collections.Counter())
+        fraction = read["\\frac{x + y}{zzzzzzz}"]
+        self.assertEqual(sum_of_two - fraction, collections.Counter())
+        # A rule, and each piece of each z.
+        self.assertEqual(collections.Counter((fraction - sum_of_two).values())[1], 1)
+        self.assertEqual(set((fraction - sum_of_two).values()), {1, 7})
 
     def test_bad_latex_costs_itself(self):
         good = ["x^2 + 1", "\\norm{y}", "\\frac{a}{b}", "\\begin{pmatrix}1&2\\\\3&4\\end{pmatrix}"]
