@@ -30,6 +30,7 @@ struct reader {
     float *values;
     size_t cap;
     struct digest source;
+    const struct language *lang;
 };
 
 static bool ends_in(const char *name, const char *suffix)
@@ -64,11 +65,27 @@ static enum err_code read_npy(struct reader *r, const struct source_text *npy, s
     return OK;
 }
 
+/* What the record names: the operators of its texts, which are prefix tokens, and no others. */
+static char *language_used(struct reader *r)
+{
+    bool *used = arena_array(op_arena(r->ctx), bool, r->lang->n_ops);
+    for (size_t i = 0; i < r->batch.n_text && r->lang->n_ops > X_DECLARED; i++)
+        for (const char *at = r->batch.text[i]; *at; at += strspn(at, " ")) {
+            size_t n = strcspn(at, " ");
+            int op = lang_find(r->lang, at, n);
+            if (op >= 0)
+                used[op] = true;
+            at += n;
+        }
+    return language_text(op_arena(r->ctx), r->lang, used);
+}
+
 static enum err_code emit(struct reader *r, struct err *e)
 {
     Eqloom__EmbeddingBatch *b = &r->batch;
     if (!b->count)
         return OK;
+    b->language = language_used(r);
     b->values = (ProtobufCBinaryData){(size_t)b->count * b->dim * 4, (uint8_t *)r->values};
     b->source_id = (ProtobufCBinaryData){DIGEST_SIZE, r->source.bytes};
     enum err_code code = err_up(e, op_emit(NULL, r->ctx, "embeddings", &b->base, e));
@@ -174,12 +191,10 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         code = err_up(e, operator_files(&lang, &files, &n, ctx, e));
     if (code)
         return code;
-    char *language = language_text_all(op_arena(ctx), lang);
     for (size_t i = 0; !code && i < n; i++) {
         const char *name = files[i].text.name;
-        struct reader r = {.ctx = ctx, .lines = &files[i].text};
+        struct reader r = {.ctx = ctx, .lines = &files[i].text, .lang = lang};
         eqloom__embedding_batch__init(&r.batch);
-        r.batch.language = language;
         if (ends_in(name, ".npy")) {
             const struct op_file *index =
                 file_named(files, n, arena_printf(op_arena(ctx), "%s.jsonl", name));
@@ -201,7 +216,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_import_vectors = {
     .name = "import-vectors",
-    .version = 2,
+    .version = 3,
     .node = OP_SOURCE,
     .doc = "Reads vectors that another program computed: a .npy matrix with its .npy.jsonl, as "
            "`eqloom export` writes them, or a .jsonl of `{\"source\": \"c1\", \"text\": \"sin x\", "

@@ -33,7 +33,7 @@ static uint32_t own_fact(struct egraph *g, uint32_t n)
         return facts_unknown(&g->facts, UINT64_MAX);
     for (uint32_t i = 0; i < arity; i++)
         args[i] = graph_eclass(g, graph_find(g, *graph_kid(g, n, i)))->fact;
-    return facts_apply(&g->facts, op, g->interpreted, args, arity);
+    return facts_apply(&g->facts, op, graph_interprets(g, op), args, arity);
 }
 
 static bool is_number(const struct egraph *g, uint32_t fact)

@@ -17,9 +17,9 @@ static void *zeroed(size_t n, size_t size)
     return p;
 }
 
-void facts_init(struct facts *t)
+void facts_init(struct facts *t, const struct language *lang)
 {
-    *t = (struct facts){.memo_bits = FACT_FIRST_MEMO_BITS};
+    *t = (struct facts){.lang = lang, .memo_bits = FACT_FIRST_MEMO_BITS};
     t->memo = zeroed((size_t)2 << t->memo_bits, sizeof *t->memo);
 }
 
@@ -54,7 +54,7 @@ static void grow_memo(struct facts *t)
     free(old);
 }
 
-static void memo_put(struct facts *t, uint32_t op, uint32_t a, uint32_t b, uint32_t value)
+void facts_remember(struct facts *t, uint32_t op, uint32_t a, uint32_t b, uint32_t value)
 {
     if (++t->memo_puts > 1u << t->memo_bits >> 1 && t->memo_bits < FACT_MEMO_BITS)
         grow_memo(t);
@@ -151,7 +151,7 @@ static uint32_t intern_normal(struct facts *t, const struct fact *f)
     return (uint32_t)t->n++;
 }
 
-static uint32_t intern(struct facts *t, struct fact f)
+uint32_t facts_intern(struct facts *t, struct fact f)
 {
     normalize(&f, &t->constants);
     return intern_normal(t, &f);
@@ -159,13 +159,13 @@ static uint32_t intern(struct facts *t, struct fact f)
 
 uint32_t facts_unknown(struct facts *t, uint64_t vars)
 {
-    return intern(t,
-                  (struct fact){.vars = vars, .constant = NO_CONSTANT, .degree = FACT_NO_DEGREE});
+    return facts_intern(
+        t, (struct fact){.vars = vars, .constant = NO_CONSTANT, .degree = FACT_NO_DEGREE});
 }
 
 uint32_t facts_constant(struct facts *t, uint32_t number)
 {
-    return intern(t, (struct fact){.constant = number, .degree = FACT_NO_DEGREE});
+    return facts_intern(t, (struct fact){.constant = number, .degree = FACT_NO_DEGREE});
 }
 
 uint32_t facts_variable(struct facts *t, enum variable_domain domain, struct interval within,
@@ -189,7 +189,7 @@ uint32_t facts_variable(struct facts *t, enum variable_domain domain, struct int
     }
     if (f.flags & FACT_REAL)
         set_interval(&f, interval_meet(v, within));
-    return intern(t, f);
+    return facts_intern(t, f);
 }
 
 uint32_t facts_known_symbol(struct facts *t, const char *name)
@@ -198,7 +198,7 @@ uint32_t facts_known_symbol(struct facts *t, const char *name)
     struct fact f = {.constant = NO_CONSTANT, .degree = 0, .flags = FACT_REAL};
     double v = pi ? 3.141592653589793 : 2.718281828459045; /* both just below the true value */
     set_interval(&f, interval_make(v, nextafter(v, INFINITY), true, true));
-    return intern(t, f);
+    return facts_intern(t, f);
 }
 
 static enum fact_conflict meet(struct fact *out, const struct fact *a, const struct fact *b)
@@ -240,30 +240,13 @@ enum fact_conflict facts_meet_different(uint32_t *out, struct facts *t, uint32_t
     if (!facts_recall(&known, t, 0, a, b)) {
         struct fact f;
         enum fact_conflict c = meet(&f, &t->items[a], &t->items[b]);
-        known = c ? FACT_CONFLICT | (uint32_t)c : intern(t, f);
-        memo_put(t, 0, a, b, known);
+        known = c ? FACT_CONFLICT | (uint32_t)c : facts_intern(t, f);
+        facts_remember(t, 0, a, b, known);
     }
     if (known & FACT_CONFLICT)
         return (enum fact_conflict)(known & ~FACT_CONFLICT);
     *out = known;
     return FACT_AGREE;
-}
-
-uint32_t facts_apply(struct facts *t, unsigned op, bool interpreted, const uint32_t *args, size_t n)
-{
-    if (!interpreted || n == 0 || n > 2) {
-        uint64_t vars = 0;
-        for (size_t i = 0; i < n; i++)
-            vars |= t->items[args[i]].vars;
-        return facts_unknown(t, vars);
-    }
-    uint32_t second = n == 2 ? args[1] : 0, id;
-    if (facts_recall(&id, t, op, args[0], second))
-        return id;
-    struct fact a = t->items[args[0]], b = t->items[second]; /* copies: items may move */
-    id = intern(t, fact_of_operation(t, op, &a, n == 2 ? &b : NULL));
-    memo_put(t, op, args[0], second, id);
-    return id;
 }
 
 uint32_t facts_apply_likely(struct facts *t, unsigned op, size_t n, uint32_t a, uint32_t b,
@@ -276,7 +259,7 @@ uint32_t facts_apply_likely(struct facts *t, unsigned op, size_t n, uint32_t a, 
     struct fact f = fact_of_operation(t, op, &x, n == 2 ? &y : NULL);
     normalize(&f, &t->constants);
     id = memcmp(&f, &t->items[likely], sizeof f) == 0 ? likely : intern_normal(t, &f);
-    memo_put(t, op, a, b, id);
+    facts_remember(t, op, a, b, id);
     return id;
 }
 

@@ -42,6 +42,7 @@ enum fact_conflict {
 #define FACT_CONFLICT 0x80000000u /* cached for two facts that collide: with the kind */
 
 struct facts {
+    const struct language *lang; /* with what operators of one's own mean */
     struct constants constants;
     struct fact *items;
     size_t n, cap;
@@ -61,8 +62,9 @@ struct facts {
     uint32_t memo_puts; /* insertions since it last grew */
 };
 
-void facts_init(struct facts *t);
+void facts_init(struct facts *t, const struct language *lang);
 void facts_free(struct facts *t);
+uint32_t facts_intern(struct facts *t, struct fact f);
 /* No information, except that it depends on `vars` at most. */
 uint32_t facts_unknown(struct facts *t, uint64_t vars);
 uint32_t facts_constant(struct facts *t, uint32_t number);
@@ -96,6 +98,8 @@ static inline bool facts_recall(uint32_t *value, const struct facts *t, uint32_t
     return !((m->a ^ a) | (m->b ^ b) | (m->op ^ op));
 }
 
+void facts_remember(struct facts *t, uint32_t op, uint32_t a, uint32_t b, uint32_t value);
+
 /* Both hold. */
 enum fact_conflict facts_meet_different(uint32_t *out, struct facts *t, uint32_t a, uint32_t b);
 static inline enum fact_conflict facts_meet(uint32_t *out, struct facts *t, uint32_t a, uint32_t b)
@@ -107,7 +111,8 @@ static inline enum fact_conflict facts_meet(uint32_t *out, struct facts *t, uint
 }
 
 /* The fact of op applied to arguments with these facts. `interpreted`: op is an enum expr_op with
- * its usual meaning; otherwise only the variables are determined. */
+ * its usual meaning; otherwise it has that of the language, or only the variables are determined.
+ */
 uint32_t facts_apply(struct facts *t, unsigned op, bool interpreted, const uint32_t *args,
                      size_t n);
 /* The fact of an interval of reals; infinite ends are open already. */
@@ -133,6 +138,10 @@ uint32_t facts_apply_likely(struct facts *t, unsigned op, size_t n, uint32_t a, 
  * operators). */
 struct fact fact_of_operation(struct facts *t, unsigned op, const struct fact *a,
                               const struct fact *b);
+
+/* The interval between the ends that a domain has. */
+struct ball_domain;
+struct interval fact_interval_of(struct facts *t, const struct ball_domain *d);
 
 /* A readable fact: "=3/2", "(0,inf) integer", "nonzero", or "" for no information. */
 struct buf;

@@ -36,7 +36,7 @@ struct egraph *egraph_new(const struct language *lang)
     g->near = NEAR;
     g->size_order_at = SIZE_ORDER_AT;
     g->node_index = node_index_new();
-    facts_init(&g->facts);
+    facts_init(&g->facts, lang);
     return g;
 }
 
@@ -113,7 +113,7 @@ void egraph_clear(struct egraph *g)
         memset(g->touched_block, 0, g->cap / 64 + 1);
     if (g->facts.n > MAX_FACTS_KEPT) {
         facts_free(&g->facts);
-        facts_init(&g->facts);
+        facts_init(&g->facts, g->lang);
     }
 }
 

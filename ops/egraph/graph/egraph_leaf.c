@@ -55,15 +55,8 @@ uint32_t graph_leaf(struct egraph *g, uint16_t op, const char *text)
 /* Its ends do not matter: facts have isolated exceptions. */
 static struct interval interval_of(struct egraph *g, const struct ball_domain *d)
 {
-    struct interval out = interval_all();
-    double unused;
-    struct constants *numbers = &g->facts.constants;
-    uint32_t low = d->low ? constant_parse(numbers, d->low) : NO_CONSTANT;
-    uint32_t high = d->high ? constant_parse(numbers, d->high) : NO_CONSTANT;
-    if (low != NO_CONSTANT)
-        constant_bounds(&out.lo, &unused, numbers, low);
-    if (high != NO_CONSTANT)
-        constant_bounds(&unused, &out.hi, numbers, high);
+    struct interval out = fact_interval_of(&g->facts, d);
+    out.lo_open = out.hi_open = true;
     return out;
 }
 

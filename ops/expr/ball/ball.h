@@ -41,6 +41,9 @@ struct ball_compare {
 struct ball_domain {
     const char *name, *domain;
     const char *low, *high; /* numbers, or NULL */
+    /* Whether they belong to it: of variables it makes no difference, as equality admits isolated
+     * exceptions. */
+    bool low_closed, high_closed;
 };
 
 struct ball_options {

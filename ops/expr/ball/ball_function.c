@@ -127,8 +127,9 @@ bool ball_function_apply(acb_struct *z, const struct ball_function *f, slong pre
     return true;
 }
 
-/* Above (or, if `below`, below) a number that the domain excludes. */
-static bool is_past(bool *unsure, const arb_struct *x, const char *end, bool below, slong precision)
+/* Above (or, if `below`, below) an end of the domain, or, if that belongs to it, there. */
+static bool is_past(bool *unsure, const arb_struct *x, const char *end, bool closed, bool below,
+                    slong precision)
 {
     acb_t d;
     acb_init(d);
@@ -136,8 +137,10 @@ static bool is_past(bool *unsure, const arb_struct *x, const char *end, bool bel
     arb_sub(acb_realref(d), x, acb_realref(d), precision);
     if (below)
         acb_neg(d, d);
-    bool past = arb_is_positive(acb_realref(d));
-    *unsure = *unsure || (!past && !arb_is_nonpositive(acb_realref(d)));
+    const arb_struct *beyond = acb_realref(d);
+    bool past = closed ? arb_is_nonnegative(beyond) : arb_is_positive(beyond);
+    bool out = closed ? arb_is_negative(beyond) : arb_is_nonpositive(beyond);
+    *unsure = *unsure || (!past && !out);
     acb_clear(d);
     return past;
 }
@@ -165,7 +168,12 @@ bool ball_in_domain(bool *unsure, const acb_struct *z, const struct ball_domain 
         return !arb_is_negative(x);
     }
     const char *low = d->low ? d->low : strcmp(d->domain, "positive") == 0 ? "0" : NULL;
-    bool in = !low || is_past(unsure, x, low, false, precision);
-    in = (in || *unsure) && (!d->high || is_past(unsure, x, d->high, true, precision) || *unsure);
+    bool in = !low || is_past(unsure, x, low, d->low_closed, false, precision);
+    if (!in && !*unsure)
+        return false;
+    bool unsure_low = *unsure;
+    *unsure = false;
+    in = !d->high || is_past(unsure, x, d->high, d->high_closed, true, precision) || *unsure;
+    *unsure |= unsure_low;
     return in;
 }

@@ -1,7 +1,7 @@
-/* See domain.h. An interval's ends are numbers; whether they belong to it makes no difference,
- * since equality admits isolated exceptions. */
+/* See domain.h. An interval's ends are numbers. */
 #include "ops/expr/ball/domain.h"
 
+#include "base/buf.h"
 #include "ops/expr/rational.h"
 
 #include <string.h>
@@ -32,8 +32,8 @@ static bool is_word(const char *word)
     return false;
 }
 
-/* The text up to the next comparison; *sign is that, or 0. */
-static char *next_part(const char **text, char *sign, struct arena *a)
+/* The text up to the next comparison; *sign is that, or 0; *closed: with equality. */
+static char *next_part(const char **text, char *sign, bool *closed, struct arena *a)
 {
     size_t n = strcspn(*text, "<>");
     char *part = arena_strndup(a, *text, n), *end = part + n;
@@ -42,7 +42,8 @@ static char *next_part(const char **text, char *sign, struct arena *a)
     part += strspn(part, " ");
     *sign = (*text)[n];
     *text += n + (*sign != 0);
-    *text += *sign && **text == '=';
+    *closed = *sign && **text == '=';
+    *text += *closed;
     return part;
 }
 
@@ -57,9 +58,10 @@ enum err_code domain_parse(struct ball_domain *out, struct arena *a, const char 
         return is_name(out->name) && is_word(out->domain) ? OK : fail(text, e);
     }
     char signs[3] = {0}, *parts[3] = {0};
+    bool closed[3] = {0};
     int k = 0;
     do
-        parts[k] = next_part(&rest, &signs[k], a);
+        parts[k] = next_part(&rest, &signs[k], &closed[k], a);
     while (signs[k] && ++k < 3);
     if (k < 1 || k > 2 || (k == 2 && signs[0] != signs[1]))
         return fail(text, e);
@@ -71,6 +73,7 @@ enum err_code domain_parse(struct ball_domain *out, struct arena *a, const char 
         const char *number = number_read(a, parts[i], strlen(parts[i]));
         bool below = (i < name) == (signs[0] == '<');
         *(below ? &out->low : &out->high) = number;
+        *(below ? &out->low_closed : &out->high_closed) = closed[i < name ? i : name];
         if (!number)
             return fail(text, e);
     }
@@ -79,4 +82,17 @@ enum err_code domain_parse(struct ball_domain *out, struct arena *a, const char 
         return fail(text, e);
     out->domain = out->low && number_sign(out->low) >= 0 ? "positive" : "real";
     return OK;
+}
+
+void domain_write(struct buf *out, const struct ball_domain *d)
+{
+    if (!d->low && !d->high) {
+        buf_printf(out, "%s:%s", d->name, d->domain);
+        return;
+    }
+    if (d->low)
+        buf_printf(out, "%s%s", d->low, d->low_closed ? "<=" : "<");
+    buf_puts(out, d->name);
+    if (d->high)
+        buf_printf(out, "%s%s", d->high_closed ? "<=" : "<", d->high);
 }

@@ -1,10 +1,12 @@
 /* See normal_translate.h. */
 #include "ops/expr/normal/normal_translate.h"
 
+#include "ops/expr/normal/normal_conjugate.h"
 #include "ops/expr/normal/normal_derive.h"
 #include "ops/expr/normal/normal_exp.h"
 #include "ops/expr/normal/normal_sign.h"
 #include "ops/expr/own/own.h"
+#include "ops/expr/rational.h"
 
 #include <flint/fmpz_mpoly_factor.h>
 #include <string.h>
@@ -236,7 +238,30 @@ static bool is_same_own(struct field *f, const struct generator *g, const struct
     return same;
 }
 
-/* A generator, about which nothing is supposed. */
+/* What a file of operators says of its values holds where its arguments are real, or have a domain:
+ * elsewhere there are no values then. An end that belongs to them may be a value everywhere. */
+static void suppose_values(struct field *f, struct generator *g, const struct expr_node *x)
+{
+    const struct own_operator *o = f->lang->ops[x->op].own;
+    for (unsigned k = 0; k < x->arity && o; k++)
+        if (!o->domain[k].name && !normal_is_real(f, g->arguments[k]))
+            return;
+    for (unsigned k = 0; o && k < o->n_values; k++) {
+        const struct ball_domain *d = &o->values[k];
+        if (strcmp(d->domain, "complex") == 0 || strcmp(d->domain, "nonzero") == 0)
+            continue;
+        g->real = true;
+        g->integer |= strcmp(d->domain, "integer") == 0;
+        g->positive |=
+            strcmp(d->domain, "positive") == 0 && !(d->low_closed && number_sign(d->low) == 0);
+        if (d->low && !d->low_closed)
+            g->low = d->low;
+        if (d->high && !d->high_closed)
+            g->high = d->high;
+    }
+}
+
+/* A generator, about which nothing else is supposed. */
 static const element *own(struct field *f, const struct expr_node *x)
 {
     struct generator g = {.kind = GENERATOR_OWN, .variable = x};
@@ -247,6 +272,7 @@ static const element *own(struct field *f, const struct expr_node *x)
     for (size_t i = 1, n = f->n; i < n; i++)
         if (is_same_own(f, &f->g[i], x, g.arguments))
             return field_generator(f, i);
+    suppose_values(f, &g, x);
     size_t i = field_add_generator(f, &g);
     return i < FIELD_MAX_GENERATORS ? field_generator(f, i) : NULL;
 }

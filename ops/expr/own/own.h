@@ -12,6 +12,7 @@ enum {
     OWN_MAX_NODES = 200, /* of a definition or a derivative */
     OWN_MAX_DEPTH = 16,  /* of definitions within each other */
     OWN_MAX_FILE = 1 << 20,
+    OWN_MAX_VALUES = 3, /* statements about the values of an operator */
 };
 
 struct ball_function;
@@ -23,7 +24,10 @@ struct own_operator {
     const struct ball_function *function;
     struct expr derivative[LANG_MAX_ARITY];    /* n == 0: none */
     struct ball_domain domain[LANG_MAX_ARITY]; /* has values only there; name NULL: anywhere */
-    const char *text;                          /* the statement, in canonical form */
+    /* What its values are; where an argument has no domain, if that is real. */
+    struct ball_domain values[OWN_MAX_VALUES];
+    unsigned n_values;
+    const char *text; /* the statement, in canonical form */
 };
 
 static inline const char *own_argument(unsigned k)
@@ -36,9 +40,12 @@ static inline unsigned own_argument_number(const char *name)
     return *name == 'y';
 }
 
+/* What `text` of an operator is. */
+const char *own_statement(struct arena *a, const char *name, unsigned arity,
+                          const struct own_operator *o, const char *latex);
 /* *lang becomes its extension by the operators of the text, if it lacks them; on failure it stays.
  * ERR_INPUT, with the place, also if an operator is there with another meaning, or, if that is to
- * be checked, a derivative is found to be false. */
+ * be checked, a derivative or what is said of values is found to be false. */
 enum err_code own_parse(const struct language **lang, struct arena *a,
                         const struct source_text *source, bool check, struct err *e);
 

@@ -1,11 +1,16 @@
 /* See own_check.h. By the mean value theorem, for the real and the imaginary part, the quotient of
  * differences over a short interval lies in every box that holds all values of the derivative
- * there. A ball for these that the quotient is not in refutes the derivative. */
+ * there. A ball for these that the quotient is not in refutes the derivative. Values are compared
+ * with what is said of them at points: special ones, and others. */
 #include "ops/expr/own/own_check.h"
 
 #include "ops/expr/ball/ball_eval.h"
 
+#include <math.h>
+#include <string.h>
+
 enum { PRECISION = 512, WIDTH = 64 }; /* bits; the interval is 2^-WIDTH to both sides */
+enum { VALUE_POINTS = 60 };
 
 struct point {
     acb_struct value[LANG_MAX_ARITY];
@@ -39,6 +44,15 @@ static bool value_at(acb_t out, const struct own_operator *own, const struct poi
     return found;
 }
 
+static void write_point(struct buf *b, const struct point *p, unsigned arity)
+{
+    for (unsigned i = 0; i < arity; i++) {
+        buf_printf(b, "%s%s = ", i ? ", " : "", own_argument(i));
+        ball_write(b, &p->value[i], 8);
+    }
+    buf_puts(b, ": ");
+}
+
 static const char *refute_at(struct arena *a, const struct own_operator *own, struct point *p,
                              unsigned arity, unsigned k)
 {
@@ -56,11 +70,7 @@ static const char *refute_at(struct arena *a, const struct own_operator *own, st
         if (acb_is_finite(claimed) && !acb_overlaps(claimed, right)) {
             struct buf b = {0};
             acb_set(&p->value[k], left);
-            for (unsigned i = 0; i < arity; i++) {
-                buf_printf(&b, "%s%s = ", i ? ", " : "", own_argument(i));
-                ball_write(&b, &p->value[i], 8);
-            }
-            buf_puts(&b, ": ");
+            write_point(&b, p, arity);
             ball_write_against(&b, claimed, right);
             witness = buf_text(&b, a);
         }
@@ -87,4 +97,79 @@ const char *own_derivative_refuted(struct arena *a, const struct own_operator *o
     for (unsigned i = 0; i < LANG_MAX_ARITY; i++)
         acb_clear(&p.value[i]);
     return witness;
+}
+
+/* ---- values ---- */
+
+static void set_argument(acb_struct *z, const struct ball_domain *domain, uint64_t number)
+{
+    static const double special[] = {0, 1, -1, 0.5, -0.5, 2, -2, 3, -3, 10, -10, 30};
+    enum { SPECIAL = sizeof special / sizeof *special };
+    bool plane = domain->name &&
+                 (strcmp(domain->domain, "complex") == 0 || strcmp(domain->domain, "nonzero") == 0);
+    bool whole = domain->name && strcmp(domain->domain, "integer") == 0;
+    uint64_t drawn = rng_mix(number);
+    double x = ldexp((double)(int64_t)drawn, (int)(drawn % 7) - 63); /* up to 64 in size */
+    double y = plane && number % 2 ? ldexp((double)(int64_t)rng_mix(drawn), -61) : 0;
+    if (number < SPECIAL)
+        x = special[number];
+    acb_set_d_d(z, whole ? round(x) : x, y);
+    if (domain->low && number % 4 != 3) { /* far ends are rarely met by chance */
+        ball_set_number(z, domain->low, PRECISION);
+        arb_add_si(acb_realref(z), acb_realref(z), number % 4 ? (slong)number : 0, PRECISION);
+    }
+    if (domain->low && domain->high) {
+        acb_t low;
+        acb_init(low);
+        ball_set_number(low, domain->low, PRECISION);
+        ball_set_number(z, domain->high, PRECISION);
+        acb_sub(z, z, low, PRECISION);
+        acb_mul_ui(z, z, drawn % 1025, PRECISION);
+        acb_mul_2exp_si(z, z, -10);
+        acb_add(z, z, low, PRECISION);
+        acb_clear(low);
+    }
+}
+
+/* The value at the point if it is certainly not in the domain, else NULL. */
+static const acb_struct *value_outside(struct ball_evaluator *v, const struct expr *x,
+                                       const struct ball_domain *domain)
+{
+    bool unsure = true;
+    const acb_struct *value = NULL;
+    for (slong precision = 128; unsure && precision <= PRECISION; precision *= 2) {
+        value = ball_evaluate(v, x, precision);
+        if (v->hopeless || ball_in_domain(&unsure, value, domain, precision))
+            return NULL;
+    }
+    return unsure ? NULL : value;
+}
+
+const char *own_values_refuted(struct arena *a, const struct language *lang, uint16_t op,
+                               unsigned k)
+{
+    const struct own_operator *own = lang->ops[op].own;
+    const unsigned arity = lang->ops[op].arity;
+    struct expr arguments[LANG_MAX_ARITY];
+    struct buf b = {0};
+    struct point p;
+    struct ball_evaluator v = {.lookup = look_up, .lookup_arg = &p};
+    for (unsigned i = 0; i < LANG_MAX_ARITY; i++) {
+        acb_init(&p.value[i]);
+        arguments[i] = expr_leaf(a, lang, X_SYM, own_argument(i));
+    }
+    const struct expr x = expr_apply(a, lang, op, arguments, arity);
+    for (unsigned n = 0; n < VALUE_POINTS && !b.len; n++) {
+        for (unsigned i = 0; i < arity; i++)
+            set_argument(&p.value[i], &own->domain[i], i ? rng_mix(n) % VALUE_POINTS : n);
+        const acb_struct *value = value_outside(&v, &x, &own->values[k]);
+        if (value) {
+            write_point(&b, &p, arity);
+            ball_write(&b, value, 8);
+        }
+    }
+    for (unsigned i = 0; i < LANG_MAX_ARITY; i++)
+        acb_clear(&p.value[i]);
+    ball_evaluator_free(&v);
+    return b.len ? buf_text(&b, a) : NULL;
 }

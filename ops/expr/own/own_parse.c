@@ -5,6 +5,7 @@
  *     operator erf(x) = arb erf
  *         derivative: 2/sqrt(pi)*e^(-x^2)
  *         domain:     x:real
+ *         values:     -1<erf<1
  *         latex:      \operatorname{erf}
  *     operator sinc(x) = sin(x)/x
  *     operator i/2
@@ -20,8 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum part { OPERATOR, DERIVATIVE, LATEX, DOMAIN, UNKNOWN };
-static const char *const keywords[] = {"operator", "derivative", "latex", "domain"};
+enum part { OPERATOR, DERIVATIVE, LATEX, DOMAIN, VALUES, UNKNOWN };
+static const char *const keywords[] = {"operator", "derivative", "latex", "domain", "values"};
 
 struct statement {
     enum part part;
@@ -37,7 +38,7 @@ struct reading {
     const char *name, *latex;
     const char *arguments[LANG_MAX_ARITY]; /* as the file names them */
     size_t begin, value, end;              /* the name; what follows =, or 0; its end */
-    size_t derivative[LANG_MAX_ARITY];     /* where these stand */
+    size_t derivative[LANG_MAX_ARITY], values[OWN_MAX_VALUES]; /* where these stand */
 };
 
 struct parser {
@@ -302,31 +303,48 @@ static enum err_code read_derivative(struct parser *p, struct reading *r, const 
     return err_up(p->e, read_term(&r->own.derivative[k], p, r, at, s->end));
 }
 
-/* "x:real, 0<y<1"; the name becomes x or y. */
-static enum err_code read_domain(struct parser *p, struct reading *r, const struct statement *s)
+static enum err_code enter_domain(struct parser *p, struct reading *r, struct ball_domain d,
+                                  size_t at)
+{
+    unsigned k = 0;
+    while (k < r->arity && strcmp(d.name, r->arguments[k]) != 0)
+        k++;
+    if (k == r->arity || r->own.domain[k].name)
+        return err_fail_at(p->e, &p->source, at,
+                           k == r->arity ? "'%s' is no argument of %s"
+                                         : "'%s' has a domain already",
+                           d.name, r->name);
+    d.name = own_argument(k);
+    r->own.domain[k] = d;
+    return OK;
+}
+
+static enum err_code enter_values(struct parser *p, struct reading *r, struct ball_domain d,
+                                  size_t at)
+{
+    if (strcmp(d.name, r->name) != 0 || r->own.n_values == OWN_MAX_VALUES)
+        return err_fail_at(p->e, &p->source, at,
+                           "expected at most %d statements about %s, as in: 0<=%s<1, %s:real",
+                           OWN_MAX_VALUES, r->name, r->name, r->name);
+    r->values[r->own.n_values] = at;
+    r->own.values[r->own.n_values++] = d;
+    return OK;
+}
+
+/* "x:real, 0<y<1"; the name becomes x or y. "-1<erf<1, erf:nonzero". */
+static enum err_code read_domains(struct parser *p, struct reading *r, const struct statement *s)
 {
     unsigned k;
-    size_t at;
+    size_t at, comma;
     enum err_code code = read_colon(&k, p, r, s, &at);
-    while (!code && at < s->end) {
-        size_t comma = at;
-        while (comma < s->end && !is_at(p, comma, s->end, ','))
-            comma++;
+    for (; !code && at < s->end; at = skip_spaces(p, comma + 1, s->end)) {
         struct ball_domain d;
-        if ((code = domain_parse(&d, p->a, copy(p, at, trim(p, at, comma)), p->e))) {
+        for (comma = at; comma < s->end && !is_at(p, comma, s->end, ',');)
+            comma++;
+        if ((code = domain_parse(&d, p->a, copy(p, at, trim(p, at, comma)), p->e)))
             err_locate(p->e, &p->source, at);
-            break;
-        }
-        for (k = 0; k < r->arity && strcmp(d.name, r->arguments[k]) != 0;)
-            k++;
-        if (k == r->arity || r->own.domain[k].name)
-            return err_fail_at(p->e, &p->source, at,
-                               k == r->arity ? "'%s' is no argument of %s"
-                                             : "'%s' has a domain already",
-                               d.name, r->name);
-        d.name = own_argument(k);
-        r->own.domain[k] = d;
-        at = skip_spaces(p, comma + 1, s->end);
+        else
+            code = s->part == DOMAIN ? enter_domain(p, r, d, at) : enter_values(p, r, d, at);
     }
     return err_up(p->e, code);
 }
@@ -366,13 +384,14 @@ static enum err_code read_part(struct parser *p, const struct statement *s)
         enum err_code code = err_fail_at(
             p->e, &p->source, s->at,
             "expected 'operator NAME(x) = TERM', or below one, indented: 'derivative:', "
-            "'domain:' or 'latex:'");
+            "'domain:', 'values:' or 'latex:'");
         return err_suggest(code, copy(p, s->at, s->at + n), keywords, UNKNOWN, p->e);
     }
     switch (s->part) {
     case DERIVATIVE: return err_up(p->e, read_derivative(p, r, s));
     case LATEX: return err_up(p->e, read_latex(p, r, s));
-    case DOMAIN: return err_up(p->e, read_domain(p, r, s));
+    case DOMAIN:
+    case VALUES: return err_up(p->e, read_domains(p, r, s));
     case OPERATOR:
     case UNKNOWN: break;
     }
@@ -397,35 +416,6 @@ static enum err_code check_depth(struct parser *p, const struct reading *r, unsi
     return OK;
 }
 
-static const char *statement_text(struct arena *a, const struct reading *r)
-{
-    struct buf b = {0};
-    const struct own_operator *o = &r->own;
-    buf_printf(&b, "operator %s/%u", r->name, r->arity);
-    if (o->function)
-        buf_printf(&b, " = arb %s", ball_function_name(o->function));
-    else if (o->value.n)
-        buf_printf(&b, " = %s", expr_infix(a, &o->value));
-    for (unsigned k = 0; k < r->arity; k++)
-        if (o->derivative[k].n)
-            buf_printf(&b, "\n derivative %s: %s", own_argument(k),
-                       expr_infix(a, &o->derivative[k]));
-    for (unsigned k = 0; k < r->arity; k++)
-        if (o->domain[k].name) {
-            const struct ball_domain *d = &o->domain[k];
-            buf_puts(&b, k && o->domain[0].name ? ", " : "\n domain: ");
-            if (d->low || d->high)
-                buf_printf(&b, "%s%s%s%s%s", d->low ? d->low : "", d->low ? "<" : "", d->name,
-                           d->high ? "<" : "", d->high ? d->high : "");
-            else
-                buf_printf(&b, "%s:%s", d->name, d->domain);
-        }
-    if (r->latex)
-        buf_printf(&b, "\n latex: %s", r->latex);
-    buf_putc(&b, '\n');
-    return buf_text(&b, a);
-}
-
 /* Enters the operator in the table, or finds it there with the same meaning. */
 static enum err_code enter(struct parser *p, struct reading *r, unsigned n_before)
 {
@@ -433,10 +423,11 @@ static enum err_code enter(struct parser *p, struct reading *r, unsigned n_befor
     enum err_code code = check_depth(p, r, 0, &steps);
     if (code)
         return err_up(p->e, code);
-    r->own.text = statement_text(p->a, r);
+    r->own.text = own_statement(p->a, r->name, r->arity, &r->own, r->latex);
     if (r->op < n_before) {
         const struct op_info *there = &p->lang->ops[r->op];
-        bool same = there->own ? strcmp(there->own->text, r->own.text) == 0 : !r->value;
+        bool same =
+            there->own ? strcmp(there->own->text, r->own.text) == 0 : !r->value && !r->own.n_values;
         if (same && there->arity == r->arity)
             return OK;
         return err_fail_at(p->e, &p->source, r->begin,
@@ -449,8 +440,14 @@ static enum err_code enter(struct parser *p, struct reading *r, unsigned n_befor
     return OK;
 }
 
-static enum err_code check_derivatives(struct parser *p, const struct reading *r)
+static enum err_code check_claims(struct parser *p, const struct reading *r)
 {
+    for (unsigned k = 0; k < r->own.n_values && p->check; k++) {
+        const char *witness = own_values_refuted(p->a, p->lang, r->op, k);
+        if (witness)
+            return err_fail_at(p->e, &p->source, r->values[k],
+                               "%s has other values than these: at %s", r->name, witness);
+    }
     for (unsigned k = 0; k < r->arity && p->check; k++) {
         const char *witness =
             r->own.derivative[k].n ? own_derivative_refuted(p->a, &r->own, r->arity, k) : NULL;
@@ -474,7 +471,7 @@ static enum err_code read_all(struct parser *p, unsigned n_before)
     for (size_t i = 0; i < p->n_all && !code; i++)
         code = enter(p, &p->all[i], n_before);
     for (size_t i = 0; i < p->n_all && !code; i++)
-        code = check_derivatives(p, &p->all[i]);
+        code = check_claims(p, &p->all[i]);
     return err_up(p->e, code);
 }
 

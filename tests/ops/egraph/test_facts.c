@@ -3,8 +3,10 @@
 #include "tests/ops/egraph/help.h"
 
 #include "ops/expr/ball/ball.h"
+#include "ops/expr/own/own.h"
 
 #include <math.h>
+#include <string.h>
 
 static const struct fact *fact_of(struct egraph *g, struct arena *a, const char *text)
 {
@@ -128,9 +130,71 @@ TEST(domains_are_heeded)
     arena_free(&a);
 }
 
+/* ---- operators of one's own ---- */
+
+static const char own_text[] = "operator erf(x) = arb erf\n values: -1<erf<1\n"
+                               "operator erfc(x) = 1 - erf(x)\n"
+                               "operator mean(x, y) = (x + y)/2\n"
+                               "operator hill(x) = 1/(1 + x^2)\n"
+                               "operator two(x) = 1 + 1\n"
+                               "operator W(x) = arb lambertw\n domain: x>=0\n values: W>=0\n"
+                               "operator G(x) = arb gamma\n domain: x:complex\n values: G:nonzero\n"
+                               "operator whole(x) = x^2 + x\n domain: x:integer\n"
+                               " values: whole:integer, whole>=0\n"
+                               "operator box/2\n values: 1<box<=3/2\n"
+                               "operator bare/1\n";
+
+static const struct language *own_language(struct arena *a)
+{
+    const struct language *lang = &lang_calculus;
+    const struct source_text source = {"own", own_text, strlen(own_text)};
+    assert_int_equal(own_parse(&lang, a, &source, true, NULL), OK);
+    return lang;
+}
+
+TEST(own_operators_have_facts)
+{
+    static const char *const rows[][2] = {
+        {"erf(x)", "(-1,1)"},
+        {"erf(z)", ""}, /* z is complex */
+        {"erfc(x)", "(0,2)"},
+        {"erfc(z)", ""},
+        {"mean(x, 1)", "(0.5,inf)"},
+        {"mean(z, 1)", " nonzero"},
+        {"hill(x)", "(0,1)"},
+        {"two(z)", "[2,2] integer"}, /* and no number is added: definitions fold nothing */
+        {"W(x)", "[0,inf)"},
+        {"W(z)", "[0,inf)"}, /* elsewhere it has no value */
+        {"1 + W(x)", "[1,inf)"},
+        {"G(z)", "nonzero"},
+        {"whole(x)", "(0,inf) integer"},
+        {"box(x, x)", "(1,1.5]"},
+        {"box(x, z)", ""},
+        {"bare(x)", ""},
+    };
+    struct arena a = {0};
+    const struct language *lang = own_language(&a);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct egraph *g = egraph_new(lang);
+        struct buf b = {0};
+        struct expr x = infix_term(&a, lang, rows[i][0]);
+        const struct ball_domain z = {.name = "z", .domain = "complex"};
+        assert_int_equal(egraph_declare(g, &z, NULL), OK);
+        eclass_id root = egraph_add_expr(g, &x);
+        egraph_rebuild(g);
+        check_graph(g);
+        fact_write(&b, &g->facts, graph_eclass(g, graph_find(g, root))->fact);
+        if (strcmp(b.data, rows[i][1] + (rows[i][1][0] == ' ')) != 0)
+            fail_msg("%s: '%s' instead of '%s'", rows[i][0], b.data, rows[i][1]);
+        buf_free(&b);
+        egraph_free(g);
+    }
+    arena_free(&a);
+}
+
 /* ---- soundness ---- */
 
-static void write_random(struct buf *out, struct rng *r, int depth)
+static void write_random(struct buf *out, struct rng *r, const struct language *lang, int depth)
 {
     static const char *const leaves[] = {"x", "x", "y", "1", "2", "-3", "1/2", "pi", "e", "0"};
     if (depth == 0) {
@@ -142,24 +206,26 @@ static void write_random(struct buf *out, struct rng *r, int depth)
         op = (unsigned)(X_ADD + rng_below(r, 6));
     if (op == X_D)
         op = X_SUB;
-    const struct op_info *info = &lang_calculus.ops[op];
-    buf_printf(out, "%s", info->name);
+    if (lang->n_ops > X_DECLARED && rng_below(r, 3) == 0)
+        op = (unsigned)(X_DECLARED + rng_below(r, lang->n_ops - X_DECLARED));
+    const struct op_info *info = &lang->ops[op];
+    buf_puts(out, lang_token(lang, op));
     for (int i = 0; i < info->arity; i++) {
         buf_putc(out, ' ');
-        write_random(out, r, depth - 1 - (int)rng_below(r, (uint64_t)depth));
+        write_random(out, r, lang, depth - 1 - (int)rng_below(r, (uint64_t)depth));
     }
 }
 
-TEST(facts_hold_at_random_points)
+static void check_at_random_points(const struct language *lang)
 {
     struct rng r = rng_new(test_seed(1), 5);
     unsigned checked = 0;
     for (int round = 0; round < 4000; round++) {
         struct arena a = {0};
         struct buf text = {0};
-        write_random(&text, &r, 1 + (int)rng_below(&r, 4));
-        struct egraph *g = egraph_new(&lang_calculus);
-        struct expr x = prefix_term(&a, &lang_calculus, text.data);
+        write_random(&text, &r, lang, 1 + (int)rng_below(&r, 4));
+        struct egraph *g = egraph_new(lang);
+        struct expr x = prefix_term(&a, lang, text.data);
         eclass_id root = egraph_add_expr(g, &x);
         egraph_rebuild(g);
         check_graph(g);
@@ -207,6 +273,14 @@ TEST(facts_hold_at_random_points)
     }
     print_message("%u values compared\n", checked);
     assert_true(checked > 4000);
+}
+
+TEST(facts_hold_at_random_points)
+{
+    struct arena a = {0};
+    check_at_random_points(&lang_calculus);
+    check_at_random_points(own_language(&a));
+    arena_free(&a);
 }
 
 /* ---- order ---- */

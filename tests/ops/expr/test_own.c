@@ -105,6 +105,44 @@ TEST(has_normal_forms)
     arena_free(&a);
 }
 
+/* What is said of values, by normal forms: where arguments are real, or have a domain. */
+TEST(supposes_values)
+{
+    static const char text[] = "operator erf(x) = arb erf\n values: -1<erf<1\n"
+                               "operator erfc(x) = 1 - erf(x)\n values: erfc>0\n"
+                               "operator W(x) = arb lambertw\n domain: x>=0\n values: W>=0\n"
+                               "operator Ai(x) = arb airy_ai\n values: Ai:real\n"
+                               "operator E(x) = arb erfc\n values: 0<E<=2, E:nonzero\n";
+    static const struct {
+        const char *x, *y;
+        bool equal;
+    } rows[] = {
+        {"abs(erfc(x))", "erfc(x)", true},
+        {"abs(2 + erf(z))", "2 + erf(z)", false}, /* z is complex */
+        {"sqrt((1 - erf(x))^2)", "1 - erf(x)", true},
+        {"sqrt((1 - 2*erf(x))^2)", "1 - 2*erf(x)", false},
+        {"abs(W(x))", "W(x)", false}, /* it may be 0: the rules' */
+        {"abs(Ai(x))^2", "Ai(x)^2", true},
+        {"abs(Ai(x))", "Ai(x)", false},
+        {"ln(E(x)^2)", "2*ln(E(x))", true},
+        {"abs(W(z))", "W(z)", false},
+        {"abs(W(z))^2", "W(z)^2", true}, /* elsewhere it has no value */
+    };
+    struct arena a = {0};
+    const char *way;
+    const struct language *lang = parse(&a, text);
+    const struct ball_domain z = {.name = "z", .domain = "complex"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct expr x = infix_term(&a, lang, rows[i].x), y = infix_term(&a, lang, rows[i].y);
+        if (normal_equal(&way, &x, &y, &z, 1) != rows[i].equal)
+            fail_msg("%s and %s", rows[i].x, rows[i].y);
+    }
+    const char *canonical = language_text_all(&a, lang);
+    assert_non_null(strstr(canonical, "\n domain: 0<=x\n values: 0<=W\n"));
+    assert_non_null(strstr(canonical, "\n values: 0<E<=2, E:nonzero\n"));
+    arena_free(&a);
+}
+
 TEST(refuses)
 {
     static const struct {
@@ -138,6 +176,20 @@ TEST(refuses)
         {"operator f(x) = arb erf\n domain: y:real", 2, 10, "'y' is no argument of f"},
         {"operator f(x) = arb erf\n domain: x:odd", 2, 10, "a domain is"},
         {"operator f(x) = arb erf\n domain: x:real, x>1", 2, 18, "'x' has a domain already"},
+        {"operator f(x) = arb erf\n values: 0<f<1", 2, 10,
+         "f has other values than these: at x = "},
+        {"operator f(x) = arb erf\n values: -1<f<1, f:nonzero", 2, 18,
+         "f has other values than these: at x = 0: 0"},
+        {"operator f(x) = 1/(1 + x^2)\n values: 0<f<1", 2, 10,
+         "other values than these: at x = 0: 1"},
+        {"operator f(x) = sqrt(x)\n values: f>=0", 2, 10, "f has other values"}, /* at x < 0 */
+        {"operator f(x) = x\n domain: x:complex\n values: f:real", 3, 10, "f has other values"},
+        {"operator f(x) = x/2\n domain: x:integer\n values: f:integer", 3, 10, "f has other"},
+        {"operator f(x, y) = x - y\n domain: x>5, 0<y<1\n values: f<9", 3, 10, "f has other"},
+        {"operator f(x) = arb erf\n values: 0<g<1", 2, 10, "expected at most 3 statements about f"},
+        {"operator f(x) = x\n values: f:real, f:real, f:real, f:real", 2, 34, "expected at most 3"},
+        {"operator f(x) = arb erf\n values: 1<f<0", 2, 10, "a domain is"},
+        {"operator f(x) = arb erf\n values:", 2, 8, "expected ':' and a text behind it"},
         {"operator f(x) = arb erf\n latex: {", 2, 9, "expected one name in LaTeX"},
         {"operator f(x) = arb erf\n latex: \\frac{1}{2}", 2, 9, "expected one name in LaTeX"},
         {"operator f/1\nlatex: f", 2, 6, "expected 'operator NAME(x) = TERM'"},

@@ -1,0 +1,34 @@
+/* The statement of an operator in canonical form, as records have it. */
+#include "ops/expr/ball/ball_function.h"
+#include "ops/expr/ball/domain.h"
+#include "ops/expr/own/own.h"
+
+static void write_domains(struct buf *b, const char *keyword, const struct ball_domain *d, size_t n)
+{
+    for (size_t k = 0, written = 0; k < n; k++)
+        if (d[k].name) {
+            buf_printf(b, written++ ? ", " : "\n %s: ", keyword);
+            domain_write(b, &d[k]);
+        }
+}
+
+const char *own_statement(struct arena *a, const char *name, unsigned arity,
+                          const struct own_operator *o, const char *latex)
+{
+    struct buf b = {0};
+    buf_printf(&b, "operator %s/%u", name, arity);
+    if (o->function)
+        buf_printf(&b, " = arb %s", ball_function_name(o->function));
+    else if (o->value.n)
+        buf_printf(&b, " = %s", expr_infix(a, &o->value));
+    for (unsigned k = 0; k < arity; k++)
+        if (o->derivative[k].n)
+            buf_printf(&b, "\n derivative %s: %s", own_argument(k),
+                       expr_infix(a, &o->derivative[k]));
+    write_domains(&b, "domain", o->domain, arity);
+    write_domains(&b, "values", o->values, o->n_values);
+    if (latex)
+        buf_printf(&b, "\n latex: %s", latex);
+    buf_putc(&b, '\n');
+    return buf_text(&b, a);
+}
