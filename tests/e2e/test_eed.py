@@ -78,6 +78,17 @@ class Eed(ProjectTest):
         self.assertTrue(0 < values["share_1"] + values["share_2"] <= 1)
         self.statistics()
         self.nearest()
+        self.printed()
+
+    def printed(self):
+        """Ten queries, with five of the training set by each model."""
+        report = json.loads(self.p.eqloom("export", "eed/nearest", "--format", "jsonl").out)
+        rows = [row["cells"] for row in report["tables"][1]["rows"]]
+        queries = {row[0] for row in rows if row[0]}
+        self.assertEqual((len(rows), len(queries)), (50, 10))
+        self.assertIn("4*x^2*cos(3*x - 1)", queries)
+        train = {m["infix"] for c in self.members("eed/parts") for m in c}
+        self.assertLessEqual({row[i] for row in rows for i in (1, 4)}, train)
 
     def statistics(self):
         """The table of operators and lengths, counted here once more."""
