@@ -272,6 +272,16 @@ static void write_near(struct buf *out, struct arena *a, const struct panel *p)
     buf_puts(out, "</ol>");
 }
 
+/* The wheel zooms where it points, a double click goes back. Dots keep their size. */
+static const char zoom[] =
+    "<script>document.querySelectorAll('svg').forEach(s=>{const whole=s.getAttribute('viewBox');"
+    "const show=b=>{s.setAttribute('viewBox',b);s.style.setProperty('--part',b.split(' ')[2]/"
+    "whole.split(' ')[2])};s.ondblclick=()=>show(whole);s.addEventListener('wheel',e=>{"
+    "e.preventDefault();const r=s.getBoundingClientRect(),k=e.deltaY<0?.8:1.25,"
+    "[x,y,w,h]=s.getAttribute('viewBox').split(' ').map(Number),"
+    "p=x+w*(e.clientX-r.left)/r.width,q=y+h*(e.clientY-r.top)/r.height;"
+    "show([p-(p-x)*k,q-(q-y)*k,w*k,h*k].join(' '))},{passive:false})})</script>";
+
 static void write_panel(struct buf *out, struct arena *a, const struct picture *pic, int side,
                         const char *name)
 {
@@ -311,7 +321,8 @@ static void write_page(struct buf *out, struct op_ctx *ctx, const struct picture
         ":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:1120px;"
         "margin:24px auto;padding:0 16px}main{display:flex;flex-wrap:wrap;gap:24px}"
         "figure{margin:0;flex:1 1 460px}svg{width:100%;border:1px solid #8886}"
-        "circle{fill-opacity:.7}.q{fill:none;stroke:currentColor;stroke-opacity:.7}"
+        "circle{fill-opacity:.7;r:calc(2px*var(--part,1))}.q{fill:none;stroke:currentColor;stroke-"
+        "opacity:.7}"
         "text{font-size:13px;fill:currentColor}label{margin-right:18px;white-space:nowrap}\n");
     for (unsigned k = 0; k < pic->n_classes; k++)
         buf_printf(out,
@@ -336,7 +347,9 @@ static void write_page(struct buf *out, struct op_ctx *ctx, const struct picture
                pic->tsne ? "T-SNE" : "The two principal components", pic->panels[0].v.n);
     if (pic->panels[0].query < pic->panels[0].v.n)
         buf_puts(out, " The square is the query; lines lead to the nearest by cosine.");
-    buf_puts(out, "</p></body></html>\n");
+    buf_puts(out, " The wheel zooms, a double click goes back.</p>");
+    buf_puts(out, zoom);
+    buf_puts(out, "</body></html>\n");
 }
 
 static Eqloom__Table *table_of_near(struct op_ctx *ctx, const struct picture *pic)
@@ -408,7 +421,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_plot_classes = {
     .name = "plot-classes",
-    .version = 2,
+    .version = 3,
     .node = OP_TASK,
     .numerics = true,
     .parallel = true,

@@ -4,6 +4,7 @@ import json
 import math
 import unittest
 
+from browser import CHROMIUM, Browser
 from harness import Project, read_npy
 
 
@@ -223,9 +224,33 @@ nodes:
                 self.assertAlmostEqual(float(row[i + 1]), near, delta=1e-3)
             self.assertEqual(page.count("<circle"), 2 * len(texts))
         self.assertEqual((page.count("<svg"), page.count("<text"), page.count('type="checkbox"')), (2, 2, 4))
+        if CHROMIUM:
+            self.zoom("picture.html", page)
         self.p.write("none.yaml", self.JOB.replace("3 + 2*x", "sinh(x)"))
         said = self.p.eqloom("run", "none.yaml", "picture", expect=1).err
         self.assertIn("'embeddings' has no expression sinh(x), the query", said)
+
+    def zoom(self, name, page):
+        """The wheel enlarges what it points at; a double click shows all again."""
+        self.p.write(name, page)
+        b = Browser()
+        self.addCleanup(b.close)
+        b.open((self.p.dir / name).as_uri())
+        whole = b.run("document.querySelector('svg').getAttribute('viewBox')")
+        spot = b.run("""(() => { const r = document.querySelector('svg').getBoundingClientRect();
+            return {x: r.left + r.width / 4, y: r.top + r.height / 2}; })()""")
+        for _ in range(2):
+            b.call("Input.dispatchMouseEvent", type="mouseWheel", deltaX=0, deltaY=-100, **spot)
+        b.until("document.querySelector('svg').getAttribute('viewBox').split(' ')[2] < 340")
+        x, y, w, h = map(float, b.run("document.querySelector('svg').getAttribute('viewBox')").split())
+        all_w, all_h = map(float, whole.split()[2:])
+        self.assertAlmostEqual(w / all_w, 0.64)
+        self.assertAlmostEqual(h / all_h, 0.64)
+        self.assertAlmostEqual((all_w / 4 - x) / w, 1 / 4, places=2)
+        self.assertAlmostEqual((all_h / 2 - y) / h, 1 / 2, places=2)
+        b.run("document.querySelector('svg').dispatchEvent(new MouseEvent('dblclick'))")
+        self.assertEqual(b.run("document.querySelector('svg').getAttribute('viewBox')"), whole)
+        self.assertEqual(b.problems(), [])
 
     def test_the_page_has_all_figures(self):
         """A table for each kind of evaluation; figures by name are those of the evaluations."""
