@@ -1,10 +1,11 @@
 /* reuse_decide on notes of saturation that are damaged or anything at all: it may say that a result
  * stands or not, but reads nothing that is not there. Input: 'R' and the bytes of a note; else
  * pairs of an offset (two bytes) and a mask for the note of a real run. */
+#include "tests/fuzz/fuzz.h"
+
 #include "ops/egraph/reuse/saturation_reuse.h"
 
 #include <assert.h>
-#include <stdint.h>
 #include <string.h>
 
 static const char text[] = "group g\n"
@@ -75,8 +76,7 @@ static struct span note_of(struct arena *a, const struct subject *s, const uint8
     return span_of(note, s->trace.len);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ(reuse)
 {
     struct subject *s = subject();
     struct arena a = {0};
@@ -95,5 +95,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(!reuse_decide(&alone, &a, s->trace, change, NULL) && alone.stands);
     reuse_change_free(change);
     arena_free(&a);
-    return 0;
 }

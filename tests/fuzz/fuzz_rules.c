@@ -1,8 +1,8 @@
 /* The rule language, and Rust for egg if the text begins with "//": whatever the bytes, rules or
  * one error; what is read survives the way through a record. */
-#include "ops/rules/rule.h"
+#include "tests/fuzz/fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "ops/rules/rule.h"
 
 static void round_trip(struct arena *a, const struct rules *rules, const struct rule *r)
 {
@@ -16,7 +16,7 @@ static void round_trip(struct arena *a, const struct rules *rules, const struct 
         __builtin_trap();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ(rules)
 {
     struct arena a = {0};
     bool egg = size > 1 && data[0] == '/' && data[1] == '/';
@@ -31,5 +31,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < rules.n; i++)
         round_trip(&a, &rules, &rules.rules[i]);
     arena_free(&a);
-    return 0;
 }

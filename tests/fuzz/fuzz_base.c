@@ -1,11 +1,31 @@
+/* Pictures and text. */
+#include "tests/fuzz/fuzz.h"
+
+#include "base/io/picture.h"
+#include "base/text/utf8.h"
+#include "base/text/yaml.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Any bytes as a PNG: refused, or a picture that is written and read as the same. */
+FUZZ(png)
+{
+    struct arena a = {0};
+    struct err e = {0};
+    struct picture p, again;
+    struct span file;
+    if (!picture_read_png(&p, &a, span_of(data, size), &e)) {
+        assert(!picture_write_png(&file, &a, &p, &e));
+        assert(!picture_read_png(&again, &a, file, &e));
+        assert(p.width == again.width && p.height == again.height);
+        assert(!memcmp(p.pixels, again.pixels, (size_t)p.width * p.height));
+    }
+    arena_free(&a);
+}
+
 /* UTF-8: as much of it is text as a decoder that knows nothing but the ranges of code points says.
  */
-#include "base/text/utf8.h"
-
-#include <stdbool.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 /* The length of the character at s, 0 if there is none or not all of it. */
 static size_t decode(const uint8_t *s, size_t n)
 {
@@ -27,7 +47,7 @@ static size_t decode(const uint8_t *s, size_t n)
     return c < first[length] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : length;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ(text)
 {
     struct source_text source = {"fuzz", (const char *)data, size};
     struct err e = {0};
@@ -52,5 +72,30 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (n < size && may != (rest == UTF8_CUT))
             __builtin_trap();
     }
-    return 0;
+}
+
+/* The YAML layer: whatever the bytes, a tree or one error. */
+static size_t count(const struct yaml_node *node)
+{
+    size_t n = 1;
+    for (size_t i = 0; node->type == YAML_SEQUENCE && i < node->n; i++)
+        n += count(node->items[i]);
+    for (size_t i = 0; node->type == YAML_MAPPING && i < node->n; i++)
+        n += count(node->pairs[i].key) + count(node->pairs[i].value);
+    return n;
+}
+
+FUZZ(yaml)
+{
+    struct arena a = {0};
+    struct source_text source = {"fuzz", (const char *)data, size};
+    struct err e = {0};
+    const struct yaml_node *root;
+    if (!yaml_parse(&root, &a, &source, &e)) {
+        if (root && count(root) > YAML_MAX_NODES)
+            __builtin_trap();
+    } else if (!e.message[0]) {
+        __builtin_trap();
+    }
+    arena_free(&a);
 }
