@@ -295,6 +295,13 @@ fi
         print(f"seed {SEED}: {struck}, {rounds} runs, {masters} masters, "
               f"{twice} elements of blocks in flight ran twice", flush=True)
 
+    def stuck(self, p):
+        """What can be seen of a run that does not end."""
+        self.master.kill()
+        said = self.master.communicate()[1]
+        return "\n".join((said[-3000:], self.cluster.ask("squeue"), self.cluster.ask("sinfo", "-N", "-l"),
+                          "\n".join(p.notes()[-5:])))
+
     def check_done(self, p, here, strikes):
         end = time.monotonic() + KILLED_S
         while True:
@@ -302,7 +309,8 @@ fi
                 said = self.master.communicate(timeout=5)[1]
                 break
             except subprocess.TimeoutExpired:
-                self.assertLess(time.monotonic(), end, f"seed {SEED}")
+                if time.monotonic() > end:
+                    self.fail(f"seed {SEED}: {self.stuck(p)}")
                 self.cluster.resume()
         self.assertEqual(self.master.returncode, 0, f"seed {SEED}: {said[-3000:]}")
         self.assertEqual(p.ids(), here.ids(), f"seed {SEED}")
