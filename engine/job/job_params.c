@@ -191,6 +191,20 @@ static enum err_code resolve_param(const struct yaml_node **out, struct draft *d
 
 /* ---- --set ---- */
 
+/* A value or a list, and all in it. */
+static const struct yaml_node *mark_by_user(struct draft *d, const struct yaml_node *node)
+{
+    struct yaml_node *mine = arena_memdup(d->arena, node, sizeof *node);
+    const struct yaml_node **items = arena_array(d->arena, const struct yaml_node *, node->n + 1);
+    mine->by_user = true;
+    if (node->type != YAML_SEQUENCE)
+        return mine;
+    for (size_t i = 0; i < node->n; i++)
+        items[i] = mark_by_user(d, node->items[i]);
+    mine->items = items;
+    return mine;
+}
+
 /* A text that is no YAML value or list is taken literally. */
 static const struct yaml_node *set_value(struct draft *d, const char *key, const char *text)
 {
@@ -198,11 +212,8 @@ static const struct yaml_node *set_value(struct draft *d, const char *key, const
     *source = (struct source_text){arena_printf(d->arena, "--set %s", key), text, strlen(text)};
     const struct yaml_node *node;
     bool good = !yaml_parse(&node, d->arena, source, NULL) && node;
-    if (good && node->type != YAML_MAPPING) {
-        struct yaml_node *mine = arena_memdup(d->arena, node, sizeof *node);
-        mine->by_user = true;
-        return mine;
-    }
+    if (good && node->type != YAML_MAPPING)
+        return mark_by_user(d, node);
     struct yaml_node *plain = arena_new(d->arena, struct yaml_node);
     *plain = (struct yaml_node){.type = YAML_SCALAR,
                                 .style = YAML_PLAIN,
