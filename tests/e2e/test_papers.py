@@ -15,7 +15,7 @@ JOB = """eqloom: 1
 name: papers
 params: {papers: in}
 nodes:
-  papers:     {op: papers, files: ["${papers}"]}
+  papers:     {op: papers, files: "${papers}"}
   equations:  {op: equations, papers: papers}
   mathml:     {op: mathml, equations: equations}
   alphabet:   {op: alphabet, mathml: mathml}
@@ -172,8 +172,31 @@ class Papers(ProjectTest):
         self.put({"a.tex": document("x")})
         self.p.eqloom("run", "elsewhere/papers.yaml", "--set", "papers=in")
         self.assertEqual(self.values()["papers.equations"], 1)
+        (self.folder / "more.jsonl").write_text('{"latex": "y"}\n')
+        self.p.eqloom("run", "elsewhere/papers.yaml", "--set", "papers=[in, more.jsonl]")
+        self.assertEqual(self.values()["papers.equations"], 2)
         r = self.p.eqloom("run", "elsewhere/papers.yaml", expect=2)
         self.assertIn("no file matches 'elsewhere/in'", r.err)
+
+    def test_subjects(self):
+        """Of old ids, of new ones by metadata, which are no papers; and of the rest."""
+        one = document("x")
+        metadata = [{"id": "1501.00001", "categories": "cs.LG stat.ML", "title": "T"},
+                    {"id": "1501.00002", "categories": "hep-ph"}, {"id": "1501.00001", "categories": "math.CO"},
+                    {"id": "hep-th/9901001", "categories": "gr-qc"}, {"id": "1501.00003", "categories": "cs.CL"}]
+        metadata += [{"id": f"1502.{k:05}", "categories": "cs.AI"} for k in range(2500)]
+        self.put({"1501.00001v2.gz": gzip.compress(one), "bulk.tar": tar({
+                      "1501/1501.00002.gz": gzip.compress(one), "hep-th9901001.gz": gzip.compress(one)}),
+                  "1501.00003/main.tex": one, "1501.00009.tex": one, "note.tex": one,
+                  "metadata.jsonl": b"".join(json.dumps(x).encode() + b"\n" for x in metadata)})
+        self.make()
+        shown = self.p.eqloom("show", "papers/statistics", "--json").out
+        [figure] = [t for t in json.loads(shown)["value"]["tables"] if t["title"].startswith("Figure 1")]
+        self.assertEqual({r["cells"][0]: int(r["cells"][1]) for r in figure["rows"]},
+                         {"cs": 2, "hep-ph": 1, "hep-th": 1, "unknown": 2})
+        v = self.values()
+        self.assertEqual((v["papers.papers"], v["papers.equations"]), (6, 6))
+        self.assertFalse([name for name in v if name.startswith("problem.")])
 
     def test_labelled(self):
         mathml = "<math><mi>x</mi></math>"

@@ -18,9 +18,12 @@
  * The first byte chooses. */
 static void check(const Eqloom__Paper *p)
 {
-    if (p->n_sections != 1)
+    if (p->n_sections != 1 && !(p->n_sections == 0 && p->n_listings))
         abort();
-    for (size_t i = 0; i < p->sections[0]->n_equations; i++) {
+    for (size_t i = 0; i < p->n_listings; i++)
+        if (!p->listings[i]->paper || !p->listings[i]->categories)
+            abort();
+    for (size_t i = 0; p->n_sections && i < p->sections[0]->n_equations; i++) {
         const Eqloom__Equation *q = p->sections[0]->equations[i];
         if (!*q->latex && !*q->mathml && q->place->number != i)
             abort();

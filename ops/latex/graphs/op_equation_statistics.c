@@ -21,7 +21,9 @@ enum kind {
     COUNT_REFUSED,
     COUNT_DETAILS,
     COUNT_CHARACTERS,
-    COUNTS
+    COUNTS,
+    OF_NO_SUBJECT = COUNTS, /* papers whose subject metadata may tell, */
+    LISTED_SUBJECT,         /* as "id subject" */
 };
 enum { MOST_ROWS = 50 };
 
@@ -56,8 +58,15 @@ static void summarize_paper(struct buf *b, const Eqloom__Paper *p)
     put(b, COUNT_PAPERS, p->n_sections, "sections");
     put(b, COUNT_PAPERS, equations, "equations");
     put(b, COUNT_PAPERS, p->n_cites, "arXiv ids cited");
-    for (size_t i = 0; i < p->n_subjects; i++)
-        put(b, COUNT_SUBJECTS, 1, "%s", p->subjects[i]);
+    if (p->n_subjects)
+        put(b, COUNT_SUBJECTS, 1, "%s", p->subjects[0]);
+    else if (p->n_sections) /* of a folder or an archive: its name may be an id */
+        put(b, OF_NO_SUBJECT, 1, "%.*s", (int)strcspn(p->paper, "/"), p->paper);
+    for (size_t i = 0; i < p->n_listings; i++) { /* cs of cs.LG: the first is the primary one */
+        const Eqloom__Listing *x = p->listings[i];
+        put(b, LISTED_SUBJECT, 1, "%s %.*s", x->paper, (int)strcspn(x->categories, ". "),
+            x->categories);
+    }
     for (size_t i = 0; i < p->n_problems; i++) {
         const Eqloom__Problem *x = p->problems[i];
         put(b, COUNT_PROBLEMS, 1, "%s", x->reason);
@@ -99,8 +108,25 @@ static enum err_code summarize(struct span *out, struct arena *a, struct op_ctx 
     return err_up(e, code);
 }
 
-static enum err_code collect(struct counts *counts, struct op_ctx *ctx, const char *role,
-                             struct err *e)
+/* "id subject": it is counted if there is the paper. */
+static void take_subject(struct counts *counts, const char *listed)
+{
+    char id[40] = "";
+    size_t n = strcspn(listed, " ");
+    struct counts *papers = &counts[OF_NO_SUBJECT];
+    if (n >= sizeof id || !listed[n])
+        return;
+    memcpy(id, listed, n);
+    const uint64_t *place = name_map_get(&papers->index, id);
+    if (!place || !papers->items[*place].n)
+        return;
+    counts_add(&counts[COUNT_SUBJECTS], listed + n + 1, papers->items[*place].n);
+    papers->items[*place].n = 0;
+}
+
+/* listed: only the subjects of metadata, of papers that have been counted. */
+static enum err_code collect(struct counts *counts, bool listed, struct op_ctx *ctx,
+                             const char *role, struct err *e)
 {
     enum err_code code = OK;
     for (uint64_t i = 0, n = op_count(ctx, role); i < n && !code; i++) {
@@ -113,10 +139,22 @@ static enum err_code collect(struct counts *counts, struct op_ctx *ctx, const ch
             char *name;
             unsigned long kind = strtoul(at, &name, 10);
             uint64_t k = strtoull(name, &name, 10);
-            if (kind < COUNTS && *name == ' ')
+            if (listed && kind == LISTED_SUBJECT)
+                take_subject(counts, name + 1);
+            else if (!listed && kind < LISTED_SUBJECT && *name == ' ')
                 counts_add(&counts[kind], name + 1, k);
         }
     }
+    return err_up(e, code);
+}
+
+static enum err_code collect_subjects(struct counts *counts, struct op_ctx *ctx, struct err *e)
+{
+    const struct counts *papers = &counts[OF_NO_SUBJECT];
+    enum err_code code = collect(counts, true, ctx, "papers", e);
+    for (size_t i = 0; i < papers->n; i++)
+        if (papers->items[i].n)
+            counts_add(&counts[COUNT_SUBJECTS], "unknown", papers->items[i].n);
     return err_up(e, code);
 }
 
@@ -188,13 +226,15 @@ static void write_page(struct buf *b, const struct counts *counts)
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);
-    struct counts counts[COUNTS];
+    struct counts counts[COUNTS + 1];
     struct buf page = {0};
-    for (enum kind k = 0; k < COUNTS; k++)
+    for (enum kind k = 0; k <= COUNTS; k++)
         counts[k] = (struct counts){.a = a};
-    enum err_code code = collect(counts, ctx, "papers", e);
+    enum err_code code = collect(counts, false, ctx, "papers", e);
     if (!code)
-        code = collect(counts, ctx, "mathml", e);
+        code = collect_subjects(counts, ctx, e);
+    if (!code)
+        code = collect(counts, false, ctx, "mathml", e);
     Eqloom__Report report = EQLOOM__REPORT__INIT;
     report.title = (char *)"Equations";
     report.tables = arena_array(a, Eqloom__Table *, COUNTS);
@@ -215,7 +255,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         code =
             op_emit_file(ctx, "html", span_of(page.data, page.len), "text/html; charset=utf-8", e);
     }
-    for (enum kind k = 0; k < COUNTS; k++)
+    for (enum kind k = 0; k <= COUNTS; k++)
         counts_free(&counts[k]);
     buf_free(&page);
     return err_up(e, code);
@@ -223,9 +263,11 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_equation_statistics = {
     .name = "equation-statistics",
-    .version = 1,
+    .version = 2,
     .node = OP_TASK,
-    .doc = "Counts papers by subject, equations by environment, the most frequent characters, and "
+    .doc = "Counts papers by subject (of an old arXiv id, or by arXiv's metadata among the papers; "
+           "else "
+           "unknown), equations by environment, the most frequent characters, and "
            "what could not be read or converted, by reason.",
     .inputs =
         OP_PORTS({"mathml", KIND_MATHML, OP_COLLECTION, false, "What became of the equations."},

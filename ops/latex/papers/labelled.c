@@ -13,6 +13,8 @@ struct reading {
     const char *name;
     Eqloom__Equation **items;
     size_t n, cap;
+    Eqloom__Listing **listings;
+    size_t n_listings, listings_cap;
     struct problems problems;
 };
 
@@ -36,12 +38,15 @@ static Eqloom__Paper *finish(struct reading *r)
     eqloom__section__init(s);
     p->paper = (char *)r->name;
     p->sections = arena_memdup(r->a, &s, sizeof s);
-    p->n_sections = 1;
+    p->n_sections = r->n > 0 || r->n_listings == 0; /* a file of metadata is no paper */
     s->n_equations = r->n;
     s->equations = arena_memdup(r->a, r->items, r->n * sizeof *r->items);
     p->n_problems = r->problems.n;
     p->problems = arena_memdup(r->a, r->problems.items, r->problems.n * sizeof *p->problems);
+    p->n_listings = r->n_listings;
+    p->listings = arena_memdup(r->a, r->listings, r->n_listings * sizeof *r->listings);
     free(r->items);
+    free(r->listings);
     free(r->problems.items);
     return p;
 }
@@ -71,15 +76,33 @@ static void add_keywords(struct arena *a, Eqloom__Place *place, const json_t *li
     }
 }
 
+/* A line of arXiv's metadata. */
+static bool add_listing(struct reading *r, const json_t *object)
+{
+    char *id = string_of(r->a, object, "id");
+    char *categories = string_of(r->a, object, "categories");
+    if (!id || !categories)
+        return false;
+    Eqloom__Listing *x = arena_new(r->a, Eqloom__Listing);
+    eqloom__listing__init(x);
+    x->paper = id;
+    x->categories = categories;
+    r->listings = vec_grow(r->listings, &r->listings_cap, r->n_listings + 1, sizeof *r->listings);
+    r->listings[r->n_listings++] = x;
+    return true;
+}
+
 static void read_line(struct reading *r, const char *s, size_t n, unsigned line)
 {
     json_error_t e;
     json_t *object = n <= LINE_MAX_LEN ? json_loadb(s, n, JSON_REJECT_DUPLICATES, &e) : NULL;
     char *latex = string_of(r->a, object, "latex"), *mathml = string_of(r->a, object, "mathml");
     if (!latex && !mathml) {
-        bundle_problem(&r->problems, r->a, r->name, line, "not an equation",
-                       "a line is {\"latex\": ...} or {\"mathml\": ...}, perhaps with \"label\" or "
-                       "\"keywords\"");
+        if (!add_listing(r, object))
+            bundle_problem(
+                &r->problems, r->a, r->name, line, "not an equation",
+                "a line is {\"latex\": ...} or {\"mathml\": ...}, perhaps with \"label\" "
+                "or \"keywords\", or {\"id\": ..., \"categories\": ...}");
     } else {
         Eqloom__Equation *q = add(r);
         char *label = label_of(r->a, object), *paper = string_of(r->a, object, "paper");

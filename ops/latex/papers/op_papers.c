@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-enum { NESTED_MAX = 3, ROOTS_MAX = 10000 };
+enum { NESTED_MAX = 3, ROOTS_MAX = 10000, LISTINGS_MAX = 1000 /* of a record */ };
 
 struct papers {
     struct op_ctx *ctx;
@@ -322,8 +322,16 @@ static void read_equations(struct papers *x, const char *path, struct span bytes
     why = decode_text(&text, &len, &x->a, bytes);
     if (why)
         text = "", len = 0;
-    emit(x, form == FORM_JSONL ? labelled_read(&x->a, name, text, len)
-                               : mathml_read(&x->a, name, text, len));
+    Eqloom__Paper *p = form == FORM_JSONL ? labelled_read(&x->a, name, text, len)
+                                          : mathml_read(&x->a, name, text, len);
+    size_t listings = p->n_listings;
+    do { /* what is left of a long list of metadata goes to records of its own */
+        p->n_listings = listings < LISTINGS_MAX ? listings : LISTINGS_MAX;
+        emit(x, p);
+        p->n_sections = p->n_problems = 0;
+        p->listings += p->n_listings;
+        listings -= p->n_listings;
+    } while (listings);
 }
 
 static struct span file_bytes(void *arg, size_t number)
@@ -436,11 +444,12 @@ static const char *const suffixes[] = {".tex", ".ltx", ".latex", ".sty", ".cls",
 
 const struct op op_papers = {
     .name = "papers",
-    .version = 5,
+    .version = 6,
     .node = OP_SOURCE,
     .doc = "Reads papers: folders and files of LaTeX, archives as arXiv gives them (tar, gz, "
-           "tar.gz, tars of these), JSONL with LaTeX or MathML and perhaps labels, and files with "
-           "<math> elements. One bad file costs that file (docs/papers.md).",
+           "tar.gz, tars of these), JSONL with LaTeX or MathML and perhaps labels, or with arXiv's "
+           "metadata, and files with <math> elements. One bad file costs that file "
+           "(docs/papers.md).",
     .params = OP_PARAMS(
         {"depth", OP_INT, "3", NULL, 0, 20,
          "How deep \\input, \\include and their kin are followed; what lies deeper is a problem."}),
