@@ -5,6 +5,7 @@ import json
 import math
 import pathlib
 import re
+import struct
 import unittest
 
 from harness import ProjectTest, read_npy
@@ -51,6 +52,57 @@ def paper(k):
             + "\n\\section{Two}\n" + "\n".join(displays[3:])
             + "\\begin{thebibliography}{9}\\bibitem{a} " + cited
             + "\\end{thebibliography}\\end{document}\n")
+
+
+def read_safetensors(path):
+    """Of each tensor its numbers, and the shape."""
+    data = pathlib.Path(path).read_bytes()
+    n = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:n])
+    out = {}
+    for name, t in header.items():
+        if name != "__metadata__":
+            begin, end = t["data_offsets"]
+            out[name] = struct.unpack(f"<{(end - begin) // 4}f", data[n + begin:n + end]), t["shape"]
+    return out
+
+
+def times(w, x):
+    """W x, W being (rows, len(x))."""
+    return [sum(a * b for a, b in zip(w[r * len(x):(r + 1) * len(x)], x)) for r in range(len(w) // len(x))]
+
+
+def filled(m, g, hidden):
+    """Probabilities of a node's character that is hidden, by the formulas of ops/nn/graph."""
+    first, d = m["first.weight"][0], m["first.bias"][1][0]
+    n = len(g["parent"])
+
+    def around(rows):
+        out = [list(r) for r in rows]
+        for i, p in enumerate(g["parent"]):
+            if p:
+                out[i] = [a + b for a, b in zip(out[i], rows[p - 1])]
+                out[p - 1] = [a + b for a, b in zip(out[p - 1], rows[i])]
+        return [[max(0, a) for a in r] for r in out]
+
+    h = []
+    for i in range(n):
+        features = [] if i == hidden else [g["tag"][i]] + [31 + a for a in g["attribute"][i:i + 1] if a] \
+            + [63 + c for c in g["character"][i:i + 1] if c]
+        angles = [g["position"][i] * 10000 ** (-(k - k % 2) / d) for k in range(d)]
+        h.append([m["first.bias"][0][k] + sum(first[f * d + k] for f in features)
+                  + m["alpha"][0][0] * (math.cos if k % 2 else math.sin)(angles[k]) for k in range(d)])
+    h = around(h)
+    for layer in range(3):
+        if layer % 2 == 0:
+            mean, variance = (m[f"norms.{layer // 2}.running_{x}"][0] for x in ("mean", "var"))
+            h = [[(x - a) / math.sqrt(v + 1e-5) for x, a, v in zip(r, mean, variance)] for r in h]
+        w, b = (m[f"layers.{layer}.{x}"][0] for x in ("weight", "bias"))
+        h = around([[x + y for x, y in zip(times(w, r), b)] for r in h])
+    logits = [x + y for x, y in zip(times(m["characters.weight"][0], h[hidden]), m["characters.bias"][0])]
+    most = max(logits)
+    total = sum(math.exp(x - most) for x in logits)
+    return [math.exp(x - most) / total for x in logits]
 
 
 def scaled(x):
@@ -240,6 +292,37 @@ class TrainGraphs(ProjectTest):
         self.assertIn("<h2>Nearest to " + answer["mathml"], body)
         _, _, body = server.ask(address("/search", q="\\frac{x"))
         self.assertIn("KaTeX refuses it", body)
+
+    def test_masking(self):
+        """What hidden characters are taken for, against the network computed here."""
+        (self.folder / "t.yaml").write_text(JOB + "  masking: {op: evaluate-masking, graphs: graphs, "
+                                            "checkpoint: model, alphabet: alphabet, hidden: 0.001, sample: 20}\n")
+        self.make("--set", "steps=60", "--set", "segment=60")
+        self.p.eqloom("export", "t/model", "-o", "m.safetensors")
+        m = read_safetensors(self.folder / "m.safetensors")
+        names = json.loads(self.p.eqloom("show", "t/alphabet", "--json").out)["value"]["tokens"][63:]
+        names = ["none"] + names[1:192] + ["a rare one"]  # 63 + character
+        graphs = {}
+        for line in self.p.eqloom("query", "graph", ".value", "--json").out.splitlines():
+            g = json.loads(line)["yields"]
+            graphs["".join(names[c] for c in g["character"] if c)] = g
+        report = json.loads(self.p.eqloom("show", "t/masking", "--json").out)["value"]
+        rows = [r["cells"] for r in report["tables"][1]["rows"]]
+        right = 0
+        for text, hidden, guesses in rows:
+            g = graphs[text.replace("\u25a0", hidden)]
+            node = [i for i, c in enumerate(g["character"]) if c][text.index("\u25a0")]
+            p = filled(m, g, node)
+            for guess in guesses.split(", "):
+                name, value = guess.rsplit(" ", 1)
+                self.assertAlmostEqual(p[names.index(name)], float(value), delta=0.0051)
+            self.assertAlmostEqual(float(guesses.split(", ")[0].rsplit(" ", 1)[1]), max(p), delta=0.0051)
+            right += p.index(max(p)) == names.index(hidden)
+        values = {v["name"]: v.get("value", 0) for v in report["values"]}
+        self.assertEqual((values["hidden_nodes"], values["equations"]), (20, 20))
+        self.assertEqual(values["hidden_characters"], len(rows))
+        self.assertGreater(len(rows), 5)
+        self.assertAlmostEqual(values["character_accuracy"], right / len(rows), places=9)
 
     def test_export_and_import(self):
         """What export writes is the same network again: with an alphabet, the same vectors."""

@@ -176,6 +176,20 @@ static const struct result_figure search[] = {
     {NULL},
 };
 
+static const struct result_figure masking[] = {
+    {"character_accuracy", "characters", RESULT_PERCENT, RESULT_SCORE,
+     "How often the likeliest character of a hidden node is the right one."},
+    {"most_frequent", "the most frequent", RESULT_PERCENT, RESULT_SETTING,
+     "How often the most frequent one is."},
+    {"tag_accuracy", "tags", RESULT_PERCENT, RESULT_SCORE, NULL},
+    {"attribute_accuracy", "attributes", RESULT_PERCENT, RESULT_SCORE, NULL},
+    {"masking_loss", "loss", RESULT_FRACTION, RESULT_LOSS, "The mean cross entropy of the three."},
+    {"hidden_nodes", "hidden nodes", RESULT_COUNT, RESULT_SETTING, NULL},
+    {"hidden_characters", "with a character", RESULT_COUNT, RESULT_SETTING, NULL},
+    {"equations", "equations", RESULT_COUNT, RESULT_SETTING, NULL},
+    {NULL},
+};
+
 static const struct result_kind kinds[] = {
     {"kmeans_accuracy", "", NULL, "in per cent", clusters},
     {"triple_hinge", "triples", "Triples and pairs", "mean losses", triples},
@@ -189,6 +203,8 @@ static const struct result_kind kinds[] = {
     {"papers", "papers", "Held-out papers", "in per cent", papers},
     {"categories", "labelled", "Labelled equations", "in per cent", labelled},
     {"umap", "search", "Search by equations", "in per cent, but for uMAP", search},
+    {"hidden_characters", "masking", "Hidden nodes of equations", "in per cent, but for the loss",
+     masking},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

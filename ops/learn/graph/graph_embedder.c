@@ -160,8 +160,9 @@ static void add_second_parts(float *to, const float *from, const struct graph_em
     }
 }
 
-enum err_code graph_embedder_run(float *out, const struct graph_embedder *x,
-                                 const struct graph_set *s, struct arena *a, struct err *e)
+/* Vectors (graphs, out), as the network has them, and of each head, unless NULL, its logits. */
+static enum err_code forward(float *vectors, float **logits, const struct graph_embedder *x,
+                             const struct graph_set *s, struct arena *a, struct err *e)
 {
     const struct graph_model *m = x->model;
     struct graph_tape tape;
@@ -170,7 +171,6 @@ enum err_code graph_embedder_run(float *out, const struct graph_embedder *x,
     struct gpu_queue *q;
     void *memory = NULL;
     size_t nodes = s->first[s->graphs], numbers = s->graphs * m->config.out;
-    float *own = x->counts ? arena_array(a, float, numbers) : out;
     enum err_code code = gpu_queue_new(&q, x->device, e);
     if (code)
         return err_up(e, code);
@@ -185,12 +185,48 @@ enum err_code graph_embedder_run(float *out, const struct graph_embedder *x,
         for (size_t stage = 0; stage < graph_stages(m); stage++)
             graph_forward(q, m, &x->w, &tape, &scratch, stage, false);
         q->op->scale(q, tape.vectors, numbers, x->scale);
-        gpu_read(q, own, tape.vectors, numbers * sizeof *own);
+        gpu_read(q, vectors, tape.vectors, numbers * sizeof *vectors);
+        for (size_t i = 0; i < GRAPH_HEADS && logits; i++)
+            gpu_read(q, logits[i], tape.logits[i],
+                     tape.lists.hidden * graph_head_classes[i] * sizeof **logits);
         code = gpu_finish(q, e);
     }
-    if (!code && x->counts)
-        add_second_parts(out, own, x, s);
     gpu_free(x->device, memory);
     gpu_queue_free(q);
+    return err_up(e, code);
+}
+
+enum err_code graph_embedder_run(float *out, const struct graph_embedder *x,
+                                 const struct graph_set *s, struct arena *a, struct err *e)
+{
+    float *own = x->counts ? arena_array(a, float, s->graphs * x->model->config.out) : out;
+    enum err_code code = forward(own, NULL, x, s, a, e);
+    if (!code && x->counts)
+        add_second_parts(out, own, x, s);
+    return err_up(e, code);
+}
+
+static void softmax(float *x, size_t n)
+{
+    float most = x[0], sum = 0;
+    for (size_t i = 1; i < n; i++)
+        most = fmaxf(most, x[i]);
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] = expf(x[i] - most);
+    for (size_t i = 0; i < n; i++)
+        x[i] /= sum;
+}
+
+enum err_code graph_embedder_fill(float **out, const struct graph_embedder *x,
+                                  const struct graph_set *s, size_t hidden, struct arena *a,
+                                  struct err *e)
+{
+    float *vectors = arena_array(a, float, s->graphs * x->model->config.out);
+    for (size_t i = 0; i < GRAPH_HEADS; i++)
+        out[i] = arena_array(a, float, hidden *graph_head_classes[i] + 1);
+    enum err_code code = forward(vectors, out, x, s, a, e);
+    for (size_t i = 0; i < GRAPH_HEADS && !code; i++)
+        for (size_t k = 0; k < hidden; k++)
+            softmax(out[i] + k * graph_head_classes[i], graph_head_classes[i]);
     return err_up(e, code);
 }

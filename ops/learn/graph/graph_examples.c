@@ -37,14 +37,15 @@ static void swap_names(struct graph_vertex *v, size_t n, const struct graph_exam
             v[i].character = to[v[i].character - 1];
 }
 
-static void hide(struct graph_vertex *v, size_t n, double share, struct rng r)
+size_t graph_hide(struct graph_vertex *v, size_t n, double share, struct rng r)
 {
-    size_t left = (size_t)(share * (double)n + 0.5);
-    for (left = left ? left : 1; left > 0;) {
+    size_t all = (size_t)(share * (double)n + 0.5), left = all = all ? all : 1;
+    while (left > 0) {
         struct graph_vertex *one = &v[rng_below(&r, n)];
         left -= !one->hidden;
         one->hidden = true;
     }
+    return all;
 }
 
 void graph_examples_draw(struct graph_set *out, struct arena *a, struct graph_sampler *sampler,
@@ -74,7 +75,7 @@ void graph_examples_draw(struct graph_set *out, struct arena *a, struct graph_sa
         if (c->swaps > 0)
             swap_names(v, nodes, c, rng_new(rng_at(c->seed, STREAM_SWAPS, number), 0));
         if (c->hidden > 0)
-            hide(v, nodes, c->hidden, rng_new(rng_at(c->seed, STREAM_HIDDEN, number), 0));
+            graph_hide(v, nodes, c->hidden, rng_new(rng_at(c->seed, STREAM_HIDDEN, number), 0));
     }
     *out = (struct graph_set){vertices, first, 3 * n, paper};
 }

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "base/rng.h"
 #include "ops/learn/graph/graph_sampler.h"
 
 struct graph_examples_config {
@@ -13,6 +14,8 @@ struct graph_examples_config {
     uint64_t seed;
 };
 
+/* Hides so many nodes of a graph, at least one; returns how many. n > 0. */
+size_t graph_hide(struct graph_vertex *v, size_t n, double share, struct rng r);
 /* Anchors, their positives, their negatives, in the arena. */
 void graph_examples_draw(struct graph_set *out, struct arena *a, struct graph_sampler *sampler,
                          const struct graph_examples_config *c, uint64_t index);

@@ -24,14 +24,15 @@ void graph_tape_layout(struct graph_tape *t, const struct graph_model *m, const 
         t->h[i] = training || i == 0 ? gpu_carve_floats(l, n * d) : t->h[0];
     t->pooled = gpu_carve_floats(l, s->graphs * d);
     t->vectors = gpu_carve_floats(l, s->graphs * m->config.out);
+    t->states = gpu_carve_floats(l, t->lists.hidden * d);
+    for (size_t i = 0; i < GRAPH_HEADS; i++)
+        t->logits[i] = gpu_carve_floats(l, t->lists.hidden * graph_head_classes[i]);
     if (!training)
         return;
     t->dh = gpu_carve_floats(l, n * d);
     t->dpooled = gpu_carve_floats(l, s->graphs * d);
-    t->states = gpu_carve_floats(l, t->lists.hidden * d);
     t->dstates = gpu_carve_floats(l, t->lists.hidden * d);
     for (size_t i = 0; i < GRAPH_HEADS; i++) {
-        t->logits[i] = gpu_carve_floats(l, t->lists.hidden * graph_head_classes[i]);
         t->loss[i] = gpu_carve_floats(l, t->lists.hidden);
         t->correct[i] = gpu_carve_floats(l, t->lists.hidden);
     }
