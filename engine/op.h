@@ -110,6 +110,10 @@ struct op {
      * the action key: arithmetic ("avx512-bf16") or a program that was compiled in ("katex
      * 0123456789abcdef"); NULL: none. Called when check is. */
     const char *(*units)(struct op_ctx *ctx);
+    /* Of a parallel op; may be NULL: 0. As bits, the cards on any of which it may compute with
+     * these parameters, one node at a time on each (op_card), while op_pool() is for others; 0: it
+     * needs all threads. Called when check is. */
+    uint32_t (*cards)(struct op_ctx *ctx);
     /* Map, chain, task: work shared by all elements or segments (compiled rules, loaded weights).
      * Side inputs may be read, inputs[0] of a map not. *state is shared by threads and read-only
      * from then on. May be NULL. Not called when nothing has to run. */
@@ -261,8 +265,10 @@ void *op_share(const struct op_ctx *ctx);
 struct rng op_rng(struct op_ctx *ctx);
 /* Seeded from the parameter `seed` and these bytes. */
 struct rng op_rng_of(struct op_ctx *ctx, struct span bytes);
-/* NULL unless op.parallel. */
+/* NULL unless op.parallel, and on a card. */
 struct pool *op_pool(struct op_ctx *ctx);
+/* The card that this node has for itself, -1 if none. */
+int op_card(const struct op_ctx *ctx);
 /* "cpu-f32-avx512", ... */
 const char *op_numerics(const struct op_ctx *ctx);
 /* True when the run should stop soon: return ERR_CANCELLED, emit nothing more. */

@@ -25,6 +25,7 @@ void ctx_init(struct op_ctx *ctx, struct ctx_node *shared, const struct node *no
     ctx->node = node;
     ctx->arena = a;
     ctx->batch = batch;
+    ctx->card = -1;
     size_t n = op_count_outputs(node->op);
     ctx->outputs = arena_array(a, struct id_list, n);
     ctx->output_caps = arena_array(a, size_t, n);
@@ -283,6 +284,11 @@ struct rng op_rng_of(struct op_ctx *ctx, struct span bytes)
 struct pool *op_pool(struct op_ctx *ctx)
 {
     return ctx->pool;
+}
+
+int op_card(const struct op_ctx *ctx)
+{
+    return ctx->card;
 }
 
 const char *op_numerics(const struct op_ctx *ctx)

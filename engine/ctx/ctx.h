@@ -65,6 +65,7 @@ struct op_ctx {
     size_t n_files;
     struct source_parts parts;
     struct pool *pool;
+    int card; /* -1: none */
     struct store_batch *batch; /* NULL: nothing may be emitted (prepare) */
     struct id_list *outputs;   /* by op->outputs, grown by op_emit */
     size_t *output_caps;

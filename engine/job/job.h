@@ -56,6 +56,7 @@ struct node {
     const char *const *file_names;   /* OP_EXEC: as the program finds them */
     size_t n_files;
     const char *units; /* op->units, or NULL */
+    uint32_t cards;    /* op->cards */
     enum executor executor;
     struct node_resources resources;
     const struct source_text *source; /* the job file, for messages */

@@ -297,6 +297,8 @@ static enum err_code make_node(struct node *out, struct draft *d, const struct d
         err_locate(e, out->source, out->offset);
     if (!code && node->op->units)
         out->units = node->op->units(op_ctx_for_params(d->arena, out));
+    if (!code && node->op->cards)
+        out->cards = node->op->cards(op_ctx_for_params(d->arena, out));
     return code;
 }
 

@@ -28,7 +28,7 @@ static enum outcome segment_run(struct worker *w, uint32_t i, struct chain *chai
     char *where = arena_printf(&w->arena, ", segment %" PRIu64 " (%s)", segment->index,
                                segment->label ? segment->label : "");
     ctx_init(&ctx, r->shared, node, &w->arena, w->batch);
-    ctx.pool = node->op->parallel ? s->pool : NULL;
+    node_place(&ctx, s, i);
     ctx.segment = segment->index;
     ctx.previous = chain->has_previous ? &chain->previous : NULL;
     struct action_result made = {.outputs = ctx.outputs, .run = s->run};

@@ -300,7 +300,7 @@ static enum outcome element_run(struct worker *w, uint32_t i, uint64_t position,
     uint64_t start = os_monotonic_ns();
     ctx_init(&ctx, r->shared, node, &w->arena, w->batch);
     ctx.element = id;
-    ctx.pool = node->op->parallel ? s->pool : NULL;
+    node_place(&ctx, s, i);
     ctx.recall.may = !before && !s->options->check;
     enum outcome outcome = OUT_DONE;
     struct action_result made = {.outputs = ctx.outputs};

@@ -227,6 +227,12 @@ enum err_code node_write_refs(struct store_batch *b, struct session *s, uint32_t
 
 /* ---- work ---- */
 
+void node_place(struct op_ctx *ctx, const struct session *s, uint32_t i)
+{
+    ctx->card = s->nodes[i].card;
+    ctx->pool = s->job->nodes[i].op->parallel && ctx->card < 0 ? s->pool : NULL;
+}
+
 enum err_code node_prepare(struct worker *w, uint32_t i, struct err *e)
 {
     struct session *s = w->s;
@@ -237,7 +243,7 @@ enum err_code node_prepare(struct worker *w, uint32_t i, struct err *e)
         struct op_ctx ctx;
         r->prepare_failure = (struct err){0};
         ctx_init(&ctx, r->shared, &s->job->nodes[i], &r->work, NULL);
-        ctx.pool = op->parallel ? s->pool : NULL;
+        node_place(&ctx, s, i);
         if (op->prepare && op->prepare(&r->op_state, &ctx, &r->prepare_failure) && ctx.lost[0])
             node_lost(s, i, ctx.lost);
         r->prepared = true;

@@ -28,6 +28,8 @@ void node_explain_reuse(struct session *s, uint32_t i);
 
 /* Once per attempt, whoever comes first. */
 enum err_code node_prepare(struct worker *w, uint32_t i, struct err *e);
+/* The pool or the card that the node computes on. */
+void node_place(struct op_ctx *ctx, const struct session *s, uint32_t i);
 /* Takes the outputs of a result over. */
 void node_adopt(struct session *s, uint32_t i, const struct action_result *made);
 /* Writes the node's action and refs, and waits until they are in the store. */

@@ -161,7 +161,7 @@ static enum outcome task_run(struct worker *w, uint32_t i)
     enum outcome outcome;
     arena_reset(&w->arena);
     ctx_init(&ctx, r->shared, node, &w->arena, w->batch);
-    ctx.pool = node->op->parallel ? s->pool : NULL;
+    node_place(&ctx, s, i);
     bool check =
         s->options->check && action_find(&before, &w->arena, s->store, node->op, &r->key.digest);
     progress_node_start(s->progress, i, 0, r->why);

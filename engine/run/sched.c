@@ -2,7 +2,8 @@
  * opened if it has to run: a map hands out ranges of elements to as many workers as ask; any other
  * node goes to one worker whole. Highest priority (longest path to the end) first. An op that uses
  * the pool has all threads for itself: it starts when no worker is busy, and no other work starts
- * beside it. The calling thread draws progress and commits what waited long enough.
+ * beside it, but for nodes that have a card each. The calling thread draws progress and commits
+ * what waited long enough.
  *
  * After a signal nothing new starts. An op that does not ask op_cancelled is left behind after
  * LEAVE_MS, if the caller ends the process. */
@@ -25,8 +26,13 @@ enum { TICK_MS = 25, LEAVE_MS = 800 };
 static bool has_work(struct session *s, uint32_t i)
 {
     enum phase phase = s->nodes[i].phase;
-    bool map = s->job->nodes[i].op->node == OP_MAP;
-    return phase == PHASE_READY || (phase == PHASE_OPEN && (!map || map_has_more(s, i)));
+    const struct node *node = &s->job->nodes[i];
+    if (phase == PHASE_OPEN && node->cards)
+        return node->cards & ~s->cards;
+    if (s->exclusive)
+        return false;
+    return phase == PHASE_READY ||
+           (phase == PHASE_OPEN && (node->op->node != OP_MAP || map_has_more(s, i)));
 }
 
 /* n_nodes: none. */
@@ -79,6 +85,7 @@ void sched_init(struct session *s, const bool *wanted)
     for (uint32_t i = (uint32_t)n; i-- > 0;) {
         struct node_run *r = &s->nodes[i];
         pthread_mutex_init(&r->prepare_mutex, NULL);
+        r->card = -1;
         r->outputs = arena_array(s->arena, struct digest, op_count_outputs(s->job->nodes[i].op));
         r->phase = wanted[i] ? PHASE_WAITING : PHASE_UNWANTED;
         s->wanted += wanted[i];
@@ -170,25 +177,30 @@ struct task {
     enum { TASK_BEGIN, TASK_WHOLE, TASK_RANGE } kind;
     uint64_t from, n;
     bool exclusive;
+    int card; /* -1: none */
 };
 
 /* The best that may start now; caller holds the mutex. */
 static bool take(struct task *t, struct session *s)
 {
-    uint32_t i = s->exclusive || session_interrupted(s) ? (uint32_t)s->job->n_nodes : find_best(s);
+    uint32_t i = session_interrupted(s) ? (uint32_t)s->job->n_nodes : find_best(s);
     if (i == s->job->n_nodes)
         return false;
     struct node_run *r = &s->nodes[i];
     const struct op *op = s->job->nodes[i].op;
-    *t = (struct task){.node = i, .kind = TASK_BEGIN};
+    uint32_t cards = s->job->nodes[i].cards & ~s->cards;
+    *t = (struct task){.node = i, .kind = TASK_BEGIN, .card = -1};
     if (r->phase == PHASE_READY) {
         node_bind(s, i);
         r->phase = PHASE_BUSY;
         return true;
     }
-    if (op->parallel && s->active)
+    if (cards)
+        t->card = __builtin_ctz(cards);
+    else if (op->parallel && s->active > s->on_cards)
         return false; /* wait until it can have all threads */
-    t->exclusive = op->parallel;
+    t->exclusive = op->parallel && !cards;
+    r->card = t->card;
     start_work(r);
     if (op->node == OP_MAP) {
         t->kind = TASK_RANGE;
@@ -234,7 +246,8 @@ static void do_node(struct worker *w, const struct task *t)
 static void skip_exclusive_time(struct session *s, uint32_t exclusive, uint64_t ns)
 {
     for (uint32_t i = 0; i < s->job->n_nodes; i++)
-        if (i != exclusive && s->nodes[i].working && s->nodes[i].phase != PHASE_DONE)
+        if (i != exclusive && s->nodes[i].working && s->nodes[i].phase != PHASE_DONE &&
+            s->nodes[i].card < 0)
             s->nodes[i].start_ns += ns;
 }
 
@@ -252,7 +265,11 @@ static void work(void *arg)
             continue;
         }
         s->active++;
-        s->exclusive = t.exclusive;
+        s->exclusive |= t.exclusive;
+        if (t.card >= 0) {
+            s->on_cards++;
+            s->cards |= 1u << t.card;
+        }
         pthread_mutex_unlock(&s->mutex);
         uint64_t begin_ns = os_monotonic_ns();
         if (t.kind == TASK_RANGE)
@@ -264,6 +281,11 @@ static void work(void *arg)
         if (t.exclusive) {
             s->exclusive = false;
             skip_exclusive_time(s, t.node, os_monotonic_ns() - begin_ns);
+        }
+        if (t.card >= 0) {
+            s->on_cards--;
+            s->cards &= ~(1u << t.card);
+            s->nodes[t.node].card = -1;
         }
         pthread_cond_broadcast(&s->work);
     }

@@ -49,6 +49,7 @@ struct node_run {
     pthread_mutex_t prepare_mutex;
     bool prepared;
     void *op_state;
+    int card; /* while it is worked on; -1: none */
     struct err prepare_failure;
     struct map_run *map;
     uint64_t elements, cached, failed;
@@ -87,8 +88,10 @@ struct session {
     pthread_cond_t work, over;
     struct node_run *nodes;
     size_t wanted, done;
-    unsigned active; /* workers at work */
-    bool exclusive;  /* one of them has the pool: nobody else may start */
+    unsigned active;   /* workers at work */
+    unsigned on_cards; /* those of them whose node has a card */
+    uint32_t cards;    /* in use, as bits */
+    bool exclusive;    /* one worker has the pool: only nodes with cards may start */
     unsigned workers;
     bool announced;       /* a Run record with state "running" was written */
     uint64_t recorded_ns; /* when the Run record was last written again */

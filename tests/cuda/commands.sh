@@ -105,6 +105,8 @@ test_train_images.fill(folder)
 """)
 P
 both job/t.yaml vectors --set steps=2 --set model.device=cpu
+# Two trainings have a card each.
+both job/job.yaml model -j 2 --set steps=40
 
 # Commands: what a card answers is what the CPU does.
 EQLOOM_CUDA=none "$eqloom" --store store run job/seq.yaml writer index >log 2>&1 || fail "seq2seq: $(cat log)"

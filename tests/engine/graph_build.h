@@ -32,6 +32,7 @@ extern atomic_int ops_summarized; /* elements */
 extern atomic_int ops_asked;      /* questions to `rank`, about elements or blocks */
 /* How many run at this moment, and the most at once that a `parallel` op saw beside itself. */
 extern atomic_int ops_beside;
+extern atomic_int ops_on_cards; /* how many `card` began */
 /* `ops_signals` becomes 1, as by Ctrl-C, when `upper` has run so many more elements; 0: never. */
 extern atomic_int ops_until_signal;
 extern volatile int ops_signals;

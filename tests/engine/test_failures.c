@@ -272,6 +272,27 @@ PLACE_TEST(parallel_ops_run_alone)
     graph_free(&g);
 }
 
+/* As many as there are cards, while an op that needs all threads has those. */
+PLACE_TEST(a_card_each)
+{
+    struct place *p = *state;
+    struct graph g;
+    graph_init(&g, "cards");
+    graph_add(&g, "seeds", "lines", "", write_file(p, "seeds", "a\nb\n"));
+    for (int i = 0; i < 6; i++) {
+        char name[8], params[16];
+        snprintf(name, sizeof name, "card%d", i);
+        snprintf(params, sizeof params, "prefix=%d", i);
+        g.nodes[graph_add(&g, name, "card", params, "exprs=seeds")].cards = 1 << 0 | 1 << 2;
+    }
+    graph_add(&g, "alone", "alone", "", "exprs=seeds");
+    atomic_store(&ops_on_cards, 0);
+    struct run_result r = run_with(p, &g, (struct run_options){.threads = 4});
+    assert_int_equal(r.failed, 0);
+    assert_int_equal(atomic_load(&ops_on_cards), 6);
+    graph_free(&g);
+}
+
 /* `alone` and `count` may not start beside `slow`, so what they take is at least its time less than
  * what the run takes; half of that is left for looking them up while it runs. */
 PLACE_TEST(waiting_is_no_cost)

@@ -9,6 +9,7 @@
  *   first    map over exprs: the first letter of each
  *   glance   likewise, with a number drawn for it; says that it reads no more
  *   alone    map over exprs, parallel
+ *   card     task, parallel: on one of the cards 0 and 2; waits until as many began as in a pair
  *   shout    map over exprs, several at once: with "!"; fails on "bad", "shy" only among several
  *   join     task: all of exprs in one Expr
  *   count    task, parallel: an Expr that is not a function of its input when ops_drift moves
@@ -28,7 +29,8 @@
 #include <string.h>
 #include <unistd.h>
 
-atomic_int ops_ran, ops_together, ops_lines, ops_summarized, ops_asked, ops_prepared, ops_beside;
+atomic_int ops_ran, ops_together, ops_lines, ops_summarized, ops_asked, ops_prepared, ops_beside,
+    ops_on_cards;
 atomic_int ops_drift, ops_until_signal;
 volatile int ops_signals;
 static atomic_int now_running;
@@ -196,6 +198,27 @@ static enum err_code alone_run(struct op_ctx *ctx, void *state, struct err *e)
     return code;
 }
 
+static uint32_t card_cards(struct op_ctx *ctx)
+{
+    return 1u << 0 | 1u << 2;
+}
+
+/* Of each two that begin both are at work at a time, on different cards and without the pool. */
+static enum err_code card_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    static atomic_uint taken;
+    unsigned card = 1u << op_card(ctx);
+    int n = atomic_fetch_add(&ops_on_cards, 1) + 1;
+    if (op_pool(ctx) || !(card & card_cards(ctx)) || atomic_fetch_or(&taken, card) & card)
+        return err_fail(e, ERR_FAILED, "card %d was not free", op_card(ctx));
+    for (int ms = 0; ms < 60000 && atomic_load(&ops_on_cards) < n + n % 2; ms++)
+        usleep(1000);
+    bool alone = atomic_load(&ops_on_cards) < n + n % 2;
+    atomic_fetch_and(&taken, ~card);
+    return alone ? err_fail(e, ERR_FAILED, "nobody used the other card")
+                 : toy_emit(ctx, "expr", "done", e);
+}
+
 static enum err_code shout_together(void **shares, struct op_ctx *ctx, void *state,
                                     const ProtobufCMessage *const *elements, size_t n,
                                     struct err *e)
@@ -284,6 +307,15 @@ static const struct op op_alone = {.name = "alone",
                                    .inputs = exprs_port,
                                    .outputs = exprs_port,
                                    .run = alone_run};
+static const struct op op_card_ = {.name = "card",
+                                   .version = 1,
+                                   .node = OP_TASK,
+                                   .parallel = true,
+                                   .cards = card_cards,
+                                   .params = join_params,
+                                   .inputs = exprs_port,
+                                   .outputs = expr_port,
+                                   .run = card_run};
 static const struct op op_count_ = {.name = "count",
                                     .version = 1,
                                     .node = OP_TASK,
@@ -352,9 +384,10 @@ static const struct op op_wait = {.name = "wait",
                                   .outputs = expr_port,
                                   .run = wait_run};
 
-const struct op *const op_table[] = {
-    &op_alone, &op_count_, &op_drifts, &op_first,  &toy_fold, &op_glance, &op_join,  &op_lines,
-    &op_names, &toy_rank,  &op_shout,  &toy_spell, &op_upper, &op_wait,   &op_weigh, NULL};
+const struct op *const op_table[] = {&op_alone, &op_card_,  &op_count_, &op_drifts, &op_first,
+                                     &toy_fold, &op_glance, &op_join,   &op_lines,  &op_names,
+                                     &toy_rank, &op_shout,  &toy_spell, &op_upper,  &op_wait,
+                                     &op_weigh, NULL};
 
 const struct source_text op_builtins[] = {{"builtin:one.txt", "a\nb\n", 4}, {0}};
 

@@ -3,6 +3,7 @@
 
 #include "embedding.pb-c.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static enum err_code put(struct digest *id, void *arg, struct span data, struct err *e)
@@ -28,10 +29,24 @@ enum err_code learn_check_device(struct op_ctx *ctx, struct err *e)
     return err_up(e, gpu_find(&cpu, &card, op_string(ctx, "device"), e));
 }
 
-enum err_code learn_open_device(struct gpu_device **out, struct op_ctx *ctx, struct pool *pool,
-                                struct err *e)
+uint32_t learn_cards(struct op_ctx *ctx)
 {
-    return err_up(e, gpu_open(out, op_string(ctx, "device"), pool, e));
+    int index[GPU_CARDS];
+    size_t n = 0;
+    uint32_t cards = 0;
+    if (gpu_find_all(index, &n, op_string(ctx, "device"), NULL))
+        return 0; /* the op's check says so */
+    for (size_t i = 0; i < n && index[i] >= 0 && index[i] < 32; i++)
+        cards |= 1u << index[i];
+    return cards;
+}
+
+enum err_code learn_open_device(struct gpu_device **out, struct op_ctx *ctx, struct err *e)
+{
+    char name[16];
+    snprintf(name, sizeof name, "cuda:%d", op_card(ctx));
+    return err_up(
+        e, gpu_open(out, op_card(ctx) < 0 ? op_string(ctx, "device") : name, op_pool(ctx), e));
 }
 
 /* Where there is no such device the op's check has failed, or does when it runs. */

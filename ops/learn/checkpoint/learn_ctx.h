@@ -21,14 +21,16 @@ struct chunk_io learn_chunks(struct op_ctx *ctx);
 #define LEARN_DEVICE_PARAM                                                                         \
     {                                                                                              \
         "device", OP_STRING, "auto",                                                               \
-            .doc = "Where to compute: cpu, cuda (the first card), cuda:N, or auto: the first "     \
-                   "card, else the CPU. Action keys name the arithmetic of a card instead.",       \
+            .doc = "Where to compute: cpu, cuda (a card), cuda:N, or auto: a card if there is "    \
+                   "one, else the CPU. Action keys name the arithmetic of a card instead.",        \
             .unkeyed = true                                                                        \
     }
 /* An op's check: ERR_INPUT, ERR_UNSUPPORTED if there is no such device. */
 enum err_code learn_check_device(struct op_ctx *ctx, struct err *e);
-enum err_code learn_open_device(struct gpu_device **out, struct op_ctx *ctx, struct pool *pool,
-                                struct err *e);
+/* An op's `cards`. */
+uint32_t learn_cards(struct op_ctx *ctx);
+/* The card that the engine gave it, else what the parameter names. */
+enum err_code learn_open_device(struct gpu_device **out, struct op_ctx *ctx, struct err *e);
 /* Of that parameter; what the device has no units for is f32. */
 enum gpu_precision learn_precision(const struct op_ctx *ctx);
 /* An op's `units`: a card's class and precision; of a CPU what multiplies bf16, or NULL for f32,

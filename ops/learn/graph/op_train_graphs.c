@@ -392,6 +392,7 @@ const struct op op_train_graphs = {
     .node = OP_CHAIN,
     .numerics = true,
     .parallel = true,
+    .cards = learn_cards,
     .doc = "Trains a graph network on the equations of papers: those which stand in one section or "
            "paper, or in a paper and one that it cites, are to have vectors that are more alike "
            "than those of equations of different papers (histogram: all of the batch). Each "

@@ -406,6 +406,7 @@ const struct op op_train_images = {
     .node = OP_CHAIN,
     .numerics = true,
     .parallel = true,
+    .cards = learn_cards,
     .doc =
         "Trains a convolutional network on pictures of equations: to tell their labels, or which "
         "are of one paper. With pictures of other papers to validate on, loss and accuracy (the "

@@ -172,6 +172,7 @@ const struct op op_train = {
     .node = OP_CHAIN,
     .numerics = true,
     .parallel = true,
+    .cards = learn_cards,
     .doc =
         "Trains a transformer on clusters of equivalent expressions: an encoder that gives "
         "equivalent ones the same vector, or an encoder and a decoder that write one for the "

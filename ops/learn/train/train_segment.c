@@ -323,7 +323,7 @@ enum err_code learner_run(struct op_ctx *ctx, const struct learner *l, struct er
         goto out;
     }
     if ((code = err_up(e, alloc_state(&s, e))) ||
-        (code = err_up(e, learn_open_device(&s.device, ctx, op_pool(ctx), e))) ||
+        (code = err_up(e, learn_open_device(&s.device, ctx, e))) ||
         (code = err_up(e, l->call->open(l->self, ctx, s.device, e))) ||
         (code = err_up(e, restore(&s, previous, from, e))) ||
         (code = err_up(e, make_steps(&stop, &s, to, e))))

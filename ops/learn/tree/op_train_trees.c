@@ -356,6 +356,7 @@ const struct op op_train_trees = {
     .node = OP_CHAIN,
     .numerics = true,
     .parallel = true,
+    .cards = learn_cards,
     .doc = "Trains EqNet: a network that computes an expression's vector from those of its "
            "operands, to tell classes of equal expressions; or, with `points`, a network of "
            "functions, "

@@ -178,6 +178,11 @@ struct arena *op_arena(struct op_ctx *ctx)
     return &ctx->a;
 }
 
+int op_card(const struct op_ctx *ctx)
+{
+    return -1;
+}
+
 struct pool *op_pool(struct op_ctx *ctx)
 {
     return NULL;
