@@ -4,6 +4,7 @@
 
 #include "base/text/utf8.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -24,12 +25,6 @@ static FILE *raw_of(FILE *to)
     return to;
 }
 
-static bool is_control(const uint8_t *s)
-{
-    return (s[0] < 0x20 && s[0] != '\n' && s[0] != '\t') || s[0] == 0x7f ||
-           (s[0] == 0xc2 && s[1] < 0xa0);
-}
-
 /* Writes the characters that are held, but for one that is not finished. */
 static void let_out(struct guard *g)
 {
@@ -37,8 +32,9 @@ static void let_out(struct guard *g)
         size_t length = utf8_character(g->held, g->n);
         if (length == UTF8_CUT)
             return;
-        if (length == 0 || is_control(g->held))
-            fprintf(g->raw, "\\x%02x", g->held[length > 1]);
+        uint32_t unseen = length ? utf8_unseen(g->held, length) : g->held[0];
+        if (length == 0 || unseen || !g->held[0])
+            fprintf(g->raw, unseen > 0xff ? "\\u%04" PRIx32 : "\\x%02" PRIx32, unseen);
         else
             fwrite(g->held, 1, length, g->raw);
         length += length == 0;

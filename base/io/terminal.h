@@ -1,6 +1,7 @@
 /* Text on its way to a terminal. Names, labels, terms and messages come from files and stores of
- * others: on a terminal their control characters, and bytes that are not UTF-8, are shown as \x1b.
- * Elsewhere bytes go out as they are. */
+ * others: on a terminal their control characters, and bytes that are not UTF-8, are shown as \x1b,
+ * and what is not seen but changes what is (U+202E: from right to left) as \u202e. Elsewhere bytes
+ * go out as they are. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,9 +1,27 @@
 /* See html.h. */
 #include "base/text/html.h"
 
+#include "base/text/utf8.h"
+
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Returns its length. */
+static size_t put_character(struct buf *out, const uint8_t *s)
+{
+    size_t length = *s < 0x80 ? 1 : utf8_character(s, strnlen((const char *)s, 4));
+    bool none = length == 0 || length == UTF8_CUT;
+    uint32_t unseen = none ? *s : utf8_unseen(s, length);
+    if (none)
+        length = 1;
+    if (unseen && unseen != '\r')
+        buf_printf(out, unseen > 0xff ? "\\u%04" PRIx32 : "\\x%02" PRIx32, unseen);
+    else
+        buf_add(out, s, length);
+    return length;
+}
 
 void html_text(struct buf *out, const char *s)
 {
@@ -13,7 +31,7 @@ void html_text(struct buf *out, const char *s)
         case '<': buf_puts(out, "&lt;"); break;
         case '>': buf_puts(out, "&gt;"); break;
         case '"': buf_puts(out, "&quot;"); break;
-        default: buf_putc(out, *s);
+        default: s += put_character(out, (const uint8_t *)s) - 1;
         }
 }
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* &, <, >, " are escaped. */
+/* &, <, >, " are escaped; what is no text, and what is not seen, is shown as \x1b and \u202e. */
 void html_text(struct buf *out, const char *s);
 /* "1234567" as 1 234 567, with narrow spaces that do not break; what is no whole number as it is.
  */

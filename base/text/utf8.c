@@ -20,6 +20,24 @@ size_t utf8_character(const uint8_t *s, size_t n)
     return length > n ? UTF8_CUT : length;
 }
 
+uint32_t utf8_unseen(const uint8_t *s, size_t length)
+{
+    static const struct {
+        uint32_t from, to;
+    } unseen[] = {
+        {0x01, 0x08},     {0x0b, 0x1f},     {0x7f, 0x9f},       {0x61c, 0x61c},
+        {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x2060},   {0x2066, 0x206f},
+        {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
+    };
+    uint32_t c = length == 1 ? s[0] : s[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++)
+        c = c << 6 | (s[i] & 0x3f);
+    for (size_t i = 0; i < sizeof unseen / sizeof *unseen; i++)
+        if (c >= unseen[i].from && c <= unseen[i].to)
+            return c;
+    return 0;
+}
+
 size_t utf8_prefix(const uint8_t *s, size_t n)
 {
     size_t i = 0;

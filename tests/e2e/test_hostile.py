@@ -176,22 +176,26 @@ class Hostile(ProjectTest):
                 self.bounded(*command)
 
     def test_escapes_do_not_reach_a_terminal(self):
-        self.p.edit("job.yaml", "label: trained", 'label: "\\e]0;owned\\x07\\x9b31m"')
+        self.p.edit("job.yaml", "label: trained", 'label: "\\e]0;owned\\x07\\x9b31m\\u202Exyz\\u2066"')
         self.p.write("x\x1b[31m.rules", "oops")
         commands = [["run", "job.yaml"], ["run", "job.yaml"], ["show", "small/report"], ["log", "small/1"],
                     ["status", "job.yaml"], ["explain", "\x1b[2Jx", "y"], ["why", "small/eval\x1b[1m"],
                     ["show", "\x1b]0;x\x07"], ["check-rules", "x\x1b[31m.rules"], ["diff", "small/1", "\x1b"],
                     ["lineage", "small/report"], ["run", "\x1b[5A.yaml"], ["ls", "\x1b[7m"],
                     ["plan", "job.yaml", "--set", "\x9b1m\x1b[1m=3"], ["query", "\x1b[1m"],
-                    ["export", "small/report", "-f", "jsonl"], ["show", "small/report", "--raw"]]
-        shown = 0
+                    ["export", "small/report", "-f", "jsonl"], ["show", "small/report", "--raw"],
+                    ["explain", "x\u202e + \u2066y\ufeff", "y"], ["show", "a\u202eb\u200f"], ["ls", "\u2029\U000e0041"]]
+        shown = turned = 0
         for command in commands:
             with self.subTest(command=command):
                 seen = re.sub(PROGRESS, b"", self.p.on_terminal(*command))
                 self.assertNotRegex(seen.replace(b"\r\n", b"\n"),
                                     rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
+                self.assertNotRegex(seen.decode(), "[\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\U000e0041]")
                 shown += b"\\x1b" in seen
+                turned += b"\\u202e" in seen
         self.assertGreater(shown, 8)
+        self.assertGreater(turned, 3)
 
     def test_places_of_output(self):
         self.p.run()

@@ -275,7 +275,7 @@ class Harm(Base):
         self.page("/read?a=x")
 
     def test_texts_stay_texts(self):
-        markup = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>&amp;"
+        markup = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>&amp;\u202etxt\x9b"
         for target in [address("/search", q=markup), address("/explain", a=markup, b=markup, domain=markup),
                        address("/read", a=markup, language=markup), address("/record", ref=markup),
                        address("/job", name=markup), address("/run", name=markup), address("/node", ref=markup),
@@ -284,6 +284,7 @@ class Harm(Base):
             body = self.server.ask(target)[2]
             self.assertNotIn("<script>alert", body, target)
             self.assertNotIn("<img", body, target)
+            self.assertNotRegex(body, "[\u202a-\u202e\x80-\x9f]", target)
 
     def test_no_option_and_no_file_by_a_field(self):
         secret = self.p.dir / "secret"
