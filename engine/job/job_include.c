@@ -4,6 +4,7 @@
 #include "engine/job/job_include.h"
 
 #include "base/os.h"
+#include "base/text/file_kind.h"
 
 #include <string.h>
 
@@ -56,7 +57,9 @@ static enum err_code check_version(const struct yaml_node *root, struct err *e)
 {
     const struct yaml_node *version = yaml_get(root, "eqloom");
     if (!version)
-        return yaml_fail(e, root, "the file does not say 'eqloom: 1': not a job file?");
+        return file_kind_hint(
+            yaml_fail(e, root, "the file does not say 'eqloom: 1': not a job file?"), FILE_JOB,
+            root->source, e);
     if (version->type == YAML_SCALAR && !strcmp(version->text, "1"))
         return OK;
     return yaml_fail(e, version, "unknown job format '%.40s': this eqloom reads 'eqloom: 1'",
@@ -152,16 +155,21 @@ static enum err_code parse(const struct yaml_node **out, struct draft *d, const 
     if (code) {
         if (at)
             err_locate(e, at->source, at->offset);
+        struct os_stat st;
+        if (!os_stat(&st, path, NULL) && st.is_dir)
+            err_hint(e, strstr(path, ".eqloom") ? "this is a store: 'eqloom ls' shows what it holds"
+                                                : "a job is a file; 'eqloom init DIR' writes one");
         return err_up(e, code);
     }
     struct source_text *source = arena_new(d->arena, struct source_text);
     *source = (struct source_text){path, (const char *)bytes.data, bytes.len};
-    code = err_up(e, yaml_parse(out, d->arena, source, e));
-    if (code)
-        return code;
-    if (!*out)
-        return err_fail_at(e, source, 0, "the file is empty: a job begins with 'eqloom: 1'");
-    return err_up(e, yaml_expect(*out, YAML_MAPPING, "a job", e));
+    if ((code = yaml_parse(out, d->arena, source, e)) || !*out) {
+        if (!code)
+            code = err_fail_at(e, source, 0, "the file is empty");
+    } else {
+        code = yaml_expect(*out, YAML_MAPPING, "a job", e);
+    }
+    return code ? err_up(e, file_kind_hint(code, FILE_JOB, source, e)) : OK;
 }
 
 static enum err_code refuse_cycle(struct includer *in, const struct file *again,

@@ -10,6 +10,7 @@
  * Terms are infix expressions with pattern variables. Comments become blanks in a copy of the text,
  * so offsets stay those of the file. */
 #include "ops/rules/parse_rules.h"
+#include "base/text/file_kind.h"
 #include "base/text/utf8.h"
 #include "ops/expr/equality/exact.h"
 #include "ops/expr/syntax/lexical.h"
@@ -332,6 +333,8 @@ enum err_code rules_parse(struct rules *rules, struct arena *a, const struct sou
                (code = parse_statements(&p, 1u << OPERATOR, e)) ||
                (code = parse_statements(&p, 1u << RULE | 1u << GROUP | 1u << UNKNOWN, e)))
         *rules = before;
+    if (code)
+        file_kind_hint(code, FILE_RULES, source, e);
     name_map_free(&p.names);
     latex_reader_free(p.latex);
     free(p.statements);

@@ -75,6 +75,34 @@ class Errors(ProjectTest):
             result = self.p.eqloom(*args, expect=2)
             self.assertNotEqual(result.err, "", args)
 
+    def test_files_of_another_kind(self):
+        """What the file looks like, and which command reads it."""
+        self.p.write("my.operators", "operator erf(x) = arb erf\n")
+        self.p.write("mine.txt", "group g\na: x + 0 -> x\n")
+        self.p.write("terms.txt", "sin(x)\ncos(x)\n")
+        self.p.write("empty", "")
+        self.p.run("seeds")
+        self.p.write("wrong.rules", "group g\na: x + -> x\n")
+        self.assertNotIn("looks like", self.p.eqloom("check-rules", "wrong.rules", expect=2).err)
+        for command, said in [
+                ("run rules/algebra.rules", "looks like rules, which 'eqloom check-rules' tests"),
+                ("plan mine.txt", "looks like rules, which 'eqloom check-rules' tests"),
+                ("run my.operators", "looks like operators, which commands read by --operators"),
+                ("run templates/small.yaml", "looks like templates, which a job reads by {op: templates"),
+                ("run terms.txt", "a job begins with 'eqloom: 1'; 'eqloom init DIR' writes one"),
+                ("run empty", "a job begins with 'eqloom: 1'"),
+                ("run .eqloom", "this is a store: 'eqloom ls' shows what it holds"),
+                ("run rules", "a job is a file"),
+                ("check-rules job.yaml", "looks like a job, which 'eqloom run' and 'eqloom plan' read"),
+                ("check-rules templates/small.yaml", "looks like templates"),
+                ("simplify --rules my.operators x", "looks like operators"),
+                ("read --operators rules/algebra.rules x", "looks like rules"),
+                ("read --operators job.yaml x", "looks like a job")]:
+            with self.subTest(command=command):
+                result = self.p.eqloom(*command.split(), expect=2)
+                self.assertIn(said, result.err)
+                self.assertEqual(result.err.count("error:"), 1, result.err)
+
     def test_ambiguous_prefix_lists_candidates(self):
         # Among 1,600 ids some two share their first four digits (all but surely: 1e-8).
         self.p.write("templates/small.yaml",

@@ -12,6 +12,7 @@
  *
  * All operators are declared before any term is read, so that their order does not matter. Comments
  * become blanks in a copy of the text, so offsets stay those of the file. */
+#include "base/text/file_kind.h"
 #include "base/text/utf8.h"
 #include "ops/expr/ball/ball_function.h"
 #include "ops/expr/ball/domain.h"
@@ -490,7 +491,9 @@ enum err_code own_parse(const struct language **lang, struct arena *a,
     p.source.text = lexical_without_comments(a, source);
     find_statements(&p);
     p.all = arena_array(a, struct reading, p.n);
-    if (!(code = read_all(&p, (*lang)->n_ops)) && p.lang->n_ops > (*lang)->n_ops)
+    if ((code = read_all(&p, (*lang)->n_ops)))
+        file_kind_hint(code, FILE_OPERATORS, source, e);
+    else if (p.lang->n_ops > (*lang)->n_ops)
         *lang = p.lang;
     free(p.statements);
     return err_up(e, code);
