@@ -5,6 +5,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -40,6 +41,88 @@ nodes:
     as: [clusters.jsonl]
     version: Python 3
   kept: {op: import-clusters, from: short, files: ["*.jsonl"], format: jsonl}
+"""
+# A network of the user's: the mean of vectors of tokens, and a softmax over clusters. It takes steps of
+# descent, and writes what the mean is for each expression, and its parameters.
+TRAIN = '''import json
+import math
+import random
+import sys
+
+DIM, RATE = 8, 2.0
+steps = int(sys.argv[1])
+with open("in/c.jsonl") as source:
+    clusters = [json.loads(line) for line in source]
+texts = [(i, m["prefix"]) for i, c in enumerate(clusters) for m in c["members"]]
+words = sorted({w for _, text in texts for w in text.split()})
+bags = [[words.index(w) for w in text.split()] for _, text in texts]
+draw = random.Random(5)
+start = lambda rows: [[draw.gauss(0, 0.3) for _ in range(DIM)] for _ in range(rows)]
+table, weights = start(len(words)), start(len(clusters))
+
+
+def mean(bag):
+    return [sum(table[w][d] for w in bag) / len(bag) for d in range(DIM)]
+
+
+def in_plain_python():
+    for _ in range(steps):
+        down = [[0.0] * DIM for _ in table], [[0.0] * DIM for _ in weights]
+        for (label, _), bag in zip(texts, bags):
+            h = mean(bag)
+            p = [math.exp(sum(a * b for a, b in zip(h, row))) for row in weights]
+            error = [x / sum(p) - (k == label) for k, x in enumerate(p)]
+            for k, e in enumerate(error):
+                for d in range(DIM):
+                    down[1][k][d] += e * h[d]
+                    for w in bag:
+                        down[0][w][d] += e * weights[k][d] / len(bag)
+        for rows, slopes in zip((table, weights), down):
+            for row, slope in zip(rows, slopes):
+                row[:] = [x - RATE * s / len(texts) for x, s in zip(row, slope)]
+    open("out/model.json", "w").write(json.dumps(table))
+
+
+def in_pytorch():
+    import torch
+    torch.set_num_threads(1)
+    embed, out = (torch.nn.Parameter(torch.tensor(rows)) for rows in (table, weights))
+    optimizer = torch.optim.SGD([embed, out], lr=RATE)
+    indices = torch.tensor([w for bag in bags for w in bag])
+    offsets = torch.tensor([sum(map(len, bags[:i])) for i in range(len(bags))])
+    labels = torch.tensor([label for label, _ in texts])
+    for _ in range(steps):
+        optimizer.zero_grad()
+        hidden = torch.nn.functional.embedding_bag(indices, embed, offsets, mode="mean")
+        torch.nn.functional.cross_entropy(hidden @ out.T, labels).backward()
+        optimizer.step()
+    table[:] = embed.tolist()
+    torch.save({"embed": embed.detach()}, "out/model.pt")
+
+
+{"plain": in_plain_python, "torch": in_pytorch}[open("with").read()]()
+with open("out/vectors.jsonl", "w") as target:
+    for (label, text), bag in zip(texts, bags):
+        print(json.dumps({"source": str(label), "text": text, "vector": mean(bag)}), file=target)
+'''
+TRAINING = """eqloom: 1
+name: training
+nodes:
+  rules:      {op: rules, files: [rules/algebra.rules]}
+  seeds:      {op: templates, files: [t.yaml]}
+  certified:  {op: certify, rules: rules}
+  egraphs:    {op: saturate, exprs: seeds, rules: certified, iterations: 3}
+  clusters:   {op: extract, egraphs: egraphs, max_tokens: 10, per_cluster: 8}
+  trained:
+    op: exec
+    command: [PYTHON, train.py]
+    files: [train.py, with]
+    inputs: [clusters]
+    as: [c.jsonl]
+    version: VERSION
+    matrix: {argument: ["0", "60"]}
+  vectors: {op: import-vectors, from: trained, files: ["*.jsonl"]}
+  eval:    {op: evaluate, embeddings: vectors, label: mine}
 """
 TEMPLATES = """templates: 1
 sets: {f: [sin, cos, tan]}
@@ -234,6 +317,36 @@ open("out/plot.svg", "w").write("<svg/>")
         self.p.write("x.npy.jsonl", "")
         self.job(back={"op": "import-vectors", "files": ["x.npy", "x.npy.jsonl"]})
         self.assertIn("x.npy: not a .npy file", self.run_p(expect=2).err)
+
+    def check_training(self, python, way, version, model):
+        self.p.write("train.py", TRAIN)
+        self.p.write("with", way)
+        self.p.write("t.yaml", TEMPLATES)
+        self.p.write("training.yaml", TRAINING.replace("PYTHON", python).replace("VERSION", version))
+        self.p.eqloom("run", "training.yaml")
+        rows = self.p.eqloom("table", "training.yaml", "--metric", "ranking_error", "--json").events()
+        error = {row["params"]["argument"]: row["metrics"]["ranking_error"] for row in rows}
+        self.assertLess(error[60], 0.8 * error[0])
+        files = self.p.eqloom("show", "training/trained@argument=60").out
+        self.assertIn(model, files)
+        before = self.p.ids()
+        self.assertLessEqual(set(self.states(job="training.yaml").values()), {"cached", "read"})
+        self.p.eqloom("run", "training.yaml", "--check")   # a training gives the same twice
+        self.assertEqual(self.p.ids(), before)
+        ran = self.states("--set", "trained.version=other", job="training.yaml")
+        self.assertEqual({s for n, s in ran.items() if n.startswith("trained")}, {"ran"})
+        self.assertEqual({s for n, s in ran.items() if n.startswith("eval")}, {"cached"})   # as before
+
+    def test_a_training(self):
+        self.check_training("python3", "plain", "Python 3", "model.json")
+
+    def test_a_training_in_pytorch(self):
+        for python in (os.environ.get("EQLOOM_TORCH_PYTHON"), sys.executable, "/usr/bin/python3"):
+            found = python and subprocess.run([python, "-c", "import torch; print(torch.__version__)"],
+                                              capture_output=True, text=True)
+            if found and found.returncode == 0:
+                return self.check_training(python, "torch", "PyTorch " + found.stdout.strip(), "model.pt")
+        self.skipTest("no Python here has PyTorch: EQLOOM_TORCH_PYTHON may name one")
 
     def test_failures(self):
         fail = "import sys; print('out'); sys.exit('a reason')"

@@ -51,6 +51,25 @@ class Report(ProjectTest):
         self.assertIn("tfidf-eval.label &lt;b&gt;&amp;", page)
         self.assertNotIn("<b>&", page)
 
+    def test_digits_are_grouped(self):
+        """In all that people read of the page: parameters, cards, tables, charts and captions."""
+        self.p.write("templates/small.yaml", "templates: 1\nsets: {a: [1..16]}\n"
+                     "groups: {g: {templates: ['{a}*x + tan({a.2}*x)']}}\n")
+        self.p.run("--set", "seed=1234567")
+        page = page_of(self.p).read_text()
+        self.assertIn("seed 1&#x202F;234&#x202F;567", page)
+        shown = re.sub(r"(?s)<(style|script|template|math|time)\b.*?</\1>|<[^>]*>", " ", page)
+        self.assertRegex(shown, r"\d&#x202F;\d{3} +expressions")
+        self.assertEqual([], re.findall(r"(?<![\d.&#x])\d{4,}", re.sub("&#x[0-9A-F]+;", ",", shown)))
+
+    def test_what_is_not_seen_is_shown(self):
+        """A label that turns the rest of a line, and one that is no text to a terminal."""
+        self.p.edit("job.yaml", "label: trained", 'label: "a\\u202Etxt.b\\x9b\\e"')
+        self.p.run()
+        page = page_of(self.p).read_text()
+        self.assertIn("a\\u202etxt.b\\x9b\\x1b", page)
+        self.assertNotRegex(page, "[\u202a-\u202e\u2066-\u2069\x80-\x9f\x1b]")
+
 
 @unittest.skipUnless(CHROMIUM, "there is no chromium")
 class InABrowser(ProjectTest):
