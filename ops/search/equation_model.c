@@ -79,7 +79,7 @@ static enum err_code latex_of(char **out, struct equation_model *m, const char *
     struct expr x;
     struct err why = {0};
     size_t at = 0, len = strlen(text);
-    expr_argument_bare(text, &at, &len);
+    latex_bare(text, &at, &len);
     *out = arena_strndup(a, text + at, len);
     if (!(*out)[strspn(*out, " \t\n")])
         return err_fail(e, ERR_INPUT, "%s: there is no equation", name);

@@ -200,14 +200,16 @@ class Papers(ProjectTest):
 
     def test_labelled(self):
         mathml = "<math><mi>x</mi></math>"
-        lines = [{"label": "a", "latex": "\\frac12"}, {"label": "b", "mathml": mathml},
+        lines = [{"label": "a", "latex": " $\\frac12$\n"}, {"label": "a", "latex": "\\[\\frac12\\]"}, {"label": "b", "mathml": mathml},
                  {"label": "c"}, {"label": "d", "mathml": "<math><mi>"}]
         self.put({"l.jsonl": b"".join(json.dumps(x).encode() + b"\n" for x in lines) + b"nonsense\n",
                   "p.html": f"<p>{mathml} and {mathml}</p>".encode()})
         self.make()
         v = self.values()
-        self.assertEqual((v["equations.converted"], v["refused.not MathML"]), (4, 1))
+        self.assertEqual((v["equations.converted"], v["refused.not MathML"]), (5, 1))
         self.assertEqual(v["problem.not an equation"], 2)
+        self.assertIn("l.jsonl:6: not an equation (",
+                      self.p.eqloom("show", "papers/statistics").out)
         graphs = self.p.eqloom("query", "graph", ".value.place.label", "--json").out
         self.assertIn('"a"', graphs)
 

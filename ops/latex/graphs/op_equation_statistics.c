@@ -41,6 +41,13 @@ static void put(struct buf *b, enum kind kind, uint64_t n, const char *format, .
     buf_putc(b, 0);
 }
 
+/* A file of equations, not a document. */
+static bool is_alone(const Eqloom__Paper *p)
+{
+    const Eqloom__Section *s = p->sections[0];
+    return s->n_equations && !s->equations[0]->environment[0];
+}
+
 static void summarize_paper(struct buf *b, const Eqloom__Paper *p)
 {
     uint64_t equations = 0;
@@ -60,7 +67,7 @@ static void summarize_paper(struct buf *b, const Eqloom__Paper *p)
     put(b, COUNT_PAPERS, p->n_cites, "arXiv ids cited");
     if (p->n_subjects)
         put(b, COUNT_SUBJECTS, 1, "%s", p->subjects[0]);
-    else if (p->n_sections) /* of a folder or an archive: its name may be an id */
+    else if (p->n_sections && !is_alone(p)) /* of a folder or an archive: its name may be an id */
         put(b, OF_NO_SUBJECT, 1, "%.*s", (int)strcspn(p->paper, "/"), p->paper);
     for (size_t i = 0; i < p->n_listings; i++) { /* cs of cs.LG: the first is the primary one */
         const Eqloom__Listing *x = p->listings[i];
@@ -70,7 +77,10 @@ static void summarize_paper(struct buf *b, const Eqloom__Paper *p)
     for (size_t i = 0; i < p->n_problems; i++) {
         const Eqloom__Problem *x = p->problems[i];
         put(b, COUNT_PROBLEMS, 1, "%s", x->reason);
-        put(b, COUNT_LISTED, 1, "%s: %s (%s)", x->file, x->reason, x->detail);
+        if (x->line)
+            put(b, COUNT_LISTED, 1, "%s:%u: %s (%s)", x->file, x->line, x->reason, x->detail);
+        else
+            put(b, COUNT_LISTED, 1, "%s: %s (%s)", x->file, x->reason, x->detail);
     }
 }
 
@@ -263,7 +273,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_equation_statistics = {
     .name = "equation-statistics",
-    .version = 2,
+    .version = 3,
     .node = OP_TASK,
     .doc = "Counts papers by subject (of an old arXiv id, or by arXiv's metadata among the papers; "
            "else "

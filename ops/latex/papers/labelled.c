@@ -2,6 +2,7 @@
 #include "ops/latex/papers/labelled.h"
 
 #include "base/buf.h"
+#include "ops/latex/read/latex.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -57,6 +58,19 @@ static char *string_of(struct arena *a, const json_t *object, const char *key)
     return s && strlen(s) <= EQUATION_MAX ? arena_strdup(a, s) : NULL;
 }
 
+/* Without blanks and the signs of a formula around it: $...$, \(...\), $$...$$, \[...\]. */
+static char *bare_latex(struct arena *a, const json_t *object)
+{
+    char *latex = string_of(a, object, "latex");
+    if (!latex)
+        return NULL;
+    size_t at = strspn(latex, " \t\n"), len = strlen(latex + at);
+    while (len && strchr(" \t\n", latex[at + len - 1]))
+        len--;
+    latex_bare(latex, &at, &len);
+    return arena_strndup(a, latex + at, len);
+}
+
 /* A label may be a number. */
 static char *label_of(struct arena *a, const json_t *object)
 {
@@ -96,7 +110,7 @@ static void read_line(struct reading *r, const char *s, size_t n, unsigned line)
 {
     json_error_t e;
     json_t *object = n <= LINE_MAX_LEN ? json_loadb(s, n, JSON_REJECT_DUPLICATES, &e) : NULL;
-    char *latex = string_of(r->a, object, "latex"), *mathml = string_of(r->a, object, "mathml");
+    char *latex = bare_latex(r->a, object), *mathml = string_of(r->a, object, "mathml");
     if (!latex && !mathml) {
         if (!add_listing(r, object))
             bundle_problem(

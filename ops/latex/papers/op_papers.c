@@ -444,7 +444,7 @@ static const char *const suffixes[] = {".tex", ".ltx", ".latex", ".sty", ".cls",
 
 const struct op op_papers = {
     .name = "papers",
-    .version = 6,
+    .version = 7,
     .node = OP_SOURCE,
     .doc = "Reads papers: folders and files of LaTeX, archives as arXiv gives them (tar, gz, "
            "tar.gz, tars of these), JSONL with LaTeX or MathML and perhaps labels, or with arXiv's "

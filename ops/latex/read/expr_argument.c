@@ -22,29 +22,13 @@ void expr_argument_say(const struct tool_args *args, const char *name, const str
         fprintf(args->narration, "eqloom: %s: %.*s\n", name, (int)strcspn(s, "\n"), s);
 }
 
-bool expr_argument_bare(const char *text, size_t *at, size_t *len)
-{
-    static const char *const signs[][2] = {
-        {"$$", "$$"}, {"$", "$"}, {"\\[", "\\]"}, {"\\(", "\\)"}};
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        const char *s = text + *at;
-        size_t n = strlen(signs[i][0]);
-        if (*len > 2 * n && !strncmp(s, signs[i][0], n) && !strncmp(s + *len - n, signs[i][1], n)) {
-            *at += n;
-            *len -= 2 * n;
-            return true;
-        }
-    }
-    return false;
-}
-
 enum err_code expr_argument_part(struct expr *out, struct latex_reader **latex,
                                  const struct tool_args *args, struct arena *a,
                                  const struct language *lang, const struct source_text *source,
                                  size_t at, size_t len, struct buf *notes, struct err *e)
 {
     const char *syntax = tool_value(args, "syntax");
-    bool latex_given = (!syntax || says_latex(args)) && expr_argument_bare(source->text, &at, &len);
+    bool latex_given = (!syntax || says_latex(args)) && latex_bare(source->text, &at, &len);
     if (latex_given || says_latex(args) || (!syntax && latex_is(source->text + at, len)))
         return err_up(e, latex_parse(out, latex, a, lang, source, at, len, false, notes, e));
     expr_parser *read;

@@ -9,8 +9,6 @@
 enum err_code expr_argument_check(const struct tool_args *args, struct err *e);
 /* len bytes of the source from `at` on. *latex is NULL at first, and freed by the caller. `notes`
  * gets a line for each reading of LaTeX that was taken among several. */
-/* Goes over the signs around a formula in a text, $...$ or \\(...\\); false if there are none. */
-bool expr_argument_bare(const char *text, size_t *at, size_t *len);
 enum err_code expr_argument_part(struct expr *out, struct latex_reader **latex,
                                  const struct tool_args *args, struct arena *a,
                                  const struct language *lang, const struct source_text *source,

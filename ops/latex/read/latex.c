@@ -84,3 +84,19 @@ enum err_code latex_parse(struct expr *out, struct latex_reader **r, struct aren
         return err_fail_at(e, source, offset, "read as %.200s: %.200s", infix, problem.message);
     return OK;
 }
+
+bool latex_bare(const char *text, size_t *at, size_t *len)
+{
+    static const char *const signs[][2] = {
+        {"$$", "$$"}, {"$", "$"}, {"\\[", "\\]"}, {"\\(", "\\)"}};
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        const char *s = text + *at;
+        size_t n = strlen(signs[i][0]);
+        if (*len > 2 * n && !strncmp(s, signs[i][0], n) && !strncmp(s + *len - n, signs[i][1], n)) {
+            *at += n;
+            *len -= 2 * n;
+            return true;
+        }
+    }
+    return false;
+}

@@ -20,3 +20,5 @@ enum err_code latex_parse(struct expr *out, struct latex_reader **r, struct aren
                           const struct language *lang, const struct source_text *source,
                           size_t offset, size_t len, bool patterns, struct buf *notes,
                           struct err *e);
+/* Goes over the signs around a formula in a text, $...$ or \(...\); false if there are none. */
+bool latex_bare(const char *text, size_t *at, size_t *len);
