@@ -55,6 +55,8 @@ static void set_done(struct errand *x, const struct digest *key)
     x->n_sent -= b->state == BLOCK_SENT;
     x->n_waiting -= b->state == BLOCK_WAITS;
     b->state = BLOCK_DONE;
+    if (b->id)
+        x->c->ended(x->c->arg, b->id);
     pthread_mutex_lock(&s->mutex);
     s->nodes[x->node].ran += b->n;
     pthread_mutex_unlock(&s->mutex);
@@ -109,6 +111,8 @@ static enum err_code take_all(struct errand *x, struct err *e)
     while (!code && (entry = readdir(dir)) && !session_interrupted(x->c->session)) {
         struct digest key;
         size_t n = strlen(entry->d_name);
+        if (n > 4 && !strcmp(entry->d_name + n - 4, ".end"))
+            x->c->ended(x->c->arg, arena_strndup(&x->w.arena, entry->d_name, n - 4));
         if (n < 2 * DIGEST_SIZE || !errand_parse_key(&key, entry->d_name))
             continue;
         const char *ending = entry->d_name + 2 * DIGEST_SIZE;
@@ -253,6 +257,7 @@ static enum err_code submit(struct errand *x, const size_t *which, size_t n, str
         add_option(argv, &m, "--gres", arena_printf(a, "gpu:%s", own->gpus));
     add_words(argv, &m, p->options);
     argv[m++] = arena_printf(a, "%s/worker.sh", c->dir);
+    argv[m++] = x->folder;
     add_words(argv, &m, c->command);
     add_words(
         argv, &m,

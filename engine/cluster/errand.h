@@ -9,6 +9,7 @@
  *     KEY.failed     why an op failed for good, in place of a pack
  *     KEY.store      of a chain: its segments, so that who is given it again goes on from there
  *     JOB.log        what a worker said
+ *     JOB.end        it has ended
  *
  * Belongs to one thread. */
 #pragma once
@@ -25,6 +26,8 @@ struct cluster {
     const char *const *command; /* of a worker, up to the node: "PROGRAM", "work", ..., "JOB" */
     /* Each array or job that was submitted, or found again; called before the errand goes on. */
     void (*submitted)(void *arg, const char *id);
+    /* A job that has nothing more to do; called again and again. */
+    void (*ended)(void *arg, const char *id);
     void *arg;
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/io/out_file.h"
+#include "base/map.h"
 #include "base/os.h"
 #include "engine/cluster/errand.h"
 #include "engine/node/node_work.h"
@@ -25,15 +26,21 @@ struct away {
     const char **ids;
     size_t n_ids, cap_ids;
     bool cancelled;
-    unsigned silent; /* times in a row that squeue did not answer */
+    unsigned silent;       /* times in a row that squeue did not answer */
+    struct name_map ended; /* jobs that have nothing more to do -> since when it is known, ns */
 };
 
-enum { TICK_MS = 50 };
+/* A slurmctld that was killed comes back with what it had saved, and may take a job for running
+ * that is over; it asks the nodes after half an hour. Until then it gives nobody the job's
+ * processors. */
+enum { TICK_MS = 50, POLLS_TO_END = 15 };
 
 /* What sbatch runs. Results are small and local; what remains of a worker that is killed is
  * removed by the shell that waits for it. */
 static const char worker_script[] =
     "#!/bin/sh\n"
+    "folder=$1\n"
+    "shift\n"
     "EQLOOM_SCRATCH=$(mktemp -d \"${TMPDIR:-/tmp}/eqloom-XXXXXX\") || exit 1\n"
     "export EQLOOM_SCRATCH\n"
     "trap 'rm -rf \"$EQLOOM_SCRATCH\"' EXIT\n"
@@ -42,6 +49,7 @@ static const char worker_script[] =
     "wait $!\n"
     "status=$?\n"
     "wait\n"
+    ": >\"$folder/${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID.end\"\n"
     "exit $status\n";
 
 static void add_id(void *arg, const char *id)
@@ -51,6 +59,13 @@ static void add_id(void *arg, const char *id)
     w->ids = vec_grow(w->ids, &w->cap_ids, w->n_ids + 1, sizeof *w->ids);
     w->ids[w->n_ids++] = arena_strdup(&w->arena, id);
     pthread_mutex_unlock(&w->mutex);
+}
+
+static void note_end(void *arg, const char *id)
+{
+    struct away *w = arg;
+    if (!name_map_get(&w->ended, id))
+        name_map_put(&w->ended, arena_strdup(&w->arena, id), os_monotonic_ns(), NULL);
 }
 
 /* ---- open and close ---- */
@@ -117,7 +132,7 @@ enum err_code away_open(struct session *s, struct err *e)
     pthread_mutex_init(&w->mutex, &attr);
     pthread_mutexattr_destroy(&attr);
     w->errands = must_calloc(s->job->n_nodes + 1, sizeof(struct errand *));
-    *c = (struct cluster){.session = s, .submitted = add_id, .arg = w};
+    *c = (struct cluster){.session = s, .submitted = add_id, .ended = note_end, .arg = w};
     s->away = w;
     enum err_code code = profile_load(&c->profile, &w->arena, s->job, e);
     if (!code)
@@ -143,6 +158,7 @@ void away_close(struct session *s)
         return;
     close_errands(s);
     pthread_mutex_destroy(&w->mutex);
+    name_map_free(&w->ended);
     free(w->errands);
     free(w->ids);
     arena_free(&w->arena);
@@ -244,6 +260,23 @@ static void step(struct session *s, uint32_t i, const struct slurm_job *jobs, si
         hand_back(s, i, NULL);
 }
 
+static void cancel_ended(struct session *s, const struct slurm_job *jobs, size_t n, struct arena *a)
+{
+    struct away *w = s->away;
+    uint64_t now = os_monotonic_ns(), *since;
+    const char **ids = arena_array(a, const char *, n + 1);
+    size_t n_ids = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(jobs[i].state, "RUNNING") && (since = name_map_get(&w->ended, jobs[i].id)) &&
+            now - *since > POLLS_TO_END * w->cluster.profile.poll_ms * 1000000) {
+            ids[n_ids++] = jobs[i].id;
+            *since = now;
+        }
+    if (n_ids && !slurm_cancel(ids, n_ids, NULL))
+        progress_note(s->progress, "job %s%s is over, but not for Slurm: cancelled", ids[0],
+                      n_ids > 1 ? ", with others," : "");
+}
+
 /* squeue first: what a job that is over wrote can then be seen. */
 static void look_around(struct session *s)
 {
@@ -262,6 +295,7 @@ static void look_around(struct session *s)
         for (uint32_t i = 0; i < s->job->n_nodes && !session_interrupted(s); i++)
             if (is_away(s, i))
                 step(s, i, jobs, n);
+        cancel_ended(s, jobs, n, &a);
     }
     arena_free(&a);
 }

@@ -7,6 +7,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -175,6 +176,32 @@ fi
         self.assertRegex(said, r"job \d+_\d+ ended as COMPLETED, given again")
         self.assertEqual(p.ids(), self.here.ids())
         p.eqloom("fsck")
+
+    def test_what_slurm_takes_for_running(self):
+        """As a slurmctld does that was killed before it had saved that a job is over."""
+        p = self.site()
+        worker = (p.dir / "worker").read_text()
+        p.write("worker", worker.replace("#!/bin/sh\n", f"""#!/bin/sh
+if mkdir {p.dir}/once 2>/dev/null; then
+    echo "${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID" >{p.dir}/ghost
+    exit 1
+fi
+"""))
+        tools = p.dir / "tools"
+        tools.mkdir()
+        for name, line in (("squeue", '{real} "$@" | sed "s/^\\($(cat {dir}/ghost)|\\)[A-Z]*|/\\1RUNNING|/"'),
+                           ("scancel", 'mv {dir}/ghost {dir}/cancelled; {real} "$@"')):
+            line = line.format(real=shutil.which(name), dir=p.dir)
+            (tools / name).write_text(f"#!/bin/sh\n{line}\n")
+            (tools / name).chmod(0o755)
+        path = os.environ["PATH"]
+        self.addCleanup(os.environ.__setitem__, "PATH", path)
+        os.environ["PATH"] = f"{tools}:{path}"
+        said = p.go().err
+        ghost = (p.dir / "cancelled").read_text().strip()
+        self.assertIn(f"job {ghost} is over, but not for Slurm: cancelled", said)
+        self.assertRegex(said, f"job {ghost} ended as FAILED .*, given again")
+        self.assertEqual(p.ids(), self.here.ids())
 
     def test_what_slurm_refuses(self):
         p = self.site(attempts=2, partition="nowhere")
