@@ -41,18 +41,7 @@ static const struct op_param params[] = {
     {"segment", OP_INT, "100", NULL, 1, 1e6, "Steps between checkpoints."},
     {"lr", OP_REAL, "0.0001", NULL, 0, 100,
      "Learning rate of Adam at the start; it falls linearly to 0."},
-    {"log_every", OP_INT, "10", NULL, 1, 1e9, "Steps over which recorded metrics are averaged."},
-    LEARN_PRECISION_PARAM,
-    LEARN_DEVICE_PARAM,
-    {"valid_every", OP_INT, "100", NULL, 1, 1e12, "Steps between validations."},
-    {"valid_batches", OP_INT, "10", NULL, 1, 1e6, "Batches of triplets in a validation."},
-    {"patience", OP_INT, "0", NULL, 0, 1e9,
-     "Validations without a lower loss after which training stops, with the best weights. 0: all "
-     "steps, with the last weights."},
-    {"patience_steps", OP_INT, "0", NULL, 0, 1e12,
-     "The same in steps, up to the next validation; 0: by `patience`."},
-    {"min_steps", OP_INT, "0", NULL, 0, 1e12,
-     "Steps before which patience does not stop training."},
+    TRAIN_COMMON_PARAMS("10", "Batches of triplets in a validation."),
     {"seed", OP_INT, "0", .doc = "Of weights, triplets, names and hidden nodes."},
     {0},
 };
@@ -122,13 +111,12 @@ static struct graph_examples_config examples(const struct op_ctx *ctx, int ident
 static enum err_code check(struct op_ctx *ctx, struct err *e)
 {
     struct graph_config c = network(ctx);
-    enum err_code code = err_up(e, train_check_steps(ctx, e));
+    enum err_code code = err_up(e, train_check_common(ctx, e));
     if (code)
         return code;
     if (op_real(ctx, "same_section") + op_real(ctx, "same_paper") + op_real(ctx, "cited") <= 0)
         return err_fail(e, ERR_INPUT, "'same_section', 'same_paper' and 'cited' are all 0");
-    code = learn_check_device(ctx, e);
-    return err_up(e, code ? code : graph_config_check(&c, e));
+    return err_up(e, graph_config_check(&c, e));
 }
 
 /* ---- data ---- */

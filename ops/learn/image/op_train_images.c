@@ -37,18 +37,7 @@ static const struct op_param params[] = {
     {"frozen_from", OP_INT, "1000", NULL, 0, 1e12,
      "large: the step after which batch norm keeps its running statistics and uses them; with "
      "`epochs`, the epoch."},
-    {"log_every", OP_INT, "10", NULL, 1, 1e9, "Steps over which recorded metrics are averaged."},
-    LEARN_PRECISION_PARAM,
-    LEARN_DEVICE_PARAM,
-    {"valid_every", OP_INT, "100", NULL, 1, 1e12, "Steps between validations."},
-    {"valid_batches", OP_INT, "10", NULL, 1, 1e6, "Batches of examples in a validation."},
-    {"patience", OP_INT, "0", NULL, 0, 1e9,
-     "Validations without a lower loss after which training stops, with the best weights. 0: all "
-     "steps, with the last weights."},
-    {"patience_steps", OP_INT, "0", NULL, 0, 1e12,
-     "The same in steps, up to the next validation; 0: by `patience`."},
-    {"min_steps", OP_INT, "0", NULL, 0, 1e12,
-     "Steps before which patience does not stop training."},
+    TRAIN_COMMON_PARAMS("10", "Batches of examples in a validation."),
     {"seed", OP_INT, "0", .doc = "Of weights and examples."},
     {0},
 };
@@ -94,12 +83,6 @@ static uint64_t seed_of(const struct op_ctx *ctx, enum stream stream)
 static size_t batch_of(const struct op_ctx *ctx)
 {
     return (size_t)op_int(ctx, "batch");
-}
-
-static enum err_code check(struct op_ctx *ctx, struct err *e)
-{
-    enum err_code code = err_up(e, train_check_steps(ctx, e));
-    return code ? code : err_up(e, learn_check_device(ctx, e));
 }
 
 /* ---- data ---- */
@@ -425,7 +408,7 @@ const struct op op_train_images = {
          "Its vectors of labels, optimizer state and step are not used."}),
     .outputs = OP_PORTS(
         {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights, optimizer, step and metrics."}),
-    .check = check,
+    .check = train_check_common,
     .units = learn_card_units,
     .prepare = prepare,
     .release = release,

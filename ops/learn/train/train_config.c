@@ -93,18 +93,7 @@ const struct op_param train_params[] = {
     {"beta2", OP_REAL, "0.999", NULL, 0, 0.9999999, "Of the optimizer."},
     {"eps", OP_REAL, "1e-8", NULL, 0, 1, "Of the optimizer."},
     {"clip", OP_REAL, "1", NULL, 0, 1e9, "Maximal norm of the gradient; 0: unlimited."},
-    {"log_every", OP_INT, "10", NULL, 1, 1e9, "Steps over which recorded metrics are averaged."},
-    LEARN_PRECISION_PARAM,
-    LEARN_DEVICE_PARAM,
-    {"valid_every", OP_INT, "100", NULL, 1, 1e12, "Steps between validations."},
-    {"valid_batches", OP_INT, "1", NULL, 1, 1e6, "Batches of pairs in a validation."},
-    {"patience", OP_INT, "0", NULL, 0, 1e9,
-     "Validations without a lower loss after which training stops, with the best weights. 0: all "
-     "steps, with the last weights."},
-    {"patience_steps", OP_INT, "0", NULL, 0, 1e12,
-     "The same in steps, up to the next validation; 0: by `patience`."},
-    {"min_steps", OP_INT, "0", NULL, 0, 1e12,
-     "Steps before which patience does not stop training."},
+    TRAIN_COMMON_PARAMS("1", "Batches of pairs in a validation."),
     {"seed", OP_INT, "0", .doc = "Of weights, pairs and dropout."},
     {0},
 };
@@ -273,8 +262,7 @@ enum err_code train_check(struct op_ctx *ctx, struct err *e)
                         "objective simcse needs dropout: nothing else tells the two "
                         "passes of a sequence apart");
     enum err_code code;
-    if ((code = err_up(e, learn_check_device(ctx, e))) ||
-        (code = err_up(e, train_check_steps(ctx, e))) ||
+    if ((code = err_up(e, train_check_common(ctx, e))) ||
         (code = err_up(e, check_negatives(ctx, objective, e))) ||
         (code = err_up(e, check_idle(ctx, objective, e))))
         return code;

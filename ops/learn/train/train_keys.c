@@ -13,7 +13,7 @@ static bool is_given(const struct op_ctx *ctx, const char *param)
     return *op_string(ctx, param) != 0;
 }
 
-enum err_code train_check_steps(const struct op_ctx *ctx, struct err *e)
+enum err_code train_check_common(struct op_ctx *ctx, struct err *e)
 {
     if (is_given(ctx, "steps") && is_given(ctx, "epochs"))
         return err_fail(e, ERR_INPUT, "'steps' and 'epochs' both say how long to train: give one");
@@ -23,7 +23,7 @@ enum err_code train_check_steps(const struct op_ctx *ctx, struct err *e)
                         "give one of them");
     if (op_int(ctx, "min_steps") > 0 && !train_validation(ctx).patience)
         return err_fail(e, ERR_INPUT, "'min_steps' needs 'patience' or 'patience_steps'");
-    return OK;
+    return err_up(e, learn_check_device(ctx, e));
 }
 
 uint64_t train_length(const struct op_ctx *ctx, const char *param)

@@ -52,19 +52,7 @@ static const struct op_param params[] = {
     {"clip", OP_REAL, "1.82", NULL, 1e-9, 1e9, "Numbers of the gradient are cut to it."},
     {"init_scale", OP_REAL, "0.0089125094", NULL, 0, 100,
      "Standard deviation of the initial numbers, and of the noise of leaves."},
-    {"log_every", OP_INT, "10", NULL, 1, 1e9, "Steps over which recorded metrics are averaged."},
-    LEARN_PRECISION_PARAM,
-    LEARN_DEVICE_PARAM,
-    {"valid_every", OP_INT, "100", NULL, 1, 1e12, "Steps between validations."},
-    {"valid_batches", OP_INT, "1", NULL, 1, 1e6,
-     "A validation looks at that many times `batch` expressions."},
-    {"patience", OP_INT, "0", NULL, 0, 1e9,
-     "Validations without a lower loss after which training stops, with the best weights. 0: all "
-     "steps, with the last weights."},
-    {"patience_steps", OP_INT, "0", NULL, 0, 1e12,
-     "The same in steps, up to the next validation; 0: by `patience`."},
-    {"min_steps", OP_INT, "0", NULL, 0, 1e12,
-     "Steps before which patience does not stop training."},
+    TRAIN_COMMON_PARAMS("1", "A validation looks at that many times `batch` expressions."),
     {"seed", OP_INT, "0", .doc = "Of weights, order and noise."},
     {0},
 };
@@ -74,12 +62,6 @@ static const char *const steps_params[] = {
     "hidden_dropout", "dropout",     "noise",  "intro",      "margin",   "first_size",
     "size_step",      "size_every",  "batch",  "rho",        "momentum", "clip",
     "log_every",      "temperature", "values", "near_share", NULL};
-
-static enum err_code check(struct op_ctx *ctx, struct err *e)
-{
-    enum err_code code = err_up(e, train_check_steps(ctx, e));
-    return code ? code : err_up(e, learn_check_device(ctx, e));
-}
 
 static struct tree_config config_of(const struct op_ctx *ctx)
 {
@@ -376,7 +358,7 @@ const struct op op_train_trees = {
                         "optimizer state and step are not used."}),
     .outputs = OP_PORTS(
         {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights, optimizer, step and metrics."}),
-    .check = check,
+    .check = train_check_common,
     .units = learn_card_units,
     .prepare = prepare,
     .release = release,
