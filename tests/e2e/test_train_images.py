@@ -139,7 +139,7 @@ class TrainImages(ProjectTest):
             png(self.folder / "in" / "1501.00004" / f"{k}.png", 4, k)
         self.make("cropped")
         plan = json.loads(self.p.eqloom("plan", "t.yaml", "--json").out.splitlines()[-1])
-        self.assertEqual(self.make("--set", "network=large")["model"]["ran"] > 0, True, plan)
+        self.assertGreater(self.make()["model"]["ran"], 0, plan)
         self.assertEqual(self.model()["step"], 12)
         both = self.p.eqloom("run", "t.yaml", "--set", "model.steps=5", expect=2)
         self.assertRegex(both.err, r"t.yaml:\d+:\d+: .*'steps' and 'epochs' both say how long to train")
