@@ -187,7 +187,8 @@ class Papers(ProjectTest):
         metadata += [{"id": f"1502.{k:05}", "categories": "cs.AI"} for k in range(2500)]
         self.put({"1501.00001v2.gz": gzip.compress(one), "bulk.tar": tar({
                       "1501/1501.00002.gz": gzip.compress(one), "hep-th9901001.gz": gzip.compress(one)}),
-                  "1501.00003/main.tex": one, "1501.00009.tex": one, "note.tex": one,
+                  "1501.00003/main.tex": one, "1501.00009.tex": one, "note.tex": one.replace(b"\\end{d", b"\\begin{thebibliography}{9}\\bibitem"
+                                                  b"{a} arXiv:1501.00001\\end{thebibliography}\\end{d"),
                   "metadata.jsonl": b"".join(json.dumps(x).encode() + b"\n" for x in metadata)})
         self.make()
         shown = self.p.eqloom("show", "papers/statistics", "--json").out
@@ -196,6 +197,7 @@ class Papers(ProjectTest):
                          {"cs": 2, "hep-ph": 1, "hep-th": 1, "unknown": 2})
         v = self.values()
         self.assertEqual((v["papers.papers"], v["papers.equations"]), (6, 6))
+        self.assertEqual((v["papers.papers that cite arXiv ids"], v["papers.arXiv ids cited"]), (1, 1))
         self.assertFalse([name for name in v if name.startswith("problem.")])
 
     def test_labelled(self):

@@ -140,7 +140,9 @@ static const struct result_figure papers[] = {
      "is nearer."},
     {"ranking_bound", "bound", RESULT_PERCENT, RESULT_ASIDE,
      "The error and 3 sqrt(max n ln(1/delta) / (2 N)) of N equations, n of them in one paper: an "
-     "upper bound of means over triples of any equations. One above 100 says nothing."},
+     "upper bound of means over triples of any equations. One above 100 says nothing. All bounds "
+     "assume that the papers are drawn independently, each with all its equations, and that "
+     "equations of different papers are independent."},
     {"ranking_bound_triples", "by triples", RESULT_PERCENT, RESULT_ASIDE,
      "The error's upper bound from the triples that share a paper."},
     {"sampled_error", "sampled error", RESULT_PERCENT, RESULT_ASIDE, "That of triples drawn."},

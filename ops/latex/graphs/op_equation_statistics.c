@@ -64,6 +64,8 @@ static void summarize_paper(struct buf *b, const Eqloom__Paper *p)
         put(b, COUNT_PAPERS, 1, "papers with equations");
     put(b, COUNT_PAPERS, p->n_sections, "sections");
     put(b, COUNT_PAPERS, equations, "equations");
+    if (p->n_cites)
+        put(b, COUNT_PAPERS, 1, "papers that cite arXiv ids");
     put(b, COUNT_PAPERS, p->n_cites, "arXiv ids cited");
     if (p->n_subjects)
         put(b, COUNT_SUBJECTS, 1, "%s", p->subjects[0]);
@@ -273,7 +275,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_equation_statistics = {
     .name = "equation-statistics",
-    .version = 3,
+    .version = 4,
     .node = OP_TASK,
     .doc = "Counts papers by subject (of an old arXiv id, or by arXiv's metadata among the papers; "
            "else "
