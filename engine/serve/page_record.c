@@ -150,7 +150,9 @@ void page_lineage(struct page *p)
     struct asked q = {0};
     const char *ref = page_field(p, "ref");
     bool down = *page_field(p, "down");
-    p->title = down ? "Made with it" : "Made from";
+    p->title =
+        arena_printf(p->arena, down ? "What is made with %.100s" : "What %.100s is made from",
+                     *ref ? ref : "it");
     page_word(&q, "lineage");
     if (down)
         page_word(&q, "--down");
@@ -159,6 +161,12 @@ void page_lineage(struct page *p)
     const json_t *items = page_ask(p, &q, false);
     if (!items)
         return;
+    page_html(p, "<p>");
+    page_link(p, "/record", "ref", ref, "The record");
+    page_html(p, ". ");
+    char *other = page_address(p->arena, "/lineage", "ref", ref);
+    page_printf(p, "<a href=\"%s%s\">%s</a>.</p>\n", other, down ? "" : "&amp;down=1",
+                down ? "What it is made from" : "What is made with it");
     int depth = -1;
     for (size_t i = 0; i < json_array_size(items); i++) {
         const json_t *item = json_array_get(items, i),

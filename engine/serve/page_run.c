@@ -65,6 +65,34 @@ static void write_node(struct page *p, const json_t *node, const char *job)
     page_html(p, "</td></tr>\n");
 }
 
+/* A screen reader says the first paragraph again when it changes. */
+static void write_state(struct page *p, const json_t *run, const json_t *nodes)
+{
+    size_t n = json_array_size(nodes), done = n;
+    const char *now = "";
+    for (size_t i = 0; i < n; i++) {
+        const char *state = json_text(json_array_get(nodes, i), "state");
+        bool running = !strcmp(state, "running");
+        done -= running || !strcmp(state, "waiting");
+        if (running)
+            now = arena_printf(p->arena, "%s%s%s", now, *now ? ", " : "; now ",
+                               json_text(json_array_get(nodes, i), "node"));
+    }
+    page_printf(p, "<p role=\"status\">%s: %.0f of %zu nodes ran", json_text(run, "state"),
+                json_figure(run, "nodes_ran"), n);
+    if (p->live) {
+        page_printf(p, ", %zu done", done);
+        page_text(p, now);
+    }
+    page_html(p, ".</p>\n");
+    if (p->live)
+        page_printf(p,
+                    "<p><progress class=\"whole\" aria-label=\"nodes done\" max=\"%zu\" "
+                    "value=\"%zu\"></progress></p>\n",
+                    n, done);
+    page_html(p, "<p>");
+}
+
 void page_run(struct page *p)
 {
     const char *run = page_field(p, "name");
@@ -79,9 +107,7 @@ void page_run(struct page *p)
         if (strcmp(json_text(r, "run"), json_text(json_array_get(nodes, 0), "run")))
             continue; /* "quickstart/1" is "quickstart/000001" */
         p->live = !strcmp(json_text(r, "state"), "running");
-        /* A screen reader says the first paragraph again when it changes. */
-        page_printf(p, "<p role=\"status\">%s: %.0f of %.0f nodes ran.</p>\n<p>",
-                    json_text(r, "state"), json_figure(r, "nodes_ran"), json_figure(r, "nodes"));
+        write_state(p, r, nodes);
         page_count(p, json_figure(r, "elements_ran"));
         page_html(p, " elements, in ");
         page_seconds(p, json_figure(r, "wall_s"));

@@ -195,7 +195,11 @@ void page_link(struct page *p, const char *path, const char *field, const char *
                const char *shown)
 {
     page_printf(p, "<a href=\"%s\">", page_address(p->arena, path, field, value));
-    page_text(p, shown);
+    for (size_t n; *shown; shown += n) { /* a long name may break before its parameters */
+        n = strcspn(shown + 1, "@,") + 1;
+        page_text(p, arena_strndup(p->arena, shown, n));
+        page_html(p, shown[n] ? "<wbr>" : "");
+    }
     page_html(p, "</a>");
 }
 

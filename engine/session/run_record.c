@@ -7,6 +7,11 @@
 
 #include <string.h>
 
+static bool is_at_work(const struct node_run *r)
+{
+    return r->phase == PHASE_OPEN || r->phase == PHASE_BUSY || r->phase == PHASE_AWAY;
+}
+
 static Eqloom__RunNode *pack_node(struct session *s, uint32_t i, struct arena *a)
 {
     const struct node *node = &s->job->nodes[i];
@@ -17,7 +22,8 @@ static Eqloom__RunNode *pack_node(struct session *s, uint32_t i, struct arena *a
     n->op = (char *)node->op->name;
     bool done = r->phase == PHASE_DONE;
     bool open = r->phase == PHASE_OPEN && node->op->node == OP_MAP;
-    n->state = open ? (char *)"running" : (char *)node_state_name(done ? r->state : NODE_WAITING);
+    n->state =
+        is_at_work(r) ? (char *)"running" : (char *)node_state_name(done ? r->state : NODE_WAITING);
     if (open) { /* what is counted with the session's mutex held */
         n->elements = r->elements;
         n->ran = r->ran;
@@ -86,13 +92,14 @@ enum err_code record_running(struct session *s, struct store_batch *b, struct er
     return err_up(e, write_run(b, s, "running", e));
 }
 
-/* Of maps that are open, whose counts are written with the mutex held, and of nodes that are done.
- */
+/* How far it is: nodes, and elements of maps that are open, whose counts are written with the mutex
+ * held, and of nodes that are done. */
 static uint64_t count_done(const struct session *s)
 {
     uint64_t n = 0;
     for (uint32_t i = 0; i < s->job->n_nodes; i++) {
         const struct node_run *r = &s->nodes[i];
+        n += is_at_work(r) ? 1 : r->phase == PHASE_DONE ? 2 : 0;
         if (r->phase == PHASE_DONE ||
             (r->phase == PHASE_OPEN && s->job->nodes[i].op->node == OP_MAP))
             n += r->ran + r->reused;
@@ -108,7 +115,7 @@ void record_progress(struct session *s, struct store_batch *b)
     enum err_code code = OK;
     pthread_mutex_lock(&s->mutex);
     uint64_t now = os_monotonic_ns();
-    bool due = s->announced && now - s->recorded_ns >= EVERY_NS && count_done(s) > s->recorded;
+    bool due = s->announced && now - s->recorded_ns >= EVERY_NS && count_done(s) != s->recorded;
     if (due) {
         s->recorded_ns = now;
         s->recorded = count_done(s);

@@ -95,7 +95,7 @@ struct session {
     unsigned workers;
     bool announced;       /* a Run record with state "running" was written */
     uint64_t recorded_ns; /* when the Run record was last written again */
-    uint64_t recorded;    /* how many elements were done then */
+    uint64_t recorded;    /* how far it was then */
     struct err fatal;     /* the store failed, ...: the run ends */
     atomic_bool stop;
     /* A record that should be there cannot be read. Nothing new starts; when the workers are gone,

@@ -171,6 +171,15 @@ class Pages(Base):
         for item in self.lines("ls"):
             self.assertIn(item["id"], names)
 
+    def test_lineage_says_of_what_and_leads_back(self):
+        up, down = self.page("/lineage?ref=best"), self.page("/lineage?ref=small/rules&down=1")
+        self.assertIn("<h1>What best is made from</h1>", up)
+        self.assertIn('<a href="/lineage?ref=best&amp;down=1">What is made with it</a>', up)
+        self.assertIn("<h1>What is made with small/rules</h1>", down)
+        self.assertIn('<a href="/lineage?ref=small/rules">What it is made from</a>', down)
+        self.assertIn('<a href="/record?ref=small/rules">The record</a>', down)
+        self.assertIn("small/eval<wbr>@pooling=mean</a>", down)
+
     def test_pages_are_well_formed(self):
         from html.parser import HTMLParser
 
@@ -183,7 +192,7 @@ class Pages(Base):
                 self.ids += [v for k, v in attrs if k == "id"]
                 if any(k.startswith("on") or k == "style" for k, _ in attrs):
                     self.faults.append(attrs)
-                if tag not in ("meta", "link", "input", "br", "li"):
+                if tag not in ("meta", "wbr", "link", "input", "br", "li"):
                     self.open.append(tag)
 
             def handle_startendtag(self, tag, attrs):
@@ -480,8 +489,16 @@ class InBrowser(Base):
             run = b.run("document.querySelector('main table a').textContent")
             b.open(self.server.address + "/run?name=" + run)
             said = "document.querySelector('[role=status]')"
-            before = b.run(f"window.said = {said}, {said}.nextElementSibling.textContent")
-            b.until(f"{said}.nextElementSibling.textContent !== {json.dumps(before)}")
+            before = b.run(f"window.said = {said}, document.querySelector('main h1 ~ p:nth-of-type(3)').textContent")
+            b.until(f"document.querySelector('main h1 ~ p:nth-of-type(3)').textContent !== {json.dumps(before)}")
+            b.until(f"/; now model@pooling=m/.test({said}.textContent)")   # trainings are no maps: they run all the same
+            done, of = b.run(f"(m => [+m[2], +m[1]])(/ of (\\d+) nodes ran, (\\d+) done/.exec({said}.textContent))")
+            self.assertLess(0, done)
+            self.assertLess(done, of)
+            self.assertEqual(b.run("[document.querySelector('progress').value, document.querySelector('progress').max]"), [done, of])
+            states = {e["node"]: e["state"] for e in self.lines("log", run)}
+            self.assertEqual(states["model@pooling=mean"], "running")
+            self.assertEqual(states["eval@pooling=mean"], "waiting")
         finally:
             held.send_signal(signal.SIGINT)
             held.wait(timeout=TIMEOUT_S)
