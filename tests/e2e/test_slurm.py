@@ -316,6 +316,7 @@ fi
             hit = kills[which](p, rng)
             struck[which] += hit
             strikes += hit
+            self.cluster.resume()
         if p is not None:
             self.master = self.master or self.start(p, JOB, *ARGUMENTS)
             twice += self.check_done(p, here, strikes)
