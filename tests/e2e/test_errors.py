@@ -75,6 +75,25 @@ class Errors(ProjectTest):
             result = self.p.eqloom(*args, expect=2)
             self.assertNotEqual(result.err, "", args)
 
+    def test_misuse(self):
+        """Nothing, too much, too large, no number: one error each, and nothing printed but that."""
+        wide, deep = "+".join(["sin(x)"] * 3000), "(" * 2000 + "x" + ")" * 2000
+        self.p.run("seeds")
+        commands = [[c, *words] for c in ("variants", "simplify", "explain", "search")
+                    for words in ([], [""], [wide], ["x", "y", "z"])]
+        commands += [["table"], ["table", ""], ["table", "nosuch.yaml"], ["table", "job.yaml", "nosuch"],
+                     ["table", "job.yaml", "--metric", "nosuch"], ["init"], ["init", "job.yaml"], ["init", "/proc/x"],
+                     ["serve", ""], ["serve", "--port", "99999"], ["serve", "--port", "x"], ["variants", "-n", "0", "x"],
+                     ["variants", "-n", "99999999999", "x"], ["variants", deep], ["simplify", "0^0"], ["variants", "x/0"],
+                     ["simplify", "x", "--rules", "nosuch"], ["search", "-k", "0", "x"], ["explain", wide, "x"],
+                     ["explain", "x", deep], ["explain", "x=", "x"], ["simplify", "∞"]]
+        for command in commands:
+            with self.subTest(command=[word[:20] for word in command]):
+                result = self.p.eqloom(*command, expect=None)
+                self.assertIn(result.status, (1, 2))
+                self.assertEqual(result.err.count("error:"), 1, result.err)
+                self.assertEqual(result.out, "")
+
     def test_files_of_another_kind(self):
         """What the file looks like, and which command reads it."""
         self.p.write("my.operators", "operator erf(x) = arb erf\n")

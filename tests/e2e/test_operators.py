@@ -4,6 +4,7 @@ import json
 import unittest
 
 from harness import ProjectTest
+from test_serve import Server, address
 
 OPERATORS = r"""# Functions that eqloom does not bring.
 operator erf(x) = arb erf
@@ -210,6 +211,25 @@ class Operators(ProjectTest):
         self.p.write("own.yaml", JOB.replace(", pool: vectors}", "}"))
         self.run_ok("run", "own.yaml", "algebra")
         self.assertEqual(self.figures("algebra")["accuracy@1"], 1)
+
+    def test_imports_and_pages(self):
+        """A corpus of others with own operators, and serve, which is told of them once."""
+        self.p.write("theirs.tsv.jsonl", json.dumps({"seed": "erf/1 x", "members": ["- * -1 erf/1 * -1 x 0", "erf/1 x"]}) + "\n")
+        self.p.write("import.yaml", "eqloom: 1\nname: theirs\nnodes:\n"
+                     "  theirs: {op: import-clusters, files: [my.operators, theirs.tsv.jsonl], format: jsonl}\n")
+        self.run_ok("run", "import.yaml")
+        line = json.loads(self.run_ok("export", "theirs/theirs", "-f", "jsonl", "-o", "-"))
+        self.assertEqual(line["seed"]["infix"], "erf(x)")
+        [cluster] = json.loads(self.run_ok("show", "--json", "theirs/theirs"))["elements"]
+        self.assertIn("operator erf/1 = arb erf", self.run_ok("show", "--json", cluster))
+        server = Server(self.p, "--operators", "my.operators")
+        try:
+            status, _, body = server.ask(address("/explain", a="x*sinc(x)", b="sin(x)"))
+            self.assertEqual(status, 200)
+            self.assertIn("proved", body)
+            self.assertIn("erf", server.ask(address("/read", a="erf(x)"))[2])
+        finally:
+            server.close()
 
     def test_two_arguments_in_latex(self):
         own = ("--operators", "my.operators", "--syntax", "latex")

@@ -55,12 +55,15 @@ class Report(ProjectTest):
         """In all that people read of the page: parameters, cards, tables, charts and captions."""
         self.p.write("templates/small.yaml", "templates: 1\nsets: {a: [1..16]}\n"
                      "groups: {g: {templates: ['{a}*x + tan({a.2}*x)']}}\n")
+        self.p.edit("job.yaml", "clusters: merged}\nrefs", "clusters: merged, embeddings: tfidf-vectors}\nrefs")
         self.p.run("--set", "seed=1234567")
         page = page_of(self.p).read_text()
         self.assertIn("seed 1&#x202F;234&#x202F;567", page)
         shown = re.sub(r"(?s)<(style|script|template|math|time)\b.*?</\1>|<[^>]*>", " ", page)
         self.assertRegex(shown, r"\d&#x202F;\d{3} +expressions")
         self.assertEqual([], re.findall(r"(?<![\d.&#x])\d{4,}", re.sub("&#x[0-9A-F]+;", ",", shown)))
+        # more clusters than there are hues: they are told apart by shape, too
+        self.assertGreater(len(set(re.findall(r'<use href="#([^"]+)"', page))), 2)
 
     def test_what_is_not_seen_is_shown(self):
         """A label that turns the rest of a line, and one that is no text to a terminal."""
