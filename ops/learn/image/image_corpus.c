@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/rng.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,16 @@ void image_corpus_close(struct image_corpus *c)
     for (size_t p = c->papers; p > 0; p--)
         c->member_first[p] = c->member_first[p - 1];
     c->member_first[0] = 0;
+}
+
+double *image_corpus_odds(struct arena *a, const struct image_corpus *c, size_t labels)
+{
+    double *odds = arena_array(a, double, labels + 1);
+    for (size_t i = 0; i < c->labels_n; i++)
+        odds[c->label[i]]++;
+    for (size_t y = 0; y < labels; y++)
+        odds[y] = log((odds[y] + 0.5) / ((double)c->n - odds[y] + 0.5));
+    return odds;
 }
 
 /* ---- the sampler ---- */

@@ -32,6 +32,8 @@ enum err_code image_corpus_add(struct image_corpus *c, const Eqloom__Image *imag
                                const Eqloom__Labels *labels, struct err *e);
 /* After all images. */
 void image_corpus_close(struct image_corpus *c);
+/* (labels): the logarithm of each label's odds, half an image counted for and against it. */
+double *image_corpus_odds(struct arena *a, const struct image_corpus *c, size_t labels);
 
 struct image_sampler {
     const struct image_corpus *corpus;
@@ -58,6 +60,6 @@ struct image_example {
     bool right;
 };
 struct image_example image_sampler_draw(struct image_sampler *x, uint64_t k);
-/* Examples number index * batch on, in the arena. */
+/* Examples number index * batch on, in the arena; without odds. */
 struct image_batch image_sampler_batch(struct image_sampler *x, struct arena *a, size_t batch,
                                        uint64_t index);

@@ -26,14 +26,15 @@ void image_unit(float *x, size_t d)
         x[c] = (float)((double)x[c] / (length + EPSILON));
 }
 
-static struct unit normalize(const float *x, size_t n, size_t d, struct arena *a)
+/* As they are: u = x. */
+static struct unit normalize(const float *x, size_t n, size_t d, bool as_they_are, struct arena *a)
 {
     struct unit v = {d, arena_array(a, double, n *d), arena_array(a, double, n),
                      arena_array(a, double, n *d)};
     for (size_t i = 0; i < n; i++) {
         v.length[i] = length_of(x + i * d, d);
         for (size_t c = 0; c < d; c++)
-            v.u[i * d + c] = (double)x[i * d + c] / (v.length[i] + EPSILON);
+            v.u[i * d + c] = (double)x[i * d + c] / (as_they_are ? 1 : v.length[i] + EPSILON);
     }
     return v;
 }
@@ -101,10 +102,11 @@ static void triple(struct image_score *s, struct unit *v, const struct image_los
     product_back(v, swapped > far ? positive : anchor, negative, g * weight);
 }
 
+/* z: what the product is added to. */
 static void label(struct image_score *s, struct unit *v, size_t i, const float *w, float *gradient,
-                  bool right, double weight)
+                  double z, bool right, double weight)
 {
-    double z = 0, sign = right ? 1 : -1;
+    double sign = right ? 1 : -1;
     for (size_t c = 0; c < v->d; c++)
         z += v->u[i * v->d + c] * (double)w[c];
     /* log(1 + exp(-sign z)), without overflow */
@@ -126,7 +128,7 @@ static void one_negative(struct image_score *s, struct unit *v, const struct ima
     double weight = 1 / (double)how->batch;
     switch (how->task) {
     case IMAGE_LABELS:
-        label(s, v, i, labels + at, gradient ? gradient + at : NULL, t->right, weight);
+        label(s, v, i, labels + at, gradient ? gradient + at : NULL, 0, t->right, weight);
         break;
     case IMAGE_SIAMESE: pair(s, v, how, i, how->batch + i, t->right, weight); break;
     case IMAGE_TRIPLES: triple(s, v, how, i, how->batch + i, 2 * how->batch + i, weight); break;
@@ -137,12 +139,12 @@ static void all_labels(struct image_score *s, struct unit *v, const struct image
                        size_t i, const float *labels, float *gradient)
 {
     const struct image_truth *t = &how->truth[i];
-    double half = 0.5 / (double)how->batch;
+    double weight = 1 / (double)how->batch / (double)how->labels;
     for (size_t y = 0, own = 0; y < how->labels; y++) {
         bool right = own < t->n_own && t->own[own] == y;
         own += right;
-        label(s, v, i, labels + y * v->d, gradient ? gradient + y * v->d : NULL, right,
-              half / (double)(right ? t->n_own : how->labels - t->n_own));
+        label(s, v, i, labels + y * v->d, gradient ? gradient + y * v->d : NULL, how->odds[y],
+              right, weight);
     }
 }
 
@@ -170,7 +172,8 @@ struct image_score image_loss(float *x, size_t d, const struct image_loss *how, 
                               float *gradient, bool differentiate, struct arena *a)
 {
     size_t n = image_views(how->task, how->all_negatives) * how->batch;
-    struct unit v = normalize(x, n, d, a);
+    bool as_they_are = how->task == IMAGE_LABELS && how->all_negatives;
+    struct unit v = normalize(x, n, d, as_they_are, a);
     struct image_score s = {0};
     float *to = differentiate ? gradient : NULL;
     for (size_t i = 0; i < how->batch; i++)
@@ -180,7 +183,9 @@ struct image_score image_loss(float *x, size_t d, const struct image_loss *how, 
             all_labels(&s, &v, how, i, labels, to);
         else
             all_images(&s, &v, how, i);
-    if (differentiate)
+    if (differentiate && !as_they_are)
         normalize_back(x, &v, n);
+    for (size_t i = 0; i < n * d && differentiate && as_they_are; i++)
+        x[i] = (float)v.du[i];
     return s;
 }

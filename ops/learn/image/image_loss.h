@@ -8,8 +8,10 @@
  * unless `linear`. All are means over the batch.
  *
  * With all negatives nothing is drawn but anchors and positives, and losses are means over what
- * else there is: every label, those that the image has with half of the weight; every image of the
- * batch of another paper, siamese with half of the weight for the positive. */
+ * else there is: every label; every image of the batch of another paper, siamese with half of the
+ * weight for the positive. Labels then weigh alike, are multiplied by vectors of any length, and
+ * the logarithm of their odds is added: else the first thousands of steps would go into learning
+ * how often each occurs. */
 #pragma once
 
 #include "base/arena.h"
@@ -39,6 +41,7 @@ struct image_loss {
     double margin;
     size_t batch; /* examples */
     size_t labels;
+    const double *odds;              /* (labels): with all negatives */
     const struct image_truth *truth; /* (batch) */
 };
 

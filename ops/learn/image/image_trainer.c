@@ -33,6 +33,19 @@ struct image_trainer {
 
 /* ---- life ---- */
 
+/* Vectors of labels start shorter for products with vectors that are not scaled. */
+static enum err_code shorten_labels(struct image_trainer *t, struct err *e)
+{
+    size_t n = (size_t)t->model->config.labels * IMAGE_VECTOR;
+    float *w = arena_array(&t->arena, float, n + 1), *at = t->trained.weights + t->model->labels;
+    gpu_read(t->queue, w, at, n * sizeof *w);
+    enum err_code code = gpu_finish(t->queue, e);
+    for (size_t i = 0; i < n; i++)
+        w[i] *= 0.1F;
+    gpu_write(t->queue, at, w, n * sizeof *w);
+    return err_up(e, code ? code : gpu_finish(t->queue, e));
+}
+
 static enum err_code set_up(struct image_trainer *t, struct err *e)
 {
     const struct nn_table *table = &t->model->table;
@@ -48,7 +61,8 @@ static enum err_code set_up(struct image_trainer *t, struct err *e)
     t->statistics = arena_array(&t->norm_arena, float, 2 * IMAGE_VECTOR);
     for (size_t i = IMAGE_VECTOR; i < 2 * IMAGE_VECTOR; i++)
         t->statistics[i] = 1;
-    return OK;
+    bool all_labels = t->config.task == IMAGE_LABELS && t->config.all_negatives;
+    return all_labels ? err_up(e, shorten_labels(t, e)) : OK;
 }
 
 enum err_code image_trainer_new(struct image_trainer **out, struct gpu_device *device,
@@ -212,6 +226,7 @@ static enum err_code losses(struct step_result *r, float *labels_gradient, struc
                              .margin = t->config.margin,
                              .batch = x->examples,
                              .labels = m->config.labels,
+                             .odds = x->odds,
                              .truth = x->truth};
     float *vectors = arena_array(a, float, n), *labels = arena_array(a, float, n_labels + 1);
     gpu_read(t->queue, vectors, t->end.vectors, n * sizeof *vectors);

@@ -26,10 +26,12 @@ struct image_batch {
     size_t examples;
     const uint8_t *const *pixels;    /* (views * examples) -> (IMAGE_PIXELS) */
     const struct image_truth *truth; /* (examples) */
+    const double *odds;              /* of labels, with all negatives: logarithms, (labels) */
 };
 
 struct image_trainer;
-/* Weights as initialised from the seed, moments 0, step 0. The model must outlive the trainer. */
+/* Weights as initialised from the seed (vectors of labels a tenth as long for all negatives),
+ * moments 0, step 0. The model must outlive the trainer. */
 enum err_code image_trainer_new(struct image_trainer **out, struct gpu_device *device,
                                 const struct image_model *model,
                                 const struct image_trainer_config *c, struct err *e);

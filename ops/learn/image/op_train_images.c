@@ -19,9 +19,11 @@ static const struct op_param params[] = {
     {"network", OP_ENUM, "small", IMAGE_NETWORK_NAMES,
      .doc = "Three convolutions of 32 channels, 45,504 parameters; or six of 64, 255,040."},
     {"negatives", OP_ENUM, "one", "one|all",
-     .doc = "one: drawn for each example. all: no draw, but the mean over all labels that an image "
-            "has and has not, or over all images of the batch that are of other papers; one step "
-            "says as much as many, for the same images (triples: for two of three)."},
+     .doc = "one: drawn for each example. all: no draw, but the mean over all labels, or over all "
+            "images "
+            "of the batch that are of other papers; one step says as much as many, for the same "
+            "images (triples: for two of "
+            "three)."},
     {"margin", OP_REAL, "1", NULL, 0, 100, "siamese, triples: of the hinge."},
     {"squared", OP_BOOL, "true", .doc = "siamese, triples: hinges are squared."},
     {"swap_from", OP_INT, "0", NULL, 0, 1e12,
@@ -92,6 +94,7 @@ struct shared {
     struct image_model *model;
     struct image_corpus corpus, valid;
     enum image_task task;
+    double *odds; /* of labels, among images to learn from */
     bool validates;
 };
 
@@ -203,11 +206,13 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     s->model = image_model_new(&s->arena, &c);
     if ((code = err_up(e, load(&s->corpus, s, ctx, "images", "labels", e))) ||
         (code = err_up(e, load(&s->valid, s, ctx, "valid", "valid_labels", e))) ||
-        (code = err_up(e, check_validation(s, ctx, e))))
+        (code = err_up(e, check_validation(s, ctx, e)))) {
         release(s);
-    else
-        *state = s;
-    return code;
+        return code;
+    }
+    s->odds = image_corpus_odds(&s->arena, &s->corpus, c.labels);
+    *state = s;
+    return OK;
 }
 
 /* ---- one segment ---- */
@@ -251,6 +256,7 @@ static enum err_code begin(struct step_result *r, void *self, uint64_t steps, st
     struct learning *x = self;
     arena_reset(&x->arena);
     struct image_batch b = image_sampler_batch(&x->sampler, &x->arena, x->batch, steps);
+    b.odds = x->shared->odds;
     return err_up(e, image_trainer_step(r, x->trainer, &b, e));
 }
 
@@ -261,6 +267,7 @@ static enum err_code measure(struct step_result *r, void *self, size_t batches, 
     for (size_t i = 0; i < batches; i++) {
         arena_reset(&x->arena);
         struct image_batch b = image_sampler_batch(&x->measured, &x->arena, x->batch, i);
+        b.odds = x->shared->odds;
         enum err_code code = image_trainer_measure(&one, x->trainer, &b, e);
         if (code)
             return err_up(e, code);
@@ -358,6 +365,8 @@ static enum err_code add_examples(struct hasher *h, struct op_ctx *ctx, const vo
     struct image_sampler sampler;
     size_t batch = batch_of(ctx), views = image_views(s->task, all_negatives(ctx));
     enum err_code code = err_up(e, open_sampler(&sampler, s, ctx, measuring, e));
+    if (all_negatives(ctx) && from < to)
+        hasher_add(h, s->odds, s->model->config.labels * sizeof *s->odds);
     for (uint64_t k = from * batch; k < to * batch && !code; k++) {
         struct image_example x = image_sampler_draw(&sampler, k);
         uint32_t label[] = {x.label, x.right};
@@ -385,7 +394,7 @@ static enum err_code reads(struct digest *out, const char **reason, struct op_ct
 
 const struct op op_train_images = {
     .name = "train-images",
-    .version = 2,
+    .version = 3,
     .node = OP_CHAIN,
     .numerics = true,
     .parallel = true,

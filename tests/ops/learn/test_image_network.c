@@ -233,6 +233,7 @@ TEST(golden)
 enum { D = 5, BATCH = 4, LABELS = 3 };
 
 static const uint32_t own[] = {0, 2};
+static const double odds[] = {0.5, -1, -3};
 static const struct image_truth truths[BATCH] = {
     {true, 2, 0, own, 2}, {false, 0, 1, own, 1}, {false, 2, 0, own + 1, 1}, {true, 1, 3, own, 2}};
 
@@ -241,7 +242,7 @@ static void check_loss(enum image_task task, bool all_negatives, bool linear, st
     struct arena a = {0};
     size_t n = image_views(task, all_negatives) * BATCH * D, labels = (size_t)LABELS * D;
     float *x = arena_array(&a, float, n + labels), *g = arena_array(&a, float, n + labels);
-    struct image_loss how = {task, all_negatives, linear, linear, 0.9, BATCH, LABELS, truths};
+    struct image_loss how = {task, all_negatives, linear, linear, 0.9, BATCH, LABELS, odds, truths};
     for (size_t i = 0; i < n + labels; i++)
         x[i] = (float)rng_normal(r);
     memcpy(g, x, n * sizeof *x);
@@ -282,38 +283,61 @@ TEST(all_negatives)
 {
     struct arena a = {0};
     struct rng r = rng_new(test_seed(7), 0);
-    for (enum image_task task = IMAGE_LABELS; task <= IMAGE_TRIPLES; task++) {
-        float x[2 * BATCH * D], labels[LABELS * D], one[3 * D];
+    for (enum image_task task = IMAGE_SIAMESE; task <= IMAGE_TRIPLES; task++) {
+        float x[2 * BATCH * D], one[3 * D];
         double mean = 0;
         for (size_t i = 0; i < sizeof x / sizeof *x; i++)
             x[i] = (float)rng_normal(&r);
-        for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
-            labels[i] = (float)rng_normal(&r);
         for (uint32_t i = 0; i < BATCH; i++) {
             double right = 0, wrong = 0, n_right = 0, n_wrong = 0;
-            uint32_t candidates = task == IMAGE_LABELS ? LABELS : 2 * BATCH;
-            for (uint32_t k = 0; k < candidates; k++) {
-                struct image_truth t = {.label = k};
-                for (size_t l = 0; l < truths[i].n_own; l++)
-                    t.right |= task == IMAGE_LABELS && truths[i].own[l] == k;
-                t.right |= task == IMAGE_SIAMESE && k == BATCH + i;
-                if (task != IMAGE_LABELS && !t.right && truths[k % BATCH].paper == truths[i].paper)
+            for (uint32_t k = 0; k < 2 * BATCH; k++) {
+                struct image_truth t = {.right = task == IMAGE_SIAMESE && k == BATCH + i};
+                if (!t.right && truths[k % BATCH].paper == truths[i].paper)
                     continue;
                 uint32_t views[] = {i, task == IMAGE_SIAMESE ? k : BATCH + i, k};
                 for (size_t v = 0; v < image_views(task, false); v++)
                     memcpy(one + v * D, x + views[v] * D, D * sizeof *x);
-                struct image_loss how = {task, false, false, true, 1, 1, LABELS, &t};
-                double loss = image_loss(one, D, &how, labels, NULL, false, &a).loss;
+                struct image_loss how = {task, false, false, true, 1, 1, 0, NULL, &t};
+                double loss = image_loss(one, D, &how, NULL, NULL, false, &a).loss;
                 *(t.right ? &right : &wrong) += loss;
                 *(t.right ? &n_right : &n_wrong) += 1;
             }
             mean +=
                 task == IMAGE_TRIPLES ? wrong / n_wrong : right / n_right / 2 + wrong / n_wrong / 2;
         }
-        struct image_loss how = {task, true, false, true, 1, BATCH, LABELS, truths};
-        double loss = image_loss(x, D, &how, labels, NULL, false, &a).loss;
+        struct image_loss how = {task, true, false, true, 1, BATCH, 0, NULL, truths};
+        double loss = image_loss(x, D, &how, NULL, NULL, false, &a).loss;
         assert_true(fabs(loss - mean / BATCH) < 1e-12);
     }
+    arena_free(&a);
+}
+
+/* All labels weigh alike, vectors are as long as they are, and odds are added. */
+TEST(all_labels)
+{
+    struct arena a = {0};
+    struct rng r = rng_new(test_seed(8), 0);
+    float x[BATCH * D], labels[LABELS * D];
+    double loss = 0, accuracy = 0;
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        x[i] = (float)rng_normal(&r);
+    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
+        labels[i] = (float)rng_normal(&r);
+    for (uint32_t i = 0; i < BATCH; i++)
+        for (uint32_t y = 0; y < LABELS; y++) {
+            bool right = false;
+            double z = odds[y];
+            for (size_t l = 0; l < truths[i].n_own; l++)
+                right |= truths[i].own[l] == y;
+            for (size_t c = 0; c < D; c++)
+                z += (double)x[i * D + c] * (double)labels[y * D + c];
+            double p = 1 / (1 + exp(-z));
+            loss -= log(right ? p : 1 - p) / BATCH / LABELS;
+            accuracy += (right == (z > 0)) / (double)BATCH / LABELS;
+        }
+    struct image_loss how = {IMAGE_LABELS, true, false, false, 1, BATCH, LABELS, odds, truths};
+    struct image_score s = image_loss(x, D, &how, labels, NULL, false, &a);
+    assert_true(fabs(s.loss - loss) < 1e-12 && fabs(s.accuracy - accuracy) < 1e-12);
     arena_free(&a);
 }
 
@@ -322,7 +346,7 @@ TEST(zero)
 {
     struct arena a = {0};
     float x[3 * D] = {0};
-    struct image_loss how = {IMAGE_TRIPLES, false, false, true, 1, 1, 0, truths};
+    struct image_loss how = {IMAGE_TRIPLES, false, false, true, 1, 1, 0, NULL, truths};
     struct image_score s = image_loss(x, D, &how, NULL, NULL, true, &a);
     assert_true(s.loss == 1 && s.accuracy == 0.5);
     for (size_t i = 0; i < 3 * (size_t)D; i++)
