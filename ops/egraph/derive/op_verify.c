@@ -119,7 +119,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_verify = {
     .name = "verify",
-    .version = 4,
+    .version = 5,
     .node = OP_MAP,
     .doc =
         "Decides of each member whether it is equal to the first one, as `explain` does: by values "

@@ -300,11 +300,16 @@ static bool is_number(const struct generator *g)
 
 bool field_factors(const struct field *f, const fmpz_mpoly_t p)
 {
-    enum { MAX_TERMS = 400, MAX_DEGREE = 200, MAX_BITS = 4000 };
-    slong bits = fmpz_mpoly_max_bits(p);
-    return fmpz_mpoly_length(p, f->ring) <= MAX_TERMS && bits <= MAX_BITS && bits >= -MAX_BITS &&
-           fmpz_mpoly_total_degree_fits_si(p, f->ring) &&
-           fmpz_mpoly_total_degree_si(p, f->ring) <= MAX_DEGREE;
+    enum { MAX_TERMS = 400, MAX_DEGREE = 200, MAX_DEGREE_OF_SEVERAL = 100, MAX_BITS = 4000 };
+    slong bits = fmpz_mpoly_max_bits(p), used[FIELD_MAX_GENERATORS], several = 0;
+    if (fmpz_mpoly_length(p, f->ring) > MAX_TERMS || bits > MAX_BITS || bits < -MAX_BITS ||
+        !fmpz_mpoly_total_degree_fits_si(p, f->ring))
+        return false;
+    fmpz_mpoly_degrees_si(used, p, f->ring);
+    for (size_t i = 0; i < FIELD_MAX_GENERATORS; i++)
+        several += used[i] > 0;
+    return fmpz_mpoly_total_degree_si(p, f->ring) <=
+           (several > 1 ? MAX_DEGREE_OF_SEVERAL : MAX_DEGREE);
 }
 
 bool field_is_constant(const struct field *f, const element *x)
