@@ -180,6 +180,8 @@ class Page:
         if block.mark in ("text", "not run"):
             return
         self.n += 1
+        if block.path and re.search(r"^\$ ", text, re.M):
+            self.fault(block, f"a command stands in the file {block.path}: words belong between them")
         if block.mark == "edit":
             self.edit(block)
         elif re.match(r"(\$ )?(eqloom|git) ", text):
