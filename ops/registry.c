@@ -9,7 +9,7 @@
 
 extern const struct op op_alphabet, op_analogies, op_bag_of_features, op_certify, op_classes,
     op_crop, op_derivations, op_embed, op_embed_graphs, op_embed_images, op_embed_trees,
-    op_equation_statistics, op_equations, op_evaluate, op_evaluate_analogies,
+    op_embed_values, op_equation_statistics, op_equations, op_evaluate, op_evaluate_analogies,
     op_evaluate_derivations, op_evaluate_distances, op_evaluate_equations, op_evaluate_generation,
     op_evaluate_images, op_evaluate_masking, op_evaluate_questions, op_evaluate_search,
     op_export_corpus, op_extract, op_generate, op_glyphs, op_graphs, op_image_labels, op_images,
@@ -32,6 +32,7 @@ const struct op *const op_table[] = {
     &op_embed_graphs,
     &op_embed_images,
     &op_embed_trees,
+    &op_embed_values,
     &op_equation_statistics,
     &op_equations,
     &op_evaluate,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Clusters of equal expressions by another way than eqloom's: random walks of identities.
 
-    walks.py CLUSTERS > corpus.txt         (format e-gen; out/walks.txt for the op exec)
+    walks.py CLUSTERS [SEED] > corpus.txt  (format e-gen; out/walks.txt for the op exec)
 
 Initial expressions have the forms of the E-Gen paper, half of them derivatives, and nested functions
 of SemEmb's kind. From an expression each step applies one identity of a short list of textbook ones at
@@ -452,7 +452,8 @@ def draw(want, rng):
 
 
 def main():
-    text = "".join("\n".join(members) + "\n\n" for members in draw(int(sys.argv[1]), random.Random(7)))
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 7
+    text = "".join("\n".join(members) + "\n\n" for members in draw(int(sys.argv[1]), random.Random(seed)))
     if os.path.isdir("out"):
         with open("out/walks.txt", "w", encoding="utf-8") as f:
             f.write(text)

@@ -2,6 +2,7 @@
 grammar, unseen classes and unseen expressions held out; checked by values computed here."""
 import itertools
 import json
+import math
 import pathlib
 import shutil
 import unittest
@@ -216,6 +217,44 @@ nodes:
         self.assertEqual([len(row) for row in rows], 6 * [3 * 4])
         for row in rows:
             self.assertAlmostEqual(sum(x * x for x in row), 1, places=5)
+
+    def test_values(self):
+        """Values alone are vectors, against values computed here; a network may be told them."""
+        job = """eqloom: 1
+name: semvec
+nodes:
+  pairs: {op: import-clusters, files: [pairs.tsv], format: pairs}
+  words: {op: vocabulary, encoding: trees}
+  tokens: {op: tokenize, clusters: pairs, vocabulary: words}
+  values: {op: embed-values, batches: tokens, vocabulary: words, points: 3}
+  network: {op: train-trees, batches: tokens, vocabulary: words, inputs: values, points: 3, d: 4, hidden: 5,
+            batch: 2, lr: 0.001, steps: 2}
+  vectors: {op: embed-trees, batches: tokens, checkpoint: network, vocabulary: words}
+"""
+        self.p.write("job.yaml", job)
+        self.p.write("pairs.tsv", "+ x 128\t+ 128 x\n* 2 sin x\t+ sin x sin x\nd x pow x 2\t* 2 x\n")
+        self.p.eqloom("run", "job.yaml")
+        self.p.eqloom("export", "semvec/values", "-o", "values.npy")
+        self.p.eqloom("export", "semvec/vectors", "-o", "vectors.npy")
+        names = [json.loads(line)["text"] for line in (self.p.dir / "values.npy.jsonl").read_text().splitlines()]
+        rows = read_npy(self.p.dir / "values.npy")
+        self.assertEqual([len(row) for row in rows], 6 * [3 * 36])
+        functions = {"+ x 128": lambda x: x + 128, "* 2 sin x": lambda x: 2 * math.sin(x), "* 2 x": lambda x: 2 * x}
+        for text, function in functions.items():
+            expected = []
+            for x in (0.19 * 24 ** (p / 2) for p in range(3)):
+                for k in range(9):
+                    angle = 2 ** k * math.asinh(function(x)) / 2
+                    expected += [math.sin(angle), math.cos(angle), 0, 1]
+            found = rows[names.index(text)]
+            for at, (one, other) in enumerate(zip(found, expected)):
+                self.assertAlmostEqual(one, other / math.sqrt(54), places=5, msg=f"{text}, {at}")
+        for row in read_npy(self.p.dir / "vectors.npy"):
+            self.assertAlmostEqual(sum(x * x for x in row), 1, places=5)
+        self.p.write("job.yaml", job.replace("checkpoint: network, vocabulary: words", "checkpoint: network"))
+        self.assertIn("needs the input 'vocabulary'", self.p.eqloom("run", "job.yaml", expect=1).err)
+        self.p.write("job.yaml", job.replace("inputs: values, points: 3", "inputs: values"))
+        self.assertIn("needs 'points'", self.p.eqloom("run", "job.yaml", expect=2).err)
 
 
 if __name__ == "__main__":

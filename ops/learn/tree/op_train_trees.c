@@ -17,6 +17,9 @@ static const struct op_param params[] = {
      "A network of functions, whose nodes have a vector of `d` numbers at each of so many points "
      "and "
      "learn their values there; 0: EqNet, of which `code` to `size_every` and `init_scale` are."},
+    {"inputs", OP_ENUM, "tokens", "tokens|values",
+     .doc = "Of functions: with `values` each node is told what it is worth, in training and when "
+            "it embeds. Its vectors then rest on evaluation more than on learning."},
     {"temperature", OP_REAL, "0.05", NULL, 1e-6, 100,
      "Of functions: cosines of the contrastive loss are divided by it."},
     {"values", OP_REAL, "1", NULL, 0, 1e6, "Of functions: weight of the errors of values."},
@@ -63,6 +66,13 @@ static const char *const steps_params[] = {
     "size_step",      "size_every",  "batch",  "rho",        "momentum", "clip",
     "log_every",      "temperature", "values", "near_share", NULL};
 
+static enum err_code check(struct op_ctx *ctx, struct err *e)
+{
+    if (strcmp(op_string(ctx, "inputs"), "values") == 0 && op_int(ctx, "points") == 0)
+        return err_fail(e, ERR_INPUT, "'inputs: values' needs 'points'");
+    return err_up(e, train_check_common(ctx, e));
+}
+
 static struct tree_config config_of(const struct op_ctx *ctx)
 {
     return (struct tree_config){.d = (uint32_t)op_int(ctx, "d"),
@@ -70,6 +80,8 @@ static struct tree_config config_of(const struct op_ctx *ctx)
                                 .code = (uint32_t)op_int(ctx, "code"),
                                 .outer = (uint32_t)op_int(ctx, "outer"),
                                 .points = (uint32_t)op_int(ctx, "points"),
+                                .inputs =
+                                    strcmp(op_string(ctx, "inputs"), "values") ? 0 : TREE_INPUTS,
                                 .arity = ""};
 }
 
@@ -334,7 +346,7 @@ static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_
 
 const struct op op_train_trees = {
     .name = "train-trees",
-    .version = 2,
+    .version = 3,
     .node = OP_CHAIN,
     .numerics = true,
     .parallel = true,
@@ -358,7 +370,7 @@ const struct op op_train_trees = {
                         "optimizer state and step are not used."}),
     .outputs = OP_PORTS(
         {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights, optimizer, step and metrics."}),
-    .check = train_check_common,
+    .check = check,
     .units = learn_card_units,
     .prepare = prepare,
     .release = release,

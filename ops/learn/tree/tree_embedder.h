@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ops/learn/checkpoint/checkpoint.h"
+#include "ops/learn/tree/tree_points.h"
 #include "ops/nn/tree/tree_net.h"
 
 struct tree_embedder;
@@ -13,6 +14,7 @@ enum err_code tree_embedder_new(struct tree_embedder **out, const char *device,
 void tree_embedder_free(struct tree_embedder *x);
 const struct tree_model *tree_embedder_model(const struct tree_embedder *x);
 
-/* out (trees, tree_width): vectors of length 1. The arena serves as working memory. */
+/* out (trees, tree_width): vectors of length 1. `meaning` of tokens is read if the network has
+ * inputs. The arena serves as working memory. */
 enum err_code tree_embedder_run(float *out, const struct tree_embedder *x, const struct tree_set *s,
-                                struct arena *a, struct err *e);
+                                const struct tree_meaning *meaning, struct arena *a, struct err *e);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { SIDE = 2, LINE = 2 * SIDE + 1 };
-static const double first = 0.19, last = 24, apart = 1e-3, most = 2;
+static const double first = 0.19, last = 24, apart = 1e-3, most = 2, loud = 4;
 
 /* Known from SIDE - side to SIDE + side; side < 0: nowhere. */
 struct line {
@@ -191,11 +191,23 @@ static void write_values(float *out, const struct line *x)
     }
 }
 
-void tree_points_evaluate(float *out, struct arena *a, const struct tree_lists *x,
-                          const struct tree_model *m, const struct tree_meaning *meaning)
+static void tell(float *out, const struct line *x)
 {
-    size_t n = x->nodes - x->roots;
-    struct line *lines = arena_array(a, struct line, n);
+    double complex z = x->z[SIDE];
+    double parts[] = {asinh(creal(z)) / 2, asinh(cimag(z)) / 2};
+    bool known = x->side >= 0 && isfinite(parts[0]) && isfinite(parts[1]);
+    for (int i = 0; i < TREE_INPUTS; i += 2) {
+        double by = (double)(1 << i / 4), part = parts[i / 2 % 2];
+        out[i] = known ? (float)(loud * sin(by * part)) : 0;
+        out[i + 1] = known ? (float)(loud * cos(by * part)) : 0;
+    }
+}
+
+/* (nodes - roots) */
+static struct line *evaluate(struct arena *a, const struct tree_lists *x,
+                             const struct tree_model *m, const struct tree_meaning *meaning)
+{
+    struct line *lines = arena_array(a, struct line, x->nodes - x->roots);
     for (size_t i = 0; i < x->n_leaves; i++)
         set_leaf(&lines[i], &meaning[x->leaves[i] / m->rows], x->leaves[i] % m->rows, m->rows);
     for (size_t i = 0; i < x->n_groups; i++) {
@@ -206,8 +218,23 @@ void tree_points_evaluate(float *out, struct arena *a, const struct tree_lists *
                       g->arity > 1 ? &lines[kids[1]] : NULL);
         }
     }
-    for (size_t i = 0; i < n; i++)
+    return lines;
+}
+
+void tree_points_evaluate(float *out, struct arena *a, const struct tree_lists *x,
+                          const struct tree_model *m, const struct tree_meaning *meaning)
+{
+    const struct line *lines = evaluate(a, x, m, meaning);
+    for (size_t i = 0; i < x->nodes - x->roots; i++)
         write_values(out + i * TREE_VALUES, &lines[i]);
+}
+
+void tree_points_tell(float *out, struct arena *a, const struct tree_lists *x,
+                      const struct tree_model *m, const struct tree_meaning *meaning)
+{
+    const struct line *lines = evaluate(a, x, m, meaning);
+    for (size_t i = 0; i < x->nodes - x->roots; i++)
+        tell(out + i * TREE_INPUTS, &lines[i]);
 }
 
 bool tree_points_differ(const float *x, const float *y, uint32_t points)

@@ -211,8 +211,15 @@ static enum err_code forward(struct tree_trainer *t, const struct tree_set *s, s
         return err_up(e, code);
     l = (struct gpu_layout){.base = t->memory};
     lay_out(t, s->n, scores, training, &l);
-    for (size_t i = 0; i < t->n_shards; i++)
-        tree_tape_load(t->queue, &t->shards[i].tape, t->pass.codes, &t->arena);
+    for (size_t i = 0; i < t->n_shards; i++) {
+        const struct tree_lists *x = &t->shards[i].lists;
+        float *told = NULL;
+        if (t->model->config.inputs) {
+            told = arena_array(&t->arena, float, (x->nodes - x->roots) * TREE_INPUTS);
+            tree_points_tell(told, &t->arena, x, t->model, t->config.meaning);
+        }
+        tree_tape_load(t->queue, &t->shards[i].tape, t->pass.codes, told, &t->arena);
+    }
     return err_up(e, gpu_each(t->queue, t->n_shards, forward_shard, t, e));
 }
 

@@ -14,7 +14,8 @@
  * With `points` P a network of functions: a node has P vectors, of what the function that it is
  * does at P points, and the operators' matrices are the same at all points. A leaf has P rows of E;
  * h = max(0, W x + b), r = y, there is no division by lengths, no code and no class. Values at each
- * point are read off r: v = H r + g. */
+ * point are read off r: v = H r + g. With `inputs` it is told what each node is worth: r = y + F f,
+ * where f are that many numbers which say it, and F is everybody's. */
 #pragma once
 
 #include "base/arena.h"
@@ -23,11 +24,12 @@
 
 #include <stdbool.h>
 
-enum { TREE_ARITY = 2, TREE_LAYERS = 4, TREE_VALUES = 9 };
+enum { TREE_ARITY = 2, TREE_LAYERS = 4, TREE_VALUES = 9, TREE_INPUTS = 36 };
 
 struct tree_config {
     uint32_t d, hidden, code, outer; /* outer: 0, there is none */
     uint32_t points;                 /* 0: EqNet */
+    uint32_t inputs;                 /* of functions: TREE_INPUTS, or 0 */
     uint32_t classes;
     const char *arity; /* by token: '0' to '2', or 'x' for a token that no tree has */
 };
@@ -53,6 +55,7 @@ struct tree_model {
     size_t classes;              /* (classes, d) */
     size_t dropped;              /* all W, U and V lie before this */
     size_t values, values_bias;  /* H (TREE_VALUES, d), g; of a network of functions */
+    size_t inputs;               /* F (d, TREE_INPUTS) */
 };
 
 /* Checkpoint.architecture. */

@@ -19,11 +19,13 @@ struct tree_pass {
 struct tree_tape {
     const struct tree_lists *lists; /* host */
     uint32_t *leaves, *kids, *each; /* each: 0, 1, 2, ... */
-    float *scaled;                  /* (S): the lists' share, times minus the weight of the codes */
-    float *r, *lengths;             /* (S, d), (S): vectors and how long they were */
-    float *x, *hidden, *dropped;    /* by group: operands (n, arity d), layer (n, hidden) twice */
-    float *dr;                      /* (S, d) */
-    double *sums;                   /* (groups, tree_sums): see tree_codes */
+    float *told;                 /* (S - roots, inputs): what nodes are worth; see tree_model.h */
+    float *says;                 /* (S - roots, d): F times that */
+    float *scaled;               /* (S): the lists' share, times minus the weight of the codes */
+    float *r, *lengths;          /* (S, d), (S): vectors and how long they were */
+    float *x, *hidden, *dropped; /* by group: operands (n, arity d), layer (n, hidden) twice */
+    float *dr;                   /* (S, d) */
+    double *sums;                /* (groups, tree_sums): see tree_codes */
 };
 /* Working memory of a queue. */
 struct tree_scratch {
@@ -35,8 +37,10 @@ void tree_tape_layout(struct tree_tape *t, const struct tree_model *m,
                       const struct tree_lists *lists, bool training, struct gpu_layout *l);
 void tree_scratch_layout(struct tree_scratch *s, const struct tree_model *m, size_t largest,
                          struct gpu_layout *l);
-/* Writes the lists; `codes` is the pass's. */
-void tree_tape_load(struct gpu_queue *q, const struct tree_tape *t, float codes, struct arena *a);
+/* Writes the lists; `codes` is the pass's. `told`, which must live until the queue has been
+ * waited for, is NULL for a network without inputs. */
+void tree_tape_load(struct gpu_queue *q, const struct tree_tape *t, float codes, const float *told,
+                    struct arena *a);
 
 /* The vectors of the trees: (trees, tree_width), in the tape. */
 static inline float *tree_vectors(const struct tree_tape *t, const struct tree_model *m)

@@ -66,10 +66,11 @@ struct functions {
     struct tree_meaning *meaning;
 };
 
-static void open_functions(struct functions *x, struct pool *pool)
+static void open_functions(struct functions *x, uint32_t inputs, struct pool *pool)
 {
     Eqloom__Vocabulary v = EQLOOM__VOCABULARY__INIT;
-    struct tree_config c = {.d = 5, .hidden = 7, .code = 1, .points = 4, .arity = function_arity};
+    struct tree_config c = {
+        .d = 5, .hidden = 7, .code = 1, .points = 4, .inputs = inputs, .arity = function_arity};
     *x = (struct functions){0};
     v.tokens = function_names;
     v.n_tokens = FUNCTION_TOKENS;
@@ -108,7 +109,7 @@ static void read_weights(struct functions *x)
 
 static struct tree_batch draw_pairs(struct functions *x, uint64_t step)
 {
-    struct tree_pairs_config how = {PAIRS, 0.7, 9};
+    struct tree_pairs_config how = {.pairs = PAIRS, .near_share = 0.7, .seed = 9};
     struct tree_batch b;
     tree_pairs_draw(&b, &x->a, &x->pairs, x->m, x->meaning, &how, step);
     return b;
@@ -125,11 +126,11 @@ static double functions_loss(void *arg, const double *w)
     return ref_functions_loss(c->m, w, &c->ref);
 }
 
-TEST(functions)
+static void check_functions(uint32_t inputs)
 {
     struct functions x;
     struct step_result r;
-    open_functions(&x, NULL);
+    open_functions(&x, inputs, NULL);
     read_weights(&x);
     const struct nn_table *table = &x.m->table;
     float *gradient = arena_array(&x.a, float, table->total);
@@ -157,13 +158,23 @@ TEST(functions)
     close_functions(&x);
 }
 
+TEST(functions)
+{
+    check_functions(0);
+}
+
+TEST(functions_told_values)
+{
+    check_functions(TREE_INPUTS);
+}
+
 /* Pairs are of one class and of all classes in turn; a near miss is a tree of the same length. */
 TEST(pairs)
 {
     struct functions x;
     bool seen[2 * PAIRS] = {false};
     size_t misses = 0;
-    open_functions(&x, NULL);
+    open_functions(&x, 0, NULL);
     for (uint64_t step = 0; step < 40; step++) {
         struct tree_batch b = draw_pairs(&x, step);
         assert_int_equal(b.paired, 2 * PAIRS);
@@ -194,7 +205,7 @@ static void train_functions(float *weights, struct pool *pool, double *first, do
 {
     struct functions x;
     struct step_result r;
-    open_functions(&x, pool);
+    open_functions(&x, 0, pool);
     for (unsigned i = 0; i < 60; i++) {
         struct tree_batch b = draw_pairs(&x, i);
         assert_int_equal(tree_trainer_step(&r, x.t, &b, NULL), OK);
