@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SIDES = 2, KINDS = 4, WIDTH = 520, HEIGHT = 400, RIM = 12 };
+enum { SIDES = 2, KINDS = 4, WIDTH = 520, HEIGHT = 400, RIM = 12, LABEL = 160 };
 
 static const struct {
     const char *name, *colour;
@@ -255,10 +255,11 @@ static void write_query(struct buf *out, const struct panel *p, const struct fra
                    "0\"/>\n",
                    x, y, to_x, to_y);
     }
+    bool right = x > WIDTH - LABEL; /* of the picture, where the label goes to the left */
     buf_printf(out,
-               "<path class=\"q\" d=\"M%.1f %.1fm-7-7h14v14h-14z\"/><text x=\"%.1f\" "
-               "y=\"%.1f\">",
-               x, y, x + 10, y - 8);
+               "<path class=\"q\" d=\"M%.1f %.1fm-7-7h14v14h-14z\"/><text text-anchor=\"%s\" "
+               "x=\"%.1f\" y=\"%.1f\">",
+               x, y, right ? "end" : "start", right ? x - 10 : x + 10, fmax(y - 8, RIM + 4));
 }
 
 static void write_near(struct buf *out, struct arena *a, const struct panel *p)
@@ -421,7 +422,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_plot_classes = {
     .name = "plot-classes",
-    .version = 3,
+    .version = 4,
     .node = OP_TASK,
     .numerics = true,
     .parallel = true,
