@@ -39,6 +39,16 @@ static inline uint64_t test_seed(uint64_t otherwise)
         unit_add(__LINE__, "test_" #name, test_##name, setup, teardown, NULL);                     \
     }                                                                                              \
     static void test_##name(void **state)
+/* With `struct arena *a`, which ends with it. */
+#define TEST_IN_ARENA(name)                                                                        \
+    static void name##_in_arena(struct arena *a);                                                  \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        struct arena a = {0};                                                                      \
+        name##_in_arena(&a);                                                                       \
+        arena_free(&a);                                                                            \
+    }                                                                                              \
+    static void name##_in_arena(struct arena *a)
 /* What is called before all tests and after them. */
 #define TESTS_AROUND(setup, teardown)                                                              \
     __attribute__((constructor)) static void tests_around(void)                                    \

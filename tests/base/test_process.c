@@ -14,25 +14,22 @@ static struct process shell(const char *const *argv)
 
 #define SHELL(script) shell((const char *const[]){"sh", "-c", script, NULL})
 
-TEST(status)
+TEST_IN_ARENA(status)
 {
-    struct arena a = {0};
     struct err e = {0};
     struct process_end end;
     struct process p = SHELL("echo trouble >&2; exit 7");
-    assert_int_equal(process_run(&end, &a, &p, &e), OK);
+    assert_int_equal(process_run(&end, a, &p, &e), OK);
     assert_int_equal(end.status, 7);
     assert_string_equal(end.errors, "trouble\n");
     p = SHELL("kill -TERM $$");
-    assert_int_equal(process_run(&end, &a, &p, &e), OK);
+    assert_int_equal(process_run(&end, a, &p, &e), OK);
     assert_int_equal(end.status, 128 + SIGTERM);
-    arena_free(&a);
 }
 
 /* It reads and writes what it is given, runs where it is told, and has no file of ours. */
-TEST(surroundings)
+TEST_IN_ARENA(surroundings)
 {
-    struct arena a = {0};
     struct err e = {0};
     struct process_end end;
     char got[200] = "";
@@ -46,29 +43,26 @@ TEST(surroundings)
     p.out = fileno(out);
     p.dir = "/usr";
     p.env = (const char *const[]){"NAME=value", "PATH=/usr/bin:/bin", NULL};
-    assert_int_equal(process_run(&end, &a, &p, &e), OK);
+    assert_int_equal(process_run(&end, a, &p, &e), OK);
     assert_string_equal(end.errors, "");
     rewind(out);
     got[fread(got, 1, sizeof got - 1, out)] = 0;
     assert_string_equal(got, "given value  /usr\n4\n"); /* the fourth is ls's own */
     fclose(in);
     fclose(out);
-    arena_free(&a);
 }
 
-TEST(no_program)
+TEST_IN_ARENA(no_program)
 {
-    struct arena a = {0};
     struct err e = {0};
     struct process_end end;
     struct process p = shell((const char *const[]){"no-such-program", NULL});
-    assert_int_equal(process_run(&end, &a, &p, &e), ERR_NOTFOUND);
+    assert_int_equal(process_run(&end, a, &p, &e), ERR_NOTFOUND);
     assert_string_equal(e.message, "there is no program no-such-program");
     p = SHELL("true");
     p.dir = "/no/such/place";
-    assert_int_equal(process_run(&end, &a, &p, &e), ERR_NOTFOUND);
+    assert_int_equal(process_run(&end, a, &p, &e), ERR_NOTFOUND);
     assert_string_equal(e.message, "there is no folder /no/such/place");
-    arena_free(&a);
 }
 
 static bool yes(void *arg)
@@ -109,9 +103,8 @@ TEST(killed)
     arena_free(&a);
 }
 
-TEST(limits)
+TEST_IN_ARENA(limits)
 {
-    struct arena a = {0};
     struct err e = {0};
     struct process_end end;
     FILE *out = tmpfile();
@@ -120,18 +113,17 @@ TEST(limits)
     struct process p = SHELL("exec head -c 1000000 /dev/zero");
     p.out = fileno(out);
     p.limit_bytes = 10000;
-    assert_int_equal(process_run(&end, &a, &p, &e), OK);
+    assert_int_equal(process_run(&end, a, &p, &e), OK);
     assert_int_equal(end.status, 128 + SIGXFSZ);
     fseek(out, 0, SEEK_END);
     assert_int_equal(ftell(out), 10000);
     p = SHELL("while :; do :; done");
     p.limit_cpu_s = 1;
-    assert_int_equal(process_run(&end, &a, &p, &e), OK);
+    assert_int_equal(process_run(&end, a, &p, &e), OK);
     assert_int_equal(end.status, 128 + SIGXCPU);
     p = SHELL("i=0; while [ $i -lt 3000 ]; do echo line $i >&2; i=$((i + 1)); done");
-    assert_int_equal(process_run(&end, &a, &p, &e), OK);
+    assert_int_equal(process_run(&end, a, &p, &e), OK);
     assert_int_equal(strlen(end.errors), 4096);
     assert_string_equal(end.errors + 4096 - 10, "line 2999\n");
     fclose(out);
-    arena_free(&a);
 }

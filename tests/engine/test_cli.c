@@ -342,11 +342,10 @@ TEST(tsv)
         "12345678901234567890\t25\tfalse\n");
 }
 
-TEST(table)
+TEST_IN_ARENA(table)
 {
-    struct arena a = {0};
     struct memory file = memory_open();
-    struct table *t = table_new(&a, "name|n|note");
+    struct table *t = table_new(a, "name|n|note");
     table_add(t, (const char *const[]){"\xc3\xa4", "10", "x"});
     table_add(t, (const char *const[]){"long", "-", ""});
     table_add(t, (const char *const[]){"b", "2.5%", "two\nlines"});
@@ -355,7 +354,6 @@ TEST(table)
                           "\xc3\xa4       10  x\n"
                           "long     -\n"
                           "b     2.5%  two lines\n");
-    arena_free(&a);
 }
 
 TEST(wrap)
@@ -380,19 +378,18 @@ static const struct field_change *find_change(const struct field_changes *f, con
     return NULL;
 }
 
-TEST(diff_fields)
+TEST_IN_ARENA(diff_fields)
 {
-    struct arena a = {0};
     struct cluster x, y;
     struct field_changes f;
     make_cluster(&x);
     make_cluster(&y);
-    diff_fields(&f, &a, &x.c.base, &y.c.base);
+    diff_fields(&f, a, &x.c.base, &y.c.base);
     assert_int_equal(f.n, 0);
     y.seed.prefix = "+ x 2";
     y.c.max_tokens = 30;
     y.members[1] = &y.m[0];
-    diff_fields(&f, &a, &x.c.base, &y.c.base);
+    diff_fields(&f, a, &x.c.base, &y.c.base);
     assert_int_equal(f.n, 3);
     assert_string_equal(find_change(&f, "seed.prefix")->after, "+ x 2");
     assert_string_equal(find_change(&f, "max_tokens")->before, "25");
@@ -401,7 +398,7 @@ TEST(diff_fields)
     y.members[0] = &y.m[1];
     y.members[1] = &y.m[0];
     y.c.seed = NULL;
-    diff_fields(&f, &a, &x.c.base, &y.c.base);
+    diff_fields(&f, a, &x.c.base, &y.c.base);
     assert_string_equal(find_change(&f, "members")->after, "2 items: another order");
     assert_string_equal(find_change(&f, "seed")->before, "present");
     /* Figures with names stand side by side, the last of each. */
@@ -415,39 +412,36 @@ TEST(diff_fields)
     p.metrics = q.metrics = series;
     p.n_metrics = 2;
     q.n_metrics = 3;
-    diff_fields(&f, &a, &p.base, &q.base);
+    diff_fields(&f, a, &p.base, &q.base);
     assert_int_equal(f.n, 2);
     assert_string_equal(find_change(&f, "metrics.loss")->after, "2");
     assert_true(find_change(&f, "metrics.rate")->same);
-    arena_free(&a);
 }
 
 /* ROOT/.eqloom, ROOT/jobs/x.yaml, ROOT/other */
-TEST(places)
+TEST_IN_ARENA(places)
 {
-    struct arena a = {0};
-    struct cli c = {.arena = &a};
+    struct cli c = {.arena = a};
     char root[] = "/tmp/test-cli-XXXXXX", *here, *real;
-    assert_int_equal(os_realpath(&here, &a, ".", NULL), OK);
+    assert_int_equal(os_realpath(&here, a, ".", NULL), OK);
     assert_non_null(mkdtemp(root));
-    assert_int_equal(os_realpath(&real, &a, root, NULL), OK);
-    char *store = os_join(&a, real, ".eqloom"), *jobs = os_join(&a, real, "jobs");
-    char *other = os_join(&a, real, "other");
+    assert_int_equal(os_realpath(&real, a, root, NULL), OK);
+    char *store = os_join(a, real, ".eqloom"), *jobs = os_join(a, real, "jobs");
+    char *other = os_join(a, real, "other");
     assert_int_equal(os_mkdirs(jobs, NULL), OK);
     assert_int_equal(os_mkdirs(other, NULL), OK);
     assert_int_equal(chdir(real), 0);
     assert_string_equal(place_new_store(&c, "jobs/x.yaml"), store);
     assert_int_equal(chdir(other), 0);
-    assert_string_equal(place_new_store(&c, "../jobs/x.yaml"), os_join(&a, jobs, ".eqloom"));
+    assert_string_equal(place_new_store(&c, "../jobs/x.yaml"), os_join(a, jobs, ".eqloom"));
     assert_null(place_find_store(&c, "../jobs/x.yaml"));
     assert_int_equal(os_mkdirs(store, NULL), OK);
     assert_string_equal(place_find_store(&c, "../jobs/x.yaml"), store);
     assert_string_equal(place_find_store(&c, NULL), store);
-    assert_string_equal(place_shown(&a, os_join(&a, other, "out/p.html")), "out/p.html");
-    assert_string_equal(place_shown(&a, store), store);
+    assert_string_equal(place_shown(a, os_join(a, other, "out/p.html")), "out/p.html");
+    assert_string_equal(place_shown(a, store), store);
     c.store_named = "given";
     assert_string_equal(place_find_store(&c, NULL), "given");
     assert_int_equal(chdir(here), 0);
     rmdir(store), rmdir(jobs), rmdir(other), rmdir(root);
-    arena_free(&a);
 }

@@ -111,13 +111,12 @@ TEST(canonical_params)
     arena_free(&a);
 }
 
-TEST(substitution)
+TEST_IN_ARENA(substitution)
 {
-    struct arena a = {0};
     const char *const sets[] = {"seed=7", "egraphs.iterations=3", "egraphs.max_nodes=99"};
     struct job_options options = {.sets = sets, .n_sets = 3};
     struct job *job = load_ok(
-        &a,
+        a,
         "eqloom: 1\nname: t-${seed}\n"
         "params:\n  n: ${seed}0\n  seed: 1\n  file: 'a'\n  groups: [x, y]\nnodes:\n" SEEDS
         "  rules: {op: rules, files: \"job_errors/files/${file}.rules\", groups: \"${groups}\"}\n"
@@ -134,7 +133,6 @@ TEST(substitution)
     assert_string_equal(param(job, "rules", "groups"), "x\ny");
     assert_string_equal(param(job, "l", "label"), "cost ${x} 7");
     assert_int_equal(node(job, "rules")->n_files, 1);
-    arena_free(&a);
 }
 
 static void assert_set_refused(const char *set, const char *message, const char *hint)
@@ -173,10 +171,9 @@ static const char matrix[] = CORPUS
     "refs: {good/one: 'model@pool=max,rate=0.1.checkpoint'}\n"
     "exports: {a/page.html: page.html}\n";
 
-TEST(matrix)
+TEST_IN_ARENA(matrix)
 {
-    struct arena a = {0};
-    struct job *job = load_ok(&a, matrix, NULL);
+    struct job *job = load_ok(a, matrix, NULL);
     assert_string_equal(param(job, "model@pool=mean,rate=0.1", "pool"), "mean");
     assert_string_equal(param(job, "model@pool=max,rate=1e-2", "rate"), "0.01");
     assert_string_equal(input(job, "vectors@pool=max,rate=0.1", 1, 0), "model@pool=max,rate=0.1");
@@ -199,13 +196,11 @@ TEST(matrix)
         for (size_t k = 0; job->nodes[i].op->inputs && job->nodes[i].op->inputs[k].role; k++)
             for (size_t s = 0; s < job->nodes[i].inputs[k].n_sources; s++)
                 assert_true(job->nodes[i].inputs[k].sources[s].node < i);
-    arena_free(&a);
 }
 
-TEST(find)
+TEST_IN_ARENA(find)
 {
-    struct arena a = {0};
-    struct job *job = load_ok(&a, matrix, NULL);
+    struct job *job = load_ok(a, matrix, NULL);
     struct {
         const char *name;
         size_t n;
@@ -223,24 +218,22 @@ TEST(find)
         uint32_t *nodes;
         size_t n;
         struct err e = {0};
-        assert_int_equal(job_find(&nodes, &n, &a, job, cases[i].name, &e), OK);
+        assert_int_equal(job_find(&nodes, &n, a, job, cases[i].name, &e), OK);
         if (n != cases[i].n)
             fail_msg("%s: %zu", cases[i].name, n);
     }
     uint32_t *nodes;
     size_t n;
     struct err e = {0};
-    assert_int_equal(job_find(&nodes, &n, &a, job, "seed", &e), ERR_INPUT);
+    assert_int_equal(job_find(&nodes, &n, a, job, "seed", &e), ERR_INPUT);
     assert_string_equal(e.hint, "did you mean 'seeds'?");
-    assert_int_equal(job_find(&nodes, &n, &a, job, "model@pool=mix", &e), ERR_INPUT);
-    assert_int_equal(job_find(&nodes, &n, &a, job, "parts.valid", &e), ERR_INPUT);
-    arena_free(&a);
+    assert_int_equal(job_find(&nodes, &n, a, job, "model@pool=mix", &e), ERR_INPUT);
+    assert_int_equal(job_find(&nodes, &n, a, job, "parts.valid", &e), ERR_INPUT);
 }
 
-TEST(include)
+TEST_IN_ARENA(include)
 {
-    struct arena a = {0};
-    struct job *job = load_ok(&a,
+    struct job *job = load_ok(a,
                               "eqloom: 1\nname: inc\n"
                               "include: [job_errors/files/more.inc, job_errors/files/more.inc]\n"
                               "nodes:\n  egraphs: {op: saturate, exprs: seeds, rules: rules, "
@@ -250,20 +243,17 @@ TEST(include)
     assert_string_equal(param(job, "egraphs", "iterations"), "5");
     assert_string_equal(job->nodes[0].name, "rules");
     assert_true(strstr(node(job, "rules")->source->name, "files/more.inc") != NULL);
-    arena_free(&a);
 }
 
-TEST(allow_outside)
+TEST_IN_ARENA(allow_outside)
 {
-    struct arena a = {0};
     const char *text = "eqloom: 1\nname: x\nnodes:\n  r: {op: rules, files: ../meson.build}\n";
     struct job *job;
     struct err e = {0};
-    assert_int_equal(load(&job, &a, text, NULL, &e), ERR_INPUT);
+    assert_int_equal(load(&job, a, text, NULL, &e), ERR_INPUT);
     assert_true(strstr(e.message, "outside") != NULL);
     struct job_options options = {.allow_outside = true};
-    assert_int_equal(load_ok(&a, text, &options)->nodes[0].n_files, 1);
-    arena_free(&a);
+    assert_int_equal(load_ok(a, text, &options)->nodes[0].n_files, 1);
 }
 
 static char *refusal(struct arena *a, const char *path)
@@ -283,28 +273,26 @@ static char *refusal(struct arena *a, const char *path)
     return copy;
 }
 
-TEST(error_texts)
+TEST_IN_ARENA(error_texts)
 {
-    struct arena a = {0};
     char **paths;
     size_t n, failed = 0;
     const char *update = getenv("EQLOOM_UPDATE_GOLDEN");
-    assert_int_equal(os_glob(&paths, &n, &a, ".", "job_errors/*.yaml", NULL), OK);
+    assert_int_equal(os_glob(&paths, &n, a, ".", "job_errors/*.yaml", NULL), OK);
     assert_true(n > 50);
     for (size_t i = 0; i < n; i++) {
-        char *text = refusal(&a, paths[i]);
-        char *expected = arena_printf(&a, "%.*s.expected", (int)strlen(paths[i]) - 5, paths[i]);
+        char *text = refusal(a, paths[i]);
+        char *expected = arena_printf(a, "%.*s.expected", (int)strlen(paths[i]) - 5, paths[i]);
         struct span golden = {0};
         if (update && *update == '1') {
             assert_int_equal(out_file_write(expected, text, strlen(text), NULL), OK);
             continue;
         }
-        if (os_read_file(&golden, &a, expected, 1 << 16, NULL) ||
+        if (os_read_file(&golden, a, expected, 1 << 16, NULL) ||
             !span_equal(golden, span_str(text))) {
             print_error("%s:\n%sexpected:\n%.*s", paths[i], text, (int)golden.len, golden.data);
             failed++;
         }
     }
     assert_int_equal(failed, 0);
-    arena_free(&a);
 }

@@ -2,9 +2,8 @@
 #include "engine/cli/records/jq_filter.h"
 #include "tests/unit.h"
 
-TEST(jq_filter)
+TEST_IN_ARENA(jq_filter)
 {
-    struct arena a = {0};
     struct err e = {0};
     struct jq_filter *f;
     const char *yielded;
@@ -18,17 +17,16 @@ TEST(jq_filter)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(jq_filter_new(&f, cases[i][0], &e), OK);
         for (int again = 0; again < 2; again++) { /* one program, many values */
-            assert_int_equal(jq_filter_run(&yielded, &a, f, value, &e), OK);
+            assert_int_equal(jq_filter_run(&yielded, a, f, value, &e), OK);
             assert_string_equal(yielded ? yielded : "none", cases[i][1] ? cases[i][1] : "none");
         }
         jq_filter_free(f);
     }
     assert_int_equal(jq_filter_new(&f, ".n.x, 1", &e), OK);
-    assert_int_equal(jq_filter_run(&yielded, &a, f, value, &e), ERR_INPUT);
+    assert_int_equal(jq_filter_run(&yielded, a, f, value, &e), ERR_INPUT);
     assert_non_null(strstr(e.message, "jq: Cannot index number with"));
     jq_filter_free(f);
     assert_int_equal(jq_filter_new(&f, ".n >", &e), ERR_INPUT);
     assert_non_null(strstr(e.message, "jq cannot read the program: syntax error"));
     json_decref(value);
-    arena_free(&a);
 }

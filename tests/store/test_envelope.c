@@ -12,13 +12,12 @@ static struct span packed(struct arena *a, const ProtobufCMessage *m)
 }
 
 /* These ids are in stores that people have. They never change. */
-TEST(golden_ids)
+TEST_IN_ARENA(golden_ids)
 {
-    struct arena a = {0};
     char hex[DIGEST_HEX];
     Eqloom__Expr expr = EQLOOM__EXPR__INIT;
     expr.prefix = "x";
-    struct digest id = record_id(KIND_EXPR, packed(&a, &expr.base));
+    struct digest id = record_id(KIND_EXPR, packed(a, &expr.base));
     assert_string_equal(digest_hex(hex, &id),
                         "028f5d98ff5008a24506af181ba822887e70bfcfd55ec358c1afebca5d95c80e");
     id = record_id(KIND_CLUSTER, span_of("", 0));
@@ -26,16 +25,15 @@ TEST(golden_ids)
                         "46f3d7664b1cf5b03924a44938378347cc4ae61c149b9c1ee3e69bc8c0bb5588");
     Eqloom__Chunk chunk = EQLOOM__CHUNK__INIT;
     chunk.data = (ProtobufCBinaryData){4, (uint8_t *)"\0\1\2\3"};
-    id = record_id(KIND_CHUNK, packed(&a, &chunk.base));
+    id = record_id(KIND_CHUNK, packed(a, &chunk.base));
     assert_string_equal(digest_hex(hex, &id),
                         "2a89c67043f9f0845295f27fbef30b46aa7018d303b44bc61c9ff4aff3e21aeb");
-    id = record_id(KIND_DICTIONARY, packed(&a, &chunk.base));
+    id = record_id(KIND_DICTIONARY, packed(a, &chunk.base));
     assert_string_equal(digest_hex(hex, &id),
                         "245209d2415fc30d9a59e418af895ddaff483769479be974a91a5f9dc6101b37");
     id = action_key(span_str("preimage"));
     assert_string_equal(digest_hex(hex, &id),
                         "fe3781e747547360a86cacb5bc206987b9af2851c9abf68089e258cf2d27cb27");
-    arena_free(&a);
 }
 
 TEST(golden_envelope)

@@ -26,15 +26,14 @@ static void fill(Eqloom__Cluster *in[N], struct arena *a)
     }
 }
 
-TEST(equal_seeds_are_joined)
+TEST_IN_ARENA(equal_seeds_are_joined)
 {
-    struct arena a = {0};
     struct err e;
     Eqloom__Cluster *in[N], **out;
     size_t n;
-    fill(in, &a);
+    fill(in, a);
     struct merge_options options = {.max_members = 4, .points = 8};
-    assert_int_equal(clusters_merge(&out, NULL, &n, &a, in, N, &options, &e), OK);
+    assert_int_equal(clusters_merge(&out, NULL, &n, a, in, N, &options, &e), OK);
     assert_int_equal(n, 6);
     /* The three forms of x + sin(x)^2: in the first one's place, with the least seed. */
     assert_string_equal(out[0]->seed->prefix, "+ x pow sin x 2");
@@ -47,7 +46,6 @@ TEST(equal_seeds_are_joined)
     assert_ptr_equal(out[3], in[5]);
     assert_ptr_equal(out[4], in[6]);
     assert_ptr_equal(out[5], in[7]);
-    arena_free(&a);
 }
 
 TEST(exact_languages)
@@ -73,41 +71,37 @@ TEST(exact_languages)
     }
 }
 
-TEST(merging_twice_changes_nothing)
+TEST_IN_ARENA(merging_twice_changes_nothing)
 {
-    struct arena a = {0};
     struct err e;
     Eqloom__Cluster *in[N], **out, **again;
     size_t n, m;
-    fill(in, &a);
+    fill(in, a);
     struct merge_options options = {.max_members = 100, .points = 8};
-    assert_int_equal(clusters_merge(&out, NULL, &n, &a, in, N, &options, &e), OK);
-    assert_int_equal(clusters_merge(&again, NULL, &m, &a, out, n, &options, &e), OK);
+    assert_int_equal(clusters_merge(&out, NULL, &n, a, in, N, &options, &e), OK);
+    assert_int_equal(clusters_merge(&again, NULL, &m, a, out, n, &options, &e), OK);
     assert_int_equal(m, n);
     for (size_t i = 0; i < n; i++)
         assert_ptr_equal(again[i], out[i]);
-    arena_free(&a);
 }
 
-TEST(what_is_held_out_is_dropped)
+TEST_IN_ARENA(what_is_held_out_is_dropped)
 {
-    struct arena a = {0};
     struct err e;
     Eqloom__Cluster *in[N], *except[3], **out;
     size_t n;
-    fill(in, &a);
+    fill(in, a);
     const char *held_out[3] = {"sqrt - x 20", "* x / 2 2", "cos x"};
     for (int i = 0; i < 3; i++)
-        except[i] = cluster_of(&a, "", &held_out[i], 1);
+        except[i] = cluster_of(a, "", &held_out[i], 1);
     struct merge_options options = {
         .max_members = 100, .points = 8, .except = except, .n_except = 3};
-    assert_int_equal(clusters_merge(&out, NULL, &n, &a, in, N, &options, &e), OK);
+    assert_int_equal(clusters_merge(&out, NULL, &n, a, in, N, &options, &e), OK);
     assert_int_equal(n, 4); /* without the two of sqrt(x - 20) and x; cos x is no cluster of ours */
     assert_string_equal(out[0]->seed->prefix, "+ x pow sin x 2");
     assert_ptr_equal(out[1], in[3]);
     assert_ptr_equal(out[2], in[5]);
     assert_ptr_equal(out[3], in[7]);
-    assert_int_equal(clusters_merge(&out, NULL, &n, &a, in, 0, &options, &e), OK);
+    assert_int_equal(clusters_merge(&out, NULL, &n, a, in, 0, &options, &e), OK);
     assert_int_equal(n, 0);
-    arena_free(&a);
 }

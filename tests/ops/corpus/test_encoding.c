@@ -22,50 +22,44 @@ static char *encode(struct arena *a, const char *encoding, const char *prefix)
     return text;
 }
 
-TEST(numbers)
+TEST_IN_ARENA(numbers)
 {
-    struct arena a = {0};
-    assert_string_equal(encode(&a, "e-gen", "+ pow sin x 2 -14"), "+ pow sin x INT+ 2 INT- 1 4");
-    assert_string_equal(encode(&a, "e-gen", "* -3/20 pi"), "* / INT- 3 INT+ 2 0 pi");
-    assert_string_equal(encode(&a, "plain", "+ -14 3/20"), "+ -14 / 3 20");
-    assert_string_equal(encode(&a, "plain", "- 123 -99"), "- INT+ 1 2 3 -99");
-    assert_string_equal(encode(&a, "plain", "* -100 7"), "* INT- 1 0 0 7");
-    assert_string_equal(encode(&a, "trees", "- 128 -99"), "- + * 12 10 8 -99");
-    assert_string_equal(encode(&a, "trees", "* -100 -1234"),
+    assert_string_equal(encode(a, "e-gen", "+ pow sin x 2 -14"), "+ pow sin x INT+ 2 INT- 1 4");
+    assert_string_equal(encode(a, "e-gen", "* -3/20 pi"), "* / INT- 3 INT+ 2 0 pi");
+    assert_string_equal(encode(a, "plain", "+ -14 3/20"), "+ -14 / 3 20");
+    assert_string_equal(encode(a, "plain", "- 123 -99"), "- INT+ 1 2 3 -99");
+    assert_string_equal(encode(a, "plain", "* -100 7"), "* INT- 1 0 0 7");
+    assert_string_equal(encode(a, "trees", "- 128 -99"), "- + * 12 10 8 -99");
+    assert_string_equal(encode(a, "trees", "* -100 -1234"),
                         "* + * -10 10 0 + * + * -12 10 -3 10 -4");
-    arena_free(&a);
 }
 
-TEST(places)
+TEST_IN_ARENA(places)
 {
-    struct arena a = {0};
-    assert_string_equal(encode(&a, "placed", "/ sin x cos x"), "/ sin@/1 x cos@/2 x");
-    assert_string_equal(encode(&a, "placed", "- * 2 x + pow x 3 y"),
+    assert_string_equal(encode(a, "placed", "/ sin x cos x"), "/ sin@/1 x cos@/2 x");
+    assert_string_equal(encode(a, "placed", "- * 2 x + pow x 3 y"),
                         "- *@-1 2@* x@* +@-2 pow@+ x@pow1 3@pow2 y@+");
-    assert_string_equal(encode(&a, "placed", "sin - x -104"), "sin - x@-1 INT-@-2 1 0 4");
-    assert_string_equal(encode(&a, "placed", "* d x sin x 3/200"),
+    assert_string_equal(encode(a, "placed", "sin - x -104"), "sin - x@-1 INT-@-2 1 0 4");
+    assert_string_equal(encode(a, "placed", "* d x sin x 3/200"),
                         "* d@* x sin x /@* 3@/1 INT+@/2 2 0 0");
-    assert_string_equal(encode(&a, "placed", "ln x"), "ln x");
-    arena_free(&a);
+    assert_string_equal(encode(a, "placed", "ln x"), "ln x");
 }
 
-TEST(vocabulary_of_the_paper)
+TEST_IN_ARENA(vocabulary_of_the_paper)
 {
-    struct arena a = {0};
     struct err e;
     Eqloom__Vocabulary v;
-    assert_int_equal(vocabulary_make(&v, &a, "e-gen", NULL, 0, &e), OK);
+    assert_int_equal(vocabulary_make(&v, a, "e-gen", NULL, 0, &e), OK);
     assert_int_equal(v.n_tokens, 59);
     assert_string_equal(v.tokens[0], "<pad>");
     assert_string_equal(v.tokens[2], "<end>");
     const char *more[] = {"i", "w"};
-    assert_int_equal(vocabulary_make(&v, &a, "e-gen", more, 2, &e), OK);
+    assert_int_equal(vocabulary_make(&v, a, "e-gen", more, 2, &e), OK);
     assert_string_equal(v.tokens[60], "w");
     more[1] = "sin";
-    assert_int_equal(vocabulary_make(&v, &a, "e-gen", more, 2, &e), ERR_INPUT);
+    assert_int_equal(vocabulary_make(&v, a, "e-gen", more, 2, &e), ERR_INPUT);
     more[1] = "a b";
-    assert_int_equal(vocabulary_make(&v, &a, "e-gen", more, 2, &e), ERR_INPUT);
-    arena_free(&a);
+    assert_int_equal(vocabulary_make(&v, a, "e-gen", more, 2, &e), ERR_INPUT);
 }
 
 TEST(unknown_tokens_are_named)
@@ -87,18 +81,17 @@ TEST(unknown_tokens_are_named)
     arena_free(&a);
 }
 
-TEST(batches_are_packed)
+TEST_IN_ARENA(batches_are_packed)
 {
-    struct arena a = {0};
     struct encoder c;
     struct err e;
     Eqloom__Vocabulary v;
     const char *const texts[] = {"+ x 1", "x", "sin x"};
-    const Eqloom__Cluster *cluster = cluster_of(&a, "", texts, 3);
-    assert_int_equal(vocabulary_make(&v, &a, "e-gen", NULL, 0, &e), OK);
+    const Eqloom__Cluster *cluster = cluster_of(a, "", texts, 3);
+    assert_int_equal(vocabulary_make(&v, a, "e-gen", NULL, 0, &e), OK);
     encoder_init(&c, &v);
     Eqloom__TokenBatch b;
-    assert_int_equal(token_batch_make(&b, &a, &c, cluster, 2, &e), OK);
+    assert_int_equal(token_batch_make(&b, a, &c, cluster, 2, &e), OK);
     assert_int_equal(b.n_offset, 3);
     assert_int_equal(b.n_tokens, 5);
     assert_int_equal(b.offset[0], 0);
@@ -108,7 +101,6 @@ TEST(batches_are_packed)
     assert_int_equal(b.n_text, 2);
     assert_int_equal(b.n_cluster, 2);
     encoder_free(&c);
-    arena_free(&a);
 }
 
 TEST(splits_are_stable_and_fair)

@@ -76,64 +76,56 @@ static const char *const sample =
 static const char *const sample_clusters =
     "* 2 x = + x x = * x 2; pow x 3/2 = * x sqrt x; + x -4 = - x 4";
 
-TEST(e_gen)
+TEST_IN_ARENA(e_gen)
 {
-    struct arena a = {0};
-    struct corpus c = must_read(&a, CORPUS_E_GEN, sample);
-    assert_string_equal(summary(&a, &c), sample_clusters);
+    struct corpus c = must_read(a, CORPUS_E_GEN, sample);
+    assert_string_equal(summary(a, &c), sample_clusters);
     assert_int_equal(c.clusters[1]->members[0]->tokens, 5);
-    assert_string_equal(written(&a, CORPUS_E_GEN, &c, 0), sample);
+    assert_string_equal(written(a, CORPUS_E_GEN, &c, 0), sample);
     /* Digits, copies, line ends of another system, empty lines to spare. */
-    c = must_read(&a, CORPUS_E_GEN, "\r\nINT- 1 2\r\n-12\r\n- 0 INT+ 1 2\r\n\r\n\r\nlog x\r\n");
-    assert_string_equal(summary(&a, &c), "-12 = - 0 12; ln x");
+    c = must_read(a, CORPUS_E_GEN, "\r\nINT- 1 2\r\n-12\r\n- 0 INT+ 1 2\r\n\r\n\r\nlog x\r\n");
+    assert_string_equal(summary(a, &c), "-12 = - 0 12; ln x");
     /* Not a reduced fraction: an operation. */
-    c = must_read(&a, CORPUS_E_GEN, "/ 4 2\n/ 1 -2\n/ 3 1\n");
-    assert_string_equal(summary(&a, &c), "/ 4 2 = / 1 -2 = / 3 1");
-    arena_free(&a);
+    c = must_read(a, CORPUS_E_GEN, "/ 4 2\n/ 1 -2\n/ 3 1\n");
+    assert_string_equal(summary(a, &c), "/ 4 2 = / 1 -2 = / 3 1");
 }
 
-TEST(json)
+TEST_IN_ARENA(json)
 {
-    struct arena a = {0};
-    struct corpus c = must_read(&a, CORPUS_E_GEN, sample);
-    char *object = written(&a, CORPUS_SEMVEC, &c, 0);
-    struct corpus again = must_read(&a, CORPUS_SEMVEC, object);
-    assert_string_equal(summary(&a, &again), sample_clusters);
-    c = must_read(&a, CORPUS_JSONL,
+    struct corpus c = must_read(a, CORPUS_E_GEN, sample);
+    char *object = written(a, CORPUS_SEMVEC, &c, 0);
+    struct corpus again = must_read(a, CORPUS_SEMVEC, object);
+    assert_string_equal(summary(a, &again), sample_clusters);
+    c = must_read(a, CORPUS_JSONL,
                   "{\"index\":0,\"seed\":{\"prefix\":\"x\",\"language\":\"\"},\"members\":[{"
                   "\"prefix\":\"x\",\"tokens\":1},{\"prefix\":\"+ x 0\"}]}\n");
-    assert_string_equal(summary(&a, &c), "x = + x 0");
-    arena_free(&a);
+    assert_string_equal(summary(a, &c), "x = + x 0");
 }
 
 /* LaTeX is the same corpus. */
-TEST(latex)
+TEST_IN_ARENA(latex)
 {
-    struct arena a = {0};
-    struct corpus c = must_read(&a, CORPUS_E_GEN,
+    struct corpus c = must_read(a, CORPUS_E_GEN,
                                 "2 \\cdot x\n+ x x\nx \\cdot 2\n\nx^{\\frac{3}{2}}\n"
                                 "x\\sqrt{x}\n\n+ x -4\n{x}-4\n");
-    assert_string_equal(summary(&a, &c), sample_clusters);
-    c = must_read(&a, CORPUS_PAIRS, "\\sin^{2} x\tpow sin x 2\n");
-    assert_string_equal(summary(&a, &c), "pow sin x 2");
-    arena_free(&a);
+    assert_string_equal(summary(a, &c), sample_clusters);
+    c = must_read(a, CORPUS_PAIRS, "\\sin^{2} x\tpow sin x 2\n");
+    assert_string_equal(summary(a, &c), "pow sin x 2");
 }
 
 /* What a split of members leaves of a cluster has a seed that stands in another part; and classes
  * that nobody merged begin alike. Nothing is written that is not a member, and no member is lost.
  */
-TEST(json_is_of_members)
+TEST_IN_ARENA(json_is_of_members)
 {
-    struct arena a = {0};
-    struct corpus c = must_read(&a, CORPUS_E_GEN, "x\n* x 1\n+ x 0\n\nx\n- x 0\n\nx\ny\n");
+    struct corpus c = must_read(a, CORPUS_E_GEN, "x\n* x 1\n+ x 0\n\nx\n- x 0\n\nx\ny\n");
     c.clusters[0]->members++;
     c.clusters[0]->n_members--;
-    struct corpus again = must_read(&a, CORPUS_SEMVEC, written(&a, CORPUS_SEMVEC, &c, 0));
-    assert_string_equal(summary(&a, &again), "* x 1 = + x 0; x = - x 0; x = y");
+    struct corpus again = must_read(a, CORPUS_SEMVEC, written(a, CORPUS_SEMVEC, &c, 0));
+    assert_string_equal(summary(a, &again), "* x 1 = + x 0; x = - x 0; x = y");
     c.clusters[0]->n_members = 0;
-    again = must_read(&a, CORPUS_SEMVEC, written(&a, CORPUS_SEMVEC, &c, 0));
-    assert_string_equal(summary(&a, &again), "x = - x 0; x = y");
-    arena_free(&a);
+    again = must_read(a, CORPUS_SEMVEC, written(a, CORPUS_SEMVEC, &c, 0));
+    assert_string_equal(summary(a, &again), "x = - x 0; x = y");
 }
 
 TEST(semvec_in_its_language)
@@ -181,38 +173,34 @@ static size_t lines_of(const char *text)
     return n;
 }
 
-TEST(pairs)
+TEST_IN_ARENA(pairs)
 {
-    struct arena a = {0};
-    struct corpus c = must_read(&a, CORPUS_E_GEN, sample);
-    char *all = written(&a, CORPUS_PAIRS, &c, 0);
+    struct corpus c = must_read(a, CORPUS_E_GEN, sample);
+    char *all = written(a, CORPUS_PAIRS, &c, 0);
     assert_int_equal(lines_of(all), 6 + 2 + 2);
     assert_non_null(strstr(all, "* 2 x\t* x 2\n"));
     assert_non_null(strstr(all, "pow x / 3 2\t* x sqrt x\n"));
-    struct corpus again = must_read(&a, CORPUS_PAIRS, all);
+    struct corpus again = must_read(a, CORPUS_PAIRS, all);
     assert_int_equal(again.n, 3);
-    assert_string_equal(summary(&a, &again), sample_clusters);
-    char *few = written(&a, CORPUS_PAIRS, &c, 2);
+    assert_string_equal(summary(a, &again), sample_clusters);
+    char *few = written(a, CORPUS_PAIRS, &c, 2);
     assert_int_equal(lines_of(few), 6);
-    assert_string_equal(few, written(&a, CORPUS_PAIRS, &c, 2));
+    assert_string_equal(few, written(a, CORPUS_PAIRS, &c, 2));
     /* Joined through what they have in common, in the order of the first expressions. */
-    c = must_read(&a, CORPUS_PAIRS, "x\t+ x 0\ny\t* y 1\n* 1 x\t+ x 0\ny\ty\n");
-    assert_string_equal(summary(&a, &c), "x = + x 0 = * 1 x; y = * y 1");
-    arena_free(&a);
+    c = must_read(a, CORPUS_PAIRS, "x\t+ x 0\ny\t* y 1\n* 1 x\t+ x 0\ny\ty\n");
+    assert_string_equal(summary(a, &c), "x = + x 0 = * 1 x; y = * y 1");
 }
 
-TEST(triplets)
+TEST_IN_ARENA(triplets)
 {
-    struct arena a = {0};
-    struct corpus c = must_read(&a, CORPUS_E_GEN, sample);
-    char *all = written(&a, CORPUS_TRIPLETS, &c, 0);
+    struct corpus c = must_read(a, CORPUS_E_GEN, sample);
+    char *all = written(a, CORPUS_TRIPLETS, &c, 0);
     assert_int_equal(lines_of(all), 10);
     /* Negatives are never joined with what they stand beside. */
-    struct corpus again = must_read(&a, CORPUS_TRIPLETS, all);
+    struct corpus again = must_read(a, CORPUS_TRIPLETS, all);
     assert_int_equal(again.n, 3);
-    c = must_read(&a, CORPUS_TRIPLETS, "x\t+ x 0\ty\n");
-    assert_string_equal(summary(&a, &c), "x = + x 0; y");
-    arena_free(&a);
+    c = must_read(a, CORPUS_TRIPLETS, "x\t+ x 0\ty\n");
+    assert_string_equal(summary(a, &c), "x = + x 0; y");
 }
 
 static struct corpus must_read_words(struct arena *a, enum corpus_format format, const char *text)
@@ -262,16 +250,14 @@ TEST(words)
 }
 
 /* EED's held-out parts and Lample and Charton's files: nothing is equal to anything. */
-TEST(expressions)
+TEST_IN_ARENA(expressions)
 {
-    struct arena a = {0};
-    struct corpus c = must_read_words(&a, CORPUS_EXPRESSIONS,
+    struct corpus c = must_read_words(a, CORPUS_EXPRESSIONS,
                                       "x\nadd x x\n\nx\n17|sub Y' cos x\tsin x\n"
                                       "2|sub Y' mul INT+ 2 x\tpow2 x\n");
-    assert_string_equal(summary(&a, &c), "x; + x x; cos x; sin x; * 2 x; pow x 2");
-    assert_string_equal(written(&a, CORPUS_EXPRESSIONS, &c, 0),
+    assert_string_equal(summary(a, &c), "x; + x x; cos x; sin x; * 2 x; pow x 2");
+    assert_string_equal(written(a, CORPUS_EXPRESSIONS, &c, 0),
                         "x\n+ x x\ncos x\nsin x\n* 2 x\npow x 2\n");
-    arena_free(&a);
 }
 
 static enum err_code take(void *arg, struct buf *out, struct err *e)
@@ -283,28 +269,26 @@ static enum err_code take(void *arg, struct buf *out, struct err *e)
 }
 
 /* Shards are the whole in another order, objects are the columns, pieces are the text. */
-TEST(shards_and_lines)
+TEST_IN_ARENA(shards_and_lines)
 {
-    struct arena a = {0};
-    struct corpus c = must_read(&a, CORPUS_E_GEN, sample);
+    struct corpus c = must_read(a, CORPUS_E_GEN, sample);
     size_t lines = 0;
     for (size_t shard = 0; shard < 2; shard++) {
         struct corpus_write_options part = {.shard = shard, .shards = 2};
-        lines += lines_of(written_as(&a, CORPUS_TRIPLETS, &c, part));
-        assert_int_equal(lines_of(written_as(&a, CORPUS_E_GEN, &c, part)), shard ? 2 : 6);
+        lines += lines_of(written_as(a, CORPUS_TRIPLETS, &c, part));
+        assert_int_equal(lines_of(written_as(a, CORPUS_E_GEN, &c, part)), shard ? 2 : 6);
     }
-    assert_int_equal(lines, lines_of(written(&a, CORPUS_TRIPLETS, &c, 0)));
+    assert_int_equal(lines, lines_of(written(a, CORPUS_TRIPLETS, &c, 0)));
     struct corpus_write_options json = {.per_cluster = 1, .json = true, .shards = 3, .shard = 1};
-    char *one = written_as(&a, CORPUS_PAIRS, &c, json);
+    char *one = written_as(a, CORPUS_PAIRS, &c, json);
     assert_true(!strcmp(one, "{\"input\": \"pow x / 3 2\", \"output\": \"* x sqrt x\"}\n") ||
                 !strcmp(one, "{\"input\": \"* x sqrt x\", \"output\": \"pow x / 3 2\"}\n"));
-    assert_non_null(strstr(written_as(&a, CORPUS_TRIPLETS, &c, json), "\", \"negative\": \""));
+    assert_non_null(strstr(written_as(a, CORPUS_TRIPLETS, &c, json), "\", \"negative\": \""));
     struct buf all = {0};
     struct corpus_write_options pieces = {.flush = take, .arg = &all};
-    assert_string_equal(written_as(&a, CORPUS_PAIRS, &c, pieces), "");
-    assert_string_equal(arena_strndup(&a, all.data, all.len), written(&a, CORPUS_PAIRS, &c, 0));
+    assert_string_equal(written_as(a, CORPUS_PAIRS, &c, pieces), "");
+    assert_string_equal(arena_strndup(a, all.data, all.len), written(a, CORPUS_PAIRS, &c, 0));
     buf_free(&all);
-    arena_free(&a);
 }
 
 TEST(refusals_in_words)

@@ -85,15 +85,14 @@ static size_t draw(Eqloom__Exercise **out, struct arena *a, const Eqloom__Cluste
     return n;
 }
 
-TEST(claims)
+TEST_IN_ARENA(claims)
 {
-    struct arena a = {0};
-    const Eqloom__Cluster *c = cluster_of(&a, "", squares, SQUARES);
+    const Eqloom__Cluster *c = cluster_of(a, "", squares, SQUARES);
     for (uint64_t seed = 0; seed < 20; seed++) {
         struct question_options o = {
             .most = 6, .near_misses = 6 + seed % 2, .distance = 3, .points = 8};
         Eqloom__Exercise *q;
-        size_t n = draw(&q, &a, c, &o, seed);
+        size_t n = draw(&q, a, c, &o, seed);
         assert_int_equal(n, 6);
         for (size_t i = 0; i < n; i++) {
             check_question(&q[i], c, &o);
@@ -103,7 +102,6 @@ TEST(claims)
                 assert_string_not_equal(q[i].terms[0]->prefix, q[k].terms[0]->prefix);
         }
     }
-    arena_free(&a);
 }
 
 TEST(boolean)
@@ -121,15 +119,14 @@ TEST(boolean)
     arena_free(&a);
 }
 
-TEST(seeds)
+TEST_IN_ARENA(seeds)
 {
-    struct arena a = {0};
-    const Eqloom__Cluster *c = cluster_of(&a, "", squares, SQUARES);
+    const Eqloom__Cluster *c = cluster_of(a, "", squares, SQUARES);
     struct question_options o = {.most = 5, .near_misses = 6, .distance = 3, .points = 8};
     Eqloom__Exercise *q[3];
     bool all_same[2] = {true, true};
     for (int i = 0; i < 3; i++)
-        assert_int_equal(draw(&q[i], &a, c, &o, i == 2 ? 9 : 8), 5);
+        assert_int_equal(draw(&q[i], a, c, &o, i == 2 ? 9 : 8), 5);
     for (int other = 1; other < 3; other++)
         for (size_t i = 0; i < 5; i++)
             for (size_t k = 0; k < q[0][i].n_terms; k++)
@@ -138,38 +135,35 @@ TEST(seeds)
                     strcmp(q[0][i].terms[k]->prefix, q[other][i].terms[k]->prefix) == 0;
     assert_true(all_same[0]);
     assert_false(all_same[1]);
-    arena_free(&a);
 }
 
 /* Each differs from the whole cluster, and from what it was made of by one alteration; a member
  * that is no member, and none that cannot be altered, gets none. */
-TEST(near_misses)
+TEST_IN_ARENA(near_misses)
 {
-    struct arena a = {0};
     struct near_miss_options o = {.members = SQUARES - 1, .each = 3, .points = 8};
     struct rng r = rng_new(2, 0), again = rng_new(2, 0);
     Eqloom__Exercise x, y;
-    const Eqloom__Cluster *c = cluster_of(&a, "", squares, SQUARES);
-    assert_int_equal(near_misses_draw(&x, &a, c, &o, &r, NULL), OK);
-    assert_int_equal(near_misses_draw(&y, &a, c, &o, &again, NULL), OK);
+    const Eqloom__Cluster *c = cluster_of(a, "", squares, SQUARES);
+    assert_int_equal(near_misses_draw(&x, a, c, &o, &r, NULL), OK);
+    assert_int_equal(near_misses_draw(&y, a, c, &o, &again, NULL), OK);
     assert_int_equal(x.n_terms, 2 * (SQUARES - 1) * 3);
     assert_int_equal(y.n_terms, x.n_terms);
-    struct expr seed = prefix_term(&a, &lang_calculus, squares[0]);
+    struct expr seed = prefix_term(a, &lang_calculus, squares[0]);
     for (size_t i = 0; i < x.n_terms; i += 2) {
         const Eqloom__ExerciseTerm *of = x.terms[i], *miss = x.terms[i + 1];
-        struct expr altered = prefix_term(&a, &lang_calculus, miss->prefix);
+        struct expr altered = prefix_term(a, &lang_calculus, miss->prefix);
         assert_false(of->wrong);
         assert_true(miss->wrong && miss->reason[0]);
         assert_int_equal(miss->like, i);
-        assert_true(differs(&a, &seed, &altered));
+        assert_true(differs(a, &seed, &altered));
         assert_string_equal(miss->prefix, y.terms[i + 1]->prefix);
         for (size_t k = 1; k < i; k += 2)
             assert_string_not_equal(miss->prefix, x.terms[k]->prefix);
     }
     static const char *const bare[] = {"x"};
-    assert_int_equal(near_misses_draw(&x, &a, cluster_of(&a, "", bare, 1), &o, &r, NULL), OK);
+    assert_int_equal(near_misses_draw(&x, a, cluster_of(a, "", bare, 1), &o, &r, NULL), OK);
     assert_int_equal(x.n_terms, 0);
-    arena_free(&a);
 }
 
 /* Members that are all alike, members that are defined nowhere, and one alone. */

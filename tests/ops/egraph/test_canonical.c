@@ -65,49 +65,46 @@ TEST(orders_do_not_matter)
     }
 }
 
-TEST(what_does_not_fit_together_is_refused)
+TEST_IN_ARENA(what_does_not_fit_together_is_refused)
 {
-    struct arena a = {0};
     struct err e = {0};
-    struct rules rules = rules_of(&a, "group g\ncomm: ?a + ?b -> ?b + ?a\none: ?a -> ?a * 1\n");
+    struct rules rules = rules_of(a, "group g\ncomm: ?a + ?b -> ?b + ?a\none: ?a -> ?a * 1\n");
     struct egraph *g = egraph_new(rules.lang);
-    struct expr x = infix_term(&a, rules.lang, "sin(x + 3/2) + y");
+    struct expr x = infix_term(a, rules.lang, "sin(x + 3/2) + y");
     eclass_id root = egraph_add_expr(g, &x);
     struct saturate_options o = {.iterations = 5, .max_nodes = 1000};
-    saturate(g, &rules, o, &a);
+    saturate(g, &rules, o, a);
     Eqloom__EGraph m;
     struct egraph_arrays y;
-    egraph_to_message(&m, &a, g, root);
-    assert_int_equal(egraph_arrays_read(&y, &a, &m, &e), OK);
+    egraph_to_message(&m, a, g, root);
+    assert_int_equal(egraph_arrays_read(&y, a, &m, &e), OK);
     assert_int_equal(y.n_nodes, egraph_count_nodes(g));
     Eqloom__EGraph bad = m;
     bad.root = (uint32_t)m.n_class_sizes;
-    assert_int_equal(egraph_arrays_read(&y, &a, &bad, &e), ERR_CORRUPT);
+    assert_int_equal(egraph_arrays_read(&y, a, &bad, &e), ERR_CORRUPT);
     bad = m;
     bad.n_first_children--;
-    assert_int_equal(egraph_arrays_read(&y, &a, &bad, &e), ERR_CORRUPT);
+    assert_int_equal(egraph_arrays_read(&y, a, &bad, &e), ERR_CORRUPT);
     bad = m;
     bad.n_more_children--;
-    assert_int_equal(egraph_arrays_read(&y, &a, &bad, &e), ERR_CORRUPT);
+    assert_int_equal(egraph_arrays_read(&y, a, &bad, &e), ERR_CORRUPT);
     bad = m;
     bad.more_children =
-        arena_memdup(&a, m.more_children, m.n_more_children * sizeof *m.more_children);
+        arena_memdup(a, m.more_children, m.n_more_children * sizeof *m.more_children);
     bad.more_children[0] = (uint32_t)m.n_class_sizes;
-    assert_int_equal(egraph_arrays_read(&y, &a, &bad, &e), ERR_CORRUPT);
+    assert_int_equal(egraph_arrays_read(&y, a, &bad, &e), ERR_CORRUPT);
     egraph_free(g);
-    arena_free(&a);
 }
 
-TEST(classes_are_in_the_order_of_their_least_terms)
+TEST_IN_ARENA(classes_are_in_the_order_of_their_least_terms)
 {
-    struct arena a = {0};
-    struct rules rules = rules_of(&a, "group g\ncomm: ?a + ?b -> ?b + ?a\n");
+    struct rules rules = rules_of(a, "group g\ncomm: ?a + ?b -> ?b + ?a\n");
     struct egraph *g = egraph_new(rules.lang);
-    struct expr x = infix_term(&a, rules.lang, "cos(y) + x * 2");
+    struct expr x = infix_term(a, rules.lang, "cos(y) + x * 2");
     eclass_id root = egraph_add_expr(g, &x);
-    saturate(g, &rules, generous, &a);
+    saturate(g, &rules, generous, a);
     Eqloom__EGraph m;
-    egraph_to_message(&m, &a, g, root);
+    egraph_to_message(&m, a, g, root);
     /* 2, x, y, cos y, * x 2, and the sum both ways */
     assert_int_equal(m.n_class_sizes, 6);
     assert_int_equal(m.n_node_ops, 7);
@@ -119,7 +116,6 @@ TEST(classes_are_in_the_order_of_their_least_terms)
     assert_string_equal(m.operators[m.node_ops[3]], "cos");
     assert_string_equal(m.operators[m.node_ops[4]], "*");
     egraph_free(g);
-    arena_free(&a);
 }
 
 /* More tokens than the beginning of a term tells apart: then all of the term counts. */

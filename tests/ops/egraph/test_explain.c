@@ -66,15 +66,14 @@ TEST(proofs_replay)
     proves(algebra, "a + b", "a + c", false);
 }
 
-TEST(the_checker_is_strict)
+TEST_IN_ARENA(the_checker_is_strict)
 {
-    struct arena a = {0};
     struct err e = {0};
-    struct rules rules = rules_of(&a, algebra);
-    struct expr x = infix_term(&a, rules.lang, "sin(a + b)"),
-                y = infix_term(&a, rules.lang, "sin(b + a)");
-    struct expr z = infix_term(&a, rules.lang, "cos(b + a)"),
-                w = infix_term(&a, rules.lang, "sin(b + c)");
+    struct rules rules = rules_of(a, algebra);
+    struct expr x = infix_term(a, rules.lang, "sin(a + b)"),
+                y = infix_term(a, rules.lang, "sin(b + a)");
+    struct expr z = infix_term(a, rules.lang, "cos(b + a)"),
+                w = infix_term(a, rules.lang, "sin(b + c)");
     struct explain_step s = {.rule = "ring/add-comm", .position = 1, .term = y};
     struct explanation p = {&s, 1};
     assert_int_equal(explanation_check(&p, &x, &y, &rules, &e), OK);
@@ -95,7 +94,6 @@ TEST(the_checker_is_strict)
     assert_int_equal(explanation_check(&p, &x, &w, &rules, &e), ERR_FAILED);
     s.position = 99;
     assert_int_equal(explanation_check(&p, &x, &w, &rules, &e), ERR_FAILED);
-    arena_free(&a);
 }
 
 /* A step may be an instance of its rule and yet be false. */

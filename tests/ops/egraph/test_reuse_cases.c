@@ -131,75 +131,69 @@ TEST(each_condition_counts)
 }
 
 /* Traces of runs that took place under different rules or marks prove nothing together. */
-TEST(different_conditions_do_not_unite)
+TEST_IN_ARENA(different_conditions_do_not_unite)
 {
-    struct arena a = {0};
     struct err e = {0};
     struct span traces[2], united;
     struct change c;
-    begin_edit(&c, &a, SQUARE "b: sin(sin(sin(?a))) -> ?a\n", SQUARE);
-    struct action_result m = make(&a, &c.now, "x + y", &few),
-                         far = make(&a, &c.before, "x + y", &few);
+    begin_edit(&c, a, SQUARE "b: sin(sin(sin(?a))) -> ?a\n", SQUARE);
+    struct action_result m = make(a, &c.now, "x + y", &few),
+                         far = make(a, &c.before, "x + y", &few);
     struct reuse_change *none = reuse_change_new(c.now.reuse, NULL, 0, NULL, 0);
     struct change same = {.change = none};
     traces[0] = traces[1] = m.trace;
-    assert_int_equal(reuse_unite(&united, &a, traces, 2, &e), OK);
-    assert_true(decide(&same, &a, united));
+    assert_int_equal(reuse_unite(&united, a, traces, 2, &e), OK);
+    assert_true(decide(&same, a, united));
     traces[1] = far.trace;
-    assert_int_equal(reuse_unite(&united, &a, traces, 2, &e), OK);
-    assert_false(decide(&same, &a, united));
+    assert_int_equal(reuse_unite(&united, a, traces, 2, &e), OK);
+    assert_false(decide(&same, a, united));
     traces[1] = (struct span){0};
-    assert_int_equal(reuse_unite(&united, &a, traces, 2, &e), OK);
-    assert_false(decide(&same, &a, united));
+    assert_int_equal(reuse_unite(&united, a, traces, 2, &e), OK);
+    assert_false(decide(&same, a, united));
     reuse_change_free(none);
     struct reuse_rules *unsound = reuse_rules_new(&c.now.rules, c.now.set, c.now.records, true);
     same.change = reuse_change_new(unsound, NULL, 0, NULL, 0);
-    assert_false(decide(&same, &a, m.trace));
+    assert_false(decide(&same, a, m.trace));
     reuse_change_free(same.change);
     reuse_rules_free(unsound);
     end_change(&c);
-    arena_free(&a);
 }
 
 /* More leaves than a union names: any of them may stand anywhere, in all unions of that one. */
-TEST(many_leaves_are_not_told_apart)
+TEST_IN_ARENA(many_leaves_are_not_told_apart)
 {
-    struct arena a = {0};
     struct err e = {0};
     struct buf text = {0};
     struct span traces[2], united;
     struct change c;
-    begin_edit(&c, &a, SQUARE, SQUARE "b: sin(7) -> 0\nc: cos(7) -> 0\n");
+    begin_edit(&c, a, SQUARE, SQUARE "b: sin(7) -> 0\nc: cos(7) -> 0\n");
     struct change d;
-    begin_edit(&d, &a, SQUARE, SQUARE "c: cos(7) -> 0\n");
+    begin_edit(&d, a, SQUARE, SQUARE "c: cos(7) -> 0\n");
     buf_puts(&text, "sin(1)");
     for (int i = 2; i < 200; i++)
         buf_printf(&text, " + sin(%d)", i);
-    struct action_result many = make(&a, &c.before, text.data, &few),
-                         one = make(&a, &c.before, "x", &few);
+    struct action_result many = make(a, &c.before, text.data, &few),
+                         one = make(a, &c.before, "x", &few);
     traces[0] = many.trace;
     traces[1] = one.trace;
-    assert_int_equal(reuse_unite(&united, &a, traces, 2, &e), OK);
-    assert_false(decide(&c, &a, united));
-    assert_true(decide(&d, &a, united)); /* operators still are */
+    assert_int_equal(reuse_unite(&united, a, traces, 2, &e), OK);
+    assert_false(decide(&c, a, united));
+    assert_true(decide(&d, a, united)); /* operators still are */
     traces[0] = one.trace;
     traces[1] = united;
-    assert_int_equal(reuse_unite(&united, &a, traces, 2, &e), OK);
-    assert_false(decide(&c, &a, united));
+    assert_int_equal(reuse_unite(&united, a, traces, 2, &e), OK);
+    assert_false(decide(&c, a, united));
     end_change(&c);
     end_change(&d);
     buf_free(&text);
-    arena_free(&a);
 }
 
-TEST(rules_of_one_name_prove_nothing)
+TEST_IN_ARENA(rules_of_one_name_prove_nothing)
 {
-    struct arena a = {0};
-    struct rules rules = rules_of(&a, "group g\n" SQUARE "b: ?a + 0 -> ?a\n");
+    struct rules rules = rules_of(a, "group g\n" SQUARE "b: ?a + 0 -> ?a\n");
     struct compiled c;
     rules.rules[1].name = "a";
-    compile_rules(&c, &a, rules);
-    assert_null(make(&a, &c, "x * x", &few).trace.data);
+    compile_rules(&c, a, rules);
+    assert_null(make(a, &c, "x * x", &few).trace.data);
     release(&c);
-    arena_free(&a);
 }

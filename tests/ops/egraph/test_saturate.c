@@ -40,28 +40,26 @@ TEST(sums_have_a_class_per_subset)
     }
 }
 
-TEST(backoff_reaches_the_same_graph)
+TEST_IN_ARENA(backoff_reaches_the_same_graph)
 {
-    struct arena a = {0};
-    struct rules rules = rules_of(&a, ac_rules);
+    struct rules rules = rules_of(a, ac_rules);
     struct egraph *g = egraph_new(rules.lang);
-    struct expr x = infix_term(&a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
+    struct expr x = infix_term(a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
     egraph_add_expr(g, &x);
     struct saturate_options o = generous;
     o.match_limit = 20;
     o.ban_length = 2;
-    struct saturate_result r = saturate(g, &rules, o, &a);
+    struct saturate_result r = saturate(g, &rules, o, a);
     assert_int_equal(r.stop, EQLOOM__STOP_REASON__SATURATED);
     check_graph(g);
     assert_int_equal(egraph_count_classes(g), 127);
     struct saturate_result plain;
     struct egraph *h = egraph_new(rules.lang);
     egraph_add_expr(h, &x);
-    plain = saturate(h, &rules, generous, &a);
+    plain = saturate(h, &rules, generous, a);
     assert_true(r.iterations > plain.iterations);
     egraph_free(g);
     egraph_free(h);
-    arena_free(&a);
 }
 
 /* Small classes first: less is built twice, and the graph is the same in the end. */
@@ -87,26 +85,24 @@ TEST(rounds_build_less_twice)
     assert_true(applied[1] * 5 < applied[0] * 4);
 }
 
-TEST(runs_may_follow_runs)
+TEST_IN_ARENA(runs_may_follow_runs)
 {
-    struct arena a = {0};
-    struct rules rules = rules_of(&a, ac_rules);
+    struct rules rules = rules_of(a, ac_rules);
     struct egraph *g = egraph_new(rules.lang);
-    struct expr x = infix_term(&a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
-    struct expr y = infix_term(&a, rules.lang, "(k + a) + (b + c)");
+    struct expr x = infix_term(a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
+    struct expr y = infix_term(a, rules.lang, "(k + a) + (b + c)");
     egraph_add_expr(g, &x);
     struct saturate_options o = {.iterations = 1, .max_nodes = 100000};
     for (int i = 0; i < 12; i++) {
-        saturate(g, &rules, o, &a);
+        saturate(g, &rules, o, a);
         check_graph(g);
         o.iterations = 1 + (uint32_t)i % 3;
         if (i == 3)
             egraph_add_expr(g, &y);
     }
     assert_int_equal(egraph_count_classes(g), 127);
-    assert_int_equal(saturate(g, &rules, o, &a).stop, EQLOOM__STOP_REASON__SATURATED);
+    assert_int_equal(saturate(g, &rules, o, a).stop, EQLOOM__STOP_REASON__SATURATED);
     egraph_free(g);
-    arena_free(&a);
 }
 
 static bool proves(const char *rules_text, const char *from, const char *to)
@@ -137,16 +133,14 @@ static char *calculus(struct arena *a)
     return (char *)text.data;
 }
 
-TEST(calculus_proves_what_it_should)
+TEST_IN_ARENA(calculus_proves_what_it_should)
 {
-    struct arena a = {0};
-    char *rules = calculus(&a);
+    char *rules = calculus(a);
     assert_false(proves(rules, "x / y", "x + y"));
     assert_true(proves(rules, "d(x, 1 + 2*x)", "2"));
     assert_true(proves(rules, "1 + (2 + 3)", "6"));
     assert_true(proves(rules, "1/2 + 1/3", "5/6"));
     assert_false(proves(rules, "x", "y"));
-    arena_free(&a);
 }
 
 TEST(conditions_are_facts)
@@ -316,16 +310,15 @@ TEST(contradictions_are_derived)
     }
 }
 
-TEST(budgets_are_exact)
+TEST_IN_ARENA(budgets_are_exact)
 {
-    struct arena a = {0};
-    struct rules rules = rules_of(&a, ac_rules);
-    struct expr x = infix_term(&a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
+    struct rules rules = rules_of(a, ac_rules);
+    struct expr x = infix_term(a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
     for (uint32_t max = 13; max < 400; max += 29) {
         struct egraph *g = egraph_new(rules.lang);
         egraph_add_expr(g, &x);
         struct saturate_options o = {.iterations = 100, .max_nodes = max};
-        struct saturate_result r = saturate(g, &rules, o, &a);
+        struct saturate_result r = saturate(g, &rules, o, a);
         check_graph(g);
         assert_int_equal(r.stop, EQLOOM__STOP_REASON__NODE_LIMIT);
         assert_true(egraph_count_nodes(g) <= max + 1); /* the largest right side adds two nodes */
@@ -335,7 +328,7 @@ TEST(budgets_are_exact)
         struct egraph *g = egraph_new(rules.lang);
         egraph_add_expr(g, &x);
         struct saturate_options o = {.iterations = 100, .max_nodes = 100000, .max_matches = max};
-        struct saturate_result r = saturate(g, &rules, o, &a);
+        struct saturate_result r = saturate(g, &rules, o, a);
         uint64_t applied = 0;
         for (size_t i = 0; i < rules.n; i++)
             applied += r.applied[i];
@@ -346,11 +339,10 @@ TEST(budgets_are_exact)
     struct egraph *g = egraph_new(rules.lang);
     egraph_add_expr(g, &x);
     struct saturate_options o = {.iterations = 2, .max_nodes = 100000};
-    struct saturate_result r = saturate(g, &rules, o, &a);
+    struct saturate_result r = saturate(g, &rules, o, a);
     assert_int_equal(r.iterations, 2);
     assert_int_equal(r.stop, EQLOOM__STOP_REASON__ITERATION_LIMIT);
     egraph_free(g);
-    arena_free(&a);
 }
 
 /* What a graph that has served before holds is what a new one would. */
@@ -390,23 +382,21 @@ static bool third_time(void *arg)
     return ++*(int *)arg >= 3;
 }
 
-TEST(a_run_stops_when_told)
+TEST_IN_ARENA(a_run_stops_when_told)
 {
-    struct arena a = {0};
     struct err e = {0};
-    struct rules rules = rules_of(&a, ac_rules);
+    struct rules rules = rules_of(a, ac_rules);
     struct ruleset *set = ruleset_new(&rules);
     struct egraph *g = egraph_new(rules.lang);
-    struct expr x = infix_term(&a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
+    struct expr x = infix_term(a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
     int asked = 0;
     struct saturate_options o = generous;
     struct saturate_result r;
     o.cancelled = third_time;
     o.cancelled_arg = &asked;
     egraph_add_expr(g, &x);
-    assert_int_equal(egraph_saturate(&r, g, set, &o, &a, &e), ERR_CANCELLED);
+    assert_int_equal(egraph_saturate(&r, g, set, &o, a, &e), ERR_CANCELLED);
     assert_int_equal(asked, 3);
     ruleset_free(set);
     egraph_free(g);
-    arena_free(&a);
 }

@@ -191,10 +191,9 @@ static size_t check_seed(const struct rules *rules, const struct ruleset *set, c
     return compared;
 }
 
-TEST(equal_nodes_have_equal_values)
+TEST_IN_ARENA(equal_nodes_have_equal_values)
 {
-    struct arena a = {0};
-    struct rules rules = library_rules_on(&a, &lang_calculus);
+    struct rules rules = library_rules_on(a, &lang_calculus);
     struct ruleset *set = ruleset_new(&rules);
     struct evaluation evaluation;
     evaluation_open(&evaluation);
@@ -209,7 +208,6 @@ TEST(equal_nodes_have_equal_values)
     evaluation_close(&evaluation);
     ball_thread_cleanup();
     ruleset_free(set);
-    arena_free(&a);
 }
 
 /* The same where values are exact: every node's term is that of its class. */
@@ -292,16 +290,15 @@ TEST(undefined_terms_do_no_harm)
 }
 
 /* The test itself sees what is wrong: with one false rule it finds a disagreement. */
-TEST(a_false_rule_is_seen)
+TEST_IN_ARENA(a_false_rule_is_seen)
 {
-    struct arena a = {0};
-    struct rules rules = rules_of(&a, "group g\nr: sqrt(?a^2) -> ?a\n");
+    struct rules rules = rules_of(a, "group g\nr: sqrt(?a^2) -> ?a\n");
     struct ruleset *set = ruleset_new(&rules);
     struct egraph *g = egraph_new(rules.lang);
-    struct expr x = infix_term(&a, rules.lang, "sqrt((x - 2)^2)");
+    struct expr x = infix_term(a, rules.lang, "sqrt((x - 2)^2)");
     eclass_id root = egraph_add_expr(g, &x);
-    saturate(g, &rules, generous, &a);
-    struct expr y = infix_term(&a, rules.lang, "x - 2");
+    saturate(g, &rules, generous, a);
+    struct expr y = infix_term(a, rules.lang, "x - 2");
     assert_int_equal(egraph_find(g, root), egraph_lookup(g, &y));
     struct evaluation e;
     evaluation_open(&e);
@@ -317,5 +314,4 @@ TEST(a_false_rule_is_seen)
     ball_thread_cleanup();
     egraph_free(g);
     ruleset_free(set);
-    arena_free(&a);
 }

@@ -56,15 +56,13 @@ static void check(const struct language *lang, const char *const terms[4], const
 
 static const char *const squares[4] = {"x", "pow x 2", "sin x", "pow sin x 2"};
 
-TEST(aim)
+TEST_IN_ARENA(aim)
 {
-    struct arena a = {0};
     struct vectors v;
-    struct analogy x = analogy_of(&a, &v, squares, NULL, 0);
+    struct analogy x = analogy_of(a, &v, squares, NULL, 0);
     assert_true(fabsf(x.target[0] - sqrtf(0.5F)) < 1e-6F);
     assert_true(fabsf(x.target[1] - sqrtf(0.5F)) < 1e-6F);
     assert_true(x.target[2] == 0);
-    arena_free(&a);
 }
 
 /* An input again, and another form of an input, are nearest; the answer is another form of y2. */
@@ -130,32 +128,28 @@ TEST(normal_forms)
 }
 
 /* x1 again for y1, and nothing for x2: what is nearest to nothing? */
-TEST(no_aim)
+TEST_IN_ARENA(no_aim)
 {
-    struct arena a = {0};
     struct vectors v;
     struct analogy_answer answer;
     struct analogy_rules how = {&lang_calculus, 8, MOST, false};
-    struct analogy x = analogy_of(&a, &v, squares, &(struct given){"* sin x sin x", 1}, 1);
+    struct analogy x = analogy_of(a, &v, squares, &(struct given){"* sin x sin x", 1}, 1);
     memcpy(vectors_at(&v, 1), vectors_at(&v, 0), 3 * sizeof(float));
     memset(vectors_at(&v, 2), 0, 3 * sizeof(float));
-    analogy_aim(&x, &a, &v);
-    assert_int_equal(analogy_find(&answer, &a, &x, &v, &how, NULL), OK);
+    analogy_aim(&x, a, &v);
+    assert_int_equal(analogy_find(&answer, a, &x, &v, &how, NULL), OK);
     assert_int_equal(answer.n, 0);
     assert_int_equal(answer.rank, 0);
-    arena_free(&a);
 }
 
-TEST(unreadable)
+TEST_IN_ARENA(unreadable)
 {
-    struct arena a = {0};
     struct err e = {0};
     struct vectors v;
     struct analogy_answer answer;
     struct analogy_rules how = {&lang_calculus, 8, MOST, false};
-    struct analogy x = analogy_of(&a, &v, squares, &(struct given){"sin sin", 1}, 1);
-    assert_int_equal(analogy_find(&answer, &a, &x, &v, &how, &e), ERR_INPUT);
-    arena_free(&a);
+    struct analogy x = analogy_of(a, &v, squares, &(struct given){"sin sin", 1}, 1);
+    assert_int_equal(analogy_find(&answer, a, &x, &v, &how, &e), ERR_INPUT);
 }
 
 TESTS_AROUND(NULL, balls_clean)

@@ -71,11 +71,10 @@ TEST(ties)
     assert_true(s.accuracy == 0);
 }
 
-TEST(not_questions)
+TEST_IN_ARENA(not_questions)
 {
-    struct arena a = {0};
     struct examined x;
-    given(&x, &a, (const float[]){1, 1, 1}, like, 3);
+    given(&x, a, (const float[]){1, 1, 1}, like, 3);
     assert_true(choice_is_possible(&x, 0));
     x.exercises[0]->terms[1]->wrong = true;
     assert_false(choice_is_possible(&x, 0));
@@ -88,7 +87,6 @@ TEST(not_questions)
     x.exercises[0]->terms[2]->like = 0;
     x.exercises[0]->terms[1]->reason = "group/rule"; /* as a derivation's step says */
     assert_false(choice_is_possible(&x, 0));
-    given(&x, &a, (const float[]){1}, like, 1);
+    given(&x, a, (const float[]){1}, like, 1);
     assert_false(choice_is_possible(&x, 0));
-    arena_free(&a);
 }

@@ -120,36 +120,33 @@ TEST(algorithm_1)
     }
 }
 
-TEST(nothing_right)
+TEST_IN_ARENA(nothing_right)
 {
-    struct arena a = {0};
     struct rng r = rng_new(10, 0);
     struct examined x;
     struct detection d;
     double threshold;
-    random_derivations(&x, &a, &r);
+    random_derivations(&x, a, &r);
     for (size_t k = 0; k < x.n; k++)
         for (size_t i = 1; i < x.exercises[k]->n_terms; i++)
             x.exercises[k]->terms[i]->wrong = true;
     assert_false(detection_threshold(&threshold, &x));
-    detection_measure(&d, &a, &x, 2);
+    detection_measure(&d, a, &x, 2);
     assert_true(d.mistake.precision == 1 && d.mistake.recall == 1 && d.mistake.f1 == 1);
     assert_true(d.no_mistake.f1 == 0 && d.auc == 0.5);
-    arena_free(&a);
 }
 
 /* A question is none: its answer follows from no rule. */
-TEST(not_derivations)
+TEST_IN_ARENA(not_derivations)
 {
-    struct arena a = {0};
     struct rng r = rng_new(11, 0);
     struct examined x;
-    random_derivations(&x, &a, &r);
+    random_derivations(&x, a, &r);
     Eqloom__ExerciseTerm *t[3];
     Eqloom__Exercise d = {.terms = t, .n_terms = 3};
     x.exercises[0] = &d;
     for (int i = 0; i < 3; i++) {
-        t[i] = arena_new(&a, Eqloom__ExerciseTerm);
+        t[i] = arena_new(a, Eqloom__ExerciseTerm);
         eqloom__exercise_term__init(t[i]);
     }
     t[1]->reason = "group/rule";
@@ -160,5 +157,4 @@ TEST(not_derivations)
     t[1]->reason = "group/rule";
     t[0]->wrong = true;
     assert_false(detection_is_possible(&x, 0));
-    arena_free(&a);
 }

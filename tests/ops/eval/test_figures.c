@@ -40,9 +40,8 @@ static void assert_permutation(const uint32_t *column, uint32_t n)
     assert_int_equal(used, (1u << n) - 1);
 }
 
-TEST(assignments_equal_brute_force)
+TEST_IN_ARENA(assignments_equal_brute_force)
 {
-    struct arena a = {0};
     struct rng rng = rng_new(5, 0);
     for (int round = 0; round < 400; round++) {
         uint32_t n = 1 + (uint32_t)rng_below(&rng, 7), column[7], all[7];
@@ -52,15 +51,14 @@ TEST(assignments_equal_brute_force)
             gain[i] = round % 2 ? (double)rng_below(&rng, 4) - 1 : rng_normal(&rng);
         for (uint32_t i = 0; i < n; i++)
             all[i] = i;
-        assignment_best(column, &a, gain, n);
+        assignment_best(column, a, gain, n);
         double best = best_by_permutations(gain, all, 0, n);
         assert_true(fabs(gain_of(gain, column, n) - best) < 1e-9);
         assert_permutation(column, n);
-        assignment_greedy(column, &a, gain, n);
+        assignment_greedy(column, a, gain, n);
         assert_true(gain_of(gain, column, n) <= best + 1e-9);
         assert_permutation(column, n);
     }
-    arena_free(&a);
 }
 
 /* `spread` 0.05: separated clouds; 3: one cloud. */
@@ -90,29 +88,27 @@ static struct vectors clouds(struct arena *a, uint32_t clusters, uint32_t each, 
     return v;
 }
 
-TEST(separated_clouds_are_found)
+TEST_IN_ARENA(separated_clouds_are_found)
 {
-    struct arena a = {0};
     struct err e;
-    struct vectors v = clouds(&a, 23, 12, 19, 0.05);
+    struct vectors v = clouds(a, 23, 12, 19, 0.05);
     for (int unit = 0; unit < 2; unit++) {
         struct kmeans_options options = {.k = 23, .restarts = 8, .max_iterations = 50, .seed = 3};
         struct kmeans found;
         struct clustering_accuracy accuracy;
         if (unit)
             vectors_normalize(&v);
-        assert_int_equal(kmeans(&found, &a, &v, &options, NULL, &e), OK);
-        clustering_measure(&accuracy, &a, &v, found.label);
+        assert_int_equal(kmeans(&found, a, &v, &options, NULL, &e), OK);
+        clustering_measure(&accuracy, a, &v, found.label);
         assert_true(fabs(accuracy.best - 1) < 1e-12);
         assert_true(fabs(accuracy.greedy - 1) < 1e-12);
     }
     struct retrieval r;
-    assert_int_equal(retrieval_measure(&r, &a, &v, NULL, NULL, NULL, NULL, NULL), OK);
+    assert_int_equal(retrieval_measure(&r, a, &v, NULL, NULL, NULL, NULL, NULL), OK);
     assert_int_equal(r.queries, v.n);
     for (int k = 0; k < RETRIEVAL_CUTS; k++)
         assert_true(fabs(r.precision[k] - 1) < 1e-12);
     assert_true(fabs(r.mrr - 1) < 1e-12);
-    arena_free(&a);
 }
 
 /* One start of K-means as its header describes it, in double and with distances computed directly;
@@ -197,31 +193,29 @@ static double slow_kmeans(struct slow *s, struct rng rng)
     return slow_assign(s);
 }
 
-TEST(kmeans_equals_the_slow_one)
+TEST_IN_ARENA(kmeans_equals_the_slow_one)
 {
-    struct arena a = {0};
     for (uint32_t k = 2; k < 40; k += 6) {
-        struct vectors v = clouds(&a, k, 9, 7, 0.7);
+        struct vectors v = clouds(a, k, 9, 7, 0.7);
         struct kmeans_options options = {.k = k, .restarts = 1, .max_iterations = 100, .seed = k};
         struct kmeans found;
         struct slow s = {.n = v.n,
                          .k = k,
                          .dim = v.dim,
-                         .label = arena_array(&a, uint32_t, v.n),
-                         .x = arena_array(&a, double, (size_t)v.n *v.dim),
-                         .centre = arena_array(&a, double, (size_t)k *v.dim),
-                         .distance = arena_array(&a, double, v.n)};
+                         .label = arena_array(a, uint32_t, v.n),
+                         .x = arena_array(a, double, (size_t)v.n *v.dim),
+                         .centre = arena_array(a, double, (size_t)k *v.dim),
+                         .distance = arena_array(a, double, v.n)};
         for (uint32_t i = 0; i < v.n * v.dim; i++) /* with zeros, which are skipped */
             if (i % 3 == 0)
                 vectors_at(&v, i / v.dim)[i % v.dim] = 0;
         for (uint32_t i = 0; i < v.n * v.dim; i++)
             s.x[i] = (double)vectors_at(&v, i / v.dim)[i % v.dim];
-        assert_int_equal(kmeans(&found, &a, &v, &options, NULL, NULL), OK);
+        assert_int_equal(kmeans(&found, a, &v, &options, NULL, NULL), OK);
         double cost = slow_kmeans(&s, rng_new(k, 0));
         assert_true(fabs(found.cost - cost) < 1e-4 * cost);
         assert_memory_equal(found.label, s.label, v.n * sizeof *s.label);
     }
-    arena_free(&a);
 }
 
 static const struct vectors *slow_vectors;
@@ -275,22 +269,19 @@ static void check_precision(const struct vectors *v, uint32_t queries,
     arena_free(&a);
 }
 
-TEST(precision_equals_sorting)
+TEST_IN_ARENA(precision_equals_sorting)
 {
-    struct arena a = {0};
-    struct vectors v = clouds(&a, 11, 6, 5, 0.8);
+    struct vectors v = clouds(a, 11, 6, 5, 0.8);
     vectors_normalize(&v);
     for (int divisor = RETRIEVAL_OTHERS; divisor <= RETRIEVAL_K; divisor++) {
         check_precision(&v, v.n, (enum retrieval_divisor)divisor);
         check_precision(&v, v.n / 3, (enum retrieval_divisor)divisor);
     }
-    arena_free(&a);
 }
 
 /* Four in a row: three of one class, the last alone; one query. By hand. */
-TEST(score_of_eqnet)
+TEST_IN_ARENA(score_of_eqnet)
 {
-    struct arena a = {0};
     float x[4][VECTOR_LANES] = {{1, 0}, {0.9F, 0.435889894F}, {0, 1}, {0.8F, 0.6F}};
     uint32_t cluster[] = {0, 0, 0, 1};
     const char *text[] = {"", "", "", ""};
@@ -300,16 +291,14 @@ TEST(score_of_eqnet)
     const double hits[] = {1, 2}, by[3][2] = {{1, 2}, {1, 3}, {1, 5}};
     for (int divisor = RETRIEVAL_OTHERS; divisor <= RETRIEVAL_K; divisor++) {
         struct retrieval_options how = {.queries = 1, .divisor = (enum retrieval_divisor)divisor};
-        assert_int_equal(retrieval_measure(&r, &a, &v, &how, NULL, NULL, NULL, NULL), OK);
+        assert_int_equal(retrieval_measure(&r, a, &v, &how, NULL, NULL, NULL, NULL), OK);
         for (int k = 0; k < 2; k++) /* score_1, score_5 */
             assert_true(fabs(r.precision[k] - hits[k] / by[divisor][k]) < 1e-12);
     }
-    arena_free(&a);
 }
 
-TEST(copies_are_dropped)
+TEST_IN_ARENA(copies_are_dropped)
 {
-    struct arena a = {0};
     float x[5][VECTOR_LANES] = {{1}, {2}, {3}, {4}, {5}};
     uint32_t cluster[] = {0, 1, 1, 0, 1};
     const char *text[] = {"sin x", "cos x", "sin x", "sin x", ""};
@@ -319,19 +308,17 @@ TEST(copies_are_dropped)
     assert_int_equal(v.n, 4);
     assert_true(vectors_at(&v, 2)[0] == 3 && vectors_at(&v, 3)[0] == 5);
     assert_int_equal(v.cluster[3], 1);
-    arena_free(&a);
 }
 
 /* Against every triple; some similarities are equal. */
-TEST(ranking_error_equals_counting)
+TEST_IN_ARENA(ranking_error_equals_counting)
 {
-    struct arena a = {0};
-    struct vectors v = clouds(&a, 5, 7, 4, 1.5);
+    struct vectors v = clouds(a, 5, 7, 4, 1.5);
     memcpy(vectors_at(&v, 9), vectors_at(&v, 3), v.stride * sizeof(float)); /* of two clusters */
     memcpy(vectors_at(&v, 4), vectors_at(&v, 3), v.stride * sizeof(float));
     vectors_normalize(&v);
     struct retrieval r;
-    assert_int_equal(retrieval_measure(&r, &a, &v, NULL, NULL, NULL, NULL, NULL), OK);
+    assert_int_equal(retrieval_measure(&r, a, &v, NULL, NULL, NULL, NULL, NULL), OK);
     double wrong = 0, all = 0;
     for (uint32_t q = 0; q < v.n; q++)
         for (uint32_t p = 0; p < v.n; p++)
@@ -345,69 +332,61 @@ TEST(ranking_error_equals_counting)
             }
     assert_true(wrong / all > 0.01 && wrong / all < 0.4);
     assert_true(fabs(r.ranking_error - wrong / all) < 1e-9);
-    arena_free(&a);
 }
 
-TEST(threads_change_nothing)
+TEST_IN_ARENA(threads_change_nothing)
 {
-    struct arena a = {0};
     struct err e;
-    struct vectors v = clouds(&a, 30, 9, 33, 1.2);
+    struct vectors v = clouds(a, 30, 9, 33, 1.2);
     vectors_normalize(&v);
     struct kmeans_options options = {.k = 30, .restarts = 3, .max_iterations = 40, .seed = 1};
     struct kmeans one, three;
     struct retrieval r1, r3;
     struct pool *pool = pool_new(3);
-    assert_int_equal(kmeans(&one, &a, &v, &options, NULL, &e), OK);
-    assert_int_equal(kmeans(&three, &a, &v, &options, pool, &e), OK);
+    assert_int_equal(kmeans(&one, a, &v, &options, NULL, &e), OK);
+    assert_int_equal(kmeans(&three, a, &v, &options, pool, &e), OK);
     assert_memory_equal(one.label, three.label, v.n * sizeof *one.label);
     assert_true(one.cost == three.cost);
-    assert_int_equal(retrieval_measure(&r1, &a, &v, NULL, NULL, NULL, NULL, NULL), OK);
-    assert_int_equal(retrieval_measure(&r3, &a, &v, NULL, pool, NULL, NULL, NULL), OK);
+    assert_int_equal(retrieval_measure(&r1, a, &v, NULL, NULL, NULL, NULL, NULL), OK);
+    assert_int_equal(retrieval_measure(&r3, a, &v, NULL, pool, NULL, NULL, NULL), OK);
     assert_memory_equal(&r1, &r3, sizeof r1);
     pool_free(pool);
-    arena_free(&a);
 }
 
-TEST(duplicates_leave_no_centre_empty)
+TEST_IN_ARENA(duplicates_leave_no_centre_empty)
 {
-    struct arena a = {0};
     struct err e;
-    struct vectors v = clouds(&a, 6, 4, 3, 0);
+    struct vectors v = clouds(a, 6, 4, 3, 0);
     struct kmeans_options options = {.k = 6, .restarts = 2, .max_iterations = 20, .seed = 1};
     struct kmeans found;
     for (uint32_t i = 0; i < v.n; i++)
         memcpy(vectors_at(&v, i), vectors_at(&v, 0), v.stride * sizeof(float));
-    assert_int_equal(kmeans(&found, &a, &v, &options, NULL, &e), OK);
+    assert_int_equal(kmeans(&found, a, &v, &options, NULL, &e), OK);
     assert_true(found.cost < 1e-6);
-    arena_free(&a);
 }
 
-TEST(bad_vectors_are_refused)
+TEST_IN_ARENA(bad_vectors_are_refused)
 {
-    struct arena a = {0};
     struct err e;
     struct vectors v;
     Eqloom__EmbeddingBatch b, *list[1] = {&b};
     float values[4] = {1, 2, NAN, 4};
     eqloom__embedding_batch__init(&b);
-    assert_int_equal(vectors_load(&v, &a, list, 1, 0, &e), ERR_INPUT);
+    assert_int_equal(vectors_load(&v, a, list, 1, 0, &e), ERR_INPUT);
     b.dim = 2;
     b.count = 2;
     b.values = (ProtobufCBinaryData){sizeof values, (uint8_t *)values};
-    assert_int_equal(vectors_load(&v, &a, list, 1, 0, &e), ERR_FAILED);
+    assert_int_equal(vectors_load(&v, a, list, 1, 0, &e), ERR_FAILED);
     values[2] = 3;
-    assert_int_equal(vectors_load(&v, &a, list, 1, 0, &e), OK);
+    assert_int_equal(vectors_load(&v, a, list, 1, 0, &e), OK);
     assert_int_equal(v.n, 2);
     assert_int_equal(v.n_clusters, 1);
     b.count = 3;
-    assert_int_equal(vectors_load(&v, &a, list, 1, 0, &e), ERR_CORRUPT);
-    arena_free(&a);
+    assert_int_equal(vectors_load(&v, a, list, 1, 0, &e), ERR_CORRUPT);
 }
 
-TEST(tfidf_by_hand)
+TEST_IN_ARENA(tfidf_by_hand)
 {
-    struct arena a = {0};
     struct err e;
     uint32_t tokens[] = {3, 4, 4, 3}, offset[] = {0, 3, 4};
     Eqloom__TokenBatch b, *list[1] = {&b};
@@ -418,11 +397,11 @@ TEST(tfidf_by_hand)
     b.n_offset = 3;
     struct tfidf model;
     assert_int_equal(tfidf_dim(list, 1), 5);
-    assert_int_equal(tfidf_fit(&model, &a, list, 1, 5, &e), OK);
+    assert_int_equal(tfidf_fit(&model, a, list, 1, 5, &e), OK);
     assert_true(fabs(model.idf[3] - (log(3.0 / 3) + 1)) < 1e-12);
     assert_true(fabs(model.idf[4] - (log(3.0 / 2) + 1)) < 1e-12);
     Eqloom__EmbeddingBatch out;
-    assert_int_equal(tfidf_embed(&out, &a, &model, &b, &e), OK);
+    assert_int_equal(tfidf_embed(&out, a, &model, &b, &e), OK);
     const float *x = (const float *)(const void *)out.values.data;
     double three = 1, four = 2 * (log(1.5) + 1), norm = sqrt(three * three + four * four);
     assert_int_equal(out.count, 2);
@@ -430,6 +409,5 @@ TEST(tfidf_by_hand)
     assert_true(fabs((double)x[4] - four / norm) < 1e-6);
     assert_true(x[5 + 3] == 1 && x[5 + 4] == 0);
     tokens[1] = 9;
-    assert_int_equal(tfidf_embed(&out, &a, &model, &b, &e), ERR_INPUT);
-    arena_free(&a);
+    assert_int_equal(tfidf_embed(&out, a, &model, &b, &e), ERR_INPUT);
 }

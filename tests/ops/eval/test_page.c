@@ -369,17 +369,15 @@ TEST(trivial_rewrites)
     arena_free(&a);
 }
 
-TEST(page_without_inputs)
+TEST_IN_ARENA(page_without_inputs)
 {
-    struct arena a = {0};
     struct corpus_stats none = {0};
     struct page_input in = {.title = "empty", .part = "nothing", .corpus = &none};
     struct buf page = {0};
-    page_write(&page, &a, &in, NULL);
+    page_write(&page, a, &in, NULL);
     assert_well_formed(page.data);
     assert_null(strstr(page.data, "<section>"));
     buf_free(&page);
-    arena_free(&a);
 }
 
 /* The nearest neighbour in the plane is of the same cloud. */

@@ -121,16 +121,15 @@ static Eqloom__Report *with_answers(struct arena *a, const char *title, const ch
 }
 
 /* Answers of models that were asked the same stand in one table. */
-TEST(side_by_side)
+TEST_IN_ARENA(side_by_side)
 {
-    struct arena a = {0};
     struct results *r;
     size_t n;
-    Eqloom__Report *list[] = {with_answers(&a, "one", "ln(sin(x))", "ln(sin(x))", "1"),
-                              with_answers(&a, "alone", "sin(ln(x))", "x", ""),
-                              with_answers(&a, "other", "ln(sin(x))", "sin(ln(x))", "2")};
-    assert_int_equal(results_sort(&r, &n, &a, list, 3, NULL), OK);
-    Eqloom__Table **tables = results_together(&n, &a, r);
+    Eqloom__Report *list[] = {with_answers(a, "one", "ln(sin(x))", "ln(sin(x))", "1"),
+                              with_answers(a, "alone", "sin(ln(x))", "x", ""),
+                              with_answers(a, "other", "ln(sin(x))", "sin(ln(x))", "2")};
+    assert_int_equal(results_sort(&r, &n, a, list, 3, NULL), OK);
+    Eqloom__Table **tables = results_together(&n, a, r);
     assert_int_equal(n, 1);
     static const char *const expected[][6] = {
         {"x1", "y1", "x2", "y2", "one", "other"},
@@ -141,46 +140,41 @@ TEST(side_by_side)
         assert_string_equal(tables[0]->columns[c], expected[0][c]);
         assert_string_equal(tables[0]->rows[0]->cells[c], expected[1][c]);
     }
-    arena_free(&a);
 }
 
 /* Of scores the greatest is the best, of losses the least. */
-TEST(best_of_scores_and_losses)
+TEST_IN_ARENA(best_of_scores_and_losses)
 {
-    struct arena a = {0};
     Eqloom__Report *list[2];
     struct results *r;
     struct buf page = {0};
     size_t n;
     for (int i = 0; i < 2; i++) {
-        list[i] = report(&a, i ? "second" : "first");
-        give(&a, list[i], "kmeans_accuracy", i ? 0.75 : 0.5);
-        give(&a, list[i], "ranking_error", i ? 0.25 : 0.125);
+        list[i] = report(a, i ? "second" : "first");
+        give(a, list[i], "kmeans_accuracy", i ? 0.75 : 0.5);
+        give(a, list[i], "ranking_error", i ? 0.25 : 0.125);
     }
-    assert_int_equal(results_sort(&r, &n, &a, list, 2, NULL), OK);
+    assert_int_equal(results_sort(&r, &n, a, list, 2, NULL), OK);
     assert_int_equal(n, 1);
     assert_int_equal(r[0].n, 2);
-    page_write_results(&page, &a, &r[0], "");
+    page_write_results(&page, a, &r[0], "");
     assert_int_equal(count_of(page.data, "<td class=\"best\">"), 2);
     assert_non_null(strstr(page.data, "75.0</td>"));
     assert_non_null(strstr(page.data, "12.5</td>"));
     buf_free(&page);
-    arena_free(&a);
 }
 
-TEST(what_is_no_evaluation_is_refused)
+TEST_IN_ARENA(what_is_no_evaluation_is_refused)
 {
-    struct arena a = {0};
     struct err e = {0};
     struct results *results;
     size_t n;
-    Eqloom__Report *page = report(&a, "a page");
-    give(&a, page, "corpus.clusters", 3);
-    assert_int_equal(results_sort(&results, &n, &a, &page, 1, &e), ERR_INPUT);
+    Eqloom__Report *page = report(a, "a page");
+    give(a, page, "corpus.clusters", 3);
+    assert_int_equal(results_sort(&results, &n, a, &page, 1, &e), ERR_INPUT);
     assert_non_null(strstr(e.message, "a page"));
-    assert_int_equal(results_sort(&results, &n, &a, &page, 0, &e), OK);
+    assert_int_equal(results_sort(&results, &n, a, &page, 0, &e), OK);
     assert_int_equal(n, 0);
-    arena_free(&a);
 }
 
 /* Examples are the second table of an evaluation; the first ones are shown, whatever they hold. */

@@ -207,11 +207,10 @@ TEST(different)
 
 /* Equality admits isolated exceptions: ln z and -ln(1/z) differ where z is on the cut, here at
  * x = 1 alone, however often that point is drawn. */
-TEST(isolated_exception)
+TEST_IN_ARENA(isolated_exception)
 {
-    struct arena a = {0};
-    struct expr x = infix_term(&a, &lang_calculus, "ln(sqrt(-1)*(x - 1) - 1)"),
-                y = infix_term(&a, &lang_calculus, "-ln(1/(sqrt(-1)*(x - 1) - 1))");
+    struct expr x = infix_term(a, &lang_calculus, "ln(sqrt(-1)*(x - 1) - 1)"),
+                y = infix_term(a, &lang_calculus, "-ln(1/(sqrt(-1)*(x - 1) - 1))");
     struct ball_options options = {.points = 100, .low = 0.5, .high = 1.5};
     struct ball_compare c;
     ball_compare(&c, &x, &y, &options);
@@ -219,7 +218,6 @@ TEST(isolated_exception)
     options.low = options.high = 1; /* asked about that point */
     ball_compare(&c, &x, &y, &options);
     assert_int_equal(c.verdict, BALL_DIFFERENT);
-    arena_free(&a);
 }
 
 /* Every function's derivative against a central difference of its values, on both sides of each
@@ -278,12 +276,11 @@ TEST(second_derivatives)
     }
 }
 
-TEST(reference_is_reusable)
+TEST_IN_ARENA(reference_is_reusable)
 {
-    struct arena a = {0};
-    struct expr x = infix_term(&a, &lang_calculus, "sin(2*x)"),
-                same = infix_term(&a, &lang_calculus, "2*sin(x)*cos(x)"),
-                other = infix_term(&a, &lang_calculus, "2*sin(x)*cos(y)");
+    struct expr x = infix_term(a, &lang_calculus, "sin(2*x)"),
+                same = infix_term(a, &lang_calculus, "2*sin(x)*cos(x)"),
+                other = infix_term(a, &lang_calculus, "2*sin(x)*cos(y)");
     struct ball_options options = {.points = 4, .seed = 3};
     struct ball_reference *r = ball_reference_new(&x, &options);
     assert_int_equal(ball_reference_points(r), 4);
@@ -297,22 +294,19 @@ TEST(reference_is_reusable)
     ball_reference_compare(&again, r, &same);
     assert_memory_equal(&c, &again, sizeof c);
     ball_reference_free(r);
-    arena_free(&a);
 }
 
-TEST(real_values)
+TEST_IN_ARENA(real_values)
 {
-    struct arena a = {0};
     static const char *const names[] = {"x", "?a"};
     double re[] = {0.5, 3};
     struct ball_point point = {2, names, re, NULL};
-    struct expr x = infix_term(&a, &lang_calculus, "x + ?a");
+    struct expr x = infix_term(a, &lang_calculus, "x + ?a");
     assert_true(ball_value_real(&x, &point) == 3.5);
-    x = infix_term(&a, &lang_calculus, "ln(-x)");
+    x = infix_term(a, &lang_calculus, "ln(-x)");
     assert_true(isnan(ball_value_real(&x, &point)));
-    x = infix_term(&a, &lang_calculus, "a");
+    x = infix_term(a, &lang_calculus, "a");
     assert_true(isnan(ball_value_real(&x, &point)));
-    arena_free(&a);
 }
 
 static int finish(void **state)

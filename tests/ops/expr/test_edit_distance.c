@@ -121,16 +121,14 @@ TEST(by_hand)
     assert_int_equal(distance_of_texts("+ * x sin 2 3", "sin + * x 2 3"), 2);
 }
 
-TEST(too_large)
+TEST_IN_ARENA(too_large)
 {
-    struct arena a = {0};
     struct err e = {0};
     uint32_t d;
-    struct expr x = expr_leaf(&a, &lang_calculus, X_SYM, "x");
+    struct expr x = expr_leaf(a, &lang_calculus, X_SYM, "x");
     for (int i = 0; i < 13; i++) {
         struct expr both[2] = {x, x};
-        x = expr_apply(&a, &lang_calculus, X_ADD, both, 2);
+        x = expr_apply(a, &lang_calculus, X_ADD, both, 2);
     }
-    assert_int_equal(edit_distance(&d, &a, &x, &x, &e), ERR_LIMIT);
-    arena_free(&a);
+    assert_int_equal(edit_distance(&d, a, &x, &x, &e), ERR_LIMIT);
 }

@@ -176,33 +176,31 @@ TEST(comparison_agrees_with_evaluation)
     assert_true(equal[1] >= N_TERMS / 4 && equal[1] < N_TERMS / 2);
 }
 
-TEST(witnesses_and_limits)
+TEST_IN_ARENA(witnesses_and_limits)
 {
-    struct arena a = {0};
     struct err e = {0};
     struct exact_result r;
-    struct expr x = infix_term(&a, &lang_boolean, "?a => b"),
-                y = infix_term(&a, &lang_boolean, "b => ?a");
-    assert_int_equal(exact_compare(&r, &a, &x, &y, &e), OK);
+    struct expr x = infix_term(a, &lang_boolean, "?a => b"),
+                y = infix_term(a, &lang_boolean, "b => ?a");
+    assert_int_equal(exact_compare(&r, a, &x, &y, &e), OK);
     assert_string_equal(r.witness, "?a = true, b = false: false against true");
     assert_int_equal(r.points, 4);
     struct buf many = {0}, power = {0};
     for (int i = 0; i < 17; i++)
         buf_printf(&many, "%sv%d", i ? " & " : "", i);
     buf_putc(&many, 0);
-    x = infix_term(&a, &lang_boolean, many.data);
-    assert_int_equal(exact_compare(&r, &a, &x, &x, &e), ERR_LIMIT);
+    x = infix_term(a, &lang_boolean, many.data);
+    assert_int_equal(exact_compare(&r, a, &x, &x, &e), ERR_LIMIT);
     for (int i = 0; i < 30; i++)
         buf_printf(&power, "%s(a%d + b%d + c + d + e + f)", i ? "*" : "", i % 4, i % 5);
     buf_putc(&power, 0);
-    x = infix_term(&a, &lang_polynomial, power.data);
-    assert_int_equal(exact_compare(&r, &a, &x, &x, &e), ERR_LIMIT);
-    x = infix_term(&a, &lang_polynomial, "a*a");
-    y = infix_term(&a, &lang_polynomial, "a");
-    assert_int_equal(exact_compare(&r, &a, &x, &y, &e), OK);
+    x = infix_term(a, &lang_polynomial, power.data);
+    assert_int_equal(exact_compare(&r, a, &x, &x, &e), ERR_LIMIT);
+    x = infix_term(a, &lang_polynomial, "a*a");
+    y = infix_term(a, &lang_polynomial, "a");
+    assert_int_equal(exact_compare(&r, a, &x, &y, &e), OK);
     assert_false(r.equal);
     assert_non_null(strstr(r.witness, " against "));
     buf_free(&many);
     buf_free(&power);
-    arena_free(&a);
 }

@@ -84,17 +84,16 @@ TEST(one_node_changes)
 }
 
 /* Operands change their places half of the time, where that changes something. */
-TEST(exchanged_operands)
+TEST_IN_ARENA(exchanged_operands)
 {
-    struct arena a = {0};
     struct rng r = rng_new(8, 0);
-    struct expr x = prefix_term(&a, lang_by_name(""), "- sin x pow x + x 1");
-    struct expr whole = prefix_term(&a, lang_by_name(""), "- pow x + x 1 sin x");
-    struct expr power = prefix_term(&a, lang_by_name(""), "- sin x pow + x 1 x");
+    struct expr x = prefix_term(a, lang_by_name(""), "- sin x pow x + x 1");
+    struct expr whole = prefix_term(a, lang_by_name(""), "- pow x + x 1 sin x");
+    struct expr power = prefix_term(a, lang_by_name(""), "- sin x pow + x 1 x");
     size_t count[3] = {0};
     for (int round = 0; round < 5000; round++) {
         struct expr y;
-        assert_true(near_miss_draw(&y, &a, &x, NEAR_MISS_ARGUMENTS, &r));
+        assert_true(near_miss_draw(&y, a, &x, NEAR_MISS_ARGUMENTS, &r));
         int which = expr_equal(&y, &whole) ? 1 : expr_equal(&y, &power) ? 2 : 0;
         if (!which)
             difference(&x, &y);
@@ -102,19 +101,17 @@ TEST(exchanged_operands)
     }
     assert_in_range(count[1], 400, 600); /* one node of five, half of the time */
     assert_in_range(count[2], 400, 600);
-    arena_free(&a);
 }
 
 /* All nodes that can be altered are, about equally often. */
-TEST(every_node_has_its_turn)
+TEST_IN_ARENA(every_node_has_its_turn)
 {
-    struct arena a = {0};
     struct rng r = rng_new(4, 0);
-    struct expr x = prefix_term(&a, lang_by_name(""), "+ sin * 3/2 x pow ln x -4");
+    struct expr x = prefix_term(a, lang_by_name(""), "+ sin * 3/2 x pow ln x -4");
     size_t count[9] = {0};
     for (int round = 0; round < 7000; round++) {
         struct expr y;
-        assert_true(near_miss_draw(&y, &a, &x, NEAR_MISS_ANY, &r));
+        assert_true(near_miss_draw(&y, a, &x, NEAR_MISS_ANY, &r));
         count[difference(&x, &y)]++;
     }
     /* + sin * 3/2 . pow ln . -4 */
@@ -123,42 +120,37 @@ TEST(every_node_has_its_turn)
             assert_int_equal(count[i], 0);
         else
             assert_in_range(count[i], 850, 1150);
-    arena_free(&a);
 }
 
-TEST(nothing_to_alter)
+TEST_IN_ARENA(nothing_to_alter)
 {
-    struct arena a = {0};
     struct rng r = rng_new(5, 0);
-    struct expr y, x = prefix_term(&a, lang_by_name(""), "x"),
-                   number = prefix_term(&a, lang_by_name(""), "7"),
-                   d = prefix_term(&a, lang_by_name(""), "d x x");
-    struct expr no = prefix_term(&a, lang_by_name("boolean"), "not p"), and = prefix_term(
-                                                                            &a,
-                                                                            lang_by_name("boolean"),
-                                                                            "and p true");
-    assert_false(near_miss_draw(&y, &a, &x, NEAR_MISS_ANY, &r));
-    assert_false(near_miss_draw(&y, &a, &d, NEAR_MISS_ANY, &r));
-    assert_false(near_miss_draw(&y, &a, &number, NEAR_MISS_OPERATORS, &r));
-    assert_true(near_miss_draw(&y, &a, &number, NEAR_MISS_ANY, &r));
-    assert_false(near_miss_draw(&y, &a, &no, NEAR_MISS_ANY, &r));
-    assert_true(near_miss_draw(&y, &a, &and, NEAR_MISS_ANY, &r));
-    arena_free(&a);
+    struct expr y, x = prefix_term(a, lang_by_name(""), "x"),
+                   number = prefix_term(a, lang_by_name(""), "7"),
+                   d = prefix_term(a, lang_by_name(""), "d x x");
+    struct expr no = prefix_term(a, lang_by_name("boolean"), "not p"), and = prefix_term(
+                                                                           a,
+                                                                           lang_by_name("boolean"),
+                                                                           "and p true");
+    assert_false(near_miss_draw(&y, a, &x, NEAR_MISS_ANY, &r));
+    assert_false(near_miss_draw(&y, a, &d, NEAR_MISS_ANY, &r));
+    assert_false(near_miss_draw(&y, a, &number, NEAR_MISS_OPERATORS, &r));
+    assert_true(near_miss_draw(&y, a, &number, NEAR_MISS_ANY, &r));
+    assert_false(near_miss_draw(&y, a, &no, NEAR_MISS_ANY, &r));
+    assert_true(near_miss_draw(&y, a, &and, NEAR_MISS_ANY, &r));
 }
 
 /* A declared operator has the number of one of the Boolean language, and no others of its kind. */
-TEST(declared_operators)
+TEST_IN_ARENA(declared_operators)
 {
-    struct arena a = {0};
     struct rng r = rng_new(6, 0);
     const struct language *lang = &lang_calculus;
-    assert_int_equal(lang_declare(&lang, &a, lang, "i", 0, NULL), OK);
-    assert_int_equal(lang_declare(&lang, &a, lang, "j", 0, NULL), OK);
+    assert_int_equal(lang_declare(&lang, a, lang, "i", 0, NULL), OK);
+    assert_int_equal(lang_declare(&lang, a, lang, "j", 0, NULL), OK);
     struct expr x, y;
-    assert_int_equal(expr_from_prefix(&x, &a, lang, "i", NULL), OK);
+    assert_int_equal(expr_from_prefix(&x, a, lang, "i", NULL), OK);
     assert_int_equal(x.nodes[0].op, X_DECLARED);
-    assert_false(near_miss_draw(&y, &a, &x, NEAR_MISS_ANY, &r));
-    arena_free(&a);
+    assert_false(near_miss_draw(&y, a, &x, NEAR_MISS_ANY, &r));
 }
 
 /* ---- equality ---- */

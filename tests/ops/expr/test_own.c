@@ -210,46 +210,42 @@ TEST(refuses)
 }
 
 /* A record names what its terms use and need, and nothing else. */
-TEST(records_name_operators)
+TEST_IN_ARENA(records_name_operators)
 {
-    struct arena a = {0};
-    const struct language *lang = parse(&a, functions), *back, *other;
-    struct expr x = infix_term(&a, lang, "erfc(x) + box(1, y)"), y = infix_term(&a, lang, "sin(x)");
-    const char *text = language_text_of(&a, &x, 1);
+    const struct language *lang = parse(a, functions), *back, *other;
+    struct expr x = infix_term(a, lang, "erfc(x) + box(1, y)"), y = infix_term(a, lang, "sin(x)");
+    const char *text = language_text_of(a, &x, 1);
     assert_string_equal(text, "operator box/2\n"
                               "operator erf/1 = arb erf\n"
                               " derivative x: 2/sqrt(pi)*e^(-x^2)\n"
                               "operator erfc/1 = 1 - erf(x)\n");
-    assert_string_equal(language_text_of(&a, &y, 1), "");
-    assert_int_equal(language_read(&back, &a, text, NULL), OK);
+    assert_string_equal(language_text_of(a, &y, 1), "");
+    assert_int_equal(language_read(&back, a, text, NULL), OK);
     assert_int_equal(back->n_ops, X_DECLARED + 3);
-    assert_string_equal(expr_prefix(&a, &x), "+ erfc/1 x box/2 1 y");
+    assert_string_equal(expr_prefix(a, &x), "+ erfc/1 x box/2 1 y");
     /* the same once more changes nothing; another meaning is refused */
     other = lang;
-    assert_int_equal(language_join(&other, &a, text, NULL), OK);
+    assert_int_equal(language_join(&other, a, text, NULL), OK);
     assert_ptr_equal(other, lang);
     struct err e = {0};
-    assert_int_equal(language_join(&other, &a, "operator erf/1 = x\n", &e), ERR_INPUT);
+    assert_int_equal(language_join(&other, a, "operator erf/1 = x\n", &e), ERR_INPUT);
     assert_non_null(strstr(e.message, "another meaning"));
-    assert_int_equal(language_join(&other, &a, "boolean", NULL), ERR_INPUT);
+    assert_int_equal(language_join(&other, a, "boolean", NULL), ERR_INPUT);
     assert_true(language_mixes("", text) && !language_mixes("boolean", text));
     /* one that knows no operator can read and write the tokens */
-    struct expr z = prefix_term(&a, language_guess(&a, &lang_calculus, "+ erfc/1 x box/2 1 y"),
+    struct expr z = prefix_term(a, language_guess(a, &lang_calculus, "+ erfc/1 x box/2 1 y"),
                                 "+ erfc/1 x box/2 1 y");
-    assert_string_equal(expr_infix(&a, &z), "erfc(x) + box(1, y)");
+    assert_string_equal(expr_infix(a, &z), "erfc(x) + box(1, y)");
     assert_false(expr_is_interpreted(&z));
     assert_true(expr_is_interpreted(&y));
-    arena_free(&a);
 }
 
 /* Spacing, comments, the names of arguments and the order of statements do not matter. */
-TEST(records_are_canonical)
+TEST_IN_ARENA(records_are_canonical)
 {
-    struct arena a = {0};
-    const struct language *one = parse(&a, "operator f(x) = g(x)*2\noperator g(x) = x^2 + 1\n");
+    const struct language *one = parse(a, "operator f(x) = g(x)*2\noperator g(x) = x^2 + 1\n");
     const struct language *two =
-        parse(&a, "operator g(t)=t^2+1 # first\n\n  \noperator   f ( u ) = g( u )\n   *2\n");
-    struct expr x = infix_term(&a, one, "f(x)"), y = infix_term(&a, two, "f(x)");
-    assert_string_equal(language_text_of(&a, &x, 1), language_text_of(&a, &y, 1));
-    arena_free(&a);
+        parse(a, "operator g(t)=t^2+1 # first\n\n  \noperator   f ( u ) = g( u )\n   *2\n");
+    struct expr x = infix_term(a, one, "f(x)"), y = infix_term(a, two, "f(x)");
+    assert_string_equal(language_text_of(a, &x, 1), language_text_of(a, &y, 1));
 }

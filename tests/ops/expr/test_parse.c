@@ -301,54 +301,46 @@ TEST(bounds)
     refuses_long(expr_parse_prefix, b.data, "more than 65536 nodes");
 }
 
-TEST(part_of_a_source)
+TEST_IN_ARENA(part_of_a_source)
 {
-    struct arena a = {0};
     const char *text = "name:\n  sin(x) + $ -> 1";
     struct source_text source = {"test", text, strlen(text)};
     struct err e = {0};
     struct expr x;
-    assert_int_equal(expr_parse_infix(&x, &a, &lang_calculus, &source, 8, 6, false, &e), OK);
-    assert_string_equal(expr_prefix(&a, &x), "sin x");
-    assert_int_equal(expr_parse_infix(&x, &a, &lang_calculus, &source, 8, 11, false, &e),
-                     ERR_INPUT);
+    assert_int_equal(expr_parse_infix(&x, a, &lang_calculus, &source, 8, 6, false, &e), OK);
+    assert_string_equal(expr_prefix(a, &x), "sin x");
+    assert_int_equal(expr_parse_infix(&x, a, &lang_calculus, &source, 8, 11, false, &e), ERR_INPUT);
     assert_int_equal(e.line, 2);
     assert_int_equal(e.column, 12);
-    arena_free(&a);
 }
 
 /* A NUL inside a token is a character like another, not the end of a name. */
-TEST(nul)
+TEST_IN_ARENA(nul)
 {
-    struct arena a = {0};
     struct source_text source = {"test", "sin\0 x", 6};
     struct err e = {0};
     struct expr x;
-    assert_int_equal(expr_parse_prefix(&x, &a, &lang_calculus, &source, 0, 6, false, &e),
-                     ERR_INPUT);
-    assert_int_equal(expr_parse_infix(&x, &a, &lang_calculus, &source, 0, 6, false, &e), ERR_INPUT);
+    assert_int_equal(expr_parse_prefix(&x, a, &lang_calculus, &source, 0, 6, false, &e), ERR_INPUT);
+    assert_int_equal(expr_parse_infix(&x, a, &lang_calculus, &source, 0, 6, false, &e), ERR_INPUT);
     assert_int_equal(lang_find(&lang_calculus, "sin\0", 4), -1);
-    arena_free(&a);
 }
 
-TEST(declared_operators)
+TEST_IN_ARENA(declared_operators)
 {
-    struct arena a = {0};
     const struct language *lang = NULL;
     struct err e = {0};
     struct expr x;
-    assert_int_equal(lang_declare(&lang, &a, &lang_calculus, "f", 2, &e), OK);
-    assert_int_equal(lang_declare(&lang, &a, lang, "nothing", 0, &e), OK);
+    assert_int_equal(lang_declare(&lang, a, &lang_calculus, "f", 2, &e), OK);
+    assert_int_equal(lang_declare(&lang, a, lang, "nothing", 0, &e), OK);
     const char *text = "f(x, sin(nothing)) + nothing";
     struct source_text source = {"test", text, strlen(text)};
-    assert_int_equal(expr_parse_infix(&x, &a, lang, &source, 0, source.len, false, &e), OK);
-    assert_string_equal(expr_prefix(&a, &x), "+ f/2 x sin nothing/0 nothing/0");
-    assert_string_equal(expr_infix(&a, &x), text);
-    assert_int_equal(lang_declare(&lang, &a, lang, "f", 1, &e), ERR_INPUT);
-    assert_int_equal(lang_declare(&lang, &a, lang, "log", 1, &e), ERR_INPUT);
-    assert_int_equal(lang_declare(&lang, &a, lang, "exp", 1, &e), ERR_INPUT);
-    assert_int_equal(lang_declare(&lang, &a, lang, "pi", 0, &e), ERR_INPUT);
-    assert_int_equal(lang_declare(&lang, &a, lang, "2f", 1, &e), ERR_INPUT);
-    assert_int_equal(lang_declare(&lang, &a, lang, "g", 3, &e), ERR_INPUT);
-    arena_free(&a);
+    assert_int_equal(expr_parse_infix(&x, a, lang, &source, 0, source.len, false, &e), OK);
+    assert_string_equal(expr_prefix(a, &x), "+ f/2 x sin nothing/0 nothing/0");
+    assert_string_equal(expr_infix(a, &x), text);
+    assert_int_equal(lang_declare(&lang, a, lang, "f", 1, &e), ERR_INPUT);
+    assert_int_equal(lang_declare(&lang, a, lang, "log", 1, &e), ERR_INPUT);
+    assert_int_equal(lang_declare(&lang, a, lang, "exp", 1, &e), ERR_INPUT);
+    assert_int_equal(lang_declare(&lang, a, lang, "pi", 0, &e), ERR_INPUT);
+    assert_int_equal(lang_declare(&lang, a, lang, "2f", 1, &e), ERR_INPUT);
+    assert_int_equal(lang_declare(&lang, a, lang, "g", 3, &e), ERR_INPUT);
 }

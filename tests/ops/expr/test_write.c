@@ -91,27 +91,25 @@ TEST(latex)
     arena_free(&a);
 }
 
-TEST(tokens_order_variables)
+TEST_IN_ARENA(tokens_order_variables)
 {
-    struct arena a = {0};
-    struct expr x = infix_term(&a, &lang_calculus, "3/2*x + sin(y*pi)"),
-                y = infix_term(&a, &lang_calculus, "x + 1"),
-                z = infix_term(&a, &lang_calculus, "x + 2");
+    struct expr x = infix_term(a, &lang_calculus, "3/2*x + sin(y*pi)"),
+                y = infix_term(a, &lang_calculus, "x + 1"),
+                z = infix_term(a, &lang_calculus, "x + 2");
     assert_int_equal(expr_tokens(&x), 10);
     assert_int_equal(expr_tokens(&y), 3);
     assert_true(expr_compare(&x, &y) > 0 && expr_compare(&y, &x) < 0);
     assert_true(expr_compare(&y, &z) < 0 && expr_compare(&y, &y) == 0);
     assert_false(expr_equal(&y, &z));
     const char **names;
-    assert_int_equal(expr_variables(&names, &a, &x), 2);
+    assert_int_equal(expr_variables(&names, a, &x), 2);
     assert_string_equal(names[0], "x");
     assert_string_equal(names[1], "y");
     struct expr sub = expr_sub(&x, 4);
-    assert_string_equal(expr_infix(&a, &sub), "sin(y*pi)");
-    assert_string_equal(expr_infix_of(&a, &lang_calculus, "* x pow y 2"), "x*y^2");
-    assert_string_equal(expr_infix_of(&a, &lang_calculus, "and a b"), "and a b");
-    assert_string_equal(expr_infix_of(&a, NULL, "* x 2"), "* x 2");
-    arena_free(&a);
+    assert_string_equal(expr_infix(a, &sub), "sin(y*pi)");
+    assert_string_equal(expr_infix_of(a, &lang_calculus, "* x pow y 2"), "x*y^2");
+    assert_string_equal(expr_infix_of(a, &lang_calculus, "and a b"), "and a b");
+    assert_string_equal(expr_infix_of(a, NULL, "* x 2"), "* x 2");
 }
 
 /* A total order: antisymmetric, transitive, zero only for equal trees. */
@@ -133,34 +131,32 @@ TEST(order_is_total)
     arena_free(&a);
 }
 
-TEST(numbers)
+TEST_IN_ARENA(numbers)
 {
-    struct arena a = {0};
-    assert_string_equal(number_combine(&a, '+', "1/2", "1/3", 100), "5/6");
-    assert_string_equal(number_combine(&a, '-', "1/2", "1/2", 100), "0");
-    assert_string_equal(number_combine(&a, '*', "-2/3", "3/2", 100), "-1");
-    assert_string_equal(number_combine(&a, '/', "1", "-2", 100), "-1/2");
-    assert_string_equal(number_combine(&a, '^', "2/3", "-2", 100), "9/4");
-    assert_string_equal(number_combine(&a, '^', "-1", "1000000000001", 100), "-1");
-    assert_string_equal(number_combine(&a, '^', "1", "-1000000000001", 100), "1");
-    assert_string_equal(number_combine(&a, '^', "7", "0", 100), "1");
-    assert_null(number_combine(&a, '/', "1", "0", 100));
-    assert_null(number_combine(&a, '^', "0", "0", 100));
-    assert_null(number_combine(&a, '^', "0", "-1", 100));
-    assert_null(number_combine(&a, '^', "4", "1/2", 100));
-    assert_null(number_combine(&a, '^', "10", "101", 100));
-    assert_null(number_combine(&a, '^', "2", "99999999999999999999", 100));
-    assert_null(number_combine(&a, '^', "-1/2", "99999999999", 100));
+    assert_string_equal(number_combine(a, '+', "1/2", "1/3", 100), "5/6");
+    assert_string_equal(number_combine(a, '-', "1/2", "1/2", 100), "0");
+    assert_string_equal(number_combine(a, '*', "-2/3", "3/2", 100), "-1");
+    assert_string_equal(number_combine(a, '/', "1", "-2", 100), "-1/2");
+    assert_string_equal(number_combine(a, '^', "2/3", "-2", 100), "9/4");
+    assert_string_equal(number_combine(a, '^', "-1", "1000000000001", 100), "-1");
+    assert_string_equal(number_combine(a, '^', "1", "-1000000000001", 100), "1");
+    assert_string_equal(number_combine(a, '^', "7", "0", 100), "1");
+    assert_null(number_combine(a, '/', "1", "0", 100));
+    assert_null(number_combine(a, '^', "0", "0", 100));
+    assert_null(number_combine(a, '^', "0", "-1", 100));
+    assert_null(number_combine(a, '^', "4", "1/2", 100));
+    assert_null(number_combine(a, '^', "10", "101", 100));
+    assert_null(number_combine(a, '^', "2", "99999999999999999999", 100));
+    assert_null(number_combine(a, '^', "-1/2", "99999999999", 100));
     assert_int_equal(number_sign("-1/2"), -1);
     assert_int_equal(number_sign("0"), 0);
     assert_int_equal(number_compare("1/3", "0"), 1);
     assert_int_equal(number_compare("1/3", "1/2"), -1);
     assert_true(number_double("-3/4") == -0.75);
-    assert_null(number_read(&a, "1/0", 3));
-    assert_null(number_read(&a, "1/", 2));
-    assert_null(number_read(&a, "-", 1));
-    assert_null(number_read(&a, "1x", 2));
-    arena_free(&a);
+    assert_null(number_read(a, "1/0", 3));
+    assert_null(number_read(a, "1/", 2));
+    assert_null(number_read(a, "-", 1));
+    assert_null(number_read(a, "1x", 2));
 }
 
 TEST(claims)

@@ -87,12 +87,11 @@ static const char *const sin_2x[] = {"0 x",     "1 2",     "2 * 0 1", "2 * 1 0",
                                      "3 sin 0", "4 cos 0", "5 * 3 4", "5 * 4 3", "6 sin 2",
                                      "6 * 1 5", "6 * 5 1", "6 + 5 5", NULL};
 
-TEST(members_agree_with_the_seed)
+TEST_IN_ARENA(members_agree_with_the_seed)
 {
-    struct arena a = {0};
     struct err e;
     Eqloom__Cluster c;
-    assert_int_equal(extract(&c, &a, sin_2x, 6, "sin * 2 x", &defaults, &e), OK);
+    assert_int_equal(extract(&c, a, sin_2x, 6, "sin * 2 x", &defaults, &e), OK);
     /* sin of three products, 2 * 2 products of four factors, and 2 * 2 sums. */
     assert_string_equal(c.terms, "11");
     assert_int_equal(c.n_members, 11);
@@ -105,10 +104,9 @@ TEST(members_agree_with_the_seed)
     struct extract_options options = defaults;
     options.per_cluster = 4;
     options.verify = false;
-    assert_int_equal(extract(&c, &a, sin_2x, 6, "sin * 2 x", &options, &e), OK);
+    assert_int_equal(extract(&c, a, sin_2x, 6, "sin * 2 x", &options, &e), OK);
     assert_int_equal(c.n_members, 4);
     assert_int_equal(c.members[3]->standing, EQLOOM__STANDING__PROVED);
-    arena_free(&a);
 }
 
 /* Boolean clusters are checked by truth tables. */

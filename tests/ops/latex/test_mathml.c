@@ -121,11 +121,10 @@ TEST(tree)
     }
 }
 
-TEST(nodes)
+TEST_IN_ARENA(nodes)
 {
-    struct arena a = {0};
     struct graph_nodes g;
-    assert_null(graph_nodes_of(&g, &a, "<math><mfrac><mn>12</mn><mi v='b'>β</mi></mfrac></math>"));
+    assert_null(graph_nodes_of(&g, a, "<math><mfrac><mn>12</mn><mi v='b'>β</mi></mfrac></math>"));
     static const struct graph_node expected[] = {{0, 0, "mfrac", "", ""},
                                                  {1, 0, "mn", "", ""},
                                                  {2, 0, "mn", "", "1"},
@@ -139,7 +138,6 @@ TEST(nodes)
         assert_string_equal(g.nodes[i].attributes, expected[i].attributes);
         assert_string_equal(g.nodes[i].character, expected[i].character);
     }
-    arena_free(&a);
 }
 
 static int begin(void **state)

@@ -35,17 +35,15 @@ TEST(round_trip)
 }
 
 /* Nothing that a model may write is lost or made up. */
-TEST(malformed)
+TEST_IN_ARENA(malformed)
 {
-    struct arena a = {0};
     Eqloom__Vocabulary v;
-    assert_int_equal(vocabulary_make(&v, &a, "e-gen", NULL, 0, NULL), OK);
+    assert_int_equal(vocabulary_make(&v, a, "e-gen", NULL, 0, NULL), OK);
     uint32_t plus = id_of(&v, "+"), positive = id_of(&v, "INT+"), negative = id_of(&v, "INT-"),
              two = id_of(&v, "2");
     uint32_t tokens[] = {plus, positive, negative, two, two, positive};
-    assert_string_equal(detokenize(&a, tokens, 6, v.tokens), "+ INT+ -22 INT+");
+    assert_string_equal(detokenize(a, tokens, 6, v.tokens), "+ INT+ -22 INT+");
     uint32_t digits[] = {two, two};
-    assert_string_equal(detokenize(&a, digits, 2, v.tokens), "2 2");
-    assert_string_equal(detokenize(&a, digits, 0, v.tokens), "");
-    arena_free(&a);
+    assert_string_equal(detokenize(a, digits, 2, v.tokens), "2 2");
+    assert_string_equal(detokenize(a, digits, 0, v.tokens), "");
 }

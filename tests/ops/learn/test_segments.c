@@ -196,25 +196,23 @@ static char *keys(struct arena *a, const char *set)
 }
 
 /* Of 20 clusters, 8 a step: what epochs say is what as many steps say. */
-TEST(epochs)
+TEST_IN_ARENA(epochs)
 {
-    struct arena a = {0};
     struct err e;
 #define FALLS SMALL " segment=3 schedule="
-    assert_string_equal(keys(&a, FALLS "step epochs=3 decay_every=1"),
-                        keys(&a, FALLS "step steps=8 decay_every=3"));
-    assert_string_equal(keys(&a, FALLS "linear epochs=5 warmup=2"),
-                        keys(&a, FALLS "linear steps=13 warmup=5"));
-    assert_string_equal(keys(&a, FALLS "cosine-restarts restart_period=2 epochs=2"),
-                        keys(&a, FALLS "cosine-restarts restart_period=5 steps=5"));
-    assert_string_equal(keys(&a, SMALL), keys(&a, SMALL " steps=1000"));
-    assert_string_not_equal(keys(&a, SMALL " epochs=3"), keys(&a, SMALL " steps=3"));
+    assert_string_equal(keys(a, FALLS "step epochs=3 decay_every=1"),
+                        keys(a, FALLS "step steps=8 decay_every=3"));
+    assert_string_equal(keys(a, FALLS "linear epochs=5 warmup=2"),
+                        keys(a, FALLS "linear steps=13 warmup=5"));
+    assert_string_equal(keys(a, FALLS "cosine-restarts restart_period=2 epochs=2"),
+                        keys(a, FALLS "cosine-restarts restart_period=5 steps=5"));
+    assert_string_equal(keys(a, SMALL), keys(a, SMALL " steps=1000"));
+    assert_string_not_equal(keys(a, SMALL " epochs=3"), keys(a, SMALL " steps=3"));
     /* A step at least. */
-    assert_string_equal(keys(&a, " batch=64" SMALL " epochs=3"),
-                        keys(&a, " batch=64" SMALL " steps=3"));
+    assert_string_equal(keys(a, " batch=64" SMALL " epochs=3"),
+                        keys(a, " batch=64" SMALL " steps=3"));
     struct op_ctx *both = context(&op_train, SMALL " steps=0 epochs=1");
     assert_int_equal(op_train.check(both, &e), ERR_INPUT);
     assert_non_null(strstr(e.message, "'steps' and 'epochs' both say how long to train"));
     context_free(both);
-    arena_free(&a);
 }

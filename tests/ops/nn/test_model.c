@@ -13,62 +13,56 @@ static const struct nn_config small = {.vocabulary = 59,
                                        .pooling = GPU_MAX,
                                        .attention_bias = true};
 
-TEST(text)
+TEST_IN_ARENA(text)
 {
-    struct arena a = {0};
     struct nn_config back;
-    const char *text = nn_config_text(&a, &small);
+    const char *text = nn_config_text(a, &small);
     assert_string_equal(text, "activation=gelu\nattention_bias=true\nd_ff=64\nd_model=32\nheads=4\n"
                               "layers=2\nmax_length=40\npooling=max\npositions=learned\n"
                               "vocabulary=59\n");
     assert_int_equal(nn_config_parse(&back, text, NULL), OK);
-    assert_string_equal(nn_config_text(&a, &back), text);
-    arena_free(&a);
+    assert_string_equal(nn_config_text(a, &back), text);
 }
 
 /* With a decoder; lines that would say 0 or false are optional. */
-TEST(text_decoder)
+TEST_IN_ARENA(text_decoder)
 {
-    struct arena a = {0};
     struct nn_config c = small, back;
     c.pooling = GPU_MEAN;
     c.wrap = c.tied_output = true;
     c.decoder_layers = 3;
     c.memory = NN_MEMORY_VECTOR;
-    const char *text = nn_config_text(&a, &c);
+    const char *text = nn_config_text(a, &c);
     assert_string_equal(
         text, "activation=gelu\nattention_bias=true\nd_ff=64\nd_model=32\ndecoder_layers=3\n"
               "heads=4\nlayers=2\nmax_length=40\nmemory=vector\npooling=mean\n"
               "positions=learned\ntied_output=true\nvocabulary=59\nwrap=true\n");
     assert_int_equal(nn_config_parse(&back, text, NULL), OK);
-    assert_string_equal(nn_config_text(&a, &back), text);
-    text = arena_printf(&a, "%swrap=false\n", nn_config_text(&a, &small));
+    assert_string_equal(nn_config_text(a, &back), text);
+    text = arena_printf(a, "%swrap=false\n", nn_config_text(a, &small));
     assert_int_equal(nn_config_parse(&back, text, NULL), OK);
-    assert_string_equal(nn_config_text(&a, &back), nn_config_text(&a, &small));
-    text = arena_printf(&a, "%swrap=no\n", nn_config_text(&a, &small));
+    assert_string_equal(nn_config_text(a, &back), nn_config_text(a, &small));
+    text = arena_printf(a, "%swrap=no\n", nn_config_text(a, &small));
     assert_int_equal(nn_config_parse(&back, text, NULL), ERR_CORRUPT);
-    arena_free(&a);
 }
 
 /* Every cut and every changed byte is refused, or gives another valid configuration whose text is
  * what was read. */
-TEST(text_damaged)
+TEST_IN_ARENA(text_damaged)
 {
-    struct arena a = {0};
     struct nn_config back;
-    const char *text = nn_config_text(&a, &small);
+    const char *text = nn_config_text(a, &small);
     size_t n = strlen(text);
     for (size_t i = 0; i < n; i++) {
-        assert_int_equal(nn_config_parse(&back, arena_strndup(&a, text, i), NULL), ERR_CORRUPT);
+        assert_int_equal(nn_config_parse(&back, arena_strndup(a, text, i), NULL), ERR_CORRUPT);
         for (int bit = 0; bit < 7; bit++) {
-            char *bad = arena_strdup(&a, text);
+            char *bad = arena_strdup(a, text);
             bad[i] ^= (char)(1 << bit);
             if (nn_config_parse(&back, bad, NULL) == OK && bad[i] != '0' && !strstr(bad, "=0"))
-                assert_string_equal(nn_config_text(&a, &back), bad);
+                assert_string_equal(nn_config_text(a, &back), bad);
         }
     }
-    assert_int_equal(nn_config_parse(&back, arena_printf(&a, "%sx=1\n", text), NULL), ERR_CORRUPT);
-    arena_free(&a);
+    assert_int_equal(nn_config_parse(&back, arena_printf(a, "%sx=1\n", text), NULL), ERR_CORRUPT);
 }
 
 TEST(refused)
@@ -94,11 +88,10 @@ TEST(refused)
     assert_int_equal(nn_config_check(&c, &e), ERR_INPUT);
 }
 
-TEST(params)
+TEST_IN_ARENA(params)
 {
-    struct arena a = {0};
     struct nn_model *m;
-    assert_int_equal(nn_model_new(&m, &a, &small, NULL), OK);
+    assert_int_equal(nn_model_new(&m, a, &small, NULL), OK);
     size_t d = 32, ff = 64, layer = 3 * d * d + 3 * d + d * d + d + 2 * d * ff + ff + d + 4 * d;
     assert_int_equal(m->table.count, 59 * d + 40 * d + 2 * layer + 2 * d);
     assert_string_equal(m->table.params[0].name, "embedding.weight");
@@ -113,9 +106,8 @@ TEST(params)
     struct nn_config plain = small;
     plain.attention_bias = false;
     plain.positions = NN_SINUSOIDAL;
-    assert_int_equal(nn_model_new(&m, &a, &plain, NULL), OK);
+    assert_int_equal(nn_model_new(&m, a, &plain, NULL), OK);
     assert_int_equal(m->table.count, 59 * d + 2 * (layer - 4 * d) + 2 * d);
-    arena_free(&a);
 }
 
 /* SemVec's transformers (Gangwar and Kani 2023, their table of model sizes): 6 + 6 layers of 8
@@ -147,31 +139,28 @@ TEST(semvec_counts)
 }
 
 /* Names and number of a decoder's parameters. */
-TEST(decoder_params)
+TEST_IN_ARENA(decoder_params)
 {
-    struct arena a = {0};
     struct nn_model *m;
     struct nn_config c = small;
     c.decoder_layers = 1;
     c.tied_output = true;
-    assert_int_equal(nn_model_new(&m, &a, &c, NULL), OK);
+    assert_int_equal(nn_model_new(&m, a, &c, NULL), OK);
     assert_string_equal(m->table.params[2].name, "encoder.layers.0.self_attn.in_proj_weight");
     assert_string_equal(m->table.params[m->table.n - 4].name, "decoder.layers.0.norm3.bias");
     assert_string_equal(m->table.params[m->table.n - 1].name, "output.bias");
     size_t tied = m->table.count;
     c.tied_output = false;
-    assert_int_equal(nn_model_new(&m, &a, &c, NULL), OK);
+    assert_int_equal(nn_model_new(&m, a, &c, NULL), OK);
     assert_int_equal(m->table.count, tied + 59 * 32);
-    arena_free(&a);
 }
 
-TEST(init)
+TEST_IN_ARENA(init)
 {
-    struct arena a = {0};
     struct nn_model *m;
-    assert_int_equal(nn_model_new(&m, &a, &small, NULL), OK);
-    float *w = arena_array(&a, float, m->table.total),
-          *again = arena_array(&a, float, m->table.total);
+    assert_int_equal(nn_model_new(&m, a, &small, NULL), OK);
+    float *w = arena_array(a, float, m->table.total),
+          *again = arena_array(a, float, m->table.total);
     nn_table_init(w, &m->table, 1);
     nn_table_init(again, &m->table, 1);
     assert_memory_equal(w, again, m->table.total * sizeof *w);
@@ -192,5 +181,4 @@ TEST(init)
         assert_memory_not_equal(w + p->at, again + p->at, p->size * sizeof *w);
         assert_true(fabs(squares / (double)p->size / (bound * bound / 3) - 1) < 0.1);
     }
-    arena_free(&a);
 }

@@ -42,22 +42,20 @@ static Eqloom__Certificate check_text(struct arena *a, const char *rule)
     return check(a, &rules.rules[0]);
 }
 
-TEST(refutes_every_false_rule)
+TEST_IN_ARENA(refutes_every_false_rule)
 {
-    struct arena a = {0};
     struct err e = {0};
     struct span text;
-    assert_int_equal(os_read_file(&text, &a, FALSE_RULES, RULES_MAX_FILE, &e), OK);
-    struct rules rules = parse(&a, "false.rules", (const char *)text.data, text.len);
+    assert_int_equal(os_read_file(&text, a, FALSE_RULES, RULES_MAX_FILE, &e), OK);
+    struct rules rules = parse(a, "false.rules", (const char *)text.data, text.len);
     assert_true(rules.n >= 120);
     for (size_t i = 0; i < rules.n; i++) {
-        Eqloom__Certificate c = check(&a, &rules.rules[i]);
+        Eqloom__Certificate c = check(a, &rules.rules[i]);
         if (c.verdict != EQLOOM__VERDICT__REFUTED)
             fail_msg("false.rules:%d: %s is not refuted", rules.rules[i].line, rules.rules[i].name);
         assert_non_null(strstr(c.witness, " against "));
     }
     ball_thread_cleanup();
-    arena_free(&a);
 }
 
 /* Rules that are false by little, at one place, or just within the border of a condition. */
@@ -256,28 +254,24 @@ TEST(gives_the_right_verdict)
 }
 
 /* A rule that makes an undefined term out of a defined one is true, but remarked. */
-TEST(remarks_lost_values)
+TEST_IN_ARENA(remarks_lost_values)
 {
-    struct arena a = {0};
-    Eqloom__Certificate c = check_text(&a, "cos(?a) -> cot(?a)*sin(?a)");
+    Eqloom__Certificate c = check_text(a, "cos(?a) -> cot(?a)*sin(?a)");
     assert_int_equal(c.verdict, EQLOOM__VERDICT__CERTIFIED);
     assert_string_equal(c.remark, "only the left side has a value at ?a = 0");
-    c = check_text(&a, "cos(?a) -> cot(?a)*sin(?a) if nonzero(sin(?a))");
+    c = check_text(a, "cos(?a) -> cot(?a)*sin(?a) if nonzero(sin(?a))");
     assert_int_equal(c.verdict, EQLOOM__VERDICT__CERTIFIED);
     assert_string_equal(c.remark, "");
     ball_thread_cleanup();
-    arena_free(&a);
 }
 
-TEST(witness_is_exact)
+TEST_IN_ARENA(witness_is_exact)
 {
-    struct arena a = {0};
-    Eqloom__Certificate c = check_text(&a, "abs(?a) -> (-1)*?a if positive(?a)");
+    Eqloom__Certificate c = check_text(a, "abs(?a) -> (-1)*?a if positive(?a)");
     assert_string_equal(c.witness, "?a = 1: 1.0000000 against -1.0000000");
-    c = check_text(&a, "sqrt(?a) -> sqrt((-1)*?a) if negative(?a)");
+    c = check_text(a, "sqrt(?a) -> sqrt((-1)*?a) if negative(?a)");
     assert_string_equal(c.witness, "?a = -1: 1.0000000*i against 1.0000000");
     ball_thread_cleanup();
-    arena_free(&a);
 }
 
 TEST(exact_languages_are_proved)

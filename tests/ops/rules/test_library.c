@@ -37,10 +37,9 @@ TEST(every_rule_is_certified)
     check_language(&lang_polynomial, 30);
 }
 
-TEST(all_operators_occur)
+TEST_IN_ARENA(all_operators_occur)
 {
-    struct arena a = {0};
-    struct rules rules = library_rules(&a, &lang_calculus);
+    struct rules rules = library_rules(a, &lang_calculus);
     struct err e = {0};
     assert_int_equal(rules_select(&rules, NULL, 0, NULL, 0, &e), OK);
     bool left[X_DECLARED] = {0}, right[X_DECLARED] = {0};
@@ -54,14 +53,12 @@ TEST(all_operators_occur)
         if (!left[op] || !right[op])
             fail_msg("no rule has %s on its %s side", lang_calculus.ops[op].name,
                      left[op] ? "right" : "left");
-    arena_free(&a);
 }
 
 /* A rule whose left side is a leaf matches everything, or every 0: only groups that are off. */
-TEST(rules_that_are_on_make_no_junk)
+TEST_IN_ARENA(rules_that_are_on_make_no_junk)
 {
-    struct arena a = {0};
-    struct rules rules = library_rules(&a, &lang_calculus);
+    struct rules rules = library_rules(a, &lang_calculus);
     size_t off = 0;
     for (size_t i = 0; i < rules.n; i++) {
         const struct rule *r = &rules.rules[i];
@@ -74,7 +71,6 @@ TEST(rules_that_are_on_make_no_junk)
             fail_msg("%s/%s says nothing", r->group, r->name);
     }
     assert_true(off > 0 && off < rules.n / 10);
-    arena_free(&a);
 }
 
 /* x in prefix tokens, its variables numbered as they occur (names[0..*n), growing). */
@@ -113,21 +109,19 @@ static char *rule_key(struct arena *a, const struct rule *r)
     return key;
 }
 
-TEST(no_rule_is_given_twice)
+TEST_IN_ARENA(no_rule_is_given_twice)
 {
-    struct arena a = {0};
-    struct rules rules = library_rules(&a, &lang_calculus);
+    struct rules rules = library_rules(a, &lang_calculus);
     struct name_map seen = {0};
     for (size_t i = 0; i < rules.n; i++) {
         const struct rule *r = &rules.rules[i];
         bool added;
-        uint64_t *first = name_map_put(&seen, rule_key(&a, r), i, &added);
+        uint64_t *first = name_map_put(&seen, rule_key(a, r), i, &added);
         if (!added)
             fail_msg("%s/%s is %s/%s", r->group, r->name, rules.rules[*first].group,
                      rules.rules[*first].name);
     }
     name_map_free(&seen);
-    arena_free(&a);
 }
 
 /* ---- docs/rules.md ---- */

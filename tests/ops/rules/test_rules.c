@@ -18,32 +18,30 @@ static void assert_prefix(struct arena *a, const struct expr *x, const char *tex
     assert_string_equal(expr_prefix(a, x), text);
 }
 
-TEST(reads_rules)
+TEST_IN_ARENA(reads_rules)
 {
-    struct arena a = {0};
-    struct rules r = parse(&a, "# about\n"
-                               "group trig.pythagorean   # the first\n"
-                               "sin2-cos2: sin(?a)^2 + cos(?a)^2 -> 1\n"
-                               "\n"
-                               "group logs\n"
-                               "ln-mul: ln(?a*?b) <-> ln(?a)\n"
-                               "    + ln(?b)   # continued\n"
-                               "    if positive(?a), positive(?b)\n");
+    struct rules r = parse(a, "# about\n"
+                              "group trig.pythagorean   # the first\n"
+                              "sin2-cos2: sin(?a)^2 + cos(?a)^2 -> 1\n"
+                              "\n"
+                              "group logs\n"
+                              "ln-mul: ln(?a*?b) <-> ln(?a)\n"
+                              "    + ln(?b)   # continued\n"
+                              "    if positive(?a), positive(?b)\n");
     assert_int_equal(r.n, 3);
     assert_string_equal(r.rules[0].group, "trig.pythagorean");
     assert_string_equal(r.rules[0].name, "sin2-cos2");
     assert_int_equal(r.rules[0].line, 3);
     assert_int_equal(r.rules[0].column, 1);
-    assert_prefix(&a, &r.rules[0].lhs, "+ pow sin ?a 2 pow cos ?a 2");
-    assert_prefix(&a, &r.rules[0].rhs, "1");
+    assert_prefix(a, &r.rules[0].lhs, "+ pow sin ?a 2 pow cos ?a 2");
+    assert_prefix(a, &r.rules[0].rhs, "1");
     assert_int_equal(r.rules[0].n_conditions, 0);
     assert_string_equal(r.rules[1].name, "ln-mul");
     assert_string_equal(r.rules[2].name, "ln-mul~");
-    assert_prefix(&a, &r.rules[2].lhs, "+ ln ?a ln ?b");
-    assert_prefix(&a, &r.rules[2].rhs, "ln * ?a ?b");
+    assert_prefix(a, &r.rules[2].lhs, "+ ln ?a ln ?b");
+    assert_prefix(a, &r.rules[2].rhs, "ln * ?a ?b");
     assert_int_equal(r.rules[2].n_conditions, 2);
     assert_int_equal(r.rules[1].line, 6);
-    arena_free(&a);
 }
 
 TEST(reads_conditions)
@@ -99,22 +97,20 @@ TEST(reads_latex)
     arena_free(&a);
 }
 
-TEST(declares_operators)
+TEST_IN_ARENA(declares_operators)
 {
-    struct arena a = {0};
     /* used before it is declared, and declared twice */
-    struct rules r = parse(&a, "one: i(1, ?x) -> ?x\noperator i/2\noperator i/2 # again\n");
-    assert_prefix(&a, &r.rules[0].lhs, "i/2 1 ?x");
+    struct rules r = parse(a, "one: i(1, ?x) -> ?x\noperator i/2\noperator i/2 # again\n");
+    assert_prefix(a, &r.rules[0].lhs, "i/2 1 ?x");
     Eqloom__Rule m;
-    rule_to_message(&m, &a, &r, &r.rules[0]);
+    rule_to_message(&m, a, &r, &r.rules[0]);
     assert_string_equal(m.language, "operator i/2\n");
     const struct language *lang = &lang_calculus;
     struct rule back;
     struct err e = {0};
-    assert_int_equal(rule_from_message(&back, &lang, &a, &m, &e), OK);
-    assert_prefix(&a, &back.lhs, "i/2 1 ?x");
+    assert_int_equal(rule_from_message(&back, &lang, a, &m, &e), OK);
+    assert_prefix(a, &back.lhs, "i/2 1 ?x");
     assert_int_equal(lang->n_ops, lang_calculus.n_ops + 1);
-    arena_free(&a);
 }
 
 static struct span pack_all(struct arena *a, struct rules *r)
@@ -155,54 +151,50 @@ TEST(cosmetic_changes_leave_no_mark)
     arena_free(&a);
 }
 
-TEST(records_round_trip)
+TEST_IN_ARENA(records_round_trip)
 {
-    struct arena a = {0};
-    struct rules r = parse(&a, "group g\n"
-                               "p: (?a^?b)^?c -> ?a^(?b*?c) if integer(?c), less(abs(?a), 3/2)\n");
+    struct rules r = parse(a, "group g\n"
+                              "p: (?a^?b)^?c -> ?a^(?b*?c) if integer(?c), less(abs(?a), 3/2)\n");
     Eqloom__Rule m;
     struct rule back;
     struct err e = {0};
     const struct language *lang = &lang_calculus;
-    rule_to_message(&m, &a, &r, &r.rules[0]);
-    assert_int_equal(rule_from_message(&back, &lang, &a, &m, &e), OK);
+    rule_to_message(&m, a, &r, &r.rules[0]);
+    assert_int_equal(rule_from_message(&back, &lang, a, &m, &e), OK);
     assert_true(expr_equal(&back.lhs, &r.rules[0].lhs));
     assert_true(expr_equal(&back.rhs, &r.rules[0].rhs));
     assert_int_equal(back.n_conditions, 2);
     for (size_t i = 0; i < 2; i++)
-        assert_string_equal(rule_condition_text(&a, &back.conditions[i]),
-                            rule_condition_text(&a, &r.rules[0].conditions[i]));
-    arena_free(&a);
+        assert_string_equal(rule_condition_text(a, &back.conditions[i]),
+                            rule_condition_text(a, &r.rules[0].conditions[i]));
 }
 
-TEST(languages_keep_apart)
+TEST_IN_ARENA(languages_keep_apart)
 {
-    struct arena a = {0};
-    struct rules r = parse(&a, "b: not(?a & ?b) <-> not(?a) | f(?b)\n"
-                               "language boolean\noperator f/1\n");
+    struct rules r = parse(a, "b: not(?a & ?b) <-> not(?a) | f(?b)\n"
+                              "language boolean\noperator f/1\n");
     assert_int_equal(r.n, 2);
     assert_true(lang_is(r.lang, &lang_boolean));
-    assert_prefix(&a, &r.rules[0].rhs, "or not ?a f/1 ?b");
+    assert_prefix(a, &r.rules[0].rhs, "or not ?a f/1 ?b");
     struct err e = {0};
     static const char calculus[] = "c: ?a + ?b -> ?b + ?a";
     struct source_text source = {"other.rules", calculus, strlen(calculus)};
-    assert_int_equal(rules_parse(&r, &a, &source, &e), ERR_INPUT);
+    assert_int_equal(rules_parse(&r, a, &source, &e), ERR_INPUT);
     assert_string_equal(e.message, "other.rules: its rules are of the calculus language, those of "
                                    "the other files of the boolean language");
     assert_int_equal(r.n, 2);
     Eqloom__Rule m;
     struct rule back;
     const struct language *none = NULL, *other = &lang_calculus;
-    rule_to_message(&m, &a, &r, &r.rules[0]);
+    rule_to_message(&m, a, &r, &r.rules[0]);
     assert_string_equal(m.language, "language boolean\noperator f/1\n");
-    assert_int_equal(rule_from_message(&back, &none, &a, &m, &e), OK);
+    assert_int_equal(rule_from_message(&back, &none, a, &m, &e), OK);
     assert_true(expr_equal(&back.lhs, &r.rules[0].lhs));
     assert_true(lang_is(none, &lang_boolean));
-    assert_int_equal(rule_from_message(&back, &other, &a, &m, &e), ERR_INPUT);
+    assert_int_equal(rule_from_message(&back, &other, a, &m, &e), ERR_INPUT);
     m.language = "klingon";
     none = NULL;
-    assert_int_equal(rule_from_message(&back, &none, &a, &m, &e), ERR_INPUT);
-    arena_free(&a);
+    assert_int_equal(rule_from_message(&back, &none, a, &m, &e), ERR_INPUT);
 }
 
 TEST(refuses_foreign_records)
