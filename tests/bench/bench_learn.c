@@ -3,13 +3,13 @@
  * process, so that its peak of memory is its own; the result is one JSON object. learn.py runs
  * this beside torch_peer.py, which takes the same arguments.
  *
- *     bench_learn train|seq2seq|embed D/FF/LAYERS f32|bf16 THREADS SECONDS LENGTHS
+ *     bench_learn train|seq2seq|embed D/FF/LAYERS f32|bf16 THREADS LENGTHS
  *
- * LENGTHS is a file of lines `length count` from which the lengths of sequences are drawn. The rate
- * is the median over single steps (passes over 4,180 or 1,100 sequences for embedding), so that a
- * busy machine disturbs less; the ninth decile stands beside it. With one thread its processor time
- * counts, else the clock. seq2seq has as many layers of
- * decoder as of encoder. */
+ * Each line that it reads is for how many seconds to measure once more. LENGTHS is a file of lines
+ * `length count` from which the lengths of sequences are drawn. The rate is the median over single
+ * steps (passes over 4,180 or 1,100 sequences for embedding), so that a busy machine disturbs less;
+ * the ninth decile stands beside it. With one thread its processor time counts, else the clock.
+ * seq2seq has as many layers of decoder as of encoder. */
 #include "base/os.h"
 #include "base/rng.h"
 #include "ops/learn/infer/embedder.h"
