@@ -22,13 +22,15 @@ static const struct {
 
 static bool has_line(const struct source_text *source, const char *begin)
 {
-    size_t n = strlen(begin);
-    const char *end = source->text + source->len;
-    for (const char *at = source->text; at && (size_t)(end - at) >= n;) {
+    size_t n = strlen(begin), left = source->len;
+    for (const char *at = source->text; left >= n; at++, left--) {
         if (memcmp(at, begin, n) == 0)
             return true;
-        at = memchr(at, '\n', (size_t)(end - at));
-        at += at != NULL;
+        const char *newline = memchr(at, '\n', left);
+        if (!newline)
+            return false;
+        left -= (size_t)(newline - at);
+        at = newline;
     }
     return false;
 }

@@ -200,7 +200,8 @@ static bool take(struct task *t, struct session *s)
     else if (op->parallel && s->active > s->on_cards)
         return false; /* wait until it can have all threads */
     t->exclusive = op->parallel && !cards;
-    r->card = t->card;
+    if (t->card >= 0) /* else other ranges of the map are being read */
+        r->card = t->card;
     start_work(r);
     if (op->node == OP_MAP) {
         t->kind = TASK_RANGE;
