@@ -324,22 +324,23 @@ static void write_page(struct buf *out, struct op_ctx *ctx, const struct picture
         "figure{margin:0;flex:1 1 460px}svg{width:100%;border:1px solid #8886}"
         "circle{fill-opacity:.7;r:calc(2px*var(--part,1))}.q{fill:none;stroke:currentColor;stroke-"
         "opacity:.7}"
-        "text{font-size:13px;fill:currentColor}label{margin-right:18px;white-space:nowrap}\n");
+        "text{font-size:13px;fill:currentColor}span{margin-right:18px;white-space:nowrap}\n");
     for (unsigned k = 0; k < pic->n_classes; k++)
-        buf_printf(out,
-                   ".k%u{fill:%s;background:%s}#show%u:not(:checked)~main .k%u{display:none}\n", k,
-                   pic->classes[k].colour, pic->classes[k].colour, k, k);
+        buf_printf(
+            out,
+            ".k%u{fill:%s;background:%s}body:has(#show%u:not(:checked)) main .k%u{display:none}\n",
+            k, pic->classes[k].colour, pic->classes[k].colour, k, k);
     buf_printf(out,
                "i{display:inline-block;width:.7em;height:.7em;border-radius:50%%;margin:0 .35em}"
                "</style></head><body><h1>Expressions by %s</h1>\n<p id=\"job\"></p>\n",
                pic->by_kind ? "kind of functions" : "cluster");
     for (unsigned k = 0; k < pic->n_classes; k++) {
         buf_printf(out,
-                   "<input type=\"checkbox\" id=\"show%u\" checked><label for=\"show%u\"><i "
+                   "<span><input type=\"checkbox\" id=\"show%u\" checked><label for=\"show%u\"><i "
                    "class=\"k%u\"></i>",
                    k, k, k);
         html_text(out, pic->classes[k].name);
-        buf_puts(out, "</label>\n");
+        buf_puts(out, "</label></span>\n");
     }
     buf_puts(out, "<main>\n");
     for (int s = 0; s < SIDES; s++)
@@ -422,7 +423,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_plot_classes = {
     .name = "plot-classes",
-    .version = 4,
+    .version = 5,
     .node = OP_TASK,
     .numerics = true,
     .parallel = true,
