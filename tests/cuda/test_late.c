@@ -99,6 +99,9 @@ static void check_objectives(enum gpu_precision precision)
 TEST(objectives)
 {
     check_objectives(GPU_F32);
+    struct trainer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
+    how.maxsim = true;
+    check_objective(&small, &how);
 }
 
 TEST(objectives_bf16)

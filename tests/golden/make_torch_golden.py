@@ -18,10 +18,10 @@ Writes torch-{seq2seq,autoencode}.bin, of encoder-decoders, built on nn.Transfor
     1), target (target tokens); f32 label smoothing, lr, weight_decay, clip; f64 losses (3); then
     the parameters as above.
 
-Writes torch-{negatives,triplet,swapped,siamese,euclidean,histogram,histogram-own}.bin, of what else
+Writes torch-{negatives,triplet,swapped,siamese,euclidean,histogram,histogram-own,maxsim}.bin, of what else
 compares vectors:
     u32 magic + 2, then as above up to attention_bias; u32 objective (of ops/learn/examples.h),
-    negatives, squared (2: euclidean), swap, adam (instead of AdamW), pairs, tokens;
+    negatives, squared (2: euclidean, 3: MaxSim), swap, adam (instead of AdamW), pairs, tokens;
     u32 offset (sequences + 1), token (tokens), group (sequences), sequences being pairs * (2 + negatives); f32 margin;
     then f32 temperature and what follows, as of contrastive training.
 Everything is computed in double and rounded at the end: the truth, to f32's eyes.
@@ -62,13 +62,16 @@ class Encoder(nn.Module):
                 b.data.zero_()
                 b.requires_grad_(False)
 
-    def forward(self, tokens, lengths):
+    def states(self, tokens, lengths):
+        """Of all tokens; which of them count."""
         n, t = tokens.shape
         place = self.positions.weight[:t] if self.positions else self.sinusoids[:t]
         x = self.embedding(tokens) * math.sqrt(self.d) + place
         pad = torch.arange(t)[None, :] >= lengths[:, None]
-        x = self.encoder(x, src_key_padding_mask=pad)
-        use = ~pad & (tokens > 2)
+        return self.encoder(x, src_key_padding_mask=pad), ~pad & (tokens > 2)
+
+    def forward(self, tokens, lengths):
+        x, use = self.states(tokens, lengths)
         if self.pooling == 1:
             return x.masked_fill(~use[:, :, None], -math.inf).max(1).values
         return (x * use[:, :, None]).sum(1) / use.sum(1)[:, None]
@@ -145,9 +148,19 @@ class EncoderDecoder(nn.Module):
 
 
 def info_nce(vectors, group, temperature):
-    n = len(vectors)
     u = nn.functional.normalize(vectors)
-    scores = u @ u.T / temperature
+    return info_nce_of(u @ u.T / temperature, group)
+
+
+def maxsim(states, use, group, temperature):
+    """Khattab and Zaharia 2020: query i, key j, tokens a of i and b of j."""
+    u = nn.functional.normalize(states, dim=-1)
+    cosines = torch.einsum("iad,jbd->ijab", u, u).masked_fill(~use[None, :, None, :], -math.inf)
+    return info_nce_of((cosines.max(-1).values * use[:, None, :]).sum(-1) / temperature, group)
+
+
+def info_nce_of(scores, group):
+    n = len(scores)
     target = (torch.arange(n) + n // 2) % n
     masked = (group[:, None] == group[None, :])
     masked[torch.arange(n), target] = False
@@ -268,13 +281,14 @@ def make(path, seed, learned, activation, pooling, bias):
 
 TRIPLET, SIAMESE, HISTOGRAM = 2, 3, 4  # objectives by number; 0 is contrastive
 SQUARED, EUCLIDEAN = 1, 2  # hinges; 0 is linear
+MAXSIM = 3  # in the hinge's place
 
 
 def make_vectors(path, seed, objective, k, margin=0.0, squared=False, swap=False, adam=False):
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     vocabulary, d, layers, heads, ff, max_length, pairs = 19, 8, 1, 2, 16, 24, 9
-    temperature, lr, decay, clip = 0.1 if objective == 0 else 1.0, 0.01, 0.01, 1.0
+    temperature, lr, decay, clip = 0.1 if k and objective == 0 else 1.0, 0.01, 0.01, 1.0
     model = Encoder(vocabulary, d, layers, heads, ff, max_length, True, "relu", 0, False).double()
     disturb(model)
     rows = [list(rng.integers(3, vocabulary, n)) for n in rng.integers(1, 12, pairs * (2 + k))]
@@ -284,6 +298,8 @@ def make_vectors(path, seed, objective, k, margin=0.0, squared=False, swap=False
         group[1] = group[pairs + 1] = 0  # two pairs of one cluster
 
     def loss():
+        if squared == MAXSIM:
+            return maxsim(*model.states(tokens, lengths), group, temperature)
         vectors = model(tokens, lengths)
         if objective == TRIPLET:
             return triplet(vectors, pairs, k, margin, squared, swap)
@@ -368,3 +384,4 @@ if __name__ == "__main__":
     make_vectors(out / "torch-euclidean.bin", 11, SIAMESE, 2, 1.2, squared=EUCLIDEAN)
     make_vectors(out / "torch-histogram.bin", 9, HISTOGRAM, 0)
     make_vectors(out / "torch-histogram-own.bin", 10, HISTOGRAM, 3)
+    make_vectors(out / "torch-maxsim.bin", 12, 0, 0, squared=MAXSIM)

@@ -218,16 +218,21 @@ static void feed_forward(double *x, const struct nn_config *c, const struct nn_l
 }
 
 /* The tokens that are pooled: said here once more, in other words than in ops/nn/tape.c. */
+static bool is_pooled(const struct nn_sequences *s, size_t i, uint32_t token)
+{
+    bool all = true;
+    for (uint32_t t = s->offset[i]; t < s->offset[i + 1]; t++)
+        all &= s->tokens[t] <= 2;
+    return all || s->tokens[token] > 2;
+}
+
 static void pool_tokens(double *pooled, const double *x, const struct nn_config *c,
                         const struct nn_sequences *s)
 {
     uint32_t *row = calloc(s->offset[s->n], sizeof *row), *offset = calloc(s->n + 1, sizeof *row);
     for (size_t i = 0, k = 0; i < s->n; i++) {
-        bool all = true;
         for (uint32_t t = s->offset[i]; t < s->offset[i + 1]; t++)
-            all &= s->tokens[t] <= 2;
-        for (uint32_t t = s->offset[i]; t < s->offset[i + 1]; t++)
-            if (all || s->tokens[t] > 2)
+            if (is_pooled(s, i, t))
                 row[k++] = t;
         offset[i + 1] = (uint32_t)k;
     }
@@ -416,17 +421,47 @@ double ref_histogram(const double *positive, size_t m, const double *negative, s
     return loss / ((double)m * (double)n);
 }
 
-double ref_info_nce(const double *vectors, size_t rows, size_t n, size_t d, const uint32_t *group,
-                    double temperature)
+/* Of scores (rows, n). */
+static double info_nce(const double *scores, size_t rows, size_t n, const uint32_t *group)
 {
-    double *u = calloc(n * d, sizeof *u), *scores = calloc(n * n, sizeof *scores), loss = 0;
-    ref_normalize(u, vectors, n, d);
-    ref_matmul(scores, u, u, n, n, d, false, true, 1 / temperature, false);
+    double loss = 0;
     for (size_t i = 0; i < rows; i++)
         loss += ref_cross_entropy(scores + i * n, i, n, (uint32_t)((i + rows / 2) % rows), group,
                                   true, 0) /
                 (double)rows;
+    return loss;
+}
+
+double ref_info_nce(const double *vectors, size_t rows, size_t n, size_t d, const uint32_t *group,
+                    double temperature)
+{
+    double *u = calloc(n * d, sizeof *u), *scores = calloc(n * n, sizeof *scores);
+    ref_normalize(u, vectors, n, d);
+    ref_matmul(scores, u, u, n, n, d, false, true, 1 / temperature, false);
+    double loss = info_nce(scores, rows, n, group);
     free(u);
+    free(scores);
+    return loss;
+}
+
+double ref_maxsim(const struct nn_model *m, const double *w, const struct nn_sequences *s,
+                  size_t rows, const uint32_t *group, double temperature)
+{
+    size_t d = m->config.d_model;
+    double *x = calloc(s->offset[s->n] * d, sizeof *x), *scores = calloc(rows * s->n, sizeof *x);
+    encode(x, m, w, s);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < s->n; j++)
+            for (uint32_t a = s->offset[i]; a < s->offset[i + 1]; a++) {
+                double most = -1;
+                for (uint32_t b = s->offset[j]; b < s->offset[j + 1]; b++)
+                    if (is_pooled(s, j, b))
+                        most = fmax(most, cosine(x + a * d, x + b * d, d));
+                if (is_pooled(s, i, a))
+                    scores[i * s->n + j] += most / temperature;
+            }
+    double loss = info_nce(scores, rows, s->n, group);
+    free(x);
     free(scores);
     return loss;
 }

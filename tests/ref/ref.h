@@ -60,5 +60,10 @@ double ref_histogram(const double *positive, size_t m, const double *negative, s
 double ref_info_nce(const double *vectors, size_t rows, size_t n, size_t d, const uint32_t *group,
                     double temperature);
 
+/* The same, a score being the sum over the pooled tokens of one of the largest cosine with one of
+ * the other. */
+double ref_maxsim(const struct nn_model *m, const double *w, const struct nn_sequences *s,
+                  size_t rows, const uint32_t *group, double temperature);
+
 /* The derivative of f by x[i], central differences. */
 double ref_derivative(double (*f)(void *arg, const double *x), void *arg, double *x, size_t i);

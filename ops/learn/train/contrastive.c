@@ -1,4 +1,5 @@
-/* Objectives that compare vectors. Scores are cosines divided by the temperature.
+/* Objectives that compare vectors. Scores are cosines divided by the temperature, or of tokens
+ * (maxsim.c).
  *
  * - InfoNCE: for each of the 2B vectors of B pairs the cross entropy of its positive against all
  *   vectors of other clusters and all near misses, as in SimCLR; with K negatives of its own, for
@@ -36,10 +37,11 @@ static void lay_out_loss(struct trainer *t, struct gpu_layout *in, struct gpu_la
     size_t n = t->batch.inputs.n, d = t->model->config.d_model;
     c->rows = own_negatives(t) ? t->config.examples.batch : 2 * t->config.examples.batch;
     c->scored = t->config.swap ? 2 * c->rows : c->rows; /* positives follow the anchors */
-    c->vectors = gpu_carve_floats(l, n * d);
-    c->units = gpu_carve_floats(l, n * d);
-    c->dvectors = gpu_carve_floats(l, n * d);
-    c->norms = gpu_carve_floats(l, n);
+    size_t vectors = t->config.maxsim ? t->batch.inputs.offset[n] : n;
+    c->vectors = t->config.maxsim ? NULL : gpu_carve_floats(l, n * d);
+    c->units = gpu_carve_floats(l, vectors * d);
+    c->dvectors = gpu_carve_floats(l, vectors * d);
+    c->norms = gpu_carve_floats(l, vectors);
     c->scores = gpu_carve_floats(l, c->scored * n);
     t->sums = (struct loss_sums){gpu_carve(l, 2 * sizeof(double)), 1, 1};
     c->loss = gpu_carve_floats(l, c->rows);
@@ -66,6 +68,8 @@ static void lay_out(struct trainer *t, struct gpu_layout *in, struct gpu_layout 
         s->tape.row = t->shared.row ? t->shared.row + first : NULL;
         s->tape.pooled = t->c.vectors ? t->c.vectors + s->first * d : NULL; /* else only measured */
     }
+    if (t->config.maxsim)
+        maxsim_layout(t, in, l);
     for (unsigned i = 0; i < t->device->queues; i++)
         nn_scratch_layout(&t->scratch[i], t->model, t->type, max, 0, l);
 }
@@ -97,6 +101,8 @@ static enum err_code prepare(struct trainer *t, struct err *e)
     for (size_t i = 0; i < t->n_shards; i++)
         nn_tape_load(&block, &t->shards[i].tape, t->model, &t->shards[i].s);
     load_loss(t, &block);
+    if (t->config.maxsim)
+        maxsim_load(t, &block);
     trainer_share_load(t, &block);
     gpu_write(t->queue, block.device, block.host, block.bytes);
     return OK;
@@ -113,8 +119,11 @@ static void forward_shard(void *arg, size_t item, struct gpu_queue *q)
     struct nn_dropout drop = trainer_dropout(t, t->batch.inputs.offset[s->first]);
     if (s->s.n == 0)
         return;
-    nn_encoder_forward(q, t->model, &w, &s->tape, true, &t->scratch[q->index], &drop);
-    q->op->normalize(q, t->c.units + s->first * d, t->c.norms + s->first, s->tape.pooled, s->s.n,
+    bool pooled = !t->config.maxsim;
+    size_t first = pooled ? s->first : t->batch.inputs.offset[s->first];
+    nn_encoder_forward(q, t->model, &w, &s->tape, pooled, &t->scratch[q->index], &drop);
+    q->op->normalize(q, t->c.units + first * d, t->c.norms + first,
+                     pooled ? s->tape.pooled : s->tape.final.out, pooled ? s->s.n : s->tape.tokens,
                      d);
 }
 
@@ -124,6 +133,8 @@ static float *score_rows(const struct trainer *t, size_t first, size_t rows, str
     const struct contrastive *c = &t->c;
     size_t n = t->batch.inputs.n, d = t->model->config.d_model;
     float *scores = c->scores + first * n;
+    if (t->config.maxsim) /* they are there */
+        return scores;
     q->op->matmul(q, &(struct gpu_matmul){.tb = true,
                                           .m = rows,
                                           .n = n,
@@ -194,9 +205,7 @@ static void back_to_vectors(struct trainer *t, const struct shard *s, struct gpu
 {
     const struct contrastive *c = &t->c;
     size_t n = t->batch.inputs.n, d = t->model->config.d_model;
-    size_t rows = s->first >= c->scored           ? 0
-                  : c->scored - s->first < s->s.n ? c->scored - s->first
-                                                  : s->s.n;
+    size_t rows = shard_scored(t, s);
     float *du = c->dvectors + s->first * d, by = (float)(1 / t->config.temperature);
     struct gpu_matmul mm = {.m = rows,
                             .n = d,
@@ -231,9 +240,14 @@ static void backward_shard(void *arg, size_t item, struct gpu_queue *q)
     struct nn_dropout drop = trainer_dropout(t, t->batch.inputs.offset[s->first]);
     if (s->s.n == 0)
         return;
-    back_to_vectors(t, s, q);
-    nn_encoder_backward(q, &gradients, t->c.dvectors + s->first * t->model->config.d_model,
-                        t->model, &w, &s->tape, true, &t->scratch[q->index], &drop);
+    bool pooled = !t->config.maxsim;
+    size_t first = pooled ? s->first : t->batch.inputs.offset[s->first];
+    if (pooled)
+        back_to_vectors(t, s, q);
+    else
+        maxsim_back_to_states(t, s, q);
+    nn_encoder_backward(q, &gradients, t->c.dvectors + first * t->model->config.d_model, t->model,
+                        &w, &s->tape, pooled, &t->scratch[q->index], &drop);
 }
 
 /* ---- the objective ---- */
@@ -245,6 +259,8 @@ static enum err_code evaluate(struct trainer *t, struct err *e)
     enum err_code code;
     if ((code = err_up(e, prepare(t, e))) || (code = err_up(e, trainer_share_forward(t, e))) ||
         (code = err_up(e, gpu_each(t->queue, t->n_shards, forward_shard, t, e))) ||
+        (t->config.maxsim &&
+         (code = err_up(e, gpu_each(t->queue, t->n_shards, maxsim_forward, t, e)))) ||
         (code = err_up(e, gpu_each(t->queue, n_blocks(t), loss_rows, t, e))))
         return code;
     t->tokens = t->batch.inputs.offset[t->batch.inputs.n];
@@ -259,6 +275,8 @@ static enum err_code evaluate(struct trainer *t, struct err *e)
 static enum err_code differentiate(struct trainer *t, struct err *e)
 {
     enum err_code code = err_up(e, evaluate(t, e));
+    if (!code && t->config.maxsim)
+        code = err_up(e, gpu_each(t->queue, t->n_shards, maxsim_back_to_maxima, t, e));
     if (!code)
         code =
             gpu_each_in_chains(t->queue, t->n_shards, t->device->cuts.groups, backward_shard, t, e);

@@ -19,6 +19,8 @@ struct shard {
     size_t first;
     struct nn_sequences s; /* the inputs, offsets from 0 */
     struct nn_tape tape;   /* contrastive */
+    float *in, *maxima;    /* maxsim.c */
+    uint32_t *place;       /* of the maxima */
     size_t input;          /* seq2seq: bytes that its batch takes of the queue's memory */
 };
 
@@ -35,11 +37,13 @@ struct begun {
     struct step_result result; /* but for the outcome */
 };
 
-/* Contrastive: vectors (n, d); scores (scored, n), the first rows of which have a loss; on the
- * device. */
+/* Contrastive: vectors (n, d), with MaxSim those of all tokens; scores (scored, n), the first rows
+ * of which have a loss; on the device. */
 struct contrastive {
     size_t rows, scored;
     float *vectors, *units, *norms, *dvectors;
+    float *scratch; /* MaxSim: `cosines` of tokens for each queue */
+    size_t cosines;
     float *scores, *loss, *correct;
     uint32_t *target, *group;
     double *bins; /* histogram: (blocks of rows, 2, GPU_BINS), then the gradient of their sum */
@@ -112,6 +116,19 @@ struct nn_attend_tape trainer_share_tape(const struct trainer *t, size_t first);
 size_t trainer_share_rows(const struct trainer *t);
 enum err_code trainer_share_forward(struct trainer *t, struct err *e);
 enum err_code trainer_share_backward(struct trainer *t, struct err *e);
+/* How many sequences of the shard, its first, have scores for all. */
+static inline size_t shard_scored(const struct trainer *t, const struct shard *s)
+{
+    size_t scored = t->c.scored;
+    return s->first >= scored ? 0 : scored - s->first < s->s.n ? scored - s->first : s->s.n;
+}
+/* Scores by MaxSim: of t->c.units, a vector for each token. Forward and back_to_maxima are of shard
+ * `item`, behind one another for all; back_to_states fills t->c.dvectors of the shard. */
+void maxsim_layout(struct trainer *t, struct gpu_layout *in, struct gpu_layout *l);
+void maxsim_load(const struct trainer *t, const struct nn_block *in);
+void maxsim_forward(void *trainer, size_t item, struct gpu_queue *q);
+void maxsim_back_to_maxima(void *trainer, size_t item, struct gpu_queue *q);
+void maxsim_back_to_states(const struct trainer *t, const struct shard *s, struct gpu_queue *q);
 /* Dropout as of the batch's token `first`. */
 struct nn_dropout trainer_dropout(const struct trainer *t, uint64_t first);
 /* Sequences first .. first+n-1, offsets from 0. */

@@ -36,6 +36,10 @@ const struct op_param train_params[] = {
      "Dropout rate of attention's probabilities, as PyTorch's transformers have it."},
     {"temperature", OP_REAL, "0.1", NULL, 1e-4, 100,
      "contrastive, simcse: cosines are divided by it."},
+    {"similarity", OP_ENUM, "cosine", "cosine|maxsim",
+     .doc = "contrastive, simcse: of two expressions the cosine of their vectors, or ColBERT's "
+            "MaxSim: the sum over the tokens of one of the largest cosine with a token of the "
+            "other. Temperatures are then to be larger."},
     {"negatives", OP_INT, "0", NULL, 0, 64,
      "Negatives of each pair, drawn from other clusters. contrastive, histogram: with 0 they are "
      "the "
@@ -183,6 +187,7 @@ struct trainer_config train_trainer(const struct op_ctx *ctx)
                          objective == OBJECTIVE_CONTRASTIVE ? op_real(ctx, "near_share") : 0,
                      .negatives = negatives(ctx, objective)},
         .temperature = has_temperature(objective) ? op_real(ctx, "temperature") : 1,
+        .maxsim = strcmp(op_string(ctx, "similarity"), "maxsim") == 0,
         .margin = op_real(ctx, "margin"),
         .squared = strcmp(op_string(ctx, "hinge"), "squared") == 0,
         .euclidean = strcmp(op_string(ctx, "hinge"), "euclidean") == 0,
@@ -236,6 +241,11 @@ static enum err_code check_idle(const struct op_ctx *ctx, enum objective_kind ob
         return err_fail(e, ERR_INPUT, "'class_pairs' and 'related' both choose clusters: give one");
     if (c.euclidean && objective != OBJECTIVE_SIAMESE)
         return err_fail(e, ERR_INPUT, "'hinge: euclidean' belongs to objective siamese, not to %s",
+                        name);
+    if (c.maxsim && !has_temperature(objective))
+        return err_fail(e, ERR_INPUT,
+                        "'similarity: maxsim' belongs to objectives contrastive and simcse, not to "
+                        "%s",
                         name);
     if (c.squared && !has_margin(objective))
         return err_fail(e, ERR_INPUT,
@@ -305,6 +315,7 @@ static const char *const steps_params[] = {"objective",
                                            "dropout",
                                            "attention_dropout",
                                            "temperature",
+                                           "similarity",
                                            "negatives",
                                            "related",
                                            "target",

@@ -16,6 +16,7 @@
 struct trainer_config {
     struct examples_config examples;
     double temperature; /* cosines are divided by it; 1 for margins and histograms */
+    bool maxsim;        /* contrastive, simcse: scores are of tokens, not of pooled vectors */
     double margin;      /* triplet, siamese: of cosines */
     bool squared;       /* triplet, siamese: squared hinges */
     bool euclidean;     /* siamese: of distances */

@@ -95,6 +95,7 @@ static void take_head(struct golden *g, struct arena *a, struct reader *in)
             .squared = sizes[2] == 1,
             .euclidean = sizes[2] == 2,
             .swap = sizes[3],
+            .maxsim = sizes[2] == 3,
             .optimizer = sizes[4] ? OPTIMIZER_ADAM : OPTIMIZER_ADAMW};
     } else {
         assert_int_equal(head[0], MAGIC + 1);
@@ -203,4 +204,5 @@ TEST(vectors)
     check_file("torch-euclidean.bin");
     check_file("torch-histogram.bin");
     check_file("torch-histogram-own.bin");
+    check_file("torch-maxsim.bin");
 }

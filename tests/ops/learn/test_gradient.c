@@ -74,6 +74,9 @@ static double loss_of(void *arg, const double *w)
     double *vectors = calloc(6 * d, sizeof *vectors), loss;
     if (objective_generates(x->objective)) {
         loss = ref_seq2seq(s->m, w, &sequences, &targets, s->how->smoothing);
+    } else if (s->how->maxsim) {
+        loss = ref_maxsim(s->m, w, &sequences, 2 * x->batch,
+                          x->batch == 2 ? with_near_misses : group, s->how->temperature);
     } else {
         ref_encoder(vectors, s->m, w, &sequences);
         loss = loss_of_vectors(vectors, d, s->how);
@@ -164,6 +167,17 @@ TEST(near_misses)
     struct trainer_config how = {.examples = {.batch = 2, .near_misses = 1}, .temperature = 0.5};
     for (int i = 0; i < 2; i++) {
         struct nn_config c = model_number(i);
+        check_model(&c, &how);
+    }
+}
+
+/* All pairs of the batch, and two of it with near misses. */
+TEST(maxsim)
+{
+    struct trainer_config how = {.maxsim = true, .temperature = 2};
+    for (int i = 0; i < 4; i++) {
+        struct nn_config c = model_number(i);
+        how.examples = (struct examples_config){.batch = i < 2 ? 3 : 2, .near_misses = i >= 2};
         check_model(&c, &how);
     }
 }

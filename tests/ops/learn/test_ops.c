@@ -70,6 +70,7 @@ TEST(segment_keys)
         assert_false(same_key(objectives[i], set, 1));
     }
     assert_false(same_key(" objective=triplet", " objective=triplet swap=true", 1));
+    assert_false(same_key("", " similarity=maxsim", 1));
     assert_false(same_key(" patience=3", " patience=3 min_steps=500", 1));
     /* In steps it is the validations that these take. */
     assert_true(same_key(" valid_every=100 patience=3", " valid_every=100 patience_steps=250", 1));
@@ -92,6 +93,8 @@ TEST(check)
          "'hinge' belongs to objectives triplet and siamese, not to histogram"},
         {" objective=triplet hinge=euclidean",
          "'hinge: euclidean' belongs to objective siamese, not to triplet"},
+        {" objective=siamese similarity=maxsim",
+         "'similarity: maxsim' belongs to objectives contrastive and simcse, not to siamese"},
         {" min_steps=5", "'min_steps' needs 'patience' or 'patience_steps'"},
         {" patience=5 patience_steps=5",
          "'patience' is in validations, 'patience_steps' in steps: give one of them"},

@@ -123,6 +123,11 @@ TEST(threads)
         c.optimizer = OPTIMIZER_MUON;
         check_threads(&c);
     }
+    struct trainer_config c = how_to(OBJECTIVE_CONTRASTIVE);
+    c.maxsim = true;
+    check_threads(&c);
+    c.examples.negatives = 2;
+    check_threads(&c);
 }
 
 /* Products of bf16: near the f32 step, the same only without bf16 units; and the same for any
