@@ -101,6 +101,19 @@ double *image_corpus_odds(struct arena *a, const struct image_corpus *c, size_t 
     return odds;
 }
 
+/* (labels): sums of how often labels occur to the power 0.75, none less often than once. */
+static double *sum_frequencies(const struct image_corpus *c, size_t labels)
+{
+    double *sum = calloc(labels + 1, sizeof *sum), total = 0;
+    if (!sum)
+        return NULL;
+    for (size_t i = 0; i < c->labels_n; i++)
+        sum[c->label[i]]++;
+    for (size_t y = 0; y < labels; y++)
+        sum[y] = total += pow(fmax(sum[y], 1), 0.75);
+    return sum;
+}
+
 /* ---- the sampler ---- */
 
 static size_t of_paper(const struct image_corpus *c, uint32_t paper)
@@ -121,12 +134,14 @@ static bool is_anchor(const struct image_sampler *x, size_t image)
 }
 
 enum err_code image_sampler_init(struct image_sampler *x, const struct image_corpus *c,
-                                 enum image_task task, bool all_negatives, uint32_t labels,
-                                 uint64_t seed, const char *role, struct err *e)
+                                 enum image_task task, enum image_negatives negatives,
+                                 uint32_t labels, uint64_t seed, const char *role, struct err *e)
 {
-    *x = (struct image_sampler){c, task, all_negatives, labels, seed};
+    *x = (struct image_sampler){c, task, negatives, labels, seed};
     x->turns = calloc(c->n + 1, sizeof *x->turns);
-    if (!x->turns)
+    if (negatives == IMAGE_NEGATIVES_FREQUENT)
+        x->frequency = sum_frequencies(c, labels);
+    if (!x->turns || (negatives == IMAGE_NEGATIVES_FREQUENT && !x->frequency))
         return err_fail(e, ERR_NOMEM, "no memory for %zu images", c->n);
     for (size_t i = 0; i < c->n; i++)
         if (is_anchor(x, i))
@@ -144,6 +159,7 @@ enum err_code image_sampler_init(struct image_sampler *x, const struct image_cor
 void image_sampler_free(struct image_sampler *x)
 {
     free(x->turns);
+    free(x->frequency);
     *x = (struct image_sampler){0};
 }
 
@@ -183,6 +199,29 @@ static uint32_t negative(const struct image_corpus *c, struct rng *r, uint32_t a
     return c->member[at < c->member_first[paper] ? at : at + own];
 }
 
+/* By frequency: the first label whose sum is above a random share of the whole. */
+static uint32_t draw_frequent(const struct image_sampler *x, struct rng *r)
+{
+    double at = rng_double(r) * x->frequency[x->labels - 1];
+    uint32_t low = 0, high = x->labels - 1;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (x->frequency[middle] > at)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static bool has_label(const uint32_t *own, size_t n, uint32_t label)
+{
+    for (size_t i = 0; i < n; i++)
+        if (own[i] == label)
+            return true;
+    return false;
+}
+
 /* A label that the image has, or any that it has not. */
 static uint32_t draw_label(const struct image_sampler *x, struct rng *r, uint32_t image, bool right)
 {
@@ -191,7 +230,14 @@ static uint32_t draw_label(const struct image_sampler *x, struct rng *r, uint32_
     size_t n = labels_of(c, image);
     if (right)
         return own[rng_below(r, n)];
-    uint32_t label = (uint32_t)rng_below(r, x->labels - n);
+    uint32_t label;
+    if (x->negatives == IMAGE_NEGATIVES_FREQUENT) {
+        do
+            label = draw_frequent(x, r);
+        while (has_label(own, n, label));
+        return label;
+    }
+    label = (uint32_t)rng_below(r, x->labels - n);
     for (size_t i = 0; i < n && own[i] <= label; i++) /* ascending: past each of its own */
         label++;
     return label;
@@ -209,12 +255,12 @@ struct image_example image_sampler_draw(struct image_sampler *x, uint64_t k)
         out.label = draw_label(x, &r, anchor, out.right);
         break;
     case IMAGE_SIAMESE:
-        out.right = x->all_negatives || rng_below(&r, 2);
+        out.right = x->negatives == IMAGE_NEGATIVES_ALL || rng_below(&r, 2);
         out.image[1] = out.right ? positive(c, &r, anchor) : negative(c, &r, anchor);
         break;
     case IMAGE_TRIPLES:
         out.image[1] = positive(c, &r, anchor);
-        out.image[2] = x->all_negatives ? 0 : negative(c, &r, anchor);
+        out.image[2] = x->negatives == IMAGE_NEGATIVES_ALL ? 0 : negative(c, &r, anchor);
         break;
     }
     return out;
@@ -224,7 +270,7 @@ struct image_batch image_sampler_batch(struct image_sampler *x, struct arena *a,
                                        uint64_t index)
 {
     const struct image_corpus *c = x->corpus;
-    size_t views = image_views(x->task, x->all_negatives);
+    size_t views = image_views(x->task, x->negatives == IMAGE_NEGATIVES_ALL);
     const uint8_t **pixels = arena_array(a, const uint8_t *, views *batch);
     struct image_truth *truth = arena_array(a, struct image_truth, batch);
     for (size_t i = 0; i < batch; i++) {

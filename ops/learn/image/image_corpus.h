@@ -35,10 +35,17 @@ void image_corpus_close(struct image_corpus *c);
 /* (labels): the logarithm of each label's odds, half an image counted for and against it. */
 double *image_corpus_odds(struct arena *a, const struct image_corpus *c, size_t labels);
 
+/* Which labels, or images of other papers, an example has beside its own. */
+enum image_negatives {
+    IMAGE_NEGATIVES_ONE,      /* each as likely */
+    IMAGE_NEGATIVES_FREQUENT, /* labels: in proportion to how often they occur, to the power 0.75 */
+    IMAGE_NEGATIVES_ALL,
+};
+
 struct image_sampler {
     const struct image_corpus *corpus;
     enum image_task task;
-    bool all_negatives;
+    enum image_negatives negatives;
     uint32_t labels; /* of the vocabulary */
     uint64_t seed, epoch;
     struct image_turn {
@@ -47,11 +54,12 @@ struct image_sampler {
     } * turns; /* anchors, in the epoch's order */
     size_t n;
     bool sorted;
+    double *frequency; /* (labels), of IMAGE_NEGATIVES_FREQUENT: sums up to and with each label */
 };
 /* Zeroed memory, so far. ERR_INPUT if the corpus has no example; `role` names the input. */
 enum err_code image_sampler_init(struct image_sampler *x, const struct image_corpus *c,
-                                 enum image_task task, bool all_negatives, uint32_t labels,
-                                 uint64_t seed, const char *role, struct err *e);
+                                 enum image_task task, enum image_negatives negatives,
+                                 uint32_t labels, uint64_t seed, const char *role, struct err *e);
 void image_sampler_free(struct image_sampler *x);
 
 struct image_example {

@@ -18,12 +18,11 @@ static const struct op_param params[] = {
             "of two (triples)."},
     {"network", OP_ENUM, "small", IMAGE_NETWORK_NAMES,
      .doc = "Three convolutions of 32 channels, 45,504 parameters; or six of 64, 255,040."},
-    {"negatives", OP_ENUM, "one", "one|all",
-     .doc = "one: drawn for each example. all: no draw, but the mean over all labels, or over all "
-            "images "
-            "of the batch that are of other papers; one step says as much as many, for the same "
-            "images (triples: for two of "
-            "three)."},
+    {"negatives", OP_ENUM, "one", "one|frequent|all",
+     .doc = "one: drawn for each example, each as likely. frequent: labels are drawn in proportion "
+            "to how many images have them, to the power 0.75. all: no draw, but the mean over all "
+            "labels, or over all images of the batch that are of other papers; one step says as "
+            "much as many, for the same images (triples: for two of three)."},
     {"margin", OP_REAL, "1", NULL, 0, 100, "siamese, triples: of the hinge."},
     {"squared", OP_BOOL, "true", .doc = "siamese, triples: hinges are squared."},
     {"swap_from", OP_INT, "0", NULL, 0, 1e12,
@@ -59,9 +58,17 @@ static enum image_task task_of(const struct op_ctx *ctx)
                                           : IMAGE_TRIPLES;
 }
 
+static enum image_negatives negatives_of(const struct op_ctx *ctx)
+{
+    const char *name = op_string(ctx, "negatives");
+    return strcmp(name, "all") == 0        ? IMAGE_NEGATIVES_ALL
+           : strcmp(name, "frequent") == 0 ? IMAGE_NEGATIVES_FREQUENT
+                                           : IMAGE_NEGATIVES_ONE;
+}
+
 static bool all_negatives(const struct op_ctx *ctx)
 {
-    return strcmp(op_string(ctx, "negatives"), "all") == 0;
+    return negatives_of(ctx) == IMAGE_NEGATIVES_ALL;
 }
 
 static enum image_network network_of(const struct op_ctx *ctx)
@@ -178,7 +185,7 @@ static enum err_code open_sampler(struct image_sampler *x, const struct shared *
 {
     return err_up(e,
                   image_sampler_init(x, measuring ? &s->valid : &s->corpus, s->task,
-                                     all_negatives(ctx), s->model->config.labels,
+                                     negatives_of(ctx), s->model->config.labels,
                                      seed_of(ctx, measuring ? STREAM_VALIDATION : STREAM_EXAMPLES),
                                      measuring ? "valid" : "images", e));
 }
@@ -198,6 +205,8 @@ static enum err_code check_validation(struct shared *s, struct op_ctx *ctx, stru
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
     struct image_config c = {.network = network_of(ctx)};
+    if (negatives_of(ctx) == IMAGE_NEGATIVES_FREQUENT && task_of(ctx) != IMAGE_LABELS)
+        return err_fail(e, ERR_INPUT, "'negatives: frequent' is for 'objective: labels'");
     enum err_code code = err_up(e, count_labels(&c.labels, ctx, e));
     if (code)
         return code;
@@ -394,7 +403,7 @@ static enum err_code reads(struct digest *out, const char **reason, struct op_ct
 
 const struct op op_train_images = {
     .name = "train-images",
-    .version = 3,
+    .version = 4,
     .node = OP_CHAIN,
     .numerics = true,
     .parallel = true,

@@ -67,8 +67,10 @@ static void check_task(const struct image_corpus *c, enum image_task task, uint6
     enum { EPOCHS = 300 };
     struct image_sampler x, again;
     uint32_t count[IMAGES] = {0}, right = 0, drawn[IMAGES > LABELS ? IMAGES : LABELS] = {0};
-    assert_int_equal(image_sampler_init(&x, c, task, false, LABELS, seed, "images", NULL), OK);
-    assert_int_equal(image_sampler_init(&again, c, task, false, LABELS, seed, "images", NULL), OK);
+    assert_int_equal(
+        image_sampler_init(&x, c, task, IMAGE_NEGATIVES_ONE, LABELS, seed, "images", NULL), OK);
+    assert_int_equal(
+        image_sampler_init(&again, c, task, IMAGE_NEGATIVES_ONE, LABELS, seed, "images", NULL), OK);
     for (uint64_t k = 0; k < EPOCHS * x.n; k++) {
         struct image_example one = image_sampler_draw(&x, k);
         check_example(&one, task);
@@ -120,15 +122,50 @@ TEST(examples)
     image_corpus_free(&c);
 }
 
+/* Absent labels in proportion to their frequency to the power 0.75, among those absent. */
+TEST(frequent)
+{
+    enum { EPOCHS = 2000 };
+    struct image_corpus c;
+    struct image_sampler x;
+    double expected[LABELS] = {0};
+    uint32_t drawn[LABELS] = {0};
+    fill_corpus(&c);
+    assert_int_equal(image_sampler_init(&x, &c, IMAGE_LABELS, IMAGE_NEGATIVES_FREQUENT, LABELS,
+                                        test_seed(9), "images", NULL),
+                     OK);
+    for (uint64_t k = 0; k < EPOCHS * x.n; k++) {
+        struct image_example one = image_sampler_draw(&x, k);
+        check_example(&one, IMAGE_LABELS);
+        if (one.right)
+            continue;
+        drawn[one.label]++;
+        double weight[LABELS], total = 0;
+        for (uint32_t y = 0; y < LABELS; y++) {
+            double have = 0;
+            for (uint32_t i = 0; i < IMAGES; i++)
+                have += has_label(i, y);
+            weight[y] = has_label(one.image[0], y) ? 0 : pow(fmax(have, 1), 0.75);
+            total += weight[y];
+        }
+        for (uint32_t y = 0; y < LABELS; y++)
+            expected[y] += weight[y] / total;
+    }
+    for (uint32_t y = 0; y < LABELS; y++)
+        assert_true(fabs(drawn[y] - expected[y]) < 5 * sqrt(expected[y]));
+    image_sampler_free(&x);
+    image_corpus_free(&c);
+}
+
 TEST(none)
 {
     struct image_corpus c = {0};
     struct image_sampler x;
     image_corpus_close(&c);
     for (int task = 0; task < 3; task++) {
-        assert_int_equal(
-            image_sampler_init(&x, &c, (enum image_task)task, false, 1, 0, "images", NULL),
-            ERR_INPUT);
+        assert_int_equal(image_sampler_init(&x, &c, (enum image_task)task, IMAGE_NEGATIVES_ONE, 1,
+                                            0, "images", NULL),
+                         ERR_INPUT);
         image_sampler_free(&x);
     }
     image_corpus_free(&c);
