@@ -62,7 +62,8 @@ run_suite "house" $main --suite house
 run_suite "pages" $main --suite docs
 run_suite "unit tests" $main --suite unit
 if [ "$mode" = all ]; then
-    run_suite "commands" $main --suite e2e
+    # More of them than processors: they wait for disks, for Slurm and for signals.
+    run_suite "commands" $main --suite e2e --num-processes $(($(nproc) + 1))
     if ninja -C $main -t query cuda-tests >/dev/null 2>&1; then
         ninja -C $main cuda-tests >$main-cuda.log 2>&1 || { # without them the suite would be skipped
             cat $main-cuda.log
@@ -71,13 +72,13 @@ if [ "$mode" = all ]; then
     fi
     run_suite "CUDA without a card" $main --suite cuda
     # The suite `portable` is trainings run once more on kernels whose own tests run here, too.
-    CC=clang CXX=clang++ build_in build-asan all -Doptimization=1 -Ddebug=true \
+    CC=clang CXX=clang++ build_in build-asan all -Doptimization=1 -Dc_args=-g1 \
         -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled $werror
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
         run_suite "unit tests, clang, ASan and UBSan" build-asan \
         --suite unit --suite fuzz --no-suite portable
     # RocksDB and oneDNN are not instrumented: what happens between their threads is not ours.
-    build_in build-tsan thread-tests -Doptimization=1 -Ddebug=true -Db_sanitize=thread \
+    build_in build-tsan thread-tests -Doptimization=1 -Dc_args=-g1 -Db_sanitize=thread \
         -Db_lundef=false -Dcuda=disabled
     TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
         run_suite "threads, TSan" build-tsan --suite threads

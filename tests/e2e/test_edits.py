@@ -70,7 +70,7 @@ class Edits(ProjectTest):
     def test_edits(self):
         self.p.edit("job.yaml", "iterations: 4, max_nodes: 500", "iterations: 3, max_nodes: 300")
         reused = ran = 0
-        for i in range(int(os.environ.get("EQLOOM_TEST_EDITS", "30"))):
+        for i in range(int(os.environ.get("EQLOOM_TEST_EDITS", "16"))):
             kinds = [self.edit() for _ in range(self.random.randint(1, 2))] if i else ["none"]
             self.write(self.p, self.random.random())
             scratch = self.project()

@@ -178,7 +178,7 @@ class Log(ProjectTest):
         shutil.copytree(store, whole)
         rng = random.Random(SEED)
         print(f"seed {SEED}")
-        n = 3 * FLIPS
+        n = 2 * FLIPS
         for i in range(n):
             bit = 8 * (i * len(data) // n) + rng.randrange(8)  # the first byte is among them
             shutil.rmtree(store)

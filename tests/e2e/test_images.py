@@ -450,7 +450,7 @@ class Render(Pictures):
 
     def test_killed_and_resumed(self):
         rng = random.Random(os.environ.get("EQLOOM_TEST_SEED", "11"))
-        texts = [f"x_{{{i}}} + \\frac{{{i}}}{{y}}" for i in range(150)]
+        texts = [f"x_{{{i}}} + \\frac{{{i}}}{{y}}" for i in range(60)]
         self.document(*texts)
         self.job(RENDER)
 
@@ -465,7 +465,7 @@ class Render(Pictures):
         shutil.rmtree(self.p.dir / ".eqloom")
         self.run_job("-j1")
         self.assertEqual(killed, self.p.ids())
-        self.assertEqual(len(self.drawn()), 150)
+        self.assertEqual(len(self.drawn()), 60)
 
     def test_the_job(self):
         """jobs/bitmaps.yaml, of few equations, and again."""
