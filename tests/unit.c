@@ -1,37 +1,69 @@
 /* The list of a program's tests; see unit.h. */
 #include "tests/unit.h"
 
-enum { MAX_TESTS = 256 };
+enum { MAX_TESTS = 512, MAX_FILES = 32 };
 
 static struct {
     struct CMUnitTest test;
+    const char *file;
     int line;
 } listed[MAX_TESTS];
-static size_t n_listed;
-static CMFixtureFunction setup_all, teardown_all;
+static struct {
+    const char *file;
+    CMFixtureFunction setup, teardown;
+} arounds[MAX_FILES];
+static size_t n_listed, n_arounds;
 
-void unit_add(int line, const char *name, CMUnitTestFunction test, CMFixtureFunction setup,
-              CMFixtureFunction teardown, void *state)
+void unit_add(const char *file, int line, const char *name, CMUnitTestFunction test,
+              CMFixtureFunction setup, CMFixtureFunction teardown, void *state)
 {
     size_t at = n_listed++;
     if (at == MAX_TESTS)
         abort();
-    for (; at && listed[at - 1].line > line; at--)
+    for (; at && strcmp(listed[at - 1].file, file) == 0 && listed[at - 1].line > line; at--)
         listed[at] = listed[at - 1];
     listed[at].test = (struct CMUnitTest){name, test, setup, teardown, state};
+    listed[at].file = file;
     listed[at].line = line;
 }
 
-void unit_around(CMFixtureFunction setup, CMFixtureFunction teardown)
+void unit_around(const char *file, CMFixtureFunction setup, CMFixtureFunction teardown)
 {
-    setup_all = setup;
-    teardown_all = teardown;
+    if (n_arounds == MAX_FILES)
+        abort();
+    arounds[n_arounds].file = file;
+    arounds[n_arounds].setup = setup;
+    arounds[n_arounds++].teardown = teardown;
 }
 
-int unit_run(void)
+static bool is_named(const char *file, const char *stem)
+{
+    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+    size_t n = strlen(stem);
+    return strncmp(name, "test_", 5) == 0 && strncmp(name + 5, stem, n) == 0 &&
+           strcmp(name + 5 + n, ".c") == 0;
+}
+
+int unit_run(const char *stem)
 {
     struct CMUnitTest tests[MAX_TESTS];
-    for (size_t i = 0; i < n_listed; i++)
-        tests[i] = listed[i].test;
-    return _cmocka_run_group_tests("tests", tests, n_listed, setup_all, teardown_all);
+    int failed = 0;
+    size_t ran = 0;
+    for (size_t i = 0, n; i < n_listed; i += n) {
+        size_t around = 0;
+        for (n = 0; i + n < n_listed && strcmp(listed[i + n].file, listed[i].file) == 0; n++)
+            tests[n] = listed[i + n].test;
+        if (stem && !is_named(listed[i].file, stem))
+            continue;
+        while (around < n_arounds && strcmp(arounds[around].file, listed[i].file) != 0)
+            around++;
+        bool has = around < n_arounds;
+        failed +=
+            _cmocka_run_group_tests(listed[i].file, tests, n, has ? arounds[around].setup : NULL,
+                                    has ? arounds[around].teardown : NULL);
+        ran += n;
+    }
+    if (!ran)
+        fprintf(stderr, "there are no tests of '%s'\n", stem ? stem : "");
+    return ran ? failed : 2;
 }

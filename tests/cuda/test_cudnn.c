@@ -142,5 +142,5 @@ int main(int argc, char **argv)
         return 2;
     }
     setenv("EQLOOM_CUDA", argv[1], 1);
-    return unit_run();
+    return unit_run(NULL);
 }

@@ -484,5 +484,5 @@ TEST(names)
 
 int main(int argc, char **argv)
 {
-    return find_double(argc, argv) ? unit_run() : 2;
+    return find_double(argc, argv) ? unit_run(NULL) : 2;
 }

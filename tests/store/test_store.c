@@ -464,5 +464,5 @@ int main(int argc, char **argv)
     if (argc == 6 && strcmp(argv[1], "writer") == 0)
         return write_for_ever(argv[2], (unsigned)atoi(argv[3]), (unsigned)atoi(argv[4]),
                               atoi(argv[5]));
-    return unit_run();
+    return unit_run(argc > 1 ? argv[1] : NULL);
 }

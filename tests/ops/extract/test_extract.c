@@ -264,9 +264,10 @@ TEST(malformed_graphs_are_refused)
     arena_free(&a);
 }
 
-int main(void)
+static int clean(void **state)
 {
-    int failed = unit_run();
     ref_graphs_free();
-    return failed;
+    return 0;
 }
+
+TESTS_AROUND(NULL, clean)

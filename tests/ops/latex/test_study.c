@@ -246,8 +246,10 @@ TEST(formulas)
     }
 }
 
-int main(void)
+static int take_seed(void **state)
 {
     seed = test_seed(seed);
-    return unit_run();
+    return 0;
 }
+
+TESTS_AROUND(take_seed, NULL)
