@@ -141,7 +141,7 @@ TEST(blocks_above_leaves)
     place_new(&p);
     for (t->n = 0; t->n < LARGE; t->n++)
         t->lines[t->n] = fresh++;
-    for (int round = 0; round < 4; round++) {
+    for (int round = 0; round < CASES(4, 3); round++) {
         struct place scratch;
         struct run_result result[2];
         struct place *places[] = {&p, &scratch};

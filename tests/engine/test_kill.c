@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NODES = 9, WIDE = 1200, BUDGET_S = 15, KILLS_LEAST = 4 };
+enum { NODES = 9, WIDE = 1200, BUDGET_S = CASES(15, 8), KILLS_LEAST = 4 };
 
 static void no_fault(void *arg, const struct digest *id, const char *what)
 {

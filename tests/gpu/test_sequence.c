@@ -122,7 +122,7 @@ TEST_ON_EACH_ISA(attention_long)
         load(out, to, N);
         load(dx, dqkv, 3 * N);
         assert_near(out, rout, N, same ? 2e-5 : 4e-3, "long attention");
-        for (int i = 0; i < 40; i++) {
+        for (int i = 0; i < 20; i++) {
             size_t k = (size_t)rng_below(&f->r, 3 * N);
             double want = ref_derivative(attention_value, &c, rx, k);
             if (!(fabs((double)dx[k] - want) <= (same ? 1e-4 : 4e-3) * (1 + fabs(want))))

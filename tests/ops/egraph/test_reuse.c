@@ -4,7 +4,7 @@
 #include "tests/ops/egraph/help_edits.h"
 #include "tests/ops/egraph/help_reuse.h"
 
-enum { TRIALS = 3000, EDITS = 4, TERMS = 3 };
+enum { TRIALS = CASES(3000, 600), EDITS = 4, TERMS = 3 };
 
 /* ---- the property ---- */
 

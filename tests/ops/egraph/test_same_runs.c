@@ -14,7 +14,7 @@ TEST(a_graph_that_served_is_new)
     struct arena forever = {0};
     struct rules growing = rules_of(&forever, large);
     struct egraph *served = egraph_new(growing.lang);
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < CASES(300, 60); round++) {
         struct sample s;
         draw(&s, &r);
         struct saturate_options o = random_rests(&r);
@@ -55,7 +55,7 @@ TEST(proofs_change_nothing)
 {
     struct rng r = rng_new(test_seed(1), 15);
     int compared = 0;
-    for (int round = 0; round < 400; round++) {
+    for (int round = 0; round < CASES(400, 80); round++) {
         struct sample s;
         draw(&s, &r);
         struct saturate_options o = random_rests(&r);
@@ -77,7 +77,7 @@ TEST(proofs_change_nothing)
         egraph_free(proving);
         arena_free(&s.a);
     }
-    print_message("%d of 400 compacted\n", compared);
+    print_message("%d compacted\n", compared);
     assert_true(compared > 0);
 }
 
@@ -85,7 +85,7 @@ TEST(proofs_change_nothing)
 TEST(foresight_changes_nothing)
 {
     struct rng r = rng_new(test_seed(1), 18);
-    for (int round = 0; round < 150; round++) {
+    for (int round = 0; round < CASES(150, 30); round++) {
         struct sample s;
         draw(&s, &r);
         struct saturate_options o = random_rests(&r);
@@ -143,7 +143,7 @@ TEST(indexes_change_nothing)
 {
     struct rng r = rng_new(test_seed(1), 17);
     uint64_t most = 0;
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0; round < CASES(40, 8); round++) {
         struct arena a = {0};
         struct rules rules;
         struct expr x;

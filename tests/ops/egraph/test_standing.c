@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { PAIRS = 1500 };
+enum { PAIRS = CASES(1500, 300) };
 
 enum kind { TRUE_PAIR, FALSE_PAIR, NO_VALUE, N_KINDS };
 
@@ -142,7 +142,7 @@ TEST(no_verdict_is_wrong)
 
 /* ---- atoms that rules make equal, in polynomials that they do not expand ---- */
 
-enum { POLYNOMIALS = 40 };
+enum { POLYNOMIALS = CASES(40, 8) };
 
 static const char *const atoms[][2] = {
     {"acosh(cosh(x - y))", "abs(x - y)"},

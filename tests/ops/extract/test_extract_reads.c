@@ -10,7 +10,7 @@
 #include "ops/extract/extract_reads.h"
 #include "schemas/egraph/egraph_arrays.h"
 
-enum { TRIALS = 3000, EDITS = 3, TAMPERINGS = 3 };
+enum { TRIALS = CASES(3000, 600), EDITS = 3, TAMPERINGS = 3 };
 
 struct tally {
     int asked, same_record, same_reads, same_cluster;
