@@ -1,4 +1,3 @@
-/* See equation_model.h. */
 #include "ops/search/equation_model.h"
 
 #include "ops/latex/mathml/mathml_tree.h"
@@ -49,7 +48,8 @@ enum err_code equation_model_load(struct equation_model *m, const struct tool_ar
     if (!code)
         code = load_features(m, c, e);
     if (!code)
-        code = graph_embedder_new(&m->network, device ? device : "cpu", GPU_F32, c, &io, e);
+        code = network_new(&m->network, &graph_embedder_kind, device ? device : "cpu", GPU_F32, c,
+                           &io, e);
     if (!code)
         code = katex_new(&m->katex, e);
     if (!code) {
@@ -62,7 +62,7 @@ enum err_code equation_model_load(struct equation_model *m, const struct tool_ar
 
 void equation_model_free(struct equation_model *m)
 {
-    graph_embedder_free(m->network);
+    network_free(m->network);
     graph_features_free(&m->features);
     katex_free(m->katex);
     latex_reader_free(m->latex);

@@ -1,4 +1,3 @@
-/* See equation_search.h. */
 #include "ops/search/equation_search.h"
 
 #include "base/os.h"

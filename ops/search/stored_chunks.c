@@ -1,4 +1,3 @@
-/* See stored_chunks.h. */
 #include "ops/search/stored_chunks.h"
 
 #include <string.h>

@@ -37,7 +37,7 @@ enum err_code text_model_load(struct text_model *m, const struct tool_args *args
     enum err_code code = tool_get(&c, args, checkpoint, KIND_CHECKPOINT, &work, e);
     const char *device = tool_value(args, "device");
     if (!code)
-        code = loaded_new(&m->model, device ? device : "cpu", precision, c, &io, e);
+        code = network_new(&m->model, &loaded_kind, device ? device : "cpu", precision, c, &io, e);
     if (!code)
         code = load_vocabulary(m, args, c, e);
     if (!code) {
@@ -50,7 +50,7 @@ enum err_code text_model_load(struct text_model *m, const struct tool_args *args
 
 void text_model_free(struct text_model *m)
 {
-    loaded_free(m->model);
+    network_free(m->model);
     encoder_free(&m->encoder);
     arena_free(&m->arena);
 }

@@ -296,7 +296,9 @@ static void begin_embedding(struct bench *b)
          &e);
     free(state.weights);
     const char *device = getenv("EQLOOM_DEVICE");
-    need(loaded_new(&b->embedder, device ? device : "cpu", b->precision, &c, &io, &e), &e);
+    need(
+        network_new(&b->embedder, &loaded_kind, device ? device : "cpu", b->precision, &c, &io, &e),
+        &e);
 }
 
 static double embed_once(struct bench *b)
@@ -395,7 +397,7 @@ int main(int argc, char **argv)
     while (fgets(line, sizeof line, stdin))
         measure(b, argv, strtod(line, NULL), measure_peak(b));
     if (b->embedder)
-        loaded_free(b->embedder);
+        network_free(b->embedder);
     if (b->trainer)
         trainer_free(b->trainer);
     gpu_close(b->device);

@@ -3,6 +3,7 @@
  * few launches; every call that fails is told; a wait that is left out shows. */
 #include "ops/learn/infer/embedder.h"
 #include "ops/learn/infer/generator.h"
+#include "ops/learn/infer/networks.h"
 #include "ops/learn/train/trained.h"
 #include "tests/cuda/card_session.h"
 #include "tests/ops/learn/chunk_memory.h"
@@ -229,7 +230,7 @@ static enum err_code use(float *vectors, struct generated *out, long counts[2], 
     struct chunk_io io = {memory, chunk_memory_put, chunk_memory_get};
     struct generator_options o = {.beam = 3, .max_tokens = 5};
     struct loaded *m;
-    enum err_code code = loaded_new(&m, device, precision, c, &io, e);
+    enum err_code code = network_new(&m, &loaded_kind, device, precision, c, &io, e);
     if (code)
         return code;
     if (counts)
@@ -241,7 +242,7 @@ static enum err_code use(float *vectors, struct generated *out, long counts[2], 
         code = generator_run(out, m, b, &o, &memory->a, e);
     if (counts)
         counts[1] = launched() - before - counts[0];
-    loaded_free(m);
+    network_free(m);
     return code;
 }
 

@@ -147,22 +147,3 @@ enum err_code checkpoint_read(struct trainer_state *out, const struct nn_table *
     out->steps = c->step;
     return OK;
 }
-
-enum err_code checkpoint_load(float **host, void **weights, struct gpu_device *d,
-                              const struct nn_table *t, const Eqloom__Checkpoint *c,
-                              const struct chunk_io *io, struct arena *a, struct err *e)
-{
-    size_t bytes = t->total * sizeof(float);
-    struct trainer_state state = {.weights = *host = arena_try_alloc(a, 1, bytes)};
-    struct gpu_queue *q;
-    enum err_code code;
-    if (!*host)
-        return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", t->count);
-    if ((code = checkpoint_read(&state, t, c, io, a, e)) ||
-        (code = gpu_alloc(weights, d, bytes, e)) || (code = gpu_queue_new(&q, d, e)))
-        return err_up(e, code);
-    gpu_write(q, *weights, *host, bytes);
-    code = gpu_finish(q, e);
-    gpu_queue_free(q);
-    return err_up(e, code);
-}

@@ -41,8 +41,3 @@ bool checkpoint_continues(const Eqloom__Checkpoint *c, const struct nn_table *t)
 enum err_code checkpoint_read(struct trainer_state *out, const struct nn_table *t,
                               const Eqloom__Checkpoint *c, const struct chunk_io *io,
                               struct arena *a, struct err *e);
-
-/* A checkpoint's weights in the arena, and on the device; what was allocated is the caller's. */
-enum err_code checkpoint_load(float **host, void **weights, struct gpu_device *d,
-                              const struct nn_table *t, const Eqloom__Checkpoint *c,
-                              const struct chunk_io *io, struct arena *a, struct err *e);

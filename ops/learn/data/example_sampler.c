@@ -1,4 +1,3 @@
-/* See example_sampler.h. */
 #include "ops/learn/data/example_sampler.h"
 
 #include "base/rng.h"

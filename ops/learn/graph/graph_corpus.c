@@ -1,4 +1,3 @@
-/* See graph_corpus.h. */
 #include "ops/learn/graph/graph_corpus.h"
 
 #include "base/buf.h"

@@ -1,115 +1,78 @@
-/* See graph_embedder.h. */
 #include "ops/learn/graph/graph_embedder.h"
 
 #include "ops/learn/graph/graph_similarity.h"
 #include "ops/nn/batch_norm.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct graph_embedder {
-    struct arena arena;
+    struct network net;
     struct graph_model *model;
-    struct gpu_device *device;
-    void *weights, *table, *norms; /* device */
     struct graph_weights w;
-    float scale;   /* of vectors */
-    float *counts; /* with counts: U, then v, both of graph_model.h */
+    float scale;                            /* of vectors */
+    const float *count_weight, *count_bias; /* with counts: U and v of graph_model.h */
 };
 
-/* From host vectors: the weights; E is in `work`. */
-static enum err_code load(struct graph_embedder *x, const float *flat, struct gpu_queue *q,
-                          float *work, float *sinusoids, struct err *e)
+/* E and the norms, of the host's weights. */
+static enum err_code load_rest(struct graph_embedder *x, const float *flat, const float *weights,
+                               struct err *e)
 {
     const struct graph_model *m = x->model;
     size_t d = m->config.d, positions = (size_t)m->config.positions * d;
-    struct batch_norm norm;
-    struct graph_lengths lengths = graph_lengths_running(flat, m);
-    gpu_write(q, x->weights, flat, m->table.total * sizeof *flat);
-    graph_sinusoids(work, &m->config);
-    gpu_write(q, sinusoids, work, positions * sizeof *work);
-    graph_table_make(q, x->table, x->weights, sinusoids, m);
-    x->w.flat = x->weights;
-    x->w.table = x->table;
-    x->w.factor = x->norms;
-    x->w.shift = x->w.factor + m->norms * d;
-    batch_norm_alloc(&norm, &x->arena, d);
-    for (size_t i = 0; i < m->norms; i++) {
-        batch_norm_running(&norm, flat + m->mean[i], flat + m->variance[i], d);
-        gpu_write(q, (float *)x->norms + i * d, norm.factor, d * sizeof(float));
-        gpu_write(q, (float *)x->norms + (m->norms + i) * d, norm.shift, d * sizeof(float));
-    }
-    double length = lengths.mean + lengths.deviation;
-    x->scale = length > 0 ? (float)(1 / length) : 0;
-    if (m->config.counts) {
-        x->counts = arena_array(&x->arena, float, (GRAPH_FEATURES + 1) * GRAPH_FEATURES);
-        memcpy(x->counts, flat + m->count_weight,
-               (size_t)GRAPH_FEATURES * GRAPH_FEATURES * sizeof *flat);
-        memcpy(x->counts + (size_t)GRAPH_FEATURES * GRAPH_FEATURES, flat + m->count_bias,
-               GRAPH_FEATURES * sizeof *flat);
-    }
-    return err_up(e, gpu_finish(q, e));
-}
-
-static enum err_code load_checkpoint(struct graph_embedder *x, const Eqloom__Checkpoint *c,
-                                     const struct chunk_io *io, struct err *e)
-{
-    const struct graph_model *m = x->model;
-    size_t d = m->config.d, positions = (size_t)m->config.positions * d;
-    struct trainer_state state = {.weights = malloc(m->table.total * sizeof(float))};
-    float *work = malloc(positions * sizeof *work);
+    float *norms, *table, *work = arena_array(&x->net.arena, float, positions);
     void *sinusoids = NULL;
+    struct batch_norm norm;
     struct gpu_queue *q = NULL;
     enum err_code code;
-    if (!state.weights || !work)
-        code = err_fail(e, ERR_NOMEM, "no memory for %zu parameters", m->table.count);
-    else if (!(code = checkpoint_read(&state, &m->table, c, io, &x->arena, e)) &&
-             !(code = gpu_queue_new(&q, x->device, e)) &&
-             !(code = gpu_alloc(&x->weights, x->device, m->table.total * sizeof(float), e)) &&
-             !(code = gpu_alloc(&x->table, x->device,
-                                graph_table_rows(&m->config) * d * sizeof(float), e)) &&
-             !(code = gpu_alloc(&x->norms, x->device, 2 * m->norms * d * sizeof(float), e)) &&
-             !(code = gpu_alloc(&sinusoids, x->device, positions * sizeof(float), e)))
-        code = load(x, state.weights, q, work, sinusoids, e);
-    gpu_free(x->device, sinusoids);
-    if (q)
-        gpu_queue_free(q);
-    free(state.weights);
-    free(work);
+    if ((code = gpu_queue_new(&q, x->net.device, e)) ||
+        (code =
+             network_alloc(&table, &x->net, graph_table_rows(&m->config) * d * sizeof *table, e)) ||
+        (code = network_alloc(&norms, &x->net, 2 * m->norms * d * sizeof *norms, e)) ||
+        (code = gpu_alloc(&sinusoids, x->net.device, positions * sizeof *work, e)))
+        goto out;
+    x->w.flat = weights;
+    x->w.table = table;
+    x->w.factor = norms;
+    x->w.shift = norms + m->norms * d;
+    graph_sinusoids(work, &m->config);
+    gpu_write(q, sinusoids, work, positions * sizeof *work);
+    graph_table_make(q, table, weights, sinusoids, m);
+    batch_norm_alloc(&norm, &x->net.arena, d);
+    for (size_t i = 0; i < m->norms; i++) {
+        batch_norm_running(&norm, flat + m->mean[i], flat + m->variance[i], d);
+        gpu_write(q, norms + i * d, norm.factor, d * sizeof(float));
+        gpu_write(q, norms + (m->norms + i) * d, norm.shift, d * sizeof(float));
+    }
+    code = gpu_finish(q, e);
+out:
+    gpu_free(x->net.device, sinusoids);
+    gpu_queue_free(q);
     return err_up(e, code);
 }
 
-enum err_code graph_embedder_new(struct graph_embedder **out, const char *device,
-                                 enum gpu_precision precision, const Eqloom__Checkpoint *c,
-                                 const struct chunk_io *io, struct err *e)
+static enum err_code load(void *network, const Eqloom__Checkpoint *c, const struct chunk_io *io,
+                          struct err *e)
 {
+    struct graph_embedder *x = network;
     struct graph_config config;
-    struct graph_embedder *x = must_calloc(1, sizeof *x);
-    x->w.precision = precision;
+    float *flat, *weights;
     enum err_code code;
     if ((code = graph_config_parse(&config, c->architecture, e)) ||
-        (code = graph_model_new(&x->model, &x->arena, &config, e)) ||
-        (code = gpu_open(&x->device, device, NULL, e)) || (code = load_checkpoint(x, c, io, e)))
-        graph_embedder_free(x);
-    else
-        *out = x;
-    return err_up(e, code);
+        (code = graph_model_new(&x->model, &x->net.arena, &config, e)) ||
+        (code = network_weights(&flat, &weights, &x->net, &x->model->table, c, io, e)) ||
+        (code = load_rest(x, flat, weights, e)))
+        return err_up(e, code);
+    struct graph_lengths lengths = graph_lengths_running(flat, x->model);
+    double length = lengths.mean + lengths.deviation;
+    x->w.precision = x->net.precision;
+    x->scale = length > 0 ? (float)(1 / length) : 0;
+    x->count_weight = config.counts ? flat + x->model->count_weight : NULL;
+    x->count_bias = flat + x->model->count_bias;
+    return OK;
 }
 
-void graph_embedder_free(struct graph_embedder *x)
-{
-    if (!x)
-        return;
-    if (x->device) {
-        gpu_free(x->device, x->weights);
-        gpu_free(x->device, x->table);
-        gpu_free(x->device, x->norms);
-        gpu_close(x->device);
-    }
-    arena_free(&x->arena);
-    free(x);
-}
+const struct network_kind graph_embedder_kind = {sizeof(struct graph_embedder), load};
 
 uint32_t graph_embedder_size(const struct graph_embedder *x)
 {
@@ -129,7 +92,6 @@ static void add_counts(float *out, const struct graph_embedder *x, const struct 
                        size_t n)
 {
     float b[GRAPH_FEATURES] = {0};
-    const float *bias = x->counts + (size_t)GRAPH_FEATURES * GRAPH_FEATURES;
     for (size_t i = 0; i < n; i++) {
         b[v[i].tag]++;
         if (v[i].attribute)
@@ -139,9 +101,9 @@ static void add_counts(float *out, const struct graph_embedder *x, const struct 
     }
     scale_to_one(b, GRAPH_FEATURES);
     for (size_t r = 0; r < GRAPH_FEATURES; r++) {
-        double sum = (double)bias[r];
+        double sum = (double)x->count_bias[r];
         for (size_t k = 0; k < GRAPH_FEATURES; k++)
-            sum += (double)x->counts[r * GRAPH_FEATURES + k] * (double)b[k];
+            sum += (double)x->count_weight[r * GRAPH_FEATURES + k] * (double)b[k];
         out[r] = (float)sum;
     }
     scale_to_one(out, GRAPH_FEATURES);
@@ -171,13 +133,13 @@ static enum err_code forward(float *vectors, float **logits, const struct graph_
     struct gpu_queue *q;
     void *memory = NULL;
     size_t nodes = s->first[s->graphs], numbers = s->graphs * m->config.out;
-    enum err_code code = gpu_queue_new(&q, x->device, e);
+    enum err_code code = gpu_queue_new(&q, x->net.device, e);
     if (code)
         return err_up(e, code);
     for (int pass = 0; pass < 2 && !code; pass++) {
         graph_tape_layout(&tape, m, s, false, &l, a);
         graph_scratch_layout(&scratch, m, nodes, false, &l);
-        if (pass == 0 && !(code = gpu_alloc(&memory, x->device, l.used, e)))
+        if (pass == 0 && !(code = gpu_alloc(&memory, x->net.device, l.used, e)))
             l = (struct gpu_layout){.base = memory};
     }
     if (!code) {
@@ -191,7 +153,7 @@ static enum err_code forward(float *vectors, float **logits, const struct graph_
                      tape.lists.hidden * graph_head_classes[i] * sizeof **logits);
         code = gpu_finish(q, e);
     }
-    gpu_free(x->device, memory);
+    gpu_free(x->net.device, memory);
     gpu_queue_free(q);
     return err_up(e, code);
 }
@@ -199,9 +161,9 @@ static enum err_code forward(float *vectors, float **logits, const struct graph_
 enum err_code graph_embedder_run(float *out, const struct graph_embedder *x,
                                  const struct graph_set *s, struct arena *a, struct err *e)
 {
-    float *own = x->counts ? arena_array(a, float, s->graphs * x->model->config.out) : out;
+    float *own = x->count_weight ? arena_array(a, float, s->graphs * x->model->config.out) : out;
     enum err_code code = forward(own, NULL, x, s, a, e);
-    if (!code && x->counts)
+    if (!code && x->count_weight)
         add_second_parts(out, own, x, s);
     return err_up(e, code);
 }

@@ -1,16 +1,11 @@
-/* A trained graph network on a device of its own, for inference: read-only, so that any number of
- * threads may use it at a time. */
+/* A trained graph network, for inference. */
 #pragma once
 
-#include "ops/learn/checkpoint/checkpoint.h"
+#include "ops/learn/infer/network.h"
 #include "ops/nn/graph/graph_net.h"
 
 struct graph_embedder;
-/* ERR_INPUT if the checkpoint is of another kind of model. */
-enum err_code graph_embedder_new(struct graph_embedder **out, const char *device,
-                                 enum gpu_precision precision, const Eqloom__Checkpoint *c,
-                                 const struct chunk_io *io, struct err *e);
-void graph_embedder_free(struct graph_embedder *x);
+extern const struct network_kind graph_embedder_kind;
 uint32_t graph_embedder_size(const struct graph_embedder *x); /* numbers of a vector */
 
 /* out (graphs, size): vectors of graphs, divided by the running mean and deviation of lengths, or

@@ -1,4 +1,3 @@
-/* See graph_examples.h. */
 #include "ops/learn/graph/graph_examples.h"
 
 #include "base/rng.h"

@@ -1,4 +1,3 @@
-/* See graph_sampler.h. */
 #include "ops/learn/graph/graph_sampler.h"
 
 #include "base/buf.h"

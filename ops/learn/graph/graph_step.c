@@ -1,4 +1,3 @@
-/* See graph_step.h. */
 #include "ops/learn/graph/graph_step.h"
 
 /* ---- a batch in shards ---- */

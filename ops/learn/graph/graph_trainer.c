@@ -1,4 +1,3 @@
-/* See graph_trainer.h. */
 #include "ops/learn/graph/graph_step.h"
 
 #include <math.h>

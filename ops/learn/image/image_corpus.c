@@ -1,4 +1,3 @@
-/* See image_corpus.h. */
 #include "ops/learn/image/image_corpus.h"
 
 #include "base/buf.h"

@@ -1,4 +1,3 @@
-/* See image_trainer.h. */
 #include "ops/learn/image/image_trainer.h"
 
 #include "ops/learn/train/trained.h"

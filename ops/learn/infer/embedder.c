@@ -63,12 +63,12 @@ enum err_code embedder_run(float *out, const struct loaded *m, const Eqloom__Tok
 {
     struct job job = {.model = m, .normalize = normalize};
     enum err_code code;
-    if ((code = loaded_check(m, b, e)) || (code = gpu_queue_new(&job.q, m->device, e)))
+    if ((code = loaded_check(m, b, e)) || (code = gpu_queue_new(&job.q, m->net.device, e)))
         return err_up(e, code);
     size_t n = b->n_offset - 1, d = m->model->config.d_model;
     for (size_t first = 0, end; first < n && !code; first = end) {
         struct arena_mark mark = arena_mark(a);
-        end = shard_end(b, first, shard_tokens(&m->device->cuts, d));
+        end = shard_end(b, first, shard_tokens(&m->net.device->cuts, d));
         struct nn_sequences s = loaded_inputs(m, b, first, end - first, a);
         code = err_up(e, embed_shard(out + first * d, &job, &s, a, e));
         arena_release(a, mark);
@@ -76,6 +76,6 @@ enum err_code embedder_run(float *out, const struct loaded *m, const Eqloom__Tok
     if (!code)
         code = err_up(e, gpu_finish(job.q, e));
     gpu_queue_free(job.q);
-    gpu_free(m->device, job.memory.at);
+    gpu_free(m->net.device, job.memory.at);
     return code;
 }

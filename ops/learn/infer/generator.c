@@ -115,11 +115,11 @@ enum err_code generator_run(struct generated *out, const struct loaded *m,
     struct gpu_queue *q = NULL;
     struct loaded_memory memory = {0};
     struct arena work = {0};
-    size_t n = b->n_offset - 1, rows = m->device->cuts.beam_rows;
+    size_t n = b->n_offset - 1, rows = m->net.device->cuts.beam_rows;
     size_t at_once = o.beam < rows ? rows / o.beam : 1;
     if (o.max_tokens > c->max_length - 1)
         o.max_tokens = c->max_length - 1; /* START has a place too */
-    if ((code = err_up(e, gpu_queue_new(&q, m->device, e))))
+    if ((code = err_up(e, gpu_queue_new(&q, m->net.device, e))))
         return code;
     for (size_t first = 0; first < n && !code; first += at_once) {
         size_t count = n - first < at_once ? n - first : at_once;
@@ -127,7 +127,7 @@ enum err_code generator_run(struct generated *out, const struct loaded *m,
         code = err_up(e, run_group(out + first, &r, &memory, q, &o, a, &work, e));
         arena_reset(&work);
     }
-    gpu_free(m->device, memory.at);
+    gpu_free(m->net.device, memory.at);
     gpu_queue_free(q);
     arena_free(&work);
     return code;

@@ -14,7 +14,6 @@ static enum err_code load_weights(struct loaded *m, const struct nn_model *model
 {
     size_t turned = m->model->table.total;
     size_t table = (size_t)model->config.max_length * model->config.d_model;
-    void *weights = NULL, *sinusoids = NULL, *rounded = NULL;
     struct gpu_queue *q = NULL;
     struct trainer_state state = {.weights = malloc(model->table.total * sizeof(float))};
     float *host = calloc(table > turned ? table : turned, sizeof *host);
@@ -23,25 +22,19 @@ static enum err_code load_weights(struct loaded *m, const struct nn_model *model
         code = err_fail(e, ERR_NOMEM, "no memory for %zu parameters", model->table.count);
         goto out;
     }
-    if ((code = err_up(e, checkpoint_read(&state, &model->table, c, io, &m->arena, e))) ||
-        (code = err_up(e, gpu_queue_new(&q, m->device, e))) ||
-        (code = err_up(e, gpu_alloc(&weights, m->device, turned * sizeof(float), e))))
+    if ((code = err_up(e, checkpoint_read(&state, &model->table, c, io, &m->net.arena, e))) ||
+        (code = err_up(e, gpu_queue_new(&q, m->net.device, e))) ||
+        (code = err_up(e, network_alloc(&m->weights, &m->net, turned * sizeof(float), e))) ||
+        (code = err_up(e, network_alloc(&m->sinusoids, &m->net, table * sizeof(float), e))) ||
+        (m->type != GPU_TYPE_F32 &&
+         (code = err_up(e, network_alloc(&m->rounded, &m->net, gpu_bytes(m->type, turned), e)))))
         goto out;
-    m->weights = weights;
-    if ((code = err_up(e, gpu_alloc(&sinusoids, m->device, table * sizeof(float), e))))
-        goto out;
-    m->sinusoids = sinusoids;
-    if (m->type != GPU_TYPE_F32) {
-        if ((code = err_up(e, gpu_alloc(&rounded, m->device, gpu_bytes(m->type, turned), e))))
-            goto out;
-        m->rounded = rounded;
-    }
     nn_turn(host, m->model, state.weights, model);
-    gpu_write(q, weights, host, turned * sizeof(float));
+    gpu_write(q, m->weights, host, turned * sizeof(float));
     nn_sinusoids(host, &model->config);
-    gpu_write(q, sinusoids, host, table * sizeof(float));
+    gpu_write(q, m->sinusoids, host, table * sizeof(float));
     if (m->rounded)
-        q->op->round_bf16(q, m->rounded, weights, 1, turned, turned);
+        q->op->round_bf16(q, m->rounded, m->weights, 1, turned, turned);
     code = err_up(e, gpu_finish(q, e));
 out:
     gpu_queue_free(q);
@@ -54,20 +47,21 @@ static enum err_code project_all(struct loaded *m, struct err *e)
 {
     const struct nn_config *c = &m->model->config;
     size_t rows = (size_t)c->vocabulary * c->max_length;
-    if (rows > m->device->cuts.shared_rows)
+    if (rows > m->net.device->cuts.shared_rows)
         return OK;
     struct arena a = {0};
     struct gpu_layout in = {0}, l = {0};
     struct nn_shared f;
     struct gpu_queue *q = NULL;
-    void *memory = NULL, *projected = NULL;
+    void *memory = NULL;
+    float *projected = NULL;
     enum err_code code;
-    m->first = nn_shared_first(&m->arena, c, NULL);
+    m->first = nn_shared_first(&m->net.arena, c, NULL);
     nn_shared_layout(&f, c, m->first, 0, c->vocabulary, NULL, false, &in, &l);
     struct nn_block block = nn_block_new(in.used, &a);
-    if ((code = gpu_queue_new(&q, m->device, e)) ||
-        (code = gpu_alloc(&projected, m->device, rows * 3 * c->d_model * sizeof(float), e)) ||
-        (code = gpu_alloc(&memory, m->device, in.used + l.used, e)))
+    if ((code = gpu_queue_new(&q, m->net.device, e)) ||
+        (code = network_alloc(&projected, &m->net, rows * 3 * c->d_model * sizeof *projected, e)) ||
+        (code = gpu_alloc(&memory, m->net.device, in.used + l.used, e)))
         goto out;
     block.device = memory;
     in = (struct gpu_layout){.base = memory};
@@ -80,70 +74,34 @@ static enum err_code project_all(struct loaded *m, struct err *e)
     code = gpu_finish(q, e);
 out:
     m->projected = projected;
-    gpu_free(m->device, memory);
+    gpu_free(m->net.device, memory);
     gpu_queue_free(q);
     arena_free(&a);
     return err_up(e, code);
 }
 
-enum err_code loaded_new(struct loaded **out, const char *device, enum gpu_precision precision,
-                         const Eqloom__Checkpoint *c, const struct chunk_io *io, struct err *e)
+static enum err_code load(void *network, const Eqloom__Checkpoint *c, const struct chunk_io *io,
+                          struct err *e)
 {
-    struct loaded *m = must_calloc(1, sizeof *m);
+    struct loaded *m = network;
     struct nn_model *model;
-    enum err_code code = checkpoint_model(&model, c, &m->arena, e);
-    if (!code)
-        m->model = nn_model_turned(&m->arena, &model->config);
-    if (!code && !(code = gpu_open(&m->device, device, NULL, e))) {
-        m->precision = precision;
-        m->type = nn_stored(m->device, &model->config, precision);
-        if (!(code = load_weights(m, model, c, io, e)))
-            code = project_all(m, e);
-    }
+    enum err_code code = checkpoint_model(&model, c, &m->net.arena, e);
     if (code)
-        loaded_free(m);
-    else
-        *out = m;
-    return err_up(e, code);
+        return err_up(e, code);
+    m->model = nn_model_turned(&m->net.arena, &model->config);
+    m->type = nn_stored(m->net.device, &model->config, m->net.precision);
+    if ((code = load_weights(m, model, c, io, e)))
+        return err_up(e, code);
+    return err_up(e, project_all(m, e));
 }
 
-void loaded_free(struct loaded *m)
-{
-    if (!m)
-        return;
-    if (m->device) {
-        gpu_free(m->device, m->weights);
-        gpu_free(m->device, m->sinusoids);
-        gpu_free(m->device, m->projected);
-        gpu_free(m->device, m->rounded);
-    }
-    gpu_close(m->device);
-    arena_free(&m->arena);
-    free(m);
-}
-
-static enum err_code open_network(void **out, const char *device, enum gpu_precision precision,
-                                  const Eqloom__Checkpoint *c, const struct chunk_io *io,
-                                  struct err *e)
-{
-    struct loaded *m = NULL;
-    enum err_code code = loaded_new(&m, device, precision, c, io, e);
-    *out = m;
-    return err_up(e, code);
-}
-
-static void close_network(void *network)
-{
-    loaded_free(network);
-}
-
-const struct network_kind loaded_kind = {open_network, close_network};
+const struct network_kind loaded_kind = {sizeof(struct loaded), load};
 
 struct nn_weights loaded_weights(const struct loaded *m)
 {
     return (struct nn_weights){.flat = m->weights,
                                .sinusoids = m->sinusoids,
-                               .precision = m->precision,
+                               .precision = m->net.precision,
                                .shared = m->projected,
                                .rounded = m->rounded};
 }
@@ -196,9 +154,9 @@ enum err_code loaded_reserve(struct nn_block *block, struct gpu_layout *in, stru
     size_t bytes = in->used + l->used;
     if (bytes > memory->size) {
         size_t grown = bytes + bytes / 8;
-        gpu_free(m->device, memory->at);
+        gpu_free(m->net.device, memory->at);
         *memory = (struct loaded_memory){0};
-        enum err_code code = gpu_alloc(&memory->at, m->device, grown, e);
+        enum err_code code = gpu_alloc(&memory->at, m->net.device, grown, e);
         if (code)
             return err_up(e, code);
         memory->size = grown;

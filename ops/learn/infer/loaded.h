@@ -1,26 +1,19 @@
-/* A checkpoint's model on a device of its own, for inference: read-only, so that any number of
- * threads may use it at a time, each with a queue of its own. */
+/* A checkpoint's transformer, for inference; each thread has a queue of its own. */
 #pragma once
 
-#include "ops/learn/infer/networks.h"
+#include "ops/learn/infer/network.h"
 #include "ops/nn/tape.h"
+#include "token.pb-c.h"
 
 struct loaded {
-    struct arena arena;
-    struct nn_model *model; /* turned */
-    struct gpu_device *device;
+    struct network net;
+    struct nn_model *model;     /* turned */
     float *weights, *sinusoids; /* device */
     uint16_t *rounded;          /* the weights in bf16, if activations are stored so */
     uint32_t *first;            /* the first layer's projections are made for all tokens at all */
-    float *projected; /* places (ops/nn/shared.h), on the device; NULL: they are too many */
-    enum gpu_precision precision;
+    float *projected;   /* places (ops/nn/shared.h), on the device; NULL: they are too many */
     enum gpu_type type; /* of activations */
 };
-
-enum err_code loaded_new(struct loaded **out, const char *device, enum gpu_precision precision,
-                         const Eqloom__Checkpoint *c, const struct chunk_io *io, struct err *e);
-void loaded_free(struct loaded *m);
-
 extern const struct network_kind loaded_kind;
 
 struct nn_weights loaded_weights(const struct loaded *m);

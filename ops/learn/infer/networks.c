@@ -1,4 +1,3 @@
-/* See networks.h. */
 #include "ops/learn/infer/networks.h"
 
 #include <stdio.h>
@@ -11,12 +10,11 @@ enum err_code networks_open(struct networks *s, const struct network_kind *kind,
     int index[GPU_CARDS];
     size_t n;
     enum err_code code = gpu_find_all(index, &n, device, e);
-    s->kind = kind;
     s->vocabulary = learn_vocabulary(c);
     while (!code && s->n < n) {
         char name[16];
         snprintf(name, sizeof name, index[s->n] < 0 ? "cpu" : "cuda:%d", index[s->n]);
-        if (!(code = kind->open(&s->all[s->n], name, precision, c, io, e)))
+        if (!(code = network_new(&s->all[s->n], kind, name, precision, c, io, e)))
             s->n++;
     }
     return err_up(e, code);
@@ -25,7 +23,7 @@ enum err_code networks_open(struct networks *s, const struct network_kind *kind,
 void networks_close(struct networks *s)
 {
     for (size_t i = 0; i < s->n; i++)
-        s->kind->close(s->all[i]);
+        network_free(s->all[i]);
 }
 
 void *networks_turn(struct networks *s)

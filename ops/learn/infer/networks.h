@@ -3,18 +3,11 @@
 #pragma once
 
 #include "ops/learn/checkpoint/learn_ctx.h"
+#include "ops/learn/infer/network.h"
 
 #include <stdatomic.h>
 
-/* A kind of network: how it is loaded on a device, and freed (NULL too). */
-struct network_kind {
-    enum err_code (*open)(void **out, const char *device, enum gpu_precision precision,
-                          const Eqloom__Checkpoint *c, const struct chunk_io *io, struct err *e);
-    void (*close)(void *network);
-};
-
 struct networks {
-    const struct network_kind *kind;
     void *all[GPU_CARDS];
     size_t n;
     atomic_size_t turn;

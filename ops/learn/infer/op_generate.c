@@ -4,6 +4,7 @@
 #include "generation.pb-c.h"
 #include "ops/learn/infer/detokenize.h"
 #include "ops/learn/infer/generator.h"
+#include "ops/learn/infer/networks.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,3 @@
-/* See trained.h. */
 #include "ops/learn/train/trained.h"
 
 #include <math.h>

@@ -3,25 +3,9 @@
 #include "ops/learn/tree/tree_corpus.h"
 #include "ops/learn/tree/tree_embedder.h"
 
-static enum err_code open_network(void **out, const char *device, enum gpu_precision precision,
-                                  const Eqloom__Checkpoint *c, const struct chunk_io *io,
-                                  struct err *e)
-{
-    struct tree_embedder *x = NULL;
-    enum err_code code = tree_embedder_new(&x, device, precision, c, io, e);
-    *out = x;
-    return err_up(e, code);
-}
-
-static void close_network(void *network)
-{
-    tree_embedder_free(network);
-}
-
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    static const struct network_kind kind = {open_network, close_network};
-    return err_up(e, networks_prepare(state, &kind, ctx, e));
+    return err_up(e, networks_prepare(state, &tree_embedder_kind, ctx, e));
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)

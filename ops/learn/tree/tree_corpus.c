@@ -1,4 +1,3 @@
-/* See tree_corpus.h. */
 #include "ops/learn/tree/tree_corpus.h"
 
 #include "base/buf.h"

@@ -1,49 +1,28 @@
-/* See tree_embedder.h. */
 #include "ops/learn/tree/tree_embedder.h"
 
-#include <stdlib.h>
-
 struct tree_embedder {
-    struct arena arena;
+    struct network net;
     struct tree_model *model;
-    struct gpu_device *device;
     struct tree_pass pass;
-    void *weights; /* device */
 };
 
-enum err_code tree_embedder_new(struct tree_embedder **out, const char *device,
-                                enum gpu_precision precision, const Eqloom__Checkpoint *c,
-                                const struct chunk_io *io, struct err *e)
+static enum err_code load(void *network, const Eqloom__Checkpoint *c, const struct chunk_io *io,
+                          struct err *e)
 {
+    struct tree_embedder *x = network;
     struct tree_config config;
-    struct tree_embedder *x = must_calloc(1, sizeof *x);
-    enum err_code code = tree_config_parse(&config, &x->arena, c->architecture, e);
-    if (!code) {
-        x->model = tree_model_new(&x->arena, &config);
-        code = gpu_open(&x->device, device, NULL, e);
-    }
-    float *host;
-    if (code || (code = checkpoint_load(&host, &x->weights, x->device, &x->model->table, c, io,
-                                        &x->arena, e))) {
-        tree_embedder_free(x);
+    float *host, *weights;
+    enum err_code code = tree_config_parse(&config, &x->net.arena, c->architecture, e);
+    if (code)
         return err_up(e, code);
-    }
-    x->pass = (struct tree_pass){.m = x->model, .flat = x->weights, .precision = precision};
-    *out = x;
+    x->model = tree_model_new(&x->net.arena, &config);
+    if ((code = network_weights(&host, &weights, &x->net, &x->model->table, c, io, e)))
+        return err_up(e, code);
+    x->pass = (struct tree_pass){.m = x->model, .flat = weights, .precision = x->net.precision};
     return OK;
 }
 
-void tree_embedder_free(struct tree_embedder *x)
-{
-    if (!x)
-        return;
-    if (x->device) {
-        gpu_free(x->device, x->weights);
-        gpu_close(x->device);
-    }
-    arena_free(&x->arena);
-    free(x);
-}
+const struct network_kind tree_embedder_kind = {sizeof(struct tree_embedder), load};
 
 const struct tree_model *tree_embedder_model(const struct tree_embedder *x)
 {
@@ -59,7 +38,7 @@ enum err_code tree_embedder_run(float *out, const struct tree_embedder *x, const
     struct gpu_layout l = {0};
     struct gpu_queue *q;
     void *memory = NULL;
-    enum err_code code = gpu_queue_new(&q, x->device, e);
+    enum err_code code = gpu_queue_new(&q, x->net.device, e);
     if (code)
         return err_up(e, code);
     tree_lists_make(&lists, a, x->model, s);
@@ -68,7 +47,7 @@ enum err_code tree_embedder_run(float *out, const struct tree_embedder *x, const
         tree_points_tell(told, a, &lists, x->model, meaning);
     }
     tree_tape_layout(&tape, x->model, &lists, false, &l);
-    if (!(code = gpu_alloc(&memory, x->device, l.used, e))) {
+    if (!(code = gpu_alloc(&memory, x->net.device, l.used, e))) {
         l = (struct gpu_layout){.base = memory};
         tree_tape_layout(&tape, x->model, &lists, false, &l);
         tree_tape_load(q, &tape, 0, told, a);
@@ -79,7 +58,7 @@ enum err_code tree_embedder_run(float *out, const struct tree_embedder *x, const
         gpu_read(q, out, tree_vectors(&tape, x->model), s->n * tree_width(x->model) * sizeof *out);
         code = gpu_finish(q, e);
     }
-    gpu_free(x->device, memory);
+    gpu_free(x->net.device, memory);
     gpu_queue_free(q);
     return err_up(e, code);
 }

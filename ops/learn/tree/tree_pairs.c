@@ -1,4 +1,3 @@
-/* See tree_pairs.h. */
 #include "ops/learn/tree/tree_pairs.h"
 
 #include "base/rng.h"

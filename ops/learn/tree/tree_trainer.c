@@ -1,4 +1,3 @@
-/* See tree_trainer.h. */
 #include "ops/learn/tree/tree_training.h"
 
 #include "base/rng.h"

@@ -13,19 +13,16 @@
 static struct loaded *model_new(const struct nn_config *c, double **w)
 {
     struct loaded *m = calloc(1, sizeof *m);
-    void *weights, *sinusoids;
     struct nn_model *plain;
-    assert_int_equal(nn_model_new(&plain, &m->arena, c, NULL), OK);
-    m->model = nn_model_turned(&m->arena, c);
-    assert_int_equal(gpu_open_cpu(&m->device, NULL, NULL, NULL), OK);
+    assert_int_equal(nn_model_new(&plain, &m->net.arena, c, NULL), OK);
+    m->model = nn_model_turned(&m->net.arena, c);
+    assert_int_equal(gpu_open_cpu(&m->net.device, NULL, NULL, NULL), OK);
     size_t n = plain->table.total;
-    float *flat = arena_array(&m->arena, float, n);
-    assert_int_equal(gpu_alloc(&weights, m->device, m->model->table.total * sizeof(float), NULL),
-                     OK);
+    float *flat = arena_array(&m->net.arena, float, n);
+    size_t places = c->max_length * c->d_model;
     assert_int_equal(
-        gpu_alloc(&sinusoids, m->device, c->max_length * c->d_model * sizeof(float), NULL), OK);
-    m->weights = weights;
-    m->sinusoids = sinusoids;
+        network_alloc(&m->weights, &m->net, m->model->table.total * sizeof(float), NULL), OK);
+    assert_int_equal(network_alloc(&m->sinusoids, &m->net, places * sizeof(float), NULL), OK);
     nn_table_init(flat, &plain->table, 5);
     nn_sinusoids(m->sinusoids, c);
     struct rng r = rng_new(8, 0);
@@ -34,7 +31,7 @@ static struct loaded *model_new(const struct nn_config *c, double **w)
         if (c->decoder_layers && i == plain->output_bias + NN_END)
             flat[i] += 3.3f; /* so that sequences end */
     }
-    *w = arena_array(&m->arena, double, m->model->table.total); /* placed so, but not turned */
+    *w = arena_array(&m->net.arena, double, m->model->table.total); /* placed so, but not turned */
     for (size_t i = 0; i < plain->table.n; i++)
         for (size_t j = 0; j < plain->table.params[i].size; j++)
             (*w)[m->model->table.params[i].at + j] = flat[plain->table.params[i].at + j];
@@ -115,7 +112,7 @@ TEST(exhaustive)
             assert_memory_equal(out[i].best[j].tokens, all[j].tokens, all[j].n * sizeof(uint32_t));
         }
     }
-    loaded_free(m);
+    network_free(m);
     arena_free(&a);
 }
 
@@ -141,13 +138,13 @@ static uint32_t next_token(double *log_probability, const struct loaded *m,
                           in.tokens, &l);
         if (pass == 0) {
             block = nn_block_new(block_layout.used, a);
-            assert_int_equal(gpu_alloc(&memory, m->device, block.bytes + l.used, NULL), OK);
+            assert_int_equal(gpu_alloc(&memory, m->net.device, block.bytes + l.used, NULL), OK);
             block.device = memory;
         }
         block_layout = (struct gpu_layout){.base = memory};
         l = (struct gpu_layout){.base = block.device + block.bytes};
     }
-    assert_int_equal(gpu_queue_new(&q, m->device, NULL), OK);
+    assert_int_equal(gpu_queue_new(&q, m->net.device, NULL), OK);
     nn_tape_load(&block, &in, m->model, input);
     nn_decoder_load(&block, &out, &targets, label);
     gpu_write(q, block.device, block.host, block.bytes);
@@ -163,7 +160,7 @@ static uint32_t next_token(double *log_probability, const struct loaded *m,
     }
     *log_probability = logits[best] - log(sum);
     gpu_queue_free(q);
-    gpu_free(m->device, memory);
+    gpu_free(m->net.device, memory);
     return best;
 }
 
@@ -231,7 +228,7 @@ TEST(greedy)
             assert_memory_equal(out[i].best->tokens, fed + 1, (n - 1) * sizeof *fed);
             assert_true(fabs(out[i].best->log_probability - sum) < 1e-4);
         }
-        loaded_free(m);
+        network_free(m);
         arena_free(&a);
     }
     print_message("%zu ended, %zu tokens\n", ended, tokens);
@@ -281,7 +278,7 @@ TEST(beams)
             assert_int_equal(generator_run(one, m, &single, &o, &a, NULL), OK);
             assert_same(&out[i], one);
         }
-        loaded_free(m);
+        network_free(m);
         arena_free(&a);
     }
 }
@@ -298,6 +295,6 @@ TEST(refused)
     struct loaded *m = model_new(&c, &w);
     assert_int_equal(generator_run(out, m, batch_new(&a, &c, 1, 3), &o, &a, &e), ERR_INPUT);
     assert_string_equal(e.message, "the model has no decoder: it can embed, not generate");
-    loaded_free(m);
+    network_free(m);
     arena_free(&a);
 }

@@ -230,7 +230,7 @@ static double nearest_share(struct session *s)
     enum { N = HELD_OUT * MEMBERS, D = 32 };
     static float v[N * D];
     save(&c, &memory, s);
-    assert_int_equal(loaded_new(&em, "cpu", GPU_F32, &c, &io, NULL), OK);
+    assert_int_equal(network_new(&em, &loaded_kind, "cpu", GPU_F32, &c, &io, NULL), OK);
     for (uint64_t i = 0; i < HELD_OUT; i++)
         assert_int_equal(embedder_run(v + i * MEMBERS * D, em,
                                       toy_batch(&s->a, 99, i, MEMBERS, 5, 12), true, &s->a, NULL),
@@ -252,7 +252,7 @@ static double nearest_share(struct session *s)
         }
         right += best / MEMBERS == i / MEMBERS;
     }
-    loaded_free(em);
+    network_free(em);
     chunk_memory_clear(&memory);
     return (double)right / N;
 }
@@ -323,7 +323,7 @@ TEST(embed_shards)
     Eqloom__Checkpoint c;
     session_open(&s, 1, &how);
     save(&c, &memory, &s);
-    assert_int_equal(loaded_new(&em, "cpu", GPU_F32, &c, &io, NULL), OK);
+    assert_int_equal(network_new(&em, &loaded_kind, "cpu", GPU_F32, &c, &io, NULL), OK);
     Eqloom__TokenBatch *b = toy_batch(&s.a, 3, 0, MANY, 5, 12), single = *b;
     assert_int_equal(embedder_run(all, em, b, false, &s.a, NULL), OK);
     uint32_t offset[] = {0, 0};
@@ -343,7 +343,7 @@ TEST(embed_shards)
     assert_memory_equal(again, all, sizeof all);
     b->tokens[7] = TOY_VOCABULARY;
     assert_int_equal(embedder_run(all, em, b, false, &s.a, NULL), ERR_INPUT);
-    loaded_free(em);
+    network_free(em);
     session_close(&s);
     chunk_memory_clear(&memory);
 }

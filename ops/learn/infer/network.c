@@ -1,0 +1,58 @@
+#include "ops/learn/infer/network.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum err_code network_new(void *out, const struct network_kind *kind, const char *device,
+                          enum gpu_precision precision, const Eqloom__Checkpoint *c,
+                          const struct chunk_io *io, struct err *e)
+{
+    struct network *x = must_calloc(1, kind->size);
+    x->precision = precision;
+    enum err_code code = gpu_open(&x->device, device, NULL, e);
+    if (code || (code = kind->load(x, c, io, e)))
+        network_free(x);
+    else
+        *(void **)out = x;
+    return err_up(e, code);
+}
+
+void network_free(void *network)
+{
+    struct network *x = network;
+    if (!x)
+        return;
+    while (x->n)
+        gpu_free(x->device, x->memory[--x->n]);
+    gpu_close(x->device);
+    arena_free(&x->arena);
+    free(x);
+}
+
+enum err_code network_alloc(void *out, struct network *x, size_t bytes, struct err *e)
+{
+    assert(x->n < sizeof x->memory / sizeof *x->memory);
+    enum err_code code = gpu_alloc(&x->memory[x->n], x->device, bytes, e);
+    if (!code)
+        *(void **)out = x->memory[x->n++];
+    return err_up(e, code);
+}
+
+enum err_code network_weights(float **host, float **weights, struct network *x,
+                              const struct nn_table *t, const Eqloom__Checkpoint *c,
+                              const struct chunk_io *io, struct err *e)
+{
+    size_t bytes = t->total * sizeof(float);
+    struct trainer_state state = {.weights = *host = arena_try_alloc(&x->arena, 1, bytes)};
+    struct gpu_queue *q;
+    enum err_code code;
+    if (!*host)
+        return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", t->count);
+    if ((code = checkpoint_read(&state, t, c, io, &x->arena, e)) ||
+        (code = network_alloc(weights, x, bytes, e)) || (code = gpu_queue_new(&q, x->device, e)))
+        return err_up(e, code);
+    gpu_write(q, *weights, *host, bytes);
+    code = gpu_finish(q, e);
+    gpu_queue_free(q);
+    return err_up(e, code);
+}
