@@ -1,4 +1,3 @@
-/* See eqloom.h. */
 #include "lib/eqloom.h"
 
 #include "engine/cli/console/cli.h"

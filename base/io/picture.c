@@ -1,4 +1,3 @@
-/* See picture.h. */
 #include "base/io/picture.h"
 
 #include <png.h>

@@ -1,4 +1,3 @@
-/* See file_kind.h. */
 #include "base/text/file_kind.h"
 
 #include <stdbool.h>

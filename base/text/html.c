@@ -1,4 +1,3 @@
-/* See html.h. */
 #include "base/text/html.h"
 
 #include "base/text/utf8.h"

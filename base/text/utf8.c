@@ -1,4 +1,3 @@
-/* See utf8.h. */
 #include "base/text/utf8.h"
 
 size_t utf8_character(const uint8_t *s, size_t n)

@@ -1,4 +1,3 @@
-/* See trace.h. */
 #include "engine/cache/trace.h"
 
 #include "schemas/canonical.h"

@@ -1,4 +1,3 @@
-/* See witness_union.h. */
 #include "engine/cache/witness_union.h"
 
 /* Merges all collected witnesses into the first one. */

@@ -1,4 +1,3 @@
-/* See profile.h. */
 #include "engine/cluster/profile.h"
 
 #include "base/os.h"

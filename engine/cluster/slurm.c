@@ -1,4 +1,3 @@
-/* See slurm.h. */
 #include "engine/cluster/slurm.h"
 
 #include "base/buf.h"

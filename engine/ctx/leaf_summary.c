@@ -1,4 +1,3 @@
-/* See leaf_summary.h. */
 #include "engine/ctx/ctx_internal.h"
 
 #include "base/buf.h"

@@ -1,4 +1,3 @@
-/* See exec_key.h. */
 #include "engine/exec/exec_key.h"
 
 #include "engine/cache/source_files.h"

@@ -1,4 +1,3 @@
-/* See given_files.h. */
 #include "engine/exec/given_files.h"
 
 #include "engine/cache/source_files.h"

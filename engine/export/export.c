@@ -1,4 +1,3 @@
-/* See export.h. */
 #include "engine/export/export.h"
 
 #include "checkpoint.pb-c.h"

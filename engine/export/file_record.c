@@ -1,4 +1,3 @@
-/* See file_record.h. */
 #include "engine/export/file_record.h"
 
 #include "checkpoint.pb-c.h"

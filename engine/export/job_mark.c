@@ -1,4 +1,3 @@
-/* See job_mark.h. */
 #include "engine/export/job_mark.h"
 
 #include "base/os.h"

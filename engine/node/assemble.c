@@ -1,4 +1,3 @@
-/* See assemble.h. */
 #include "engine/node/assemble.h"
 
 #include "store/collection/collection.h"

@@ -1,4 +1,3 @@
-/* See element_reuse.h. */
 #include "engine/node/element_reuse.h"
 
 #include "engine/cache/trace.h"

@@ -1,4 +1,3 @@
-/* See together.h. */
 #include "engine/node/together.h"
 
 static enum err_code load(const ProtobufCMessage **out, struct together *t, struct worker *w,

@@ -1,4 +1,3 @@
-/* See node_pull.h. */
 #include "engine/remote/node_pull.h"
 
 #include "engine/remote/remote.h"

@@ -1,4 +1,3 @@
-/* See node_push.h. */
 #include "engine/run/node_push.h"
 
 #include "engine/remote/node_pull.h"

@@ -1,4 +1,3 @@
-/* See parcel.h. */
 #include "engine/run/parcel.h"
 
 #include "base/buf.h"

@@ -1,4 +1,3 @@
-/* See command.h. */
 #include "engine/serve/command.h"
 
 #include "base/io/process.h"

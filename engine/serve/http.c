@@ -1,4 +1,3 @@
-/* See http.h. */
 #include "engine/serve/http.h"
 
 #include "base/text/utf8.h"

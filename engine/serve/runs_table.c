@@ -1,4 +1,3 @@
-/* See runs_table.h. */
 #include "engine/serve/runs_table.h"
 
 #include <string.h>

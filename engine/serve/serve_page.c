@@ -1,4 +1,3 @@
-/* See serve_page.h. */
 #include "engine/serve/serve_page.h"
 
 #include "engine/op.h"

@@ -1,4 +1,3 @@
-/* See value.h. */
 #include "engine/serve/value.h"
 
 #include "base/text/chart.h"

@@ -1,4 +1,3 @@
-/* See evaluation.h. */
 #include "ops/eval/evaluation.h"
 
 #include "ops/expr/ball/ball.h"

@@ -1,4 +1,3 @@
-/* See examined.h. */
 #include "ops/eval/examined.h"
 
 #include "ops/expr/expr.h"

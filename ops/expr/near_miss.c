@@ -1,4 +1,3 @@
-/* See near_miss.h. */
 #include "ops/expr/near_miss.h"
 
 #include "ops/expr/rational.h"

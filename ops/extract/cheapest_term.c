@@ -1,4 +1,3 @@
-/* See cheapest_term.h. */
 #include "ops/extract/cheapest_term.h"
 
 #include "base/buf.h"

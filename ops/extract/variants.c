@@ -1,4 +1,3 @@
-/* See variants.h. */
 #include "ops/extract/variants.h"
 
 #include "base/buf.h"

@@ -1,4 +1,3 @@
-/* See glyphs.h. */
 #include "ops/images/glyphs.h"
 
 #include "base/rng.h"

@@ -1,4 +1,3 @@
-/* See picture_page.h. */
 #include "ops/images/picture_page.h"
 
 #include "base/text/html.h"

@@ -1,4 +1,3 @@
-/* See rake.h. */
 #include "ops/images/rake.h"
 
 #include "base/map.h"

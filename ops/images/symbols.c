@@ -1,4 +1,3 @@
-/* See symbols.h. */
 #include "ops/images/symbols.h"
 
 #include "base/map.h"

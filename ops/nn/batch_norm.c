@@ -1,4 +1,3 @@
-/* See batch_norm.h. */
 #include "ops/nn/batch_norm.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* See parameters.h. */
 #include "ops/nn/parameters.h"
 
 #include "base/rng.h"

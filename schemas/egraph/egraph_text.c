@@ -1,4 +1,3 @@
-/* See egraph_text.h. */
 #include "schemas/egraph/egraph_text.h"
 
 #include "schemas/egraph/egraph_arrays.h"

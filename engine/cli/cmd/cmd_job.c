@@ -1,4 +1,3 @@
-/* See cmd_job.h. */
 #include "engine/cli/cmd/cmd_job.h"
 
 #include "base/os.h"

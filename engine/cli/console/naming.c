@@ -1,4 +1,3 @@
-/* See naming.h. */
 #include "engine/cli/console/naming.h"
 
 #include "engine/op.h"

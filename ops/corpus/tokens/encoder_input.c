@@ -1,4 +1,3 @@
-/* See encoder_input.h. */
 #include "ops/corpus/tokens/encoder_input.h"
 
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* See saturation_reuse.h. */
 #include "ops/egraph/reuse/saturation_reuse.h"
 
 #include "base/map.h"

@@ -1,4 +1,3 @@
-/* See rules_input.h. */
 #include "ops/egraph/run/rules_input.h"
 
 static enum err_code check_certificate(bool *unsound, const Eqloom__Rule *r, bool real,

@@ -1,4 +1,3 @@
-/* See choice.h. */
 #include "ops/eval/measure/choice.h"
 
 bool choice_is_possible(const struct examined *x, size_t k)

@@ -1,4 +1,3 @@
-/* See detection.h. */
 #include "ops/eval/measure/detection.h"
 
 #include <math.h>

@@ -1,4 +1,3 @@
-/* See figures.h. */
 #include "ops/eval/report/figures.h"
 
 #include <assert.h>

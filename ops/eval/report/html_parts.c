@@ -1,4 +1,3 @@
-/* See html_parts.h. */
 #include "ops/eval/report/html_parts.h"
 
 #include "base/span.h"

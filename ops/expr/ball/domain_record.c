@@ -1,4 +1,3 @@
-/* See domain_record.h. */
 #include "ops/expr/ball/domain_record.h"
 
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* See equality.h. */
 #include "ops/expr/equality/equality.h"
 
 #include "ops/expr/equality/exact.h"

@@ -1,4 +1,3 @@
-/* See residue.h. */
 #include "ops/expr/equality/residue.h"
 
 #include "base/rng.h"

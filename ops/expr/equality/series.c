@@ -1,4 +1,3 @@
-/* See series.h. */
 #include "ops/expr/equality/series.h"
 
 #include <stdlib.h>

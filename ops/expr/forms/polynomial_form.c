@@ -1,4 +1,3 @@
-/* See polynomial_form.h. */
 #include "ops/expr/forms/polynomial_form.h"
 
 #include <flint/fmpz_mpoly.h>

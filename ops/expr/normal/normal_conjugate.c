@@ -1,4 +1,3 @@
-/* See normal_conjugate.h. */
 #include "ops/expr/normal/normal_conjugate.h"
 
 static const element *conjugate_of(struct field *f, size_t i);

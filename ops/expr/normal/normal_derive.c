@@ -1,4 +1,3 @@
-/* See normal_derive.h. */
 #include "ops/expr/normal/normal_derive.h"
 
 #include "ops/expr/normal/normal_conjugate.h"

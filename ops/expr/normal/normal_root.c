@@ -1,4 +1,3 @@
-/* See normal_root.h. */
 #include "ops/expr/normal/normal_root.h"
 
 #include "ops/expr/normal/normal_sign.h"

@@ -1,4 +1,3 @@
-/* See normal_translate.h. */
 #include "ops/expr/normal/normal_translate.h"
 
 #include "ops/expr/normal/normal_conjugate.h"

@@ -1,4 +1,3 @@
-/* See operator_files.h. */
 #include "ops/expr/own/operator_files.h"
 
 #include "ops/expr/own/own.h"

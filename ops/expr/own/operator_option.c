@@ -1,4 +1,3 @@
-/* See operator_option.h. */
 #include "ops/expr/own/operator_option.h"
 
 #include "base/os.h"

@@ -1,4 +1,3 @@
-/* See formula.h. */
 #include "ops/expr/syntax/formula.h"
 
 #include "base/text/html.h"

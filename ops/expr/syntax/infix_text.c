@@ -1,4 +1,3 @@
-/* See infix_text.h. */
 #include "ops/expr/syntax/infix_text.h"
 
 #include "ops/expr/rational.h"

@@ -1,4 +1,3 @@
-/* See tex_folder.h. */
 #include "ops/images/tex/tex_folder.h"
 
 #include <errno.h>

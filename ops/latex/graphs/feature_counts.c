@@ -1,4 +1,3 @@
-/* See feature_counts.h. */
 #include "ops/latex/graphs/feature_counts.h"
 
 #include "base/buf.h"

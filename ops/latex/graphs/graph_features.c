@@ -1,4 +1,3 @@
-/* See graph_features.h. */
 #include "ops/latex/graphs/graph_features.h"
 
 #include "ops/latex/graphs/graph_nodes.h"

@@ -1,4 +1,3 @@
-/* See definitions.h. */
 #include "ops/latex/papers/definitions.h"
 
 static char *copy(struct arena *a, struct piece p)

@@ -1,4 +1,3 @@
-/* See displays.h. */
 #include "ops/latex/papers/displays.h"
 
 bool display_environment(struct piece name)

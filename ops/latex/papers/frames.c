@@ -1,4 +1,3 @@
-/* See frames.h. */
 #include "ops/latex/papers/frames.h"
 
 enum { TEXTS_MAX = 100000, BYTES_MAX = 64 << 20 };

@@ -1,4 +1,3 @@
-/* See labelled.h. */
 #include "ops/latex/papers/labelled.h"
 
 #include "base/buf.h"

@@ -1,4 +1,3 @@
-/* See macro_table.h. */
 #include "ops/latex/papers/macro_table.h"
 
 #include "ops/latex/papers/displays.h"

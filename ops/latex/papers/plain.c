@@ -1,4 +1,3 @@
-/* See plain.h. */
 #include "ops/latex/papers/plain.h"
 
 #include <ctype.h>

@@ -1,4 +1,3 @@
-/* See reader.h. */
 #include "ops/latex/papers/reader.h"
 
 #include "ops/latex/papers/plain.h"

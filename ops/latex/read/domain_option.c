@@ -1,4 +1,3 @@
-/* See domain_option.h. */
 #include "ops/latex/read/domain_option.h"
 
 #include <string.h>

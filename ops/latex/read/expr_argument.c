@@ -1,4 +1,3 @@
-/* See expr_argument.h. */
 #include "ops/latex/read/expr_argument.h"
 
 #include <string.h>

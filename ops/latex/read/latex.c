@@ -1,4 +1,3 @@
-/* See latex.h. */
 #include "ops/latex/read/latex.h"
 
 #include "base/text/utf8.h"

@@ -1,4 +1,3 @@
-/* See latex_nodes.h. */
 #include "ops/latex/read/latex_nodes.h"
 
 #include "ops/expr/syntax/lexical.h"

@@ -1,4 +1,3 @@
-/* See bundle.h. */
 #include "ops/latex/source/bundle.h"
 
 #include "base/buf.h"

@@ -1,4 +1,3 @@
-/* See decode.h. */
 #include "ops/latex/source/decode.h"
 
 #include "base/text/utf8.h"

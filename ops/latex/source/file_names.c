@@ -1,4 +1,3 @@
-/* See file_names.h. */
 #include "ops/latex/source/file_names.h"
 
 #include "ops/latex/source/decode.h"

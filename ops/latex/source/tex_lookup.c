@@ -1,4 +1,3 @@
-/* See tex_lookup.h. */
 #include "ops/latex/source/tex_lookup.h"
 
 #include <stdio.h>

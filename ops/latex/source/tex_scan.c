@@ -1,4 +1,3 @@
-/* See tex_scan.h. */
 #include "ops/latex/source/tex_scan.h"
 
 #include <ctype.h>

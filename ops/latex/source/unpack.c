@@ -1,4 +1,3 @@
-/* See unpack.h. */
 #include "ops/latex/source/unpack.h"
 
 #include <archive.h>

@@ -1,4 +1,3 @@
-/* See equation_place.h. */
 #include "ops/latex/study/equation_place.h"
 
 #include "graph.pb-c.h"

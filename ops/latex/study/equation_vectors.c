@@ -1,4 +1,3 @@
-/* See equation_vectors.h. */
 #include "ops/latex/study/equation_vectors.h"
 
 #include "base/map.h"

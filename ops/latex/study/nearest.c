@@ -1,4 +1,3 @@
-/* See nearest.h. */
 #include "ops/latex/study/nearest.h"
 
 #include <stdlib.h>

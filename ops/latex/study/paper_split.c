@@ -1,4 +1,3 @@
-/* See paper_split.h. */
 #include "ops/latex/study/paper_split.h"
 
 #include "ops/corpus/split.h"

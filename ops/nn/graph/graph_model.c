@@ -1,4 +1,3 @@
-/* See graph_model.h. */
 #include "ops/nn/graph/graph_model.h"
 
 #include <math.h>

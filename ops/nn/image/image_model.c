@@ -1,4 +1,3 @@
-/* See image_model.h. */
 #include "ops/nn/image/image_model.h"
 
 #include <stdio.h>

@@ -1,4 +1,3 @@
-/* See image_net.h. */
 #include "ops/nn/image/image_net.h"
 
 #include "ops/nn/linear.h"

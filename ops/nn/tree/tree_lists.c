@@ -1,4 +1,3 @@
-/* See tree_lists.h. */
 #include "ops/nn/tree/tree_lists.h"
 
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* See tree_model.h. */
 #include "ops/nn/tree/tree_model.h"
 
 #include "base/rng.h"

@@ -1,4 +1,3 @@
-/* See tree_net.h. */
 #include "ops/nn/tree/tree_net.h"
 
 #include "ops/nn/linear.h"

@@ -1,4 +1,3 @@
-/* See citing.h. */
 #include "ops/latex/study/ranking/citing.h"
 
 #include "base/buf.h"

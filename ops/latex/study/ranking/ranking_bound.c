@@ -1,4 +1,3 @@
-/* See ranking_bound.h. */
 #include "ops/latex/study/ranking/ranking_bound.h"
 
 #include "base/buf.h"

@@ -1,4 +1,3 @@
-/* See clustered.h. */
 #include "ops/latex/study/search/clustered.h"
 
 #include <math.h>

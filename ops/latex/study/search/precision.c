@@ -1,4 +1,3 @@
-/* See precision.h. */
 #include "ops/latex/study/search/precision.h"
 
 const size_t precision_cuts[PRECISION_CUTS] = {10, 100, PRECISION_DEPTH};

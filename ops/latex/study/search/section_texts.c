@@ -1,4 +1,3 @@
-/* See section_texts.h. */
 #include "ops/latex/study/search/section_texts.h"
 
 #include "base/map.h"

@@ -1,4 +1,3 @@
-/* See study_page.h. */
 #include "ops/latex/study/search/study_page.h"
 
 #include "ops/eval/report/html_parts.h"

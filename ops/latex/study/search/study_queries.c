@@ -1,4 +1,3 @@
-/* See study_queries.h. */
 #include "ops/latex/study/search/study_queries.h"
 
 #include "base/buf.h"
