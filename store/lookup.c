@@ -72,8 +72,7 @@ enum err_code store_resolve_prefix(struct digest *ids, size_t *n, size_t max, st
         int d = digit(hex[i]);
         if (d < 0)
             return err_fail(e, ERR_INPUT,
-                            "'%.80s' is not a prefix of an id: '%c' is not a hexadecimal "
-                            "digit",
+                            "'%.80s' is not a prefix of an id: '%c' is not a hexadecimal digit",
                             hex, hex[i]);
         int shift = i % 2 ? 0 : 4;
         found.low.bytes[i / 2] |= (uint8_t)(d << shift);

@@ -130,11 +130,10 @@ static const struct cli_command own_commands[] = {
     {"lineage", "REF", 1, 1, CLI_STORE_READ, cli_lineage,
      "Say what something was made from, or what was made with it",
      "A tree from REF up to the files, seeds and parameters it was made from; with --down, to "
-     "everything in the store that was made with it. From an element, a map is followed element "
-     "by element; from a collection, as a whole. A rule leads to the e-graphs in which it "
-     "matched; an e-graph goes back to its expression and to the rules that matched. Parameters "
-     "are shown where they differ from the op's defaults; '(above)' marks what was shown "
-     "already.",
+     "everything in the store that was made with it. From an element, a map is followed element by "
+     "element; from a collection, as a whole. A rule leads to the e-graphs in which it matched; an "
+     "e-graph goes back to its expression and to the rules that matched. Parameters are shown "
+     "where they differ from the op's defaults; '(above)' marks what was shown already.",
      "eqloom lineage quickstart/model\n"
      "eqloom lineage --down quickstart/rules",
      OPTIONS({"down", NULL, false, "What was made with it, instead of what it was made from.", 'd'},

@@ -294,11 +294,10 @@ static enum err_code take_file(struct op_ctx *ctx, const char *path, const char 
     struct arena a = {0};
     struct span bytes;
     const char *main_file = op_string(ctx, "main");
-    enum err_code code = utf8_prefix((const uint8_t *)name, strlen(name)) == strlen(name)
-                             ? OK
-                             : err_fail(e, ERR_FAILED,
-                                        "the program wrote a file whose name is not "
-                                        "UTF-8");
+    enum err_code code =
+        utf8_prefix((const uint8_t *)name, strlen(name)) == strlen(name)
+            ? OK
+            : err_fail(e, ERR_FAILED, "the program wrote a file whose name is not UTF-8");
     if (!code)
         code = os_read_file(&bytes, &a, path, FILE_MOST, e);
     if (!code)

@@ -30,8 +30,7 @@ enum err_code job_load(struct job **out, struct arena *a, const char *path,
     d->name = d->name_at->text;
     if (!draft_is_name(d->name, "."))
         return yaml_fail(e, d->name_at,
-                         "'%.100s' cannot be a job's name: use letters, digits, "
-                         "'.', '_' and '-'",
+                         "'%.100s' cannot be a job's name: use letters, digits, '.', '_' and '-'",
                          d->name);
     if (!strcmp(d->name, "tag"))
         return yaml_fail(e, d->name_at,

@@ -129,15 +129,12 @@ const struct op op_analogies = {
          "'x1 : y1 :: x2 : y2', infix: x1 is to y1 as x2 is to y2, which is to be found."},
         {"families", OP_STRINGS, "", NULL, 0, 0,
          "'x1 : y1; x2 : y2; ...': pairs of one relation, each of which is to each other one as in "
-         "an "
-         "analogy, so that n pairs give n * (n - 1) analogies."},
+         "an analogy, so that n pairs give n * (n - 1) analogies."},
         {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0,
          "Of the expressions."}),
     .inputs = OP_PORTS({"vocabulary", KIND_VOCABULARY, OP_ONE, false,
                         "The vocabulary of the model that will embed them, which also says what "
-                        "operators of one's "
-                        "own "
-                        "mean."}),
+                        "operators of one's own mean."}),
     .outputs = OP_PORTS({"batches", KIND_TOKEN_BATCH, OP_COLLECTION, false,
                          "One for each analogy: x1, y1, x2, y2."}),
     .run = run,

@@ -89,14 +89,12 @@ const struct op op_import_clusters = {
     .params = OP_PARAMS(
         {"format", OP_ENUM, "e-gen", CORPUS_FORMAT_NAMES, 0, 0,
          "How the files are written (docs/formats.md); EED's are pairs, those of its held-out "
-         "parts "
-         "expressions. They may be compressed (.gz)."},
+         "parts expressions. They may be compressed (.gz)."},
         {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0,
          "Of the expressions."},
         {"spelling", OP_ENUM, "tokens", "tokens|words", 0, 0,
          "Of prefix tokens: `+ x 2`, or in words as Lample and Charton's, EED's and those E-Gen "
-         "trains "
-         "on: `add x INT+ 2`."},
+         "trains on: `add x INT+ 2`."},
         {"min_members", OP_INT, "1", NULL, 1, 1e6, "Smaller clusters are left out."},
         {"malformed", OP_ENUM, "fail", "fail|skip", 0, 0,
          "What becomes of lines that cannot be read: an error, or they are left out and listed."}),

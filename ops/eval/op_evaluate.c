@@ -21,8 +21,7 @@ static const struct op_param params[] = {
      "siamese_loss."},
     {"divisor", OP_ENUM, "others", "others|cluster|k", 0, 0,
      "By what the hits among the first k are divided: as many as there could be, min(k, members "
-     "but "
-     "the query); min(k, members), as EqNet and SemVec count score_k; or k, as E-Gen does."},
+     "but the query); min(k, members), as EqNet and SemVec count score_k; or k, as E-Gen does."},
     {"per_cluster", OP_INT, "0", NULL, 0, 1e6,
      "How many of the first vectors of each cluster are used; 0: all."},
     {"seed", OP_INT, "0", NULL, 0, 0, "Seed of the first centres."},
@@ -157,14 +156,13 @@ const struct op op_evaluate = {
         "How well vectors tell clusters apart. K-means accuracy: as many centres as clusters, as "
         "scikit-learn's KMeans finds them (greedy k-means++, Lloyd's iterations, tolerance 1e-6, "
         "the best of `restarts`), labels being assigned to clusters optimally, and greedily. "
-        "Retrieval by cosine, each expression being a query against all others: precision@k is "
-        "the share of the k nearest that are of the query's cluster, by default of as many as "
-        "there "
+        "Retrieval by cosine, each expression being a query against all others: precision@k is the "
+        "share of the k nearest that are of the query's cluster, by default of as many as there "
         "could be; SemVec's score_k with `divisor: cluster` and a `pool`. mrr is the mean "
-        "reciprocal rank of the first. ranking_error (The "
-        "Search for Equations): of all triples of an expression, one of its cluster and one of "
-        "another, the share in which the last is nearer. Its two losses, with `losses`, are means "
-        "over the same triples, not squared, with a margin of 1.",
+        "reciprocal rank of the first. ranking_error (The Search for Equations): of all triples of "
+        "an expression, one of its cluster and one of another, the share in which the last is "
+        "nearer. Its two losses, with `losses`, are means over the same triples, not squared, with "
+        "a margin of 1.",
     .params = params,
     .inputs =
         OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,

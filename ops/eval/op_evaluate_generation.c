@@ -140,10 +140,9 @@ const struct op op_evaluate_generation = {
     .doc = "How often what a model wrote is right. accuracy@k: among the first k is one that "
            "differs from the input and equals it (by normal forms where the language has them, "
            "else its values agree in ball arithmetic at all points tried); where there are fewer "
-           "than k, among these. exact@k: among them is "
-           "the input itself, StructEmb's accuracy. malformed: of all that was written, what is no "
-           "expression. first_...: what the first is; refuted means that two points were "
-           "found where the values differ.",
+           "than k, among these. exact@k: among them is the input itself, StructEmb's accuracy. "
+           "malformed: of all that was written, what is no expression. first_...: what the first "
+           "is; refuted means that two points were found where the values differ.",
     .params = OP_PARAMS(EVALUATION_LABEL, {"points", OP_INT, "8", NULL, 1, 1000,
                                            "The number of points at which values are compared."}),
     .inputs = OP_PORTS({"generations", KIND_GENERATION, OP_COLLECTION, .doc = "What was written."}),

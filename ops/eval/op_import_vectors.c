@@ -200,9 +200,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
                 file_named(files, n, arena_printf(op_arena(ctx), "%s.jsonl", name));
             if (!index)
                 return err_fail(e, ERR_INPUT,
-                                "%s: there is no %s.jsonl, which says what its rows "
-                                "are",
-                                name, name);
+                                "%s: there is no %s.jsonl, which says what its rows are", name,
+                                name);
             r.lines = &index->text;
             code = err_up(e, read_npy(&r, &files[i].text, e));
         } else if (ends_in(name, ".npy.jsonl")) {

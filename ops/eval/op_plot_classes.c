@@ -432,16 +432,14 @@ const struct op op_plot_classes = {
         "kinds of functions alone (polynomials, and with trigonometric, hyperbolic, or logarithmic "
         "and exponential functions), by principal components, as in SemEmb; or of clusters by "
         "t-SNE, as in E-Gen. nearest_mean: the share of vectors whose nearest of the classes' "
-        "means "
-        "is that of theirs, each class counting the same; plane: the same in the picture.",
+        "means is that of theirs, each class counting the same; plane: the same in the picture.",
     .params = OP_PARAMS(
         EVALUATION_LABEL,
         {"name", OP_STRING, "one model", NULL, 0, 0, "Of the model, above its panel."},
         {"other_name", OP_STRING, "the other", NULL, 0, 0, "Of the other model."},
         {"by", OP_ENUM, "kind", "kind|cluster", 0, 0,
          "What the classes are: kinds of functions, expressions of several kinds being left out; "
-         "or "
-         "clusters, each called by its first expression."},
+         "or clusters, each called by its first expression."},
         {"picture", OP_ENUM, "components", "components|t-sne", 0, 0, "How vectors become points."},
         {"perplexity", OP_REAL, "30", NULL, 1, 1000, "Perplexity of t-SNE."},
         {"iterations", OP_INT, "500", NULL, 1, 100000, "Of t-SNE."},

@@ -87,18 +87,13 @@ const struct op op_extract = {
     .node = OP_MAP,
     .doc =
         "Draws terms of the seed's class from each e-graph. It counts exactly how many there are "
-        "of "
-        "each length, draws without replacement by unranking, and compares every member with the "
-        "seed. A refuted member fails its element; a member that has no value wherever the seed "
-        "has "
-        "one is replaced. Left out are neutral elements, operations on two numbers, functions of "
-        "their own inverse, double negations, reciprocals of reciprocals, other terms for a "
-        "number, "
-        "and terms with a part that equals its own operand. The draw depends on the seed and on "
-        "the "
-        "e-nodes that such terms have, so an e-graph that changed elsewhere leaves its cluster as "
-        "it "
-        "was.",
+        "of each length, draws without replacement by unranking, and compares every member with "
+        "the seed. A refuted member fails its element; a member that has no value wherever the "
+        "seed has one is replaced. Left out are neutral elements, operations on two numbers, "
+        "functions of their own inverse, double negations, reciprocals of reciprocals, other terms "
+        "for a number, and terms with a part that equals its own operand. The draw depends on the "
+        "seed and on the e-nodes that such terms have, so an e-graph that changed elsewhere leaves "
+        "its cluster as it was.",
     .params = params,
     .inputs = OP_PORTS({"egraphs", KIND_EGRAPH, OP_COLLECTION, false, "Saturated e-graphs."}),
     .outputs = OP_PORTS(

@@ -2,29 +2,18 @@
 
 #include "base/map.h"
 #include "base/text/utf8.h"
+#include "base/text/words.h"
 
 #include <ctype.h>
 #include <string.h>
 
-static bool is_one_of(const char *const *list, const char *word)
-{
-    while (*list && strcmp(*list, word))
-        list++;
-    return *list != NULL;
-}
-
 /* Commands whose argument is a name. */
-static const char *const naming[] = {"\\begin", "\\end",  "\\label", "\\ref",
-                                     "\\eqref", "\\cite", "\\tag",   NULL};
-static const char *const arranging[] = {
-    "\\left",    "\\right",       "\\middle",       "\\big",       "\\Big",
-    "\\bigg",    "\\Bigg",        "\\bigl",         "\\bigr",      "\\Bigl",
-    "\\Bigr",    "\\biggl",       "\\biggr",        "\\Biggl",     "\\Biggr",
-    "\\quad",    "\\qquad",       "\\displaystyle", "\\textstyle", "\\nonumber",
-    "\\notag",   "\\limits",      "\\nolimits",     "\\hspace",    "\\vspace",
-    "\\phantom", "\\scriptstyle", "\\hfill",        "\\mbox",      "\\text",
-    "\\textrm",  "\\mathrm",      "\\rm",           "\\hskip",     "\\kern",
-    "\\relax",   "\\intertext",   "\\hline",        NULL};
+static const char naming[] = "\\begin \\end \\label \\ref \\eqref \\cite \\tag";
+static const char arranging[] =
+    "\\left \\right \\middle \\big \\Big \\bigg \\Bigg \\bigl \\bigr \\Bigl \\Bigr \\biggl \\biggr "
+    "\\Biggl \\Biggr \\quad \\qquad \\displaystyle \\textstyle \\nonumber \\notag \\limits "
+    "\\nolimits \\hspace \\vspace \\phantom \\scriptstyle \\hfill \\mbox \\text \\textrm \\mathrm "
+    "\\rm \\hskip \\kern \\relax \\intertext \\hline";
 
 /* The length of the group that begins here, 0 if none does. */
 static size_t group_length(const char *s)
@@ -57,12 +46,12 @@ size_t latex_symbols(const char ***out, struct arena *a, const char *latex)
             size = counts ? size : 1;
         }
         const char *symbol = arena_strndup(a, s, size);
-        if (is_one_of(naming, symbol)) {
+        if (word_in(naming, symbol, strlen(symbol))) {
             size += group_length(s + size);
             counts = false;
         }
         bool added = false;
-        if (counts && !is_one_of(arranging, symbol))
+        if (counts && !word_in(arranging, symbol, strlen(symbol)))
             name_map_put(&seen, symbol, 0, &added);
         if (added)
             (*out)[n++] = symbol;

@@ -40,12 +40,10 @@ const struct op op_rules = {
     .version = 3,
     .node = OP_SOURCE,
     .doc = "Reads rewrite rules from rule files (docs/rules.md). The records do not depend on the "
-           "order "
-           "of files and rules, on comments or on spacing.",
+           "order of files and rules, on comments or on spacing.",
     .params = OP_PARAMS(
         {"groups", OP_STRINGS, "",
-         .doc = "Groups to take, each with those below it; none: all that are not "
-                "off."},
+         .doc = "Groups to take, each with those below it; none: all that are not off."},
         {"exclude", OP_STRINGS, "", .doc = "Groups to leave out, each with those below it."}),
     .outputs = OP_PORTS({"rules", KIND_RULE, OP_COLLECTION, .doc = "Sorted by group and name."}),
     .units = units,

@@ -171,12 +171,11 @@ const struct tool tool_generate = {
     .arguments = "EXPR...",
     .summary = "Print what a trained model writes for expressions, and which answers are equal",
     .help = "The most probable answers that beam search finds, best first: each with its "
-            "log-probability, "
-            "whether it equals the question, and the expression. `same`: the question itself; "
-            "`proved`: normal forms or certified rules say so; `refuted`: values differ at a "
-            "point; `undecided`: they agree as far as was tried, and no proof was found; "
-            "`malformed`: no expression, printed as the model's tokens. An argument '-' reads "
-            "expressions from standard input, one a line. For a whole corpus use the ops "
+            "log-probability, whether it equals the question, and the expression. `same`: the "
+            "question itself; `proved`: normal forms or certified rules say so; `refuted`: values "
+            "differ at a point; `undecided`: they agree as far as was tried, and no proof was "
+            "found; `malformed`: no expression, printed as the model's tokens. An argument '-' "
+            "reads expressions from standard input, one a line. For a whole corpus use the ops "
             "'generate' and 'evaluate-generation'.",
     .example = "eqloom generate --model seq2seq/model 'sin(x)^2'\n"
                "eqloom generate -b 10 --json - <expressions.txt",

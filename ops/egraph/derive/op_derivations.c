@@ -11,8 +11,7 @@ static const struct op_param params[] = {
      "Derivations from members of each cluster, at most."},
     {"by", OP_ENUM, "rules", "rules|evaluation", 0, 0,
      "Steps are rules of an e-graph; or evaluations, from the leaves to the root: derivatives, "
-     "functions "
-     "of their inverses, polynomials."},
+     "functions of their inverses, polynomials."},
     {"steps", OP_INT, "4", NULL, 1, 1000, "The fewest steps of a derivation."},
     {"max_steps", OP_INT, "8", NULL, 1, 1000, "The most; further ones are cut off."},
     {"wrong", OP_REAL, "0.9", NULL, 0, 1, "The share of derivations with a mistake, about."},
@@ -101,8 +100,7 @@ const struct op op_derivations = {
         "are compared. Some have a mistake: one step with one operator altered, refuted against "
         "the term before by values or normal form. They go on from the wrong term, so exactly one "
         "step is wrong. Members that need fewer steps are skipped. By evaluation no rule is used, "
-        "so that "
-        "the steps are none of those by which clusters are made.",
+        "so that the steps are none of those by which clusters are made.",
     .params = params,
     .inputs = OP_PORTS(
         {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Whose members are to be simplified."},

@@ -385,8 +385,7 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
         return err_fail(e, rules->problem.code, "%s", rules->problem.message);
     if (options->explain && !g->proofs)
         return err_fail(e, ERR_INPUT,
-                        "proofs are kept from the first term on: see "
-                        "egraph_keep_proofs");
+                        "proofs are kept from the first term on: see egraph_keep_proofs");
     *out = (struct saturate_result){.matched = arena_array(a, uint64_t, rules->n),
                                     .applied = arena_array(a, uint64_t, rules->n)};
     struct saturator s = {.g = g,

@@ -373,9 +373,8 @@ const struct tool tool_saturate = {
     .help =
         "Puts the expressions into one e-graph, rewrites with all rules as the op `saturate` does, "
         "with the same budgets, and prints a table of iterations, a table of rules, and why it "
-        "stopped. Nothing is stored. Rules need not be certified. With --dot or "
-        "--grammar the e-graph itself is printed after so many iterations, of which there may be "
-        "none.\n\n"
+        "stopped. Nothing is stored. Rules need not be certified. With --dot or --grammar the "
+        "e-graph itself is printed after so many iterations, of which there may be none.\n\n"
         "All rules are searched for at once. `searched` counts the nodes at which a rule was "
         "looked for, together with all that begin with the same operator. `steps` are the tests of "
         "patterns and the candidate nodes that searches looked at; each is divided equally among "

@@ -2,6 +2,8 @@
  * number: its environment's starred form. */
 #include "ops/images/tex/tex_source.h"
 
+#include "base/text/words.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -105,79 +107,16 @@ void tex_source_write(struct buf *out, const Eqloom__Equation *q)
 
 static bool word_is_global(const char *word, size_t n)
 {
-    static const char *const words[] = {
-        "global",
-        "globaldefs",
-        "gdef",
-        "xdef",
-        "setcounter",
-        "addtocounter",
-        "stepcounter",
-        "refstepcounter",
-        "newcounter",
-        "newlength",
-        "newsavebox",
-        "newcount",
-        "newdimen",
-        "newskip",
-        "newmuskip",
-        "newbox",
-        "newtoks",
-        "newread",
-        "newwrite",
-        "newtheorem",
-        "csname",
-        "special",
-        "write",
-        "openout",
-        "openin",
-        "input",
-        "include",
-        "read",
-        "shipout",
-        "output",
-        "message",
-        "errmessage",
-        "typeout",
-        "end",
-        "stop",
-        "bye",
-        "dump",
-        "batchmode",
-        "nonstopmode",
-        "scrollmode",
-        "errorstopmode",
-        "usepackage",
-        "RequirePackage",
-        "documentclass",
-        "hyphenation",
-        "patterns",
-        "font",
-        "fontdimen",
-        "hyphenchar",
-        "skewchar",
-        "aftergroup",
-        "AtBeginDocument",
-        "AtEndDocument",
-        "numberwithin",
-        "newfont",
-        "DeclareMathSymbol",
-        "DeclareSymbolFont",
-        "DeclareMathAlphabet",
-        "SetSymbolFont",
-        "DeclareRobustCommand",
-        "vadjust",
-        "insert",
-        "mark",
-        "interactionmode",
-        NULL,
-    };
-    if (n >= 3 && !strncmp(word, "pdf", 3))
-        return true;
-    for (size_t i = 0; words[i]; i++)
-        if (strlen(words[i]) == n && !strncmp(words[i], word, n))
-            return true;
-    return false;
+    static const char words[] =
+        "global globaldefs gdef xdef setcounter addtocounter stepcounter refstepcounter newcounter "
+        "newlength newsavebox newcount newdimen newskip newmuskip newbox newtoks newread newwrite "
+        "newtheorem csname special write openout openin input include read shipout output message "
+        "errmessage typeout end stop bye dump batchmode nonstopmode scrollmode errorstopmode "
+        "usepackage RequirePackage documentclass hyphenation patterns font fontdimen hyphenchar "
+        "skewchar aftergroup AtBeginDocument AtEndDocument numberwithin newfont DeclareMathSymbol "
+        "DeclareSymbolFont DeclareMathAlphabet SetSymbolFont DeclareRobustCommand vadjust insert "
+        "mark interactionmode";
+    return (n >= 3 && !strncmp(word, "pdf", 3)) || word_in(words, word, n);
 }
 
 static bool text_is_global(const char *text)

@@ -106,8 +106,7 @@ const struct op op_alphabet = {
     .inputs = OP_PORTS({"mathml", KIND_MATHML, OP_COLLECTION, false, "Whose nodes are counted."}),
     .outputs = OP_PORTS({"alphabet", KIND_VOCABULARY, OP_ONE, false,
                          "Features by number: 31 tags and all others, 31 attributes and all "
-                         "others, 191 characters and "
-                         "all others; \"\" where there are fewer."}),
+                         "others, 191 characters and all others; \"\" where there are fewer."}),
     .run = run,
     .summarize = summarize,
 };

@@ -278,9 +278,8 @@ const struct op op_equation_statistics = {
     .version = 4,
     .node = OP_TASK,
     .doc = "Counts papers by subject (of an old arXiv id, or by arXiv's metadata among the papers; "
-           "else "
-           "unknown), equations by environment, the most frequent characters, and "
-           "what could not be read or converted, by reason.",
+           "else unknown), equations by environment, the most frequent characters, and what could "
+           "not be read or converted, by reason.",
     .inputs =
         OP_PORTS({"mathml", KIND_MATHML, OP_COLLECTION, false, "What became of the equations."},
                  {"papers", KIND_PAPER, OP_COLLECTION, true, "Where they come from."}),

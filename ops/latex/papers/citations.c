@@ -9,12 +9,10 @@
 
 enum { NEAR = 60, IDS_MAX = 20000 };
 
-static const char *const archives[] = {
-    "acc-phys", "adap-org", "alg-geom", "ao-sci",   "astro-ph", "atom-ph",  "bayes-an",
-    "chao-dyn", "chem-ph",  "cmp-lg",   "comp-gas", "cond-mat", "cs",       "dg-ga",
-    "funct-an", "gr-qc",    "hep-ex",   "hep-lat",  "hep-ph",   "hep-th",   "math",
-    "math-ph",  "mtrl-th",  "nlin",     "nucl-ex",  "nucl-th",  "patt-sol", "physics",
-    "plasm-ph", "q-alg",    "q-bio",    "quant-ph", "solv-int", "supr-con", NULL};
+static const char archives[] =
+    "acc-phys adap-org alg-geom ao-sci astro-ph atom-ph bayes-an chao-dyn chem-ph cmp-lg comp-gas "
+    "cond-mat cs dg-ga funct-an gr-qc hep-ex hep-lat hep-ph hep-th math math-ph mtrl-th nlin "
+    "nucl-ex nucl-th patt-sol physics plasm-ph q-alg q-bio quant-ph solv-int supr-con";
 
 void citations_free(struct citations *c)
 {

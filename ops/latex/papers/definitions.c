@@ -192,16 +192,13 @@ static void read_paired(struct macro_table *t, struct cursor *c)
 
 bool definition_read(struct macro_table *t, struct piece command, struct cursor *c)
 {
-    static const char *const newcommands[] = {"\\newcommand", "\\renewcommand",
-                                              "\\DeclareRobustCommand", NULL};
-    static const char *const defs[] = {"\\def", "\\gdef", "\\edef", "\\xdef", NULL};
-    static const char *const environments[] = {"\\newenvironment", "\\renewenvironment", NULL};
-    static const char *const xcommands[] = {"\\NewDocumentCommand", "\\RenewDocumentCommand",
-                                            "\\DeclareDocumentCommand", "\\ProvideDocumentCommand",
-                                            NULL};
-    static const char *const xenvironments[] = {"\\NewDocumentEnvironment",
-                                                "\\RenewDocumentEnvironment",
-                                                "\\DeclareDocumentEnvironment", NULL};
+    static const char newcommands[] = "\\newcommand \\renewcommand \\DeclareRobustCommand";
+    static const char defs[] = "\\def \\gdef \\edef \\xdef";
+    static const char environments[] = "\\newenvironment \\renewenvironment";
+    static const char xcommands[] = "\\NewDocumentCommand \\RenewDocumentCommand "
+                                    "\\DeclareDocumentCommand \\ProvideDocumentCommand";
+    static const char xenvironments[] =
+        "\\NewDocumentEnvironment \\RenewDocumentEnvironment \\DeclareDocumentEnvironment";
     if (piece_in(command, newcommands))
         read_newcommand(t, c, false);
     else if (piece_is(command, "\\providecommand"))

@@ -37,12 +37,9 @@ static void expand_end(struct reader *r, const struct macro *m)
 /* \input and its kin. */
 static bool read_input(struct reader *r, struct piece word, struct cursor *c)
 {
-    static const char *const one[] = {
-        "\\input", "\\include", "\\subfile", "\\InputIfFileExists", "\\subfileinclude", NULL};
-    static const char *const two[] = {"\\import",         "\\subimport", "\\includefrom",
-                                      "\\subincludefrom", "\\inputfrom", NULL};
-    static const char *const styles[] = {"\\usepackage", "\\RequirePackage", "\\documentclass",
-                                         "\\LoadClass", NULL};
+    static const char one[] = "\\input \\include \\subfile \\InputIfFileExists \\subfileinclude";
+    static const char two[] = "\\import \\subimport \\includefrom \\subincludefrom \\inputfrom";
+    static const char styles[] = "\\usepackage \\RequirePackage \\documentclass \\LoadClass";
     struct piece folder = {"", 0}, name = {"", 0};
     if (piece_in(word, one)) {
         if (!scan_group(&name, c)) { /* \input name */
@@ -118,7 +115,7 @@ static void end_environment(struct reader *r, struct piece name)
 /* Of text: true if the command was one of these. */
 static bool read_heading(struct reader *r, struct piece word, struct cursor *c)
 {
-    static const char *const sections[] = {"\\part", "\\chapter", "\\section", NULL};
+    static const char sections[] = "\\part \\chapter \\section";
     struct piece short_title, title;
     bool is_title = piece_is(word, "\\title"), is_abstract = piece_is(word, "\\abstract");
     bool is_section = piece_in(word, sections);
@@ -139,7 +136,7 @@ static bool read_heading(struct reader *r, struct piece word, struct cursor *c)
 
 static bool read_citation(struct reader *r, struct piece word, struct cursor *c)
 {
-    static const char *const bibliographies[] = {"\\bibliography", "\\addbibresource", NULL};
+    static const char bibliographies[] = "\\bibliography \\addbibresource";
     struct piece ignored, names;
     if (memmem(word.s, word.len, "cite", 4)) {
         scan_char(c, '*');
@@ -172,24 +169,9 @@ static bool read_citation(struct reader *r, struct piece word, struct cursor *c)
 /* Commands whose argument is no text. */
 static bool skip_argument(struct piece word, struct cursor *c)
 {
-    static const char *const skipped[] = {"\\label",
-                                          "\\ref",
-                                          "\\eqref",
-                                          "\\pageref",
-                                          "\\includegraphics",
-                                          "\\vspace",
-                                          "\\hspace",
-                                          "\\bibliographystyle",
-                                          "\\pagestyle",
-                                          "\\thispagestyle",
-                                          "\\setcounter",
-                                          "\\newtheorem",
-                                          "\\url",
-                                          "\\cref",
-                                          "\\Cref",
-                                          "\\autoref",
-                                          "\\email",
-                                          NULL};
+    static const char skipped[] = "\\label \\ref \\eqref \\pageref \\includegraphics \\vspace "
+                                  "\\hspace \\bibliographystyle \\pagestyle \\thispagestyle "
+                                  "\\setcounter \\newtheorem \\url \\cref \\Cref \\autoref \\email";
     struct piece ignored;
     if (!piece_in(word, skipped))
         return false;

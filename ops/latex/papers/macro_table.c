@@ -55,9 +55,8 @@ static bool names(const char *body, const char *name)
 /* Whether the body holds what the reader must see, itself or through other macros. */
 static bool is_structural(const struct macro_table *t, const char *body)
 {
-    static const char *const commands[] = {
-        "\\[",         "\\]",       "\\input",   "\\include", "\\subfile",           "\\import",
-        "\\subimport", "\\section", "\\chapter", "\\title",   "\\InputIfFileExists", NULL};
+    static const char commands[] = "\\[ \\] \\input \\include \\subfile \\import \\subimport "
+                                   "\\section \\chapter \\title \\InputIfFileExists";
     struct cursor c = {body, 0, strlen(body)};
     struct piece name;
     if (strstr(body, "$$"))

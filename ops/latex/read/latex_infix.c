@@ -461,8 +461,7 @@ static struct latex_value read_sum(struct latex_reading *r, struct latex_list *l
     if (x.text && !*stop && node) {
         sign = latex_sign_of(node);
         return !strcmp(sign, "=") ? latex_refuse(r, node, "give the two sides apart",
-                                                 "an equation is no "
-                                                 "expression")
+                                                 "an equation is no expression")
                                   : latex_refuse(r, node, NULL, "unexpected '%.40s'",
                                                  *sign ? sign : latex_field(node, "type"));
     }

@@ -1,5 +1,6 @@
 #include "ops/latex/read/latex_nodes.h"
 
+#include "base/text/words.h"
 #include "ops/expr/syntax/lexical.h"
 
 #include <ctype.h>
@@ -92,30 +93,22 @@ const char *latex_sign_of(const json_t *node)
     return "";
 }
 
-static bool is_one_of(const char *s, const char *const *all)
-{
-    for (; *s && *all; all++)
-        if (!strcmp(s, *all))
-            return true;
-    return false;
-}
-
 bool latex_is_times(const char *s)
 {
-    static const char *const signs[] = {"*", "\\cdot", "\\times", "\\ast", "⋅", "×", "∗", NULL};
-    return is_one_of(s, signs);
+    static const char signs[] = "* \\cdot \\times \\ast ⋅ × ∗";
+    return word_in(signs, s, strlen(s));
 }
 
 bool latex_is_over(const char *s)
 {
-    static const char *const signs[] = {"/", "\\div", "÷", NULL};
-    return is_one_of(s, signs);
+    static const char signs[] = "/ \\div ÷";
+    return word_in(signs, s, strlen(s));
 }
 
 bool latex_is_bar(const char *s)
 {
-    static const char *const signs[] = {"|", "\\vert", "\\lvert", "\\rvert", "∣", NULL};
-    return is_one_of(s, signs);
+    static const char signs[] = "| \\vert \\lvert \\rvert ∣";
+    return word_in(signs, s, strlen(s));
 }
 
 /* ---- names ---- */

@@ -2,9 +2,8 @@
  * follow with it, as TeX has it; a line that is only a comment leaves nothing. */
 #include "ops/latex/source/strip.h"
 
-static const char *const verbatims[] = {
-    "verbatim",     "verbatim*",     "Verbatim",    "lstlisting", "minted", "comment", "alltt",
-    "filecontents", "filecontents*", "tikzpicture", "pspicture",  "asy",    NULL};
+static const char verbatims[] = "verbatim verbatim* Verbatim lstlisting minted comment alltt "
+                                "filecontents filecontents* tikzpicture pspicture asy";
 
 /* Behind "\end{name}", or the end of the text. */
 static size_t find_end(const struct cursor *c, struct piece name)

@@ -1,5 +1,7 @@
 #include "ops/latex/source/tex_scan.h"
 
+#include "base/text/words.h"
+
 #include <ctype.h>
 
 static bool is_blank(char c)
@@ -16,12 +18,9 @@ struct piece piece_trim(struct piece p)
     return p;
 }
 
-bool piece_in(struct piece p, const char *const *words)
+bool piece_in(struct piece p, const char *words)
 {
-    for (; *words; words++)
-        if (piece_is(p, *words))
-            return true;
-    return false;
+    return word_in(words, p.s, p.len);
 }
 
 struct piece scan_command(struct cursor *c)

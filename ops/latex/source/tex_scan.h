@@ -31,7 +31,7 @@ static inline bool piece_is(struct piece p, const char *word)
 }
 
 struct piece piece_trim(struct piece p);
-bool piece_in(struct piece p, const char *const *words); /* ended by NULL */
+bool piece_in(struct piece p, const char *words); /* separated by blanks */
 
 /* At a backslash: "\name" with its backslash, or "\" and one character; the cursor goes behind it
  * (not behind the blanks that follow). */

@@ -144,16 +144,14 @@ const struct op op_evaluate_equations = {
     .parallel = true,
     .doc =
         "How well vectors tell equations of different labels, papers or sections apart, or find "
-        "those of papers that are cited. "
-        "ranking_error: of all triples of an equation, one of its label and one of another, the "
-        "share in which the last is nearer by cosine (citation: one of a paper that its paper "
-        "cites, and one of neither). accuracy: how often the nearest other "
-        "equation has the same label. With `confidence`, papers are taken for a sample: "
+        "those of papers that are cited. ranking_error: of all triples of an equation, one of its "
+        "label and one of another, the share in which the last is nearer by cosine (citation: one "
+        "of a paper that its paper cites, and one of neither). accuracy: how often the nearest "
+        "other equation has the same label. With `confidence`, papers are taken for a sample: "
         "ranking_bound is ranking_error + 3 sqrt(max n_i ln(1/delta) / (2 n)) of n equations, n_i "
         "of them in paper i, which is for means over triples of any equations; "
         "ranking_bound_triples is by Janson's inequality for those of an equation, one of its "
-        "paper "
-        "and one of another, and holds for ranking_error whatever the sizes of papers. "
+        "paper and one of another, and holds for ranking_error whatever the sizes of papers. "
         "sampled_error is that of `sample` triples, sampled_bound its bound by a greedy colouring "
         "of those that share a paper (docs/papers.md).",
     .params = OP_PARAMS(
@@ -162,8 +160,7 @@ const struct op op_evaluate_equations = {
          "What equations have in common that should be near each other."},
         {"confidence", OP_REAL, "0", NULL, 0, 0.5,
          "The probability with which the true ranking error of papers may be above its bounds; 0: "
-         "no "
-         "bounds."},
+         "no bounds."},
         {"sample", OP_INT, "0", NULL, 0, 1e7,
          "How many triples are drawn for an error that is bounded by colouring them; 0: none."},
         {"seed", OP_INT, "0", NULL, 0, 0, "Of these draws."}),

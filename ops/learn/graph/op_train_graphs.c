@@ -47,9 +47,8 @@ static const struct op_param params[] = {
 };
 
 /* Those that a segment's key holds besides the network and the learning rates. */
-static const char *const steps_params[] = {"objective",    "margin",     "hidden", "swaps",
-                                           "same_section", "same_paper", "cited",  "batch",
-                                           "log_every",    NULL};
+static const char steps_params[] =
+    "objective margin hidden swaps same_section same_paper cited batch log_every";
 
 /* ---- parameters ---- */
 
@@ -384,10 +383,9 @@ const struct op op_train_graphs = {
     .doc = "Trains a graph network on the equations of papers: those which stand in one section or "
            "paper, or in a paper and one that it cites, are to have vectors that are more alike "
            "than those of equations of different papers (histogram: all of the batch). Each "
-           "equation is an "
-           "anchor in turn. With equations of other papers to "
-           "validate on, loss and accuracy (the share of triplets in order) are measured during "
-           "training, and patience may stop it. Checkpoints and segments are as those of `train`.",
+           "equation is an anchor in turn. With equations of other papers to validate on, loss and "
+           "accuracy (the share of triplets in order) are measured during training, and patience "
+           "may stop it. Checkpoints and segments are as those of `train`.",
     .params = params,
     .inputs = OP_PORTS({"graphs", KIND_GRAPH, OP_COLLECTION, .doc = "Equations to train on."},
                        {"alphabet", KIND_VOCABULARY, OP_ONE, .doc = "Of the graphs."},
@@ -397,8 +395,7 @@ const struct op op_train_graphs = {
                         "nothing is validated."},
                        {"init", KIND_CHECKPOINT, OP_ONE, true,
                         "A network whose weights are the initial ones, of the same sizes and "
-                        "alphabet. Its optimizer "
-                        "state and step are not used."}),
+                        "alphabet. Its optimizer state and step are not used."}),
     .outputs = OP_PORTS(
         {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights, optimizer, step and metrics."}),
     .check = check,

@@ -229,8 +229,7 @@ const struct op op_whiten_graphs = {
            "means of the network's and of those of counted features.",
     .params = OP_PARAMS({"power", OP_REAL, "0.15", NULL, 0, 0.5,
                          "p: 0 only centres, 0.5 gives all directions one variance. Ranks of many "
-                         "equations lose by "
-                         "it, near copies gain."}),
+                         "equations lose by it, near copies gain."}),
     .inputs = OP_PORTS({"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network."},
                        {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
                         .doc = "Its vectors of equations, such as those that it has learnt from."},

@@ -45,8 +45,7 @@ static const struct op_param params[] = {
 
 /* Those that a segment's key holds besides the network, frozen_from, swap_from and the learning
  * rates. */
-static const char *const steps_params[] = {"objective", "negatives", "margin", "squared",
-                                           "batch",     "log_every", NULL};
+static const char steps_params[] = "objective negatives margin squared batch log_every";
 
 /* ---- parameters ---- */
 

@@ -114,8 +114,8 @@ struct train_key {
     uint64_t seed;
     struct schedule schedule;
     const struct op_param *params;
-    const char *const *steps_params; /* those that all steps depend on, and that nothing else here
-                                      * says; ended by NULL */
+    const char *steps_params; /* those that all steps depend on, and that nothing else here says,
+                               * separated by blanks */
 };
 enum err_code train_segment_of(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
                                const struct train_key *key, struct err *e);

@@ -187,8 +187,7 @@ const struct op op_train = {
                        {"valid", KIND_TOKEN_BATCH, OP_COLLECTION, true, "Clusters to validate on."},
                        {"near_misses", KIND_TOKEN_BATCH, OP_COLLECTION, true,
                         "contrastive, without `negatives`: pairs of a member of a cluster and a "
-                        "near miss of it, from "
-                        "`near-misses` by `tokenize-exercises`."},
+                        "near miss of it, from `near-misses` by `tokenize-exercises`."},
                        {"init", KIND_CHECKPOINT, OP_ONE, true,
                         "A model whose weights are the initial ones, of the same architecture "
                         "(except pooling) and "

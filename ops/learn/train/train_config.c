@@ -42,12 +42,10 @@ const struct op_param train_params[] = {
             "other. Temperatures are then to be larger."},
     {"negatives", OP_INT, "0", NULL, 0, 64,
      "Negatives of each pair, drawn from other clusters. contrastive, histogram: with 0 they are "
-     "the "
-     "vectors of all other clusters in the batch. triplet, siamese: at least one."},
+     "the vectors of all other clusters in the batch. triplet, siamese: at least one."},
     {"related", OP_INT, "1", NULL, 1, 65536,
      "contrastive, histogram, with negatives=0: hard negatives. Batches are made of groups of so "
-     "many "
-     "clusters that use similar tokens; divides `batch`."},
+     "many clusters that use similar tokens; divides `batch`."},
     {"near_share", OP_REAL, "0.5", NULL, 0, 1,
      "With the input `near_misses`: the share of a step's expressions that bring a near miss of "
      "theirs along, a negative for all of the step beside those of the batch."},
@@ -59,8 +57,7 @@ const struct op_param train_params[] = {
      "count (SemVec: 100000); 0: clusters come in turn, each once an epoch."},
     {"margin", OP_REAL, "0.5", NULL, 0, 2,
      "triplet: the difference wanted between the cosines of positive and negative. siamese: "
-     "cosines of "
-     "pairs should exceed it, those of negatives should lie below minus it."},
+     "cosines of pairs should exceed it, those of negatives should lie below minus it."},
     {"hinge", OP_ENUM, "linear", "linear|squared|euclidean",
      .doc = "triplet, siamese: the hinge loss, or its square. euclidean, for siamese: the squared "
             "distance of a pair's unit vectors, and of negatives the square of what their distance "
@@ -214,8 +211,7 @@ static enum err_code check_negatives(const struct op_ctx *ctx, enum objective_ki
     bool of_batch = objective == OBJECTIVE_CONTRASTIVE || objective == OBJECTIVE_HISTOGRAM;
     if (related > 1 && (!of_batch || op_int(ctx, "negatives") > 0))
         return err_fail(e, ERR_INPUT,
-                        "'related' needs objective contrastive or histogram, without "
-                        "'negatives'");
+                        "'related' needs objective contrastive or histogram, without 'negatives'");
     if (batch % related)
         return err_fail(e, ERR_INPUT,
                         "'batch' (%" PRId64 ") is not a multiple of 'related' (%" PRId64 ")", batch,
@@ -311,29 +307,11 @@ enum err_code train_enough(const struct dataset *d, const struct op_ctx *ctx, co
 
 /* The parameters that all steps depend on: not those of the model, which nn_config_text has, nor of
  * the schedule and of validation. */
-static const char *const steps_params[] = {"objective",
-                                           "dropout",
-                                           "attention_dropout",
-                                           "temperature",
-                                           "similarity",
-                                           "negatives",
-                                           "related",
-                                           "target",
-                                           "margin",
-                                           "hinge",
-                                           "swap",
-                                           "label_smoothing",
-                                           "near_share",
-                                           "class_pairs",
-                                           "batch",
-                                           "optimizer",
-                                           "weight_decay",
-                                           "beta1",
-                                           "beta2",
-                                           "eps",
-                                           "clip",
-                                           "log_every",
-                                           NULL};
+static const char steps_params[] =
+    "objective dropout attention_dropout temperature similarity negatives related target margin "
+    "hinge swap "
+    "label_smoothing near_share class_pairs batch optimizer weight_decay beta1 beta2 eps clip "
+    "log_every";
 
 enum err_code train_segment(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
                             struct err *e)

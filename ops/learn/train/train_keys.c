@@ -1,5 +1,6 @@
 /* The segments of a training, and what of its parameters the key of each holds; see learner.h. */
 #include "base/buf.h"
+#include "base/text/words.h"
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/train/learner.h"
 
@@ -118,9 +119,8 @@ static char *steps_key(struct arena *a, const struct op_ctx *ctx, const struct t
 {
     struct buf b = {0};
     for (const struct op_param *p = key->params; p->name; p++)
-        for (const char *const *name = key->steps_params; *name; name++)
-            if (strcmp(p->name, *name) == 0)
-                add_param(&b, ctx, p);
+        if (word_in(key->steps_params, p->name, strlen(p->name)))
+            add_param(&b, ctx, p);
     return buf_text(&b, a);
 }
 

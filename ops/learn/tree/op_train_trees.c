@@ -61,10 +61,9 @@ static const struct op_param params[] = {
 };
 
 /* Those that a segment's key holds besides the network and the learning rate. */
-static const char *const steps_params[] = {
-    "hidden_dropout", "dropout",     "noise",  "intro",      "margin",   "first_size",
-    "size_step",      "size_every",  "batch",  "rho",        "momentum", "clip",
-    "log_every",      "temperature", "values", "near_share", NULL};
+static const char steps_params[] =
+    "hidden_dropout dropout noise intro margin first_size size_step size_every batch rho momentum "
+    "clip log_every temperature values near_share";
 
 static enum err_code check(struct op_ctx *ctx, struct err *e)
 {
@@ -353,11 +352,10 @@ const struct op op_train_trees = {
     .cards = learn_cards,
     .doc = "Trains EqNet: a network that computes an expression's vector from those of its "
            "operands, to tell classes of equal expressions; or, with `points`, a network of "
-           "functions, "
-           "which learns what expressions are worth and which are equal. With expressions to "
-           "validate on, "
-           "valid_accuracy is the share whose nearest other one is of the same class, and "
-           "valid_loss 1 - score_5. Checkpoints and segments are as those of `train`.",
+           "functions, which learns what expressions are worth and which are equal. With "
+           "expressions to validate on, valid_accuracy is the share whose nearest other one is of "
+           "the same class, and valid_loss 1 - score_5. Checkpoints and segments are as those of "
+           "`train`.",
     .params = params,
     .inputs = OP_PORTS({"batches", KIND_TOKEN_BATCH, OP_COLLECTION,
                         .doc = "Expressions to train on; each cluster is a class."},
@@ -366,8 +364,7 @@ const struct op op_train_trees = {
                         "Expressions to validate on, of the same vocabulary."},
                        {"init", KIND_CHECKPOINT, OP_ONE, true,
                         "A network of the same sizes and vocabulary whose weights are the initial "
-                        "ones. Its classes, "
-                        "optimizer state and step are not used."}),
+                        "ones. Its classes, optimizer state and step are not used."}),
     .outputs = OP_PORTS(
         {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights, optimizer, step and metrics."}),
     .check = check,

@@ -305,13 +305,12 @@ const struct tool tool_check_rules = {
     .summary = "certify rewrite rules by ball arithmetic",
     .help =
         "Checks every rule of the given rule files (builtin:NAME is one of the program), or of the "
-        "shipped library, at special and "
-        "random values of its variables that meet its conditions. A rule is refuted by one "
-        "point at which its sides have provably different values; the point is printed, and "
-        "the condition that would make the rule hold, if one is found. Of the certified rules some "
-        "are proved, too, by normal forms; the others are only sampled. A rule is vacuous if "
-        "its sides are nowhere both defined, and unchecked if it has operators without a meaning "
-        "or the condition maybe_nonzero.",
+        "shipped library, at special and random values of its variables that meet its conditions. "
+        "A rule is refuted by one point at which its sides have provably different values; the "
+        "point is printed, and the condition that would make the rule hold, if one is found. Of "
+        "the certified rules some are proved, too, by normal forms; the others are only sampled. A "
+        "rule is vacuous if its sides are nowhere both defined, and unchecked if it has operators "
+        "without a meaning or the condition maybe_nonzero.",
     .example = "eqloom check-rules\neqloom check-rules jobs/rules/powers.rules --points 200",
     .exit_codes = "0 no rule is refuted, 2 a file cannot be read, 3 a rule is refuted",
     .options = options,

@@ -1,81 +1,33 @@
 #include "ops/latex/study/search/study_page.h"
 
+#include "base/text/words.h"
 #include "ops/eval/report/html_parts.h"
 #include "ops/eval/report/page_style.h"
 #include "ops/latex/mathml/mathml_tree.h"
 
 #include <string.h>
 
-static bool is_listed(const char *name, size_t n, const char *const *names)
-{
-    for (size_t i = 0; names[i]; i++)
-        if (strlen(names[i]) == n && !memcmp(names[i], name, n))
-            return true;
-    return false;
-}
-
 static bool is_presentation(const char *tag)
 {
-    static const char *const tags[] = {
-        "math",        "mi",      "mn",       "mo",      "ms",         "mtext",
-        "mspace",      "mrow",    "mfrac",    "msqrt",   "mroot",      "mstyle",
-        "merror",      "mpadded", "mphantom", "mfenced", "menclose",   "msub",
-        "msup",        "msubsup", "munder",   "mover",   "munderover", "mmultiscripts",
-        "mprescripts", "none",    "mtable",   "mtr",     "mtd",        "mlabeledtr",
-        NULL};
-    return is_listed(tag, strlen(tag), tags);
+    static const char tags[] =
+        "math mi mn mo ms mtext mspace mrow mfrac msqrt mroot mstyle merror mpadded mphantom "
+        "mfenced menclose msub msup msubsup munder mover munderover mmultiscripts mprescripts none "
+        "mtable mtr mtd mlabeledtr";
+    return word_in(tags, tag, strlen(tag));
 }
 
 /* Of `name="value" ...`, in which quotation marks in values are escaped. */
 static bool only_looks(const char *attributes)
 {
-    static const char *const names[] = {"accent",
-                                        "accentunder",
-                                        "align",
-                                        "bevelled",
-                                        "close",
-                                        "columnalign",
-                                        "columnlines",
-                                        "columnspacing",
-                                        "columnspan",
-                                        "depth",
-                                        "dir",
-                                        "displaystyle",
-                                        "fence",
-                                        "form",
-                                        "frame",
-                                        "height",
-                                        "largeop",
-                                        "linebreak",
-                                        "linethickness",
-                                        "lspace",
-                                        "mathbackground",
-                                        "mathcolor",
-                                        "mathsize",
-                                        "mathvariant",
-                                        "maxsize",
-                                        "minsize",
-                                        "movablelimits",
-                                        "notation",
-                                        "open",
-                                        "rowalign",
-                                        "rowlines",
-                                        "rowspacing",
-                                        "rowspan",
-                                        "rspace",
-                                        "scriptlevel",
-                                        "separator",
-                                        "separators",
-                                        "stretchy",
-                                        "subscriptshift",
-                                        "superscriptshift",
-                                        "symmetric",
-                                        "voffset",
-                                        "width",
-                                        NULL};
+    static const char names[] =
+        "accent accentunder align bevelled close columnalign columnlines columnspacing columnspan "
+        "depth dir displaystyle fence form frame height largeop linebreak linethickness lspace "
+        "mathbackground mathcolor mathsize mathvariant maxsize minsize movablelimits notation open "
+        "rowalign rowlines rowspacing rowspan rspace scriptlevel separator separators stretchy "
+        "subscriptshift superscriptshift symmetric voffset width";
     while (*attributes) {
         size_t n = strcspn(attributes, "=");
-        if (attributes[n] != '=' || attributes[n + 1] != '"' || !is_listed(attributes, n, names))
+        if (attributes[n] != '=' || attributes[n + 1] != '"' || !word_in(names, attributes, n))
             return false;
         attributes += n + 2;
         attributes += strcspn(attributes, "\"");
