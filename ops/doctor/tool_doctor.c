@@ -49,8 +49,6 @@ static enum err_code examine_card(json_t *cards, bool *good, int index,
     bool cpu;
     struct gpu_card card;
     struct gpu_device *d;
-    json_t *out = json_object();
-    json_array_append_new(cards, out);
     snprintf(name, sizeof name, "cuda:%d", index);
     enum err_code code = gpu_find(&cpu, &card, name, e);
     if (code)
@@ -61,12 +59,10 @@ static enum err_code examine_card(json_t *cards, bool *good, int index,
         fprintf(args->out,
                 "  no cuDNN, so convolutions are products, and so is long attention: %s\n",
                 card.no_cudnn);
-    json_object_set_new(out, "device", json_string(name));
-    json_object_set_new(out, "no_cudnn", json_string(card.no_cudnn));
-    json_object_set_new(out, "name", json_string(card.name));
-    json_object_set_new(out, "class", json_string(card.class_name));
-    json_object_set_new(out, "driver", json_integer(card.driver));
-    json_object_set_new(out, "bytes", json_integer((json_int_t)card.bytes));
+    json_t *out = json_pack("{s:s, s:s, s:s, s:s, s:i, s:I}", "device", name, "no_cudnn",
+                            card.no_cudnn, "name", card.name, "class", card.class_name, "driver",
+                            (int)card.driver, "bytes", (json_int_t)card.bytes);
+    json_array_append_new(cards, out);
     if ((code = gpu_open(&d, name, NULL, e)))
         return err_up(e, code);
     code = err_up(e, check_ops(out, good, d, args, e));

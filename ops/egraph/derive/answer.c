@@ -104,61 +104,42 @@ void answer_write_words(struct buf *out, struct arena *a, const struct answer *q
 
 static json_t *steps_json(struct arena *a, const struct answer *q)
 {
+    const struct derivation *d = &q->r.derivation;
     json_t *steps = json_array();
-    for (size_t i = 0; i < q->r.derivation.proof.n; i++) {
-        const struct explain_step *s = &q->r.derivation.proof.steps[i];
-        json_t *step = json_object();
-        json_object_set_new(step, "rule", json_string(s->rule));
-        json_object_set_new(step, "direction",
-                            json_string(s->backwards ? "backwards" : "forwards"));
-        json_object_set_new(step, "position", json_integer(s->position));
-        json_object_set_new(step, "term", json_string(q->show(a, &s->term)));
-        if (q->r.derivation.refuted.code && i == q->r.derivation.refuted_step)
-            json_object_set_new(step, "false", json_string(q->r.derivation.refuted.message));
-        json_array_append_new(steps, step);
+    for (size_t i = 0; i < d->proof.n; i++) {
+        const struct explain_step *s = &d->proof.steps[i];
+        bool refuted = d->refuted.code && i == d->refuted_step;
+        json_array_append_new(steps,
+                              json_pack("{s:s, s:s, s:I, s:s, s:s*}", "rule", s->rule, "direction",
+                                        s->backwards ? "backwards" : "forwards", "position",
+                                        (json_int_t)s->position, "term", q->show(a, &s->term),
+                                        "false", refuted ? d->refuted.message : NULL));
     }
     return steps;
-}
-
-static void set_text(json_t *o, const char *key, const char *text)
-{
-    if (text)
-        json_object_set_new(o, key, json_string(text));
-}
-
-static void set_number(json_t *o, const char *key, uint64_t n)
-{
-    json_object_set_new(o, key, json_integer((json_int_t)n));
 }
 
 void answer_write_json(struct buf *out, struct arena *a, const struct answer *q, size_t line)
 {
     const struct standing_result *r = &q->r;
-    json_t *o = json_object();
-    if (line)
-        set_number(o, "line", line);
-    set_text(o, "verdict", standing_word(r->standing));
-    set_text(o, "language", q->lang->name);
-    set_text(o, "from", q->show(a, &q->from));
-    set_text(o, "to", q->show(a, &q->to));
-    set_text(o, "assumed", assumed_of(a, q));
-    set_text(o, "witness", claim(a, q, r->witness));
-    set_text(o, "reason", r->undefined);
-    set_text(o, "contradiction", r->contradiction);
-    if (r->derivation.found) {
-        json_object_set_new(o, "steps", steps_json(a, q));
-        set_text(o, "checked", r->derivation.checked);
-        json_object_set_new(o, "shortest", json_boolean(r->derivation.proof.shortest));
-    } else if (r->standing == STANDING_PROVED) {
-        set_number(o, "compared", r->table.points);
-    }
-    if (r->standing == STANDING_UNDECIDED) {
-        set_number(o, "points", r->compare.points);
-        set_number(o, "digits", (uint64_t)r->compare.digits);
-        set_number(o, "iterations", r->derivation.run.iterations);
-        set_number(o, "nodes", r->derivation.nodes);
-        set_text(o, "stop", rewrite_stop_text(r->derivation.run.stop));
-    }
+    json_t *head = line ? json_integer((json_int_t)line) : NULL, *more = NULL;
+    json_t *o = json_pack("{s:o*, s:s*, s:s, s:s, s:s, s:s*, s:s*, s:s*, s:s*}", "line", head,
+                          "verdict", standing_word(r->standing), "language", q->lang->name, "from",
+                          q->show(a, &q->from), "to", q->show(a, &q->to), "assumed",
+                          assumed_of(a, q), "witness", claim(a, q, r->witness), "reason",
+                          r->undefined, "contradiction", r->contradiction);
+    if (r->derivation.found)
+        more = json_pack("{s:o, s:s*, s:b}", "steps", steps_json(a, q), "checked",
+                         r->derivation.checked, "shortest", r->derivation.proof.shortest);
+    else if (r->standing == STANDING_PROVED)
+        more = json_pack("{s:I}", "compared", (json_int_t)r->table.points);
+    json_object_update_new(o, more);
+    if (r->standing == STANDING_UNDECIDED)
+        json_object_update_new(o, json_pack("{s:I, s:I, s:I, s:I, s:s*}", "points",
+                                            (json_int_t)r->compare.points, "digits",
+                                            (json_int_t)r->compare.digits, "iterations",
+                                            (json_int_t)r->derivation.run.iterations, "nodes",
+                                            (json_int_t)r->derivation.nodes, "stop",
+                                            rewrite_stop_text(r->derivation.run.stop)));
     char *text = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);
     buf_puts(out, text ? text : "");
     free(text);

@@ -240,28 +240,15 @@ static void print_words(const struct session *s)
 
 /* ---- JSON ---- */
 
-static void set_count(json_t *o, const char *name, uint64_t n)
-{
-    json_object_set_new(o, name, json_integer((json_int_t)n));
-}
-
-static void set_ms(json_t *o, const char *name, double ns)
-{
-    json_object_set_new(o, name, json_real(ms(ns)));
-}
-
 static json_t *iterations_json(const struct session *s)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < s->n_iterations; i++) {
         const struct iteration *x = &s->iterations[i];
-        json_t *o = json_object();
-        set_count(o, "nodes", x->nodes);
-        set_count(o, "classes", x->classes);
-        set_count(o, "searched", x->searched);
-        set_count(o, "matched", x->matched);
-        set_ms(o, "ms", (double)x->ns);
-        json_array_append_new(list, o);
+        json_array_append_new(
+            list, json_pack("{s:I, s:I, s:I, s:I, s:f}", "nodes", (json_int_t)x->nodes, "classes",
+                            (json_int_t)x->classes, "searched", (json_int_t)x->searched, "matched",
+                            (json_int_t)x->matched, "ms", ms((double)x->ns)));
     }
     return list;
 }
@@ -273,9 +260,8 @@ static json_t *rules_json(const struct session *s)
         const struct line *l = &s->lines[i];
         bool backwards;
         const char *name = full_name(&backwards, s, &s->rules.rules[l->rule]);
-        json_t *o = json_object();
-        json_object_set_new(o, "rule", json_string(name));
-        json_object_set_new(o, "direction", json_string(backwards ? "backwards" : "forwards"));
+        json_t *o = json_pack("{s:s, s:s}", "rule", name, "direction",
+                              backwards ? "backwards" : "forwards");
         for (size_t c = 0; c < N_COLUMNS; c++)
             json_object_set_new(o, columns[c],
                                 c == STEPS ? json_real(l->value[c])
@@ -287,18 +273,15 @@ static json_t *rules_json(const struct session *s)
 
 static void print_json(const struct session *s)
 {
-    json_t *o = json_object(), *exprs = json_array();
+    json_t *exprs = json_array();
     for (size_t i = 0; i < s->args->n_positional; i++)
         json_array_append_new(exprs, json_string(expr_shown(s->args)(s->a, &s->exprs[i])));
-    json_object_set_new(o, "language", json_string(s->rules.lang->name));
-    json_object_set_new(o, "expressions", exprs);
-    json_object_set_new(o, "stop", json_string(rewrite_stop_text(s->run.stop)));
-    set_count(o, "nodes", egraph_count_nodes(s->g));
-    set_count(o, "classes", egraph_count_classes(s->g));
-    set_ms(o, "ms", (double)s->ns);
-    json_object_set_new(o, "iterations", iterations_json(s));
-    set_count(o, "rules_in_all", s->rules.n);
-    json_object_set_new(o, "rules", rules_json(s));
+    json_t *o = json_pack(
+        "{s:s, s:o, s:s, s:I, s:I, s:f, s:o, s:I, s:o}", "language", s->rules.lang->name,
+        "expressions", exprs, "stop", rewrite_stop_text(s->run.stop), "nodes",
+        (json_int_t)egraph_count_nodes(s->g), "classes", (json_int_t)egraph_count_classes(s->g),
+        "ms", ms((double)s->ns), "iterations", iterations_json(s), "rules_in_all",
+        (json_int_t)s->rules.n, "rules", rules_json(s));
     char *line = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(10));
     fprintf(s->args->out, "%s\n", line ? line : "");
     free(line);

@@ -57,46 +57,28 @@ struct train_validation {
 struct train_validation train_validation(const struct op_ctx *ctx);
 
 /* How long to train: the parameters steps and epochs, with batch. */
+/* clang-format off */
 #define TRAIN_STEPS_PARAMS                                                                         \
-    {"steps",                                                                                      \
-     OP_INT,                                                                                       \
-     "",                                                                                           \
-     NULL,                                                                                         \
-     0,                                                                                            \
-     1e12,                                                                                         \
+    {"steps", OP_INT, "", NULL, 0, 1e12,                                                           \
      "Steps of the training; 0: only initialise. Without `steps` and `epochs`: 1000."},            \
-    {                                                                                              \
-        "epochs", OP_INT, "", NULL, 1, 1e9,                                                        \
-            "In place of `steps`: passes over the first input. An epoch is as many examples as "   \
-            "that has elements."                                                                   \
-    }
+    {"epochs", OP_INT, "", NULL, 1, 1e9,                                                           \
+     "In place of `steps`: passes over the first input. An epoch is as many examples as that has " \
+     "elements."}
 /* Where and how to train, how often to measure, when to stop: `batches` is the default of
  * valid_batches, `what` its doc. */
 #define TRAIN_COMMON_PARAMS(batches, what)                                                         \
     {"log_every", OP_INT, "10", NULL, 1, 1e9, "Steps over which recorded metrics are averaged."},  \
-        LEARN_PRECISION_PARAM, LEARN_DEVICE_PARAM,                                                 \
-        {"valid_every", OP_INT, "100", NULL, 1, 1e12, "Steps between validations."},               \
-        {"valid_batches", OP_INT, batches, NULL, 1, 1e6, what},                                    \
-        {"patience",                                                                               \
-         OP_INT,                                                                                   \
-         "0",                                                                                      \
-         NULL,                                                                                     \
-         0,                                                                                        \
-         1e9,                                                                                      \
-         "Validations without a lower loss after which training stops, with the best weights. 0: " \
-         "all "                                                                                    \
-         "steps, with the last weights."},                                                         \
-        {"patience_steps",                                                                         \
-         OP_INT,                                                                                   \
-         "0",                                                                                      \
-         NULL,                                                                                     \
-         0,                                                                                        \
-         1e12,                                                                                     \
-         "The same in steps, up to the next validation; 0: by `patience`."},                       \
-    {                                                                                              \
-        "min_steps", OP_INT, "0", NULL, 0, 1e12,                                                   \
-            "Steps before which patience does not stop training."                                  \
-    }
+    LEARN_PRECISION_PARAM, LEARN_DEVICE_PARAM,                                                     \
+    {"valid_every", OP_INT, "100", NULL, 1, 1e12, "Steps between validations."},                   \
+    {"valid_batches", OP_INT, batches, NULL, 1, 1e6, what},                                        \
+    {"patience", OP_INT, "0", NULL, 0, 1e9,                                                        \
+     "Validations without a lower loss after which training stops, with the best weights. 0: all " \
+     "steps, with the last weights."},                                                             \
+    {"patience_steps", OP_INT, "0", NULL, 0, 1e12,                                                 \
+     "The same in steps, up to the next validation; 0: by `patience`."},                           \
+    {"min_steps", OP_INT, "0", NULL, 0, 1e12,                                                      \
+     "Steps before which patience does not stop training."}
+/* clang-format on */
 /* Op's check, or what is the same for all in it. */
 enum err_code train_check_common(struct op_ctx *ctx, struct err *e);
 /* The steps of the training, and of a parameter that counts epochs if `epochs` is given. */

@@ -309,9 +309,8 @@ enum err_code train_enough(const struct dataset *d, const struct op_ctx *ctx, co
  * the schedule and of validation. */
 static const char steps_params[] =
     "objective dropout attention_dropout temperature similarity negatives related target margin "
-    "hinge swap "
-    "label_smoothing near_share class_pairs batch optimizer weight_decay beta1 beta2 eps clip "
-    "log_every";
+    "hinge swap label_smoothing near_share class_pairs batch optimizer weight_decay beta1 beta2 "
+    "eps clip log_every";
 
 enum err_code train_segment(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
                             struct err *e)

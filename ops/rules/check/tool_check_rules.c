@@ -216,18 +216,14 @@ static void print_json(FILE *f, struct arena *a, const struct report *t)
         counts[c->verdict]++;
         counts[PROVED] += c->proof[0] != 0;
         json_t *line =
-            json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:s, s:i, s:s}", "event", "rule",
-                      "group", r->group, "name", r->name, "file", r->file, "line", r->line,
-                      "column", r->column, "off", r->off, "verdict", verdict_names[c->verdict],
-                      "points", (int)c->points, "rule", rule_text(a, r, t->show));
-        if (c->proof[0])
-            json_object_set_new(line, "proof", json_string(c->proof));
-        if (c->witness[0])
-            json_object_set_new(line, "witness", json_string(claim(a, r, c->witness, t->show)));
-        if (c->guard[0])
-            json_object_set_new(line, "guard", json_string(claim(a, r, c->guard, t->show)));
-        if (c->remark[0])
-            json_object_set_new(line, "remark", json_string(c->remark));
+            json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:s, s:i, s:s, s:s*, s:s*, s:s*, s:s*}",
+                      "event", "rule", "group", r->group, "name", r->name, "file", r->file, "line",
+                      r->line, "column", r->column, "off", r->off, "verdict",
+                      verdict_names[c->verdict], "points", (int)c->points, "rule",
+                      rule_text(a, r, t->show), "proof", c->proof[0] ? c->proof : NULL, "witness",
+                      c->witness[0] ? claim(a, r, c->witness, t->show) : NULL, "guard",
+                      c->guard[0] ? claim(a, r, c->guard, t->show) : NULL, "remark",
+                      c->remark[0] ? c->remark : NULL);
         json_dumpf(line, f, JSON_COMPACT);
         fputc('\n', f);
         json_decref(line);
