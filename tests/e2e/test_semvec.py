@@ -3,8 +3,10 @@ grammar, unseen classes and unseen expressions held out; checked by values compu
 import itertools
 import json
 import math
+import os
 import pathlib
 import shutil
+import subprocess
 import unittest
 
 from harness import ProjectTest, read_npy
@@ -159,6 +161,23 @@ class SemVec(ProjectTest):
         self.assertGreater(self.score("eqnet-eval@set=SIMPPOLY8"), 0.9)
         self.assertGreater(self.score("eqnet-eval@set=SIMPPOLY8"), self.score("tfidf-eval@set=SIMPPOLY8"))
         self.assertGreater(self.score("composed-eval", "semvec-composed"), 0.3)
+
+    def test_gru(self):
+        """A node in PyTorch learns as well: with steps, and classes that it has never seen."""
+        pythons = filter(None, (os.environ.get("EQLOOM_TORCH_PYTHON"), shutil.which("python3")))
+        python = next((p for p in pythons if subprocess.run([p, "-c", "import numpy, torch"],
+                                                            capture_output=True).returncode == 0), None)
+        if not python:
+            self.skipTest("no Python here has PyTorch and NumPy: EQLOOM_TORCH_PYTHON may name one")
+        shutil.move(self.p.dir / "job.yaml", self.p.dir / "semvec.yaml")
+        shutil.copy(JOBS / "semvec-gru.yaml", self.p.dir)
+        shutil.copytree(JOBS / "scripts", self.p.dir / "scripts")
+        scores = []
+        for steps in (1, 300):
+            args = ("--set", "gru-steps=%d" % steps, "--set", "python=" + python, "--set", "sets=[SIMPPOLY5]")
+            self.p.eqloom("run", "semvec-gru.yaml", "gru-eval", *args)
+            scores.append(self.score("gru-eval", "semvec-gru"))
+        self.assertGreater(scores[1], scores[0] + 0.1)
 
     def test_file(self):
         """SemVec's format, read back by another program."""
