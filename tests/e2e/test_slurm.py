@@ -65,8 +65,7 @@ class Site(Project):
         return found
 
 
-@unittest.skipIf(missing(), missing())
-class Slurm(unittest.TestCase):
+class OnSlurm(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.cluster = Cluster()
@@ -91,6 +90,18 @@ class Slurm(unittest.TestCase):
             self.assertLess(time.monotonic(), end, said)
             time.sleep(0.05)
 
+    def start(self, p, *args):
+        return p.start("run", *(args or ["job.yaml"]), "--on", "slurm", stdout=subprocess.DEVNULL,
+                       stderr=subprocess.PIPE)
+
+    def all_elements(self, p, *args):
+        return {e["node"]: e["elements"] for e in
+                p.eqloom("run", *(args or ["job.yaml"]), "--json").events()
+                if e["event"] == "node_done" and e["elements"]}
+
+
+@unittest.skipIf(missing(), missing())
+class Slurm(OnSlurm):
     def test_same_as_here(self):
         p = self.site()
         made = p.go("--json")
@@ -217,10 +228,6 @@ fi
                 .replace('"$@" 2>', '"$@" --set certified.points=9 2>'))
         self.assertIn("this would not be what was asked for", p.go(expect=1).err)
 
-    def start(self, p, *args):
-        return p.start("run", *(args or ["job.yaml"]), "--on", "slurm", stdout=subprocess.DEVNULL,
-                       stderr=subprocess.PIPE)
-
     def test_ctrl_c_cancels(self):
         p = self.site()
         os.environ["SLOW"] = "30"
@@ -250,12 +257,11 @@ fi
         self.assertEqual(p.ids(), self.here.ids())
         self.assertEqual(p.ran(), {node: n for node, n in self.all_elements(p).items()})
 
-    def all_elements(self, p, *args):
-        return {e["node"]: e["elements"] for e in
-                p.eqloom("run", *(args or ["job.yaml"]), "--json").events()
-                if e["event"] == "node_done" and e["elements"]}
 
-    # ---- kills ----
+@unittest.skipIf(missing(), missing())
+class Kills(OnSlurm):
+    """A cluster of their own: a slurmctld that was killed may take jobs of runs that are over for
+    running, and gives their numbers once more."""
 
     def kill_worker(self, p, rng):
         pids = self.cluster.workers()
