@@ -83,7 +83,7 @@ def write(name, model, classes):
 if __name__ == "__main__":
     random.seed(SEED)
     torch.manual_seed(SEED)
-    torch.set_num_threads(1)  # the same sums on all machines
+    torch.set_num_threads(1)  # the same sums on any number of processors
     trained = train(read("train.jsonl"), int(sys.argv[1]))
     write("unseen", trained, read("unseen.jsonl"))
     write("all", trained, read("all.jsonl"))

@@ -116,11 +116,18 @@ class TrainImages(ProjectTest):
         self.make("--set", "steps=60", "--set", "segment=20", "--set", "objective=siamese",
                   "--set", "model.negatives=one")
         self.assertNotEqual(self.p.ids()["t/model"], last)
+        error = self.p.eqloom("run", "t.yaml", "--set", "model.negatives=frequent", expect=1).err
+        self.assertIn("'negatives: frequent' is for 'objective: labels'", error)
         labels = TRANSFER.replace("objective: labels\n", "objective: labels\n    negatives: all\n")
         (self.folder / "t.yaml").write_text(JOB + labels)
         self.make("first")
         losses = [m["value"] for m in self.model("t/first")["metrics"] if m["name"] == "loss"]
         self.assertLess(losses[-1], losses[0])
+        weights = set()
+        for negatives in ("one", "frequent", "all"):
+            self.make("first", "--set", f"first.negatives={negatives}")
+            weights.add(self.p.ids()["t/first"])
+        self.assertEqual(len(weights), 3)
 
     def test_epochs(self):
         """16 images, 6 a step: three epochs are eight steps; decay_every and frozen_from count epochs."""
