@@ -112,7 +112,8 @@ TEST(compute)
         assert_int_equal(compute(got[without], "cuda", NULL), OK);
         assert_int_equal(control->live, 0);
         for (size_t i = 0; i < ALL; i++)
-            if (!(fabsf(got[without][i] - want[i]) <= 0.03F * (1 + fabsf(want[i]))))
+            /* The CPU multiplies f32 where it has no units for bf16. */
+            if (!(fabsf(got[without][i] - want[i]) <= 0.06F * (1 + fabsf(want[i]))))
                 fail_msg("number %zu, cuDNN %d: %g, on the CPU %g", i, !without,
                          (double)got[without][i], (double)want[i]);
         long n = control->calls;
