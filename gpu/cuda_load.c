@@ -50,6 +50,11 @@ static void load(void)
         err_fail(e, ERR_UNSUPPORTED, "no card: the CUDA back end (%s) is not installed", file_name);
         return;
     }
+    /* The back end brings 240 MB of libraries: they stay out where the driver is not installed. */
+    if (!getenv("EQLOOM_CUDA") && !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL)) {
+        err_fail(e, ERR_UNSUPPORTED, "no card: there is no driver (libcuda.so.1)");
+        return;
+    }
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     const struct cuda_plugin *p = library ? dlsym(library, CUDA_PLUGIN_SYMBOL) : NULL;
     if (!p)

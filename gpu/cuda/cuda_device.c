@@ -163,12 +163,6 @@ static const struct gpu_calls calls = {
 static enum err_code count(int *n, struct err *e)
 {
     cudaError_t status = cudaGetDeviceCount(n);
-    if (status == cudaErrorInsufficientDriver || status == cudaErrorNoDevice) {
-        int driver = 0;
-        cudaDriverGetVersion(&driver);
-        return driver ? err_fail(e, ERR_UNSUPPORTED, "no card: %s", cudaGetErrorString(status))
-                      : err_fail(e, ERR_UNSUPPORTED, "no card: there is no driver (libcuda.so.1)");
-    }
     if (status)
         return err_fail(e, ERR_UNSUPPORTED, "no card: %s", cudaGetErrorString(status));
     return *n ? OK : err_fail(e, ERR_UNSUPPORTED, "no card: the driver sees none");
