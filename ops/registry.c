@@ -7,102 +7,35 @@
 
 #include <string.h>
 
-extern const struct op op_alphabet, op_analogies, op_bag_of_features, op_certify, op_classes,
-    op_crop, op_derivations, op_embed, op_embed_graphs, op_embed_images, op_embed_trees,
-    op_embed_values, op_equation_statistics, op_equations, op_evaluate, op_evaluate_analogies,
-    op_evaluate_derivations, op_evaluate_distances, op_evaluate_equations, op_evaluate_generation,
-    op_evaluate_images, op_evaluate_masking, op_evaluate_questions, op_evaluate_search,
-    op_export_corpus, op_extract, op_generate, op_glyphs, op_graphs, op_image_labels, op_images,
-    op_import_clusters, op_import_model, op_import_vectors, op_index, op_join_vectors, op_mathml,
-    op_merge, op_near_misses, op_papers, op_pixels, op_plot_classes, op_questions,
-    op_random_expressions, op_render, op_report, op_rewrite_forms, op_rules, op_saturate, op_split,
-    op_split_images, op_split_papers, op_templates, op_tfidf, op_tokenize, op_tokenize_equations,
-    op_tokenize_exercises, op_train, op_train_graphs, op_train_images, op_train_trees, op_verify,
-    op_vocabulary, op_whiten_graphs;
+/* clang-format off */
+#define OPS(X)                                                                                     \
+    X(op_alphabet) X(op_analogies) X(op_bag_of_features) X(op_certify) X(op_classes) X(op_crop)    \
+    X(op_derivations) X(op_embed) X(op_embed_graphs) X(op_embed_images) X(op_embed_trees)          \
+    X(op_embed_values) X(op_equation_statistics) X(op_equations) X(op_evaluate)                    \
+    X(op_evaluate_analogies) X(op_evaluate_derivations) X(op_evaluate_distances)                   \
+    X(op_evaluate_equations) X(op_evaluate_generation) X(op_evaluate_images)                       \
+    X(op_evaluate_masking) X(op_evaluate_questions) X(op_evaluate_search) X(op_exec)               \
+    X(op_export_corpus) X(op_extract) X(op_generate) X(op_glyphs) X(op_graphs) X(op_image_labels)  \
+    X(op_images) X(op_import_clusters) X(op_import_model) X(op_import_vectors) X(op_index)         \
+    X(op_join_vectors) X(op_mathml) X(op_merge) X(op_near_misses) X(op_papers) X(op_pixels)        \
+    X(op_plot_classes) X(op_questions) X(op_random_expressions) X(op_render) X(op_report)          \
+    X(op_rewrite_forms) X(op_rules) X(op_saturate) X(op_split) X(op_split_images)                  \
+    X(op_split_papers) X(op_templates) X(op_tfidf) X(op_tokenize) X(op_tokenize_equations)         \
+    X(op_tokenize_exercises) X(op_train) X(op_train_graphs) X(op_train_images) X(op_train_trees)   \
+    X(op_verify) X(op_vocabulary) X(op_whiten_graphs)
+#define TOOLS(X)                                                                                   \
+    X(tool_check_rules) X(tool_doctor) X(tool_embed) X(tool_explain) X(tool_generate) X(tool_read) \
+    X(tool_saturate) X(tool_search) X(tool_simplify) X(tool_variants)
+/* clang-format on */
 
-const struct op *const op_table[] = {
-    &op_alphabet,
-    &op_analogies,
-    &op_bag_of_features,
-    &op_certify,
-    &op_classes,
-    &op_crop,
-    &op_derivations,
-    &op_embed,
-    &op_embed_graphs,
-    &op_embed_images,
-    &op_embed_trees,
-    &op_embed_values,
-    &op_equation_statistics,
-    &op_equations,
-    &op_evaluate,
-    &op_evaluate_analogies,
-    &op_evaluate_derivations,
-    &op_evaluate_distances,
-    &op_evaluate_equations,
-    &op_evaluate_generation,
-    &op_evaluate_images,
-    &op_evaluate_masking,
-    &op_evaluate_questions,
-    &op_evaluate_search,
-    &op_exec,
-    &op_export_corpus,
-    &op_extract,
-    &op_generate,
-    &op_glyphs,
-    &op_graphs,
-    &op_image_labels,
-    &op_images,
-    &op_import_clusters,
-    &op_import_model,
-    &op_import_vectors,
-    &op_index,
-    &op_join_vectors,
-    &op_mathml,
-    &op_merge,
-    &op_near_misses,
-    &op_papers,
-    &op_pixels,
-    &op_plot_classes,
-    &op_questions,
-    &op_random_expressions,
-    &op_render,
-    &op_report,
-    &op_rewrite_forms,
-    &op_rules,
-    &op_saturate,
-    &op_split,
-    &op_split_images,
-    &op_split_papers,
-    &op_templates,
-    &op_tfidf,
-    &op_tokenize,
-    &op_tokenize_equations,
-    &op_tokenize_exercises,
-    &op_train,
-    &op_train_graphs,
-    &op_train_images,
-    &op_train_trees,
-    &op_verify,
-    &op_vocabulary,
-    &op_whiten_graphs,
-    NULL,
-};
+#define DECLARE_OP(name) extern const struct op name;
+#define DECLARE_TOOL(name) extern const struct tool name;
+#define PLACE(name) &name,
+OPS(DECLARE_OP)
+TOOLS(DECLARE_TOOL)
 
-extern const struct tool tool_check_rules, tool_doctor, tool_embed, tool_explain, tool_generate,
-    tool_read, tool_saturate, tool_search, tool_simplify, tool_variants;
-
-const struct tool *const tool_table[] = {&tool_check_rules,
-                                         &tool_doctor,
-                                         &tool_embed,
-                                         &tool_explain,
-                                         &tool_generate,
-                                         &tool_read,
-                                         &tool_saturate,
-                                         &tool_search,
-                                         &tool_simplify,
-                                         &tool_variants,
-                                         NULL};
+const struct op *const op_table[] = {OPS(PLACE) NULL};
+const struct tool *const tool_table[] = {TOOLS(PLACE) NULL};
 
 static bool read_prefix(struct expr *out, struct arena *a, const char *prefix)
 {

@@ -23,15 +23,14 @@ def main():
     root, build = (pathlib.Path(arg).resolve() for arg in sys.argv[1:3])
     blocks = list(blocks_of(root / "docs/new-op.md"))
     files = {b.path: b.text for b in blocks if b.path}
-    declared, listed = next(b.text for b in blocks if "&op_first" in b.text).splitlines()
+    listed = next(b.text for b in blocks if "X(op_first)" in b.text).strip()
     with tempfile.TemporaryDirectory(prefix="eqloom-op-") as place:
         place = pathlib.Path(place)
         for path, text in files.items():
             (place / path).parent.mkdir(parents=True, exist_ok=True)
             (place / path).write_text(text)
         table = (root / "ops/registry.c").read_text()
-        table = table.replace("const struct op *const op_table[]", declared + "\nconst struct op *const op_table[]", 1)
-        table = table.replace("    &op_generate,\n", f"    {listed.strip()}\n    &op_generate,\n", 1)
+        table = table.replace("X(op_generate)", f"{listed} X(op_generate)", 1)
         (place / "registry.c").write_text(table)
         compile_like(build, "ops/corpus/op_split.c", place / "ops/corpus/op_first.c", place / "first.o")
         compile_like(build, "ops/registry.c", place / "registry.c", place / "registry.o")
