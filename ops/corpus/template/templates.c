@@ -350,13 +350,9 @@ enum err_code templates_expand(struct templates *out, struct arena *a,
     }
     keep_least(t.all, t.n, options->limit);
     out->exprs = arena_alloc(a, (t.n + 1) * sizeof *out->exprs);
-    out->groups = arena_alloc(a, (t.n + 1) * sizeof *out->groups);
-    for (size_t i = 0; i < t.n; i++) {
-        if (!t.all[i].kept)
-            continue;
-        out->exprs[out->n] = t.all[i].x;
-        out->groups[out->n++] = t.all[i].group;
-    }
+    for (size_t i = 0; i < t.n; i++)
+        if (t.all[i].kept)
+            out->exprs[out->n++] = t.all[i].x;
 out:
     free(t.all);
     free(t.found);

@@ -11,8 +11,7 @@ struct templates_options {
 };
 
 struct templates {
-    struct expr *exprs;  /* in the order of the files; no two are the same tree */
-    const char **groups; /* the group that gave each */
+    struct expr *exprs; /* in the order of the files; no two are the same tree */
     size_t n;
     struct templates_domain {
         const char *name, *domain;

@@ -60,7 +60,7 @@ static enum err_code read_set(struct template_set *set, struct arena *a,
         return yaml_fail(e, pair->key, "'%.60s' cannot name a set", set->name);
     if ((code = yaml_expect(pair->value, YAML_SEQUENCE, "a set", e)))
         return err_up(e, code);
-    size_t n = 0;
+    size_t cap = 0;
     for (size_t i = 0; i < pair->value->n; i++) {
         const struct yaml_node *item = pair->value->items[i];
         long low, high;
@@ -71,25 +71,16 @@ static enum err_code read_set(struct template_set *set, struct arena *a,
         bool range = read_range(&low, &high, item->text);
         if (range && low > high)
             return yaml_fail(e, item, "the range %s is empty", item->text);
-        n += range ? (size_t)(high - low) + 1 : 1;
-        if (n > TEMPLATES_MAX_VALUES)
+        size_t n = range ? (size_t)(high - low) + 1 : 1;
+        if (set->n + n > TEMPLATES_MAX_VALUES)
             return yaml_fail(e, item, "set '%s' has more than %d values", set->name,
                              TEMPLATES_MAX_VALUES);
-    }
-    if (n == 0)
-        return yaml_fail(e, pair->value, "set '%s' is empty", set->name);
-    set->values = arena_alloc(a, n * sizeof *set->values);
-    for (size_t i = 0; i < pair->value->n; i++) {
-        const struct yaml_node *item = pair->value->items[i];
-        long low, high;
-        if (!read_range(&low, &high, item->text)) {
-            set->values[set->n++] = item->text;
-            continue;
+        for (size_t k = 0; k < n; k++) {
+            set->values = arena_grow(a, set->values, set->n, &cap, sizeof *set->values);
+            set->values[set->n++] = range ? arena_printf(a, "%ld", low + (long)k) : item->text;
         }
-        for (long v = low; v <= high; v++)
-            set->values[set->n++] = arena_printf(a, "%ld", v);
     }
-    return OK;
+    return set->n ? OK : yaml_fail(e, pair->value, "set '%s' is empty", set->name);
 }
 
 static enum err_code find_set(int *out, const struct template_file *f, struct arena *a,
