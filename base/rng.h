@@ -17,6 +17,14 @@ static inline uint64_t rng_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
+/* Of a text, after h. */
+static inline uint64_t rng_mix_text(uint64_t h, const char *s)
+{
+    for (; *s; s++)
+        h = rng_mix(h ^ (uint8_t)*s);
+    return h;
+}
+
 /* Counter-based: the k-th value of a stream without the ones before it. */
 static inline uint64_t rng_at(uint64_t seed, uint64_t stream, uint64_t k)
 {

@@ -44,7 +44,7 @@ HOMES = {
     "libfyaml": r"base/text/yaml\.c",
     "sys/wait.h": r"base/io/process\.c",
     "spawn.h": r"base/io/process\.c",
-    "jansson": r"engine/.*|ops/.*/(answer\.c|tool_\w+\.c|queries\.[ch]|corpus_json\.c|labelled\.c|op_import_vectors\.c|latex_\w+\.[ch]|safetensors\w*\.c)",
+    "jansson": r"engine/.*|ops/.*/(answer\.c|tool_\w+\.c|queries\.[ch]|corpus_(read|write)\.c|labelled\.c|op_import_vectors\.c|latex_\w+\.[ch]|safetensors\w*\.c)",
     "jq": r"engine/cli/records/jq_filter\.c",
     "jv": r"engine/cli/records/jq_filter\.c",
     "flint/": r"ops/(expr|rules|egraph)/.*",

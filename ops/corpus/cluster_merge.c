@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/rng.h"
 #include "ops/expr/ball/domain_record.h"
+#include "ops/expr/equality/equality.h"
 #include "ops/expr/equality/exact.h"
 #include "ops/expr/own/own.h"
 
@@ -25,14 +26,6 @@ struct seed {
     uint32_t parent; /* union-find, by position in input order; the root is the first */
 };
 
-static uint64_t hash_name(const char *name)
-{
-    uint64_t h = 0;
-    for (; *name; name++)
-        h = rng_mix(h ^ (uint8_t)*name);
-    return h;
-}
-
 /* asinh is linear near zero and logarithmic far out: relative errors stay small errors. */
 static double fingerprint_of(struct arena *a, const struct expr *x)
 {
@@ -43,7 +36,7 @@ static double fingerprint_of(struct arena *a, const struct expr *x)
     double *re = arena_array(a, double, n + 1), *im = arena_array(a, double, n + 1), sum = 0;
     for (uint64_t k = 0; k < FINGERPRINT_POINTS; k++) {
         for (size_t i = 0; i < n; i++)
-            re[i] = 0.3 + 4 * (double)(rng_at(hash_name(names[i]), 1, k) >> 40) * 0x1p-24;
+            re[i] = 0.3 + 4 * (double)(rng_at(rng_mix_text(0, names[i]), 1, k) >> 40) * 0x1p-24;
         struct ball_point point = {n, names, re, im};
         double real, imaginary;
         if (!ball_value(&real, &imaginary, x, &point))
@@ -85,18 +78,9 @@ static bool same_domains(const Eqloom__Expr *x, const Eqloom__Expr *y)
 static bool seeds_equal(const struct seed *x, const struct seed *y, const Eqloom__Expr *of,
                         uint32_t points)
 {
-    if (expr_equal(&x->x, &y->x))
-        return true;
-    if (exact_applies(x->x.lang)) {
-        struct arena work = {0};
-        struct exact_result exact;
-        bool equal = !exact_compare(&exact, &work, &x->x, &y->x, NULL) && exact.equal;
-        arena_free(&work);
-        return equal;
-    }
     struct arena work = {0};
     struct domains domains = domains_of(&work, of, NULL);
-    struct ball_compare result;
+    struct equality_test test;
     struct ball_options options = {.points = points,
                                    .low = 0.05,
                                    .high = 12,
@@ -104,9 +88,11 @@ static bool seeds_equal(const struct seed *x, const struct seed *y, const Eqloom
                                    .domains = domains.all,
                                    .n_domains = domains.n,
                                    .real_values = of->real_values};
-    ball_compare(&result, &x->x, &y->x, &options);
+    equality_test_begin(&test, &x->x, &options);
+    bool equal = equality_test_ask(NULL, &work, &test, &y->x) == EQUALITY_AGREES;
+    equality_test_end(&test);
     arena_free(&work);
-    return result.verdict == BALL_EQUAL;
+    return equal;
 }
 
 static void unite_equal(struct seed *seeds, struct seed **order, size_t n,
@@ -172,27 +158,12 @@ static enum err_code join(Eqloom__Cluster **made, struct arena *a, Eqloom__Clust
     return err_up(e, code);
 }
 
-static enum err_code load_parts(Eqloom__Cluster **in, const uint32_t *parts, size_t n,
-                                const struct merge_options *o, struct err *e)
-{
-    enum err_code code = OK;
-    for (size_t i = 0; o->load && i < n && !code; i++)
-        code = o->load(o->arg, &in[parts[i]], parts[i], e);
-    return err_up(e, code);
-}
-
-struct merged {
-    Eqloom__Cluster **clusters;
-    uint32_t *only;
-    size_t n;
-};
-
 /* Of all n clusters; classes that hold one of those from `kept` on are left out. */
 static enum err_code gather(struct merged *out, struct arena *a, Eqloom__Cluster **in,
                             struct seed *seeds, size_t n, size_t kept,
                             const struct merge_options *o, struct err *e)
 {
-    enum err_code code;
+    enum err_code code = OK;
     /* Parts in one array, grouped by root and ascending: counting sort by first part. */
     uint32_t *begin = arena_array(a, uint32_t, n + 1), *parts = arena_array(a, uint32_t, n + 1);
     for (uint32_t i = 0; i < n; i++)
@@ -202,34 +173,22 @@ static enum err_code gather(struct merged *out, struct arena *a, Eqloom__Cluster
     uint32_t *at = arena_memdup(a, begin, n * sizeof *at);
     for (uint32_t i = 0; i < n; i++)
         parts[at[find(seeds, i)]++] = i;
-    out->clusters = arena_array(a, Eqloom__Cluster *, n + 1);
-    out->only = arena_array(a, uint32_t, n + 1);
-    for (size_t i = 0; i < n; i++) {
+    *out = (struct merged){.clusters = arena_array(a, Eqloom__Cluster *, n + 1),
+                           .only = arena_array(a, uint32_t, n + 1)};
+    for (size_t i = 0; i < n && !code; i++) {
         uint32_t *of = parts + begin[i];
         size_t size = begin[i + 1] - begin[i];
         if (size == 0 || of[size - 1] >= kept)
             continue;
-        out->only[out->n] = size == 1 ? of[0] : UINT32_MAX;
-        if (size > 1 && (code = load_parts(in, of, size, o, e)))
-            return err_up(e, code);
-        Eqloom__Cluster **made = &out->clusters[out->n++];
+        Eqloom__Cluster **made = &out->clusters[out->n];
         *made = in[i];
-        if (size > 1 && (code = join(made, a, in, seeds, of, size, o->max_members, e)))
-            return err_up(e, code);
+        out->only[out->n++] = size == 1 ? of[0] : UINT32_MAX;
+        for (size_t k = 0; o->load && size > 1 && k < size && !code; k++)
+            code = o->load(o->arg, &in[of[k]], of[k], e);
+        if (size > 1 && !code)
+            code = join(made, a, in, seeds, of, size, o->max_members, e);
     }
-    return OK;
-}
-
-/* Those to be merged, then those to be left out. */
-static Eqloom__Cluster **with_exceptions(struct arena *a, Eqloom__Cluster *const *in, size_t n,
-                                         const struct merge_options *o)
-{
-    Eqloom__Cluster **all = arena_array(a, Eqloom__Cluster *, n + o->n_except + 1);
-    if (n)
-        memcpy(all, in, n * sizeof *all);
-    if (o->n_except)
-        memcpy(all + n, o->except, o->n_except * sizeof *all);
-    return all;
+    return err_up(e, code);
 }
 
 /* *calculus gains the seed's operators, so that all seeds of the calculus have one table. */
@@ -260,36 +219,20 @@ enum err_code cluster_fingerprint(double *out, struct arena *a, const Eqloom__Ex
     return err_up(e, code);
 }
 
-enum err_code clusters_merge(Eqloom__Cluster ***out, uint32_t **only, size_t *n_out,
-                             struct arena *a, Eqloom__Cluster *const *given, size_t n_given,
-                             const struct merge_options *options, struct err *e)
+enum err_code clusters_merge(struct merged *out, struct arena *a, Eqloom__Cluster **in, size_t n,
+                             size_t n_except, const struct merge_options *options, struct err *e)
 {
-    size_t n = n_given + options->n_except;
-    Eqloom__Cluster **in = with_exceptions(a, given, n_given, options);
     struct seed *seeds = arena_array(a, struct seed, n + 1);
     struct seed **order = arena_array(a, struct seed *, n + 1);
-    struct merged merged = {0};
     const struct language *calculus = &lang_calculus;
-    enum err_code code = OK;
-    for (uint32_t i = 0; i < n && !code; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         struct seed *s = order[i] = &seeds[i];
-        s->index = s->parent = i;
-        if (!in[i]->seed)
-            return err_fail(e, ERR_CORRUPT, "cluster %u has no seed", i + 1);
-        code = read_seed(&s->x, &calculus, a, in[i]->seed, e);
-        if (!code && options->fingerprints)
-            s->fingerprint = options->fingerprints[i];
-        else if (!code)
-            code = cluster_fingerprint(&s->fingerprint, a, in[i]->seed, e);
+        *s = (struct seed){.index = i, .parent = i, .fingerprint = options->fingerprints[i]};
+        enum err_code code = read_seed(&s->x, &calculus, a, in[i]->seed, e);
+        if (code)
+            return err_up(e, code);
     }
-    if (code)
-        return err_up(e, code);
     qsort(order, n, sizeof *order, compare_fingerprints);
     unite_equal(seeds, order, n, in, options->points);
-    code = gather(&merged, a, in, seeds, n, n_given, options, e);
-    *out = merged.clusters;
-    *n_out = merged.n;
-    if (only)
-        *only = merged.only;
-    return err_up(e, code);
+    return err_up(e, gather(out, a, in, seeds, n, n - n_except, options, e));
 }

@@ -54,26 +54,24 @@ static enum err_code load(void *arg, Eqloom__Cluster **whole, size_t i, struct e
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);
-    size_t n = op_count(ctx, "clusters"), n_except = op_count(ctx, "except"), n_merged;
-    Eqloom__Cluster **in = arena_array(a, Eqloom__Cluster *, n + n_except + 1), **merged;
-    double *fingerprints = arena_array(a, double, n + n_except + 1);
-    uint32_t *only;
+    size_t n = op_count(ctx, "clusters"), n_except = op_count(ctx, "except"), all = n + n_except;
+    Eqloom__Cluster **in = arena_array(a, Eqloom__Cluster *, all + 1);
+    double *fingerprints = arena_array(a, double, all + 1);
+    struct merged out;
     struct merge_options options = {.max_members = (uint32_t)op_int(ctx, "max_members"),
                                     .points = (uint32_t)op_int(ctx, "points"),
-                                    .except = in + n,
-                                    .n_except = n_except,
                                     .fingerprints = fingerprints,
                                     .load = load,
                                     .arg = ctx};
     enum err_code code;
     if ((code = err_up(e, get_prints(in, fingerprints, n, ctx, "clusters", e))) ||
         (code = err_up(e, get_prints(in + n, fingerprints + n, n_except, ctx, "except", e))) ||
-        (code = err_up(e, clusters_merge(&merged, &only, &n_merged, a, in, n, &options, e))))
+        (code = err_up(e, clusters_merge(&out, a, in, all, n_except, &options, e))))
         return code;
-    for (size_t i = 0; i < n_merged && !code; i++)
-        code = only[i] == UINT32_MAX ? op_emit(NULL, ctx, "clusters", &merged[i]->base, e)
-                                     : op_pass(ctx, "clusters", "clusters", only[i], e);
-    op_progress(ctx, n, n, arena_printf(a, "%zu clusters of %zu", n_merged, n));
+    for (size_t i = 0; i < out.n && !code; i++)
+        code = out.only[i] == UINT32_MAX ? op_emit(NULL, ctx, "clusters", &out.clusters[i]->base, e)
+                                         : op_pass(ctx, "clusters", "clusters", out.only[i], e);
+    op_progress(ctx, n, n, arena_printf(a, "%zu clusters of %zu", out.n, n));
     return err_up(e, code);
 }
 

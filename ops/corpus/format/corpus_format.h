@@ -48,8 +48,11 @@ struct corpus {
     /* Expressions of pairs, each once, joined by union-find; roots come first. */
     struct corpus_pairs {
         struct name_map index;
-        struct buf exprs;   /* struct expr */
-        struct buf parents; /* uint32_t */
+        struct corpus_paired {
+            struct expr x;
+            uint32_t parent;
+        } * all;
+        size_t n, cap;
     } pairs;
 };
 
@@ -76,16 +79,5 @@ enum err_code corpus_write(struct buf *out, enum corpus_format format,
                            Eqloom__Cluster *const *clusters, size_t n,
                            const struct corpus_write_options *options, struct err *e);
 
-/* ---- between the files of this module ---- */
-/* OK if the error was put among the malformed lines. */
-enum err_code corpus_skip(struct corpus *c, enum err_code code, struct err *e);
 /* The prefix form, with the fractions that corpora write as `/ 3 2` read as numbers again. */
 char *corpus_prefix(struct arena *a, const struct expr *x);
-/* `len` bytes from `at` on: prefix tokens, infix or, with a backslash or a brace, LaTeX. */
-enum err_code corpus_parse(struct expr *out, struct corpus *c, const struct source_text *source,
-                           size_t at, size_t len, bool infix, struct err *e);
-/* The first expression is the seed; copies are left out. */
-void corpus_add(struct corpus *c, const struct expr *exprs, size_t n);
-enum err_code corpus_read_json(struct corpus *c, enum corpus_format format,
-                               const struct source_text *source, struct err *e);
-void corpus_write_semvec(struct buf *out, Eqloom__Cluster *const *clusters, size_t n);

@@ -1,9 +1,12 @@
-/* Reading the formats of lines; see corpus_format.h. */
+/* Reading corpora; see corpus_format.h. */
 #include "ops/corpus/format/corpus_format.h"
 
 #include "base/text/utf8.h"
+#include "ops/expr/own/own.h"
+#include "ops/expr/rational.h"
 
 #include <ctype.h>
+#include <jansson.h>
 #include <string.h>
 
 enum corpus_format corpus_format_find(const char *name)
@@ -16,72 +19,132 @@ enum corpus_format corpus_format_find(const char *name)
     return CORPUS_FORMATS;
 }
 
-struct line {
-    size_t begin, len; /* without the end of the line, which may be CR LF */
+/* ---- expressions and clusters ---- */
+
+/* Whether p and q, as nodes, are what a reduced fraction is written with. */
+static bool is_fraction(struct arena *a, const struct expr_node *n)
+{
+    if (n->op != X_DIV || n[1].op != X_NUM || n[2].op != X_NUM)
+        return false;
+    const char *text = arena_printf(a, "%s/%s", n[1].leaf, n[2].leaf);
+    const char *number = number_read(a, text, strlen(text));
+    return number && strcmp(number, text) == 0;
+}
+
+/* It has three tokens either way. */
+char *corpus_prefix(struct arena *a, const struct expr *x)
+{
+    const struct expr_node *nodes = x->nodes;
+    struct buf out = {0};
+    for (uint32_t i = 0; i < x->n; i++) {
+        if (i)
+            buf_putc(&out, ' ');
+        if (is_fraction(a, nodes + i)) {
+            buf_printf(&out, "%s/%s", nodes[i + 1].leaf, nodes[i + 2].leaf);
+            i += 2;
+        } else if (nodes[i].leaf)
+            buf_puts(&out, nodes[i].leaf);
+        else
+            buf_puts(&out, lang_token(x->lang, nodes[i].op));
+    }
+    return buf_text(&out, a);
+}
+
+/* OK if the error was put among the malformed lines. */
+static enum err_code skip_malformed(struct corpus *c, enum err_code code, struct err *e)
+{
+    if (!code || !c->malformed || code != ERR_INPUT)
+        return code;
+    buf_printf(c->malformed, "%s:%d:%d: %s\n", e->input_file, e->line, e->column, e->message);
+    err_clear(e);
+    return OK;
+}
+
+/* Expressions of one cluster. */
+struct terms {
+    struct expr *all;
+    size_t n, cap;
 };
 
-static bool next_line(struct line *out, size_t *at, const struct source_text *source)
+static void add_term(struct terms *t, struct arena *a, const struct expr *x)
 {
-    if (*at >= source->len)
-        return false;
-    const char *end = memchr(source->text + *at, '\n', source->len - *at);
-    out->begin = *at;
-    out->len = (end ? (size_t)(end - source->text) : source->len) - *at;
-    *at += out->len + 1;
-    if (out->len && source->text[out->begin + out->len - 1] == '\r')
-        out->len--;
-    return true;
+    t->all = arena_grow(a, t->all, t->n, &t->cap, sizeof *t->all);
+    t->all[t->n++] = *x;
 }
 
-static enum err_code read_clusters(struct corpus *c, const struct source_text *source,
-                                   struct err *e)
+/* The first expression is the seed; copies are left out. No cluster if n is 0. */
+static void add_cluster(struct corpus *c, const struct expr *exprs, size_t n)
 {
-    struct buf open = {0};
-    struct line line;
-    enum err_code code = OK;
-    for (size_t at = 0; !code && next_line(&line, &at, source);) {
-        struct expr x;
-        if (line.len == 0) {
-            if (open.len)
-                corpus_add(c, (struct expr *)(void *)open.data, open.len / sizeof x);
-            buf_clear(&open);
+    if (!n)
+        return;
+    struct name_map seen = {0};
+    Eqloom__Cluster *cluster = arena_new(c->a, Eqloom__Cluster);
+    eqloom__cluster__init(cluster);
+    cluster->members = arena_array(c->a, Eqloom__Member *, n);
+    for (size_t i = 0; i < n; i++) {
+        char *prefix = corpus_prefix(c->a, &exprs[i]);
+        bool added;
+        name_map_put(&seen, prefix, 0, &added);
+        if (!added)
             continue;
-        }
-        code = err_up(e, corpus_parse(&x, c, source, line.begin, line.len, false, e));
-        if (!code)
-            buf_add(&open, &x, sizeof x);
-        code = corpus_skip(c, code, e);
+        Eqloom__Member *m = cluster->members[cluster->n_members++] =
+            arena_new(c->a, Eqloom__Member);
+        eqloom__member__init(m);
+        m->prefix = prefix;
+        m->tokens = expr_tokens(&exprs[i]);
     }
-    if (!code && open.len)
-        corpus_add(c, (struct expr *)(void *)open.data, open.len / sizeof(struct expr));
-    buf_free(&open);
-    return code;
+    name_map_free(&seen);
+    cluster->seed = arena_new(c->a, Eqloom__Expr);
+    eqloom__expr__init(cluster->seed);
+    cluster->seed->prefix = cluster->members[0]->prefix;
+    cluster->seed->language = language_text_of(c->a, exprs, n);
+    c->clusters = arena_grow(c->a, c->clusters, c->n, &c->cap, sizeof *c->clusters);
+    c->clusters[c->n++] = cluster;
 }
+
+/* `len` bytes from `at` on: prefix tokens, infix or, with a backslash or a brace, LaTeX. */
+static enum err_code parse_term(struct expr *out, struct corpus *c,
+                                const struct source_text *source, size_t at, size_t len, bool infix,
+                                struct err *e)
+{
+    if (latex_is(source->text + at, len))
+        return err_up(e,
+                      latex_parse(out, &c->latex, c->a, c->lang, source, at, len, false, NULL, e));
+    return err_up(e,
+                  (infix      ? expr_parse_infix
+                   : c->words ? expr_parse_words
+                              : expr_parse_prefix)(out, c->a, c->lang, source, at, len, false, e));
+}
+
+/* ---- pairs ---- */
 
 static uint32_t root_of(struct corpus_pairs *j, uint32_t i)
 {
-    uint32_t *parent = (uint32_t *)(void *)j->parents.data;
-    while (parent[i] != i)
-        i = parent[i] = parent[parent[i]];
+    while (j->all[i].parent != i)
+        i = j->all[i].parent = j->all[j->all[i].parent].parent;
     return i;
 }
 
 static uint32_t join_add(struct corpus_pairs *j, struct arena *a, const struct expr *x)
 {
     bool added;
-    uint32_t i = (uint32_t)(j->exprs.len / sizeof *x);
-    uint64_t *known = name_map_put(&j->index, corpus_prefix(a, x), i, &added);
+    uint32_t i = (uint32_t)*name_map_put(&j->index, corpus_prefix(a, x), j->n, &added);
     if (added) {
-        buf_add(&j->exprs, x, sizeof *x);
-        buf_add(&j->parents, &i, sizeof i);
+        j->all = arena_grow(a, j->all, j->n, &j->cap, sizeof *j->all);
+        j->all[j->n++] = (struct corpus_paired){*x, i};
     }
-    return (uint32_t)*known;
+    return i;
 }
 
-static enum err_code read_columns(struct corpus *c, struct corpus_pairs *j, uint32_t columns,
+struct line {
+    size_t begin, len; /* without the end of the line, which may be CR LF */
+};
+
+static enum err_code read_columns(struct corpus *c, uint32_t columns,
                                   const struct source_text *source, const struct line *line,
                                   struct err *e)
 {
+    struct corpus_pairs *j = &c->pairs;
     uint32_t first = 0;
     size_t at = line->begin, end = line->begin + line->len;
     for (uint32_t k = 0; k < columns; k++) {
@@ -91,7 +154,7 @@ static enum err_code read_columns(struct corpus *c, struct corpus_pairs *j, uint
         if ((k + 1 < columns) != (tab != NULL))
             return err_fail_at(e, source, line->begin,
                                "a line of %u expressions separated by tabs is expected", columns);
-        enum err_code code = err_up(e, corpus_parse(&x, c, source, at, len, false, e));
+        enum err_code code = err_up(e, parse_term(&x, c, source, at, len, false, e));
         if (code)
             return code;
         uint32_t i = join_add(j, c->a, &x);
@@ -99,7 +162,7 @@ static enum err_code read_columns(struct corpus *c, struct corpus_pairs *j, uint
             first = i;
         else if (k == 1) {
             uint32_t p = root_of(j, first), q = root_of(j, i);
-            ((uint32_t *)(void *)j->parents.data)[p > q ? p : q] = p < q ? p : q;
+            j->all[p > q ? p : q].parent = p < q ? p : q;
         }
         at += len + 1;
     }
@@ -128,7 +191,7 @@ static enum err_code read_alone(struct corpus *c, const struct source_text *sour
     for (; !code && at <= end; at += len + 1) {
         const char *tab = memchr(source->text + at, '\t', end - at);
         len = tab ? (size_t)(tab - source->text) - at : end - at;
-        code = err_up(e, corpus_parse(&x, c, source, at, len, false, e));
+        code = err_up(e, parse_term(&x, c, source, at, len, false, e));
         if (!code)
             join_add(&c->pairs, c->a, &x);
     }
@@ -138,34 +201,16 @@ static enum err_code read_alone(struct corpus *c, const struct source_text *sour
 /* In the order of their first expressions. */
 static void add_joined(struct corpus *c, struct corpus_pairs *j)
 {
-    const struct expr *exprs = (const struct expr *)(const void *)j->exprs.data;
-    uint32_t n = (uint32_t)(j->exprs.len / sizeof *exprs);
-    uint32_t *begin = arena_array(c->a, uint32_t, n + 2);
-    struct expr *sorted = arena_array(c->a, struct expr, n + 1);
-    for (uint32_t i = 0; i < n; i++)
+    uint32_t *begin = arena_array(c->a, uint32_t, j->n + 2);
+    struct expr *sorted = arena_array(c->a, struct expr, j->n + 1);
+    for (uint32_t i = 0; i < j->n; i++)
         begin[root_of(j, i) + 2]++;
-    for (uint32_t i = 0; i + 2 <= n; i++)
+    for (uint32_t i = 0; i + 2 <= j->n; i++)
         begin[i + 2] += begin[i + 1];
-    for (uint32_t i = 0; i < n; i++)
-        sorted[begin[root_of(j, i) + 1]++] = exprs[i];
-    for (uint32_t i = 0; i < n; i++)
-        if (begin[i + 1] > begin[i])
-            corpus_add(c, sorted + begin[i], begin[i + 1] - begin[i]);
-}
-
-/* columns 0: expressions alone */
-static enum err_code read_pairs(struct corpus *c, uint32_t columns,
-                                const struct source_text *source, struct err *e)
-{
-    struct line line;
-    enum err_code code = OK;
-    for (size_t at = 0; !code && next_line(&line, &at, source);)
-        if (line.len)
-            code = corpus_skip(c,
-                               columns ? read_columns(c, &c->pairs, columns, source, &line, e)
-                                       : read_alone(c, source, &line, e),
-                               e);
-    return code;
+    for (uint32_t i = 0; i < j->n; i++)
+        sorted[begin[root_of(j, i) + 1]++] = j->all[i].x;
+    for (uint32_t i = 0; i < j->n; i++)
+        add_cluster(c, sorted + begin[i], begin[i + 1] - begin[i]);
 }
 
 void corpus_finish(struct corpus *c)
@@ -174,25 +219,220 @@ void corpus_finish(struct corpus *c)
     c->latex = NULL;
     add_joined(c, &c->pairs);
     name_map_free(&c->pairs.index);
-    buf_free(&c->pairs.exprs);
-    buf_free(&c->pairs.parents);
     c->pairs = (struct corpus_pairs){0};
+}
+
+/* ---- JSON ---- */
+
+static enum err_code malformed(const struct source_text *source, size_t at, struct err *e)
+{
+    return err_fail_at(e, source, at,
+                       "expected an object such as {\"seed\": \"* 2 x\", \"members\": [\"+ x "
+                       "x\"]}, the seed first");
+}
+
+/* "+ x 1", or {"prefix": "+ x 1"} as `eqloom export` writes it. */
+static const char *tokens_of(const json_t *value)
+{
+    return json_string_value(json_is_object(value) ? json_object_get(value, "prefix") : value);
+}
+
+/* Where a string stands at or after `at`, if it is written there as it is read; else `at`. */
+static size_t place_of(const char *string, const struct source_text *source, size_t at)
+{
+    const char *text = source->text;
+    size_t n = strlen(string), i = at;
+    for (; i + n < source->len; i++) {
+        const char *found = memmem(text + i, source->len - i, string, n);
+        if (!found)
+            break;
+        i = (size_t)(found - text);
+        if (i > at && i + n < source->len && text[i - 1] == '"' && text[i + n] == '"')
+            return i;
+    }
+    return at;
+}
+
+static enum err_code read_term(struct terms *out, struct corpus *c, const char *text, bool infix,
+                               const struct source_text *source, size_t at, struct err *e)
+{
+    struct expr x;
+    struct err why = {0};
+    struct source_text inner = {source->name, text, strlen(text)};
+    if (parse_term(&x, c, &inner, 0, inner.len, infix, &why)) {
+        size_t place = place_of(text, source, at);
+        if (place > at && why.line == 1 && why.column > 0)
+            place += (size_t)why.column - 1;
+        return err_fail_at(e, source, place, "'%.100s' is not an expression of the language %s: %s",
+                           text, c->lang->name, why.message);
+    }
+    add_term(out, c->a, &x);
+    return OK;
+}
+
+static enum err_code read_cluster(struct corpus *c, const json_t *object,
+                                  const struct source_text *source, size_t at, struct err *e)
+{
+    const char *seed = tokens_of(json_object_get(object, "seed"));
+    const json_t *members = json_object_get(object, "members");
+    struct terms terms = {0};
+    if (!seed || !json_is_array(members))
+        return malformed(source, at, e);
+    enum err_code code = err_up(e, read_term(&terms, c, seed, false, source, at, e));
+    for (size_t i = 0; i < json_array_size(members) && !code; i++) {
+        const char *text = tokens_of(json_array_get(members, i));
+        code = text ? err_up(e, read_term(&terms, c, text, false, source, at, e))
+                    : malformed(source, at, e);
+    }
+    if (!code)
+        add_cluster(c, terms.all, terms.n);
+    return code;
+}
+
+static enum err_code parse_object(json_t **out, const struct source_text *source, size_t at,
+                                  size_t len, struct err *e)
+{
+    json_error_t error;
+    *out = json_loadb(source->text + at, len, JSON_REJECT_DUPLICATES, &error);
+    if (!*out)
+        return err_fail_at(e, source, at + (size_t)error.position, "this is not JSON: %s",
+                           error.text);
+    if (!json_is_object(*out)) {
+        json_decref(*out);
+        return err_fail_at(e, source, at, "expected a JSON object");
+    }
+    return OK;
+}
+
+static enum err_code read_object(struct corpus *c, const struct source_text *source, size_t at,
+                                 size_t len, struct err *e)
+{
+    json_t *object;
+    enum err_code code = err_up(e, parse_object(&object, source, at, len, e));
+    if (code)
+        return code;
+    code = err_up(e, read_cluster(c, object, source, at, e));
+    json_decref(object);
+    return code;
+}
+
+/* {"Tokens": ["a", "&", "b"]} as infix text. */
+static bool tokens_text(struct buf *out, const json_t *term)
+{
+    const json_t *tokens = json_object_get(term, "Tokens");
+    buf_clear(out);
+    for (size_t i = 0; i < json_array_size(tokens); i++) {
+        const char *token = json_string_value(json_array_get(tokens, i));
+        if (!token)
+            return false;
+        if (i)
+            buf_putc(out, ' ');
+        buf_puts(out, token);
+    }
+    return out->len > 0;
+}
+
+/* *from: where the class before begins; they stand in order. */
+static enum err_code read_class(struct corpus *c, const char *name, const json_t *class,
+                                const struct source_text *source, size_t *from, struct err *e)
+{
+    const json_t *noise = json_object_get(class, "Noise");
+    struct terms terms = {0};
+    struct buf text = {0};
+    size_t at = *from = place_of(name, source, *from);
+    enum err_code code = OK;
+    if (noise && !json_is_array(noise))
+        return err_fail_at(e, source, at, "'%.100s': expected \"Noise\": [...]", name);
+    for (size_t i = 0; i <= json_array_size(noise) && !code; i++) {
+        const json_t *term = i ? json_array_get(noise, i - 1) : json_object_get(class, "Original");
+        if (!tokens_text(&text, term))
+            code =
+                err_fail_at(e, source, at, "'%.100s': expected {\"Tokens\": [\"...\", ...]}", name);
+        else
+            code = err_up(e, read_term(&terms, c, text.data, true, source, at, e));
+    }
+    if (!code)
+        add_cluster(c, terms.all, terms.n);
+    buf_free(&text);
+    return code;
+}
+
+static enum err_code read_semvec(struct corpus *c, const struct source_text *source, struct err *e)
+{
+    json_t *root, *class;
+    const char *name;
+    size_t from = 0;
+    enum err_code code = err_up(e, parse_object(&root, source, 0, source->len, e));
+    if (code)
+        return code;
+    json_object_foreach(root, name, class)
+    {
+        if ((code = skip_malformed(c, err_up(e, read_class(c, name, class, source, &from, e)), e)))
+            break;
+    }
+    json_decref(root);
+    return code;
+}
+
+/* ---- lines ---- */
+
+static bool next_line(struct line *out, size_t *at, const struct source_text *source)
+{
+    if (*at >= source->len)
+        return false;
+    const char *end = memchr(source->text + *at, '\n', source->len - *at);
+    out->begin = *at;
+    out->len = (end ? (size_t)(end - source->text) : source->len) - *at;
+    *at += out->len + 1;
+    if (out->len && source->text[out->begin + out->len - 1] == '\r')
+        out->len--;
+    return true;
+}
+
+static enum err_code read_member(struct terms *cluster, struct corpus *c,
+                                 const struct source_text *source, const struct line *line,
+                                 struct err *e)
+{
+    struct expr x;
+    enum err_code code = err_up(e, parse_term(&x, c, source, line->begin, line->len, false, e));
+    if (!code)
+        add_term(cluster, c->a, &x);
+    return code;
+}
+
+/* A line that is not empty. */
+static enum err_code read_line(struct corpus *c, enum corpus_format format, struct terms *cluster,
+                               const struct source_text *source, const struct line *line,
+                               struct err *e)
+{
+    switch (format) {
+    case CORPUS_E_GEN: return err_up(e, read_member(cluster, c, source, line, e));
+    case CORPUS_PAIRS: return err_up(e, read_columns(c, 2, source, line, e));
+    case CORPUS_TRIPLETS: return err_up(e, read_columns(c, 3, source, line, e));
+    case CORPUS_EXPRESSIONS: return err_up(e, read_alone(c, source, line, e));
+    case CORPUS_JSONL: return err_up(e, read_object(c, source, line->begin, line->len, e));
+    case CORPUS_SEMVEC:
+    case CORPUS_FORMATS: break;
+    }
+    return err_fail(e, ERR_INPUT, "unknown format of a corpus");
 }
 
 enum err_code corpus_read(struct corpus *c, enum corpus_format format,
                           const struct source_text *source, struct err *e)
 {
+    struct terms cluster = {0};
+    struct line line;
     enum err_code code = utf8_check(source, e);
-    if (code)
-        return err_up(e, code);
-    switch (format) {
-    case CORPUS_E_GEN: return err_up(e, read_clusters(c, source, e));
-    case CORPUS_PAIRS: return err_up(e, read_pairs(c, 2, source, e));
-    case CORPUS_TRIPLETS: return err_up(e, read_pairs(c, 3, source, e));
-    case CORPUS_EXPRESSIONS: return err_up(e, read_pairs(c, 0, source, e));
-    case CORPUS_JSONL:
-    case CORPUS_SEMVEC: return err_up(e, corpus_read_json(c, format, source, e));
-    case CORPUS_FORMATS: break;
-    }
-    return err_fail(e, ERR_INPUT, "unknown format of a corpus");
+    if (!code && format == CORPUS_SEMVEC)
+        return err_up(e, read_semvec(c, source, e));
+    for (size_t at = 0; !code && next_line(&line, &at, source);)
+        if (line.len) {
+            code = skip_malformed(c, read_line(c, format, &cluster, source, &line, e), e);
+        } else {
+            add_cluster(c, cluster.all, cluster.n);
+            cluster.n = 0;
+        }
+    if (!code)
+        add_cluster(c, cluster.all, cluster.n);
+    return err_up(e, code);
 }

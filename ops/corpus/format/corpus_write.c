@@ -1,9 +1,12 @@
-/* Writing the formats of lines; see corpus_format.h. */
+/* Writing corpora; see corpus_format.h. */
 #include "base/rng.h"
 #include "ops/corpus/format/corpus_format.h"
 #include "ops/expr/own/own.h"
 #include "ops/expr/syntax/lexical.h"
 
+#include <ctype.h>
+#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { FLUSH_BYTES = 1 << 20 };
@@ -80,14 +83,6 @@ static enum err_code write_clusters(struct writer *w, bool between,
     return code;
 }
 
-static uint64_t hash_text(const char *s)
-{
-    uint64_t h = 0;
-    for (; *s; s++)
-        h = rng_mix(h ^ (uint8_t)*s);
-    return h;
-}
-
 /* A member of another cluster. */
 static const char *negative(struct rng *rng, Eqloom__Cluster *const *clusters, size_t n, size_t own)
 {
@@ -151,7 +146,7 @@ static enum err_code write_pairs(struct writer *w, bool triplets, Eqloom__Cluste
         uint64_t m = c->n_members, all = m * (m - (m > 0)), wanted = w->options->per_cluster;
         if (!is_mine(w, i) || all == 0 || (triplets && n < 2))
             continue;
-        struct shuffle order = {.rng = rng_new(w->options->seed, hash_text(c->seed->prefix)),
+        struct shuffle order = {.rng = rng_new(w->options->seed, rng_mix_text(0, c->seed->prefix)),
                                 .left = all,
                                 .in_order = !wanted || wanted >= all};
         for (uint64_t k = 0; k < all && (!wanted || k < wanted) && !code; k++) {
@@ -168,6 +163,74 @@ static enum err_code write_pairs(struct writer *w, bool triplets, Eqloom__Cluste
     return code;
 }
 
+/* ---- semvec ---- */
+
+/* The length of the token that infix text begins with; 0 at a blank. */
+static size_t token_length(const char *at)
+{
+    size_t len = 0;
+    while (isalnum((unsigned char)at[len]) || at[len] == '_')
+        len++;
+    return len ? len : *at == ' ' ? 0 : strncmp(at, "=>", 2) == 0 ? 2 : 1;
+}
+
+static json_t *tokens_json(struct arena *a, const char *prefix, const struct language *lang)
+{
+    json_t *term = json_object(), *tokens = json_array();
+    struct expr x;
+    const char *text = prefix;
+    if (expr_from_prefix(&x, a, lang, prefix, NULL) == OK)
+        text = expr_infix(a, &x);
+    for (const char *at = text; *at;) {
+        size_t len = token_length(at);
+        if (len)
+            json_array_append_new(tokens, json_stringn(at, len));
+        at += len + (at[len] == ' ');
+    }
+    json_object_set_new(term, "Tokens", tokens);
+    return term;
+}
+
+/* A class without its key; the first of its members is what the others are equal to. What a split
+ * of members left has another seed, which is not among them. */
+static json_t *class_json(const Eqloom__Cluster *c)
+{
+    const struct language *lang = &lang_calculus;
+    struct arena a = {0};
+    language_read(&lang, &a, c->seed->language, NULL);
+    json_t *noise = json_array(), *first = tokens_json(&a, c->members[0]->prefix, lang);
+    for (size_t k = 1; k < c->n_members; k++)
+        json_array_append_new(noise, tokens_json(&a, c->members[k]->prefix, lang));
+    arena_free(&a);
+    return json_pack("{s:o, s:o}", "Original", first, "Noise", noise);
+}
+
+/* Classes that nobody has merged may begin with the same expression. */
+static void add_class(json_t *all, const char *name, json_t *class)
+{
+    struct buf key = {0};
+    buf_puts(&key, name);
+    for (int n = 2; json_object_get(all, key.data); n++) {
+        buf_clear(&key);
+        buf_printf(&key, "%s (%d)", name, n);
+    }
+    json_object_set_new(all, key.data, class);
+    buf_free(&key);
+}
+
+static void write_semvec(struct buf *out, Eqloom__Cluster *const *clusters, size_t n)
+{
+    json_t *all = json_object();
+    for (size_t i = 0; i < n; i++)
+        if (clusters[i]->n_members)
+            add_class(all, clusters[i]->members[0]->prefix, class_json(clusters[i]));
+    char *text = json_dumps(all, JSON_COMPACT);
+    buf_puts(out, text ? text : "");
+    buf_putc(out, '\n');
+    free(text);
+    json_decref(all);
+}
+
 enum err_code corpus_write(struct buf *out, enum corpus_format format,
                            Eqloom__Cluster *const *clusters, size_t n,
                            const struct corpus_write_options *options, struct err *e)
@@ -179,7 +242,7 @@ enum err_code corpus_write(struct buf *out, enum corpus_format format,
     case CORPUS_EXPRESSIONS: code = write_clusters(&w, false, clusters, n, e); break;
     case CORPUS_PAIRS: code = write_pairs(&w, false, clusters, n, e); break;
     case CORPUS_TRIPLETS: code = write_pairs(&w, true, clusters, n, e); break;
-    case CORPUS_SEMVEC: corpus_write_semvec(out, clusters, n); break;
+    case CORPUS_SEMVEC: write_semvec(out, clusters, n); break;
     case CORPUS_JSONL:
     case CORPUS_FORMATS: break;
     }

@@ -26,29 +26,41 @@ static void fill(Eqloom__Cluster *in[N], struct arena *a)
     }
 }
 
-TEST_IN_ARENA(equal_seeds_are_joined)
+static struct merged merge(struct arena *a, Eqloom__Cluster **in, size_t n, size_t n_except,
+                           uint32_t max_members)
 {
-    struct err e;
-    Eqloom__Cluster *in[N], **out;
-    size_t n;
-    fill(in, a);
-    struct merge_options options = {.max_members = 4, .points = 8};
-    assert_int_equal(clusters_merge(&out, NULL, &n, a, in, N, &options, &e), OK);
-    assert_int_equal(n, 6);
-    /* The three forms of x + sin(x)^2: in the first one's place, with the least seed. */
-    assert_string_equal(out[0]->seed->prefix, "+ x pow sin x 2");
-    assert_int_equal(out[0]->n_members, 4);
-    assert_string_equal(out[0]->members[0]->prefix, out[0]->seed->prefix);
-    assert_string_equal(out[0]->members[1]->prefix, "+ pow sin x 2 x");
-    assert_string_equal(out[0]->members[2]->prefix, "- + x 1 pow cos x 2");
-    assert_int_equal(out[1]->n_members, 3);
-    assert_ptr_equal(out[2], in[3]);
-    assert_ptr_equal(out[3], in[5]);
-    assert_ptr_equal(out[4], in[6]);
-    assert_ptr_equal(out[5], in[7]);
+    struct merged out;
+    double *fingerprints = arena_array(a, double, n);
+    struct merge_options options = {
+        .max_members = max_members, .points = 8, .fingerprints = fingerprints};
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(cluster_fingerprint(&fingerprints[i], a, in[i]->seed, NULL), OK);
+    assert_int_equal(clusters_merge(&out, a, in, n, n_except, &options, NULL), OK);
+    return out;
 }
 
-TEST(exact_languages)
+TEST_IN_ARENA(equal_seeds_are_joined)
+{
+    Eqloom__Cluster *in[N];
+    fill(in, a);
+    struct merged out = merge(a, in, N, 0, 4);
+    assert_int_equal(out.n, 6);
+    /* The three forms of x + sin(x)^2: in the first one's place, with the least seed. */
+    assert_string_equal(out.clusters[0]->seed->prefix, "+ x pow sin x 2");
+    assert_int_equal(out.clusters[0]->n_members, 4);
+    static const char *const members[] = {"+ x pow sin x 2", "+ pow sin x 2 x",
+                                          "- + x 1 pow cos x 2"};
+    for (int i = 0; i < 3; i++)
+        assert_string_equal(out.clusters[0]->members[i]->prefix, members[i]);
+    assert_int_equal(out.clusters[1]->n_members, 3);
+    static const uint32_t alone[] = {3, 5, 6, 7};
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(out.only[2 + i], alone[i]);
+        assert_ptr_equal(out.clusters[2 + i], in[alone[i]]);
+    }
+}
+
+TEST_IN_ARENA(exact_languages)
 {
     static const struct {
         const char *language, *seeds[5];
@@ -57,51 +69,36 @@ TEST(exact_languages)
         {"boolean", {"implies a b", "and a not a", "or b not a", "implies b a", "false"}, 3},
         {"polynomial", {"* e e", "- * + a b - a b * a a", "* a a", "- 0 * b b", "e"}, 4},
     };
-    struct merge_options options = {.points = 4, .max_members = 100};
     for (size_t k = 0; k < 2; k++) {
-        struct arena a = {0};
-        struct err e;
-        Eqloom__Cluster *in[5], **out;
-        size_t n;
+        Eqloom__Cluster *in[5];
         for (size_t i = 0; i < 5; i++)
-            in[i] = cluster_of(&a, cases[k].language, &cases[k].seeds[i], 1);
-        assert_int_equal(clusters_merge(&out, NULL, &n, &a, in, 5, &options, &e), OK);
-        assert_int_equal(n, cases[k].n);
-        arena_free(&a);
+            in[i] = cluster_of(a, cases[k].language, &cases[k].seeds[i], 1);
+        assert_int_equal(merge(a, in, 5, 0, 100).n, cases[k].n);
     }
 }
 
 TEST_IN_ARENA(merging_twice_changes_nothing)
 {
-    struct err e;
-    Eqloom__Cluster *in[N], **out, **again;
-    size_t n, m;
+    Eqloom__Cluster *in[N];
     fill(in, a);
-    struct merge_options options = {.max_members = 100, .points = 8};
-    assert_int_equal(clusters_merge(&out, NULL, &n, a, in, N, &options, &e), OK);
-    assert_int_equal(clusters_merge(&again, NULL, &m, a, out, n, &options, &e), OK);
-    assert_int_equal(m, n);
-    for (size_t i = 0; i < n; i++)
-        assert_ptr_equal(again[i], out[i]);
+    struct merged out = merge(a, in, N, 0, 100), again = merge(a, out.clusters, out.n, 0, 100);
+    assert_int_equal(again.n, out.n);
+    for (size_t i = 0; i < out.n; i++)
+        assert_ptr_equal(again.clusters[i], out.clusters[i]);
 }
 
 TEST_IN_ARENA(what_is_held_out_is_dropped)
 {
-    struct err e;
-    Eqloom__Cluster *in[N], *except[3], **out;
-    size_t n;
+    static const char *const held_out[] = {"sqrt - x 20", "* x / 2 2", "cos x"};
+    Eqloom__Cluster *in[N + 3];
     fill(in, a);
-    const char *held_out[3] = {"sqrt - x 20", "* x / 2 2", "cos x"};
     for (int i = 0; i < 3; i++)
-        except[i] = cluster_of(a, "", &held_out[i], 1);
-    struct merge_options options = {
-        .max_members = 100, .points = 8, .except = except, .n_except = 3};
-    assert_int_equal(clusters_merge(&out, NULL, &n, a, in, N, &options, &e), OK);
-    assert_int_equal(n, 4); /* without the two of sqrt(x - 20) and x; cos x is no cluster of ours */
-    assert_string_equal(out[0]->seed->prefix, "+ x pow sin x 2");
-    assert_ptr_equal(out[1], in[3]);
-    assert_ptr_equal(out[2], in[5]);
-    assert_ptr_equal(out[3], in[7]);
-    assert_int_equal(clusters_merge(&out, NULL, &n, a, in, 0, &options, &e), OK);
-    assert_int_equal(n, 0);
+        in[N + i] = cluster_of(a, "", &held_out[i], 1);
+    struct merged out = merge(a, in, N + 3, 3, 100);
+    /* Without the two of sqrt(x - 20) and x; cos x is no cluster of ours. */
+    static const uint32_t left[] = {UINT32_MAX, 3, 5, 7};
+    assert_int_equal(out.n, 4);
+    assert_string_equal(out.clusters[0]->seed->prefix, "+ x pow sin x 2");
+    assert_memory_equal(out.only, left, sizeof left);
+    assert_int_equal(merge(a, in + N, 3, 3, 100).n, 0);
 }
