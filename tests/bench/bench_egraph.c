@@ -11,19 +11,15 @@
 #include "base/os.h"
 #include "ops/egraph/graph/egraph.h"
 #include "ops/rules/rule.h"
+#include "tests/bench/bench.h"
 
 #include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 static const char *wanted; /* LABEL, or NULL */
 
-static void die(const struct err *e)
+static double seconds_now(void)
 {
-    fprintf(stderr, "%s:%d:%d: %s\n", e->input_file, e->line, e->column, e->message);
-    exit(1);
+    return cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static struct source_text read_text(struct arena *a, const char *folder, const char *name)
@@ -31,8 +27,7 @@ static struct source_text read_text(struct arena *a, const char *folder, const c
     struct err e = {0};
     struct span text;
     char *path = os_join(a, folder, name);
-    if (os_read_file(&text, a, path, 1 << 20, &e))
-        die(&e);
+    must(os_read_file(&text, a, path, 1 << 20, &e), &e);
     return (struct source_text){path, (const char *)text.data, text.len};
 }
 
@@ -40,43 +35,8 @@ static struct rules rules_of(struct arena *a, const struct source_text *text)
 {
     struct err e = {0};
     struct rules rules = {.lang = &lang_calculus};
-    if (rules_parse(&rules, a, text, &e))
-        die(&e);
+    must(rules_parse(&rules, a, text, &e), &e);
     return rules;
-}
-
-/* Of this thread: other work on the machine does not count. */
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* A line of /proc/self/status in bytes. */
-static size_t status_bytes(const char *name)
-{
-    char line[256];
-    size_t kilobytes = 0;
-    FILE *f = fopen("/proc/self/status", "r");
-    while (f && fgets(line, sizeof line, f))
-        if (strncmp(line, name, strlen(name)) == 0)
-            sscanf(line + strlen(name), ": %zu", &kilobytes);
-    if (f)
-        fclose(f);
-    return kilobytes << 10;
-}
-
-/* From here on the peak is counted anew. Returns what is in memory now. */
-static size_t begin_peak(void)
-{
-    malloc_trim(0);
-    FILE *f = fopen("/proc/self/clear_refs", "w");
-    if (f) {
-        fputs("5", f);
-        fclose(f);
-    }
-    return status_bytes("VmRSS");
 }
 
 /* Line `only` of the expressions, or all of them if it is negative, into one graph. */
@@ -90,8 +50,7 @@ static void add_lines(struct egraph *g, struct arena *a, const struct language *
         size_t len = end ? (size_t)(end - text->text) - at : text->len - at;
         struct expr x;
         if (len && (only < 0 || only == line)) {
-            if (expr_parse_infix(&x, a, lang, text, at, len, false, &e))
-                die(&e);
+            must(expr_parse_infix(&x, a, lang, text, at, len, false, &e), &e);
             egraph_add_expr(g, &x);
         }
         at += len + 1;
@@ -115,8 +74,13 @@ static struct figures run_once(struct egraph **g_out, const struct rules *rules,
     struct err e = {0};
     struct saturate_result r;
     struct figures f = {0};
-    size_t before = *g_out ? 0 : begin_peak();
-    double begin = cpu_seconds();
+    size_t before = 0;
+    if (!*g_out) {
+        malloc_trim(0);
+        restart_peak();
+        before = status_bytes("VmRSS");
+    }
+    double begin = seconds_now();
     if (*g_out)
         egraph_clear(*g_out);
     else
@@ -125,9 +89,8 @@ static struct figures run_once(struct egraph **g_out, const struct rules *rules,
     if (o->explain)
         egraph_keep_proofs(g);
     add_lines(g, &a, rules->lang, exprs, only);
-    if (egraph_saturate(&r, g, set, o, &a, &e))
-        die(&e);
-    f.seconds = cpu_seconds() - begin;
+    must(egraph_saturate(&r, g, set, o, &a, &e), &e);
+    f.seconds = seconds_now() - begin;
     f.bytes = status_bytes("VmHWM") - before;
     for (size_t i = 0; i < rules->n; i++) {
         f.applied += r.applied[i];
@@ -235,7 +198,7 @@ struct table {
 static void print_iteration(void *arg, const struct saturate_iteration *i)
 {
     struct table *t = arg;
-    double now = cpu_seconds();
+    double now = seconds_now();
     printf("%.6f,%u,%u,%llu\n", now - t->begun, i->nodes, i->searched,
            (unsigned long long)i->matches);
     t->begun = now;
@@ -248,7 +211,7 @@ static void print_iterations(const char *folder)
     struct source_text exprs = read_text(&a, folder, "calculus.exprs");
     struct rules rules = rules_of(&a, &text);
     struct ruleset *set = ruleset_new(&rules);
-    struct table t = {cpu_seconds()};
+    struct table t = {seconds_now()};
     struct egraph *g = NULL;
     struct saturate_options o = {.iterations = 100,
                                  .max_nodes = 1000000,
@@ -276,13 +239,12 @@ static void bench_library(void)
     struct arena a = {0};
     struct err e = {0};
     struct rules rules;
-    if (rules_parse_library(&rules, &a, &lang_calculus, &e) ||
-        rules_select(&rules, NULL, 0, NULL, 0, &e))
-        die(&e);
+    must(rules_parse_library(&rules, &a, &lang_calculus, &e), &e);
+    must(rules_select(&rules, NULL, 0, NULL, 0, &e), &e);
     struct source_text text = {"library", lines, strlen(lines)};
-    double begin = cpu_seconds();
+    double begin = seconds_now();
     struct ruleset *set = ruleset_new(&rules);
-    printf("compiling %zu rules: %.3f ms\n", rules.n, (cpu_seconds() - begin) * 1e3);
+    printf("compiling %zu rules: %.3f ms\n", rules.n, (seconds_now() - begin) * 1e3);
     for (int line = 0; line < 5; line++) {
         char label[64];
         struct saturate_options o = {

@@ -9,33 +9,15 @@
 #include "ops/extract/extract_cluster.h"
 #include "ops/extract/extract_reads.h"
 #include "ops/rules/rule.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include "tests/bench/bench.h"
 
 struct timing {
     double saturate, grammar, draw, cluster;
 };
 
-static void die(const struct err *e)
-{
-    fprintf(stderr, "%s:%d:%d: %s\n", e->input_file, e->line, e->column, e->message);
-    exit(1);
-}
-
-/* Of this thread: other work on the machine does not count. */
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static double since(double *at)
 {
-    double now = cpu_seconds(), seconds = now - *at;
+    double now = cpu_seconds(CLOCK_THREAD_CPUTIME_ID), seconds = now - *at;
     *at = now;
     return seconds;
 }
@@ -58,8 +40,7 @@ static void saturated(Eqloom__EGraph *out, struct arena *a, const struct expr *x
     struct saturate_result r;
     struct egraph *g = egraph_new(rules->lang);
     eclass_id root = egraph_add_expr(g, x);
-    if (egraph_saturate(&r, g, set, o, a, &e))
-        die(&e);
+    must(egraph_saturate(&r, g, set, o, a, &e), &e);
     egraph_to_message(out, a, g, root);
     egraph_free(g);
     out->seed = arena_new(a, Eqloom__Expr);
@@ -81,11 +62,10 @@ static void measure(struct timing *all, struct arena *a, const char *label, cons
     struct extraction extraction;
     struct rng rng = rng_new(1, 0);
     char text[48];
-    double at = cpu_seconds();
+    double at = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
     saturated(&message, a, x, rules, set, o);
     t.saturate = since(&at);
-    if (grammar_init(&g, a, &message, &lang_calculus, &defaults.grammar, &e))
-        die(&e);
+    must(grammar_init(&g, a, &message, &lang_calculus, &defaults.grammar, &e), &e);
     t.grammar = since(&at);
     grammar_draw(&terms, &n, a, &g, 100, &defaults.draw, &rng);
     t.draw = since(&at);
@@ -114,10 +94,9 @@ int main(int argc, char **argv)
     struct timing all = {0};
     if (argc < 2)
         return 2;
-    if (os_read_file(&file, &a, argv[1], 16 << 20, &e) ||
-        rules_parse_library(&rules, &a, &lang_calculus, &e) ||
-        rules_select(&rules, NULL, 0, NULL, 0, &e))
-        die(&e);
+    must(os_read_file(&file, &a, argv[1], 16 << 20, &e), &e);
+    must(rules_parse_library(&rules, &a, &lang_calculus, &e), &e);
+    must(rules_select(&rules, NULL, 0, NULL, 0, &e), &e);
     struct saturate_options o = {.iterations = argc > 2 ? (uint32_t)atoi(argv[2]) : 8,
                                  .max_nodes = argc > 3 ? (uint32_t)atoi(argv[3]) : 10000,
                                  .match_limit = 1000,
@@ -130,9 +109,8 @@ int main(int argc, char **argv)
         size_t len = end ? (size_t)(end - text.text) - begin : text.len - begin;
         struct expr x;
         arena_reset(&scratch);
-        if (len && expr_parse_infix(&x, &scratch, rules.lang, &text, begin, len, false, &e))
-            die(&e);
         if (len) {
+            must(expr_parse_infix(&x, &scratch, rules.lang, &text, begin, len, false, &e), &e);
             measure(&all, &scratch, expr_infix(&scratch, &x), &x, &rules, set, &o);
             n++;
         }

@@ -1,18 +1,7 @@
 /* Images a second of processor time of the networks on images: bench_images NETWORK TRIPLES [bf16].
  * Prints steps' and inferences' rate on one thread; the third of three. */
 #include "ops/learn/image/image_trainer.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
+#include "tests/bench/bench.h"
 
 int main(int argc, char **argv)
 {
@@ -42,14 +31,14 @@ int main(int argc, char **argv)
         return 1;
     double rate[2] = {0};
     for (int i = 0; i < 3; i++) {
-        double begun = seconds();
+        double begun = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
         if (image_trainer_step(&r, t, &b, &e))
             return 1;
-        double trained = seconds();
+        double trained = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
         if (image_trainer_measure(&r, t, &b, &e))
             return 1;
         rate[0] = (double)n / (trained - begun);
-        rate[1] = (double)n / (seconds() - trained);
+        rate[1] = (double)n / (cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - trained);
     }
     printf("%.1f %.1f\n", rate[0], rate[1]);
     image_trainer_free(t);

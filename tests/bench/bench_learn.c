@@ -14,12 +14,9 @@
 #include "base/rng.h"
 #include "ops/learn/infer/embedder.h"
 #include "ops/learn/train/trainer.h"
+#include "tests/bench/bench.h"
 
 #include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 enum {
     VOCABULARY = 59,
@@ -49,14 +46,6 @@ struct bench {
     struct trainer *trainer;
 };
 
-static void need(enum err_code code, const struct err *e)
-{
-    if (!code)
-        return;
-    fprintf(stderr, "bench_learn: %s\n", e->message);
-    exit(1);
-}
-
 static void fail(const char *message)
 {
     fprintf(stderr, "bench_learn: %s\n", message);
@@ -84,11 +73,8 @@ static double ninth_decile(const double *x, size_t n)
 /* What else the machine does disturbs processor time less. */
 static uint64_t now_ns(const struct bench *b)
 {
-    struct timespec t;
-    if (pool_threads(b->pool) > 1)
-        return os_monotonic_ns();
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    return pool_threads(b->pool) > 1 ? os_monotonic_ns()
+                                     : (uint64_t)(cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) * 1e9);
 }
 
 static double seconds_since(const struct bench *b, uint64_t start_ns)
@@ -184,14 +170,14 @@ static double measure_peak(struct bench *b)
     struct gpu_queue *q;
     double rates[ROUNDS];
     size_t threads = pool_threads(b->pool);
-    need(gpu_open_cpu(&d, b->pool, NULL, &e), &e);
-    need(gpu_queue_new(&q, d, &e), &e);
+    must(gpu_open_cpu(&d, b->pool, NULL, &e), &e);
+    must(gpu_queue_new(&q, d, &e), &e);
     b->peak_data = calloc((2 + threads) * SIDE * SIDE, sizeof *b->peak_data);
     if (!b->peak_data)
         fail("no memory");
     for (int i = 0; i < ROUNDS; i++) {
         uint64_t start = now_ns(b);
-        need(gpu_each(q, threads, peak_product, b, &e), &e);
+        must(gpu_each(q, threads, peak_product, b, &e), &e);
         rates[i] = (double)threads * PRODUCTS * 2e-9 * SIDE * SIDE * SIDE / seconds_since(b, start);
     }
     free(b->peak_data);
@@ -222,14 +208,14 @@ static void begin_training(struct bench *b, enum objective_kind objective)
                                  .precision = b->precision,
                                  .seed = 1};
     struct err e;
-    need(trainer_new(&b->trainer, b->device, b->model, &how, &e), &e);
+    must(trainer_new(&b->trainer, b->device, b->model, &how, &e), &e);
 }
 
 static double train_once(struct bench *b)
 {
     struct err e;
     struct step_result r;
-    need(trainer_step(&r, b->trainer, &b->data, &e), &e);
+    must(trainer_step(&r, b->trainer, &b->data, &e), &e);
     return (double)r.tokens;
 }
 
@@ -276,7 +262,7 @@ static void embed_one(void *arg, size_t item, unsigned worker)
     struct arena a = {0};
     struct err e;
     float *out = arena_array(&a, float, (size_t)MEMBERS * b->model->config.d_model);
-    need(embedder_run(out, b->embedder, b->batches[item], true, &a, &e), &e);
+    must(embedder_run(out, b->embedder, b->batches[item], true, &a, &e), &e);
     arena_free(&a);
 }
 
@@ -291,12 +277,12 @@ static void begin_embedding(struct bench *b)
     if (!state.weights)
         fail("no memory");
     nn_table_init(state.weights, &b->model->table, 1);
-    need(checkpoint_write(&c, nn_config_text(&b->arena, &b->model->config), &b->model->table,
+    must(checkpoint_write(&c, nn_config_text(&b->arena, &b->model->config), &b->model->table,
                           &state, &io, &b->arena, &e),
          &e);
     free(state.weights);
     const char *device = getenv("EQLOOM_DEVICE");
-    need(
+    must(
         network_new(&b->embedder, &loaded_kind, device ? device : "cpu", b->precision, &c, &io, &e),
         &e);
 }
@@ -313,28 +299,6 @@ static double embed_once(struct bench *b)
 
 /* ---- the whole ---- */
 
-/* From now on: the yardstick's memory is not the work's. */
-static void restart_peak(void)
-{
-    FILE *f = fopen("/proc/self/clear_refs", "w");
-    if (f) {
-        fputs("5", f);
-        fclose(f);
-    }
-}
-
-static double peak_mib(void)
-{
-    char line[256];
-    unsigned long kib = 0;
-    FILE *f = fopen("/proc/self/status", "r");
-    while (f && fgets(line, sizeof line, f))
-        sscanf(line, "VmHWM: %lu", &kib);
-    if (f)
-        fclose(f);
-    return (double)kib / 1024;
-}
-
 /* Steps for so many seconds. */
 static void measure(struct bench *b, char **argv, double seconds, double peak)
 {
@@ -342,7 +306,7 @@ static void measure(struct bench *b, char **argv, double seconds, double peak)
     const struct nn_config *c = &b->model->config;
     double tokens = 0;
     size_t n = 0;
-    restart_peak();
+    restart_peak(); /* the yardstick's memory is not the work's */
     for (uint64_t begin = now_ns(b); n == 0 || (n < MOST && seconds_since(b, begin) < seconds);
          n++) {
         uint64_t start = now_ns(b);
@@ -356,7 +320,7 @@ static void measure(struct bench *b, char **argv, double seconds, double peak)
            "\"peak_gflops\": %.1f, \"peak_mib\": %.0f, "
            "\"kernels\": \"%s\", \"bf16\": \"%s\"}\n",
            argv[1], argv[2], argv[3], pool_threads(b->pool), rate, ninth_decile(rates, n),
-           work * rate * 1e-9, peak, peak_mib(), b->device->ops.name,
+           work * rate * 1e-9, peak, (double)status_bytes("VmHWM") / 0x1p20, b->device->ops.name,
            gpu_cpu_bf16() ? gpu_cpu_bf16() : "f32");
     fflush(stdout);
 }
@@ -383,12 +347,12 @@ int main(int argc, char **argv)
     b->pool = pool_new((unsigned)strtoul(argv[4], NULL, 10));
     struct lengths lengths = read_lengths(argv[5]);
     const char *device = getenv("EQLOOM_DEVICE");
-    need(gpu_open(&b->device, device ? device : "cpu", b->pool, &e), &e);
+    must(gpu_open(&b->device, device ? device : "cpu", b->pool, &e), &e);
     for (size_t i = 0; i < CLUSTERS; i++) {
         make_batch(b, i, &lengths);
-        need(dataset_add(&b->data, b->batches[i], VOCABULARY, MAX_LENGTH - 1, &e), &e);
+        must(dataset_add(&b->data, b->batches[i], VOCABULARY, MAX_LENGTH - 1, &e), &e);
     }
-    need(nn_model_new(&b->model, &b->arena, &config, &e), &e);
+    must(nn_model_new(&b->model, &b->arena, &config, &e), &e);
     if (strcmp(what, "embed") == 0)
         begin_embedding(b);
     else

@@ -8,20 +8,9 @@
 #include "schemas/canonical.h"
 #include "store/db/rocks.h"
 #include "store/store.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
+#include "tests/bench/bench.h"
 
 enum { RECORDS = 50000, BATCH = 1000, MEMBERS = 45 };
-
-static void check(enum err_code code, const struct err *e)
-{
-    if (code == OK)
-        return;
-    fprintf(stderr, "bench_store: %s\n", e->message);
-    exit(1);
-}
 
 /* A cluster of terms over a small language; the payload goes into the arena. */
 static struct span make_payload(struct arena *a, uint64_t i)
@@ -47,7 +36,7 @@ static struct span make_payload(struct arena *a, uint64_t i)
     }
     cluster.n_members = MEMBERS;
     cluster.members = members;
-    check(canonical_pack(&packed, &scratch, &cluster.base, &e), &e);
+    must(canonical_pack(&packed, &scratch, &cluster.base, &e), &e);
     packed = span_of(arena_memdup(a, packed.data, packed.len), packed.len);
     arena_free(&scratch);
     return packed;
@@ -61,22 +50,15 @@ struct pace {
     double wall, cpu; /* records a second */
 };
 
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static struct watch watch_start(void)
 {
-    return (struct watch){os_monotonic_ns(), cpu_seconds()};
+    return (struct watch){os_monotonic_ns(), cpu_seconds(CLOCK_PROCESS_CPUTIME_ID)};
 }
 
 static struct pace watch_stop(struct watch w)
 {
     return (struct pace){RECORDS / ((double)(os_monotonic_ns() - w.wall) / 1e9),
-                         RECORDS / (cpu_seconds() - w.cpu)};
+                         RECORDS / (cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - w.cpu)};
 }
 
 static void print_pace(const char *name, struct pace ours, struct pace bare)
@@ -99,7 +81,7 @@ static double time_open(const char *path, bool read_only)
         struct store *s;
         struct store_options o = {.path = path, .read_only = read_only};
         uint64_t start = os_monotonic_ns();
-        check(store_open(&s, &o, &e), &e);
+        must(store_open(&s, &o, &e), &e);
         double t = seconds_since(start);
         best = t < best ? t : best;
         store_close(s);
@@ -114,24 +96,24 @@ static void time_bare(struct pace *put, struct pace *get, const char *path,
     struct err e = {0};
     struct rocks *r;
     struct rocks_write *writes = calloc(BATCH, sizeof *writes);
-    check(rocks_open(&r, path, ROCKS_CREATE, &e), &e);
+    must(rocks_open(&r, path, ROCKS_CREATE, &e), &e);
     struct watch start = watch_start();
     for (size_t i = 0; i < RECORDS; i += BATCH) {
         for (size_t k = 0; k < BATCH; k++)
             writes[k] = (struct rocks_write){.family = ROCKS_OBJECTS,
                                              .key = span_of(ids[i + k].bytes, DIGEST_SIZE),
                                              .value = payloads[i + k]};
-        check(rocks_write(r, writes, BATCH, false, &e), &e);
+        must(rocks_write(r, writes, BATCH, false, &e), &e);
     }
     *put = watch_stop(start);
     rocks_close(r);
-    check(rocks_open(&r, path, ROCKS_WRITE, &e), &e);
+    must(rocks_open(&r, path, ROCKS_WRITE, &e), &e);
     struct rng rng = rng_new(2, 2);
     start = watch_start();
     for (size_t i = 0; i < RECORDS; i++) {
         struct rocks_value v;
         struct span key = span_of(ids[rng_below(&rng, RECORDS)].bytes, DIGEST_SIZE);
-        check(rocks_get(&v, r, ROCKS_OBJECTS, key, &e), &e);
+        must(rocks_get(&v, r, ROCKS_OBJECTS, key, &e), &e);
         rocks_value_free(&v);
     }
     *get = watch_stop(start);
@@ -147,7 +129,7 @@ int main(void)
         return 1;
     struct store *s;
     struct store_options o = {.path = path, .create = true};
-    check(store_open(&s, &o, &e), &e);
+    must(store_open(&s, &o, &e), &e);
     struct digest *ids = malloc(RECORDS * sizeof *ids);
     struct arena corpus = {0};
     struct span *payloads = calloc(RECORDS, sizeof *payloads);
@@ -161,11 +143,11 @@ int main(void)
     struct store_batch *b = store_batch_new(s);
     struct watch start = watch_start();
     for (size_t i = 0; i < RECORDS; i++) {
-        check(store_batch_put(&ids[i], b, KIND_CLUSTER, payloads[i], &e), &e);
+        must(store_batch_put(&ids[i], b, KIND_CLUSTER, payloads[i], &e), &e);
         if (store_batch_count(b) == BATCH)
-            check(store_batch_commit(b, &e), &e);
+            must(store_batch_commit(b, &e), &e);
     }
-    check(store_batch_commit(b, &e), &e);
+    must(store_batch_commit(b, &e), &e);
     struct pace put = watch_stop(start);
     store_batch_free(b);
     store_close(s);
@@ -173,13 +155,13 @@ int main(void)
     printf("open_writer %.2f ms\n", time_open(path, false));
     printf("open_reader %.2f ms\n", time_open(path, true));
 
-    check(store_open(&s, &o, &e), &e);
+    must(store_open(&s, &o, &e), &e);
     struct arena a = {0};
     struct rng r = rng_new(2, 2);
     start = watch_start();
     for (size_t i = 0; i < RECORDS; i++) {
         struct record record;
-        check(store_get(&record, s, &ids[rng_below(&r, RECORDS)], &a, &e), &e);
+        must(store_get(&record, s, &ids[rng_below(&r, RECORDS)], &a, &e), &e);
         arena_reset(&a);
     }
     struct pace get = watch_stop(start), bare_put, bare_get;
