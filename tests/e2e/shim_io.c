@@ -7,21 +7,18 @@
  * EQLOOM_SHIM_STALL=PATH that call, or an opening ('o'), makes the file PATH and waits until it is
  * removed. */
 #undef _FILE_OFFSET_BITS /* it would make pread another name of pread64 */
+#include "tests/e2e/shim.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #undef fread_unlocked /* glibc inlines it */
-
-static atomic_ulong calls;
 
 static bool is_below(int fd, const char *directory)
 {
@@ -47,13 +44,12 @@ static bool stall(const char *path)
 static bool fails(int fd, const char *path, char kind)
 {
     const char *directory = getenv("EQLOOM_SHIM_DIR"), *kinds = getenv("EQLOOM_SHIM_KINDS");
-    const char *at = getenv("EQLOOM_SHIM_AT");
     int saved = errno;
     bool counts =
         directory && (!kinds || strchr(kinds, kind)) &&
         (path ? strncmp(path, directory, strlen(directory)) == 0 : is_below(fd, directory));
     errno = saved;
-    if (!counts || atomic_fetch_add(&calls, 1) + 1 != (at ? strtoul(at, NULL, 10) : 0))
+    if (!counts || (long long)atomic_fetch_add(&calls, 1) + 1 != number("EQLOOM_SHIM_AT"))
         return false;
     if (getenv("EQLOOM_SHIM_KILL"))
         kill(getpid(), SIGKILL);
@@ -65,20 +61,8 @@ static bool fails(int fd, const char *path, char kind)
 
 static bool flush_fails(int fd)
 {
-    const char *slow = getenv("EQLOOM_SHIM_SLOW_MS");
-    if (slow)
-        usleep((useconds_t)strtoul(slow, NULL, 10) * 1000);
+    usleep((useconds_t)number("EQLOOM_SHIM_SLOW_MS") * 1000);
     return fails(fd, NULL, 's');
-}
-
-__attribute__((destructor)) static void report(void)
-{
-    const char *path = getenv("EQLOOM_SHIM_COUNT");
-    FILE *f = path ? fopen(path, "w") : NULL;
-    if (!f)
-        return;
-    fprintf(f, "%lu\n", (unsigned long)calls);
-    fclose(f);
 }
 
 /* The function of the C library that has the name of this one. */
