@@ -3,6 +3,8 @@
 #include "ops/expr/ball/ball.h"
 #include "ops/expr/own/own.h"
 
+#include <pthread.h>
+
 enum err_code evaluation_get(void *out, size_t n, struct op_ctx *ctx, const char *role,
                              struct err *e)
 {
@@ -31,20 +33,24 @@ struct work {
     struct op_ctx *ctx;
     evaluation_item *item;
     void *arg;
-    struct failure {
-        size_t item;
-        struct err err;
-    } * failures; /* by worker: that of its lowest item */
+    pthread_mutex_t lock;
+    size_t failed; /* the lowest item that did */
+    struct err err;
 };
 
 static void run_item(void *arg, size_t i, unsigned worker)
 {
     struct work *w = arg;
-    struct failure *f = &w->failures[worker];
     struct arena a = {0};
     struct err e = {0};
-    if (!op_cancelled(w->ctx) && w->item(w->arg, i, &a, &e) && (!f->err.code || i < f->item))
-        *f = (struct failure){i, e};
+    if (!op_cancelled(w->ctx) && w->item(w->arg, i, &a, &e)) {
+        pthread_mutex_lock(&w->lock);
+        if (i < w->failed) {
+            w->failed = i;
+            w->err = e;
+        }
+        pthread_mutex_unlock(&w->lock);
+    }
     arena_free(&a);
     ball_thread_cleanup();
 }
@@ -52,18 +58,13 @@ static void run_item(void *arg, size_t i, unsigned worker)
 enum err_code evaluation_run(struct op_ctx *ctx, evaluation_item *item, void *arg, size_t n,
                              struct err *e)
 {
-    unsigned workers = pool_threads(op_pool(ctx));
-    struct work w = {ctx, item, arg, arena_array(op_arena(ctx), struct failure, workers)};
-    const struct failure *first = NULL;
+    struct work w = {ctx, item, arg, PTHREAD_MUTEX_INITIALIZER, SIZE_MAX, {0}};
     pool_for(op_pool(ctx), n, run_item, &w);
     if (op_cancelled(ctx))
         return err_fail(e, ERR_CANCELLED, "cancelled");
-    for (unsigned i = 0; i < workers; i++)
-        if (w.failures[i].err.code && (!first || w.failures[i].item < first->item))
-            first = &w.failures[i];
-    if (first && e)
-        *e = first->err;
-    return first ? err_up(e, first->err.code) : OK;
+    if (w.err.code && e)
+        *e = w.err;
+    return err_up(e, w.err.code);
 }
 
 struct figures evaluation_figures(struct op_ctx *ctx, const char *title)

@@ -1,7 +1,7 @@
 /* The op `evaluate-derivations`: derivations and their vectors -> how many mistakes are found. */
 #include "engine/op.h"
 #include "ops/eval/evaluation.h"
-#include "ops/eval/measure/detection.h"
+#include "ops/eval/examined.h"
 
 static enum err_code load(struct examined *x, struct op_ctx *ctx, const char *derivations,
                           const char *embeddings, struct err *e)

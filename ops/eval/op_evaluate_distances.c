@@ -94,11 +94,8 @@ static void choose_queries(struct work *w)
 
 static void compare(struct figures *f, const struct work *w, bool core)
 {
-    static const char *const names[2][5] = {
-        {"closer", "other_closer", "as_close", "distance", "other_distance"},
-        {"core_closer", "core_other_closer", "core_as_close", "core_distance",
-         "core_other_distance"},
-    };
+    static const char *const names[] = {"closer", "other_closer", "as_close", "distance",
+                                        "other_distance"};
     double closer = 0, other = 0, sum[SIDES] = {0};
     for (size_t i = 0; i < w->n; i++) {
         uint32_t d[SIDES];
@@ -109,11 +106,9 @@ static void compare(struct figures *f, const struct work *w, bool core)
         closer += d[0] < d[1];
         other += d[1] < d[0];
     }
-    figures_add(f, names[core][0], closer);
-    figures_add(f, names[core][1], other);
-    figures_add(f, names[core][2], (double)w->n - closer - other);
-    figures_add(f, names[core][3], sum[0] / (double)w->n);
-    figures_add(f, names[core][4], sum[1] / (double)w->n);
+    double n = (double)w->n, values[] = {closer, other, n - closer - other, sum[0] / n, sum[1] / n};
+    for (int i = 0; i < 5; i++)
+        figures_add(f, arena_printf(f->a, "%s%s", core ? "core_" : "", names[i]), values[i]);
 }
 
 static char *infix(const struct work *w, const struct vectors *v, uint32_t row)

@@ -1,7 +1,7 @@
 /* The op `evaluate-questions`: questions and their vectors -> how many are answered. */
 #include "engine/op.h"
 #include "ops/eval/evaluation.h"
-#include "ops/eval/measure/choice.h"
+#include "ops/eval/examined.h"
 
 enum { QUERY, ANSWER, CHOSEN, OF_ANSWER, OF_CHOSEN, COLUMNS };
 

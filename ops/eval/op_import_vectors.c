@@ -28,7 +28,7 @@ struct reader {
     uint64_t rows, row;
     Eqloom__EmbeddingBatch batch; /* that is being filled */
     float *values;
-    size_t cap;
+    size_t cap_values, cap_texts;
     struct digest source;
     const struct language *lang;
 };
@@ -132,19 +132,10 @@ static enum err_code read_line(struct reader *r, const json_t *line, size_t at, 
     if (!digest_equal(&id, &r->source) && (code = emit(r, e)))
         return err_up(e, code);
     r->source = id;
-    if (b->count == r->cap) {
-        size_t cap = r->cap ? 2 * r->cap : 64;
-        float *values = arena_array(op_arena(r->ctx), float, cap * b->dim);
-        char **texts = arena_array(op_arena(r->ctx), char *, cap);
-        if (b->count) {
-            memcpy(values, r->values, (size_t)b->count * b->dim * sizeof *values);
-            memcpy(texts, b->text, b->count * sizeof *texts);
-        }
-        r->values = values;
-        b->text = texts;
-        r->cap = cap;
-    }
-    b->text[b->n_text++] = arena_strdup(op_arena(r->ctx), text ? text : "");
+    struct arena *a = op_arena(r->ctx);
+    r->values = arena_grow(a, r->values, b->count, &r->cap_values, b->dim * sizeof *r->values);
+    b->text = arena_grow(a, b->text, b->n_text, &r->cap_texts, sizeof *b->text);
+    b->text[b->n_text++] = arena_strdup(a, text ? text : "");
     code = err_up(e, put(r, r->values + (size_t)b->count * b->dim, vector, at, e));
     b->count++;
     r->row++;

@@ -5,8 +5,7 @@
 #include "base/text/html.h"
 #include "engine/op.h"
 #include "ops/eval/evaluation.h"
-#include "ops/eval/report/principal.h"
-#include "ops/eval/report/tsne.h"
+#include "ops/eval/report/plane.h"
 #include "ops/expr/expr.h"
 
 #include <math.h>
@@ -149,7 +148,7 @@ static enum err_code load(struct picture *pic, int side, struct op_ctx *ctx, con
         struct tsne_options options = {op_real(ctx, "perplexity"),
                                        (uint32_t)op_int(ctx, "iterations"),
                                        (uint64_t)op_int(ctx, "seed")};
-        tsne(&p->plane.x, &p->plane.y, a, &p->v, &options, op_pool(ctx));
+        p->plane = tsne_plane(a, &p->v, &options, op_pool(ctx));
     } else {
         p->plane = principal_plane(a, &p->v);
     }
@@ -390,9 +389,6 @@ static bool same_expressions(const struct picture *pic)
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    static const char *const names[SIDES][4] = {
-        {"nearest_mean", "plane", "share_1", "share_2"},
-        {"other_nearest_mean", "other_plane", "other_share_1", "other_share_2"}};
     struct arena *a = op_arena(ctx);
     struct picture *pic = arena_new(a, struct picture);
     struct figures f = evaluation_figures(ctx, "classes");
@@ -409,10 +405,12 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     name_classes(pic, a);
     for (int s = 0; s < SIDES; s++) {
         const struct panel *p = &pic->panels[s];
-        figures_add(&f, names[s][0], nearest_mean(a, p, pic->n_classes, false));
-        figures_add(&f, names[s][1], nearest_mean(a, p, pic->n_classes, true));
+        const char *of = s ? "other_" : "";
+        figures_add(&f, arena_printf(a, "%snearest_mean", of),
+                    nearest_mean(a, p, pic->n_classes, false));
+        figures_add(&f, arena_printf(a, "%splane", of), nearest_mean(a, p, pic->n_classes, true));
         for (int i = 0; i < 2 && !pic->tsne; i++)
-            figures_add(&f, names[s][2 + i], p->plane.share[i]);
+            figures_add(&f, arena_printf(a, "%sshare_%d", of, i + 1), p->plane.share[i]);
     }
     figures_add(&f, "expressions", pic->panels[0].v.n);
     write_page(&page, ctx, pic);

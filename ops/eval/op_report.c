@@ -1,7 +1,12 @@
 /* The op `report`: evaluations, a picture, training curves and the corpus as one page. */
+#include "egraph.pb-c.h"
 #include "engine/op.h"
 #include "ops/eval/evaluation.h"
 #include "ops/eval/report/page.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* As many of each cluster as fit. */
 static enum err_code load_vectors(struct vectors *out, struct op_ctx *ctx, size_t n, struct err *e)
@@ -34,21 +39,75 @@ static enum err_code load_corpus(struct corpus_stats *out, struct op_ctx *ctx, s
     return code;
 }
 
+/* ---- what each rule did ---- */
+
+struct rule_row {
+    const char *name;
+    uint64_t egraphs, matched, applied; /* that it changed; matches; those that changed any */
+};
+
+static int compare_rows(const void *x, const void *y)
+{
+    const struct rule_row *a = x, *b = y;
+    if (a->egraphs != b->egraphs)
+        return a->egraphs > b->egraphs ? -1 : 1;
+    if (a->applied != b->applied)
+        return a->applied > b->applied ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+/* All that matched, those first that changed the most e-graphs. */
+static Eqloom__Table *table_of_rules(struct arena *a, struct rule_row *rows, size_t n,
+                                     uint64_t egraphs)
+{
+    enum { COLUMNS = 5 };
+    static char *columns[COLUMNS] = {"rule", "e-graphs changed", "in per cent", "matches",
+                                     "matches that changed one"};
+    Eqloom__Table *out = table_of(a, "Rules", columns, COLUMNS, n);
+    out->note =
+        arena_printf(a, "of %" PRIu64 " e-graphs; rules that never matched are left out", egraphs);
+    if (n)
+        qsort(rows, n, sizeof *rows, compare_rows);
+    for (const struct rule_row *r = rows; r < rows + n; r++) {
+        char **cells = table_row(a, out);
+        cells[0] = (char *)r->name;
+        cells[1] = arena_printf(a, "%" PRIu64, r->egraphs);
+        cells[2] = arena_printf(a, "%.1f", 100 * (double)r->egraphs / (double)egraphs);
+        cells[3] = arena_printf(a, "%" PRIu64, r->matched);
+        cells[4] = arena_printf(a, "%" PRIu64, r->applied);
+    }
+    return out;
+}
+
 static enum err_code load_rules(Eqloom__Table **out, struct op_ctx *ctx, struct err *e)
 {
-    struct arena scratch = {0};
-    struct rule_stats stats = {0};
+    struct arena *a = op_arena(ctx), scratch = {0};
+    struct name_map places = {0};
+    struct rule_row *rows = NULL;
+    size_t n = 0, cap = 0;
+    uint64_t egraphs = op_count(ctx, "egraphs");
     enum err_code code = OK;
-    for (uint64_t i = 0, n = op_count(ctx, "egraphs"); i < n && !code; i++) {
-        const Eqloom__EGraph *m;
+    for (uint64_t i = 0; i < egraphs && !code; i++) {
+        const Eqloom__EGraph *g;
         arena_reset(&scratch);
-        code = err_up(e, op_get_in(&m, ctx, "egraphs", i, &scratch, e));
-        if (!code)
-            rule_stats_add(&stats, op_arena(ctx), m);
+        if ((code = err_up(e, op_get_in(&g, ctx, "egraphs", i, &scratch, e))))
+            break;
+        for (size_t k = 0; k < g->n_rules; k++) {
+            const Eqloom__RuleStats *did = g->rules[k];
+            bool added;
+            uint64_t place = *name_map_put(&places, did->rule, n, &added);
+            if (added) {
+                rows = arena_grow(a, rows, n, &cap, sizeof *rows);
+                rows[n++].name = arena_strdup(a, did->rule);
+            }
+            rows[place].egraphs += did->applied > 0;
+            rows[place].matched += did->matched;
+            rows[place].applied += did->applied;
+        }
     }
     if (!code)
-        *out = rule_stats_table(op_arena(ctx), &stats);
-    rule_stats_free(&stats);
+        *out = table_of_rules(a, rows, n, egraphs);
+    name_map_free(&places);
     arena_free(&scratch);
     return code;
 }
@@ -68,7 +127,7 @@ static enum err_code emit_tables(struct op_ctx *ctx, const struct page_input *in
     Eqloom__Report report;
     size_t figures = FIGURES_MOST, tables = 2;
     for (size_t i = 0; i < in->n_results; i++) {
-        figures += results_count(&in->results[i]);
+        figures += FIGURES_MOST * in->results[i].n;
         tables += 1 + in->results[i].n;
     }
     eqloom__report__init(&report);

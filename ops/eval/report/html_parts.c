@@ -2,9 +2,10 @@
 
 #include "base/span.h"
 
-void html_table(struct buf *out, const Eqloom__Table *t, const char *class, bool named)
+void html_table(struct buf *out, const Eqloom__Table *t, bool cases)
 {
-    buf_printf(out, "<div class=\"scroll\"><table class=\"sorts%s\"><thead><tr>", class);
+    buf_printf(out, "<div class=\"scroll\"><table class=\"sorts%s\"><thead><tr>",
+               cases ? " cases" : "");
     for (size_t c = 0; c < t->n_columns; c++) {
         buf_puts(out, "<th>");
         html_text(out, t->columns[c]);
@@ -14,7 +15,7 @@ void html_table(struct buf *out, const Eqloom__Table *t, const char *class, bool
     for (size_t i = 0; i < t->n_rows; i++) {
         buf_puts(out, "<tr>");
         for (size_t c = 0; c < t->rows[i]->n_cells; c++) {
-            bool name = named && !c;
+            bool name = !cases && !c;
             buf_puts(out, name ? "<th>" : "<td>");
             html_count(out, t->rows[i]->cells[c]);
             buf_puts(out, name ? "</th>" : "</td>");

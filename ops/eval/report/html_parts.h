@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* The first rows. `named`: a row's first cell is its heading. */
-void html_table(struct buf *out, const Eqloom__Table *t, const char *class, bool named);
+/* `cases`: rows are examples; else a row's first cell is its heading. */
+void html_table(struct buf *out, const Eqloom__Table *t, bool cases);
 /* A query and its nearest, with similarities; needs img-src data:. */
 void html_pictures(struct buf *out, const Eqloom__Pictures *p);

@@ -4,12 +4,259 @@
 #include "base/text/asset.h"
 #include "base/text/chart.h"
 #include "ops/eval/report/html_parts.h"
-#include "ops/eval/report/page_picture.h"
-#include "ops/eval/report/page_results.h"
 #include "ops/eval/report/page_style.h"
+#include "ops/eval/report/plane.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* An expression in prefix tokens as MathML; as it is if it is none. */
+static void write_math(struct buf *out, struct arena *a, const struct language *lang,
+                       const char *prefix)
+{
+    struct expr x;
+    if (expr_from_prefix(&x, a, lang, prefix, NULL) == OK) {
+        expr_write_mathml(out, &x);
+        return;
+    }
+    buf_puts(out, "<code>");
+    html_text(out, prefix);
+    buf_puts(out, "</code>");
+}
+
+/* ---- tables of evaluations ---- */
+
+static bool is_column(const struct results *r, const struct result_figure *f)
+{
+    return results_have(r, f) && !results_share(r, f);
+}
+
+static void write_cell(struct buf *out, struct arena *a, const struct results *r,
+                       const struct result_figure *f, const double *v)
+{
+    if (!v) {
+        buf_puts(out, "<td>&#8211;</td>");
+        return;
+    }
+    buf_printf(out, "<td class=\"%s\">",
+               f->role == RESULT_SETTING ? "count"
+               : results_best(r, f, *v)  ? "best"
+                                         : "");
+    if (f->form == RESULT_PERCENT)
+        buf_printf(out, "<span class=\"meter\" style=\"--part:%.1f%%\"></span>",
+                   100 * fmax(0, fmin(1, *v)));
+    html_count(out, result_text(a, f, *v));
+    buf_puts(out, "</td>");
+}
+
+static void write_table(struct buf *out, struct arena *a, const struct results *r)
+{
+    buf_puts(out, "<div class=\"scroll\"><table class=\"sorts\"><thead><tr><th></th>");
+    for (const struct result_figure *f = r->kind->figures; f->name; f++)
+        if (is_column(r, f))
+            buf_printf(out, "<th>%s</th>", f->title);
+    buf_puts(out, "</tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < r->n; i++) {
+        buf_puts(out, "<tr><th>");
+        html_text(out, r->rows[i]->title);
+        buf_puts(out, "</th>");
+        for (const struct result_figure *f = r->kind->figures; f->name; f++)
+            if (is_column(r, f))
+                write_cell(out, a, r, f, report_value(r->rows[i], f->name));
+        buf_puts(out, "</tr>\n");
+    }
+    buf_puts(out, "</tbody></table></div>\n");
+}
+
+/* "In per cent of the questions; the best of each column is bold. 14.3% by guessing." */
+static void write_note(struct buf *out, struct arena *a, const struct results *r)
+{
+    const char *note = r->kind->note;
+    bool scores = false;
+    for (const struct result_figure *f = r->kind->figures; f->name; f++)
+        scores = scores || ((f->role == RESULT_SCORE || f->role == RESULT_LOSS) && is_column(r, f));
+    buf_printf(out, "<p class=\"note\">%c%s%s.", note[0] - 'a' + 'A', note + 1,
+               scores && r->n > 1 ? "; the best of each column is bold" : "");
+    for (const struct result_figure *f = r->kind->figures; f->name; f++)
+        if (results_share(r, f)) {
+            buf_putc(out, ' ');
+            html_count(out, result_text(a, f, *report_value(r->rows[0], f->name)));
+            buf_printf(out, "%s %s.", f->form == RESULT_PERCENT ? "%" : "", f->title);
+        }
+    buf_puts(out, "</p>\n");
+}
+
+static void write_explanations(struct buf *out, const struct results *r)
+{
+    buf_puts(out, "<dl>");
+    for (const struct result_figure *f = r->kind->figures; f->name; f++)
+        if (f->explanation && is_column(r, f))
+            buf_printf(out, "<dt>%s</dt><dd>%s</dd>\n", f->title, f->explanation);
+    buf_puts(out, "</dl>");
+}
+
+/* Of one report, or with NULL of several. */
+static void write_cases(struct buf *out, const Eqloom__Table *t, const char *report)
+{
+    buf_puts(out, "<details><summary>");
+    html_text(out, t->title);
+    if (report) {
+        buf_puts(out, ": ");
+        html_text(out, report);
+    }
+    buf_puts(out, "</summary>");
+    html_table(out, t, true);
+    if (t->note[0])
+        buf_printf(out, "<p class=\"note\">%s</p>", t->note);
+    buf_puts(out, "</details>\n");
+}
+
+void page_write_results(struct buf *out, struct arena *a, const struct results *r, const char *part)
+{
+    size_t n;
+    Eqloom__Table **tables = results_together(&n, a, r);
+    buf_puts(out, "<section><h2>");
+    if (r->kind->title) {
+        html_text(out, r->kind->title);
+    } else {
+        buf_puts(out, "Results on ");
+        html_text(out, part);
+    }
+    buf_puts(out, "</h2>\n");
+    write_table(out, a, r);
+    write_note(out, a, r);
+    write_explanations(out, r);
+    for (size_t i = 0; i < n; i++)
+        write_cases(out, tables[i], NULL);
+    /* An evaluation's first table has its figures, a second one examples. */
+    for (size_t i = 0; i < r->n; i++)
+        if (r->rows[i]->n_tables > 1 && r->rows[i]->tables[1]->n_rows)
+            write_cases(out, r->rows[i]->tables[1], r->rows[i]->title);
+    buf_puts(out, "</section>\n");
+}
+
+static bool is_of_earlier(const struct page_input *in, size_t upto, const Eqloom__Report *report)
+{
+    for (size_t i = 0; i < upto; i++)
+        for (size_t k = 0; k < in->results[i].n; k++)
+            if (in->results[i].rows[k] == report)
+                return true;
+    return false;
+}
+
+/* Each report's once: it may be in several tables. */
+static void write_pictures(struct buf *out, const struct page_input *in)
+{
+    for (size_t i = 0; i < in->n_results; i++)
+        for (size_t k = 0; k < in->results[i].n; k++) {
+            const Eqloom__Report *report = in->results[i].rows[k];
+            if (!report->n_pictures || is_of_earlier(in, i, report))
+                continue;
+            buf_puts(out, "<details><summary>Queries and their nearest: ");
+            html_text(out, report->title);
+            buf_puts(out, "</summary>\n");
+            for (size_t q = 0; q < report->n_pictures; q++)
+                html_pictures(out, report->pictures[q]);
+            buf_puts(out, "</details>\n");
+        }
+}
+
+/* ---- the picture of vectors ---- */
+
+/* A point for each expression, which tells what it is and what is nearest. Formulas stand once, in
+ * a template that browsers do not lay out, in the order of the points; a point's data-near is a
+ * list of "NUMBER:COSINE". report.js shows them. */
+enum { NEAR = 5 };
+
+struct near_search {
+    const struct vectors *v;
+    const uint32_t *order;
+    struct neighbour (*found)[NEAR];
+    size_t *n;
+};
+
+/* Those of point `item`, by their places in the order. */
+static void find_near(void *arg, size_t item, unsigned worker)
+{
+    struct near_search *s = arg;
+    const float *x = vectors_at(s->v, s->order[item]);
+    for (uint32_t i = 0; i < s->v->n; i++)
+        if (i != item) {
+            float cosine = vector_dot(x, vectors_at(s->v, s->order[i]), s->v->stride);
+            s->n[item] =
+                neighbours_insert(s->found[item], s->n[item], NEAR, (struct neighbour){cosine, i});
+        }
+}
+
+/* Points by cluster, and within it as they come. */
+static uint32_t *by_cluster(struct arena *a, const struct vectors *v)
+{
+    uint32_t *order = arena_array(a, uint32_t, v->n + 1);
+    uint32_t *next = arena_array(a, uint32_t, v->n_clusters + 1);
+    for (uint32_t i = 0; i < v->n; i++)
+        next[v->cluster[i] + 1]++;
+    for (uint32_t c = 0; c < v->n_clusters; c++)
+        next[c + 1] += next[c];
+    for (uint32_t i = 0; i < v->n; i++)
+        order[next[v->cluster[i]]++] = i;
+    return order;
+}
+
+static const char *near_text(struct arena *a, const struct near_search *s, uint32_t point)
+{
+    const char *text = "";
+    for (size_t k = 0; k < s->n[point]; k++)
+        text = arena_printf(a, "%s%s%u:%.3f", text, k ? " " : "", s->found[point][k].row,
+                            (double)s->found[point][k].similarity);
+    return text;
+}
+
+static void write_picture(struct buf *out, struct arena *a, const struct page_input *in,
+                          struct pool *pool)
+{
+    const struct vectors *v = in->vectors;
+    const struct language *lang =
+        in->corpus && in->corpus->lang ? in->corpus->lang : &lang_calculus;
+    struct tsne_options options = {in->perplexity, in->iterations, in->seed};
+    struct chart_point *points = arena_array(a, struct chart_point, v->n);
+    const char **labels = arena_array(a, const char *, v->n_clusters + 1);
+    uint32_t *order = by_cluster(a, v);
+    struct near_search near = {v, order, arena_alloc(a, v->n * sizeof *near.found),
+                               arena_array(a, size_t, v->n)};
+    struct plane plane = tsne_plane(a, v, &options, pool);
+    pool_for(pool, v->n, find_near, &near);
+    for (uint32_t i = 0; i < v->n; i++) {
+        uint32_t from = order[i], c = v->cluster[from];
+        char *text = expr_infix_of(a, lang, v->text[from]);
+        /* A cluster's first expression is its seed. */
+        if (!labels[c])
+            labels[c] = text;
+        points[i] = (struct chart_point){
+            plane.x[from], plane.y[from], c,
+            text == labels[c] ? text : arena_printf(a, "%s\n= %s", text, labels[c]),
+            near_text(a, &near, i)};
+    }
+    buf_puts(out, "<section><h2>Embedded expressions</h2>\n<figure class=\"picture\">");
+    chart_scatter(out,
+                  arena_printf(a, "Picture of %u expressions of %u clusters", v->n, v->n_clusters),
+                  points, v->n, labels);
+    buf_puts(out, "<div class=\"peek\" role=\"status\"></div>\n<template>");
+    for (uint32_t i = 0; i < v->n; i++)
+        write_math(out, a, lang, v->text[order[i]]);
+    buf_puts(out, "</template>\n<figcaption>");
+    html_number(out, v->n);
+    buf_puts(out, " expressions of ");
+    html_number(out, v->n_clusters);
+    buf_printf(out,
+               " clusters by t-SNE (perplexity %.0f); each cluster has a colour and a shape, and "
+               "its seed as label where there is room. Point at an expression, or walk with the "
+               "arrow keys, to see its formula, its cluster and what is nearest by cosine."
+               "</figcaption></figure></section>\n",
+               in->perplexity);
+}
+
+/* ---- training and corpus ---- */
 
 static void write_curve(struct buf *out, struct arena *a, const Eqloom__Checkpoint *c,
                         const char *name, const char *title)
@@ -94,17 +341,17 @@ static void write_corpus(struct buf *out, struct arena *a, const struct corpus_s
                   "</section>\n");
 }
 
-static void write_examples(struct buf *out, struct arena *a, const struct corpus_stats *s)
+static void write_clusters(struct buf *out, struct arena *a, const struct corpus_stats *s)
 {
     buf_puts(out, "<section><h2>Some clusters</h2>\n<div class=\"examples\">");
     for (uint32_t i = 0; i < s->n_examples; i++) {
         const struct corpus_example *example = &s->examples[i];
         buf_puts(out, "<article><h3>");
-        page_write_math(out, a, s->lang, example->seed);
+        write_math(out, a, s->lang, example->seed);
         buf_puts(out, "</h3>\n<ul>");
         for (uint32_t k = 0; k < example->n_shown; k++) {
             buf_puts(out, "<li>");
-            page_write_math(out, a, s->lang, example->members[k]);
+            write_math(out, a, s->lang, example->members[k]);
             buf_puts(out, "</li>\n");
         }
         buf_puts(out, "</ul><p class=\"note\">");
@@ -121,31 +368,7 @@ static void write_examples(struct buf *out, struct arena *a, const struct corpus
     buf_puts(out, "</div></section>\n");
 }
 
-static bool is_of_earlier(const struct page_input *in, size_t upto, const Eqloom__Report *report)
-{
-    for (size_t i = 0; i < upto; i++)
-        for (size_t k = 0; k < in->results[i].n; k++)
-            if (in->results[i].rows[k] == report)
-                return true;
-    return false;
-}
-
-/* Each report's once: it may be in several tables. */
-static void write_pictures(struct buf *out, const struct page_input *in)
-{
-    for (size_t i = 0; i < in->n_results; i++)
-        for (size_t k = 0; k < in->results[i].n; k++) {
-            const Eqloom__Report *report = in->results[i].rows[k];
-            if (!report->n_pictures || is_of_earlier(in, i, report))
-                continue;
-            buf_puts(out, "<details><summary>Queries and their nearest: ");
-            html_text(out, report->title);
-            buf_puts(out, "</summary>\n");
-            for (size_t q = 0; q < report->n_pictures; q++)
-                html_pictures(out, report->pictures[q]);
-            buf_puts(out, "</details>\n");
-        }
-}
+/* ---- the whole ---- */
 
 void page_write(struct buf *out, struct arena *a, const struct page_input *in, struct pool *pool)
 {
@@ -166,16 +389,16 @@ void page_write(struct buf *out, struct arena *a, const struct page_input *in, s
         page_write_results(out, a, &in->results[i], in->part);
     write_pictures(out, in);
     if (in->vectors)
-        page_write_picture(out, a, in, pool);
+        write_picture(out, a, in, pool);
     if (in->checkpoint)
         write_training(out, a, in->checkpoint);
     if (in->corpus && in->corpus->clusters) {
         write_corpus(out, a, in->corpus);
-        write_examples(out, a, in->corpus);
+        write_clusters(out, a, in->corpus);
     }
     if (in->rules) {
         buf_puts(out, "<section><h2>What the rules did</h2>\n");
-        html_table(out, in->rules, "", true);
+        html_table(out, in->rules, false);
         buf_printf(out, "<p class=\"note\">%s</p></section>\n", in->rules->note);
     }
     /* A report depends on what it reads, not on the run in which that was computed. */

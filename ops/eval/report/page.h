@@ -7,7 +7,6 @@
 #include "ops/eval/measure/vectors.h"
 #include "ops/eval/report/corpus_stats.h"
 #include "ops/eval/report/results.h"
-#include "ops/eval/report/rule_stats.h"
 
 struct page_input {
     const char *title;
@@ -16,7 +15,7 @@ struct page_input {
     size_t n_results;
     const Eqloom__Checkpoint *checkpoint; /* may be NULL */
     const struct corpus_stats *corpus;    /* may be NULL */
-    Eqloom__Table *rules;                 /* of rule_stats.h; or NULL */
+    Eqloom__Table *rules;                 /* what each rule did; may be NULL */
     const struct vectors *vectors;        /* those to draw; may be NULL */
     double perplexity;
     uint32_t iterations;
@@ -24,3 +23,7 @@ struct page_input {
 };
 
 void page_write(struct buf *out, struct arena *a, const struct page_input *in, struct pool *pool);
+/* One section of it: the table, what is the same in all rows, what the columns mean, and the
+ * examples that the evaluations hold. */
+void page_write_results(struct buf *out, struct arena *a, const struct results *r,
+                        const char *part);

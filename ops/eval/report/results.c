@@ -227,33 +227,23 @@ int results_sense(const char *figure)
     return 0;
 }
 
-static bool is_of_kind(const Eqloom__Report *r, size_t kind)
-{
-    return report_value(r, kinds[kind].key) != NULL;
-}
-
-static bool is_evaluation(const Eqloom__Report *r)
-{
-    size_t k = 0;
-    while (k < KINDS && !is_of_kind(r, k))
-        k++;
-    return k < KINDS;
-}
-
 enum err_code results_sort(struct results **out, size_t *n, struct arena *a,
                            Eqloom__Report *const *reports, size_t n_reports, struct err *e)
 {
     *out = arena_array(a, struct results, KINDS);
     *n = 0;
-    for (size_t i = 0; i < n_reports; i++)
-        if (!is_evaluation(reports[i]))
+    for (size_t i = 0, k = 0; i < n_reports; i++, k = 0) {
+        while (k < KINDS && !report_value(reports[i], kinds[k].key))
+            k++;
+        if (k == KINDS)
             return err_fail(e, ERR_INPUT, "report %zu, '%.60s', is not that of an evaluation",
                             i + 1, reports[i]->title);
+    }
     for (size_t k = 0; k < KINDS; k++) {
         struct results *r = &(*out)[*n];
         *r = (struct results){&kinds[k], arena_array(a, const Eqloom__Report *, n_reports + 1), 0};
         for (size_t i = 0; i < n_reports; i++)
-            if (is_of_kind(reports[i], k))
+            if (report_value(reports[i], kinds[k].key))
                 r->rows[r->n++] = reports[i];
         *n += r->n > 0;
     }
@@ -302,17 +292,9 @@ char *result_text(struct arena *a, const struct result_figure *f, double value)
     return arena_printf(a, "%.3f", value);
 }
 
-size_t results_count(const struct results *r)
-{
-    size_t n = 0;
-    for (const struct result_figure *f = r->kind->figures; f->name; f++)
-        n += r->n;
-    return n;
-}
-
 Eqloom__Table *results_table(struct arena *a, const struct results *r, const char *title)
 {
-    char **columns = arena_array(a, char *, 1 + results_count(r) / r->n);
+    char **columns = arena_array(a, char *, 1 + FIGURES_MOST);
     size_t n = 1;
     columns[0] = "";
     for (const struct result_figure *f = r->kind->figures; f->name; f++)

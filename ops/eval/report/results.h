@@ -31,7 +31,8 @@ struct result_kind {
     const char *name;  /* what its values are called by; "" for clusters */
     const char *title; /* NULL: that of what was evaluated */
     const char *note;  /* below the table */
-    const struct result_figure *figures; /* in the order of columns; ended by name == NULL */
+    const struct result_figure *figures; /* in the order of columns, at most FIGURES_MOST; ended by
+                                            name == NULL */
     /* Columns of the examples that say what was asked; behind them stand the answer and the rank of
      * the right one. 0: answers of several models are not put side by side. */
     size_t asked;
@@ -61,8 +62,7 @@ char *result_text(struct arena *a, const struct result_figure *f, double value);
 /* All figures of all rows; `title` is borrowed. */
 Eqloom__Table *results_table(struct arena *a, const struct results *r, const char *title);
 /* The same by name: "trained encoder.mrr", "mistakes.trained encoder.auc". There is room for
- * results_count(r) more behind values[*n]. */
-size_t results_count(const struct results *r);
+ * FIGURES_MOST more behind values[*n] for each row. */
 void results_values(Eqloom__Value **values, size_t *n, struct arena *a, const struct results *r);
 /* Answers of several reports to the same examples, side by side: as many tables as there are such
  * groups. */

@@ -7,7 +7,7 @@
 #include "base/text/html.h"
 #include "ops/eval/report/corpus_stats.h"
 #include "ops/eval/report/page.h"
-#include "ops/eval/report/tsne.h"
+#include "ops/eval/report/plane.h"
 #include "ops/expr/expr.h"
 #include "tests/ops/corpus/cluster_of.h"
 #include "tests/ops/terms.h"
@@ -385,14 +385,13 @@ TEST(tsne_keeps_clouds_apart)
 {
     struct fixture *f = fixture_new();
     struct tsne_options options = {.perplexity = 15, .iterations = 400, .seed = 2};
-    float *x, *y;
     uint32_t good = 0;
-    tsne(&x, &y, &f->a, &f->v, &options, NULL);
+    struct plane plane = tsne_plane(&f->a, &f->v, &options, NULL);
     for (uint32_t i = 0; i < f->v.n; i++) {
         uint32_t nearest = i;
         float best = INFINITY;
         for (uint32_t j = 0; j < f->v.n; j++) {
-            float dx = x[i] - x[j], dy = y[i] - y[j];
+            float dx = plane.x[i] - plane.x[j], dy = plane.y[i] - plane.y[j];
             if (j != i && dx * dx + dy * dy < best) {
                 best = dx * dx + dy * dy;
                 nearest = j;

@@ -87,7 +87,7 @@ void study_page_write(struct buf *out, struct arena *a, const Eqloom__Table *fig
              "<body><main>\n<header><h1>Search by equations</h1><p>");
     html_text(out, figures->title);
     buf_puts(out, "</p></header>\n<section>");
-    html_table(out, figures, "", true);
+    html_table(out, figures, false);
     buf_puts(out, "<p class=\"note\">A result is relevant if a keyword of its query stands in its "
                   "section, one of more than ten characters also with one character changed."
                   "</p></section>\n<section><h2>Queries</h2>\n");

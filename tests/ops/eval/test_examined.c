@@ -1,7 +1,113 @@
-/* Mistake detection against its definition, step by step and pair by pair, ties included. */
+/* Answers to questions among vectors written by hand, ties included; and mistake detection against
+ * its definition, step by step and pair by pair. */
 #include "base/rng.h"
-#include "ops/eval/measure/detection.h"
+#include "ops/eval/examined.h"
 #include "tests/unit.h"
+
+static Eqloom__Exercise *exercise_of(struct arena *a, size_t n)
+{
+    Eqloom__Exercise *x = arena_new(a, Eqloom__Exercise);
+    eqloom__exercise__init(x);
+    x->terms = arena_array(a, Eqloom__ExerciseTerm *, n);
+    for (; x->n_terms < n; x->n_terms++)
+        eqloom__exercise_term__init(x->terms[x->n_terms] = arena_new(a, Eqloom__ExerciseTerm));
+    return x;
+}
+
+/* Room for n exercises and so many vectors in the plane. */
+static struct examined examined_of(struct arena *a, size_t n, size_t rows)
+{
+    return (struct examined){
+        .exercises = arena_array(a, const Eqloom__Exercise *, n),
+        .first = arena_array(a, uint32_t, n),
+        .n = n,
+        .v = {.x = arena_array(a, float, rows *VECTOR_LANES), .dim = 2, .stride = VECTOR_LANES}};
+}
+
+/* ---- questions ---- */
+
+enum { MOST = 6 };
+
+/* One question: the candidates' cosines with the query, the answer's first. */
+static void given(struct examined *x, struct arena *a, const float *cosines, const uint32_t *like,
+                  size_t n)
+{
+    Eqloom__Exercise *q = exercise_of(a, n + 1);
+    *x = examined_of(a, 1, n + 1);
+    x->exercises[0] = q;
+    x->v.n = (uint32_t)n + 1;
+    for (size_t i = 0; i <= n; i++) {
+        q->terms[i]->wrong = i > 1;
+        q->terms[i]->like = i > 1 ? like[i - 1] : 0;
+        float cosine = i ? cosines[i - 1] : 1;
+        vectors_at(&x->v, i)[0] = cosine;
+        vectors_at(&x->v, i)[1] = sqrtf(1 - cosine * cosine);
+    }
+}
+
+static struct choices sums_of(const float *cosines, const uint32_t *like, size_t n,
+                              struct choice *found)
+{
+    struct arena a = {0};
+    struct examined x;
+    struct choices sums;
+    given(&x, &a, cosines, like, n);
+    assert_true(choice_is_possible(&x, 0));
+    choice_find(found, &x, 0);
+    choices_sum(&sums, &x, found);
+    assert_true(fabs(sums.accuracy + sums.like_query + sums.like_answer - 1) < 1e-12);
+    assert_true(fabs(sums.random - 1 / (double)n) < 1e-12);
+    arena_free(&a);
+    return sums;
+}
+
+static const uint32_t like[MOST] = {0, 0, 0, 1, 1, 1};
+
+TEST(right_and_wrong)
+{
+    struct choice c;
+    struct choices s = sums_of((const float[]){0.9F, 0.5F, 0.8F, 0.1F, -1, 0}, like, 6, &c);
+    assert_true(c.answer_best && c.term == QUESTION_ANSWER && c.n_best == 1);
+    assert_true(s.accuracy == 1);
+    s = sums_of((const float[]){0.9F, 0.5F, 0.95F, 0.1F, -1, 0}, like, 6, &c);
+    assert_true(!c.answer_best && c.term == 3 && c.similarity > 0.94F && c.answer < 0.91F);
+    assert_true(s.like_query == 1);
+    s = sums_of((const float[]){-0.9F, -0.95F, -0.95F, -0.95F, -0.95F, -0.5F}, like, 6, &c);
+    assert_true(c.term == 6 && s.like_answer == 1);
+}
+
+TEST(ties)
+{
+    struct choice c;
+    struct choices s = sums_of((const float[]){0.5F, 0.5F, 0.25F, 0.5F, 0.5F, 0}, like, 6, &c);
+    assert_true(c.answer_best && c.n_best == 4 && c.term == 2);
+    assert_true(s.accuracy == 0.25 && s.like_query == 0.25 && s.like_answer == 0.5);
+    s = sums_of((const float[]){0.25F, 0.5F, 0.25F, 0.5F, 0.5F, 0}, like, 6, &c);
+    assert_true(!c.answer_best && c.n_best == 3 && c.term == 2);
+    assert_true(s.accuracy == 0);
+}
+
+TEST_IN_ARENA(not_questions)
+{
+    struct examined x;
+    given(&x, a, (const float[]){1, 1, 1}, like, 3);
+    assert_true(choice_is_possible(&x, 0));
+    x.exercises[0]->terms[1]->wrong = true;
+    assert_false(choice_is_possible(&x, 0));
+    x.exercises[0]->terms[1]->wrong = false;
+    x.exercises[0]->terms[2]->wrong = false;
+    assert_false(choice_is_possible(&x, 0));
+    x.exercises[0]->terms[2]->wrong = true;
+    x.exercises[0]->terms[2]->like = 2;
+    assert_false(choice_is_possible(&x, 0));
+    x.exercises[0]->terms[2]->like = 0;
+    x.exercises[0]->terms[1]->reason = "group/rule"; /* as a derivation's step says */
+    assert_false(choice_is_possible(&x, 0));
+    given(&x, a, (const float[]){1}, like, 1);
+    assert_false(choice_is_possible(&x, 0));
+}
+
+/* ---- derivations ---- */
 
 enum { DERIVATIONS = 30, MOST_STEPS = 9 };
 
@@ -9,29 +115,17 @@ enum { DERIVATIONS = 30, MOST_STEPS = 9 };
 static void random_derivations(struct examined *x, struct arena *a, struct rng *r)
 {
     static const float angles[][2] = {{1, 0}, {0.8F, 0.6F}, {0.6F, 0.8F}, {0, 1}, {-0.6F, 0.8F}};
-    size_t rows = 0;
-    *x = (struct examined){.exercises = arena_array(a, const Eqloom__Exercise *, DERIVATIONS),
-                           .first = arena_array(a, uint32_t, DERIVATIONS),
-                           .n = DERIVATIONS,
-                           .v = {.dim = 2, .stride = VECTOR_LANES}};
-    x->v.x = arena_array(a, float, DERIVATIONS *(MOST_STEPS + 1) * VECTOR_LANES);
+    *x = examined_of(a, DERIVATIONS, DERIVATIONS * (MOST_STEPS + 1));
     for (size_t k = 0; k < DERIVATIONS; k++) {
-        Eqloom__Exercise *d = arena_new(a, Eqloom__Exercise);
-        eqloom__exercise__init(d);
-        d->n_terms = 1 + rng_below(r, MOST_STEPS + 1);
-        d->terms = arena_array(a, Eqloom__ExerciseTerm *, d->n_terms);
+        Eqloom__Exercise *d = exercise_of(a, 1 + rng_below(r, MOST_STEPS + 1));
         x->exercises[k] = d;
-        x->first[k] = (uint32_t)rows;
-        for (size_t i = 0; i < d->n_terms; i++, rows++) {
+        x->first[k] = x->v.n;
+        for (size_t i = 0; i < d->n_terms; i++) {
             const float *angle = angles[rng_below(r, 5)];
-            d->terms[i] = arena_new(a, Eqloom__ExerciseTerm);
-            eqloom__exercise_term__init(d->terms[i]);
             d->terms[i]->wrong = i > 0 && rng_below(r, 4) == 0;
-            vectors_at(&x->v, rows)[0] = angle[0];
-            vectors_at(&x->v, rows)[1] = angle[1];
+            memcpy(vectors_at(&x->v, x->v.n++), angle, 2 * sizeof *angle);
         }
     }
-    x->v.n = (uint32_t)rows;
 }
 
 static double cosine(const struct examined *x, size_t k, size_t i)
@@ -142,13 +236,9 @@ TEST_IN_ARENA(not_derivations)
     struct rng r = rng_new(11, 0);
     struct examined x;
     random_derivations(&x, a, &r);
-    Eqloom__ExerciseTerm *t[3];
-    Eqloom__Exercise d = {.terms = t, .n_terms = 3};
-    x.exercises[0] = &d;
-    for (int i = 0; i < 3; i++) {
-        t[i] = arena_new(a, Eqloom__ExerciseTerm);
-        eqloom__exercise_term__init(t[i]);
-    }
+    Eqloom__Exercise *d = exercise_of(a, 3);
+    Eqloom__ExerciseTerm **t = d->terms;
+    x.exercises[0] = d;
     t[1]->reason = "group/rule";
     t[2]->wrong = true;
     assert_true(detection_is_possible(&x, 0));
