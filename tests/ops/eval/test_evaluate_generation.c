@@ -1,13 +1,11 @@
 /* Op evaluate-generation on candidates written by hand, whose verdicts are known. */
-#include "engine/op.h"
 #include "generation.pb-c.h"
 #include "report.pb-c.h"
+#include "tests/ops/eval/stand_in.h"
 #include "tests/ops/expr/balls.h"
 #include "tests/unit.h"
 
 extern const struct op op_evaluate_generation;
-
-/* ---- the stand-in for the engine ---- */
 
 enum { CANDIDATES = 12 };
 
@@ -16,105 +14,62 @@ struct written {
     const char *candidates[CANDIDATES]; /* ended by NULL */
 };
 
-struct op_ctx {
-    struct arena a;
-    const char *language;
-    const struct written *written; /* each a record of its own */
-    size_t n;
-    Eqloom__Report *report;
-};
-
-int64_t op_int(const struct op_ctx *ctx, const char *name)
+/* Each a record of its own. */
+static ProtobufCMessage **generations(struct arena *a, const char *language,
+                                      const struct written *from, size_t n)
 {
-    assert_string_equal(name, "points");
-    return 8;
-}
-
-const char *op_string(const struct op_ctx *ctx, const char *name)
-{
-    return "";
-}
-
-uint64_t op_count(struct op_ctx *ctx, const char *role)
-{
-    return ctx->n;
-}
-
-enum err_code op_get(void *out, struct op_ctx *ctx, const char *role, uint64_t i, struct err *e)
-{
-    const struct written *from = &ctx->written[i];
-    Eqloom__Generation *g = arena_new(&ctx->a, Eqloom__Generation);
-    Eqloom__Written *w = arena_new(&ctx->a, Eqloom__Written);
-    eqloom__generation__init(g);
-    eqloom__written__init(w);
-    w->input = (char *)from->input;
-    w->candidates = arena_array(&ctx->a, Eqloom__Candidate *, CANDIDATES);
-    for (; from->candidates[w->n_candidates]; w->n_candidates++) {
-        Eqloom__Candidate *c = arena_new(&ctx->a, Eqloom__Candidate);
-        eqloom__candidate__init(c);
-        c->prefix = (char *)from->candidates[w->n_candidates];
-        w->candidates[w->n_candidates] = c;
+    ProtobufCMessage **all = arena_array(a, ProtobufCMessage *, n + 1);
+    for (size_t i = 0; i < n; i++, from++) {
+        Eqloom__Generation *g = arena_new(a, Eqloom__Generation);
+        Eqloom__Written *w = arena_new(a, Eqloom__Written);
+        eqloom__generation__init(g);
+        eqloom__written__init(w);
+        w->input = (char *)from->input;
+        w->candidates = arena_array(a, Eqloom__Candidate *, CANDIDATES);
+        for (; from->candidates[w->n_candidates]; w->n_candidates++) {
+            Eqloom__Candidate *c = w->candidates[w->n_candidates] = arena_new(a, Eqloom__Candidate);
+            eqloom__candidate__init(c);
+            c->prefix = (char *)from->candidates[w->n_candidates];
+        }
+        g->language = (char *)language;
+        g->n_written = 1;
+        g->written = arena_memdup(a, &w, sizeof w);
+        all[i] = &g->base;
     }
-    g->language = (char *)ctx->language;
-    g->n_written = 1;
-    g->written = arena_memdup(&ctx->a, &w, sizeof w);
-    *(ProtobufCMessage **)out = &g->base;
-    return OK;
+    return all;
 }
 
-enum err_code op_emit(struct digest *id, struct op_ctx *ctx, const char *role,
-                      const ProtobufCMessage *message, struct err *e)
+static struct op_ctx given(const char *language, const struct written *w, size_t n)
 {
-    size_t n = protobuf_c_message_get_packed_size(message);
-    uint8_t *bytes = arena_alloc(&ctx->a, n);
-    protobuf_c_message_pack(message, bytes);
-    assert_null(ctx->report);
-    ctx->report = eqloom__report__unpack(NULL, n, bytes);
-    return OK;
+    struct op_ctx ctx = {0};
+    ProtobufCMessage **all = generations(&ctx.a, language, w, n);
+    ctx.inputs[0].role = "generations";
+    ctx.inputs[0].all = all;
+    ctx.inputs[0].n = n;
+    return ctx;
 }
-
-struct digest op_input_id(struct op_ctx *ctx, const char *role, uint64_t i)
-{
-    return (struct digest){0};
-}
-
-struct arena *op_arena(struct op_ctx *ctx)
-{
-    return &ctx->a;
-}
-
-struct pool *op_pool(struct op_ctx *ctx)
-{
-    return NULL;
-}
-
-bool op_cancelled(const struct op_ctx *ctx)
-{
-    return false;
-}
-
-/* ---- tests ---- */
 
 static void evaluate(struct op_ctx *ctx, const char *language, const struct written *w, size_t n)
 {
     struct err e = {0};
-    *ctx = (struct op_ctx){.language = language, .written = w, .n = n};
+    *ctx = given(language, w, n);
     if (op_evaluate_generation.run(ctx, NULL, &e))
         fail_msg("%s", e.message);
+    assert_int_equal(ctx->n_outputs, 1);
 }
 
-static void done(struct op_ctx *ctx)
+static const Eqloom__Report *report_of(const struct op_ctx *ctx)
 {
-    eqloom__report__free_unpacked(ctx->report, NULL);
-    arena_free(&ctx->a);
+    return (const Eqloom__Report *)ctx->output;
 }
 
 /* NaN if the report has no such figure. */
 static double figure(const struct op_ctx *ctx, const char *name)
 {
-    for (size_t i = 0; i < ctx->report->n_values; i++)
-        if (strcmp(ctx->report->values[i]->name, name) == 0)
-            return ctx->report->values[i]->value;
+    const Eqloom__Report *r = report_of(ctx);
+    for (size_t i = 0; i < r->n_values; i++)
+        if (strcmp(r->values[i]->name, name) == 0)
+            return r->values[i]->value;
     return NAN;
 }
 
@@ -139,7 +94,7 @@ static void assert_first(const char *language, const char *input, const char *ca
                      figure(&ctx, verdicts[i]));
     assert_figure(&ctx, "exact@1", strcmp(want, "first_same") == 0);
     assert_figure(&ctx, "accuracy@1", strcmp(want, "first_equal") == 0);
-    done(&ctx);
+    arena_free(&ctx.a);
 }
 
 TEST(calculus)
@@ -197,10 +152,11 @@ TEST(figures)
     assert_figure(&ctx, "first_undecided", 1.0 / N);
     assert_figure(&ctx, "first_malformed", 1.0 / N);
     assert_figure(&ctx, "without_result", 1.0 / N);
-    assert_int_equal(ctx.report->n_tables, 1);
-    assert_int_equal(ctx.report->tables[0]->n_rows, ctx.report->n_values);
-    assert_string_equal(ctx.report->title, "generation");
-    done(&ctx);
+    const Eqloom__Report *r = report_of(&ctx);
+    assert_int_equal(r->n_tables, 1);
+    assert_int_equal(r->tables[0]->n_rows, r->n_values);
+    assert_string_equal(r->title, "generation");
+    arena_free(&ctx.a);
 }
 
 TEST(nothing)
@@ -209,16 +165,16 @@ TEST(nothing)
     evaluate(&ctx, "", NULL, 0);
     assert_figure(&ctx, "inputs", 0);
     assert_figure(&ctx, "accuracy@1", 0);
-    done(&ctx);
+    arena_free(&ctx.a);
 }
 
 static void assert_refused(const char *language, const char *input, const char *message)
 {
     struct err e = {0};
-    struct op_ctx ctx = {.language = language, .written = &(struct written){input, {"x"}}, .n = 1};
+    struct op_ctx ctx = given(language, &(struct written){input, {"x"}}, 1);
     assert_int_equal(op_evaluate_generation.run(&ctx, NULL, &e), ERR_INPUT);
     assert_string_equal(e.message, message);
-    assert_null(ctx.report);
+    assert_int_equal(ctx.n_outputs, 0);
     arena_free(&ctx.a);
 }
 

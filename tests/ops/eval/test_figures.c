@@ -4,8 +4,11 @@
 #include "ops/eval/measure/assignment.h"
 #include "ops/eval/measure/kmeans.h"
 #include "ops/eval/measure/retrieval.h"
-#include "ops/eval/measure/tfidf_vectors.h"
+#include "tests/ops/eval/stand_in.h"
 #include "tests/unit.h"
+#include "token.pb-c.h"
+
+extern const struct op op_tfidf;
 
 static double gain_of(const double *gain, const uint32_t *column, uint32_t n)
 {
@@ -385,29 +388,30 @@ TEST_IN_ARENA(bad_vectors_are_refused)
     assert_int_equal(vectors_load(&v, a, list, 1, 0, &e), ERR_CORRUPT);
 }
 
-TEST_IN_ARENA(tfidf_by_hand)
+TEST(tfidf_by_hand)
 {
-    struct err e;
+    struct err e = {0};
     uint32_t tokens[] = {3, 4, 4, 3}, offset[] = {0, 3, 4};
-    Eqloom__TokenBatch b, *list[1] = {&b};
-    eqloom__token_batch__init(&b);
+    Eqloom__TokenBatch b = EQLOOM__TOKEN_BATCH__INIT;
+    ProtobufCMessage *list[] = {&b.base};
+    struct op_ctx ctx = {.inputs = {{"batches", list, 1}, {"fit", list, 1}}};
     b.tokens = tokens;
     b.n_tokens = 4;
     b.offset = offset;
     b.n_offset = 3;
-    struct tfidf model;
-    assert_int_equal(tfidf_dim(list, 1), 5);
-    assert_int_equal(tfidf_fit(&model, a, list, 1, 5, &e), OK);
-    assert_true(fabs(model.idf[3] - (log(3.0 / 3) + 1)) < 1e-12);
-    assert_true(fabs(model.idf[4] - (log(3.0 / 2) + 1)) < 1e-12);
-    Eqloom__EmbeddingBatch out;
-    assert_int_equal(tfidf_embed(&out, a, &model, &b, &e), OK);
-    const float *x = (const float *)(const void *)out.values.data;
+    assert_int_equal(op_tfidf.run(&ctx, NULL, &e), OK);
+    const Eqloom__EmbeddingBatch *out = (const Eqloom__EmbeddingBatch *)ctx.output;
+    const float *x = (const float *)(const void *)out->values.data;
     double three = 1, four = 2 * (log(1.5) + 1), norm = sqrt(three * three + four * four);
-    assert_int_equal(out.count, 2);
+    assert_int_equal(out->count, 2);
+    assert_int_equal(out->dim, 5);
     assert_true(fabs((double)x[3] - three / norm) < 1e-6);
     assert_true(fabs((double)x[4] - four / norm) < 1e-6);
     assert_true(x[5 + 3] == 1 && x[5 + 4] == 0);
-    tokens[1] = 9;
-    assert_int_equal(tfidf_embed(&out, a, &model, &b, &e), ERR_INPUT);
+    offset[1] = 5;
+    assert_int_equal(op_tfidf.run(&ctx, NULL, &e), ERR_CORRUPT);
+    offset[1] = 3;
+    tokens[1] = UINT32_MAX;
+    assert_int_equal(op_tfidf.run(&ctx, NULL, &e), ERR_LIMIT);
+    arena_free(&ctx.a);
 }
