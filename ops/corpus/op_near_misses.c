@@ -7,9 +7,9 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     const Eqloom__Cluster *cluster;
     Eqloom__Exercise drawn;
-    struct near_miss_options options = {
-        .members = (uint32_t)op_int(ctx, "members"),
-        .each = (uint32_t)op_int(ctx, "each"),
+    struct question_options options = {
+        .most = (uint32_t)op_int(ctx, "members"),
+        .near_misses = (uint32_t)op_int(ctx, "each"),
         .points = (uint32_t)op_int(ctx, "points"),
     };
     struct rng rng = op_rng(ctx);

@@ -26,27 +26,32 @@ struct drawer {
     enum near_miss what;
 };
 
-static enum err_code read_members(struct drawer *d, struct err *e)
+static enum err_code begin(struct drawer *d, struct err *e)
 {
     const Eqloom__Cluster *c = d->cluster;
-    const char *language = c->seed ? c->seed->language : "";
-    enum err_code code = language_read(&d->lang, d->a, language, e);
-    if (code)
-        return err_up(e, code);
+    struct domains domains = domains_of(d->a, c->seed, NULL);
+    d->points = (struct ball_options){
+        .points = d->options->points, .seed = 1, .domains = domains.all, .n_domains = domains.n};
     d->members = arena_array(d->a, struct expr, c->n_members);
-    for (size_t i = 0; i < c->n_members; i++) {
-        code = err_up(e, expr_from_prefix(&d->members[i], d->a, d->lang, c->members[i]->prefix, e));
-        if (code)
-            return code;
-    }
-    return OK;
+    enum err_code code = language_read(&d->lang, d->a, c->seed ? c->seed->language : "", e);
+    for (size_t i = 0; i < c->n_members && !code; i++)
+        code = expr_from_prefix(&d->members[i], d->a, d->lang, c->members[i]->prefix, e);
+    return err_up(e, code);
 }
 
-static struct ball_options points_of(struct arena *a, const Eqloom__Cluster *c, uint32_t points)
+/* An exercise of up to n terms. */
+static void exercise_init(Eqloom__Exercise *x, const struct drawer *d, size_t n)
 {
-    struct domains domains = domains_of(a, c->seed, NULL);
-    return (struct ball_options){
-        .points = points, .seed = 1, .domains = domains.all, .n_domains = domains.n};
+    eqloom__exercise__init(x);
+    x->language = d->cluster->seed ? d->cluster->seed->language : x->language;
+    x->terms = arena_array(d->a, Eqloom__ExerciseTerm *, n + 1);
+}
+
+/* How many members are asked about. */
+static size_t asked(const struct drawer *d)
+{
+    size_t n = d->cluster->n_members;
+    return d->options->most < n ? d->options->most : n;
 }
 
 static uint32_t *shuffled(struct drawer *d)
@@ -128,9 +133,7 @@ static enum err_code ask(Eqloom__Exercise *x, bool *made, struct drawer *d, uint
     const struct expr *answer;
     struct equality_test t;
     size_t n = d->options->near_misses, near_query = n - n / 2;
-    eqloom__exercise__init(x);
-    x->language = d->cluster->seed ? d->cluster->seed->language : x->language;
-    x->terms = arena_array(d->a, Eqloom__ExerciseTerm *, n + 2);
+    exercise_init(x, d, n + 2);
     equality_test_begin(&t, &d->members[query], &d->points);
     enum err_code code = err_up(e, find_answer(&answer, d, &t, e));
     *made = false;
@@ -148,18 +151,14 @@ enum err_code questions_draw(Eqloom__Exercise **out, size_t *n, struct arena *a,
                              const Eqloom__Cluster *cluster, const struct question_options *options,
                              struct rng *rng, struct err *e)
 {
-    struct drawer d = {.a = a,
-                       .options = options,
-                       .rng = rng,
-                       .cluster = cluster,
-                       .points = points_of(a, cluster, options->points),
-                       .what = NEAR_MISS_ANY};
-    enum err_code code = err_up(e, read_members(&d, e));
+    struct drawer d = {
+        .a = a, .options = options, .rng = rng, .cluster = cluster, .what = NEAR_MISS_ANY};
+    enum err_code code = err_up(e, begin(&d, e));
     *n = 0;
     if (code)
         return code;
     const uint32_t *queries = shuffled(&d);
-    size_t most = options->most < cluster->n_members ? options->most : cluster->n_members;
+    size_t most = asked(&d);
     *out = arena_array(a, Eqloom__Exercise, most + 1);
     for (size_t i = 0; i < cluster->n_members && *n < most && !code; i++) {
         struct arena_mark mark = arena_mark(a);
@@ -177,25 +176,20 @@ enum err_code questions_draw(Eqloom__Exercise **out, size_t *n, struct arena *a,
 
 enum err_code near_misses_draw(Eqloom__Exercise *out, struct arena *a,
                                const Eqloom__Cluster *cluster,
-                               const struct near_miss_options *options, struct rng *rng,
+                               const struct question_options *options, struct rng *rng,
                                struct err *e)
 {
-    struct drawer d = {.a = a,
-                       .rng = rng,
-                       .cluster = cluster,
-                       .points = points_of(a, cluster, options->points),
-                       .what = NEAR_MISS_ARGUMENTS};
-    size_t n = options->members < cluster->n_members ? options->members : cluster->n_members;
+    struct drawer d = {
+        .a = a, .options = options, .rng = rng, .cluster = cluster, .what = NEAR_MISS_ARGUMENTS};
+    size_t n = asked(&d);
     struct equality_test t;
-    eqloom__exercise__init(out);
-    out->language = cluster->seed ? cluster->seed->language : out->language;
-    out->terms = arena_array(a, Eqloom__ExerciseTerm *, 2 * n * options->each + 1);
-    enum err_code code = err_up(e, read_members(&d, e));
+    exercise_init(out, &d, 2 * n * options->near_misses);
+    enum err_code code = err_up(e, begin(&d, e));
     if (code || !n)
         return code;
     const uint32_t *order = shuffled(&d);
     equality_test_begin(&t, &d.members[0], &d.points);
-    for (size_t i = 0; i < n * options->each; i++) {
+    for (size_t i = 0; i < n * options->near_misses; i++) {
         uint32_t member = order[i % n];
         size_t at = out->n_terms;
         add(out, a, cluster->members[member]->prefix, (uint32_t)at, NULL);

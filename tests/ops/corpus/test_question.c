@@ -141,7 +141,7 @@ TEST_IN_ARENA(seeds)
  * that is no member, and none that cannot be altered, gets none. */
 TEST_IN_ARENA(near_misses)
 {
-    struct near_miss_options o = {.members = SQUARES - 1, .each = 3, .points = 8};
+    struct question_options o = {.most = SQUARES - 1, .near_misses = 3, .points = 8};
     struct rng r = rng_new(2, 0), again = rng_new(2, 0);
     Eqloom__Exercise x, y;
     const Eqloom__Cluster *c = cluster_of(a, "", squares, SQUARES);
