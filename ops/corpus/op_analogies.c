@@ -49,43 +49,37 @@ static enum err_code make(Eqloom__TokenBatch *out, struct arena *a, const struct
     return OK;
 }
 
-/* Appends to the analogies those of a family. */
-static size_t relate(const char **texts, size_t n, struct arena *a, char *family)
-{
-    char **pairs = arena_array(a, char *, strlen(family) + 1), *rest = NULL;
-    size_t of = 0;
-    for (char *p = strtok_r(family, ";", &rest); p; p = strtok_r(NULL, ";", &rest))
-        pairs[of++] = p;
-    for (size_t i = 0; i < of; i++)
-        for (size_t j = 0; j < of; j++)
-            if (i != j)
-                texts[n++] = arena_printf(a, "%s :: %s", pairs[i], pairs[j]);
-    return n;
-}
+struct texts {
+    struct arena *a;
+    const char **all;
+    size_t n, cap;
+};
 
-static size_t pairs_of(const char *family)
+static void add(struct texts *t, const char *text)
 {
-    size_t n = 1;
-    for (; *family; family++)
-        n += *family == ';';
-    return n;
+    t->all = arena_grow(t->a, t->all, t->n, &t->cap, sizeof *t->all);
+    t->all[t->n++] = text;
 }
 
 /* The parameter `analogies`, then the families in order. */
-static size_t read_texts(const char ***out, struct op_ctx *ctx)
+static struct texts read_texts(struct op_ctx *ctx)
 {
-    struct arena *a = op_arena(ctx);
+    struct texts t = {.a = op_arena(ctx)};
     const char *const *given, *const *families;
     size_t n = op_strings(&given, ctx, "analogies"), m = op_strings(&families, ctx, "families");
-    size_t most = n;
-    for (size_t i = 0; i < m; i++)
-        most += pairs_of(families[i]) * pairs_of(families[i]);
-    *out = arena_array(a, const char *, most + 1);
     for (size_t i = 0; i < n; i++)
-        (*out)[i] = given[i];
-    for (size_t i = 0; i < m; i++)
-        n = relate(*out, n, a, arena_printf(a, "%s", families[i]));
-    return n;
+        add(&t, given[i]);
+    for (size_t f = 0; f < m; f++) {
+        struct texts pairs = {.a = t.a};
+        char *family = arena_strdup(t.a, families[f]), *rest = NULL;
+        for (char *p = strtok_r(family, ";", &rest); p; p = strtok_r(NULL, ";", &rest))
+            add(&pairs, p);
+        for (size_t i = 0; i < pairs.n; i++)
+            for (size_t j = 0; j < pairs.n; j++)
+                if (i != j)
+                    add(&t, arena_printf(t.a, "%s :: %s", pairs.all[i], pairs.all[j]));
+    }
+    return t;
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
@@ -93,22 +87,21 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     const struct language *lang;
     struct digest vocabulary = op_input_id(ctx, "vocabulary", 0);
     struct encoder encoder = {0};
-    const char **texts;
-    size_t n = read_texts(&texts, ctx);
+    struct texts texts = read_texts(ctx);
     const Eqloom__Vocabulary *v = NULL;
     enum err_code code = err_up(e, lang_named(&lang, op_string(ctx, "language"), e));
     if (!code)
         code = err_up(e, op_get(&v, ctx, "vocabulary", 0, e));
-    if (!code && !n)
+    if (!code && !texts.n)
         code = err_fail(e, ERR_INPUT, "neither 'analogies' nor 'families' has one");
     if (!code && *v->language)
         code = err_up(e, language_join(&lang, op_arena(ctx), v->language, e));
     if (code)
         return code;
     encoder_init(&encoder, v);
-    for (size_t i = 0; i < n && !code; i++) {
+    for (size_t i = 0; i < texts.n && !code; i++) {
         Eqloom__TokenBatch batch;
-        code = err_up(e, make(&batch, op_arena(ctx), lang, &encoder, i + 1, texts[i], e));
+        code = err_up(e, make(&batch, op_arena(ctx), lang, &encoder, i + 1, texts.all[i], e));
         if (code)
             break;
         batch.vocabulary_id = (ProtobufCBinaryData){sizeof vocabulary.bytes, vocabulary.bytes};

@@ -50,18 +50,18 @@ static const struct set {
     const char *operators, *variables;
     size_t max_nodes, max_members;
 } sets[] = {
-    {"BOOL5", &lang_boolean, "not and xor or implies", "abc", 5, 0},
-    {"BOOL8", &lang_boolean, "not and xor or implies", "abc", 8, 0},
-    {"BOOL10", &lang_boolean, "not and xor or implies", "abc", 10, 500},
-    {"SIMPBOOL8", &lang_boolean, "not and or", "abc", 8, 0},
-    {"SIMPBOOL10", &lang_boolean, "not and or", "abc", 10, 500},
-    {"BOOLL5", &lang_boolean, "not and xor or implies", "abctuxyznm", 5, 0},
-    {"SIMPBOOLL5", &lang_boolean, "not and or", "abctuxyznm", 5, 0},
-    {"POLY5", &lang_polynomial, "+ - *", "abc", 5, 0},
-    {"POLY8", &lang_polynomial, "+ - *", "abc", 8, 0},
-    {"SIMPPOLY5", &lang_polynomial, "+ -", "abc", 5, 0},
-    {"SIMPPOLY8", &lang_polynomial, "+ -", "abc", 8, 0},
-    {"SIMPPOLY10", &lang_polynomial, "+ -", "abc", 10, 0},
+    {"BOOL5", &lang_boolean, "not and xor or implies", "a b c", 5, 0},
+    {"BOOL8", &lang_boolean, "not and xor or implies", "a b c", 8, 0},
+    {"BOOL10", &lang_boolean, "not and xor or implies", "a b c", 10, 500},
+    {"SIMPBOOL8", &lang_boolean, "not and or", "a b c", 8, 0},
+    {"SIMPBOOL10", &lang_boolean, "not and or", "a b c", 10, 500},
+    {"BOOLL5", &lang_boolean, "not and xor or implies", "a b c t u x y z n m", 5, 0},
+    {"SIMPBOOLL5", &lang_boolean, "not and or", "a b c t u x y z n m", 5, 0},
+    {"POLY5", &lang_polynomial, "+ - *", "a b c", 5, 0},
+    {"POLY8", &lang_polynomial, "+ - *", "a b c", 8, 0},
+    {"SIMPPOLY5", &lang_polynomial, "+ -", "a b c", 5, 0},
+    {"SIMPPOLY8", &lang_polynomial, "+ -", "a b c", 8, 0},
+    {"SIMPPOLY10", &lang_polynomial, "+ -", "a b c", 10, 0},
     {"ONEV-POLY10", &lang_polynomial, "+ - *", "x", 10, 0},
     {"ONEV-POLY13", &lang_polynomial, "+ - *", "x", 13, 0},
 };
@@ -77,16 +77,15 @@ static const struct set *set_of(const struct op_ctx *ctx)
     return NULL;
 }
 
-/* Words or letters of a set, as a list. */
-static size_t cut(const char *const **out, struct arena *a, const char *text, bool letters)
+/* Words of a set. */
+static size_t cut(const char *const **out, struct arena *a, const char *text)
 {
-    size_t n = 0, most = strlen(text);
-    const char **all = arena_array(a, const char *, most);
-    for (size_t i = 0, j; i < most; i = j + !letters, n++) {
-        j = letters ? i + 1 : i + strcspn(text + i, " ");
-        all[n] = arena_strndup(a, text + i, j - i);
-    }
-    *out = all;
+    const char **words = arena_array(a, const char *, strlen(text));
+    char *copy = arena_strdup(a, text), *rest;
+    size_t n = 0;
+    for (char *w = strtok_r(copy, " ", &rest); w; w = strtok_r(NULL, " ", &rest))
+        words[n++] = w;
+    *out = words;
     return n;
 }
 
@@ -94,8 +93,7 @@ static enum err_code read_operators(struct grammar *g, struct op_ctx *ctx, const
                                     struct err *e)
 {
     const char *const *names;
-    size_t n =
-        set ? cut(&names, g->a, set->operators, false) : op_strings(&names, ctx, "operators");
+    size_t n = set ? cut(&names, g->a, set->operators) : op_strings(&names, ctx, "operators");
     for (unsigned op = X_ADD; n == 0 && op < g->lang->n_ops && g->n_ops < MAX_OPS; op++)
         if (g->lang->ops[op].name[0] && g->lang->ops[op].arity)
             g->ops[g->n_ops++] = (uint16_t)op;
@@ -116,7 +114,7 @@ static enum err_code read_variables(struct grammar *g, struct op_ctx *ctx, const
                                     struct err *e)
 {
     static const char *const usual[] = {"a", "b", "c"};
-    g->n_variables = set ? cut(&g->variables, g->a, set->variables, true)
+    g->n_variables = set ? cut(&g->variables, g->a, set->variables)
                          : op_strings(&g->variables, ctx, "variables");
     if (g->n_variables == 0) {
         g->variables = usual;

@@ -82,9 +82,7 @@ static const char *expression_text(struct arena *a, const Eqloom__Equation *q)
         buf_printf(&b, "(%.*s)-(%.*s)", (int)at, q->latex, (int)(n - at - 1), q->latex + at + 1);
     else
         buf_printf(&b, "%.*s", (int)n, q->latex);
-    char *text = arena_strndup(a, b.data, b.len);
-    buf_free(&b);
-    return text;
+    return buf_text(&b, a);
 }
 
 /* Prefix tokens with the names that models know; NULL if there are not so many. */

@@ -36,7 +36,7 @@ static bool add(struct list *l, const char *token)
     bool added;
     name_map_put(&l->seen, token, 0, &added);
     if (added)
-        l->v->tokens[l->v->n_tokens++] = arena_strdup(l->a, token);
+        l->v->tokens[l->v->n_tokens++] = (char *)token;
     return added;
 }
 
@@ -53,19 +53,15 @@ static bool is_name(const char *s)
 /* Each token but the specials and the digits once more for each place. */
 static void add_placed(struct list *l)
 {
-    char name[NAME_SIZE];
     size_t n = l->v->n_tokens;
     for (size_t p = 0; p < N_PLACES; p++)
-        for (size_t i = TOKEN_SPECIALS; i < n; i++) {
-            snprintf(name, sizeof name, "%s%s", l->v->tokens[i], places[p].mark);
-            add(l, name);
-        }
+        for (size_t i = TOKEN_SPECIALS; i < n; i++)
+            add(l, arena_printf(l->a, "%s%s", l->v->tokens[i], places[p].mark));
 }
 
 enum err_code vocabulary_make(Eqloom__Vocabulary *out, struct arena *a, const char *encoding,
                               const char *const *more, size_t n_more, struct err *e)
 {
-    char number[16];
     enum err_code code = OK;
     struct list l = {.v = out, .a = a};
     eqloom__vocabulary__init(out);
@@ -80,14 +76,10 @@ enum err_code vocabulary_make(Eqloom__Vocabulary *out, struct arena *a, const ch
         add(&l, symbols[i]);
     add(&l, "INT+");
     add(&l, "INT-");
-    for (int digit = 0; digit < 10; digit++) {
-        snprintf(number, sizeof number, "%d", digit);
-        add(&l, number);
-    }
-    for (int i = -PLAIN_LIMIT; strcmp(encoding, "e-gen") != 0 && i <= PLAIN_LIMIT; i++) {
-        snprintf(number, sizeof number, "%d", i);
-        add(&l, number);
-    }
+    for (int digit = 0; digit < 10; digit++)
+        add(&l, arena_printf(a, "%d", digit));
+    for (int i = -PLAIN_LIMIT; strcmp(encoding, "e-gen") != 0 && i <= PLAIN_LIMIT; i++)
+        add(&l, arena_printf(a, "%d", i));
     for (size_t i = 0; i < n_more && !code; i++)
         if (!is_name(more[i]))
             code = err_fail(e, ERR_INPUT, "'%s' cannot be a token", more[i]);

@@ -18,8 +18,9 @@
 #define TOKEN_PLACE "@" /* ends a token's name and begins its place */
 enum { TOKEN_PAD, TOKEN_START, TOKEN_END, TOKEN_SPECIALS };
 
-/* Lives in the arena. `encoding` is "e-gen", "plain", "trees" or "placed"; more symbols and
- * operators may be added. ERR_INPUT for a name that is there already or is no name. */
+/* Lives in the arena, but for the names given. `encoding` is "e-gen", "plain", "trees" or "placed";
+ * more symbols and operators may be added. ERR_INPUT for a name that is there already or is no
+ * name. */
 enum err_code vocabulary_make(Eqloom__Vocabulary *out, struct arena *a, const char *encoding,
                               const char *const *more, size_t n_more, struct err *e);
 
