@@ -13,17 +13,15 @@
 
 enum { SIDES = 2, KINDS = 4, WIDTH = 520, HEIGHT = 400, RIM = 12, LABEL = 160 };
 
-static const struct {
-    const char *name, *colour;
-} kinds[KINDS] = {{"polynomial", "#2b62c9"},
-                  {"trigonometric", "#c2410c"},
-                  {"hyperbolic", "#15803d"},
-                  {"logarithmic, exponential", "#9333ea"}};
-
 struct class
 {
     const char *name, *colour;
 };
+
+static const struct class kinds[KINDS] = {{"polynomial", "#2b62c9"},
+                                          {"trigonometric", "#c2410c"},
+                                          {"hyperbolic", "#15803d"},
+                                          {"logarithmic, exponential", "#9333ea"}};
 
 /* KINDS: of none alone. Arithmetic goes with all; inverse functions are of their functions' kind.
  */
@@ -64,7 +62,7 @@ struct panel {
 
 struct picture {
     struct panel panels[SIDES];
-    struct class *classes;
+    const struct class *classes;
     unsigned n_classes;
     bool by_kind, tsne;
 };
@@ -159,12 +157,11 @@ static enum err_code load(struct picture *pic, int side, struct op_ctx *ctx, con
 static void name_classes(struct picture *pic, struct arena *a)
 {
     const struct panel *p = &pic->panels[0];
+    struct class *clusters = arena_array(a, struct class, p->v.n_clusters);
     pic->n_classes = pic->by_kind ? KINDS : p->v.n_clusters;
-    pic->classes = arena_array(a, struct class, pic->n_classes);
-    for (unsigned k = 0; k < pic->n_classes && pic->by_kind; k++)
-        pic->classes[k] = (struct class){kinds[k].name, kinds[k].colour};
+    pic->classes = pic->by_kind ? kinds : clusters;
     for (uint32_t i = 0; i < p->v.n && !pic->by_kind; i++) {
-        struct class *c = &pic->classes[p->class[i]];
+        struct class *c = &clusters[p->class[i]];
         if (!c->name)
             *c = (struct class){expr_infix_of(a, p->lang, p->v.text[i]),
                                 arena_printf(a, "hsl(%u 65%% %u%%)",

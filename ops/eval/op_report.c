@@ -156,29 +156,18 @@ static enum err_code emit_tables(struct op_ctx *ctx, const struct page_input *in
     return err_up(e, op_emit(NULL, ctx, "report", &report.base, e));
 }
 
-static enum err_code load_results(struct page_input *in, struct op_ctx *ctx, struct err *e)
-{
-    struct arena *a = op_arena(ctx);
-    size_t n = op_count(ctx, "evaluations");
-    Eqloom__Report **evaluations = arena_array(a, Eqloom__Report *, n + 1);
-    struct results *results = NULL;
-    enum err_code code = err_up(e, evaluation_get(evaluations, n, ctx, "evaluations", e));
-    if (!code)
-        code = err_up(e, results_sort(&results, &in->n_results, a, evaluations, n, e));
-    in->results = results;
-    return code;
-}
-
 static enum err_code load(struct page_input *in, struct vectors *vectors,
                           struct corpus_stats *corpus, struct op_ctx *ctx, struct err *e)
 {
-    size_t embeddings = op_count(ctx, "embeddings"), clusters = op_count(ctx, "clusters");
-    enum err_code code = err_up(e, load_results(in, ctx, e));
-    if (!code && op_count(ctx, "checkpoint")) {
-        const Eqloom__Checkpoint *m = NULL;
-        code = err_up(e, op_get(&m, ctx, "checkpoint", 0, e));
-        in->checkpoint = m;
-    }
+    size_t evaluations = op_count(ctx, "evaluations"), embeddings = op_count(ctx, "embeddings");
+    size_t clusters = op_count(ctx, "clusters");
+    Eqloom__Report **reports = arena_array(op_arena(ctx), Eqloom__Report *, evaluations + 1);
+    enum err_code code = err_up(e, evaluation_get(reports, evaluations, ctx, "evaluations", e));
+    if (!code)
+        code = err_up(
+            e, results_sort(&in->results, &in->n_results, op_arena(ctx), reports, evaluations, e));
+    if (!code && op_count(ctx, "checkpoint"))
+        code = err_up(e, op_get(&in->checkpoint, ctx, "checkpoint", 0, e));
     if (!code && embeddings) {
         code = err_up(e, load_vectors(vectors, ctx, embeddings, e));
         in->vectors = !code && vectors->n > 2 ? vectors : NULL;

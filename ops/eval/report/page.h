@@ -11,12 +11,12 @@
 struct page_input {
     const char *title;
     const char *part; /* what was evaluated: "held-out clusters" */
-    const struct results *results;
+    struct results *results;
     size_t n_results;
-    const Eqloom__Checkpoint *checkpoint; /* may be NULL */
-    const struct corpus_stats *corpus;    /* may be NULL */
-    Eqloom__Table *rules;                 /* what each rule did; may be NULL */
-    const struct vectors *vectors;        /* those to draw; may be NULL */
+    Eqloom__Checkpoint *checkpoint;    /* may be NULL */
+    const struct corpus_stats *corpus; /* may be NULL */
+    Eqloom__Table *rules;              /* what each rule did; may be NULL */
+    const struct vectors *vectors;     /* those to draw; may be NULL */
     double perplexity;
     uint32_t iterations;
     uint64_t seed;

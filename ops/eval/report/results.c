@@ -380,13 +380,12 @@ Eqloom__Table **results_together(size_t *n, struct arena *a, const struct result
     for (size_t i = 0; i < r->n && asked; i++) {
         const Eqloom__Report **same = arena_array(a, const Eqloom__Report *, r->n);
         size_t of = 0;
-        for (size_t k = i; k < r->n && !taken[i]; k++)
-            if (!taken[k] &&
-                ask_the_same(examples_of(r->rows[i], asked), examples_of(r->rows[k], asked), asked))
+        for (size_t k = i; k < r->n; k++)
+            if (!taken[k] && ask_the_same(examples_of(r->rows[i], asked),
+                                          examples_of(r->rows[k], asked), asked)) {
                 same[of++] = r->rows[k];
-        for (size_t k = i; k < r->n && of > 1; k++)
-            for (size_t m = 0; m < of; m++)
-                taken[k] = taken[k] || same[m] == r->rows[k];
+                taken[k] = true;
+            }
         if (of > 1)
             out[(*n)++] = together(a, same, of, asked);
     }
