@@ -140,24 +140,60 @@ static void run(const char *label, const struct rules *rules, const struct rules
            (unsigned long long)m->applied, first);
 }
 
-static void bench_calculus(const char *folder)
+/* Growth-bound: a rule rests only when it explodes, as all do that apply to zero in its many forms.
+ * Search-bound: rules rest early, so that most of the work is to find what is left; only up to
+ * `most` nodes, if no label is wanted. */
+static void run_sizes(const char *what, const struct rules *rules, const struct ruleset *set,
+                      const struct source_text *exprs, int only, struct saturate_options o,
+                      uint32_t most)
+{
+    for (o.max_nodes = 10000; o.max_nodes <= 1000000; o.max_nodes *= 10) {
+        char label[64];
+        o.match_limit = 100000;
+        snprintf(label, sizeof label, "%s %uk growth", what, o.max_nodes / 1000);
+        run(label, rules, set, exprs, only, o);
+        if (o.max_nodes > most && !wanted)
+            continue;
+        o.match_limit = 1000;
+        snprintf(label, sizeof label, "%s %uk search", what, o.max_nodes / 1000);
+        run(label, rules, set, exprs, only, o);
+    }
+}
+
+struct table {
+    double begun;
+};
+
+static void print_iteration(void *arg, const struct saturate_iteration *i)
+{
+    struct table *t = arg;
+    double now = seconds_now();
+    printf("%.6f,%u,%u,%llu\n", now - t->begun, i->nodes, i->searched,
+           (unsigned long long)i->matches);
+    t->begun = now;
+}
+
+/* With `table` one search-bound run, iteration by iteration. */
+static void bench_calculus(const char *folder, bool table)
 {
     struct arena a = {0};
     struct source_text text = read_text(&a, folder, "calculus.rules");
     struct source_text exprs = read_text(&a, folder, "calculus.exprs");
     struct rules rules = rules_of(&a, &text);
     struct ruleset *set = ruleset_new(&rules);
-    /* Growth-bound: a rule rests only when it explodes, as all do that apply to zero in its many
-     * forms. Search-bound: rules rest early, so that most of the work is to find what is left. */
-    for (uint32_t max = 10000; max <= 1000000; max *= 10) {
-        char label[64];
-        struct saturate_options o = {
-            .iterations = 100, .max_nodes = max, .match_limit = 100000, .ban_length = 5};
-        snprintf(label, sizeof label, "calculus %uk growth", max / 1000);
-        run(label, &rules, set, &exprs, -1, o);
+    struct saturate_options o = {.iterations = 100, .ban_length = 5};
+    if (table) {
+        struct table t = {seconds_now()};
+        struct egraph *g = NULL;
+        o.max_nodes = 1000000;
         o.match_limit = 1000;
-        snprintf(label, sizeof label, "calculus %uk search", max / 1000);
-        run(label, &rules, set, &exprs, -1, o);
+        o.observe = print_iteration;
+        o.observe_arg = &t;
+        printf("seconds,nodes,visited,matches\n");
+        run_once(&g, &rules, set, &exprs, -1, &o);
+        egraph_free(g);
+    } else {
+        run_sizes("calculus", &rules, set, &exprs, -1, o, UINT32_MAX);
     }
     ruleset_free(set);
     arena_free(&a);
@@ -191,41 +227,6 @@ static void bench_sums(const char *folder)
     arena_free(&a);
 }
 
-struct table {
-    double begun;
-};
-
-static void print_iteration(void *arg, const struct saturate_iteration *i)
-{
-    struct table *t = arg;
-    double now = seconds_now();
-    printf("%.6f,%u,%u,%llu\n", now - t->begun, i->nodes, i->searched,
-           (unsigned long long)i->matches);
-    t->begun = now;
-}
-
-static void print_iterations(const char *folder)
-{
-    struct arena a = {0};
-    struct source_text text = read_text(&a, folder, "calculus.rules");
-    struct source_text exprs = read_text(&a, folder, "calculus.exprs");
-    struct rules rules = rules_of(&a, &text);
-    struct ruleset *set = ruleset_new(&rules);
-    struct table t = {seconds_now()};
-    struct egraph *g = NULL;
-    struct saturate_options o = {.iterations = 100,
-                                 .max_nodes = 1000000,
-                                 .match_limit = 1000,
-                                 .ban_length = 5,
-                                 .observe = print_iteration,
-                                 .observe_arg = &t};
-    printf("seconds,nodes,visited,matches\n");
-    run_once(&g, &rules, set, &exprs, -1, &o);
-    egraph_free(g);
-    ruleset_free(set);
-    arena_free(&a);
-}
-
 static void bench_library(void)
 {
     static const char lines[] = "sin(2*x+5)^(-8)\n"
@@ -254,18 +255,9 @@ static void bench_library(void)
         o.explain = true;
         run("  the same with proofs", &rules, set, &text, line, o);
     }
-    for (uint32_t max = 10000; max <= 1000000; max *= 10) {
-        char label[64];
-        struct saturate_options o = {
-            .iterations = 30, .max_nodes = max, .match_limit = 100000, .ban_length = 5};
-        snprintf(label, sizeof label, "library %uk growth", max / 1000);
-        run(label, &rules, set, &text, 0, o);
-        if (max > 100000 && !wanted) /* nodes of large classes in pairs: most of a minute */
-            continue;
-        o.match_limit = 1000;
-        snprintf(label, sizeof label, "library %uk search", max / 1000);
-        run(label, &rules, set, &text, 0, o);
-    }
+    /* Beyond, nodes of large classes come in pairs: most of a minute. */
+    run_sizes("library", &rules, set, &text, 0,
+              (struct saturate_options){.iterations = 30, .ban_length = 5}, 100000);
     ruleset_free(set);
     arena_free(&a);
 }
@@ -281,8 +273,8 @@ int main(int argc, char **argv)
     if (!*part || strcmp(part, "sums") == 0)
         bench_sums(folder);
     if (!*part || strcmp(part, "calculus") == 0)
-        bench_calculus(folder);
+        bench_calculus(folder, false);
     if (strcmp(part, "iterations") == 0)
-        print_iterations(folder);
+        bench_calculus(folder, true);
     return 0;
 }

@@ -1,42 +1,38 @@
 /* Corpora in the formats of others: what is written is read back as the same, what others write is
  * understood, what is malformed is refused with its place. */
 #include "ops/corpus/format/corpus_format.h"
+#include "tests/ops/corpus/cluster_of.h"
 #include "tests/unit.h"
 
-/* Text that no 0 ends, as a piece of a file. */
-static enum err_code read_piece(struct corpus *c, struct arena *a, enum corpus_format format,
-                                bool words, const char *text, size_t n, struct err *e)
+/* As text that no 0 ends; `how` tells the language, if it is not the calculus, and words. */
+static enum err_code read_text(struct corpus *c, struct arena *a, struct corpus how,
+                               enum corpus_format format, const char *text, struct err *e)
 {
+    size_t n = strlen(text);
     char *piece = malloc(n + !n);
     assert_non_null(piece);
     memcpy(piece, text, n);
     struct source_text source = {"corpus", piece, n};
-    *c = (struct corpus){.a = a, .lang = &lang_calculus, .words = words};
+    *c = (struct corpus){.a = a, .lang = how.lang ? how.lang : &lang_calculus, .words = how.words};
     enum err_code code = corpus_read(c, format, &source, e);
     corpus_finish(c);
     free(piece);
     return code;
 }
 
-static enum err_code read_text(struct corpus *c, struct arena *a, enum corpus_format format,
-                               const char *text, struct err *e)
-{
-    return read_piece(c, a, format, false, text, strlen(text), e);
-}
-
-static struct corpus must_read_piece(struct arena *a, enum corpus_format format, bool words,
-                                     const char *text, size_t n)
+static struct corpus must_read_as(struct arena *a, struct corpus how, enum corpus_format format,
+                                  const char *text)
 {
     struct corpus c;
     struct err e = {0};
-    if (read_piece(&c, a, format, words, text, n, &e))
+    if (read_text(&c, a, how, format, text, &e))
         fail_msg("%d:%d: %s", e.line, e.column, e.message);
     return c;
 }
 
 static struct corpus must_read(struct arena *a, enum corpus_format format, const char *text)
 {
-    return must_read_piece(a, format, false, text, strlen(text));
+    return must_read_as(a, (struct corpus){0}, format, text);
 }
 
 static char *written_as(struct arena *a, enum corpus_format format, const struct corpus *c,
@@ -45,9 +41,7 @@ static char *written_as(struct arena *a, enum corpus_format format, const struct
     struct buf out = {0};
     options.seed = 5;
     assert_int_equal(corpus_write(&out, format, c->clusters, c->n, &options, NULL), OK);
-    char *text = arena_strndup(a, out.data ? out.data : "", out.len);
-    buf_free(&out);
-    return text;
+    return buf_text(&out, a);
 }
 
 static char *written(struct arena *a, enum corpus_format format, const struct corpus *c,
@@ -66,9 +60,7 @@ static char *summary(struct arena *a, const struct corpus *c)
         for (size_t k = 0; k < c->clusters[i]->n_members; k++)
             buf_printf(&out, "%s%s", k ? " = " : i ? "; " : "", c->clusters[i]->members[k]->prefix);
     }
-    char *text = arena_strndup(a, out.data ? out.data : "", out.len);
-    buf_free(&out);
-    return text;
+    return buf_text(&out, a);
 }
 
 static const char *const sample =
@@ -128,20 +120,20 @@ TEST_IN_ARENA(json_is_of_members)
     assert_string_equal(summary(a, &again), "x = - x 0; x = y");
 }
 
-TEST(semvec_in_its_language)
+TEST_IN_ARENA(semvec_in_its_language)
 {
     static const char text[] = "{\"a & b\":{\"Original\":{\"Tokens\":[\"a\",\"&\",\"b\"]},"
                                "\"Noise\":[{\"Tokens\":[\"b\",\"&\",\"a\"],\"Tree\":{}}]}}";
-    struct arena a = {0};
-    struct err e = {0};
-    struct source_text source = {"corpus", text, strlen(text)};
-    struct corpus c = {.a = &a, .lang = &lang_boolean};
-    if (corpus_read(&c, CORPUS_SEMVEC, &source, &e))
-        fail_msg("%s", e.message);
-    corpus_finish(&c);
-    assert_string_equal(summary(&a, &c), "and a b = and b a");
+    /* EqNet's tokens for negation and implication. */
+    static const char signs[] =
+        "{\"q\":{\"Original\":{\"Tokens\":[\"~\",\"(\",\"a\",\"&\",\"b\",\")\",\">>\",\"c\"]},"
+        "\"Noise\":[{\"Tokens\":[\"~\",\"~\",\"a\",\"|\",\"b\"]}]}}";
+    struct corpus boolean = {.lang = &lang_boolean};
+    struct corpus c = must_read_as(a, boolean, CORPUS_SEMVEC, text);
+    assert_string_equal(summary(a, &c), "and a b = and b a");
     assert_string_equal(c.clusters[0]->seed->language, "boolean");
-    arena_free(&a);
+    c = must_read_as(a, boolean, CORPUS_SEMVEC, signs);
+    assert_string_equal(summary(a, &c), "implies not and a b c = or not not a b");
 }
 
 /* Two files may say in two steps what is equal. */
@@ -205,7 +197,7 @@ TEST_IN_ARENA(triplets)
 
 static struct corpus must_read_words(struct arena *a, enum corpus_format format, const char *text)
 {
-    return must_read_piece(a, format, true, text, strlen(text));
+    return must_read_as(a, (struct corpus){.words = true}, format, text);
 }
 
 /* The words of Lample and Charton, whom EED and E-Gen's training follow. */
@@ -317,31 +309,15 @@ TEST(refusals_in_words)
         struct err e = {0};
         bool growth = i == sizeof cases / sizeof *cases;
         const char *text = growth ? deep : cases[i].text;
-        assert_int_equal(read_piece(&c, &a, CORPUS_EXPRESSIONS, true, text, strlen(text), &e),
-                         ERR_INPUT);
+        assert_int_equal(
+            read_text(&c, &a, (struct corpus){.words = true}, CORPUS_EXPRESSIONS, text, &e),
+            ERR_INPUT);
         if (growth ? !strstr(e.message, "more than 65536 nodes")
                    : e.line != cases[i].line || e.column != cases[i].column ||
                          !strstr(e.message, cases[i].what))
             fail_msg("'%s': %d:%d: %s", text, e.line, e.column, e.message);
         arena_free(&a);
     }
-}
-
-/* EqNet's tokens for negation and implication. */
-TEST(semvec_signs)
-{
-    static const char text[] =
-        "{\"q\":{\"Original\":{\"Tokens\":[\"~\",\"(\",\"a\",\"&\",\"b\",\")\",\">>\",\"c\"]},"
-        "\"Noise\":[{\"Tokens\":[\"~\",\"~\",\"a\",\"|\",\"b\"]}]}}";
-    struct arena a = {0};
-    struct err e = {0};
-    struct source_text source = {"corpus", text, strlen(text)};
-    struct corpus c = {.a = &a, .lang = &lang_boolean};
-    if (corpus_read(&c, CORPUS_SEMVEC, &source, &e))
-        fail_msg("%s", e.message);
-    corpus_finish(&c);
-    assert_string_equal(summary(&a, &c), "implies not and a b c = or not not a b");
-    arena_free(&a);
 }
 
 TEST(refusals)
@@ -379,7 +355,8 @@ TEST(refusals)
         struct arena a = {0};
         struct corpus c;
         struct err e = {0};
-        assert_int_not_equal(read_text(&c, &a, cases[i].format, cases[i].text, &e), OK);
+        assert_int_not_equal(
+            read_text(&c, &a, (struct corpus){0}, cases[i].format, cases[i].text, &e), OK);
         if (e.line != cases[i].line || (cases[i].column && e.column != cases[i].column) ||
             !strstr(e.message, cases[i].what))
             fail_msg("'%s': %d:%d: %s", cases[i].text, e.line, e.column, e.message);
@@ -392,17 +369,11 @@ TEST(pairs_of_a_large_cluster)
 {
     enum { MEMBERS = 70000, DRAWN = 500 };
     struct arena a = {0};
-    Eqloom__Cluster cluster = EQLOOM__CLUSTER__INIT, *clusters[] = {&cluster};
-    Eqloom__Expr seed = EQLOOM__EXPR__INIT;
-    struct corpus c = {.a = &a, .clusters = clusters, .n = 1};
-    cluster.seed = &seed;
-    cluster.members = arena_array(&a, Eqloom__Member *, MEMBERS);
-    for (int i = 0; i < MEMBERS; i++) {
-        Eqloom__Member *m = cluster.members[cluster.n_members++] = arena_new(&a, Eqloom__Member);
-        eqloom__member__init(m);
-        m->prefix = arena_printf(&a, "%d", i);
-    }
-    seed.prefix = cluster.members[0]->prefix;
+    const char **members = arena_array(&a, const char *, MEMBERS);
+    for (int i = 0; i < MEMBERS; i++)
+        members[i] = arena_printf(&a, "%d", i);
+    Eqloom__Cluster *cluster = cluster_of(&a, "", members, MEMBERS);
+    struct corpus c = {.a = &a, .clusters = &cluster, .n = 1};
     char *text = written(&a, CORPUS_PAIRS, &c, DRAWN), *at = text;
     struct name_map seen = {0};
     int beyond = 0;

@@ -35,22 +35,31 @@ static struct analogy analogy_of(struct arena *a, struct vectors *v, const char 
     return x;
 }
 
+/* By E-Gen's text if `text`. */
+static struct analogy_answer answer_of(struct arena *a, struct vectors *v,
+                                       const struct language *lang, const struct analogy *x,
+                                       bool text)
+{
+    struct err e = {0};
+    struct analogy_answer answer;
+    struct analogy_rules how = {lang, 8, MOST, text};
+    if (analogy_find(&answer, a, x, v, &how, &e))
+        fail_msg("%s", e.message);
+    for (size_t i = 1; i < answer.n; i++)
+        assert_true(answer.similarity[i - 1] >= answer.similarity[i]);
+    return answer;
+}
+
 static void check(const struct language *lang, const char *const terms[4], const struct given *pool,
                   size_t n, uint32_t rank, const char *first)
 {
     struct arena a = {0};
-    struct err e = {0};
     struct vectors v;
-    struct analogy_answer answer;
-    struct analogy_rules how = {lang, 8, MOST, false};
     struct analogy x = analogy_of(&a, &v, terms, pool, n);
-    if (analogy_find(&answer, &a, &x, &v, &how, &e))
-        fail_msg("%s", e.message);
+    struct analogy_answer answer = answer_of(&a, &v, lang, &x, false);
     assert_int_equal(answer.rank, rank);
     assert_true(answer.n > 0 && answer.n <= ANALOGY_DEPTH);
     assert_string_equal(v.text[answer.found[0]], first);
-    for (size_t i = 1; i < answer.n; i++)
-        assert_true(answer.similarity[i - 1] >= answer.similarity[i]);
     arena_free(&a);
 }
 
@@ -78,23 +87,19 @@ TEST(inputs_are_passed_over)
 
 /* E-Gen's: what equals y2 or x2 is no answer, y2 as it is written is; forms of x1 and y1 are wrong.
  */
-TEST(by_text)
+TEST_IN_ARENA(by_text)
 {
     const struct given pool[] = {{"sin x", 1},
                                  {"/ 1 csc x", 0.95F},
                                  {"* sin x sin x", 0.9F},
                                  {"* x x", 0.8F},
                                  {"pow sin x 2", 0.7F}};
-    struct arena a = {0};
     struct vectors v;
-    struct analogy_answer answer;
-    struct analogy_rules how = {&lang_calculus, 8, MOST, true};
-    struct analogy x = analogy_of(&a, &v, squares, pool, 5);
-    assert_int_equal(analogy_find(&answer, &a, &x, &v, &how, NULL), OK);
+    struct analogy x = analogy_of(a, &v, squares, pool, 5);
+    struct analogy_answer answer = answer_of(a, &v, &lang_calculus, &x, true);
     assert_string_equal(v.text[answer.found[0]], "* x x");
     assert_string_equal(v.text[answer.found[1]], "pow sin x 2");
     assert_int_equal(answer.rank, 2);
-    arena_free(&a);
 }
 
 TEST(wrong_ones_come_first)
@@ -131,13 +136,11 @@ TEST(normal_forms)
 TEST_IN_ARENA(no_aim)
 {
     struct vectors v;
-    struct analogy_answer answer;
-    struct analogy_rules how = {&lang_calculus, 8, MOST, false};
     struct analogy x = analogy_of(a, &v, squares, &(struct given){"* sin x sin x", 1}, 1);
     memcpy(vectors_at(&v, 1), vectors_at(&v, 0), 3 * sizeof(float));
     memset(vectors_at(&v, 2), 0, 3 * sizeof(float));
     analogy_aim(&x, a, &v);
-    assert_int_equal(analogy_find(&answer, a, &x, &v, &how, NULL), OK);
+    struct analogy_answer answer = answer_of(a, &v, &lang_calculus, &x, false);
     assert_int_equal(answer.n, 0);
     assert_int_equal(answer.rank, 0);
 }

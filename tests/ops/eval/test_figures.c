@@ -1,11 +1,10 @@
 /* Figures against oracles: assignments against all permutations, precision against sorting, K-means
  * on separated clouds, tf-idf by hand; and the same results for any number of threads. */
-#include "base/rng.h"
 #include "ops/eval/measure/assignment.h"
 #include "ops/eval/measure/kmeans.h"
 #include "ops/eval/measure/retrieval.h"
+#include "tests/ops/eval/given.h"
 #include "tests/ops/eval/stand_in.h"
-#include "tests/unit.h"
 #include "token.pb-c.h"
 
 extern const struct op op_tfidf;
@@ -64,37 +63,10 @@ TEST_IN_ARENA(assignments_equal_brute_force)
     }
 }
 
-/* `spread` 0.05: separated clouds; 3: one cloud. */
-static struct vectors clouds(struct arena *a, uint32_t clusters, uint32_t each, uint32_t dim,
-                             double spread)
-{
-    struct rng rng = rng_new(9, clusters);
-    float *centre = arena_array(a, float, dim);
-    Eqloom__EmbeddingBatch **batches = arena_array(a, Eqloom__EmbeddingBatch *, clusters);
-    struct vectors v;
-    struct err e;
-    for (uint32_t c = 0; c < clusters; c++) {
-        Eqloom__EmbeddingBatch *b = batches[c] = arena_new(a, Eqloom__EmbeddingBatch);
-        eqloom__embedding_batch__init(b);
-        b->dim = dim;
-        b->count = each + c % 3;
-        float *values = arena_array(a, float, (size_t)b->count *dim);
-        for (uint32_t d = 0; d < dim; d++)
-            centre[d] = (float)rng_normal(&rng);
-        for (uint32_t i = 0; i < b->count * dim; i++)
-            values[i] = centre[i % dim] + (float)(spread * rng_normal(&rng));
-        b->values = (ProtobufCBinaryData){(size_t)b->count * dim * sizeof(float), (void *)values};
-        b->source_id = (ProtobufCBinaryData){32, arena_zalloc(a, 32)};
-        b->source_id.data[0] = (uint8_t)c;
-    }
-    assert_int_equal(vectors_load(&v, a, batches, clusters, 0, &e), OK);
-    return v;
-}
-
 TEST_IN_ARENA(separated_clouds_are_found)
 {
     struct err e;
-    struct vectors v = clouds(a, 23, 12, 19, 0.05);
+    struct vectors v = clouds(a, 23, 12, true, 19, 0.05);
     for (int unit = 0; unit < 2; unit++) {
         struct kmeans_options options = {.k = 23, .restarts = 8, .max_iterations = 50, .seed = 3};
         struct kmeans found;
@@ -199,7 +171,7 @@ static double slow_kmeans(struct slow *s, struct rng rng)
 TEST_IN_ARENA(kmeans_equals_the_slow_one)
 {
     for (uint32_t k = 2; k < 40; k += 6) {
-        struct vectors v = clouds(a, k, 9, 7, 0.7);
+        struct vectors v = clouds(a, k, 9, true, 7, 0.7);
         struct kmeans_options options = {.k = k, .restarts = 1, .max_iterations = 100, .seed = k};
         struct kmeans found;
         struct slow s = {.n = v.n,
@@ -274,7 +246,7 @@ static void check_precision(const struct vectors *v, uint32_t queries,
 
 TEST_IN_ARENA(precision_equals_sorting)
 {
-    struct vectors v = clouds(a, 11, 6, 5, 0.8);
+    struct vectors v = clouds(a, 11, 6, true, 5, 0.8);
     vectors_normalize(&v);
     for (int divisor = RETRIEVAL_OTHERS; divisor <= RETRIEVAL_K; divisor++) {
         check_precision(&v, v.n, (enum retrieval_divisor)divisor);
@@ -316,7 +288,7 @@ TEST_IN_ARENA(copies_are_dropped)
 /* Against every triple; some similarities are equal. */
 TEST_IN_ARENA(ranking_error_equals_counting)
 {
-    struct vectors v = clouds(a, 5, 7, 4, 1.5);
+    struct vectors v = clouds(a, 5, 7, true, 4, 1.5);
     memcpy(vectors_at(&v, 9), vectors_at(&v, 3), v.stride * sizeof(float)); /* of two clusters */
     memcpy(vectors_at(&v, 4), vectors_at(&v, 3), v.stride * sizeof(float));
     vectors_normalize(&v);
@@ -340,7 +312,7 @@ TEST_IN_ARENA(ranking_error_equals_counting)
 TEST_IN_ARENA(threads_change_nothing)
 {
     struct err e;
-    struct vectors v = clouds(a, 30, 9, 33, 1.2);
+    struct vectors v = clouds(a, 30, 9, true, 33, 1.2);
     vectors_normalize(&v);
     struct kmeans_options options = {.k = 30, .restarts = 3, .max_iterations = 40, .seed = 1};
     struct kmeans one, three;
@@ -359,7 +331,7 @@ TEST_IN_ARENA(threads_change_nothing)
 TEST_IN_ARENA(duplicates_leave_no_centre_empty)
 {
     struct err e;
-    struct vectors v = clouds(a, 6, 4, 3, 0);
+    struct vectors v = clouds(a, 6, 4, true, 3, 0);
     struct kmeans_options options = {.k = 6, .restarts = 2, .max_iterations = 20, .seed = 1};
     struct kmeans found;
     for (uint32_t i = 0; i < v.n; i++)

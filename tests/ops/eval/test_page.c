@@ -2,7 +2,6 @@
  * their data; t-SNE that keeps clouds apart. EQLOOM_TEST_PAGE=FILE writes the page, to be looked
  * at. */
 #include "base/io/out_file.h"
-#include "base/rng.h"
 #include "base/text/chart.h"
 #include "base/text/html.h"
 #include "ops/eval/report/corpus_stats.h"
@@ -10,6 +9,7 @@
 #include "ops/eval/report/plane.h"
 #include "ops/expr/expr.h"
 #include "tests/ops/corpus/cluster_of.h"
+#include "tests/ops/eval/given.h"
 #include "tests/ops/terms.h"
 
 #include <ctype.h>
@@ -151,8 +151,6 @@ struct fixture {
     struct arena a;
     struct vectors v;
     struct corpus_stats stats;
-    Eqloom__Report reports[2], *list[2];
-    Eqloom__Value values[2][10], *value_lists[2][10];
     struct results *results;
     size_t n_results;
     Eqloom__Checkpoint checkpoint;
@@ -160,27 +158,13 @@ struct fixture {
 
 static void add_vectors(struct fixture *f)
 {
-    struct rng rng = rng_new(4, 4);
-    Eqloom__EmbeddingBatch *batches[CLUSTERS];
-    struct err e;
-    for (uint32_t c = 0; c < CLUSTERS; c++) {
-        float centre[DIM], *values = arena_array(&f->a, float, EACH *DIM);
-        Eqloom__EmbeddingBatch *b = batches[c] = arena_new(&f->a, Eqloom__EmbeddingBatch);
-        eqloom__embedding_batch__init(b);
-        for (int d = 0; d < DIM; d++)
-            centre[d] = (float)rng_normal(&rng);
-        for (int i = 0; i < EACH * DIM; i++)
-            values[i] = centre[i % DIM] + 0.25f * (float)rng_normal(&rng);
-        b->dim = DIM;
-        b->count = EACH;
-        b->values = (ProtobufCBinaryData){EACH * DIM * sizeof(float), (uint8_t *)values};
-        b->text = arena_array(&f->a, char *, EACH);
-        b->n_text = EACH;
-        for (int i = 0; i < EACH; i++)
-            b->text[i] = i ? arena_printf(&f->a, "- + %s %d %d", seeds[c], i, i) : (char *)seeds[c];
-    }
-    assert_int_equal(vectors_load(&f->v, &f->a, batches, CLUSTERS, 0, &e), OK);
+    f->v = clouds(&f->a, CLUSTERS, EACH, false, DIM, 0.25);
     vectors_normalize(&f->v);
+    for (uint32_t i = 0; i < f->v.n; i++) {
+        const char *seed = seeds[i / EACH];
+        f->v.text[i] =
+            i % EACH ? arena_printf(&f->a, "- + %s %d %d", seed, i % EACH, i % EACH) : seed;
+    }
 }
 
 static void add_corpus(struct fixture *f)
@@ -235,21 +219,16 @@ static struct fixture *fixture_new(void)
     static const double figures[2][10] = {{.953, .951, .992, .981, .961, .944, .995, 24, 480, 128},
                                           {.412, .402, .731, .604, .511, .455, .81, 24, 480, 59}};
     struct fixture *f = calloc(1, sizeof *f);
+    Eqloom__Report *list[2];
     add_vectors(f);
     add_corpus(f);
     add_training(f);
     for (int i = 0; i < 2; i++) {
-        eqloom__report__init(f->list[i] = &f->reports[i]);
-        f->reports[i].title = i ? "tf-idf <b> & \"co\"" : "trained encoder";
-        f->reports[i].values = f->value_lists[i];
-        f->reports[i].n_values = 10;
-        for (int k = 0; k < 10; k++) {
-            eqloom__value__init(f->value_lists[i][k] = &f->values[i][k]);
-            f->values[i][k].name = (char *)names[k];
-            f->values[i][k].value = figures[i][k];
-        }
+        list[i] = report(&f->a, i ? "tf-idf <b> & \"co\"" : "trained encoder");
+        for (int k = 0; k < GIVEN_VALUES; k++)
+            give(&f->a, list[i], names[k], figures[i][k]);
     }
-    assert_int_equal(results_sort(&f->results, &f->n_results, &f->a, f->list, 2, NULL), OK);
+    assert_int_equal(results_sort(&f->results, &f->n_results, &f->a, list, 2, NULL), OK);
     return f;
 }
 
@@ -258,14 +237,6 @@ static void fixture_free(struct fixture *f)
     corpus_stats_free(&f->stats);
     arena_free(&f->a);
     free(f);
-}
-
-static size_t count_of(const char *text, const char *what)
-{
-    size_t n = 0;
-    for (; (text = strstr(text, what)); text++)
-        n++;
-    return n;
 }
 
 TEST(page_is_well_formed_and_complete)

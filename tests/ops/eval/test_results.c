@@ -1,72 +1,39 @@
 /* Reports of several kinds become a table for each kind, in the report's record and on its page. */
 #include "ops/eval/report/figures.h"
 #include "ops/eval/report/page.h"
-#include "tests/unit.h"
-
-static Eqloom__Report *report(struct arena *a, const char *title)
-{
-    Eqloom__Report *r = arena_new(a, Eqloom__Report);
-    eqloom__report__init(r);
-    r->title = (char *)title;
-    r->values = arena_array(a, Eqloom__Value *, 8);
-    return r;
-}
-
-static void give(struct arena *a, Eqloom__Report *r, const char *name, double value)
-{
-    Eqloom__Value *v = r->values[r->n_values++] = arena_new(a, Eqloom__Value);
-    eqloom__value__init(v);
-    v->name = (char *)name;
-    v->value = value;
-}
-
-static size_t count_of(const char *text, const char *what)
-{
-    size_t n = 0;
-    for (; (text = strstr(text, what)); text++)
-        n++;
-    return n;
-}
+#include "tests/ops/eval/given.h"
 
 /* Two models before the same questions, one before derivations and clusters. */
 struct given {
-    struct arena a;
     Eqloom__Report *list[4];
     struct results *results;
     size_t n;
 };
 
-static struct given *given_new(void)
+static struct given given_to(struct arena *a)
 {
-    struct given *g = calloc(1, sizeof *g);
-    struct arena *a = &g->a;
-    give(a, g->list[0] = report(a, "good <one>"), "mistake_f1", 0.5);
-    give(a, g->list[0], "threshold", 0.7654);
+    struct given g;
+    give(a, g.list[0] = report(a, "good <one>"), "mistake_f1", 0.5);
+    give(a, g.list[0], "threshold", 0.7654);
     for (int i = 1; i < 3; i++) {
-        give(a, g->list[i] = report(a, i == 1 ? "good <one>" : "other"), "accuracy", 0.75 / i);
-        give(a, g->list[i], "like_query", 0.125 * i);
-        give(a, g->list[i], "random", 1 / 7.0);
-        give(a, g->list[i], "questions", 1220);
+        give(a, g.list[i] = report(a, i == 1 ? "good <one>" : "other"), "accuracy", 0.75 / i);
+        give(a, g.list[i], "like_query", 0.125 * i);
+        give(a, g.list[i], "random", 1 / 7.0);
+        give(a, g.list[i], "questions", 1220);
     }
-    give(a, g->list[3] = report(a, "good <one>"), "kmeans_accuracy", 0.9);
-    assert_int_equal(results_sort(&g->results, &g->n, a, g->list, 4, NULL), OK);
+    give(a, g.list[3] = report(a, "good <one>"), "kmeans_accuracy", 0.9);
+    assert_int_equal(results_sort(&g.results, &g.n, a, g.list, 4, NULL), OK);
     return g;
 }
 
-static void given_free(struct given *g)
+TEST_IN_ARENA(a_table_for_each_kind)
 {
-    arena_free(&g->a);
-    free(g);
-}
-
-TEST(a_table_for_each_kind)
-{
-    struct given *g = given_new();
-    assert_int_equal(g->n, 3);
-    assert_string_equal(g->results[0].kind->name, "");
-    assert_string_equal(g->results[1].kind->name, "understanding");
-    assert_string_equal(g->results[2].kind->name, "mistakes");
-    const Eqloom__Table *t = results_table(&g->a, &g->results[1], "Questions");
+    struct given g = given_to(a);
+    assert_int_equal(g.n, 3);
+    assert_string_equal(g.results[0].kind->name, "");
+    assert_string_equal(g.results[1].kind->name, "understanding");
+    assert_string_equal(g.results[2].kind->name, "mistakes");
+    const Eqloom__Table *t = results_table(a, &g.results[1], "Questions");
     const char *expected[3][5] = {{"", "right", "near the query", "by guessing", "questions"},
                                   {"good <one>", "75.0", "12.5", "14.3", "1220"},
                                   {"other", "37.5", "25.0", "14.3", "1220"}};
@@ -77,11 +44,10 @@ TEST(a_table_for_each_kind)
         for (int i = 0; i < 2; i++)
             assert_string_equal(t->rows[i]->cells[c], expected[1 + i][c]);
     }
-    given_free(g);
 }
 
 /* Models have the same name in all kinds; values have not. */
-TEST(names_of_values)
+TEST_IN_ARENA(names_of_values)
 {
     static const char *const names[] = {
         "good <one>.kmeans_accuracy",          "understanding.good <one>.accuracy",
@@ -91,16 +57,15 @@ TEST(names_of_values)
         "understanding.other.questions",       "mistakes.good <one>.mistake_f1",
         "mistakes.good <one>.threshold"};
     enum { N = sizeof names / sizeof *names };
-    struct given *g = given_new();
+    struct given g = given_to(a);
     size_t n = 0;
-    Eqloom__Value **values = arena_array(&g->a, Eqloom__Value *, 4 * FIGURES_MOST);
-    for (size_t i = 0; i < g->n; i++)
-        results_values(values, &n, &g->a, &g->results[i]);
+    Eqloom__Value **values = arena_array(a, Eqloom__Value *, 4 * FIGURES_MOST);
+    for (size_t i = 0; i < g.n; i++)
+        results_values(values, &n, a, &g.results[i]);
     assert_int_equal(n, N);
     for (size_t i = 0; i < n; i++)
         assert_string_equal(values[i]->name, names[i]);
     assert_true(values[N - 1]->value == 0.7654);
-    given_free(g);
 }
 
 static Eqloom__Report *with_answers(struct arena *a, const char *title, const char *y2,
@@ -175,29 +140,20 @@ TEST_IN_ARENA(what_is_no_evaluation_is_refused)
 }
 
 /* Examples are the second table of an evaluation; the first ones are shown, whatever they hold. */
-TEST(page)
+TEST_IN_ARENA(page)
 {
-    struct given *g = given_new();
-    struct arena *a = &g->a;
-    Eqloom__Table figures, examples, *tables[] = {&figures, &examples};
-    Eqloom__Row rows[30], *row_list[30];
-    char *columns[] = {"query", "answer"}, *cells[] = {"a < b", "1"};
+    static char *columns[] = {"query", "answer"};
+    struct given g = given_to(a);
+    Eqloom__Table *tables[] = {NULL, table_of(a, "Questions", columns, 2, 30)};
     struct buf out = {0};
-    eqloom__table__init(&figures);
-    eqloom__table__init(&examples);
-    examples.title = "Questions";
-    examples.columns = columns;
-    examples.n_columns = 2;
-    examples.rows = row_list;
-    examples.n_rows = 30;
     for (int i = 0; i < 30; i++) {
-        eqloom__row__init(row_list[i] = &rows[i]);
-        rows[i].cells = cells;
-        rows[i].n_cells = 2;
+        char **cells = table_row(a, tables[1]);
+        cells[0] = "a < b";
+        cells[1] = "1";
     }
-    g->list[2]->tables = tables;
-    g->list[2]->n_tables = 2;
-    page_write_results(&out, a, &g->results[1], "nothing");
+    g.list[2]->tables = tables;
+    g.list[2]->n_tables = 2;
+    page_write_results(&out, a, &g.results[1], "nothing");
     assert_int_equal(count_of(out.data, "<section><h2>Semantic understanding</h2>"), 1);
     assert_int_equal(count_of(out.data, "<td class=\"best\">"), 1);
     assert_non_null(strstr(out.data, "75.0</td>"));
@@ -207,9 +163,8 @@ TEST(page)
     assert_int_equal(count_of(out.data, "<td>a &lt; b</td>"), 30);
     assert_int_equal(count_of(out.data, "<one>"), 0);
     buf_clear(&out);
-    page_write_results(&out, a, &g->results[0], "new <x>");
+    page_write_results(&out, a, &g.results[0], "new <x>");
     assert_non_null(strstr(out.data, "<h2>Results on new &lt;x&gt;</h2>"));
     assert_null(strstr(out.data, "bold")); /* of one row */
     buf_free(&out);
-    given_free(g);
 }
