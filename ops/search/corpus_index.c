@@ -106,16 +106,9 @@ static void look_into_block(void *arg, size_t block, unsigned worker)
     uint32_t row = (uint32_t)block * BLOCK, end = v->n - row < BLOCK ? v->n : row + BLOCK;
     struct neighbour *list = l->best + block * l->k;
     size_t n = 0;
-    for (; row < end; row += 4) {
-        float dot[4];
-        uint32_t some = end - row < 4 ? end - row : 4;
-        if (some == 4)
-            vector_dot4(dot, l->query, vectors_at(v, row), v->stride);
-        for (uint32_t i = 0; i < some; i++) {
-            if (some < 4)
-                dot[i] = vector_dot(l->query, vectors_at(v, row + i), v->stride);
-            n = insert(l, list, n, (struct neighbour){dot[i], row + i});
-        }
+    for (; row < end; row++) {
+        float dot = vector_dot(l->query, vectors_at(v, row), v->stride);
+        n = insert(l, list, n, (struct neighbour){dot, row});
     }
     l->n_best[block] = n;
 }

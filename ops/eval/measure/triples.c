@@ -38,15 +38,12 @@ static float at_least_0(float x)
 static void find_cosines(float *out, const struct vectors *v, uint32_t x, uint32_t from, size_t n)
 {
     size_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        vector_dot4(out + i, vectors_at(v, x), vectors_at(v, from + i), v->stride);
     for (; i < n; i++)
-        out[i] = vector_dot(vectors_at(v, x), vectors_at(v, from + i), v->stride);
+        out[i] = v->cluster[from + i] == v->cluster[x]
+                     ? APART
+                     : vector_dot(vectors_at(v, x), vectors_at(v, from + i), v->stride);
     for (; i % VECTOR_LANES; i++)
         out[i] = APART;
-    for (i = 0; i < n; i++)
-        if (v->cluster[from + i] == v->cluster[x])
-            out[i] = APART;
 }
 
 /* Two members, s apart, whose cosines with n vectors are x and y. */

@@ -29,20 +29,6 @@ EQL_CLONES float vector_dot(const float *x, const float *y, uint32_t stride)
     return add_lanes(sum);
 }
 
-EQL_CLONES void vector_dot4(float out[4], const float *x, const float *y, uint32_t stride)
-{
-    vector8 sum[4][2] = {{{0}}};
-    const vector8 *v = (const vector8 *)x;
-    for (uint32_t i = 0; i < stride / 8; i += 2)
-        for (int k = 0; k < 4; k++) {
-            const vector8 *w = (const vector8 *)(y + (size_t)k * stride) + i;
-            sum[k][0] += v[i] * w[0];
-            sum[k][1] += v[i + 1] * w[1];
-        }
-    for (int k = 0; k < 4; k++)
-        out[k] = add_lanes(sum[k]);
-}
-
 /* Numbers the clusters of n batches by their classes, or else sources; a batch without either is a
  * cluster of its own.
  * Returns how many clusters there are. */

@@ -37,8 +37,6 @@ static inline float *vectors_at(const struct vectors *v, size_t i)
 
 /* Sums run in fixed lanes, so the results are the same on any machine and for any threads. */
 float vector_dot(const float *x, const float *y, uint32_t stride);
-/* Of x with four consecutive rows of y. */
-void vector_dot4(float out[4], const float *x, const float *y, uint32_t stride);
 
 /* ---- the rows most similar to a query, found one after another ---- */
 

@@ -33,17 +33,9 @@ size_t nearest_find(struct neighbour *out, size_t k, const struct vectors *v,
                     struct arena *a)
 {
     size_t n = 0;
-    uint32_t row = 0;
     if (index)
         return look_up(out, k, v, index, but, query, a);
-    for (; row + 4 <= v->n; row += 4) {
-        float dot[4];
-        vector_dot4(dot, query, vectors_at(v, row), v->stride);
-        for (uint32_t i = 0; i < 4; i++)
-            if (!is_left_out(but, row + i))
-                n = neighbours_insert(out, n, k, (struct neighbour){dot[i], row + i});
-    }
-    for (; row < v->n; row++)
+    for (uint32_t row = 0; row < v->n; row++)
         if (!is_left_out(but, row))
             n = neighbours_insert(
                 out, n, k,
