@@ -84,7 +84,6 @@ static bool seeds_equal(const struct seed *x, const struct seed *y, const Eqloom
     struct ball_options options = {.points = points,
                                    .low = 0.05,
                                    .high = 12,
-                                   .precision = 128,
                                    .domains = domains.all,
                                    .n_domains = domains.n,
                                    .real_values = of->real_values};

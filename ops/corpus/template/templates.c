@@ -292,32 +292,22 @@ static enum err_code expand_group(struct expansion *t, const struct template_gro
     return OK;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct templates_domain *)a)->name,
-                  ((const struct templates_domain *)b)->name);
-}
-
 /* One domain a variable, whichever file says it; "positive" is the rule and not recorded. */
-static enum err_code add_domains(struct templates *out, struct arena *a,
-                                 const struct template_file *f, const struct source_text *source,
-                                 struct err *e)
+static enum err_code add_domains(struct templates *out, const struct template_file *f,
+                                 const struct source_text *source, struct err *e)
 {
-    struct templates_domain *all =
-        arena_alloc(a, (out->n_domains + f->n_domains + 1) * sizeof *all);
-    memcpy(all, out->domains ? out->domains : all, out->n_domains * sizeof *all);
     for (size_t i = 0; i < f->n_domains; i++) {
-        size_t k = 0;
-        while (k < out->n_domains && strcmp(all[k].name, f->domains[i].name) != 0)
-            k++;
-        if (k < out->n_domains && strcmp(all[k].domain, f->domains[i].domain) != 0)
+        struct templates_domain *x = &f->domains[i], *other = out->domains;
+        while (other && strcmp(other->name, x->name) != 0)
+            other = other->next;
+        if (other && strcmp(other->domain, x->domain) != 0)
             return err_fail(e, ERR_INPUT, "%s: variable '%s' is %s here and %s in another file",
-                            source->name, all[k].name, f->domains[i].domain, all[k].domain);
-        if (k == out->n_domains)
-            all[out->n_domains++] = f->domains[i];
+                            source->name, x->name, x->domain, other->domain);
+        if (!other) {
+            x->next = out->domains;
+            out->domains = x;
+        }
     }
-    qsort(all, out->n_domains, sizeof *all, by_name);
-    out->domains = all;
     return OK;
 }
 
@@ -331,7 +321,7 @@ enum err_code templates_expand(struct templates *out, struct arena *a,
     for (size_t i = 0; i < n_sources; i++) {
         struct template_file *file = arena_new(a, struct template_file);
         if ((code = err_up(e, template_file_read(file, a, &sources[i], e))) ||
-            (code = err_up(e, add_domains(out, a, file, &sources[i], e))))
+            (code = err_up(e, add_domains(out, file, &sources[i], e))))
             goto out;
         if (file->lang == &lang_calculus && options->calculus)
             file->lang = options->calculus;
@@ -371,14 +361,13 @@ void templates_to_message(Eqloom__Expr *out, struct arena *a, const struct templ
     out->language = language_text_of(a, &t->exprs[i], 1);
     out->variables = arena_alloc(a, (n + 1) * sizeof *out->variables);
     for (size_t k = 0; k < n; k++)
-        for (size_t d = 0; d < t->n_domains; d++) {
-            if (strcmp(names[k], t->domains[d].name) != 0 ||
-                strcmp(t->domains[d].domain, "positive") == 0)
+        for (const struct templates_domain *d = t->domains; d; d = d->next) {
+            if (strcmp(names[k], d->name) != 0 || strcmp(d->domain, "positive") == 0)
                 continue;
             Eqloom__VariableDomain *v = arena_new(a, Eqloom__VariableDomain);
             eqloom__variable_domain__init(v);
             v->name = arena_strdup(a, names[k]);
-            v->domain = arena_strdup(a, t->domains[d].domain);
+            v->domain = arena_strdup(a, d->domain);
             out->variables[out->n_variables++] = v;
         }
 }

@@ -15,8 +15,8 @@ struct templates {
     size_t n;
     struct templates_domain {
         const char *name, *domain;
-    } * domains; /* of variables that are not real and positive, by name */
-    size_t n_domains;
+        struct templates_domain *next;
+    } * domains; /* of variables */
 };
 
 /* Everything lives in the arena. */
