@@ -22,8 +22,6 @@ static const struct op_param params[] = {
     {"divisor", OP_ENUM, "others", "others|cluster|k", 0, 0,
      "By what the hits among the first k are divided: as many as there could be, min(k, members "
      "but the query); min(k, members), as EqNet and SemVec count score_k; or k, as E-Gen does."},
-    {"per_cluster", OP_INT, "0", NULL, 0, 1e6,
-     "How many of the first vectors of each cluster are used; 0: all."},
     {"seed", OP_INT, "0", NULL, 0, 0, "Seed of the first centres."},
     {NULL},
 };
@@ -123,22 +121,19 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct vecto
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);
-    size_t n = op_count(ctx, "embeddings"), more = op_count(ctx, "pool"), given = 0;
-    uint32_t per_cluster = (uint32_t)op_int(ctx, "per_cluster");
+    size_t n = op_count(ctx, "embeddings"), more = op_count(ctx, "pool");
+    uint32_t queries = 0;
     Eqloom__EmbeddingBatch **batches = arena_array(a, Eqloom__EmbeddingBatch *, n + more + 1);
     const struct language *lang = NULL;
     struct vectors v;
     struct figures f = evaluation_figures(ctx, "evaluation");
     enum err_code code;
-    if (more && per_cluster)
-        return err_fail(e, ERR_INPUT, "'per_cluster' does not go with the input 'pool'");
     if ((code = err_up(e, evaluation_get(batches, n, ctx, "embeddings", e))) ||
         (code = err_up(e, evaluation_get_texts(batches + n, &lang, more, ctx, "pool", e))) ||
-        (code = err_up(e, vectors_load(&v, a, batches, n + more, per_cluster, e))))
+        (code = err_up(e, vectors_load(&v, a, batches, n + more, 0, e))))
         return code;
     for (size_t i = 0; i < n; i++)
-        given += batches[i]->count;
-    uint32_t queries = more ? (uint32_t)given : v.n;
+        queries += batches[i]->count;
     if (!queries)
         return err_fail(e, ERR_INPUT, "there are no vectors");
     vectors_drop_copies(&v, queries);

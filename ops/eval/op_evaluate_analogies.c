@@ -96,7 +96,6 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
                      .v = &v,
                      .analogies = analogies,
                      .how = {lang, (uint32_t)op_int(ctx, "points"),
-                             (size_t)op_int(ctx, "candidates"),
                              strcmp(op_string(ctx, "match"), "text") == 0},
                      .answers = arena_array(a, struct analogy_answer, n + 1)};
     code = err_up(e, evaluation_run(ctx, answer_one, &w, n, e));
@@ -121,10 +120,7 @@ const struct op op_evaluate_analogies = {
         {"match", OP_ENUM, "equal", "equal|text", 0, 0,
          "What is right: all that equals y2, or, as the papers have it, y2 as it is written; what "
          "else "
-         "equals y2 or x2 is then passed over, and x1 and y1 only as they are written (E-Gen)."},
-        {"candidates", OP_INT, "200", NULL, 5, 1e6,
-         "How many of the nearest are examined; more matter only where most of them equal an "
-         "input."}),
+         "equals y2 or x2 is then passed over, and x1 and y1 only as they are written (E-Gen)."}),
     .inputs = OP_PORTS({"analogies", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
                         "The embedded batches of the op `analogies`."},
                        {"pool", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,

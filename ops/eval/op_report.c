@@ -184,11 +184,7 @@ static enum err_code load(struct page_input *in, struct vectors *vectors,
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);
-    struct page_input in = {.title = op_string(ctx, "title"),
-                            .part = op_string(ctx, "part"),
-                            .perplexity = op_real(ctx, "perplexity"),
-                            .iterations = (uint32_t)op_int(ctx, "iterations"),
-                            .seed = (uint64_t)op_int(ctx, "seed")};
+    struct page_input in = {.title = op_string(ctx, "title"), .part = op_string(ctx, "part")};
     struct corpus_stats *corpus = arena_new(a, struct corpus_stats);
     struct vectors vectors;
     struct buf page = {0};
@@ -221,10 +217,7 @@ const struct op op_report = {
         {"title", OP_STRING, "Equivalent expressions", NULL, 0, 0, "The page's title."},
         {"part", OP_STRING, "evaluated clusters", NULL, 0, 0,
          "What was evaluated, for headings: held-out clusters, ..."},
-        {"points", OP_INT, "1000", NULL, 3, 5000, "The maximum number of points in the picture."},
-        {"perplexity", OP_REAL, "30", NULL, 1, 1000, "Perplexity of t-SNE."},
-        {"iterations", OP_INT, "500", NULL, 1, 100000, "Of t-SNE."},
-        {"seed", OP_INT, "0", NULL, 0, 0, "Of t-SNE."}),
+        {"points", OP_INT, "1000", NULL, 3, 5000, "The maximum number of points in the picture."}),
     .inputs = OP_PORTS(
         {"evaluations", KIND_REPORT, OP_LIST, true,
          "Reports of evaluations; those of one op are the rows of one table."},

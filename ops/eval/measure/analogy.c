@@ -22,8 +22,9 @@ void analogy_aim(struct analogy *x, struct arena *a, const struct vectors *v)
 
 /* ---- the nearest ---- */
 
-static size_t find_nearest(struct neighbour *list, size_t most, const struct analogy *x,
-                           const struct vectors *v)
+enum { CANDIDATES = 200 }; /* more matter only where most of them equal an input */
+
+static size_t find_nearest(struct neighbour *list, const struct analogy *x, const struct vectors *v)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < v->n; i++) {
@@ -32,7 +33,7 @@ static size_t find_nearest(struct neighbour *list, size_t most, const struct ana
             term = term || strcmp(v->text[i], v->text[x->row[t]]) == 0;
         if (!term)
             n = neighbours_insert(
-                list, n, most,
+                list, n, CANDIDATES,
                 (struct neighbour){vector_dot(x->target, vectors_at(v, i), v->stride), i});
     }
     return n;
@@ -93,11 +94,11 @@ static enum err_code sift(struct analogy_answer *out, const struct neighbour *li
 enum err_code analogy_find(struct analogy_answer *out, struct arena *a, const struct analogy *x,
                            const struct vectors *v, const struct analogy_rules *how, struct err *e)
 {
-    struct neighbour *list = arena_array(a, struct neighbour, how->candidates);
+    struct neighbour list[CANDIDATES];
     struct equality_test terms[ANALOGY_TERMS] = {0};
     enum err_code code = OK;
     *out = (struct analogy_answer){0};
-    size_t n = x->aimless ? 0 : find_nearest(list, how->candidates, x, v);
+    size_t n = x->aimless ? 0 : find_nearest(list, x, v);
     for (int t = 0; t < ANALOGY_TERMS && !code; t++)
         code = err_up(e, read_term(&terms[t], a, v->text[x->row[t]], how, e));
     if (!code)

@@ -26,9 +26,8 @@ void analogy_aim(struct analogy *x, struct arena *a, const struct vectors *v);
 
 struct analogy_rules {
     const struct language *lang;
-    uint32_t points;   /* at which values are compared */
-    size_t candidates; /* that are looked at, at most */
-    bool text;         /* E-Gen's: right is what is written as y2 */
+    uint32_t points; /* at which values are compared */
+    bool text;       /* E-Gen's: right is what is written as y2 */
 };
 /* The nearest rows of v, whose vectors have length 1, of different texts. What is written as x1, y1
  * or x2 is not considered, nor what equals one of them and not y2; by text, nor what equals x2 or

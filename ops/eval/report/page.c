@@ -218,7 +218,7 @@ static void write_picture(struct buf *out, struct arena *a, const struct page_in
     const struct vectors *v = in->vectors;
     const struct language *lang =
         in->corpus && in->corpus->lang ? in->corpus->lang : &lang_calculus;
-    struct tsne_options options = {in->perplexity, in->iterations, in->seed};
+    struct tsne_options options = {.perplexity = 30, .iterations = 500};
     struct chart_point *points = arena_array(a, struct chart_point, v->n);
     const char **labels = arena_array(a, const char *, v->n_clusters + 1);
     uint32_t *order = by_cluster(a, v);
@@ -253,7 +253,7 @@ static void write_picture(struct buf *out, struct arena *a, const struct page_in
                "its seed as label where there is room. Point at an expression, or walk with the "
                "arrow keys, to see its formula, its cluster and what is nearest by cosine."
                "</figcaption></figure></section>\n",
-               in->perplexity);
+               options.perplexity);
 }
 
 /* ---- training and corpus ---- */

@@ -17,9 +17,6 @@ struct page_input {
     const struct corpus_stats *corpus; /* may be NULL */
     Eqloom__Table *rules;              /* what each rule did; may be NULL */
     const struct vectors *vectors;     /* those to draw; may be NULL */
-    double perplexity;
-    uint32_t iterations;
-    uint64_t seed;
 };
 
 void page_write(struct buf *out, struct arena *a, const struct page_input *in, struct pool *pool);

@@ -42,7 +42,7 @@ static struct analogy_answer answer_of(struct arena *a, struct vectors *v,
 {
     struct err e = {0};
     struct analogy_answer answer;
-    struct analogy_rules how = {lang, 8, MOST, text};
+    struct analogy_rules how = {lang, 8, text};
     if (analogy_find(&answer, a, x, v, &how, &e))
         fail_msg("%s", e.message);
     for (size_t i = 1; i < answer.n; i++)
@@ -150,7 +150,7 @@ TEST_IN_ARENA(unreadable)
     struct err e = {0};
     struct vectors v;
     struct analogy_answer answer;
-    struct analogy_rules how = {&lang_calculus, 8, MOST, false};
+    struct analogy_rules how = {&lang_calculus, 8, false};
     struct analogy x = analogy_of(a, &v, squares, &(struct given){"sin sin", 1}, 1);
     assert_int_equal(analogy_find(&answer, a, &x, &v, &how, &e), ERR_INPUT);
 }

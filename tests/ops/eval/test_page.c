@@ -248,10 +248,7 @@ TEST(page_is_well_formed_and_complete)
                             .n_results = f->n_results,
                             .checkpoint = &f->checkpoint,
                             .corpus = &f->stats,
-                            .vectors = &f->v,
-                            .perplexity = 30,
-                            .iterations = 400,
-                            .seed = 1};
+                            .vectors = &f->v};
     struct buf page = {0}, again = {0};
     struct pool *pool = pool_new(2);
     struct err e;
