@@ -72,24 +72,14 @@ void choice_find(struct choice *out, const struct examined *x, size_t k)
     out->similarity = out->answer;
     for (uint32_t i = QUESTION_MISSES; i < x->exercises[k]->n_terms; i++) {
         float similarity = examined_similarity(x, k, QUESTION_QUERY, i);
+        if (!(similarity >= out->similarity))
+            continue;
         if (similarity > out->similarity)
-            *out = (struct choice){
-                .term = i, .n_best = 1, .similarity = similarity, .answer = out->answer};
-        else if (similarity == out->similarity) {
-            out->term = out->term == QUESTION_ANSWER ? i : out->term;
-            out->n_best++;
-        }
+            *out = (struct choice){.term = i, .similarity = similarity, .answer = out->answer};
+        out->term = out->term == QUESTION_ANSWER ? i : out->term;
+        out->n_best++;
+        out->n_like[x->exercises[k]->terms[i]->like]++;
     }
-}
-
-static double share_like(const struct examined *x, size_t k, const struct choice *c, uint32_t like)
-{
-    const Eqloom__Exercise *q = x->exercises[k];
-    uint32_t n = 0;
-    for (uint32_t i = QUESTION_MISSES; i < q->n_terms; i++)
-        n += q->terms[i]->like == like &&
-             examined_similarity(x, k, QUESTION_QUERY, i) == c->similarity;
-    return (double)n / c->n_best;
 }
 
 void choices_sum(struct choices *out, const struct examined *x, const struct choice *found)
@@ -98,8 +88,8 @@ void choices_sum(struct choices *out, const struct examined *x, const struct cho
     for (size_t k = 0; k < x->n; k++) {
         const struct choice *c = &found[k];
         out->accuracy += c->answer_best ? 1.0 / c->n_best : 0;
-        out->like_query += share_like(x, k, c, QUESTION_QUERY);
-        out->like_answer += share_like(x, k, c, QUESTION_ANSWER);
+        out->like_query += (double)c->n_like[QUESTION_QUERY] / c->n_best;
+        out->like_answer += (double)c->n_like[QUESTION_ANSWER] / c->n_best;
         out->random += 1 / (double)(x->exercises[k]->n_terms - 1);
     }
     double by = 1 / (double)(x->n ? x->n : 1);

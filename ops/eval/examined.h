@@ -29,11 +29,12 @@ static inline float examined_similarity(const struct examined *x, size_t k, size
 enum { QUESTION_QUERY, QUESTION_ANSWER, QUESTION_MISSES }; /* places of terms */
 
 struct choice {
-    uint32_t term;    /* the most similar; of equally similar ones a wrong one, and the first */
-    uint32_t n_best;  /* how many are as similar as it */
-    bool answer_best; /* the answer is one of them */
-    float similarity; /* of the most similar, */
-    float answer;     /* and of the answer */
+    uint32_t term;   /* the most similar; of equally similar ones a wrong one, and the first */
+    uint32_t n_best; /* how many are as similar as it, */
+    uint32_t n_like[QUESTION_MISSES]; /* of them: near misses of the query, and of the answer */
+    bool answer_best;                 /* the answer is one of them */
+    float similarity;                 /* of the most similar, */
+    float answer;                     /* and of the answer */
 };
 
 /* Whether exercise k is a question: a query, its answer and wrong ones. */

@@ -212,12 +212,14 @@ static double nearest_mean(struct arena *a, const struct panel *p, unsigned n_cl
 
 /* ---- the page ---- */
 
-struct frame {
-    double left, wide, low, tall;
+struct point {
+    double x, y;
 };
 
-static struct frame frame_of(const struct panel *p)
+/* Where the vectors are in the picture, whose y goes down. */
+static struct point *place(struct arena *a, const struct panel *p)
 {
+    struct point *at = arena_array(a, struct point, p->v.n);
     float low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
     for (uint32_t i = 0; i < p->v.n; i++) {
         low[0] = fminf(low[0], p->plane.x[i]);
@@ -225,32 +227,23 @@ static struct frame frame_of(const struct panel *p)
         low[1] = fminf(low[1], p->plane.y[i]);
         high[1] = fmaxf(high[1], p->plane.y[i]);
     }
-    return (struct frame){
-        (double)low[0], (WIDTH - 2 * RIM) / fmax((double)(high[0] - low[0]), 1e-12), (double)low[1],
-        (HEIGHT - 2 * RIM) / fmax((double)(high[1] - low[1]), 1e-12)};
-}
-
-static double across(const struct frame *f, const struct panel *p, uint32_t i)
-{
-    return RIM + f->wide * ((double)p->plane.x[i] - f->left);
-}
-
-static double down(const struct frame *f, const struct panel *p, uint32_t i)
-{
-    return HEIGHT - RIM - f->tall * ((double)p->plane.y[i] - f->low);
+    double wide = (WIDTH - 2 * RIM) / fmax((double)(high[0] - low[0]), 1e-12);
+    double tall = (HEIGHT - 2 * RIM) / fmax((double)(high[1] - low[1]), 1e-12);
+    for (uint32_t i = 0; i < p->v.n; i++)
+        at[i] = (struct point){RIM + wide * ((double)p->plane.x[i] - (double)low[0]),
+                               HEIGHT - RIM - tall * ((double)p->plane.y[i] - (double)low[1])};
+    return at;
 }
 
 /* Lines from the query to its nearest, which are ringed. */
-static void write_query(struct buf *out, const struct panel *p, const struct frame *f)
+static void write_query(struct buf *out, const struct panel *p, const struct point *at)
 {
-    double x = across(f, p, p->query), y = down(f, p, p->query);
-    for (size_t k = 0; k < p->n_near; k++) {
-        double to_x = across(f, p, p->near[k].row), to_y = down(f, p, p->near[k].row);
+    double x = at[p->query].x, y = at[p->query].y;
+    for (size_t k = 0; k < p->n_near; k++)
         buf_printf(out,
                    "<path class=\"q\" d=\"M%.1f %.1fL%.1f %.1fm-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 "
                    "0\"/>\n",
-                   x, y, to_x, to_y);
-    }
+                   x, y, at[p->near[k].row].x, at[p->near[k].row].y);
     bool right = x > WIDTH - LABEL; /* of the picture, where the label goes to the left */
     buf_printf(out,
                "<path class=\"q\" d=\"M%.1f %.1fm-7-7h14v14h-14z\"/><text text-anchor=\"%s\" "
@@ -283,7 +276,7 @@ static void write_panel(struct buf *out, struct arena *a, const struct picture *
                         const char *name)
 {
     const struct panel *p = &pic->panels[side];
-    struct frame f = frame_of(p);
+    const struct point *at = place(a, p);
     buf_puts(out, "<figure><figcaption><b>");
     html_text(out, name);
     buf_puts(out, "</b>");
@@ -293,12 +286,12 @@ static void write_panel(struct buf *out, struct arena *a, const struct picture *
     buf_printf(out, "</figcaption><svg viewBox=\"0 0 %d %d\">\n", WIDTH, HEIGHT);
     for (uint32_t i = 0; i < p->v.n; i++) {
         buf_printf(out, "<circle class=\"k%u\" r=\"2\" cx=\"%.1f\" cy=\"%.1f\"><title>",
-                   p->class[i], across(&f, p, i), down(&f, p, i));
+                   p->class[i], at[i].x, at[i].y);
         html_text(out, expr_infix_of(a, p->lang, p->v.text[i]));
         buf_puts(out, "</title></circle>\n");
     }
     if (p->query < p->v.n) {
-        write_query(out, p, &f);
+        write_query(out, p, at);
         html_text(out, expr_infix_of(a, p->lang, p->v.text[p->query]));
         buf_puts(out, "</text>\n");
     }
