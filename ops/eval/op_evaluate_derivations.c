@@ -3,15 +3,101 @@
 #include "ops/eval/evaluation.h"
 #include "ops/eval/examined.h"
 
+#include <math.h>
+#include <stdlib.h>
+
+/* Every right step says its rule. */
+static bool is_derivation(const Eqloom__Exercise *d)
+{
+    bool is = d->n_terms > 0 && !d->terms[0]->wrong;
+    for (size_t i = 1; i < d->n_terms; i++)
+        is = is && (d->terms[i]->wrong || d->terms[i]->reason[0]);
+    return is;
+}
+
 static enum err_code load(struct examined *x, struct op_ctx *ctx, const char *derivations,
                           const char *embeddings, struct err *e)
 {
     enum err_code code = err_up(e, examined_load(x, ctx, derivations, embeddings, e));
     for (size_t k = 0; !code && k < x->n; k++)
-        if (!detection_is_possible(x, k))
+        if (!is_derivation(x->exercises[k]))
             code = err_fail(e, ERR_INPUT, "exercise %zu of '%s' is not a derivation", k + 1,
                             derivations);
     return code;
+}
+
+/* E-Gen's Algorithm 1: the least similarity of the right steps of each derivation, averaged. False
+ * if no derivation has a right step. */
+static bool find_threshold(double *out, const struct examined *x)
+{
+    double sum = 0;
+    size_t n = 0;
+    for (size_t k = 0; k < x->n; k++) {
+        double least = INFINITY;
+        for (size_t i = 1; i < x->exercises[k]->n_terms; i++)
+            if (!x->exercises[k]->terms[i]->wrong)
+                least = fmin(least, examined_similarity(x, k, i - 1, i));
+        if (least == INFINITY)
+            continue;
+        sum += least;
+        n++;
+    }
+    *out = n ? sum / (double)n : 0;
+    return n > 0;
+}
+
+struct step {
+    float similarity;
+    bool wrong;
+};
+
+static int by_similarity(const void *a, const void *b)
+{
+    const struct step *x = a, *y = b;
+    return (x->similarity > y->similarity) - (x->similarity < y->similarity);
+}
+
+static struct step *all_steps(size_t *n, struct arena *a, const struct examined *x)
+{
+    struct step *steps = arena_array(a, struct step, x->v.n);
+    *n = 0;
+    for (size_t k = 0; k < x->n; k++)
+        for (size_t i = 1; i < x->exercises[k]->n_terms; i++)
+            steps[(*n)++] = (struct step){examined_similarity(x, k, i - 1, i),
+                                          x->exercises[k]->terms[i]->wrong};
+    qsort(steps, *n, sizeof *steps, by_similarity);
+    return steps;
+}
+
+/* How likely a wrong step is less similar than a right one; a half where either kind is missing.
+ * Pairs by runs of equal similarity, which count half. */
+static double area(const struct step *steps, size_t n, size_t n_wrong)
+{
+    double pairs = 0, wrong_before = 0;
+    for (size_t i = 0, end; i < n; i = end) {
+        double wrong = 0, right = 0;
+        for (end = i; end < n && steps[end].similarity == steps[i].similarity; end++) {
+            wrong += steps[end].wrong;
+            right += !steps[end].wrong;
+        }
+        pairs += right * (wrong_before + wrong / 2);
+        wrong_before += wrong;
+    }
+    double all = (double)n_wrong * (double)(n - n_wrong);
+    return all > 0 ? pairs / all : 0.5;
+}
+
+/* Of what was found of a kind. Precision is 0 where nothing was found, recall where there is
+ * nothing to find. */
+static void add_figures(struct figures *f, const char *what, size_t right, size_t found,
+                        size_t there)
+{
+    double precision = found ? (double)right / (double)found : 0;
+    double recall = there ? (double)right / (double)there : 0;
+    figures_add(f, arena_printf(f->a, "%s_precision", what), precision);
+    figures_add(f, arena_printf(f->a, "%s_recall", what), recall);
+    figures_add(f, arena_printf(f->a, "%s_f1", what),
+                right ? 2 * precision * recall / (precision + recall) : 0);
 }
 
 /* A row for each step. */
@@ -43,31 +129,32 @@ static Eqloom__Table *table_of_steps(struct arena *a, const struct examined *x, 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);
-    size_t shown = (size_t)op_int(ctx, "examples");
+    size_t shown = (size_t)op_int(ctx, "examples"), n, flagged = 0, wrong = 0, both = 0;
     struct examined x, calibration;
-    struct detection found;
     struct figures f = evaluation_figures(ctx, "derivations");
     double threshold;
     enum err_code code;
     if ((code = err_up(e, load(&x, ctx, "derivations", "embeddings", e))) ||
         (code = err_up(e, load(&calibration, ctx, "calibration", "calibration_embeddings", e))))
         return code;
-    if (!detection_threshold(&threshold, &calibration))
+    if (!find_threshold(&threshold, &calibration))
         return err_fail(e, ERR_INPUT, "no derivation of 'calibration' has a correct step");
-    detection_measure(&found, a, &x, threshold);
-    figures_add(&f, "no_mistake_precision", found.no_mistake.precision);
-    figures_add(&f, "no_mistake_recall", found.no_mistake.recall);
-    figures_add(&f, "no_mistake_f1", found.no_mistake.f1);
-    figures_add(&f, "mistake_precision", found.mistake.precision);
-    figures_add(&f, "mistake_recall", found.mistake.recall);
-    figures_add(&f, "mistake_f1", found.mistake.f1);
-    figures_add(&f, "auc", found.auc);
+    const struct step *steps = all_steps(&n, a, &x);
+    for (size_t i = 0; i < n; i++) {
+        bool flag = (double)steps[i].similarity < threshold;
+        flagged += flag;
+        wrong += steps[i].wrong;
+        both += flag && steps[i].wrong;
+    }
+    add_figures(&f, "no_mistake", n - flagged - wrong + both, n - flagged, n - wrong);
+    add_figures(&f, "mistake", both, flagged, wrong);
+    figures_add(&f, "auc", area(steps, n, wrong));
     figures_add(&f, "threshold", threshold);
-    figures_add(&f, "steps", (double)found.steps);
-    figures_add(&f, "mistakes", (double)found.wrong);
+    figures_add(&f, "steps", (double)n);
+    figures_add(&f, "mistakes", (double)wrong);
     figures_add(&f, "derivations", (double)x.n);
-    Eqloom__Table *steps = table_of_steps(a, &x, shown < x.n ? shown : x.n, threshold);
-    return err_up(e, evaluation_emit(ctx, &f, steps, e));
+    Eqloom__Table *table = table_of_steps(a, &x, shown < x.n ? shown : x.n, threshold);
+    return err_up(e, evaluation_emit(ctx, &f, table, e));
 }
 
 const struct op op_evaluate_derivations = {

@@ -3,24 +3,59 @@
 #include "ops/eval/evaluation.h"
 #include "ops/eval/examined.h"
 
-enum { QUERY, ANSWER, CHOSEN, OF_ANSWER, OF_CHOSEN, COLUMNS };
+enum { QUERY, ANSWER, MISSES }; /* places of terms */
+
+struct choice {
+    uint32_t term;           /* the most similar; of equally similar ones a wrong one, the first */
+    uint32_t n_best;         /* how many are as similar as it, */
+    uint32_t n_like[MISSES]; /* and of them near misses of the query, and of the answer */
+    float similarity;        /* of the most similar, */
+    float answer;            /* and of the answer */
+};
+
+/* A query, its answer and wrong ones. */
+static bool is_question(const Eqloom__Exercise *q)
+{
+    /* A derivation's second term says its rule. */
+    bool is = q->n_terms > MISSES && !q->terms[ANSWER]->reason[0];
+    for (size_t i = 0; i < q->n_terms; i++)
+        is = is && q->terms[i]->wrong == (i >= MISSES) && q->terms[i]->like <= ANSWER;
+    return is;
+}
+
+static struct choice choose(const struct examined *x, size_t k)
+{
+    struct choice c = {.term = ANSWER, .n_best = 1};
+    c.answer = c.similarity = examined_similarity(x, k, QUERY, ANSWER);
+    for (uint32_t i = MISSES; i < x->exercises[k]->n_terms; i++) {
+        float similarity = examined_similarity(x, k, QUERY, i);
+        if (!(similarity >= c.similarity))
+            continue;
+        if (similarity > c.similarity)
+            c = (struct choice){.term = i, .similarity = similarity, .answer = c.answer};
+        c.term = c.term == ANSWER ? i : c.term;
+        c.n_best++;
+        c.n_like[x->exercises[k]->terms[i]->like]++;
+    }
+    return c;
+}
 
 static Eqloom__Table *table_of_examples(struct arena *a, const struct examined *x,
                                         const struct choice *found, size_t n)
 {
-    static char *columns[COLUMNS] = {"query", "answer", "chosen instead", "cosine of the answer",
-                                     "of the chosen"};
-    Eqloom__Table *t = table_of(a, "Questions", columns, COLUMNS, n);
+    static char *columns[] = {"query", "answer", "chosen instead", "cosine of the answer",
+                              "of the chosen"};
+    Eqloom__Table *t = table_of(a, "Questions", columns, sizeof columns / sizeof *columns, n);
     for (size_t i = 0; i < n; i++) {
         const Eqloom__Exercise *q = x->exercises[i];
         const struct choice *c = &found[i];
-        bool right = c->term == QUESTION_ANSWER;
-        char **cells = table_row(a, t);
-        cells[QUERY] = examined_infix(a, q, QUESTION_QUERY);
-        cells[ANSWER] = examined_infix(a, q, QUESTION_ANSWER);
-        cells[CHOSEN] = right ? "" : examined_infix(a, q, c->term);
-        cells[OF_ANSWER] = arena_printf(a, "%.3f", c->answer);
-        cells[OF_CHOSEN] = right ? "" : arena_printf(a, "%.3f", c->similarity);
+        bool right = c->term == ANSWER;
+        char **cell = table_row(a, t);
+        *cell++ = examined_infix(a, q, QUERY);
+        *cell++ = examined_infix(a, q, ANSWER);
+        *cell++ = right ? "" : examined_infix(a, q, c->term);
+        *cell++ = arena_printf(a, "%.3f", (double)c->answer);
+        *cell++ = right ? "" : arena_printf(a, "%.3f", (double)c->similarity);
     }
     return t;
 }
@@ -30,22 +65,28 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct arena *a = op_arena(ctx);
     size_t shown = (size_t)op_int(ctx, "examples");
     struct examined x;
-    struct choices sums;
     struct figures f = evaluation_figures(ctx, "questions");
+    double right = 0, like_query = 0, like_answer = 0, guessed = 0;
     enum err_code code = err_up(e, examined_load(&x, ctx, "questions", "embeddings", e));
     if (code)
         return code;
     struct choice *found = arena_array(a, struct choice, x.n + 1);
     for (size_t k = 0; k < x.n; k++) {
-        if (!choice_is_possible(&x, k))
+        struct choice *c = &found[k];
+        if (!is_question(x.exercises[k]))
             return err_fail(e, ERR_INPUT, "exercise %zu of 'questions' is not a question", k + 1);
-        choice_find(&found[k], &x, k);
+        *c = choose(&x, k);
+        /* Of equally similar ones each is chosen a share of the time. */
+        right += (double)(c->n_best - c->n_like[QUERY] - c->n_like[ANSWER]) / c->n_best;
+        like_query += (double)c->n_like[QUERY] / c->n_best;
+        like_answer += (double)c->n_like[ANSWER] / c->n_best;
+        guessed += 1 / (double)(x.exercises[k]->n_terms - 1);
     }
-    choices_sum(&sums, &x, found);
-    figures_add(&f, "accuracy", sums.accuracy);
-    figures_add(&f, "random", sums.random);
-    figures_add(&f, "like_query", sums.like_query);
-    figures_add(&f, "like_answer", sums.like_answer);
+    double by = 1 / (double)(x.n ? x.n : 1);
+    figures_add(&f, "accuracy", right * by);
+    figures_add(&f, "random", guessed * by);
+    figures_add(&f, "like_query", like_query * by);
+    figures_add(&f, "like_answer", like_answer * by);
     figures_add(&f, "questions", (double)x.n);
     Eqloom__Table *examples = table_of_examples(a, &x, found, shown < x.n ? shown : x.n);
     return err_up(e, evaluation_emit(ctx, &f, examples, e));

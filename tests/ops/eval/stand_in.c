@@ -13,16 +13,22 @@ const char *op_string(const struct op_ctx *ctx, const char *name)
     return "";
 }
 
+static size_t input(const struct op_ctx *ctx, const char *role)
+{
+    size_t k = 0;
+    while (strcmp(ctx->inputs[k].role, role) != 0)
+        k++;
+    return k;
+}
+
 uint64_t op_count(struct op_ctx *ctx, const char *role)
 {
-    size_t k = strcmp(ctx->inputs[0].role, role) == 0 ? 0 : 1;
-    return ctx->inputs[k].n;
+    return ctx->inputs[input(ctx, role)].n;
 }
 
 enum err_code op_get(void *out, struct op_ctx *ctx, const char *role, uint64_t i, struct err *e)
 {
-    size_t k = strcmp(ctx->inputs[0].role, role) == 0 ? 0 : 1;
-    *(ProtobufCMessage **)out = ctx->inputs[k].all[i];
+    *(ProtobufCMessage **)out = ctx->inputs[input(ctx, role)].all[i];
     return OK;
 }
 
@@ -53,4 +59,18 @@ struct pool *op_pool(struct op_ctx *ctx)
 bool op_cancelled(const struct op_ctx *ctx)
 {
     return false;
+}
+
+const Eqloom__Report *stand_in_report(const struct op_ctx *ctx)
+{
+    return (const Eqloom__Report *)ctx->output;
+}
+
+double stand_in_figure(const struct op_ctx *ctx, const char *name)
+{
+    const Eqloom__Report *r = stand_in_report(ctx);
+    for (size_t i = 0; i < r->n_values; i++)
+        if (strcmp(r->values[i]->name, name) == 0)
+            return r->values[i]->value;
+    return NAN;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/op.h"
+#include "report.pb-c.h"
 
 struct op_ctx {
     struct arena a; /* to be freed; outputs live there */
@@ -10,7 +11,11 @@ struct op_ctx {
         const char *role;
         ProtobufCMessage *const *all;
         size_t n;
-    } inputs[2];
+    } inputs[4];
     ProtobufCMessage *output;
     size_t n_outputs;
 };
+
+/* Of the report that was emitted; NaN if it has no such figure. */
+const Eqloom__Report *stand_in_report(const struct op_ctx *ctx);
+double stand_in_figure(const struct op_ctx *ctx, const char *name);

@@ -1,6 +1,5 @@
 /* Op evaluate-generation on candidates written by hand, whose verdicts are known. */
 #include "generation.pb-c.h"
-#include "report.pb-c.h"
 #include "tests/ops/eval/stand_in.h"
 #include "tests/ops/expr/balls.h"
 #include "tests/unit.h"
@@ -58,24 +57,9 @@ static void evaluate(struct op_ctx *ctx, const char *language, const struct writ
     assert_int_equal(ctx->n_outputs, 1);
 }
 
-static const Eqloom__Report *report_of(const struct op_ctx *ctx)
-{
-    return (const Eqloom__Report *)ctx->output;
-}
-
-/* NaN if the report has no such figure. */
-static double figure(const struct op_ctx *ctx, const char *name)
-{
-    const Eqloom__Report *r = report_of(ctx);
-    for (size_t i = 0; i < r->n_values; i++)
-        if (strcmp(r->values[i]->name, name) == 0)
-            return r->values[i]->value;
-    return NAN;
-}
-
 static void assert_figure(const struct op_ctx *ctx, const char *name, double want)
 {
-    double got = figure(ctx, name);
+    double got = stand_in_figure(ctx, name);
     if (!(fabs(got - want) < 1e-12))
         fail_msg("%s is %g, not %g", name, got, want);
 }
@@ -89,9 +73,9 @@ static void assert_first(const char *language, const char *input, const char *ca
     struct op_ctx ctx;
     evaluate(&ctx, language, &(struct written){input, {candidate}}, 1);
     for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
-        if (figure(&ctx, verdicts[i]) != (strcmp(verdicts[i], want) == 0))
+        if (stand_in_figure(&ctx, verdicts[i]) != (strcmp(verdicts[i], want) == 0))
             fail_msg("%s -> %s: %s is %g", input, candidate, verdicts[i],
-                     figure(&ctx, verdicts[i]));
+                     stand_in_figure(&ctx, verdicts[i]));
     assert_figure(&ctx, "exact@1", strcmp(want, "first_same") == 0);
     assert_figure(&ctx, "accuracy@1", strcmp(want, "first_equal") == 0);
     arena_free(&ctx.a);
@@ -152,7 +136,7 @@ TEST(figures)
     assert_figure(&ctx, "first_undecided", 1.0 / N);
     assert_figure(&ctx, "first_malformed", 1.0 / N);
     assert_figure(&ctx, "without_result", 1.0 / N);
-    const Eqloom__Report *r = report_of(&ctx);
+    const Eqloom__Report *r = stand_in_report(&ctx);
     assert_int_equal(r->n_tables, 1);
     assert_int_equal(r->tables[0]->n_rows, r->n_values);
     assert_string_equal(r->title, "generation");

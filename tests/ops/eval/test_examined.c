@@ -2,136 +2,168 @@
  * its definition, step by step and pair by pair. */
 #include "base/rng.h"
 #include "ops/eval/examined.h"
+#include "tests/ops/eval/stand_in.h"
 #include "tests/unit.h"
+
+extern const struct op op_evaluate_derivations, op_evaluate_questions;
 
 static Eqloom__Exercise *exercise_of(struct arena *a, size_t n)
 {
     Eqloom__Exercise *x = arena_new(a, Eqloom__Exercise);
     eqloom__exercise__init(x);
     x->terms = arena_array(a, Eqloom__ExerciseTerm *, n);
-    for (; x->n_terms < n; x->n_terms++)
-        eqloom__exercise_term__init(x->terms[x->n_terms] = arena_new(a, Eqloom__ExerciseTerm));
+    for (; x->n_terms < n; x->n_terms++) {
+        Eqloom__ExerciseTerm *t = x->terms[x->n_terms] = arena_new(a, Eqloom__ExerciseTerm);
+        eqloom__exercise_term__init(t);
+        t->prefix = arena_printf(a, "a%zu", x->n_terms);
+    }
     return x;
 }
 
-/* Room for n exercises and so many vectors in the plane. */
-static struct examined examined_of(struct arena *a, size_t n, size_t rows)
+/* The vectors, in the plane, of n terms. */
+static Eqloom__EmbeddingBatch *batch_of(struct arena *a, const float (*x)[2], size_t n)
 {
-    return (struct examined){
-        .exercises = arena_array(a, const Eqloom__Exercise *, n),
-        .first = arena_array(a, uint32_t, n),
-        .n = n,
-        .v = {.x = arena_array(a, float, rows *VECTOR_LANES), .dim = 2, .stride = VECTOR_LANES}};
+    Eqloom__EmbeddingBatch *b = arena_new(a, Eqloom__EmbeddingBatch);
+    eqloom__embedding_batch__init(b);
+    b->dim = 2;
+    b->count = (uint32_t)n;
+    b->values = (ProtobufCBinaryData){n * sizeof *x, arena_memdup(a, x, n * sizeof *x)};
+    b->source_id = (ProtobufCBinaryData){DIGEST_SIZE, arena_zalloc(a, DIGEST_SIZE)};
+    return b;
+}
+
+static void give(struct op_ctx *ctx, size_t input, const char *role, ProtobufCMessage *const *all,
+                 size_t n)
+{
+    ctx->inputs[input].role = role;
+    ctx->inputs[input].all = all;
+    ctx->inputs[input].n = n;
 }
 
 /* ---- questions ---- */
 
 enum { MOST = 6 };
+static const uint32_t like[MOST] = {0, 0, 0, 1, 1, 1};
 
 /* One question: the candidates' cosines with the query, the answer's first. */
-static void given(struct examined *x, struct arena *a, const float *cosines, const uint32_t *like,
-                  size_t n)
+static Eqloom__Exercise *ask(struct op_ctx *ctx, const float *cosines, size_t n)
 {
-    Eqloom__Exercise *q = exercise_of(a, n + 1);
-    *x = examined_of(a, 1, n + 1);
-    x->exercises[0] = q;
-    x->v.n = (uint32_t)n + 1;
-    for (size_t i = 0; i <= n; i++) {
+    Eqloom__Exercise *q = exercise_of(&ctx->a, n + 1);
+    ProtobufCMessage **all = arena_array(&ctx->a, ProtobufCMessage *, 2);
+    float x[MOST + 1][2] = {{1}};
+    for (size_t i = 1; i <= n; i++) {
         q->terms[i]->wrong = i > 1;
         q->terms[i]->like = i > 1 ? like[i - 1] : 0;
-        float cosine = i ? cosines[i - 1] : 1;
-        vectors_at(&x->v, i)[0] = cosine;
-        vectors_at(&x->v, i)[1] = sqrtf(1 - cosine * cosine);
+        x[i][0] = cosines[i - 1];
+        x[i][1] = sqrtf(1 - cosines[i - 1] * cosines[i - 1]);
     }
+    all[0] = &q->base;
+    all[1] = &batch_of(&ctx->a, x, n + 1)->base;
+    give(ctx, 0, "questions", all, 1);
+    give(ctx, 1, "embeddings", all + 1, 1);
+    return q;
 }
 
-static struct choices sums_of(const float *cosines, const uint32_t *like, size_t n,
-                              struct choice *found)
+/* What is chosen of MOST candidates ("": the answer), with its cosine and the answer's; and the
+ * shares of the question. */
+static void check_choice(const float *cosines, const char *chosen, const char *of_chosen,
+                         const char *of_answer, double right, double like_query, double like_answer)
 {
-    struct arena a = {0};
-    struct examined x;
-    struct choices sums;
-    given(&x, &a, cosines, like, n);
-    assert_true(choice_is_possible(&x, 0));
-    choice_find(found, &x, 0);
-    choices_sum(&sums, &x, found);
-    assert_true(fabs(sums.accuracy + sums.like_query + sums.like_answer - 1) < 1e-12);
-    assert_true(fabs(sums.random - 1 / (double)n) < 1e-12);
-    arena_free(&a);
-    return sums;
+    struct op_ctx ctx = {0};
+    struct err e = {0};
+    ask(&ctx, cosines, MOST);
+    if (op_evaluate_questions.run(&ctx, NULL, &e))
+        fail_msg("%s", e.message);
+    char *const *cells = stand_in_report(&ctx)->tables[1]->rows[0]->cells;
+    assert_string_equal(cells[0], "a0");
+    assert_string_equal(cells[1], "a1");
+    assert_string_equal(cells[2], chosen);
+    assert_string_equal(cells[3], of_answer);
+    assert_string_equal(cells[4], of_chosen);
+    assert_true(fabs(stand_in_figure(&ctx, "accuracy") - right) < 1e-12);
+    assert_true(fabs(stand_in_figure(&ctx, "like_query") - like_query) < 1e-12);
+    assert_true(fabs(stand_in_figure(&ctx, "like_answer") - like_answer) < 1e-12);
+    assert_true(fabs(stand_in_figure(&ctx, "random") - 1.0 / MOST) < 1e-12);
+    arena_free(&ctx.a);
 }
-
-static const uint32_t like[MOST] = {0, 0, 0, 1, 1, 1};
 
 TEST(right_and_wrong)
 {
-    struct choice c;
-    struct choices s = sums_of((const float[]){0.9F, 0.5F, 0.8F, 0.1F, -1, 0}, like, 6, &c);
-    assert_true(c.answer_best && c.term == QUESTION_ANSWER && c.n_best == 1);
-    assert_true(s.accuracy == 1);
-    s = sums_of((const float[]){0.9F, 0.5F, 0.95F, 0.1F, -1, 0}, like, 6, &c);
-    assert_true(!c.answer_best && c.term == 3 && c.similarity > 0.94F && c.answer < 0.91F);
-    assert_true(s.like_query == 1);
-    s = sums_of((const float[]){-0.9F, -0.95F, -0.95F, -0.95F, -0.95F, -0.5F}, like, 6, &c);
-    assert_true(c.term == 6 && s.like_answer == 1);
+    check_choice((const float[]){0.9F, 0.5F, 0.8F, 0.1F, -1, 0}, "", "", "0.900", 1, 0, 0);
+    check_choice((const float[]){0.9F, 0.5F, 0.95F, 0.1F, -1, 0}, "a3", "0.950", "0.900", 0, 1, 0);
+    check_choice((const float[]){-0.9F, -0.95F, -0.95F, -0.95F, -0.95F, -0.5F}, "a6", "-0.500",
+                 "-0.900", 0, 0, 1);
 }
 
 TEST(ties)
 {
-    struct choice c;
-    struct choices s = sums_of((const float[]){0.5F, 0.5F, 0.25F, 0.5F, 0.5F, 0}, like, 6, &c);
-    assert_true(c.answer_best && c.n_best == 4 && c.term == 2);
-    assert_true(s.accuracy == 0.25 && s.like_query == 0.25 && s.like_answer == 0.5);
-    s = sums_of((const float[]){0.25F, 0.5F, 0.25F, 0.5F, 0.5F, 0}, like, 6, &c);
-    assert_true(!c.answer_best && c.n_best == 3 && c.term == 2);
-    assert_true(s.accuracy == 0);
+    check_choice((const float[]){0.5F, 0.5F, 0.25F, 0.5F, 0.5F, 0}, "a2", "0.500", "0.500", 0.25,
+                 0.25, 0.5);
+    check_choice((const float[]){0.25F, 0.5F, 0.25F, 0.5F, 0.5F, 0}, "a2", "0.500", "0.250", 0,
+                 1 / 3.0, 2 / 3.0);
 }
 
-TEST_IN_ARENA(not_questions)
+TEST(not_questions)
 {
-    struct examined x;
-    given(&x, a, (const float[]){1, 1, 1}, like, 3);
-    assert_true(choice_is_possible(&x, 0));
-    x.exercises[0]->terms[1]->wrong = true;
-    assert_false(choice_is_possible(&x, 0));
-    x.exercises[0]->terms[1]->wrong = false;
-    x.exercises[0]->terms[2]->wrong = false;
-    assert_false(choice_is_possible(&x, 0));
-    x.exercises[0]->terms[2]->wrong = true;
-    x.exercises[0]->terms[2]->like = 2;
-    assert_false(choice_is_possible(&x, 0));
-    x.exercises[0]->terms[2]->like = 0;
-    x.exercises[0]->terms[1]->reason = "group/rule"; /* as a derivation's step says */
-    assert_false(choice_is_possible(&x, 0));
-    given(&x, a, (const float[]){1}, like, 1);
-    assert_false(choice_is_possible(&x, 0));
+    for (int fault = 0; fault < 6; fault++) {
+        struct op_ctx ctx = {0};
+        struct err e = {0};
+        Eqloom__Exercise *q = ask(&ctx, (const float[]){1, 1, 1}, fault == 5 ? 1 : 3);
+        switch (fault) {
+        case 1: q->terms[1]->wrong = true; break;
+        case 2: q->terms[2]->wrong = false; break;
+        case 3: q->terms[2]->like = 2; break;
+        case 4: q->terms[1]->reason = "group/rule"; break; /* as a derivation's step says */
+        }
+        assert_int_equal(op_evaluate_questions.run(&ctx, NULL, &e), fault ? ERR_INPUT : OK);
+        assert_string_equal(e.message, fault ? "exercise 1 of 'questions' is not a question" : "");
+        arena_free(&ctx.a);
+    }
 }
 
 /* ---- derivations ---- */
 
 enum { DERIVATIONS = 30, MOST_STEPS = 9 };
 
-/* Vectors on a half circle, at few angles: equal cosines are equal to the last bit. */
-static void random_derivations(struct examined *x, struct arena *a, struct rng *r)
+/* n derivations and their vectors on a half circle, at few angles, so that there are equal cosines.
+ */
+static struct examined add_derivations(struct op_ctx *ctx, size_t input, const char *derivations,
+                                       const char *embeddings, size_t n, struct rng *r)
 {
     static const float angles[][2] = {{1, 0}, {0.8F, 0.6F}, {0.6F, 0.8F}, {0, 1}, {-0.6F, 0.8F}};
-    *x = examined_of(a, DERIVATIONS, DERIVATIONS * (MOST_STEPS + 1));
-    for (size_t k = 0; k < DERIVATIONS; k++) {
-        Eqloom__Exercise *d = exercise_of(a, 1 + rng_below(r, MOST_STEPS + 1));
-        x->exercises[k] = d;
-        x->first[k] = x->v.n;
+    struct examined out;
+    ProtobufCMessage **all = arena_array(&ctx->a, ProtobufCMessage *, 2 * n);
+    for (size_t k = 0; k < n; k++) {
+        Eqloom__Exercise *d = exercise_of(&ctx->a, 1 + rng_below(r, MOST_STEPS + 1));
+        float x[MOST_STEPS + 1][2];
         for (size_t i = 0; i < d->n_terms; i++) {
-            const float *angle = angles[rng_below(r, 5)];
+            memcpy(x[i], angles[rng_below(r, 5)], sizeof x[i]);
             d->terms[i]->wrong = i > 0 && rng_below(r, 4) == 0;
-            memcpy(vectors_at(&x->v, x->v.n++), angle, 2 * sizeof *angle);
+            d->terms[i]->reason = i > 0 && !d->terms[i]->wrong ? "group/rule" : "";
         }
+        all[k] = &d->base;
+        all[n + k] = &batch_of(&ctx->a, x, d->n_terms)->base;
     }
+    give(ctx, input, derivations, all, n);
+    give(ctx, input + 1, embeddings, all + n, n);
+    assert_int_equal(examined_load(&out, ctx, derivations, embeddings, NULL), OK);
+    return out;
+}
+
+static struct examined add_given(struct op_ctx *ctx, struct rng *r)
+{
+    return add_derivations(ctx, 0, "derivations", "embeddings", DERIVATIONS, r);
+}
+
+/* One to three, so that the threshold is anywhere. */
+static struct examined add_calibration(struct op_ctx *ctx, struct rng *r)
+{
+    return add_derivations(ctx, 2, "calibration", "calibration_embeddings", 1 + rng_below(r, 3), r);
 }
 
 static double cosine(const struct examined *x, size_t k, size_t i)
 {
-    const float *p = vectors_at(&x->v, x->first[k] + i - 1), *q = p + x->v.stride;
-    return p[0] * q[0] + p[1] * q[1];
+    return (double)examined_similarity(x, k, i - 1, i);
 }
 
 /* counts[wrong][flagged] */
@@ -154,97 +186,107 @@ static double area_by_pairs(const struct examined *x)
                         pairs++;
                         won += wrong < right ? 1 : wrong == right ? 0.5 : 0;
                     }
-    return won / pairs;
+    return pairs > 0 ? won / pairs : 0.5;
 }
 
-static void assert_near(double x, double y)
+/* Algorithm 1. False if no step is right. */
+static bool threshold_by_walk(double *out, const struct examined *x)
 {
-    if (fabs(x - y) > 1e-9)
-        fail_msg("%.12g instead of %.12g", x, y);
+    double sum = 0;
+    size_t n = 0;
+    for (size_t k = 0; k < x->n; k++) {
+        double least = 2;
+        for (size_t i = 1; i < x->exercises[k]->n_terms; i++)
+            if (!x->exercises[k]->terms[i]->wrong && cosine(x, k, i) < least)
+                least = cosine(x, k, i);
+        sum += least < 2 ? least : 0;
+        n += least < 2;
+    }
+    *out = sum / (double)n;
+    return n > 0;
 }
 
-static void check_detected(const struct detected *d, size_t both, size_t found, size_t there)
+static void assert_figure(const struct op_ctx *ctx, const char *what, const char *name, double want)
 {
-    assert_near(d->precision, found ? (double)both / (double)found : 0);
-    assert_near(d->recall, there ? (double)both / (double)there : 0);
-    assert_near(d->f1, both ? 2.0 * (double)both / (double)(found + there) : 0);
+    struct arena a = {0};
+    double got = stand_in_figure(ctx, arena_printf(&a, "%s%s", what, name));
+    if (!(fabs(got - want) < 1e-9))
+        fail_msg("%s%s is %.12g, not %.12g", what, name, got, want);
+    arena_free(&a);
+}
+
+static void check_detected(const struct op_ctx *ctx, const char *what, size_t both, size_t found,
+                           size_t there)
+{
+    assert_figure(ctx, what, "_precision", found ? (double)both / (double)found : 0);
+    assert_figure(ctx, what, "_recall", there ? (double)both / (double)there : 0);
+    assert_figure(ctx, what, "_f1", both ? 2.0 * (double)both / (double)(found + there) : 0);
+}
+
+static void check_detection(struct op_ctx *ctx, const struct examined *x,
+                            const struct examined *calibration)
+{
+    struct err e = {0};
+    size_t c[2][2] = {{0}};
+    double threshold;
+    if (!threshold_by_walk(&threshold, calibration)) {
+        assert_int_equal(op_evaluate_derivations.run(ctx, NULL, &e), ERR_INPUT);
+        assert_string_equal(e.message, "no derivation of 'calibration' has a correct step");
+        return;
+    }
+    if (op_evaluate_derivations.run(ctx, NULL, &e))
+        fail_msg("%s", e.message);
+    assert_figure(ctx, "", "threshold", threshold);
+    count(c, x, stand_in_figure(ctx, "threshold"));
+    assert_figure(ctx, "", "steps", (double)(c[0][0] + c[0][1] + c[1][0] + c[1][1]));
+    assert_figure(ctx, "", "mistakes", (double)(c[1][0] + c[1][1]));
+    check_detected(ctx, "mistake", c[1][1], c[0][1] + c[1][1], c[1][0] + c[1][1]);
+    check_detected(ctx, "no_mistake", c[0][0], c[0][0] + c[1][0], c[0][0] + c[0][1]);
+    assert_figure(ctx, "", "auc", area_by_pairs(x));
 }
 
 TEST(against_counts)
 {
     struct rng r = rng_new(8, 0);
     for (int round = 0; round < 200; round++) {
-        struct arena a = {0};
-        struct examined x;
-        struct detection d;
-        size_t c[2][2] = {{0}};
-        random_derivations(&x, &a, &r);
-        double threshold = 2 * rng_double(&r) - 1;
-        count(c, &x, threshold);
-        detection_measure(&d, &a, &x, threshold);
-        assert_int_equal(d.steps, c[0][0] + c[0][1] + c[1][0] + c[1][1]);
-        assert_int_equal(d.wrong, c[1][0] + c[1][1]);
-        check_detected(&d.mistake, c[1][1], c[0][1] + c[1][1], c[1][0] + c[1][1]);
-        check_detected(&d.no_mistake, c[0][0], c[0][0] + c[1][0], c[0][0] + c[0][1]);
-        assert_near(d.auc, area_by_pairs(&x));
-        arena_free(&a);
+        struct op_ctx ctx = {0};
+        struct examined x = add_given(&ctx, &r), calibration = add_calibration(&ctx, &r);
+        check_detection(&ctx, &x, &calibration);
+        arena_free(&ctx.a);
     }
 }
 
-TEST(algorithm_1)
-{
-    struct rng r = rng_new(9, 0);
-    for (int round = 0; round < 100; round++) {
-        struct arena a = {0};
-        struct examined x;
-        double sum = 0, threshold;
-        size_t n = 0;
-        random_derivations(&x, &a, &r);
-        for (size_t k = 0; k < x.n; k++) {
-            double least = 2;
-            for (size_t i = 1; i < x.exercises[k]->n_terms; i++)
-                if (!x.exercises[k]->terms[i]->wrong && cosine(&x, k, i) < least)
-                    least = cosine(&x, k, i);
-            sum += least < 2 ? least : 0;
-            n += least < 2;
-        }
-        assert_true(detection_threshold(&threshold, &x));
-        assert_true(fabs(threshold - sum / (double)n) < 1e-6);
-        arena_free(&a);
-    }
-}
-
-TEST_IN_ARENA(nothing_right)
+TEST(nothing_right)
 {
     struct rng r = rng_new(10, 0);
-    struct examined x;
-    struct detection d;
-    double threshold;
-    random_derivations(&x, a, &r);
+    struct op_ctx ctx = {0};
+    struct examined x = add_given(&ctx, &r), calibration = add_calibration(&ctx, &r);
     for (size_t k = 0; k < x.n; k++)
         for (size_t i = 1; i < x.exercises[k]->n_terms; i++)
             x.exercises[k]->terms[i]->wrong = true;
-    assert_false(detection_threshold(&threshold, &x));
-    detection_measure(&d, a, &x, 2);
-    assert_true(d.mistake.precision == 1 && d.mistake.recall == 1 && d.mistake.f1 == 1);
-    assert_true(d.no_mistake.f1 == 0 && d.auc == 0.5);
+    check_detection(&ctx, &x, &calibration);
+    assert_figure(&ctx, "", "no_mistake_f1", 0);
+    assert_figure(&ctx, "", "auc", 0.5);
+    arena_free(&ctx.a);
 }
 
 /* A question is none: its answer follows from no rule. */
-TEST_IN_ARENA(not_derivations)
+TEST(not_derivations)
 {
-    struct rng r = rng_new(11, 0);
-    struct examined x;
-    random_derivations(&x, a, &r);
-    Eqloom__Exercise *d = exercise_of(a, 3);
-    Eqloom__ExerciseTerm **t = d->terms;
-    x.exercises[0] = d;
-    t[1]->reason = "group/rule";
-    t[2]->wrong = true;
-    assert_true(detection_is_possible(&x, 0));
-    t[1]->reason = "";
-    assert_false(detection_is_possible(&x, 0));
-    t[1]->reason = "group/rule";
-    t[0]->wrong = true;
-    assert_false(detection_is_possible(&x, 0));
+    for (int fault = 0; fault < 3; fault++) {
+        struct rng r = rng_new(11, 0);
+        struct op_ctx ctx = {0};
+        struct err e = {0};
+        add_given(&ctx, &r);
+        add_calibration(&ctx, &r);
+        Eqloom__Exercise *d = (Eqloom__Exercise *)ctx.inputs[0].all[0];
+        assert_true(d->n_terms > 1);
+        d->terms[1]->wrong = false;
+        d->terms[1]->reason = fault == 1 ? "" : "group/rule";
+        d->terms[0]->wrong = fault == 2;
+        assert_int_equal(op_evaluate_derivations.run(&ctx, NULL, &e), fault ? ERR_INPUT : OK);
+        assert_string_equal(e.message,
+                            fault ? "exercise 1 of 'derivations' is not a derivation" : "");
+        arena_free(&ctx.a);
+    }
 }
