@@ -10,7 +10,7 @@ int64_t op_int(const struct op_ctx *ctx, const char *name)
 
 const char *op_string(const struct op_ctx *ctx, const char *name)
 {
-    return "";
+    return strcmp(name, "match") == 0 ? ctx->match : "";
 }
 
 static size_t input(const struct op_ctx *ctx, const char *role)

@@ -12,6 +12,7 @@ struct op_ctx {
         ProtobufCMessage *const *all;
         size_t n;
     } inputs[4];
+    const char *match; /* the parameter of that name */
     ProtobufCMessage *output;
     size_t n_outputs;
 };
