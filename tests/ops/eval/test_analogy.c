@@ -1,8 +1,8 @@
 /* Analogies among vectors written by hand: what is passed over, and what counts as right. */
 #include "embedding.pb-c.h"
 #include "report.pb-c.h"
-#include "tests/ops/eval/stand_in.h"
 #include "tests/ops/expr/balls.h"
+#include "tests/ops/in_memory.h"
 #include "tests/unit.h"
 
 extern const struct op op_evaluate_analogies;
@@ -45,7 +45,9 @@ static enum err_code answer(struct op_ctx *ctx, const char *language, const char
         x[i][0] = x[i][1] = pool[i].near * sqrtf(0.5F);
         x[i][2] = sqrtf(1 - pool[i].near * pool[i].near);
     }
-    *ctx = (struct op_ctx){.match = match,
+    *ctx = (struct op_ctx){.op = &op_evaluate_analogies,
+                           .name = "match",
+                           .value = match,
                            .inputs = {{"analogies", batches, 1}, {"pool", batches + 1, 1}}};
     batches[0] = batch_of(&ctx->a, language, (char **)terms, at[aimless], 4);
     batches[1] = batch_of(&ctx->a, language, texts, x, n);
@@ -60,12 +62,12 @@ static void check_match(const char *language, const char *match, const char *con
     struct err e = {0};
     if (answer(&ctx, language, match, false, terms, pool, n, &e))
         fail_msg("%s", e.message);
-    char *const *cells = stand_in_report(&ctx)->tables[1]->rows[0]->cells;
+    char *const *cells = report_emitted(&ctx)->tables[1]->rows[0]->cells;
     assert_string_equal(cells[4], first);
     assert_int_equal(atoi(cells[5]), rank);
-    assert_true(stand_in_figure(&ctx, "accuracy@1") == (rank == 1));
-    assert_true(stand_in_figure(&ctx, "accuracy@5") == (rank > 0));
-    assert_true(stand_in_figure(&ctx, "pool") == (double)n);
+    assert_true(figure_emitted(&ctx, "accuracy@1") == (rank == 1));
+    assert_true(figure_emitted(&ctx, "accuracy@5") == (rank > 0));
+    assert_true(figure_emitted(&ctx, "pool") == (double)n);
     arena_free(&ctx.a);
 }
 
@@ -136,7 +138,7 @@ TEST(no_aim)
     struct op_ctx ctx;
     struct given one = {"* sin x sin x", 1};
     assert_int_equal(answer(&ctx, "", "equal", true, squares, &one, 1, NULL), OK);
-    char *const *cells = stand_in_report(&ctx)->tables[1]->rows[0]->cells;
+    char *const *cells = report_emitted(&ctx)->tables[1]->rows[0]->cells;
     assert_string_equal(cells[4], "");
     assert_string_equal(cells[5], "");
     arena_free(&ctx.a);

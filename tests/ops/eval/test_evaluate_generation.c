@@ -1,7 +1,7 @@
 /* Op evaluate-generation on candidates written by hand, whose verdicts are known. */
 #include "generation.pb-c.h"
-#include "tests/ops/eval/stand_in.h"
 #include "tests/ops/expr/balls.h"
+#include "tests/ops/in_memory.h"
 #include "tests/unit.h"
 
 extern const struct op op_evaluate_generation;
@@ -40,7 +40,7 @@ static ProtobufCMessage **generations(struct arena *a, const char *language,
 
 static struct op_ctx given(const char *language, const struct written *w, size_t n)
 {
-    struct op_ctx ctx = {0};
+    struct op_ctx ctx = {.op = &op_evaluate_generation};
     ProtobufCMessage **all = generations(&ctx.a, language, w, n);
     ctx.inputs[0].role = "generations";
     ctx.inputs[0].all = all;
@@ -59,7 +59,7 @@ static void evaluate(struct op_ctx *ctx, const char *language, const struct writ
 
 static void assert_figure(const struct op_ctx *ctx, const char *name, double want)
 {
-    double got = stand_in_figure(ctx, name);
+    double got = figure_emitted(ctx, name);
     if (!(fabs(got - want) < 1e-12))
         fail_msg("%s is %g, not %g", name, got, want);
 }
@@ -73,9 +73,9 @@ static void assert_first(const char *language, const char *input, const char *ca
     struct op_ctx ctx;
     evaluate(&ctx, language, &(struct written){input, {candidate}}, 1);
     for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
-        if (stand_in_figure(&ctx, verdicts[i]) != (strcmp(verdicts[i], want) == 0))
+        if (figure_emitted(&ctx, verdicts[i]) != (strcmp(verdicts[i], want) == 0))
             fail_msg("%s -> %s: %s is %g", input, candidate, verdicts[i],
-                     stand_in_figure(&ctx, verdicts[i]));
+                     figure_emitted(&ctx, verdicts[i]));
     assert_figure(&ctx, "exact@1", strcmp(want, "first_same") == 0);
     assert_figure(&ctx, "accuracy@1", strcmp(want, "first_equal") == 0);
     arena_free(&ctx.a);
@@ -136,7 +136,7 @@ TEST(figures)
     assert_figure(&ctx, "first_undecided", 1.0 / N);
     assert_figure(&ctx, "first_malformed", 1.0 / N);
     assert_figure(&ctx, "without_result", 1.0 / N);
-    const Eqloom__Report *r = stand_in_report(&ctx);
+    const Eqloom__Report *r = report_emitted(&ctx);
     assert_int_equal(r->n_tables, 1);
     assert_int_equal(r->tables[0]->n_rows, r->n_values);
     assert_string_equal(r->title, "generation");

@@ -2,7 +2,7 @@
  * its definition, step by step and pair by pair. */
 #include "base/rng.h"
 #include "ops/eval/examined.h"
-#include "tests/ops/eval/stand_in.h"
+#include "tests/ops/in_memory.h"
 #include "tests/unit.h"
 
 extern const struct op op_evaluate_derivations, op_evaluate_questions;
@@ -69,21 +69,21 @@ static Eqloom__Exercise *ask(struct op_ctx *ctx, const float *cosines, size_t n)
 static void check_choice(const float *cosines, const char *chosen, const char *of_chosen,
                          const char *of_answer, double right, double like_query, double like_answer)
 {
-    struct op_ctx ctx = {0};
+    struct op_ctx ctx = {.op = &op_evaluate_questions};
     struct err e = {0};
     ask(&ctx, cosines, MOST);
     if (op_evaluate_questions.run(&ctx, NULL, &e))
         fail_msg("%s", e.message);
-    char *const *cells = stand_in_report(&ctx)->tables[1]->rows[0]->cells;
+    char *const *cells = report_emitted(&ctx)->tables[1]->rows[0]->cells;
     assert_string_equal(cells[0], "a0");
     assert_string_equal(cells[1], "a1");
     assert_string_equal(cells[2], chosen);
     assert_string_equal(cells[3], of_answer);
     assert_string_equal(cells[4], of_chosen);
-    assert_true(fabs(stand_in_figure(&ctx, "accuracy") - right) < 1e-12);
-    assert_true(fabs(stand_in_figure(&ctx, "like_query") - like_query) < 1e-12);
-    assert_true(fabs(stand_in_figure(&ctx, "like_answer") - like_answer) < 1e-12);
-    assert_true(fabs(stand_in_figure(&ctx, "random") - 1.0 / MOST) < 1e-12);
+    assert_true(fabs(figure_emitted(&ctx, "accuracy") - right) < 1e-12);
+    assert_true(fabs(figure_emitted(&ctx, "like_query") - like_query) < 1e-12);
+    assert_true(fabs(figure_emitted(&ctx, "like_answer") - like_answer) < 1e-12);
+    assert_true(fabs(figure_emitted(&ctx, "random") - 1.0 / MOST) < 1e-12);
     arena_free(&ctx.a);
 }
 
@@ -106,7 +106,7 @@ TEST(ties)
 TEST(not_questions)
 {
     for (int fault = 0; fault < 6; fault++) {
-        struct op_ctx ctx = {0};
+        struct op_ctx ctx = {.op = &op_evaluate_questions};
         struct err e = {0};
         Eqloom__Exercise *q = ask(&ctx, (const float[]){1, 1, 1}, fault == 5 ? 1 : 3);
         switch (fault) {
@@ -209,7 +209,7 @@ static bool threshold_by_walk(double *out, const struct examined *x)
 static void assert_figure(const struct op_ctx *ctx, const char *what, const char *name, double want)
 {
     struct arena a = {0};
-    double got = stand_in_figure(ctx, arena_printf(&a, "%s%s", what, name));
+    double got = figure_emitted(ctx, arena_printf(&a, "%s%s", what, name));
     if (!(fabs(got - want) < 1e-9))
         fail_msg("%s%s is %.12g, not %.12g", what, name, got, want);
     arena_free(&a);
@@ -237,7 +237,7 @@ static void check_detection(struct op_ctx *ctx, const struct examined *x,
     if (op_evaluate_derivations.run(ctx, NULL, &e))
         fail_msg("%s", e.message);
     assert_figure(ctx, "", "threshold", threshold);
-    count(c, x, stand_in_figure(ctx, "threshold"));
+    count(c, x, figure_emitted(ctx, "threshold"));
     assert_figure(ctx, "", "steps", (double)(c[0][0] + c[0][1] + c[1][0] + c[1][1]));
     assert_figure(ctx, "", "mistakes", (double)(c[1][0] + c[1][1]));
     check_detected(ctx, "mistake", c[1][1], c[0][1] + c[1][1], c[1][0] + c[1][1]);
@@ -249,7 +249,7 @@ TEST(against_counts)
 {
     struct rng r = rng_new(8, 0);
     for (int round = 0; round < 200; round++) {
-        struct op_ctx ctx = {0};
+        struct op_ctx ctx = {.op = &op_evaluate_derivations};
         struct examined x = add_given(&ctx, &r), calibration = add_calibration(&ctx, &r);
         check_detection(&ctx, &x, &calibration);
         arena_free(&ctx.a);
@@ -259,7 +259,7 @@ TEST(against_counts)
 TEST(nothing_right)
 {
     struct rng r = rng_new(10, 0);
-    struct op_ctx ctx = {0};
+    struct op_ctx ctx = {.op = &op_evaluate_derivations};
     struct examined x = add_given(&ctx, &r), calibration = add_calibration(&ctx, &r);
     for (size_t k = 0; k < x.n; k++)
         for (size_t i = 1; i < x.exercises[k]->n_terms; i++)
@@ -275,7 +275,7 @@ TEST(not_derivations)
 {
     for (int fault = 0; fault < 3; fault++) {
         struct rng r = rng_new(11, 0);
-        struct op_ctx ctx = {0};
+        struct op_ctx ctx = {.op = &op_evaluate_derivations};
         struct err e = {0};
         add_given(&ctx, &r);
         add_calibration(&ctx, &r);

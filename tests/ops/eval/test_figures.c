@@ -4,7 +4,7 @@
 #include "ops/eval/measure/kmeans.h"
 #include "ops/eval/measure/retrieval.h"
 #include "tests/ops/eval/given.h"
-#include "tests/ops/eval/stand_in.h"
+#include "tests/ops/in_memory.h"
 #include "token.pb-c.h"
 
 extern const struct op op_tfidf;
@@ -372,7 +372,7 @@ TEST(tfidf_by_hand)
     b.offset = offset;
     b.n_offset = 3;
     assert_int_equal(op_tfidf.run(&ctx, NULL, &e), OK);
-    const Eqloom__EmbeddingBatch *out = (const Eqloom__EmbeddingBatch *)ctx.output;
+    const Eqloom__EmbeddingBatch *out = (const Eqloom__EmbeddingBatch *)ctx.outputs[0];
     const float *x = (const float *)(const void *)out->values.data;
     double three = 1, four = 2 * (log(1.5) + 1), norm = sqrt(three * three + four * four);
     assert_int_equal(out->count, 2);
