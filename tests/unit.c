@@ -1,18 +1,14 @@
 /* The list of a program's tests; see unit.h. */
 #include "tests/unit.h"
 
-enum { MAX_TESTS = 512, MAX_FILES = 32 };
+enum { MAX_TESTS = 512 };
 
 static struct {
     struct CMUnitTest test;
     const char *file;
     int line;
 } listed[MAX_TESTS];
-static struct {
-    const char *file;
-    CMFixtureFunction setup, teardown;
-} arounds[MAX_FILES];
-static size_t n_listed, n_arounds;
+static size_t n_listed;
 
 void unit_add(const char *file, int line, const char *name, CMUnitTestFunction test,
               CMFixtureFunction setup, CMFixtureFunction teardown, void *state)
@@ -25,15 +21,6 @@ void unit_add(const char *file, int line, const char *name, CMUnitTestFunction t
     listed[at].test = (struct CMUnitTest){name, test, setup, teardown, state};
     listed[at].file = file;
     listed[at].line = line;
-}
-
-void unit_around(const char *file, CMFixtureFunction setup, CMFixtureFunction teardown)
-{
-    if (n_arounds == MAX_FILES)
-        abort();
-    arounds[n_arounds].file = file;
-    arounds[n_arounds].setup = setup;
-    arounds[n_arounds++].teardown = teardown;
 }
 
 static bool is_named(const char *file, const char *stem)
@@ -50,18 +37,18 @@ int unit_run(const char *stem)
     int failed = 0;
     size_t ran = 0;
     for (size_t i = 0, n; i < n_listed; i += n) {
-        size_t around = 0;
+        struct CMUnitTest around = {0};
+        size_t m = 0;
         for (n = 0; i + n < n_listed && strcmp(listed[i + n].file, listed[i].file) == 0; n++)
-            tests[n] = listed[i + n].test;
+            if (listed[i + n].test.name)
+                tests[m++] = listed[i + n].test;
+            else
+                around = listed[i + n].test;
         if (stem && !is_named(listed[i].file, stem))
             continue;
-        while (around < n_arounds && strcmp(arounds[around].file, listed[i].file) != 0)
-            around++;
-        bool has = around < n_arounds;
-        failed +=
-            _cmocka_run_group_tests(listed[i].file, tests, n, has ? arounds[around].setup : NULL,
-                                    has ? arounds[around].teardown : NULL);
-        ran += n;
+        failed += _cmocka_run_group_tests(listed[i].file, tests, m, around.setup_func,
+                                          around.teardown_func);
+        ran += m;
     }
     if (!ran)
         fprintf(stderr, "there are no tests of '%s'\n", stem ? stem : "");

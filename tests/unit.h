@@ -72,12 +72,12 @@ static inline size_t test_stride(size_t sparse)
 #define TESTS_AROUND(setup, teardown)                                                              \
     __attribute__((constructor)) static void tests_around(void)                                    \
     {                                                                                              \
-        unit_around(__FILE__, setup, teardown);                                                    \
+        unit_add(__FILE__, __LINE__, NULL, NULL, setup, teardown, NULL);                           \
     }
 
+/* Without a name: what is around all tests of the file. */
 void unit_add(const char *file, int line, const char *name, CMUnitTestFunction test,
               CMFixtureFunction setup, CMFixtureFunction teardown, void *state);
-void unit_around(const char *file, CMFixtureFunction setup, CMFixtureFunction teardown);
 /* Runs the tests of the file test_STEM.c, or with NULL those of all files of the program; the exit
  * status. A program that needs no more has no main of its own, and takes the stem as its argument.
  */

@@ -137,24 +137,22 @@ TEST_IN_ARENA(semvec_in_its_language)
 }
 
 /* Two files may say in two steps what is equal. */
-TEST(pairs_of_several_files)
+TEST_IN_ARENA(pairs_of_several_files)
 {
     static const char *const files[] = {"* 2 x\t+ x x\n- x 1\t+ x -1\n", "sin x\tcos x\n",
                                         "* x 2\t+ x x\n+ -1 x\t- x 1\n"};
-    struct arena a = {0};
     struct err e = {0};
-    struct corpus c = {.a = &a, .lang = &lang_calculus};
+    struct corpus c = {.a = a, .lang = &lang_calculus};
     for (int i = 0; i < 3; i++) {
         struct source_text source = {"corpus", files[i], strlen(files[i])};
         assert_int_equal(corpus_read(&c, CORPUS_PAIRS, &source, &e), OK);
     }
     assert_int_equal(c.n, 0);
     corpus_finish(&c);
-    assert_string_equal(summary(&a, &c),
+    assert_string_equal(summary(a, &c),
                         "* 2 x = + x x = * x 2; - x 1 = + x -1 = + -1 x; sin x = cos x");
     corpus_finish(&c); /* nothing is added twice */
     assert_int_equal(c.n, 3);
-    arena_free(&a);
 }
 
 static size_t lines_of(const char *text)
@@ -365,16 +363,15 @@ TEST(refusals)
 }
 
 /* More pairs than 32 bits count: drawn all the same, different ones of different members. */
-TEST(pairs_of_a_large_cluster)
+TEST_IN_ARENA(pairs_of_a_large_cluster)
 {
     enum { MEMBERS = 70000, DRAWN = 500 };
-    struct arena a = {0};
-    const char **members = arena_array(&a, const char *, MEMBERS);
+    const char **members = arena_array(a, const char *, MEMBERS);
     for (int i = 0; i < MEMBERS; i++)
-        members[i] = arena_printf(&a, "%d", i);
-    Eqloom__Cluster *cluster = cluster_of(&a, "", members, MEMBERS);
-    struct corpus c = {.a = &a, .clusters = &cluster, .n = 1};
-    char *text = written(&a, CORPUS_PAIRS, &c, DRAWN), *at = text;
+        members[i] = arena_printf(a, "%d", i);
+    Eqloom__Cluster *cluster = cluster_of(a, "", members, MEMBERS);
+    struct corpus c = {.a = a, .clusters = &cluster, .n = 1};
+    char *text = written(a, CORPUS_PAIRS, &c, DRAWN), *at = text;
     struct name_map seen = {0};
     int beyond = 0;
     for (int i = 0; i < DRAWN; i++, at = strchr(at, '\n') + 1) {
@@ -383,11 +380,10 @@ TEST(pairs_of_a_large_cluster)
         assert_int_equal(sscanf(at, "%d\t%d\n", &first, &second), 2);
         assert_int_not_equal(first, second);
         beyond += first > 65536;
-        name_map_put(&seen, arena_strndup(&a, at, strcspn(at, "\n")), 0, &added);
+        name_map_put(&seen, arena_strndup(a, at, strcspn(at, "\n")), 0, &added);
         assert_true(added);
     }
     assert_string_equal(at, "");
     assert_in_range(beyond, 10, 80); /* of 500, 32 are expected */
     name_map_free(&seen);
-    arena_free(&a);
 }

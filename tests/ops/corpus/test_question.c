@@ -104,19 +104,17 @@ TEST_IN_ARENA(claims)
     }
 }
 
-TEST(boolean)
+TEST_IN_ARENA(boolean)
 {
     static const char *const texts[] = {"implies p q", "or not p q", "not and p not q",
                                         "or q not p"};
-    struct arena a = {0};
-    const Eqloom__Cluster *c = cluster_of(&a, "boolean", texts, 4);
+    const Eqloom__Cluster *c = cluster_of(a, "boolean", texts, 4);
     struct question_options o = {.most = 4, .near_misses = 2, .distance = 2, .points = 8};
     Eqloom__Exercise *q;
-    size_t n = draw(&q, &a, c, &o, 1);
+    size_t n = draw(&q, a, c, &o, 1);
     assert_true(n > 0);
     for (size_t i = 0; i < n; i++)
         check_question(&q[i], c, &o);
-    arena_free(&a);
 }
 
 TEST_IN_ARENA(seeds)
@@ -167,50 +165,44 @@ TEST_IN_ARENA(near_misses)
 }
 
 /* Members that are all alike, members that are defined nowhere, and one alone. */
-TEST(no_question)
+TEST_IN_ARENA(no_question)
 {
     static const char *const alike[] = {"+ x 2", "+ 2 x"}, *const nowhere[] = {"ln - x x",
                                                                                "/ sin x - * 1 x x"};
-    struct arena a = {0};
     struct question_options o = {.most = 5, .near_misses = 6, .distance = 3, .points = 8};
     Eqloom__Exercise *q;
-    assert_int_equal(draw(&q, &a, cluster_of(&a, "", alike, 2), &o, 1), 0);
-    assert_int_equal(draw(&q, &a, cluster_of(&a, "", nowhere, 2), &o, 1), 0);
-    assert_int_equal(draw(&q, &a, cluster_of(&a, "", squares, 1), &o, 1), 0);
-    arena_free(&a);
+    assert_int_equal(draw(&q, a, cluster_of(a, "", alike, 2), &o, 1), 0);
+    assert_int_equal(draw(&q, a, cluster_of(a, "", nowhere, 2), &o, 1), 0);
+    assert_int_equal(draw(&q, a, cluster_of(a, "", squares, 1), &o, 1), 0);
 }
 
 /* Queries that are given up leave nothing behind. */
-TEST(memory)
+TEST_IN_ARENA(memory)
 {
     enum { MANY = 2000 };
     static const char *texts[MANY];
-    struct arena a = {0};
     struct question_options o = {.most = 5, .near_misses = 6, .distance = 1000, .points = 8};
     Eqloom__Exercise *q;
     for (size_t i = 0; i < MANY; i++)
         texts[i] = "sin x";
-    const Eqloom__Cluster *c = cluster_of(&a, "", texts, MANY);
-    size_t before = a.used;
-    assert_int_equal(draw(&q, &a, c, &o, 1), 0);
-    assert_true(a.used - before < MANY * 1000);
-    arena_free(&a);
+    const Eqloom__Cluster *c = cluster_of(a, "", texts, MANY);
+    size_t before = a->used;
+    assert_int_equal(draw(&q, a, c, &o, 1), 0);
+    assert_true(a->used - before < MANY * 1000);
 }
 
-TEST(errors)
+TEST_IN_ARENA(errors)
 {
     static const char *const texts[] = {"sin x", "sin sin"};
-    struct arena a = {0};
     struct err e = {0};
     struct rng r = rng_new(1, 0);
     struct question_options o = {.most = 5, .near_misses = 6, .distance = 1, .points = 8};
     Eqloom__Exercise *q;
     size_t n;
-    const Eqloom__Cluster *c = cluster_of(&a, "", texts, 2);
-    assert_int_equal(questions_draw(&q, &n, &a, c, &o, &r, &e), ERR_INPUT);
-    c = cluster_of(&a, "klingon", texts, 1);
-    assert_int_equal(questions_draw(&q, &n, &a, c, &o, &r, &e), ERR_INPUT);
-    arena_free(&a);
+    const Eqloom__Cluster *c = cluster_of(a, "", texts, 2);
+    assert_int_equal(questions_draw(&q, &n, a, c, &o, &r, &e), ERR_INPUT);
+    c = cluster_of(a, "klingon", texts, 1);
+    assert_int_equal(questions_draw(&q, &n, a, c, &o, &r, &e), ERR_INPUT);
 }
 
 TESTS_AROUND(NULL, balls_clean)

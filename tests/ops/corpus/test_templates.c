@@ -19,6 +19,12 @@ static enum err_code expand(struct fixture *f, const char *text, uint64_t seed, 
     return templates_expand(&f->t, &f->arena, &f->source, 1, &options, &f->err);
 }
 
+static void must_expand(struct fixture *f, const char *text, uint64_t seed, uint64_t limit)
+{
+    if (expand(f, text, seed, limit))
+        fail_msg("%d:%d: %s", f->err.line, f->err.column, f->err.message);
+}
+
 /* The expressions as infix, joined by "; ". */
 static char *joined(struct fixture *f)
 {
@@ -27,16 +33,13 @@ static char *joined(struct fixture *f)
         buf_puts(&b, i ? "; " : "");
         expr_write_infix(&b, &f->t.exprs[i]);
     }
-    char *text = arena_strndup(&f->arena, b.data ? b.data : "", b.len);
-    buf_free(&b);
-    return text;
+    return buf_text(&b, &f->arena);
 }
 
 static void gives(const char *yaml, const char *expected)
 {
     struct fixture f = {0};
-    if (expand(&f, yaml, 0, 0))
-        fail_msg("%d:%d: %s", f.err.line, f.err.column, f.err.message);
+    must_expand(&f, yaml, 0, 0);
     assert_string_equal(joined(&f), expected);
     arena_free(&f.arena);
 }
@@ -139,9 +142,9 @@ TEST(choices_are_stable)
     };
     for (int i = 0; i < 2; i++) {
         struct fixture f = {0}, g = {0}, h = {0};
-        assert_int_equal(expand(&f, files[i][0], 1, 0), OK);
-        assert_int_equal(expand(&g, files[i][1], 1, 0), OK);
-        assert_int_equal(expand(&h, files[i][0], 2, 0), OK);
+        must_expand(&f, files[i][0], 1, 0);
+        must_expand(&g, files[i][1], 1, 0);
+        must_expand(&h, files[i][0], 2, 0);
         assert_int_equal(f.t.n, 100);
         assert_int_equal(g.t.n, 100);
         assert_true(common(&f, &g) > 80 && common(&f, &g) < 100);
@@ -157,14 +160,14 @@ TEST(take_per)
     struct fixture f = {0};
     const char *yaml = "templates: 1\nsets: {n: [1..9], f: [sin, cos]}\n"
                        "groups: {g: {take: 3, per: f, templates: ['{f}({n}*x)', '{n}*{f}(x)']}}";
-    assert_int_equal(expand(&f, yaml, 0, 0), OK);
+    must_expand(&f, yaml, 0, 0);
     assert_int_equal(f.t.n, 6);
     size_t sines = 0;
     for (size_t i = 0; i < f.t.n; i++)
         sines += strstr(expr_prefix(&f.arena, &f.t.exprs[i]), "sin") != NULL;
     assert_int_equal(sines, 3);
     char *all = joined(&f);
-    assert_int_equal(expand(&f, yaml, 0, 4), OK); /* fewer of the same, in the same order */
+    must_expand(&f, yaml, 0, 4); /* fewer of the same, in the same order */
     assert_int_equal(f.t.n, 4);
     const char *at = all;
     for (size_t i = 0; i < 4; i++) {
@@ -179,7 +182,7 @@ TEST(domains)
     struct fixture f = {0};
     const char *yaml = "templates: 1\nvariables: {z: complex, y: real, x: positive}\n"
                        "groups: {g: {templates: ['x*y', 'x', 'z + y']}}";
-    assert_int_equal(expand(&f, yaml, 0, 0), OK);
+    must_expand(&f, yaml, 0, 0);
     Eqloom__Expr m;
     templates_to_message(&m, &f.arena, &f.t, 0);
     assert_string_equal(m.prefix, "* x y");
@@ -199,7 +202,7 @@ TEST(languages)
     struct fixture f = {0};
     const char *yaml = "templates: 1\nlanguage: boolean\nsets: {op: ['&', '=>']}\n"
                        "groups: {g: {templates: ['a {op} not(b)']}}";
-    assert_int_equal(expand(&f, yaml, 0, 0), OK);
+    must_expand(&f, yaml, 0, 0);
     assert_int_equal(f.t.n, 2);
     Eqloom__Expr m;
     templates_to_message(&m, &f.arena, &f.t, 1);
@@ -217,30 +220,15 @@ TEST(languages)
     arena_free(&f.arena);
 }
 
-static void load(struct fixture *f, const char *name)
-{
-    struct span bytes;
-    char *path = os_join(&f->arena, EQLOOM_TEMPLATES, name);
-    err_clear(&f->err);
-    assert_int_equal(os_read_file(&bytes, &f->arena, path, 1 << 20, &f->err), OK);
-    if (expand(f, (const char *)bytes.data, 0, 0))
-        fail_msg("%s:%d:%d: %s", name, f->err.line, f->err.column, f->err.message);
-}
-
-static void assert_no_duplicates(struct fixture *f)
-{
-    for (size_t i = 0; i < f->t.n; i++)
-        for (size_t j = i + 1; j < f->t.n; j++)
-            if (expr_equal(&f->t.exprs[i], &f->t.exprs[j]))
-                fail_msg("%s occurs twice", expr_infix(&f->arena, &f->t.exprs[i]));
-}
-
 /* Loads a shipped file of so many seeds; each operator is to occur in at least `least` of them. exp
  * is counted as pow e. */
 static void load_seeds(struct fixture *f, const char *name, size_t low, size_t high, size_t least)
 {
     size_t counts[X_DECLARED + 1] = {0};
-    load(f, name);
+    struct span bytes;
+    char *path = os_join(&f->arena, EQLOOM_TEMPLATES, name);
+    assert_int_equal(os_read_file(&bytes, &f->arena, path, 1 << 20, NULL), OK);
+    must_expand(f, (const char *)bytes.data, 0, 0);
     if (f->t.n < low || f->t.n > high)
         fail_msg("%zu seeds", f->t.n);
     for (size_t i = 0; i < f->t.n; i++) {
@@ -259,7 +247,10 @@ static void load_seeds(struct fixture *f, const char *name, size_t low, size_t h
         if (counts[op] < least)
             fail_msg("%s occurs in %zu seeds only",
                      op == X_DECLARED ? "exp" : lang_calculus.ops[op].name, counts[op]);
-    assert_no_duplicates(f);
+    for (size_t i = 0; i < f->t.n; i++)
+        for (size_t j = i + 1; j < f->t.n; j++)
+            if (expr_equal(&f->t.exprs[i], &f->t.exprs[j]))
+                fail_msg("%s occurs twice", expr_infix(&f->arena, &f->t.exprs[i]));
 }
 
 TEST(quickstart)

@@ -99,28 +99,26 @@ TEST(values)
     assert_true(compared > 100);
 }
 
-TEST(closeness)
+TEST_IN_ARENA(closeness)
 {
     static const char *const texts[] = {"sin x", "sin x", "* 3 sin x", "cos x", "sin sin"};
-    struct arena a = {0};
     struct err e = {0};
     struct closeness c;
     struct vectors v = {.n = 4, .dim = 1, .stride = VECTOR_LANES, .text = (const char **)texts};
-    v.x = arena_array(&a, float, 5 * VECTOR_LANES);
+    v.x = arena_array(a, float, 5 * VECTOR_LANES);
     for (uint32_t i = 0; i < 5; i++)
         vectors_at(&v, i)[0] = 1;
     vectors_at(&v, 3)[0] = 0.5F;
     /* Its own text, wherever it stands, is not a neighbour. */
-    assert_int_equal(closeness_find(&c, &a, &v, &v, &lang_calculus, 0, &e), OK);
+    assert_int_equal(closeness_find(&c, a, &v, &v, &lang_calculus, 0, &e), OK);
     assert_true(c.n == 2 && c.row[0] == 2 && c.row[1] == 3 && c.raw == 2 && c.core == 0);
     vectors_at(&v, 2)[0] = 0.25F;
-    assert_int_equal(closeness_find(&c, &a, &v, &v, &lang_calculus, 1, &e), OK);
+    assert_int_equal(closeness_find(&c, a, &v, &v, &lang_calculus, 1, &e), OK);
     assert_true(c.row[0] == 3 && c.row[1] == 2 && c.raw == 1 && c.core == 1);
     v.n = 2;
-    assert_int_equal(closeness_find(&c, &a, &v, &v, &lang_calculus, 0, &e), ERR_NOTFOUND);
+    assert_int_equal(closeness_find(&c, a, &v, &v, &lang_calculus, 0, &e), ERR_NOTFOUND);
     v.n = 5;
-    assert_int_equal(closeness_find(&c, &a, &v, &v, &lang_calculus, 0, &e), ERR_INPUT);
-    arena_free(&a);
+    assert_int_equal(closeness_find(&c, a, &v, &v, &lang_calculus, 0, &e), ERR_INPUT);
 }
 
 TESTS_AROUND(NULL, balls_clean)

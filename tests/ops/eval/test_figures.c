@@ -65,7 +65,6 @@ TEST_IN_ARENA(assignments_equal_brute_force)
 
 TEST_IN_ARENA(separated_clouds_are_found)
 {
-    struct err e;
     struct vectors v = clouds(a, 23, 12, true, 19, 0.05);
     for (int unit = 0; unit < 2; unit++) {
         struct kmeans_options options = {.k = 23, .restarts = 8, .max_iterations = 50, .seed = 3};
@@ -73,7 +72,7 @@ TEST_IN_ARENA(separated_clouds_are_found)
         struct clustering_accuracy accuracy;
         if (unit)
             vectors_normalize(&v);
-        assert_int_equal(kmeans(&found, a, &v, &options, NULL, &e), OK);
+        assert_int_equal(kmeans(&found, a, &v, &options, NULL, NULL), OK);
         clustering_measure(&accuracy, a, &v, found.label);
         assert_true(fabs(accuracy.best - 1) < 1e-12);
         assert_true(fabs(accuracy.greedy - 1) < 1e-12);
@@ -311,15 +310,14 @@ TEST_IN_ARENA(ranking_error_equals_counting)
 
 TEST_IN_ARENA(threads_change_nothing)
 {
-    struct err e;
     struct vectors v = clouds(a, 30, 9, true, 33, 1.2);
     vectors_normalize(&v);
     struct kmeans_options options = {.k = 30, .restarts = 3, .max_iterations = 40, .seed = 1};
     struct kmeans one, three;
     struct retrieval r1, r3;
     struct pool *pool = pool_new(3);
-    assert_int_equal(kmeans(&one, a, &v, &options, NULL, &e), OK);
-    assert_int_equal(kmeans(&three, a, &v, &options, pool, &e), OK);
+    assert_int_equal(kmeans(&one, a, &v, &options, NULL, NULL), OK);
+    assert_int_equal(kmeans(&three, a, &v, &options, pool, NULL), OK);
     assert_memory_equal(one.label, three.label, v.n * sizeof *one.label);
     assert_true(one.cost == three.cost);
     assert_int_equal(retrieval_measure(&r1, a, &v, NULL, NULL, NULL, NULL, NULL), OK);
@@ -330,34 +328,32 @@ TEST_IN_ARENA(threads_change_nothing)
 
 TEST_IN_ARENA(duplicates_leave_no_centre_empty)
 {
-    struct err e;
     struct vectors v = clouds(a, 6, 4, true, 3, 0);
     struct kmeans_options options = {.k = 6, .restarts = 2, .max_iterations = 20, .seed = 1};
     struct kmeans found;
     for (uint32_t i = 0; i < v.n; i++)
         memcpy(vectors_at(&v, i), vectors_at(&v, 0), v.stride * sizeof(float));
-    assert_int_equal(kmeans(&found, a, &v, &options, NULL, &e), OK);
+    assert_int_equal(kmeans(&found, a, &v, &options, NULL, NULL), OK);
     assert_true(found.cost < 1e-6);
 }
 
 TEST_IN_ARENA(bad_vectors_are_refused)
 {
-    struct err e;
     struct vectors v;
     Eqloom__EmbeddingBatch b, *list[1] = {&b};
     float values[4] = {1, 2, NAN, 4};
     eqloom__embedding_batch__init(&b);
-    assert_int_equal(vectors_load(&v, a, list, 1, 0, &e), ERR_INPUT);
+    assert_int_equal(vectors_load(&v, a, list, 1, 0, NULL), ERR_INPUT);
     b.dim = 2;
     b.count = 2;
     b.values = (ProtobufCBinaryData){sizeof values, (uint8_t *)values};
-    assert_int_equal(vectors_load(&v, a, list, 1, 0, &e), ERR_FAILED);
+    assert_int_equal(vectors_load(&v, a, list, 1, 0, NULL), ERR_FAILED);
     values[2] = 3;
-    assert_int_equal(vectors_load(&v, a, list, 1, 0, &e), OK);
+    assert_int_equal(vectors_load(&v, a, list, 1, 0, NULL), OK);
     assert_int_equal(v.n, 2);
     assert_int_equal(v.n_clusters, 1);
     b.count = 3;
-    assert_int_equal(vectors_load(&v, a, list, 1, 0, &e), ERR_CORRUPT);
+    assert_int_equal(vectors_load(&v, a, list, 1, 0, NULL), ERR_CORRUPT);
 }
 
 TEST(tfidf_by_hand)

@@ -93,7 +93,7 @@ static void check_math(const struct language *lang, const char *const cases[][2]
     arena_free(&a);
 }
 
-TEST(mathml_follows_the_tree)
+TEST_IN_ARENA(mathml_follows_the_tree)
 {
     static const char *const cases[][2] = {
         {"+ x + y 1", "x+(y+1)"},
@@ -108,13 +108,11 @@ TEST(mathml_follows_the_tree)
         {"asinh acot pi", "arsinh&#x2061;(arccot&#x2061;(&#x3C0;))"},
         {"d x abs sqrt x", "ddx(|x|)"},
     };
-    struct arena a = {0};
     check_math(&lang_calculus, cases, sizeof cases / sizeof *cases);
-    assert_string_equal(math(&a, &lang_calculus, "/ 1/2 x"),
+    assert_string_equal(math(a, &lang_calculus, "/ 1/2 x"),
                         "<math displaystyle=\"true\"><mrow><mfrac><mrow><mfrac><mrow><mn>1</mn>"
                         "</mrow><mrow><mn>2</mn></mrow></mfrac></mrow><mrow><mi>x</mi></mrow>"
                         "</mfrac></mrow></math>");
-    arena_free(&a);
 }
 
 /* Parentheses around every other connective; implies binds to the right. */
@@ -289,17 +287,16 @@ TEST(page_is_well_formed_and_complete)
 }
 
 /* What is told of a corpus is told in its language. */
-TEST(corpus_of_another_language)
+TEST_IN_ARENA(corpus_of_another_language)
 {
     static const char *const terms[] = {"and a b", "not not and a b", "or a or b true"};
-    struct arena a = {0};
     struct corpus_stats stats = {0};
     struct buf page = {0};
-    corpus_stats_add(&stats, &a, cluster_of(&a, "boolean", terms, 3), 0, 1);
+    corpus_stats_add(&stats, a, cluster_of(a, "boolean", terms, 3), 0, 1);
     assert_int_equal(stats.shapes.n, 3);
     assert_int_equal(stats.reducible, 2);
     struct page_input in = {.title = "terms", .part = "", .corpus = &stats};
-    page_write(&page, &a, &in, NULL);
+    page_write(&page, a, &in, NULL);
     assert_well_formed(page.data);
     assert_non_null(strstr(page.data, "<b>3 of 5</b>"));
     assert_non_null(strstr(page.data, "compared exactly"));
@@ -307,7 +304,6 @@ TEST(corpus_of_another_language)
     assert_null(strstr(page.data, "<code>and"));
     corpus_stats_free(&stats);
     buf_free(&page);
-    arena_free(&a);
 }
 
 static bool reducible(struct arena *a, const char *prefix)
@@ -316,7 +312,7 @@ static bool reducible(struct arena *a, const char *prefix)
     return corpus_term_is_reducible(&x);
 }
 
-TEST(trivial_rewrites)
+TEST_IN_ARENA(trivial_rewrites)
 {
     static const char *const yes[] = {
         "sin + x 0",   "* 1 x",        "pow x 1",       "- x 0",          "- 0 - 0 x",
@@ -327,14 +323,12 @@ TEST(trivial_rewrites)
                                      "/ 1 x",   "sin cos x", "pow x -1",   "asin cos x",
                                      "pow e x", "pow x 2",   "ln pow x 2", "sqrt pow x 3",
                                      "d x x",   "pow 0 x",   "* 2 * -1 x", "/ 1 + 1 x"};
-    struct arena a = {0};
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
-        if (!reducible(&a, yes[i]))
+        if (!reducible(a, yes[i]))
             fail_msg("%s is trivial", yes[i]);
     for (size_t i = 0; i < sizeof no / sizeof *no; i++)
-        if (reducible(&a, no[i]))
+        if (reducible(a, no[i]))
             fail_msg("%s is not trivial", no[i]);
-    arena_free(&a);
 }
 
 TEST_IN_ARENA(page_without_inputs)

@@ -71,21 +71,19 @@ TEST(walk)
 }
 
 /* More vectors than a block; with little room, more items than are worked on at a time. */
-TEST(blocks_and_threads)
+TEST_IN_ARENA(blocks_and_threads)
 {
     static const size_t rooms[] = {TRIPLES_ROOM, 1};
-    struct arena a = {0};
-    struct vectors v = scatter(&a, 2300, 700, 5, false);
+    struct vectors v = scatter(a, 2300, 700, 5, false);
     struct triples one, more, want = by_walk(&v);
     struct pool *pool = pool_new(3);
     for (int i = 0; i < 2; i++) {
-        triples_measure(&one, &a, &v, rooms[i], NULL, NULL, NULL);
+        triples_measure(&one, a, &v, rooms[i], NULL, NULL, NULL);
         check(&one, &want);
-        triples_measure(&more, &a, &v, rooms[i], pool, NULL, NULL);
+        triples_measure(&more, a, &v, rooms[i], pool, NULL, NULL);
         assert_memory_equal(&one, &more, sizeof one);
     }
     pool_free(pool);
-    arena_free(&a);
 }
 
 static bool at_once(void *arg)
@@ -95,17 +93,15 @@ static bool at_once(void *arg)
 }
 
 /* Cancelling is asked for once per item of work, and no loss is computed. */
-TEST(cancelled)
+TEST_IN_ARENA(cancelled)
 {
     static uint32_t cluster[] = {0, 0};
     static float x[2 * VECTOR_LANES] = {1};
-    struct arena a = {0};
     struct triples t;
     struct vectors v = {
         .x = x, .cluster = cluster, .n = 2, .n_clusters = 1, .dim = 1, .stride = VECTOR_LANES};
     size_t asked = 0;
-    triples_measure(&t, &a, &v, TRIPLES_ROOM, NULL, at_once, &asked);
+    triples_measure(&t, a, &v, TRIPLES_ROOM, NULL, at_once, &asked);
     assert_int_equal(asked, 1);
     assert_true(t.count == 0 && t.siamese == 0);
-    arena_free(&a);
 }
