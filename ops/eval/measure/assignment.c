@@ -1,86 +1,53 @@
 /* Assignments; see assignment.h. The best one by shortest augmenting paths (Jonker and Volgenant
  * 1987): row after row is added to the matching along the cheapest alternating path, with dual
- * variables that keep all reduced costs nonnegative. */
+ * variables u and v of rows and columns that keep all reduced costs nonnegative. */
 #include "ops/eval/measure/assignment.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-struct matching {
-    uint32_t n;
-    const double *gain;
-    double *u, *v;    /* duals of rows and columns */
-    uint32_t *row_of; /* of each column; n: none */
-    double *distance; /* of each column from the row being added */
-    uint32_t *from;   /* row before it on the path */
-    bool *done;
-};
-
-static void augment(struct matching *m, uint32_t start)
-{
-    uint32_t n = m->n, row = start, column = n;
-    double at = 0; /* distance of the column last reached */
-    for (uint32_t j = 0; j < n; j++) {
-        m->distance[j] = INFINITY;
-        m->done[j] = false;
-    }
-    for (;;) {
-        for (uint32_t j = 0; j < n; j++) {
-            double d = at - m->gain[(size_t)row * n + j] - m->u[row] - m->v[j];
-            if (!m->done[j] && d < m->distance[j]) {
-                m->distance[j] = d;
-                m->from[j] = row;
-            }
-        }
-        column = n;
-        for (uint32_t j = 0; j < n; j++)
-            if (!m->done[j] && (column == n || m->distance[j] < m->distance[column]))
-                column = j;
-        at = m->distance[column];
-        if (m->row_of[column] == n)
-            break;
-        m->done[column] = true;
-        row = m->row_of[column];
-    }
-    m->u[start] += at;
-    for (uint32_t j = 0; j < n; j++)
-        if (m->done[j]) {
-            m->v[j] -= at - m->distance[j];
-            m->u[m->row_of[j]] += at - m->distance[j];
-        }
-    /* Shift the matching along the path back to the start; from[] leads from column to row, and a
-     * row's old column is the one that it was reached through. */
-    for (;;) {
-        uint32_t r = m->from[column], next = n;
-        for (uint32_t j = 0; j < n && r != start; j++)
-            if (m->row_of[j] == r) {
-                next = j;
-                break;
-            }
-        m->row_of[column] = r;
-        if (r == start)
-            return;
-        column = next;
-    }
-}
-
 void assignment_best(uint32_t *column, struct arena *a, const double *gain, uint32_t n)
 {
-    struct matching m = {.n = n,
-                         .gain = gain,
-                         .u = arena_array(a, double, n + 1),
-                         .v = arena_array(a, double, n + 1),
-                         .row_of = arena_array(a, uint32_t, n + 1),
-                         .distance = arena_array(a, double, n + 1),
-                         .from = arena_array(a, uint32_t, n + 1),
-                         .done = arena_array(a, bool, n + 1)};
+    double *u = arena_array(a, double, n + 1), *v = arena_array(a, double, n + 1);
+    double *distance = arena_array(a, double, n + 1); /* of each column from the row being added */
+    uint32_t *from = arena_array(a, uint32_t, n + 1); /* column before it on the path */
+    uint32_t *row_of = arena_array(a, uint32_t, n + 1); /* of each column; n: none */
+    bool *done = arena_array(a, bool, n + 1);
+    for (uint32_t j = 0; j <= n; j++)
+        row_of[j] = n;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = n; /* a column that stands for the row being added */
+        row_of[n] = i;
+        for (uint32_t j = 0; j <= n; j++) {
+            distance[j] = j < n ? INFINITY : 0;
+            done[j] = false;
+        }
+        while (row_of[at] != n) {
+            uint32_t row = row_of[at], next = n;
+            done[at] = true;
+            for (uint32_t j = 0; j < n; j++) {
+                double d = distance[at] - gain[(size_t)row * n + j] - u[row] - v[j];
+                if (done[j])
+                    continue;
+                if (d < distance[j]) {
+                    distance[j] = d;
+                    from[j] = at;
+                }
+                next = next == n || distance[j] < distance[next] ? j : next;
+            }
+            at = next;
+        }
+        for (uint32_t j = 0; j <= n; j++)
+            if (done[j]) {
+                u[row_of[j]] += distance[at] - distance[j];
+                v[j] -= distance[at] - distance[j];
+            }
+        for (; at != n; at = from[at])
+            row_of[at] = row_of[from[at]];
+    }
     for (uint32_t j = 0; j < n; j++)
-        m.row_of[j] = n;
-    for (uint32_t i = 0; i < n; i++)
-        augment(&m, i);
-    for (uint32_t j = 0; j < n; j++)
-        column[m.row_of[j]] = j;
+        column[row_of[j]] = j;
 }
 
 struct cell {
