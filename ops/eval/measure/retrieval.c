@@ -70,26 +70,20 @@ static int compare_floats(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* The first of the n ascending values that is not below x; with `above`, that is above it. */
-static size_t find_bound(const float *sorted, size_t n, float x, bool above)
+/* How many of n ascending values are below x, an equal one counting half. */
+static double count_below(const float *sorted, size_t n, float x)
 {
-    size_t low = 0, high = n;
+    size_t low = 0, high = n, equal = 0;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (sorted[middle] < x || (above && sorted[middle] == x))
+        if (sorted[middle] < x)
             low = middle + 1;
         else
             high = middle;
     }
-    return low;
-}
-
-/* How many of them are below x, an equal one counting half. */
-static double count_below(const float *sorted, size_t n, float x)
-{
-    size_t low = find_bound(sorted, n, x, false);
-    size_t high = low < n && sorted[low] == x ? find_bound(sorted, n, x, true) : low;
-    return 0.5 * (double)(low + high);
+    while (low + equal < n && sorted[low + equal] == x)
+        equal++;
+    return (double)low + 0.5 * (double)equal;
 }
 
 /* Counts the query's triples and those in the wrong order. `positives` is room for the similarities
