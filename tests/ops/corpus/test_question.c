@@ -74,6 +74,9 @@ static void check_question(const Eqloom__Exercise *q, const Eqloom__Cluster *c,
     arena_free(&a);
 }
 
+static const struct question_options usual = {
+    .most = 5, .near_misses = 6, .distance = 3, .points = 8};
+
 static size_t draw(Eqloom__Exercise **out, struct arena *a, const Eqloom__Cluster *c,
                    const struct question_options *o, uint64_t seed)
 {
@@ -120,11 +123,10 @@ TEST_IN_ARENA(boolean)
 TEST_IN_ARENA(seeds)
 {
     const Eqloom__Cluster *c = cluster_of(a, "", squares, SQUARES);
-    struct question_options o = {.most = 5, .near_misses = 6, .distance = 3, .points = 8};
     Eqloom__Exercise *q[3];
     bool all_same[2] = {true, true};
     for (int i = 0; i < 3; i++)
-        assert_int_equal(draw(&q[i], a, c, &o, i == 2 ? 9 : 8), 5);
+        assert_int_equal(draw(&q[i], a, c, &usual, i == 2 ? 9 : 8), 5);
     for (int other = 1; other < 3; other++)
         for (size_t i = 0; i < 5; i++)
             for (size_t k = 0; k < q[0][i].n_terms; k++)
@@ -169,11 +171,10 @@ TEST_IN_ARENA(no_question)
 {
     static const char *const alike[] = {"+ x 2", "+ 2 x"}, *const nowhere[] = {"ln - x x",
                                                                                "/ sin x - * 1 x x"};
-    struct question_options o = {.most = 5, .near_misses = 6, .distance = 3, .points = 8};
     Eqloom__Exercise *q;
-    assert_int_equal(draw(&q, a, cluster_of(a, "", alike, 2), &o, 1), 0);
-    assert_int_equal(draw(&q, a, cluster_of(a, "", nowhere, 2), &o, 1), 0);
-    assert_int_equal(draw(&q, a, cluster_of(a, "", squares, 1), &o, 1), 0);
+    assert_int_equal(draw(&q, a, cluster_of(a, "", alike, 2), &usual, 1), 0);
+    assert_int_equal(draw(&q, a, cluster_of(a, "", nowhere, 2), &usual, 1), 0);
+    assert_int_equal(draw(&q, a, cluster_of(a, "", squares, 1), &usual, 1), 0);
 }
 
 /* Queries that are given up leave nothing behind. */

@@ -206,27 +206,28 @@ static bool threshold_by_walk(double *out, const struct examined *x)
     return n > 0;
 }
 
-static void assert_figure(const struct op_ctx *ctx, const char *what, const char *name, double want)
+static void assert_figure(const struct op_ctx *ctx, const char *name, double want)
 {
-    struct arena a = {0};
-    double got = figure_emitted(ctx, arena_printf(&a, "%s%s", what, name));
+    double got = figure_emitted(ctx, name);
     if (!(fabs(got - want) < 1e-9))
-        fail_msg("%s%s is %.12g, not %.12g", what, name, got, want);
-    arena_free(&a);
+        fail_msg("%s is %.12g, not %.12g", name, got, want);
 }
 
-static void check_detected(const struct op_ctx *ctx, const char *what, size_t both, size_t found,
-                           size_t there)
+static void check_detected(const struct op_ctx *ctx, const char *const names[3], size_t both,
+                           size_t found, size_t there)
 {
-    assert_figure(ctx, what, "_precision", found ? (double)both / (double)found : 0);
-    assert_figure(ctx, what, "_recall", there ? (double)both / (double)there : 0);
-    assert_figure(ctx, what, "_f1", both ? 2.0 * (double)both / (double)(found + there) : 0);
+    assert_figure(ctx, names[0], found ? (double)both / (double)found : 0);
+    assert_figure(ctx, names[1], there ? (double)both / (double)there : 0);
+    assert_figure(ctx, names[2], both ? 2.0 * (double)both / (double)(found + there) : 0);
 }
 
 static void check_detection(struct op_ctx *ctx, const struct examined *x,
                             const struct examined *calibration)
 {
     struct err e = {0};
+    static const char *const mistake[] = {"mistake_precision", "mistake_recall", "mistake_f1"};
+    static const char *const no_mistake[] = {"no_mistake_precision", "no_mistake_recall",
+                                             "no_mistake_f1"};
     size_t c[2][2] = {{0}};
     double threshold;
     if (!threshold_by_walk(&threshold, calibration)) {
@@ -236,13 +237,13 @@ static void check_detection(struct op_ctx *ctx, const struct examined *x,
     }
     if (op_evaluate_derivations.run(ctx, NULL, &e))
         fail_msg("%s", e.message);
-    assert_figure(ctx, "", "threshold", threshold);
+    assert_figure(ctx, "threshold", threshold);
     count(c, x, figure_emitted(ctx, "threshold"));
-    assert_figure(ctx, "", "steps", (double)(c[0][0] + c[0][1] + c[1][0] + c[1][1]));
-    assert_figure(ctx, "", "mistakes", (double)(c[1][0] + c[1][1]));
-    check_detected(ctx, "mistake", c[1][1], c[0][1] + c[1][1], c[1][0] + c[1][1]);
-    check_detected(ctx, "no_mistake", c[0][0], c[0][0] + c[1][0], c[0][0] + c[0][1]);
-    assert_figure(ctx, "", "auc", area_by_pairs(x));
+    assert_figure(ctx, "steps", (double)(c[0][0] + c[0][1] + c[1][0] + c[1][1]));
+    assert_figure(ctx, "mistakes", (double)(c[1][0] + c[1][1]));
+    check_detected(ctx, mistake, c[1][1], c[0][1] + c[1][1], c[1][0] + c[1][1]);
+    check_detected(ctx, no_mistake, c[0][0], c[0][0] + c[1][0], c[0][0] + c[0][1]);
+    assert_figure(ctx, "auc", area_by_pairs(x));
 }
 
 TEST(against_counts)
@@ -265,8 +266,8 @@ TEST(nothing_right)
         for (size_t i = 1; i < x.exercises[k]->n_terms; i++)
             x.exercises[k]->terms[i]->wrong = true;
     check_detection(&ctx, &x, &calibration);
-    assert_figure(&ctx, "", "no_mistake_f1", 0);
-    assert_figure(&ctx, "", "auc", 0.5);
+    assert_figure(&ctx, "no_mistake_f1", 0);
+    assert_figure(&ctx, "auc", 0.5);
     arena_free(&ctx.a);
 }
 

@@ -145,53 +145,47 @@ static const char *const seeds[CLUSTERS] = {
     "csc * 3 x", "cosh x",      "abs - x 3",   "acot x",    "ln + x 7",   "pow x 5",
     "* 4 + x 2", "sinh * 2 x",  "coth x",      "atan x",    "d x tan x",  "acsch x"};
 
-struct fixture {
-    struct arena a;
-    struct vectors v;
-    struct corpus_stats stats;
-    struct results *results;
-    size_t n_results;
-    Eqloom__Checkpoint checkpoint;
-};
-
-static void add_vectors(struct fixture *f)
+static struct vectors given_vectors(struct arena *a)
 {
-    f->v = clouds(&f->a, CLUSTERS, EACH, false, DIM, 0.25);
-    vectors_normalize(&f->v);
-    for (uint32_t i = 0; i < f->v.n; i++) {
+    struct vectors v = clouds(a, CLUSTERS, EACH, false, DIM, 0.25);
+    vectors_normalize(&v);
+    for (uint32_t i = 0; i < v.n; i++) {
         const char *seed = seeds[i / EACH];
-        f->v.text[i] =
-            i % EACH ? arena_printf(&f->a, "- + %s %d %d", seed, i % EACH, i % EACH) : seed;
+        v.text[i] = i % EACH ? arena_printf(a, "- + %s %d %d", seed, i % EACH, i % EACH) : seed;
     }
+    return v;
 }
 
-static void add_corpus(struct fixture *f)
+/* To be freed. */
+static struct corpus_stats given_corpus(struct arena *a)
 {
+    struct corpus_stats stats = {0};
     for (uint64_t c = 0; c < CLUSTERS; c++) {
-        const char *const terms[] = {seeds[c], arena_printf(&f->a, "sqrt pow %s 2", seeds[c]),
-                                     arena_printf(&f->a, "/ 1 pow %s -1", seeds[c])};
-        Eqloom__Cluster *cluster = cluster_of(&f->a, "", terms, 3);
+        const char *const terms[] = {seeds[c], arena_printf(a, "sqrt pow %s 2", seeds[c]),
+                                     arena_printf(a, "/ 1 pow %s -1", seeds[c])};
+        Eqloom__Cluster *cluster = cluster_of(a, "", terms, 3);
         cluster->terms = "123456789012345";
         for (uint32_t i = 0; i < 3; i++) {
             cluster->members[i]->tokens = 3 + i + (uint32_t)(c % 9);
             cluster->members[i]->standing = EQLOOM__STANDING__AGREES;
         }
-        corpus_stats_add(&f->stats, &f->a, cluster, c, CLUSTERS);
+        corpus_stats_add(&stats, a, cluster, c, CLUSTERS);
     }
+    return stats;
 }
 
-static void add_training(struct fixture *f)
+static Eqloom__Checkpoint *given_training(struct arena *a)
 {
     static const char *const names[] = {"loss", "accuracy", "learning_rate", "gradient_norm"};
-    Eqloom__Checkpoint *c = &f->checkpoint;
+    Eqloom__Checkpoint *c = arena_new(a, Eqloom__Checkpoint);
     eqloom__checkpoint__init(c);
     c->step = STEPS * 10;
     c->architecture = "d_model=128\nlayers=2 <&>";
     c->numerics = "cpu-f32";
-    c->metrics = arena_array(&f->a, Eqloom__Metric *, STEPS * 4);
+    c->metrics = arena_array(a, Eqloom__Metric *, STEPS * 4);
     for (int i = 0; i < STEPS; i++)
         for (int k = 0; k < 4; k++) {
-            Eqloom__Metric *m = c->metrics[c->n_metrics++] = arena_new(&f->a, Eqloom__Metric);
+            Eqloom__Metric *m = c->metrics[c->n_metrics++] = arena_new(a, Eqloom__Metric);
             eqloom__metric__init(m);
             m->step = (uint64_t)i * 10;
             m->name = (char *)names[k];
@@ -200,57 +194,47 @@ static void add_training(struct fixture *f)
                        : k == 2 ? 1e-3 * (STEPS - i) / STEPS
                                 : 1.5 + 0.4 * cos(i * 1.7);
         }
+    return c;
 }
 
-static struct fixture *fixture_new(void)
+static struct results *given_results(size_t *n, struct arena *a)
 {
-    static const char *const names[] = {"kmeans_accuracy",
-                                        "kmeans_accuracy_greedy",
-                                        "precision@1",
-                                        "precision@5",
-                                        "precision@10",
-                                        "precision@20",
-                                        "mrr",
-                                        "clusters",
-                                        "sequences",
-                                        "dimensions"};
-    static const double figures[2][10] = {{.953, .951, .992, .981, .961, .944, .995, 24, 480, 128},
-                                          {.412, .402, .731, .604, .511, .455, .81, 24, 480, 59}};
-    struct fixture *f = calloc(1, sizeof *f);
-    Eqloom__Report *list[2];
-    add_vectors(f);
-    add_corpus(f);
-    add_training(f);
-    for (int i = 0; i < 2; i++) {
-        list[i] = report(&f->a, i ? "tf-idf <b> & \"co\"" : "trained encoder");
+    static const struct {
+        const char *name;
+        double of[2];
+    } figures[GIVEN_VALUES] = {{"kmeans_accuracy", {.953, .412}},
+                               {"kmeans_accuracy_greedy", {.951, .402}},
+                               {"precision@1", {.992, .731}},
+                               {"precision@5", {.981, .604}},
+                               {"precision@10", {.961, .511}},
+                               {"precision@20", {.944, .455}},
+                               {"mrr", {.995, .81}},
+                               {"clusters", {24, 24}},
+                               {"sequences", {480, 480}},
+                               {"dimensions", {128, 59}}};
+    Eqloom__Report *list[] = {report(a, "trained encoder"), report(a, "tf-idf <b> & \"co\"")};
+    struct results *results;
+    for (int i = 0; i < 2; i++)
         for (int k = 0; k < GIVEN_VALUES; k++)
-            give(&f->a, list[i], names[k], figures[i][k]);
-    }
-    assert_int_equal(results_sort(&f->results, &f->n_results, &f->a, list, 2, NULL), OK);
-    return f;
+            give(a, list[i], figures[k].name, figures[k].of[i]);
+    assert_int_equal(results_sort(&results, n, a, list, 2, NULL), OK);
+    return results;
 }
 
-static void fixture_free(struct fixture *f)
+TEST_IN_ARENA(page_is_well_formed_and_complete)
 {
-    corpus_stats_free(&f->stats);
-    arena_free(&f->a);
-    free(f);
-}
-
-TEST(page_is_well_formed_and_complete)
-{
-    struct fixture *f = fixture_new();
+    struct vectors v = given_vectors(a);
+    struct corpus_stats stats = given_corpus(a);
     struct page_input in = {.title = "Equivalent <expressions>",
                             .part = "held-out clusters of <x>",
-                            .results = f->results,
-                            .n_results = f->n_results,
-                            .checkpoint = &f->checkpoint,
-                            .corpus = &f->stats,
-                            .vectors = &f->v};
+                            .checkpoint = given_training(a),
+                            .corpus = &stats,
+                            .vectors = &v};
     struct buf page = {0}, again = {0};
     struct pool *pool = pool_new(2);
     struct err e;
-    page_write(&page, &f->a, &in, NULL);
+    in.results = given_results(&in.n_results, a);
+    page_write(&page, a, &in, NULL);
     assert_well_formed(page.data);
     assert_int_equal(count_of(page.data, "<use "), CLUSTERS * EACH);
     assert_int_equal(count_of(page.data, "<polyline "), 4);
@@ -276,14 +260,14 @@ TEST(page_is_well_formed_and_complete)
     assert_non_null(strstr(page.data, "tf-idf &lt;b&gt; &amp; &quot;co&quot;"));
     assert_null(strstr(page.data, "://"));
     assert_null(strstr(page.data, "nan"));
-    page_write(&again, &f->a, &in, pool);
+    page_write(&again, a, &in, pool);
     assert_string_equal(page.data, again.data);
     if (getenv("EQLOOM_TEST_PAGE"))
         assert_int_equal(out_file_write(getenv("EQLOOM_TEST_PAGE"), page.data, page.len, &e), OK);
     pool_free(pool);
     buf_free(&page);
     buf_free(&again);
-    fixture_free(f);
+    corpus_stats_free(&stats);
 }
 
 /* What is told of a corpus is told in its language. */
@@ -343,26 +327,25 @@ TEST_IN_ARENA(page_without_inputs)
 }
 
 /* The nearest neighbour in the plane is of the same cloud. */
-TEST(tsne_keeps_clouds_apart)
+TEST_IN_ARENA(tsne_keeps_clouds_apart)
 {
-    struct fixture *f = fixture_new();
+    struct vectors v = given_vectors(a);
     struct tsne_options options = {.perplexity = 15, .iterations = 400, .seed = 2};
     uint32_t good = 0;
-    struct plane plane = tsne_plane(&f->a, &f->v, &options, NULL);
-    for (uint32_t i = 0; i < f->v.n; i++) {
+    struct plane plane = tsne_plane(a, &v, &options, NULL);
+    for (uint32_t i = 0; i < v.n; i++) {
         uint32_t nearest = i;
         float best = INFINITY;
-        for (uint32_t j = 0; j < f->v.n; j++) {
+        for (uint32_t j = 0; j < v.n; j++) {
             float dx = plane.x[i] - plane.x[j], dy = plane.y[i] - plane.y[j];
             if (j != i && dx * dx + dy * dy < best) {
                 best = dx * dx + dy * dy;
                 nearest = j;
             }
         }
-        good += f->v.cluster[nearest] == f->v.cluster[i];
+        good += v.cluster[nearest] == v.cluster[i];
     }
-    assert_true(good > f->v.n * 98 / 100);
-    fixture_free(f);
+    assert_true(good > v.n * 98 / 100);
 }
 
 /* A constant learning rate, as means of windows of different lengths. */
