@@ -84,14 +84,14 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     enum corpus_format format = corpus_format_find(op_string(ctx, "format"));
     const struct language *lang;
     enum err_code code;
-    for (size_t i = 0; i < n; i++)
-        if ((code = err_up(e, op_get(&clusters[i], ctx, "clusters", i, e))))
-            return code;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        if ((code = op_get(&clusters[i], ctx, "clusters", i, e)))
+            return err_up(e, code);
         if (!clusters[i]->seed)
             return err_fail(e, ERR_CORRUPT, "cluster %zu has no seed", i);
-        else if ((code = language_read(&lang, a, clusters[i]->seed->language, e)))
+        if ((code = language_read(&lang, a, clusters[i]->seed->language, e)))
             return err_up(e, code);
+    }
     struct buf text = {0};
     code = err_up(e, corpus_write(&text, format, clusters, n, &options, e));
     if (!code)
