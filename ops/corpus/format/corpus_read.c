@@ -31,7 +31,7 @@ static bool is_fraction(struct arena *a, const struct expr_node *n)
     return number && strcmp(number, text) == 0;
 }
 
-/* It has three tokens either way. */
+/* A fraction is a number again; it has three tokens either way. */
 char *corpus_prefix(struct arena *a, const struct expr *x)
 {
     const struct expr_node *nodes = x->nodes;

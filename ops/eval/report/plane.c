@@ -87,9 +87,11 @@ struct plane principal_plane(struct arena *a, const struct vectors *v)
     return p;
 }
 
-/* ---- t-SNE. One pass over all pairs an iteration: attraction and repulsion of a point and its
- * share of the normaliser are summed in fixed lanes, points in parallel. It starts from a random
- * projection, small, with early exaggeration, momentum and gains as in the paper. ---- */
+/* ---- t-SNE ---- */
+
+/* One pass over all pairs an iteration: attraction and repulsion of a point and its share of the
+ * normaliser are summed in fixed lanes, points in parallel. It starts from a random projection,
+ * small, with early exaggeration, momentum and gains as in the paper. */
 
 typedef float lanes __attribute__((vector_size(VECTOR_LANES * sizeof(float)), aligned(4)));
 

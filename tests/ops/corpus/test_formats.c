@@ -80,6 +80,8 @@ TEST_IN_ARENA(e_gen)
     /* Not a reduced fraction: an operation. */
     c = must_read(a, CORPUS_E_GEN, "/ 4 2\n/ 1 -2\n/ 3 1\n");
     assert_string_equal(summary(a, &c), "/ 4 2 = / 1 -2 = / 3 1");
+    c = must_read(a, CORPUS_E_GEN, "/ 12345678901234567891 2\n");
+    assert_string_equal(summary(a, &c), "12345678901234567891/2");
 }
 
 TEST_IN_ARENA(json)
