@@ -1,11 +1,11 @@
 /* The CPU as a device: its memory is the host's, a queue runs each op at once in the calling
  * thread, and gpu_each spreads items over a pool. */
 #include "base/isa.h"
-#include "gpu/cpu/amx.h"
 #include "gpu/cpu/cpu_queue.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* A shard's layer stays in the second cache; and weights and gradients pass through the caches once
  * for each shard. Inference keeps a shard's tensors there from one op to the next. */
@@ -20,25 +20,12 @@ static const struct gpu_cuts cuts = {.groups = GPU_GROUPS,
                                      .beam_rows = 256,
                                      .shared_rows = 1 << 13};
 
-#if defined(__x86_64__)
-/* Tiles multiply bf16 only. */
-static void matmul_with_tiles(struct gpu_queue *q, const struct gpu_matmul *mm)
-{
-    switch (mm->precision) {
-    case GPU_F32:
-    case GPU_TF32: cpu_matmul(q, mm); break;
-    case GPU_BF16: amx_matmul(q, mm); break;
-    }
-}
-#endif
-
 static struct gpu_ops isa_table(const char *isa)
 {
 #if defined(__x86_64__)
     if (strcmp(isa, "amx") == 0) {
         struct gpu_ops t = cpu_table_avx512();
         t.name = "cpu-amx";
-        t.matmul = matmul_with_tiles;
         return t;
     }
     if (strcmp(isa, "avx512") == 0)
@@ -47,6 +34,37 @@ static struct gpu_ops isa_table(const char *isa)
         return cpu_table_avx2();
 #endif
     return cpu_table_base();
+}
+
+/* Aligned to 64 bytes, in huge pages where that pays; NULL if there is no memory. For free().
+ *
+ * Tapes have many MiB: with small pages a good part of the time goes into translating addresses,
+ * the more so in a virtual machine. */
+static void *aligned_memory(size_t bytes)
+{
+    enum { HUGE_PAGE = 1 << 21 };
+    size_t to = bytes < 4 * (size_t)HUGE_PAGE ? 64 : HUGE_PAGE;
+    if (bytes > SIZE_MAX - 2 * to)
+        return NULL;
+    size_t size = (bytes + to) & ~(to - 1);
+    void *p = aligned_alloc(to, size);
+    if (p && to == HUGE_PAGE)
+        madvise(p, size, MADV_HUGEPAGE); /* only advice: small pages do as well */
+    return p;
+}
+
+void *cpu_scratch(struct gpu_queue *base, size_t bytes)
+{
+    struct cpu_queue *q = (struct cpu_queue *)base;
+    if (!q->scratch || q->scratch_size < bytes) {
+        free(q->scratch);
+        size_t size = bytes + bytes / 8;
+        q->scratch = aligned_memory(size);
+        q->scratch_size = q->scratch ? size : 0;
+        if (!q->scratch)
+            err_fail(&base->failure, ERR_NOMEM, "no memory for %zu MiB of scratch", bytes >> 20);
+    }
+    return q->scratch;
 }
 
 static void close_device(struct gpu_device *base)
@@ -61,7 +79,7 @@ static void close_device(struct gpu_device *base)
 
 static enum err_code alloc(void **out, struct gpu_device *d, size_t bytes, struct err *e)
 {
-    if (!(*out = cpu_alloc(bytes)))
+    if (!(*out = aligned_memory(bytes)))
         return err_fail(e, ERR_NOMEM, "no memory for %zu KiB of tensors", (bytes + 1023) >> 10);
     memset(*out, 0, bytes);
     return OK;

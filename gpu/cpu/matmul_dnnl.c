@@ -6,7 +6,7 @@
  *
  * Debian's oneDNN is built for OpenMP; our workers call it with one thread each, so that its pool
  * never starts and a product is the same whatever runs beside it. It is held to the instruction set
- * that keys name, instead of the best kernels of the machine, and leaves tiles to amx.c. */
+ * that keys name, instead of the best kernels of the machine. */
 #include "base/isa.h"
 #include "gpu/cpu/cpu_queue.h"
 
@@ -28,20 +28,28 @@ extern dnnl_status_t dnnl_gemm_bf16bf16f32(char ta, char tb, dnnl_dim_t m, dnnl_
 /* oneDNN's setting belongs to the process. It can be made once, before any other call. */
 static struct {
     pthread_once_t once;
-    bool bf16; /* dnnl_gemm_bf16bf16f32 runs on bf16 units */
-    bool avx2; /* kernels of AVX2 or less */
+    bool bf16;  /* dnnl_gemm_bf16bf16f32 runs on bf16 units, */
+    bool tiles; /* and these are tiles (AMX) */
+    bool avx2;  /* kernels of AVX2 or less */
 } library = {.once = PTHREAD_ONCE_INIT};
+
+/* The library's sets are sums of bits. */
+static bool includes(dnnl_cpu_isa_t isa, dnnl_cpu_isa_t other)
+{
+    return (isa & other) == other;
+}
 
 static void set_up(void)
 {
     const char *isa = cpu_isa();
-    dnnl_set_max_cpu_isa(strcmp(isa, "base") == 0   ? dnnl_cpu_isa_sse41
-                         : strcmp(isa, "avx2") == 0 ? dnnl_cpu_isa_avx2
-                                                    : dnnl_cpu_isa_avx512_core_bf16);
-    int has = (int)dnnl_get_effective_cpu_isa();
-    library.bf16 = dnnl_gemm_bf16bf16f32 &&
-                   (has & dnnl_cpu_isa_avx512_core_bf16) == dnnl_cpu_isa_avx512_core_bf16;
-    library.avx2 = (has & dnnl_cpu_isa_avx512_core) != dnnl_cpu_isa_avx512_core;
+    dnnl_set_max_cpu_isa(strcmp(isa, "base") == 0     ? dnnl_cpu_isa_sse41
+                         : strcmp(isa, "avx2") == 0   ? dnnl_cpu_isa_avx2
+                         : strcmp(isa, "avx512") == 0 ? dnnl_cpu_isa_avx512_core_bf16
+                                                      : dnnl_cpu_isa_avx512_core_amx);
+    dnnl_cpu_isa_t has = dnnl_get_effective_cpu_isa();
+    library.bf16 = dnnl_gemm_bf16bf16f32 && includes(has, dnnl_cpu_isa_avx512_core_bf16);
+    library.tiles = library.bf16 && includes(has, dnnl_cpu_isa_avx512_core_amx);
+    library.avx2 = !includes(has, dnnl_cpu_isa_avx512_core);
 }
 
 bool cpu_dnnl_bf16(void)
@@ -54,7 +62,7 @@ bool cpu_dnnl_bf16(void)
 const char *gpu_cpu_bf16(void)
 {
     pthread_once(&library.once, set_up);
-    return strcmp(cpu_isa(), "amx") == 0 ? "tiles" : library.bf16 ? "avx512-bf16" : NULL;
+    return library.tiles ? "tiles" : library.bf16 ? "avx512-bf16" : NULL;
 }
 
 static void make_kernels(void)

@@ -19,7 +19,6 @@ enum { LANES = 4 };
 
 typedef float vf __attribute__((vector_size(4 * LANES)));
 typedef int32_t vi __attribute__((vector_size(4 * LANES)));
-typedef uint32_t vu __attribute__((vector_size(4 * LANES)));
 typedef float vf_any __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 
 static inline size_t round_up(size_t n, size_t to)
