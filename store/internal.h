@@ -30,11 +30,8 @@ struct store {
     struct digest_map bad; /* value 1: found corrupt and could not be removed */
     bool any_bad;
 
-    struct dictionaries dictionaries; /* has a lock of its own */
-    /* See store_overlay: the envelope of a record that the batch would put. */
-    bool (*overlay_find)(struct span *envelope, const struct store_batch *b,
-                         const struct digest *id);
-    const struct store_batch *overlay;
+    struct dictionaries dictionaries;  /* has a lock of its own */
+    const struct store_batch *overlay; /* see store_overlay */
 };
 
 struct coder *store_coder_take(struct store *s);
@@ -42,8 +39,6 @@ void store_coder_give(struct store *s, struct coder *c);
 
 /* Moves what is under an id into meta; for the writer, without further questions. */
 enum err_code store_remove_bad(struct store *s, const struct digest *id, struct err *e);
-/* Records put again are not bad any more. */
-void store_forgive(struct store *s, const struct digest *ids, size_t n);
 
 /* Any other write, copied into the batch. */
 void store_batch_write(struct store_batch *b, enum rocks_family family, struct span key,
