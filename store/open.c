@@ -1,48 +1,152 @@
 /* Opening and closing a store, by its one writer or by a reader; see store.h. */
 #include "store/internal.h"
-#include "store/lock.h"
 #include "store/marks.h"
 #include "store/salvage.h"
 
 #include "base/os.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { TRIES = 50, PAUSE_NS = 20000000, CHECKED = 2 << 20 };
+/* ---- the writer's lock ---- */
 
-static bool has_records(struct rocks *r)
+/* flock(2): the kernel drops it when the holder dies, however it dies, so a lock file that is lying
+ * about means nothing. The file's content (pid, command, since when, one a line) is only for
+ * messages and may be stale or missing. */
+
+/* PATIENCE_MS: how long a lock may be held by a reader, or by a writer that has not written its
+ * name, before that is an error. */
+enum { POLL_MS = 50, GLANCE_MS = 5, PATIENCE_MS = 10000 };
+
+static enum err_code fail_busy(int fd, const char *path, struct err *e)
 {
-    struct rocks_iter *it = rocks_iter_new(r, ROCKS_OBJECTS);
-    rocks_iter_seek(it, span_of("", 0));
-    bool any = rocks_iter_valid(it) || rocks_iter_error(it, NULL) != OK;
-    rocks_iter_free(it);
-    return any;
+    char text[512];
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    text[n > 0 ? n : 0] = 0;
+    char *save = NULL;
+    const char *pid = strtok_r(text, "\n", &save);
+    const char *command = strtok_r(NULL, "\n", &save);
+    const char *since = strtok_r(NULL, "\n", &save);
+    if (!since)
+        return err_fail(e, ERR_BUSY, "the store is held by another process (%s)", path);
+    return err_fail(e, ERR_BUSY, "the store is held by pid %s (%s) since %s", pid, command, since);
 }
 
-static enum err_code write_format(struct store *s, struct err *e)
+/* Takes the lock for a moment, which may be long on a busy machine: another process that asks the
+ * same does no harm. */
+static bool is_shared(int fd)
 {
-    char text[16];
-    snprintf(text, sizeof text, "%d", STORE_FORMAT);
-    struct rocks_write w = {ROCKS_META, false, span_str("format"), span_str(text)};
-    return err_up(e, rocks_write(s->rocks, &w, 1, true, e));
+    if (flock(fd, LOCK_SH | LOCK_NB) != 0)
+        return false;
+    flock(fd, LOCK_UN);
+    return true;
+}
+
+/* A new holder has yet to write its name. Until then the file may name a writer that was killed. */
+static bool is_holder_named(int fd)
+{
+    char text[32];
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    text[n > 0 ? n : 0] = 0;
+    long pid = strtol(text, NULL, 10);
+    return pid > 0 && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
+}
+
+static void describe_holder(int fd, const char *command)
+{
+    char text[512], since[32], one_line[300];
+    time_t now = time(NULL);
+    struct tm tm;
+    strftime(since, sizeof since, "%Y-%m-%d %H:%M:%S", localtime_r(&now, &tm));
+    snprintf(one_line, sizeof one_line, "%s", command && *command ? command : "eqloom");
+    for (char *p = one_line; *p; p++)
+        if (*p == '\n')
+            *p = ' ';
+    int n = snprintf(text, sizeof text, "%ld\n%s\n%s\n", (long)getpid(), one_line, since);
+    /* A description that cannot be written is no reason to refuse the lock. */
+    if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)n, 0) != n)
+        return;
+}
+
+/* Opens and locks `path`; *out keeps it until lock_release. ERR_BUSY says who holds it, after
+ * having waited for wait_s seconds (< 0: for ever). */
+static enum err_code lock_acquire(int *out, const char *path, const char *command, double wait_s,
+                                  struct err *e)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return err_fail(e, ERR_IO, "cannot open %s: %s", path, strerror(errno));
+    uint64_t start = os_monotonic_ns();
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EINTR)
+            continue;
+        double waited_s = (double)(os_monotonic_ns() - start) * 1e-9;
+        enum err_code code = OK;
+        if (errno != EWOULDBLOCK)
+            code = err_fail(e, ERR_IO, "cannot lock %s: %s", path, strerror(errno));
+        else if (wait_s >= 0 && waited_s >= wait_s &&
+                 ((waited_s - wait_s) * 1e3 >= PATIENCE_MS ||
+                  (!is_shared(fd) && is_holder_named(fd))))
+            code = fail_busy(fd, path, e);
+        if (code != OK) {
+            close(fd);
+            return code;
+        }
+        long pause_ms = wait_s >= 0 && waited_s >= wait_s ? GLANCE_MS : POLL_MS;
+        nanosleep(&(struct timespec){0, pause_ms * 1000000L}, NULL);
+    }
+    describe_holder(fd, command);
+    *out = fd;
+    return OK;
+}
+
+static void lock_release(int fd)
+{
+    if (fd < 0)
+        return;
+    if (ftruncate(fd, 0) != 0) {
+        /* Stale words in an unlocked file harm nobody. */
+    }
+    close(fd);
+}
+
+/* ---- opening ---- */
+
+enum { TRIES = 50, PAUSE_NS = 20000000, CHECKED = 2 << 20 };
+
+static enum err_code stop_at(void *arg, struct span key, struct span value, struct err *e)
+{
+    return ERR_LIMIT;
+}
+
+/* Or some that cannot be read. */
+static bool has_records(struct rocks *r)
+{
+    return rocks_each(r, ROCKS_OBJECTS, span_of("", 0), stop_at, NULL, NULL) != OK;
 }
 
 static enum err_code check_format(struct store *s, struct err *e)
 {
     struct rocks_value v;
+    char text[16] = {0};
     bool reader = rocks_is_read_only(s->rocks);
     enum err_code code = rocks_get(&v, s->rocks, ROCKS_META, span_str("format"), e);
     if (code == ERR_NOTFOUND) {
         err_clear(e);
-        if (!reader)
-            return err_up(e, write_format(s, e));
+        if (!reader) {
+            snprintf(text, sizeof text, "%d", STORE_FORMAT);
+            struct rocks_write w = {ROCKS_META, false, span_str("format"), span_str(text)};
+            return err_up(e, rocks_write(s->rocks, &w, 1, true, e));
+        }
         /* Not written yet, or lost with a bad file, which fsck reports. */
         return rocks_is_damaged(s->rocks) || has_records(s->rocks)
                    ? OK
@@ -54,7 +158,6 @@ static enum err_code check_format(struct store *s, struct err *e)
     }
     if (code)
         return err_up(e, code);
-    char text[16] = {0};
     memcpy(text, v.bytes.data, v.bytes.len < 15 ? v.bytes.len : 15);
     rocks_value_free(&v);
     char *end;
@@ -69,6 +172,13 @@ static enum err_code check_format(struct store *s, struct err *e)
                           s->path, format, STORE_FORMAT);
 }
 
+static enum err_code count_bytes(void *arg, struct span key, struct span value, struct err *e)
+{
+    size_t *bytes = arg;
+    *bytes += key.len + value.len;
+    return *bytes < CHECKED ? OK : ERR_LIMIT;
+}
+
 /* Everything but objects is read to the end, up to so many bytes: rocks.c takes note of what cannot
  * be read. Objects are verified whenever they are read. */
 static void check_small_families(struct store *s)
@@ -76,14 +186,8 @@ static void check_small_families(struct store *s)
     static const enum rocks_family small[] = {ROCKS_REFS, ROCKS_FILES,   ROCKS_RUNS,
                                               ROCKS_META, ROCKS_ACTIONS, ROCKS_TRACES};
     size_t bytes = 0;
-    for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
-        struct rocks_iter *it = rocks_iter_new(s->rocks, small[i]);
-        for (rocks_iter_seek(it, span_of("", 0)); rocks_iter_valid(it) && bytes < CHECKED;
-             rocks_iter_next(it))
-            bytes += rocks_iter_key(it).len + rocks_iter_value(it).len;
-        rocks_iter_error(it, NULL);
-        rocks_iter_free(it);
-    }
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++)
+        rocks_each(s->rocks, small[i], span_of("", 0), count_bytes, &bytes, NULL);
 }
 
 /* A store from elsewhere could lead reads and writes out of itself, or into a pipe. Writers, when
@@ -109,29 +213,23 @@ static enum err_code check_files(const char *path, bool tidy, struct err *e)
 
 static enum err_code open_writer(struct store *s, const struct store_options *o, struct err *e)
 {
-    struct buf path = {0};
+    struct arena a = {0};
+    const char *lock = arena_printf(&a, "%s/lock", o->path);
+    const char *db = arena_printf(&a, "%s/db", o->path);
     enum err_code code = OK;
-    struct os_stat st;
-    if (!o->create) {
-        /* The lock file is there before the database and stays. */
-        buf_printf(&path, "%s/lock", o->path);
-        if (os_stat(&st, path.data, NULL) != OK) {
-            code = err_fail(e, ERR_NOTFOUND, "there is no store in %s", o->path);
-            goto out;
-        }
+    /* The lock file is there before the database and stays. */
+    if (!o->create && access(lock, F_OK) != 0)
+        code = err_fail(e, ERR_NOTFOUND, "there is no store in %s", o->path);
+    if (code == OK)
+        code = os_mkdirs(o->path, e);
+    if (code == OK)
+        code = lock_acquire(&s->lock_fd, lock, o->command, o->wait_s, e);
+    if (code == OK) {
+        salvage_settle(o->path);
+        code = check_files(db, true, e);
     }
-    if ((code = err_up(e, os_mkdirs(o->path, e))))
-        goto out;
-    buf_clear(&path);
-    buf_printf(&path, "%s/lock", o->path);
-    if ((code = err_up(e, lock_acquire(&s->lock_fd, path.data, o->command, o->wait_s, e))))
-        goto out;
-    salvage_settle(o->path);
-    buf_clear(&path);
-    buf_printf(&path, "%s/db", o->path);
-    if ((code = err_up(e, check_files(path.data, true, e))))
-        goto out;
-    code = err_up(e, rocks_open(&s->rocks, path.data, o->create ? ROCKS_CREATE : ROCKS_WRITE, e));
+    if (code == OK)
+        code = rocks_open(&s->rocks, db, o->create ? ROCKS_CREATE : ROCKS_WRITE, e);
     if (code == OK && rocks_lost_writes(s->rocks))
         buf_printf(&s->notice,
                    "the log of the store was damaged: the last %llu entries acknowledged are lost; "
@@ -139,21 +237,22 @@ static enum err_code open_writer(struct store *s, const struct store_options *o,
                    (unsigned long long)rocks_lost_writes(s->rocks));
     if (code == OK) {
         check_small_families(s);
-        code = err_up(e, salvage_if_damaged(s, e));
+        code = salvage_if_damaged(s, e);
     }
-out:
-    buf_free(&path);
-    return code;
+    arena_free(&a);
+    return err_up(e, code);
 }
 
 bool store_has_writer(const struct store *s)
 {
     if (s->lock_fd >= 0)
         return true;
-    struct buf path = {0};
-    buf_printf(&path, "%s/lock", s->path);
-    bool held = lock_is_held(path.data);
-    buf_free(&path);
+    struct arena a = {0};
+    int fd = open(arena_printf(&a, "%s/lock", s->path), O_RDONLY | O_CLOEXEC);
+    bool held = fd >= 0 && !is_shared(fd);
+    if (fd >= 0)
+        close(fd);
+    arena_free(&a);
     return held;
 }
 
