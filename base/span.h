@@ -31,14 +31,6 @@ static inline bool span_starts_with(struct span s, struct span prefix)
     return s.len >= prefix.len && memcmp(s.data, prefix.data, prefix.len) == 0;
 }
 
-/* memcmp order, a prefix before what it begins. */
-static inline int span_compare(struct span a, struct span b)
-{
-    size_t n = a.len < b.len ? a.len : b.len;
-    int c = n ? memcmp(a.data, b.data, n) : 0;
-    return c ? c : (a.len > b.len) - (a.len < b.len);
-}
-
 /* ---- little-endian numbers, at any alignment ---- */
 /* Of `width` bytes, 1 to 8. */
 static inline uint64_t get_le(const void *at, int width)

@@ -1,12 +1,100 @@
-/* What has a name of its own in the store: actions, refs, source files and runs. Each is one key
- * and one value in a column family of its own (docs/format.md, sections 5 and 6). */
+/* What is found by a name: actions and traces, refs, source files and runs, each one key and one
+ * value in a column family of its own (docs/format.md, sections 5 and 6); and records, all of them
+ * or those whose id begins with given digits. */
 #include "store/internal.h"
+#include "store/marks.h"
 
 #include "action.pb-c.h"
 
 #include <ctype.h>
+#include <stdio.h>
 
-enum { NAME_MAX_BYTES = 255 };
+enum { NAME_MAX_BYTES = 255, MIN_PREFIX = 4 };
+
+/* ---- records ---- */
+
+struct record_visit {
+    store_visit_record *visit;
+    void *arg;
+};
+
+static enum err_code visit_record(void *arg, struct span key, struct span value, struct err *e)
+{
+    struct record_visit *v = arg;
+    enum record_kind kind;
+    uint64_t length;
+    struct digest id;
+    if (!span_digest(&id, key))
+        return err_fail(e, ERR_CORRUPT, "an object with a key of %zu bytes", key.len);
+    enum err_code code = envelope_peek(&kind, &length, value, e);
+    return code ? err_name_record(e, code, &id) : v->visit(v->arg, &id, kind, value.len, e);
+}
+
+enum err_code store_each_record(struct store *s, store_visit_record *visit, void *arg,
+                                struct err *e)
+{
+    struct record_visit v = {visit, arg};
+    enum err_code code = rocks_each(s->rocks, ROCKS_OBJECTS, span_of("", 0), visit_record, &v, e);
+    if (code == ERR_CORRUPT)
+        mark_suspect(s->path);
+    return err_up(e, code);
+}
+
+/* Ids that begin with these digits, of which so many are kept. */
+struct search {
+    const char *hex;
+    struct digest *ids;
+    size_t digits, found, max;
+};
+
+static enum err_code take_key(void *arg, struct span key, struct span value, struct err *e)
+{
+    struct search *s = arg;
+    struct digest id;
+    char hex[DIGEST_HEX];
+    if (!span_digest(&id, key) || strncasecmp(digest_hex(hex, &id), s->hex, s->digits) != 0)
+        return OK;
+    if (s->found < s->max)
+        s->ids[s->found] = id;
+    s->found++;
+    return OK;
+}
+
+enum err_code store_resolve_prefix(struct digest *ids, size_t *n, size_t max, struct store *s,
+                                   const char *hex, struct err *e)
+{
+    struct search found = {.hex = hex, .ids = ids, .digits = strlen(hex), .max = max};
+    size_t good = strspn(hex, "0123456789abcdefABCDEF");
+    uint8_t begin[DIGEST_SIZE];
+    *n = 0;
+    if (found.digits < MIN_PREFIX || found.digits > 2 * DIGEST_SIZE)
+        return err_fail(e, ERR_INPUT,
+                        "'%.80s' is not a prefix of an id: %d to %d hexadecimal digits", hex,
+                        MIN_PREFIX, 2 * DIGEST_SIZE);
+    if (good < found.digits)
+        return err_fail(e, ERR_INPUT,
+                        "'%.80s' is not a prefix of an id: '%c' is not a hexadecimal digit", hex,
+                        hex[good]);
+    for (size_t i = 0; i < found.digits / 2; i++)
+        sscanf(hex + 2 * i, "%2hhx", &begin[i]);
+    enum err_code code =
+        rocks_each(s->rocks, ROCKS_OBJECTS, span_of(begin, found.digits / 2), take_key, &found, e);
+    *n = found.found < max ? found.found : max;
+    if (code == ERR_CORRUPT) {
+        struct err why = e ? *e : (struct err){0};
+        mark_suspect(s->path);
+        err_clear(e);
+        return err_fail(e, ERR_CORRUPT, "looking for record %s: %.400s", hex, why.message);
+    }
+    if (code != OK)
+        return err_up(e, code);
+    if (found.found == 0)
+        return err_fail(e, ERR_NOTFOUND, "no record's id begins with '%s'", hex);
+    if (found.found > 1)
+        return err_fail(e, ERR_AMBIGUOUS, "'%s' is ambiguous: %zu records' ids begin with it", hex,
+                        found.found);
+    return OK;
+}
 
 /* ---- actions ---- */
 
@@ -156,28 +244,32 @@ enum err_code store_ref(struct digest *id, struct store *s, const char *name, st
     return code;
 }
 
-struct ref_visit {
-    store_visit_ref *visit;
+/* Of refs or of source files, whose names are their keys. */
+struct name_visit {
+    store_visit_ref *ref;
+    store_visit_named *source;
     void *arg;
     struct buf name;
 };
 
-static enum err_code visit_ref(void *arg, struct span key, struct span value, struct err *e)
+static enum err_code visit_name(void *arg, struct span key, struct span value, struct err *e)
 {
-    struct ref_visit *v = arg;
+    struct name_visit *v = arg;
     struct digest id;
     buf_clear(&v->name);
     buf_add(&v->name, key.data, key.len);
+    if (v->source)
+        return err_up(e, v->source(v->arg, v->name.data, value, e));
     enum err_code code = read_ref(&id, v->name.data, value, e);
-    return err_up(e, code ? code : v->visit(v->arg, v->name.data, &id, e));
+    return err_up(e, code ? code : v->ref(v->arg, v->name.data, &id, e));
 }
 
 enum err_code store_each_ref(struct store *s, const char *prefix, store_visit_ref *visit, void *arg,
                              struct err *e)
 {
-    struct ref_visit v = {.visit = visit, .arg = arg};
+    struct name_visit v = {.ref = visit, .arg = arg};
     struct span begin = span_str(prefix ? prefix : "");
-    enum err_code code = rocks_each(s->rocks, ROCKS_REFS, begin, visit_ref, &v, e);
+    enum err_code code = rocks_each(s->rocks, ROCKS_REFS, begin, visit_name, &v, e);
     buf_free(&v.name);
     return err_up(e, code);
 }
@@ -197,25 +289,11 @@ enum err_code store_source(struct span *out, struct store *s, const char *path, 
     return err_up(e, store_read(out, s, ROCKS_FILES, span_str(path), a, e));
 }
 
-struct source_visit {
-    store_visit_named *visit;
-    void *arg;
-    struct buf path;
-};
-
-static enum err_code visit_source(void *arg, struct span key, struct span value, struct err *e)
-{
-    struct source_visit *v = arg;
-    buf_clear(&v->path);
-    buf_add(&v->path, key.data, key.len);
-    return v->visit(v->arg, v->path.data, value, e);
-}
-
 enum err_code store_each_source(struct store *s, store_visit_named *visit, void *arg, struct err *e)
 {
-    struct source_visit v = {visit, arg, {0}};
-    enum err_code code = rocks_each(s->rocks, ROCKS_FILES, span_of("", 0), visit_source, &v, e);
-    buf_free(&v.path);
+    struct name_visit v = {.source = visit, .arg = arg};
+    enum err_code code = rocks_each(s->rocks, ROCKS_FILES, span_of("", 0), visit_name, &v, e);
+    buf_free(&v.name);
     return err_up(e, code);
 }
 
