@@ -1,4 +1,4 @@
-/* Checking everything; see maintain.h. Records are looked at in fsck_records.c.
+/* Checking everything; see maintain.h.
  *
  * 0. The database could be opened as it is, and its log gave back what was acknowledged.
  * 1. Every record: envelope, digest, canonical form, and that what it refers to is there.
@@ -11,21 +11,228 @@
  * stays if the next run makes its record again; one to a record that is lost for good is dropped if
  * the caller is told of it. If RocksDB cannot read blocks of its own, the database is rebuilt
  * without them (salvage.c). */
-#include "store/check/fsck.h"
-
 #include "action.pb-c.h"
+#include "store/check/faults.h"
+#include "store/check/idtable.h"
+#include "store/internal.h"
+#include "store/maintain.h"
 #include "store/marks.h"
 #include "store/salvage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+struct fsck {
+    struct store *store;
+    bool repair, drop_refs;
+    bool damaged;       /* files of the database are bad: */
+    struct err damage;  /* the first of them */
+    const char *family; /* being scanned */
+    struct faults faults;
+    struct fsck_result result;
+    struct id_table ids;      /* of all records, in order; flags: their state */
+    struct digest_map others; /* id -> the same, of ids that the scan did not come to */
+    struct digest *bad;       /* records for quarantine */
+    size_t n_bad, cap_bad;
+    enum err_code stop; /* the store could not be read, for another reason than damage */
+    struct err why_stop;
+};
+
+/* ---- records: listed, looked at, rejected, and what they refer to ---- */
+
+/* LINKED: it is of a kind that refers to others. */
+enum state { UNKNOWN, GOOD, BAD, ABSENT, STATE = 3, LINKED = 4 };
+
+/* The id is NULL where it concerns no record in particular. */
+static void report(struct fsck *f, const struct digest *id, const char *what)
+{
+    f->result.faults++;
+    faults_add(&f->faults, id, what);
+}
+
+/* OK unless the check itself has failed. */
+static enum err_code stop_error(const struct fsck *f, struct err *e)
+{
+    return f->stop == OK
+               ? OK
+               : err_fail(e, f->stop, "cannot check the store: %.400s", f->why_stop.message);
+}
+
+/* A device that fails or a lack of memory says nothing about records: the check itself has failed,
+ * and nothing may be rejected for it. */
+static bool is_damage(struct fsck *f, enum err_code code, const struct err *why)
+{
+    if (code != ERR_IO && code != ERR_NOMEM && code != ERR_BUSY)
+        return true;
+    if (f->stop == OK) {
+        f->stop = code;
+        f->why_stop = *why;
+    }
+    return false;
+}
+
+static enum state state_of(const struct fsck *f, const struct digest *id)
+{
+    const uint8_t *flags = id_table_find(&f->ids, id);
+    const uint64_t *other = flags ? NULL : digest_map_get(&f->others, id);
+    return flags ? (enum state)(*flags & STATE) : other ? (enum state) * other : UNKNOWN;
+}
+
+static void set_state(struct fsck *f, const struct digest *id, enum state state)
+{
+    uint8_t *flags = id_table_find(&f->ids, id);
+    if (flags)
+        *flags = (uint8_t)((*flags & ~STATE) | state);
+    else
+        *digest_map_put(&f->others, id, state, NULL) = state;
+}
+
+static void reject(struct fsck *f, const struct digest *id)
+{
+    set_state(f, id, BAD);
+    f->bad = vec_grow(f->bad, &f->cap_bad, f->n_bad + 1, sizeof *f->bad);
+    f->bad[f->n_bad++] = *id;
+}
+
+static enum err_code check_link(void *arg, const uint8_t bytes[32], struct err *e);
+
+/* Envelope, digest, canonical form; then what it refers to. */
+static enum err_code check_content(struct fsck *f, const struct digest *id, struct span value,
+                                   struct err *e)
+{
+    struct arena a = {0};
+    struct record record;
+    ProtobufCMessage *message;
+    struct coder *c = store_coder_take(f->store);
+    enum err_code code = envelope_verify(&record, c, id, value, &a, e);
+    store_coder_give(f->store, c);
+    const struct kind_info *kind = code == OK ? kind_info(record.kind) : NULL;
+    if (kind && message_type_has_ids(kind->descriptor)) {
+        code = canonical_unpack(&message, &a, kind->descriptor, record.payload, e);
+        if (code == OK && message_visit_ids(message, check_link, f, NULL) != OK)
+            code = ERR_NOTFOUND;
+    } else if (kind) {
+        code = canonical_check(kind->descriptor, record.payload, e);
+    }
+    arena_free(&a);
+    return code;
+}
+
+static enum err_code check_object(void *arg, struct span key, struct span value, struct err *e)
+{
+    struct fsck *f = arg;
+    struct digest id;
+    struct err why = {0};
+    f->result.records++;
+    enum err_code code = ERR_CORRUPT;
+    if (!span_digest(&id, key))
+        err_fail(&why, ERR_CORRUPT, "its key is not a record id");
+    else
+        code = check_content(f, &id, value, &why);
+    if (f->stop != OK || !is_damage(f, code, &why))
+        return err_fail(e, f->stop, "%s", f->why_stop.message);
+    if (code == OK) {
+        set_state(f, &id, GOOD);
+        return OK;
+    }
+    if (code != ERR_NOTFOUND) { /* what is missing has been reported */
+        f->result.bad_records++;
+        report(f, &id, why.message);
+    }
+    reject(f, &id);
+    return OK;
+}
+
+static enum err_code list_object(void *arg, struct span key, struct span value, struct err *e)
+{
+    struct fsck *f = arg;
+    struct digest id;
+    enum record_kind kind;
+    uint64_t length;
+    bool linked = envelope_peek(&kind, &length, value, NULL) == OK &&
+                  message_type_has_ids(kind_info(kind)->descriptor);
+    /* GOOD until it is looked at. */
+    if (span_digest(&id, key))
+        id_table_add(&f->ids, &id, GOOD | (linked ? LINKED : 0));
+    return OK;
+}
+
+/* To be called first. What cannot be read is reported by the scan that checks. */
+static enum err_code list_objects(struct fsck *f, struct err *e)
+{
+    return err_up(e, store_scan(f->store->rocks, ROCKS_OBJECTS, list_object, NULL, f, e));
+}
+
+/* For message_visit_ids: ERR_NOTFOUND unless the record is good, as far as has been checked. A
+ * record that is missing is reported once. */
+static enum err_code check_link(void *arg, const uint8_t bytes[32], struct err *e)
+{
+    struct fsck *f = arg;
+    struct digest id;
+    memcpy(id.bytes, bytes, DIGEST_SIZE);
+    enum state state = state_of(f, &id);
+    if (state != UNKNOWN)
+        return state == GOOD ? OK : ERR_NOTFOUND;
+    /* Missing, or among what the scan could not read; there it may have been put anew. */
+    set_state(f, &id, ABSENT);
+    struct rocks_value v;
+    struct err why = {0};
+    enum err_code code = rocks_get(&v, f->store->rocks, ROCKS_OBJECTS, digest_span(&id), &why);
+    if (code == OK) {
+        code = check_object(f, digest_span(&id), v.bytes, &why);
+        is_damage(f, code, &why);
+    } else if (!is_damage(f, code, &why)) {
+        /* Its state stays unknown. */
+    } else if (code == ERR_NOTFOUND) {
+        f->result.missing++;
+        report(f, &id, "missing, though something refers to it");
+    } else {
+        f->result.bad_records++;
+        report(f, &id, why.message);
+        reject(f, &id);
+    }
+    rocks_value_free(&v);
+    return state_of(f, &id) == GOOD ? OK : ERR_NOTFOUND;
+}
+
+/* A good record with references, once more. */
+static enum err_code check_links_of(void *arg, struct span key, struct span value, struct err *e)
+{
+    struct fsck *f = arg;
+    struct digest id;
+    struct err why = {0};
+    const uint8_t *flags = span_digest(&id, key) ? id_table_find(&f->ids, &id) : NULL;
+    if (!flags || *flags != (GOOD | LINKED))
+        return OK;
+    enum err_code code = check_content(f, &id, value, &why);
+    if (f->stop != OK || !is_damage(f, code, &why))
+        return err_fail(e, f->stop, "%s", f->why_stop.message);
+    if (code != OK)
+        reject(f, &id);
+    return OK;
+}
+
+/* When all have been checked: rejects records that refer to rejected ones, until nothing changes.
+ */
+static enum err_code check_links(struct fsck *f, struct err *e)
+{
+    enum err_code code = OK;
+    for (size_t before = 0; code == OK && before < f->n_bad;) {
+        before = f->n_bad;
+        code = store_scan(f->store->rocks, ROCKS_OBJECTS, check_links_of, NULL, f, e);
+    }
+    return err_up(e, code);
+}
+
+/* ---- everything else ---- */
 
 static void note_damage(struct fsck *f, const char *what)
 {
     if (!f->damaged)
         err_fail(&f->damage, ERR_CORRUPT, "%s", what);
     f->damaged = true;
-    fsck_report(f, NULL, what);
+    report(f, NULL, what);
 }
 
 static void on_unreadable(void *arg, const struct digest *last, const char *why)
@@ -50,12 +257,12 @@ static enum err_code check_action(void *arg, struct span key, struct span value,
     const char *what = NULL;
     if (!span_digest(&id, key)) {
         what = "an action whose key is not a digest";
-    } else if (store_check_action(&a, &id, value, fsck_check_link, f, &why) != OK) {
+    } else if (store_check_action(&a, &id, value, check_link, f, &why) != OK) {
         what = why.message;
     }
-    enum err_code code = fsck_stop_error(f, e);
+    enum err_code code = stop_error(f, e);
     if (what && code == OK) {
-        fsck_report(f, &id, what);
+        report(f, &id, what);
         if (f->repair) {
             struct rocks_write w = {.family = ROCKS_ACTIONS, .remove = true, .key = key};
             code = err_up(e, rocks_write(f->store->rocks, &w, 1, false, e));
@@ -101,7 +308,7 @@ static enum err_code check_ref(void *arg, struct span key, struct span value, st
     struct digest id;
     enum err_code code = OK;
     bool good = span_digest(&id, value);
-    if (good && (fsck_check_link(f, id.bytes, NULL) == OK || f->stop != OK))
+    if (good && (check_link(f, id.bytes, NULL) == OK || f->stop != OK))
         return OK;
     struct made_search made = {.id = id};
     if (good)
@@ -115,7 +322,7 @@ static enum err_code check_ref(void *arg, struct span key, struct span value, st
         buf_printf(&what, "%s: %s", good ? "no job's last run made" : "",
                    dropped ? "the ref is dropped" : "--repair drops the ref");
     f->result.awaited += made.found;
-    fsck_report(f, good ? &id : NULL, what.data);
+    report(f, good ? &id : NULL, what.data);
     if (dropped) {
         struct rocks_write w = {.family = ROCKS_REFS, .remove = true, .key = key};
         code = rocks_write(f->store->rocks, &w, 1, false, e);
@@ -135,7 +342,7 @@ static void check_decodes(struct fsck *f, const char *name, struct span key, str
     buf_printf(&what, "%s %.*s: %s", name, (int)strnlen((const char *)key.data, key.len),
                (const char *)key.data, why.message);
     f->result.bad_records++;
-    fsck_report(f, NULL, what.data);
+    report(f, NULL, what.data);
     buf_free(&what);
 }
 
@@ -159,7 +366,7 @@ static enum err_code scan_families(struct fsck *f, struct err *e)
         const char *name;
         rocks_visit *check; /* NULL: that the family can be read is all */
     } scans[] = {
-        {ROCKS_OBJECTS, "objects", fsck_check_object},
+        {ROCKS_OBJECTS, "objects", check_object},
         {ROCKS_ACTIONS, "actions", check_action},
         {ROCKS_REFS, "refs", check_ref},
         {ROCKS_RUNS, "runs", check_run},
@@ -167,14 +374,14 @@ static enum err_code scan_families(struct fsck *f, struct err *e)
         {ROCKS_TRACES, "traces", NULL},
         {ROCKS_META, "meta", NULL},
     };
-    enum err_code code = fsck_list_objects(f, e);
+    enum err_code code = list_objects(f, e);
     for (size_t i = 0; code == OK && i < sizeof scans / sizeof *scans; i++) {
         f->family = scans[i].name;
         code = store_scan(f->store->rocks, scans[i].family, scans[i].check, on_unreadable, f, e);
         if (code == OK && scans[i].family == ROCKS_OBJECTS)
-            code = fsck_check_links(f, e);
+            code = check_links(f, e);
         if (f->stop != OK)
-            code = fsck_stop_error(f, e);
+            code = stop_error(f, e);
     }
     return err_up(e, code);
 }
