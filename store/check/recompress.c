@@ -17,13 +17,10 @@ enum {
 };
 
 struct compactor {
-    struct store *store;
     struct coder *coder;
     struct samples samples[KIND_END];
     struct digest_map used; /* dictionaries of records that stay as they are */
-    struct arena arena;     /* of the writes */
-    struct rocks_write *writes;
-    size_t n, cap, bytes;
+    struct store_batch *batch;
 };
 
 /* Bad records are left to fsck. */
@@ -46,29 +43,6 @@ static enum err_code sample_record(void *arg, struct span key, struct span value
         samples_add(&c->samples[kind], r.payload);
     arena_free(&a);
     return OK;
-}
-
-static enum err_code write_out(struct compactor *c, struct err *e)
-{
-    enum err_code code = c->n ? rocks_write(c->store->rocks, c->writes, c->n, false, e) : OK;
-    arena_reset(&c->arena);
-    c->n = c->bytes = 0;
-    return err_up(e, code);
-}
-
-static struct span keep(struct compactor *c, struct span s)
-{
-    c->bytes += s.len;
-    return span_of(arena_memdup(&c->arena, s.data, s.len), s.len);
-}
-
-static enum err_code add_write(struct compactor *c, struct rocks_write w, struct err *e)
-{
-    c->writes = vec_grow(c->writes, &c->cap, c->n + 1, sizeof *c->writes);
-    w.key = keep(c, w.key);
-    w.value = keep(c, w.value);
-    c->writes[c->n++] = w;
-    return c->bytes < WRITE_AT ? OK : err_up(e, write_out(c, e));
 }
 
 static void note_used(struct compactor *c, struct span name)
@@ -94,7 +68,9 @@ static enum err_code encode_record(void *arg, struct span key, struct span value
         !span_equal(envelope_dictionary(value), envelope_dictionary(span_of(made.data, made.len)));
     if (good && !code && (renewed || made.len < value.len)) {
         value = span_of(made.data, made.len);
-        code = add_write(c, (struct rocks_write){ROCKS_OBJECTS, false, key, value}, e);
+        store_batch_write(c->batch, ROCKS_OBJECTS, key, value);
+        if (store_batch_bytes(c->batch) >= WRITE_AT)
+            code = store_batch_commit(c->batch, e);
     }
     if (envelope_dictionary(value).len)
         note_used(c, envelope_dictionary(value));
@@ -114,14 +90,14 @@ static enum err_code drop_dictionary(void *arg, struct span key, struct span val
     memcpy(padded.bytes, id.data, ENVELOPE_DICTIONARY);
     if (digest_map_get(&c->used, &padded))
         return OK;
-    enum err_code code = add_write(c, (struct rocks_write){ROCKS_META, true, key, {0}}, e);
-    return err_up(e, code ? code
-                          : add_write(c, (struct rocks_write){ROCKS_OBJECTS, true, id, {0}}, e));
+    store_batch_remove(c->batch, ROCKS_META, key);
+    store_batch_remove(c->batch, ROCKS_OBJECTS, id);
+    return OK;
 }
 
 enum err_code store_compact(struct store *s, struct err *e)
 {
-    struct compactor c = {.store = s, .coder = store_coder_take(s)};
+    struct compactor c = {.coder = store_coder_take(s), .batch = store_batch_new(s)};
     enum err_code code = rocks_each(s->rocks, ROCKS_OBJECTS, span_of("", 0), sample_record, &c, e);
     for (int kind = KIND_NONE + 1; !code && kind < KIND_END; kind++) {
         if (c.samples[kind].n)
@@ -134,12 +110,12 @@ enum err_code store_compact(struct store *s, struct err *e)
     if (!code)
         code = rocks_each(s->rocks, ROCKS_OBJECTS, span_of("", 0), encode_record, &c, e);
     if (!code)
-        code = write_out(&c, e);
+        code = store_batch_commit(c.batch, e);
     if (!code)
         code = rocks_each(s->rocks, ROCKS_META, span_str(DICTIONARY_COPY_PREFIX), drop_dictionary,
                           &c, e);
     if (!code)
-        code = write_out(&c, e);
+        code = store_batch_commit(c.batch, e);
     if (!code)
         code = rocks_flush(s->rocks, e);
     for (int i = ROCKS_DEFAULT + 1; !code && i < ROCKS_FAMILIES; i++)
@@ -148,7 +124,6 @@ enum err_code store_compact(struct store *s, struct err *e)
     for (int kind = 0; kind < KIND_END; kind++)
         samples_free(&c.samples[kind]);
     digest_map_free(&c.used);
-    arena_free(&c.arena);
-    free(c.writes);
+    store_batch_free(c.batch);
     return err_up(e, code);
 }
