@@ -85,31 +85,6 @@ static enum err_code add_loaded(struct dictionary **out, struct dictionaries *d,
     return OK;
 }
 
-/* From one of the two places. */
-static enum err_code read_content(struct span *out, struct dictionaries *d, struct arena *a,
-                                  enum rocks_family family, struct span key,
-                                  const struct digest *id, struct err *e)
-{
-    struct rocks_value v;
-    struct record r;
-    const Eqloom__Chunk *chunk;
-    enum err_code code = rocks_get(&v, d->store->rocks, family, key, e);
-    if (code)
-        return err_up(e, code);
-    struct coder *c = coder_new();
-    code = envelope_verify(&r, c, id, v.bytes, a, e);
-    coder_free(c);
-    rocks_value_free(&v);
-    if (!code && r.kind != KIND_DICTIONARY)
-        code = err_fail(e, ERR_CORRUPT, "not a dictionary");
-    if (!code)
-        code = canonical_unpack(&chunk, a, kind_info(r.kind)->descriptor, r.payload, e);
-    if (!code) {
-        *out = span_of(chunk->data.data, chunk->data.len);
-    }
-    return err_up(e, code);
-}
-
 static struct span copy_key(uint8_t key[COPY_KEY], const uint8_t *id, size_t n)
 {
     memcpy(key, DICTIONARY_COPY_PREFIX, sizeof DICTIONARY_COPY_PREFIX - 1);
@@ -117,40 +92,40 @@ static struct span copy_key(uint8_t key[COPY_KEY], const uint8_t *id, size_t n)
     return span_of(key, sizeof DICTIONARY_COPY_PREFIX - 1 + n);
 }
 
-/* The id in the first key that begins with `prefix`, the id standing at `at`. ERR_NOTFOUND. */
-static enum err_code find_key(struct digest *id, struct store *s, enum rocks_family family,
-                              struct span prefix, size_t at, struct err *e)
+/* The dictionary under the first key that begins with `prefix`; its id stands at `at` in the key.
+ */
+static enum err_code read_first(struct digest *id, struct span *content, struct dictionaries *d,
+                                struct arena *a, enum rocks_family family, struct span prefix,
+                                size_t at, struct err *e)
 {
-    struct rocks_iter *it = rocks_iter_new(s->rocks, family);
+    struct record r;
+    const Eqloom__Chunk *chunk;
+    struct rocks_iter *it = rocks_iter_new(d->store->rocks, family);
     rocks_iter_seek(it, prefix);
     enum err_code code = err_up(e, rocks_iter_error(it, e));
-    bool found = false;
-    if (!code && rocks_iter_valid(it)) {
-        struct span key = rocks_iter_key(it);
-        found = key.len == at + DIGEST_SIZE && memcmp(key.data, prefix.data, prefix.len) == 0;
-        if (found)
-            memcpy(id->bytes, key.data + at, DIGEST_SIZE);
+    struct span key = !code && rocks_iter_valid(it) ? rocks_iter_key(it) : span_of("", 0);
+    if (!code &&
+        (!span_starts_with(key, prefix) || !span_digest(id, span_of(key.data + at, key.len - at))))
+        code = err_fail(e, ERR_NOTFOUND, "not in the store");
+    if (!code) {
+        struct coder *c = coder_new();
+        code = envelope_verify(&r, c, id, rocks_iter_value(it), a, e);
+        coder_free(c);
     }
     rocks_iter_free(it);
-    return code || found ? code : ERR_NOTFOUND;
+    if (!code && r.kind != KIND_DICTIONARY)
+        code = err_fail(e, ERR_CORRUPT, "not a dictionary");
+    if (!code)
+        code = canonical_unpack(&chunk, a, kind_info(r.kind)->descriptor, r.payload, e);
+    if (!code)
+        *content = span_of(chunk->data.data, chunk->data.len);
+    return err_up(e, code);
 }
 
 /* An error of this moment, which says nothing about what is stored. */
 static bool is_passing(enum err_code code)
 {
     return code == ERR_IO || code == ERR_NOMEM;
-}
-
-static enum err_code find_id(struct digest *id, struct store *s,
-                             const uint8_t prefix[ENVELOPE_DICTIONARY], struct err *e)
-{
-    uint8_t key[COPY_KEY];
-    enum err_code code = find_key(id, s, ROCKS_META, copy_key(key, prefix, ENVELOPE_DICTIONARY),
-                                  sizeof DICTIONARY_COPY_PREFIX - 1, e);
-    if (code == OK || is_passing(code))
-        return err_up(e, code);
-    err_clear(e);
-    return err_up(e, find_key(id, s, ROCKS_OBJECTS, span_of(prefix, ENVELOPE_DICTIONARY), 0, e));
 }
 
 /* A dictionary that is missing or damaged counts as absent; only passing errors are handed up. */
@@ -176,14 +151,13 @@ static enum err_code load(struct dictionary **out, struct dictionaries *d,
     struct span content;
     struct digest id;
     uint8_t key[COPY_KEY];
-    enum err_code code = find_id(&id, d->store, prefix, e);
-    if (!code) {
-        code = read_content(&content, d, &a, ROCKS_OBJECTS, digest_span(&id), &id, e);
-        if (code && !is_passing(code)) {
-            err_clear(e);
-            code = read_content(&content, d, &a, ROCKS_META, copy_key(key, id.bytes, DIGEST_SIZE),
-                                &id, e);
-        }
+    enum err_code code =
+        read_first(&id, &content, d, &a, ROCKS_OBJECTS, span_of(prefix, ENVELOPE_DICTIONARY), 0, e);
+    if (code && !is_passing(code)) {
+        err_clear(e);
+        code =
+            read_first(&id, &content, d, &a, ROCKS_META, copy_key(key, prefix, ENVELOPE_DICTIONARY),
+                       sizeof DICTIONARY_COPY_PREFIX - 1, e);
     }
     if (!code)
         code = add_loaded(out, d, &id, content, e);
@@ -231,14 +205,12 @@ static enum err_code current(const struct dictionary **out, struct dictionaries 
                              enum record_kind kind, enum effort effort, struct err *e)
 {
     enum err_code code = OK;
-    if ((*out = atomic_load(&d->kinds[kind].ready[effort])))
-        return OK;
     pthread_mutex_lock(&d->lock);
     if (!d->kinds[kind].searched)
         code = look_for_current(d, kind, e);
     *out = d->kinds[kind].current;
-    if (!code && *out && !(code = prepare(d->kinds[kind].current, effort, e)))
-        atomic_store(&d->kinds[kind].ready[effort], d->kinds[kind].current);
+    if (!code && *out)
+        code = prepare(d->kinds[kind].current, effort, e);
     pthread_mutex_unlock(&d->lock);
     return err_up(e, code);
 }
@@ -333,8 +305,6 @@ enum err_code dictionaries_train(struct dictionaries *d, enum record_kind kind,
         if (!code)
             code = load(&d->kinds[kind].current, d, id.bytes, e);
         d->kinds[kind].searched = code == OK;
-        for (int effort = 0; effort < EFFORTS; effort++)
-            atomic_store(&d->kinds[kind].ready[effort], NULL);
         pthread_mutex_unlock(&d->lock);
     }
     free(content);

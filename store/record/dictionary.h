@@ -6,7 +6,6 @@
 #include "store/record/envelope.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 /* In the family meta, before the id: a second copy of the record. */
 #define DICTIONARY_COPY_PREFIX "dictionary-copy/"
@@ -29,7 +28,6 @@ struct dictionaries {
         bool searched; /* whether `current` has been looked for */
         bool full;     /* enough samples have been taken */
         struct dictionary *current;
-        struct dictionary *_Atomic ready[EFFORTS]; /* the same, when prepared */
         struct samples samples;
     } kinds[KIND_END];
 };
