@@ -50,43 +50,34 @@ static bool is_refusal(int error)
            error == EMLINK || error == EACCES;
 }
 
-enum err_code links_make(const char *to, const char *db_path, struct err *e)
-{
-    struct arena a = {0};
-    enum err_code code = err_up(e, os_mkdirs(to, e));
-    DIR *d = code == OK ? opendir(db_path) : NULL;
-    for (struct dirent *entry; d && code == OK && (entry = readdir(d));) {
-        const char *name = entry->d_name, *new = arena_printf(&a, "%s/%s", to, name);
-        char bad[64];
-        if ((!ends_with(name, ".sst") && !ends_with(name, ".log")) ||
-            !listed_is_whole(bad, db_path, name) || linkat(dirfd(d), name, AT_FDCWD, new, 0) == 0)
-            continue;
-        code = is_refusal(errno) ? err_up(e, copy_file(new, dirfd(d), name, e))
-                                 : err_fail(e, ERR_IO, "cannot link %s: %s", new, strerror(errno));
-    }
-    if (d)
-        closedir(d);
-    arena_free(&a);
-    return code;
-}
-
 /* RocksDB's lock and what it narrates belong to the one who has it open. */
 static bool is_of_database(const char *name)
 {
     return *name != '.' && strncmp(name, "LO", 2) != 0;
 }
 
-enum err_code links_copy(const char *to, const char *db_path, struct err *e)
+static bool is_as_noted(const char *db_path, const char *name)
+{
+    char bad[64];
+    return (ends_with(name, ".sst") || ends_with(name, ".log")) &&
+           listed_is_whole(bad, db_path, name);
+}
+
+enum err_code links_make(const char *to, const char *db_path, bool noted_only, struct err *e)
 {
     struct arena a = {0};
     enum err_code code = err_up(e, os_mkdirs(to, e));
     DIR *d = code == OK ? opendir(db_path) : NULL;
     if (!d && code == OK)
         code = err_fail(e, ERR_IO, "cannot read %s: %s", db_path, strerror(errno));
-    for (struct dirent *entry; d && code == OK && (entry = readdir(d));)
-        if (is_of_database(entry->d_name))
-            code = err_up(e, copy_file(arena_printf(&a, "%s/%s", to, entry->d_name), dirfd(d),
-                                       entry->d_name, e));
+    for (struct dirent *entry; d && code == OK && (entry = readdir(d));) {
+        const char *name = entry->d_name, *new = arena_printf(&a, "%s/%s", to, name);
+        if (!(noted_only ? is_as_noted(db_path, name) : is_of_database(name)) ||
+            linkat(dirfd(d), name, AT_FDCWD, new, 0) == 0)
+            continue;
+        code = is_refusal(errno) ? err_up(e, copy_file(new, dirfd(d), name, e))
+                                 : err_fail(e, ERR_IO, "cannot link %s: %s", new, strerror(errno));
+    }
     if (d)
         closedir(d);
     arena_free(&a);

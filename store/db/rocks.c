@@ -5,8 +5,11 @@
  * its end, since a merge counts only when it is finished. */
 #include "store/db/rocks_internal.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { WRITTEN = 16 << 20 }; /* bytes put by this process before tables may be merged */
 
@@ -123,6 +126,44 @@ void rocks_merge_tables(struct rocks *r, uint64_t tables)
     }
 }
 
+/* ---- what was acknowledged: the number twice, 8 bytes little-endian each; the lower one counts,
+ * so that neither a kill between the two nor a flipped bit raises a false alarm ---- */
+
+void rocks_mark_path(char path[ROCKS_PATH], const char *db_path)
+{
+    snprintf(path, ROCKS_PATH, "%s/ACKNOWLEDGED", db_path);
+}
+
+uint64_t rocks_acknowledged(const char *db_path)
+{
+    char path[ROCKS_PATH];
+    uint8_t bytes[16] = {0};
+    rocks_mark_path(path, db_path);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool whole = fd >= 0 && pread(fd, bytes, sizeof bytes, 0) == (ssize_t)sizeof bytes;
+    if (fd >= 0)
+        close(fd);
+    uint64_t first = get_le(bytes, 8), second = get_le(bytes + 8, 8);
+    return !whole ? 0 : first < second ? first : second;
+}
+
+void rocks_acknowledge(struct rocks *r, uint64_t number)
+{
+    uint8_t bytes[16];
+    pthread_mutex_lock(&r->lock);
+    if (r->mark >= 0 && number >= r->acknowledged) {
+        r->acknowledged = number;
+        put_le(bytes, number, 8);
+        put_le(bytes + 8, number, 8);
+        /* A full disk: the mark stays behind, which only makes it less strict. */
+        ssize_t wrote = pwrite(r->mark, bytes, sizeof bytes, 0);
+        (void)wrote;
+    }
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* ---- reading and writing ---- */
+
 enum err_code rocks_write(struct rocks *r, const struct rocks_write *writes, size_t n, bool sync,
                           struct err *e)
 {
@@ -145,7 +186,7 @@ enum err_code rocks_write(struct rocks *r, const struct rocks_write *writes, siz
     rocksdb_writebatch_destroy(batch);
     if (message)
         return rocks_fail(e, r, "cannot write to the store", message);
-    watermark_raise(&r->watermark, rocksdb_get_latest_sequence_number(r->db));
+    rocks_acknowledge(r, rocksdb_get_latest_sequence_number(r->db));
     if (atomic_fetch_add(&r->written, bytes) + bytes >= WRITTEN) {
         atomic_store(&r->written, 0);
         rocks_merge_tables(r, ROCKS_TABLES);
@@ -228,4 +269,48 @@ enum err_code rocks_each(struct rocks *r, enum rocks_family family, struct span 
         code = rocks_iter_error(it, e);
     rocks_iter_free(it);
     return err_up(e, code);
+}
+
+/* ---- tables, written out and copied ---- */
+
+void rocks_compact(struct rocks *r, enum rocks_family family)
+{
+    rocksdb_compact_range_cf(r->db, r->family[family], NULL, 0, NULL, 0);
+}
+
+/* Where RocksDB cannot make links to its tables it copies them only to another file system. Without
+ * its threads nothing changes any more, and nothing needs them before it is closed. */
+static enum err_code copy_all(struct rocks *r, const char *path, struct err *e)
+{
+    enum err_code code = rocks_flush(r, e);
+    rocksdb_cancel_all_background_work(r->db, 1);
+    return err_up(e, code == OK ? links_make(path, r->path, false, e) : code);
+}
+
+enum err_code rocks_checkpoint(struct rocks *r, const char *path, struct err *e)
+{
+    if (links_are_refused(r->path))
+        return err_up(e, copy_all(r, path, e));
+    char *message = NULL;
+    rocksdb_checkpoint_t *checkpoint = rocksdb_checkpoint_object_create(r->db, &message);
+    if (!message)
+        rocksdb_checkpoint_create(checkpoint, path, 0, &message);
+    if (checkpoint)
+        rocksdb_checkpoint_object_destroy(checkpoint);
+    return message ? rocks_fail(e, r, "cannot copy the store", message) : OK;
+}
+
+enum err_code rocks_flush(struct rocks *r, struct err *e)
+{
+    rocksdb_flushoptions_t *options = rocksdb_flushoptions_create();
+    rocksdb_flushoptions_set_wait(options, 1);
+    char *message = NULL;
+    /* Objects before the actions that refer to them, should the log be lost in between. */
+    for (int i = 0; i < ROCKS_FAMILIES && !message; i++)
+        rocksdb_flush_cf(r->db, options, r->family[i], &message);
+    rocksdb_flushoptions_destroy(options);
+    if (message)
+        return rocks_fail(e, r, "cannot write to the store", message);
+    listed_note(r);
+    return OK;
 }

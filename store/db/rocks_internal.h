@@ -7,16 +7,6 @@
 #include <rocksdb/c.h>
 #include <stdatomic.h>
 
-/* The sequence number of the last write that was acknowledged, in a file beside the tables. RocksDB
- * replays its log up to the first entry that it cannot read, and cannot tell an entry that was
- * never finished from one that went bad later. What comes back from the log must reach this number.
- */
-struct watermark {
-    int fd; /* -1: none is kept */
-    uint64_t value;
-    pthread_mutex_t lock;
-};
-
 struct rocks {
     rocksdb_t *db;
     rocksdb_column_family_handle_t *family[ROCKS_FAMILIES];
@@ -31,7 +21,8 @@ struct rocks {
     pthread_mutex_t lock; /* of what follows */
     struct err damage;    /* what was met first */
     uint64_t lost;
-    struct watermark watermark;
+    int mark; /* the file that rocks_acknowledge writes; -1: none is kept */
+    uint64_t acknowledged;
     char *path;
 };
 
@@ -53,12 +44,14 @@ enum { /* unsorted tables: RocksDB would merge so many; so many slow reading dow
 /* Lets RocksDB merge the tables of families that have so many. */
 void rocks_merge_tables(struct rocks *r, uint64_t tables);
 
-/* What the file of this database says; 0 if it says nothing. */
-uint64_t watermark_read(const char *db_path);
-/* Begins at `value`. A file that cannot be written is done without. */
-void watermark_open(struct watermark *w, const char *db_path, uint64_t value);
-void watermark_raise(struct watermark *w, uint64_t value);
-void watermark_close(struct watermark *w);
+/* The sequence number of the last write that was acknowledged is kept in a file beside the tables.
+ * RocksDB replays its log up to the first entry that it cannot read, and cannot tell an entry that
+ * was never finished from one that went bad later. What comes back from the log must reach this
+ * number; 0 if there is none. */
+uint64_t rocks_acknowledged(const char *db_path);
+void rocks_acknowledge(struct rocks *r, uint64_t number);
+enum { ROCKS_PATH = 4096 };
+void rocks_mark_path(char path[ROCKS_PATH], const char *db_path);
 
 /* Writes LISTED: the MANIFEST (RocksDB's list of files) and the tables as they are now. Only the
  * end of the MANIFEST may change from now on. */
@@ -66,12 +59,10 @@ void listed_note(struct rocks *r);
 /* False if what was noted (of the file `only`, or NULL) has changed in this one. */
 bool listed_is_whole(char bad[64], const char *db_path, const char *only);
 
-/* Makes `to` a directory with links to the tables that are as they were noted and to the logs, or
- * copies where links are refused. */
-enum err_code links_make(const char *to, const char *db_path, struct err *e);
-/* Makes `to` a directory with copies of all that the database consists of. Nobody may write to it
- * meanwhile. */
-enum err_code links_copy(const char *to, const char *db_path, struct err *e);
+/* Makes `to` a directory with links to all that the database consists of, or, `noted_only`, to the
+ * tables that are as they were noted and to the logs; where links are refused, with copies. Of all,
+ * only where they are, since some files change; and while nobody writes to them. */
+enum err_code links_make(const char *to, const char *db_path, bool noted_only, struct err *e);
 /* The file system of the directory has no links; a link to another file system is another matter.
  */
 bool links_are_refused(const char *db_path);

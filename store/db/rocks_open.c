@@ -5,6 +5,7 @@
 #include "store/db/rocks_internal.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,13 +63,17 @@ static enum err_code leave_log(struct rocks *r)
 }
 
 /* How much the log did not give back. Then all is written into tables, so that the log is left
- * behind. */
-static void settle_watermark(struct rocks *r, uint64_t acknowledged)
+ * behind. A mark that cannot be written is done without. */
+static void settle_mark(struct rocks *r, uint64_t acknowledged)
 {
+    char path[ROCKS_PATH];
     uint64_t latest = rocksdb_get_latest_sequence_number(r->db);
     r->lost = acknowledged > latest ? acknowledged - latest : 0;
-    if (r->lost == 0 || leave_log(r) == OK)
-        watermark_open(&r->watermark, r->path, latest);
+    if (r->lost == 0 || leave_log(r) == OK) {
+        rocks_mark_path(path, r->path);
+        r->mark = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+        rocks_acknowledge(r, latest);
+    }
     listed_note(r);
 }
 
@@ -83,7 +88,7 @@ static char *open_repaired(struct rocks *r)
     if (!path)
         return strdup("out of memory");
     strcat(strcpy(path, r->path), ROCKS_REPAIRED);
-    if (links_make(path, r->path, &why) != OK) {
+    if (links_make(path, r->path, true, &why) != OK) {
         free(path);
         return strdup(why.message);
     }
@@ -121,13 +126,13 @@ static char *open_writer(struct rocks *r)
 enum err_code rocks_open(struct rocks **out, const char *path, enum rocks_mode mode, struct err *e)
 {
     bool read_only = mode == ROCKS_READ;
-    uint64_t acknowledged = watermark_read(path);
+    uint64_t acknowledged = rocks_acknowledged(path);
     if (!acknowledged && !exists(path) && mode != ROCKS_CREATE)
         return err_fail(e, ERR_NOTFOUND, "there is no store in %s", path);
     struct rocks *r = must_calloc(1, sizeof *r);
     r->path = strcpy(must_calloc(strlen(path) + 1, 1), path);
     r->read_only = read_only;
-    r->watermark.fd = -1;
+    r->mark = -1;
     pthread_mutex_init(&r->lock, NULL);
     r->options = rocks_database_options(acknowledged && !read_only ? ROCKS_WRITE : mode);
     rocksdb_cache_t *cache = rocksdb_cache_create_lru(CACHE);
@@ -162,7 +167,7 @@ enum err_code rocks_open(struct rocks **out, const char *path, enum rocks_mode m
         return code;
     }
     if (!read_only) {
-        settle_watermark(r, acknowledged);
+        settle_mark(r, acknowledged);
         rocks_merge_tables(r, ROCKS_MANY_TABLES);
     }
     *out = r;
@@ -199,7 +204,8 @@ void rocks_close(struct rocks *r)
     if (r->db && !r->read_only)
         listed_note(r);
     close_database(r);
-    watermark_close(&r->watermark);
+    if (r->mark >= 0)
+        close(r->mark);
     for (int i = 0; i < ROCKS_FAMILIES; i++)
         rocksdb_options_destroy(r->family_options[i]);
     rocksdb_options_destroy(r->options);
