@@ -31,19 +31,9 @@ struct pack_contents {
 
 enum err_code store_pack(struct pack_result *out, struct store *s, FILE *to,
                          const struct pack_contents *what, struct err *e);
-/* Nothing is stored before it has been verified, and nothing before what it refers to; so
- * unpacking again goes on after an unpacking that was cut off. Actions whose outputs are not here
- * stay behind. `name` is for messages. */
+/* Verifies a pack entry by entry (the format, each record's identity and canonical form, the
+ * checksum at the end). Nothing is stored before it has been verified, and nothing before what it
+ * refers to; so unpacking again goes on after an unpacking that was cut off. Actions whose outputs
+ * are not here stay behind. `name` is for messages. */
 enum err_code store_unpack(struct pack_result *out, struct store *s, FILE *from, const char *name,
                            struct err *e);
-
-/* What a pack holds, verified entry by entry: the format, each record's identity and canonical
- * form, the checksum at the end. The payload is good during the call. */
-struct pack_visitor {
-    enum err_code (*record)(void *arg, const struct digest *id, const struct record *r,
-                            struct err *e);
-    enum err_code (*ref)(void *arg, const char *name, const struct digest *id, struct err *e);
-    void *arg;
-};
-enum err_code pack_read(struct pack_result *out, FILE *from, const char *name,
-                        const struct pack_visitor *visitor, struct err *e);

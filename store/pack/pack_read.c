@@ -1,12 +1,14 @@
-/* Reading packs; see pack.h. Never trusts a length: memory grows with what has really been read. */
+/* Taking packs in; see pack.h. Never trusts a length: memory grows with what has really been read.
+ */
 #include "store/pack/pack.h"
 
+#include "action.pb-c.h"
 #include "base/span.h"
 #include "store/internal.h"
 
 #include <inttypes.h>
 
-enum { PART = 1 << 20 };
+enum { PART = 1 << 20, COMMIT_AT = 8 << 20 };
 
 struct reader {
     FILE *from;
@@ -15,7 +17,11 @@ struct reader {
     struct hasher *hasher;
     struct coder *coder;
     struct buf bytes;
-    struct arena arena; /* of one entry */
+    struct arena arena, message; /* of one entry; of what its payload says */
+    struct store *store;
+    struct store_batch *batch;
+    struct digest_map arrived; /* records in this pack */
+    struct pack_result *result;
 };
 
 static enum err_code take(struct reader *r, size_t n, struct err *e)
@@ -49,8 +55,84 @@ static enum err_code bad(const struct reader *r, uint64_t at, const char *what, 
     return err_fail(e, ERR_CORRUPT, "the pack %s: %s at byte %" PRIu64, r->name, what, at);
 }
 
-static enum err_code read_record(struct reader *r, struct pack_result *out,
-                                 const struct pack_visitor *v, struct err *e)
+static enum err_code has_child(void *arg, const uint8_t bytes[32], struct err *e)
+{
+    struct reader *r = arg;
+    struct digest id;
+    char hex[DIGEST_HEX];
+    memcpy(id.bytes, bytes, DIGEST_SIZE);
+    if (digest_map_get(&r->arrived, &id) || store_has(r->store, &id))
+        return OK;
+    return err_fail(e, ERR_CORRUPT,
+                    "it refers to %s, which is neither in the pack nor in the store",
+                    digest_hex(hex, &id));
+}
+
+static bool take_key(struct digest *key, const Eqloom__CacheEntry *entry)
+{
+    return span_digest(key, span_of(entry->key.data, entry->key.len));
+}
+
+static enum err_code take_entries(struct reader *r, const struct record *record, struct err *e)
+{
+    ProtobufCMessage *message;
+    struct digest key;
+    struct err why = {0};
+    arena_reset(&r->message);
+    enum err_code code = canonical_unpack(&message, &r->message, &eqloom__cache_entries__descriptor,
+                                          record->payload, e);
+    const Eqloom__CacheEntries *m = (const Eqloom__CacheEntries *)message;
+    for (size_t i = 0; code == OK && i < m->n_actions; i++) {
+        struct span value = span_of(m->actions[i]->value.data, m->actions[i]->value.len);
+        if (!take_key(&key, m->actions[i]))
+            return err_fail(e, ERR_CORRUPT, "an action whose key is not a digest");
+        code = store_check_action(&r->message, &key, value, has_child, r, &why);
+        if (code == OK)
+            code = store_batch_action(r->batch, &key, value, e);
+        else if (code != ERR_NOTFOUND)
+            return err_fail(e, code, "%s", why.message);
+        else
+            code = OK; /* it stays behind */
+    }
+    for (size_t i = 0; code == OK && i < m->n_traces; i++) {
+        struct span value = span_of(m->traces[i]->value.data, m->traces[i]->value.len);
+        if (!take_key(&key, m->traces[i]))
+            return err_fail(e, ERR_CORRUPT, "a trace whose key is not a digest");
+        code = canonical_check(&eqloom__trace__descriptor, value, e);
+        if (code == OK)
+            code = store_batch_trace(r->batch, &key, value, e);
+    }
+    return err_up(e, code);
+}
+
+static enum err_code take_record(struct reader *r, const struct digest *id,
+                                 const struct record *record, struct err *e)
+{
+    struct digest again;
+    ProtobufCMessage *message;
+    enum err_code code = OK;
+    if (record->kind == KIND_CACHE_ENTRIES)
+        return err_up(e, take_entries(r, record, e));
+    if (message_type_has_ids(kind_info(record->kind)->descriptor)) {
+        arena_reset(&r->message);
+        code = canonical_unpack(&message, &r->message, kind_info(record->kind)->descriptor,
+                                record->payload, e);
+        if (code == OK)
+            code = message_visit_ids(message, has_child, r, e);
+        if (code != OK)
+            return err_name_record(e, code, id);
+    }
+    digest_map_put(&r->arrived, id, 1, NULL);
+    if (store_has(r->store, id))
+        return OK;
+    r->result->added++;
+    code = store_batch_put(&again, r->batch, record->kind, record->payload, e);
+    if (code == OK && store_batch_bytes(r->batch) >= COMMIT_AT)
+        code = store_batch_commit(r->batch, e);
+    return err_up(e, code);
+}
+
+static enum err_code read_record(struct reader *r, struct err *e)
 {
     uint64_t at = r->at;
     struct digest id;
@@ -73,15 +155,14 @@ static enum err_code read_record(struct reader *r, struct pack_result *out,
         return err_fail(e, code, "%s", why.message);
     if (code != OK)
         return bad(r, at, why.message, e);
-    out->records++;
-    return v->record ? err_up(e, v->record(v->arg, &id, &record, e)) : OK;
+    r->result->records++;
+    return err_up(e, take_record(r, &id, &record, e));
 }
 
-static enum err_code read_ref(struct reader *r, struct pack_result *out,
-                              const struct pack_visitor *v, struct err *e)
+static enum err_code read_ref(struct reader *r, struct err *e)
 {
     char name[256] = "";
-    struct digest id;
+    struct digest id, old;
     enum err_code code = take_hashed(r, DIGEST_SIZE + 1, e);
     if (code != OK)
         return err_up(e, code);
@@ -92,8 +173,14 @@ static enum err_code read_ref(struct reader *r, struct pack_result *out,
     memcpy(name, r->bytes.data, n);
     if (strlen(name) != n || err_up(NULL, store_check_ref_name(name, NULL)) != OK)
         return bad(r, r->at - n, "not a name of a ref", e);
-    out->refs++;
-    return v->ref ? err_up(e, v->ref(v->arg, name, &id, e)) : OK;
+    r->result->refs++;
+    if ((code = err_up(e, has_child(r, id.bytes, e))))
+        return code;
+    if (store_ref(&old, r->store, name, NULL) == OK) {
+        r->result->kept += !digest_equal(&old, &id);
+        return OK;
+    }
+    return err_up(e, store_batch_ref(r->batch, name, &id, e));
 }
 
 static enum err_code read_end(struct reader *r, struct err *e)
@@ -110,11 +197,14 @@ static enum err_code read_end(struct reader *r, struct err *e)
     return OK;
 }
 
-enum err_code pack_read(struct pack_result *out, FILE *from, const char *name,
-                        const struct pack_visitor *visitor, struct err *e)
+enum err_code store_unpack(struct pack_result *out, struct store *s, FILE *from, const char *name,
+                           struct err *e)
 {
     struct reader r = {.from = from, .name = name, .hasher = hasher_new(), .coder = coder_new()};
     *out = (struct pack_result){0};
+    r.store = s;
+    r.batch = store_batch_new(s);
+    r.result = out;
     enum err_code code = take_hashed(&r, PACK_MAGIC_SIZE, e);
     if (code == OK && memcmp(r.bytes.data, PACK_MAGIC, PACK_MAGIC_SIZE - 1) != 0)
         code = err_fail(e, ERR_INPUT, "%s is not a pack of eqloom", name);
@@ -126,8 +216,8 @@ enum err_code pack_read(struct pack_result *out, FILE *from, const char *name,
         if (code != OK)
             break;
         switch (r.bytes.data[0]) {
-        case PACK_RECORD: code = read_record(&r, out, visitor, e); break;
-        case PACK_REF: code = read_ref(&r, out, visitor, e); break;
+        case PACK_RECORD: code = read_record(&r, e); break;
+        case PACK_REF: code = read_ref(&r, e); break;
         case PACK_END:
             code = read_end(&r, e);
             more = false;
@@ -136,9 +226,14 @@ enum err_code pack_read(struct pack_result *out, FILE *from, const char *name,
         }
     }
     out->bytes = r.at;
+    /* What was read before a fault is good, and need not be read again. */
+    enum err_code stored = store_batch_commit(r.batch, code == OK ? e : NULL);
+    store_batch_free(r.batch);
     hasher_free(r.hasher);
     coder_free(r.coder);
     buf_free(&r.bytes);
     arena_free(&r.arena);
-    return err_up(e, code);
+    arena_free(&r.message);
+    digest_map_free(&r.arrived);
+    return err_up(e, code == OK ? stored : code);
 }

@@ -2,6 +2,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "base/digest.h"
+#include "base/os.h"
 #include "schemas/canonical.h"
 #include "store/db/rocks_internal.h"
 #include "store/pack/pack.h"
@@ -62,9 +63,20 @@ FUZZ(envelope)
     arena_free(&a);
 }
 
-/* What a store from elsewhere says of its files (LISTED), under a sum that fits: whatever it names,
- * an answer, and the file that it blames. The first byte chooses between all files and one. */
-static char directory[] = "/tmp/fuzz-listed-XXXXXX";
+/* ---- files of stores, in a directory of the target's own ---- */
+
+static char directory[] = "/tmp/fuzz-store-XXXXXX";
+
+static void remove_directory(void)
+{
+    os_remove_tree(directory);
+}
+
+static void make_directory(void)
+{
+    if (!mkdtemp(directory) || atexit(remove_directory))
+        abort();
+}
 
 static void write_file(const char *name, struct span bytes, const char *end)
 {
@@ -76,23 +88,13 @@ static void write_file(const char *name, struct span bytes, const char *end)
         abort();
 }
 
-static void remove_directory(void)
-{
-    static const char *const names[] = {"MANIFEST-000005", "000007.sst", "LISTED"};
-    char path[64];
-    for (size_t i = 0; i < 3; i++) {
-        snprintf(path, sizeof path, "%s/%s", directory, names[i]);
-        unlink(path);
-    }
-    rmdir(directory);
-}
-
+/* What a store from elsewhere says of its files (LISTED), under a sum that fits: whatever it names,
+ * an answer, and the file that it blames. The first byte chooses between all files and one. */
 FUZZ(listed)
 {
     static bool made;
     if (!made) {
-        if (!mkdtemp(directory) || atexit(remove_directory))
-            abort();
+        make_directory();
         write_file("MANIFEST-000005", span_str("the list"), "");
         write_file("000007.sst", span_str("a table"), "");
         made = true;
@@ -109,26 +111,33 @@ FUZZ(listed)
         __builtin_trap();
 }
 
-/* Packs: whatever the bytes, records that are what their ids say, or one error. */
-static enum err_code check_record(void *arg, const struct digest *id, const struct record *r,
-                                  struct err *e)
+/* Packs: whatever the bytes, records that are what their ids say in a store, or one error. */
+static enum err_code check_record(void *arg, const struct digest *id, enum record_kind kind,
+                                  uint64_t stored_bytes, struct err *e)
 {
-    struct digest again = record_id(r->kind, r->payload);
-    if (!digest_equal(&again, id))
+    struct arena a = {0};
+    struct record r;
+    if (store_get(&r, arg, id, &a, e) || r.kind != kind)
         __builtin_trap();
+    arena_free(&a);
     return OK;
 }
 
 FUZZ(pack)
 {
+    static struct store *s;
     struct pack_result result;
-    struct pack_visitor visitor = {.record = check_record};
     struct err e = {0};
+    if (!s) {
+        make_directory();
+        if (store_open(&s, &(struct store_options){.path = directory, .create = true}, NULL))
+            abort();
+    }
     if (size == 0)
         return;
     FILE *from = fmemopen((void *)(uintptr_t)data, size, "rb");
-    enum err_code code = pack_read(&result, from, "input", &visitor, &e);
-    if ((code == OK) != (e.message[0] == 0))
+    enum err_code code = store_unpack(&result, s, from, "input", &e);
+    if ((code == OK) != (e.message[0] == 0) || store_each_record(s, check_record, s, NULL))
         __builtin_trap();
     fclose(from);
 }
