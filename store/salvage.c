@@ -19,10 +19,7 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-enum { COPY_BYTES = 4 << 20 };
 
 /* Adds 2^bit to a key seen as a big-endian number; false when it wraps. */
 static bool key_add_bit(struct digest *key, int bit)
@@ -105,38 +102,20 @@ enum err_code store_scan(struct rocks *r, enum rocks_family family, rocks_visit 
 struct copier {
     struct rocks *to;
     enum rocks_family family;
-    struct arena arena;
-    struct rocks_write *writes;
-    size_t n, cap, bytes;
 };
-
-static enum err_code copy_out(struct copier *c, struct err *e)
-{
-    enum err_code code = c->n ? rocks_write(c->to, c->writes, c->n, false, e) : OK;
-    arena_reset(&c->arena);
-    c->n = c->bytes = 0;
-    return err_up(e, code);
-}
 
 static enum err_code copy_entry(void *arg, struct span key, struct span value, struct err *e)
 {
     struct copier *c = arg;
-    c->writes = vec_grow(c->writes, &c->cap, c->n + 1, sizeof *c->writes);
-    c->writes[c->n++] = (struct rocks_write){
-        .family = c->family,
-        .key = span_of(arena_memdup(&c->arena, key.data, key.len), key.len),
-        .value = span_of(arena_memdup(&c->arena, value.data, value.len), value.len),
-    };
-    c->bytes += key.len + value.len;
-    return c->bytes < COPY_BYTES ? OK : copy_out(c, e);
+    struct rocks_write w = {c->family, false, key, value};
+    return err_up(e, rocks_write(c->to, &w, 1, false, e));
 }
 
 /* Records that lie among what the scan could not read but were put again since: an iterator does
  * not get to them, a lookup does. Whatever a copied entry refers to is looked up. */
 struct rescuer {
     struct rocks *from, *to;
-    struct digest *stack; /* rescued records whose references have not been followed */
-    size_t n, cap;
+    size_t n; /* rescued in this pass */
     struct coder *coder;
 };
 
@@ -159,31 +138,26 @@ static enum err_code rescue(void *arg, const uint8_t bytes[32], struct err *e)
     struct rocks_write w = {ROCKS_OBJECTS, false, digest_span(&id), v.bytes};
     enum err_code code = rocks_write(r->to, &w, 1, false, e);
     rocks_value_free(&v);
-    r->stack = vec_grow(r->stack, &r->cap, r->n + 1, sizeof *r->stack);
-    r->stack[r->n++] = id;
+    r->n++;
     return err_up(e, code);
 }
 
-static enum err_code rescue_linked(struct rescuer *r, struct span envelope, struct err *e)
+static enum err_code rescue_of_object(void *arg, struct span key, struct span value, struct err *e)
 {
+    struct rescuer *r = arg;
     struct arena a = {0};
     struct record record;
     ProtobufCMessage *message;
     enum record_kind kind;
     uint64_t length;
     enum err_code code = OK;
-    if (envelope_peek(&kind, &length, envelope, NULL) == OK &&
+    if (envelope_peek(&kind, &length, value, NULL) == OK &&
         message_type_has_ids(kind_info(kind)->descriptor) &&
-        envelope_read(&record, r->coder, envelope, &a, NULL) == OK &&
+        envelope_read(&record, r->coder, value, &a, NULL) == OK &&
         canonical_unpack(&message, &a, kind_info(kind)->descriptor, record.payload, NULL) == OK)
         code = message_visit_ids(message, rescue, r, e);
     arena_free(&a);
     return err_up(e, code);
-}
-
-static enum err_code rescue_of_object(void *arg, struct span key, struct span value, struct err *e)
-{
-    return rescue_linked(arg, value, e);
 }
 
 static enum err_code rescue_of_ref(void *arg, struct span key, struct span value, struct err *e)
@@ -209,18 +183,12 @@ static enum err_code rescue_all(struct rocks *to, struct store *s, struct err *e
     enum err_code code = rocks_each(to, ROCKS_ACTIONS, all, rescue_of_action, &r, e);
     if (code == OK)
         code = rocks_each(to, ROCKS_REFS, all, rescue_of_ref, &r, e);
-    if (code == OK)
-        code = rocks_each(to, ROCKS_OBJECTS, all, rescue_of_object, &r, e);
-    while (code == OK && r.n) {
-        struct rocks_value v;
-        struct digest id = r.stack[--r.n];
-        code = rocks_get(&v, to, ROCKS_OBJECTS, digest_span(&id), e);
+    do { /* what has been rescued may refer to others */
+        r.n = 0;
         if (code == OK)
-            code = rescue_linked(&r, v.bytes, e);
-        rocks_value_free(&v);
-    }
+            code = rocks_each(to, ROCKS_OBJECTS, all, rescue_of_object, &r, e);
+    } while (code == OK && r.n);
     store_coder_give(s, r.coder);
-    free(r.stack);
     return err_up(e, code);
 }
 
@@ -231,16 +199,12 @@ static enum err_code copy_database(struct store *s, const char *path, struct err
     for (int family = ROCKS_DEFAULT + 1; code == OK && family < ROCKS_FAMILIES; family++) {
         c.family = (enum rocks_family)family;
         code = store_scan(s->rocks, c.family, copy_entry, NULL, &c, e);
-        if (code == OK)
-            code = copy_out(&c, e);
     }
     if (code == OK)
         code = rescue_all(c.to, s, e);
     if (code == OK)
         code = rocks_flush(c.to, e);
     rocks_close(c.to);
-    arena_free(&c.arena);
-    free(c.writes);
     return err_up(e, code);
 }
 
