@@ -16,6 +16,23 @@
 
 enum { ROOT_MAX = 256, BLOCK_MIN = 16, BLOCK_MAX = 1024, CUT_MASK = 127 };
 
+/* A list of the tree while it is being made: what has not been put into a block yet. */
+struct level {
+    struct digest *ids;
+    uint64_t *counts; /* elements under each */
+    size_t n, cap_ids, cap_counts;
+    size_t in_block; /* of the n, how many the cutter has looked at */
+    bool cutting;    /* more than ROOT_MAX have come */
+};
+
+struct collection_builder {
+    struct store_batch *batch;
+    enum record_kind element;
+    uint64_t count;
+    struct level levels[COLLECTION_MAX_DEPTH + 1];
+    unsigned n_levels;
+};
+
 struct collection_builder *collection_builder_new(struct store_batch *b, enum record_kind element)
 {
     struct collection_builder *c = must_calloc(1, sizeof *c);
@@ -36,6 +53,9 @@ void collection_builder_free(struct collection_builder *c)
     }
     free(c);
 }
+
+static enum err_code list_add(struct collection_builder *c, unsigned d, const struct digest *id,
+                              uint64_t count, struct err *e);
 
 /* Puts the first n waiting ids of list d as a block, whose id goes into list d + 1. */
 static enum err_code put_block(struct collection_builder *c, unsigned d, size_t n, struct err *e)
@@ -60,7 +80,7 @@ static enum err_code put_block(struct collection_builder *c, unsigned d, size_t 
     memmove(l->counts, l->counts + n, (l->n - n) * sizeof *l->counts);
     l->n -= n;
     l->in_block = 0;
-    return err_up(e, collection_list_add(c, d + 1, &id, count, e));
+    return err_up(e, list_add(c, d + 1, &id, count, e));
 }
 
 static bool ends_block(const struct digest *id, size_t n)
@@ -68,7 +88,8 @@ static bool ends_block(const struct digest *id, size_t n)
     return n >= BLOCK_MAX || (n >= BLOCK_MIN && (id->bytes[DIGEST_SIZE - 1] & CUT_MASK) == 0);
 }
 
-enum err_code collection_list_add(struct collection_builder *c, unsigned d, const struct digest *id,
+/* To list d: 0 of elements, d + 1 of the blocks of depth d. */
+static enum err_code list_add(struct collection_builder *c, unsigned d, const struct digest *id,
                                   uint64_t count, struct err *e)
 {
     if (d > COLLECTION_MAX_DEPTH)
@@ -96,7 +117,7 @@ enum err_code collection_builder_add(struct collection_builder *c, const struct 
                                      struct err *e)
 {
     c->count++;
-    return err_up(e, collection_list_add(c, 0, id, 1, e));
+    return err_up(e, list_add(c, 0, id, 1, e));
 }
 
 enum err_code collection_builder_finish(struct digest *id, struct collection_builder *c,
@@ -337,4 +358,89 @@ enum err_code collection_block(struct collection_block *out, struct collection *
     out->first = c->first[depth + 1] + node->starts[i];
     out->n = node->starts[i + 1] - node->starts[i];
     return OK;
+}
+
+/* ---- slices: a run of elements of one collection appended to another ----
+ *
+ * Where the builder's lists up to depth d are empty and being cut, it stands at the start of a
+ * block of each depth up to d. If the source has a block of depth d beginning with the next
+ * element, the builder would cut the same one, because cuts depend on the ids since the last cut
+ * alone: so the block's id goes into list d + 1, unread. All but the last block of a list, which
+ * ends because the list does. Elsewhere elements go in one by one, until both cut at the same
+ * place: mostly within a block. */
+
+/* So many depths, from 0, at which the builder stands at the start of a block. */
+static unsigned depths_in_step(const struct collection_builder *b)
+{
+    unsigned d = 0;
+    while (d <= COLLECTION_MAX_DEPTH && b->levels[d].cutting && b->levels[d].n == 0)
+        d++;
+    return d;
+}
+
+/* The largest block of the source that can be taken over as it is; false: none. */
+static bool find_whole(struct collection_block *block, unsigned *depth,
+                       const struct collection_builder *b, struct collection *c, uint64_t at,
+                       uint64_t end, struct err *e)
+{
+    unsigned d = depths_in_step(b);
+    if (d > c->depth)
+        d = c->depth;
+    while (d-- > 0) {
+        if (collection_block(block, c, d, at, e))
+            return false;
+        uint64_t after = block->first + block->n;
+        *depth = d;
+        if (block->first == at && after <= end && after < collection_count(c))
+            return true;
+    }
+    return false;
+}
+
+static enum err_code add_elements(struct collection_builder *b, struct collection *c, uint64_t from,
+                                  uint64_t n, struct err *e)
+{
+    enum { AT_ONCE = 64 };
+    struct digest ids[AT_ONCE];
+    enum err_code code = OK;
+    while (n && !code) {
+        uint64_t take = n < AT_ONCE ? n : AT_ONCE;
+        code = collection_ids(ids, c, from, take, e);
+        for (uint64_t i = 0; i < take && !code; i++)
+            code = collection_builder_add(b, &ids[i], e);
+        from += take;
+        n -= take;
+    }
+    return err_up(e, code);
+}
+
+enum err_code collection_builder_add_slice(struct collection_builder *b, struct collection *c,
+                                           uint64_t from, uint64_t n, struct err *e)
+{
+    uint64_t at = from, end = from + n;
+    enum err_code code = OK;
+    struct err mine = {0};
+    if (c->element != b->element || end < from || end > collection_count(c))
+        return err_fail(e, ERR_CORRUPT, "a slice of another kind, or beyond the collection's end");
+    while (at < end && !code) {
+        struct collection_block block = {.first = 0, .n = end};
+        unsigned depth;
+        if (find_whole(&block, &depth, b, c, at, end, &mine)) {
+            code = list_add(b, depth + 1, &block.id, block.n, e);
+            b->count += block.n;
+            at += block.n;
+            continue;
+        }
+        if (mine.code) {
+            if (e)
+                *e = mine;
+            return err_up(e, mine.code);
+        }
+        if (c->depth && (code = collection_block(&block, c, 0, at, e)))
+            break;
+        uint64_t stop = block.first + block.n < end ? block.first + block.n : end;
+        code = add_elements(b, c, at, stop - at, e);
+        at = stop;
+    }
+    return err_up(e, code);
 }
