@@ -125,7 +125,7 @@ enum { TRIES = 50, PAUSE_NS = 20000000, CHECKED = 2 << 20 };
 
 static enum err_code stop_at(void *arg, struct span key, struct span value, struct err *e)
 {
-    return ERR_LIMIT;
+    return ERR_NOTFOUND;
 }
 
 /* Or some that cannot be read. */
@@ -176,7 +176,7 @@ static enum err_code count_bytes(void *arg, struct span key, struct span value, 
 {
     size_t *bytes = arg;
     *bytes += key.len + value.len;
-    return *bytes < CHECKED ? OK : ERR_LIMIT;
+    return *bytes < CHECKED ? OK : ERR_NOTFOUND;
 }
 
 /* Everything but objects is read to the end, up to so many bytes: rocks.c takes note of what cannot

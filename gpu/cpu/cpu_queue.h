@@ -18,6 +18,8 @@ struct cpu_device {
     struct cpu_images *images; /* what convolutions need */
 };
 
+/* Aligned to 64 bytes, in huge pages where that pays; NULL if there is no memory. For free(). */
+void *cpu_alloc(size_t bytes);
 /* NULL after recording the failure in the queue. */
 void *cpu_scratch(struct gpu_queue *q, size_t bytes);
 void cpu_matmul(struct gpu_queue *q, const struct gpu_matmul *mm);

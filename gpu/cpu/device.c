@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* A shard's layer stays in the second cache; and weights and gradients pass through the caches once
  * for each shard. Inference keeps a shard's tensors there from one op to the next. */
@@ -36,37 +35,6 @@ static struct gpu_ops isa_table(const char *isa)
     return cpu_table_base();
 }
 
-/* Aligned to 64 bytes, in huge pages where that pays; NULL if there is no memory. For free().
- *
- * Tapes have many MiB: with small pages a good part of the time goes into translating addresses,
- * the more so in a virtual machine. */
-static void *aligned_memory(size_t bytes)
-{
-    enum { HUGE_PAGE = 1 << 21 };
-    size_t to = bytes < 4 * (size_t)HUGE_PAGE ? 64 : HUGE_PAGE;
-    if (bytes > SIZE_MAX - 2 * to)
-        return NULL;
-    size_t size = (bytes + to) & ~(to - 1);
-    void *p = aligned_alloc(to, size);
-    if (p && to == HUGE_PAGE)
-        madvise(p, size, MADV_HUGEPAGE); /* only advice: small pages do as well */
-    return p;
-}
-
-void *cpu_scratch(struct gpu_queue *base, size_t bytes)
-{
-    struct cpu_queue *q = (struct cpu_queue *)base;
-    if (!q->scratch || q->scratch_size < bytes) {
-        free(q->scratch);
-        size_t size = bytes + bytes / 8;
-        q->scratch = aligned_memory(size);
-        q->scratch_size = q->scratch ? size : 0;
-        if (!q->scratch)
-            err_fail(&base->failure, ERR_NOMEM, "no memory for %zu MiB of scratch", bytes >> 20);
-    }
-    return q->scratch;
-}
-
 static void close_device(struct gpu_device *base)
 {
     struct cpu_device *d = (struct cpu_device *)base;
@@ -79,7 +47,7 @@ static void close_device(struct gpu_device *base)
 
 static enum err_code alloc(void **out, struct gpu_device *d, size_t bytes, struct err *e)
 {
-    if (!(*out = aligned_memory(bytes)))
+    if (!(*out = cpu_alloc(bytes)))
         return err_fail(e, ERR_NOMEM, "no memory for %zu KiB of tensors", (bytes + 1023) >> 10);
     memset(*out, 0, bytes);
     return OK;
