@@ -22,12 +22,6 @@ static inline vf normal_cdf(vf *density, vf x)
     return vf_select(z < 0.0f, half, 1.0f - half);
 }
 
-static inline vf gelu(vf x)
-{
-    vf density;
-    return x * normal_cdf(&density, x);
-}
-
 static inline vf gelu_slope(vf x)
 {
     vf density, cdf = normal_cdf(&density, x);
@@ -39,41 +33,28 @@ static inline vf sigmoid(vf x)
     return 1.0f / (1.0f + vf_exp(-x));
 }
 
-static inline vf hyperbolic(vf x)
+static inline vf activation(vf x, enum gpu_activation kind)
 {
-    return 2.0f * sigmoid(2.0f * x) - 1.0f;
+    vf density;
+    switch (kind) {
+    case GPU_RELU: return vf_max(x, vf_set(0));
+    case GPU_GELU: return x * normal_cdf(&density, x);
+    case GPU_TANH: return 2.0f * sigmoid(2.0f * x) - 1.0f;
+    case GPU_SIGMOID: break;
+    }
+    return sigmoid(x);
 }
 
-/* Runs over a row in vectors: `n` lanes of each are real. */
-#define FOR_LANES(c, n, cols)                                                                      \
-    for (size_t c = 0, n; c < (cols) && (n = (cols)-c < LANES ? (cols)-c : LANES, 1); c += LANES)
-
-static void relu(float *y, const float *x, const float *bias, size_t cols)
+/* `saved` as gpu.h has it, with the bias for GELU. */
+static inline vf gradient(vf dy, vf saved, enum gpu_activation kind)
 {
-    size_t c = 0;
-    if (bias)
-        for (; c + LANES <= cols; c += LANES)
-            vf_store(y + c, vf_max(vf_load(x + c) + vf_load(bias + c), vf_set(0)));
-    else
-        for (; c + LANES <= cols; c += LANES)
-            vf_store(y + c, vf_max(vf_load(x + c), vf_set(0)));
-    if (c < cols) {
-        vf v = vf_load_part(x + c, cols - c, 0);
-        v += bias ? vf_load_part(bias + c, cols - c, 0) : vf_set(0);
-        vf_store_part(y + c, vf_max(v, vf_set(0)), cols - c);
+    switch (kind) {
+    case GPU_RELU: return (vf)((saved > 0.0f) & (vi)dy);
+    case GPU_GELU: return dy * gelu_slope(saved);
+    case GPU_TANH: return dy * (1.0f - saved * saved);
+    case GPU_SIGMOID: break;
     }
-}
-
-static void smooth(float *y, const float *x, const float *bias, size_t cols,
-                   enum gpu_activation kind)
-{
-    FOR_LANES(c, n, cols)
-    {
-        vf v = vf_load_some(x + c, n);
-        v = bias ? v + vf_load_some(bias + c, n) : v;
-        v = kind == GPU_GELU ? gelu(v) : kind == GPU_TANH ? hyperbolic(v) : sigmoid(v);
-        vf_store_some(y + c, v, n);
-    }
+    return dy * (saved * (1.0f - saved));
 }
 
 static void activate(struct gpu_queue *q, enum gpu_type type, void *to, const void *from,
@@ -83,34 +64,13 @@ static void activate(struct gpu_queue *q, enum gpu_type type, void *to, const vo
     const float *x = from;
     assert(type == GPU_TYPE_F32);
     for (size_t r = 0; r < rows; r++, x += cols, y += cols)
-        if (kind == GPU_RELU)
-            relu(y, x, bias, cols);
-        else
-            smooth(y, x, bias, cols, kind);
-}
-
-static void relu_back(float *dx, const float *dy, const float *saved, size_t cols)
-{
-    size_t c = 0;
-    for (; c + LANES <= cols; c += LANES)
-        vf_store(dx + c, (vf)((vf_load(saved + c) > 0.0f) & (vi)vf_load(dy + c)));
-    if (c < cols) {
-        vf d = vf_load_part(dy + c, cols - c, 0), s = vf_load_part(saved + c, cols - c, 0);
-        vf_store_part(dx + c, (vf)((s > 0.0f) & (vi)d), cols - c);
-    }
-}
-
-static void smooth_back(float *dx, const float *dy, const float *saved, const float *bias,
-                        size_t cols, enum gpu_activation kind)
-{
-    FOR_LANES(c, n, cols)
-    {
-        vf s = vf_load_some(saved + c, n), d = vf_load_some(dy + c, n);
-        vf slope = kind == GPU_GELU   ? gelu_slope(bias ? s + vf_load_some(bias + c, n) : s)
-                   : kind == GPU_TANH ? 1.0f - s * s
-                                      : s * (1.0f - s);
-        vf_store_some(dx + c, d * slope, n);
-    }
+        for (size_t c = 0; c < cols; c += LANES) {
+            size_t n = cols - c;
+            vf v = vf_load_some(x + c, n);
+            if (bias)
+                v += vf_load_some(bias + c, n);
+            vf_store_some(y + c, activation(v, kind), n);
+        }
 }
 
 static void activate_back(struct gpu_queue *q, enum gpu_type type, void *to, const void *from,
@@ -121,10 +81,13 @@ static void activate_back(struct gpu_queue *q, enum gpu_type type, void *to, con
     const float *dy = from, *saved = kept;
     assert(type == GPU_TYPE_F32);
     for (size_t r = 0; r < rows; r++, dx += cols, dy += cols, saved += cols)
-        if (kind == GPU_RELU)
-            relu_back(dx, dy, saved, cols);
-        else
-            smooth_back(dx, dy, saved, bias, cols, kind);
+        for (size_t c = 0; c < cols; c += LANES) {
+            size_t n = cols - c;
+            vf s = vf_load_some(saved + c, n);
+            if (bias && kind == GPU_GELU)
+                s += vf_load_some(bias + c, n);
+            vf_store_some(dx + c, gradient(vf_load_some(dy + c, n), s, kind), n);
+        }
 }
 
 void CPU(fill_activation)(struct gpu_ops *t)
