@@ -65,23 +65,13 @@ TEST_ON_EACH_ISA(cross_entropy_extremes)
     struct fixture *f = fixture_of(state);
     float x[4] = {1000, -1000, 0, 999}, loss, correct;
     uint32_t target[1] = {3};
-    f->q->op->cross_entropy(f->q, x,
-                            &(struct gpu_loss){.rows = 1,
-                                               .cols = 4,
-                                               .target = target,
-                                               .scale = 1,
-                                               .loss = &loss,
-                                               .correct = &correct});
+    struct gpu_loss how = {
+        .rows = 1, .cols = 4, .target = target, .scale = 1, .loss = &loss, .correct = &correct};
+    f->q->op->cross_entropy(f->q, x, &how);
     assert_true(fabsf(loss - 1.3132617f) < 1e-5f);
     assert_true(fabsf(x[0] - 0.7310586f) < 1e-5f && fabsf(x[3] + 0.7310586f) < 1e-5f);
     float bad[4] = {0, NAN, 0, 0};
-    f->q->op->cross_entropy(f->q, bad,
-                            &(struct gpu_loss){.rows = 1,
-                                               .cols = 4,
-                                               .target = target,
-                                               .scale = 1,
-                                               .loss = &loss,
-                                               .correct = &correct});
+    f->q->op->cross_entropy(f->q, bad, &how);
     assert_true(isnan(loss)); /* never hidden */
 }
 

@@ -117,3 +117,15 @@ static inline void commit(struct store_batch *b)
     struct err err = {0};
     MUST(store_batch_commit(b, &err));
 }
+
+/* Changes bits of one byte of a file; `at` counts from its end if it is below 0. */
+static inline void flip_bits(const char *path, long at, int mask)
+{
+    FILE *f = fopen(path, "r+b");
+    assert_non_null(f);
+    assert_int_equal(fseek(f, at, at < 0 ? SEEK_END : SEEK_SET), 0);
+    int byte = fgetc(f);
+    assert_int_equal(fseek(f, -1, SEEK_CUR), 0);
+    fputc(byte ^ mask, f);
+    fclose(f);
+}

@@ -7,7 +7,6 @@
 #include "store/db/rocks.h"
 #include "store/maintain.h"
 
-#include <fcntl.h>
 #include <glob.h>
 
 /* An action named op that made one record. */
@@ -176,13 +175,9 @@ static void flip(const char *directory, const char *pattern, const void *needle,
         struct span bytes;
         assert_int_equal(os_read_file(&bytes, &a, g.gl_pathv[i], 1 << 30, NULL), OK);
         const uint8_t *at = memmem(bytes.data, bytes.len, needle, n);
-        if (at) {
-            int fd = open(g.gl_pathv[i], O_WRONLY);
-            uint8_t byte = at[n / 2] ^ 0x10;
-            assert_int_equal(pwrite(fd, &byte, 1, at + n / 2 - bytes.data), 1);
-            close(fd);
-            found = true;
-        }
+        if (at)
+            flip_bits(g.gl_pathv[i], at + n / 2 - bytes.data, 0x10);
+        found = at != NULL;
         arena_free(&a);
     }
     globfree(&g);
@@ -371,16 +366,10 @@ STORE_TEST(damage_anywhere)
         assert_int_equal(glob(pattern, 0, NULL, &g), 0);
         for (size_t i = 0; i < g.gl_pathc; i++) {
             struct os_stat st;
-            uint8_t byte;
             assert_int_equal(os_stat(&st, g.gl_pathv[i], NULL), OK);
-            int fd = open(g.gl_pathv[i], O_RDWR);
             /* Small files are mostly index; in large ones, half of the damage goes there. */
             uint64_t tail = st.size > 4000 && round % 2 ? 4000 : st.size;
-            off_t at = (off_t)(st.size - 1 - rng_below(&r, tail));
-            assert_int_equal(pread(fd, &byte, 1, at), 1);
-            byte ^= 0x10;
-            assert_int_equal(pwrite(fd, &byte, 1, at), 1);
-            close(fd);
+            flip_bits(g.gl_pathv[i], -1 - (long)rng_below(&r, tail), 0x10);
         }
         globfree(&g);
         p->s = open_store(p->path);

@@ -142,14 +142,6 @@ STORE_TEST(no_list)
     }
 }
 
-static void append(const char *path, const char *bytes, size_t n)
-{
-    FILE *f = fopen(path, "ab");
-    assert_non_null(f);
-    fwrite(bytes, 1, n, f);
-    fclose(f);
-}
-
 /* RocksDB dies of one bit there, when it reads what the table says of itself. */
 STORE_TEST(the_end_of_a_table)
 {
@@ -162,13 +154,7 @@ STORE_TEST(the_end_of_a_table)
     for (int back = 90; back < 105; back++) {
         store_close(p->s);
         find_file(table, p, "*.sst");
-        FILE *f = fopen(table, "r+b");
-        assert_non_null(f);
-        fseek(f, -back, SEEK_END);
-        int byte = fgetc(f);
-        fseek(f, -back, SEEK_END);
-        fputc(byte ^ 0x80, f);
-        fclose(f);
+        flip_bits(table, -back, 0x80);
         p->s = open_store(p->path);
         assert_non_null(strstr(store_notice(p->s), "damaged"));
         put_named(p, 0);
@@ -188,7 +174,10 @@ STORE_TEST(logs_after_kills)
     put_named(p, 0);
     find_file(log, p, "*.log");
     store_close(p->s);
-    append(log, "\1\2\3\4\x60\0\1torn", 11);
+    FILE *f = fopen(log, "ab");
+    assert_non_null(f);
+    fwrite("\1\2\3\4\x60\0\1torn", 1, 11, f);
+    fclose(f);
     p->s = open_store(p->path);
     put_named(p, 1);
     store_close(p->s);
@@ -200,11 +189,7 @@ STORE_TEST(logs_after_kills)
     put_named(p, 1);
     find_file(bad, p, "*.log");
     store_close(p->s);
-    FILE *f = fopen(bad, "r+b");
-    assert_non_null(f);
-    fseek(f, -3, SEEK_END);
-    fputc(255, f);
-    fclose(f);
+    flip_bits(bad, -3, 0xff);
     p->s = open_store(p->path);
     assert_non_null(store_notice(p->s));
     assert_non_null(strstr(store_notice(p->s), "the last 1 entries acknowledged are lost"));
@@ -251,12 +236,8 @@ STORE_TEST(flips_in_tables)
     assert_int_equal(stat(path, &st), 0);
     for (int i = 0; i < 100; i++) {
         long at = (long)rng_below(&r, (uint64_t)st.st_size);
-        FILE *f = fopen(path, "r+b");
-        fseek(f, at, SEEK_SET);
-        int c = fgetc(f);
-        fseek(f, at, SEEK_SET);
-        fputc(c ^ 1 << rng_below(&r, 8), f);
-        fclose(f);
+        int bit = 1 << rng_below(&r, 8);
+        flip_bits(path, at, bit);
         struct fsck_result result = {0};
         struct store_options o = {.path = p->path, .read_only = true};
         struct store *s = NULL;
@@ -268,10 +249,7 @@ STORE_TEST(flips_in_tables)
         if (!code && !result.faults && result.records != 2000)
             fail_msg("byte %ld of %ld: %d records left unnoticed", at, (long)st.st_size,
                      (int)result.records);
-        f = fopen(path, "r+b");
-        fseek(f, at, SEEK_SET);
-        fputc(c, f);
-        fclose(f);
+        flip_bits(path, at, bit);
     }
     print_message("%u of 100 flips found, the others harmless\n", found);
     assert_true(found > 80);
