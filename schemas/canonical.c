@@ -271,31 +271,25 @@ static bool has_suffix(const char *s, const char *suffix)
     return n >= m && strcmp(s + n - m, suffix) == 0;
 }
 
-struct id_visitor {
-    enum err_code (*visit)(void *arg, const uint8_t id[32], struct err *e);
-    void *arg;
-};
-
 static enum err_code visit_bytes(const ProtobufCMessageDescriptor *type,
                                  const ProtobufCFieldDescriptor *f, const ProtobufCBinaryData *b,
-                                 const struct id_visitor *v, struct err *e)
+                                 message_visit *visit, void *arg, struct err *e)
 {
     bool one = has_suffix(f->name, "_id");
     if (!one && !has_suffix(f->name, "_ids"))
         return OK;
-    if (b->len % 32 || (one && b->len > 32))
+    if (b->len % DIGEST_SIZE || (one && b->len > DIGEST_SIZE))
         return err_fail(e, ERR_CORRUPT, "%s.%s: %zu bytes are not %s", type->name, f->name, b->len,
                         one ? "a record id" : "record ids");
-    for (size_t i = 0; i < b->len; i += 32) {
-        enum err_code code = v->visit(v->arg, b->data + i, e);
-        if (code != OK)
-            return code;
-    }
-    return OK;
+    const struct digest *ids = (const struct digest *)b->data;
+    enum err_code code = OK;
+    for (size_t i = 0; code == OK && i < b->len / DIGEST_SIZE; i++)
+        code = visit(arg, &ids[i], e);
+    return code;
 }
 
-static enum err_code visit_message(const ProtobufCMessage *message, const struct id_visitor *v,
-                                   struct err *e)
+enum err_code message_visit_ids(const ProtobufCMessage *message, message_visit *visit, void *arg,
+                                struct err *e)
 {
     const ProtobufCMessageDescriptor *type = message->descriptor;
     for (unsigned i = 0; i < type->n_fields; i++) {
@@ -313,26 +307,17 @@ static enum err_code visit_message(const ProtobufCMessage *message, const struct
         for (size_t k = 0; k < n; k++, member += step) {
             enum err_code code = OK;
             if (f->type == PROTOBUF_C_TYPE_BYTES) {
-                code = visit_bytes(type, f, (const ProtobufCBinaryData *)member, v, e);
+                code = visit_bytes(type, f, (const ProtobufCBinaryData *)member, visit, arg, e);
             } else {
                 const ProtobufCMessage *inner = *(const ProtobufCMessage *const *)member;
                 if (inner)
-                    code = visit_message(inner, v, e);
+                    code = message_visit_ids(inner, visit, arg, e);
             }
             if (code != OK)
                 return code;
         }
     }
     return OK;
-}
-
-enum err_code message_visit_ids(const ProtobufCMessage *message,
-                                enum err_code (*visit)(void *arg, const uint8_t id[32],
-                                                       struct err *e),
-                                void *arg, struct err *e)
-{
-    struct id_visitor v = {visit, arg};
-    return visit_message(message, &v, e);
 }
 
 static bool type_has_ids(const ProtobufCMessageDescriptor *type, int depth)

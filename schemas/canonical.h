@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/digest.h"
 #include "base/err.h"
 #include "base/span.h"
 #include "schemas/kinds.h"
@@ -21,9 +22,8 @@ enum err_code canonical_check(const ProtobufCMessageDescriptor *type, struct spa
 /* Calls visit for every record id that the message refers to: by convention a bytes field named
  * *_id holds one 32-byte id (or nothing), and *_ids holds any number, concatenated; nested
  * messages are followed. Stops at the first code that is not OK and returns it. */
-enum err_code message_visit_ids(const ProtobufCMessage *message,
-                                enum err_code (*visit)(void *arg, const uint8_t id[32],
-                                                       struct err *e),
-                                void *arg, struct err *e);
+typedef enum err_code message_visit(void *arg, const struct digest *id, struct err *e);
+enum err_code message_visit_ids(const ProtobufCMessage *message, message_visit *visit, void *arg,
+                                struct err *e);
 /* Whether messages of this type can refer to records at all. */
 bool message_type_has_ids(const ProtobufCMessageDescriptor *type);

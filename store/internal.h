@@ -48,9 +48,7 @@ void store_batch_remove(struct store_batch *b, enum rocks_family family, struct 
 enum err_code store_check_ref_name(const char *name, struct err *e);
 /* That an action is one, belongs to its key, and that `has` is OK for each of its outputs. */
 enum err_code store_check_action(struct arena *a, const struct digest *key, struct span action,
-                                 enum err_code (*has)(void *arg, const uint8_t id[32],
-                                                      struct err *e),
-                                 void *arg, struct err *e);
+                                 message_visit *has, void *arg, struct err *e);
 
 static inline struct span digest_span(const struct digest *d)
 {

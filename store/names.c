@@ -121,9 +121,7 @@ enum err_code store_action(struct span *out, struct store *s, const struct diges
 }
 
 enum err_code store_check_action(struct arena *a, const struct digest *key, struct span action,
-                                 enum err_code (*has)(void *arg, const uint8_t id[32],
-                                                      struct err *e),
-                                 void *arg, struct err *e)
+                                 message_visit *has, void *arg, struct err *e)
 {
     const Eqloom__Action *x;
     struct span preimage;

@@ -127,15 +127,13 @@ static bool has(struct rocks *r, const struct digest *id)
     return found;
 }
 
-static enum err_code rescue(void *arg, const uint8_t bytes[32], struct err *e)
+static enum err_code rescue(void *arg, const struct digest *id, struct err *e)
 {
     struct rescuer *r = arg;
-    struct digest id;
     struct rocks_value v;
-    memcpy(id.bytes, bytes, DIGEST_SIZE);
-    if (has(r->to, &id) || rocks_get(&v, r->from, ROCKS_OBJECTS, digest_span(&id), NULL) != OK)
+    if (has(r->to, id) || rocks_get(&v, r->from, ROCKS_OBJECTS, digest_span(id), NULL) != OK)
         return OK;
-    struct rocks_write w = {ROCKS_OBJECTS, false, digest_span(&id), v.bytes};
+    struct rocks_write w = {ROCKS_OBJECTS, false, digest_span(id), v.bytes};
     enum err_code code = rocks_write(r->to, &w, 1, false, e);
     rocks_value_free(&v);
     r->n++;
@@ -162,7 +160,7 @@ static enum err_code rescue_of_object(void *arg, struct span key, struct span va
 
 static enum err_code rescue_of_ref(void *arg, struct span key, struct span value, struct err *e)
 {
-    return value.len == DIGEST_SIZE ? rescue(arg, value.data, e) : OK;
+    return value.len == DIGEST_SIZE ? rescue(arg, (const struct digest *)value.data, e) : OK;
 }
 
 static enum err_code rescue_of_action(void *arg, struct span key, struct span value, struct err *e)

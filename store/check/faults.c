@@ -59,12 +59,10 @@ struct finder {
     size_t n;
 };
 
-static enum err_code find_output(void *arg, const uint8_t bytes[32], struct err *e)
+static enum err_code find_output(void *arg, const struct digest *id, struct err *e)
 {
     struct finder *f = arg;
-    struct digest id;
-    memcpy(id.bytes, bytes, DIGEST_SIZE);
-    const uint64_t *index = digest_map_get(&f->faults->by_id, &id);
+    const uint64_t *index = digest_map_get(&f->faults->by_id, id);
     if (index && f->n < sizeof f->found / sizeof *f->found)
         f->found[f->n++] = &f->faults->list[*index];
     return OK;

@@ -95,7 +95,7 @@ static void reject(struct fsck *f, const struct digest *id)
     f->bad[f->n_bad++] = *id;
 }
 
-static enum err_code check_link(void *arg, const uint8_t bytes[32], struct err *e);
+static enum err_code check_link(void *arg, const struct digest *id, struct err *e);
 
 /* Envelope, digest, canonical form; then what it refers to. */
 static enum err_code check_content(struct fsck *f, const struct digest *id, struct span value,
@@ -166,34 +166,32 @@ static enum err_code list_objects(struct fsck *f, struct err *e)
 
 /* For message_visit_ids: ERR_NOTFOUND unless the record is good, as far as has been checked. A
  * record that is missing is reported once. */
-static enum err_code check_link(void *arg, const uint8_t bytes[32], struct err *e)
+static enum err_code check_link(void *arg, const struct digest *id, struct err *e)
 {
     struct fsck *f = arg;
-    struct digest id;
-    memcpy(id.bytes, bytes, DIGEST_SIZE);
-    enum state state = state_of(f, &id);
+    enum state state = state_of(f, id);
     if (state != UNKNOWN)
         return state == GOOD ? OK : ERR_NOTFOUND;
     /* Missing, or among what the scan could not read; there it may have been put anew. */
-    set_state(f, &id, ABSENT);
+    set_state(f, id, ABSENT);
     struct rocks_value v;
     struct err why = {0};
-    enum err_code code = rocks_get(&v, f->store->rocks, ROCKS_OBJECTS, digest_span(&id), &why);
+    enum err_code code = rocks_get(&v, f->store->rocks, ROCKS_OBJECTS, digest_span(id), &why);
     if (code == OK) {
-        code = check_object(f, digest_span(&id), v.bytes, &why);
+        code = check_object(f, digest_span(id), v.bytes, &why);
         is_damage(f, code, &why);
     } else if (!is_damage(f, code, &why)) {
         /* Its state stays unknown. */
     } else if (code == ERR_NOTFOUND) {
         f->result.missing++;
-        report(f, &id, "missing, though something refers to it");
+        report(f, id, "missing, though something refers to it");
     } else {
         f->result.bad_records++;
-        report(f, &id, why.message);
-        reject(f, &id);
+        report(f, id, why.message);
+        reject(f, id);
     }
     rocks_value_free(&v);
-    return state_of(f, &id) == GOOD ? OK : ERR_NOTFOUND;
+    return state_of(f, id) == GOOD ? OK : ERR_NOTFOUND;
 }
 
 /* A good record with references, once more. */
@@ -278,10 +276,10 @@ struct made_search {
     bool found; /* then job is the one whose last run made it */
 };
 
-static enum err_code compare_id(void *arg, const uint8_t id[32], struct err *e)
+static enum err_code compare_id(void *arg, const struct digest *id, struct err *e)
 {
     struct made_search *m = arg;
-    m->found |= memcmp(m->id.bytes, id, DIGEST_SIZE) == 0;
+    m->found |= digest_equal(&m->id, id);
     return OK;
 }
 
@@ -308,7 +306,7 @@ static enum err_code check_ref(void *arg, struct span key, struct span value, st
     struct digest id;
     enum err_code code = OK;
     bool good = span_digest(&id, value);
-    if (good && (check_link(f, id.bytes, NULL) == OK || f->stop != OK))
+    if (good && (check_link(f, &id, NULL) == OK || f->stop != OK))
         return OK;
     struct made_search made = {.id = id};
     if (good)

@@ -68,25 +68,23 @@ struct marker {
     unsigned runs_of_job, keep_runs;
 };
 
-static enum err_code mark_id(void *arg, const uint8_t bytes[32], struct err *e)
+static enum err_code mark_id(void *arg, const struct digest *id, struct err *e)
 {
     struct marker *m = arg;
-    struct digest id;
-    memcpy(id.bytes, bytes, DIGEST_SIZE);
-    uint8_t *flags = id_table_find(&m->ids, &id);
+    uint8_t *flags = id_table_find(&m->ids, id);
     if (!flags || *flags & MARKED)
         return OK;
     *flags |= MARKED;
     if (*flags & LINKED) {
         m->stack = vec_grow(m->stack, &m->cap, m->n + 1, sizeof *m->stack);
-        m->stack[m->n++] = id;
+        m->stack[m->n++] = *id;
     }
     return OK;
 }
 
 static enum err_code mark_ref(void *arg, const char *name, const struct digest *id, struct err *e)
 {
-    return mark_id(arg, id->bytes, e);
+    return mark_id(arg, id, e);
 }
 
 static enum err_code mark_run(void *arg, const char *run, struct span value, struct err *e)
@@ -197,11 +195,9 @@ static enum err_code sweep_object(void *arg, struct span key, struct span value,
     return err_up(e, sweep_key(w, ROCKS_OBJECTS, key, e));
 }
 
-static enum err_code is_marked(void *arg, const uint8_t bytes[32], struct err *e)
+static enum err_code is_marked(void *arg, const struct digest *id, struct err *e)
 {
-    struct digest id;
-    memcpy(id.bytes, bytes, DIGEST_SIZE);
-    const uint8_t *flags = id_table_find(&((struct marker *)arg)->ids, &id);
+    const uint8_t *flags = id_table_find(&((struct marker *)arg)->ids, id);
     return flags && *flags & MARKED ? OK : ERR_NOTFOUND;
 }
 

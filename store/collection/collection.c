@@ -90,7 +90,7 @@ static bool ends_block(const struct digest *id, size_t n)
 
 /* To list d: 0 of elements, d + 1 of the blocks of depth d. */
 static enum err_code list_add(struct collection_builder *c, unsigned d, const struct digest *id,
-                                  uint64_t count, struct err *e)
+                              uint64_t count, struct err *e)
 {
     if (d > COLLECTION_MAX_DEPTH)
         return err_fail(e, ERR_LIMIT, "a collection with too many elements");

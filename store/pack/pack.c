@@ -37,15 +37,13 @@ static enum err_code put_bytes(struct packer *p, const void *data, size_t n, str
                : err_fail(e, ERR_IO, "cannot write the pack: %s", strerror(errno));
 }
 
-static enum err_code push(void *arg, const uint8_t bytes[32], struct err *e)
+static enum err_code push(void *arg, const struct digest *id, struct err *e)
 {
     struct packer *p = arg;
-    struct digest id;
-    memcpy(id.bytes, bytes, DIGEST_SIZE);
-    if (digest_map_get(&p->marks, &id))
+    if (digest_map_get(&p->marks, id))
         return OK;
     p->stack = vec_grow(p->stack, &p->cap, p->n + 1, sizeof *p->stack);
-    p->stack[p->n++] = id;
+    p->stack[p->n++] = *id;
     return OK;
 }
 
@@ -105,7 +103,7 @@ static enum err_code put_ref(struct packer *p, const struct pack_root *root, str
 
 static enum err_code put_all(struct packer *p, const struct digest *root, struct err *e)
 {
-    enum err_code code = push(p, root->bytes, e);
+    enum err_code code = push(p, root, e);
     while (code == OK && p->n)
         code = visit_top(p, e);
     return err_up(e, code);

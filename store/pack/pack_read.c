@@ -55,17 +55,15 @@ static enum err_code bad(const struct reader *r, uint64_t at, const char *what, 
     return err_fail(e, ERR_CORRUPT, "the pack %s: %s at byte %" PRIu64, r->name, what, at);
 }
 
-static enum err_code has_child(void *arg, const uint8_t bytes[32], struct err *e)
+static enum err_code has_child(void *arg, const struct digest *id, struct err *e)
 {
     struct reader *r = arg;
-    struct digest id;
     char hex[DIGEST_HEX];
-    memcpy(id.bytes, bytes, DIGEST_SIZE);
-    if (digest_map_get(&r->arrived, &id) || store_has(r->store, &id))
+    if (digest_map_get(&r->arrived, id) || store_has(r->store, id))
         return OK;
     return err_fail(e, ERR_CORRUPT,
                     "it refers to %s, which is neither in the pack nor in the store",
-                    digest_hex(hex, &id));
+                    digest_hex(hex, id));
 }
 
 static bool take_key(struct digest *key, const Eqloom__CacheEntry *entry)
@@ -174,7 +172,7 @@ static enum err_code read_ref(struct reader *r, struct err *e)
     if (strlen(name) != n || err_up(NULL, store_check_ref_name(name, NULL)) != OK)
         return bad(r, r->at - n, "not a name of a ref", e);
     r->result->refs++;
-    if ((code = err_up(e, has_child(r, id.bytes, e))))
+    if ((code = err_up(e, has_child(r, &id, e))))
         return code;
     if (store_ref(&old, r->store, name, NULL) == OK) {
         r->result->kept += !digest_equal(&old, &id);

@@ -274,10 +274,10 @@ TEST(pack_refuses_bad_strings)
     arena_free(&a);
 }
 
-static enum err_code count_id(void *arg, const uint8_t id[32], struct err *e)
+static enum err_code count_id(void *arg, const struct digest *id, struct err *e)
 {
     unsigned *sum = arg;
-    *sum = *sum * 10 + id[0];
+    *sum = *sum * 10 + id->bytes[0];
     return OK;
 }
 
