@@ -22,6 +22,17 @@ static const struct gpu_cuts cuts = {.groups = 1,
 
 /* ---- memory ---- */
 
+/* CUDA's pool keeps what is given back for who asks next, as `idle` says: the driver takes long for
+ * either. */
+static cudaError_t keep_idle(const struct cuda_device *d, uint64_t idle)
+{
+    cudaMemPool_t pool;
+    cudaError_t status = cudaDeviceGetDefaultMemPool(&pool, d->index);
+    if (!status)
+        status = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &idle);
+    return status || idle ? status : cudaMemPoolTrimTo(pool, 0);
+}
+
 static enum err_code alloc(void **out, struct gpu_device *base, size_t bytes, struct err *e)
 {
     struct cuda_device *d = (struct cuda_device *)base;
@@ -29,7 +40,7 @@ static enum err_code alloc(void **out, struct gpu_device *base, size_t bytes, st
     void *p = NULL;
     cudaError_t status = cudaSetDevice(d->index);
     if (!status)
-        status = cuda_pool_take(&p, &d->pool, bytes);
+        status = cudaMallocAsync(&p, bytes ? bytes : 1, NULL);
     if (status == cudaErrorMemoryAllocation) {
         cudaGetLastError(); /* it is told here */
         cudaMemGetInfo(&left, &all);
@@ -42,7 +53,8 @@ static enum err_code alloc(void **out, struct gpu_device *base, size_t bytes, st
     if (!status)
         status = cudaDeviceSynchronize();
     if (status) {
-        cuda_pool_give(&d->pool, p);
+        if (p)
+            cudaFreeAsync(p, NULL);
         return cuda_fail(e, d->index, status, "memory for tensors");
     }
     *out = p;
@@ -59,9 +71,9 @@ static size_t room(struct gpu_device *base)
 
 static void release(struct gpu_device *base, void *memory)
 {
-    struct cuda_device *d = (struct cuda_device *)base;
-    if (!cudaSetDevice(d->index) && !cudaDeviceSynchronize())
-        cuda_pool_give(&d->pool, memory);
+    cudaSetDevice(((struct cuda_device *)base)->index);
+    cudaDeviceSynchronize(); /* it must not be in use any more */
+    cudaFreeAsync(memory, NULL);
 }
 
 /* ---- queues ---- */
@@ -82,24 +94,24 @@ static void destroy(struct cuda_queue *q)
 static void queue_free(struct gpu_queue *base)
 {
     struct cuda_queue *q = (struct cuda_queue *)base;
-    struct cuda_pool *p = &q->device->pool;
+    struct cuda_device *d = q->device;
     if (!cuda_begin(base) || !cuda_did(base, cudaStreamSynchronize(q->stream), "wait")) {
         destroy(q);
         return;
     }
-    pthread_mutex_lock(&p->lock);
-    q->next = p->queues;
-    p->queues = q;
-    pthread_mutex_unlock(&p->lock);
+    pthread_mutex_lock(&d->lock);
+    q->next = d->queues;
+    d->queues = q;
+    pthread_mutex_unlock(&d->lock);
 }
 
 static enum err_code queue_new(struct gpu_queue **out, struct gpu_device *base, struct err *e)
 {
-    struct cuda_pool *p = &((struct cuda_device *)base)->pool;
-    pthread_mutex_lock(&p->lock);
-    struct cuda_queue *q = p->queues;
-    p->queues = q ? q->next : NULL;
-    pthread_mutex_unlock(&p->lock);
+    struct cuda_device *d = (struct cuda_device *)base;
+    pthread_mutex_lock(&d->lock);
+    struct cuda_queue *q = d->queues;
+    d->queues = q ? q->next : NULL;
+    pthread_mutex_unlock(&d->lock);
     if (q) {
         *out = &q->base;
         return OK;
@@ -107,7 +119,7 @@ static enum err_code queue_new(struct gpu_queue **out, struct gpu_device *base, 
     if (!(q = calloc(1, sizeof *q)))
         return err_fail(e, ERR_NOMEM, "no memory for a queue");
     q->base = (struct gpu_queue){.op = &base->ops, .device = base};
-    q->device = (struct cuda_device *)base;
+    q->device = d;
     if (cuda_begin(&q->base) &&
         cuda_did(&q->base, cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking),
                  "a stream") &&
@@ -144,11 +156,11 @@ static void close_device(struct gpu_device *base)
 {
     struct cuda_device *d = (struct cuda_device *)base;
     cudaSetDevice(d->index);
-    for (struct cuda_queue *q; (q = d->pool.queues);) {
-        d->pool.queues = q->next;
+    for (struct cuda_queue *q; (q = d->queues);) {
+        d->queues = q->next;
         destroy(q);
     }
-    cuda_pool_close(&d->pool);
+    keep_idle(d, 0);
     if (d->lt)
         cublasLtDestroy(d->lt);
     cuda_plans_free(d->plans);
@@ -233,9 +245,11 @@ static enum err_code open_device(struct gpu_device **out, int index, struct err 
     cuda_fill_outcome(ops);
     cuda_fill_pools(ops);
     cuda_fill_convolution(ops);
-    pthread_mutex_init(&d->pool.lock, NULL);
+    pthread_mutex_init(&d->lock, NULL);
     d->index = index;
     cudaError_t status = cudaSetDevice(index);
+    if (!status)
+        status = keep_idle(d, UINT64_MAX);
     cublasStatus_t lt = status ? CUBLAS_STATUS_SUCCESS : cublasLtCreate(&d->lt);
     if (status || lt) {
         close_device(&d->base);

@@ -13,17 +13,11 @@ extern "C" {
 
 struct cuda_plans;
 
-/* Memory that was given back, and queues. */
-struct cuda_pool {
-    pthread_mutex_t lock;
-    struct cuda_block *idle, *used;
-    struct cuda_queue *queues; /* idle */
-};
-
 struct cuda_device {
     struct gpu_device base;
-    struct cuda_pool pool;
     int index;
+    pthread_mutex_t lock;
+    struct cuda_queue *queues; /* that were given back */
     struct cublasLtContext *lt;
     struct cuda_plans *plans;
     struct cudnn_cache *cudnn; /* once it is needed */
@@ -42,7 +36,7 @@ struct cuda_staging {
 struct cuda_queue {
     struct gpu_queue base;
     struct cuda_device *device;
-    struct cuda_queue *next; /* in the pool */
+    struct cuda_queue *next; /* that was given back */
     cudaStream_t stream;
     struct cuda_staging staging;
     void *scratch; /* device memory: grows; contents do not outlive an op */
@@ -50,13 +44,6 @@ struct cuda_queue {
     void *workspace; /* cuBLASLt's */
 };
 
-/* What is given must not be in use any more. */
-cudaError_t cuda_pool_take(void **out, struct cuda_pool *p, size_t bytes);
-void cuda_pool_give(struct cuda_pool *p, void *memory);
-/* Idle memory goes back to the driver. */
-void cuda_pool_clear(struct cuda_pool *p);
-/* So does all else. */
-void cuda_pool_close(struct cuda_pool *p);
 /* Up to a multiple of an eighth of the power of two below. */
 static inline size_t cuda_rounded(size_t n)
 {

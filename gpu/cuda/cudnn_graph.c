@@ -410,10 +410,10 @@ const struct cudnn_plan *cudnn_plan_of(struct gpu_queue *q, const struct cudnn_k
     const char *why;
     if (!cuda_begin(q) || !cudnn_version(&why))
         return NULL;
-    pthread_mutex_lock(&d->pool.lock);
+    pthread_mutex_lock(&d->lock);
     if (!d->cudnn)
         cudnn_cache_new(&d->cudnn, NULL, &q->failure);
-    pthread_mutex_unlock(&d->pool.lock);
+    pthread_mutex_unlock(&d->lock);
     if (q->failure.code || cudnn_plan_for(&p, d->cudnn, key, &q->failure))
         return NULL;
     return p->plan ? p : NULL;

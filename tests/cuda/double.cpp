@@ -165,8 +165,8 @@ cudaError_t cudaMemGetInfo(size_t *room, size_t *all)
     *room = (size_t)1 << 30;
     return cudaSuccess;
 }
-#undef cudaMalloc
-cudaError_t cudaMalloc(void **p, size_t bytes)
+#undef cudaMallocAsync
+cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t s)
 {
     MAY_FAIL(cudaErrorMemoryAllocation);
     size_t size = (bytes + PAGE - 1) / PAGE * PAGE, used = 0;
@@ -180,7 +180,6 @@ cudaError_t cudaMalloc(void **p, size_t bytes)
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!at || at == MAP_FAILED)
         return cudaErrorMemoryAllocation;
-    eqloom_double.allocations++;
     device[at] = bytes;
     open_memory(true);
     memset(at, 0xff, bytes < (1 << 20) ? bytes : 1 << 20); /* NaN: what was there before */
@@ -188,6 +187,13 @@ cudaError_t cudaMalloc(void **p, size_t bytes)
     eqloom_double.live++;
     *p = at;
     return cudaSuccess;
+}
+#undef cudaMalloc
+cudaError_t cudaMalloc(void **p, size_t bytes)
+{
+    cudaError_t e = cudaMallocAsync(p, bytes, NULL);
+    eqloom_double.allocations += e == cudaSuccess;
+    return e;
 }
 cudaError_t cudaFree(void *p)
 {
@@ -206,6 +212,26 @@ cudaError_t cudaFree(void *p)
     device.erase(x);
     eqloom_double.live--;
     return bad ? cudaErrorInvalidValue : cudaSuccess;
+}
+/* Behind what its stream has been given, none of which is left where the back end calls it. */
+cudaError_t cudaFreeAsync(void *p, cudaStream_t s)
+{
+    return cudaFree(p);
+}
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int index)
+{
+    MAY_FAIL(cudaErrorInvalidValue);
+    return *pool = NULL, cudaSuccess;
+}
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr what, void *value)
+{
+    MAY_FAIL(cudaErrorInvalidValue);
+    return cudaSuccess;
+}
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
+{
+    MAY_FAIL(cudaErrorInvalidValue);
+    return cudaSuccess;
 }
 #undef cudaMallocHost
 cudaError_t cudaMallocHost(void **p, size_t bytes)

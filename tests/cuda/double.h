@@ -21,7 +21,7 @@ struct double_control {
     long submitted[2];    /* work, by card: there are two */
     /* What a card is given to do; waits for it. */
     long launches, products, copies, clears, waits;
-    long allocations; /* of the card's memory, so far */
+    long allocations; /* of the card's memory outside its pool, so far */
     bool no_cudnn;    /* it is not there */
 };
 extern struct double_control eqloom_double;
