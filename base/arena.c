@@ -151,10 +151,11 @@ struct arena_mark arena_mark(const struct arena *a)
     return (struct arena_mark){a->chunks, a->chunks ? a->chunks->at : 0, a->used};
 }
 
-static void drop_chunk(struct arena *a)
+/* The first of a list. */
+static void drop_chunk(struct arena_chunk **list)
 {
-    struct arena_chunk *c = a->chunks;
-    a->chunks = c->next;
+    struct arena_chunk *c = *list;
+    *list = c->next;
     UNPOISON((char *)c + HEADER, c->size - HEADER);
     free(c);
 }
@@ -162,7 +163,7 @@ static void drop_chunk(struct arena *a)
 void arena_release(struct arena *a, struct arena_mark mark)
 {
     while (a->chunks && a->chunks != mark.chunk)
-        drop_chunk(a);
+        drop_chunk(&a->chunks);
     if (a->chunks) {
         a->chunks->at = mark.at;
         POISON((char *)a->chunks + mark.at, a->chunks->size - mark.at);
@@ -172,32 +173,23 @@ void arena_release(struct arena *a, struct arena_mark mark)
 
 void arena_reset(struct arena *a)
 {
-    struct arena_chunk *keep = NULL;
-    while (a->chunks) {
-        struct arena_chunk *c = a->chunks;
-        a->chunks = c->next;
-        if (!keep || c->size > keep->size) {
-            struct arena_chunk *old = keep;
-            keep = c;
-            c = old;
-        }
-        if (c) {
-            UNPOISON((char *)c + HEADER, c->size - HEADER);
-            free(c);
-        }
-    }
+    struct arena_chunk *keep = a->chunks;
+    for (struct arena_chunk *c = keep; c; c = c->next)
+        keep = c->size > keep->size ? c : keep;
+    while (a->chunks != keep)
+        drop_chunk(&a->chunks);
+    while (keep && keep->next)
+        drop_chunk(&keep->next);
     if (keep) {
-        keep->next = NULL;
         keep->at = HEADER;
         POISON((char *)keep + HEADER, keep->size - HEADER);
     }
-    a->chunks = keep;
     a->used = 0;
 }
 
 void arena_free(struct arena *a)
 {
     while (a->chunks)
-        drop_chunk(a);
+        drop_chunk(&a->chunks);
     a->used = 0;
 }

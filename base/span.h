@@ -31,6 +31,12 @@ static inline bool span_starts_with(struct span s, struct span prefix)
     return s.len >= prefix.len && memcmp(s.data, prefix.data, prefix.len) == 0;
 }
 
+static inline bool text_ends_in(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
 /* ---- little-endian numbers, at any alignment ---- */
 /* Of `width` bytes, 1 to 8. */
 static inline uint64_t get_le(const void *at, int width)

@@ -265,18 +265,12 @@ enum err_code canonical_unpack(void *out, struct arena *a, const ProtobufCMessag
     return OK;
 }
 
-static bool has_suffix(const char *s, const char *suffix)
-{
-    size_t n = strlen(s), m = strlen(suffix);
-    return n >= m && strcmp(s + n - m, suffix) == 0;
-}
-
 static enum err_code visit_bytes(const ProtobufCMessageDescriptor *type,
                                  const ProtobufCFieldDescriptor *f, const ProtobufCBinaryData *b,
                                  message_visit *visit, void *arg, struct err *e)
 {
-    bool one = has_suffix(f->name, "_id");
-    if (!one && !has_suffix(f->name, "_ids"))
+    bool one = text_ends_in(f->name, "_id");
+    if (!one && !text_ends_in(f->name, "_ids"))
         return OK;
     if (b->len % DIGEST_SIZE || (one && b->len > DIGEST_SIZE))
         return err_fail(e, ERR_CORRUPT, "%s.%s: %zu bytes are not %s", type->name, f->name, b->len,
@@ -325,7 +319,7 @@ static bool type_has_ids(const ProtobufCMessageDescriptor *type, int depth)
     for (unsigned i = 0; i < type->n_fields; i++) {
         const ProtobufCFieldDescriptor *f = &type->fields[i];
         if (f->type == PROTOBUF_C_TYPE_BYTES &&
-            (has_suffix(f->name, "_id") || has_suffix(f->name, "_ids")))
+            (text_ends_in(f->name, "_id") || text_ends_in(f->name, "_ids")))
             return true;
         if (f->type == PROTOBUF_C_TYPE_MESSAGE && depth < MAX_DEPTH &&
             type_has_ids(f->descriptor, depth + 1))

@@ -1,7 +1,6 @@
 #include "base/text/file_kind.h"
 
-#include <stdbool.h>
-#include <string.h>
+#include "base/span.h"
 
 static const struct {
     const char *suffix, *line, *what;
@@ -34,16 +33,10 @@ static bool has_line(const struct source_text *source, const char *begin)
     return false;
 }
 
-static bool ends_in(const char *name, const char *suffix)
-{
-    size_t n = strlen(name), m = suffix ? strlen(suffix) : 0;
-    return m && n > m && strcmp(name + n - m, suffix) == 0;
-}
-
 static enum file_kind kind_of(const struct source_text *source)
 {
     for (enum file_kind k = FILE_JOB; k <= FILE_TEMPLATES; k++)
-        if (ends_in(source->name, kinds[k].suffix))
+        if (kinds[k].suffix && text_ends_in(source->name, kinds[k].suffix))
             return k;
     for (enum file_kind k = FILE_JOB; k <= FILE_TEMPLATES; k++)
         if (has_line(source, kinds[k].line))

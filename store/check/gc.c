@@ -15,48 +15,28 @@
 #include "store/check/idtable.h"
 #include "store/internal.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { REMOVALS_AT_ONCE = 1000 };
 enum { MARKED = 1, LINKED = 2, STAGE_SHIFT = 2 }; /* the rest is the stage */
 
-/* Records go in this order. What is of one stage refers to later ones, and only in the first to its
- * own; that is small, and goes in one commit. */
-enum stage { STAGE_AT_ONCE, STAGE_VECTORS, STAGE_BATCHES, STAGE_LEAVES, STAGES };
+/* Records go from the last stage to the first. What is of one stage refers to lower ones, and only
+ * in the last to its own; that is small, and goes in one commit. */
+enum stage { STAGE_LEAVES, STAGE_BATCHES, STAGE_VECTORS, STAGE_AT_ONCE };
 
-static enum stage stage_of(enum record_kind kind)
-{
-    switch (kind) {
-    case KIND_COLLECTION:
-    case KIND_COLLECTION_BLOCK:
-    case KIND_CHECKPOINT:
-    case KIND_INDEX:
-    case KIND_REPORT:
-    case KIND_FILE: return STAGE_AT_ONCE;
-    case KIND_EMBEDDING_BATCH:
-    case KIND_GENERATION: return STAGE_VECTORS;
-    case KIND_TOKEN_BATCH: return STAGE_BATCHES;
-    case KIND_NONE:
-    case KIND_EXPR:
-    case KIND_RULE:
-    case KIND_EGRAPH:
-    case KIND_CLUSTER:
-    case KIND_VOCABULARY:
-    case KIND_CHUNK:
-    case KIND_DICTIONARY:
-    case KIND_EXERCISE:
-    case KIND_PAPER:
-    case KIND_EQUATION:
-    case KIND_MATHML:
-    case KIND_GRAPH:
-    case KIND_IMAGE:
-    case KIND_LABELS:
-    case KIND_CACHE_ENTRIES:
-    case KIND_END: break;
-    }
-    return STAGE_LEAVES;
-}
+static const uint8_t stage_of[KIND_END] = {
+    [KIND_TOKEN_BATCH] = STAGE_BATCHES,
+    [KIND_EMBEDDING_BATCH] = STAGE_VECTORS,
+    [KIND_GENERATION] = STAGE_VECTORS,
+    [KIND_COLLECTION] = STAGE_AT_ONCE,
+    [KIND_COLLECTION_BLOCK] = STAGE_AT_ONCE,
+    [KIND_CHECKPOINT] = STAGE_AT_ONCE,
+    [KIND_INDEX] = STAGE_AT_ONCE,
+    [KIND_REPORT] = STAGE_AT_ONCE,
+    [KIND_FILE] = STAGE_AT_ONCE,
+};
 
 struct marker {
     struct store *store;
@@ -132,8 +112,10 @@ static enum err_code list_object(void *arg, struct span key, struct span value, 
     if (!span_digest(&id, key))
         return OK;
     if (envelope_peek(&kind, &length, value, NULL) == OK) {
-        flags = (uint8_t)(stage_of(kind) << STAGE_SHIFT);
-        flags |= message_type_has_ids(kind_info(kind)->descriptor) ? LINKED : 0;
+        bool linked = message_type_has_ids(kind_info(kind)->descriptor);
+        assert(!linked || stage_of[kind] > STAGE_LEAVES);
+        flags = (uint8_t)(stage_of[kind] << STAGE_SHIFT);
+        flags |= linked ? LINKED : 0;
         flags |= kind == KIND_DICTIONARY ? MARKED : 0;
     }
     id_table_add(&m->ids, &id, flags);
@@ -184,7 +166,7 @@ static enum err_code sweep_object(void *arg, struct span key, struct span value,
     struct digest id;
     const uint8_t *found = span_digest(&id, key) ? id_table_find(&w->marker->ids, &id) : NULL;
     uint8_t flags = found ? *found : 0;
-    if (w->stage != (enum stage)(flags >> STAGE_SHIFT)) /* the first, if it is no record's key */
+    if (w->stage != (enum stage)(flags >> STAGE_SHIFT)) /* leaves', if it is no record's key */
         return OK;
     if (flags & MARKED) {
         w->result.records_kept++;
@@ -259,8 +241,10 @@ enum err_code store_gc(struct gc_result *out, struct store *s, const struct gc_o
         code = sweep_family(&w, ROCKS_TRACES, "", sweep_trace, e);
     if (code == OK)
         code = sweep_family(&w, ROCKS_META, QUARANTINE_PREFIX, sweep_meta, e);
-    for (w.stage = STAGE_AT_ONCE; code == OK && w.stage < STAGES; w.stage++)
+    for (int stage = STAGE_AT_ONCE; code == OK && stage >= STAGE_LEAVES; stage--) {
+        w.stage = (enum stage)stage;
         code = sweep_family(&w, ROCKS_OBJECTS, "", sweep_object, e);
+    }
     if (code == OK && w.batch)
         code = store_batch_commit(w.batch, e);
     if (code == OK && w.batch && w.result.bytes_removed)

@@ -64,43 +64,32 @@ static enum err_code side_descend(struct side *side, struct store *s, struct err
     return err_up(e, code);
 }
 
-/* Drops from `side` as many of each id as the map has. */
-static void drop(struct side *side, struct digest_map *map)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < side->n; i++) {
-        uint64_t *left = digest_map_get(map, &side->entries[i].id);
-        if (left && *left)
-            --*left;
-        else
-            side->entries[kept++] = side->entries[i];
-    }
-    side->n = kept;
-}
-
+/* As many of each id go from both sides, the first ones, as both have. */
 static void cancel(struct side *x, struct side *y)
 {
-    struct digest_map in_x = {0}, common = {0};
+    struct digest_map left = {0}; /* id -> how many of x have no partner */
+    size_t kept = 0, from = x->n;
     for (size_t i = 0; i < x->n; i++)
-        ++*digest_map_put(&in_x, &x->entries[i].id, 0, NULL);
+        ++*digest_map_put(&left, &x->entries[i].id, 0, NULL);
     for (size_t i = 0; i < y->n; i++) {
-        uint64_t *left = digest_map_get(&in_x, &y->entries[i].id);
-        if (left && *left) {
-            --*left;
-            ++*digest_map_put(&common, &y->entries[i].id, 0, NULL);
+        uint64_t *n = digest_map_get(&left, &y->entries[i].id);
+        if (n && *n)
+            --*n;
+        else
+            y->entries[kept++] = y->entries[i];
+    }
+    y->n = kept;
+    for (size_t i = x->n; i-- > 0;) {
+        uint64_t *n = digest_map_get(&left, &x->entries[i].id);
+        if (*n) {
+            --*n;
+            x->entries[--from] = x->entries[i];
         }
     }
-    struct digest_map again = {0};
-    for (size_t i = 0; i < y->n; i++) {
-        uint64_t *n = digest_map_get(&common, &y->entries[i].id);
-        if (n)
-            *digest_map_put(&again, &y->entries[i].id, 0, NULL) = *n;
-    }
-    drop(x, &common);
-    drop(y, &again);
-    digest_map_free(&in_x);
-    digest_map_free(&common);
-    digest_map_free(&again);
+    x->n -= from;
+    if (x->n)
+        memmove(x->entries, x->entries + from, x->n * sizeof *x->entries);
+    digest_map_free(&left);
 }
 
 static enum err_code report(const struct side *side, bool added, collection_visit *visit, void *arg,

@@ -12,12 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool ends_with(const char *name, const char *end)
-{
-    size_t n = strlen(name), m = strlen(end);
-    return n > m && strcmp(name + n - m, end) == 0;
-}
-
 static enum err_code copy_file(const char *to, int directory, const char *name, struct err *e)
 {
     enum { PART = 1 << 20 };
@@ -59,7 +53,7 @@ static bool is_of_database(const char *name)
 static bool is_as_noted(const char *db_path, const char *name)
 {
     char bad[64];
-    return (ends_with(name, ".sst") || ends_with(name, ".log")) &&
+    return (text_ends_in(name, ".sst") || text_ends_in(name, ".log")) &&
            listed_is_whole(bad, db_path, name);
 }
 

@@ -24,12 +24,6 @@
 
 enum { TAIL = 4096, NOTE_MAX = 1 << 24, NAME = 64, SUM = 9 };
 
-static bool is_table(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    return dot && strcmp(dot, ".sst") == 0;
-}
-
 /* Of a file's bytes in [from, end); false if they cannot all be read. */
 static bool sum_bytes(struct digest *out, int fd, size_t from, size_t end)
 {
@@ -58,7 +52,7 @@ static const char *line_of(struct arena *a, const char *db_path, const char *nam
                                       O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
         length = length ? length : (size_t)st.st_size;
-        size_t from = is_table(name) && length > TAIL ? length - TAIL : 0;
+        size_t from = text_ends_in(name, ".sst") && length > TAIL ? length - TAIL : 0;
         line = length <= (size_t)st.st_size && sum_bytes(&d, fd, from, length)
                    ? arena_printf(a, "%s %zu %s\n", name, length, digest_hex(hex, &d))
                    : "";

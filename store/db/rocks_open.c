@@ -182,9 +182,7 @@ static bool logs_are_long(const char *path)
     uint64_t bytes = 0;
     struct stat st;
     for (struct dirent *entry; d && (entry = readdir(d));) {
-        size_t len = strlen(entry->d_name);
-        if (len < 4 || strcmp(entry->d_name + len - 4, ".log") != 0 ||
-            fstatat(dirfd(d), entry->d_name, &st, 0) != 0)
+        if (!text_ends_in(entry->d_name, ".log") || fstatat(dirfd(d), entry->d_name, &st, 0) != 0)
             continue;
         n++;
         bytes += (uint64_t)st.st_size;

@@ -75,21 +75,16 @@ static size_t shuffle_width(enum codec codec)
     return codec == CODEC_ZSTD_SHUFFLE2 ? 2 : codec == CODEC_ZSTD_SHUFFLE4 ? 4 : 1;
 }
 
-static void shuffle(uint8_t *out, const uint8_t *in, size_t n, size_t width)
+/* Byte j of all numbers of so many bytes stands before byte j + 1 of all; or back again. */
+static void shuffle(uint8_t *out, const uint8_t *in, size_t n, size_t width, bool back)
 {
     size_t m = n / width;
     for (size_t j = 0; j < width; j++)
         for (size_t i = 0; i < m; i++)
-            out[j * m + i] = in[i * width + j];
-    memcpy(out + m * width, in + m * width, n - m * width);
-}
-
-static void unshuffle(uint8_t *out, const uint8_t *in, size_t n, size_t width)
-{
-    size_t m = n / width;
-    for (size_t j = 0; j < width; j++)
-        for (size_t i = 0; i < m; i++)
-            out[i * width + j] = in[j * m + i];
+            if (back)
+                out[i * width + j] = in[j * m + i];
+            else
+                out[j * m + i] = in[i * width + j];
     memcpy(out + m * width, in + m * width, n - m * width);
 }
 
@@ -129,7 +124,7 @@ static enum codec choose_shuffle(struct coder *c, struct span payload)
     enum codec best = CODEC_ZSTD;
     size_t least = SIZE_MAX;
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
-        shuffle(shuffled, from, n, shuffle_width(candidates[i]));
+        shuffle(shuffled, from, n, shuffle_width(candidates[i]), false);
         size_t size = compress(c, out, room, shuffled, n, 1, NULL);
         if (size < least) {
             least = size;
@@ -159,7 +154,7 @@ static size_t write_body(uint8_t *body, struct coder *c, enum codec codec, struc
     if (width > 1) {
         buf_clear(&c->scratch);
         buf_reserve(&c->scratch, payload.len);
-        shuffle((uint8_t *)c->scratch.data, payload.data, payload.len, width);
+        shuffle((uint8_t *)c->scratch.data, payload.data, payload.len, width, false);
         in = (const uint8_t *)c->scratch.data;
     }
     if (d) {
@@ -304,7 +299,7 @@ enum err_code envelope_read(struct record *out, struct coder *c, struct span byt
         buf_reserve(&c->scratch, length);
         code = decompress((uint8_t *)c->scratch.data, length, c, body, NULL, e);
         if (!code)
-            unshuffle(payload, (const uint8_t *)c->scratch.data, length, width);
+            shuffle(payload, (const uint8_t *)c->scratch.data, length, width, true);
     }
     *out = (struct record){.kind = kind, .payload = span_of(payload, length)};
     return err_up(e, code);
