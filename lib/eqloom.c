@@ -252,11 +252,7 @@ static pthread_mutex_t command_mutex = PTHREAD_MUTEX_INITIALIZER;
 /* They catch signals, or may leave threads behind that outlive them. */
 static bool owns_its_process(const char *command)
 {
-    static const char *const names[] = {"run", "serve"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(command, names[i]))
-            return true;
-    return false;
+    return !strcmp(command, "run") || !strcmp(command, "serve");
 }
 
 enum eql_status eql_command(int *status, char **out, char **err, int n, const char *const *words,
