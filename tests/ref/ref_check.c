@@ -40,10 +40,8 @@ static enum err_code check_node(struct egraph *g, uint32_t n, struct err *e)
 static enum err_code check_entries(const struct egraph *g, struct err *e)
 {
     uint32_t classes = 0, unused = 0;
-    uint8_t *seen = calloc(g->n_entries + 1u, 1);
+    uint8_t *seen = must_calloc(g->n_entries + 1u, 1);
     enum err_code code = OK;
-    if (!seen)
-        abort();
     for (uint32_t c = 0; c < g->n_cells && !code; c++) {
         if (!graph_is_class(g, c))
             continue;
@@ -122,9 +120,7 @@ enum err_code egraph_check(struct egraph *g, struct err *e)
 {
     if (g->pending.n || g->stale.n)
         return err_fail(e, ERR_FAILED, "the graph needs a rebuild");
-    uint8_t *seen = calloc(g->n_cells + 1u, 1);
-    if (!seen)
-        abort();
+    uint8_t *seen = must_calloc(g->n_cells + 1u, 1);
     enum err_code code = check_classes(g, seen, e);
     if (!code)
         code = check_entries(g, e);

@@ -1,6 +1,8 @@
 /* The reference e-graph; see ref_egraph.h. Everything is a loop over everything. */
 #include "tests/ref/ref_egraph.h"
 
+#include "base/buf.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,13 +31,9 @@ static uint32_t add_node(struct ref_egraph *g, const struct ref_node *node)
     for (uint32_t i = 0; i < g->n; i++)
         if (same_node(g, &g->nodes[i], node))
             return g->class_of[i];
-    if (g->n == g->cap) {
-        g->cap = g->cap ? 2 * g->cap : 64;
-        g->nodes = realloc(g->nodes, g->cap * sizeof *g->nodes);
-        g->class_of = realloc(g->class_of, g->cap * sizeof *g->class_of);
-        if (!g->nodes || !g->class_of)
-            abort();
-    }
+    size_t cap = g->cap;
+    g->nodes = vec_grow(g->nodes, &cap, g->n + 1, sizeof *g->nodes);
+    g->class_of = vec_grow(g->class_of, &g->cap, g->n + 1, sizeof *g->class_of);
     g->nodes[g->n] = *node;
     g->class_of[g->n] = g->n;
     return g->n++;
@@ -106,12 +104,7 @@ struct obligation {
 static void solve(struct search *s, const struct obligation *todo, struct binding b)
 {
     if (!todo) {
-        if (s->n == s->cap) {
-            s->cap = s->cap ? 2 * s->cap : 64;
-            s->results = realloc(s->results, s->cap * sizeof *s->results);
-            if (!s->results)
-                abort();
-        }
+        s->results = vec_grow(s->results, &s->cap, s->n + 1, sizeof *s->results);
         s->results[s->n++] = b;
         return;
     }
@@ -155,9 +148,7 @@ static uint64_t symbol_bit(const struct ref_node *n)
 /* By class: the variables that all of its terms have, found from above. */
 static uint64_t *find_vars(const struct ref_egraph *g)
 {
-    uint64_t *vars = malloc((g->n + 1) * sizeof *vars);
-    if (!vars)
-        abort();
+    uint64_t *vars = must_calloc(g->n + 1, sizeof *vars);
     memset(vars, 0xff, (g->n + 1) * sizeof *vars);
     for (bool changed = true; changed;) {
         changed = false;
@@ -236,18 +227,13 @@ static void filter(struct search *s, const struct rule *r, size_t from)
 static bool apply(struct ref_egraph *g, const struct rule *r)
 {
     struct search s = {.g = g, .lhs = &r->lhs};
-    uint32_t *roots = NULL;
+    uint32_t *roots = must_calloc(g->n + 1, sizeof *roots);
     size_t n_roots = 0, done = 0;
-    roots = malloc((g->n + 1) * sizeof *roots);
-    if (!roots)
-        abort();
     for (uint32_t c = 0; c < g->n; c++)
         if (g->class_of[c] == c)
             roots[n_roots++] = c;
     bool changed = false;
-    size_t *end = calloc(n_roots + 1, sizeof *end);
-    if (!end)
-        abort();
+    size_t *end = must_calloc(n_roots + 1, sizeof *end);
     for (size_t i = 0; i < n_roots; i++) {
         size_t from = s.n;
         solve(&s, &(struct obligation){0, roots[i], NULL}, (struct binding){0});

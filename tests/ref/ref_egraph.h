@@ -14,7 +14,8 @@ struct ref_node {
 struct ref_egraph {
     struct ref_node *nodes;
     uint32_t *class_of; /* by node: the least node of its class */
-    uint32_t n, cap;
+    uint32_t n;
+    size_t cap;
 };
 
 void ref_free(struct ref_egraph *g);

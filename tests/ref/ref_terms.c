@@ -1,5 +1,6 @@
 /* All terms of small e-graphs by plain recursion; see ref_terms.h. */
 #include "ref_terms.h"
+#include "base/buf.h"
 #include "schemas/egraph/egraph_arrays.h"
 #include "tests/unit.h"
 
@@ -83,13 +84,7 @@ void ref_graph_random(struct graph *g, struct rng *rng)
 /* ---- the oracle ---- */
 static void texts_add(struct texts *t, struct arena *a, char *text)
 {
-    if (t->n == t->cap) {
-        char **old = t->text;
-        t->cap = t->cap ? 2 * t->cap : 4;
-        t->text = arena_alloc(a, t->cap * sizeof *t->text);
-        if (t->n)
-            memcpy(t->text, old, t->n * sizeof *old);
-    }
+    t->text = arena_grow(a, t->text, t->n, &t->cap, sizeof *t->text);
     t->text[t->n++] = text;
 }
 
@@ -247,15 +242,10 @@ static bool has_loop(const struct graph *g, const struct tree *t)
     return false;
 }
 
-int ref_text_compare(const void *x, const void *y)
-{
-    return strcmp(*(char *const *)x, *(char *const *)y);
-}
-
 void ref_texts_sort(struct texts *t)
 {
     if (t->n)
-        qsort(t->text, t->n, sizeof *t->text, ref_text_compare);
+        qsort(t->text, t->n, sizeof *t->text, text_compare);
     size_t kept = 0;
     for (size_t i = 0; i < t->n; i++)
         if (kept == 0 || strcmp(t->text[kept - 1], t->text[i]) != 0)

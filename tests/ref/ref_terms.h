@@ -22,8 +22,6 @@ struct texts {
 void ref_graph_pack(struct graph *g, uint32_t classes, uint32_t nodes);
 void ref_graph_random(struct graph *g, struct rng *rng);
 void ref_graphs_free(void);
-/* For qsort and bsearch. */
-int ref_text_compare(const void *x, const void *y);
 void ref_texts_sort(struct texts *t);
 /* The terms of the root's class of a length, sorted; false: too many. */
 bool ref_terms(struct texts *out, struct arena *a, const struct graph *g, int length);

@@ -24,20 +24,27 @@ static void times(double *y, const double *w, const double *x, size_t out, size_
             y[i] += w[i * in + k] * x[k];
 }
 
-static void combine(double *r, const struct tree_model *m, const double *w,
-                    const struct tree_combine *c, const double *x)
+/* r (d) = direct x + through act(hidden x + hidden's bias) + bias */
+static void cell(double *r, const struct tree_model *m, const double *w,
+                 const struct tree_combine *c, const double *x, enum gpu_activation act)
 {
     size_t d = m->config.d, h = m->config.hidden, in = c->arity * d;
     double hidden[MOST];
     memcpy(hidden, w + c->hidden_bias, h * sizeof *hidden);
     times(hidden, w + c->hidden, x, h, in);
     for (size_t i = 0; i < h; i++)
-        hidden[i] = 1 / (1 + exp(-hidden[i]));
+        hidden[i] = act == GPU_RELU ? fmax(0, hidden[i]) : 1 / (1 + exp(-hidden[i]));
     memcpy(r, w + c->bias, d * sizeof *r);
     times(r, w + c->direct, x, d, in);
     times(r, w + c->through, hidden, d, h);
-    double l = length(r, d);
-    for (size_t i = 0; i < d; i++)
+}
+
+static void combine(double *r, const struct tree_model *m, const double *w,
+                    const struct tree_combine *c, const double *x)
+{
+    cell(r, m, w, c, x, GPU_SIGMOID);
+    double l = length(r, m->config.d);
+    for (size_t i = 0; i < m->config.d; i++)
         r[i] /= l;
 }
 
@@ -174,20 +181,6 @@ static void apply(struct function *out, uint16_t op, const struct function *a,
                                : cos(u) * du;
 }
 
-static void cell(double *r, const struct tree_model *m, const double *w,
-                 const struct tree_combine *c, const double *x)
-{
-    size_t d = m->config.d, h = m->config.hidden, in = c->arity * d;
-    double hidden[MOST];
-    memcpy(hidden, w + c->hidden_bias, h * sizeof *hidden);
-    times(hidden, w + c->hidden, x, h, in);
-    for (size_t i = 0; i < h; i++)
-        hidden[i] = fmax(0, hidden[i]);
-    memcpy(r, w + c->bias, d * sizeof *r);
-    times(r, w + c->direct, x, d, in);
-    times(r, w + c->through, hidden, d, h);
-}
-
 static uint32_t function(struct function *f, struct sums *sums, const struct tree_model *m,
                          const double *w, const struct ref_functions *all, const uint32_t *tokens,
                          uint32_t point)
@@ -209,7 +202,7 @@ static uint32_t function(struct function *f, struct sums *sums, const struct tre
         memcpy(x + i * d, kids[i].r, d * sizeof *x);
     }
     if (c->arity) {
-        cell(f->r, m, w, c, x);
+        cell(f->r, m, w, c, x, GPU_RELU);
         apply(f, op, &kids[0], &kids[c->arity - 1]);
     }
     for (uint32_t i = 0; i < m->config.inputs; i += 4) { /* the imaginary part is 0 */
@@ -234,7 +227,7 @@ double ref_functions_loss(const struct tree_model *m, const double *w,
         for (uint32_t p = 0; p < m->rows; p++) {
             struct function f;
             function(&f, &sums, m, w, x, x->set.tokens[i], p);
-            cell(vector[i] + p * d, m, w, &m->combine[m->tokens], f.r);
+            cell(vector[i] + p * d, m, w, &m->combine[m->tokens], f.r, GPU_RELU);
             worth[i][p] = squash(f.value);
         }
         double l = length(vector[i], m->rows * d);

@@ -171,29 +171,25 @@ static void fill_one(const ProtobufCFieldDescriptor *f, void *at, struct rng *r,
     }
 }
 
-static size_t size_of(ProtobufCType type)
-{
-    switch (type) {
-    case PROTOBUF_C_TYPE_BOOL: return sizeof(protobuf_c_boolean);
-    case PROTOBUF_C_TYPE_INT32:
-    case PROTOBUF_C_TYPE_SINT32:
-    case PROTOBUF_C_TYPE_UINT32:
-    case PROTOBUF_C_TYPE_SFIXED32:
-    case PROTOBUF_C_TYPE_FIXED32:
-    case PROTOBUF_C_TYPE_FLOAT:
-    case PROTOBUF_C_TYPE_ENUM: return 4;
-    case PROTOBUF_C_TYPE_BYTES: return sizeof(ProtobufCBinaryData);
-    case PROTOBUF_C_TYPE_INT64:
-    case PROTOBUF_C_TYPE_SINT64:
-    case PROTOBUF_C_TYPE_UINT64:
-    case PROTOBUF_C_TYPE_SFIXED64:
-    case PROTOBUF_C_TYPE_FIXED64:
-    case PROTOBUF_C_TYPE_DOUBLE:
-    case PROTOBUF_C_TYPE_STRING:
-    case PROTOBUF_C_TYPE_MESSAGE: return 8;
-    }
-    return 8;
-}
+static const size_t sizes[] = {
+    [PROTOBUF_C_TYPE_BOOL] = sizeof(protobuf_c_boolean),
+    [PROTOBUF_C_TYPE_INT32] = 4,
+    [PROTOBUF_C_TYPE_SINT32] = 4,
+    [PROTOBUF_C_TYPE_UINT32] = 4,
+    [PROTOBUF_C_TYPE_SFIXED32] = 4,
+    [PROTOBUF_C_TYPE_FIXED32] = 4,
+    [PROTOBUF_C_TYPE_FLOAT] = 4,
+    [PROTOBUF_C_TYPE_ENUM] = 4,
+    [PROTOBUF_C_TYPE_INT64] = 8,
+    [PROTOBUF_C_TYPE_SINT64] = 8,
+    [PROTOBUF_C_TYPE_UINT64] = 8,
+    [PROTOBUF_C_TYPE_SFIXED64] = 8,
+    [PROTOBUF_C_TYPE_FIXED64] = 8,
+    [PROTOBUF_C_TYPE_DOUBLE] = 8,
+    [PROTOBUF_C_TYPE_STRING] = 8,
+    [PROTOBUF_C_TYPE_MESSAGE] = 8,
+    [PROTOBUF_C_TYPE_BYTES] = sizeof(ProtobufCBinaryData),
+};
 
 static void fill(ProtobufCMessage *m, struct rng *r, struct arena *a, int depth)
 {
@@ -206,7 +202,7 @@ static void fill(ProtobufCMessage *m, struct rng *r, struct arena *a, int depth)
             fill_one(f, at, r, a, depth);
             continue;
         }
-        size_t n = rng_below(r, depth < 2 ? 5 : 2), step = size_of(f->type);
+        size_t n = rng_below(r, depth < 2 ? 5 : 2), step = sizes[f->type];
         char *array = arena_zalloc(a, n * step);
         for (size_t k = 0; k < n; k++)
             fill_one(f, array + k * step, r, a, depth);

@@ -200,7 +200,7 @@ TEST(proportional_draws_are_uniform)
             if (terms[k].length != LENGTH)
                 continue;
             char *text = grammar_term_text(&scratch, &g, &terms[k]);
-            seen[(char **)bsearch(&text, texts.text, n, sizeof *texts.text, ref_text_compare) -
+            seen[(char **)bsearch(&text, texts.text, n, sizeof *texts.text, text_compare) -
                  texts.text]++;
             all++;
         }
