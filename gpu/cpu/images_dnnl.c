@@ -234,38 +234,63 @@ static dnnl_status_t make_primitive(struct primitive **out, const struct key *k,
     return status;
 }
 
-static struct primitive *find(struct cpu_images *all, const struct key *k)
-{
-    struct primitive *p = all->first;
-    while (p && memcmp(&p->key, k, sizeof *k))
-        p = p->next;
-    return p;
-}
-
 /* ---- running it ---- */
+
+/* What a call takes of the queue's scratch. */
+struct room {
+    void *work, *filters;
+    float *plain, *bias; /* backward to filters */
+    uint16_t *x, *y;     /* rounded */
+};
 
 struct call {
     struct gpu_queue *q;
     struct cpu_images *all;
     struct primitive *p;
+    struct room room;
     dnnl_status_t status;
     dnnl_exec_arg_t args[8];
     int n;
 };
 
+static size_t floats_of(const dnnl_memory_desc_t *md)
+{
+    return (size_t)(md->dims[0] * md->dims[1] * md->dims[2] * md->dims[3]);
+}
+
+static void lay_out(struct room *r, const struct primitive *p, struct gpu_layout *l)
+{
+    const struct key *k = &p->key;
+    r->work = gpu_carve(l, dnnl_memory_desc_get_size(&p->work));
+    r->filters = gpu_carve(l, dnnl_memory_desc_get_size(&p->filters));
+    r->plain = k->kind == BACK_FILTERS ? gpu_carve_floats(l, floats_of(&p->plain)) : NULL;
+    r->bias = k->kind == BACK_FILTERS ? gpu_carve_floats(l, k->out) : NULL;
+    r->x = p->x.data_type == dnnl_bf16 ? gpu_carve(l, 2 * floats_of(&p->x)) : NULL;
+    r->y = p->y.data_type == dnnl_bf16 ? gpu_carve(l, 2 * floats_of(&p->y)) : NULL;
+}
+
+/* False if there is nothing to do, or after a failure, which end() tells. */
 static bool begin(struct call *c, struct gpu_queue *q, const struct key *k)
 {
+    struct gpu_layout l = {0};
     *c = (struct call){.q = q, .all = ((struct cpu_device *)q->device)->images};
     if (q->failure.code || k->images == 0)
         return false;
     pthread_mutex_lock(&c->all->lock);
-    c->p = find(c->all, k);
+    for (c->p = c->all->first; c->p && memcmp(&c->p->key, k, sizeof *k);)
+        c->p = c->p->next;
     if (!c->p && !(c->status = make_primitive(&c->p, k, c->all->engine))) {
         c->p->next = c->all->first;
         c->all->first = c->p;
     }
     pthread_mutex_unlock(&c->all->lock);
-    return true;
+    if (c->status)
+        return false;
+    lay_out(&c->room, c->p, &l);
+    l = (struct gpu_layout){.base = cpu_scratch(q, l.used)};
+    if (l.base)
+        lay_out(&c->room, c->p, &l);
+    return l.base;
 }
 
 static void give(struct call *c, int arg, const dnnl_memory_desc_t *md, const void *at)
@@ -289,6 +314,12 @@ static void run(struct call *c, dnnl_primitive_t p)
         dnnl_stream_destroy(stream);
     while (c->n)
         dnnl_memory_destroy(c->args[--c->n].memory);
+}
+
+static void run_primitive(struct call *c)
+{
+    give(c, DNNL_ARG_SCRATCHPAD, &c->p->work, c->room.work);
+    run(c, c->p->run);
 }
 
 static void reorder(struct call *c, const dnnl_memory_desc_t *to_md, void *to,
@@ -326,41 +357,6 @@ static struct key convolution_key(enum kind kind, const struct gpu_convolution *
     return k;
 }
 
-static size_t floats_of(const dnnl_memory_desc_t *md)
-{
-    return (size_t)(md->dims[0] * md->dims[1] * md->dims[2] * md->dims[3]);
-}
-
-/* What a call takes of the queue's scratch. */
-struct room {
-    void *work, *filters;
-    float *plain, *bias; /* backward to filters */
-    uint16_t *x, *y;     /* rounded */
-};
-
-static void lay_out(struct room *r, const struct primitive *p, struct gpu_layout *l)
-{
-    const struct key *k = &p->key;
-    r->work = gpu_carve(l, dnnl_memory_desc_get_size(&p->work));
-    r->filters = gpu_carve(l, dnnl_memory_desc_get_size(&p->filters));
-    r->plain = k->kind == BACK_FILTERS ? gpu_carve_floats(l, floats_of(&p->plain)) : NULL;
-    r->bias = k->kind == BACK_FILTERS ? gpu_carve_floats(l, k->out) : NULL;
-    r->x = p->x.data_type == dnnl_bf16 ? gpu_carve(l, 2 * floats_of(&p->x)) : NULL;
-    r->y = p->y.data_type == dnnl_bf16 ? gpu_carve(l, 2 * floats_of(&p->y)) : NULL;
-}
-
-static bool take_room(struct room *r, struct call *c)
-{
-    struct gpu_layout l = {0};
-    if (c->status)
-        return false;
-    lay_out(r, c->p, &l);
-    l = (struct gpu_layout){.base = cpu_scratch(c->q, l.used)};
-    if (l.base)
-        lay_out(r, c->p, &l);
-    return l.base;
-}
-
 static void give_images(struct call *c, int arg, const dnnl_memory_desc_t *md, uint16_t *rounded,
                         const float *images)
 {
@@ -369,29 +365,27 @@ static void give_images(struct call *c, int arg, const dnnl_memory_desc_t *md, u
     give(c, arg, md, rounded ? (const void *)rounded : images);
 }
 
-static const void *liked_filters(struct call *c, const struct room *r, const float *filters)
+static const void *liked_filters(struct call *c, const float *filters)
 {
     if (!c->p->reorder)
         return filters;
-    reorder(c, &c->p->filters, r->filters, &c->p->plain, filters);
-    return r->filters;
+    reorder(c, &c->p->filters, c->room.filters, &c->p->plain, filters);
+    return c->room.filters;
 }
 
 static void convolve(struct gpu_queue *q, float *y, const float *x, const float *filters,
                      const float *bias, const struct gpu_convolution *how)
 {
     struct call c;
-    struct room r;
     struct key k = convolution_key(CONVOLVE, how, bias != NULL);
-    if (begin(&c, q, &k) && take_room(&r, &c)) {
-        const void *liked = liked_filters(&c, &r, filters);
-        give_images(&c, DNNL_ARG_SRC, &c.p->x, r.x, x);
+    if (begin(&c, q, &k)) {
+        const void *liked = liked_filters(&c, filters);
+        give_images(&c, DNNL_ARG_SRC, &c.p->x, c.room.x, x);
         give(&c, DNNL_ARG_WEIGHTS, &c.p->filters, liked);
         if (bias)
             give(&c, DNNL_ARG_BIAS, &c.p->bias, bias);
         give(&c, DNNL_ARG_DST, &c.p->y, y);
-        give(&c, DNNL_ARG_SCRATCHPAD, &c.p->work, r.work);
-        run(&c, c.p->run);
+        run_primitive(&c);
     }
     end(&c, "convolution");
 }
@@ -400,15 +394,13 @@ static void convolve_back_input(struct gpu_queue *q, float *dx, const float *dy,
                                 const float *filters, const struct gpu_convolution *how)
 {
     struct call c;
-    struct room r;
     struct key k = convolution_key(BACK_INPUT, how, false);
-    if (begin(&c, q, &k) && take_room(&r, &c)) {
-        const void *liked = liked_filters(&c, &r, filters);
-        give_images(&c, DNNL_ARG_DIFF_DST, &c.p->y, r.y, dy);
+    if (begin(&c, q, &k)) {
+        const void *liked = liked_filters(&c, filters);
+        give_images(&c, DNNL_ARG_DIFF_DST, &c.p->y, c.room.y, dy);
         give(&c, DNNL_ARG_WEIGHTS, &c.p->filters, liked);
         give(&c, DNNL_ARG_DIFF_SRC, &c.p->x, dx);
-        give(&c, DNNL_ARG_SCRATCHPAD, &c.p->work, r.work);
-        run(&c, c.p->run);
+        run_primitive(&c);
     }
     end(&c, "a convolution's gradient of images");
 }
@@ -418,19 +410,18 @@ static void convolve_back_filters(struct gpu_queue *q, float *dfilters, float *d
                                   const struct gpu_convolution *how)
 {
     struct call c;
-    struct room r;
     struct key k = convolution_key(BACK_FILTERS, how, true);
-    if (begin(&c, q, &k) && take_room(&r, &c)) {
-        give_images(&c, DNNL_ARG_SRC, &c.p->x, r.x, x);
-        give_images(&c, DNNL_ARG_DIFF_DST, &c.p->y, r.y, dy);
-        give(&c, DNNL_ARG_DIFF_WEIGHTS, &c.p->filters, r.filters);
-        give(&c, DNNL_ARG_DIFF_BIAS, &c.p->bias, r.bias);
-        give(&c, DNNL_ARG_SCRATCHPAD, &c.p->work, r.work);
-        run(&c, c.p->run);
+    if (begin(&c, q, &k)) {
+        give_images(&c, DNNL_ARG_SRC, &c.p->x, c.room.x, x);
+        give_images(&c, DNNL_ARG_DIFF_DST, &c.p->y, c.room.y, dy);
+        give(&c, DNNL_ARG_DIFF_WEIGHTS, &c.p->filters, c.room.filters);
+        give(&c, DNNL_ARG_DIFF_BIAS, &c.p->bias, c.room.bias);
+        run_primitive(&c);
         if (c.p->reorder)
-            reorder(&c, &c.p->plain, r.plain, &c.p->filters, r.filters);
-        q->op->add(q, dfilters, c.p->reorder ? r.plain : r.filters, floats_of(&c.p->plain));
-        q->op->add(q, dbias, r.bias, how->out);
+            reorder(&c, &c.p->plain, c.room.plain, &c.p->filters, c.room.filters);
+        q->op->add(q, dfilters, c.p->reorder ? c.room.plain : c.room.filters,
+                   floats_of(&c.p->plain));
+        q->op->add(q, dbias, c.room.bias, how->out);
     }
     end(&c, "a convolution's gradient of filters");
 }
@@ -455,15 +446,13 @@ static void max_pool(struct gpu_queue *q, float *y, uint8_t *at, const float *x,
                      const struct gpu_max_pool *how)
 {
     struct call c;
-    struct room r;
     struct key k = pool_key(POOL, how, at != NULL);
-    if (begin(&c, q, &k) && take_room(&r, &c)) {
+    if (begin(&c, q, &k)) {
         give(&c, DNNL_ARG_SRC, &c.p->x, x);
         give(&c, DNNL_ARG_DST, &c.p->y, y);
         if (at)
             give(&c, DNNL_ARG_WORKSPACE, &c.p->at, at);
-        give(&c, DNNL_ARG_SCRATCHPAD, &c.p->work, r.work);
-        run(&c, c.p->run);
+        run_primitive(&c);
     }
     end(&c, "max pooling");
 }
@@ -472,14 +461,12 @@ static void max_pool_back(struct gpu_queue *q, float *dx, const float *dy, const
                           const struct gpu_max_pool *how)
 {
     struct call c;
-    struct room r;
     struct key k = pool_key(POOL_BACK, how, true);
-    if (begin(&c, q, &k) && take_room(&r, &c)) {
+    if (begin(&c, q, &k)) {
         give(&c, DNNL_ARG_DIFF_DST, &c.p->y, dy);
         give(&c, DNNL_ARG_DIFF_SRC, &c.p->x, dx);
         give(&c, DNNL_ARG_WORKSPACE, &c.p->at, at);
-        give(&c, DNNL_ARG_SCRATCHPAD, &c.p->work, r.work);
-        run(&c, c.p->run);
+        run_primitive(&c);
     }
     end(&c, "max pooling's gradient");
 }

@@ -81,13 +81,18 @@ static inline struct fixture *fixture_of(void **state)
 #define ISAS "base", "avx2", "avx512", "amx"
 #endif
 
+/* With `struct fixture *f`. */
 #define TEST_ON_EACH_ISA(name)                                                                     \
-    static void test_##name(void **state);                                                         \
+    static void name##_on(struct fixture *f);                                                      \
+    static void test_##name(void **state)                                                          \
+    {                                                                                              \
+        name##_on(fixture_of(state));                                                              \
+    }                                                                                              \
     __attribute__((constructor)) static void test_##name##_stands(void)                            \
     {                                                                                              \
         add_on_each_isa(__FILE__, __LINE__, "test_" #name, test_##name);                           \
     }                                                                                              \
-    static void test_##name(void **state)
+    static void name##_on(struct fixture *f)
 
 static inline void add_on_each_isa(const char *file, int line, const char *name,
                                    CMUnitTestFunction test)

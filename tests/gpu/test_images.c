@@ -96,7 +96,6 @@ static void check_convolution(struct fixture *f, struct gpu_convolution how, boo
 
 TEST_ON_EACH_ISA(convolution)
 {
-    struct fixture *f = fixture_of(state);
     static const struct gpu_convolution shapes[] = {
         {2, 6, 11, 1, 32, 3, 3}, /* the networks' first layer, */
         {3, 7, 9, 32, 32, 5, 5}, /* others, */
@@ -114,7 +113,6 @@ TEST_ON_EACH_ISA(convolution)
 /* No image: nothing happens. */
 TEST_ON_EACH_ISA(none)
 {
-    struct fixture *f = fixture_of(state);
     struct gpu_convolution c = {0, 6, 11, 1, 32, 3, 3};
     struct gpu_max_pool m = {0, 4, 4, 3, 2, 2};
     float one[32 * 9] = {0}, sum[32] = {7};
@@ -158,7 +156,6 @@ static void check_pool(struct fixture *f, const struct gpu_max_pool *how, bool e
 
 TEST_ON_EACH_ISA(max_pool)
 {
-    struct fixture *f = fixture_of(state);
     static const struct gpu_max_pool shapes[] = {
         {2, 6, 11, 32, 2, 4}, {3, 3, 17, 32, 3, 3}, {1, 1, 14, 64, 1, 3},
         {2, 5, 5, 3, 2, 2},   {1, 4, 4, 17, 1, 1},  {1, 9, 28, 1, 9, 28},

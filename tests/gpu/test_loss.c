@@ -17,7 +17,6 @@ static double loss_value(void *arg, const double *x)
 
 TEST_ON_EACH_ISA(cross_entropy)
 {
-    struct fixture *f = fixture_of(state);
     enum { N = 22, FIRST = 3, ROWS = 5 };
     for (int kind = 0; kind < 3; kind++) { /* plain, with groups, smoothed */
         bool grouped = kind == 1;
@@ -62,7 +61,6 @@ TEST_ON_EACH_ISA(cross_entropy)
 /* The exponential inside the softmax: sums of powers far apart must neither overflow nor vanish. */
 TEST_ON_EACH_ISA(cross_entropy_extremes)
 {
-    struct fixture *f = fixture_of(state);
     float x[4] = {1000, -1000, 0, 999}, loss, correct;
     uint32_t target[1] = {3};
     struct gpu_loss how = {
@@ -161,7 +159,6 @@ static void check_hinge(struct fixture *f, struct hinge_case c)
 
 TEST_ON_EACH_ISA(margins)
 {
-    struct fixture *f = fixture_of(state);
     for (int i = 0; i < 6; i++) /* pairs have no roles to swap */
         check_hinge(f, (struct hinge_case){.pairs = i >= 4, .squared = i & 1, .swapped = i & 2});
     for (int i = 1; i < 4; i++)
@@ -201,7 +198,6 @@ static double histogram_value(void *arg, const double *x)
 
 TEST_ON_EACH_ISA(histogram)
 {
-    struct fixture *f = fixture_of(state);
     enum { N = HISTOGRAM_ROWS * HISTOGRAM_COLS };
     float x[N], correct[HISTOGRAM_ROWS];
     double rx[N], bins[2 * GPU_BINS], weight[2 * GPU_BINS];
@@ -226,7 +222,6 @@ TEST_ON_EACH_ISA(histogram)
 /* At the ends, and beyond where rounding takes cosines; and what is not a number is told. */
 TEST_ON_EACH_ISA(histogram_ends)
 {
-    struct fixture *f = fixture_of(state);
     static const uint32_t target[1] = {0};
     float x[5] = {1, -1, 1.0000001f, -1.0000001f, 1}, correct;
     double bins[2 * GPU_BINS];

@@ -36,7 +36,6 @@ static void fill_bf16(struct rng *r, float *x, double *y, size_t n, double sprea
 
 TEST_ON_EACH_ISA(matmul)
 {
-    struct fixture *f = fixture_of(state);
     enum { M = 19, N = 23, K = 37 };
     for (int mode = 0; mode < 8; mode++) {
         bool ta = mode & 1, tb = mode & 2, accumulate = mode & 4;
@@ -58,7 +57,6 @@ TEST_ON_EACH_ISA(matmul)
  * all sizes. A NaN, whatever its bits, shows in its row of the result and nowhere else. */
 TEST_ON_EACH_ISA(matmul_exact)
 {
-    struct fixture *f = fixture_of(state);
     enum { M = 40, N = 36, K = 64 };
     static float a[M * K], b[K * N], c[M * N];
     static double ra[M * K], rb[K * N], want[M * N], sizes[M * N];
@@ -93,7 +91,6 @@ TEST_ON_EACH_ISA(matmul_exact)
  * multiplied alike in both precisions. */
 TEST_ON_EACH_ISA(matmul_wide)
 {
-    struct fixture *f = fixture_of(state);
     static const size_t shapes[][3] = {
         {160, 1100, 128}, {160, 2200, 64}, {96, 2050, 130}, {40, 170, 1100}, {1, 33, 1}};
     enum { MOST = 160 * 2200 };
@@ -189,7 +186,6 @@ static void multiply_at_the_end(struct fixture *f, const struct fenced *at, enum
 /* Of shapes, strides and ends of all kinds nothing is read or written beyond the operands. */
 TEST_ON_EACH_ISA(matmul_fenced)
 {
-    struct fixture *f = fixture_of(state);
     struct fenced at[OPERANDS];
     for (int i = 0; i < OPERANDS; i++)
         at[i] = fence();
@@ -202,7 +198,6 @@ TEST_ON_EACH_ISA(matmul_fenced)
 /* Base, bias, activation, mask and rows apart, in both precisions. */
 TEST_ON_EACH_ISA(matmul_epilogue)
 {
-    struct fixture *f = fixture_of(state);
     enum { M = 70, N = 45, K = 700, LD = 50 };
     static float a[M * K], b[K * N], c[M * LD], base[M * LD], bias[N];
     static double ra[M * K], rb[K * N], rbase[M * LD], rbias[N], want[M * N], sums[M * N];
@@ -249,7 +244,6 @@ TEST_ON_EACH_ISA(matmul_epilogue)
 /* An empty sum, asked of a queue that has made no product yet. */
 TEST_ON_EACH_ISA(matmul_empty)
 {
-    struct fixture *f = fixture_of(state);
     enum { M = 3, N = 5 };
     for (int bf16 = 0; bf16 < 2; bf16++) {
         float a[M] = {0}, b[N] = {0}, bias[N] = {1, 2, 3, 4, 5}, c[M * N];
@@ -274,7 +268,6 @@ static float widened(uint16_t x)
 
 TEST_ON_EACH_ISA(round_bf16)
 {
-    struct fixture *f = fixture_of(state);
     static const struct {
         float from, to;
     } cases[] = {{1, 1},
@@ -311,7 +304,6 @@ static double distance(const float *x, const double *y, size_t n)
 /* The product of rounded values where there are bf16 units, else of the values. */
 TEST_ON_EACH_ISA(matmul_bf16)
 {
-    struct fixture *f = fixture_of(state);
     enum { M = 67, N = 83, K = 101 };
     static float a[M * K], b[K * N], c[M * N];
     static double ra[M * K], rb[K * N], exact[M * N], rounded[M * N];
@@ -336,7 +328,6 @@ TEST_ON_EACH_ISA(matmul_bf16)
  * added to f32. */
 TEST_ON_EACH_ISA(matmul_stored)
 {
-    struct fixture *f = fixture_of(state);
     enum { M = 24, N = 40, K = 56 };
     static float a[M * K], b[K * N], bias[N], base[M * N], c[M * N];
     static double ra[M * K], rb[K * N], rbias[N], rbase[M * N], want[M * N];

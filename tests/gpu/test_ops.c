@@ -3,7 +3,6 @@
 
 TEST_ON_EACH_ISA(elementwise)
 {
-    struct fixture *f = fixture_of(state);
     enum { N = 1003, PARTS = 7, ROWS = 5, COLS = 83 };
     static float x[PARTS][N], y[N], bias[COLS], sums[COLS];
     static double rx[PARTS][N], ry[N], rb[COLS], rs[COLS];
@@ -63,7 +62,6 @@ static double activation_value(void *arg, const double *x)
 
 TEST_ON_EACH_ISA(activation)
 {
-    struct fixture *f = fixture_of(state);
     enum { ROWS = 7, COLS = 45 };
     for (int kind = GPU_RELU; kind <= GPU_SIGMOID; kind++) {
         float x[ROWS * COLS], y[ROWS * COLS], dy[ROWS * COLS], dx[ROWS * COLS], bias[COLS];
@@ -104,7 +102,6 @@ static double norm_value(void *arg, const double *v)
 
 TEST_ON_EACH_ISA(norm)
 {
-    struct fixture *f = fixture_of(state);
     enum { MOST = NORM_ROWS * 70 };
     static const size_t widths[] = {5, 16, 48, 70};
     for (int w = 0; w < 4; w++) {
@@ -161,7 +158,6 @@ static double normalize_value(void *arg, const double *v)
 
 TEST_ON_EACH_ISA(normalize)
 {
-    struct fixture *f = fixture_of(state);
     enum { COLS = 37, N = NORM_ROWS * COLS };
     float x[N], y[N], dy[N], dx[N], norms[NORM_ROWS];
     double rx[N], ry[N], rdy[N];
@@ -181,7 +177,6 @@ TEST_ON_EACH_ISA(normalize)
 /* What batch norm is made of. */
 TEST_ON_EACH_ISA(columns)
 {
-    struct fixture *f = fixture_of(state);
     enum { ROWS = 77, MOST = 45, N = ROWS * MOST };
     for (size_t cols = 3; cols <= MOST; cols += 14) {
         float x[N], y[N], z[N], a[MOST], b[MOST], c[MOST];
@@ -216,7 +211,6 @@ TEST_ON_EACH_ISA(columns)
 
 TEST_ON_EACH_ISA(dropout)
 {
-    struct fixture *f = fixture_of(state);
     enum { N = 20000 };
     static float x[N], y[N], again[N], first[N];
     size_t kept = 0;
@@ -256,7 +250,6 @@ TEST_ON_EACH_ISA(dropout)
 /* The same as dropout and norm, one after the other. */
 TEST_ON_EACH_ISA(residual_norm)
 {
-    struct fixture *f = fixture_of(state);
     enum { R = 5, C = 37 };
     float sum[R * C], base[R * C], x[2][R * C], y[2][R * C], mean[2][R], rstd[2][R], gamma[C],
         beta[C];
@@ -278,7 +271,6 @@ TEST_ON_EACH_ISA(residual_norm)
 
 TEST_ON_EACH_ISA(adamw)
 {
-    struct fixture *f = fixture_of(state);
     enum { N = 33 };
     for (int coupled = 0; coupled < 2; coupled++) { /* Adam, if so */
         float p[N], m[N] = {0}, v[N] = {0}, g[N];
@@ -314,7 +306,6 @@ TEST_ON_EACH_ISA(adamw)
 
 TEST_ON_EACH_ISA(combine)
 {
-    struct fixture *f = fixture_of(state);
     enum { N = 300 };
     float x[N], y[N], z[N];
     double rx[N], ry[N], want[N];
@@ -340,7 +331,6 @@ TEST_ON_EACH_ISA(combine)
 /* Loss and norm of a step, clipped and not; what is not finite is told, and stays. */
 TEST_ON_EACH_ISA(conclude)
 {
-    struct fixture *f = fixture_of(state);
     enum { N = 700 };
     float loss[N], correct[N];
     double rl[N], rc[N], sums[6], squares[3] = {1, 4, 11}, l = 0, c = 0;

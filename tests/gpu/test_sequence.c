@@ -20,7 +20,6 @@ static double embed_value(void *arg, const double *varied)
 
 TEST_ON_EACH_ISA(embed)
 {
-    struct fixture *f = fixture_of(state);
     enum {
         N = EMBED_TOKENS * EMBED_COLS,
         T = EMBED_TABLE * EMBED_COLS,
@@ -67,7 +66,6 @@ static double pool_value(void *arg, const double *x)
 
 TEST_ON_EACH_ISA(pool)
 {
-    struct fixture *f = fixture_of(state);
     enum { N = POOL_ROWS * POOL_COLS, M = 3 * POOL_COLS };
     for (int kind = GPU_MEAN; kind <= GPU_SUM; kind++) {
         float x[N], y[M], dy[M], dx[N] = {0};
@@ -90,7 +88,6 @@ TEST_ON_EACH_ISA(pool)
  * transposed lists. */
 TEST_ON_EACH_ISA(sums)
 {
-    struct fixture *f = fixture_of(state);
     static const uint32_t row[] = {0, 2, 2, 1, 3, 2}, offset[] = {0, 3, 3, 6};
     static const uint32_t back_row[] = {0, 2, 0, 0, 2, 2}, back_offset[] = {0, 1, 2, 5, 6};
     enum { ROWS = 4, SEGMENTS = 3, MOST = 133 };
@@ -180,7 +177,6 @@ static void attend(struct fixture *f, struct attention_case *c, size_t all, doub
  * of q followed by rows of k, v. Either may be causal, and drop out probabilities. */
 TEST_ON_EACH_ISA(attention)
 {
-    struct fixture *f = fixture_of(state);
     enum { HEADS = 2, TOKENS = 44, KEYS = 49 };
     static const uint32_t offset[] = {0, 1, 14, 30, TOKENS}, other[] = {0, 3, 16, 33, KEYS};
     static const size_t sizes[] = {3, 16, 20};
@@ -213,7 +209,6 @@ TEST_ON_EACH_ISA(attention)
  * numbers of the gradient, drawn. */
 TEST_ON_EACH_ISA(attention_long)
 {
-    struct fixture *f = fixture_of(state);
     enum { SIZE = 72, TOKENS = 230, N = TOKENS * SIZE };
     static const uint32_t offset[] = {0, 67, 68, TOKENS};
     for (int run = 0; run < 4; run++) {
@@ -240,7 +235,6 @@ TEST_ON_EACH_ISA(attention_long)
 /* Scores, sums of integers here, of which a rounding is many powers of two. */
 TEST_ON_EACH_ISA(attention_large)
 {
-    struct fixture *f = fixture_of(state);
     enum { TOKENS = 37, SIZE = 16 };
     static const uint32_t offset[] = {0, 5, TOKENS};
     for (int run = 0; run < 2 * 3; run++) {

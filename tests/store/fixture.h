@@ -13,6 +13,9 @@
 
 #include <unistd.h>
 
+/* What the last call said that failed. */
+static struct err err;
+
 #define MUST(call) must((call), &err, __FILE__, __LINE__)
 
 static inline void must(enum err_code code, const struct err *e, const char *file, int line)
@@ -30,7 +33,6 @@ static inline void temporary_directory(char path[64])
 
 static inline struct store *open_store(const char *path)
 {
-    struct err err = {0};
     struct store *s = NULL;
     struct store_options o = {.path = path, .create = true, .command = "a test"};
     MUST(store_open(&s, &o, &err));
@@ -39,7 +41,6 @@ static inline struct store *open_store(const char *path)
 
 static inline struct store *open_reader(const char *path)
 {
-    struct err err = {0};
     struct store *s = NULL;
     struct store_options o = {.path = path, .read_only = true};
     MUST(store_open(&s, &o, &err));
@@ -50,7 +51,7 @@ static inline struct store *open_reader(const char *path)
 struct test_store {
     char path[64];
     struct store *s;
-    struct store_batch *b; /* of a test that needs one throughout */
+    struct store_batch *b; /* of a test that needs one throughout, or NULL */
 };
 
 static inline int test_store_setup(void **state)
@@ -65,13 +66,21 @@ static inline int test_store_setup(void **state)
 static inline int test_store_teardown(void **state)
 {
     struct test_store *p = *state;
+    store_batch_free(p->b);
     store_close(p->s);
     os_remove_tree(p->path);
     free(p);
     return 0;
 }
 
-#define STORE_TEST(name) TEST_WITH(name, test_store_setup, test_store_teardown)
+/* With `struct test_store *p`. */
+#define STORE_TEST(name)                                                                           \
+    static void name##_in_store(struct test_store *p);                                             \
+    TEST_WITH(name, test_store_setup, test_store_teardown)                                         \
+    {                                                                                              \
+        name##_in_store(*state);                                                                   \
+    }                                                                                              \
+    static void name##_in_store(struct test_store *p)
 
 static inline void test_store_reopen(struct test_store *p)
 {
@@ -82,7 +91,6 @@ static inline void test_store_reopen(struct test_store *p)
 /* An Expr with this text. */
 static inline struct digest put_text(struct store_batch *b, const char *text)
 {
-    struct err err = {0};
     struct digest id;
     Eqloom__Expr expr = EQLOOM__EXPR__INIT;
     expr.prefix = (char *)text;
@@ -100,7 +108,6 @@ static inline struct digest put_number(struct store_batch *b, unsigned i)
 /* A Chunk of n bytes that do not compress. */
 static inline struct digest put_noise(struct store_batch *b, struct rng *r, size_t n)
 {
-    struct err err = {0};
     struct digest id;
     uint8_t *data = malloc(n);
     for (size_t i = 0; i < n; i++)
@@ -114,7 +121,6 @@ static inline struct digest put_noise(struct store_batch *b, struct rng *r, size
 
 static inline void commit(struct store_batch *b)
 {
-    struct err err = {0};
     MUST(store_batch_commit(b, &err));
 }
 

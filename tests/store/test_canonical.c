@@ -11,7 +11,7 @@ static enum err_code check_bytes(const ProtobufCMessageDescriptor *type, const v
 {
     uint8_t *copy = malloc(n ? n : 1);
     memcpy(copy, bytes, n);
-    struct err err = {0};
+    err_clear(&err);
     enum err_code code = canonical_check(type, span_of(copy, n), &err);
     assert_int_equal(code == OK, err.message[0] == 0);
     free(copy);
@@ -26,7 +26,6 @@ static enum err_code check_bytes(const ProtobufCMessageDescriptor *type, const v
 
 TEST(golden_bytes)
 {
-    struct err err = {0};
     struct arena a = {0};
     struct span out;
     Eqloom__Tensor tensor = EQLOOM__TENSOR__INIT;
@@ -111,7 +110,6 @@ TEST(deep_nesting)
     uint8_t bytes[128];
     size_t n = 0;
     for (int depth = 1; depth < 40; depth++) {
-        struct err err = {0};
         assert_int_equal(canonical_check(&type, span_of(bytes + 128 - n, n), &err),
                          depth <= 32 ? OK : ERR_CORRUPT);
         bytes[128 - n - 1] = (uint8_t)n;
@@ -213,7 +211,6 @@ static void fill(ProtobufCMessage *m, struct rng *r, struct arena *a, int depth)
 
 TEST(random_messages)
 {
-    struct err err = {0};
     struct rng r = rng_new(test_seed(1), 1);
     for (int k = KIND_NONE + 1; k < KIND_END; k++) {
         const ProtobufCMessageDescriptor *type = kind_info((enum record_kind)k)->descriptor;
@@ -260,7 +257,6 @@ TEST(random_messages)
 
 TEST(pack_refuses_bad_strings)
 {
-    struct err err = {0};
     struct arena a = {0};
     struct span out;
     Eqloom__Expr expr = EQLOOM__EXPR__INIT;
@@ -279,7 +275,6 @@ static enum err_code count_id(void *arg, const struct digest *id, struct err *e)
 
 TEST(visit_ids)
 {
-    struct err err = {0};
     uint8_t ids[96] = {1}, one[32] = {4};
     ids[32] = 2;
     ids[64] = 3;

@@ -4,21 +4,6 @@
 #include "base/buf.h"
 #include "store/collection/collection.h"
 
-static int setup(void **state)
-{
-    test_store_setup(state);
-    struct test_store *p = *state;
-    p->b = store_batch_new(p->s);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct test_store *p = *state;
-    store_batch_free(p->b);
-    return test_store_teardown(state);
-}
-
 struct list {
     struct digest *ids;
     size_t n, cap;
@@ -56,8 +41,8 @@ static struct list list_of(size_t n)
 /* Builds and commits; *records says how many were new. */
 static struct digest build(struct test_store *p, const struct list *l, size_t *records)
 {
-    struct err err = {0};
     struct digest id;
+    p->b = p->b ? p->b : store_batch_new(p->s);
     struct collection_builder *c = collection_builder_new(p->b, KIND_EXPR);
     for (size_t i = 0; i < l->n; i++)
         MUST(collection_builder_add(c, &l->ids[i], &err));
@@ -72,7 +57,6 @@ static struct digest build(struct test_store *p, const struct list *l, size_t *r
 static void check(struct test_store *p, const struct digest *id, const struct list *l,
                   struct rng *r)
 {
-    struct err err = {0};
     struct collection *c;
     MUST(collection_open(&c, p->s, id, &err));
     assert_int_equal(collection_count(c), l->n);
@@ -92,50 +76,50 @@ static void check(struct test_store *p, const struct digest *id, const struct li
     collection_close(c);
 }
 
-TEST_WITH(sizes, setup, teardown)
+STORE_TEST(sizes)
 {
     static const size_t sizes[] = {0, 1, 2, 255, 256, 257, 300, 1025, 5000, 60000};
     struct rng r = rng_new(test_seed(1), 1);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct list l = list_of(sizes[i]);
-        struct digest id = build(*state, &l, NULL);
-        check(*state, &id, &l, &r);
+        struct digest id = build(p, &l, NULL);
+        check(p, &id, &l, &r);
         free(l.ids);
     }
 }
 
-TEST_WITH(repetitions, setup, teardown)
+STORE_TEST(repetitions)
 {
     struct rng r = rng_new(test_seed(1), 2);
     struct list l = {0};
     for (size_t i = 0; i < 5000; i++)
         list_insert(&l, i, any_id(i % 2500 < 2400 ? 1 : i));
-    struct digest id = build(*state, &l, NULL);
-    check(*state, &id, &l, &r);
+    struct digest id = build(p, &l, NULL);
+    check(p, &id, &l, &r);
     free(l.ids);
 }
 
 /* The shape is in everybody's ids: it never changes. */
-TEST_WITH(golden, setup, teardown)
+STORE_TEST(golden)
 {
     struct list l = list_of(3000);
     char hex[DIGEST_HEX];
-    struct digest id = build(*state, &l, NULL);
+    struct digest id = build(p, &l, NULL);
     assert_string_equal(digest_hex(hex, &id),
                         "1f1398b08814611c87edc75297ffef3d613dce28fc07a3addf6aae439f5affa7");
     l.n = 3;
-    id = build(*state, &l, NULL);
+    id = build(p, &l, NULL);
     assert_string_equal(digest_hex(hex, &id),
                         "8b436d4d40dac9ffbe0f45b5b78f9e8471b67dabe6b918411f6603e6f8e510da");
     free(l.ids);
 }
 
 /* One edit of a long list writes few new records, and undoing it gives the old id. */
-TEST_WITH(edits_are_cheap, setup, teardown)
+STORE_TEST(edits_are_cheap)
 {
     struct rng r = rng_new(test_seed(1), 3);
     struct list l = list_of(60000);
-    struct digest first = build(*state, &l, NULL);
+    struct digest first = build(p, &l, NULL);
     size_t worst = 0, sum = 0;
     for (unsigned i = 0; i < 60; i++) {
         size_t at = rng_below(&r, l.n), records;
@@ -143,17 +127,17 @@ TEST_WITH(edits_are_cheap, setup, teardown)
         switch (i % 3) {
         case 0:
             l.ids[at] = any_id(1000000 + i);
-            id = build(*state, &l, &records);
+            id = build(p, &l, &records);
             l.ids[at] = old;
             break;
         case 1:
             list_insert(&l, at, any_id(1000000 + i));
-            id = build(*state, &l, &records);
+            id = build(p, &l, &records);
             list_remove(&l, at);
             break;
         default:
             list_remove(&l, at);
-            id = build(*state, &l, &records);
+            id = build(p, &l, &records);
             list_insert(&l, at, old);
             break;
         }
@@ -164,7 +148,7 @@ TEST_WITH(edits_are_cheap, setup, teardown)
     assert_true(worst <= 12);
     assert_true(sum <= 60 * 6);
     size_t records;
-    struct digest again = build(*state, &l, &records);
+    struct digest again = build(p, &l, &records);
     assert_true(digest_equal(&again, &first));
     assert_int_equal(records, 0);
     free(l.ids);
@@ -229,10 +213,8 @@ static void assert_same(const struct list *got, const struct list *want)
     free(a.ids);
 }
 
-TEST_WITH(diff, setup, teardown)
+STORE_TEST(diff)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     struct rng r = rng_new(test_seed(1), 4);
     static const size_t sizes[] = {0, 3, 250, 260, 3000, 20000};
     for (int round = 0; round < 60; round++) {
@@ -266,12 +248,11 @@ TEST_WITH(diff, setup, teardown)
 }
 
 /* Records that are no proper tree are refused, not walked. */
-TEST_WITH(bad_trees, setup, teardown)
+STORE_TEST(bad_trees)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     struct digest id, element = any_id(1), block_id;
     uint64_t one = 1, two = 2;
+    p->b = store_batch_new(p->s);
     Eqloom__CollectionBlock block = EQLOOM__COLLECTION_BLOCK__INIT;
     block.element_ids = (ProtobufCBinaryData){32, element.bytes};
     MUST(store_batch_put_message(&block_id, p->b, KIND_COLLECTION_BLOCK, &block.base, &err));
@@ -314,11 +295,9 @@ TEST_WITH(bad_trees, setup, teardown)
 }
 
 /* Slices of two collections and elements of their own, in any order: the same as one by one. */
-TEST_WITH(slices, setup, teardown)
+STORE_TEST(slices)
 {
     struct rng r = rng_new(test_seed(1), 7);
-    struct test_store *p = *state;
-    struct err err = {0};
     static const size_t sizes[] = {200, 70000};
     struct list sources[2];
     struct collection *readers[2];

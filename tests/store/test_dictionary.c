@@ -26,7 +26,6 @@ static char *make_text(struct arena *a, struct rng *r)
 
 static struct digest put_cluster(struct store_batch *b, unsigned i)
 {
-    struct err err = {0};
     struct arena a = {0};
     struct rng r = rng_new(5, i);
     struct digest id;
@@ -56,7 +55,6 @@ static void put_clusters(struct store *s, unsigned n)
 
 static void check_clusters(struct store *s, unsigned n)
 {
-    struct err err = {0};
     struct arena a = {0};
     struct record r;
     for (unsigned i = 0; i < n; i++)
@@ -66,7 +64,6 @@ static void check_clusters(struct store *s, unsigned n)
 
 static struct kind_stats clusters_of(struct store *s, uint64_t *dictionaries)
 {
-    struct err err = {0};
     struct store_stats stats;
     MUST(store_stats(&stats, s, &err));
     *dictionaries = stats.kinds[KIND_DICTIONARY].records;
@@ -75,7 +72,6 @@ static struct kind_stats clusters_of(struct store *s, uint64_t *dictionaries)
 
 static struct digest current(struct store *s)
 {
-    struct err err = {0};
     struct digest id;
     struct rocks_value v;
     MUST(rocks_get(&v, s->rocks, ROCKS_META, span_str("dictionary/cluster"), &err));
@@ -93,8 +89,6 @@ static struct span copy_key(struct buf *key, const struct digest *id)
 
 STORE_TEST(compact)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     uint64_t dictionaries;
     put_clusters(p->s, CLUSTERS);
     struct kind_stats before = clusters_of(p->s, &dictionaries);
@@ -126,8 +120,6 @@ STORE_TEST(compact)
  * gc leaves the one in use. */
 STORE_TEST(run_then_compact)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     struct rocks_value v;
     struct gc_result gc;
     struct buf key = {0};
@@ -156,8 +148,6 @@ STORE_TEST(run_then_compact)
 
 STORE_TEST(lost_and_bad_dictionaries)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     struct fsck_result result;
     struct arena a = {0};
     struct record r;
@@ -205,8 +195,6 @@ static enum err_code fail_to_read(const struct dictionary **out, void *arg,
 STORE_TEST(unreadable_dictionary)
 {
     static const enum err_code codes[] = {ERR_IO, ERR_NOMEM};
-    struct test_store *p = *state;
-    struct err err = {0};
     struct record r;
     put_clusters(p->s, CLUSTERS);
     MUST(store_compact(p->s, &err));
@@ -231,8 +219,6 @@ STORE_TEST(unreadable_dictionary)
 
 STORE_TEST(same_records_same_dictionary)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     char path[64];
     put_clusters(p->s, CLUSTERS);
     temporary_directory(path);
@@ -254,8 +240,6 @@ STORE_TEST(same_records_same_dictionary)
  * dictionary or none, is compressed by its own all the same. */
 STORE_TEST(after_what_does_not_shrink)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     struct arena a = {0};
     struct rng rng = rng_new(test_seed(1), 1);
     struct record r;

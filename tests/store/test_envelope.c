@@ -5,7 +5,6 @@
 
 static struct span packed(struct arena *a, const ProtobufCMessage *m)
 {
-    struct err err = {0};
     struct span out;
     MUST(canonical_pack(&out, a, m, &err));
     return out;
@@ -38,7 +37,6 @@ TEST_IN_ARENA(golden_ids)
 
 TEST(golden_envelope)
 {
-    struct err err = {0};
     struct arena a = {0};
     struct buf out = {0};
     struct coder *c = coder_new();
@@ -72,7 +70,6 @@ static struct span chunk_payload(struct arena *a, size_t n, int rule)
 TEST(roundtrip)
 {
     static const size_t sizes[] = {0, 1, 90, 97, 98, 99, 5000, 5001, 5002, 5003, 70000, 1 << 20};
-    struct err err = {0};
     struct coder *c = coder_new();
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int rule = 0; rule < 3; rule++) {
@@ -101,7 +98,6 @@ static void check_damaged(struct coder *c, const struct digest *id, struct span 
                           struct span bytes, bool must_fail)
 {
     struct arena a = {0};
-    struct err err = {0};
     struct record r;
     enum err_code code = envelope_verify(&r, c, id, bytes, &a, &err);
     if (code == OK) {
@@ -116,7 +112,6 @@ static void check_damaged(struct coder *c, const struct digest *id, struct span 
 
 TEST(damage)
 {
-    struct err err = {0};
     struct coder *c = coder_new();
     static const size_t sizes[] = {20, 400, 6000}; /* raw, zstd, shuffled */
     static const int codecs[] = {CODEC_RAW, CODEC_ZSTD, CODEC_ZSTD_SHUFFLE4};
@@ -148,7 +143,6 @@ TEST(damage)
 
 TEST(wrong_id)
 {
-    struct err err = {0};
     struct arena a = {0};
     struct buf out = {0};
     struct record r;

@@ -20,7 +20,6 @@ enum { CHAINS = 900, STEP = 12 << 10 }; /* a commit of 1,000 removals is some 40
 
 static struct digest put(struct store_batch *b, enum record_kind kind, const ProtobufCMessage *m)
 {
-    struct err err = {0};
     struct digest id;
     MUST(store_batch_put_message(&id, b, kind, m, &err));
     return id;
@@ -30,7 +29,6 @@ static struct digest put(struct store_batch *b, enum record_kind kind, const Pro
  * index also refers to a checkpoint, and that to the one before it. */
 static void put_chains(struct store *s)
 {
-    struct err err = {0};
     struct store_batch *b = store_batch_new(s);
     struct collection_builder *all = collection_builder_new(b, KIND_INDEX);
     struct digest id, checkpoint = {0};
@@ -92,7 +90,6 @@ static void tell(void *arg, const struct digest *id, const char *what)
 
 static int check(const struct trial *t)
 {
-    struct err err = {0};
     struct fsck_result found;
     struct gc_result rest;
     struct store *s = open_store(t->path);

@@ -12,7 +12,6 @@
 /* An action named op that made one record. */
 static struct digest put_action(struct store_batch *b, const char *op, const struct digest *output)
 {
-    struct err err = {0};
     struct arena a = {0};
     struct span preimage, value;
     Eqloom__ActionKey key = EQLOOM__ACTION_KEY__INIT;
@@ -34,7 +33,6 @@ static struct digest put_action(struct store_batch *b, const char *op, const str
 
 static void put_run(struct store_batch *b, const char *run, const struct digest *output)
 {
-    struct err err = {0};
     struct arena a = {0};
     struct span value;
     Eqloom__ActionOutput out = EQLOOM__ACTION_OUTPUT__INIT, *outs[] = {&out};
@@ -53,7 +51,6 @@ static void put_run(struct store_batch *b, const char *run, const struct digest 
 /* A collection of n expressions starting at `from`. */
 static struct digest put_collection(struct store_batch *b, unsigned from, unsigned n)
 {
-    struct err err = {0};
     struct digest id;
     struct collection_builder *c = collection_builder_new(b, KIND_EXPR);
     for (unsigned i = 0; i < n; i++) {
@@ -76,8 +73,6 @@ static bool has_action(struct store *s, const struct digest *key)
 
 STORE_TEST(gc)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     struct store_batch *b = store_batch_new(p->s);
     struct digest kept = put_collection(b, 0, 1000), lost = put_collection(b, 900, 1000);
     struct digest newest = put_text(b, "newest"), older = put_text(b, "older"),
@@ -135,8 +130,6 @@ static void on_bad(void *arg, const struct digest *id, const char *what)
 
 STORE_TEST(fsck_finds_dangling)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     struct store_batch *b = store_batch_new(p->s);
     struct digest x = put_text(b, "x"), nothing = {{7}};
     struct digest good = put_action(b, "good", &x), bad = put_action(b, "bad", &nothing);
@@ -208,7 +201,6 @@ static struct digest fill_files(struct test_store *p)
 static void check_healing(struct test_store *p, struct digest victim,
                           struct digest (*again)(struct store_batch *b))
 {
-    struct err err = {0};
     struct arena a = {0};
     struct record record;
     char hex[DIGEST_HEX];
@@ -255,7 +247,6 @@ static struct digest victim_again(struct store_batch *b)
 
 STORE_TEST(flipped_byte_in_a_block)
 {
-    struct test_store *p = *state;
     struct digest victim = fill_files(p);
     flip(p->path, "*.sst", "that is going to", 16);
     check_healing(p, victim, victim_again);
@@ -271,7 +262,6 @@ static struct digest noise_again(struct store_batch *b)
 
 STORE_TEST(flipped_byte_in_a_large_value)
 {
-    struct test_store *p = *state;
     fill_files(p);
     struct rng r = rng_new(8, 8);
     for (size_t i = 0; i < sizeof first_noise; i++)
@@ -290,8 +280,6 @@ STORE_TEST(flipped_byte_in_a_large_value)
 /* A wrong value that RocksDB has no reason to doubt. */
 STORE_TEST(wrong_value)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     struct digest victim = fill_files(p);
     char path[100];
     snprintf(path, sizeof path, "%s/db", p->path);
@@ -306,8 +294,6 @@ STORE_TEST(wrong_value)
 
 STORE_TEST(repair)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     struct digest victim = fill_files(p);
     flip(p->path, "*.sst", "that is going to", 16);
     p->s = open_store(p->path);
@@ -338,7 +324,6 @@ STORE_TEST(repair)
 /* A rebuild cut off between its two renames. */
 STORE_TEST(rebuild_cut_off)
 {
-    struct test_store *p = *state;
     struct digest victim = fill_files(p);
     char db[100], old[100], fresh[100];
     snprintf(db, sizeof db, "%s/db", p->path);
@@ -355,8 +340,6 @@ STORE_TEST(rebuild_cut_off)
  * and takes all records again. */
 STORE_TEST(damage_anywhere)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     struct rng r = rng_new(test_seed(1), 11);
     struct digest x = fill_files(p);
     for (int round = 0; round < 6; round++) {

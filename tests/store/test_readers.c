@@ -22,7 +22,6 @@ static void make_name(char name[32], unsigned i)
 
 static void put_all(struct small_store *p, bool in_tables)
 {
-    struct err err = {0};
     char name[32];
     struct store *s = open_store(p->path);
     struct store_batch *b = store_batch_new(s);
@@ -70,7 +69,6 @@ static enum err_code count_action(void *arg, const struct digest *key, struct sp
 /* True if a reader was told of damage; what it is given is right. */
 static bool is_told(struct small_store *p)
 {
-    struct err err = {0};
     struct arena a = {0};
     struct record r;
     struct span action;
@@ -147,7 +145,6 @@ static void write_bytes(const char *path, struct span bytes)
 
 static void damage_each(struct small_store *p, size_t *told, size_t *tries)
 {
-    struct err err = {0};
     char db[80], path[160], names[40][64];
     const char *text = getenv("EQLOOM_TEST_BITS");
     size_t stride = text ? strtoul(text, NULL, 10) : STRIDE, first = test_seed(1) % stride;

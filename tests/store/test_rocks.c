@@ -24,7 +24,6 @@ static size_t count_tables(const char *db)
 /* A process that writes two records, as far apart as keys can be, into a table of its own. */
 static struct rocks *write_table(const char *db, struct rng *r, size_t bytes)
 {
-    struct err err = {0};
     struct rocks *rocks;
     uint8_t *value = calloc(1, bytes);
     MUST(rocks_open(&rocks, db, ROCKS_CREATE, &err));
@@ -68,7 +67,6 @@ static struct digest ids[2];
 
 static void put_named(struct test_store *p, unsigned i)
 {
-    struct err err = {0};
     char name[16];
     struct store_batch *b = store_batch_new(p->s);
     ids[i] = put_number(b, i);
@@ -80,7 +78,6 @@ static void put_named(struct test_store *p, unsigned i)
 
 static void check_named(struct test_store *p, unsigned n)
 {
-    struct err err = {0};
     struct arena a = {0};
     for (unsigned i = 0; i < n; i++) {
         struct digest id;
@@ -108,8 +105,6 @@ static void find_file(char path[200], const struct test_store *p, const char *na
 /* The log has the last write, but not what the list has forgotten. */
 STORE_TEST(an_old_list_with_a_new_log)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     char list[200];
     struct stat st;
     put_named(p, 0);
@@ -126,8 +121,6 @@ STORE_TEST(an_old_list_with_a_new_log)
 
 STORE_TEST(no_list)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     char path[200];
     put_named(p, 0);
     MUST(rocks_flush(p->s->rocks, &err));
@@ -145,8 +138,6 @@ STORE_TEST(no_list)
 /* RocksDB dies of one bit there, when it reads what the table says of itself. */
 STORE_TEST(the_end_of_a_table)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     char table[200];
     put_named(p, 0);
     put_named(p, 1);
@@ -168,8 +159,6 @@ STORE_TEST(the_end_of_a_table)
  * and a table that was not finished: no damage. Damage in the second log is. */
 STORE_TEST(logs_after_kills)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     char log[200], bad[200], table[100];
     put_named(p, 0);
     find_file(log, p, "*.log");
@@ -218,8 +207,6 @@ static void find_objects(char path[200], const struct test_store *p)
 /* Each bit of a table is found, or makes no difference: nothing else is ever read. */
 STORE_TEST(flips_in_tables)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     struct rng r = rng_new(test_seed(1), 1);
     char path[200];
     struct stat st;
@@ -258,8 +245,6 @@ STORE_TEST(flips_in_tables)
 
 STORE_TEST(another_format)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     struct store *s = NULL;
     store_close(p->s);
     p->s = NULL;
@@ -277,7 +262,6 @@ STORE_TEST(another_format)
 
 STORE_TEST(few_files)
 {
-    struct test_store *p = *state;
     for (int i = 0; i < 20; i++) {
         struct store_batch *b = store_batch_new(p->s);
         put_number(b, (unsigned)i);

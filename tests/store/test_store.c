@@ -14,8 +14,6 @@
 
 STORE_TEST(put_get)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     struct arena a = {0};
     struct rng r = rng_new(3, 3);
     struct store_batch *b = store_batch_new(p->s);
@@ -49,7 +47,6 @@ STORE_TEST(put_get)
 
 STORE_TEST(batches_deduplicate)
 {
-    struct test_store *p = *state;
     struct store_batch *b = store_batch_new(p->s), *c = store_batch_new(p->s);
     put_text(b, "x");
     put_text(b, "x");
@@ -69,7 +66,6 @@ STORE_TEST(batches_deduplicate)
 /* What is expected to be stored is not looked for, so that the caller has to be right. */
 STORE_TEST(expected_records)
 {
-    struct test_store *p = *state;
     struct store_batch *b = store_batch_new(p->s);
     struct digest_map stored = {0};
     struct digest x = put_text(b, "x");
@@ -89,8 +85,6 @@ STORE_TEST(expected_records)
 
 STORE_TEST(batch_refuses_what_is_not_canonical)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     struct digest id;
     struct store_batch *b = store_batch_new(p->s);
     assert_int_equal(store_batch_put(&id, b, KIND_EXPR, span_of("\x0a\0", 2), &err), ERR_CORRUPT);
@@ -100,8 +94,6 @@ STORE_TEST(batch_refuses_what_is_not_canonical)
 
 STORE_TEST(actions)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     struct arena a = {0};
     struct span out;
     struct store_batch *b = store_batch_new(p->s);
@@ -129,8 +121,6 @@ static enum err_code list_run(void *arg, const char *run, struct span value, str
 
 STORE_TEST(refs)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     struct buf list = {0};
     struct store_batch *b = store_batch_new(p->s);
     struct digest x = put_text(b, "x"), y = put_text(b, "y"), got;
@@ -162,8 +152,6 @@ STORE_TEST(refs)
 
 STORE_TEST(runs_and_sources)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     struct arena a = {0};
     struct buf list = {0};
     struct span out;
@@ -203,8 +191,6 @@ static enum err_code collect_id(void *arg, const struct digest *id, enum record_
 
 STORE_TEST(prefixes)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     struct store_batch *b = store_batch_new(p->s);
     for (unsigned i = 0; i < 3000; i++)
         put_number(b, i);
@@ -249,8 +235,6 @@ STORE_TEST(prefixes)
 
 STORE_TEST(second_writer)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     struct store *second = NULL;
     struct store_options o = {.path = p->path, .create = true, .command = "another"};
     char start[64];
@@ -276,8 +260,6 @@ static void *look_away_soon(void *fd)
  * may say what a writer wrote that was killed, and somebody else may have its number by now. */
 STORE_TEST(a_glance_is_no_writer)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     struct store_options o = {.path = p->path};
     char path[100];
     pthread_t glance;
@@ -294,7 +276,6 @@ STORE_TEST(a_glance_is_no_writer)
 
 STORE_TEST(lock_of_a_dead_writer)
 {
-    struct test_store *p = *state;
     store_close(p->s);
     pid_t child = fork();
     if (child == 0) {
@@ -312,8 +293,6 @@ STORE_TEST(lock_of_a_dead_writer)
 
 STORE_TEST(readers)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     struct arena a = {0};
     struct record record;
     struct rng r = rng_new(4, 4);
@@ -351,8 +330,6 @@ STORE_TEST(readers)
 
 STORE_TEST(no_store)
 {
-    struct test_store *p = *state;
-    struct err err = {0};
     struct store *s = NULL;
     char path[100];
     snprintf(path, sizeof path, "%s/nothing", p->path);
@@ -409,7 +386,6 @@ static pid_t start_writer(int *fd, const char *path, unsigned round, unsigned ba
  * which a busy machine only makes later. */
 STORE_TEST(killed_writer)
 {
-    struct test_store *p = *state;
     struct rng r = rng_new(test_seed(1), 9);
     store_close(p->s);
     p->s = NULL;
@@ -432,7 +408,6 @@ STORE_TEST(killed_writer)
 
         p->s = open_store(p->path);
         struct arena a = {0};
-        struct err err = {0};
         struct record record;
         struct store_batch *ids = store_batch_new(p->s); /* for computing ids only */
         for (unsigned k = 0; k <= acknowledged; k++) {
