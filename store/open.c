@@ -148,7 +148,7 @@ static enum err_code check_format(struct store *s, struct err *e)
             return err_up(e, rocks_write(s->rocks, &w, 1, true, e));
         }
         /* Not written yet, or lost with a bad file, which fsck reports. */
-        return rocks_is_damaged(s->rocks) || has_records(s->rocks)
+        return rocks_damage(s->rocks) || has_records(s->rocks)
                    ? OK
                    : err_fail(e, ERR_NOTFOUND, "the store in %s is empty", s->path);
     }
@@ -320,9 +320,10 @@ void store_close(struct store *s)
 {
     if (!s)
         return;
-    if (s->rocks && !rocks_is_read_only(s->rocks) && rocks_is_damaged(s->rocks))
-        mark_damaged(s->path, rocks_damage(s->rocks));
-    if (s->rocks && rocks_is_damaged(s->rocks))
+    const char *damage = s->rocks ? rocks_damage(s->rocks) : NULL;
+    if (damage && !rocks_is_read_only(s->rocks))
+        mark_damaged(s->path, damage);
+    if (damage)
         mark_suspect(s->path);
     rocks_close(s->rocks);
     buf_free(&s->notice);

@@ -266,8 +266,7 @@ enum err_code salvage_if_damaged(struct store *s, struct err *e)
     struct arena a = {0};
     const char *why = mark_damage(&a, s->path);
     enum err_code code = OK;
-    if (!why && rocks_is_damaged(s->rocks))
-        why = rocks_damage(s->rocks);
+    why = why ? why : rocks_damage(s->rocks);
     if (why) {
         mark_suspect(s->path); /* records may be missing from now on */
         if (!s->notice.len)

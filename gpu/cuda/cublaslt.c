@@ -18,6 +18,7 @@ struct plan_key {
 };
 
 struct plan {
+    struct plan *next;
     struct plan_key key;
     cublasLtMatmulAlgo_t algorithm;
 };
@@ -25,7 +26,6 @@ struct plan {
 struct cuda_plans {
     pthread_mutex_t lock;
     struct plan *all;
-    size_t n, cap;
 };
 
 struct cuda_plans *cuda_plans_new(void)
@@ -38,37 +38,35 @@ struct cuda_plans *cuda_plans_new(void)
 
 void cuda_plans_free(struct cuda_plans *p)
 {
-    if (p)
-        free(p->all);
+    for (struct plan *x; p && (x = p->all);) {
+        p->all = x->next;
+        free(x);
+    }
     free(p);
 }
 
 static bool find(cublasLtMatmulAlgo_t *out, struct cuda_plans *p, const struct plan_key *key)
 {
-    bool found = false;
     pthread_mutex_lock(&p->lock);
-    for (size_t i = 0; i < p->n && !found; i++)
-        if ((found = memcmp(&p->all[i].key, key, sizeof *key) == 0))
-            *out = p->all[i].algorithm;
+    const struct plan *x = p->all;
+    while (x && memcmp(&x->key, key, sizeof *key) != 0)
+        x = x->next;
+    if (x)
+        *out = x->algorithm;
     pthread_mutex_unlock(&p->lock);
-    return found;
+    return x != NULL;
 }
 
 /* Without memory for it, it is asked for again. */
 static void keep(struct cuda_plans *p, const struct plan_key *key,
                  const cublasLtMatmulAlgo_t *algorithm)
 {
+    struct plan *x = malloc(sizeof *x);
+    if (!x)
+        return;
     pthread_mutex_lock(&p->lock);
-    if (p->n == p->cap) {
-        size_t cap = p->cap ? 2 * p->cap : 64;
-        struct plan *more = realloc(p->all, cap * sizeof *more);
-        if (more) {
-            p->all = more;
-            p->cap = cap;
-        }
-    }
-    if (p->n < p->cap)
-        p->all[p->n++] = (struct plan){*key, *algorithm};
+    *x = (struct plan){p->all, *key, *algorithm};
+    p->all = x;
     pthread_mutex_unlock(&p->lock);
 }
 

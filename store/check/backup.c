@@ -34,7 +34,7 @@ static enum err_code check_copy(const char *db, struct err *e)
     struct rocks *r = NULL;
     struct buf fault = {0};
     enum err_code code = rocks_open(&r, db, ROCKS_WRITE, e);
-    if (!code && rocks_is_damaged(r))
+    if (!code && rocks_damage(r))
         buf_puts(&fault, rocks_damage(r));
     for (int i = ROCKS_DEFAULT + 1; !code && !fault.len && i < ROCKS_FAMILIES; i++)
         code = store_scan(r, (enum rocks_family)i, accept, remember_first, &fault, e);

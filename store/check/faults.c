@@ -55,16 +55,18 @@ static const char *name_maker(struct faults *f, struct store *s, const Eqloom__A
 struct finder {
     struct faults *faults;
     struct store *store;
-    struct fault *found[16]; /* by one action; more of them share its name anyway */
-    size_t n;
+    const Eqloom__Action *action;
+    const char *maker; /* NULL: none of the action's outputs has been found */
 };
 
 static enum err_code find_output(void *arg, const struct digest *id, struct err *e)
 {
     struct finder *f = arg;
     const uint64_t *index = digest_map_get(&f->faults->by_id, id);
-    if (index && f->n < sizeof f->found / sizeof *f->found)
-        f->found[f->n++] = &f->faults->list[*index];
+    if (index && !f->maker)
+        f->maker = name_maker(f->faults, f->store, f->action);
+    if (index)
+        f->faults->list[*index].maker = f->maker;
     return OK;
 }
 
@@ -72,16 +74,11 @@ static enum err_code name_outputs(void *arg, struct span key, struct span value,
 {
     struct finder *f = arg;
     struct arena a = {0};
-    const Eqloom__Action *action;
-    f->n = 0;
-    if (canonical_unpack(&action, &a, &eqloom__action__descriptor, value, NULL) == OK) {
-        /* Summaries of leaves have no run, and made nothing. */
-        for (size_t i = 0; *action->run && i < action->n_outputs; i++)
-            message_visit_ids(&action->outputs[i]->base, find_output, f, NULL);
-        const char *maker = f->n ? name_maker(f->faults, f->store, action) : NULL;
-        for (size_t i = 0; i < f->n; i++)
-            f->found[i]->maker = maker;
-    }
+    f->maker = NULL;
+    /* Summaries of leaves have no run, and made nothing. */
+    if (canonical_unpack(&f->action, &a, &eqloom__action__descriptor, value, NULL) == OK)
+        for (size_t i = 0; *f->action->run && i < f->action->n_outputs; i++)
+            message_visit_ids(&f->action->outputs[i]->base, find_output, f, NULL);
     arena_free(&a);
     return OK;
 }

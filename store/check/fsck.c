@@ -384,13 +384,6 @@ static enum err_code scan_families(struct fsck *f, struct err *e)
     return err_up(e, code);
 }
 
-static void check_database(struct fsck *f)
-{
-    struct rocks *r = f->store->rocks;
-    if (rocks_is_damaged(r))
-        note_damage(f, rocks_damage(r));
-}
-
 static enum err_code repair_all(struct fsck *f, struct err *e)
 {
     enum err_code code = OK;
@@ -412,7 +405,8 @@ enum err_code store_fsck(struct fsck_result *out, struct store *s, bool repair,
         return err_fail(e, ERR_INPUT, "a store that is open for reading cannot be repaired");
     if (repair)
         mark_repair_begins(s->path);
-    check_database(&f);
+    if (rocks_damage(s->rocks))
+        note_damage(&f, rocks_damage(s->rocks));
     enum err_code code = scan_families(&f, e);
     if (bad) {
         faults_find_makers(&f.faults, s);

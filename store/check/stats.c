@@ -44,7 +44,9 @@ static uint64_t disk_bytes(const char *path)
 
 enum err_code store_stats(struct store_stats *out, struct store *s, struct err *e)
 {
-    *out = (struct store_stats){.disk_bytes = disk_bytes(rocks_path(s->rocks))};
+    struct arena a = {0};
+    *out = (struct store_stats){.disk_bytes = disk_bytes(arena_printf(&a, "%s/db", s->path))};
+    arena_free(&a);
     struct {
         enum rocks_family family;
         const char *prefix;

@@ -55,24 +55,14 @@ enum err_code rocks_fail(struct err *e, struct rocks *r, const char *what, char 
     return code;
 }
 
-bool rocks_is_damaged(const struct rocks *r)
-{
-    return r->damaged;
-}
-
 const char *rocks_damage(const struct rocks *r)
 {
-    return r->damage.message;
+    return r->damaged ? r->damage.message : NULL;
 }
 
 uint64_t rocks_lost_writes(const struct rocks *r)
 {
     return r->lost;
-}
-
-const char *rocks_path(const struct rocks *r)
-{
-    return r->path;
 }
 
 bool rocks_is_read_only(const struct rocks *r)

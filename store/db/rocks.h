@@ -24,17 +24,15 @@ struct rocks;
 enum rocks_mode { ROCKS_READ, ROCKS_WRITE, ROCKS_CREATE };
 /* A reader may have a writer beside it. ERR_NOTFOUND when there is no database, but for
  * ROCKS_CREATE. ERR_CORRUPT for a reader that does not get all that was acknowledged; a writer
- * repairs what it can (rocks_is_damaged). */
+ * repairs what it can (rocks_damage). */
 enum err_code rocks_open(struct rocks **out, const char *path, enum rocks_mode mode, struct err *e);
 /* Writes out what is in memory when replaying it from the log would be slow. */
 void rocks_close(struct rocks *r);
-/* It could be opened only after a repair, or bad blocks have been met since. */
-bool rocks_is_damaged(const struct rocks *r);
-/* What was met first, with the file's name; good for as long as nobody else uses it. */
+/* Why it could be opened only after a repair, or which bad block was met first since, with the
+ * file's name; good for as long as nobody else uses it. NULL: neither. */
 const char *rocks_damage(const struct rocks *r);
 /* Writer: how many acknowledged writes the log did not give back when it was opened. */
 uint64_t rocks_lost_writes(const struct rocks *r);
-const char *rocks_path(const struct rocks *r);
 bool rocks_is_read_only(const struct rocks *r);
 
 /* A value borrowed from RocksDB until rocks_value_free. */

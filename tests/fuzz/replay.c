@@ -1,64 +1,33 @@
 /* Feeds every file of the directories (or files) named as arguments to a fuzz target, in name
  * order: what a fuzzer once found stays found. With clang and -Dfuzz=true the targets are linked
  * with libFuzzer instead and this file is not used. */
-#include <dirent.h>
-#include <stdint.h>
+#include "base/os.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static int replay_file(const char *path)
-{
-    FILE *f = fopen(path, "rb");
-    if (!f) {
-        perror(path);
-        return -1;
-    }
-    fseek(f, 0, SEEK_END);
-    long size = ftell(f);
-    rewind(f);
-    /* Exactly the bytes, so that a sanitizer sees a read past the end. */
-    uint8_t *data = malloc(size > 0 ? (size_t)size : 1);
-    int ok = data && fread(data, 1, (size_t)size, f) == (size_t)size;
-    fclose(f);
-    if (ok)
-        LLVMFuzzerTestOneInput(data, (size_t)size);
-    free(data);
-    return ok ? 1 : -1;
-}
-
 int main(int argc, char **argv)
 {
-    long n = 0;
-    for (int i = 1; i < argc; i++) {
-        struct stat st;
-        if (stat(argv[i], &st) != 0) {
-            perror(argv[i]);
-            return 1;
+    struct arena a = {0};
+    struct err e = {0};
+    struct span bytes;
+    size_t inputs = 0, n;
+    for (int i = 1; i < argc && !e.message[0]; i++) {
+        char **paths;
+        if (os_list_tree(&paths, &n, &a, argv[i], NULL, &e))
+            break;
+        for (size_t k = 0; k < n && !os_read_file(&bytes, &a, paths[k], SIZE_MAX / 4, &e); k++) {
+            /* Exactly the bytes, so that a sanitizer sees a read past the end. */
+            uint8_t *data = must_calloc(bytes.len + !bytes.len, 1);
+            memcpy(data, bytes.data, bytes.len);
+            LLVMFuzzerTestOneInput(data, bytes.len);
+            free(data);
+            inputs++;
         }
-        if (!S_ISDIR(st.st_mode)) {
-            if (replay_file(argv[i]) < 0)
-                return 1;
-            n++;
-            continue;
-        }
-        struct dirent **names;
-        int count = scandir(argv[i], &names, NULL, alphasort);
-        for (int j = 0; j < count; j++) {
-            char path[4096];
-            snprintf(path, sizeof path, "%s/%s", argv[i], names[j]->d_name);
-            if (names[j]->d_name[0] != '.') {
-                if (replay_file(path) < 0)
-                    return 1;
-                n++;
-            }
-            free(names[j]);
-        }
-        if (count >= 0)
-            free(names);
     }
-    printf("%ld inputs\n", n);
-    return n > 0 ? 0 : 1;
+    arena_free(&a);
+    printf("%zu inputs %s\n", inputs, e.message);
+    return inputs == 0 || e.message[0];
 }

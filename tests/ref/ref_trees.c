@@ -1,6 +1,7 @@
 /* See ref_trees.h. */
 #include "tests/ref/ref_trees.h"
 
+#include "gpu/gpu.h"
 #include "ops/expr/lang.h"
 
 #include <math.h>

@@ -52,6 +52,7 @@ struct test_store {
     char path[64];
     struct store *s;
     struct store_batch *b; /* of a test that needs one throughout, or NULL */
+    struct arena a;
 };
 
 static inline int test_store_setup(void **state)
@@ -67,6 +68,7 @@ static inline int test_store_teardown(void **state)
 {
     struct test_store *p = *state;
     store_batch_free(p->b);
+    arena_free(&p->a);
     store_close(p->s);
     os_remove_tree(p->path);
     free(p);

@@ -149,7 +149,6 @@ STORE_TEST(run_then_compact)
 STORE_TEST(lost_and_bad_dictionaries)
 {
     struct fsck_result result;
-    struct arena a = {0};
     struct record r;
     put_clusters(p->s, CLUSTERS);
     MUST(store_compact(p->s, &err));
@@ -172,17 +171,16 @@ STORE_TEST(lost_and_bad_dictionaries)
     MUST(rocks_write(p->s->rocks, &gone, 1, true, &err));
     buf_free(&key);
     test_store_reopen(p);
-    assert_int_equal(store_get(&r, p->s, &ids[CLUSTERS - 1], &a, &err), ERR_CORRUPT);
+    assert_int_equal(store_get(&r, p->s, &ids[CLUSTERS - 1], &p->a, &err), ERR_CORRUPT);
     assert_non_null(strstr(err.message, "dictionary"));
     err_clear(&err);
-    MUST(store_get(&r, p->s, &text, &a, &err));
+    MUST(store_get(&r, p->s, &text, &p->a, &err));
     MUST(store_fsck(&result, p->s, true, NULL, NULL, &err));
     assert_true(result.bad_records >= CLUSTERS - 1);
     put_clusters(p->s, CLUSTERS);
     check_clusters(p->s, CLUSTERS);
     MUST(store_fsck(&result, p->s, false, NULL, NULL, &err));
     assert_int_equal(result.bad_records, 0);
-    arena_free(&a);
 }
 
 /* A dictionary that cannot be read now says nothing about the record: it comes up as what it is. */
@@ -240,7 +238,6 @@ STORE_TEST(same_records_same_dictionary)
  * dictionary or none, is compressed by its own all the same. */
 STORE_TEST(after_what_does_not_shrink)
 {
-    struct arena a = {0};
     struct rng rng = rng_new(test_seed(1), 1);
     struct record r;
     uint8_t noise[500];
@@ -258,9 +255,8 @@ STORE_TEST(after_what_does_not_shrink)
         struct buf b = {0};
         struct digest id = record_id(kinds[i % 3], payloads[i % 2]);
         MUST(envelope_write(&b, c, EFFORT_FAST, kinds[i % 3], payloads[i % 2], &err));
-        MUST(envelope_verify(&r, c, &id, span_of(b.data, b.len), &a, &err));
+        MUST(envelope_verify(&r, c, &id, span_of(b.data, b.len), &p->a, &err));
         buf_free(&b);
     }
     store_coder_give(p->s, c);
-    arena_free(&a);
 }

@@ -135,10 +135,9 @@ STORE_TEST(fsck_finds_dangling)
     struct digest good = put_action(b, "good", &x), bad = put_action(b, "bad", &nothing);
     MUST(store_batch_ref(b, "dangling", &nothing, &err));
     struct digest wrong_key = {{9}};
-    struct arena a = {0};
     struct span value;
     commit(b);
-    MUST(store_action(&value, p->s, &good, &a, &err));
+    MUST(store_action(&value, p->s, &good, &p->a, &err));
     MUST(store_batch_action(b, &wrong_key, value, &err));
     commit(b);
     struct fsck_result r;
@@ -151,7 +150,6 @@ STORE_TEST(fsck_finds_dangling)
     assert_false(has_action(p->s, &bad) || has_action(p->s, &wrong_key));
     assert_true(has_action(p->s, &good));
     buf_free(&f.text);
-    arena_free(&a);
     store_batch_free(b);
 }
 

@@ -14,7 +14,6 @@
 
 STORE_TEST(put_get)
 {
-    struct arena a = {0};
     struct rng r = rng_new(3, 3);
     struct store_batch *b = store_batch_new(p->s);
     struct digest x = put_text(b, "x"), big = put_noise(b, &r, 300000);
@@ -26,23 +25,22 @@ STORE_TEST(put_get)
         struct record record;
         ProtobufCMessage *m;
         assert_true(store_has(p->s, &x) && store_has(p->s, &big));
-        MUST(store_get_message(&m, p->s, &x, KIND_EXPR, &a, &err));
+        MUST(store_get_message(&m, p->s, &x, KIND_EXPR, &p->a, &err));
         assert_string_equal(((Eqloom__Expr *)m)->prefix, "x");
-        MUST(store_get(&record, p->s, &big, &a, &err));
+        MUST(store_get(&record, p->s, &big, &p->a, &err));
         assert_int_equal(record.kind, KIND_CHUNK);
         store_batch_free(b);
         test_store_reopen(p);
         b = store_batch_new(p->s);
     }
     ProtobufCMessage *m;
-    assert_int_equal(store_get_message(&m, p->s, &x, KIND_RULE, &a, &err), ERR_CORRUPT);
+    assert_int_equal(store_get_message(&m, p->s, &x, KIND_RULE, &p->a, &err), ERR_CORRUPT);
     assert_non_null(strstr(err.message, "is of kind expr where rule is needed"));
     struct digest nothing = {{1}};
     struct record record;
-    assert_int_equal(store_get(&record, p->s, &nothing, &a, &err), ERR_NOTFOUND);
+    assert_int_equal(store_get(&record, p->s, &nothing, &p->a, &err), ERR_NOTFOUND);
     assert_non_null(strstr(err.message, "record 0100"));
     store_batch_free(b);
-    arena_free(&a);
 }
 
 STORE_TEST(batches_deduplicate)
@@ -94,17 +92,15 @@ STORE_TEST(batch_refuses_what_is_not_canonical)
 
 STORE_TEST(actions)
 {
-    struct arena a = {0};
     struct span out;
     struct store_batch *b = store_batch_new(p->s);
     struct digest key = action_key(span_str("p"));
-    assert_int_equal(store_action(&out, p->s, &key, &a, &err), ERR_NOTFOUND);
+    assert_int_equal(store_action(&out, p->s, &key, &p->a, &err), ERR_NOTFOUND);
     MUST(store_batch_action(b, &key, span_str("value"), &err));
     commit(b);
-    MUST(store_action(&out, p->s, &key, &a, &err));
+    MUST(store_action(&out, p->s, &key, &p->a, &err));
     assert_true(span_equal(out, span_str("value")));
     store_batch_free(b);
-    arena_free(&a);
 }
 
 static enum err_code list_name(void *arg, const char *name, const struct digest *id, struct err *e)
@@ -152,7 +148,6 @@ STORE_TEST(refs)
 
 STORE_TEST(runs_and_sources)
 {
-    struct arena a = {0};
     struct buf list = {0};
     struct span out;
     struct store_batch *b = store_batch_new(p->s);
@@ -169,14 +164,13 @@ STORE_TEST(runs_and_sources)
     buf_clear(&list);
     MUST(store_each_run(p->s, NULL, list_run, &list, &err));
     assert_string_equal(list.data, "qq/7=old q/10=new q/2=old q/1=old dir/q/4=old a/3=old ");
-    MUST(store_run(&out, p->s, "q/10", &a, &err));
+    MUST(store_run(&out, p->s, "q/10", &p->a, &err));
     assert_true(span_equal(out, span_str("new")));
-    MUST(store_source(&out, p->s, "/tmp/x.rules", &a, &err));
+    MUST(store_source(&out, p->s, "/tmp/x.rules", &p->a, &err));
     assert_true(span_equal(out, span_str("stat")));
-    assert_int_equal(store_source(&out, p->s, "/tmp/y.rules", &a, &err), ERR_NOTFOUND);
+    assert_int_equal(store_source(&out, p->s, "/tmp/y.rules", &p->a, &err), ERR_NOTFOUND);
     buf_free(&list);
     store_batch_free(b);
-    arena_free(&a);
 }
 
 static enum err_code collect_id(void *arg, const struct digest *id, enum record_kind kind,
@@ -293,15 +287,14 @@ STORE_TEST(lock_of_a_dead_writer)
 
 STORE_TEST(readers)
 {
-    struct arena a = {0};
     struct record record;
     struct rng r = rng_new(4, 4);
     struct store_batch *b = store_batch_new(p->s);
     struct digest x = put_text(b, "x"), big = put_noise(b, &r, 200000);
     commit(b);
     struct store *reader = open_reader(p->path), *second = open_reader(p->path);
-    MUST(store_get(&record, reader, &x, &a, &err));
-    MUST(store_get(&record, second, &big, &a, &err));
+    MUST(store_get(&record, reader, &x, &p->a, &err));
+    MUST(store_get(&record, second, &big, &p->a, &err));
     /* A later reader sees what was committed before it. */
     for (unsigned i = 0; i < 300; i++) {
         struct digest id = i % 10 ? put_number(b, i) : put_noise(b, &r, 400000);
@@ -313,8 +306,8 @@ STORE_TEST(readers)
             reader = open_reader(p->path);
             MUST(store_ref(&latest, reader, "latest", &err));
             assert_true(digest_equal(&latest, &id));
-            MUST(store_get(&record, reader, &id, &a, &err));
-            arena_reset(&a);
+            MUST(store_get(&record, reader, &id, &p->a, &err));
+            arena_reset(&p->a);
         }
     }
     struct store_batch *no = store_batch_new(reader);
@@ -322,10 +315,9 @@ STORE_TEST(readers)
     assert_int_equal(store_batch_commit(no, &err), ERR_IO);
     store_batch_free(no);
     store_close(reader);
-    MUST(store_get(&record, second, &big, &a, &err));
+    MUST(store_get(&record, second, &big, &p->a, &err));
     store_close(second);
     store_batch_free(b);
-    arena_free(&a);
 }
 
 STORE_TEST(no_store)
