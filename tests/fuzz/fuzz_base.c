@@ -11,17 +11,15 @@
 /* Any bytes as a PNG: refused, or a picture that is written and read as the same. */
 FUZZ(png)
 {
-    struct arena a = {0};
     struct err e = {0};
     struct picture p, again;
     struct span file;
-    if (!picture_read_png(&p, &a, span_of(data, size), &e)) {
-        assert(!picture_write_png(&file, &a, &p, &e));
-        assert(!picture_read_png(&again, &a, file, &e));
+    if (!picture_read_png(&p, a, span_of(data, size), &e)) {
+        assert(!picture_write_png(&file, a, &p, &e));
+        assert(!picture_read_png(&again, a, file, &e));
         assert(p.width == again.width && p.height == again.height);
         assert(!memcmp(p.pixels, again.pixels, (size_t)p.width * p.height));
     }
-    arena_free(&a);
 }
 
 /* UTF-8: as much of it is text as a decoder that knows nothing but the ranges of code points says.
@@ -87,15 +85,13 @@ static size_t count(const struct yaml_node *node)
 
 FUZZ(yaml)
 {
-    struct arena a = {0};
     struct source_text source = {"fuzz", (const char *)data, size};
     struct err e = {0};
     const struct yaml_node *root;
-    if (!yaml_parse(&root, &a, &source, &e)) {
+    if (!yaml_parse(&root, a, &source, &e)) {
         if (root && count(root) > YAML_MAX_NODES)
             __builtin_trap();
     } else if (!e.message[0]) {
         __builtin_trap();
     }
-    arena_free(&a);
 }

@@ -29,15 +29,13 @@ FUZZ(job)
         return;
     bool written = write(fd, data, size) == (ssize_t)size;
     close(fd);
-    struct arena a = {0};
     struct err e = {0};
     struct job *job = NULL;
-    if (written && !job_load(&job, &a, path, NULL, &e))
+    if (written && !job_load(&job, a, path, NULL, &e))
         check(job);
     else if (written && !e.message[0])
         __builtin_trap();
     unlink(path);
-    arena_free(&a);
 }
 
 /* Records of others as `show` and `query` print them: whatever a record holds, JSON that is read
@@ -47,9 +45,8 @@ FUZZ(reflect)
     if (size < 2)
         return;
     const struct kind_info *kind = kind_info((enum record_kind)(1 + data[0] % (KIND_END - 1)));
-    struct arena a = {0};
     ProtobufCMessage *m;
-    if (canonical_unpack(&m, &a, kind->descriptor, span_of(data + 2, size - 2), NULL) == OK) {
+    if (canonical_unpack(&m, a, kind->descriptor, span_of(data + 2, size - 2), NULL) == OK) {
         char *text = NULL;
         size_t n = 0;
         json_error_t unused;
@@ -64,5 +61,4 @@ FUZZ(reflect)
         json_decref(back);
         free(text);
     }
-    arena_free(&a);
 }

@@ -12,23 +12,20 @@
 /* What --domain says of a variable: refused, or a name with a domain that is not empty. */
 FUZZ(domain)
 {
-    struct arena a = {0};
     struct ball_domain d;
     struct err e = {0};
-    enum err_code code = domain_parse(&d, &a, arena_strndup(&a, (const char *)data, size), &e);
+    enum err_code code = domain_parse(&d, a, arena_strndup(a, (const char *)data, size), &e);
     if (code ? !e.message[0]
              : !d.name[d.name[0] == '?'] || !d.domain ||
                    (d.low && d.high && number_compare(d.low, d.high) >= 0))
         __builtin_trap();
-    arena_free(&a);
 }
 
 /* Two expressions with a tab between them, and perhaps a domain after another: what normal forms
  * prove no point refutes, and both answers come soon. */
 FUZZ(equality)
 {
-    struct arena a = {0};
-    char *save = NULL, *text = arena_strndup(&a, (const char *)data, size < 200 ? size : 200);
+    char *save = NULL, *text = arena_strndup(a, (const char *)data, size < 200 ? size : 200);
     const char *way, *left = strtok_r(text, "\t", &save), *right = strtok_r(NULL, "\t", &save),
                      *given = strtok_r(NULL, "\t", &save);
     struct source_text first = {"first", left, left ? strlen(left) : 0};
@@ -37,9 +34,9 @@ FUZZ(equality)
     struct ball_options options = {.points = 3, .domains = &domain};
     struct expr x, y;
     if (left && right &&
-        !expr_parse_infix(&x, &a, &lang_calculus, &first, 0, first.len, false, NULL) &&
-        !expr_parse_infix(&y, &a, &lang_calculus, &second, 0, second.len, false, NULL)) {
-        options.n_domains = given && !domain_parse(&domain, &a, given, NULL);
+        !expr_parse_infix(&x, a, &lang_calculus, &first, 0, first.len, false, NULL) &&
+        !expr_parse_infix(&y, a, &lang_calculus, &second, 0, second.len, false, NULL)) {
+        options.n_domains = given && !domain_parse(&domain, a, given, NULL);
         if (normal_equal(&way, &x, &y, &domain, options.n_domains)) {
             struct ball_compare c;
             ball_compare(&c, &x, &y, &options);
@@ -47,7 +44,6 @@ FUZZ(equality)
                 __builtin_trap();
         }
     }
-    arena_free(&a);
     ball_thread_cleanup();
 }
 
@@ -71,41 +67,37 @@ static void read_back(struct arena *a, const struct expr *x,
 
 FUZZ(expr_infix)
 {
-    struct arena a = {0};
     struct source_text source = {"fuzz", (const char *)data, size};
     struct expr x;
     struct err e = {0};
     bool patterns = size % 2;
-    if (expr_parse_infix(&x, &a, &lang_calculus, &source, 0, size, patterns, &e)) {
+    if (expr_parse_infix(&x, a, &lang_calculus, &source, 0, size, patterns, &e)) {
         if (!e.message[0] || e.line < 1 || e.column < 1)
             __builtin_trap();
     } else {
         struct buf latex = {0};
         expr_write_latex(&latex, &x);
         buf_free(&latex);
-        read_back(&a, &x, expr_write_infix, expr_parse_infix);
-        read_back(&a, &x, expr_write_prefix, expr_parse_prefix);
+        read_back(a, &x, expr_write_infix, expr_parse_infix);
+        read_back(a, &x, expr_write_prefix, expr_parse_prefix);
     }
-    arena_free(&a);
 }
 
 /* Prefix tokens: a tree or one error with its place, and the written form reads back. */
 FUZZ(expr_prefix)
 {
-    struct arena a = {0};
     struct source_text source = {"fuzz", (const char *)data, size};
     struct expr x, y;
     struct err e = {0};
-    if (expr_parse_prefix(&x, &a, &lang_calculus, &source, 0, size, true, &e)) {
+    if (expr_parse_prefix(&x, a, &lang_calculus, &source, 0, size, true, &e)) {
         if (!e.message[0] || e.line < 1 || e.column < 1)
             __builtin_trap();
     } else {
-        char *text = expr_prefix(&a, &x);
-        if (expr_from_prefix(&y, &a, &lang_calculus, text, &e) || !expr_equal(&x, &y) ||
+        char *text = expr_prefix(a, &x);
+        if (expr_from_prefix(&y, a, &lang_calculus, text, &e) || !expr_equal(&x, &y) ||
             expr_compare(&x, &y) != 0)
             __builtin_trap();
     }
-    arena_free(&a);
 }
 
 /* Files of operators: whatever the bytes, operators or one error; what a record says of them reads
@@ -128,27 +120,24 @@ static void use(struct arena *a, const struct language *lang, unsigned op)
 
 FUZZ(operators)
 {
-    struct arena a = {0};
     struct source_text source = {"fuzz", (const char *)data, size};
     const struct language *lang = &lang_calculus, *back;
     struct err e = {0};
-    if (own_parse(&lang, &a, &source, true, &e)) {
+    if (own_parse(&lang, a, &source, true, &e)) {
         if (!e.message[0] || lang != &lang_calculus)
             __builtin_trap();
-        arena_free(&a);
         return;
     }
-    bool *used = arena_array(&a, bool, lang->n_ops);
+    bool *used = arena_array(a, bool, lang->n_ops);
     memset(used, true, lang->n_ops * sizeof *used);
-    char *text = language_text(&a, lang, used);
-    if (language_read(&back, &a, text, NULL) || back->n_ops != lang->n_ops)
+    char *text = language_text(a, lang, used);
+    if (language_read(&back, a, text, NULL) || back->n_ops != lang->n_ops)
         __builtin_trap();
-    used = arena_array(&a, bool, lang->n_ops);
+    used = arena_array(a, bool, lang->n_ops);
     memset(used, true, lang->n_ops * sizeof *used);
-    if (strcmp(text, language_text(&a, back, used)) != 0)
+    if (strcmp(text, language_text(a, back, used)) != 0)
         __builtin_trap();
     for (unsigned op = X_DECLARED; op < lang->n_ops && op < X_DECLARED + 4u; op++)
-        use(&a, lang, op);
+        use(a, lang, op);
     ball_thread_cleanup();
-    arena_free(&a);
 }

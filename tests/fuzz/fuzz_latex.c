@@ -35,16 +35,15 @@ static void check(const Eqloom__Paper *p)
 
 FUZZ(labelled)
 {
-    struct arena a = {0};
-    struct citations c = {.a = &a};
+    struct citations c = {.a = a};
     if (size == 0)
         return;
-    char *text = arena_strndup(&a, (const char *)data + 1, size - 1);
+    char *text = arena_strndup(a, (const char *)data + 1, size - 1);
     size_t len = size - 1;
     switch (data[0] % 4) {
-    case 0: check(labelled_read(&a, "f", text, len)); break;
-    case 1: check(mathml_read(&a, "f", text, strlen(text))); break;
-    case 2: citations_id_of_name(&a, text); break;
+    case 0: check(labelled_read(a, "f", text, len)); break;
+    case 1: check(mathml_read(a, "f", text, strlen(text))); break;
+    case 2: citations_id_of_name(a, text); break;
     default:
         citations_key(&c, (struct piece){"*", 1});
         citations_scan(&c, (struct piece){text, len});
@@ -52,41 +51,36 @@ FUZZ(labelled)
         citations_sort(&c);
         citations_free(&c);
     }
-    arena_free(&a);
 }
 
 /* Any text as LaTeX of an expression: refused, or read as something that infix reads again. */
 FUZZ(latex)
 {
     static struct latex_reader *reader; /* 0.2 s to make */
-    struct arena a = {0};
     struct source_text source = {"<fuzz>", (const char *)data, size};
     struct expr x, again;
     struct err e;
     if (size < 4096 &&
-        latex_parse(&x, &reader, &a, &lang_calculus, &source, 0, size, true, NULL, &e) == OK) {
-        char *infix = expr_infix(&a, &x);
+        latex_parse(&x, &reader, a, &lang_calculus, &source, 0, size, true, NULL, &e) == OK) {
+        char *infix = expr_infix(a, &x);
         struct source_text written = {"<written>", infix, strlen(infix)};
-        assert(expr_parse_infix(&again, &a, &lang_calculus, &written, 0, written.len, true, &e) ==
+        assert(expr_parse_infix(&again, a, &lang_calculus, &written, 0, written.len, true, &e) ==
                OK);
         assert(expr_equal(&x, &again));
     }
-    arena_free(&a);
 }
 
 /* Any bytes as MathML: refused, or written in a form that is read and written as the same. */
 FUZZ(mathml)
 {
-    struct arena a = {0};
     struct mathml_tree t, again;
-    if (!mathml_tree_parse(&t, &a, (const char *)data, size)) {
-        const char *text = mathml_tree_write(&a, &t);
+    if (!mathml_tree_parse(&t, a, (const char *)data, size)) {
+        const char *text = mathml_tree_write(a, &t);
         struct graph_nodes g;
-        assert(!mathml_tree_parse(&again, &a, text, strlen(text)));
-        assert(!strcmp(text, mathml_tree_write(&a, &again)));
-        assert(!graph_nodes_of(&g, &a, text) && g.n > 0);
+        assert(!mathml_tree_parse(&again, a, text, strlen(text)));
+        assert(!strcmp(text, mathml_tree_write(a, &again)));
+        assert(!graph_nodes_of(&g, a, text) && g.n > 0);
     }
-    arena_free(&a);
 }
 
 /* Any bytes as a file of a paper, or as an archive: read or refused, within bounds. The first byte
@@ -99,26 +93,23 @@ static void take(void *arg, const char *name, struct span bytes, const char *rea
 
 FUZZ(papers)
 {
-    struct arena a = {0};
-    struct bundle b = {.a = &a, .name = "f"};
+    struct bundle b = {.a = a, .name = "f"};
     bool used[2] = {false};
     if (size > 1 && data[0] == 'a') {
         unpack(take, &b, "f", span_of(data + 1, size - 1));
     } else if (size > 1) {
         bundle_add(&b, "f", span_of(data + 1, size - 1));
         if (b.n)
-            document_read(&a, &b, &b.files[0], 3, used, NULL);
+            document_read(a, &b, &b.files[0], 3, used, NULL);
     }
     bundle_free(&b);
-    arena_free(&a);
 }
 
 /* Any bytes as TeX's log of three equations: outcomes whose texts are short and valid UTF-8. */
 FUZZ(tex_log)
 {
-    struct arena a = {0};
     struct tex_outcome out[3] = {{0}};
-    tex_log_read(out, 3, &a, span_of(data, size));
+    tex_log_read(out, 3, a, span_of(data, size));
     for (size_t i = 0; i < 3; i++) {
         const char *error = out[i].error;
         assert(!out[i].done || out[i].begun);
@@ -126,5 +117,4 @@ FUZZ(tex_log)
         assert(!error || utf8_prefix((const uint8_t *)error, strlen(error)) == strlen(error));
         assert(!error || strlen(error) <= 300);
     }
-    arena_free(&a);
 }

@@ -24,36 +24,32 @@ static void read_graph_network(struct arena *a, const char *text)
 
 FUZZ(architecture)
 {
-    struct arena a = {0};
     struct nn_config c, again;
     struct nn_model *m;
-    char *text = arena_strndup(&a, (const char *)data, size);
+    char *text = arena_strndup(a, (const char *)data, size);
     if (nn_config_parse(&c, text, NULL) == OK) {
-        char *written = nn_config_text(&a, &c);
+        char *written = nn_config_text(a, &c);
         assert(nn_config_parse(&again, written, NULL) == OK);
-        assert(strcmp(nn_config_text(&a, &again), written) == 0);
-        assert(nn_model_new(&m, &a, &c, NULL) == OK);
+        assert(strcmp(nn_config_text(a, &again), written) == 0);
+        assert(nn_model_new(&m, a, &c, NULL) == OK);
         assert(m->table.count <= m->table.total);
     }
-    read_graph_network(&a, text);
-    arena_free(&a);
+    read_graph_network(a, text);
 }
 
 /* A safetensors file from anywhere: what is accepted fills exactly the parameters of its model,
  * with values of the file. */
 FUZZ(safetensors)
 {
-    struct arena a = {0};
     struct source_text file = {"input", (const char *)data, size};
     struct nn_config c;
     struct nn_model *m;
     char *text;
-    if (safetensors_architecture(&text, &a, &file, NULL) == OK &&
-        nn_config_parse(&c, text, NULL) == OK && nn_model_new(&m, &a, &c, NULL) == OK &&
+    if (safetensors_architecture(&text, a, &file, NULL) == OK &&
+        nn_config_parse(&c, text, NULL) == OK && nn_model_new(&m, a, &c, NULL) == OK &&
         m->table.count <= size / sizeof(float)) {
-        float *weights = arena_array(&a, float, m->table.total);
+        float *weights = arena_array(a, float, m->table.total);
         if (safetensors_weights(weights, &m->table, &file, NULL) == OK)
             assert(m->table.count * sizeof(float) < size);
     }
-    arena_free(&a);
 }

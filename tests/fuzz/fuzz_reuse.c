@@ -79,20 +79,18 @@ static struct span note_of(struct arena *a, const struct subject *s, const uint8
 FUZZ(reuse)
 {
     struct subject *s = subject();
-    struct arena a = {0};
     static const uint64_t added[] = {2, 0};
     const Eqloom__Rule *gone[] = {s->records[1]};
     struct reuse_change *change = reuse_change_new(s->reuse, added, size % 3, gone, size / 3 % 2);
-    struct span note = note_of(&a, s, data, size), united;
+    struct span note = note_of(a, s, data, size), united;
     struct reuse_answer answer;
-    if (!reuse_decide(&answer, &a, note, change, NULL) && answer.stands)
+    if (!reuse_decide(&answer, a, note, change, NULL) && answer.stands)
         assert(answer.by_pattern + answer.by_signature <= size % 3);
     /* The same together with a sound one: what stands then, stands by either. */
     struct span both[] = {s->trace, note};
     struct reuse_answer together, alone;
-    if (!reuse_unite(&united, &a, both, 2, NULL) &&
-        !reuse_decide(&together, &a, united, change, NULL) && together.stands)
-        assert(!reuse_decide(&alone, &a, s->trace, change, NULL) && alone.stands);
+    if (!reuse_unite(&united, a, both, 2, NULL) &&
+        !reuse_decide(&together, a, united, change, NULL) && together.stands)
+        assert(!reuse_decide(&alone, a, s->trace, change, NULL) && alone.stands);
     reuse_change_free(change);
-    arena_free(&a);
 }

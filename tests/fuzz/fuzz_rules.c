@@ -18,17 +18,15 @@ static void round_trip(struct arena *a, const struct rules *rules, const struct 
 
 FUZZ(rules)
 {
-    struct arena a = {0};
     bool egg = size > 1 && data[0] == '/' && data[1] == '/';
     struct source_text source = {egg ? "fuzz.rs" : "fuzz", (const char *)data, size};
     struct rules rules = {.lang = &lang_calculus};
     struct err e = {0};
-    if (rules_parse(&rules, &a, &source, &e)) {
+    if (rules_parse(&rules, a, &source, &e)) {
         if (!e.message[0] || rules.n)
             __builtin_trap();
     }
     rules_sort(&rules);
     for (size_t i = 0; i < rules.n; i++)
-        round_trip(&a, &rules, &rules.rules[i]);
-    arena_free(&a);
+        round_trip(a, &rules, &rules.rules[i]);
 }

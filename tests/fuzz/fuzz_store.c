@@ -25,23 +25,20 @@ FUZZ(canonical)
         return;
     const struct kind_info *info = kind_info((enum record_kind)(1 + data[0] % (KIND_END - 1)));
     struct span bytes = span_of(data + 1, size - 1), again;
-    struct arena a = {0};
     struct err e = {0};
     ProtobufCMessage *message;
-    if (canonical_unpack(&message, &a, info->descriptor, bytes, &e) == OK) {
-        if (canonical_pack(&again, &a, message, &e) != OK || !span_equal(bytes, again))
+    if (canonical_unpack(&message, a, info->descriptor, bytes, &e) == OK) {
+        if (canonical_pack(&again, a, message, &e) != OK || !span_equal(bytes, again))
             __builtin_trap();
         message_visit_ids(message, ignore_id, NULL, &e);
     } else if (e.code != ERR_CORRUPT || !e.message[0]) {
         __builtin_trap();
     }
-    arena_free(&a);
 }
 
 /* The envelope: whatever the bytes, a payload or one error; a payload survives being stored. */
 FUZZ(envelope)
 {
-    struct arena a = {0};
     struct err e = {0};
     struct coder *c = coder_new();
     struct record r, back;
@@ -49,18 +46,17 @@ FUZZ(envelope)
     enum record_kind kind;
     uint64_t length;
     if (envelope_peek(&kind, &length, span_of(data, size), &e) == OK && length < 1 << 20) {
-        if (envelope_read(&r, c, span_of(data, size), &a, &e) == OK) {
+        if (envelope_read(&r, c, span_of(data, size), a, &e) == OK) {
             struct buf out = {0};
             struct digest id = record_id(r.kind, r.payload);
             if (r.kind != kind || r.payload.len != length ||
                 envelope_write(&out, c, EFFORT_HIGH, r.kind, r.payload, &e) != OK ||
-                envelope_verify(&back, c, &id, span_of(out.data, out.len), &a, &e) != OK)
+                envelope_verify(&back, c, &id, span_of(out.data, out.len), a, &e) != OK)
                 __builtin_trap();
             buf_free(&out);
         }
     }
     coder_free(c);
-    arena_free(&a);
 }
 
 /* ---- files of stores, in a directory of the target's own ---- */
