@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+static struct err e;
+static struct process_end end;
+
 static struct process shell(const char *const *argv)
 {
     return (struct process){.argv = argv, .in = -1, .out = -1};
@@ -16,8 +19,6 @@ static struct process shell(const char *const *argv)
 
 TEST_IN_ARENA(status)
 {
-    struct err e = {0};
-    struct process_end end;
     struct process p = SHELL("echo trouble >&2; exit 7");
     assert_int_equal(process_run(&end, a, &p, &e), OK);
     assert_int_equal(end.status, 7);
@@ -30,8 +31,6 @@ TEST_IN_ARENA(status)
 /* It reads and writes what it is given, runs where it is told, and has no file of ours. */
 TEST_IN_ARENA(surroundings)
 {
-    struct err e = {0};
-    struct process_end end;
     char got[200] = "";
     FILE *in = tmpfile(), *out = tmpfile();
     assert_non_null(in);
@@ -54,8 +53,6 @@ TEST_IN_ARENA(surroundings)
 
 TEST_IN_ARENA(no_program)
 {
-    struct err e = {0};
-    struct process_end end;
     struct process p = shell((const char *const[]){"no-such-program", NULL});
     assert_int_equal(process_run(&end, a, &p, &e), ERR_NOTFOUND);
     assert_string_equal(e.message, "there is no program no-such-program");
@@ -74,8 +71,6 @@ static bool yes(void *arg)
 TEST(killed)
 {
     struct arena a = {0};
-    struct err e = {0};
-    struct process_end end;
     struct process p = SHELL("exec 2>&-; sleep 1000 & echo $!; wait");
     FILE *out = tmpfile();
     int child = 0;
@@ -105,8 +100,6 @@ TEST(killed)
 
 TEST_IN_ARENA(limits)
 {
-    struct err e = {0};
-    struct process_end end;
     FILE *out = tmpfile();
     assert_non_null(out);
     signal(SIGXFSZ, SIG_IGN); /* as the program does; the child does not inherit it */
