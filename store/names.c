@@ -242,7 +242,7 @@ enum err_code store_ref(struct digest *id, struct store *s, const char *name, st
     return code;
 }
 
-/* Of refs or of source files, whose names are their keys. */
+/* Of refs, or of source files and runs. */
 struct name_visit {
     store_visit_ref *ref;
     store_visit_named *source;
@@ -346,11 +346,18 @@ enum err_code store_run(struct span *out, struct store *s, const char *run, stru
     return err_up(e, code);
 }
 
+static enum err_code visit_run(void *arg, struct span key, struct span value, struct err *e)
+{
+    struct name_visit *v = arg;
+    return run_name(&v->name, key) ? v->source(v->arg, v->name.data, value, e)
+                                   : err_fail(e, ERR_CORRUPT, "a run whose key cannot be read");
+}
+
 enum err_code store_each_run(struct store *s, const char *job, store_visit_named *visit, void *arg,
                              struct err *e)
 {
     /* Backwards from past the last run of the job, or of all jobs. */
-    struct buf first = {0}, last = {0}, name = {0};
+    struct buf first = {0}, last = {0};
     if (job) {
         buf_add(&first, job, strlen(job) + 1);
         buf_add(&last, job, strlen(job));
@@ -359,23 +366,11 @@ enum err_code store_each_run(struct store *s, const char *job, store_visit_named
         buf_puts(&first, "");
         buf_putc(&last, (char)0xff);
     }
-    struct rocks_iter *it = rocks_iter_new(s->rocks, ROCKS_RUNS);
-    enum err_code code = OK;
-    rocks_iter_seek_last(it, span_of(last.data, last.len));
-    for (; code == OK && rocks_iter_valid(it); rocks_iter_prev(it)) {
-        struct span key = rocks_iter_key(it);
-        if (!span_starts_with(key, span_of(first.data, first.len)))
-            break;
-        if (!run_name(&name, key))
-            code = err_fail(e, ERR_CORRUPT, "a run whose key cannot be read");
-        else
-            code = visit(arg, name.data, rocks_iter_value(it), e);
-    }
-    if (code == OK)
-        code = rocks_iter_error(it, e);
-    rocks_iter_free(it);
+    struct name_visit v = {.source = visit, .arg = arg};
+    enum err_code code = rocks_each_back(s->rocks, ROCKS_RUNS, span_of(first.data, first.len),
+                                         span_of(last.data, last.len), visit_run, &v, e);
     buf_free(&first);
     buf_free(&last);
-    buf_free(&name);
+    buf_free(&v.name);
     return err_up(e, code);
 }

@@ -1,4 +1,4 @@
-/* Scanning past bad blocks and rebuilding without them; see salvage.h.
+/* Rebuilding a database without its bad blocks; see salvage.h.
  *
  * A bad block hurts more than the records in it: compaction stops at it, and then RocksDB takes no
  * more writes. So whoever meets one leaves a mark (the file `damaged`), and the next writer copies
@@ -20,84 +20,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
-
-/* Adds 2^bit to a key seen as a big-endian number; false when it wraps. */
-static bool key_add_bit(struct digest *key, int bit)
-{
-    unsigned carry = 1u << (bit % 8);
-    for (int i = DIGEST_SIZE - 1 - bit / 8; i >= 0 && carry; i--) {
-        carry += key->bytes[i];
-        key->bytes[i] = (uint8_t)carry;
-        carry >>= 8;
-    }
-    return carry == 0;
-}
-
-static bool unreadable_from(struct rocks_iter *it, const struct digest *key)
-{
-    rocks_iter_seek(it, digest_span(key));
-    return !rocks_iter_valid(it) && rocks_iter_error(it, NULL) != OK;
-}
-
-/* RocksDB cannot read what comes at or after `at`. Finds the largest key from which it still
- * cannot, which is the end of a bad block: in growing steps, so as not to
- * jump over good blocks into the next bad one, then by bisection. False when nothing follows. */
-static bool last_unreadable(struct digest *last, struct rocks_iter *it, struct digest at)
-{
-    *last = at;
-    int bit = 0;
-    for (; bit < 8 * DIGEST_SIZE; bit++) {
-        struct digest probe = at;
-        if (!key_add_bit(&probe, bit))
-            return false;
-        if (!unreadable_from(it, &probe))
-            break;
-        *last = probe;
-    }
-    while (--bit >= 0) {
-        struct digest probe = *last;
-        if (key_add_bit(&probe, bit) && unreadable_from(it, &probe))
-            *last = probe;
-    }
-    return true;
-}
-
-enum err_code store_scan(struct rocks *r, enum rocks_family family, rocks_visit *visit,
-                         void (*unreadable)(void *arg, const struct digest *last, const char *why),
-                         void *arg, struct err *e)
-{
-    struct rocks_iter *it = rocks_iter_new(r, family);
-    enum err_code code = OK;
-    struct digest at = {0};
-    rocks_iter_seek(it, span_of("", 0));
-    while (code == OK) {
-        if (rocks_iter_valid(it)) {
-            struct span key = rocks_iter_key(it);
-            span_digest(&at, key);
-            code = visit ? visit(arg, key, rocks_iter_value(it), e) : OK;
-            rocks_iter_next(it);
-            continue;
-        }
-        struct err why = {0};
-        enum err_code found = rocks_iter_error(it, &why);
-        if (found == OK)
-            break;
-        if (found != ERR_CORRUPT) {
-            code = err_fail(e, found, "%s", why.message);
-            break;
-        }
-        struct digest last;
-        bool more = last_unreadable(&last, it, at);
-        if (unreadable)
-            unreadable(arg, &last, why.message);
-        at = last;
-        if (!more || !key_add_bit(&at, 0))
-            break; /* to the very end */
-        rocks_iter_seek(it, digest_span(&at));
-    }
-    rocks_iter_free(it);
-    return err_up(e, code);
-}
 
 struct copier {
     struct rocks *to;
@@ -196,7 +118,7 @@ static enum err_code copy_database(struct store *s, const char *path, struct err
     enum err_code code = rocks_open(&c.to, path, ROCKS_CREATE, e);
     for (int family = ROCKS_DEFAULT + 1; code == OK && family < ROCKS_FAMILIES; family++) {
         c.family = (enum rocks_family)family;
-        code = store_scan(s->rocks, c.family, copy_entry, NULL, &c, e);
+        code = rocks_scan(s->rocks, c.family, copy_entry, NULL, &c, e);
     }
     if (code == OK)
         code = rescue_all(c.to, s, e);

@@ -37,7 +37,7 @@ static enum err_code check_copy(const char *db, struct err *e)
     if (!code && rocks_damage(r))
         buf_puts(&fault, rocks_damage(r));
     for (int i = ROCKS_DEFAULT + 1; !code && !fault.len && i < ROCKS_FAMILIES; i++)
-        code = store_scan(r, (enum rocks_family)i, accept, remember_first, &fault, e);
+        code = rocks_scan(r, (enum rocks_family)i, accept, remember_first, &fault, e);
     if (!code && fault.len)
         code = err_fail(e, ERR_CORRUPT,
                         "the backup would be damaged: %s; 'eqloom run' or 'eqloom "

@@ -161,7 +161,7 @@ static enum err_code list_object(void *arg, struct span key, struct span value, 
 /* To be called first. What cannot be read is reported by the scan that checks. */
 static enum err_code list_objects(struct fsck *f, struct err *e)
 {
-    return err_up(e, store_scan(f->store->rocks, ROCKS_OBJECTS, list_object, NULL, f, e));
+    return err_up(e, rocks_scan(f->store->rocks, ROCKS_OBJECTS, list_object, NULL, f, e));
 }
 
 /* For message_visit_ids: ERR_NOTFOUND unless the record is good, as far as has been checked. A
@@ -218,7 +218,7 @@ static enum err_code check_links(struct fsck *f, struct err *e)
     enum err_code code = OK;
     for (size_t before = 0; code == OK && before < f->n_bad;) {
         before = f->n_bad;
-        code = store_scan(f->store->rocks, ROCKS_OBJECTS, check_links_of, NULL, f, e);
+        code = rocks_scan(f->store->rocks, ROCKS_OBJECTS, check_links_of, NULL, f, e);
     }
     return err_up(e, code);
 }
@@ -375,7 +375,7 @@ static enum err_code scan_families(struct fsck *f, struct err *e)
     enum err_code code = list_objects(f, e);
     for (size_t i = 0; code == OK && i < sizeof scans / sizeof *scans; i++) {
         f->family = scans[i].name;
-        code = store_scan(f->store->rocks, scans[i].family, scans[i].check, on_unreadable, f, e);
+        code = rocks_scan(f->store->rocks, scans[i].family, scans[i].check, on_unreadable, f, e);
         if (code == OK && scans[i].family == ROCKS_OBJECTS)
             code = check_links(f, e);
         if (f->stop != OK)

@@ -17,11 +17,6 @@ const char rocks_repair_hint[] =
     "the next run, or 'eqloom fsck --repair', leaves out what is damaged; what is missing then is "
     "made again";
 
-struct rocks_iter {
-    struct rocks *rocks;
-    rocksdb_iterator_t *it;
-};
-
 bool rocks_is_corruption(const char *message)
 {
     return strncmp(message, "Corruption", 10) == 0 || strstr(message, "No such file") ||
@@ -182,83 +177,6 @@ enum err_code rocks_write(struct rocks *r, const struct rocks_write *writes, siz
         rocks_merge_tables(r, ROCKS_TABLES);
     }
     return OK;
-}
-
-struct rocks_iter *rocks_iter_new(struct rocks *r, enum rocks_family family)
-{
-    struct rocks_iter *it = must_calloc(1, sizeof *it);
-    *it = (struct rocks_iter){r, rocksdb_create_iterator_cf(r->db, r->read, r->family[family])};
-    return it;
-}
-
-void rocks_iter_free(struct rocks_iter *it)
-{
-    if (it)
-        rocksdb_iter_destroy(it->it);
-    free(it);
-}
-
-void rocks_iter_seek(struct rocks_iter *it, struct span key)
-{
-    rocksdb_iter_seek(it->it, (const char *)key.data, key.len);
-}
-
-void rocks_iter_seek_last(struct rocks_iter *it, struct span key)
-{
-    rocksdb_iter_seek_for_prev(it->it, (const char *)key.data, key.len);
-}
-
-void rocks_iter_next(struct rocks_iter *it)
-{
-    rocksdb_iter_next(it->it);
-}
-
-void rocks_iter_prev(struct rocks_iter *it)
-{
-    rocksdb_iter_prev(it->it);
-}
-
-bool rocks_iter_valid(const struct rocks_iter *it)
-{
-    return rocksdb_iter_valid(it->it);
-}
-
-enum err_code rocks_iter_error(const struct rocks_iter *it, struct err *e)
-{
-    char *message = NULL;
-    rocksdb_iter_get_error(it->it, &message);
-    return message ? rocks_fail(e, it->rocks, "cannot read", message) : OK;
-}
-
-struct span rocks_iter_key(const struct rocks_iter *it)
-{
-    size_t n = 0;
-    const char *key = rocksdb_iter_key(it->it, &n);
-    return span_of(key, n);
-}
-
-struct span rocks_iter_value(const struct rocks_iter *it)
-{
-    size_t n = 0;
-    const char *value = rocksdb_iter_value(it->it, &n);
-    return span_of(value, n);
-}
-
-enum err_code rocks_each(struct rocks *r, enum rocks_family family, struct span prefix,
-                         rocks_visit *visit, void *arg, struct err *e)
-{
-    struct rocks_iter *it = rocks_iter_new(r, family);
-    enum err_code code = OK;
-    for (rocks_iter_seek(it, prefix); !code && rocks_iter_valid(it); rocks_iter_next(it)) {
-        struct span key = rocks_iter_key(it);
-        if (!span_starts_with(key, prefix))
-            break;
-        code = visit(arg, key, rocks_iter_value(it), e);
-    }
-    if (!code)
-        code = rocks_iter_error(it, e);
-    rocks_iter_free(it);
-    return err_up(e, code);
 }
 
 /* ---- tables, written out and copied ---- */

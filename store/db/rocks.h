@@ -1,8 +1,9 @@
 /* RocksDB behind a narrow interface: only this folder uses rocksdb/c.h. One database with the
  * column families of docs/format.md, opened by its one writer, or by readers, who see it as it was
- * then. Thread-safe but for iterators. */
+ * then. Thread-safe. */
 #pragma once
 
+#include "base/digest.h"
 #include "base/err.h"
 #include "base/span.h"
 
@@ -59,19 +60,14 @@ typedef enum err_code rocks_visit(void *arg, struct span key, struct span value,
 enum err_code rocks_each(struct rocks *r, enum rocks_family family, struct span prefix,
                          rocks_visit *visit, void *arg, struct err *e);
 
-struct rocks_iter;
-struct rocks_iter *rocks_iter_new(struct rocks *r, enum rocks_family family);
-void rocks_iter_free(struct rocks_iter *it);
-void rocks_iter_seek(struct rocks_iter *it, struct span key);      /* to the first key >= key */
-void rocks_iter_seek_last(struct rocks_iter *it, struct span key); /* to the last key <= key */
-void rocks_iter_next(struct rocks_iter *it);
-void rocks_iter_prev(struct rocks_iter *it);
-/* False at the end and on errors, which rocks_iter_error tells apart. */
-bool rocks_iter_valid(const struct rocks_iter *it);
-enum err_code rocks_iter_error(const struct rocks_iter *it, struct err *e);
-/* Good until the iterator moves. */
-struct span rocks_iter_key(const struct rocks_iter *it);
-struct span rocks_iter_value(const struct rocks_iter *it);
+/* The same backwards, from the last key <= `end`. */
+enum err_code rocks_each_back(struct rocks *r, enum rocks_family family, struct span prefix,
+                              struct span end, rocks_visit *visit, void *arg, struct err *e);
+/* Visits all that can be read in a family, in order (NULL: only reads it). For each stretch that
+ * cannot be read, `unreadable` (may be NULL) gets the last key of it, or a key shortly after. */
+enum err_code rocks_scan(struct rocks *r, enum rocks_family family, rocks_visit *visit,
+                         void (*unreadable)(void *arg, const struct digest *last, const char *why),
+                         void *arg, struct err *e);
 
 /* Gives the space of removed records back. */
 void rocks_compact(struct rocks *r, enum rocks_family family);

@@ -92,27 +92,37 @@ static struct span copy_key(uint8_t key[COPY_KEY], const uint8_t *id, size_t n)
     return span_of(key, sizeof DICTIONARY_COPY_PREFIX - 1 + n);
 }
 
+struct entry {
+    struct arena *arena;
+    size_t at; /* of the id in the key */
+    struct digest id;
+    struct span value;
+};
+
+static enum err_code take_entry(void *arg, struct span key, struct span value, struct err *e)
+{
+    struct entry *x = arg;
+    if (span_digest(&x->id, span_of(key.data + x->at, key.len - x->at)))
+        x->value = span_of(arena_memdup(x->arena, value.data, value.len), value.len);
+    return ERR_NOTFOUND; /* one is enough */
+}
+
 /* The dictionary under the first key that begins with `prefix`; its id stands at `at` in the key.
  */
 static enum err_code read_first(struct digest *id, struct span *content, struct dictionaries *d,
                                 struct arena *a, enum rocks_family family, struct span prefix,
                                 size_t at, struct err *e)
 {
+    struct entry x = {.arena = a, .at = at};
     struct record r;
     const Eqloom__Chunk *chunk;
-    struct rocks_iter *it = rocks_iter_new(d->store->rocks, family);
-    rocks_iter_seek(it, prefix);
-    enum err_code code = err_up(e, rocks_iter_error(it, e));
-    struct span key = !code && rocks_iter_valid(it) ? rocks_iter_key(it) : span_of("", 0);
-    if (!code &&
-        (!span_starts_with(key, prefix) || !span_digest(id, span_of(key.data + at, key.len - at))))
-        code = err_fail(e, ERR_NOTFOUND, "not in the store");
-    if (!code) {
-        struct coder *c = coder_new();
-        code = envelope_verify(&r, c, id, rocks_iter_value(it), a, e);
-        coder_free(c);
-    }
-    rocks_iter_free(it);
+    enum err_code code = rocks_each(d->store->rocks, family, prefix, take_entry, &x, e);
+    if (!x.value.data)
+        return code ? err_up(e, code) : err_fail(e, ERR_NOTFOUND, "not in the store");
+    *id = x.id;
+    struct coder *c = coder_new();
+    code = envelope_verify(&r, c, id, x.value, a, e);
+    coder_free(c);
     if (!code && r.kind != KIND_DICTIONARY)
         code = err_fail(e, ERR_CORRUPT, "not a dictionary");
     if (!code)
