@@ -33,10 +33,6 @@ void rocks_note_damage(struct rocks *r, const char *what);
 /* Takes RocksDB's message over; "Corruption" is the one kind that callers act on. */
 enum err_code rocks_fail(struct err *e, struct rocks *r, const char *what, char *message);
 
-extern const char *const rocks_family_names[ROCKS_FAMILIES];
-rocksdb_options_t *rocks_database_options(enum rocks_mode mode);
-rocksdb_options_t *rocks_family_options(enum rocks_family family, rocksdb_cache_t *cache);
-
 enum { /* unsorted tables: RocksDB would merge so many; so many slow reading down */
        ROCKS_TABLES = 4,
        ROCKS_MANY_TABLES = 16

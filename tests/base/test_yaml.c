@@ -2,44 +2,41 @@
 #include "base/text/yaml.h"
 #include "tests/unit.h"
 
-struct fixture {
-    struct arena arena;
-    struct source_text source;
-    struct err err;
-};
+/* What was parsed last. */
+static struct arena arena;
+static struct source_text source;
+static struct err err;
 
-static enum err_code parse(const struct yaml_node **out, struct fixture *f, const char *text)
+static enum err_code parse(const struct yaml_node **out, const char *text)
 {
-    f->source = (struct source_text){"test.yaml", text, strlen(text)};
-    err_clear(&f->err);
-    return yaml_parse(out, &f->arena, &f->source, &f->err);
+    source = (struct source_text){"test.yaml", text, strlen(text)};
+    err_clear(&err);
+    arena_reset(&arena);
+    return yaml_parse(out, &arena, &source, &err);
 }
 
-static const struct yaml_node *parse_ok(struct fixture *f, const char *text)
+static const struct yaml_node *parse_ok(const char *text)
 {
     const struct yaml_node *root = NULL;
-    if (parse(&root, f, text))
-        fail_msg("%s", f->err.message);
+    if (parse(&root, text))
+        fail_msg("%s", err.message);
     return root;
 }
 
 static void assert_refused(const char *text, int line, int column, const char *message)
 {
-    struct fixture f = {0};
     const struct yaml_node *root;
-    assert_int_not_equal(parse(&root, &f, text), OK);
+    assert_int_not_equal(parse(&root, text), OK);
     assert_null(root);
-    if (!strstr(f.err.message, message) || f.err.line != line || f.err.column != column)
-        fail_msg("%d:%d: %s (expected %d:%d %s)", f.err.line, f.err.column, f.err.message, line,
-                 column, message);
-    arena_free(&f.arena);
+    if (!strstr(err.message, message) || err.line != line || err.column != column)
+        fail_msg("%d:%d: %s (expected %d:%d %s)", err.line, err.column, err.message, line, column,
+                 message);
 }
 
 TEST(shapes)
 {
-    struct fixture f = {0};
-    const struct yaml_node *root = parse_ok(
-        &f, "# a job\na: 1\nb: [x, 'y z', \"q\\n\"]\nc:\n  d: |\n    two\n    lines\n  e:\n");
+    const struct yaml_node *root =
+        parse_ok("# a job\na: 1\nb: [x, 'y z', \"q\\n\"]\nc:\n  d: |\n    two\n    lines\n  e:\n");
     assert_int_equal(root->type, YAML_MAPPING);
     assert_int_equal(root->n, 3);
     assert_int_equal(root->offset, 8);
@@ -49,47 +46,39 @@ TEST(shapes)
     assert_string_equal(b->items[1]->text, "y z");
     assert_int_equal(b->items[1]->style, YAML_QUOTED);
     assert_string_equal(b->items[2]->text, "q\n");
-    assert_int_equal(strncmp(f.source.text + b->items[0]->offset, "x,", 2), 0);
+    assert_int_equal(strncmp(source.text + b->items[0]->offset, "x,", 2), 0);
     const struct yaml_node *c = yaml_get(root, "c");
-    assert_int_equal(f.source.text[b->items[1]->offset], '\'');
+    assert_int_equal(source.text[b->items[1]->offset], '\'');
     assert_string_equal(yaml_get(c, "d")->text, "two\nlines\n");
     assert_int_equal(yaml_get(c, "d")->style, YAML_BLOCK);
     assert_true(yaml_is_null(yaml_get(c, "e")));
-    assert_int_equal(f.source.text[yaml_get(c, "e")->offset], 'e');
+    assert_int_equal(source.text[yaml_get(c, "e")->offset], 'e');
     assert_false(yaml_is_null(yaml_get(root, "a")));
     assert_null(yaml_get(root, "z"));
-    arena_free(&f.arena);
 }
 
 TEST(offsets_after_wide_characters)
 {
-    struct fixture f = {0};
-    const struct yaml_node *root =
-        parse_ok(&f, "\"\xc3\xa4\xe2\x82\xac\": \xf0\x9f\x98\x80\nkey: v\n");
+    const struct yaml_node *root = parse_ok("\"\xc3\xa4\xe2\x82\xac\": \xf0\x9f\x98\x80\nkey: v\n");
     assert_string_equal(root->pairs[0].key->text, "\xc3\xa4\xe2\x82\xac");
-    assert_int_equal(strncmp(f.source.text + root->pairs[1].key->offset, "key", 3), 0);
-    assert_int_equal(strncmp(f.source.text + root->pairs[0].value->offset, "\xf0\x9f", 2), 0);
-    arena_free(&f.arena);
+    assert_int_equal(strncmp(source.text + root->pairs[1].key->offset, "key", 3), 0);
+    assert_int_equal(strncmp(source.text + root->pairs[0].value->offset, "\xf0\x9f", 2), 0);
 }
 
 /* A parameter of a job is a plain scalar, but not within {} and []. */
 TEST(placeholders)
 {
-    struct fixture f = {0};
-    const struct yaml_node *root = parse_ok(&f, "a: {n: \"x${y}z\"}\nb: ${c}/d\n# ${no\n");
+    const struct yaml_node *root = parse_ok("a: {n: \"x${y}z\"}\nb: ${c}/d\n# ${no\n");
     assert_string_equal(yaml_get(yaml_get(root, "a"), "n")->text, "x${y}z");
     assert_string_equal(yaml_get(root, "b")->text, "${c}/d");
-    assert_int_equal(parse(&root, &f, "a: {seed: ${seed}}"), ERR_INPUT);
-    assert_non_null(strstr(f.err.hint, "\"${name}\""));
-    arena_free(&f.arena);
+    assert_int_equal(parse(&root, "a: {seed: ${seed}}"), ERR_INPUT);
+    assert_non_null(strstr(err.hint, "\"${name}\""));
 }
 
 TEST(empty)
 {
-    struct fixture f = {0};
-    assert_null(parse_ok(&f, ""));
-    assert_null(parse_ok(&f, "# nothing\n"));
-    arena_free(&f.arena);
+    assert_null(parse_ok(""));
+    assert_null(parse_ok("# nothing\n"));
 }
 
 TEST(refusals)
@@ -109,31 +98,26 @@ TEST(refusals)
 
 TEST(bounds)
 {
-    struct fixture f = {0};
     const struct yaml_node *root;
     char deep[2 * YAML_MAX_DEPTH + 8] = "";
     memset(deep, '[', YAML_MAX_DEPTH + 1);
     memset(deep + YAML_MAX_DEPTH + 1, ']', YAML_MAX_DEPTH + 1);
-    assert_int_not_equal(parse(&root, &f, deep), OK);
+    assert_int_not_equal(parse(&root, deep), OK);
     char *many = malloc(2 * YAML_MAX_NODES + 3);
     for (size_t i = 0; i <= YAML_MAX_NODES; i++)
         memcpy(many + 2 * i, i ? "1," : "[ ", 3);
-    assert_int_equal(parse(&root, &f, many), ERR_LIMIT);
+    assert_int_equal(parse(&root, many), ERR_LIMIT);
     free(many);
-    arena_free(&f.arena);
 }
 
 TEST(expectations)
 {
-    struct fixture f = {0};
-    const struct yaml_node *root = parse_ok(&f, "files: 1\nfils: 2\n");
+    const struct yaml_node *root = parse_ok("files: 1\nfils: 2\n");
     static const char *const names[] = {"files", "op"};
-    assert_int_equal(yaml_only_keys(root, names, 2, "a node", &f.err), ERR_INPUT);
-    assert_string_equal(f.err.message, "unknown key 'fils' in a node");
-    assert_string_equal(f.err.hint, "did you mean 'files'?");
-    assert_int_equal(f.err.line, 2);
-    assert_int_equal(yaml_expect(yaml_get(root, "files"), YAML_SEQUENCE, "files", &f.err),
-                     ERR_INPUT);
-    assert_string_equal(f.err.message, "files must be a list, not a value");
-    arena_free(&f.arena);
+    assert_int_equal(yaml_only_keys(root, names, 2, "a node", &err), ERR_INPUT);
+    assert_string_equal(err.message, "unknown key 'fils' in a node");
+    assert_string_equal(err.hint, "did you mean 'files'?");
+    assert_int_equal(err.line, 2);
+    assert_int_equal(yaml_expect(yaml_get(root, "files"), YAML_SEQUENCE, "files", &err), ERR_INPUT);
+    assert_string_equal(err.message, "files must be a list, not a value");
 }

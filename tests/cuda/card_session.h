@@ -3,13 +3,9 @@
 #pragma once
 
 #include "ops/learn/train/objective.h"
-#include "tests/cuda/double.h"
+#include "tests/cuda/find_double.h"
 #include "tests/ops/learn/toy.h"
 #include "tests/unit.h"
-
-#include <dlfcn.h>
-
-static struct double_control *control;
 
 enum { CLUSTERS = 20, MEMBERS = 6, LENGTH = 16 };
 static const struct nn_config small = {.vocabulary = TOY_VOCABULARY,
@@ -102,18 +98,4 @@ static inline bool near(double x, double y, double tolerance)
 static inline long launched(void)
 {
     return control->launches + control->products + control->copies + control->clears;
-}
-
-/* The double's library is the first argument, a filter of tests may be the second. */
-static inline bool find_double(int argc, char **argv)
-{
-    if (argc == 3)
-        cmocka_set_test_filter(argv[2]);
-    void *library = argc >= 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (!library || !(control = dlsym(library, "eqloom_double"))) {
-        fprintf(stderr, "usage: %s DOUBLE.so [TEST]: %s\n", argv[0], argc >= 2 ? dlerror() : "");
-        return false;
-    }
-    setenv("EQLOOM_CUDA", argv[1], 1);
-    return true;
 }

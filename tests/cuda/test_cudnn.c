@@ -2,13 +2,7 @@
  * convolution and long attention give what the CPU gives, and each call that fails is told. */
 #include "base/rng.h"
 #include "gpu/gpu.h"
-#include "tests/cuda/double.h"
-#include "tests/unit.h"
-
-#include <dlfcn.h>
-#include <math.h>
-
-static struct double_control *control;
+#include "tests/cuda/find_double.h"
 
 enum { LONG = 130, HEAD = 8, PIXELS = 2 * 6 * 5 * 4, KERNEL = 6 * 3 * 2 * 4, OUT = 2 * 4 * 4 * 6 };
 
@@ -137,11 +131,5 @@ TEST(compute)
 
 int main(int argc, char **argv)
 {
-    void *library = argc == 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (!library || !(control = dlsym(library, "eqloom_double"))) {
-        fprintf(stderr, "usage: test_cudnn DOUBLE.so: %s\n", argc == 2 ? dlerror() : "");
-        return 2;
-    }
-    setenv("EQLOOM_CUDA", argv[1], 1);
-    return unit_run(NULL);
+    return find_double(argc, argv) ? unit_run(NULL) : 2;
 }

@@ -157,9 +157,8 @@ void ref_adamw(double *p, double *m, double *v, double g, double lr, double beta
     *p -= lr * (*m / (1 - pow(beta1, step))) / (sqrt(*v / (1 - pow(beta2, step))) + eps);
 }
 
-/* y (t, out) [+]= x (t, in) w^T + b */
-static void linear(double *y, const double *x, const double *w, const double *b, size_t t,
-                   size_t in, size_t out, bool accumulate)
+void ref_linear(double *y, const double *x, const double *w, const double *b, size_t t, size_t in,
+                size_t out, bool accumulate)
 {
     ref_matmul(y, x, w, t, out, in, false, true, 1, accumulate);
     for (size_t i = 0; b && i < t * out; i++)
@@ -182,9 +181,9 @@ static void attend(double *x, const double *memory, const struct nn_config *c,
     double *kv = calloc(keys * 2 * d, sizeof *kv);
     const double *bias = at(w, l->in_bias);
     ref_norm(y, x, gamma, beta, n, d);
-    linear(q, y, w + l->in_weight, bias, n, d, d, false);
-    linear(kv, memory ? memory : y, w + l->in_weight + d * d, bias ? bias + d : NULL, keys, d,
-           2 * d, false);
+    ref_linear(q, y, w + l->in_weight, bias, n, d, d, false);
+    ref_linear(kv, memory ? memory : y, w + l->in_weight + d * d, bias ? bias + d : NULL, keys, d,
+               2 * d, false);
     ref_attention(y, q, kv, kv + d,
                   &(struct gpu_attention){.sequences = s->n,
                                           .heads = c->heads,
@@ -197,7 +196,7 @@ static void attend(double *x, const double *memory, const struct nn_config *c,
                                           .kv_ld = 2 * d,
                                           .scale = (float)(1 / sqrt((double)size)),
                                           .causal = causal});
-    linear(x, y, w + l->out_weight, at(w, l->out_bias), n, d, d, true);
+    ref_linear(x, y, w + l->out_weight, at(w, l->out_bias), n, d, d, true);
     free(y);
     free(q);
     free(kv);
@@ -209,10 +208,10 @@ static void feed_forward(double *x, const struct nn_config *c, const struct nn_l
     size_t d = c->d_model, ff = c->d_ff;
     double *y = calloc(n * d, sizeof *y), *h = calloc(n * ff, sizeof *h);
     ref_norm(y, x, gamma, beta, n, d);
-    linear(h, y, w + l->linear1_weight, w + l->linear1_bias, n, d, ff, false);
+    ref_linear(h, y, w + l->linear1_weight, w + l->linear1_bias, n, d, ff, false);
     for (size_t i = 0; i < n * ff; i++)
         h[i] = ref_activation(h[i], c->activation);
-    linear(x, h, w + l->linear2_weight, w + l->linear2_bias, n, ff, d, true);
+    ref_linear(x, h, w + l->linear2_weight, w + l->linear2_bias, n, ff, d, true);
     free(y);
     free(h);
 }
@@ -301,7 +300,7 @@ static void decode(double *logits, const struct nn_model *m, const double *w, co
         feed_forward(x, c, l, w + l->norm3.weight, w + l->norm3.bias, w, n);
     }
     ref_norm(y, x, w + m->decoder_norm.weight, w + m->decoder_norm.bias, n, d);
-    linear(logits, y, w + m->output_weight, w + m->output_bias, n, d, c->vocabulary, false);
+    ref_linear(logits, y, w + m->output_weight, w + m->output_bias, n, d, c->vocabulary, false);
     free(x);
     free(y);
 }

@@ -7,6 +7,9 @@
 /* c (m, n) = alpha op(a) op(b) [+ c], without leading dimensions of its own */
 void ref_matmul(double *c, const double *a, const double *b, size_t m, size_t n, size_t k, bool ta,
                 bool tb, double alpha, bool accumulate);
+/* y (t, out) [+]= x (t, in) w^T + b; b may be NULL. */
+void ref_linear(double *y, const double *x, const double *w, const double *b, size_t t, size_t in,
+                size_t out, bool accumulate);
 /* bias may be NULL. */
 void ref_convolve(double *y, const double *x, const double *filters, const double *bias,
                   const struct gpu_convolution *how);

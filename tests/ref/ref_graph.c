@@ -61,9 +61,7 @@ static void batch_norm(double *h, size_t n, size_t d, const double *mean, const 
 static void linear(double *y, const double *x, const double *w, struct graph_linear at, size_t n,
                    size_t from, size_t to)
 {
-    ref_matmul(y, x, w + at.weight, n, to, from, false, true, 1, false);
-    for (size_t i = 0; i < n * to; i++)
-        y[i] += w[at.bias + i % to];
+    ref_linear(y, x, w + at.weight, w + at.bias, n, from, to, false);
 }
 
 /* h (nodes, d): states of the last layer; y: as large. */

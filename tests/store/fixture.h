@@ -11,6 +11,7 @@
 #include "schemas/canonical.h"
 #include "store/store.h"
 
+#include <glob.h>
 #include <unistd.h>
 
 /* What the last call said that failed. */
@@ -124,6 +125,16 @@ static inline struct digest put_noise(struct store_batch *b, struct rng *r, size
 static inline void commit(struct store_batch *b)
 {
     MUST(store_batch_commit(b, &err));
+}
+
+/* Files of a store's database, of which there are some. */
+static inline glob_t files_of(const char *path, const char *pattern)
+{
+    char full[200];
+    glob_t g;
+    snprintf(full, sizeof full, "%s/db/%s", path, pattern);
+    assert_int_equal(glob(full, 0, NULL, &g), 0);
+    return g;
 }
 
 /* Changes bits of one byte of a file; `at` counts from its end if it is below 0. */

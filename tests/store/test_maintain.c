@@ -7,8 +7,6 @@
 #include "store/db/rocks.h"
 #include "store/maintain.h"
 
-#include <glob.h>
-
 /* An action named op that made one record. */
 static struct digest put_action(struct store_batch *b, const char *op, const struct digest *output)
 {
@@ -156,10 +154,7 @@ STORE_TEST(fsck_finds_dangling)
 /* Flips one bit of a file where it holds `needle`. */
 static void flip(const char *directory, const char *pattern, const void *needle, size_t n)
 {
-    char path[128];
-    snprintf(path, sizeof path, "%s/db/%s", directory, pattern);
-    glob_t g;
-    assert_int_equal(glob(path, 0, NULL, &g), 0);
+    glob_t g = files_of(directory, pattern);
     bool found = false;
     for (size_t i = 0; i < g.gl_pathc && !found; i++) {
         struct arena a = {0};
@@ -341,10 +336,7 @@ STORE_TEST(damage_anywhere)
     struct rng r = rng_new(test_seed(1), 11);
     struct digest x = fill_files(p);
     for (int round = 0; round < 6; round++) {
-        char pattern[100];
-        snprintf(pattern, sizeof pattern, "%s/db/*.sst", p->path);
-        glob_t g;
-        assert_int_equal(glob(pattern, 0, NULL, &g), 0);
+        glob_t g = files_of(p->path, "*.sst");
         for (size_t i = 0; i < g.gl_pathc; i++) {
             struct os_stat st;
             assert_int_equal(os_stat(&st, g.gl_pathv[i], NULL), OK);

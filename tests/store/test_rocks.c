@@ -6,7 +6,6 @@
 #include "store/internal.h"
 #include "store/maintain.h"
 
-#include <glob.h>
 #include <sys/stat.h>
 
 enum { FEW = 12, MANY = 20, LARGE = 1 << 20 };
@@ -94,10 +93,7 @@ static void check_named(struct test_store *p, unsigned n)
 /* The last file that matches, in the database. */
 static void find_file(char path[200], const struct test_store *p, const char *name)
 {
-    char pattern[100];
-    glob_t g;
-    snprintf(pattern, sizeof pattern, "%s/db/%s", p->path, name);
-    assert_int_equal(glob(pattern, 0, NULL, &g), 0);
+    glob_t g = files_of(p->path, name);
     snprintf(path, 200, "%s", g.gl_pathv[g.gl_pathc - 1]);
     globfree(&g);
 }
@@ -188,11 +184,8 @@ STORE_TEST(logs_after_kills)
 /* The largest table. */
 static void find_objects(char path[200], const struct test_store *p)
 {
-    char pattern[100];
-    glob_t g;
+    glob_t g = files_of(p->path, "*.sst");
     off_t most = 0;
-    snprintf(pattern, sizeof pattern, "%s/db/*.sst", p->path);
-    assert_int_equal(glob(pattern, 0, NULL, &g), 0);
     for (size_t i = 0; i < g.gl_pathc; i++) {
         struct stat st;
         assert_int_equal(stat(g.gl_pathv[i], &st), 0);
@@ -271,10 +264,7 @@ STORE_TEST(few_files)
         store_close(reader);
         test_store_reopen(p);
     }
-    char pattern[100];
-    snprintf(pattern, sizeof pattern, "%s/db/*", p->path);
-    glob_t g;
-    assert_int_equal(glob(pattern, 0, NULL, &g), 0);
+    glob_t g = files_of(p->path, "*");
     assert_true(g.gl_pathc < 30);
     globfree(&g);
 }

@@ -4,7 +4,6 @@
 #include "base/buf.h"
 
 #include <fcntl.h>
-#include <glob.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/file.h>
