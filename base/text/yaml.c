@@ -55,9 +55,7 @@ static enum err_code count_node(struct reader *r, size_t offset, struct err *e)
 {
     if (++r->nodes <= YAML_MAX_NODES)
         return OK;
-    enum err_code code = err_fail(e, ERR_LIMIT, "more than %d values in one file", YAML_MAX_NODES);
-    err_locate(e, r->source, offset);
-    return code;
+    return err_fail_at(e, r->source, offset, "more than %d values in one file", YAML_MAX_NODES);
 }
 
 /* A value that is not written has no mark: it stands where its key does. */
@@ -139,11 +137,8 @@ static enum err_code read_scalar(struct reader *r, struct fy_event *event, size_
 
 static enum err_code begin(struct reader *r, enum yaml_type type, size_t at, struct err *e)
 {
-    if (r->depth == YAML_MAX_DEPTH) {
-        enum err_code code = err_fail(e, ERR_LIMIT, "nested deeper than %d", YAML_MAX_DEPTH);
-        err_locate(e, r->source, at);
-        return code;
-    }
+    if (r->depth == YAML_MAX_DEPTH)
+        return err_fail_at(e, r->source, at, "nested deeper than %d", YAML_MAX_DEPTH);
     r->stack[r->depth++] = (struct frame){.node = new_node(r, type, at)};
     return err_up(e, count_node(r, at, e));
 }
@@ -214,7 +209,7 @@ static enum err_code read_events(struct reader *r, struct fy_diag *diag, struct 
 static enum err_code check_text(const struct source_text *source, struct err *e)
 {
     if (source->len > YAML_MAX_BYTES)
-        return err_fail(e, ERR_LIMIT, "%s: more than %d bytes", source->name, YAML_MAX_BYTES);
+        return err_fail(e, ERR_INPUT, "%s: more than %d bytes", source->name, YAML_MAX_BYTES);
     const char *nul = memchr(source->text, 0, source->len);
     if (nul)
         return err_fail_at(e, source, (size_t)(nul - source->text), "a NUL character");

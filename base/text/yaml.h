@@ -41,8 +41,8 @@ enum {
     YAML_MAX_NODES = 1 << 20,
 };
 
-/* *out is NULL for an empty document. Errors are ERR_INPUT with a position,
- * or ERR_LIMIT. `source` must live as long as the nodes. */
+/* *out is NULL for an empty document. Errors are ERR_INPUT, with a position unless the text is too
+ * long. `source` must live as long as the nodes. */
 enum err_code yaml_parse(const struct yaml_node **out, struct arena *a,
                          const struct source_text *source, struct err *e);
 

@@ -102,11 +102,13 @@ TEST(bounds)
     char deep[2 * YAML_MAX_DEPTH + 8] = "";
     memset(deep, '[', YAML_MAX_DEPTH + 1);
     memset(deep + YAML_MAX_DEPTH + 1, ']', YAML_MAX_DEPTH + 1);
-    assert_int_not_equal(parse(&root, deep), OK);
+    assert_int_equal(parse(&root, deep), ERR_INPUT);
+    assert_int_equal(err.column, YAML_MAX_DEPTH + 1);
     char *many = malloc(2 * YAML_MAX_NODES + 3);
     for (size_t i = 0; i <= YAML_MAX_NODES; i++)
         memcpy(many + 2 * i, i ? "1," : "[ ", 3);
-    assert_int_equal(parse(&root, many), ERR_LIMIT);
+    assert_int_equal(parse(&root, many), ERR_INPUT);
+    assert_true(err.line == 1 && err.column > YAML_MAX_NODES);
     free(many);
 }
 
