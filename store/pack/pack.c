@@ -114,49 +114,40 @@ static enum err_code put_all(struct packer *p, const struct digest *root, struct
 typedef enum err_code read_entry(struct span *out, struct store *s, const struct digest *key,
                                  struct arena *a, struct err *e);
 
-/* Entries [from, *to) of one record, as many as fit. */
-static enum err_code put_some_entries(struct packer *p, size_t *to, const struct digest *keys,
-                                      size_t from, size_t n, bool traces, struct err *e)
-{
-    struct arena a = {0};
-    Eqloom__CacheEntries m = EQLOOM__CACHE_ENTRIES__INIT;
-    Eqloom__CacheEntry **entries = arena_array(&a, Eqloom__CacheEntry *, n - from + 1);
-    read_entry *read = traces ? store_trace : store_action;
-    struct record r = {.kind = KIND_CACHE_ENTRIES};
-    enum err_code code = OK;
-    size_t count = 0, bytes = 0, i = from;
-    for (; i < n && bytes < ENTRIES_BYTES && code == OK; i++) {
-        struct span value;
-        code = read(&value, p->store, &keys[i], &a, e);
-        if (code == ERR_NOTFOUND)
-            code = OK;
-        else if (code == OK) {
-            Eqloom__CacheEntry *entry = entries[count++] = arena_new(&a, Eqloom__CacheEntry);
-            eqloom__cache_entry__init(entry);
-            entry->key = (ProtobufCBinaryData){DIGEST_SIZE, (uint8_t *)keys[i].bytes};
-            entry->value = (ProtobufCBinaryData){value.len, (uint8_t *)value.data};
-            bytes += value.len;
-        }
-    }
-    *to = i;
-    *(traces ? &m.n_traces : &m.n_actions) = count;
-    *(traces ? &m.traces : &m.actions) = entries;
-    if (code == OK && count)
-        code = canonical_pack(&r.payload, &a, &m.base, e);
-    if (code == OK && count) {
-        struct digest id = record_id(r.kind, r.payload);
-        code = put_record(p, &id, &r, e);
-    }
-    arena_free(&a);
-    return err_up(e, code);
-}
-
+/* In records of as many as fit. */
 static enum err_code put_entries(struct packer *p, const struct digest *keys, size_t n, bool traces,
                                  struct err *e)
 {
+    read_entry *read = traces ? store_trace : store_action;
     enum err_code code = OK;
-    for (size_t i = 0; i < n && code == OK;)
-        code = put_some_entries(p, &i, keys, i, n, traces, e);
+    for (size_t i = 0; i < n && code == OK;) {
+        struct arena a = {0};
+        Eqloom__CacheEntries m = EQLOOM__CACHE_ENTRIES__INIT;
+        Eqloom__CacheEntry **entries = arena_array(&a, Eqloom__CacheEntry *, n - i);
+        struct record r = {.kind = KIND_CACHE_ENTRIES};
+        size_t count = 0;
+        for (size_t bytes = 0; i < n && bytes < ENTRIES_BYTES && code == OK; i++) {
+            struct span value;
+            code = read(&value, p->store, &keys[i], &a, e);
+            if (code == OK) {
+                Eqloom__CacheEntry *entry = entries[count++] = arena_new(&a, Eqloom__CacheEntry);
+                eqloom__cache_entry__init(entry);
+                entry->key = (ProtobufCBinaryData){DIGEST_SIZE, (uint8_t *)keys[i].bytes};
+                entry->value = (ProtobufCBinaryData){value.len, (uint8_t *)value.data};
+                bytes += value.len;
+            }
+            code = code == ERR_NOTFOUND ? OK : code;
+        }
+        *(traces ? &m.n_traces : &m.n_actions) = count;
+        *(traces ? &m.traces : &m.actions) = entries;
+        if (code == OK && count)
+            code = canonical_pack(&r.payload, &a, &m.base, e);
+        if (code == OK && count) {
+            struct digest id = record_id(r.kind, r.payload);
+            code = put_record(p, &id, &r, e);
+        }
+        arena_free(&a);
+    }
     return err_up(e, code);
 }
 

@@ -87,15 +87,20 @@ TEST(map64)
     free(oracle);
 }
 
+static struct digest numbered(char name[32], uint64_t i)
+{
+    struct span part = span_of(&i, sizeof i);
+    snprintf(name, 32, "name-%llu", (unsigned long long)i);
+    return digest_of(&part, 1);
+}
+
 TEST(other_maps)
 {
     struct digest_map d = {0};
     struct name_map names = {0};
     for (uint64_t i = 0; i < 3000; i++) {
-        struct span part = span_of(&i, sizeof i);
-        struct digest key = digest_of(&part, 1);
         char name[32];
-        snprintf(name, sizeof name, "name-%llu", (unsigned long long)i);
+        struct digest key = numbered(name, i);
         bool added;
         *digest_map_put(&d, &key, 0, &added) = i;
         assert_true(added);
@@ -105,10 +110,8 @@ TEST(other_maps)
         assert_false(added);
     }
     for (uint64_t i = 0; i < 6000; i++) {
-        struct span part = span_of(&i, sizeof i);
-        struct digest key = digest_of(&part, 1);
         char name[32];
-        snprintf(name, sizeof name, "name-%llu", (unsigned long long)i);
+        struct digest key = numbered(name, i);
         uint64_t *x = digest_map_get(&d, &key), *y = name_map_get(&names, name);
         if (i < 3000) {
             assert_int_equal(*x, i);

@@ -68,16 +68,15 @@ static bool yes(void *arg)
 }
 
 /* Its children end with it, also where it has closed its streams. */
-TEST(killed)
+TEST_IN_ARENA(killed)
 {
-    struct arena a = {0};
     struct process p = SHELL("exec 2>&-; sleep 1000 & echo $!; wait");
     FILE *out = tmpfile();
     int child = 0;
     assert_non_null(out);
     p.out = fileno(out);
     p.limit_ms = 300;
-    assert_int_equal(process_run(&end, &a, &p, &e), ERR_LIMIT);
+    assert_int_equal(process_run(&end, a, &p, &e), ERR_LIMIT);
     assert_string_equal(e.message, "sh took longer than 0.3 s");
     rewind(out);
     assert_int_equal(fscanf(out, "%d", &child), 1);
@@ -93,9 +92,8 @@ TEST(killed)
         fclose(f);
     p = SHELL("sleep 1000");
     p.cancelled = yes;
-    assert_int_equal(process_run(&end, &a, &p, &e), ERR_CANCELLED);
+    assert_int_equal(process_run(&end, a, &p, &e), ERR_CANCELLED);
     fclose(out);
-    arena_free(&a);
 }
 
 TEST_IN_ARENA(limits)

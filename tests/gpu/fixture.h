@@ -112,6 +112,15 @@ static inline void fill(struct rng *r, float *x, double *y, size_t n, double spr
     }
 }
 
+/* The number that is stored as bf16. */
+static inline float widened(uint16_t x)
+{
+    uint32_t bits = (uint32_t)x << 16;
+    float y;
+    memcpy(&y, &bits, sizeof y);
+    return y;
+}
+
 /* n numbers as the device stores activations: x and y become what that holds. Returns where they
  * are, in `to` or x itself. */
 static inline void *store(const struct fixture *f, uint16_t *to, float *x, double *y, size_t n)
@@ -119,11 +128,8 @@ static inline void *store(const struct fixture *f, uint16_t *to, float *x, doubl
     if (!f->device->stores_bf16)
         return x;
     f->q->op->round_bf16(f->q, to, x, 1, n, n);
-    for (size_t i = 0; i < n; i++) {
-        uint32_t bits = (uint32_t)to[i] << 16;
-        memcpy(&x[i], &bits, sizeof x[i]);
-        y[i] = (double)x[i];
-    }
+    for (size_t i = 0; i < n; i++)
+        y[i] = x[i] = widened(to[i]);
     return to;
 }
 
@@ -131,10 +137,8 @@ static inline void *store(const struct fixture *f, uint16_t *to, float *x, doubl
 static inline void load(float *x, const void *stored, size_t n)
 {
     const uint16_t *from = stored;
-    for (size_t i = 0; i < n && stored != x; i++) {
-        uint32_t bits = (uint32_t)from[i] << 16;
-        memcpy(&x[i], &bits, sizeof x[i]);
-    }
+    for (size_t i = 0; i < n && stored != x; i++)
+        x[i] = widened(from[i]);
 }
 
 static inline void assert_near(const float *x, const double *y, size_t n, double tolerance,

@@ -258,14 +258,6 @@ TEST_ON_EACH_ISA(matmul_empty)
     }
 }
 
-static float widened(uint16_t x)
-{
-    uint32_t bits = (uint32_t)x << 16;
-    float y;
-    memcpy(&y, &bits, sizeof y);
-    return y;
-}
-
 TEST_ON_EACH_ISA(round_bf16)
 {
     static const struct {

@@ -89,12 +89,16 @@ struct norm_case {
     int which; /* of x, gamma, beta varies */
 };
 
+/* Without gamma, of L2 normalisation. */
 static double norm_value(void *arg, const double *v)
 {
     struct norm_case *c = arg;
     double *y = malloc(NORM_ROWS * c->cols * sizeof *y), s;
-    ref_norm(y, c->which == 0 ? v : c->x, c->which == 1 ? v : c->gamma, c->which == 2 ? v : c->beta,
-             NORM_ROWS, c->cols);
+    if (c->gamma)
+        ref_norm(y, c->which == 0 ? v : c->x, c->which == 1 ? v : c->gamma,
+                 c->which == 2 ? v : c->beta, NORM_ROWS, c->cols);
+    else
+        ref_normalize(y, v, NORM_ROWS, c->cols);
     s = dot(y, c->weight, NORM_ROWS * c->cols);
     free(y);
     return s;
@@ -146,16 +150,6 @@ TEST_ON_EACH_ISA(norm)
     }
 }
 
-static double normalize_value(void *arg, const double *v)
-{
-    struct norm_case *c = arg;
-    double *y = malloc(NORM_ROWS * c->cols * sizeof *y), s;
-    ref_normalize(y, v, NORM_ROWS, c->cols);
-    s = dot(y, c->weight, NORM_ROWS * c->cols);
-    free(y);
-    return s;
-}
-
 TEST_ON_EACH_ISA(normalize)
 {
     enum { COLS = 37, N = NORM_ROWS * COLS };
@@ -168,7 +162,7 @@ TEST_ON_EACH_ISA(normalize)
     assert_near(y, ry, N, 1e-6, "normalize");
     f->q->op->normalize_back(f->q, dx, dy, y, norms, NORM_ROWS, COLS);
     struct norm_case c = {COLS, rx, NULL, NULL, rdy, 0};
-    assert_gradient(dx, normalize_value, &c, rx, N, 1e-5, "normalize");
+    assert_gradient(dx, norm_value, &c, rx, N, 1e-5, "normalize");
     memset(x, 0, sizeof x); /* nothing to normalise: zero, not NaN */
     f->q->op->normalize(f->q, y, norms, x, NORM_ROWS, COLS);
     assert_memory_equal(y, x, sizeof x);

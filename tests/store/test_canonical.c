@@ -24,9 +24,8 @@ static enum err_code check_bytes(const ProtobufCMessageDescriptor *type, const v
     assert_int_equal(check_bytes(&eqloom__##type##__descriptor, bytes, sizeof bytes - 1),          \
                      ERR_CORRUPT)
 
-TEST(golden_bytes)
+TEST_IN_ARENA(golden_bytes)
 {
-    struct arena a = {0};
     struct span out;
     Eqloom__Tensor tensor = EQLOOM__TENSOR__INIT;
     uint64_t shape[] = {0, 300};
@@ -34,15 +33,14 @@ TEST(golden_bytes)
     tensor.dtype = "f32";
     tensor.n_shape = 2;
     tensor.shape = shape;
-    MUST(canonical_pack(&out, &a, &tensor.base, &err));
+    MUST(canonical_pack(&out, a, &tensor.base, &err));
     assert_true(span_equal(out, span_of("\x0a\1w\x12\3f32\x1a\3\0\xac\2", 13)));
 
     Eqloom__Metric metric = EQLOOM__METRIC__INIT;
     metric.value = -0.0; /* absent, as zero is */
     metric.step = UINT64_MAX;
-    MUST(canonical_pack(&out, &a, &metric.base, &err));
+    MUST(canonical_pack(&out, a, &metric.base, &err));
     assert_true(span_equal(out, span_of("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\1", 11)));
-    arena_free(&a);
 }
 
 TEST(refusals)
@@ -255,15 +253,13 @@ TEST(random_messages)
     }
 }
 
-TEST(pack_refuses_bad_strings)
+TEST_IN_ARENA(pack_refuses_bad_strings)
 {
-    struct arena a = {0};
     struct span out;
     Eqloom__Expr expr = EQLOOM__EXPR__INIT;
     expr.prefix = "\xff";
-    assert_int_equal(canonical_pack(&out, &a, &expr.base, &err), ERR_INPUT);
+    assert_int_equal(canonical_pack(&out, a, &expr.base, &err), ERR_INPUT);
     assert_non_null(strstr(err.message, "prefix"));
-    arena_free(&a);
 }
 
 static enum err_code count_id(void *arg, const struct digest *id, struct err *e)

@@ -35,19 +35,17 @@ TEST_IN_ARENA(golden_ids)
                         "fe3781e747547360a86cacb5bc206987b9af2851c9abf68089e258cf2d27cb27");
 }
 
-TEST(golden_envelope)
+TEST_IN_ARENA(golden_envelope)
 {
-    struct arena a = {0};
     struct buf out = {0};
     struct coder *c = coder_new();
     Eqloom__Expr expr = EQLOOM__EXPR__INIT;
     expr.prefix = "x";
-    MUST(envelope_write(&out, c, EFFORT_HIGH, KIND_EXPR, packed(&a, &expr.base), &err));
+    MUST(envelope_write(&out, c, EFFORT_HIGH, KIND_EXPR, packed(a, &expr.base), &err));
     assert_int_equal(out.len, 19);
     assert_memory_equal(out.data, "eq\1\0\1\0\1\0\3\0\0\0\0\0\0\0\x0a\1x", 19);
     coder_free(c);
     buf_free(&out);
-    arena_free(&a);
 }
 
 /* A Chunk payload whose bytes follow a rule. */
@@ -141,18 +139,15 @@ TEST(damage)
     coder_free(c);
 }
 
-TEST(wrong_id)
+TEST_IN_ARENA(wrong_id)
 {
-    struct arena a = {0};
     struct buf out = {0};
     struct record r;
     struct coder *c = coder_new();
-    struct span payload = chunk_payload(&a, 500, 1);
+    struct span payload = chunk_payload(a, 500, 1);
     struct digest id = record_id(KIND_DICTIONARY, payload); /* same payload, another kind */
     MUST(envelope_write(&out, c, EFFORT_HIGH, KIND_CHUNK, payload, &err));
-    assert_int_equal(envelope_verify(&r, c, &id, span_of(out.data, out.len), &a, &err),
-                     ERR_CORRUPT);
+    assert_int_equal(envelope_verify(&r, c, &id, span_of(out.data, out.len), a, &err), ERR_CORRUPT);
     coder_free(c);
     buf_free(&out);
-    arena_free(&a);
 }
