@@ -133,7 +133,7 @@ static inline glob_t files_of(const char *path, const char *pattern)
     char full[200];
     glob_t g;
     snprintf(full, sizeof full, "%s/db/%s", path, pattern);
-    assert_int_equal(glob(full, 0, NULL, &g), 0);
+    assert_int_equal(glob(full, GLOB_BRACE, NULL, &g), 0);
     return g;
 }
 

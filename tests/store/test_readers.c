@@ -5,7 +5,6 @@
 #include "store/db/rocks.h"
 #include "store/internal.h"
 
-#include <dirent.h>
 #include <sys/stat.h>
 
 enum { REFS = 12, ACTIONS = 6, STRIDE = 1499 };
@@ -115,23 +114,6 @@ static bool is_told(struct small_store *p)
     return told;
 }
 
-/* Each file of the database: its name; "" at the end. */
-static void list_files(char names[40][64], const char *db)
-{
-    size_t n = 0;
-    DIR *d = opendir(db);
-    assert_non_null(d);
-    for (struct dirent *entry; (entry = readdir(d));) {
-        const char *end = strrchr(entry->d_name, '.');
-        bool table = end && (strcmp(end, ".sst") == 0 || strcmp(end, ".log") == 0);
-        if (table || strncmp(entry->d_name, "MANIFEST", 8) == 0 ||
-            strcmp(entry->d_name, "CURRENT") == 0)
-            snprintf(names[n++], 64, "%.63s", entry->d_name);
-    }
-    closedir(d);
-    *names[n] = 0;
-}
-
 static void write_bytes(const char *path, struct span bytes)
 {
     FILE *f = fopen(path, "wb");
@@ -142,15 +124,13 @@ static void write_bytes(const char *path, struct span bytes)
 
 static void damage_each(struct small_store *p, size_t *told, size_t *tries)
 {
-    char db[80], path[160], names[40][64];
     const char *text = getenv("EQLOOM_TEST_BITS");
     size_t stride = text ? strtoul(text, NULL, 10) : STRIDE, first = test_seed(1) % stride;
-    snprintf(db, sizeof db, "%s/db", p->path);
-    list_files(names, db);
-    for (size_t k = 0; *names[k]; k++) {
+    glob_t g = files_of(p->path, "{*.sst,*.log,MANIFEST*,CURRENT}");
+    for (size_t k = 0; k < g.gl_pathc; k++) {
+        const char *path = g.gl_pathv[k];
         struct arena a = {0};
         struct span bytes;
-        snprintf(path, sizeof path, "%s/%.63s", db, names[k]);
         MUST(os_read_file(&bytes, &a, path, 1 << 24, &err));
         uint8_t *flipped = arena_memdup(&a, bytes.data, bytes.len);
         size_t before = *told;
@@ -170,9 +150,10 @@ static void damage_each(struct small_store *p, size_t *told, size_t *tries)
         }
         write_bytes(path, bytes);
         assert_false(is_told(p));
-        print_message("%s: %zu bytes, told of %zu\n", names[k], bytes.len, *told - before);
+        print_message("%s: %zu bytes, told of %zu\n", path, bytes.len, *told - before);
         arena_free(&a);
     }
+    globfree(&g);
 }
 
 static void check(bool in_tables)

@@ -10,12 +10,10 @@
 
 enum { FEW = 12, MANY = 20, LARGE = 1 << 20 };
 
-static size_t count_tables(const char *db)
+static size_t count_tables(const char *path)
 {
-    char pattern[96];
-    glob_t g;
-    snprintf(pattern, sizeof pattern, "%s/*.sst", db);
-    size_t n = glob(pattern, 0, NULL, &g) ? 0 : g.gl_pathc;
+    glob_t g = files_of(path, "*.sst");
+    size_t n = g.gl_pathc;
     globfree(&g);
     return n;
 }
@@ -36,9 +34,9 @@ static struct rocks *write_table(const char *db, struct rng *r, size_t bytes)
     return rocks;
 }
 
-static void wait_for_merge(const char *db, struct rocks *rocks)
+static void wait_for_merge(const char *path, struct rocks *rocks)
 {
-    while (count_tables(db) >= FEW) /* for ever, if nothing merges: the test's timeout tells */
+    while (count_tables(path) >= FEW) /* for ever, if nothing merges: the test's timeout tells */
         usleep(10000);
     rocks_close(rocks);
 }
@@ -51,12 +49,12 @@ TEST(small_writers_do_not_merge)
     snprintf(db, sizeof db, "%s/db", path);
     for (int i = 1; i <= FEW; i++) {
         rocks_close(write_table(db, &r, 100));
-        assert_int_equal(count_tables(db), i);
+        assert_int_equal(count_tables(path), i);
     }
-    wait_for_merge(db, write_table(db, &r, 10 * LARGE));
+    wait_for_merge(path, write_table(db, &r, 10 * LARGE));
     for (int i = 0; i < MANY; i++)
         rocks_close(write_table(db, &r, 100));
-    wait_for_merge(db, write_table(db, &r, 100));
+    wait_for_merge(path, write_table(db, &r, 100));
     os_remove_tree(path);
 }
 
