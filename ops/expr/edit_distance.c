@@ -8,8 +8,6 @@
  * *keyroots* only, the last nodes with their l. */
 #include "ops/expr/edit_distance.h"
 
-#include <string.h>
-
 struct operand {
     const struct expr *x;
     uint32_t *first; /* l(i) */
@@ -43,8 +41,7 @@ static uint32_t cost_of_renaming(const struct tables *t, uint32_t i, uint32_t j)
 {
     const struct expr_node *p = &t->x.x->nodes[t->x.x->n - 1 - i];
     const struct expr_node *q = &t->y.x->nodes[t->y.x->n - 1 - j];
-    bool same = p->op == q->op && !p->leaf == !q->leaf && (!p->leaf || !strcmp(p->leaf, q->leaf));
-    return same ? 0 : 1;
+    return !expr_node_same(p, q);
 }
 
 static uint32_t min_of_three(uint32_t a, uint32_t b, uint32_t c)

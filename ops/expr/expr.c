@@ -32,6 +32,51 @@ struct expr expr_sub(const struct expr *x, uint32_t node)
     return (struct expr){x->lang, x->nodes + node, x->nodes[node].size};
 }
 
+struct expr expr_child(const struct expr *x, unsigned k)
+{
+    return expr_sub(x, k ? 1 + x->nodes[1].size : 1);
+}
+
+struct expr expr_binary(struct arena *a, uint16_t op, struct expr x, struct expr y)
+{
+    struct expr args[2] = {x, y};
+    return expr_apply(a, x.lang, op, args, 2);
+}
+
+struct expr expr_substitute(struct arena *a, const struct expr *x, expr_value *value, void *arg)
+{
+    const struct expr_node *node = &x->nodes[0];
+    struct expr children[LANG_MAX_ARITY], out = *x;
+    if (node->leaf)
+        return value(&out, arg, x) ? out : *x;
+    for (uint32_t i = 0, at = 1; i < node->arity; at += x->nodes[at].size, i++) {
+        struct expr child = expr_sub(x, at);
+        children[i] = expr_substitute(a, &child, value, arg);
+    }
+    return expr_apply(a, x->lang, node->op, children, node->arity);
+}
+
+struct replacement {
+    uint16_t op;
+    const char *leaf;
+    const struct expr *by;
+};
+
+static bool replacement_for(struct expr *out, void *arg, const struct expr *leaf)
+{
+    const struct replacement *r = arg;
+    bool found = expr_node_is(leaf->nodes, r->op, r->leaf);
+    if (found)
+        *out = *r->by;
+    return found;
+}
+
+struct expr expr_replace(struct arena *a, const struct expr *x, uint16_t op, const char *leaf,
+                         const struct expr *by)
+{
+    return expr_substitute(a, x, replacement_for, &(struct replacement){op, leaf, by});
+}
+
 static int leaf_compare(const char *x, const char *y)
 {
     if (x == y || !x || !y)
@@ -39,12 +84,35 @@ static int leaf_compare(const char *x, const char *y)
     return strcmp(x, y);
 }
 
+bool expr_node_same(const struct expr_node *x, const struct expr_node *y)
+{
+    return x->op == y->op && !leaf_compare(x->leaf, y->leaf);
+}
+
+bool expr_node_is(const struct expr_node *x, uint16_t op, const char *leaf)
+{
+    return x->op == op && strcmp(x->leaf, leaf) == 0;
+}
+
+bool expr_node_is_i(const struct expr_node *x)
+{
+    return x->op == X_SQRT && expr_node_is(x + 1, X_NUM, "-1");
+}
+
+bool expr_has(const struct expr *x, uint16_t op, const char *leaf)
+{
+    for (uint32_t i = 0; i < x->n; i++)
+        if (x->nodes[i].op == op && (!leaf || !strcmp(x->nodes[i].leaf, leaf)))
+            return true;
+    return false;
+}
+
 bool expr_equal(const struct expr *x, const struct expr *y)
 {
     if (x->n != y->n)
         return false;
     for (uint32_t i = 0; i < x->n; i++)
-        if (x->nodes[i].op != y->nodes[i].op || leaf_compare(x->nodes[i].leaf, y->nodes[i].leaf))
+        if (!expr_node_same(&x->nodes[i], &y->nodes[i]))
             return false;
     return true;
 }

@@ -85,7 +85,18 @@ char *expr_infix_of(struct arena *a, const struct language *lang, const char *pr
 struct expr expr_leaf(struct arena *a, const struct language *lang, uint16_t op, const char *leaf);
 struct expr expr_apply(struct arena *a, const struct language *lang, uint16_t op,
                        const struct expr *children, size_t n);
+struct expr expr_binary(struct arena *a, uint16_t op, struct expr x, struct expr y);
 struct expr expr_sub(const struct expr *x, uint32_t node); /* shares the nodes */
+/* The first or second argument, k = 0 or 1. */
+struct expr expr_child(const struct expr *x, unsigned k);
+/* x with terms in the place of leaves: of those that `value` has one for. */
+typedef bool expr_value(struct expr *out, void *arg, const struct expr *leaf);
+struct expr expr_substitute(struct arena *a, const struct expr *x, expr_value *value, void *arg);
+/* x with a term in the place of one leaf. */
+struct expr expr_replace(struct arena *a, const struct expr *x, uint16_t op, const char *leaf,
+                         const struct expr *by);
+/* Whether there is a node of this operator, with this leaf, or with any if that is NULL. */
+bool expr_has(const struct expr *x, uint16_t op, const char *leaf);
 bool expr_equal(const struct expr *x, const struct expr *y);
 /* Total order: number of tokens, then tokens from the left. */
 int expr_compare(const struct expr *x, const struct expr *y);
@@ -95,3 +106,14 @@ uint32_t expr_tokens(const struct expr *x);
 bool expr_is_interpreted(const struct expr *x);
 /* Names of the symbols other than pi and e, sorted, each once. */
 size_t expr_variables(const char ***names, struct arena *a, const struct expr *x);
+
+/* The second argument of a node that has two. */
+static inline const struct expr_node *expr_node_second(const struct expr_node *x)
+{
+    return x + 1 + x[1].size;
+}
+/* Whether they are the same operator, or the same leaf. */
+bool expr_node_same(const struct expr_node *x, const struct expr_node *y);
+bool expr_node_is(const struct expr_node *x, uint16_t op, const char *leaf);
+/* sqrt(-1) */
+bool expr_node_is_i(const struct expr_node *x);

@@ -157,6 +157,15 @@ int lang_find(const struct language *lang, const char *name, size_t n)
     return -1;
 }
 
+struct lang_quotient lang_circular(uint16_t op)
+{
+    static const struct lang_quotient quotients[] = {
+        {LANG_SINE, LANG_ONE}, {LANG_COSINE, LANG_ONE}, {LANG_SINE, LANG_COSINE},
+        {LANG_ONE, LANG_SINE}, {LANG_ONE, LANG_COSINE}, {LANG_COSINE, LANG_SINE},
+    };
+    return quotients[op >= X_SINH ? op - X_SINH : op - X_SIN];
+}
+
 static bool is_identifier(const char *s)
 {
     if (!((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || *s == '_'))

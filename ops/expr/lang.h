@@ -125,6 +125,15 @@ static inline uint16_t lang_of_reciprocal(uint16_t op)
 {
     return (uint16_t)(op - X_ACSC + X_ASIN);
 }
+static inline bool lang_is_circular(uint16_t op)
+{
+    return (op >= X_SIN && op <= X_COT) || (op >= X_SINH && op <= X_COTH);
+}
+/* sin, ..., coth as quotients of 1 and the sine and cosine, or the hyperbolic ones. */
+struct lang_quotient {
+    enum { LANG_ONE, LANG_SINE, LANG_COSINE } top, bottom;
+};
+struct lang_quotient lang_circular(uint16_t op);
 /* The number of an operator by its name (aliases such as arcsin, log included) or its token, or -1.
  */
 int lang_find(const struct language *lang, const char *name, size_t n);

@@ -138,6 +138,21 @@ char *number_combine(struct arena *a, char op, const char *x, const char *y, siz
     return out;
 }
 
+char *number_of_term(struct arena *a, const struct expr *x, size_t max_digits)
+{
+    static const char signs[] = {
+        [X_ADD] = '+', [X_SUB] = '-', [X_MUL] = '*', [X_DIV] = '/', [X_POW] = '^'};
+    uint16_t op = x->nodes[0].op;
+    if (op == X_NUM)
+        return arena_strdup(a, x->nodes[0].leaf);
+    if (op < X_ADD || op > X_POW)
+        return NULL;
+    struct expr left = expr_child(x, 0), right = expr_child(x, 1);
+    const char *p = number_of_term(a, &left, max_digits);
+    const char *q = p ? number_of_term(a, &right, max_digits) : NULL;
+    return q ? number_combine(a, signs[op], p, q, max_digits) : NULL;
+}
+
 double number_double(const char *number)
 {
     fmpq_t q;

@@ -13,6 +13,9 @@ bool number_is_integer(const char *number);
 /* x + y, x - y, x * y, x / y for op '+' '-' '*' '/', x ^ y for '^' (y an integer); NULL where
  * undefined (x/0, 0^0, 0^-1) or when the result has more than `max_digits` digits. */
 char *number_combine(struct arena *a, char op, const char *x, const char *y, size_t max_digits);
+/* The value of a term of numbers and + - * / ^; NULL: it is another term, or has no value. */
+struct expr;
+char *number_of_term(struct arena *a, const struct expr *x, size_t max_digits);
 /* As double, rounded to nearest; huge values become infinite. */
 double number_double(const char *number);
 int number_sign(const char *number);

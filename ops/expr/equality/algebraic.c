@@ -11,16 +11,6 @@
 
 enum { MAX_ROOTS = 24, MAX_TERMS = 48, MAX_PRECISION = 30000, MAX_ORDER = 10000, DIGITS = 200 };
 
-static struct expr sub(const struct expr *x, uint32_t at)
-{
-    return expr_sub(x, at);
-}
-
-static struct expr second(const struct expr *x)
-{
-    return expr_sub(x, 1 + x->nodes[1].size);
-}
-
 /* ---- rational numbers and angles ---- */
 
 static const char *combine(struct arena *a, char op, const char *x, const char *y)
@@ -28,31 +18,23 @@ static const char *combine(struct arena *a, char op, const char *x, const char *
     return x && y ? number_combine(a, op, x, y, DIGITS) : NULL;
 }
 
-/* The value of a term of rationals, NULL: it is another. */
 static const char *rational_of(struct arena *a, const struct expr *x)
 {
-    static const char signs[] = {[X_ADD] = '+', [X_SUB] = '-', [X_MUL] = '*', [X_DIV] = '/'};
-    uint16_t op = x->nodes[0].op;
-    if (op == X_NUM)
-        return x->nodes[0].leaf;
-    if (op != X_ADD && op != X_SUB && op != X_MUL && op != X_DIV)
-        return NULL;
-    struct expr left = sub(x, 1), right = second(x);
-    return combine(a, signs[op], rational_of(a, &left), rational_of(a, &right));
+    return number_of_term(a, x, DIGITS);
 }
 
 /* c of c*pi. */
 static const char *angle_of(struct arena *a, const struct expr *x)
 {
     uint16_t op = x->nodes[0].op;
-    if (op == X_SYM && strcmp(x->nodes[0].leaf, "pi") == 0)
+    if (expr_node_is(x->nodes, X_SYM, "pi"))
         return "1";
     const char *number = rational_of(a, x);
     if (number)
         return number_sign(number) == 0 ? "0" : NULL;
     if (op != X_ADD && op != X_SUB && op != X_MUL && op != X_DIV)
         return NULL;
-    struct expr left = sub(x, 1), right = second(x);
+    struct expr left = expr_child(x, 0), right = expr_child(x, 1);
     const char *p = angle_of(a, &left), *q = angle_of(a, &right);
     switch (op) {
     case X_ADD: return combine(a, '+', p, q);
@@ -121,7 +103,7 @@ static void invert(struct bound *b)
 
 static bool measure_power(struct bound *out, struct measure *m, const struct expr *x)
 {
-    struct expr base = sub(x, 1), exponent = second(x);
+    struct expr base = expr_child(x, 0), exponent = expr_child(x, 1);
     const char *power = rational_of(m->a, &exponent);
     double p = power ? number_double(power) : 0;
     if (!power || fabs(p) > 10000 || denominator(power) > 100 || !measure(out, m, &base))
@@ -137,7 +119,7 @@ static bool measure_power(struct bound *out, struct measure *m, const struct exp
 /* Of an angle: (z - 1/z)/(2 i) and the like, z a root of unity. */
 static bool measure_circular(struct bound *out, struct measure *m, const struct expr *x)
 {
-    struct expr angle = sub(x, 1);
+    struct expr angle = expr_child(x, 0);
     const char *c = angle_of(m->a, &angle);
     if (!c || denominator(c) > MAX_ORDER)
         return false;
@@ -160,7 +142,7 @@ static bool measure(struct bound *out, struct measure *m, const struct expr *x)
         return measure_circular(out, m, x);
     if (op != X_ADD && op != X_SUB && op != X_MUL && op != X_DIV && op != X_SQRT)
         return false;
-    struct expr left = sub(x, 1), right;
+    struct expr left = expr_child(x, 0), right;
     struct bound a, b;
     if (!measure(&a, m, &left))
         return false;
@@ -168,7 +150,7 @@ static bool measure(struct bound *out, struct measure *m, const struct expr *x)
         *out = a;
         return add_root(out, m, x, 2);
     }
-    right = second(x);
+    right = expr_child(x, 1);
     if (!measure(&b, m, &right))
         return false;
     if (op == X_DIV)
@@ -223,17 +205,6 @@ static struct expr number(struct form *f, const char *text)
     return expr_leaf(f->a, f->lang, X_NUM, text);
 }
 
-static struct expr unary(struct form *f, uint16_t op, struct expr x)
-{
-    return expr_apply(f->a, f->lang, op, &x, 1);
-}
-
-static struct expr binary(struct form *f, uint16_t op, struct expr x, struct expr y)
-{
-    struct expr args[2] = {x, y};
-    return expr_apply(f->a, f->lang, op, args, 2);
-}
-
 static bool add_term(struct form *f, struct expr of, const char *c, bool turned)
 {
     if (!c || f->n == MAX_TERMS)
@@ -244,54 +215,40 @@ static bool add_term(struct form *f, struct expr of, const char *c, bool turned)
     return true;
 }
 
-static struct expr root_of_one(struct form *f, uint16_t op, struct expr z)
-{
-    struct expr square = binary(f, X_MUL, z, z), one = number(f, "1");
-    return unary(f, X_SQRT,
-                 op == X_SUB ? binary(f, X_SUB, one, square) : binary(f, X_ADD, square, one));
-}
+/* The formulas of docs/rules.md: sums of multiples of logarithms, over sqrt(-1) if `turned`. pi is
+ * ln(-1) over that. */
+#define ASIN "+ * sqrt -1 ?z sqrt - 1 * ?z ?z"
+static const struct {
+    bool turned;
+    struct {
+        const char *c, *of;
+    } terms[2];
+} inverses[X_DECLARED] = {
+    [X_ASIN] = {true, {{"1", ASIN}}},
+    [X_ACOS] = {true, {{"1/2", "-1"}, {"-1", ASIN}}},
+    [X_ATAN] = {true, {{"1/2", "+ 1 * sqrt -1 ?z"}, {"-1/2", "- 1 * sqrt -1 ?z"}}},
+    [X_ASINH] = {false, {{"1", "+ ?z sqrt + * ?z ?z 1"}}},
+    [X_ACOSH] = {false, {{"1", "+ ?z * sqrt - ?z 1 sqrt + ?z 1"}}},
+    [X_ATANH] = {false, {{"1/2", "+ 1 ?z"}, {"-1/2", "- 1 ?z"}}},
+};
 
-/* c/2 (ln(1 + z) - ln(1 - z)) */
-static bool add_difference(struct form *f, struct expr z, const char *c, bool turned)
-{
-    struct expr one = number(f, "1");
-    return add_term(f, binary(f, X_ADD, one, z), combine(f->a, '/', c, "2"), turned) &&
-           add_term(f, binary(f, X_SUB, one, z), combine(f->a, '/', c, "-2"), turned);
-}
-
-/* The formulas of docs/rules.md. */
 static bool add_inverse(struct form *f, uint16_t op, struct expr z, const char *c, bool turned)
 {
-    struct expr one = number(f, "1"), i = unary(f, X_SQRT, number(f, "-1"));
-    /* 1/i over i is -1 */
-    const char *over = turned ? combine(f->a, '-', "0", c) : c;
-    switch ((enum expr_op)op) {
-    case X_ATAN: return add_difference(f, binary(f, X_MUL, i, z), over, !turned);
-    case X_ASIN:
-        return add_term(f, binary(f, X_ADD, binary(f, X_MUL, i, z), root_of_one(f, X_SUB, z)), over,
-                        !turned);
-    case X_ACOS:
-        return add_term(f, number(f, "-1"), combine(f->a, '/', over, "2"), !turned) &&
-               add_inverse(f, X_ASIN, z, combine(f->a, '-', "0", c), turned);
-    case X_ASINH: return add_term(f, binary(f, X_ADD, z, root_of_one(f, X_ADD, z)), c, turned);
-    case X_ACOSH:
-        return add_term(f,
-                        binary(f, X_ADD, z,
-                               binary(f, X_MUL, unary(f, X_SQRT, binary(f, X_SUB, z, one)),
-                                      unary(f, X_SQRT, binary(f, X_ADD, z, one)))),
-                        c, turned);
-    case X_ATANH: return add_difference(f, z, c, turned);
-    default: break;
+    bool known = true;
+    if (!inverses[op].terms[0].c) {
+        z = expr_binary(f->a, X_DIV, number(f, "1"), z);
+        op = lang_of_reciprocal(op);
     }
-    bool reciprocal = (op >= X_ACSC && op <= X_ACOT) || (op >= X_ACSCH && op <= X_ACOTH);
-    return reciprocal &&
-           add_inverse(f, lang_of_reciprocal(op), binary(f, X_DIV, one, z), c, turned);
-}
-
-static bool is_i(const struct expr *x)
-{
-    return x->nodes[0].op == X_SQRT && x->nodes[1].op == X_NUM &&
-           strcmp(x->nodes[1].leaf, "-1") == 0;
+    if (inverses[op].turned && turned) /* 1/i over i is -1 */
+        c = combine(f->a, '-', "0", c);
+    for (int k = 0; k < 2 && inverses[op].terms[k].c && known; k++) {
+        struct expr of;
+        known =
+            !expr_from_prefix(&of, f->a, f->lang, inverses[op].terms[k].of, NULL) &&
+            add_term(f, expr_replace(f->a, &of, X_VAR, "z", &z),
+                     combine(f->a, '*', c, inverses[op].terms[k].c), turned != inverses[op].turned);
+    }
+    return known;
 }
 
 /* Adds c x. */
@@ -301,14 +258,14 @@ static bool collect(struct form *f, const struct expr *x, const char *c, bool tu
     if (op == X_NUM)
         return number_sign(x->nodes[0].leaf) == 0;
     if (op == X_SYM) /* pi = ln(-1)/i */
-        return strcmp(x->nodes[0].leaf, "pi") == 0 &&
+        return expr_node_is(x->nodes, X_SYM, "pi") &&
                add_term(f, number(f, "-1"), turned ? combine(f->a, '-', "0", c) : c, !turned);
     if (op == X_LN)
-        return add_term(f, sub(x, 1), c, turned);
-    struct expr left = sub(x, 1);
+        return add_term(f, expr_child(x, 0), c, turned);
+    struct expr left = expr_child(x, 0);
     if (x->nodes[0].arity == 1)
-        return op >= X_ASIN && add_inverse(f, op, left, c, turned);
-    struct expr right = second(x);
+        return op >= X_ASIN && !lang_is_circular(op) && add_inverse(f, op, left, c, turned);
+    struct expr right = expr_child(x, 1);
     const char *p = rational_of(f->a, &left), *q = rational_of(f->a, &right);
     const char *minus = combine(f->a, '-', "0", c);
     switch ((enum expr_op)op) {
@@ -318,11 +275,12 @@ static bool collect(struct form *f, const struct expr *x, const char *c, bool tu
         if (p || q)
             return (c = combine(f->a, '*', c, p ? p : q)) &&
                    collect(f, p ? &right : &left, c, turned);
-        if (is_i(&left) || is_i(&right)) /* i = -1/i */
-            return collect(f, is_i(&left) ? &right : &left, turned ? c : minus, !turned);
+        if (expr_node_is_i(left.nodes) || expr_node_is_i(right.nodes)) /* i = -1/i */
+            return collect(f, expr_node_is_i(left.nodes) ? &right : &left, turned ? c : minus,
+                           !turned);
         return false;
     case X_DIV:
-        if (is_i(&right))
+        if (expr_node_is_i(right.nodes))
             return collect(f, &left, turned ? minus : c, !turned);
         return q && (c = combine(f->a, '/', c, q)) && collect(f, &left, c, turned);
     default: return false;
@@ -349,10 +307,12 @@ static bool vanishes(struct form *f, bool turned)
             return false;
         struct expr *product = &products[number_sign(c) < 0];
         struct expr power = number(f, *c == '-' ? c + 1 : c);
-        *product = binary(f, X_MUL, *product, binary(f, X_POW, f->terms[i].of, power));
-        sum = binary(f, X_ADD, sum, binary(f, X_MUL, number(f, c), unary(f, X_LN, f->terms[i].of)));
+        *product =
+            expr_binary(f->a, X_MUL, *product, expr_binary(f->a, X_POW, f->terms[i].of, power));
+        struct expr ln = expr_apply(f->a, f->lang, X_LN, &f->terms[i].of, 1);
+        sum = expr_binary(f->a, X_ADD, sum, expr_binary(f->a, X_MUL, number(f, c), ln));
     }
-    struct expr difference = binary(f, X_SUB, products[0], products[1]);
+    struct expr difference = expr_binary(f->a, X_SUB, products[0], products[1]);
     return scale && is_below(&sum, 2, 256) && is_zero(f->a, &difference);
 }
 
@@ -372,7 +332,7 @@ bool algebraic_equal(const struct expr *x, const struct expr *y)
     *f = (struct form){.a = &a, .lang = x->lang};
     bool equal = false;
     if (is_constant(x) && is_constant(y)) {
-        struct expr difference = binary(f, X_SUB, *x, *y);
+        struct expr difference = expr_binary(f->a, X_SUB, *x, *y);
         equal = is_zero(&a, &difference) ||
                 (collect(f, &difference, "1", false) && vanishes(f, false) && vanishes(f, true));
     }

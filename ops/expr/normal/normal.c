@@ -36,24 +36,6 @@ static const char *way_of(const struct field *f)
     return variables && functions ? "exponentials" : numbers ? "exact numbers" : "expansion";
 }
 
-static bool contains(const struct expr *x, uint16_t op)
-{
-    for (uint32_t i = 0; i < x->n; i++)
-        if (x->nodes[i].op == op)
-            return true;
-    return false;
-}
-
-static struct expr with_number(struct arena *a, const struct expr *x,
-                               const struct expr_node *variable, const char *value)
-{
-    struct expr_node *nodes = arena_memdup(a, x->nodes, x->n * sizeof *nodes);
-    for (uint32_t i = 0; i < x->n; i++)
-        if (nodes[i].op == variable->op && strcmp(nodes[i].leaf, variable->leaf) == 0)
-            nodes[i] = (struct expr_node){X_NUM, 0, 1, value};
-    return (struct expr){x->lang, nodes, x->n};
-}
-
 /* A number in the domain of a real variable. */
 static const char *number_within(struct arena *a, const struct generator *g)
 {
@@ -72,7 +54,8 @@ static bool equal_terms(const char **way, const struct expr *x, const struct exp
 static bool equal_by_constancy(struct field *f, const element *difference, const struct expr *x,
                                const struct expr *y)
 {
-    if (!difference || contains(x, X_D) || contains(y, X_D) || !sign_is_meromorphic(f, difference))
+    if (!difference || expr_has(x, X_D, NULL) || expr_has(y, X_D, NULL) ||
+        !sign_is_meromorphic(f, difference))
         return false;
     for (size_t i = 1, n = f->n; i < n; i++) {
         const struct generator g = f->g[i];
@@ -80,9 +63,10 @@ static bool equal_by_constancy(struct field *f, const element *difference, const
             !field_is_zero(f, normal_derive(f, difference, i)))
             continue;
         struct arena a = {0};
-        const char *way, *value = number_within(&a, &g);
-        struct expr left = with_number(&a, x, g.variable, value);
-        struct expr right = with_number(&a, y, g.variable, value);
+        const char *way;
+        struct expr value = expr_leaf(&a, x->lang, X_NUM, number_within(&a, &g));
+        struct expr left = expr_replace(&a, x, g.variable->op, g.variable->leaf, &value);
+        struct expr right = expr_replace(&a, y, g.variable->op, g.variable->leaf, &value);
         bool equal = equal_terms(&way, &left, &right, f->domains, f->n_domains);
         arena_free(&a);
         return equal;
@@ -93,13 +77,8 @@ static bool equal_by_constancy(struct field *f, const element *difference, const
 static bool equal_terms(const char **way, const struct expr *x, const struct expr *y,
                         const struct ball_domain *domains, size_t n_domains)
 {
-    struct field *f = calloc(1, sizeof *f);
-    if (!f)
-        abort();
-    f->domains = domains;
-    f->n_domains = n_domains;
-    f->lang = x->lang->n_ops < y->lang->n_ops ? y->lang : x->lang;
-    field_init(f);
+    struct field *f =
+        field_open(x->lang->n_ops < y->lang->n_ops ? y->lang : x->lang, domains, n_domains);
     const element *left = normal_translate(f, x->nodes),
                   *right = left ? normal_translate(f, y->nodes) : NULL;
     bool equal = field_equal(f, left, right);
@@ -108,8 +87,7 @@ static bool equal_terms(const char **way, const struct expr *x, const struct exp
         *way = "derivatives";
         equal = true;
     }
-    field_clear(f);
-    free(f);
+    field_close(f);
     return equal;
 }
 
@@ -120,13 +98,7 @@ static const char *place_of(struct arena *a, const struct expr *x, uint32_t at, 
                             const struct ball_domain *domain)
 {
     struct expr term = expr_sub(x, at);
-    struct field *f = calloc(1, sizeof *f);
-    if (!f)
-        abort();
-    f->domains = domain;
-    f->n_domains = 1;
-    f->lang = x->lang;
-    field_init(f);
+    struct field *f = field_open(x->lang, domain, 1);
     const element *t = normal_translate(f, term.nodes), *zero = NULL;
     t = field_sub(f, t, field_rational(f, value, 1));
     bool ours = t && f->n == 2 && f->g[1].kind == GENERATOR_VARIABLE &&
@@ -146,8 +118,7 @@ static const char *place_of(struct arena *a, const struct expr *x, uint32_t at, 
         flint_free(number);
         fmpq_clear(q);
     }
-    field_clear(f);
-    free(f);
+    field_close(f);
     return text;
 }
 
@@ -230,7 +201,7 @@ static bool equal_by_pieces(const char **way, const struct expr *x, const struct
 
 /* ---- functions that make roots rational ---- */
 
-/* A function of a new variable with values in the whole of a domain: with u = t^2, (u - 1/u)/2
+/* A function of ?t with values in the whole of a domain: with u = t^2, (u - 1/u)/2
  * makes sqrt(x^2 + 1) rational, (u + 1/u)/2 sqrt(x^2 - 1) and sqrt((x + 1)/2), 2 t/(1 + u) sqrt(1 -
  * x^2). */
 static const char *rational_of(struct ball_domain *d)
@@ -240,45 +211,27 @@ static const char *rational_of(struct ball_domain *d)
     if (!real && !positive)
         return NULL;
     if (low && strcmp(low, "1") == 0 && !high)
-        return "/ + pow t 2 / 1 pow t 2 2";
+        return "/ + pow ?t 2 / 1 pow ?t 2 2";
     if (high && strcmp(high, "1") == 0 && low && (strcmp(low, "0") == 0 || strcmp(low, "-1") == 0))
-        return "/ * 2 t + 1 pow t 2";
+        return "/ * 2 ?t + 1 pow ?t 2";
     if (high || (low && strcmp(low, "0") != 0))
         return NULL;
     d->low = low ? "1" : "0";
     d->domain = "positive";
-    return "/ - pow t 2 / 1 pow t 2 2";
+    return "/ - pow ?t 2 / 1 pow ?t 2 2";
 }
 
-static void write_with(struct buf *out, const struct expr *x, const struct ball_domain *d,
-                       const char *value)
+/* x with this value, a function of ?t, for the variable, which becomes that function's. */
+static struct expr substitute(struct arena *a, const struct expr *x, const struct ball_domain *d,
+                              const char *value)
 {
     bool pattern = *d->name == '?';
-    for (uint32_t i = 0; i < x->n; i++) {
-        const struct expr_node *node = &x->nodes[i];
-        bool ours =
-            node->op == (pattern ? X_VAR : X_SYM) && strcmp(node->leaf, d->name + pattern) == 0;
-        buf_putc(out, ' ');
-        if (!ours)
-            buf_printf(out, "%s%s", node->op == X_VAR ? "?" : "",
-                       node->leaf ? node->leaf : x->lang->ops[node->op].name);
-        for (const char *c = value; ours && *c; c++)
-            buf_printf(out, *c == 't' ? "%s" : "%.1s", *c == 't' ? d->name : c);
-    }
-}
-
-static bool substitute(struct expr *x, struct arena *a, const struct ball_domain *d,
-                       const char *value)
-{
-    struct buf text = {0};
-    struct err e = {0};
-    struct source_text source = {"", NULL, 0};
-    write_with(&text, x, d, value);
-    source.text = text.data;
-    source.len = text.len;
-    bool done = text.len && !expr_parse_prefix(x, a, x->lang, &source, 0, text.len, true, &e);
-    buf_free(&text);
-    return done;
+    uint16_t op = pattern ? X_VAR : X_SYM;
+    struct expr t = expr_leaf(a, x->lang, op, d->name + pattern), by;
+    if (expr_from_prefix(&by, a, x->lang, value, NULL))
+        abort(); /* rational_of is wrong */
+    by = expr_replace(a, &by, X_VAR, "t", &t);
+    return expr_replace(a, x, op, d->name + pattern, &by);
 }
 
 /* One variable after the other, and what was done before stays. */
@@ -286,17 +239,19 @@ static bool equal_by_rational(const char **way, struct arena *a, struct expr x, 
                               struct ball_domain *domains, size_t n)
 {
     bool roots = false;
-    for (uint32_t i = 0; i < x.n; i++)
-        roots = roots || x.nodes[i].op == X_SQRT || x.nodes[i].op >= X_ASIN;
-    for (uint32_t i = 0; i < y.n; i++)
-        roots = roots || y.nodes[i].op == X_SQRT || y.nodes[i].op >= X_ASIN;
-    if (!roots || contains(&x, X_D) || contains(&y, X_D))
+    for (uint32_t i = 0; i < x.n + y.n; i++) {
+        uint16_t op = i < x.n ? x.nodes[i].op : y.nodes[i - x.n].op;
+        roots = roots || op == X_SQRT || op >= X_ASIN;
+    }
+    if (!roots || expr_has(&x, X_D, NULL) || expr_has(&y, X_D, NULL))
         return false;
     for (size_t i = 0; i < n; i++) {
         struct ball_domain before = domains[i];
         const char *value = rational_of(&domains[i]);
-        if (!value || !substitute(&x, a, &before, value) || !substitute(&y, a, &before, value))
+        if (!value)
             continue;
+        x = substitute(a, &x, &before, value);
+        y = substitute(a, &y, &before, value);
         if (x.n + y.n > MAX_NODES)
             return false;
         if (equal_terms(way, &x, &y, domains, n))

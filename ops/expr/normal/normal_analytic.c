@@ -18,19 +18,17 @@
 static bool is_one_sided(int *sign, ulong *low, ulong *high, const struct field *f,
                          const fmpz_mpoly_t p)
 {
-    fmpz_t c;
     ulong e[FIELD_MAX_GENERATORS];
     bool ok = true;
     *sign = 0;
     *low = ULONG_MAX;
     *high = 0;
-    fmpz_init(c);
     for (slong i = 0; i < fmpz_mpoly_length(p, f->ring) && ok; i++) {
         ulong degree = 0;
-        fmpz_mpoly_get_term_coeff_fmpz(c, p, i, f->ring);
+        int own = fmpz_sgn(p->coeffs + i);
         fmpz_mpoly_get_term_exp_ui(e, p, i, f->ring);
-        ok = !*sign || *sign == fmpz_sgn(c);
-        *sign = fmpz_sgn(c);
+        ok = !*sign || *sign == own;
+        *sign = own;
         for (size_t g = 0; g < f->n && ok; g++) {
             bool number = f->g[g].kind == GENERATOR_CONSTANT && f->g[g].positive;
             ok = !e[g] || number || f->g[g].kind == GENERATOR_VARIABLE;
@@ -39,7 +37,6 @@ static bool is_one_sided(int *sign, ulong *low, ulong *high, const struct field 
         *low = degree < *low ? degree : *low;
         *high = degree > *high ? degree : *high;
     }
-    fmpz_clear(c);
     return ok && *sign;
 }
 
@@ -97,12 +94,11 @@ static const element *guarded(struct field *f, uint16_t op, const element *z)
 
 static bool is_entire(const struct expr_node *x)
 {
-    const struct expr_node *exponent = x->op == X_POW ? x + 1 + x[1].size : NULL;
+    const struct expr_node *exponent = x->op == X_POW ? expr_node_second(x) : NULL;
     if (exponent)
-        return (x[1].op == X_SYM && strcmp(x[1].leaf, "e") == 0) ||
+        return expr_node_is(x + 1, X_SYM, "e") ||
                (exponent->op == X_NUM && !strchr(exponent->leaf, '/'));
-    return x->op <= X_DIV || (x->op >= X_SIN && x->op <= X_COT) ||
-           (x->op >= X_SINH && x->op <= X_COTH);
+    return x->op <= X_DIV || lang_is_circular(x->op);
 }
 
 static bool is_analytic(struct field *f, const struct expr_node *x)
@@ -121,16 +117,12 @@ static bool is_analytic(struct field *f, const struct expr_node *x)
 
 bool normal_is_analytic(const struct expr *x)
 {
-    struct field *f = calloc(1, sizeof *f);
-    if (!f)
-        abort();
-    field_init(f);
+    struct field *f = field_open(x->lang, NULL, 0);
     bool analytic = is_analytic(f, x->nodes);
     size_t variables = 0;
     for (size_t i = 0; i < f->n; i++)
         variables += f->g[i].kind == GENERATOR_VARIABLE;
     analytic = analytic && variables <= 1;
-    field_clear(f);
-    free(f);
+    field_close(f);
     return analytic;
 }

@@ -91,12 +91,8 @@ static const element *turn_of(struct field *f, const fmpz_mpoly_t p)
     fmpz_mpoly_get_term_exp_ui(e, p, 0, f->ring);
     const element *half = field_mul(f, field_named(f, 'p'), field_rational(f, 1, 2));
     const element *sum = field_mul(f, half, field_rational(f, (slong)e[0], 1));
-    fmpz_t c;
-    fmpz_init(c);
-    fmpz_mpoly_get_term_coeff_fmpz(c, p, 0, f->ring);
-    if (fmpz_sgn(c) < 0)
+    if (fmpz_sgn(p->coeffs) < 0)
         sum = field_add(f, sum, field_named(f, 'p'));
-    fmpz_clear(c);
     for (size_t i = 1; i < f->n && sum; i++) {
         if (!e[i] || f->g[i].positive)
             continue;

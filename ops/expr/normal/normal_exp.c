@@ -396,12 +396,9 @@ static bool is_right(struct field *f, const fmpz_mpoly_t p)
 {
     ulong e[FIELD_MAX_GENERATORS];
     bool right = true;
-    fmpz_t c;
-    fmpz_init(c);
     for (slong i = 0; i < fmpz_mpoly_length(p, f->ring) && right; i++) {
-        fmpz_mpoly_get_term_coeff_fmpz(c, p, i, f->ring);
         fmpz_mpoly_get_term_exp_ui(e, p, i, f->ring);
-        right = fmpz_sgn(c) > 0;
+        right = fmpz_sgn(p->coeffs + i) > 0;
         unsigned roots = 0;
         for (size_t g = 0; g < f->n && right; g++) {
             const struct generator *x = &f->g[g];
@@ -410,7 +407,6 @@ static bool is_right(struct field *f, const fmpz_mpoly_t p)
             right = e[g] == 1 && roots++ == 0 && root_is_principal(f, g);
         }
     }
-    fmpz_clear(c);
     return right;
 }
 

@@ -5,8 +5,12 @@
 
 #include <stdlib.h>
 
-void field_init(struct field *f)
+struct field *field_open(const struct language *lang, const struct ball_domain *domains, size_t n)
 {
+    struct field *f = must_calloc(1, sizeof *f);
+    f->lang = lang;
+    f->domains = domains;
+    f->n_domains = n;
     fmpz_mpoly_ctx_init(f->ring, FIELD_MAX_GENERATORS, ORD_LEX);
     ca_ctx_init(f->numbers);
     ca_ctx_set_option(f->numbers, CA_OPT_QQBAR_DEG_LIMIT, 60);
@@ -15,9 +19,10 @@ void field_init(struct field *f)
     i.of = field_rational(f, -1, 1);
     field_add_generator(f, &i);
     ca_i(&f->g[0].value, f->numbers);
+    return f;
 }
 
-void field_clear(struct field *f)
+void field_close(struct field *f)
 {
     for (size_t i = 0; i < f->n; i++)
         ca_clear(&f->g[i].value, f->numbers);
@@ -29,15 +34,14 @@ void field_clear(struct field *f)
     ca_ctx_clear(f->numbers);
     arena_free(&f->arena);
     fmpz_mpoly_ctx_clear(f->ring);
+    free(f);
 }
 
 /* ---- elements ---- */
 
 element *field_new(struct field *f)
 {
-    element *x = malloc(sizeof *x);
-    if (!x)
-        abort();
+    element *x = must_calloc(1, sizeof *x);
     f->elements = vec_grow(f->elements, &f->cap_elements, f->n_elements + 1, sizeof *f->elements);
     f->elements[f->n_elements++] = x;
     fmpz_mpoly_q_init(x, f->ring);
@@ -321,7 +325,7 @@ bool field_is_constant(const struct field *f, const element *x)
     return constant;
 }
 
-static void evaluate(ca_t out, struct field *f, const fmpz_mpoly_t p)
+void field_value(ca_t out, struct field *f, const element *x)
 {
     ca_struct values[FIELD_MAX_GENERATORS];
     for (size_t i = 0; i < FIELD_MAX_GENERATORS; i++) {
@@ -329,54 +333,31 @@ static void evaluate(ca_t out, struct field *f, const fmpz_mpoly_t p)
         if (i < f->n && is_number(&f->g[i]))
             ca_set(&values[i], &f->g[i].value, f->numbers);
     }
-    ca_fmpz_mpoly_evaluate(out, p, values, f->ring, f->numbers);
+    ca_fmpz_mpoly_q_evaluate(out, x, values, f->ring, f->numbers);
     for (size_t i = 0; i < FIELD_MAX_GENERATORS; i++)
         ca_clear(&values[i], f->numbers);
-}
-
-void field_value(ca_t out, struct field *f, const element *x)
-{
-    ca_t d;
-    ca_init(d, f->numbers);
-    evaluate(out, f, fmpz_mpoly_q_numref(x));
-    evaluate(d, f, fmpz_mpoly_q_denref(x));
-    ca_div(out, out, d, f->numbers);
-    ca_clear(d, f->numbers);
 }
 
 /* Splits off the terms of p with the variable part of its first: they go into c without it. */
 static void take_coefficient(fmpz_mpoly_t c, fmpz_mpoly_t p, const struct field *f)
 {
-    ulong first[FIELD_MAX_GENERATORS], e[FIELD_MAX_GENERATORS];
-    fmpz_mpoly_t rest, term, monomial;
-    fmpz_mpoly_init(rest, f->ring);
-    fmpz_mpoly_init(term, f->ring);
-    fmpz_mpoly_init(monomial, f->ring);
-    fmpz_mpoly_zero(c, f->ring);
-    fmpz_mpoly_get_term_exp_ui(first, p, 0, f->ring);
-    for (slong i = 0; i < fmpz_mpoly_length(p, f->ring); i++) {
-        fmpz_mpoly_get_term(term, p, i, f->ring);
-        fmpz_mpoly_get_term_exp_ui(e, p, i, f->ring);
-        bool same = true;
-        for (size_t g = 0; g < f->n; g++)
-            same = same && (is_number(&f->g[g]) || e[g] == first[g]);
-        for (size_t g = 0; g < f->n; g++)
-            e[g] = is_number(&f->g[g]) ? 0 : first[g];
-        if (!same) {
-            fmpz_mpoly_add(rest, rest, term, f->ring);
-            continue;
-        }
-        for (size_t g = f->n; g < FIELD_MAX_GENERATORS; g++)
+    ulong e[FIELD_MAX_GENERATORS], exponents[FIELD_MAX_GENERATORS];
+    slong variables[FIELD_MAX_GENERATORS], n = 0;
+    fmpz_mpoly_t part;
+    fmpz_mpoly_init(part, f->ring);
+    fmpz_mpoly_get_term_exp_ui(e, p, 0, f->ring);
+    for (size_t g = 0; g < FIELD_MAX_GENERATORS; g++)
+        if (g < f->n && is_number(&f->g[g])) {
             e[g] = 0;
-        fmpz_mpoly_set_coeff_ui_ui(monomial, 1, e, f->ring);
-        fmpz_mpoly_divides(term, term, monomial, f->ring);
-        fmpz_mpoly_add(c, c, term, f->ring);
-        fmpz_mpoly_zero(monomial, f->ring);
-    }
-    fmpz_mpoly_swap(p, rest, f->ring);
-    fmpz_mpoly_clear(rest, f->ring);
-    fmpz_mpoly_clear(term, f->ring);
-    fmpz_mpoly_clear(monomial, f->ring);
+        } else {
+            variables[n] = (slong)g;
+            exponents[n++] = e[g];
+        }
+    fmpz_mpoly_get_coeff_vars_ui(c, p, variables, exponents, n, f->ring);
+    fmpz_mpoly_set_coeff_ui_ui(part, 1, e, f->ring);
+    fmpz_mpoly_mul(part, part, c, f->ring);
+    fmpz_mpoly_sub(p, p, part, f->ring);
+    fmpz_mpoly_clear(part, f->ring);
 }
 
 static bool has_constants(const struct field *f, const fmpz_mpoly_t p)
@@ -403,7 +384,7 @@ bool field_is_zero(struct field *f, const element *x)
     if (!exhausted && !zero && has_constants(f, p) && fmpz_mpoly_length(p, f->ring) < 500)
         for (zero = true; zero && !fmpz_mpoly_is_zero(p, f->ring);) {
             take_coefficient(c, p, f);
-            evaluate(v, f, c);
+            field_value(v, f, field_polynomial(f, c));
             zero = ca_check_is_zero(v, f->numbers) == T_TRUE;
         }
     ca_clear(v, f->numbers);

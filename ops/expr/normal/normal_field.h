@@ -62,8 +62,8 @@ struct field {
     size_t work;
 };
 
-void field_init(struct field *f);
-void field_clear(struct field *f);
+struct field *field_open(const struct language *lang, const struct ball_domain *domains, size_t n);
+void field_close(struct field *f);
 
 /* ---- elements ---- */
 element *field_new(struct field *f); /* zero */

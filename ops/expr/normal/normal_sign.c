@@ -33,23 +33,18 @@ static int sign_by_coefficients(const struct field *f, const fmpz_mpoly_t p, boo
 {
     int sign = 0;
     ulong e[FIELD_MAX_GENERATORS];
-    fmpz_t c;
-    fmpz_init(c);
     for (slong i = 0; i < fmpz_mpoly_length(p, f->ring); i++) {
-        fmpz_mpoly_get_term_coeff_fmpz(c, p, i, f->ring);
+        int own = fmpz_sgn(p->coeffs + i);
         fmpz_mpoly_get_term_exp_ui(e, p, i, f->ring);
-        bool known = sign == 0 || sign == fmpz_sgn(c);
-        sign = fmpz_sgn(c);
+        bool known = sign == 0 || sign == own;
+        sign = own;
         for (size_t k = 0; k < f->n; k++)
             known =
                 known && (e[k] == 0 || f->g[k].positive || (shifted && has_interval(&f->g[k])) ||
                           (f->g[k].real && e[k] % 2 == 0));
-        if (!known) {
-            sign = 0;
-            break;
-        }
+        if (!known)
+            return 0;
     }
-    fmpz_clear(c);
     return sign;
 }
 

@@ -57,38 +57,16 @@ static const element *times_i(struct field *f, const element *x)
     return field_mul(f, field_generator(f, 0), x);
 }
 
-/* cos and i sin of x/i, which are cosh and sinh of x, from E = e^x. */
-static const element *even(struct field *f, const element *x)
-{
-    const element *e = normal_exp(f, x);
-    return field_mul(f, field_add(f, e, field_power(f, e, -1)), field_rational(f, 1, 2));
-}
-
-static const element *odd(struct field *f, const element *x)
-{
-    const element *e = normal_exp(f, x);
-    return field_mul(f, field_sub(f, e, field_power(f, e, -1)), field_rational(f, 1, 2));
-}
-
-/* Of a function and its reciprocal: op is that of the function among sin, cos, tan, ... */
+/* sin, ..., coth from e^(i x) or e^x. */
 static const element *circular(struct field *f, uint16_t op, const element *x)
 {
-    bool hyperbolic = op >= X_SINH;
-    const element *u = hyperbolic ? x : times_i(f, x), *out = NULL;
-    switch (hyperbolic ? op - X_SINH + X_SIN : op) {
-    case X_COS:
-    case X_SEC: out = even(f, u); break;
-    case X_SIN:
-    case X_CSC: out = odd(f, u); break;
-    case X_TAN:
-    case X_COT: out = field_div(f, odd(f, u), even(f, u)); break;
-    }
-    bool is_odd = op != X_COS && op != X_SEC && !hyperbolic;
-    if (is_odd) /* sin x = sinh(i x)/i */
-        out = field_div(f, out, field_generator(f, 0));
-    bool reciprocal =
-        op == X_CSC || op == X_SEC || op == X_COT || op == X_CSCH || op == X_SECH || op == X_COTH;
-    return reciprocal ? field_power(f, out, -1) : out;
+    struct lang_quotient q = lang_circular(op);
+    const element *i = op < X_SINH ? field_generator(f, 0) : integer(f, 1);
+    const element *e = normal_exp(f, field_mul(f, i, x)), *inverse = field_power(f, e, -1);
+    const element *twice[] = {[LANG_ONE] = integer(f, 2),
+                              [LANG_SINE] = field_div(f, field_sub(f, e, inverse), i),
+                              [LANG_COSINE] = field_add(f, e, inverse)};
+    return field_div(f, twice[q.top], twice[q.bottom]);
 }
 
 static const element *root(struct field *f, const element *x)
@@ -152,11 +130,6 @@ static bool as_integer(slong *n, const struct field *f, const element *x)
     return small;
 }
 
-static bool is_e(const struct expr_node *x)
-{
-    return x->op == X_SYM && strcmp(x->leaf, "e") == 0;
-}
-
 static bool is_integer(struct field *f, const element *x)
 {
     bool used[FIELD_MAX_GENERATORS], integer = fmpz_mpoly_is_one(fmpz_mpoly_q_denref(x), f->ring);
@@ -214,7 +187,7 @@ static const element *power(struct field *f, const struct expr_node *base,
 {
     slong n;
     const element *y = normal_translate(f, exponent);
-    if (is_e(base))
+    if (expr_node_is(base, X_SYM, "e"))
         return normal_exp(f, y);
     const element *x = normal_translate(f, base);
     if (as_integer(&n, f, y))
@@ -333,8 +306,7 @@ static const element *apply(struct field *f, uint16_t op, const element *x, cons
     case X_ABS: return x ? normal_abs(f, x) : NULL;
     case X_LN: return normal_ln(f, x);
     default:
-        return op >= X_SINH && op <= X_COTH    ? circular(f, op, x)
-               : op >= X_SIN && op <= X_COT    ? circular(f, op, x)
+        return lang_is_circular(op)            ? circular(f, op, x)
                : op >= X_ASIN && op <= X_ACOTH ? inverse(f, op, x)
                                                : NULL;
     }
@@ -347,7 +319,7 @@ const element *normal_translate(struct field *f, const struct expr_node *x)
     if (x->op <= X_VAR)
         return x->op == X_SYM && lang_is_constant(x->leaf) ? field_named(f, x->leaf[0])
                                                            : variable(f, x);
-    const struct expr_node *first = x + 1, *second = first + first->size;
+    const struct expr_node *first = x + 1, *second = expr_node_second(x);
     if (x->op == X_POW)
         return power(f, first, second);
     if (x->op == X_D)

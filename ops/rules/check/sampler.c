@@ -89,28 +89,11 @@ static void add_neighbours(struct sampler *s, struct arena *a, const struct expr
     }
 }
 
-/* The rational that a term without variables is; NULL: none. */
-static const char *rational_of(struct arena *a, const struct expr *x)
-{
-    static const char signs[] = {
-        [X_ADD] = '+', [X_SUB] = '-', [X_MUL] = '*', [X_DIV] = '/', [X_POW] = '^'};
-    const struct expr_node *node = &x->nodes[0];
-    if (node->op == X_NUM)
-        return node->leaf;
-    if (node->op < X_ADD || node->op > X_POW)
-        return NULL;
-    struct expr left = expr_sub(x, 1), right = expr_sub(x, 1 + x->nodes[1].size);
-    const char *p = rational_of(a, &left), *q = p ? rational_of(a, &right) : NULL;
-    if (!q || (node->op == X_POW && (!number_is_integer(q) || strlen(q) > 4)))
-        return NULL;
-    return number_combine(a, signs[node->op], p, q, EXPR_MAX_DIGITS);
-}
-
 static void add_values(const char **values, size_t *n, struct arena *a, const struct expr *x)
 {
     for (uint32_t i = 0; i < x->n && *n < MAX_VALUES;) {
         struct expr term = expr_sub(x, i);
-        const char *value = rational_of(a, &term);
+        const char *value = number_of_term(a, &term, EXPR_MAX_DIGITS);
         bool known = false;
         for (size_t k = 0; value && k < *n; k++)
             known = known || strcmp(values[k], value) == 0;
@@ -373,25 +356,22 @@ void sampler_draw(struct instance *out, struct arena *a, const struct sampler *s
         out->values[i] = draw_value(a, s, i, k, out);
 }
 
-static struct expr substitute(struct arena *a, const struct sampler *s, const struct expr *x,
-                              uint32_t at, const struct instance *values)
+struct binding {
+    const struct sampler *sampler;
+    const struct instance *values;
+};
+
+static bool value_of(struct expr *out, void *arg, const struct expr *leaf)
 {
-    const struct expr_node *node = &x->nodes[at];
-    if (node->op == X_VAR)
-        for (size_t i = 0; i < s->n; i++)
-            if (strcmp(s->variables[i].name, node->leaf) == 0)
-                return values->values[i];
-    if (node->arity == 0)
-        return expr_sub(x, at);
-    struct expr *children = arena_array(a, struct expr, node->arity);
-    uint32_t child = at + 1;
-    for (unsigned i = 0; i < node->arity; i++, child += x->nodes[child].size)
-        children[i] = substitute(a, s, x, child, values);
-    return expr_apply(a, s->lang, node->op, children, node->arity);
+    const struct binding *b = arg;
+    struct sample_variable *v = find((struct sampler *)b->sampler, leaf);
+    if (v)
+        *out = b->values->values[v - b->sampler->variables];
+    return v != NULL;
 }
 
 struct expr sampler_substitute(struct arena *a, const struct sampler *s, const struct expr *x,
                                const struct instance *values)
 {
-    return substitute(a, s, x, 0, values);
+    return expr_substitute(a, x, value_of, &(struct binding){s, values});
 }
