@@ -9,12 +9,6 @@ enum {
     EXACT_MAX_TERMS = 100000, /* of a polynomial; a product beyond that is not expanded */
 };
 
-/* The variables of terms, pattern variables among them, in the order of their first occurrence. */
-struct exact_names {
-    const struct expr_node *leaves[EXACT_MAX_VARIABLES];
-    size_t n;
-};
-
 struct exact_result {
     bool equal;
     uint64_t points;     /* rows of the table; 1 for polynomials */
@@ -32,16 +26,3 @@ enum err_code exact_compare(struct exact_result *out, struct arena *a, const str
 uint64_t exact_fingerprint(const struct expr *x);
 /* That of op applied to terms with these. */
 uint64_t exact_word(const struct language *lang, uint16_t op, uint64_t left, uint64_t right);
-
-/* ---- between its files ---- */
-enum err_code exact_collect(struct exact_names *names, const struct expr *x, struct err *e);
-/* Index of a variable that was collected. */
-size_t exact_find(const struct exact_names *names, const struct expr_node *leaf);
-/* "?a = " or ", b = " */
-void exact_write_name(struct buf *out, const struct exact_names *names, size_t i);
-/* A Boolean operator on 64 rows at once. */
-uint64_t truth_word(uint16_t op, uint64_t left, uint64_t right);
-enum err_code truth_compare(struct exact_result *out, struct arena *a, const struct expr *x,
-                            const struct expr *y, struct err *e);
-enum err_code polynomial_compare(struct exact_result *out, struct arena *a, const struct expr *x,
-                                 const struct expr *y, struct err *e);

@@ -1,11 +1,10 @@
 #include "ops/expr/equality/residue.h"
 
 #include "base/rng.h"
-#include "ops/expr/equality/series.h"
 #include "ops/expr/rational.h"
 
-#include <flint/fmpz.h>
-#include <flint/nmod_vec.h>
+#include <flint/fmpq.h>
+#include <flint/nmod_poly.h>
 #include <flint/ulong_extras.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,19 +72,79 @@ static void point_begin(struct point *at, uint64_t seed)
 
 static bool number_value(ulong *out, const struct point *at, const char *text)
 {
-    size_t n = strcspn(text, "/");
-    char *top = strndup(text, n);
-    fmpz_t p, q;
-    fmpz_init(p);
-    fmpz_init_set_ui(q, 1);
-    bool ok = fmpz_set_str(p, top, 10) == 0 && (!text[n] || fmpz_set_str(q, text + n + 1, 10) == 0);
-    ulong bottom = fmpz_fdiv_ui(q, at->p);
+    fmpq_t q;
+    fmpq_init(q);
+    bool ok = fmpq_set_str(q, text, 10) == 0;
+    ulong top = fmpz_fdiv_ui(fmpq_numref(q), at->p), bottom = fmpz_fdiv_ui(fmpq_denref(q), at->p);
     ok = ok && bottom;
-    *out = ok ? nmod_div(fmpz_fdiv_ui(p, at->p), bottom, at->mod) : 0;
-    fmpz_clear(p);
-    fmpz_clear(q);
-    free(top);
+    *out = ok ? nmod_div(top, bottom, at->mod) : 0;
+    fmpq_clear(q);
     return ok;
+}
+
+/* ---- Taylor series modulo the prime, along the line on which one variable moves ---- */
+
+enum { ORDER = 4 }; /* derivatives at most three deep */
+
+struct series {
+    ulong c[ORDER];
+};
+
+static struct series constant(ulong c)
+{
+    return (struct series){{c}};
+}
+
+static struct series add(nmod_t mod, struct series x, struct series y)
+{
+    _nmod_vec_add(x.c, x.c, y.c, ORDER, mod);
+    return x;
+}
+
+static struct series subtract(nmod_t mod, struct series x, struct series y)
+{
+    _nmod_vec_sub(x.c, x.c, y.c, ORDER, mod);
+    return x;
+}
+
+static struct series scale(nmod_t mod, struct series x, ulong by)
+{
+    _nmod_vec_scalar_mul_nmod(x.c, x.c, ORDER, by, mod);
+    return x;
+}
+
+static struct series product(nmod_t mod, const struct series *x, const struct series *y)
+{
+    struct series z;
+    _nmod_poly_mullow(z.c, x->c, ORDER, y->c, ORDER, ORDER, mod);
+    return z;
+}
+
+/* False: y(0) is zero. */
+static bool quotient(struct series *out, nmod_t mod, struct series x, const struct series *y)
+{
+    struct series z = {{0}};
+    bool defined = y->c[0];
+    if (defined)
+        _nmod_poly_div_series(z.c, x.c, ORDER, y->c, ORDER, ORDER, mod);
+    *out = z;
+    return defined;
+}
+
+static struct series derivative(nmod_t mod, const struct series *x)
+{
+    struct series d = {{0}};
+    _nmod_poly_derivative(d.c, x->c, ORDER, mod);
+    return d;
+}
+
+/* value e^(x - x(0)) */
+static struct series exponential_of(nmod_t mod, ulong value, struct series x)
+{
+    struct series e;
+    x.c[0] = 0;
+    _nmod_poly_exp_series(e.c, x.c, ORDER, ORDER, mod);
+    return scale(mod, e, value);
 }
 
 /* ---- exponentials ---- */
@@ -96,16 +155,6 @@ struct monomial {
     size_t n;
     unsigned i; /* how many times sqrt(-1) */
 };
-
-static bool is_i(const struct expr_node *x)
-{
-    return x->op == X_SQRT && x[1].op == X_NUM && strcmp(x[1].leaf, "-1") == 0;
-}
-
-static const struct expr_node *second_of(const struct expr_node *x)
-{
-    return x + 1 + x[1].size;
-}
 
 static bool times(struct monomial *m, struct arena *a, char op, const char *number)
 {
@@ -126,28 +175,26 @@ static bool multiply(struct monomial *m, struct arena *a, const struct expr_node
         m->factors[k] = x->leaf;
         return true;
     }
-    if (is_i(x)) {
+    if (expr_node_is_i(x)) {
         m->i++;
         return true;
     }
     if (x->op == X_MUL)
-        return multiply(m, a, x + 1) && multiply(m, a, second_of(x));
-    if (x->op == X_POW && second_of(x)->op == X_NUM) {
-        long n = strtol(second_of(x)->leaf, NULL, 10);
-        bool ok = n > 0 && n <= MAX_FACTORS && number_is_integer(second_of(x)->leaf);
+        return multiply(m, a, x + 1) && multiply(m, a, expr_node_second(x));
+    if (x->op == X_POW && expr_node_second(x)->op == X_NUM) {
+        long n = strtol(expr_node_second(x)->leaf, NULL, 10);
+        bool ok = n > 0 && n <= MAX_FACTORS && number_is_integer(expr_node_second(x)->leaf);
         for (long k = 0; k < n && ok; k++)
             ok = multiply(m, a, x + 1);
         return ok;
     }
-    return x->op == X_DIV && second_of(x)->op == X_NUM && multiply(m, a, x + 1) &&
-           times(m, a, '/', second_of(x)->leaf);
+    return x->op == X_DIV && expr_node_second(x)->op == X_NUM && multiply(m, a, x + 1) &&
+           times(m, a, '/', expr_node_second(x)->leaf);
 }
-
-/* ---- exponentials of monomials ---- */
 
 static struct series variable(const struct point *at, const char *name)
 {
-    struct series x = series_constant(random_of(at, "value", name));
+    struct series x = constant(random_of(at, "value", name));
     x.c[1] = at->moves && strcmp(at->moves, name) == 0;
     return x;
 }
@@ -168,10 +215,10 @@ static bool multiply_exponential(struct series *out, struct point *at, struct mo
     long power = strtol(c, NULL, 10);
     bool turned = m->i % 2;
     ulong base = at->turn;
-    struct series x = series_constant(turned ? nmod_mul(number, at->i, at->mod) : number);
+    struct series x = constant(turned ? nmod_mul(number, at->i, at->mod) : number);
     for (size_t k = 0; k < m->n; k++) {
         struct series factor = variable(at, m->factors[k]);
-        x = series_mul(at->mod, &x, &factor);
+        x = product(at->mod, &x, &factor);
     }
     if (!(turned && m->n == 1 && strcmp(m->factors[0], "pi") == 0)) {
         char *name = arena_strdup(&at->a, turned ? "i" : "1");
@@ -180,8 +227,8 @@ static bool multiply_exponential(struct series *out, struct point *at, struct mo
         base = random_of(at, "base", name);
     }
     base = nmod_pow_ui(power < 0 ? nmod_inv(base, at->mod) : base, (ulong)labs(power), at->mod);
-    struct series e = series_exponential(at->mod, base, &x);
-    *out = series_mul(at->mod, out, &e);
+    x = exponential_of(at->mod, base, x);
+    *out = product(at->mod, out, &x);
     return true;
 }
 
@@ -193,12 +240,12 @@ static bool exponential(struct series *out, struct point *at, const struct expr_
         struct monomial right = c;
         if (x->op == X_SUB && !times(&right, &at->a, '*', "-1"))
             return false;
-        return exponential(out, at, x + 1, c) && exponential(out, at, second_of(x), right);
+        return exponential(out, at, x + 1, c) && exponential(out, at, expr_node_second(x), right);
     }
-    if (x->op == X_MUL && (x[1].op == X_NUM || is_i(x + 1)))
-        return multiply(&c, &at->a, x + 1) && exponential(out, at, second_of(x), c);
-    if ((x->op == X_DIV || x->op == X_MUL) && second_of(x)->op == X_NUM)
-        return times(&c, &at->a, x->op == X_DIV ? '/' : '*', second_of(x)->leaf) &&
+    if (x->op == X_MUL && (x[1].op == X_NUM || expr_node_is_i(x + 1)))
+        return multiply(&c, &at->a, x + 1) && exponential(out, at, expr_node_second(x), c);
+    if ((x->op == X_DIV || x->op == X_MUL) && expr_node_second(x)->op == X_NUM)
+        return times(&c, &at->a, x->op == X_DIV ? '/' : '*', expr_node_second(x)->leaf) &&
                exponential(out, at, x + 1, c);
     return multiply(&c, &at->a, x) && multiply_exponential(out, at, &c);
 }
@@ -207,33 +254,20 @@ static bool exponential(struct series *out, struct point *at, const struct expr_
 
 static bool value_of(struct series *out, struct point *at, const struct expr_node *x);
 
-static bool quotient(struct series *out, const struct point *at, const struct series *x,
-                     const struct series *y)
-{
-    *out = y->c[0] ? series_div(at->mod, *x, y) : series_constant(0);
-    return y->c[0] != 0;
-}
-
 /* sin, ... of i x, or sinh, ... of x, from e = e^(i x) or e^x. */
 static bool circular(struct series *out, const struct point *at, uint16_t op,
                      const struct series *e)
 {
-    bool hyperbolic = op >= X_SINH;
-    struct series one = series_constant(1), inverse = series_div(at->mod, one, e);
+    struct lang_quotient q = lang_circular(op);
+    struct series one = constant(1), inverse;
     ulong half = nmod_inv(2, at->mod);
-    struct series c = series_scale(at->mod, series_add(at->mod, *e, inverse), half);
-    struct series s = series_scale(at->mod, series_sub(at->mod, *e, inverse),
-                                   hyperbolic ? half : nmod_div(half, at->i, at->mod));
-    const struct series *top = &one, *bottom = &one;
-    switch (hyperbolic ? op - X_SINH + X_SIN : op) {
-    case X_SIN: top = &s; break;
-    case X_COS: top = &c; break;
-    case X_TAN: top = &s, bottom = &c; break;
-    case X_CSC: bottom = &s; break;
-    case X_SEC: bottom = &c; break;
-    case X_COT: top = &c, bottom = &s; break;
-    }
-    return quotient(out, at, top, bottom);
+    if (!quotient(&inverse, at->mod, one, e))
+        return false;
+    struct series c = scale(at->mod, add(at->mod, *e, inverse), half);
+    struct series s = scale(at->mod, subtract(at->mod, *e, inverse),
+                            op >= X_SINH ? half : nmod_div(half, at->i, at->mod));
+    const struct series *parts[] = {[LANG_ONE] = &one, [LANG_SINE] = &s, [LANG_COSINE] = &c};
+    return quotient(out, at->mod, *parts[q.top], parts[q.bottom]);
 }
 
 /* Either root of x, the same for the same value. */
@@ -248,8 +282,8 @@ static bool root(struct series *out, struct point *at, const struct series *squa
     char *name = arena_printf(&at->a, "%lu", x->c[0]);
     if (random_of(at, "sign", name) & 1)
         r = at->p - r;
-    *out = series_constant(r);
-    for (int k = 1; k < SERIES_ORDER; k++) { /* x_k = sum r_i r_(k-i) */
+    *out = constant(r);
+    for (int k = 1; k < ORDER; k++) { /* x_k = sum r_i r_(k-i) */
         ulong rest = x->c[k];
         for (int i = 1; i < k; i++)
             rest = nmod_sub(rest, nmod_mul(out->c[i], out->c[k - i], at->mod), at->mod);
@@ -262,50 +296,49 @@ static bool root(struct series *out, struct point *at, const struct series *squa
 static bool choose(struct series *out, struct point *at, const char *kind, const struct series *x,
                    const struct series *y)
 {
-    struct series d = series_derivative(at->mod, x), slope;
+    struct series slope;
     at->chosen = true;
-    if (!quotient(&slope, at, &d, y))
+    if (!quotient(&slope, at->mod, derivative(at->mod, x), y))
         return false;
-    *out =
-        series_integral(at->mod, random_of(at, kind, arena_printf(&at->a, "%lu", x->c[0])), &slope);
+    _nmod_poly_integral(out->c, slope.c, ORDER, at->mod);
+    out->c[0] = random_of(at, kind, arena_printf(&at->a, "%lu", x->c[0]));
     return true;
 }
 
 static bool inverse(struct series *out, struct point *at, uint16_t op, const struct series *z)
 {
-    struct series one = series_constant(1), square = series_mul(at->mod, z, z), t, u,
-                  pi = variable(at, "pi");
+    struct series one = constant(1), square = product(at->mod, z, z), t, u, pi = variable(at, "pi");
     switch ((enum expr_op)op) {
     case X_ASIN:
-        t = series_sub(at->mod, one, square);
+        t = subtract(at->mod, one, square);
         return root(&u, at, &t) && choose(out, at, "asin", z, &u);
     case X_ACOS:
         if (!inverse(&t, at, X_ASIN, z))
             return false;
-        *out = series_sub(at->mod, series_scale(at->mod, pi, nmod_inv(2, at->mod)), t);
+        *out = subtract(at->mod, scale(at->mod, pi, nmod_inv(2, at->mod)), t);
         return true;
-    case X_ATAN: t = series_add(at->mod, one, square); return choose(out, at, "atan", z, &t);
+    case X_ATAN: t = add(at->mod, one, square); return choose(out, at, "atan", z, &t);
     case X_ASINH:
-        t = series_add(at->mod, one, square);
+        t = add(at->mod, one, square);
         return root(&u, at, &t) && choose(out, at, "asinh", z, &u);
     case X_ACOSH: {
-        struct series below = series_sub(at->mod, *z, one), above = series_add(at->mod, *z, one), v;
+        struct series below = subtract(at->mod, *z, one), above = add(at->mod, *z, one), v;
         if (!root(&u, at, &below) || !root(&v, at, &above))
             return false;
-        t = series_mul(at->mod, &u, &v);
+        t = product(at->mod, &u, &v);
         return choose(out, at, "acosh", z, &t);
     }
-    case X_ATANH: t = series_sub(at->mod, one, square); return choose(out, at, "atanh", z, &t);
-    default: return quotient(&t, at, &one, z) && inverse(out, at, lang_of_reciprocal(op), &t);
+    case X_ATANH: t = subtract(at->mod, one, square); return choose(out, at, "atanh", z, &t);
+    default: return quotient(&t, at->mod, one, z) && inverse(out, at, lang_of_reciprocal(op), &t);
     }
 }
 
 static bool power(struct series *out, struct point *at, const struct expr_node *x)
 {
-    const struct expr_node *exponent = second_of(x);
+    const struct expr_node *exponent = expr_node_second(x);
     struct series base;
-    if (x[1].op == X_SYM && strcmp(x[1].leaf, "e") == 0) {
-        *out = series_constant(1);
+    if (expr_node_is(x + 1, X_SYM, "e")) {
+        *out = constant(1);
         return exponential(out, at, exponent, (struct monomial){.c = "1"});
     }
     if (exponent->op != X_NUM || strlen(exponent->leaf) > 9 || !value_of(&base, at, x + 1))
@@ -316,20 +349,27 @@ static bool power(struct series *out, struct point *at, const struct expr_node *
         return false;
     if (over && (strcmp(over, "/2") != 0 || !root(&base, at, &base)))
         return false;
-    *out = series_power(at->mod, base, n);
+    if (n < 0 && !quotient(&base, at->mod, constant(1), &base))
+        return false;
+    *out = constant(1);
+    for (unsigned long k = (unsigned long)labs(n); k; k >>= 1) {
+        if (k & 1)
+            *out = product(at->mod, out, &base);
+        base = product(at->mod, &base, &base);
+    }
     return true;
 }
 
 static bool rational(struct series *out, struct point *at, const struct expr_node *x)
 {
     struct series left, right;
-    if (!value_of(&left, at, x + 1) || !value_of(&right, at, second_of(x)))
+    if (!value_of(&left, at, x + 1) || !value_of(&right, at, expr_node_second(x)))
         return false;
     switch (x->op) {
-    case X_ADD: *out = series_add(at->mod, left, right); return true;
-    case X_SUB: *out = series_sub(at->mod, left, right); return true;
-    case X_MUL: *out = series_mul(at->mod, &left, &right); return true;
-    case X_DIV: return quotient(out, at, &left, &right);
+    case X_ADD: *out = add(at->mod, left, right); return true;
+    case X_SUB: *out = subtract(at->mod, left, right); return true;
+    case X_MUL: *out = product(at->mod, &left, &right); return true;
+    case X_DIV: return quotient(out, at->mod, left, &right);
     }
     return false;
 }
@@ -341,10 +381,9 @@ static bool is_real(const struct point *at, const struct expr_node *x)
         return x->op == X_NUM || (x->op == X_SYM && at->real);
     const struct expr_node *exponent = x->op == X_POW ? x + 1 + x[1].size : NULL;
     if (x->op == X_POW && (exponent->op != X_NUM || strchr(exponent->leaf, '/')) &&
-        !(x[1].op == X_SYM && strcmp(x[1].leaf, "e") == 0))
+        !expr_node_is(x + 1, X_SYM, "e"))
         return false;
-    bool real = x->op <= X_POW || x->op == X_ABS || (x->op >= X_SIN && x->op <= X_COT) ||
-                (x->op >= X_SINH && x->op <= X_COTH);
+    bool real = x->op <= X_POW || x->op == X_ABS || lang_is_circular(x->op);
     for (uint32_t i = 0, k = 1; i < x->arity && real; k += x[k].size, i++)
         real = is_real(at, x + k);
     return real;
@@ -354,34 +393,34 @@ static bool value_of(struct series *out, struct point *at, const struct expr_nod
 {
     struct series z;
     if (x->op == X_NUM) {
-        *out = series_constant(0);
+        *out = constant(0);
         return number_value(&out->c[0], at, x->leaf);
     }
     if (x->op == X_SYM || x->op == X_VAR) {
-        *out = series_constant(1);
-        if (x->op == X_SYM && strcmp(x->leaf, "e") == 0)
+        *out = constant(1);
+        if (expr_node_is(x, X_SYM, "e"))
             return multiply_exponential(out, at, &(struct monomial){.c = "1"});
         *out = variable(at, x->leaf);
         return true;
     }
-    if (is_i(x)) {
-        *out = series_constant(at->i);
+    if (expr_node_is_i(x)) {
+        *out = constant(at->i);
         return true;
     }
     if (x->op == X_POW)
         return power(out, at, x);
-    if ((x->op >= X_SIN && x->op <= X_COT) || (x->op >= X_SINH && x->op <= X_COTH)) {
-        struct series e = series_constant(1);
+    if (lang_is_circular(x->op)) {
+        struct series e = constant(1);
         return exponential(&e, at, x + 1, (struct monomial){.c = "1", .i = x->op < X_SINH}) &&
                circular(out, at, x->op, &e);
     }
     if (x->op >= X_ADD && x->op <= X_DIV)
         return rational(out, at, x);
     if (x->op == X_D) {
-        *out = series_constant(0);
-        if (!value_of(&z, at, second_of(x)))
+        *out = constant(0);
+        if (!value_of(&z, at, expr_node_second(x)))
             return false;
-        *out = series_derivative(at->mod, &z);
+        *out = derivative(at->mod, &z);
         return true;
     }
     if (!value_of(&z, at, x + 1))
@@ -393,7 +432,7 @@ static bool value_of(struct series *out, struct point *at, const struct expr_nod
     if (x->op == X_ABS) { /* z or -z */
         if (!is_real(at, x + 1))
             return false;
-        z = series_mul(at->mod, &z, &z);
+        z = product(at->mod, &z, &z);
         return root(out, at, &z);
     }
     return inverse(out, at, x->op, &z);
@@ -407,7 +446,7 @@ static bool find_moving(const char **variable, const struct expr *x)
         if (x->nodes[i].op == X_D) {
             const struct expr_node *by = &x->nodes[i + 1];
             if (!by->leaf || (*variable && strcmp(*variable, by->leaf) != 0) ||
-                ++derivatives == SERIES_ORDER)
+                ++derivatives == ORDER)
                 return false;
             *variable = by->leaf;
         }
