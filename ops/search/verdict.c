@@ -45,7 +45,6 @@ static void compare(struct finding *f, const struct judge *j, const struct expr 
                                    .seed = 1,
                                    .low = 0.0625,
                                    .high = 8,
-                                   .precision = 128,
                                    .domains = domains.all,
                                    .n_domains = domains.n,
                                    .real_values = j->real_values};

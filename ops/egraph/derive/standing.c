@@ -65,7 +65,6 @@ static struct ball_options point_options(struct arena *a, const struct expr *x,
                                  .seed = seed_of(a, x, y),
                                  .low = 0.0625,
                                  .high = 8,
-                                 .precision = 128,
                                  .domains = limits->domains,
                                  .n_domains = limits->n_domains,
                                  .real_values = limits->real_values};

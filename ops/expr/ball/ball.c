@@ -1,7 +1,6 @@
 /* Comparison of expressions at points. A point is a candidate number: every variable has a value
  * at every candidate, a function of the seed, its name and the number, so that terms with other
- * variables meet at the same points. Values of the reference are kept by candidate and precision.
- */
+ * variables meet at the same points. Values of the reference are kept by candidate. */
 #include "ops/expr/ball/ball.h"
 
 #include "ops/expr/ball/ball_eval.h"
@@ -12,7 +11,8 @@
 #include <string.h>
 
 enum {
-    LEVELS = 6,       /* precisions tried: the first, doubled up to BALL_MAX_PRECISION */
+    FIRST_PRECISION = 128,
+    LEVELS = 4,       /* precisions tried: the first, doubled up to BALL_MAX_PRECISION */
     MIN_DIGITS = 12,  /* of agreement, or the precision is raised */
     EXTRA_POINTS = 8, /* for a refutation */
     /* bits where sides agree, but to less than the smallest of their parts could change */
@@ -28,10 +28,9 @@ struct variable {
 
 struct candidate {
     bool tried, defined;
-    int8_t level;     /* the first at which x is narrow */
-    slong span;       /* of x there */
-    uint8_t computed; /* bit l: values[l] is computed */
-    acb_struct values[LEVELS];
+    int8_t level; /* the first at which x is narrow */
+    slong span;   /* of x there */
+    acb_struct value;
 };
 
 struct ball_reference {
@@ -47,6 +46,7 @@ struct ball_reference {
     uint32_t at;       /* candidate that lookups mean */
     slong widen;       /* if not 0, they mean all points within 2^-widen of it ... */
     acb_t around;      /* ... as a ball */
+    acb_t finer;       /* x at a level above its candidate's */
 };
 
 static uint64_t name_hash(uint16_t op, const char *name)
@@ -125,18 +125,6 @@ static bool admits(const struct ball_reference *r, uint16_t op, const char *name
     return number_sign(number) > 0;
 }
 
-/* Near enough for any precision, and a number that balls have exactly. */
-static void set_number(acb_t out, const char *number)
-{
-    fmpq_t q;
-    fmpq_init(q);
-    fmpq_set_str(q, number, 10);
-    arb_set_fmpq(acb_realref(out), q, 2 * DEEP_PRECISION);
-    mag_zero(arb_radref(acb_realref(out)));
-    arb_zero(acb_imagref(out));
-    fmpq_clear(q);
-}
-
 static const acb_struct *look_up(void *arg, uint16_t op, const char *name)
 {
     struct ball_reference *r = arg;
@@ -159,7 +147,9 @@ static const acb_struct *look_up(void *arg, uint16_t op, const char *name)
                 ? r->options.numbers[(k + r->n_variables - 1) % r->options.n_numbers]
                 : NULL;
         if (number && admits(r, op, name, number)) {
-            set_number(&v->values[k], number);
+            /* Near enough for any precision, and a number that balls have exactly. */
+            ball_set_number(&v->values[k], number, 2 * DEEP_PRECISION);
+            mag_zero(arb_radref(acb_realref(&v->values[k])));
         } else if (o.complex_points) {
             double s = (double)(rng_at(o.seed, h, k) >> 11) * 0x1p-53;
             double t = (double)(rng_at(o.seed ^ 1, h, k) >> 11) * 0x1p-53;
@@ -172,17 +162,6 @@ static const acb_struct *look_up(void *arg, uint16_t op, const char *name)
     return widen(r, v);
 }
 
-static slong level_precision(const struct ball_reference *r, int level)
-{
-    slong p = r->options.precision << level;
-    return p < BALL_MAX_PRECISION ? p : BALL_MAX_PRECISION;
-}
-
-static bool last_level(const struct ball_reference *r, int level)
-{
-    return level + 1 == LEVELS || level_precision(r, level) >= BALL_MAX_PRECISION;
-}
-
 /* x at candidate k, at the first level where it is narrow. */
 static bool try_candidate(struct ball_reference *r, uint32_t k)
 {
@@ -192,35 +171,30 @@ static bool try_candidate(struct ball_reference *r, uint32_t k)
     c->tried = true;
     r->at = k;
     for (int level = 0;; level++) {
-        const acb_struct *z = ball_evaluate(&r->evaluator, &r->x, level_precision(r, level));
+        const acb_struct *z = ball_evaluate(&r->evaluator, &r->x, FIRST_PRECISION << level);
         if (ball_is_narrow(z)) {
-            acb_set(&c->values[level], z);
-            c->computed = (uint8_t)(1u << level);
+            acb_set(&c->value, z);
             c->level = (int8_t)level;
             c->span = ball_span(&r->evaluator);
             return c->defined = true;
         }
-        if (r->evaluator.hopeless || last_level(r, level))
+        if (r->evaluator.hopeless || level + 1 == LEVELS)
             return false;
     }
 }
 
 static const acb_struct *value_at(struct ball_reference *r, uint32_t k, int level)
 {
-    struct candidate *c = &r->candidates[k];
-    if (!(c->computed >> level & 1)) {
-        r->at = k;
-        acb_set(&c->values[level], ball_evaluate(&r->evaluator, &r->x, level_precision(r, level)));
-        c->computed |= (uint8_t)(1u << level);
-    }
-    return &c->values[level];
+    r->at = k;
+    if (level == r->candidates[k].level)
+        return &r->candidates[k].value;
+    acb_set(r->finer, ball_evaluate(&r->evaluator, &r->x, FIRST_PRECISION << level));
+    return r->finer;
 }
 
 struct ball_reference *ball_reference_new(const struct expr *x, const struct ball_options *options)
 {
-    struct ball_reference *r = calloc(1, sizeof *r);
-    if (!r)
-        abort();
+    struct ball_reference *r = must_calloc(1, sizeof *r);
     if (options)
         r->options = *options;
     if (r->options.points == 0)
@@ -229,15 +203,10 @@ struct ball_reference *ball_reference_new(const struct expr *x, const struct bal
         r->options.low = 0.25;
         r->options.high = 4;
     }
-    if (r->options.precision <= 0)
-        r->options.precision = 128;
     r->n_candidates = 4 * r->options.points + 8;
-    r->candidates = calloc(r->n_candidates, sizeof *r->candidates);
-    if (!r->candidates)
-        abort();
+    r->candidates = must_calloc(r->n_candidates, sizeof *r->candidates);
     for (uint32_t k = 0; k < r->n_candidates; k++)
-        for (int level = 0; level < LEVELS; level++)
-            acb_init(&r->candidates[k].values[level]);
+        acb_init(&r->candidates[k].value);
     struct expr_node *nodes = arena_memdup(&r->arena, x->nodes, x->n * sizeof *nodes);
     for (uint32_t i = 0; i < x->n; i++)
         if (nodes[i].leaf)
@@ -246,6 +215,7 @@ struct ball_reference *ball_reference_new(const struct expr *x, const struct bal
     r->evaluator.lookup = look_up;
     r->evaluator.lookup_arg = r;
     acb_init(r->around);
+    acb_init(r->finer);
     for (uint32_t k = 0; k < r->n_candidates && r->n_points < r->options.points; k++)
         r->n_points += try_candidate(r, k);
     return r;
@@ -256,14 +226,14 @@ void ball_reference_free(struct ball_reference *r)
     if (!r)
         return;
     for (uint32_t k = 0; k < r->n_candidates; k++)
-        for (int level = 0; level < LEVELS; level++)
-            acb_clear(&r->candidates[k].values[level]);
+        acb_clear(&r->candidates[k].value);
     for (size_t i = 0; i < r->n_variables; i++)
         for (uint32_t k = 0; k < r->n_candidates; k++)
             acb_clear(&r->variables[i].values[k]);
     free(r->candidates);
     free(r->variables);
     acb_clear(r->around);
+    acb_clear(r->finer);
     ball_evaluator_free(&r->evaluator);
     arena_free(&r->arena);
     free(r);
@@ -343,8 +313,7 @@ static enum outcome compare_at(struct ball_compare *out, int *digits, struct bal
 {
     for (int level = r->candidates[k].level;; level++) {
         const acb_struct *x = value_at(r, k, level);
-        r->at = k;
-        const acb_struct *z = ball_evaluate(&r->evaluator, y, level_precision(r, level));
+        const acb_struct *z = ball_evaluate(&r->evaluator, y, FIRST_PRECISION << level);
         if (r->evaluator.hopeless)
             return SKIPPED;
         if (acb_is_finite(z) && acb_is_finite(x)) {
@@ -354,15 +323,15 @@ static enum outcome compare_at(struct ball_compare *out, int *digits, struct bal
                 return SKIPPED;
             span = span > r->candidates[k].span ? span : r->candidates[k].span;
             bool apart = !acb_overlaps(x, z);
-            if (apart && apart_around(r, y, k, level_precision(r, level)))
+            if (apart && apart_around(r, y, k, FIRST_PRECISION << level))
                 return REFUTED;
             *digits = apart ? 0 : agreement(x, z);
             if (*digits >= MIN_DIGITS && ball_agrees(x, z, span))
                 return AGREES;
-            if (last_level(r, level))
+            if (level + 1 == LEVELS)
                 return compare_deeper(r, y, k, *digits >= MIN_DIGITS ? AGREES : SKIPPED);
         }
-        if (last_level(r, level))
+        if (level + 1 == LEVELS)
             return SKIPPED;
     }
 }

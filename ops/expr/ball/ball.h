@@ -51,7 +51,6 @@ struct ball_options {
     uint64_t seed;
     double low, high;    /* variables are drawn from [low, high] ... */
     bool complex_points; /* ... or from a complex box around it */
-    long precision;      /* bits to begin with; doubled while balls are too wide, to 1024 */
     /* Variables with a domain of their own instead: real ones from [-high, high], ... Borrowed for
      * as long as the reference lives. */
     const struct ball_domain *domains;
@@ -65,7 +64,7 @@ struct ball_options {
 /* A prepared comparison of many terms with one: the values of x at its points are kept. x is
  * copied. A term is refuted by balls around a point that stay apart: equality admits isolated
  * exceptions, but no open set of them. Zero in an option stands for its default:
- * 8 points, [0.25, 4] (when both are zero), 128 bits. */
+ * 8 points, [0.25, 4] (when both are zero). */
 struct ball_reference;
 struct ball_reference *ball_reference_new(const struct expr *x, const struct ball_options *options);
 void ball_reference_free(struct ball_reference *r);
@@ -78,9 +77,6 @@ bool ball_can_evaluate(const struct expr *x);
 /* Both at once. */
 void ball_compare(struct ball_compare *out, const struct expr *x, const struct expr *y,
                   const struct ball_options *options);
-/* The value as text ("1.2345 + 0.5 I", "undefined"), `digits` decimal digits. */
-char *ball_value_text(struct arena *a, const struct expr *x, const struct ball_point *point,
-                      int digits);
 /* Approximate value; false when it is undefined. */
 bool ball_value(double *re, double *im, const struct expr *x, const struct ball_point *point);
 /* As ball_value; NaN when undefined or not real. */

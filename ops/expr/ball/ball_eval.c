@@ -87,11 +87,6 @@ static bool set_leaf(acb_struct *z, struct ball_evaluator *v, const struct expr_
     return value != NULL;
 }
 
-static bool is_e(const struct expr_node *node)
-{
-    return node->op == X_SYM && strcmp(node->leaf, "e") == 0;
-}
-
 static bool evaluate_series(struct ball_evaluator *v, const struct expr_node *node, size_t slot,
                             const struct along *along);
 static bool derive(struct ball_evaluator *v, const struct expr_node *d, size_t slot,
@@ -185,7 +180,7 @@ static bool evaluate_node(struct ball_evaluator *v, const struct expr_node *node
         acb_poly_get_coeff_acb(z, &v->series[slot], 0);
         return true;
     }
-    if (node->op == X_POW && is_e(node + 1)) {
+    if (node->op == X_POW && expr_node_is(node + 1, X_SYM, "e")) {
         if (!evaluate(v, node + 2, slot))
             return false;
         acb_exp(z, z, v->precision);
@@ -198,23 +193,18 @@ static bool evaluate_node(struct ball_evaluator *v, const struct expr_node *node
     return apply(v, z, node->op);
 }
 
-static bool is_same_variable(const struct expr_node *x, const struct expr_node *y)
-{
-    return x->op == y->op && strcmp(x->leaf, y->leaf) == 0;
-}
-
 static slong speed_of(const struct direction *d, const struct expr_node *variable)
 {
     slong speed = 0;
     for (; d; d = d->next)
-        if (is_same_variable(d->variable, variable))
+        if (expr_node_same(d->variable, variable))
             speed += d->speed;
     return speed;
 }
 
 static bool moves_alone(const struct direction *d, const struct expr_node *variable)
 {
-    while (d && is_same_variable(d->variable, variable))
+    while (d && expr_node_same(d->variable, variable))
         d = d->next;
     return d == NULL;
 }
@@ -412,7 +402,7 @@ static bool evaluate_series(struct ball_evaluator *v, const struct expr_node *no
     }
     if (node->op == X_D)
         return derive(v, node, slot, along);
-    if (node->op == X_POW && is_e(node + 1)) {
+    if (node->op == X_POW && expr_node_is(node + 1, X_SYM, "e")) {
         if (!evaluate_series(v, node + 2, slot, along))
             return false;
         acb_poly_exp_series(f, f, along->order, v->precision);

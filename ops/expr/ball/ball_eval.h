@@ -47,7 +47,6 @@ const acb_struct *ball_evaluate(struct ball_evaluator *v, const struct expr *x, 
 
 /* One operator; z holds the arguments and receives the result in z[0]. False: hopeless. */
 bool ball_apply(acb_struct *z, uint16_t op, slong precision);
-bool ball_power(acb_struct *z, slong precision);
 /* The same on series of length `order` > 1 along a line, on which all that moves is real if `real`.
  */
 bool ball_apply_series(acb_poly_struct *f, uint16_t op, slong order, bool real, slong precision);

@@ -3,16 +3,6 @@
  * the value at the point, so that series and values are on the same branch, cuts included. */
 #include "ops/expr/ball/ball_eval.h"
 
-/* f -> c0 + integral of f' / q, where q has replaced nothing of f; clears q. */
-static void integrate_quotient(acb_poly_struct *f, acb_poly_t q, const acb_t c0, slong order,
-                               slong precision)
-{
-    acb_poly_derivative(f, f, precision);
-    acb_poly_div_series(f, f, q, order - 1, precision);
-    acb_poly_integral(f, f, precision);
-    acb_poly_set_coeff_acb(f, 0, c0);
-}
-
 /* f -> g(f) for an inverse function (or ln) by its derivative. */
 static void by_derivative(acb_poly_struct *f, uint16_t op, slong order, slong precision)
 {
@@ -44,7 +34,10 @@ static void by_derivative(acb_poly_struct *f, uint16_t op, slong order, slong pr
         if (op == X_ACOS)
             acb_poly_neg(q, q);
     }
-    integrate_quotient(f, q, c0, order, precision);
+    acb_poly_derivative(f, f, precision);
+    acb_poly_div_series(f, f, q, order - 1, precision);
+    acb_poly_integral(f, f, precision);
+    acb_poly_set_coeff_acb(f, 0, c0);
     acb_clear(c0);
     acb_poly_clear(q);
     acb_poly_clear(one);
@@ -64,32 +57,27 @@ static bool invert(acb_poly_struct *f, slong order, slong precision)
     return true;
 }
 
-/* sin, cos, and quotients of them, or the hyperbolic ones. */
 static bool circular(acb_poly_struct *f, uint16_t op, slong order, slong precision)
 {
-    acb_poly_t s, c;
-    bool ok = true;
+    struct lang_quotient q = lang_circular(op);
+    acb_poly_t s, c, one;
     acb_poly_init(s);
     acb_poly_init(c);
+    acb_poly_init(one);
+    acb_poly_one(one);
     if (op >= X_SINH)
         acb_poly_sinh_cosh_series(s, c, f, order, precision);
     else
         acb_poly_sin_cos_series(s, c, f, order, precision);
-    if (op == X_COT || op == X_COTH)
-        acb_poly_swap(s, c); /* now cot is tan */
-    if (op == X_SIN || op == X_SINH || op == X_CSC || op == X_CSCH) {
-        acb_poly_swap(f, s);
-    } else if (op == X_COS || op == X_COSH || op == X_SEC || op == X_SECH) {
-        acb_poly_swap(f, c);
-    } else {
-        ok = !constant_term_is_zero(c);
-        if (ok)
-            acb_poly_div_series(f, s, c, order, precision);
-    }
-    if (op == X_CSC || op == X_CSCH || op == X_SEC || op == X_SECH)
-        ok = invert(f, order, precision);
+    acb_poly_struct *parts[] = {[LANG_ONE] = one, [LANG_SINE] = s, [LANG_COSINE] = c};
+    bool ok = !constant_term_is_zero(parts[q.bottom]);
+    if (q.bottom == LANG_ONE)
+        acb_poly_swap(f, parts[q.top]);
+    else if (ok)
+        acb_poly_div_series(f, parts[q.top], parts[q.bottom], order, precision);
     acb_poly_clear(s);
     acb_poly_clear(c);
+    acb_poly_clear(one);
     return ok;
 }
 
@@ -142,7 +130,7 @@ static bool power(acb_poly_struct *f, slong order, slong precision)
         acb_indeterminate(acb_poly_get_coeff_ptr(f, 0)); /* x^(3/2) at 0: no series */
         ok = false;
     } else {
-        ok = ball_power(z, precision); /* the value, as exact as can be */
+        ok = ball_apply(z, X_POW, precision); /* the value, as exact as can be */
         acb_poly_log_series(f, f, order, precision);
         acb_poly_mullow(f, f, f + 1, order, precision);
         acb_poly_exp_series(f, f, order, precision);
@@ -171,18 +159,6 @@ bool ball_apply_series(acb_poly_struct *f, uint16_t op, slong order, bool real, 
         acb_poly_sqrt_series(f, f, order, precision);
         return true;
     case X_ABS: return absolute(f, order, real, precision);
-    case X_SIN:
-    case X_COS:
-    case X_TAN:
-    case X_CSC:
-    case X_SEC:
-    case X_COT:
-    case X_SINH:
-    case X_COSH:
-    case X_TANH:
-    case X_CSCH:
-    case X_SECH:
-    case X_COTH: return circular(f, op, order, precision);
     case X_ACSC:
     case X_ASEC:
     case X_ACOT:
@@ -203,11 +179,6 @@ bool ball_apply_series(acb_poly_struct *f, uint16_t op, slong order, bool real, 
     case X_ASINH:
     case X_ACOSH:
     case X_ATANH: by_derivative(f, op, order, precision); return true;
-    case X_NUM:
-    case X_SYM:
-    case X_VAR:
-    case X_D:
-    case X_DECLARED: break;
+    default: return circular(f, op, order, precision);
     }
-    return false;
 }

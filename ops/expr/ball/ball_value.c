@@ -1,11 +1,26 @@
-/* Values at one point: when a ball is narrow enough to be one, and how it is written. */
+/* Numbers as balls, and values at one point: when a ball is narrow enough to be one, and how it is
+ * written. */
 #include "ops/expr/ball/ball.h"
 #include "ops/expr/ball/ball_eval.h"
 
+#include <flint/fmpq.h>
 #include <math.h>
 #include <string.h>
 
 enum { NARROW_BITS = 40, SPARE_BITS = 16 };
+
+void ball_set_number(acb_struct *z, const char *text, slong precision)
+{
+    fmpq_t q;
+    fmpq_init(q);
+    fmpq_set_str(q, text, 10);
+    if (fmpz_is_one(fmpq_denref(q)))
+        arb_set_fmpz(acb_realref(z), fmpq_numref(q)); /* exact at any precision */
+    else
+        arb_set_fmpq(acb_realref(z), q, precision);
+    arb_zero(acb_imagref(z));
+    fmpq_clear(q);
+}
 
 /* Radius of both parts at most 2^-bits. */
 static bool is_small(const acb_struct *z, slong bits)
@@ -109,48 +124,22 @@ static const acb_struct *look_up_single(void *arg, uint16_t op, const char *name
     return NULL;
 }
 
-/* To `bits` of relative accuracy where more precision leads there; false: undefined. */
-static bool evaluate_single(acb_t out, const struct expr *x, const struct ball_point *point,
-                            slong bits)
+bool ball_value(double *re, double *im, const struct expr *x, const struct ball_point *point)
 {
     struct single s = {.point = point};
     struct ball_evaluator v = {.lookup = look_up_single, .lookup_arg = &s};
+    const acb_struct *z;
     acb_init(s.value);
-    for (slong precision = bits + 32;; precision *= 2) {
-        acb_set(out, ball_evaluate(&v, x, precision));
-        if (v.hopeless || precision >= BALL_MAX_PRECISION ||
-            (acb_is_finite(out) && acb_rel_accuracy_bits(out) >= bits))
+    for (slong precision = 96;; precision *= 2) {
+        z = ball_evaluate(&v, x, precision);
+        if (v.hopeless || precision > BALL_MAX_PRECISION || acb_rel_accuracy_bits(z) >= 64)
             break;
     }
-    acb_clear(s.value);
-    ball_evaluator_free(&v);
-    return acb_is_finite(out) && ball_is_narrow(out);
-}
-
-char *ball_value_text(struct arena *a, const struct expr *x, const struct ball_point *point,
-                      int digits)
-{
-    struct buf b = {0};
-    acb_t z;
-    acb_init(z);
-    digits = digits < 1 ? 1 : digits > 200 ? 200 : digits;
-    if (evaluate_single(z, x, point, (slong)(digits * 3.33) + 8))
-        ball_write(&b, z, digits);
-    else
-        buf_puts(&b, "undefined");
-    acb_clear(z);
-    return buf_text(&b, a);
-}
-
-bool ball_value(double *re, double *im, const struct expr *x, const struct ball_point *point)
-{
-    acb_t z;
-    acb_init(z);
-    bool defined = evaluate_single(z, x, point, 64);
-    bool real = arb_contains_zero(acb_imagref(z));
+    bool defined = ball_is_narrow(z), real = arb_contains_zero(acb_imagref(z));
     *re = arf_get_d(arb_midref(acb_realref(z)), ARF_RND_NEAR);
     *im = real ? 0 : arf_get_d(arb_midref(acb_imagref(z)), ARF_RND_NEAR);
-    acb_clear(z);
+    acb_clear(s.value);
+    ball_evaluator_free(&v);
     return defined;
 }
 

@@ -235,7 +235,7 @@ static void check_at_random_points(const struct language *lang)
                 re[i] = p ? exp(6 * rng_double(&r) - 3) : 0.7 + 0.9 * i;
             struct ball_point at = {2, names, re, im};
             double v = ball_value_real(&x, &at);
-            char *value = ball_value_text(&a, &x, &at, 15);
+            char *value = value_text(&a, &x, &at, 15);
             if (isnan(v) && strstr(value, "undefined"))
                 continue; /* facts are of values */
             if ((f.flags & FACT_REAL) && isnan(v)) {

@@ -11,7 +11,7 @@ static char *value(struct arena *a, const char *text, double x)
     const double values[] = {x, 1.25};
     struct ball_point point = {2, names, values, NULL};
     struct expr e = infix_term(a, &lang_calculus, text);
-    return ball_value_text(a, &e, &point, 6);
+    return value_text(a, &e, &point, 6);
 }
 
 /* Where branches matter: the formulas of DLMF 4.23.19-, 4.37.16- with ln(-1) = pi i. */

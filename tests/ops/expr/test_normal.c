@@ -5,7 +5,7 @@
 #include "ops/expr/equality/algebraic.h"
 #include "ops/expr/equality/residue.h"
 #include "ops/expr/normal/normal.h"
-#include "tests/unit.h"
+#include "tests/ops/terms.h"
 
 enum { TERMS = CASES(500, 150), DEPTH = 3 };
 
@@ -82,7 +82,7 @@ TEST(what_is_proved_is_not_refuted)
         terms[i] = draw(&a, &r, DEPTH);
         for (size_t p = 0; p < 2; p++) {
             struct ball_point point = {1, names, &places[p], NULL};
-            values[i][p] = ball_value_text(&a, &terms[i], &point, 15);
+            values[i][p] = value_text(&a, &terms[i], &point, 15);
         }
         for (size_t k = 0; k < i; k++)
             for (size_t p = 0; p < 2; p++)

@@ -65,7 +65,7 @@ TEST(has_values)
     const struct ball_point point = {1, (const char *const[]){"x"}, (const double[]){0.5}, NULL};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct expr x = infix_term(&a, lang, rows[i].text);
-        const char *value = ball_value_text(&a, &x, &point, 6);
+        const char *value = value_text(&a, &x, &point, 6);
         if (strcmp(value, rows[i].value) != 0)
             fail_msg("%s is %s, not %s", rows[i].text, value, rows[i].value);
     }
