@@ -52,7 +52,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct buf unpacked = {0};
     enum err_code code = err_up(e, lang_named(&corpus.lang, op_string(ctx, "language"), e));
     if (!code)
-        code = operator_files(&corpus.lang, &files, &n, ctx, e);
+        code = operator_files(&corpus.lang, &files, &n, op_arena(ctx), e);
     for (size_t i = 0; !code && i < n; i++) {
         struct source_text text;
         buf_clear(&unpacked);

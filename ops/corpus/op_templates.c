@@ -10,7 +10,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     const struct op_file *files;
     size_t n = op_files(&files, ctx);
     const struct language *lang = &lang_calculus;
-    enum err_code code = err_up(e, operator_files(&lang, &files, &n, ctx, e));
+    enum err_code code = err_up(e, operator_files(&lang, &files, &n, op_arena(ctx), e));
     if (code)
         return code;
     struct source_text *sources = arena_array(a, struct source_text, n);

@@ -179,7 +179,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     const struct language *lang;
     enum err_code code = err_up(e, lang_named(&lang, op_string(ctx, "language"), e));
     if (!code)
-        code = err_up(e, operator_files(&lang, &files, &n, ctx, e));
+        code = err_up(e, operator_files(&lang, &files, &n, op_arena(ctx), e));
     if (code)
         return code;
     for (size_t i = 0; !code && i < n; i++) {

@@ -10,7 +10,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct rules rules = {.lang = &lang_calculus};
     const struct op_file *files;
     size_t n = op_files(&files, ctx);
-    enum err_code code = operator_files(&rules.lang, &files, &n, ctx, e);
+    enum err_code code = operator_files(&rules.lang, &files, &n, a, e);
     for (size_t i = 0; !code && i < n; i++)
         code = rules_parse(&rules, a, &files[i].text, e);
     if (code)

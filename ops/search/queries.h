@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/tool.h"
-#include "ops/expr/own/operator_option.h"
+#include "ops/expr/own/operator_files.h"
 #include "ops/latex/read/expr_argument.h"
 
 #include <jansson.h>

@@ -4,7 +4,7 @@
 
 #include "engine/tool.h"
 #include "ops/egraph/graph/egraph.h"
-#include "ops/expr/own/operator_option.h"
+#include "ops/expr/own/operator_files.h"
 #include "ops/latex/read/expr_argument.h"
 
 /* Of a tool's table of options. */

@@ -1,6 +1,6 @@
 /* `eqloom read EXPR`: how an expression is understood. */
 #include "base/text/html.h"
-#include "ops/expr/own/operator_option.h"
+#include "ops/expr/own/operator_files.h"
 #include "ops/expr/syntax/formula.h"
 #include "ops/latex/read/expr_argument.h"
 

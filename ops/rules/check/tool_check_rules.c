@@ -3,7 +3,7 @@
 #include "base/pool.h"
 #include "engine/tool.h"
 #include "ops/expr/ball/ball.h"
-#include "ops/expr/own/operator_option.h"
+#include "ops/expr/own/operator_files.h"
 #include "ops/expr/syntax/claim_latex.h"
 #include "ops/latex/read/domain_option.h"
 #include "ops/latex/read/expr_argument.h"
