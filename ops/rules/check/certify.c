@@ -1,10 +1,12 @@
 /* The verdict on a rule; see certify.h. */
 #include "ops/rules/check/certify.h"
 #include "ops/expr/equality/exact.h"
-#include "ops/rules/check/guard.h"
 #include "ops/rules/check/proof.h"
 #include "ops/rules/check/range.h"
 #include "ops/rules/check/trial.h"
+#include "ops/rules/parse_condition.h"
+
+#include <string.h>
 
 enum { MIN_POINTS = 3 }; /* fewer certify nothing, unless the rule has no variables */
 
@@ -78,6 +80,214 @@ static void check_exactly(Eqloom__Certificate *out, struct arena *a, const struc
         out->proof = lang_is(r->lhs.lang, &lang_boolean) ? "truth table" : "expansion";
 }
 
+/* ---- the missing guard of a refuted rule ---- */
+
+/* Conditions are tried from weak to strong, on one variable, on two, on all. Many are tried, so one
+ * may fit by chance; a suggestion is therefore confirmed at many more instances, which differ from
+ * those by which it was found. */
+enum { MAX_VARIABLES = 4, GUARD_POINTS = 64, CONFIRM_POINTS = 1024 };
+
+enum extent {
+    ONE,  /* some variable */
+    TWO,  /* one and another, in either order */
+    BOTH, /* the only two there are */
+    ALL,  /* each of several, all at once */
+};
+enum place {
+    ANYWHERE,
+    EXPONENT, /* integers matter there, sizes do not */
+    ELSEWHERE,
+};
+
+/* # stands for a variable, % for another. Guards on one variable come first, then the weakest. */
+static const struct guard {
+    enum extent extent;
+    enum place place;
+    const char *conditions;
+} guards[] = {
+    {ONE, ANYWHERE, "nonzero(#)"},
+    {ONE, ANYWHERE, "real(#)"},
+    {ONE, ANYWHERE, "nonnegative(#)"},
+    {ONE, ANYWHERE, "positive(#)"},
+    {ONE, EXPONENT, "integer(#)"},
+    {ONE, EXPONENT, "even(#)"},
+    {ALL, ANYWHERE, "nonzero(#)"},
+    {ALL, ANYWHERE, "real(#)"},
+    /* Sums and differences of arcus tangents and cotangents. */
+    {BOTH, ELSEWHERE, "real(#), real(%), less(-1, # * %)"},
+    {BOTH, ELSEWHERE, "real(#), real(%), less(# * %, 1)"},
+    {BOTH, ELSEWHERE, "real(#), real(%), positive(# * %)"},
+    {BOTH, ELSEWHERE, "real(#), real(%), less(1, # * %)"},
+    /* Powers and their logarithms. */
+    {TWO, ANYWHERE, "positive(#), real(%)"},
+    {ALL, ANYWHERE, "nonnegative(#)"},
+    {ALL, ANYWHERE, "positive(#)"},
+    {ALL, EXPONENT, "integer(#)"},
+    {ALL, EXPONENT, "even(#)"},
+    /* Where a periodic function has an inverse, or its half argument a sign. */
+    {ONE, ELSEWHERE, "nonnegative(#), less_equal(#, 2 * pi)"},
+    {ONE, ELSEWHERE, "nonnegative(#), less_equal(#, pi)"},
+    {ONE, ELSEWHERE, "nonnegative(#), less(#, pi)"},
+    {ONE, ELSEWHERE, "less_equal(abs(#), pi / 2)"},
+    {ONE, ELSEWHERE, "less(abs(#), pi / 2)"},
+    {ONE, ELSEWHERE, "less(abs(#), 1)"},
+    {ONE, ELSEWHERE, "real(#), less(abs(#), 1)"},
+    {ONE, ELSEWHERE, "less_equal(1, #)"},
+    {ONE, ELSEWHERE, "real(#), less_equal(1, abs(#))"},
+    {ALL, ELSEWHERE, "less(abs(#), 1)"},
+    {ALL, ELSEWHERE, "real(#), less(abs(#), 1)"},
+    {ALL, ELSEWHERE, "less_equal(1, #)"},
+};
+enum { N_GUARDS = sizeof guards / sizeof *guards };
+
+struct search {
+    struct arena *a;
+    const struct rule *rule;
+    struct rule_check_options options, confirm;
+    struct expr variables[MAX_VARIABLES]; /* that a guard may restrict */
+    size_t n;
+};
+
+/* All variables except those of derivatives. */
+static void list_variables(struct search *s)
+{
+    const struct expr *x = &s->rule->lhs;
+    for (uint32_t i = 0; i < x->n && s->n < MAX_VARIABLES; i++) {
+        struct expr v = expr_sub(x, i);
+        bool skip = v.nodes[0].op != X_VAR || (i > 0 && x->nodes[i - 1].op == X_D);
+        for (size_t k = 0; k < s->n; k++)
+            skip = skip || expr_equal(&s->variables[k], &v);
+        if (!skip)
+            s->variables[s->n++] = v;
+    }
+}
+
+static bool is_exponent(const struct expr *x, const struct expr *v)
+{
+    for (uint32_t i = 0; i < x->n; i++) {
+        if (x->nodes[i].op != X_POW)
+            continue;
+        struct expr exponent = expr_sub(x, i + 1 + x->nodes[i + 1].size);
+        if (expr_equal(&exponent, v))
+            return true;
+    }
+    return false;
+}
+
+static bool fits(const struct search *s, const struct guard *g, size_t variable)
+{
+    return g->place == ANYWHERE ||
+           (g->place == EXPONENT) == is_exponent(&s->rule->lhs, &s->variables[variable]);
+}
+
+/* The guard's conditions on these variables, as a rule would name them, behind those in `out`. */
+static void write_conditions(struct buf *out, struct search *s, const struct guard *g, size_t first,
+                             size_t second)
+{
+    buf_puts(out, out->len ? ", " : "");
+    for (const char *p = g->conditions; *p; p++)
+        if (*p == '#' || *p == '%')
+            buf_puts(out, expr_infix(s->a, &s->variables[*p == '#' ? first : second]));
+        else
+            buf_putc(out, *p);
+}
+
+/* Whether the rule holds at enough instances if these conditions are added. */
+static bool holds_if(struct search *s, const struct rule_condition *more, size_t n,
+                     const struct rule_check_options *options)
+{
+    struct rule r = *s->rule;
+    struct trial_result result;
+    struct rule_condition *all = arena_array(s->a, struct rule_condition, r.n_conditions + n);
+    if (r.n_conditions)
+        memcpy(all, r.conditions, r.n_conditions * sizeof *all);
+    memcpy(all + r.n_conditions, more, n * sizeof *all);
+    r.conditions = all;
+    r.n_conditions += n;
+    return !trial_run(&result, s->a, &r, options, NULL) && !result.witness &&
+           result.points >= options->points / 4;
+}
+
+/* The conditions if the rule holds under them, else NULL; frees the text. */
+static const char *try_conditions(struct search *s, struct buf *text)
+{
+    struct source_text source = {"guard", text->data, text->len};
+    struct pattern_reader reader = {s->a, s->rule->lhs.lang, &source, NULL};
+    const struct rule_condition *c;
+    size_t n;
+    char *found = NULL;
+    if (!conditions_parse(&c, &n, &reader, 0, source.len, NULL) && holds_if(s, c, n, &s->options) &&
+        holds_if(s, c, n, &s->confirm)) {
+        found = rule_condition_text(s->a, &c[0]);
+        for (size_t i = 1; i < n; i++)
+            found = arena_printf(s->a, "%s, %s", found, rule_condition_text(s->a, &c[i]));
+    }
+    buf_free(text);
+    return found;
+}
+
+static const char *try_on(struct search *s, const struct guard *g, size_t first, size_t second)
+{
+    struct buf text = {0};
+    if (!fits(s, g, first) || !fits(s, g, second))
+        return NULL;
+    write_conditions(&text, s, g, first, second);
+    return try_conditions(s, &text);
+}
+
+static const char *try_on_all(struct search *s, const struct guard *g)
+{
+    struct buf text = {0};
+    bool fit = s->n > 1;
+    for (size_t i = 0; i < s->n && fit; i++)
+        fit = fits(s, g, i);
+    if (!fit)
+        return NULL;
+    for (size_t i = 0; i < s->n; i++)
+        write_conditions(&text, s, g, i, i);
+    return try_conditions(s, &text);
+}
+
+static const char *try_guard(struct search *s, const struct guard *g)
+{
+    const char *found = NULL;
+    switch (g->extent) {
+    case ONE:
+        for (size_t i = 0; !found && i < s->n; i++)
+            found = try_on(s, g, i, i);
+        return found;
+    case TWO:
+        for (size_t i = 0; !found && i < s->n; i++)
+            for (size_t k = 0; !found && k < s->n; k++)
+                found = i == k ? NULL : try_on(s, g, i, k);
+        return found;
+    case BOTH: return s->n == 2 ? try_on(s, g, 0, 1) : NULL;
+    case ALL: break;
+    }
+    return try_on_all(s, g);
+}
+
+/* Conditions under which a refuted rule holds, as text ("positive(?a), real(?b)"): the weakest of
+ * those that are tried; NULL if none helps. */
+static const char *suggest_guard(struct arena *a, const struct rule *r,
+                                 const struct rule_check_options *options)
+{
+    uint32_t confirm = options->points > CONFIRM_POINTS ? options->points : CONFIRM_POINTS;
+    struct search s = {
+        .a = a,
+        .rule = r,
+        .options = {GUARD_POINTS, options->seed, options->real_values},
+        .confirm = {confirm, options->seed + 1, options->real_values},
+    };
+    const char *found = NULL;
+    list_variables(&s);
+    for (size_t i = 0; !found && i < N_GUARDS; i++)
+        found = try_guard(&s, &guards[i]);
+    return found;
+}
+
+/* ---- the verdict ---- */
+
 enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct rule *r,
                          const struct rule_check_options *options, struct err *e)
 {
@@ -102,7 +312,7 @@ enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct
     out->points = o.points;
     if (o.witness) {
         out->verdict = EQLOOM__VERDICT__REFUTED;
-        const char *guard = guard_suggest(a, r, options);
+        const char *guard = suggest_guard(a, r, options);
         out->witness = o.witness;
         if (guard)
             out->guard = arena_strdup(a, guard);

@@ -6,9 +6,9 @@
 
 #include "ops/expr/normal/normal.h"
 #include "ops/expr/rational.h"
-#include "ops/rules/check/lemma.h"
 #include "ops/rules/check/range.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_VARIABLES = 8 };
@@ -117,17 +117,6 @@ static bool add_variables(struct proof *p, const struct expr *x)
     return true;
 }
 
-static struct expr variable(struct arena *a, const struct expr *x, const char *name)
-{
-    return expr_leaf(a, x->lang, X_VAR, name);
-}
-
-static struct expr binary(struct arena *a, uint16_t op, struct expr left, struct expr right)
-{
-    struct expr args[2] = {left, right};
-    return expr_apply(a, left.lang, op, args, 2);
-}
-
 /* Whether as_function has a function for all values and derivatives. */
 static bool has_all_functions(const struct ball_domain *d)
 {
@@ -144,9 +133,9 @@ static struct expr into_domain(struct proof *p, const struct ball_domain *d, str
     if (!d->low)
         return x;
     struct expr e = expr_leaf(p->a, x.lang, X_SYM, "e"), one = expr_leaf(p->a, x.lang, X_NUM, "1");
-    struct expr power = binary(p->a, X_POW, e, x);
-    return d->high ? binary(p->a, X_DIV, one, binary(p->a, X_ADD, one, power))
-                   : binary(p->a, X_ADD, expr_leaf(p->a, x.lang, X_NUM, d->low), power);
+    struct expr power = expr_binary(p->a, X_POW, e, x);
+    return d->high ? expr_binary(p->a, X_DIV, one, expr_binary(p->a, X_ADD, one, power))
+                   : expr_binary(p->a, X_ADD, expr_leaf(p->a, x.lang, X_NUM, d->low), power);
 }
 
 /* A variable as a function of the one of the derivatives. */
@@ -158,7 +147,7 @@ static struct expr as_function(struct proof *p, const struct expr *x)
         domain++;
     if (strcmp(domain->domain, "integer") == 0)
         return *x;
-    struct expr by = variable(p->a, x, p->derived);
+    struct expr by = expr_leaf(p->a, x->lang, X_VAR, p->derived);
     for (size_t i = 0; i < p->rule->n_conditions; i++) {
         const struct rule_condition *c = &p->rule->conditions[i];
         if (expr_equal(&c->args[0], x) &&
@@ -166,46 +155,37 @@ static struct expr as_function(struct proof *p, const struct expr *x)
              c->predicate == RULE_CONSTANT))
             return *x;
     }
-    struct expr first =
-        binary(p->a, X_MUL, variable(p->a, x, arena_printf(p->a, "%s_1", name)), by);
-    struct expr second = binary(p->a, X_MUL, variable(p->a, x, arena_printf(p->a, "%s_2", name)),
-                                binary(p->a, X_MUL, by, by));
-    return into_domain(p, domain, binary(p->a, X_ADD, *x, binary(p->a, X_ADD, first, second)));
+    struct expr first = expr_binary(
+        p->a, X_MUL, expr_leaf(p->a, x->lang, X_VAR, arena_printf(p->a, "%s_1", name)), by);
+    struct expr second =
+        expr_binary(p->a, X_MUL, expr_leaf(p->a, x->lang, X_VAR, arena_printf(p->a, "%s_2", name)),
+                    expr_binary(p->a, X_MUL, by, by));
+    return into_domain(p, domain,
+                       expr_binary(p->a, X_ADD, *x, expr_binary(p->a, X_ADD, first, second)));
+}
+
+static bool function_for(struct expr *out, void *arg, const struct expr *leaf)
+{
+    struct proof *p = arg;
+    if (leaf->nodes[0].op != X_VAR || strcmp(leaf->nodes[0].leaf, p->derived) == 0)
+        return false;
+    *out = as_function(p, leaf);
+    return true;
 }
 
 /* An even n is 2 n, an odd one 2 n + 1. */
-static struct expr with_parity(struct proof *p, const struct expr *x, size_t i)
+static bool parity_for(struct expr *out, void *arg, const struct expr *leaf)
 {
-    const struct expr_node *node = &x->nodes[0];
-    if (node->op == X_VAR && strcmp(node->leaf, p->domains[i].name + 1) == 0) {
-        struct expr two = expr_leaf(p->a, x->lang, X_NUM, "2");
-        struct expr one = expr_leaf(p->a, x->lang, X_NUM, "1");
-        struct expr even = binary(p->a, X_MUL, two, *x);
-        return p->parity[i] == 'e' ? even : binary(p->a, X_ADD, even, one);
-    }
-    if (node->arity == 0)
-        return *x;
-    struct expr *children = arena_array(p->a, struct expr, node->arity);
-    for (uint32_t k = 0, at = 1; k < node->arity; k++, at += x->nodes[at].size) {
-        struct expr child = expr_sub(x, at);
-        children[k] = with_parity(p, &child, i);
-    }
-    return expr_apply(p->a, x->lang, node->op, children, node->arity);
-}
-
-static struct expr with_functions(struct proof *p, const struct expr *x)
-{
-    const struct expr_node *node = &x->nodes[0];
-    if (node->op == X_VAR && strcmp(node->leaf, p->derived) != 0)
-        return as_function(p, x);
-    if (node->arity == 0)
-        return *x;
-    struct expr *children = arena_array(p->a, struct expr, node->arity);
-    for (uint32_t i = 0, at = 1; i < node->arity; i++, at += x->nodes[at].size) {
-        struct expr child = expr_sub(x, at);
-        children[i] = with_functions(p, &child);
-    }
-    return expr_apply(p->a, x->lang, node->op, children, node->arity);
+    struct proof *p = arg;
+    size_t i = 0;
+    while (i < p->n && !expr_node_is(leaf->nodes, X_VAR, p->domains[i].name + 1))
+        i++;
+    if (i == p->n || !p->parity[i])
+        return false;
+    *out = expr_binary(p->a, X_MUL, expr_leaf(p->a, leaf->lang, X_NUM, "2"), *leaf);
+    if (p->parity[i] == 'o')
+        *out = expr_binary(p->a, X_ADD, *out, expr_leaf(p->a, leaf->lang, X_NUM, "1"));
+    return true;
 }
 
 /* The coefficients of a function's polynomial are real where the function is. */
@@ -222,6 +202,91 @@ static void free_domain(struct proof *p, struct ball_domain *d)
     d->low = d->high = NULL;
 }
 
+/* ---- one variable as a function with all values that the conditions admit ---- */
+
+/* Where normal forms prove the rule then: atan(?a) for |?a| < pi/2, (1 - ?a)/?b for ?a ?b < 1. A
+ * complex variable in a disc is proved in two steps: for real values, and both sides are analytic
+ * in the disc (the identity theorem), which a function of u with Re u > 0 covers. */
+enum { MAX_CONDITIONS = 3 };
+
+/* (u - 1)/(u + 1) is the unit disc; -i ln u the strip |Re a| < pi/2. */
+#define DISC "/ - ?a 1 + ?a 1"
+#define STRIP "* * -1 sqrt -1 ln ?a"
+
+static const struct lemma {
+    const char *conditions[MAX_CONDITIONS]; /* of ?a, or ?a and ?b */
+    const char *value;                      /* of ?a, in prefix tokens */
+    const char *domain, *low, *high;        /* of ?a in it */
+    const char *cover;                      /* of complex values, by Re ?a > 0; NULL: ?a is real */
+} lemmas[] = {
+    {{"less(abs(?a), 1)"}, "?a", "real", "-1", "1", DISC},
+    {{"less(abs(?a), pi/2)"}, "atan ?a", "real", NULL, NULL, STRIP},
+    {{"less_equal(abs(?a), pi/2)"}, "atan ?a", "real", NULL, NULL, STRIP},
+    {{"nonnegative(?a)", "less_equal(?a, pi)"}, "* pi ?a", "positive", "0", "1"},
+    {{"nonpositive(?a)", "less_equal(-?a, pi)"}, "- 0 * pi ?a", "positive", "0", "1"},
+    {{"real(?a)", "less_equal(2*?a^2, 1)"}, "/ ?a sqrt 2", "real", "-1", "1"},
+    {{"real(?a)", "real(?b)", "less(?a*?b, 1)"}, "/ - 1 ?a ?b", "positive"},
+    {{"real(?a)", "real(?b)", "less(-1, ?a*?b)"}, "/ - ?a 1 ?b", "positive"},
+    {{"positive(?a)", "positive(?b)", "less(1, ?a*?b)"}, "/ + ?a 1 ?b", "positive"},
+};
+
+static bool asks(struct arena *a, const struct rule *r, const char *condition)
+{
+    for (size_t i = 0; i < r->n_conditions; i++)
+        if (strcmp(rule_condition_text(a, &r->conditions[i]), condition) == 0)
+            return true;
+    return false;
+}
+
+static bool applies(const struct lemma *l, struct arena *a, const struct rule *r)
+{
+    for (int i = 0; i < MAX_CONDITIONS && l->conditions[i]; i++)
+        if (!asks(a, r, l->conditions[i]))
+            return false;
+    return true;
+}
+
+/* The sides with a value, in prefix tokens, for ?a. */
+static void with_value(struct expr sides[2], struct arena *a, const struct rule *r,
+                       const char *prefix)
+{
+    struct expr value;
+    if (expr_from_prefix(&value, a, r->lhs.lang, prefix, NULL))
+        abort(); /* the table above is wrong */
+    sides[0] = expr_replace(a, &r->lhs, X_VAR, "a", &value);
+    sides[1] = expr_replace(a, &r->rhs, X_VAR, "a", &value);
+}
+
+static bool is_covered(const struct lemma *l, struct arena *a, const struct rule *r)
+{
+    struct expr sides[2];
+    if (!l->cover || asks(a, r, "real(?a)"))
+        return true;
+    with_value(sides, a, r, l->cover);
+    return normal_is_analytic(&sides[0]) && normal_is_analytic(&sides[1]);
+}
+
+/* `domains` are those of the rule's variables. */
+static bool prove_by_lemma(const char **way, struct arena *a, const struct rule *r,
+                           const struct ball_domain *domains, size_t n)
+{
+    struct ball_domain *all = arena_memdup(a, domains, n * sizeof *all);
+    struct expr sides[2];
+    size_t at = 0;
+    while (at < n && strcmp(all[at].name, "?a") != 0)
+        at++;
+    for (size_t i = 0; i < sizeof lemmas / sizeof *lemmas && at < n; i++) {
+        const struct lemma *l = &lemmas[i];
+        if (!applies(l, a, r) || !is_covered(l, a, r))
+            continue;
+        with_value(sides, a, r, l->value);
+        all[at] = (struct ball_domain){"?a", l->domain, l->low, l->high};
+        if (normal_equal(way, &sides[0], &sides[1], all, n))
+            return true;
+    }
+    return false;
+}
+
 bool rule_prove(const char **way, struct arena *a, const struct rule *r)
 {
     struct proof p = {.a = a, .rule = r};
@@ -234,17 +299,14 @@ bool rule_prove(const char **way, struct arena *a, const struct rule *r)
         else if (!has_all_functions(&p.domains[i]))
             return false;
     if (p.derived) {
-        lhs = with_functions(&p, &lhs);
-        rhs = with_functions(&p, &rhs);
+        lhs = expr_substitute(a, &lhs, function_for, &p);
+        rhs = expr_substitute(a, &rhs, function_for, &p);
     }
-    for (size_t i = 0; i < p.n; i++)
-        if (p.parity[i]) {
-            lhs = with_parity(&p, &lhs, i);
-            rhs = with_parity(&p, &rhs, i);
-        }
+    lhs = expr_substitute(a, &lhs, parity_for, &p);
+    rhs = expr_substitute(a, &rhs, parity_for, &p);
     for (size_t i = 0, n = p.n; i < n && p.derived; i++)
         free_domain(&p, &p.domains[i]);
     return normal_equal(way, &lhs, &rhs, p.domains, p.n) ||
            normal_equal(way, &rhs, &lhs, p.domains, p.n) ||
-           (!p.derived && lemma_prove(way, a, r, p.domains, p.n));
+           (!p.derived && prove_by_lemma(way, a, r, p.domains, p.n));
 }
