@@ -10,7 +10,7 @@ struct infix {
     const char *choice;            /* the first place with several readings, or NULL */
     bool patterns;
     bool closed_bar;
-    unsigned depth, bars; /* "|" that are open here */
+    unsigned bars; /* "|" that are open here */
 };
 
 void infix_skip_space(struct infix *p);

@@ -57,17 +57,13 @@ static enum err_code within(uint32_t *out, struct infix *p, const char *open, ch
     return err_up(p->tree.e, infix_fail_trailing(p));
 }
 
-/* op -1 is exp, which is pow(e, x). */
+/* op -1 is exp. */
 static enum err_code apply(uint32_t *out, struct infix *p, int op, uint32_t *args, unsigned n,
                            const char *at)
 {
-    enum err_code code;
-    if (op >= 0)
-        return err_up(p->tree.e, tree_apply(out, &p->tree, (uint16_t)op, args, n, at));
-    uint32_t power[2] = {0, args[0]};
-    if ((code = tree_leaf(&power[0], &p->tree, X_SYM, "e", at)))
-        return err_up(p->tree.e, code);
-    return err_up(p->tree.e, tree_apply(out, &p->tree, X_POW, power, 2, at));
+    struct tree *t = &p->tree;
+    return err_up(t->e, op < 0 ? tree_exponential(out, t, args[0], at)
+                               : tree_apply(out, t, (uint16_t)op, args, n, at));
 }
 
 /* name "(" arguments ")", the name taken already. */
@@ -106,8 +102,7 @@ static enum err_code call(uint32_t *out, struct infix *p, int op, const char *na
     infix_take(p, 1);
     p->token = p->token_end - name < 60 ? name : p->token;
     if (given != arity)
-        return tree_fail(&p->tree, name, "'%.*s' takes %u argument%s, not %u", (int)n, name, arity,
-                         arity == 1 ? "" : "s", given);
+        return tree_fail_arity(t, name, n, arity, given);
     return err_up(p->tree.e, apply(out, p, op, args, arity, name));
 }
 
@@ -407,9 +402,8 @@ static enum err_code side_by_side(uint32_t *x, struct infix *p, int before)
 static enum err_code expression(uint32_t *out, struct infix *p, unsigned precedence)
 {
     enum err_code code;
-    if (++p->depth > EXPR_MAX_DEPTH)
-        return tree_fail(&p->tree, p->at, "the expression is nested more than %d deep",
-                         EXPR_MAX_DEPTH);
+    if ((code = tree_enter(&p->tree, p->at)))
+        return err_up(p->tree.e, code);
     const struct language *lang = p->tree.lang;
     uint32_t args[2];
     int before = -1;
@@ -444,7 +438,7 @@ static enum err_code expression(uint32_t *out, struct infix *p, unsigned precede
         before = power ? -1 : op;
     }
     *out = args[0];
-    p->depth--;
+    p->tree.depth--;
     return OK;
 }
 

@@ -1,5 +1,7 @@
 /* Prefix tokens, separated by blanks. Numbers are "-4", "3/2", "0.5", or INT+ and INT- followed by
- * digits, one a token. Expressions in words have other names for operators: `add x INT+ 2`. */
+ * digits, one a token. Expressions in words have other names for operators: `add x INT+ 2`. Lists
+ * are as egg writes them: (+ ?x (pow y 2)), an operator and its arguments; (log b x) is
+ * ln(x)/ln(b). */
 #include "ops/expr/rational.h"
 #include "ops/expr/syntax/lexical.h"
 #include "ops/expr/syntax/tree.h"
@@ -9,8 +11,8 @@
 struct prefix {
     struct tree tree;
     const char *at, *end;
-    bool patterns, words;
-    unsigned depth;
+    bool patterns, words, lists;
+    const struct language **declares; /* by lists; NULL: unknown operators are refused */
 };
 
 static enum err_code term(uint32_t *out, struct prefix *p);
@@ -59,28 +61,39 @@ static enum err_code digits(uint32_t *out, struct prefix *p, const char *token)
 
 static enum err_code leaf(uint32_t *out, struct prefix *p, const char *s, size_t n)
 {
-    enum err_code code;
     struct tree *t = &p->tree;
-    if (is_digit(*s) || (*s == '-' && n > 1 && is_digit(s[1]))) {
-        const char *value = number_read(t->a, s, n);
-        if (!value)
-            return tree_fail(&p->tree, s, "'%.*s' is not a number", shown(n), s);
-        return err_up(p->tree.e, tree_leaf(out, t, X_NUM, value, s));
-    }
-    bool variable = *s == '?';
+    bool number = is_digit(*s) || (*s == '-' && n > 1 && is_digit(s[1])), variable = *s == '?';
+    bool name = n > variable && identifier_length(s + variable, s + n) == n - variable;
+    const char *text = NULL;
     if (p->words && n == 1 && strchr("fghY", *s) && lang_has(t->lang, X_POW))
         return tree_fail(t, s, "%c is an unknown function: equations are not read", *s);
-    if (identifier_length(s + variable, s + n) == n - variable && n > variable) {
-        if (variable && !p->patterns)
-            return tree_fail(&p->tree, s, "pattern variables belong to rules, not to expressions");
-        if (n - variable > EXPR_MAX_NAME)
-            return tree_fail(&p->tree, s, "a name has more than %d characters", EXPR_MAX_NAME);
-        const char *text = arena_strndup(t->a, s + variable, n - variable);
-        return err_up(p->tree.e, tree_leaf(out, t, variable ? X_VAR : X_SYM, text, s));
-    }
-    code = tree_fail(&p->tree, s, "unknown token '%.*s'", shown(n), s);
-    lexical_hint(p->tree.e, s, s + n);
+    if (number)
+        text = number_read(t->a, s, n);
+    else if (name && n - variable <= EXPR_MAX_NAME && (p->patterns || !variable))
+        text = arena_strndup(t->a, s + variable, n - variable);
+    if (text)
+        return err_up(t->e, tree_leaf(out, t, number ? X_NUM : variable ? X_VAR : X_SYM, text, s));
+    if (p->lists)
+        return tree_fail(t, s, "'%.*s' is no number, symbol or variable", shown(n), s);
+    if (number)
+        return tree_fail(t, s, "'%.*s' is not a number", shown(n), s);
+    if (name && variable && !p->patterns)
+        return tree_fail(t, s, "pattern variables belong to rules, not to expressions");
+    if (name)
+        return tree_fail(t, s, "a name has more than %d characters", EXPR_MAX_NAME);
+    enum err_code code = tree_fail(t, s, "unknown token '%.*s'", shown(n), s);
+    lexical_hint(t->e, s, s + n);
     return code;
+}
+
+/* The argument here, which is number i of the operator. */
+static enum err_code argument(uint32_t *out, struct prefix *p, int op, unsigned i)
+{
+    const char *at = p->at;
+    enum err_code code = term(out, p);
+    if (!code && op == X_D && i == 0 && lang_has(p->tree.lang, X_D))
+        code = tree_check_d(&p->tree, *out, at);
+    return err_up(p->tree.e, code);
 }
 
 /* The arguments of an operator; op -1 is exp. */
@@ -88,25 +101,16 @@ static enum err_code application(uint32_t *out, struct prefix *p, int op, const 
 {
     enum err_code code;
     struct tree *t = &p->tree;
-    uint32_t args[LANG_MAX_ARITY + 1];
+    uint32_t args[LANG_MAX_ARITY];
     unsigned arity = op < 0 ? 1 : t->lang->ops[op].arity;
     for (unsigned i = 0; i < arity; i++) {
-        size_t next = peek(p);
-        if (next == 0)
-            return tree_fail(&p->tree, s, "'%.*s' takes %u argument%s, not %u", shown(n), s, arity,
-                             arity == 1 ? "" : "s", i);
-        const char *argument = p->at;
-        if ((code = term(&args[i], p)))
-            return err_up(p->tree.e, code);
-        if (op == X_D && i == 0 && (code = tree_check_d(t, args[0], argument)))
-            return err_up(p->tree.e, code);
+        if (peek(p) == 0)
+            return tree_fail_arity(t, s, n, arity, i);
+        if ((code = argument(&args[i], p, op, i)))
+            return err_up(t->e, code);
     }
-    if (op >= 0)
-        return err_up(p->tree.e, tree_apply(out, t, (uint16_t)op, args, arity, s));
-    args[1] = args[0];
-    if ((code = tree_leaf(&args[0], t, X_SYM, "e", s)))
-        return err_up(p->tree.e, code);
-    return err_up(p->tree.e, tree_apply(out, t, X_POW, args, 2, s));
+    return err_up(t->e, op < 0 ? tree_exponential(out, t, args[0], s)
+                               : tree_apply(out, t, (uint16_t)op, args, arity, s));
 }
 
 /* What stands for a term of several operators, or has its arguments in another order. */
@@ -181,8 +185,7 @@ static enum err_code word(uint32_t *out, struct prefix *p, enum word w, const ch
     enum err_code code = OK;
     for (unsigned i = 0; !code && i < words[w].arity; i++) {
         if (peek(p) == 0)
-            return tree_fail(t, s, "'%s' takes %u argument%s, not %u", words[w].name,
-                             words[w].arity, words[w].arity == 1 ? "" : "s", i);
+            return tree_fail_arity(t, s, strlen(words[w].name), words[w].arity, i);
         last = p->at;
         code = term(&args[i], p);
     }
@@ -221,59 +224,136 @@ static enum err_code word(uint32_t *out, struct prefix *p, enum word w, const ch
     return OK;
 }
 
+/* ---- lists ---- */
+
+static bool is_exp(const struct prefix *p, const char *s, size_t n)
+{
+    return is_token(s, n, "exp") && lang_has(p->tree.lang, X_POW);
+}
+
+/* The operator's number; an unknown one is declared. */
+static enum err_code list_operator(int *op, struct prefix *p, const char *s, size_t n,
+                                   unsigned given)
+{
+    struct tree *t = &p->tree;
+    *op = lang_find(t->lang, s, n);
+    if (*op >= 0 || is_exp(p, s, n))
+        return OK;
+    if (!p->declares)
+        return tree_fail(t, s, "unknown operator '%.*s'", shown(n), s);
+    enum err_code code =
+        lang_declare(&t->lang, t->a, t->lang, arena_strndup(t->a, s, n), given, t->e);
+    if (code)
+        err_locate(t->e, t->source, (size_t)(s - t->source->text));
+    *p->declares = t->lang;
+    *op = t->lang->n_ops - 1;
+    return err_up(t->e, code);
+}
+
+/* (OPERATOR ARGUMENT...), the parenthesis taken already. */
+static enum err_code list(uint32_t *out, struct prefix *p, const char *open)
+{
+    struct tree *t = &p->tree;
+    uint32_t args[LANG_MAX_ARITY];
+    unsigned given = 0;
+    size_t n = peek(p);
+    const char *name = p->at;
+    enum err_code code = OK;
+    int op;
+    if (n == 0 || *name == '(' || *name == ')')
+        return tree_fail(t, name, "a list begins with an operator");
+    p->at += n;
+    for (op = lang_find(t->lang, name, n); peek(p) && *p->at != ')'; given++) {
+        if (given == LANG_MAX_ARITY)
+            return tree_fail(t, p->at, "'%.*s' has more than %d arguments", shown(n), name,
+                             LANG_MAX_ARITY);
+        if ((code = argument(&args[given], p, op, given)))
+            return err_up(t->e, code);
+    }
+    if (p->at == p->end)
+        return tree_fail(t, open, "this parenthesis is never closed");
+    p->at++;
+    if (is_token(name, n, "log") && given == 2 && lang_has(t->lang, X_POW)) {
+        if (!(code = tree_apply(&args[0], t, X_LN, &args[0], 1, name)) &&
+            !(code = tree_apply(&args[1], t, X_LN, &args[1], 1, name)))
+            code = tree_apply(out, t, X_DIV, (uint32_t[]){args[1], args[0]}, 2, name);
+        return err_up(t->e, code);
+    }
+    if ((code = list_operator(&op, p, name, n, given)))
+        return err_up(t->e, code);
+    unsigned arity = op < 0 ? 1 : t->lang->ops[op].arity;
+    if (given != arity)
+        return tree_fail_arity(t, name, n, arity, given);
+    return err_up(t->e, op < 0 ? tree_exponential(out, t, args[0], name)
+                               : tree_apply(out, t, (uint16_t)op, args, arity, name));
+}
+
+/* ---- all of them ---- */
+
 static enum err_code term(uint32_t *out, struct prefix *p)
 {
-    if (++p->depth > EXPR_MAX_DEPTH)
-        return tree_fail(&p->tree, p->at, "the expression is nested more than %d deep",
-                         EXPR_MAX_DEPTH);
-    const struct language *lang = p->tree.lang;
+    enum err_code code = tree_enter(&p->tree, p->at);
+    if (code)
+        return err_up(p->tree.e, code);
     size_t n = peek(p);
     const char *s = p->at;
-    enum err_code code;
-    if (n == 0)
-        return tree_fail(&p->tree, s, "an expression is missing");
-    if (*s == '(' || *s == ')')
+    if (n == 0 || (p->lists && *s == ')'))
+        return tree_fail(&p->tree, s, p->lists ? "a term is missing" : "an expression is missing");
+    if (!p->lists && (*s == '(' || *s == ')'))
         return tree_fail(&p->tree, s, "there are no parentheses in prefix tokens");
     p->at += n;
     int op = find_operator(p, s, n);
     enum word w = find_word(p, s, n);
-    if (w < N_WORDS)
+    if (*s == '(')
+        code = list(out, p, s);
+    else if (p->lists)
+        code = leaf(out, p, s, n);
+    else if (w < N_WORDS)
         code = word(out, p, w, s);
-    else if (n == 4 && (memcmp(s, "INT+", 4) == 0 || memcmp(s, "INT-", 4) == 0))
+    else if (is_token(s, n, "INT+") || is_token(s, n, "INT-"))
         code = digits(out, p, s);
-    else if (op >= 0 || (n == 3 && memcmp(s, "exp", 3) == 0 && lang_has(lang, X_POW)))
+    else if (op >= 0 || is_exp(p, s, n))
         code = application(out, p, op, s, n);
     else
         code = leaf(out, p, s, n);
-    p->depth--;
+    p->tree.depth--;
     return err_up(p->tree.e, code);
 }
 
-static enum err_code parse(struct expr *out, struct arena *a, const struct language *lang,
-                           const struct source_text *source, size_t at, size_t len, bool patterns,
-                           bool in_words, struct err *e)
+/* After an expression: a name before it may have been meant as an operator. */
+static enum err_code fail_trailing(struct prefix *p, size_t n, const struct tree_node *top)
 {
-    struct prefix p = {
-        .tree = {.a = a, .lang = lang, .source = source, .e = e},
-        .at = source->text + at,
-        .end = source->text + at + len,
-        .patterns = patterns,
-        .words = in_words,
-    };
+    struct tree *t = &p->tree;
+    if (p->lists)
+        return tree_fail(t, p->at, "'%.*s' after the end of the term",
+                         shown((size_t)(p->end - p->at)), p->at);
+    enum err_code code =
+        tree_fail(t, p->at, "'%.*s' after the end of the expression", shown(n), p->at);
+    const char *near =
+        top->op == X_SYM ? tree_nearest_operator(t->lang, top->leaf, strlen(top->leaf)) : NULL;
+    if (near)
+        err_hint(t->e, "'%.60s' is no operator; did you mean '%s'?", top->leaf, near);
+    else if (top->op == X_SYM)
+        err_hint(t->e, "'%.60s' is no operator", top->leaf);
+    return code;
+}
+
+static enum err_code parse(struct expr *out, struct prefix p, struct arena *a,
+                           const struct language *lang, const struct source_text *source, size_t at,
+                           size_t len, struct err *e)
+{
     uint32_t root = 0;
     size_t n;
+    p.tree = (struct tree){.a = a, .lang = lang, .source = source, .e = e};
+    p.at = source->text + at;
+    p.end = p.at + len;
     enum err_code code = err_up(e, term(&root, &p));
-    if (code == OK && (n = peek(&p)) > 0) {
-        const struct tree_node *top = &p.tree.nodes[root];
-        code = tree_fail(&p.tree, p.at, "'%.*s' after the end of the expression", shown(n), p.at);
-        const char *near =
-            top->op == X_SYM ? tree_nearest_operator(lang, top->leaf, strlen(top->leaf)) : NULL;
-        if (near)
-            err_hint(e, "'%.60s' is no operator; did you mean '%s'?", top->leaf, near);
-        else if (top->op == X_SYM)
-            err_hint(e, "'%.60s' is no operator", top->leaf);
-    }
-    if (code == OK)
+    /* egg does not mind more parentheses at the end than were opened. */
+    while (!code && (n = peek(&p)) && p.lists && *p.at == ')')
+        p.at++;
+    if (!code && p.at < p.end)
+        code = fail_trailing(&p, n, &p.tree.nodes[root]);
+    if (!code)
         tree_lay_out(out, &p.tree, root);
     tree_free(&p.tree);
     return code;
@@ -283,14 +363,24 @@ enum err_code expr_parse_prefix(struct expr *out, struct arena *a, const struct 
                                 const struct source_text *source, size_t at, size_t len,
                                 bool patterns, struct err *e)
 {
-    return err_up(e, parse(out, a, lang, source, at, len, patterns, false, e));
+    struct prefix p = {.patterns = patterns};
+    return err_up(e, parse(out, p, a, lang, source, at, len, e));
 }
 
 enum err_code expr_parse_words(struct expr *out, struct arena *a, const struct language *lang,
                                const struct source_text *source, size_t at, size_t len,
                                bool patterns, struct err *e)
 {
-    return err_up(e, parse(out, a, lang, source, at, len, patterns, true, e));
+    struct prefix p = {.patterns = patterns, .words = true};
+    return err_up(e, parse(out, p, a, lang, source, at, len, e));
+}
+
+enum err_code expr_parse_sexpr(struct expr *out, struct arena *a, const struct language *lang,
+                               const struct language **declares, const struct source_text *source,
+                               size_t at, size_t len, struct err *e)
+{
+    struct prefix p = {.patterns = true, .lists = true, .declares = declares};
+    return err_up(e, parse(out, p, a, lang, source, at, len, e));
 }
 
 enum err_code expr_from_prefix(struct expr *out, struct arena *a, const struct language *lang,

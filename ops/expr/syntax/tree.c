@@ -47,6 +47,27 @@ enum err_code tree_apply(uint32_t *out, struct tree *t, uint16_t op, const uint3
     return tree_add(out, t, node, at);
 }
 
+enum err_code tree_exponential(uint32_t *out, struct tree *t, uint32_t x, const char *at)
+{
+    uint32_t args[2] = {0, x};
+    enum err_code code = tree_leaf(&args[0], t, X_SYM, "e", at);
+    return err_up(t->e, code ? code : tree_apply(out, t, X_POW, args, 2, at));
+}
+
+enum err_code tree_enter(struct tree *t, const char *at)
+{
+    return ++t->depth > EXPR_MAX_DEPTH
+               ? tree_fail(t, at, "the expression is nested more than %d deep", EXPR_MAX_DEPTH)
+               : OK;
+}
+
+enum err_code tree_fail_arity(struct tree *t, const char *name, size_t n, unsigned arity,
+                              unsigned given)
+{
+    return tree_fail(t, name, "'%.*s' takes %u argument%s, not %u", (int)(n < 60 ? n : 60), name,
+                     arity, arity == 1 ? "" : "s", given);
+}
+
 enum err_code tree_copy(uint32_t *out, struct tree *t, uint32_t i, const char *at)
 {
     uint32_t children[LANG_MAX_ARITY], n = 0;

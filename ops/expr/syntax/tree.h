@@ -18,6 +18,7 @@ struct tree {
     struct err *e;
     struct tree_node *nodes; /* heap */
     size_t n, cap;
+    unsigned depth; /* of the parser */
 };
 
 #define tree_fail(t, at, ...)                                                                      \
@@ -28,6 +29,12 @@ enum err_code tree_leaf(uint32_t *out, struct tree *t, uint16_t op, const char *
                         const char *at);
 enum err_code tree_apply(uint32_t *out, struct tree *t, uint16_t op, const uint32_t *children,
                          size_t n, const char *at);
+/* e^x, which is written exp(x). */
+enum err_code tree_exponential(uint32_t *out, struct tree *t, uint32_t x, const char *at);
+/* One level down; who comes back takes one from the depth. */
+enum err_code tree_enter(struct tree *t, const char *at);
+enum err_code tree_fail_arity(struct tree *t, const char *name, size_t n, unsigned arity,
+                              unsigned given);
 /* A subtree once more, as the child of another node. */
 enum err_code tree_copy(uint32_t *out, struct tree *t, uint32_t node, const char *at);
 void tree_lay_out(struct expr *out, const struct tree *t, uint32_t root);
