@@ -1,6 +1,6 @@
 /* Meaning: values on branches and cuts, derivatives, identities that hold and near misses that do
  * not, points where nothing is defined. */
-#include "ops/expr/ball/ball.h"
+#include "tests/ops/expr/balls.h"
 #include "tests/ops/terms.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@ static char *value(struct arena *a, const char *text, double x)
 }
 
 /* Where branches matter: the formulas of DLMF 4.23.19-, 4.37.16- with ln(-1) = pi i. */
-TEST(branches)
+TEST_IN_ARENA(branches)
 {
     static const struct {
         const char *text, *value;
@@ -58,9 +58,8 @@ TEST(branches)
         {"exp(1) - e", "0"},
         {"sin(pi/6)", "0.500000"},
     };
-    struct arena a = {0};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *text = value(&a, rows[i].text, 0.5);
+        char *text = value(a, rows[i].text, 0.5);
         if (strcmp(rows[i].value, "0") == 0) {
             if (fabs(strtod(text, NULL)) > 1e-12)
                 fail_msg("%s is %s, not 0", rows[i].text, text);
@@ -68,10 +67,9 @@ TEST(branches)
             fail_msg("%s is %s, not %s", rows[i].text, text, rows[i].value);
         }
     }
-    arena_free(&a);
 }
 
-TEST(undefined)
+TEST_IN_ARENA(undefined)
 {
     static const char *const rows[] = {
         "1/(x - 1/2)",
@@ -100,13 +98,11 @@ TEST(undefined)
         "d(z, d(x, z*sqrt(x - 1/2)))",
         "1/(sin(x)^2 + cos(x)^2 - 1)",
     };
-    struct arena a = {0};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *text = value(&a, rows[i], 0.5);
+        char *text = value(a, rows[i], 0.5);
         if (strcmp(text, "undefined") != 0)
             fail_msg("%s is %s, not undefined", rows[i], text);
     }
-    arena_free(&a);
 }
 
 static struct ball_compare compare(const char *x, const char *y, bool complex_points)
@@ -222,25 +218,24 @@ TEST_IN_ARENA(isolated_exception)
 
 /* Every function's derivative against a central difference of its values, on both sides of each
  * cut and on it: steps of 1e-12. */
-TEST(derivatives_by_differences)
+TEST_IN_ARENA(derivatives_by_differences)
 {
     static const double at[] = {-2.5, -0.75, 0.375, 0.8125, 1.75, 3.25};
-    struct arena a = {0};
     size_t compared = 0;
     for (int op = X_SQRT; op < X_DECLARED; op++) {
         if (op == X_D)
             continue;
         const char *f = lang_calculus.ops[op].name;
         for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
-            char *first = arena_printf(&a,
+            char *first = arena_printf(a,
                                        "abs(d(x, %s(x)) - (%s(x + 1/10^12) - %s(x - 1/10^12))"
                                        "*10^12/2)",
                                        f, f, f);
-            char *second = arena_printf(&a,
+            char *second = arena_printf(a,
                                         "abs(d(x, d(x, %s(x))) - (d(x, %s(x + 1/10^12))"
                                         " - d(x, %s(x - 1/10^12)))*10^12/2)",
                                         f, f, f);
-            const char *off[] = {value(&a, first, at[i]), value(&a, second, at[i])};
+            const char *off[] = {value(a, first, at[i]), value(a, second, at[i])};
             for (int order = 0; order < 2; order++)
                 if (!isdigit((unsigned char)*off[order]) || !(strtod(off[order], NULL) < 1e-15))
                     fail_msg("derivative %d of %s at %g is off by %s", order + 1, f, at[i],
@@ -249,7 +244,6 @@ TEST(derivatives_by_differences)
         }
     }
     assert_int_equal(compared, (X_DECLARED - X_SQRT - 1) * 6);
-    arena_free(&a);
 }
 
 /* Closed forms of second derivatives, of compositions too. */
@@ -309,10 +303,4 @@ TEST_IN_ARENA(real_values)
     assert_true(isnan(ball_value_real(&x, &point)));
 }
 
-static int finish(void **state)
-{
-    ball_thread_cleanup();
-    return 0;
-}
-
-TESTS_AROUND(NULL, finish)
+TESTS_AROUND(NULL, balls_clean)

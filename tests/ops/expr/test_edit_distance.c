@@ -17,13 +17,10 @@ static uint32_t distance(struct arena *a, const struct expr *x, const struct exp
     return d;
 }
 
-static uint32_t distance_of_texts(const char *x, const char *y)
+static uint32_t distance_of_texts(struct arena *a, const char *x, const char *y)
 {
-    struct arena a = {0};
-    struct expr p = prefix_term(&a, &lang_calculus, x), q = prefix_term(&a, &lang_calculus, y);
-    uint32_t d = distance(&a, &p, &q);
-    arena_free(&a);
-    return d;
+    struct expr p = prefix_term(a, &lang_calculus, x), q = prefix_term(a, &lang_calculus, y);
+    return distance(a, &p, &q);
 }
 
 /* ---- the definition ---- */
@@ -75,50 +72,46 @@ static struct expr small_tree(struct arena *a, struct rng *r)
     }
 }
 
-TEST(equals_all_mappings)
+TEST_IN_ARENA(equals_all_mappings)
 {
     struct rng r = rng_new(test_seed(11), 0);
     for (int round = 0; round < ROUNDS; round++) {
-        struct arena a = {0};
         int to[SMALL];
-        struct expr x = small_tree(&a, &r), y = small_tree(&a, &r);
+        struct expr x = small_tree(a, &r), y = small_tree(a, &r);
         uint32_t wanted = cheapest(&x, &y, to, 0);
-        if (distance(&a, &x, &y) != wanted)
-            fail_msg("'%s' to '%s': %u instead of %u", expr_prefix(&a, &x), expr_prefix(&a, &y),
-                     distance(&a, &x, &y), wanted);
-        arena_free(&a);
+        if (distance(a, &x, &y) != wanted)
+            fail_msg("'%s' to '%s': %u instead of %u", expr_prefix(a, &x), expr_prefix(a, &y),
+                     distance(a, &x, &y), wanted);
     }
 }
 
-TEST(is_a_distance)
+TEST_IN_ARENA(is_a_distance)
 {
     struct rng r = rng_new(test_seed(11), 1);
     for (int round = 0; round < ROUNDS; round++) {
-        struct arena a = {0};
-        struct expr x = random_tree(&a, &r, 6, false), y = random_tree(&a, &r, 6, false);
-        struct expr z = random_tree(&a, &r, 6, false);
-        uint32_t d = distance(&a, &x, &y), more = x.n > y.n ? x.n - y.n : y.n - x.n;
-        assert_int_equal(distance(&a, &x, &x), 0);
-        assert_int_equal(distance(&a, &y, &x), d);
+        struct expr x = random_tree(a, &r, 6, false), y = random_tree(a, &r, 6, false);
+        struct expr z = random_tree(a, &r, 6, false);
+        uint32_t d = distance(a, &x, &y), more = x.n > y.n ? x.n - y.n : y.n - x.n;
+        assert_int_equal(distance(a, &x, &x), 0);
+        assert_int_equal(distance(a, &y, &x), d);
         assert_true(d >= more && d <= x.n + y.n);
         assert_int_equal(d == 0, expr_equal(&x, &y));
-        assert_true(d <= distance(&a, &x, &z) + distance(&a, &z, &y));
-        arena_free(&a);
+        assert_true(d <= distance(a, &x, &z) + distance(a, &z, &y));
     }
 }
 
-TEST(by_hand)
+TEST_IN_ARENA(by_hand)
 {
-    assert_int_equal(distance_of_texts("x", "x"), 0);
-    assert_int_equal(distance_of_texts("x", "2"), 1);
-    assert_int_equal(distance_of_texts("sin x", "cos x"), 1);
-    assert_int_equal(distance_of_texts("sin x", "x"), 1);
-    assert_int_equal(distance_of_texts("+ x 2", "+ 2 x"), 2);
+    assert_int_equal(distance_of_texts(a, "x", "x"), 0);
+    assert_int_equal(distance_of_texts(a, "x", "2"), 1);
+    assert_int_equal(distance_of_texts(a, "sin x", "cos x"), 1);
+    assert_int_equal(distance_of_texts(a, "sin x", "x"), 1);
+    assert_int_equal(distance_of_texts(a, "+ x 2", "+ 2 x"), 2);
     /* The product goes, and its arguments become those of the sum around it. */
-    assert_int_equal(distance_of_texts("sin * 2 x", "sin x"), 2);
-    assert_int_equal(distance_of_texts("+ sin * 2 x 3", "+ cos x 3"), 3);
+    assert_int_equal(distance_of_texts(a, "sin * 2 x", "sin x"), 2);
+    assert_int_equal(distance_of_texts(a, "+ sin * 2 x 3", "+ cos x 3"), 3);
     /* Zhang and Shasha's example has this shape: one node moves up a level. */
-    assert_int_equal(distance_of_texts("+ * x sin 2 3", "sin + * x 2 3"), 2);
+    assert_int_equal(distance_of_texts(a, "+ * x sin 2 3", "sin + * x 2 3"), 2);
 }
 
 TEST_IN_ARENA(too_large)

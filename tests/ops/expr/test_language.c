@@ -12,7 +12,7 @@ static enum err_code read(struct expr *out, struct arena *a, const struct langua
     return expr_parse_infix(out, a, lang, &source, 0, source.len, true, e);
 }
 
-TEST(terms_are_written_as_they_are_read)
+TEST_IN_ARENA(terms_are_written_as_they_are_read)
 {
     static const struct {
         const struct language *lang;
@@ -29,28 +29,26 @@ TEST(terms_are_written_as_they_are_read)
         {&lang_polynomial, "d*x + exp", "+ * d x exp"},
         {&lang_polynomial, "sin*x + ln", "+ * sin x ln"},
     };
-    struct arena a = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct expr x = infix_term(&a, cases[i].lang, cases[i].infix), y;
+        struct expr x = infix_term(a, cases[i].lang, cases[i].infix), y;
         struct err e = {0};
-        assert_string_equal(expr_prefix(&a, &x), cases[i].prefix);
-        assert_int_equal(expr_from_prefix(&y, &a, cases[i].lang, cases[i].prefix, &e), OK);
+        assert_string_equal(expr_prefix(a, &x), cases[i].prefix);
+        assert_int_equal(expr_from_prefix(&y, a, cases[i].lang, cases[i].prefix, &e), OK);
         assert_true(expr_equal(&x, &y));
-        x = infix_term(&a, cases[i].lang, expr_infix(&a, &y));
+        x = infix_term(a, cases[i].lang, expr_infix(a, &y));
         assert_true(expr_equal(&x, &y));
     }
     struct buf latex = {0};
-    struct expr x = infix_term(&a, &lang_boolean, "a & (b | true) => not(c)");
+    struct expr x = infix_term(a, &lang_boolean, "a & (b | true) => not(c)");
     expr_write_latex(&latex, &x);
     buf_putc(&latex, 0);
     assert_string_equal(latex.data,
                         "\\left(a \\land \\left(b \\lor \\top\\right)\\right) \\Rightarrow "
                         "\\neg\\left(c\\right)");
     buf_free(&latex);
-    arena_free(&a);
 }
 
-TEST(what_a_language_lacks_is_refused)
+TEST_IN_ARENA(what_a_language_lacks_is_refused)
 {
     static const struct {
         const struct language *lang;
@@ -70,15 +68,13 @@ TEST(what_a_language_lacks_is_refused)
         {&lang_polynomial, "2 ln 2", "unknown function 'ln'"},
         {&lang_calculus, "a & b", "unexpected '&'"},
     };
-    struct arena a = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct expr x;
         struct err e;
-        assert_int_equal(read(&x, &a, cases[i].lang, cases[i].text, &e), ERR_INPUT);
+        assert_int_equal(read(&x, a, cases[i].lang, cases[i].text, &e), ERR_INPUT);
         if (strcmp(e.message, cases[i].message) != 0)
             fail_msg("%s: %s", cases[i].text, e.message);
     }
-    arena_free(&a);
 }
 
 /* ---- beside slow references ---- */
@@ -143,14 +139,13 @@ static bool agree(const struct expr *x, const struct expr *y)
     return true;
 }
 
-TEST(comparison_agrees_with_evaluation)
+TEST_IN_ARENA(comparison_agrees_with_evaluation)
 {
     uint64_t seed = test_seed(1);
     static const struct language *const both[] = {&lang_boolean, &lang_polynomial};
     size_t equal[2] = {0};
     for (int l = 0; l < 2; l++)
         for (int k = 0; k < N_TERMS; k++) {
-            struct arena a = {0};
             struct err e = {0};
             struct expr_node left[300], right[300];
             int depth = k % 2 ? 2 : 4;
@@ -158,19 +153,18 @@ TEST(comparison_agrees_with_evaluation)
             struct expr y = {both[l], right, random_term(right, both[l], &seed, depth)};
             if (k % 4 == 0) { /* x & x, x + x - x: equal, but not the same */
                 struct expr xx[2] = {x, x};
-                y = expr_apply(&a, both[l], l ? X_ADD : X_AND, xx, 2);
+                y = expr_apply(a, both[l], l ? X_ADD : X_AND, xx, 2);
                 struct expr yx[2] = {y, x};
                 if (l)
-                    y = expr_apply(&a, both[l], X_SUB, yx, 2);
+                    y = expr_apply(a, both[l], X_SUB, yx, 2);
             }
             struct exact_result r;
-            assert_int_equal(exact_compare(&r, &a, &x, &y, &e), OK);
+            assert_int_equal(exact_compare(&r, a, &x, &y, &e), OK);
             equal[l] += r.equal;
             if (r.equal != agree(&x, &y))
-                fail_msg("%s and %s", expr_infix(&a, &x), expr_infix(&a, &y));
+                fail_msg("%s and %s", expr_infix(a, &x), expr_infix(a, &y));
             assert_true(r.equal == !r.witness);
             assert_true(r.equal == (exact_fingerprint(&x) == exact_fingerprint(&y)));
-            arena_free(&a);
         }
     assert_true(equal[0] > N_TERMS / 4 && equal[0] < N_TERMS / 2);
     assert_true(equal[1] >= N_TERMS / 4 && equal[1] < N_TERMS / 2);

@@ -55,18 +55,17 @@ static uint32_t difference(const struct expr *x, const struct expr *y)
     return at;
 }
 
-TEST(one_node_changes)
+TEST_IN_ARENA(one_node_changes)
 {
     struct rng r = rng_new(3, 0);
     size_t drawn = 0, numbers = 0;
     for (int round = 0; round < 2000; round++) {
-        struct arena a = {0};
         enum near_miss what = round % 2 ? NEAR_MISS_ANY : NEAR_MISS_OPERATORS;
-        struct expr x = random_tree(&a, &r, 4, false), y;
-        if (near_miss_draw(&y, &a, &x, what, &r)) {
+        struct expr x = random_tree(a, &r, 4, false), y;
+        if (near_miss_draw(&y, a, &x, what, &r)) {
             uint32_t at = difference(&x, &y), d;
             const struct expr_node *p = &x.nodes[at], *q = &y.nodes[at];
-            assert_int_equal(edit_distance(&d, &a, &x, &y, NULL), OK);
+            assert_int_equal(edit_distance(&d, a, &x, &y, NULL), OK);
             assert_int_equal(d, 1);
             drawn++;
             numbers += p->op == X_NUM;
@@ -75,10 +74,9 @@ TEST(one_node_changes)
             assert_true(p->op == X_NUM || of_one_kind(x.lang, p->op, q->op));
             assert_true(p->op != X_SYM && p->op != X_D);
             /* It can be read again: numbers are reduced. */
-            struct expr again = prefix_term(&a, lang_by_name(""), expr_prefix(&a, &y));
+            struct expr again = prefix_term(a, lang_by_name(""), expr_prefix(a, &y));
             assert_true(expr_equal(&again, &y));
         }
-        arena_free(&a);
     }
     assert_true(drawn > 1000 && numbers > 100);
 }
@@ -155,34 +153,33 @@ TEST_IN_ARENA(declared_operators)
 
 /* ---- equality ---- */
 
-static void check_equality(const char *language, const char *x, const char *y, enum equality wanted)
+static void check_equality(struct arena *a, const char *language, const char *x, const char *y,
+                           enum equality wanted)
 {
-    struct arena a = {0};
-    struct expr p = prefix_term(&a, lang_by_name(language), x),
-                q = prefix_term(&a, lang_by_name(language), y);
+    struct expr p = prefix_term(a, lang_by_name(language), x),
+                q = prefix_term(a, lang_by_name(language), y);
     struct ball_options options = {.points = 8, .seed = 1};
     struct equality_test t;
     const char *witness = "unset";
     equality_test_begin(&t, &p, &options);
-    enum equality found = equality_test_ask(&witness, &a, &t, &q);
+    enum equality found = equality_test_ask(&witness, a, &t, &q);
     if (found != wanted)
         fail_msg("'%s' and '%s': %d instead of %d", x, y, (int)found, (int)wanted);
     assert_int_equal(witness != NULL, wanted == EQUALITY_REFUTED);
-    assert_int_equal(equality_test_ask(NULL, &a, &t, &q), wanted);
+    assert_int_equal(equality_test_ask(NULL, a, &t, &q), wanted);
     equality_test_end(&t);
-    arena_free(&a);
 }
 
-TEST(equality)
+TEST_IN_ARENA(equality)
 {
-    check_equality("", "sin x", "sin x", EQUALITY_AGREES);
-    check_equality("", "pow sin x 2", "- 1 pow cos x 2", EQUALITY_AGREES);
-    check_equality("", "pow sin x 2", "- 1 pow cos x 3", EQUALITY_REFUTED);
-    check_equality("", "ln - x x", "sin x", EQUALITY_UNDECIDED);
-    check_equality("boolean", "not and p q", "or not p not q", EQUALITY_AGREES);
-    check_equality("boolean", "not and p q", "or not p q", EQUALITY_REFUTED);
-    check_equality("polynomial", "* + x 1 - x 1", "- * x x 1", EQUALITY_AGREES);
-    check_equality("polynomial", "* + x 1 - x 1", "+ * x x 1", EQUALITY_REFUTED);
+    check_equality(a, "", "sin x", "sin x", EQUALITY_AGREES);
+    check_equality(a, "", "pow sin x 2", "- 1 pow cos x 2", EQUALITY_AGREES);
+    check_equality(a, "", "pow sin x 2", "- 1 pow cos x 3", EQUALITY_REFUTED);
+    check_equality(a, "", "ln - x x", "sin x", EQUALITY_UNDECIDED);
+    check_equality(a, "boolean", "not and p q", "or not p not q", EQUALITY_AGREES);
+    check_equality(a, "boolean", "not and p q", "or not p q", EQUALITY_REFUTED);
+    check_equality(a, "polynomial", "* + x 1 - x 1", "- * x x 1", EQUALITY_AGREES);
+    check_equality(a, "polynomial", "* + x 1 - x 1", "+ * x x 1", EQUALITY_REFUTED);
 }
 
 TESTS_AROUND(NULL, balls_clean)

@@ -5,6 +5,7 @@
 #include "ops/expr/equality/algebraic.h"
 #include "ops/expr/equality/residue.h"
 #include "ops/expr/normal/normal.h"
+#include "tests/ops/expr/balls.h"
 #include "tests/ops/terms.h"
 
 enum { TERMS = CASES(500, 150), DEPTH = 3 };
@@ -69,49 +70,36 @@ static void check(struct arena *a, const struct expr *x, const struct expr *y, u
     }
 }
 
-TEST(what_is_proved_is_not_refuted)
+TEST_IN_ARENA(what_is_proved_is_not_refuted)
 {
     static const char *const names[] = {"x"};
     const double places[] = {1.75, 0.375};
     struct rng r = rng_new(test_seed(7), 0);
-    struct arena a = {0};
     static struct expr terms[TERMS];
     static char *values[TERMS][2];
     unsigned proved = 0, pairs = 0;
     for (size_t i = 0; i < TERMS; i++) {
-        terms[i] = draw(&a, &r, DEPTH);
+        terms[i] = draw(a, &r, DEPTH);
         for (size_t p = 0; p < 2; p++) {
             struct ball_point point = {1, names, &places[p], NULL};
-            values[i][p] = value_text(&a, &terms[i], &point, 15);
+            values[i][p] = value_text(a, &terms[i], &point, 15);
         }
         for (size_t k = 0; k < i; k++)
             for (size_t p = 0; p < 2; p++)
                 if (strcmp(values[i][p], values[k][p]) == 0 && values[i][p][0] != 'u' &&
                     !expr_equal(&terms[i], &terms[k])) {
                     pairs++;
-                    check(&a, &terms[i], &terms[k], &proved);
+                    check(a, &terms[i], &terms[k], &proved);
                     break;
                 }
     }
-    ball_thread_cleanup();
     print_message("%u pairs, %u proofs\n", pairs, proved);
     assert_true(pairs > CASES(200, 20) && proved > CASES(100, 10));
-    arena_free(&a);
-}
-
-static struct expr infix(struct arena *a, const char *text)
-{
-    struct source_text source = {"test", text, strlen(text)};
-    struct expr x;
-    struct err e = {0};
-    if (expr_parse_infix(&x, a, &lang_calculus, &source, 0, source.len, false, &e))
-        fail_msg("%s: %s", text, e.message);
-    return x;
 }
 
 /* Large polynomials of several generators are not factored, which could take for ever: an answer
  * comes, be it that none is found. */
-TEST(large_degrees)
+TEST_IN_ARENA(large_degrees)
 {
     static const struct {
         const char *x, *y;
@@ -121,20 +109,18 @@ TEST(large_degrees)
         {"coth(30*x)", "-cosh(30*x)/sinh(-30*x)", true},
         {"atan(coth(125*x))", "atan(coth(-125*x))", false},
     };
-    struct arena a = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct expr x = infix(&a, cases[i].x), y = infix(&a, cases[i].y);
+        struct expr x = infix_term(a, &lang_calculus, cases[i].x),
+                    y = infix_term(a, &lang_calculus, cases[i].y);
         const char *way;
         if (normal_equal(&way, &x, &y, NULL, 0) != cases[i].equal)
             fail_msg("%s = %s", cases[i].x, cases[i].y);
     }
-    arena_free(&a);
 }
 
 /* The checkers of proofs by normal forms say yes where they can, and never to what is false. */
-TEST(checkers_alone)
+TEST_IN_ARENA(checkers_alone)
 {
-    (void)state;
     static const struct {
         const char *x, *y;
         enum residue residue;
@@ -173,14 +159,14 @@ TEST(checkers_alone)
         {"abs(x)^2", "x^2", RESIDUE_AGREES, false},
         {"abs(sqrt(-1)*x)^2", "(sqrt(-1)*x)^2", RESIDUE_UNKNOWN, false},
     };
-    struct arena a = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct expr x = infix(&a, cases[i].x), y = infix(&a, cases[i].y);
+        struct expr x = infix_term(a, &lang_calculus, cases[i].x),
+                    y = infix_term(a, &lang_calculus, cases[i].y);
         bool algebraic = algebraic_equal(&x, &y);
         enum residue residue = residue_compare(&x, &y, true);
         if ((residue != cases[i].residue && !algebraic) || algebraic != cases[i].algebraic)
             fail_msg("%s = %s: %d %d", cases[i].x, cases[i].y, (int)residue, algebraic);
     }
-    arena_free(&a);
-    ball_thread_cleanup();
 }
+
+TESTS_AROUND(NULL, balls_clean)

@@ -33,7 +33,7 @@ static const struct language *parse(struct arena *a, const char *text)
     return lang;
 }
 
-TEST(has_values)
+TEST_IN_ARENA(has_values)
 {
     static const struct {
         const char *text, *value;
@@ -60,19 +60,17 @@ TEST(has_values)
         {"d(x, d(x, sinc(x)))", "-0.308703"},
         {"d(x, erfc(sinc(x)))", "0.0731340"},
     };
-    struct arena a = {0};
-    const struct language *lang = parse(&a, functions);
+    const struct language *lang = parse(a, functions);
     const struct ball_point point = {1, (const char *const[]){"x"}, (const double[]){0.5}, NULL};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct expr x = infix_term(&a, lang, rows[i].text);
-        const char *value = value_text(&a, &x, &point, 6);
+        struct expr x = infix_term(a, lang, rows[i].text);
+        const char *value = value_text(a, &x, &point, 6);
         if (strcmp(value, rows[i].value) != 0)
             fail_msg("%s is %s, not %s", rows[i].text, value, rows[i].value);
     }
-    arena_free(&a);
 }
 
-TEST(has_normal_forms)
+TEST_IN_ARENA(has_normal_forms)
 {
     static const struct {
         const char *x, *y;
@@ -94,19 +92,17 @@ TEST(has_normal_forms)
         {"sqrt(erf(x)^2)", "erf(x)", false},
         {"ln(Gamma(x)^2)", "2*ln(Gamma(x))", false},
     };
-    struct arena a = {0};
     const char *way;
-    const struct language *lang = parse(&a, functions);
+    const struct language *lang = parse(a, functions);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct expr x = infix_term(&a, lang, rows[i].x), y = infix_term(&a, lang, rows[i].y);
+        struct expr x = infix_term(a, lang, rows[i].x), y = infix_term(a, lang, rows[i].y);
         if (normal_equal(&way, &x, &y, NULL, 0) != rows[i].equal)
             fail_msg("%s and %s", rows[i].x, rows[i].y);
     }
-    arena_free(&a);
 }
 
 /* What is said of values, by normal forms: where arguments are real, or have a domain. */
-TEST(supposes_values)
+TEST_IN_ARENA(supposes_values)
 {
     static const char text[] = "operator erf(x) = arb erf\n values: -1<erf<1\n"
                                "operator erfc(x) = 1 - erf(x)\n values: erfc>0\n"
@@ -128,22 +124,20 @@ TEST(supposes_values)
         {"abs(W(z))", "W(z)", false},
         {"abs(W(z))^2", "W(z)^2", true}, /* elsewhere it has no value */
     };
-    struct arena a = {0};
     const char *way;
-    const struct language *lang = parse(&a, text);
+    const struct language *lang = parse(a, text);
     const struct ball_domain z = {.name = "z", .domain = "complex"};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct expr x = infix_term(&a, lang, rows[i].x), y = infix_term(&a, lang, rows[i].y);
+        struct expr x = infix_term(a, lang, rows[i].x), y = infix_term(a, lang, rows[i].y);
         if (normal_equal(&way, &x, &y, &z, 1) != rows[i].equal)
             fail_msg("%s and %s", rows[i].x, rows[i].y);
     }
-    const char *canonical = language_text_all(&a, lang);
+    const char *canonical = language_text_all(a, lang);
     assert_non_null(strstr(canonical, "\n domain: 0<=x\n values: 0<=W\n"));
     assert_non_null(strstr(canonical, "\n values: 0<E<=2, E:nonzero\n"));
-    arena_free(&a);
 }
 
-TEST(refuses)
+TEST_IN_ARENA(refuses)
 {
     static const struct {
         const char *text;
@@ -196,16 +190,14 @@ TEST(refuses)
         {"hello", 1, 1, "expected 'operator NAME(x) = TERM'"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct arena a = {0};
         struct err e = {0};
         const struct language *lang = &lang_calculus;
         const struct source_text source = {"my.operators", rows[i].text, strlen(rows[i].text)};
-        assert_int_equal(own_parse(&lang, &a, &source, true, &e), ERR_INPUT);
+        assert_int_equal(own_parse(&lang, a, &source, true, &e), ERR_INPUT);
         assert_ptr_equal(lang, &lang_calculus);
         if (e.line != rows[i].line || e.column != rows[i].column ||
             !strstr(e.message, rows[i].message))
             fail_msg("'%s': %d:%d: %s", rows[i].text, e.line, e.column, e.message);
-        arena_free(&a);
     }
 }
 

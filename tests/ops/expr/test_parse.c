@@ -2,11 +2,7 @@
 #include "ops/expr/expr.h"
 #include "tests/unit.h"
 
-typedef enum err_code parser(struct expr *out, struct arena *a, const struct language *lang,
-                             const struct source_text *source, size_t offset, size_t len,
-                             bool patterns, struct err *e);
-
-static void reads(parser *parse, const char *text, const char *prefix)
+static void reads(expr_parser *parse, const char *text, const char *prefix)
 {
     struct arena a = {0};
     struct source_text source = {"test", text, strlen(text)};
@@ -19,7 +15,7 @@ static void reads(parser *parse, const char *text, const char *prefix)
     arena_free(&a);
 }
 
-static void refuses(parser *parse, const char *text, int column, const char *message,
+static void refuses(expr_parser *parse, const char *text, int column, const char *message,
                     const char *hint)
 {
     struct arena a = {0};
@@ -118,7 +114,7 @@ TEST(infix)
 }
 
 /* At a prompt the usual reading is taken and said; a file is refused at the place. */
-TEST(several_readings)
+TEST_IN_ARENA(several_readings)
 {
     static const struct {
         const char *text;
@@ -144,7 +140,6 @@ TEST(several_readings)
         {"x\xc2\xb2^3", 3, "(x^2)^3"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct arena a = {0};
         struct buf notes = {0};
         struct err e = {0};
         struct expr x;
@@ -153,11 +148,10 @@ TEST(several_readings)
         snprintf(hint, sizeof hint, "the usual one is %s", rows[i].read);
         snprintf(note, sizeof note, "read as %s\n", rows[i].read);
         refuses(expr_parse_infix, rows[i].text, rows[i].column, "this has several readings", hint);
-        if (expr_read_infix(&x, &a, &lang_calculus, &source, 0, source.len, &notes, &e))
+        if (expr_read_infix(&x, a, &lang_calculus, &source, 0, source.len, &notes, &e))
             fail_msg("'%s': %s", rows[i].text, e.message);
         assert_string_equal(notes.data, note);
         buf_free(&notes);
-        arena_free(&a);
     }
 }
 
@@ -267,7 +261,7 @@ static char *repeat(const char *piece, size_t n, const char *end)
     return b.data;
 }
 
-static void refuses_long(parser *parse, char *text, const char *message)
+static void refuses_long(expr_parser *parse, char *text, const char *message)
 {
     struct arena a = {0};
     struct source_text source = {"test", text, strlen(text)};

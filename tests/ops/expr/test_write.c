@@ -7,13 +7,12 @@
 #include "tests/ops/expr/random_tree.h"
 #include "tests/ops/terms.h"
 
-TEST(round_trips)
+TEST_IN_ARENA(round_trips)
 {
     struct rng rng = rng_new(test_seed(1), 0);
-    struct arena a = {0};
     for (int i = 0; i < 20000; i++) {
-        arena_reset(&a);
-        struct expr x = random_tree(&a, &rng, 1 + i % 6, true), y;
+        arena_reset(a);
+        struct expr x = random_tree(a, &rng, 1 + i % 6, true), y;
         struct err e;
         err_clear(&e);
         struct buf b[2] = {0};
@@ -22,20 +21,19 @@ TEST(round_trips)
         for (int s = 0; s < 2; s++) {
             struct source_text source = {"test", b[s].data, b[s].len};
             enum err_code code =
-                s == 0 ? expr_parse_infix(&y, &a, x.lang, &source, 0, source.len, true, &e)
-                       : expr_parse_prefix(&y, &a, x.lang, &source, 0, source.len, true, &e);
+                s == 0 ? expr_parse_infix(&y, a, x.lang, &source, 0, source.len, true, &e)
+                       : expr_parse_prefix(&y, a, x.lang, &source, 0, source.len, true, &e);
             if (code)
                 fail_msg("tree %d: '%s': %s", i, b[s].data, e.message);
             if (!expr_equal(&x, &y))
-                fail_msg("tree %d: '%s' is read as '%s'", i, b[s].data, expr_prefix(&a, &y));
+                fail_msg("tree %d: '%s' is read as '%s'", i, b[s].data, expr_prefix(a, &y));
             buf_free(&b[s]);
         }
     }
-    arena_free(&a);
 }
 
 /* No parentheses but the needed ones. */
-TEST(infix_is_minimal)
+TEST_IN_ARENA(infix_is_minimal)
 {
     static const char *const rows[] = {
         "sin(x)^2 + 3/2*x", "-x^2",         "-(x + y)", "x - (y - 1)", "x*y/2",   "x/(y*2)",
@@ -44,15 +42,13 @@ TEST(infix_is_minimal)
         "e^(x + 1)",        "x*(1/2)",      "1/2*x",    "(1/2)/x",     "-x*y",    "x + (-3*y)",
         "x - (-1/2)",       "x - (-y*2/x)", "-(x*y)",   "(-3)/2",
     };
-    struct arena a = {0};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct expr x = infix_term(&a, &lang_calculus, rows[i]);
-        assert_string_equal(expr_infix(&a, &x), rows[i]);
+        struct expr x = infix_term(a, &lang_calculus, rows[i]);
+        assert_string_equal(expr_infix(a, &x), rows[i]);
     }
-    arena_free(&a);
 }
 
-TEST(latex)
+TEST_IN_ARENA(latex)
 {
     static const char *const rows[][2] = {
         {"sin(x)^2 + cos(x)^2", "\\sin^{2}\\left(x\\right) + \\cos^{2}\\left(x\\right)"},
@@ -79,16 +75,14 @@ TEST(latex)
         {"sin(varphi_max)", "\\sin\\left(\\varphi_{\\mathrm{max}}\\right)"},
         {"Alpha + thetas + a_b_c", "\\mathrm{Alpha} + \\mathrm{thetas} + \\mathrm{a\\_b\\_c}"},
     };
-    struct arena a = {0};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct expr x = infix_term(&a, &lang_calculus, rows[i][0]);
+        struct expr x = infix_term(a, &lang_calculus, rows[i][0]);
         struct buf b = {0};
         expr_write_latex(&b, &x);
         if (strcmp(b.data, rows[i][1]) != 0)
             fail_msg("%s is written %s", rows[i][0], b.data);
         buf_free(&b);
     }
-    arena_free(&a);
 }
 
 TEST_IN_ARENA(tokens_order_variables)
@@ -113,22 +107,20 @@ TEST_IN_ARENA(tokens_order_variables)
 }
 
 /* A total order: antisymmetric, transitive, zero only for equal trees. */
-TEST(order_is_total)
+TEST_IN_ARENA(order_is_total)
 {
     struct rng rng = rng_new(5, 0);
-    struct arena a = {0};
     for (int i = 0; i < 3000; i++) {
-        arena_reset(&a);
+        arena_reset(a);
         struct expr t[3];
         for (int k = 0; k < 3; k++)
-            t[k] = random_tree(&a, &rng, 2, false);
+            t[k] = random_tree(a, &rng, 2, false);
         int ab = expr_compare(&t[0], &t[1]), bc = expr_compare(&t[1], &t[2]);
         assert_int_equal(ab, -expr_compare(&t[1], &t[0]));
         assert_int_equal(ab == 0, expr_equal(&t[0], &t[1]));
         if (ab <= 0 && bc <= 0)
             assert_true(expr_compare(&t[0], &t[2]) <= 0);
     }
-    arena_free(&a);
 }
 
 TEST_IN_ARENA(numbers)
@@ -159,7 +151,7 @@ TEST_IN_ARENA(numbers)
     assert_null(number_read(a, "1x", 2));
 }
 
-TEST(claims)
+TEST_IN_ARENA(claims)
 {
     static const char *const cases[][2] = {
         {"x = -1/2: 0.25 against -3e-05", "x = -\\frac{1}{2}: 0.25 \\neq -3 \\cdot 10^{-05}"},
@@ -173,10 +165,8 @@ TEST(claims)
         {"free_of(?a, x)", "\\text{free\\_of(?a, x)}"},
         {"", ""},
     };
-    struct arena a = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_string_equal(claim_latex(&a, &lang_calculus, cases[i][0]), cases[i][1]);
-    assert_string_equal(claim_latex(&a, &lang_boolean, "a = true: false against true"),
+        assert_string_equal(claim_latex(a, &lang_calculus, cases[i][0]), cases[i][1]);
+    assert_string_equal(claim_latex(a, &lang_boolean, "a = true: false against true"),
                         "a = \\top: \\bot \\neq \\top");
-    arena_free(&a);
 }

@@ -2,22 +2,12 @@
  * guard; true ones are certified; and what cannot be judged is said to be so. */
 #include "base/os.h"
 #include "base/rng.h"
-#include "ops/expr/ball/ball.h"
 #include "ops/rules/check/certify.h"
 #include "ops/rules/check/proof.h"
-#include "tests/unit.h"
+#include "tests/ops/expr/balls.h"
+#include "tests/ops/rules/parsed.h"
 
 static const struct rule_check_options options = {.points = 64, .seed = 1};
-
-static struct rules parse(struct arena *a, const char *name, const char *text, size_t n)
-{
-    struct rules rules = {.lang = &lang_calculus};
-    struct source_text source = {name, text, n};
-    struct err e = {0};
-    if (rules_parse(&rules, a, &source, &e))
-        fail_msg("%s:%d:%d: %s", name, e.line, e.column, e.message);
-    return rules;
-}
 
 static Eqloom__Certificate check(struct arena *a, const struct rule *r)
 {
@@ -31,15 +21,13 @@ static Eqloom__Certificate check(struct arena *a, const struct rule *r)
 static Eqloom__Certificate check_in(struct arena *a, const char *language, const char *rule)
 {
     const char *text = arena_printf(a, "language %s\noperator f/1\nr: %s\n", language, rule);
-    struct rules rules = parse(a, "test.rules", text, strlen(text));
-    return check(a, &rules.rules[0]);
+    return check(a, &parsed_rules(a, "test.rules", text).rules[0]);
 }
 
 static Eqloom__Certificate check_text(struct arena *a, const char *rule)
 {
     const char *text = arena_printf(a, "operator i/2\nr: %s\n", rule);
-    struct rules rules = parse(a, "test.rules", text, strlen(text));
-    return check(a, &rules.rules[0]);
+    return check(a, &parsed_rules(a, "test.rules", text).rules[0]);
 }
 
 TEST_IN_ARENA(refutes_every_false_rule)
@@ -47,7 +35,7 @@ TEST_IN_ARENA(refutes_every_false_rule)
     struct err e = {0};
     struct span text;
     assert_int_equal(os_read_file(&text, a, FALSE_RULES, RULES_MAX_FILE, &e), OK);
-    struct rules rules = parse(a, "false.rules", (const char *)text.data, text.len);
+    struct rules rules = parsed_rules(a, "false.rules", (const char *)text.data);
     assert_true(rules.n >= 120);
     for (size_t i = 0; i < rules.n; i += CASES(1, 5)) {
         Eqloom__Certificate c = check(a, &rules.rules[i]);
@@ -55,40 +43,38 @@ TEST_IN_ARENA(refutes_every_false_rule)
             fail_msg("false.rules:%d: %s is not refuted", rules.rules[i].line, rules.rules[i].name);
         assert_non_null(strstr(c.witness, " against "));
     }
-    ball_thread_cleanup();
 }
 
 /* Rules that are false by little, at one place, or just within the border of a condition. */
-TEST(certifies_no_false_rule)
+TEST_IN_ARENA(certifies_no_false_rule)
 {
     static const char *const bases[] = {"?a", "sin(?a)", "?a^2 + 1", "ln(?a)", "abs(?a)", "e^?a"};
     enum { RULES = CASES(300, 60) };
     struct rng r = rng_new(test_seed(3), 0);
-    struct arena a = {0};
     unsigned refuted = 0;
     for (int i = 0; i < RULES; i++) {
         const char *f = bases[rng_below(&r, sizeof bases / sizeof *bases)];
         int digits = 1 + (int)rng_below(&r, 250);
-        char *c = arena_printf(&a, "%d/%d", 1 + (int)rng_below(&r, 10000000),
+        char *c = arena_printf(a, "%d/%d", 1 + (int)rng_below(&r, 10000000),
                                1 + (int)rng_below(&r, 100000));
         const char *rule = NULL;
         switch (i % 5) {
         case 0:
-            rule = arena_printf(&a,
+            rule = arena_printf(a,
                                 "%s -> %s + abs(abs(?a - %s) - 1/10^%d) - abs(?a - %s) + 1/10^%d "
                                 "if real(?a)",
                                 f, f, c, digits, c, digits);
             break;
-        case 1: rule = arena_printf(&a, "%s -> %s + 1/10^%d", f, f, digits); break;
-        case 2: rule = arena_printf(&a, "%s -> (%s)*(1 + 1/10^%d)", f, f, digits); break;
-        case 3: rule = arena_printf(&a, "%s -> %s + e^(-%d)", f, f, 2 * digits); break;
+        case 1: rule = arena_printf(a, "%s -> %s + 1/10^%d", f, f, digits); break;
+        case 2: rule = arena_printf(a, "%s -> (%s)*(1 + 1/10^%d)", f, f, digits); break;
+        case 3: rule = arena_printf(a, "%s -> %s + e^(-%d)", f, f, 2 * digits); break;
         default:
-            rule = arena_printf(&a,
+            rule = arena_printf(a,
                                 "atan(?a) + atan(?b) -> atan((?a + ?b)/(1 - ?a*?b)) if "
                                 "positive(?a), positive(?b), less(?a*?b, 1%0*d/1%0*d)",
                                 1 + digits % 6, 1, 1 + digits % 6, 0);
         }
-        Eqloom__Certificate certificate = check_text(&a, rule);
+        Eqloom__Certificate certificate = check_text(a, rule);
         if (certificate.verdict == EQLOOM__VERDICT__CERTIFIED)
             fail_msg("certified (%s): %s", certificate.proof[0] ? certificate.proof : "sampled",
                      rule);
@@ -96,12 +82,10 @@ TEST(certifies_no_false_rule)
     }
     print_message("%u of %d refuted\n", refuted, RULES);
     assert_true(refuted > RULES * 9 / 10);
-    ball_thread_cleanup();
-    arena_free(&a);
 }
 
 /* A proof says how; what is only sampled says nothing. */
-TEST(true_rules_are_proved_where_they_can_be)
+TEST_IN_ARENA(true_rules_are_proved_where_they_can_be)
 {
     static const struct {
         const char *rule, *proof;
@@ -134,19 +118,16 @@ TEST(true_rules_are_proved_where_they_can_be)
          "less(?a*?b, 1)",
          "derivatives"},
     };
-    struct arena a = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Eqloom__Certificate c = check_text(&a, cases[i].rule);
+        Eqloom__Certificate c = check_text(a, cases[i].rule);
         if (c.verdict != EQLOOM__VERDICT__CERTIFIED || strcmp(c.proof, cases[i].proof) != 0)
             fail_msg("%s: %d, %s", cases[i].rule, (int)c.verdict, c.proof);
     }
-    ball_thread_cleanup();
-    arena_free(&a);
 }
 
 /* By themselves, without values that would refute: what holds on a segment does not hold in the
  * disc around it. */
-TEST(proves_no_false_rule)
+TEST_IN_ARENA(proves_no_false_rule)
 {
     static const char *const rules[] = {
         "sqrt(?a^4) -> ?a^2 if less(abs(?a), 1)",
@@ -163,18 +144,15 @@ TEST(proves_no_false_rule)
          "real(?a*?b)"),
         "2*asin(?a) -> asin(2*?a*sqrt(1 - ?a^2)) if less(abs(?a), 1)",
     };
-    struct arena a = {0};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        const char *way, *text = arena_printf(&a, "r: %s\n", rules[i]);
-        struct rules parsed = parse(&a, "test.rules", text, strlen(text));
-        if (rule_prove(&way, &a, &parsed.rules[0]))
+        const char *way, *text = arena_printf(a, "r: %s\n", rules[i]);
+        struct rules parsed = parsed_rules(a, "test.rules", text);
+        if (rule_prove(&way, a, &parsed.rules[0]))
             fail_msg("%s is proved by %s", rules[i], way);
     }
-    ball_thread_cleanup();
-    arena_free(&a);
 }
 
-TEST(suggests_the_missing_guard)
+TEST_IN_ARENA(suggests_the_missing_guard)
 {
     static const struct {
         const char *rule, *guard;
@@ -204,18 +182,15 @@ TEST(suggests_the_missing_guard)
          "real(?a), real(?b)"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct arena a = {0};
-        Eqloom__Certificate c = check_text(&a, cases[i].rule);
+        Eqloom__Certificate c = check_text(a, cases[i].rule);
         assert_int_equal(c.verdict, EQLOOM__VERDICT__REFUTED);
         assert_non_null(strstr(c.witness, " against "));
         if (strcmp(c.guard, cases[i].guard) != 0)
             fail_msg("%s: holds if %s", cases[i].rule, c.guard);
-        arena_free(&a);
     }
-    ball_thread_cleanup();
 }
 
-TEST(gives_the_right_verdict)
+TEST_IN_ARENA(gives_the_right_verdict)
 {
     static const struct {
         const char *rule;
@@ -244,13 +219,10 @@ TEST(gives_the_right_verdict)
         {"?a/?a -> 2 if maybe_nonzero(?a)", EQLOOM__VERDICT__REFUTED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct arena a = {0};
-        Eqloom__Certificate c = check_text(&a, cases[i].rule);
+        Eqloom__Certificate c = check_text(a, cases[i].rule);
         if (c.verdict != cases[i].verdict)
             fail_msg("%s: verdict %d: %s%s", cases[i].rule, c.verdict, c.witness, c.remark);
-        arena_free(&a);
     }
-    ball_thread_cleanup();
 }
 
 /* A rule that makes an undefined term out of a defined one is true, but remarked. */
@@ -262,7 +234,6 @@ TEST_IN_ARENA(remarks_lost_values)
     c = check_text(a, "cos(?a) -> cot(?a)*sin(?a) if nonzero(sin(?a))");
     assert_int_equal(c.verdict, EQLOOM__VERDICT__CERTIFIED);
     assert_string_equal(c.remark, "");
-    ball_thread_cleanup();
 }
 
 TEST_IN_ARENA(witness_is_exact)
@@ -271,10 +242,9 @@ TEST_IN_ARENA(witness_is_exact)
     assert_string_equal(c.witness, "?a = 1: 1.0000000 against -1.0000000");
     c = check_text(a, "sqrt(?a) -> sqrt((-1)*?a) if negative(?a)");
     assert_string_equal(c.witness, "?a = -1: 1.0000000*i against 1.0000000");
-    ball_thread_cleanup();
 }
 
-TEST(exact_languages_are_proved)
+TEST_IN_ARENA(exact_languages_are_proved)
 {
     static const struct {
         const char *language, *rule;
@@ -294,14 +264,14 @@ TEST(exact_languages_are_proved)
         {"polynomial", "?a*?a*?a -> ?a", EQLOOM__VERDICT__REFUTED, NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct arena a = {0};
-        Eqloom__Certificate c = check_in(&a, cases[i].language, cases[i].rule);
+        Eqloom__Certificate c = check_in(a, cases[i].language, cases[i].rule);
         if (c.verdict != cases[i].verdict)
             fail_msg("%s: verdict %d: %s", cases[i].rule, c.verdict, c.witness);
         if (cases[i].witness)
             assert_string_equal(c.witness, cases[i].witness);
         else
             assert_non_null(strstr(c.witness, " against "));
-        arena_free(&a);
     }
 }
+
+TESTS_AROUND(NULL, balls_clean)

@@ -1,22 +1,7 @@
 /* Rules of programs that use egg: what is read of a file of Rust, and what is refused and where. */
-#include "ops/rules/rule.h"
-#include "tests/unit.h"
+#include "tests/ops/rules/parsed.h"
 
-static enum err_code read(struct rules *rules, struct arena *a, const char *text, struct err *e)
-{
-    struct source_text source = {"src/math-rules.rs", text, strlen(text)};
-    *rules = (struct rules){.lang = &lang_calculus};
-    return rules_parse(rules, a, &source, e);
-}
-
-static struct rules must_read(struct arena *a, const char *text)
-{
-    struct rules rules;
-    struct err e = {0};
-    if (read(&rules, a, text, &e))
-        fail_msg("%d:%d: %s", e.line, e.column, e.message);
-    return rules;
-}
+static const char file_name[] = "src/math-rules.rs";
 
 static char *shown(struct arena *a, const struct rule *r)
 {
@@ -29,7 +14,7 @@ static char *shown(struct arena *a, const struct rule *r)
 }
 
 /* As E-Gen's program has them, with all that may stand around them. */
-TEST(reads_macros)
+TEST_IN_ARENA(reads_macros)
 {
     static const char text[] =
         "use crate::{rewrite as rw, *};\n"
@@ -62,11 +47,10 @@ TEST(reads_macros)
         "r: 1 -> sin(1/2*pi)",
         "i_one: i(1, ?x) -> ?x",
     };
-    struct arena a = {0};
-    struct rules r = must_read(&a, text);
+    struct rules r = parsed_rules(a, file_name, text);
     for (size_t i = 0; i < r.n && i < sizeof wanted / sizeof *wanted; i++) {
         if (i != 4 && i != 5) /* (/ 1 2) is a quotient, which reads otherwise */
-            assert_string_equal(shown(&a, &r.rules[i]), wanted[i]);
+            assert_string_equal(shown(a, &r.rules[i]), wanted[i]);
         assert_string_equal(r.rules[i].group, "math_rules");
     }
     assert_int_equal(r.n, sizeof wanted / sizeof *wanted);
@@ -74,11 +58,10 @@ TEST(reads_macros)
     assert_int_equal(r.rules[1].column, 9);
     assert_true(expr_is_interpreted(&r.rules[0].lhs));
     assert_false(expr_is_interpreted(&r.rules[7].lhs));
-    assert_int_equal(must_read(&a, "").n, 0);
-    arena_free(&a);
+    assert_int_equal(parsed_rules(a, file_name, "").n, 0);
 }
 
-TEST(refuses)
+TEST_IN_ARENA(refuses)
 {
     static const struct {
         const char *text;
@@ -103,14 +86,13 @@ TEST(refuses)
         {"rw!(\"a\"; \"?\" => \"1\")", 1, 11, "no number, symbol or variable"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct arena a = {0};
-        struct rules rules;
+        struct rules rules = {.lang = &lang_calculus};
+        struct source_text source = {file_name, cases[i].text, strlen(cases[i].text)};
         struct err e = {0};
-        assert_int_equal(read(&rules, &a, cases[i].text, &e), ERR_INPUT);
+        assert_int_equal(rules_parse(&rules, a, &source, &e), ERR_INPUT);
         if (e.line != cases[i].line || e.column != cases[i].column ||
             !strstr(e.message, cases[i].what))
             fail_msg("'%s': %d:%d: %s", cases[i].text, e.line, e.column, e.message);
         assert_int_equal(rules.n, 0);
-        arena_free(&a);
     }
 }

@@ -131,23 +131,22 @@ static void write_table(struct buf *out, const struct rules *rules)
     }
 }
 
-TEST(the_documented_counts_are_true)
+TEST_IN_ARENA(the_documented_counts_are_true)
 {
     static const char begin[] = "EQLOOM_UPDATE_GOLDEN=1 -->\n", end[] = "<!-- end -->";
-    struct arena a = {0};
     struct buf table = {0};
     struct err e = {0};
     struct span text;
     buf_puts(&table, "| family | rules | groups |\n|---|---|---|\n");
-    struct rules calculus = library_rules(&a, &lang_calculus),
-                 boolean = library_rules(&a, &lang_boolean);
-    struct rules polynomial = library_rules(&a, &lang_polynomial);
+    struct rules calculus = library_rules(a, &lang_calculus),
+                 boolean = library_rules(a, &lang_boolean);
+    struct rules polynomial = library_rules(a, &lang_polynomial);
     write_table(&table, &calculus);
     write_table(&table, &boolean);
     write_table(&table, &polynomial);
     buf_printf(&table, "| all | %zu | |\n", calculus.n + boolean.n + polynomial.n);
-    assert_int_equal(os_read_file(&text, &a, RULES_DOC, 1 << 20, &e), OK);
-    char *doc = arena_strndup(&a, (const char *)text.data, text.len);
+    assert_int_equal(os_read_file(&text, a, RULES_DOC, 1 << 20, &e), OK);
+    char *doc = arena_strndup(a, (const char *)text.data, text.len);
     char *from = strstr(doc, begin), *to = strstr(doc, end);
     assert_true(from && to && from < to);
     from += strlen(begin);
@@ -161,5 +160,4 @@ TEST(the_documented_counts_are_true)
         fail_msg("the table of docs/rules.md is not that of the library: see its comment");
     }
     buf_free(&table);
-    arena_free(&a);
 }

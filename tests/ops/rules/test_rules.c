@@ -1,16 +1,10 @@
 /* The rule language: what is read, what is refused and where, and the records. */
-#include "ops/rules/rule.h"
 #include "schemas/canonical.h"
-#include "tests/unit.h"
+#include "tests/ops/rules/parsed.h"
 
 static struct rules parse(struct arena *a, const char *text)
 {
-    struct rules rules = {.lang = &lang_calculus};
-    struct source_text source = {"test.rules", text, strlen(text)};
-    struct err e = {0};
-    if (rules_parse(&rules, a, &source, &e))
-        fail_msg("%d:%d: %s", e.line, e.column, e.message);
-    return rules;
+    return parsed_rules(a, "test.rules", text);
 }
 
 static void assert_prefix(struct arena *a, const struct expr *x, const char *text)
@@ -44,7 +38,7 @@ TEST_IN_ARENA(reads_rules)
     assert_int_equal(r.rules[1].line, 6);
 }
 
-TEST(reads_conditions)
+TEST_IN_ARENA(reads_conditions)
 {
     static const struct {
         const char *text, *conditions;
@@ -65,36 +59,32 @@ TEST(reads_conditions)
         {"real(?b), real(?a), real(?b)", "real(?a) real(?b)"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct arena a = {0};
-        struct rules r = parse(&a, arena_printf(&a, "x: ?a + ?b -> ?b if %s", cases[i].text));
+        struct rules r = parse(a, arena_printf(a, "x: ?a + ?b -> ?b if %s", cases[i].text));
         const char *got = "";
         for (size_t k = 0; k < r.rules[0].n_conditions; k++)
-            got = arena_printf(&a, "%s%s%s", got, k ? " " : "",
-                               rule_condition_text(&a, &r.rules[0].conditions[k]));
+            got = arena_printf(a, "%s%s%s", got, k ? " " : "",
+                               rule_condition_text(a, &r.rules[0].conditions[k]));
         assert_string_equal(got, cases[i].conditions);
-        arena_free(&a);
     }
 }
 
 /* Rules in LaTeX are the same rules. */
-TEST(reads_latex)
+TEST_IN_ARENA(reads_latex)
 {
     static const char infix[] =
         "a: sqrt(?a^2)/2 + sin(?b) <-> ?a*(1/2) + sin(?b) if ?a/2 > 0, real(?b)\n";
     static const char latex[] = "a: \\frac{\\sqrt{?a^2}}{2} + \\sin ?b <-> ?a \\cdot \\frac{1}{2}\n"
                                 "  + \\sin{?b} if \\frac{?a}{2} > 0, real(?b)\n";
-    struct arena a = {0};
-    struct rules one = parse(&a, infix), two = parse(&a, latex);
+    struct rules one = parse(a, infix), two = parse(a, latex);
     assert_int_equal(two.n, 2);
     for (size_t i = 0; i < one.n; i++) {
         assert_true(expr_equal(&one.rules[i].lhs, &two.rules[i].lhs));
         assert_true(expr_equal(&one.rules[i].rhs, &two.rules[i].rhs));
         assert_int_equal(two.rules[i].n_conditions, 2);
         for (size_t k = 0; k < 2; k++)
-            assert_string_equal(rule_condition_text(&a, &one.rules[i].conditions[k]),
-                                rule_condition_text(&a, &two.rules[i].conditions[k]));
+            assert_string_equal(rule_condition_text(a, &one.rules[i].conditions[k]),
+                                rule_condition_text(a, &two.rules[i].conditions[k]));
     }
-    arena_free(&a);
 }
 
 TEST_IN_ARENA(declares_operators)
@@ -130,25 +120,23 @@ static struct span pack_all(struct arena *a, struct rules *r)
 }
 
 /* Spacing, comments, order of files, rules and conditions leave no mark on the records. */
-TEST(cosmetic_changes_leave_no_mark)
+TEST_IN_ARENA(cosmetic_changes_leave_no_mark)
 {
-    struct arena a = {0};
-    struct rules r = parse(&a, "group g\n"
-                               "b: ?x*?y -> ?y*?x if positive(?x), real(?y)\n"
-                               "a: ?x/2 + 1 <-> 1 + ?x/2\n"
-                               "group f\nc: ?a - ?a -> 0\n");
-    struct rules s = parse(&a, "# another order\ngroup f\n\n c:?a-?a->0\r\n"
-                               "group g\n"
-                               "a: ( ?x / 2 ) + 1\n   <-> 1 + ?x/2 # as before\n"
-                               "b: ?x * ?y -> ?y*?x   if ?y*1 != 0\n");
-    struct rules t = parse(&a, "# another order\ngroup f\n\n c:?a-?a->0\r\n"
-                               "group g\n"
-                               "a: ( ?x / 2 ) + 1\n   <-> 1 + ?x/2 # as before\n"
-                               "b: ?x * ?y -> ?y*?x   if real( ?y ),  ?x > 0\n");
-    struct span x = pack_all(&a, &r), y = pack_all(&a, &s), z = pack_all(&a, &t);
+    struct rules r = parse(a, "group g\n"
+                              "b: ?x*?y -> ?y*?x if positive(?x), real(?y)\n"
+                              "a: ?x/2 + 1 <-> 1 + ?x/2\n"
+                              "group f\nc: ?a - ?a -> 0\n");
+    struct rules s = parse(a, "# another order\ngroup f\n\n c:?a-?a->0\r\n"
+                              "group g\n"
+                              "a: ( ?x / 2 ) + 1\n   <-> 1 + ?x/2 # as before\n"
+                              "b: ?x * ?y -> ?y*?x   if ?y*1 != 0\n");
+    struct rules t = parse(a, "# another order\ngroup f\n\n c:?a-?a->0\r\n"
+                              "group g\n"
+                              "a: ( ?x / 2 ) + 1\n   <-> 1 + ?x/2 # as before\n"
+                              "b: ?x * ?y -> ?y*?x   if real( ?y ),  ?x > 0\n");
+    struct span x = pack_all(a, &r), y = pack_all(a, &s), z = pack_all(a, &t);
     assert_true(span_equal(x, z));
     assert_false(span_equal(x, y)); /* another condition does */
-    arena_free(&a);
 }
 
 TEST_IN_ARENA(records_round_trip)
@@ -197,7 +185,7 @@ TEST_IN_ARENA(languages_keep_apart)
     assert_int_equal(rule_from_message(&back, &none, a, &m, &e), ERR_INPUT);
 }
 
-TEST(refuses_foreign_records)
+TEST_IN_ARENA(refuses_foreign_records)
 {
     static const struct {
         char *lhs, *rhs, *predicate, *argument;
@@ -207,7 +195,6 @@ TEST(refuses_foreign_records)
         {"?a", "f ?a", "real", "?a"}, {"?a", "?a", "real", "(?a)"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct arena a = {0};
         struct err e = {0};
         Eqloom__Condition c = EQLOOM__CONDITION__INIT, *conditions = &c;
         Eqloom__Rule m = EQLOOM__RULE__INIT;
@@ -221,14 +208,13 @@ TEST(refuses_foreign_records)
         c.n_arguments = 1;
         const struct language *lang = &lang_calculus;
         struct rule out;
-        if (rule_from_message(&out, &lang, &a, &m, &e) != ERR_INPUT)
+        if (rule_from_message(&out, &lang, a, &m, &e) != ERR_INPUT)
             fail_msg("accepted: %s -> %s if %s %s", m.lhs, m.rhs, c.predicate, argument);
         assert_true(e.message[0] != '\0');
-        arena_free(&a);
     }
 }
 
-TEST(refuses_with_position)
+TEST_IN_ARENA(refuses_with_position)
 {
     static const struct {
         const char *text;
@@ -263,22 +249,20 @@ TEST(refuses_with_position)
         {"language boolean\noperator and/2", 2, 10, "exists already", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct arena a = {0};
         struct rules rules = {.lang = &lang_calculus};
         struct source_text source = {"test.rules", cases[i].text, strlen(cases[i].text)};
         struct err e = {0};
-        if (rules_parse(&rules, &a, &source, &e) != ERR_INPUT)
+        if (rules_parse(&rules, a, &source, &e) != ERR_INPUT)
             fail_msg("accepted: %s", cases[i].text);
         if (e.line != cases[i].line || e.column != cases[i].column ||
             !strstr(e.message, cases[i].message) || !strstr(e.hint, cases[i].hint))
             fail_msg("%s: got %d:%d: %s (%s)", cases[i].text, e.line, e.column, e.message, e.hint);
         assert_int_equal(rules.n, 0);
-        arena_free(&a);
     }
 }
 
 /* Errors of terms come from the expression parser, at their place in the rule file. */
-TEST(refuses_bad_terms)
+TEST_IN_ARENA(refuses_bad_terms)
 {
     static const char *const cases[] = {
         "a: sin(?a -> ?a",
@@ -293,20 +277,18 @@ TEST(refuses_bad_terms)
         "a: ?a -> ?a -> ?a",
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct arena a = {0};
         struct rules rules = {.lang = &lang_calculus};
-        const char *text = arena_printf(&a, "# first\n%s\n", cases[i]);
+        const char *text = arena_printf(a, "# first\n%s\n", cases[i]);
         struct source_text source = {"test.rules", text, strlen(text)};
         struct err e = {0};
-        if (rules_parse(&rules, &a, &source, &e) != ERR_INPUT)
+        if (rules_parse(&rules, a, &source, &e) != ERR_INPUT)
             fail_msg("accepted: %s", cases[i]);
         if (e.line != 2 && e.line != 3)
             fail_msg("%s: line %d: %s", cases[i], e.line, e.message);
-        arena_free(&a);
     }
 }
 
-TEST(selects_groups)
+TEST_IN_ARENA(selects_groups)
 {
     static const char *const text = "group a.b\nx: ?a+0 -> ?a\ngroup a.c off\nx: ?a -> ?a+0\n"
                                     "group ab\nx: ?a*1 -> ?a\n";
@@ -317,23 +299,19 @@ TEST(selects_groups)
         {NULL, "a", "ab "},      {"a", "a.b", "a.c "},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct arena a = {0};
-        struct rules r = parse(&a, text);
+        struct rules r = parse(a, text);
         struct err e = {0};
         assert_int_equal(rules_select(&r, &cases[i].include, cases[i].include != NULL,
                                       &cases[i].exclude, cases[i].exclude != NULL, &e),
                          OK);
         const char *kept = "";
         for (size_t k = 0; k < r.n; k++)
-            kept = arena_printf(&a, "%s%s ", kept, r.rules[k].group);
+            kept = arena_printf(a, "%s%s ", kept, r.rules[k].group);
         assert_string_equal(kept, cases[i].kept);
-        arena_free(&a);
     }
-    struct arena a = {0};
-    struct rules r = parse(&a, text);
+    struct rules r = parse(a, text);
     struct err e = {0};
     const char *wrong = "a.bb";
     assert_int_equal(rules_select(&r, &wrong, 1, NULL, 0, &e), ERR_INPUT);
     assert_non_null(strstr(e.hint, "a.b"));
-    arena_free(&a);
 }
