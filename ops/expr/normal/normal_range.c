@@ -3,7 +3,10 @@
  * where the derivative has one sign on the last box. */
 #include "ops/expr/normal/normal_range.h"
 
+#include "ops/expr/ball/ball_eval.h"
 #include "ops/expr/normal/normal_derive.h"
+
+#include <string.h>
 
 enum { PRECISION = 64, MAX_BOXES = 300, MAX_DEPTH = 12 };
 
@@ -16,34 +19,26 @@ struct box {
 
 static bool evaluate(acb_t out, struct box *b, const element *x);
 
-/* A root of a number that is not negative stays real, even where the enclosure reaches zero. */
-static void real_root(acb_t z, ulong k)
-{
-    arb_nonnegative_part(acb_realref(z), acb_realref(z));
-    arb_zero(acb_imagref(z));
-    arb_root_ui(acb_realref(z), acb_realref(z), k, PRECISION);
-}
-
 static bool exponential(acb_t z, struct box *b, size_t i)
 {
     const struct generator *g = &b->f->g[i];
-    if (g->power && g->positive) {
-        if (!evaluate(z, b, g->of))
-            return false;
-        real_root(z, g->power);
-        return true;
-    }
-    if (!evaluate(z, b, b->f->families[g->family].exponent))
+    bool root = g->power && g->positive;
+    if (!evaluate(z, b, root ? g->of : b->f->families[g->family].exponent))
         return false;
-    acb_div_si(z, z, field_root_of(b->f, i), PRECISION);
-    acb_exp(z, z, PRECISION);
+    if (root) { /* of what is not negative, even where the enclosure reaches below zero */
+        arb_nonnegative_part(acb_realref(z), acb_realref(z));
+        arb_root_ui(acb_realref(z), acb_realref(z), g->power, PRECISION);
+    } else {
+        acb_div_si(z, z, field_root_of(b->f, i), PRECISION);
+        acb_exp(z, z, PRECISION);
+    }
     return true;
 }
 
 static bool generator_value(acb_t z, struct box *b, size_t i)
 {
     const struct generator *g = &b->f->g[i];
-    bool ok = true;
+    bool ok = g->kind < GENERATOR_LN || evaluate(z, b, g->of);
     switch (g->kind) {
     case GENERATOR_I: acb_onei(z); break;
     case GENERATOR_VARIABLE:
@@ -55,66 +50,27 @@ static bool generator_value(acb_t z, struct box *b, size_t i)
     case GENERATOR_OWN: ok = false; break;
     case GENERATOR_CONSTANT: ca_get_acb(z, &g->value, PRECISION, b->f->numbers); break;
     case GENERATOR_EXPONENTIAL: ok = exponential(z, b, i); break;
-    case GENERATOR_LN:
+    case GENERATOR_LN: acb_log(z, z, PRECISION); break;
     case GENERATOR_LN_ABS:
-    case GENERATOR_ARG:
-        ok = evaluate(z, b, g->of);
-        if (ok && g->kind == GENERATOR_LN)
-            acb_log(z, z, PRECISION);
-        else if (ok && g->kind == GENERATOR_ARG) {
-            acb_arg(acb_realref(z), z, PRECISION);
-            arb_zero(acb_imagref(z));
-        } else if (ok) {
-            acb_abs(acb_realref(z), z, PRECISION);
-            arb_zero(acb_imagref(z));
-            arb_log(acb_realref(z), acb_realref(z), PRECISION);
-        }
+        acb_abs(acb_realref(z), z, PRECISION);
+        arb_log(acb_realref(z), acb_realref(z), PRECISION);
+        break;
+    case GENERATOR_ARG: acb_arg(acb_realref(z), z, PRECISION); break;
     }
     if (ok && g->real)
         arb_zero(acb_imagref(z));
     return ok && acb_is_finite(z);
 }
 
-static bool polynomial_value(acb_t out, struct box *b, const fmpz_mpoly_t p)
-{
-    ulong e[FIELD_MAX_GENERATORS];
-    fmpz_t c;
-    acb_t term, factor;
-    bool ok = true;
-    fmpz_init(c);
-    acb_init(term);
-    acb_init(factor);
-    acb_zero(out);
-    for (slong i = 0; i < fmpz_mpoly_length(p, b->f->ring) && ok; i++) {
-        fmpz_mpoly_get_term_coeff_fmpz(c, p, i, b->f->ring);
-        fmpz_mpoly_get_term_exp_ui(e, p, i, b->f->ring);
-        acb_set_fmpz(term, c);
-        for (size_t g = 0; g < FIELD_MAX_GENERATORS && ok; g++) {
-            if (!e[g])
-                continue;
-            if (!b->known[g]) {
-                ok = generator_value(&b->values[g], b, g);
-                b->known[g] = ok;
-            }
-            acb_pow_ui(factor, &b->values[g], e[g], PRECISION);
-            acb_mul(term, term, factor, PRECISION);
-        }
-        acb_add(out, out, term, PRECISION);
-    }
-    fmpz_clear(c);
-    acb_clear(term);
-    acb_clear(factor);
-    return ok;
-}
-
 static bool evaluate(acb_t out, struct box *b, const element *x)
 {
-    acb_t d;
-    acb_init(d);
-    bool ok = polynomial_value(out, b, fmpz_mpoly_q_numref(x)) &&
-              polynomial_value(d, b, fmpz_mpoly_q_denref(x));
-    acb_div(out, out, d, PRECISION);
-    acb_clear(d);
+    bool used[FIELD_MAX_GENERATORS], ok = true;
+    field_used(b->f, used, x);
+    for (size_t i = 0; i < FIELD_MAX_GENERATORS && ok; i++)
+        if (used[i] && !b->known[i])
+            b->known[i] = ok = generator_value(&b->values[i], b, i);
+    if (ok)
+        fmpz_mpoly_q_evaluate_acb(out, x, b->values, PRECISION, b->f->ring);
     return ok && acb_is_finite(out);
 }
 
@@ -135,7 +91,8 @@ static void box_end(struct box *b)
     }
 }
 
-/* Of the 2^depth equal parts of the interval of a variable, this one. */
+/* Of the 2^depth equal parts of the interval of a variable, this one. What was
+ * computed with another is forgotten. */
 static void set_part(struct box *b, size_t i, ulong part, slong depth)
 {
     const struct generator *g = &b->f->g[i];
@@ -159,12 +116,7 @@ static void set_part(struct box *b, size_t i, ulong part, slong depth)
     fmpq_clear(high);
     fmpq_clear(at);
     arb_clear(end);
-}
-
-static void forget(struct box *b)
-{
-    for (size_t i = 0; i < FIELD_MAX_GENERATORS; i++)
-        b->known[i] = false;
+    memset(b->known, 0, sizeof b->known);
 }
 
 bool range_enclose(arb_t out, struct field *f, const element *x)
@@ -202,7 +154,6 @@ static int sign_on(struct search *s, const element *x, ulong part, slong depth)
 {
     acb_t z;
     acb_init(z);
-    forget(&s->box);
     set_part(&s->box, s->variable, part, depth);
     int sign = evaluate(z, &s->box, x) ? sign_of_ball(acb_realref(z)) : 0;
     acb_clear(z);
@@ -260,14 +211,11 @@ static bool is_exactly_zero_at(struct search *s, bool high)
 static bool is_zero_at(struct search *s, bool high)
 {
     const struct generator *g = &s->box.f->g[s->variable];
-    fmpq_t end;
     acb_t z;
     acb_init(z);
-    fmpq_init(end);
-    fmpq_set_str(end, high ? g->high : g->low, 10);
-    arb_set_fmpq(&s->box.variables[s->variable], end, PRECISION);
-    fmpq_clear(end);
-    forget(&s->box);
+    ball_set_number(z, high ? g->high : g->low, PRECISION);
+    arb_set(&s->box.variables[s->variable], acb_realref(z));
+    memset(s->box.known, 0, sizeof s->box.known);
     bool zero = evaluate(z, &s->box, s->x) && arb_contains_zero(acb_realref(z)) &&
                 (arb_is_zero(acb_realref(z)) || is_exactly_zero_at(s, high));
     acb_clear(z);
