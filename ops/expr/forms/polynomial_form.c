@@ -1,5 +1,6 @@
 #include "ops/expr/forms/polynomial_form.h"
 
+#include <flint/fmpq.h>
 #include <flint/fmpz_mpoly.h>
 #include <flint/fmpz_mpoly_factor.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ struct former {
     const struct expr *x;
     enum polynomial_form form;
     fmpz_mpoly_ctx_t ring; /* in MAX_ATOMS variables */
+    fmpz_mpoly_t one;
     struct atom atoms[MAX_ATOMS];
     size_t n;
 };
@@ -72,19 +74,12 @@ static bool set_atom(struct former *f, struct ratio *out, char *text, bool inver
 
 static bool set_number(struct former *f, struct ratio *out, const char *leaf)
 {
-    const char *slash = strchr(leaf, '/');
-    char *digits =
-        slash ? arena_strndup(f->a, leaf, (size_t)(slash - leaf)) : arena_strdup(f->a, leaf);
-    fmpz_t c;
-    fmpz_init(c);
-    fmpz_set_str(c, digits, 10);
-    fmpz_mpoly_set_fmpz(out->num, c, f->ring);
-    if (slash)
-        fmpz_set_str(c, slash + 1, 10);
-    else
-        fmpz_one(c);
-    fmpz_mpoly_set_fmpz(out->den, c, f->ring);
-    fmpz_clear(c);
+    fmpq_t q;
+    fmpq_init(q);
+    fmpq_set_str(q, leaf, 10);
+    fmpz_mpoly_set_fmpz(out->num, fmpq_numref(q), f->ring);
+    fmpz_mpoly_set_fmpz(out->den, fmpq_denref(q), f->ring);
+    fmpq_clear(q);
     return is_small(f, out->num) && is_small(f, out->den);
 }
 
@@ -102,16 +97,8 @@ static bool divide(struct former *f, struct ratio *x, const struct ratio *y)
     fmpz_mpoly_set(inverse.den, y->num, f->ring);
     bool done = true;
     if (f->form == FORM_EXPAND && fmpz_mpoly_length(y->num, f->ring) > 1) {
-        fmpz_mpoly_t one;
-        fmpz_mpoly_init(one, f->ring);
-        fmpz_mpoly_one(one, f->ring);
-        struct ratio atom;
-        ratio_init(f, &atom);
-        done = set_atom(f, &atom, sum_text(f, y->num, one), true) &&
-               multiply(f, inverse.num, y->den, atom.num);
-        fmpz_mpoly_one(inverse.den, f->ring);
-        ratio_clear(f, &atom);
-        fmpz_mpoly_clear(one, f->ring);
+        done = set_atom(f, &inverse, sum_text(f, y->num, f->one), true) &&
+               multiply(f, inverse.num, y->den, inverse.num);
     }
     done = done && multiply(f, x->num, x->num, inverse.num) &&
            multiply(f, x->den, x->den, inverse.den);
@@ -156,21 +143,18 @@ static bool combine(struct former *f, struct ratio *out, uint32_t i)
 /* base^n */
 static bool power(struct former *f, struct ratio *out, uint32_t base, long n)
 {
-    struct ratio one, x;
-    bool done = true;
+    struct ratio x;
     ratio_init(f, &x);
-    ratio_init(f, &one);
-    fmpz_mpoly_one(one.num, f->ring);
-    done = ratio_of(f, &x, base);
+    bool done = ratio_of(f, &x, base);
     fmpz_mpoly_one(out->num, f->ring);
-    fmpz_mpoly_one(out->den, f->ring);
-    if (done && n < 0 && (done = divide(f, &one, &x))) {
-        fmpz_mpoly_swap(x.num, one.num, f->ring);
-        fmpz_mpoly_swap(x.den, one.den, f->ring);
+    if (done && n < 0 && (done = divide(f, out, &x))) {
+        fmpz_mpoly_swap(x.num, out->num, f->ring);
+        fmpz_mpoly_swap(x.den, out->den, f->ring);
+        fmpz_mpoly_one(out->num, f->ring);
     }
+    fmpz_mpoly_one(out->den, f->ring);
     for (long k = n < 0 ? -n : n; k > 0 && done; k--)
         done = multiply(f, out->num, out->num, x.num) && multiply(f, out->den, out->den, x.den);
-    ratio_clear(f, &one);
     ratio_clear(f, &x);
     return done;
 }
@@ -229,17 +213,12 @@ static char *raised(struct former *f, char *text, ulong n)
     return n == 1 ? text : arena_printf(f->a, "pow %s %lu", text, n);
 }
 
-static char *integer(struct former *f, const fmpz_t c)
-{
-    char *digits = fmpz_get_str(NULL, 10, c), *text = arena_strdup(f->a, digits);
-    flint_free(digits);
-    return text;
-}
-
 /* A factor, NULL for 1. */
 static char *number(struct former *f, const fmpz_t c)
 {
-    return fmpz_is_one(c) ? NULL : integer(f, c);
+    char *digits = fmpz_get_str(NULL, 10, c), *text = arena_strdup(f->a, digits);
+    flint_free(digits);
+    return fmpz_is_one(c) ? NULL : text;
 }
 
 static bool is_number(const char *text)
@@ -260,23 +239,17 @@ static char *term_text(struct former *f, bool *minus, const fmpz_mpoly_t num, sl
                        const fmpz_mpoly_t den)
 {
     ulong above[MAX_ATOMS], below[MAX_ATOMS];
-    fmpz_t p, q, g;
-    fmpz_init(p);
-    fmpz_init(q);
-    fmpz_init(g);
+    fmpq_t c;
+    fmpq_init(c);
     fmpz_mpoly_get_term_exp_ui(above, num, k, f->ring);
     fmpz_mpoly_get_term_exp_ui(below, den, 0, f->ring);
-    fmpz_mpoly_get_term_coeff_fmpz(p, num, k, f->ring);
-    fmpz_mpoly_get_term_coeff_fmpz(q, den, 0, f->ring);
-    fmpz_gcd(g, p, q);
-    if (fmpz_sgn(q) < 0)
-        fmpz_neg(g, g);
-    fmpz_divexact(p, p, g);
-    fmpz_divexact(q, q, g);
-    *minus = k > 0 && fmpz_sgn(p) < 0;
+    fmpz_mpoly_get_term_coeff_fmpz(fmpq_numref(c), num, k, f->ring);
+    fmpz_mpoly_get_term_coeff_fmpz(fmpq_denref(c), den, 0, f->ring);
+    fmpq_canonicalise(c);
+    *minus = k > 0 && fmpq_sgn(c) < 0;
     if (*minus)
-        fmpz_neg(p, p);
-    char *top = number(f, p), *bottom = number(f, q);
+        fmpq_neg(c, c);
+    char *top = number(f, fmpq_numref(c)), *bottom = number(f, fmpq_denref(c));
     for (size_t i = 0; i < f->n; i++) {
         ulong least = above[i] < below[i] ? above[i] : below[i];
         ulong up = above[i] - least, down = below[i] - least;
@@ -286,9 +259,7 @@ static char *term_text(struct former *f, bool *minus, const fmpz_mpoly_t num, sl
         if (inverted ? up : down)
             bottom = times(f, bottom, raised(f, f->atoms[i].text, inverted ? up : down));
     }
-    fmpz_clear(p);
-    fmpz_clear(q);
-    fmpz_clear(g);
+    fmpq_clear(c);
     return quotient(f, top, bottom);
 }
 
@@ -319,34 +290,17 @@ static bool reduce(struct former *f, struct ratio *r)
     return done;
 }
 
-static bool is_one(struct former *f, const fmpz_mpoly_t p)
-{
-    return fmpz_mpoly_is_one(p, f->ring);
-}
-
 /* The factors' product, NULL for 1. */
 static bool product_text(struct former *f, char **out, const fmpz_mpoly_t p)
 {
     fmpz_mpoly_factor_t factors;
-    fmpz_mpoly_t one, base;
-    fmpz_t c;
-    fmpz_init(c);
     fmpz_mpoly_factor_init(factors, f->ring);
-    fmpz_mpoly_init(one, f->ring);
-    fmpz_mpoly_init(base, f->ring);
-    fmpz_mpoly_one(one, f->ring);
     bool done = fmpz_mpoly_factor(factors, p, f->ring);
-    if (done)
-        fmpz_mpoly_factor_get_constant_fmpz(c, factors, f->ring);
-    *out = number(f, c);
+    *out = done ? number(f, factors->constant) : NULL;
     for (slong i = 0; done && i < fmpz_mpoly_factor_length(factors, f->ring); i++) {
-        fmpz_mpoly_factor_get_base(base, factors, i, f->ring);
         slong n = fmpz_mpoly_factor_get_exp_si(factors, i, f->ring);
-        *out = times(f, *out, raised(f, sum_text(f, base, one), (ulong)n));
+        *out = times(f, *out, raised(f, sum_text(f, &factors->poly[i], f->one), (ulong)n));
     }
-    fmpz_clear(c);
-    fmpz_mpoly_clear(one, f->ring);
-    fmpz_mpoly_clear(base, f->ring);
     fmpz_mpoly_factor_clear(factors, f->ring);
     return done;
 }
@@ -362,16 +316,11 @@ static char *factored_text(struct former *f, struct ratio *r)
 
 static char *cancelled_text(struct former *f, struct ratio *r)
 {
-    fmpz_mpoly_t one;
-    fmpz_mpoly_init(one, f->ring);
-    fmpz_mpoly_one(one, f->ring);
     bool number = fmpz_mpoly_is_fmpz(r->num, f->ring) && fmpz_mpoly_is_fmpz(r->den, f->ring);
-    char *text =
-        number || is_one(f, r->den)
-            ? sum_text(f, r->num, r->den)
-            : arena_printf(f->a, "/ %s %s", sum_text(f, r->num, one), sum_text(f, r->den, one));
-    fmpz_mpoly_clear(one, f->ring);
-    return text;
+    return number || fmpz_mpoly_is_one(r->den, f->ring)
+               ? sum_text(f, r->num, r->den)
+               : arena_printf(f->a, "/ %s %s", sum_text(f, r->num, f->one),
+                              sum_text(f, r->den, f->one));
 }
 
 /* Of the subterm at i; the former's atoms are its own. NULL: too large. */
@@ -380,6 +329,8 @@ static char *form_text(struct former *f, uint32_t i)
     struct ratio r;
     char *text = NULL;
     fmpz_mpoly_ctx_init(f->ring, MAX_ATOMS, ORD_DEGLEX);
+    fmpz_mpoly_init(f->one, f->ring);
+    fmpz_mpoly_one(f->one, f->ring);
     ratio_init(f, &r);
     if (ratio_of(f, &r, i)) {
         if (f->form == FORM_EXPAND)
@@ -388,6 +339,7 @@ static char *form_text(struct former *f, uint32_t i)
             text = f->form == FORM_FACTOR ? factored_text(f, &r) : cancelled_text(f, &r);
     }
     ratio_clear(f, &r);
+    fmpz_mpoly_clear(f->one, f->ring);
     fmpz_mpoly_ctx_clear(f->ring);
     return text;
 }
