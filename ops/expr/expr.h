@@ -32,32 +32,25 @@ struct expr {
 };
 
 /* ---- reading: each accepts the whole text or fails with its position ---- */
+/* The expression in `len` bytes of the source from `offset` on. `patterns` admits ?a. */
+typedef enum err_code expr_parser(struct expr *out, struct arena *a, const struct language *lang,
+                                  const struct source_text *source, size_t offset, size_t len,
+                                  bool patterns, struct err *e);
 /* "sin(x)^2 + 3/2*x"; -x is (-1)*x unless x is a number; -x^2 is -(x^2); ^ binds right; exp(x) is
  * pow(e, x); d(x, f) is the derivative of f by x and d/dx f is the same. Factors side by side are a
  * product (2x, (x + 1)(x - 1)); sin x, |x|, and pasted characters are read. What has several
- * readings (sin 2x, 1/2x) is refused. `patterns` admits ?a. offset/len select a part of the source.
- */
-enum err_code expr_parse_infix(struct expr *out, struct arena *a, const struct language *lang,
-                               const struct source_text *source, size_t offset, size_t len,
-                               bool patterns, struct err *e);
+ * readings (sin 2x, 1/2x) is refused. */
+expr_parser expr_parse_infix;
 /* As people type at a prompt: of several readings the usual one, and a line for `notes`. */
 enum err_code expr_read_infix(struct expr *out, struct arena *a, const struct language *lang,
                               const struct source_text *source, size_t offset, size_t len,
                               struct buf *notes, struct err *e);
 /* "+ pow sin x 2 1", with INT+ 1 2 / INT- 4 digits accepted as well. */
-enum err_code expr_parse_prefix(struct expr *out, struct arena *a, const struct language *lang,
-                                const struct source_text *source, size_t offset, size_t len,
-                                bool patterns, struct err *e);
+expr_parser expr_parse_prefix;
 /* The same in the words of Lample and Charton, whom EED and E-Gen's training follow: add sub mul
  * div inv pow2 to pow5 rac sign derivative E I. sign(x) is read as x/abs(x), rac(x, n) as x^(1/n).
  */
-enum err_code expr_parse_words(struct expr *out, struct arena *a, const struct language *lang,
-                               const struct source_text *source, size_t offset, size_t len,
-                               bool patterns, struct err *e);
-/* What these are: the expression in `len` bytes of the source from `offset` on. */
-typedef enum err_code expr_parser(struct expr *out, struct arena *a, const struct language *lang,
-                                  const struct source_text *source, size_t offset, size_t len,
-                                  bool patterns, struct err *e);
+expr_parser expr_parse_words;
 /* "infix" (or NULL), "prefix", "words"; else ERR_INPUT. */
 enum err_code expr_parser_find(expr_parser **out, const char *name, struct err *e);
 /* "(+ ?a (pow x 2))", as egg has it, pattern variables admitted. `declares`, if not NULL, gains the

@@ -14,27 +14,13 @@ static void trim(const char *text, size_t *at, size_t *end)
         --*end;
 }
 
-/* The next comma outside parentheses, or `end`. */
-static size_t find_comma(const char *text, size_t at, size_t end)
+/* The next of these characters that is outside parentheses, or `end`. */
+static size_t find_outside(const char *text, size_t at, size_t end, const char *marks)
 {
     long depth = 0;
-    for (; at < end; at++) {
-        if (text[at] == '(')
-            depth++;
-        else if (text[at] == ')')
-            depth--;
-        else if (text[at] == ',' && depth <= 0)
-            break;
-    }
+    for (; at < end && (depth > 0 || !strchr(marks, text[at])); at++)
+        depth += (text[at] == '(') - (text[at] == ')');
     return at;
-}
-
-bool pattern_has_variable(const struct expr *x, const char *name)
-{
-    for (uint32_t i = 0; i < x->n; i++)
-        if (x->nodes[i].op == X_VAR && strcmp(x->nodes[i].leaf, name) == 0)
-            return true;
-    return false;
 }
 
 /* Where "?name" stands in [at, end). */
@@ -55,7 +41,7 @@ enum err_code pattern_check_bound(const struct expr *x, const struct expr *lhs,
 {
     for (uint32_t i = 0; i < x->n; i++) {
         const struct expr_node *v = &x->nodes[i];
-        if (v->op == X_VAR && !pattern_has_variable(lhs, v->leaf))
+        if (v->op == X_VAR && !expr_has(lhs, X_VAR, v->leaf))
             return err_fail_at(e, source, find_variable(source, at, end, v->leaf), message,
                                v->leaf);
     }
@@ -112,7 +98,7 @@ static enum err_code parse_predicate(struct rule_condition *out, const struct pa
     *out = (struct rule_condition){.predicate = p};
     unsigned arity = rule_predicate_arity(p);
     for (size_t from = open + 1, to; from <= end - 1; from = to + 1) {
-        to = find_comma(text, from, end - 1);
+        to = find_outside(text, from, end - 1, ",");
         if (out->n_args == arity)
             return err_fail_at(e, r->source, from, "'%s' takes %u argument%s",
                                rule_predicate_name(p), arity, arity == 1 ? "" : "s");
@@ -126,44 +112,21 @@ static enum err_code parse_predicate(struct rule_condition *out, const struct pa
     return OK;
 }
 
-/* A comparison sign outside parentheses: its place, and its length in *length; `end` if none. */
-static size_t find_comparison(size_t *length, const char *text, size_t at, size_t end)
-{
-    long depth = 0;
-    for (; at < end; at++) {
-        if (text[at] == '(')
-            depth++;
-        else if (text[at] == ')')
-            depth--;
-        else if (depth == 0 && (text[at] == '<' || text[at] == '>' || text[at] == '!')) {
-            *length = at + 1 < end && text[at + 1] == '=' ? 2 : 1;
-            return at;
-        }
-    }
-    return end;
-}
-
-static bool is_zero(const struct expr *x)
-{
-    return x->n == 1 && x->nodes[0].op == X_NUM && strcmp(x->nodes[0].leaf, "0") == 0;
-}
-
 static enum err_code parse_comparison(struct rule_condition *out, const struct pattern_reader *r,
-                                      size_t at, size_t sign, size_t length, size_t end,
-                                      struct err *e)
+                                      size_t at, size_t sign, size_t end, struct err *e)
 {
     const char *text = r->source->text;
     struct expr x, y;
     enum err_code code;
+    bool or_equal = sign + 1 < end && text[sign + 1] == '=';
     if ((code = pattern_parse(&x, r, at, sign, e)) ||
-        (code = pattern_parse(&y, r, sign + length, end, e)))
+        (code = pattern_parse(&y, r, sign + 1 + or_equal, end, e)))
         return err_up(e, code);
-    bool or_equal = length == 2;
     if (text[sign] == '!') {
-        if (!or_equal || !is_zero(&y))
+        if (!or_equal || !expr_node_is(y.nodes, X_NUM, "0"))
             return err_fail_at(e, r->source, sign, "only '!= 0' can be asked");
         *out = (struct rule_condition){.predicate = RULE_NONZERO, .args = {x}, .n_args = 1};
-    } else if (is_zero(&y)) {
+    } else if (expr_node_is(y.nodes, X_NUM, "0")) {
         enum rule_predicate p = text[sign] == '>' ? (or_equal ? RULE_NONNEGATIVE : RULE_POSITIVE)
                                                   : (or_equal ? RULE_NONPOSITIVE : RULE_NEGATIVE);
         *out = (struct rule_condition){.predicate = p, .args = {x}, .n_args = 1};
@@ -183,10 +146,10 @@ static enum err_code parse_one(struct rule_condition *out, const struct pattern_
     trim(text, &at, &end);
     if (at == end)
         return err_fail_at(e, r->source, at, "expected a condition, such as positive(?a)");
-    size_t length, sign = find_comparison(&length, text, at, end);
+    size_t sign = find_outside(text, at, end, "<>!");
     if (sign < end)
-        return err_up(e, parse_comparison(out, r, at, sign, length, end, e));
-    length = identifier_length(text + at, text + end);
+        return err_up(e, parse_comparison(out, r, at, sign, end, e));
+    size_t length = identifier_length(text + at, text + end);
     if (length == 0)
         return err_fail_at(e, r->source, at, "expected a condition, such as positive(?a)");
     return err_up(e, parse_predicate(out, r, at, length, end, e));
@@ -219,7 +182,7 @@ enum err_code conditions_parse(const struct rule_condition **out, size_t *n,
     struct rule_condition *list = arena_array(r->a, struct rule_condition, RULES_MAX_CONDITIONS);
     size_t count = 0;
     for (size_t to; at <= end; at = to + 1) {
-        to = find_comma(r->source->text, at, end);
+        to = find_outside(r->source->text, at, end, ",");
         if (count == RULES_MAX_CONDITIONS)
             return err_fail_at(e, r->source, at, "a rule has at most %d conditions",
                                RULES_MAX_CONDITIONS);

@@ -30,4 +30,3 @@ void conditions_sort(struct rule_condition *list, size_t *n);
 enum err_code pattern_check_bound(const struct expr *x, const struct expr *lhs,
                                   const struct source_text *source, size_t at, size_t end,
                                   const char *message, struct err *e);
-bool pattern_has_variable(const struct expr *x, const char *name);

@@ -93,8 +93,6 @@ unsigned rule_predicate_arity(enum rule_predicate p);
 int rule_predicate_find(const char *name, size_t n);
 /* "positive(?a)" */
 char *rule_condition_text(struct arena *a, const struct rule_condition *c);
-
-/* ---- restrict.c ---- */
 /* Of a rule with the variable, a domain is one more condition, or two. */
 void rule_restrict(struct rule *r, struct arena *a, const struct ball_domain *d);
 

@@ -15,7 +15,7 @@
 #include "base/map.h"
 #include "base/rng.h"
 #include "ops/egraph/match/ruleset.h"
-#include "ops/rules/parse_condition.h"
+#include "ops/rules/rule.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -267,7 +267,7 @@ static void find_moves(struct search *s, uint32_t term)
 static bool keeps_variables(const struct rule *r)
 {
     for (uint32_t i = 0; i < r->lhs.n; i++)
-        if (r->lhs.nodes[i].op == X_VAR && !pattern_has_variable(&r->rhs, r->lhs.nodes[i].leaf))
+        if (r->lhs.nodes[i].op == X_VAR && !expr_has(&r->rhs, X_VAR, r->lhs.nodes[i].leaf))
             return false;
     return true;
 }

@@ -11,84 +11,84 @@
 
 enum { MAX_SIZE = 16, MAX_BITS = 4096 }; /* arguments are below 2^MAX_SIZE */
 
-/* z: one or two arguments; not aliased. */
-typedef void function(acb_struct *out, const acb_struct *z, slong precision);
+typedef void unary(acb_t out, const acb_t z, slong precision);
+typedef void binary(acb_t out, const acb_t y, const acb_t z, slong precision);
 
 struct ball_function {
     const char *name;
-    unsigned arity;
-    function *apply;
+    unary *unary; /* one of them */
+    binary *binary;
 };
 
-#define FUNCTION(name, call)                                                                       \
-    static void eval_##name(acb_struct *out, const acb_struct *z, slong precision)                 \
+#define UNARY(name, call)                                                                          \
+    static void name(acb_t out, const acb_t z, slong precision)                                    \
     {                                                                                              \
         call;                                                                                      \
     }
-#define UNARY(name, arb) FUNCTION(name, arb(out, z, precision))
-#define BINARY(name, arb) FUNCTION(name, arb(out, z, z + 1, precision))
 
-BINARY(agm, acb_agm)
-FUNCTION(airy_ai, acb_hypgeom_airy(out, NULL, NULL, NULL, z, precision))
-FUNCTION(airy_bi, acb_hypgeom_airy(NULL, NULL, out, NULL, z, precision))
-UNARY(barnes_g, acb_barnes_g)
-BINARY(bessel_i, acb_hypgeom_bessel_i)
-BINARY(bessel_j, acb_hypgeom_bessel_j)
-BINARY(bessel_k, acb_hypgeom_bessel_k)
-BINARY(bessel_y, acb_hypgeom_bessel_y)
-BINARY(chebyshev_t, acb_hypgeom_chebyshev_t)
-BINARY(chebyshev_u, acb_hypgeom_chebyshev_u)
-UNARY(chi, acb_hypgeom_chi)
-UNARY(ci, acb_hypgeom_ci)
-UNARY(digamma, acb_digamma)
-UNARY(dilog, acb_hypgeom_dilog)
-UNARY(ei, acb_hypgeom_ei)
-UNARY(elliptic_e, acb_elliptic_e)
-UNARY(elliptic_k, acb_elliptic_k)
-UNARY(erf, acb_hypgeom_erf)
-UNARY(erfc, acb_hypgeom_erfc)
-UNARY(erfi, acb_hypgeom_erfi)
-BINARY(expint, acb_hypgeom_expint)
-FUNCTION(fresnel_c, acb_hypgeom_fresnel(NULL, out, z, 1, precision))
-FUNCTION(fresnel_s, acb_hypgeom_fresnel(out, NULL, z, 1, precision))
-UNARY(gamma, acb_gamma)
-FUNCTION(gamma_upper, acb_hypgeom_gamma_upper(out, z, z + 1, 0, precision))
-BINARY(hermite_h, acb_hypgeom_hermite_h)
-BINARY(hurwitz_zeta, acb_hurwitz_zeta)
-FUNCTION(lambertw, acb_lambertw(out, z, (fmpz[]){0}, 0, precision))
-UNARY(lgamma, acb_lgamma)
-FUNCTION(li, acb_hypgeom_li(out, z, 0, precision))
-BINARY(polygamma, acb_polygamma)
-BINARY(polylog, acb_polylog)
-UNARY(rgamma, acb_rgamma)
-UNARY(shi, acb_hypgeom_shi)
-UNARY(si, acb_hypgeom_si)
-UNARY(zeta, acb_zeta)
+UNARY(airy_ai, acb_hypgeom_airy(out, NULL, NULL, NULL, z, precision))
+UNARY(airy_bi, acb_hypgeom_airy(NULL, NULL, out, NULL, z, precision))
+UNARY(fresnel_c, acb_hypgeom_fresnel(NULL, out, z, 1, precision))
+UNARY(fresnel_s, acb_hypgeom_fresnel(out, NULL, z, 1, precision))
+UNARY(lambertw, acb_lambertw(out, z, (fmpz[]){0}, 0, precision))
+UNARY(li, acb_hypgeom_li(out, z, 0, precision))
 
-#define ROW(name, arity)                                                                           \
-    {                                                                                              \
-#name, arity, eval_##name                                                                  \
-    }
+static void gamma_upper(acb_t out, const acb_t y, const acb_t z, slong precision)
+{
+    acb_hypgeom_gamma_upper(out, y, z, 0, precision);
+}
 
 /* docs/operators.md lists them. */
 static const struct ball_function functions[] = {
-    ROW(agm, 2),         ROW(airy_ai, 1),     ROW(airy_bi, 1),      ROW(barnes_g, 1),
-    ROW(bessel_i, 2),    ROW(bessel_j, 2),    ROW(bessel_k, 2),     ROW(bessel_y, 2),
-    ROW(chebyshev_t, 2), ROW(chebyshev_u, 2), ROW(chi, 1),          ROW(ci, 1),
-    ROW(digamma, 1),     ROW(dilog, 1),       ROW(ei, 1),           ROW(elliptic_e, 1),
-    ROW(elliptic_k, 1),  ROW(erf, 1),         ROW(erfc, 1),         ROW(erfi, 1),
-    ROW(expint, 2),      ROW(fresnel_c, 1),   ROW(fresnel_s, 1),    ROW(gamma, 1),
-    ROW(gamma_upper, 2), ROW(hermite_h, 2),   ROW(hurwitz_zeta, 2), ROW(lambertw, 1),
-    ROW(lgamma, 1),      ROW(li, 1),          ROW(polygamma, 2),    ROW(polylog, 2),
-    ROW(rgamma, 1),      ROW(shi, 1),         ROW(si, 1),           ROW(zeta, 1),
+    {"agm", .binary = acb_agm},
+    {"airy_ai", .unary = airy_ai},
+    {"airy_bi", .unary = airy_bi},
+    {"barnes_g", .unary = acb_barnes_g},
+    {"bessel_i", .binary = acb_hypgeom_bessel_i},
+    {"bessel_j", .binary = acb_hypgeom_bessel_j},
+    {"bessel_k", .binary = acb_hypgeom_bessel_k},
+    {"bessel_y", .binary = acb_hypgeom_bessel_y},
+    {"chebyshev_t", .binary = acb_hypgeom_chebyshev_t},
+    {"chebyshev_u", .binary = acb_hypgeom_chebyshev_u},
+    {"chi", .unary = acb_hypgeom_chi},
+    {"ci", .unary = acb_hypgeom_ci},
+    {"digamma", .unary = acb_digamma},
+    {"dilog", .unary = acb_hypgeom_dilog},
+    {"ei", .unary = acb_hypgeom_ei},
+    {"elliptic_e", .unary = acb_elliptic_e},
+    {"elliptic_k", .unary = acb_elliptic_k},
+    {"erf", .unary = acb_hypgeom_erf},
+    {"erfc", .unary = acb_hypgeom_erfc},
+    {"erfi", .unary = acb_hypgeom_erfi},
+    {"expint", .binary = acb_hypgeom_expint},
+    {"fresnel_c", .unary = fresnel_c},
+    {"fresnel_s", .unary = fresnel_s},
+    {"gamma", .unary = acb_gamma},
+    {"gamma_upper", .binary = gamma_upper},
+    {"hermite_h", .binary = acb_hypgeom_hermite_h},
+    {"hurwitz_zeta", .binary = acb_hurwitz_zeta},
+    {"lambertw", .unary = lambertw},
+    {"lgamma", .unary = acb_lgamma},
+    {"li", .unary = li},
+    {"polygamma", .binary = acb_polygamma},
+    {"polylog", .binary = acb_polylog},
+    {"rgamma", .unary = acb_rgamma},
+    {"shi", .unary = acb_hypgeom_shi},
+    {"si", .unary = acb_hypgeom_si},
+    {"zeta", .unary = acb_zeta},
 };
 enum { N_FUNCTIONS = sizeof functions / sizeof *functions };
 _Static_assert((int)N_FUNCTIONS <= (int)BALL_MAX_FUNCTIONS, "all names fit");
 
+static unsigned arity_of(const struct ball_function *f)
+{
+    return f->unary ? 1 : 2;
+}
+
 const struct ball_function *ball_function_find(const char *name, unsigned arity)
 {
     for (size_t i = 0; i < N_FUNCTIONS; i++)
-        if (functions[i].arity == arity && strcmp(functions[i].name, name) == 0)
+        if (arity_of(&functions[i]) == arity && strcmp(functions[i].name, name) == 0)
             return &functions[i];
     return NULL;
 }
@@ -102,7 +102,7 @@ size_t ball_function_names(const char **out, unsigned arity)
 {
     size_t n = 0;
     for (size_t i = 0; i < N_FUNCTIONS; i++)
-        if (functions[i].arity == arity)
+        if (arity_of(&functions[i]) == arity)
             out[n++] = functions[i].name;
     return n;
 }
@@ -113,7 +113,7 @@ bool ball_function_apply(acb_struct *z, const struct ball_function *f, slong pre
     mag_t size;
     bool near = true;
     mag_init(size);
-    for (unsigned i = 0; i < f->arity; i++) {
+    for (unsigned i = 0; i < arity_of(f); i++) {
         acb_get_mag(size, z + i);
         near = near && mag_cmp_2exp_si(size, MAX_SIZE) < 0;
     }
@@ -121,15 +121,19 @@ bool ball_function_apply(acb_struct *z, const struct ball_function *f, slong pre
     if (!near)
         return false;
     acb_init(out);
-    f->apply(out, z, precision < MAX_BITS ? precision : MAX_BITS);
+    precision = precision < MAX_BITS ? precision : MAX_BITS;
+    if (f->unary)
+        f->unary(out, z, precision);
+    else
+        f->binary(out, z, z + 1, precision);
     acb_swap(z, out);
     acb_clear(out);
     return true;
 }
 
-/* Above (or, if `below`, below) an end of the domain, or, if that belongs to it, there. */
-static bool is_past(bool *unsure, const arb_struct *x, const char *end, bool closed, bool below,
-                    slong precision)
+/* Whether x is past the end of a domain, on its side; *unsure where that is not known. */
+static bool is_within(bool *unsure, const arb_struct *x, const char *end, bool closed, bool below,
+                      slong precision)
 {
     acb_t d;
     acb_init(d);
@@ -140,9 +144,9 @@ static bool is_past(bool *unsure, const arb_struct *x, const char *end, bool clo
     const arb_struct *beyond = acb_realref(d);
     bool past = closed ? arb_is_nonnegative(beyond) : arb_is_positive(beyond);
     bool out = closed ? arb_is_negative(beyond) : arb_is_nonpositive(beyond);
-    *unsure = *unsure || (!past && !out);
+    *unsure |= !past && !out;
     acb_clear(d);
-    return past;
+    return !out;
 }
 
 bool ball_in_domain(bool *unsure, const acb_struct *z, const struct ball_domain *d, slong precision)
@@ -163,17 +167,9 @@ bool ball_in_domain(bool *unsure, const acb_struct *z, const struct ball_domain 
         *unsure = !arb_is_exact(x) && arb_contains_int(x);
         return *unsure || arb_is_int(x);
     }
-    if (strcmp(d->domain, "nonnegative") == 0) {
-        *unsure = !arb_is_nonnegative(x) && !arb_is_negative(x);
-        return !arb_is_negative(x);
-    }
-    const char *low = d->low ? d->low : strcmp(d->domain, "positive") == 0 ? "0" : NULL;
-    bool in = !low || is_past(unsure, x, low, d->low_closed, false, precision);
-    if (!in && !*unsure)
-        return false;
-    bool unsure_low = *unsure;
-    *unsure = false;
-    in = !d->high || is_past(unsure, x, d->high, d->high_closed, true, precision) || *unsure;
-    *unsure |= unsure_low;
-    return in;
+    bool closed = strcmp(d->domain, "nonnegative") == 0;
+    const char *low = d->low ? d->low : closed || strcmp(d->domain, "positive") == 0 ? "0" : NULL;
+    closed = d->low ? d->low_closed : closed;
+    return (!low || is_within(unsure, x, low, closed, false, precision)) &&
+           (!d->high || is_within(unsure, x, d->high, d->high_closed, true, precision));
 }

@@ -3,14 +3,9 @@
  * imaginary parts leaves one number. */
 #include "ops/expr/normal/normal_arg.h"
 
-#include "ops/expr/normal/normal_conjugate.h"
+#include "ops/expr/normal/normal_derive.h"
 #include "ops/expr/normal/normal_range.h"
 #include "ops/expr/normal/normal_sign.h"
-
-static const element *negative(struct field *f, const element *x)
-{
-    return field_sub(f, field_rational(f, 0, 1), x);
-}
 
 const element *normal_square(struct field *f, const element *x)
 {
@@ -31,7 +26,7 @@ const element *normal_logarithm(struct field *f, enum generator_kind kind, const
             return field_generator(f, i);
         const element *product = field_mul(f, f->g[i].of, x); /* ln |1/u| = -ln |u| */
         if (field_equal(f, normal_square(f, product), field_rational(f, 1, 1)))
-            return negative(f, field_generator(f, i));
+            return field_neg(f, field_generator(f, i));
     }
     struct generator g = {.kind = kind, .of = x, .real = kind != GENERATOR_LN};
     g.smooth = kind == GENERATOR_LN_ABS && sign_is_smooth(f, x) &&
@@ -99,7 +94,7 @@ static const element *turn_of(struct field *f, const fmpz_mpoly_t p)
         if (f->g[i].kind != GENERATOR_EXPONENTIAL)
             return NULL;
         const element *exponent = f->families[f->g[i].family].exponent;
-        if (!field_equal(f, normal_conjugate(f, exponent), negative(f, exponent)))
+        if (!field_equal(f, normal_conjugate(f, exponent), field_neg(f, exponent)))
             return NULL;
         exponent =
             field_mul(f, exponent, field_rational(f, (slong)e[i], (ulong)field_root_of(f, i)));
@@ -185,7 +180,7 @@ static const element *arg_by(struct field *f, size_t i, const element *x, const 
     const element *arg = field_generator(f, i);
     int k = quarters_between(f, conjugated ? conjugate : x, z), from[2], to[2], turn;
     if (k == 0)
-        return conjugated ? negative(f, arg) : arg;
+        return conjugated ? field_neg(f, arg) : arg;
     if (k < 0)
         return NULL;
     find_quarters(&from[0], &from[1], f, y, z);
@@ -193,7 +188,7 @@ static const element *arg_by(struct field *f, size_t i, const element *x, const 
     if ((turn = only_turn(k, from, to)) == -100)
         return NULL;
     arg = field_add(f, arg, field_mul(f, field_named(f, 'p'), field_rational(f, turn, 2)));
-    return conjugated ? negative(f, arg) : arg;
+    return conjugated ? field_neg(f, arg) : arg;
 }
 
 const element *normal_arg(struct field *f, const element *x, const element *conjugate)

@@ -47,7 +47,7 @@ static const element *new_constant(struct field *f, const ca_t v, bool real)
     ca_clear(square, f->numbers);
     ca_clear(pi, f->numbers);
     const element *x = field_generator(f, g);
-    return negative ? field_sub(f, field_rational(f, 0, 1), x) : x;
+    return negative ? field_neg(f, x) : x;
 }
 
 /* A number that is real, or of which that is not known. */

@@ -5,7 +5,6 @@
 #include "ops/expr/normal/normal_exp.h"
 
 #include "ops/expr/normal/normal_arg.h"
-#include "ops/expr/normal/normal_conjugate.h"
 #include "ops/expr/normal/normal_derive.h"
 #include "ops/expr/normal/normal_root.h"
 #include "ops/expr/normal/normal_sign.h"
@@ -274,7 +273,7 @@ static const element *ln_generator(struct field *f, const element *x)
 static const element *ln_abs_factor(struct field *f, const element *p, int sign)
 {
     if (sign < 0)
-        p = field_sub(f, field_rational(f, 0, 1), p);
+        p = field_neg(f, p);
     if (field_is_constant(f, p)) {
         if (!sign) {
             ca_t v;
@@ -307,7 +306,7 @@ static void split_factor(struct split *s, struct field *f, const element *p, slo
         s->sum = field_add(f, s->sum,
                            field_mul(f, field_rational(f, even, 1), ln_abs_factor(f, p, sign)));
     if (sign < 0 && n % 2)
-        s->rest = field_sub(f, field_rational(f, 0, 1), s->rest);
+        s->rest = field_neg(f, s->rest);
     if (n != even)
         s->rest = field_mul(f, s->rest, field_power(f, p, n - even));
 }

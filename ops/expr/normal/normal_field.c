@@ -108,6 +108,11 @@ const element *field_sub(struct field *f, const element *x, const element *y)
     return apply(f, fmpz_mpoly_q_sub, x, y);
 }
 
+const element *field_neg(struct field *f, const element *x)
+{
+    return field_sub(f, field_rational(f, 0, 1), x);
+}
+
 const element *field_mul(struct field *f, const element *x, const element *y)
 {
     return apply(f, fmpz_mpoly_q_mul, x, y);

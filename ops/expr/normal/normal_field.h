@@ -72,6 +72,7 @@ const element *field_generator(struct field *f, size_t g);
 const element *field_polynomial(struct field *f, const fmpz_mpoly_t p);
 const element *field_add(struct field *f, const element *x, const element *y);
 const element *field_sub(struct field *f, const element *x, const element *y);
+const element *field_neg(struct field *f, const element *x);
 const element *field_mul(struct field *f, const element *x, const element *y);
 const element *field_div(struct field *f, const element *x, const element *y);
 const element *field_power(struct field *f, const element *x, slong n);

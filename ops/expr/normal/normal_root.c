@@ -159,7 +159,7 @@ bool square_of(const element **c, const element **v, struct field *f, const elem
     }
     if (ok && sign_of(f, *c) < 0) {
         *v = field_mul(f, *v, field_generator(f, 0));
-        *c = field_sub(f, field_rational(f, 0, 1), *c);
+        *c = field_neg(f, *c);
     }
     fmpz_mpoly_factor_clear(num, f->ring);
     fmpz_mpoly_factor_clear(den, f->ring);

@@ -4,7 +4,7 @@
  * interval. */
 #include "ops/expr/normal/normal_sign.h"
 
-#include "ops/expr/normal/normal_conjugate.h"
+#include "ops/expr/normal/normal_derive.h"
 #include "ops/expr/normal/normal_range.h"
 
 #include <flint/fmpz_mpoly_factor.h>

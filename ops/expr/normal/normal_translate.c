@@ -1,6 +1,5 @@
 #include "ops/expr/normal/normal_translate.h"
 
-#include "ops/expr/normal/normal_conjugate.h"
 #include "ops/expr/normal/normal_derive.h"
 #include "ops/expr/normal/normal_exp.h"
 #include "ops/expr/normal/normal_sign.h"
@@ -97,7 +96,7 @@ static const element *area_tangent(struct field *f, const element *z)
 
 static const element *inverse(struct field *f, uint16_t op, const element *z)
 {
-    const element *minus_i = field_sub(f, integer(f, 0), field_generator(f, 0));
+    const element *minus_i = field_neg(f, field_generator(f, 0));
     switch ((enum expr_op)op) {
     case X_ASIN: return field_mul(f, minus_i, area_sine(f, times_i(f, z)));
     case X_ACOS:

@@ -55,3 +55,10 @@ void formula_write_cell(struct buf *out, struct arena *a, const char *infix)
     formula_write(out, a, infix);
     buf_puts(out, "</td>");
 }
+
+char *expr_infix_of(struct arena *a, const struct language *lang, const char *prefix)
+{
+    struct expr x;
+    bool read = lang && expr_from_prefix(&x, a, lang, prefix, NULL) == OK;
+    return read ? expr_infix(a, &x) : arena_strdup(a, prefix);
+}

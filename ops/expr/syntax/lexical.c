@@ -65,26 +65,42 @@ char lexical_sign(const char *s, const char *end, size_t *n)
     return 0;
 }
 
+/* Of several the first is taken. LaTeX has all but the last, which is read alone. */
+static const struct {
+    const char *name;
+    unsigned code;
+} letters[] = {{"alpha", 0x3b1},      {"beta", 0x3b2},     {"gamma", 0x3b3},    {"delta", 0x3b4},
+               {"epsilon", 0x3f5},    {"epsilon", 0x3b5},  {"zeta", 0x3b6},     {"eta", 0x3b7},
+               {"theta", 0x3b8},      {"iota", 0x3b9},     {"kappa", 0x3ba},    {"lambda", 0x3bb},
+               {"mu", 0x3bc},         {"nu", 0x3bd},       {"xi", 0x3be},       {"pi", 0x3c0},
+               {"rho", 0x3c1},        {"sigma", 0x3c3},    {"tau", 0x3c4},      {"upsilon", 0x3c5},
+               {"phi", 0x3d5},        {"phi", 0x3c6},      {"chi", 0x3c7},      {"psi", 0x3c8},
+               {"omega", 0x3c9},      {"Gamma", 0x393},    {"Delta", 0x394},    {"Theta", 0x398},
+               {"Lambda", 0x39b},     {"Xi", 0x39e},       {"Pi", 0x3a0},       {"Sigma", 0x3a3},
+               {"Upsilon", 0x3a5},    {"Phi", 0x3a6},      {"Psi", 0x3a8},      {"Omega", 0x3a9},
+               {"varepsilon", 0x3b5}, {"vartheta", 0x3d1}, {"varkappa", 0x3f0}, {"varpi", 0x3d6},
+               {"varrho", 0x3f1},     {"varsigma", 0x3c2}, {"varphi", 0x3c6},   {"omicron", 0x3bf}};
+enum { LETTERS = sizeof letters / sizeof *letters };
+
+unsigned lexical_letter(const char *name, size_t n)
+{
+    for (size_t i = 0; i + 1 < LETTERS; i++)
+        if (strlen(letters[i].name) == n && !memcmp(letters[i].name, name, n))
+            return letters[i].code;
+    return 0;
+}
+
 struct lexical_word lexical_word(const char *s, const char *end)
 {
-    static const char *const letters[] = {
-        [0x93] = "Gamma",   [0x94] = "Delta", [0x98] = "Theta",   [0x9b] = "Lambda",
-        [0x9e] = "Xi",      [0xa0] = "Pi",    [0xa3] = "Sigma",   [0xa6] = "Phi",
-        [0xa8] = "Psi",     [0xa9] = "Omega", [0xb1] = "alpha",   [0xb2] = "beta",
-        [0xb3] = "gamma",   [0xb4] = "delta", [0xb5] = "epsilon", [0xb6] = "zeta",
-        [0xb7] = "eta",     [0xb8] = "theta", [0xb9] = "iota",    [0xba] = "kappa",
-        [0xbb] = "lambda",  [0xbc] = "mu",    [0xbd] = "nu",      [0xbe] = "xi",
-        [0xbf] = "omicron", [0xc0] = "pi",    [0xc1] = "rho",     [0xc2] = "varsigma",
-        [0xc3] = "sigma",   [0xc4] = "tau",   [0xc5] = "upsilon", [0xc6] = "phi",
-        [0xc7] = "chi",     [0xc8] = "psi",   [0xc9] = "omega"};
     size_t n = starts(s, end, "\xe2\x88\x9a");
     if (n || end - s < 2)
         return (struct lexical_word){n ? "sqrt" : NULL, n};
-    /* U+0380 to U+03FF: CE 80 to CF BF, of which the last are no letters of ours */
-    unsigned lead = (uint8_t)s[0], second = (uint8_t)s[1];
-    size_t at = lead == 0xce ? second : lead == 0xcf && second < 0xa0 ? second + 0x40 : 0;
-    const char *name = at < sizeof letters / sizeof *letters ? letters[at] : NULL;
-    return (struct lexical_word){name, name ? 2 : 0};
+    unsigned code = ((uint8_t)s[0] & 0x1fu) << 6 | ((uint8_t)s[1] & 0x3fu);
+    bool two = ((uint8_t)s[0] & 0xe0) == 0xc0 && ((uint8_t)s[1] & 0xc0) == 0x80;
+    for (size_t i = 0; i < LETTERS && two; i++)
+        if (letters[i].code == code)
+            return (struct lexical_word){letters[i].name, 2};
+    return (struct lexical_word){0};
 }
 
 /* A superscript's digit or '-', or 0. */

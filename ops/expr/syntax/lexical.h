@@ -54,6 +54,8 @@ struct lexical_word {
     size_t n;
 };
 struct lexical_word lexical_word(const char *s, const char *end);
+/* The code point of a Greek letter by its name; 0: it is none that LaTeX has. */
+unsigned lexical_letter(const char *name, size_t n);
 /* The integer that superscripts of n bytes write, as "-12"; or NULL. */
 const char *lexical_superscript(struct arena *a, const char *s, const char *end, size_t *n);
 

@@ -389,3 +389,20 @@ enum err_code expr_from_prefix(struct expr *out, struct arena *a, const struct l
     struct source_text source = {"<expression>", text, strlen(text)};
     return err_up(e, expr_parse_prefix(out, a, lang, &source, 0, source.len, true, e));
 }
+
+enum err_code expr_parser_find(expr_parser **out, const char *name, struct err *e)
+{
+    enum { PARSERS = 3, NAMES };
+    static const char *const names[NAMES] = {"infix", "prefix", "words", "latex"};
+    static expr_parser *const parsers[PARSERS] = {expr_parse_infix, expr_parse_prefix,
+                                                  expr_parse_words}; /* latex: expr_argument.h */
+    *out = expr_parse_infix;
+    for (int i = 0; i < PARSERS; i++)
+        if (!name || strcmp(name, names[i]) == 0) {
+            *out = parsers[i];
+            return OK;
+        }
+    enum err_code code =
+        err_fail(e, ERR_INPUT, "unknown syntax '%.40s': infix, prefix, words or latex", name);
+    return err_suggest(code, name, names, NAMES, e);
+}

@@ -192,3 +192,28 @@ void expr_write_infix(struct buf *out, const struct expr *x)
 {
     write_infix(out, x, 0);
 }
+
+/* ---- as strings ---- */
+
+static char *text_of(struct arena *a, const struct expr *x,
+                     void (*write)(struct buf *out, const struct expr *x))
+{
+    struct buf b = {0};
+    write(&b, x);
+    return buf_text(&b, a);
+}
+
+char *expr_prefix(struct arena *a, const struct expr *x)
+{
+    return text_of(a, x, expr_write_prefix);
+}
+
+char *expr_infix(struct arena *a, const struct expr *x)
+{
+    return text_of(a, x, expr_write_infix);
+}
+
+char *expr_latex(struct arena *a, const struct expr *x)
+{
+    return text_of(a, x, expr_write_latex);
+}

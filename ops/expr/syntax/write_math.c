@@ -2,6 +2,7 @@
  * fractions, roots, sin^2(x), products by juxtaposition where that cannot be misread. Parentheses
  * show the tree: a + (b + c) is not a + b + c. Names of Greek letters are these letters. */
 #include "ops/expr/expr.h"
+#include "ops/expr/syntax/lexical.h"
 
 #include <string.h>
 
@@ -61,18 +62,13 @@ enum { SUM = 1, PRODUCT = 2, TALL = 3, ATOM = 4 };
 
 static void write_node(const struct writer *w, uint32_t i);
 
-static bool is_number(const struct expr_node *node, const char *text)
-{
-    return node->op == X_NUM && strcmp(node->leaf, text) == 0;
-}
-
 static unsigned strength(const struct expr_node *node)
 {
     switch (node->op) {
     case X_NUM: return node->leaf[0] == '-' ? SUM : strchr(node->leaf, '/') ? TALL : ATOM;
     case X_ADD:
     case X_SUB: return SUM;
-    case X_MUL: return is_number(node + 1, "-1") ? SUM : PRODUCT;
+    case X_MUL: return expr_node_is(node + 1, X_NUM, "-1") ? SUM : PRODUCT;
     case X_D: return PRODUCT;
     case X_DIV:
     case X_POW: return TALL;
@@ -92,34 +88,13 @@ static void write_group(const struct writer *w, uint32_t i, bool parentheses)
     put(w, parentheses ? w->style->group[1] : "");
 }
 
-/* Those that LaTeX has; pi is one. NULL: no Greek letter. */
-static const char *greek(const char *name, size_t n)
-{
-    static const char *const letters[][2] = {
-        {"alpha", "3B1"},    {"beta", "3B2"},  {"gamma", "3B3"},      {"delta", "3B4"},
-        {"epsilon", "3F5"},  {"zeta", "3B6"},  {"eta", "3B7"},        {"theta", "3B8"},
-        {"iota", "3B9"},     {"kappa", "3BA"}, {"lambda", "3BB"},     {"mu", "3BC"},
-        {"nu", "3BD"},       {"xi", "3BE"},    {"pi", "3C0"},         {"rho", "3C1"},
-        {"sigma", "3C3"},    {"tau", "3C4"},   {"upsilon", "3C5"},    {"phi", "3D5"},
-        {"chi", "3C7"},      {"psi", "3C8"},   {"omega", "3C9"},      {"Gamma", "393"},
-        {"Delta", "394"},    {"Theta", "398"}, {"Lambda", "39B"},     {"Xi", "39E"},
-        {"Pi", "3A0"},       {"Sigma", "3A3"}, {"Upsilon", "3A5"},    {"Phi", "3A6"},
-        {"Psi", "3A8"},      {"Omega", "3A9"}, {"varepsilon", "3B5"}, {"vartheta", "3D1"},
-        {"varkappa", "3F0"}, {"varpi", "3D6"}, {"varrho", "3F1"},     {"varsigma", "3C2"},
-        {"varphi", "3C6"}};
-    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
-        if (strlen(letters[i][0]) == n && !memcmp(letters[i][0], name, n))
-            return letters[i][1];
-    return NULL;
-}
-
 static void write_symbol(const struct writer *w, const char *name, size_t n)
 {
-    const char *code = greek(name, n);
+    unsigned code = lexical_letter(name, n);
     bool is_mathml = w->style->mathml, word = n > 1 && !code;
     put(w, is_mathml ? "<mi>" : word ? "\\mathrm{" : code ? "\\" : "");
     if (is_mathml && code)
-        buf_printf(w->out, "&#x%s;", code);
+        buf_printf(w->out, "&#x%X;", code);
     for (size_t i = 0; i < n && !(is_mathml && code); i++)
         if (is_mathml && strchr("<>&\"", name[i]))
             buf_printf(w->out, "&#%d;", name[i]);
@@ -230,7 +205,7 @@ static void write_power(const struct writer *w, uint32_t base, uint32_t exponent
     const struct expr_node *b = &w->x->nodes[base], *p = &w->x->nodes[exponent];
     /* sin^{-1} would be read as the inverse, so only exponents from 2 on move to the name. */
     if (is_function(b) && p->op == X_NUM && !strchr(p->leaf, '/') && p->leaf[0] != '-' &&
-        !is_number(p, "0") && !is_number(p, "1")) {
+        !expr_node_is(p, X_NUM, "0") && !expr_node_is(p, X_NUM, "1")) {
         write_function(w, base, p->leaf);
         return;
     }
@@ -245,7 +220,7 @@ static void write_product(const struct writer *w, uint32_t left, uint32_t right)
 {
     const struct expr_node *l = &w->x->nodes[left], *r = &w->x->nodes[right];
     bool group = strength(r) <= PRODUCT;
-    if (is_number(l, "-1")) {
+    if (expr_node_is(l, X_NUM, "-1")) {
         put(w, w->style->sign);
         write_group(w, right, strength(r) < PRODUCT);
         return;

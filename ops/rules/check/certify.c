@@ -226,45 +226,33 @@ static const char *try_conditions(struct search *s, struct buf *text)
     return found;
 }
 
+/* On variable `first` and `second`, or on each of all. */
 static const char *try_on(struct search *s, const struct guard *g, size_t first, size_t second)
 {
     struct buf text = {0};
-    if (!fits(s, g, first) || !fits(s, g, second))
-        return NULL;
-    write_conditions(&text, s, g, first, second);
-    return try_conditions(s, &text);
-}
-
-static const char *try_on_all(struct search *s, const struct guard *g)
-{
-    struct buf text = {0};
-    bool fit = s->n > 1;
-    for (size_t i = 0; i < s->n && fit; i++)
-        fit = fits(s, g, i);
-    if (!fit)
-        return NULL;
-    for (size_t i = 0; i < s->n; i++)
-        write_conditions(&text, s, g, i, i);
+    bool all = g->extent == ALL;
+    for (size_t i = all ? 0 : first; i < (all ? s->n : first + 1); i++) {
+        size_t other = all ? i : second;
+        if (!fits(s, g, i) || !fits(s, g, other)) {
+            buf_free(&text);
+            return NULL;
+        }
+        write_conditions(&text, s, g, i, other);
+    }
     return try_conditions(s, &text);
 }
 
 static const char *try_guard(struct search *s, const struct guard *g)
 {
     const char *found = NULL;
-    switch (g->extent) {
-    case ONE:
-        for (size_t i = 0; !found && i < s->n; i++)
-            found = try_on(s, g, i, i);
-        return found;
-    case TWO:
-        for (size_t i = 0; !found && i < s->n; i++)
-            for (size_t k = 0; !found && k < s->n; k++)
-                found = i == k ? NULL : try_on(s, g, i, k);
-        return found;
-    case BOTH: return s->n == 2 ? try_on(s, g, 0, 1) : NULL;
-    case ALL: break;
-    }
-    return try_on_all(s, g);
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t k = 0; k < s->n && !found; k++) {
+            bool asked[] = {[ONE] = i == k,
+                            [TWO] = i != k,
+                            [BOTH] = s->n == 2 && i<k, [ALL] = s->n> 1 && i + k == 0};
+            found = asked[g->extent] ? try_on(s, g, i, k) : NULL;
+        }
+    return found;
 }
 
 /* Conditions under which a refuted rule holds, as text ("positive(?a), real(?b)"): the weakest of

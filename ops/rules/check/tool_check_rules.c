@@ -35,7 +35,8 @@ struct report {
     const struct rule_check_options *options;
     Eqloom__Certificate *certificates; /* by rule */
     struct arena *arenas;              /* by worker; they hold the texts of certificates */
-    enum err_code *codes;              /* by block of rules */
+    unsigned n_arenas;
+    enum err_code *codes; /* by block of rules */
     struct err *errors;
 };
 
@@ -103,22 +104,14 @@ static enum err_code check_all(struct report *t, struct arena *a, struct err *e)
     struct pool *pool = pool_new(os_cpus());
     enum err_code code = OK;
     t->certificates = arena_array(a, Eqloom__Certificate, t->rules.n);
-    t->arenas = arena_array(a, struct arena, pool_threads(pool));
+    t->n_arenas = pool_threads(pool);
+    t->arenas = arena_array(a, struct arena, t->n_arenas);
     t->codes = arena_array(a, enum err_code, n_blocks);
     t->errors = arena_array(a, struct err, n_blocks);
     pool_for(pool, n_blocks, check_block, t);
     for (size_t b = 0; b < n_blocks && !code; b++)
         if ((code = t->codes[b]) && e)
             *e = t->errors[b];
-    for (size_t i = 0; i < t->rules.n && !code; i++) {
-        Eqloom__Certificate *c = &t->certificates[i];
-        c->witness = arena_strdup(a, c->witness);
-        c->guard = arena_strdup(a, c->guard);
-        c->remark = arena_strdup(a, c->remark);
-        c->proof = arena_strdup(a, c->proof);
-    }
-    for (unsigned w = 0; w < pool_threads(pool); w++)
-        arena_free(&t->arenas[w]);
     pool_free(pool);
     return err_up(e, code);
 }
@@ -236,50 +229,40 @@ static void print_json(FILE *f, struct arena *a, const struct report *t)
     json_decref(summary);
 }
 
-/* A number of at least `min`; `initial` when the option is absent. */
-static enum err_code read_number(uint64_t *out, const struct tool_args *args, const char *option,
-                                 uint64_t initial, uint64_t min, uint64_t max, struct err *e)
-{
-    const char *text = tool_value(args, option);
-    char *end;
-    *out = text ? strtoull(text, &end, 10) : initial;
-    if (text && (*text < '0' || *text > '9' || *end || *out < min || *out > max))
-        return err_fail(e, ERR_INPUT, "--%s takes a number from %llu to %llu, not '%s'", option,
-                        (unsigned long long)min, (unsigned long long)max, text);
-    return OK;
-}
-
 static enum err_code run(int *exit_status, const struct tool_args *args, struct err *e)
 {
     struct report t = {.show = expr_shown(args)};
     struct domain_options given;
-    uint64_t points, seed, start = os_monotonic_ns();
+    uint32_t points, seed;
+    uint64_t start = os_monotonic_ns();
     enum err_code code;
-    if ((code = read_number(&points, args, "points", 64, 8, 100000, e)) ||
-        (code = read_number(&seed, args, "seed", 1, 0, 1ULL << 53, e)) ||
+    if ((code = tool_number(&points, args, "points", 64, 8, 100000, e)) ||
+        (code = tool_number(&seed, args, "seed", 1, 0, UINT32_MAX, e)) ||
         (code = read_rules(&t.rules, args, e)) || (code = domain_options_read(&given, args, e)))
         return err_up(e, code);
     for (size_t i = 0; i < given.n; i++)
         for (size_t k = 0; k < t.rules.n; k++)
             rule_restrict(&t.rules.rules[k], args->arena, &given.domains[i]);
-    t.options = &(struct rule_check_options){(uint32_t)points, seed, given.real_values};
-    if ((code = check_all(&t, args->arena, e)))
-        return err_up(e, code);
-    fprintf(args->narration, "%zu %s checked%s in %.1f s\n", t.rules.n,
-            t.rules.n == 1 ? "rule" : "rules",
-            t.options->real_values ? ", where both sides are real," : "",
-            (double)(os_monotonic_ns() - start) * 1e-9);
-    if (args->json) {
+    t.options = &(struct rule_check_options){points, seed, given.real_values};
+    code = check_all(&t, args->arena, e);
+    if (!code)
+        fprintf(args->narration, "%zu %s checked%s in %.1f s\n", t.rules.n,
+                t.rules.n == 1 ? "rule" : "rules",
+                given.real_values ? ", where both sides are real," : "",
+                (double)(os_monotonic_ns() - start) * 1e-9);
+    if (!code && args->json) {
         print_json(args->out, args->arena, &t);
-    } else {
+    } else if (!code) {
         print_table(args->out, &t);
         print_findings(args->out, args->arena, &t);
     }
     *exit_status = 0;
-    for (size_t i = 0; i < t.rules.n; i++)
+    for (size_t i = 0; i < t.rules.n && !code; i++)
         if (t.certificates[i].verdict == EQLOOM__VERDICT__REFUTED)
             *exit_status = 3;
-    return OK;
+    for (unsigned w = 0; w < t.n_arenas; w++)
+        arena_free(&t.arenas[w]);
+    return err_up(e, code);
 }
 
 static const struct tool_option options[] = {

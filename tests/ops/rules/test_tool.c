@@ -15,6 +15,14 @@ const char *tool_value(const struct tool_args *args, const char *option)
     return value;
 }
 
+enum err_code tool_number(uint32_t *out, const struct tool_args *args, const char *option,
+                          uint32_t initial, uint32_t min, uint32_t max, struct err *e)
+{
+    const char *text = tool_value(args, option);
+    *out = text ? (uint32_t)atoi(text) : initial;
+    return *out >= min ? OK : err_fail(e, ERR_INPUT, "--%s is no such number", option);
+}
+
 struct result {
     enum err_code code;
     int status;
