@@ -38,42 +38,31 @@ static size_t digits_at(const char *s, const char *end)
 
 char *number_read(struct arena *a, const char *text, size_t n)
 {
+    char digits[EXPR_MAX_DIGITS + 8], *out = NULL;
     if (n == 0 || n > EXPR_MAX_DIGITS + 3)
         return NULL;
-    const char *s = text, *end = text + n;
-    if (*s == '-')
-        s++;
+    const char *s = text + (*text == '-'), *end = text + n;
     size_t whole = digits_at(s, end), part = 0;
-    if (whole == 0)
-        return NULL;
     s += whole;
     char sign = s < end ? *s : 0;
     if (sign == '/' || sign == '.') {
         part = digits_at(s + 1, end);
-        if (part == 0)
-            return NULL;
         s += 1 + part;
     }
-    if (s != end || whole + part > EXPR_MAX_DIGITS)
+    if (s != end || whole == 0 || (sign && part == 0) || whole + part > EXPR_MAX_DIGITS)
         return NULL;
-
-    char digits[EXPR_MAX_DIGITS + 8];
     memcpy(digits, text, n);
     digits[n] = 0;
     fmpq_t q;
     fmpq_init(q);
-    char *out = NULL;
     if (sign == '.') { /* 0.25 is 025 / 10^2 */
         memmove(digits + n - part - 1, digits + n - part, part + 1);
-        fmpz_set_str(fmpq_numref(q), digits, 10);
         fmpz_ui_pow_ui(fmpq_denref(q), 10, part);
-    } else if (sign == '/') {
+    } else if (sign) {
         digits[n - part - 1] = 0;
-        fmpz_set_str(fmpq_numref(q), digits, 10);
         fmpz_set_str(fmpq_denref(q), digits + n - part, 10);
-    } else {
-        fmpz_set_str(fmpq_numref(q), digits, 10);
     }
+    fmpz_set_str(fmpq_numref(q), digits, 10);
     if (!fmpz_is_zero(fmpq_denref(q))) {
         fmpq_canonicalise(q);
         out = to_text(a, q, EXPR_MAX_DIGITS);

@@ -1,8 +1,23 @@
-/* What each operator means at a point: Arb's functions, whose principal branches are DLMF's (on a
- * cut, the value of the formulas of DLMF 4.23 and 4.37 with arg = pi on the negative real axis:
- * asin 2 = pi/2 - 1.317 i), reciprocals of the argument for acsc, asec, acot and their hyperbolic
- * kin. */
+/* What numbers and operators mean at a point: Arb's functions, whose principal branches are DLMF's
+ * (on a cut, the value of the formulas of DLMF 4.23 and 4.37 with arg = pi on the negative real
+ * axis: asin 2 = pi/2 - 1.317 i), reciprocals of the argument for acsc, asec, acot and their
+ * hyperbolic kin. */
 #include "ops/expr/ball/ball_eval.h"
+
+#include <flint/fmpq.h>
+
+void ball_set_number(acb_struct *z, const char *text, slong precision)
+{
+    fmpq_t q;
+    fmpq_init(q);
+    fmpq_set_str(q, text, 10);
+    if (fmpz_is_one(fmpq_denref(q)))
+        arb_set_fmpz(acb_realref(z), fmpq_numref(q)); /* exact at any precision */
+    else
+        arb_set_fmpq(acb_realref(z), q, precision);
+    arb_zero(acb_imagref(z));
+    fmpq_clear(q);
+}
 
 /* 1/z; false if z is exactly 0. */
 static bool invert(acb_struct *z, slong precision)

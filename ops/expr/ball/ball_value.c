@@ -1,26 +1,11 @@
-/* Numbers as balls, and values at one point: when a ball is narrow enough to be one, and how it is
- * written. */
+/* Values at one point: when a ball is narrow enough to be one, and how it is written. */
 #include "ops/expr/ball/ball.h"
 #include "ops/expr/ball/ball_eval.h"
 
-#include <flint/fmpq.h>
 #include <math.h>
 #include <string.h>
 
 enum { NARROW_BITS = 40, SPARE_BITS = 16 };
-
-void ball_set_number(acb_struct *z, const char *text, slong precision)
-{
-    fmpq_t q;
-    fmpq_init(q);
-    fmpq_set_str(q, text, 10);
-    if (fmpz_is_one(fmpq_denref(q)))
-        arb_set_fmpz(acb_realref(z), fmpq_numref(q)); /* exact at any precision */
-    else
-        arb_set_fmpq(acb_realref(z), q, precision);
-    arb_zero(acb_imagref(z));
-    fmpq_clear(q);
-}
 
 /* Radius of both parts at most 2^-bits. */
 static bool is_small(const acb_struct *z, slong bits)

@@ -1,9 +1,10 @@
 /* See function_form.h. Forms are made as texts of prefix tokens, and read. */
 #include "ops/expr/forms/function_form.h"
 
+#include <assert.h>
 #include <string.h>
 
-typedef char *make_text(struct arena *a, const struct expr *x, uint32_t i, unsigned k);
+typedef char *make_text(struct arena *a, const struct expr_node *x, unsigned k);
 
 static bool read(struct expr *out, struct arena *a, const struct expr *x, char *text)
 {
@@ -11,58 +12,44 @@ static bool read(struct expr *out, struct arena *a, const struct expr *x, char *
     return strlen(text) < MOST && expr_from_prefix(out, a, x->lang, text, NULL) == OK;
 }
 
-static uint32_t left_of(uint32_t i)
-{
-    return i + 1;
-}
-
-static uint32_t right_of(const struct expr *x, uint32_t i)
-{
-    return i + 1 + x->nodes[i + 1].size;
-}
-
 /* The node with what `make` gives for its children. */
-static char *with_children(make_text *make, struct arena *a, const struct expr *x, uint32_t i,
-                           unsigned k)
+static char *with_children(make_text *make, struct arena *a, const struct expr_node *x, unsigned k)
 {
-    const struct expr_node *node = &x->nodes[i];
-    char *text = arena_strdup(a, node->leaf ? node->leaf : x->lang->ops[node->op].name);
-    for (uint32_t n = 0, child = i + 1; n < node->arity; n++, child += x->nodes[child].size)
-        text = arena_printf(a, "%s %s", text, make(a, x, child, k));
+    const struct expr_node *child = x + 1;
+    assert(x->op < X_DECLARED); /* the calculus */
+    char *text = arena_strdup(a, x->leaf ? x->leaf : lang_calculus.ops[x->op].name);
+    for (uint32_t n = 0; n < x->arity; n++, child += child->size)
+        text = arena_printf(a, "%s %s", text, make(a, child, k));
     return text;
 }
 
-static char *expand_ln(struct arena *a, const struct expr *x, uint32_t i, unsigned k);
+static char *expand_ln(struct arena *a, const struct expr_node *x, unsigned k);
 
 /* ln of the subterm at i. */
-static char *ln_of(struct arena *a, const struct expr *x, uint32_t i)
+static char *ln_of(struct arena *a, const struct expr_node *x)
 {
-    const struct expr_node *node = &x->nodes[i];
-    switch (node->op) {
-    case X_MUL:
-        return arena_printf(a, "+ %s %s", ln_of(a, x, left_of(i)), ln_of(a, x, right_of(x, i)));
-    case X_DIV:
-        return arena_printf(a, "- %s %s", ln_of(a, x, left_of(i)), ln_of(a, x, right_of(x, i)));
+    switch (x->op) {
+    case X_MUL: return arena_printf(a, "+ %s %s", ln_of(a, x + 1), ln_of(a, expr_node_second(x)));
+    case X_DIV: return arena_printf(a, "- %s %s", ln_of(a, x + 1), ln_of(a, expr_node_second(x)));
     case X_POW:
-        if (node[1].leaf && !strcmp(node[1].leaf, "e"))
-            return expand_ln(a, x, right_of(x, i), 0);
-        return arena_printf(a, "* %s %s", expand_ln(a, x, right_of(x, i), 0),
-                            ln_of(a, x, left_of(i)));
-    case X_SQRT: return arena_printf(a, "/ %s 2", ln_of(a, x, left_of(i)));
-    default: return arena_printf(a, "ln %s", expand_ln(a, x, i, 0));
+        if (expr_node_is(x + 1, X_SYM, "e"))
+            return expand_ln(a, expr_node_second(x), 0);
+        return arena_printf(a, "* %s %s", expand_ln(a, expr_node_second(x), 0), ln_of(a, x + 1));
+    case X_SQRT: return arena_printf(a, "/ %s 2", ln_of(a, x + 1));
+    default: return arena_printf(a, "ln %s", expand_ln(a, x, 0));
     }
 }
 
-static char *expand_ln(struct arena *a, const struct expr *x, uint32_t i, unsigned k)
+static char *expand_ln(struct arena *a, const struct expr_node *x, unsigned k)
 {
-    if (x->nodes[i].op == X_LN)
-        return ln_of(a, x, left_of(i));
-    return with_children(expand_ln, a, x, i, k);
+    if (x->op == X_LN)
+        return ln_of(a, x + 1);
+    return with_children(expand_ln, a, x, k);
 }
 
 bool form_expand_logarithms(struct expr *out, struct arena *a, const struct expr *x)
 {
-    return read(out, a, x, expand_ln(a, x, 0, 0));
+    return read(out, a, x, expand_ln(a, x->nodes, 0));
 }
 
 /* ---- together ---- */
@@ -72,44 +59,37 @@ struct parts {
     char *argument, *rest;
 };
 
-static char *combine_ln(struct arena *a, const struct expr *x, uint32_t i, unsigned k);
-
-static bool is_rational(const struct expr *x, uint32_t i)
-{
-    return x->nodes[i].op == X_NUM;
-}
+static char *combine_ln(struct arena *a, const struct expr_node *x, unsigned k);
 
 /* The argument of c*ln(...) as one logarithm, or NULL. */
-static char *argument_of(struct arena *a, const struct expr *x, uint32_t i, bool minus)
+static char *argument_of(struct arena *a, const struct expr_node *x, bool minus)
 {
-    const struct expr_node *node = &x->nodes[i];
-    uint32_t l = left_of(i), r = node->arity == 2 ? right_of(x, i) : 0;
-    if (node->op == X_LN)
-        return arena_printf(a, minus ? "/ 1 %s" : "%s", combine_ln(a, x, l, 0));
-    if (node->op == X_MUL && (is_rational(x, l) || is_rational(x, r))) {
-        uint32_t number = is_rational(x, l) ? l : r, other = number == l ? r : l;
-        const char *c = x->nodes[number].leaf;
-        if (x->nodes[other].op != X_LN)
+    const struct expr_node *l = x + 1, *r = x->arity == 2 ? expr_node_second(x) : l;
+    if (x->op == X_LN)
+        return arena_printf(a, minus ? "/ 1 %s" : "%s", combine_ln(a, l, 0));
+    if (x->op == X_MUL && (l->op == X_NUM || r->op == X_NUM)) {
+        const struct expr_node *number = l->op == X_NUM ? l : r, *other = number == l ? r : l;
+        const char *c = number->leaf;
+        if (other->op != X_LN)
             return NULL;
         c = !minus ? c : *c == '-' ? c + 1 : arena_printf(a, "-%s", c);
-        return arena_printf(a, "pow %s %s", combine_ln(a, x, left_of(other), 0), c);
+        return arena_printf(a, "pow %s %s", combine_ln(a, other + 1, 0), c);
     }
-    if (node->op == X_DIV && x->nodes[l].op == X_LN && is_rational(x, r) &&
-        !strchr(x->nodes[r].leaf, '/') && x->nodes[r].leaf[0] != '-')
-        return arena_printf(a, "pow %s %s1/%s", combine_ln(a, x, left_of(l), 0), minus ? "-" : "",
-                            x->nodes[r].leaf);
+    if (x->op == X_DIV && l->op == X_LN && r->op == X_NUM && !strchr(r->leaf, '/') &&
+        r->leaf[0] != '-')
+        return arena_printf(a, "pow %s %s1/%s", combine_ln(a, l + 1, 0), minus ? "-" : "", r->leaf);
     return NULL;
 }
 
-static void gather(struct parts *p, struct arena *a, const struct expr *x, uint32_t i, bool minus)
+static void gather(struct parts *p, struct arena *a, const struct expr_node *x, bool minus)
 {
-    uint16_t op = x->nodes[i].op;
+    uint16_t op = x->op;
     if (op == X_ADD || op == X_SUB) {
-        gather(p, a, x, left_of(i), minus);
-        gather(p, a, x, right_of(x, i), minus != (op == X_SUB));
+        gather(p, a, x + 1, minus);
+        gather(p, a, expr_node_second(x), minus != (op == X_SUB));
         return;
     }
-    char *argument = argument_of(a, x, i, minus);
+    char *argument = argument_of(a, x, minus);
     if (argument) {
         p->argument = !p->argument ? argument
                       : !strncmp(argument, "/ 1 ", 4)
@@ -117,20 +97,20 @@ static void gather(struct parts *p, struct arena *a, const struct expr *x, uint3
                           : arena_printf(a, "* %s %s", p->argument, argument);
         return;
     }
-    char *text = combine_ln(a, x, i, 0);
+    char *text = combine_ln(a, x, 0);
     if (p->rest)
         p->rest = arena_printf(a, "%s %s %s", minus ? "-" : "+", p->rest, text);
     else
         p->rest = minus ? arena_printf(a, "* -1 %s", text) : text;
 }
 
-static char *combine_ln(struct arena *a, const struct expr *x, uint32_t i, unsigned k)
+static char *combine_ln(struct arena *a, const struct expr_node *x, unsigned k)
 {
     struct parts p = {0};
-    uint16_t op = x->nodes[i].op;
-    if (op != X_ADD && op != X_SUB && (op == X_LN || !argument_of(a, x, i, false)))
-        return with_children(combine_ln, a, x, i, k);
-    gather(&p, a, x, i, false);
+    uint16_t op = x->op;
+    if (op != X_ADD && op != X_SUB && (op == X_LN || !argument_of(a, x, false)))
+        return with_children(combine_ln, a, x, k);
+    gather(&p, a, x, false);
     if (!p.argument)
         return p.rest;
     char *ln = arena_printf(a, "ln %s", p.argument);
@@ -139,7 +119,7 @@ static char *combine_ln(struct arena *a, const struct expr *x, uint32_t i, unsig
 
 bool form_combine_logarithms(struct expr *out, struct arena *a, const struct expr *x)
 {
-    return read(out, a, x, combine_ln(a, x, 0, 0));
+    return read(out, a, x, combine_ln(a, x->nodes, 0));
 }
 
 /* ---- functions in terms of others ---- */
@@ -213,16 +193,15 @@ static const struct rewriting {
 };
 enum { REWRITINGS = sizeof rewritings / sizeof *rewritings };
 
-static char *rewrite(struct arena *a, const struct expr *x, uint32_t i, unsigned k)
+static char *rewrite(struct arena *a, const struct expr_node *x, unsigned k)
 {
-    const struct expr_node *node = &x->nodes[i];
     const char *template = NULL;
-    for (size_t r = 0; r < 6 && !template && node->op > X_VAR; r++)
-        if (rewritings[k].rows[r].op == node->op)
+    for (size_t r = 0; r < 6 && !template && x->op > X_VAR; r++)
+        if (rewritings[k].rows[r].op == x->op)
             template = rewritings[k].rows[r].text;
     if (!template)
-        return with_children(rewrite, a, x, i, k);
-    char *argument = rewrite(a, x, left_of(i), k);
+        return with_children(rewrite, a, x, k);
+    char *argument = rewrite(a, x + 1, k);
     struct buf out = {0};
     for (; *template; template ++)
         if (*template == '?')
@@ -234,5 +213,5 @@ static char *rewrite(struct arena *a, const struct expr *x, uint32_t i, unsigned
 
 bool form_rewrite(struct expr *out, struct arena *a, const struct expr *x, unsigned k)
 {
-    return k < REWRITINGS && read(out, a, x, rewrite(a, x, 0, k));
+    return k < REWRITINGS && read(out, a, x, rewrite(a, x->nodes, k));
 }

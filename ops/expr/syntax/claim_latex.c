@@ -40,10 +40,9 @@ static bool is_number(const char *s, size_t n)
 /* "0.3 - 6.2*i": the sign of the product is not written. */
 static char *number(struct arena *a, const char *s, size_t n)
 {
-    char *out = arena_strndup(a, s, n);
-    for (char *star = out; (star = strchr(star, '*'));)
+    char *out = arena_strndup(a, s, n), *star = strchr(out, '*'), *e = strchr(out, 'e');
+    if (star)
         *star = ' ';
-    const char *e = strchr(out, 'e');
     if (!e)
         return out;
     size_t digits = strspn(e + 1, "+-0123456789");
@@ -56,9 +55,7 @@ static char *words(struct arena *a, const char *s)
     struct buf b = {0};
     for (; *s; s++)
         buf_printf(&b, strchr("_#$%&{}", *s) ? "\\%c" : "%c", *s);
-    char *text = arena_printf(a, "\\text{%s}", b.len ? b.data : "");
-    buf_free(&b);
-    return text;
+    return arena_printf(a, "\\text{%s}", buf_text(&b, a));
 }
 
 /* As an expression; others are words. */
@@ -77,50 +74,51 @@ static char *term(const struct claims *c, const char *s, size_t n)
     return expr_latex(c->a, &x);
 }
 
-/* "nonzero(t)", "less(t, u)". */
-static char *condition(const struct claims *c, const char *s, size_t n)
+static bool is_word(const char *s, size_t n, const char *word)
 {
-    static const struct {
-        const char *name, *behind;
-    } known[] = {{"positive", " > 0"},
-                 {"negative", " < 0"},
-                 {"nonnegative", " \\geq 0"},
-                 {"nonpositive", " \\leq 0"},
-                 {"nonzero", " \\neq 0"},
-                 {"real", " \\in \\mathbb{R}"},
-                 {"integer", " \\in \\mathbb{Z}"},
-                 {"even", " \\text{ even}"},
-                 {"odd", " \\text{ odd}"}};
-    static const char *const comma[] = {",", NULL};
-    const char *open = memchr(s, '(', n);
-    size_t name = open ? (size_t)(open - s) : 0, mark;
-    if (!name || s[n - 1] != ')')
-        return NULL;
-    const char *args = open + 1;
-    size_t len = n - name - 2, at = find(&mark, args, len, comma);
-    bool less = name == 4 && !memcmp(s, "less", 4);
-    if ((less || (name == 10 && !memcmp(s, "less_equal", 10))) && at < len)
-        return arena_printf(c->a, "%s %s %s", term(c, args, at), less ? "<" : "\\leq",
-                            term(c, args + at + 1, len - at - 1));
-    for (size_t i = 0; i < sizeof known / sizeof *known && at == len; i++)
-        if (strlen(known[i].name) == name && !memcmp(s, known[i].name, name))
-            return arena_printf(c->a, "%s%s", term(c, args, len), known[i].behind);
+    return strlen(word) == n && !memcmp(word, s, n);
+}
+
+/* What a term is said to be, by a condition or a domain; NULL: nothing that is known. */
+static char *of_kind(const struct claims *c, const char *kind, size_t n_kind, const char *s,
+                     size_t n)
+{
+    static const char *const kinds[][2] = {{"positive", "> 0"},
+                                           {"negative", "< 0"},
+                                           {"nonnegative", "\\geq 0"},
+                                           {"nonpositive", "\\leq 0"},
+                                           {"nonzero", "\\neq 0"},
+                                           {"real", "\\in \\mathbb{R}"},
+                                           {"integer", "\\in \\mathbb{Z}"},
+                                           {"complex", "\\in \\mathbb{C}"},
+                                           {"even", "\\text{ even}"},
+                                           {"odd", "\\text{ odd}"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (is_word(kind, n_kind, kinds[i][0]))
+            return arena_printf(c->a, "%s %s", term(c, s, n), kinds[i][1]);
     return NULL;
 }
 
-/* "x:real" */
-static char *domain(const struct claims *c, const char *s, size_t n)
+/* "nonzero(t)", "less(t, u)", "x:real", and what --real says. */
+static char *kind_of(const struct claims *c, const char *s, size_t n)
 {
-    static const char *const kinds[][2] = {{"real", "\\in \\mathbb{R}"},
-                                           {"integer", "\\in \\mathbb{Z}"},
-                                           {"complex", "\\in \\mathbb{C}"},
-                                           {"positive", "> 0"}};
-    const char *colon = memchr(s, ':', n);
-    size_t at = colon ? (size_t)(colon - s) : n;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && colon; i++)
-        if (strlen(kinds[i][0]) == n - at - 1 && !memcmp(colon + 1, kinds[i][0], n - at - 1))
-            return arena_printf(c->a, "%s %s", term(c, s, at), kinds[i][1]);
-    return NULL;
+    static const char *const comma[] = {",", NULL};
+    const char *open = memchr(s, '(', n), *colon = memchr(s, ':', n);
+    size_t name = open ? (size_t)(open - s) : 0, mark;
+    if (is_word(s, n, "real values"))
+        return "\\text{real values}";
+    if (colon)
+        return of_kind(c, colon + 1, n - (size_t)(colon - s) - 1, s, (size_t)(colon - s));
+    if (!name || s[n - 1] != ')')
+        return NULL;
+    size_t len = n - name - 2, at = find(&mark, open + 1, len, comma);
+    if (at == len)
+        return of_kind(c, s, name, open + 1, len);
+    bool less = is_word(s, name, "less");
+    return less || is_word(s, name, "less_equal")
+               ? arena_printf(c->a, "%s %s %s", term(c, open + 1, at), less ? "<" : "\\leq",
+                              term(c, open + 2 + at, len - at - 1))
+               : NULL;
 }
 
 /* One claim: terms with relations between them. */
@@ -128,11 +126,7 @@ static void write_claim(struct buf *out, const struct claims *c, const char *s, 
 {
     static const char *const relations[] = {" against ", "<=", ">=", "<", ">", "=", NULL};
     static const char *const signs[] = {" \\neq ", " \\leq ", " \\geq ", " < ", " > ", " = "};
-    const char *whole = condition(c, s, n);
-    if (!whole)
-        whole = domain(c, s, n);
-    if (!whole && n == strlen("real values") && !memcmp(s, "real values", n))
-        whole = "\\text{real values}"; /* --real */
+    const char *whole = kind_of(c, s, n);
     if (whole) {
         buf_puts(out, whole);
         return;
@@ -160,7 +154,5 @@ char *claim_latex(struct arena *a, const struct language *lang, const char *text
         buf_puts(&out, ends[mark]);
         at += strlen(ends[mark]);
     }
-    char *latex = arena_strndup(a, out.data ? out.data : "", out.len);
-    buf_free(&out);
-    return latex;
+    return buf_text(&out, a);
 }
