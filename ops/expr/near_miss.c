@@ -5,17 +5,13 @@
 #include <assert.h>
 #include <string.h>
 
-/* Operators of one kind, of one arity: first to last in their enum. */
+/* Operators of one kind are these of one arity, first to last in their enum. */
 static const struct {
     uint16_t first, last;
 } kinds[] = {
-    {X_ADD, X_POW},     {X_SIN, X_COT},    {X_ASIN, X_ACOT},   {X_SINH, X_COTH},
-    {X_ASINH, X_ACOTH}, {X_TRUE, X_FALSE}, {X_AND, X_IMPLIES},
+    {X_ADD, X_POW},   {X_SQRT, X_LN},     {X_SIN, X_COT},    {X_ASIN, X_ACOT},
+    {X_SINH, X_COTH}, {X_ASINH, X_ACOTH}, {X_TRUE, X_FALSE}, {X_AND, X_IMPLIES},
 };
-/* sqrt, abs and ln are of one kind, and d stands among them. */
-static const uint16_t others[] = {X_SQRT, X_ABS, X_LN};
-enum { OTHERS = sizeof others / sizeof *others };
-
 size_t near_miss_alike(uint16_t out[NEAR_MISS_ALIKE], const struct language *lang, uint16_t op)
 {
     size_t n = 0;
@@ -26,10 +22,6 @@ size_t near_miss_alike(uint16_t out[NEAR_MISS_ALIKE], const struct language *lan
                 assert(n < NEAR_MISS_ALIKE);
                 out[n++] = o;
             }
-    bool is_other = op == X_SQRT || op == X_ABS || op == X_LN;
-    for (size_t k = 0; k < OTHERS && is_other; k++)
-        if (others[k] != op && lang_has(lang, others[k]))
-            out[n++] = others[k];
     return n;
 }
 

@@ -86,17 +86,6 @@ static bool absolute(acb_poly_struct *f, slong order, bool real, slong precision
 {
     if (!real || constant_term_is_zero(f))
         return false;
-    bool real_values = true;
-    for (slong i = 0; i < acb_poly_length(f); i++)
-        real_values = real_values && ball_is_real(acb_poly_get_coeff_ptr(f, i));
-    if (real_values) {
-        const arb_struct *value = acb_realref(acb_poly_get_coeff_ptr(f, 0));
-        if (arb_is_negative(value))
-            acb_poly_neg(f, f);
-        else if (!arb_is_positive(value))
-            acb_indeterminate(acb_poly_get_coeff_ptr(f, 0));
-        return true;
-    }
     acb_poly_t conjugate;
     acb_poly_init(conjugate);
     acb_poly_set(conjugate, f);

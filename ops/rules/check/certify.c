@@ -36,7 +36,7 @@ static char *list_conditions(struct arena *a, const struct rule *r)
     return text;
 }
 
-static bool conditions_contradict(const struct rule *r)
+static bool conditions_contradict(struct arena *a, const struct rule *r)
 {
     for (size_t i = 0; i < r->n_conditions; i++) {
         const struct rule_condition *c = &r->conditions[i];
@@ -44,7 +44,7 @@ static bool conditions_contradict(const struct rule *r)
             return true;
         for (unsigned k = 0; k < c->n_args; k++) {
             struct range range;
-            range_of_term(&range, r, &c->args[k]);
+            range_of_term(&range, a, r, &c->args[k]);
             if (range_is_empty(&range))
                 return true;
         }
@@ -289,7 +289,7 @@ enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct
         check_exactly(out, a, r);
         return OK;
     }
-    if (conditions_contradict(r)) {
+    if (conditions_contradict(a, r)) {
         out->verdict = EQLOOM__VERDICT__VACUOUS;
         out->remark = list_conditions(a, r);
         return OK;

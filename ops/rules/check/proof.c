@@ -43,40 +43,13 @@ static bool is_compared(const struct proof *p, const struct expr *x)
     return false;
 }
 
-/* c x <= q: x <= q/c; the same of |x|. */
-static void narrow_by_scaled(const struct proof *p, const struct expr *x,
-                             const struct expr *absolute, struct ball_domain *d, struct range *size)
-{
-    for (size_t i = 0; i < p->rule->n_conditions; i++) {
-        const struct rule_condition *c = &p->rule->conditions[i];
-        if (c->predicate != RULE_LESS && c->predicate != RULE_LESS_EQUAL)
-            continue;
-        for (int side = 0; side < 2; side++) {
-            const struct expr *term = &c->args[side], *number = &c->args[1 - side];
-            if (term->nodes[0].op != X_MUL || term->nodes[1].op != X_NUM ||
-                number_sign(term->nodes[1].leaf) <= 0 || number->nodes[0].op != X_NUM)
-                continue;
-            struct expr of = expr_sub(term, 2);
-            const char *end = number_combine(p->a, '/', number->nodes[0].leaf, term->nodes[1].leaf,
-                                             EXPR_MAX_DIGITS);
-            if (side == 1 && expr_equal(&of, x) && !d->low)
-                d->low = end;
-            else if (side == 0 && expr_equal(&of, x) && !d->high)
-                d->high = end;
-            else if (side == 0 && expr_equal(&of, absolute) && !size->high)
-                size->high = end;
-        }
-    }
-}
-
 static struct ball_domain domain_of(const struct proof *p, const struct expr *x)
 {
     struct range r, size;
     struct expr absolute = expr_apply(p->a, x->lang, X_ABS, x, 1);
-    range_of_term(&r, p->rule, x);
-    range_of_term(&size, p->rule, &absolute);
+    range_of_term(&r, p->a, p->rule, x);
+    range_of_term(&size, p->a, p->rule, &absolute);
     struct ball_domain d = {arena_printf(p->a, "?%s", x->nodes[0].leaf), "complex", r.low, r.high};
-    narrow_by_scaled(p, x, &absolute, &d, &size);
     bool integer = has(p, RULE_INTEGER, x) || r.even || r.odd;
     if (integer || d.low || d.high || r.constant || is_compared(p, x) || has(p, RULE_REAL, x))
         d.domain = integer ? "integer" : d.low && number_sign(d.low) >= 0 ? "positive" : "real";
@@ -109,7 +82,7 @@ static bool add_variables(struct proof *p, const struct expr *x)
         struct expr variable = expr_sub(x, i);
         if (k == p->n) {
             struct range r;
-            range_of_term(&r, p->rule, &variable);
+            range_of_term(&r, p->a, p->rule, &variable);
             p->parity[k] = r.even && !r.low && !r.high ? 'e' : r.odd && !r.low && !r.high ? 'o' : 0;
             p->domains[p->n++] = domain_of(p, &variable);
         }

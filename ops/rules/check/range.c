@@ -51,17 +51,32 @@ static const char *as_number(const struct expr *x)
     return x->nodes[0].op == X_NUM ? x->nodes[0].leaf : NULL;
 }
 
-static void add_comparison(struct range *r, const struct rule_condition *c, const struct expr *t)
+/* Of t or c t, c > 0, compared with a number: that over c; NULL: it is another condition. */
+static const char *end_of(struct arena *a, const struct rule_condition *c, int side,
+                          const struct expr *t)
 {
-    bool open = c->predicate == RULE_LESS;
-    const char *left = as_number(&c->args[0]), *right = as_number(&c->args[1]);
-    if (right && expr_equal(&c->args[0], t))
-        lower_high(r, right, open);
-    if (left && expr_equal(&c->args[1], t))
-        raise_low(r, left, open);
+    const struct expr *x = &c->args[side];
+    const char *number = as_number(&c->args[1 - side]);
+    if (!number || expr_equal(x, t))
+        return number;
+    struct expr of = x->nodes[0].op == X_MUL ? expr_child(x, 1) : *x;
+    bool scaled = x->nodes[0].op == X_MUL && x->nodes[1].op == X_NUM &&
+                  number_sign(x->nodes[1].leaf) > 0 && expr_equal(&of, t);
+    return scaled ? number_combine(a, '/', number, x->nodes[1].leaf, EXPR_MAX_DIGITS) : NULL;
 }
 
-void range_of_term(struct range *out, const struct rule *r, const struct expr *t)
+static void add_comparison(struct range *r, struct arena *a, const struct rule_condition *c,
+                           const struct expr *t)
+{
+    bool open = c->predicate == RULE_LESS;
+    const char *high = end_of(a, c, 0, t), *low = end_of(a, c, 1, t);
+    if (high)
+        lower_high(r, high, open);
+    if (low)
+        raise_low(r, low, open);
+}
+
+void range_of_term(struct range *out, struct arena *a, const struct rule *r, const struct expr *t)
 {
     *out = (struct range){0};
     if (as_number(t)) {
@@ -73,7 +88,7 @@ void range_of_term(struct range *out, const struct rule *r, const struct expr *t
     for (size_t i = 0; i < r->n_conditions; i++) {
         const struct rule_condition *k = &r->conditions[i];
         if (k->predicate == RULE_LESS || k->predicate == RULE_LESS_EQUAL)
-            add_comparison(out, k, t);
+            add_comparison(out, a, k, t);
         else if (expr_equal(&k->args[0], t))
             add_predicate(out, k->predicate);
     }

@@ -10,7 +10,7 @@ struct range {
     bool nonzero, even, odd, constant, symbol;
 };
 
-void range_of_term(struct range *out, const struct rule *r, const struct expr *t);
+void range_of_term(struct range *out, struct arena *a, const struct rule *r, const struct expr *t);
 bool range_is_empty(const struct range *r);
 /* At most `max` numbers in the range: its ends where they belong to it, numbers closer and closer
  * to them, and others between. */

@@ -209,7 +209,7 @@ static void add_near(struct sampler *s, struct arena *a, const struct rule *r)
         struct expr x = expr_leaf(a, s->lang, X_VAR, v->name);
         const char *numbers[MAX_NEAR];
         struct range range;
-        range_of_term(&range, r, &x);
+        range_of_term(&range, a, r, &x);
         size_t n = range_numbers(numbers, MAX_NEAR, a, &range);
         n += range_borders(numbers + n, MAX_NEAR - n, a, r, v->name);
         v->near = arena_array(a, struct expr, n);
