@@ -108,16 +108,14 @@ static const char *place_of(struct arena *a, const struct expr *x, uint32_t at, 
         zero = field_sub(f, field_generator(f, 1), field_div(f, t, slope));
     }
     const char *text = NULL;
-    if (zero && fmpz_mpoly_q_is_fmpq(zero, f->ring)) {
-        fmpq_t q;
-        fmpq_init(q);
-        fmpz_mpoly_get_fmpz(fmpq_numref(q), fmpz_mpoly_q_numref(zero), f->ring);
-        fmpz_mpoly_get_fmpz(fmpq_denref(q), fmpz_mpoly_q_denref(zero), f->ring);
+    fmpq_t q;
+    fmpq_init(q);
+    if (field_get_rational(q, f, zero)) {
         char *number = fmpq_get_str(NULL, 10, q);
         text = arena_strdup(a, number);
         flint_free(number);
-        fmpq_clear(q);
     }
+    fmpq_clear(q);
     field_close(f);
     return text;
 }

@@ -95,14 +95,11 @@ static const char *root_at(struct field *f, const element *slope, const char *x,
                            const element *rest, ulong power)
 {
     const element *y = x ? field_add(f, field_mul(f, slope, field_number(f, x)), rest) : NULL;
-    if (!y || !fmpz_mpoly_q_is_fmpq(y, f->ring))
-        return NULL;
     fmpq_t q;
     fmpq_init(q);
-    fmpz_mpoly_get_fmpz(fmpq_numref(q), fmpz_mpoly_q_numref(y), f->ring);
-    fmpz_mpoly_get_fmpz(fmpq_denref(q), fmpz_mpoly_q_denref(y), f->ring);
     char *text = NULL;
-    if (fmpq_sgn(q) >= 0 && fmpz_root(fmpq_numref(q), fmpq_numref(q), (slong)power) &&
+    if (field_get_rational(q, f, y) && fmpq_sgn(q) >= 0 &&
+        fmpz_root(fmpq_numref(q), fmpq_numref(q), (slong)power) &&
         fmpz_root(fmpq_denref(q), fmpq_denref(q), (slong)power)) {
         size_t size = fmpz_sizeinbase(fmpq_numref(q), 10) + fmpz_sizeinbase(fmpq_denref(q), 10) + 3;
         text = arena_alloc(&f->arena, size);
@@ -242,12 +239,8 @@ static const element *ln_integer(struct field *f, const fmpz_t n)
     else
         _fmpz_factor_append(factors, n, 1);
     for (slong i = 0; i < factors->num; i++) {
-        element *p = field_new(f);
-        fmpz_t prime;
-        fmpz_init(prime);
-        fmpz_abs(prime, factors->p + i);
-        fmpz_mpoly_q_set_fmpz(p, prime, f->ring);
-        fmpz_clear(prime);
+        fmpz_abs(factors->p + i, factors->p + i);
+        const element *p = field_integer(f, factors->p + i);
         sum = field_add(
             f, sum,
             field_mul(f, field_rational(f, (slong)factors->exp[i], 1), of_constant(f, p, ca_log)));

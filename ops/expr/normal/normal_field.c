@@ -59,6 +59,22 @@ const element *field_rational(struct field *f, slong p, ulong q)
     return x;
 }
 
+const element *field_integer(struct field *f, const fmpz_t n)
+{
+    element *x = field_new(f);
+    fmpz_mpoly_q_set_fmpz(x, n, f->ring);
+    return x;
+}
+
+bool field_get_rational(fmpq_t out, const struct field *f, const element *x)
+{
+    if (!x || !fmpz_mpoly_q_is_fmpq(x, f->ring))
+        return false;
+    fmpz_mpoly_get_fmpz(fmpq_numref(out), fmpz_mpoly_q_numref(x), f->ring);
+    fmpz_mpoly_get_fmpz(fmpq_denref(out), fmpz_mpoly_q_denref(x), f->ring);
+    return true;
+}
+
 const element *field_generator(struct field *f, size_t g)
 {
     if (g == FIELD_MAX_GENERATORS)
@@ -153,13 +169,7 @@ static const element *substitute_term(struct field *f, const fmpz_mpoly_t p, slo
     if (!fmpz_mpoly_term_exp_fits_ui(p, term, f->ring))
         return NULL;
     fmpz_mpoly_get_term_exp_ui(exponents, p, term, f->ring);
-    element *c = field_new(f);
-    fmpz_t coefficient;
-    fmpz_init(coefficient);
-    fmpz_mpoly_get_term_coeff_fmpz(coefficient, p, term, f->ring);
-    fmpz_mpoly_q_set_fmpz(c, coefficient, f->ring);
-    fmpz_clear(coefficient);
-    const element *product = c;
+    const element *product = field_integer(f, p->coeffs + term);
     for (size_t g = 0; g < f->n && product; g++)
         if (exponents[g])
             product = values[g] && exponents[g] < 1000
@@ -185,9 +195,20 @@ const element *field_substitute(struct field *f, const element *x, const element
 
 /* ---- relations ---- */
 
+/* c times p^n, which t becomes. */
+static bool multiply_by_power(fmpz_mpoly_t c, fmpz_mpoly_t t, struct field *f, const fmpz_mpoly_t p,
+                              slong n)
+{
+    bool ok = fmpz_mpoly_pow_ui(t, p, (ulong)n, f->ring) &&
+              spend(f, (size_t)(fmpz_mpoly_length(t, f->ring) * fmpz_mpoly_length(c, f->ring)));
+    if (ok)
+        fmpz_mpoly_mul(c, c, t, f->ring);
+    return ok;
+}
+
 /* p, times a power of the relation's denominator, with powers of generator g below its relation's.
- */
-static bool reduce_by(fmpz_mpoly_t p, struct field *f, size_t g)
+ * *scale, if asked for, is multiplied by that power, too. */
+static bool reduce_by(fmpz_mpoly_t p, fmpz_mpoly_t scale, struct field *f, size_t g)
 {
     slong power = (slong)f->g[g].power, most = fmpz_mpoly_degree_si(p, (slong)g, f->ring) / power;
     if (most < 1)
@@ -202,23 +223,20 @@ static bool reduce_by(fmpz_mpoly_t p, struct field *f, size_t g)
     fmpz_mpoly_init(t, f->ring);
     fmpz_mpoly_to_univar(u, p, (slong)g, f->ring);
     fmpz_mpoly_zero(p, f->ring);
-    const fmpz_mpoly_struct *num = fmpz_mpoly_q_numref(f->g[g].of),
-                            *den = fmpz_mpoly_q_denref(f->g[g].of);
+    const element *of = f->g[g].of;
     for (slong i = 0; i < fmpz_mpoly_univar_length(u, f->ring) && ok; i++) {
         slong e = fmpz_mpoly_univar_get_term_exp_si(u, i, f->ring), k = e / power;
         fmpz_mpoly_univar_get_term_coeff(c, u, i, f->ring);
-        ok = fmpz_mpoly_pow_ui(t, num, (ulong)k, f->ring) &&
-             spend(f, (size_t)(fmpz_mpoly_length(t, f->ring) * fmpz_mpoly_length(c, f->ring)));
-        if (ok)
-            fmpz_mpoly_mul(c, c, t, f->ring);
-        ok = ok && fmpz_mpoly_pow_ui(t, den, (ulong)(most - k), f->ring) &&
-             spend(f, (size_t)(fmpz_mpoly_length(t, f->ring) * fmpz_mpoly_length(c, f->ring)));
-        if (ok)
-            fmpz_mpoly_mul(c, c, t, f->ring);
+        ok = multiply_by_power(c, t, f, fmpz_mpoly_q_numref(of), k) &&
+             multiply_by_power(c, t, f, fmpz_mpoly_q_denref(of), most - k);
         fmpz_mpoly_gen(t, (slong)g, f->ring);
         fmpz_mpoly_pow_ui(t, t, (ulong)(e % power), f->ring);
         fmpz_mpoly_mul(c, c, t, f->ring);
         fmpz_mpoly_add(p, p, c, f->ring);
+    }
+    if (scale && ok) {
+        ok = fmpz_mpoly_pow_ui(t, fmpz_mpoly_q_denref(of), (ulong)most, f->ring);
+        fmpz_mpoly_mul(scale, scale, t, f->ring);
     }
     fmpz_mpoly_univar_clear(u, f->ring);
     fmpz_mpoly_clear(c, f->ring);
@@ -226,22 +244,11 @@ static bool reduce_by(fmpz_mpoly_t p, struct field *f, size_t g)
     return ok;
 }
 
-/* *scale, if asked for: what it was multiplied by. */
 static bool reduce(fmpz_mpoly_t p, fmpz_mpoly_t scale, struct field *f)
 {
     bool ok = true;
     for (size_t g = f->n; g-- > 0 && ok;)
-        if (f->g[g].power) {
-            slong most = fmpz_mpoly_degree_si(p, (slong)g, f->ring) / (slong)f->g[g].power;
-            ok = reduce_by(p, f, g);
-            if (scale && ok && most > 0) {
-                fmpz_mpoly_t t;
-                fmpz_mpoly_init(t, f->ring);
-                ok = fmpz_mpoly_pow_ui(t, fmpz_mpoly_q_denref(f->g[g].of), (ulong)most, f->ring);
-                fmpz_mpoly_mul(scale, scale, t, f->ring);
-                fmpz_mpoly_clear(t, f->ring);
-            }
-        }
+        ok = !f->g[g].power || reduce_by(p, scale, f, g);
     return ok;
 }
 

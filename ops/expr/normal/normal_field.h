@@ -68,6 +68,9 @@ void field_close(struct field *f);
 /* ---- elements ---- */
 element *field_new(struct field *f); /* zero */
 const element *field_rational(struct field *f, slong p, ulong q);
+const element *field_integer(struct field *f, const fmpz_t n);
+/* False: it is no rational number. */
+bool field_get_rational(fmpq_t out, const struct field *f, const element *x);
 const element *field_generator(struct field *f, size_t g);
 const element *field_polynomial(struct field *f, const fmpz_mpoly_t p);
 const element *field_add(struct field *f, const element *x, const element *y);

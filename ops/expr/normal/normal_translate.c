@@ -117,15 +117,12 @@ static const element *inverse(struct field *f, uint16_t op, const element *z)
 
 static bool as_integer(slong *n, const struct field *f, const element *x)
 {
-    if (!x || !fmpz_mpoly_q_is_fmpq(x, f->ring) ||
-        !fmpz_mpoly_is_one(fmpz_mpoly_q_denref(x), f->ring))
-        return false;
-    fmpz_t c;
-    fmpz_init(c);
-    fmpz_mpoly_get_fmpz(c, fmpz_mpoly_q_numref(x), f->ring);
-    bool small = fmpz_cmpabs(c, (fmpz[]){MAX_INTEGER_POWER}) <= 0;
-    *n = small ? fmpz_get_si(c) : 0;
-    fmpz_clear(c);
+    fmpq_t q;
+    fmpq_init(q);
+    bool small = field_get_rational(q, f, x) && fmpz_is_one(fmpq_denref(q)) &&
+                 fmpz_cmpabs(fmpq_numref(q), (fmpz[]){MAX_INTEGER_POWER}) <= 0;
+    *n = small ? fmpz_get_si(fmpq_numref(q)) : 0;
+    fmpq_clear(q);
     return small;
 }
 
@@ -156,9 +153,7 @@ static const element *polynomial_power(struct field *f, const fmpz_mpoly_t p, co
     const element *product = NULL;
     fmpz_mpoly_factor_init(factors, f->ring);
     if (field_factors(f, p) && fmpz_mpoly_factor(factors, p, f->ring)) {
-        element *c = field_new(f);
-        fmpz_mpoly_q_set_fmpz(c, factors->constant, f->ring);
-        product = factor_power(f, c, y);
+        product = factor_power(f, field_integer(f, factors->constant), y);
         for (slong i = 0; i < factors->num && product; i++)
             product =
                 fmpz_fits_si(&factors->exp[i])

@@ -324,15 +324,3 @@ enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct
     }
     return OK;
 }
-
-enum err_code rule_check_message(Eqloom__Certificate *out, struct arena *a,
-                                 const Eqloom__Rule *message,
-                                 const struct rule_check_options *options, struct err *e)
-{
-    const struct language *lang = NULL;
-    struct rule r;
-    enum err_code code = rule_from_message(&r, &lang, a, message, e);
-    if (!code)
-        code = rule_check(out, a, &r, options, e);
-    return err_up(e, code);
-}

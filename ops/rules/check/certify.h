@@ -12,7 +12,3 @@ struct rule_check_options {
 
 enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct rule *r,
                          const struct rule_check_options *options, struct err *e);
-/* The same for a rule as a record. */
-enum err_code rule_check_message(Eqloom__Certificate *out, struct arena *a,
-                                 const Eqloom__Rule *message,
-                                 const struct rule_check_options *options, struct err *e);

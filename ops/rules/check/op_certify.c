@@ -4,15 +4,18 @@
 #include "ops/expr/ball/domain_record.h"
 #include "ops/rules/check/certify.h"
 
-/* The rule with the domains as conditions. */
-static enum err_code restrict_rule(Eqloom__Rule *rule, struct op_ctx *ctx, struct err *e)
+/* The rule gets the domains as conditions. */
+static enum err_code certify(Eqloom__Rule *rule, Eqloom__Certificate *certificate,
+                             struct op_ctx *ctx, struct err *e)
 {
     struct arena *a = op_arena(ctx);
+    struct rule_check_options options = {(uint32_t)op_int(ctx, "points"),
+                                         (uint64_t)op_int(ctx, "seed"), op_bool(ctx, "real")};
     struct domains domains;
     struct rules set = {0};
     struct rule r;
     enum err_code code;
-    if ((code = domains_read(&domains, a, ctx, e)) || !domains.n ||
+    if ((code = domains_read(&domains, a, ctx, e)) ||
         (code = rule_from_message(&r, &set.lang, a, rule, e)))
         return err_up(e, code);
     for (size_t i = 0; i < domains.n; i++)
@@ -20,19 +23,9 @@ static enum err_code restrict_rule(Eqloom__Rule *rule, struct op_ctx *ctx, struc
     if (r.n_conditions > RULES_MAX_CONDITIONS)
         return err_fail(e, ERR_INPUT, "rule %s/%s: with its domains it has more than %d conditions",
                         r.group, r.name, (int)RULES_MAX_CONDITIONS);
-    rule_to_message(rule, a, &set, &r);
-    return OK;
-}
-
-static enum err_code certify(Eqloom__Rule *rule, Eqloom__Certificate *certificate,
-                             struct op_ctx *ctx, struct err *e)
-{
-    struct rule_check_options options = {(uint32_t)op_int(ctx, "points"),
-                                         (uint64_t)op_int(ctx, "seed"), op_bool(ctx, "real")};
-    enum err_code code = restrict_rule(rule, ctx, e);
-    if (!code)
-        code = rule_check_message(certificate, op_arena(ctx), rule, &options, e);
-    if (code)
+    if (domains.n)
+        rule_to_message(rule, a, &set, &r);
+    if ((code = rule_check(certificate, a, &r, &options, e)))
         return err_up(e, code);
     bool refuted = certificate->verdict == EQLOOM__VERDICT__REFUTED;
     if (refuted && !op_bool(ctx, "allow_unsound"))
