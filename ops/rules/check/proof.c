@@ -1,7 +1,7 @@
 /* Pattern variables are complex, or as the conditions on them alone say. Under a derivative d(?x,
  * f) they stand for functions of ?x. By the chain rule only their values and derivatives matter, so
- * that ?a becomes ?a + ?a_1 ?x + ?a_2 ?x^2, which has any value and derivatives up to the second.
- */
+ * that ?a becomes ?a + ?a'1 ?x + ?a'2 ?x^2, which has any value and derivatives up to the second.
+ * No rule can name these coefficients. */
 #include "ops/rules/check/proof.h"
 
 #include "ops/expr/normal/normal.h"
@@ -129,9 +129,9 @@ static struct expr as_function(struct proof *p, const struct expr *x)
             return *x;
     }
     struct expr first = expr_binary(
-        p->a, X_MUL, expr_leaf(p->a, x->lang, X_VAR, arena_printf(p->a, "%s_1", name)), by);
+        p->a, X_MUL, expr_leaf(p->a, x->lang, X_VAR, arena_printf(p->a, "%s'1", name)), by);
     struct expr second =
-        expr_binary(p->a, X_MUL, expr_leaf(p->a, x->lang, X_VAR, arena_printf(p->a, "%s_2", name)),
+        expr_binary(p->a, X_MUL, expr_leaf(p->a, x->lang, X_VAR, arena_printf(p->a, "%s'2", name)),
                     expr_binary(p->a, X_MUL, by, by));
     return into_domain(p, domain,
                        expr_binary(p->a, X_ADD, *x, expr_binary(p->a, X_ADD, first, second)));
@@ -167,7 +167,7 @@ static void free_domain(struct proof *p, struct ball_domain *d)
     if (strcmp(d->name + 1, p->derived) == 0 || strcmp(d->domain, "complex") == 0 ||
         strcmp(d->domain, "integer") == 0)
         return;
-    static const char *const suffixes[] = {"_1", "_2"};
+    static const char *const suffixes[] = {"'1", "'2"};
     for (size_t k = 0; k < 2 && p->n < MAX_VARIABLES; k++)
         p->domains[p->n++] = (struct ball_domain){arena_printf(p->a, "%s%s", d->name, suffixes[k]),
                                                   "real", NULL, NULL};

@@ -143,6 +143,8 @@ TEST_IN_ARENA(proves_no_false_rule)
          "?a*?b), "
          "real(?a*?b)"),
         "2*asin(?a) -> asin(2*?a*sqrt(1 - ?a^2)) if less(abs(?a), 1)",
+        /* a variable named as a coefficient might be */
+        "d(?x, d(?x, ?a)) + ?a_2 -> 3*?a_2 if free_of(?a_2, ?x)",
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const char *way, *text = arena_printf(a, "r: %s\n", rules[i]);
