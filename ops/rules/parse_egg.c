@@ -254,14 +254,7 @@ static enum err_code rule(struct egg *p, size_t begin, char close, struct err *e
     r.line = p->line;
     r.column = (int)(begin - p->line_begin) + 1;
     r.name = name_of(p, p->source->text + at, len);
-    code = rules_append(p->rules, p->a, p->names, &r, p->source, begin, e);
-    if (code || !both_ways)
-        return err_up(e, code);
-    struct rule reverse = r;
-    reverse.name = arena_printf(p->a, "%s~", r.name);
-    reverse.lhs = r.rhs;
-    reverse.rhs = r.lhs;
-    return err_up(e, rules_append(p->rules, p->a, p->names, &reverse, p->source, begin, e));
+    return err_up(e, rules_append(p->rules, p->a, p->names, &r, both_ways, p->source, begin, e));
 }
 
 /* All macros of the file, from its begin. */

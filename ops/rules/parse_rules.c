@@ -246,14 +246,7 @@ static enum err_code parse_rule(struct parser *p, const struct statement *s, str
     if (if_at < s->end &&
         (code = conditions_parse(&r.conditions, &r.n_conditions, &reader, if_at + 2, s->end, e)))
         return err_up(e, code);
-    code = rules_append(p->rules, p->a, &p->names, &r, &p->source, s->at, e);
-    if (code || !both_ways)
-        return err_up(e, code);
-    struct rule reverse = r;
-    reverse.name = arena_printf(p->a, "%s~", r.name);
-    reverse.lhs = r.rhs;
-    reverse.rhs = r.lhs;
-    return err_up(e, rules_append(p->rules, p->a, &p->names, &reverse, &p->source, s->at, e));
+    return err_up(e, rules_append(p->rules, p->a, &p->names, &r, both_ways, &p->source, s->at, e));
 }
 
 static enum err_code fail_statement(struct parser *p, const struct statement *s, struct err *e)

@@ -174,8 +174,8 @@ enum err_code rules_select(struct rules *rules, const char *const *include, size
 }
 
 enum err_code rules_append(struct rules *s, struct arena *a, struct name_map *names,
-                           const struct rule *r, const struct source_text *source, size_t at,
-                           struct err *e)
+                           const struct rule *r, bool both_ways, const struct source_text *source,
+                           size_t at, struct err *e)
 {
     bool added;
     uint64_t *place =
@@ -189,5 +189,11 @@ enum err_code rules_append(struct rules *s, struct arena *a, struct name_map *na
         return err_fail_at(e, source, at, "more than %d rules", RULES_MAX);
     s->rules = arena_grow(a, s->rules, s->n, &s->cap, sizeof *s->rules);
     s->rules[s->n++] = *r;
-    return OK;
+    if (!both_ways)
+        return OK;
+    struct rule reverse = *r;
+    reverse.name = arena_printf(a, "%s~", r->name);
+    reverse.lhs = r->rhs;
+    reverse.rhs = r->lhs;
+    return err_up(e, rules_append(s, a, names, &reverse, false, source, at, e));
 }

@@ -207,11 +207,7 @@ struct ball_reference *ball_reference_new(const struct expr *x, const struct bal
     r->candidates = must_calloc(r->n_candidates, sizeof *r->candidates);
     for (uint32_t k = 0; k < r->n_candidates; k++)
         acb_init(&r->candidates[k].value);
-    struct expr_node *nodes = arena_memdup(&r->arena, x->nodes, x->n * sizeof *nodes);
-    for (uint32_t i = 0; i < x->n; i++)
-        if (nodes[i].leaf)
-            nodes[i].leaf = arena_strdup(&r->arena, nodes[i].leaf);
-    r->x = (struct expr){x->lang, nodes, x->n};
+    r->x = *x;
     r->evaluator.lookup = look_up;
     r->evaluator.lookup_arg = r;
     acb_init(r->around);

@@ -61,10 +61,10 @@ struct ball_options {
     size_t n_numbers;
 };
 
-/* A prepared comparison of many terms with one: the values of x at its points are kept. x is
- * copied. A term is refuted by balls around a point that stay apart: equality admits isolated
- * exceptions, but no open set of them. Zero in an option stands for its default:
- * 8 points, [0.25, 4] (when both are zero). */
+/* A prepared comparison of many terms with one: the values of x at its points are kept. its
+ * nodes are borrowed. A term is refuted by balls around a point that stay apart: equality admits
+ * isolated exceptions, but no open set of them. Zero in an option stands for its default: 8 points,
+ * [0.25, 4] (when both are zero). */
 struct ball_reference;
 struct ball_reference *ball_reference_new(const struct expr *x, const struct ball_options *options);
 void ball_reference_free(struct ball_reference *r);

@@ -59,30 +59,25 @@ static enum err_code read_rules(struct rules *out, const struct tool_args *args,
 {
     struct arena *a = args->arena;
     const struct source_text *files;
-    size_t n, total = 0;
-    struct rules sets[N_LANGUAGES];
+    size_t n;
+    *out = (struct rules){0};
     enum err_code code = read_sources(&files, &n, args, e);
-    for (int s = 0; s < N_LANGUAGES; s++)
-        sets[s] = (struct rules){.lang = languages[s]};
-    if (!code)
-        code = operator_options(&sets[0].lang, args, e);
-    for (size_t i = 0; !code && i < n; i++) {
-        const struct language *lang = rules_language(a, &files[i]);
-        int s = 0; /* rules_parse refuses an unknown language */
-        while (lang && languages[s] != lang)
-            s++;
-        code = rules_parse(&sets[s], a, &files[i], e);
+    for (int l = 0; l < N_LANGUAGES && !code; l++) {
+        struct rules set = {.lang = languages[l]};
+        if (l == 0)
+            code = operator_options(&set.lang, args, e);
+        for (size_t i = 0; i < n && !code; i++) {
+            const struct language *lang = rules_language(a, &files[i]);
+            if ((lang ? lang : languages[0]) == languages[l]) /* an unknown one is refused */
+                code = rules_parse(&set, a, &files[i], e);
+        }
+        for (size_t i = 0; i < set.n && !code; i++) {
+            out->rules = arena_grow(a, out->rules, out->n, &out->cap, sizeof *out->rules);
+            out->rules[out->n++] = set.rules[i];
+        }
     }
-    if (code)
-        return err_up(e, code);
-    for (int s = 0; s < N_LANGUAGES; s++)
-        total += sets[s].n;
-    *out = (struct rules){.rules = arena_array(a, struct rule, total)};
-    for (int s = 0; s < N_LANGUAGES; out->n += sets[s++].n)
-        if (sets[s].n)
-            memcpy(out->rules + out->n, sets[s].rules, sets[s].n * sizeof *out->rules);
     rules_sort(out);
-    return OK;
+    return err_up(e, code);
 }
 
 /* ---- checking, on all processors ---- */
@@ -140,6 +135,12 @@ static size_t family_length(const char *group)
     return strcspn(group, ".");
 }
 
+static void count(size_t counts[N_VERDICTS], const Eqloom__Certificate *c)
+{
+    counts[c->verdict]++;
+    counts[PROVED] += c->proof[0] != 0;
+}
+
 static void print_row(FILE *f, int width, const char *name, size_t length, const size_t *counts)
 {
     size_t all = 0;
@@ -170,11 +171,8 @@ static void print_table(FILE *f, const struct report *t)
             const char *other = t->rules.rules[next].group;
             if (family_length(other) != length || memcmp(other, group, length) != 0)
                 break;
-            const Eqloom__Certificate *c = &t->certificates[next];
-            counts[c->verdict]++;
-            total[c->verdict]++;
-            counts[PROVED] += c->proof[0] != 0;
-            total[PROVED] += c->proof[0] != 0;
+            count(counts, &t->certificates[next]);
+            count(total, &t->certificates[next]);
         }
         print_row(f, width, group, length, counts);
     }
@@ -206,8 +204,7 @@ static void print_json(FILE *f, struct arena *a, const struct report *t)
     for (size_t i = 0; i < t->rules.n; i++) {
         const struct rule *r = &t->rules.rules[i];
         const Eqloom__Certificate *c = &t->certificates[i];
-        counts[c->verdict]++;
-        counts[PROVED] += c->proof[0] != 0;
+        count(counts, c);
         json_t *line =
             json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:s, s:i, s:s, s:s*, s:s*, s:s*, s:s*}",
                       "event", "rule", "group", r->group, "name", r->name, "file", r->file, "line",
