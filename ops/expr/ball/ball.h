@@ -82,3 +82,13 @@ bool ball_value(double *re, double *im, const struct expr *x, const struct ball_
 /* As ball_value; NaN when undefined or not real. */
 double ball_value_real(const struct expr *x, const struct ball_point *point);
 void ball_thread_cleanup(void);
+
+/* ---- functions of Arb that operators of one's own may name: analytic, on principal branches ----
+ */
+struct ball_function;
+/* NULL: there is none of this name with so many arguments. */
+const struct ball_function *ball_function_find(const char *name, unsigned arity);
+const char *ball_function_name(const struct ball_function *f);
+/* The names of those with so many arguments, at most BALL_MAX_FUNCTIONS. */
+enum { BALL_MAX_FUNCTIONS = 64 };
+size_t ball_function_names(const char **out, unsigned arity);

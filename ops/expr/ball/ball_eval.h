@@ -56,7 +56,6 @@ void ball_set_number(acb_struct *z, const char *text, slong precision);
 bool ball_in_domain(bool *unsure, const acb_struct *z, const struct ball_domain *d,
                     slong precision);
 /* A function of Arb; false where it is not computed. */
-struct ball_function;
 bool ball_function_apply(acb_struct *z, const struct ball_function *f, slong precision);
 
 /* Finite, and good to 40 bits, relative or absolute. */

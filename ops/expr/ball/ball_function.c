@@ -1,8 +1,6 @@
-/* See ball_function.h. Arb takes very long for some arguments (the zeta function far up the
+/* Functions by name, and domains. Arb takes very long for some arguments (the zeta function far up the
  * critical line) and at very many bits: beyond MAX_SIZE there is no value, and beyond MAX_BITS no
  * better one. */
-#include "ops/expr/ball/ball_function.h"
-
 #include "ops/expr/ball/ball_eval.h"
 
 #include <acb_elliptic.h>

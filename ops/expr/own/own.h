@@ -15,8 +15,6 @@ enum {
     OWN_MAX_VALUES = 3, /* statements about the values of an operator */
 };
 
-struct ball_function;
-
 /* With neither value nor function it has no meaning. In terms its arguments are the symbols x and
  * y. */
 struct own_operator {

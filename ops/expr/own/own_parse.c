@@ -14,7 +14,6 @@
  * become blanks in a copy of the text, so offsets stay those of the file. */
 #include "base/text/file_kind.h"
 #include "base/text/utf8.h"
-#include "ops/expr/ball/ball_function.h"
 #include "ops/expr/ball/domain.h"
 #include "ops/expr/own/own_check.h"
 #include "ops/expr/syntax/lexical.h"

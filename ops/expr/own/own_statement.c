@@ -1,5 +1,4 @@
 /* The statement of an operator in canonical form, as records have it. */
-#include "ops/expr/ball/ball_function.h"
 #include "ops/expr/ball/domain.h"
 #include "ops/expr/own/own.h"
 
