@@ -113,16 +113,21 @@ static enum err_code application(uint32_t *out, struct prefix *p, int op, const 
                                : tree_apply(out, t, (uint16_t)op, args, arity, s));
 }
 
-/* What stands for a term of several operators, or has its arguments in another order. */
-enum word { INV, POW2, POW3, POW4, POW5, RAC, SIGN, DERIVATIVE, EULER, IMAGINARY, N_WORDS };
-static const struct {
+/* Other names for operators and for terms of several: in prefix tokens, where a and b are the
+ * arguments, A is a once more, and 1/b is a number if b is one. sign has its value but at 0. */
+static const struct word {
     const char *name;
     unsigned arity;
-} words[N_WORDS] = {
-    [INV] = {"inv", 1},     [POW2] = {"pow2", 1}, [POW3] = {"pow3", 1},
-    [POW4] = {"pow4", 1},   [POW5] = {"pow5", 1}, [RAC] = {"rac", 2},
-    [SIGN] = {"sign", 1},   [EULER] = {"E", 0},   [DERIVATIVE] = {"derivative", 2},
-    [IMAGINARY] = {"I", 0},
+    const char *means;
+} words[] = {
+    {"add", 2, "+ a b"},      {"sub", 2, "- a b"},
+    {"mul", 2, "* a b"},      {"div", 2, "/ a b"},
+    {"subtract", 2, "- a b"}, {"multiply", 2, "* a b"},
+    {"inv", 1, "/ 1 a"},      {"pow2", 1, "pow a 2"},
+    {"pow3", 1, "pow a 3"},   {"pow4", 1, "pow a 4"},
+    {"pow5", 1, "pow a 5"},   {"rac", 2, "pow a 1/b"},
+    {"sign", 1, "/ a abs A"}, {"E", 0, "e"},
+    {"I", 0, "sqrt -1"},      {"derivative", 2, "d b a"},
 };
 
 static bool is_token(const char *s, size_t n, const char *name)
@@ -130,98 +135,72 @@ static bool is_token(const char *s, size_t n, const char *name)
     return strlen(name) == n && memcmp(s, name, n) == 0;
 }
 
-static int find_operator(const struct prefix *p, const char *s, size_t n)
+static const struct word *find_word(const struct prefix *p, const char *s, size_t n)
 {
-    static const struct {
-        const char *name;
-        uint16_t op;
-    } names[] = {{"add", X_ADD}, {"sub", X_SUB},      {"mul", X_MUL},
-                 {"div", X_DIV}, {"subtract", X_SUB}, {"multiply", X_MUL}};
-    for (size_t i = 0; p->words && i < sizeof names / sizeof *names; i++)
-        if (is_token(s, n, names[i].name) && lang_has(p->tree.lang, names[i].op))
-            return names[i].op;
-    return lang_find(p->tree.lang, s, n);
+    const struct language *lang = p->tree.lang;
+    for (size_t i = 0; i < sizeof words / sizeof *words && p->words; i++)
+        if (is_token(s, n, words[i].name) &&
+            (lang_has(lang, X_POW) ||
+             lang_find(lang, words[i].means, strcspn(words[i].means, " ")) >= 0))
+            return &words[i];
+    return NULL;
 }
 
-static enum word find_word(const struct prefix *p, const char *s, size_t n)
+/* 1/x, as a number if x is one. */
+static enum err_code invert(uint32_t *out, struct tree *t, uint32_t x, const char *at)
 {
-    enum word w = p->words && lang_has(p->tree.lang, X_POW) ? INV : N_WORDS;
-    while (w < N_WORDS && !is_token(s, n, words[w].name))
-        w++;
-    return w;
-}
-
-static enum err_code apply_number(uint32_t *out, struct prefix *p, uint16_t op, uint32_t left,
-                                  const char *number, const char *s)
-{
-    uint32_t args[2] = {left};
-    enum err_code code = tree_leaf(&args[1], &p->tree, X_NUM, number, s);
-    if (!code)
-        code = tree_apply(out, &p->tree, op, args, 2, s);
-    return err_up(p->tree.e, code);
-}
-
-/* 1/x, as a number if x is an integer and `exact`. */
-static enum err_code inverse(uint32_t *out, struct prefix *p, uint32_t x, bool exact, const char *s)
-{
-    struct tree *t = &p->tree;
     uint32_t args[2] = {0, x};
-    char *number = exact && t->nodes[x].op == X_NUM
-                       ? number_combine(t->a, '/', "1", t->nodes[x].leaf, EXPR_MAX_DIGITS)
-                       : NULL;
-    if (number)
-        return err_up(t->e, tree_leaf(out, t, X_NUM, number, s));
-    enum err_code code = tree_leaf(&args[0], t, X_NUM, "1", s);
-    if (!code)
-        code = tree_apply(out, t, X_DIV, args, 2, s);
+    const char *leaf = t->nodes[x].op == X_NUM ? t->nodes[x].leaf : NULL;
+    const char *number = leaf ? number_combine(t->a, '/', "1", leaf, EXPR_MAX_DIGITS) : NULL;
+    enum err_code code = tree_leaf(number ? out : args, t, X_NUM, number ? number : "1", at);
+    if (!code && !number)
+        code = tree_apply(out, t, X_DIV, args, 2, at);
     return err_up(t->e, code);
 }
 
-static enum err_code word(uint32_t *out, struct prefix *p, enum word w, const char *s)
+/* The term that begins at *means, which moves behind it. */
+static enum err_code build(uint32_t *out, struct tree *t, const char **means, const uint32_t *args,
+                           const char *at)
+{
+    const char *token = *means;
+    size_t n = strcspn(token, " ");
+    uint32_t children[LANG_MAX_ARITY];
+    enum err_code code = OK;
+    *means += n + (token[n] == ' ');
+    if (n == 1 && (*token == 'a' || *token == 'b')) {
+        *out = args[*token - 'a'];
+        return OK;
+    }
+    if (n == 1 && *token == 'A')
+        return err_up(t->e, tree_copy(out, t, args[0], at));
+    if (is_token(token, n, "1/b"))
+        return err_up(t->e, invert(out, t, args[1], at));
+    int op = lang_find(t->lang, token, n);
+    if (op < 0)
+        return err_up(t->e, tree_leaf(out, t, *token == 'e' ? X_SYM : X_NUM,
+                                      arena_strndup(t->a, token, n), at));
+    for (unsigned i = 0; i < t->lang->ops[op].arity && !code; i++)
+        code = build(&children[i], t, means, args, at);
+    if (!code)
+        code = tree_apply(out, t, (uint16_t)op, children, t->lang->ops[op].arity, at);
+    return err_up(t->e, code);
+}
+
+static enum err_code word(uint32_t *out, struct prefix *p, const struct word *w, const char *s)
 {
     struct tree *t = &p->tree;
-    uint32_t args[2] = {0}, swapped[2];
-    const char *last = s;
+    uint32_t args[2] = {0};
+    const char *last = s, *means = w->means;
     enum err_code code = OK;
-    for (unsigned i = 0; !code && i < words[w].arity; i++) {
+    for (unsigned i = 0; !code && i < w->arity; i++) {
         if (peek(p) == 0)
-            return tree_fail_arity(t, s, strlen(words[w].name), words[w].arity, i);
+            return tree_fail_arity(t, s, strlen(w->name), w->arity, i);
         last = p->at;
         code = term(&args[i], p);
     }
-    if (code)
-        return err_up(t->e, code);
-    switch (w) {
-    case INV: return err_up(t->e, inverse(out, p, args[0], false, s));
-    case POW2:
-    case POW3:
-    case POW4:
-    case POW5:
-        return err_up(t->e, apply_number(out, p, X_POW, args[0],
-                                         (const char *[]){"2", "3", "4", "5"}[w - POW2], s));
-    case RAC:
-        if (!(code = inverse(&args[1], p, args[1], true, s)))
-            code = tree_apply(out, t, X_POW, args, 2, s);
-        return err_up(t->e, code);
-    case SIGN: /* x/abs(x): nothing has the value 0 but at isolated points */
-        if (!(code = tree_copy(&args[1], t, args[0], s)) &&
-            !(code = tree_apply(&args[1], t, X_ABS, &args[1], 1, s)))
-            code = tree_apply(out, t, X_DIV, args, 2, s);
-        return err_up(t->e, code);
-    case DERIVATIVE:
-        swapped[0] = args[1];
-        swapped[1] = args[0];
-        if (!(code = tree_check_d(t, args[1], last)))
-            code = tree_apply(out, t, X_D, swapped, 2, s);
-        return err_up(t->e, code);
-    case EULER: return err_up(t->e, tree_leaf(out, t, X_SYM, "e", s));
-    case IMAGINARY:
-        if (!(code = tree_leaf(&args[0], t, X_NUM, "-1", s)))
-            code = tree_apply(out, t, X_SQRT, args, 1, s);
-        return err_up(t->e, code);
-    case N_WORDS: break;
-    }
-    return OK;
+    if (!code && *means == 'd')
+        code = tree_check_d(t, args[1], last);
+    return err_up(t->e, code ? code : build(out, t, &means, args, s));
 }
 
 /* ---- lists ---- */
@@ -302,13 +281,13 @@ static enum err_code term(uint32_t *out, struct prefix *p)
     if (!p->lists && (*s == '(' || *s == ')'))
         return tree_fail(&p->tree, s, "there are no parentheses in prefix tokens");
     p->at += n;
-    int op = find_operator(p, s, n);
-    enum word w = find_word(p, s, n);
+    int op = lang_find(p->tree.lang, s, n);
+    const struct word *w = find_word(p, s, n);
     if (*s == '(')
         code = list(out, p, s);
     else if (p->lists)
         code = leaf(out, p, s, n);
-    else if (w < N_WORDS)
+    else if (w)
         code = word(out, p, w, s);
     else if (is_token(s, n, "INT+") || is_token(s, n, "INT-"))
         code = digits(out, p, s);
