@@ -3,6 +3,8 @@
  * pow(e, x). */
 #include "ops/expr/lang.h"
 
+#include "ops/expr/syntax/lexical.h"
+
 #include <string.h>
 
 #define LEAF(n)                                                                                    \
@@ -138,21 +140,16 @@ static const struct alias {
     {"arctg", X_ATAN},    {"arcctg", X_ACOT},
 };
 
-static bool same(const char *a, const char *name, size_t n)
-{
-    return a[0] == name[0] && strlen(a) == n && memcmp(a, name, n) == 0;
-}
-
 int lang_find(const struct language *lang, const char *name, size_t n)
 {
     if (n == 0)
         return -1;
     for (int op = X_ADD; op < lang->n_ops; op++)
-        if (same(lang->ops[op].name, name, n) ||
-            (lang->ops[op].token && same(lang->ops[op].token, name, n)))
+        if (lexical_is(name, n, lang->ops[op].name) ||
+            (lang->ops[op].token && lexical_is(name, n, lang->ops[op].token)))
             return op;
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
-        if (same(aliases[i].name, name, n) && lang_has(lang, aliases[i].op))
+        if (lexical_is(name, n, aliases[i].name) && lang_has(lang, aliases[i].op))
             return aliases[i].op;
     return -1;
 }
@@ -166,24 +163,17 @@ struct lang_quotient lang_circular(uint16_t op)
     return quotients[op >= X_SINH ? op - X_SINH : op - X_SIN];
 }
 
-static bool is_identifier(const char *s)
-{
-    if (!((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || *s == '_'))
-        return false;
-    return s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == 0;
-}
-
 enum err_code lang_declare(const struct language **out, struct arena *a,
                            const struct language *base, const char *name, unsigned arity,
                            struct err *e)
 {
-    if (!is_identifier(name))
+    size_t n = strlen(name);
+    if (!n || identifier_length(name, name + n) != n)
         return err_fail(e, ERR_INPUT,
                         "an operator's name is made of letters, digits and _, not '%s'", name);
     if (arity > LANG_MAX_ARITY)
         return err_fail(e, ERR_INPUT, "operator '%s': at most %d arguments", name, LANG_MAX_ARITY);
-    if (lang_find(base, name, strlen(name)) >= 0 || lang_is_constant(name) ||
-        strcmp(name, "exp") == 0)
+    if (lang_find(base, name, n) >= 0 || lang_is_constant(name) || strcmp(name, "exp") == 0)
         return err_fail(e, ERR_INPUT, "operator '%s' exists already", name);
     if (base->n_ops == LANG_MAX_OPS)
         return err_fail(e, ERR_LIMIT, "more than %d operators", LANG_MAX_OPS);

@@ -163,7 +163,7 @@ static enum err_code guard(struct rule_condition *out, struct egg *p, const stru
     size_t n = word_length(p), g = 0;
     for (; g < GUARDS; g++) {
         names[g] = guards[g].name;
-        if (n == strlen(names[g]) && !memcmp(text, names[g], n))
+        if (lexical_is(text, n, names[g]))
             break;
     }
     if (g == GUARDS) {

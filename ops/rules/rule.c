@@ -2,6 +2,8 @@
  * their groups. */
 #include "ops/rules/parse_rules.h"
 
+#include "ops/expr/syntax/lexical.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +42,7 @@ unsigned rule_predicate_arity(enum rule_predicate p)
 int rule_predicate_find(const char *name, size_t n)
 {
     for (int p = 0; p < RULE_N_PREDICATES; p++)
-        if (strlen(predicates[p].name) == n && memcmp(predicates[p].name, name, n) == 0)
+        if (lexical_is(name, n, predicates[p].name))
             return p;
     return -1;
 }

@@ -3,15 +3,15 @@
 
 #include "base/buf.h"
 #include "ops/expr/rational.h"
+#include "ops/expr/syntax/lexical.h"
 
 #include <string.h>
 
 static bool is_name(const char *text)
 {
-    static const char digits[] = "0123456789",
-                      all[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     text += *text == '?';
-    return *text && !strchr(digits, *text) && text[strspn(text, all)] == 0;
+    size_t n = identifier_length(text, text + strlen(text));
+    return n && !text[n];
 }
 
 static enum err_code fail(const char *text, struct err *e)

@@ -88,7 +88,7 @@ static enum part part_of(const struct parser *p, size_t *at, size_t end)
 {
     size_t n = word_length(p, *at, end);
     for (enum part k = OPERATOR; k < UNKNOWN; k++)
-        if (strlen(keywords[k]) == n && !memcmp(p->source.text + *at, keywords[k], n)) {
+        if (lexical_is(p->source.text + *at, n, keywords[k])) {
             *at += n;
             return k;
         }

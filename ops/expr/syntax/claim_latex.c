@@ -2,6 +2,7 @@
 #include "ops/expr/syntax/claim_latex.h"
 
 #include "base/buf.h"
+#include "ops/expr/syntax/lexical.h"
 
 #include <string.h>
 
@@ -74,11 +75,6 @@ static char *term(const struct claims *c, const char *s, size_t n)
     return expr_latex(c->a, &x);
 }
 
-static bool is_word(const char *s, size_t n, const char *word)
-{
-    return strlen(word) == n && !memcmp(word, s, n);
-}
-
 /* What a term is said to be, by a condition or a domain; NULL: nothing that is known. */
 static char *of_kind(const struct claims *c, const char *kind, size_t n_kind, const char *s,
                      size_t n)
@@ -94,7 +90,7 @@ static char *of_kind(const struct claims *c, const char *kind, size_t n_kind, co
                                            {"even", "\\text{ even}"},
                                            {"odd", "\\text{ odd}"}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (is_word(kind, n_kind, kinds[i][0]))
+        if (lexical_is(kind, n_kind, kinds[i][0]))
             return arena_printf(c->a, "%s %s", term(c, s, n), kinds[i][1]);
     return NULL;
 }
@@ -105,7 +101,7 @@ static char *kind_of(const struct claims *c, const char *s, size_t n)
     static const char *const comma[] = {",", NULL};
     const char *open = memchr(s, '(', n), *colon = memchr(s, ':', n);
     size_t name = open ? (size_t)(open - s) : 0, mark;
-    if (is_word(s, n, "real values"))
+    if (lexical_is(s, n, "real values"))
         return "\\text{real values}";
     if (colon)
         return of_kind(c, colon + 1, n - (size_t)(colon - s) - 1, s, (size_t)(colon - s));
@@ -114,8 +110,8 @@ static char *kind_of(const struct claims *c, const char *s, size_t n)
     size_t len = n - name - 2, at = find(&mark, open + 1, len, comma);
     if (at == len)
         return of_kind(c, s, name, open + 1, len);
-    bool less = is_word(s, name, "less");
-    return less || is_word(s, name, "less_equal")
+    bool less = lexical_is(s, name, "less");
+    return less || lexical_is(s, name, "less_equal")
                ? arena_printf(c->a, "%s %s %s", term(c, open + 1, at), less ? "<" : "\\leq",
                               term(c, open + 2 + at, len - at - 1))
                : NULL;

@@ -106,7 +106,7 @@ enum err_code infix_fail_function(struct infix *p, const char *name, size_t n)
         err_hint(p->tree.e,
                  "a file of operators declares functions of one's own: --operators FILE");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strlen(others[i][0]) == n && !memcmp(name, others[i][0], n))
+        if (lexical_is(name, n, others[i][0]))
             err_hint(p->tree.e, "write %s", others[i][1]);
     return code;
 }

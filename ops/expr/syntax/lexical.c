@@ -85,7 +85,7 @@ enum { LETTERS = sizeof letters / sizeof *letters };
 unsigned lexical_letter(const char *name, size_t n)
 {
     for (size_t i = 0; i + 1 < LETTERS; i++)
-        if (strlen(letters[i].name) == n && !memcmp(letters[i].name, name, n))
+        if (lexical_is(name, n, letters[i].name))
             return letters[i].code;
     return 0;
 }

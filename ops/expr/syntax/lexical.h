@@ -4,6 +4,7 @@
 #include "base/arena.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 static inline bool is_space(char c)
 {
@@ -18,6 +19,12 @@ static inline bool is_digit(char c)
 static inline bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/* Whether the n bytes are the word. */
+static inline bool lexical_is(const char *s, size_t n, const char *word)
+{
+    return strlen(word) == n && memcmp(s, word, n) == 0;
 }
 
 /* Length of the identifier at s, 0 if there is none. */

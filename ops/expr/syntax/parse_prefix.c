@@ -130,16 +130,11 @@ static const struct word {
     {"I", 0, "sqrt -1"},      {"derivative", 2, "d b a"},
 };
 
-static bool is_token(const char *s, size_t n, const char *name)
-{
-    return strlen(name) == n && memcmp(s, name, n) == 0;
-}
-
 static const struct word *find_word(const struct prefix *p, const char *s, size_t n)
 {
     const struct language *lang = p->tree.lang;
     for (size_t i = 0; i < sizeof words / sizeof *words && p->words; i++)
-        if (is_token(s, n, words[i].name) &&
+        if (lexical_is(s, n, words[i].name) &&
             (lang_has(lang, X_POW) ||
              lang_find(lang, words[i].means, strcspn(words[i].means, " ")) >= 0))
             return &words[i];
@@ -173,7 +168,7 @@ static enum err_code build(uint32_t *out, struct tree *t, const char **means, co
     }
     if (n == 1 && *token == 'A')
         return err_up(t->e, tree_copy(out, t, args[0], at));
-    if (is_token(token, n, "1/b"))
+    if (lexical_is(token, n, "1/b"))
         return err_up(t->e, invert(out, t, args[1], at));
     int op = lang_find(t->lang, token, n);
     if (op < 0)
@@ -207,7 +202,7 @@ static enum err_code word(uint32_t *out, struct prefix *p, const struct word *w,
 
 static bool is_exp(const struct prefix *p, const char *s, size_t n)
 {
-    return is_token(s, n, "exp") && lang_has(p->tree.lang, X_POW);
+    return lexical_is(s, n, "exp") && lang_has(p->tree.lang, X_POW);
 }
 
 /* The operator's number; an unknown one is declared. */
@@ -252,7 +247,7 @@ static enum err_code list(uint32_t *out, struct prefix *p, const char *open)
     if (p->at == p->end)
         return tree_fail(t, open, "this parenthesis is never closed");
     p->at++;
-    if (is_token(name, n, "log") && given == 2 && lang_has(t->lang, X_POW)) {
+    if (lexical_is(name, n, "log") && given == 2 && lang_has(t->lang, X_POW)) {
         if (!(code = tree_apply(&args[0], t, X_LN, &args[0], 1, name)) &&
             !(code = tree_apply(&args[1], t, X_LN, &args[1], 1, name)))
             code = tree_apply(out, t, X_DIV, (uint32_t[]){args[1], args[0]}, 2, name);
@@ -289,7 +284,7 @@ static enum err_code term(uint32_t *out, struct prefix *p)
         code = leaf(out, p, s, n);
     else if (w)
         code = word(out, p, w, s);
-    else if (is_token(s, n, "INT+") || is_token(s, n, "INT-"))
+    else if (lexical_is(s, n, "INT+") || lexical_is(s, n, "INT-"))
         code = digits(out, p, s);
     else if (op >= 0 || is_exp(p, s, n))
         code = application(out, p, op, s, n);

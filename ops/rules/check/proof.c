@@ -23,26 +23,6 @@ struct proof {
     bool several;        /* there are others */
 };
 
-static bool has(const struct proof *p, enum rule_predicate predicate, const struct expr *x)
-{
-    for (size_t i = 0; i < p->rule->n_conditions; i++)
-        if (p->rule->conditions[i].predicate == predicate &&
-            expr_equal(&p->rule->conditions[i].args[0], x))
-            return true;
-    return false;
-}
-
-static bool is_compared(const struct proof *p, const struct expr *x)
-{
-    for (size_t i = 0; i < p->rule->n_conditions; i++) {
-        const struct rule_condition *c = &p->rule->conditions[i];
-        if ((c->predicate == RULE_LESS || c->predicate == RULE_LESS_EQUAL) &&
-            (expr_equal(&c->args[0], x) || expr_equal(&c->args[1], x)))
-            return true;
-    }
-    return false;
-}
-
 static struct ball_domain domain_of(const struct proof *p, const struct expr *x)
 {
     struct range r, size;
@@ -50,9 +30,8 @@ static struct ball_domain domain_of(const struct proof *p, const struct expr *x)
     range_of_term(&r, p->a, p->rule, x);
     range_of_term(&size, p->a, p->rule, &absolute);
     struct ball_domain d = {arena_printf(p->a, "?%s", x->nodes[0].leaf), "complex", r.low, r.high};
-    bool integer = has(p, RULE_INTEGER, x) || r.even || r.odd;
-    if (integer || d.low || d.high || r.constant || is_compared(p, x) || has(p, RULE_REAL, x))
-        d.domain = integer ? "integer" : d.low && number_sign(d.low) >= 0 ? "positive" : "real";
+    if (r.integer || d.low || d.high || r.constant || r.real)
+        d.domain = r.integer ? "integer" : d.low && number_sign(d.low) >= 0 ? "positive" : "real";
     if (strcmp(d.domain, "real") == 0 && !d.low && !d.high && size.high) {
         d.high = size.high;
         d.low = number_combine(p->a, '-', "0", size.high, EXPR_MAX_DIGITS);

@@ -25,6 +25,8 @@ static void lower_high(struct range *r, const char *high, bool open)
 
 static void add_predicate(struct range *r, enum rule_predicate p)
 {
+    r->real = r->real || p <= RULE_NONPOSITIVE || p == RULE_REAL;
+    r->integer = r->integer || p == RULE_INTEGER || p == RULE_EVEN || p == RULE_ODD;
     switch (p) {
     case RULE_POSITIVE: raise_low(r, "0", true); break;
     case RULE_NONNEGATIVE: raise_low(r, "0", false); break;
@@ -70,6 +72,7 @@ static void add_comparison(struct range *r, struct arena *a, const struct rule_c
 {
     bool open = c->predicate == RULE_LESS;
     const char *high = end_of(a, c, 0, t), *low = end_of(a, c, 1, t);
+    r->real = r->real || expr_equal(&c->args[0], t) || expr_equal(&c->args[1], t);
     if (high)
         lower_high(r, high, open);
     if (low)

@@ -7,7 +7,7 @@
 struct range {
     const char *low, *high; /* numbers; NULL: unbounded */
     bool low_open, high_open;
-    bool nonzero, even, odd, constant, symbol;
+    bool real, integer, nonzero, even, odd, constant, symbol; /* as single conditions say */
 };
 
 void range_of_term(struct range *out, struct arena *a, const struct rule *r, const struct expr *t);

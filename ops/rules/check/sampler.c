@@ -163,33 +163,6 @@ static struct sample_variable *find(struct sampler *s, const struct expr *x)
     return NULL;
 }
 
-static void add_condition(struct sampler *s, const struct rule_condition *c)
-{
-    struct sample_variable ignored, *v = find(s, &c->args[0]);
-    struct sample_variable *w = c->n_args == 2 ? find(s, &c->args[1]) : NULL;
-    v = v ? v : &ignored;
-    w = w ? w : &ignored;
-    switch (c->predicate) {
-    case RULE_POSITIVE:
-    case RULE_NONNEGATIVE:
-    case RULE_NEGATIVE:
-    case RULE_NONPOSITIVE:
-    case RULE_REAL: v->real = true; break;
-    case RULE_LESS:
-    case RULE_LESS_EQUAL: v->real = w->real = true; break;
-    case RULE_INTEGER:
-    case RULE_EVEN:
-    case RULE_ODD: v->integer = true; break;
-    case RULE_CONSTANT: v->constant = true; break;
-    case RULE_SYMBOL: s->symbolic = v->symbol = true; break;
-    case RULE_FREE_OF:
-    case RULE_CONSTANT_OR_OTHER_SYMBOL: s->symbolic = true; break;
-    case RULE_NONZERO:
-    case RULE_MAYBE_NONZERO:
-    case RULE_N_PREDICATES: break;
-    }
-}
-
 /* The variable of a derivative is a symbol. */
 static void add_derivatives(struct sampler *s, const struct expr *x)
 {
@@ -201,8 +174,9 @@ static void add_derivatives(struct sampler *s, const struct expr *x)
     }
 }
 
-/* Numbers in the range that the conditions leave a variable, and at their borders. */
-static void add_near(struct sampler *s, struct arena *a, const struct rule *r)
+/* What conditions demand of a variable; numbers in the range that they leave it, and at their
+ * borders. */
+static void add_ranges(struct sampler *s, struct arena *a, const struct rule *r)
 {
     for (size_t i = 0; i < s->n; i++) {
         struct sample_variable *v = &s->variables[i];
@@ -210,6 +184,10 @@ static void add_near(struct sampler *s, struct arena *a, const struct rule *r)
         const char *numbers[MAX_NEAR];
         struct range range;
         range_of_term(&range, a, r, &x);
+        v->real = range.real;
+        v->integer = range.integer;
+        v->constant = range.constant;
+        v->symbol = v->symbol || range.symbol;
         size_t n = range_numbers(numbers, MAX_NEAR, a, &range);
         n += range_borders(numbers + n, MAX_NEAR - n, a, r, v->name);
         v->near = arena_array(a, struct expr, n);
@@ -241,14 +219,17 @@ enum err_code sampler_init(struct sampler *s, struct arena *a, const struct rule
     *s = (struct sampler){.lang = r->lhs.lang, .seed = seed};
     if ((code = add_variables(s, &r->lhs, e)) || (code = add_variables(s, &r->rhs, e)))
         return err_up(e, code);
-    for (size_t i = 0; i < r->n_conditions; i++)
-        add_condition(s, &r->conditions[i]);
+    for (size_t i = 0; i < r->n_conditions; i++) {
+        enum rule_predicate p = r->conditions[i].predicate;
+        s->symbolic = s->symbolic || p == RULE_SYMBOL || p == RULE_FREE_OF ||
+                      p == RULE_CONSTANT_OR_OTHER_SYMBOL;
+    }
     add_derivatives(s, &r->lhs);
     add_derivatives(s, &r->rhs);
     add_reals(s, a, r);
     s->complexes = parse_all(&s->n_complexes, a, s->lang, special_complexes);
     s->terms = parse_all(&s->n_terms, a, s->lang, special_terms);
-    add_near(s, a, r);
+    add_ranges(s, a, r);
     add_borders(s, a, r);
     return OK;
 }
