@@ -4,14 +4,6 @@
 #include "ops/expr/equality/exact.h"
 #include "tests/ops/terms.h"
 
-static enum err_code read(struct expr *out, struct arena *a, const struct language *lang,
-                          const char *text, struct err *e)
-{
-    struct source_text source = {"<test>", text, strlen(text)};
-    *e = (struct err){0};
-    return expr_parse_infix(out, a, lang, &source, 0, source.len, true, e);
-}
-
 TEST_IN_ARENA(terms_are_written_as_they_are_read)
 {
     static const struct {
@@ -38,14 +30,10 @@ TEST_IN_ARENA(terms_are_written_as_they_are_read)
         x = infix_term(a, cases[i].lang, expr_infix(a, &y));
         assert_true(expr_equal(&x, &y));
     }
-    struct buf latex = {0};
     struct expr x = infix_term(a, &lang_boolean, "a & (b | true) => not(c)");
-    expr_write_latex(&latex, &x);
-    buf_putc(&latex, 0);
-    assert_string_equal(latex.data,
+    assert_string_equal(expr_latex(a, &x),
                         "\\left(a \\land \\left(b \\lor \\top\\right)\\right) \\Rightarrow "
                         "\\neg\\left(c\\right)");
-    buf_free(&latex);
 }
 
 TEST_IN_ARENA(what_a_language_lacks_is_refused)
@@ -70,8 +58,10 @@ TEST_IN_ARENA(what_a_language_lacks_is_refused)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct expr x;
-        struct err e;
-        assert_int_equal(read(&x, a, cases[i].lang, cases[i].text, &e), ERR_INPUT);
+        struct source_text source = {"<test>", cases[i].text, strlen(cases[i].text)};
+        struct err e = {0};
+        assert_int_equal(expr_parse_infix(&x, a, cases[i].lang, &source, 0, source.len, true, &e),
+                         ERR_INPUT);
         if (strcmp(e.message, cases[i].message) != 0)
             fail_msg("%s: %s", cases[i].text, e.message);
     }
@@ -182,12 +172,10 @@ TEST_IN_ARENA(witnesses_and_limits)
     struct buf many = {0}, power = {0};
     for (int i = 0; i < 17; i++)
         buf_printf(&many, "%sv%d", i ? " & " : "", i);
-    buf_putc(&many, 0);
     x = infix_term(a, &lang_boolean, many.data);
     assert_int_equal(exact_compare(&r, a, &x, &x, &e), ERR_LIMIT);
     for (int i = 0; i < 30; i++)
         buf_printf(&power, "%s(a%d + b%d + c + d + e + f)", i ? "*" : "", i % 4, i % 5);
-    buf_putc(&power, 0);
     x = infix_term(a, &lang_polynomial, power.data);
     assert_int_equal(exact_compare(&r, a, &x, &x, &e), ERR_LIMIT);
     x = infix_term(a, &lang_polynomial, "a*a");

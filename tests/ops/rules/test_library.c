@@ -78,9 +78,7 @@ static char *rule_key(struct arena *a, const struct rule *r)
         for (unsigned k = 0; k < r->conditions[i].n_args; k++)
             add_key(&b, &r->conditions[i].args[k], names, &n);
     }
-    char *key = arena_strndup(a, b.data, b.len);
-    buf_free(&b);
-    return key;
+    return buf_text(&b, a);
 }
 
 TEST_IN_ARENA(no_rule_is_given_twice)
