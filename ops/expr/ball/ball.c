@@ -240,24 +240,14 @@ uint32_t ball_reference_points(const struct ball_reference *r)
     return r->n_points;
 }
 
-/* Decimal digits to which two overlapping balls agree: the widest that their difference can be,
- * relative to the value, or absolutely where that may be 0. */
+/* Decimal digits to which two overlapping balls agree. */
 static int agreement(const acb_struct *x, const acb_struct *y)
 {
-    acb_t d;
-    mag_t error, size;
-    acb_init(d);
+    mag_t error;
     mag_init(error);
-    mag_init(size);
-    acb_sub(d, x, y, 64);
-    acb_get_mag(error, d);
-    acb_get_mag_lower(size, x);
-    if (!mag_is_zero(size))
-        mag_div(error, error, size);
+    ball_error(error, x, y);
     double digits = mag_is_zero(error) ? 1000 : -mag_get_d_log2_approx(error) * 0.30103;
-    acb_clear(d);
     mag_clear(error);
-    mag_clear(size);
     return digits < 0 ? 0 : digits > 1000 ? 1000 : (int)digits;
 }
 

@@ -65,6 +65,9 @@ static inline slong ball_span(const struct ball_evaluator *v)
 {
     return v->largest - v->smallest;
 }
+/* The largest that the difference of two balls can be, relative to the first, or absolutely where
+ * that may be 0. */
+void ball_error(mag_t out, const acb_struct *x, const acb_struct *y);
 /* Whether two balls that overlap agree to more than `span` bits. */
 bool ball_agrees(const acb_struct *x, const acb_struct *y, slong span);
 /* "1.2345 - 0.5 I" */

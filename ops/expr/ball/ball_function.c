@@ -1,6 +1,6 @@
-/* Functions by name, and domains. Arb takes very long for some arguments (the zeta function far up the
- * critical line) and at very many bits: beyond MAX_SIZE there is no value, and beyond MAX_BITS no
- * better one. */
+/* Functions by name, and domains. Arb takes very long for some arguments (the zeta function far up
+ * the critical line) and at very many bits: beyond MAX_SIZE there is no value, and beyond MAX_BITS
+ * no better one. */
 #include "ops/expr/ball/ball_eval.h"
 
 #include <acb_elliptic.h>

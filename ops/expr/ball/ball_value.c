@@ -20,23 +20,28 @@ bool ball_is_narrow(const acb_struct *z)
            (acb_rel_accuracy_bits(z) >= NARROW_BITS || is_small(z, NARROW_BITS));
 }
 
-bool ball_agrees(const acb_struct *x, const acb_struct *y, slong span)
+void ball_error(mag_t out, const acb_struct *x, const acb_struct *y)
 {
     acb_t d;
-    mag_t error, size;
+    mag_t size;
     acb_init(d);
-    mag_init(error);
     mag_init(size);
     acb_sub(d, x, y, 64);
-    acb_get_mag(error, d);
+    acb_get_mag(out, d);
     acb_get_mag_lower(size, x);
-    if (mag_is_zero(size))
-        mag_one(size);
-    mag_mul_2exp_si(size, size, -span - SPARE_BITS);
-    bool agrees = mag_cmp(error, size) < 0;
-    mag_clear(error);
+    if (!mag_is_zero(size))
+        mag_div(out, out, size);
     mag_clear(size);
     acb_clear(d);
+}
+
+bool ball_agrees(const acb_struct *x, const acb_struct *y, slong span)
+{
+    mag_t error;
+    mag_init(error);
+    ball_error(error, x, y);
+    bool agrees = mag_cmp_2exp_si(error, -span - SPARE_BITS) < 0;
+    mag_clear(error);
     return agrees;
 }
 
