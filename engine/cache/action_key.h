@@ -28,8 +28,6 @@ struct key {
     Eqloom__ActionKey *message;
 };
 
-enum { KEY_INPUTS_MAX = 64 };
-
 enum err_code key_make(struct key *out, struct arena *a, const struct key_spec *spec,
                        struct err *e);
 /* The key with one input, of a role that only this purpose uses ("@reads"), or of a map's

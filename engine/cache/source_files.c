@@ -70,8 +70,8 @@ static bool read_builtin(struct op_file *f)
     return false;
 }
 
-static enum err_code scan_file(struct op_file *f, uint64_t *n_read, struct arena *a,
-                               struct store *s, struct store_batch *b, struct err *e)
+static enum err_code scan_file(struct op_file *f, struct arena *a, struct store *s,
+                               struct store_batch *b, struct err *e)
 {
     struct os_stat st;
     char *path;
@@ -90,7 +90,6 @@ static enum err_code scan_file(struct op_file *f, uint64_t *n_read, struct arena
         f->id = remembered;
         return OK;
     }
-    ++*n_read;
     code = read_file(f, a, e);
     if (code || !b)
         return err_up(e, code);
@@ -109,7 +108,7 @@ enum err_code source_scan(struct source_files *out, struct arena *a, const struc
     out->n = node->n_files;
     for (size_t i = 0; i < node->n_files; i++) {
         out->files[i].text.name = node->files[i];
-        enum err_code code = scan_file(&out->files[i], &out->read, a, s, b, e);
+        enum err_code code = scan_file(&out->files[i], a, s, b, e);
         if (code) {
             if (code == ERR_INPUT && node->source)
                 err_locate(e, node->source, node->offset);

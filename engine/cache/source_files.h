@@ -9,7 +9,6 @@ enum { SOURCE_FILE_MAX = 1 << 30 };
 struct source_files {
     struct op_file *files; /* text.text is NULL where the file was not read */
     size_t n;
-    uint64_t read; /* how many were read */
 };
 
 /* Ids of the content of a node's files, in order. A file is read only if its size, time of

@@ -14,25 +14,15 @@
 #include <unistd.h>
 
 /* A block that Slurm calls complete, or no longer knows, may be late on a shared file system. */
-enum { GRACE_S = 30, ARRAY = 256, LOG_BYTES = 1 << 20, ARGUMENTS = 64 };
-
-static const struct node *node_of(const struct errand *x)
-{
-    return &x->c->session->job->nodes[x->node];
-}
-
-static const struct digest *key_of(const struct errand *x)
-{
-    return &x->c->session->nodes[x->node].key.digest;
-}
+enum { GRACE_S = 30, ARRAY = 256, LOG_BYTES = 1 << 20, LIST_BYTES = 1 << 20, ARGUMENTS = 64 };
 
 static char *path_of(struct errand *x, const struct digest *key, const char *ending)
 {
     char hex[DIGEST_HEX];
-    return arena_printf(&x->w.arena, "%s/%s%s", x->folder, digest_hex(hex, key), ending);
+    return arena_printf(&x->work, "%s/%s%s", x->folder, digest_hex(hex, key), ending);
 }
 
-bool errand_parse_key(struct digest *key, const char *hex)
+static bool parse_key(struct digest *key, const char *hex)
 {
     for (size_t i = 0; i < DIGEST_SIZE; i++) {
         unsigned byte;
@@ -43,11 +33,32 @@ bool errand_parse_key(struct digest *key, const char *hex)
     return true;
 }
 
+enum err_code errand_task_key(struct digest *out, struct arena *a, const char *folder,
+                              const char *batch, uint64_t task, struct err *e)
+{
+    struct span list;
+    char *path = arena_printf(a, "%s/%s.list", folder, batch);
+    enum err_code code = os_read_file(&list, a, path, LIST_BYTES, e);
+    uint64_t at = task * (2 * DIGEST_SIZE + 1);
+    if (code)
+        return err_up(e, code);
+    if (at + 2 * DIGEST_SIZE > list.len || !parse_key(out, (const char *)list.data + at))
+        return err_fail(e, ERR_INPUT, "%s has no key for task %llu", path,
+                        (unsigned long long)task);
+    return OK;
+}
+
 /* ---- what comes back ---- */
+
+static void note_end(struct cluster *c, const char *id)
+{
+    if (!name_map_get(&c->ended, id))
+        name_map_put(&c->ended, arena_strdup(&c->arena, id), os_monotonic_ns(), NULL);
+}
 
 static void set_done(struct errand *x, const struct digest *key)
 {
-    struct session *s = x->c->session;
+    struct session *s = x->r->s;
     const uint64_t *found = digest_map_get(&x->by_key, key);
     struct block *b = found ? &x->blocks[*found] : NULL;
     if (!b || b->state == BLOCK_DONE)
@@ -56,17 +67,17 @@ static void set_done(struct errand *x, const struct digest *key)
     x->n_waiting -= b->state == BLOCK_WAITS;
     b->state = BLOCK_DONE;
     if (b->id)
-        x->c->ended(x->c->arg, b->id);
+        note_end(x->c, b->id);
     pthread_mutex_lock(&s->mutex);
-    s->nodes[x->node].ran += b->n;
+    x->r->ran += b->n;
     pthread_mutex_unlock(&s->mutex);
-    progress_cached(s->progress, x->node, b->n);
+    progress_cached(s->progress, x->r->index, b->n);
 }
 
 /* A pack that is bad is removed: its block is then found to have died. */
 static enum err_code take_in(struct errand *x, const struct digest *key, struct err *e)
 {
-    struct session *s = x->c->session;
+    struct session *s = x->r->s;
     struct pack_result r;
     struct err bad = {0};
     char *path = path_of(x, key, ".pack");
@@ -84,7 +95,7 @@ static enum err_code take_in(struct errand *x, const struct digest *key, struct 
     if (code && found)
         x->blocks[*found].damaged = true;
     if (code)
-        progress_note(s->progress, "%s: %s", node_of(x)->name, bad.message);
+        progress_note(s->progress, "%s: %s", x->r->node->name, bad.message);
     else {
         unlink(path_of(x, key, ".in"));
         set_done(x, key);
@@ -96,7 +107,7 @@ static enum err_code take_in(struct errand *x, const struct digest *key, struct 
 static enum err_code op_failed(struct errand *x, const struct digest *key, struct err *e)
 {
     struct span text;
-    enum err_code code = os_read_file(&text, &x->w.arena, path_of(x, key, ".failed"), LOG_BYTES, e);
+    enum err_code code = os_read_file(&text, &x->work, path_of(x, key, ".failed"), LOG_BYTES, e);
     unlink(path_of(x, key, ".failed"));
     return code ? err_up(e, code) : err_fail(e, ERR_FAILED, "%s", (const char *)text.data);
 }
@@ -108,19 +119,19 @@ static enum err_code take_all(struct errand *x, struct err *e)
     struct dirent *entry;
     enum err_code code =
         dir ? OK : err_fail(e, ERR_IO, "cannot read %s: %s", x->folder, strerror(errno));
-    while (!code && (entry = readdir(dir)) && !session_interrupted(x->c->session)) {
+    while (!code && (entry = readdir(dir)) && !session_interrupted(x->r->s)) {
         struct digest key;
         size_t n = strlen(entry->d_name);
         if (n > 4 && !strcmp(entry->d_name + n - 4, ".end"))
-            x->c->ended(x->c->arg, arena_strndup(&x->w.arena, entry->d_name, n - 4));
-        if (n < 2 * DIGEST_SIZE || !errand_parse_key(&key, entry->d_name))
+            note_end(x->c, arena_strndup(&x->work, entry->d_name, n - 4));
+        if (n < 2 * DIGEST_SIZE || !parse_key(&key, entry->d_name))
             continue;
         const char *ending = entry->d_name + 2 * DIGEST_SIZE;
         if (!strcmp(ending, ".pack"))
             code = take_in(x, &key, e);
         else if (!strcmp(ending, ".failed"))
             code = op_failed(x, &key, e);
-        arena_reset(&x->w.arena);
+        arena_reset(&x->work);
     }
     if (dir)
         closedir(dir);
@@ -133,8 +144,8 @@ static enum err_code take_all(struct errand *x, struct err *e)
 static const char *worker_said(struct errand *x, const struct block *b)
 {
     struct span text;
-    char *path = arena_printf(&x->w.arena, "%s/%s.log", x->folder, b->id);
-    if (os_read_file(&text, &x->w.arena, path, LOG_BYTES, NULL))
+    char *path = arena_printf(&x->work, "%s/%s.log", x->folder, b->id);
+    if (os_read_file(&text, &x->work, path, LOG_BYTES, NULL))
         return "nothing";
     char *line = (char *)text.data;
     size_t n = text.len;
@@ -148,11 +159,11 @@ static const char *worker_said(struct errand *x, const struct block *b)
 static enum err_code block_died(struct errand *x, struct block *b, const struct slurm_job *job,
                                 struct err *e)
 {
-    struct session *s = x->c->session;
+    struct session *s = x->r->s;
     const char *state = job ? job->state : "unknown to squeue", *reason = job ? job->reason : "";
     const char *how = !*reason || !strcmp(reason, "None")
                           ? state
-                          : arena_printf(&x->w.arena, "%s (%s)", state, reason);
+                          : arena_printf(&x->work, "%s (%s)", state, reason);
     b->attempts -= b->attempts && !strcmp(state, "PREEMPTED");
     if (b->attempts >= x->c->profile.attempts)
         return err_fail(e, ERR_FAILED,
@@ -160,7 +171,7 @@ static enum err_code block_died(struct errand *x, struct block *b, const struct 
                         "said: %.300s",
                         b->attempts, b->id, how, worker_said(x, b));
     progress_note(s->progress, "%s: job %s ended as %s, given again; it said: %.200s",
-                  node_of(x)->name, b->id, how, worker_said(x, b));
+                  x->r->node->name, b->id, how, worker_said(x, b));
     b->state = BLOCK_WAITS;
     b->gone_ns = 0;
     b->damaged = false;
@@ -203,7 +214,7 @@ enum err_code errand_look(struct errand *x, const struct slurm_job *jobs, size_t
     enum err_code code = take_all(x, e);
     if (!code)
         code = find_dead(x, jobs, n_jobs, e);
-    arena_reset(&x->w.arena);
+    arena_reset(&x->work);
     return err_up(e, code);
 }
 
@@ -229,10 +240,10 @@ static void add_option(const char **argv, size_t *n, const char *option, const c
 /* Blocks of one batch; their indices are in `which`. */
 static enum err_code submit(struct errand *x, const size_t *which, size_t n, struct err *e)
 {
-    const struct cluster *c = x->c;
+    struct cluster *c = x->c;
     const struct profile *p = &c->profile;
-    const struct node_resources *own = &node_of(x)->resources;
-    struct arena *a = &x->w.arena;
+    const struct node_resources *own = &x->r->node->resources;
+    struct arena *a = &x->work;
     const char *argv[ARGUMENTS] = {"sbatch", "--parsable", "--no-requeue"};
     size_t m = 3;
     struct buf list = {0};
@@ -246,7 +257,7 @@ static enum err_code submit(struct errand *x, const size_t *which, size_t n, str
         return err_up(e, code);
     const char *partition = own->gpus && p->gpu_partition ? p->gpu_partition : p->partition;
     add_option(argv, &m, "--job-name",
-               arena_printf(a, "%s%.16s-%s", c->prefix, digest_hex(hex, key_of(x)), batch));
+               arena_printf(a, "%s%.16s-%s", c->prefix, digest_hex(hex, &x->r->key.digest), batch));
     add_option(argv, &m, "--output", arena_printf(a, "%s/%%A_%%a.log", x->folder));
     add_option(argv, &m, "--array", arena_printf(a, "0-%zu", n - 1));
     add_option(argv, &m, "--partition", partition);
@@ -261,12 +272,12 @@ static enum err_code submit(struct errand *x, const size_t *which, size_t n, str
     add_words(argv, &m, c->command);
     add_words(
         argv, &m,
-        (const char *const[]){node_of(x)->name, "--folder", x->folder, "--batch", batch, NULL});
+        (const char *const[]){x->r->node->name, "--folder", x->folder, "--batch", batch, NULL});
     x->batches++; /* also if it fails: it may have been heard all the same */
     code = slurm_submit(&id, a, argv, e);
     if (code)
         return err_up(e, code);
-    c->submitted(c->arg, id);
+    c->submitted = true;
     for (size_t k = 0; k < n; k++) {
         struct block *b = &x->blocks[which[k]];
         b->id = arena_printf(&x->arena, "%s_%zu", id, k);
@@ -292,7 +303,7 @@ static enum err_code submit_waiting(struct errand *x, struct err *e)
         return OK;
     }
     if (++x->refused < x->c->profile.attempts) {
-        progress_note(x->c->session->progress, "%s: %s", node_of(x)->name, refused.message);
+        progress_note(x->r->s->progress, "%s: %s", x->r->node->name, refused.message);
         return OK; /* slurmctld may be away for a while */
     }
     return err_fail(e, ERR_FAILED, "%s", refused.message);
@@ -303,102 +314,89 @@ static void show(struct errand *x)
     char text[60];
     snprintf(text, sizeof text, "Slurm has %zu of %zu block%s", x->n_sent, x->n,
              x->n == 1 ? "" : "s");
-    progress_op(x->c->session->progress, x->node, 0, 0, text);
+    progress_op(x->r->s->progress, x->r->index, 0, 0, text);
 }
 
 enum err_code errand_send(struct errand *x, struct err *e)
 {
     enum err_code code = OK;
     while (!x->cut && x->n_waiting < ARRAY && x->n_sent + x->n_waiting < x->c->profile.most &&
-           !code && !session_interrupted(x->c->session)) {
+           !code && !session_interrupted(x->r->s)) {
         code = errand_cut_next(x, e);
-        arena_reset(&x->w.arena);
+        arena_reset(&x->work);
     }
-    if (!code && !session_interrupted(x->c->session))
+    if (!code && !session_interrupted(x->r->s))
         code = submit_waiting(x, e);
-    arena_reset(&x->w.arena);
+    arena_reset(&x->work);
     show(x);
     return err_up(e, code);
 }
 
 /* ---- beginning and end ---- */
 
-/* A task of batch N that an earlier master submitted. */
-static void adopt(struct errand *x, const struct slurm_job *job, unsigned batch)
-{
-    struct span text;
-    struct digest key;
-    const char *task = strchr(job->id, '_');
-    size_t line = task ? strtoul(task + 1, NULL, 10) : 0, at = line * (2 * DIGEST_SIZE + 1);
-    char *path = arena_printf(&x->w.arena, "%s/%u.list", x->folder, batch);
-    if (os_read_file(&text, &x->w.arena, path, LOG_BYTES, NULL) ||
-        at + 2 * DIGEST_SIZE > text.len || !errand_parse_key(&key, (const char *)text.data + at))
-        return;
-    x->adopted_ids[x->n_adopted] = arena_strdup(&x->arena, job->id);
-    digest_map_put(&x->adopted, &key, x->n_adopted++, NULL);
-    x->c->submitted(x->c->arg, job->id);
-}
-
+/* Tasks that an earlier master submitted. */
 static void adopt_all(struct errand *x, const struct slurm_job *jobs, size_t n_jobs)
 {
+    struct digest key;
     char hex[DIGEST_HEX];
-    char *prefix = arena_printf(&x->arena, "%s%.16s-", x->c->prefix, digest_hex(hex, key_of(x)));
+    char *prefix =
+        arena_printf(&x->arena, "%s%.16s-", x->c->prefix, digest_hex(hex, &x->r->key.digest));
     x->adopted_ids = arena_array(&x->arena, const char *, n_jobs + 1);
-    for (size_t i = 0; i < n_jobs; i++)
-        if (!jobs[i].over && !strncmp(jobs[i].name, prefix, strlen(prefix)))
-            adopt(x, &jobs[i], (unsigned)strtoul(jobs[i].name + strlen(prefix), NULL, 10));
+    for (const struct slurm_job *job = jobs; job < jobs + n_jobs; job++) {
+        const char *task = strchr(job->id, '_'), *batch = job->name + strlen(prefix);
+        if (job->over || strncmp(job->name, prefix, strlen(prefix)) ||
+            errand_task_key(&key, &x->work, x->folder, batch,
+                            task ? strtoul(task + 1, NULL, 10) : 0, NULL))
+            continue;
+        x->adopted_ids[x->n_adopted] = arena_strdup(&x->arena, job->id);
+        digest_map_put(&x->adopted, &key, x->n_adopted++, NULL);
+        x->c->submitted = true;
+    }
     struct os_stat st;
-    while (!os_stat(&st, arena_printf(&x->w.arena, "%s/%u.list", x->folder, x->batches), NULL))
+    while (!os_stat(&st, arena_printf(&x->work, "%s/%u.list", x->folder, x->batches), NULL))
         x->batches++;
 }
 
-/* Whether the whole node came back before this errand began. */
-static bool is_there(struct errand *x)
+enum err_code errand_open(struct node_run *r, struct cluster *c, const struct slurm_job *jobs,
+                          size_t n_jobs, struct err *e)
 {
+    struct errand *x = r->errand = must_calloc(1, sizeof *x);
     struct action_result made;
-    struct store *s = x->c->session->store;
-    const struct op *op = node_of(x)->op;
-    return action_find(&made, &x->w.arena, s, op, key_of(x));
-}
-
-enum err_code errand_open(struct errand **out, const struct cluster *c, uint32_t i,
-                          const struct slurm_job *jobs, size_t n_jobs, struct err *e)
-{
-    struct errand *x = must_calloc(1, sizeof *x);
     char hex[DIGEST_HEX];
     x->c = c;
-    x->node = i;
-    x->w = (struct worker){.s = c->session, .batch = store_batch_new(c->session->store)};
-    x->folder = arena_printf(&x->arena, "%s/%s", c->dir, digest_hex(hex, key_of(x)));
-    *out = x;
+    x->r = r;
+    x->batch = store_batch_new(r->s->store);
+    x->folder = arena_printf(&x->arena, "%s/%s", c->dir, digest_hex(hex, &r->key.digest));
     enum err_code code = os_mkdirs(x->folder, e);
     if (!code)
         code = take_all(x, e);
-    if (!code && is_there(x))
-        x->cut = true;
-    else if (!code) {
+    /* The whole node may have come back before this errand began. */
+    x->cut = !code && action_find(&made, &x->work, r->s->store, r->op, &r->key.digest);
+    if (!code && !x->cut) {
         adopt_all(x, jobs, n_jobs);
         code = errand_pack_inputs(x, e);
-        if (!code && node_of(x)->op->node == OP_MAP)
+        x->cut = r->op->node != OP_MAP;
+        if (!code && !x->cut)
             code = errand_cut_open(x, e);
-        x->cut = node_of(x)->op->node != OP_MAP;
     }
-    arena_reset(&x->w.arena);
+    arena_reset(&x->work);
     return err_up(e, code);
 }
 
-void errand_close(struct errand *x)
+void errand_close(struct node_run *r)
 {
+    struct errand *x = r->errand;
     if (!x)
         return;
     errand_cut_close(x);
-    store_batch_free(x->w.batch);
-    arena_free(&x->w.arena);
+    store_batch_free(x->batch);
+    arena_free(&x->work);
     digest_map_free(&x->by_key);
     digest_map_free(&x->adopted);
     free(x->blocks);
     arena_free(&x->arena);
     free(x);
+    r->errand = NULL;
 }
 
 void errand_clean(struct errand *x)

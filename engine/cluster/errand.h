@@ -14,28 +14,26 @@
  * Belongs to one thread. */
 #pragma once
 
+#include "base/map.h"
 #include "engine/cluster/profile.h"
 #include "engine/cluster/slurm.h"
 #include "engine/node/node.h"
 
 struct cluster {
-    struct session *session;
+    struct arena arena;
     struct profile profile;
     const char *dir;            /* of the nodes' folders */
     const char *prefix;         /* of the names of all jobs of this dir */
     const char *const *command; /* of a worker, up to the node: "PROGRAM", "work", ..., "JOB" */
-    /* Each array or job that was submitted, or found again; called before the errand goes on. */
-    void (*submitted)(void *arg, const char *id);
-    /* A job that has nothing more to do; called again and again. */
-    void (*ended)(void *arg, const char *id);
-    void *arg;
+    bool submitted;             /* jobs, or found some again */
+    struct name_map ended; /* jobs that have nothing more to do -> since when it is known, ns */
 };
 
-struct errand;
-/* `jobs`: all that squeue lists now. What earlier masters left is taken in or found again. */
-enum err_code errand_open(struct errand **out, const struct cluster *c, uint32_t i,
-                          const struct slurm_job *jobs, size_t n_jobs, struct err *e);
-void errand_close(struct errand *x); /* the folder stays */
+/* Sets r->errand. `jobs`: all that squeue lists now. What earlier masters left is taken in or found
+ * again. */
+enum err_code errand_open(struct node_run *r, struct cluster *c, const struct slurm_job *jobs,
+                          size_t n_jobs, struct err *e);
+void errand_close(struct node_run *r); /* the folder stays */
 /* Cuts blocks and submits them, as many as may be there at once. */
 enum err_code errand_send(struct errand *x, struct err *e);
 /* Takes in what came back, and finds out what died; `jobs` were listed before. ERR_FAILED: a block
@@ -46,7 +44,8 @@ bool errand_is_over(const struct errand *x);
 /* Nobody needs its folder any more. */
 void errand_clean(struct errand *x);
 
-/* A key as the names of files begin with it, and as lists have it. */
-bool errand_parse_key(struct digest *key, const char *hex);
+/* The key of a task of a batch. */
+enum err_code errand_task_key(struct digest *out, struct arena *a, const char *folder,
+                              const char *batch, uint64_t task, struct err *e);
 
 #define ERRAND_INPUT "in/%zu.%zu" /* port, number */

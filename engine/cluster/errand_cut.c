@@ -12,16 +12,6 @@
 
 enum { BLOCKS = 64, LEAST = 32, MOST = 2048, IDS = 4096 };
 
-static const struct op *op_of(const struct errand *x)
-{
-    return x->c->session->job->nodes[x->node].op;
-}
-
-static struct node_run *run_of(const struct errand *x)
-{
-    return &x->c->session->nodes[x->node];
-}
-
 static uint64_t window_of(uint64_t elements)
 {
     uint64_t n = LEAST;
@@ -32,22 +22,22 @@ static uint64_t window_of(uint64_t elements)
 
 enum err_code errand_cut_open(struct errand *x, struct err *e)
 {
-    struct node_run *r = run_of(x);
-    if (op_of(x)->node != OP_MAP || !r->inputs[0].n)
+    struct node_run *r = x->r;
+    if (!r->inputs[0].n)
         return OK;
     uint64_t block = x->c->profile.block;
     x->window = block ? block : window_of(r->elements);
-    if (op_of(x)->reuse && node_prepare(&x->w, x->node, NULL))
+    if (r->op->reuse && node_prepare(r, NULL))
         return OK; /* here it will be told why */
-    enum err_code code = collection_open(&x->input, x->c->session->store, r->inputs[0].ids, e);
+    enum err_code code = collection_open(&x->input, r->s->store, r->inputs[0].ids, e);
     if (!code)
-        code = map_tree_new(&x->tree, &x->w, x->node, e);
+        code = map_tree_new(&x->tree, r, e);
     return err_up(e, code);
 }
 
 void errand_cut_close(struct errand *x)
 {
-    map_tree_free(x->tree, op_of(x));
+    map_tree_free(x->tree, x->r->op);
     if (x->input)
         collection_close(x->input);
 }
@@ -72,19 +62,14 @@ static void add_block(struct errand *x, const struct digest *key, uint64_t n)
 /* Whether an element has to run. */
 static bool is_missing(struct errand *x, const struct digest *id)
 {
-    struct session *s = x->c->session;
-    struct arena *a = &x->w.arena;
-    struct arena_mark mark = arena_mark(a);
+    struct arena_mark mark = arena_mark(&x->work);
     struct action_result made;
     struct reuse_origin origin;
     struct span witness;
     struct key key;
-    bool there = !node_element_key(&key, s, a, x->node, id, NULL) &&
-                 !action_read(&made, a, s->store, op_of(x), &key.digest, NULL) &&
-                 action_is_whole(s->store, op_of(x), &made);
-    if (!there)
-        there = reuse_element(&made, &origin, &witness, &x->w, x->node, id);
-    arena_release(a, mark);
+    bool there = node_find_element(&made, &key, x->r, &x->work, id) ||
+                 reuse_element(&made, &origin, &witness, x->r, &x->work, id);
+    arena_release(&x->work, mark);
     return !there;
 }
 
@@ -103,7 +88,7 @@ static enum err_code leaf_at(struct collection_block *out, struct errand *x, uin
 static enum err_code add_missing(struct collection_builder *b, uint64_t *n, struct errand *x,
                                  const struct collection_block *leaf, struct err *e)
 {
-    struct digest *ids = arena_array(&x->w.arena, struct digest, IDS);
+    struct digest *ids = arena_array(&x->work, struct digest, IDS);
     enum err_code code = OK;
     for (uint64_t from = leaf->first, end = from + leaf->n; from < end && !code; from += IDS) {
         uint64_t m = end - from < IDS ? end - from : IDS;
@@ -145,10 +130,9 @@ static enum err_code write_pack(struct errand *x, const char *name,
 {
     struct out_file file = {0};
     struct pack_result packed;
-    enum err_code code =
-        out_file_open(&file, &x->w.arena, os_join(&x->w.arena, x->folder, name), e);
+    enum err_code code = out_file_open(&file, &x->work, os_join(&x->work, x->folder, name), e);
     if (!code)
-        code = store_pack(&packed, x->c->session->store, file.f, what, e);
+        code = store_pack(&packed, x->r->s->store, file.f, what, e);
     code = out_file_close(&file, code, e);
     return err_up(e, code);
 }
@@ -157,17 +141,15 @@ static enum err_code pack_block(struct errand *x, const struct digest *elements,
                                 const struct digest *key, struct err *e)
 {
     char hex[DIGEST_HEX];
-    struct pack_root root = {arena_printf(&x->w.arena, ERRAND_INPUT, (size_t)0, (size_t)0),
-                             *elements};
+    struct pack_root root = {arena_printf(&x->work, ERRAND_INPUT, (size_t)0, (size_t)0), *elements};
     struct pack_contents what = {.roots = &root, .n_roots = 1, .fast = true};
-    return err_up(
-        e, write_pack(x, arena_printf(&x->w.arena, "%s.in", digest_hex(hex, key)), &what, e));
+    return err_up(e,
+                  write_pack(x, arena_printf(&x->work, "%s.in", digest_hex(hex, key)), &what, e));
 }
 
 enum err_code errand_cut_next(struct errand *x, struct err *e)
 {
-    struct session *s = x->c->session;
-    struct arena *a = &x->w.arena;
+    struct session *s = x->r->s;
     struct digest elements;
     struct key key;
     uint64_t n = 0;
@@ -176,17 +158,17 @@ enum err_code errand_cut_next(struct errand *x, struct err *e)
         return OK;
     }
     struct collection_builder *b =
-        collection_builder_new(x->w.batch, collection_element_kind(x->input));
+        collection_builder_new(x->batch, collection_element_kind(x->input));
     enum err_code code = add_window(b, &n, x, e);
     if (!code && n)
         code = collection_builder_finish(&elements, b, e);
     collection_builder_free(b);
     if (code || !n)
         return err_up(e, code);
-    code = node_element_key(&key, s, a, x->node, &elements, e);
+    code = node_element_key(&key, x->r, &x->work, &elements, e);
     if (!code && !digest_map_get(&x->adopted, &key.digest)) {
         /* A pack is made of what is stored. */
-        code = committer_append(s->commit, x->w.batch, e);
+        code = committer_append(s->commit, x->batch, e);
         if (!code)
             code = committer_flush(s->commit, e);
         if (!code)
@@ -202,33 +184,31 @@ static enum err_code add_segments(struct pack_contents *what, struct pack_root *
                                   struct errand *x, struct err *e)
 {
     struct chain chain;
-    size_t n_outputs = op_count_outputs(op_of(x));
-    struct digest *outputs = arena_array(&x->w.arena, struct digest, n_outputs);
-    enum err_code code = chain_open(&chain, &x->w, x->node, outputs, e);
+    enum err_code code = chain_open(&chain, x->r, e);
     if (code)
         return err_up(e, code);
-    if (chain.reused && !(code = chain_adopt(x->w.batch, &chain, e)) &&
-        !(code = committer_append(x->c->session->commit, x->w.batch, e)))
-        code = committer_flush(x->c->session->commit, e);
-    for (size_t k = 0; chain.done && k < n_outputs; k++)
-        if (!digest_is_zero(&outputs[k]))
-            roots[what->n_roots++] = (struct pack_root){NULL, outputs[k]};
+    if (chain.reused && !(code = chain_adopt(x->batch, &chain, e)) &&
+        !(code = committer_append(x->r->s->commit, x->batch, e)))
+        code = committer_flush(x->r->s->commit, e);
+    for (size_t k = 0; chain.done && k < op_count_outputs(x->r->op); k++)
+        if (!digest_is_zero(&chain.outputs[k]))
+            roots[what->n_roots++] = (struct pack_root){NULL, chain.outputs[k]};
     if (chain.done) {
         what->actions =
-            arena_memdup(&x->w.arena, &chain.segments[chain.done - 1].key, sizeof(struct digest));
+            arena_memdup(&x->work, &chain.segments[chain.done - 1].key, sizeof(struct digest));
         what->n_actions = 1;
     }
-    run_of(x)->elements = chain.n;
-    add_block(x, &run_of(x)->key.digest, chain.n - chain.done);
+    x->r->elements = chain.n;
+    add_block(x, &x->r->key.digest, chain.n - chain.done);
     chain_close(&chain);
     return err_up(e, code);
 }
 
 enum err_code errand_pack_inputs(struct errand *x, struct err *e)
 {
-    struct node_run *r = run_of(x);
-    const struct op *op = op_of(x);
-    struct arena *a = &x->w.arena;
+    const struct node_run *r = x->r;
+    const struct op *op = r->op;
+    struct arena *a = &x->work;
     size_t n = op_count_inputs(op), n_ids = 0;
     for (size_t p = 0; p < n; p++)
         n_ids += r->inputs[p].n;

@@ -1,7 +1,6 @@
 /* What the parts of an errand share: cutting (errand_cut.c), sending and coming back (errand.c). */
 #pragma once
 
-#include "base/map.h"
 #include "engine/cluster/errand.h"
 #include "engine/node/map_tree.h"
 #include "store/collection/collection.h"
@@ -17,11 +16,11 @@ struct block {
 };
 
 struct errand {
-    const struct cluster *c;
-    uint32_t node;
+    struct cluster *c;
+    struct node_run *r;
     const char *folder;
-    struct worker w; /* its arena is of one step */
-    struct arena arena;
+    struct arena arena, work; /* work: of one step */
+    struct store_batch *batch;
     struct block *blocks;
     size_t n, cap, n_waiting, n_sent;
     struct digest_map by_key;  /* -> index of the block */

@@ -3,7 +3,7 @@
  * Side inputs are decoded once per node and shared by its elements: single records always,
  * elements of collections as long as the decoded ones stay under SHARED_BYTES in all; beyond that
  * each call decodes into its own arena. Whatever cannot be read from the store is noted in
- * ctx->loss, so that the engine can have it made again instead of blaming the op. */
+ * ctx->lost, so that the engine can have it made again instead of blaming the op. */
 #include "engine/ctx/ctx_internal.h"
 
 #include "base/span.h"
@@ -17,24 +17,23 @@
 
 enum { SHARED_BYTES = 64 << 20 };
 
-void ctx_init(struct op_ctx *ctx, struct ctx_node *shared, const struct node *node, struct arena *a,
-              struct store_batch *batch)
+void ctx_init(struct op_ctx *ctx, struct node_run *r, struct arena *a, struct store_batch *batch)
 {
-    memset(ctx, 0, sizeof *ctx);
-    ctx->shared = shared;
-    ctx->node = node;
-    ctx->arena = a;
-    ctx->batch = batch;
-    ctx->card = -1;
-    size_t n = op_count_outputs(node->op);
-    ctx->outputs = arena_array(a, struct id_list, n);
-    ctx->output_caps = arena_array(a, size_t, n);
+    size_t n = op_count_outputs(r->op);
+    *ctx = (struct op_ctx){.node = r->node,
+                           .arena = a,
+                           .shared = r->shared,
+                           .pool = r->op->parallel && r->card < 0 ? r->s->pool : NULL,
+                           .card = r->card,
+                           .batch = batch,
+                           .outputs = arena_array(a, struct id_list, n),
+                           .output_caps = arena_array(a, size_t, n)};
 }
 
 struct op_ctx *op_ctx_for_params(struct arena *a, const struct node *node)
 {
     struct op_ctx *ctx = arena_new(a, struct op_ctx);
-    ctx_init(ctx, NULL, node, a, NULL);
+    *ctx = (struct op_ctx){.node = node, .arena = a, .card = -1};
     return ctx;
 }
 
@@ -72,15 +71,14 @@ uint64_t op_count(struct op_ctx *ctx, const char *role)
     if (is_element(ctx, p))
         return ctx->element ? 1 : 0;
     if (ctx->node->op->inputs[p].cardinality != OP_COLLECTION)
-        return ctx->shared->inputs[p].n;
+        return ctx->shared->r->inputs[p].n;
     return ctx->shared->ports[p].reader ? collection_count(ctx->shared->ports[p].reader) : 0;
 }
 
 uint64_t op_elements(const struct op_ctx *ctx)
 {
-    return ctx->shared && ctx->shared->ports[0].reader
-               ? collection_count(ctx->shared->ports[0].reader)
-               : 0;
+    const struct collection *c = ctx->shared ? ctx->shared->ports[0].reader : NULL;
+    return c ? collection_count(c) : 0;
 }
 
 enum err_code ctx_port_id(struct digest *id, struct ctx_port *port, uint64_t i, struct err *e)
@@ -100,7 +98,7 @@ enum err_code ctx_input_id(struct digest *id, struct op_ctx *ctx, size_t p, uint
         return OK;
     }
     if (ctx->node->op->inputs[p].cardinality != OP_COLLECTION) {
-        *id = ctx->shared->inputs[p].ids[i];
+        *id = ctx->shared->r->inputs[p].ids[i];
         return OK;
     }
     return err_up(e, ctx_port_id(id, &ctx->shared->ports[p], i, e));
@@ -122,8 +120,7 @@ static enum err_code get_record(void *out, struct op_ctx *ctx, size_t p, uint64_
     struct digest id;
     enum err_code code = ctx_input_id(&id, ctx, p, i, e);
     if (!code)
-        code = store_get_message(out, ctx->shared->host.store, &id, ctx->node->op->inputs[p].kind,
-                                 a, e);
+        code = store_get_message(out, ctx_store(ctx), &id, ctx->node->op->inputs[p].kind, a, e);
     return err_up(e, code);
 }
 
@@ -186,7 +183,7 @@ enum err_code op_get_chunk(struct span *out, struct op_ctx *ctx, const uint8_t i
     struct digest d;
     const Eqloom__Chunk *chunk;
     memcpy(d.bytes, id, sizeof d.bytes);
-    enum err_code code = store_get_message(&chunk, ctx->shared->host.store, &d, KIND_CHUNK, a, e);
+    enum err_code code = store_get_message(&chunk, ctx_store(ctx), &d, KIND_CHUNK, a, e);
     if (code)
         return err_up(e, ctx_keep_loss(ctx, code, e));
     *out = span_of(chunk->data.data, chunk->data.len);
@@ -205,7 +202,7 @@ enum err_code op_previous(void *out, struct op_ctx *ctx, struct err *e)
     memcpy(out, &none, sizeof none);
     if (!ctx->previous)
         return OK;
-    enum err_code code = store_get_message(out, ctx->shared->host.store, ctx->previous,
+    enum err_code code = store_get_message(out, ctx_store(ctx), ctx->previous,
                                            ctx->node->op->outputs[0].kind, ctx->arena, e);
     return err_up(e, ctx_keep_loss(ctx, code, e));
 }
@@ -260,7 +257,7 @@ struct rng op_rng(struct op_ctx *ctx)
 {
     struct hasher *h = hasher_new();
     for (size_t p = 0; ctx->shared && p < ctx->shared->n_ports; p++) {
-        const struct ctx_input *in = &ctx->shared->inputs[p];
+        const struct key_input *in = &ctx->shared->r->inputs[p];
         if (is_element(ctx, p) && ctx->element)
             hasher_add(h, ctx->element->bytes, DIGEST_SIZE);
         else
@@ -293,18 +290,17 @@ int op_card(const struct op_ctx *ctx)
 
 const char *op_numerics(const struct op_ctx *ctx)
 {
-    return ctx->shared ? ctx->shared->host.numerics : key_numerics();
+    return ctx->shared ? ctx->shared->r->s->numerics : key_numerics();
 }
 
 bool op_cancelled(const struct op_ctx *ctx)
 {
-    const struct ctx_host *host = ctx->shared ? &ctx->shared->host : NULL;
-    return host && host->cancelled && host->cancelled(host->arg);
+    return ctx->shared && session_cancelled(ctx->shared->r->s);
 }
 
 void op_progress(struct op_ctx *ctx, uint64_t done, uint64_t total, const char *text)
 {
-    const struct ctx_host *host = ctx->shared ? &ctx->shared->host : NULL;
-    if (host && host->progress)
-        host->progress(host->arg, ctx->shared->index, done, total, text);
+    const struct node_run *r = ctx->shared ? ctx->shared->r : NULL;
+    if (r)
+        progress_op(r->s->progress, r->index, done, total, text);
 }

@@ -1,37 +1,15 @@
-/* The inside of op_ctx, for the engine. A ctx_node holds what all actions of one node share: ids of
- * its inputs, open collections, side inputs decoded once. An op_ctx is one call of the op: one
- * element, one segment, one whole node; it belongs to one thread (ops may call the functions that
- * say so from others). */
+/* The inside of op_ctx, for the engine. A ctx_node holds what all actions of one node share: open
+ * collections, side inputs decoded once. An op_ctx is one call of the op: one element, one segment,
+ * one whole node; it belongs to one thread (ops may call the functions that say so from others). */
 #pragma once
 
 #include "engine/cache/action.h"
 #include "engine/job/job.h"
-#include "store/collection/collection.h"
-#include "store/store.h"
 
-/* What ops feel of the run around them. */
-struct ctx_host {
-    struct store *store;
-    const char *numerics;
-    bool (*cancelled)(void *arg);
-    void (*progress)(void *arg, uint32_t node, uint64_t done, uint64_t total, const char *text);
-    void (*spill)(void *arg,
-                  struct store_batch *b); /* a batch that grew large: see op_emit; may be NULL */
-    void *arg;
-    bool recompute; /* --check: nothing that could be computed is taken from the store */
-};
-
-struct ctx_input {
-    const struct digest *ids; /* of records or of a collection */
-    size_t n;
-    const struct digest *before; /* the one that the node read when it was made last; may be NULL */
-};
-
+struct node_run;
 struct ctx_node;
 /* Opens every collection among the inputs. */
-enum err_code ctx_node_new(struct ctx_node **out, const struct ctx_host *host,
-                           const struct node *node, uint32_t index, const struct ctx_input *inputs,
-                           struct err *e);
+enum err_code ctx_node_new(struct ctx_node **out, struct node_run *r, struct err *e);
 void ctx_node_free(struct ctx_node *n);
 /* Elements of inputs[0] of a map. */
 uint64_t ctx_node_elements(const struct ctx_node *n);
@@ -65,7 +43,7 @@ struct op_ctx {
     size_t n_files;
     struct source_parts parts;
     struct pool *pool;
-    int card; /* -1: none */
+    int card;                  /* -1: none */
     struct store_batch *batch; /* NULL: nothing may be emitted (prepare) */
     struct id_list *outputs;   /* by op->outputs, grown by op_emit */
     size_t *output_caps;
@@ -82,8 +60,7 @@ struct op_earlier {
 };
 
 /* `batch` NULL: for prepare and for counting segments. */
-void ctx_init(struct op_ctx *ctx, struct ctx_node *shared, const struct node *node, struct arena *a,
-              struct store_batch *batch);
+void ctx_init(struct op_ctx *ctx, struct node_run *r, struct arena *a, struct store_batch *batch);
 /* Every output that must be there is there, and those of one record are one. */
 enum err_code ctx_check_outputs(const struct op_ctx *ctx, struct err *e);
 /* An element of a collection among the inputs. */

@@ -1,11 +1,10 @@
-/* What the halves of op_ctx share: inputs (ctx.c), outputs (ctx_output.c), what changed among side
- * inputs (ctx_diff.c). */
+/* What the halves of op_ctx share: inputs (ctx.c), outputs (ctx_output.c), what is reused
+ * (ctx_reuse.c), summaries (leaf_summary.c). */
 #pragma once
 
 #include "engine/ctx/ctx.h"
-#include "engine/ctx/leaf_summary.h"
-
-#include <pthread.h>
+#include "engine/session/session.h"
+#include "store/collection/collection.h"
 
 struct ctx_port {
     struct collection *reader;        /* collections; NULL: absent */
@@ -25,16 +24,18 @@ struct ctx_difference {
 };
 
 struct ctx_node {
-    struct ctx_host host;
-    const struct node *node;
-    uint32_t index;
-    const struct ctx_input *inputs;
+    struct node_run *r;
     struct ctx_port *ports;
     size_t n_ports;
     pthread_mutex_t mutex; /* guards what follows, and `decoded` */
     struct arena arena;
     struct ctx_difference *differences;
 };
+
+static inline struct store *ctx_store(const struct op_ctx *ctx)
+{
+    return ctx->shared->r->s->store;
+}
 
 enum err_code ctx_port_id(struct digest *id, struct ctx_port *port, uint64_t i, struct err *e);
 /* Appends to what the call has emitted. */
@@ -45,3 +46,4 @@ enum err_code ctx_input_id(struct digest *id, struct op_ctx *ctx, size_t port, u
 /* Keeps the message of the first record that the store should have had and has not; returns the
  * code. */
 enum err_code ctx_keep_loss(struct op_ctx *ctx, enum err_code code, const struct err *e);
+void summaries_free(struct summaries *s); /* NULL is fine */

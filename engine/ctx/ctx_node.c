@@ -10,7 +10,7 @@ void ctx_node_free(struct ctx_node *n)
     for (size_t p = 0; p < n->n_ports; p++) {
         collection_close(n->ports[p].reader);
         pthread_mutex_destroy(&n->ports[p].mutex);
-        summaries_close(n->ports[p].summaries);
+        summaries_free(n->ports[p].summaries);
     }
     for (struct ctx_difference *d = n->differences; d; d = d->next)
         free(d->positions);
@@ -20,32 +20,23 @@ void ctx_node_free(struct ctx_node *n)
     free(n);
 }
 
-enum err_code ctx_node_new(struct ctx_node **out, const struct ctx_host *host,
-                           const struct node *node, uint32_t index, const struct ctx_input *inputs,
-                           struct err *e)
+enum err_code ctx_node_new(struct ctx_node **out, struct node_run *r, struct err *e)
 {
     struct ctx_node *n = must_calloc(1, sizeof *n);
-    size_t n_ports = op_count_inputs(node->op);
-    n->ports = must_calloc(n_ports + 1, sizeof *n->ports);
-    n->host = *host;
-    n->node = node;
-    n->index = index;
-    n->inputs = inputs;
-    n->n_ports = n_ports;
+    enum err_code code = OK;
+    n->r = r;
+    n->n_ports = op_count_inputs(r->op);
+    n->ports = must_calloc(n->n_ports + 1, sizeof *n->ports);
     pthread_mutex_init(&n->mutex, NULL);
-    for (size_t p = 0; p < n_ports; p++) {
+    for (size_t p = 0; p < n->n_ports; p++) {
         pthread_mutex_init(&n->ports[p].mutex, NULL);
-        if (node->op->inputs[p].cardinality != OP_COLLECTION || inputs[p].n == 0)
-            continue;
-        enum err_code code =
-            collection_open(&n->ports[p].reader, host->store, &inputs[p].ids[0], e);
-        if (code) {
-            ctx_node_free(n);
-            return err_up(e, code);
-        }
+        if (!code && r->op->inputs[p].cardinality == OP_COLLECTION && r->inputs[p].n)
+            code = collection_open(&n->ports[p].reader, r->s->store, r->inputs[p].ids, e);
     }
-    *out = n;
-    return OK;
+    if (code)
+        ctx_node_free(n);
+    *out = code ? NULL : n;
+    return err_up(e, code);
 }
 
 uint64_t ctx_node_elements(const struct ctx_node *n)

@@ -56,10 +56,12 @@ enum err_code ctx_collected(struct action_result *out, struct op_ctx *ctx, struc
  * (a large checkpoint, a corpus in one task) are records written before it: never after. */
 static void spill_if_large(struct op_ctx *ctx)
 {
-    const struct ctx_host *host = &ctx->shared->host;
-    if (host->spill && (store_batch_bytes(ctx->batch) > SPILL_BYTES ||
-                        store_batch_count(ctx->batch) > SPILL_RECORDS))
-        host->spill(host->arg, ctx->batch);
+    struct session *s = ctx->shared->r->s;
+    struct err e = {0};
+    bool large = store_batch_bytes(ctx->batch) > SPILL_BYTES ||
+                 store_batch_count(ctx->batch) > SPILL_RECORDS;
+    if (large && !s->options->check && !s->planning && committer_append(s->commit, ctx->batch, &e))
+        session_fail(s, &e);
 }
 
 void ctx_add_output(struct op_ctx *ctx, size_t output, const struct digest *id)

@@ -1,12 +1,17 @@
+/* Summaries of the elements of a large collection (op.summarize), stored by leaf of the
+ * collection's tree: one action holds those of some 128 elements; its key has the op, its version
+ * and parameters and the leaf's id. So a task over a collection of which little changed reads few
+ * records. In a new leaf, elements that the collection had before are found in its former leaves.
+ * The actions name the leaf as their output, so that gc drops them together. */
 #include "engine/ctx/ctx_internal.h"
 
 #include "base/buf.h"
 #include "base/map.h"
 #include "schemas/canonical.h"
-#include "store/collection/collection.h"
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A collection's leaves; one that fits into a record is a leaf itself. */
 struct leaves {
@@ -14,14 +19,13 @@ struct leaves {
     struct collection *reader;
 };
 
+/* Of one collection; one thread at a time. */
 struct summaries {
-    struct store *store;
     struct leaves now;
     struct arena arena;            /* of the leaf that is loaded */
     struct collection_block block; /* n == 0: none */
     struct span *items;
-    struct digest before;
-    bool has_before; /* not looked at yet */
+    bool looked_back; /* what follows is filled */
     /* Elements in leaves that the collection has no more. */
     struct arena old_arena;
     struct digest_map old; /* id -> position in old_items */
@@ -45,25 +49,7 @@ static enum err_code leaf_at(struct collection_block *out, const struct leaves *
     return OK;
 }
 
-enum err_code summaries_open(struct summaries **out, struct store *s,
-                             const struct digest *collection, const struct digest *before,
-                             struct err *e)
-{
-    struct leaves now;
-    enum err_code code = leaves_open(&now, s, collection, e);
-    if (code)
-        return err_up(e, code);
-    struct summaries *x = must_calloc(1, sizeof *x);
-    x->store = s;
-    x->now = now;
-    x->has_before = before && !digest_equal(before, collection);
-    if (x->has_before)
-        x->before = *before;
-    *out = x;
-    return OK;
-}
-
-void summaries_close(struct summaries *s)
+void summaries_free(struct summaries *s)
 {
     if (!s)
         return;
@@ -82,12 +68,12 @@ static enum err_code make_key(struct key *key, struct arena *a, const struct dig
 }
 
 /* As many summaries as the leaf has elements, or NULL. */
-static const Eqloom__Action *read_stored(struct summaries *s, struct arena *a,
-                                         const struct digest *key, uint64_t n)
+static const Eqloom__Action *read_stored(struct store *s, struct arena *a, const struct digest *key,
+                                         uint64_t n)
 {
     struct span bytes;
     const Eqloom__Action *action;
-    if (store_action(&bytes, s->store, key, a, NULL) ||
+    if (store_action(&bytes, s, key, a, NULL) ||
         canonical_unpack(&action, a, &eqloom__action__descriptor, bytes, NULL))
         return NULL;
     return action->n_summaries == n ? action : NULL;
@@ -107,7 +93,7 @@ static void add_old_leaf(struct summaries *s, const struct leaves *l,
     struct digest *ids = arena_array(&s->old_arena, struct digest, leaf->n);
     enum err_code code = make_key(&key, &s->old_arena, &leaf->id, ctx, NULL);
     const Eqloom__Action *action =
-        code ? NULL : read_stored(s, &s->old_arena, &key.digest, leaf->n);
+        code ? NULL : read_stored(ctx_store(ctx), &s->old_arena, &key.digest, leaf->n);
     if (!action || collection_ids(ids, l->reader, leaf->first, leaf->n, NULL))
         return; /* then they are summarized again */
     for (uint64_t k = 0; k < leaf->n; k++) {
@@ -126,13 +112,27 @@ static bool next_leaf(struct collection_block *leaf, const struct leaves *l, uin
     return true;
 }
 
-static void load_before(struct summaries *s, const struct op_ctx *ctx)
+/* What the input was when the node was made last; NULL: unknown. */
+static const struct digest *input_before(const struct op_ctx *ctx, size_t port)
 {
+    const struct node_run *r = ctx->shared->r;
+    const Eqloom__RunNode *made = r->s->history.made[r->index];
+    for (size_t k = 0; made && k < made->key->n_inputs; k++) {
+        const Eqloom__KeyInput *in = made->key->inputs[k];
+        if (in->input_ids.len == DIGEST_SIZE && strcmp(in->role, r->op->inputs[port].role) == 0)
+            return (const struct digest *)in->input_ids.data;
+    }
+    return NULL;
+}
+
+static void look_back(struct summaries *s, const struct op_ctx *ctx, size_t port)
+{
+    const struct digest *id = input_before(ctx, port);
     struct digest_map now = {0};
     struct leaves before;
     struct collection_block leaf;
-    s->has_before = false;
-    if (leaves_open(&before, s->store, &s->before, NULL))
+    s->looked_back = true;
+    if (!id || digest_equal(id, &s->now.id) || leaves_open(&before, ctx_store(ctx), id, NULL))
         return;
     for (uint64_t at = 0; next_leaf(&leaf, &s->now, &at);)
         digest_map_put(&now, &leaf.id, 0, NULL);
@@ -194,46 +194,25 @@ static enum err_code summarize(struct summaries *s, struct op_ctx *ctx, size_t p
     return err_up(e, code);
 }
 
-static enum err_code load(struct summaries *s, struct op_ctx *ctx, size_t port, bool fresh,
-                          struct err *e)
+static enum err_code load(struct summaries *s, struct op_ctx *ctx, size_t port, struct err *e)
 {
     struct key key;
     const Eqloom__Action *stored;
+    bool fresh = ctx->shared->r->s->options->check;
     s->items = arena_array(&s->arena, struct span, s->block.n);
     enum err_code code = make_key(&key, &s->arena, &s->block.id, ctx, e);
     if (code)
         return err_up(e, code);
-    if (!fresh && (stored = read_stored(s, &s->arena, &key.digest, s->block.n))) {
+    if (!fresh && (stored = read_stored(ctx_store(ctx), &s->arena, &key.digest, s->block.n))) {
         for (size_t k = 0; k < s->block.n; k++)
             s->items[k] = summary_of(stored, k);
         return OK;
     }
-    if (s->has_before && !fresh)
-        load_before(s, ctx);
+    if (!s->looked_back && !fresh)
+        look_back(s, ctx, port);
     code = summarize(s, ctx, port, e);
     if (!code)
         code = write_summaries(s, ctx, &key, e);
-    return err_up(e, code);
-}
-
-enum err_code summaries_at(struct span *out, struct summaries *s, struct op_ctx *ctx, size_t port,
-                           uint64_t i, bool fresh, struct err *e)
-{
-    enum err_code code = OK;
-    if (i < s->block.first || i >= s->block.first + s->block.n) {
-        arena_reset(&s->arena);
-        s->block.n = 0;
-        struct collection_block block;
-        code = leaf_at(&block, &s->now, i, e);
-        if (!code) {
-            s->block = block;
-            code = load(s, ctx, port, fresh, e);
-        }
-        if (code)
-            s->block.n = 0;
-    }
-    if (!code)
-        *out = s->items[i - s->block.first];
     return err_up(e, code);
 }
 
@@ -242,12 +221,22 @@ enum err_code op_summary(struct span *out, struct op_ctx *ctx, const char *role,
 {
     size_t p = ctx_port_of(ctx, role);
     struct ctx_port *port = &ctx->shared->ports[p];
-    assert(ctx->node->op->summarize && i < op_count(ctx, role));
     enum err_code code = OK;
-    if (!port->summaries)
-        code = summaries_open(&port->summaries, ctx->shared->host.store, ctx->shared->inputs[p].ids,
-                              ctx->shared->inputs[p].before, e);
+    assert(ctx->node->op->summarize && i < op_count(ctx, role));
+    if (!port->summaries) {
+        port->summaries = must_calloc(1, sizeof *port->summaries);
+        code = leaves_open(&port->summaries->now, ctx_store(ctx), ctx->shared->r->inputs[p].ids, e);
+    }
+    struct summaries *s = port->summaries;
+    if (!code && (i < s->block.first || i >= s->block.first + s->block.n)) {
+        arena_reset(&s->arena);
+        code = leaf_at(&s->block, &s->now, i, e);
+        if (!code)
+            code = load(s, ctx, p, e);
+        if (code)
+            s->block.n = 0;
+    }
     if (!code)
-        code = summaries_at(out, port->summaries, ctx, p, i, ctx->shared->host.recompute, e);
+        *out = s->items[i - s->block.first];
     return err_up(e, ctx_keep_loss(ctx, code, e));
 }

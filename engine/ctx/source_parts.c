@@ -12,17 +12,16 @@ static enum err_code make_key(struct key *out, struct op_ctx *ctx, struct span k
 {
     struct digest *id = arena_new(ctx->arena, struct digest);
     *id = digest_of(&key, 1);
-    return err_up(
-        e, key_of_input(out, ctx->arena, ctx->node, ctx->shared->host.numerics, "@part", id, e));
+    return err_up(e, key_of_input(out, ctx->arena, ctx->node, op_numerics(ctx), "@part", id, e));
 }
 
 bool op_part_find(struct op_part *out, struct op_ctx *ctx, struct span key)
 {
     struct action_result *made = arena_new(ctx->arena, struct action_result);
-    struct store *s = ctx->shared->host.store;
+    struct store *s = ctx_store(ctx);
     struct trace trace;
     struct key at;
-    if (ctx->shared->host.recompute || make_key(&at, ctx, key, NULL) ||
+    if (ctx->shared->r->s->options->check || make_key(&at, ctx, key, NULL) ||
         !trace_read(&trace, ctx->arena, s, &at.digest) ||
         !action_find(made, ctx->arena, s, ctx->node->op, &at.digest))
         return false;

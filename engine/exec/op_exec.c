@@ -99,7 +99,7 @@ static enum err_code write_files(struct op_ctx *ctx, const char *dir, struct err
     const struct node *node = ctx->node;
     struct arena *a = op_arena(ctx);
     struct source_files files;
-    enum err_code code = source_scan(&files, a, node, ctx->shared->host.store, NULL, e);
+    enum err_code code = source_scan(&files, a, node, ctx_store(ctx), NULL, e);
     if (!code)
         code = source_load(&files, a, e);
     for (size_t i = 0; !code && i < files.n; i++) {
@@ -128,7 +128,7 @@ static enum err_code write_input(struct op_ctx *ctx, const char *dir, const char
                                  struct err *e)
 {
     struct arena *a = op_arena(ctx);
-    struct store *s = ctx->shared->host.store;
+    struct store *s = ctx_store(ctx);
     struct digest id = op_input_id(ctx, "inputs", i);
     struct out_file file, index = {0};
     enum record_kind kind;

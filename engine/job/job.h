@@ -52,8 +52,10 @@ struct node {
     const struct op *op;
     const struct node_param *params; /* one for each of op->params, in its order */
     const struct node_input *inputs; /* one for each of op->inputs, in its order */
-    const char *const *files;        /* OP_SOURCE, OP_EXEC: paths, patterns expanded and sorted */
-    const char *const *file_names;   /* OP_EXEC: as the program finds them */
+    const struct node_source *above; /* what all of them read */
+    size_t n_above;
+    const char *const *files;      /* OP_SOURCE, OP_EXEC: paths, patterns expanded and sorted */
+    const char *const *file_names; /* OP_EXEC: as the program finds them */
     size_t n_files;
     const char *units; /* op->units, or NULL */
     uint32_t cards;    /* op->cards */
@@ -62,6 +64,14 @@ struct node {
     const struct source_text *source; /* the job file, for messages */
     size_t offset;                    /* of the node's name in it */
 };
+
+static inline bool node_reads(const struct node *node, uint32_t other)
+{
+    for (size_t k = 0; k < node->n_above; k++)
+        if (node->above[k].node == other)
+            return true;
+    return false;
+}
 
 /* The key by which a source reads files that a node gives. It is then a task, whose op is the
  * source's with this input and the parameter "files": patterns of names. */

@@ -236,6 +236,14 @@ static enum err_code wire_inputs(struct node *out, struct draft *d, const struct
         inputs[i].n_sources = 1;
     }
     out->inputs = inputs;
+    size_t total = 0;
+    for (size_t i = 0; i < n; i++)
+        total += inputs[i].n_sources;
+    struct node_source *above = arena_array(d->arena, struct node_source, total);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < inputs[i].n_sources; k++)
+            above[out->n_above++] = inputs[i].sources[k];
+    out->above = above;
     return OK;
 }
 

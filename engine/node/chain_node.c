@@ -8,36 +8,36 @@
 #include "engine/node/chain_resume.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* While a chain is not finished, a ref keeps its newest record from gc. */
-static char *head_ref(struct arena *a, const struct session *s, uint32_t i)
+static char *head_ref(struct arena *a, const struct node_run *r)
 {
-    return arena_printf(a, "%s/%s" JOB_CHAIN_HEAD, s->job->name, s->job->nodes[i].name);
+    return arena_printf(a, "%s/%s" JOB_CHAIN_HEAD, r->s->job->name, r->node->name);
 }
 
-static enum outcome segment_run(struct worker *w, uint32_t i, struct chain *chain,
+/* `before`: what an earlier run made, to compare with; NULL: nothing. */
+static enum outcome segment_run(struct worker *w, struct chain *chain,
                                 const struct op_segment *segment, const struct key *key,
                                 const struct action_result *before)
 {
-    struct session *s = w->s;
-    struct node_run *r = &s->nodes[i];
-    const struct node *node = &s->job->nodes[i];
+    struct node_run *r = chain->r;
+    struct session *s = r->s;
     struct op_ctx ctx;
     struct err e = {0};
     uint64_t start = os_monotonic_ns();
     char *where = arena_printf(&w->arena, ", segment %" PRIu64 " (%s)", segment->index,
                                segment->label ? segment->label : "");
-    ctx_init(&ctx, r->shared, node, &w->arena, w->batch);
-    node_place(&ctx, s, i);
+    ctx_init(&ctx, r, &w->arena, w->batch);
     ctx.segment = segment->index;
-    ctx.previous = chain->has_previous ? &chain->previous : NULL;
+    ctx.previous = chain->previous;
     struct action_result made = {.outputs = ctx.outputs, .run = s->run};
     enum outcome outcome = OUT_DONE;
-    if (node_prepare(w, i, &e)) {
-        outcome = node_op_failed(w, i, &ctx, "", &e);
-    } else if (node->op->run(&ctx, r->op_state, &e) || ctx.lost[0] || ctx_check_outputs(&ctx, &e) ||
-               (before && node_check_same(node->op, before, &made, &e))) {
-        outcome = node_op_failed(w, i, &ctx, where, &e);
+    if (node_prepare(r, &e)) {
+        outcome = node_op_failed(w, r, &ctx, "", &e);
+    } else if (r->op->run(&ctx, r->op_state, &e) || ctx.lost[0] || ctx_check_outputs(&ctx, &e) ||
+               (before && node_check_same(r->op, before, &made, &e))) {
+        outcome = node_op_failed(w, r, &ctx, where, &e);
     } else if (before) {
         session_drop_batch(w);
     } else {
@@ -45,7 +45,7 @@ static enum outcome segment_run(struct worker *w, uint32_t i, struct chain *chai
         made.finished_ns = os_wall_ns();
         /* The next segment reads this one's record. */
         if (chain_write(w->batch, chain, segment->index, key, &made, &w->arena, &e) ||
-            (!s->options->check && node_set_ref(w->batch, s->store, head_ref(&w->arena, s, i),
+            (!s->options->check && node_set_ref(w->batch, s->store, head_ref(&w->arena, r),
                                                 &made.outputs[0].ids[0], &e)) ||
             committer_append(s->commit, w->batch, &e) || committer_flush(s->commit, &e))
             outcome = node_store_failed(w, &e);
@@ -53,130 +53,117 @@ static enum outcome segment_run(struct worker *w, uint32_t i, struct chain *chai
     if (outcome == OUT_DONE)
         chain_step(chain, &made);
     if (outcome == OUT_FAILED)
-        progress_element(s->progress, i, ELEMENT_FAILED, segment->index, NULL,
-                         node_failure_text(&w->arena, node, where, &e));
+        progress_element(s->progress, r->index, ELEMENT_FAILED, segment->index, NULL,
+                         node_failure_text(&w->arena, r->node, where, &e));
     ctx_finish(&ctx);
     return outcome;
 }
 
-static enum outcome segment_do(struct worker *w, uint32_t i, struct chain *chain, uint64_t index)
+static enum outcome segment_do(struct worker *w, struct chain *chain, uint64_t index)
 {
-    struct session *s = w->s;
+    struct node_run *r = chain->r;
+    struct session *s = r->s;
     struct op_segment segment;
     struct key key;
     struct action_result before;
     struct err e = {0};
     if (chain_key(&key, &segment, chain, &w->arena, index, &e))
-        return node_fail(w, i, "", &e);
+        return node_fail(r, "", &e);
     bool check = s->options->check &&
-                 action_find(&before, &w->arena, s->store, s->job->nodes[i].op, &key.digest) &&
+                 action_find(&before, &w->arena, s->store, r->op, &key.digest) &&
                  before.outputs[0].n == 1;
-    enum outcome outcome = segment_run(w, i, chain, &segment, &key, check ? &before : NULL);
+    enum outcome outcome = segment_run(w, chain, &segment, &key, check ? &before : NULL);
     if (outcome != OUT_DONE)
         return outcome;
     pthread_mutex_lock(&s->mutex);
-    s->nodes[i].ran++;
+    r->ran++;
     pthread_mutex_unlock(&s->mutex);
-    progress_element(s->progress, i, ELEMENT_RAN, index, NULL, NULL);
+    progress_element(s->progress, r->index, ELEMENT_RAN, index, NULL, NULL);
     return OUT_DONE;
 }
 
-static void count_witness(struct node_run *r, const struct chain *chain)
+/* What is found; caller holds the mutex. */
+static void count(struct node_run *r, const struct chain *chain)
 {
+    r->elements = chain->n;
+    r->cached = chain->done - chain->reused;
+    r->reused += chain->reused;
     r->witnesses.noun = "segments";
     if (chain->reused)
         witness_counts_add(&r->witnesses, chain->segments[chain->done - 1].reason, chain->reused);
 }
 
-/* Counts the segments that are done, and writes the action of a reused one. */
-static enum outcome take_over(struct worker *w, uint32_t i, struct chain *chain)
+static enum outcome run_segments(struct worker *w, struct chain *chain)
 {
-    struct session *s = w->s;
-    struct node_run *r = &s->nodes[i];
+    struct node_run *r = chain->r;
+    struct session *s = r->s;
     struct err e = {0};
+    enum outcome outcome = OUT_DONE;
+    if (s->options->check) { /* each again, from the first */
+        chain->done = 0;
+        chain->previous = NULL;
+    }
     pthread_mutex_lock(&s->mutex);
-    r->cached += chain->done - chain->reused;
-    r->reused += chain->reused;
-    count_witness(r, chain);
+    count(r, chain);
     pthread_mutex_unlock(&s->mutex);
-    progress_cached(s->progress, i, chain->done);
+    progress_node_start(s->progress, r->index, chain->n, r->why);
+    progress_cached(s->progress, r->index, chain->done);
     if (chain->reused &&
         (chain_adopt(w->batch, chain, &e) || committer_append(s->commit, w->batch, &e)))
         return node_store_failed(w, &e);
-    return OUT_DONE;
-}
-
-static enum outcome run_segments(struct worker *w, uint32_t i, struct chain *chain)
-{
-    struct session *s = w->s;
-    if (s->options->check) { /* each again, from the first */
-        chain->done = 0;
-        chain->has_previous = false;
-    }
-    enum outcome outcome = take_over(w, i, chain);
     for (uint64_t k = chain->done; k < chain->n && outcome == OUT_DONE; k++) {
-        if (session_interrupted(s))
-            return OUT_DROPPED;
         arena_reset(&w->arena);
-        outcome = segment_do(w, i, chain, k);
+        outcome = session_interrupted(s) ? OUT_DROPPED : segment_do(w, chain, k);
     }
     return outcome;
 }
 
-static enum outcome finish(struct worker *w, uint32_t i, struct chain *chain)
+static enum outcome finish(struct worker *w, struct chain *chain)
 {
-    struct session *s = w->s;
-    struct node_run *r = &s->nodes[i];
-    size_t n = op_count_outputs(s->job->nodes[i].op);
+    struct node_run *r = chain->r;
+    size_t n = op_count_outputs(r->op);
     struct err e = {0};
-    node_explain_reuse(s, i);
+    node_explain_reuse(r);
     r->cached = r->elements > r->ran + r->reused ? r->elements - r->ran - r->reused : 0;
     struct action_result made = {.outputs = arena_array(&r->work, struct id_list, n)};
     for (size_t k = 0; k < n; k++)
         made.outputs[k] = (struct id_list){&chain->outputs[k], !digest_is_zero(&chain->outputs[k])};
-    if (!s->options->check && store_batch_ref_delete(w->batch, head_ref(&r->work, s, i), &e))
+    if (!r->s->options->check && store_batch_ref_delete(w->batch, head_ref(&r->work, r), &e))
         return node_store_failed(w, &e);
-    return node_commit(w, i, &made);
+    return node_commit(w, r, &made);
 }
 
-enum outcome chain_run(struct worker *w, uint32_t i)
+enum outcome chain_run(struct worker *w, struct node_run *r)
 {
-    struct session *s = w->s;
-    struct node_run *r = &s->nodes[i];
-    const struct op *op = s->job->nodes[i].op;
     struct err e = {0};
     struct chain chain;
     arena_reset(&w->arena);
-    if (chain_open(&chain, w, i, arena_array(&r->work, struct digest, op_count_outputs(op)), &e))
-        return node_fail(w, i, "", &e);
+    if (chain_open(&chain, r, &e))
+        return node_fail(r, "", &e);
     if (chain.n == 0) {
-        err_fail(&e, ERR_FAILED, "op %s has no segments to run", op->name);
+        err_fail(&e, ERR_FAILED, "op %s has no segments to run", r->op->name);
         chain_close(&chain);
-        return node_fail(w, i, "", &e);
+        return node_fail(r, "", &e);
     }
-    pthread_mutex_lock(&s->mutex);
-    r->elements = chain.n;
-    pthread_mutex_unlock(&s->mutex);
-    progress_node_start(s->progress, i, chain.n, r->why);
-    enum outcome outcome = run_segments(w, i, &chain);
+    enum outcome outcome = run_segments(w, &chain);
     if (outcome == OUT_DONE)
-        outcome = finish(w, i, &chain);
+        outcome = finish(w, &chain);
     chain_close(&chain);
     return outcome;
 }
 
-enum err_code chain_plan(struct digest *outputs, struct worker *w, uint32_t i, struct err *e)
+bool chain_plan(struct node_run *r)
 {
-    struct node_run *r = &w->s->nodes[i];
     struct chain chain;
-    enum err_code code = chain_open(&chain, w, i, outputs, e);
-    if (code)
-        return err_up(e, code);
-    r->elements = chain.n;
-    r->reused = chain.reused;
-    r->cached = chain.done - chain.reused;
+    if (chain_open(&chain, r, NULL))
+        return false;
+    count(r, &chain);
     r->ran = chain.n - chain.done;
-    count_witness(r, &chain);
+    bool whole = r->ran == 0 && chain.n;
+    if (whole)
+        memcpy(r->outputs, chain.outputs, op_count_outputs(r->op) * sizeof *r->outputs);
+    r->state = r->reused ? NODE_REUSED : NODE_CACHED;
     chain_close(&chain);
-    return OK;
+    node_explain_reuse(r);
+    return whole;
 }

@@ -3,6 +3,6 @@
 
 #include "engine/node/node.h"
 
-enum outcome chain_run(struct worker *w, uint32_t i);
-/* Fills the node's counts with what a run would do; outputs: of the last segment that is stored. */
-enum err_code chain_plan(struct digest *outputs, struct worker *w, uint32_t i, struct err *e);
+enum outcome chain_run(struct worker *w, struct node_run *r);
+/* Fills the node's counts with what a run would do. True: nothing, and its outputs are known. */
+bool chain_plan(struct node_run *r);

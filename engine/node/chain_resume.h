@@ -15,20 +15,17 @@ struct chain_segment {
 };
 
 struct chain {
-    struct worker *w;
-    uint32_t node;
+    struct node_run *r;
     uint64_t n;
-    bool has_previous;
-    struct digest previous;
-    struct digest *outputs; /* of the last segment done, by op->outputs */
+    const struct digest *previous; /* the first of the outputs; NULL: no segment is done */
+    struct digest *outputs;        /* of the last segment done, by op->outputs */
     struct chain_segment *segments;
     uint64_t done;   /* up to the last segment whose outputs are all stored */
     uint64_t reused; /* the last of these: found by what they read alone */
 };
 
-/* Counts the segments and looks for the end; `outputs`: room for what the op gives. */
-enum err_code chain_open(struct chain *c, struct worker *w, uint32_t i, struct digest *outputs,
-                         struct err *e);
+/* Counts the segments and looks for the end. The outputs live as long as the attempt. */
+enum err_code chain_open(struct chain *c, struct node_run *r, struct err *e);
 void chain_close(struct chain *c);
 
 /* The key of a segment, which `c` keeps. */

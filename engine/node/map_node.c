@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCKS_BYTES = 1 << 20, CHEAP_NS = 100000000 };
+enum { MAP_WINDOW = 4096, MAP_RANGE = 64, BLOCKS_BYTES = 1 << 20, CHEAP_NS = 100000000 };
 
 /* Output ids of one element, copied out of its arena. */
 struct slot {
@@ -37,81 +37,74 @@ struct map_run {
     struct assemble *out;
 };
 
-static enum err_code feed(struct worker *w, uint32_t i, struct err *e);
+static enum err_code feed(struct worker *w, struct node_run *r, struct err *e);
 
 /* With --check no block is taken from the store. */
-static void find_blocks(struct worker *w, uint32_t i, struct map_run *m)
+static void find_blocks(struct worker *w, struct node_run *r)
 {
-    struct session *s = w->s;
-    struct node_run *r = &s->nodes[i];
+    struct map_run *m = r->map;
     struct err e = {0};
-    if (s->options->check)
+    if (r->s->options->check)
         return;
     /* A damaged input shows when its elements are asked for. */
-    if (map_tree_new(&m->blocks, w, i, &e)) {
-        map_tree_free(m->blocks, s->job->nodes[i].op);
+    if (map_tree_new(&m->blocks, r, &e)) {
+        map_tree_free(m->blocks, r->op);
         m->blocks = NULL;
     }
     m->next = map_tree_skip(m->blocks, 0);
     r->cached = map_tree_cached(m->blocks);
     r->reused += map_tree_reused(m->blocks);
     map_tree_witnesses(&r->witnesses, m->blocks);
-    progress_cached(s->progress, i, r->cached + map_tree_reused(m->blocks));
-    if (feed(w, i, &e)) {
+    progress_cached(r->s->progress, r->index, r->cached + map_tree_reused(m->blocks));
+    if (feed(w, r, &e)) {
         m->broken = m->dropped = true;
-        node_cannot_read(w, i, &e);
+        node_cannot_read(w, r, &e);
     }
 }
 
-bool map_has_work(const struct session *s, uint32_t i)
+bool map_new(struct worker *w, struct node_run *r)
 {
-    const struct map_run *m = s->nodes[i].map;
-    return m->next < s->nodes[i].elements && !m->broken;
-}
-
-void map_new(struct worker *w, uint32_t i)
-{
-    const struct op *op = w->s->job->nodes[i].op;
-    struct map_run *m = must_calloc(1, sizeof *m);
+    struct map_run *m = r->map = must_calloc(1, sizeof *m);
     pthread_mutex_init(&m->mutex, NULL);
     m->batch = store_batch_new(w->s->store);
-    m->out = assemble_new(op, w->s->store, m->batch);
-    w->s->nodes[i].map = m;
-    find_blocks(w, i, m);
+    m->out = assemble_new(r->op, w->s->store, m->batch);
+    find_blocks(w, r);
+    return m->next < r->elements && !m->broken;
 }
 
 static void empty_slot(struct slot *slot, size_t n_outputs)
 {
     if (!slot->full)
         return;
-    for (size_t r = 0; r < n_outputs; r++)
-        free(slot->outputs[r].ids);
+    for (size_t k = 0; k < n_outputs; k++)
+        free(slot->outputs[k].ids);
     free(slot->outputs);
     free((void *)slot->witness.data);
     *slot = (struct slot){0};
 }
 
-void map_free(struct map_run *m, const struct op *op)
+void map_free(struct node_run *r)
 {
+    struct map_run *m = r->map;
     if (!m)
         return;
-    size_t n = op_count_outputs(op);
     for (size_t k = 0; k < MAP_WINDOW; k++)
-        empty_slot(&m->slots[k], n);
+        empty_slot(&m->slots[k], op_count_outputs(r->op));
     assemble_free(m->out);
     store_batch_free(m->batch);
-    map_tree_free(m->blocks, op);
+    map_tree_free(m->blocks, r->op);
     pthread_mutex_destroy(&m->mutex);
     free(m);
+    r->map = NULL;
 }
 
 /* ---- handing out ---- */
 
-static bool is_stopping(struct session *s, uint32_t i)
+static bool is_stopping(const struct node_run *r)
 {
-    struct map_run *m = s->nodes[i].map;
+    struct map_run *m = r->map;
     pthread_mutex_lock(&m->mutex);
-    bool stop = m->dropped || (m->failed && !s->options->keep_going);
+    bool stop = m->dropped || (m->failed && !r->s->options->keep_going);
     pthread_mutex_unlock(&m->mutex);
     return stop;
 }
@@ -125,22 +118,19 @@ static uint64_t room(struct map_run *m)
     return held < MAP_WINDOW ? MAP_WINDOW - held : 0;
 }
 
-bool map_has_more(struct session *s, uint32_t i)
+bool map_has_more(const struct node_run *r)
 {
-    struct node_run *r = &s->nodes[i];
-    return r->phase == PHASE_OPEN && r->map->next < r->elements && room(r->map) &&
-           !is_stopping(s, i);
+    return r->phase == PHASE_OPEN && r->map->next < r->elements && room(r->map) && !is_stopping(r);
 }
 
-bool map_take(uint64_t *from, uint64_t *n, struct session *s, uint32_t i)
+bool map_take(uint64_t *from, uint64_t *n, struct node_run *r)
 {
-    struct node_run *r = &s->nodes[i];
     struct map_run *m = r->map;
-    if (!map_has_more(s, i))
+    if (!map_has_more(r))
         return false;
     /* Small enough that the workers end together, large enough that the queue does not show. */
     uint64_t left = r->elements - m->next, most = room(m);
-    *n = left / (s->threads * 8u) + 1;
+    *n = left / (r->s->threads * 8u) + 1;
     if (*n > MAP_RANGE)
         *n = MAP_RANGE;
     if (*n > most)
@@ -152,51 +142,35 @@ bool map_take(uint64_t *from, uint64_t *n, struct session *s, uint32_t i)
     return true;
 }
 
-void map_put_back(struct session *s, uint32_t i)
+bool map_put_back(struct node_run *r)
 {
-    s->nodes[i].map->in_flight--;
-}
-
-bool map_is_over(struct session *s, uint32_t i)
-{
-    struct node_run *r = &s->nodes[i];
-    if (r->phase != PHASE_OPEN || r->map->in_flight)
-        return false;
-    return r->map->next == r->elements || is_stopping(s, i) || session_interrupted(s);
+    struct map_run *m = r->map;
+    m->in_flight--;
+    return r->phase == PHASE_OPEN && !m->in_flight &&
+           (m->next == r->elements || is_stopping(r) || session_interrupted(r->s));
 }
 
 /* ---- results in order ---- */
 
-/* Committed in parts, so that many found leaves do not fill the memory. */
-static enum err_code commit_some(struct worker *w, struct err *e)
+/* All that is next in order; actions of leaves that are now whole go into the worker's batch. It is
+ * committed in parts, so that many found leaves do not fill the memory. */
+static enum err_code feed(struct worker *w, struct node_run *r, struct err *e)
 {
-    return store_batch_bytes(w->batch) > BLOCKS_BYTES
-               ? err_up(e, committer_append(w->s->commit, w->batch, e))
-               : OK;
-}
-
-/* All that is next in order; actions of leaves that are now whole go into the worker's batch. */
-static enum err_code feed(struct worker *w, uint32_t i, struct err *e)
-{
-    struct session *s = w->s;
-    struct map_run *m = s->nodes[i].map;
-    size_t n_outputs = op_count_outputs(s->job->nodes[i].op);
+    struct map_run *m = r->map;
     enum err_code code = OK;
-    while (!code) {
-        uint64_t before = m->floor;
+    for (uint64_t before = UINT64_MAX; !code && m->floor != before;) {
+        before = m->floor;
         struct slot *slot = &m->slots[m->floor % MAP_WINDOW];
         if (slot->full) {
-            code = map_tree_add(m->blocks, m->out, s, i, m->floor, slot->outputs, slot->witness,
+            code = map_tree_add(m->blocks, m->out, r, m->floor, slot->outputs, slot->witness,
                                 w->batch, e);
-            empty_slot(slot, n_outputs);
+            empty_slot(slot, op_count_outputs(r->op));
             m->floor++;
         } else {
-            code = map_tree_feed(m->blocks, m->out, &m->floor, s, i, w->batch, e);
+            code = map_tree_feed(m->blocks, m->out, &m->floor, r, w->batch, e);
         }
-        if (m->floor == before)
-            break;
-        if (!code)
-            code = commit_some(w, e);
+        if (!code && store_batch_bytes(w->batch) > BLOCKS_BYTES)
+            code = committer_append(w->s->commit, w->batch, e);
     }
     return err_up(e, code);
 }
@@ -207,33 +181,32 @@ static void *copy_bytes(const void *data, size_t len)
 }
 
 /* A `witness` without data: none. */
-static void deliver(struct worker *w, uint32_t i, uint64_t position,
+static void deliver(struct worker *w, struct node_run *r, uint64_t position,
                     const struct action_result *made, struct span witness)
 {
-    struct session *s = w->s;
-    struct map_run *m = s->nodes[i].map;
-    const struct op *op = s->job->nodes[i].op;
-    size_t n = op_count_outputs(op);
+    struct session *s = r->s;
+    struct map_run *m = r->map;
+    size_t n = op_count_outputs(r->op);
     struct err e = {0}, fed = {0};
     pthread_mutex_lock(&m->mutex);
     if (!m->broken) {
         struct slot *slot = &m->slots[position % MAP_WINDOW];
         slot->full = true;
         slot->witness = (struct span){0};
-        if (op->merge_witnesses && m->blocks)
+        if (r->op->merge_witnesses && m->blocks)
             slot->witness = span_of(copy_bytes(witness.data, witness.len), witness.len);
         slot->outputs = copy_bytes(made->outputs, n * sizeof *slot->outputs);
-        for (size_t r = 0; r < n; r++)
-            slot->outputs[r].ids =
-                copy_bytes(made->outputs[r].ids, made->outputs[r].n * sizeof(struct digest));
-        if (feed(w, i, &fed))
+        for (size_t k = 0; k < n; k++)
+            slot->outputs[k].ids =
+                copy_bytes(made->outputs[k].ids, made->outputs[k].n * sizeof(struct digest));
+        if (feed(w, r, &fed))
             m->broken = m->dropped = true;
         if (store_batch_bytes(m->batch) > BLOCKS_BYTES && !s->options->check)
             store_batch_append(w->batch, m->batch);
     }
     pthread_mutex_unlock(&m->mutex);
     if (fed.code)
-        node_cannot_read(w, i, &fed);
+        node_cannot_read(w, r, &fed);
     if (store_batch_count(w->batch) && committer_append(s->commit, w->batch, &e))
         session_fail(s, &e);
 }
@@ -249,141 +222,129 @@ static void give_up(struct map_run *m, enum outcome outcome)
 
 /* ---- one element ---- */
 
-static enum outcome element_failed(struct worker *w, uint32_t i, uint64_t position,
-                                   const struct digest *id, const struct op_ctx *ctx,
-                                   const struct err *e)
+static enum outcome element_failed(struct worker *w, struct node_run *r, uint64_t position,
+                                   const struct op_ctx *ctx, const struct err *e)
 {
-    struct session *s = w->s;
     char hex[DIGEST_HEX];
-    char *label = label_of_record(&w->arena, s->store, id);
+    char *label = label_of_record(&w->arena, w->s->store, ctx->element);
     char *where = arena_printf(&w->arena, ", element %" PRIu64 " (%.8s, %s)", position,
-                               digest_hex(hex, id), label);
-    enum outcome outcome = node_op_failed(w, i, ctx, where, e);
+                               digest_hex(hex, ctx->element), label);
+    enum outcome outcome = node_op_failed(w, r, ctx, where, e);
     if (outcome == OUT_FAILED) {
-        char *text = node_failure_text(&w->arena, &s->job->nodes[i], where, e);
-        progress_element(s->progress, i, ELEMENT_FAILED, position, id, text);
+        char *text = node_failure_text(&w->arena, r->node, where, e);
+        progress_element(w->s->progress, r->index, ELEMENT_FAILED, position, ctx->element, text);
     }
     return outcome;
 }
 
-static void count_witness(struct session *s, uint32_t i, const struct action_result *made)
+static void count_witness(struct node_run *r, const struct action_result *made)
 {
-    pthread_mutex_lock(&s->mutex);
-    witness_counts_add(&s->nodes[i].witnesses, witness_reason(made->note), 1);
-    pthread_mutex_unlock(&s->mutex);
+    pthread_mutex_lock(&r->s->mutex);
+    witness_counts_add(&r->witnesses, witness_reason(made->note), 1);
+    pthread_mutex_unlock(&r->s->mutex);
 }
 
 /* The action of an element that ran, and what leads to it. */
-static enum err_code write_element(struct worker *w, uint32_t i, const struct digest *id,
-                                   const struct key *key, const struct action_result *made,
-                                   struct op_ctx *ctx, struct err *e)
+static enum err_code write_element(struct worker *w, struct node_run *r, const struct key *key,
+                                   const struct action_result *made, struct op_ctx *ctx,
+                                   struct err *e)
 {
-    const struct op *op = w->s->job->nodes[i].op;
-    enum err_code code = action_write(w->batch, &w->arena, op, key, made, e);
-    if (!code && op->reuse && ctx->witness.data)
-        code = reuse_store_witness(w->batch, w, i, id, &key->digest, ctx->witness, e);
+    enum err_code code = action_write(w->batch, &w->arena, r->op, key, made, e);
+    if (!code && r->op->reuse && ctx->witness.data)
+        code = reuse_store_witness(w->batch, r, &w->arena, ctx->element, &key->digest, ctx->witness,
+                                   e);
     if (!code)
         code = recall_write(w->batch, ctx, &key->digest, e);
-    return code ? err_up(e, code) : err_up(e, committer_append(w->s->commit, w->batch, e));
+    return err_up(e, code ? code : committer_append(w->s->commit, w->batch, e));
 }
 
-static enum outcome element_run(struct worker *w, uint32_t i, uint64_t position,
+static enum outcome element_run(struct worker *w, struct node_run *r, uint64_t position,
                                 const struct digest *id, const struct key *key,
                                 const struct action_result *before, struct together *t,
                                 enum element_state *state)
 {
-    struct session *s = w->s;
-    struct node_run *r = &s->nodes[i];
-    const struct node *node = &s->job->nodes[i];
+    struct session *s = r->s;
     struct op_ctx ctx;
     struct err e = {0};
     uint64_t start = os_monotonic_ns();
-    ctx_init(&ctx, r->shared, node, &w->arena, w->batch);
+    ctx_init(&ctx, r, &w->arena, w->batch);
     ctx.element = id;
-    node_place(&ctx, s, i);
     ctx.recall.may = !before && !s->options->check;
     enum outcome outcome = OUT_DONE;
     struct action_result made = {.outputs = ctx.outputs};
-    if (together_share(&ctx, t, w, i, position, &e) || node->op->run(&ctx, r->op_state, &e) ||
-        ctx.lost[0] || (before && node_check_same(node->op, before, &made, &e))) {
-        outcome = element_failed(w, i, position, id, &ctx, &e);
+    if (together_share(&ctx, t, r, position, &e) || r->op->run(&ctx, r->op_state, &e) ||
+        ctx.lost[0] || (before && node_check_same(r->op, before, &made, &e))) {
+        outcome = element_failed(w, r, position, &ctx, &e);
     } else {
         if (ctx.recall.found) {
             made = ctx.recall.made;
             *state = ELEMENT_REUSED;
-            count_witness(s, i, &made);
+            count_witness(r, &made);
         }
         made.run = s->run;
         made.cost_ns = os_monotonic_ns() - start;
         made.finished_ns = os_wall_ns();
         if (before)
             session_drop_batch(w);
-        else if (write_element(w, i, id, key, &made, &ctx, &e)) {
-            session_drop_batch(w);
-            session_fail(s, &e);
-            outcome = OUT_DROPPED;
-        }
+        else if (write_element(w, r, key, &made, &ctx, &e))
+            outcome = node_store_failed(w, &e);
         if (outcome == OUT_DONE)
-            deliver(w, i, position, &made, ctx.witness);
+            deliver(w, r, position, &made, ctx.witness);
     }
     ctx_finish(&ctx);
     return outcome;
 }
 
-static enum outcome prepare_failed(struct worker *w, uint32_t i, const struct err *failure)
+static enum outcome prepare_failed(struct node_run *r, const struct err *failure)
 {
-    if (failure->code == ERR_CANCELLED || atomic_load(&w->s->lost))
+    if (failure->code == ERR_CANCELLED || atomic_load(&r->s->lost))
         return OUT_DROPPED;
-    struct map_run *m = w->s->nodes[i].map;
+    struct map_run *m = r->map;
     pthread_mutex_lock(&m->mutex);
     bool first = !m->failed;
     m->failed = true;
     pthread_mutex_unlock(&m->mutex);
     if (first)
-        node_fail(w, i, "", failure);
+        node_fail(r, "", failure);
     return OUT_DROPPED; /* no element can do better */
 }
 
 /* An earlier result that stands becomes the result of this action, too. */
-static bool element_reuse(struct worker *w, uint32_t i, uint64_t position, const struct digest *id,
-                          const struct key *key)
+static bool element_reuse(struct worker *w, struct node_run *r, uint64_t position,
+                          const struct digest *id, const struct key *key)
 {
-    struct session *s = w->s;
     struct action_result made;
     struct reuse_origin origin;
     struct span witness;
-    struct err e = {0};
-    if (s->options->check || !reuse_element(&made, &origin, &witness, w, i, id))
+    if (!reuse_element(&made, &origin, &witness, r, &w->arena, id))
         return false;
     made.cost_ns = 0;
     made.finished_ns = os_wall_ns();
-    if (action_write(w->batch, &w->arena, s->job->nodes[i].op, key, &made, &e) ||
-        reuse_follow(w->batch, w, &origin, &key->digest, &e) ||
-        committer_append(s->commit, w->batch, &e)) {
+    if (action_write(w->batch, &w->arena, r->op, key, &made, NULL) ||
+        reuse_follow(w->batch, &w->arena, &origin, &key->digest, NULL) ||
+        committer_append(w->s->commit, w->batch, NULL)) {
         session_drop_batch(w);
         return false;
     }
-    count_witness(s, i, &made);
-    deliver(w, i, position, &made, witness);
+    count_witness(r, &made);
+    deliver(w, r, position, &made, witness);
     return true;
 }
 
 /* Whether `plan` may run an element: as long as all that run take little time, by the last run. */
-static bool is_cheap(const struct session *s, uint32_t i)
+static bool is_cheap(const struct node_run *r)
 {
-    const Eqloom__RunNode *last = s->history.made[i];
-    if (!last || !last->ran || s->job->nodes[i].op->parallel || s->nodes[i].map->broken)
+    const Eqloom__RunNode *last = r->s->history.made[r->index];
+    if (!last || !last->ran || r->op->parallel || r->map->broken)
         return false;
     uint64_t each = (last->work_ns ? last->work_ns : last->wall_ns) / last->ran;
-    return (s->nodes[i].ran + 1) * each < CHEAP_NS;
+    return (r->ran + 1) * each < CHEAP_NS;
 }
 
-static enum outcome element(struct worker *w, uint32_t i, uint64_t position, struct together *t,
-                            enum element_state *state)
+static enum outcome element(struct worker *w, struct node_run *r, uint64_t position,
+                            struct together *t, enum element_state *state)
 {
-    struct session *s = w->s;
-    struct node_run *r = &s->nodes[i];
-    const struct op *op = s->job->nodes[i].op;
+    struct session *s = r->s;
     struct digest id;
     struct key key;
     struct action_result made;
@@ -391,57 +352,52 @@ static enum outcome element(struct worker *w, uint32_t i, uint64_t position, str
     *state = ELEMENT_CACHED;
     arena_reset(&w->arena);
     if (ctx_node_element(&id, r->shared, position, &e))
-        return node_cannot_read(w, i, &e);
-    if (node_element_key(&key, s, &w->arena, i, &id, &e)) {
-        session_fail(s, &e);
-        return OUT_DROPPED;
-    }
-    bool cached = !action_read(&made, &w->arena, s->store, op, &key.digest, NULL) &&
-                  action_is_whole(s->store, op, &made);
+        return node_cannot_read(w, r, &e);
+    bool cached = node_find_element(&made, &key, r, &w->arena, &id);
     if (cached && !s->options->check) {
         struct span witness = {0};
-        if (op->merge_witnesses && r->map->blocks)
-            witness = reuse_find_witness(w, i, &id, &key.digest);
-        deliver(w, i, position, &made, witness);
+        if (r->op->merge_witnesses && r->map->blocks)
+            witness = reuse_find_witness(r, &w->arena, &id, &key.digest);
+        deliver(w, r, position, &made, witness);
         return OUT_DONE;
     }
     *state = ELEMENT_RAN;
-    bool may_run = !s->planning || is_cheap(s, i);
-    if (session_late(s) || (!may_run && !op->reuse)) {
+    bool may_run = !s->planning || is_cheap(r);
+    if (session_late(s) || (!may_run && !r->op->reuse)) {
         give_up(r->map, OUT_OPEN);
         return OUT_DONE;
     }
-    if (node_prepare(w, i, &e))
-        return prepare_failed(w, i, &e);
-    if (!cached && op->reuse && element_reuse(w, i, position, &id, &key)) {
+    if (node_prepare(r, &e))
+        return prepare_failed(r, &e);
+    if (s->options->check && !cached) /* it may have been reused with its block */
+        cached =
+            reuse_element(&made, &(struct reuse_origin){0}, &(struct span){0}, r, &w->arena, &id);
+    else if (!cached && element_reuse(w, r, position, &id, &key)) {
         *state = ELEMENT_REUSED;
         return OUT_DONE;
     }
-    if (!cached && s->options->check) /* it may have been reused with its block */
-        cached = reuse_element(&made, &(struct reuse_origin){0}, &(struct span){0}, w, i, &id);
     if (may_run)
-        return element_run(w, i, position, &id, &key, cached ? &made : NULL, t, state);
+        return element_run(w, r, position, &id, &key, cached ? &made : NULL, t, state);
     give_up(r->map, OUT_OPEN);
     return OUT_DONE;
 }
 
-void map_range(struct worker *w, uint32_t i, uint64_t from, uint64_t n)
+void map_range(struct worker *w, struct node_run *r, uint64_t from, uint64_t n)
 {
-    struct session *s = w->s;
-    struct node_run *r = &s->nodes[i];
+    struct session *s = r->s;
     uint64_t began = os_thread_ns();
     bool any_ran = false;
     struct together t;
-    together_begin(&t, w, i, from, n);
+    together_begin(&t, r, from, n);
     for (uint64_t k = from; k < from + n; k++) {
         enum element_state state;
         if (session_interrupted(s))
             give_up(r->map, OUT_DROPPED);
-        if (is_stopping(s, i))
+        if (is_stopping(r))
             break;
-        enum outcome outcome = element(w, i, k, &t, &state);
+        enum outcome outcome = element(w, r, k, &t, &state);
         if (outcome == OUT_DONE) {
-            progress_element(s->progress, i, state, k, NULL, NULL);
+            progress_element(s->progress, r->index, state, k, NULL, NULL);
             pthread_mutex_lock(&s->mutex);
             r->ran += state == ELEMENT_RAN;
             r->reused += state == ELEMENT_REUSED;
@@ -462,10 +418,8 @@ void map_range(struct worker *w, uint32_t i, uint64_t from, uint64_t n)
 
 /* ---- the end ---- */
 
-enum outcome map_close(struct worker *w, uint32_t i)
+enum outcome map_close(struct worker *w, struct node_run *r)
 {
-    struct session *s = w->s;
-    struct node_run *r = &s->nodes[i];
     struct map_run *m = r->map;
     struct err e = {0};
     struct action_result made = {0};
@@ -475,11 +429,11 @@ enum outcome map_close(struct worker *w, uint32_t i)
         return OUT_DROPPED;
     /* Elements of an earlier attempt in this run were found in the store by this one. */
     r->cached = r->elements > r->ran + r->reused ? r->elements - r->ran - r->reused : 0;
-    node_explain_reuse(s, i);
+    node_explain_reuse(r);
     arena_reset(&w->arena);
     if (assemble_finish(&made.outputs, &w->arena, m->out, &e) ||
-        map_tree_finish(m->blocks, made.outputs, m->out, s, i, m->batch, &e))
-        return node_cannot_read(w, i, &e);
+        map_tree_finish(m->blocks, made.outputs, m->out, r, m->batch, &e))
+        return node_cannot_read(w, r, &e);
     store_batch_append(w->batch, m->batch);
-    return node_commit(w, i, &made);
+    return node_commit(w, r, &made);
 }

@@ -19,7 +19,7 @@
 struct map_tree;
 /* NULL when the input (inputs[0], stored) has no blocks. Looks up blocks, and tries to reuse those
  * that are not cached (reuse_block) unless the session is late. */
-enum err_code map_tree_new(struct map_tree **out, struct worker *w, uint32_t i, struct err *e);
+enum err_code map_tree_new(struct map_tree **out, struct node_run *r, struct err *e);
 void map_tree_free(struct map_tree *b, const struct op *op);
 /* Elements in cached and in reused blocks; "found" below means either. */
 uint64_t map_tree_cached(const struct map_tree *b);
@@ -32,17 +32,16 @@ uint64_t map_tree_skip(const struct map_tree *b, uint64_t at);
 uint64_t map_tree_run(const struct map_tree *b, uint64_t at, uint64_t most);
 
 /* If a found block begins at *at, adds its outputs and moves *at behind it. The action of a reused
- * leaf goes into the batch (NULL: nowhere). */
+ * leaf goes into the batch. */
 enum err_code map_tree_feed(struct map_tree *b, struct assemble *out, uint64_t *at,
-                            struct session *s, uint32_t i, struct store_batch *batch,
-                            struct err *e);
+                            struct node_run *r, struct store_batch *batch, struct err *e);
 /* Adds the outputs and the witness of the element at `at`, which is in no found block; elements
- * come in order. At the end of a leaf its action goes into the batch (NULL: nowhere). */
-enum err_code map_tree_add(struct map_tree *b, struct assemble *out, struct session *s, uint32_t i,
+ * come in order. At the end of a leaf its action goes into the batch. */
+enum err_code map_tree_add(struct map_tree *b, struct assemble *out, struct node_run *r,
                            uint64_t at, const struct id_list *outputs, struct span witness,
                            struct store_batch *batch, struct err *e);
 /* When everything has been fed and the map's outputs are these: writes the actions of the larger
  * blocks. */
 enum err_code map_tree_finish(struct map_tree *b, const struct id_list *outputs,
-                              const struct assemble *out, struct session *s, uint32_t i,
+                              const struct assemble *out, struct node_run *r,
                               struct store_batch *batch, struct err *e);

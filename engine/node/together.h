@@ -12,8 +12,8 @@ struct together {
 };
 
 /* Failures show when the elements run. */
-void together_begin(struct together *t, struct worker *w, uint32_t i, uint64_t from, uint64_t n);
+void together_begin(struct together *t, struct node_run *r, uint64_t from, uint64_t n);
 /* Into ctx->share; does nothing for ops without `together`. */
-enum err_code together_share(struct op_ctx *ctx, struct together *t, struct worker *w, uint32_t i,
+enum err_code together_share(struct op_ctx *ctx, struct together *t, struct node_run *r,
                              uint64_t position, struct err *e);
 void together_end(struct together *t);

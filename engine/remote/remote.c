@@ -3,11 +3,10 @@
 #include "engine/remote/remote.h"
 
 #include "base/buf.h"
+#include "base/io/out_file.h"
 #include "base/map.h"
 #include "engine/remote/transport.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,42 +25,39 @@ struct remote {
     bool broken;
 };
 
-enum err_code remote_open(struct remote **out, const struct remote_options *o, struct err *e)
+enum err_code remote_open(struct session *s, const struct remote_options *o, struct err *e)
 {
-    struct remote *r = must_calloc(1, sizeof *r);
-    struct transport *t = &r->transport;
+    struct remote *x = must_calloc(1, sizeof *x);
+    struct transport *t = &x->transport;
     enum err_code code;
-    pthread_mutex_init(&r->mutex, NULL);
-    t->scratch = arena_strdup(&r->arena, o->scratch);
-    t->cancelled = o->cancelled;
-    t->arg = o->arg;
+    pthread_mutex_init(&x->mutex, NULL);
+    t->scratch = arena_strdup(&x->arena, o->scratch);
+    t->session = s;
     if (strncmp(o->address, "ssh://", 6) == 0)
-        code = transport_ssh(t, &r->arena, o->address + 6, e);
+        code = transport_ssh(t, &x->arena, o->address + 6, e);
     else if (strncmp(o->address, "s3://", 5) == 0)
-        code = transport_s3(t, &r->arena, o->address + 5, e);
+        code = transport_s3(t, &x->arena, o->address + 5, e);
     else if (strstr(o->address, "://"))
         code = err_fail(e, ERR_INPUT,
                         "%s is no address of a shared cache: a folder, ssh://HOST/PATH or "
                         "s3://BUCKET/PREFIX",
                         o->address);
     else
-        code = transport_folder(t, &r->arena, o->address, e);
-    *out = code ? NULL : r;
-    if (code)
-        remote_close(r);
+        code = transport_folder(t, &x->arena, o->address, e);
+    s->remote = x;
     return err_up(e, code);
 }
 
-void remote_close(struct remote *r)
+void remote_close(struct remote *x)
 {
-    if (!r)
+    if (!x)
         return;
-    for (size_t i = 0; i < r->n; i++)
-        name_map_free(&r->listings[i].packs);
-    free(r->listings);
-    pthread_mutex_destroy(&r->mutex);
-    arena_free(&r->arena);
-    free(r);
+    for (size_t i = 0; i < x->n; i++)
+        name_map_free(&x->listings[i].packs);
+    free(x->listings);
+    pthread_mutex_destroy(&x->mutex);
+    arena_free(&x->arena);
+    free(x);
 }
 
 static const char *folder_of(struct arena *a, const struct op *op)
@@ -86,101 +82,125 @@ static void add_name(void *arg, const char *name)
 }
 
 /* Under the mutex. */
-static enum err_code find_listing(struct listing **out, struct remote *r, const struct op *op,
+static enum err_code find_listing(struct listing **out, struct remote *x, const struct op *op,
                                   struct err *e)
 {
-    const char *folder = folder_of(&r->arena, op);
-    for (size_t i = 0; i < r->n; i++)
-        if (strcmp(r->listings[i].folder, folder) == 0) {
-            *out = &r->listings[i];
+    const char *folder = folder_of(&x->arena, op);
+    for (size_t i = 0; i < x->n; i++)
+        if (strcmp(x->listings[i].folder, folder) == 0) {
+            *out = &x->listings[i];
             return OK;
         }
     struct listing l = {.folder = folder};
-    enum err_code code = r->transport.list(&r->transport, folder, add_name, &l, e);
+    enum err_code code = x->transport.list(&x->transport, folder, add_name, &l, e);
     if (code) {
         name_map_free(&l.packs);
-        r->broken = true;
+        x->broken = true;
         return err_up(e, code);
     }
-    r->listings = vec_grow(r->listings, &r->cap, r->n + 1, sizeof *r->listings);
-    *out = &r->listings[r->n];
-    r->listings[r->n++] = l;
+    x->listings = vec_grow(x->listings, &x->cap, x->n + 1, sizeof *x->listings);
+    *out = &x->listings[x->n];
+    x->listings[x->n++] = l;
     return OK;
 }
 
-bool remote_works(struct remote *r)
+bool remote_works(struct remote *x)
 {
-    pthread_mutex_lock(&r->mutex);
-    bool works = !r->broken;
-    pthread_mutex_unlock(&r->mutex);
+    pthread_mutex_lock(&x->mutex);
+    bool works = !x->broken;
+    pthread_mutex_unlock(&x->mutex);
     return works;
 }
 
-enum err_code remote_has(bool *out, struct remote *r, const struct op *op, const struct digest *key,
-                         struct err *e)
+void remote_note(struct node_run *r, const char *what, const struct err *e)
 {
-    struct listing *l;
+    if (!session_interrupted(r->s))
+        progress_note(r->s->progress, "%s %s the shared cache: %s", r->node->name, what,
+                      e->message);
+}
+
+bool remote_has(struct node_run *r, const struct digest *key)
+{
+    struct remote *x = r->s->remote;
+    struct listing *l = NULL;
     struct arena a = {0};
-    *out = false;
-    pthread_mutex_lock(&r->mutex);
-    enum err_code code = r->broken ? OK : find_listing(&l, r, op, e);
-    if (!code && !r->broken) {
-        const uint64_t *there = name_map_get(&l->packs, pack_name(&a, key));
-        *out = there && *there;
-    }
-    pthread_mutex_unlock(&r->mutex);
+    struct err e = {0};
+    pthread_mutex_lock(&x->mutex);
+    if (!x->broken && find_listing(&l, x, r->op, &e))
+        remote_note(r, "cannot be looked up in", &e);
+    const uint64_t *there = l ? name_map_get(&l->packs, pack_name(&a, key)) : NULL;
+    bool has = there && *there;
+    pthread_mutex_unlock(&x->mutex);
     arena_free(&a);
-    return err_up(e, code);
+    return has;
 }
 
 /* After a pull or a push: `moved` says whether the pack could be carried, `good` what it is. */
-static void set_state(struct remote *r, const struct op *op, const struct digest *key, bool moved,
-                      bool good)
+static void set_state(struct node_run *r, const struct digest *key, bool moved, bool good)
 {
+    struct remote *x = r->s->remote;
     struct listing *l;
     struct arena a = {0};
-    pthread_mutex_lock(&r->mutex);
+    pthread_mutex_lock(&x->mutex);
     if (!moved)
-        r->broken = true;
-    else if (!find_listing(&l, r, op, NULL))
+        x->broken = true;
+    else if (!find_listing(&l, x, r->op, NULL))
         *name_map_put(&l->packs, pack_name(&a, key), 0, NULL) = good;
-    pthread_mutex_unlock(&r->mutex);
+    pthread_mutex_unlock(&x->mutex);
     arena_free(&a);
 }
 
-enum err_code remote_pull(struct pack_result *out, struct remote *r, struct store *s,
-                          const struct op *op, const struct digest *key, struct err *e)
+bool remote_pull(struct node_run *r, const struct digest *key)
 {
+    struct session *s = r->s;
+    struct transport *t;
+    struct pack_result packed;
     struct arena a = {0};
+    struct err e = {0};
     FILE *from;
-    const char *name = path_of(&a, op, key);
-    enum err_code code = r->transport.get(&from, &r->transport, name, e);
+    if (!s->remote || s->options->check || !remote_has(r, key))
+        return false;
+    t = &s->remote->transport;
+    const char *name = path_of(&a, r->op, key);
+    enum err_code code = t->get(&from, t, name, &e);
     bool moved = code == OK;
     if (moved) {
-        code = store_unpack(out, s, from, name, e);
+        code = store_unpack(&packed, s->store, from, name, &e);
         fclose(from);
     }
-    set_state(r, op, key, moved, code == OK);
+    set_state(r, key, moved, code == OK);
     arena_free(&a);
-    return err_up(e, code);
+    if (code) {
+        remote_note(r, "does not come from", &e);
+        return false;
+    }
+    pthread_mutex_lock(&s->mutex);
+    s->pulled++;
+    s->pulled_bytes += packed.bytes;
+    pthread_mutex_unlock(&s->mutex);
+    return true;
 }
 
-enum err_code remote_push(struct pack_result *out, struct remote *r, struct store *s,
-                          const struct op *op, const struct digest *key,
-                          const struct pack_contents *what, struct err *e)
+void remote_push(struct node_run *r, const struct digest *key, const struct pack_contents *what)
 {
+    struct session *s = r->s;
+    struct transport *t = &s->remote->transport;
+    struct pack_result packed;
+    struct out_file file = {0};
     struct arena a = {0};
-    const char *path = arena_printf(&a, "%s/outgoing.pack", r->transport.scratch);
-    FILE *f = fopen(path, "wbe");
-    enum err_code code = f ? OK : err_fail(e, ERR_IO, "cannot write %s: %s", path, strerror(errno));
+    struct err e = {0};
+    const char *path = arena_printf(&a, "%s/outgoing.pack", t->scratch);
+    enum err_code code = out_file_open(&file, &a, path, &e);
     if (!code)
-        code = store_pack(out, s, f, what, e);
-    if (f && fclose(f) && !code)
-        code = err_fail(e, ERR_IO, "cannot write %s: %s", path, strerror(errno));
+        code = store_pack(&packed, s->store, file.f, what, &e);
+    code = out_file_close(&file, code, &e);
     if (!code)
-        code = r->transport.put(&r->transport, path_of(&a, op, key), path, e);
+        code = t->put(t, path_of(&a, r->op, key), path, &e);
     unlink(path);
-    set_state(r, op, key, code == OK, true);
+    set_state(r, key, code == OK, true);
     arena_free(&a);
-    return err_up(e, code);
+    if (code)
+        remote_note(r, "cannot be put into", &e);
+    s->pushed += code == OK;
+    s->pushed_bytes += code ? 0 : packed.bytes;
 }

@@ -25,6 +25,11 @@ static const char *last_line(char *text)
     return line ? line + 1 : text;
 }
 
+static bool is_cancelled(void *session)
+{
+    return session_cancelled(session);
+}
+
 enum err_code transport_run(FILE **out, struct transport *t, const char *const *argv, FILE *in,
                             struct err *e)
 {
@@ -35,8 +40,8 @@ enum err_code transport_run(FILE **out, struct transport *t, const char *const *
     struct process p = {.argv = argv,
                         .in = in ? fileno(in) : -1,
                         .out = written ? fileno(written) : -1,
-                        .cancelled = t->cancelled,
-                        .arg = t->arg};
+                        .cancelled = is_cancelled,
+                        .arg = t->session};
     if (!code)
         code = process_run(&end, &a, &p, e);
     if (!code && end.status)

@@ -3,12 +3,7 @@
  * may be replaced. Thread-safe. */
 #pragma once
 
-#include "base/arena.h"
-#include "base/err.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "engine/session/session.h"
 
 struct transport {
     /* The names in a folder; none if there is no such folder. */
@@ -20,8 +15,7 @@ struct transport {
     enum err_code (*put)(struct transport *t, const char *name, const char *path, struct err *e);
     void *state;
     const char *scratch; /* a folder for files that are deleted again */
-    bool (*cancelled)(void *arg);
-    void *arg;
+    struct session *session;
 };
 
 /* Everything lives in the arena. ERR_INPUT: this is no such address. */

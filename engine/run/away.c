@@ -5,29 +5,20 @@
  * are those of a run on one machine. */
 #include "engine/run/away.h"
 
-#include "base/buf.h"
 #include "base/io/out_file.h"
-#include "base/map.h"
 #include "base/os.h"
 #include "engine/cluster/errand.h"
 #include "engine/node/node_work.h"
-#include "engine/run/sched.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 struct away {
-    struct arena arena;
     struct cluster cluster;
-    struct errand **errands; /* by node */
-    pthread_mutex_t mutex;   /* recursive: held while something is sent, and of what follows */
-    const char **ids;
-    size_t n_ids, cap_ids;
+    pthread_mutex_t mutex; /* held while something is sent, and of what follows */
     bool cancelled;
-    unsigned silent;       /* times in a row that squeue did not answer */
-    struct name_map ended; /* jobs that have nothing more to do -> since when it is known, ns */
+    unsigned silent; /* times in a row that squeue did not answer */
 };
 
 /* A slurmctld that was killed comes back with what it had saved, and may take a job for running
@@ -52,37 +43,17 @@ static const char worker_script[] =
     ": >\"$folder/${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID.end\"\n"
     "exit $status\n";
 
-static void add_id(void *arg, const char *id)
-{
-    struct away *w = arg;
-    pthread_mutex_lock(&w->mutex);
-    w->ids = vec_grow(w->ids, &w->cap_ids, w->n_ids + 1, sizeof *w->ids);
-    w->ids[w->n_ids++] = arena_strdup(&w->arena, id);
-    pthread_mutex_unlock(&w->mutex);
-}
-
-static void note_end(void *arg, const char *id)
-{
-    struct away *w = arg;
-    if (!name_map_get(&w->ended, id))
-        name_map_put(&w->ended, arena_strdup(&w->arena, id), os_monotonic_ns(), NULL);
-}
-
 /* ---- open and close ---- */
 
-static char *program_path(struct arena *a)
-{
-    char *path = NULL;
-    return os_realpath(&path, a, "/proc/self/exe", NULL) ? NULL : path;
-}
-
-static enum err_code make_command(struct away *w, const struct session *s, struct err *e)
+static enum err_code make_command(struct cluster *c, const struct session *s, struct err *e)
 {
     const struct run_options *o = s->options;
-    const struct profile *p = &w->cluster.profile;
-    const char **argv = arena_array(&w->arena, const char *, 2 * o->n_sets + 6);
+    const char **argv = arena_array(&c->arena, const char *, 2 * o->n_sets + 6);
     size_t n = 0;
-    argv[n++] = p->program ? p->program : program_path(&w->arena);
+    char *own;
+    if (!c->profile.program && os_realpath(&own, &c->arena, "/proc/self/exe", NULL))
+        return err_fail(e, ERR_IO, "cannot find the path of this program");
+    argv[n++] = c->profile.program ? c->profile.program : own;
     argv[n++] = "work";
     for (size_t i = 0; i < o->n_sets; i++) {
         argv[n++] = "--set";
@@ -91,32 +62,31 @@ static enum err_code make_command(struct away *w, const struct session *s, struc
     if (o->allow_outside)
         argv[n++] = "--allow-outside";
     argv[n++] = s->job->path;
-    w->cluster.command = argv;
-    return argv[0] ? OK : err_fail(e, ERR_IO, "cannot find the path of this program");
+    c->command = argv;
+    return OK;
 }
 
 /* The store names folder and jobs: who comes back finds his own, and no others. */
-static enum err_code make_folder(struct away *w, const struct session *s, struct err *e)
+static enum err_code make_folder(struct cluster *c, const struct session *s, struct err *e)
 {
-    struct cluster *c = &w->cluster;
     const char *own = s->options->slurm_dir;
     char hex[DIGEST_HEX], *store, *real;
-    enum err_code code = os_realpath(&store, &w->arena, os_dirname(&w->arena, own), e);
+    enum err_code code = os_realpath(&store, &c->arena, os_dirname(&c->arena, own), e);
     if (code)
         return err_up(e, code);
     struct span path = span_of(store, strlen(store));
     struct digest digest = digest_of(&path, 1);
-    c->prefix = arena_printf(&w->arena, "eqloom-%.8s-", digest_hex(hex, &digest));
+    c->prefix = arena_printf(&c->arena, "eqloom-%.8s-", digest_hex(hex, &digest));
     if (c->profile.spool)
-        own = arena_printf(&w->arena, "%s/%sspool",
-                           os_join(&w->arena, s->job->dir, c->profile.spool), c->prefix);
+        own = arena_printf(&c->arena, "%s/%sspool",
+                           os_join(&c->arena, s->job->dir, c->profile.spool), c->prefix);
     code = os_mkdirs(own, e);
     if (!code)
-        code = os_realpath(&real, &w->arena, own, e);
+        code = os_realpath(&real, &c->arena, own, e);
     if (code)
         return err_up(e, code);
     c->dir = real;
-    return err_up(e, out_file_write(os_join(&w->arena, real, "worker.sh"), worker_script,
+    return err_up(e, out_file_write(os_join(&c->arena, real, "worker.sh"), worker_script,
                                     sizeof worker_script - 1, e));
 }
 
@@ -126,29 +96,20 @@ enum err_code away_open(struct session *s, struct err *e)
         return OK;
     struct away *w = must_calloc(1, sizeof *w);
     struct cluster *c = &w->cluster;
-    pthread_mutexattr_t attr;
-    pthread_mutexattr_init(&attr);
-    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&w->mutex, &attr);
-    pthread_mutexattr_destroy(&attr);
-    w->errands = must_calloc(s->job->n_nodes + 1, sizeof(struct errand *));
-    *c = (struct cluster){.session = s, .submitted = add_id, .ended = note_end, .arg = w};
+    pthread_mutex_init(&w->mutex, NULL);
     s->away = w;
-    enum err_code code = profile_load(&c->profile, &w->arena, s->job, e);
+    enum err_code code = profile_load(&c->profile, &c->arena, s->job, e);
     if (!code)
-        code = make_folder(w, s, e);
+        code = make_folder(c, s, e);
     if (!code)
-        code = make_command(w, s, e);
+        code = make_command(c, s, e);
     return err_up(e, code);
 }
 
 static void close_errands(struct session *s)
 {
-    struct away *w = s->away;
-    for (size_t i = 0; i < s->job->n_nodes; i++) {
-        errand_close(w->errands[i]);
-        w->errands[i] = NULL;
-    }
+    for (size_t i = 0; s->nodes && i < s->job->n_nodes; i++)
+        errand_close(&s->nodes[i]);
 }
 
 void away_close(struct session *s)
@@ -158,11 +119,26 @@ void away_close(struct session *s)
         return;
     close_errands(s);
     pthread_mutex_destroy(&w->mutex);
-    name_map_free(&w->ended);
-    free(w->errands);
-    free(w->ids);
-    arena_free(&w->arena);
+    name_map_free(&w->cluster.ended);
+    arena_free(&w->cluster.arena);
     free(w);
+}
+
+/* All jobs of this store. */
+static enum err_code cancel_all(struct away *w, struct err *e)
+{
+    struct arena a = {0};
+    struct slurm_job *jobs;
+    size_t n, n_ids = 0;
+    enum err_code code = slurm_list(&jobs, &n, &a, w->cluster.prefix, e);
+    const char **ids = arena_array(&a, const char *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        if (!jobs[i].over)
+            ids[n_ids++] = jobs[i].id;
+    if (n_ids)
+        code = slurm_cancel(ids, n_ids, e);
+    arena_free(&a);
+    return err_up(e, code);
 }
 
 void away_cancel(struct session *s)
@@ -173,7 +149,7 @@ void away_cancel(struct session *s)
         return;
     pthread_mutex_lock(&w->mutex);
     w->cancelled = true;
-    if (w->n_ids && slurm_cancel(w->ids, w->n_ids, &e))
+    if (w->cluster.submitted && cancel_all(w, &e))
         progress_note(s->progress, "%s", e.message);
     pthread_mutex_unlock(&w->mutex);
 }
@@ -181,100 +157,79 @@ void away_cancel(struct session *s)
 void away_finish(struct session *s)
 {
     struct away *w = s->away;
-    struct arena a = {0};
-    struct slurm_job *jobs;
-    size_t n, n_ids = 0;
     bool failed = false;
     if (!w || session_interrupted(s) || s->done < s->wanted)
         return;
     for (size_t i = 0; i < s->job->n_nodes; i++)
         failed |= s->nodes[i].phase == PHASE_DONE && s->nodes[i].state == NODE_FAILED;
-    if (!slurm_list(&jobs, &n, &a, w->cluster.prefix, NULL)) {
-        const char **ids = arena_array(&a, const char *, n + 1);
-        for (size_t i = 0; i < n; i++)
-            if (!jobs[i].over)
-                ids[n_ids++] = jobs[i].id;
-        if (n_ids)
-            slurm_cancel(ids, n_ids, NULL);
-    }
+    cancel_all(w, NULL);
     if (!failed) /* else workers' logs may tell more */
         os_remove_tree(w->cluster.dir);
-    arena_free(&a);
 }
 
 /* ---- the thread ---- */
 
-/* To the scheduler, by whom it is looked up again, or as failed. */
-static void hand_back(struct session *s, uint32_t i, const struct err *failure)
+/* To the scheduler, by whom it is looked up again, or found to have failed. */
+static void hand_back(struct node_run *r, const struct err *failure)
 {
-    struct node_run *r = &s->nodes[i];
-    struct away *w = s->away;
+    struct session *s = r->s;
     if (!failure)
-        errand_clean(w->errands[i]);
-    errand_close(w->errands[i]);
-    w->errands[i] = NULL;
-    node_end_attempt(s, i);
+        errand_clean(r->errand);
+    errand_close(r);
+    node_end_attempt(r);
+    if (failure)
+        node_fail(r, "", failure);
     pthread_mutex_lock(&s->mutex);
     s->n_away--;
     r->back = true;
     r->phase = PHASE_READY;
-    if (r->ran && s->job->nodes[i].op->node != OP_MAP)
+    if (r->ran && r->op->node != OP_MAP)
         r->state = NODE_RAN;
-    if (failure) {
-        r->failed++;
-        if (!r->failure &&
-            asprintf(&r->failure, "%s: %s", s->job->nodes[i].name, failure->message) < 0)
-            r->failure = NULL;
-        sched_settle(s, i, OUT_FAILED);
-    }
     pthread_cond_broadcast(&s->work);
     pthread_mutex_unlock(&s->mutex);
 }
 
-static bool is_away(struct session *s, uint32_t i)
+static void step(struct node_run *r, const struct slurm_job *jobs, size_t n_jobs)
 {
-    pthread_mutex_lock(&s->mutex);
-    bool away = s->nodes[i].phase == PHASE_AWAY;
-    pthread_mutex_unlock(&s->mutex);
-    return away;
-}
-
-static void step(struct session *s, uint32_t i, const struct slurm_job *jobs, size_t n_jobs)
-{
-    struct away *w = s->away;
+    struct away *w = r->s->away;
     struct err e = {0};
-    enum err_code code = OK;
-    if (w->errands[i])
-        code = errand_look(w->errands[i], jobs, n_jobs, &e);
-    else
-        code = errand_open(&w->errands[i], &w->cluster, i, jobs, n_jobs, &e);
+    enum err_code code = r->errand ? errand_look(r->errand, jobs, n_jobs, &e)
+                                   : errand_open(r, &w->cluster, jobs, n_jobs, &e);
     pthread_mutex_lock(&w->mutex);
     if (!code && !w->cancelled)
-        code = errand_send(w->errands[i], &e);
+        code = errand_send(r->errand, &e);
     pthread_mutex_unlock(&w->mutex);
     if (code == ERR_FAILED)
-        hand_back(s, i, &e);
+        hand_back(r, &e);
     else if (code)
-        session_fail(s, &e);
-    else if (errand_is_over(w->errands[i]))
-        hand_back(s, i, NULL);
+        session_fail(r->s, &e);
+    else if (errand_is_over(r->errand))
+        hand_back(r, NULL);
 }
 
 static void cancel_ended(struct session *s, const struct slurm_job *jobs, size_t n, struct arena *a)
 {
-    struct away *w = s->away;
+    struct cluster *c = &s->away->cluster;
     uint64_t now = os_monotonic_ns(), *since;
     const char **ids = arena_array(a, const char *, n + 1);
     size_t n_ids = 0;
     for (size_t i = 0; i < n; i++)
-        if (!strcmp(jobs[i].state, "RUNNING") && (since = name_map_get(&w->ended, jobs[i].id)) &&
-            now - *since > POLLS_TO_END * w->cluster.profile.poll_ms * 1000000) {
+        if (!strcmp(jobs[i].state, "RUNNING") && (since = name_map_get(&c->ended, jobs[i].id)) &&
+            now - *since > POLLS_TO_END * c->profile.poll_ms * 1000000) {
             ids[n_ids++] = jobs[i].id;
             *since = now;
         }
     if (n_ids && !slurm_cancel(ids, n_ids, NULL))
         progress_note(s->progress, "job %s%s is over, but not for Slurm: cancelled", ids[0],
                       n_ids > 1 ? ", with others," : "");
+}
+
+static bool is_away(struct node_run *r)
+{
+    pthread_mutex_lock(&r->s->mutex);
+    bool away = r->phase == PHASE_AWAY;
+    pthread_mutex_unlock(&r->s->mutex);
+    return away;
 }
 
 /* squeue first: what a job that is over wrote can then be seen. */
@@ -292,41 +247,32 @@ static void look_around(struct session *s)
             session_fail(s, &e);
     } else {
         w->silent = 0;
-        for (uint32_t i = 0; i < s->job->n_nodes && !session_interrupted(s); i++)
-            if (is_away(s, i))
-                step(s, i, jobs, n);
+        for (size_t i = 0; i < s->job->n_nodes && !session_interrupted(s); i++)
+            if (is_away(&s->nodes[i]))
+                step(&s->nodes[i], jobs, n);
         cancel_ended(s, jobs, n, &a);
     }
     arena_free(&a);
 }
 
-static bool has_new(struct session *s)
-{
-    for (uint32_t i = 0; i < s->job->n_nodes; i++)
-        if (!s->away->errands[i] && is_away(s, i))
-            return true;
-    return false;
-}
-
-/* Caller holds no lock. */
-static bool others_work(struct session *s)
-{
-    pthread_mutex_lock(&s->mutex);
-    bool others = s->workers > 1 && !session_interrupted(s);
-    pthread_mutex_unlock(&s->mutex);
-    return others;
-}
-
 void away_run(struct session *s)
 {
     uint64_t looked_ns = 0;
-    while (others_work(s)) {
-        uint64_t now = os_monotonic_ns();
+    for (;;) {
+        bool any = false, new = false;
         pthread_mutex_lock(&s->mutex);
-        bool any = s->n_away > 0;
+        bool others_work = s->workers > 1 && !session_interrupted(s);
+        for (size_t i = 0; i < s->job->n_nodes; i++) {
+            bool away = s->nodes[i].phase == PHASE_AWAY;
+            any = any || away;
+            new = new || (away && !s->nodes[i].errand);
+        }
         pthread_mutex_unlock(&s->mutex);
+        if (!others_work)
+            break;
+        uint64_t now = os_monotonic_ns();
         bool due = now - looked_ns >= s->away->cluster.profile.poll_ms * 1000000;
-        if (any && (due || (has_new(s) && !s->away->silent))) {
+        if (any && (due || (new && !s->away->silent))) {
             looked_ns = now;
             look_around(s);
         }

@@ -8,19 +8,14 @@
 #include <limits.h>
 #include <stdlib.h>
 
-static const struct op *op_of(const struct parcel *p)
+void parcel_open(struct parcel *p, struct node_run *r)
 {
-    return p->work.s->job->nodes[p->node].op;
-}
-
-void parcel_open(struct parcel *p, struct session *s, uint32_t i)
-{
-    *p = (struct parcel){.work = {.s = s}, .node = i};
+    *p = (struct parcel){.r = r};
 }
 
 void parcel_close(struct parcel *p)
 {
-    arena_free(&p->work.arena);
+    arena_free(&p->work);
     arena_free(&p->arena);
     free(p->roots);
     free(p->actions);
@@ -58,8 +53,8 @@ static enum err_code visit_trace(void *arg, const struct digest *key, struct spa
 {
     struct parcel *p = arg;
     struct trace t;
-    arena_reset(&p->work.arena);
-    if (!trace_parse(&t, &p->work.arena, value) || !digest_map_get(&p->is_action, &t.action))
+    arena_reset(&p->work);
+    if (!trace_parse(&t, &p->work, value) || !digest_map_get(&p->is_action, &t.action))
         return OK;
     add_trace(p, key);
     if (!digest_is_zero(&t.made_by))
@@ -71,17 +66,16 @@ static enum err_code visit_trace(void *arg, const struct digest *key, struct spa
 static enum err_code add_part(struct parcel *p, const struct digest *id, bool outputs,
                               struct err *e)
 {
-    struct session *s = p->work.s;
     struct action_result made;
     struct key key;
-    arena_reset(&p->work.arena);
-    enum err_code code = node_element_key(&key, s, &p->work.arena, p->node, id, e);
+    arena_reset(&p->work);
+    enum err_code code = node_element_key(&key, p->r, &p->work, id, e);
     if (code)
         return err_up(e, code);
     add_action(p, &key.digest);
-    if (!outputs || action_read(&made, &p->work.arena, s->store, op_of(p), &key.digest, NULL))
+    if (!outputs || action_read(&made, &p->work, p->r->s->store, p->r->op, &key.digest, NULL))
         return OK;
-    for (size_t r = 0; r < op_count_outputs(op_of(p)); r++)
+    for (size_t r = 0; r < op_count_outputs(p->r->op); r++)
         for (size_t k = 0; k < made.outputs[r].n; k++)
             add_root(p, &made.outputs[r].ids[k]);
     return OK;
@@ -123,11 +117,10 @@ static enum err_code add_elements(struct parcel *p, struct collection *c, bool o
 /* Elements and blocks of a map, all or those whose actions do not name the map's collections. */
 static enum err_code add_parts(struct parcel *p, bool whole, struct err *e)
 {
-    const struct node_run *r = &p->work.s->nodes[p->node];
     struct collection *c;
-    if (!r->inputs[0].n)
+    if (!p->r->inputs[0].n)
         return OK;
-    enum err_code code = collection_open(&c, p->work.s->store, r->inputs[0].ids, e);
+    enum err_code code = collection_open(&c, p->r->s->store, p->r->inputs[0].ids, e);
     if (code)
         return err_up(e, code);
     code = add_blocks(p, c, whole ? UINT_MAX : 1, e);
@@ -139,15 +132,12 @@ static enum err_code add_parts(struct parcel *p, bool whole, struct err *e)
 
 enum err_code parcel_name(struct digest *name, struct parcel *p, struct err *e)
 {
-    struct session *s = p->work.s;
     struct chain chain;
-    *name = s->nodes[p->node].key.digest;
+    *name = p->r->key.digest;
     add_action(p, name);
-    if (op_of(p)->node != OP_CHAIN)
+    if (p->r->op->node != OP_CHAIN)
         return OK;
-    size_t n = op_count_outputs(op_of(p));
-    enum err_code code =
-        chain_open(&chain, &p->work, p->node, arena_array(&p->arena, struct digest, n), e);
+    enum err_code code = chain_open(&chain, p->r, e);
     if (code)
         return err_up(e, code);
     if (chain.n)
@@ -157,32 +147,29 @@ enum err_code parcel_name(struct digest *name, struct parcel *p, struct err *e)
     return OK;
 }
 
-enum err_code parcel_fill(struct parcel *p, bool whole, struct err *e)
+enum err_code parcel_fill(struct pack_contents *out, struct parcel *p, bool whole, struct err *e)
 {
-    struct session *s = p->work.s;
+    const struct node_run *r = p->r;
     enum err_code code = OK;
-    for (size_t k = 0; whole && k < op_count_outputs(op_of(p)); k++)
-        add_root(p, &s->nodes[p->node].outputs[k]);
-    if (op_of(p)->node == OP_MAP)
+    for (size_t k = 0; whole && k < op_count_outputs(r->op); k++)
+        add_root(p, &r->outputs[k]);
+    if (r->op->node == OP_MAP)
         code = add_parts(p, whole, e);
-    return err_up(e, code ? code : store_each_trace(s->store, visit_trace, p, e));
-}
-
-void parcel_contents(struct pack_contents *out, struct parcel *p)
-{
-    const struct node_run *r = &p->work.s->nodes[p->node];
-    size_t n = op_of(p)->node == OP_SOURCE ? 0 : op_count_inputs(op_of(p)), n_base = 0;
+    if (!code)
+        code = store_each_trace(r->s->store, visit_trace, p, e);
     *out = (struct pack_contents){.roots = p->roots,
                                   .n_roots = p->n_roots,
                                   .actions = p->actions,
                                   .n_actions = p->n_actions,
                                   .traces = p->traces,
                                   .n_traces = p->n_traces};
+    size_t n = r->op->node == OP_SOURCE ? 0 : op_count_inputs(r->op), n_base = 0;
     for (size_t k = 0; k < n; k++)
         n_base += r->inputs[k].n;
-    struct digest *base = arena_array(&p->arena, struct digest, n_base + 1);
+    struct digest *base = arena_array(&p->arena, struct digest, n_base);
     for (size_t k = 0; k < n; k++)
         for (size_t m = 0; m < r->inputs[k].n; m++)
             base[out->n_base++] = r->inputs[k].ids[m];
     out->base = base;
+    return err_up(e, code);
 }

@@ -8,22 +8,19 @@
 #include "store/pack/pack.h"
 
 struct parcel {
-    struct worker work;
-    struct arena arena;
-    uint32_t node;
+    struct node_run *r;
+    struct arena arena, work; /* work: of one step */
     struct pack_root *roots;
     struct digest *actions, *traces; /* keys */
     size_t n_roots, n_actions, n_traces, cap_roots, cap_actions, cap_traces;
     struct digest_map is_action;
 };
 
-void parcel_open(struct parcel *p, struct session *s, uint32_t i);
+void parcel_open(struct parcel *p, struct node_run *r);
 void parcel_close(struct parcel *p);
 /* The key by which others look for the node; a chain's is that of its last segment, so that longer
  * trainings find it. Its action goes into the parcel. */
 enum err_code parcel_name(struct digest *name, struct parcel *p, struct err *e);
 /* `whole`: the node's outputs. Else, of a map, what its elements gave one by one: some may have
- * failed. */
-enum err_code parcel_fill(struct parcel *p, bool whole, struct err *e);
-/* Lives as long as the parcel. */
-void parcel_contents(struct pack_contents *out, struct parcel *p);
+ * failed. *out lives as long as the parcel. */
+enum err_code parcel_fill(struct pack_contents *out, struct parcel *p, bool whole, struct err *e);

@@ -17,86 +17,55 @@
 static const uint64_t LOOKAHEAD_NS = 1000000000;
 
 /* What cannot be read, or fails, is what the run will find out. */
-static bool plan_map(struct worker *w, uint32_t i)
+static bool plan_map(struct worker *w, struct node_run *r)
 {
-    struct session *s = w->s;
-    struct node_run *r = &s->nodes[i];
     uint64_t from, n;
     r->phase = PHASE_OPEN;
-    while (!session_late(s) && map_take(&from, &n, s, i)) {
-        map_range(w, i, from, n);
-        map_put_back(s, i);
+    while (!session_late(r->s) && map_take(&from, &n, r)) {
+        map_range(w, r, from, n);
+        map_put_back(r);
     }
-    bool late = session_late(s);
-    bool done = !late && map_close(w, i) == OUT_DONE;
-    if (late && s->job->nodes[i].op->reuse)
+    bool late = session_late(r->s);
+    bool done = !late && map_close(w, r) == OUT_DONE;
+    if (late && r->op->reuse)
         r->reused = 0; /* not decided about all */
     r->ran = done ? r->ran : r->elements - r->cached - r->reused;
     r->failed = 0;
     free(r->failure);
     r->failure = NULL;
     if (!done)
-        node_explain_reuse(s, i);
+        node_explain_reuse(r);
     return done;
 }
 
-static bool plan_chain(struct worker *w, uint32_t i)
-{
-    struct node_run *r = &w->s->nodes[i];
-    size_t n_outputs = op_count_outputs(w->s->job->nodes[i].op);
-    struct digest *outputs = arena_array(&r->arena, struct digest, n_outputs);
-    struct err e = {0};
-    if (chain_plan(outputs, w, i, &e))
-        return false;
-    node_explain_reuse(w->s, i);
-    if (r->ran || r->elements == 0)
-        return false;
-    memcpy(r->outputs, outputs, n_outputs * sizeof *outputs);
-    r->state = r->reused ? NODE_REUSED : NODE_CACHED;
-    return true;
-}
-
 /* The first node that this one reads and whose outputs are not determined. */
-static const struct node *find_undecided(const struct session *s, uint32_t i, const bool *undecided)
+static const struct node *find_undecided(const struct node_run *r, const bool *undecided)
 {
-    const struct node *node = &s->job->nodes[i];
-    for (size_t k = 0; k < op_count_inputs(node->op); k++)
-        for (size_t m = 0; m < node->inputs[k].n_sources; m++)
-            if (undecided[node->inputs[k].sources[m].node])
-                return &s->job->nodes[node->inputs[k].sources[m].node];
+    for (size_t k = 0; k < r->node->n_above; k++)
+        if (undecided[r->node->above[k].node])
+            return &r->s->job->nodes[r->node->above[k].node];
     return NULL;
 }
 
-static bool plan_opened(struct worker *w, uint32_t i)
+static enum err_code plan_node(struct worker *w, struct node_run *r, bool *undecided, struct err *e)
 {
-    switch (w->s->job->nodes[i].op->node) {
-    case OP_MAP: return plan_map(w, i);
-    case OP_CHAIN: return plan_chain(w, i);
-    case OP_SOURCE:
-    case OP_TASK:
-    case OP_EXEC: break;
-    }
-    return false;
-}
-
-static enum err_code plan_node(struct worker *w, uint32_t i, bool *undecided, struct err *e)
-{
-    struct session *s = w->s;
-    struct node_run *r = &s->nodes[i];
-    if (s->job->nodes[i].op->node == OP_SOURCE) {
-        enum err_code code = source_read(s, i, w->batch, e);
+    struct session *s = r->s;
+    if (r->op->node == OP_SOURCE) {
+        enum err_code code = source_read(r, w->batch, e);
         return err_up(e, code ? code : committer_append(s->commit, w->batch, e));
     }
-    const struct node *above = find_undecided(s, i, undecided);
+    const struct node *above = find_undecided(r, undecided);
     if (above) {
-        undecided[i] = true;
+        undecided[r->index] = true;
         return asprintf(&r->why, "after %s", above->name) < 0 ? err_fail(e, ERR_NOMEM, "no memory")
                                                               : OK;
     }
-    node_bind(s, i);
-    enum outcome outcome = node_begin(w, i);
-    bool done = outcome == OUT_DONE || (outcome == OUT_OPEN && plan_opened(w, i));
-    undecided[i] = !done;
+    node_bind(r);
+    enum outcome outcome = node_begin(w, r);
+    bool done = outcome == OUT_DONE ||
+                (outcome == OUT_OPEN && r->op->node == OP_MAP && plan_map(w, r)) ||
+                (outcome == OUT_OPEN && r->op->node == OP_CHAIN && chain_plan(r));
+    undecided[r->index] = !done;
     if (!done)
         r->state = NODE_RAN;
     atomic_store(&s->lost, false);
@@ -121,14 +90,13 @@ enum err_code job_plan(struct run_result *out, struct arena *a, const struct job
         goto out;
     s.planning = true;
     s.deadline_ns = os_process_ns() + LOOKAHEAD_NS;
-    s.host.spill = NULL;
     committer_hold(s.commit);
     w.batch = store_batch_new(store);
     bool *undecided = arena_array(a, bool, job->n_nodes);
     for (uint32_t i = 0; !code && i < job->n_nodes; i++) {
         if (s.nodes[i].phase == PHASE_UNWANTED)
             continue;
-        code = plan_node(&w, i, undecided, e);
+        code = plan_node(&w, &s.nodes[i], undecided, e);
         s.nodes[i].phase = PHASE_DONE;
     }
     if (code)

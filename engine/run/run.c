@@ -2,8 +2,9 @@
 #include "engine/run/run_open.h"
 
 #include "engine/node/source_node.h"
+#include "engine/remote/remote.h"
 #include "engine/run/away.h"
-#include "engine/run/node_push.h"
+#include "engine/run/parcel.h"
 #include "engine/run/sched.h"
 #include "engine/session/run_record.h"
 #include "store/maintain.h"
@@ -16,18 +17,18 @@ enum { HEALS_MAX = 3 };
 /* ---- sources ---- */
 
 /* That is to be read. */
-static bool is_source(const struct session *s, uint32_t i)
+static bool is_source(const struct node_run *r)
 {
-    return s->job->nodes[i].op->node == OP_SOURCE && s->nodes[i].phase == PHASE_WAITING;
+    return r->op->node == OP_SOURCE && r->phase == PHASE_WAITING;
 }
 
 /* All or nothing: one mistake in one file, and the store stays as it is. */
 static enum err_code store_sources(struct session *s, struct store_batch *b, struct err *e)
 {
     bool fresh = false;
-    for (uint32_t i = 0; i < s->job->n_nodes; i++)
-        if (is_source(s, i) && s->nodes[i].state == NODE_RAN) {
-            progress_source(s->progress, i, "being stored");
+    for (struct node_run *r = s->nodes; r < s->nodes + s->job->n_nodes; r++)
+        if (is_source(r) && r->state == NODE_RAN) {
+            progress_source(s->progress, r->index, "being stored");
             fresh = true;
         }
     if (store_batch_count(b) == 0 || (s->options->check && !fresh))
@@ -47,10 +48,10 @@ static void read_all(void *arg)
     struct reading *x = arg;
     struct session *s = x->session;
     struct store_batch *b = store_batch_new(s->store);
-    for (uint32_t i = 0; !x->code && i < s->job->n_nodes; i++)
-        if (is_source(s, i))
+    for (struct node_run *r = s->nodes; !x->code && r < s->nodes + s->job->n_nodes; r++)
+        if (is_source(r))
             x->code = session_interrupted(s) ? err_fail(&x->err, ERR_CANCELLED, "interrupted")
-                                             : source_read(s, i, b, &x->err);
+                                             : source_read(r, b, &x->err);
     if (!x->code)
         x->code = store_sources(s, b, &x->err);
     store_batch_free(b);
@@ -67,11 +68,11 @@ static enum err_code read_sources(struct session *s, struct err *e)
         return OK;
     if (x->code && e)
         *e = x->err;
-    for (uint32_t i = 0; !x->code && i < s->job->n_nodes; i++)
-        if (is_source(s, i)) {
-            s->nodes[i].phase = PHASE_DONE;
+    for (struct node_run *r = s->nodes; !x->code && r < s->nodes + s->job->n_nodes; r++)
+        if (is_source(r)) {
+            r->phase = PHASE_DONE;
             s->done++;
-            sched_report(s, i);
+            sched_report(r);
         }
     return err_up(e, x->code);
 }
@@ -98,6 +99,43 @@ static enum err_code heal(struct session *s, struct err *e)
     note_healed(s, &r);
     sched_restart(s);
     return OK;
+}
+
+/* ---- the end ---- */
+
+/* What a finished node made goes into the shared cache, unless it is there. */
+static void push(struct node_run *r)
+{
+    struct parcel p;
+    struct digest name;
+    struct pack_contents what;
+    struct err e = {0};
+    parcel_open(&p, r);
+    enum err_code code = parcel_name(&name, &p, &e);
+    if (!code && !remote_has(r, &name)) {
+        code = parcel_fill(&what, &p, true, &e);
+        if (!code)
+            remote_push(r, &name, &what);
+    }
+    if (code)
+        remote_note(r, "cannot be put into", &e);
+    parcel_close(&p);
+}
+
+static void push_all(struct session *s)
+{
+    if (!s->remote || s->options->check)
+        return;
+    for (struct node_run *r = s->nodes; r < s->nodes + s->job->n_nodes; r++) {
+        bool made = r->phase == PHASE_DONE && r->state != NODE_FAILED && r->state != NODE_SKIPPED;
+        if (made && r->has_key && !r->failed && remote_works(s->remote) && !session_interrupted(s))
+            push(r);
+    }
+    if (s->pulled + s->pushed)
+        progress_note(
+            s->progress,
+            "shared cache: %" PRIu64 " results taken (%.1f MB), %" PRIu64 " given (%.1f MB)",
+            s->pulled, (double)s->pulled_bytes / 1e6, s->pushed, (double)s->pushed_bytes / 1e6);
 }
 
 enum err_code job_run(struct run_result *out, struct arena *a, const struct job *job,
@@ -144,7 +182,7 @@ enum err_code job_run(struct run_result *out, struct arena *a, const struct job 
         goto out;
     }
     away_finish(s);
-    nodes_push(s);
+    push_all(s);
     session_fill_result(out, s);
     progress_summary(s->progress, out);
 out:

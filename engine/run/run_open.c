@@ -10,28 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what ops may ask and tell ---- */
-
-static bool is_cancelled(void *arg)
-{
-    return session_cancelled(arg);
-}
-
-static void on_progress(void *arg, uint32_t node, uint64_t done, uint64_t total, const char *text)
-{
-    progress_op(((struct session *)arg)->progress, node, done, total, text);
-}
-
-static void on_spill(void *arg, struct store_batch *b)
-{
-    struct session *s = arg;
-    struct err e = {0};
-    if (committer_append(s->commit, b, &e))
-        session_fail(s, &e);
-}
-
-/* ---- which nodes ---- */
-
 static bool *find_wanted(struct arena *a, const struct job *job, const struct run_options *options)
 {
     bool *wanted = arena_array(a, bool, job->n_nodes);
@@ -39,34 +17,10 @@ static bool *find_wanted(struct arena *a, const struct job *job, const struct ru
         wanted[i] = options->targets == NULL;
     for (size_t i = 0; options->targets && i < options->n_targets; i++)
         wanted[options->targets[i]] = true;
-    for (size_t i = job->n_nodes; i-- > 0;) {
-        if (!wanted[i])
-            continue;
-        for (size_t p = 0; p < op_count_inputs(job->nodes[i].op); p++)
-            for (size_t k = 0; k < job->nodes[i].inputs[p].n_sources; k++)
-                wanted[job->nodes[i].inputs[p].sources[k].node] = true;
-    }
+    for (size_t i = job->n_nodes; i-- > 0;)
+        for (size_t k = 0; wanted[i] && k < job->nodes[i].n_above; k++)
+            wanted[job->nodes[i].above[k].node] = true;
     return wanted;
-}
-
-/* ---- begin and end ---- */
-
-static enum err_code open_remote(struct session *s, struct err *e)
-{
-    if (!s->options->remote)
-        return OK;
-    struct remote_options o = *s->options->remote;
-    o.cancelled = is_cancelled;
-    o.arg = s;
-    return err_up(e, remote_open(&s->remote, &o, e));
-}
-
-static void estimate(uint64_t *ns, const struct session *s)
-{
-    for (size_t i = 0; i < s->job->n_nodes; i++) {
-        const Eqloom__RunNode *before = s->history.made[i];
-        ns[i] = before && before->ran ? before->wall_ns : 0;
-    }
 }
 
 enum err_code session_open(struct session *s, struct arena *a, const struct job *job,
@@ -88,21 +42,18 @@ enum err_code session_open(struct session *s, struct arena *a, const struct job 
     s->start_ns = os_monotonic_ns();
     s->started_ns = os_wall_ns();
     s->threads = options->threads ? options->threads : os_cpus();
-    s->host = (struct ctx_host){.store = store,
-                                .numerics = key_numerics(),
-                                .cancelled = is_cancelled,
-                                .progress = on_progress,
-                                .spill = options->check ? NULL : on_spill,
-                                .recompute = options->check,
-                                .arg = s};
+    s->numerics = key_numerics();
     bool *wanted = find_wanted(a, job, options);
-    enum err_code code = open_remote(s, e);
+    enum err_code code = options->remote ? remote_open(s, options->remote, e) : OK;
     if (!code)
         code = history_load(&s->history, a, store, job, e);
     if (code)
         return err_up(e, code);
     uint64_t *estimates = arena_array(a, uint64_t, job->n_nodes);
-    estimate(estimates, s);
+    for (size_t i = 0; i < job->n_nodes; i++) {
+        const Eqloom__RunNode *before = s->history.made[i];
+        estimates[i] = before && before->ran ? before->wall_ns : 0;
+    }
     s->run = history_next_run(a, &s->history, job);
     s->progress = progress_new(job, options, wanted, estimates);
     s->commit = committer_new(store);
@@ -115,7 +66,7 @@ void session_close(struct session *s)
     away_close(s);
     for (uint32_t i = 0; s->nodes && i < s->job->n_nodes; i++) {
         struct node_run *r = &s->nodes[i];
-        node_end_attempt(s, i);
+        node_end_attempt(r);
         arena_free(&r->arena);
         pthread_mutex_destroy(&r->prepare_mutex);
         free(r->why);
@@ -140,7 +91,7 @@ void session_fill_result(struct run_result *out, struct session *s)
         if (r->phase == PHASE_UNWANTED)
             continue;
         bool done = r->phase == PHASE_DONE;
-        *n = session_view(s, i);
+        *n = session_view(r);
         n->why = r->why ? arena_strdup(s->arena, r->why) : "";
         n->failure = r->failure ? arena_strdup(s->arena, r->failure) : NULL;
         out->nodes_ran += n->state == NODE_RAN;

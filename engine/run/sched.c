@@ -23,59 +23,34 @@ enum { TICK_MS = 25, LEAVE_MS = 800 };
 /* ---- what may be worked on: a scan finds the best, since nodes are few ---- */
 
 /* Caller holds the mutex. */
-static bool has_work(struct session *s, uint32_t i)
+static bool has_work(const struct node_run *r)
 {
-    enum phase phase = s->nodes[i].phase;
-    const struct node *node = &s->job->nodes[i];
-    if (phase == PHASE_OPEN && node->cards)
-        return node->cards & ~s->cards;
-    if (s->exclusive)
+    if (r->phase == PHASE_OPEN && r->node->cards)
+        return r->node->cards & ~r->s->cards;
+    if (r->s->exclusive)
         return false;
-    return phase == PHASE_READY ||
-           (phase == PHASE_OPEN && (node->op->node != OP_MAP || map_has_more(s, i)));
+    return r->phase == PHASE_READY ||
+           (r->phase == PHASE_OPEN && (r->op->node != OP_MAP || map_has_more(r)));
 }
 
-/* n_nodes: none. */
-static uint32_t find_best(struct session *s)
+/* NULL: none. */
+static struct node_run *find_best(struct session *s)
 {
-    uint32_t n = (uint32_t)s->job->n_nodes, best = n;
-    for (uint32_t i = 0; i < n; i++)
-        if ((best == n || s->nodes[i].priority > s->nodes[best].priority) && has_work(s, i))
-            best = i;
+    struct node_run *best = NULL;
+    for (struct node_run *r = s->nodes; r < s->nodes + s->job->n_nodes; r++)
+        if ((!best || r->priority > best->priority) && has_work(r))
+            best = r;
     return best;
 }
 
-/* ---- the graph ---- */
+/* ---- the graph: nodes are in topological order ---- */
 
-static bool is_ready(const struct session *s, uint32_t i)
+static bool is_ready(const struct node_run *r)
 {
-    const struct node *node = &s->job->nodes[i];
-    for (size_t p = 0; p < op_count_inputs(node->op); p++)
-        for (size_t k = 0; k < node->inputs[p].n_sources; k++)
-            if (s->nodes[node->inputs[p].sources[k].node].phase != PHASE_DONE)
-                return false;
+    for (size_t k = 0; k < r->node->n_above; k++)
+        if (r->s->nodes[r->node->above[k].node].phase != PHASE_DONE)
+            return false;
     return true;
-}
-
-static bool reads(const struct node *node, uint32_t source)
-{
-    for (size_t p = 0; p < op_count_inputs(node->op); p++)
-        for (size_t k = 0; k < node->inputs[p].n_sources; k++)
-            if (node->inputs[p].sources[k].node == source)
-                return true;
-    return false;
-}
-
-/* To what a node reads, of the longest path below it. Nodes are in topological order. */
-static void pass_priority(struct session *s, uint32_t i)
-{
-    const struct node *node = &s->job->nodes[i];
-    for (size_t p = 0; p < op_count_inputs(node->op); p++)
-        for (size_t k = 0; k < node->inputs[p].n_sources; k++) {
-            struct node_run *above = &s->nodes[node->inputs[p].sources[k].node];
-            if (above->priority < s->nodes[i].priority)
-                above->priority = s->nodes[i].priority;
-        }
 }
 
 void sched_init(struct session *s, const bool *wanted)
@@ -83,57 +58,65 @@ void sched_init(struct session *s, const bool *wanted)
     size_t n = s->job->n_nodes;
     s->nodes = arena_array(s->arena, struct node_run, n);
     for (uint32_t i = (uint32_t)n; i-- > 0;) {
+        const struct node *node = &s->job->nodes[i];
+        const Eqloom__RunNode *before = s->history.made[i];
         struct node_run *r = &s->nodes[i];
+        r->s = s;
+        r->node = node;
+        r->op = node->op;
+        r->index = i;
         pthread_mutex_init(&r->prepare_mutex, NULL);
         r->card = -1;
-        r->outputs = arena_array(s->arena, struct digest, op_count_outputs(s->job->nodes[i].op));
+        r->outputs = arena_array(s->arena, struct digest, op_count_outputs(r->op));
         r->phase = wanted[i] ? PHASE_WAITING : PHASE_UNWANTED;
         s->wanted += wanted[i];
-        const Eqloom__RunNode *before = s->history.made[i];
         r->priority += before && before->ran ? before->wall_ns + 1 : 1000000000;
-        pass_priority(s, i);
+        for (size_t k = 0; k < node->n_above; k++) {
+            struct node_run *above = &s->nodes[node->above[k].node];
+            if (above->priority < r->priority)
+                above->priority = r->priority;
+        }
     }
 }
 
 /* Whoever waits for nothing that is not done. */
 static void release(struct session *s)
 {
-    for (uint32_t i = 0; i < s->job->n_nodes; i++)
-        if (s->nodes[i].phase == PHASE_WAITING && is_ready(s, i))
-            s->nodes[i].phase = PHASE_READY;
+    for (struct node_run *r = s->nodes; r < s->nodes + s->job->n_nodes; r++)
+        if (r->phase == PHASE_WAITING && is_ready(r))
+            r->phase = PHASE_READY;
 }
 
 /* ---- ends of nodes; all under the mutex ---- */
 
-void sched_report(struct session *s, uint32_t i)
+void sched_report(struct node_run *r)
 {
-    struct node_result view = session_view(s, i);
-    if (!s->nodes[i].again)
-        progress_node_done(s->progress, i, &view);
+    struct node_result view = session_view(r);
+    if (!r->again)
+        progress_node_done(r->s->progress, r->index, &view);
 }
 
-static void mark_done(struct session *s, uint32_t i, enum node_state state)
+static void mark_done(struct node_run *r, enum node_state state)
 {
-    struct node_run *r = &s->nodes[i];
     r->state = state;
     r->phase = PHASE_DONE;
-    s->done++;
+    r->s->done++;
     if (r->start_ns)
         r->wall_ns = os_monotonic_ns() - r->start_ns;
-    sched_report(s, i);
+    sched_report(r);
 }
 
-static void skip_below(struct session *s, uint32_t i)
+static void skip_below(struct node_run *failed)
 {
-    for (uint32_t c = i + 1; c < s->job->n_nodes; c++) {
-        struct node_run *r = &s->nodes[c];
-        if (r->phase != PHASE_WAITING || !reads(&s->job->nodes[c], i))
+    struct session *s = failed->s;
+    for (struct node_run *r = failed + 1; r < s->nodes + s->job->n_nodes; r++) {
+        if (r->phase != PHASE_WAITING || !node_reads(r->node, failed->index))
             continue;
         free(r->why);
-        if (asprintf(&r->why, "%s failed", s->job->nodes[i].name) < 0)
+        if (asprintf(&r->why, "%s failed", failed->node->name) < 0)
             r->why = NULL;
-        mark_done(s, c, NODE_SKIPPED);
-        skip_below(s, c);
+        mark_done(r, NODE_SKIPPED);
+        skip_below(r);
     }
 }
 
@@ -145,27 +128,26 @@ static void start_work(struct node_run *r)
     r->working = true;
 }
 
-void sched_settle(struct session *s, uint32_t i, enum outcome outcome)
+void sched_settle(struct node_run *r, enum outcome outcome)
 {
-    struct node_run *r = &s->nodes[i];
     switch (outcome) {
     case OUT_DONE:
-        mark_done(s, i, r->state);
-        release(s);
+        mark_done(r, r->state);
+        release(r->s);
         break;
     case OUT_FAILED:
-        mark_done(s, i, NODE_FAILED);
-        skip_below(s, i);
+        mark_done(r, NODE_FAILED);
+        skip_below(r);
         break;
     case OUT_DROPPED:
-        if (!atomic_load(&s->lost)) /* else see sched_restart */
-            mark_done(s, i, NODE_SKIPPED);
+        if (!atomic_load(&r->s->lost)) /* else see sched_restart */
+            mark_done(r, NODE_SKIPPED);
         break;
     case OUT_OPEN: r->phase = PHASE_OPEN; break;
     case OUT_AWAY:
         start_work(r);
         r->phase = PHASE_AWAY;
-        s->n_away++;
+        r->s->n_away++;
         break;
     }
 }
@@ -173,7 +155,7 @@ void sched_settle(struct session *s, uint32_t i, enum outcome outcome)
 /* ---- workers ---- */
 
 struct task {
-    uint32_t node;
+    struct node_run *r;
     enum { TASK_BEGIN, TASK_WHOLE, TASK_RANGE } kind;
     uint64_t from, n;
     bool exclusive;
@@ -183,73 +165,63 @@ struct task {
 /* The best that may start now; caller holds the mutex. */
 static bool take(struct task *t, struct session *s)
 {
-    uint32_t i = session_interrupted(s) ? (uint32_t)s->job->n_nodes : find_best(s);
-    if (i == s->job->n_nodes)
+    struct node_run *r = session_interrupted(s) ? NULL : find_best(s);
+    if (!r)
         return false;
-    struct node_run *r = &s->nodes[i];
-    const struct op *op = s->job->nodes[i].op;
-    uint32_t cards = s->job->nodes[i].cards & ~s->cards;
-    *t = (struct task){.node = i, .kind = TASK_BEGIN, .card = -1};
+    uint32_t cards = r->node->cards & ~s->cards;
+    *t = (struct task){.r = r, .kind = TASK_BEGIN, .card = -1};
     if (r->phase == PHASE_READY) {
-        node_bind(s, i);
+        node_bind(r);
         r->phase = PHASE_BUSY;
         return true;
     }
     if (cards)
         t->card = __builtin_ctz(cards);
-    else if (op->parallel && s->active > s->on_cards)
+    else if (r->op->parallel && s->active > (unsigned)__builtin_popcount(s->cards))
         return false; /* wait until it can have all threads */
-    t->exclusive = op->parallel && !cards;
+    t->exclusive = r->op->parallel && !cards;
     if (t->card >= 0) /* else other ranges of the map are being read */
         r->card = t->card;
     start_work(r);
-    if (op->node == OP_MAP) {
+    if (r->op->node == OP_MAP) {
         t->kind = TASK_RANGE;
-        return map_take(&t->from, &t->n, s, i);
+        return map_take(&t->from, &t->n, r);
     }
     t->kind = TASK_WHOLE;
     r->phase = PHASE_BUSY;
     return true;
 }
 
-static void do_range(struct worker *w, const struct task *t)
+static void end_attempt(struct node_run *r, enum outcome outcome)
 {
-    struct session *s = w->s;
-    map_range(w, t->node, t->from, t->n);
-    pthread_mutex_lock(&s->mutex);
-    map_put_back(s, t->node);
-    bool close = map_is_over(s, t->node);
-    if (close)
-        s->nodes[t->node].phase = PHASE_BUSY;
-    pthread_mutex_unlock(&s->mutex);
-    if (!close)
-        return;
-    enum outcome outcome = map_close(w, t->node);
-    node_end_attempt(s, t->node);
-    pthread_mutex_lock(&s->mutex);
-    sched_settle(s, t->node, outcome);
-    pthread_mutex_unlock(&s->mutex);
+    if (outcome != OUT_OPEN && outcome != OUT_AWAY)
+        node_end_attempt(r);
+    pthread_mutex_lock(&r->s->mutex);
+    sched_settle(r, outcome);
+    pthread_mutex_unlock(&r->s->mutex);
 }
 
-static void do_node(struct worker *w, const struct task *t)
+static void do_range(struct worker *w, const struct task *t)
 {
-    struct session *s = w->s;
-    enum outcome outcome = t->kind == TASK_BEGIN ? node_begin(w, t->node) : node_whole(w, t->node);
-    if (outcome != OUT_OPEN && outcome != OUT_AWAY)
-        node_end_attempt(s, t->node);
-    pthread_mutex_lock(&s->mutex);
-    sched_settle(s, t->node, outcome);
-    pthread_mutex_unlock(&s->mutex);
+    struct node_run *r = t->r;
+    map_range(w, r, t->from, t->n);
+    pthread_mutex_lock(&w->s->mutex);
+    bool over = map_put_back(r);
+    if (over)
+        r->phase = PHASE_BUSY;
+    pthread_mutex_unlock(&w->s->mutex);
+    if (over)
+        end_attempt(r, map_close(w, r));
 }
 
 /* While one node had all threads, open maps waited: that time is not theirs. Caller holds the
  * mutex. */
-static void skip_exclusive_time(struct session *s, uint32_t exclusive, uint64_t ns)
+static void skip_exclusive_time(struct node_run *exclusive, uint64_t ns)
 {
-    for (uint32_t i = 0; i < s->job->n_nodes; i++)
-        if (i != exclusive && s->nodes[i].working && s->nodes[i].phase != PHASE_DONE &&
-            s->nodes[i].card < 0)
-            s->nodes[i].start_ns += ns;
+    struct session *s = exclusive->s;
+    for (struct node_run *r = s->nodes; r < s->nodes + s->job->n_nodes; r++)
+        if (r != exclusive && r->working && r->phase != PHASE_DONE && r->card < 0)
+            r->start_ns += ns;
 }
 
 static void work(void *arg)
@@ -265,29 +237,26 @@ static void work(void *arg)
             pthread_cond_wait(&s->work, &s->mutex);
             continue;
         }
+        uint32_t card = t.card >= 0 ? 1u << t.card : 0;
         s->active++;
         s->exclusive |= t.exclusive;
-        if (t.card >= 0) {
-            s->on_cards++;
-            s->cards |= 1u << t.card;
-        }
+        s->cards |= card;
         pthread_mutex_unlock(&s->mutex);
         uint64_t begin_ns = os_monotonic_ns();
-        if (t.kind == TASK_RANGE)
-            do_range(&w, &t);
-        else
-            do_node(&w, &t);
+        switch (t.kind) {
+        case TASK_BEGIN: end_attempt(t.r, node_begin(&w, t.r)); break;
+        case TASK_WHOLE: end_attempt(t.r, node_whole(&w, t.r)); break;
+        case TASK_RANGE: do_range(&w, &t); break;
+        }
         pthread_mutex_lock(&s->mutex);
         s->active--;
         if (t.exclusive) {
             s->exclusive = false;
-            skip_exclusive_time(s, t.node, os_monotonic_ns() - begin_ns);
+            skip_exclusive_time(t.r, os_monotonic_ns() - begin_ns);
         }
-        if (t.card >= 0) {
-            s->on_cards--;
-            s->cards &= ~(1u << t.card);
-            s->nodes[t.node].card = -1;
-        }
+        s->cards &= ~card;
+        if (card)
+            t.r->card = -1;
         pthread_cond_broadcast(&s->work);
     }
     pthread_mutex_unlock(&s->mutex);
@@ -375,10 +344,9 @@ enum err_code sched_watch(struct session *s, unsigned n, void (*fn)(void *arg), 
 
 void sched_restart(struct session *s)
 {
-    for (uint32_t i = 0; i < s->job->n_nodes; i++) {
-        struct node_run *r = &s->nodes[i];
+    for (struct node_run *r = s->nodes; r < s->nodes + s->job->n_nodes; r++) {
         bool done = r->phase == PHASE_DONE;
-        node_end_attempt(s, i);
+        node_end_attempt(r);
         if (r->phase == PHASE_UNWANTED ||
             (done && (r->state == NODE_FAILED || r->state == NODE_SKIPPED)))
             continue;
@@ -397,7 +365,7 @@ void sched_start_pool(struct session *s)
 {
     bool parallel = false;
     for (size_t i = 0; i < s->job->n_nodes; i++)
-        parallel |= s->nodes[i].phase != PHASE_UNWANTED && s->job->nodes[i].op->parallel;
+        parallel |= s->nodes[i].phase != PHASE_UNWANTED && s->nodes[i].op->parallel;
     s->pool = parallel && s->threads > 1 ? pool_new(s->threads) : NULL;
 }
 

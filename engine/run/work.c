@@ -14,25 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LIST_BYTES = 1 << 20 };
 #define PART ".part"
-
-enum err_code work_find_key(struct digest *out, struct arena *a, const char *folder,
-                            const char *batch, uint64_t task, struct err *e)
-{
-    struct span list;
-    char *path = arena_printf(a, "%s/%s.list", folder, batch);
-    enum err_code code = os_read_file(&list, a, path, LIST_BYTES, e);
-    if (code)
-        return err_up(e, code);
-    char *line = (char *)list.data;
-    for (uint64_t i = 0; i < task && line; i++)
-        line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
-    if (!line || !errand_parse_key(out, line))
-        return err_fail(e, ERR_INPUT, "%s has no key for task %llu", path,
-                        (unsigned long long)task);
-    return OK;
-}
 
 static char *path_of(struct arena *a, const struct work_order *o, const char *ending)
 {
@@ -51,21 +33,20 @@ static enum err_code unpack(struct store *s, const char *path, struct err *e)
     return err_up(e, code);
 }
 
-static enum err_code take_inputs(struct session *s, const struct work_order *o, struct err *e)
+static enum err_code take_inputs(struct node_run *r, const struct work_order *o, struct err *e)
 {
-    struct arena *a = s->arena;
-    const struct op *op = s->job->nodes[o->node].op;
-    size_t n = op_count_inputs(op);
-    struct id_list *given = arena_array(a, struct id_list, n + 1);
-    enum err_code code = unpack(s->store, arena_printf(a, "%s/inputs.pack", o->folder), e);
-    if (!code && op->node == OP_MAP)
-        code = unpack(s->store, path_of(a, o, ".in"), e);
+    struct session *s = r->s;
+    size_t n = op_count_inputs(r->op);
+    struct id_list *given = arena_array(s->arena, struct id_list, n + 1);
+    enum err_code code = unpack(s->store, arena_printf(s->arena, "%s/inputs.pack", o->folder), e);
+    if (!code && r->op->node == OP_MAP)
+        code = unpack(s->store, path_of(s->arena, o, ".in"), e);
     for (size_t p = 0; p < n && !code; p++) {
-        given[p].ids =
-            arena_array(a, struct digest, s->job->nodes[o->node].inputs[p].n_sources + 1);
-        while (given[p].n < s->job->nodes[o->node].inputs[p].n_sources &&
+        size_t most = r->node->inputs[p].n_sources;
+        given[p].ids = arena_array(s->arena, struct digest, most + 1);
+        while (given[p].n < most &&
                !store_ref(&given[p].ids[given[p].n], s->store,
-                          arena_printf(a, ERRAND_INPUT, p, given[p].n), NULL))
+                          arena_printf(s->arena, ERRAND_INPUT, p, given[p].n), NULL))
             given[p].n++;
     }
     s->given = given;
@@ -73,24 +54,24 @@ static enum err_code take_inputs(struct session *s, const struct work_order *o, 
 }
 
 /* Nothing but the one node is left to do. */
-static enum err_code set_stage(struct session *s, const struct work_order *o, struct err *e)
+static enum err_code set_stage(struct node_run *r, const struct work_order *o, struct err *e)
 {
-    struct node_run *r = &s->nodes[o->node];
-    for (size_t i = 0; i < s->job->n_nodes; i++)
-        if (i != o->node)
-            s->nodes[i].phase = s->nodes[i].phase == PHASE_WAITING ? PHASE_DONE : PHASE_UNWANTED;
-    node_bind(s, o->node);
-    enum err_code code = node_make_key(s, o->node, op_count_inputs(s->job->nodes[o->node].op), e);
+    struct session *s = r->s;
+    for (struct node_run *x = s->nodes; x < s->nodes + s->job->n_nodes; x++)
+        if (x != r)
+            x->phase = x->phase == PHASE_WAITING ? PHASE_DONE : PHASE_UNWANTED;
+    node_bind(r);
+    enum err_code code = node_make_key(r, op_count_inputs(r->op), e);
     if (code || digest_equal(&r->key.digest, &o->key))
         return err_up(e, code);
     return err_fail(e, ERR_INPUT,
                     "this would not be what was asked for: the job file or the program is "
                     "another one, or machines compute differently, this one as %s "
                     "(EQLOOM_CPU=avx2 makes them alike)",
-                    s->host.numerics);
+                    s->numerics);
 }
 
-static enum err_code write_pack(struct session *s, const struct work_order *o, struct err *e)
+static enum err_code write_pack(struct node_run *r, const struct work_order *o, struct err *e)
 {
     struct arena a = {0};
     struct out_file file = {0};
@@ -98,17 +79,16 @@ static enum err_code write_pack(struct session *s, const struct work_order *o, s
     struct pack_contents what;
     struct pack_result packed;
     struct digest name;
-    bool map = s->job->nodes[o->node].op->node == OP_MAP;
-    parcel_open(&p, s, o->node);
+    bool map = r->op->node == OP_MAP;
+    parcel_open(&p, r);
     enum err_code code = map ? OK : parcel_name(&name, &p, e);
     if (!code)
-        code = parcel_fill(&p, !map, e);
+        code = parcel_fill(&what, &p, !map, e);
     if (!code)
         code = out_file_open(&file, &a, path_of(&a, o, ".pack" PART), e);
     if (!code) {
-        parcel_contents(&what, &p);
         what.fast = true;
-        code = store_pack(&packed, s->store, file.f, &what, e);
+        code = store_pack(&packed, r->s->store, file.f, &what, e);
         code = out_file_close(&file, code, e);
     }
     parcel_close(&p);
@@ -117,10 +97,10 @@ static enum err_code write_pack(struct session *s, const struct work_order *o, s
 }
 
 /* A map leaves it to the master to find out which elements failed. */
-static enum err_code write_result(struct session *s, const struct work_order *o, struct err *e)
+static enum err_code write_result(struct node_run *r, const struct work_order *o, struct err *e)
 {
-    const struct node_run *r = &s->nodes[o->node];
-    const struct node *node = &s->job->nodes[o->node];
+    struct session *s = r->s;
+    const char *name = r->node->name;
     if (s->fatal.code) {
         if (e)
             *e = s->fatal;
@@ -128,11 +108,11 @@ static enum err_code write_result(struct session *s, const struct work_order *o,
     }
     if (session_interrupted(s) || r->phase != PHASE_DONE)
         return err_fail(e, ERR_CANCELLED, "interrupted");
-    if (node->op->node == OP_MAP || r->state != NODE_FAILED)
-        return err_up(e, write_pack(s, o, e));
-    const char *text = r->failure ? r->failure : node->name;
-    if (!strncmp(text, node->name, strlen(node->name)))
-        text += strlen(node->name);
+    if (r->op->node == OP_MAP || r->state != NODE_FAILED)
+        return err_up(e, write_pack(r, o, e));
+    const char *text = r->failure ? r->failure : name;
+    if (!strncmp(text, name, strlen(name)))
+        text += strlen(name);
     text += strspn(text, ",: ");
     return err_up(e, out_file_write(path_of(s->arena, o, ".failed" PART), text, strlen(text), e));
 }
@@ -149,9 +129,9 @@ enum err_code job_work(struct run_result *out, struct arena *a, const struct job
     out->nodes = arena_array(a, struct node_result, job->n_nodes);
     enum err_code code = session_open(s, a, job, store, &own, e);
     if (!code)
-        code = take_inputs(s, order, e);
+        code = take_inputs(&s->nodes[order->node], order, e);
     if (!code)
-        code = set_stage(s, order, e);
+        code = set_stage(&s->nodes[order->node], order, e);
     if (!code)
         sched_start_pool(s);
     if (!code)
@@ -160,7 +140,7 @@ enum err_code job_work(struct run_result *out, struct arena *a, const struct job
     if (!code && !s->left)
         code = committer_flush(s->commit, e);
     if (!code && !s->left)
-        code = write_result(s, order, e);
+        code = write_result(&s->nodes[order->node], order, e);
     if (!code && !s->left)
         session_fill_result(out, s);
     if (!s->left)

@@ -9,9 +9,6 @@ struct work_order {
     struct digest key;  /* of the block */
 };
 
-/* The key of a task of a batch. */
-enum err_code work_find_key(struct digest *out, struct arena *a, const char *folder,
-                            const char *batch, uint64_t task, struct err *e);
 /* Into a store of the worker's own; then KEY.pack or KEY.failed lies ready. ERR_CANCELLED:
  * interrupted. */
 enum err_code job_work(struct run_result *out, struct arena *a, const struct job *job,

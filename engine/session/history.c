@@ -44,7 +44,6 @@ static enum err_code visit(void *arg, const char *name, struct span value, struc
         if (!n || !n->key || !n->n_outputs)
             continue;
         l->h->made[i] = n;
-        l->h->made_in[i] = run;
         l->missing--;
     }
     return l->missing && ++l->runs < RUNS_MAX ? OK : err_fail(e, ERR_CANCELLED, "enough runs");
@@ -55,7 +54,6 @@ enum err_code history_load(struct history *out, struct arena *a, struct store *s
 {
     memset(out, 0, sizeof *out);
     out->made = arena_array(a, const Eqloom__RunNode *, job->n_nodes);
-    out->made_in = arena_array(a, const Eqloom__Run *, job->n_nodes);
     struct load l = {out, a, job, job->n_nodes, 0};
     enum err_code code = store_each_run(s, job->name, visit, &l, e);
     if (code != ERR_CANCELLED && code != ERR_NOTFOUND && code != ERR_CORRUPT)

@@ -11,7 +11,6 @@ struct history {
     const Eqloom__Run *last; /* NULL: never run */
     /* By job->nodes; NULL: not made in any of the recent runs. */
     const Eqloom__RunNode **made;
-    const Eqloom__Run **made_in;
 };
 
 enum err_code history_load(struct history *out, struct arena *a, struct store *s,

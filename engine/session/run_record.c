@@ -12,10 +12,9 @@ static bool is_at_work(const struct node_run *r)
     return r->phase == PHASE_OPEN || r->phase == PHASE_BUSY || r->phase == PHASE_AWAY;
 }
 
-static Eqloom__RunNode *pack_node(struct session *s, uint32_t i, struct arena *a)
+static Eqloom__RunNode *pack_node(const struct node_run *r, struct arena *a)
 {
-    const struct node *node = &s->job->nodes[i];
-    const struct node_run *r = &s->nodes[i];
+    const struct node *node = r->node;
     Eqloom__RunNode *n = arena_new(a, Eqloom__RunNode);
     eqloom__run_node__init(n);
     n->name = (char *)node->name;
@@ -77,7 +76,7 @@ static enum err_code write_run(struct store_batch *b, struct session *s, const c
     run.nodes = arena_array(&a, Eqloom__RunNode *, s->job->n_nodes);
     for (uint32_t i = 0; i < s->job->n_nodes; i++)
         if (s->nodes[i].phase != PHASE_UNWANTED)
-            run.nodes[run.n_nodes++] = pack_node(s, i, &a);
+            run.nodes[run.n_nodes++] = pack_node(&s->nodes[i], &a);
     struct span bytes;
     enum err_code code = canonical_pack(&bytes, &a, &run.base, e);
     if (!code)

@@ -6,9 +6,8 @@
 
 enum { GRACE_MS = 300 };
 
-struct node_result session_view(const struct session *s, uint32_t i)
+struct node_result session_view(const struct node_run *r)
 {
-    const struct node_run *r = &s->nodes[i];
     struct node_result view = {.state = r->phase == PHASE_DONE ? r->state : NODE_SKIPPED,
                                .outputs = r->outputs,
                                .elements = r->elements,

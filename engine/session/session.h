@@ -31,8 +31,14 @@ enum phase {
 struct map_run;
 struct remote;
 struct away;
+struct errand;
+struct session;
 
 struct node_run {
+    struct session *s;
+    const struct node *node;
+    const struct op *op; /* of the node */
+    uint32_t index;      /* in job->nodes */
     enum phase phase;
     uint64_t priority;      /* estimated time along the longest path to the end of the run */
     bool back;              /* from a cluster: what is still missing is made here */
@@ -41,15 +47,16 @@ struct node_run {
     struct digest *outputs; /* by op->outputs; zero: absent */
     struct arena arena;     /* keys and inputs; kept for the run record */
     struct arena work;      /* of this attempt: what the op prepared */
-    struct ctx_input *inputs;
-    struct key_input *key_inputs;
+    struct key_input
+        *inputs; /* by op->inputs; of programs the files follow, of sources they stand alone */
     struct key key;
     bool has_key;
     struct ctx_node *shared;
     pthread_mutex_t prepare_mutex;
     bool prepared;
     void *op_state;
-    int card; /* while it is worked on; -1: none */
+    int card;              /* while it is worked on; -1: none */
+    struct errand *errand; /* while a cluster has it */
     struct err prepare_failure;
     struct map_run *map;
     uint64_t elements, cached, failed;
@@ -70,7 +77,7 @@ struct session {
     struct history history;
     struct committer *commit;
     struct progress *progress;
-    struct ctx_host host;
+    const char *numerics;            /* of this machine: key_numerics */
     struct remote *remote;           /* NULL: no shared cache */
     struct away *away;               /* NULL: no cluster */
     size_t n_away;                   /* nodes */
@@ -88,10 +95,9 @@ struct session {
     pthread_cond_t work, over;
     struct node_run *nodes;
     size_t wanted, done;
-    unsigned active;   /* workers at work */
-    unsigned on_cards; /* those of them whose node has a card */
-    uint32_t cards;    /* in use, as bits */
-    bool exclusive;    /* one worker has the pool: only nodes with cards may start */
+    unsigned active; /* workers at work */
+    uint32_t cards;  /* in use, each by one of them, as bits */
+    bool exclusive;  /* one worker has the pool: only nodes with cards may start */
     unsigned workers;
     bool announced;       /* a Run record with state "running" was written */
     uint64_t recorded_ns; /* when the Run record was last written again */
@@ -118,7 +124,7 @@ struct worker {
 };
 
 /* The node as run_result shows it; its texts are the session's. */
-struct node_result session_view(const struct session *s, uint32_t i);
+struct node_result session_view(const struct node_run *r);
 int session_signals(const struct session *s); /* received so far */
 uint64_t session_ms_since_signal(const struct session *s);
 bool session_interrupted(const struct session *s); /* start nothing new */

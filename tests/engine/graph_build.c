@@ -58,6 +58,7 @@ uint32_t graph_add(struct graph *g, const char *name, const char *op, const char
     struct node *n = &g->nodes[g->job.n_nodes];
     struct node_param *values = arena_array(&g->arena, struct node_param, 16);
     struct node_input *ports = arena_array(&g->arena, struct node_input, 16);
+    struct node_source *sources = arena_array(&g->arena, struct node_source, 16);
     assert(g->job.n_nodes < GRAPH_NODES);
     n->op = op_find(op);
     assert(n->op);
@@ -72,13 +73,13 @@ uint32_t graph_add(struct graph *g, const char *name, const char *op, const char
         ports[p].port = &n->op->inputs[p];
         if (!value)
             continue;
-        struct node_source *source = arena_new(&g->arena, struct node_source);
-        *source = find_node(g, value);
-        ports[p].sources = source;
+        ports[p].sources = &sources[n->n_above];
         ports[p].n_sources = 1;
+        sources[n->n_above++] = find_node(g, value);
     }
     n->params = values;
     n->inputs = ports;
+    n->above = sources;
     if (n->op->node == OP_SOURCE)
         add_files(g, n, inputs);
     return (uint32_t)g->job.n_nodes++;

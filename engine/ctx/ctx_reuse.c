@@ -1,9 +1,9 @@
-/* What ops see of an earlier result (op.reuse), and how its side inputs differ from those of now.
- */
+/* What ops see of an earlier result (op.reuse), how its side inputs differ from those of now, and
+ * what they find in the middle of their run (op_recall). */
 #include "engine/ctx/ctx_internal.h"
 
 #include "base/buf.h"
-#include "store/collection/collection.h"
+#include "engine/cache/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ enum err_code op_earlier_added(const uint64_t **positions, size_t *n, struct op_
         *d = (struct ctx_difference){.port = p, .before = before, .next = node->differences};
         node->differences = d;
         d->code =
-            collection_diff(node->host.store, &before, node->inputs[p].ids, take_added, d, NULL);
+            collection_diff(ctx_store(ctx), &before, node->r->inputs[p].ids, take_added, d, NULL);
     }
     pthread_mutex_unlock(&node->mutex);
     *positions = d->positions;
@@ -81,15 +81,47 @@ enum err_code op_earlier_removed(ProtobufCMessage ***out, size_t *n, struct op_c
                                  const struct op_earlier *x, const char *role, struct arena *a,
                                  struct err *e)
 {
-    struct ctx_node *node = ctx->shared;
     struct digest before = op_earlier_input_id(x, role);
     size_t p = ctx_port_of(ctx, role);
-    struct removal r = {
-        .store = node->host.store, .kind = ctx->node->op->inputs[p].kind, .arena = a};
+    struct removal r = {.store = ctx_store(ctx), .kind = ctx->node->op->inputs[p].kind, .arena = a};
     enum err_code code =
-        collection_diff(node->host.store, &before, node->inputs[p].ids, read_removed, &r, e);
+        collection_diff(r.store, &before, ctx->shared->r->inputs[p].ids, read_removed, &r, e);
     *n = r.n;
     *out = arena_memdup(a, r.messages, r.n * sizeof *r.messages);
     free(r.messages);
     return err_up(e, code);
+}
+
+/* ---- recall: equal parameters and equal reads give equal records, so whichever action wrote the
+ * trace last is as good as any ---- */
+
+static bool find_made(struct action_result *made, struct op_ctx *ctx, const struct digest *at)
+{
+    struct store *s = ctx_store(ctx);
+    const struct op *op = ctx->node->op;
+    return trace_follow(made, ctx->arena, s, op, at) && !made->slices &&
+           action_is_whole(s, op, made);
+}
+
+bool op_recall(struct op_ctx *ctx, struct span reads, const char *reason)
+{
+    struct recall *k = &ctx->recall;
+    struct digest d = digest_of(&reads, 1);
+    struct key at;
+    k->asked = ctx->node->op->node == OP_MAP && ctx->element &&
+               !key_of_input(&at, ctx->arena, ctx->node, op_numerics(ctx), "@reads", &d, NULL);
+    if (k->asked)
+        k->at = at.digest;
+    k->found = k->asked && k->may && find_made(&k->made, ctx, &k->at);
+    if (k->found)
+        k->made.note = arena_printf(ctx->arena, WITNESS_NOTE "%s", reason);
+    return k->found;
+}
+
+enum err_code recall_write(struct store_batch *b, struct op_ctx *ctx, const struct digest *action,
+                           struct err *e)
+{
+    const struct recall *k = &ctx->recall;
+    struct trace trace = {.action = *action};
+    return k->asked ? err_up(e, trace_write(b, ctx->arena, &k->at, &trace, e)) : OK;
 }
