@@ -224,6 +224,25 @@ TEST(chunk_of_a_checkpoint)
     heal_case(chunk, place_damage, (struct edit){.steps = "steps=5"}, "model");
 }
 
+/* By a map whose op works on several elements at once. */
+PLACE_TEST(element_read_among_several)
+{
+    struct place *p = *state;
+    struct graph g;
+    write_file(p, "seeds", SAME);
+    write_file(p, "names", "g/one t\n");
+    build(&g, p, "steps=3", "prefix=");
+    struct run_result r = run(p, &g);
+    struct digest victim = map_element(p, &r);
+    place_damage(p, &victim);
+    graph_add(&g, "loud", "shout", "", "exprs=upper");
+    r = run(p, &g);
+    assert_int_equal(r.failed, 0);
+    assert_int_equal(r.nodes[EXTRA + 1].ran, 8);
+    assert_sound(p);
+    graph_free(&g);
+}
+
 /* Read by nobody: a new element is all that is made. Then fsck finds it, and the run after that
  * makes it again. */
 PLACE_TEST(found_by_reading)
