@@ -1,9 +1,6 @@
 /* job_load: a job file, read in the stages of job_draft.h. Also finds nodes by name, for
  * the command line. */
-#include "engine/job/job_graph.h"
-#include "engine/job/job_include.h"
-#include "engine/job/job_matrix.h"
-#include "engine/job/job_params.h"
+#include "engine/job/job_draft.h"
 
 #include "base/os.h"
 

@@ -83,3 +83,42 @@ struct draft {
     size_t n_variants;
     size_t expanded; /* bytes made by substitution so far */
 };
+
+/* ---- job_include ---- */
+enum err_code draft_read(struct draft *d, struct err *e);
+/* ERR_INPUT unless the (existing) path lies in the job's directory or may lie outside. */
+enum err_code draft_check_inside(const struct draft *d, const char *path,
+                                 const struct yaml_node *at, struct err *e);
+/* Letters, digits, '_', '-' and those of `also`; not empty, not too long. */
+bool draft_is_name(const char *s, const char *also);
+
+/* ---- job_params ---- */
+/* Applies --set, resolves params, substitutes them everywhere. */
+enum err_code draft_substitute(struct draft *d, struct err *e);
+
+/* ---- job_values ---- */
+/* The canonical text of a parameter's value. */
+enum err_code job_param_text(const char **out, struct arena *a, const struct op_param *param,
+                             const struct yaml_node *value, struct err *e);
+/* Of its default; NULL if it has none. */
+const char *job_param_initial(struct arena *a, const struct op_param *param);
+
+/* ---- job_matrix ---- */
+/* Finds ops, reads references, axes; makes the variants. */
+enum err_code draft_expand(struct draft *d, struct err *e);
+enum err_code draft_read_reference(struct draft_reference *out, struct draft *d,
+                                   const struct yaml_node *at, struct err *e);
+/* Variants of the referred node that agree with the reference and, for axes that it leaves open,
+ * with `of` where that has them (of may be NULL). */
+size_t draft_select(uint32_t *variants, size_t max, const struct draft *d,
+                    const struct draft_reference *ref, const struct draft_variant *of);
+/* The body of a variant: the axes' values in place. */
+const struct yaml_node *draft_variant_value(const struct draft *d, const struct draft_variant *v,
+                                            const char *key);
+
+/* ---- job_files ---- */
+enum err_code draft_read_files(struct node *out, struct draft *d, const struct draft_node *node,
+                               struct err *e);
+
+/* ---- job_graph ---- */
+enum err_code draft_wire(struct job **out, struct draft *d, struct err *e);

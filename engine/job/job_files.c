@@ -1,6 +1,5 @@
-/* The files of a node: patterns -> paths; see job_files.h. */
-#include "engine/job/job_files.h"
-#include "engine/job/job_include.h"
+/* The files of a node: patterns -> paths; see job_draft.h. */
+#include "engine/job/job_draft.h"
 
 #include "base/map.h"
 #include "base/os.h"

@@ -1,10 +1,6 @@
 /* Variants -> the graph. Checks every node's keys, parameters, files and inputs against its op, and
  * finds what refs and exports stand for. */
-#include "engine/job/job_graph.h"
-#include "engine/job/job_files.h"
-#include "engine/job/job_include.h"
-#include "engine/job/job_matrix.h"
-#include "engine/job/job_values.h"
+#include "engine/job/job_draft.h"
 
 #include "base/os.h"
 

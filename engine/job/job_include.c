@@ -1,7 +1,7 @@
 /* Reads a job file and the files that it includes, depth first, into one draft. The entries of an
  * included file come first. A file that is included twice is read once. Duplicate names and cycles
  * of files are errors. */
-#include "engine/job/job_include.h"
+#include "engine/job/job_draft.h"
 
 #include "base/os.h"
 #include "base/text/file_kind.h"

@@ -5,8 +5,7 @@
  * of values is a variant, named NODE@KEY=VALUE,... in the order of the axes; the last axis varies
  * fastest. Axes with the same key are one axis, so that two inputs that share it vary together. An
  * input that takes a list gets every variant and passes no axis on. */
-#include "engine/job/job_matrix.h"
-#include "engine/job/job_include.h"
+#include "engine/job/job_draft.h"
 
 #include <string.h>
 

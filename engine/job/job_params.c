@@ -4,7 +4,7 @@
  * be a list. Within a longer text, ${name} becomes the parameter's text. $${ stands for ${.
  * Parameters may use each other. The total size of substituted values is limited, so that
  * parameters that double each other end in an error. */
-#include "engine/job/job_params.h"
+#include "engine/job/job_draft.h"
 
 #include "base/buf.h"
 

@@ -1,6 +1,6 @@
 /* Checks values of op parameters against type and range, and gives them the canonical text that
  * enters action keys: 1e-4 and 0.00010 are the same parameter. */
-#include "engine/job/job_values.h"
+#include "engine/job/job_draft.h"
 
 #include "base/buf.h"
 
