@@ -126,12 +126,9 @@ static void put_causes(struct buf *b, struct arena *a, const struct job *job, ui
     bool *above = arena_array(a, bool, job->n_nodes);
     above[i] = true;
     for (uint32_t k = i + 1; k-- > 0;) {
-        const struct node *node = &job->nodes[k];
-        if (!above[k] || (k != i && plan->nodes[k].state != NODE_WAITING))
-            continue;
-        for (size_t p = 0; p < op_count_inputs(node->op); p++)
-            for (size_t m = 0; m < node->inputs[p].n_sources; m++)
-                above[node->inputs[p].sources[m].node] = true;
+        if (above[k] && (k == i || plan->nodes[k].state == NODE_WAITING))
+            for (size_t m = 0; m < job->nodes[k].n_above; m++)
+                above[job->nodes[k].above[m].node] = true;
     }
     size_t n = 0;
     for (uint32_t k = 0; k < i; k++) {
@@ -180,15 +177,6 @@ static void put_now(struct buf *b, struct arena *a, const struct job *job, uint3
     buf_putc(b, '\n');
 }
 
-static bool reads(const struct node *node, const bool *below)
-{
-    for (size_t p = 0; p < op_count_inputs(node->op); p++)
-        for (size_t k = 0; k < node->inputs[p].n_sources; k++)
-            if (below[node->inputs[p].sources[k].node])
-                return true;
-    return false;
-}
-
 static void put_below(struct buf *b, struct arena *a, const struct job *job, uint32_t i,
                       const struct run_result *plan)
 {
@@ -197,9 +185,10 @@ static void put_below(struct buf *b, struct arena *a, const struct job *job, uin
     below[i] = true;
     buf_puts(b, "  below     ");
     for (size_t k = i + 1; k < job->n_nodes; k++) {
-        if (!reads(&job->nodes[k], below))
+        for (size_t m = 0; m < job->nodes[k].n_above; m++)
+            below[k] = below[k] || below[job->nodes[k].above[m].node];
+        if (!below[k])
             continue;
-        below[k] = true;
         enum node_state state = plan->nodes[k].state;
         buf_printf(b, "%s%s%s", n++ ? ", " : "", job->nodes[k].name,
                    state == NODE_RAN       ? " (would run)"

@@ -18,14 +18,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-enum {
-    REDRAW_MS = 100,
-    PLAIN_S = 10,
-    JSON_MS = 1000,
-    ROWS_MAX = 6,
-    FAILURES_SHOWN = 10,
-    NAMES_SHOWN = 8
-};
+enum { REDRAW_MS = 100, PLAIN_MS = 10000, JSON_MS = 1000 };
+enum { ROWS_MAX = 6, FAILURES_SHOWN = 10, NAMES_SHOWN = 8 };
 
 struct line {
     bool running, done;
@@ -41,7 +35,7 @@ struct progress {
     FILE *out; /* NULL: silent */
     bool json, terminal, color;
     struct line *lines;
-    uint64_t *estimates_ns;
+    const uint64_t *estimates_ns;
     size_t wanted, done, cached, ran, failed, running;
     struct buf names; /* of nodes that are cached, for one line */
     size_t n_names;
@@ -59,11 +53,11 @@ static void erase(struct progress *p)
 }
 
 struct progress *progress_new(const struct job *job, const struct run_options *options,
-                              const bool *wanted, const uint64_t *estimate_ns)
+                              const bool *wanted, const uint64_t *estimates_ns)
 {
     struct progress *p = must_calloc(1, sizeof *p);
     p->lines = must_calloc(job->n_nodes + 1, sizeof *p->lines);
-    p->estimates_ns = must_calloc(job->n_nodes + 1, sizeof *p->estimates_ns);
+    p->estimates_ns = estimates_ns;
     pthread_mutex_init(&p->mutex, NULL);
     p->job = job;
     p->out = options->events;
@@ -74,7 +68,6 @@ struct progress *progress_new(const struct job *job, const struct run_options *o
     for (size_t i = 0; i < job->n_nodes; i++) {
         p->wanted += wanted[i];
         p->lines[i].done = !wanted[i];
-        p->estimates_ns[i] = estimate_ns[i];
     }
     return p;
 }
@@ -90,7 +83,6 @@ void progress_free(struct progress *p)
     }
     buf_free(&p->names);
     free(p->lines);
-    free(p->estimates_ns);
     free(p);
 }
 
@@ -324,6 +316,7 @@ void progress_op(struct progress *p, uint32_t node, uint64_t done, uint64_t tota
 static void say_node(struct progress *p, uint32_t node, const struct node_result *r)
 {
     struct buf b = {0};
+    const char *red = "\033[31m";
     const char *name = p->job->nodes[node].name;
     if (p->json) {
         emit(p, json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o*}", "event",
@@ -336,10 +329,17 @@ static void say_node(struct progress *p, uint32_t node, const struct node_result
         return;
     }
     const char *unit = node_unit(p->job->nodes[node].op);
+    /* One without elements, or one that failed before it had any, has told nobody why. */
+    if (r->failure && !p->lines[node].failed) {
+        buf_printf(&b, "FAILED %s", r->failure);
+        say(p, red, b.data);
+        buf_clear(&b);
+    }
     bool quiet = r->state == NODE_CACHED || (r->state == NODE_READ && !r->ran);
     if (quiet) {
         if (p->n_names++ < NAMES_SHOWN)
             buf_printf(&p->names, "%s%s", p->names.len ? ", " : "", name);
+        buf_free(&b);
         return;
     }
     buf_printf(&b, "%s: %s", name, node_state_name(r->state));
@@ -354,18 +354,7 @@ static void say_node(struct progress *p, uint32_t node, const struct node_result
     }
     if (r->state != NODE_READ && r->why && *r->why)
         buf_printf(&b, " (%s)", r->why);
-    say(p, r->state == NODE_FAILED ? "\033[31m" : "", b.data);
-    buf_free(&b);
-}
-
-/* A node without elements, or one that failed before it had any, has told nobody why. */
-static void say_reason(struct progress *p, uint32_t node, const struct node_result *r)
-{
-    if (p->json || !r->failure || p->lines[node].failed)
-        return;
-    struct buf b = {0};
-    buf_printf(&b, "FAILED %s", r->failure);
-    say(p, "\033[31m", b.data);
+    say(p, r->state == NODE_FAILED ? red : "", b.data);
     buf_free(&b);
 }
 
@@ -383,10 +372,8 @@ void progress_node_done(struct progress *p, uint32_t node, const struct node_res
     p->ran += r->state == NODE_RAN;
     p->cached += r->state == NODE_CACHED || r->state == NODE_READ;
     p->failed += r->state == NODE_FAILED;
-    if (p->out) {
-        say_reason(p, node, r);
+    if (p->out)
         say_node(p, node, r);
-    }
     pthread_mutex_unlock(&p->mutex);
 }
 
@@ -407,34 +394,23 @@ void progress_note(struct progress *p, const char *format, ...)
     pthread_mutex_unlock(&p->mutex);
 }
 
-static void tick_plain(struct progress *p, uint64_t now)
+/* A running node that has said nothing for a while. */
+static void tick_node(struct progress *p, size_t i, uint64_t now)
 {
+    struct line *l = &p->lines[i];
     struct buf b = {0};
-    for (size_t i = 0; i < p->job->n_nodes; i++) {
-        struct line *l = &p->lines[i];
-        if (!l->running || now - l->said_ns < PLAIN_S * 1000000000ull)
-            continue;
-        l->said_ns = now;
-        buf_clear(&b);
-        put_node(&b, p, i, now);
-        say(p, "", b.data);
-    }
-    buf_free(&b);
-}
-
-static void tick_json(struct progress *p, uint64_t now)
-{
-    for (size_t i = 0; i < p->job->n_nodes; i++) {
-        struct line *l = &p->lines[i];
-        if (!l->running || now - l->said_ns < JSON_MS * 1000000ull)
-            continue;
-        l->said_ns = now;
+    l->said_ns = now;
+    if (p->json) {
         emit(p, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "event", "progress",
                           "node", p->job->nodes[i].name, "elements", (json_int_t)l->elements, "ran",
                           (json_int_t)l->ran, "cached", (json_int_t)l->cached, "failed",
                           (json_int_t)l->failed, "done", (json_int_t)l->op_done, "total",
                           (json_int_t)l->op_total, "text", json_text(l->text)));
+        return;
     }
+    put_node(&b, p, i, now);
+    say(p, "", b.data);
+    buf_free(&b);
 }
 
 void progress_tick(struct progress *p)
@@ -442,12 +418,11 @@ void progress_tick(struct progress *p)
     if (!p->out)
         return;
     pthread_mutex_lock(&p->mutex);
-    uint64_t now = os_monotonic_ns();
-    if (p->json)
-        tick_json(p, now);
-    else if (!p->terminal)
-        tick_plain(p, now);
-    else if (p->running && now - p->drawn_ns >= REDRAW_MS * 1000000ull)
+    uint64_t now = os_monotonic_ns(), wait_ms = p->json ? JSON_MS : PLAIN_MS;
+    for (size_t i = 0; !p->terminal && i < p->job->n_nodes; i++)
+        if (p->lines[i].running && now - p->lines[i].said_ns >= wait_ms * 1000000)
+            tick_node(p, i, now);
+    if (p->terminal && p->running && now - p->drawn_ns >= REDRAW_MS * 1000000ull)
         draw(p, now);
     pthread_mutex_unlock(&p->mutex);
 }

@@ -4,10 +4,10 @@
 
 #include "engine/run/run.h"
 
-struct progress; /* NULL from progress_new: no memory */
-/* `estimate_ns`: how long each node may take, by job->nodes (0: no estimate); copied. */
+struct progress;
+/* `estimates_ns`: how long each node may take, by job->nodes (0: no estimate); it stays. */
 struct progress *progress_new(const struct job *job, const struct run_options *options,
-                              const bool *wanted, const uint64_t *estimate_ns);
+                              const bool *wanted, const uint64_t *estimates_ns);
 void progress_free(struct progress *p);
 
 void progress_run_start(struct progress *p, const char *run);

@@ -23,7 +23,7 @@ static Eqloom__RunNode *pack_node(const struct node_run *r, struct arena *a)
     bool open = r->phase == PHASE_OPEN && node->op->node == OP_MAP;
     n->state =
         is_at_work(r) ? (char *)"running" : (char *)node_state_name(done ? r->state : NODE_WAITING);
-    if (open) { /* what is counted with the session's mutex held */
+    if (open || done) { /* what is counted with the session's mutex held */
         n->elements = r->elements;
         n->ran = r->ran;
         n->reused = r->reused;
@@ -31,12 +31,8 @@ static Eqloom__RunNode *pack_node(const struct node_run *r, struct arena *a)
     }
     if (!done)
         return n; /* a worker may be writing the rest */
-    n->elements = r->elements;
-    n->ran = r->ran;
     n->cached = r->cached;
-    n->reused = r->reused;
     n->failed = r->failed;
-    n->why = arena_strdup(a, r->why ? r->why : "");
     n->wall_ns = r->wall_ns;
     n->work_ns = r->work_ns;
     if (r->has_key) {
