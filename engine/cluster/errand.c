@@ -383,11 +383,13 @@ enum err_code errand_open(struct node_run *r, struct cluster *c, const struct sl
     return err_up(e, code);
 }
 
-void errand_close(struct node_run *r)
+void errand_close(struct node_run *r, bool done)
 {
     struct errand *x = r->errand;
     if (!x)
         return;
+    if (done)
+        os_remove_tree(x->folder);
     errand_cut_close(x);
     store_batch_free(x->batch);
     arena_free(&x->work);
@@ -397,9 +399,4 @@ void errand_close(struct node_run *r)
     arena_free(&x->arena);
     free(x);
     r->errand = NULL;
-}
-
-void errand_clean(struct errand *x)
-{
-    os_remove_tree(x->folder);
 }

@@ -33,7 +33,8 @@ struct cluster {
  * again. */
 enum err_code errand_open(struct node_run *r, struct cluster *c, const struct slurm_job *jobs,
                           size_t n_jobs, struct err *e);
-void errand_close(struct node_run *r); /* the folder stays */
+/* done: nobody needs its folder any more. */
+void errand_close(struct node_run *r, bool done);
 /* Cuts blocks and submits them, as many as may be there at once. */
 enum err_code errand_send(struct errand *x, struct err *e);
 /* Takes in what came back, and finds out what died; `jobs` were listed before. ERR_FAILED: a block
@@ -41,8 +42,6 @@ enum err_code errand_send(struct errand *x, struct err *e);
 enum err_code errand_look(struct errand *x, const struct slurm_job *jobs, size_t n_jobs,
                           struct err *e);
 bool errand_is_over(const struct errand *x);
-/* Nobody needs its folder any more. */
-void errand_clean(struct errand *x);
 
 /* The key of a task of a batch. */
 enum err_code errand_task_key(struct digest *out, struct arena *a, const char *folder,

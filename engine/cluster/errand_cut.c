@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/io/out_file.h"
 #include "base/os.h"
-#include "engine/node/chain_resume.h"
+#include "engine/node/chain.h"
 #include "engine/node/element_reuse.h"
 #include "store/pack/pack.h"
 

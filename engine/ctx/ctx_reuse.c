@@ -3,7 +3,6 @@
 #include "engine/ctx/ctx_internal.h"
 
 #include "base/buf.h"
-#include "engine/cache/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

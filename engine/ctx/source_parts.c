@@ -3,7 +3,6 @@
  * made again with the same key replaces both. */
 #include "base/os.h"
 #include "engine/cache/source_files.h"
-#include "engine/cache/trace.h"
 #include "engine/ctx/ctx_internal.h"
 
 #include <assert.h>

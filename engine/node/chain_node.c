@@ -2,10 +2,9 @@
  * before it and, in place of the parameters, the text that the op says the segment depends on. So a
  * chain with more steps continues from what is stored, and a crash costs at most one segment. gc
  * may remove the records in between: a chain continues from the last one that is there. */
-#include "engine/node/chain_node.h"
+#include "engine/node/chain.h"
 
 #include "base/os.h"
-#include "engine/node/chain_resume.h"
 
 #include <inttypes.h>
 #include <string.h>

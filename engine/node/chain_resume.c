@@ -1,7 +1,6 @@
-/* Finds the segments of a chain that are stored; see chain_resume.h. */
-#include "engine/node/chain_resume.h"
+/* Finds the segments of a chain that are stored; see chain.h. */
+#include "engine/node/chain.h"
 
-#include "engine/cache/trace.h"
 #include "engine/remote/remote.h"
 
 #include <stdlib.h>

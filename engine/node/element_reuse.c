@@ -1,7 +1,5 @@
 #include "engine/node/element_reuse.h"
 
-#include "engine/cache/trace.h"
-
 /* The key of the element without side inputs. */
 static enum err_code trace_key(struct digest *out, struct node_run *r, struct arena *a,
                                const struct digest *id, struct err *e)

@@ -52,10 +52,9 @@ static void find_blocks(struct worker *w, struct node_run *r)
         m->blocks = NULL;
     }
     m->next = map_tree_skip(m->blocks, 0);
-    r->cached = map_tree_cached(m->blocks);
-    r->reused += map_tree_reused(m->blocks);
-    map_tree_witnesses(&r->witnesses, m->blocks);
-    progress_cached(r->s->progress, r->index, r->cached + map_tree_reused(m->blocks));
+    uint64_t before = r->cached + r->reused;
+    map_tree_count(r, m->blocks);
+    progress_cached(r->s->progress, r->index, r->cached + r->reused - before);
     if (feed(w, r, &e)) {
         m->broken = m->dropped = true;
         node_cannot_read(w, r, &e);

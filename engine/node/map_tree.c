@@ -49,7 +49,6 @@ struct map_tree {
     size_t n, cap;
     struct inner_block *inners; /* ascending; larger ones first */
     size_t n_inners, cap_inners;
-    uint64_t cached, reused; /* elements */
     bool may_reuse;
     size_t feeding, feeding_inner;  /* what comes next */
     size_t *open, n_open;           /* inners that contain the next element, larger ones first */
@@ -141,24 +140,10 @@ static bool is_reused(struct input_block *x, struct finding *f)
     return true;
 }
 
-static void add_span(struct map_tree *b, const struct input_block *x)
-{
-    b->spans = vec_grow(b->spans, &b->cap, b->n + 1, sizeof *b->spans);
-    b->spans[b->n++] = *x;
-    b->cached += x->found && !x->origin ? x->block.n : 0;
-    b->reused += x->origin ? x->block.n : 0;
-}
-
-static void add_inner(struct map_tree *b, const struct input_block *x, size_t n_outputs)
-{
-    b->inners = vec_grow(b->inners, &b->cap_inners, b->n_inners + 1, sizeof *b->inners);
-    b->inners[b->n_inners++] =
-        (struct inner_block){*x, .from = arena_array(&b->arena, uint64_t, n_outputs + 1)};
-}
-
 /* Adds the largest block that begins at `at` and is found, or the leaf there. */
 static enum err_code find_span(struct finding *f, uint64_t *at, struct err *e)
 {
+    struct map_tree *b = f->b;
     for (unsigned d = collection_depth(f->c); d-- > 0;) {
         struct input_block x = {.depth = d};
         if (*at < f->absent_end[d])
@@ -168,12 +153,17 @@ static enum err_code find_span(struct finding *f, uint64_t *at, struct err *e)
             return code;
         x.found = is_cached(&x, f) || is_reused(&x, f);
         arena_reset(&f->arena);
-        if (d > 0)
-            add_inner(f->b, &x, op_count_outputs(f->r->op));
+        if (d > 0) {
+            size_t n_outputs = op_count_outputs(f->r->op);
+            b->inners = vec_grow(b->inners, &b->cap_inners, b->n_inners + 1, sizeof *b->inners);
+            b->inners[b->n_inners++] =
+                (struct inner_block){x, .from = arena_array(&b->arena, uint64_t, n_outputs)};
+        }
         f->absent_end[d] = end_of(&x);
         if (!x.found && d > 0)
             continue;
-        add_span(f->b, &x);
+        b->spans = vec_grow(b->spans, &b->cap, b->n + 1, sizeof *b->spans);
+        b->spans[b->n++] = x;
         *at = end_of(&x);
         break;
     }
@@ -238,21 +228,14 @@ static size_t span_at(const struct map_tree *b, uint64_t at)
     return low;
 }
 
-uint64_t map_tree_cached(const struct map_tree *b)
+void map_tree_count(struct node_run *r, const struct map_tree *b)
 {
-    return b ? b->cached : 0;
-}
-
-uint64_t map_tree_reused(const struct map_tree *b)
-{
-    return b ? b->reused : 0;
-}
-
-void map_tree_witnesses(struct witness_counts *to, const struct map_tree *b)
-{
-    for (size_t i = 0; b && i < b->n; i++)
-        if (b->spans[i].origin)
-            witness_counts_add(to, b->spans[i].reason, b->spans[i].block.n);
+    for (const struct input_block *x = b ? b->spans : NULL; b && x < b->spans + b->n; x++) {
+        r->cached += x->found && !x->origin ? x->block.n : 0;
+        r->reused += x->origin ? x->block.n : 0;
+        if (x->origin)
+            witness_counts_add(&r->witnesses, x->reason, x->block.n);
+    }
 }
 
 uint64_t map_tree_skip(const struct map_tree *b, uint64_t at)

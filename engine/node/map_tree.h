@@ -21,10 +21,8 @@ struct map_tree;
  * that are not cached (reuse_block) unless the session is late. */
 enum err_code map_tree_new(struct map_tree **out, struct node_run *r, struct err *e);
 void map_tree_free(struct map_tree *b, const struct op *op);
-/* Elements in cached and in reused blocks; "found" below means either. */
-uint64_t map_tree_cached(const struct map_tree *b);
-uint64_t map_tree_reused(const struct map_tree *b);
-void map_tree_witnesses(struct witness_counts *to, const struct map_tree *b); /* of these */
+/* Counts elements in cached and in reused blocks, and why; "found" below means either. */
+void map_tree_count(struct node_run *r, const struct map_tree *b);
 /* The first position from `at` on that is not in a found block. */
 uint64_t map_tree_skip(const struct map_tree *b, uint64_t at);
 /* How many of the positions from `at` on, which is in no found block, are before the next found

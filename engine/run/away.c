@@ -109,7 +109,7 @@ enum err_code away_open(struct session *s, struct err *e)
 static void close_errands(struct session *s)
 {
     for (size_t i = 0; s->nodes && i < s->job->n_nodes; i++)
-        errand_close(&s->nodes[i]);
+        errand_close(&s->nodes[i], false);
 }
 
 void away_close(struct session *s)
@@ -173,9 +173,7 @@ void away_finish(struct session *s)
 static void hand_back(struct node_run *r, const struct err *failure)
 {
     struct session *s = r->s;
-    if (!failure)
-        errand_clean(r->errand);
-    errand_close(r);
+    errand_close(r, !failure);
     node_end_attempt(r);
     if (failure)
         node_fail(r, "", failure);

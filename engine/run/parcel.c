@@ -1,8 +1,7 @@
 #include "engine/run/parcel.h"
 
 #include "base/buf.h"
-#include "engine/cache/trace.h"
-#include "engine/node/chain_resume.h"
+#include "engine/node/chain.h"
 #include "store/collection/collection.h"
 
 #include <limits.h>

@@ -5,7 +5,7 @@
 #include "engine/run/run_open.h"
 
 #include "base/os.h"
-#include "engine/node/chain_node.h"
+#include "engine/node/chain.h"
 #include "engine/node/map_node.h"
 #include "engine/node/node_work.h"
 #include "engine/node/source_node.h"

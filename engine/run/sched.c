@@ -128,30 +128,6 @@ static void start_work(struct node_run *r)
     r->working = true;
 }
 
-void sched_settle(struct node_run *r, enum outcome outcome)
-{
-    switch (outcome) {
-    case OUT_DONE:
-        mark_done(r, r->state);
-        release(r->s);
-        break;
-    case OUT_FAILED:
-        mark_done(r, NODE_FAILED);
-        skip_below(r);
-        break;
-    case OUT_DROPPED:
-        if (!atomic_load(&r->s->lost)) /* else see sched_restart */
-            mark_done(r, NODE_SKIPPED);
-        break;
-    case OUT_OPEN: r->phase = PHASE_OPEN; break;
-    case OUT_AWAY:
-        start_work(r);
-        r->phase = PHASE_AWAY;
-        r->s->n_away++;
-        break;
-    }
-}
-
 /* ---- workers ---- */
 
 struct task {
@@ -194,11 +170,31 @@ static bool take(struct task *t, struct session *s)
 
 static void end_attempt(struct node_run *r, enum outcome outcome)
 {
+    struct session *s = r->s;
     if (outcome != OUT_OPEN && outcome != OUT_AWAY)
         node_end_attempt(r);
-    pthread_mutex_lock(&r->s->mutex);
-    sched_settle(r, outcome);
-    pthread_mutex_unlock(&r->s->mutex);
+    pthread_mutex_lock(&s->mutex);
+    switch (outcome) {
+    case OUT_DONE:
+        mark_done(r, r->state);
+        release(s);
+        break;
+    case OUT_FAILED:
+        mark_done(r, NODE_FAILED);
+        skip_below(r);
+        break;
+    case OUT_DROPPED:
+        if (!atomic_load(&s->lost)) /* else see sched_restart */
+            mark_done(r, NODE_SKIPPED);
+        break;
+    case OUT_OPEN: r->phase = PHASE_OPEN; break;
+    case OUT_AWAY:
+        start_work(r);
+        r->phase = PHASE_AWAY;
+        s->n_away++;
+        break;
+    }
+    pthread_mutex_unlock(&s->mutex);
 }
 
 static void do_range(struct worker *w, const struct task *t)

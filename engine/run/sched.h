@@ -12,8 +12,6 @@ enum err_code sched_watch(struct session *s, unsigned n, void (*fn)(void *arg), 
 enum err_code sched_run(struct session *s, void (*look)(struct session *s), struct err *e);
 /* For ops that use all threads; NULL if none is wanted. */
 void sched_start_pool(struct session *s);
-/* How an attempt at a node ended; caller holds the mutex. */
-void sched_settle(struct node_run *r, enum outcome outcome);
 /* Tells that the node is done, unless that has been told. */
 void sched_report(struct node_run *r);
 /* All nodes are looked up again by the next sched_run; no worker is left. */

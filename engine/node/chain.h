@@ -1,4 +1,5 @@
-/* How far a chain is done (chain_resume.c); chain_node.c runs the rest of it.
+/* Chains: a fold in segments, each an action. chain_resume.c finds how far a chain is done,
+ * chain_node.c runs the rest of it.
  *
  * A segment's key holds all inputs and the key of the segment before it, so all keys are known
  * before anything has run, and the last segment that is stored is looked for from the end: records
@@ -39,3 +40,8 @@ enum err_code chain_write(struct store_batch *b, struct chain *c, uint64_t index
                           struct err *e);
 /* Into the batch: the action of the last segment that is reused. */
 enum err_code chain_adopt(struct store_batch *b, struct chain *c, struct err *e);
+
+/* ---- chain_node.c ---- */
+enum outcome chain_run(struct worker *w, struct node_run *r);
+/* Fills the node's counts with what a run would do. True: nothing, and its outputs are known. */
+bool chain_plan(struct node_run *r);
