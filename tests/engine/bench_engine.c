@@ -57,14 +57,15 @@ static void write_rules(struct place *p, long edition, long edition_of_1)
     buf_free(&b);
 }
 
-static void build(struct graph *g, struct place *p)
+static struct graph *build(struct place *p)
 {
-    graph_init(g, "bench");
-    graph_add(g, "seeds", "lines", "", os_join(&g->arena, p->dir, "seeds"));
-    graph_add(g, "names", "names", "", os_join(&g->arena, p->dir, "names"));
+    struct graph *g = graph_new(p, "bench");
+    graph_add(g, "seeds", "lines", "", "seeds");
+    graph_add(g, "names", "names", "", "names");
     graph_add(g, "first", "first", "", "exprs=seeds");
     graph_add(g, "weigh", "weigh", "most=3", "exprs=seeds");
     graph_add(g, "rank", "rank", "", "exprs=seeds names=names");
+    return g;
 }
 
 static double ms_since(uint64_t start)
@@ -75,13 +76,11 @@ static double ms_since(uint64_t start)
 /* One run after the store was opened anew, with the time of opening. */
 static double measure(struct run_result *r, struct place *p, bool planned)
 {
-    struct graph g;
-    build(&g, p);
+    struct graph *g = build(p);
     uint64_t start = os_monotonic_ns();
     place_reopen(p);
-    *r = planned ? plan(p, &g) : run(p, &g);
+    *r = planned ? plan(p, g) : run(p, g);
     double ms = ms_since(start);
-    graph_free(&g);
     return ms;
 }
 

@@ -1,22 +1,22 @@
 /* Jobs by hand; see graph_build.h. */
 #include "graph_build.h"
 
+#include "base/os.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-void graph_init(struct graph *g, const char *name)
+struct graph *graph_in(struct arena *a, const char *dir, const char *name)
 {
-    memset(g, 0, sizeof *g);
-    g->job.name = arena_strdup(&g->arena, name);
+    struct graph *g = arena_new(a, struct graph);
+    g->arena = a;
+    g->dir = dir;
+    g->job.name = arena_strdup(a, name);
     g->job.path = g->job.dir = ".";
     g->job.nodes = g->nodes;
-}
-
-void graph_free(struct graph *g)
-{
-    arena_free(&g->arena);
+    return g;
 }
 
 /* The word "key=value" for a key, in a list separated by blanks; NULL if there is none. */
@@ -43,10 +43,10 @@ static struct node_source find_node(struct graph *g, const char *name)
 
 static void add_files(struct graph *g, struct node *n, const char *files)
 {
-    const char **list = arena_array(&g->arena, const char *, 16);
+    const char **list = arena_array(g->arena, const char *, 16);
     for (const char *at = files; *at; at += strspn(at, " ")) {
         size_t len = strcspn(at, " ");
-        list[n->n_files++] = arena_strndup(&g->arena, at, len);
+        list[n->n_files++] = os_join(g->arena, g->dir, arena_strndup(g->arena, at, len));
         at += len;
     }
     n->files = list;
@@ -56,20 +56,20 @@ uint32_t graph_add(struct graph *g, const char *name, const char *op, const char
                    const char *inputs)
 {
     struct node *n = &g->nodes[g->job.n_nodes];
-    struct node_param *values = arena_array(&g->arena, struct node_param, 16);
-    struct node_input *ports = arena_array(&g->arena, struct node_input, 16);
-    struct node_source *sources = arena_array(&g->arena, struct node_source, 16);
+    struct node_param *values = arena_array(g->arena, struct node_param, 16);
+    struct node_input *ports = arena_array(g->arena, struct node_input, 16);
+    struct node_source *sources = arena_array(g->arena, struct node_source, 16);
     assert(g->job.n_nodes < GRAPH_NODES);
     n->op = op_find(op);
     assert(n->op);
-    n->name = n->base = arena_strdup(&g->arena, name);
+    n->name = n->base = arena_strdup(g->arena, name);
     for (size_t i = 0; n->op->params && n->op->params[i].name; i++) {
-        char *value = find_value(&g->arena, params, n->op->params[i].name);
+        char *value = find_value(g->arena, params, n->op->params[i].name);
         values[i] =
             (struct node_param){&n->op->params[i], value ? value : n->op->params[i].initial};
     }
     for (size_t p = 0; n->op->inputs && n->op->inputs[p].role; p++) {
-        char *value = find_value(&g->arena, inputs, n->op->inputs[p].role);
+        char *value = find_value(g->arena, inputs, n->op->inputs[p].role);
         ports[p].port = &n->op->inputs[p];
         if (!value)
             continue;

@@ -8,15 +8,16 @@
 enum { GRAPH_NODES = 64 };
 
 struct graph {
-    struct arena arena;
+    struct arena *arena;
+    const char *dir;
     struct job job;
     struct node nodes[GRAPH_NODES];
 };
 
-void graph_init(struct graph *g, const char *name);
-void graph_free(struct graph *g);
-/* params: "repeat=2 ms=1". inputs: "exprs=seeds names=rules.names list=a,b"; for sources, files
- * separated by blanks. */
+/* Lives in the arena. */
+struct graph *graph_in(struct arena *a, const char *dir, const char *name);
+/* params: "repeat=2 ms=1". inputs: "exprs=seeds names=rules.names list=a,b"; for sources, files of
+ * `dir` separated by blanks. */
 uint32_t graph_add(struct graph *g, const char *name, const char *op, const char *params,
                    const char *inputs);
 

@@ -1,8 +1,10 @@
 /* See place.h. */
 #include "place.h"
+#include "base/buf.h"
 #include "base/io/out_file.h"
 #include "base/os.h"
 #include "store/internal.h"
+#include "store/maintain.h"
 #include "tests/unit.h"
 
 #include <sys/stat.h>
@@ -41,18 +43,31 @@ void place_free(struct place *p)
     arena_free(&p->arena);
 }
 
-int place_setup(void **state)
+uint64_t place_gc(struct place *p)
 {
-    struct place *p = *state = calloc(1, sizeof *p);
-    place_new(p);
-    return 0;
+    struct gc_result collected;
+    struct err e = {0};
+    check(store_gc(&collected, p->store, &(struct gc_options){.keep_runs = 1}, &e), &e);
+    return collected.records_removed;
 }
 
-int place_teardown(void **state)
+static void bad_record(void *arg, const struct digest *id, const char *what)
 {
-    place_free(*state);
-    free(*state);
-    return 0;
+    char hex[DIGEST_HEX];
+    print_message("%s: %s\n", digest_hex(hex, id), what);
+}
+
+void place_assert_sound(struct place *p)
+{
+    struct fsck_result r;
+    struct err e = {0};
+    check(store_fsck(&r, p->store, false, bad_record, NULL, &e), &e);
+    assert_int_equal(r.bad_records + r.missing, 0);
+}
+
+struct graph *graph_new(struct place *p, const char *name)
+{
+    return graph_in(&p->arena, p->dir, name);
 }
 
 void place_reopen(struct place *p)
@@ -67,6 +82,23 @@ char *write_file(struct place *p, const char *name, const char *text)
     char *path = os_join(&p->arena, p->dir, name);
     check(out_file_write(path, text, strlen(text), &e), &e);
     return path;
+}
+
+struct graph *graph_of(struct place *p, const char *name, const char *seeds)
+{
+    struct graph *g = graph_new(p, name);
+    write_file(p, "seeds", seeds);
+    graph_add(g, "seeds", "lines", "", "seeds");
+    return g;
+}
+
+char *numbered(struct place *p, int n, const char *text)
+{
+    struct buf b = {0};
+    buf_puts(&b, text);
+    for (int i = 0; i < n; i++)
+        buf_printf(&b, "%c%d\n", 'a' + i % 26, i);
+    return buf_text(&b, &p->arena);
 }
 
 struct run_result run_with(struct place *p, struct graph *g, struct run_options o)

@@ -4,6 +4,6 @@
 #include "place.h"
 
 enum { SEEDS, NAMES, UPPER, FIRST, JOINED, MODEL };
-void small_graph(struct graph *g, const char *lines, const char *names);
+struct graph *small_graph(struct place *p, const char *lines, const char *names);
 /* Of an Expr. */
 const char *text_of(struct place *p, const struct digest *id);

@@ -30,26 +30,25 @@ static void write_seeds(struct place *p, const struct text *t)
     buf_free(&b);
 }
 
-static void build(struct graph *g, struct place *p)
+static struct graph *build(struct place *p)
 {
-    graph_init(g, "blocks");
-    graph_add(g, "seeds", "lines", "", os_join(&g->arena, p->dir, "seeds"));
-    graph_add(g, "names", "names", "", os_join(&g->arena, p->dir, "names"));
+    struct graph *g = graph_new(p, "blocks");
+    graph_add(g, "seeds", "lines", "", "seeds");
+    graph_add(g, "names", "names", "", "names");
     graph_add(g, "upper", "upper", "repeat=2", "exprs=seeds names=names");
     graph_add(g, "first", "first", "", "exprs=upper");
     graph_add(g, "rank", "rank", "", "exprs=seeds names=names");
     graph_add(g, "weigh", "weigh", "most=4", "exprs=rank");
+    return g;
 }
 
 static struct run_result run_text(struct place *p, const struct text *t, unsigned threads)
 {
-    struct graph g;
     write_seeds(p, t);
-    build(&g, p);
+    struct graph *g = build(p);
     struct run_result r =
-        run_with(p, &g, (struct run_options){.keep_going = true, .threads = threads});
+        run_with(p, g, (struct run_options){.keep_going = true, .threads = threads});
     assert_int_equal(r.failed, 0);
-    graph_free(&g);
     return r;
 }
 
@@ -112,10 +111,7 @@ TEST(few_elements_change)
         }
         place_free(&scratch);
     }
-    struct fsck_result checked;
-    struct err e = {0};
-    check(store_fsck(&checked, p.store, false, NULL, NULL, &e), &e);
-    assert_int_equal(checked.bad_records + checked.missing, 0);
+    place_assert_sound(&p);
     place_free(&p);
 }
 
@@ -137,7 +133,6 @@ TEST(blocks_above_leaves)
     struct rng r = rng_new(7, 0);
     struct place p;
     uint32_t fresh = 0;
-    struct graph g;
     place_new(&p);
     for (t->n = 0; t->n < LARGE; t->n++)
         t->lines[t->n] = fresh++;
@@ -150,23 +145,20 @@ TEST(blocks_above_leaves)
             edit(t, &r, &fresh);
         place_new(&scratch);
         if (round == 2) { /* what only old runs had goes; blocks name slices of what there is now */
-            struct gc_result collected;
-            struct err e = {0};
-            check(store_gc(&collected, p.store, &(struct gc_options){.keep_runs = 1}, &e), &e);
+            place_gc(&p);
         }
         int ran = ops_ran, summarized = ops_summarized;
         for (int k = 0; k < 2; k++) {
             write_seeds(places[k], t);
-            graph_init(&g, "blocks");
-            graph_add(&g, "seeds", "lines", "", os_join(&g.arena, places[k]->dir, "seeds"));
-            graph_add(&g, "first", "first", "", "exprs=seeds");
-            graph_add(&g, "weigh", "weigh", "most=4", "exprs=seeds");
-            result[k] = run(places[k], &g);
+            struct graph *g = graph_new(&p, "blocks");
+            graph_add(g, "seeds", "lines", "", "seeds");
+            graph_add(g, "first", "first", "", "exprs=seeds");
+            graph_add(g, "weigh", "weigh", "most=4", "exprs=seeds");
+            result[k] = run(places[k], g);
             if (k == 0 && round) {
                 assert_in_range(ops_ran - ran, 0, 2 + fresh - before);
                 assert_in_range(ops_summarized - summarized, 0, fresh - before);
             }
-            graph_free(&g);
         }
         assert_true(depth_of(&p, &result[0].nodes[0].outputs[0]) > 1);
         for (int i = 0; i < 3; i++)
@@ -218,30 +210,27 @@ PLACE_TEST(keys_of_blocks)
         {"repeat=1", "most=3", "g/one t\n", 0, 0, 0},
     };
     static struct text t;
-    struct place *p = *state;
     fill(&t, MANY);
     for (size_t k = 0; k < sizeof rounds / sizeof *rounds; k++) {
-        struct graph g;
         struct op upper = *op_find("upper"), weigh = *op_find("weigh");
         upper.version += rounds[k].raise;
         weigh.version += rounds[k].raise;
         write_seeds(p, &t);
         write_file(p, "names", rounds[k].names);
-        graph_init(&g, "keys");
-        graph_add(&g, "seeds", "lines", "", os_join(&g.arena, p->dir, "seeds"));
-        graph_add(&g, "names", "names", "", os_join(&g.arena, p->dir, "names"));
-        graph_add(&g, "upper", "upper", rounds[k].repeat, "exprs=seeds names=names");
-        graph_add(&g, "weigh", "weigh", rounds[k].most, "exprs=seeds");
-        g.nodes[UPPER].op = &upper;
-        g.nodes[UPPER + 1].op = &weigh;
+        struct graph *g = graph_new(p, "keys");
+        graph_add(g, "seeds", "lines", "", "seeds");
+        graph_add(g, "names", "names", "", "names");
+        graph_add(g, "upper", "upper", rounds[k].repeat, "exprs=seeds names=names");
+        graph_add(g, "weigh", "weigh", rounds[k].most, "exprs=seeds");
+        g->nodes[UPPER].op = &upper;
+        g->nodes[UPPER + 1].op = &weigh;
         int ran = ops_ran, summarized = ops_summarized;
-        struct run_result r = run(p, &g);
+        struct run_result r = run(p, g);
         assert_int_equal(r.failed, 0);
         /* A source of names counts, too, when its file is new. */
         assert_in_range(ops_ran - ran, rounds[k].ran, rounds[k].ran + 1);
         assert_int_equal(ops_summarized - summarized, rounds[k].summarized);
-        assert_as_from_scratch(&g, &r);
-        graph_free(&g);
+        assert_as_from_scratch(g, &r);
     }
 }
 
@@ -249,25 +238,22 @@ PLACE_TEST(keys_of_blocks)
 PLACE_TEST(failed_element_of_a_leaf)
 {
     enum { AT = MANY / 2 };
-    struct place *p = *state;
-    struct graph g;
     for (int round = 0; round < 4; round++) {
         struct buf b = {0};
         for (int i = 0; i < MANY; i++)
             buf_printf(&b, "%s%d\n", i == AT && round < 2 ? "bad" : "w", i);
         write_file(p, "seeds", b.data);
         buf_free(&b);
-        graph_init(&g, "failing");
-        graph_add(&g, "seeds", "lines", "", os_join(&g.arena, p->dir, "seeds"));
-        graph_add(&g, "upper", "upper", "", "exprs=seeds");
+        struct graph *g = graph_new(p, "failing");
+        graph_add(g, "seeds", "lines", "", "seeds");
+        graph_add(g, "upper", "upper", "", "exprs=seeds");
         struct run_result r =
-            run_with(p, &g, (struct run_options){.keep_going = true, .threads = 2});
+            run_with(p, g, (struct run_options){.keep_going = true, .threads = 2});
         assert_int_equal(r.failed, round < 2 ? 1 : 0);
         static const uint64_t ran[] = {MANY - 1, 0, 1, 0};
         assert_int_equal(r.nodes[1].ran, ran[round]);
         if (round >= 2)
-            assert_as_from_scratch(&g, &r);
-        graph_free(&g);
+            assert_as_from_scratch(g, &r);
     }
 }
 
@@ -295,19 +281,17 @@ static size_t damage_blocks(struct place *p, const struct digest *collection, un
 PLACE_TEST(damaged_blocks_of_outputs)
 {
     struct text *t = calloc(1, sizeof *t);
-    struct place *p = *state;
     fill(t, LARGE);
     for (int round = 0; round < 3; round++) {
-        struct graph g;
         char *said = NULL;
         size_t n;
         write_seeds(p, t);
-        graph_init(&g, "damaged");
-        graph_add(&g, "seeds", "lines", "", os_join(&g.arena, p->dir, "seeds"));
-        graph_add(&g, "upper", "upper", "", "exprs=seeds");
+        struct graph *g = graph_new(p, "damaged");
+        graph_add(g, "seeds", "lines", "", "seeds");
+        graph_add(g, "upper", "upper", "", "exprs=seeds");
         FILE *events = open_memstream(&said, &n);
         struct run_result r = run_with(
-            p, &g, (struct run_options){.keep_going = true, .threads = 2, .events = events});
+            p, g, (struct run_options){.keep_going = true, .threads = 2, .events = events});
         fclose(events);
         assert_int_equal(r.failed, 0);
         bool healed = strstr(said, "the store was found damaged") != NULL;
@@ -316,16 +300,12 @@ PLACE_TEST(damaged_blocks_of_outputs)
         assert_int_equal(r.nodes[1].ran, round == 0 ? LARGE : round == 1 ? 1 : 0);
         assert_true(depth_of(p, &r.nodes[0].outputs[0]) > 1);
         if (round == 1)
-            assert_as_from_scratch(&g, &r);
+            assert_as_from_scratch(g, &r);
         if (round == 0)
             assert_true(damage_blocks(p, &r.nodes[1].outputs[0], 1) > 1);
         t->lines[LARGE - 10] = LINES_MAX;
-        graph_free(&g);
     }
     /* The last run began by setting aside what was left of the damage: the outputs of the first. */
-    struct fsck_result checked;
-    struct err e = {0};
-    check(store_fsck(&checked, p->store, false, NULL, NULL, &e), &e);
-    assert_int_equal(checked.bad_records + checked.missing, 0);
+    place_assert_sound(p);
     free(t);
 }

@@ -13,23 +13,21 @@
 
 PLACE_TEST(chain_goes_on)
 {
-    struct place *p = *state;
-    struct graph g;
     char *seeds = write_file(p, "seeds", "a\n");
     for (int pass = 0; pass < 3; pass++) {
         static const char *const steps[] = {"steps=3", "steps=6", "steps=4"};
         static const unsigned ran[] = {4, 3, 0};
         static const unsigned all[] = {4, 7, 5};
-        graph_init(&g, "chain");
-        graph_add(&g, "seeds", "lines", "", seeds);
-        graph_add(&g, "joined", "join", "", "exprs=seeds");
-        graph_add(&g, "model", "fold", steps[pass], "expr=joined");
-        struct run_result planned = plan(p, &g);
+        struct graph *g = graph_new(p, "chain");
+        graph_add(g, "seeds", "lines", "", seeds);
+        graph_add(g, "joined", "join", "", "exprs=seeds");
+        graph_add(g, "model", "fold", steps[pass], "expr=joined");
+        struct run_result planned = plan(p, g);
         if (pass == 1) {
             assert_int_equal(planned.nodes[2].ran, 3);
             assert_string_equal(planned.nodes[2].why, "param steps: 3 -> 6");
         }
-        struct run_result r = run(p, &g);
+        struct run_result r = run(p, g);
         assert_int_equal(r.failed, 0);
         assert_int_equal(r.nodes[2].ran, ran[pass]);
         assert_int_equal(r.nodes[2].elements, all[pass]);
@@ -38,21 +36,18 @@ PLACE_TEST(chain_goes_on)
         assert_int_equal(planned.nodes[2].state, pass == 2   ? NODE_CACHED
                                                  : pass == 1 ? NODE_RAN
                                                              : NODE_WAITING);
-        graph_free(&g);
     }
 }
 
 static struct run_result run_chain_with(struct place *p, const char *steps, bool check_all)
 {
-    struct graph g;
-    graph_init(&g, "chain");
-    graph_add(&g, "seeds", "lines", "", os_join(&g.arena, p->dir, "seeds"));
-    graph_add(&g, "joined", "join", "", "exprs=seeds");
-    graph_add(&g, "model", "fold", steps, "expr=joined");
+    struct graph *g = graph_new(p, "chain");
+    graph_add(g, "seeds", "lines", "", "seeds");
+    graph_add(g, "joined", "join", "", "exprs=seeds");
+    graph_add(g, "model", "fold", steps, "expr=joined");
     struct run_result r =
-        run_with(p, &g, (struct run_options){.check = check_all, .keep_going = true, .threads = 2});
+        run_with(p, g, (struct run_options){.check = check_all, .keep_going = true, .threads = 2});
     assert_int_equal(r.failed, 0);
-    graph_free(&g);
     return r;
 }
 
@@ -66,18 +61,14 @@ static struct run_result run_chain(struct place *p, const char *steps)
 TEST(chain_after_gc)
 {
     struct place p, scratch;
-    struct err e = {0};
     struct digest head;
-    struct gc_result collected;
-    struct gc_options options = {.keep_runs = 1};
     place_new(&p);
     place_new(&scratch);
     write_file(&p, "seeds", "a\n");
     write_file(&scratch, "seeds", "a\n");
     run_chain(&p, "steps=6");
     assert_int_equal(store_ref(&head, p.store, "chain/model/at", NULL), ERR_NOTFOUND);
-    check(store_gc(&collected, p.store, &options, &e), &e);
-    assert_true(collected.records_removed > 0);
+    assert_true(place_gc(&p) > 0);
     struct run_result r = run_chain(&p, "steps=8");
     assert_int_equal(r.nodes[2].ran, 2);
     assert_int_equal(r.nodes[2].cached, 7);
@@ -86,11 +77,9 @@ TEST(chain_after_gc)
     /* A shorter one needs a record that is gone. */
     assert_int_equal(run_chain(&p, "steps=4").nodes[2].ran, 5);
     /* Checking makes segments again of which nothing is left. */
-    check(store_gc(&collected, p.store, &options, &e), &e);
+    place_gc(&p);
     run_chain_with(&p, "steps=4", true);
-    struct fsck_result checked;
-    check(store_fsck(&checked, p.store, false, NULL, NULL, &e), &e);
-    assert_int_equal(checked.bad_records + checked.missing, 0);
+    place_assert_sound(&p);
     place_free(&p);
     place_free(&scratch);
 }
@@ -100,18 +89,15 @@ TEST(chain_after_gc)
 static struct run_result spell_with(struct place *p, const char *letters, const char *steps,
                                     bool check_all, bool only_plan)
 {
-    struct graph g;
-    graph_init(&g, "chain");
-    graph_add(&g, "seeds", "lines", "", write_file(p, "seeds", letters));
-    graph_add(&g, "joined", "join", "", "exprs=seeds");
-    graph_add(&g, "model", "spell", steps, "expr=joined");
+    struct graph *g = graph_of(p, "chain", letters);
+    graph_add(g, "joined", "join", "", "exprs=seeds");
+    graph_add(g, "model", "spell", steps, "expr=joined");
     struct run_result r =
         only_plan
-            ? plan(p, &g)
-            : run_with(p, &g,
+            ? plan(p, g)
+            : run_with(p, g,
                        (struct run_options){.check = check_all, .keep_going = true, .threads = 2});
     assert_int_equal(r.failed, 0);
-    graph_free(&g);
     return r;
 }
 
@@ -159,7 +145,6 @@ TEST(chain_of_other_data)
 /* Where the text is known, plan says which segments will be proved to stand. */
 PLACE_TEST(plan_of_other_data)
 {
-    struct place *p = *state;
     spell(p, "abcd", "steps=4");
     spell(p, "abXd", "steps=0");
     struct run_result planned = spell_with(p, "abXd", "steps=4", false, true);
@@ -180,9 +165,6 @@ TEST(chain_of_random_data)
     char letters[] = "aaaaaaaaaaaa";
     for (int i = 0; i < 30; i++) {
         char steps[32];
-        struct err e = {0};
-        struct gc_result collected;
-        struct gc_options options = {.keep_runs = 1};
         letters[rng_below(&r, sizeof letters - 1)] = (char)('a' + rng_below(&r, 2));
         snprintf(steps, sizeof steps, "steps=%d", (int)rng_below(&r, 14));
         struct run_result now = spell_with(&p, letters, steps, false, false);
@@ -195,7 +177,7 @@ TEST(chain_of_random_data)
         if (rng_below(&r, 4) == 0)
             spell_with(&p, letters, steps, true, false);
         if (rng_below(&r, 8) == 0)
-            check(store_gc(&collected, p.store, &options, &e), &e);
+            place_gc(&p);
     }
     assert_true(reused > 10);
     assert_true(first < 25);
@@ -212,30 +194,26 @@ TEST(chains_share_what_was_read)
     char letters[2][9] = {"aaaaaaaa", "aaaaaaaa"};
     place_new(&p);
     for (int i = 0; i < 24; i++) {
-        struct graph g;
         struct digest made[2];
-        struct err e = {0};
-        struct gc_result collected;
         struct run_options o = {.keep_going = true, .threads = 2, .check = rng_below(&r, 5) == 0};
         char steps[2][32];
-        graph_init(&g, rng_below(&r, 2) ? "one" : "two");
+        struct graph *g = graph_new(&p, rng_below(&r, 2) ? "one" : "two");
         for (int k = 0; k < 2; k++) {
             letters[k][rng_below(&r, 8)] = (char)('a' + rng_below(&r, 2));
             snprintf(steps[k], sizeof steps[k], "steps=%d", (int)rng_below(&r, 10));
-            char *name = arena_printf(&g.arena, "%d", k);
-            graph_add(&g, arena_printf(&g.arena, "seeds%d", k), "lines", "",
+            char *name = arena_printf(g->arena, "%d", k);
+            graph_add(g, arena_printf(g->arena, "seeds%d", k), "lines", "",
                       write_file(&p, name, letters[k]));
-            graph_add(&g, arena_printf(&g.arena, "joined%d", k), "join", "",
-                      arena_printf(&g.arena, "exprs=seeds%d", k));
-            graph_add(&g, arena_printf(&g.arena, "model%d", k), "spell", steps[k],
-                      arena_printf(&g.arena, "expr=joined%d", k));
+            graph_add(g, arena_printf(g->arena, "joined%d", k), "join", "",
+                      arena_printf(g->arena, "exprs=seeds%d", k));
+            graph_add(g, arena_printf(g->arena, "model%d", k), "spell", steps[k],
+                      arena_printf(g->arena, "expr=joined%d", k));
         }
-        struct run_result now = run_with(&p, &g, o);
+        struct run_result now = run_with(&p, g, o);
         assert_int_equal(now.failed, 0);
         reused += now.elements_reused;
         for (int k = 0; k < 2; k++)
             made[k] = now.nodes[3 * k + 2].outputs[0];
-        graph_free(&g);
         for (int k = 0; k < 2; k++) {
             struct place scratch;
             place_new(&scratch);
@@ -244,7 +222,7 @@ TEST(chains_share_what_was_read)
             place_free(&scratch);
         }
         if (rng_below(&r, 6) == 0)
-            check(store_gc(&collected, p.store, &(struct gc_options){.keep_runs = 1}, &e), &e);
+            place_gc(&p);
     }
     assert_true(reused > 0);
     place_free(&p);
@@ -253,12 +231,8 @@ TEST(chains_share_what_was_read)
 /* With the records in between gone, a chain of other data continues from the last one. */
 PLACE_TEST(other_data_after_gc)
 {
-    struct place *p = *state;
-    struct err e = {0};
-    struct gc_result collected;
-    struct gc_options options = {.keep_runs = 1};
     spell(p, "abcdefgh", "steps=8");
-    check(store_gc(&collected, p->store, &options, &e), &e);
+    place_gc(p);
     struct run_result r = spell(p, "abcdefghX", "steps=9");
     assert_int_equal(r.nodes[2].reused, 9);
     assert_int_equal(r.nodes[2].ran, 1);
@@ -267,8 +241,6 @@ PLACE_TEST(other_data_after_gc)
 /* The action of the chain as a whole, made to name another record. */
 PLACE_TEST(check_finds_a_forged_chain)
 {
-    struct place *p = *state;
-    struct graph g;
     struct err e = {0};
     struct arena a = {0};
     struct span bytes;
@@ -284,12 +256,11 @@ PLACE_TEST(check_finds_a_forged_chain)
     check(store_batch_action(b, &key, bytes, &e), &e);
     check(store_batch_commit(b, &e), &e);
     store_batch_free(b);
-    graph_init(&g, "chain");
-    graph_add(&g, "seeds", "lines", "", os_join(&g.arena, p->dir, "seeds"));
-    graph_add(&g, "joined", "join", "", "exprs=seeds");
-    graph_add(&g, "model", "fold", "steps=3", "expr=joined");
-    r = run_with(p, &g, (struct run_options){.check = true, .keep_going = true, .threads = 1});
+    struct graph *g = graph_new(p, "chain");
+    graph_add(g, "seeds", "lines", "", "seeds");
+    graph_add(g, "joined", "join", "", "exprs=seeds");
+    graph_add(g, "model", "fold", "steps=3", "expr=joined");
+    r = run_with(p, g, (struct run_options){.check = true, .keep_going = true, .threads = 1});
     assert_int_equal(r.nodes[2].state, NODE_FAILED);
-    graph_free(&g);
     arena_free(&a);
 }

@@ -9,16 +9,17 @@
 
 enum { SEEDS, NAMES, UPPER, FIRST, JOINED, MODEL, EXTRA };
 
-static void build(struct graph *g, struct place *p, const char *steps, const char *prefix)
+static struct graph *build(struct place *p, const char *steps, const char *prefix)
 {
-    graph_init(g, "heal");
-    graph_add(g, "seeds", "lines", "", os_join(&g->arena, p->dir, "seeds"));
-    graph_add(g, "names", "names", "", os_join(&g->arena, p->dir, "names"));
+    struct graph *g = graph_new(p, "heal");
+    graph_add(g, "seeds", "lines", "", "seeds");
+    graph_add(g, "names", "names", "", "names");
     graph_add(g, "upper", "upper", "repeat=2", "exprs=seeds names=names");
     graph_add(g, "first", "first", "", "exprs=upper");
     graph_add(g, "joined", "join", "", "exprs=first");
     graph_add(g, "model", "fold", steps, "expr=joined");
     graph_add(g, "extra", "join", prefix, "exprs=upper");
+    return g;
 }
 
 static void lose(struct place *p, const struct digest *id)
@@ -45,15 +46,6 @@ static void bad_record(void *arg, const struct digest *id, const char *what)
     print_message("%s: %s\n", digest_hex(hex, id), what);
 }
 
-static void assert_sound(struct place *p)
-{
-    struct fsck_result r;
-    struct err e = {0};
-    check(store_fsck(&r, p->store, false, bad_record, NULL, &e), &e);
-    assert_int_equal(r.bad_records, 0);
-    assert_int_equal(r.missing, 0);
-}
-
 static const char *const SAME = "a x\nb y\nc z\nd w\n";
 
 struct edit {
@@ -69,25 +61,23 @@ static void heal_case(struct digest (*pick)(struct place *p, const struct run_re
     struct digest outputs[2][7];
     for (int damaged = 0; damaged < 2; damaged++) {
         struct place p;
-        struct graph g;
         place_new(&p);
         write_file(&p, "seeds", SAME);
         write_file(&p, "names", "g/one t\ng/two u\n");
-        build(&g, &p, "steps=3", "prefix=");
-        struct run_result r = run(&p, &g);
+        struct graph *g = build(&p, "steps=3", "prefix=");
+        struct run_result r = run(&p, g);
         assert_int_equal(r.failed, 0);
         struct digest victim = pick(&p, &r);
-        graph_free(&g);
         if (damaged)
             harm(&p, &victim);
         write_file(&p, "seeds", edit.seeds ? edit.seeds : SAME);
         if (edit.names)
             write_file(&p, "names", edit.names);
-        build(&g, &p, edit.steps ? edit.steps : "steps=3", edit.prefix ? edit.prefix : "prefix=");
+        g = build(&p, edit.steps ? edit.steps : "steps=3", edit.prefix ? edit.prefix : "prefix=");
         char *said = NULL, hex[DIGEST_HEX];
         size_t n;
         FILE *events = open_memstream(&said, &n);
-        r = run_with(&p, &g, (struct run_options){.keep_going = true, .events = events});
+        r = run_with(&p, g, (struct run_options){.keep_going = true, .events = events});
         fclose(events);
         assert_int_equal(r.failed, 0);
         assert_int_equal(strstr(said, arena_printf(&p.arena, "%s: record", reader)) != NULL,
@@ -97,10 +87,9 @@ static void heal_case(struct digest (*pick)(struct place *p, const struct run_re
         free(said);
         for (int i = 0; i < 7; i++)
             outputs[damaged][i] = r.nodes[i].outputs[0];
-        assert_sound(&p);
-        r = run(&p, &g);
+        place_assert_sound(&p);
+        r = run(&p, g);
         assert_int_equal(r.nodes_ran, 0);
-        graph_free(&g);
         place_free(&p);
     }
     assert_memory_equal(outputs[0], outputs[1], sizeof outputs[0]);
@@ -125,27 +114,25 @@ static void heal_after_reader(struct digest (*pick)(struct place *p, const struc
                               uint64_t elements)
 {
     struct place p;
-    struct graph g;
     place_new(&p);
     write_file(&p, "seeds", SAME);
     write_file(&p, "names", "g/one t\ng/two u\n");
-    build(&g, &p, "steps=3", "prefix=");
-    struct run_result before = run(&p, &g);
+    struct graph *g = build(&p, "steps=3", "prefix=");
+    struct run_result before = run(&p, g);
     struct digest victim = pick(&p, &before);
     place_damage(&p, &victim);
     place_reopen(&p);
-    struct run_result blind = run(&p, &g);
+    struct run_result blind = run(&p, g);
     assert_int_equal(blind.nodes_ran, 0); /* nobody has looked */
     assert_int_equal(read_as_reader(&p, &victim), ERR_CORRUPT);
     place_reopen(&p);
-    struct run_result after = run(&p, &g);
+    struct run_result after = run(&p, g);
     assert_int_equal(after.failed, 0);
     assert_in_range(after.elements_ran, elements, 4);
     for (int i = 0; i < 7; i++)
         assert_memory_equal(&before.nodes[i].outputs[0], &after.nodes[i].outputs[0], DIGEST_SIZE);
-    assert_sound(&p);
-    assert_int_equal(run(&p, &g).nodes_ran, 0);
-    graph_free(&g);
+    place_assert_sound(&p);
+    assert_int_equal(run(&p, g).nodes_ran, 0);
     place_free(&p);
 }
 
@@ -227,55 +214,49 @@ TEST(chunk_of_a_checkpoint)
 /* By a map whose op works on several elements at once. */
 PLACE_TEST(element_read_among_several)
 {
-    struct place *p = *state;
-    struct graph g;
     write_file(p, "seeds", SAME);
     write_file(p, "names", "g/one t\n");
-    build(&g, p, "steps=3", "prefix=");
-    struct run_result r = run(p, &g);
+    struct graph *g = build(p, "steps=3", "prefix=");
+    struct run_result r = run(p, g);
     struct digest victim = map_element(p, &r);
     place_damage(p, &victim);
-    graph_add(&g, "loud", "shout", "", "exprs=upper");
-    r = run(p, &g);
+    graph_add(g, "loud", "shout", "", "exprs=upper");
+    r = run(p, g);
     assert_int_equal(r.failed, 0);
     assert_int_equal(r.nodes[EXTRA + 1].ran, 8);
-    assert_sound(p);
-    graph_free(&g);
+    place_assert_sound(p);
 }
 
 /* Read by nobody: a new element is all that is made. Then fsck finds it, and the run after that
  * makes it again. */
 PLACE_TEST(found_by_reading)
 {
-    struct place *p = *state;
-    struct graph g;
     struct record record;
     struct err e = {0};
     write_file(p, "seeds", SAME);
     write_file(p, "names", "g/one t\n");
-    build(&g, p, "steps=3", "prefix=");
-    struct run_result r = run(p, &g);
+    struct graph *g = build(p, "steps=3", "prefix=");
+    struct run_result r = run(p, g);
     struct digest before = r.nodes[JOINED].outputs[0];
     place_damage(p, &before);
     assert_int_equal(store_get(&record, p->store, &before, &p->arena, &e), ERR_CORRUPT);
-    struct run_result planned = plan(p, &g);
+    struct run_result planned = plan(p, g);
     assert_int_equal(planned.nodes[JOINED].state, NODE_RAN);
     assert_string_equal(planned.nodes[JOINED].why, "output missing");
-    r = run(p, &g);
+    r = run(p, g);
     assert_int_equal(r.nodes[JOINED].state, NODE_RAN);
     assert_int_equal(r.nodes_ran, 1);
     assert_true(digest_equal(&before, &r.nodes[JOINED].outputs[0]));
-    assert_sound(p);
+    place_assert_sound(p);
 
     struct digest element = source_element(p, &r);
     struct fsck_result checked;
     place_damage(p, &element);
     check(store_fsck(&checked, p->store, true, bad_record, NULL, &e), &e);
     assert_int_equal(checked.bad_records, 1);
-    r = run(p, &g);
+    r = run(p, g);
     assert_int_equal(r.failed, 0);
-    assert_sound(p);
-    graph_free(&g);
+    place_assert_sound(p);
 }
 
 TEST(found_by_a_reader)

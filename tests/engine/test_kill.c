@@ -1,7 +1,6 @@
 /* Killed at random moments, a run goes on where it was and ends with the same ids as one that was
  * left alone. This process never opens a store (its threads would not survive fork): every run is
  * a child. Seed printed; EQLOOM_TEST_SEED. */
-#include "base/buf.h"
 #include "base/os.h"
 #include "base/rng.h"
 #include "place.h"
@@ -25,30 +24,21 @@ static void no_fault(void *arg, const struct digest *id, const char *what)
 static void child(const char *dir, int out)
 {
     struct place p = {0};
-    struct graph g;
     struct fsck_result fsck;
     struct err e = {0};
     snprintf(p.dir, sizeof p.dir, "%s", dir);
     p.store = place_open_store(dir);
-    struct buf b = {0};
-    for (int i = 0; i < 60; i++)
-        buf_printf(&b, "%c line %d\n", 'a' + i % 26, i);
-    char *seeds = write_file(&p, "seeds", b.data);
-    graph_init(&g, "kill");
-    graph_add(&g, "seeds", "lines", "", seeds);
-    graph_add(&g, "upper", "upper", "repeat=3 ms=1", "exprs=seeds");
-    graph_add(&g, "first", "first", "", "exprs=upper");
-    graph_add(&g, "joined", "join", "", "exprs=first");
-    graph_add(&g, "model", "fold", "steps=12 ms=2", "expr=joined");
-    graph_add(&g, "upper2", "upper", "repeat=1", "exprs=upper");
+    struct graph *g = graph_of(&p, "kill", numbered(&p, 60, ""));
+    graph_add(g, "upper", "upper", "repeat=3 ms=1", "exprs=seeds");
+    graph_add(g, "first", "first", "", "exprs=upper");
+    graph_add(g, "joined", "join", "", "exprs=first");
+    graph_add(g, "model", "fold", "steps=12 ms=2", "expr=joined");
+    graph_add(g, "upper2", "upper", "repeat=1", "exprs=upper");
     /* Leaves, their actions and summaries of them, half written. */
-    buf_clear(&b);
-    for (int i = 0; i < WIDE; i++)
-        buf_printf(&b, "%c%d\n", 'a' + i % 26, i);
-    graph_add(&g, "lines", "lines", "", write_file(&p, "lines", b.data));
-    graph_add(&g, "wide", "upper", "repeat=2", "exprs=lines");
-    graph_add(&g, "weigh", "weigh", "most=9", "exprs=wide");
-    struct run_result r = run(&p, &g);
+    graph_add(g, "lines", "lines", "", write_file(&p, "lines", numbered(&p, WIDE, "")));
+    graph_add(g, "wide", "upper", "repeat=2", "exprs=lines");
+    graph_add(g, "weigh", "weigh", "most=9", "exprs=wide");
+    struct run_result r = run(&p, g);
     if (r.failed || store_fsck(&fsck, p.store, false, no_fault, NULL, &e) || fsck.bad_records ||
         fsck.missing)
         _exit(1);

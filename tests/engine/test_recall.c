@@ -8,12 +8,13 @@
 
 enum { SEEDS, GLANCE, ALL, LINES = 300, LETTERS = 7 };
 
-static void build(struct graph *g, struct place *p)
+static struct graph *build(struct place *p)
 {
-    graph_init(g, "known");
-    graph_add(g, "seeds", "lines", "", os_join(&g->arena, p->dir, "seeds"));
+    struct graph *g = graph_new(p, "known");
+    graph_add(g, "seeds", "lines", "", "seeds");
     graph_add(g, "glance", "glance", "", "exprs=seeds");
     graph_add(g, "all", "join", "", "exprs=glance");
+    return g;
 }
 
 /* Lines from `from` on end in `end`, the others in a point; all begin with a letter of their
@@ -29,11 +30,9 @@ static void write_lines(struct place *p, int from, const char *end)
 
 static struct run_result run_lines(struct place *p, struct run_options o)
 {
-    struct graph g;
-    build(&g, p);
+    struct graph *g = build(p);
     o.threads = 2;
-    struct run_result r = run_with(p, &g, o);
-    graph_free(&g);
+    struct run_result r = run_with(p, g, o);
     return r;
 }
 
@@ -46,10 +45,8 @@ TEST(results_stand)
     assert_int_equal(first.nodes[GLANCE].elements, LINES);
     write_lines(&p, LINES - 20, "!");
     int ran = ops_ran;
-    struct graph g;
-    build(&g, &p);
-    struct run_result planned = plan(&p, &g);
-    graph_free(&g);
+    struct graph *g = build(&p);
+    struct run_result planned = plan(&p, g);
     assert_int_equal(planned.nodes[GLANCE].state, NODE_REUSED);
     assert_int_equal(planned.nodes[GLANCE].reused, 20);
     assert_int_equal(planned.nodes[ALL].state, NODE_CACHED);
@@ -82,9 +79,6 @@ TEST(results_stand)
  * the earlier one's. */
 PLACE_TEST(after_gc)
 {
-    struct err e = {0};
-    struct gc_result collected;
-    struct place *p = *state;
     for (int k = 0; k < 5; k++) {
         char end[8];
         snprintf(end, sizeof end, "v%d", k);
@@ -92,7 +86,7 @@ PLACE_TEST(after_gc)
         struct run_result r = run_lines(p, (struct run_options){0});
         if (k)
             assert_int_equal(r.nodes[GLANCE].reused, LINES);
-        check(store_gc(&collected, p->store, &(struct gc_options){.keep_runs = 1}, &e), &e);
+        place_gc(p);
         place_reopen(p);
     }
 }
@@ -100,24 +94,19 @@ PLACE_TEST(after_gc)
 /* What a trace leads to may be damaged or gone. */
 PLACE_TEST(what_is_gone_is_made_again)
 {
-    struct err e = {0};
-    struct gc_result collected;
-    struct place *p = *state;
-    struct graph g;
     write_lines(p, LINES, "");
     run_lines(p, (struct run_options){0});
     write_file(p, "seeds", "z\n");
     run_lines(p, (struct run_options){0});
     /* Two collections: the traces of actions that the first one took go in the second. */
-    check(store_gc(&collected, p->store, &(struct gc_options){.keep_runs = 1}, &e), &e);
+    place_gc(p);
     place_reopen(p);
     write_lines(p, 0, "again");
-    build(&g, p);
+    struct graph *g = build(p);
     int ran = ops_ran;
-    struct run_result r = run(p, &g);
+    struct run_result r = run(p, g);
     assert_int_equal(r.failed, 0);
     /* What a letter gave may be in the store before all elements with it have come. */
     assert_in_range(ops_ran - ran, LETTERS + 1, LINES + 1);
     assert_int_equal(r.nodes[GLANCE].reused, LINES + 1 - (ops_ran - ran));
-    graph_free(&g);
 }

@@ -14,77 +14,71 @@
 
 /* ---- keys ---- */
 
-TEST(key_is_pinned)
+PLACE_TEST(key_is_pinned)
 {
-    struct graph g;
     struct err e = {0};
     struct key key;
     char hex[DIGEST_HEX];
     struct digest id = {{1, 2, 3}};
-    graph_init(&g, "pin");
-    graph_add(&g, "seeds", "lines", "", "x");
-    uint32_t upper = graph_add(&g, "upper", "upper", "repeat=7", "exprs=seeds");
+    struct graph *g = graph_new(p, "pin");
+    graph_add(g, "seeds", "lines", "", "x");
+    uint32_t upper = graph_add(g, "upper", "upper", "repeat=7", "exprs=seeds");
     struct key_input inputs[] = {{"names", NULL, 0}, {"exprs", &id, 1}};
     struct key_spec spec = {
-        .node = &g.nodes[upper], .numerics = "any", .inputs = inputs, .n_inputs = 2};
-    check(key_make(&key, &g.arena, &spec, &e), &e);
+        .node = &g->nodes[upper], .numerics = "any", .inputs = inputs, .n_inputs = 2};
+    check(key_make(&key, g->arena, &spec, &e), &e);
     assert_string_equal(digest_hex(hex, &key.digest),
                         "183179d77d67aacb4a667e4e1b36443249073830c051883aaea5ebedc3582f68");
 
-    uint32_t fold = graph_add(&g, "fold", "fold", "", "expr=upper");
+    uint32_t fold = graph_add(g, "fold", "fold", "", "expr=upper");
     struct key_input input = {"expr", &id, 1};
-    spec = (struct key_spec){.node = &g.nodes[fold],
+    spec = (struct key_spec){.node = &g->nodes[fold],
                              .numerics = "cpu-test",
                              .inputs = &input,
                              .n_inputs = 1,
                              .segment = "steps 0-5",
                              .after = &id};
-    check(key_make(&key, &g.arena, &spec, &e), &e);
+    check(key_make(&key, g->arena, &spec, &e), &e);
     assert_string_equal(digest_hex(hex, &key.digest),
                         "ca8394543b159e03d2993cbfb214806b8da70c7ea7cb246561b694a0c0da4376");
     assert_string_equal(key.message->numerics, "cpu-test");
-    g.nodes[fold].units = "tiles";
-    check(key_make(&key, &g.arena, &spec, &e), &e);
+    g->nodes[fold].units = "tiles";
+    check(key_make(&key, g->arena, &spec, &e), &e);
     assert_string_equal(key.message->numerics, "cpu-test, tiles");
-    graph_free(&g);
 }
 
-TEST(key_ignores_names_and_order)
+PLACE_TEST(key_ignores_names_and_order)
 {
-    struct graph g;
     struct err e = {0};
     struct key a, b, c;
     struct digest id = {{9}}, other = {{8}};
-    graph_init(&g, "keys");
-    graph_add(&g, "seeds", "lines", "", "x");
-    uint32_t one = graph_add(&g, "one", "upper", "ms=3 repeat=7", "exprs=seeds");
-    uint32_t two = graph_add(&g, "two", "upper", "repeat=7 ms=3", "exprs=seeds");
+    struct graph *g = graph_new(p, "keys");
+    graph_add(g, "seeds", "lines", "", "x");
+    uint32_t one = graph_add(g, "one", "upper", "ms=3 repeat=7", "exprs=seeds");
+    uint32_t two = graph_add(g, "two", "upper", "repeat=7 ms=3", "exprs=seeds");
     struct key_input in[] = {{"exprs", &id, 1}, {"names", &other, 1}};
     struct key_input turned[] = {{"names", &other, 1}, {"exprs", &id, 1}};
-    struct key_spec s = {.node = &g.nodes[one], .numerics = "x", .inputs = in, .n_inputs = 2};
-    check(key_make(&a, &g.arena, &s, &e), &e);
-    s = (struct key_spec){.node = &g.nodes[two], .numerics = "y", .inputs = turned, .n_inputs = 2};
-    check(key_make(&b, &g.arena, &s, &e), &e);
+    struct key_spec s = {.node = &g->nodes[one], .numerics = "x", .inputs = in, .n_inputs = 2};
+    check(key_make(&a, g->arena, &s, &e), &e);
+    s = (struct key_spec){.node = &g->nodes[two], .numerics = "y", .inputs = turned, .n_inputs = 2};
+    check(key_make(&b, g->arena, &s, &e), &e);
     assert_true(digest_equal(&a.digest, &b.digest));
-    g.nodes[two].units = "katex"; /* what an op says of itself enters, with numerics or without */
-    check(key_make(&b, &g.arena, &s, &e), &e);
+    g->nodes[two].units = "katex"; /* what an op says of itself enters, with numerics or without */
+    check(key_make(&b, g->arena, &s, &e), &e);
     assert_false(digest_equal(&a.digest, &b.digest));
-    g.nodes[two].units = NULL;
-    check(key_make(&b, &g.arena, &s, &e), &e);
+    g->nodes[two].units = NULL;
+    check(key_make(&b, g->arena, &s, &e), &e);
     turned[0].ids = &id;
-    check(key_make(&c, &g.arena, &s, &e), &e);
+    check(key_make(&c, g->arena, &s, &e), &e);
     assert_false(digest_equal(&a.digest, &c.digest));
-    graph_free(&g);
 }
 
 /* ---- caching ---- */
 
 PLACE_TEST(second_run_does_nothing)
 {
-    struct place *p = *state;
-    struct graph g;
-    small_graph(&g, write_file(p, "seeds", "a x\nb y\nc z\n"), write_file(p, "names", "g/n t\n"));
-    struct run_result first = run(p, &g);
+    struct graph *g = small_graph(p, "a x\nb y\nc z\n", "g/n t\n");
+    struct run_result first = run(p, g);
     assert_int_equal(first.failed, 0);
     assert_int_equal(first.nodes_ran, 6);
     assert_int_equal(first.elements, 3 + 6 + 4);
@@ -95,7 +89,7 @@ PLACE_TEST(second_run_does_nothing)
     assert_true(digest_equal(&ref, &first.nodes[MODEL].outputs[0]));
 
     int before = atomic_load(&ops_ran), prepared = atomic_load(&ops_prepared);
-    struct run_result again = run(p, &g);
+    struct run_result again = run(p, g);
     assert_int_equal(atomic_load(&ops_ran), before);
     assert_int_equal(atomic_load(&ops_prepared), prepared);
     assert_int_equal(again.nodes_ran, 0);
@@ -105,48 +99,38 @@ PLACE_TEST(second_run_does_nothing)
     assert_string_equal(again.run, first.run); /* nothing to record */
     assert_int_equal(again.nodes[SEEDS].state, NODE_READ);
     assert_int_equal(again.nodes[UPPER].state, NODE_CACHED);
-    struct run_result planned = plan(p, &g);
-    for (size_t i = 0; i < g.job.n_nodes; i++)
+    struct run_result planned = plan(p, g);
+    for (size_t i = 0; i < g->job.n_nodes; i++)
         assert_true(planned.nodes[i].state == NODE_CACHED || planned.nodes[i].state == NODE_READ);
-    graph_free(&g);
 }
 
 PLACE_TEST(cosmetic_changes_run_nothing)
 {
-    struct place *p = *state;
-    struct graph g, h;
-    char *seeds = write_file(p, "seeds", "a\nb\n"), *names = write_file(p, "names", "g/n t\n");
-    small_graph(&g, seeds, names);
-    run(p, &g);
+    run(p, small_graph(p, "a\nb\n", "g/n t\n"));
     write_file(p, "seeds", "# a comment\na\nb\n");
-    graph_init(&h, "small");
-    graph_add(&h, "renamed", "lines", "", seeds);
-    graph_add(&h, "names", "names", "", names);
-    graph_add(&h, "upper2", "upper", "repeat=2", "exprs=renamed names=names");
-    graph_add(&h, "first", "first", "", "exprs=upper2");
-    struct run_result planned = plan(p, &h);
+    struct graph *g = graph_new(p, "small");
+    graph_add(g, "renamed", "lines", "", "seeds");
+    graph_add(g, "names", "names", "", "names");
+    graph_add(g, "upper2", "upper", "repeat=2", "exprs=renamed names=names");
+    graph_add(g, "first", "first", "", "exprs=upper2");
+    struct run_result planned = plan(p, g);
     assert_int_equal(planned.nodes[0].state, NODE_READ);
     assert_int_equal(planned.nodes[2].state, NODE_CACHED);
-    struct run_result r = run(p, &h);
+    struct run_result r = run(p, g);
     assert_int_equal(r.nodes_ran, 0);
     assert_int_equal(r.elements_ran, 0);
     assert_int_equal(r.nodes[0].state, NODE_READ);
     struct digest ref;
     assert_int_equal(store_ref(&ref, p->store, "small/upper2", NULL), OK);
     assert_int_equal(store_ref(&ref, p->store, "small/upper", NULL), ERR_NOTFOUND);
-    graph_free(&g);
-    graph_free(&h);
 }
 
 PLACE_TEST(one_element_changed)
 {
-    struct place *p = *state;
-    struct graph g;
-    char *names = write_file(p, "names", "g/n t\n");
-    small_graph(&g, write_file(p, "seeds", "a x\nb y\nc z\nd w\n"), names);
-    run(p, &g);
+    struct graph *g = small_graph(p, "a x\nb y\nc z\nd w\n", "g/n t\n");
+    run(p, g);
     write_file(p, "seeds", "a x\nb changed\nc z\nd w\n");
-    struct run_result planned = plan(p, &g);
+    struct run_result planned = plan(p, g);
     assert_int_equal(planned.nodes[UPPER].state, NODE_RAN);
     assert_int_equal(planned.nodes[UPPER].ran, 1);
     assert_int_equal(planned.nodes[UPPER].cached, 3);
@@ -158,7 +142,7 @@ PLACE_TEST(one_element_changed)
     assert_int_equal(planned.nodes[JOINED].state, NODE_CACHED);
 
     int before = atomic_load(&ops_ran);
-    struct run_result r = run(p, &g);
+    struct run_result r = run(p, g);
     assert_int_equal(r.nodes[SEEDS].state, NODE_RAN);
     assert_int_equal(r.nodes[UPPER].ran, 1);
     assert_int_equal(r.nodes[UPPER].cached, 3);
@@ -167,53 +151,44 @@ PLACE_TEST(one_element_changed)
     assert_int_equal(r.nodes[JOINED].state, NODE_CACHED);
     assert_int_equal(r.nodes[MODEL].state, NODE_CACHED);
     assert_int_equal(atomic_load(&ops_ran) - before, 1 + 2);
-    graph_free(&g);
 }
 
 PLACE_TEST(why_names_the_edited_rule)
 {
-    struct place *p = *state;
-    struct graph g;
     struct err e = {0};
     char *text;
-    small_graph(&g, write_file(p, "seeds", "a\nb\n"),
-                write_file(p, "names", "g/one t\ng/two u\ng/three v\n"));
-    run(p, &g);
+    struct graph *g = small_graph(p, "a\nb\n", "g/one t\ng/two u\ng/three v\n");
+    run(p, g);
     write_file(p, "names", "g/one t\ng/two edited\ng/three v\ng/four w\n");
-    struct run_result planned = plan(p, &g);
+    struct run_result planned = plan(p, g);
     assert_string_equal(planned.nodes[UPPER].why,
                         "names changed: 1 edited (g/two), 1 added (g/four)");
-    check(job_why(&text, &p->arena, &g.job, UPPER, p->store, &e), &e);
+    check(job_why(&text, &p->arena, &g->job, UPPER, p->store, &e), &e);
     assert_non_null(strstr(text, "would run (2 of 2 elements): names changed: 1 edited (g/two)"));
     assert_non_null(strstr(text, "first (would run)"));
-    run(p, &g);
-    check(job_why(&text, &p->arena, &g.job, UPPER, p->store, &e), &e);
+    run(p, g);
+    check(job_why(&text, &p->arena, &g->job, UPPER, p->store, &e), &e);
     assert_non_null(strstr(text, "now       up to date"));
     assert_non_null(strstr(text, "ran, 2 of 2 elements ran: names changed: 1 edited (g/two)"));
-    graph_free(&g);
-    graph_init(&g, "small");
-    graph_add(&g, "seeds", "lines", "", os_join(&p->arena, p->dir, "seeds"));
-    graph_add(&g, "names", "names", "", os_join(&p->arena, p->dir, "names"));
-    graph_add(&g, "upper", "upper", "repeat=3", "exprs=seeds names=names");
-    planned = plan(p, &g);
+    g = graph_new(p, "small");
+    graph_add(g, "seeds", "lines", "", "seeds");
+    graph_add(g, "names", "names", "", "names");
+    graph_add(g, "upper", "upper", "repeat=3", "exprs=seeds names=names");
+    planned = plan(p, g);
     assert_string_equal(planned.nodes[UPPER].why, "param repeat: 2 -> 3");
-    graph_free(&g);
 }
 
 PLACE_TEST(only_targets)
 {
-    struct place *p = *state;
-    struct graph g;
     uint32_t target = FIRST;
-    small_graph(&g, write_file(p, "seeds", "a\n"), write_file(p, "names", "g/n t\n"));
+    struct graph *g = small_graph(p, "a\n", "g/n t\n");
     struct run_options o = {.keep_going = true, .targets = &target, .n_targets = 1};
-    struct run_result r = run_with(p, &g, o);
+    struct run_result r = run_with(p, g, o);
     assert_int_equal(r.nodes_ran, 4);
     assert_int_equal(r.nodes[JOINED].state, NODE_WAITING);
     assert_false(r.interrupted);
-    r = run(p, &g);
+    r = run(p, g);
     assert_int_equal(r.nodes_ran, 2);
-    graph_free(&g);
 }
 
 /* ---- source files ---- */
@@ -232,22 +207,20 @@ static struct op_file scan(struct place *p, struct graph *g)
 
 PLACE_TEST(unchanged_files_are_not_read)
 {
-    struct place *p = *state;
-    struct graph g;
     char *path = write_file(p, "seeds", "one");
     struct timespec old[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
     struct timespec young[2] = {{.tv_sec = 1ll << 33}, {.tv_sec = 1ll << 33}};
     assert_int_equal(utimensat(AT_FDCWD, path, young, 0), 0); /* and stays so */
-    graph_init(&g, "files");
-    graph_add(&g, "seeds", "lines", "", path);
-    struct op_file first = scan(p, &g);
+    struct graph *g = graph_new(p, "files");
+    graph_add(g, "seeds", "lines", "", path);
+    struct op_file first = scan(p, g);
     assert_non_null(first.text.text);
     /* Young: it may change without a sign, so it is read again. */
-    assert_non_null(scan(p, &g).text.text);
+    assert_non_null(scan(p, g).text.text);
     assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
     usleep(2100000);
-    assert_non_null(scan(p, &g).text.text);
-    struct op_file known = scan(p, &g);
+    assert_non_null(scan(p, g).text.text);
+    struct op_file known = scan(p, g);
     assert_null(known.text.text);
     assert_true(digest_equal(&known.id, &first.id));
     /* Same size, same inode, mtime set back: the time of the change itself tells. */
@@ -256,10 +229,9 @@ PLACE_TEST(unchanged_files_are_not_read)
     assert_true(fputs("two", f) >= 0);
     fclose(f);
     assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
-    struct op_file changed = scan(p, &g);
+    struct op_file changed = scan(p, g);
     assert_non_null(changed.text.text);
     assert_false(digest_equal(&changed.id, &first.id));
-    graph_free(&g);
 }
 
 /* ---- what is printed ---- */
@@ -297,27 +269,20 @@ static char *shown(struct place *p, const struct graph *g, bool json)
 
 PLACE_TEST(a_source_tells_that_it_is_read)
 {
-    struct place *p = *state;
-    struct graph g;
-    graph_init(&g, "sources");
-    graph_add(&g, "seeds", "lines", "", write_file(p, "seeds", "a\n"));
-    assert_non_null(strstr(shown(p, &g, true), "\"text\":\"being read\""));
-    char *rows = shown(p, &g, false);
+    struct graph *g = graph_of(p, "sources", "a\n");
+    assert_non_null(strstr(shown(p, g, true), "\"text\":\"being read\""));
+    char *rows = shown(p, g, false);
     assert_non_null(strstr(rows, "] 0/1 nodes, 0 cached, 0 ran"));
     assert_non_null(strstr(rows, "seeds "));
     assert_non_null(strstr(rows, "being read"));
     assert_non_null(strstr(rows, "\033[2A\r\033[J")); /* cut off, nothing stays */
-    graph_free(&g);
 }
 
 PLACE_TEST(events)
 {
-    struct place *p = *state;
-    struct graph g;
-    graph_init(&g, "events");
-    graph_add(&g, "seeds", "lines", "", write_file(p, "seeds", "a \"quoted\"\nbad\n"));
-    graph_add(&g, "upper", "upper", "", "exprs=seeds");
-    char *text = printed(p, &g, true);
+    struct graph *g = graph_of(p, "events", "a \"quoted\"\nbad\n");
+    graph_add(g, "upper", "upper", "", "exprs=seeds");
+    char *text = printed(p, g, true);
     assert_non_null(strstr(text, "{\"event\":\"run_start\",\"job\":\"events\""));
     assert_non_null(strstr(text, "{\"event\":\"node_start\",\"node\":\"upper\",\"op\":\"upper\","
                                  "\"elements\":2,"));
@@ -330,48 +295,35 @@ PLACE_TEST(events)
                                   "\"elements_ran\":1,\"elements_cached\":0,"
                                   "\"elements_reused\":0,\"failed\":1,"),
                      last);
-    text = printed(p, &g, false);
+    text = printed(p, g, false);
     assert_ptr_equal(strstr(text, "FAILED upper, element 1 ("), text);
     assert_non_null(strstr(text, "\ncached: seeds\nevents: 2 nodes, "));
     assert_non_null(strstr(text, "upper: failed, 0 of 2 elements, 1 failed"));
-    graph_free(&g);
 }
 
 /* ---- elements that come together ---- */
 
-static char *numbered(struct place *p, unsigned n, const char *more)
-{
-    char *text = arena_strdup(&p->arena, more);
-    for (unsigned i = 0; i < n; i++)
-        text = arena_printf(&p->arena, "%s%u\n", text, i);
-    return text;
-}
-
 PLACE_TEST(together)
 {
-    struct place *p = *state;
-    struct graph g;
-    graph_init(&g, "together");
-    graph_add(&g, "seeds", "lines", "", write_file(p, "seeds", numbered(p, 100, "")));
-    graph_add(&g, "shout", "shout", "", "exprs=seeds");
-    graph_add(&g, "all", "join", "", "exprs=shout");
+    struct graph *g = graph_of(p, "together", numbered(p, 100, ""));
+    graph_add(g, "shout", "shout", "", "exprs=seeds");
+    graph_add(g, "all", "join", "", "exprs=shout");
     int before = atomic_load(&ops_together);
     struct run_options one = {.threads = 1, .keep_going = true};
-    struct run_result r = run_with(p, &g, one);
+    struct run_result r = run_with(p, g, one);
     assert_int_equal(r.failed, 0);
-    assert_memory_equal(text_of(p, &r.nodes[2].outputs[0]), "0!,1!,2!,", 9);
+    assert_memory_equal(text_of(p, &r.nodes[2].outputs[0]), "a0!,b1!,c2!,", 12);
     assert_true(atomic_load(&ops_together) - before < 50);
     /* only what is new comes together; where it fails for several, each comes alone */
     write_file(p, "seeds", numbered(p, 100, "x\nshy\ny\n"));
     before = atomic_load(&ops_together);
-    r = run_with(p, &g, one);
-    assert_memory_equal(text_of(p, &r.nodes[2].outputs[0]), "x!,shy!,y!,0!,", 14);
+    r = run_with(p, g, one);
+    assert_memory_equal(text_of(p, &r.nodes[2].outputs[0]), "x!,shy!,y!,a0!,", 15);
     assert_int_equal(r.elements_ran, 3);
     assert_true(atomic_load(&ops_together) - before <= 4);
     /* one bad element costs itself */
     write_file(p, "seeds", numbered(p, 100, "z\nbad\nu\n"));
-    r = run_with(p, &g, one);
+    r = run_with(p, g, one);
     assert_int_equal(r.failed, 1);
     assert_int_equal(r.elements_ran, 2);
-    graph_free(&g);
 }

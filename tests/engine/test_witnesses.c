@@ -45,16 +45,14 @@ static void write_text(struct place *p, const struct text *t)
 
 static struct run_result run_text(struct place *p, const struct text *t, struct run_options o)
 {
-    struct graph g;
     write_text(p, t);
-    graph_init(&g, "proofs");
-    graph_add(&g, "seeds", "lines", "", os_join(&g.arena, p->dir, "seeds"));
-    graph_add(&g, "names", "names", "", os_join(&g.arena, p->dir, "names"));
-    graph_add(&g, "rank", "rank", "", "exprs=seeds names=names");
+    struct graph *g = graph_new(p, "proofs");
+    graph_add(g, "seeds", "lines", "", "seeds");
+    graph_add(g, "names", "names", "", "names");
+    graph_add(g, "rank", "rank", "", "exprs=seeds names=names");
     o.keep_going = true;
-    struct run_result r = run_with(p, &g, o);
+    struct run_result r = run_with(p, g, o);
     assert_int_equal(r.failed, 0);
-    graph_free(&g);
     return r;
 }
 
@@ -92,7 +90,6 @@ PLACE_TEST(random_edits)
 {
     struct rng r = rng_new(test_seed((uint64_t)time(NULL)), 0);
     struct text t = new_text(LINES);
-    struct place *p = *state;
     uint32_t fresh = LINES;
     run_text(p, &t, (struct run_options){0});
     for (int round = 0; round < ROUNDS; round++) {
@@ -102,9 +99,7 @@ PLACE_TEST(random_edits)
         if (what < 2)
             t.lines[rng_below(&r, t.n)] = fresh++;
         if (rng_below(&r, 4) == 0) {
-            struct gc_result collected;
-            struct err e = {0};
-            check(store_gc(&collected, p->store, &(struct gc_options){.keep_runs = 1}, &e), &e);
+            place_gc(p);
         }
         if (rng_below(&r, 4) == 0)
             place_reopen(p);
@@ -124,7 +119,6 @@ PLACE_TEST(random_edits)
 PLACE_TEST(little_is_asked)
 {
     struct text t = new_text(LARGE);
-    struct place *p = *state;
     run_text(p, &t, (struct run_options){0});
 
     t.version[4]++; /* 'Z': nowhere */
@@ -168,22 +162,19 @@ PLACE_TEST(little_is_asked)
 PLACE_TEST(plan)
 {
     struct text t = new_text(LINES);
-    struct place *p = *state;
-    struct graph g;
     run_text(p, &t, (struct run_options){0});
     t.version[4]++;
     write_text(p, &t);
-    graph_init(&g, "proofs");
-    graph_add(&g, "seeds", "lines", "", os_join(&g.arena, p->dir, "seeds"));
-    graph_add(&g, "names", "names", "", os_join(&g.arena, p->dir, "names"));
-    graph_add(&g, "rank", "rank", "", "exprs=seeds names=names");
+    struct graph *g = graph_new(p, "proofs");
+    graph_add(g, "seeds", "lines", "", "seeds");
+    graph_add(g, "names", "names", "", "names");
+    graph_add(g, "rank", "rank", "", "exprs=seeds names=names");
     for (int k = 0; k < 2; k++) {
-        struct run_result planned = plan(p, &g);
+        struct run_result planned = plan(p, g);
         assert_int_equal(planned.nodes[RANK].state, NODE_REUSED);
         assert_int_equal(planned.nodes[RANK].reused, LINES);
         assert_int_equal(planned.nodes[RANK].ran, 0);
     }
-    graph_free(&g);
     free(t.lines);
 }
 
@@ -191,7 +182,6 @@ PLACE_TEST(plan)
 PLACE_TEST(check)
 {
     struct text t = new_text(LINES);
-    struct place *p = *state;
     run_text(p, &t, (struct run_options){0});
     t.version[4]++;
     run_text(p, &t, (struct run_options){0});
