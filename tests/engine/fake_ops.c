@@ -12,33 +12,27 @@ static enum err_code check_train(struct op_ctx *ctx, struct err *e)
     return OK;
 }
 
-static const struct op_port rules_out[] = {{"rules", KIND_RULE, OP_COLLECTION}, {0}};
-static const struct op_port certified_out[] = {
+static const struct op_port rules_ports[] = {{"rules", KIND_RULE, OP_COLLECTION}, {0}};
+static const struct op_port certified_ports[] = {
     {"rules", KIND_RULE, OP_COLLECTION, .property = "certified"}, {0}};
 static const struct op_port exprs_out[] = {{"exprs", KIND_EXPR, OP_COLLECTION}, {0}};
 static const struct op_port egraphs_out[] = {{"egraphs", KIND_EGRAPH, OP_ONE}, {0}};
-static const struct op_port clusters_out[] = {{"clusters", KIND_CLUSTER, OP_COLLECTION}, {0}};
+static const struct op_port clusters_ports[] = {{"clusters", KIND_CLUSTER, OP_COLLECTION}, {0}};
 static const struct op_port split_out[] = {
     {"train", KIND_CLUSTER, OP_COLLECTION}, {"test", KIND_CLUSTER, OP_COLLECTION}, {0}};
 static const struct op_port checkpoint_out[] = {{"checkpoint", KIND_CHECKPOINT, OP_ONE}, {0}};
-static const struct op_port vectors_out[] = {{"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION},
-                                             {0}};
+static const struct op_port vectors_ports[] = {{"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION},
+                                               {0}};
 static const struct op_port report_out[] = {
     {"report", KIND_REPORT, OP_ONE}, {"html", KIND_FILE, OP_ONE}, {0}};
 
 static const struct op_port saturate_in[] = {
     {"exprs", KIND_EXPR, OP_COLLECTION}, {"rules", KIND_RULE, OP_COLLECTION}, {0}};
-static const struct op_port rules_in[] = {{"rules", KIND_RULE, OP_COLLECTION}, {0}};
-static const struct op_port certified_in[] = {
-    {"rules", KIND_RULE, OP_COLLECTION, .property = "certified"}, {0}};
 static const struct op_port egraphs_in[] = {{"egraphs", KIND_EGRAPH, OP_COLLECTION}, {0}};
-static const struct op_port clusters_in[] = {{"clusters", KIND_CLUSTER, OP_COLLECTION}, {0}};
 static const struct op_port train_in[] = {
     {"clusters", KIND_CLUSTER, OP_COLLECTION}, {"start", KIND_CHECKPOINT, OP_ONE, true}, {0}};
 static const struct op_port embed_in[] = {
     {"clusters", KIND_CLUSTER, OP_COLLECTION}, {"checkpoint", KIND_CHECKPOINT, OP_ONE}, {0}};
-static const struct op_port evaluate_in[] = {{"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION},
-                                             {0}};
 static const struct op_port report_in[] = {
     {"evaluations", KIND_REPORT, OP_LIST}, {"checkpoint", KIND_CHECKPOINT, OP_ONE, true}, {0}};
 
@@ -67,59 +61,26 @@ static const struct op_param evaluate_params[] = {
 static const struct op_param report_params[] = {
     {"title", OP_STRING, "Report", .doc = "At the top."}, {0}};
 
-static const struct op op_certify = {
-    "certify", 1, OP_MAP, .doc = "Checks rules.", .inputs = rules_in, .outputs = certified_out};
-static const struct op op_derivations = {
-    "derivations", 1, OP_TASK, .doc = "Derives.", .inputs = certified_in, .outputs = exprs_out};
-static const struct op op_evaluate = {"evaluate",
-                                      1,
-                                      OP_TASK,
-                                      .doc = "Scores vectors.",
-                                      .params = evaluate_params,
-                                      .inputs = evaluate_in,
-                                      .outputs = report_out};
-static const struct op op_embed = {
-    "embed", 1, OP_TASK, .doc = "Vectors of clusters.", .inputs = embed_in, .outputs = vectors_out};
-static const struct op op_extract = {"extract",
-                                     1,
-                                     OP_MAP,
-                                     .doc = "Draws terms.",
-                                     .params = extract_params,
-                                     .inputs = egraphs_in,
-                                     .outputs = clusters_out};
-static const struct op op_report = {"report",
-                                    1,
-                                    OP_TASK,
-                                    .doc = "A page.",
-                                    .params = report_params,
-                                    .inputs = report_in,
-                                    .outputs = report_out};
-static const struct op op_rules = {
-    "rules", 1, OP_SOURCE, .doc = "Reads rules.", .params = rules_params, .outputs = rules_out};
-static const struct op op_saturate = {"saturate",
-                                      1,
-                                      OP_MAP,
-                                      .doc = "Saturates.",
-                                      .params = saturate_params,
-                                      .inputs = saturate_in,
-                                      .outputs = egraphs_out};
-static const struct op op_split = {"split",
-                                   1,
-                                   OP_TASK,
-                                   .doc = "Holds out.",
-                                   .params = split_params,
-                                   .inputs = clusters_in,
-                                   .outputs = split_out};
-static const struct op op_templates = {"templates", 1, OP_SOURCE, .doc = "Makes expressions.",
-                                       .outputs = exprs_out};
-static const struct op op_train = {"train",
-                                   1,
-                                   OP_CHAIN,
-                                   .doc = "Trains.",
-                                   .params = train_params,
-                                   .inputs = train_in,
-                                   .outputs = checkpoint_out,
-                                   .check = check_train};
+#define FAKE(name_, node_, doc_, inputs_, outputs_, ...)                                           \
+    static const struct op op_##name_ = {.name = #name_,                                           \
+                                         .version = 1,                                             \
+                                         .node = node_,                                            \
+                                         .doc = doc_,                                              \
+                                         .inputs = inputs_,                                        \
+                                         .outputs = outputs_,                                      \
+                                         __VA_ARGS__}
+FAKE(certify, OP_MAP, "Checks rules.", rules_ports, certified_ports);
+FAKE(derivations, OP_TASK, "Derives.", certified_ports, exprs_out);
+FAKE(evaluate, OP_TASK, "Scores vectors.", vectors_ports, report_out, .params = evaluate_params);
+FAKE(embed, OP_TASK, "Vectors of clusters.", embed_in, vectors_ports);
+FAKE(extract, OP_MAP, "Draws terms.", egraphs_in, clusters_ports, .params = extract_params);
+FAKE(report, OP_TASK, "A page.", report_in, report_out, .params = report_params);
+FAKE(rules, OP_SOURCE, "Reads rules.", NULL, rules_ports, .params = rules_params);
+FAKE(saturate, OP_MAP, "Saturates.", saturate_in, egraphs_out, .params = saturate_params);
+FAKE(split, OP_TASK, "Holds out.", clusters_ports, split_out, .params = split_params);
+FAKE(templates, OP_SOURCE, "Makes expressions.", NULL, exprs_out);
+FAKE(train, OP_CHAIN, "Trains.", train_in, checkpoint_out, .params = train_params,
+     .check = check_train);
 
 const struct op *const op_table[] = {&op_certify, &op_derivations, &op_embed, &op_evaluate,
                                      &op_extract, &op_report,      &op_rules, &op_saturate,

@@ -289,105 +289,44 @@ static enum err_code wait_run(struct op_ctx *ctx, void *state, struct err *e)
 static const struct op_port exprs_port[] = {COLLECTION("exprs", KIND_EXPR), {0}};
 static const struct op_port names_port[] = {COLLECTION("names", KIND_RULE), {0}};
 static const struct op_port expr_port[] = {ONE("expr", KIND_EXPR), {0}};
-static const struct op_port upper_inputs[] = {
-    COLLECTION("exprs", KIND_EXPR),
-    {.role = "names", .kind = KIND_RULE, .cardinality = OP_COLLECTION, .optional = true},
-    {0}};
-static const struct op_param upper_params[] = {{.name = "repeat", .type = OP_INT, .initial = "1"},
-                                               {.name = "ms", .type = OP_INT, .initial = "0"},
-                                               {.name = "seed", .type = OP_INT, .initial = "0"},
-                                               {0}};
-static const struct op_param join_params[] = {{.name = "prefix", .type = OP_STRING, .initial = ""},
-                                              {0}};
-
-static const struct op op_alone = {.name = "alone",
-                                   .version = 1,
-                                   .node = OP_MAP,
-                                   .parallel = true,
-                                   .inputs = exprs_port,
-                                   .outputs = exprs_port,
-                                   .run = alone_run};
-static const struct op op_card_ = {.name = "card",
-                                   .version = 1,
-                                   .node = OP_TASK,
-                                   .parallel = true,
-                                   .cards = card_cards,
-                                   .params = join_params,
-                                   .inputs = exprs_port,
-                                   .outputs = expr_port,
-                                   .run = card_run};
-static const struct op op_count_ = {.name = "count",
-                                    .version = 1,
-                                    .node = OP_TASK,
-                                    .parallel = true,
-                                    .inputs = exprs_port,
-                                    .outputs = expr_port,
-                                    .run = count_run};
-static const struct op op_drifts = {
-    .name = "drifts", .version = 1, .node = OP_SOURCE, .outputs = exprs_port, .run = drifts_run};
-static const struct op op_first = {.name = "first",
-                                   .version = 1,
-                                   .node = OP_MAP,
-                                   .inputs = exprs_port,
-                                   .outputs = exprs_port,
-                                   .run = first_run};
-static const struct op_param glance_params[] = {{"seed", OP_INT, "0"}, {0}};
-static const struct op op_glance = {.name = "glance",
-                                    .version = 1,
-                                    .node = OP_MAP,
-                                    .params = glance_params,
-                                    .inputs = exprs_port,
-                                    .outputs = exprs_port,
-                                    .run = glance_run};
-static const struct op op_join = {.name = "join",
-                                  .version = 1,
-                                  .node = OP_TASK,
-                                  .params = join_params,
-                                  .inputs = exprs_port,
-                                  .outputs = expr_port,
-                                  .run = join_run};
-static const struct op op_lines = {
-    .name = "lines", .version = 1, .node = OP_SOURCE, .outputs = exprs_port, .run = lines_run};
-static const struct op op_names = {
-    .name = "names", .version = 1, .node = OP_SOURCE, .outputs = names_port, .run = names_run};
-static const struct op_param weigh_params[] = {{.name = "most", .type = OP_INT, .initial = "3"},
-                                               {0}};
-static const struct op_port weigh_outputs[] = {
+static const struct op_port weighed[] = {
     COLLECTION("short", KIND_EXPR), ONE("expr", KIND_EXPR), {0}};
-static const struct op op_weigh = {.name = "weigh",
-                                   .version = 1,
-                                   .node = OP_TASK,
-                                   .params = weigh_params,
-                                   .inputs = exprs_port,
-                                   .outputs = weigh_outputs,
-                                   .run = weigh_run,
-                                   .summarize = weigh_summarize};
-static const struct op op_upper = {.name = "upper",
-                                   .version = 3,
-                                   .node = OP_MAP,
-                                   .params = upper_params,
-                                   .inputs = upper_inputs,
-                                   .outputs = exprs_port,
-                                   .prepare = upper_prepare,
-                                   .run = upper_run};
-static const struct op op_shout = {.name = "shout",
-                                   .version = 1,
-                                   .node = OP_MAP,
-                                   .inputs = exprs_port,
-                                   .outputs = exprs_port,
-                                   .together = shout_together,
-                                   .run = shout_run};
-static const struct op op_wait = {.name = "wait",
-                                  .version = 1,
-                                  .node = OP_TASK,
-                                  .inputs = exprs_port,
-                                  .outputs = expr_port,
-                                  .run = wait_run};
+static const struct op_port upper_inputs[] = {
+    COLLECTION("exprs", KIND_EXPR), {"names", KIND_RULE, OP_COLLECTION, .optional = true}, {0}};
+static const struct op_param upper_params[] = {
+    {"repeat", OP_INT, "1"}, {"ms", OP_INT, "0"}, {"seed", OP_INT, "0"}, {0}};
+static const struct op_param join_params[] = {{"prefix", OP_STRING, ""}, {0}};
+static const struct op_param glance_params[] = {{"seed", OP_INT, "0"}, {0}};
+static const struct op_param weigh_params[] = {{"most", OP_INT, "3"}, {0}};
 
-const struct op *const op_table[] = {&op_alone, &op_card_,  &op_count_, &op_drifts, &op_first,
-                                     &toy_fold, &op_glance, &op_join,   &op_lines,  &op_names,
-                                     &toy_rank, &op_shout,  &toy_spell, &op_upper,  &op_wait,
-                                     &op_weigh, NULL};
+/* An op NAME that runs NAME_run. */
+#define TOY(name_, version_, node_, inputs_, outputs_, ...)                                        \
+    static const struct op toy_##name_ = {.name = #name_,                                          \
+                                          .version = version_,                                     \
+                                          .node = node_,                                           \
+                                          .inputs = inputs_,                                       \
+                                          .outputs = outputs_,                                     \
+                                          .run = name_##_run,                                      \
+                                          __VA_ARGS__}
+TOY(alone, 1, OP_MAP, exprs_port, exprs_port, .parallel = true);
+TOY(card, 1, OP_TASK, exprs_port, expr_port, .params = join_params, .parallel = true,
+    .cards = card_cards);
+TOY(count, 1, OP_TASK, exprs_port, expr_port, .parallel = true);
+TOY(drifts, 1, OP_SOURCE, NULL, exprs_port);
+TOY(first, 1, OP_MAP, exprs_port, exprs_port);
+TOY(glance, 1, OP_MAP, exprs_port, exprs_port, .params = glance_params);
+TOY(join, 1, OP_TASK, exprs_port, expr_port, .params = join_params);
+TOY(lines, 1, OP_SOURCE, NULL, exprs_port);
+TOY(names, 1, OP_SOURCE, NULL, names_port);
+TOY(shout, 1, OP_MAP, exprs_port, exprs_port, .together = shout_together);
+TOY(upper, 3, OP_MAP, upper_inputs, exprs_port, .params = upper_params, .prepare = upper_prepare);
+TOY(wait, 1, OP_TASK, exprs_port, expr_port);
+TOY(weigh, 1, OP_TASK, exprs_port, weighed, .params = weigh_params, .summarize = weigh_summarize);
+
+const struct op *const op_table[] = {&toy_alone, &toy_card,   &toy_count, &toy_drifts, &toy_first,
+                                     &toy_fold,  &toy_glance, &toy_join,  &toy_lines,  &toy_names,
+                                     &toy_rank,  &toy_shout,  &toy_spell, &toy_upper,  &toy_wait,
+                                     &toy_weigh, NULL};
 
 const struct source_text op_builtins[] = {{"builtin:one.txt", "a\nb\n", 4}, {0}};
 
