@@ -37,44 +37,29 @@ static enum err_code store_sources(struct session *s, struct store_batch *b, str
     return err_up(e, code ? code : committer_flush(s->commit, e));
 }
 
-struct reading {
-    struct session *session;
-    enum err_code code;
-    struct err err;
-};
-
-static void read_all(void *arg)
+static void read_all(struct session *s)
 {
-    struct reading *x = arg;
-    struct session *s = x->session;
     struct store_batch *b = store_batch_new(s->store);
-    for (struct node_run *r = s->nodes; !x->code && r < s->nodes + s->job->n_nodes; r++)
+    struct err e = {0};
+    enum err_code code = OK;
+    struct node_run *end = s->nodes + s->job->n_nodes;
+    for (struct node_run *r = s->nodes; r < end && !code && !session_interrupted(s); r++)
         if (is_source(r))
-            x->code = session_interrupted(s) ? err_fail(&x->err, ERR_CANCELLED, "interrupted")
-                                             : source_read(r, b, &x->err);
-    if (!x->code)
-        x->code = store_sources(s, b, &x->err);
-    store_batch_free(b);
-}
-
-static enum err_code read_sources(struct session *s, struct err *e)
-{
-    struct reading *x = arena_new(s->arena, struct reading); /* the thread may be left behind */
-    x->session = s;
-    enum err_code code = sched_watch(s, 1, read_all, x, e);
-    if (code || s->left)
-        return err_up(e, code);
-    if (x->code == ERR_CANCELLED && session_interrupted(s))
-        return OK;
-    if (x->code && e)
-        *e = x->err;
-    for (struct node_run *r = s->nodes; !x->code && r < s->nodes + s->job->n_nodes; r++)
+            code = source_read(r, b, &e);
+    bool interrupted = session_interrupted(s);
+    if (!code && !interrupted)
+        code = store_sources(s, b, &e);
+    if (code && (code != ERR_CANCELLED || !interrupted))
+        session_fail(s, &e);
+    pthread_mutex_lock(&s->mutex);
+    for (struct node_run *r = s->nodes; r < end && !code && !interrupted; r++)
         if (is_source(r)) {
             r->phase = PHASE_DONE;
             s->done++;
             sched_report(r);
         }
-    return err_up(e, x->code);
+    pthread_mutex_unlock(&s->mutex);
+    store_batch_free(b);
 }
 
 static void note_healed(struct session *s, const struct fsck_result *r)
@@ -159,9 +144,9 @@ enum err_code job_run(struct run_result *out, struct arena *a, const struct job 
     do {
         code = atomic_load(&s->lost) ? heal(s, e) : OK;
         if (!code)
-            code = read_sources(s, e);
-        if (!code && !s->left)
-            code = sched_run(s, s->away ? away_run : NULL, e);
+            code = sched_watch(s, 1, read_all, e);
+        if (!code && !s->left && !s->fatal.code)
+            code = sched_run(s, e);
         if (session_signals(s) || s->fatal.code)
             away_cancel(s);
         if (code)

@@ -29,11 +29,7 @@ enum err_code session_open(struct session *s, struct arena *a, const struct job 
     memset(s, 0, sizeof *s);
     pthread_mutex_init(&s->mutex, NULL);
     pthread_cond_init(&s->work, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC); /* the wall clock may be set */
-    pthread_cond_init(&s->over, &attr);
-    pthread_condattr_destroy(&attr);
+    pthread_cond_init(&s->over, NULL);
     s->job = job;
     s->store = store;
     s->options = options;

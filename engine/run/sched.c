@@ -12,6 +12,7 @@
 #include "base/os.h"
 #include "engine/node/map_node.h"
 #include "engine/node/node_work.h"
+#include "engine/run/away.h"
 #include "engine/session/run_record.h"
 
 #include <stdio.h>
@@ -220,9 +221,8 @@ static void skip_exclusive_time(struct node_run *exclusive, uint64_t ns)
             r->start_ns += ns;
 }
 
-static void work(void *arg)
+static void work(struct session *s)
 {
-    struct session *s = arg;
     struct worker w = {.s = s, .batch = store_batch_new(s->store)};
     struct task t;
     pthread_mutex_lock(&s->mutex);
@@ -284,7 +284,7 @@ static void watch(struct session *s)
         until.tv_nsec += TICK_MS * 1000000;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&s->over, &s->mutex, &until);
+        pthread_cond_clockwait(&s->over, &s->mutex, CLOCK_MONOTONIC, &until);
         pthread_mutex_unlock(&s->mutex);
         progress_tick(s->progress);
         record_progress(s, b);
@@ -300,8 +300,7 @@ static void watch(struct session *s)
 
 struct thread {
     struct session *session;
-    void (*fn)(void *arg);
-    void *arg;
+    void (*fn)(struct session *s);
     pthread_t id;
 };
 
@@ -309,7 +308,7 @@ static void *run_thread(void *arg)
 {
     struct thread *t = arg;
     struct session *s = t->session;
-    t->fn(t->arg);
+    t->fn(s);
     pthread_mutex_lock(&s->mutex);
     s->workers--;
     pthread_cond_broadcast(&s->work);
@@ -318,14 +317,14 @@ static void *run_thread(void *arg)
     return NULL;
 }
 
-enum err_code sched_watch(struct session *s, unsigned n, void (*fn)(void *arg), void *arg,
+enum err_code sched_watch(struct session *s, unsigned n, void (*fn)(struct session *s),
                           struct err *e)
 {
     struct thread *threads = arena_array(s->arena, struct thread, n);
     unsigned started = 0;
     pthread_mutex_lock(&s->mutex);
     for (; started < n; started++, s->workers++) {
-        threads[started] = (struct thread){.session = s, .fn = fn, .arg = arg};
+        threads[started] = (struct thread){s, fn};
         if (pthread_create(&threads[started].id, NULL, run_thread, &threads[started]))
             break;
     }
@@ -365,23 +364,22 @@ void sched_start_pool(struct session *s)
     s->pool = parallel && s->threads > 1 ? pool_new(s->threads) : NULL;
 }
 
-/* One thread looks after what is elsewhere. */
-static void work_or_look(void *arg)
+/* One thread looks after what is on a cluster. */
+static void work_or_look(struct session *s)
 {
-    struct session *s = arg;
     pthread_mutex_lock(&s->mutex);
-    void (*look)(struct session *) = s->look;
-    s->look = NULL;
+    bool look = s->away && !s->looked_after;
+    s->looked_after = true;
     pthread_mutex_unlock(&s->mutex);
     if (look)
-        look(s);
+        away_run(s);
     else
         work(s);
 }
 
-enum err_code sched_run(struct session *s, void (*look)(struct session *s), struct err *e)
+enum err_code sched_run(struct session *s, struct err *e)
 {
     release(s);
-    s->look = look;
-    return err_up(e, sched_watch(s, s->threads + (look != NULL), work_or_look, s, e));
+    s->looked_after = false;
+    return err_up(e, sched_watch(s, s->threads + (s->away != NULL), work_or_look, e));
 }

@@ -4,12 +4,11 @@
 #include "engine/node/node.h"
 
 void sched_init(struct session *s, const bool *wanted);
-/* Runs fn(arg) in n threads, shows progress and watches signals meanwhile, and waits for them;
- * s->left: they were left behind. */
-enum err_code sched_watch(struct session *s, unsigned n, void (*fn)(void *arg), void *arg,
+/* Runs fn in n threads, shows progress and watches signals meanwhile, and waits for them; s->left:
+ * they were left behind. */
+enum err_code sched_watch(struct session *s, unsigned n, void (*fn)(struct session *s),
                           struct err *e);
-/* `look` runs on a thread of its own until no other worker is left; NULL: nothing does. */
-enum err_code sched_run(struct session *s, void (*look)(struct session *s), struct err *e);
+enum err_code sched_run(struct session *s, struct err *e);
 /* For ops that use all threads; NULL if none is wanted. */
 void sched_start_pool(struct session *s);
 /* Tells that the node is done, unless that has been told. */

@@ -125,6 +125,7 @@ enum err_code job_work(struct run_result *out, struct arena *a, const struct job
     struct run_options own = *options;
     own.targets = &order->node;
     own.n_targets = 1;
+    own.slurm_dir = NULL;
     memset(out, 0, sizeof *out);
     out->nodes = arena_array(a, struct node_result, job->n_nodes);
     enum err_code code = session_open(s, a, job, store, &own, e);
@@ -135,7 +136,7 @@ enum err_code job_work(struct run_result *out, struct arena *a, const struct job
     if (!code)
         sched_start_pool(s);
     if (!code)
-        code = sched_run(s, NULL, e);
+        code = sched_run(s, e);
     out->left = s->left;
     if (!code && !s->left)
         code = committer_flush(s->commit, e);

@@ -7,9 +7,10 @@
 
 #include <string.h>
 
-static bool is_at_work(const struct node_run *r)
+/* Whether its counts are written with the session's mutex held. */
+static bool is_counted(const struct node_run *r)
 {
-    return r->phase == PHASE_OPEN || r->phase == PHASE_BUSY || r->phase == PHASE_AWAY;
+    return r->phase == PHASE_DONE || (r->phase == PHASE_OPEN && r->op->node == OP_MAP);
 }
 
 static Eqloom__RunNode *pack_node(const struct node_run *r, struct arena *a)
@@ -20,10 +21,9 @@ static Eqloom__RunNode *pack_node(const struct node_run *r, struct arena *a)
     n->name = (char *)node->name;
     n->op = (char *)node->op->name;
     bool done = r->phase == PHASE_DONE;
-    bool open = r->phase == PHASE_OPEN && node->op->node == OP_MAP;
-    n->state =
-        is_at_work(r) ? (char *)"running" : (char *)node_state_name(done ? r->state : NODE_WAITING);
-    if (open || done) { /* what is counted with the session's mutex held */
+    bool at_work = r->phase == PHASE_OPEN || r->phase == PHASE_BUSY || r->phase == PHASE_AWAY;
+    n->state = (char *)(at_work ? "running" : node_state_name(done ? r->state : NODE_WAITING));
+    if (is_counted(r)) {
         n->elements = r->elements;
         n->ran = r->ran;
         n->reused = r->reused;
@@ -87,18 +87,12 @@ enum err_code record_running(struct session *s, struct store_batch *b, struct er
     return err_up(e, write_run(b, s, "running", e));
 }
 
-/* How far it is: nodes, and elements of maps that are open, whose counts are written with the mutex
- * held, and of nodes that are done. */
+/* How far it is: phases, and elements of nodes whose counts are written with the mutex held. */
 static uint64_t count_done(const struct session *s)
 {
     uint64_t n = 0;
-    for (uint32_t i = 0; i < s->job->n_nodes; i++) {
-        const struct node_run *r = &s->nodes[i];
-        n += is_at_work(r) ? 1 : r->phase == PHASE_DONE ? 2 : 0;
-        if (r->phase == PHASE_DONE ||
-            (r->phase == PHASE_OPEN && s->job->nodes[i].op->node == OP_MAP))
-            n += r->ran + r->reused;
-    }
+    for (const struct node_run *r = s->nodes; r < s->nodes + s->job->n_nodes; r++)
+        n += r->phase + (is_counted(r) ? r->ran + r->reused : 0);
     return n;
 }
 

@@ -77,11 +77,11 @@ struct session {
     struct history history;
     struct committer *commit;
     struct progress *progress;
-    const char *numerics;            /* of this machine: key_numerics */
-    struct remote *remote;           /* NULL: no shared cache */
-    struct away *away;               /* NULL: no cluster */
-    size_t n_away;                   /* nodes */
-    void (*look)(struct session *s); /* for the thread that will look after them */
+    const char *numerics;  /* of this machine: key_numerics */
+    struct remote *remote; /* NULL: no shared cache */
+    struct away *away;     /* NULL: no cluster */
+    size_t n_away;         /* nodes */
+    bool looked_after;     /* by a thread */
     /* Of a cluster's worker: the inputs of its one node, by port, in place of nodes' outputs. */
     const struct id_list *given;
     uint64_t pulled, pushed, pulled_bytes, pushed_bytes;
