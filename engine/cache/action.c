@@ -32,11 +32,10 @@ enum err_code action_read(struct action_result *out, struct arena *a, struct sto
         out->elements = 0;
     for (size_t i = 0; i < action->n_outputs; i++) {
         const Eqloom__ActionOutput *o = action->outputs[i];
-        size_t r = 0;
-        while (r < n && strcmp(op->outputs[r].role, o->role) != 0)
-            r++;
-        if (r == n || o->output_ids.len % DIGEST_SIZE)
+        const struct op_port *port = op_find_port(op->outputs, o->role);
+        if (!port || o->output_ids.len % DIGEST_SIZE)
             return ERR_NOTFOUND;
+        size_t r = (size_t)(port - op->outputs);
         out->outputs[r].n = o->output_ids.len / DIGEST_SIZE;
         out->outputs[r].ids = (struct digest *)o->output_ids.data;
         if (!o->from && !o->count)

@@ -163,14 +163,6 @@ static void separate(struct buf *b)
         buf_puts(b, "; ");
 }
 
-static const struct op_port *input_port(const struct op *op, const char *role)
-{
-    for (size_t p = 0; op->inputs && op->inputs[p].role; p++)
-        if (strcmp(op->inputs[p].role, role) == 0)
-            return &op->inputs[p];
-    return NULL;
-}
-
 static const Eqloom__KeyInput *find_input(const Eqloom__ActionKey *k, const char *role)
 {
     for (size_t i = 0; i < k->n_inputs; i++)
@@ -192,7 +184,7 @@ static void compare_inputs(struct buf *b, struct arena *a, struct store *s, cons
 {
     for (size_t i = 0; i < now->n_inputs; i++) {
         const Eqloom__KeyInput *new = now->inputs[i], *old = find_input(before, new->role);
-        const struct op_port *port = input_port(node->op, new->role);
+        const struct op_port *port = op_find_port(node->op->inputs, new->role);
         if (old && old->input_ids.len ==
                        new->input_ids.len &&memcmp(old->input_ids.data, new->input_ids.data,
                                                    new->input_ids.len) == 0)

@@ -395,7 +395,6 @@ void errand_close(struct node_run *r, bool done)
     arena_free(&x->work);
     digest_map_free(&x->by_key);
     digest_map_free(&x->adopted);
-    free(x->blocks);
     arena_free(&x->arena);
     free(x);
     r->errand = NULL;

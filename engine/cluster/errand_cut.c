@@ -54,7 +54,7 @@ static void add_block(struct errand *x, const struct digest *key, uint64_t n)
     } else {
         x->n_waiting++;
     }
-    x->blocks = vec_grow(x->blocks, &x->cap, x->n + 1, sizeof *x->blocks);
+    x->blocks = arena_grow(&x->arena, x->blocks, x->n, &x->cap, sizeof *x->blocks);
     x->blocks[x->n] = b;
     digest_map_put(&x->by_key, key, x->n++, NULL);
 }

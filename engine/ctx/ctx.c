@@ -7,6 +7,7 @@
 #include "engine/ctx/ctx_internal.h"
 
 #include "base/span.h"
+#include "engine/cache/source_files.h"
 
 #include "schemas/checkpoint.pb-c.h"
 
@@ -41,10 +42,9 @@ struct op_ctx *op_ctx_for_params(struct arena *a, const struct node *node)
 
 size_t ctx_port_of(const struct op_ctx *ctx, const char *role)
 {
-    const struct op_port *inputs = ctx->node->op->inputs;
-    for (size_t p = 0; inputs && inputs[p].role; p++)
-        if (strcmp(inputs[p].role, role) == 0)
-            return p;
+    const struct op_port *port = op_find_port(ctx->node->op->inputs, role);
+    if (port)
+        return (size_t)(port - ctx->node->op->inputs);
     fprintf(stderr, "eqloom: op %s reads the undeclared input %s\n", ctx->node->op->name, role);
     abort();
 }
@@ -196,6 +196,12 @@ size_t op_files(const struct op_file **out, struct op_ctx *ctx)
     return ctx->n_files;
 }
 
+enum err_code op_file_text(struct span *out, struct op_ctx *ctx, size_t i, struct arena *a,
+                           struct err *e)
+{
+    return err_up(e, source_text(out, &ctx->files[i], a, e));
+}
+
 enum err_code op_previous(void *out, struct op_ctx *ctx, struct err *e)
 {
     static const ProtobufCMessage *const none;
@@ -303,4 +309,53 @@ void op_progress(struct op_ctx *ctx, uint64_t done, uint64_t total, const char *
     const struct node_run *r = ctx->shared ? ctx->shared->r : NULL;
     if (r)
         progress_op(r->s->progress, r->index, done, total, text);
+}
+
+/* ---- parameters: they were checked against the table when the job was loaded, so that a text
+ * which does not parse, or a name that is not declared, is an error in our own code ---- */
+
+static const char *value_of(const struct op_ctx *ctx, const char *name)
+{
+    const struct op_param *declared = ctx->node->op->params;
+    for (size_t i = 0; declared && declared[i].name; i++)
+        if (strcmp(declared[i].name, name) == 0)
+            return ctx->node->params[i].value;
+    fprintf(stderr, "eqloom: op %s reads the undeclared parameter %s\n", ctx->node->op->name, name);
+    abort();
+}
+
+int64_t op_int(const struct op_ctx *ctx, const char *name)
+{
+    return strtoll(value_of(ctx, name), NULL, 10);
+}
+
+double op_real(const struct op_ctx *ctx, const char *name)
+{
+    return strtod(value_of(ctx, name), NULL);
+}
+
+bool op_bool(const struct op_ctx *ctx, const char *name)
+{
+    return strcmp(value_of(ctx, name), "true") == 0;
+}
+
+const char *op_string(const struct op_ctx *ctx, const char *name)
+{
+    return value_of(ctx, name);
+}
+
+size_t op_strings(const char *const **out, const struct op_ctx *ctx, const char *name)
+{
+    const char *text = value_of(ctx, name);
+    size_t n = *text ? 1 : 0;
+    for (const char *p = text; *p; p++)
+        n += *p == '\n';
+    const char **list = arena_array(ctx->arena, const char *, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        size_t len = strcspn(text, "\n");
+        list[i] = arena_strndup(ctx->arena, text, len);
+        text += len + 1;
+    }
+    *out = list;
+    return n;
 }

@@ -71,30 +71,20 @@ void ctx_add_output(struct op_ctx *ctx, size_t output, const struct digest *id)
     list->ids[list->n++] = *id;
 }
 
-static size_t output_of(const struct op *op, const char *role)
-{
-    size_t r = 0;
-    while (op->outputs[r].role && strcmp(op->outputs[r].role, role) != 0)
-        r++;
-    return r;
-}
-
 enum err_code op_emit(struct digest *id, struct op_ctx *ctx, const char *role,
                       const ProtobufCMessage *message, struct err *e)
 {
     const struct op *op = ctx->node->op;
-    size_t r = output_of(op, role);
-    if (!op->outputs[r].role || !ctx->batch ||
-        message->descriptor != kind_info(op->outputs[r].kind)->descriptor) {
+    const struct op_port *port = op_find_port(op->outputs, role);
+    if (!port || !ctx->batch || message->descriptor != kind_info(port->kind)->descriptor) {
         fprintf(stderr, "eqloom: op %s emits what it does not declare: %s\n", op->name, role);
         abort();
     }
     struct digest made;
-    enum err_code code =
-        store_batch_put_message(&made, ctx->batch, op->outputs[r].kind, message, e);
+    enum err_code code = store_batch_put_message(&made, ctx->batch, port->kind, message, e);
     if (code)
         return err_up(e, code);
-    ctx_add_output(ctx, r, &made);
+    ctx_add_output(ctx, (size_t)(port - op->outputs), &made);
     if (id)
         *id = made;
     spill_if_large(ctx);
@@ -105,16 +95,17 @@ enum err_code op_pass(struct op_ctx *ctx, const char *role, const char *input, u
                       struct err *e)
 {
     const struct op *op = ctx->node->op;
-    size_t r = output_of(op, role), p = ctx_port_of(ctx, input);
+    const struct op_port *port = op_find_port(op->outputs, role);
+    size_t p = ctx_port_of(ctx, input);
     struct digest id;
-    if (!op->outputs[r].role || !ctx->batch || op->outputs[r].kind != op->inputs[p].kind) {
+    if (!port || !ctx->batch || port->kind != op->inputs[p].kind) {
         fprintf(stderr, "eqloom: op %s passes on what it does not declare: %s\n", op->name, role);
         abort();
     }
     enum err_code code = ctx_input_id(&id, ctx, p, i, e);
     if (err_up(e, ctx_keep_loss(ctx, code, e)))
         return code;
-    ctx_add_output(ctx, r, &id);
+    ctx_add_output(ctx, (size_t)(port - op->outputs), &id);
     return OK;
 }
 

@@ -14,6 +14,14 @@ static inline size_t op_count_ports(const struct op_port *ports)
     return n;
 }
 
+/* NULL: none has this role. */
+static inline const struct op_port *op_find_port(const struct op_port *ports, const char *role)
+{
+    while (ports && ports->role && strcmp(ports->role, role))
+        ports++;
+    return ports && ports->role ? ports : NULL;
+}
+
 static inline size_t op_count_inputs(const struct op *op)
 {
     return op_count_ports(op->inputs);

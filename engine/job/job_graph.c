@@ -8,14 +8,6 @@
 
 /* ---- keys ---- */
 
-static bool is_port(const struct op_port *ports, const char *role)
-{
-    for (; ports && ports->role; ports++)
-        if (!strcmp(ports->role, role))
-            return true;
-    return false;
-}
-
 static enum err_code check_keys(struct draft *d, const struct draft_node *node, struct err *e)
 {
     enum err_code code;
@@ -35,7 +27,7 @@ static enum err_code check_keys(struct draft *d, const struct draft_node *node, 
         return err_up(e, code);
     const struct yaml_node *matrix = yaml_get(node->body, "matrix");
     for (size_t i = 0; matrix && i < matrix->n; i++)
-        if (is_port(node->op->inputs, matrix->pairs[i].key->text))
+        if (op_find_port(node->op->inputs, matrix->pairs[i].key->text))
             return yaml_fail(e, matrix->pairs[i].key,
                              "'%s' is an input: a matrix varies parameters",
                              matrix->pairs[i].key->text);

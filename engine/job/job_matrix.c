@@ -31,16 +31,6 @@ static enum err_code refuse_node(struct draft *d, const struct yaml_node *at, co
                        e);
 }
 
-static bool find_output(uint32_t *output, const struct op *op, const char *role)
-{
-    for (uint32_t i = 0; op->outputs[i].role; i++)
-        if (!strcmp(op->outputs[i].role, role)) {
-            *output = i;
-            return true;
-        }
-    return false;
-}
-
 static enum err_code refuse_role(struct draft *d, const struct yaml_node *at,
                                  const struct draft_node *node, const char *role, struct err *e)
 {
@@ -98,11 +88,13 @@ enum err_code draft_read_reference(struct draft_reference *out, struct draft *d,
     char *dot = strrchr(text, '.');
     bool fixed = text[len] == '@';
     /* Values of axes may contain dots: "model@lr=0.1" ends in no role of the node. */
-    bool is_role = dot && find_output(&out->output, node->op, dot + 1);
-    if (dot && !fixed && !is_role)
+    const struct op_port *output = dot ? op_find_port(node->op->outputs, dot + 1) : NULL;
+    if (dot && !fixed && !output)
         return err_up(e, refuse_role(d, at, node, dot + 1, e));
-    if (is_role)
+    if (output) {
+        out->output = (uint32_t)(output - node->op->outputs);
         *dot = 0;
+    }
     return fixed ? err_up(e, read_fixed(out, d, text + len + 1, e)) : OK;
 }
 

@@ -155,14 +155,15 @@ static enum err_code find_span(struct finding *f, uint64_t *at, struct err *e)
         arena_reset(&f->arena);
         if (d > 0) {
             size_t n_outputs = op_count_outputs(f->r->op);
-            b->inners = vec_grow(b->inners, &b->cap_inners, b->n_inners + 1, sizeof *b->inners);
+            b->inners =
+                arena_grow(&b->arena, b->inners, b->n_inners, &b->cap_inners, sizeof *b->inners);
             b->inners[b->n_inners++] =
                 (struct inner_block){x, .from = arena_array(&b->arena, uint64_t, n_outputs)};
         }
         f->absent_end[d] = end_of(&x);
         if (!x.found && d > 0)
             continue;
-        b->spans = vec_grow(b->spans, &b->cap, b->n + 1, sizeof *b->spans);
+        b->spans = arena_grow(&b->arena, b->spans, b->n, &b->cap, sizeof *b->spans);
         b->spans[b->n++] = x;
         *at = end_of(&x);
         break;
@@ -207,8 +208,6 @@ void map_tree_free(struct map_tree *b, const struct op *op)
         union_clear(&b->inners[k].witnesses);
     union_clear(&b->witnesses);
     arena_free(&b->arena);
-    free(b->spans);
-    free(b->inners);
     free(b);
 }
 

@@ -200,25 +200,14 @@ static enum outcome task_run(struct worker *w, struct node_run *r)
 {
     struct op_ctx ctx;
     struct err e = {0};
-    struct action_result made, before;
-    enum outcome outcome = OUT_DONE;
+    struct action_result made;
     arena_reset(&w->arena);
     ctx_init(&ctx, r, &w->arena, w->batch);
-    bool check =
-        r->s->options->check && action_find(&before, &w->arena, r->s->store, r->op, &r->key.digest);
     progress_node_start(r->s->progress, r->index, 0, r->why);
-    if (node_prepare(r, &e) || (node_reads_from(r->node) && load_given(&ctx, &e)) ||
-        r->op->run(&ctx, r->op_state, &e) || ctx.lost[0] || ctx_check_outputs(&ctx, &e) ||
-        ctx_collected(&made, &ctx, &w->arena, &e) ||
-        (check && node_check_same(r->op, &before, &made, &e))) {
-        outcome = node_op_failed(w, r, &ctx, "", &e);
-    } else if (check) {
-        session_drop_batch(w);
-        node_adopt(r, &before);
-        r->state = NODE_RAN;
-    } else {
-        outcome = node_commit(w, r, &made);
-    }
+    bool failed = node_prepare(r, &e) || (node_reads_from(r->node) && load_given(&ctx, &e)) ||
+                  r->op->run(&ctx, r->op_state, &e) || ctx.lost[0] || ctx_check_outputs(&ctx, &e) ||
+                  ctx_collected(&made, &ctx, &w->arena, &e);
+    enum outcome outcome = failed ? node_op_failed(w, r, &ctx, "", &e) : node_commit(w, r, &made);
     ctx_finish(&ctx);
     return outcome;
 }

@@ -10,8 +10,8 @@
 
 enum { PART = 1 << 16 };
 
-static enum err_code list(struct transport *t, const char *folder,
-                          void (*visit)(void *arg, const char *name), void *arg, struct err *e)
+static enum err_code list(struct name_map *names, struct transport *t, const char *folder,
+                          struct err *e)
 {
     struct arena a = {0};
     const char *path = os_join(&a, t->state, folder);
@@ -21,7 +21,7 @@ static enum err_code list(struct transport *t, const char *folder,
     if (!dir && errno != ENOENT)
         code = err_fail(e, ERR_IO, "cannot read %s: %s", path, strerror(errno));
     while (dir && (entry = readdir(dir)))
-        visit(arg, entry->d_name);
+        name_map_put(names, entry->d_name, 1, NULL);
     if (dir)
         closedir(dir);
     arena_free(&a);
@@ -68,6 +68,8 @@ static enum err_code put(struct transport *t, const char *name, const char *path
     return err_up(e, code);
 }
 
+static const struct transport_kind kind = {list, get, put};
+
 enum err_code transport_folder(struct transport *t, struct arena *a, const char *path,
                                struct err *e)
 {
@@ -75,9 +77,7 @@ enum err_code transport_folder(struct transport *t, struct arena *a, const char 
     if (os_stat(&st, path, NULL) || !st.is_dir)
         return err_fail(e, ERR_INPUT, "there is no folder %s to share results in: make it first",
                         path);
-    t->list = list;
-    t->get = get;
-    t->put = put;
+    t->kind = &kind;
     t->state = arena_strdup(a, path);
     return OK;
 }

@@ -76,11 +76,6 @@ static const char *path_of(struct arena *a, const struct op *op, const struct di
     return arena_printf(a, "%s/%s", folder_of(a, op), pack_name(a, key));
 }
 
-static void add_name(void *arg, const char *name)
-{
-    name_map_put(&((struct listing *)arg)->packs, name, 1, NULL);
-}
-
 /* Under the mutex. */
 static enum err_code find_listing(struct listing **out, struct remote *x, const struct op *op,
                                   struct err *e)
@@ -92,7 +87,7 @@ static enum err_code find_listing(struct listing **out, struct remote *x, const 
             return OK;
         }
     struct listing l = {.folder = folder};
-    enum err_code code = x->transport.list(&x->transport, folder, add_name, &l, e);
+    enum err_code code = x->transport.kind->list(&l.packs, &x->transport, folder, e);
     if (code) {
         name_map_free(&l.packs);
         x->broken = true;
@@ -162,7 +157,7 @@ bool remote_pull(struct node_run *r, const struct digest *key)
         return false;
     t = &s->remote->transport;
     const char *name = path_of(&a, r->op, key);
-    enum err_code code = t->get(&from, t, name, &e);
+    enum err_code code = t->kind->get(&from, t, name, &e);
     bool moved = code == OK;
     if (moved) {
         code = store_unpack(&packed, s->store, from, name, &e);
@@ -195,7 +190,7 @@ void remote_push(struct node_run *r, const struct digest *key, const struct pack
         code = store_pack(&packed, s->store, file.f, what, &e);
     code = out_file_close(&file, code, &e);
     if (!code)
-        code = t->put(t, path_of(&a, r->op, key), path, &e);
+        code = t->kind->put(t, path_of(&a, r->op, key), path, &e);
     unlink(path);
     set_state(r, key, code == OK, true);
     arena_free(&a);

@@ -97,9 +97,8 @@ static char *next_element(struct arena *a, const char **at, const char *tag)
 }
 
 /* *more: the token of the next page, or NULL. */
-static enum err_code list_page(const char **more, struct transport *t, struct arena *a,
-                               const char *folder, void (*visit)(void *arg, const char *name),
-                               void *arg, struct err *e)
+static enum err_code list_page(struct name_map *names, const char **more, struct transport *t,
+                               struct arena *a, const char *folder, struct err *e)
 {
     const struct bucket *b = t->state;
     FILE *page;
@@ -118,21 +117,21 @@ static enum err_code list_page(const char **more, struct transport *t, struct ar
     fclose(page);
     const char *at = text.data, *key;
     while ((key = next_element(a, &at, "Key")))
-        visit(arg, strrchr(key, '/') ? strrchr(key, '/') + 1 : key);
+        name_map_put(names, strrchr(key, '/') ? strrchr(key, '/') + 1 : key, 1, NULL);
     at = text.data;
     *more = next_element(a, &at, "NextContinuationToken");
     buf_free(&text);
     return OK;
 }
 
-static enum err_code list(struct transport *t, const char *folder,
-                          void (*visit)(void *arg, const char *name), void *arg, struct err *e)
+static enum err_code list(struct name_map *names, struct transport *t, const char *folder,
+                          struct err *e)
 {
     struct arena a = {0};
     const char *more = NULL;
     enum err_code code;
     do
-        code = list_page(&more, t, &a, folder, visit, arg, e);
+        code = list_page(names, &more, t, &a, folder, e);
     while (!code && more);
     arena_free(&a);
     return err_up(e, code);
@@ -189,6 +188,8 @@ static enum err_code read_variable(const char **out, struct arena *a, const char
                : OK;
 }
 
+static const struct transport_kind kind = {list, get, put};
+
 enum err_code transport_s3(struct transport *t, struct arena *a, const char *address, struct err *e)
 {
     static const char *const names[] = {
@@ -220,9 +221,7 @@ enum err_code transport_s3(struct transport *t, struct arena *a, const char *add
     b->prefix = !length                     ? ""
                 : prefix[length - 1] == '/' ? percent(a, prefix, "/")
                                             : arena_printf(a, "%s/", percent(a, prefix, "/"));
-    t->list = list;
-    t->get = get;
-    t->put = put;
+    t->kind = &kind;
     t->state = b;
     return OK;
 }

@@ -40,22 +40,22 @@ static enum err_code run(FILE **out, struct transport *t, const char *command, F
     return err_up(e, transport_run(out, t, p->port ? with_port : without, in, e));
 }
 
-static enum err_code list(struct transport *t, const char *folder,
-                          void (*visit)(void *arg, const char *name), void *arg, struct err *e)
+static enum err_code list(struct name_map *names, struct transport *t, const char *folder,
+                          struct err *e)
 {
     struct arena a = {0};
     const struct place *p = t->state;
     char line[300];
-    FILE *names;
+    FILE *listed;
     enum err_code code = run(
-        &names, t, arena_printf(&a, "cd %s && { [ ! -d %s ] || ls %s; }", p->path, folder, folder),
+        &listed, t, arena_printf(&a, "cd %s && { [ ! -d %s ] || ls %s; }", p->path, folder, folder),
         NULL, e);
-    while (!code && fgets(line, sizeof line, names)) {
+    while (!code && fgets(line, sizeof line, listed)) {
         line[strcspn(line, "\n")] = 0;
-        visit(arg, line);
+        name_map_put(names, line, 1, NULL);
     }
     if (!code)
-        fclose(names);
+        fclose(listed);
     arena_free(&a);
     return err_up(e, code);
 }
@@ -93,6 +93,8 @@ static enum err_code put(struct transport *t, const char *name, const char *path
     return err_up(e, code);
 }
 
+static const struct transport_kind kind = {list, get, put};
+
 enum err_code transport_ssh(struct transport *t, struct arena *a, const char *address,
                             struct err *e)
 {
@@ -110,9 +112,7 @@ enum err_code transport_ssh(struct transport *t, struct arena *a, const char *ad
                         address);
     p->host = host;
     p->path = quote(a, path);
-    t->list = list;
-    t->get = get;
-    t->put = put;
+    t->kind = &kind;
     t->state = p;
     return OK;
 }

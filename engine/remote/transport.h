@@ -3,16 +3,21 @@
  * may be replaced. Thread-safe. */
 #pragma once
 
+#include "base/map.h"
 #include "engine/session/session.h"
 
 struct transport {
-    /* The names in a folder; none if there is no such folder. */
-    enum err_code (*list)(struct transport *t, const char *folder,
-                          void (*visit)(void *arg, const char *name), void *arg, struct err *e);
-    /* *out is read from its beginning, and closed by the caller. */
-    enum err_code (*get)(FILE **out, struct transport *t, const char *name, struct err *e);
-    /* `path` is a file on this machine. */
-    enum err_code (*put)(struct transport *t, const char *name, const char *path, struct err *e);
+    const struct transport_kind {
+        /* Puts the names in a folder into a map, with the value 1; none if there is no such folder.
+         */
+        enum err_code (*list)(struct name_map *names, struct transport *t, const char *folder,
+                              struct err *e);
+        /* *out is read from its beginning, and closed by the caller. */
+        enum err_code (*get)(FILE **out, struct transport *t, const char *name, struct err *e);
+        /* `path` is a file on this machine. */
+        enum err_code (*put)(struct transport *t, const char *name, const char *path,
+                             struct err *e);
+    } * kind;
     void *state;
     const char *scratch; /* a folder for files that are deleted again */
     struct session *session;

@@ -1,11 +1,9 @@
 #include "engine/run/parcel.h"
 
-#include "base/buf.h"
 #include "engine/node/chain.h"
 #include "store/collection/collection.h"
 
 #include <limits.h>
-#include <stdlib.h>
 
 void parcel_open(struct parcel *p, struct node_run *r)
 {
@@ -16,9 +14,6 @@ void parcel_close(struct parcel *p)
 {
     arena_free(&p->work);
     arena_free(&p->arena);
-    free(p->roots);
-    free(p->actions);
-    free(p->traces);
     digest_map_free(&p->is_action);
 }
 
@@ -26,7 +21,7 @@ static void add_root(struct parcel *p, const struct digest *id)
 {
     if (digest_is_zero(id))
         return;
-    p->roots = vec_grow(p->roots, &p->cap_roots, p->n_roots + 1, sizeof *p->roots);
+    p->roots = arena_grow(&p->arena, p->roots, p->n_roots, &p->cap_roots, sizeof *p->roots);
     p->roots[p->n_roots++] = (struct pack_root){NULL, *id};
 }
 
@@ -36,13 +31,14 @@ static void add_action(struct parcel *p, const struct digest *key)
     digest_map_put(&p->is_action, key, 1, &added);
     if (!added)
         return;
-    p->actions = vec_grow(p->actions, &p->cap_actions, p->n_actions + 1, sizeof *p->actions);
+    p->actions =
+        arena_grow(&p->arena, p->actions, p->n_actions, &p->cap_actions, sizeof *p->actions);
     p->actions[p->n_actions++] = *key;
 }
 
 static void add_trace(struct parcel *p, const struct digest *key)
 {
-    p->traces = vec_grow(p->traces, &p->cap_traces, p->n_traces + 1, sizeof *p->traces);
+    p->traces = arena_grow(&p->arena, p->traces, p->n_traces, &p->cap_traces, sizeof *p->traces);
     p->traces[p->n_traces++] = *key;
 }
 
