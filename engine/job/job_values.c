@@ -11,57 +11,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum number { NUMBER_FITS, NUMBER_MALFORMED, NUMBER_OUT_OF_RANGE };
-
-static enum number integer_text(const char **out, struct arena *a, const struct op_param *param,
-                                const char *text)
+/* Of a real the shortest decimal that reads back as the same double. */
+static enum err_code number_text(const char **out, struct arena *a, const struct op_param *param,
+                                 const struct yaml_node *value, struct err *e)
 {
-    const char *digits = text + (*text == '-' || *text == '+');
-    char *end;
+    const char *text = value->text, *digits = text + (*text == '-' || *text == '+');
+    bool whole = param->type == OP_INT;
+    char *end, shortest[40];
     errno = 0;
-    int64_t v = strtoll(text, &end, 10);
-    if (*digits < '0' || *digits > '9' || *end || errno)
-        return NUMBER_MALFORMED;
-    bool bounded = param->min != 0 || param->max != 0;
-    if (bounded && ((double)v < param->min || (double)v > param->max))
-        return NUMBER_OUT_OF_RANGE;
-    *out = arena_printf(a, "%" PRId64, v);
-    return NUMBER_FITS;
-}
-
-/* The shortest decimal that reads back as the same double. */
-static enum number real_text(const char **out, struct arena *a, const struct op_param *param,
-                             const char *text)
-{
-    char *end;
-    double v = strtod(text, &end);
-    if (strspn(text, "+-0123456789.eE") != strlen(text) || end == text || *end || !isfinite(v))
-        return NUMBER_MALFORMED;
-    bool bounded = param->min != 0 || param->max != 0;
-    if (bounded && (v < param->min || v > param->max))
-        return NUMBER_OUT_OF_RANGE;
+    int64_t n = whole ? strtoll(text, &end, 10) : 0;
+    double v = whole ? (double)n : strtod(text, &end);
+    bool formed = whole ? *digits >= '0' && *digits <= '9' && !errno
+                        : strspn(text, "+-0123456789.eE") == strlen(text) && isfinite(v);
+    if (value->style != YAML_PLAIN || end == text || *end || !formed)
+        return yaml_fail(e, value, "'%s' must be %s, not %s%.60s%s", param->name,
+                         whole ? "an integer" : "a number",
+                         value->style == YAML_PLAIN ? "'" : "the text \"", text,
+                         value->style == YAML_PLAIN ? "'" : "\"");
+    if ((param->min != 0 || param->max != 0) && (v < param->min || v > param->max))
+        return yaml_fail(e, value, "'%s' must be between %.10g and %.10g, not %.60s", param->name,
+                         param->min, param->max, text);
     if (v == 0)
         v = 0; /* of either sign */
-    char shortest[40];
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(shortest, sizeof shortest, "%.*g", digits, v);
+    for (int k = 15; k <= 17; k++) {
+        snprintf(shortest, sizeof shortest, "%.*g", k, v);
         if (strtod(shortest, NULL) == v)
             break;
     }
-    *out = arena_strdup(a, shortest);
-    return NUMBER_FITS;
-}
-
-static enum err_code refuse_number(const struct op_param *param, const struct yaml_node *value,
-                                   enum number why, struct err *e)
-{
-    const char *kind = param->type == OP_INT ? "an integer" : "a number";
-    if (why == NUMBER_OUT_OF_RANGE)
-        return yaml_fail(e, value, "'%s' must be between %.10g and %.10g, not %.60s", param->name,
-                         param->min, param->max, value->text);
-    return yaml_fail(e, value, "'%s' must be %s, not %s%.60s%s", param->name, kind,
-                     value->style == YAML_PLAIN ? "'" : "the text \"", value->text,
-                     value->style == YAML_PLAIN ? "'" : "\"");
+    *out = whole ? arena_printf(a, "%" PRId64, n) : arena_strdup(a, shortest);
+    return OK;
 }
 
 static enum err_code bool_text(const char **out, const struct op_param *param,
@@ -126,18 +104,13 @@ enum err_code job_param_text(const char **out, struct arena *a, const struct op_
                              const struct yaml_node *value, struct err *e)
 {
     enum err_code code = OK;
-    enum number number;
     if (param->type != OP_STRINGS && (code = yaml_expect(value, YAML_SCALAR, param->name, e)))
         return err_up(e, code);
     if (yaml_is_null(value))
         return yaml_fail(e, value, "'%s' has no value", param->name);
     switch (param->type) {
     case OP_INT:
-    case OP_REAL:
-        number = value->style != YAML_PLAIN ? NUMBER_MALFORMED
-                 : param->type == OP_INT    ? integer_text(out, a, param, value->text)
-                                            : real_text(out, a, param, value->text);
-        return number ? err_up(e, refuse_number(param, value, number, e)) : OK;
+    case OP_REAL: return err_up(e, number_text(out, a, param, value, e));
     case OP_BOOL: return err_up(e, bool_text(out, param, value, e));
     case OP_STRING: *out = value->text; return OK;
     case OP_ENUM: return err_up(e, enum_text(out, a, param, value, e));
@@ -149,9 +122,8 @@ enum err_code job_param_text(const char **out, struct arena *a, const struct op_
 const char *job_param_initial(struct arena *a, const struct op_param *param)
 {
     const char *text = param->initial;
-    if (text && param->type == OP_INT)
-        integer_text(&text, a, param, param->initial);
-    if (text && param->type == OP_REAL)
-        real_text(&text, a, param, param->initial);
+    struct yaml_node value = {.style = YAML_PLAIN, .text = text};
+    if (text && (param->type == OP_INT || param->type == OP_REAL))
+        number_text(&text, a, param, &value, NULL);
     return text;
 }
