@@ -31,16 +31,8 @@ static enum err_code visit(void *arg, const char *name, struct span value, struc
         return OK; /* damaged: the past explains less, and hinders nothing */
     if (!l->h->last)
         l->h->last = run;
-    /* Runs list nodes in the job's order, so the search mostly finds what it looks for at once. */
-    size_t at = 0;
     for (size_t i = 0; i < l->job->n_nodes; i++) {
-        if (l->h->made[i])
-            continue;
-        const Eqloom__RunNode *n =
-            at < run->n_nodes && strcmp(run->nodes[at]->name, l->job->nodes[i].name) == 0
-                ? run->nodes[at]
-                : history_node(run, l->job->nodes[i].name);
-        at++;
+        const Eqloom__RunNode *n = l->h->made[i] ? NULL : history_node(run, l->job->nodes[i].name);
         if (!n || !n->key || !n->n_outputs)
             continue;
         l->h->made[i] = n;
