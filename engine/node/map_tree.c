@@ -39,7 +39,7 @@ struct input_block {
 /* A block above the leaves that was looked up. Blocks inside a found one are not listed. */
 struct inner_block {
     struct input_block x;
-    uint64_t *from;                 /* by output: where its outputs begin in the map's */
+    uint64_t *from, *to;            /* by output: where its outputs begin and end in the map's */
     struct witness_union witnesses; /* if not found: of the elements in it so far */
 };
 
@@ -50,6 +50,7 @@ struct map_tree {
     struct inner_block *inners; /* ascending; larger ones first */
     size_t n_inners, cap_inners;
     bool may_reuse;
+    size_t handing;                 /* the span where span_at was last */
     size_t feeding, feeding_inner;  /* what comes next */
     size_t *open, n_open;           /* inners that contain the next element, larger ones first */
     struct id_list *sum;            /* outputs of the leaf that is being added */
@@ -158,7 +159,8 @@ static enum err_code find_span(struct finding *f, uint64_t *at, struct err *e)
             b->inners =
                 arena_grow(&b->arena, b->inners, b->n_inners, &b->cap_inners, sizeof *b->inners);
             b->inners[b->n_inners++] =
-                (struct inner_block){x, .from = arena_array(&b->arena, uint64_t, n_outputs)};
+                (struct inner_block){x, .from = arena_array(&b->arena, uint64_t, n_outputs),
+                                     .to = arena_array(&b->arena, uint64_t, n_outputs)};
         }
         f->absent_end[d] = end_of(&x);
         if (!x.found && d > 0)
@@ -214,17 +216,11 @@ void map_tree_free(struct map_tree *b, const struct op *op)
 /* ---- queries ---- */
 
 /* The last span that begins at or before a position. */
-static size_t span_at(const struct map_tree *b, uint64_t at)
+static size_t span_at(struct map_tree *b, uint64_t at)
 {
-    size_t low = 0, high = b->n;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (b->spans[middle].block.first <= at)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    while (b->handing + 1 < b->n && b->spans[b->handing + 1].block.first <= at)
+        b->handing++;
+    return b->handing;
 }
 
 void map_tree_count(struct node_run *r, const struct map_tree *b)
@@ -237,14 +233,14 @@ void map_tree_count(struct node_run *r, const struct map_tree *b)
     }
 }
 
-uint64_t map_tree_skip(const struct map_tree *b, uint64_t at)
+uint64_t map_tree_skip(struct map_tree *b, uint64_t at)
 {
     for (size_t k = b ? span_at(b, at) : 0; b && k < b->n && b->spans[k].found; k++)
         at = end_of(&b->spans[k]);
     return at;
 }
 
-uint64_t map_tree_run(const struct map_tree *b, uint64_t at, uint64_t most)
+uint64_t map_tree_run(struct map_tree *b, uint64_t at, uint64_t most)
 {
     if (!b)
         return most;
@@ -256,12 +252,13 @@ uint64_t map_tree_run(const struct map_tree *b, uint64_t at, uint64_t most)
 
 /* ---- feeding ---- */
 
-/* Called before the outputs of the element or block at `at` are added. */
-static void mark_beginnings(struct map_tree *b, const struct assemble *out, uint64_t at,
-                            size_t n_outputs)
+/* Called before the outputs of the element or block at `at` are added, and at the end. */
+static void mark_bounds(struct map_tree *b, const struct assemble *out, uint64_t at,
+                        size_t n_outputs)
 {
-    while (b->n_open && end_of(&b->inners[b->open[b->n_open - 1]].x) <= at)
-        b->n_open--;
+    for (; b->n_open && end_of(&b->inners[b->open[b->n_open - 1]].x) <= at; b->n_open--)
+        for (size_t r = 0; r < n_outputs; r++)
+            b->inners[b->open[b->n_open - 1]].to[r] = assemble_count(out, r);
     for (; b->feeding_inner < b->n_inners && b->inners[b->feeding_inner].x.block.first <= at;
          b->feeding_inner++) {
         for (size_t r = 0; r < n_outputs; r++)
@@ -335,7 +332,7 @@ enum err_code map_tree_feed(struct map_tree *b, struct assemble *out, uint64_t *
         return OK;
     struct arena a = {0};
     const struct input_block *x = &b->spans[b->feeding++];
-    mark_beginnings(b, out, *at, op_count_outputs(r->op));
+    mark_bounds(b, out, *at, op_count_outputs(r->op));
     enum err_code code = feed_found(b, out, x, r, &a, batch, e);
     *at = end_of(x);
     arena_free(&a);
@@ -372,7 +369,7 @@ enum err_code map_tree_add(struct map_tree *b, struct assemble *out, struct node
 {
     size_t n_outputs = op_count_outputs(r->op);
     if (b)
-        mark_beginnings(b, out, at, n_outputs);
+        mark_bounds(b, out, at, n_outputs);
     enum err_code code = assemble_add(out, outputs, e);
     if (code || !b)
         return err_up(e, code);
@@ -390,21 +387,6 @@ enum err_code map_tree_add(struct map_tree *b, struct assemble *out, struct node
     return err_up(e, write_leaf(b, &b->spans[b->feeding++], r, batch, e));
 }
 
-/* Where the outputs of the block at a position begin. Every upper block ends where another one
- * begins, or at the end of the input. */
-static uint64_t from_at(const struct map_tree *b, const struct assemble *out, uint64_t at, size_t r)
-{
-    size_t low = 0, high = b->n_inners;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (b->inners[middle].x.block.first < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < b->n_inners ? b->inners[low].from[r] : assemble_count(out, r);
-}
-
 enum err_code map_tree_finish(struct map_tree *b, const struct id_list *outputs,
                               const struct assemble *out, struct node_run *r,
                               struct store_batch *batch, struct err *e)
@@ -412,14 +394,15 @@ enum err_code map_tree_finish(struct map_tree *b, const struct id_list *outputs,
     size_t n = op_count_outputs(r->op);
     struct arena a = {0};
     enum err_code code = OK;
+    if (b)
+        mark_bounds(b, out, UINT64_MAX, n);
     for (size_t i = 0; b && i < b->n_inners && !code; i++, arena_reset(&a)) {
         struct inner_block *u = &b->inners[i];
         struct action_result made = {.outputs = (struct id_list *)outputs,
                                      .slices = arena_array(&a, struct slice, n)};
         struct span witness = {0};
         for (size_t k = 0; k < n; k++)
-            made.slices[k] = (struct slice){outputs[k].ids[0], u->from[k],
-                                            from_at(b, out, end_of(&u->x), k) - u->from[k]};
+            made.slices[k] = (struct slice){outputs[k].ids[0], u->from[k], u->to[k] - u->from[k]};
         if (!u->x.found && r->op->merge_witnesses)
             witness = union_get(&u->witnesses, r->op);
         code = write_block(&u->x, &made, witness, r, &a, batch, e);

@@ -23,11 +23,12 @@ enum err_code map_tree_new(struct map_tree **out, struct node_run *r, struct err
 void map_tree_free(struct map_tree *b, const struct op *op);
 /* Counts elements in cached and in reused blocks, and why; "found" below means either. */
 void map_tree_count(struct node_run *r, const struct map_tree *b);
-/* The first position from `at` on that is not in a found block. */
-uint64_t map_tree_skip(const struct map_tree *b, uint64_t at);
+/* The first position from `at` on that is not in a found block. Positions are asked for in order.
+ */
+uint64_t map_tree_skip(struct map_tree *b, uint64_t at);
 /* How many of the positions from `at` on, which is in no found block, are before the next found
  * one; at most `most`. */
-uint64_t map_tree_run(const struct map_tree *b, uint64_t at, uint64_t most);
+uint64_t map_tree_run(struct map_tree *b, uint64_t at, uint64_t most);
 
 /* If a found block begins at *at, adds its outputs and moves *at behind it. The action of a reused
  * leaf goes into the batch. */
