@@ -15,7 +15,6 @@
 #pragma once
 
 #include "base/map.h"
-#include "engine/cluster/profile.h"
 #include "engine/cluster/slurm.h"
 #include "engine/node/node.h"
 

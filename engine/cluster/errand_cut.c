@@ -200,7 +200,6 @@ static enum err_code add_segments(struct pack_contents *what, struct pack_root *
     }
     x->r->elements = chain.n;
     add_block(x, &x->r->key.digest, chain.n - chain.done);
-    chain_close(&chain);
     return err_up(e, code);
 }
 

@@ -25,9 +25,8 @@ struct chain {
     uint64_t reused; /* the last of these: found by what they read alone */
 };
 
-/* Counts the segments and looks for the end. The outputs live as long as the attempt. */
+/* Counts the segments and looks for the end. What it finds lives as long as the attempt. */
 enum err_code chain_open(struct chain *c, struct node_run *r, struct err *e);
-void chain_close(struct chain *c);
 
 /* The key of a segment, which `c` keeps. */
 enum err_code chain_key(struct key *key, struct op_segment *segment, struct chain *c,

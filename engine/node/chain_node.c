@@ -141,14 +141,10 @@ enum outcome chain_run(struct worker *w, struct node_run *r)
         return node_fail(r, "", &e);
     if (chain.n == 0) {
         err_fail(&e, ERR_FAILED, "op %s has no segments to run", r->op->name);
-        chain_close(&chain);
         return node_fail(r, "", &e);
     }
     enum outcome outcome = run_segments(w, &chain);
-    if (outcome == OUT_DONE)
-        outcome = finish(w, &chain);
-    chain_close(&chain);
-    return outcome;
+    return outcome == OUT_DONE ? finish(w, &chain) : outcome;
 }
 
 bool chain_plan(struct node_run *r)
@@ -162,7 +158,6 @@ bool chain_plan(struct node_run *r)
     if (whole)
         memcpy(r->outputs, chain.outputs, op_count_outputs(r->op) * sizeof *r->outputs);
     r->state = r->reused ? NODE_REUSED : NODE_CACHED;
-    chain_close(&chain);
     node_explain_reuse(r);
     return whole;
 }

@@ -3,13 +3,6 @@
 
 #include "engine/remote/remote.h"
 
-#include <stdlib.h>
-
-void chain_close(struct chain *c)
-{
-    free(c->segments);
-}
-
 void chain_step(struct chain *c, const struct action_result *made)
 {
     for (size_t r = 0; r < op_count_outputs(c->r->op); r++)
@@ -134,7 +127,7 @@ enum err_code chain_open(struct chain *c, struct node_run *r, struct err *e)
     ctx_init(&ctx, r, &a, NULL);
     enum err_code code = r->op->segments(&c->n, &ctx, e);
     if (!code) {
-        c->segments = must_calloc(c->n + 1, sizeof *c->segments);
+        c->segments = arena_array(&r->work, struct chain_segment, c->n);
         code = find_keys(c, e);
     }
     if (!code)
@@ -147,8 +140,6 @@ enum err_code chain_open(struct chain *c, struct node_run *r, struct err *e)
     if (looks_back && !s->options->check)
         find_end(c, true);
     arena_free(&a);
-    if (code)
-        chain_close(c);
     return err_up(e, code);
 }
 

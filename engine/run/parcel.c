@@ -138,7 +138,6 @@ enum err_code parcel_name(struct digest *name, struct parcel *p, struct err *e)
     if (chain.n)
         *name = chain.segments[chain.n - 1].key;
     add_action(p, name);
-    chain_close(&chain);
     return OK;
 }
 
