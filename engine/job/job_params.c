@@ -12,8 +12,16 @@
 
 /* ---- ${name} ---- */
 
-static enum err_code resolve_param(const struct yaml_node **out, struct draft *d, size_t index,
-                                   const struct yaml_node *at, struct err *e);
+static enum err_code resolve_param(const struct yaml_node **out, struct draft *d,
+                                   struct draft_pair *p, struct err *e);
+
+static struct draft_pair *find_pair(struct draft_pairs *in, const char *name)
+{
+    for (size_t i = 0; i < in->n; i++)
+        if (!strcmp(in->items[i].key->text, name))
+            return &in->items[i];
+    return NULL;
+}
 
 static enum err_code count_expanded(struct draft *d, const struct yaml_node *at, size_t bytes,
                                     struct err *e)
@@ -32,14 +40,14 @@ static size_t placeholder_offset(const struct yaml_node *at, const char *placeho
     return p ? (size_t)(p - s->text) : at->offset;
 }
 
-static enum err_code find_param(size_t *index, struct draft *d, const struct yaml_node *at,
-                                const char *placeholder, size_t len, struct err *e)
+static enum err_code find_param(struct draft_pair **out, struct draft *d,
+                                const struct yaml_node *at, const char *placeholder, size_t len,
+                                struct err *e)
 {
     char *name = arena_strndup(d->arena, placeholder + 2, len - 3);
-    const struct draft_pairs *params = &d->sections[DRAFT_PARAMS];
-    for (*index = 0; *index < params->n; ++*index)
-        if (!strcmp(name, params->items[*index].key->text))
-            return OK;
+    struct draft_pairs *params = &d->sections[DRAFT_PARAMS];
+    if ((*out = find_pair(params, name)))
+        return OK;
     const char **names = arena_array(d->arena, const char *, params->n);
     for (size_t i = 0; i < params->n; i++)
         names[i] = params->items[i].key->text;
@@ -72,15 +80,15 @@ static enum err_code add_param_text(struct buf *text, struct draft *d, const str
                                     const char *placeholder, size_t len, struct err *e)
 {
     enum err_code code;
-    size_t index;
-    const struct yaml_node *value;
-    if ((code = find_param(&index, d, at, placeholder, len, e)) ||
-        (code = resolve_param(&value, d, index, at, e)))
+    struct draft_pair *param;
+    const struct yaml_node *value = NULL;
+    if ((code = find_param(&param, d, at, placeholder, len, e)) ||
+        (code = resolve_param(&value, d, param, e)))
         return err_up(e, code);
     if (value->type != YAML_SCALAR)
         return err_fail_at(e, at->source, placeholder_offset(at, placeholder, len),
                            "parameter '%s' is a list: it cannot stand within a text",
-                           d->sections[DRAFT_PARAMS].items[index].key->text);
+                           param->key->text);
     if ((code = count_expanded(d, at, value->len, e)))
         return err_up(e, code);
     buf_add(text, value->text, value->len);
@@ -129,10 +137,10 @@ static enum err_code substitute_scalar(const struct yaml_node **out, struct draf
         return err_up(e, code);
     if (at->style == YAML_BLOCK || len != at->len)
         return err_up(e, substitute_text(out, d, at, e));
-    size_t index;
-    const struct yaml_node *value;
-    if ((code = find_param(&index, d, at, at->text, len, e)) ||
-        (code = resolve_param(&value, d, index, at, e)) ||
+    struct draft_pair *param;
+    const struct yaml_node *value = NULL;
+    if ((code = find_param(&param, d, at, at->text, len, e)) ||
+        (code = resolve_param(&value, d, param, e)) ||
         (code = count_expanded(d, at, sizeof *value + value->len + 8 * value->n, e)))
         return err_up(e, code);
     /* Errors in the value are reported where it is used. */
@@ -171,11 +179,10 @@ static enum err_code substitute(const struct yaml_node **out, struct draft *d,
     return OK;
 }
 
-static enum err_code resolve_param(const struct yaml_node **out, struct draft *d, size_t index,
-                                   const struct yaml_node *at, struct err *e)
+static enum err_code resolve_param(const struct yaml_node **out, struct draft *d,
+                                   struct draft_pair *p, struct err *e)
 {
     enum err_code code;
-    struct draft_pair *p = &d->sections[DRAFT_PARAMS].items[index];
     if (p->state == PARAM_OPEN)
         return yaml_fail(e, p->value, "parameter '%s' is defined by itself", p->key->text);
     if (p->state == PARAM_RAW) {
@@ -271,14 +278,6 @@ static enum err_code refuse_set(struct draft *d, const char *key, struct err *e)
                        key, names, n, e);
 }
 
-static struct draft_pair *find_pair(struct draft_pairs *in, const char *name)
-{
-    for (size_t i = 0; i < in->n; i++)
-        if (!strcmp(in->items[i].key->text, name))
-            return &in->items[i];
-    return NULL;
-}
-
 static enum err_code apply_set(struct draft *d, const char *set, struct err *e)
 {
     const char *equals = strchr(set, '=');
@@ -313,7 +312,7 @@ enum err_code draft_substitute(struct draft *d, struct err *e)
             struct draft_pair *pair = &d->sections[k].items[i];
             const struct yaml_node *value;
             if (k == DRAFT_PARAMS)
-                code = resolve_param(&value, d, i, pair->value, e);
+                code = resolve_param(&value, d, pair, e);
             else
                 code = substitute(&pair->value, d, pair->value, e);
             if (!code && k == DRAFT_EXPORTS)

@@ -1,5 +1,5 @@
-/* Chains: a fold in segments, each an action. chain_resume.c finds how far a chain is done,
- * chain_node.c runs the rest of it.
+/* Chains: a fold in segments, each an action. how far one is done is found first,
+ * then the rest of it runs.
  *
  * A segment's key holds all inputs and the key of the segment before it, so all keys are known
  * before anything has run, and the last segment that is stored is looked for from the end: records
@@ -28,19 +28,9 @@ struct chain {
 /* Counts the segments and looks for the end. What it finds lives as long as the attempt. */
 enum err_code chain_open(struct chain *c, struct node_run *r, struct err *e);
 
-/* The key of a segment, which `c` keeps. */
-enum err_code chain_key(struct key *key, struct op_segment *segment, struct chain *c,
-                        struct arena *a, uint64_t index, struct err *e);
-/* The segment is done. */
-void chain_step(struct chain *c, const struct action_result *made);
-/* Into the batch: what a segment made, and the trace from what it reads. */
-enum err_code chain_write(struct store_batch *b, struct chain *c, uint64_t index,
-                          const struct key *key, const struct action_result *made, struct arena *a,
-                          struct err *e);
 /* Into the batch: the action of the last segment that is reused. */
 enum err_code chain_adopt(struct store_batch *b, struct chain *c, struct err *e);
 
-/* ---- chain_node.c ---- */
 enum outcome chain_run(struct worker *w, struct node_run *r);
 /* Fills the node's counts with what a run would do. True: nothing, and its outputs are known. */
 bool chain_plan(struct node_run *r);

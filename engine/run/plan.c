@@ -8,7 +8,6 @@
 #include "engine/node/chain.h"
 #include "engine/node/map_node.h"
 #include "engine/node/node_work.h"
-#include "engine/node/source_node.h"
 
 #include <stdio.h>
 #include <stdlib.h>
