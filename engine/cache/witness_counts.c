@@ -16,25 +16,16 @@ const char *witness_reason(const char *action_note)
     return strncmp(action_note, WITNESS_NOTE, n) ? NULL : action_note + n;
 }
 
-void witness_counts_add(struct witness_counts *p, const char *reason, uint64_t elements)
+void witness_counts_add(struct witness_counts *p, struct arena *a, const char *reason,
+                        uint64_t elements)
 {
     for (unsigned i = 0; i < p->n; i++)
         if (!strcmp(p->kinds[i].reason, reason)) {
             p->kinds[i].elements += elements;
             return;
         }
-    char *copy = p->n < WITNESS_KINDS ? strdup(reason) : NULL;
-    if (!copy)
-        return; /* counted as "otherwise" */
-    p->kinds[p->n].reason = copy;
-    p->kinds[p->n++].elements = elements;
-}
-
-void witness_counts_clear(struct witness_counts *p)
-{
-    for (unsigned i = 0; i < p->n; i++)
-        free(p->kinds[i].reason);
-    *p = (struct witness_counts){0};
+    if (p->n < WITNESS_KINDS) /* else it is counted as "otherwise" */
+        p->kinds[p->n++] = (struct witness_count){arena_strdup(a, reason), elements};
 }
 
 /* By falling number of elements, then by name. */
@@ -45,8 +36,8 @@ static int compare_counts(const void *a, const void *b)
     return c ? c : strcmp(x->reason, y->reason);
 }
 
-char *witness_counts_text(const struct witness_counts *p, const char *why, uint64_t ran,
-                          uint64_t elements, uint64_t reused)
+char *witness_counts_text(struct arena *a, const struct witness_counts *p, const char *why,
+                          uint64_t ran, uint64_t elements, uint64_t reused)
 {
     struct buf b = {0};
     uint64_t rest = reused;
@@ -65,7 +56,5 @@ char *witness_counts_text(const struct witness_counts *p, const char *why, uint6
     if (p->n && rest)
         buf_printf(&b, "; %" PRIu64 " otherwise", rest);
     buf_puts(&b, p->n ? ")" : "");
-    char *text = strdup(b.data);
-    buf_free(&b);
-    return text;
+    return buf_text(&b, a);
 }

@@ -1,14 +1,15 @@
 /* Counts the reasons for which elements were reused, for reports of runs and `why`. */
 #pragma once
 
-#include <stdbool.h>
+#include "base/arena.h"
+
 #include <stdint.h>
 
 enum { WITNESS_KINDS = 16 };
 
 struct witness_counts {
     struct witness_count {
-        char *reason; /* heap */
+        const char *reason;
         uint64_t elements;
     } kinds[WITNESS_KINDS];
     const char *noun; /* of an element; NULL: "elements" */
@@ -20,10 +21,10 @@ struct witness_counts {
 /* The reason in such a note, else NULL. */
 const char *witness_reason(const char *action_note);
 
-/* `reason` as the op gave it. */
-void witness_counts_add(struct witness_counts *p, const char *reason, uint64_t elements);
-void witness_counts_clear(struct witness_counts *p);
-/* On the heap: "rules changed: 1 edited (g/r); 41 of 5000 elements affected, 4959 unaffected
- * (4950: ...; 9: ...)". NULL: no memory. */
-char *witness_counts_text(const struct witness_counts *p, const char *why, uint64_t ran,
-                          uint64_t elements, uint64_t reused);
+/* `reason` as the op gave it; copied into the arena. */
+void witness_counts_add(struct witness_counts *p, struct arena *a, const char *reason,
+                        uint64_t elements);
+/* "rules changed: 1 edited (g/r); 41 of 5000 elements affected, 4959 unaffected
+ * (4950: ...; 9: ...)". */
+char *witness_counts_text(struct arena *a, const struct witness_counts *p, const char *why,
+                          uint64_t ran, uint64_t elements, uint64_t reused);

@@ -4,11 +4,9 @@
 #include "engine/cluster/errand_internal.h"
 
 #include "base/buf.h"
-#include "base/io/out_file.h"
 #include "base/os.h"
 #include "engine/node/chain.h"
 #include "engine/node/element_reuse.h"
-#include "store/pack/pack.h"
 
 enum { BLOCKS = 64, LEAST = 32, MOST = 2048, IDS = 4096 };
 
@@ -125,26 +123,15 @@ static enum err_code add_window(struct collection_builder *b, uint64_t *n, struc
 
 /* ---- packs ---- */
 
-static enum err_code write_pack(struct errand *x, const char *name,
-                                const struct pack_contents *what, struct err *e)
-{
-    struct out_file file = {0};
-    struct pack_result packed;
-    enum err_code code = out_file_open(&file, &x->work, os_join(&x->work, x->folder, name), e);
-    if (!code)
-        code = store_pack(&packed, x->r->s->store, file.f, what, e);
-    code = out_file_close(&file, code, e);
-    return err_up(e, code);
-}
-
 static enum err_code pack_block(struct errand *x, const struct digest *elements,
                                 const struct digest *key, struct err *e)
 {
     char hex[DIGEST_HEX];
+    struct pack_result packed;
     struct pack_root root = {arena_printf(&x->work, ERRAND_INPUT, (size_t)0, (size_t)0), *elements};
     struct pack_contents what = {.roots = &root, .n_roots = 1, .fast = true};
-    return err_up(e,
-                  write_pack(x, arena_printf(&x->work, "%s.in", digest_hex(hex, key)), &what, e));
+    char *path = arena_printf(&x->work, "%s/%s.in", x->folder, digest_hex(hex, key));
+    return err_up(e, session_pack(&packed, x->r->s, path, &what, e));
 }
 
 enum err_code errand_cut_next(struct errand *x, struct err *e)
@@ -222,5 +209,8 @@ enum err_code errand_pack_inputs(struct errand *x, struct err *e)
         code = add_segments(&what, roots, x, e);
     else if (op->node == OP_TASK)
         add_block(x, &r->key.digest, 1);
-    return err_up(e, code ? code : write_pack(x, "inputs.pack", &what, e));
+    struct pack_result packed;
+    if (!code)
+        code = session_pack(&packed, r->s, os_join(a, x->folder, "inputs.pack"), &what, e);
+    return err_up(e, code);
 }

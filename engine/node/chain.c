@@ -262,7 +262,8 @@ static void count(struct node_run *r, const struct chain *chain)
     r->reused += chain->reused;
     r->witnesses.noun = "segments";
     if (chain->reused)
-        witness_counts_add(&r->witnesses, chain->segments[chain->done - 1].reason, chain->reused);
+        witness_counts_add(&r->witnesses, &r->arena, chain->segments[chain->done - 1].reason,
+                           chain->reused);
 }
 
 static enum outcome run_segments(struct worker *w, struct chain *chain)

@@ -239,7 +239,7 @@ static enum outcome element_failed(struct worker *w, struct node_run *r, uint64_
 static void count_witness(struct node_run *r, const struct action_result *made)
 {
     pthread_mutex_lock(&r->s->mutex);
-    witness_counts_add(&r->witnesses, witness_reason(made->note), 1);
+    witness_counts_add(&r->witnesses, &r->arena, witness_reason(made->note), 1);
     pthread_mutex_unlock(&r->s->mutex);
 }
 

@@ -229,7 +229,7 @@ void map_tree_count(struct node_run *r, const struct map_tree *b)
         r->cached += x->found && !x->origin ? x->block.n : 0;
         r->reused += x->origin ? x->block.n : 0;
         if (x->origin)
-            witness_counts_add(&r->witnesses, x->reason, x->block.n);
+            witness_counts_add(&r->witnesses, &r->arena, x->reason, x->block.n);
     }
 }
 

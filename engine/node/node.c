@@ -1,12 +1,10 @@
 /* What all kinds of nodes share; see node.h. */
 #include "engine/node/node.h"
 
-#include "base/buf.h"
 #include "base/os.h"
 #include "engine/cache/key_diff.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- inputs and keys ---- */
@@ -83,32 +81,27 @@ char *node_reason(struct node_run *r, struct arena *a, bool output_missing)
     return arena_strdup(a, last ? "was not finished in the last run" : "never made");
 }
 
-char *node_cut_off(const struct node_run *r)
+char *node_cut_off(struct node_run *r)
 {
-    struct buf b = {0};
+    char *text = NULL;
     for (size_t k = 0; k < r->node->n_above; k++) {
         const struct node_run *above = &r->s->nodes[r->node->above[k].node];
         bool anew = above->state == NODE_RAN || above->state == NODE_REUSED ||
                     (above->state == NODE_READ && above->why && *above->why);
         if (anew)
-            buf_printf(&b, "%s%s",
-                       b.len ? ", " : "what it reads came out the same: ", above->node->name);
+            text = arena_printf(&r->arena, "%s%s%s",
+                                text ? text : "what it reads came out the same: ", text ? ", " : "",
+                                above->node->name);
     }
-    char *text = b.len ? strdup(b.data) : NULL;
-    buf_free(&b);
     return text;
 }
 
 void node_explain_reuse(struct node_run *r)
 {
-    char *why = NULL;
-    if (r->reused)
-        why = witness_counts_text(&r->witnesses, r->why, r->ran, r->elements, r->reused);
-    if (!why)
-        return;
     pthread_mutex_lock(&r->s->mutex);
-    free(r->why);
-    r->why = why;
+    if (r->reused)
+        r->why =
+            witness_counts_text(&r->arena, &r->witnesses, r->why, r->ran, r->elements, r->reused);
     pthread_mutex_unlock(&r->s->mutex);
 }
 
@@ -127,13 +120,11 @@ char *node_failure_text(struct arena *a, const struct node *node, const char *wh
 
 enum outcome node_fail(struct node_run *r, const char *where, const struct err *e)
 {
-    struct arena a = {0};
     pthread_mutex_lock(&r->s->mutex);
     r->failed++;
     if (!r->failure)
-        r->failure = strdup(node_failure_text(&a, r->node, where, e));
+        r->failure = node_failure_text(&r->arena, r->node, where, e);
     pthread_mutex_unlock(&r->s->mutex);
-    arena_free(&a);
     return OUT_FAILED;
 }
 

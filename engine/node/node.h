@@ -27,9 +27,9 @@ bool node_find_element(struct action_result *made, struct key *key, struct node_
                        struct arena *a, const struct digest *id);
 /* One line: the reason why the node has to run. */
 char *node_reason(struct node_run *r, struct arena *a, bool output_missing);
-/* Of a cached node: which inputs were made anew and came out the same (early cutoff). On the heap;
- * NULL: none. */
-char *node_cut_off(const struct node_run *r);
+/* Of a cached node: which inputs were made anew and came out the same (early cutoff); NULL: none.
+ */
+char *node_cut_off(struct node_run *r);
 /* Adds to the node's `why` how many elements were reused, and why. */
 void node_explain_reuse(struct node_run *r);
 

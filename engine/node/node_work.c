@@ -95,10 +95,8 @@ enum outcome node_begin(struct worker *w, struct node_run *r)
         return finish_hit(w, r, &made);
     char *why = s->options->check ? "checked" : node_reason(r, &r->arena, missing);
     pthread_mutex_lock(&s->mutex);
-    free(r->why);
-    free(r->failure);
     r->failure = NULL;
-    r->why = strdup(why);
+    r->why = why;
     r->again = false;
     if (!r->start_ns)
         r->start_ns = start;
@@ -334,7 +332,7 @@ enum err_code source_read(struct node_run *r, struct store_batch *b, struct err 
         r->cached = made.elements - r->ran;
         r->state = r->failure ? NODE_FAILED : fresh || r->state == NODE_RAN ? NODE_RAN : NODE_READ;
         if (!hit && !r->why)
-            r->why = strdup(node_reason(r, &a, false));
+            r->why = node_reason(r, &r->arena, false);
         r->wall_ns = os_monotonic_ns() - start;
         code = node_write_refs(b, r, e);
     }

@@ -3,7 +3,6 @@
 #include "engine/remote/remote.h"
 
 #include "base/buf.h"
-#include "base/io/out_file.h"
 #include "base/map.h"
 #include "engine/remote/transport.h"
 
@@ -181,14 +180,10 @@ void remote_push(struct node_run *r, const struct digest *key, const struct pack
     struct session *s = r->s;
     struct transport *t = &s->remote->transport;
     struct pack_result packed;
-    struct out_file file = {0};
     struct arena a = {0};
     struct err e = {0};
     const char *path = arena_printf(&a, "%s/outgoing.pack", t->scratch);
-    enum err_code code = out_file_open(&file, &a, path, &e);
-    if (!code)
-        code = store_pack(&packed, s->store, file.f, what, &e);
-    code = out_file_close(&file, code, &e);
+    enum err_code code = session_pack(&packed, s, path, what, &e);
     if (!code)
         code = t->kind->put(t, path_of(&a, r->op, key), path, &e);
     unlink(path);

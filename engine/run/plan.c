@@ -30,7 +30,6 @@ static bool plan_map(struct worker *w, struct node_run *r)
         r->reused = 0; /* not decided about all */
     r->ran = done ? r->ran : r->elements - r->cached - r->reused;
     r->failed = 0;
-    free(r->failure);
     r->failure = NULL;
     if (!done)
         node_explain_reuse(r);
@@ -56,8 +55,8 @@ static enum err_code plan_node(struct worker *w, struct node_run *r, bool *undec
     const struct node *above = find_undecided(r, undecided);
     if (above) {
         undecided[r->index] = true;
-        return asprintf(&r->why, "after %s", above->name) < 0 ? err_fail(e, ERR_NOMEM, "no memory")
-                                                              : OK;
+        r->why = arena_printf(&r->arena, "after %s", above->name);
+        return OK;
     }
     node_bind(r);
     enum outcome outcome = node_begin(w, r);

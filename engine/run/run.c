@@ -73,9 +73,6 @@ void session_close(struct session *s)
         node_end_attempt(r);
         arena_free(&r->arena);
         pthread_mutex_destroy(&r->prepare_mutex);
-        free(r->why);
-        witness_counts_clear(&r->witnesses);
-        free(r->failure);
     }
     remote_close(s->remote);
     pool_free(s->pool);

@@ -113,9 +113,7 @@ static void skip_below(struct node_run *failed)
     for (struct node_run *r = failed + 1; r < s->nodes + s->job->n_nodes; r++) {
         if (r->phase != PHASE_WAITING || !node_reads(r->node, failed->index))
             continue;
-        free(r->why);
-        if (asprintf(&r->why, "%s failed", failed->node->name) < 0)
-            r->why = NULL;
+        r->why = arena_printf(&r->arena, "%s failed", failed->node->name);
         mark_done(r, NODE_SKIPPED);
         skip_below(r);
     }

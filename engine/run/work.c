@@ -73,8 +73,6 @@ static enum err_code set_stage(struct node_run *r, const struct work_order *o, s
 
 static enum err_code write_pack(struct node_run *r, const struct work_order *o, struct err *e)
 {
-    struct arena a = {0};
-    struct out_file file = {0};
     struct parcel p;
     struct pack_contents what;
     struct pack_result packed;
@@ -84,15 +82,10 @@ static enum err_code write_pack(struct node_run *r, const struct work_order *o, 
     enum err_code code = map ? OK : parcel_name(&name, &p, e);
     if (!code)
         code = parcel_fill(&what, &p, !map, e);
+    what.fast = true;
     if (!code)
-        code = out_file_open(&file, &a, path_of(&a, o, ".pack" PART), e);
-    if (!code) {
-        what.fast = true;
-        code = store_pack(&packed, r->s->store, file.f, &what, e);
-        code = out_file_close(&file, code, e);
-    }
+        code = session_pack(&packed, r->s, path_of(&p.arena, o, ".pack" PART), &what, e);
     parcel_close(&p);
-    arena_free(&a);
     return err_up(e, code);
 }
 

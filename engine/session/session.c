@@ -2,6 +2,7 @@
  * in flight may end within GRACE_MS, then op_cancelled says so. */
 #include "engine/session/session.h"
 
+#include "base/io/out_file.h"
 #include "base/os.h"
 
 enum { GRACE_MS = 300 };
@@ -64,4 +65,17 @@ void session_drop_batch(struct worker *w)
 {
     store_batch_free(w->batch);
     w->batch = store_batch_new(w->s->store);
+}
+
+enum err_code session_pack(struct pack_result *out, const struct session *s, const char *path,
+                           const struct pack_contents *what, struct err *e)
+{
+    struct arena a = {0};
+    struct out_file file = {0};
+    enum err_code code = out_file_open(&file, &a, path, e);
+    if (!code)
+        code = store_pack(out, s->store, file.f, what, e);
+    code = out_file_close(&file, code, e);
+    arena_free(&a);
+    return err_up(e, code);
 }

@@ -14,6 +14,7 @@
 #include "engine/run/run.h"
 #include "engine/session/history.h"
 #include "engine/session/progress.h"
+#include "store/pack/pack.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -45,7 +46,7 @@ struct node_run {
     bool again;             /* it was done before the store was healed, and this has been told */
     enum node_state state;  /* when done */
     struct digest *outputs; /* by op->outputs; zero: absent */
-    struct arena arena;     /* keys and inputs; kept for the run record */
+    struct arena arena;     /* keys, inputs and texts; kept for the run record */
     struct arena work;      /* of this attempt: what the op prepared */
     struct key_input
         *inputs; /* by op->inputs; of programs the files follow, of sources they stand alone */
@@ -66,7 +67,7 @@ struct node_run {
     /* Time in the queue does not count: start_ns moves on by it when the work starts. */
     uint64_t start_ns, begin_ns, wall_ns;
     bool working;
-    char *why, *failure; /* heap */
+    char *why, *failure;
 };
 
 struct session {
@@ -133,3 +134,6 @@ bool session_late(const struct session *s);        /* past the deadline of a pla
 /* The store failed: the run ends with this error. */
 void session_fail(struct session *s, const struct err *e);
 void session_drop_batch(struct worker *w);
+/* A pack of what is stored, as a file. */
+enum err_code session_pack(struct pack_result *out, const struct session *s, const char *path,
+                           const struct pack_contents *what, struct err *e);

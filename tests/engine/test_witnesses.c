@@ -194,26 +194,23 @@ PLACE_TEST(check)
 }
 
 /* What is told of proofs: the most frequent ones, in an order that threads cannot change. */
-TEST(told)
+TEST_IN_ARENA(told)
 {
     struct witness_counts p = {0};
-    witness_counts_add(&p, "b", 3);
-    witness_counts_add(&p, "d", 1);
-    witness_counts_add(&p, "c", 4);
-    witness_counts_add(&p, witness_reason(WITNESS_NOTE "c"), 1);
-    witness_counts_add(&p, "a", 3);
-    char *text = witness_counts_text(&p, "w", 1, 20, 12);
+    witness_counts_add(&p, a, "b", 3);
+    witness_counts_add(&p, a, "d", 1);
+    witness_counts_add(&p, a, "c", 4);
+    witness_counts_add(&p, a, witness_reason(WITNESS_NOTE "c"), 1);
+    witness_counts_add(&p, a, "a", 3);
+    char *text = witness_counts_text(a, &p, "w", 1, 20, 12);
     assert_string_equal(text, "w; 1 of 20 elements affected, 12 unaffected "
                               "(5: c; 3: a; 3: b; 1 otherwise)");
-    free(text);
-    witness_counts_clear(&p);
     assert_null(witness_reason("c"));
+    p = (struct witness_counts){0};
 
     for (char name[] = "a"; *name < 'a' + WITNESS_KINDS + 4; ++*name)
-        witness_counts_add(&p, name, 1);
+        witness_counts_add(&p, a, name, 1);
     assert_int_equal(p.n, WITNESS_KINDS);
-    text = witness_counts_text(&p, NULL, 0, WITNESS_KINDS + 4, WITNESS_KINDS + 4);
+    text = witness_counts_text(a, &p, NULL, 0, WITNESS_KINDS + 4, WITNESS_KINDS + 4);
     assert_non_null(strstr(text, " (1: a; 1: b; 1: c; 17 otherwise)"));
-    free(text);
-    witness_counts_clear(&p);
 }
