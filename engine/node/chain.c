@@ -188,70 +188,57 @@ static char *head_ref(struct arena *a, const struct node_run *r)
     return arena_printf(a, "%s/%s" JOB_CHAIN_HEAD, r->s->job->name, r->node->name);
 }
 
-/* `before`: what an earlier run made, to compare with; NULL: nothing. */
-static enum outcome segment_run(struct worker *w, struct chain *chain,
-                                const struct op_segment *segment, const struct key *key,
-                                const struct action_result *before)
+static enum outcome segment_run(struct worker *w, struct chain *chain, uint64_t index)
 {
     struct node_run *r = chain->r;
     struct session *s = r->s;
+    struct op_segment segment;
+    struct key key;
     struct op_ctx ctx;
+    struct action_result before;
     struct err e = {0};
     uint64_t start = os_monotonic_ns();
-    char *where = arena_printf(&w->arena, ", segment %" PRIu64 " (%s)", segment->index,
-                               segment->label ? segment->label : "");
+    if (chain_key(&key, &segment, chain, &w->arena, index, &e))
+        return node_fail(r, "", &e);
+    bool compare = s->options->check &&
+                   action_find(&before, &w->arena, s->store, r->op, &key.digest) &&
+                   before.outputs[0].n == 1;
+    char *where = arena_printf(&w->arena, ", segment %" PRIu64 " (%s)", index,
+                               segment.label ? segment.label : "");
     ctx_init(&ctx, r, &w->arena, w->batch);
-    ctx.segment = segment->index;
+    ctx.segment = index;
     ctx.previous = chain->previous;
     struct action_result made = {.outputs = ctx.outputs, .run = s->run};
     enum outcome outcome = OUT_DONE;
     if (node_prepare(r, &e)) {
         outcome = node_op_failed(w, r, &ctx, "", &e);
     } else if (r->op->run(&ctx, r->op_state, &e) || ctx.lost[0] || ctx_check_outputs(&ctx, &e) ||
-               (before && node_check_same(r->op, before, &made, &e))) {
+               (compare && node_check_same(r->op, &before, &made, &e))) {
         outcome = node_op_failed(w, r, &ctx, where, &e);
-    } else if (before) {
+    } else if (compare) {
         session_drop_batch(w);
     } else {
         made.cost_ns = os_monotonic_ns() - start;
         made.finished_ns = os_wall_ns();
         /* The next segment reads this one's record. */
-        if (chain_write(w->batch, chain, segment->index, key, &made, &w->arena, &e) ||
+        if (chain_write(w->batch, chain, index, &key, &made, &w->arena, &e) ||
             (!s->options->check && node_set_ref(w->batch, s->store, head_ref(&w->arena, r),
                                                 &made.outputs[0].ids[0], &e)) ||
             committer_append(s->commit, w->batch, &e) || committer_flush(s->commit, &e))
             outcome = node_store_failed(w, &e);
     }
-    if (outcome == OUT_DONE)
+    if (outcome == OUT_DONE) {
         chain_step(chain, &made);
-    if (outcome == OUT_FAILED)
-        progress_element(s->progress, r->index, ELEMENT_FAILED, segment->index, NULL,
+        pthread_mutex_lock(&s->mutex);
+        r->ran++;
+        pthread_mutex_unlock(&s->mutex);
+        progress_element(s->progress, r->index, ELEMENT_RAN, index, NULL, NULL);
+    } else if (outcome == OUT_FAILED) {
+        progress_element(s->progress, r->index, ELEMENT_FAILED, index, NULL,
                          node_failure_text(&w->arena, r->node, where, &e));
+    }
     ctx_finish(&ctx);
     return outcome;
-}
-
-static enum outcome segment_do(struct worker *w, struct chain *chain, uint64_t index)
-{
-    struct node_run *r = chain->r;
-    struct session *s = r->s;
-    struct op_segment segment;
-    struct key key;
-    struct action_result before;
-    struct err e = {0};
-    if (chain_key(&key, &segment, chain, &w->arena, index, &e))
-        return node_fail(r, "", &e);
-    bool check = s->options->check &&
-                 action_find(&before, &w->arena, s->store, r->op, &key.digest) &&
-                 before.outputs[0].n == 1;
-    enum outcome outcome = segment_run(w, chain, &segment, &key, check ? &before : NULL);
-    if (outcome != OUT_DONE)
-        return outcome;
-    pthread_mutex_lock(&s->mutex);
-    r->ran++;
-    pthread_mutex_unlock(&s->mutex);
-    progress_element(s->progress, r->index, ELEMENT_RAN, index, NULL, NULL);
-    return OUT_DONE;
 }
 
 /* What is found; caller holds the mutex. */
@@ -286,7 +273,7 @@ static enum outcome run_segments(struct worker *w, struct chain *chain)
         return node_store_failed(w, &e);
     for (uint64_t k = chain->done; k < chain->n && outcome == OUT_DONE; k++) {
         arena_reset(&w->arena);
-        outcome = session_interrupted(s) ? OUT_DROPPED : segment_do(w, chain, k);
+        outcome = session_interrupted(s) ? OUT_DROPPED : segment_run(w, chain, k);
     }
     return outcome;
 }

@@ -46,14 +46,6 @@ static struct node_run *find_best(struct session *s)
 
 /* ---- the graph: nodes are in topological order ---- */
 
-static bool is_ready(const struct node_run *r)
-{
-    for (size_t k = 0; k < r->node->n_above; k++)
-        if (r->s->nodes[r->node->above[k].node].phase != PHASE_DONE)
-            return false;
-    return true;
-}
-
 void sched_init(struct session *s, const bool *wanted)
 {
     size_t n = s->job->n_nodes;
@@ -83,9 +75,13 @@ void sched_init(struct session *s, const bool *wanted)
 /* Whoever waits for nothing that is not done. */
 static void release(struct session *s)
 {
-    for (struct node_run *r = s->nodes; r < s->nodes + s->job->n_nodes; r++)
-        if (r->phase == PHASE_WAITING && is_ready(r))
+    for (struct node_run *r = s->nodes; r < s->nodes + s->job->n_nodes; r++) {
+        bool ready = r->phase == PHASE_WAITING;
+        for (size_t k = 0; ready && k < r->node->n_above; k++)
+            ready = s->nodes[r->node->above[k].node].phase == PHASE_DONE;
+        if (ready)
             r->phase = PHASE_READY;
+    }
 }
 
 /* ---- ends of nodes; all under the mutex ---- */

@@ -7,7 +7,7 @@
  * that prepares it in between. */
 #pragma once
 
-#include "engine/cache/action_key.h"
+#include "engine/cache/action.h"
 #include "engine/cache/group_commit.h"
 #include "engine/cache/witness_counts.h"
 #include "engine/ctx/ctx.h"

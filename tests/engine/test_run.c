@@ -1,7 +1,7 @@
 /* The engine against a real store, with small ops: keys, what runs again after what, source files,
  * what is printed. */
 #include "base/os.h"
-#include "engine/cache/action_key.h"
+#include "engine/cache/action.h"
 #include "engine/cache/source_files.h"
 #include "engine/session/progress.h"
 #include "small.h"

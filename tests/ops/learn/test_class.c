@@ -1,6 +1,6 @@
 /* The numerics class in action keys names the kernels that run: were the two chosen by different
  * demands, one key could stand for two results. */
-#include "engine/cache/action_key.h"
+#include "engine/cache/action.h"
 #include "gpu/gpu.h"
 #include "tests/unit.h"
 
