@@ -7,23 +7,20 @@
 #include <string.h>
 #include <time.h>
 
-static const char *text_field(const ProtobufCMessage *m, const char *name)
+/* NULL: the message has no single field of this name and type, or none that is set. */
+static const void *field(const ProtobufCMessage *m, const char *name, ProtobufCType type)
 {
     const ProtobufCFieldDescriptor *f =
         protobuf_c_message_descriptor_get_field_by_name(m->descriptor, name);
-    if (!f || f->type != PROTOBUF_C_TYPE_STRING || f->label == PROTOBUF_C_LABEL_REPEATED)
+    if (!f || f->type != type || f->label == PROTOBUF_C_LABEL_REPEATED)
         return NULL;
-    const char *text = *(char *const *)((const char *)m + f->offset);
-    return text && *text ? text : NULL;
+    return *(const void *const *)((const char *)m + f->offset);
 }
 
-static const ProtobufCMessage *message_field(const ProtobufCMessage *m, const char *name)
+static const char *text_field(const ProtobufCMessage *m, const char *name)
 {
-    const ProtobufCFieldDescriptor *f =
-        protobuf_c_message_descriptor_get_field_by_name(m->descriptor, name);
-    if (!f || f->type != PROTOBUF_C_TYPE_MESSAGE || f->label == PROTOBUF_C_LABEL_REPEATED)
-        return NULL;
-    return *(ProtobufCMessage *const *)((const char *)m + f->offset);
+    const char *text = field(m, name, PROTOBUF_C_TYPE_STRING);
+    return text && *text ? text : NULL;
 }
 
 static char *cut(struct arena *a, const char *text)
@@ -45,7 +42,7 @@ char *label_of_message(struct arena *a, const ProtobufCMessage *m, label_express
     if (name)
         return cut(a, name);
     const char *prefix = text_field(m, "prefix");
-    const ProtobufCMessage *seed = message_field(m, "seed");
+    const ProtobufCMessage *seed = field(m, "seed", PROTOBUF_C_TYPE_MESSAGE);
     if (!prefix && seed)
         prefix = text_field(seed, "prefix");
     return prefix ? cut(a, write(a, prefix)) : NULL;

@@ -240,15 +240,6 @@ struct arena *op_arena(struct op_ctx *ctx)
     return ctx->arena;
 }
 
-static void hash_segment(struct hasher *h, const struct op_ctx *ctx)
-{
-    uint8_t index[8];
-    put_le(index, ctx->segment, 8);
-    hasher_add(h, index, sizeof index);
-    if (ctx->previous)
-        hasher_add(h, ctx->previous->bytes, DIGEST_SIZE);
-}
-
 static struct rng rng_from(const struct op_ctx *ctx, const struct digest *d)
 {
     const struct op *op = ctx->node->op;
@@ -271,8 +262,13 @@ struct rng op_rng(struct op_ctx *ctx)
     }
     for (size_t i = 0; i < ctx->n_files; i++)
         hasher_add(h, ctx->files[i].id.bytes, DIGEST_SIZE);
-    if (ctx->node->op->node == OP_CHAIN)
-        hash_segment(h, ctx);
+    if (ctx->node->op->node == OP_CHAIN) {
+        uint8_t index[8];
+        put_le(index, ctx->segment, 8);
+        hasher_add(h, index, sizeof index);
+        if (ctx->previous)
+            hasher_add(h, ctx->previous->bytes, DIGEST_SIZE);
+    }
     struct digest d = hasher_finish(h);
     hasher_free(h);
     return rng_from(ctx, &d);

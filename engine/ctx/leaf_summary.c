@@ -166,29 +166,21 @@ static enum err_code write_summaries(struct summaries *s, struct op_ctx *ctx, co
     return err_up(e, code);
 }
 
-static enum err_code summarize_one(struct summaries *s, struct op_ctx *ctx, size_t port, uint64_t k,
-                                   const struct digest *id, struct arena *work, struct err *e)
-{
-    const uint64_t *old = digest_map_get(&s->old, id);
-    ProtobufCMessage *m;
-    if (old) {
-        s->items[k] = s->old_items[*old];
-        return OK;
-    }
-    enum err_code code = ctx_get_element(&m, ctx, port, s->block.first + k, work, e);
-    if (!code)
-        code = ctx->node->op->summarize(&s->items[k], &s->arena, ctx, m, e);
-    return err_up(e, code);
-}
-
 static enum err_code summarize(struct summaries *s, struct op_ctx *ctx, size_t port, struct err *e)
 {
     struct arena work = {0};
     struct digest *ids = arena_array(&s->arena, struct digest, s->block.n);
     enum err_code code = collection_ids(ids, s->now.reader, s->block.first, s->block.n, e);
-    for (uint64_t k = 0; k < s->block.n && !code; k++) {
-        code = summarize_one(s, ctx, port, k, &ids[k], &work, e);
-        arena_reset(&work);
+    for (uint64_t k = 0; k < s->block.n && !code; k++, arena_reset(&work)) {
+        const uint64_t *old = digest_map_get(&s->old, &ids[k]);
+        ProtobufCMessage *m;
+        if (old) {
+            s->items[k] = s->old_items[*old];
+            continue;
+        }
+        code = ctx_get_element(&m, ctx, port, s->block.first + k, &work, e);
+        if (!code)
+            code = ctx->node->op->summarize(&s->items[k], &s->arena, ctx, m, e);
     }
     arena_free(&work);
     return err_up(e, code);

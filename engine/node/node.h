@@ -1,4 +1,5 @@
-/* What all kinds of nodes share: keys and inputs, why a node runs, failures and damage, commits. */
+/* What all kinds of nodes share (node.c): keys and inputs, why a node runs, failures and damage,
+ * commits. */
 #pragma once
 
 #include "engine/cache/source_files.h"
@@ -57,3 +58,14 @@ enum outcome node_store_failed(struct worker *w, const struct err *e);
 enum outcome node_cannot_read(struct worker *w, struct node_run *r, const struct err *failure);
 char *node_failure_text(struct arena *a, const struct node *node, const char *where,
                         const struct err *e);
+
+/* ---- what the scheduler calls: node_work.c ---- */
+/* Looks the node up; OUT_OPEN: it has to run. */
+enum outcome node_begin(struct worker *w, struct node_run *r);
+/* All of a task or chain. */
+enum outcome node_whole(struct worker *w, struct node_run *r);
+void node_end_attempt(struct node_run *r);
+/* Looks a source up and, if its files are new, runs it into the batch. Sets the node's outputs,
+ * refs, state (NODE_RAN: it gave something that the store did not have) and reason. Under --check,
+ * a difference is the node's failure. */
+enum err_code source_read(struct node_run *r, struct store_batch *b, struct err *e);

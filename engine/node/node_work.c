@@ -1,7 +1,7 @@
 /* A node from the look into the store to the end of an attempt; sources and tasks are run here,
  * maps in map_node.c, chains in chain.c. A node is done when its action and refs are in the
  * store. */
-#include "engine/node/node_work.h"
+#include "engine/node/node.h"
 
 #include "base/os.h"
 #include "engine/node/chain.h"

@@ -3,12 +3,11 @@
  * node is looked up once more, here: a chain is found whole; a map finds its elements, and those of
  * which nothing came back, because their op failed, run here and say why. So results and messages
  * are those of a run on one machine. */
-#include "engine/run/away.h"
+#include "engine/run/run_internal.h"
 
 #include "base/io/out_file.h"
 #include "base/os.h"
 #include "engine/cluster/errand.h"
-#include "engine/node/node_work.h"
 
 #include <stdlib.h>
 #include <string.h>

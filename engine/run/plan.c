@@ -2,12 +2,11 @@
  * read; maps are made if all their elements are cached, can be reused, or are few and ran very fast
  * the last time: those few are run. Tasks and segments of chains do not run, and nodes below one
  * that would have to run are undecided. Planning stops looking at elements after LOOKAHEAD_NS. */
-#include "engine/run/run_open.h"
+#include "engine/run/run_internal.h"
 
 #include "base/os.h"
 #include "engine/node/chain.h"
 #include "engine/node/map_node.h"
-#include "engine/node/node_work.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,9 @@
 /* A run: the sources first, then everything else by the scheduler, then the record of the run. */
-#include "engine/run/run_open.h"
+#include "engine/run/run_internal.h"
 
 #include "base/os.h"
-#include "engine/node/node_work.h"
 #include "engine/remote/remote.h"
-#include "engine/run/away.h"
 #include "engine/run/parcel.h"
-#include "engine/run/sched.h"
 #include "engine/session/run_record.h"
 #include "store/maintain.h"
 
@@ -16,7 +13,7 @@
 
 enum { HEALS_MAX = 3 };
 
-/* ---- a session; see run_open.h ---- */
+/* ---- a session; see run_internal.h ---- */
 
 static bool *find_wanted(struct arena *a, const struct job *job, const struct run_options *options)
 {

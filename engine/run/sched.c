@@ -7,12 +7,10 @@
  *
  * After a signal nothing new starts. An op that does not ask op_cancelled is left behind after
  * LEAVE_MS, if the caller ends the process. */
-#include "engine/run/sched.h"
+#include "engine/run/run_internal.h"
 
 #include "base/os.h"
 #include "engine/node/map_node.h"
-#include "engine/node/node_work.h"
-#include "engine/run/away.h"
 #include "engine/session/run_record.h"
 
 #include <stdio.h>

@@ -7,8 +7,7 @@
 #include "base/os.h"
 #include "engine/cluster/errand.h"
 #include "engine/run/parcel.h"
-#include "engine/run/run_open.h"
-#include "engine/run/sched.h"
+#include "engine/run/run_internal.h"
 
 #include <errno.h>
 #include <stdio.h>

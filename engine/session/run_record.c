@@ -126,12 +126,6 @@ void record_broken(struct session *s)
     store_batch_free(b);
 }
 
-static bool same_key(const Eqloom__RunNode *before, const struct node_run *r)
-{
-    return before && r->has_key && before->action_key.len == DIGEST_SIZE &&
-           memcmp(before->action_key.data, r->key.digest.bytes, DIGEST_SIZE) == 0;
-}
-
 static bool has_node(const struct job *job, const char *name)
 {
     for (size_t i = 0; i < job->n_nodes; i++)
@@ -150,10 +144,13 @@ static bool is_nothing_new(const struct session *s)
             return false;
     for (uint32_t i = 0; i < s->job->n_nodes; i++) {
         const struct node_run *r = &s->nodes[i];
+        const Eqloom__RunNode *before = s->history.made[i];
         if (r->phase == PHASE_UNWANTED)
             continue;
         if (r->phase != PHASE_DONE || r->ran || r->reused ||
-            (r->state != NODE_CACHED && r->state != NODE_READ) || !same_key(s->history.made[i], r))
+            (r->state != NODE_CACHED && r->state != NODE_READ) || !before || !r->has_key ||
+            before->action_key.len != DIGEST_SIZE ||
+            memcmp(before->action_key.data, r->key.digest.bytes, DIGEST_SIZE))
             return false;
     }
     return true;
