@@ -1,5 +1,5 @@
 /* Sending blocks and taking in what comes back; see errand.h. */
-#include "engine/cluster/errand_internal.h"
+#include "engine/cluster/errand.h"
 
 #include "base/buf.h"
 #include "base/io/out_file.h"
@@ -309,16 +309,9 @@ static enum err_code submit_waiting(struct errand *x, struct err *e)
     return err_fail(e, ERR_FAILED, "%s", refused.message);
 }
 
-static void show(struct errand *x)
-{
-    char text[60];
-    snprintf(text, sizeof text, "Slurm has %zu of %zu block%s", x->n_sent, x->n,
-             x->n == 1 ? "" : "s");
-    progress_op(x->r->s->progress, x->r->index, 0, 0, text);
-}
-
 enum err_code errand_send(struct errand *x, struct err *e)
 {
+    char text[60];
     enum err_code code = OK;
     while (!x->cut && x->n_waiting < ARRAY && x->n_sent + x->n_waiting < x->c->profile.most &&
            !code && !session_interrupted(x->r->s)) {
@@ -328,7 +321,9 @@ enum err_code errand_send(struct errand *x, struct err *e)
     if (!code && !session_interrupted(x->r->s))
         code = submit_waiting(x, e);
     arena_reset(&x->work);
-    show(x);
+    snprintf(text, sizeof text, "Slurm has %zu of %zu block%s", x->n_sent, x->n,
+             x->n == 1 ? "" : "s");
+    progress_op(x->r->s->progress, x->r->index, 0, 0, text);
     return err_up(e, code);
 }
 

@@ -16,7 +16,8 @@
 
 #include "base/map.h"
 #include "engine/cluster/slurm.h"
-#include "engine/node/node.h"
+#include "engine/node/map_tree.h"
+#include "store/collection/collection.h"
 
 struct cluster {
     struct arena arena;
@@ -26,6 +27,37 @@ struct cluster {
     const char *const *command; /* of a worker, up to the node: "PROGRAM", "work", ..., "JOB" */
     bool submitted;             /* jobs, or found some again */
     struct name_map ended; /* jobs that have nothing more to do -> since when it is known, ns */
+};
+
+struct block {
+    struct digest key;
+    uint64_t n; /* elements; of a chain: segments */
+    enum { BLOCK_WAITS, BLOCK_SENT, BLOCK_DONE } state;
+    unsigned attempts;
+    bool damaged;     /* what came back could not be taken in */
+    const char *id;   /* of its job */
+    uint64_t gone_ns; /* since when Slurm does not know it, or calls it complete; 0: it does */
+};
+
+struct errand {
+    struct cluster *c;
+    struct node_run *r;
+    const char *folder;
+    struct arena arena, work; /* work: of one step */
+    struct store_batch *batch;
+    struct block *blocks;
+    size_t n, cap, n_waiting, n_sent;
+    struct digest_map by_key;  /* -> index of the block */
+    struct digest_map adopted; /* keys that an earlier master sent -> index of ids */
+    const char **adopted_ids;
+    size_t n_adopted;
+    unsigned batches;
+    unsigned refused; /* times that sbatch failed in a row */
+    /* Maps. */
+    struct collection *input;
+    struct map_tree *tree;
+    uint64_t at, window;
+    bool cut; /* no more blocks to come */
 };
 
 /* Sets r->errand. `jobs`: all that squeue lists now. What earlier masters left is taken in or found
@@ -47,3 +79,11 @@ enum err_code errand_task_key(struct digest *out, struct arena *a, const char *f
                               const char *batch, uint64_t task, struct err *e);
 
 #define ERRAND_INPUT "in/%zu.%zu" /* port, number */
+
+/* ---- errand_cut.c, for errand.c ---- */
+enum err_code errand_cut_open(struct errand *x, struct err *e);
+void errand_cut_close(struct errand *x);
+/* The next block, if there is one more: x->cut says. */
+enum err_code errand_cut_next(struct errand *x, struct err *e);
+/* What all blocks read. */
+enum err_code errand_pack_inputs(struct errand *x, struct err *e);

@@ -1,7 +1,7 @@
 /* What goes to the workers. The elements that are missing are cut into blocks by windows of
  * positions that depend on the input alone, and a window takes its leaves whole (map_tree.h): who
  * cuts again after a crash gets the same blocks, and what comes back has the actions of leaves. */
-#include "engine/cluster/errand_internal.h"
+#include "engine/cluster/errand.h"
 
 #include "base/buf.h"
 #include "base/os.h"

@@ -1,6 +1,5 @@
 #include "engine/cluster/slurm.h"
 
-#include "base/buf.h"
 #include "base/io/process.h"
 #include "base/os.h"
 #include "base/text/yaml.h"
@@ -12,24 +11,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { LIMIT_MS = 60000, CANCEL_AT_ONCE = 500 };
-
-static enum err_code read_back(char **out, struct arena *a, int fd, struct err *e)
-{
-    struct buf b = {0};
-    char part[4096];
-    ssize_t n = lseek(fd, 0, SEEK_SET) ? -1 : 0;
-    while (n >= 0 && (n = read(fd, part, sizeof part)) > 0)
-        buf_add(&b, part, (size_t)n);
-    buf_puts(&b, "");
-    *out = buf_text(&b, a);
-    return n < 0 ? err_fail(e, ERR_IO, "cannot read what Slurm said: %s", strerror(errno)) : OK;
-}
+enum { LIMIT_MS = 60000, CANCEL_AT_ONCE = 500, SAID_BYTES = 1 << 28 };
 
 /* What it writes to standard output is in *out. */
 static enum err_code run(char **out, struct arena *a, const char *const *argv, struct err *e)
 {
     struct process_end end;
+    struct span said;
     int fd = memfd_create("slurm", MFD_CLOEXEC);
     struct process p = {.argv = argv, .in = -1, .out = fd, .limit_ms = LIMIT_MS};
     enum err_code code = fd < 0 ? err_fail(e, ERR_IO, "cannot hear Slurm: %s", strerror(errno))
@@ -38,7 +26,9 @@ static enum err_code run(char **out, struct arena *a, const char *const *argv, s
         code =
             err_fail(e, ERR_IO, "%s ended with status %d: %.300s", argv[0], end.status, end.errors);
     if (!code)
-        code = read_back(out, a, fd, e);
+        code = os_read_file(&said, a, arena_printf(a, "/proc/self/fd/%d", fd), SAID_BYTES, e);
+    if (!code)
+        *out = (char *)said.data;
     if (fd >= 0)
         close(fd);
     return err_up(e, code);

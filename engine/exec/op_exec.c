@@ -113,17 +113,6 @@ static enum err_code write_files(struct op_ctx *ctx, const char *dir, struct err
     return err_up(e, code);
 }
 
-static enum err_code kind_of(enum record_kind *out, struct store *s, const struct digest *id,
-                             struct err *e)
-{
-    struct arena a = {0};
-    struct record r;
-    enum err_code code = store_get(&r, s, id, &a, e);
-    *out = code ? KIND_NONE : r.kind;
-    arena_free(&a);
-    return err_up(e, code);
-}
-
 static enum err_code write_input(struct op_ctx *ctx, const char *dir, const char *name, size_t i,
                                  struct err *e)
 {
@@ -131,11 +120,11 @@ static enum err_code write_input(struct op_ctx *ctx, const char *dir, const char
     struct store *s = ctx_store(ctx);
     struct digest id = op_input_id(ctx, "inputs", i);
     struct out_file file, index = {0};
-    enum record_kind kind;
-    enum err_code code = ctx_keep_loss(ctx, kind_of(&kind, s, &id, e), e);
+    struct record record;
+    enum err_code code = ctx_keep_loss(ctx, store_get(&record, s, &id, a, e), e);
     if (code)
         return err_up(e, code);
-    const struct export_format *format = export_format_of(name, kind);
+    const struct export_format *format = export_format_of(name, record.kind);
     if (!format)
         return err_fail(e, ERR_INPUT, "'%.100s': the ending says the format: " EXPORT_FORMATS_TEXT,
                         name);

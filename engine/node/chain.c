@@ -88,13 +88,6 @@ static bool read_segment(struct action_result *made, const struct chain *c, stru
     return there && made->outputs[0].n == 1 && action_is_whole(s, op, made);
 }
 
-/* The same of one that only the shared cache has. */
-static bool pull_segment(struct action_result *made, const struct chain *c, struct arena *a,
-                         uint64_t index)
-{
-    return remote_pull(c->r, &c->segments[index].key) && read_segment(made, c, a, index, false);
-}
-
 /* Looks for an end after the last segment found so far. */
 static void find_end(struct chain *c, bool by_reads)
 {
@@ -102,7 +95,8 @@ static void find_end(struct chain *c, bool by_reads)
     struct action_result made;
     for (uint64_t k = c->n; k-- > c->done; arena_reset(&a)) {
         if (!read_segment(&made, c, &a, k, by_reads) &&
-            (by_reads || !pull_segment(&made, c, &a, k)))
+            (by_reads || !remote_pull(c->r, &c->segments[k].key) ||
+             !read_segment(&made, c, &a, k, false)))
             continue;
         chain_step(c, &made);
         c->reused = by_reads ? k + 1 - c->done : 0;
@@ -112,31 +106,20 @@ static void find_end(struct chain *c, bool by_reads)
     arena_free(&a);
 }
 
-static enum err_code find_keys(struct chain *c, struct err *e)
-{
-    struct arena a = {0};
-    struct op_segment segment;
-    struct key key;
-    enum err_code code = OK;
-    for (uint64_t k = 0; k < c->n && !code; k++, arena_reset(&a))
-        code = chain_key(&key, &segment, c, &a, k, e);
-    arena_free(&a);
-    return err_up(e, code);
-}
-
 enum err_code chain_open(struct chain *c, struct node_run *r, struct err *e)
 {
     struct session *s = r->s;
     struct arena a = {0};
+    struct op_segment segment;
     struct op_ctx ctx;
+    struct key key;
     *c = (struct chain){.r = r,
                         .outputs = arena_array(&r->work, struct digest, op_count_outputs(r->op))};
     ctx_init(&ctx, r, &a, NULL);
     enum err_code code = r->op->segments(&c->n, &ctx, e);
-    if (!code) {
-        c->segments = arena_array(&r->work, struct chain_segment, c->n);
-        code = find_keys(c, e);
-    }
+    c->segments = arena_array(&r->work, struct chain_segment, c->n);
+    for (uint64_t k = 0; k < c->n && !code; k++, arena_reset(&a))
+        code = chain_key(&key, &segment, c, &a, k, e);
     if (!code)
         find_end(c, false);
     /* Where the past is not asked, a plan need not prepare the op. */

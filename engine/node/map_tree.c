@@ -276,11 +276,6 @@ static void pass_witness(struct map_tree *b, const struct op *op, unsigned depth
             union_add(&b->inners[b->open[k]].witnesses, op, witness);
 }
 
-static bool is_in_larger(const struct map_tree *b, unsigned depth)
-{
-    return b->n_open && b->inners[b->open[0]].x.depth > depth;
-}
-
 /* Writes the action of a block for the node's present inputs, and its trace. A block that is not
  * reused may have a witness. */
 static enum err_code write_block(const struct input_block *x, struct action_result *made,
@@ -316,7 +311,7 @@ static enum err_code feed_found(struct map_tree *b, struct assemble *out,
         code = assemble_add_slices(out, made.slices, e);
     if (code)
         return err_up(e, code);
-    if (r->op->merge_witnesses && is_in_larger(b, x->depth))
+    if (r->op->merge_witnesses && b->n_open && b->inners[b->open[0]].x.depth > x->depth)
         pass_witness(b, r->op, x->depth, reuse_find_witness(r, a, &x->block.id, &x->action));
     if (!x->origin || x->depth)
         return OK; /* larger blocks are written by map_tree_finish */

@@ -56,10 +56,8 @@ enum err_code history_load(struct history *out, struct arena *a, struct store *s
 
 char *history_next_run(struct arena *a, const struct history *h, const struct job *job)
 {
-    unsigned long number = 0;
     const char *slash = h->last ? strrchr(h->last->run, '/') : NULL;
-    if (slash)
-        number = strtoul(slash + 1, NULL, 10);
+    unsigned long number = slash ? strtoul(slash + 1, NULL, 10) : 0;
     return arena_printf(a, "%s/%06lu", job->name, number + 1);
 }
 
