@@ -1,5 +1,4 @@
-/* Chains: a fold in segments, each an action. how far one is done is found first,
- * then the rest of it runs.
+/* Chains: a fold in segments, each an action.
  *
  * A segment's key holds all inputs and the key of the segment before it, so all keys are known
  * before anything has run, and the last segment that is stored is looked for from the end: records

@@ -23,7 +23,8 @@ enum err_code node_add_files(struct source_files *files, struct node_run *r, siz
 /* The key of one element of a map, or of a block of its input. */
 enum err_code node_element_key(struct key *key, struct node_run *r, struct arena *a,
                                const struct digest *id, struct err *e);
-/* What is stored of an element, if all of it is; the key in any case. */
+/* What is stored of an element, if all of it is. The key in any case: that of the node was made of
+ * the same parameters. */
 bool node_find_element(struct action_result *made, struct key *key, struct node_run *r,
                        struct arena *a, const struct digest *id);
 /* One line: the reason why the node has to run. */

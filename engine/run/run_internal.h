@@ -27,7 +27,7 @@ void sched_restart(struct session *s);
 /* Sets s->away if the options ask for a cluster. */
 enum err_code away_open(struct session *s, struct err *e);
 void away_close(struct session *s);
-/* Until nobody else works: gives nodes to the cluster and takes them back. On a thread of its own.
+/* On a thread of its own, until nobody else works: gives nodes to the cluster and takes them back.
  */
 void away_run(struct session *s);
 /* The run is done: jobs that nobody waits for any more end, and what they wrote goes. */

@@ -41,15 +41,14 @@ struct node_run {
     const struct op *op; /* of the node */
     uint32_t index;      /* in job->nodes */
     enum phase phase;
-    uint64_t priority;      /* estimated time along the longest path to the end of the run */
-    bool back;              /* from a cluster: what is still missing is made here */
-    bool again;             /* it was done before the store was healed, and this has been told */
-    enum node_state state;  /* when done */
-    struct digest *outputs; /* by op->outputs; zero: absent */
-    struct arena arena;     /* keys, inputs and texts; kept for the run record */
-    struct arena work;      /* of this attempt: what the op prepared */
-    struct key_input
-        *inputs; /* by op->inputs; of programs the files follow, of sources they stand alone */
+    uint64_t priority;        /* estimated time along the longest path to the end of the run */
+    bool back;                /* from a cluster: what is still missing is made here */
+    bool again;               /* it was done before the store was healed, and this has been told */
+    enum node_state state;    /* when done */
+    struct digest *outputs;   /* by op->outputs; zero: absent */
+    struct arena arena;       /* keys, inputs and texts; kept for the run record */
+    struct arena work;        /* of this attempt: what the op prepared */
+    struct key_input *inputs; /* by op->inputs; then the files of programs and sources */
     struct key key;
     bool has_key;
     struct ctx_node *shared;
