@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-static bool cancelled(void *arg)
-{
-    return op_cancelled(arg);
-}
-
 static enum err_code check(struct op_ctx *ctx, struct err *e)
 {
     const char *version;
@@ -26,7 +21,6 @@ static const char *units(struct op_ctx *ctx)
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    /* No ctx outlives its call: what is asked is asked by each. */
     struct tex *t;
     enum err_code code = tex_new(&t, (unsigned)op_int(ctx, "dpi"), e);
     *state = t;
@@ -41,11 +35,9 @@ static void release(void *state)
 static enum err_code together(void **shares, struct op_ctx *ctx, void *state,
                               const ProtobufCMessage *const *elements, size_t n, struct err *e)
 {
-    struct arena *a = op_arena(ctx);
-    struct tex_drawing *drawings = arena_array(a, struct tex_drawing, n);
-    struct tex_stop stop = {cancelled, ctx};
+    struct tex_drawing *drawings = arena_array(op_arena(ctx), struct tex_drawing, n);
     enum err_code code =
-        tex_draw(drawings, a, state, (const Eqloom__Equation *const *)elements, n, &stop, e);
+        tex_draw(drawings, ctx, state, (const Eqloom__Equation *const *)elements, n, e);
     for (size_t i = 0; i < n; i++)
         shares[i] = &drawings[i];
     return err_up(e, code);

@@ -1,5 +1,6 @@
-/* See tex_log.h. tex_preamble.c writes "[[eqloom 12]]" before and "[[eqloom 12 done]]" after file
- * 12; errors begin with "! ", and the line that follows with "l." and a number says where. */
+/* See tex_log.h. The preamble (tex_source.c) writes "[[eqloom 12]]" before and "[[eqloom 12 done]]"
+ * after file 12; errors begin with "! ", and the line that follows with "l." and a number says
+ * where. */
 #include "ops/images/tex/tex_log.h"
 
 #include "base/text/utf8.h"
@@ -49,7 +50,6 @@ void tex_log_read(struct tex_outcome *out, size_t n, struct arena *a, struct spa
         int used = 0;
         if (sscanf(line, "[[eqloom %lu]]%n", &name, &used) == 1 && used && name - 1 < n) {
             now = &out[name - 1];
-            now->begun = true;
             error = NULL;
         } else if (sscanf(line, "[[eqloom %lu done]]%n", &name, &used) == 1 && used) {
             if (name - 1 < n && now == &out[name - 1])

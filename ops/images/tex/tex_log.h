@@ -5,7 +5,7 @@
 #include "base/span.h"
 
 struct tex_outcome {
-    bool begun, done;
+    bool done;
     const char *error; /* TeX's first error line and the place, "! Undefined control sequence. l.2
                         * \x"; NULL: none */
 };

@@ -3,16 +3,21 @@
  * again with a trace of each expansion, of which TRACE_BYTES are written. */
 #include "ops/images/tex/tex_run.h"
 
+#include "base/io/out_file.h"
 #include "base/io/process.h"
-#include "ops/images/tex/tex_folder.h"
+#include "base/os.h"
+#include "engine/op.h"
 #include "ops/images/tex/tex_log.h"
 #include "ops/images/tex/tex_source.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     LENGTH_MAX = 10000, /* of an equation's text */
@@ -24,10 +29,39 @@ enum {
 };
 
 struct tex {
-    struct tex_folder folder; /* of the format */
+    char folder[256]; /* of the format; "": none. Runs have theirs in it */
     unsigned dpi;
     atomic_uint runs;
 };
+
+/* ---- folders ---- */
+
+static enum err_code folder_made(bool made, char *path, struct err *e)
+{
+    if (made)
+        return OK;
+    enum err_code code =
+        err_fail(e, ERR_IO, "cannot make a folder %.200s: %s (see TMPDIR)", path, strerror(errno));
+    path[0] = 0;
+    return code;
+}
+
+static enum err_code write_file(struct arena *a, const char *folder, const char *name,
+                                struct span data, struct err *e)
+{
+    return err_up(e, out_file_write(os_join(a, folder, name), data.data, data.len, e));
+}
+
+static enum err_code read_file(struct span *out, struct arena *a, const char *folder,
+                               const char *name, struct err *e)
+{
+    return err_up(e, os_read_file(out, a, os_join(a, folder, name), TRACE_BYTES, e));
+}
+
+static bool has_file(struct arena *a, const char *folder, const char *name)
+{
+    return access(os_join(a, folder, name), R_OK) == 0;
+}
 
 /* ---- the programs ---- */
 
@@ -93,21 +127,26 @@ enum err_code tex_version(const char **out, struct arena *a, struct err *e)
     return err_up(e, code);
 }
 
+static bool cancelled(void *ctx)
+{
+    return ctx && op_cancelled(ctx);
+}
+
+/* ctx: of the op that waits for it, or NULL. */
 static enum err_code run_program(struct process_end *end, struct arena *a, const struct tex *t,
-                                 const struct tex_folder *f, const struct tex_stop *stop,
-                                 const char *const *argv, uint32_t limit_s, uint64_t limit_bytes,
-                                 struct err *e)
+                                 const char *folder, struct op_ctx *ctx, const char *const *argv,
+                                 uint32_t limit_s, uint64_t limit_bytes, struct err *e)
 {
     struct process p = {.argv = argv,
-                        .dir = f->path,
-                        .env = environment(a, t->folder.path),
+                        .dir = folder,
+                        .env = environment(a, t->folder),
                         .in = -1,
                         .out = -1,
                         .limit_cpu_s = limit_s,
                         .limit_bytes = limit_bytes,
                         .limit_memory = (uint64_t)1 << 30,
-                        .cancelled = stop->cancelled,
-                        .arg = stop->arg};
+                        .cancelled = cancelled,
+                        .arg = ctx};
     return missing(process_run(end, a, &p, e), e);
 }
 
@@ -115,22 +154,26 @@ static enum err_code run_program(struct process_end *end, struct arena *a, const
 
 static enum err_code make_format(struct tex *t, struct arena *a, struct err *e)
 {
+    const char *tmp = getenv("TMPDIR");
     struct process_end end;
-    struct span preamble = span_str(tex_preamble), log;
-    enum err_code code = tex_folder_write(&t->folder, "preamble.tex", preamble, e);
+    struct span log;
+    int len = snprintf(t->folder, sizeof t->folder, "%s/eqloom-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    bool fits = len > 0 && (size_t)len < sizeof t->folder;
+    enum err_code code = folder_made(fits && mkdtemp(t->folder), t->folder, e);
     if (!code)
-        code = run_program(&end, a, t, &t->folder, &(struct tex_stop){0},
+        code = write_file(a, t->folder, "preamble.tex", span_str(tex_preamble), e);
+    if (!code)
+        code = run_program(&end, a, t, t->folder, NULL,
                            (const char *const[]){"pdftex", "-ini", "-no-shell-escape",
                                                  "-interaction=batchmode", "-halt-on-error",
                                                  "-output-format=dvi", "-jobname=eqloom", "&latex",
                                                  "preamble.tex", NULL},
                            TRACED_S, TRACE_BYTES, e);
-    if (code || tex_folder_has(&t->folder, "eqloom.fmt"))
+    if (code || has_file(a, t->folder, "eqloom.fmt"))
         return err_up(e, code);
-    if (tex_folder_read(&log, a, &t->folder, "eqloom.log", e))
+    if (read_file(&log, a, t->folder, "eqloom.log", e))
         log = span_str("");
-    const char *text = arena_strndup(a, (const char *)log.data, log.len),
-               *at = strstr(text, "\n! ");
+    const char *at = strstr((const char *)log.data, "\n! ");
     return err_fail(e, ERR_FAILED,
                     "TeX cannot read its preamble: %.200s (is texlive-latex-base whole?)",
                     at ? arena_strndup(a, at + 1, strcspn(at + 1, "\n")) : end.errors);
@@ -141,9 +184,7 @@ enum err_code tex_new(struct tex **out, unsigned dpi, struct err *e)
     struct arena a = {0};
     struct tex *t = must_calloc(1, sizeof *t);
     t->dpi = dpi;
-    enum err_code code = tex_folder_new(&t->folder, NULL, 0, e);
-    if (!code)
-        code = make_format(t, &a, e);
+    enum err_code code = make_format(t, &a, e);
     arena_free(&a);
     if (code)
         tex_free(t);
@@ -156,7 +197,8 @@ void tex_free(struct tex *t)
 {
     if (!t)
         return;
-    tex_folder_free(&t->folder);
+    if (t->folder[0])
+        os_remove_tree(t->folder);
     free(t);
 }
 
@@ -164,13 +206,13 @@ void tex_free(struct tex *t)
 
 struct run {
     struct tex *t;
-    struct arena *a;
+    struct op_ctx *ctx;
+    struct arena *a; /* the ctx's */
     const Eqloom__Equation *const *equations;
     struct tex_drawing *drawings;
     const size_t *which; /* of them; file k + 1 is equation which[k] */
     size_t n;
-    const struct tex_stop *stop;
-    struct tex_folder folder;
+    char *folder;
 };
 
 static void refuse(struct tex_drawing *d, const char *reason, const char *detail)
@@ -187,14 +229,14 @@ static enum err_code write_sources(struct run *r, bool traced, struct err *e)
     for (size_t k = 0; k < r->n && !code; k++) {
         struct buf b = {0};
         tex_source_write(&b, r->equations[r->which[k]]);
-        code = tex_folder_write(&r->folder, arena_printf(r->a, "%zu.tex", k + 1),
-                                span_of(b.data, b.len), e);
+        code = write_file(r->a, r->folder, arena_printf(r->a, "%zu.tex", k + 1),
+                          span_of(b.data, b.len), e);
         buf_free(&b);
         buf_printf(&all, "\\eqloomset{%zu}\n", k + 1);
     }
     buf_puts(&all, "\\end{document}\n");
     if (!code)
-        code = tex_folder_write(&r->folder, "all.tex", span_of(all.data, all.len), e);
+        code = write_file(r->a, r->folder, "all.tex", span_of(all.data, all.len), e);
     buf_free(&all);
     return err_up(e, code);
 }
@@ -205,11 +247,11 @@ static enum err_code read_page(struct run *r, size_t k, struct err *e)
     struct span file;
     struct err why = {0};
     const char *name = arena_printf(r->a, "%zu.png", k + 1);
-    if (!tex_folder_has(&r->folder, name)) {
+    if (!has_file(r->a, r->folder, name)) {
         refuse(d, "not drawn", "dvipng refuses the page");
         return OK;
     }
-    enum err_code code = tex_folder_read(&file, r->a, &r->folder, name, e);
+    enum err_code code = read_file(&file, r->a, r->folder, name, e);
     if (!code && picture_read_png(&d->picture, r->a, file, &why))
         refuse(d, "not drawn", arena_strdup(r->a, why.message));
     return err_up(e, code);
@@ -222,7 +264,7 @@ static enum err_code collect(size_t *ended, struct run *r, struct err *e)
     struct process_end end;
     struct span log;
     bool any = false;
-    enum err_code code = tex_folder_read(&log, r->a, &r->folder, "all.log", e);
+    enum err_code code = read_file(&log, r->a, r->folder, "all.log", e);
     if (code)
         return err_up(e, code);
     tex_log_read(outcomes, r->n, r->a, log);
@@ -239,7 +281,7 @@ static enum err_code collect(size_t *ended, struct run *r, struct err *e)
     }
     if (!any)
         return OK;
-    code = run_program(&end, r->a, r->t, &r->folder, r->stop,
+    code = run_program(&end, r->a, r->t, r->folder, r->ctx,
                        (const char *const[]){"dvipng", "-q*", "--noghostscript", "--picky", "-bg",
                                              "White", "-D", arena_printf(r->a, "%u", r->t->dpi),
                                              "-T", "tight", "-o", "%d.png", "all.dvi", NULL},
@@ -259,12 +301,12 @@ static enum err_code run_once(size_t *ended, int *limit, struct run *r, bool tra
     *ended = 0;
     *limit = 0;
     uint32_t limit_s = traced ? TRACED_S : r->n > 1 ? RUN_S : ALONE_S;
-    enum err_code code =
-        tex_folder_new(&r->folder, &r->t->folder, atomic_fetch_add(&r->t->runs, 1) + 1, e);
+    r->folder = arena_printf(r->a, "%s/%u", r->t->folder, atomic_fetch_add(&r->t->runs, 1) + 1);
+    enum err_code code = folder_made(!mkdir(r->folder, 0700), r->folder, e);
     if (!code)
         code = write_sources(r, traced, e);
     if (!code)
-        code = run_program(&end, r->a, r->t, &r->folder, r->stop,
+        code = run_program(&end, r->a, r->t, r->folder, r->ctx,
                            (const char *const[]){"pdftex", "-fmt=eqloom", "-no-shell-escape",
                                                  "-interaction=batchmode", "-output-format=dvi",
                                                  "all.tex", NULL},
@@ -278,7 +320,8 @@ static enum err_code run_once(size_t *ended, int *limit, struct run *r, bool tra
     } else if (!code) {
         code = collect(ended, r, e);
     }
-    tex_folder_free(&r->folder);
+    if (r->folder[0])
+        os_remove_tree(r->folder);
     return err_up(e, code);
 }
 
@@ -319,12 +362,12 @@ static enum err_code draw_many(struct run *r, struct err *e)
     return err_up(e, code);
 }
 
-enum err_code tex_draw(struct tex_drawing *out, struct arena *a, struct tex *t,
-                       const Eqloom__Equation *const *equations, size_t n,
-                       const struct tex_stop *stop, struct err *e)
+enum err_code tex_draw(struct tex_drawing *out, struct op_ctx *ctx, struct tex *t,
+                       const Eqloom__Equation *const *equations, size_t n, struct err *e)
 {
-    struct run r = {.t = t, .a = a, .equations = equations, .drawings = out, .stop = stop};
-    size_t *together = arena_array(a, size_t, n + 1);
+    struct run r = {
+        .t = t, .ctx = ctx, .a = op_arena(ctx), .equations = equations, .drawings = out};
+    size_t *together = arena_array(r.a, size_t, n + 1);
     enum err_code code = OK;
     memset(out, 0, n * sizeof *out);
     for (size_t i = 0; i < n && !code; i++)

@@ -8,16 +8,10 @@
 #include "base/io/picture.h"
 #include "paper.pb-c.h"
 
-#include <stdbool.h>
-
 struct tex;
 struct tex_drawing {
     struct picture picture;       /* of the ink alone: cut tight */
     const char *refused, *detail; /* refused: NULL if there is a picture */
-};
-struct tex_stop {
-    bool (*cancelled)(void *arg);
-    void *arg;
 };
 
 /* The versions of both programs, for keys. ERR_NOTFOUND: one is not there; the message says what to
@@ -26,8 +20,8 @@ enum err_code tex_version(const char **out, struct arena *a, struct err *e);
 /* Has TeX read the preamble, once for all runs. */
 enum err_code tex_new(struct tex **out, unsigned dpi, struct err *e);
 void tex_free(struct tex *t); /* NULL is fine */
-/* Thread-safe. A drawing does not depend on the equations beside it: what TeX cannot end, what
- * leaves something open, and what may change others is drawn alone. */
-enum err_code tex_draw(struct tex_drawing *out, struct arena *a, struct tex *t,
-                       const Eqloom__Equation *const *equations, size_t n,
-                       const struct tex_stop *stop, struct err *e);
+/* In the ctx's arena. Thread-safe. A drawing does not depend on the equations beside it: what TeX
+ * cannot end, what leaves something open, and what may change others is drawn alone. */
+struct op_ctx;
+enum err_code tex_draw(struct tex_drawing *out, struct op_ctx *ctx, struct tex *t,
+                       const Eqloom__Equation *const *equations, size_t n, struct err *e);
