@@ -1,13 +1,12 @@
 /* The op `evaluate-images`: embedded pictures of labels or papers -> the rows of The Search for
  * Equations' tables, and a page with queries and the pictures that are nearest to them. */
 #include "base/io/picture.h"
-#include "base/map.h"
 #include "image.pb-c.h"
 #include "ops/eval/evaluation.h"
 #include "ops/eval/measure/retrieval.h"
 #include "ops/eval/measure/triples.h"
 #include "ops/eval/report/html_parts.h"
-#include "ops/images/picture_page.h"
+#include "ops/eval/report/page_style.h"
 #include "ops/latex/study/equation_place.h"
 #include "ops/latex/study/equation_vectors.h"
 #include "ops/latex/study/nearest.h"
@@ -19,24 +18,6 @@ static bool cancelled(void *ctx)
     return op_cancelled(ctx);
 }
 
-/* Those without a label are of none: each is a class of its own. Returns how many labels. */
-static uint32_t number_labels(struct equation_vectors *x)
-{
-    struct name_map labels = {0};
-    uint32_t found = 0;
-    x->v.n_clusters = 0;
-    for (uint32_t i = 0; i < x->v.n; i++) {
-        const char *label = x->place[i]->label;
-        bool added = true;
-        uint64_t *at = *label ? name_map_put(&labels, label, x->v.n_clusters, &added) : NULL;
-        found += at && added;
-        x->v.cluster[i] = at ? (uint32_t)*at : x->v.n_clusters;
-        x->v.n_clusters += added;
-    }
-    name_map_free(&labels);
-    return found;
-}
-
 static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct equation_vectors *x,
                              bool by_label, struct err *e)
 {
@@ -44,7 +25,7 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct equat
     struct triples t;
     uint32_t groups = x->n_papers, asked = x->v.n;
     if (by_label) {
-        groups = number_labels(x);
+        groups = equation_vectors_by_label(x);
         asked -= x->v.n_clusters - groups;
     } else {
         x->v.cluster = x->paper;
@@ -65,7 +46,7 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct equat
     return OK;
 }
 
-/* ---- the page ---- */
+/* ---- queries and what is nearest ---- */
 
 static enum err_code load_picture(Eqloom__Picture **out, struct op_ctx *ctx, uint64_t i,
                                   double similarity, struct err *e)
@@ -134,16 +115,142 @@ static enum err_code find_all(Eqloom__Report *out, struct op_ctx *ctx,
     return err_up(e, code);
 }
 
+/* ---- labelled pictures as a dendrogram ---- */
+
+enum { DENDROGRAM_MAX = 400, ROW = 14, WIDTH = 640, NONE = UINT32_MAX };
+
+struct merge {
+    uint32_t left, right; /* below n: a vector; n + k: what merge k made */
+    float distance;       /* 1 - the least cosine between the two sides */
+};
+
+/* Agglomerative clustering with complete linkage: n - 1 merges of n vectors of length 1, nearest
+ * first; of equal ones those of the lowest vectors. Lance and Williams: the distance of a union is
+ * the larger of its parts'. Takes n^2 floats. */
+static struct merge *dendrogram_find(struct arena *a, const struct vectors *v)
+{
+    uint32_t n = v->n;
+    float *d = arena_array(a, float, (size_t)n *n + 1); /* between rows of live clusters */
+    uint32_t *name = arena_array(a, uint32_t, n + 1);
+    bool *gone = arena_array(a, bool, n + 1);
+    struct merge *merges = arena_array(a, struct merge, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        name[i] = i;
+        for (uint32_t j = 0; j < n; j++)
+            d[(size_t)i * n + j] = 1 - vector_dot(vectors_at(v, i), vectors_at(v, j), v->stride);
+    }
+    for (uint32_t k = 0; k + 1 < n; k++) {
+        uint32_t x = n, y = n;
+        for (uint32_t i = 0; i < n; i++)
+            for (uint32_t j = i + 1; j < n && !gone[i]; j++)
+                if (!gone[j] && (x == n || d[(size_t)i * n + j] < d[(size_t)x * n + y])) {
+                    x = i;
+                    y = j;
+                }
+        merges[k] = (struct merge){name[x], name[y], d[(size_t)x * n + y]};
+        name[x] = n + k;
+        gone[y] = true;
+        for (uint32_t i = 0; i < n; i++)
+            if (d[(size_t)y * n + i] > d[(size_t)x * n + i])
+                d[(size_t)x * n + i] = d[(size_t)i * n + x] = d[(size_t)y * n + i];
+    }
+    return merges;
+}
+
+struct side {
+    double x, y;
+    uint32_t cluster; /* of all leaves below; NONE: several */
+};
+
+/* Leaves from top to bottom, so that no lines cross. */
+static void place_leaves(struct side *sides, const struct merge *merges, uint32_t n,
+                         struct arena *a)
+{
+    uint32_t *stack = arena_array(a, uint32_t, 2 * (size_t)n + 1), depth = 0, row = 0;
+    stack[depth++] = n > 1 ? 2 * n - 2 : 0;
+    while (depth) {
+        uint32_t top = stack[--depth];
+        if (top < n) {
+            sides[top].y = ROW * (row++ + 0.5);
+        } else {
+            stack[depth++] = merges[top - n].right;
+            stack[depth++] = merges[top - n].left;
+        }
+    }
+}
+
+static void put_line(struct buf *out, uint32_t cluster, double x0, double y0, double x1, double y1)
+{
+    buf_puts(out, "<path fill=\"none\" stroke=\"");
+    if (cluster == NONE)
+        buf_puts(out, "#999");
+    else
+        buf_printf(out, "hsl(%u,%u%%,45%%)", cluster * 137 % 360, 60 + cluster % 3 * 15);
+    buf_printf(out, "\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n", x0, y0, y1, x1);
+}
+
+/* Subtrees of one cluster have its colour. */
+static void write_dendrogram(struct buf *out, struct arena *a, const struct vectors *v,
+                             const Eqloom__Place *const *place)
+{
+    uint32_t n = v->n;
+    if (n < 2 || n > DENDROGRAM_MAX) {
+        buf_printf(out, "<p class=\"note\">A dendrogram is drawn of 2 to %d pictures.</p>\n",
+                   DENDROGRAM_MAX);
+        return;
+    }
+    const struct merge *merges = dendrogram_find(a, v);
+    struct side *sides = arena_array(a, struct side, 2 * (size_t)n);
+    double widest = merges[n - 2].distance > 0 ? merges[n - 2].distance : 1;
+    place_leaves(sides, merges, n, a);
+    buf_printf(out,
+               "<section><h2>Complete linkage</h2><p class=\"note\">By cosine; grey where labels "
+               "mix.</p>\n<svg viewBox=\"0 0 %d %u\" role=\"img\" aria-label=\"Dendrogram\" "
+               "font-size=\"11\">\n",
+               WIDTH + 200, n * ROW);
+    for (uint32_t i = 0; i < n; i++) {
+        sides[i].x = WIDTH;
+        sides[i].cluster = v->cluster[i];
+        buf_printf(out, "<text x=\"%d\" y=\"%.1f\" fill=\"currentColor\">", WIDTH + 6,
+                   sides[i].y + 4);
+        html_text(out, place[i]->label);
+        buf_puts(out, "</text>\n");
+    }
+    for (uint32_t k = 0; k + 1 < n; k++) {
+        const struct side *l = &sides[merges[k].left], *r = &sides[merges[k].right];
+        struct side *both = &sides[n + k];
+        both->x = WIDTH * (1 - merges[k].distance / widest * 0.98);
+        both->y = (l->y + r->y) / 2;
+        both->cluster = l->cluster == r->cluster ? l->cluster : NONE;
+        put_line(out, l->cluster, both->x, both->y, l->x, l->y);
+        put_line(out, r->cluster, both->x, both->y, r->x, r->y);
+    }
+    buf_puts(out, "</svg></section>\n");
+}
+
+/* ---- the page ---- */
+
 static enum err_code write_page(struct op_ctx *ctx, const struct equation_vectors *x, bool by_label,
                                 const Eqloom__Report *report, struct err *e)
 {
     struct buf page = {0};
-    picture_page_begin(&page, op_string(ctx, "label"));
+    buf_puts(&page,
+             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n<meta "
+             "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+             "'unsafe-inline'; img-src data:\"/>\n<meta name=\"viewport\" "
+             "content=\"width=device-width, initial-scale=1\"/>\n<title>Pictures of "
+             "equations</title>\n<style>");
+    buf_puts(&page, page_style);
+    buf_puts(&page, "img{background:#fff;display:block}article{margin:1rem 0;overflow-x:auto}"
+                    "td{text-align:left;white-space:normal}.note{overflow-wrap:anywhere}"
+                    "</style></head>\n<body><main>\n<header><h1>Pictures of equations</h1><p>");
+    html_text(&page, op_string(ctx, "label"));
+    buf_puts(&page, "</p></header>\n");
     if (by_label)
-        picture_page_dendrogram(&page, op_arena(ctx), &x->v, x->place);
+        write_dendrogram(&page, op_arena(ctx), &x->v, x->place);
     for (size_t i = 0; i < report->n_pictures; i++)
         html_pictures(&page, report->pictures[i]);
-    picture_page_end(&page);
+    buf_puts(&page, "</main></body></html>\n");
     enum err_code code = op_emit_file(ctx, "page", span_of(page.data, page.len), "text/html", e);
     buf_free(&page);
     return err_up(e, code);

@@ -1,13 +1,15 @@
 /* The op `image-labels`: pictures -> labels for training: the symbols of their LaTeX, or keywords
  * of their papers' abstracts by RAKE. */
 #include "base/map.h"
+#include "base/text/utf8.h"
+#include "base/text/words.h"
 #include "engine/op.h"
 #include "image.pb-c.h"
-#include "ops/images/rake.h"
-#include "ops/images/symbols.h"
+#include "ops/latex/study/search/keywords.h"
 #include "schemas/canonical.h"
 #include "token.pb-c.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,10 +18,173 @@ struct names {
     size_t n;
 };
 
+/* ---- symbols: what a reader of the picture could name ---- */
+
+/* Commands whose argument is a name. */
+static const char naming[] = "\\begin \\end \\label \\ref \\eqref \\cite \\tag";
+static const char arranging[] =
+    "\\left \\right \\middle \\big \\Big \\bigg \\Bigg \\bigl \\bigr \\Bigl \\Bigr \\biggl \\biggr "
+    "\\Biggl \\Biggr \\quad \\qquad \\displaystyle \\textstyle \\nonumber \\notag \\limits "
+    "\\nolimits \\hspace \\vspace \\phantom \\scriptstyle \\hfill \\mbox \\text \\textrm \\mathrm "
+    "\\rm \\hskip \\kern \\relax \\intertext \\hline";
+
+/* The length of the group that begins here, 0 if none does. */
+static size_t group_length(const char *s)
+{
+    const char *end = *s == '{' ? strchr(s, '}') : NULL;
+    return end ? (size_t)(end - s) + 1 : 0;
+}
+
+/* Each once, in the order of the text: letters, numbers, other characters, and commands with their
+ * backslash, but for those that arrange or name. */
+static struct names latex_symbols(struct arena *a, const char *latex)
+{
+    struct name_map seen = {0};
+    size_t len = strlen(latex);
+    struct names out = {arena_array(a, const char *, len + 1), 0};
+    for (size_t at = 0, size; at < len; at += size) {
+        const char *s = latex + at;
+        size = 1;
+        bool counts = !isspace((unsigned char)*s) && !strchr("{}&^_~$#%", *s);
+        if (*s == '\\' && isalpha((unsigned char)s[1])) {
+            while (isalpha((unsigned char)s[size]))
+                size++;
+        } else if (*s == '\\') {
+            size = s[1] ? 2 : 1;
+            counts = s[1] && strchr("{}|#%&$_", s[1]);
+        } else if (isdigit((unsigned char)*s)) {
+            while (isdigit((unsigned char)s[size]))
+                size++;
+        } else if ((unsigned char)*s >= 0x80) {
+            size = utf8_character((const uint8_t *)s, len - at);
+            counts = size >= 1 && size <= 4;
+            size = counts ? size : 1;
+        }
+        const char *symbol = arena_strndup(a, s, size);
+        if (word_in(naming, symbol, strlen(symbol))) {
+            size += group_length(s + size);
+            counts = false;
+        }
+        bool added = false;
+        if (counts && !word_in(arranging, symbol, strlen(symbol)))
+            name_map_put(&seen, symbol, 0, &added);
+        if (added)
+            out.names[out.n++] = symbol;
+    }
+    name_map_free(&seen);
+    return out;
+}
+
+/* ---- keywords, by RAKE (Rose et al. 2010): candidates are runs of words between stop words and
+ * punctuation; a word's score is its degree (the lengths of the candidates it stands in, summed) by
+ * its frequency, a candidate's the sum of its words' ---- */
+
+static const char stop_words[] =
+    "a about above after all also although among an and any are as at be because been before "
+    "being below between both but by can cannot could did do does done down due during each "
+    "either et etc even few for from further give given gives had has have having hence here "
+    "how however i if in into is it its itself just may might more most much must nor not now "
+    "of off on once only or other our out over own per same shall should show shows since so "
+    "some such than that the their them then there therefore these they this those through thus "
+    "to too under until up upon us use used using very via was we well were what when where "
+    "whether which while who whose why will with within without would yet you your";
+
+/* A candidate for a label: a keyword of one text, or what pictures have. */
 struct candidate {
     const char *name;
-    uint64_t count;
+    double score;
+    const uint32_t *words; /* (n_words) of a keyword */
+    size_t n_words;
 };
+
+/* The best first, equal ones by name. */
+static int compare_candidates(const void *x, const void *y)
+{
+    const struct candidate *p = x, *q = y;
+    return p->score != q->score ? (p->score < q->score ? 1 : -1) : strcmp(p->name, q->name);
+}
+
+struct rake {
+    struct arena *a;
+    struct name_map index; /* of words */
+    struct word {
+        double degree, frequency;
+    } * words;
+    size_t n_words;
+    struct candidate *found; /* in the order of the text */
+    size_t n;
+};
+
+static void end_candidate(struct rake *r, const char *const *run, size_t n)
+{
+    if (!n)
+        return;
+    uint32_t *words = arena_array(r->a, uint32_t, n);
+    const char *text = run[0];
+    for (size_t i = 0; i < n; i++) {
+        bool added;
+        uint64_t at = *name_map_put(&r->index, run[i], r->n_words, &added);
+        r->n_words += added;
+        r->words[at].frequency++;
+        r->words[at].degree += (double)n;
+        words[i] = (uint32_t)at;
+        text = i ? arena_printf(r->a, "%s %s", text, run[i]) : text;
+    }
+    r->found[r->n++] = (struct candidate){text, 0, words, n};
+}
+
+/* Letters, digits and what is beyond ASCII; hyphens and apostrophes within. */
+static size_t word_length(const char *s)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)s[n]) || (unsigned char)s[n] >= 0x80 ||
+           (n && (s[n] == '-' || s[n] == '\'' || s[n] == '.') && isalnum((unsigned char)s[n + 1])))
+        n++;
+    return n;
+}
+
+static void find_candidates(struct rake *r, const char *text)
+{
+    const char **run = arena_array(r->a, const char *, strlen(text) + 1);
+    size_t n = 0;
+    for (size_t length; *text; text += length ? length : 1) {
+        length = word_length(text);
+        const char *word = arena_strndup(r->a, text, length);
+        bool is_number = word[strspn(word, "0123456789.-")] == 0;
+        if (length ? is_number || word_in(stop_words, word, length) : *text != ' ') {
+            end_candidate(r, run, n);
+            n = 0;
+        } else if (length) {
+            run[n++] = word;
+        }
+    }
+    end_candidate(r, run, n);
+}
+
+/* The best of the candidates, each once: a third of the number of different words, rounded up. */
+static struct names rake_keywords(struct arena *a, const char *text)
+{
+    const char *folded = keywords_fold(a, text);
+    size_t most = strlen(folded) / 2 + 2;
+    struct rake r = {.a = a,
+                     .words = arena_array(a, struct word, most),
+                     .found = arena_array(a, struct candidate, most)};
+    find_candidates(&r, folded);
+    for (size_t i = 0; i < r.n; i++)
+        for (size_t k = 0; k < r.found[i].n_words; k++) {
+            const struct word *w = &r.words[r.found[i].words[k]];
+            r.found[i].score += w->degree / w->frequency;
+        }
+    qsort(r.found, r.n, sizeof *r.found, compare_candidates);
+    struct names out = {arena_array(a, const char *, r.n + 1), 0};
+    for (size_t i = 0; i < r.n && out.n < (r.n_words + 2) / 3; i++)
+        if (!i || strcmp(r.found[i].name, r.found[i - 1].name))
+            out.names[out.n++] = r.found[i].name;
+    name_map_free(&r.index);
+    return out;
+}
+
+/* ---- labels ---- */
 
 struct labels {
     struct arena *a;
@@ -47,18 +212,10 @@ static enum err_code load_papers(struct labels *x, struct op_ctx *ctx, struct er
     x->by_paper = arena_array(x->a, struct names, n + 1);
     for (uint64_t i = 0; i < n && !code; i++) {
         const Eqloom__Paper *p = NULL;
-        struct rake_keyword *found;
-        bool added;
         if ((code = op_get_in(&p, ctx, "papers", i, x->a, e)))
             break;
-        size_t k = rake_keywords(&found, x->a, p->abstract[0] ? p->abstract : p->title);
-        struct names *names = &x->by_paper[i];
-        names->names = arena_array(x->a, const char *, k + 1);
-        while (names->n < k) {
-            names->names[names->n] = found[names->n].text;
-            names->n++;
-        }
-        name_map_put(&x->papers, p->paper, i, &added);
+        x->by_paper[i] = rake_keywords(x->a, p->abstract[0] ? p->abstract : p->title);
+        name_map_put(&x->papers, p->paper, i, NULL);
     }
     return err_up(e, code);
 }
@@ -82,19 +239,13 @@ static enum err_code load_images(struct labels *x, struct op_ctx *ctx, struct er
         if (x->keywords && paper)
             x->of[i] = x->by_paper[*paper];
         else if (!x->keywords)
-            x->of[i].n = latex_symbols(&x->of[i].names, x->a, image->latex);
+            x->of[i] = latex_symbols(x->a, image->latex);
     }
     return OK;
 }
 
-static int compare_candidates(const void *x, const void *y)
-{
-    const struct candidate *p = x, *q = y;
-    return p->count != q->count ? (p->count < q->count ? 1 : -1) : strcmp(p->name, q->name);
-}
-
 /* What most pictures have, in at least `least` of them. */
-static void choose(Eqloom__Vocabulary *v, const struct labels *x, size_t most, uint64_t least)
+static void choose(Eqloom__Vocabulary *v, const struct labels *x, size_t most, double least)
 {
     struct name_map index = {0};
     size_t n = 0, all = 0;
@@ -107,12 +258,12 @@ static void choose(Eqloom__Vocabulary *v, const struct labels *x, size_t most, u
             uint64_t at = *name_map_put(&index, x->of[i].names[k], n, &added);
             n += added;
             found[at].name = x->of[i].names[k];
-            found[at].count++;
+            found[at].score++;
         }
     name_map_free(&index);
     qsort(found, n, sizeof *found, compare_candidates);
     v->tokens = arena_array(x->a, char *, n + 1);
-    while (v->n_tokens < n && v->n_tokens < most && found[v->n_tokens].count >= least) {
+    while (v->n_tokens < n && v->n_tokens < most && found[v->n_tokens].score >= least) {
         v->tokens[v->n_tokens] = (char *)found[v->n_tokens].name;
         v->n_tokens++;
     }
@@ -131,7 +282,7 @@ static enum err_code emit_labels(struct op_ctx *ctx, const struct labels *x,
     struct digest id;
     enum err_code code = op_emit(&id, ctx, "vocabulary", &v->base, e);
     for (size_t i = 0; i < v->n_tokens; i++)
-        name_map_put(&index, v->tokens[i], i, &(bool){false});
+        name_map_put(&index, v->tokens[i], i, NULL);
     for (uint64_t i = 0; i < x->n && !code; i++) {
         Eqloom__Labels labels = EQLOOM__LABELS__INIT;
         labels.place = x->place[i];
@@ -170,7 +321,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
             code = err_fail(e, ERR_INPUT, "the vocabulary is of %s, not of %s", v->encoding,
                             chosen.encoding);
     } else if (!code) {
-        choose(v, &x, (size_t)op_int(ctx, "most"), (uint64_t)op_int(ctx, "least"));
+        choose(v, &x, (size_t)op_int(ctx, "most"), (double)op_int(ctx, "least"));
     }
     if (!code)
         code = emit_labels(ctx, &x, v, e);

@@ -51,6 +51,23 @@ enum err_code equation_vectors_load(struct equation_vectors *out, struct op_ctx 
     return code;
 }
 
+uint32_t equation_vectors_by_label(struct equation_vectors *x)
+{
+    struct name_map labels = {0};
+    uint32_t found = 0;
+    x->v.n_clusters = 0;
+    for (uint32_t i = 0; i < x->v.n; i++) {
+        const char *label = x->place[i]->label;
+        bool added = true;
+        uint64_t *at = *label ? name_map_put(&labels, label, x->v.n_clusters, &added) : NULL;
+        found += at && added;
+        x->v.cluster[i] = at ? (uint32_t)*at : x->v.n_clusters;
+        x->v.n_clusters += added;
+    }
+    name_map_free(&labels);
+    return found;
+}
+
 /* *number, as one of those that are left. */
 static void renumber(uint32_t *number, uint32_t *map, uint32_t *n)
 {

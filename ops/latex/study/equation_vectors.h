@@ -20,3 +20,6 @@ enum err_code equation_vectors_load(struct equation_vectors *out, struct op_ctx 
 /* Leaves those of papers that have a graph in this input; if it is not connected, all. */
 enum err_code equation_vectors_keep(struct equation_vectors *x, struct op_ctx *ctx,
                                     const char *within, struct err *e);
+/* Clusters are labels; those without one are each a cluster of its own. Returns how many labels
+ * there are. */
+uint32_t equation_vectors_by_label(struct equation_vectors *x);

@@ -7,31 +7,11 @@
 #include "ops/latex/study/ranking/citing.h"
 #include "ops/latex/study/ranking/ranking_bound.h"
 
-#include "base/map.h"
-
 #include <stdlib.h>
 
 static bool cancelled(void *ctx)
 {
     return op_cancelled(ctx);
-}
-
-/* Those without a label are of none: each is a class of its own. Returns how many labels there are.
- */
-static uint32_t number_labels(struct equation_vectors *x)
-{
-    struct name_map labels = {0};
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < x->v.n; i++) {
-        bool added = true;
-        const char *label = x->place[i]->label;
-        uint64_t *number = *label ? name_map_put(&labels, label, x->v.n_clusters, &added) : NULL;
-        found += number && added;
-        x->v.cluster[i] = number ? (uint32_t)*number : x->v.n_clusters;
-        x->v.n_clusters += added;
-    }
-    name_map_free(&labels);
-    return found;
 }
 
 static void bound(struct figures *f, struct op_ctx *ctx, const struct equation_vectors *x,
@@ -73,9 +53,8 @@ static enum err_code choose_positives(struct figures *f, struct citing *citing,
                                       struct op_ctx *ctx, struct err *e)
 {
     *asked = x->v.n;
-    x->v.n_clusters = 0;
     if (is_by(ctx, "label")) {
-        uint32_t labels = number_labels(x);
+        uint32_t labels = equation_vectors_by_label(x);
         *asked -= x->v.n_clusters - labels;
         figures_add(f, "categories", labels);
         return OK;
