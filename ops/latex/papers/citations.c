@@ -16,7 +16,6 @@ static const char archives[] =
 
 void citations_free(struct citations *c)
 {
-    free(c->ids);
     name_map_free(&c->seen);
     name_map_free(&c->keys);
 }
@@ -27,7 +26,7 @@ static void add(struct citations *c, const char *id)
     name_map_put(&c->seen, id, 0, &added);
     if (!added || c->n == IDS_MAX)
         return;
-    c->ids = vec_grow(c->ids, &c->cap, c->n + 1, sizeof *c->ids);
+    c->ids = arena_grow(c->a, c->ids, c->n, &c->cap, sizeof *c->ids);
     c->ids[c->n++] = arena_strdup(c->a, id);
 }
 
@@ -104,16 +103,10 @@ void citations_scan(struct citations *c, struct piece text)
 
 void citations_key(struct citations *c, struct piece keys)
 {
-    struct cursor at = cursor_of(keys);
-    while (!cursor_end(&at)) {
-        size_t n = 0;
-        while (at.at + n < at.len && at.s[at.at + n] != ',')
-            n++;
-        struct piece key = piece_trim((struct piece){at.s + at.at, n});
+    struct cursor list = cursor_of(keys);
+    for (struct piece key; scan_item(&key, &list);)
         if (key.len && key.len < 200)
             name_map_put(&c->keys, arena_strndup(c->a, key.s, key.len), 0, NULL);
-        at.at += n + 1;
-    }
 }
 
 void citations_scan_bib(struct citations *c, struct piece text)
@@ -127,12 +120,11 @@ void citations_scan_bib(struct citations *c, struct piece text)
         at.at = (size_t)(entry - at.s) + 1;
         while (!cursor_end(&at) && isalpha((unsigned char)at.s[at.at]))
             at.at++;
-        struct piece body;
+        struct piece body, key;
         if (!scan_group(&body, &at))
             continue;
-        const char *comma = memchr(body.s, ',', body.len);
-        struct piece key = piece_trim((struct piece){body.s, comma ? (size_t)(comma - body.s) : 0});
-        if (key.len && key.len < 200 &&
+        struct cursor fields = cursor_of(body);
+        if (scan_item(&key, &fields) && key.len && key.len < 200 &&
             (all || name_map_get(&c->keys, arena_strndup(c->a, key.s, key.len))))
             citations_scan(c, body);
     }

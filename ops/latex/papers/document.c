@@ -1,14 +1,10 @@
 /* See document.h. The reader goes through the text once, with the definitions made so far. Outside
- * displays it keeps words; within one it copies all but structural macros (macro_table.h), which it
+ * displays it keeps words; within one it copies all but structural macros (macros.h), which it
  * expands, until the display ends. A blank line within a display, which TeX refuses too, ends it as
  * one without end. */
 #include "ops/latex/papers/document.h"
 
-#include "ops/latex/papers/definitions.h"
-#include "ops/latex/papers/displays.h"
 #include "ops/latex/papers/reader.h"
-
-#include <stdlib.h>
 
 /* ---- commands ---- */
 
@@ -19,19 +15,19 @@ static void expand(struct reader *r, const struct macro *m, struct cursor *c)
     bool given = !m->m.optional || scan_optional(&args[0], c);
     if (m->m.optional) {
         if (!given)
-            args[0] = (struct piece){m->m.initial, strlen(m->m.initial)};
+            args[0] = piece_of(m->m.initial);
         n = 1;
     }
     if (!m->m.delimiters[0])
         while (n < m->m.arguments && n < 9 && scan_argument(&args[n], c))
             n++;
     body = macro_substitute(r->a, m->m.body, args, n);
-    frames_push_text(&r->frames, body, m->m.body);
+    reader_push_text(r, body, m->m.body);
 }
 
 static void expand_end(struct reader *r, const struct macro *m)
 {
-    frames_push_text(&r->frames, (struct piece){m->m.end, strlen(m->m.end)}, m->m.end);
+    reader_push_text(r, piece_of(m->m.end), m->m.end);
 }
 
 /* \input and its kin. */
@@ -40,7 +36,7 @@ static bool read_input(struct reader *r, struct piece word, struct cursor *c)
     static const char one[] = "\\input \\include \\subfile \\InputIfFileExists \\subfileinclude";
     static const char two[] = "\\import \\subimport \\includefrom \\subincludefrom \\inputfrom";
     static const char styles[] = "\\usepackage \\RequirePackage \\documentclass \\LoadClass";
-    struct piece folder = {"", 0}, name = {"", 0};
+    struct piece folder = piece_of(""), name = folder;
     if (piece_in(word, one)) {
         if (!scan_group(&name, c)) { /* \input name */
             scan_blanks(c);
@@ -48,13 +44,13 @@ static bool read_input(struct reader *r, struct piece word, struct cursor *c)
             while (!cursor_end(c) && !strchr(" \n\t\\{}", c->s[c->at]))
                 c->at++, name.len++;
         }
-        frames_input(&r->frames, &r->macros, folder, name, NULL);
+        reader_input(r, folder, name, NULL);
         return true;
     }
     if (piece_in(word, two)) {
         scan_char(c, '*');
         if (scan_group(&folder, c) && scan_group(&name, c))
-            frames_input(&r->frames, &r->macros, folder, name, NULL);
+            reader_input(r, folder, name, NULL);
         return true;
     }
     if (!piece_in(word, styles))
@@ -64,14 +60,8 @@ static bool read_input(struct reader *r, struct piece word, struct cursor *c)
         return true;
     const char *suffix =
         piece_is(word, "\\documentclass") || piece_is(word, "\\LoadClass") ? ".cls" : ".sty";
-    for (struct cursor list = cursor_of(name); !cursor_end(&list); list.at++) {
-        size_t n = 0;
-        while (list.at + n < list.len && list.s[list.at + n] != ',')
-            n++;
-        frames_input(&r->frames, &r->macros, (struct piece){"", 0},
-                     (struct piece){list.s + list.at, n}, suffix);
-        list.at += n;
-    }
+    for (struct cursor list = cursor_of(name); scan_item(&name, &list);)
+        reader_input(r, piece_of(""), name, suffix);
     return true;
 }
 
@@ -86,9 +76,8 @@ static void begin_environment(struct reader *r, struct piece name, struct cursor
     } else if (piece_is(name, "abstract")) {
         r->in_abstract = r->in_body;
     } else if (piece_is(name, "thebibliography")) {
-        r->bibliography = true;
         citations_scan(&r->cites, (struct piece){c->s + c->at, c->len - c->at});
-    } else if (r->in_body && display_environment(name)) {
+    } else if (r->in_body && macro_is_display(name)) {
         reader_begin_display(r, name);
     } else if (scan_optional(&ignored, c)) {
         reader_add_words(r, " ", 1);
@@ -98,10 +87,10 @@ static void begin_environment(struct reader *r, struct piece name, struct cursor
 /* \end{document}: of a file that another reads, the end of that file. */
 static void end_document(struct reader *r)
 {
-    while (r->frames.n && !frames_top(&r->frames)->is_file)
-        r->frames.n--;
-    if (r->frames.n)
-        r->frames.n--;
+    while (r->n && !reader_top(r)->is_file)
+        r->n--;
+    if (r->n)
+        r->n--;
 }
 
 static void end_environment(struct reader *r, struct piece name)
@@ -126,9 +115,9 @@ static bool read_heading(struct reader *r, struct piece word, struct cursor *c)
     if (!scan_group(&title, c))
         return true;
     if (is_section && r->in_body)
-        reader_begin_section(r, reader_plain_of(r, title));
+        reader_begin_section(r, reader_plain(r, title));
     else if (is_title && !r->paper->title[0])
-        r->paper->title = reader_plain_of(r, title);
+        r->paper->title = reader_plain(r, title);
     else if (is_abstract && !r->abstract.len)
         buf_add(&r->abstract, title.s, title.len);
     return true;
@@ -151,17 +140,13 @@ static bool read_citation(struct reader *r, struct piece word, struct cursor *c)
     scan_optional(&ignored, c);
     if (!scan_group(&names, c))
         return true;
-    for (struct cursor list = cursor_of(names); !cursor_end(&list); list.at++) {
-        size_t n = 0;
-        while (list.at + n < list.len && list.s[list.at + n] != ',')
-            n++;
-        struct piece name = piece_trim((struct piece){list.s + list.at, n});
+    for (struct cursor list = cursor_of(names); scan_item(&names, &list);) {
         struct tex_file *bib =
-            name.len < 300 ? frames_find(&r->frames, arena_strndup(r->a, name.s, name.len), ".bib|")
-                           : NULL;
+            names.len && names.len < 300
+                ? reader_find(r, arena_strndup(r->a, names.s, names.len), ".bib|")
+                : NULL;
         if (bib)
-            citations_scan_bib(&r->cites, bundle_text(r->frames.lookup.bundle, bib));
-        list.at += n;
+            citations_scan_bib(&r->cites, bundle_text(r->lookup.bundle, bib));
     }
     return true;
 }
@@ -190,7 +175,7 @@ static void text_command(struct reader *r, struct frame *f)
     size_t from = c->at;
     struct piece word = scan_command(c), name;
     const struct macro *m;
-    if (definition_read(&r->macros, word, c) || read_input(r, word, c))
+    if (macro_read(&r->macros, word, c) || read_input(r, word, c))
         return;
     if (f->definitions) {
         if (piece_is(word, "\\endinput"))
@@ -231,7 +216,7 @@ static void text_dollar(struct reader *r, struct cursor *c)
 {
     if (c->at + 1 < c->len && c->s[c->at + 1] == '$') {
         if (r->in_body)
-            reader_begin_display(r, (struct piece){"$$", 2});
+            reader_begin_display(r, piece_of("$$"));
         c->at += 2;
         return;
     }
@@ -333,13 +318,13 @@ static void text_step(struct reader *r, struct frame *f)
 /* A file that ends within a display ends it. */
 static void read_all(struct reader *r)
 {
-    while (r->frames.n) {
-        struct frame *f = frames_top(&r->frames);
+    while (r->n) {
+        struct frame *f = reader_top(r);
         if (cursor_end(&f->c)) {
             bool file = f->is_file;
             if (file && r->environment)
                 reader_abandon_display(r);
-            r->frames.n--;
+            r->n--;
         } else if (r->environment) {
             display_step(r, &f->c);
         } else {
@@ -355,17 +340,15 @@ static void read_all(struct reader *r)
 /* What BibTeX made of the root file, else the only file of its kind. */
 static void read_bbl(struct reader *r, const struct tex_file *root)
 {
-    const char *dot = strrchr(root->name, '.');
-    int n = dot && !strchr(dot, '/') ? (int)(dot - root->name) : (int)strlen(root->name);
-    const char *slash = strrchr(root->name, '/');
-    int folder = slash ? (int)(slash - root->name) + 1 : 0;
-    char *name = arena_printf(r->a, "%.*s", n - folder, root->name + folder);
-    struct lookup *l = &r->frames.lookup;
-    struct tex_file *bbl = lookup_find(l, root->name, name, ".bbl");
+    const char *slash = strrchr(root->name, '/'), *name = slash ? slash + 1 : root->name;
+    const char *dot = strrchr(name, '.');
+    size_t n = dot ? (size_t)(dot - name) : strlen(name);
+    struct tex_file *bbl =
+        lookup_find(&r->lookup, root->name, arena_strndup(r->a, name, n), ".bbl");
     if (!bbl)
-        bbl = lookup_only(l, ".bbl");
+        bbl = lookup_find(&r->lookup, "", "", ".bbl");
     if (bbl)
-        citations_scan(&r->cites, bundle_text(l->bundle, bbl));
+        citations_scan(&r->cites, bundle_text(r->lookup.bundle, bbl));
 }
 
 static void read_from(struct reader *r, struct tex_file *root, bool in_body)
@@ -373,57 +356,45 @@ static void read_from(struct reader *r, struct tex_file *root, bool in_body)
     r->in_body = in_body;
     r->in_abstract = false;
     reader_begin_section(r, (char *)"");
-    frames_push_file(&r->frames, root, false);
+    reader_push_file(r, root, false);
     read_all(r);
     reader_end_section(r);
-}
-
-static void finish(struct reader *r)
-{
-    Eqloom__Paper *p = r->paper;
-    p->sections = arena_array(r->a, Eqloom__Section *, p->n_sections + 1);
-    memcpy(p->sections, r->sections, p->n_sections * sizeof *p->sections);
-    p->cites = r->cites.ids;
-    p->n_cites = r->cites.n;
-    p->cites = arena_array(r->a, char *, p->n_cites + 1);
-    if (p->n_cites)
-        memcpy(p->cites, r->cites.ids, p->n_cites * sizeof *p->cites);
-    p->n_problems = r->problems.n;
-    p->problems = arena_array(r->a, Eqloom__Problem *, p->n_problems + 1);
-    if (p->n_problems)
-        memcpy(p->problems, r->problems.items, p->n_problems * sizeof *p->problems);
 }
 
 Eqloom__Paper *document_read(struct arena *a, struct bundle *b, struct tex_file *root,
                              unsigned max_depth, bool *used, struct span *asked)
 {
-    struct reader r = {.a = a, .macros = {.a = a}, .cites = {.a = a}};
-    r.frames = (struct frames){
-        .lookup = lookup_new(a, b, root), .max_depth = max_depth, .used = used, .a = a};
-    r.frames.problems = &r.problems;
-    r.paper = arena_new(a, Eqloom__Paper);
-    eqloom__paper__init(r.paper);
+    Eqloom__Paper *p = arena_new(a, Eqloom__Paper);
+    struct reader r = {.a = a,
+                       .lookup = lookup_new(a, b, root),
+                       .max_depth = max_depth,
+                       .used = used,
+                       .macros = {.a = a},
+                       .cites = {.a = a},
+                       .paper = p};
+    eqloom__paper__init(p);
     struct piece text = bundle_stripped(b, root);
     bool has_class = memmem(text.s, text.len, "\\document", 9) != NULL;
     read_from(&r, root, !has_class);
     if (!r.in_body) { /* \begin{document} is in a class that is not there */
-        r.paper->n_sections = 0;
+        p->n_sections = 0;
         read_from(&r, root, true);
     }
     read_bbl(&r, root);
     citations_sort(&r.cites);
-    r.paper->abstract = reader_plain_of(&r, (struct piece){r.abstract.data, r.abstract.len});
-    finish(&r);
+    p->cites = r.cites.ids;
+    p->n_cites = r.cites.n;
+    p->abstract = reader_plain(&r, (struct piece){r.abstract.data, r.abstract.len});
+    p->problems = r.problems.items;
+    p->n_problems = r.problems.n;
     if (asked)
-        *asked = span_of(arena_memdup(a, r.frames.lookup.asked.data, r.frames.lookup.asked.len),
-                         r.frames.lookup.asked.len);
-    lookup_free(&r.frames.lookup);
+        *asked =
+            span_of(arena_memdup(a, r.lookup.asked.data, r.lookup.asked.len), r.lookup.asked.len);
+    lookup_free(&r.lookup);
     macro_table_free(&r.macros);
     citations_free(&r.cites);
     buf_free(&r.words);
     buf_free(&r.abstract);
     buf_free(&r.display);
-    free(r.sections);
-    free(r.problems.items);
-    return r.paper;
+    return p;
 }

@@ -1,53 +1,49 @@
 #include "ops/latex/papers/labelled.h"
 
-#include "base/buf.h"
 #include "ops/latex/read/latex.h"
 
 #include <jansson.h>
-#include <stdlib.h>
 
 enum { LINE_MAX_LEN = 1 << 20, EQUATION_MAX = 1 << 18 };
 
 struct reading {
     struct arena *a;
-    const char *name;
-    Eqloom__Equation **items;
-    size_t n, cap;
-    Eqloom__Listing **listings;
-    size_t n_listings, listings_cap;
+    Eqloom__Paper *paper;
+    Eqloom__Section *section;
+    size_t equations_cap, listings_cap;
     struct problems problems;
 };
 
+static struct reading begin(struct arena *a, const char *name)
+{
+    struct reading r = {
+        .a = a, .paper = arena_new(a, Eqloom__Paper), .section = arena_new(a, Eqloom__Section)};
+    eqloom__paper__init(r.paper);
+    eqloom__section__init(r.section);
+    r.paper->paper = (char *)name;
+    r.paper->sections = arena_memdup(a, &r.section, sizeof r.section);
+    return r;
+}
+
 static Eqloom__Equation *add(struct reading *r)
 {
+    Eqloom__Section *s = r->section;
     Eqloom__Equation *q = arena_new(r->a, Eqloom__Equation);
     eqloom__equation__init(q);
     q->place = arena_new(r->a, Eqloom__Place);
     eqloom__place__init(q->place);
-    q->place->number = (uint32_t)r->n;
-    r->items = vec_grow(r->items, &r->cap, r->n + 1, sizeof *r->items);
-    r->items[r->n++] = q;
-    return q;
+    q->place->number = (uint32_t)s->n_equations;
+    s->equations =
+        arena_grow(r->a, s->equations, s->n_equations, &r->equations_cap, sizeof *s->equations);
+    return s->equations[s->n_equations++] = q;
 }
 
 static Eqloom__Paper *finish(struct reading *r)
 {
-    Eqloom__Paper *p = arena_new(r->a, Eqloom__Paper);
-    Eqloom__Section *s = arena_new(r->a, Eqloom__Section);
-    eqloom__paper__init(p);
-    eqloom__section__init(s);
-    p->paper = (char *)r->name;
-    p->sections = arena_memdup(r->a, &s, sizeof s);
-    p->n_sections = r->n > 0 || r->n_listings == 0; /* a file of metadata is no paper */
-    s->n_equations = r->n;
-    s->equations = arena_memdup(r->a, r->items, r->n * sizeof *r->items);
+    Eqloom__Paper *p = r->paper;
+    p->n_sections = r->section->n_equations || !p->n_listings; /* a file of metadata is no paper */
+    p->problems = r->problems.items;
     p->n_problems = r->problems.n;
-    p->problems = arena_memdup(r->a, r->problems.items, r->problems.n * sizeof *p->problems);
-    p->n_listings = r->n_listings;
-    p->listings = arena_memdup(r->a, r->listings, r->n_listings * sizeof *r->listings);
-    free(r->items);
-    free(r->listings);
-    free(r->problems.items);
     return p;
 }
 
@@ -100,8 +96,10 @@ static bool add_listing(struct reading *r, const json_t *object)
     eqloom__listing__init(x);
     x->paper = id;
     x->categories = categories;
-    r->listings = vec_grow(r->listings, &r->listings_cap, r->n_listings + 1, sizeof *r->listings);
-    r->listings[r->n_listings++] = x;
+    Eqloom__Paper *p = r->paper;
+    p->listings =
+        arena_grow(r->a, p->listings, p->n_listings, &r->listings_cap, sizeof *p->listings);
+    p->listings[p->n_listings++] = x;
     return true;
 }
 
@@ -113,7 +111,7 @@ static void read_line(struct reading *r, const char *s, size_t n, unsigned line)
     if (!latex && !mathml) {
         if (!add_listing(r, object))
             bundle_problem(
-                &r->problems, r->a, r->name, line, "not an equation",
+                &r->problems, r->a, r->paper->paper, line, "not an equation",
                 "a line is {\"latex\": ...} or {\"mathml\": ...}, perhaps with \"label\" "
                 "or \"keywords\", or {\"id\": ..., \"categories\": ...}");
     } else {
@@ -130,7 +128,7 @@ static void read_line(struct reading *r, const char *s, size_t n, unsigned line)
 
 Eqloom__Paper *labelled_read(struct arena *a, const char *name, const char *text, size_t len)
 {
-    struct reading r = {.a = a, .name = name};
+    struct reading r = begin(a, name);
     unsigned line = 1;
     for (size_t at = 0; at < len; line++) {
         const char *end = memchr(text + at, '\n', len - at);
@@ -148,7 +146,7 @@ Eqloom__Paper *mathml_read(struct arena *a, const char *name, const char *text, 
 {
     static const char *const opens[] = {"<math", "<mml:math", "<m:math"};
     static const char *const closes[] = {"</math>", "</mml:math>", "</m:math>"};
-    struct reading r = {.a = a, .name = name};
+    struct reading r = begin(a, name);
     for (size_t k = 0; k < 3; k++)
         for (const char *s = text; (s = strstr(s, opens[k]));) {
             const char *end = strstr(s, closes[k]);
@@ -157,7 +155,7 @@ Eqloom__Paper *mathml_read(struct arena *a, const char *name, const char *text, 
                 add(&r)->mathml = arena_strndup(a, s, n);
             s += n ? n : 1;
         }
-    if (r.n == 0)
+    if (!r.section->n_equations)
         bundle_problem(&r.problems, a, name, 0, "no equation", "%zu bytes without <math>", len);
     return finish(&r);
 }

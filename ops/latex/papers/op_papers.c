@@ -241,20 +241,12 @@ struct opened {
 
 static void read_archive(struct papers *x, const char *name, struct span bytes, unsigned depth);
 
-static bool is_tex(const char *name)
+/* What TeX may read; also 1501.00001, but not 1501.00001.pdf. */
+static bool is_tex(struct arena *a, const char *name)
 {
-    static const char *const suffixes[] = {".tex", ".ltx", ".latex", ".sty", ".cls", ".bbl", ".bib",
-                                           ".def", ".cfg", ".txt",   ".clo", ".fd",  NULL};
-    const char *slash = strrchr(name, '/'), *dot = strrchr(slash ? slash : name, '.');
-    struct arena a = {0};
-    bool is_id = dot && strpbrk(dot, "0123456789") && citations_id_of_name(&a, name);
-    arena_free(&a);
-    if (!dot || is_id) /* 1501.00001, but not 1501.00001.pdf */
-        return true;
-    for (size_t i = 0; suffixes[i]; i++)
-        if (file_name_ends(name, suffixes[i]))
-            return true;
-    return false;
+    const char *dot = strrchr(file_name_last(name), '.');
+    return file_name_is_tex(name) ||
+           (dot && strpbrk(dot, "0123456789") && citations_id_of_name(a, name));
 }
 
 static void take_member(void *arg, const char *name, struct span bytes, const char *reason)
@@ -271,7 +263,7 @@ static void take_member(void *arg, const char *name, struct span bytes, const ch
                      o->depth + 1);
     else if (unpack_is_archive(bytes))
         bundle_problem(&b->problems, b->a, name, 0, "archive in archive", "in %s", b->name);
-    else if (is_tex(name) || strlen(name) == strlen(b->name))
+    else if (is_tex(b->a, name) || strlen(name) == strlen(b->name))
         bundle_add(b, name, bytes);
 }
 
@@ -348,7 +340,7 @@ static void read_alone(struct papers *x, const struct op_file *f, size_t number,
                        enum file_form form)
 {
     struct arena *a = op_arena(x->ctx);
-    const char *slash = strrchr(f->text.name, '/'), *name = slash ? slash + 1 : f->text.name;
+    const char *name = file_name_last(f->text.name);
     struct span key = part_key(a, 'a', name, &f->id);
     struct op_part part;
     if (op_part_find(&part, x->ctx, key)) {

@@ -1,29 +1,207 @@
 #include "ops/latex/papers/reader.h"
 
-#include "ops/latex/papers/plain.h"
+#include <ctype.h>
 
-enum { DISPLAYS_MAX = 200000, TEXT_MAX = 8 << 20 };
+enum { DISPLAYS_MAX = 200000, WORDS_MAX = 8 << 20, TEXTS_MAX = 100000, BYTES_MAX = 64 << 20 };
+
+/* ---- texts and files ---- */
+
+static const char *here(struct reader *r)
+{
+    return r->n ? reader_top(r)->file->name : "";
+}
+
+static bool room_for(struct reader *r, size_t len)
+{
+    r->texts++;
+    r->bytes += len;
+    if (r->n < FRAMES_MAX && r->texts <= TEXTS_MAX && r->bytes <= BYTES_MAX)
+        return true;
+    bundle_problem(&r->problems, r->a, here(r), 0,
+                   r->n == FRAMES_MAX ? "nested too deeply" : "too many expansions",
+                   "after %zu texts of %zu bytes", r->texts, r->bytes);
+    if (r->n < FRAMES_MAX)
+        r->n = 0; /* nothing more of this document */
+    return false;
+}
+
+void reader_push_text(struct reader *r, struct piece text, const void *of)
+{
+    const struct frame *top = r->n ? reader_top(r) : NULL;
+    for (size_t i = 0; i < r->n; i++)
+        if (r->stack[i].of == of)
+            return;
+    if (!room_for(r, text.len) || !top)
+        return;
+    struct frame x = {cursor_of(text), top->file, false, top->definitions, of};
+    r->stack[r->n++] = x;
+}
+
+static unsigned depth_of(const struct reader *r)
+{
+    unsigned depth = 0;
+    for (size_t i = 0; i < r->n; i++)
+        depth += r->stack[i].is_file && !r->stack[i].definitions;
+    return depth;
+}
+
+bool reader_push_file(struct reader *r, struct tex_file *file, bool definitions)
+{
+    struct piece text = bundle_stripped(r->lookup.bundle, file);
+    for (size_t i = 0; i < r->n; i++)
+        if (r->stack[i].is_file && r->stack[i].file == file) {
+            bundle_problem(&r->problems, r->a, file->name, 0, "reads itself", "%s",
+                           reader_top(r)->file->name);
+            return false;
+        }
+    if (!definitions && depth_of(r) > r->max_depth) {
+        bundle_problem(&r->problems, r->a, file->name, 0, "read too deeply", "more than %u deep",
+                       r->max_depth);
+        return false;
+    }
+    if (!room_for(r, text.len))
+        return false;
+    r->used[file - r->lookup.bundle->files] = true;
+    struct frame x = {cursor_of(text), file, true,
+                      definitions || (r->n && reader_top(r)->definitions), NULL};
+    r->stack[r->n++] = x;
+    return true;
+}
+
+struct tex_file *reader_find(struct reader *r, const char *name, const char *suffixes)
+{
+    return lookup_find(&r->lookup, here(r), name, suffixes);
+}
+
+/* Macros without arguments stand for their bodies. */
+static char *expand_name(struct reader *r, struct piece name, int depth)
+{
+    struct cursor c = cursor_of(name);
+    char *out = arena_strdup(r->a, "");
+    while (!cursor_end(&c)) {
+        if (c.s[c.at] == '\\') {
+            struct piece word = scan_command(&c);
+            const struct macro *m = macro_find(&r->macros, word);
+            if (m && depth < 5)
+                out =
+                    arena_printf(r->a, "%s%s", out, expand_name(r, piece_of(m->m.body), depth + 1));
+            continue;
+        }
+        size_t n = 0;
+        while (c.at + n < c.len && c.s[c.at + n] != '\\')
+            n++;
+        out = arena_printf(r->a, "%s%.*s", out, (int)n, c.s + c.at);
+        c.at += n;
+    }
+    return out;
+}
+
+void reader_input(struct reader *r, struct piece folder, struct piece name, const char *suffix)
+{
+    name = piece_trim(name);
+    if (name.len == 0 || name.len > 300 || folder.len > 300)
+        return;
+    if (name.len > 1 && *name.s == '"')
+        name = (struct piece){name.s + 1, name.len - 2};
+    char *path = arena_printf(r->a, "%s%s%s", expand_name(r, piece_trim(folder), 0),
+                              folder.len ? "/" : "", expand_name(r, name, 0));
+    struct tex_file *file =
+        *path ? reader_find(r, path, suffix ? suffix : ".tex||.ltx|.latex") : NULL;
+    if (file && reader_push_file(r, file, suffix != NULL))
+        lookup_reads(&r->lookup);
+    else if (!file && !suffix)
+        bundle_problem(&r->problems, r->a, here(r), 0, "no such input", "%s", path);
+}
+
+/* ---- words ---- */
+
+/* Accents as people type them in TeX: \"a, \'e, \^o, \`a, \~n, \c c. */
+static const char *accented(char accent, char letter)
+{
+    static const struct {
+        char accent, letter;
+        const char *text;
+    } table[] = {{'"', 'a', "ä"},  {'"', 'o', "ö"},  {'"', 'u', "ü"},  {'"', 'A', "Ä"},
+                 {'"', 'O', "Ö"},  {'"', 'U', "Ü"},  {'"', 'i', "ï"},  {'"', 'e', "ë"},
+                 {'\'', 'a', "á"}, {'\'', 'e', "é"}, {'\'', 'i', "í"}, {'\'', 'o', "ó"},
+                 {'\'', 'u', "ú"}, {'\'', 'E', "É"}, {'`', 'a', "à"},  {'`', 'e', "è"},
+                 {'`', 'o', "ò"},  {'`', 'u', "ù"},  {'^', 'a', "â"},  {'^', 'e', "ê"},
+                 {'^', 'i', "î"},  {'^', 'o', "ô"},  {'^', 'u', "û"},  {'~', 'n', "ñ"}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (table[i].accent == accent && table[i].letter == letter)
+            return table[i].text;
+    return NULL;
+}
+
+static void blank(struct buf *out)
+{
+    if (out->len && out->data[out->len - 1] != ' ')
+        buf_putc(out, ' ');
+}
+
+static void command(struct buf *out, struct cursor *c)
+{
+    struct piece word = scan_command(c);
+    if (word.len == 2 && strchr("%&$#_{}", word.s[1])) {
+        buf_putc(out, word.s[1]);
+        return;
+    }
+    if (word.len == 2 && strchr("\"'`^~", word.s[1])) {
+        struct cursor look = *c;
+        struct piece letter;
+        const char *text;
+        if (scan_argument(&letter, &look) && letter.len == 1 &&
+            (text = accented(word.s[1], *letter.s))) {
+            buf_puts(out, text);
+            *c = look;
+        }
+        return;
+    }
+    if (piece_is(word, "\\ss"))
+        buf_puts(out, "ß");
+    else if (word.len == 2 && !isalpha((unsigned char)word.s[1]) && word.s[1] != '-')
+        blank(out);
+    if (word.len > 2 || isalpha((unsigned char)word.s[1]))
+        scan_blanks(c);
+}
+
+char *reader_plain(struct reader *r, struct piece latex)
+{
+    struct buf out = {0};
+    struct cursor c = cursor_of(latex);
+    while (!cursor_end(&c)) {
+        char ch = c.s[c.at];
+        if (ch == '\\') {
+            command(&out, &c);
+            continue;
+        }
+        c.at++;
+        if (ch == '$') {
+            const char *end = memchr(c.s + c.at, '$', c.len - c.at);
+            c.at = end ? (size_t)(end - c.s) + 1 : c.at;
+            blank(&out);
+        } else if (ch == '~' || ch == '&' || ch == '\n' || ch == '\t' || ch == ' ') {
+            blank(&out);
+        } else if (ch != '{' && ch != '}' && ch != '[' && ch != ']') {
+            buf_putc(&out, ch);
+        }
+    }
+    while (out.len && out.data[out.len - 1] == ' ')
+        out.len--;
+    return buf_text(&out, r->a);
+}
 
 /* ---- sections ---- */
 
-static Eqloom__Section *reader_section(struct reader *r)
+static Eqloom__Section *section(struct reader *r)
 {
-    return r->sections[r->paper->n_sections - 1];
-}
-
-char *reader_plain_of(struct reader *r, struct piece p)
-{
-    struct buf b = {0};
-    plain_words(&b, p);
-    char *text = arena_strndup(r->a, b.data ? b.data : "", b.len);
-    buf_free(&b);
-    return text;
+    return r->paper->sections[r->paper->n_sections - 1];
 }
 
 void reader_end_section(struct reader *r)
 {
     if (r->paper->n_sections)
-        reader_section(r)->text = reader_plain_of(r, (struct piece){r->words.data, r->words.len});
+        section(r)->text = reader_plain(r, (struct piece){r->words.data, r->words.len});
     buf_clear(&r->words);
 }
 
@@ -33,25 +211,20 @@ void reader_begin_section(struct reader *r, char *title)
     reader_end_section(r);
     eqloom__section__init(s);
     s->title = title;
-    r->sections =
-        vec_grow(r->sections, &r->sections_cap, r->paper->n_sections + 1, sizeof *r->sections);
-    r->sections[r->paper->n_sections++] = s;
+    r->paper->sections = arena_grow(r->a, r->paper->sections, r->paper->n_sections,
+                                    &r->sections_cap, sizeof *r->paper->sections);
+    r->paper->sections[r->paper->n_sections++] = s;
     r->equations_cap = 0;
 }
 
 void reader_add_words(struct reader *r, const char *s, size_t n)
 {
     struct buf *to = r->in_abstract ? &r->abstract : &r->words;
-    if (r->in_body && to->len < TEXT_MAX)
+    if (r->in_body && to->len < WORDS_MAX)
         buf_add(to, s, n);
 }
 
 /* ---- displays ---- */
-
-static const char *reader_here(struct reader *r)
-{
-    return r->frames.n ? frames_top(&r->frames)->file->name : "";
-}
 
 void reader_begin_display(struct reader *r, struct piece environment)
 {
@@ -69,12 +242,12 @@ void reader_end_display(struct reader *r)
     if (latex.len == 0)
         return;
     if (latex.len > DISPLAY_MAX || r->number == DISPLAYS_MAX) {
-        bundle_problem(&r->problems, r->a, reader_here(r), 0,
+        bundle_problem(&r->problems, r->a, here(r), 0,
                        latex.len > DISPLAY_MAX ? "display too large" : "too many displays",
                        "%zu bytes", latex.len);
         return;
     }
-    Eqloom__Section *s = reader_section(r);
+    Eqloom__Section *s = section(r);
     Eqloom__Equation *q = arena_new(r->a, Eqloom__Equation);
     eqloom__equation__init(q);
     q->place = arena_new(r->a, Eqloom__Place);
@@ -91,7 +264,7 @@ void reader_end_display(struct reader *r)
 
 void reader_abandon_display(struct reader *r)
 {
-    bundle_problem(&r->problems, r->a, reader_here(r), 0, "display without end", "%s %.60s",
+    bundle_problem(&r->problems, r->a, here(r), 0, "display without end", "%s %.60s",
                    r->environment, r->display.data ? r->display.data : "");
     r->environment = NULL;
 }

@@ -1,21 +1,15 @@
 #include "ops/latex/source/bundle.h"
 
-#include "base/buf.h"
 #include "ops/latex/source/decode.h"
-#include "ops/latex/source/strip.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { FILE_MAX = 16 << 20 };
 
 void bundle_free(struct bundle *b)
 {
     name_map_free(&b->index);
-    free(b->files);
-    free(b->problems.items);
-    *b = (struct bundle){0};
 }
 
 void bundle_problem(struct problems *p, struct arena *a, const char *file, unsigned line,
@@ -26,17 +20,15 @@ void bundle_problem(struct problems *p, struct arena *a, const char *file, unsig
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (p->n == PROBLEMS_MAX) {
-        p->more++;
+    if (p->n == PROBLEMS_MAX)
         return;
-    }
     Eqloom__Problem *m = arena_new(a, Eqloom__Problem);
     eqloom__problem__init(m);
     m->file = (char *)decode_utf8(a, file, strlen(file));
     m->line = line;
     m->reason = arena_strdup(a, reason);
     m->detail = (char *)decode_utf8(a, text, strlen(text));
-    p->items = vec_grow(p->items, &p->cap, p->n + 1, sizeof *p->items);
+    p->items = arena_grow(a, p->items, p->n, &p->cap, sizeof *p->items);
     p->items[p->n++] = m;
 }
 
@@ -48,9 +40,11 @@ static void add_file(struct bundle *b, struct tex_file file)
         b->files[*place] = file;
         return;
     }
-    b->files = vec_grow(b->files, &b->cap, b->n + 1, sizeof *b->files);
+    b->files = arena_grow(b->a, b->files, b->n, &b->cap, sizeof *b->files);
     b->files[b->n++] = file;
 }
+
+/* ---- decoded ---- */
 
 /* Bytes as text: NULL, or the reason why they are none. */
 static const char *bundle_decode(const char **text, size_t *len, struct arena *a, struct span bytes)
@@ -86,6 +80,110 @@ struct piece bundle_text(struct bundle *b, struct tex_file *file)
     if (!file->text && bundle_decode(&file->text, &file->len, b->a, b->load(b->arg, file->number)))
         file->text = "", file->len = 0;
     return (struct piece){file->text, file->len};
+}
+
+/* ---- stripped ---- */
+
+static const char verbatims[] = "verbatim verbatim* Verbatim lstlisting minted comment alltt "
+                                "filecontents filecontents* tikzpicture pspicture asy";
+
+/* Behind "\end{name}", or the end of the text. */
+static size_t find_end(const struct cursor *c, struct piece name)
+{
+    for (size_t at = c->at; at + 6 + name.len <= c->len; at++)
+        if (c->s[at] == '\\' && !memcmp(c->s + at, "\\end{", 5) &&
+            !memcmp(c->s + at + 5, name.s, name.len) && c->s[at + 5 + name.len] == '}')
+            return at + 6 + name.len;
+    return c->len;
+}
+
+/* Behind the \fi of an \iffalse. An \else at its level ends it too: what follows is typeset. */
+static size_t find_fi(const struct cursor *from)
+{
+    struct cursor c = *from;
+    size_t depth = 0;
+    while (!cursor_end(&c)) {
+        if (c.s[c.at] != '\\') {
+            c.at++;
+            continue;
+        }
+        struct piece word = scan_command(&c);
+        if (depth == 0 && (piece_is(word, "\\fi") || piece_is(word, "\\else")))
+            return c.at;
+        if (piece_is(word, "\\fi"))
+            depth--;
+        else if (word.len > 3 && !memcmp(word.s, "\\if", 3) && !piece_is(word, "\\iff"))
+            depth++;
+    }
+    return from->at; /* no end: not skipped */
+}
+
+static void skip_verb(struct cursor *c)
+{
+    scan_char(c, '*');
+    if (cursor_end(c))
+        return;
+    const char *end = memchr(c->s + c->at + 1, c->s[c->at], c->len - c->at - 1);
+    const char *line = memchr(c->s + c->at, '\n', c->len - c->at);
+    if (end && (!line || end < line))
+        c->at = (size_t)(end - c->s) + 1;
+}
+
+static void skip_comment(struct cursor *c)
+{
+    while (!cursor_end(c) && c->s[c->at] != '\n')
+        c->at++;
+    if (!cursor_end(c))
+        c->at++;
+    while (!cursor_end(c) && (c->s[c->at] == ' ' || c->s[c->at] == '\t'))
+        c->at++;
+}
+
+/* At a backslash: true if what is there is left out. */
+static bool skip_command(struct cursor *c)
+{
+    struct cursor look = *c;
+    struct piece word = scan_command(&look), name;
+    if (piece_is(word, "\\iffalse")) {
+        c->at = find_fi(&look);
+        return true;
+    }
+    if (piece_is(word, "\\verb") || piece_is(word, "\\lstinline")) {
+        skip_verb(&look);
+        *c = look;
+        return true;
+    }
+    if (piece_is(word, "\\begin") && scan_group(&name, &look) && piece_in(name, verbatims)) {
+        c->at = find_end(&look, name);
+        return true;
+    }
+    return false;
+}
+
+/* Takes out what TeX does not typeset: comments, \iffalse ... \fi, and the insides of verbatim
+ * environments, which would be taken for mathematics. A comment goes to the end of its line and
+ * takes the line's end and the blanks that follow with it, as TeX has it; a line that is only a
+ * comment leaves nothing. */
+static struct piece strip(struct arena *a, const char *text, size_t len)
+{
+    char *out = arena_alloc(a, len + 1);
+    size_t n = 0;
+    struct cursor c = {text, 0, len};
+    while (!cursor_end(&c)) {
+        char ch = c.s[c.at];
+        if (ch == '%') {
+            skip_comment(&c);
+        } else if (ch != '\\') {
+            out[n++] = ch;
+            c.at++;
+        } else if (!skip_command(&c)) {
+            struct piece word = scan_command(&c);
+            memcpy(out + n, word.s, word.len);
+            n += word.len;
+        }
+    }
+    out[n] = 0;
+    return (struct piece){out, n};
 }
 
 struct piece bundle_stripped(struct bundle *b, struct tex_file *file)

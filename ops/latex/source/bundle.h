@@ -18,13 +18,12 @@ struct tex_file {
     size_t number;         /* ... by its number */
 };
 
-struct problems {
+enum { PROBLEMS_MAX = 1000 };
+
+struct problems { /* in an arena; the first PROBLEMS_MAX */
     Eqloom__Problem **items;
     size_t n, cap;
-    uint64_t more; /* beyond PROBLEMS_MAX */
 };
-
-enum { PROBLEMS_MAX = 1000 };
 
 struct bundle {
     struct arena *a;
@@ -50,5 +49,5 @@ void bundle_add_later(struct bundle *b, const char *name, size_t number, const s
 struct tex_file *bundle_find(const struct bundle *b, const char *name);
 /* The whole file, decoded. */
 struct piece bundle_text(struct bundle *b, struct tex_file *file);
-/* The file as strip.h leaves it. */
+/* Without comments, \iffalse ... \fi, and what is verbatim. */
 struct piece bundle_stripped(struct bundle *b, struct tex_file *file);

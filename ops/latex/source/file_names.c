@@ -4,45 +4,49 @@
 
 #include <string.h>
 
-bool file_name_ends(const char *name, const char *suffix)
+/* Where one of these endings, separated by blanks, begins in the name; NULL: it has none. In upper
+ * or lower case. */
+static const char *ending_in(const char *name, const char *endings)
 {
-    size_t n = strlen(name), m = strlen(suffix);
-    return n >= m && !strcasecmp(name + n - m, suffix);
+    size_t n = strlen(name);
+    for (size_t len; *endings; endings += len + (endings[len] == ' ')) {
+        len = strcspn(endings, " ");
+        if (n >= len && !strncasecmp(name + n - len, endings, len))
+            return name + n - len;
+    }
+    return NULL;
+}
+
+const char *file_name_last(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
 }
 
 char *file_name_short(struct arena *a, const char *path)
 {
-    static const char *const suffixes[] = {".gz",  ".tgz", ".tar", ".bz2", ".xz",
-                                           ".zst", ".zip", ".tex", NULL};
-    const char *slash = strrchr(path, '/');
-    char *name = (char *)decode_utf8(a, slash ? slash + 1 : path, strlen(slash ? slash + 1 : path));
-    for (size_t i = 0; suffixes[i]; i++)
-        if (file_name_ends(name, suffixes[i]) && strlen(name) > strlen(suffixes[i])) {
-            name[strlen(name) - strlen(suffixes[i])] = 0;
-            i = (size_t)-1;
-        }
+    const char *last = file_name_last(path), *end;
+    char *name = (char *)decode_utf8(a, last, strlen(last));
+    while ((end = ending_in(name, ".gz .tgz .tar .bz2 .xz .zst .zip .tex")) && end > name)
+        name[end - name] = 0;
     return name;
 }
 
 bool file_name_is_style(const char *name)
 {
-    static const char *const suffixes[] = {".sty", ".cls", ".bbl", ".bib", ".def", ".cfg", NULL};
-    bool style = false;
-    for (size_t i = 0; suffixes[i]; i++)
-        style |= file_name_ends(name, suffixes[i]);
-    return style;
+    return ending_in(name, ".sty .cls .bbl .bib .def .cfg");
+}
+
+bool file_name_is_tex(const char *name)
+{
+    return !strchr(file_name_last(name), '.') || file_name_is_style(name) ||
+           ending_in(name, ".tex .ltx .latex .txt .clo .fd");
 }
 
 enum file_form file_form_of(const char *name)
 {
-    static const struct {
-        const char *suffix;
-        enum file_form form;
-    } forms[] = {{".gz", FORM_ARCHIVE},  {".tgz", FORM_ARCHIVE}, {".tar", FORM_ARCHIVE},
-                 {".zip", FORM_ARCHIVE}, {".jsonl", FORM_JSONL}, {".json", FORM_JSONL},
-                 {".mml", FORM_XML},     {".xml", FORM_XML},     {".html", FORM_XML}};
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (file_name_ends(name, forms[i].suffix))
-            return forms[i].form;
-    return FORM_LOOSE;
+    return ending_in(name, ".gz .tgz .tar .zip") ? FORM_ARCHIVE
+           : ending_in(name, ".jsonl .json")     ? FORM_JSONL
+           : ending_in(name, ".mml .xml .html")  ? FORM_XML
+                                                 : FORM_LOOSE;
 }

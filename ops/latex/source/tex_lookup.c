@@ -78,16 +78,21 @@ static bool ends_so(const char *text, const char *suffixes)
     return false;
 }
 
-/* The one file below the root's folder that has this name: TeX may have been told where to look. */
+/* The one file below the root's folder that has this name: TeX may have been told where to look.
+ * Without a name, the one with this suffix. */
 static struct tex_file *find_below(const struct lookup *l, const char *name, const char *suffixes)
 {
-    size_t n = strlen(l->root_folder), len = strlen(name);
+    size_t n = strlen(l->root_folder), len = strlen(name), m = strlen(suffixes);
     struct tex_file *found = NULL;
     for (size_t i = 0; i < l->bundle->n; i++) {
         struct tex_file *x = &l->bundle->files[i];
+        if (strncmp(x->name, l->root_folder, n))
+            continue;
         const char *slash = strrchr(x->name, '/'), *last = slash ? slash + 1 : x->name;
-        if (strncmp(x->name, l->root_folder, n) || strncmp(last, name, len) ||
-            !ends_so(last + len, suffixes))
+        size_t all = strlen(x->name);
+        bool fits = *name ? !strncmp(last, name, len) && ends_so(last + len, suffixes)
+                          : all > m && !strcmp(x->name + all - m, suffixes);
+        if (!fits)
             continue;
         if (found)
             return NULL;
@@ -100,6 +105,8 @@ static struct tex_file *find(const struct lookup *l, const char *here, const cha
                              const char *suffixes)
 {
     const char *slash = strrchr(here, '/');
+    if (!*name)
+        return find_below(l, name, suffixes);
     struct tex_file *file =
         find_at(l, here, slash ? (size_t)(slash - here) + 1 : 0, name, suffixes);
     /* The root's folder, where TeX runs, and those above it. */
@@ -112,44 +119,17 @@ static struct tex_file *find(const struct lookup *l, const char *here, const cha
     return file ? file : find_below(l, name, suffixes);
 }
 
-static struct tex_file *find_only(const struct lookup *l, const char *suffix)
-{
-    size_t n = strlen(l->root_folder), m = strlen(suffix);
-    struct tex_file *found = NULL;
-    for (size_t i = 0; i < l->bundle->n; i++) {
-        struct tex_file *x = &l->bundle->files[i];
-        size_t len = strlen(x->name);
-        if (strncmp(x->name, l->root_folder, n) || len <= m || strcmp(x->name + len - m, suffix))
-            continue;
-        if (found)
-            return NULL;
-        found = x;
-    }
-    return found;
-}
-
 /* ---- what was asked ---- */
 
-static void write_down(struct lookup *l, const char *here, const char *name, const char *suffixes)
+struct tex_file *lookup_find(struct lookup *l, const char *here, const char *name,
+                             const char *suffixes)
 {
     l->last = l->asked.len;
     buf_putc(&l->asked, 'f');
     buf_add(&l->asked, here, strlen(here) + 1);
     buf_add(&l->asked, name, strlen(name) + 1);
     buf_add(&l->asked, suffixes, strlen(suffixes) + 1);
-}
-
-struct tex_file *lookup_find(struct lookup *l, const char *here, const char *name,
-                             const char *suffixes)
-{
-    write_down(l, here, name, suffixes);
     return find(l, here, name, suffixes);
-}
-
-struct tex_file *lookup_only(struct lookup *l, const char *suffix)
-{
-    write_down(l, "", "", suffix);
-    return find_only(l, suffix);
 }
 
 void lookup_reads(struct lookup *l)
@@ -175,9 +155,7 @@ bool lookup_again(struct digest *answers, bool *used, struct lookup *l, struct s
         const char *here = next_text(&at, end), *name = next_text(&at, end);
         const char *suffixes = next_text(&at, end);
         good = here && name && suffixes;
-        struct tex_file *f = !good   ? NULL
-                             : *name ? find(l, here, name, suffixes)
-                                     : find_only(l, suffixes);
+        struct tex_file *f = good ? find(l, here, name, suffixes) : NULL;
         if (f) {
             buf_add(&text, f->id.bytes, DIGEST_SIZE);
             buf_puts(&text, f->name);

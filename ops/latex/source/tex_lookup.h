@@ -19,11 +19,10 @@ struct lookup lookup_new(struct arena *a, struct bundle *b, const struct tex_fil
 void lookup_free(struct lookup *l);
 /* `here`: the file that names it; suffixes, one of which the name lacks: ".tex|" for "x.tex" and
  * "x". In the folder of `here`, in that of the root and those above it, else the only one of the
- * name below the root's. NULL if there is none. */
+ * name below the root's. With the name "": the only file below the root's folder with the one
+ * suffix. NULL if there is none. */
 struct tex_file *lookup_find(struct lookup *l, const char *here, const char *name,
                              const char *suffixes);
-/* The only file below the root's folder with this suffix. */
-struct tex_file *lookup_only(struct lookup *l, const char *suffix);
 /* What was found last is read as part of the document. */
 void lookup_reads(struct lookup *l);
 

@@ -107,3 +107,14 @@ bool scan_argument(struct piece *out, struct cursor *c)
     c->at = from;
     return false;
 }
+
+bool scan_item(struct piece *out, struct cursor *list)
+{
+    if (cursor_end(list))
+        return false;
+    const char *s = list->s + list->at, *comma = memchr(s, ',', list->len - list->at);
+    size_t n = comma ? (size_t)(comma - s) : list->len - list->at;
+    *out = piece_trim((struct piece){s, n});
+    list->at += n + 1;
+    return true;
+}

@@ -1,5 +1,5 @@
 /* Reading TeX source character by character: control sequences, groups and optional arguments.
- * Nothing is expanded. Comments are gone already (strip.h). */
+ * Nothing is expanded. Comments are gone already (bundle.h). */
 #pragma once
 
 #include "base/span.h"
@@ -14,6 +14,11 @@ struct piece {
     const char *s;
     size_t len;
 };
+
+static inline struct piece piece_of(const char *s)
+{
+    return (struct piece){s, strlen(s)};
+}
 
 static inline struct cursor cursor_of(struct piece p)
 {
@@ -45,3 +50,5 @@ bool scan_group(struct piece *out, struct cursor *c);
 bool scan_optional(struct piece *out, struct cursor *c);
 /* What TeX takes for an argument: a group, a command or a character. */
 bool scan_argument(struct piece *out, struct cursor *c);
+/* The next of a list "a, b", trimmed. False at its end. */
+bool scan_item(struct piece *out, struct cursor *list);
