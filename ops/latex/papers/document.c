@@ -6,6 +6,8 @@
 
 #include "ops/latex/papers/reader.h"
 
+enum { WASTED_MAX = 64 << 20 };
+
 /* ---- commands ---- */
 
 static void expand(struct reader *r, const struct macro *m, struct cursor *c)
@@ -201,7 +203,9 @@ static void text_command(struct reader *r, struct frame *f)
     } else if (piece_is(word, "\\[") && r->in_body) {
         reader_begin_display(r, word);
     } else if (piece_is(word, "\\(")) {
-        const char *close = memmem(c->s + c->at, c->len - c->at, "\\)", 2);
+        size_t left = c->len - c->at;
+        const char *close = r->wasted < WASTED_MAX ? memmem(c->s + c->at, left, "\\)", 2) : NULL;
+        r->wasted += close ? 0 : left;
         c->at = close ? (size_t)(close - c->s) + 2 : c->at;
         reader_add_words(r, " ", 1);
     } else if (piece_is(word, "\\endinput")) {

@@ -2,7 +2,13 @@
 
 #include <ctype.h>
 
-enum { DISPLAYS_MAX = 200000, WORDS_MAX = 8 << 20, TEXTS_MAX = 100000, BYTES_MAX = 64 << 20 };
+enum {
+    DISPLAYS_MAX = 200000,
+    WORDS_MAX = 8 << 20,
+    TEXTS_MAX = 100000,
+    BYTES_MAX = 64 << 20,
+    NAME_MAX_LEN = 1000
+};
 
 /* ---- texts and files ---- */
 
@@ -73,27 +79,22 @@ struct tex_file *reader_find(struct reader *r, const char *name, const char *suf
     return lookup_find(&r->lookup, here(r), name, suffixes);
 }
 
-/* Macros without arguments stand for their bodies. */
-static char *expand_name(struct reader *r, struct piece name, int depth)
+/* Appends a name, in which macros stand for their bodies: *commands at most. No file has a name
+ * longer than NAME_MAX_LEN. */
+static void expand_name(struct buf *out, const struct reader *r, struct piece name,
+                        unsigned *commands)
 {
     struct cursor c = cursor_of(name);
-    char *out = arena_strdup(r->a, "");
-    while (!cursor_end(&c)) {
-        if (c.s[c.at] == '\\') {
-            struct piece word = scan_command(&c);
-            const struct macro *m = macro_find(&r->macros, word);
-            if (m && depth < 5)
-                out =
-                    arena_printf(r->a, "%s%s", out, expand_name(r, piece_of(m->m.body), depth + 1));
+    while (!cursor_end(&c) && out->len < NAME_MAX_LEN && *commands) {
+        if (c.s[c.at] != '\\') {
+            buf_putc(out, c.s[c.at++]);
             continue;
         }
-        size_t n = 0;
-        while (c.at + n < c.len && c.s[c.at + n] != '\\')
-            n++;
-        out = arena_printf(r->a, "%s%.*s", out, (int)n, c.s + c.at);
-        c.at += n;
+        const struct macro *m = macro_find(&r->macros, scan_command(&c));
+        --*commands;
+        if (m)
+            expand_name(out, r, piece_of(m->m.body), commands);
     }
-    return out;
 }
 
 void reader_input(struct reader *r, struct piece folder, struct piece name, const char *suffix)
@@ -103,8 +104,12 @@ void reader_input(struct reader *r, struct piece folder, struct piece name, cons
         return;
     if (name.len > 1 && *name.s == '"')
         name = (struct piece){name.s + 1, name.len - 2};
-    char *path = arena_printf(r->a, "%s%s%s", expand_name(r, piece_trim(folder), 0),
-                              folder.len ? "/" : "", expand_name(r, name, 0));
+    struct buf b = {0};
+    unsigned commands = 100;
+    expand_name(&b, r, piece_trim(folder), &commands);
+    buf_puts(&b, folder.len ? "/" : "");
+    expand_name(&b, r, name, &commands);
+    const char *path = buf_text(&b, r->a);
     struct tex_file *file =
         *path ? reader_find(r, path, suffix ? suffix : ".tex||.ltx|.latex") : NULL;
     if (file && reader_push_file(r, file, suffix != NULL))

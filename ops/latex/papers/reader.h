@@ -27,6 +27,7 @@ struct reader {
     size_t n;           /* of the stack */
     unsigned max_depth; /* of files below the root */
     size_t texts, bytes;
+    size_t wasted; /* bytes that were looked through for a \) that is not there */
     bool *used; /* of the bundle's files: has been read */
     struct macro_table macros;
     struct citations cites;
@@ -54,8 +55,8 @@ void reader_push_text(struct reader *r, struct piece text, const void *of);
 /* False, with a problem, if it is not to be read. */
 bool reader_push_file(struct reader *r, struct tex_file *file, bool definitions);
 /* A file that the document names; `folder` is what \import gives, or "". With `suffix` (".sty"),
- * only with that, and silently nothing if there is none. Macros without arguments in the name are
- * expanded. */
+ * only with that, and silently nothing if there is none. Macros in the name stand for their bodies,
+ * within bounds. */
 void reader_input(struct reader *r, struct piece folder, struct piece name, const char *suffix);
 /* Finds without reading. */
 struct tex_file *reader_find(struct reader *r, const char *name, const char *suffixes);

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { FILE_MAX = 16 << 20 };
+enum { FILE_MAX = 16 << 20, WASTED_MAX = 64 << 20 };
 
 void bundle_free(struct bundle *b)
 {
@@ -97,12 +97,13 @@ static size_t find_end(const struct cursor *c, struct piece name)
     return c->len;
 }
 
-/* Behind the \fi of an \iffalse. An \else at its level ends it too: what follows is typeset. */
-static size_t find_fi(const struct cursor *from)
+/* Behind the \fi of an \iffalse. An \else at its level ends it too: what follows is typeset.
+ * *wasted: bytes of a file that were looked through for ends that it has not. */
+static size_t find_fi(const struct cursor *from, size_t *wasted)
 {
     struct cursor c = *from;
     size_t depth = 0;
-    while (!cursor_end(&c)) {
+    while (!cursor_end(&c) && *wasted < WASTED_MAX) {
         if (c.s[c.at] != '\\') {
             c.at++;
             continue;
@@ -115,18 +116,21 @@ static size_t find_fi(const struct cursor *from)
         else if (word.len > 3 && !memcmp(word.s, "\\if", 3) && !piece_is(word, "\\iff"))
             depth++;
     }
+    *wasted += c.at - from->at;
     return from->at; /* no end: not skipped */
 }
 
-static void skip_verb(struct cursor *c)
+static void skip_verb(struct cursor *c, size_t *wasted)
 {
     scan_char(c, '*');
-    if (cursor_end(c))
+    if (cursor_end(c) || *wasted >= WASTED_MAX)
         return;
     const char *end = memchr(c->s + c->at + 1, c->s[c->at], c->len - c->at - 1);
     const char *line = memchr(c->s + c->at, '\n', c->len - c->at);
     if (end && (!line || end < line))
         c->at = (size_t)(end - c->s) + 1;
+    else
+        *wasted += c->len - c->at;
 }
 
 static void skip_comment(struct cursor *c)
@@ -140,16 +144,16 @@ static void skip_comment(struct cursor *c)
 }
 
 /* At a backslash: true if what is there is left out. */
-static bool skip_command(struct cursor *c)
+static bool skip_command(struct cursor *c, size_t *wasted)
 {
     struct cursor look = *c;
     struct piece word = scan_command(&look), name;
     if (piece_is(word, "\\iffalse")) {
-        c->at = find_fi(&look);
+        c->at = find_fi(&look, wasted);
         return true;
     }
     if (piece_is(word, "\\verb") || piece_is(word, "\\lstinline")) {
-        skip_verb(&look);
+        skip_verb(&look, wasted);
         *c = look;
         return true;
     }
@@ -167,7 +171,7 @@ static bool skip_command(struct cursor *c)
 static struct piece strip(struct arena *a, const char *text, size_t len)
 {
     char *out = arena_alloc(a, len + 1);
-    size_t n = 0;
+    size_t n = 0, wasted = 0;
     struct cursor c = {text, 0, len};
     while (!cursor_end(&c)) {
         char ch = c.s[c.at];
@@ -176,7 +180,7 @@ static struct piece strip(struct arena *a, const char *text, size_t len)
         } else if (ch != '\\') {
             out[n++] = ch;
             c.at++;
-        } else if (!skip_command(&c)) {
+        } else if (!skip_command(&c, &wasted)) {
             struct piece word = scan_command(&c);
             memcpy(out + n, word.s, word.len);
             n += word.len;

@@ -247,6 +247,40 @@ TEST(archives)
     report(&clock, "archives");
 }
 
+/* ---- documents ---- */
+
+/* Ends that are looked for in vain, again and again; names of files in which macros double. */
+TEST(documents)
+{
+    static const char *const texts[] = {"\\iffalse ", "\\verb|", "\\verb|\n", "\\( ",
+                                        "\\input{\\a}"};
+    struct clock clock = {0};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct arena a = {0};
+        struct buf b = {0};
+        struct bundle files = {.a = &a, .name = ""};
+        bool used = false;
+        buf_puts(&b, "\\documentclass{a}");
+        for (char c = 'a'; c < 'g'; c++) {
+            buf_printf(&b, "\\def\\%c{", c);
+            for (int k = 0; k < 1000; k++)
+                buf_printf(&b, "\\%c", c + 1);
+            buf_puts(&b, "}");
+        }
+        buf_puts(&b, "\\begin{document}");
+        while (b.len < 1u << 20)
+            buf_puts(&b, texts[i]);
+        bundle_add(&files, "a", span_of(b.data, b.len));
+        clock.started = seconds();
+        assert_int_equal(document_read(&a, &files, files.files, 3, &used, NULL)->n_sections, 1);
+        check_time(&clock, texts[i], b.len);
+        bundle_free(&files);
+        buf_free(&b);
+        arena_free(&a);
+    }
+    report(&clock, "documents");
+}
+
 static int take_seed(void **state)
 {
     seed = test_seed(seed);
