@@ -2,7 +2,6 @@
  * index against the exact pass, and what may stand in a page. Prints its seed. */
 #include "base/rng.h"
 #include "ops/latex/study/nearest.h"
-#include "ops/latex/study/search/clustered.h"
 #include "ops/latex/study/search/keywords.h"
 #include "ops/latex/study/search/precision.h"
 #include "ops/latex/study/search/study_page.h"

@@ -3,7 +3,6 @@
 #include "ops/eval/evaluation.h"
 #include "ops/latex/study/equation_place.h"
 #include "ops/latex/study/nearest.h"
-#include "ops/latex/study/search/clustered.h"
 #include "ops/latex/study/search/precision.h"
 #include "ops/latex/study/search/study_page.h"
 #include "ops/latex/study/search/study_queries.h"
@@ -33,7 +32,6 @@ struct study {
     struct embedded x, baseline;
     bool drawn, compares;
     const uint32_t *source; /* drawn: of the corpus */
-    struct section_texts texts;
     struct study_queries queries;
     struct hnsw *index;
     struct outcome *outcomes; /* by query */
@@ -115,14 +113,10 @@ static enum err_code load_queries(struct study *s, struct err *e)
                              .half = (uint64_t)op_int(ctx, "half"),
                              .least_relevant = op_real(ctx, "least_relevant"),
                              .most_relevant = op_real(ctx, "most_relevant")};
-    enum err_code code = section_texts_load(&s->texts, ctx, "papers", corpus, e);
-    if (code)
-        return err_up(e, code);
     if (!s->drawn)
-        return err_up(e, study_queries_take(&s->queries, &s->x.queries, &s->texts,
-                                            corpus->n_sections, ctx, e));
+        return err_up(e, study_queries_take(&s->queries, &s->x.queries, corpus, ctx, e));
     s->source = study_sources(corpus, ctx);
-    return err_up(e, study_queries_draw(&s->queries, &how, corpus, s->source, &s->texts, ctx, e));
+    return err_up(e, study_queries_draw(&s->queries, &how, corpus, s->source, ctx, e));
 }
 
 static enum err_code load(struct study *s, struct err *e)
@@ -216,7 +210,7 @@ static enum err_code describe(struct study_query *out, size_t n, const struct st
         for (size_t k = 0; k < o->n_shown; k++) {
             uint32_t row = o->shown[k].row;
             out[i].shown[k] = (struct study_result){found[row], corpus->place[row]->paper,
-                                                    s->texts.title[corpus->section[row]],
+                                                    s->queries.title[corpus->section[row]],
                                                     (double)o->shown[k].similarity, o->relevant[k]};
         }
     }

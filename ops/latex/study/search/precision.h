@@ -1,8 +1,11 @@
-/* Figures of one ranked list of which it is known what is relevant, but not how much there is. */
+/* Figures of one ranked list of which it is known what is relevant, but not how much there is; and
+ * their mean over lists. */
 #pragma once
 
+#include "base/arena.h"
+
 #include <stdbool.h>
-#include <stddef.h>
+#include <stdint.h>
 
 enum { PRECISION_CUTS = 3, PRECISION_DEPTH = 1000 };
 extern const size_t precision_cuts[PRECISION_CUTS]; /* 10 100 1000 */
@@ -16,3 +19,9 @@ struct precision {
 };
 /* Of the first PRECISION_DEPTH of n. */
 struct precision precision_of(const bool *relevant, size_t n);
+
+/* A mean of values that are independent of each other only where their clusters differ, and its
+ * standard error: the root of G / (G - 1) times the sum over G clusters of
+ * (sum of x - mean)^2, by n. With fewer than two clusters the error is 0. */
+double clustered_mean(double *error, const double *x, const uint32_t *cluster, size_t n,
+                      struct arena *a);

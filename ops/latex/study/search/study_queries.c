@@ -10,6 +10,67 @@
 
 enum { WORD_MIN = 4 }; /* characters of a title's word that can be a keyword */
 
+/* ---- the words of sections ---- */
+
+struct section_texts {
+    const char **text;  /* by section of the equations: title and words, folded by keywords_fold */
+    const char **title; /* "" where the paper is not among the papers */
+};
+
+struct wanted {
+    struct name_map papers;
+    struct map64 sections; /* paper << 32 | its section -> number */
+};
+
+static struct wanted index_sections(const struct equation_vectors *x)
+{
+    struct wanted w = {0};
+    for (uint32_t i = 0; i < x->v.n; i++) {
+        name_map_put(&w.papers, x->place[i]->paper, x->paper[i], NULL);
+        map64_put(&w.sections, (uint64_t)x->paper[i] << 32 | x->place[i]->section, x->section[i],
+                  NULL);
+    }
+    return w;
+}
+
+static void take_paper(struct section_texts *out, struct arena *a, struct arena *work,
+                       const struct wanted *w, const Eqloom__Paper *p)
+{
+    const uint64_t *paper = name_map_get(&w->papers, p->paper);
+    for (size_t i = 0; paper && i < p->n_sections; i++) {
+        const Eqloom__Section *s = p->sections[i];
+        const uint64_t *number = map64_get(&w->sections, *paper << 32 | i);
+        if (!number)
+            continue;
+        out->text[*number] = keywords_fold(a, arena_printf(work, "%s %s", s->title, s->text));
+        out->title[*number] = arena_strdup(a, s->title);
+    }
+}
+
+static enum err_code load_texts(struct section_texts *out, struct op_ctx *ctx,
+                                const struct equation_vectors *x, struct err *e)
+{
+    struct arena *a = op_arena(ctx), work = {0};
+    struct wanted w = index_sections(x);
+    enum err_code code = OK;
+    out->text = arena_array(a, const char *, x->n_sections + 1);
+    out->title = arena_array(a, const char *, x->n_sections + 1);
+    for (uint32_t s = 0; s < x->n_sections; s++)
+        out->text[s] = out->title[s] = "";
+    for (uint64_t i = 0, n = op_count(ctx, "papers"); i < n && !code; i++) {
+        const Eqloom__Paper *m;
+        arena_reset(&work);
+        if (op_cancelled(ctx))
+            code = err_fail(e, ERR_CANCELLED, "reading sections was interrupted");
+        else if (!(code = op_get_in(&m, ctx, "papers", i, &work, e)))
+            take_paper(out, a, &work, &w, m);
+    }
+    arena_free(&work);
+    name_map_free(&w.papers);
+    map64_free(&w.sections);
+    return err_up(e, code);
+}
+
 /* ---- where a keyword stands: each is looked for once ---- */
 
 struct keyword {
@@ -19,12 +80,22 @@ struct keyword {
 
 struct keyword_table {
     struct op_ctx *ctx;
-    const struct section_texts *texts;
+    struct section_texts texts;
     uint32_t n_sections;
     struct name_map names;
     struct keyword *words;
     size_t n, cap, found;
 };
+
+static enum err_code table_begin(struct keyword_table *t, struct study_queries *out,
+                                 const struct equation_vectors *corpus, struct op_ctx *ctx,
+                                 struct err *e)
+{
+    *t = (struct keyword_table){.ctx = ctx, .n_sections = corpus->n_sections};
+    enum err_code code = load_texts(&t->texts, ctx, corpus, e);
+    *out = (struct study_queries){.title = t->texts.title};
+    return err_up(e, code);
+}
 
 static void table_free(struct keyword_table *t)
 {
@@ -48,7 +119,7 @@ static enum err_code find_word(void *arg, size_t item, struct arena *a, struct e
     const struct keyword_table *t = arg;
     const struct keyword *w = &t->words[t->found + item];
     for (uint32_t i = 0; i < t->n_sections; i++)
-        w->in[i] = keyword_in(t->texts->text[i], w->folded);
+        w->in[i] = keyword_in(t->texts.text[i], w->folded);
     return OK;
 }
 
@@ -97,11 +168,11 @@ static void take(struct asked *out, const struct keyword_table *t, const Eqloom_
 }
 
 enum err_code study_queries_take(struct study_queries *out, const struct equation_vectors *queries,
-                                 const struct section_texts *texts, uint32_t n_sections,
-                                 struct op_ctx *ctx, struct err *e)
+                                 const struct equation_vectors *corpus, struct op_ctx *ctx,
+                                 struct err *e)
 {
-    struct keyword_table t = {.ctx = ctx, .texts = texts, .n_sections = n_sections};
-    enum err_code code = OK;
+    struct keyword_table t;
+    enum err_code code = table_begin(&t, out, corpus, ctx, e);
     out->n = queries->v.n;
     out->asked = arena_array(op_arena(ctx), struct asked, out->n + 1);
     for (size_t i = 0; i < out->n && !code; i++) {
@@ -237,7 +308,7 @@ static bool draw(struct asked *out, const struct drawing *d, const struct turn *
 {
     struct arena *a = op_arena(d->words.ctx);
     const Eqloom__Place *place = d->corpus->place[turn->row];
-    const char *at = keywords_fold(a, d->words.texts->title[d->corpus->section[turn->row]]);
+    const char *at = keywords_fold(a, d->words.texts.title[d->corpus->section[turn->row]]);
     bool *relevant = arena_array(a, bool, d->words.n_sections + 1);
     const char *joined = NULL;
     for (const char *word; (word = next_word(&at, a));) {
@@ -260,7 +331,7 @@ static enum err_code draw_all(struct study_queries *out, struct drawing *d,
     for (size_t i = 0, upto; i < n && out->n < d->how->most; i = upto) {
         upto = n - i < d->how->most - out->n ? n : i + d->how->most - out->n;
         for (size_t k = i; k < upto; k++) {
-            const char *title = d->words.texts->title[d->corpus->section[turns[k].row]];
+            const char *title = d->words.texts.title[d->corpus->section[turns[k].row]];
             const char *at = keywords_fold(a, title);
             for (const char *word; (word = next_word(&at, a));)
                 add_keyword(&d->words, word);
@@ -276,20 +347,18 @@ static enum err_code draw_all(struct study_queries *out, struct drawing *d,
 
 enum err_code study_queries_draw(struct study_queries *out, const struct study_draw *how,
                                  const struct equation_vectors *corpus, const uint32_t *source,
-                                 const struct section_texts *texts, struct op_ctx *ctx,
-                                 struct err *e)
+                                 struct op_ctx *ctx, struct err *e)
 {
     struct arena *a = op_arena(ctx);
-    struct drawing d = {how,
-                        corpus,
-                        arena_array(a, uint32_t, corpus->n_sections + 1),
-                        {.ctx = ctx, .texts = texts, .n_sections = corpus->n_sections}};
+    struct drawing d = {how, corpus, arena_array(a, uint32_t, corpus->n_sections + 1)};
     size_t n;
+    enum err_code code = table_begin(&d.words, out, corpus, ctx, e);
     const struct turn *turns = order(&n, how, corpus, source, a);
     for (uint32_t i = 0; i < corpus->v.n; i++)
         d.equations[corpus->section[i]]++;
-    *out = (struct study_queries){arena_array(a, struct asked, how->most + 1), 0};
-    enum err_code code = draw_all(out, &d, turns, n, e);
+    out->asked = arena_array(a, struct asked, how->most + 1);
+    if (!code)
+        code = draw_all(out, &d, turns, n, e);
     if (!code && out->n)
         qsort(out->asked, out->n, sizeof *out->asked, by_row);
     table_free(&d.words);

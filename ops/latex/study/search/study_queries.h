@@ -8,7 +8,6 @@
 #pragma once
 
 #include "ops/latex/study/equation_vectors.h"
-#include "ops/latex/study/search/section_texts.h"
 
 struct asked {
     const Eqloom__Place *place;
@@ -21,16 +20,17 @@ struct asked {
 struct study_queries {
     struct asked *asked; /* drawn: in the order of rows */
     size_t n;
+    const char **title; /* of the corpus's sections; "" where the paper is not among the papers */
 };
 
 /* Where papers come from: of each equation the folder that its paper's name begins with, or else
  * the paper. In the ctx's arena. */
 uint32_t *study_sources(const struct equation_vectors *x, struct op_ctx *ctx);
 
-/* ERR_INPUT if one has no keyword. */
+/* Of the inputs `papers` and `queries`. ERR_INPUT if one has no keyword. */
 enum err_code study_queries_take(struct study_queries *out, const struct equation_vectors *queries,
-                                 const struct section_texts *texts, uint32_t n_sections,
-                                 struct op_ctx *ctx, struct err *e);
+                                 const struct equation_vectors *corpus, struct op_ctx *ctx,
+                                 struct err *e);
 
 struct study_draw {
     size_t most;                          /* queries */
@@ -39,5 +39,4 @@ struct study_draw {
 };
 enum err_code study_queries_draw(struct study_queries *out, const struct study_draw *how,
                                  const struct equation_vectors *corpus, const uint32_t *source,
-                                 const struct section_texts *texts, struct op_ctx *ctx,
-                                 struct err *e);
+                                 struct op_ctx *ctx, struct err *e);
