@@ -2,7 +2,7 @@
 
 #include "base/text/utf8.h"
 #include "ops/latex/katex/katex.h"
-#include "ops/latex/read/latex_infix.h"
+#include "ops/latex/read/latex_nodes.h"
 
 #include <stdlib.h>
 #include <string.h>

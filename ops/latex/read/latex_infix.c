@@ -1,4 +1,4 @@
-/* See latex_infix.h. A list of KaTeX's nodes is read by precedence:
+/* A list of KaTeX's nodes is read by precedence:
  *
  *     sum     = ["-"] product { ("+" | "-") product }
  *     product = power { ["\cdot" | "\times" | "/"] power }       side by side: a product
@@ -8,6 +8,8 @@
  * The argument of a function without parentheses goes on until the next function, sign, slash or
  * bracket: \sin 2x is sin(2*x). */
 #include "ops/latex/read/latex_nodes.h"
+
+#include "base/text/words.h"
 
 #include <ctype.h>
 #include <stdint.h>
@@ -51,8 +53,7 @@ static struct latex_value read_brackets(struct latex_reading *r, struct latex_li
     l->at++;
     struct latex_value x = read_sum(r, l, close);
     const json_t *end = latex_next(l);
-    const char *found =
-        latex_sign_of(end && latex_has_type(end, "supsub") ? json_object_get(end, "base") : end);
+    const char *found = latex_sign_of(latex_base(end));
     bool closes = !strcmp(close, "|") ? latex_is_bar(found) : !strcmp(found, close);
     if (!x.text || !closes)
         return x.text ? latex_refuse(r, open, NULL, "this bracket is never closed") : latex_none;
@@ -187,7 +188,7 @@ static struct latex_value read_pair(struct latex_value *power, struct latex_read
                                     struct latex_list *l, struct latex_value x)
 {
     const json_t *open = latex_next(l), *end = open;
-    const json_t *base = latex_has_type(open, "supsub") ? json_object_get(open, "base") : open;
+    const json_t *base = latex_base(open);
     struct latex_list body = latex_list_of(json_object_get(base, "body")), *in = l;
     if (latex_has_type(base, "leftright"))
         in = &body;
@@ -205,8 +206,8 @@ static struct latex_value read_pair(struct latex_value *power, struct latex_read
         end = last;
         l->at++;
     }
-    const json_t *sup = end && latex_has_type(end, "supsub") ? json_object_get(end, "sup") : NULL;
-    const char *close = latex_sign_of(in == l && sup ? json_object_get(end, "base") : last);
+    const json_t *sup = latex_has_type(end, "supsub") ? json_object_get(end, "sup") : NULL;
+    const char *close = latex_sign_of(in == l && sup ? latex_base(end) : last);
     if (in == l ? strcmp(close, ")") != 0 : last != NULL)
         return latex_refuse(r, open, NULL, "this bracket does not close behind two arguments");
     if (sup && power->text)
@@ -290,10 +291,7 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
     x = latex_call(r, name, x);
     if (base.text && x.text)
         x = (struct latex_value){.text = arena_printf(r->a, "%s/ln(%s)", x.text, base.text)};
-    if (power.text && x.text)
-        x = (struct latex_value){
-            .text = arena_printf(r->a, "%s^%s", latex_wrapped(r, x), latex_wrapped(r, power))};
-    return x;
+    return power.text ? latex_binary(r, x, "^", power) : x;
 }
 
 /* ---- by precedence ---- */
@@ -352,25 +350,23 @@ static struct latex_value read_power(struct latex_reading *r, struct latex_list 
         return x;
     if (!strcmp(latex_field(json_array_get(json_object_get(sup, "body"), 0), "text"), "\\prime"))
         return latex_refuse(r, node, "write \\frac{d}{dx}", "a prime has no counterpart");
-    struct latex_value power = read_node(r, sup);
-    if (!power.text)
-        return latex_none;
-    return (struct latex_value){
-        .text = arena_printf(r->a, "%s^%s", latex_wrapped(r, x), latex_wrapped(r, power))};
+    return latex_binary(r, x, "^", read_node(r, sup));
+}
+
+static bool is_minus(const char *sign)
+{
+    return !strcmp(sign, "-") || !strcmp(sign, "−");
 }
 
 static bool ends_product(struct latex_reading *r, const json_t *node, const char *stop,
                          bool argument)
 {
-    const json_t *base =
-        node && latex_has_type(node, "supsub") ? json_object_get(node, "base") : node;
+    const json_t *base = latex_base(node);
     const char *sign = latex_sign_of(base);
-    if (!node || !strcmp(latex_field(node, "family"), "rel") || !strcmp(sign, "+") ||
-        !strcmp(sign, "-") || !strcmp(sign, "−"))
+    if (!node || !strcmp(latex_field(node, "family"), "rel") || is_minus(sign) ||
+        word_in("+ ) ] \\} ,", sign, strlen(sign)))
         return true;
     if (*stop && (!strcmp(sign, stop) || (!strcmp(stop, "|") && latex_is_bar(sign))))
-        return true;
-    if (!strcmp(sign, ")") || !strcmp(sign, "]") || !strcmp(sign, "\\}") || !strcmp(sign, ","))
         return true;
     return argument && (*latex_function_at(r, node) || latex_is_times(sign) ||
                         latex_is_over(sign) || latex_begins_bracket(base) || latex_is_bar(sign));
@@ -391,7 +387,7 @@ static struct latex_value read_product(struct latex_reading *r, struct latex_lis
         if (side_by_side && over)
             return latex_refuse(r, node, "write \\frac{a}{b} c, or \\frac{a}{b c}",
                                 "a/b c may be (a/b)*c or a/(b*c)");
-        const json_t *base = latex_has_type(node, "supsub") ? json_object_get(node, "base") : node;
+        const json_t *base = latex_base(node);
         if (side_by_side && last.letter && latex_begins_bracket(base))
             return latex_refuse(r, before,
                                 arena_printf(r->a,
@@ -438,7 +434,7 @@ static struct latex_value read_sum(struct latex_reading *r, struct latex_list *l
 {
     const json_t *node = latex_next(l);
     const char *sign = latex_sign_of(node);
-    bool minus = !strcmp(sign, "-") || !strcmp(sign, "−");
+    bool minus = is_minus(sign);
     if (++r->depth > DEPTH_MAX)
         return latex_refuse(r, node, NULL, "nested too deeply");
     if (minus || !strcmp(sign, "+"))
@@ -450,7 +446,7 @@ static struct latex_value read_sum(struct latex_reading *r, struct latex_list *l
         x = (struct latex_value){.text = arena_printf(r->a, "-%s", latex_wrapped(r, x))};
     while (x.text && (node = latex_next(l))) {
         sign = latex_sign_of(node);
-        minus = !strcmp(sign, "-") || !strcmp(sign, "−");
+        minus = is_minus(sign);
         if (!minus && strcmp(sign, "+"))
             break;
         l->at++;

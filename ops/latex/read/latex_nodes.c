@@ -41,7 +41,6 @@ struct latex_value latex_refuse(struct latex_reading *r, const json_t *node, con
     return latex_none;
 }
 
-/* A reading taken among several: said, or refused where nobody listens. */
 bool latex_take_reading(struct latex_reading *r, const json_t *node, const char *format, ...)
 {
     char text[300];
@@ -60,14 +59,10 @@ bool latex_take_reading(struct latex_reading *r, const json_t *node, const char 
 
 static bool is_nothing(const json_t *node)
 {
-    static const char *const types[] = {"spacing", "kern", "cr", "internal"};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (latex_has_type(node, types[i]))
-            return true;
-    return false;
+    const char *type = latex_field(node, "type");
+    return word_in("spacing kern cr internal", type, strlen(type));
 }
 
-/* The next node that says something; NULL at the end. */
 const json_t *latex_next(struct latex_list *l)
 {
     while (l->at < l->n && is_nothing(json_array_get(l->items, l->at)))
@@ -75,16 +70,18 @@ const json_t *latex_next(struct latex_list *l)
     return l->at < l->n ? json_array_get(l->items, l->at) : NULL;
 }
 
+const json_t *latex_base(const json_t *node)
+{
+    return node && latex_has_type(node, "supsub") ? json_object_get(node, "base") : node;
+}
+
 struct latex_list latex_list_of(const json_t *items)
 {
     return (struct latex_list){items, 0, json_array_size(items)};
 }
 
-/* The text of an atom or letter, a command's with its backslash; "" for other nodes. */
 const char *latex_sign_of(const json_t *node)
 {
-    if (!node)
-        return "";
     if (latex_has_type(node, "atom") || latex_has_type(node, "textord") ||
         latex_has_type(node, "mathord"))
         return latex_field(node, "text");
@@ -95,20 +92,17 @@ const char *latex_sign_of(const json_t *node)
 
 bool latex_is_times(const char *s)
 {
-    static const char signs[] = "* \\cdot \\times \\ast ⋅ × ∗";
-    return word_in(signs, s, strlen(s));
+    return word_in("* \\cdot \\times \\ast ⋅ × ∗", s, strlen(s));
 }
 
 bool latex_is_over(const char *s)
 {
-    static const char signs[] = "/ \\div ÷";
-    return word_in(signs, s, strlen(s));
+    return word_in("/ \\div ÷", s, strlen(s));
 }
 
 bool latex_is_bar(const char *s)
 {
-    static const char signs[] = "| \\vert \\lvert \\rvert ∣";
-    return word_in(signs, s, strlen(s));
+    return word_in("| \\vert \\lvert \\rvert ∣", s, strlen(s));
 }
 
 /* ---- names ---- */
@@ -139,7 +133,6 @@ static bool plain_name(struct buf *out, const json_t *node)
     return out->len > 0;
 }
 
-/* "" if it is no name. */
 const char *latex_name_of(struct latex_reading *r, const json_t *node)
 {
     struct buf b = {0};
@@ -164,7 +157,6 @@ static const char *declared(const struct language *lang, const char *name)
     return NULL;
 }
 
-/* Our name of a function, or NULL. */
 const char *latex_function_name(const struct latex_reading *r, const char *name)
 {
     static const char *const names[][2] = {
@@ -192,17 +184,15 @@ bool latex_has_two(const struct latex_reading *r, const char *name)
     return op >= 0 && r->lang->ops[op].arity == 2;
 }
 
-/* The function that a node is, as LaTeX names it; "" if it is latex_none. */
 const char *latex_function_at(struct latex_reading *r, const json_t *node)
 {
     const char *name = "";
-    if (node && latex_has_type(node, "supsub"))
-        return latex_function_at(r, json_object_get(node, "base"));
-    if (node && latex_has_type(node, "op"))
+    node = latex_base(node);
+    if (latex_has_type(node, "op"))
         name = latex_field(node, "name");
-    else if (node && (latex_has_type(node, "operatorname") || latex_has_type(node, "font")))
+    else if (latex_has_type(node, "operatorname") || latex_has_type(node, "font"))
         name = latex_name_of(r, node);
-    else if (node && (latex_has_type(node, "mathord") || latex_has_type(node, "textord")) &&
+    else if ((latex_has_type(node, "mathord") || latex_has_type(node, "textord")) &&
              declared(r->lang, latex_name_of(r, node)))
         name = latex_name_of(r, node);
     if (*name == '\\')
@@ -210,16 +200,12 @@ const char *latex_function_at(struct latex_reading *r, const json_t *node)
     return latex_function_name(r, name) ? name : "";
 }
 
-/* A letter, with its subscript if it has one. */
 struct latex_value latex_read_letter(struct latex_reading *r, const json_t *node, const json_t *sub)
 {
     const char *name = latex_name_of(r, node), *index = sub ? latex_name_of(r, sub) : "";
-    static const char *const others[] = {"partial", "infty",  "nabla",  "emptyset", "dots",
-                                         "ldots",   "forall", "exists", NULL};
-    bool variable = *name && (!sub || *index) && !latex_has_type(node, "text");
-    for (size_t i = 0; others[i]; i++)
-        variable &= strcmp(name, others[i]) != 0;
-    if (!variable)
+    static const char others[] = "partial infty nabla emptyset dots ldots forall exists";
+    if (!*name || (sub && !*index) || latex_has_type(node, "text") ||
+        word_in(others, name, strlen(name)))
         return latex_refuse(r, node, NULL, "'%.40s' is no variable that can be read",
                             latex_sign_of(node));
     if (!strcmp(name, "e") && !sub && !latex_take_reading(r, node, "e is read as Euler's number"))
@@ -259,10 +245,7 @@ bool latex_begins_bracket(const json_t *node)
 
 bool latex_at_bracket(struct latex_list *l)
 {
-    const json_t *next = latex_next(l);
-    return next &&
-           (latex_begins_bracket(next) || (latex_has_type(next, "supsub") &&
-                                           latex_begins_bracket(json_object_get(next, "base"))));
+    return latex_begins_bracket(latex_base(latex_next(l)));
 }
 
 /* ---- composing ---- */

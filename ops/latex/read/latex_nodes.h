@@ -1,10 +1,22 @@
-/* KaTeX's parse tree, as JSON, node by node: what a node is and what it is called, and why a text
- * is refused. */
+/* KaTeX's parse tree, as JSON -> infix text: as a whole, and node by node. */
 #pragma once
 
-#include "ops/latex/read/latex_infix.h"
+#include "base/buf.h"
+#include "ops/expr/lang.h"
 
 #include <jansson.h>
+
+struct latex_refusal {
+    size_t begin;        /* UTF-16 units before the place; SIZE_MAX: unknown */
+    const char *message; /* NULL: none */
+    const char *hint;    /* the choices, or NULL */
+};
+
+/* NULL if it is refused. Of the language, only its declared functions are looked at. */
+const char *latex_infix(struct latex_refusal *why, struct arena *a, const struct language *lang,
+                        const char *json, struct buf *notes);
+
+/* ---- node by node: what it is and what it is called, and why a text is refused ---- */
 
 struct latex_reading {
     struct arena *a;
@@ -41,6 +53,8 @@ bool latex_take_reading(struct latex_reading *r, const json_t *node, const char 
 struct latex_list latex_list_of(const json_t *items);
 /* The next node that says something; NULL at the end. */
 const json_t *latex_next(struct latex_list *l);
+/* A node without its exponent and subscript. */
+const json_t *latex_base(const json_t *node);
 
 /* The text of an atom or letter, a command's with its backslash; "" for other nodes. */
 const char *latex_sign_of(const json_t *node);
