@@ -93,51 +93,47 @@ static bool read_entry(struct unpacking *u, struct archive_entry *entry)
     return !why || !strcmp(why, "too large");
 }
 
-static void open_formats(struct archive *x)
-{
-    archive_read_support_filter_gzip(x);
-    archive_read_support_filter_bzip2(x);
-    archive_read_support_filter_xz(x);
-    archive_read_support_filter_zstd(x);
-    archive_read_support_filter_compress(x);
-    archive_read_support_format_tar(x);
-    archive_read_support_format_zip(x);
-    archive_read_support_format_raw(x);
-}
-
-const char *unpack_stream(struct buf *out, struct span bytes, size_t most)
+/* Of any compression that people use; NULL if there is no memory. */
+static struct archive *reader(void)
 {
     struct archive *x = archive_read_new();
-    struct archive_entry *entry;
-    char block[65536];
-    la_ssize_t n = -1;
-    if (bytes.len < most / RATIO_MAX)
-        most = bytes.len * RATIO_MAX;
     if (x) {
         archive_read_support_filter_gzip(x);
         archive_read_support_filter_bzip2(x);
         archive_read_support_filter_xz(x);
         archive_read_support_filter_zstd(x);
+        archive_read_support_filter_compress(x);
         archive_read_support_format_raw(x);
-        if (archive_read_open_memory(x, bytes.data, bytes.len) == ARCHIVE_OK &&
-            archive_read_next_header(x, &entry) == ARCHIVE_OK)
-            while ((n = archive_read_data(x, block, sizeof block)) > 0 &&
-                   out->len + (size_t)n <= most)
-                buf_add(out, block, (size_t)n);
-        archive_read_free(x);
     }
+    return x;
+}
+
+const char *unpack_stream(struct buf *out, struct span bytes, size_t most)
+{
+    struct archive *x = reader();
+    struct archive_entry *entry;
+    char block[65536];
+    la_ssize_t n = -1;
+    if (bytes.len < most / RATIO_MAX)
+        most = bytes.len * RATIO_MAX;
+    if (x && archive_read_open_memory(x, bytes.data, bytes.len) == ARCHIVE_OK &&
+        archive_read_next_header(x, &entry) == ARCHIVE_OK)
+        while ((n = archive_read_data(x, block, sizeof block)) > 0 && out->len + (size_t)n <= most)
+            buf_add(out, block, (size_t)n);
+    archive_read_free(x);
     return n < 0 ? "damaged compressed file" : n > 0 ? "too large compressed file" : NULL;
 }
 
 void unpack(unpack_file *each, void *arg, const char *name, struct span bytes)
 {
-    struct unpacking u = {each, arg, archive_read_new(), name, 0, TOTAL_MAX, 0, {0}};
+    struct unpacking u = {each, arg, reader(), name, 0, TOTAL_MAX, 0, {0}};
     struct archive_entry *entry;
     int status = ARCHIVE_FATAL;
     if (bytes.len < TOTAL_MAX / RATIO_MAX)
         u.limit = bytes.len * RATIO_MAX;
     if (u.archive) {
-        open_formats(u.archive);
+        archive_read_support_format_tar(u.archive);
+        archive_read_support_format_zip(u.archive);
         status = archive_read_open_memory(u.archive, bytes.data, bytes.len);
     }
     while (status == ARCHIVE_OK || status == ARCHIVE_WARN) {
@@ -147,7 +143,6 @@ void unpack(unpack_file *each, void *arg, const char *name, struct span bytes)
     }
     if (status != ARCHIVE_EOF)
         each(arg, name, (struct span){0}, "damaged archive");
-    if (u.archive)
-        archive_read_free(u.archive);
+    archive_read_free(u.archive);
     buf_free(&u.bytes);
 }
