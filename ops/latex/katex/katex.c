@@ -170,7 +170,6 @@ static const char *take_text(struct arena *a, const char *text)
 /* ---- calls ---- */
 
 struct request {
-    const char *function;
     const char *latex;
     const Eqloom__Equation *equation; /* of a tree: NULL */
 };
@@ -200,7 +199,7 @@ static duk_ret_t call(duk_context *d, void *udata)
 {
     const struct request *r = udata;
     const Eqloom__Equation *q = r->equation;
-    duk_get_global_string(d, r->function);
+    duk_get_global_string(d, q ? "eqloom_mathml" : "eqloom_tree");
     push_text(d, r->latex);
     if (!q) {
         duk_call(d, 1);
@@ -252,31 +251,25 @@ static enum err_code ask(struct katex_answer *out, struct arena *a, struct katex
 {
     if (k->calls++ % COLLECT_EVERY == COLLECT_EVERY - 1)
         duk_gc(k->duk, 0);
-    bool fresh = k->calls == 1;
-    attempt(out, a, k, r);
-    if (!k->exhausted)
-        return OK;
-    duk_destroy_heap(k->duk);
-    enum err_code code = open_heap(k, e);
-    if (code || fresh)
-        return err_up(e, code);
-    attempt(out, a, k, r);
-    if (!k->exhausted)
-        return OK;
-    duk_destroy_heap(k->duk);
-    return err_up(e, open_heap(k, e));
+    for (bool fresh = k->calls == 1;; fresh = true) {
+        attempt(out, a, k, r);
+        if (!k->exhausted)
+            return OK;
+        duk_destroy_heap(k->duk);
+        enum err_code code = open_heap(k, e);
+        if (code || fresh)
+            return err_up(e, code);
+    }
 }
 
 enum err_code katex_mathml(struct katex_answer *out, struct arena *a, struct katex *k,
                            const Eqloom__Equation *equation, struct err *e)
 {
-    struct request r = {"eqloom_mathml", equation->latex, equation};
-    return err_up(e, ask(out, a, k, &r, e));
+    return err_up(e, ask(out, a, k, &(struct request){equation->latex, equation}, e));
 }
 
 enum err_code katex_tree(struct katex_answer *out, struct arena *a, struct katex *k,
                          const char *latex, struct err *e)
 {
-    struct request r = {"eqloom_tree", latex, NULL};
-    return err_up(e, ask(out, a, k, &r, e));
+    return err_up(e, ask(out, a, k, &(struct request){latex, NULL}, e));
 }

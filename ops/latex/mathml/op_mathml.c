@@ -31,39 +31,24 @@ static void release(void *state)
     free(h);
 }
 
-static enum err_code take_heap(struct katex **out, struct heaps *h, struct err *e)
+static enum err_code convert(struct katex_answer *out, struct arena *a, struct heaps *h,
+                             const Eqloom__Equation *q, struct err *e)
 {
-    *out = NULL;
+    struct katex *k = NULL;
     pthread_mutex_lock(&h->lock);
     if (h->n)
-        *out = h->free[--h->n];
+        k = h->free[--h->n];
     pthread_mutex_unlock(&h->lock);
-    return *out ? OK : err_up(e, katex_new(out, e));
-}
-
-static void give_heap(struct heaps *h, struct katex *k)
-{
+    enum err_code code = k ? OK : katex_new(&k, e);
+    if (!code)
+        code = katex_mathml(out, a, k, q, e);
     pthread_mutex_lock(&h->lock);
-    if (h->n < sizeof h->free / sizeof *h->free) {
+    if (!code && h->n < sizeof h->free / sizeof *h->free) {
         h->free[h->n++] = k;
         k = NULL;
     }
     pthread_mutex_unlock(&h->lock);
     katex_free(k);
-}
-
-static enum err_code convert(struct katex_answer *out, struct arena *a, struct heaps *h,
-                             const Eqloom__Equation *q, struct err *e)
-{
-    struct katex *k;
-    enum err_code code = take_heap(&k, h, e);
-    if (code)
-        return err_up(e, code);
-    code = katex_mathml(out, a, k, q, e);
-    if (code)
-        katex_free(k);
-    else
-        give_heap(h, k);
     return err_up(e, code);
 }
 
