@@ -10,6 +10,7 @@
 #include "base/text/utf8.h"
 #include "engine/op.h"
 #include "image.pb-c.h"
+#include "ops/latex/source/file_names.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -17,27 +18,15 @@
 
 struct entry {
     const struct op_file *png, *tex;
-    const char *folder, *stem;
-    uint32_t number; /* of the stem; or its place in the folder */
+    const char *folder;
+    uint32_t number; /* that it is called; or its place in the folder */
 };
-
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 /* The folder's own name; "" for what stands in none. */
 static const char *folder_of(struct arena *a, const char *path)
 {
-    const char *file = last_part(path);
-    return file == path ? "" : last_part(arena_strndup(a, path, (size_t)(file - path) - 1));
-}
-
-static bool ends_in(const char *path, const char *suffix)
-{
-    size_t n = strlen(path), m = strlen(suffix);
-    return n > m && !strcasecmp(path + n - m, suffix);
+    const char *file = file_name_last(path);
+    return file == path ? "" : file_name_last(arena_strndup(a, path, (size_t)(file - path) - 1));
 }
 
 /* 1711.11486v1 -> 1711.11486. */
@@ -88,7 +77,7 @@ static char *text_of(struct arena *a, const struct op_file *f)
 
 static char *beside(struct arena *a, const char *path, const char *name)
 {
-    return arena_printf(a, "%.*s%s", (int)(last_part(path) - path), path, name);
+    return arena_printf(a, "%.*s%s", (int)(file_name_last(path) - path), path, name);
 }
 
 static enum err_code emit_image(struct op_ctx *ctx, const struct entry *x, bool by_label,
@@ -143,12 +132,13 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         files[i] = &given[i];
     qsort(files, n, sizeof *files, compare_paths);
     for (size_t i = 0; i < n; i++) {
-        const char *path = files[i]->text.name, *name = last_part(path);
+        const char *path = files[i]->text.name, *name = file_name_last(path);
+        const char *dot = strrchr(name, '.');
         char *end;
-        if (!ends_in(path, ".png"))
+        if (!dot || strcasecmp(dot, ".png"))
             continue;
         struct entry *x = &entries[pictures++];
-        size_t stem = strlen(name) - 4;
+        size_t stem = (size_t)(dot - name);
         unsigned long number = strtoul(name, &end, 10);
         bool numbered = isdigit((unsigned char)*name) && end == name + stem && number < UINT32_MAX;
         x->png = files[i];
