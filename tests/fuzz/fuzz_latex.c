@@ -3,7 +3,7 @@
 
 #include "base/text/utf8.h"
 #include "ops/images/tex/tex_log.h"
-#include "ops/latex/graphs/graph_nodes.h"
+#include "ops/latex/graphs/graph_features.h"
 #include "ops/latex/papers/citations.h"
 #include "ops/latex/papers/document.h"
 #include "ops/latex/papers/labelled.h"

@@ -3,7 +3,7 @@
  * more equations seldom change it; its last entry stands for all that is rare. */
 #include "engine/op.h"
 #include "ops/latex/graphs/feature_counts.h"
-#include "ops/latex/graphs/graph_nodes.h"
+#include "ops/latex/graphs/graph_features.h"
 #include "paper.pb-c.h"
 #include "token.pb-c.h"
 

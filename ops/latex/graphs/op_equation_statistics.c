@@ -1,10 +1,10 @@
 /* The op `equation-statistics`: what was found in papers and what became of it. */
 #include "base/text/chart.h"
 #include "engine/op.h"
+#include "ops/eval/report/figures.h"
 #include "ops/latex/graphs/feature_counts.h"
-#include "ops/latex/graphs/graph_nodes.h"
+#include "ops/latex/graphs/graph_features.h"
 #include "paper.pb-c.h"
-#include "report.pb-c.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -190,19 +190,14 @@ static const struct {
 
 static Eqloom__Table *make_table(struct arena *a, const struct counts *c, enum kind kind)
 {
-    Eqloom__Table *t = arena_new(a, Eqloom__Table);
-    eqloom__table__init(t);
-    t->title = (char *)tables[kind].title;
-    t->columns = arena_array(a, char *, 2);
-    t->columns[t->n_columns++] = (char *)tables[kind].column;
-    t->columns[t->n_columns++] = (char *)"count";
-    t->rows = arena_array(a, Eqloom__Row *, MOST_ROWS);
+    char **columns = arena_array(a, char *, 2);
+    columns[0] = (char *)tables[kind].column;
+    columns[1] = (char *)"count";
+    Eqloom__Table *t = table_of(a, tables[kind].title, columns, 2, MOST_ROWS);
     for (size_t i = 0; i < c->n && i < MOST_ROWS; i++) {
-        Eqloom__Row *r = t->rows[t->n_rows++] = arena_new(a, Eqloom__Row);
-        eqloom__row__init(r);
-        r->cells = arena_array(a, char *, 2);
-        r->cells[r->n_cells++] = (char *)c->items[i].name;
-        r->cells[r->n_cells++] = arena_printf(a, "%" PRIu64, c->items[i].n);
+        char **cells = table_row(a, t);
+        cells[0] = (char *)c->items[i].name;
+        cells[1] = arena_printf(a, "%" PRIu64, c->items[i].n);
     }
     if (c->n > MOST_ROWS)
         t->note = arena_printf(a, "and %zu more", c->n - MOST_ROWS);

@@ -2,7 +2,7 @@
 #include "embedding.pb-c.h"
 #include "engine/op.h"
 #include "graph.pb-c.h"
-#include "ops/latex/graphs/graph_nodes.h"
+#include "ops/latex/graphs/graph_features.h"
 
 static enum err_code add_node(float *counts, const Eqloom__Graph *g, size_t i, struct err *e)
 {

@@ -3,7 +3,7 @@
  * of each; EQLOOM_TEST_SEED sets it. */
 #include "base/buf.h"
 #include "base/rng.h"
-#include "ops/latex/graphs/graph_nodes.h"
+#include "ops/latex/graphs/graph_features.h"
 #include "ops/latex/katex/katex.h"
 #include "ops/latex/papers/document.h"
 #include "ops/latex/source/unpack.h"

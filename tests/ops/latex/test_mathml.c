@@ -1,5 +1,5 @@
 /* KaTeX with a paper's macros, MathML as a tree, and the nodes of graphs. */
-#include "ops/latex/graphs/graph_nodes.h"
+#include "ops/latex/graphs/graph_features.h"
 #include "ops/latex/katex/katex.h"
 #include "tests/unit.h"
 
