@@ -43,21 +43,11 @@ size_t nearest_find(struct neighbour *out, size_t k, const struct vectors *v,
     return n;
 }
 
-static int by_row(const void *x, const void *y)
+size_t nearest_shared(const struct neighbour *x, size_t n, const struct neighbour *y, size_t m)
 {
-    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-    return (a > b) - (a < b);
-}
-
-size_t nearest_shared(const struct neighbour *x, size_t n, const struct neighbour *y, size_t m,
-                      struct arena *a)
-{
-    uint32_t *rows = arena_array(a, uint32_t, m + 1);
     size_t shared = 0;
-    for (size_t i = 0; i < m; i++)
-        rows[i] = y[i].row;
-    qsort(rows, m, sizeof *rows, by_row);
     for (size_t i = 0; i < n; i++)
-        shared += bsearch(&x[i].row, rows, m, sizeof *rows, by_row) != NULL;
+        for (size_t k = 0; k < m; k++)
+            shared += x[i].row == y[k].row;
     return shared;
 }

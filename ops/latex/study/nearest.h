@@ -17,5 +17,4 @@ size_t nearest_find(struct neighbour *out, size_t k, const struct vectors *corpu
                     const struct hnsw *index, const struct nearest_but *but, const float *query,
                     struct arena *a);
 /* How many of the first list are in the second. */
-size_t nearest_shared(const struct neighbour *x, size_t n, const struct neighbour *y, size_t m,
-                      struct arena *a);
+size_t nearest_shared(const struct neighbour *x, size_t n, const struct neighbour *y, size_t m);

@@ -12,17 +12,12 @@
 enum { CENTRES = 5000, QUERIES = 50, MOST = 1000 };
 static const double NOISE = 0.7; /* beside a centre of length 1 */
 
-static double normal(struct rng *r)
-{
-    return sqrt(-2 * log(1 - rng_double(r))) * cos(6.283185307179586 * rng_double(r));
-}
-
 static void draw(float *out, const float *centre, uint32_t dim, struct rng *r)
 {
     double length = 0;
     for (uint32_t d = 0; d < dim; d++) {
-        double x =
-            (centre ? (double)centre[d] : 0) + (centre ? NOISE : 1) * normal(r) / sqrt((double)dim);
+        double x = (centre ? (double)centre[d] : 0) +
+                   (centre ? NOISE : 1) * rng_normal(r) / sqrt((double)dim);
         out[d] = (float)x;
         length += x * x;
     }
@@ -71,7 +66,7 @@ int main(int argc, char **argv)
         approximate_s += seconds_since(start) / QUERIES;
         for (size_t c = 0; c < 3; c++) {
             size_t of = cuts[c] < m ? cuts[c] : m, is = cuts[c] < k ? cuts[c] : k;
-            found[c] += (double)nearest_shared(exact, of, near, is, &a) / (double)of / QUERIES;
+            found[c] += (double)nearest_shared(exact, of, near, is) / (double)of / QUERIES;
         }
     }
     printf("recall at 10 %.4f, 100 %.4f, 1000 %.4f; a query exact %.1f ms, approximate %.1f ms\n",

@@ -141,9 +141,9 @@ TEST(index)
             assert_true(neighbour_is_before(&found[k - 1], &found[k]));
         assert_int_equal(nearest_find(same, K, &v, again, NULL, query, &a), n);
         assert_memory_equal(found, same, sizeof found);
-        shared += nearest_shared(exact, K, found, n, &a);
+        shared += nearest_shared(exact, K, found, n);
     }
-    assert_int_equal(nearest_shared(exact, K, exact, K, &a), K);
+    assert_int_equal(nearest_shared(exact, K, exact, K), K);
     assert_true(shared >= 0.95 * QUERIES * K);
     hnsw_free(x);
     hnsw_free(again);

@@ -68,7 +68,7 @@ static enum err_code search(void *arg, size_t item, struct arena *a, struct err 
     size_t n = find(found, relevant, s, &s->x, s->index, q, a), all = 0, own = 0;
     if (s->index) {
         size_t m = find(other, right, s, &s->x, NULL, q, a);
-        out->recall = m ? (double)nearest_shared(other, m, found, n, a) / (double)m : 1;
+        out->recall = m ? (double)nearest_shared(other, m, found, n) / (double)m : 1;
     }
     out->precision = precision_of(relevant, n);
     if (s->compares) {
