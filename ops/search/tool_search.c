@@ -5,7 +5,7 @@
 #include "ops/expr/own/own.h"
 #include "ops/expr/syntax/claim_latex.h"
 #include "ops/expr/syntax/formula.h"
-#include "ops/latex/read/domain_option.h"
+#include "ops/latex/read/expr_argument.h"
 #include "ops/search/corpus_index.h"
 #include "ops/search/equation_search.h"
 #include "ops/search/queries.h"

@@ -6,7 +6,7 @@
 #include "ops/egraph/derive/answer.h"
 #include "ops/egraph/run/rewrite_options.h"
 #include "ops/expr/syntax/formula.h"
-#include "ops/latex/read/domain_option.h"
+#include "ops/latex/read/expr_argument.h"
 
 #include <jansson.h>
 #include <stdlib.h>

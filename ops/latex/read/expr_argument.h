@@ -1,8 +1,10 @@
 /* Expressions on the command line: read in the syntax that --syntax names, and printed as --latex
- * says. Without --syntax a text with a backslash or a brace is LaTeX, all others are infix. */
+ * says; and what --domain, once for each variable, and --real say of them. Without --syntax a text
+ * with a backslash or a brace is LaTeX, all others are infix. */
 #pragma once
 
 #include "engine/tool.h"
+#include "ops/expr/ball/domain.h"
 #include "ops/latex/read/latex.h"
 
 /* ERR_INPUT if there is no syntax of the name that --syntax gives. */
@@ -23,6 +25,17 @@ enum err_code expr_argument(struct expr *out, struct latex_reader **latex,
 /* As --latex says. */
 expr_printer *expr_shown(const struct tool_args *args);
 
+struct domain_options {
+    const struct ball_domain *domains;
+    size_t n;
+    bool real_values;
+    const char *assumed; /* "x>1, n:integer, real values", as given; NULL: nothing */
+};
+
+/* In the arena of the arguments. */
+enum err_code domain_options_read(struct domain_options *out, const struct tool_args *args,
+                                  struct err *e);
+
 /* Of a tool's table of options. */
 #define EXPR_ARGUMENT_SYNTAX                                                                       \
     {                                                                                              \
@@ -33,4 +46,14 @@ expr_printer *expr_shown(const struct tool_args *args);
 #define EXPR_ARGUMENT_LATEX                                                                        \
     {                                                                                              \
         "latex", NULL, false, "print expressions as LaTeX"                                         \
+    }
+#define DOMAIN_OPTION                                                                              \
+    {                                                                                              \
+        "domain", "x:DOMAIN", true,                                                                \
+            "the values of a variable: x:real, n:integer, z:complex, 'x>1' or '0<x<1'; else "      \
+            "positive"                                                                             \
+    }
+#define DOMAIN_OPTION_REAL                                                                         \
+    {                                                                                              \
+        "real", NULL, false, "equal where both values are real"                                    \
     }

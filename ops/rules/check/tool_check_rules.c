@@ -5,7 +5,6 @@
 #include "ops/expr/ball/ball.h"
 #include "ops/expr/own/operator_files.h"
 #include "ops/expr/syntax/claim_latex.h"
-#include "ops/latex/read/domain_option.h"
 #include "ops/latex/read/expr_argument.h"
 #include "ops/rules/check/certify.h"
 
