@@ -1,6 +1,7 @@
 /* The op `crop`: the middle of pictures; those with hardly any ink go another way. */
 #include "engine/op.h"
 #include "image.pb-c.h"
+#include "ops/images/centred.h"
 
 enum { DARK = 128 }; /* a pixel of ink is darker */
 
@@ -10,21 +11,6 @@ static uint32_t dark_pixels(const uint8_t *pixels, size_t n)
     for (size_t i = 0; i < n; i++)
         dark += pixels[i] < DARK;
     return dark;
-}
-
-/* A picture that is smaller stands in the middle of white paper. */
-static uint8_t *middle(struct arena *a, const Eqloom__Image *from, uint32_t width, uint32_t height)
-{
-    uint8_t *out = arena_alloc(a, (size_t)width * height);
-    int64_t left = ((int64_t)from->width - width) / 2, top = ((int64_t)from->height - height) / 2;
-    for (int64_t y = 0; y < height; y++)
-        for (int64_t x = 0; x < width; x++) {
-            int64_t row = y + top, column = x + left;
-            bool inside = row >= 0 && row < from->height && column >= 0 && column < from->width;
-            out[y * width + x] =
-                inside ? from->pixels.data[row * from->width + column] : (uint8_t)255;
-        }
-    return out;
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
@@ -38,7 +24,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if (image.pixels.len != (uint64_t)image.width * image.height)
         return err_fail(e, ERR_CORRUPT, "%zu pixels are not %u x %u", image.pixels.len, image.width,
                         image.height);
-    uint8_t *pixels = middle(op_arena(ctx), &image, width, height);
+    struct picture p = {image.width, image.height, image.pixels.data};
+    uint8_t *pixels = picture_centred(op_arena(ctx), width, height, &p);
     size_t n = (size_t)width * height;
     bool blank = dark_pixels(pixels, n) < (uint64_t)op_int(ctx, "ink");
     image.width = width;

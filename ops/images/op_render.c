@@ -1,10 +1,9 @@
 /* The op `render`: equations -> pictures, by TeX and dvipng. */
 #include "engine/op.h"
 #include "image.pb-c.h"
+#include "ops/images/centred.h"
 #include "ops/images/tex/tex_run.h"
 #include "paper.pb-c.h"
-
-#include <string.h>
 
 static enum err_code check(struct op_ctx *ctx, struct err *e)
 {
@@ -43,22 +42,6 @@ static enum err_code together(void **shares, struct op_ctx *ctx, void *state,
     return err_up(e, code);
 }
 
-/* The ink in the middle of the paper; what does not fit is cut on both sides. */
-static uint8_t *centred(struct arena *a, uint32_t width, uint32_t height, const struct picture *ink)
-{
-    uint8_t *out = arena_alloc(a, (size_t)width * height);
-    int64_t left = ((int64_t)width - ink->width) / 2, top = ((int64_t)height - ink->height) / 2;
-    memset(out, 255, (size_t)width * height);
-    for (int64_t y = 0; y < height; y++) {
-        int64_t row = y - top, from = left < 0 ? 0 : left;
-        int64_t to = left + ink->width < width ? left + ink->width : width;
-        if (row >= 0 && row < ink->height && from < to)
-            memcpy(out + y * width + from, ink->pixels + row * ink->width + from - left,
-                   (size_t)(to - from));
-    }
-    return out;
-}
-
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     const struct tex_drawing *d = op_share(ctx);
@@ -77,7 +60,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     image.width = (uint32_t)op_int(ctx, "width");
     image.height = (uint32_t)op_int(ctx, "height");
     image.pixels.len = (size_t)image.width * image.height;
-    image.pixels.data = centred(op_arena(ctx), image.width, image.height, &d->picture);
+    image.pixels.data = picture_centred(op_arena(ctx), image.width, image.height, &d->picture);
     return err_up(e, op_emit(NULL, ctx, "images", &image.base, e));
 }
 

@@ -4,6 +4,7 @@
 #include "ops/images/tex/tex_log.h"
 
 #include "base/text/utf8.h"
+#include "ops/latex/source/decode.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,27 +14,15 @@ enum { ERROR_MAX = 300 };
 /* Valid UTF-8, one blank for several. */
 static const char *clean(struct arena *a, const char *text)
 {
-    size_t n = strlen(text), w = 0;
-    char *out = arena_strndup(a, text, n);
-    for (size_t i = 0; i < n;) {
-        size_t size = utf8_character((const uint8_t *)text + i, n - i);
-        bool blank = text[i] == ' ' || text[i] == '\t' || text[i] == '\r';
-        if (!size || size > 4 || w + size > ERROR_MAX) {
-            if (w + 1 > ERROR_MAX)
-                break;
-            out[w++] = '?';
-            i++;
-        } else if (blank) {
-            if (w && out[w - 1] != ' ')
-                out[w++] = ' ';
-            i++;
-        } else {
-            memcpy(out + w, text + i, size);
-            w += size;
-            i += size;
-        }
+    size_t n = 0;
+    char *out = arena_strdup(a, text);
+    for (; *text; text++) {
+        char c = strchr(" \t\r", *text) ? ' ' : *text;
+        if (c != ' ' || (n && out[n - 1] != ' '))
+            out[n++] = c;
     }
-    out[w] = 0;
+    out = decode_utf8(a, out, n);
+    out[utf8_prefix((const uint8_t *)out, n < ERROR_MAX ? n : ERROR_MAX)] = 0;
     return out;
 }
 

@@ -68,19 +68,23 @@ static bool has_file(struct arena *a, const char *folder, const char *name)
 /* What both are told by their environment. */
 static const char *const *environment(struct arena *a, const char *home)
 {
-    const char **env = arena_array(a, const char *, 20), *path = getenv("PATH");
-    size_t n = 0;
-    env[n++] = arena_printf(a, "PATH=%s", path ? path : "/usr/bin:/bin");
-    env[n++] = arena_printf(a, "HOME=%s", home);
-    env[n++] = arena_printf(a, "TEXFORMATS=%s:", home);
-    for (const char *const *more =
-             (const char *const[]){"LC_ALL=C", "openin_any=p", "openout_any=p", "shell_escape=f",
-                                   "MKTEXFMT=0", "MKTEXPK=0", "MKTEXTFM=0", "MKTEXMF=0",
-                                   "SOURCE_DATE_EPOCH=0", "FORCE_SOURCE_DATE=1",
-                                   "max_print_line=10000", NULL};
-         *more; more++)
-        env[n++] = *more;
-    return env;
+    const char *path = getenv("PATH");
+    const char *const env[] = {arena_printf(a, "PATH=%s", path ? path : "/usr/bin:/bin"),
+                               arena_printf(a, "HOME=%s", home),
+                               arena_printf(a, "TEXFORMATS=%s:", home),
+                               "LC_ALL=C",
+                               "openin_any=p",
+                               "openout_any=p",
+                               "shell_escape=f",
+                               "MKTEXFMT=0",
+                               "MKTEXPK=0",
+                               "MKTEXTFM=0",
+                               "MKTEXMF=0",
+                               "SOURCE_DATE_EPOCH=0",
+                               "FORCE_SOURCE_DATE=1",
+                               "max_print_line=10000",
+                               NULL};
+    return arena_memdup(a, env, sizeof env);
 }
 
 static enum err_code missing(enum err_code code, struct err *e)

@@ -24,10 +24,10 @@ void bundle_problem(struct problems *p, struct arena *a, const char *file, unsig
         return;
     Eqloom__Problem *m = arena_new(a, Eqloom__Problem);
     eqloom__problem__init(m);
-    m->file = (char *)decode_utf8(a, file, strlen(file));
+    m->file = decode_utf8(a, file, strlen(file));
     m->line = line;
     m->reason = arena_strdup(a, reason);
-    m->detail = (char *)decode_utf8(a, text, strlen(text));
+    m->detail = decode_utf8(a, text, strlen(text));
     p->items = arena_grow(a, p->items, p->n, &p->cap, sizeof *p->items);
     p->items[p->n++] = m;
 }

@@ -4,7 +4,7 @@
 
 #include <iconv.h>
 
-const char *decode_utf8(struct arena *a, const char *s, size_t n)
+char *decode_utf8(struct arena *a, const char *s, size_t n)
 {
     char *out = arena_strndup(a, s, n);
     for (size_t at = 0, len; at < n; at += len) {

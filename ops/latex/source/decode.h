@@ -8,4 +8,4 @@
 /* NULL, or the reason why the bytes are no text. */
 const char *decode_text(const char **out, size_t *len, struct arena *a, struct span bytes);
 /* A short text with '?' for all that is no UTF-8, and for control characters. */
-const char *decode_utf8(struct arena *a, const char *s, size_t n);
+char *decode_utf8(struct arena *a, const char *s, size_t n);

@@ -26,7 +26,7 @@ const char *file_name_last(const char *path)
 char *file_name_short(struct arena *a, const char *path)
 {
     const char *last = file_name_last(path), *end;
-    char *name = (char *)decode_utf8(a, last, strlen(last));
+    char *name = decode_utf8(a, last, strlen(last));
     while ((end = ending_in(name, ".gz .tgz .tar .bz2 .xz .zst .zip .tex")) && end > name)
         name[end - name] = 0;
     return name;
