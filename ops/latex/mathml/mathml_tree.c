@@ -32,6 +32,11 @@ static const char *local_name(const char *name)
     return colon ? colon + 1 : name;
 }
 
+static bool is_semantics(const char *name)
+{
+    return !strcmp(name, "semantics");
+}
+
 static int by_pair(const void *x, const void *y)
 {
     return strcmp(((const char *const *)x)[0], ((const char *const *)y)[0]);
@@ -106,7 +111,12 @@ static void on_start(void *arg, const char *full, const char **pairs)
         stop(p, "not MathML");
         return;
     }
+    buf_clear(&p->text);
     uint32_t parent = p->depth ? p->stack[p->depth - 1] : 0, me = p->tree.n;
+    if (is_semantics(name)) { /* its children are those of its parent */
+        p->stack[p->depth++] = parent;
+        return;
+    }
     p->tree.nodes = vec_grow(p->tree.nodes, &p->cap, me + 1, sizeof *p->tree.nodes);
     struct mathml_node *x = &p->tree.nodes[p->tree.n++];
     *x = (struct mathml_node){parent, 0, 0, arena_strdup(p->a, name), "", ""};
@@ -114,7 +124,6 @@ static void on_start(void *arg, const char *full, const char **pairs)
         x->position = p->tree.nodes[parent].children++;
     x->attributes = attributes_text(p, pairs);
     p->stack[p->depth++] = me;
-    buf_clear(&p->text);
 }
 
 static void on_end(void *arg, const char *full)
@@ -127,7 +136,7 @@ static void on_end(void *arg, const char *full)
         return;
     }
     struct mathml_node *x = &p->tree.nodes[p->stack[--p->depth]];
-    if (x->children == 0) {
+    if (x->children == 0 && !is_semantics(local_name(full))) {
         const char *s = p->text.len ? p->text.data : "";
         size_t n = p->text.len;
         while (n && strchr(" \t\n", *s))
@@ -152,36 +161,6 @@ static void on_doctype(void *arg, const char *name, const char *system, const ch
     stop(arg, "has a DTD");
 }
 
-/* <semantics>x</semantics> is x: the children of it move up. */
-static void drop_semantics(struct mathml_tree *t)
-{
-    uint32_t n = 0;
-    uint32_t *moved = calloc(t->n + 1, sizeof *moved);
-    if (!moved)
-        abort(); /* as small allocations do */
-    for (uint32_t i = 0; i < t->n; i++) {
-        struct mathml_node x = t->nodes[i];
-        uint32_t parent = moved[x.parent];
-        if (i && !strcmp(x.tag, "semantics")) {
-            moved[i] = parent;
-            t->nodes[parent].children--;
-            continue;
-        }
-        moved[i] = n;
-        if (i && !strcmp(t->nodes[x.parent].tag, "semantics") && x.parent)
-            t->nodes[parent].children++;
-        x.parent = parent;
-        t->nodes[n++] = x;
-    }
-    t->n = n;
-    memset(moved, 0, (t->n + 1) * sizeof *moved);
-    for (uint32_t i = 1; i < t->n; i++)
-        t->nodes[i].position = moved[t->nodes[i].parent]++;
-    for (uint32_t i = 0; i < t->n; i++)
-        t->nodes[i].children = moved[i];
-    free(moved);
-}
-
 const char *mathml_tree_parse(struct mathml_tree *out, struct arena *a, const char *text,
                               size_t len)
 {
@@ -197,7 +176,6 @@ const char *mathml_tree_parse(struct mathml_tree *out, struct arena *a, const ch
     XML_ParserFree(p.parser);
     buf_free(&p.text);
     if (!p.why) {
-        drop_semantics(&p.tree);
         *out = p.tree;
         out->nodes = arena_memdup(a, p.tree.nodes, p.tree.n * sizeof *out->nodes);
     }

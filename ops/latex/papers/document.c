@@ -27,9 +27,17 @@ static void expand(struct reader *r, const struct macro *m, struct cursor *c)
     reader_push_text(r, body, m->m.body);
 }
 
-static void expand_end(struct reader *r, const struct macro *m)
+/* \begin or \end of an environment that the reader has to expand: false if it is none. */
+static bool expand_environment(struct reader *r, struct piece name, bool begin, struct cursor *c)
 {
-    reader_push_text(r, piece_of(m->m.end), m->m.end);
+    const struct macro *m = macro_find(&r->macros, name);
+    if (!m || !m->structural)
+        return false;
+    if (begin)
+        expand(r, m, c);
+    else
+        reader_push_text(r, piece_of(m->m.end), m->m.end);
+    return true;
 }
 
 /* \input and its kin. */
@@ -186,12 +194,9 @@ static void text_command(struct reader *r, struct frame *f)
     }
     bool begin = piece_is(word, "\\begin"), end = piece_is(word, "\\end");
     if ((begin || end) && scan_group(&name, c)) {
-        m = r->in_body ? macro_find(&r->macros, name) : NULL;
-        if (m && m->structural && begin)
-            expand(r, m, c);
-        else if (m && m->structural)
-            expand_end(r, m);
-        else if (begin)
+        if (r->in_body && expand_environment(r, name, begin, c))
+            return;
+        if (begin)
             begin_environment(r, name, c);
         else
             end_environment(r, name);
@@ -247,14 +252,8 @@ static void display_command(struct reader *r, struct cursor *c)
             return;
         }
         r->nested += begin && piece_is(name, r->environment);
-        m = macro_find(&r->macros, name);
-        if (m && m->structural) {
-            if (begin)
-                expand(r, m, c);
-            else
-                expand_end(r, m);
+        if (expand_environment(r, name, begin, c))
             return;
-        }
         if (end && piece_is(name, "document")) {
             reader_abandon_display(r);
             end_document(r);

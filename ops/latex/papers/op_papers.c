@@ -253,16 +253,17 @@ static void take_member(void *arg, const char *name, struct span bytes, const ch
 {
     struct opened *o = arg;
     struct bundle *b = o->bundle;
+    bool archive = !reason && unpack_is_archive(bytes);
+    if (archive && bytes.len >= o->len)
+        reason = "damaged archive"; /* it was no such archive */
+    else if (archive && o->depth + 1 == NESTED_MAX)
+        reason = "archive in archive";
     if (reason)
         bundle_problem(&b->problems, b->a, name, 0, reason, "in %s", b->name);
-    else if (unpack_is_archive(bytes) && bytes.len >= o->len) /* it was no such archive */
-        bundle_problem(&b->problems, b->a, name, 0, "damaged archive", "in %s", b->name);
-    else if (unpack_is_archive(bytes) && o->depth + 1 < NESTED_MAX)
+    else if (archive)
         o->nested = true,
         read_archive(o->x, name, span_of(arena_memdup(b->a, bytes.data, bytes.len), bytes.len),
                      o->depth + 1);
-    else if (unpack_is_archive(bytes))
-        bundle_problem(&b->problems, b->a, name, 0, "archive in archive", "in %s", b->name);
     else if (is_tex(b->a, name) || strlen(name) == strlen(b->name))
         bundle_add(b, name, bytes);
 }
@@ -286,18 +287,15 @@ static void read_archive(struct papers *x, const char *name, struct span bytes, 
 }
 
 /* The folder that all loose files lie in: names are counted from there. */
-static size_t common_folder(const struct op_file *files, size_t n, const bool *loose)
+static size_t common_folder(const struct op_file *files, size_t n, const char *const *kind)
 {
     const char *first = NULL;
     size_t len = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!loose[i])
-            continue;
         const char *name = files[i].text.name;
-        if (!first) {
-            const char *slash = strrchr(name, '/');
-            len = slash ? (size_t)(slash - name) + 1 : 0;
-        }
+        if (!kind[i])
+            continue;
+        len = first ? len : strlen(name);
         first = first ? first : name;
         while (len && (strncmp(first, name, len) || first[len - 1] != '/'))
             len--;
@@ -308,11 +306,10 @@ static size_t common_folder(const struct op_file *files, size_t n, const bool *l
 static void read_equations(struct papers *x, const char *path, struct span bytes,
                            enum file_form form)
 {
-    const char *text = "", *why;
-    size_t len = 0;
+    const char *text;
+    size_t len;
     char *name = file_name_short(&x->a, path);
-    why = decode_text(&text, &len, &x->a, bytes);
-    if (why)
+    if (decode_text(&text, &len, &x->a, bytes))
         text = "", len = 0;
     Eqloom__Paper *p = form == FORM_JSONL ? labelled_read(&x->a, name, text, len)
                                           : mathml_read(&x->a, name, text, len);
@@ -383,15 +380,16 @@ static const char *kind_of(struct papers *x, const struct op_file *f, size_t num
     return kind;
 }
 
+/* kind: of loose files; NULL: it is none. */
 static void read_folder(struct papers *x, const struct op_file *files, size_t n,
-                        const char *const *kind, bool *loose)
+                        const char *const *kind)
 {
     struct bundle folder = {.a = &x->a, .name = "", .load = file_bytes, .arg = x};
     struct tex_file **roots = arena_array(&x->a, struct tex_file *, n + 1);
-    size_t skip = common_folder(files, n, loose), n_roots = 0;
+    size_t skip = common_folder(files, n, kind), n_roots = 0;
     for (size_t i = 0; i < n; i++) {
         const char *name = files[i].text.name + skip;
-        if (!loose[i])
+        if (!kind[i])
             continue;
         if (kind[i][1])
             bundle_problem(&folder.problems, &x->a, name, 0, kind[i], "not read");
@@ -412,20 +410,19 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     const struct op_file *files;
     size_t n = op_files(&files, ctx);
     struct arena *a = op_arena(ctx);
-    bool *loose = arena_array(a, bool, n + 1);
     const char **kind = arena_array(a, const char *, n + 1);
     for (size_t i = 0; i < n && !x.code; i++) {
         enum file_form form = file_form_of(files[i].text.name);
         op_progress(ctx, i, n, "read");
-        if (form == FORM_LOOSE && *(kind[i] = arena_strdup(a, kind_of(&x, &files[i], i))) == 'a')
-            form = FORM_ARCHIVE;
-        loose[i] = form == FORM_LOOSE;
-        if (!loose[i])
-            read_alone(&x, &files[i], i, form);
+        const char *loose = form == FORM_LOOSE ? kind_of(&x, &files[i], i) : "a";
+        if (*loose != 'a')
+            kind[i] = arena_strdup(a, loose);
+        else
+            read_alone(&x, &files[i], i, form == FORM_LOOSE ? FORM_ARCHIVE : form);
         arena_reset(&x.a);
     }
     if (!x.code)
-        read_folder(&x, files, n, kind, loose);
+        read_folder(&x, files, n, kind);
     arena_free(&x.a);
     return err_up(e, x.code);
 }

@@ -58,7 +58,7 @@ static double cited_by(const struct ranking_blocks *x, const double *size, uint3
     return n;
 }
 
-/* How many triples touch each paper. */
+/* How many triples touch each paper, and how many there are. */
 static double *touched_by_cites(double *triples, struct arena *a, const struct ranking_blocks *x,
                                 const double *size)
 {
@@ -79,56 +79,47 @@ static double *touched_by_cites(double *triples, struct arena *a, const struct r
     return touched;
 }
 
+static double *touched_by_classes(double *triples, struct arena *a, const struct ranking_blocks *x,
+                                  const double *size)
+{
+    struct classes c = classes_of(a, x);
+    double n = x->v->n, all_pairs = 0;
+    double *of_pairs = arena_array(a, double, x->n_papers + 1); /* pairs x, x+ in the paper */
+    double *touched = arena_array(a, double, x->n_papers + 1);
+    for (uint32_t k = 0; k < x->v->n_clusters; k++) {
+        double m = c.size[k], p = pairs(m);
+        all_pairs += p;
+        of_pairs[c.paper[k]] += p;
+        touched[c.paper[k]] += p * (n - m);
+        *triples += p * (n - m);
+    }
+    for (uint32_t i = 0; i < x->n_papers; i++)
+        touched[i] += (all_pairs - of_pairs[i]) * size[i];
+    return touched;
+}
+
 static int descending(const void *x, const void *y)
 {
     double a = *(const double *)x, b = *(const double *)y;
     return (a < b) - (a > b);
 }
 
-static void find_by_cites(struct ranking_bound *out, struct arena *a,
-                          const struct ranking_blocks *x, double delta)
+void ranking_bound_find(struct ranking_bound *out, struct arena *a, const struct ranking_blocks *x,
+                        double delta)
 {
-    double *size = sizes_of(a, x);
-    double *touched = touched_by_cites(&out->triples, a, x, size), chi = 0;
+    uint32_t papers = x->cites ? 3 : 2; /* of a triple */
+    double *size = sizes_of(a, x), chi = 0;
+    *out = (struct ranking_bound){0};
+    double *touched = x->cites ? touched_by_cites(&out->triples, a, x, size)
+                               : touched_by_classes(&out->triples, a, x, size);
     for (uint32_t i = 0; i < x->n_papers; i++)
         out->largest = fmax(out->largest, size[i]);
     qsort(touched, x->n_papers, sizeof *touched, descending);
-    for (uint32_t i = 0; i < x->n_papers && i < 3; i++)
+    for (uint32_t i = 0; i < x->n_papers && i < papers; i++)
         chi += touched[i];
     out->by_size = 3 * margin(delta, out->largest, x->v->n);
     out->by_triples =
         out->triples > 0 ? margin(delta, fmin(chi, out->triples), out->triples) : INFINITY;
-}
-
-void ranking_bound_find(struct ranking_bound *out, struct arena *a, const struct ranking_blocks *x,
-                        double delta)
-{
-    struct classes c = classes_of(a, x);
-    double n = x->v->n, all_pairs = 0, most = 0, next = 0;
-    double *size = sizes_of(a, x);
-    double *of_pairs = arena_array(a, double, x->n_papers + 1); /* pairs x, x+ in the paper */
-    double *touched = arena_array(a, double, x->n_papers + 1);  /* their triples, then all */
-    *out = (struct ranking_bound){0};
-    if (x->cites) {
-        find_by_cites(out, a, x, delta);
-        return;
-    }
-    for (uint32_t k = 0; k < x->v->n_clusters; k++) {
-        double m = c.size[k], p = pairs(m);
-        all_pairs += p;
-        of_pairs[c.paper[k]] += p;
-        touched[c.paper[k]] += p * (n - m);
-        out->triples += p * (n - m);
-    }
-    for (uint32_t i = 0; i < x->n_papers; i++) {
-        touched[i] += (all_pairs - of_pairs[i]) * size[i];
-        out->largest = fmax(out->largest, size[i]);
-        next = fmax(next, fmin(most, touched[i]));
-        most = fmax(most, touched[i]);
-    }
-    out->by_size = 3 * margin(delta, out->largest, n);
-    out->by_triples =
-        out->triples > 0 ? margin(delta, fmin(most + next, out->triples), out->triples) : INFINITY;
 }
 
 /* ---- samples ---- */
