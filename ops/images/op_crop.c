@@ -5,14 +5,6 @@
 
 enum { DARK = 128 }; /* a pixel of ink is darker */
 
-static uint32_t dark_pixels(const uint8_t *pixels, size_t n)
-{
-    uint32_t dark = 0;
-    for (size_t i = 0; i < n; i++)
-        dark += pixels[i] < DARK;
-    return dark;
-}
-
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     uint32_t width = (uint32_t)op_int(ctx, "width"), height = (uint32_t)op_int(ctx, "height");
@@ -27,7 +19,10 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct picture p = {image.width, image.height, image.pixels.data};
     uint8_t *pixels = picture_centred(op_arena(ctx), width, height, &p);
     size_t n = (size_t)width * height;
-    bool blank = dark_pixels(pixels, n) < (uint64_t)op_int(ctx, "ink");
+    int64_t dark = 0;
+    for (size_t i = 0; i < n; i++)
+        dark += pixels[i] < DARK;
+    bool blank = dark < op_int(ctx, "ink");
     image.width = width;
     image.height = height;
     image.pixels = (ProtobufCBinaryData){n, pixels};

@@ -119,27 +119,30 @@ static enum err_code find_all(Eqloom__Report *out, struct op_ctx *ctx,
 
 enum { DENDROGRAM_MAX = 400, ROW = 14, WIDTH = 640, NONE = UINT32_MAX };
 
-struct merge {
-    uint32_t left, right; /* below n: a vector; n + k: what merge k made */
-    float distance;       /* 1 - the least cosine between the two sides */
+/* Of a picture (the first n), or of a union. */
+struct subtree {
+    uint32_t left, right; /* of a union: what was merged */
+    double distance;      /* 1 - the least cosine between the two */
+    double x, y;
+    uint32_t cluster; /* of all leaves below; NONE: several */
 };
 
-/* Agglomerative clustering with complete linkage: n - 1 merges of n vectors of length 1, nearest
- * first; of equal ones those of the lowest vectors. Lance and Williams: the distance of a union is
- * the larger of its parts'. Takes n^2 floats. */
-static struct merge *dendrogram_find(struct arena *a, const struct vectors *v)
+/* Agglomerative clustering with complete linkage: n - 1 unions behind n vectors of length 1,
+ * nearest first; of equal ones those of the lowest vectors. Lance and Williams: the distance of a
+ * union is the larger of its parts'. Takes n^2 floats. */
+static struct subtree *dendrogram(struct arena *a, const struct vectors *v)
 {
     uint32_t n = v->n;
     float *d = arena_array(a, float, (size_t)n *n + 1); /* between rows of live clusters */
     uint32_t *name = arena_array(a, uint32_t, n + 1);
     bool *gone = arena_array(a, bool, n + 1);
-    struct merge *merges = arena_array(a, struct merge, n + 1);
+    struct subtree *trees = arena_array(a, struct subtree, 2 * (size_t)n + 1);
     for (uint32_t i = 0; i < n; i++) {
         name[i] = i;
         for (uint32_t j = 0; j < n; j++)
             d[(size_t)i * n + j] = 1 - vector_dot(vectors_at(v, i), vectors_at(v, j), v->stride);
     }
-    for (uint32_t k = 0; k + 1 < n; k++) {
+    for (uint32_t k = n; k + 1 < 2 * n; k++) {
         uint32_t x = n, y = n;
         for (uint32_t i = 0; i < n; i++)
             for (uint32_t j = i + 1; j < n && !gone[i]; j++)
@@ -147,35 +150,25 @@ static struct merge *dendrogram_find(struct arena *a, const struct vectors *v)
                     x = i;
                     y = j;
                 }
-        merges[k] = (struct merge){name[x], name[y], d[(size_t)x * n + y]};
-        name[x] = n + k;
+        trees[k] = (struct subtree){
+            .left = name[x], .right = name[y], .distance = (double)d[(size_t)x * n + y]};
+        name[x] = k;
         gone[y] = true;
         for (uint32_t i = 0; i < n; i++)
             if (d[(size_t)y * n + i] > d[(size_t)x * n + i])
                 d[(size_t)x * n + i] = d[(size_t)i * n + x] = d[(size_t)y * n + i];
     }
-    return merges;
+    return trees;
 }
 
-struct side {
-    double x, y;
-    uint32_t cluster; /* of all leaves below; NONE: several */
-};
-
 /* Leaves from top to bottom, so that no lines cross. */
-static void place_leaves(struct side *sides, const struct merge *merges, uint32_t n,
-                         struct arena *a)
+static void place_leaves(struct subtree *trees, uint32_t root, uint32_t n, uint32_t *row)
 {
-    uint32_t *stack = arena_array(a, uint32_t, 2 * (size_t)n + 1), depth = 0, row = 0;
-    stack[depth++] = n > 1 ? 2 * n - 2 : 0;
-    while (depth) {
-        uint32_t top = stack[--depth];
-        if (top < n) {
-            sides[top].y = ROW * (row++ + 0.5);
-        } else {
-            stack[depth++] = merges[top - n].right;
-            stack[depth++] = merges[top - n].left;
-        }
+    if (root < n) {
+        trees[root].y = ROW * ((*row)++ + 0.5);
+    } else {
+        place_leaves(trees, trees[root].left, n, row);
+        place_leaves(trees, trees[root].right, n, row);
     }
 }
 
@@ -199,27 +192,26 @@ static void write_dendrogram(struct buf *out, struct arena *a, const struct vect
                    DENDROGRAM_MAX);
         return;
     }
-    const struct merge *merges = dendrogram_find(a, v);
-    struct side *sides = arena_array(a, struct side, 2 * (size_t)n);
-    double widest = merges[n - 2].distance > 0 ? merges[n - 2].distance : 1;
-    place_leaves(sides, merges, n, a);
+    struct subtree *trees = dendrogram(a, v);
+    double widest = trees[2 * n - 2].distance > 0 ? trees[2 * n - 2].distance : 1;
+    place_leaves(trees, 2 * n - 2, n, &(uint32_t){0});
     buf_printf(out,
                "<section><h2>Complete linkage</h2><p class=\"note\">By cosine; grey where labels "
                "mix.</p>\n<svg viewBox=\"0 0 %d %u\" role=\"img\" aria-label=\"Dendrogram\" "
                "font-size=\"11\">\n",
                WIDTH + 200, n * ROW);
     for (uint32_t i = 0; i < n; i++) {
-        sides[i].x = WIDTH;
-        sides[i].cluster = v->cluster[i];
+        trees[i].x = WIDTH;
+        trees[i].cluster = v->cluster[i];
         buf_printf(out, "<text x=\"%d\" y=\"%.1f\" fill=\"currentColor\">", WIDTH + 6,
-                   sides[i].y + 4);
+                   trees[i].y + 4);
         html_text(out, place[i]->label);
         buf_puts(out, "</text>\n");
     }
-    for (uint32_t k = 0; k + 1 < n; k++) {
-        const struct side *l = &sides[merges[k].left], *r = &sides[merges[k].right];
-        struct side *both = &sides[n + k];
-        both->x = WIDTH * (1 - merges[k].distance / widest * 0.98);
+    for (uint32_t k = n; k + 1 < 2 * n; k++) {
+        struct subtree *both = &trees[k];
+        const struct subtree *l = &trees[both->left], *r = &trees[both->right];
+        both->x = WIDTH * (1 - both->distance / widest * 0.98);
         both->y = (l->y + r->y) / 2;
         both->cluster = l->cluster == r->cluster ? l->cluster : NONE;
         put_line(out, l->cluster, both->x, both->y, l->x, l->y);

@@ -232,7 +232,7 @@ static enum err_code write_sources(struct run *r, bool traced, struct err *e)
     buf_puts(&all, traced ? "\\tracingmacros1\n" : "");
     for (size_t k = 0; k < r->n && !code; k++) {
         struct buf b = {0};
-        tex_source_write(&b, r->equations[r->which[k]]);
+        tex_source_write(&b, r->a, r->equations[r->which[k]]);
         code = write_file(r->a, r->folder, arena_printf(r->a, "%zu.tex", k + 1),
                           span_of(b.data, b.len), e);
         buf_free(&b);

@@ -67,31 +67,21 @@ static void put_macro(struct buf *b, const Eqloom__Macro *m)
 
 /* ---- the display ---- */
 
-static const char *environment_of(const char *given)
+static const char *environment_of(struct arena *a, const char *given)
 {
-    static const char *const own[][2] = {
-        {"align", "align*"},
-        {"gather", "gather*"},
-        {"multline", "multline*"},
-        {"flalign", "flalign*"},
-        {"alignat", "alignat*"},
-        {"xalignat", "xalignat*"},
-        {"eqnarray", "eqnarray*"},
-        {"mathpar", "gather*"},
-        {"IEEEeqnarray", "IEEEeqnarray"},
-        {NULL, NULL},
-    };
+    static const char starred[] = "align gather multline flalign alignat xalignat eqnarray";
     size_t n = strlen(given);
     n -= n && given[n - 1] == '*';
-    for (size_t i = 0; own[i][0]; i++)
-        if (strlen(own[i][0]) == n && !strncmp(own[i][0], given, n))
-            return own[i][1];
-    return "equation*";
+    if (word_in(starred, given, n))
+        return arena_printf(a, "%.*s*", (int)n, given);
+    return word_in("mathpar", given, n)        ? "gather*"
+           : word_in("IEEEeqnarray", given, n) ? "IEEEeqnarray"
+                                               : "equation*";
 }
 
-void tex_source_write(struct buf *out, const Eqloom__Equation *q)
+void tex_source_write(struct buf *out, struct arena *a, const Eqloom__Equation *q)
 {
-    const char *environment = environment_of(q->environment);
+    const char *environment = environment_of(a, q->environment);
     buf_puts(out, "\\makeatletter\n");
     for (size_t i = 0; i < q->n_macros; i++)
         if (is_saved(q, q->macros[i]))

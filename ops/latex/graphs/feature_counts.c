@@ -1,7 +1,6 @@
 #include "ops/latex/graphs/feature_counts.h"
 
-#include "base/buf.h"
-
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,4 +32,23 @@ void counts_sort(struct counts *c)
     if (c->n)
         qsort(c->items, c->n, sizeof *c->items, by_count);
     name_map_free(&c->index);
+}
+
+void counts_put(struct buf *b, unsigned kind, uint64_t n, const char *name)
+{
+    buf_printf(b, "%u %" PRIu64 " %s", kind, n, name);
+    buf_putc(b, 0);
+}
+
+bool counts_next(unsigned *kind, struct named_count *out, struct span *summary)
+{
+    const char *at = (const char *)summary->data;
+    char *end;
+    if (!summary->len)
+        return false;
+    *kind = (unsigned)strtoul(at, &end, 10);
+    out->n = strtoull(end, &end, 10);
+    out->name = end + (*end == ' ');
+    *summary = span_of(at + strlen(at) + 1, summary->len - strlen(at) - 1);
+    return true;
 }

@@ -12,58 +12,31 @@
 enum part { PART_TAG, PART_ATTRIBUTE, PART_CHARACTER, PARTS };
 static const size_t sizes[PARTS] = {FEATURE_TAGS, FEATURE_ATTRIBUTES, FEATURE_CHARACTERS};
 
-static const char *name_of(const struct graph_node *x, enum part part)
-{
-    switch (part) {
-    case PART_TAG: return x->tag;
-    case PART_ATTRIBUTE: return x->attributes;
-    case PART_CHARACTER: return x->character;
-    case PARTS: break;
-    }
-    return "";
-}
-
-/* Of one equation: lines "PART COUNT NAME". */
+/* Of one equation. */
 static enum err_code summarize(struct span *out, struct arena *a, struct op_ctx *ctx,
                                const ProtobufCMessage *element, struct err *e)
 {
     const Eqloom__MathML *m = (const Eqloom__MathML *)element;
     struct counts counts[PARTS] = {{.a = a}, {.a = a}, {.a = a}};
     struct graph_nodes g = {0};
-    char *text = arena_strdup(a, "");
     if (m->mathml[0] && graph_nodes_of(&g, a, m->mathml))
         return err_fail(e, ERR_CORRUPT, "a record of MathML is none");
-    for (uint32_t i = 0; i < g.n; i++)
+    for (uint32_t i = 0; i < g.n; i++) {
+        const struct graph_node *x = &g.nodes[i];
+        const char *const names[PARTS] = {x->tag, x->attributes, x->character};
         for (enum part p = 0; p < PARTS; p++)
-            if (name_of(&g.nodes[i], p)[0])
-                counts_add(&counts[p], name_of(&g.nodes[i], p), 1);
+            if (names[p][0])
+                counts_add(&counts[p], names[p], 1);
+    }
     struct buf b = {0};
     for (enum part p = 0; p < PARTS; p++) {
-        for (size_t i = 0; i < counts[p].n; i++) {
-            buf_printf(&b, "%u %llu %s", p, (unsigned long long)counts[p].items[i].n,
-                       counts[p].items[i].name);
-            buf_putc(&b, 0);
-        }
+        for (size_t i = 0; i < counts[p].n; i++)
+            counts_put(&b, p, counts[p].items[i].n, counts[p].items[i].name);
         counts_free(&counts[p]);
     }
-    if (b.len)
-        text = arena_memdup(a, b.data, b.len);
-    *out = span_of(text, b.len);
+    *out = span_of(arena_memdup(a, b.data, b.len), b.len);
     buf_free(&b);
     return OK;
-}
-
-static void add_summary(struct counts *counts, struct span s)
-{
-    const char *at = (const char *)s.data, *end = at + s.len;
-    while (at < end) {
-        char *name;
-        unsigned long part = strtoul(at, &name, 10);
-        unsigned long long n = strtoull(name, &name, 10);
-        if (part < PARTS && *name == ' ')
-            counts_add(&counts[part], name + 1, n);
-        at += strlen(at) + 1;
-    }
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
@@ -76,8 +49,10 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         struct span s;
         code = op_cancelled(ctx) ? err_fail(e, ERR_CANCELLED, "alphabet was interrupted")
                                  : op_summary(&s, ctx, "mathml", i, e);
-        if (!code)
-            add_summary(counts, s);
+        unsigned part;
+        for (struct named_count x; !code && counts_next(&part, &x, &s);)
+            if (part < PARTS)
+                counts_add(&counts[part], x.name, x.n);
     }
     Eqloom__Vocabulary v = EQLOOM__VOCABULARY__INIT;
     v.encoding = (char *)"mathml";

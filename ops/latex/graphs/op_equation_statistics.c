@@ -37,8 +37,7 @@ static void put(struct buf *b, enum kind kind, uint64_t n, const char *format, .
     va_start(args, format);
     vsnprintf(name, sizeof name, format, args);
     va_end(args);
-    buf_printf(b, "%d %" PRIu64 " %s", kind, n, name);
-    buf_putc(b, 0);
+    counts_put(b, kind, n, name);
 }
 
 /* A file of equations, not a document. */
@@ -115,7 +114,7 @@ static enum err_code summarize(struct span *out, struct arena *a, struct op_ctx 
         summarize_paper(&b, (const Eqloom__Paper *)element);
     else
         code = summarize_mathml(&b, a, (const Eqloom__MathML *)element, e);
-    *out = span_of(arena_memdup(a, b.data ? b.data : "", b.len), b.len);
+    *out = span_of(arena_memdup(a, b.data, b.len), b.len);
     buf_free(&b);
     return err_up(e, code);
 }
@@ -146,16 +145,12 @@ static enum err_code collect(struct counts *counts, bool listed, struct op_ctx *
         if (op_cancelled(ctx))
             return err_fail(e, ERR_CANCELLED, "equation-statistics was interrupted");
         code = op_summary(&s, ctx, role, i, e);
-        for (const char *at = (const char *)s.data; !code && at < (const char *)s.data + s.len;
-             at += strlen(at) + 1) {
-            char *name;
-            unsigned long kind = strtoul(at, &name, 10);
-            uint64_t k = strtoull(name, &name, 10);
+        unsigned kind;
+        for (struct named_count x; !code && counts_next(&kind, &x, &s);)
             if (listed && kind == LISTED_SUBJECT)
-                take_subject(counts, name + 1);
-            else if (!listed && kind < LISTED_SUBJECT && *name == ' ')
-                counts_add(&counts[kind], name + 1, k);
-        }
+                take_subject(counts, x.name);
+            else if (!listed && kind < LISTED_SUBJECT)
+                counts_add(&counts[kind], x.name, x.n);
     }
     return err_up(e, code);
 }

@@ -24,19 +24,6 @@ bool latex_is(const char *text, size_t len)
     return memchr(text, '\\', len) || memchr(text, '{', len);
 }
 
-static enum err_code open_reader(struct latex_reader **r, struct err *e)
-{
-    if (*r)
-        return OK;
-    struct latex_reader *x = must_calloc(1, sizeof *x);
-    enum err_code code = katex_new(&x->katex, e);
-    if (code)
-        free(x);
-    else
-        *r = x;
-    return err_up(e, code);
-}
-
 /* Bytes of so many UTF-16 units. */
 static size_t bytes_of(const char *s, size_t len, size_t units)
 {
@@ -60,8 +47,10 @@ enum err_code latex_parse(struct expr *out, struct latex_reader **r, struct aren
     struct latex_refusal why;
     struct source_text before = {source->name, source->text, offset + len};
     enum err_code code = utf8_check(&before, e);
-    if (!code)
-        code = open_reader(r, e);
+    if (!*r)
+        *r = must_calloc(1, sizeof **r);
+    if (!code && !(*r)->katex)
+        code = katex_new(&(*r)->katex, e);
     if (!code)
         code = katex_tree(&answer, a, (*r)->katex, text, e);
     if (code)
