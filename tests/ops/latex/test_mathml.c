@@ -3,8 +3,6 @@
 #include "ops/latex/katex/katex.h"
 #include "tests/unit.h"
 
-#include "base/buf.h"
-
 static struct katex *katex;
 
 static const struct {
@@ -58,37 +56,6 @@ TEST(katex)
         assert_true(refused || !strcmp(x.text, again.text));
         arena_free(&a);
     }
-}
-
-/* Bounds: a text that would take all memory or time is refused, and the next one is not. */
-TEST(bounds)
-{
-    static const char *const bombs[] = {"{",
-                                        "x^{",
-                                        "\\frac{",
-                                        "\\left(",
-                                        "\\begin{matrix}",
-                                        "\\text{",
-                                        "\\sqrt ",
-                                        "\\xymatrix{",
-                                        "\\def\\a#1{#1#1#1#1}\\a{\\a{\\a{\\a{",
-                                        "$"};
-    for (size_t i = 0; i < sizeof bombs / sizeof *bombs; i++)
-        for (size_t n = 1; n <= 3000; n *= 50) {
-            struct arena a = {0};
-            struct buf b = {0};
-            struct katex_answer x;
-            Eqloom__Equation q = EQLOOM__EQUATION__INIT;
-            for (size_t k = 0; k < n; k++)
-                buf_puts(&b, bombs[i]);
-            q.latex = b.data;
-            assert_int_equal(katex_mathml(&x, &a, katex, &q, NULL), OK);
-            q.latex = (char *)"x";
-            assert_int_equal(katex_mathml(&x, &a, katex, &q, NULL), OK);
-            assert_non_null(x.text);
-            buf_free(&b);
-            arena_free(&a);
-        }
 }
 
 /* The tree as "tag(attributes)'text'" by depth, or why there is none. */

@@ -48,38 +48,57 @@ static double error_of(struct arena *a, const struct vectors *v)
 
 /* ---- against a walk ---- */
 
-static void check_walk(const uint32_t *sizes, const uint32_t *classes)
+/* `cites`, unless it is NULL: positives are equations of papers that are cited, not of the class.
+ */
+static void check_walk(const uint32_t *sizes, const uint32_t *classes, const uint32_t (*cites)[2],
+                       const uint32_t *first)
 {
     struct arena a = {0};
     struct rng rng = rng_new(seed, 1);
     struct drawn d = draw(&a, sizes, &rng);
-    uint32_t *paper = arena_memdup(&a, d.v.cluster, d.v.n * sizeof *paper);
-    double touched[64] = {0}, triples = 0, two = 0, largest = 0;
-    struct ranking_blocks blocks = {&d.v, paper, d.n_papers};
+    const struct vectors *v = &d.v;
+    uint32_t *paper = arena_memdup(&a, v->cluster, v->n * sizeof *paper);
+    double touched[8] = {0}, triples = 0, chi = 0, largest = 0, wrong = 0;
+    struct ranking_blocks blocks = {v, paper, d.n_papers, cites, first};
     struct ranking_bound got;
-    d.v.n_clusters = 0;
-    for (uint32_t i = 0; i < d.v.n; i++) {
-        d.v.cluster[i] = classes[i];
-        d.v.n_clusters = classes[i] >= d.v.n_clusters ? classes[i] + 1 : d.v.n_clusters;
-    }
-    for (uint32_t x = 0; x < d.v.n; x++)
-        for (uint32_t y = 0; y < d.v.n; y++)
-            for (uint32_t z = 0; z < d.v.n; z++) {
-                if (x == y || classes[x] != classes[y] || classes[x] == classes[z])
+    bool cited[8][8] = {{false}};
+    memcpy(v->cluster, classes, v->n * sizeof *classes);
+    d.v.n_clusters = classes[v->n - 1] + 1;
+    for (size_t i = 0; cites && i < first[d.n_papers]; i++)
+        cited[cites[i][0]][cites[i][1]] = true;
+    for (uint32_t x = 0; x < v->n; x++)
+        for (uint32_t y = 0; y < v->n; y++)
+            for (uint32_t z = 0; z < v->n; z++) {
+                uint32_t p = paper[x], q = paper[y], r = paper[z];
+                bool positive = cites ? cited[p][q] : x != y && classes[x] == classes[y];
+                bool negative = cites ? r != p && !cited[p][r] : classes[x] != classes[z];
+                if (!positive || !negative)
                     continue;
                 triples++;
-                touched[paper[x]]++;
-                touched[paper[z]] += paper[z] != paper[x];
+                touched[p]++;
+                touched[q] += q != p;
+                touched[r] += r != p && r != q;
+                wrong += vector_dot(vectors_at(v, x), vectors_at(v, z), v->stride) >
+                         vector_dot(vectors_at(v, x), vectors_at(v, y), v->stride);
             }
-    for (uint32_t p = 0; p < d.n_papers; p++) {
+    for (uint32_t p = 0; p < d.n_papers; p++)
         largest = fmax(largest, sizes[p]);
-        for (uint32_t q = 0; q < p; q++)
-            two = fmax(two, fmin(triples, touched[p] + touched[q]));
+    for (int of = cites ? 3 : 2; of > 0; of--) { /* that touch one of so many papers */
+        uint32_t most = 0;
+        for (uint32_t p = 0; p < d.n_papers; p++)
+            most = touched[p] > touched[most] ? p : most;
+        chi += touched[most];
+        touched[most] = 0;
     }
+    chi = fmin(chi, triples);
     ranking_bound_find(&got, &a, &blocks, delta);
     assert_true(got.triples == triples && got.largest == largest);
-    assert_true(fabs(got.by_size - 3 * sqrt(largest * log(1 / delta) / (2 * d.v.n))) < 1e-12);
-    assert_true(fabs(got.by_triples - sqrt(two * log(1 / delta) / (2 * triples))) < 1e-12);
+    assert_true(fabs(got.by_size - 3 * sqrt(largest * log(1 / delta) / (2 * v->n))) < 1e-12);
+    assert_true(fabs(got.by_triples - sqrt(chi * log(1 / delta) / (2 * triples))) < 1e-12);
+    struct ranking_sample drawn;
+    ranking_sample_draw(&drawn, &a, &blocks, 50000, delta, &rng);
+    assert_true(fabs(drawn.error - wrong / triples) < 0.02);
+    assert_true(drawn.colours <= 50000 && drawn.colours >= 50000.0 / d.n_papers);
     arena_free(&a);
 }
 
@@ -88,50 +107,10 @@ TEST(walk)
     static const uint32_t sizes[] = {3, 1, 4, 2, 1, 0},
                           papers[] = {0, 0, 0, 1, 2, 2, 2, 2, 3, 3, 4};
     static const uint32_t sections[] = {0, 0, 1, 2, 3, 3, 4, 4, 5, 5, 6};
-    check_walk(sizes, papers);
-    check_walk(sizes, sections);
-}
-
-/* Papers that cite: triples of three papers. */
-TEST(cites)
-{
-    static const uint32_t sizes[] = {3, 1, 4, 2, 2, 0};
     static const uint32_t cites[][2] = {{0, 1}, {0, 3}, {2, 0}, {4, 0}, {4, 2}};
-    static const uint32_t first[] = {0, 2, 2, 3, 3, 5};
-    struct arena a = {0};
-    struct rng rng = rng_new(seed, 3);
-    struct drawn d = draw(&a, sizes, &rng);
-    struct ranking_blocks blocks = {&d.v, d.v.cluster, d.n_papers, cites, first};
-    struct ranking_bound got;
-    struct ranking_sample s;
-    double touched[5] = {0}, triples = 0, three = 0, wrong = 0;
-    bool cited[5][5] = {{false}};
-    for (size_t i = 0; i < 5; i++)
-        cited[cites[i][0]][cites[i][1]] = true;
-    for (uint32_t x = 0; x < d.v.n; x++)
-        for (uint32_t y = 0; y < d.v.n; y++)
-            for (uint32_t z = 0; z < d.v.n; z++) {
-                uint32_t p = d.v.cluster[x], q = d.v.cluster[y], r = d.v.cluster[z];
-                if (!cited[p][q] || r == p || cited[p][r])
-                    continue;
-                triples++;
-                touched[p]++;
-                touched[q]++;
-                touched[r]++;
-                wrong += vector_dot(vectors_at(&d.v, x), vectors_at(&d.v, z), d.v.stride) >
-                         vector_dot(vectors_at(&d.v, x), vectors_at(&d.v, y), d.v.stride);
-            }
-    for (int p = 0; p < 5; p++)
-        for (int q = 0; q < p; q++)
-            for (int r = 0; r < q; r++)
-                three = fmax(three, fmin(triples, touched[p] + touched[q] + touched[r]));
-    ranking_bound_find(&got, &a, &blocks, delta);
-    assert_true(got.triples == triples && got.largest == 4);
-    assert_true(fabs(got.by_triples - sqrt(three * log(1 / delta) / (2 * triples))) < 1e-12);
-    ranking_sample_draw(&s, &a, &blocks, 50000, delta, &rng);
-    assert_true(fabs(s.error - wrong / triples) < 0.02);
-    assert_true(s.colours <= 50000 && s.colours >= 50000 / 5.0);
-    arena_free(&a);
+    check_walk(sizes, papers, NULL, NULL);
+    check_walk(sizes, sections, NULL, NULL);
+    check_walk(sizes, papers, cites, (const uint32_t[]){0, 2, 2, 3, 3, 5});
 }
 
 /* Colours: as many as triples where each pair of triples shares a paper; else no fewer than triples

@@ -150,23 +150,17 @@ TEST(index)
     arena_free(&a);
 }
 
-/* ---- formulas ---- */
-
 /* Rows of the group are left out, and the others keep their order. */
 TEST(left_out)
 {
     enum { N = 203, K = 20 };
     struct arena a = {0};
-    struct vectors v = {.n = N, .dim = 3, .stride = VECTOR_LANES};
     struct rng rng = rng_new(seed, 3);
+    struct vectors v = scatter(&a, N, &rng);
     struct neighbour all[N], some[K];
     uint32_t group[N];
-    v.x = arena_array(&a, float, N *VECTOR_LANES);
-    for (uint32_t i = 0; i < N; i++) {
+    for (uint32_t i = 0; i < N; i++)
         group[i] = (uint32_t)rng_below(&rng, 3);
-        for (uint32_t k = 0; k < v.dim; k++)
-            vectors_at(&v, i)[k] = (float)rng_normal(&rng);
-    }
     const struct nearest_but but = {group, 1};
     const float *query = vectors_at(&v, 7);
     assert_int_equal(nearest_find(all, N, &v, NULL, NULL, query, &a), N);
@@ -214,6 +208,8 @@ TEST(standard_error)
     assert_true(error == 0);
     arena_free(&a);
 }
+
+/* ---- formulas ---- */
 
 TEST(formulas)
 {
