@@ -96,14 +96,9 @@ static enum err_code find_all(Eqloom__Report *out, struct op_ctx *ctx,
 {
     struct arena *a = op_arena(ctx);
     uint32_t n = (uint32_t)op_int(ctx, "queries");
-    struct hnsw *index = NULL;
-    enum err_code code = OK;
+    struct hnsw *index;
+    enum err_code code = equation_vectors_index(&index, x, ctx, e);
     n = n < x->v.n ? n : x->v.n;
-    if (x->v.n && x->v.n >= (uint64_t)op_int(ctx, "approximate_from")) {
-        index = hnsw_new(x->v.x, x->v.n, x->v.stride, vector_dot, cancelled, ctx);
-        if (!index)
-            code = err_fail(e, op_cancelled(ctx) ? ERR_CANCELLED : ERR_NOMEM, "no index");
-    }
     out->pictures = arena_array(a, Eqloom__Pictures *, n + 1);
     for (uint32_t q = 0; q < n && !code; q++) {
         out->pictures[q] = arena_new(a, Eqloom__Pictures);

@@ -7,7 +7,6 @@
 #include "base/io/process.h"
 #include "base/os.h"
 #include "engine/op.h"
-#include "ops/images/tex/tex_log.h"
 #include "ops/images/tex/tex_source.h"
 
 #include <errno.h>

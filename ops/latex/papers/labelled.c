@@ -1,5 +1,6 @@
-#include "ops/latex/papers/labelled.h"
+#include "ops/latex/papers/document.h"
 
+#include "ops/latex/papers/reader.h"
 #include "ops/latex/read/latex.h"
 
 #include <jansson.h>
@@ -27,15 +28,7 @@ static struct reading begin(struct arena *a, const char *name)
 
 static Eqloom__Equation *add(struct reading *r)
 {
-    Eqloom__Section *s = r->section;
-    Eqloom__Equation *q = arena_new(r->a, Eqloom__Equation);
-    eqloom__equation__init(q);
-    q->place = arena_new(r->a, Eqloom__Place);
-    eqloom__place__init(q->place);
-    q->place->number = (uint32_t)s->n_equations;
-    s->equations =
-        arena_grow(r->a, s->equations, s->n_equations, &r->equations_cap, sizeof *s->equations);
-    return s->equations[s->n_equations++] = q;
+    return equation_add(r->section, r->a, &r->equations_cap);
 }
 
 static Eqloom__Paper *finish(struct reading *r)

@@ -4,7 +4,6 @@
 #include "engine/op.h"
 #include "ops/latex/papers/citations.h"
 #include "ops/latex/papers/document.h"
-#include "ops/latex/papers/labelled.h"
 #include "ops/latex/source/decode.h"
 #include "ops/latex/source/file_names.h"
 #include "ops/latex/source/tex_lookup.h"

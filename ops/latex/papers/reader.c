@@ -123,18 +123,12 @@ void reader_input(struct reader *r, struct piece folder, struct piece name, cons
 /* Accents as people type them in TeX: \"a, \'e, \^o, \`a, \~n, \c c. */
 static const char *accented(char accent, char letter)
 {
-    static const struct {
-        char accent, letter;
-        const char *text;
-    } table[] = {{'"', 'a', "ä"},  {'"', 'o', "ö"},  {'"', 'u', "ü"},  {'"', 'A', "Ä"},
-                 {'"', 'O', "Ö"},  {'"', 'U', "Ü"},  {'"', 'i', "ï"},  {'"', 'e', "ë"},
-                 {'\'', 'a', "á"}, {'\'', 'e', "é"}, {'\'', 'i', "í"}, {'\'', 'o', "ó"},
-                 {'\'', 'u', "ú"}, {'\'', 'E', "É"}, {'`', 'a', "à"},  {'`', 'e', "è"},
-                 {'`', 'o', "ò"},  {'`', 'u', "ù"},  {'^', 'a', "â"},  {'^', 'e', "ê"},
-                 {'^', 'i', "î"},  {'^', 'o', "ô"},  {'^', 'u', "û"},  {'~', 'n', "ñ"}};
+    static const char *const table[] = {
+        "\"aä", "\"oö", "\"uü", "\"AÄ", "\"OÖ", "\"UÜ", "\"iï", "\"eë", "'aá", "'eé", "'ií", "'oó",
+        "'uú",  "'EÉ",  "`aà",  "`eè",  "`oò",  "`uù",  "^aâ",  "^eê",  "^iî", "^oô", "^uû", "~nñ"};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (table[i].accent == accent && table[i].letter == letter)
-            return table[i].text;
+        if (table[i][0] == accent && table[i][1] == letter)
+            return table[i] + 2;
     return NULL;
 }
 
@@ -231,6 +225,17 @@ void reader_add_words(struct reader *r, const char *s, size_t n)
 
 /* ---- displays ---- */
 
+Eqloom__Equation *equation_add(Eqloom__Section *s, struct arena *a, size_t *cap)
+{
+    Eqloom__Equation *q = arena_new(a, Eqloom__Equation);
+    eqloom__equation__init(q);
+    q->place = arena_new(a, Eqloom__Place);
+    eqloom__place__init(q->place);
+    q->place->number = (uint32_t)s->n_equations;
+    s->equations = arena_grow(a, s->equations, s->n_equations, cap, sizeof *s->equations);
+    return s->equations[s->n_equations++] = q;
+}
+
 void reader_begin_display(struct reader *r, struct piece environment)
 {
     r->environment = arena_strndup(r->a, environment.s, environment.len);
@@ -252,19 +257,12 @@ void reader_end_display(struct reader *r)
                        "%zu bytes", latex.len);
         return;
     }
-    Eqloom__Section *s = section(r);
-    Eqloom__Equation *q = arena_new(r->a, Eqloom__Equation);
-    eqloom__equation__init(q);
-    q->place = arena_new(r->a, Eqloom__Place);
-    eqloom__place__init(q->place);
+    Eqloom__Equation *q = equation_add(section(r), r->a, &r->equations_cap);
     q->place->section = (uint32_t)r->paper->n_sections - 1;
     q->place->number = r->number++;
     q->environment = (char *)environment;
     q->latex = arena_strndup(r->a, latex.s, latex.len);
     q->n_macros = macro_closure(&q->macros, r->a, &r->macros, latex);
-    s->equations =
-        arena_grow(r->a, s->equations, s->n_equations, &r->equations_cap, sizeof *s->equations);
-    s->equations[s->n_equations++] = q;
 }
 
 void reader_abandon_display(struct reader *r)

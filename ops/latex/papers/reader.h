@@ -28,7 +28,7 @@ struct reader {
     unsigned max_depth; /* of files below the root */
     size_t texts, bytes;
     size_t wasted; /* bytes that were looked through for a \) that is not there */
-    bool *used; /* of the bundle's files: has been read */
+    bool *used;    /* of the bundle's files: has been read */
     struct macro_table macros;
     struct citations cites;
     struct problems problems;
@@ -74,3 +74,6 @@ void reader_begin_display(struct reader *r, struct piece environment);
 /* ... and kept, unless it is empty or too large, or given up as a problem. */
 void reader_end_display(struct reader *r);
 void reader_abandon_display(struct reader *r);
+
+/* One more of the section, with a place. */
+Eqloom__Equation *equation_add(Eqloom__Section *s, struct arena *a, size_t *cap);

@@ -108,3 +108,21 @@ enum err_code equation_vectors_keep(struct equation_vectors *x, struct op_ctx *c
     name_map_free(&names);
     return code;
 }
+
+static bool cancelled(void *ctx)
+{
+    return op_cancelled(ctx);
+}
+
+enum err_code equation_vectors_index(struct hnsw **out, const struct equation_vectors *x,
+                                     struct op_ctx *ctx, struct err *e)
+{
+    const struct vectors *v = &x->v;
+    *out = NULL;
+    if (v->n == 0 || v->n < (uint64_t)op_int(ctx, "approximate_from"))
+        return OK;
+    *out = hnsw_new(v->x, v->n, v->stride, vector_dot, cancelled, ctx);
+    if (op_cancelled(ctx))
+        return err_fail(e, ERR_CANCELLED, "indexing was interrupted");
+    return *out ? OK : err_fail(e, ERR_NOMEM, "no memory for an index of %u vectors", v->n);
+}

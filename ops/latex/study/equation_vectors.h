@@ -3,6 +3,7 @@
 
 #include "engine/op.h"
 #include "ops/eval/measure/vectors.h"
+#include "ops/latex/study/hnsw.h"
 #include "paper.pb-c.h"
 
 struct equation_vectors {
@@ -23,3 +24,7 @@ enum err_code equation_vectors_keep(struct equation_vectors *x, struct op_ctx *c
 /* Clusters are labels; those without one are each a cluster of its own. Returns how many labels
  * there are. */
 uint32_t equation_vectors_by_label(struct equation_vectors *x);
+/* An approximate index, from as many vectors on as the op's parameter `approximate_from` says; else
+ * NULL. */
+enum err_code equation_vectors_index(struct hnsw **out, const struct equation_vectors *x,
+                                     struct op_ctx *ctx, struct err *e);

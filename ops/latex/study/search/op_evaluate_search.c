@@ -38,11 +38,6 @@ struct study {
     size_t most_shown;
 };
 
-static bool cancelled(void *ctx)
-{
-    return op_cancelled(ctx);
-}
-
 /* ---- one query ---- */
 
 static size_t find(struct neighbour *out, bool *relevant, const struct study *s,
@@ -131,14 +126,8 @@ static enum err_code load(struct study *s, struct err *e)
          (code = err_up(e, load_vectors(&s->baseline, s, "baseline", "query_baseline", e)))) ||
         (code = err_up(e, load_queries(s, e))))
         return code;
-    const struct vectors *v = &s->x.corpus.v;
-    if (v->n == 0 || v->n < (uint64_t)op_int(ctx, "approximate_from"))
-        return OK;
     op_progress(ctx, 1, 3, "indexing");
-    s->index = hnsw_new(v->x, v->n, v->stride, vector_dot, cancelled, ctx);
-    if (op_cancelled(ctx))
-        return err_fail(e, ERR_CANCELLED, "indexing was interrupted");
-    return s->index ? OK : err_fail(e, ERR_NOMEM, "no memory for an index of %u vectors", v->n);
+    return err_up(e, equation_vectors_index(&s->index, &s->x.corpus, ctx, e));
 }
 
 /* ---- formulas ---- */
