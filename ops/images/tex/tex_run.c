@@ -103,25 +103,19 @@ static enum err_code first_line(const char **out, struct arena *a, const char *p
     struct process p = {.argv = (const char *const[]){program, "--version", NULL},
                         .env = environment(a, "/"),
                         .in = -1,
+                        .out_is_errors = true,
                         .limit_cpu_s = RUN_S};
-    char line[200] = "";
-    FILE *to = tmpfile();
-    if (!to)
-        return err_fail(e, ERR_IO, "cannot make a temporary file");
-    p.out = fileno(to);
     enum err_code code = process_run(&end, a, &p, e);
-    rewind(to);
-    if (!code && !fgets(line, sizeof line, to))
+    if (!code && !*end.errors)
         code = err_fail(e, ERR_FAILED, "%s --version says nothing", program);
-    fclose(to);
-    line[strcspn(line, "\n")] = 0;
-    *out = arena_strdup(a, line);
+    if (!code)
+        *out = arena_strndup(a, end.errors, strcspn(end.errors, "\n"));
     return missing(code, e);
 }
 
 enum err_code tex_version(const char **out, struct arena *a, struct err *e)
 {
-    const char *tex, *dvipng;
+    const char *tex = NULL, *dvipng = NULL;
     enum err_code code = first_line(&tex, a, "pdftex", e);
     if (!code)
         code = first_line(&dvipng, a, "dvipng", e);

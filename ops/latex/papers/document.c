@@ -6,7 +6,7 @@
 
 #include "ops/latex/papers/reader.h"
 
-enum { WASTED_MAX = 64 << 20 };
+enum { WASTED_MAX = 256 << 20 };
 
 /* ---- commands ---- */
 
@@ -86,7 +86,10 @@ static void begin_environment(struct reader *r, struct piece name, struct cursor
     } else if (piece_is(name, "abstract")) {
         r->in_abstract = r->in_body;
     } else if (piece_is(name, "thebibliography")) {
-        citations_scan(&r->cites, (struct piece){c->s + c->at, c->len - c->at});
+        struct frame *f = reader_top(r);
+        if (!f->scanned)
+            citations_scan(&r->cites, (struct piece){c->s + c->at, c->len - c->at});
+        f->scanned = true;
     } else if (r->in_body && macro_is_display(name)) {
         reader_begin_display(r, name);
     } else if (scan_optional(&ignored, c)) {
@@ -155,8 +158,11 @@ static bool read_citation(struct reader *r, struct piece word, struct cursor *c)
             names.len && names.len < 300
                 ? reader_find(r, arena_strndup(r->a, names.s, names.len), ".bib|")
                 : NULL;
-        if (bib)
-            citations_scan_bib(&r->cites, bundle_text(r->lookup.bundle, bib));
+        if (bib && r->wasted < WASTED_MAX) {
+            struct piece text = bundle_text(r->lookup.bundle, bib);
+            citations_scan_bib(&r->cites, text);
+            r->wasted += text.len;
+        }
     }
     return true;
 }

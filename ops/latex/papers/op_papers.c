@@ -50,17 +50,12 @@ static void add_subject(struct arena *a, Eqloom__Paper *p)
 
 /* ---- roots ---- */
 
-static bool holds(struct bundle *b, struct tex_file *f, const char *word)
-{
-    struct piece text = bundle_stripped(b, f);
-    return memmem(text.s, text.len, word, strlen(word)) != NULL;
-}
-
 /* What begins a document, here or in a file that it reads. */
 static bool is_root(struct bundle *b, struct tex_file *f)
 {
-    return holds(b, f, "\\documentclass") || holds(b, f, "\\documentstyle") ||
-           holds(b, f, "\\begin{document}") || holds(b, f, "\\end{document}");
+    struct piece text = bundle_stripped(b, f); /* followed by a NUL, with none in it */
+    return strstr(text.s, "\\documentclass") || strstr(text.s, "\\documentstyle") ||
+           strstr(text.s, "\\begin{document}") || strstr(text.s, "\\end{document}");
 }
 
 /* Of an archive; where nothing begins a document, its largest file. */
@@ -91,16 +86,13 @@ static int by_name(const void *x, const void *y)
 static void name_paper(struct papers *x, struct bundle *b, Eqloom__Paper *p,
                        const struct tex_file *root, bool alone)
 {
-    const char *of_archive = *b->name ? b->name : root->name;
-    const char *id = citations_id_of_name(&x->a, of_archive);
-    if (id && (alone || !*b->name))
-        p->paper = (char *)id;
-    else if (!*b->name)
-        p->paper = (char *)root->name;
-    else
-        p->paper = alone
-                       ? file_name_short(&x->a, b->name)
-                       : arena_printf(&x->a, "%s/%s", file_name_short(&x->a, b->name), root->name);
+    bool in_folder = !*b->name;
+    const char *id = citations_id_of_name(&x->a, in_folder ? root->name : b->name);
+    char *of = file_name_short(&x->a, b->name);
+    p->paper = id && (alone || in_folder) ? (char *)id
+               : in_folder                ? (char *)root->name
+               : alone                    ? of
+                                          : arena_printf(&x->a, "%s/%s", of, root->name);
     add_subject(&x->a, p);
 }
 
@@ -120,11 +112,10 @@ static void join_problems(struct arena *a, Eqloom__Paper *p, const struct proble
 
 static void read_document(struct papers *x, struct bundle *b, struct document *d)
 {
-    size_t place = (size_t)(d->root - b->files);
     memset(d->reads, 0, b->n * sizeof *d->reads);
     d->paper =
         document_read(&x->a, b, d->root, (unsigned)op_int(x->ctx, "depth"), d->reads, &d->asked);
-    d->reads[place] = false;
+    d->reads[d->root - b->files] = false;
     if (!x->code && op_cancelled(x->ctx))
         x->code = err_fail(x->e, ERR_CANCELLED, "papers was interrupted");
 }
@@ -149,7 +140,6 @@ static bool find_document(struct papers *x, struct bundle *b, struct document *d
     struct digest answers;
     if (!op_part_find(&d->part, x->ctx, key) || d->part.note.len < DIGEST_SIZE)
         return false;
-    memset(d->reads, 0, b->n * sizeof *d->reads);
     struct span asked = span_of(d->part.note.data + DIGEST_SIZE, d->part.note.len - DIGEST_SIZE);
     d->stands = lookup_again(&answers, d->reads, &l, asked) &&
                 !memcmp(answers.bytes, d->part.note.data, DIGEST_SIZE);
@@ -181,7 +171,7 @@ static void emit_document(struct papers *x, struct bundle *b, struct document *d
     if (in_folder)
         op_part_begin(x->ctx);
     name_paper(x, b, d->paper, d->root, alone);
-    if (alone && !in_folder)
+    if (alone)
         join_problems(&x->a, d->paper, &b->problems);
     emit(x, d->paper);
     if (in_folder)

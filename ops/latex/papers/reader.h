@@ -18,6 +18,7 @@ struct frame {
     bool is_file;
     bool definitions; /* a style: only definitions count */
     const void *of;   /* the macro that it is the body of */
+    bool scanned;     /* for arXiv ids, from a \begin{thebibliography} on */
 };
 
 struct reader {
@@ -27,8 +28,9 @@ struct reader {
     size_t n;           /* of the stack */
     unsigned max_depth; /* of files below the root */
     size_t texts, bytes;
-    size_t wasted; /* bytes that were looked through for a \) that is not there */
-    bool *used;    /* of the bundle's files: has been read */
+    size_t
+        wasted; /* bytes that were looked through for a \) that is not there, or keys of a .bib */
+    bool *used; /* of the bundle's files: has been read */
     struct macro_table macros;
     struct citations cites;
     struct problems problems;

@@ -262,8 +262,10 @@ TEST(archives)
 /* Ends that are looked for in vain, again and again; names of files in which macros double. */
 TEST(documents)
 {
-    static const char *const texts[] = {"\\iffalse ", "\\verb|", "\\verb|\n", "\\( ",
-                                        "\\input{\\a}"};
+    static const char *const texts[] = {"\\iffalse ",       "\\verb|",
+                                        "\\verb|\n",        "\\( ",
+                                        "\\input{\\a}",     "\\begin{thebibliography}",
+                                        "\\bibliography{a}"};
     struct clock clock = {0};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct arena a = {0};
