@@ -249,7 +249,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct figures f = evaluation_figures(ctx, "images");
     Eqloom__Report report = EQLOOM__REPORT__INIT;
     bool by_label = !strcmp(op_string(ctx, "positives"), "label");
-    enum err_code code = equation_vectors_load(&x, ctx, "images", "embeddings", e);
+    enum err_code code = equation_vectors_load(&x, ctx, "images", "embeddings", NULL, e);
     if (!code && x.v.n)
         code = measure(&f, ctx, &x, by_label, e);
     else if (!code) /* nothing to evaluate is no error */

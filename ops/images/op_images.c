@@ -7,6 +7,7 @@
  * With `folders: label`, the folder of a picture is its label. Pictures are ordered by folder, and
  * by number within it. */
 #include "base/io/picture.h"
+#include "base/map.h"
 #include "base/text/utf8.h"
 #include "engine/op.h"
 #include "image.pb-c.h"
@@ -39,18 +40,17 @@ static const char *without_version(struct arena *a, const char *id)
     return versioned ? arena_strndup(a, id, m - 1) : id;
 }
 
-static int compare_paths(const void *x, const void *y)
-{
-    const struct op_file *const *p = x, *const *q = y;
-    return strcmp((*p)->text.name, (*q)->text.name);
-}
+/* The files of the op, by name. */
+struct folder {
+    const struct op_file *files;
+    size_t n;
+    struct name_map index;
+};
 
-static const struct op_file *find(const struct op_file *const *sorted, size_t n, const char *name)
+static const struct op_file *find(const struct folder *f, const char *name)
 {
-    struct op_file wanted = {.text.name = name};
-    const struct op_file *key = &wanted;
-    const struct op_file *const *found = bsearch(&key, sorted, n, sizeof key, compare_paths);
-    return found ? *found : NULL;
+    const uint64_t *at = name_map_get(&f->index, name);
+    return at ? &f->files[*at] : NULL;
 }
 
 /* Folders by name; in one, numbers first and by their value. */
@@ -105,15 +105,15 @@ static enum err_code emit_image(struct op_ctx *ctx, const struct entry *x, bool 
     return err_up(e, op_emit(NULL, ctx, "images", &image.base, e));
 }
 
-static enum err_code emit_paper(struct op_ctx *ctx, const struct op_file *const *files, size_t n,
-                                const struct entry *x, struct err *e)
+static enum err_code emit_paper(struct op_ctx *ctx, const struct folder *f, const struct entry *x,
+                                struct err *e)
 {
     struct arena *a = op_arena(ctx);
     Eqloom__Paper paper = EQLOOM__PAPER__INIT;
     Eqloom__Section section = EQLOOM__SECTION__INIT, *sections[] = {&section};
     paper.paper = (char *)without_version(a, x->folder);
-    paper.abstract = text_of(a, find(files, n, beside(a, x->png->text.name, "abstract.tex")));
-    section.text = text_of(a, find(files, n, beside(a, x->png->text.name, "keywords.tex")));
+    paper.abstract = text_of(a, find(f, beside(a, x->png->text.name, "abstract.tex")));
+    section.text = text_of(a, find(f, beside(a, x->png->text.name, "keywords.tex")));
     paper.n_sections = section.text[0] != 0;
     paper.sections = sections;
     return err_up(e, op_emit(NULL, ctx, "papers", &paper.base, e));
@@ -122,17 +122,16 @@ static enum err_code emit_paper(struct op_ctx *ctx, const struct op_file *const 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);
-    const struct op_file *given;
-    size_t n = op_files(&given, ctx), pictures = 0;
-    const struct op_file **files = arena_array(a, const struct op_file *, n + 1);
-    struct entry *entries = arena_array(a, struct entry, n + 1);
+    struct folder folder = {0}, *f = &folder;
+    size_t pictures = 0;
+    f->n = op_files(&f->files, ctx);
+    struct entry *entries = arena_array(a, struct entry, f->n + 1);
     bool by_label = !strcmp(op_string(ctx, "folders"), "label");
     enum err_code code = OK;
-    for (size_t i = 0; i < n; i++)
-        files[i] = &given[i];
-    qsort(files, n, sizeof *files, compare_paths);
-    for (size_t i = 0; i < n; i++) {
-        const char *path = files[i]->text.name, *name = file_name_last(path);
+    for (size_t i = 0; i < f->n; i++)
+        name_map_put(&f->index, f->files[i].text.name, i, NULL);
+    for (size_t i = 0; i < f->n; i++) {
+        const char *path = f->files[i].text.name, *name = file_name_last(path);
         const char *dot = strrchr(name, '.');
         char *end;
         if (!dot || strcasecmp(dot, ".png"))
@@ -141,8 +140,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         size_t stem = (size_t)(dot - name);
         unsigned long number = strtoul(name, &end, 10);
         bool numbered = isdigit((unsigned char)*name) && end == name + stem && number < UINT32_MAX;
-        x->png = files[i];
-        x->tex = find(files, n, beside(a, path, arena_printf(a, "%.*s.tex", (int)stem, name)));
+        x->png = &f->files[i];
+        x->tex = find(f, beside(a, path, arena_printf(a, "%.*s.tex", (int)stem, name)));
         x->folder = folder_of(a, path);
         x->number = numbered ? (uint32_t)number : UINT32_MAX;
     }
@@ -152,13 +151,14 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         bool begins = !i || strcmp(entries[i].folder, entries[i - 1].folder);
         first = begins ? i : first;
         if (begins && !by_label)
-            code = emit_paper(ctx, files, n, &entries[i], e);
+            code = emit_paper(ctx, f, &entries[i], e);
         uint32_t number =
             entries[i].number == UINT32_MAX ? (uint32_t)(i - first) : entries[i].number;
         if (!code)
             code = emit_image(ctx, &entries[i], by_label, number, e);
         arena_release(a, mark);
     }
+    name_map_free(&f->index);
     return err_up(e, code);
 }
 

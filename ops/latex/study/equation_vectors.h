@@ -15,12 +15,11 @@ struct equation_vectors {
 };
 
 /* Of an input of graphs, whose op summarizes them by equation_place_summarize, and one of
- * embeddings: one vector for each graph, in their order. Lives in the ctx's arena. */
+ * embeddings: one vector for each graph, in their order. `within` leaves those of papers that have
+ * a graph in that input; if it is NULL or not connected, all. Lives in the ctx's arena. */
 enum err_code equation_vectors_load(struct equation_vectors *out, struct op_ctx *ctx,
-                                    const char *graphs, const char *embeddings, struct err *e);
-/* Leaves those of papers that have a graph in this input; if it is not connected, all. */
-enum err_code equation_vectors_keep(struct equation_vectors *x, struct op_ctx *ctx,
-                                    const char *within, struct err *e);
+                                    const char *graphs, const char *embeddings, const char *within,
+                                    struct err *e);
 /* Clusters are labels; those without one are each a cluster of its own. Returns how many labels
  * there are. */
 uint32_t equation_vectors_by_label(struct equation_vectors *x);

@@ -15,9 +15,9 @@
 
 struct citing {
     const struct equation_vectors *x;
-    uint32_t (*pairs)[2], n_pairs;   /* citing, cited: sorted, each once, none of itself */
-    uint32_t *first;                 /* (papers + 1): where a paper's pairs begin */
-    uint32_t *member, *member_first; /* of papers: equations */
+    uint32_t (*pairs)[2], n_pairs; /* citing, cited: sorted, each once, none of itself */
+    uint32_t *first;               /* (papers + 1): where a paper's pairs begin */
+    struct groups members;         /* of papers: equations */
 };
 
 static int compare_pairs(const void *x, const void *y)
@@ -42,17 +42,6 @@ static void index_pairs(struct citing *c)
         c->first[p + 1] += c->first[p];
 }
 
-static void index_members(struct citing *c)
-{
-    uint32_t *first = c->member_first, n = c->x->v.n;
-    for (uint32_t i = 0; i < n; i++)
-        first[c->x->paper[i] + 2]++;
-    for (uint32_t p = 0; p < c->x->n_papers; p++)
-        first[p + 2] += first[p + 1];
-    for (uint32_t i = 0; i < n; i++)
-        c->member[first[c->x->paper[i] + 1]++] = i;
-}
-
 /* From records of papers; papers without equations do not matter. `pairs` is freed by the caller.
  */
 static enum err_code citing_load(struct citing *c, struct op_ctx *ctx, const char *papers,
@@ -62,12 +51,9 @@ static enum err_code citing_load(struct citing *c, struct op_ctx *ctx, const cha
     struct name_map names = {0};
     size_t cap = 0;
     enum err_code code = OK;
-    *c = (struct citing){x,
-                         NULL,
-                         0,
-                         arena_array(a, uint32_t, x->n_papers + 2),
-                         arena_array(a, uint32_t, x->v.n + 1),
-                         arena_array(a, uint32_t, x->n_papers + 2)};
+    *c = (struct citing){.x = x,
+                         .first = arena_array(a, uint32_t, x->n_papers + 2),
+                         .members = groups_of(a, x->paper, x->v.n, x->n_papers)};
     for (uint32_t i = 0; i < x->v.n; i++)
         name_map_put(&names, x->place[i]->paper, x->paper[i], NULL);
     for (uint64_t i = 0, n = op_count(ctx, papers); i < n && !code; i++) {
@@ -89,14 +75,13 @@ static enum err_code citing_load(struct citing *c, struct op_ctx *ctx, const cha
     arena_free(&work);
     name_map_free(&names);
     index_pairs(c);
-    index_members(c);
     return code;
 }
 
 static void mark_paper(uint8_t *standing, const struct citing *c, uint32_t paper, uint8_t as)
 {
-    for (uint32_t i = c->member_first[paper]; i < c->member_first[paper + 1]; i++)
-        standing[c->member[i]] = as;
+    for (uint32_t i = c->members.first[paper]; i < c->members.first[paper + 1]; i++)
+        standing[c->members.member[i]] = as;
 }
 
 /* For a retrieval_relation. */
@@ -202,11 +187,9 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct equation_vectors x;
     struct figures f = evaluation_figures(ctx, "equations");
-    enum err_code code = equation_vectors_load(&x, ctx, "graphs", "embeddings", e);
+    enum err_code code = equation_vectors_load(&x, ctx, "graphs", "embeddings", "within", e);
     if (!code && is_by(ctx, "citation") && !op_count(ctx, "papers"))
         code = err_fail(e, ERR_INPUT, "'positives: citation' needs the input 'papers'");
-    if (!code)
-        code = equation_vectors_keep(&x, ctx, "within", e);
     if (!code && x.v.n)
         code = measure(&f, ctx, &x, e);
     else if (!code) /* nothing to evaluate is no error */

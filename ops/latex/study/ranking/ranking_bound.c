@@ -6,27 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct classes {
-    uint32_t *size, *paper; /* (classes) */
-    uint32_t *first;        /* (classes + 1) */
-    uint32_t *member;       /* of class c: member[first[c]] .. */
-};
-
-static struct classes classes_of(struct arena *a, const struct ranking_blocks *x)
+struct groups groups_of(struct arena *a, const uint32_t *group, uint32_t n, uint32_t n_groups)
 {
-    const struct vectors *v = x->v;
-    struct classes c = {
-        arena_array(a, uint32_t, v->n_clusters + 1), arena_array(a, uint32_t, v->n_clusters + 1),
-        arena_array(a, uint32_t, v->n_clusters + 2), arena_array(a, uint32_t, v->n + 1)};
-    for (uint32_t i = 0; i < v->n; i++) {
-        c.size[v->cluster[i]]++;
-        c.paper[v->cluster[i]] = x->paper[i];
-    }
-    for (uint32_t k = 0; k < v->n_clusters; k++)
-        c.first[k + 2] = c.first[k + 1] + c.size[k];
-    for (uint32_t i = 0; i < v->n; i++)
-        c.member[c.first[v->cluster[i] + 1]++] = i;
-    return c;
+    struct groups g = {arena_array(a, uint32_t, n_groups + 2), arena_array(a, uint32_t, n + 1)};
+    for (uint32_t i = 0; i < n; i++)
+        g.first[group[i] + 2]++;
+    for (uint32_t k = 0; k < n_groups; k++)
+        g.first[k + 2] += g.first[k + 1];
+    for (uint32_t i = 0; i < n; i++)
+        g.member[g.first[group[i] + 1]++] = i;
+    return g;
+}
+
+static uint32_t size_of(const struct groups *g, uint32_t k)
+{
+    return g->first[k + 1] - g->first[k];
 }
 
 static double pairs(double n)
@@ -82,15 +76,16 @@ static double *touched_by_cites(double *triples, struct arena *a, const struct r
 static double *touched_by_classes(double *triples, struct arena *a, const struct ranking_blocks *x,
                                   const double *size)
 {
-    struct classes c = classes_of(a, x);
+    struct groups c = groups_of(a, x->v->cluster, x->v->n, x->v->n_clusters);
     double n = x->v->n, all_pairs = 0;
     double *of_pairs = arena_array(a, double, x->n_papers + 1); /* pairs x, x+ in the paper */
     double *touched = arena_array(a, double, x->n_papers + 1);
     for (uint32_t k = 0; k < x->v->n_clusters; k++) {
-        double m = c.size[k], p = pairs(m);
+        double m = size_of(&c, k), p = pairs(m);
+        uint32_t paper = x->paper[c.member[c.first[k]]];
         all_pairs += p;
-        of_pairs[c.paper[k]] += p;
-        touched[c.paper[k]] += p * (n - m);
+        of_pairs[paper] += p;
+        touched[paper] += p * (n - m);
         *triples += p * (n - m);
     }
     for (uint32_t i = 0; i < x->n_papers; i++)
@@ -177,26 +172,19 @@ static uint32_t place_at(const double *sum, uint32_t n, double at)
 /* What triples are drawn from: sum[k], of those of the classes, or papers, up to k. */
 struct urn {
     const struct ranking_blocks *x;
-    struct classes classes; /* where papers cite: papers */
+    struct groups classes; /* where papers cite: papers */
     double *sum;
     uint32_t n;
 };
 
 static struct urn urn_of(struct arena *a, const struct ranking_blocks *x)
 {
-    struct vectors papers = *x->v;
-    struct ranking_blocks blocks = *x;
-    struct urn u = {.x = x, .n = x->v->n_clusters};
+    struct urn u = {.x = x, .n = x->cites ? x->n_papers : x->v->n_clusters};
     double *size = sizes_of(a, x), triples = 0;
-    if (x->cites) {
-        papers.cluster = (uint32_t *)x->paper;
-        papers.n_clusters = u.n = x->n_papers;
-        blocks.v = &papers;
-    }
-    u.classes = classes_of(a, &blocks);
+    u.classes = groups_of(a, x->cites ? x->paper : x->v->cluster, x->v->n, u.n);
     u.sum = arena_array(a, double, u.n + 1);
     for (uint32_t k = 0; k < u.n; k++) {
-        double n = u.classes.size[k], cited = x->cites ? cited_by(x, size, k) : 0;
+        double n = size_of(&u.classes, k), cited = x->cites ? cited_by(x, size, k) : 0;
         u.sum[k] = triples +=
             x->cites ? n * cited * (x->v->n - n - cited) : pairs(n) * (x->v->n - n);
     }
@@ -220,12 +208,12 @@ static bool is_cited(const struct ranking_blocks *x, uint32_t paper, uint32_t ot
 static void draw(uint32_t out[3], const struct urn *u, struct rng *rng)
 {
     const struct ranking_blocks *x = u->x;
-    const uint32_t *size = u->classes.size;
+    const struct groups *g = &u->classes;
     uint32_t k = place_at(u->sum, u->n, rng_double(rng) * u->sum[u->n - 1]);
-    uint32_t at = (uint32_t)rng_below(rng, size[k]);
+    uint32_t at = (uint32_t)rng_below(rng, size_of(g, k));
     out[0] = member_of(u, k, at);
     if (!x->cites) {
-        uint32_t with = (uint32_t)rng_below(rng, size[k] - 1);
+        uint32_t with = (uint32_t)rng_below(rng, size_of(g, k) - 1);
         out[1] = member_of(u, k, with + (with >= at));
         do
             out[2] = (uint32_t)rng_below(rng, x->v->n);
@@ -234,11 +222,11 @@ static void draw(uint32_t out[3], const struct urn *u, struct rng *rng)
     }
     uint64_t all = 0;
     for (uint32_t i = x->cites_first[k]; i < x->cites_first[k + 1]; i++)
-        all += size[x->cites[i][1]];
+        all += size_of(g, x->cites[i][1]);
     uint64_t with = rng_below(rng, all);
     uint32_t i = x->cites_first[k];
-    for (; with >= size[x->cites[i][1]]; i++)
-        with -= size[x->cites[i][1]];
+    for (; with >= size_of(g, x->cites[i][1]); i++)
+        with -= size_of(g, x->cites[i][1]);
     out[1] = member_of(u, x->cites[i][1], with);
     do
         out[2] = (uint32_t)rng_below(rng, x->v->n);

@@ -22,6 +22,12 @@
 #include "base/rng.h"
 #include "ops/eval/measure/vectors.h"
 
+/* The members of group k, in order, are member[first[k]] up to member[first[k + 1]]. */
+struct groups {
+    uint32_t *first, *member;
+};
+struct groups groups_of(struct arena *a, const uint32_t *group, uint32_t n, uint32_t n_groups);
+
 struct ranking_blocks {
     const struct vectors *v; /* of length 1; v->cluster: classes, each within one paper */
     const uint32_t *paper;   /* (n): of each vector */

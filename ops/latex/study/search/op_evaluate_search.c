@@ -88,9 +88,9 @@ static enum err_code load_vectors(struct embedded *out, const struct study *s,
                                   const char *embeddings, const char *query_embeddings,
                                   struct err *e)
 {
-    enum err_code code = equation_vectors_load(&out->corpus, s->ctx, "graphs", embeddings, e);
+    enum err_code code = equation_vectors_load(&out->corpus, s->ctx, "graphs", embeddings, NULL, e);
     if (!code && !s->drawn)
-        code = equation_vectors_load(&out->queries, s->ctx, "queries", query_embeddings, e);
+        code = equation_vectors_load(&out->queries, s->ctx, "queries", query_embeddings, NULL, e);
     out->asked = s->drawn ? &out->corpus : &out->queries;
     const struct vectors *v = &out->corpus.v, *q = &out->asked->v;
     if (!code && v->n && q->n && v->dim != q->dim)
