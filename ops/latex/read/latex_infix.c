@@ -76,6 +76,28 @@ static struct latex_value read_leftright(struct latex_reading *r, const json_t *
     return (struct latex_value){.text = arena_printf(r->a, "(%s)", x.text), .atom = true};
 }
 
+/* Of a node with an exponent or a subscript. */
+static bool has(const json_t *node, const char *which)
+{
+    const json_t *x = latex_has_type(node, "supsub") ? json_object_get(node, which) : NULL;
+    return x && !json_is_null(x);
+}
+
+static bool has_no_subscript(struct latex_reading *r, const json_t *node)
+{
+    if (has(node, "sub"))
+        latex_refuse(r, node, NULL, "a subscript here has no counterpart");
+    return !has(node, "sub");
+}
+
+static struct latex_value read_exponent(struct latex_reading *r, const json_t *node)
+{
+    const json_t *sup = json_object_get(node, "sup");
+    if (!strcmp(latex_field(json_array_get(json_object_get(sup, "body"), 0), "text"), "\\prime"))
+        return latex_refuse(r, node, "write \\frac{d}{dx}", "a prime has no counterpart");
+    return read_node(r, sup);
+}
+
 /* {d \over dx} f, \frac{df}{dx}: false if the fraction is no derivative. */
 static bool is_d(const json_t *node)
 {
@@ -206,13 +228,12 @@ static struct latex_value read_pair(struct latex_value *power, struct latex_read
         end = last;
         l->at++;
     }
-    const json_t *sup = latex_has_type(end, "supsub") ? json_object_get(end, "sup") : NULL;
-    const char *close = latex_sign_of(in == l && sup ? latex_base(end) : last);
+    const char *close = latex_sign_of(latex_base(last));
     if (in == l ? strcmp(close, ")") != 0 : last != NULL)
         return latex_refuse(r, open, NULL, "this bracket does not close behind two arguments");
-    if (sup && power->text)
+    if (has(end, "sup") && power->text)
         return latex_refuse(r, end, NULL, "this function has two exponents");
-    if (sup && !(*power = read_node(r, sup)).text)
+    if (!has_no_subscript(r, end) || (has(end, "sup") && !(*power = read_exponent(r, end)).text))
         return latex_none;
     return (struct latex_value){.text = arena_printf(r->a, "%s, %s", x.text, y.text)};
 }
@@ -253,29 +274,26 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
     if (two) {
         x = read_pair(&power, r, l, base);
         base = latex_none;
-    } else if (latex_at_bracket(l)) {
-        bool before = next && latex_has_type(next, "supsub");
-        size_t from = l->at;
-        struct latex_list look = *l;
-        x = read_power(r, &look, stop);
-        if (x.text && (before || strchr(x.text, '^'))) {
-            /* sin(x)^2: of the value, not of the argument */
-            const json_t *end = look.at > from ? json_array_get(l->items, look.at - 1) : NULL;
-            if (end && latex_has_type(end, "supsub") &&
-                (before || !strcmp(latex_sign_of(json_object_get(end, "base")), ")"))) {
-                struct latex_list inner = *l;
-                struct latex_value argument = before
-                                                  ? read_leftright(r, json_object_get(next, "base"))
-                                                  : read_brackets(r, &inner, next);
-                power = read_node(r, json_object_get(end, "sup"));
-                if (!argument.text || !power.text ||
-                    !latex_take_reading(r, node, "\\%s(...)^n is read as the power of \\%s(...)",
-                                        latex, latex))
-                    return latex_none;
-                x = argument;
-            }
+    } else if (latex_at_bracket(l)) { /* sin(x)^2: of the value, not of the argument */
+        const json_t *end = next;
+        if (latex_has_type(latex_base(next), "leftright")) {
+            x = read_leftright(r, latex_base(next));
+        } else {
+            x = read_brackets(r, l, next);
+            end = latex_next(l);
         }
-        *l = look;
+        l->at++;
+        if (!x.text || !has_no_subscript(r, end))
+            return latex_none;
+        if (has(end, "sup")) {
+            if (power.text)
+                return latex_refuse(r, end, NULL, "this function has two exponents");
+            power = read_exponent(r, end);
+            if (!power.text ||
+                !latex_take_reading(r, node, "\\%s(...)^n is read as the power of \\%s(...)", latex,
+                                    latex))
+                return latex_none;
+        }
     } else {
         size_t from = l->at;
         x = read_product(r, l, stop, true);
@@ -300,41 +318,34 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
 static struct latex_value read_power(struct latex_reading *r, struct latex_list *l,
                                      const char *stop)
 {
-    const json_t *node = latex_next(l), *sup = NULL, *sub = NULL, *base = node;
+    const json_t *node = latex_next(l), *base = latex_base(node), *carrier = node;
     struct latex_value x;
     if (*latex_function_at(r, node))
         return read_function(r, l, stop);
     if (!strcmp(latex_sign_of(node), "?")) { /* ?a^2: a pattern variable */
         l->at++;
         if (!(node = latex_next(l)))
-            return latex_refuse(r, base, NULL, "a pattern variable is ? and a letter");
+            return latex_refuse(r, carrier, NULL, "a pattern variable is ? and a letter");
         x = read_power(r, l, stop);
         if (x.text && strchr("(-0123456789", *x.text))
-            return latex_refuse(r, base, NULL, "a pattern variable is ? and a letter");
+            return latex_refuse(r, carrier, NULL, "a pattern variable is ? and a letter");
         x.letter = false;
         x.text = x.text ? arena_printf(r->a, "?%s", x.text) : NULL;
         return x;
     }
-    if (latex_has_type(node, "supsub")) {
-        base = json_object_get(node, "base");
-        sup = json_object_get(node, "sup");
-        sub = json_object_get(node, "sub");
-        if (!base || json_is_null(base))
-            return latex_refuse(r, node, NULL, "an exponent without a base");
-    }
-    if (sup && isdigit((unsigned char)*latex_sign_of(base))) {
+    if (!base || json_is_null(base))
+        return latex_refuse(r, node, NULL, "an exponent without a base");
+    if (has(node, "sup") && isdigit((unsigned char)*latex_sign_of(base))) {
         x = (struct latex_value){latex_sign_of(base), true, true, false};
         l->at++;
     } else {
-        x = read_primary(r, l, base, sub, stop);
-        const json_t *end =
-            x.text && !latex_has_type(node, "supsub") &&
-                    (latex_begins_bracket(base) || latex_is_bar(latex_sign_of(base)))
-                ? latex_next(l)
-                : NULL;
-        if (end && !latex_has_type(base, "leftright")) { /* at the closing bracket */
-            sup = latex_has_type(end, "supsub") ? json_object_get(end, "sup") : NULL;
+        x = read_primary(r, l, base, has(node, "sub") ? json_object_get(node, "sub") : NULL, stop);
+        if (x.text && node == base && !latex_has_type(base, "leftright") &&
+            (latex_begins_bracket(base) || latex_is_bar(latex_sign_of(base)))) {
+            carrier = latex_next(l); /* at the closing bracket */
             l->at++;
+            if (!has_no_subscript(r, carrier))
+                return latex_none;
         }
         const json_t *digit = x.integer ? latex_next(l) : NULL; /* 12^2: the 2 carries it */
         if (digit && latex_has_type(digit, "supsub") &&
@@ -342,15 +353,11 @@ static struct latex_value read_power(struct latex_reading *r, struct latex_list 
             latex_place_of(json_array_get(l->items, l->at - 1), 1) == latex_place_of(digit, 0)) {
             x.text =
                 arena_printf(r->a, "%s%s", x.text, latex_sign_of(json_object_get(digit, "base")));
-            sup = json_object_get(digit, "sup");
+            carrier = digit;
             l->at++;
         }
     }
-    if (!sup || json_is_null(sup) || !x.text)
-        return x;
-    if (!strcmp(latex_field(json_array_get(json_object_get(sup, "body"), 0), "text"), "\\prime"))
-        return latex_refuse(r, node, "write \\frac{d}{dx}", "a prime has no counterpart");
-    return latex_binary(r, x, "^", read_node(r, sup));
+    return x.text && has(carrier, "sup") ? latex_binary(r, x, "^", read_exponent(r, carrier)) : x;
 }
 
 static bool is_minus(const char *sign)

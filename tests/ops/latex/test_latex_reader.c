@@ -45,6 +45,7 @@ static const char *const cases[][2] = {
     {"\\sin^{-1}x", "asin(x) ~1"},
     {"\\sin 2x", "sin(2*x) ~1"},
     {"\\sin(x)^2", "sin(x)^2 ~1"},
+    {"\\sin[x y]^2", "sin(x*y)^2 ~2"},
     {"\\frac{d}{dx}\\sin x", "d(x, sin(x)) ~1"},
     {"e^{x}", "e^x ~1"},
     /* refused: the column, and why */
@@ -61,6 +62,9 @@ static const char *const cases[][2] = {
     {"f'", "!1 a prime has no counterpa"},
     {"\\frac{\\partial f}{x}", "!7 '\\partial' is no variab"},
     {"(x", "!1 this bracket is never cl"},
+    {"\\sin^2(x)^3", "!9 this function has two ex"},
+    {"\\sin(x)_2", "!7 a subscript here has no"},
+    {"(x)_2", "!3 a subscript here has no"},
     {"x^", "!2 LaTeX error: Expected gr"},
     {"\\foo", "!1 unknown command: Undefin"},
     {"\\sin", "!1 \\sin has no argument"},
