@@ -1,6 +1,6 @@
 /* The op `split-images`: the pictures of whole papers into train, valid and test. */
 #include "ops/latex/study/equation_place.h"
-#include "ops/latex/study/paper_split.h"
+#include "ops/latex/study/equation_vectors.h"
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {

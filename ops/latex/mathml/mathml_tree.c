@@ -3,6 +3,7 @@
 #include "ops/latex/mathml/mathml_tree.h"
 
 #include "base/buf.h"
+#include "ops/latex/source/tex_scan.h"
 
 #include <ctype.h>
 #include <expat.h>
@@ -137,13 +138,8 @@ static void on_end(void *arg, const char *full)
     }
     struct mathml_node *x = &p->tree.nodes[p->stack[--p->depth]];
     if (x->children == 0 && !is_semantics(local_name(full))) {
-        const char *s = p->text.len ? p->text.data : "";
-        size_t n = p->text.len;
-        while (n && strchr(" \t\n", *s))
-            s++, n--;
-        while (n && strchr(" \t\n", s[n - 1]))
-            n--;
-        x->text = arena_strndup(p->a, s, n);
+        struct piece text = piece_trim((struct piece){p->text.data, p->text.len});
+        x->text = text.len ? arena_strndup(p->a, text.s, text.len) : "";
     }
     buf_clear(&p->text);
 }

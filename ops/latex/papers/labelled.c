@@ -52,11 +52,10 @@ static char *bare_latex(struct arena *a, const json_t *object)
     char *latex = string_of(a, object, "latex");
     if (!latex)
         return NULL;
-    size_t at = strspn(latex, " \t\n"), len = strlen(latex + at);
-    while (len && strchr(" \t\n", latex[at + len - 1]))
-        len--;
-    latex_bare(latex, &at, &len);
-    return arena_strndup(a, latex + at, len);
+    struct piece bare = piece_trim(piece_of(latex));
+    size_t at = 0;
+    latex_bare(bare.s, &at, &bare.len);
+    return arena_strndup(a, bare.s + at, bare.len);
 }
 
 /* A label may be a number. */

@@ -1,5 +1,5 @@
-/* Where equations stand, as summaries of Graph, MathML, Image and Paper records: ops that walk a corpus
- * read these instead of the records. */
+/* Where equations stand, as summaries of Graph, MathML, Image and Paper records: ops that
+ * walk a corpus read these instead of the records. */
 #pragma once
 
 #include "engine/op.h"

@@ -1,4 +1,4 @@
-/* Embedded equations beside their places. */
+/* Embedded equations beside their places, and the division of equations by their papers. */
 #pragma once
 
 #include "engine/op.h"
@@ -27,3 +27,10 @@ uint32_t equation_vectors_by_label(struct equation_vectors *x);
  * NULL. */
 enum err_code equation_vectors_index(struct hnsw **out, const struct equation_vectors *x,
                                      struct op_ctx *ctx, struct err *e);
+
+/* What the ops that divide equations by their papers have in common. A hash of the paper's name
+ * says which part it is in: a paper that comes or goes moves no other. */
+extern const struct op_param paper_split_params[];
+enum err_code paper_split_check(struct op_ctx *ctx, struct err *e);
+/* Elements of `role`, summarized by equation_place_summarize, to the outputs train, valid, test. */
+enum err_code paper_split_run(struct op_ctx *ctx, const char *role, struct err *e);
