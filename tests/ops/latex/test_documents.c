@@ -106,15 +106,13 @@ static const struct {
     {{{"a", ""}}, ""},
 };
 
-TEST(table)
+TEST_IN_ARENA(table)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct arena a = {0};
-        char *found = summary(&a, cases[i].files, 5);
+        char *found = summary(a, cases[i].files, 5);
         if (strcmp(found, cases[i].expected))
             fail_msg("%zu: %s\n  gives %s\n  not   %s", i, cases[i].files[0].text, found,
                      cases[i].expected);
-        arena_free(&a);
     }
 }
 
@@ -137,7 +135,7 @@ TEST(bombs)
     }
 }
 
-TEST(encodings)
+TEST_IN_ARENA(encodings)
 {
     static const struct file texts[] = {{"\xef\xbb\xbf"
                                          "é",
@@ -148,14 +146,12 @@ TEST(encodings)
                                         {"[koi8-r]{inputenc}\xc1", "[koi8-r]{inputenc}а"},
                                         {"\xc0\x80x", "À€x"}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct arena a = {0};
-        struct bundle b = {.a = &a, .name = ""};
+        struct bundle b = {.a = a, .name = ""};
         bundle_add(&b, "f", span_str(texts[i].name));
         assert_int_equal(b.n, 1);
         assert_string_equal(b.files[0].text, texts[i].text);
         bundle_add(&b, "g", span_of("a\0b", 3));
         assert_string_equal(b.problems.items[0]->reason, "binary");
         bundle_free(&b);
-        arena_free(&a);
     }
 }

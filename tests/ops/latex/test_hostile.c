@@ -2,6 +2,7 @@
  * second of processor time (without sanitizers) and 600 MiB in all. Prints its seed and the slowest
  * of each; EQLOOM_TEST_SEED sets it. */
 #include "base/buf.h"
+#include "base/os.h"
 #include "base/rng.h"
 #include "ops/latex/graphs/graph_features.h"
 #include "ops/latex/katex/katex.h"
@@ -12,7 +13,6 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <sys/resource.h>
-#include <time.h>
 
 enum {
     TEXTS = CASES(450, 90),
@@ -21,8 +21,6 @@ enum {
     SECONDS = CASES(1, 60)
 };
 
-static uint64_t seed = 1;
-
 struct clock {
     double started, slowest;
     char of[60];
@@ -30,9 +28,7 @@ struct clock {
 
 static double seconds(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return 1e-9 * (double)os_thread_ns();
 }
 
 static void check_time(struct clock *c, const char *of, size_t n)
@@ -131,7 +127,7 @@ TEST(texts)
 {
     static const char *const bodies[] = {"#1#1", "\\a{#1}\\a{#1}", "{#1}^{#1}",
                                          "\\b{\\frac{#1}{#1}}"};
-    struct rng rng = rng_new(seed, 1);
+    struct rng rng = rng_new(test_seed(1), 1);
     struct katex *k;
     struct clock clock = {0};
     size_t converted = 0;
@@ -231,7 +227,7 @@ TEST(archives)
 {
     enum { ROOM = 4 << 20 };
     static const size_t sizes[] = {40, 3000, 50000, 200000};
-    struct rng rng = rng_new(seed, 2);
+    struct rng rng = rng_new(test_seed(1), 2);
     struct clock clock = {0};
     uint8_t *bytes = malloc(ROOM);
     size_t sections = 0;
@@ -292,11 +288,3 @@ TEST(documents)
     }
     report(&clock, "documents");
 }
-
-static int take_seed(void **state)
-{
-    seed = test_seed(seed);
-    return 0;
-}
-
-TESTS_AROUND(take_seed, NULL)

@@ -72,24 +72,22 @@ static const char *const cases[][2] = {
     {"x+", "!1 something is missing her"},
 };
 
-TEST(table)
+TEST_IN_ARENA(table)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct arena a = {0};
-        const char *found = answer(&a, cases[i][0], true), *expected = cases[i][1];
+        const char *found = answer(a, cases[i][0], true), *expected = cases[i][1];
         bool same = *expected == '!'
                         ? !strncmp(found, expected, strlen(expected) < 26 ? strlen(expected) : 26)
                         : !strcmp(found, expected);
         if (!same)
             fail_msg("%s gives %s, not %s", cases[i][0], found, expected);
         /* Where nobody listens, what would be said is refused. */
-        if (strchr(expected, '~') && *answer(&a, cases[i][0], false) != '!')
+        if (strchr(expected, '~') && *answer(a, cases[i][0], false) != '!')
             fail_msg("%s is read in silence", cases[i][0]);
-        arena_free(&a);
     }
 }
 
-TEST(round_trip)
+TEST_IN_ARENA(round_trip)
 {
     static const char *const exprs[] = {"+ pow sin x 2 1",
                                         "/ + x 1 * y 3",
@@ -102,13 +100,11 @@ TEST(round_trip)
                                         "+ pow theta 2 * pow x_1 2 varphi_max",
                                         "* 2 d theta * Omega_12 ln theta"};
     for (size_t i = 0; i < sizeof exprs / sizeof *exprs; i++) {
-        struct arena a = {0};
         struct expr x;
-        assert_int_equal(expr_from_prefix(&x, &a, &lang_calculus, exprs[i], NULL), OK);
-        char *latex = expr_latex(&a, &x), *again = answer(&a, latex, true);
-        if (strncmp(again, expr_infix(&a, &x), strlen(expr_infix(&a, &x))))
-            fail_msg("%s as %s is read as %s", expr_infix(&a, &x), latex, again);
-        arena_free(&a);
+        assert_int_equal(expr_from_prefix(&x, a, &lang_calculus, exprs[i], NULL), OK);
+        char *latex = expr_latex(a, &x), *again = answer(a, latex, true);
+        if (strncmp(again, expr_infix(a, &x), strlen(expr_infix(a, &x))))
+            fail_msg("%s as %s is read as %s", expr_infix(a, &x), latex, again);
     }
 }
 

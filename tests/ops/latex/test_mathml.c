@@ -36,10 +36,9 @@ static const struct {
     {"", "\\href{javascript:alert(1)}{x}<script>", NO, "&lt;"},
 };
 
-TEST(katex)
+TEST_IN_ARENA(katex)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct arena a = {0};
         struct katex_answer x, again;
         Eqloom__Macro m = cases[i].macro, *macros[] = {&m};
         Eqloom__Equation q = EQLOOM__EQUATION__INIT;
@@ -47,14 +46,13 @@ TEST(katex)
         q.environment = (char *)cases[i].environment;
         q.macros = macros;
         q.n_macros = 1;
-        assert_int_equal(katex_mathml(&x, &a, katex, &q, NULL), OK);
-        assert_int_equal(katex_mathml(&again, &a, katex, &q, NULL), OK);
+        assert_int_equal(katex_mathml(&x, a, katex, &q, NULL), OK);
+        assert_int_equal(katex_mathml(&again, a, katex, &q, NULL), OK);
         bool refused = *cases[i].part == '!';
         if (refused != !x.text ||
             (refused ? strcmp(x.refused, cases[i].part + 1) : !strstr(x.text, cases[i].part)))
             fail_msg("%s: %s", cases[i].latex, x.text ? x.text : x.refused);
         assert_true(refused || !strcmp(x.text, again.text));
-        arena_free(&a);
     }
 }
 
@@ -66,7 +64,7 @@ static char *shown(struct arena *a, const char *mathml)
     return arena_strdup(a, why ? why : mathml_tree_write(a, &t));
 }
 
-TEST(tree)
+TEST_IN_ARENA(tree)
 {
     static const char *const pairs[][2] = {
         {"<math><mi>x</mi></math>", "<math><mi>x</mi></math>"},
@@ -82,9 +80,7 @@ TEST(tree)
         {"", "no element found"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        struct arena a = {0};
-        assert_string_equal(shown(&a, pairs[i][0]), pairs[i][1]);
-        arena_free(&a);
+        assert_string_equal(shown(a, pairs[i][0]), pairs[i][1]);
     }
 }
 

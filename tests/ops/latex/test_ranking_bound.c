@@ -6,8 +6,6 @@
 
 enum { DRAWS = CASES(1000, 200), ALLOWED = DRAWS / 20, DIM = 3 };
 static const double delta = 0.05, loose = 0.75;
-static uint64_t seed = 1;
-
 /* Papers of these sizes; 0 ends. The equations of a paper lie together, or by turns at two opposite
  * ends (`loose` of the papers): how near they are is a matter of the paper, not of the equation. */
 struct drawn {
@@ -54,7 +52,7 @@ static void check_walk(const uint32_t *sizes, const uint32_t *classes, const uin
                        const uint32_t *first)
 {
     struct arena a = {0};
-    struct rng rng = rng_new(seed, 1);
+    struct rng rng = rng_new(test_seed(1), 1);
     struct drawn d = draw(&a, sizes, &rng);
     const struct vectors *v = &d.v;
     uint32_t *paper = arena_memdup(&a, v->cluster, v->n * sizeof *paper);
@@ -115,26 +113,24 @@ TEST(walk)
 
 /* Colours: as many as triples where each pair of triples shares a paper; else no fewer than triples
  * at one paper, and the error comes near that of all triples. */
-TEST(sample)
+TEST_IN_ARENA(sample)
 {
     static const uint32_t two[] = {3, 5, 0};
     uint32_t many[101] = {0};
-    struct arena a = {0};
-    struct rng rng = rng_new(seed, 2);
+    struct rng rng = rng_new(test_seed(1), 2);
     struct ranking_sample s;
-    struct drawn d = draw(&a, two, &rng);
+    struct drawn d = draw(a, two, &rng);
     struct ranking_blocks blocks = {&d.v, d.v.cluster, d.n_papers};
-    ranking_sample_draw(&s, &a, &blocks, 200, delta, &rng);
+    ranking_sample_draw(&s, a, &blocks, 200, delta, &rng);
     assert_true(s.colours == 200);
     assert_true(fabs(s.bound - sqrt(log(1 / delta) / 2)) < 1e-12);
     for (int i = 0; i < 100; i++)
         many[i] = 3;
-    d = draw(&a, many, &rng);
+    d = draw(a, many, &rng);
     blocks = (struct ranking_blocks){&d.v, d.v.cluster, d.n_papers};
-    ranking_sample_draw(&s, &a, &blocks, 100000, delta, &rng);
+    ranking_sample_draw(&s, a, &blocks, 100000, delta, &rng);
     assert_true(s.colours >= 2 * 100000 / 100.0 && s.colours < 4 * 100000 / 100.0);
-    assert_true(fabs(s.error - error_of(&a, &d.v)) < 0.01);
-    arena_free(&a);
+    assert_true(fabs(s.error - error_of(a, &d.v)) < 0.01);
 }
 
 /* ---- draws ---- */
@@ -147,6 +143,7 @@ static void count_violations(size_t *out, const char *name, const uint32_t *size
 {
     static double estimate[DRAWS][BOUNDS], margin[DRAWS][BOUNDS];
     double truth = 0;
+    uint64_t seed = test_seed(1);
     struct arena a = {0};
     for (size_t i = 0; i < DRAWS; i++) {
         struct rng rng = rng_new(seed, 1000 + i);
@@ -201,11 +198,3 @@ TEST(draws)
     count_violations(n, "papers of one equation", single);
     assert_true(n[BY_SIZE] > ALLOWED); /* it is for means over all triples of any equations */
 }
-
-static int take_seed(void **state)
-{
-    seed = test_seed(seed);
-    return 0;
-}
-
-TESTS_AROUND(take_seed, NULL)

@@ -9,8 +9,6 @@
 
 #include <math.h>
 
-static uint64_t seed = 1;
-
 /* ---- keywords ---- */
 
 /* The least edit distance between the keyword and any substring, in bytes (Sellers). */
@@ -34,7 +32,7 @@ static unsigned least_distance(const char *text, const char *keyword)
 
 TEST(distance)
 {
-    struct rng rng = rng_new(seed, 1);
+    struct rng rng = rng_new(test_seed(1), 1);
     size_t found = 0;
     for (int i = 0; i < 20000; i++) {
         char text[40] = {0}, keyword[40] = {0};
@@ -51,7 +49,7 @@ TEST(distance)
     assert_in_range(found, 2000, 18000);
 }
 
-TEST(fold)
+TEST_IN_ARENA(fold)
 {
     static const struct {
         const char *text, *keyword;
@@ -70,11 +68,9 @@ TEST(fold)
         {"", "x", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct arena a = {0};
-        bool in = keyword_in(keywords_fold(&a, cases[i].text), keywords_fold(&a, cases[i].keyword));
+        bool in = keyword_in(keywords_fold(a, cases[i].text), keywords_fold(a, cases[i].keyword));
         if (in != cases[i].in)
             fail_msg("'%s' in '%s'", cases[i].keyword, cases[i].text);
-        arena_free(&a);
     }
 }
 
@@ -83,7 +79,7 @@ TEST(fold)
 TEST(precision)
 {
     static bool relevant[PRECISION_DEPTH + 500];
-    struct rng rng = rng_new(seed, 2);
+    struct rng rng = rng_new(test_seed(1), 2);
     for (size_t n = 0; n < sizeof relevant; n = n * 3 + 1) {
         double umap = 0, first[PRECISION_CUTS] = {0};
         for (size_t i = 0; i < n; i++)
@@ -116,12 +112,11 @@ static struct vectors scatter(struct arena *a, uint32_t n, struct rng *rng)
     return v;
 }
 
-TEST(index)
+TEST_IN_ARENA(index)
 {
     enum { N = 3000, QUERIES = 50, K = 100 };
-    struct arena a = {0};
-    struct rng rng = rng_new(seed, 3);
-    struct vectors v = scatter(&a, N, &rng), q = scatter(&a, QUERIES, &rng);
+    struct rng rng = rng_new(test_seed(1), 3);
+    struct vectors v = scatter(a, N, &rng), q = scatter(a, QUERIES, &rng);
     struct hnsw *x = hnsw_new(v.x, N, v.stride, vector_dot, NULL, NULL);
     struct hnsw *again = hnsw_new(v.x, N, v.stride, vector_dot, NULL, NULL);
     struct neighbour exact[K], found[K], same[K];
@@ -129,17 +124,17 @@ TEST(index)
     assert_true(x && again);
     for (uint32_t i = 0; i < QUERIES; i++) {
         const float *query = vectors_at(&q, i);
-        assert_int_equal(nearest_find(exact, K, &v, NULL, NULL, query, &a), K);
+        assert_int_equal(nearest_find(exact, K, &v, NULL, NULL, query, a), K);
         for (uint32_t row = 0, before = 0; row < N; row++) { /* the exact ones are the nearest */
             struct neighbour y = {vector_dot(query, vectors_at(&v, row), v.stride), row};
             before += neighbour_is_before(&y, &exact[K - 1]);
             assert_true(row + 1 < N || before == K - 1);
         }
-        size_t n = nearest_find(found, K, &v, x, NULL, query, &a);
+        size_t n = nearest_find(found, K, &v, x, NULL, query, a);
         assert_int_equal(n, K);
         for (size_t k = 1; k < n; k++)
             assert_true(neighbour_is_before(&found[k - 1], &found[k]));
-        assert_int_equal(nearest_find(same, K, &v, again, NULL, query, &a), n);
+        assert_int_equal(nearest_find(same, K, &v, again, NULL, query, a), n);
         assert_memory_equal(found, same, sizeof found);
         shared += nearest_shared(exact, K, found, n);
     }
@@ -147,38 +142,34 @@ TEST(index)
     assert_true(shared >= 0.95 * QUERIES * K);
     hnsw_free(x);
     hnsw_free(again);
-    arena_free(&a);
 }
 
 /* Rows of the group are left out, and the others keep their order. */
-TEST(left_out)
+TEST_IN_ARENA(left_out)
 {
     enum { N = 203, K = 20 };
-    struct arena a = {0};
-    struct rng rng = rng_new(seed, 3);
-    struct vectors v = scatter(&a, N, &rng);
+    struct rng rng = rng_new(test_seed(1), 3);
+    struct vectors v = scatter(a, N, &rng);
     struct neighbour all[N], some[K];
     uint32_t group[N];
     for (uint32_t i = 0; i < N; i++)
         group[i] = (uint32_t)rng_below(&rng, 3);
     const struct nearest_but but = {group, 1};
     const float *query = vectors_at(&v, 7);
-    assert_int_equal(nearest_find(all, N, &v, NULL, NULL, query, &a), N);
-    assert_int_equal(nearest_find(some, K, &v, NULL, &but, query, &a), K);
+    assert_int_equal(nearest_find(all, N, &v, NULL, NULL, query, a), N);
+    assert_int_equal(nearest_find(some, K, &v, NULL, &but, query, a), K);
     for (size_t i = 0, k = 0; k < K; i++)
         if (group[all[i].row] != 1)
             assert_int_equal(some[k++].row, all[i].row);
-    arena_free(&a);
 }
 
 /* ---- standard errors ---- */
 
 /* Of means of clusters of 8 values that share their half, over 2,000 draws. */
-TEST(standard_error)
+TEST_IN_ARENA(standard_error)
 {
     enum { CLUSTERS = 40, OF_ONE = 8, N = CLUSTERS * OF_ONE, DRAWS = 2000 };
-    struct arena a = {0};
-    struct rng rng = rng_new(seed, 4);
+    struct rng rng = rng_new(test_seed(1), 4);
     double squares = 0, errors = 0, x[N], error;
     uint32_t cluster[N];
     for (int draw = 0; draw < DRAWS; draw++) {
@@ -189,8 +180,8 @@ TEST(standard_error)
                 x[i * CLUSTERS + c] = shared + rng_normal(&rng);
             }
         }
-        arena_reset(&a);
-        double mean = clustered_mean(&error, x, cluster, N, &a);
+        arena_reset(a);
+        double mean = clustered_mean(&error, x, cluster, N, a);
         squares += mean * mean / DRAWS;
         errors += error * error / DRAWS;
     }
@@ -198,20 +189,19 @@ TEST(standard_error)
     assert_true(fabs(squares - (1 + 1.0 / OF_ONE) / CLUSTERS) < 0.15 / CLUSTERS);
     for (uint32_t i = 0; i < N; i++) /* of clusters of one: the root of s^2 / n */
         cluster[i] = i;
-    double mean = clustered_mean(&error, x, cluster, N, &a), sum = 0;
+    double mean = clustered_mean(&error, x, cluster, N, a), sum = 0;
     for (size_t i = 0; i < N; i++)
         sum += (x[i] - mean) * (x[i] - mean) / (N - 1);
     assert_true(fabs(error - sqrt(sum / N)) < 1e-12);
-    clustered_mean(&error, x, (const uint32_t[3]){5, 5, 5}, 3, &a);
+    clustered_mean(&error, x, (const uint32_t[3]){5, 5, 5}, 3, a);
     assert_true(error == 0);
-    clustered_mean(&error, x, cluster, 0, &a);
+    clustered_mean(&error, x, cluster, 0, a);
     assert_true(error == 0);
-    arena_free(&a);
 }
 
 /* ---- formulas ---- */
 
-TEST(formulas)
+TEST_IN_ARENA(formulas)
 {
     static const struct {
         const char *mathml;
@@ -229,22 +219,12 @@ TEST(formulas)
         {"", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct arena a = {0};
         struct buf b = {0};
         struct formula f = {cases[i].mathml, "a<b"};
-        study_page_formula(&b, &a, &f);
+        study_page_formula(&b, a, &f);
         if (strncmp(b.data, cases[i].shown ? "<math>" : "<code>a&lt;b</code>", 6))
             fail_msg("%s: %s", cases[i].mathml, b.data);
         assert_null(strstr(b.data, "\" onclick"));
         buf_free(&b);
-        arena_free(&a);
     }
 }
-
-static int take_seed(void **state)
-{
-    seed = test_seed(seed);
-    return 0;
-}
-
-TESTS_AROUND(take_seed, NULL)
