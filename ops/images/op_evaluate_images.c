@@ -6,10 +6,10 @@
 #include "ops/eval/measure/retrieval.h"
 #include "ops/eval/measure/triples.h"
 #include "ops/eval/report/html_parts.h"
-#include "ops/eval/report/page_style.h"
 #include "ops/latex/study/equation_place.h"
 #include "ops/latex/study/equation_vectors.h"
 #include "ops/latex/study/nearest.h"
+#include "ops/latex/study/search/study_page.h"
 
 #include <string.h>
 
@@ -221,18 +221,10 @@ static enum err_code write_page(struct op_ctx *ctx, const struct equation_vector
                                 const Eqloom__Report *report, struct err *e)
 {
     struct buf page = {0};
-    buf_puts(&page,
-             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n<meta "
-             "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-             "'unsafe-inline'; img-src data:\"/>\n<meta name=\"viewport\" "
-             "content=\"width=device-width, initial-scale=1\"/>\n<title>Pictures of "
-             "equations</title>\n<style>");
-    buf_puts(&page, page_style);
-    buf_puts(&page, "img{background:#fff;display:block}article{margin:1rem 0;overflow-x:auto}"
-                    "td{text-align:left;white-space:normal}.note{overflow-wrap:anywhere}"
-                    "</style></head>\n<body><main>\n<header><h1>Pictures of equations</h1><p>");
-    html_text(&page, op_string(ctx, "label"));
-    buf_puts(&page, "</p></header>\n");
+    study_page_begin(&page, "Pictures of equations", op_string(ctx, "label"),
+                     "img{background:#fff;display:block}article{margin:1rem 0;overflow-x:auto}"
+                     "td{text-align:left;white-space:normal}.note{overflow-wrap:anywhere}",
+                     true);
     if (by_label)
         write_dendrogram(&page, op_arena(ctx), &x->v, x->place);
     for (size_t i = 0; i < report->n_pictures; i++)

@@ -399,8 +399,8 @@ Eqloom__Paper *document_read(struct arena *a, struct bundle *b, struct tex_file 
     if (asked)
         *asked =
             span_of(arena_memdup(a, r.lookup.asked.data, r.lookup.asked.len), r.lookup.asked.len);
-    lookup_free(&r.lookup);
-    macro_table_free(&r.macros);
+    buf_free(&r.lookup.asked);
+    name_map_free(&r.macros.index);
     citations_free(&r.cites);
     buf_free(&r.words);
     buf_free(&r.abstract);

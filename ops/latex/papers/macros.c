@@ -6,11 +6,6 @@
 
 enum { NAME_MAX_LEN = 100, BODY_MAX = 4096, TEXT_MAX = 1 << 20, TABLE_MAX = 64 << 20 };
 
-void macro_table_free(struct macro_table *t)
-{
-    name_map_free(&t->index);
-}
-
 struct macro *macro_find(const struct macro_table *t, struct piece name)
 {
     char key[NAME_MAX_LEN + 1];

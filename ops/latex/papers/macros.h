@@ -19,12 +19,11 @@ struct macro_table {
     struct arena *a;
     struct macro **items; /* in order of the first definition */
     size_t n, cap;
-    struct name_map index;
+    struct name_map index; /* to be freed */
     uint32_t closures;
     size_t bytes; /* of all definitions */
 };
 
-void macro_table_free(struct macro_table *t);
 /* \newcommand and its kin, \def, \let, \newenvironment, xparse's, \DeclareMathOperator,
  * \DeclarePairedDelimiter: the command was read; the cursor is behind it. It replaces an earlier
  * definition. Refused in silence: names and bodies beyond the bounds (4 KiB), and what would expand

@@ -58,9 +58,7 @@ static struct latex_value read_brackets(struct latex_reading *r, struct latex_li
     if (!x.text || !closes)
         return x.text ? latex_refuse(r, open, NULL, "this bracket is never closed") : latex_none;
     /* An exponent of the closing bracket is left for read_power. */
-    return !strcmp(close, "|")
-               ? latex_call(r, "abs", x)
-               : (struct latex_value){.text = arena_printf(r->a, "(%s)", x.text), .atom = true};
+    return latex_call(r, !strcmp(close, "|") ? "abs" : "", x);
 }
 
 static struct latex_value read_leftright(struct latex_reading *r, const json_t *node)
@@ -69,11 +67,9 @@ static struct latex_value read_leftright(struct latex_reading *r, const json_t *
     struct latex_value x = read_node(r, json_object_get(node, "body"));
     if (!x.text)
         return latex_none;
-    if (latex_is_bar(left))
-        return latex_call(r, "abs", x);
-    if (strcmp(left, "(") && strcmp(left, "[") && strcmp(left, "\\{") && strcmp(left, "\\lbrace"))
+    if (!latex_is_bar(left) && !word_in("( [ \\{ \\lbrace", left, strlen(left)))
         return latex_refuse(r, node, NULL, "brackets of this kind have no counterpart");
-    return (struct latex_value){.text = arena_printf(r->a, "(%s)", x.text), .atom = true};
+    return latex_call(r, latex_is_bar(left) ? "abs" : "", x);
 }
 
 /* Of a node with an exponent or a subscript. */

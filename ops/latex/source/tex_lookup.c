@@ -11,11 +11,6 @@ struct lookup lookup_new(struct arena *a, struct bundle *b, const struct tex_fil
     return (struct lookup){.bundle = b, .root_folder = arena_strndup(a, root->name, n)};
 }
 
-void lookup_free(struct lookup *l)
-{
-    buf_free(&l->asked);
-}
-
 /* Without "." and ".."; false if it leads out of the bundle. */
 static bool normalize(char *path)
 {

@@ -9,14 +9,13 @@
 struct lookup {
     struct bundle *bundle;
     const char *root_folder; /* "" or "folder/" */
-    struct buf asked;        /* of each question: 'r' if what was found is read, else 'f'; from
-                                where, what, suffixes, each ended by 0 */
-    size_t last;             /* where the last one begins */
+    struct buf asked; /* to be freed; of each question: 'r' if what was found is read, else 'f';
+                         from where, what, suffixes, each ended by 0 */
+    size_t last;      /* where the last one begins */
 };
 
 /* Of a document with this root file. */
 struct lookup lookup_new(struct arena *a, struct bundle *b, const struct tex_file *root);
-void lookup_free(struct lookup *l);
 /* `here`: the file that names it; suffixes, one of which the name lacks: ".tex|" for "x.tex" and
  * "x". In the folder of `here`, in that of the root and those above it, else the only one of the
  * name below the root's. With the name "": the only file below the root's folder with the one

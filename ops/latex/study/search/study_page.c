@@ -74,19 +74,27 @@ static void write_query(struct buf *out, struct arena *a, const struct study_que
     buf_puts(out, "</table></article>\n");
 }
 
+void study_page_begin(struct buf *out, const char *heading, const char *of, const char *style,
+                      bool has_pictures)
+{
+    buf_printf(out,
+               "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n<meta "
+               "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+               "'unsafe-inline'%s\"/>\n<meta name=\"viewport\" content=\"width=device-width, "
+               "initial-scale=1\"/>\n<title>%s</title>\n<style>",
+               has_pictures ? "; img-src data:" : "", heading);
+    buf_puts(out, page_style);
+    buf_printf(out, "%s</style></head>\n<body><main>\n<header><h1>%s</h1><p>", style, heading);
+    html_text(out, of);
+    buf_puts(out, "</p></header>\n");
+}
+
 void study_page_write(struct buf *out, struct arena *a, const Eqloom__Table *figures,
                       const struct study_query *queries, size_t n)
 {
-    buf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n<meta "
-                  "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-                  "'unsafe-inline'\"/>\n<meta name=\"viewport\" content=\"width=device-width, "
-                  "initial-scale=1\"/>\n<title>Search by equations</title>\n<style>");
-    buf_puts(out, page_style);
-    buf_puts(out,
-             ".found{text-align:left;white-space:normal}article{margin:18px 0}</style></head>\n"
-             "<body><main>\n<header><h1>Search by equations</h1><p>");
-    html_text(out, figures->title);
-    buf_puts(out, "</p></header>\n<section>");
+    study_page_begin(out, "Search by equations", figures->title,
+                     ".found{text-align:left;white-space:normal}article{margin:18px 0}", false);
+    buf_puts(out, "<section>");
     html_table(out, figures, false);
     buf_puts(out, "<p class=\"note\">A result is relevant if a keyword of its query stands in its "
                   "section, one of more than ten characters also with one character changed."

@@ -26,5 +26,8 @@ struct study_query {
 /* MathML goes to the page if it is presentation MathML and no more: elements and attributes that
  * run, load or refer to anything do not. Else the LaTeX does. */
 void study_page_formula(struct buf *out, struct arena *a, const struct formula *f);
+/* Down to the header: its heading, and what is evaluated. */
+void study_page_begin(struct buf *out, const char *heading, const char *of, const char *style,
+                      bool has_pictures);
 void study_page_write(struct buf *out, struct arena *a, const Eqloom__Table *figures,
                       const struct study_query *queries, size_t n);
