@@ -1,5 +1,5 @@
 /* Names of the store, a record, and what it is from or what is from it. */
-#include "engine/serve/pages.h"
+#include "engine/serve/serve_page.h"
 
 #include "engine/serve/value.h"
 
@@ -22,16 +22,11 @@ void page_names(struct page *p)
     page_begin_table(p, "Names", "name|kind|elements|id");
     for (size_t i = 0; i < json_array_size(names); i++) {
         const json_t *name = json_array_get(names, i);
-        const char *id = json_text(name, "id");
-        page_html(p, "<tr><th scope=\"row\">");
-        page_link(p, "/record", "ref", json_text(name, "ref"), json_text(name, "ref"));
-        page_html(p, "</th>");
-        page_element(p, "td", "", json_text(name, "kind"));
-        page_html(p, "<td>");
-        page_count(p, json_figure(name, "count"));
-        page_html(p, "</td><td>");
-        page_link(p, "/record", "ref", id, arena_strndup(p->arena, id, 12));
-        page_html(p, "</td></tr>\n");
+        const char *id = json_text(name, "id"), *ref = json_text(name, "ref");
+        page_printf(p, "<tr><th scope=\"row\">%s</th><td>%s</td><td>%s</td><td>%s</td></tr>\n",
+                    page_link(p, "/record", "ref", ref, ref), page_member(p, name, "kind"),
+                    page_count(p, json_figure(name, "count")),
+                    page_link(p, "/record", "ref", id, arena_strndup(p->arena, id, 12)));
     }
     page_end_table(p);
 }
@@ -45,20 +40,14 @@ static void write_collection(struct page *p, const json_t *list, const char *ref
     const json_t *elements = json_object_get(list, "elements"),
                  *labels = json_object_get(list, "labels");
     size_t n = json_array_size(elements);
-    page_html(p, "<p>");
-    page_count(p, json_figure(list, "count"));
-    page_html(p, " of ");
-    page_text(p, json_text(list, "element_kind"));
-    page_html(p, ".</p>\n");
+    page_printf(p, "<p>%s of %s.</p>\n", page_count(p, json_figure(list, "count")),
+                page_member(p, list, "element_kind"));
     page_begin_table(p, "Elements", "|element|id");
     for (size_t i = 0; i < n; i++) {
         const char *id = json_string_value(json_array_get(elements, i));
         const char *label = json_string_value(json_array_get(labels, i));
-        page_printf(p, "<tr><td>%zu</td><td>", i);
-        page_link(p, "/record", "ref", id, label && *label ? label : "-");
-        page_html(p, "</td>");
-        page_element(p, "td", "id", arena_strndup(p->arena, id, 12));
-        page_html(p, "</tr>\n");
+        page_printf(p, "<tr><td>%zu</td><td>%s</td><td class=\"id\">%.12s</td></tr>\n", i,
+                    page_link(p, "/record", "ref", id, label && *label ? label : "-"), id);
     }
     page_end_table(p);
     if (json_figure(list, "count") > (double)n && shown < MOST)
@@ -75,20 +64,19 @@ static void write_report_table(struct page *p, const json_t *table)
     struct buf heads = {0};
     for (size_t i = 0; i < json_array_size(columns); i++)
         buf_printf(&heads, "%s%s", i ? "|" : "", json_string_value(json_array_get(columns, i)));
-    page_element(p, "h2", "", json_text(table, "title"));
+    page_printf(p, "<h2>%s</h2>", page_member(p, table, "title"));
     page_begin_table(p, "Table", heads.data ? heads.data : "");
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *cells = json_object_get(json_array_get(rows, i), "cells");
         if (!json_array_size(cells))
             continue;
-        page_html(p, "<tr>");
-        page_row_head(p, json_string_value(json_array_get(cells, 0)));
-        for (size_t k = 1; k < json_array_size(cells); k++)
-            page_element(p, "td", "", json_string_value(json_array_get(cells, k)));
+        for (size_t k = 0; k < json_array_size(cells); k++)
+            page_printf(p, k ? "<td>%s</td>" : "<tr><th scope=\"row\">%s</th>",
+                        page_text(p, json_string_value(json_array_get(cells, k))));
         page_html(p, "</tr>\n");
     }
     page_end_table(p);
-    page_element(p, "p", "note", json_text(table, "note"));
+    page_printf(p, "<p class=\"note\">%s</p>", page_member(p, table, "note"));
     buf_free(&heads);
 }
 
@@ -109,11 +97,11 @@ static void write_why(struct page *p, const char *id)
     const json_t *why = page_ask_for(p, true, "why", id, NULL);
     if (!why)
         return;
-    page_html(p, "<h2>Where it is from</h2>\n<pre class=\"why\">");
-    page_linked(p, json_text(json_array_get(why, 0), "why"));
-    page_html(p, "</pre>\n<p>");
-    page_link(p, "/lineage", "ref", id, "All it was made from");
-    page_printf(p, " · <a href=\"%s&amp;down=1\">All that was made with it</a></p>\n",
+    page_printf(p,
+                "<h2>Where it is from</h2>\n<pre class=\"why\">%s</pre>\n<p>%s · "
+                "<a href=\"%s&amp;down=1\">All that was made with it</a></p>\n",
+                page_linked(p, json_text(json_array_get(why, 0), "why")),
+                page_link(p, "/lineage", "ref", id, "All it was made from"),
                 page_address(p->arena, "/lineage", "ref", id));
 }
 
@@ -133,9 +121,7 @@ void page_record(struct page *p)
         return;
     const char *id = json_text(record, "id"), *kind = json_text(record, "kind");
     p->title = strcmp(kind, "collection") ? arena_printf(p->arena, "%s %.12s", kind, id) : p->title;
-    page_html(p, "<p class=\"id\"><code>");
-    page_text(p, id);
-    page_html(p, "</code></p>\n");
+    page_printf(p, "<p class=\"id\"><code>%s</code></p>\n", page_text(p, id));
     if (!strcmp(kind, "collection"))
         write_collection(p, record, ref, limit);
     else
@@ -161,37 +147,29 @@ void page_lineage(struct page *p)
     const json_t *items = page_ask(p, &q, false);
     if (!items)
         return;
-    page_html(p, "<p>");
-    page_link(p, "/record", "ref", ref, "The record");
-    page_html(p, ". ");
-    char *other = page_address(p->arena, "/lineage", "ref", ref);
-    page_printf(p, "<a href=\"%s%s\">%s</a>.</p>\n", other, down ? "" : "&amp;down=1",
+    page_printf(p, "<p>%s. <a href=\"%s%s\">%s</a>.</p>\n",
+                page_link(p, "/record", "ref", ref, "The record"),
+                page_address(p->arena, "/lineage", "ref", ref), down ? "" : "&amp;down=1",
                 down ? "What it is made from" : "What is made with it");
     int depth = -1;
     for (size_t i = 0; i < json_array_size(items); i++) {
         const json_t *item = json_array_get(items, i),
-                     *by = json_object_get(item, down ? "by" : "made_by");
-        const char *id = json_string_value(json_array_get(json_object_get(item, "ids"), 0));
+                     *by = json_object_get(item, down ? "by" : "made_by"),
+                     *ids = json_object_get(item, "ids");
+        const char *id = json_string_value(json_array_get(ids, 0)), *name = json_text(item, "name");
         int at = (int)json_figure(item, "depth");
         for (; depth < at; depth++)
             page_html(p, "<ul class=\"tree\">");
         for (; depth > at; depth--)
             page_html(p, "</li></ul>");
-        page_html(p, "<li>");
-        page_element(p, "span", "role", json_text(item, "role"));
-        page_html(p, " ");
-        const char *name = json_text(item, "name");
-        page_link(p, "/record", "ref", id ? id : "",
-                  *name
-                      ? name
-                      : arena_printf(p->arena, "%s %.12s", json_text(item, "kind"), id ? id : ""));
-        if (json_array_size(json_object_get(item, "ids")) > 1)
-            page_printf(p, " and %zu more", json_array_size(json_object_get(item, "ids")) - 1);
-        if (*json_text(by, "op")) {
-            page_html(p, " <span class=\"note\">by ");
-            page_text(p, json_text(by, "op"));
-            page_html(p, "</span>");
-        }
+        if (!*name)
+            name = arena_printf(p->arena, "%s %.12s", json_text(item, "kind"), id);
+        page_printf(p, "<li><span class=\"role\">%s</span> %s", page_member(p, item, "role"),
+                    page_link(p, "/record", "ref", id, name));
+        if (json_array_size(ids) > 1)
+            page_printf(p, " and %zu more", json_array_size(ids) - 1);
+        if (by)
+            page_printf(p, " <span class=\"note\">by %s</span>", page_member(p, by, "op"));
         page_html(p, json_is_true(json_object_get(item, "above")) ? " (above)\n" : "\n");
     }
     for (; depth >= 0; depth--)

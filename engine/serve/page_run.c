@@ -1,6 +1,6 @@
 /* A run, as it goes on or as it ended, with the curves of what it trained; and two runs compared.
  */
-#include "engine/serve/pages.h"
+#include "engine/serve/serve_page.h"
 
 #include "engine/op.h"
 #include "engine/serve/value.h"
@@ -27,41 +27,28 @@ static void write_progress(struct page *p, const json_t *node)
     double all = json_figure(node, "elements"), ran = json_figure(node, "ran");
     double done = ran + json_figure(node, "reused") + json_figure(node, "cached");
     page_html(p, "<td class=\"figure\">");
-    if (!all) {
-        page_html(p, "-</td>");
-        return;
-    }
-    if (!strcmp(json_text(node, "state"), "running"))
+    if (!strcmp(json_text(node, "state"), "running") && all > 0)
         page_printf(p, "<progress aria-label=\"elements\" max=\"%.0f\" value=\"%.0f\"></progress> ",
                     all, done);
-    page_count(p, ran);
-    page_html(p, " of ");
-    page_count(p, all);
-    page_html(p, "</td>");
+    if (all > 0)
+        page_printf(p, "%s of %s</td>", page_count(p, ran), page_count(p, all));
+    else
+        page_html(p, "-</td>");
 }
 
 static void write_node(struct page *p, const json_t *node, const char *job)
 {
     const char *name = json_text(node, "node"), *key;
     json_t *id;
-    page_html(p, "<tr><th scope=\"row\">");
-    page_link(p, "/node", "ref", arena_printf(p->arena, "%s/%s", job, name), name);
-    page_html(p, "</th>");
-    page_element(p, "td", arena_printf(p->arena, "state %s", json_text(node, "state")),
-                 json_text(node, "state"));
+    page_printf(p, "<tr><th scope=\"row\">%s</th><td class=\"state %s\">%s</td>",
+                page_link(p, "/node", "ref", arena_printf(p->arena, "%s/%s", job, name), name),
+                page_member(p, node, "state"), page_member(p, node, "state"));
     write_progress(p, node);
-    page_html(p, "<td>");
-    page_count(p, json_figure(node, "failed"));
-    page_html(p, "</td><td>");
-    page_seconds(p, json_figure(node, "wall_s"));
-    page_html(p, "</td>");
-    page_element(p, "td", "why", json_text(node, "why"));
-    page_html(p, "<td>");
+    page_printf(p, "<td>%s</td><td>%s</td><td class=\"why\">%s</td><td>",
+                page_count(p, json_figure(node, "failed")),
+                page_seconds(p, json_figure(node, "wall_s")), page_member(p, node, "why"));
     json_object_foreach(json_object_get(node, "outputs"), key, id)
-    {
-        page_link(p, "/record", "ref", json_string_value(id), key);
-        page_html(p, " ");
-    }
+        page_printf(p, "%s ", page_link(p, "/record", "ref", json_string_value(id), key));
     page_html(p, "</td></tr>\n");
 }
 
@@ -80,17 +67,15 @@ static void write_state(struct page *p, const json_t *run, const json_t *nodes)
     }
     page_printf(p, "<p role=\"status\">%s: %.0f of %zu nodes ran", json_text(run, "state"),
                 json_figure(run, "nodes_ran"), n);
-    if (p->live) {
-        page_printf(p, ", %zu done", done);
-        page_text(p, now);
-    }
-    page_html(p, ".</p>\n");
     if (p->live)
         page_printf(p,
-                    "<p><progress class=\"whole\" aria-label=\"nodes done\" max=\"%zu\" "
-                    "value=\"%zu\"></progress></p>\n",
-                    n, done);
-    page_html(p, "<p>");
+                    ", %zu done%s.</p>\n<p><progress class=\"whole\" aria-label=\"nodes done\" "
+                    "max=\"%zu\" value=\"%zu\"></progress></p>\n",
+                    done, page_text(p, now), n, done);
+    else
+        page_html(p, ".</p>\n");
+    page_printf(p, "<p>%s elements, in %s.</p>\n", page_count(p, json_figure(run, "elements_ran")),
+                page_seconds(p, json_figure(run, "wall_s")));
 }
 
 void page_run(struct page *p)
@@ -108,20 +93,14 @@ void page_run(struct page *p)
             continue; /* "quickstart/1" is "quickstart/000001" */
         p->live = !strcmp(json_text(r, "state"), "running");
         write_state(p, r, nodes);
-        page_count(p, json_figure(r, "elements_ran"));
-        page_html(p, " elements, in ");
-        page_seconds(p, json_figure(r, "wall_s"));
-        page_html(p, ".</p>\n");
     }
-    page_html(p, "<p>");
-    page_link(p, "/job", "name", job, "The job");
-    page_html(p, "</p>\n");
+    page_printf(p, "<p>%s</p>\n", page_link(p, "/job", "name", job, "The job"));
     for (size_t i = 0; i < json_array_size(nodes); i++) {
         const json_t *value = find_checkpoint(p, json_array_get(nodes, i));
         if (!json_array_size(json_object_get(value, "metrics")))
             continue;
-        page_element(p, "h2", "", json_text(json_array_get(nodes, i), "node"));
-        page_printf(p, "<p>%.0f steps.</p>\n", json_figure(value, "step"));
+        page_printf(p, "<h2>%s</h2><p>%.0f steps.</p>\n",
+                    page_member(p, json_array_get(nodes, i), "node"), json_figure(value, "step"));
         value_write_curves(p, json_object_get(value, "metrics"), NULL);
     }
     page_html(p, "<h2>Nodes</h2>\n");
@@ -141,21 +120,15 @@ static void write_differences(struct page *p, const json_t *lines)
         const json_t *line = json_array_get(lines, i);
         if (strcmp(json_text(line, "event"), "node"))
             continue;
-        page_html(p, "<tr>");
-        page_row_head(p, json_text(line, "node"));
-        page_element(p, "td", "state", json_text(line, "verdict"));
-        page_element(p, "td", "why", json_text(line, "params"));
-        static const char *const counts[] = {"elements_after", "added", "removed"};
-        for (size_t k = 0; k < 3; k++) {
-            page_html(p, "<td>");
-            page_count(p, json_figure(line, counts[k]));
-            page_html(p, "</td>");
-        }
-        page_html(p, "<td>");
-        page_seconds(p, json_figure(line, "wall_s_before"));
-        page_html(p, "</td><td>");
-        page_seconds(p, json_figure(line, "wall_s_after"));
-        page_html(p, "</td></tr>\n");
+        page_printf(
+            p,
+            "<tr><th scope=\"row\">%s</th><td class=\"state\">%s</td><td class=\"why\">%s</td>"
+            "<td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
+            page_member(p, line, "node"), page_member(p, line, "verdict"),
+            page_member(p, line, "params"), page_count(p, json_figure(line, "elements_after")),
+            page_count(p, json_figure(line, "added")), page_count(p, json_figure(line, "removed")),
+            page_seconds(p, json_figure(line, "wall_s_before")),
+            page_seconds(p, json_figure(line, "wall_s_after")));
     }
     page_end_table(p);
 }
@@ -182,16 +155,11 @@ static void write_figures(struct page *p, const json_t *lines)
         begun = true;
         const char *before = json_text(line, "before"), *after = json_text(line, "after");
         double x, y;
-        page_html(p, "<tr>");
-        page_row_head(p, json_text(line, "of"));
-        page_element(p, "td", "", json_text(line, "field"));
-        page_element(p, "td", "", before);
-        page_element(p, "td", "", after);
-        if (read_figure(&x, before) && read_figure(&y, after))
-            page_printf(p, "<td>%+.6g</td>", y - x);
-        else
-            page_html(p, "<td></td>");
-        page_html(p, "</tr>\n");
+        bool figures = read_figure(&x, before) && read_figure(&y, after);
+        page_printf(
+            p, "<tr><th scope=\"row\">%s</th><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
+            page_member(p, line, "of"), page_member(p, line, "field"), page_text(p, before),
+            page_text(p, after), figures ? arena_printf(p->arena, "%+.6g", y - x) : "");
     }
     if (begun)
         page_end_table(p);
@@ -216,7 +184,7 @@ static void write_both_curves(struct page *p, const char *a, const char *b)
         const json_t *second = first && then ? find_checkpoint(p, then) : NULL;
         if (!second)
             continue;
-        page_element(p, "h2", "", json_text(node, "node"));
+        page_printf(p, "<h2>%s</h2>", page_member(p, node, "node"));
         value_write_curves(p, json_object_get(first, "metrics"),
                            json_object_get(second, "metrics"));
     }
@@ -228,11 +196,8 @@ void page_runs(struct page *p)
     p->title = "Two runs";
     if (!page_is_run(p, a) || !page_is_run(p, b))
         return;
-    page_html(p, "<p>");
-    page_link(p, "/run", "name", a, a);
-    page_html(p, " and ");
-    page_link(p, "/run", "name", b, b);
-    page_html(p, "</p>\n");
+    page_printf(p, "<p>%s and %s</p>\n", page_link(p, "/run", "name", a, a),
+                page_link(p, "/run", "name", b, b));
     const json_t *lines = page_ask_for(p, false, "diff", a, b, NULL);
     if (!lines)
         return;

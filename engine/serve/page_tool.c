@@ -1,6 +1,6 @@
 /* A tool as a page: a form of its arguments and options, and what it answers. With page.js the
  * answer comes while one types, and each expression is shown as it is read. */
-#include "engine/serve/pages.h"
+#include "engine/serve/serve_page.h"
 
 #include <string.h>
 
@@ -12,43 +12,34 @@ static const struct tool_option *find_option(const struct tool *tool, const char
     return o;
 }
 
-static void write_input(struct page *p, const char *type, const char *name)
-{
-    page_printf(p, "<input type=\"%s\" id=\"%s\" name=\"%s\" value=\"", type, name, name);
-    page_text(p, page_field(p, name));
-    page_html(p, "\"");
-}
-
 static void write_argument(struct page *p, const struct tool_argument *x, bool first)
 {
-    page_printf(p, "<label for=\"%s\">%s</label>\n", x->name, x->label);
-    write_input(p, "text", x->name);
+    const char *name = x->name, *given = page_field(p, name);
     page_printf(
         p,
-        " maxlength=\"2000\" autocomplete=\"off\" autocapitalize=\"off\" "
-        "spellcheck=\"false\" required data-reads=\"%s-read\" aria-describedby=\"%s-read\"%s>\n"
+        "<label for=\"%s\">%s</label>\n<input type=\"text\" id=\"%s\" name=\"%s\" value=\"%s\" "
+        "maxlength=\"2000\" autocomplete=\"off\" autocapitalize=\"off\" spellcheck=\"false\" "
+        "required data-reads=\"%s-read\" aria-describedby=\"%s-read\"%s>\n"
         "<output id=\"%s-read\" for=\"%s\" class=\"reading\"></output>\n",
-        x->name, x->name, first && !*page_field(p, x->name) ? " autofocus" : "", x->name, x->name);
+        name, x->label, name, name, page_text(p, given), name, name,
+        first && !*given ? " autofocus" : "", name, name);
 }
 
 static void write_option(struct page *p, const struct tool_option *o)
 {
-    page_html(p, "<div class=\"option\">");
-    if (o->value) {
-        page_printf(p, "<label for=\"%s\">%s</label> ", o->name, o->name);
-        write_input(p, "text", o->name);
-        page_printf(p, " maxlength=\"200\" placeholder=\"%s\" aria-describedby=\"%s-help\">",
-                    o->value, o->name);
-    } else {
+    const char *name = o->name, *given = page_field(p, name);
+    if (o->value)
         page_printf(p,
-                    "<input type=\"checkbox\" id=\"%s\" name=\"%s\" value=\"1\"%s "
-                    "aria-describedby=\"%s-help\"> <label for=\"%s\">%s</label>",
-                    o->name, o->name, *page_field(p, o->name) ? " checked" : "", o->name, o->name,
-                    o->name);
-    }
-    page_printf(p, " <small id=\"%s-help\">", o->name);
-    page_text(p, o->doc);
-    page_html(p, "</small></div>\n");
+                    "<div class=\"option\"><label for=\"%s\">%s</label> <input type=\"text\" "
+                    "id=\"%s\" name=\"%s\" value=\"%s\" maxlength=\"200\" placeholder=\"%s\" "
+                    "aria-describedby=\"%s-help\">",
+                    name, name, name, name, page_text(p, given), o->value, name);
+    else
+        page_printf(p,
+                    "<div class=\"option\"><input type=\"checkbox\" id=\"%s\" name=\"%s\" "
+                    "value=\"1\"%s aria-describedby=\"%s-help\"> <label for=\"%s\">%s</label>",
+                    name, name, *given ? " checked" : "", name, name, name);
+    page_printf(p, " <small id=\"%s-help\">%s</small></div>\n", name, page_text(p, o->doc));
 }
 
 static bool is_any_given(const struct page *p, const char *const *options)

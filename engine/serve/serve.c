@@ -2,7 +2,8 @@
 #include "engine/serve/serve.h"
 
 #include "base/text/asset.h"
-#include "engine/serve/pages.h"
+#include "base/text/html.h"
+#include "engine/serve/serve_page.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -130,7 +131,7 @@ enum err_code serve(const struct serve_options *options, struct err *e)
     sigaddset(&ends, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &ends, NULL); /* of all threads to come */
     signal(SIGPIPE, SIG_IGN);
-    command_room_init(&s.room);
+    sem_init(&s.room.free, 0, COMMANDS);
     enum err_code code = http_start(&http, options->address, options->port, answer, &s, e);
     if (!code) {
         bool v6 = strchr(options->address, ':');
@@ -138,9 +139,9 @@ enum err_code serve(const struct serve_options *options, struct err *e)
                 http_port(http));
         fflush(options->out);
         sigwait(&ends, &number);
-        command_room_close(&s.room);
+        s.room.closing = true;
         http_stop(http);
     }
-    command_room_free(&s.room);
+    sem_destroy(&s.room.free);
     return err_up(e, code);
 }

@@ -1,12 +1,17 @@
 #include "engine/serve/serve_page.h"
 
-#include "engine/op.h"
+#include "base/io/process.h"
+#include "base/os.h"
+#include "base/text/html.h"
 
 #include <ctype.h>
-#include <math.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
 
 const char *page_field(const struct page *p, const char *name)
 {
@@ -14,6 +19,97 @@ const char *page_field(const struct page *p, const char *name)
         if (!strcmp(p->request->fields[i].name, name))
             return p->request->fields[i].value;
     return "";
+}
+
+/* ---- commands ----
+ *
+ * Each runs in a process of its own, so that whatever a reader asks for ends with that process. It
+ * gets no input, at most COMMAND_BYTES of address space (of which each thread takes some) and
+ * COMMAND_S seconds, and says at most COMMAND_OUTPUT. */
+
+enum { COMMAND_S = 30, COMMAND_WAIT_S = 10, COMMAND_OUTPUT = 16 << 20 };
+#ifdef SANITIZED
+#define COMMAND_BYTES 0
+#else
+#define COMMAND_BYTES (((uint64_t)4 << 30) + (uint64_t)os_cpus() * (128 << 20))
+#endif
+
+static bool is_closing(void *arg)
+{
+    return ((struct command_room *)arg)->closing;
+}
+
+static bool wait_for_room(struct command_room *r)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += COMMAND_WAIT_S;
+    while (!r->closing)
+        if (!sem_timedwait(&r->free, &until))
+            return true;
+        else if (errno != EINTR)
+            break;
+    return false;
+}
+
+static char *read_output(size_t *n, struct arena *a, int fd)
+{
+    off_t size = lseek(fd, 0, SEEK_END);
+    char *text = arena_alloc(a, size > 0 ? (size_t)size + 1 : 1);
+    ssize_t got = size > 0 ? pread(fd, text, (size_t)size, 0) : 0;
+    *n = got > 0 ? (size_t)got : 0;
+    text[*n] = 0;
+    return text;
+}
+
+static const char *reason(enum err_code code, const struct process_end *end, size_t n)
+{
+    if (code == ERR_LIMIT)
+        return "this takes too long for a page; the command below has no limit";
+    if (code == ERR_CANCELLED)
+        return "the server is stopping";
+    if (code)
+        return "the command could not be started";
+    if (n >= COMMAND_OUTPUT)
+        return "this is too large for a page; the command below has no limit";
+    return end->status > 128 && !*end->errors ? "the command was ended by the system" : NULL;
+}
+
+/* Ended by a signal, or never begun: status -1, and `errors` says why, as a sentence. */
+struct result {
+    int status;
+    struct span out;    /* followed by a NUL */
+    const char *errors; /* what it said beside */
+};
+
+static void run_command(struct result *out, struct arena *a, struct command_room *r,
+                        const char *const *argv)
+{
+    struct process_end end = {0};
+    *out = (struct result){.status = -1, .out = span_of("", 0)};
+    out->errors = "too much is asked for at once; try again in a while";
+    if (!wait_for_room(r))
+        return;
+    int fd = memfd_create("answer", MFD_CLOEXEC);
+    struct process p = {.argv = argv,
+                        .in = -1,
+                        .out = fd,
+                        .limit_ms = COMMAND_S * 1000,
+                        .limit_bytes = COMMAND_OUTPUT,
+                        .limit_memory = COMMAND_BYTES,
+                        .cancelled = is_closing,
+                        .arg = r};
+    enum err_code code = fd < 0 ? ERR_IO : process_run(&end, a, &p, NULL);
+    sem_post(&r->free);
+    size_t n = 0;
+    const char *text = fd < 0 ? "" : read_output(&n, a, fd), *why = reason(code, &end, n);
+    if (fd >= 0)
+        close(fd);
+    if (!why) {
+        out->status = end.status;
+        out->out = span_of(text, n);
+    }
+    out->errors = why ? why : end.errors;
 }
 
 /* ---- asking ---- */
@@ -69,16 +165,16 @@ static json_t *parse_lines(struct span out)
 
 const json_t *page_ask(struct page *p, const struct asked *q, bool quiet)
 {
-    struct command_result r;
-    const char *words[PAGE_WORDS + 3] = {q->words[0], "--json"};
-    size_t n = 2;
+    struct result r;
+    const char *argv[PAGE_WORDS + 4] = {"/proc/self/exe", q->words[0], "--json"};
+    size_t n = 3;
     if (p->store) {
-        words[n++] = "--store";
-        words[n++] = p->store;
+        argv[n++] = "--store";
+        argv[n++] = p->store;
     }
-    memcpy(words + n, q->words + 1, (q->n - 1) * sizeof *words);
+    memcpy(argv + n, q->words + 1, (q->n - 1) * sizeof *argv);
     note_command(p, q);
-    command_run(&r, p->arena, p->room, words);
+    run_command(&r, p->arena, p->room, argv);
     /* Statuses above 2 say something of the answer. */
     bool ended = r.status < 0;
     json_t *all = ended || (r.status && !r.out.len) ? NULL : parse_lines(r.out);
@@ -141,11 +237,6 @@ double json_figure(const json_t *o, const char *key)
 
 /* ---- writing ---- */
 
-void page_text(struct page *p, const char *text)
-{
-    html_text(&p->out, text);
-}
-
 void page_html(struct page *p, const char *html)
 {
     buf_puts(&p->out, html);
@@ -164,18 +255,16 @@ void page_printf(struct page *p, const char *format, ...)
     free(text);
 }
 
-void page_element(struct page *p, const char *tag, const char *class, const char *text)
+const char *page_text(struct page *p, const char *text)
 {
-    page_printf(p, *class ? "<%s class=\"%s\">" : "<%s>", tag, class);
-    page_text(p, text);
-    page_printf(p, "</%s>", tag);
+    struct buf b = {0};
+    html_text(&b, text);
+    return buf_text(&b, p->arena);
 }
 
-void page_row_head(struct page *p, const char *text)
+const char *page_member(struct page *p, const json_t *o, const char *key)
 {
-    page_html(p, "<th scope=\"row\">");
-    page_text(p, text);
-    page_html(p, "</th>");
+    return page_text(p, json_text(o, key));
 }
 
 char *page_address(struct arena *a, const char *path, const char *field, const char *value)
@@ -190,47 +279,49 @@ char *page_address(struct arena *a, const char *path, const char *field, const c
     return buf_text(&b, a);
 }
 
-void page_link(struct page *p, const char *path, const char *field, const char *value,
-               const char *shown)
+const char *page_link(struct page *p, const char *path, const char *field, const char *value,
+                      const char *shown)
 {
-    page_printf(p, "<a href=\"%s\">", page_address(p->arena, path, field, value));
+    struct buf b = {0};
+    buf_printf(&b, "<a href=\"%s\">", page_address(p->arena, path, field, value));
     for (size_t n; *shown; shown += n) { /* a long name may break before its parameters */
         n = strcspn(shown + 1, "@,") + 1;
-        page_text(p, arena_strndup(p->arena, shown, n));
-        page_html(p, shown[n] ? "<wbr>" : "");
+        html_text(&b, arena_strndup(p->arena, shown, n));
+        buf_puts(&b, shown[n] ? "<wbr>" : "");
     }
-    page_html(p, "</a>");
+    buf_puts(&b, "</a>");
+    return buf_text(&b, p->arena);
 }
 
-void page_formula(struct page *p, const char *prefix)
-{
-    const char *math = op_formula(p->arena, prefix);
-    if (math)
-        page_html(p, math);
-    else
-        page_element(p, "code", "", prefix);
-}
-
-void page_linked(struct page *p, const char *text)
+const char *page_linked(struct page *p, const char *text)
 {
     static const char digits[] = "0123456789abcdef";
+    struct buf b = {0};
     while (*text) {
         size_t n = strspn(text, digits), words = n;
         while (isalnum((unsigned char)text[words]))
             words++;
         char *word = arena_strndup(p->arena, text, words ? words : 1);
-        if (n == words && n >= 8 && n <= 64 &&
-            strcspn(word, "abcdef") + strcspn(word, "0123456789") < n)
-            page_link(p, "/record", "ref", word, word);
-        else
-            page_text(p, word);
+        bool id = n == words && n >= 8 && n <= 64 &&
+                  strcspn(word, "abcdef") + strcspn(word, "0123456789") < n;
+        buf_puts(&b, id ? page_link(p, "/record", "ref", word, word) : page_text(p, word));
         text += strlen(word);
     }
+    return buf_text(&b, p->arena);
 }
 
-void page_count(struct page *p, double n)
+const char *page_count(struct page *p, double n)
 {
-    html_count(&p->out, arena_printf(p->arena, "%.0f", n));
+    struct buf b = {0};
+    html_count(&b, arena_printf(p->arena, "%.0f", n));
+    return buf_text(&b, p->arena);
+}
+
+const char *page_seconds(struct page *p, double s)
+{
+    return s >= 100 ? arena_printf(p->arena, "%.0f\u202fmin", s / 60)
+           : s >= 1 ? arena_printf(p->arena, "%.1f\u202fs", s)
+                    : arena_printf(p->arena, "%.0f\u202fms", s * 1e3);
 }
 
 void page_begin_table(struct page *p, const char *label, const char *columns)
@@ -241,9 +332,8 @@ void page_begin_table(struct page *p, const char *label, const char *columns)
                 label);
     while (*columns) {
         size_t n = strcspn(columns, "|");
-        page_html(p, "<th scope=\"col\">");
-        page_text(p, arena_strndup(p->arena, columns, n));
-        page_html(p, "</th>");
+        page_printf(p, "<th scope=\"col\">%s</th>",
+                    page_text(p, arena_strndup(p->arena, columns, n)));
         columns += n + (columns[n] == '|');
     }
     page_html(p, "</tr></thead><tbody>\n");
@@ -254,18 +344,8 @@ void page_end_table(struct page *p)
     page_html(p, "</tbody></table></div>\n");
 }
 
-void page_seconds(struct page *p, double s)
-{
-    if (s >= 100)
-        page_printf(p, "%.0f\u202fmin", s / 60);
-    else if (s >= 1)
-        page_printf(p, "%.1f\u202fs", s);
-    else
-        page_printf(p, "%.0f\u202fms", s * 1e3);
-}
-
 void page_problem(struct page *p, unsigned status, const char *why)
 {
     p->status = status;
-    page_element(p, "pre", "problem", why);
+    page_printf(p, "<pre class=\"problem\">%s</pre>", page_text(p, why));
 }

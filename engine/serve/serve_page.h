@@ -2,12 +2,19 @@
  * --json; its foot names them. */
 #pragma once
 
-#include "base/text/html.h"
-#include "engine/serve/command.h"
 #include "engine/serve/http.h"
 #include "engine/tool.h"
 
 #include <jansson.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+
+/* COMMANDS run at a time for all pages. */
+enum { COMMANDS = 4 };
+struct command_room {
+    sem_t free;
+    atomic_bool closing; /* what runs is ended, and nothing new begins */
+};
 
 struct page {
     struct arena *arena;
@@ -53,29 +60,34 @@ bool page_is_run(struct page *p, const char *run);
 const char *json_text(const json_t *o, const char *key); /* "" if absent */
 double json_figure(const json_t *o, const char *key);    /* 0 if absent */
 
-/* ---- writing ---- */
-void page_text(struct page *p, const char *text);
+/* ---- writing ----
+ * The functions that give HTML give it in the page's arena. What is not a constant is printed by
+ * way of one of them. */
 void page_html(struct page *p, const char *html);
 void page_printf(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* An element with a text: page_element(p, "td", "state", text) is <td class="state">...</td>. */
-void page_element(struct page *p, const char *tag, const char *class, const char *text);
-/* The head of a row. */
-void page_row_head(struct page *p, const char *text);
+const char *page_text(struct page *p, const char *text);
+/* A text of an answer. */
+const char *page_member(struct page *p, const json_t *o, const char *key);
 /* A link: page_link(p, "/record", "ref", id, shown). */
-void page_link(struct page *p, const char *path, const char *field, const char *value,
-               const char *shown);
+const char *page_link(struct page *p, const char *path, const char *field, const char *value,
+                      const char *shown);
 /* "/record?ref=...", for links by hand. */
 char *page_address(struct arena *a, const char *path, const char *field, const char *value);
-/* An expression in prefix tokens as a formula; as a text if it is none. */
-void page_formula(struct page *p, const char *prefix);
 /* A text in which ids of eight digits or more are links to records. */
-void page_linked(struct page *p, const char *text);
+const char *page_linked(struct page *p, const char *text);
 /* Digits in groups. */
-void page_count(struct page *p, double n);
+const char *page_count(struct page *p, double n);
+/* "3.2 s", "12 min". */
+const char *page_seconds(struct page *p, double s);
 /* The heads of a table "node|state|elements", in a box that scrolls; page_end_table ends it. */
 void page_begin_table(struct page *p, const char *label, const char *columns);
 void page_end_table(struct page *p);
-/* "3.2 s", "12 min". */
-void page_seconds(struct page *p, double s);
 /* Why something cannot be shown. */
 void page_problem(struct page *p, unsigned status, const char *why);
+
+/* ---- the pages; serve.c has their addresses ---- */
+typedef void page_writer(struct page *p);
+page_writer page_home, page_job, page_node;              /* page_job.c */
+page_writer page_run, page_runs;                         /* page_run.c: a run, two runs compared */
+page_writer page_names, page_record, page_lineage;       /* page_record.c */
+void page_tool(struct page *p, const struct tool *tool); /* page_tool.c: a form and its answer */

@@ -1,6 +1,7 @@
 #include "engine/serve/value.h"
 
 #include "base/text/chart.h"
+#include "engine/op.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,12 +35,13 @@ static void write_value(struct page *p, const char *key, const json_t *v, int de
 static void write_string(struct page *p, const char *key, const char *text)
 {
     if (is_expression(key)) {
-        page_formula(p, text);
+        const char *math = op_formula(p->arena, text);
+        page_printf(p, math ? "%s" : "<code>%s</code>", math ? math : page_text(p, text));
     } else if (is_id(text)) {
-        page_link(p, "/record", "ref", text, arena_strndup(p->arena, text, 12));
+        page_html(p, page_link(p, "/record", "ref", text, arena_strndup(p->arena, text, 12)));
     } else {
-        page_text(p, arena_strndup(p->arena, text, TEXT));
-        page_html(p, strlen(text) > TEXT ? " ..." : "");
+        page_printf(p, "%s%s", page_text(p, arena_strndup(p->arena, text, TEXT)),
+                    strlen(text) > TEXT ? " ..." : "");
     }
 }
 
@@ -52,8 +54,7 @@ static void write_members(struct page *p, const json_t *object, int depth)
     {
         if (is_empty(v) || is_repeated(object, key))
             continue;
-        page_element(p, "dt", "", key);
-        page_html(p, "<dd>");
+        page_printf(p, "<dt>%s</dt><dd>", page_text(p, key));
         write_value(p, key, v, depth + 1);
         page_html(p, "</dd>\n");
     }
@@ -99,11 +100,9 @@ static void write_list(struct page *p, const char *key, const json_t *list, int 
         }
         page_html(p, "</span>");
     }
-    if (n > VALUE_ROWS) {
-        page_printf(p, "<p class=\"note\">The first %d of ", VALUE_ROWS);
-        page_count(p, (double)n);
-        page_html(p, ".</p>\n");
-    }
+    if (n > VALUE_ROWS)
+        page_printf(p, "<p class=\"note\">The first %d of %s.</p>\n", VALUE_ROWS,
+                    page_count(p, (double)n));
 }
 
 static void write_value(struct page *p, const char *key, const json_t *v, int depth)
@@ -117,7 +116,7 @@ static void write_value(struct page *p, const char *key, const json_t *v, int de
     else if (json_is_string(v))
         write_string(p, key, json_string_value(v));
     else if (json_is_integer(v))
-        page_count(p, (double)json_integer_value(v));
+        page_html(p, page_count(p, (double)json_integer_value(v)));
     else if (json_is_real(v))
         page_printf(p, "%.6g", json_real_value(v));
     else if (json_is_boolean(v))
