@@ -299,7 +299,7 @@ const char *page_linked(struct page *p, const char *text)
     struct buf b = {0};
     while (*text) {
         size_t n = strspn(text, digits), words = n;
-        while (isalnum((unsigned char)text[words]))
+        while (isalnum((unsigned char)text[words]) || (unsigned char)text[words] >= 128)
             words++;
         char *word = arena_strndup(p->arena, text, words ? words : 1);
         bool id = n == words && n >= 8 && n <= 64 &&

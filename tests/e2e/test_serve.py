@@ -138,6 +138,14 @@ class Pages(Base):
         finally:
             rules.write_text(text)
 
+    def test_file_names_beyond_ascii(self):
+        path = self.p.dir / "rules" / "größen.rules"
+        path.write_text("extra: cosh(-?a) -> cosh(?a)\n")
+        try:
+            self.assertIn("größen.rules", self.page("/node?ref=small/rules"))
+        finally:
+            path.unlink()
+
     def test_runs_have_curves(self):
         body = self.page("/run?name=small/1")
         self.assertEqual(body.count('aria-label="loss, from'), 2)  # of both variants of the model
