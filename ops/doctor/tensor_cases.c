@@ -1,7 +1,7 @@
 /* What is checked of the other tensor ops; see tensor_cases.h. */
 #include "ops/doctor/tensor_cases.h"
 
-static void elementwise(struct gpu_queue *q, void *const *p)
+static void elementwise(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
     enum { N = ROWS * COLS };
     const float *three[] = {p[0], p[1], p[2]};
@@ -15,19 +15,19 @@ static void elementwise(struct gpu_queue *q, void *const *p)
     q->op->fill(q, p[7], COLS, 3);
 }
 
-static void sum_squares(struct gpu_queue *q, void *const *p)
+static void sum_squares(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
     q->op->sum_squares(q, p[0], p[1], (size_t)ROWS * COLS);
 }
 
-static void normalize(struct gpu_queue *q, void *const *p)
+static void normalize(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
     q->op->normalize(q, p[1], p[2], p[0], ROWS, COLS);
     q->op->normalize_back(q, p[3], p[4], p[1], p[2], ROWS, COLS);
     q->op->normalize(q, p[5], p[6], p[5], 1, 20000);
 }
 
-static void convolve(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
+static void convolution(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
     struct gpu_convolution how = {3, 6, 7, 4, 8, 3, 2, true, precision};
     q->op->convolve(q, p[2], p[0], p[1], p[3], &how);
@@ -35,30 +35,15 @@ static void convolve(struct gpu_queue *q, void *const *p, enum gpu_precision pre
     q->op->convolve_back_filters(q, p[6], p[7], p[5], p[0], &how);
 }
 
-static void convolution_f32(struct gpu_queue *q, void *const *p)
-{
-    convolve(q, p, GPU_F32);
-}
-
-static void convolution_tf32(struct gpu_queue *q, void *const *p)
-{
-    convolve(q, p, GPU_TF32);
-}
-
-static void convolution_bf16(struct gpu_queue *q, void *const *p)
-{
-    convolve(q, p, GPU_BF16);
-}
-
 /* The places are bytes in memory of floats. */
-static void max_pool(struct gpu_queue *q, void *const *p)
+static void max_pool(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
     struct gpu_max_pool how = {2, 7, 13, 5, 2, 3};
     q->op->max_pool(q, p[1], p[2], p[0], &how);
     q->op->max_pool_back(q, p[3], p[1], p[2], &how);
 }
 
-static void embed(struct gpu_queue *q, void *const *p)
+static void embed(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
     struct gpu_embedding how = {.token = p[5],
                                 .offset = p[6],
@@ -72,7 +57,7 @@ static void embed(struct gpu_queue *q, void *const *p)
     q->op->embed_back(q, p[3], p[4], p[0], &how);
 }
 
-static void pool(struct gpu_queue *q, void *const *p)
+static void pool(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
     for (int kind = GPU_MEAN; kind <= GPU_MAX; kind++) {
         q->op->pool(q, p[1 + kind], p[3], p[0], p[4], p[5], SEQUENCES, COLS,
@@ -81,7 +66,7 @@ static void pool(struct gpu_queue *q, void *const *p)
     }
 }
 
-static void columns(struct gpu_queue *q, void *const *p)
+static void columns(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
     q->op->pool(q, p[7], NULL, p[0], p[8], p[9], SEQUENCES, COLS, GPU_SUM);
     q->op->column_sums(q, p[1], p[0], p[2], ROWS, COLS);
@@ -103,7 +88,7 @@ static struct gpu_loss loss_of(void *const *p)
                              .correct = p[4]};
 }
 
-static void cross_entropy(struct gpu_queue *q, void *const *p)
+static void cross_entropy(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
     struct gpu_loss how = loss_of(p);
     q->op->cross_entropy(q, p[0], &how);
@@ -113,7 +98,7 @@ static void cross_entropy(struct gpu_queue *q, void *const *p)
     q->op->cross_entropy(q, p[5], &how);
 }
 
-static void triplet_loss(struct gpu_queue *q, void *const *p)
+static void triplet_loss(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
     struct gpu_loss how = loss_of(p);
     how.squared = true;
@@ -121,29 +106,30 @@ static void triplet_loss(struct gpu_queue *q, void *const *p)
     q->op->triplet_loss(q, p[0], &how);
 }
 
-static void siamese_loss(struct gpu_queue *q, void *const *p)
+static void siamese_loss(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
     struct gpu_loss how = loss_of(p);
     q->op->siamese_loss(q, p[0], &how);
 }
 
-static void histogram(struct gpu_queue *q, void *const *p)
+static void histogram(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
     struct gpu_loss how = loss_of(p);
     q->op->histogram(q, p[5], p[0], &how);
     q->op->histogram_back(q, p[0], p[5], &how);
 }
 
-static void losses(struct gpu_queue *q, void *const *p)
+static void losses(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
     double *sums = p[0], *bins = p[1];
     q->op->sum_losses(q, sums, p[2], p[3], (size_t)ROWS * COLS, ROWS);
     q->op->histogram_loss(q, bins, sums + 2, 3);
 }
 
-/* rounded: what becomes of p[0] and p[6] in bf16. */
-static void update(struct gpu_queue *q, void *const *p, uint16_t *const rounded[2])
+/* p[7] and p[8] are what becomes of p[0] and p[6] in bf16, or as they are. */
+static void updates(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
+    bool bf16 = gpu_stored(q->device, precision) == GPU_TYPE_BF16;
     struct gpu_outcome *o = p[4];
     struct gpu_adamw how = {.lr = 0.01F,
                             .beta1 = 0.9F,
@@ -154,126 +140,53 @@ static void update(struct gpu_queue *q, void *const *p, uint16_t *const rounded[
                             .correction2 = 0.001F,
                             .outcome = o};
     q->op->conclude(q, o, p[5], 2, 3, p[5], 4, 0.5);
-    q->op->combine(q, p[6], rounded[1], 0.9F, p[0], 0.3F, p[3], (size_t)ROWS * COLS, o, true);
+    q->op->combine(q, p[6], bf16 ? p[8] : NULL, 0.9F, p[0], 0.3F, p[3], (size_t)ROWS * COLS, o,
+                   true);
     for (int i = 0; i < 2; i++, how.coupled = true)
-        q->op->adamw(q, p[0], rounded[0], p[1], p[2], p[3], (size_t)ROWS * COLS, &how);
-}
-
-static void updates(struct gpu_queue *q, void *const *p)
-{
-    update(q, p, (uint16_t *[]){NULL, NULL});
-}
-
-/* A device that does not store bf16 has them as they are. */
-static void updates_rounded(struct gpu_queue *q, void *const *p)
-{
-    bool bf16 = q->device->stores_bf16;
-    update(q, p, (uint16_t *[]){bf16 ? p[7] : NULL, bf16 ? p[8] : NULL});
+        q->op->adamw(q, p[0], bf16 ? p[7] : NULL, p[1], p[2], p[3], (size_t)ROWS * COLS, &how);
     for (int i = 0; i < 2 && !bf16; i++)
         q->op->copy(q, p[7 + i], p[i ? 6 : 0], (size_t)ROWS * COLS);
 }
 
 enum { OUTCOME_FLOATS = sizeof(struct gpu_outcome) / sizeof(float) };
-#define MATRIX                                                                                     \
-    {                                                                                              \
-        NORMAL, ROWS *COLS                                                                         \
-    }
-#define RESULT                                                                                     \
-    {                                                                                              \
-        ZERO, ROWS *COLS                                                                           \
-    }
+/* clang-format off */
 #define CONVOLUTION                                                                                \
-    {                                                                                              \
-        MATRIX, MATRIX, RESULT, {NORMAL, 8}, RESULT, MATRIX, MATRIX,                               \
-        {                                                                                          \
-            NORMAL, 8                                                                              \
-        }                                                                                          \
-    }
-#define SCORES                                                                                     \
-    {                                                                                              \
-        COSINE, ROWS *ROWS                                                                         \
-    }
-#define LOSS                                                                                       \
-    SCORES, {TARGETS, ROWS}, {NAMES, ROWS}, {ZERO, ROWS},                                          \
-    {                                                                                              \
-        ZERO, ROWS                                                                                 \
-    }
+    {MATRIX, MATRIX, RESULT, {NORMAL, 8}, RESULT, MATRIX, MATRIX, {NORMAL, 8}}
+#define SCORES {COSINE, ROWS * ROWS}
+#define LOSS SCORES, {TARGETS, ROWS}, {NAMES, ROWS}, {ZERO, ROWS}, {ZERO, ROWS}
+#define UPDATES                                                                                    \
+    {MATRIX, RESULT, RESULT, MATRIX, {ZERO, OUTCOME_FLOATS}, {DOUBLES, 4}, RESULT, EMPTY_ACTIVE,   \
+     EMPTY_ACTIVE}
 
 /* TF32 and bf16 are rounded as the device likes: the CPU may compute in f32. */
 const struct check_case tensor_cases[] = {
-    {"elementwise",
-     1e-5,
-     elementwise,
-     {MATRIX,
-      MATRIX,
-      MATRIX,
-      RESULT,
-      {ZERO, ROWS *(COLS + 1)},
-      {NORMAL, COLS},
-      {ORDER, ROWS},
+    {"elementwise", GPU_F32, 1e-5, elementwise,
+     {MATRIX, MATRIX, MATRIX, RESULT, {ZERO, ROWS * (COLS + 1)}, {NORMAL, COLS}, {ORDER, ROWS},
       {NORMAL, COLS}}},
-    {"sum_squares", 1e-12, sum_squares, {{DOUBLES, 1}, MATRIX}},
-    {"normalize",
-     1e-5,
-     normalize,
+    {"sum_squares", GPU_F32, 1e-12, sum_squares, {{DOUBLES, 1}, MATRIX}},
+    {"normalize", GPU_F32, 1e-5, normalize,
      {MATRIX, RESULT, {ZERO, ROWS}, RESULT, MATRIX, {NORMAL, 20000}, {ZERO, 1}}},
-    {"convolution f32", 1e-5, convolution_f32, CONVOLUTION},
-    {"convolution tf32", 3e-2, convolution_tf32, CONVOLUTION},
-    {"convolution bf16", 1e-1, convolution_bf16, CONVOLUTION},
-    {"max_pool", 0, max_pool, {MATRIX, RESULT, RESULT, RESULT}},
-    {"embed",
-     1e-5,
-     embed,
-     {RESULT,
-      {NORMAL, WORDS *COLS},
-      MATRIX,
-      {NORMAL, WORDS *COLS},
-      MATRIX,
-      {NAMES, ROWS},
+    {"convolution f32", GPU_F32, 1e-5, convolution, CONVOLUTION},
+    {"convolution tf32", GPU_TF32, 3e-2, convolution, CONVOLUTION},
+    {"convolution bf16", GPU_BF16, 1e-1, convolution, CONVOLUTION},
+    {"max_pool", GPU_F32, 0, max_pool, {MATRIX, RESULT, RESULT, RESULT}},
+    {"embed", GPU_F32, 1e-5, embed,
+     {RESULT, {NORMAL, WORDS * COLS}, MATRIX, {NORMAL, WORDS * COLS}, MATRIX, {NAMES, ROWS},
       {OFFSETS, SEQUENCES + 1}}},
-    {"pool",
-     1e-5,
-     pool,
-     {MATRIX,
-      {ZERO, SEQUENCES *COLS},
-      {ZERO, SEQUENCES *COLS},
-      {NAMES, SEQUENCES *COLS},
-      {ORDER, ROWS},
-      {OFFSETS, SEQUENCES + 1},
-      MATRIX}},
-    {"columns",
-     1e-5,
-     columns,
-     {MATRIX,
-      {DOUBLES, 2 * COLS},
-      MATRIX,
-      RESULT,
-      {NORMAL, COLS},
-      {NORMAL, COLS},
-      {NORMAL, COLS},
-      {ZERO, SEQUENCES *COLS},
-      {ORDER, ROWS},
-      {OFFSETS, SEQUENCES + 1}}},
-    {"cross_entropy", 1e-5, cross_entropy, {LOSS, SCORES}},
-    {"triplet_loss", 1e-5, triplet_loss, {LOSS, SCORES}},
-    {"siamese_loss", 1e-5, siamese_loss, {LOSS}},
-    {"histogram", 1e-4, histogram, {LOSS, {DOUBLES, 2 * GPU_BINS}}},
-    {"losses", 1e-12, losses, {{DOUBLES, 3}, {DOUBLES, 3 * 2 * GPU_BINS}, MATRIX, MATRIX}},
-    {"updates",
-     1e-5,
-     updates,
-     {MATRIX, RESULT, RESULT, MATRIX, {ZERO, OUTCOME_FLOATS}, {DOUBLES, 4}, RESULT}},
-    {"updates bf16",
-     1e-2,
-     updates_rounded,
-     {MATRIX,
-      RESULT,
-      RESULT,
-      MATRIX,
-      {ZERO, OUTCOME_FLOATS},
-      {DOUBLES, 4},
-      RESULT,
-      {EMPTY, ROWS *COLS},
-      {EMPTY, ROWS *COLS}}},
+    {"pool", GPU_F32, 1e-5, pool,
+     {MATRIX, {ZERO, SEQUENCES * COLS}, {ZERO, SEQUENCES * COLS}, {NAMES, SEQUENCES * COLS},
+      {ORDER, ROWS}, {OFFSETS, SEQUENCES + 1}, MATRIX}},
+    {"columns", GPU_F32, 1e-5, columns,
+     {MATRIX, {DOUBLES, 2 * COLS}, MATRIX, RESULT, {NORMAL, COLS}, {NORMAL, COLS}, {NORMAL, COLS},
+      {ZERO, SEQUENCES * COLS}, {ORDER, ROWS}, {OFFSETS, SEQUENCES + 1}}},
+    {"cross_entropy", GPU_F32, 1e-5, cross_entropy, {LOSS, SCORES}},
+    {"triplet_loss", GPU_F32, 1e-5, triplet_loss, {LOSS, SCORES}},
+    {"siamese_loss", GPU_F32, 1e-5, siamese_loss, {LOSS}},
+    {"histogram", GPU_F32, 1e-4, histogram, {LOSS, {DOUBLES, 2 * GPU_BINS}}},
+    {"losses", GPU_F32, 1e-12, losses,
+     {{DOUBLES, 3}, {DOUBLES, 3 * 2 * GPU_BINS}, MATRIX, MATRIX}},
+    {"updates", GPU_F32, 1e-5, updates, UPDATES},
+    {"updates bf16", GPU_BF16, 1e-2, updates, UPDATES},
 };
+/* clang-format on */
 const size_t tensor_cases_number = sizeof tensor_cases / sizeof *tensor_cases;

@@ -18,7 +18,7 @@ enum {
 enum contents {
     NONE,
     NORMAL,   /* standard normal */
-    STORED,   /* the same of what bf16 holds, stored as activations are */
+    STORED,   /* the same, stored as activations are in the precision; of what that holds */
     EMPTY,    /* 0, stored alike */
     POSITIVE, /* 0.5 to 1.5 */
     COSINE,   /* -1 to 1 */
@@ -33,11 +33,19 @@ struct buffer {
     enum contents what;
     size_t n;
 };
+/* clang-format off */
+#define MATRIX {NORMAL, ROWS * COLS}
+#define RESULT {ZERO, ROWS * COLS}
+#define ACTIVE {STORED, ROWS * COLS}
+#define EMPTY_ACTIVE {EMPTY, ROWS * COLS}
+/* clang-format on */
+
 enum { BUFFERS = 13 };
 struct check_case {
     const char *name;
+    enum gpu_precision precision;
     double tolerance;
-    void (*run)(struct gpu_queue *q, void *const *p);
+    void (*run)(struct gpu_queue *q, void *const *p, enum gpu_precision precision);
     struct buffer buffers[BUFFERS];
 };
 

@@ -16,9 +16,10 @@ size_t tensor_checks_number(void)
     return layer_cases_number + tensor_cases_number;
 }
 
-static enum gpu_type type_of(const struct buffer *b, const struct gpu_device *d)
+static bool is_narrow(const struct buffer *b, const struct check_case *c,
+                      const struct gpu_device *d)
 {
-    return b->what == STORED || b->what == EMPTY ? gpu_stored(d, GPU_BF16) : GPU_TYPE_F32;
+    return (b->what == STORED || b->what == EMPTY) && gpu_stored(d, c->precision) == GPU_TYPE_BF16;
 }
 
 /* n numbers that are bf16, to f32 or from there, in place. */
@@ -37,7 +38,7 @@ static size_t bytes_of(const struct buffer *b)
     return b->n * (b->what == DOUBLES ? sizeof(double) : sizeof(float));
 }
 
-static void fill(void *to, const struct buffer *b, size_t number)
+static void fill(void *to, const struct buffer *b, size_t number, enum gpu_precision precision)
 {
     struct rng r = rng_new(5, number);
     float *x = to;
@@ -47,7 +48,7 @@ static void fill(void *to, const struct buffer *b, size_t number)
         case NORMAL: x[i] = (float)rng_normal(&r); break;
         case STORED:
             x[i] = (float)rng_normal(&r);
-            word[i] &= 0xffff0000; /* bf16 holds it */
+            word[i] &= precision == GPU_BF16 ? 0xffff0000 : UINT32_MAX;
             break;
         case POSITIVE: x[i] = (float)(0.5 + rng_double(&r)); break;
         case COSINE: x[i] = (float)(2 * rng_double(&r) - 1); break;
@@ -70,18 +71,18 @@ static enum err_code run(void *const *host, const struct check_case *c, struct g
     enum err_code code = gpu_queue_new(&q, d, e);
     for (size_t i = 0; i < BUFFERS && c->buffers[i].n && !code; i++)
         if (!(code = gpu_alloc(&p[i], d, bytes_of(&c->buffers[i]), e))) {
-            fill(host[i], &c->buffers[i], i);
-            if (type_of(&c->buffers[i], d) == GPU_TYPE_BF16)
+            fill(host[i], &c->buffers[i], i, c->precision);
+            if (is_narrow(&c->buffers[i], c, d))
                 convert(host[i], c->buffers[i].n, false);
             gpu_write(q, p[i], host[i], bytes_of(&c->buffers[i]));
         }
     if (!code) {
-        c->run(q, p);
+        c->run(q, p, c->precision);
         for (size_t i = 0; i < BUFFERS && c->buffers[i].n; i++)
             gpu_read(q, host[i], p[i], bytes_of(&c->buffers[i]));
         code = gpu_finish(q, e);
         for (size_t i = 0; i < BUFFERS && c->buffers[i].n; i++)
-            if (type_of(&c->buffers[i], d) == GPU_TYPE_BF16)
+            if (is_narrow(&c->buffers[i], c, d))
                 convert(host[i], c->buffers[i].n, true);
     }
     for (size_t i = 0; i < BUFFERS; i++)
