@@ -16,7 +16,7 @@ void page_names(struct page *p)
            "maxlength=\"400\" autocomplete=\"off\" autocapitalize=\"off\" spellcheck=\"false\" "
            "required><button>Show</button></form>\n");
     const json_t *names =
-        *prefix ? page_ask_for(p, false, "ls", prefix, NULL) : page_ask_for(p, false, "ls", NULL);
+        *prefix ? page_ask(p, false, WORDS("ls", "--", prefix)) : page_ask(p, false, WORDS("ls"));
     if (!names)
         return;
     page_begin_table(p, "Names", "name|kind|elements|id");
@@ -94,7 +94,7 @@ static void write_record(struct page *p, const json_t *record)
 
 static void write_why(struct page *p, const char *id)
 {
-    const json_t *why = page_ask_for(p, true, "why", id, NULL);
+    const json_t *why = page_ask(p, true, WORDS("why", "--", id));
     if (!why)
         return;
     page_printf(p,
@@ -107,16 +107,12 @@ static void write_why(struct page *p, const char *id)
 
 void page_record(struct page *p)
 {
-    struct asked q = {0};
     const char *ref = page_field(p, "ref");
     long limit = strtol(page_field(p, "limit"), NULL, 10);
     limit = limit > 0 && limit <= MOST ? limit : FIRST;
     p->title = *ref ? ref : "A record";
-    page_word(&q, "show");
-    page_word(&q, arena_printf(p->arena, "--limit=%ld", limit));
-    page_end_options(&q);
-    page_word(&q, ref);
-    const json_t *record = json_array_get(page_ask(p, &q, false), 0);
+    const char *option = arena_printf(p->arena, "--limit=%ld", limit);
+    const json_t *record = json_array_get(page_ask(p, false, WORDS("show", option, "--", ref)), 0);
     if (!record)
         return;
     const char *id = json_text(record, "id"), *kind = json_text(record, "kind");
@@ -133,18 +129,13 @@ void page_record(struct page *p)
 
 void page_lineage(struct page *p)
 {
-    struct asked q = {0};
     const char *ref = page_field(p, "ref");
     bool down = *page_field(p, "down");
     p->title =
         arena_printf(p->arena, down ? "What is made with %.100s" : "What %.100s is made from",
                      *ref ? ref : "it");
-    page_word(&q, "lineage");
-    if (down)
-        page_word(&q, "--down");
-    page_end_options(&q);
-    page_word(&q, ref);
-    const json_t *items = page_ask(p, &q, false);
+    const json_t *items = page_ask(
+        p, false, down ? WORDS("lineage", "--down", "--", ref) : WORDS("lineage", "--", ref));
     if (!items)
         return;
     page_printf(p, "<p>%s. <a href=\"%s%s\">%s</a>.</p>\n",

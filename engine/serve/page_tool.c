@@ -63,38 +63,47 @@ static void write_form(struct page *p, const struct tool *tool)
     page_printf(p, "</details>\n<button>%s</button></form>\n", page->submit);
 }
 
-/* False if an argument is missing. */
-static bool read_form(struct asked *q, struct page *p, const struct tool *tool)
+static void add(const char **words, const char *word)
 {
-    page_word(q, tool->name);
+    size_t n = 0;
+    while (words[n])
+        n++;
+    if (n < PAGE_WORDS)
+        words[n] = word;
+}
+
+/* False if an argument is missing. */
+static bool read_form(const char **words, struct page *p, const struct tool *tool)
+{
+    add(words, tool->name);
     for (const char *const *name = tool->page->options; *name; name++) {
         const struct tool_option *o = find_option(tool, *name);
         for (const char *value = page_field(p, *name); *value;) { /* of several: x>1, y:real */
             size_t n = o->repeats ? strcspn(value, ",") : strlen(value);
-            page_word(q, o->value ? arena_printf(p->arena, "--%s=%.*s", *name, (int)n, value)
-                                  : arena_printf(p->arena, "--%s", *name));
+            add(words, o->value ? arena_printf(p->arena, "--%s=%.*s", *name, (int)n, value)
+                                : arena_printf(p->arena, "--%s", *name));
             value += n;
             value += strspn(value, ", ");
         }
     }
     for (size_t i = 0; find_option(tool, "operators")->name && p->operators[i]; i++)
-        page_word(q, arena_printf(p->arena, "--operators=%s", p->operators[i]));
-    page_end_options(q);
+        add(words, arena_printf(p->arena, "--operators=%s", p->operators[i]));
+    add(words, "--");
     for (const struct tool_argument *x = tool->page->arguments; x->name; x++) {
         if (!*page_field(p, x->name))
             return false;
-        page_word(q, page_field(p, x->name));
+        add(words, page_field(p, x->name));
     }
     return true;
 }
 
 void page_tool(struct page *p, const struct tool *tool)
 {
-    struct asked q = {0};
+    const char *words[PAGE_WORDS + 1] = {NULL};
     p->title = tool->page->title;
     write_form(p, tool);
     page_html(p, "<div id=\"answer\" aria-live=\"polite\">\n");
-    const json_t *answers = read_form(&q, p, tool) ? page_ask(p, &q, false) : NULL;
+    const json_t *answers = read_form(words, p, tool) ? page_ask(p, false, words) : NULL;
     for (size_t i = 0; i < json_array_size(answers); i++)
         tool->page->write(&p->out, p->arena, json_array_get(answers, i));
     page_html(p, "</div>\n");

@@ -114,23 +114,11 @@ static void run_command(struct result *out, struct arena *a, struct command_room
 
 /* ---- asking ---- */
 
-void page_word(struct asked *q, const char *word)
-{
-    if (q->n + 1 < PAGE_WORDS)
-        q->words[q->n++] = word;
-}
-
-void page_end_options(struct asked *q)
-{
-    page_word(q, "--");
-}
-
 /* As it would be typed in a shell. */
-static void note_command(struct page *p, const struct asked *q)
+static void note_command(struct page *p, const char *const *words)
 {
     buf_puts(&p->commands, "<code>eqloom");
-    for (size_t i = 0; i < q->n; i++) {
-        const char *word = q->words[i];
+    for (const char *word; (word = *words); words++) {
         bool plain = *word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                            "0123456789-_./=:@+,") == strlen(word);
         buf_puts(&p->commands, plain ? " " : " '");
@@ -147,33 +135,30 @@ static void note_command(struct page *p, const struct asked *q)
 static json_t *parse_lines(struct span out)
 {
     json_t *all = json_array();
-    const char *text = (const char *)out.data, *end = text + out.len;
-    while (text < end) {
-        const char *line = memchr(text, '\n', (size_t)(end - text));
-        size_t n = (size_t)((line ? line : end) - text);
-        json_t *o = n ? json_loadb(text, n, JSON_DECODE_ANY, NULL) : NULL;
-        if (n && !o) {
+    json_error_t where; /* of an object, too: its length */
+    for (size_t at = 0; all && at < out.len; at += (size_t)where.position + 1) {
+        const char *line = (const char *)out.data + at;
+        if (json_array_append_new(all,
+                                  json_loadb(line, out.len - at, JSON_DISABLE_EOF_CHECK, &where))) {
             json_decref(all);
-            return NULL;
+            all = NULL;
         }
-        if (o)
-            json_array_append_new(all, o);
-        text += n + 1;
     }
     return all;
 }
 
-const json_t *page_ask(struct page *p, const struct asked *q, bool quiet)
+const json_t *page_ask(struct page *p, bool quiet, const char *const *words)
 {
     struct result r;
-    const char *argv[PAGE_WORDS + 4] = {"/proc/self/exe", q->words[0], "--json"};
+    const char *argv[PAGE_WORDS + 5] = {"/proc/self/exe", words[0], "--json"};
     size_t n = 3;
     if (p->store) {
         argv[n++] = "--store";
         argv[n++] = p->store;
     }
-    memcpy(argv + n, q->words + 1, (q->n - 1) * sizeof *argv);
-    note_command(p, q);
+    for (size_t i = 1; words[i] && i < PAGE_WORDS; i++)
+        argv[n++] = words[i];
+    note_command(p, words);
     run_command(&r, p->arena, p->room, argv);
     /* Statuses above 2 say something of the answer. */
     bool ended = r.status < 0;
@@ -185,27 +170,9 @@ const json_t *page_ask(struct page *p, const struct asked *q, bool quiet)
     return all;
 }
 
-const json_t *page_ask_for(struct page *p, bool quiet, const char *command, ...)
-{
-    struct asked q = {0};
-    bool options = true;
-    va_list words;
-    page_word(&q, command);
-    va_start(words, command);
-    for (const char *word; (word = va_arg(words, const char *));) {
-        if (options && strncmp(word, "--limit=", 8)) {
-            page_end_options(&q);
-            options = false;
-        }
-        page_word(&q, word);
-    }
-    va_end(words);
-    return page_ask(p, &q, quiet);
-}
-
 const char *page_job_path(struct page *p, const char *job)
 {
-    const json_t *runs = page_ask_for(p, false, "log", "--limit=100000", NULL);
+    const json_t *runs = page_ask(p, false, WORDS("log", "--limit=100000"));
     for (size_t i = 0; i < json_array_size(runs); i++)
         if (!strcmp(json_text(json_array_get(runs, i), "job"), job))
             return json_text(json_array_get(runs, i), "job_path");

@@ -34,20 +34,11 @@ struct page {
 const char *page_field(const struct page *p, const char *name);
 
 /* ---- asking ---- */
-enum { PAGE_WORDS = 32 };
-struct asked {
-    const char *words[PAGE_WORDS]; /* ended by NULL */
-    size_t n;
-};
-/* Adds a word, which may be any text behind page_end_options. */
-void page_word(struct asked *q, const char *word);
-void page_end_options(struct asked *q);
 /* The objects that a command prints with --json, as an array that lives as long as the page. NULL
- * if it failed: then the page says why, unless `quiet`. */
-const json_t *page_ask(struct page *p, const struct asked *q, bool quiet);
-/* The same for a command and its arguments, ended by NULL. */
-const json_t *page_ask_for(struct page *p, bool quiet, const char *command, ...)
-    __attribute__((sentinel));
+ * if it failed: then the page says why, unless `quiet`. A request's words stand behind "--". */
+const json_t *page_ask(struct page *p, bool quiet, const char *const *words);
+enum { PAGE_WORDS = 32 }; /* at most */
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 /* The job file of the newest run of a job; NULL if none of the name was run: then the page says so.
  * `log` and `why` read a file where they are given one: what a request names must be a job that
