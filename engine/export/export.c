@@ -2,10 +2,10 @@
 
 #include "checkpoint.pb-c.h"
 #include "engine/export/export_safetensors.h"
-#include "engine/export/file_record.h"
 #include "engine/export/npy.h"
 #include "engine/export/reflect.h"
 #include "engine/export/tsv.h"
+#include "report.pb-c.h"
 #include "store/collection/collection.h"
 #include "token.pb-c.h"
 
@@ -142,10 +142,25 @@ static enum err_code export_safetensors(struct exporter *x, struct err *e)
     return err_up(e, code);
 }
 
+/* A File's bytes, chunk by chunk. */
+static enum err_code export_file(struct exporter *x, struct err *e)
+{
+    const Eqloom__File *file;
+    enum err_code code = store_get_message(&file, x->store, &x->id, KIND_FILE, &x->arena, e);
+    if (!code)
+        fwrite(file->data.data, 1, file->data.len, x->to);
+    for (size_t i = 0; !code && i + DIGEST_SIZE <= file->chunk_ids.len; i += DIGEST_SIZE) {
+        struct span chunk = {0};
+        if (!(code = get_chunk(&chunk, x, file->chunk_ids.data + i, e)))
+            fwrite(chunk.data, 1, chunk.len, x->to);
+    }
+    return err_up(e, code);
+}
+
 static enum err_code export_raw(struct exporter *x, struct err *e)
 {
     if (x->record.kind == KIND_FILE)
-        return err_up(e, file_record_write(x->to, x->store, &x->id, e));
+        return err_up(e, export_file(x, e));
     fwrite(x->record.payload.data, 1, x->record.payload.len, x->to);
     return OK;
 }

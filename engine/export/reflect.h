@@ -12,13 +12,10 @@
  * field "latex". */
 enum reflect_expressions { REFLECT_PREFIX, REFLECT_INFIX, REFLECT_LATEX };
 
-/* What reflect_brief gives, a field a line. */
+/* A field a line: no empty ones, at most `limit` items of a list, and the beginning of bytes. */
 void reflect_print(FILE *to, const ProtobufCMessage *m, enum reflect_expressions as, size_t limit);
 /* Every field, complete. A new reference. */
 json_t *reflect_json(const ProtobufCMessage *m, enum reflect_expressions as);
-/* Without empty fields, items of lists from `limit` on, and most of bytes; the names of lists tell
- * their length: "members (20)". Expressions are written in this way alone. A new reference. */
-json_t *reflect_brief(const ProtobufCMessage *m, enum reflect_expressions as, size_t limit);
 /* One field, complete. A new reference. */
 json_t *reflect_field(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f);
 /* {"id", "kind", "bytes", "value"}: a record as `show --json` prints it. A new reference. */

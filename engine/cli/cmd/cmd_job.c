@@ -55,6 +55,17 @@ enum err_code cmd_targets(const uint32_t **targets, size_t *n, struct cli *c, co
     return OK;
 }
 
+bool *cmd_nodes_above(struct arena *a, const struct job *job, uint32_t i)
+{
+    bool *above = arena_array(a, bool, job->n_nodes);
+    above[i] = true;
+    for (uint32_t k = i + 1; k-- > 0;) /* inputs come before the nodes that read them */
+        for (size_t p = 0; above[k] && p < op_count_inputs(job->nodes[k].op); p++)
+            for (size_t m = 0; m < job->nodes[k].inputs[p].n_sources; m++)
+                above[job->nodes[k].inputs[p].sources[m].node] = true;
+    return above;
+}
+
 enum err_code plan_store_open(struct plan_store *p, struct cli *c, const char *job, struct err *e)
 {
     char *path = place_find_store(c, job);

@@ -10,6 +10,8 @@ enum err_code cmd_load_job(struct job **out, struct cli *c, struct err *e);
 /* Nodes named by the arguments after the first; NULL when there are none. */
 enum err_code cmd_targets(const uint32_t **targets, size_t *n, struct cli *c, const struct job *job,
                           struct err *e);
+/* By node: whether node i reads it, by way of others too, or is it. */
+bool *cmd_nodes_above(struct arena *a, const struct job *job, uint32_t i);
 
 /* Options of commands that compute, and what happens on signals to them. */
 enum err_code cmd_run_options(struct run_options *out, struct cli *c, struct err *e);

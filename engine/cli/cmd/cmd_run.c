@@ -4,10 +4,10 @@
 #include "base/io/out_file.h"
 #include "base/io/terminal.h"
 #include "base/os.h"
+#include "base/text/html.h"
 #include "engine/cli/console/text_table.h"
 #include "engine/cli/records/place.h"
-#include "engine/export/file_record.h"
-#include "engine/export/job_mark.h"
+#include "engine/export/export.h"
 #include "engine/remote/remote.h"
 #include "report.pb-c.h"
 
@@ -15,9 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
-
-enum { MAX_FILE = 1 << 30 };
 
 /* A signal handler reaches only static data. Two signals may come at once, to a thread each. */
 static volatile int signals_received;
@@ -131,65 +130,111 @@ static enum err_code check_no_link(struct arena *a, const char *path, const char
     return OK;
 }
 
-/* A page says of which job it is; it is short. */
-static enum err_code write_page(bool *same, struct cli *c, const struct job *job,
-                                const struct job_export *export, const char *path,
+/* The day on which the newest of the files was written that the node and what it reads were made
+ * from. */
+static int64_t newest_file(struct arena *a, const struct job *job, uint32_t node)
+{
+    const bool *above = cmd_nodes_above(a, job, node);
+    int64_t newest = 0;
+    for (size_t i = 0; i <= node; i++)
+        for (size_t f = 0; above[i] && f < job->nodes[i].n_files; f++) {
+            struct os_stat st;
+            if (!os_stat(&st, job->nodes[i].files[f], NULL) && st.modified_ns > newest)
+                newest = st.modified_ns;
+        }
+    return newest;
+}
+
+static void put_job(struct buf *out, struct arena *a, const struct job *job, uint32_t node)
+{
+    int64_t newest = newest_file(a, job, node);
+    time_t seconds = (time_t)(newest / 1000000000);
+    struct tm day;
+    char text[40];
+    buf_puts(out, "<p id=\"job\">Job <b>");
+    html_text(out, job->name);
+    buf_puts(out, "</b>");
+    for (size_t i = 0; i < job->n_params; i++) {
+        buf_puts(out, i ? ", " : ": ");
+        html_text(out, job->params[i].name);
+        buf_putc(out, ' ');
+        html_count(out, job->params[i].text);
+    }
+    if (newest && gmtime_r(&seconds, &day) && strftime(text, sizeof text, "%Y-%m-%d", &day))
+        buf_printf(out, "; inputs of <time>%s</time>", text);
+    buf_puts(out, "</p>");
+}
+
+/* A page says of which job it is. Records depend on what they read, not on names or times: it has
+ * an empty place, which is filled on its way to a file. */
+static enum err_code write_page(FILE *to, struct cli *c, const struct job *job, uint32_t node,
                                 const struct digest *id, struct err *e)
 {
-    struct arena a = {0};
-    struct buf page = {0};
-    struct span old;
-    char *bytes = NULL;
+    static const char place[] = "<p id=\"job\"></p>";
+    char *page = NULL;
     size_t len = 0;
-    FILE *memory = open_memstream(&bytes, &len);
+    struct buf mark = {0};
+    FILE *memory = open_memstream(&page, &len);
     if (!memory)
-        return err_fail(e, ERR_NOMEM, "no memory for %s", path);
-    enum err_code code = file_record_write(memory, c->store, id, e);
+        return err_fail(e, ERR_NOMEM, "no memory for a page");
+    enum err_code code = export_record(memory, NULL, c->store, id, export_format_named("raw"), e);
     if (fclose(memory) && !code)
-        code = err_fail(e, ERR_NOMEM, "no memory for %s", path);
-    if (!code)
-        job_mark(&page, &a, span_of(bytes, len), job, export->target.node);
-    *same = !code && !os_read_file(&old, &a, path, MAX_FILE, NULL) &&
-            span_equal(old, span_of(page.data, page.len));
-    if (!code && !*same)
-        code = os_mkdirs(os_dirname(&a, path), e);
-    if (!code && !*same)
-        code = out_file_write(path, page.data, page.len, e);
-    free(bytes);
-    buf_free(&page);
-    arena_free(&a);
+        code = err_fail(e, ERR_NOMEM, "no memory for a page");
+    const char *at = code ? NULL : memmem(page, len, place, strlen(place));
+    size_t before = at ? (size_t)(at - page) : len, after = at ? before + strlen(place) : len;
+    if (at)
+        put_job(&mark, c->arena, job, node);
+    if (!code) {
+        fwrite(page, 1, before, to);
+        fwrite(mark.data, 1, mark.len, to);
+        fwrite(page + after, 1, len - after, to);
+    }
+    free(page);
+    buf_free(&mark);
     return err_up(e, code);
 }
 
-/* All else may be longer than memory. */
-static enum err_code write_pieces(bool *same, struct cli *c, const char *path,
-                                  const struct digest *id, struct err *e)
+static bool is_same(const char *path, const char *other)
 {
-    struct arena a = {0};
-    struct out_file file;
-    enum err_code code = file_record_equals(same, path, c->store, id, e);
-    if (!code && !*same)
-        code = os_mkdirs(os_dirname(&a, path), e);
-    if (!code && !*same && !(code = out_file_open(&file, &a, path, e)))
-        code = out_file_close(&file, file_record_write(file.f, c->store, id, e), e);
-    arena_free(&a);
-    return err_up(e, code);
+    FILE *x = fopen(path, "rb"), *y = fopen(other, "rb");
+    char p[65536], q[65536];
+    size_t n = 1;
+    bool same = x && y;
+    while (same && n > 0) {
+        n = fread(p, 1, sizeof p, x);
+        same = fread(q, 1, sizeof q, y) == n && !memcmp(p, q, n);
+    }
+    if (x)
+        fclose(x);
+    if (y)
+        fclose(y);
+    return same;
 }
 
-/* A file that would not change is not written: it keeps its time. */
+/* A file that would not change is not replaced: it keeps its time. */
 static enum err_code write_export(struct cli *c, const struct job *job,
                                   const struct job_export *export, const char *path,
                                   const char *base, const struct digest *id, struct err *e)
 {
     const char *dot = strrchr(path, '.');
-    bool same, page = dot && !strcmp(dot, ".html");
+    struct out_file file = {0};
     enum err_code code = check_no_link(c->arena, path, base, e);
     if (!code)
-        code = page ? write_page(&same, c, job, export, path, id, e)
-                    : write_pieces(&same, c, path, id, e);
-    if (!code && !c->json)
+        code = os_mkdirs(os_dirname(c->arena, path), e);
+    if (!code)
+        code = out_file_open(&file, c->arena, path, e);
+    if (code)
+        return err_up(e, code);
+    code = dot && !strcmp(dot, ".html")
+               ? write_page(file.f, c, job, export->target.node, id, e)
+               : export_record(file.f, NULL, c->store, id, export_format_named("raw"), e);
+    bool same = !code && file.beside && !fflush(file.f) && is_same(file.beside, file.path);
+    code = out_file_close(&file, same ? ERR_CANCELLED : code, e);
+    if (code && !same)
+        return err_up(e, code);
+    if (!c->json)
         fprintf(c->out, "%s\n", place_shown(c->arena, path));
-    return err_up(e, code);
+    return OK;
 }
 
 static const struct digest *output_of(const struct run_result *r, struct node_source from)

@@ -40,23 +40,11 @@ static bool is_made(const struct node_result *r)
            !digest_is_zero(&r->outputs[0]);
 }
 
-/* Nodes that node i reads, through others too, and itself. */
-static bool *nodes_above(struct arena *a, const struct job *job, uint32_t i)
-{
-    bool *above = arena_array(a, bool, job->n_nodes);
-    above[i] = true;
-    for (uint32_t k = i + 1; k-- > 0;) /* inputs come before the nodes that read them */
-        for (size_t p = 0; above[k] && p < op_count_inputs(job->nodes[k].op); p++)
-            for (size_t m = 0; m < job->nodes[k].inputs[p].n_sources; m++)
-                above[job->nodes[k].inputs[p].sources[m].node] = true;
-    return above;
-}
-
 /* Why it has no row: the first node above that would run, and its reason. */
 static void say_missing(const struct tabulation *t, uint32_t i)
 {
     const struct node_result *nodes = t->result->nodes;
-    const bool *above = nodes_above(t->c->arena, t->job, i);
+    const bool *above = cmd_nodes_above(t->c->arena, t->job, i);
     uint32_t k = 0;
     while (k < i && (!above[k] || (nodes[k].state != NODE_RAN && nodes[k].state != NODE_FAILED)))
         k++;
@@ -193,7 +181,7 @@ static enum err_code param_of(const char **value, const struct tabulation *t, ui
     *value = dot ? NULL : axis_value(a, job->nodes[row].name, name);
     if (*value)
         return OK;
-    bool *above = nodes_above(a, job, row);
+    const bool *above = cmd_nodes_above(a, job, row);
     for (uint32_t i = row + 1; i-- > 0;) {
         const struct node *node = &job->nodes[i];
         size_t n = strlen(node->base);
