@@ -3,6 +3,8 @@
 
 #include "engine/cli/console/cli.h"
 
+struct op;
+
 enum err_code cli_run(int *status, struct cli *c, struct err *e);
 enum err_code cli_work(int *status, struct cli *c, struct err *e);
 enum err_code cli_plan(int *status, struct cli *c, struct err *e);
@@ -23,6 +25,8 @@ enum err_code cli_ops(int *status, struct cli *c, struct err *e);
 enum err_code cli_init(int *status, struct cli *c, struct err *e);
 enum err_code cli_serve(int *status, struct cli *c, struct err *e);
 enum err_code cli_schema(int *status, struct cli *c, struct err *e);
+/* ERR_INPUT: there is none of the name; did you mean ...? */
+enum err_code find_op(const struct op **out, const char *name, struct err *e);
 /* The JSON Schema of job files; freed by the caller. */
 char *schema_text(void);
 enum err_code cli_table(int *status, struct cli *c, struct err *e);

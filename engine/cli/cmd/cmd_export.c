@@ -3,7 +3,6 @@
 #include "engine/cli/cmd/cmd.h"
 
 #include "base/io/out_file.h"
-#include "engine/cli/console/naming.h"
 #include "engine/cli/records/resolve.h"
 #include "engine/export/export.h"
 
@@ -17,12 +16,12 @@ static enum err_code choose_format(const struct export_format **out, struct cli 
     *out = name ? export_format_named(name) : export_format_of(path, KIND_NONE);
     if (*out)
         return OK;
-    if (name)
-        return err_up(e, naming_refuse(name, export_format_names, EXPORT_FORMATS,
-                                       "formats are " EXPORT_FORMATS_TEXT, e,
-                                       "there is no format '%.40s'", name));
-    return err_fail(e, ERR_INPUT,
-                    "which format? Give --format jsonl, tsv, npy, safetensors or raw");
+    if (!name)
+        return err_fail(e, ERR_INPUT,
+                        "which format? Give --format jsonl, tsv, npy, safetensors or raw");
+    enum err_code code = err_fail(e, ERR_INPUT, "there is no format '%.40s'", name);
+    err_hint(e, "formats are " EXPORT_FORMATS_TEXT);
+    return err_suggest(code, name, export_format_names, EXPORT_FORMATS, e);
 }
 
 static enum err_code export_to_file(struct cli *c, const struct digest *id,

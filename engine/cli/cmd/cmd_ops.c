@@ -1,11 +1,26 @@
 /* eqloom ops: the table of ops, for people and for docs/ops.md. */
 #include "engine/cli/cmd/cmd.h"
 
-#include "engine/cli/console/naming.h"
 #include "engine/cli/console/text_table.h"
 #include "engine/op.h"
 
 #include <string.h>
+
+enum { MAX_OPS = 256 };
+
+enum err_code find_op(const struct op **out, const char *name, struct err *e)
+{
+    const char *names[MAX_OPS];
+    size_t n = 0;
+    *out = op_find(name);
+    if (*out)
+        return OK;
+    for (; op_table[n] && n < MAX_OPS; n++)
+        names[n] = op_table[n]->name;
+    enum err_code code = err_fail(e, ERR_INPUT, "there is no op '%.60s'", name);
+    err_hint(e, "'eqloom ops' lists them");
+    return err_suggest(code, name, names, n, e);
+}
 
 static const char *node_name(enum op_node node)
 {
@@ -115,7 +130,7 @@ enum err_code cli_ops(int *status, struct cli *c, struct err *e)
 {
     const struct op *one = NULL;
     bool markdown = cli_flag(c, "markdown");
-    enum err_code code = c->n_arguments ? naming_op(&one, c->arguments[0], e) : OK;
+    enum err_code code = c->n_arguments ? find_op(&one, c->arguments[0], e) : OK;
     if (code)
         return err_up(e, code);
     if (one) {

@@ -3,7 +3,6 @@
 #include "engine/cli/cmd/cmd.h"
 
 #include "base/map.h"
-#include "engine/cli/console/naming.h"
 #include "engine/cli/provenance/lineage.h"
 #include "engine/cli/records/jq_filter.h"
 #include "engine/cli/records/resolve.h"
@@ -226,16 +225,36 @@ static enum err_code query(struct query *q, struct err *e)
     return OK;
 }
 
+static enum err_code find_kind(const struct kind_info **out, const char *name, struct err *e)
+{
+    const char *names[KIND_END];
+    size_t n = 0;
+    struct buf list = {0};
+    *out = kind_by_name(name);
+    if (*out)
+        return OK;
+    for (int k = KIND_NONE + 1; k < KIND_END; k++)
+        if (kind_info(k)) {
+            names[n] = kind_info(k)->name;
+            buf_printf(&list, "%s%s", n ? ", " : "kinds are ", names[n]);
+            n++;
+        }
+    enum err_code code = err_fail(e, ERR_INPUT, "there is no kind '%.60s'", name);
+    err_hint(e, "%s", list.data);
+    buf_free(&list);
+    return err_suggest(code, name, names, n, e);
+}
+
 static enum err_code read_options(struct query *q, struct err *e)
 {
     struct cli *c = q->c;
     const struct op *op;
-    enum err_code code = naming_kind(&q->kind, c->arguments[0], e);
+    enum err_code code = find_kind(&q->kind, c->arguments[0], e);
     q->job = cli_value(c, "job");
     q->node = cli_value(c, "node");
     q->op = cli_value(c, "op");
     if (!code && q->op)
-        code = naming_op(&op, q->op, e);
+        code = find_op(&op, q->op, e);
     if (!code)
         code = read_time(&q->since_ns, c, "since", INT64_MIN, e);
     if (!code)

@@ -3,7 +3,6 @@
 #include "engine/cli/cmd/cmd_job.h"
 
 #include "engine/cli/console/figure_table.h"
-#include "engine/cli/console/naming.h"
 #include "report.pb-c.h"
 
 #include <string.h>
@@ -140,9 +139,11 @@ static enum err_code find_metrics(struct tabulation *t, struct err *e)
         size_t k = 0;
         while (name && k < n && strcmp(all[k], name))
             k++;
-        if (name && *name && k == n)
-            return err_up(e, naming_refuse(name, all, n, "without --metric, all are shown", e,
-                                           "no evaluation has a figure '%.60s'", name));
+        if (name && *name && k == n) {
+            enum err_code code = err_fail(e, ERR_INPUT, "no evaluation has a figure '%.60s'", name);
+            err_hint(e, "without --metric, all are shown");
+            return err_suggest(code, name, all, n, e);
+        }
     }
     return OK;
 }

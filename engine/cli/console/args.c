@@ -4,7 +4,6 @@
 #include "engine/cli/console/cli.h"
 
 #include "base/io/terminal.h"
-#include "engine/cli/console/naming.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -80,11 +79,10 @@ static enum err_code refuse_option(const struct parser *p, const char *shown, co
     for (size_t i = 0; i < 2; i++)
         for (const struct tool_option *o = lists[i]; o && o->name && n < 128; o++)
             names[n++] = arena_printf(p->c->arena, "--%s", o->name);
-    return err_up(
-        e,
-        naming_refuse(arena_printf(p->c->arena, "--%s", name), names, n,
-                      arena_printf(p->c->arena, "see 'eqloom %s%s--help'", of, command ? " " : ""),
-                      e, "'eqloom%s%s' has no option %.100s", command ? " " : "", of, shown));
+    enum err_code code =
+        err_fail(e, ERR_INPUT, "'eqloom%s%s' has no option %.100s", command ? " " : "", of, shown);
+    err_hint(e, "see 'eqloom %s%s--help'", of, command ? " " : "");
+    return err_suggest(code, arena_printf(p->c->arena, "--%s", name), names, n, e);
 }
 
 static enum err_code take_option(struct parser *p, const struct tool_option *o, const char *value,
@@ -151,8 +149,9 @@ enum err_code cli_refuse_command(struct cli *c, const char *name, struct err *e)
     const char **names = arena_array(c->arena, const char *, c->n_commands);
     for (size_t i = 0; i < c->n_commands; i++)
         names[i] = c->commands[i].name;
-    return err_up(e, naming_refuse(name, names, c->n_commands, "'eqloom --help' lists them", e,
-                                   "there is no command '%.100s'", name));
+    enum err_code code = err_fail(e, ERR_INPUT, "there is no command '%.100s'", name);
+    err_hint(e, "'eqloom --help' lists them");
+    return err_suggest(code, name, names, c->n_commands, e);
 }
 
 static enum err_code read_command(struct parser *p, const char *name, struct err *e)

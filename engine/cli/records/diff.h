@@ -10,7 +10,6 @@ struct diff {
     bool differ;    /* found so far */
 };
 
-/* ---- diff_fields.c ---- */
 struct field_change {
     const char *path;           /* "seed.prefix", "values.mrr" */
     const char *before, *after; /* as text; "" where there is nothing */
@@ -25,11 +24,8 @@ struct field_changes {
  * last of each metric), which are wanted side by side. */
 void diff_fields(struct field_changes *out, struct arena *a, const ProtobufCMessage *before,
                  const ProtobufCMessage *after);
-/* As a table with the difference of numbers, or as JSON lines; `of` names the record, or is "". */
-void diff_print_fields(struct cli *c, const char *of, const struct field_changes *changes);
 
-/* ---- diff_collection.c ---- */
-/* Any two records; collections too. */
+/* Any two records, collections too, as tables or JSON lines; `of` names them, or is "". */
 enum err_code diff_records(struct diff *d, const char *of, const struct digest *before,
                            const struct digest *after, struct err *e);
 /* How many elements differ; false if these are not collections, or gc removed one. */

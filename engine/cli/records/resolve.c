@@ -1,7 +1,6 @@
 /* Names to ids; see resolve.h. */
 #include "engine/cli/records/resolve.h"
 
-#include "engine/cli/console/naming.h"
 #include "engine/cli/console/text_table.h"
 #include "engine/export/reflect.h"
 #include "engine/job/job.h"
@@ -169,7 +168,7 @@ enum err_code resolve(struct resolved *out, struct cli *c, const char *text, str
         if (code != ERR_NOTFOUND)
             return err_up(e, code);
     }
-    return err_up(e, naming_refuse(text, s->names, s->n_names,
-                                   "'eqloom ls' lists names; an id needs at least 4 digits", e,
-                                   "nothing in the store is called '%.100s'", text));
+    code = err_fail(e, ERR_INPUT, "nothing in the store is called '%.100s'", text);
+    err_hint(e, "'eqloom ls' lists names; an id needs at least 4 digits");
+    return err_suggest(code, text, s->names, s->n_names, e);
 }

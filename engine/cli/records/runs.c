@@ -2,7 +2,6 @@
 #include "engine/cli/records/runs.h"
 
 #include "base/os.h"
-#include "engine/cli/console/naming.h"
 #include "schemas/canonical.h"
 
 #include <stdlib.h>
@@ -116,8 +115,9 @@ static enum err_code refuse_run(struct cli *c, const char *text, struct err *e)
         names[2 * i] = all.runs[i].job;
         names[2 * i + 1] = all.runs[i].name;
     }
-    return err_up(e, naming_refuse(text, names, 2 * all.n, "'eqloom log' lists runs", e,
-                                   "no run is called '%.100s', and no job that was run", text));
+    code = err_fail(e, ERR_INPUT, "no run is called '%.100s', and no job that was run", text);
+    err_hint(e, "'eqloom log' lists runs");
+    return err_suggest(code, text, names, 2 * all.n, e);
 }
 
 /* "quickstart/12" is "quickstart/000012". */
