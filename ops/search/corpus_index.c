@@ -1,12 +1,10 @@
-/* Loading an index and looking through it; see corpus_index.h. A query is one pass over the matrix,
- * block by block: each block keeps its best, and these are joined in order. */
+/* Loading an index and looking through it; see corpus_index.h. A query is one pass over the matrix.
+ */
 #include "ops/search/corpus_index.h"
 
 #include "ops/expr/own/own.h"
 
 #include <string.h>
-
-enum { BLOCK = 4096 }; /* rows per item of work */
 
 void corpus_index_free(struct corpus_index *x)
 {
@@ -69,66 +67,37 @@ enum err_code corpus_index_load(struct corpus_index *out, const struct tool_args
 
 /* ---- searching ---- */
 
-struct looking {
-    const struct corpus_index *x;
-    const float *query; /* (stride) */
-    size_t k;
-    uint32_t per_cluster;
-    struct neighbour *best; /* (blocks, k) */
-    size_t *n_best;         /* (blocks) */
-};
-
 /* Into a list of n in order; a cluster that has its full number there gives up its worst. */
-static size_t insert(const struct looking *l, struct neighbour *list, size_t n, struct neighbour x)
+static size_t insert(struct neighbour *list, size_t n, size_t k, uint32_t per_cluster,
+                     const uint32_t *cluster, struct neighbour x)
 {
-    const uint32_t *cluster = l->x->v.cluster;
     size_t taken = 0, worst = 0;
-    if (n == l->k && !neighbour_is_before(&x, &list[n - 1]))
+    if (n == k && !neighbour_is_before(&x, &list[n - 1]))
         return n;
-    for (size_t i = 0; l->per_cluster && i < n; i++)
+    for (size_t i = 0; per_cluster && i < n; i++)
         if (cluster[list[i].row] == cluster[x.row]) {
             taken++;
             worst = i;
         }
-    if (l->per_cluster && taken == l->per_cluster) {
+    if (per_cluster && taken == per_cluster) {
         if (!neighbour_is_before(&x, &list[worst]))
             return n;
         n--;
         memmove(&list[worst], &list[worst + 1], (n - worst) * sizeof *list);
     }
-    return neighbours_insert(list, n, l->k, x);
-}
-
-static void look_into_block(void *arg, size_t block, unsigned worker)
-{
-    struct looking *l = arg;
-    const struct vectors *v = &l->x->v;
-    uint32_t row = (uint32_t)block * BLOCK, end = v->n - row < BLOCK ? v->n : row + BLOCK;
-    struct neighbour *list = l->best + block * l->k;
-    size_t n = 0;
-    for (; row < end; row++) {
-        float dot = vector_dot(l->query, vectors_at(v, row), v->stride);
-        n = insert(l, list, n, (struct neighbour){dot, row});
-    }
-    l->n_best[block] = n;
+    return neighbours_insert(list, n, k, x);
 }
 
 size_t corpus_index_nearest(struct neighbour *out, size_t k, uint32_t per_cluster,
-                            const struct corpus_index *x, const float *vector, struct pool *pool,
-                            struct arena *a)
+                            const struct corpus_index *x, const float *vector, struct arena *a)
 {
-    size_t blocks = ((size_t)x->v.n + BLOCK - 1) / BLOCK, n = 0;
-    float *query = arena_array(a, float, x->v.stride);
-    memcpy(query, vector, x->v.dim * sizeof *query);
-    struct looking l = {.x = x,
-                        .query = query,
-                        .k = k,
-                        .per_cluster = per_cluster,
-                        .best = arena_array(a, struct neighbour, blocks * k),
-                        .n_best = arena_array(a, size_t, blocks)};
-    pool_for(pool, blocks, look_into_block, &l);
-    for (size_t b = 0; b < blocks; b++)
-        for (size_t i = 0; i < l.n_best[b]; i++)
-            n = insert(&l, out, n, l.best[b * k + i]);
+    const struct vectors *v = &x->v;
+    float *query = arena_array(a, float, v->stride);
+    size_t n = 0;
+    memcpy(query, vector, v->dim * sizeof *query);
+    for (uint32_t row = 0; row < v->n; row++) {
+        float dot = vector_dot(query, vectors_at(v, row), v->stride);
+        n = insert(out, n, k, per_cluster, v->cluster, (struct neighbour){dot, row});
+    }
     return n;
 }

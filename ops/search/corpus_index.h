@@ -2,7 +2,6 @@
  * are the nearest. */
 #pragma once
 
-#include "base/pool.h"
 #include "engine/tool.h"
 #include "index.pb-c.h"
 #include "ops/eval/measure/vectors.h"
@@ -20,8 +19,7 @@ enum err_code corpus_index_load(struct corpus_index *out, const struct tool_args
 void corpus_index_free(struct corpus_index *x);
 
 /* The k nearest to a vector (dim) of length 1, nearest first, equal ones by row; at most
- * per_cluster of each cluster (0: any number). Returns how many; out holds k. The same for any
- * number of threads. The arena is for work. */
+ * per_cluster of each cluster (0: any number). Returns how many; out holds k. The arena is for
+ * work. */
 size_t corpus_index_nearest(struct neighbour *out, size_t k, uint32_t per_cluster,
-                            const struct corpus_index *x, const float *vector, struct pool *pool,
-                            struct arena *a);
+                            const struct corpus_index *x, const float *vector, struct arena *a);

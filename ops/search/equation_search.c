@@ -16,7 +16,6 @@ struct looking {
     const struct tool_args *args;
     const Eqloom__Index *record;
     uint32_t k;
-    struct pool *pool;
     struct corpus_index index;
     struct equation_model model;
 };
@@ -175,7 +174,7 @@ static enum err_code answer(void *arg, const char *name, const char *text, struc
     enum err_code code = equation_model_embed(&asked, &vector, &x->model, name, text, true, a, e);
     if (code)
         return err_up(e, code);
-    size_t n = corpus_index_nearest(near, x->k, 0, &x->index, vector, x->pool, a);
+    size_t n = corpus_index_nearest(near, x->k, 0, &x->index, vector, a);
     for (size_t i = 0; i < n && !code; i++)
         code = find_equation(&found[i], x, near[i].row, a, e);
     if (code)
@@ -195,7 +194,6 @@ enum err_code equation_search(const struct tool_args *args, const char *name,
     struct looking x = {.args = args, .record = index, .k = k};
     uint64_t start = os_monotonic_ns();
     enum err_code code;
-    x.pool = pool_new(os_cpus());
     if (!(code = check_options(args, name, e)) && !(code = load(&x, e))) {
         fprintf(args->narration, "%s: %u equations, loaded in %.0f ms\n", name, x.index.v.n,
                 (double)(os_monotonic_ns() - start) * 1e-6);
@@ -203,7 +201,6 @@ enum err_code equation_search(const struct tool_args *args, const char *name,
     }
     equation_model_free(&x.model);
     corpus_index_free(&x.index);
-    pool_free(x.pool);
     return err_up(e, code);
 }
 

@@ -20,7 +20,6 @@ struct search {
     uint32_t k, per_cluster;
     struct tool_record record;
     const Eqloom__Index *record_index;
-    struct pool *pool;
     struct corpus_index index;
     struct text_model model;
     struct domain_options given;
@@ -75,7 +74,6 @@ static enum err_code load(struct search *s, struct err *e)
     struct digest checkpoint;
     enum err_code code;
     memcpy(checkpoint.bytes, s->record_index->checkpoint_id.data, DIGEST_SIZE);
-    s->pool = pool_new(os_cpus());
     if ((code = err_up(e, text_model_load(&s->model, s->args, &checkpoint, GPU_F32, e))) ||
         (code = err_up(e, corpus_index_load(&s->index, s->args, s->record_index, e))) ||
         (code = err_up(e, find_language(s, e))))
@@ -128,8 +126,7 @@ static enum err_code find(struct answer *out, struct search *s, struct arena *a,
     if (code)
         return err_up(e, code);
     out->neighbours = arena_array(a, struct neighbour, s->k);
-    out->n =
-        corpus_index_nearest(out->neighbours, s->k, s->per_cluster, &s->index, vector, s->pool, a);
+    out->n = corpus_index_nearest(out->neighbours, s->k, s->per_cluster, &s->index, vector, a);
     out->findings = arena_array(a, struct finding, out->n);
     for (size_t i = 0; i < out->n && !code; i++)
         code = describe(&out->findings[i], s, &out->neighbours[i], a, e);
@@ -240,7 +237,6 @@ out:
     judge_free(&s.judge);
     text_model_free(&s.model);
     corpus_index_free(&s.index);
-    pool_free(s.pool);
     return err_up(e, code);
 }
 

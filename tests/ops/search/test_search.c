@@ -156,8 +156,7 @@ TEST(nearest_is_nearest)
     static const struct {
         size_t k;
         uint32_t per_cluster;
-        unsigned threads;
-    } cases[] = {{1, 0, 1}, {10, 0, 3}, {7, 1, 2}, {1000, 0, 2}, {1000, 3, 1}, {12, 2, 4}};
+    } cases[] = {{1, 0}, {10, 0}, {7, 1}, {1000, 0}, {1000, 3}, {12, 2}};
     struct rng rng = rng_new(20, 1);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct err e = {0};
@@ -165,15 +164,14 @@ TEST(nearest_is_nearest)
         struct row want[1000];
         struct neighbour got[1000];
         set_up(&rng);
-        struct pool *pool = pool_new(cases[c].threads);
         assert_int_equal(corpus_index_load(&x, NULL, emitted, &e), OK);
         assert_int_equal(x.v.n_clusters, BATCHES - 2);
         for (int q = 0; q < 5; q++) {
             const float *question = values[q == 4 ? 0 : q % 3];
             size_t n = brute_force(want, cases[c].k, cases[c].per_cluster, question);
-            assert_int_equal(corpus_index_nearest(got, cases[c].k, cases[c].per_cluster, &x,
-                                                  question, pool, &arena),
-                             n);
+            assert_int_equal(
+                corpus_index_nearest(got, cases[c].k, cases[c].per_cluster, &x, question, &arena),
+                n);
             for (size_t i = 0; i < n; i++) {
                 assert_int_equal(got[i].row, want[i].row);
                 assert_true((double)got[i].similarity == want[i].similarity);
@@ -182,7 +180,6 @@ TEST(nearest_is_nearest)
             }
         }
         corpus_index_free(&x);
-        pool_free(pool);
     }
 }
 
