@@ -3,7 +3,7 @@
 #include "base/os.h"
 #include "base/text/html.h"
 #include "ops/search/corpus_index.h"
-#include "ops/search/equation_model.h"
+#include "ops/search/models.h"
 #include "ops/search/queries.h"
 #include "paper.pb-c.h"
 

@@ -2,9 +2,8 @@
 #include "base/io/out_file.h"
 #include "base/os.h"
 #include "engine/tool.h"
-#include "ops/search/equation_model.h"
+#include "ops/search/models.h"
 #include "ops/search/queries.h"
-#include "ops/search/text_model.h"
 
 #include <math.h>
 #include <string.h>

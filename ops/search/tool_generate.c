@@ -2,8 +2,8 @@
  * each answer equals what was asked. */
 #include "base/os.h"
 #include "engine/tool.h"
+#include "ops/search/models.h"
 #include "ops/search/queries.h"
-#include "ops/search/text_model.h"
 #include "ops/search/verdict.h"
 
 #include <jansson.h>

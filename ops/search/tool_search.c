@@ -8,8 +8,8 @@
 #include "ops/latex/read/expr_argument.h"
 #include "ops/search/corpus_index.h"
 #include "ops/search/equation_search.h"
+#include "ops/search/models.h"
 #include "ops/search/queries.h"
-#include "ops/search/text_model.h"
 #include "ops/search/verdict.h"
 
 #include <jansson.h>
