@@ -48,9 +48,8 @@ enum err_code npy_add(struct npy *n, const Eqloom__EmbeddingBatch *batch, struct
     struct arena a = {0};
     char *source = reflect_hex(&a, batch->source_id.data, batch->source_id.len);
     for (uint32_t i = 0; i < batch->count; i++)
-        reflect_dump(n->index, json_pack("{s:I, s:I, s:s, s:s}", "row", (json_int_t)(n->rows + i),
-                                         "batch", (json_int_t)n->batches, "source", source, "text",
-                                         batch->n_text ? batch->text[i] : ""));
+        reflect_line(n->index, "row:u batch:u source:s text:s", n->rows + i, n->batches, source,
+                     batch->n_text ? batch->text[i] : "");
     arena_free(&a);
     n->rows += batch->count;
     n->batches++;

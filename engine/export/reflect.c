@@ -5,6 +5,7 @@
 #include "engine/op.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -220,6 +221,31 @@ void reflect_dump(FILE *to, json_t *value)
     json_dumpf(value, to, JSON_COMPACT);
     fputc('\n', to);
     json_decref(value);
+}
+
+void reflect_line(FILE *to, const char *fields, ...)
+{
+    json_t *object = json_object();
+    va_list values;
+    va_start(values, fields);
+    while (*fields) {
+        size_t n = strcspn(fields, ":");
+        json_t *value = NULL;
+        const char *text;
+        switch (fields[n + 1]) {
+        case 's': value = (text = va_arg(values, const char *)) ? json_string(text) : NULL; break;
+        case 'u': value = json_integer((json_int_t)va_arg(values, uint64_t)); break;
+        case 'f': value = json_real(va_arg(values, double)); break;
+        case 'b': value = json_boolean(va_arg(values, int)); break;
+        case 'o': value = va_arg(values, json_t *); break;
+        }
+        if (value)
+            json_object_setn_new(object, fields, n, value);
+        fields += n + 2;
+        fields += *fields == ' ';
+    }
+    va_end(values);
+    reflect_dump(to, object);
 }
 
 /* ---- as text ---- */

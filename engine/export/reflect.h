@@ -23,6 +23,10 @@ json_t *reflect_record(const struct digest *id, const struct record *r, const Pr
                        enum reflect_expressions as);
 /* One line and a newline. Takes the reference. */
 void reflect_dump(FILE *to, json_t *value);
+/* The same of an object: its fields' names and types, "event:s records:u", and their values.
+ * s: a text; u: uint64_t; f: double; b: bool; o: json_t *, whose reference is taken. A text or
+ * value that is NULL is left out. */
+void reflect_line(FILE *to, const char *fields, ...);
 
 /* A number, truth value or text as text; "" for null, "present" for an object. */
 const char *reflect_text(struct arena *a, const json_t *value);

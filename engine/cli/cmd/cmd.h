@@ -27,8 +27,6 @@ enum err_code cli_serve(int *status, struct cli *c, struct err *e);
 enum err_code cli_schema(int *status, struct cli *c, struct err *e);
 /* ERR_INPUT: there is none of the name; did you mean ...? */
 enum err_code find_op(const struct op **out, const char *name, struct err *e);
-/* The JSON Schema of job files; freed by the caller. */
-char *schema_text(void);
 enum err_code cli_table(int *status, struct cli *c, struct err *e);
 enum err_code cli_tag(int *status, struct cli *c, struct err *e);
 enum err_code cli_untag(int *status, struct cli *c, struct err *e);

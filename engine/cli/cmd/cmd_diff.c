@@ -93,15 +93,12 @@ static void add_node(struct diff *d, struct table *t, const Eqloom__RunNode *x,
         elements = arena_printf(a, "+%zu -%zu", added, removed);
     d->differ = d->differ || (strcmp(verdict, "same") && strcmp(verdict, "not made"));
     if (d->c->json)
-        reflect_dump(d->c->out,
-                     json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:f}",
-                               "event", "node", "node", n->name, "verdict", verdict, "before",
-                               id_text(a, x), "after", id_text(a, y), "params", params,
-                               "elements_before", (json_int_t)(x ? x->elements : 0),
-                               "elements_after", (json_int_t)(y ? y->elements : 0), "added",
-                               (json_int_t)added, "removed", (json_int_t)removed, "wall_s_before",
-                               x ? (double)x->wall_ns / 1e9 : 0.0, "wall_s_after",
-                               y ? (double)y->wall_ns / 1e9 : 0.0));
+        reflect_line(d->c->out,
+                     "event:s node:s verdict:s before:s after:s params:s elements_before:u "
+                     "elements_after:u added:u removed:u wall_s_before:f wall_s_after:f",
+                     "node", n->name, verdict, id_text(a, x), id_text(a, y), params,
+                     x ? x->elements : 0, y ? y->elements : 0, added, removed,
+                     x ? (double)x->wall_ns / 1e9 : 0.0, y ? (double)y->wall_ns / 1e9 : 0.0);
     table_add(t, (const char *const[]){n->name, verdict, id_text(a, x), id_text(a, y), elements,
                                        seconds(a, x), seconds(a, y), params});
 }
@@ -151,7 +148,7 @@ static enum err_code diff_runs(struct diff *d, const char *name_before, const Eq
 static void print_summary(struct diff *d, const char *what)
 {
     if (d->c->json)
-        reflect_dump(d->c->out, json_pack("{s:s, s:b}", "event", "summary", "same", !d->differ));
+        reflect_line(d->c->out, "event:s same:b", "summary", !d->differ);
     else if (!d->differ)
         fprintf(d->c->out, "the same%s\n", what);
 }

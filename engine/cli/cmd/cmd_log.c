@@ -35,15 +35,11 @@ static void print_runs(struct cli *c, const struct run_list *list, size_t limit)
         const struct run_summary *r = &list->runs[i];
         bool unknown = !strcmp(r->state, "killed");
         if (c->json)
-            reflect_dump(
-                c->out,
-                json_pack("{s:s, s:s, s:s, s:s, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-                          "run", r->name, "job", r->job, "job_path", r->job_path, "state", r->state,
-                          "started_ns", (json_int_t)r->started_ns, "wall_s", r->wall_s, "nodes",
-                          (json_int_t)r->nodes, "nodes_ran", (json_int_t)r->nodes_ran, "elements",
-                          (json_int_t)r->elements, "elements_ran", (json_int_t)r->ran,
-                          "elements_cached", (json_int_t)r->cached, "elements_reused",
-                          (json_int_t)r->reused, "failed", (json_int_t)r->failed));
+            reflect_line(c->out,
+                         "run:s job:s job_path:s state:s started_ns:u wall_s:f nodes:u nodes_ran:u "
+                         "elements:u elements_ran:u elements_cached:u elements_reused:u failed:u",
+                         r->name, r->job, r->job_path, r->state, r->started_ns, r->wall_s, r->nodes,
+                         r->nodes_ran, r->elements, r->ran, r->cached, r->reused, r->failed);
         table_add(t, (const char *const[]){r->name, label_time(a, r->started_ns), r->state,
                                            share(a, r->nodes_ran, r->nodes),
                                            share(a, r->ran, r->elements), number(a, r->reused),
@@ -86,13 +82,11 @@ static void print_nodes(struct cli *c, const char *name, const char *state, cons
         double wall = (double)n->wall_ns / 1e9;
         const char *how = killed && !strcmp(n->state, "running") ? "unfinished" : n->state;
         if (c->json)
-            reflect_dump(c->out,
-                         json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:s, s:o}",
-                                   "run", name, "node", n->name, "op", n->op, "state", how,
-                                   "elements", (json_int_t)n->elements, "ran", (json_int_t)n->ran,
-                                   "cached", (json_int_t)n->cached, "reused", (json_int_t)n->reused,
-                                   "failed", (json_int_t)n->failed, "wall_s", wall, "why", n->why,
-                                   "outputs", outputs_json(n)));
+            reflect_line(c->out,
+                         "run:s node:s op:s state:s elements:u ran:u cached:u reused:u failed:u "
+                         "wall_s:f why:s outputs:o",
+                         name, n->name, n->op, how, n->elements, n->ran, n->cached, n->reused,
+                         n->failed, wall, n->why, outputs_json(n));
         table_add(t, (const char *const[]){n->name, how, number(a, n->elements), number(a, n->ran),
                                            number(a, n->reused), number(a, n->cached),
                                            number(a, n->failed),

@@ -61,11 +61,9 @@ static void print_plan(struct cli *c, const struct job *job, const struct node_r
         if (!r->outputs)
             continue; /* no target needs it */
         if (c->json)
-            reflect_dump(
-                c->out, json_pack("{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:s}", "node", n->name, "op",
-                                  n->op->name, "inputs", inputs_json(job, n), "decision",
-                                  decision(r->state), "elements", (json_int_t)r->elements, "run",
-                                  (json_int_t)r->ran, "cached", (json_int_t)r->cached, "why", why));
+            reflect_line(c->out, "node:s op:s inputs:o decision:s elements:u run:u cached:u why:s",
+                         n->name, n->op->name, inputs_json(job, n), decision(r->state), r->elements,
+                         r->ran, r->cached, why);
         table_add(
             t, (const char *const[]){n->name, decision(r->state), count_planned(c->arena, r), why});
     }
@@ -89,13 +87,11 @@ static void print_status(struct cli *c, const struct job *job, const struct node
                        (now->state == NODE_READ && !now->ran);
         const char *why = now->why ? now->why : "";
         if (c->json)
-            reflect_dump(c->out,
-                         json_pack("{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:b, s:s}", "node",
-                                   n->name, "op", n->op->name, "inputs", inputs_json(job, n),
-                                   "last", then->state, "elements", (json_int_t)then->elements,
-                                   "ran", (json_int_t)then->ran, "cached", (json_int_t)then->cached,
-                                   "failed", (json_int_t)then->failed, "current", current, "why",
-                                   why));
+            reflect_line(
+                c->out,
+                "node:s op:s inputs:o last:s elements:u ran:u cached:u failed:u current:b why:s",
+                n->name, n->op->name, inputs_json(job, n), then->state, then->elements, then->ran,
+                then->cached, then->failed, current, why);
         table_add(t, (const char *const[]){
                          n->name, *then->state ? then->state : "-", count(c->arena, then->elements),
                          count(c->arena, then->ran), count(c->arena, then->failed),

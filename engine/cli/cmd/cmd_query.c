@@ -63,11 +63,8 @@ static void print_match(struct query *q, const struct digest *id, const char *yi
     const char *label = resolve_label_as(&q->scratch, q->c->store, id, resolve_expression(q->c));
     digest_hex(hex, id);
     if (c->json) {
-        json_t *line =
-            json_pack("{s:s, s:s, s:s}", "id", hex, "kind", q->kind->name, "label", label);
-        if (yielded)
-            json_object_set_new(line, "yields", json_loads(yielded, JSON_DECODE_ANY, NULL));
-        reflect_dump(c->out, line);
+        reflect_line(c->out, "id:s kind:s label:s yields:o", hex, q->kind->name, label,
+                     yielded ? json_loads(yielded, JSON_DECODE_ANY, NULL) : NULL);
         return;
     }
     bool plain = !yielded || !strcmp(yielded, "true");

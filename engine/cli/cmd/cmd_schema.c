@@ -1,7 +1,10 @@
-/* eqloom schema: the JSON Schema (2020-12) of job files, from the op table. Editors complete and
- * check with it; eqloom itself checks more (references, kinds, files). */
+/* eqloom schema and init. The JSON Schema (2020-12) of job files is made from the op table: editors
+ * complete and check with it; eqloom itself checks more (references, kinds, files). init writes it
+ * beside a small job to begin with, from the files of jobs/start. */
 #include "engine/cli/cmd/cmd.h"
 
+#include "base/io/out_file.h"
+#include "base/os.h"
 #include "engine/job/job.h"
 
 #include <jansson.h>
@@ -154,7 +157,8 @@ static json_t *texts_by_name(const char *description)
                      "additionalProperties", "type", "string");
 }
 
-char *schema_text(void)
+/* Freed by the caller. */
+static char *schema_text(void)
 {
     json_t *ops = json_object();
     for (size_t i = 0; op_table[i]; i++)
@@ -207,4 +211,61 @@ enum err_code cli_schema(int *status, struct cli *c, struct err *e)
     fprintf(c->out, "%s\n", text);
     free(text);
     return OK;
+}
+
+/* ---- init ---- */
+
+#define START OP_BUILTIN "start/"
+static const char schema_name[] = "eqloom.schema.json";
+
+/* The file's path below the directory; NULL: it is no part of the job. */
+static const char *inner_path(const struct source_text *f)
+{
+    if (strncmp(f->name, START, strlen(START)) == 0)
+        return f->name + strlen(START);
+    return strcmp(f->name, OP_BUILTIN "templates.schema.json") ? NULL
+                                                               : f->name + strlen(OP_BUILTIN);
+}
+
+static enum err_code refuse_existing(const char *path, struct err *e)
+{
+    struct os_stat st;
+    if (os_stat(&st, path, NULL))
+        return OK;
+    enum err_code code = err_fail(e, ERR_INPUT, "%s is there already", path);
+    err_hint(e, "name a directory for the job: eqloom init DIR");
+    return code;
+}
+
+static enum err_code write_new(struct cli *c, const char *path, const char *text, size_t n,
+                               struct err *e)
+{
+    enum err_code code = os_mkdirs(os_dirname(c->arena, path), e);
+    if (!code)
+        code = out_file_write(path, text, n, e);
+    if (!code)
+        fprintf(c->out, "%s\n", path);
+    return err_up(e, code);
+}
+
+enum err_code cli_init(int *status, struct cli *c, struct err *e)
+{
+    const char *dir = c->n_arguments ? c->arguments[0] : ".";
+    enum err_code code = refuse_existing(os_join(c->arena, dir, schema_name), e);
+    for (const struct source_text *f = op_builtins; !code && f->name; f++)
+        if (inner_path(f))
+            code = refuse_existing(os_join(c->arena, dir, inner_path(f)), e);
+    if (code)
+        return err_up(e, code);
+    for (const struct source_text *f = op_builtins; !code && f->name; f++)
+        if (inner_path(f))
+            code = write_new(c, os_join(c->arena, dir, inner_path(f)), f->text, f->len, e);
+    if (code)
+        return err_up(e, code);
+    char *schema = schema_text();
+    code = write_new(c, os_join(c->arena, dir, schema_name), schema, strlen(schema), e);
+    free(schema);
+    if (!code)
+        fprintf(c->narration, "'eqloom run %s' runs it\n", os_join(c->arena, dir, "job.yaml"));
+    return err_up(e, code);
 }

@@ -35,10 +35,9 @@ static void dump_collection(struct cli *c, const struct resolved *ref,
                                   json_string(resolve_label_as(c->arena, c->store, &list->ids[i],
                                                                resolve_expression(c))));
     }
-    reflect_dump(c->out,
-                 json_pack("{s:s, s:s, s:I, s:s, s:o, s:o*}", "id", digest_hex(hex, &ref->id),
-                           "kind", "collection", "count", (json_int_t)list->count, "element_kind",
-                           kind_info(list->element)->name, "elements", elements, "labels", labels));
+    reflect_line(c->out, "id:s kind:s count:u element_kind:s elements:o labels:o",
+                 digest_hex(hex, &ref->id), "collection", list->count,
+                 kind_info(list->element)->name, elements, labels);
 }
 
 static void print_collection(struct cli *c, const struct resolved *ref,

@@ -1,4 +1,4 @@
-/* eqloom stats, pack, unpack, backup and compact. */
+/* eqloom gc, fsck, stats, pack, unpack, backup and compact. */
 #include "engine/cli/cmd/cmd.h"
 
 #include "base/io/out_file.h"
@@ -18,15 +18,77 @@ static const char *plural(uint64_t n)
     return n == 1 ? "" : "s";
 }
 
+enum err_code cli_gc(int *status, struct cli *c, struct err *e)
+{
+    uint64_t runs;
+    struct gc_options options = {.dry_run = cli_flag(c, "dry-run")};
+    struct gc_result r;
+    enum err_code code = cli_number(&runs, c, "keep-runs", 3, 0, 1 << 20, e);
+    options.keep_runs = (unsigned)runs;
+    if (!code)
+        code = store_gc(&r, c->store, &options, e);
+    if (code)
+        return err_up(e, code);
+    if (c->json)
+        reflect_line(
+            c->out, "dry_run:b records_kept:u records_removed:u bytes_removed:u actions_removed:u",
+            options.dry_run, r.records_kept, r.records_removed, r.bytes_removed, r.actions_removed);
+    else
+        fprintf(c->out,
+                "%s %" PRIu64 " records (%.1f MB) and %" PRIu64 " actions; %" PRIu64
+                " records kept\n",
+                options.dry_run ? "would remove" : "removed", r.records_removed,
+                (double)r.bytes_removed / 1e6, r.actions_removed, r.records_kept);
+    return OK;
+}
+
+static void print_bad(void *arg, const struct digest *id, const char *what)
+{
+    struct cli *c = arg;
+    char hex[DIGEST_HEX] = "";
+    if (id)
+        digest_hex(hex, id);
+    if (c->json)
+        reflect_line(c->out, "event:s id:s what:s", "bad", id ? hex : NULL, what);
+    else
+        fprintf(c->out, "%.16s%s%s\n", hex, id ? "  " : "", what);
+}
+
+enum err_code cli_fsck(int *status, struct cli *c, struct err *e)
+{
+    struct fsck_result r;
+    bool repair = cli_flag(c, "repair");
+    enum err_code code = place_open(c, NULL, repair ? CLI_STORE_WRITE : CLI_STORE_READ, e);
+    if (!code)
+        code = store_fsck(&r, c->store, repair, print_bad, c, e);
+    if (code)
+        return err_up(e, code);
+    *status = !r.faults || repair ? CLI_DONE : CLI_FAILED;
+    const char *then = !r.faults       ? ""
+                       : !r.repairable ? "; the next run makes again what is missing"
+                       : repair        ? "; set aside: the next run makes again what is missing"
+                                       : "; --repair sets them aside";
+    if (c->json)
+        reflect_line(
+            c->out,
+            "event:s records:u actions:u faults:u bad_records:u missing:u awaited:u quarantined:u",
+            "summary", r.records, r.actions, r.faults, r.bad_records, r.missing, r.awaited,
+            r.quarantined);
+    else
+        fprintf(c->out,
+                "%" PRIu64 " records, %" PRIu64 " actions: %" PRIu64 " fault%s (%" PRIu64
+                " bad records, %" PRIu64 " missing)%s\n",
+                r.records, r.actions, r.faults, plural(r.faults), r.bad_records, r.missing, then);
+    return OK;
+}
+
 static void print_kind(struct cli *c, struct table *t, const char *name, const struct kind_stats *k)
 {
     struct arena *a = c->arena;
     double ratio = k->stored ? (double)k->raw / (double)k->stored : 1;
     if (c->json)
-        reflect_dump(c->out, json_pack("{s:s, s:I, s:I, s:I, s:I}", "kind", name, "records",
-                                       (json_int_t)k->records, "raw_bytes", (json_int_t)k->raw,
-                                       "stored_bytes", (json_int_t)k->stored, "with_dictionary",
-                                       (json_int_t)k->with_dictionary));
+        reflect_line(c->out, "kind:s records:u raw_bytes:u stored_bytes:u with_dictionary:u", name,
+                     k->records, k->raw, k->stored, k->with_dictionary);
     table_add(t, (const char *[]){name, arena_printf(a, "%" PRIu64, k->records),
                                   arena_printf(a, "%" PRIu64, k->raw),
                                   arena_printf(a, "%" PRIu64, k->stored),
@@ -53,14 +115,11 @@ enum err_code cli_stats(int *status, struct cli *c, struct err *e)
         all.with_dictionary += k->with_dictionary;
     }
     if (c->json) {
-        reflect_dump(c->out,
-                     json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "event",
-                               "summary", "records", (json_int_t)all.records, "raw_bytes",
-                               (json_int_t)all.raw, "stored_bytes", (json_int_t)all.stored,
-                               "actions", (json_int_t)stats.actions, "refs", (json_int_t)stats.refs,
-                               "runs", (json_int_t)stats.runs, "files", (json_int_t)stats.files,
-                               "quarantined", (json_int_t)stats.quarantined, "disk_bytes",
-                               (json_int_t)stats.disk_bytes));
+        reflect_line(c->out,
+                     "event:s records:u raw_bytes:u stored_bytes:u actions:u refs:u runs:u files:u "
+                     "quarantined:u disk_bytes:u",
+                     "summary", all.records, all.raw, all.stored, stats.actions, stats.refs,
+                     stats.runs, stats.files, stats.quarantined, stats.disk_bytes);
         return OK;
     }
     print_kind(c, t, "all", &all);
@@ -94,9 +153,7 @@ enum err_code cli_pack(int *status, struct cli *c, struct err *e)
     if ((code = out_file_close(&file, code, e)))
         return err_up(e, code);
     if (c->json)
-        reflect_dump(c->out, json_pack("{s:s, s:I, s:I, s:I}", "pack", target, "records",
-                                       (json_int_t)r.records, "refs", (json_int_t)r.refs, "bytes",
-                                       (json_int_t)r.bytes));
+        reflect_line(c->out, "pack:s records:u refs:u bytes:u", target, r.records, r.refs, r.bytes);
     else
         fprintf(c->out, "%s: %" PRIu64 " record%s, %" PRIu64 " ref%s, %.1f MB\n", target, r.records,
                 plural(r.records), r.refs, plural(r.refs), (double)r.bytes / 1e6);
@@ -117,9 +174,8 @@ enum err_code cli_unpack(int *status, struct cli *c, struct err *e)
     if (code)
         return err_up(e, code);
     if (c->json)
-        reflect_dump(c->out, json_pack("{s:s, s:I, s:I, s:I, s:I}", "pack", name, "records",
-                                       (json_int_t)r.records, "added", (json_int_t)r.added, "refs",
-                                       (json_int_t)r.refs, "refs_kept", (json_int_t)r.kept));
+        reflect_line(c->out, "pack:s records:u added:u refs:u refs_kept:u", name, r.records,
+                     r.added, r.refs, r.kept);
     else
         fprintf(c->out, "%s: %" PRIu64 " record%s, %" PRIu64 " of them new; %" PRIu64 " ref%s%s\n",
                 name, r.records, plural(r.records), r.added, r.refs, plural(r.refs),
@@ -150,9 +206,8 @@ enum err_code cli_compact(int *status, struct cli *c, struct err *e)
     if (code)
         return err_up(e, code);
     if (c->json)
-        reflect_dump(c->out,
-                     json_pack("{s:I, s:I}", "disk_bytes_before", (json_int_t)before.disk_bytes,
-                               "disk_bytes", (json_int_t)after.disk_bytes));
+        reflect_line(c->out, "disk_bytes_before:u disk_bytes:u", before.disk_bytes,
+                     after.disk_bytes);
     else
         fprintf(c->out, "%.1f MB on disk, %.1f MB before\n", (double)after.disk_bytes / 1e6,
                 (double)before.disk_bytes / 1e6);

@@ -219,10 +219,11 @@ static enum err_code why_record(char **out, struct cli *c, const char *text, str
 
 enum { LABELS = 12 }; /* columns that the labels of lines take */
 
-static void print_why(struct cli *c, const char *what, const char *name, const char *why)
+/* `fields`: what the name is of, and "why:s". */
+static void print_why(struct cli *c, const char *fields, const char *name, const char *why)
 {
     if (c->json) {
-        reflect_dump(c->out, json_pack("{s:s, s:s}", what, name, "why", why));
+        reflect_line(c->out, fields, name, why);
         return;
     }
     while (*why) {
@@ -266,7 +267,7 @@ static enum err_code why_nodes(struct cli *c, const char *path, const char *name
         if (!code && i && !c->json)
             fputc('\n', c->out);
         if (!code)
-            print_why(c, "node", job->nodes[node].name, why);
+            print_why(c, "node:s why:s", job->nodes[node].name, why);
     }
     plan_store_close(&p);
     return err_up(e, code);
@@ -287,7 +288,7 @@ enum err_code cli_why(int *status, struct cli *c, struct err *e)
     if (!code)
         code = why_record(&why, c, ref, e);
     if (!code)
-        print_why(c, "ref", ref, why);
+        print_why(c, "ref:s why:s", ref, why);
     return err_up(e, code);
 }
 

@@ -127,8 +127,7 @@ static void write_jsonl(FILE *to, const struct figure_table *f)
         for (size_t k = 0; k < f->n_figures; k++)
             if (f->rows[i].values[k])
                 json_object_set_new(figures, f->figures[k], json_real(*f->rows[i].values[k]));
-        reflect_dump(to, json_pack("{s:s, s:o, s:o}", "node", f->rows[i].node, "params", params,
-                                   "metrics", figures));
+        reflect_line(to, "node:s params:o metrics:o", f->rows[i].node, params, figures);
     }
 }
 

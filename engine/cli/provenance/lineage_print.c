@@ -124,10 +124,9 @@ void lineage_print_item(struct cli *c, const struct lineage *l, const struct lin
     json_t *ids = json_array();
     for (size_t i = 0; i < item->n; i++)
         json_array_append_new(ids, id_json(&item->ids[i]));
-    json_t *line = json_pack("{s:i, s:s, s:s, s:s, s:o, s:I, s:b}", "depth", depth, "role",
-                             item->role, "kind", text.kind, "name", text.name, "ids", ids,
-                             "elements", (json_int_t)text.elements, "above", item->above);
-    if (item->action)
-        json_object_set_new(line, down ? "by" : "made_by", action_json(item));
-    reflect_dump(c->out, line);
+    reflect_line(c->out,
+                 down ? "depth:u role:s kind:s name:s ids:o elements:u above:b by:o"
+                      : "depth:u role:s kind:s name:s ids:o elements:u above:b made_by:o",
+                 (uint64_t)depth, item->role, text.kind, text.name, ids, text.elements, item->above,
+                 item->action ? action_json(item) : NULL);
 }

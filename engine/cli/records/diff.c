@@ -161,9 +161,8 @@ static void print_fields(struct cli *c, const char *of, const struct field_chang
         if (*of && r->same)
             continue; /* one record of many */
         if (c->json)
-            reflect_dump(c->out, json_pack("{s:s, s:s, s:s, s:s, s:s, s:b}", "event", "field", "of",
-                                           of, "field", r->path, "before", r->before, "after",
-                                           r->after, "same", r->same));
+            reflect_line(c->out, "event:s of:s field:s before:s after:s same:b", "field", of,
+                         r->path, r->before, r->after, r->same);
         table_add(t, (const char *const[]){r->path,
                                            *r->before ? cut(c->arena, r->before, SHOWN_TEXT) : "-",
                                            *r->after ? cut(c->arena, r->after, SHOWN_TEXT) : "-",
@@ -285,9 +284,8 @@ static void print_element(struct cli *c, char sign, const struct element *x)
     const char *fields = x->other ? changed_fields(c, &x->id, &x->other->id) : NULL;
     const char *event = sign == '+' ? "added" : sign == '-' ? "removed" : "changed";
     if (c->json)
-        reflect_dump(c->out,
-                     json_pack("{s:s, s:s, s:s, s:s*, s:s*}", "event", event, "label", x->label,
-                               "id", hex, "after", x->other ? other : NULL, "fields", fields));
+        reflect_line(c->out, "event:s label:s id:s after:s fields:s", event, x->label, hex,
+                     x->other ? other : NULL, fields);
     else
         fprintf(c->out, "%c %.12s%s%.12s%s%s%s%s\n", sign, hex, x->other ? " -> " : "", other,
                 *x->label ? "  " : "", x->label, fields && *fields ? ": " : "",
@@ -320,10 +318,8 @@ static void print_differences(struct diff *d, struct collections *b, uint64_t n,
     print_elements(d, '-', &b->gone, false, removed);
     print_elements(d, '+', &b->come, false, added);
     if (c->json)
-        reflect_dump(c->out,
-                     json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "event", "elements", "before",
-                               (json_int_t)n, "after", (json_int_t)m, "added", (json_int_t)added,
-                               "removed", (json_int_t)removed, "changed", (json_int_t)changed));
+        reflect_line(c->out, "event:s before:u after:u added:u removed:u changed:u", "elements", n,
+                     m, added, removed, changed);
 }
 
 static enum err_code diff_collections(struct diff *d, const struct digest *before,
