@@ -16,8 +16,7 @@ struct tabulation {
     const uint32_t *rows; /* nodes, in the order of the job */
     const Eqloom__Report **reports;
     size_t n_rows;
-    const char *const *params, *const *metrics;
-    size_t n_params, n_metrics;
+    struct figure_table f; /* the figures are the metrics */
 };
 
 /* ---- rows ---- */
@@ -123,19 +122,20 @@ static enum err_code find_metrics(struct tabulation *t, struct err *e)
     for (size_t i = 0; i < t->n_rows; i++)
         for (size_t k = 0; k < t->reports[i]->n_values; k++)
             add_name(all, &n, t->reports[i]->values[k]->name);
-    t->n_metrics = cli_values(&t->metrics, t->c, "metric");
+    struct figure_table *f = &t->f;
+    f->n_figures = cli_values(&f->figures, t->c, "metric");
     const char *best = cli_value(t->c, "best");
-    if (!t->n_metrics) {
-        t->metrics = all;
-        t->n_metrics = n;
+    if (!f->n_figures) {
+        f->figures = all;
+        f->n_figures = n;
     } else if (best && *best) { /* it is shown, too */
-        const char **shown = arena_array(t->c->arena, const char *, t->n_metrics + 1);
-        memcpy(shown, t->metrics, t->n_metrics * sizeof *shown);
-        add_name(shown, &t->n_metrics, best);
-        t->metrics = shown;
+        const char **shown = arena_array(t->c->arena, const char *, f->n_figures + 1);
+        memcpy(shown, f->figures, f->n_figures * sizeof *shown);
+        add_name(shown, &f->n_figures, best);
+        f->figures = shown;
     }
-    for (size_t i = 0; i <= t->n_metrics; i++) {
-        const char *name = i < t->n_metrics ? t->metrics[i] : best;
+    for (size_t i = 0; i <= f->n_figures; i++) {
+        const char *name = i < f->n_figures ? f->figures[i] : best;
         size_t k = 0;
         while (name && k < n && strcmp(all[k], name))
             k++;
@@ -161,12 +161,10 @@ static const char *axis_value(struct arena *a, const char *name, const char *key
 
 static const char *own_value(const struct node *node, const char *key)
 {
-    for (const struct node_param *p = node->params; p && p->param && node->op->params; p++) {
-        if (!strcmp(p->param->name, key))
-            return p->value;
-        if (!p->param[1].name)
-            break;
-    }
+    const struct op_param *params = node->op->params;
+    for (size_t i = 0; params && params[i].name; i++)
+        if (!strcmp(params[i].name, key))
+            return node->params[i].value;
     return NULL;
 }
 
@@ -214,104 +212,85 @@ static void find_axes(struct tabulation *t)
         for (const char *at = strchr(t->job->nodes[t->rows[i]].name, '@'); at && *at;
              at = strpbrk(at + 1, ","))
             add_name(axes, &n, arena_strndup(a, at + 1, strcspn(at + 1, "=")));
-    t->params = axes;
-    t->n_params = n;
+    t->f.params = axes;
+    t->f.n_params = n;
 }
 
-static enum err_code check_params(const struct tabulation *t, struct err *e)
+static enum err_code fill_param(struct tabulation *t, size_t k, struct err *e)
 {
-    for (size_t k = 0; k < t->n_params; k++) {
-        bool found = false;
-        for (size_t i = 0; i < t->n_rows; i++) {
-            const char *value;
-            enum err_code code = param_of(&value, t, t->rows[i], t->params[k], e);
-            if (code)
-                return err_up(e, code);
-            found |= *value != 0;
-        }
-        if (found)
-            continue;
-        enum err_code code =
-            err_fail(e, ERR_INPUT, "no node above has a parameter '%.60s'", t->params[k]);
-        err_hint(e, "write KEY, or NODE.KEY for that of a certain node");
-        return code;
+    const char *name = t->f.params[k];
+    bool found = false;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        const char **value = &t->f.rows[i].params[k];
+        enum err_code code = param_of(value, t, t->rows[i], name, e);
+        if (code)
+            return err_up(e, code);
+        found |= **value != 0;
     }
-    return OK;
+    if (found)
+        return OK;
+    enum err_code code = err_fail(e, ERR_INPUT, "no node above has a parameter '%.60s'", name);
+    err_hint(e, "write KEY, or NODE.KEY for that of a certain node");
+    return code;
+}
+
+static enum err_code fill_rows(struct tabulation *t, struct err *e)
+{
+    struct arena *a = t->c->arena;
+    struct figure_table *f = &t->f;
+    enum err_code code = OK;
+    f->arena = a;
+    f->n_rows = t->n_rows;
+    f->rows = arena_array(a, struct figure_row, t->n_rows);
+    f->sense = arena_array(a, int, f->n_figures + 1);
+    for (size_t k = 0; k < f->n_figures; k++)
+        f->sense[k] = op_value_sense(f->figures[k]);
+    for (size_t i = 0; i < t->n_rows; i++) {
+        const struct node *node = &t->job->nodes[t->rows[i]];
+        struct figure_row *row = &f->rows[i];
+        *row = (struct figure_row){node->name, node->base,
+                                   arena_array(a, const char *, f->n_params + 1),
+                                   arena_array(a, const double *, f->n_figures + 1)};
+        for (size_t k = 0; k < f->n_figures; k++)
+            row->values[k] = value_of(t->reports[i], f->figures[k]);
+    }
+    for (size_t k = 0; !code && k < f->n_params; k++)
+        code = fill_param(t, k, e);
+    return err_up(e, code);
 }
 
 /* ---- the best ---- */
 
-/* Keeps, of the rows with the same parameters, the one that is best by the figure. */
-static enum err_code keep_best(struct figure_table *f, size_t figure, const char *name,
-                               struct err *e)
+/* --best=METRIC, or --best for the first of --metric; with --param, of the rows that agree in
+ * these. */
+static enum err_code keep_best(struct figure_table *f, const struct cli *c, struct err *e)
 {
-    int sense = f->sense[figure];
-    size_t kept = 0;
-    if (!sense)
+    const char *name = cli_value(c, "best");
+    size_t at = 0, kept = 0, shown = f->n_params;
+    if (!*name && !cli_flag(c, "metric"))
+        return err_fail(e, ERR_INPUT, "--best needs a figure: --best=METRIC");
+    while (*name && strcmp(f->figures[at], name)) /* find_metrics has made sure of it */
+        at++;
+    if (!f->sense[at])
         return err_fail(e, ERR_INPUT,
-                        "neither more nor less of '%s' is better: --best needs a score", name);
+                        "neither more nor less of '%s' is better: --best needs a score",
+                        f->figures[at]);
+    f->n_params = cli_flag(c, "param") ? shown : 0;
     for (size_t i = 0; i < f->n_rows; i++) {
-        struct figure_row *row = &f->rows[i];
+        const struct figure_row *row = &f->rows[i];
         size_t k = 0;
-        if (!row->values[figure])
+        if (!row->values[at])
             continue;
         while (k < kept && !figure_rows_alike(f, &f->rows[k], row))
             k++;
-        if (k == kept || sense * (*row->values[figure] - *f->rows[k].values[figure]) > 0)
+        if (k == kept || f->sense[at] * (*row->values[at] - *f->rows[k].values[at]) > 0)
             f->rows[k] = *row;
         kept += k == kept;
     }
     f->n_rows = kept;
-    return OK;
-}
-
-static enum err_code tabulate(struct figure_table *out, const struct tabulation *t, struct err *e)
-{
-    struct arena *a = t->c->arena;
-    *out = (struct figure_table){.arena = a,
-                                 .params = t->params,
-                                 .n_params = t->n_params,
-                                 .figures = t->metrics,
-                                 .n_figures = t->n_metrics,
-                                 .sense = arena_array(a, int, t->n_metrics + 1),
-                                 .rows = arena_array(a, struct figure_row, t->n_rows),
-                                 .n_rows = t->n_rows};
-    for (size_t k = 0; k < t->n_metrics; k++)
-        out->sense[k] = op_value_sense(t->metrics[k]);
-    for (size_t i = 0; i < t->n_rows; i++) {
-        struct figure_row *row = &out->rows[i];
-        row->node = t->job->nodes[t->rows[i]].name;
-        row->base = t->job->nodes[t->rows[i]].base;
-        row->params = arena_array(a, const char *, t->n_params + 1);
-        row->values = arena_array(a, const double *, t->n_metrics + 1);
-        for (size_t k = 0; k < t->n_params; k++) {
-            enum err_code code = param_of(&row->params[k], t, t->rows[i], t->params[k], e);
-            if (code)
-                return err_up(e, code);
-        }
-        for (size_t k = 0; k < t->n_metrics; k++)
-            row->values[k] = value_of(t->reports[i], t->metrics[k]);
-    }
-    return OK;
-}
-
-/* --best=METRIC, or --best for the first of --metric; with --param, of the rows that agree in
- * these.
- */
-static enum err_code choose_best(struct figure_table *f, const struct tabulation *t, struct err *e)
-{
-    const char *name = cli_value(t->c, "best");
-    size_t at = 0;
-    if (!*name && !cli_flag(t->c, "metric"))
-        return err_fail(e, ERR_INPUT, "--best needs a figure: --best=METRIC");
-    while (*name && strcmp(f->figures[at], name)) /* find_metrics has made sure of it */
-        at++;
-    size_t shown = f->n_params;
-    f->n_params = cli_flag(t->c, "param") ? shown : 0;
-    enum err_code code = keep_best(f, at, f->figures[at], e);
     f->n_params = shown;
     f->by_variant = true;
-    return err_up(e, code);
+    return OK;
 }
 
 enum err_code cli_table(int *status, struct cli *c, struct err *e)
@@ -321,7 +300,6 @@ enum err_code cli_table(int *status, struct cli *c, struct err *e)
     struct run_options options = {.keep_going = true};
     struct run_result result = {0};
     struct plan_store p = {0};
-    struct figure_table f;
     figure_writer *write;
     enum err_code code = figure_writer_find(&write, cli_value(c, "format"), c->json, e);
     if (!code)
@@ -339,17 +317,15 @@ enum err_code cli_table(int *status, struct cli *c, struct err *e)
     if (!code)
         code = find_metrics(&t, e);
     if (!code)
-        t.n_params = cli_values(&t.params, c, "param");
-    if (!code && !t.n_params)
+        t.f.n_params = cli_values(&t.f.params, c, "param");
+    if (!code && !t.f.n_params)
         find_axes(&t);
     if (!code)
-        code = check_params(&t, e);
-    if (!code)
-        code = tabulate(&f, &t, e);
+        code = fill_rows(&t, e);
     if (!code && cli_flag(c, "best"))
-        code = choose_best(&f, &t, e);
+        code = keep_best(&t.f, c, e);
     if (!code)
-        write(c->out, &f);
+        write(c->out, &t.f);
     plan_store_close(&p);
     return err_up(e, code);
 }
