@@ -112,11 +112,10 @@ static enum err_code export_npy(struct exporter *x, struct err *e)
 static enum err_code get_chunk(struct span *out, void *arg, const uint8_t id[32], struct err *e)
 {
     struct exporter *x = arg;
-    struct digest chunk;
     Eqloom__Chunk *m;
-    memcpy(chunk.bytes, id, sizeof chunk.bytes);
     arena_reset(&x->scratch);
-    enum err_code code = store_get_message(&m, x->store, &chunk, KIND_CHUNK, &x->scratch, e);
+    enum err_code code =
+        store_get_message(&m, x->store, (const struct digest *)id, KIND_CHUNK, &x->scratch, e);
     if (!code)
         *out = span_of(m->data.data, m->data.len);
     return err_up(e, code);
@@ -125,20 +124,19 @@ static enum err_code get_chunk(struct span *out, void *arg, const uint8_t id[32]
 static enum err_code export_safetensors(struct exporter *x, struct err *e)
 {
     struct arena *a = &x->arena;
-    ProtobufCMessage *m, *vocabulary = NULL;
+    const Eqloom__Checkpoint *checkpoint;
+    const Eqloom__Vocabulary *vocabulary = NULL;
     if (x->record.kind != KIND_CHECKPOINT)
         return err_up(e, refuse_kind(x, x->record.kind, "safetensors holds a checkpoint", e));
-    enum err_code code = store_get_message(&m, x->store, &x->id, KIND_CHECKPOINT, a, e);
-    const Eqloom__Checkpoint *checkpoint = (const Eqloom__Checkpoint *)m;
+    enum err_code code = store_get_message(&checkpoint, x->store, &x->id, KIND_CHECKPOINT, a, e);
     if (!code)
         code = safetensors_write(x->to, checkpoint, get_chunk, x, e);
-    if (!code && checkpoint->vocabulary_id.len == DIGEST_SIZE) {
-        struct digest id;
-        memcpy(id.bytes, checkpoint->vocabulary_id.data, DIGEST_SIZE);
-        code = store_get_message(&vocabulary, x->store, &id, KIND_VOCABULARY, a, e);
-    }
+    if (!code && checkpoint->vocabulary_id.len == DIGEST_SIZE)
+        code = store_get_message(&vocabulary, x->store,
+                                 (const struct digest *)checkpoint->vocabulary_id.data,
+                                 KIND_VOCABULARY, a, e);
     if (!code)
-        code = safetensors_config(x->index, checkpoint, (Eqloom__Vocabulary *)vocabulary, e);
+        code = safetensors_config(x->index, checkpoint, vocabulary, e);
     return err_up(e, code);
 }
 

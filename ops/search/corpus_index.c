@@ -21,13 +21,10 @@ static enum err_code get_batches(Eqloom__EmbeddingBatch **out, const struct tool
         return err_fail(e, ERR_CORRUPT, "the index names %zu batches and counts %zu",
                         index->batch_ids.len / DIGEST_SIZE, index->n_batch_count);
     for (size_t i = 0; i < index->n_batch_count; i++) {
-        struct digest id;
-        Eqloom__EmbeddingBatch *m;
-        memcpy(id.bytes, index->batch_ids.data + i * DIGEST_SIZE, DIGEST_SIZE);
-        enum err_code code = tool_get(&m, args, &id, KIND_EMBEDDING_BATCH, a, e);
+        const struct digest *id = (const struct digest *)index->batch_ids.data + i;
+        enum err_code code = tool_get(&out[i], args, id, KIND_EMBEDDING_BATCH, a, e);
         if (code)
             return err_up(e, code);
-        out[i] = m;
         if (out[i]->count != index->batch_count[i] || (out[i]->count && out[i]->dim != index->dim))
             return err_fail(e, ERR_CORRUPT, "the index does not fit its embedding batch %zu", i);
         if (out[i]->n_text != out[i]->count && !index->mathml_ids.len)

@@ -40,10 +40,9 @@ static enum err_code check_options(const struct tool_args *args, const char *nam
 
 static enum err_code load(struct looking *x, struct err *e)
 {
-    struct digest checkpoint;
     const Eqloom__Index *r = x->record;
-    memcpy(checkpoint.bytes, r->checkpoint_id.data, DIGEST_SIZE);
-    enum err_code code = equation_model_load(&x->model, x->args, &checkpoint, e);
+    enum err_code code =
+        equation_model_load(&x->model, x->args, (const struct digest *)r->checkpoint_id.data, e);
     if (!code)
         code = corpus_index_load(&x->index, x->args, r, e);
     if (code)
@@ -132,14 +131,13 @@ static enum err_code find_titles(struct found *f, const struct looking *x, struc
 {
     const Eqloom__Index *r = x->record;
     const Eqloom__Paper *p;
-    struct digest id;
     size_t i = 0;
     while (i < r->n_papers && strcmp(r->papers[i], f->place->paper))
         i++;
     if (i == r->n_papers || r->paper_ids.len != r->n_papers * DIGEST_SIZE)
         return OK;
-    memcpy(id.bytes, r->paper_ids.data + i * DIGEST_SIZE, DIGEST_SIZE);
-    enum err_code code = tool_get(&p, x->args, &id, KIND_PAPER, a, e);
+    const struct digest *id = (const struct digest *)r->paper_ids.data + i;
+    enum err_code code = tool_get(&p, x->args, id, KIND_PAPER, a, e);
     if (code)
         return err_up(e, code);
     f->title = p->title;
@@ -152,9 +150,8 @@ static enum err_code find_equation(struct found *f, const struct looking *x, uin
                                    struct arena *a, struct err *e)
 {
     static const Eqloom__Place nowhere = EQLOOM__PLACE__INIT;
-    struct digest id;
-    memcpy(id.bytes, x->record->mathml_ids.data + (size_t)row * DIGEST_SIZE, DIGEST_SIZE);
-    enum err_code code = tool_get(&f->m, x->args, &id, KIND_MATHML, a, e);
+    const struct digest *id = (const struct digest *)x->record->mathml_ids.data + row;
+    enum err_code code = tool_get(&f->m, x->args, id, KIND_MATHML, a, e);
     if (code)
         return err_up(e, code);
     f->place = f->m->place ? f->m->place : &nowhere;

@@ -17,10 +17,8 @@ enum { MOST_NODES = 20000 };
 static enum err_code get_chunk(struct span *out, void *arg, const uint8_t id[32], struct arena *a,
                                struct err *e)
 {
-    struct digest chunk;
     Eqloom__Chunk *m;
-    memcpy(chunk.bytes, id, DIGEST_SIZE);
-    enum err_code code = tool_get(&m, arg, &chunk, KIND_CHUNK, a, e);
+    enum err_code code = tool_get(&m, arg, (const struct digest *)id, KIND_CHUNK, a, e);
     if (!code)
         *out = span_of(m->data.data, m->data.len);
     return err_up(e, code);

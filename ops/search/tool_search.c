@@ -71,10 +71,9 @@ static enum err_code choose(struct search *s, struct err *e)
 static enum err_code load(struct search *s, struct err *e)
 {
     uint64_t start = os_monotonic_ns();
-    struct digest checkpoint;
+    const struct digest *checkpoint = (const struct digest *)s->record_index->checkpoint_id.data;
     enum err_code code;
-    memcpy(checkpoint.bytes, s->record_index->checkpoint_id.data, DIGEST_SIZE);
-    if ((code = err_up(e, text_model_load(&s->model, s->args, &checkpoint, GPU_F32, e))) ||
+    if ((code = err_up(e, text_model_load(&s->model, s->args, checkpoint, GPU_F32, e))) ||
         (code = err_up(e, corpus_index_load(&s->index, s->args, s->record_index, e))) ||
         (code = err_up(e, find_language(s, e))))
         return code;

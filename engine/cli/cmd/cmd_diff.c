@@ -46,20 +46,17 @@ static bool same_outputs(const Eqloom__RunNode *x, const Eqloom__RunNode *y)
     return true;
 }
 
-/* The first output; false if there is none. */
-static bool first_output(struct digest *id, const Eqloom__RunNode *n)
+/* NULL: there is none. */
+static const struct digest *first_output(const Eqloom__RunNode *n)
 {
-    if (!n || !n->n_outputs || n->outputs[0]->output_ids.len != DIGEST_SIZE)
-        return false;
-    memcpy(id->bytes, n->outputs[0]->output_ids.data, DIGEST_SIZE);
-    return true;
+    bool made = n && n->n_outputs && n->outputs[0]->output_ids.len == DIGEST_SIZE;
+    return made ? (const struct digest *)n->outputs[0]->output_ids.data : NULL;
 }
 
 static const char *id_text(struct arena *a, const Eqloom__RunNode *n)
 {
-    struct digest id;
     char hex[DIGEST_HEX];
-    return first_output(&id, n) ? arena_printf(a, "%.12s", digest_hex(hex, &id)) : "-";
+    return first_output(n) ? arena_printf(a, "%.12s", digest_hex(hex, first_output(n))) : "-";
 }
 
 static const char *verdict_of(const Eqloom__RunNode *x, const Eqloom__RunNode *y)
@@ -85,11 +82,10 @@ static void add_node(struct diff *d, struct table *t, const Eqloom__RunNode *x,
     const Eqloom__RunNode *n = x ? x : y;
     const char *verdict = verdict_of(x, y);
     const char *params = x && y ? differing_params(a, x->key, y->key) : "";
-    struct digest p, q;
+    const struct digest *p = first_output(x), *q = first_output(y);
     size_t added = 0, removed = 0;
     const char *elements = "-";
-    if (first_output(&p, x) && first_output(&q, y) && !digest_equal(&p, &q) &&
-        diff_count(&added, &removed, d->c, &p, &q))
+    if (p && q && !digest_equal(p, q) && diff_count(&added, &removed, d->c, p, q))
         elements = arena_printf(a, "+%zu -%zu", added, removed);
     d->differ = d->differ || (strcmp(verdict, "same") && strcmp(verdict, "not made"));
     if (d->c->json)
@@ -107,17 +103,15 @@ static void add_node(struct diff *d, struct table *t, const Eqloom__RunNode *x,
 static enum err_code compare_reports(struct diff *d, const Eqloom__RunNode *x,
                                      const Eqloom__RunNode *y, struct err *e)
 {
-    struct digest p, q;
-    struct record r;
-    if (!x || !y || !first_output(&p, x) || !first_output(&q, y) || digest_equal(&p, &q))
-        return OK;
-    enum err_code code = store_get(&r, d->c->store, &p, d->c->arena, NULL);
-    if (code || r.kind != KIND_REPORT || store_get(&r, d->c->store, &q, d->c->arena, NULL) ||
-        r.kind != KIND_REPORT)
+    const struct digest *p = first_output(x), *q = first_output(y);
+    ProtobufCMessage *m;
+    if (!p || !q || digest_equal(p, q) ||
+        store_get_message(&m, d->c->store, p, KIND_REPORT, d->c->arena, NULL) ||
+        store_get_message(&m, d->c->store, q, KIND_REPORT, d->c->arena, NULL))
         return OK; /* not a report, or removed by gc */
     if (!d->c->json)
         fprintf(d->c->out, "\n%s\n", x->name);
-    return err_up(e, diff_records(d, x->name, &p, &q, e));
+    return err_up(e, diff_records(d, x->name, p, q, e));
 }
 
 static enum err_code diff_runs(struct diff *d, const char *name_before, const Eqloom__Run *before,

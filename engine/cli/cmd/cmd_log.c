@@ -62,12 +62,10 @@ static json_t *outputs_json(const Eqloom__RunNode *n)
     json_t *outputs = json_object();
     for (size_t i = 0; i < n->n_outputs; i++) {
         const ProtobufCBinaryData *id = &n->outputs[i]->output_ids;
-        struct digest digest;
         char hex[DIGEST_HEX];
-        if (id->len != DIGEST_SIZE)
-            continue;
-        memcpy(digest.bytes, id->data, DIGEST_SIZE);
-        json_object_set_new(outputs, n->outputs[i]->role, json_string(digest_hex(hex, &digest)));
+        if (id->len == DIGEST_SIZE)
+            json_object_set_new(outputs, n->outputs[i]->role,
+                                json_string(digest_hex(hex, (const struct digest *)id->data)));
     }
     return outputs;
 }
