@@ -67,8 +67,8 @@ static void put_inputs(struct why *w, const Eqloom__ActionKey *key)
         size_t n = key->inputs[i]->input_ids.len / DIGEST_SIZE;
         const char *role = key->inputs[i]->role;
         for (size_t k = 0; k < n && k < INPUTS_SHOWN; k++) {
-            struct digest id = lineage_id(key->inputs[i]->input_ids, k);
-            buf_printf(&w->b, "  from      %s: %s\n", role, shown(w, &id));
+            const struct digest *id = lineage_id(key->inputs[i]->input_ids, k);
+            buf_printf(&w->b, "  from      %s: %s\n", role, shown(w, id));
         }
         if (n > INPUTS_SHOWN)
             buf_printf(&w->b, "  from      %s: ... and %zu more\n", role, n - INPUTS_SHOWN);
@@ -96,10 +96,10 @@ static bool gives(const struct lineage *l, const Eqloom__RunNode *node, const st
     for (size_t i = 0; i < node->n_outputs; i++) {
         if (node->outputs[i]->output_ids.len != DIGEST_SIZE)
             continue;
-        struct digest output = lineage_id(node->outputs[i]->output_ids, 0);
-        bool found = digest_equal(&output, id);
+        const struct digest *output = lineage_id(node->outputs[i]->output_ids, 0);
+        bool found = digest_equal(output, id);
         for (size_t k = 0; k < n && !found; k++)
-            found = digest_equal(&output, &l->collections.ids[links[k].to]);
+            found = digest_equal(output, &l->collections.ids[links[k].to]);
         if (found)
             return true;
     }

@@ -9,15 +9,9 @@
 
 enum { NO_ACT = UINT32_MAX };
 
-enum act_class {
-    ACT_NODE,    /* a source, a task, a whole map or chain */
-    ACT_ELEMENT, /* of a map */
-    ACT_SEGMENT, /* of a chain */
-};
-
 struct act {
     struct digest key;
-    enum act_class class;
+    bool whole;  /* a source, a task, a whole map or chain; else an element or a segment */
     bool reused; /* took over another action's result: the note says by which witness */
     int64_t finished_ns;
     const char *op;
@@ -50,9 +44,7 @@ struct lineage {
     struct id_set collections;      /* that nodes gave */
     struct link_list members;       /* element -> collection; filled by lineage_members */
     bool has_members;
-    struct digest_map names; /* id -> index into name_list */
-    const char **name_list;
-    size_t n_names, cap_names;
+    struct digest_map names; /* id -> const char *, in the arena */
 };
 
 enum err_code lineage_open(struct lineage **out, struct store *s, struct err *e);
@@ -93,7 +85,12 @@ struct lineage_text {
 };
 struct lineage_text lineage_describe(struct arena *a, const struct lineage *l,
                                      const struct digest *id);
-struct digest lineage_id(ProtobufCBinaryData ids, size_t i);
+static inline const struct digest *lineage_id(ProtobufCBinaryData ids, size_t i)
+{
+    return (const struct digest *)ids.data + i;
+}
+/* The input that the record is or is one of; NULL: none. */
+const char *lineage_role(const Eqloom__ActionKey *key, const struct digest *id);
 
 /* ---- lineage_print.c ---- */
 

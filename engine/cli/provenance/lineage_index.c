@@ -25,7 +25,7 @@ struct lineage_text lineage_describe(struct arena *a, const struct lineage *l,
     const struct kind_info *kind = kind_info(lineage_kind(l, id));
     const uint64_t *name = digest_map_get(&l->names, id);
     struct lineage_text text = {.kind = kind ? kind->name : "file",
-                                .name = name ? l->name_list[*name] : ""};
+                                .name = name ? (const char *)*name : ""};
     Eqloom__Collection *m;
     if (kind && kind->kind == KIND_COLLECTION &&
         !store_get_message(&m, l->store, id, KIND_COLLECTION, a, NULL)) {
@@ -35,13 +35,6 @@ struct lineage_text lineage_describe(struct arena *a, const struct lineage *l,
         text.name = resolve_label(a, l->store, id);
     }
     return text;
-}
-
-struct digest lineage_id(ProtobufCBinaryData ids, size_t i)
-{
-    struct digest id;
-    memcpy(id.bytes, ids.data + i * DIGEST_SIZE, DIGEST_SIZE);
-    return id;
 }
 
 /* ---- sets and links ---- */
@@ -107,8 +100,8 @@ const struct link *link_find(size_t *n, const struct link_list *list, const stru
 
 static bool says_more(const struct act *a, const struct act *b)
 {
-    if ((a->class == ACT_NODE) != (b->class == ACT_NODE))
-        return a->class == ACT_NODE;
+    if (a->whole != b->whole)
+        return a->whole;
     if (a->reused != b->reused)
         return !a->reused;
     return a->finished_ns < b->finished_ns;
@@ -162,39 +155,35 @@ static bool is_internal(const struct lineage *l, const Eqloom__ActionKey *key)
         const Eqloom__KeyInput *in = key->inputs[i];
         if (in->role[0] == '@')
             return true;
-        if (in->input_ids.len != DIGEST_SIZE)
-            continue;
-        struct digest id = lineage_id(in->input_ids, 0);
-        if (lineage_kind(l, &id) == KIND_COLLECTION_BLOCK)
+        if (in->input_ids.len == DIGEST_SIZE &&
+            lineage_kind(l, lineage_id(in->input_ids, 0)) == KIND_COLLECTION_BLOCK)
             return true;
     }
     return false;
 }
 
-static bool is_input(const Eqloom__ActionKey *key, const struct digest *id)
+const char *lineage_role(const Eqloom__ActionKey *key, const struct digest *id)
 {
     for (size_t i = 0; i < key->n_inputs; i++)
-        for (size_t k = 0; k < key->inputs[i]->input_ids.len; k += DIGEST_SIZE)
-            if (!memcmp(key->inputs[i]->input_ids.data + k, id->bytes, DIGEST_SIZE))
-                return true;
-    return false;
+        for (size_t k = 0; k < key->inputs[i]->input_ids.len / DIGEST_SIZE; k++)
+            if (digest_equal(lineage_id(key->inputs[i]->input_ids, k), id))
+                return key->inputs[i]->role;
+    return NULL;
 }
 
-static enum act_class classify(const Eqloom__Action *action)
+static bool is_whole(const Eqloom__Action *action)
 {
-    const struct op *op = op_find(action->key->op);
-    if (!strncmp(action->note, "elements=", 9))
-        return ACT_NODE;
-    if (action->key->n_params == 1 && !strcmp(action->key->params[0]->name, "@segment"))
-        return ACT_SEGMENT;
-    return op && op->node == OP_MAP ? ACT_ELEMENT : ACT_NODE;
+    const Eqloom__ActionKey *key = action->key;
+    const struct op *op = op_find(key->op);
+    bool segment = key->n_params == 1 && !strcmp(key->params[0]->name, "@segment");
+    return !strncmp(action->note, "elements=", 9) || !(segment || (op && op->node == OP_MAP));
 }
 
 static void add_action(struct lineage *l, const struct digest *key, const Eqloom__Action *action)
 {
     uint32_t index = (uint32_t)l->n_acts;
     struct act act = {.key = *key,
-                      .class = classify(action),
+                      .whole = is_whole(action),
                       .reused = witness_reason(action->note),
                       .finished_ns = action->finished_ns,
                       .op = arena_strdup(&l->arena, action->key->op)};
@@ -202,20 +191,18 @@ static void add_action(struct lineage *l, const struct digest *key, const Eqloom
     l->acts[l->n_acts++] = act;
     for (size_t i = 0; i < action->key->n_inputs; i++) {
         ProtobufCBinaryData ids = action->key->inputs[i]->input_ids;
-        for (size_t k = 0; k < ids.len / DIGEST_SIZE; k++) {
-            struct digest id = lineage_id(ids, k);
-            link_add(&l->uses, &id, index);
-        }
+        for (size_t k = 0; k < ids.len / DIGEST_SIZE; k++)
+            link_add(&l->uses, lineage_id(ids, k), index);
     }
     for (size_t i = 0; i < action->n_outputs; i++) {
         ProtobufCBinaryData ids = action->outputs[i]->output_ids;
         for (size_t k = 0; k < ids.len / DIGEST_SIZE; k++) {
-            struct digest id = lineage_id(ids, k);
-            if (is_input(action->key, &id))
+            const struct digest *id = lineage_id(ids, k);
+            if (lineage_role(action->key, id))
                 continue; /* passed through: made before */
-            link_add(&l->outputs, &id, index);
-            if (act.class == ACT_NODE && lineage_kind(l, &id) == KIND_COLLECTION)
-                id_set_add(&l->collections, &id);
+            link_add(&l->outputs, id, index);
+            if (act.whole && lineage_kind(l, id) == KIND_COLLECTION)
+                id_set_add(&l->collections, id);
         }
     }
 }
@@ -309,13 +296,11 @@ static bool is_of_node(const char *name)
 
 static void add_name(struct lineage *l, const struct digest *id, const char *name)
 {
+    uint64_t copy = (uintptr_t)arena_strdup(&l->arena, name);
     bool added;
-    uint64_t *index = digest_map_put(&l->names, id, l->n_names, &added);
-    if (!added && (is_of_node(l->name_list[*index]) || !is_of_node(name)))
-        return;
-    *index = l->n_names;
-    l->name_list = vec_grow(l->name_list, &l->cap_names, l->n_names + 1, sizeof *l->name_list);
-    l->name_list[l->n_names++] = arena_strdup(&l->arena, name);
+    uint64_t *known = digest_map_put(&l->names, id, copy, &added);
+    if (!added && is_of_node(name) && !is_of_node((const char *)*known))
+        *known = copy;
 }
 
 static enum err_code take_ref(void *arg, const char *name, const struct digest *id, struct err *e)
@@ -330,10 +315,8 @@ static enum err_code take_source(void *arg, const char *path, struct span value,
     struct arena a = {0};
     Eqloom__SourceFile *m;
     if (!canonical_unpack(&m, &a, &eqloom__source_file__descriptor, value, NULL) &&
-        m->file_id.len == DIGEST_SIZE) {
-        struct digest id = lineage_id(m->file_id, 0);
-        add_name(l, &id, place_shown(&l->arena, path));
-    }
+        m->file_id.len == DIGEST_SIZE)
+        add_name(l, lineage_id(m->file_id, 0), place_shown(&l->arena, path));
     arena_free(&a);
     return OK;
 }
@@ -375,7 +358,6 @@ void lineage_close(struct lineage *l)
     free(l->outputs.links);
     free(l->members.links);
     free(l->collections.ids);
-    free(l->name_list);
     arena_free(&l->arena);
     free(l);
 }

@@ -52,11 +52,11 @@ static enum err_code id_set_add_outputs(struct id_set *s, struct lineage *l, uin
     for (size_t i = 0; !code && i < action->n_outputs; i++) {
         ProtobufCBinaryData bytes = action->outputs[i]->output_ids;
         for (size_t k = 0; !code && k < bytes.len / DIGEST_SIZE; k++) {
-            struct digest id = lineage_id(bytes, k);
-            if (elements && lineage_kind(l, &id) == KIND_COLLECTION)
-                code = id_set_add_elements(s, l, &id, e);
+            const struct digest *id = lineage_id(bytes, k);
+            if (elements && lineage_kind(l, id) == KIND_COLLECTION)
+                code = id_set_add_elements(s, l, id, e);
             else
-                id_set_add(s, &id);
+                id_set_add(s, id);
         }
     }
     arena_free(&a);
@@ -147,7 +147,7 @@ static enum err_code walk_inputs(struct walk *w, const struct lineage_item *item
         const char *role = key->inputs[i]->role;
         ProtobufCBinaryData bytes = key->inputs[i]->input_ids;
         size_t n = bytes.len / DIGEST_SIZE;
-        struct digest *ids = arena_memdup(w->c->arena, bytes.data, n * DIGEST_SIZE);
+        const struct digest *ids = lineage_id(bytes, 0);
         bool files = n && lineage_kind(w->l, &ids[0]) == KIND_NONE;
         code = walk_some(w, ids, n, files, role, depth, e);
         for (size_t k = 0; !code && k < n; k++)
@@ -204,7 +204,7 @@ static void add_uses(struct uses *u, const struct lineage *l, const struct diges
     size_t n;
     const struct link *links = link_find(&n, &l->uses, id);
     for (size_t i = 0; i < n; i++) {
-        bool node = l->acts[links[i].to].class == ACT_NODE;
+        bool node = l->acts[links[i].to].whole;
         if (i && links[i].to == links[i - 1].to)
             continue; /* under two roles */
         u->list = vec_grow(u->list, &u->cap, u->n + 1, sizeof *u->list);
@@ -257,17 +257,6 @@ static enum err_code find_uses(struct uses *u, struct walk *w, const struct line
     return OK;
 }
 
-static const char *role_of(const Eqloom__Action *action, const struct digest *input)
-{
-    for (size_t i = 0; i < action->key->n_inputs; i++) {
-        ProtobufCBinaryData ids = action->key->inputs[i]->input_ids;
-        for (size_t k = 0; k < ids.len / DIGEST_SIZE; k++)
-            if (!memcmp(ids.data + k * DIGEST_SIZE, input->bytes, DIGEST_SIZE))
-                return action->key->inputs[i]->role;
-    }
-    return "";
-}
-
 static enum err_code walk_down(struct walk *w, struct lineage_item *item, int depth, struct err *e);
 
 /* Collections that only hold the item's own records again, or others like them (split, merge), are
@@ -289,9 +278,9 @@ static enum err_code walk_made(struct walk *w, const struct lineage_item *item,
 {
     struct id_set made = {0};
     const Eqloom__Action *action;
-    bool one_by_one = !by_part && w->l->acts[use->act].class == ACT_NODE;
+    bool one_by_one = !by_part && w->l->acts[use->act].whole;
     enum err_code code = lineage_action(&action, w->c->arena, w->l, use->act, e);
-    const char *role = code ? "" : role_of(action, &use->input);
+    const char *role = code ? "" : lineage_role(action->key, &use->input);
     for (size_t i = 0; !code && i < n_uses; i++)
         code = id_set_add_outputs(&made, w->l, use[i].act, by_part, e);
     if (!one_by_one)
@@ -325,7 +314,7 @@ static enum err_code walk_down(struct walk *w, struct lineage_item *item, int de
         const struct op *op = op_find(act->op);
         bool by_part = op && op->took_part && use->rank <= WHOLE_INTO_NODE &&
                        lineage_kind(w->l, item->ids) != op->inputs[0].kind;
-        bool apart = act->class == ACT_NODE && !by_part;
+        bool apart = act->whole && !by_part;
         for (n = 0; i < u.n && !strcmp(w->l->acts[u.list[i].act].op, act->op); i++)
             n += u.list[i].rank == use->rank;
         for (size_t k = 0; !code && k < n; k += apart ? 1 : n)
