@@ -54,7 +54,7 @@ static const struct cli_command own_commands[] = {
      "Writes nothing. Nodes that read the output of a node that would run 'may run': if that "
      "output comes out as before, they do not.",
      "eqloom plan jobs/quickstart.yaml", OPTIONS(SET, TOOL_JSON, OUTSIDE)},
-    {"status", "JOB", 1, 1, CLI_STORE_OWN, cli_status,
+    {"status", "JOB", 1, 1, CLI_STORE_OWN, cli_plan,
      "Say what the last run did and which nodes are up to date",
      "For each node: its state in the last run, its elements, and whether it is up to date or "
      "the next run would compute it again.",

@@ -91,28 +91,23 @@ static enum err_code run(void *const *host, const struct check_case *c, struct g
     return err_up(e, code);
 }
 
+static double number_of(const struct buffer *b, const void *x, size_t i)
+{
+    switch (b->what) {
+    case DOUBLES: return ((const double *)x)[i];
+    case OFFSETS:
+    case NAMES:
+    case TARGETS:
+    case ORDER: return ((const uint32_t *)x)[i];
+    default: return (double)((const float *)x)[i];
+    }
+}
+
 static double difference(const struct buffer *b, const void *x, const void *y)
 {
     double most = 0;
     for (size_t i = 0; i < b->n; i++) {
-        double u, v;
-        switch (b->what) {
-        case DOUBLES:
-            u = ((const double *)x)[i];
-            v = ((const double *)y)[i];
-            break;
-        case OFFSETS:
-        case NAMES:
-        case TARGETS:
-        case ORDER:
-            u = ((const uint32_t *)x)[i];
-            v = ((const uint32_t *)y)[i];
-            break;
-        default:
-            u = (double)((const float *)x)[i];
-            v = (double)((const float *)y)[i];
-            break;
-        }
+        double u = number_of(b, x, i), v = number_of(b, y, i);
         double off = u == v ? 0 : fabs(u - v) / (1 + fabs(v));
         most = off > most || isnan(off) ? off : most;
     }

@@ -8,7 +8,6 @@ struct op;
 enum err_code cli_run(int *status, struct cli *c, struct err *e);
 enum err_code cli_work(int *status, struct cli *c, struct err *e);
 enum err_code cli_plan(int *status, struct cli *c, struct err *e);
-enum err_code cli_status(int *status, struct cli *c, struct err *e);
 enum err_code cli_why(int *status, struct cli *c, struct err *e);
 enum err_code cli_show(int *status, struct cli *c, struct err *e);
 enum err_code cli_ls(int *status, struct cli *c, struct err *e);

@@ -101,9 +101,10 @@ static void print_status(struct cli *c, const struct job *job, const struct node
         table_print(c->out, t);
 }
 
-/* A plan, printed with what the last run did, or alone. */
-static enum err_code plan(struct cli *c, bool with_last, struct err *e)
+/* `status` prints the plan with what the last run did. */
+enum err_code cli_plan(int *status, struct cli *c, struct err *e)
 {
+    bool with_last = !strcmp(c->command->name, "status");
     struct job *job;
     struct run_list runs = {0};
     struct run_options options = {.keep_going = true};
@@ -131,14 +132,4 @@ static enum err_code plan(struct cli *c, bool with_last, struct err *e)
                 runs.runs[0].name);
     plan_store_close(&p);
     return err_up(e, code);
-}
-
-enum err_code cli_plan(int *status, struct cli *c, struct err *e)
-{
-    return err_up(e, plan(c, false, e));
-}
-
-enum err_code cli_status(int *status, struct cli *c, struct err *e)
-{
-    return err_up(e, plan(c, true, e));
 }

@@ -275,26 +275,24 @@ static bool is_target(const struct run_options *options, uint32_t node)
 }
 
 /* Whether a node of this run reads it. */
-static bool is_read(const struct job *job, const struct run_result *r, uint32_t node)
+static bool is_read(struct arena *a, const struct job *job, const struct run_result *r,
+                    uint32_t node)
 {
-    for (size_t i = 0; i < job->n_nodes; i++)
-        for (size_t k = 0;
-             r->nodes[i].outputs && job->nodes[i].op->inputs && job->nodes[i].op->inputs[k].role;
-             k++)
-            for (size_t n = 0; n < job->nodes[i].inputs[k].n_sources; n++)
-                if (job->nodes[i].inputs[k].sources[n].node == node)
-                    return true;
+    for (uint32_t i = node + 1; i < job->n_nodes; i++)
+        if (r->nodes[i].outputs && cmd_nodes_above(a, job, i)[node])
+            return true;
     return false;
 }
 
 /* The output of a node that makes a report which was asked for by name, or which no other node
  * reads; else NULL. */
-static const struct digest *final_report(const struct job *job, const struct run_options *options,
+static const struct digest *final_report(struct arena *a, const struct job *job,
+                                         const struct run_options *options,
                                          const struct run_result *r, uint32_t node)
 {
     const struct op_port *first = &job->nodes[node].op->outputs[0];
     if (!first->role || first->kind != KIND_REPORT || first->cardinality != OP_ONE ||
-        (!is_target(options, node) && is_read(job, r, node)))
+        (!is_target(options, node) && is_read(a, job, r, node)))
         return NULL;
     return output_of(r, (struct node_source){node, 0});
 }
@@ -307,9 +305,9 @@ static enum err_code print_reports(struct cli *c, const struct job *job,
 {
     size_t n = 0;
     for (uint32_t i = 0; i < job->n_nodes; i++)
-        n += final_report(job, options, r, i) != NULL;
+        n += final_report(c->arena, job, options, r, i) != NULL;
     for (uint32_t i = 0; i < job->n_nodes; i++) {
-        const struct digest *id = final_report(job, options, r, i);
+        const struct digest *id = final_report(c->arena, job, options, r, i);
         const Eqloom__Report *m;
         if (!id)
             continue;

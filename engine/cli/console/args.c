@@ -39,11 +39,6 @@ const struct cli_command *cli_command_find(const struct cli *c, const char *name
     return NULL;
 }
 
-static bool is_optional(const struct tool_option *o)
-{
-    return o->value && o->value[0] == '[';
-}
-
 static const struct tool_option *find_in(const struct tool_option *options, const char *name,
                                          size_t len, char letter)
 {
@@ -85,23 +80,26 @@ static enum err_code refuse_option(const struct parser *p, const char *shown, co
     return err_suggest(code, arena_printf(p->c->arena, "--%s", name), names, n, e);
 }
 
-static enum err_code take_option(struct parser *p, const struct tool_option *o, const char *value,
+/* `given`: the value that is joined to the option; NULL: none is. */
+static enum err_code take_option(struct parser *p, const struct tool_option *o, const char *given,
                                  struct err *e)
 {
     struct cli *c = p->c;
+    bool optional = o->value && o->value[0] == '[';
+    if (!o->value && given)
+        return err_fail(e, ERR_INPUT, "--%s takes no value", o->name);
+    if (o->value && !optional && !given && p->at == p->argc)
+        return err_fail(e, ERR_INPUT, "--%s needs a value: --%s %s", o->name, o->name, o->value);
+    if (!given)
+        given = o->value && !optional ? p->argv[p->at++] : "";
     if (!strcmp(o->name, "store"))
-        c->store_named = value;
+        c->store_named = given;
     else if (!strcmp(o->name, "json"))
         c->json = true;
     else if (is_global(o) && strcmp(o->name, "color"))
         p->asked = p->asked ? p->asked : o->name; /* --help, --version, ... */
-    p->values[c->n_values++] = (struct tool_value){o->name, value};
+    p->values[c->n_values++] = (struct tool_value){o->name, given};
     return OK;
-}
-
-static enum err_code lacks_value(const struct tool_option *o, struct err *e)
-{
-    return err_fail(e, ERR_INPUT, "--%s needs a value: --%s %s", o->name, o->name, o->value);
 }
 
 static enum err_code read_long(struct parser *p, const char *arg, struct err *e)
@@ -111,15 +109,7 @@ static enum err_code read_long(struct parser *p, const char *arg, struct err *e)
     const struct tool_option *o = find_option(p, name, len, 0);
     if (!o)
         return err_up(e, refuse_option(p, arg, arena_strndup(p->c->arena, name, len), e));
-    if (!o->value && equals)
-        return err_fail(e, ERR_INPUT, "--%s takes no value", o->name);
-    if (!o->value || (is_optional(o) && !equals))
-        return err_up(e, take_option(p, o, "", e));
-    if (equals)
-        return err_up(e, take_option(p, o, equals + 1, e));
-    if (p->at == p->argc)
-        return err_up(e, lacks_value(o, e));
-    return err_up(e, take_option(p, o, p->argv[p->at++], e));
+    return err_up(e, take_option(p, o, equals ? equals + 1 : NULL, e));
 }
 
 static enum err_code read_short(struct parser *p, const char *arg, struct err *e)
@@ -129,17 +119,9 @@ static enum err_code read_short(struct parser *p, const char *arg, struct err *e
         const char shown[] = {'-', *s, 0};
         if (!o)
             return err_up(e, refuse_option(p, shown, shown, e));
-        if (!o->value) {
-            enum err_code code = take_option(p, o, "", e);
-            if (code)
-                return err_up(e, code);
-            continue;
-        }
-        if (s[1])
-            return err_up(e, take_option(p, o, s + 1, e));
-        if (p->at == p->argc)
-            return err_up(e, lacks_value(o, e));
-        return err_up(e, take_option(p, o, p->argv[p->at++], e));
+        enum err_code code = take_option(p, o, o->value && s[1] ? s + 1 : NULL, e);
+        if (code || o->value)
+            return err_up(e, code);
     }
     return OK;
 }
