@@ -269,15 +269,6 @@ static const struct cli_command own_commands[] = {
      NULL},
 };
 
-/* Tools may begin their summaries in lower case. */
-static const char *capitalized(struct arena *a, const char *text)
-{
-    char *copy = arena_strdup(a, text);
-    if (*copy >= 'a' && *copy <= 'z')
-        *copy -= 'a' - 'A';
-    return copy;
-}
-
 const struct cli_command *cli_commands(size_t *n, struct arena *a)
 {
     const size_t n_own = sizeof own_commands / sizeof *own_commands;
@@ -291,7 +282,7 @@ const struct cli_command *cli_commands(size_t *n, struct arena *a)
         all[n_own + i] = (struct cli_command){.name = t->name,
                                               .arguments = t->arguments ? t->arguments : "",
                                               .max_arguments = UINT_MAX,
-                                              .summary = capitalized(a, t->summary),
+                                              .summary = t->summary,
                                               .help = t->help,
                                               .example = t->example,
                                               .exit_codes = t->exit_codes,

@@ -101,9 +101,8 @@ static enum err_code export_npy(struct exporter *x, struct err *e)
 {
     if (x->kind != KIND_EMBEDDING_BATCH)
         return err_up(e, refuse_kind(x, x->kind, "npy holds embeddings", e));
-    enum err_code code = npy_begin(&x->npy, x->to, x->index, e);
-    if (!code)
-        code = each_element(x, write_npy, e);
+    npy_begin(&x->npy, x->to, x->index);
+    enum err_code code = each_element(x, write_npy, e);
     if (!code)
         code = npy_end(&x->npy, e);
     return err_up(e, code);
@@ -136,7 +135,7 @@ static enum err_code export_safetensors(struct exporter *x, struct err *e)
                                  (const struct digest *)checkpoint->vocabulary_id.data,
                                  KIND_VOCABULARY, a, e);
     if (!code)
-        code = safetensors_config(x->index, checkpoint, vocabulary, e);
+        safetensors_config(x->index, checkpoint, vocabulary);
     return err_up(e, code);
 }
 

@@ -21,6 +21,6 @@ const struct export_format *export_format_of(const char *path, enum record_kind 
 const char *export_format_index(const struct export_format *f);
 
 /* Element by element. `to` must be seekable for npy; `index` is the file beside. ERR_INPUT: the
- * format does not hold this kind. */
+ * format does not hold this kind. Who closes the files asks whether all could be written. */
 enum err_code export_record(FILE *to, FILE *index, struct store *s, const struct digest *id,
                             const struct export_format *f, struct err *e);

@@ -51,9 +51,9 @@ static enum err_code make_header(json_t **out, const Eqloom__Checkpoint *c, stru
         const char *dtype;
         if (!is_weight(t))
             continue;
-        enum err_code code = err_up(e, tensor_bytes(&bytes, &dtype, t, e));
+        enum err_code code = tensor_bytes(&bytes, &dtype, t, e);
         if (code)
-            return code;
+            return err_up(e, code);
         json_t *shape = json_array();
         for (size_t k = 0; k < t->n_shape; k++)
             json_array_append_new(shape, json_integer((json_int_t)t->shape[k]));
@@ -66,37 +66,23 @@ static enum err_code make_header(json_t **out, const Eqloom__Checkpoint *c, stru
     return OK;
 }
 
-static enum err_code write_all(FILE *to, const void *data, size_t n, struct err *e)
-{
-    if (n && fwrite(data, 1, n, to) != n)
-        return err_fail(e, ERR_IO, "cannot write the tensors");
-    return OK;
-}
-
 static enum err_code write_header(FILE *to, const Eqloom__Checkpoint *c, struct err *e)
 {
     json_t *header = NULL;
-    char *text = NULL;
-    enum err_code code = err_up(e, make_header(&header, c, e));
-    if (code)
-        goto out;
-    text = json_dumps(header, JSON_COMPACT);
-    if (!text) {
+    enum err_code code = make_header(&header, c, e);
+    char *text = code ? NULL : json_dumps(header, JSON_COMPACT);
+    json_decref(header);
+    if (!code && !text)
         code = err_fail(e, ERR_CORRUPT, "a tensor's name is not text");
-        goto out;
-    }
+    if (code)
+        return err_up(e, code);
     size_t len = strlen(text), padded = (len + 7) & ~(size_t)7;
     uint8_t size[8];
     put_le(size, padded, 8);
-    code = write_all(to, size, sizeof size, e);
-    if (!code)
-        code = write_all(to, text, len, e);
-    if (!code)
-        code = write_all(to, "       ", padded - len, e);
-out:
+    fwrite(size, 1, sizeof size, to);
+    fprintf(to, "%-*s", (int)padded, text);
     free(text);
-    json_decref(header);
-    return code;
+    return OK;
 }
 
 static enum err_code write_tensor(FILE *to, const Eqloom__Tensor *t, safetensors_chunk *chunk,
@@ -104,29 +90,29 @@ static enum err_code write_tensor(FILE *to, const Eqloom__Tensor *t, safetensors
 {
     uint64_t bytes, written = 0;
     const char *dtype;
-    enum err_code code = err_up(e, tensor_bytes(&bytes, &dtype, t, e));
+    enum err_code code = tensor_bytes(&bytes, &dtype, t, e);
     for (size_t i = 0; !code && i + ID <= t->chunk_ids.len; i += ID) {
         struct span data;
-        code = err_up(e, chunk(&data, arg, t->chunk_ids.data + i, e));
-        if (!code)
-            code = err_up(e, write_all(to, data.data, data.len, e));
-        written += code ? 0 : data.len;
+        if ((code = chunk(&data, arg, t->chunk_ids.data + i, e)))
+            break;
+        fwrite(data.data, 1, data.len, to);
+        written += data.len;
     }
     if (!code && written != bytes)
         return err_fail(e, ERR_CORRUPT,
                         "tensor '%.100s': %" PRIu64 " bytes stored, its shape needs %" PRIu64,
                         t->name, written, bytes);
-    return code;
+    return err_up(e, code);
 }
 
 enum err_code safetensors_write(FILE *to, const Eqloom__Checkpoint *checkpoint,
                                 safetensors_chunk *chunk, void *arg, struct err *e)
 {
-    enum err_code code = err_up(e, write_header(to, checkpoint, e));
+    enum err_code code = write_header(to, checkpoint, e);
     for (size_t i = 0; !code && i < checkpoint->n_tensors; i++)
         if (is_weight(checkpoint->tensors[i]))
-            code = err_up(e, write_tensor(to, checkpoint->tensors[i], chunk, arg, e));
-    return code;
+            code = write_tensor(to, checkpoint->tensors[i], chunk, arg, e);
+    return err_up(e, code);
 }
 
 /* One member for each "key=value" line: a number, a truth value or a word. */
@@ -138,28 +124,23 @@ static json_t *architecture(const char *text)
         if (key < line) {
             const char *value = text + key + 1;
             size_t n = line - key - 1;
-            json_t *v;
-            if (n && strspn(value, "0123456789") >= n)
-                v = json_integer(strtoll(value, NULL, 10));
-            else if (n == 4 && !memcmp(value, "true", 4))
-                v = json_true();
-            else if (n == 5 && !memcmp(value, "false", 5))
-                v = json_false();
-            else
-                v = json_stringn(value, n);
-            json_object_setn_new(o, text, key, v);
+            bool number = n && strspn(value, "0123456789") >= n;
+            bool yes = n == 4 && !memcmp(value, "true", 4);
+            bool no = n == 5 && !memcmp(value, "false", 5);
+            json_object_setn_new(o, text, key,
+                                 number      ? json_integer(strtoll(value, NULL, 10))
+                                 : yes || no ? json_boolean(yes)
+                                             : json_stringn(value, n));
         }
         text += line + (text[line] == '\n');
     }
     return o;
 }
 
-enum err_code safetensors_config(FILE *to, const Eqloom__Checkpoint *c,
-                                 const Eqloom__Vocabulary *vocabulary, struct err *e)
+void safetensors_config(FILE *to, const Eqloom__Checkpoint *c, const Eqloom__Vocabulary *vocabulary)
 {
-    json_t *o = json_object();
-    json_object_set_new(o, "architecture", architecture(c->architecture));
-    json_object_set_new(o, "step", json_integer((json_int_t)c->step));
+    json_t *o = json_pack("{s:o, s:I}", "architecture", architecture(c->architecture), "step",
+                          (json_int_t)c->step);
     if (vocabulary) {
         json_t *tokens = json_array();
         for (size_t i = 0; i < vocabulary->n_tokens; i++)
@@ -167,7 +148,7 @@ enum err_code safetensors_config(FILE *to, const Eqloom__Checkpoint *c,
         json_object_set_new(o, "encoding", json_string(vocabulary->encoding));
         json_object_set_new(o, "tokens", tokens);
     }
-    bool good = !json_dumpf(o, to, JSON_INDENT(1) | JSON_PRESERVE_ORDER) && fputc('\n', to) != EOF;
+    json_dumpf(o, to, JSON_INDENT(1));
+    fputc('\n', to);
     json_decref(o);
-    return good ? OK : err_fail(e, ERR_IO, "cannot write the configuration");
 }

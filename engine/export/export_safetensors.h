@@ -20,5 +20,5 @@ enum err_code safetensors_write(FILE *to, const Eqloom__Checkpoint *checkpoint,
 
 /* The file beside the tensors, one JSON object: architecture, step, and the vocabulary (NULL:
  * unknown) as its encoding and tokens by id. */
-enum err_code safetensors_config(FILE *to, const Eqloom__Checkpoint *c,
-                                 const Eqloom__Vocabulary *vocabulary, struct err *e);
+void safetensors_config(FILE *to, const Eqloom__Checkpoint *c,
+                        const Eqloom__Vocabulary *vocabulary);

@@ -9,7 +9,7 @@
 
 enum { HEADER = 128, PREAMBLE = 10 };
 
-static enum err_code write_header(struct npy *n, struct err *e)
+static void write_header(const struct npy *n)
 {
     char header[HEADER + 1];
     memcpy(header, "\x93NUMPY\x01\x00", 8);
@@ -21,15 +21,13 @@ static enum err_code write_header(struct npy *n, struct err *e)
                  n->rows, n->dim);
     memset(header + PREAMBLE + len, ' ', (size_t)(HEADER - PREAMBLE - len));
     header[HEADER - 1] = '\n';
-    if (fwrite(header, 1, HEADER, n->matrix) != HEADER)
-        return err_fail(e, ERR_IO, "cannot write the matrix");
-    return OK;
+    fwrite(header, 1, HEADER, n->matrix);
 }
 
-enum err_code npy_begin(struct npy *out, FILE *matrix, FILE *index, struct err *e)
+void npy_begin(struct npy *out, FILE *matrix, FILE *index)
 {
     *out = (struct npy){.matrix = matrix, .index = index};
-    return err_up(e, write_header(out, e));
+    write_header(out);
 }
 
 enum err_code npy_add(struct npy *n, const Eqloom__EmbeddingBatch *batch, struct err *e)
@@ -42,9 +40,7 @@ enum err_code npy_add(struct npy *n, const Eqloom__EmbeddingBatch *batch, struct
     if (batch->values.len != (uint64_t)batch->dim * batch->count * 4 ||
         (batch->n_text && batch->n_text != batch->count))
         return err_fail(e, ERR_CORRUPT, "an embedding batch contradicts itself");
-    if (batch->values.len &&
-        fwrite(batch->values.data, 1, batch->values.len, n->matrix) != batch->values.len)
-        return err_fail(e, ERR_IO, "cannot write the matrix");
+    fwrite(batch->values.data, 1, batch->values.len, n->matrix);
     struct arena a = {0};
     char *source = reflect_hex(&a, batch->source_id.data, batch->source_id.len);
     for (uint32_t i = 0; i < batch->count; i++)
@@ -60,5 +56,6 @@ enum err_code npy_end(struct npy *n, struct err *e)
 {
     if (fseeko(n->matrix, 0, SEEK_SET))
         return err_fail(e, ERR_IO, "cannot go back to the beginning of the matrix");
-    return err_up(e, write_header(n, e));
+    write_header(n);
+    return OK;
 }

@@ -14,7 +14,7 @@ struct npy {
     uint32_t dim;
 };
 
-enum err_code npy_begin(struct npy *out, FILE *matrix, FILE *index, struct err *e);
+void npy_begin(struct npy *out, FILE *matrix, FILE *index);
 /* ERR_CORRUPT if the batch contradicts itself or those before it. */
 enum err_code npy_add(struct npy *n, const Eqloom__EmbeddingBatch *batch, struct err *e);
 enum err_code npy_end(struct npy *n, struct err *e);

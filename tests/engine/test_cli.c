@@ -195,7 +195,7 @@ TEST(npy)
     b.source_id = (ProtobufCBinaryData){32, source};
     struct memory matrix = memory_open(), index = memory_open();
     struct npy npy;
-    assert_int_equal(npy_begin(&npy, matrix.f, index.f, NULL), OK);
+    npy_begin(&npy, matrix.f, index.f);
     assert_int_equal(npy_add(&npy, &b, NULL), OK);
     assert_int_equal(npy_add(&npy, &b, NULL), OK);
     assert_int_equal(npy_end(&npy, NULL), OK);

@@ -115,12 +115,11 @@ enum err_code tool_write_npy(const char *path, const Eqloom__EmbeddingBatch *bat
     enum err_code code = out_file_open(&matrix, &a, path, e);
     if (!code)
         code = out_file_open(&index, &a, arena_printf(&a, "%s.jsonl", path), e);
-    if (!code)
-        code = npy_begin(&npy, matrix.f, index.f, e);
-    if (!code)
-        code = npy_add(&npy, batch, e);
-    if (!code)
-        code = npy_end(&npy, e);
+    if (!code) {
+        npy_begin(&npy, matrix.f, index.f);
+        if (!(code = npy_add(&npy, batch, e)))
+            code = npy_end(&npy, e);
+    }
     code = out_file_close(&index, code, e);
     code = out_file_close(&matrix, code, e);
     arena_free(&a);

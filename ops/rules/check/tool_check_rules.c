@@ -277,7 +277,7 @@ static const struct tool_option options[] = {
 const struct tool tool_check_rules = {
     .name = "check-rules",
     .arguments = "[FILE...]",
-    .summary = "certify rewrite rules by ball arithmetic",
+    .summary = "Certify rewrite rules by ball arithmetic",
     .help =
         "Checks every rule of the given rule files (builtin:NAME is one of the program), or of the "
         "shipped library, at special and random values of its variables that meet its conditions. "
