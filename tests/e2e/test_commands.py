@@ -219,6 +219,11 @@ class Query(CommandsTest):
         self.assertIn("no cluster was found", self.p.eqloom("query", "cluster", ".value.unsound").err)
         text = self.ok("query", "checkpoint", ".value.metrics[-1].name")
         self.assertRegex(text, '^[0-9a-f]{12}  step \\d+  "\\w+"\n')
+        for program, yields in [(".missing", None), ("empty", None), (".bytes > 1e9", None),
+                                ('.bytes, .kind | type == "string"', True),
+                                ("{kind}", {"kind": "checkpoint"}), (".kind | length", 10)]:
+            self.assertEqual([f["yields"] for f in self.lines("query", "checkpoint", program)],
+                             [] if yields is None else [yields] * len(self.ids("checkpoint")), program)
         # Any output that is neither false nor null selects.
         self.assertEqual(self.ids("checkpoint", "false, null, 1"), self.ids("checkpoint"))
 
