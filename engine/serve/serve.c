@@ -2,7 +2,6 @@
 #include "engine/serve/serve.h"
 
 #include "base/text/asset.h"
-#include "base/text/html.h"
 #include "engine/serve/serve_page.h"
 
 #include <pthread.h>
@@ -40,28 +39,26 @@ static void write_tabs(struct buf *out, const char *here)
                !strcmp(here, "/names") ? " aria-current=\"page\"" : "");
 }
 
-static void write_frame(struct buf *out, const struct page *p)
+static void write_frame(struct buf *out, struct page *p)
 {
-    buf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
-                  "name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
-    html_text(out, p->title);
-    buf_puts(out, " - eqloom</title>\n<link rel=\"stylesheet\" href=\"/style.css\">\n<link "
-                  "rel=\"icon\" href=\"/icon.svg\">\n<script src=\"/sort.js\" defer></script>\n"
-                  "<script src=\"/page.js\" defer></script>\n");
-    if (p->live)
-        buf_puts(out, "<noscript><meta http-equiv=\"refresh\" content=\"5\"></noscript>\n");
-    buf_puts(out, "</head>\n<body><a class=\"skip\" href=\"#main\">To the content</a>\n<header>");
+    const char *title = page_text(p, p->title);
+    buf_printf(out,
+               "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
+               "name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+               "<title>%s - eqloom</title>\n<link rel=\"stylesheet\" href=\"/style.css\">\n"
+               "<link rel=\"icon\" href=\"/icon.svg\">\n<script src=\"/sort.js\" defer></script>\n"
+               "<script src=\"/page.js\" defer></script>\n%s</head>\n"
+               "<body><a class=\"skip\" href=\"#main\">To the content</a>\n<header>",
+               title,
+               p->live ? "<noscript><meta http-equiv=\"refresh\" content=\"5\"></noscript>\n" : "");
     write_tabs(out, p->request->path);
-    buf_printf(out, "</header>\n<main id=\"main\" tabindex=\"-1\"%s><h1>",
-               p->live ? " data-live" : "");
-    html_text(out, p->title);
-    buf_puts(out, "</h1>\n");
-    buf_add(out, p->out.data ? p->out.data : "", p->out.len);
+    buf_printf(out, "</header>\n<main id=\"main\" tabindex=\"-1\"%s><h1>%s</h1>\n",
+               p->live ? " data-live" : "", title);
+    buf_add(out, p->out.data, p->out.len);
     buf_puts(out, "</main>\n<footer>");
-    if (p->commands.len) {
+    if (p->commands.len)
         buf_puts(out, "<p>The same in a shell, as JSON with <code>--json</code>:</p>\n");
-        buf_add(out, p->commands.data, p->commands.len);
-    }
+    buf_add(out, p->commands.data, p->commands.len);
     buf_puts(out, "</footer></body></html>\n");
 }
 

@@ -57,11 +57,10 @@ static void jq_filter_free(struct jq_filter *f)
 /* ERR_INPUT with what jq said if the program does not compile. */
 static enum err_code jq_filter_new(struct jq_filter **out, const char *program, struct err *e)
 {
-    struct jq_filter *f = calloc(1, sizeof *f);
-    if (!f || !(f->jq = jq_init())) {
-        free(f);
-        return err_fail(e, ERR_NOMEM, "no memory for a jq program");
-    }
+    struct jq_filter *f = must_calloc(1, sizeof *f);
+    f->jq = jq_init();
+    if (!f->jq)
+        out_of_memory(sizeof *f);
     jq_set_error_cb(f->jq, take_message, f);
     /* Where `import` looks; without them jq aborts at one. */
     jq_set_attr(f->jq, jv_string("JQ_LIBRARY_PATH"), JV_ARRAY(jv_string("~/.jq")));

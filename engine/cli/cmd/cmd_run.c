@@ -344,17 +344,14 @@ enum err_code cli_run(int *status, struct cli *c, struct err *e)
     if ((code = find_cluster(&options, c, job, e)))
         return err_up(e, code);
     cmd_catch_signals();
-    struct err failure = {0};
-    code = job_run(&result, c->arena, job, c->store, &options, &failure);
+    code = job_run(&result, c->arena, job, c->store, &options, e);
     if (result.left) {
         if (code)
-            fprintf(c->narration, "eqloom: %s\n", failure.message);
+            fprintf(c->narration, "eqloom: %s\n", e->message);
         fflush(c->narration);
         fflush(c->out);
         _exit(CLI_INTERRUPTED);
     }
-    if (code && e)
-        *e = failure;
     *status = result.interrupted ? CLI_INTERRUPTED : result.failed ? CLI_FAILED : CLI_DONE;
     if (code || result.interrupted)
         return err_up(e, code);

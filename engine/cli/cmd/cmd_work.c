@@ -65,14 +65,11 @@ enum err_code cli_work(int *status, struct cli *c, struct err *e)
     if ((code = place_open(c, NULL, CLI_STORE_CREATE, e)))
         return err_up(e, code);
     cmd_catch_signals();
-    struct err failure = {0};
-    code = job_work(&result, c->arena, job, c->store, &options, &order, &failure);
+    code = job_work(&result, c->arena, job, c->store, &options, &order, e);
     if (result.left) {
         fflush(c->narration);
         _exit(CLI_INTERRUPTED);
     }
-    if (code && e)
-        *e = failure;
     place_close(c);
     if (!code)
         code = work_publish(c->arena, &order, e);

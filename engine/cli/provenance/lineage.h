@@ -92,25 +92,6 @@ static inline const struct digest *lineage_id(ProtobufCBinaryData ids, size_t i)
 /* The input that the record is or is one of; NULL: none. */
 const char *lineage_role(const Eqloom__ActionKey *key, const struct digest *id);
 
-/* ---- lineage_print.c ---- */
-
-/* A set of records that stand together in a tree: one record, a collection, a file, or, downward,
- * all that one op made from the item above. */
-struct lineage_item {
-    const struct digest *ids;
-    size_t n;
-    const char *role; /* the input port between it and the item above, or "element" */
-    /* Up: the action that made it. Down: the first of `actions` that made it from the item above.
-     * NULL: none is known. */
-    const Eqloom__Action *action;
-    struct digest action_key;
-    size_t actions;
-    bool above; /* stands further up in the tree, with all that follows from it */
-};
-/* As a line of text or of JSON. */
-void lineage_print_item(struct cli *c, const struct lineage *l, const struct lineage_item *item,
-                        bool down, int depth);
-
-/* ---- lineage_walk.c ---- */
+/* The tree of a record. */
 enum err_code lineage_print(struct cli *c, struct lineage *l, const struct digest *id, bool down,
                             struct err *e);

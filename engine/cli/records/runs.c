@@ -180,10 +180,10 @@ enum err_code run_find(const Eqloom__Run **out, const char **name, struct cli *c
         code = run_last(out, name, c->arena, c->store, text, e);
         return err_up(e, code || *out ? code : refuse_run(c, text, e));
     }
-    code = store_run(&value, c->store, *name, c->arena, NULL);
+    code = store_run(&value, c->store, *name, c->arena, e);
     if (code == ERR_NOTFOUND)
         return err_up(e, refuse_run(c, text, e));
-    if (!(code = store_run(&value, c->store, *name, c->arena, e)))
+    if (!code)
         code = canonical_unpack(&m, c->arena, &eqloom__run__descriptor, value, e);
     *out = m;
     return err_up(e, code);

@@ -1,4 +1,9 @@
-/* The trees of lineage.h, printed on the way.
+/* The trees of lineage.h, printed on the way, as text or lines of JSON:
+ *
+ *     quickstart/model  checkpoint 2e0763b826c7  <- train steps=20 seed=42
+ *       batches: quickstart/train-tokens  259 of token-batch 322468e104bc  <- tokenize
+ *     quickstart/rules  1379 of rule b3f926509227
+ *       certify rules -> quickstart/certified  1379 of rule b48ba20b43af
  *
  * Up: each record has an action that made it, whose inputs stand below it. An element without an
  * action of its own (the expressions of a source) stands below its collection.
@@ -10,11 +15,27 @@
 #include "engine/cli/provenance/lineage.h"
 
 #include "base/buf.h"
+#include "engine/export/reflect.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_INPUTS = 12 };
+enum { SHOWN_INPUTS = 12, SHOWN_IDS = 4, SHOWN_TEXT = 40 };
+
+/* A set of records that stand together in a tree: one record, a collection, a file, or, downward,
+ * all that one op made from the item above. */
+struct item {
+    const struct digest *ids;
+    size_t n;
+    const char *role; /* the input port between it and the item above, or "element" */
+    /* Up: the action that made it. Down: the first of `actions` that made it from the item above.
+     * NULL: none is known. */
+    const Eqloom__Action *action;
+    struct digest action_key;
+    size_t actions;
+    bool above; /* stands further up in the tree, with all that follows from it */
+};
 
 struct walk {
     struct cli *c;
@@ -24,7 +45,7 @@ struct walk {
     size_t items;           /* printed */
 };
 
-static bool follow(struct walk *w, struct lineage_item *item)
+static bool follow(struct walk *w, struct item *item)
 {
     struct span ids = span_of(item->ids, item->n * sizeof *item->ids);
     struct digest what = digest_of(&ids, 1);
@@ -34,10 +55,114 @@ static bool follow(struct walk *w, struct lineage_item *item)
     return added;
 }
 
-static void print_item(struct walk *w, const struct lineage_item *item, int depth)
+/* ---- a line ---- */
+
+static void put_what(struct buf *b, const struct lineage_text *text, const struct item *item)
 {
-    lineage_print_item(w->c, w->l, item, w->down, depth);
+    char hex[DIGEST_HEX];
+    if (item->n > 1) {
+        buf_printf(b, "%zu of %s", item->n, text->kind);
+        for (size_t i = 0; i < item->n && i < SHOWN_IDS; i++)
+            buf_printf(b, "%s%.12s", i ? ", " : ": ", digest_hex(hex, &item->ids[i]));
+        if (item->n > SHOWN_IDS)
+            buf_puts(b, ", ...");
+        return;
+    }
+    buf_printf(b, "%s%s", text->name, *text->name ? "  " : "");
+    if (text->element_kind)
+        buf_printf(b, "%" PRIu64 " of %s", text->elements, text->element_kind);
+    else
+        buf_puts(b, text->kind);
+    buf_printf(b, " %.12s", digest_hex(hex, item->ids));
+}
+
+static bool is_initial(const struct op *op, const Eqloom__KeyParam *p)
+{
+    for (size_t i = 0; op && op->params && op->params[i].name; i++)
+        if (!strcmp(op->params[i].name, p->name)) {
+            const char *initial = op->params[i].initial;
+            if (op->params[i].type == OP_REAL && initial) /* "1e-8" is "1e-08" */
+                return strtod(initial, NULL) == strtod(p->value, NULL);
+            return initial && !strcmp(initial, p->value);
+        }
+    return false;
+}
+
+/* The op with the parameters that are not its defaults, and the seed in any case. */
+static void put_op(struct buf *b, const Eqloom__ActionKey *key)
+{
+    const struct op *op = op_find(key->op);
+    buf_puts(b, key->op);
+    for (size_t i = 0; i < key->n_params; i++) {
+        const Eqloom__KeyParam *p = key->params[i];
+        if (!strcmp(p->name, "@segment") || (strcmp(p->name, "seed") && is_initial(op, p)))
+            continue;
+        size_t n = strlen(p->value);
+        bool quoted = !n || strpbrk(p->value, " \n");
+        buf_printf(b, " %s=%s", p->name, quoted ? "'" : "");
+        for (size_t k = 0; k < n && k < SHOWN_TEXT; k++)
+            buf_putc(b, p->value[k] == '\n' ? ' ' : p->value[k]);
+        buf_printf(b, "%s%s", n > SHOWN_TEXT ? "..." : "", quoted ? "'" : "");
+    }
+}
+
+static void print_text(FILE *to, const struct lineage_text *text, const struct item *item,
+                       bool down, int depth)
+{
+    struct buf b = {0};
+    if (down && item->action) {
+        put_op(&b, item->action->key);
+        buf_printf(&b, " (%s) -> ", item->role);
+        put_what(&b, text, item);
+    } else {
+        if (depth)
+            buf_printf(&b, "%s: ", item->role);
+        put_what(&b, text, item);
+        if (item->action && !item->above) {
+            buf_puts(&b, "  <- ");
+            put_op(&b, item->action->key);
+        }
+    }
+    fprintf(to, "%*s%s%s\n", 2 * depth, "", b.data, item->above ? "  (above)" : "");
+    buf_free(&b);
+}
+
+static json_t *id_json(const struct digest *id)
+{
+    char hex[DIGEST_HEX];
+    return json_string(digest_hex(hex, id));
+}
+
+static json_t *action_json(const struct item *item)
+{
+    const Eqloom__ActionKey *key = item->action->key;
+    json_t *params = json_object();
+    for (size_t i = 0; i < key->n_params; i++)
+        json_object_set_new(params, key->params[i]->name, json_string(key->params[i]->value));
+    return json_pack("{s:s, s:I, s:o, s:s, s:I, s:o}", "op", key->op, "version",
+                     (json_int_t)key->version, "key", id_json(&item->action_key), "run",
+                     item->action->run, "actions", (json_int_t)item->actions, "params", params);
+}
+
+static void print_item(struct walk *w, const struct item *item, int depth)
+{
+    struct cli *c = w->c;
+    struct lineage_text text = lineage_describe(c->arena, w->l, item->ids);
     w->items++;
+    if (item->n > 1)
+        text = (struct lineage_text){.kind = text.kind, .name = ""};
+    if (!c->json) {
+        print_text(c->out, &text, item, w->down, depth);
+        return;
+    }
+    json_t *ids = json_array();
+    for (size_t i = 0; i < item->n; i++)
+        json_array_append_new(ids, id_json(&item->ids[i]));
+    reflect_line(c->out,
+                 w->down ? "depth:u role:s kind:s name:s ids:o elements:u above:b by:o"
+                         : "depth:u role:s kind:s name:s ids:o elements:u above:b made_by:o",
+                 (uint64_t)depth, item->role, text.kind, text.name, ids, text.elements, item->above,
+                 item->action ? action_json(item) : NULL);
 }
 
 /* ---- elements that took part ---- */
@@ -121,7 +246,7 @@ static enum err_code walk_some(struct walk *w, const struct digest *ids, size_t 
 }
 
 /* Of a side input's elements, those that took part in the one record. */
-static enum err_code walk_parts(struct walk *w, const struct lineage_item *item, const char *role,
+static enum err_code walk_parts(struct walk *w, const struct item *item, const char *role,
                                 const struct digest *input, int depth, struct err *e)
 {
     const struct op *op = op_find(item->action->key->op);
@@ -138,8 +263,7 @@ static enum err_code walk_parts(struct walk *w, const struct lineage_item *item,
     return err_up(e, code);
 }
 
-static enum err_code walk_inputs(struct walk *w, const struct lineage_item *item, int depth,
-                                 struct err *e)
+static enum err_code walk_inputs(struct walk *w, const struct item *item, int depth, struct err *e)
 {
     const Eqloom__ActionKey *key = item->action->key;
     enum err_code code = OK;
@@ -159,7 +283,7 @@ static enum err_code walk_inputs(struct walk *w, const struct lineage_item *item
 static enum err_code walk_up(struct walk *w, const struct digest *id, const char *role, int depth,
                              struct err *e)
 {
-    struct lineage_item item = {.ids = id, .n = 1, .role = role, .actions = 1};
+    struct item item = {.ids = id, .n = 1, .role = role, .actions = 1};
     uint32_t maker = lineage_act(w->l, id);
     const struct digest *list = NULL;
     enum err_code code = OK;
@@ -215,7 +339,7 @@ static void add_uses(struct uses *u, const struct lineage *l, const struct diges
     }
 }
 
-static void find_wholes(struct uses *u, const struct lineage *l, const struct lineage_item *item)
+static void find_wholes(struct uses *u, const struct lineage *l, const struct item *item)
 {
     for (size_t i = 0; i < item->n; i++) {
         size_t n;
@@ -240,7 +364,7 @@ static int compare_uses(const void *a, const void *b, void *lineage)
     return c ? c : (x->act > y->act) - (x->act < y->act);
 }
 
-static enum err_code find_uses(struct uses *u, struct walk *w, const struct lineage_item *item,
+static enum err_code find_uses(struct uses *u, struct walk *w, const struct item *item,
                                struct err *e)
 {
     struct lineage *l = w->l;
@@ -257,12 +381,12 @@ static enum err_code find_uses(struct uses *u, struct walk *w, const struct line
     return OK;
 }
 
-static enum err_code walk_down(struct walk *w, struct lineage_item *item, int depth, struct err *e);
+static enum err_code walk_down(struct walk *w, struct item *item, int depth, struct err *e);
 
 /* Collections that only hold the item's own records again, or others like them (split, merge), are
  * followed with the collections that hold the item. */
-static bool holds_alike(const struct walk *w, const struct lineage_item *item,
-                        const struct digest *made, const struct uses *u)
+static bool holds_alike(const struct walk *w, const struct item *item, const struct digest *made,
+                        const struct uses *u)
 {
     if (digest_map_get(&u->wholes, made))
         return true;
@@ -272,9 +396,9 @@ static bool holds_alike(const struct walk *w, const struct lineage_item *item,
 }
 
 /* What a group of actions of one op made: a whole node's outputs one by one, elements' together. */
-static enum err_code walk_made(struct walk *w, const struct lineage_item *item,
-                               const struct uses *u, const struct use *use, size_t n_uses,
-                               bool by_part, int depth, struct err *e)
+static enum err_code walk_made(struct walk *w, const struct item *item, const struct uses *u,
+                               const struct use *use, size_t n_uses, bool by_part, int depth,
+                               struct err *e)
 {
     struct id_set made = {0};
     const Eqloom__Action *action;
@@ -290,8 +414,8 @@ static enum err_code walk_made(struct walk *w, const struct lineage_item *item,
                             false, e);
     size_t step = one_by_one ? 1 : made.n;
     for (size_t i = 0; !code && i < made.n; i += step) {
-        struct lineage_item next = {&made.ids[i], step, role, action, w->l->acts[use->act].key,
-                                    n_uses,       false};
+        struct item next = {&made.ids[i], step, role, action, w->l->acts[use->act].key,
+                            n_uses,       false};
         bool same = item->n == 1 && digest_equal(next.ids, item->ids);
         if (!one_by_one || !(same || holds_alike(w, item, next.ids, u)))
             code = walk_down(w, &next, depth, e);
@@ -300,7 +424,7 @@ static enum err_code walk_made(struct walk *w, const struct lineage_item *item,
     return err_up(e, code);
 }
 
-static enum err_code walk_down(struct walk *w, struct lineage_item *item, int depth, struct err *e)
+static enum err_code walk_down(struct walk *w, struct item *item, int depth, struct err *e)
 {
     struct uses u = {0};
     bool ends = !follow(w, item);
@@ -331,7 +455,7 @@ enum err_code lineage_print(struct cli *c, struct lineage *l, const struct diges
                             struct err *e)
 {
     struct walk w = {.c = c, .l = l, .down = down};
-    struct lineage_item root = {.ids = id, .n = 1, .role = ""};
+    struct item root = {.ids = id, .n = 1, .role = ""};
     enum err_code code = down ? walk_down(&w, &root, 0, e) : walk_up(&w, id, "", 0, e);
     if (!code && !c->json && w.items == 1 && (down || lineage_act(l, id) == NO_ACT))
         fprintf(c->out, "  %s\n",
