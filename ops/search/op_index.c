@@ -6,6 +6,7 @@
 #include "index.pb-c.h"
 #include "ops/latex/study/equation_place.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -16,8 +17,7 @@ static enum err_code check_batch(const Eqloom__EmbeddingBatch *b, uint64_t i, ui
 {
     if (b->values.len != (uint64_t)b->dim * b->count * sizeof(float) ||
         (b->n_text && b->n_text != b->count))
-        return err_fail(e, ERR_CORRUPT, "embedding batch %llu is inconsistent",
-                        (unsigned long long)i);
+        return err_fail(e, ERR_CORRUPT, "embedding batch %" PRIu64 " is inconsistent", i);
     if (b->count && b->dim != dim)
         return err_fail(e, ERR_INPUT, "vectors differ in dimensions: %u and %u", dim, b->dim);
     for (uint32_t k = 0; k < b->count; k++) {
@@ -29,8 +29,8 @@ static enum err_code check_batch(const Eqloom__EmbeddingBatch *b, uint64_t i, ui
         }
         if (!equations && !(fabs(sqrt(sum) - 1) <= LENGTH_TOLERANCE)) {
             enum err_code code =
-                err_fail(e, ERR_INPUT, "vector %u of batch %llu has length %g instead of 1", k,
-                         (unsigned long long)i, sqrt(sum));
+                err_fail(e, ERR_INPUT, "vector %u of batch %" PRIu64 " has length %g instead of 1",
+                         k, i, sqrt(sum));
             err_hint(e, "embed with 'normalize: true'");
             return code;
         }
@@ -46,8 +46,8 @@ static enum err_code find_equations(Eqloom__Index *out, struct op_ctx *ctx, uint
     struct arena work = {0};
     enum err_code code = OK;
     if (graphs != n)
-        return err_fail(e, ERR_INPUT, "there are %llu vectors of %llu graphs",
-                        (unsigned long long)n, (unsigned long long)graphs);
+        return err_fail(e, ERR_INPUT, "there are %" PRIu64 " vectors of %" PRIu64 " graphs", n,
+                        graphs);
     uint8_t *ids = arena_alloc(op_arena(ctx), n * DIGEST_SIZE + 1);
     for (uint64_t i = 0; i < graphs && !code; i++) {
         const Eqloom__Place *graph, *place = NULL;

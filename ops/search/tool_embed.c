@@ -5,10 +5,11 @@
 #include "ops/search/models.h"
 #include "ops/search/queries.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { BATCH = 256, SHOW_COSINES = 8 };
+enum { SHOW_COSINES = 8 };
 
 struct embedding {
     const struct tool_args *args;
@@ -17,70 +18,34 @@ struct embedding {
     struct tool_record checkpoint;
     struct text_model model;
     struct equation_model equations; /* in its place, of a graph network */
-    bool is_graphs;
-    struct buf texts;   /* char *, of each: prefix tokens, or an equation's LaTeX */
-    struct buf numbers; /* of equations: float, (n, dim) */
-    char **text;
+    bool is_graphs, normalize;
+    struct buf texts, numbers; /* of `text` and `vectors` */
+    char **text;               /* of each: prefix tokens, or an equation's LaTeX */
+    float *vectors;            /* (n, dim) */
     size_t n;
     uint32_t dim;
-    float *vectors; /* (n, dim) */
 };
+
+static void keep(struct embedding *x, const char *text, const float *vector)
+{
+    char *copy = arena_strdup(x->a, text);
+    buf_add(&x->texts, &copy, sizeof copy);
+    buf_add(&x->numbers, vector, x->dim * sizeof *vector);
+    x->text = (void *)x->texts.data;
+    x->vectors = (void *)x->numbers.data;
+    x->n++;
+}
 
 static enum err_code take(void *arg, const struct expr *question, struct arena *a, struct err *e)
 {
     struct embedding *x = arg;
-    char *prefix = expr_prefix(x->a, question);
-    buf_add(&x->texts, &prefix, sizeof prefix);
-    return OK;
+    char *prefix = expr_prefix(a, question);
+    float *vector;
+    enum err_code code = text_model_embed(&vector, &x->model, &prefix, 1, x->normalize, a, e);
+    if (!code)
+        keep(x, prefix, vector);
+    return err_up(e, code);
 }
-
-static enum err_code read_all(struct embedding *x, struct err *e)
-{
-    enum err_code code;
-    if ((code = queries_language(&x->lang, x->args, x->model.vocabulary->language, e)) ||
-        (code = queries_answer(x->args, x->lang, take, x, e)))
-        return err_up(e, code);
-    x->n = x->texts.len / sizeof *x->text;
-    x->text = (void *)x->texts.data;
-    return OK;
-}
-
-static void say(const struct embedding *x, uint64_t step, uint64_t begun, uint64_t loaded)
-{
-    fprintf(x->args->narration,
-            "%s, step %llu: %u dimensions, loaded in %.0f ms\n%zu vector%s in %.1f ms\n",
-            x->checkpoint.name, (unsigned long long)step, x->dim, (double)(loaded - begun) * 1e-6,
-            x->n, x->n == 1 ? "" : "s", (double)(os_monotonic_ns() - loaded) * 1e-6);
-}
-
-static enum err_code embed_all(struct embedding *x, struct err *e)
-{
-    uint64_t begun = os_monotonic_ns(), loaded;
-    enum err_code code = text_model_load(&x->model, x->args, &x->checkpoint.id, GPU_F32, e);
-    loaded = os_monotonic_ns();
-    if (code || (code = read_all(x, e)))
-        return err_up(e, code);
-    x->dim = x->model.dim;
-    x->vectors = arena_try_alloc(x->a, x->n * x->dim, sizeof *x->vectors);
-    if (!x->vectors)
-        return err_fail(e, ERR_NOMEM, "no memory for %zu vectors", x->n);
-    bool normalize = !tool_value(x->args, "raw");
-    for (size_t i = 0; i < x->n && !code; i += BATCH) {
-        struct arena work = {0};
-        float *some;
-        size_t n = x->n - i < BATCH ? x->n - i : BATCH;
-        code = text_model_embed(&some, &x->model, x->text + i, n, normalize, &work, e);
-        if (!code)
-            memcpy(x->vectors + i * x->dim, some, n * x->dim * sizeof *some);
-        arena_free(&work);
-    }
-    if (code)
-        return err_up(e, code);
-    say(x, x->model.step, begun, loaded);
-    return OK;
-}
-
-/* ---- equations ---- */
 
 static enum err_code take_equation(void *arg, const char *name, const char *text, struct arena *a,
                                    struct err *e)
@@ -88,30 +53,33 @@ static enum err_code take_equation(void *arg, const char *name, const char *text
     struct embedding *x = arg;
     struct formula asked;
     float *vector;
-    enum err_code code = equation_model_embed(&asked, &vector, &x->equations, name, text,
-                                              !tool_value(x->args, "raw"), a, e);
-    if (code)
-        return err_up(e, code);
-    const char *latex = arena_strdup(x->a, asked.latex);
-    buf_add(&x->texts, &latex, sizeof latex);
-    buf_add(&x->numbers, vector, x->equations.dim * sizeof *vector);
-    return OK;
+    enum err_code code =
+        equation_model_embed(&asked, &vector, &x->equations, name, text, x->normalize, a, e);
+    if (!code)
+        keep(x, asked.latex, vector);
+    return err_up(e, code);
 }
 
-static enum err_code embed_equations(struct embedding *x, struct err *e)
+static enum err_code embed_all(struct embedding *x, struct err *e)
 {
-    uint64_t begun = os_monotonic_ns(), loaded;
-    enum err_code code = equation_model_load(&x->equations, x->args, &x->checkpoint.id, e);
-    loaded = os_monotonic_ns();
+    uint64_t begun = os_monotonic_ns();
+    enum err_code code = x->is_graphs
+                             ? equation_model_load(&x->equations, x->args, &x->checkpoint.id, e)
+                             : text_model_load(&x->model, x->args, &x->checkpoint.id, GPU_F32, e);
+    uint64_t loaded = os_monotonic_ns();
+    x->dim = x->is_graphs ? x->equations.dim : x->model.dim;
+    if (!code && !x->is_graphs)
+        code = queries_language(&x->lang, x->args, x->model.vocabulary->language, e);
     if (!code)
-        code = queries_each(x->args, take_equation, x, e);
+        code = x->is_graphs ? queries_each(x->args, take_equation, x, e)
+                            : queries_answer(x->args, x->lang, take, x, e);
     if (code)
         return err_up(e, code);
-    x->dim = x->equations.dim;
-    x->n = x->texts.len / sizeof *x->text;
-    x->text = (void *)x->texts.data;
-    x->vectors = (void *)x->numbers.data;
-    say(x, x->equations.step, begun, loaded);
+    fprintf(x->args->narration,
+            "%s, step %" PRIu64 ": %u dimensions, loaded in %.0f ms\n%zu vector%s in %.1f ms\n",
+            x->checkpoint.name, x->is_graphs ? x->equations.step : x->model.step, x->dim,
+            (double)(loaded - begun) * 1e-6, x->n, x->n == 1 ? "" : "s",
+            (double)(os_monotonic_ns() - loaded) * 1e-6);
     return OK;
 }
 
@@ -200,13 +168,13 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
 {
     static const struct tool_choice choice = {"model", KIND_CHECKPOINT, "best", "a trained model",
                                               "'eqloom run jobs/quickstart.yaml' trains one"};
-    struct embedding x = {.args = args, .a = args->arena};
+    struct embedding x = {.args = args, .a = args->arena, .normalize = !tool_value(args, "raw")};
     const char *path = tool_value(args, "output");
     enum err_code code;
     if ((code = check_output(path, e)) || (code = queries_check(args, e)) ||
         (code = tool_choose(&x.checkpoint, args, &choice, e)) ||
         (code = equation_model_is(&x.is_graphs, args, &x.checkpoint.id, e)) ||
-        (code = x.is_graphs ? embed_equations(&x, e) : embed_all(&x, e)))
+        (code = embed_all(&x, e)))
         goto out;
     narrate(&x);
     if (path)
