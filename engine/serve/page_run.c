@@ -3,7 +3,6 @@
 #include "engine/serve/serve_page.h"
 
 #include "engine/op.h"
-#include "engine/serve/value.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +100,7 @@ void page_run(struct page *p)
             continue;
         page_printf(p, "<h2>%s</h2><p>%.0f steps.</p>\n",
                     page_member(p, json_array_get(nodes, i), "node"), json_figure(value, "step"));
-        value_write_curves(p, json_object_get(value, "metrics"), NULL);
+        page_curves(p, json_object_get(value, "metrics"), NULL);
     }
     page_html(p, "<h2>Nodes</h2>\n");
     page_begin_table(p, "Nodes", "node|state|elements ran|failed|time|why|made");
@@ -185,8 +184,7 @@ static void write_both_curves(struct page *p, const char *a, const char *b)
         if (!second)
             continue;
         page_printf(p, "<h2>%s</h2>", page_member(p, node, "node"));
-        value_write_curves(p, json_object_get(first, "metrics"),
-                           json_object_get(second, "metrics"));
+        page_curves(p, json_object_get(first, "metrics"), json_object_get(second, "metrics"));
     }
 }
 

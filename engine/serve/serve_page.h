@@ -82,3 +82,8 @@ page_writer page_home, page_job, page_node;              /* page_job.c */
 page_writer page_run, page_runs;                         /* page_run.c: a run, two runs compared */
 page_writer page_names, page_record, page_lineage;       /* page_record.c */
 void page_tool(struct page *p, const struct tool *tool); /* page_tool.c: a form and its answer */
+
+/* ---- page_record.c ---- */
+/* Curves of a list of {"step", "name", "value"}, those of a second one beside the first's; NULL:
+ * none. */
+void page_curves(struct page *p, const json_t *metrics, const json_t *others);

@@ -170,7 +170,7 @@ static void print_match(struct query *q, const struct digest *id, const char *yi
 {
     struct cli *c = q->c;
     char hex[DIGEST_HEX];
-    const char *label = resolve_label_as(&q->scratch, q->c->store, id, resolve_expression(q->c));
+    const char *label = resolve_label(&q->scratch, c, id);
     digest_hex(hex, id);
     if (c->json) {
         reflect_line(c->out, "id:s kind:s label:s yields:o", hex, q->kind->name, label,
@@ -378,7 +378,7 @@ enum err_code cli_query(int *status, struct cli *c, struct err *e)
     struct query q = {.c = c};
     enum err_code code = read_options(&q, e);
     if (!code && (q.op || cli_flag(c, "since") || cli_flag(c, "until")))
-        code = lineage_open(&q.lineage, c->store, e);
+        code = lineage_open(&q.lineage, c, e);
     if (!code)
         code = query(&q, e);
     if (q.too_large)

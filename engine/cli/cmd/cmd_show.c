@@ -31,9 +31,7 @@ static void dump_collection(struct cli *c, const struct resolved *ref,
     for (size_t i = 0; i < list->n; i++) {
         json_array_append_new(elements, json_string(digest_hex(hex, &list->ids[i])));
         if (labels)
-            json_array_append_new(labels,
-                                  json_string(resolve_label_as(c->arena, c->store, &list->ids[i],
-                                                               resolve_expression(c))));
+            json_array_append_new(labels, json_string(resolve_label(c->arena, c, &list->ids[i])));
     }
     reflect_line(c->out, "id:s kind:s count:u element_kind:s elements:o labels:o",
                  digest_hex(hex, &ref->id), "collection", list->count,
@@ -47,8 +45,7 @@ static void print_collection(struct cli *c, const struct resolved *ref,
     fprintf(c->out, "%" PRIu64 " of %s\n", list->count, kind_info(list->element)->name);
     for (size_t i = 0; i < list->n; i++) {
         char hex[DIGEST_HEX];
-        const char *label =
-            resolve_label_as(c->arena, c->store, &list->ids[i], resolve_expression(c));
+        const char *label = resolve_label(c->arena, c, &list->ids[i]);
         fprintf(c->out, "%6zu  %.12s%s%s\n", i, digest_hex(hex, &list->ids[i]), *label ? "  " : "",
                 label);
     }

@@ -184,7 +184,7 @@ static enum err_code describe(struct why *w, const struct resolved *ref, struct 
     if (code)
         return err_up(e, code);
     const char *kind = lineage_describe(w->c->arena, w->l, &ref->id).kind;
-    const char *label = resolve_label(w->c->arena, w->c->store, &ref->id);
+    const char *label = resolve_label(w->c->arena, w->c, &ref->id);
     buf_printf(&w->b, "%s: %s%s%s\n", digest_hex(hex, &ref->id), kind, *label ? ", " : "", label);
     if (ref->name)
         buf_printf(&w->b, "  ref       %s\n", ref->name);
@@ -205,7 +205,7 @@ static enum err_code why_record(char **out, struct cli *c, const char *text, str
     struct why w = {.c = c};
     enum err_code code = resolve(&ref, c, text, e);
     if (!code)
-        code = lineage_open(&w.l, c->store, e);
+        code = lineage_open(&w.l, c, e);
     if (!code)
         code = describe(&w, &ref, e);
     if (!code)
@@ -300,7 +300,7 @@ enum err_code cli_lineage(int *status, struct cli *c, struct err *e)
     struct lineage *l = NULL;
     enum err_code code = resolve(&ref, c, c->arguments[0], e);
     if (!code)
-        code = lineage_open(&l, c->store, e);
+        code = lineage_open(&l, c, e);
     if (!code)
         code = lineage_print(c, l, &ref.id, cli_flag(c, "down"), e);
     lineage_close(l);

@@ -35,7 +35,7 @@ struct id_set {
 };
 
 struct lineage {
-    struct store *store;
+    struct cli *c; /* whose store it is of */
     struct arena arena;
     struct digest_map kinds; /* of every record */
     struct act *acts;
@@ -47,7 +47,7 @@ struct lineage {
     struct digest_map names; /* id -> const char *, in the arena */
 };
 
-enum err_code lineage_open(struct lineage **out, struct store *s, struct err *e);
+enum err_code lineage_open(struct lineage **out, struct cli *c, struct err *e);
 void lineage_close(struct lineage *l); /* NULL is fine */
 
 /* The action that made a record: of several a whole node's, else the first that ran; NO_ACT: none.

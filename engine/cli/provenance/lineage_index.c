@@ -28,11 +28,11 @@ struct lineage_text lineage_describe(struct arena *a, const struct lineage *l,
                                 .name = name ? (const char *)*name : ""};
     Eqloom__Collection *m;
     if (kind && kind->kind == KIND_COLLECTION &&
-        !store_get_message(&m, l->store, id, KIND_COLLECTION, a, NULL)) {
+        !store_get_message(&m, l->c->store, id, KIND_COLLECTION, a, NULL)) {
         text.elements = m->count;
         text.element_kind = m->element_kind;
     } else if (!name && kind) {
-        text.name = resolve_label(a, l->store, id);
+        text.name = resolve_label(a, l->c, id);
     }
     return text;
 }
@@ -140,7 +140,7 @@ enum err_code lineage_action(const Eqloom__Action **out, struct arena *a, struct
 {
     struct span bytes;
     const Eqloom__Action *m = NULL;
-    enum err_code code = store_action(&bytes, l->store, &l->acts[act].key, a, e);
+    enum err_code code = store_action(&bytes, l->c->store, &l->acts[act].key, a, e);
     if (!code)
         code = canonical_unpack(&m, a, &eqloom__action__descriptor, bytes, e);
     *out = m;
@@ -227,7 +227,7 @@ enum err_code id_set_add_elements(struct id_set *s, struct lineage *l,
 {
     struct collection_head all;
     struct arena a = {0};
-    enum err_code code = collection_read(&all, l->store, collection, UINT64_MAX, &a, e);
+    enum err_code code = collection_read(&all, l->c->store, collection, UINT64_MAX, &a, e);
     for (size_t i = 0; !code && i < all.n; i++)
         id_set_add(s, &all.ids[i]);
     arena_free(&a);
@@ -331,17 +331,17 @@ static enum err_code take_record(void *arg, const struct digest *id, enum record
     return OK;
 }
 
-enum err_code lineage_open(struct lineage **out, struct store *s, struct err *e)
+enum err_code lineage_open(struct lineage **out, struct cli *c, struct err *e)
 {
     struct lineage *l = *out = must_calloc(1, sizeof *l);
-    l->store = s;
-    enum err_code code = store_each_record(s, take_record, l, e);
+    l->c = c;
+    enum err_code code = store_each_record(c->store, take_record, l, e);
     if (!code)
-        code = store_each_action(s, take_action, l, e);
+        code = store_each_action(c->store, take_action, l, e);
     if (!code)
-        code = store_each_ref(s, "", take_ref, l, e);
+        code = store_each_ref(c->store, "", take_ref, l, e);
     if (!code)
-        code = store_each_source(s, take_source, l, e);
+        code = store_each_source(c->store, take_source, l, e);
     link_sort(&l->uses);
     link_sort(&l->outputs);
     return err_up(e, code);

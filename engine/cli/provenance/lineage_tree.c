@@ -194,7 +194,7 @@ static enum err_code read_record(ProtobufCMessage **out, struct arena *a, struct
 {
     enum record_kind kind = lineage_kind(l, id);
     *out = NULL;
-    return kind_info(kind) ? err_up(e, store_get_message(out, l->store, id, kind, a, e)) : OK;
+    return kind_info(kind) ? err_up(e, store_get_message(out, l->c->store, id, kind, a, e)) : OK;
 }
 
 /* Keeps the candidates that are related to one of the others: the candidates are outputs and the

@@ -213,7 +213,7 @@ static struct element **sorted(const struct elements *s, struct cli *c)
     struct element **list = arena_array(c->arena, struct element *, s->n + 1);
     for (size_t i = 0; i < s->n; i++) {
         list[i] = &s->list[i];
-        list[i]->label = resolve_label(c->arena, c->store, &list[i]->id);
+        list[i]->label = resolve_label(c->arena, c, &list[i]->id);
     }
     qsort(list, s->n, sizeof *list, by_label);
     return list;

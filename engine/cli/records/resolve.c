@@ -66,24 +66,16 @@ static const char *describe(struct arena *a, const ProtobufCMessage *m)
     return "";
 }
 
-label_expression *resolve_expression(const struct cli *c)
+const char *resolve_label(struct arena *a, const struct cli *c, const struct digest *id)
 {
-    return cli_flag(c, "prefix") ? arena_strdup : cli_flag(c, "latex") ? op_latex : op_infix;
-}
-
-const char *resolve_label(struct arena *a, struct store *s, const struct digest *id)
-{
-    return resolve_label_as(a, s, id, op_infix);
-}
-
-const char *resolve_label_as(struct arena *a, struct store *s, const struct digest *id,
-                             label_expression *write)
-{
+    label_expression *write = cli_flag(c, "prefix")  ? arena_strdup
+                              : cli_flag(c, "latex") ? op_latex
+                                                     : op_infix;
     struct arena scratch = {0};
     struct record r;
     ProtobufCMessage *m;
     const char *label = "";
-    if (!store_get(&r, s, id, &scratch, NULL) && kind_info(r.kind) &&
+    if (!store_get(&r, c->store, id, &scratch, NULL) && kind_info(r.kind) &&
         !canonical_unpack(&m, &scratch, kind_info(r.kind)->descriptor, r.payload, NULL)) {
         label = label_of_message(a, m, write);
         if (!label)
@@ -103,7 +95,7 @@ static enum err_code refuse_ambiguous(struct cli *c, const struct resolved *foun
         struct record r;
         bool there = !store_get(&r, c->store, &found[i].id, c->arena, NULL) && kind_info(r.kind);
         const char *label =
-            found[i].name ? found[i].name : resolve_label(c->arena, c->store, &found[i].id);
+            found[i].name ? found[i].name : resolve_label(c->arena, c, &found[i].id);
         table_add(
             t, (const char *const[]){arena_printf(c->arena, "%.16s", digest_hex(hex, &found[i].id)),
                                      there ? kind_info(r.kind)->name : "?", label});

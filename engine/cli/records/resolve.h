@@ -13,10 +13,6 @@ struct resolved {
 /* An ambiguous REF prints its candidates as narration and fails with ERR_AMBIGUOUS. */
 enum err_code resolve(struct resolved *out, struct cli *c, const char *text, struct err *e);
 
-/* A short text that says which record it is: its name or expression, else its title, first text or
- * step; "" when it has nothing of the kind. */
-const char *resolve_label(struct arena *a, struct store *s, const struct digest *id);
-const char *resolve_label_as(struct arena *a, struct store *s, const struct digest *id,
-                             label_expression *write);
-/* As --latex or --prefix says, else op_infix. */
-label_expression *resolve_expression(const struct cli *c);
+/* A short text that says which record it is: its name or expression (infix unless --latex or
+ * --prefix is given), else its title, first text or step; "" when it has nothing of the kind. */
+const char *resolve_label(struct arena *a, const struct cli *c, const struct digest *id);
