@@ -86,13 +86,6 @@ static json_t *input_schema(const struct op_port *p)
     return schema;
 }
 
-/* What a node of this op may say. */
-static json_t *executor_schema(void)
-{
-    return json_pack("{s:[s, s], s:s}", "enum", "slurm", "here", "description",
-                     "Where it runs: docs/slurm.md.");
-}
-
 static json_t *resources_schema(void)
 {
     json_t *properties = json_object();
@@ -104,6 +97,7 @@ static json_t *resources_schema(void)
                      "additionalProperties", 0);
 }
 
+/* What a node of this op may say. */
 static json_t *op_schema(const struct op *op)
 {
     json_t *properties = json_object(), *axes = json_object(), *required = json_array();
@@ -163,7 +157,9 @@ static char *schema_text(void)
     json_t *ops = json_object();
     for (size_t i = 0; op_table[i]; i++)
         json_object_set_new(ops, op_table[i]->name, op_schema(op_table[i]));
-    json_object_set_new(ops, "@executor", executor_schema());
+    json_object_set_new(ops, "@executor",
+                        json_pack("{s:[s, s], s:s}", "enum", "slurm", "here", "description",
+                                  "Where it runs: docs/slurm.md."));
     json_object_set_new(ops, "@resources", resources_schema());
     json_t *properties = json_object();
     json_object_set_new(properties, "eqloom", json_pack("{s:i}", "const", 1));
