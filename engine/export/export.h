@@ -24,3 +24,7 @@ const char *export_format_index(const struct export_format *f);
  * format does not hold this kind. Who closes the files asks whether all could be written. */
 enum err_code export_record(FILE *to, FILE *index, struct store *s, const struct digest *id,
                             const struct export_format *f, struct err *e);
+
+/* The parts of a TSV file: names of columns, and the rows of a message. */
+void tsv_header(FILE *to, const ProtobufCMessageDescriptor *type);
+void tsv_rows(FILE *to, const ProtobufCMessage *m, uint64_t index);

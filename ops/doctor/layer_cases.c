@@ -138,27 +138,34 @@ static void residual_norm(struct gpu_queue *q, void *const *p, enum gpu_precisio
     q->op->residual_norm(q, p[8], type, p[0], p[7], &drop, &how);
 }
 
-/* q, k and v beside each other; all are copied by their bytes. */
+/* q, k and v beside each other. */
+static struct gpu_attention attention_of(void *const *p, const uint32_t *offset, uint32_t size,
+                                         enum gpu_type type)
+{
+    const uint32_t cols = HEADS * size;
+    return (struct gpu_attention){.sequences = SEQUENCES,
+                                  .heads = HEADS,
+                                  .size = size,
+                                  .rows = ROWS,
+                                  .first = offset,
+                                  .end = offset + 1,
+                                  .key_first = offset,
+                                  .key_end = offset + 1,
+                                  .type = type,
+                                  .q = p[0],
+                                  .k = gpu_at(type, p[0], cols),
+                                  .v = gpu_at(type, p[0], 2 * cols),
+                                  .q_ld = 3 * cols,
+                                  .kv_ld = 3 * cols,
+                                  .lse = p[1],
+                                  .scale = 0.2F};
+}
+
+/* What comes of all three is copied by its bytes. */
 static void attention(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
     enum gpu_type type = gpu_stored(q->device, precision);
-    const uint32_t *offset = p[5];
-    struct gpu_attention at = {.sequences = SEQUENCES,
-                               .heads = HEADS,
-                               .size = SIZE,
-                               .rows = ROWS,
-                               .first = offset,
-                               .end = offset + 1,
-                               .key_first = offset,
-                               .key_end = offset + 1,
-                               .type = type,
-                               .q = p[0],
-                               .k = gpu_at(type, p[0], COLS),
-                               .v = gpu_at(type, p[0], 2 * COLS),
-                               .q_ld = 3 * COLS,
-                               .kv_ld = 3 * COLS,
-                               .lse = p[1],
-                               .scale = 0.2F};
+    struct gpu_attention at = attention_of(p, p[5], SIZE, type);
     for (int causal = 0; causal < 2; causal++) {
         at.causal = causal;
         q->op->attention(q, p[2], &at);
@@ -172,26 +179,9 @@ static void attention(struct gpu_queue *q, void *const *p, enum gpu_precision pr
 /* Said to be long: a card may ask cuDNN. */
 static void attention_long(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
-    const uint32_t *offset = p[3];
-    enum gpu_type type = gpu_stored(q->device, precision);
-    q->op->attention(q, p[2],
-                     &(struct gpu_attention){.sequences = SEQUENCES,
-                                             .heads = HEADS,
-                                             .size = LONG / HEADS,
-                                             .rows = ROWS,
-                                             .first = offset,
-                                             .end = offset + 1,
-                                             .key_first = offset,
-                                             .key_end = offset + 1,
-                                             .type = type,
-                                             .q = p[0],
-                                             .k = gpu_at(type, p[0], LONG),
-                                             .v = gpu_at(type, p[0], 2 * LONG),
-                                             .q_ld = 3 * LONG,
-                                             .kv_ld = 3 * LONG,
-                                             .lse = p[1],
-                                             .scale = 0.2F,
-                                             .longest = 128});
+    struct gpu_attention at = attention_of(p, p[3], LONG / HEADS, gpu_stored(q->device, precision));
+    at.longest = 128;
+    q->op->attention(q, p[2], &at);
 }
 
 /* clang-format off */

@@ -7,10 +7,10 @@
 #include "engine/cli/console/text_table.h"
 #include "engine/cli/records/diff.h"
 #include "engine/cli/records/place.h"
+#include "engine/export/export.h"
 #include "engine/export/export_safetensors.h"
 #include "engine/export/npy.h"
 #include "engine/export/reflect.h"
-#include "engine/export/tsv.h"
 #include "tests/unit.h"
 #include <unistd.h>
 
@@ -172,7 +172,6 @@ static struct memory memory_open(void)
 
 static void memory_close(struct memory *m)
 {
-    m->len = (size_t)ftello(m->f);
     fseeko(m->f, 0, SEEK_END);
     m->len = (size_t)ftello(m->f);
     m->data = calloc(1, m->len + 1);

@@ -319,8 +319,7 @@ struct use {
 struct uses {
     struct use *list;
     size_t n, cap;
-    struct digest_map wholes; /* collections that hold records of the item */
-    struct id_set whole_ids;
+    struct id_set wholes; /* collections that hold records of the item */
 };
 
 static void add_uses(struct uses *u, const struct lineage *l, const struct digest *id, bool whole)
@@ -344,14 +343,10 @@ static void find_wholes(struct uses *u, const struct lineage *l, const struct it
     for (size_t i = 0; i < item->n; i++) {
         size_t n;
         const struct link *links = link_find(&n, &l->members, &item->ids[i]);
-        for (size_t k = 0; k < n; k++) {
-            const struct digest *id = &l->collections.ids[links[k].to];
-            bool added;
-            digest_map_put(&u->wholes, id, 1, &added);
-            if (added)
-                id_set_add(&u->whole_ids, id);
-        }
+        for (size_t k = 0; k < n; k++)
+            id_set_add(&u->wholes, &l->collections.ids[links[k].to]);
     }
+    id_set_sort(&u->wholes);
 }
 
 /* By op, the highest rank first, then in the order of the actions' keys. */
@@ -374,8 +369,8 @@ static enum err_code find_uses(struct uses *u, struct walk *w, const struct item
     for (size_t i = 0; i < item->n; i++)
         add_uses(u, l, &item->ids[i], false);
     find_wholes(u, l, item);
-    for (size_t i = 0; i < u->whole_ids.n; i++)
-        add_uses(u, l, &u->whole_ids.ids[i], true);
+    for (size_t i = 0; i < u->wholes.n; i++)
+        add_uses(u, l, &u->wholes.ids[i], true);
     if (u->n)
         qsort_r(u->list, u->n, sizeof *u->list, compare_uses, l);
     return OK;
@@ -388,11 +383,12 @@ static enum err_code walk_down(struct walk *w, struct item *item, int depth, str
 static bool holds_alike(const struct walk *w, const struct item *item, const struct digest *made,
                         const struct uses *u)
 {
-    if (digest_map_get(&u->wholes, made))
-        return true;
+    for (size_t i = 0; i < u->wholes.n; i++)
+        if (digest_equal(&u->wholes.ids[i], made))
+            return true;
     const struct kind_info *kind = kind_info(lineage_kind(w->l, item->ids));
     const char *of = lineage_describe(w->c->arena, w->l, made).element_kind;
-    return of && kind && u->whole_ids.n && !strcmp(of, kind->name);
+    return of && kind && u->wholes.n && !strcmp(of, kind->name);
 }
 
 /* What a group of actions of one op made: a whole node's outputs one by one, elements' together. */
@@ -446,8 +442,7 @@ static enum err_code walk_down(struct walk *w, struct item *item, int depth, str
                 code = walk_made(w, item, &u, use + k, apart ? 1 : n, by_part, depth + 1, e);
     }
     free(u.list);
-    free(u.whole_ids.ids);
-    digest_map_free(&u.wholes);
+    free(u.wholes.ids);
     return err_up(e, code);
 }
 
