@@ -192,11 +192,6 @@ static enum err_code write_json(struct exporter *x, const ProtobufCMessage *m, s
     return OK;
 }
 
-static enum err_code export_jsonl(struct exporter *x, struct err *e)
-{
-    return err_up(e, each_element(x, write_json, e));
-}
-
 static enum err_code write_tsv(struct exporter *x, const ProtobufCMessage *m, size_t i,
                                struct err *e)
 {
@@ -204,11 +199,6 @@ static enum err_code write_tsv(struct exporter *x, const ProtobufCMessage *m, si
         tsv_header(x->to, m->descriptor);
     tsv_rows(x->to, m, i);
     return OK;
-}
-
-static enum err_code export_tsv(struct exporter *x, struct err *e)
-{
-    return err_up(e, each_element(x, write_tsv, e));
 }
 
 static enum err_code write_npy(struct exporter *x, const ProtobufCMessage *m, size_t i,
@@ -284,13 +274,14 @@ static enum err_code export_raw(struct exporter *x, struct err *e)
 
 struct export_format {
     const char *name, *index; /* the ending of the file beside; NULL: none */
-    enum err_code (*write)(struct exporter *x, struct err *e);
+    write_element *element;   /* each of a collection; NULL: `all` */
+    enum err_code (*all)(struct exporter *x, struct err *e);
 };
 
 static const struct export_format formats[] = {
-    {"jsonl", NULL, export_jsonl}, {"tsv", NULL, export_tsv},
-    {"npy", "jsonl", export_npy},  {"safetensors", "json", export_safetensors},
-    {"raw", NULL, export_raw},
+    {"jsonl", .element = write_json},    {"tsv", .element = write_tsv},
+    {"npy", "jsonl", .all = export_npy}, {"safetensors", "json", .all = export_safetensors},
+    {"raw", .all = export_raw},
 };
 enum { RAW = EXPORT_FORMATS - 1 };
 _Static_assert(sizeof formats / sizeof *formats == EXPORT_FORMATS, "each has a name");
@@ -326,7 +317,7 @@ enum err_code export_record(FILE *to, FILE *index, struct store *s, const struct
     if (!code)
         code = load_elements(&x, e);
     if (!code)
-        code = f->write(&x, e);
+        code = f->element ? each_element(&x, f->element, e) : f->all(&x, e);
     arena_free(&x.scratch);
     arena_free(&x.arena);
     return err_up(e, code);

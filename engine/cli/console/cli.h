@@ -27,12 +27,14 @@ enum cli_store {
     CLI_STORE_CREATE, /* to write; made if there is none */
 };
 
+typedef enum err_code cli_runner(int *status, struct cli *c, struct err *e);
+
 struct cli_command {
     const char *name;
     const char *arguments;                 /* "JOB [NODE...]" */
     unsigned min_arguments, max_arguments; /* UINT_MAX: any number */
     enum cli_store store;                  /* opened before it runs */
-    enum err_code (*run)(int *status, struct cli *c, struct err *e);
+    cli_runner *run;
     const char *summary;               /* one line */
     const char *help;                  /* paragraphs, separated by blank lines */
     const char *example;               /* lines, each a command */

@@ -85,9 +85,8 @@ const char *resolve_label(struct arena *a, const struct cli *c, const struct dig
     return label;
 }
 
-/* What `text` could mean, as narration. */
-static enum err_code refuse_ambiguous(struct cli *c, const struct resolved *found, size_t n,
-                                      const char *message, struct err *e)
+/* What a text could mean, as narration. */
+static void print_candidates(struct cli *c, const struct resolved *found, size_t n)
 {
     struct table *t = table_new(c->arena, "id|kind|name");
     for (size_t i = 0; i < n; i++) {
@@ -101,7 +100,6 @@ static enum err_code refuse_ambiguous(struct cli *c, const struct resolved *foun
                                      there ? kind_info(r.kind)->name : "?", label});
     }
     table_print(c->narration, t);
-    return err_fail(e, ERR_AMBIGUOUS, "%s", message);
 }
 
 /* ERR_NOTFOUND: no id begins so. */
@@ -117,11 +115,9 @@ static enum err_code resolve_digits(struct resolved *out, struct cli *c, const c
         return err_up(e, code);
     for (size_t i = 0; i < n; i++)
         found[i] = (struct resolved){.id = ids[i]};
-    return err_up(e,
-                  refuse_ambiguous(c, found, n,
-                                   arena_printf(c->arena, "'%s' begins %zu%s ids: give more digits",
-                                                text, n, n == MAX_CANDIDATES ? " or more" : ""),
-                                   e));
+    print_candidates(c, found, n);
+    return err_fail(e, ERR_AMBIGUOUS, "'%s' begins %zu%s ids: give more digits", text, n,
+                    n == MAX_CANDIDATES ? " or more" : "");
 }
 
 enum err_code resolve(struct resolved *out, struct cli *c, const char *text, struct err *e)
@@ -134,13 +130,11 @@ enum err_code resolve(struct resolved *out, struct cli *c, const char *text, str
         return err_up(e, store_ref(&out->id, c->store, text, e));
     if ((code = store_each_ref(c->store, "", visit_ref, s, e)))
         return err_up(e, code);
-    if (s->n_found > 1)
-        return err_up(e, refuse_ambiguous(c, s->found, s->n_found,
-                                          arena_printf(c->arena,
-                                                       "'%.100s' is in several jobs: write "
-                                                       "JOB/%.100s",
-                                                       text, text),
-                                          e));
+    if (s->n_found > 1) {
+        print_candidates(c, s->found, s->n_found);
+        return err_fail(e, ERR_AMBIGUOUS, "'%.100s' is in several jobs: write JOB/%.100s", text,
+                        text);
+    }
     if (s->n_found || s->tag.name) {
         *out = s->n_found ? s->found[0] : s->tag;
         return OK;
@@ -149,11 +143,10 @@ enum err_code resolve(struct resolved *out, struct cli *c, const char *text, str
         *out = s->variants[0];
         return OK;
     }
-    if (s->n_variants)
-        return err_up(
-            e, refuse_ambiguous(
-                   c, s->variants, s->n_variants,
-                   arena_printf(c->arena, "'%.100s' has variants: name one of them", text), e));
+    if (s->n_variants) {
+        print_candidates(c, s->variants, s->n_variants);
+        return err_fail(e, ERR_AMBIGUOUS, "'%.100s' has variants: name one of them", text);
+    }
     size_t digits = strspn(text, "0123456789abcdefABCDEF");
     if (digits >= MIN_DIGITS && !text[digits]) {
         code = resolve_digits(out, c, text, e);
