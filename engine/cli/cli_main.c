@@ -18,8 +18,11 @@ static char *join(struct arena *a, int argc, char **argv)
 static enum err_code answer_help(struct cli *c, struct err *e)
 {
     const struct cli_command *command = c->command;
-    if (!command && c->n_arguments && !(command = cli_command_find(c, c->arguments[0])))
-        return err_up(e, cli_refuse_command(c, c->arguments[0], e));
+    enum err_code code = OK;
+    if (!command && c->n_arguments)
+        code = cli_find_command(&command, c, c->arguments[0], e);
+    if (code)
+        return err_up(e, code);
     if (command)
         cli_print_help(c->out, c, command);
     else

@@ -6,15 +6,6 @@
 
 #include <jansson.h>
 
-static void describe_processor(json_t *out, const struct tool_args *args)
-{
-    const char *bf16 = gpu_cpu_bf16();
-    fprintf(args->out, "processor: %s, bf16 %s%s\n", cpu_isa(), bf16 ? "by " : "computed as f32",
-            bf16 ? bf16 : "");
-    json_object_set_new(out, "processor", json_string(cpu_isa()));
-    json_object_set_new(out, "bf16", bf16 ? json_string(bf16) : json_null());
-}
-
 /* One line for each op. */
 static enum err_code check_ops(json_t *out, bool *good, struct gpu_device *card,
                                const struct tool_args *args, struct err *e)
@@ -74,17 +65,20 @@ static enum err_code examine_card(json_t *cards, bool *good, int index,
 static enum err_code run(int *exit_status, const struct tool_args *given, struct err *e)
 {
     struct tool_args quiet = *given, *args = &quiet;
-    json_t *out = json_object(), *cards = json_array();
+    const char *bf16 = gpu_cpu_bf16();
+    json_t *cards = json_array();
+    json_t *out =
+        json_pack("{s:s, s:s?, s:O}", "processor", cpu_isa(), "bf16", bf16, "cards", cards);
     bool good = true;
     int n;
     enum err_code code = OK;
     if (args->json && !(args->out = fopen("/dev/null", "w"))) {
-        json_decref(out);
         json_decref(cards);
+        json_decref(out);
         return err_fail(e, ERR_IO, "cannot open /dev/null");
     }
-    describe_processor(out, args);
-    json_object_set_new(out, "cards", cards);
+    fprintf(args->out, "processor: %s, bf16 %s%s\n", cpu_isa(), bf16 ? "by " : "computed as f32",
+            bf16 ? bf16 : "");
     const char *why = gpu_why_cpu();
     if (why) {
         fprintf(args->out, "%s\n", why);
@@ -100,6 +94,7 @@ static enum err_code run(int *exit_status, const struct tool_args *given, struct
             fputc('\n', given->out);
         }
     }
+    json_decref(cards);
     json_decref(out);
     *exit_status = good ? 0 : 1;
     return code;

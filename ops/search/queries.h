@@ -31,13 +31,14 @@ void queries_print_json(FILE *to, json_t *value);
 enum err_code queries_language(const struct language **out, const struct tool_args *args,
                                const char *more, struct err *e);
 
-/* Of a tool's table of options. */
-#define QUERIES_LANGUAGE                                                                           \
-    {                                                                                              \
-        "language", "NAME", false, "of the expressions: calculus (default), boolean, polynomial"   \
-    }
-/* To start a card takes longer than a model takes for some expressions. */
+/* Of a tool's table of options. To start a card takes longer than a model takes for some
+ * expressions. */
 #define QUERIES_DEVICE                                                                             \
     {                                                                                              \
         "device", "NAME", false, "where to compute: cpu (default), cuda, cuda:N or auto"           \
     }
+#define QUERIES_OPTIONS                                                                            \
+    QUERIES_DEVICE, EXPR_ARGUMENT_SYNTAX, EXPR_ARGUMENT_LATEX,                                     \
+        {"language", "NAME", false,                                                                \
+         "of the expressions: calculus (default), boolean, polynomial"},                           \
+        OPERATORS_OPTION, TOOL_JSON

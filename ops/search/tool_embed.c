@@ -193,12 +193,7 @@ static const struct tool_option options[] = {
     {"model", "REF", false, "a checkpoint; else the tag 'best', else the only one in the store"},
     {"output", "PATH", false, "write PATH.npy (and PATH.npy.jsonl) or PATH.jsonl instead", 'o'},
     {"raw", NULL, false, "the model's vectors as they are, not scaled to length 1"},
-    QUERIES_DEVICE,
-    EXPR_ARGUMENT_SYNTAX,
-    EXPR_ARGUMENT_LATEX,
-    QUERIES_LANGUAGE,
-    OPERATORS_OPTION,
-    TOOL_JSON,
+    QUERIES_OPTIONS,
     {0}};
 
 const struct tool tool_embed = {

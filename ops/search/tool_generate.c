@@ -158,12 +158,7 @@ static const struct tool_option options[] = {
      "a checkpoint with a decoder; else the tag 'writer', else the only one in the store"},
     {"precision", "NAME", false, "of the products: f32 (default), tf32 or bf16"},
     {"max-nodes", "N", false, "e-nodes of the search for a proof, at most (default 10000)"},
-    QUERIES_DEVICE,
-    EXPR_ARGUMENT_SYNTAX,
-    EXPR_ARGUMENT_LATEX,
-    QUERIES_LANGUAGE,
-    OPERATORS_OPTION,
-    TOOL_JSON,
+    QUERIES_OPTIONS,
     {0}};
 
 const struct tool tool_generate = {

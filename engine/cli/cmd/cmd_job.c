@@ -21,15 +21,12 @@ static void hint_at_file(struct cli *c, struct err *e)
 enum err_code cmd_load_job(struct job **out, struct cli *c, struct err *e)
 {
     struct job_options options = {.allow_outside = cli_flag(c, "allow-outside")};
-    struct err failure = {0};
     options.n_sets = cli_values(&options.sets, c, "set");
-    enum err_code code = job_load(out, c->arena, c->arguments[0], &options, &failure);
-    if (code == ERR_INPUT && !failure.line && !*failure.hint)
-        hint_at_file(c, &failure);
+    enum err_code code = job_load(out, c->arena, c->arguments[0], &options, e);
+    if (code == ERR_INPUT && !e->line && !*e->hint)
+        hint_at_file(c, e);
     if (code == ERR_LIMIT) /* the job file is too large: a mistake in the input */
-        code = failure.code = ERR_INPUT;
-    if (code && e)
-        *e = failure;
+        code = e->code = ERR_INPUT;
     return err_up(e, code);
 }
 

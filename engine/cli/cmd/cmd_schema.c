@@ -77,15 +77,6 @@ static json_t *strings_schema(void)
     return json_pack("{s:[s, s], s:{s:s}}", "type", "array", "string", "items", "type", "string");
 }
 
-static json_t *input_schema(const struct op_port *p)
-{
-    json_t *schema =
-        p->cardinality == OP_LIST ? strings_schema() : json_pack("{s:s}", "type", "string");
-    if (p->doc)
-        json_object_set_new(schema, "description", json_string(p->doc));
-    return schema;
-}
-
 static json_t *resources_schema(void)
 {
     json_t *properties = json_object();
@@ -108,7 +99,11 @@ static json_t *op_schema(const struct op *op)
     if (op->node == OP_SOURCE)
         json_object_set_new(properties, JOB_FROM, json_pack("{s:s}", "type", "string"));
     for (const struct op_port *p = op->inputs; p && p->role; p++) {
-        json_object_set_new(properties, p->role, input_schema(p));
+        json_t *input =
+            p->cardinality == OP_LIST ? strings_schema() : json_pack("{s:s}", "type", "string");
+        if (p->doc)
+            json_object_set_new(input, "description", json_string(p->doc));
+        json_object_set_new(properties, p->role, input);
         if (!p->optional)
             json_array_append_new(required, json_string(p->role));
     }

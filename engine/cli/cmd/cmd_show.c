@@ -118,15 +118,15 @@ static enum err_code show_record(struct cli *c, const struct resolved *ref, cons
 static enum err_code write_image(struct cli *c, const struct record *r, struct err *e)
 {
     const char *path = cli_value(c, "output");
-    const Eqloom__Image *m = NULL;
+    const Eqloom__Image *image;
     struct span png;
     if (r->kind != KIND_IMAGE)
         return err_fail(e, ERR_INPUT, "-o writes an image, and this is %s: see 'eqloom export'",
                         kind_info(r->kind) ? kind_info(r->kind)->name : "of an unknown kind");
-    enum err_code code = canonical_unpack(&m, c->arena, &eqloom__image__descriptor, r->payload, e);
+    enum err_code code =
+        canonical_unpack(&image, c->arena, &eqloom__image__descriptor, r->payload, e);
     if (code)
         return err_up(e, code);
-    const Eqloom__Image *image = m;
     struct picture p = {image->width, image->height, image->pixels.data};
     if (*image->refused)
         return err_fail(e, ERR_INPUT, "there is no picture: %s", image->refused);

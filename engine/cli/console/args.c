@@ -31,14 +31,6 @@ struct parser {
     const char *asked;
 };
 
-const struct cli_command *cli_command_find(const struct cli *c, const char *name)
-{
-    for (size_t i = 0; i < c->n_commands; i++)
-        if (!strcmp(c->commands[i].name, name))
-            return &c->commands[i];
-    return NULL;
-}
-
 static const struct tool_option *find_in(const struct tool_option *options, const char *name,
                                          size_t len, char letter)
 {
@@ -126,11 +118,17 @@ static enum err_code read_short(struct parser *p, const char *arg, struct err *e
     return OK;
 }
 
-enum err_code cli_refuse_command(struct cli *c, const char *name, struct err *e)
+enum err_code cli_find_command(const struct cli_command **out, const struct cli *c,
+                               const char *name, struct err *e)
 {
     const char **names = arena_array(c->arena, const char *, c->n_commands);
-    for (size_t i = 0; i < c->n_commands; i++)
+    for (size_t i = 0; i < c->n_commands; i++) {
         names[i] = c->commands[i].name;
+        if (!strcmp(names[i], name)) {
+            *out = &c->commands[i];
+            return OK;
+        }
+    }
     enum err_code code = err_fail(e, ERR_INPUT, "there is no command '%.100s'", name);
     err_hint(e, "'eqloom --help' lists them");
     return err_suggest(code, name, names, c->n_commands, e);
@@ -138,16 +136,11 @@ enum err_code cli_refuse_command(struct cli *c, const char *name, struct err *e)
 
 static enum err_code read_command(struct parser *p, const char *name, struct err *e)
 {
-    struct cli *c = p->c;
-    c->command = cli_command_find(c, name);
-    if (c->command)
-        return OK;
-    if (!strcmp(name, "help") || !strcmp(name, "version")) {
-        p->asked = !strcmp(name, "help") ? "help" : "version";
-        p->only_arguments = true;
-        return OK;
-    }
-    return err_up(e, cli_refuse_command(c, name, e));
+    if (strcmp(name, "help") && strcmp(name, "version"))
+        return err_up(e, cli_find_command(&p->c->command, p->c, name, e));
+    p->asked = name;
+    p->only_arguments = true;
+    return OK;
 }
 
 static enum err_code choose_color(struct cli *c, struct err *e)

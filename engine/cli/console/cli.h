@@ -70,13 +70,13 @@ const struct cli_command *cli_commands(size_t *n, struct arena *a);
 
 /* ---- args.c ---- */
 extern const struct tool_option cli_global_options[]; /* ended by name == NULL */
-const struct cli_command *cli_command_find(const struct cli *c, const char *name);
+/* ERR_INPUT: there is no such command; did you mean ...? */
+enum err_code cli_find_command(const struct cli_command **out, const struct cli *c,
+                               const char *name, struct err *e);
 /* Fills command, arguments, values, store, json and color. `asked` gets the name of a global
  * request ("help", "version", "markdown") with c->arguments as its operands,
  * or NULL. */
 enum err_code cli_parse(struct cli *c, const char **asked, int argc, char **argv, struct err *e);
-/* ERR_INPUT: there is no such command; did you mean ...? */
-enum err_code cli_refuse_command(struct cli *c, const char *name, struct err *e);
 bool cli_flag(const struct cli *c, const char *option);
 /* The last value given, or NULL. */
 const char *cli_value(const struct cli *c, const char *option);

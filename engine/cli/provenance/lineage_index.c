@@ -294,18 +294,14 @@ static bool is_of_node(const char *name)
     return strchr(name, '/') && strncmp(name, JOB_TAGS, strlen(JOB_TAGS));
 }
 
-static void add_name(struct lineage *l, const struct digest *id, const char *name)
+static enum err_code take_ref(void *arg, const char *name, const struct digest *id, struct err *e)
 {
+    struct lineage *l = arg;
     uint64_t copy = (uintptr_t)arena_strdup(&l->arena, name);
     bool added;
     uint64_t *known = digest_map_put(&l->names, id, copy, &added);
     if (!added && is_of_node(name) && !is_of_node((const char *)*known))
         *known = copy;
-}
-
-static enum err_code take_ref(void *arg, const char *name, const struct digest *id, struct err *e)
-{
-    add_name(arg, id, name);
     return OK;
 }
 
@@ -316,7 +312,7 @@ static enum err_code take_source(void *arg, const char *path, struct span value,
     Eqloom__SourceFile *m;
     if (!canonical_unpack(&m, &a, &eqloom__source_file__descriptor, value, NULL) &&
         m->file_id.len == DIGEST_SIZE)
-        add_name(l, lineage_id(m->file_id, 0), place_shown(&l->arena, path));
+        take_ref(l, place_shown(&l->arena, path), lineage_id(m->file_id, 0), e);
     arena_free(&a);
     return OK;
 }
