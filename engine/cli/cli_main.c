@@ -15,30 +15,20 @@ static char *join(struct arena *a, int argc, char **argv)
     return buf_text(&line, a);
 }
 
-static enum err_code answer_help(struct cli *c, struct err *e)
+/* "help", "version" or "markdown". */
+static enum err_code answer(struct cli *c, const char *asked, struct err *e)
 {
     const struct cli_command *command = c->command;
     enum err_code code = OK;
-    if (!command && c->n_arguments)
-        code = cli_find_command(&command, c, c->arguments[0], e);
-    if (code)
-        return err_up(e, code);
-    if (command)
-        cli_print_help(c->out, c, command);
-    else
-        cli_print_usage(c->out, c);
-    return OK;
-}
-
-static enum err_code answer(struct cli *c, const char *asked, struct err *e)
-{
-    if (!strcmp(asked, "help"))
-        return err_up(e, answer_help(c, e));
     if (!strcmp(asked, "version"))
         fprintf(c->out, "eqloom %s\n", EQLOOM_VERSION);
-    else
+    else if (!strcmp(asked, "markdown"))
         cli_print_markdown(c->out, c);
-    return OK;
+    else if (!command && c->n_arguments)
+        code = cli_find_command(&command, c, c->arguments[0], e);
+    if (!code && !strcmp(asked, "help"))
+        command ? cli_print_help(c->out, c, command) : cli_print_usage(c->out, c);
+    return err_up(e, code);
 }
 
 static enum err_code run_command(int *status, struct cli *c, struct err *e)

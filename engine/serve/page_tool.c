@@ -42,22 +42,16 @@ static void write_option(struct page *p, const struct tool_option *o)
     page_printf(p, " <small id=\"%s-help\">%s</small></div>\n", name, page_text(p, o->doc));
 }
 
-static bool is_any_given(const struct page *p, const char *const *options)
-{
-    for (; *options; options++)
-        if (*page_field(p, *options))
-            return true;
-    return false;
-}
-
 static void write_form(struct page *p, const struct tool *tool)
 {
     const struct tool_page *page = tool->page;
     page_printf(p, "<form action=\"/%s\" method=\"get\" role=\"search\" data-live>\n", tool->name);
     for (const struct tool_argument *x = page->arguments; x->name; x++)
         write_argument(p, x, x == page->arguments);
-    page_printf(p, "<details%s><summary>Options</summary>\n",
-                is_any_given(p, page->options) ? " open" : "");
+    bool given = false;
+    for (const char *const *o = page->options; *o; o++)
+        given = given || *page_field(p, *o);
+    page_printf(p, "<details%s><summary>Options</summary>\n", given ? " open" : "");
     for (const char *const *o = page->options; *o; o++)
         write_option(p, find_option(tool, *o));
     page_printf(p, "</details>\n<button>%s</button></form>\n", page->submit);

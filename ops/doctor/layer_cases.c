@@ -66,18 +66,16 @@ static void matmul_stored(struct gpu_queue *q, void *const *p, enum gpu_precisio
 /* c (COLS, WIDE) += a^T b */
 static void matmul_transposed(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
-    q->op->matmul(q, &(struct gpu_matmul){.ta = true,
-                                          .beta = 1,
-                                          .m = COLS,
-                                          .n = WIDE,
-                                          .k = ROWS,
-                                          .alpha = 1,
-                                          .a = p[0],
-                                          .lda = COLS,
-                                          .b = p[4],
-                                          .ldb = WIDE,
-                                          .c = p[5],
-                                          .ldc = WIDE});
+    struct gpu_matmul mm = product(p, precision);
+    mm.ta = true;
+    mm.tb = false;
+    mm.m = COLS;
+    mm.k = ROWS;
+    mm.alpha = mm.beta = 1;
+    mm.b = p[4];
+    mm.ldb = WIDE;
+    mm.c = p[5];
+    q->op->matmul(q, &mm);
 }
 
 static const struct gpu_dropout drop = {0.3F, 99, UINT32_MAX - 1000};

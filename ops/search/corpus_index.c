@@ -47,15 +47,15 @@ enum err_code corpus_index_load(struct corpus_index *out, const struct tool_args
         vectors_normalize(&out->v);
     if (!code)
         out->source = arena_array(&out->arena, struct digest, out->v.n_clusters);
-    for (size_t i = 0; !code && i < n; i++)
+    for (size_t i = 0, row = 0; !code && i < n; i++) {
         code = language_join(&out->lang, &out->arena, batches[i]->language, e);
-    for (size_t i = 0, row = 0; !code && i < n; i++)
         for (size_t k = 0; k < batches[i]->count; k++, row++) {
             out->v.text[row] = arena_strdup(&out->arena, out->v.text[row]);
             if (batches[i]->source_id.len == DIGEST_SIZE)
                 memcpy(out->source[out->v.cluster[row]].bytes, batches[i]->source_id.data,
                        DIGEST_SIZE);
         }
+    }
     arena_free(&work);
     if (code)
         corpus_index_free(out);

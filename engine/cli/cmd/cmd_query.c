@@ -74,11 +74,6 @@ static enum err_code jq_filter_new(struct jq_filter **out, const char *program, 
     return code;
 }
 
-static bool selects(jv output)
-{
-    return jv_get_kind(output) != JV_KIND_FALSE && jv_get_kind(output) != JV_KIND_NULL;
-}
-
 /* `output`, which is not valid: the end of the outputs, or an error. */
 static enum err_code end_of_outputs(jv output, struct err *e)
 {
@@ -110,7 +105,7 @@ static enum err_code jq_filter_run(const char **yielded, struct arena *a, struct
     jq_start(f->jq, jv_parse_sized(text, (int)len), 0);
     free(text);
     jv output = jq_next(f->jq);
-    while (jv_is_valid(output) && !selects(output)) {
+    while (jv_get_kind(output) == JV_KIND_FALSE || jv_get_kind(output) == JV_KIND_NULL) {
         jv_free(output);
         output = jq_next(f->jq);
     }
