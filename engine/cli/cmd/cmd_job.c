@@ -26,7 +26,7 @@ enum err_code cmd_load_job(struct job **out, struct cli *c, struct err *e)
     if (code == ERR_INPUT && !e->line && !*e->hint)
         hint_at_file(c, e);
     if (code == ERR_LIMIT) /* the job file is too large: a mistake in the input */
-        code = e->code = ERR_INPUT;
+        code = ERR_INPUT;
     return err_up(e, code);
 }
 

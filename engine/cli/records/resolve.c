@@ -1,6 +1,7 @@
 /* Names to ids; see resolve.h. */
 #include "engine/cli/records/resolve.h"
 
+#include "engine/cache/label.h"
 #include "engine/cli/console/text_table.h"
 #include "engine/export/reflect.h"
 #include "engine/job/job.h"

@@ -1,7 +1,6 @@
 /* What a REF on the command line stands for: a ref, a node of one job, or digits of an id. */
 #pragma once
 
-#include "engine/cache/label.h"
 #include "engine/cli/console/cli.h"
 #include "store/store.h"
 

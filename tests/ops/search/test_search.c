@@ -103,11 +103,12 @@ static void fill(struct rng *rng)
     }
 }
 
-static void set_up(struct rng *rng)
+static void set_up(uint64_t seed)
 {
+    struct rng rng = rng_new(seed, 1);
     struct err e = {0};
     arena_reset(&arena);
-    fill(rng);
+    fill(&rng);
     assert_int_equal(op_index.run(NULL, NULL, &e), OK);
     assert_int_equal(emitted->n_batch_count, BATCHES);
     assert_int_equal(emitted->dim, DIM);
@@ -157,13 +158,12 @@ TEST(nearest_is_nearest)
         size_t k;
         uint32_t per_cluster;
     } cases[] = {{1, 0}, {10, 0}, {7, 1}, {1000, 0}, {1000, 3}, {12, 2}};
-    struct rng rng = rng_new(20, 1);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct err e = {0};
         struct corpus_index x;
         struct row want[1000];
         struct neighbour got[1000];
-        set_up(&rng);
+        set_up(20 + c);
         assert_int_equal(corpus_index_load(&x, NULL, emitted, &e), OK);
         assert_int_equal(x.v.n_clusters, BATCHES - 2);
         for (int q = 0; q < 5; q++) {
@@ -185,10 +185,9 @@ TEST(nearest_is_nearest)
 
 TEST(an_index_that_does_not_fit)
 {
-    struct rng rng = rng_new(21, 1);
     struct err e = {0};
     struct corpus_index x;
-    set_up(&rng);
+    set_up(30);
     emitted->batch_count[2]++;
     assert_int_equal(corpus_index_load(&x, NULL, emitted, &e), ERR_CORRUPT);
     emitted->batch_count[2]--;
@@ -204,9 +203,8 @@ TEST(an_index_that_does_not_fit)
 
 TEST(index_refuses_other_lengths)
 {
-    struct rng rng = rng_new(22, 1);
     struct err e = {0};
-    set_up(&rng);
+    set_up(31);
     batches[0].count = 1;
     batches[0].values.len = DIM * sizeof(float);
     batches[0].n_text = 1;
