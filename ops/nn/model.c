@@ -1,7 +1,6 @@
 /* The table of parameters; see model.h. */
 #include "ops/nn/model.h"
 
-#include <math.h>
 #include <string.h>
 
 struct builder {
@@ -131,13 +130,4 @@ void nn_turn(float *to, const struct nn_model *turned, const float *from, const 
                 for (size_t c = 0; c < cols; c++)
                     y[c * ld + r] = x[r * cols + c];
     }
-}
-
-void nn_sinusoids(float *table, const struct nn_config *c)
-{
-    for (uint32_t t = 0; t < c->max_length; t++)
-        for (uint32_t i = 0; i < c->d_model; i++) {
-            double angle = t * pow(10000.0, -(double)(i & ~1u) / c->d_model);
-            table[(size_t)t * c->d_model + i] = (float)(i & 1 ? cos(angle) : sin(angle));
-        }
 }

@@ -78,5 +78,3 @@ enum { NN_TURNED_GAP = 16 };
 struct nn_model *nn_model_turned(struct arena *a, const struct nn_config *c);
 /* Parameters `from` of m for its turned model; on the host. Gaps are left as they are. */
 void nn_turn(float *to, const struct nn_model *turned, const float *from, const struct nn_model *m);
-/* table (max_length, d_model), host: sin and cos of Vaswani et al. 2017, interleaved. */
-void nn_sinusoids(float *table, const struct nn_config *c);

@@ -69,3 +69,12 @@ const struct nn_param *nn_table_not_finite(const struct nn_table *t, const float
                 return &t->params[i];
     return NULL;
 }
+
+void nn_sinusoids(float *table, uint32_t rows, uint32_t d)
+{
+    for (uint32_t t = 0; t < rows; t++)
+        for (uint32_t i = 0; i < d; i++) {
+            double angle = t * pow(10000.0, -(double)(i & ~1u) / d);
+            table[(size_t)t * d + i] = (float)(i & 1 ? cos(angle) : sin(angle));
+        }
+}

@@ -39,3 +39,5 @@ size_t nn_table_add_shape(struct nn_table *t, const char *name, uint32_t rank,
 void nn_table_init(float *flat, const struct nn_table *t, uint64_t seed);
 /* The first parameter of which `flat` holds a number that is not finite, or NULL. */
 const struct nn_param *nn_table_not_finite(const struct nn_table *t, const float *flat);
+/* table (rows, d), host: sin and cos of Vaswani et al. 2017, interleaved. */
+void nn_sinusoids(float *table, uint32_t rows, uint32_t d);

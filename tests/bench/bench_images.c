@@ -41,7 +41,7 @@ int main(int argc, char **argv)
         rate[1] = (double)n / (cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - trained);
     }
     printf("%.1f %.1f\n", rate[0], rate[1]);
-    image_trainer_free(t);
+    trained_free(t);
     gpu_close(device);
     arena_free(&a);
     return 0;

@@ -18,7 +18,7 @@ static void check_rounded(struct session *s)
     if (!s->t->rounded)
         return;
     gpu_read(s->t->queue, rounded, s->t->rounded, n * sizeof *rounded);
-    assert_int_equal(trainer_read(&now, s->t, NULL), OK);
+    assert_int_equal(trained_read(&now, s->t, NULL), OK);
     for (size_t i = 0; i < n; i++) {
         uint32_t bits;
         memcpy(&bits, &now.weights[i], sizeof bits);
@@ -123,7 +123,7 @@ TEST(memory)
         how.precision = (enum gpu_precision)p;
         assert_int_equal(session_open(&s, "cuda", &model, &how, NULL), OK);
         assert_int_equal(trainer_step(&r, s.t, &s.data, NULL), OK);
-        bytes[p] = s.t->memory_size;
+        bytes[p] = s.t->base.memory_size;
         session_close(&s);
     }
     print_message("a step's memory: f32 %zu, bf16 %zu bytes\n", bytes[GPU_F32], bytes[GPU_BF16]);
@@ -143,7 +143,7 @@ TEST(same_bytes)
         for (int k = 0; k < 3; k++)
             assert_int_equal(trainer_step(&r, s[i].t, &s[i].data, NULL), OK);
         struct trainer_state now = {.weights = arena_array(&s[i].a, float, s[i].m->table.total)};
-        assert_int_equal(trainer_read(&now, s[i].t, NULL), OK);
+        assert_int_equal(trained_read(&now, s[i].t, NULL), OK);
         weights[i] = now.weights;
     }
     assert_memory_equal(weights[0], weights[1], s[0].m->table.total * sizeof(float));
@@ -213,7 +213,7 @@ static void save(Eqloom__Checkpoint *c, struct chunk_memory *memory, uint32_t de
     model.decoder_layers = decoder_layers;
     assert_int_equal(session_open(&s, "cpu", &model, &how, NULL), OK);
     struct trainer_state now = {.weights = arena_array(&memory->a, float, s.m->table.total)};
-    assert_int_equal(trainer_read(&now, s.t, NULL), OK);
+    assert_int_equal(trained_read(&now, s.t, NULL), OK);
     eqloom__checkpoint__init(c);
     assert_int_equal(checkpoint_write(c, nn_config_text(&memory->a, &s.m->config), &s.m->table,
                                       &now, &io, &memory->a, NULL),
@@ -326,7 +326,7 @@ static enum err_code train_once(struct err *e)
         code = trainer_step(&r, s.t, &s.data, e);
     if (!code) {
         struct trainer_state now = {.weights = arena_array(&s.a, float, s.m->table.total)};
-        code = trainer_read(&now, s.t, e);
+        code = trained_read(&now, s.t, e);
     }
     long calls = control->calls;
     session_close(&s);
@@ -368,12 +368,12 @@ TEST(not_finite)
     struct trainer_state now = {arena_array(&s.a, float, n), arena_array(&s.a, float, n),
                                 arena_array(&s.a, float, n)};
     struct trainer_state then = {.m = arena_array(&s.a, float, n)};
-    assert_int_equal(trainer_read(&now, s.t, NULL), OK);
+    assert_int_equal(trained_read(&now, s.t, NULL), OK);
     now.weights[s.m->layers[1].linear1_weight + 5] = NAN;
     assert_int_equal(trainer_write(s.t, &now, NULL), OK);
     assert_int_equal(trainer_step(&r, s.t, &s.data, &e), ERR_FAILED);
     assert_non_null(strstr(e.message, "layers.1.linear1.weight is not finite"));
-    assert_int_equal(trainer_read(&then, s.t, NULL), OK);
+    assert_int_equal(trained_read(&then, s.t, NULL), OK);
     assert_memory_equal(now.m, then.m, n * sizeof(float));
     session_close(&s);
 }
@@ -454,16 +454,14 @@ TEST(no_memory)
 
     /* Networks on pictures, trees and graphs ask for memory in one place. */
     struct gpu_device *d;
-    void *memory = NULL;
-    size_t size = 0;
     assert_int_equal(gpu_open(&d, "cuda", NULL, NULL), OK);
-    assert_int_equal(trained_reserve(&memory, &size, d, 1 << 20, 8, "images", &e), OK);
-    assert_int_equal(trained_reserve(&memory, &size, d, (size_t)4 << 30, 120, "images", &e),
-                     ERR_NOMEM);
+    struct trained x = {.device = d};
+    assert_int_equal(trained_reserve(&x, 1 << 20, 8, "images", &e), OK);
+    assert_int_equal(trained_reserve(&x, (size_t)4 << 30, 120, "images", &e), ERR_NOMEM);
     assert_string_equal(e.message, "a batch of 120 images needs 4352 MiB, and 1024 are free: about "
                                    "28 would fit");
-    assert_null(memory);
-    assert_int_equal(size, 0);
+    assert_null(x.memory);
+    assert_int_equal(x.memory_size, 0);
     gpu_close(d);
     assert_int_equal(control->live, 0);
 }

@@ -35,7 +35,7 @@ static enum err_code load_rest(struct graph_embedder *x, const float *flat, cons
     x->w.table = table;
     x->w.factor = norms;
     x->w.shift = norms + m->norms * d;
-    graph_sinusoids(work, &m->config);
+    nn_sinusoids(work, m->config.positions, m->config.d);
     gpu_write(q, sinusoids, work, positions * sizeof *work);
     graph_table_make(q, table, weights, sinusoids, m);
     batch_norm_alloc(&norm, &x->net.arena, d);

@@ -1,54 +1,59 @@
-#include "ops/learn/graph/graph_step.h"
+#include "ops/learn/graph/graph_trainer.h"
 
-#include <math.h>
-#include <stdlib.h>
+#include "ops/nn/batch_norm.h"
+
 #include <string.h>
+
+struct graph_shard {
+    size_t first; /* graph of the batch */
+    struct graph_set s;
+    struct graph_tape tape;
+};
+
+struct graph_trainer {
+    struct trained base;     /* gradients: of learnt parameters, then of alpha E */
+    struct gpu_queue *queue; /* its */
+    const struct graph_model *model;
+    struct graph_trainer_config config;
+    float *sinusoids, *table, *norms; /* device; norms: (4, norms, d), as graph_weights has them */
+    float *flat;                      /* host: (total); running statistics only */
+    struct batch_norm *norm;          /* (norms) */
+    struct graph_shard *shards;
+    size_t n_shards, nodes, hidden;
+    struct graph_scratch *scratch; /* by queue */
+    float *vectors;                /* host: (graphs, out) */
+    struct graph_lengths lengths;
+    size_t stage;
+    bool training;
+};
 
 /* ---- life ---- */
 
-static enum err_code alloc_device(struct graph_trainer *t, struct err *e)
+static enum err_code set_up(struct graph_trainer *t, struct gpu_device *device, struct err *e)
 {
     const struct graph_model *m = t->model;
     size_t d = m->config.d, positions = (size_t)m->config.positions * d;
-    struct {
-        float **to;
-        size_t n;
-    } parts[] = {
-        {&t->sinusoids, positions},
-        {&t->norms, 4 * m->norms * d},
-        {&t->table, graph_table_rows(&m->config) * d},
-    };
-    enum err_code code = OK;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && !code; i++)
-        code = gpu_alloc((void **)parts[i].to, t->device, parts[i].n * sizeof(float), e);
-    return err_up(e, code);
-}
-
-static enum err_code set_up(struct graph_trainer *t, struct err *e)
-{
-    const struct graph_model *m = t->model;
-    size_t table = (size_t)m->config.positions * m->config.d;
-    enum err_code code = trained_open(&t->trained, t->device, &m->table, m->learnt,
-                                      m->learnt + table, t->config.seed, e);
-    if (code || (code = alloc_device(t, e)))
+    struct trained *x = &t->base;
+    enum err_code code;
+    if ((code = trained_open(x, device, &m->table, m->learnt, m->learnt + positions, t->config.seed,
+                             e)) ||
+        (code = trained_alloc(&t->sinusoids, x, positions * sizeof(float), e)) ||
+        (code = trained_alloc(&t->norms, x, 4 * m->norms * d * sizeof(float), e)) ||
+        (code = trained_alloc(&t->table, x, graph_table_rows(&m->config) * d * sizeof(float), e)))
         return err_up(e, code);
-    t->queue = t->trained.queue;
-    float *sinusoids = malloc(table * sizeof *sinusoids);
-    t->flat = malloc(m->table.total * sizeof *t->flat);
-    t->scratch = calloc(t->device->queues, sizeof *t->scratch);
-    if (sinusoids && t->flat && t->scratch) {
-        gpu_read(t->queue, t->flat, t->trained.weights, m->table.total * sizeof *t->flat);
-        graph_sinusoids(sinusoids, &m->config);
-        gpu_write(t->queue, t->sinusoids, sinusoids, table * sizeof *sinusoids);
-        t->norm = arena_array(&t->norm_arena, struct batch_norm, m->norms);
-        for (size_t i = 0; i < m->norms; i++)
-            batch_norm_alloc(&t->norm[i], &t->norm_arena, m->config.d);
-        code = gpu_finish(t->queue, e);
-    } else {
-        code = err_fail(e, ERR_NOMEM, "no memory for a model of %zu parameters", m->table.count);
-    }
-    free(sinusoids);
-    return err_up(e, code);
+    t->queue = x->queue;
+    float *sinusoids = arena_try_alloc(&x->arena, positions, sizeof *sinusoids);
+    t->flat = arena_try_alloc(&x->own, m->table.total, sizeof *t->flat);
+    if (!sinusoids || !t->flat)
+        return err_fail(e, ERR_NOMEM, "no memory for a model of %zu parameters", m->table.count);
+    t->scratch = arena_array(&x->own, struct graph_scratch, device->queues);
+    t->norm = arena_array(&x->own, struct batch_norm, m->norms);
+    for (size_t i = 0; i < m->norms; i++)
+        batch_norm_alloc(&t->norm[i], &x->own, d);
+    gpu_read(t->queue, t->flat, x->weights, m->table.total * sizeof *t->flat);
+    nn_sinusoids(sinusoids, m->config.positions, m->config.d);
+    gpu_write(t->queue, t->sinusoids, sinusoids, positions * sizeof *sinusoids);
+    return err_up(e, gpu_finish(t->queue, e));
 }
 
 enum err_code graph_trainer_new(struct graph_trainer **out, struct gpu_device *device,
@@ -56,82 +61,278 @@ enum err_code graph_trainer_new(struct graph_trainer **out, struct gpu_device *d
                                 const struct graph_trainer_config *c, struct err *e)
 {
     struct graph_trainer *t = must_calloc(1, sizeof *t);
-    t->device = device;
     t->model = model;
     t->config = *c;
-    enum err_code code = set_up(t, e);
+    enum err_code code = set_up(t, device, e);
     if (code)
-        graph_trainer_free(t);
+        trained_free(t);
     else
         *out = t;
     return err_up(e, code);
 }
 
-void graph_trainer_free(struct graph_trainer *t)
+enum err_code graph_trainer_write(void *trainer, const struct trainer_state *state, struct err *e)
 {
-    if (!t)
-        return;
-    void *parts[] = {t->sinusoids, t->table, t->norms, t->memory};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        gpu_free(t->device, parts[i]);
-    trained_close(&t->trained);
-    arena_free(&t->arena);
-    arena_free(&t->norm_arena);
-    free(t->flat);
-    free(t->scratch);
-    free(t);
-}
-
-enum err_code graph_trainer_read(struct trainer_state *out, struct graph_trainer *t, struct err *e)
-{
-    return err_up(e, trained_read(out, &t->trained, e));
-}
-
-enum err_code graph_trainer_write(struct graph_trainer *t, const struct trainer_state *state,
-                                  struct err *e)
-{
+    struct graph_trainer *t = trainer;
     memcpy(t->flat, state->weights, t->model->table.total * sizeof *t->flat);
-    return err_up(e, trained_write(&t->trained, state, e));
+    return err_up(e, trained_write(t, state, e));
 }
 
+/* ---- a batch in shards ---- */
+
+static struct graph_set slice(struct arena *a, const struct graph_set *x, size_t from, size_t to)
+{
+    uint32_t *first = arena_array(a, uint32_t, to - from + 1);
+    for (size_t i = from; i <= to; i++)
+        first[i - from] = x->first[i] - x->first[from];
+    return (struct graph_set){x->vertices + x->first[from], first, to - from, NULL};
+}
+
+/* Shard i ends with the first graph that reaches the (i+1)-th part of the nodes; none is empty. */
+static void cut(struct graph_trainer *t, const struct graph_set *x)
+{
+    const struct gpu_cuts *cuts = &t->base.device->cuts;
+    size_t wide = cuts->shard_widths * t->model->config.d;
+    size_t per_shard = wide > cuts->shard_tokens ? wide : cuts->shard_tokens;
+    size_t nodes = x->first[x->graphs], n = (nodes + per_shard - 1) / per_shard, at = 0;
+    n = (n + cuts->groups - 1) / cuts->groups * cuts->groups;
+    t->nodes = nodes;
+    t->shards = arena_array(&t->base.arena, struct graph_shard, n);
+    t->n_shards = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t first = at, end = nodes * (i + 1) / n;
+        while (at < x->graphs && x->first[at] < end)
+            at++;
+        if (at > first)
+            t->shards[t->n_shards++] =
+                (struct graph_shard){.first = first, .s = slice(&t->base.arena, x, first, at)};
+    }
+}
+
+static void lay_out(struct graph_trainer *t, struct gpu_layout *l)
+{
+    size_t most = 0;
+    t->hidden = 0;
+    for (size_t i = 0; i < t->n_shards; i++) {
+        struct graph_shard *s = &t->shards[i];
+        size_t nodes = s->s.first[s->s.graphs];
+        most = nodes > most ? nodes : most;
+        graph_tape_layout(&s->tape, t->model, &s->s, true, l, &t->base.arena);
+        t->hidden += s->tape.lists.hidden;
+    }
+    for (unsigned i = 0; i < t->base.device->queues; i++)
+        graph_scratch_layout(&t->scratch[i], t->model, most, true, l);
+}
+
+static enum err_code prepare(struct graph_trainer *t, const struct graph_set *x, struct err *e)
+{
+    struct gpu_layout l = {0};
+    cut(t, x);
+    lay_out(t, &l);
+    enum err_code code = trained_reserve(&t->base, l.used, x->graphs, "graphs", e);
+    if (code)
+        return err_up(e, code);
+    l = (struct gpu_layout){.base = t->base.memory};
+    lay_out(t, &l);
+    for (size_t i = 0; i < t->n_shards; i++)
+        graph_lists_write(t->queue, &t->shards[i].tape.lists, &t->shards[i].s, &t->model->config,
+                          &t->base.arena);
+    t->vectors = arena_array(&t->base.arena, float, x->graphs * t->model->config.out);
+    return OK;
+}
+
+/* ---- forward ---- */
+
+static struct graph_weights weights_of(const struct graph_trainer *t)
+{
+    size_t n = t->model->norms * t->model->config.d;
+    return (struct graph_weights){t->base.weights,    t->table,         t->norms,
+                                  t->norms + n,       t->norms + 2 * n, t->norms + 3 * n,
+                                  t->config.precision};
+}
+
+/* To the device. */
+static void write_norm(struct graph_trainer *t, size_t i)
+{
+    const struct batch_norm *x = &t->norm[i];
+    const float *from[] = {x->factor, x->shift, x->back, x->back_shift};
+    size_t d = t->model->config.d;
+    for (size_t k = 0; k < 4; k++)
+        gpu_write(t->queue, t->norms + (k * t->model->norms + i) * d, from[k], d * sizeof(float));
+}
+
+/* Of all shards, in their order. */
+static double *join_sums(struct graph_trainer *t)
+{
+    size_t n = 2 * (size_t)t->model->config.d;
+    double *sums = arena_array(&t->base.arena, double, n),
+           *part = arena_array(&t->base.arena, double, n);
+    for (size_t i = 0; i < t->n_shards; i++) {
+        gpu_read(t->queue, part, t->shards[i].tape.sums, n * sizeof *part);
+        for (size_t c = 0; c < n; c++)
+            sums[c] += part[c];
+    }
+    return sums;
+}
+
+static void forward_shard(void *arg, size_t item, struct gpu_queue *q)
+{
+    struct graph_trainer *t = arg;
+    struct graph_weights w = weights_of(t);
+    graph_forward(q, t->model, &w, &t->shards[item].tape, &t->scratch[q->index], t->stage,
+                  t->training);
+}
+
+/* To t->vectors; with the batch's statistics in training, else with running ones. */
+static enum err_code forward(struct graph_trainer *t, const struct graph_set *x, bool training,
+                             struct err *e)
+{
+    const struct graph_model *m = t->model;
+    enum err_code code = prepare(t, x, e);
+    if (code)
+        return err_up(e, code);
+    t->training = training;
+    graph_table_make(t->queue, t->table, t->base.weights, t->sinusoids, m);
+    for (size_t i = 0; i < m->norms && !training; i++) {
+        batch_norm_running(&t->norm[i], t->flat + m->mean[i], t->flat + m->variance[i],
+                           m->config.d);
+        write_norm(t, i);
+    }
+    for (t->stage = 0; t->stage < graph_stages(m); t->stage++) {
+        if ((code = err_up(e, gpu_each(t->queue, t->n_shards, forward_shard, t, e))))
+            return code;
+        if (!training || t->stage == m->norms)
+            continue;
+        batch_norm_of_sums(&t->norm[t->stage], join_sums(t), t->nodes, m->config.d);
+        write_norm(t, t->stage);
+    }
+    for (size_t i = 0; i < t->n_shards; i++) {
+        const struct graph_shard *s = &t->shards[i];
+        gpu_read(t->queue, t->vectors + s->first * m->config.out, s->tape.vectors,
+                 s->s.graphs * m->config.out * sizeof(float));
+    }
+    return err_up(e, gpu_finish(t->queue, e));
+}
+
+/* ---- losses ---- */
+
+static void heads_shard(void *arg, size_t item, struct gpu_queue *q)
+{
+    struct graph_trainer *t = arg;
+    const struct graph_tape *x = &t->shards[item].tape;
+    for (size_t i = 0; i < GRAPH_HEADS && x->lists.hidden; i++) {
+        struct gpu_loss how = {.rows = x->lists.hidden,
+                               .cols = graph_head_classes[i],
+                               .target = x->lists.label[i],
+                               .scale = 1 / (GRAPH_HEADS * (float)t->hidden),
+                               .loss = x->loss[i],
+                               .correct = x->correct[i]};
+        q->op->cross_entropy(q, x->logits[i], &how);
+    }
+}
+
+static void read_heads(struct step_result *r, struct graph_trainer *t)
+{
+    float *loss = arena_array(&t->base.arena, float, t->hidden);
+    float *correct = arena_array(&t->base.arena, float, t->hidden);
+    double n = GRAPH_HEADS * (double)t->hidden, right = 0;
+    for (size_t k = 0; k < t->n_shards * GRAPH_HEADS; k++) {
+        const struct graph_tape *x = &t->shards[k / GRAPH_HEADS].tape;
+        size_t rows = x->lists.hidden;
+        gpu_read(t->queue, loss, x->loss[k % GRAPH_HEADS], rows * sizeof *loss);
+        gpu_read(t->queue, correct, x->correct[k % GRAPH_HEADS], rows * sizeof *correct);
+        for (size_t i = 0; i < rows; i++) {
+            r->loss += (double)loss[i] / n;
+            right += (double)correct[i] / n;
+        }
+    }
+    if (t->config.similarity == GRAPH_NO_SIMILARITY)
+        r->accuracy = right;
+}
+
+/* Loss and accuracy; with `gradient` also that of vectors and of the heads. */
+static enum err_code losses(struct step_result *r, struct graph_trainer *t,
+                            const struct graph_set *x, bool gradient, struct err *e)
+{
+    const struct graph_model *m = t->model;
+    const struct graph_trainer_config *c = &t->config;
+    size_t d = m->config.out, graphs = x->graphs;
+    struct graph_batch batch = {graphs / 3, x->paper};
+    enum err_code code;
+    t->lengths =
+        gradient ? graph_lengths_of(t->vectors, graphs, d) : graph_lengths_running(t->flat, m);
+    struct graph_score score = graph_similarity_loss(
+        t->vectors, &batch, d, c->similarity, c->margin, &t->lengths, gradient, &t->base.arena);
+    r->loss = score.loss;
+    r->accuracy = score.accuracy;
+    r->tokens = t->nodes;
+    if (t->hidden) {
+        if ((code = err_up(e, gpu_each(t->queue, t->n_shards, heads_shard, t, e))))
+            return code;
+        read_heads(r, t);
+    }
+    for (size_t i = 0; i < t->n_shards && gradient; i++) {
+        const struct graph_shard *s = &t->shards[i];
+        gpu_write(t->queue, s->tape.vectors, t->vectors + s->first * d,
+                  s->s.graphs * d * sizeof(float));
+    }
+    return err_up(e, gpu_finish(t->queue, e));
+}
+
+/* ---- backward ---- */
+
+static void backward_shard(void *arg, size_t item, struct gpu_queue *q)
+{
+    struct graph_trainer *t = arg;
+    float *group = t->base.groups[item % t->base.n_groups];
+    struct graph_weights w = weights_of(t);
+    struct graph_gradients g = {group, group + t->model->learnt};
+    graph_backward(q, &g, t->model, &w, &t->shards[item].tape, &t->scratch[q->index], t->stage);
+}
+
+/* The gradient: the first of the groups. */
+static enum err_code backward(struct graph_trainer *t, struct err *e)
+{
+    const struct graph_model *m = t->model;
+    float *sum = t->base.groups[0];
+    enum err_code code = trained_clear(&t->base, e);
+    for (t->stage = graph_stages(m); t->stage-- > 0 && !code;) {
+        code = gpu_each_in_chains(t->queue, t->n_shards, t->base.n_groups, backward_shard, t, e);
+        if (t->stage == 0 || code)
+            continue;
+        batch_norm_back(&t->norm[t->stage - 1], join_sums(t), t->nodes, m->config.d);
+        write_norm(t, t->stage - 1);
+    }
+    if (code || (code = trained_reduce(&t->base, e)))
+        return err_up(e, code);
+    graph_alpha_back(t->queue, sum, sum + m->learnt, t->sinusoids, m);
+    return OK;
+}
 /* ---- loss and gradient ---- */
 
 enum err_code graph_trainer_measure(struct step_result *r, struct graph_trainer *t,
                                     const struct graph_set *x, struct err *e)
 {
     *r = (struct step_result){0};
-    arena_reset(&t->arena);
-    enum err_code code = graph_step_forward(t, x, false, e);
+    arena_reset(&t->base.arena);
+    enum err_code code = forward(t, x, false, e);
     if (!code)
-        code = graph_step_losses(r, t, x, false, e);
+        code = losses(r, t, x, false, e);
     return err_up(e, code);
 }
 
-static enum err_code differentiate(struct step_result *r, struct graph_trainer *t,
-                                   const struct graph_set *x, struct err *e)
+enum err_code graph_trainer_differentiate(struct step_result *r, struct graph_trainer *t,
+                                          const struct graph_set *x, struct err *e)
 {
-    uint64_t steps = t->trained.steps;
+    uint64_t steps = t->base.steps;
     enum err_code code;
     *r = (struct step_result){.step = steps + 1, .lr = schedule_lr(&t->config.schedule, steps)};
-    arena_reset(&t->arena);
-    if ((code = err_up(e, graph_step_forward(t, x, true, e))) ||
-        (code = err_up(e, graph_step_losses(r, t, x, true, e))) ||
-        (code = err_up(e, graph_step_backward(t, e))) ||
-        (code = err_up(e, trained_norm(&r->gradient_norm, &t->trained, e))))
+    arena_reset(&t->base.arena);
+    if ((code = err_up(e, forward(t, x, true, e))) ||
+        (code = err_up(e, losses(r, t, x, true, e))) || (code = err_up(e, backward(t, e))) ||
+        (code = err_up(e, trained_norm(&r->gradient_norm, &t->base, e))))
         return code;
     return OK;
-}
-
-enum err_code graph_trainer_gradient(struct step_result *r, float *gradient,
-                                     struct graph_trainer *t, const struct graph_set *x,
-                                     struct err *e)
-{
-    enum err_code code = differentiate(r, t, x, e);
-    if (code)
-        return err_up(e, code);
-    memset(gradient, 0, t->model->table.total * sizeof *gradient);
-    gpu_read(t->queue, gradient, t->trained.groups[0], t->model->learnt * sizeof *gradient);
-    return err_up(e, gpu_finish(t->queue, e));
 }
 
 /* ---- the step ---- */
@@ -143,21 +344,16 @@ static void move_running(struct graph_trainer *t)
         batch_norm_move(t->flat + m->mean[i], t->flat + m->variance[i], &t->norm[i], t->nodes,
                         m->config.d);
     graph_lengths_move(t->flat, m, &t->lengths);
-    gpu_write(t->queue, t->trained.weights + m->learnt, t->flat + m->learnt,
+    gpu_write(t->queue, t->base.weights + m->learnt, t->flat + m->learnt,
               (m->table.total - m->learnt) * sizeof *t->flat);
 }
 
 enum err_code graph_trainer_step(struct step_result *r, struct graph_trainer *t,
                                  const struct graph_set *x, struct err *e)
 {
-    enum err_code code = differentiate(r, t, x, e);
-    if (code)
+    enum err_code code = graph_trainer_differentiate(r, t, x, e);
+    if (code || (code = trained_update(&t->base, r, e)))
         return err_up(e, code);
-    if (!isfinite(r->loss) || !isfinite(r->gradient_norm))
-        return err_fail(e, ERR_FAILED, "step %llu: loss %g, gradient norm %g: not finite",
-                        (unsigned long long)r->step, fabs(r->loss), fabs(r->gradient_norm));
-    if ((code = err_up(e, trained_update(&t->trained, r->lr, e))))
-        return code;
     move_running(t);
     return err_up(e, gpu_finish(t->queue, e));
 }

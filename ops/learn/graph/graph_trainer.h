@@ -6,7 +6,7 @@
 #pragma once
 
 #include "ops/learn/graph/graph_similarity.h"
-#include "ops/learn/train/learner.h"
+#include "ops/learn/train/trained.h"
 #include "ops/nn/graph/graph_net.h"
 
 /* The loss is that of the similarity plus, of hidden nodes, the mean of the heads' cross entropies
@@ -24,21 +24,16 @@ struct graph_trainer;
 enum err_code graph_trainer_new(struct graph_trainer **out, struct gpu_device *device,
                                 const struct graph_model *model,
                                 const struct graph_trainer_config *c, struct err *e);
-void graph_trainer_free(struct graph_trainer *t);
-
 /* One step on these graphs: anchors, their positives, their negatives. ERR_FAILED, the weights as
  * they were, if loss or gradient is not finite. */
 enum err_code graph_trainer_step(struct step_result *r, struct graph_trainer *t,
                                  const struct graph_set *x, struct err *e);
-/* Loss and gradient (table.total; 0 from `learnt` on) alone. Changes nothing. */
-enum err_code graph_trainer_gradient(struct step_result *r, float *gradient,
-                                     struct graph_trainer *t, const struct graph_set *x,
-                                     struct err *e);
+/* Loss and gradient (trained_gradient) alone. Changes nothing. */
+enum err_code graph_trainer_differentiate(struct step_result *r, struct graph_trainer *t,
+                                          const struct graph_set *x, struct err *e);
 /* Loss and accuracy with running statistics, as the network is used. Changes nothing. */
 enum err_code graph_trainer_measure(struct step_result *r, struct graph_trainer *t,
                                     const struct graph_set *x, struct err *e);
 
-/* The state and its step. Reading: what is NULL is not asked for. */
-enum err_code graph_trainer_read(struct trainer_state *out, struct graph_trainer *t, struct err *e);
-enum err_code graph_trainer_write(struct graph_trainer *t, const struct trainer_state *state,
-                                  struct err *e);
+/* trained_write for it; trained_read reads, and trained_free frees it. */
+enum err_code graph_trainer_write(void *trainer, const struct trainer_state *state, struct err *e);

@@ -264,7 +264,7 @@ static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_dev
 static void close_trainer(void *self)
 {
     struct learning *x = self;
-    graph_trainer_free(x->trainer);
+    trained_free(x->trainer);
     graph_sampler_free(&x->sampler);
     graph_sampler_free(&x->measured);
     arena_free(&x->arena);
@@ -300,7 +300,7 @@ static enum err_code measure(struct step_result *r, void *self, size_t batches, 
 
 static enum err_code read_state(struct trainer_state *out, void *self, struct err *e)
 {
-    return err_up(e, graph_trainer_read(out, ((struct learning *)self)->trainer, e));
+    return err_up(e, trained_read(out, ((struct learning *)self)->trainer, e));
 }
 
 static enum err_code write_state(void *self, const struct trainer_state *state, struct err *e)

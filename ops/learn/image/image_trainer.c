@@ -1,10 +1,7 @@
 #include "ops/learn/image/image_trainer.h"
 
-#include "ops/learn/train/trained.h"
 #include "ops/nn/batch_norm.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct image_shard {
@@ -13,21 +10,16 @@ struct image_shard {
 };
 
 struct image_trainer {
-    struct gpu_device *device;
-    struct gpu_queue *queue; /* the weights' */
+    struct trained base;
+    struct gpu_queue *queue; /* its */
     const struct image_model *model;
     struct image_trainer_config config;
-    struct trained trained;
-    float *statistics;  /* host: running mean and variance, (IMAGE_VECTOR) each, of a norm */
-    struct arena arena; /* of the step */
-    struct arena norm_arena;
+    float *statistics; /* host: running mean and variance, (IMAGE_VECTOR) each, of a norm */
     struct batch_norm norm;
     struct image_shard *shards;
     size_t n_shards;
     struct image_end end;
     struct image_scratch *scratch; /* by queue */
-    void *memory;                  /* device: grows */
-    size_t memory_size;
 };
 
 /* ---- life ---- */
@@ -36,7 +28,7 @@ struct image_trainer {
 static enum err_code shorten_labels(struct image_trainer *t, struct err *e)
 {
     size_t n = (size_t)t->model->config.labels * IMAGE_VECTOR;
-    float *w = arena_array(&t->arena, float, n + 1), *at = t->trained.weights + t->model->labels;
+    float *w = arena_array(&t->base.arena, float, n + 1), *at = t->base.weights + t->model->labels;
     gpu_read(t->queue, w, at, n * sizeof *w);
     enum err_code code = gpu_finish(t->queue, e);
     for (size_t i = 0; i < n; i++)
@@ -45,19 +37,18 @@ static enum err_code shorten_labels(struct image_trainer *t, struct err *e)
     return err_up(e, code ? code : gpu_finish(t->queue, e));
 }
 
-static enum err_code set_up(struct image_trainer *t, struct err *e)
+static enum err_code set_up(struct image_trainer *t, struct gpu_device *device, struct err *e)
 {
     const struct nn_table *table = &t->model->table;
+    struct arena *own = &t->base.own;
     enum err_code code =
-        trained_open(&t->trained, t->device, table, table->total, table->total, t->config.seed, e);
+        trained_open(&t->base, device, table, table->total, table->total, t->config.seed, e);
     if (code)
         return err_up(e, code);
-    t->queue = t->trained.queue;
-    t->scratch = calloc(t->device->queues, sizeof *t->scratch);
-    if (!t->scratch)
-        return err_fail(e, ERR_NOMEM, "no memory for a trainer");
-    batch_norm_alloc(&t->norm, &t->norm_arena, IMAGE_VECTOR);
-    t->statistics = arena_array(&t->norm_arena, float, 2 * IMAGE_VECTOR);
+    t->queue = t->base.queue;
+    t->scratch = arena_array(own, struct image_scratch, device->queues);
+    batch_norm_alloc(&t->norm, own, IMAGE_VECTOR);
+    t->statistics = arena_array(own, float, 2 * IMAGE_VECTOR);
     for (size_t i = IMAGE_VECTOR; i < 2 * IMAGE_VECTOR; i++)
         t->statistics[i] = 1;
     bool all_labels = t->config.task == IMAGE_LABELS && t->config.all_negatives;
@@ -69,51 +60,33 @@ enum err_code image_trainer_new(struct image_trainer **out, struct gpu_device *d
                                 const struct image_trainer_config *c, struct err *e)
 {
     struct image_trainer *t = must_calloc(1, sizeof *t);
-    t->device = device;
     t->model = model;
     t->config = *c;
-    enum err_code code = set_up(t, e);
+    enum err_code code = set_up(t, device, e);
     if (code)
-        image_trainer_free(t);
+        trained_free(t);
     else
         *out = t;
     return err_up(e, code);
 }
 
-void image_trainer_free(struct image_trainer *t)
+enum err_code image_trainer_write(void *trainer, const struct trainer_state *state, struct err *e)
 {
-    if (!t)
-        return;
-    gpu_free(t->device, t->memory);
-    trained_close(&t->trained);
-    arena_free(&t->arena);
-    arena_free(&t->norm_arena);
-    free(t->scratch);
-    free(t);
-}
-
-enum err_code image_trainer_read(struct trainer_state *out, struct image_trainer *t, struct err *e)
-{
-    return err_up(e, trained_read(out, &t->trained, e));
-}
-
-enum err_code image_trainer_write(struct image_trainer *t, const struct trainer_state *state,
-                                  struct err *e)
-{
+    struct image_trainer *t = trainer;
     const struct image_model *m = t->model;
     if (m->norm) {
         memcpy(t->statistics, state->weights + m->mean, IMAGE_VECTOR * sizeof(float));
         memcpy(t->statistics + IMAGE_VECTOR, state->weights + m->variance,
                IMAGE_VECTOR * sizeof(float));
     }
-    return err_up(e, trained_write(&t->trained, state, e));
+    return err_up(e, trained_write(t, state, e));
 }
 
 /* ---- forward ---- */
 
 static void lay_out(struct image_trainer *t, size_t n, bool training, struct gpu_layout *l)
 {
-    size_t most = 0, per_shard = t->device->cuts.shard_images;
+    size_t most = 0, per_shard = t->base.device->cuts.shard_images;
     for (size_t i = 0; i < t->n_shards; i++) {
         struct image_shard *s = &t->shards[i];
         s->first = i * per_shard;
@@ -121,7 +94,7 @@ static void lay_out(struct image_trainer *t, size_t n, bool training, struct gpu
         most = images > most ? images : most;
         image_tape_layout(&s->tape, t->model, images, training, l);
     }
-    for (unsigned i = 0; i < t->device->queues; i++)
+    for (unsigned i = 0; i < t->base.device->queues; i++)
         image_scratch_layout(&t->scratch[i], t->model, most, l);
     image_end_layout(&t->end, t->model, n, l);
 }
@@ -129,15 +102,14 @@ static void lay_out(struct image_trainer *t, size_t n, bool training, struct gpu
 static enum err_code prepare(struct image_trainer *t, size_t n, bool training, struct err *e)
 {
     struct gpu_layout l = {0};
-    size_t per_shard = t->device->cuts.shard_images;
+    size_t per_shard = t->base.device->cuts.shard_images;
     t->n_shards = n / per_shard + (n % per_shard > 0);
-    t->shards = arena_array(&t->arena, struct image_shard, t->n_shards);
+    t->shards = arena_array(&t->base.arena, struct image_shard, t->n_shards);
     lay_out(t, n, training, &l);
-    enum err_code code =
-        trained_reserve(&t->memory, &t->memory_size, t->device, l.used, n, "images", e);
+    enum err_code code = trained_reserve(&t->base, l.used, n, "images", e);
     if (code)
         return err_up(e, code);
-    l = (struct gpu_layout){.base = t->memory};
+    l = (struct gpu_layout){.base = t->base.memory};
     lay_out(t, n, training, &l);
     return OK;
 }
@@ -146,12 +118,12 @@ static void write_images(struct image_trainer *t, const struct image_batch *x)
 {
     for (size_t i = 0; i < t->n_shards; i++) {
         const struct image_shard *s = &t->shards[i];
-        struct arena_mark mark = arena_mark(&t->arena);
-        float *ink = arena_array(&t->arena, float, s->tape.images *IMAGE_PIXELS);
+        struct arena_mark mark = arena_mark(&t->base.arena);
+        float *ink = arena_array(&t->base.arena, float, s->tape.images *IMAGE_PIXELS);
         for (size_t k = 0; k < s->tape.images; k++)
             image_ink(ink + k * IMAGE_PIXELS, x->pixels[s->first + k], IMAGE_PIXELS);
         gpu_write(t->queue, s->tape.x, ink, s->tape.images * IMAGE_PIXELS * sizeof *ink);
-        arena_release(&t->arena, mark);
+        arena_release(&t->base.arena, mark);
     }
 }
 
@@ -159,14 +131,14 @@ static void forward_shard(void *arg, size_t item, struct gpu_queue *q)
 {
     struct image_trainer *t = arg;
     const struct image_shard *s = &t->shards[item];
-    image_forward(q, t->end.features + s->first * IMAGE_VECTOR, t->model, t->trained.weights,
-                  &s->tape, &t->scratch[q->index], t->config.precision);
+    image_forward(q, t->end.features + s->first * IMAGE_VECTOR, t->model, t->base.weights, &s->tape,
+                  &t->scratch[q->index], t->config.precision);
 }
 
 /* Whether the norm takes its statistics of the batch. */
 static bool of_batch(const struct image_trainer *t, bool training)
 {
-    return training && t->trained.steps < t->config.frozen_from;
+    return training && t->base.steps < t->config.frozen_from;
 }
 
 static void read_sums(struct image_trainer *t, double *sums)
@@ -190,7 +162,7 @@ static enum err_code end_forward(struct image_trainer *t, bool training, struct 
     }
     gpu_write(q, t->end.factor, t->norm.factor, IMAGE_VECTOR * sizeof(float));
     gpu_write(q, t->end.shift, t->norm.shift, IMAGE_VECTOR * sizeof(float));
-    image_end_forward(q, t->model, t->trained.weights, &t->end, t->config.precision);
+    image_end_forward(q, t->model, t->base.weights, &t->end, t->config.precision);
     return OK;
 }
 
@@ -198,7 +170,7 @@ static enum err_code end_forward(struct image_trainer *t, bool training, struct 
 static enum err_code forward(struct image_trainer *t, const struct image_batch *x, bool training,
                              struct err *e)
 {
-    arena_reset(&t->arena);
+    arena_reset(&t->base.arena);
     enum err_code code =
         prepare(t, image_views(t->config.task, t->config.all_negatives) * x->examples, training, e);
     if (code)
@@ -216,12 +188,12 @@ static enum err_code losses(struct step_result *r, float *labels_gradient, struc
                             const struct image_batch *x, bool training, struct err *e)
 {
     const struct image_model *m = t->model;
-    struct arena *a = &t->arena;
+    struct arena *a = &t->base.arena;
     size_t n = t->end.n * IMAGE_VECTOR, n_labels = (size_t)m->config.labels * IMAGE_VECTOR;
     struct image_loss how = {.task = t->config.task,
                              .all_negatives = t->config.all_negatives,
                              .linear = t->config.linear,
-                             .swap = !training || t->trained.steps >= t->config.swap_from,
+                             .swap = !training || t->base.steps >= t->config.swap_from,
                              .margin = t->config.margin,
                              .batch = x->examples,
                              .labels = m->config.labels,
@@ -229,7 +201,7 @@ static enum err_code losses(struct step_result *r, float *labels_gradient, struc
                              .truth = x->truth};
     float *vectors = arena_array(a, float, n), *labels = arena_array(a, float, n_labels + 1);
     gpu_read(t->queue, vectors, t->end.vectors, n * sizeof *vectors);
-    gpu_read(t->queue, labels, t->trained.weights + m->labels, n_labels * sizeof *labels);
+    gpu_read(t->queue, labels, t->base.weights + m->labels, n_labels * sizeof *labels);
     enum err_code code = gpu_finish(t->queue, e);
     if (code)
         return err_up(e, code);
@@ -257,16 +229,16 @@ static void backward_shard(void *arg, size_t item, struct gpu_queue *q)
 {
     struct image_trainer *t = arg;
     const struct image_shard *s = &t->shards[item];
-    image_backward(q, t->trained.groups[item % t->device->cuts.groups],
-                   t->end.features + s->first * IMAGE_VECTOR, t->model, t->trained.weights,
-                   &s->tape, &t->scratch[q->index], t->config.precision);
+    image_backward(q, t->base.groups[item % t->base.n_groups],
+                   t->end.features + s->first * IMAGE_VECTOR, t->model, t->base.weights, &s->tape,
+                   &t->scratch[q->index], t->config.precision);
 }
 
 static enum err_code end_backward(struct image_trainer *t, struct err *e)
 {
     double sums[2 * IMAGE_VECTOR];
     struct gpu_queue *q = t->queue;
-    image_end_backward(q, t->trained.groups[0], t->model, t->trained.weights, &t->end,
+    image_end_backward(q, t->base.groups[0], t->model, t->base.weights, &t->end,
                        t->config.precision);
     read_sums(t, sums);
     enum err_code code = gpu_finish(q, e);
@@ -280,38 +252,26 @@ static enum err_code end_backward(struct image_trainer *t, struct err *e)
     return OK;
 }
 
-/* The gradient: the first of the groups. */
-static enum err_code differentiate(struct step_result *r, struct image_trainer *t,
-                                   const struct image_batch *x, struct err *e)
+enum err_code image_trainer_differentiate(struct step_result *r, struct image_trainer *t,
+                                          const struct image_batch *x, struct err *e)
 {
     const struct image_model *m = t->model;
     size_t labels = (size_t)m->config.labels * IMAGE_VECTOR;
-    uint64_t steps = t->trained.steps;
+    uint64_t steps = t->base.steps;
     enum err_code code;
     *r = (struct step_result){.step = steps + 1, .lr = schedule_lr(&t->config.schedule, steps)};
     if ((code = err_up(e, forward(t, x, true, e))))
         return code;
-    float *dlabels = arena_array(&t->arena, float, labels + 1);
+    float *dlabels = arena_array(&t->base.arena, float, labels + 1);
     if ((code = err_up(e, losses(r, dlabels, t, x, true, e))) ||
-        (code = err_up(e, trained_clear(&t->trained, e))) ||
+        (code = err_up(e, trained_clear(&t->base, e))) ||
         (m->norm && (code = err_up(e, end_backward(t, e)))) ||
-        (code = err_up(e, gpu_each_in_chains(t->queue, t->n_shards, t->device->cuts.groups,
+        (code = err_up(e, gpu_each_in_chains(t->queue, t->n_shards, t->base.n_groups,
                                              backward_shard, t, e))) ||
-        (code = err_up(e, trained_reduce(&t->trained, e))))
+        (code = err_up(e, trained_reduce(&t->base, e))))
         return code;
-    gpu_write(t->queue, t->trained.groups[0] + m->labels, dlabels, labels * sizeof *dlabels);
-    return err_up(e, trained_norm(&r->gradient_norm, &t->trained, e));
-}
-
-enum err_code image_trainer_gradient(struct step_result *r, float *gradient,
-                                     struct image_trainer *t, const struct image_batch *x,
-                                     struct err *e)
-{
-    enum err_code code = differentiate(r, t, x, e);
-    if (code)
-        return err_up(e, code);
-    gpu_read(t->queue, gradient, t->trained.groups[0], t->model->table.total * sizeof *gradient);
-    return err_up(e, gpu_finish(t->queue, e));
+    gpu_write(t->queue, t->base.groups[0] + m->labels, dlabels, labels * sizeof *dlabels);
+    return err_up(e, trained_norm(&r->gradient_norm, &t->base, e));
 }
 
 /* ---- the step ---- */
@@ -321,22 +281,17 @@ static void move_running(struct image_trainer *t)
     const struct image_model *m = t->model;
     float *mean = t->statistics, *variance = mean + IMAGE_VECTOR;
     batch_norm_move(mean, variance, &t->norm, t->end.n, IMAGE_VECTOR);
-    gpu_write(t->queue, t->trained.weights + m->mean, mean, IMAGE_VECTOR * sizeof *mean);
-    gpu_write(t->queue, t->trained.weights + m->variance, variance, IMAGE_VECTOR * sizeof *mean);
+    gpu_write(t->queue, t->base.weights + m->mean, mean, IMAGE_VECTOR * sizeof *mean);
+    gpu_write(t->queue, t->base.weights + m->variance, variance, IMAGE_VECTOR * sizeof *mean);
 }
 
 enum err_code image_trainer_step(struct step_result *r, struct image_trainer *t,
                                  const struct image_batch *x, struct err *e)
 {
     bool moves = t->model->norm && of_batch(t, true);
-    enum err_code code = differentiate(r, t, x, e);
-    if (code)
+    enum err_code code = image_trainer_differentiate(r, t, x, e);
+    if (code || (code = trained_update(&t->base, r, e)))
         return err_up(e, code);
-    if (!isfinite(r->loss) || !isfinite(r->gradient_norm))
-        return err_fail(e, ERR_FAILED, "step %llu: loss %g, gradient norm %g: not finite",
-                        (unsigned long long)r->step, fabs(r->loss), fabs(r->gradient_norm));
-    if ((code = err_up(e, trained_update(&t->trained, r->lr, e))))
-        return code;
     if (moves)
         move_running(t);
     return err_up(e, gpu_finish(t->queue, e));

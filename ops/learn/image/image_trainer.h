@@ -6,7 +6,7 @@
 #pragma once
 
 #include "ops/learn/image/image_loss.h"
-#include "ops/learn/train/learner.h"
+#include "ops/learn/train/trained.h"
 #include "ops/nn/image/image_net.h"
 
 struct image_trainer_config {
@@ -35,20 +35,15 @@ struct image_trainer;
 enum err_code image_trainer_new(struct image_trainer **out, struct gpu_device *device,
                                 const struct image_model *model,
                                 const struct image_trainer_config *c, struct err *e);
-void image_trainer_free(struct image_trainer *t);
-
 /* One step. ERR_FAILED, the weights as they were, if loss or gradient is not finite. */
 enum err_code image_trainer_step(struct step_result *r, struct image_trainer *t,
                                  const struct image_batch *x, struct err *e);
-/* Loss and gradient (table.total) alone. Changes nothing. */
-enum err_code image_trainer_gradient(struct step_result *r, float *gradient,
-                                     struct image_trainer *t, const struct image_batch *x,
-                                     struct err *e);
+/* Loss and gradient (trained_gradient) alone. Changes nothing. */
+enum err_code image_trainer_differentiate(struct step_result *r, struct image_trainer *t,
+                                          const struct image_batch *x, struct err *e);
 /* Loss and accuracy with running statistics, as the network is used. Changes nothing. */
 enum err_code image_trainer_measure(struct step_result *r, struct image_trainer *t,
                                     const struct image_batch *x, struct err *e);
 
-/* The state and its step. Reading: what is NULL is not asked for. */
-enum err_code image_trainer_read(struct trainer_state *out, struct image_trainer *t, struct err *e);
-enum err_code image_trainer_write(struct image_trainer *t, const struct trainer_state *state,
-                                  struct err *e);
+/* trained_write for it; trained_read reads, and trained_free frees it. */
+enum err_code image_trainer_write(void *trainer, const struct trainer_state *state, struct err *e);

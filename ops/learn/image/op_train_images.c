@@ -252,7 +252,7 @@ static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_dev
 static void close_trainer(void *self)
 {
     struct learning *x = self;
-    image_trainer_free(x->trainer);
+    trained_free(x->trainer);
     image_sampler_free(&x->sampler);
     image_sampler_free(&x->measured);
     arena_free(&x->arena);
@@ -288,7 +288,7 @@ static enum err_code measure(struct step_result *r, void *self, size_t batches, 
 
 static enum err_code read_state(struct trainer_state *out, void *self, struct err *e)
 {
-    return err_up(e, image_trainer_read(out, ((struct learning *)self)->trainer, e));
+    return err_up(e, trained_read(out, ((struct learning *)self)->trainer, e));
 }
 
 static enum err_code write_state(void *self, const struct trainer_state *state, struct err *e)
@@ -309,7 +309,7 @@ static enum err_code begin_with(float *weights, void *self, const Eqloom__Checkp
     struct trainer_state other = {.weights = arena_array(a, float, from->table.total)};
     struct trainer_state fresh = {.weights = weights};
     if ((code = checkpoint_read(&other, &from->table, c, io, a, e)) ||
-        (code = image_trainer_read(&fresh, x->trainer, e)))
+        (code = trained_read(&fresh, x->trainer, e)))
         return err_up(e, code);
     memcpy(weights, other.weights, from->labels * sizeof *weights);
     return OK;

@@ -31,7 +31,7 @@ static enum err_code load_weights(struct loaded *m, const struct nn_model *model
         goto out;
     nn_turn(host, m->model, state.weights, model);
     gpu_write(q, m->weights, host, turned * sizeof(float));
-    nn_sinusoids(host, &model->config);
+    nn_sinusoids(host, model->config.max_length, model->config.d_model);
     gpu_write(q, m->sinusoids, host, table * sizeof(float));
     if (m->rounded)
         q->op->round_bf16(q, m->rounded, m->weights, 1, turned, turned);

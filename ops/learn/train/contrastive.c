@@ -11,7 +11,6 @@
  *   scores: the only loss whose rows depend on each other.
  */
 #include "ops/learn/train/objective.h"
-#include "ops/learn/train/trained.h"
 
 #include <string.h>
 
@@ -64,7 +63,7 @@ static void lay_out(struct trainer *t, struct gpu_layout *in, struct gpu_layout 
         struct nn_attend_tape tape = trainer_share_tape(t, first);
         max = tokens > max ? tokens : max;
         nn_tape_layout(&s->tape, t->model, &s->s, t->type, true, t->shared.first ? &tape : NULL, in,
-                       l, &t->arena);
+                       l, &t->base.arena);
         s->tape.row = t->shared.row ? t->shared.row + first : NULL;
         s->tape.pooled = t->c.vectors ? t->c.vectors + s->first * d : NULL; /* else only measured */
     }
@@ -89,13 +88,13 @@ static enum err_code prepare(struct trainer *t, struct err *e)
     trainer_cut(t, t->batch.inputs.offset);
     trainer_share(t);
     lay_out(t, &in, &l);
-    struct nn_block block = nn_block_new(in.used, &t->arena);
-    enum err_code code = trained_reserve(&t->memory, &t->memory_size, t->device, in.used + l.used,
-                                         t->config.examples.batch, "examples", e);
+    struct nn_block block = nn_block_new(in.used, &t->base.arena);
+    enum err_code code =
+        trained_reserve(&t->base, in.used + l.used, t->config.examples.batch, "examples", e);
     if (code)
         return err_up(e, code);
-    block.device = t->memory;
-    in = (struct gpu_layout){.base = t->memory};
+    block.device = t->base.memory;
+    in = (struct gpu_layout){.base = t->base.memory};
     l = (struct gpu_layout){.base = block.device + block.bytes};
     lay_out(t, &in, &l);
     for (size_t i = 0; i < t->n_shards; i++)
@@ -233,7 +232,7 @@ static void back_to_vectors(struct trainer *t, const struct shard *s, struct gpu
 static void backward_shard(void *arg, size_t item, struct gpu_queue *q)
 {
     struct trainer *t = arg;
-    size_t groups = t->device->cuts.groups, group = item % groups, place = item / groups;
+    size_t groups = t->base.n_groups, group = item % groups, place = item / groups;
     struct nn_weights w = trainer_weights(t);
     struct nn_gradients gradients = trainer_gradients(t, q, group, place);
     struct shard *s = &t->shards[group * (t->n_shards / groups) + place];
@@ -278,8 +277,7 @@ static enum err_code differentiate(struct trainer *t, struct err *e)
     if (!code && t->config.maxsim)
         code = err_up(e, gpu_each(t->queue, t->n_shards, maxsim_back_to_maxima, t, e));
     if (!code)
-        code =
-            gpu_each_in_chains(t->queue, t->n_shards, t->device->cuts.groups, backward_shard, t, e);
+        code = gpu_each_in_chains(t->queue, t->n_shards, t->base.n_groups, backward_shard, t, e);
     return err_up(e, code ? code : trainer_share_backward(t, e));
 }
 

@@ -1,5 +1,5 @@
 /* Inside of training: what the trainer and its objectives share. An objective computes the loss of
- * t->batch, and its gradient into t->groups; all else is the trainer's. */
+ * t->batch, and its gradient into its groups; all else is the trainer's. */
 #pragma once
 
 #include "ops/learn/train/trainer.h"
@@ -8,7 +8,7 @@
 struct objective {
     /* t->sums and t->tokens; t->dropout applies. */
     enum err_code (*evaluate)(struct trainer *t, struct err *e);
-    /* The same, and t->groups: the gradient in parts. */
+    /* The same, and the gradient, in the groups. */
     enum err_code (*differentiate)(struct trainer *t, struct err *e);
 };
 extern const struct objective objective_contrastive; /* all that compare vectors */
@@ -63,39 +63,30 @@ struct shared_rows {
 };
 
 struct trainer {
-    struct gpu_device *device;
+    struct trained base;
+    struct gpu_device *device; /* its */
+    struct gpu_queue *queue;
     const struct nn_model *model;
     const struct objective *objective;
     struct trainer_config config;
-    uint64_t steps;
-    float *weights, *m, *v, *sinusoids; /* device */
-    uint16_t *rounded;                  /* device: the weights in bf16, kept by the update */
-    enum gpu_type type;                 /* of activations; f32: nothing is rounded */
-    float *groups[GPU_GROUPS];          /* device: gradients; as many as the device likes */
-    float *gradient;                    /* their sum, in the memory of the first */
-    struct gpu_queue *queue;
+    float *sinusoids;   /* device */
+    uint16_t *rounded;  /* device: the weights in bf16, kept by the update */
+    enum gpu_type type; /* of activations; f32: nothing is rounded */
 
     struct example_sampler sampler, measured; /* of steps; of measuring */
-    struct arena arena;                       /* of the step */
     struct arena *work;                       /* by queue */
     struct examples batch;
     struct nn_dropout dropout;
     struct shard *shards;
     size_t n_shards;
-    void *memory; /* device: grows */
-    size_t memory_size;
     struct nn_scratch *scratch; /* by queue; contrastive */
     struct contrastive c;
     struct shared_rows shared; /* contrastive */
     size_t region;             /* seq2seq: bytes of memory for each queue */
     uint64_t tokens;
     struct loss_sums sums;
-    double *squares;             /* device: by block of the gradient */
-    struct gpu_outcome *outcome; /* device */
     struct begun begun[TRAINER_AHEAD];
     size_t pending;
-    struct gpu_adamw how;
-    struct arena plan_arena;
     struct update_plan plan;
     void *update_work; /* device: the plan's scratch for each queue */
 };

@@ -138,7 +138,7 @@ static enum err_code measure(struct step_result *r, void *self, size_t batches, 
 
 static enum err_code read(struct trainer_state *out, void *self, struct err *e)
 {
-    return err_up(e, trainer_read(out, ((struct learning *)self)->trainer, e));
+    return err_up(e, trained_read(out, ((struct learning *)self)->trainer, e));
 }
 
 static enum err_code write(void *self, const struct trainer_state *state, struct err *e)

@@ -4,7 +4,6 @@
  * Nothing couples the examples of a batch but the number of its tokens, so each shard is worked on
  * from end to end in the memory of its queue: a batch may be as large as one likes. */
 #include "ops/learn/train/objective.h"
-#include "ops/learn/train/trained.h"
 #include "ops/nn/decoder.h"
 
 /* What one queue computes a shard with. */
@@ -67,7 +66,7 @@ static void run_shard(struct trainer *t, struct shard *s, const struct nn_gradie
 {
     struct arena *a = &t->work[q->index];
     struct workspace k;
-    char *memory = (char *)t->memory + t->sums.n * 2 * sizeof(double) + q->index * t->region;
+    char *memory = (char *)t->base.memory + t->sums.n * 2 * sizeof(double) + q->index * t->region;
     struct gpu_layout in_block = {.base = memory}, l = {.base = memory + s->input};
     struct nn_weights w = trainer_weights(t);
     struct nn_dropout in = trainer_dropout(t, t->batch.inputs.offset[s->first]);
@@ -110,7 +109,7 @@ static void evaluate_shard(void *arg, size_t item, struct gpu_queue *q)
 static void differentiate_shard(void *arg, size_t item, struct gpu_queue *q)
 {
     struct trainer *t = arg;
-    size_t groups = t->device->cuts.groups, group = item % groups, place = item / groups;
+    size_t groups = t->base.n_groups, group = item % groups, place = item / groups;
     struct nn_gradients gradients = trainer_gradients(t, q, group, place);
     struct shard *s = &t->shards[group * (t->n_shards / groups) + place];
     if (s->s.n)
@@ -121,30 +120,30 @@ static void differentiate_shard(void *arg, size_t item, struct gpu_queue *q)
 static enum err_code prepare(struct trainer *t, struct err *e)
 {
     const struct examples *x = &t->batch;
-    uint32_t *weight = arena_array(&t->arena, uint32_t, x->inputs.n + 1);
+    uint32_t *weight = arena_array(&t->base.arena, uint32_t, x->inputs.n + 1);
     for (size_t i = 0; i <= x->inputs.n; i++)
         weight[i] = x->inputs.offset[i] + x->targets.offset[i] + (uint32_t)i;
     trainer_cut(t, weight);
     t->region = 0;
     for (size_t i = 0; i < t->n_shards; i++) {
-        struct arena_mark mark = arena_mark(&t->arena);
+        struct arena_mark mark = arena_mark(&t->base.arena);
         struct gpu_layout in = {0}, l = {0};
         struct workspace k;
-        lay_out(&k, t, &t->shards[i], &in, &l, &t->arena);
-        arena_release(&t->arena, mark);
+        lay_out(&k, t, &t->shards[i], &in, &l, &t->base.arena);
+        arena_release(&t->base.arena, mark);
         t->shards[i].input = in.used;
         t->region = in.used + l.used > t->region ? in.used + l.used : t->region;
     }
     /* What follows the pairs begins at a multiple of 64 bytes. */
     size_t pairs = (t->n_shards + 3) & ~(size_t)3;
-    enum err_code code = trained_reserve(&t->memory, &t->memory_size, t->device,
-                                         pairs * 2 * sizeof(double) + t->region * t->device->queues,
-                                         t->config.examples.batch, "examples", e);
+    enum err_code code =
+        trained_reserve(&t->base, pairs * 2 * sizeof(double) + t->region * t->device->queues,
+                        t->config.examples.batch, "examples", e);
     if (code)
         return err_up(e, code);
-    t->sums = (struct loss_sums){t->memory, pairs, (double)target_tokens(t)};
+    t->sums = (struct loss_sums){t->base.memory, pairs, (double)target_tokens(t)};
     t->tokens = x->inputs.offset[x->inputs.n] + target_tokens(t);
-    t->queue->op->fill(t->queue, t->memory, pairs * 4, 0); /* 0 as doubles, too */
+    t->queue->op->fill(t->queue, t->base.memory, pairs * 4, 0); /* 0 as doubles, too */
     return OK;
 }
 
@@ -160,7 +159,7 @@ static enum err_code differentiate(struct trainer *t, struct err *e)
 {
     enum err_code code = err_up(e, prepare(t, e));
     if (!code)
-        code = err_up(e, gpu_each_in_chains(t->queue, t->n_shards, t->device->cuts.groups,
+        code = err_up(e, gpu_each_in_chains(t->queue, t->n_shards, t->base.n_groups,
                                             differentiate_shard, t, e));
     return code;
 }

@@ -12,11 +12,11 @@ void trainer_share(struct trainer *t)
     const struct nn_sequences *all = &t->batch.inputs;
     const struct nn_config *c = &t->model->config;
     struct shared_rows *h = &t->shared;
-    size_t groups = t->device->cuts.groups;
+    size_t groups = t->base.n_groups;
     *h = (struct shared_rows){.tokens = all->offset[all->n]};
     if (t->dropout.rate > 0 || c->vocabulary > t->device->cuts.shared_rows)
         return;
-    uint32_t *first = nn_shared_first(&t->arena, c, all), v = 0;
+    uint32_t *first = nn_shared_first(&t->base.arena, c, all), v = 0;
     size_t rows = first[c->vocabulary];
     if (rows > t->device->cuts.shared_rows || 2 * rows > h->tokens)
         return;
@@ -43,7 +43,7 @@ void trainer_share_layout(struct trainer *t, struct gpu_layout *in, struct gpu_l
     h->x = gpu_carve_floats(l, h->tokens * d);
     h->q = gpu_carve_floats(l, h->tokens * 3 * d);
     h->projected = gpu_carve_floats(l, rows * 3 * d);
-    for (size_t g = 0; g < t->device->cuts.groups; g++)
+    for (size_t g = 0; g < t->base.n_groups; g++)
         nn_shared_layout(&h->parts[g], c, h->first, h->from[g], h->from[g + 1],
                          l->base ? h->projected + h->first[h->from[g]] * 3 * d : NULL, true, in, l);
 }
@@ -59,7 +59,7 @@ struct nn_attend_tape trainer_share_tape(const struct trainer *t, size_t first)
 size_t trainer_share_rows(const struct trainer *t)
 {
     size_t most = 0;
-    for (size_t g = 0; t->shared.first && g < t->device->cuts.groups; g++)
+    for (size_t g = 0; t->shared.first && g < t->base.n_groups; g++)
         most = t->shared.parts[g].rows > most ? t->shared.parts[g].rows : most;
     return most;
 }
@@ -72,7 +72,7 @@ void trainer_share_load(const struct trainer *t, const struct nn_block *in)
     size_t rows = h->first[t->model->config.vocabulary];
     uint32_t *row = nn_host(in, h->row), *of = nn_host(in, h->of);
     uint32_t *offset = nn_host(in, h->of_offset);
-    for (size_t g = 0; g < t->device->cuts.groups; g++)
+    for (size_t g = 0; g < t->base.n_groups; g++)
         nn_shared_load(in, &h->parts[g], h->first, h->from[g]);
     nn_shared_rows(row, h->first, &t->batch.inputs);
     memset(offset, 0, (rows + 1) * sizeof *offset);
@@ -95,7 +95,7 @@ enum err_code trainer_share_forward(struct trainer *t, struct err *e)
 {
     if (!t->shared.first)
         return OK;
-    return err_up(e, gpu_each(t->queue, t->device->cuts.groups, forward_part, t, e));
+    return err_up(e, gpu_each(t->queue, t->base.n_groups, forward_part, t, e));
 }
 
 static void backward_part(void *arg, size_t item, struct gpu_queue *q)
@@ -103,7 +103,7 @@ static void backward_part(void *arg, size_t item, struct gpu_queue *q)
     struct trainer *t = arg;
     const struct shared_rows *h = &t->shared;
     struct nn_weights w = trainer_weights(t);
-    nn_shared_backward(q, &(struct nn_gradients){t->groups[item], true}, h->q, h->x, h->of,
+    nn_shared_backward(q, &(struct nn_gradients){t->base.groups[item], true}, h->q, h->x, h->of,
                        h->of_offset + h->first[h->from[item]], t->model, &w, &h->parts[item],
                        &t->scratch[q->index]);
 }
@@ -112,5 +112,5 @@ enum err_code trainer_share_backward(struct trainer *t, struct err *e)
 {
     if (!t->shared.first)
         return OK;
-    return err_up(e, gpu_each(t->queue, t->device->cuts.groups, backward_part, t, e));
+    return err_up(e, gpu_each(t->queue, t->base.n_groups, backward_part, t, e));
 }

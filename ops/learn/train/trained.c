@@ -1,11 +1,19 @@
 #include "ops/learn/train/trained.h"
 
+#include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static size_t blocks_of(const struct trained *x, size_t n)
 {
     return (n + x->device->cuts.block - 1) / x->device->cuts.block;
+}
+
+size_t trained_blocks(const struct trained *x)
+{
+    return blocks_of(x, x->learnt);
 }
 
 /* Floats of block `item` of n. */
@@ -15,24 +23,27 @@ static size_t block_length(const struct trained *x, size_t item, size_t n)
     return left < block ? left : block;
 }
 
+enum err_code trained_alloc(void *out, struct trained *x, size_t bytes, struct err *e)
+{
+    assert(x->n_parts < TRAINED_PARTS);
+    enum err_code code = gpu_alloc(&x->parts[x->n_parts], x->device, bytes, e);
+    if (!code)
+        *(void **)out = x->parts[x->n_parts++];
+    return err_up(e, code);
+}
+
 static enum err_code alloc(struct trained *x, struct err *e)
 {
     size_t bytes = x->table->total * sizeof(float);
-    struct {
-        void **to;
-        size_t bytes;
-    } parts[] = {
-        {(void **)&x->weights, bytes},
-        {(void **)&x->m, bytes},
-        {(void **)&x->v, bytes},
-        {(void **)&x->squares, blocks_of(x, x->learnt) * sizeof *x->squares},
-        {(void **)&x->outcome, sizeof *x->outcome},
-    };
-    enum err_code code = OK;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && !code; i++)
-        code = gpu_alloc(parts[i].to, x->device, parts[i].bytes, e);
-    for (size_t i = 0; i < x->device->cuts.groups && !code; i++)
-        code = gpu_alloc((void **)&x->groups[i], x->device, x->gradient * sizeof(float), e);
+    enum err_code code = trained_alloc(&x->weights, x, bytes, e);
+    if (!code && x->learnt &&
+        ((code = trained_alloc(&x->m, x, bytes, e)) || (code = trained_alloc(&x->v, x, bytes, e)) ||
+         (code = trained_alloc(&x->squares, x, trained_blocks(x) * sizeof *x->squares, e))))
+        return err_up(e, code);
+    if (!code)
+        code = trained_alloc(&x->outcome, x, sizeof *x->outcome, e);
+    for (size_t i = 0; i < x->n_groups && !code; i++)
+        code = trained_alloc(&x->groups[i], x, x->gradient * sizeof(float), e);
     return err_up(e, code);
 }
 
@@ -41,7 +52,11 @@ enum err_code trained_open(struct trained *x, struct gpu_device *device,
                            uint64_t seed, struct err *e)
 {
     static const struct gpu_outcome as_it_is = {.scale = 1};
-    *x = (struct trained){.device = device, .table = table, .learnt = learnt, .gradient = gradient};
+    *x = (struct trained){.device = device,
+                          .table = table,
+                          .learnt = learnt,
+                          .gradient = gradient,
+                          .n_groups = device->cuts.groups};
     enum err_code code = gpu_queue_new(&x->queue, device, e);
     if (code || (code = alloc(x, e)))
         return err_up(e, code);
@@ -55,33 +70,36 @@ enum err_code trained_open(struct trained *x, struct gpu_device *device,
     return err_up(e, gpu_finish(x->queue, e));
 }
 
-void trained_close(struct trained *x)
+void trained_free(void *trainer)
 {
-    void *parts[] = {x->weights, x->m, x->v, x->squares, x->outcome};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        gpu_free(x->device, parts[i]);
-    for (size_t i = 0; i < GPU_GROUPS; i++)
-        gpu_free(x->device, x->groups[i]);
-    if (x->queue)
-        gpu_queue_free(x->queue);
+    struct trained *x = trainer;
+    if (!x)
+        return;
+    while (x->n_parts)
+        gpu_free(x->device, x->parts[--x->n_parts]);
+    gpu_free(x->device, x->memory);
+    gpu_queue_free(x->queue);
+    arena_free(&x->own);
+    arena_free(&x->arena);
+    free(x);
 }
 
-enum err_code trained_reserve(void **memory, size_t *size, struct gpu_device *d, size_t bytes,
-                              size_t n, const char *what, struct err *e)
+enum err_code trained_reserve(struct trained *x, size_t bytes, size_t n, const char *what,
+                              struct err *e)
 {
-    if (bytes <= *size)
+    if (bytes <= x->memory_size)
         return OK;
-    gpu_free(d, *memory);
-    *memory = NULL;
-    *size = 0;
+    gpu_free(x->device, x->memory);
+    x->memory = NULL;
+    x->memory_size = 0;
     size_t grown = bytes + bytes / 16; /* batches differ by a few percent */
-    enum err_code code = gpu_alloc(memory, d, grown, e);
-    size_t room = code == ERR_NOMEM ? gpu_room(d) : 0;
+    enum err_code code = gpu_alloc(&x->memory, x->device, grown, e);
+    size_t room = code == ERR_NOMEM ? gpu_room(x->device) : 0;
     if (room)
         return err_fail(
             e, ERR_NOMEM, "a batch of %zu %s needs %zu MiB, and %zu are free: about %zu would fit",
             n, what, grown >> 20, room >> 20, (size_t)((double)n * (double)room / (double)grown));
-    *size = code ? 0 : grown;
+    x->memory_size = code ? 0 : grown;
     return err_up(e, code);
 }
 
@@ -95,13 +113,13 @@ static void clear_group(void *arg, size_t item, struct gpu_queue *q)
 
 enum err_code trained_clear(struct trained *x, struct err *e)
 {
-    return err_up(e, gpu_each(x->queue, x->device->cuts.groups, clear_group, x, e));
+    return err_up(e, gpu_each(x->queue, x->n_groups, clear_group, x, e));
 }
 
 static void reduce_block(void *arg, size_t item, struct gpu_queue *q)
 {
     struct trained *x = arg;
-    size_t at = item * x->device->cuts.block, groups = x->device->cuts.groups;
+    size_t at = item * x->device->cuts.block, groups = x->n_groups;
     const float *parts[GPU_GROUPS];
     for (size_t i = 0; i < groups; i++)
         parts[i] = x->groups[i] + at;
@@ -121,9 +139,20 @@ static void square_block(void *arg, size_t item, struct gpu_queue *q)
                        block_length(x, item, x->learnt));
 }
 
+static void reduce_and_square(void *arg, size_t item, struct gpu_queue *q)
+{
+    reduce_block(arg, item, q);
+    square_block(arg, item, q);
+}
+
+enum err_code trained_reduce_and_square(struct trained *x, struct err *e)
+{
+    return err_up(e, gpu_each(x->queue, trained_blocks(x), reduce_and_square, x, e));
+}
+
 enum err_code trained_norm(double *out, struct trained *x, struct err *e)
 {
-    size_t n = blocks_of(x, x->learnt);
+    size_t n = trained_blocks(x);
     double sum = 0, *squares = malloc(n * sizeof *squares);
     if (!squares)
         return err_fail(e, ERR_NOMEM, "no memory for a gradient's norm");
@@ -138,6 +167,22 @@ enum err_code trained_norm(double *out, struct trained *x, struct err *e)
     return err_up(e, code);
 }
 
+enum err_code trained_gradient(float *out, void *trainer, struct err *e)
+{
+    struct trained *x = trainer;
+    memset(out, 0, x->table->total * sizeof *out);
+    gpu_read(x->queue, out, x->groups[0], x->learnt * sizeof *out);
+    return err_up(e, gpu_finish(x->queue, e));
+}
+
+enum err_code trained_check(const struct step_result *r, struct err *e)
+{
+    if (isfinite(r->loss) && isfinite(r->gradient_norm))
+        return OK;
+    return err_fail(e, ERR_FAILED, "step %" PRIu64 ": loss %g, gradient norm %g: not finite",
+                    r->step, fabs(r->loss), fabs(r->gradient_norm));
+}
+
 static void update(void *arg, size_t item, struct gpu_queue *q)
 {
     struct trained *x = arg;
@@ -146,10 +191,13 @@ static void update(void *arg, size_t item, struct gpu_queue *q)
                  block_length(x, item, x->learnt), &x->how);
 }
 
-enum err_code trained_update(struct trained *x, double lr, struct err *e)
+enum err_code trained_update(struct trained *x, const struct step_result *r, struct err *e)
 {
     double n = (double)(x->steps + 1);
-    x->how = (struct gpu_adamw){.lr = (float)lr,
+    enum err_code code = trained_check(r, e);
+    if (code)
+        return err_up(e, code);
+    x->how = (struct gpu_adamw){.lr = (float)r->lr,
                                 .beta1 = 0.9F,
                                 .beta2 = 0.999F,
                                 .eps = 1e-8F,
@@ -157,15 +205,16 @@ enum err_code trained_update(struct trained *x, double lr, struct err *e)
                                 .correction1 = (float)(1 - pow(0.9, n)),
                                 .correction2 = (float)(1 - pow(0.999, n)),
                                 .outcome = x->outcome};
-    enum err_code code = gpu_each(x->queue, blocks_of(x, x->learnt), update, x, e);
+    code = gpu_each(x->queue, trained_blocks(x), update, x, e);
     x->steps += !code;
     return err_up(e, code);
 }
 
 /* ---- state ---- */
 
-enum err_code trained_read(struct trainer_state *out, struct trained *x, struct err *e)
+enum err_code trained_read(struct trainer_state *out, void *trainer, struct err *e)
 {
+    struct trained *x = trainer;
     float *to[] = {out->weights, out->m, out->v};
     const float *from[] = {x->weights, x->m, x->v};
     for (size_t i = 0; i < sizeof to / sizeof *to; i++)
@@ -175,8 +224,9 @@ enum err_code trained_read(struct trainer_state *out, struct trained *x, struct 
     return err_up(e, gpu_finish(x->queue, e));
 }
 
-enum err_code trained_write(struct trained *x, const struct trainer_state *state, struct err *e)
+enum err_code trained_write(void *trainer, const struct trainer_state *state, struct err *e)
 {
+    struct trained *x = trainer;
     size_t bytes = x->table->total * sizeof(float);
     gpu_write(x->queue, x->weights, state->weights, bytes);
     gpu_write(x->queue, x->m, state->m, bytes);

@@ -11,71 +11,40 @@ enum stream { STREAM_INIT = 1, STREAM_DROPOUT, STREAM_PAIRS, STREAM_VALIDATION }
 
 /* ---- life ---- */
 
-static enum err_code alloc_floats(float **out, struct trainer *t, size_t n, struct err *e)
-{
-    void *p;
-    enum err_code code = gpu_alloc(&p, t->device, n * sizeof(float), e);
-    if (!code)
-        *out = p;
-    return err_up(e, code);
-}
-
-static size_t n_blocks(const struct trainer *t)
-{
-    size_t block = t->device->cuts.block;
-    return (t->model->table.total + block - 1) / block;
-}
-
 static void round_weights(struct trainer *t)
 {
     size_t n = t->model->table.total;
     if (t->rounded)
-        t->queue->op->round_bf16(t->queue, t->rounded, t->weights, 1, n, n);
+        t->queue->op->round_bf16(t->queue, t->rounded, t->base.weights, 1, n, n);
 }
 
-static enum err_code set_up(struct trainer *t, struct err *e)
+static enum err_code set_up(struct trainer *t, struct gpu_device *device, struct err *e)
 {
-    const struct nn_model *m = t->model;
-    size_t n = m->table.total, table = (size_t)m->config.max_length * m->config.d_model;
-    float **parts[] = {&t->weights, &t->m, &t->v};
-    enum err_code code = gpu_queue_new(&t->queue, t->device, e);
-    if (code)
-        return err_up(e, code);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if ((code = err_up(e, alloc_floats(parts[i], t, n, e))))
-            return code;
-    for (size_t i = 0; i < t->device->cuts.groups; i++)
-        if ((code = err_up(e, alloc_floats(&t->groups[i], t, n, e))))
-            return code;
-    t->gradient = t->groups[0];
-    for (size_t i = 0; i < TRAINER_AHEAD; i++)
-        if ((code =
-                 err_up(e, gpu_later_new(&t->begun[i].outcome, t->queue, sizeof *t->outcome, e))))
-            return code;
-    update_plan_make(&t->plan, &t->plan_arena, m, t->config.optimizer, t->device->cuts.block);
-    if ((code = err_up(e, alloc_floats(&t->sinusoids, t, table, e))) ||
-        (code = err_up(
-             e, gpu_alloc((void **)&t->squares, t->device, n_blocks(t) * sizeof *t->squares, e))) ||
-        (code = err_up(e, gpu_alloc((void **)&t->outcome, t->device, sizeof *t->outcome, e))) ||
+    const struct nn_config *c = &t->model->config;
+    const struct nn_table *params = &t->model->table;
+    struct trained *x = &t->base;
+    size_t n = params->total, table = (size_t)c->max_length * c->d_model;
+    enum err_code code =
+        trained_open(x, device, params, n, n, rng_at(t->config.seed, STREAM_INIT, 0), e);
+    t->device = device;
+    t->queue = x->queue;
+    for (size_t i = 0; i < TRAINER_AHEAD && !code; i++)
+        code = gpu_later_new(&t->begun[i].outcome, t->queue, sizeof *x->outcome, e);
+    update_plan_make(&t->plan, &x->own, t->model, t->config.optimizer, device->cuts.block);
+    if (code || (code = trained_alloc(&t->sinusoids, x, table * sizeof(float), e)) ||
         (t->plan.scratch &&
-         (code = err_up(
-              e, gpu_alloc(&t->update_work, t->device, t->device->queues * t->plan.scratch, e)))) ||
+         (code = trained_alloc(&t->update_work, x, device->queues * t->plan.scratch, e))) ||
         (t->type != GPU_TYPE_F32 &&
-         (code = err_up(e, gpu_alloc((void **)&t->rounded, t->device, gpu_bytes(t->type, n), e)))))
-        return code;
-    float *host = malloc((n > table ? n : table) * sizeof *host);
-    t->scratch = calloc(t->device->queues, sizeof *t->scratch);
-    t->work = calloc(t->device->queues, sizeof *t->work);
-    if (!host || !t->scratch || !t->work) {
-        free(host);
-        return err_fail(e, ERR_NOMEM, "no memory for a model of %zu parameters", m->table.count);
-    }
-    nn_table_init(host, &m->table, rng_at(t->config.seed, STREAM_INIT, 0));
-    gpu_write(t->queue, t->weights, host, n * sizeof *host);
+         (code = trained_alloc(&t->rounded, x, gpu_bytes(t->type, n), e))))
+        return err_up(e, code);
+    t->scratch = arena_array(&x->own, struct nn_scratch, device->queues);
+    t->work = arena_array(&x->own, struct arena, device->queues);
+    float *host = arena_try_alloc(&x->arena, table, sizeof *host);
+    if (!host)
+        return err_fail(e, ERR_NOMEM, "no memory for %zu numbers", table);
     round_weights(t);
-    nn_sinusoids(host, &m->config);
+    nn_sinusoids(host, c->max_length, c->d_model);
     gpu_write(t->queue, t->sinusoids, host, table * sizeof *host);
-    free(host);
     return err_up(e, gpu_finish(t->queue, e));
 }
 
@@ -88,11 +57,10 @@ enum err_code trainer_new(struct trainer **out, struct gpu_device *device,
         return err_fail(e, ERR_INPUT, "this objective needs a model with a decoder");
     struct trainer *t = must_calloc(1, sizeof *t);
     t->objective = generates ? &objective_seq2seq : &objective_contrastive;
-    t->device = device;
     t->model = model;
     t->config = *c;
     t->type = nn_stored(device, &model->config, c->precision);
-    enum err_code code = set_up(t, e);
+    enum err_code code = set_up(t, device, e);
     if (code)
         trainer_free(t);
     else
@@ -100,85 +68,38 @@ enum err_code trainer_new(struct trainer **out, struct gpu_device *device,
     return err_up(e, code);
 }
 
-void trainer_free(struct trainer *t)
+void trainer_free(void *trainer)
 {
+    struct trainer *t = trainer;
     if (!t)
         return;
-    float *parts[] = {t->weights, t->m, t->v, t->sinusoids};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        gpu_free(t->device, parts[i]);
-    for (size_t i = 0; i < GPU_GROUPS; i++)
-        gpu_free(t->device, t->groups[i]);
-    gpu_free(t->device, t->rounded);
-    gpu_free(t->device, t->memory);
-    gpu_free(t->device, t->update_work);
-    gpu_free(t->device, t->squares);
-    gpu_free(t->device, t->outcome);
     for (size_t i = 0; i < TRAINER_AHEAD; i++)
         gpu_later_free(t->begun[i].outcome);
-    gpu_queue_free(t->queue);
     example_sampler_free(&t->sampler);
     example_sampler_free(&t->measured);
-    arena_free(&t->arena);
-    arena_free(&t->plan_arena);
     for (unsigned i = 0; t->work && i < t->device->queues; i++)
         arena_free(&t->work[i]);
-    free(t->work);
-    free(t->scratch);
-    free(t);
+    trained_free(t);
 }
 
-enum err_code trainer_read(struct trainer_state *out, struct trainer *t, struct err *e)
+enum err_code trainer_write(void *trainer, const struct trainer_state *state, struct err *e)
 {
-    size_t bytes = t->model->table.total * sizeof(float);
-    float *to[] = {out->weights, out->m, out->v};
-    const float *from[] = {t->weights, t->m, t->v};
-    for (size_t i = 0; i < sizeof to / sizeof *to; i++)
-        if (to[i])
-            gpu_read(t->queue, to[i], from[i], bytes);
-    out->steps = t->steps;
-    return err_up(e, gpu_finish(t->queue, e));
-}
-
-enum err_code trainer_write(struct trainer *t, const struct trainer_state *state, struct err *e)
-{
-    size_t bytes = t->model->table.total * sizeof(float);
-    gpu_write(t->queue, t->weights, state->weights, bytes);
+    struct trainer *t = trainer;
+    enum err_code code = trained_write(t, state, e);
     round_weights(t);
-    gpu_write(t->queue, t->m, state->m, bytes);
-    gpu_write(t->queue, t->v, state->v, bytes);
-    t->steps = state->steps;
-    return err_up(e, gpu_finish(t->queue, e));
+    return err_up(e, code ? code : gpu_finish(t->queue, e));
 }
 
 /* ---- the update ---- */
 
-static size_t block_length(const struct trainer *t, size_t item)
-{
-    size_t block = t->device->cuts.block, left = t->model->table.total - item * block;
-    return left < block ? left : block;
-}
-
-static void reduce_block(void *arg, size_t item, struct gpu_queue *q)
-{
-    struct trainer *t = arg;
-    size_t at = item * t->device->cuts.block, n = block_length(t, item);
-    size_t groups = t->device->cuts.groups;
-    const float *parts[GPU_GROUPS];
-    for (size_t i = 0; i < groups; i++)
-        parts[i] = t->groups[i] + at;
-    if (groups > 1) /* else the gradient is the group's */
-        q->op->sum_many(q, t->gradient + at, parts, groups, n);
-    q->op->sum_squares(q, &t->squares[item], t->gradient + at, n);
-}
-
 static void update(void *arg, size_t item, struct gpu_queue *q)
 {
     struct trainer *t = arg;
-    struct update_state s = {t->weights, t->rounded, t->m, t->v, t->gradient};
+    const struct trained *x = &t->base;
+    struct update_state s = {x->weights, t->rounded, x->m, x->v, x->groups[0]};
     /* NULL where the plan needs none */
     char *work = t->plan.scratch ? (char *)t->update_work + q->index * t->plan.scratch : NULL;
-    update_piece(q, &t->plan.pieces[item], &s, &t->how, t->config.precision, work);
+    update_piece(q, &t->plan.pieces[item], &s, &t->base.how, t->config.precision, work);
 }
 
 /* ---- the step ---- */
@@ -188,20 +109,20 @@ static void set_dropout(struct trainer *t, double rate, double attention)
     t->dropout = (struct nn_dropout){
         .rate = (float)rate,
         .attention = (float)attention,
-        .key = rng_at(t->config.seed, STREAM_DROPOUT, t->steps),
+        .key = rng_at(t->config.seed, STREAM_DROPOUT, t->base.steps),
     };
 }
 
-/* Loss and gradient of t->batch, on t->steps, into t->outcome. */
+/* Loss and gradient of t->batch, on t->base.steps, into t->base.outcome. */
 static enum err_code differentiate(struct trainer *t, struct err *e)
 {
     enum err_code code;
     set_dropout(t, t->config.dropout, t->config.attention_dropout);
     if ((code = err_up(e, t->objective->differentiate(t, e))) ||
-        (code = err_up(e, gpu_each(t->queue, n_blocks(t), reduce_block, t, e))))
+        (code = err_up(e, trained_reduce_and_square(&t->base, e))))
         return code;
-    t->queue->op->conclude(t->queue, t->outcome, t->sums.at, t->sums.n, t->sums.by, t->squares,
-                           n_blocks(t), t->config.clip);
+    t->queue->op->conclude(t->queue, t->base.outcome, t->sums.at, t->sums.n, t->sums.by,
+                           t->base.squares, trained_blocks(&t->base), t->config.clip);
     return OK;
 }
 
@@ -220,7 +141,7 @@ static enum err_code fail_not_finite(struct trainer *t, const struct step_result
     if (!host)
         return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", m->table.count);
     const char *what = "", *name = "the loss";
-    const float *vectors[] = {t->weights, t->gradient};
+    const float *vectors[] = {t->base.weights, t->base.groups[0]};
     const char *whats[] = {"", "the gradient of "};
     const struct nn_param *bad = NULL;
     for (int k = 0; k < 2 && !bad; k++) {
@@ -235,36 +156,38 @@ static enum err_code fail_not_finite(struct trainer *t, const struct step_result
     return err_fail(e, ERR_FAILED,
                     "step %llu: %s%s is not finite (loss %g, gradient norm %g), on examples %llu "
                     "to %llu", /* NaN has a sign, which says nothing */
-                    (unsigned long long)t->steps + 1, what, name,
+                    (unsigned long long)t->base.steps + 1, what, name,
                     isnan(r->loss) ? (double)NAN : r->loss, fabs(r->gradient_norm),
-                    (unsigned long long)(t->steps * n), (unsigned long long)(t->steps * n + n - 1));
+                    (unsigned long long)(t->base.steps * n),
+                    (unsigned long long)(t->base.steps * n + n - 1));
 }
 
 /* The step on t->batch. */
 static enum err_code begin(struct trainer *t, struct err *e)
 {
     const struct trainer_config *c = &t->config;
-    struct begun *b = &t->begun[t->steps % TRAINER_AHEAD];
+    struct begun *b = &t->begun[t->base.steps % TRAINER_AHEAD];
     assert(t->pending < TRAINER_AHEAD);
     enum err_code code = differentiate(t, e);
     if (code)
         return err_up(e, code);
-    double n = (double)(t->steps + 1);
-    b->result = (struct step_result){
-        .step = t->steps + 1, .lr = schedule_lr(&c->schedule, t->steps), .tokens = t->tokens};
-    t->how = (struct gpu_adamw){.lr = (float)b->result.lr,
-                                .beta1 = (float)c->beta1,
-                                .beta2 = (float)c->beta2,
-                                .eps = (float)c->eps,
-                                .weight_decay = (float)c->weight_decay,
-                                .coupled = c->optimizer == OPTIMIZER_ADAM,
-                                .correction1 = (float)(1 - pow(c->beta1, n)),
-                                .correction2 = (float)(1 - pow(c->beta2, n)),
-                                .outcome = t->outcome};
-    gpu_read_later(b->outcome, t->outcome);
+    double n = (double)(t->base.steps + 1);
+    b->result = (struct step_result){.step = t->base.steps + 1,
+                                     .lr = schedule_lr(&c->schedule, t->base.steps),
+                                     .tokens = t->tokens};
+    t->base.how = (struct gpu_adamw){.lr = (float)b->result.lr,
+                                     .beta1 = (float)c->beta1,
+                                     .beta2 = (float)c->beta2,
+                                     .eps = (float)c->eps,
+                                     .weight_decay = (float)c->weight_decay,
+                                     .coupled = c->optimizer == OPTIMIZER_ADAM,
+                                     .correction1 = (float)(1 - pow(c->beta1, n)),
+                                     .correction2 = (float)(1 - pow(c->beta2, n)),
+                                     .outcome = t->base.outcome};
+    gpu_read_later(b->outcome, t->base.outcome);
     if ((code = gpu_each(t->queue, t->plan.n_pieces, update, t, e)))
         return err_up(e, code);
-    t->steps++;
+    t->base.steps++;
     t->pending++;
     return OK;
 }
@@ -275,14 +198,14 @@ static enum err_code undo(struct trainer *t, const struct step_result *r, struct
 {
     static const struct gpu_outcome none;
     enum err_code code = OK;
-    t->steps = r->step - 1;
-    gpu_write(t->queue, t->outcome, &none, sizeof none);
+    t->base.steps = r->step - 1;
+    gpu_write(t->queue, t->base.outcome, &none, sizeof none);
     if (t->pending) {
-        arena_reset(&t->arena);
-        trainer_draw(&t->batch, &t->arena, &t->sampler, &t->config, &t->model->config,
-                     t->sampler.dataset, false, t->steps);
+        arena_reset(&t->base.arena);
+        trainer_draw(&t->batch, &t->base.arena, &t->sampler, &t->config, &t->model->config,
+                     t->sampler.dataset, false, t->base.steps);
         code = differentiate(t, e);
-        gpu_write(t->queue, t->outcome, &none, sizeof none);
+        gpu_write(t->queue, t->base.outcome, &none, sizeof none);
         t->pending = 0;
     }
     return err_up(e, code ? code : fail_not_finite(t, r, e));
@@ -290,7 +213,7 @@ static enum err_code undo(struct trainer *t, const struct step_result *r, struct
 
 enum err_code trainer_result(struct step_result *r, struct trainer *t, struct err *e)
 {
-    struct begun *b = &t->begun[(t->steps - t->pending) % TRAINER_AHEAD];
+    struct begun *b = &t->begun[(t->base.steps - t->pending) % TRAINER_AHEAD];
     const void *data;
     assert(t->pending > 0);
     t->pending--;
@@ -323,9 +246,9 @@ void trainer_draw(struct examples *out, struct arena *a, struct example_sampler 
 
 enum err_code trainer_begin(struct trainer *t, const struct dataset *d, struct err *e)
 {
-    arena_reset(&t->arena);
-    trainer_draw(&t->batch, &t->arena, &t->sampler, &t->config, &t->model->config, d, false,
-                 t->steps);
+    arena_reset(&t->base.arena);
+    trainer_draw(&t->batch, &t->base.arena, &t->sampler, &t->config, &t->model->config, d, false,
+                 t->base.steps);
     return err_up(e, begin(t, e));
 }
 
@@ -342,13 +265,14 @@ enum err_code trainer_measure(struct step_result *r, struct trainer *t, const st
     *r = (struct step_result){0};
     for (size_t i = 0; i < batches; i++) {
         double loss = 0, accuracy = 0;
-        arena_reset(&t->arena);
-        trainer_draw(&t->batch, &t->arena, &t->measured, &t->config, &t->model->config, d, true, i);
+        arena_reset(&t->base.arena);
+        trainer_draw(&t->batch, &t->base.arena, &t->measured, &t->config, &t->model->config, d,
+                     true, i);
         set_dropout(t, 0, 0);
         enum err_code code = t->objective->evaluate(t, e);
         if (code)
             return err_up(e, code);
-        double *sums = arena_array(&t->arena, double, 2 * t->sums.n);
+        double *sums = arena_array(&t->base.arena, double, 2 * t->sums.n);
         gpu_read(t->queue, sums, t->sums.at, 2 * t->sums.n * sizeof *sums);
         if ((code = gpu_finish(t->queue, e)))
             return err_up(e, code);
@@ -365,7 +289,7 @@ enum err_code trainer_measure(struct step_result *r, struct trainer *t, const st
 enum err_code trainer_step_on(struct step_result *r, struct trainer *t, const struct examples *x,
                               struct err *e)
 {
-    arena_reset(&t->arena);
+    arena_reset(&t->base.arena);
     t->batch = *x;
     enum err_code code = begin(t, e);
     return err_up(e, code ? code : trainer_result(r, t, e));
@@ -376,17 +300,17 @@ enum err_code trainer_gradient(struct step_result *r, float *gradient, struct tr
 {
     static const struct gpu_outcome none;
     struct gpu_outcome o;
-    arena_reset(&t->arena);
+    arena_reset(&t->base.arena);
     t->batch = *x;
     enum err_code code = differentiate(t, e);
     if (code)
         return err_up(e, code);
-    gpu_read(t->queue, &o, t->outcome, sizeof o);
-    gpu_write(t->queue, t->outcome, &none, sizeof none);
-    gpu_read(t->queue, gradient, t->gradient, t->model->table.total * sizeof *gradient);
-    *r = (struct step_result){.step = t->steps + 1,
-                              .lr = schedule_lr(&t->config.schedule, t->steps),
+    gpu_read(t->queue, &o, t->base.outcome, sizeof o);
+    gpu_write(t->queue, t->base.outcome, &none, sizeof none);
+    *r = (struct step_result){.step = t->base.steps + 1,
+                              .lr = schedule_lr(&t->config.schedule, t->base.steps),
                               .tokens = t->tokens};
+    code = trained_gradient(gradient, t, e);
     take_outcome(r, &o);
-    return err_up(e, gpu_finish(t->queue, e));
+    return err_up(e, code);
 }

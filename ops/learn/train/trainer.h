@@ -7,9 +7,8 @@
  * number of threads. */
 #pragma once
 
-#include "ops/learn/checkpoint/checkpoint.h"
 #include "ops/learn/data/examples.h"
-#include "ops/learn/train/learner.h"
+#include "ops/learn/train/trained.h"
 #include "ops/learn/train/update.h"
 #include "ops/nn/encoder.h"
 
@@ -35,7 +34,7 @@ struct trainer;
 enum err_code trainer_new(struct trainer **out, struct gpu_device *device,
                           const struct nn_model *model, const struct trainer_config *c,
                           struct err *e);
-void trainer_free(struct trainer *t);
+void trainer_free(void *trainer);
 
 /* Begins a step on the next examples of the dataset. The device may work on it for a while; at most
  * TRAINER_AHEAD steps may be begun whose result nobody has asked for. */
@@ -60,9 +59,8 @@ void trainer_draw(struct examples *out, struct arena *a, struct example_sampler 
                   const struct trainer_config *config, const struct nn_config *model,
                   const struct dataset *d, bool measuring, uint64_t index);
 
-/* The state and its step. Reading: what is NULL is not asked for. */
-enum err_code trainer_read(struct trainer_state *out, struct trainer *t, struct err *e);
-enum err_code trainer_write(struct trainer *t, const struct trainer_state *state, struct err *e);
+/* trained_write for it; trained_read reads. */
+enum err_code trainer_write(void *trainer, const struct trainer_state *state, struct err *e);
 
 /* On given examples instead. trainer_gradient gives loss and gradient (model->table.total) and
  * changes nothing. */

@@ -246,7 +246,7 @@ static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_dev
 static void close_trainer(void *self)
 {
     struct learning *x = self;
-    tree_trainer_free(x->trainer);
+    trained_free(x->trainer);
     tree_order_free(&x->order);
     arena_free(&x->arena);
 }
@@ -277,14 +277,12 @@ static enum err_code measure(struct step_result *r, void *self, size_t batches, 
 
 static enum err_code read_state(struct trainer_state *out, void *self, struct err *e)
 {
-    tree_trainer_read(out, ((struct learning *)self)->trainer);
-    return OK;
+    return tree_trainer_read(out, ((struct learning *)self)->trainer, e);
 }
 
 static enum err_code write_state(void *self, const struct trainer_state *state, struct err *e)
 {
-    tree_trainer_write(((struct learning *)self)->trainer, state);
-    return OK;
+    return tree_trainer_write(((struct learning *)self)->trainer, state, e);
 }
 
 /* Weights of a network that may have learnt other classes: all but theirs. */
@@ -301,7 +299,7 @@ static enum err_code begin_with(float *weights, void *self, const Eqloom__Checkp
     struct trainer_state fresh = {.weights = weights};
     if ((code = checkpoint_read(&other, &from->table, c, io, a, e)))
         return err_up(e, code);
-    tree_trainer_read(&fresh, x->trainer);
+    tree_trainer_read(&fresh, x->trainer, e);
     for (size_t i = 0; i < from->classes; i++)
         weights[i] = other.weights[i];
     return OK;

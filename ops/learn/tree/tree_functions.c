@@ -42,13 +42,13 @@ static enum err_code learn_values(struct step_result *r, struct tree_trainer *t,
                                   struct err *e)
 {
     const struct tree_model *m = t->model;
-    float **values = arena_array(&t->arena, float *, t->n_shards);
+    float **values = arena_array(&t->base.arena, float *, t->n_shards);
     size_t counted = 0;
     double loss = 0;
     for (size_t i = 0; i < t->n_shards; i++) {
         const struct tree_shard *s = &t->shards[i];
         size_t n = (s->lists.nodes - s->lists.roots) * TREE_VALUES;
-        values[i] = arena_array(&t->arena, float, n);
+        values[i] = arena_array(&t->base.arena, float, n);
         gpu_read(t->queue, values[i], s->values, n * sizeof *values[i]);
     }
     enum err_code code = gpu_finish(t->queue, e);
@@ -57,8 +57,8 @@ static enum err_code learn_values(struct step_result *r, struct tree_trainer *t,
     for (size_t i = 0; i < t->n_shards; i++) {
         const struct tree_shard *s = &t->shards[i];
         size_t n = (s->lists.nodes - s->lists.roots) * TREE_VALUES;
-        float *known = arena_array(&t->arena, float, n);
-        tree_points_evaluate(known, &t->arena, &s->lists, m, t->config.meaning);
+        float *known = arena_array(&t->base.arena, float, n);
+        tree_points_evaluate(known, &t->base.arena, &s->lists, m, t->config.meaning);
         keep_trees(worth, s, known, m->rows * TREE_VALUES);
         counted += compare(&loss, values[i], known, n);
     }
@@ -80,7 +80,7 @@ static enum err_code learn_values(struct step_result *r, struct tree_trainer *t,
 static uint32_t *groups_of(struct tree_trainer *t, const struct tree_batch *x, const float *worth)
 {
     size_t width = (size_t)t->model->rows * TREE_VALUES;
-    uint32_t *group = arena_memdup(&t->arena, x->class, x->set.n * sizeof *group);
+    uint32_t *group = arena_memdup(&t->base.arena, x->class, x->set.n * sizeof *group);
     for (size_t i = x->paired; i < x->set.n; i++)
         if (!tree_points_differ(worth + i * width, worth + x->from[i] * width, t->model->rows))
             group[i] = group[x->from[i]];
@@ -93,7 +93,7 @@ static void contrast(struct tree_trainer *t, const struct tree_batch *x, const u
     struct tree_contrast *c = &t->contrast;
     size_t n = x->set.n, rows = x->paired, width = tree_width(t->model);
     float by = (float)(1 / t->config.temperature);
-    uint32_t *target = arena_array(&t->arena, uint32_t, rows);
+    uint32_t *target = arena_array(&t->base.arena, uint32_t, rows);
     for (uint32_t i = 0; i < rows; i++)
         target[i] = i ^ 1;
     gpu_write(t->queue, c->target, target, rows * sizeof *target);
@@ -146,7 +146,7 @@ enum err_code tree_functions_loss(struct step_result *r, struct tree_trainer *t,
                                   const struct tree_batch *x, struct err *e)
 {
     double sums[2];
-    float *worth = arena_array(&t->arena, float, x->set.n * t->model->rows * TREE_VALUES);
+    float *worth = arena_array(&t->base.arena, float, x->set.n * t->model->rows * TREE_VALUES);
     enum err_code code = learn_values(r, t, worth, e);
     if (code)
         return err_up(e, code);

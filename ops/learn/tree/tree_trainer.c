@@ -1,10 +1,8 @@
 #include "ops/learn/tree/tree_training.h"
 
 #include "base/rng.h"
-#include "ops/learn/train/trained.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum stream { STREAM_WEIGHTS = 1, STREAM_DROPOUT, STREAM_NOISE, STREAM_HIDDEN };
@@ -12,23 +10,21 @@ enum { SHARD_NODES = 2048, SHARD_ROWS = 8192 }; /* about, at most; rows: of func
 
 /* ---- life ---- */
 
-static enum err_code set_up(struct tree_trainer *t, struct err *e)
+static enum err_code set_up(struct tree_trainer *t, struct gpu_device *device, struct err *e)
 {
-    size_t n = t->model->table.total, groups = t->device->cuts.groups;
-    float **parts[] = {&t->weights, &t->momentum, &t->squares, &t->used, &t->factor};
-    enum err_code code = gpu_queue_new(&t->queue, t->device, e);
-    if (code || (code = gpu_alloc((void **)&t->flat, t->device, n * sizeof(float), e)))
+    const struct nn_table *table = &t->model->table;
+    struct arena *own = &t->base.own;
+    float **parts[] = {&t->weights, &t->momentum, &t->squares, &t->used, &t->factor, &t->gradient};
+    enum err_code code = trained_open(&t->base, device, table, 0, table->total, 0, e);
+    if (code)
         return err_up(e, code);
-    for (size_t i = 0; i < groups; i++)
-        if ((code = gpu_alloc((void **)&t->groups[i], t->device, n * sizeof(float), e)))
-            return err_up(e, code);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (!(*parts[i] = calloc(n, sizeof(float))))
-            return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", t->model->table.count);
-    t->gradient = calloc(groups * n, sizeof *t->gradient);
-    t->scratch = calloc(t->device->queues, sizeof *t->scratch);
-    if (!t->gradient || !t->scratch)
-        return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", t->model->table.count);
+    t->queue = t->base.queue;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!(*parts[i] = arena_try_alloc(own, table->total, sizeof(float))))
+            return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", table->count);
+        memset(*parts[i], 0, table->total * sizeof(float));
+    }
+    t->scratch = arena_array(own, struct tree_scratch, device->queues);
     tree_model_init(t->weights, t->model, t->config.deviation,
                     rng_at(t->config.seed, STREAM_WEIGHTS, 0));
     return OK;
@@ -39,52 +35,37 @@ enum err_code tree_trainer_new(struct tree_trainer **out, struct gpu_device *dev
                                struct err *e)
 {
     struct tree_trainer *t = must_calloc(1, sizeof *t);
-    t->device = device;
     t->model = model;
     t->config = *c;
-    enum err_code code = set_up(t, e);
+    enum err_code code = set_up(t, device, e);
     if (code)
-        tree_trainer_free(t);
+        trained_free(t);
     else
         *out = t;
     return err_up(e, code);
 }
 
-void tree_trainer_free(struct tree_trainer *t)
+enum err_code tree_trainer_read(struct trainer_state *out, void *trainer, struct err *e)
 {
-    if (!t)
-        return;
-    gpu_free(t->device, t->memory);
-    gpu_free(t->device, t->flat);
-    for (size_t i = 0; i < GPU_GROUPS; i++)
-        gpu_free(t->device, t->groups[i]);
-    if (t->queue)
-        gpu_queue_free(t->queue);
-    void *parts[] = {t->weights, t->momentum, t->squares, t->used,
-                     t->factor,  t->gradient, t->scratch};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        free(parts[i]);
-    arena_free(&t->arena);
-    free(t);
-}
-
-void tree_trainer_read(struct trainer_state *out, const struct tree_trainer *t)
-{
+    struct tree_trainer *t = trainer;
     float *to[] = {out->weights, out->m, out->v};
     const float *from[] = {t->weights, t->momentum, t->squares};
     for (size_t i = 0; i < sizeof to / sizeof *to; i++)
         if (to[i])
             memcpy(to[i], from[i], t->model->table.total * sizeof(float));
-    out->steps = t->steps;
+    out->steps = t->base.steps;
+    return OK;
 }
 
-void tree_trainer_write(struct tree_trainer *t, const struct trainer_state *state)
+enum err_code tree_trainer_write(void *trainer, const struct trainer_state *state, struct err *e)
 {
+    struct tree_trainer *t = trainer;
     size_t bytes = t->model->table.total * sizeof(float);
     memcpy(t->weights, state->weights, bytes);
     memcpy(t->momentum, state->m, bytes);
     memcpy(t->squares, state->v, bytes);
-    t->steps = state->steps;
+    t->base.steps = state->steps;
+    return OK;
 }
 
 /* ---- the weights of a step ---- */
@@ -110,7 +91,7 @@ static void write_weights(struct tree_trainer *t, size_t trees, bool training)
 {
     const struct tree_model *m = t->model;
     size_t n = m->table.total;
-    uint64_t key = rng_at(t->config.seed, STREAM_DROPOUT, t->steps);
+    uint64_t key = rng_at(t->config.seed, STREAM_DROPOUT, t->base.steps);
     for (size_t i = 0; i < n; i++)
         t->factor[i] = 1;
     if (training && !m->config.points) {
@@ -121,16 +102,16 @@ static void write_weights(struct tree_trainer *t, size_t trees, bool training)
         t->used[i] = t->weights[i] * t->factor[i];
     if (training && t->config.dropout > 0 && !m->config.points)
         add_noise(t, key);
-    gpu_write(t->queue, t->flat, t->used, n * sizeof *t->used);
-    uint64_t stage = t->steps / t->config.stage;
+    gpu_write(t->queue, t->base.weights, t->used, n * sizeof *t->used);
+    uint64_t stage = t->base.steps / t->config.stage;
     double codes = training && !m->config.points ? 1 - pow(t->config.intro, (double)stage) : 0;
     t->pass = (struct tree_pass){m,
-                                 t->flat,
+                                 t->base.weights,
                                  t->config.precision,
                                  training ? (float)t->config.hidden_dropout : 0,
                                  (float)t->config.noise,
                                  (float)(codes / (double)trees),
-                                 rng_at(t->config.seed, STREAM_HIDDEN, t->steps)};
+                                 rng_at(t->config.seed, STREAM_HIDDEN, t->base.steps)};
 }
 
 /* ---- forward ---- */
@@ -138,7 +119,7 @@ static void write_weights(struct tree_trainer *t, size_t trees, bool training)
 static void cut(struct tree_trainer *t, const struct tree_set *s)
 {
     size_t most = t->model->config.points ? SHARD_ROWS / t->model->rows : SHARD_NODES;
-    t->shards = arena_array(&t->arena, struct tree_shard, s->n);
+    t->shards = arena_array(&t->base.arena, struct tree_shard, s->n);
     t->n_shards = 0;
     for (size_t i = 0, j; i < s->n; i = j) {
         size_t nodes = 0;
@@ -147,7 +128,7 @@ static void cut(struct tree_trainer *t, const struct tree_set *s)
         struct tree_shard *x = &t->shards[t->n_shards++];
         struct tree_set part = {s->tokens + i, s->length + i, j - i};
         x->first = i;
-        tree_lists_make(&x->lists, &t->arena, t->model, &part);
+        tree_lists_make(&x->lists, &t->base.arena, t->model, &part);
     }
 }
 
@@ -176,7 +157,7 @@ static void lay_out(struct tree_trainer *t, size_t trees, size_t scores, bool tr
         if (training && t->model->config.points)
             s->values = gpu_carve_floats(l, (s->lists.nodes - s->lists.roots) * TREE_VALUES);
     }
-    for (unsigned i = 0; i < t->device->queues && training; i++)
+    for (unsigned i = 0; i < t->base.device->queues && training; i++)
         tree_scratch_layout(&t->scratch[i], t->model, largest, l);
     t->vectors = gpu_carve_floats(l, trees * tree_width(t->model));
     t->scores = gpu_carve_floats(l, scores + t->model->config.classes);
@@ -204,20 +185,19 @@ static enum err_code forward(struct tree_trainer *t, const struct tree_set *s, s
     cut(t, s);
     write_weights(t, s->n, training);
     lay_out(t, s->n, scores, training, &l);
-    enum err_code code =
-        trained_reserve(&t->memory, &t->memory_size, t->device, l.used, s->n, "trees", e);
+    enum err_code code = trained_reserve(&t->base, l.used, s->n, "trees", e);
     if (code)
         return err_up(e, code);
-    l = (struct gpu_layout){.base = t->memory};
+    l = (struct gpu_layout){.base = t->base.memory};
     lay_out(t, s->n, scores, training, &l);
     for (size_t i = 0; i < t->n_shards; i++) {
         const struct tree_lists *x = &t->shards[i].lists;
         float *told = NULL;
         if (t->model->config.inputs) {
-            told = arena_array(&t->arena, float, (x->nodes - x->roots) * TREE_INPUTS);
-            tree_points_tell(told, &t->arena, x, t->model, t->config.meaning);
+            told = arena_array(&t->base.arena, float, (x->nodes - x->roots) * TREE_INPUTS);
+            tree_points_tell(told, &t->base.arena, x, t->model, t->config.meaning);
         }
-        tree_tape_load(t->queue, &t->shards[i].tape, t->pass.codes, told, &t->arena);
+        tree_tape_load(t->queue, &t->shards[i].tape, t->pass.codes, told, &t->base.arena);
     }
     return err_up(e, gpu_each(t->queue, t->n_shards, forward_shard, t, e));
 }
@@ -278,24 +258,12 @@ static void margin_loss(struct step_result *r, float *vectors, float *classes,
 
 /* ---- backward ---- */
 
-/* Groups of shards that have any. */
-static size_t n_groups(const struct tree_trainer *t)
-{
-    return t->n_shards < t->device->cuts.groups ? t->n_shards : t->device->cuts.groups;
-}
-
-static void clear_group(void *arg, size_t item, struct gpu_queue *q)
-{
-    struct tree_trainer *t = arg;
-    q->op->fill(q, t->groups[item], t->model->table.total, 0);
-}
-
 static void backward_shard(void *arg, size_t item, struct gpu_queue *q)
 {
     struct tree_trainer *t = arg;
     const struct tree_shard *s = &t->shards[item];
-    tree_backward(q, t->groups[item % n_groups(t)], &t->pass, &s->tape, &t->scratch[q->index],
-                  t->vectors + s->first * tree_width(t->model),
+    tree_backward(q, t->base.groups[item % t->base.n_groups], &t->pass, &s->tape,
+                  &t->scratch[q->index], t->vectors + s->first * tree_width(t->model),
                   t->model->config.points ? s->values : NULL);
 }
 
@@ -304,7 +272,7 @@ static enum err_code add_codes(double *loss, struct tree_trainer *t, struct err 
     for (size_t i = 0; i < t->n_shards && t->pass.codes > 0; i++) {
         const struct tree_shard *s = &t->shards[i];
         size_t n = s->lists.n_groups * tree_sums(t->model);
-        double *sums = arena_array(&t->arena, double, n);
+        double *sums = arena_array(&t->base.arena, double, n);
         gpu_read(t->queue, sums, s->tape.sums, n * sizeof *sums);
         enum err_code code = gpu_finish(t->queue, e);
         if (code)
@@ -314,20 +282,6 @@ static enum err_code add_codes(double *loss, struct tree_trainer *t, struct err 
     return OK;
 }
 
-/* Sums the groups pairwise, into the first. */
-static enum err_code reduce(struct tree_trainer *t, struct err *e)
-{
-    size_t n = t->model->table.total, groups = n_groups(t);
-    for (size_t i = 0; i < groups; i++)
-        gpu_read(t->queue, t->gradient + i * n, t->groups[i], n * sizeof *t->gradient);
-    enum err_code code = gpu_finish(t->queue, e);
-    for (size_t step = 1; step < groups && !code; step *= 2)
-        for (size_t i = 0; i + step < groups; i += 2 * step)
-            for (size_t k = 0; k < n; k++)
-                t->gradient[i * n + k] += t->gradient[(i + step) * n + k];
-    return err_up(e, code);
-}
-
 /* The loss of classes: t->vectors become their gradient, dclasses (classes, d) that of theirs. */
 static enum err_code classes_loss(struct step_result *r, float *dclasses, struct tree_trainer *t,
                                   const struct tree_batch *x, struct err *e)
@@ -335,12 +289,12 @@ static enum err_code classes_loss(struct step_result *r, float *dclasses, struct
     const struct tree_model *m = t->model;
     size_t n = x->set.n, d = m->config.d, classes = m->config.classes;
     float *prior = t->scores + n * classes;
-    float *vectors = arena_array(&t->arena, float, n *d);
-    float *scores = arena_try_alloc(&t->arena, n * classes, sizeof *scores);
+    float *vectors = arena_array(&t->base.arena, float, n *d);
+    float *scores = arena_try_alloc(&t->base.arena, n * classes, sizeof *scores);
     if (!scores)
         return err_fail(e, ERR_NOMEM, "no memory for the scores of %zu trees", n);
     gpu_write(t->queue, prior, t->config.prior, classes * sizeof *prior);
-    multiply(t, n, t->flat + m->classes, classes, prior);
+    multiply(t, n, t->base.weights + m->classes, classes, prior);
     gpu_read(t->queue, scores, t->scores, n * classes * sizeof *scores);
     gpu_read(t->queue, vectors, t->vectors, n * d * sizeof *vectors);
     enum err_code code = gpu_finish(t->queue, e);
@@ -358,19 +312,24 @@ static enum err_code differentiate(struct step_result *r, struct tree_trainer *t
     const struct tree_model *m = t->model;
     size_t n = x->set.n, d = m->config.d, classes = m->config.classes;
     enum err_code code;
-    arena_reset(&t->arena);
-    *r = (struct step_result){.step = t->steps + 1,
-                              .lr = schedule_lr(&t->config.schedule, t->steps)};
-    float *dclasses = arena_array(&t->arena, float, classes *d);
+    arena_reset(&t->base.arena);
+    *r = (struct step_result){.step = t->base.steps + 1,
+                              .lr = schedule_lr(&t->config.schedule, t->base.steps)};
+    float *dclasses = arena_array(&t->base.arena, float, classes *d);
     if ((code = err_up(e, forward(t, &x->set, n * (m->config.points ? n : classes), true, e))) ||
         (code = err_up(e, m->config.points ? tree_functions_loss(r, t, x, e)
                                            : classes_loss(r, dclasses, t, x, e))))
         return code;
-    size_t groups = n_groups(t);
-    if ((code = err_up(e, gpu_each(t->queue, groups, clear_group, t, e))) ||
-        (code =
-             err_up(e, gpu_each_in_chains(t->queue, t->n_shards, groups, backward_shard, t, e))) ||
-        (code = err_up(e, reduce(t, e))) || (code = err_up(e, add_codes(&r->loss, t, e))))
+    size_t groups = t->base.device->cuts.groups;
+    t->base.n_groups = t->n_shards < groups ? t->n_shards : groups;
+    if ((code = err_up(e, trained_clear(&t->base, e))) ||
+        (code = err_up(e, gpu_each_in_chains(t->queue, t->n_shards, t->base.n_groups,
+                                             backward_shard, t, e))) ||
+        (code = err_up(e, trained_reduce(&t->base, e))))
+        return code;
+    gpu_read(t->queue, t->gradient, t->base.groups[0], m->table.total * sizeof *t->gradient);
+    if ((code = err_up(e, gpu_finish(t->queue, e))) ||
+        (code = err_up(e, add_codes(&r->loss, t, e))))
         return code;
     for (size_t i = 0; i < classes * d; i++)
         t->gradient[m->classes + i] += dclasses[i];
@@ -400,7 +359,7 @@ static void update(struct tree_trainer *t)
 {
     const struct tree_trainer_config *c = &t->config;
     float clip = (float)c->clip, rho = (float)c->rho, mu = (float)c->momentum;
-    float lr = (float)schedule_lr(&c->schedule, t->steps);
+    float lr = (float)schedule_lr(&c->schedule, t->base.steps);
     for (size_t i = 0; i < t->model->table.total; i++) {
         float g = t->gradient[i], before = t->momentum[i];
         g = g < -clip ? -clip : g > clip ? clip : g;
@@ -408,18 +367,15 @@ static void update(struct tree_trainer *t)
         t->momentum[i] = mu * before - lr / sqrtf(1e-10F + t->squares[i]) * g;
         t->weights[i] += (1 + mu) * t->momentum[i] - mu * before;
     }
-    t->steps++;
+    t->base.steps++;
 }
 
 enum err_code tree_trainer_step(struct step_result *r, struct tree_trainer *t,
                                 const struct tree_batch *x, struct err *e)
 {
     enum err_code code = differentiate(r, t, x, e);
-    if (code)
+    if (code || (code = trained_check(r, e)))
         return err_up(e, code);
-    if (!isfinite(r->loss) || !isfinite(r->gradient_norm))
-        return err_fail(e, ERR_FAILED, "step %llu: loss %g, gradient norm %g: not finite",
-                        (unsigned long long)r->step, r->loss, r->gradient_norm);
     update(t);
     return OK;
 }
@@ -469,14 +425,14 @@ enum err_code tree_trainer_measure(struct step_result *r, struct tree_trainer *t
 {
     size_t n = x->set.n;
     *r = (struct step_result){0};
-    arena_reset(&t->arena);
+    arena_reset(&t->base.arena);
     enum err_code code = forward(t, &x->set, n * n, false, e);
     if (code)
         return err_up(e, code);
     if (t->model->config.points)
         t->queue->op->normalize(t->queue, t->vectors, t->contrast.norms, t->vectors, n,
                                 tree_width(t->model));
-    float *scores = arena_try_alloc(&t->arena, n * n, sizeof *scores);
+    float *scores = arena_try_alloc(&t->base.arena, n * n, sizeof *scores);
     if (!scores)
         return err_fail(e, ERR_NOMEM, "no memory for the scores of %zu trees", n);
     multiply(t, n, t->vectors, n, NULL);

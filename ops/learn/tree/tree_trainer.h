@@ -24,8 +24,7 @@
  * chains are summed pairwise. So a step gives the same bits for any number of threads. */
 #pragma once
 
-#include "gpu/gpu.h"
-#include "ops/learn/train/learner.h"
+#include "ops/learn/train/trained.h"
 #include "ops/learn/tree/tree_corpus.h"
 #include "ops/learn/tree/tree_points.h"
 
@@ -52,7 +51,6 @@ struct tree_trainer;
 enum err_code tree_trainer_new(struct tree_trainer **out, struct gpu_device *device,
                                const struct tree_model *model, const struct tree_trainer_config *c,
                                struct err *e);
-void tree_trainer_free(struct tree_trainer *t);
 
 /* One step. ERR_FAILED, the weights as they were, if loss or gradient is not finite. */
 enum err_code tree_trainer_step(struct step_result *r, struct tree_trainer *t,
@@ -67,6 +65,6 @@ enum err_code tree_trainer_gradient(struct step_result *r, float *gradient, stru
 enum err_code tree_trainer_measure(struct step_result *r, struct tree_trainer *t,
                                    const struct tree_batch *x, struct err *e);
 
-/* The state and its step. Reading: what is NULL is not asked for. */
-void tree_trainer_read(struct trainer_state *out, const struct tree_trainer *t);
-void tree_trainer_write(struct tree_trainer *t, const struct trainer_state *state);
+/* The state and its step. Reading: what is NULL is not asked for. trained_free frees it. */
+enum err_code tree_trainer_read(struct trainer_state *out, void *trainer, struct err *e);
+enum err_code tree_trainer_write(void *trainer, const struct trainer_state *state, struct err *e);

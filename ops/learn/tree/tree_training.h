@@ -20,25 +20,19 @@ struct tree_contrast {
 };
 
 struct tree_trainer {
-    struct gpu_device *device;
-    struct gpu_queue *queue;
+    struct trained base;     /* a step's weights on the device, and its gradients */
+    struct gpu_queue *queue; /* its */
     const struct tree_model *model;
     struct tree_trainer_config config;
-    uint64_t steps;
     float *weights, *momentum, *squares; /* host: (table.total) */
     float *used, *factor;                /* a step's weights; what dropout multiplied them by */
-    float *gradient;                     /* host: (groups, table.total) */
-    float *flat;                         /* device: (table.total) */
-    float *groups[GPU_GROUPS];           /* device: (table.total) */
+    float *gradient;                     /* host: (table.total) */
     struct tree_pass pass;
-    struct arena arena; /* of the step */
     struct tree_shard *shards;
     size_t n_shards;
     struct tree_scratch *scratch; /* by queue */
     float *vectors, *scores;      /* device: (trees, width), (trees, classes or trees) */
     struct tree_contrast contrast;
-    void *memory; /* device: grows */
-    size_t memory_size;
 };
 
 /* The loss of t's shards after the forward pass: t->vectors and the shards' values become their

@@ -1,6 +1,5 @@
 #include "ops/nn/graph/graph_model.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,13 +91,4 @@ enum err_code graph_model_new(struct graph_model **out, struct arena *a,
     }
     *out = m;
     return OK;
-}
-
-void graph_sinusoids(float *table, const struct graph_config *c)
-{
-    for (uint32_t p = 0; p < c->positions; p++)
-        for (uint32_t i = 0; i < c->d; i++) {
-            double angle = p * pow(10000.0, -(double)(i & ~1u) / c->d);
-            table[(size_t)p * c->d + i] = (float)(i & 1 ? cos(angle) : sin(angle));
-        }
 }

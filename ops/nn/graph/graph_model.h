@@ -75,6 +75,3 @@ enum err_code graph_config_parse(struct graph_config *c, const char *text, struc
 
 enum err_code graph_model_new(struct graph_model **out, struct arena *a,
                               const struct graph_config *c, struct err *e);
-
-/* table (positions, d), host. */
-void graph_sinusoids(float *table, const struct graph_config *c);

@@ -24,7 +24,7 @@ static struct loaded *model_new(const struct nn_config *c, double **w)
         network_alloc(&m->weights, &m->net, m->model->table.total * sizeof(float), NULL), OK);
     assert_int_equal(network_alloc(&m->sinusoids, &m->net, places * sizeof(float), NULL), OK);
     nn_table_init(flat, &plain->table, 5);
-    nn_sinusoids(m->sinusoids, c);
+    nn_sinusoids(m->sinusoids, c->max_length, c->d_model);
     struct rng r = rng_new(8, 0);
     for (size_t i = 0; i < n; i++) {
         flat[i] += (float)(0.3 * rng_normal(&r));

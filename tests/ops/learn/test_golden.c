@@ -158,7 +158,7 @@ static void check_file_on(const char *name, const char *isa)
             fail_msg("%s on %s: loss %d is %.9g, PyTorch's %.9g", name, isa, i + 1, r.loss,
                      g.losses[i]);
     }
-    assert_int_equal(trainer_read(&state, t, NULL), OK);
+    assert_int_equal(trained_read(&state, t, NULL), OK);
     for (size_t i = 0; i < m->table.n; i++)
         assert_close(state.weights + m->table.params[i].at, w[4] + m->table.params[i].at,
                      &m->table.params[i], g.model.d_model, "value after three steps");

@@ -107,7 +107,7 @@ static void check_model(const struct nn_config *c, const struct trainer_config *
                                   arena_array(&a, float, m->table.total), 0};
     float *gradient = arena_array(&a, float, m->table.total);
     double *w = arena_array(&a, double, m->table.total);
-    assert_int_equal(trainer_read(&state, t, NULL), OK);
+    assert_int_equal(trained_read(&state, t, NULL), OK);
     struct rng noise = rng_new(3, 0); /* biases and norms are not to stay 0 and 1 */
     for (size_t i = 0; i < m->table.n; i++)
         for (size_t j = m->table.params[i].at; j < m->table.params[i].at + m->table.params[i].size;
@@ -277,7 +277,7 @@ static void check_dropout(const struct nn_config *c, enum objective_kind objecti
         *parts[i] = arena_array(&a, float, m->table.total);
     float *gradient = arena_array(&a, float, m->table.total),
           *way = arena_array(&a, float, m->table.total);
-    assert_int_equal(trainer_read(&k.state, k.t, NULL), OK);
+    assert_int_equal(trained_read(&k.state, k.t, NULL), OK);
     struct rng noise = rng_new(3, 0);
     for (size_t i = 0; i < m->table.total; i++)
         k.state.weights[i] += (float)(0.1 * rng_normal(&noise));

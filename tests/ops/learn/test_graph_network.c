@@ -54,7 +54,7 @@ static double derivative(struct setting *s, double *w, size_t i)
     return (up - down) / (2 * h);
 }
 
-struct trained {
+struct session {
     struct arena a;
     struct graph_model *m;
     struct gpu_device *device;
@@ -63,28 +63,28 @@ struct trained {
     float *gradient;
 };
 
-static void open_trained(struct trained *x, const struct graph_config *c,
+static void open_session(struct session *x, const struct graph_config *c,
                          const struct graph_trainer_config *how, const char *isa)
 {
-    *x = (struct trained){0};
+    *x = (struct session){0};
     assert_int_equal(graph_model_new(&x->m, &x->a, c, NULL), OK);
     assert_int_equal(gpu_open_cpu(&x->device, NULL, isa, NULL), OK);
     assert_int_equal(graph_trainer_new(&x->t, x->device, x->m, how, NULL), OK);
     float **parts[] = {&x->state.weights, &x->state.m, &x->state.v, &x->gradient};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         *parts[i] = arena_array(&x->a, float, x->m->table.total);
-    assert_int_equal(graph_trainer_read(&x->state, x->t, NULL), OK);
+    assert_int_equal(trained_read(&x->state, x->t, NULL), OK);
 }
 
-static void close_trained(struct trained *x)
+static void close_session(struct session *x)
 {
-    graph_trainer_free(x->t);
+    trained_free(x->t);
     gpu_close(x->device);
     arena_free(&x->a);
 }
 
 /* A gradient beside the reference's; of large parameters, one number in 13. */
-static void check_gradient(const struct trained *x, struct setting *s, double *w)
+static void check_gradient(const struct session *x, struct setting *s, double *w)
 {
     size_t checked = 0, every = test_stride(5);
     for (size_t i = 0; i < x->m->table.n; i++) {
@@ -104,9 +104,9 @@ static void check_network(uint32_t layers, enum graph_similarity kind, bool hide
 {
     struct graph_config c = {.d = 6, .layers = layers, .out = 4, .positions = 4};
     struct graph_trainer_config how = {.similarity = kind, .margin = 1};
-    struct trained x;
+    struct session x;
     struct step_result r;
-    open_trained(&x, &c, &how, NULL);
+    open_session(&x, &c, &how, NULL);
     struct rng noise = rng_new(seed, 1);
     struct graph_set s = random_graphs(&x.a, &noise, 15, hide);
     double *w = arena_array(&x.a, double, x.m->table.total);
@@ -118,7 +118,8 @@ static void check_network(uint32_t layers, enum graph_similarity kind, bool hide
         }
     struct setting setting = {x.m, &s, kind};
     assert_int_equal(graph_trainer_write(x.t, &x.state, NULL), OK);
-    assert_int_equal(graph_trainer_gradient(&r, x.gradient, x.t, &s, NULL), OK);
+    assert_int_equal(graph_trainer_differentiate(&r, x.t, &s, NULL), OK);
+    assert_int_equal(trained_gradient(x.gradient, x.t, NULL), OK);
     assert_true(fabs(r.loss - loss_of(&setting, w)) < 2e-5);
     assert_int_equal(r.tokens, s.first[s.graphs]);
     check_gradient(&x, &setting, w);
@@ -130,7 +131,7 @@ static void check_network(uint32_t layers, enum graph_similarity kind, bool hide
     assert_int_equal(graph_trainer_measure(&r, x.t, &s, NULL), OK);
     double used = ref_graph_loss(x.m, w, &s, kind, 1, false);
     assert_true(fabs(r.loss - used) < 2e-5 * (1 + used));
-    close_trained(&x);
+    close_session(&x);
 }
 
 TEST(gradient)
@@ -197,8 +198,8 @@ static void check_file_on(const char *name, const char *isa)
     struct graph_trainer_config config = {.similarity = (enum graph_similarity)head[1],
                                           .margin = how[0],
                                           .schedule = {.kind = SCHEDULE_CONSTANT, .lr = how[1]}};
-    struct trained x;
-    open_trained(&x, &c, &config, isa);
+    struct session x;
+    open_session(&x, &c, &config, isa);
     const struct nn_table *t = &x.m->table;
     float *gradient = arena_array(&a, float, t->total), *after = arena_array(&a, float, t->total);
     assert_int_equal(in.end - in.at, 3 * t->count * sizeof(float));
@@ -209,7 +210,8 @@ static void check_file_on(const char *name, const char *isa)
         take(after + at, &in, bytes);
     }
     assert_int_equal(graph_trainer_write(x.t, &x.state, NULL), OK);
-    assert_int_equal(graph_trainer_gradient(&r, x.gradient, x.t, &s, NULL), OK);
+    assert_int_equal(graph_trainer_differentiate(&r, x.t, &s, NULL), OK);
+    assert_int_equal(trained_gradient(x.gradient, x.t, NULL), OK);
     for (size_t i = 0; i < t->n; i++)
         assert_close(x.gradient + t->params[i].at, gradient + t->params[i].at, &t->params[i],
                      "gradient");
@@ -219,11 +221,11 @@ static void check_file_on(const char *name, const char *isa)
             fail_msg("%s on %s: loss %d is %.9g, PyTorch's %.9g", name, isa, i + 1, r.loss,
                      how[2 + i]);
     }
-    assert_int_equal(graph_trainer_read(&x.state, x.t, NULL), OK);
+    assert_int_equal(trained_read(&x.state, x.t, NULL), OK);
     for (size_t i = 0; i < t->n; i++)
         assert_close(x.state.weights + t->params[i].at, after + t->params[i].at, &t->params[i],
                      "value after three steps");
-    close_trained(&x);
+    close_session(&x);
     arena_free(&a);
 }
 
@@ -263,8 +265,8 @@ TEST(threads)
         assert_int_equal(graph_trainer_new(&t, d, m, &how, NULL), OK);
         for (int i = 0; i < 4; i++)
             assert_int_equal(graph_trainer_step(&result, t, &s, NULL), OK);
-        assert_int_equal(graph_trainer_read(&all, t, NULL), OK);
-        graph_trainer_free(t);
+        assert_int_equal(trained_read(&all, t, NULL), OK);
+        trained_free(t);
         gpu_close(d);
         pool_free(pool);
     }
@@ -279,27 +281,27 @@ TEST(resume)
     struct graph_trainer_config how = {.similarity = GRAPH_TRIPLET,
                                        .margin = 1,
                                        .schedule = {.kind = SCHEDULE_CONSTANT, .lr = 0.01}};
-    struct trained whole, resumed;
+    struct session whole, resumed;
     struct step_result r;
     struct rng random = rng_new(10, 0);
-    open_trained(&whole, &c, &how, NULL);
-    open_trained(&resumed, &c, &how, NULL);
+    open_session(&whole, &c, &how, NULL);
+    open_session(&resumed, &c, &how, NULL);
     struct graph_set s = random_graphs(&whole.a, &random, 60, true);
     for (int i = 0; i < 4; i++) {
         assert_int_equal(graph_trainer_step(&r, whole.t, &s, NULL), OK);
         if (i != 1)
             continue;
-        assert_int_equal(graph_trainer_read(&whole.state, whole.t, NULL), OK);
+        assert_int_equal(trained_read(&whole.state, whole.t, NULL), OK);
         assert_int_equal(graph_trainer_write(resumed.t, &whole.state, NULL), OK);
         assert_int_equal(whole.state.steps, 2);
     }
     for (int i = 0; i < 2; i++)
         assert_int_equal(graph_trainer_step(&r, resumed.t, &s, NULL), OK);
-    assert_int_equal(graph_trainer_read(&whole.state, whole.t, NULL), OK);
-    assert_int_equal(graph_trainer_read(&resumed.state, resumed.t, NULL), OK);
+    assert_int_equal(trained_read(&whole.state, whole.t, NULL), OK);
+    assert_int_equal(trained_read(&resumed.state, resumed.t, NULL), OK);
     assert_memory_equal(whole.state.weights, resumed.state.weights,
                         whole.m->table.total * sizeof(float));
     assert_memory_equal(whole.state.v, resumed.state.v, whole.m->table.total * sizeof(float));
-    close_trained(&whole);
-    close_trained(&resumed);
+    close_session(&whole);
+    close_session(&resumed);
 }

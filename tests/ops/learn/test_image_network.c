@@ -93,12 +93,12 @@ static void open_images(struct trained_images *x, const struct image_config *c,
     float **parts[] = {&x->state.weights, &x->state.m, &x->state.v, &x->gradient};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         *parts[i] = arena_array(&x->a, float, x->m->table.total);
-    assert_int_equal(image_trainer_read(&x->state, x->t, NULL), OK);
+    assert_int_equal(trained_read(&x->state, x->t, NULL), OK);
 }
 
 static void close_images(struct trained_images *x)
 {
-    image_trainer_free(x->t);
+    trained_free(x->t);
     gpu_close(x->device);
     arena_free(&x->a);
 }
@@ -187,7 +187,8 @@ static void check_case(struct reader *in, const char *isa)
     struct image_batch b = draw_batch(&x.a, config.task, head[3], head[1]);
     draw_weights(x.state.weights, t);
     assert_int_equal(image_trainer_write(x.t, &x.state, NULL), OK);
-    assert_int_equal(image_trainer_gradient(&r, x.gradient, x.t, &b, NULL), OK);
+    assert_int_equal(image_trainer_differentiate(&r, x.t, &b, NULL), OK);
+    assert_int_equal(trained_gradient(x.gradient, x.t, NULL), OK);
     float *gradient = arena_array(&x.a, float, t->n *SAMPLES);
     float *after = arena_array(&x.a, float, t->n *SAMPLES);
     for (size_t i = 0; i < t->n; i++) {
@@ -207,7 +208,7 @@ static void check_case(struct reader *in, const char *isa)
             fail_msg("%s: network %u, task %u: loss %d is %.9g, PyTorch's %.9g", isa, head[0],
                      head[2], i + 1, r.loss, how[1 + i]);
     }
-    assert_int_equal(image_trainer_read(&x.state, x.t, NULL), OK);
+    assert_int_equal(trained_read(&x.state, x.t, NULL), OK);
     for (size_t i = 0; i < t->n; i++)
         assert_samples(x.state.weights, after + i * SAMPLES, &t->params[i],
                        of_batch && (t->params[i].at == x.m->first.bias ||
@@ -369,8 +370,8 @@ TEST(threads)
         open_images(&x[k], &c, &training, NULL, pool);
         struct image_batch b = draw_batch(&x[k].a, IMAGE_TRIPLES, 3, 0);
         assert_int_equal(image_trainer_step(&r, x[k].t, &b, NULL), OK);
-        assert_int_equal(image_trainer_read(&x[k].state, x[k].t, NULL), OK);
-        image_trainer_free(x[k].t);
+        assert_int_equal(trained_read(&x[k].state, x[k].t, NULL), OK);
+        trained_free(x[k].t);
         gpu_close(x[k].device);
         x[k].t = NULL;
         x[k].device = NULL;
@@ -395,18 +396,18 @@ TEST(resume)
     for (int i = 0; i < 5; i++) {
         assert_int_equal(image_trainer_step(&r, whole.t, &b, NULL), OK);
         if (i == 1) {
-            assert_int_equal(image_trainer_read(&whole.state, whole.t, NULL), OK);
+            assert_int_equal(trained_read(&whole.state, whole.t, NULL), OK);
             assert_int_equal(image_trainer_write(resumed.t, &whole.state, NULL), OK);
         }
         if (i > 1)
             assert_int_equal(image_trainer_step(&r, resumed.t, &b, NULL), OK);
         if (i == 2) /* the last one in which statistics move */
-            assert_int_equal(image_trainer_read(&whole.state, whole.t, NULL), OK);
+            assert_int_equal(trained_read(&whole.state, whole.t, NULL), OK);
     }
     float *before = whole.gradient;
     memcpy(before, whole.state.weights, whole.m->table.total * sizeof *before);
-    assert_int_equal(image_trainer_read(&whole.state, whole.t, NULL), OK);
-    assert_int_equal(image_trainer_read(&resumed.state, resumed.t, NULL), OK);
+    assert_int_equal(trained_read(&whole.state, whole.t, NULL), OK);
+    assert_int_equal(trained_read(&resumed.state, resumed.t, NULL), OK);
     assert_memory_equal(whole.state.weights, resumed.state.weights,
                         whole.m->table.total * sizeof(float));
     assert_memory_equal(whole.state.v, resumed.state.v, whole.m->table.total * sizeof(float));

@@ -92,8 +92,8 @@ static void assert_same_state(struct session *a, struct session *b)
 {
     struct trainer_state x = state_new(a), y = state_new(b);
     size_t bytes = a->m->table.total * sizeof(float);
-    assert_int_equal(trainer_read(&x, a->t, NULL), OK);
-    assert_int_equal(trainer_read(&y, b->t, NULL), OK);
+    assert_int_equal(trained_read(&x, a->t, NULL), OK);
+    assert_int_equal(trained_read(&y, b->t, NULL), OK);
     assert_int_equal(x.steps, y.steps);
     assert_memory_equal(x.weights, y.weights, bytes);
     assert_memory_equal(x.m, y.m, bytes);
@@ -157,7 +157,7 @@ static void save(Eqloom__Checkpoint *c, struct chunk_memory *memory, struct sess
     struct trainer_state now = state_new(s);
     struct chunk_io io = {memory, chunk_memory_put, chunk_memory_get};
     eqloom__checkpoint__init(c);
-    assert_int_equal(trainer_read(&now, s->t, NULL), OK);
+    assert_int_equal(trained_read(&now, s->t, NULL), OK);
     assert_int_equal(checkpoint_write(c, nn_config_text(&memory->a, &s->m->config), &s->m->table,
                                       &now, &io, &memory->a, NULL),
                      OK);
@@ -356,14 +356,14 @@ static void check_not_finite(const struct trainer_config *c)
     session_open(&s, 1, c);
     struct trainer_state now = state_new(&s), then = state_new(&s);
     steps(&s, 2);
-    assert_int_equal(trainer_read(&now, s.t, NULL), OK);
+    assert_int_equal(trained_read(&now, s.t, NULL), OK);
     now.weights[s.m->layers[1].linear1_weight + 5] = NAN;
     assert_int_equal(trainer_write(s.t, &now, NULL), OK);
     assert_int_equal(trainer_step(&r, s.t, &s.data, &e), ERR_FAILED);
     assert_non_null(strstr(e.message, "step 3: "));
     assert_non_null(strstr(e.message, "layers.1.linear1.weight is not finite"));
     assert_non_null(strstr(e.message, "examples 64 to 95"));
-    assert_int_equal(trainer_read(&then, s.t, NULL), OK);
+    assert_int_equal(trained_read(&then, s.t, NULL), OK);
     assert_int_equal(then.steps, 2);
     assert_memory_equal(now.m, then.m, s.m->table.total * sizeof(float));
     session_close(&s);
@@ -400,7 +400,7 @@ TEST(ahead)
     assert_same_state(&s, &plain);
 
     struct trainer_state now = state_new(&s), then = state_new(&s);
-    assert_int_equal(trainer_read(&now, s.t, NULL), OK);
+    assert_int_equal(trained_read(&now, s.t, NULL), OK);
     float good = now.weights[s.m->layers[0].linear2_bias];
     now.weights[s.m->layers[0].linear2_bias] = INFINITY;
     assert_int_equal(trainer_write(s.t, &now, NULL), OK);
@@ -409,7 +409,7 @@ TEST(ahead)
     assert_int_equal(trainer_result(&r, s.t, &e), ERR_FAILED);
     assert_non_null(strstr(e.message, "step 6: layers.0.linear2.bias is not finite"));
     assert_non_null(strstr(e.message, "examples 160 to 191"));
-    assert_int_equal(trainer_read(&then, s.t, NULL), OK);
+    assert_int_equal(trained_read(&then, s.t, NULL), OK);
     assert_int_equal(then.steps, 5);
     assert_memory_equal(now.weights, then.weights, s.m->table.total * sizeof(float));
     assert_memory_equal(now.v, then.v, s.m->table.total * sizeof(float));

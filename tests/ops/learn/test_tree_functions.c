@@ -96,7 +96,7 @@ static void open_functions(struct functions *x, uint32_t inputs, struct pool *po
 static void close_functions(struct functions *x)
 {
     tree_corpus_free(&x->corpus);
-    tree_trainer_free(x->t);
+    trained_free(x->t);
     gpu_close(x->device);
     arena_free(&x->a);
 }
@@ -104,7 +104,7 @@ static void close_functions(struct functions *x)
 static void read_weights(struct functions *x)
 {
     struct trainer_state state = {.weights = x->weights};
-    tree_trainer_read(&state, x->t);
+    tree_trainer_read(&state, x->t, NULL);
 }
 
 static struct tree_batch draw_pairs(struct functions *x, uint64_t step)

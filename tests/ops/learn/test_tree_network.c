@@ -75,12 +75,12 @@ static void open_fixture(struct fixture *f, uint32_t outer, struct tree_trainer_
     float **parts[] = {&f->state.weights, &f->state.m, &f->state.v, &f->gradient};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         *parts[i] = arena_array(&f->a, float, f->m->table.total);
-    tree_trainer_read(&f->state, f->t);
+    tree_trainer_read(&f->state, f->t, NULL);
 }
 
 static void close_fixture(struct fixture *f)
 {
-    tree_trainer_free(f->t);
+    trained_free(f->t);
     gpu_close(f->device);
     arena_free(&f->a);
 }
@@ -88,7 +88,7 @@ static void close_fixture(struct fixture *f)
 static void set_step(struct fixture *f, uint64_t steps)
 {
     f->state.steps = steps;
-    tree_trainer_write(f->t, &f->state);
+    tree_trainer_write(f->t, &f->state, NULL);
 }
 
 /* ---- against the reference ---- */
@@ -200,7 +200,7 @@ TEST(update)
         }
         assert_int_equal(tree_trainer_step(&r, f.t, &x, NULL), OK);
         assert_int_equal(r.step, step + 1);
-        tree_trainer_read(&f.state, f.t);
+        tree_trainer_read(&f.state, f.t, NULL);
         for (size_t i = 0; i < n; i++) {
             assert_float_equal((double)f.state.weights[i], w[i], 1e-5);
             w[i] = (double)f.state.weights[i];
@@ -248,9 +248,9 @@ static void train(float *weights, const struct tree_trainer_config *how, struct 
         if (i == interrupted) {
             struct trainer_state kept = f.state;
             struct fixture other;
-            tree_trainer_read(&kept, f.t);
+            tree_trainer_read(&kept, f.t, NULL);
             open_fixture(&other, 7, *how, pool);
-            tree_trainer_write(other.t, &kept);
+            tree_trainer_write(other.t, &kept, NULL);
             memcpy(other.state.weights, kept.weights, f.m->table.total * sizeof(float));
             close_fixture(&f);
             f = other;
@@ -258,7 +258,7 @@ static void train(float *weights, const struct tree_trainer_config *how, struct 
         }
         assert_int_equal(tree_trainer_step(&r, f.t, &x, NULL), OK);
     }
-    tree_trainer_read(&f.state, f.t);
+    tree_trainer_read(&f.state, f.t, NULL);
     memcpy(weights, f.state.weights, f.m->table.total * sizeof *weights);
     close_fixture(&f);
 }
