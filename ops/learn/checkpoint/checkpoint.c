@@ -3,6 +3,7 @@
 
 #include "ops/nn/graph/graph_model.h"
 #include "ops/nn/image/image_model.h"
+#include "ops/nn/tree/tree_model.h"
 
 #include <assert.h>
 #include <string.h>
@@ -90,6 +91,41 @@ enum err_code checkpoint_model(struct nn_model **out, const Eqloom__Checkpoint *
     if (!code)
         code = nn_model_new(out, a, &config, e);
     return err_up(e, code);
+}
+
+enum err_code checkpoint_table(const struct nn_table **out, char **text, struct arena *a,
+                               struct err *e)
+{
+    struct graph_config graph;
+    struct image_config image;
+    struct tree_config tree;
+    struct nn_config c;
+    struct graph_model *network;
+    struct nn_model *m;
+    enum err_code code;
+    if (graph_config_is(*text)) {
+        if ((code = graph_config_parse(&graph, *text, e)) ||
+            (code = graph_model_new(&network, a, &graph, e)))
+            return err_up(e, code);
+        *out = &network->table;
+        *text = graph_config_text(a, &graph);
+    } else if (image_config_is(*text)) {
+        if ((code = image_config_parse(&image, *text, e)))
+            return err_up(e, code);
+        *out = &image_model_new(a, &image)->table;
+        *text = image_config_text(a, &image);
+    } else if (tree_config_is(*text)) {
+        if ((code = tree_config_parse(&tree, a, *text, e)))
+            return err_up(e, code);
+        *out = &tree_model_new(a, &tree)->table;
+        *text = tree_config_text(a, &tree);
+    } else {
+        if ((code = nn_config_parse(&c, *text, e)) || (code = nn_model_new(&m, a, &c, e)))
+            return err_up(e, code);
+        *out = &m->table;
+        *text = nn_config_text(a, &c);
+    }
+    return OK;
 }
 
 static enum err_code read_tensor(float *values, const struct nn_param *p, const char *name,

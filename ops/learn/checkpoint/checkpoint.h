@@ -34,6 +34,9 @@ enum err_code checkpoint_write(Eqloom__Checkpoint *out, const char *architecture
 /* The model that the checkpoint's architecture describes. ERR_INPUT if that is a graph network. */
 enum err_code checkpoint_model(struct nn_model **out, const Eqloom__Checkpoint *c, struct arena *a,
                                struct err *e);
+/* The parameters of the network that *text describes, of any kind; the text as it is written. */
+enum err_code checkpoint_table(const struct nn_table **out, char **text, struct arena *a,
+                               struct err *e);
 /* Whether training can go on from it: it is of step 0 or holds the optimizer's moments. */
 bool checkpoint_continues(const Eqloom__Checkpoint *c, const struct nn_table *t);
 /* Into vectors of t->total floats (m, v and best may be NULL: not asked for); what the checkpoint

@@ -22,6 +22,20 @@ struct chunk_io learn_chunks(struct op_ctx *ctx)
     return (struct chunk_io){ctx, put, get};
 }
 
+bool learn_next(void *out, struct learn_elements *x, enum err_code *code, struct err *e)
+{
+    bool more = !*code && x->next < op_count(x->ctx, x->role);
+    arena_reset(&x->arena);
+    if (more && op_cancelled(x->ctx))
+        *code = err_fail(e, ERR_CANCELLED, "cancelled");
+    else if (more)
+        *code = err_up(e, op_get_in(out, x->ctx, x->role, x->next++, &x->arena, e));
+    if (more && !*code)
+        return true;
+    arena_free(&x->arena);
+    return false;
+}
+
 enum err_code learn_check_device(struct op_ctx *ctx, struct err *e)
 {
     bool cpu;

@@ -10,6 +10,17 @@
 /* Reads and writes the op's chunks; valid as long as the ctx. */
 struct chunk_io learn_chunks(struct op_ctx *ctx);
 
+/* The elements of an input, one after the other, each in memory until the next. */
+struct learn_elements {
+    struct op_ctx *ctx;
+    const char *role;
+    uint64_t next; /* number */
+    struct arena arena;
+};
+/* False after the last, or as soon as *code is an error: ERR_CANCELLED if the op is. `out` is where
+ * the pointer goes. */
+bool learn_next(void *out, struct learn_elements *x, enum err_code *code, struct err *e);
+
 #define LEARN_PRECISION_PARAM                                                                      \
     {                                                                                              \
         "precision", OP_ENUM, "f32", "f32|tf32|bf16",                                              \

@@ -56,7 +56,7 @@ static enum err_code set_up(struct graph_trainer *t, struct gpu_device *device, 
     return err_up(e, gpu_finish(t->queue, e));
 }
 
-enum err_code graph_trainer_new(struct graph_trainer **out, struct gpu_device *device,
+enum err_code graph_trainer_new(void *out, struct gpu_device *device,
                                 const struct graph_model *model,
                                 const struct graph_trainer_config *c, struct err *e)
 {
@@ -67,7 +67,7 @@ enum err_code graph_trainer_new(struct graph_trainer **out, struct gpu_device *d
     if (code)
         trained_free(t);
     else
-        *out = t;
+        *(void **)out = t;
     return err_up(e, code);
 }
 

@@ -20,8 +20,9 @@ struct graph_trainer_config {
 };
 
 struct graph_trainer;
-/* Weights as initialised from the seed, moments 0, step 0. The model must outlive the trainer. */
-enum err_code graph_trainer_new(struct graph_trainer **out, struct gpu_device *device,
+/* Weights as initialised from the seed, moments 0, step 0. The model must outlive the trainer.
+ * `out` is where the pointer goes. */
+enum err_code graph_trainer_new(void *out, struct gpu_device *device,
                                 const struct graph_model *model,
                                 const struct graph_trainer_config *c, struct err *e);
 /* One step on these graphs: anchors, their positives, their negatives. ERR_FAILED, the weights as

@@ -6,7 +6,6 @@
 #include "token.pb-c.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum stream { STREAM_WEIGHTS = 1, STREAM_EXAMPLES, STREAM_VALIDATION };
@@ -84,15 +83,6 @@ static uint64_t seed_of(const struct op_ctx *ctx, enum stream stream)
     return rng_at((uint64_t)op_int(ctx, "seed"), stream, 0);
 }
 
-static struct graph_trainer_config trainer_config(const struct op_ctx *ctx)
-{
-    return (struct graph_trainer_config){.similarity = similarity(ctx),
-                                         .margin = op_real(ctx, "margin"),
-                                         .schedule = schedule_of(ctx),
-                                         .precision = learn_precision(ctx),
-                                         .seed = seed_of(ctx, STREAM_WEIGHTS)};
-}
-
 /* Validation compares equations as they are; only where there is nothing to compare it hides nodes.
  */
 static struct graph_examples_config examples(const struct op_ctx *ctx, int identifier,
@@ -121,64 +111,45 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
 /* ---- data ---- */
 
 struct shared {
-    struct arena arena;
+    struct learner base;
     struct graph_model *model;
     struct graph_corpus corpus, valid;
     int identifier;
-    bool validates;
 };
 
 static void release(void *state)
 {
     struct shared *s = state;
-    if (!s)
-        return;
     graph_corpus_free(&s->corpus);
     graph_corpus_free(&s->valid);
-    arena_free(&s->arena);
-    free(s);
 }
 
 static enum err_code load_graphs(struct graph_corpus *c, struct op_ctx *ctx, const char *role,
                                  struct err *e)
 {
     struct digest alphabet = op_input_id(ctx, "alphabet", 0);
-    struct arena work = {0};
+    struct learn_elements x = {ctx, role};
+    const Eqloom__Graph *g;
     enum err_code code = OK;
-    uint64_t n = op_count(ctx, role);
-    for (uint64_t i = 0; i < n && !code; i++) {
-        const Eqloom__Graph *g;
-        arena_reset(&work);
-        code = op_cancelled(ctx) ? err_fail(e, ERR_CANCELLED, "cancelled")
-                                 : err_up(e, op_get_in(&g, ctx, role, i, &work, e));
-        if (code)
-            break;
+    while (learn_next(&g, &x, &code, e))
         if (learn_vocabulary_differs(&g->vocabulary_id, alphabet))
             code = err_fail(e, ERR_INPUT, "%s: element %" PRIu64 " was made with another alphabet",
-                            role, i);
+                            role, x.next - 1);
         else
             code = err_up(e, graph_corpus_add(c, g, e));
-    }
-    arena_free(&work);
     return code;
 }
 
 static enum err_code load_citations(struct shared *s, struct op_ctx *ctx, struct err *e)
 {
-    struct arena work = {0};
+    struct learn_elements x = {ctx, "papers"};
+    const Eqloom__Paper *p;
     enum err_code code = OK;
-    uint64_t n = op_count(ctx, "papers");
-    for (uint64_t i = 0; i < n && !code; i++) {
-        const Eqloom__Paper *p;
-        arena_reset(&work);
-        if ((code = err_up(e, op_get_in(&p, ctx, "papers", i, &work, e))))
-            break;
+    while (learn_next(&p, &x, &code, e))
         for (size_t k = 0; k < p->n_cites; k++) {
             graph_corpus_cite(&s->corpus, p->paper, p->cites[k]);
             graph_corpus_cite(&s->valid, p->paper, p->cites[k]);
         }
-    }
-    arena_free(&work);
     return code;
 }
 
@@ -197,141 +168,118 @@ static enum err_code load_alphabet(struct shared *s, struct op_ctx *ctx, struct 
     return OK;
 }
 
-/* The sampler of triplets to learn from, or to measure by. */
-static enum err_code open_sampler(struct graph_sampler *x, const struct shared *s,
-                                  const struct op_ctx *ctx, bool measuring, struct err *e)
+/* ---- one segment ---- */
+
+/* Of learning, of measuring. */
+struct session {
+    struct learning base;
+    struct graph_sampler sampler[2]; /* no papers: not needed */
+    struct graph_examples_config examples[2];
+};
+
+static enum err_code open_examples(void *self, struct op_ctx *ctx, bool measuring, struct err *e)
 {
+    struct session *x = self;
+    const struct shared *s = x->base.learner;
     double shares[GRAPH_WAYS] = {[GRAPH_SAME_SECTION] = op_real(ctx, "same_section"),
                                  [GRAPH_SAME_PAPER] = op_real(ctx, "same_paper"),
                                  [GRAPH_CITED] = op_real(ctx, "cited")};
-    return err_up(e, graph_sampler_init(x, measuring ? &s->valid : &s->corpus, shares,
-                                        examples(ctx, -1, measuring).seed,
+    x->examples[measuring] = examples(ctx, s->identifier, measuring);
+    return err_up(e, graph_sampler_init(&x->sampler[measuring], measuring ? &s->valid : &s->corpus,
+                                        shares, x->examples[measuring].seed,
                                         measuring ? "valid" : "graphs", e));
 }
 
-/* Equations that give no triplet validate nothing, unless patience needs them. */
-static enum err_code check_validation(struct shared *s, struct op_ctx *ctx, struct err *e)
+static void close_examples(void *self)
 {
-    struct graph_sampler probe;
-    struct err why;
-    s->validates = !open_sampler(&probe, s, ctx, true, &why);
-    graph_sampler_free(&probe);
-    if (!s->validates && train_validation(ctx).patience > 0)
-        return err_fail(e, ERR_INPUT, "patience needs the input 'valid': %s", why.message);
-    return OK;
+    struct session *x = self;
+    for (int i = 0; i < 2; i++)
+        graph_sampler_free(&x->sampler[i]);
 }
-
-static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
-{
-    struct graph_config c = network(ctx);
-    struct shared *s = must_calloc(1, sizeof *s);
-    enum err_code code;
-    if ((code = err_up(e, graph_model_new(&s->model, &s->arena, &c, e))) ||
-        (code = err_up(e, load_alphabet(s, ctx, e))) ||
-        (code = err_up(e, load_graphs(&s->corpus, ctx, "graphs", e))) ||
-        (code = err_up(e, load_graphs(&s->valid, ctx, "valid", e))) ||
-        (code = err_up(e, load_citations(s, ctx, e)))) {
-        release(s);
-        return code;
-    }
-    graph_corpus_close(&s->corpus);
-    graph_corpus_close(&s->valid);
-    if ((code = err_up(e, check_validation(s, ctx, e))))
-        release(s);
-    else
-        *state = s;
-    return code;
-}
-
-/* ---- one segment ---- */
-
-struct learning {
-    const struct shared *shared;
-    struct graph_trainer *trainer;
-    struct graph_sampler sampler, measured; /* no papers: not needed */
-    struct graph_examples_config examples, measuring;
-    struct arena arena; /* of the step */
-};
 
 static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_device *device,
                                   struct err *e)
 {
-    struct learning *x = self;
-    struct graph_trainer_config c = trainer_config(ctx);
-    return err_up(e, graph_trainer_new(&x->trainer, device, x->shared->model, &c, e));
+    struct session *x = self;
+    const struct shared *s = x->base.learner;
+    struct graph_trainer_config c = {.similarity = similarity(ctx),
+                                     .margin = op_real(ctx, "margin"),
+                                     .schedule = schedule_of(ctx),
+                                     .precision = learn_precision(ctx),
+                                     .seed = seed_of(ctx, STREAM_WEIGHTS)};
+    return err_up(e, graph_trainer_new(&x->base.trainer, device, s->model, &c, e));
 }
 
-static void close_trainer(void *self)
+static struct graph_set draw(struct session *x, bool measuring, uint64_t k)
 {
-    struct learning *x = self;
-    trained_free(x->trainer);
-    graph_sampler_free(&x->sampler);
-    graph_sampler_free(&x->measured);
-    arena_free(&x->arena);
+    struct graph_set set;
+    graph_examples_draw(&set, &x->base.arena, &x->sampler[measuring], &x->examples[measuring], k);
+    return set;
 }
 
 /* A step ends at once: batch norm has the host wait for the device in any case. */
 static enum err_code begin(struct step_result *r, void *self, uint64_t steps, struct err *e)
 {
-    struct learning *x = self;
-    struct graph_set set;
-    arena_reset(&x->arena);
-    graph_examples_draw(&set, &x->arena, &x->sampler, &x->examples, steps);
-    return err_up(e, graph_trainer_step(r, x->trainer, &set, e));
+    struct session *x = self;
+    struct graph_set set = draw(x, false, steps);
+    return err_up(e, graph_trainer_step(r, x->base.trainer, &set, e));
 }
 
-static enum err_code measure(struct step_result *r, void *self, size_t batches, struct err *e)
+static enum err_code measure(struct step_result *r, void *self, size_t i, size_t batches,
+                             struct err *e)
 {
-    struct learning *x = self;
-    struct step_result one, sum = {0};
-    for (size_t i = 0; i < batches; i++) {
-        struct graph_set set;
-        arena_reset(&x->arena);
-        graph_examples_draw(&set, &x->arena, &x->measured, &x->measuring, i);
-        enum err_code code = graph_trainer_measure(&one, x->trainer, &set, e);
-        if (code)
-            return err_up(e, code);
-        sum.loss += one.loss / (double)batches;
-        sum.accuracy += one.accuracy / (double)batches;
+    struct session *x = self;
+    struct graph_set set = draw(x, true, i);
+    return err_up(e, graph_trainer_measure(r, x->base.trainer, &set, e));
+}
+
+static void add_triplets(struct hasher *h, void *self, bool measuring, uint64_t k, bool first)
+{
+    struct session *x = self;
+    struct graph_sampler *sampler = &x->sampler[measuring];
+    size_t batch = x->examples[measuring].batch;
+    for (size_t i = 0; i < batch; i++) {
+        struct graph_triplet t = graph_sampler_draw(sampler, k * batch + i);
+        const uint32_t graphs[] = {t.anchor, t.positive, t.negative};
+        for (size_t j = 0; j < 3; j++)
+            hasher_add(h, &sampler->corpus->mark[graphs[j]], sizeof *sampler->corpus->mark);
     }
-    *r = sum;
-    return OK;
 }
 
-static enum err_code read_state(struct trainer_state *out, void *self, struct err *e)
-{
-    return err_up(e, trained_read(out, ((struct learning *)self)->trainer, e));
-}
+static const struct learner_calls calls = {.size = sizeof(struct session),
+                                           .release = release,
+                                           .examples = open_examples,
+                                           .close = close_examples,
+                                           .open = open_trainer,
+                                           .free = trained_free,
+                                           .begin = begin,
+                                           .measure = measure,
+                                           .read = trained_read,
+                                           .write = graph_trainer_write,
+                                           .add = add_triplets};
 
-static enum err_code write_state(void *self, const struct trainer_state *state, struct err *e)
+static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    return err_up(e, graph_trainer_write(((struct learning *)self)->trainer, state, e));
-}
-
-static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
-{
-    static const struct learner_calls calls = {open_trainer, close_trainer, begin,      NULL,
-                                               measure,      read_state,    write_state};
-    const struct shared *s = state;
-    struct learning x = {.shared = s,
-                         .examples = examples(ctx, s->identifier, false),
-                         .measuring = examples(ctx, s->identifier, true)};
-    struct learner l = {graph_config_text(op_arena(ctx), &s->model->config),
-                        &s->model->table,
-                        "alphabet",
-                        s->validates,
-                        &x,
-                        &calls};
-    uint64_t from, to;
-    train_range(&from, &to, ctx, op_segment_index(ctx));
-    enum err_code code = OK;
-    if (to > from)
-        code = err_up(e, open_sampler(&x.sampler, s, ctx, false, e));
-    if (!code && to > from && s->validates)
-        code = err_up(e, open_sampler(&x.measured, s, ctx, true, e));
-    if (!code)
-        return err_up(e, learner_run(ctx, &l, e));
-    close_trainer(&x);
+    struct graph_config c = network(ctx);
+    struct shared *s = learner_new(&calls, sizeof *s);
+    enum err_code code;
+    if ((code = err_up(e, graph_model_new(&s->model, &s->base.arena, &c, e))) ||
+        (code = err_up(e, load_alphabet(s, ctx, e))) ||
+        (code = err_up(e, load_graphs(&s->corpus, ctx, "graphs", e))) ||
+        (code = err_up(e, load_graphs(&s->valid, ctx, "valid", e))) ||
+        (code = err_up(e, load_citations(s, ctx, e)))) {
+        learner_release(s);
+        return code;
+    }
+    graph_corpus_close(&s->corpus);
+    graph_corpus_close(&s->valid);
+    s->base.architecture = graph_config_text(&s->base.arena, &c);
+    s->base.table = &s->model->table;
+    s->base.vocabulary = "alphabet";
+    if ((code = err_up(e, learner_check_validation(&s->base, ctx, e))))
+        learner_release(s);
+    else
+        *state = s;
     return code;
 }
 
@@ -342,35 +290,6 @@ static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_
     struct train_key key = {graph_config_text(op_arena(ctx), &c), (uint64_t)op_int(ctx, "seed"),
                             schedule_of(ctx), params, steps_params};
     return err_up(e, train_segment_of(out, ctx, index, &key, e));
-}
-
-/* ---- what a segment reads ---- */
-
-static enum err_code add_triplets(struct hasher *h, struct op_ctx *ctx, const void *shared,
-                                  bool measuring, uint64_t from, uint64_t to, struct err *e)
-{
-    const struct shared *s = shared;
-    struct graph_sampler sampler;
-    struct graph_examples_config c = examples(ctx, s->identifier, measuring);
-    enum err_code code = err_up(e, open_sampler(&sampler, s, ctx, measuring, e));
-    for (uint64_t k = from * c.batch; k < to * c.batch && !code; k++) {
-        struct graph_triplet t = graph_sampler_draw(&sampler, k);
-        const uint32_t graphs[] = {t.anchor, t.positive, t.negative};
-        for (size_t i = 0; i < 3; i++)
-            hasher_add(h, &sampler.corpus->mark[graphs[i]], sizeof *sampler.corpus->mark);
-        if (op_cancelled(ctx))
-            code = err_fail(e, ERR_CANCELLED, "cancelled at step %" PRIu64, k / c.batch);
-    }
-    graph_sampler_free(&sampler);
-    return code;
-}
-
-static enum err_code reads(struct digest *out, const char **reason, struct op_ctx *ctx, void *state,
-                           struct err *e)
-{
-    const struct shared *s = state;
-    return err_up(e,
-                  train_reads_of(out, reason, ctx, "alphabet", s->validates, add_triplets, s, e));
 }
 
 const struct op op_train_graphs = {
@@ -401,9 +320,9 @@ const struct op op_train_graphs = {
     .check = check,
     .units = learn_card_units,
     .prepare = prepare,
-    .release = release,
-    .run = run,
+    .release = learner_release,
+    .run = learner_run,
     .segments = train_segments,
     .segment = segment,
-    .reads = reads,
+    .reads = learner_reads,
 };

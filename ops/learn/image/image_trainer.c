@@ -55,7 +55,7 @@ static enum err_code set_up(struct image_trainer *t, struct gpu_device *device, 
     return all_labels ? err_up(e, shorten_labels(t, e)) : OK;
 }
 
-enum err_code image_trainer_new(struct image_trainer **out, struct gpu_device *device,
+enum err_code image_trainer_new(void *out, struct gpu_device *device,
                                 const struct image_model *model,
                                 const struct image_trainer_config *c, struct err *e)
 {
@@ -66,7 +66,7 @@ enum err_code image_trainer_new(struct image_trainer **out, struct gpu_device *d
     if (code)
         trained_free(t);
     else
-        *out = t;
+        *(void **)out = t;
     return err_up(e, code);
 }
 

@@ -31,8 +31,9 @@ struct image_batch {
 
 struct image_trainer;
 /* Weights as initialised from the seed (vectors of labels a tenth as long for all negatives),
- * moments 0, step 0. The model must outlive the trainer. */
-enum err_code image_trainer_new(struct image_trainer **out, struct gpu_device *device,
+ * moments 0, step 0. The model must outlive the trainer. `out` is
+ * where the pointer goes. */
+enum err_code image_trainer_new(void *out, struct gpu_device *device,
                                 const struct image_model *model,
                                 const struct image_trainer_config *c, struct err *e);
 /* One step. ERR_FAILED, the weights as they were, if loss or gradient is not finite. */

@@ -5,7 +5,6 @@
 #include "token.pb-c.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum stream { STREAM_WEIGHTS = 1, STREAM_EXAMPLES, STREAM_VALIDATION };
@@ -96,23 +95,18 @@ static size_t batch_of(const struct op_ctx *ctx)
 /* ---- data ---- */
 
 struct shared {
-    struct arena arena;
+    struct learner base;
     struct image_model *model;
     struct image_corpus corpus, valid;
     enum image_task task;
     double *odds; /* of labels, among images to learn from */
-    bool validates;
 };
 
 static void release(void *state)
 {
     struct shared *s = state;
-    if (!s)
-        return;
     image_corpus_free(&s->corpus);
     image_corpus_free(&s->valid);
-    arena_free(&s->arena);
-    free(s);
 }
 
 static enum err_code check_labels(const Eqloom__Labels *l, const Eqloom__Image *image,
@@ -135,30 +129,24 @@ static enum err_code check_labels(const Eqloom__Labels *l, const Eqloom__Image *
 static enum err_code load(struct image_corpus *c, const struct shared *s, struct op_ctx *ctx,
                           const char *role, const char *labels_role, struct err *e)
 {
-    struct arena work = {0};
     bool labels = s->task == IMAGE_LABELS;
     uint64_t n = op_count(ctx, role);
+    struct learn_elements x = {ctx, role};
     struct digest vocabulary = {0};
+    const Eqloom__Image *image;
     enum err_code code = OK;
     if (labels && n != op_count(ctx, labels_role))
         return err_fail(e, ERR_INPUT, "%s: %" PRIu64 " for %" PRIu64 " images", labels_role,
                         op_count(ctx, labels_role), n);
     if (labels)
         vocabulary = op_input_id(ctx, "vocabulary", 0);
-    for (uint64_t i = 0; i < n && !code; i++) {
-        ProtobufCMessage *image, *label = NULL;
-        arena_reset(&work);
-        if ((code = op_cancelled(ctx) ? err_fail(e, ERR_CANCELLED, "cancelled") : OK) ||
-            (code = err_up(e, op_get_in(&image, ctx, role, i, &work, e))) ||
-            (labels &&
-             ((code = err_up(e, op_get_in(&label, ctx, labels_role, i, &work, e))) ||
-              (code = check_labels((const Eqloom__Labels *)label, (const Eqloom__Image *)image, s,
-                                   vocabulary, labels_role, e)))))
-            break;
-        code = err_up(
-            e, image_corpus_add(c, (const Eqloom__Image *)image, (const Eqloom__Labels *)label, e));
+    while (learn_next(&image, &x, &code, e)) {
+        const Eqloom__Labels *label = NULL;
+        if (!labels ||
+            (!(code = err_up(e, op_get_in(&label, ctx, labels_role, x.next - 1, &x.arena, e))) &&
+             !(code = check_labels(label, image, s, vocabulary, labels_role, e))))
+            code = err_up(e, image_corpus_add(c, image, label, e));
     }
-    arena_free(&work);
     image_corpus_close(c);
     return code;
 }
@@ -178,28 +166,105 @@ static enum err_code count_labels(uint32_t *out, struct op_ctx *ctx, struct err 
     return err_up(e, code);
 }
 
-/* The sampler of examples to learn from, or to measure by. */
-static enum err_code open_sampler(struct image_sampler *x, const struct shared *s,
-                                  const struct op_ctx *ctx, bool measuring, struct err *e)
+/* ---- one segment ---- */
+
+struct session {
+    struct learning base;
+    struct image_sampler sampler[2]; /* of learning, of measuring */
+    size_t batch;
+};
+
+static enum err_code open_examples(void *self, struct op_ctx *ctx, bool measuring, struct err *e)
 {
+    struct session *x = self;
+    const struct shared *s = x->base.learner;
+    x->batch = batch_of(ctx);
     return err_up(e,
-                  image_sampler_init(x, measuring ? &s->valid : &s->corpus, s->task,
-                                     negatives_of(ctx), s->model->config.labels,
+                  image_sampler_init(&x->sampler[measuring], measuring ? &s->valid : &s->corpus,
+                                     s->task, negatives_of(ctx), s->model->config.labels,
                                      seed_of(ctx, measuring ? STREAM_VALIDATION : STREAM_EXAMPLES),
                                      measuring ? "valid" : "images", e));
 }
 
-/* Images that give no example validate nothing, unless patience needs them. */
-static enum err_code check_validation(struct shared *s, struct op_ctx *ctx, struct err *e)
+static void close_examples(void *self)
 {
-    struct image_sampler probe;
-    struct err why;
-    s->validates = !open_sampler(&probe, s, ctx, true, &why);
-    image_sampler_free(&probe);
-    if (!s->validates && train_validation(ctx).patience > 0)
-        return err_fail(e, ERR_INPUT, "patience needs the input 'valid': %s", why.message);
-    return OK;
+    struct session *x = self;
+    for (int i = 0; i < 2; i++)
+        image_sampler_free(&x->sampler[i]);
 }
+
+static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_device *device,
+                                  struct err *e)
+{
+    struct session *x = self;
+    const struct shared *s = x->base.learner;
+    struct image_trainer_config c = {.task = s->task,
+                                     .all_negatives = all_negatives(ctx),
+                                     .margin = op_real(ctx, "margin"),
+                                     .linear = !op_bool(ctx, "squared"),
+                                     .swap_from = train_length(ctx, "swap_from"),
+                                     .frozen_from = train_length(ctx, "frozen_from"),
+                                     .schedule = schedule_of(ctx),
+                                     .precision = learn_precision(ctx),
+                                     .seed = seed_of(ctx, STREAM_WEIGHTS)};
+    return err_up(e, image_trainer_new(&x->base.trainer, device, s->model, &c, e));
+}
+
+static struct image_batch draw(struct session *x, bool measuring, uint64_t k)
+{
+    const struct shared *s = x->base.learner;
+    struct image_batch b = image_sampler_batch(&x->sampler[measuring], &x->base.arena, x->batch, k);
+    b.odds = s->odds;
+    return b;
+}
+
+/* A step ends at once: the host computes the loss. */
+static enum err_code begin(struct step_result *r, void *self, uint64_t steps, struct err *e)
+{
+    struct session *x = self;
+    struct image_batch b = draw(x, false, steps);
+    return err_up(e, image_trainer_step(r, x->base.trainer, &b, e));
+}
+
+static enum err_code measure(struct step_result *r, void *self, size_t i, size_t batches,
+                             struct err *e)
+{
+    struct session *x = self;
+    struct image_batch b = draw(x, true, i);
+    return err_up(e, image_trainer_measure(r, x->base.trainer, &b, e));
+}
+
+static void add_examples(struct hasher *h, void *self, bool measuring, uint64_t k, bool first)
+{
+    struct session *x = self;
+    struct image_sampler *sampler = &x->sampler[measuring];
+    const struct image_corpus *c = sampler->corpus;
+    const struct shared *s = x->base.learner;
+    bool all = sampler->negatives == IMAGE_NEGATIVES_ALL;
+    if (all && first)
+        hasher_add(h, s->odds, s->model->config.labels * sizeof *s->odds);
+    for (size_t i = 0; i < x->batch; i++) {
+        struct image_example one = image_sampler_draw(sampler, k * x->batch + i);
+        uint32_t label[] = {one.label, one.right};
+        for (size_t v = 0; v < image_views(s->task, all); v++)
+            hasher_add(h, &c->mark[one.image[v]], sizeof *c->mark);
+        hasher_add(h, label, sizeof label);
+        if (all) /* which of the batch are of one paper */
+            hasher_add(h, &c->paper_mark[c->paper[one.image[0]]], sizeof *c->paper_mark);
+    }
+}
+
+static const struct learner_calls calls = {.size = sizeof(struct session),
+                                           .release = release,
+                                           .examples = open_examples,
+                                           .close = close_examples,
+                                           .open = open_trainer,
+                                           .free = trained_free,
+                                           .begin = begin,
+                                           .measure = measure,
+                                           .read = trained_read,
+                                           .write = image_trainer_write,
+                                           .add = add_examples};
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
@@ -209,137 +274,24 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     enum err_code code = err_up(e, count_labels(&c.labels, ctx, e));
     if (code)
         return code;
-    struct shared *s = must_calloc(1, sizeof *s);
+    struct shared *s = learner_new(&calls, sizeof *s);
+    struct arena *a = &s->base.arena;
     s->task = task_of(ctx);
-    s->model = image_model_new(&s->arena, &c);
+    s->model = image_model_new(a, &c);
+    s->base.architecture = image_config_text(a, &c);
+    s->base.table = &s->model->table;
+    s->base.vocabulary = s->task == IMAGE_LABELS ? "vocabulary" : NULL;
+    s->base.differs = "labels=";
+    s->base.common = s->model->labels;
     if ((code = err_up(e, load(&s->corpus, s, ctx, "images", "labels", e))) ||
         (code = err_up(e, load(&s->valid, s, ctx, "valid", "valid_labels", e))) ||
-        (code = err_up(e, check_validation(s, ctx, e)))) {
-        release(s);
+        (code = err_up(e, learner_check_validation(&s->base, ctx, e)))) {
+        learner_release(s);
         return code;
     }
-    s->odds = image_corpus_odds(&s->arena, &s->corpus, c.labels);
+    s->odds = image_corpus_odds(a, &s->corpus, c.labels);
     *state = s;
     return OK;
-}
-
-/* ---- one segment ---- */
-
-struct learning {
-    const struct shared *shared;
-    struct image_trainer *trainer;
-    struct image_sampler sampler, measured;
-    size_t batch;
-    struct arena arena; /* of the step */
-};
-
-static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_device *device,
-                                  struct err *e)
-{
-    struct learning *x = self;
-    struct image_trainer_config c = {.task = x->shared->task,
-                                     .all_negatives = all_negatives(ctx),
-                                     .margin = op_real(ctx, "margin"),
-                                     .linear = !op_bool(ctx, "squared"),
-                                     .swap_from = train_length(ctx, "swap_from"),
-                                     .frozen_from = train_length(ctx, "frozen_from"),
-                                     .schedule = schedule_of(ctx),
-                                     .precision = learn_precision(ctx),
-                                     .seed = seed_of(ctx, STREAM_WEIGHTS)};
-    return err_up(e, image_trainer_new(&x->trainer, device, x->shared->model, &c, e));
-}
-
-static void close_trainer(void *self)
-{
-    struct learning *x = self;
-    trained_free(x->trainer);
-    image_sampler_free(&x->sampler);
-    image_sampler_free(&x->measured);
-    arena_free(&x->arena);
-}
-
-/* A step ends at once: the host computes the loss. */
-static enum err_code begin(struct step_result *r, void *self, uint64_t steps, struct err *e)
-{
-    struct learning *x = self;
-    arena_reset(&x->arena);
-    struct image_batch b = image_sampler_batch(&x->sampler, &x->arena, x->batch, steps);
-    b.odds = x->shared->odds;
-    return err_up(e, image_trainer_step(r, x->trainer, &b, e));
-}
-
-static enum err_code measure(struct step_result *r, void *self, size_t batches, struct err *e)
-{
-    struct learning *x = self;
-    struct step_result one, sum = {0};
-    for (size_t i = 0; i < batches; i++) {
-        arena_reset(&x->arena);
-        struct image_batch b = image_sampler_batch(&x->measured, &x->arena, x->batch, i);
-        b.odds = x->shared->odds;
-        enum err_code code = image_trainer_measure(&one, x->trainer, &b, e);
-        if (code)
-            return err_up(e, code);
-        sum.loss += one.loss / (double)batches;
-        sum.accuracy += one.accuracy / (double)batches;
-    }
-    *r = sum;
-    return OK;
-}
-
-static enum err_code read_state(struct trainer_state *out, void *self, struct err *e)
-{
-    return err_up(e, trained_read(out, ((struct learning *)self)->trainer, e));
-}
-
-static enum err_code write_state(void *self, const struct trainer_state *state, struct err *e)
-{
-    return err_up(e, image_trainer_write(((struct learning *)self)->trainer, state, e));
-}
-
-/* Weights of a network that may have learnt other labels: all but theirs. */
-static enum err_code begin_with(float *weights, void *self, const Eqloom__Checkpoint *c,
-                                const struct chunk_io *io, struct arena *a, struct err *e)
-{
-    const struct learning *x = self;
-    struct image_config config;
-    enum err_code code = image_config_parse(&config, c->architecture, e);
-    if (code)
-        return err_up(e, code);
-    const struct image_model *from = image_model_new(a, &config);
-    struct trainer_state other = {.weights = arena_array(a, float, from->table.total)};
-    struct trainer_state fresh = {.weights = weights};
-    if ((code = checkpoint_read(&other, &from->table, c, io, a, e)) ||
-        (code = trained_read(&fresh, x->trainer, e)))
-        return err_up(e, code);
-    memcpy(weights, other.weights, from->labels * sizeof *weights);
-    return OK;
-}
-
-static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
-{
-    static const struct learner_calls calls = {open_trainer, close_trainer, begin,      NULL,
-                                               measure,      read_state,    write_state};
-    const struct shared *s = state;
-    struct learning x = {.shared = s, .batch = batch_of(ctx)};
-    struct learner l = {image_config_text(op_arena(ctx), &s->model->config),
-                        &s->model->table,
-                        s->task == IMAGE_LABELS ? "vocabulary" : NULL,
-                        s->validates,
-                        &x,
-                        &calls,
-                        "labels=",
-                        begin_with};
-    uint64_t from, to;
-    train_range(&from, &to, ctx, op_segment_index(ctx));
-    enum err_code code = OK;
-    if (to > from)
-        code = err_up(e, open_sampler(&x.sampler, s, ctx, false, e));
-    if (!code && to > from && s->validates)
-        code = err_up(e, open_sampler(&x.measured, s, ctx, true, e));
-    if (!code)
-        return err_up(e, learner_run(ctx, &l, e));
-    close_trainer(&x);
-    return code;
 }
 
 /* What a segment's steps see of a step from which on something else is done. */
@@ -362,42 +314,6 @@ static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_
     struct train_key key = {network, (uint64_t)op_int(ctx, "seed"), schedule_of(ctx), params,
                             steps_params};
     return err_up(e, train_segment_of(out, ctx, index, &key, e));
-}
-
-/* ---- what a segment reads ---- */
-
-static enum err_code add_examples(struct hasher *h, struct op_ctx *ctx, const void *shared,
-                                  bool measuring, uint64_t from, uint64_t to, struct err *e)
-{
-    const struct shared *s = shared;
-    struct image_sampler sampler;
-    size_t batch = batch_of(ctx), views = image_views(s->task, all_negatives(ctx));
-    enum err_code code = err_up(e, open_sampler(&sampler, s, ctx, measuring, e));
-    if (all_negatives(ctx) && from < to)
-        hasher_add(h, s->odds, s->model->config.labels * sizeof *s->odds);
-    for (uint64_t k = from * batch; k < to * batch && !code; k++) {
-        struct image_example x = image_sampler_draw(&sampler, k);
-        uint32_t label[] = {x.label, x.right};
-        for (size_t i = 0; i < views; i++)
-            hasher_add(h, &sampler.corpus->mark[x.image[i]], sizeof *sampler.corpus->mark);
-        hasher_add(h, label, sizeof label);
-        if (all_negatives(ctx)) /* which of the batch are of one paper */
-            hasher_add(h, &sampler.corpus->paper_mark[sampler.corpus->paper[x.image[0]]],
-                       sizeof *sampler.corpus->paper_mark);
-        if (op_cancelled(ctx))
-            code = err_fail(e, ERR_CANCELLED, "cancelled at step %" PRIu64, k / batch);
-    }
-    image_sampler_free(&sampler);
-    return code;
-}
-
-static enum err_code reads(struct digest *out, const char **reason, struct op_ctx *ctx, void *state,
-                           struct err *e)
-{
-    const struct shared *s = state;
-    const char *vocabulary = s->task == IMAGE_LABELS ? "vocabulary" : NULL;
-    return err_up(e,
-                  train_reads_of(out, reason, ctx, vocabulary, s->validates, add_examples, s, e));
 }
 
 const struct op op_train_images = {
@@ -428,9 +344,9 @@ const struct op op_train_images = {
     .check = train_check_common,
     .units = learn_card_units,
     .prepare = prepare,
-    .release = release,
-    .run = run,
+    .release = learner_release,
+    .run = learner_run,
     .segments = train_segments,
     .segment = segment,
-    .reads = reads,
+    .reads = learner_reads,
 };

@@ -18,36 +18,67 @@ struct step_result {
     uint64_t tokens; /* or nodes */
 };
 
-/* A model in training. `self` is open from open() to close(). */
+/* A model that an op trains, and what it learns from; each op's own struct begins with it. It is
+ * what the op's prepare leaves. */
 struct learner {
-    const char *architecture; /* as its checkpoints say it */
+    const struct learner_calls *call;
+    struct arena arena;
+    char *architecture; /* as its checkpoints say it */
     const struct nn_table *table;
     const char *vocabulary; /* the input whose id they name, or NULL */
     bool validates;
-    void *self;
-    const struct learner_calls *call;
-    /* What another model of this architecture may have more or less of, behind all else: the lines
-     * of an architecture that begin so, and how to read that one's weights. NULL: nothing. */
+    /* What another model of this architecture may have more or less of, behind so many floats that
+     * are common: the lines of an architecture that begin so. NULL: nothing. */
     const char *differs;
-    enum err_code (*begin_with)(float *weights, void *self, const Eqloom__Checkpoint *c,
-                                const struct chunk_io *io, struct arena *a, struct err *e);
+    size_t common;
+};
+/* The work of one segment; an op's own struct begins with it. */
+struct learning {
+    void *learner;
+    void *trainer;
+    struct arena arena; /* of a batch */
 };
 struct learner_calls {
-    enum err_code (*open)(void *self, struct op_ctx *ctx, struct gpu_device *device, struct err *e);
-    void (*close)(void *self); /* also after open() failed, or was not called */
+    size_t size;                    /* of its struct learning */
+    void (*release)(void *learner); /* what is its own */
+    /* The examples to learn from, or to measure by. ERR_INPUT if there are none. */
+    enum err_code (*examples)(void *learning, struct op_ctx *ctx, bool measuring, struct err *e);
+    void (*close)(void *learning); /* those that were opened; NULL: there is nothing to close */
+    enum err_code (*open)(void *learning, struct op_ctx *ctx, struct gpu_device *device,
+                          struct err *e); /* its trainer */
+    void (*free)(void *trainer);
     /* Begins the step after so many. Results come in order; that of a step is asked for when one
      * more has been begun, or none will be. Without `result` a step ends at once, and begin fills
      * *r. */
-    enum err_code (*begin)(struct step_result *r, void *self, uint64_t steps, struct err *e);
-    enum err_code (*result)(struct step_result *r, void *self, struct err *e);
-    enum err_code (*measure)(struct step_result *r, void *self, size_t batches, struct err *e);
+    enum err_code (*begin)(struct step_result *r, void *learning, uint64_t steps, struct err *e);
+    enum err_code (*result)(struct step_result *r, void *trainer, struct err *e);
+    /* Loss and accuracy of batch i of so many; or, if they are measured at once, of all. */
+    enum err_code (*measure)(struct step_result *r, void *learning, size_t i, size_t batches,
+                             struct err *e);
+    bool at_once;
     /* What is NULL is not asked for. */
-    enum err_code (*read)(struct trainer_state *out, void *self, struct err *e);
-    enum err_code (*write)(void *self, const struct trainer_state *state, struct err *e);
+    enum err_code (*read)(struct trainer_state *out, void *trainer, struct err *e);
+    enum err_code (*write)(void *trainer, const struct trainer_state *state, struct err *e);
+    /* Of op's reads: what is drawn for step k, or batch k to measure by, of which the first is
+     * told.
+     */
+    void (*add)(struct hasher *h, void *learning, bool measuring, uint64_t k, bool first);
 };
 
-/* One segment, from op_previous to the output. */
-enum err_code learner_run(struct op_ctx *ctx, const struct learner *l, struct err *e);
+/* An op's `prepare` begins with it: zeroed memory of such a size. */
+void *learner_new(const struct learner_calls *call, size_t size);
+/* An op's `release`, `run` and `reads`. The last: what the segment's steps and validations draw,
+ * and which vocabulary and initial weights there are. Nothing else in the inputs affects the
+ * result. */
+void learner_release(void *learner);
+enum err_code learner_run(struct op_ctx *ctx, void *learner, struct err *e);
+enum err_code learner_reads(struct digest *out, const char **reason, struct op_ctx *ctx,
+                            void *learner, struct err *e);
+struct learning *learning_new(void *learner);
+void learning_free(struct learning *x);
+/* Whether there are examples to validate on; ERR_INPUT if there are none and patience needs them.
+ */
+enum err_code learner_check_validation(struct learner *l, struct op_ctx *ctx, struct err *e);
 
 /* When to measure on validation data, and when to stop. */
 struct train_validation {
@@ -101,11 +132,3 @@ struct train_key {
 };
 enum err_code train_segment_of(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
                                const struct train_key *key, struct err *e);
-
-/* Op's reads: what the segment's steps and validations draw, as `add` adds it, and which vocabulary
- * (an input, or NULL) and initial weights there are. */
-typedef enum err_code train_reads_add(struct hasher *h, struct op_ctx *ctx, const void *shared,
-                                      bool measuring, uint64_t from, uint64_t to, struct err *e);
-enum err_code train_reads_of(struct digest *out, const char **reason, struct op_ctx *ctx,
-                             const char *vocabulary, bool validates, train_reads_add *add,
-                             const void *shared, struct err *e);

@@ -5,15 +5,19 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* ---- data ---- */
+
+struct shared {
+    struct learner base;
+    struct nn_model *model;
+    struct dataset dataset, valid;
+};
+
 static void release(void *state)
 {
-    struct train_shared *s = state;
-    if (!s)
-        return;
+    struct shared *s = state;
     dataset_free(&s->dataset);
     dataset_free(&s->valid);
-    arena_free(&s->arena);
-    free(s);
 }
 
 typedef enum err_code dataset_adder(struct dataset *d, const Eqloom__TokenBatch *batch,
@@ -23,35 +27,26 @@ static enum err_code load_batches(struct dataset *d, const struct nn_config *c, 
                                   dataset_adder *add, struct op_ctx *ctx, struct err *e)
 {
     struct digest vocabulary = op_input_id(ctx, "vocabulary", 0);
-    struct arena work = {0};
+    struct learn_elements x = {ctx, role};
+    const Eqloom__TokenBatch *b;
     enum err_code code = OK;
-    uint64_t n = op_count(ctx, role);
-    for (uint64_t i = 0; i < n && !code; i++) {
-        const Eqloom__TokenBatch *b;
-        arena_reset(&work);
-        if (op_cancelled(ctx))
-            code = err_fail(e, ERR_CANCELLED, "cancelled");
-        else
-            code = err_up(e, op_get_in(&b, ctx, role, i, &work, e));
-        if (code)
-            break;
+    while (learn_next(&b, &x, &code, e))
         if (learn_vocabulary_differs(&b->vocabulary_id, vocabulary))
-            code = err_fail(e, ERR_INPUT,
-                            "%s: element %" PRIu64 " was made with another vocabulary", role, i);
+            code =
+                err_fail(e, ERR_INPUT, "%s: element %" PRIu64 " was made with another vocabulary",
+                         role, x.next - 1);
         else
             code = err_up(e, add(d, b, c->vocabulary, nn_config_room(c), e));
-    }
-    arena_free(&work);
     return code;
 }
 
-static enum err_code load_validation(struct train_shared *s, struct op_ctx *ctx, struct err *e)
+static enum err_code load_validation(struct shared *s, struct op_ctx *ctx, struct err *e)
 {
     bool patience = train_validation(ctx).patience > 0;
-    s->validates = op_count(ctx, "valid") > 0;
-    if (!s->validates && patience)
+    s->base.validates = op_count(ctx, "valid") > 0;
+    if (!s->base.validates && patience)
         return err_fail(e, ERR_INPUT, "patience needs the input 'valid', and clusters in it");
-    if (!s->validates)
+    if (!s->base.validates)
         return OK;
     enum err_code code = load_batches(&s->valid, &s->model->config, "valid", dataset_add, ctx, e);
     if (!code)
@@ -59,7 +54,7 @@ static enum err_code load_validation(struct train_shared *s, struct op_ctx *ctx,
     return err_up(e, code);
 }
 
-static enum err_code load_near_misses(struct train_shared *s, struct op_ctx *ctx, struct err *e)
+static enum err_code load_near_misses(struct shared *s, struct op_ctx *ctx, struct err *e)
 {
     struct examples_config c = train_trainer(ctx).examples;
     if (!op_count(ctx, "near_misses"))
@@ -73,97 +68,148 @@ static enum err_code load_near_misses(struct train_shared *s, struct op_ctx *ctx
     return code;
 }
 
-static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
-{
-    const Eqloom__Vocabulary *v;
-    struct train_shared *s = must_calloc(1, sizeof *s);
-    enum err_code code = err_up(e, op_get(&v, ctx, "vocabulary", 0, e));
-    if (code)
-        goto out;
-    struct nn_config c = train_model(ctx, (uint32_t)v->n_tokens);
-    if ((code = err_up(e, nn_model_new(&s->model, &s->arena, &c, e))))
-        goto out;
-    if ((code = err_up(e, load_batches(&s->dataset, &c, "batches", dataset_add, ctx, e))))
-        goto out;
-    size_t related = (size_t)op_int(ctx, "related");
-    if (related > 1 && (code = err_up(e, dataset_relate(&s->dataset, related, c.vocabulary, e))))
-        goto out;
-    if ((code = err_up(e, load_near_misses(s, ctx, e))))
-        goto out;
-    code = load_validation(s, ctx, e);
-out:
-    if (code)
-        release(s);
-    else
-        *state = s;
-    return code;
-}
-
 /* ---- one segment ---- */
 
-struct learning {
-    const struct train_shared *shared;
-    struct trainer *trainer;
+struct session {
+    struct learning base;
+    struct trainer_config config;
+    struct example_sampler sampler[2]; /* of op's reads: of learning, of measuring */
 };
+
+static const struct dataset *dataset_of(const struct session *x, bool measuring)
+{
+    const struct shared *s = x->base.learner;
+    return measuring ? &s->valid : &s->dataset;
+}
+
+/* The trainer has samplers of its own. */
+static enum err_code check_examples(void *self, struct op_ctx *ctx, bool measuring, struct err *e)
+{
+    struct session *x = self;
+    x->config = train_trainer(ctx);
+    return err_up(e,
+                  train_enough(dataset_of(x, measuring), ctx, measuring ? "valid" : "batches", e));
+}
+
+static void close_examples(void *self)
+{
+    struct session *x = self;
+    for (int i = 0; i < 2; i++)
+        example_sampler_free(&x->sampler[i]);
+}
 
 static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_device *device,
                                   struct err *e)
 {
-    struct learning *x = self;
+    struct session *x = self;
+    const struct shared *s = x->base.learner;
     struct trainer_config c = train_trainer(ctx);
-    return err_up(e, trainer_new(&x->trainer, device, x->shared->model, &c, e));
-}
-
-static void close_trainer(void *self)
-{
-    trainer_free(((struct learning *)self)->trainer);
+    return err_up(e, trainer_new(&x->base.trainer, device, s->model, &c, e));
 }
 
 static enum err_code begin(struct step_result *r, void *self, uint64_t steps, struct err *e)
 {
-    struct learning *x = self;
-    return err_up(e, trainer_begin(x->trainer, &x->shared->dataset, e));
+    struct session *x = self;
+    return err_up(e, trainer_begin(x->base.trainer, dataset_of(x, false), e));
 }
 
-static enum err_code result(struct step_result *r, void *self, struct err *e)
+static enum err_code measure(struct step_result *r, void *self, size_t i, size_t batches,
+                             struct err *e)
 {
-    return err_up(e, trainer_result(r, ((struct learning *)self)->trainer, e));
+    struct session *x = self;
+    return err_up(e, trainer_measure(r, x->base.trainer, dataset_of(x, true), i, e));
 }
 
-static enum err_code measure(struct step_result *r, void *self, size_t batches, struct err *e)
+/* ---- what a segment reads: neither texts nor sources nor sequences that are never drawn ---- */
+
+static void add_sequences(struct hasher *h, const struct nn_sequences *s)
 {
-    struct learning *x = self;
-    return err_up(e, trainer_measure(r, x->trainer, &x->shared->valid, batches, e));
+    uint64_t n = s->n;
+    hasher_add(h, &n, sizeof n);
+    if (!n)
+        return;
+    hasher_add(h, s->offset, (n + 1) * sizeof *s->offset);
+    hasher_add(h, s->tokens, s->offset[n] * sizeof *s->tokens);
 }
 
-static enum err_code read(struct trainer_state *out, void *self, struct err *e)
+static int compare_groups(const void *x, const void *y)
 {
-    return err_up(e, trained_read(out, ((struct learning *)self)->trainer, e));
+    const uint64_t *a = x, *b = y;
+    return (*a > *b) - (*a < *b);
 }
 
-static enum err_code write(void *self, const struct trainer_state *state, struct err *e)
+/* Groups matter up to renaming: each is written as the number of its first member. */
+static void add_groups(struct hasher *h, struct arena *a, const uint32_t *group, size_t n)
 {
-    return err_up(e, trainer_write(((struct learning *)self)->trainer, state, e));
+    uint64_t *order = arena_array(a, uint64_t, n);
+    uint32_t *first = arena_array(a, uint32_t, n);
+    for (size_t i = 0; i < n; i++)
+        order[i] = (uint64_t)group[i] << 32 | i;
+    qsort(order, n, sizeof *order, compare_groups);
+    for (size_t i = 0, begin = 0; i < n; i++) {
+        if (order[i] >> 32 != order[begin] >> 32)
+            begin = i;
+        first[(uint32_t)order[i]] = (uint32_t)order[begin];
+    }
+    hasher_add(h, first, n * sizeof *first);
 }
 
-static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+static void add_examples(struct hasher *h, void *self, bool measuring, uint64_t k, bool first)
 {
-    static const struct learner_calls calls = {open_trainer, close_trainer, begin, result,
-                                               measure,      read,          write};
-    struct learning x = {.shared = state};
-    const struct nn_model *m = x.shared->model;
-    struct learner l = {nn_config_text(op_arena(ctx), &m->config),
-                        &m->table,
-                        "vocabulary",
-                        x.shared->validates,
-                        &x,
-                        &calls};
-    uint64_t from, to;
-    train_range(&from, &to, ctx, op_segment_index(ctx));
-    enum err_code code = OK;
-    if (to > from)
-        code = err_up(e, train_enough(&x.shared->dataset, ctx, "batches", e));
-    return code ? code : err_up(e, learner_run(ctx, &l, e));
+    struct session *x = self;
+    const struct shared *s = x->base.learner;
+    struct examples one;
+    trainer_draw(&one, &x->base.arena, &x->sampler[measuring], &x->config, &s->model->config,
+                 dataset_of(x, measuring), measuring, k);
+    add_sequences(h, &one.inputs);
+    add_sequences(h, &one.targets);
+    if (one.group)
+        add_groups(h, &x->base.arena, one.group, one.inputs.n);
+}
+
+static const struct learner_calls calls = {.size = sizeof(struct session),
+                                           .release = release,
+                                           .examples = check_examples,
+                                           .close = close_examples,
+                                           .open = open_trainer,
+                                           .free = trainer_free,
+                                           .begin = begin,
+                                           .result = trainer_result,
+                                           .measure = measure,
+                                           .read = trained_read,
+                                           .write = trainer_write,
+                                           .add = add_examples};
+
+static enum err_code load(struct shared *s, const struct nn_config *c, struct op_ctx *ctx,
+                          struct err *e)
+{
+    enum err_code code;
+    size_t related = (size_t)op_int(ctx, "related");
+    if ((code = err_up(e, nn_model_new(&s->model, &s->base.arena, c, e))) ||
+        (code = err_up(e, load_batches(&s->dataset, c, "batches", dataset_add, ctx, e))) ||
+        (related > 1 &&
+         (code = err_up(e, dataset_relate(&s->dataset, related, c->vocabulary, e)))) ||
+        (code = err_up(e, load_near_misses(s, ctx, e))))
+        return code;
+    s->base.architecture = nn_config_text(&s->base.arena, c);
+    s->base.table = &s->model->table;
+    s->base.vocabulary = "vocabulary";
+    return err_up(e, load_validation(s, ctx, e));
+}
+
+static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
+{
+    const Eqloom__Vocabulary *v;
+    enum err_code code = err_up(e, op_get(&v, ctx, "vocabulary", 0, e));
+    if (code)
+        return code;
+    struct nn_config c = train_model(ctx, (uint32_t)v->n_tokens);
+    struct shared *s = learner_new(&calls, sizeof *s);
+    if ((code = err_up(e, load(s, &c, ctx, e))))
+        learner_release(s);
+    else
+        *state = s;
+    return code;
 }
 
 const struct op op_train = {
@@ -197,9 +243,9 @@ const struct op op_train = {
     .check = train_check,
     .units = learn_card_units,
     .prepare = prepare,
-    .release = release,
-    .run = run,
+    .release = learner_release,
+    .run = learner_run,
     .segments = train_segments,
     .segment = train_segment,
-    .reads = train_reads,
+    .reads = learner_reads,
 };

@@ -21,15 +21,3 @@ enum err_code train_enough(const struct dataset *d, const struct op_ctx *ctx, co
 /* Op's segment. */
 enum err_code train_segment(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
                             struct err *e);
-
-/* What all segments share. */
-struct train_shared {
-    struct arena arena;
-    struct nn_model *model;
-    struct dataset dataset, valid;
-    bool validates;
-};
-
-/* Op's reads: the examples that the segment's steps draw. */
-enum err_code train_reads(struct digest *out, const char **reason, struct op_ctx *ctx, void *shared,
-                          struct err *e);

@@ -112,6 +112,8 @@ static void show(struct op_ctx *ctx, uint64_t done, uint64_t total, const struct
 struct session {
     struct op_ctx *ctx;
     const struct learner *learner;
+    const struct learner_calls *call;
+    struct learning *learning;
     struct train_validation validation;
     struct series series;
     struct trainer_state state; /* host memory; best is NULL without patience */
@@ -122,10 +124,16 @@ struct session {
 /* Measures, and keeps the weights if they are the best so far. *stop: patience has ended. */
 static enum err_code validate(bool *stop, struct session *s, struct err *e)
 {
-    struct step_result r;
-    enum err_code code = s->learner->call->measure(&r, s->learner->self, s->validation.batches, e);
-    if (code)
-        return err_up(e, code);
+    struct step_result one, r = {0};
+    size_t n = s->call->at_once ? 1 : s->validation.batches;
+    for (size_t i = 0; i < n; i++) {
+        arena_reset(&s->learning->arena);
+        enum err_code code = s->call->measure(&one, s->learning, i, s->validation.batches, e);
+        if (code)
+            return err_up(e, code);
+        r.loss += one.loss / (double)n;
+        r.accuracy += one.accuracy / (double)n;
+    }
     series_validation(&s->series, s->steps, &r);
     if (!s->validation.patience)
         return OK;
@@ -134,7 +142,7 @@ static enum err_code validate(bool *stop, struct session *s, struct err *e)
     if (best.since)
         return OK;
     struct trainer_state weights = {.weights = s->state.best};
-    return err_up(e, s->learner->call->read(&weights, s->learner->self, e));
+    return err_up(e, s->call->read(&weights, s->learning->trainer, e));
 }
 
 static enum err_code make_steps(bool *stop, struct session *s, uint64_t to, struct err *e)
@@ -142,19 +150,20 @@ static enum err_code make_steps(bool *stop, struct session *s, uint64_t to, stru
     struct op_ctx *ctx = s->ctx;
     uint64_t from = s->steps, started = os_monotonic_ns(), tokens = 0;
     uint64_t every = (uint64_t)op_int(ctx, "log_every"), pending = 0;
-    const struct learner_calls *call = s->learner->call;
+    const struct learner_calls *call = s->call;
     while (s->steps < to && !*stop) {
         struct step_result r;
         if (op_cancelled(ctx))
             return err_fail(e, ERR_CANCELLED, "cancelled at step %" PRIu64, s->steps);
-        enum err_code code = call->begin(&r, s->learner->self, s->steps, e);
+        arena_reset(&s->learning->arena);
+        enum err_code code = call->begin(&r, s->learning, s->steps, e);
         if (code)
             return err_up(e, code);
         s->steps++;
         bool measures = s->learner->validates && s->steps % s->validation.every == 0;
         /* A step is asked for its result when the device has the next one to work on. */
         for (pending++; pending > (call->result && s->steps < to && !measures); pending--) {
-            if (call->result && (code = call->result(&r, s->learner->self, e)))
+            if (call->result && (code = call->result(&r, s->learning->trainer, e)))
                 return err_up(e, code);
             series_step(&s->series, &r);
             tokens += r.tokens;
@@ -204,6 +213,25 @@ static enum err_code compare_architectures(const char *has, const char *needs, c
     return OK;
 }
 
+/* Another model's weights, which has more or less behind those that are common. */
+static enum err_code read_common(float *weights, struct session *s, const Eqloom__Checkpoint *c,
+                                 const struct chunk_io *io, struct err *e)
+{
+    const struct nn_table *table;
+    struct arena *a = op_arena(s->ctx);
+    struct trainer_state fresh = {.weights = weights};
+    char *text = c->architecture;
+    enum err_code code = checkpoint_table(&table, &text, a, e);
+    if (code)
+        return err_up(e, code);
+    struct trainer_state other = {.weights = arena_array(a, float, table->total)};
+    if ((code = checkpoint_read(&other, table, c, io, a, e)) ||
+        (code = s->call->read(&fresh, s->learning->trainer, e)))
+        return err_up(e, code);
+    memcpy(weights, other.weights, s->learner->common * sizeof *weights);
+    return OK;
+}
+
 /* Another training's weights, to begin with. */
 static enum err_code begin_with(struct session *s, const Eqloom__Checkpoint *c, struct err *e)
 {
@@ -214,16 +242,16 @@ static enum err_code begin_with(struct session *s, const Eqloom__Checkpoint *c, 
                                                          l->differs ? l->differs : "pooling=", e));
     if (code)
         return code;
-    if (!l->begin_with && learn_vocabulary_differs(&c->vocabulary_id, vocabulary_of(s)))
+    if (!l->differs && learn_vocabulary_differs(&c->vocabulary_id, vocabulary_of(s)))
         return err_fail(e, ERR_INPUT, "init: its model was trained with another vocabulary");
-    code = l->begin_with ? l->begin_with(weights.weights, l->self, c, &io, op_arena(s->ctx), e)
-                         : checkpoint_read(&weights, l->table, c, &io, op_arena(s->ctx), e);
+    code = l->differs ? read_common(weights.weights, s, c, &io, e)
+                      : checkpoint_read(&weights, l->table, c, &io, op_arena(s->ctx), e);
     if (code)
         return err_up(e, code);
     memset(s->state.m, 0, l->table->total * sizeof *s->state.m);
     memset(s->state.v, 0, l->table->total * sizeof *s->state.v);
     s->state.steps = 0;
-    return err_up(e, l->call->write(l->self, &s->state, e));
+    return err_up(e, s->call->write(s->learning->trainer, &s->state, e));
 }
 
 /* From the previous record; at the start from the input 'init', if there is one. */
@@ -242,7 +270,7 @@ static enum err_code restore(struct session *s, const Eqloom__Checkpoint *c, uin
         series_load(&s->series, c);
         const struct learner *l = s->learner;
         if ((code = checkpoint_read(&s->state, l->table, c, &io, op_arena(s->ctx), e)) ||
-            (code = l->call->write(l->self, &s->state, e)))
+            (code = s->call->write(s->learning->trainer, &s->state, e)))
             return err_up(e, code);
         s->steps = s->state.steps;
     }
@@ -283,7 +311,7 @@ static enum err_code emit(struct session *s, bool finished, struct err *e)
     Eqloom__Checkpoint out;
     eqloom__checkpoint__init(&out);
     const struct learner *l = s->learner;
-    enum err_code code = l->call->read(&s->state, l->self, e);
+    enum err_code code = s->call->read(&s->state, s->learning->trainer, e);
     if (!code)
         code = check_finite(s, e);
     struct trainer_state kept = s->state;
@@ -304,10 +332,22 @@ static enum err_code emit(struct session *s, bool finished, struct err *e)
     return err_up(e, op_emit(NULL, ctx, "checkpoint", &out.base, e));
 }
 
-enum err_code learner_run(struct op_ctx *ctx, const struct learner *l, struct err *e)
+/* What the steps that follow draw. */
+static enum err_code open_examples(const struct session *s, struct err *e)
 {
+    enum err_code code = s->call->examples(s->learning, s->ctx, false, e);
+    if (!code && s->learner->validates)
+        code = s->call->examples(s->learning, s->ctx, true, e);
+    return err_up(e, code);
+}
+
+enum err_code learner_run(struct op_ctx *ctx, void *learner, struct err *e)
+{
+    const struct learner *l = learner;
     struct session s = {.ctx = ctx,
                         .learner = l,
+                        .call = l->call,
+                        .learning = learning_new(learner),
                         .validation = train_validation(ctx),
                         .series = {.arena = op_arena(ctx)}};
     ProtobufCMessage *message = NULL;
@@ -322,15 +362,16 @@ enum err_code learner_run(struct op_ctx *ctx, const struct learner *l, struct er
         code = err_up(e, op_emit(NULL, ctx, "checkpoint", message, e));
         goto out;
     }
-    if ((code = err_up(e, alloc_state(&s, e))) ||
+    if ((to > from && (code = err_up(e, open_examples(&s, e)))) ||
+        (code = err_up(e, alloc_state(&s, e))) ||
         (code = err_up(e, learn_open_device(&s.device, ctx, e))) ||
-        (code = err_up(e, l->call->open(l->self, ctx, s.device, e))) ||
+        (code = err_up(e, s.call->open(s.learning, ctx, s.device, e))) ||
         (code = err_up(e, restore(&s, previous, from, e))) ||
         (code = err_up(e, make_steps(&stop, &s, to, e))))
         goto out;
     code = emit(&s, s.validation.patience && (stop || train_is_last(ctx, to)), e);
 out:
-    l->call->close(l->self);
+    learning_free(s.learning);
     gpu_close(s.device);
     return code;
 }

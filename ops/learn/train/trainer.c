@@ -48,9 +48,8 @@ static enum err_code set_up(struct trainer *t, struct gpu_device *device, struct
     return err_up(e, gpu_finish(t->queue, e));
 }
 
-enum err_code trainer_new(struct trainer **out, struct gpu_device *device,
-                          const struct nn_model *model, const struct trainer_config *c,
-                          struct err *e)
+enum err_code trainer_new(void *out, struct gpu_device *device, const struct nn_model *model,
+                          const struct trainer_config *c, struct err *e)
 {
     bool generates = objective_generates(c->examples.objective);
     if (generates && !model->config.decoder_layers)
@@ -64,7 +63,7 @@ enum err_code trainer_new(struct trainer **out, struct gpu_device *device,
     if (code)
         trainer_free(t);
     else
-        *out = t;
+        *(void **)out = t;
     return err_up(e, code);
 }
 
@@ -211,8 +210,9 @@ static enum err_code undo(struct trainer *t, const struct step_result *r, struct
     return err_up(e, code ? code : fail_not_finite(t, r, e));
 }
 
-enum err_code trainer_result(struct step_result *r, struct trainer *t, struct err *e)
+enum err_code trainer_result(struct step_result *r, void *trainer, struct err *e)
 {
+    struct trainer *t = trainer;
     struct begun *b = &t->begun[(t->base.steps - t->pending) % TRAINER_AHEAD];
     const void *data;
     assert(t->pending > 0);
@@ -260,28 +260,23 @@ enum err_code trainer_step(struct step_result *r, struct trainer *t, const struc
 }
 
 enum err_code trainer_measure(struct step_result *r, struct trainer *t, const struct dataset *d,
-                              size_t batches, struct err *e)
+                              uint64_t index, struct err *e)
 {
     *r = (struct step_result){0};
-    for (size_t i = 0; i < batches; i++) {
-        double loss = 0, accuracy = 0;
-        arena_reset(&t->base.arena);
-        trainer_draw(&t->batch, &t->base.arena, &t->measured, &t->config, &t->model->config, d,
-                     true, i);
-        set_dropout(t, 0, 0);
-        enum err_code code = t->objective->evaluate(t, e);
-        if (code)
-            return err_up(e, code);
-        double *sums = arena_array(&t->base.arena, double, 2 * t->sums.n);
-        gpu_read(t->queue, sums, t->sums.at, 2 * t->sums.n * sizeof *sums);
-        if ((code = gpu_finish(t->queue, e)))
-            return err_up(e, code);
-        for (size_t k = 0; k < t->sums.n; k++) {
-            loss += sums[2 * k] / t->sums.by;
-            accuracy += sums[2 * k + 1] / t->sums.by;
-        }
-        r->loss += loss / (double)batches;
-        r->accuracy += accuracy / (double)batches;
+    arena_reset(&t->base.arena);
+    trainer_draw(&t->batch, &t->base.arena, &t->measured, &t->config, &t->model->config, d, true,
+                 index);
+    set_dropout(t, 0, 0);
+    enum err_code code = t->objective->evaluate(t, e);
+    if (code)
+        return err_up(e, code);
+    double *sums = arena_array(&t->base.arena, double, 2 * t->sums.n);
+    gpu_read(t->queue, sums, t->sums.at, 2 * t->sums.n * sizeof *sums);
+    if ((code = gpu_finish(t->queue, e)))
+        return err_up(e, code);
+    for (size_t k = 0; k < t->sums.n; k++) {
+        r->loss += sums[2 * k] / t->sums.by;
+        r->accuracy += sums[2 * k + 1] / t->sums.by;
     }
     return OK;
 }

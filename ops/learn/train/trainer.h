@@ -30,10 +30,10 @@ struct trainer_config {
 
 struct trainer;
 /* Weights as initialised from the seed, moments 0, step 0. The model must outlive the trainer.
- * ERR_INPUT if the objective needs a decoder and the model has none. */
-enum err_code trainer_new(struct trainer **out, struct gpu_device *device,
-                          const struct nn_model *model, const struct trainer_config *c,
-                          struct err *e);
+ * `out` is where the pointer goes. ERR_INPUT if the objective needs a decoder and the model has
+ * none. */
+enum err_code trainer_new(void *out, struct gpu_device *device, const struct nn_model *model,
+                          const struct trainer_config *c, struct err *e);
 void trainer_free(void *trainer);
 
 /* Begins a step on the next examples of the dataset. The device may work on it for a while; at most
@@ -42,16 +42,14 @@ enum { TRAINER_AHEAD = 2 };
 enum err_code trainer_begin(struct trainer *t, const struct dataset *d, struct err *e);
 /* The result of the first of these. ERR_FAILED if a number was not finite: names step, tensor and
  * examples; the weights are as they were before that step. */
-enum err_code trainer_result(struct step_result *r, struct trainer *t, struct err *e);
+enum err_code trainer_result(struct step_result *r, void *trainer, struct err *e);
 /* Begins a step and waits for its result. */
 enum err_code trainer_step(struct step_result *r, struct trainer *t, const struct dataset *d,
                            struct err *e);
-/* Loss and accuracy on `batches` batches of examples of a dataset, the same ones at each step,
- * without dropout (simcse: of pairs from clusters); the other fields of the result are 0. Changes
- * nothing.
- */
+/* Loss and accuracy on batch `index` of a dataset, the same one at each step, without dropout
+ * (simcse: of pairs from clusters); the other fields of the result are 0. Changes nothing. */
 enum err_code trainer_measure(struct step_result *r, struct trainer *t, const struct dataset *d,
-                              size_t batches, struct err *e);
+                              uint64_t index, struct err *e);
 
 /* The examples on which step `index` learns, or by which batch `index` of trainer_measure measures;
  * in the arena. `sampler` is zeroed at first, then for the same dataset and purpose alone. */

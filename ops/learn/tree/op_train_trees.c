@@ -5,7 +5,6 @@
 #include "ops/learn/tree/tree_trainer.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum stream { STREAM_TRAINER = 1, STREAM_EXAMPLES, STREAM_VALIDATION };
@@ -106,7 +105,7 @@ static uint64_t seed_of(const struct op_ctx *ctx, enum stream stream)
 /* ---- data ---- */
 
 struct shared {
-    struct arena arena;
+    struct learner base;
     struct tree_model *model;
     struct tree_corpus corpus, valid;
     struct tree_pairs pairs;            /* of functions */
@@ -117,32 +116,22 @@ struct shared {
 static void release(void *state)
 {
     struct shared *s = state;
-    if (!s)
-        return;
     tree_corpus_free(&s->corpus);
     tree_corpus_free(&s->valid);
-    arena_free(&s->arena);
-    free(s);
 }
 
 static enum err_code load(struct tree_corpus *c, const struct shared *s, struct op_ctx *ctx,
                           const char *role, struct err *e)
 {
-    struct arena work = {0};
     struct digest vocabulary = op_input_id(ctx, "vocabulary", 0);
+    struct learn_elements x = {ctx, role};
+    const Eqloom__TokenBatch *b;
     enum err_code code = OK;
-    for (uint64_t i = 0; i < op_count(ctx, role) && !code; i++) {
-        const Eqloom__TokenBatch *b;
-        arena_reset(&work);
-        if ((code = op_cancelled(ctx) ? err_fail(e, ERR_CANCELLED, "cancelled") : OK) ||
-            (code = err_up(e, op_get_in(&b, ctx, role, i, &work, e))))
-            break;
+    while (learn_next(&b, &x, &code, e))
         if (learn_vocabulary_differs(&b->vocabulary_id, vocabulary))
             code = err_fail(e, ERR_INPUT, "%s: a batch has another vocabulary", role);
         else
             code = err_up(e, tree_corpus_add(c, b, s->model, e));
-    }
-    arena_free(&work);
     return code;
 }
 
@@ -150,7 +139,7 @@ static enum err_code load(struct tree_corpus *c, const struct shared *s, struct 
 static void count_classes(struct shared *s)
 {
     const struct tree_corpus *c = &s->corpus;
-    s->prior = arena_array(&s->arena, float, c->classes);
+    s->prior = arena_array(&s->base.arena, float, c->classes);
     for (size_t i = 0; i < c->trees; i++)
         s->prior[c->class[i]]++;
     for (size_t i = 0; i < c->classes; i++)
@@ -180,49 +169,43 @@ static enum err_code load_all(struct shared *s, struct op_ctx *ctx, struct err *
     enum err_code code = load(&s->corpus, s, ctx, "batches", e);
     if (code || (code = load(&s->valid, s, ctx, "valid", e)))
         return err_up(e, code);
-    tree_pairs_make(&s->pairs, &s->arena, &s->corpus);
+    tree_pairs_make(&s->pairs, &s->base.arena, &s->corpus);
     return err_up(e, check_corpus(s, ctx, e));
-}
-
-static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
-{
-    const Eqloom__Vocabulary *message;
-    enum err_code code = err_up(e, op_get(&message, ctx, "vocabulary", 0, e));
-    if (code)
-        return code;
-    struct shared *s = must_calloc(1, sizeof *s);
-    struct tree_config c = config_of(ctx);
-    c.arity = tree_arities(&s->arena, message);
-    s->model = tree_model_new(&s->arena, &c);
-    if (c.points)
-        s->meaning = tree_meanings(&s->arena, (const Eqloom__Vocabulary *)message);
-    if ((code = err_up(e, load_all(s, ctx, e)))) {
-        release(s);
-        return code;
-    }
-    c.classes = c.points ? 0 : s->corpus.classes;
-    s->model = tree_model_new(&s->arena, &c);
-    count_classes(s);
-    *state = s;
-    return OK;
 }
 
 /* ---- one segment ---- */
 
-struct learning {
-    const struct shared *shared;
-    struct tree_trainer *trainer;
+struct session {
+    struct learning base;
     struct tree_curriculum curriculum;
     struct tree_order order;
     struct tree_pairs_config pairs;
     uint64_t valid_seed;
-    struct arena arena; /* of the step */
 };
+
+static enum err_code open_examples(void *self, struct op_ctx *ctx, bool measuring, struct err *e)
+{
+    struct session *x = self;
+    size_t batch = (size_t)op_int(ctx, "batch");
+    uint64_t seed = seed_of(ctx, STREAM_EXAMPLES);
+    x->curriculum = (struct tree_curriculum){op_real(ctx, "first_size"), op_real(ctx, "size_step"),
+                                             (uint64_t)op_int(ctx, "size_every"), batch, seed};
+    x->pairs = (struct tree_pairs_config){batch, op_real(ctx, "near_share"), seed};
+    x->valid_seed = seed_of(ctx, STREAM_VALIDATION);
+    return OK;
+}
+
+static void close_examples(void *self)
+{
+    struct session *x = self;
+    tree_order_free(&x->order);
+}
 
 static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_device *device,
                                   struct err *e)
 {
-    struct learning *x = self;
+    struct session *x = self;
+    const struct shared *s = x->base.learner;
     struct tree_trainer_config c = {.margin = op_real(ctx, "margin"),
                                     .schedule = schedule_of(ctx),
                                     .rho = op_real(ctx, "rho"),
@@ -236,97 +219,76 @@ static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_dev
                                     .stage = (uint64_t)op_int(ctx, "size_every"),
                                     .precision = learn_precision(ctx),
                                     .seed = seed_of(ctx, STREAM_TRAINER),
-                                    .prior = x->shared->prior,
+                                    .prior = s->prior,
                                     .values = op_real(ctx, "values"),
                                     .temperature = op_real(ctx, "temperature"),
-                                    .meaning = x->shared->meaning};
-    return err_up(e, tree_trainer_new(&x->trainer, device, x->shared->model, &c, e));
-}
-
-static void close_trainer(void *self)
-{
-    struct learning *x = self;
-    trained_free(x->trainer);
-    tree_order_free(&x->order);
-    arena_free(&x->arena);
+                                    .meaning = s->meaning};
+    return err_up(e, tree_trainer_new(&x->base.trainer, device, s->model, &c, e));
 }
 
 /* A step ends at once: the host computes the loss. */
 static enum err_code begin(struct step_result *r, void *self, uint64_t steps, struct err *e)
 {
-    struct learning *x = self;
+    struct session *x = self;
+    const struct shared *s = x->base.learner;
     struct tree_batch b;
-    arena_reset(&x->arena);
-    if (x->shared->model->config.points)
-        tree_pairs_draw(&b, &x->arena, &x->shared->pairs, x->shared->model, x->shared->meaning,
-                        &x->pairs, steps);
+    if (s->model->config.points)
+        tree_pairs_draw(&b, &x->base.arena, &s->pairs, s->model, s->meaning, &x->pairs, steps);
     else
-        tree_batch_draw(&b, &x->arena, &x->order, &x->shared->corpus, &x->curriculum, steps);
-    return err_up(e, tree_trainer_step(r, x->trainer, &b, e));
+        tree_batch_draw(&b, &x->base.arena, &x->order, &s->corpus, &x->curriculum, steps);
+    return err_up(e, tree_trainer_step(r, x->base.trainer, &b, e));
 }
 
-static enum err_code measure(struct step_result *r, void *self, size_t batches, struct err *e)
+static enum err_code measure(struct step_result *r, void *self, size_t i, size_t batches,
+                             struct err *e)
 {
-    struct learning *x = self;
+    struct session *x = self;
+    const struct shared *s = x->base.learner;
     struct tree_batch b;
-    arena_reset(&x->arena);
-    tree_batch_sample(&b, &x->arena, &x->shared->valid, batches * x->curriculum.batch,
-                      x->valid_seed);
-    return err_up(e, tree_trainer_measure(r, x->trainer, &b, e));
+    tree_batch_sample(&b, &x->base.arena, &s->valid, batches * x->curriculum.batch, x->valid_seed);
+    return err_up(e, tree_trainer_measure(r, x->base.trainer, &b, e));
 }
 
-static enum err_code read_state(struct trainer_state *out, void *self, struct err *e)
-{
-    return tree_trainer_read(out, ((struct learning *)self)->trainer, e);
-}
+static const struct learner_calls calls = {.size = sizeof(struct session),
+                                           .release = release,
+                                           .examples = open_examples,
+                                           .close = close_examples,
+                                           .open = open_trainer,
+                                           .free = trained_free,
+                                           .begin = begin,
+                                           .measure = measure,
+                                           .at_once = true,
+                                           .read = tree_trainer_read,
+                                           .write = tree_trainer_write};
 
-static enum err_code write_state(void *self, const struct trainer_state *state, struct err *e)
+static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    return tree_trainer_write(((struct learning *)self)->trainer, state, e);
-}
-
-/* Weights of a network that may have learnt other classes: all but theirs. */
-static enum err_code begin_with(float *weights, void *self, const Eqloom__Checkpoint *c,
-                                const struct chunk_io *io, struct arena *a, struct err *e)
-{
-    const struct learning *x = self;
-    struct tree_config config;
-    enum err_code code = tree_config_parse(&config, a, c->architecture, e);
+    const Eqloom__Vocabulary *message;
+    enum err_code code = err_up(e, op_get(&message, ctx, "vocabulary", 0, e));
     if (code)
-        return err_up(e, code);
-    const struct tree_model *from = tree_model_new(a, &config);
-    struct trainer_state other = {.weights = arena_array(a, float, from->table.total)};
-    struct trainer_state fresh = {.weights = weights};
-    if ((code = checkpoint_read(&other, &from->table, c, io, a, e)))
-        return err_up(e, code);
-    tree_trainer_read(&fresh, x->trainer, e);
-    for (size_t i = 0; i < from->classes; i++)
-        weights[i] = other.weights[i];
+        return code;
+    struct shared *s = learner_new(&calls, sizeof *s);
+    struct arena *a = &s->base.arena;
+    struct tree_config c = config_of(ctx);
+    c.arity = tree_arities(a, message);
+    s->model = tree_model_new(a, &c);
+    if (c.points)
+        s->meaning = tree_meanings(a, message);
+    if ((code = err_up(e, load_all(s, ctx, e)))) {
+        learner_release(s);
+        return code;
+    }
+    c.classes = c.points ? 0 : s->corpus.classes;
+    s->model = tree_model_new(a, &c);
+    count_classes(s);
+    s->base.architecture = tree_config_text(a, &c);
+    s->base.table = &s->model->table;
+    s->base.vocabulary = "vocabulary";
+    s->base.validates = s->valid.trees > 0;
+    s->base.differs = "classes=";
+    s->base.common = s->model->classes;
+    *state = s;
     return OK;
-}
-
-static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
-{
-    static const struct learner_calls calls = {open_trainer, close_trainer, begin,      NULL,
-                                               measure,      read_state,    write_state};
-    const struct shared *s = state;
-    struct learning x = {.shared = s,
-                         .curriculum = {op_real(ctx, "first_size"), op_real(ctx, "size_step"),
-                                        (uint64_t)op_int(ctx, "size_every"),
-                                        (size_t)op_int(ctx, "batch"),
-                                        seed_of(ctx, STREAM_EXAMPLES)},
-                         .pairs = {(size_t)op_int(ctx, "batch"), op_real(ctx, "near_share"),
-                                   seed_of(ctx, STREAM_EXAMPLES)},
-                         .valid_seed = seed_of(ctx, STREAM_VALIDATION)};
-    struct learner l = {tree_config_text(op_arena(ctx), &s->model->config),
-                        &s->model->table,
-                        "vocabulary",
-                        s->valid.trees > 0,
-                        &x,
-                        &calls,
-                        "classes=",
-                        begin_with};
-    return err_up(e, learner_run(ctx, &l, e));
 }
 
 /* Operators and classes are among what a segment reads. */
@@ -368,8 +330,8 @@ const struct op op_train_trees = {
     .check = check,
     .units = learn_card_units,
     .prepare = prepare,
-    .release = release,
-    .run = run,
+    .release = learner_release,
+    .run = learner_run,
     .segments = train_segments,
     .segment = segment,
 };

@@ -30,9 +30,8 @@ static enum err_code set_up(struct tree_trainer *t, struct gpu_device *device, s
     return OK;
 }
 
-enum err_code tree_trainer_new(struct tree_trainer **out, struct gpu_device *device,
-                               const struct tree_model *model, const struct tree_trainer_config *c,
-                               struct err *e)
+enum err_code tree_trainer_new(void *out, struct gpu_device *device, const struct tree_model *model,
+                               const struct tree_trainer_config *c, struct err *e)
 {
     struct tree_trainer *t = must_calloc(1, sizeof *t);
     t->model = model;
@@ -41,7 +40,7 @@ enum err_code tree_trainer_new(struct tree_trainer **out, struct gpu_device *dev
     if (code)
         trained_free(t);
     else
-        *out = t;
+        *(void **)out = t;
     return err_up(e, code);
 }
 

@@ -47,10 +47,10 @@ struct tree_trainer_config {
 };
 
 struct tree_trainer;
-/* The model must outlive the trainer. */
-enum err_code tree_trainer_new(struct tree_trainer **out, struct gpu_device *device,
-                               const struct tree_model *model, const struct tree_trainer_config *c,
-                               struct err *e);
+/* The model must outlive the trainer. `out` is
+ * where the pointer goes. */
+enum err_code tree_trainer_new(void *out, struct gpu_device *device, const struct tree_model *model,
+                               const struct tree_trainer_config *c, struct err *e);
 
 /* One step. ERR_FAILED, the weights as they were, if loss or gradient is not finite. */
 enum err_code tree_trainer_step(struct step_result *r, struct tree_trainer *t,

@@ -14,7 +14,7 @@ char *tree_config_text(struct arena *a, const struct tree_config *c)
         prefix, c->d, c->hidden, c->code, c->outer, c->points, c->inputs, c->arity, c->classes);
 }
 
-static bool tree_config_is(const char *text)
+bool tree_config_is(const char *text)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }

@@ -60,6 +60,8 @@ struct tree_model {
 
 /* Checkpoint.architecture. */
 char *tree_config_text(struct arena *a, const struct tree_config *c);
+/* Whether it is the text of such a network. */
+bool tree_config_is(const char *text);
 /* Reads it back, into the arena. ERR_INPUT if it is of another kind of model, ERR_CORRUPT. */
 enum err_code tree_config_parse(struct tree_config *c, struct arena *a, const char *text,
                                 struct err *e);

@@ -1,10 +1,12 @@
-/* The segments of a training, and what of its parameters the key of each holds; see learner.h. */
+/* What is the same for all trainings but the work itself (train_segment.c): their lives, their
+ * segments, what of the parameters the key of each holds, and what it reads. */
+#include "ops/learn/train/learner.h"
 #include "base/buf.h"
 #include "base/text/words.h"
 #include "ops/learn/checkpoint/learn_ctx.h"
-#include "ops/learn/train/learner.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const uint64_t STEPS_MAX = 1000000000000;
@@ -144,6 +146,56 @@ enum err_code train_segment_of(struct op_segment *out, struct op_ctx *ctx, uint6
     return OK;
 }
 
+/* ---- what prepare leaves, and a segment's own ---- */
+
+void *learner_new(const struct learner_calls *call, size_t size)
+{
+    struct learner *l = must_calloc(1, size);
+    l->call = call;
+    return l;
+}
+
+void learner_release(void *learner)
+{
+    struct learner *l = learner;
+    if (!l)
+        return;
+    l->call->release(l);
+    arena_free(&l->arena);
+    free(l);
+}
+
+struct learning *learning_new(void *learner)
+{
+    const struct learner *l = learner;
+    struct learning *x = must_calloc(1, l->call->size);
+    x->learner = learner;
+    return x;
+}
+
+void learning_free(struct learning *x)
+{
+    const struct learner *l = x->learner;
+    l->call->free(x->trainer);
+    if (l->call->close)
+        l->call->close(x);
+    arena_free(&x->arena);
+    free(x);
+}
+
+enum err_code learner_check_validation(struct learner *l, struct op_ctx *ctx, struct err *e)
+{
+    struct learning *probe = learning_new(l);
+    struct err why;
+    l->validates = !l->call->examples(probe, ctx, true, &why);
+    learning_free(probe);
+    if (!l->validates && train_validation(ctx).patience > 0)
+        return err_fail(e, ERR_INPUT, "patience needs the input 'valid': %s", why.message);
+    return OK;
+}
+
+/* ---- what a segment reads ---- */
+
 static void add_input(struct hasher *h, struct op_ctx *ctx, const char *role)
 {
     struct digest id = {0};
@@ -152,29 +204,45 @@ static void add_input(struct hasher *h, struct op_ctx *ctx, const char *role)
     hasher_add(h, id.bytes, sizeof id.bytes);
 }
 
-enum err_code train_reads_of(struct digest *out, const char **reason, struct op_ctx *ctx,
-                             const char *vocabulary, bool validates, train_reads_add *add,
-                             const void *shared, struct err *e)
+static enum err_code add_batches(struct hasher *h, struct learning *x, struct op_ctx *ctx,
+                                 bool measuring, uint64_t from, uint64_t to, struct err *e)
 {
+    const struct learner *l = x->learner;
+    enum err_code code = err_up(e, l->call->examples(x, ctx, measuring, e));
+    for (uint64_t k = from; k < to && !code; k++) {
+        arena_reset(&x->arena);
+        l->call->add(h, x, measuring, k, k == from);
+        if (op_cancelled(ctx))
+            code = err_fail(e, ERR_CANCELLED, "cancelled at step %" PRIu64, k);
+    }
+    return code;
+}
+
+enum err_code learner_reads(struct digest *out, const char **reason, struct op_ctx *ctx,
+                            void *learner, struct err *e)
+{
+    const struct learner *l = learner;
     struct train_validation v = train_validation(ctx);
+    struct learning *x = learning_new(learner);
     struct hasher *h = hasher_new();
     enum err_code code = OK;
     uint64_t from, to;
     train_range(&from, &to, ctx, op_segment_index(ctx));
-    if (vocabulary)
-        add_input(h, ctx, vocabulary);
+    if (l->vocabulary)
+        add_input(h, ctx, l->vocabulary);
     if (op_segment_index(ctx) == 0)
         add_input(h, ctx, "init");
     if (to > from)
-        code = err_up(e, add(h, ctx, shared, false, from, to, e));
-    validates = validates && to / v.every > from / v.every;
+        code = add_batches(h, x, ctx, false, from, to, e);
+    bool validates = l->validates && to / v.every > from / v.every;
     hasher_add(h, validates ? "valid" : "", validates);
     if (validates && !code)
-        code = err_up(e, add(h, ctx, shared, true, 0, v.batches, e));
+        code = add_batches(h, x, ctx, true, 0, v.batches, e);
     *out = hasher_finish(h);
     hasher_free(h);
+    learning_free(x);
     *reason =
         to ? arena_printf(op_arena(ctx), "the same examples are drawn up to step %" PRIu64, to)
            : "the first weights depend on no example";
-    return code;
+    return err_up(e, code);
 }
