@@ -4,7 +4,7 @@
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/graph/graph_corpus.h"
 #include "ops/learn/graph/graph_embedder.h"
-#include "ops/learn/graph/graph_examples.h"
+#include "ops/learn/graph/graph_sampler.h"
 
 #include "base/buf.h"
 

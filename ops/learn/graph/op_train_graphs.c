@@ -1,6 +1,6 @@
 /* Op train-graphs: a graph network as a chain of checkpoints. */
 #include "ops/learn/checkpoint/learn_ctx.h"
-#include "ops/learn/graph/graph_examples.h"
+#include "ops/learn/graph/graph_sampler.h"
 #include "ops/learn/graph/graph_trainer.h"
 #include "paper.pb-c.h"
 #include "token.pb-c.h"

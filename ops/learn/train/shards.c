@@ -1,6 +1,8 @@
-/* What the trainer and its objectives share: the cut of a batch into shards, and what each shard is
- * computed with; see objective.h. */
+/* What the trainer and its objectives share: the cut of a batch into shards, what each shard is
+ * computed with, and what equal tokens share; see objective.h. */
 #include "ops/learn/train/objective.h"
+
+#include <string.h>
 
 struct nn_sequences sequences_slice(struct arena *a, const struct nn_sequences *all, size_t first,
                                     size_t n)
@@ -61,4 +63,120 @@ struct nn_dropout trainer_dropout(const struct trainer *t, uint64_t first)
     struct nn_dropout drop = t->dropout;
     drop.first_token = first;
     return drop;
+}
+
+/* ---- what equal tokens share ---- */
+
+/* The first layer's projections of a batch, made once for all tokens that are equal and stand at
+ * the same place (ops/nn/shared.h). What shards leave as their gradient lies together, in the order
+ * of the batch, and is summed by such rows when all are done. Part g of the rows adds to the
+ * gradients of group g. */
+
+/* Whether it pays: where most tokens share their row. */
+void trainer_share(struct trainer *t)
+{
+    const struct nn_sequences *all = &t->batch.inputs;
+    const struct nn_config *c = &t->model->config;
+    struct shared_rows *h = &t->shared;
+    size_t groups = t->base.n_groups;
+    *h = (struct shared_rows){.tokens = all->offset[all->n]};
+    if (t->dropout.rate > 0 || c->vocabulary > t->device->cuts.shared_rows)
+        return;
+    uint32_t *first = nn_shared_first(&t->base.arena, c, all), v = 0;
+    size_t rows = first[c->vocabulary];
+    if (rows > t->device->cuts.shared_rows || 2 * rows > h->tokens)
+        return;
+    h->first = first;
+    for (size_t g = 1; g < groups; g++) {
+        while (first[v] < rows * g / groups)
+            v++;
+        h->from[g] = v;
+    }
+    h->from[groups] = c->vocabulary;
+}
+
+void trainer_share_layout(struct trainer *t, struct gpu_layout *in, struct gpu_layout *l)
+{
+    const struct nn_config *c = &t->model->config;
+    struct shared_rows *h = &t->shared;
+    size_t d = c->d_model;
+    if (!h->first)
+        return;
+    size_t rows = h->first[c->vocabulary];
+    h->row = gpu_carve(in, h->tokens * sizeof(uint32_t));
+    h->of = gpu_carve(in, h->tokens * sizeof(uint32_t));
+    h->of_offset = gpu_carve(in, (rows + 1) * sizeof(uint32_t));
+    h->x = gpu_carve_floats(l, h->tokens * d);
+    h->q = gpu_carve_floats(l, h->tokens * 3 * d);
+    h->projected = gpu_carve_floats(l, rows * 3 * d);
+    for (size_t g = 0; g < t->base.n_groups; g++)
+        nn_shared_layout(&h->parts[g], c, h->first, h->from[g], h->from[g + 1],
+                         l->base ? h->projected + h->first[h->from[g]] * 3 * d : NULL, true, in, l);
+}
+
+struct nn_attend_tape trainer_share_tape(const struct trainer *t, size_t first)
+{
+    size_t d = t->model->config.d_model;
+    const struct shared_rows *h = &t->shared;
+    return (struct nn_attend_tape){.x = h->x ? h->x + first * d : NULL,
+                                   .q = h->q ? h->q + first * 3 * d : NULL};
+}
+
+size_t trainer_share_rows(const struct trainer *t)
+{
+    size_t most = 0;
+    for (size_t g = 0; t->shared.first && g < t->base.n_groups; g++)
+        most = t->shared.parts[g].rows > most ? t->shared.parts[g].rows : most;
+    return most;
+}
+
+void trainer_share_load(const struct trainer *t, const struct nn_block *in)
+{
+    const struct shared_rows *h = &t->shared;
+    if (!h->first)
+        return;
+    size_t rows = h->first[t->model->config.vocabulary];
+    uint32_t *row = nn_host(in, h->row), *of = nn_host(in, h->of);
+    uint32_t *offset = nn_host(in, h->of_offset);
+    for (size_t g = 0; g < t->base.n_groups; g++)
+        nn_shared_load(in, &h->parts[g], h->first, h->from[g]);
+    nn_shared_rows(row, h->first, &t->batch.inputs);
+    memset(offset, 0, (rows + 1) * sizeof *offset);
+    for (size_t i = 0; i < h->tokens; i++)
+        offset[row[i]]++;
+    for (size_t i = 1; i <= rows; i++) /* to the ends of the rows' lists */
+        offset[i] += offset[i - 1];
+    for (size_t i = h->tokens; i-- > 0;)
+        of[--offset[row[i]]] = (uint32_t)i;
+}
+
+static void forward_part(void *arg, size_t item, struct gpu_queue *q)
+{
+    struct trainer *t = arg;
+    struct nn_weights w = trainer_weights(t);
+    nn_shared_forward(q, t->model, &w, &t->shared.parts[item], &t->scratch[q->index]);
+}
+
+enum err_code trainer_share_forward(struct trainer *t, struct err *e)
+{
+    if (!t->shared.first)
+        return OK;
+    return err_up(e, gpu_each(t->queue, t->base.n_groups, forward_part, t, e));
+}
+
+static void backward_part(void *arg, size_t item, struct gpu_queue *q)
+{
+    struct trainer *t = arg;
+    const struct shared_rows *h = &t->shared;
+    struct nn_weights w = trainer_weights(t);
+    nn_shared_backward(q, &(struct nn_gradients){t->base.groups[item], true}, h->q, h->x, h->of,
+                       h->of_offset + h->first[h->from[item]], t->model, &w, &h->parts[item],
+                       &t->scratch[q->index]);
+}
+
+enum err_code trainer_share_backward(struct trainer *t, struct err *e)
+{
+    if (!t->shared.first)
+        return OK;
+    return err_up(e, gpu_each(t->queue, t->base.n_groups, backward_part, t, e));
 }

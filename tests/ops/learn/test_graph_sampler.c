@@ -1,6 +1,6 @@
 /* Triplets of equations: what they are, in which shares, and what a paper more changes; names that
  * are exchanged and nodes that are hidden. */
-#include "ops/learn/graph/graph_examples.h"
+#include "ops/learn/graph/graph_sampler.h"
 #include "tests/unit.h"
 
 #include <math.h>
