@@ -355,7 +355,6 @@ struct gpu_cuts {
     size_t embed_min, embed_max;       /* tokens of an inference's shard */
     size_t beam_rows;                  /* hypotheses of a step, about */
     size_t shared_rows;                /* rows of projections that are worth sharing, at most */
-    bool clear_whole;                  /* one fill of all gradients is better than many small */
 };
 
 /* A small result that nobody waits for when it is asked for; back ends add to it. */

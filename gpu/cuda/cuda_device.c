@@ -17,8 +17,7 @@ static const struct gpu_cuts cuts = {.groups = 1,
                                      .loss_rows = (size_t)1 << 40,
                                      .embed_min = 1 << 14,
                                      .embed_max = 1 << 14,
-                                     .beam_rows = 1 << 12,
-                                     .clear_whole = true};
+                                     .beam_rows = 1 << 12};
 
 /* ---- memory ---- */
 

@@ -84,19 +84,16 @@ void nn_decoder_forward(struct gpu_queue *q, const struct nn_model *m, const str
            (struct linear_end){.bias = nn_weight(&p, m->output_bias)}, p.precision);
 }
 
-void nn_decoder_backward(struct gpu_queue *q, const struct nn_gradients *grad,
-                         const struct nn_model *m, const struct nn_weights *w,
-                         const struct nn_decoder_tape *t, const struct nn_scratch *s,
-                         const struct nn_dropout *drop)
+void nn_decoder_backward(struct gpu_queue *q, float *grad, const struct nn_model *m,
+                         const struct nn_weights *w, const struct nn_decoder_tape *t,
+                         const struct nn_scratch *s, const struct nn_dropout *drop)
 {
     struct nn_pass p = nn_pass_of(q, m, w, t->tokens, s, drop);
     size_t v = m->config.vocabulary;
-    p.grad = *grad;
+    p.grad = grad;
     p.op->fill(q, s->dmemory, t->keys * p.d, 0);
-    bool written = grad->fresh && m->output_weight != m->embedding;
-    linear_back_weight(q, nn_gradient(&p, m->output_weight), !written,
-                       nn_gradient(&p, m->output_bias), GPU_TYPE_F32, t->logits, t->final.out,
-                       p.tokens, p.d, v, p.precision);
+    linear_back_weight(q, nn_gradient(&p, m->output_weight), nn_gradient(&p, m->output_bias),
+                       GPU_TYPE_F32, t->logits, t->final.out, p.tokens, p.d, v, p.precision);
     linear_back_input(q, s->dn, t->logits, nn_weight(&p, m->output_weight), p.tokens, p.d, v,
                       (struct linear_back_end){0}, p.precision);
     nn_final_back(&p, s->dn, &t->final, m->decoder_norm, m->config.decoder_layers);

@@ -37,7 +37,6 @@ void nn_decoder_forward(struct gpu_queue *q, const struct nn_model *m, const str
                         const struct nn_dropout *drop);
 /* Adds to grad the gradient of sum(dlogits * logits), dlogits being in t->logits, and leaves that
  * of the memory in s->dmemory. */
-void nn_decoder_backward(struct gpu_queue *q, const struct nn_gradients *grad,
-                         const struct nn_model *m, const struct nn_weights *w,
-                         const struct nn_decoder_tape *t, const struct nn_scratch *s,
-                         const struct nn_dropout *drop);
+void nn_decoder_backward(struct gpu_queue *q, float *grad, const struct nn_model *m,
+                         const struct nn_weights *w, const struct nn_decoder_tape *t,
+                         const struct nn_scratch *s, const struct nn_dropout *drop);

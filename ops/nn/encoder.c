@@ -33,13 +33,13 @@ void nn_encoder_forward(struct gpu_queue *q, const struct nn_model *m, const str
                     p.d, m->config.pooling);
 }
 
-void nn_encoder_backward(struct gpu_queue *q, const struct nn_gradients *grad, const float *dout,
+void nn_encoder_backward(struct gpu_queue *q, float *grad, const float *dout,
                          const struct nn_model *m, const struct nn_weights *w,
                          const struct nn_tape *t, bool pool, const struct nn_scratch *s,
                          const struct nn_dropout *drop)
 {
     struct nn_pass p = nn_pass_of(q, m, w, t->tokens, s, drop);
-    p.grad = *grad;
+    p.grad = grad;
     if (pool) {
         q->op->fill(q, s->dn, t->tokens * p.d, 0);
         q->op->pool_back(q, s->dn, dout, t->arg, t->pool_row, t->pool_offset, t->sequences, p.d,

@@ -20,7 +20,7 @@ void nn_encoder_forward(struct gpu_queue *q, const struct nn_model *m, const str
 /* Adds to grad the gradient of sum(dout * out), out being the states or t->pooled. The same drop;
  * the gradient of states may be s->dn or s->dmemory. With shared projections those of the first
  * layer and of the embedding are left to nn_shared_backward. */
-void nn_encoder_backward(struct gpu_queue *q, const struct nn_gradients *grad, const float *dout,
+void nn_encoder_backward(struct gpu_queue *q, float *grad, const float *dout,
                          const struct nn_model *m, const struct nn_weights *w,
                          const struct nn_tape *t, bool pool, const struct nn_scratch *s,
                          const struct nn_dropout *drop);

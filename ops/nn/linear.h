@@ -80,11 +80,10 @@ static inline void linear_back_input(struct gpu_queue *q, void *dx, const void *
                                           .write = end.write});
 }
 
-/* dw (out, in) = dy^T x [+ beta * dw], dy and x read as said; db (out) += column sums of dy, unless
- * NULL. */
-static inline void linear_back_weight(struct gpu_queue *q, float *dw, float beta, float *db,
-                                      enum gpu_type read, const void *dy, const void *x, size_t t,
-                                      size_t in, size_t out, enum gpu_precision p)
+/* dw (out, in) += dy^T x, dy and x read as said; db (out) += column sums of dy, unless NULL. */
+static inline void linear_back_weight(struct gpu_queue *q, float *dw, float *db, enum gpu_type read,
+                                      const void *dy, const void *x, size_t t, size_t in,
+                                      size_t out, enum gpu_precision p)
 {
     q->op->matmul(q, &(struct gpu_matmul){.precision = p,
                                           .ta = true,
@@ -98,7 +97,7 @@ static inline void linear_back_weight(struct gpu_queue *q, float *dw, float beta
                                           .ldb = in,
                                           .c = dw,
                                           .ldc = in,
-                                          .beta = beta,
+                                          .beta = 1,
                                           .read = read});
     if (db)
         q->op->add_columns(q, db, read, dy, t, out);

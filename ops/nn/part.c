@@ -92,8 +92,7 @@ void nn_embed_back(const struct nn_pass *p, float *dx, const uint32_t *token,
     if (p->drop)
         dropout(p, GPU_TYPE_F32, dx, p->d, 0, SITE_EMBEDDING);
     struct gpu_embedding how = embedding_of(p, token, offset, sequences);
-    p->op->embed_back(p->q, p->grad.flat + p->m->embedding, nn_gradient(p, p->m->positions), dx,
-                      &how);
+    p->op->embed_back(p->q, p->grad + p->m->embedding, nn_gradient(p, p->m->positions), dx, &how);
 }
 
 /* ---- a residual branch: y = x + dropout(a W^T + b) ---- */
@@ -136,8 +135,8 @@ static void residual_back(const struct nn_pass *p, void *da, const void *a, cons
 {
     const void *dy = has_branch(p) ? p->s->branch : p->s->dx;
     end.read = end.write = p->type;
-    linear_back_weight(p->q, nn_gradient(p, b->weight), !p->grad.fresh, nn_gradient(p, b->bias),
-                       p->type, dy, a, p->tokens, b->in, p->d, p->precision);
+    linear_back_weight(p->q, nn_gradient(p, b->weight), nn_gradient(p, b->bias), p->type, dy, a,
+                       p->tokens, b->in, p->d, p->precision);
     linear_back_input(p->q, da, dy, nn_operand(p, b->weight), p->tokens, b->in, p->d, end,
                       p->precision);
 }
@@ -287,8 +286,8 @@ static void project_back_weight(const struct nn_pass *p, const void *dy, const v
                                 size_t from, size_t cols, const struct nn_projections *at)
 {
     float *bias = nn_gradient(p, at->in_bias);
-    linear_back_weight(p->q, nn_gradient(p, at->in_weight) + from * p->d, !p->grad.fresh,
-                       bias ? bias + from : NULL, p->type, dy, x, rows, p->d, cols, p->precision);
+    linear_back_weight(p->q, nn_gradient(p, at->in_weight) + from * p->d, bias ? bias + from : NULL,
+                       p->type, dy, x, rows, p->d, cols, p->precision);
 }
 
 void nn_project_memory(const struct nn_pass *p, void *kv, const void *memory, size_t keys,
@@ -434,9 +433,8 @@ void nn_feed_back(const struct nn_pass *p, const struct nn_feed_tape *t, const s
                       p->precision);
     normalize_within(p, &norm, how->norm, how->layer,
                      at->cross.in_weight == NN_ABSENT ? SITE_ATTENTION : SITE_CROSS);
-    linear_back_weight(p->q, nn_gradient(p, at->linear1_weight), !p->grad.fresh,
-                       nn_gradient(p, at->linear1_bias), p->type, s->wide, s->n, p->tokens, p->d,
-                       p->ff, p->precision);
+    linear_back_weight(p->q, nn_gradient(p, at->linear1_weight), nn_gradient(p, at->linear1_bias),
+                       p->type, s->wide, s->n, p->tokens, p->d, p->ff, p->precision);
 }
 
 /* ---- the norm behind the last layer ---- */

@@ -10,10 +10,10 @@ struct nn_pass {
     struct gpu_queue *q;
     const struct gpu_ops *op;
     const struct nn_model *m;
-    const float *w;           /* the flat parameters */
-    const void *operands;     /* the same, as products read them */
-    enum gpu_type type;       /* of these, and of stored activations */
-    struct nn_gradients grad; /* backward */
+    const float *w;       /* the flat parameters */
+    const void *operands; /* the same, as products read them */
+    enum gpu_type type;   /* of these, and of stored activations */
+    float *grad;          /* backward: the flat gradients, to which all is added */
     const float *positions;
     const struct nn_scratch *s;
     const struct nn_dropout *drop;           /* NULL: none, but on attention's probabilities */
@@ -43,7 +43,7 @@ static inline const void *nn_operand(const struct nn_pass *p, size_t at)
 
 static inline float *nn_gradient(const struct nn_pass *p, size_t at)
 {
-    return at == NN_ABSENT ? NULL : p->grad.flat + at;
+    return at == NN_ABSENT ? NULL : p->grad + at;
 }
 
 /* x = embedding[token] * sqrt(d_model) + position */

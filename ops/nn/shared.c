@@ -61,14 +61,14 @@ void nn_shared_forward(struct gpu_queue *q, const struct nn_model *m, const stru
     nn_project(&p, &f->at, &self);
 }
 
-void nn_shared_backward(struct gpu_queue *q, const struct nn_gradients *grad, const float *dq,
-                        const float *dx, const uint32_t *of, const uint32_t *of_offset,
-                        const struct nn_model *m, const struct nn_weights *w,
-                        const struct nn_shared *f, const struct nn_scratch *s)
+void nn_shared_backward(struct gpu_queue *q, float *grad, const float *dq, const float *dx,
+                        const uint32_t *of, const uint32_t *of_offset, const struct nn_model *m,
+                        const struct nn_weights *w, const struct nn_shared *f,
+                        const struct nn_scratch *s)
 {
     struct nn_pass p = nn_pass_of(q, m, w, f->rows, s, NULL);
     struct nn_attend self = nn_self_attention(&m->layers[0], 0, f->sequences, f->offset);
-    p.grad = *grad;
+    p.grad = grad;
     q->op->pool(q, s->wide, NULL, dq, of, of_offset, f->rows, 3 * p.d, GPU_SUM);
     q->op->pool(q, s->dx, NULL, dx, of, of_offset, f->rows, p.d, GPU_SUM);
     nn_project_back(&p, &f->at, &self);

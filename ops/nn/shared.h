@@ -31,7 +31,7 @@ void nn_shared_forward(struct gpu_queue *q, const struct nn_model *m, const stru
                        const struct nn_shared *f, const struct nn_scratch *s);
 /* dq (T, 3d), dx (T, d): what the backward of the encoder left; row i of f stands for the tokens
  * of[of_offset[i]] .. of[of_offset[i+1]-1]. */
-void nn_shared_backward(struct gpu_queue *q, const struct nn_gradients *grad, const float *dq,
-                        const float *dx, const uint32_t *of, const uint32_t *of_offset,
-                        const struct nn_model *m, const struct nn_weights *w,
-                        const struct nn_shared *f, const struct nn_scratch *s);
+void nn_shared_backward(struct gpu_queue *q, float *grad, const float *dq, const float *dx,
+                        const uint32_t *of, const uint32_t *of_offset, const struct nn_model *m,
+                        const struct nn_weights *w, const struct nn_shared *f,
+                        const struct nn_scratch *s);

@@ -129,19 +129,6 @@ void nn_scratch_layout(struct nn_scratch *s, const struct nn_model *m, enum gpu_
     s->dmemory = memory ? gpu_carve_floats(l, memory * d) : NULL;
 }
 
-struct nn_gradients nn_gradients_begin(struct gpu_queue *q, float *flat, const struct nn_model *m)
-{
-    bool whole = q->device->cuts.clear_whole;
-    if (whole)
-        q->op->fill(q, flat, m->table.total, 0);
-    for (size_t i = 0; i < m->table.n && !whole; i++) {
-        const struct nn_param *x = &m->table.params[i];
-        if (x->rank == 1 || x->at == m->embedding || x->at == m->positions)
-            q->op->fill(q, flat + x->at, x->size, 0);
-    }
-    return (struct nn_gradients){flat, true};
-}
-
 struct nn_block nn_block_new(size_t bytes, struct arena *a)
 {
     return (struct nn_block){.host = arena_alloc(a, bytes), .bytes = bytes};

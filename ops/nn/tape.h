@@ -88,16 +88,6 @@ struct nn_weights {
     const uint16_t *rounded; /* `flat` in bf16, if activations are stored so; else NULL */
 };
 
-/* Gradients, as flat parameters: a backward adds its own. While `fresh`, matrices but the embedding
- * and positions hold nothing yet, and are written whatever is there: that saves a pass over all of
- * them to clear and one to read. */
-struct nn_gradients {
-    float *flat;
-    bool fresh;
-};
-/* Fresh; clears all else. */
-struct nn_gradients nn_gradients_begin(struct gpu_queue *q, float *flat, const struct nn_model *m);
-
 /* What a batch gives: memory of the device, and what is to be copied there, at once. */
 struct nn_block {
     char *device, *host;

@@ -234,7 +234,6 @@ static void backward_shard(void *arg, size_t item, struct gpu_queue *q)
     struct trainer *t = arg;
     size_t groups = t->base.n_groups, group = item % groups, place = item / groups;
     struct nn_weights w = trainer_weights(t);
-    struct nn_gradients gradients = trainer_gradients(t, q, group, place);
     struct shard *s = &t->shards[group * (t->n_shards / groups) + place];
     struct nn_dropout drop = trainer_dropout(t, t->batch.inputs.offset[s->first]);
     if (s->s.n == 0)
@@ -245,8 +244,8 @@ static void backward_shard(void *arg, size_t item, struct gpu_queue *q)
         back_to_vectors(t, s, q);
     else
         maxsim_back_to_states(t, s, q);
-    nn_encoder_backward(q, &gradients, t->c.dvectors + first * t->model->config.d_model, t->model,
-                        &w, &s->tape, pooled, &t->scratch[q->index], &drop);
+    nn_encoder_backward(q, t->base.groups[group], t->c.dvectors + first * t->model->config.d_model,
+                        t->model, &w, &s->tape, pooled, &t->scratch[q->index], &drop);
 }
 
 /* ---- the objective ---- */
@@ -276,6 +275,8 @@ static enum err_code differentiate(struct trainer *t, struct err *e)
     enum err_code code = err_up(e, evaluate(t, e));
     if (!code && t->config.maxsim)
         code = err_up(e, gpu_each(t->queue, t->n_shards, maxsim_back_to_maxima, t, e));
+    if (!code)
+        code = trained_clear(&t->base, e);
     if (!code)
         code = gpu_each_in_chains(t->queue, t->n_shards, t->base.n_groups, backward_shard, t, e);
     return err_up(e, code ? code : trainer_share_backward(t, e));

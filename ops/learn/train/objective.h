@@ -94,9 +94,6 @@ struct trainer {
 /* Cuts the n sequences of t->batch.inputs; sequences 0 .. i-1 have weight[i] tokens. */
 void trainer_cut(struct trainer *t, const uint32_t *weight);
 struct nn_weights trainer_weights(const struct trainer *t);
-/* What the group's shards before number `place` left; none begins with what holds nothing. */
-struct nn_gradients trainer_gradients(const struct trainer *t, struct gpu_queue *q, size_t group,
-                                      size_t place);
 /* What tokens of the batch share: whether, and where (behind another layout of the same batch);
  * what the shard from token `first` on has of it; the rows of its largest part. Forward before the
  * shards, backward behind them. */

@@ -61,8 +61,7 @@ static struct nn_dropout decoder_dropout(const struct trainer *t, const struct s
 }
 
 /* Forward and loss; backward too, into the gradients, if there are any. */
-static void run_shard(struct trainer *t, struct shard *s, const struct nn_gradients *gradients,
-                      struct gpu_queue *q)
+static void run_shard(struct trainer *t, struct shard *s, float *gradients, struct gpu_queue *q)
 {
     struct arena *a = &t->work[q->index];
     struct workspace k;
@@ -110,10 +109,9 @@ static void differentiate_shard(void *arg, size_t item, struct gpu_queue *q)
 {
     struct trainer *t = arg;
     size_t groups = t->base.n_groups, group = item % groups, place = item / groups;
-    struct nn_gradients gradients = trainer_gradients(t, q, group, place);
     struct shard *s = &t->shards[group * (t->n_shards / groups) + place];
     if (s->s.n)
-        run_shard(t, s, &gradients, q);
+        run_shard(t, s, t->base.groups[group], q);
 }
 
 /* Shards by the tokens of both sides. */
@@ -158,6 +156,8 @@ static enum err_code evaluate(struct trainer *t, struct err *e)
 static enum err_code differentiate(struct trainer *t, struct err *e)
 {
     enum err_code code = err_up(e, prepare(t, e));
+    if (!code)
+        code = err_up(e, trained_clear(&t->base, e));
     if (!code)
         code = err_up(e, gpu_each_in_chains(t->queue, t->n_shards, t->base.n_groups,
                                             differentiate_shard, t, e));

@@ -45,19 +45,6 @@ struct nn_weights trainer_weights(const struct trainer *t)
                                .rounded = t->rounded};
 }
 
-struct nn_gradients trainer_gradients(const struct trainer *t, struct gpu_queue *q, size_t group,
-                                      size_t place)
-{
-    size_t n = t->n_shards / t->base.n_groups, sequences[2] = {0}; /* before it, from it on */
-    for (size_t i = 0; i < n; i++)
-        sequences[i >= place] += t->shards[group * n + i].s.n;
-    if (place == 0 && sequences[1])
-        return nn_gradients_begin(q, t->base.groups[group], t->model);
-    if (place == 0) /* nobody will write */
-        q->op->fill(q, t->base.groups[group], t->model->table.total, 0);
-    return (struct nn_gradients){t->base.groups[group], sequences[0] == 0};
-}
-
 struct nn_dropout trainer_dropout(const struct trainer *t, uint64_t first)
 {
     struct nn_dropout drop = t->dropout;
@@ -169,7 +156,7 @@ static void backward_part(void *arg, size_t item, struct gpu_queue *q)
     struct trainer *t = arg;
     const struct shared_rows *h = &t->shared;
     struct nn_weights w = trainer_weights(t);
-    nn_shared_backward(q, &(struct nn_gradients){t->base.groups[item], true}, h->q, h->x, h->of,
+    nn_shared_backward(q, t->base.groups[item], h->q, h->x, h->of,
                        h->of_offset + h->first[h->from[item]], t->model, &w, &h->parts[item],
                        &t->scratch[q->index]);
 }

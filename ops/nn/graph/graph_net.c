@@ -177,8 +177,8 @@ void graph_forward(struct gpu_queue *q, const struct graph_model *m, const struc
 static void linear_back(const struct pass *p, const struct graph_gradients *g, const float *dy,
                         const float *x, struct graph_linear at, size_t rows, size_t out)
 {
-    linear_back_weight(p->q, g->flat + at.weight, true, g->flat + at.bias, GPU_TYPE_F32, dy, x,
-                       rows, p->d, out, p->w->precision);
+    linear_back_weight(p->q, g->flat + at.weight, g->flat + at.bias, GPU_TYPE_F32, dy, x, rows,
+                       p->d, out, p->w->precision);
 }
 
 /* dh becomes the gradient before the aggregation, in y. */

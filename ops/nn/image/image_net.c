@@ -150,8 +150,8 @@ void image_backward(struct gpu_queue *q, float *grad, const float *dfeatures,
     struct pass p = {q, m, flat, t, s, precision, s->x, s->y};
     if (is_made_again(m, 0))
         convolve(&p, 0);
-    linear_back_weight(q, grad + m->first.weight, true, grad + m->first.bias, GPU_TYPE_F32,
-                       dfeatures, t->out[m->convolutions - 1], t->images, m->first.in, IMAGE_VECTOR,
+    linear_back_weight(q, grad + m->first.weight, grad + m->first.bias, GPU_TYPE_F32, dfeatures,
+                       t->out[m->convolutions - 1], t->images, m->first.in, IMAGE_VECTOR,
                        precision);
     linear_back_input(q, p.given, dfeatures, flat + m->first.weight, t->images, m->first.in,
                       IMAGE_VECTOR, (struct linear_back_end){0}, precision);
@@ -196,8 +196,8 @@ void image_end_forward(struct gpu_queue *q, const struct image_model *m, const f
 void image_end_backward(struct gpu_queue *q, float *grad, const struct image_model *m,
                         const float *flat, const struct image_end *x, enum gpu_precision precision)
 {
-    linear_back_weight(q, grad + m->second.weight, true, grad + m->second.bias, GPU_TYPE_F32,
-                       x->vectors, x->hidden, x->n, IMAGE_VECTOR, IMAGE_VECTOR, precision);
+    linear_back_weight(q, grad + m->second.weight, grad + m->second.bias, GPU_TYPE_F32, x->vectors,
+                       x->hidden, x->n, IMAGE_VECTOR, IMAGE_VECTOR, precision);
     linear_back_input(q, x->dhidden, x->vectors, flat + m->second.weight, x->n, IMAGE_VECTOR,
                       IMAGE_VECTOR, (struct linear_back_end){.mask = x->hidden}, precision);
     q->op->column_sums(q, x->sums, x->dhidden, x->features, x->n, IMAGE_VECTOR);

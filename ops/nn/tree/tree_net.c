@@ -153,9 +153,9 @@ static void combine_back(struct gpu_queue *q, float *grad, const struct tree_pas
     bool functions = m->config.points > 0;
     if (!functions)
         q->op->normalize_back(q, dr, dr, r, lengths, n, d);
-    linear_back_weight(q, grad + c->through, 1, NULL, GPU_TYPE_F32, dr, dropped, n, h, d,
+    linear_back_weight(q, grad + c->through, NULL, GPU_TYPE_F32, dr, dropped, n, h, d,
                        p->precision);
-    linear_back_weight(q, grad + c->direct, 1, grad + c->bias, GPU_TYPE_F32, dr, x, n, in, d,
+    linear_back_weight(q, grad + c->direct, grad + c->bias, GPU_TYPE_F32, dr, x, n, in, d,
                        p->precision);
     linear_back_input(q, dh, dr, p->flat + c->through, n, h, d,
                       (struct linear_back_end){.mask = functions ? hidden : NULL}, p->precision);
@@ -163,7 +163,7 @@ static void combine_back(struct gpu_queue *q, float *grad, const struct tree_pas
         drop_hidden(q, p, s, dh, dh);
     if (!functions)
         q->op->activate_back(q, GPU_TYPE_F32, dh, dh, hidden, NULL, n, h, GPU_SIGMOID);
-    linear_back_weight(q, grad + c->hidden, 1, grad + c->hidden_bias, GPU_TYPE_F32, dh, x, n, in, h,
+    linear_back_weight(q, grad + c->hidden, grad + c->hidden_bias, GPU_TYPE_F32, dh, x, n, in, h,
                        p->precision);
     linear_back_input(q, dx, dr, p->flat + c->direct, n, in, d, (struct linear_back_end){0},
                       p->precision);
@@ -256,13 +256,13 @@ static void encode_back(struct gpu_queue *q, float *grad, const struct tree_pass
                              GPU_TANH);
         if (i == 0)
             break;
-        linear_back_weight(q, grad + m->layer[i - 1], 1, NULL, GPU_TYPE_F32, w->dlayer[i],
+        linear_back_weight(q, grad + m->layer[i - 1], NULL, GPU_TYPE_F32, w->dlayer[i],
                            w->layer[i - 1], n, m->width[i - 1], out, p->precision);
         linear_back_input(q, w->dlayer[i - 1], w->dlayer[i], p->flat + m->layer[i - 1], n,
                           m->width[i - 1], out, bare, p->precision);
     }
-    linear_back_weight(q, grad + s->c->encoder, 1, NULL, GPU_TYPE_F32, w->dlayer[0], w->read, n,
-                       both, m->width[0], p->precision);
+    linear_back_weight(q, grad + s->c->encoder, NULL, GPU_TYPE_F32, w->dlayer[0], w->read, n, both,
+                       m->width[0], p->precision);
     linear_back_input(q, w->dz, w->dlayer[0], p->flat + s->c->encoder, n, both, m->width[0], bare,
                       p->precision);
     mask(q, p, s, w->dz, w->dz, both);
@@ -337,8 +337,8 @@ void tree_backward(struct gpu_queue *q, float *grad, const struct tree_pass *p,
     const struct tree_lists *x = t->lists;
     size_t d = p->m->config.d, inner = x->nodes - x->roots;
     if (dvalues) {
-        linear_back_weight(q, grad + p->m->values, 1, grad + p->m->values_bias, GPU_TYPE_F32,
-                           dvalues, t->r, inner, d, TREE_VALUES, p->precision);
+        linear_back_weight(q, grad + p->m->values, grad + p->m->values_bias, GPU_TYPE_F32, dvalues,
+                           t->r, inner, d, TREE_VALUES, p->precision);
         linear_back_input(q, t->dr, dvalues, p->flat + p->m->values, inner, d, TREE_VALUES,
                           (struct linear_back_end){0}, p->precision);
     } else
@@ -356,7 +356,7 @@ void tree_backward(struct gpu_queue *q, float *grad, const struct tree_pass *p,
         add_to_kids(q, t, &s, w->dx, d);
     }
     if (t->says)
-        linear_back_weight(q, grad + p->m->inputs, 1, NULL, GPU_TYPE_F32, t->dr, t->told, inner,
+        linear_back_weight(q, grad + p->m->inputs, NULL, GPU_TYPE_F32, t->dr, t->told, inner,
                            p->m->config.inputs, d, p->precision);
     struct gpu_embedding how = {.token = t->leaves,
                                 .offset = t->each,
