@@ -3,6 +3,29 @@
 
 #include "gpu/gpu.h"
 
+/* c (m, n) = alpha a b + beta c. Which of a and b are transposed, as BLAS says it: "nn" neither;
+ * "tn" a, which lies as (k, m); "nt" b, as (n, k); "tt". */
+static inline void product(struct gpu_queue *q, const char *how, float *c, const float *a,
+                           const float *b, size_t m, size_t n, size_t k, float alpha, float beta,
+                           enum gpu_precision p)
+{
+    bool ta = how[0] == 't', tb = how[1] == 't';
+    q->op->matmul(q, &(struct gpu_matmul){.precision = p,
+                                          .ta = ta,
+                                          .tb = tb,
+                                          .m = m,
+                                          .n = n,
+                                          .k = k,
+                                          .alpha = alpha,
+                                          .beta = beta,
+                                          .a = a,
+                                          .lda = ta ? m : k,
+                                          .b = b,
+                                          .ldb = tb ? k : n,
+                                          .c = c,
+                                          .ldc = n});
+}
+
 /* What becomes of a product besides: y = act(x w^T + base + bias). */
 struct linear_end {
     const void *base; /* (T, out), or NULL */

@@ -1,6 +1,7 @@
 /* Shared by ops that train or use models; see learn_ctx.h. */
 #include "ops/learn/checkpoint/learn_ctx.h"
 
+#include "base/rng.h"
 #include "embedding.pb-c.h"
 
 #include <stdio.h>
@@ -34,6 +35,22 @@ bool learn_next(void *out, struct learn_elements *x, enum err_code *code, struct
         return true;
     arena_free(&x->arena);
     return false;
+}
+
+unsigned learn_choice(const struct op_ctx *ctx, const char *param, const char *names)
+{
+    const char *value = op_string(ctx, param);
+    size_t n = strlen(value);
+    for (unsigned i = 0;; i++) {
+        if (strncmp(names, value, n) == 0 && (names[n] == '|' || !names[n]))
+            return i;
+        names += strcspn(names, "|") + 1; /* the engine has checked that it is among them */
+    }
+}
+
+uint64_t learn_seed(const struct op_ctx *ctx, unsigned stream)
+{
+    return rng_at((uint64_t)op_int(ctx, "seed"), stream, 0);
 }
 
 enum err_code learn_check_device(struct op_ctx *ctx, struct err *e)

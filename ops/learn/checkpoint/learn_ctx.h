@@ -36,6 +36,10 @@ bool learn_next(void *out, struct learn_elements *x, enum err_code *code, struct
                    "one, else the CPU. Action keys name the arithmetic of a card instead.",        \
             .unkeyed = true                                                                        \
     }
+/* Which of "a|b|c" a parameter is, from 0 on. */
+unsigned learn_choice(const struct op_ctx *ctx, const char *param, const char *names);
+/* Of one of several uses of the parameter `seed`. */
+uint64_t learn_seed(const struct op_ctx *ctx, unsigned stream);
 /* An op's check: ERR_INPUT, ERR_UNSUPPORTED if there is no such device. */
 enum err_code learn_check_device(struct op_ctx *ctx, struct err *e);
 /* An op's `cards`. */

@@ -5,16 +5,7 @@
 
 bool objective_generates(enum objective_kind kind)
 {
-    switch (kind) {
-    case OBJECTIVE_CONTRASTIVE:
-    case OBJECTIVE_SIMCSE:
-    case OBJECTIVE_TRIPLET:
-    case OBJECTIVE_SIAMESE:
-    case OBJECTIVE_HISTOGRAM: return false;
-    case OBJECTIVE_SEQ2SEQ:
-    case OBJECTIVE_AUTOENCODE: return true;
-    }
-    return false;
+    return kind == OBJECTIVE_SEQ2SEQ || kind == OBJECTIVE_AUTOENCODE;
 }
 
 /* The dataset's sequences of these numbers, packed. */

@@ -115,31 +115,6 @@ static int compare_members(const void *x, const void *y, void *arg)
     return (a > b) - (a < b);
 }
 
-/* Where each paper's begin, among n things that are sorted by paper. */
-static uint32_t *starts(size_t papers, size_t n,
-                        uint32_t (*paper)(const struct graph_corpus *, size_t),
-                        const struct graph_corpus *c)
-{
-    uint32_t *first = calloc(papers + 1, sizeof *first);
-    if (!first)
-        abort(); /* as small allocations do */
-    for (size_t i = 0; i < n; i++)
-        first[paper(c, i) + 1]++;
-    for (size_t p = 0; p < papers; p++)
-        first[p + 1] += first[p];
-    return first;
-}
-
-static uint32_t paper_of_member(const struct graph_corpus *c, size_t i)
-{
-    return c->paper[c->member[i]];
-}
-
-static uint32_t paper_of_pair(const struct graph_corpus *c, size_t i)
-{
-    return c->cites[i][0];
-}
-
 void graph_corpus_close(struct graph_corpus *c)
 {
     size_t cap = 0;
@@ -149,6 +124,16 @@ void graph_corpus_close(struct graph_corpus *c)
     qsort_r(c->member, c->graphs, sizeof *c->member, compare_members, c);
     if (c->n_cites)
         qsort(c->cites, c->n_cites, sizeof *c->cites, compare_cites);
-    c->member_first = starts(c->papers, c->graphs, paper_of_member, c);
-    c->cited_first = starts(c->papers, c->n_cites, paper_of_pair, c);
+    c->member_first = calloc(c->papers + 1, sizeof *c->member_first);
+    c->cited_first = calloc(c->papers + 1, sizeof *c->cited_first);
+    if (!c->member_first || !c->cited_first)
+        abort(); /* as small allocations do */
+    for (size_t i = 0; i < c->graphs; i++)
+        c->member_first[c->paper[i] + 1]++;
+    for (size_t i = 0; i < c->n_cites; i++)
+        c->cited_first[c->cites[i][0] + 1]++;
+    for (size_t p = 0; p < c->papers; p++) {
+        c->member_first[p + 1] += c->member_first[p];
+        c->cited_first[p + 1] += c->cited_first[p];
+    }
 }

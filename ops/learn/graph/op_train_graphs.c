@@ -78,11 +78,6 @@ static struct schedule schedule_of(const struct op_ctx *ctx)
         .kind = SCHEDULE_LINEAR, .lr = op_real(ctx, "lr"), .steps = train_steps(ctx)};
 }
 
-static uint64_t seed_of(const struct op_ctx *ctx, enum stream stream)
-{
-    return rng_at((uint64_t)op_int(ctx, "seed"), stream, 0);
-}
-
 /* Validation compares equations as they are; only where there is nothing to compare it hides nodes.
  */
 static struct graph_examples_config examples(const struct op_ctx *ctx, int identifier,
@@ -94,7 +89,7 @@ static struct graph_examples_config examples(const struct op_ctx *ctx, int ident
         .swaps = measuring ? 0 : op_real(ctx, "swaps"),
         .hidden = masks(ctx) && !plain ? op_real(ctx, "hidden") : 0,
         .identifier = identifier,
-        .seed = seed_of(ctx, measuring ? STREAM_VALIDATION : STREAM_EXAMPLES)};
+        .seed = learn_seed(ctx, measuring ? STREAM_VALIDATION : STREAM_EXAMPLES)};
 }
 
 static enum err_code check(struct op_ctx *ctx, struct err *e)
@@ -206,31 +201,19 @@ static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_dev
                                      .margin = op_real(ctx, "margin"),
                                      .schedule = schedule_of(ctx),
                                      .precision = learn_precision(ctx),
-                                     .seed = seed_of(ctx, STREAM_WEIGHTS)};
+                                     .seed = learn_seed(ctx, STREAM_WEIGHTS)};
     return err_up(e, graph_trainer_new(&x->base.trainer, device, s->model, &c, e));
 }
 
-static struct graph_set draw(struct session *x, bool measuring, uint64_t k)
+/* A step ends at once: batch norm has the host wait for the device in any case. */
+static enum err_code learn(struct step_result *r, void *self, bool measuring, uint64_t k,
+                           struct err *e)
 {
+    struct session *x = self;
     struct graph_set set;
     graph_examples_draw(&set, &x->base.arena, &x->sampler[measuring], &x->examples[measuring], k);
-    return set;
-}
-
-/* A step ends at once: batch norm has the host wait for the device in any case. */
-static enum err_code begin(struct step_result *r, void *self, uint64_t steps, struct err *e)
-{
-    struct session *x = self;
-    struct graph_set set = draw(x, false, steps);
-    return err_up(e, graph_trainer_step(r, x->base.trainer, &set, e));
-}
-
-static enum err_code measure(struct step_result *r, void *self, size_t i, size_t batches,
-                             struct err *e)
-{
-    struct session *x = self;
-    struct graph_set set = draw(x, true, i);
-    return err_up(e, graph_trainer_measure(r, x->base.trainer, &set, e));
+    return err_up(e, measuring ? graph_trainer_measure(r, x->base.trainer, &set, e)
+                               : graph_trainer_step(r, x->base.trainer, &set, e));
 }
 
 static void add_triplets(struct hasher *h, void *self, bool measuring, uint64_t k, bool first)
@@ -252,8 +235,7 @@ static const struct learner_calls calls = {.size = sizeof(struct session),
                                            .close = close_examples,
                                            .open = open_trainer,
                                            .free = trained_free,
-                                           .begin = begin,
-                                           .measure = measure,
+                                           .learn = learn,
                                            .read = trained_read,
                                            .write = graph_trainer_write,
                                            .add = add_triplets};
@@ -295,10 +277,7 @@ static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_
 const struct op op_train_graphs = {
     .name = "train-graphs",
     .version = 3,
-    .node = OP_CHAIN,
-    .numerics = true,
-    .parallel = true,
-    .cards = learn_cards,
+    LEARNER_OP,
     .doc = "Trains a graph network on the equations of papers: those which stand in one section or "
            "paper, or in a paper and one that it cites, are to have vectors that are more alike "
            "than those of equations of different papers (histogram: all of the batch). Each "
@@ -315,14 +294,8 @@ const struct op op_train_graphs = {
                        {"init", KIND_CHECKPOINT, OP_ONE, true,
                         "A network whose weights are the initial ones, of the same sizes and "
                         "alphabet. Its optimizer state and step are not used."}),
-    .outputs = OP_PORTS(
-        {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights, optimizer, step and metrics."}),
     .check = check,
-    .units = learn_card_units,
     .prepare = prepare,
-    .release = learner_release,
-    .run = learner_run,
-    .segments = train_segments,
     .segment = segment,
     .reads = learner_reads,
 };

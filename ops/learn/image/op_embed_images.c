@@ -97,8 +97,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 const struct op op_embed_images = {
     .name = "embed-images",
     .version = 1,
-    .node = OP_MAP,
-    .numerics = true,
+    NETWORKS_OP,
     .doc = "Computes the vectors of pictures with the network of a checkpoint.",
     .params = OP_PARAMS(LEARN_PRECISION_PARAM, LEARN_DEVICE_PARAM),
     .inputs = OP_PORTS(
@@ -106,8 +105,6 @@ const struct op op_embed_images = {
         {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network."}),
     .outputs = OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
                          .doc = "A vector for each picture, of about length 1."}),
-    .check = learn_check_device,
-    .units = learn_units,
     .prepare = prepare,
     .release = networks_release,
     .run = run,

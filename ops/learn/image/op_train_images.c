@@ -1,5 +1,4 @@
 /* Op train-images: a network on images as a chain of checkpoints. */
-#include "base/rng.h"
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/image/image_corpus.h"
 #include "token.pb-c.h"
@@ -9,15 +8,18 @@
 
 enum stream { STREAM_WEIGHTS = 1, STREAM_EXAMPLES, STREAM_VALIDATION };
 
+#define TASKS "labels|siamese|triples"
+#define NEGATIVES "one|frequent|all"
+
 static const struct op_param params[] = {
-    {"objective", OP_ENUM, "triples", "labels|siamese|triples",
+    {"objective", OP_ENUM, "triples", TASKS,
      .doc = "What the network learns: which labels an image has (labels: vectors of labels are "
             "learnt, too, and half of the examples are of a label that the image has not); which "
             "two images are of one paper (siamese); that images of one paper are more alike than "
             "of two (triples)."},
     {"network", OP_ENUM, "small", IMAGE_NETWORK_NAMES,
      .doc = "Three convolutions of 32 channels, 45,504 parameters; or six of 64, 255,040."},
-    {"negatives", OP_ENUM, "one", "one|frequent|all",
+    {"negatives", OP_ENUM, "one", NEGATIVES,
      .doc = "one: drawn for each example, each as likely. frequent: labels are drawn in proportion "
             "to how many images have them, to the power 0.75. all: no draw, but the mean over all "
             "labels, or over all images of the batch that are of other papers; one step says as "
@@ -50,18 +52,12 @@ static const char steps_params[] = "objective negatives margin squared batch log
 
 static enum image_task task_of(const struct op_ctx *ctx)
 {
-    const char *name = op_string(ctx, "objective");
-    return strcmp(name, "labels") == 0    ? IMAGE_LABELS
-           : strcmp(name, "siamese") == 0 ? IMAGE_SIAMESE
-                                          : IMAGE_TRIPLES;
+    return (enum image_task)learn_choice(ctx, "objective", TASKS);
 }
 
 static enum image_negatives negatives_of(const struct op_ctx *ctx)
 {
-    const char *name = op_string(ctx, "negatives");
-    return strcmp(name, "all") == 0        ? IMAGE_NEGATIVES_ALL
-           : strcmp(name, "frequent") == 0 ? IMAGE_NEGATIVES_FREQUENT
-                                           : IMAGE_NEGATIVES_ONE;
+    return (enum image_negatives)learn_choice(ctx, "negatives", NEGATIVES);
 }
 
 static bool all_negatives(const struct op_ctx *ctx)
@@ -71,7 +67,7 @@ static bool all_negatives(const struct op_ctx *ctx)
 
 static enum image_network network_of(const struct op_ctx *ctx)
 {
-    return strcmp(op_string(ctx, "network"), "large") == 0 ? IMAGE_LARGE : IMAGE_SMALL;
+    return (enum image_network)learn_choice(ctx, "network", IMAGE_NETWORK_NAMES);
 }
 
 static struct schedule schedule_of(const struct op_ctx *ctx)
@@ -80,11 +76,6 @@ static struct schedule schedule_of(const struct op_ctx *ctx)
                              .lr = op_real(ctx, "lr"),
                              .every = train_length(ctx, "decay_every"),
                              .factor = op_real(ctx, "decay")};
-}
-
-static uint64_t seed_of(const struct op_ctx *ctx, enum stream stream)
-{
-    return rng_at((uint64_t)op_int(ctx, "seed"), stream, 0);
 }
 
 static size_t batch_of(const struct op_ctx *ctx)
@@ -179,11 +170,11 @@ static enum err_code open_examples(void *self, struct op_ctx *ctx, bool measurin
     struct session *x = self;
     const struct shared *s = x->base.learner;
     x->batch = batch_of(ctx);
-    return err_up(e,
-                  image_sampler_init(&x->sampler[measuring], measuring ? &s->valid : &s->corpus,
-                                     s->task, negatives_of(ctx), s->model->config.labels,
-                                     seed_of(ctx, measuring ? STREAM_VALIDATION : STREAM_EXAMPLES),
-                                     measuring ? "valid" : "images", e));
+    return err_up(
+        e, image_sampler_init(&x->sampler[measuring], measuring ? &s->valid : &s->corpus, s->task,
+                              negatives_of(ctx), s->model->config.labels,
+                              learn_seed(ctx, measuring ? STREAM_VALIDATION : STREAM_EXAMPLES),
+                              measuring ? "valid" : "images", e));
 }
 
 static void close_examples(void *self)
@@ -206,32 +197,20 @@ static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_dev
                                      .frozen_from = train_length(ctx, "frozen_from"),
                                      .schedule = schedule_of(ctx),
                                      .precision = learn_precision(ctx),
-                                     .seed = seed_of(ctx, STREAM_WEIGHTS)};
+                                     .seed = learn_seed(ctx, STREAM_WEIGHTS)};
     return err_up(e, image_trainer_new(&x->base.trainer, device, s->model, &c, e));
 }
 
-static struct image_batch draw(struct session *x, bool measuring, uint64_t k)
+/* A step ends at once: the host computes the loss. */
+static enum err_code learn(struct step_result *r, void *self, bool measuring, uint64_t k,
+                           struct err *e)
 {
+    struct session *x = self;
     const struct shared *s = x->base.learner;
     struct image_batch b = image_sampler_batch(&x->sampler[measuring], &x->base.arena, x->batch, k);
     b.odds = s->odds;
-    return b;
-}
-
-/* A step ends at once: the host computes the loss. */
-static enum err_code begin(struct step_result *r, void *self, uint64_t steps, struct err *e)
-{
-    struct session *x = self;
-    struct image_batch b = draw(x, false, steps);
-    return err_up(e, image_trainer_step(r, x->base.trainer, &b, e));
-}
-
-static enum err_code measure(struct step_result *r, void *self, size_t i, size_t batches,
-                             struct err *e)
-{
-    struct session *x = self;
-    struct image_batch b = draw(x, true, i);
-    return err_up(e, image_trainer_measure(r, x->base.trainer, &b, e));
+    return err_up(e, measuring ? image_trainer_measure(r, x->base.trainer, &b, e)
+                               : image_trainer_step(r, x->base.trainer, &b, e));
 }
 
 static void add_examples(struct hasher *h, void *self, bool measuring, uint64_t k, bool first)
@@ -260,8 +239,7 @@ static const struct learner_calls calls = {.size = sizeof(struct session),
                                            .close = close_examples,
                                            .open = open_trainer,
                                            .free = trained_free,
-                                           .begin = begin,
-                                           .measure = measure,
+                                           .learn = learn,
                                            .read = trained_read,
                                            .write = image_trainer_write,
                                            .add = add_examples};
@@ -319,10 +297,7 @@ static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_
 const struct op op_train_images = {
     .name = "train-images",
     .version = 4,
-    .node = OP_CHAIN,
-    .numerics = true,
-    .parallel = true,
-    .cards = learn_cards,
+    LEARNER_OP,
     .doc =
         "Trains a convolutional network on pictures of equations: to tell their labels, or which "
         "are of one paper. With pictures of other papers to validate on, loss and accuracy (the "
@@ -339,14 +314,8 @@ const struct op op_train_images = {
         {"init", KIND_CHECKPOINT, OP_ONE, true,
          "A network of the same layers whose weights are the initial ones, whatever it has learnt. "
          "Its vectors of labels, optimizer state and step are not used."}),
-    .outputs = OP_PORTS(
-        {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights, optimizer, step and metrics."}),
     .check = train_check_common,
-    .units = learn_card_units,
     .prepare = prepare,
-    .release = learner_release,
-    .run = learner_run,
-    .segments = train_segments,
     .segment = segment,
     .reads = learner_reads,
 };

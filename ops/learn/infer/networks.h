@@ -26,3 +26,6 @@ void *networks_turn(struct networks *s);
 enum err_code networks_prepare(void **state, const struct network_kind *kind, struct op_ctx *ctx,
                                struct err *e);
 void networks_release(void *state);
+/* What is the same in the tables of these ops. */
+#define NETWORKS_OP                                                                                \
+    .node = OP_MAP, .numerics = true, .check = learn_check_device, .units = learn_units

@@ -32,8 +32,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 const struct op op_embed = {
     .name = "embed",
     .version = 13,
-    .node = OP_MAP,
-    .numerics = true,
+    NETWORKS_OP,
     .doc = "Computes the vectors of each token batch with the model of a checkpoint.",
     .params = OP_PARAMS({"normalize", OP_BOOL, "true", .doc = "Scales vectors to length 1."},
                         LEARN_PRECISION_PARAM, LEARN_DEVICE_PARAM),
@@ -41,8 +40,6 @@ const struct op op_embed = {
                        {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The model."}),
     .outputs = OP_PORTS(
         {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, .doc = "One per token batch."}),
-    .check = learn_check_device,
-    .units = learn_units,
     .prepare = prepare,
     .release = networks_release,
     .run = run,

@@ -124,8 +124,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 const struct op op_generate = {
     .name = "generate",
     .version = 10,
-    .node = OP_MAP,
-    .numerics = true,
+    NETWORKS_OP,
     .doc =
         "Writes expressions with a model trained by seq2seq or autoencode: for each sequence the "
         "most probable ones that beam search finds, with their log-probabilities. They need be "
@@ -143,8 +142,6 @@ const struct op op_generate = {
         {"vocabulary", KIND_VOCABULARY, OP_ONE, .doc = "Vocabulary of batches and model."}),
     .outputs =
         OP_PORTS({"generations", KIND_GENERATION, OP_COLLECTION, .doc = "One per token batch."}),
-    .check = learn_check_device,
-    .units = learn_units,
     .prepare = prepare,
     .release = release,
     .run = run,

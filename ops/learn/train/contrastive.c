@@ -11,6 +11,7 @@
  *   scores: the only loss whose rows depend on each other.
  */
 #include "ops/learn/train/objective.h"
+#include "ops/nn/linear.h"
 
 #include <string.h>
 
@@ -134,17 +135,8 @@ static float *score_rows(const struct trainer *t, size_t first, size_t rows, str
     float *scores = c->scores + first * n;
     if (t->config.maxsim) /* they are there */
         return scores;
-    q->op->matmul(q, &(struct gpu_matmul){.tb = true,
-                                          .m = rows,
-                                          .n = n,
-                                          .k = d,
-                                          .alpha = (float)(1 / t->config.temperature),
-                                          .a = c->units + first * d,
-                                          .lda = d,
-                                          .b = c->units,
-                                          .ldb = d,
-                                          .c = scores,
-                                          .ldc = n});
+    product(q, "nt", scores, c->units + first * d, c->units, rows, n, d,
+            (float)(1 / t->config.temperature), 0, GPU_F32);
     return scores;
 }
 
@@ -206,25 +198,21 @@ static void back_to_vectors(struct trainer *t, const struct shard *s, struct gpu
     size_t n = t->batch.inputs.n, d = t->model->config.d_model;
     size_t rows = shard_scored(t, s);
     float *du = c->dvectors + s->first * d, by = (float)(1 / t->config.temperature);
-    struct gpu_matmul mm = {.m = rows,
-                            .n = d,
-                            .k = n,
-                            .alpha = by,
-                            .a = c->scores + s->first * n,
-                            .lda = n,
-                            .b = c->units,
-                            .ldb = d,
-                            .c = du,
-                            .ldc = d};
     q->op->fill(q, du + rows * d, (s->s.n - rows) * d, 0);
     if (rows)
-        q->op->matmul(q, &mm);
-    mm.ta = true;
-    mm.beta = 1;
-    mm.m = s->s.n;
-    mm.k = c->scored;
-    mm.a = c->scores + s->first;
-    q->op->matmul(q, &mm);
+        product(q, "nn", du, c->scores + s->first * n, c->units, rows, d, n, by, 0, GPU_F32);
+    q->op->matmul(q, &(struct gpu_matmul){.ta = true,
+                                          .m = s->s.n,
+                                          .n = d,
+                                          .k = c->scored,
+                                          .alpha = by,
+                                          .beta = 1,
+                                          .a = c->scores + s->first,
+                                          .lda = n,
+                                          .b = c->units,
+                                          .ldb = d,
+                                          .c = du,
+                                          .ldc = d});
     q->op->normalize_back(q, du, du, c->units + s->first * d, c->norms + s->first, s->s.n, d);
 }
 

@@ -47,14 +47,13 @@ struct learner_calls {
     enum err_code (*open)(void *learning, struct op_ctx *ctx, struct gpu_device *device,
                           struct err *e); /* its trainer */
     void (*free)(void *trainer);
-    /* Begins the step after so many. Results come in order; that of a step is asked for when one
-     * more has been begun, or none will be. Without `result` a step ends at once, and begin fills
-     * *r. */
-    enum err_code (*begin)(struct step_result *r, void *learning, uint64_t steps, struct err *e);
+    /* Begins the step after k; measuring: loss and accuracy on batch k, or if these are measured at
+     * once on all, without a change. Results of steps come in order; that of one is asked for when
+     * one more has been begun, or none will be. Without `result` a step ends at once, and *r is
+     * filled. */
+    enum err_code (*learn)(struct step_result *r, void *learning, bool measuring, uint64_t k,
+                           struct err *e);
     enum err_code (*result)(struct step_result *r, void *trainer, struct err *e);
-    /* Loss and accuracy of batch i of so many; or, if they are measured at once, of all. */
-    enum err_code (*measure)(struct step_result *r, void *learning, size_t i, size_t batches,
-                             struct err *e);
     bool at_once;
     /* What is NULL is not asked for. */
     enum err_code (*read)(struct trainer_state *out, void *trainer, struct err *e);
@@ -76,6 +75,13 @@ enum err_code learner_reads(struct digest *out, const char **reason, struct op_c
                             void *learner, struct err *e);
 struct learning *learning_new(void *learner);
 void learning_free(struct learning *x);
+/* What is the same in the tables of all these ops. */
+#define LEARNER_OP                                                                                 \
+    .node = OP_CHAIN, .numerics = true, .parallel = true, .cards = learn_cards,                    \
+    .units = learn_card_units, .release = learner_release, .run = learner_run,                     \
+    .segments = train_segments,                                                                    \
+    .outputs = OP_PORTS(                                                                           \
+        {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights, optimizer, step and metrics."})
 /* Whether there are examples to validate on; ERR_INPUT if there are none and patience needs them.
  */
 enum err_code learner_check_validation(struct learner *l, struct op_ctx *ctx, struct err *e);

@@ -6,6 +6,7 @@
  * them a shard has (n, tokens) maxima over all n sequences, whose places are kept, and scores are
  * in^T maxima^T. Cosines of tokens are computed a pair of shards at a time, and not kept. */
 #include "ops/learn/train/objective.h"
+#include "ops/nn/linear.h"
 
 /* Tokens of the shard that score. */
 static size_t tokens_of(const struct trainer *t, const struct shard *s)
@@ -69,36 +70,16 @@ void maxsim_forward(void *arg, size_t item, struct gpu_queue *q)
     if (rows == 0)
         return;
     for (const struct shard *of = t->shards; of < t->shards + t->n_shards; of++) {
-        struct gpu_matmul mm = {.tb = true,
-                                .m = of->s.offset[of->s.n],
-                                .n = tokens,
-                                .k = d,
-                                .alpha = 1,
-                                .a = units_of(t, of),
-                                .lda = d,
-                                .b = units_of(t, s),
-                                .ldb = d,
-                                .c = scratch_of(t, q),
-                                .ldc = tokens};
         if (of->s.n == 0)
             continue;
-        q->op->matmul(q, &mm);
+        product(q, "nt", scratch_of(t, q), units_of(t, of), units_of(t, s), of->s.offset[of->s.n],
+                tokens, d, 1, 0, GPU_F32);
         q->op->pool(q, s->maxima + of->first * tokens, s->place + of->first * tokens,
                     scratch_of(t, q), of->tape.pool_row, of->tape.pool_offset, of->s.n, tokens,
                     GPU_MAX);
     }
-    q->op->matmul(q, &(struct gpu_matmul){.ta = true,
-                                          .tb = true,
-                                          .m = rows,
-                                          .n = n,
-                                          .k = tokens,
-                                          .alpha = (float)(1 / t->config.temperature),
-                                          .a = s->in,
-                                          .lda = rows,
-                                          .b = s->maxima,
-                                          .ldb = tokens,
-                                          .c = t->c.scores + s->first * n,
-                                          .ldc = n});
+    product(q, "tt", t->c.scores + s->first * n, s->in, s->maxima, rows, n, tokens,
+            (float)(1 / t->config.temperature), 0, GPU_F32);
 }
 
 void maxsim_back_to_maxima(void *arg, size_t item, struct gpu_queue *q)
@@ -108,18 +89,8 @@ void maxsim_back_to_maxima(void *arg, size_t item, struct gpu_queue *q)
     size_t n = t->batch.inputs.n, rows = shard_scored(t, s), tokens = tokens_of(t, s);
     if (rows == 0)
         return;
-    q->op->matmul(q, &(struct gpu_matmul){.ta = true,
-                                          .tb = true,
-                                          .m = n,
-                                          .n = tokens,
-                                          .k = rows,
-                                          .alpha = (float)(1 / t->config.temperature),
-                                          .a = t->c.scores + s->first * n,
-                                          .lda = n,
-                                          .b = s->in,
-                                          .ldb = rows,
-                                          .c = s->maxima,
-                                          .ldc = tokens});
+    product(q, "tt", s->maxima, t->c.scores + s->first * n, s->in, n, tokens, rows,
+            (float)(1 / t->config.temperature), 0, GPU_F32);
 }
 
 /* The gradient of the cosines of all tokens of `of` with those of s that score. */
@@ -137,26 +108,19 @@ void maxsim_back_to_states(const struct trainer *t, const struct shard *s, struc
 {
     size_t d = t->model->config.d_model, tokens = s->s.offset[s->s.n], first = first_token(t, s);
     float *to = t->c.dvectors + first * d;
-    struct gpu_matmul mm = {
-        .n = d, .alpha = 1, .beta = 1, .a = scratch_of(t, q), .ldb = d, .c = to, .ldc = d};
     q->op->fill(q, to, tokens * d, 0);
     for (const struct shard *other = t->shards; other < t->shards + t->n_shards; other++) {
         if (other->s.n == 0)
             continue;
-        mm.b = units_of(t, other);
+        const float *units = units_of(t, other), *dcosines = scratch_of(t, q);
         if (tokens_of(t, s)) { /* what s scores */
             cosines_back(t, other, s, q);
-            mm.ta = true;
-            mm.m = mm.lda = tokens_of(t, s);
-            mm.k = other->s.offset[other->s.n];
-            q->op->matmul(q, &mm);
+            product(q, "tn", to, dcosines, units, tokens_of(t, s), d, other->s.offset[other->s.n],
+                    1, 1, GPU_F32);
         }
         if (tokens_of(t, other)) { /* what scores s */
             cosines_back(t, s, other, q);
-            mm.ta = false;
-            mm.m = tokens;
-            mm.k = mm.lda = tokens_of(t, other);
-            q->op->matmul(q, &mm);
+            product(q, "nn", to, dcosines, units, tokens, d, tokens_of(t, other), 1, 1, GPU_F32);
         }
     }
     q->op->normalize_back(q, to, to, units_of(t, s), t->c.norms + first, tokens, d);

@@ -107,17 +107,13 @@ static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_dev
     return err_up(e, trainer_new(&x->base.trainer, device, s->model, &c, e));
 }
 
-static enum err_code begin(struct step_result *r, void *self, uint64_t steps, struct err *e)
+static enum err_code learn(struct step_result *r, void *self, bool measuring, uint64_t k,
+                           struct err *e)
 {
     struct session *x = self;
-    return err_up(e, trainer_begin(x->base.trainer, dataset_of(x, false), e));
-}
-
-static enum err_code measure(struct step_result *r, void *self, size_t i, size_t batches,
-                             struct err *e)
-{
-    struct session *x = self;
-    return err_up(e, trainer_measure(r, x->base.trainer, dataset_of(x, true), i, e));
+    const struct dataset *d = dataset_of(x, measuring);
+    return err_up(e, measuring ? trainer_measure(r, x->base.trainer, d, k, e)
+                               : trainer_begin(x->base.trainer, d, e));
 }
 
 /* ---- what a segment reads: neither texts nor sources nor sequences that are never drawn ---- */
@@ -173,9 +169,8 @@ static const struct learner_calls calls = {.size = sizeof(struct session),
                                            .close = close_examples,
                                            .open = open_trainer,
                                            .free = trainer_free,
-                                           .begin = begin,
+                                           .learn = learn,
                                            .result = trainer_result,
-                                           .measure = measure,
                                            .read = trained_read,
                                            .write = trainer_write,
                                            .add = add_examples};
@@ -215,10 +210,7 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 const struct op op_train = {
     .name = "train",
     .version = 15,
-    .node = OP_CHAIN,
-    .numerics = true,
-    .parallel = true,
-    .cards = learn_cards,
+    LEARNER_OP,
     .doc =
         "Trains a transformer on clusters of equivalent expressions: an encoder that gives "
         "equivalent ones the same vector, or an encoder and a decoder that write one for the "
@@ -238,14 +230,8 @@ const struct op op_train = {
                         "A model whose weights are the initial ones, of the same architecture "
                         "(except pooling) and "
                         "vocabulary. Its optimizer state and step are not used."}),
-    .outputs = OP_PORTS(
-        {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights, optimizer, step and metrics."}),
     .check = train_check,
-    .units = learn_card_units,
     .prepare = prepare,
-    .release = learner_release,
-    .run = learner_run,
-    .segments = train_segments,
     .segment = train_segment,
     .reads = learner_reads,
 };

@@ -34,11 +34,6 @@ static double decayed(const struct schedule *s, uint64_t at)
     return lr > s->lr_min ? lr : s->lr_min;
 }
 
-bool schedule_falls(const struct schedule *s)
-{
-    return s->kind != SCHEDULE_CONSTANT;
-}
-
 double schedule_lr(const struct schedule *s, uint64_t step)
 {
     if (step < s->warmup)

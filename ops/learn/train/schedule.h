@@ -1,7 +1,6 @@
 /* The learning rate as a function of the step. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum schedule_kind {
@@ -24,7 +23,5 @@ struct schedule {
     double factor;   /* the rate is multiplied by this; never below lr_min */
 };
 
-/* Whether it goes down to lr_min. */
-bool schedule_falls(const struct schedule *s);
 /* Of the step that follows `step` done ones. */
 double schedule_lr(const struct schedule *s, uint64_t step);

@@ -99,18 +99,6 @@ const struct op_param train_params[] = {
     {0},
 };
 
-/* Which of "a|b|c" a parameter is. */
-static unsigned choice(const struct op_ctx *ctx, const char *param, const char *names)
-{
-    const char *value = op_string(ctx, param);
-    size_t n = strlen(value);
-    for (unsigned i = 0;; i++) {
-        if (strncmp(names, value, n) == 0 && (names[n] == '|' || !names[n]))
-            return i;
-        names += strcspn(names, "|") + 1; /* the engine has checked that it is among them */
-    }
-}
-
 struct nn_config train_model(const struct op_ctx *ctx, uint32_t vocabulary)
 {
     return (struct nn_config){
@@ -120,12 +108,13 @@ struct nn_config train_model(const struct op_ctx *ctx, uint32_t vocabulary)
         .heads = (uint32_t)op_int(ctx, "heads"),
         .d_ff = (uint32_t)(op_int(ctx, "d_ff") ? op_int(ctx, "d_ff") : 4 * op_int(ctx, "d_model")),
         .max_length = (uint32_t)op_int(ctx, "max_length"),
-        .positions = choice(ctx, "positions", "sinusoidal|learned") ? NN_LEARNED : NN_SINUSOIDAL,
-        .activation = choice(ctx, "activation", "relu|gelu") ? GPU_GELU : GPU_RELU,
-        .pooling = (enum gpu_pooling)choice(ctx, "pooling", "mean|max"),
+        .positions =
+            learn_choice(ctx, "positions", "sinusoidal|learned") ? NN_LEARNED : NN_SINUSOIDAL,
+        .activation = learn_choice(ctx, "activation", "relu|gelu") ? GPU_GELU : GPU_RELU,
+        .pooling = (enum gpu_pooling)learn_choice(ctx, "pooling", "mean|max"),
         .wrap = op_bool(ctx, "wrap"),
         .decoder_layers = (uint32_t)op_int(ctx, "decoder_layers"),
-        .memory = (enum nn_memory)choice(ctx, "memory", "states|vector"),
+        .memory = (enum nn_memory)learn_choice(ctx, "memory", "states|vector"),
         .tied_output = op_bool(ctx, "tied_output"),
         .attention_bias = op_bool(ctx, "attention_bias"),
     };
@@ -134,7 +123,7 @@ struct nn_config train_model(const struct op_ctx *ctx, uint32_t vocabulary)
 static struct schedule schedule_of(const struct op_ctx *ctx)
 {
     return (struct schedule){
-        .kind = (enum schedule_kind)choice(ctx, "schedule", SCHEDULE_NAMES),
+        .kind = (enum schedule_kind)learn_choice(ctx, "schedule", SCHEDULE_NAMES),
         .lr = op_real(ctx, "lr"),
         .lr_min = op_real(ctx, "lr_min"),
         .warmup = train_length(ctx, "warmup"),
@@ -144,22 +133,6 @@ static struct schedule schedule_of(const struct op_ctx *ctx)
         .every = train_length(ctx, "decay_every"),
         .factor = op_real(ctx, "decay_factor"),
     };
-}
-
-/* How many negatives of their own the examples have. */
-static size_t negatives(const struct op_ctx *ctx, enum objective_kind objective)
-{
-    size_t n = (size_t)op_int(ctx, "negatives");
-    switch (objective) {
-    case OBJECTIVE_CONTRASTIVE:
-    case OBJECTIVE_HISTOGRAM: return n;
-    case OBJECTIVE_TRIPLET:
-    case OBJECTIVE_SIAMESE: return n ? n : 1;
-    case OBJECTIVE_SIMCSE:
-    case OBJECTIVE_SEQ2SEQ:
-    case OBJECTIVE_AUTOENCODE: return 0;
-    }
-    return 0;
 }
 
 static bool has_margin(enum objective_kind objective)
@@ -172,19 +145,29 @@ static bool has_temperature(enum objective_kind objective)
     return objective == OBJECTIVE_CONTRASTIVE || objective == OBJECTIVE_SIMCSE;
 }
 
+/* How many negatives of their own the examples have. */
+static size_t negatives(const struct op_ctx *ctx, enum objective_kind objective)
+{
+    size_t n = (size_t)op_int(ctx, "negatives");
+    if (has_margin(objective))
+        return n ? n : 1;
+    return objective == OBJECTIVE_CONTRASTIVE || objective == OBJECTIVE_HISTOGRAM ? n : 0;
+}
+
 struct trainer_config train_trainer(const struct op_ctx *ctx)
 {
-    enum objective_kind objective = (enum objective_kind)choice(ctx, "objective", OBJECTIVE_NAMES);
+    enum objective_kind objective =
+        (enum objective_kind)learn_choice(ctx, "objective", OBJECTIVE_NAMES);
     return (struct trainer_config){
         .examples = {.objective = objective,
                      .batch = (size_t)op_int(ctx, "batch"),
-                     .target = (enum target_kind)choice(ctx, "target", "any|shortest"),
+                     .target = (enum target_kind)learn_choice(ctx, "target", "any|shortest"),
                      .class_pairs = (uint64_t)op_int(ctx, "class_pairs"),
                      .near_misses =
                          objective == OBJECTIVE_CONTRASTIVE ? op_real(ctx, "near_share") : 0,
                      .negatives = negatives(ctx, objective)},
         .temperature = has_temperature(objective) ? op_real(ctx, "temperature") : 1,
-        .maxsim = strcmp(op_string(ctx, "similarity"), "maxsim") == 0,
+        .maxsim = learn_choice(ctx, "similarity", "cosine|maxsim"),
         .margin = op_real(ctx, "margin"),
         .squared = strcmp(op_string(ctx, "hinge"), "squared") == 0,
         .euclidean = strcmp(op_string(ctx, "hinge"), "euclidean") == 0,
@@ -197,7 +180,7 @@ struct trainer_config train_trainer(const struct op_ctx *ctx)
         .beta1 = op_real(ctx, "beta1"),
         .beta2 = op_real(ctx, "beta2"),
         .eps = op_real(ctx, "eps"),
-        .optimizer = (enum optimizer_kind)choice(ctx, "optimizer", OPTIMIZER_NAMES),
+        .optimizer = (enum optimizer_kind)learn_choice(ctx, "optimizer", OPTIMIZER_NAMES),
         .schedule = schedule_of(ctx),
         .precision = learn_precision(ctx),
         .seed = (uint64_t)op_int(ctx, "seed"),
@@ -228,25 +211,26 @@ static enum err_code check_idle(const struct op_ctx *ctx, enum objective_kind ob
 {
     struct trainer_config c = train_trainer(ctx);
     const char *name = op_string(ctx, "objective");
-    if (c.swap && objective != OBJECTIVE_TRIPLET)
-        return err_fail(e, ERR_INPUT, "'swap' belongs to objective triplet, not to %s", name);
+    bool triplet = objective == OBJECTIVE_TRIPLET, siamese = objective == OBJECTIVE_SIAMESE;
+    const struct {
+        bool idle;
+        const char *why;
+    } options[] = {
+        {c.swap && !triplet, "'swap' belongs to objective triplet"},
+        {c.euclidean && !siamese, "'hinge: euclidean' belongs to objective siamese"},
+        {c.squared && !has_margin(objective), "'hinge' belongs to objectives triplet and siamese"},
+        {c.maxsim && !has_temperature(objective),
+         "'similarity: maxsim' belongs to objectives contrastive and simcse"},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].idle)
+            return err_fail(e, ERR_INPUT, "%s, not to %s", options[i].why, name);
     if (c.examples.class_pairs &&
         (objective == OBJECTIVE_SIMCSE || objective == OBJECTIVE_AUTOENCODE))
         return err_fail(e, ERR_INPUT, "objective %s has no pairs for 'class_pairs'", name);
     if (c.examples.class_pairs && op_int(ctx, "related") > 1)
         return err_fail(e, ERR_INPUT, "'class_pairs' and 'related' both choose clusters: give one");
-    if (c.euclidean && objective != OBJECTIVE_SIAMESE)
-        return err_fail(e, ERR_INPUT, "'hinge: euclidean' belongs to objective siamese, not to %s",
-                        name);
-    if (c.maxsim && !has_temperature(objective))
-        return err_fail(e, ERR_INPUT,
-                        "'similarity: maxsim' belongs to objectives contrastive and simcse, not to "
-                        "%s",
-                        name);
-    if (c.squared && !has_margin(objective))
-        return err_fail(e, ERR_INPUT,
-                        "'hinge' belongs to objectives triplet and siamese, not to %s", name);
-    if (schedule_falls(&c.schedule) && c.schedule.lr_min > c.schedule.lr)
+    if (c.schedule.kind != SCHEDULE_CONSTANT && c.schedule.lr_min > c.schedule.lr)
         return err_fail(e, ERR_INPUT,
                         "the schedule would rise: 'lr_min' (%g) is greater than 'lr' (%g)",
                         c.schedule.lr_min, c.schedule.lr);
@@ -275,26 +259,12 @@ enum err_code train_check(struct op_ctx *ctx, struct err *e)
     return err_up(e, nn_config_check(&c, e));
 }
 
-/* Whether examples are drawn from clusters, rather than from all sequences. */
-static bool needs_clusters(enum objective_kind objective, bool validation)
-{
-    switch (objective) {
-    case OBJECTIVE_CONTRASTIVE:
-    case OBJECTIVE_TRIPLET:
-    case OBJECTIVE_SIAMESE:
-    case OBJECTIVE_HISTOGRAM:
-    case OBJECTIVE_SEQ2SEQ: return true;
-    case OBJECTIVE_SIMCSE: return validation;
-    case OBJECTIVE_AUTOENCODE: return false;
-    }
-    return true;
-}
-
 enum err_code train_enough(const struct dataset *d, const struct op_ctx *ctx, const char *role,
                            struct err *e)
 {
-    bool clusters =
-        needs_clusters(train_trainer(ctx).examples.objective, strcmp(role, "valid") == 0);
+    enum objective_kind objective = train_trainer(ctx).examples.objective;
+    bool clusters = objective != OBJECTIVE_AUTOENCODE &&
+                    (objective != OBJECTIVE_SIMCSE || strcmp(role, "valid") == 0);
     if (clusters && d->clusters < 2)
         return err_fail(e, ERR_INPUT,
                         "at least two clusters of two expressions are needed; %s has %zu", role,

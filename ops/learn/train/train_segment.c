@@ -128,7 +128,7 @@ static enum err_code validate(bool *stop, struct session *s, struct err *e)
     size_t n = s->call->at_once ? 1 : s->validation.batches;
     for (size_t i = 0; i < n; i++) {
         arena_reset(&s->learning->arena);
-        enum err_code code = s->call->measure(&one, s->learning, i, s->validation.batches, e);
+        enum err_code code = s->call->learn(&one, s->learning, true, i, e);
         if (code)
             return err_up(e, code);
         r.loss += one.loss / (double)n;
@@ -156,7 +156,7 @@ static enum err_code make_steps(bool *stop, struct session *s, uint64_t to, stru
         if (op_cancelled(ctx))
             return err_fail(e, ERR_CANCELLED, "cancelled at step %" PRIu64, s->steps);
         arena_reset(&s->learning->arena);
-        enum err_code code = call->begin(&r, s->learning, s->steps, e);
+        enum err_code code = call->learn(&r, s->learning, false, s->steps, e);
         if (code)
             return err_up(e, code);
         s->steps++;

@@ -1,6 +1,8 @@
 /* Updates of weights; see update.h. */
 #include "ops/learn/train/update.h"
 
+#include "ops/nn/linear.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -106,25 +108,6 @@ void update_plan_make(struct update_plan *out, struct arena *a, const struct nn_
 
 /* ---- Muon ---- */
 
-/* x's smaller Gram matrix: x x^T or x^T x. */
-static void gram(struct gpu_queue *q, const struct newton *w)
-{
-    bool wide = w->rows <= w->cols;
-    q->op->matmul(q, &(struct gpu_matmul){.ta = !wide,
-                                          .tb = wide,
-                                          .precision = w->precision,
-                                          .m = w->smaller,
-                                          .n = w->smaller,
-                                          .k = wide ? w->cols : w->rows,
-                                          .alpha = 1,
-                                          .a = w->x,
-                                          .b = w->x,
-                                          .c = w->gram,
-                                          .lda = w->cols,
-                                          .ldb = w->cols,
-                                          .ldc = w->smaller});
-}
-
 /* y = a x + (b G + c G^2) x, with the coefficients of Jordan et al.: singular values go to 0.7 to
  * 1.2, small ones the fastest. */
 static void newton_step(struct gpu_queue *q, struct newton *w)
@@ -132,7 +115,8 @@ static void newton_step(struct gpu_queue *q, struct newton *w)
     static const float a = 3.4445F, b = -4.7750F, c = 2.0315F;
     bool wide = w->rows <= w->cols;
     size_t s = w->smaller;
-    gram(q, w);
+    product(q, wide ? "nt" : "tn", w->gram, w->x, w->x, s, s, wide ? w->cols : w->rows, 1, 0,
+            w->precision);
     struct gpu_matmul mm = {.base = w->gram,
                             .beta = b,
                             .precision = w->precision,

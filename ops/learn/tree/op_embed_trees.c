@@ -46,8 +46,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 const struct op op_embed_trees = {
     .name = "embed-trees",
     .version = 1,
-    .node = OP_MAP,
-    .numerics = true,
+    NETWORKS_OP,
     .doc = "Computes the vectors of each token batch with a network on trees.",
     .params = OP_PARAMS(LEARN_PRECISION_PARAM, LEARN_DEVICE_PARAM),
     .inputs =
@@ -57,8 +56,6 @@ const struct op op_embed_trees = {
                   "The batches'; a network that is told values needs it."}),
     .outputs = OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
                          .doc = "One per token batch; vectors have length 1."}),
-    .check = learn_check_device,
-    .units = learn_units,
     .prepare = prepare,
     .release = networks_release,
     .run = run,

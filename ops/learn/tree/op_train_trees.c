@@ -1,5 +1,4 @@
 /* Op train-trees: EqNet, or a network of functions, as a chain of checkpoints. */
-#include "base/rng.h"
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/tree/tree_pairs.h"
 #include "ops/learn/tree/tree_trainer.h"
@@ -8,6 +7,8 @@
 #include <string.h>
 
 enum stream { STREAM_TRAINER = 1, STREAM_EXAMPLES, STREAM_VALIDATION };
+
+#define SCHEDULES "constant|linear|cosine"
 
 static const struct op_param params[] = {
     {"d", OP_INT, "64", NULL, 1, 4096, "Numbers of a vector."},
@@ -46,8 +47,7 @@ static const struct op_param params[] = {
     TRAIN_STEPS_PARAMS,
     {"segment", OP_INT, "100", NULL, 1, 1e6, "Steps between checkpoints."},
     {"lr", OP_REAL, "0.0079432823", NULL, 0, 100, "Learning rate of RMSprop."},
-    {"schedule", OP_ENUM, "constant", "constant|linear|cosine",
-     .doc = "Of the learning rate, down to 0."},
+    {"schedule", OP_ENUM, "constant", SCHEDULES, .doc = "Of the learning rate, down to 0."},
     {"warmup", OP_INT, "0", NULL, 0, 1e12, "Steps in which the learning rate rises to `lr`."},
     {"rho", OP_REAL, "0.88", NULL, 0, 1, "Decay of the squared gradients' mean."},
     {"momentum", OP_REAL, "0.88", NULL, 0, 1, "Nesterov's."},
@@ -85,21 +85,11 @@ static struct tree_config config_of(const struct op_ctx *ctx)
 
 static struct schedule schedule_of(const struct op_ctx *ctx)
 {
-    static const struct {
-        const char *name;
-        enum schedule_kind kind;
-    } kinds[] = {{"linear", SCHEDULE_LINEAR}, {"cosine", SCHEDULE_COSINE}};
-    struct schedule s = {
-        .lr = op_real(ctx, "lr"), .warmup = train_length(ctx, "warmup"), .steps = train_steps(ctx)};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(op_string(ctx, "schedule"), kinds[i].name) == 0)
-            s.kind = kinds[i].kind;
-    return s;
-}
-
-static uint64_t seed_of(const struct op_ctx *ctx, enum stream stream)
-{
-    return rng_at((uint64_t)op_int(ctx, "seed"), stream, 0);
+    static const enum schedule_kind kinds[] = {SCHEDULE_CONSTANT, SCHEDULE_LINEAR, SCHEDULE_COSINE};
+    return (struct schedule){.kind = kinds[learn_choice(ctx, "schedule", SCHEDULES)],
+                             .lr = op_real(ctx, "lr"),
+                             .warmup = train_length(ctx, "warmup"),
+                             .steps = train_steps(ctx)};
 }
 
 /* ---- data ---- */
@@ -180,6 +170,7 @@ struct session {
     struct tree_curriculum curriculum;
     struct tree_order order;
     struct tree_pairs_config pairs;
+    size_t measured; /* expressions, */
     uint64_t valid_seed;
 };
 
@@ -187,11 +178,12 @@ static enum err_code open_examples(void *self, struct op_ctx *ctx, bool measurin
 {
     struct session *x = self;
     size_t batch = (size_t)op_int(ctx, "batch");
-    uint64_t seed = seed_of(ctx, STREAM_EXAMPLES);
+    uint64_t seed = learn_seed(ctx, STREAM_EXAMPLES);
     x->curriculum = (struct tree_curriculum){op_real(ctx, "first_size"), op_real(ctx, "size_step"),
                                              (uint64_t)op_int(ctx, "size_every"), batch, seed};
     x->pairs = (struct tree_pairs_config){batch, op_real(ctx, "near_share"), seed};
-    x->valid_seed = seed_of(ctx, STREAM_VALIDATION);
+    x->measured = train_validation(ctx).batches * batch;
+    x->valid_seed = learn_seed(ctx, STREAM_VALIDATION);
     return OK;
 }
 
@@ -218,7 +210,7 @@ static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_dev
                                     .intro = op_real(ctx, "intro"),
                                     .stage = (uint64_t)op_int(ctx, "size_every"),
                                     .precision = learn_precision(ctx),
-                                    .seed = seed_of(ctx, STREAM_TRAINER),
+                                    .seed = learn_seed(ctx, STREAM_TRAINER),
                                     .prior = s->prior,
                                     .values = op_real(ctx, "values"),
                                     .temperature = op_real(ctx, "temperature"),
@@ -227,26 +219,21 @@ static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_dev
 }
 
 /* A step ends at once: the host computes the loss. */
-static enum err_code begin(struct step_result *r, void *self, uint64_t steps, struct err *e)
+static enum err_code learn(struct step_result *r, void *self, bool measuring, uint64_t k,
+                           struct err *e)
 {
     struct session *x = self;
     const struct shared *s = x->base.learner;
+    struct arena *a = &x->base.arena;
     struct tree_batch b;
-    if (s->model->config.points)
-        tree_pairs_draw(&b, &x->base.arena, &s->pairs, s->model, s->meaning, &x->pairs, steps);
+    if (measuring)
+        tree_batch_sample(&b, a, &s->valid, x->measured, x->valid_seed);
+    else if (s->model->config.points)
+        tree_pairs_draw(&b, a, &s->pairs, s->model, s->meaning, &x->pairs, k);
     else
-        tree_batch_draw(&b, &x->base.arena, &x->order, &s->corpus, &x->curriculum, steps);
-    return err_up(e, tree_trainer_step(r, x->base.trainer, &b, e));
-}
-
-static enum err_code measure(struct step_result *r, void *self, size_t i, size_t batches,
-                             struct err *e)
-{
-    struct session *x = self;
-    const struct shared *s = x->base.learner;
-    struct tree_batch b;
-    tree_batch_sample(&b, &x->base.arena, &s->valid, batches * x->curriculum.batch, x->valid_seed);
-    return err_up(e, tree_trainer_measure(r, x->base.trainer, &b, e));
+        tree_batch_draw(&b, a, &x->order, &s->corpus, &x->curriculum, k);
+    return err_up(e, measuring ? tree_trainer_measure(r, x->base.trainer, &b, e)
+                               : tree_trainer_step(r, x->base.trainer, &b, e));
 }
 
 static const struct learner_calls calls = {.size = sizeof(struct session),
@@ -255,8 +242,7 @@ static const struct learner_calls calls = {.size = sizeof(struct session),
                                            .close = close_examples,
                                            .open = open_trainer,
                                            .free = trained_free,
-                                           .begin = begin,
-                                           .measure = measure,
+                                           .learn = learn,
                                            .at_once = true,
                                            .read = tree_trainer_read,
                                            .write = tree_trainer_write};
@@ -306,10 +292,7 @@ static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_
 const struct op op_train_trees = {
     .name = "train-trees",
     .version = 3,
-    .node = OP_CHAIN,
-    .numerics = true,
-    .parallel = true,
-    .cards = learn_cards,
+    LEARNER_OP,
     .doc = "Trains EqNet: a network that computes an expression's vector from those of its "
            "operands, to tell classes of equal expressions; or, with `points`, a network of "
            "functions, which learns what expressions are worth and which are equal. With "
@@ -325,13 +308,7 @@ const struct op op_train_trees = {
                        {"init", KIND_CHECKPOINT, OP_ONE, true,
                         "A network of the same sizes and vocabulary whose weights are the initial "
                         "ones. Its classes, optimizer state and step are not used."}),
-    .outputs = OP_PORTS(
-        {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights, optimizer, step and metrics."}),
     .check = check,
-    .units = learn_card_units,
     .prepare = prepare,
-    .release = learner_release,
-    .run = learner_run,
-    .segments = train_segments,
     .segment = segment,
 };

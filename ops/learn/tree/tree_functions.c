@@ -1,6 +1,7 @@
 /* The loss of a network of functions; see tree_trainer.h. */
 #include "ops/learn/tree/tree_points.h"
 #include "ops/learn/tree/tree_training.h"
+#include "ops/nn/linear.h"
 
 #include <math.h>
 #include <string.h>
@@ -99,18 +100,7 @@ static void contrast(struct tree_trainer *t, const struct tree_batch *x, const u
     gpu_write(t->queue, c->target, target, rows * sizeof *target);
     gpu_write(t->queue, c->group, group, n * sizeof *group);
     op->normalize(t->queue, c->units, c->norms, t->vectors, n, width);
-    struct gpu_matmul mm = {.tb = true,
-                            .m = rows,
-                            .n = n,
-                            .k = width,
-                            .alpha = by,
-                            .a = c->units,
-                            .lda = width,
-                            .b = c->units,
-                            .ldb = width,
-                            .c = t->scores,
-                            .ldc = n};
-    op->matmul(t->queue, &mm);
+    product(t->queue, "nt", t->scores, c->units, c->units, rows, n, width, by, 0, GPU_F32);
     op->cross_entropy(t->queue, t->scores,
                       &(struct gpu_loss){.rows = rows,
                                          .cols = n,
@@ -123,22 +113,8 @@ static void contrast(struct tree_trainer *t, const struct tree_batch *x, const u
     op->sum_losses(t->queue, c->sums, c->loss, c->correct, rows, (double)rows);
     /* With G the gradient of the scores that of the units is (G u + G^T u) / temperature. */
     op->fill(t->queue, c->dvectors, n * width, 0);
-    mm = (struct gpu_matmul){.m = rows,
-                             .n = width,
-                             .k = n,
-                             .alpha = by,
-                             .a = t->scores,
-                             .lda = n,
-                             .b = c->units,
-                             .ldb = width,
-                             .c = c->dvectors,
-                             .ldc = width};
-    op->matmul(t->queue, &mm);
-    mm.ta = true;
-    mm.beta = 1;
-    mm.m = n;
-    mm.k = rows;
-    op->matmul(t->queue, &mm);
+    product(t->queue, "nn", c->dvectors, t->scores, c->units, rows, width, n, by, 0, GPU_F32);
+    product(t->queue, "tn", c->dvectors, t->scores, c->units, n, width, rows, by, 1, GPU_F32);
     op->normalize_back(t->queue, t->vectors, c->dvectors, c->units, c->norms, n, width);
 }
 

@@ -1,6 +1,7 @@
 #include "ops/learn/tree/tree_training.h"
 
 #include "base/rng.h"
+#include "ops/nn/linear.h"
 
 #include <math.h>
 #include <string.h>
@@ -201,25 +202,6 @@ static enum err_code forward(struct tree_trainer *t, const struct tree_set *s, s
     return err_up(e, gpu_each(t->queue, t->n_shards, forward_shard, t, e));
 }
 
-/* scores (trees, n) = vectors times `other` (n, d) transposed. */
-static void multiply(struct tree_trainer *t, size_t trees, const float *other, size_t n,
-                     const float *bias)
-{
-    size_t d = tree_width(t->model);
-    t->queue->op->matmul(t->queue, &(struct gpu_matmul){.tb = true,
-                                                        .m = trees,
-                                                        .n = n,
-                                                        .k = d,
-                                                        .alpha = 1,
-                                                        .a = t->vectors,
-                                                        .lda = d,
-                                                        .b = other,
-                                                        .ldb = d,
-                                                        .c = t->scores,
-                                                        .ldc = n,
-                                                        .bias = bias});
-}
-
 /* ---- loss ---- */
 
 /* The greatest of the scores but `own`, the first of equals. */
@@ -293,7 +275,8 @@ static enum err_code classes_loss(struct step_result *r, float *dclasses, struct
     if (!scores)
         return err_fail(e, ERR_NOMEM, "no memory for the scores of %zu trees", n);
     gpu_write(t->queue, prior, t->config.prior, classes * sizeof *prior);
-    multiply(t, n, t->base.weights + m->classes, classes, prior);
+    linear(t->queue, t->scores, t->vectors, t->base.weights + m->classes, n, d, classes,
+           (struct linear_end){.bias = prior}, GPU_F32);
     gpu_read(t->queue, scores, t->scores, n * classes * sizeof *scores);
     gpu_read(t->queue, vectors, t->vectors, n * d * sizeof *vectors);
     enum err_code code = gpu_finish(t->queue, e);
@@ -434,7 +417,8 @@ enum err_code tree_trainer_measure(struct step_result *r, struct tree_trainer *t
     float *scores = arena_try_alloc(&t->base.arena, n * n, sizeof *scores);
     if (!scores)
         return err_fail(e, ERR_NOMEM, "no memory for the scores of %zu trees", n);
-    multiply(t, n, t->vectors, n, NULL);
+    product(t->queue, "nt", t->scores, t->vectors, t->vectors, n, n, tree_width(t->model), 1, 0,
+            GPU_F32);
     gpu_read(t->queue, scores, t->scores, n * n * sizeof *scores);
     if ((code = gpu_finish(t->queue, e)))
         return err_up(e, code);

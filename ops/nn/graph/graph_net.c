@@ -54,32 +54,14 @@ void graph_table_make(struct gpu_queue *q, float *table, const float *flat, cons
     size_t first = (GRAPH_FEATURES + 1) * (size_t)m->config.d,
            n = (size_t)m->config.positions * m->config.d;
     q->op->copy(q, table, flat + m->first, first);
-    q->op->matmul(q, &(struct gpu_matmul){.m = n,
-                                          .n = 1,
-                                          .k = 1,
-                                          .alpha = 1,
-                                          .a = sinusoids,
-                                          .lda = 1,
-                                          .b = flat + m->alpha,
-                                          .ldb = 1,
-                                          .c = table + first,
-                                          .ldc = 1});
+    product(q, "nn", table + first, sinusoids, flat + m->alpha, n, 1, 1, 1, 0, GPU_F32);
 }
 
 void graph_alpha_back(struct gpu_queue *q, float *dflat, const float *dpositions,
                       const float *sinusoids, const struct graph_model *m)
 {
     size_t n = (size_t)m->config.positions * m->config.d;
-    q->op->matmul(q, &(struct gpu_matmul){.m = 1,
-                                          .n = 1,
-                                          .k = n,
-                                          .alpha = 1,
-                                          .a = sinusoids,
-                                          .lda = n,
-                                          .b = dpositions,
-                                          .ldb = 1,
-                                          .c = dflat + m->alpha,
-                                          .ldc = 1});
+    product(q, "nn", dflat + m->alpha, sinusoids, dpositions, 1, 1, n, 1, 0, GPU_F32);
 }
 
 /* ---- forward ---- */

@@ -124,19 +124,8 @@ static void combine(struct gpu_queue *q, const struct tree_pass *p, const struct
         drop_hidden(q, p, s, dropped, hidden);
     linear(q, r, x, p->flat + s->c->direct, n, s->in, d,
            (struct linear_end){.base = s->says, .bias = p->flat + s->c->bias}, p->precision);
-    q->op->matmul(q, &(struct gpu_matmul){.precision = p->precision,
-                                          .tb = true,
-                                          .m = n,
-                                          .n = d,
-                                          .k = h,
-                                          .alpha = 1,
-                                          .beta = 1,
-                                          .a = dropped,
-                                          .lda = h,
-                                          .b = p->flat + s->c->through,
-                                          .ldb = h,
-                                          .c = r,
-                                          .ldc = d});
+    linear(q, r, dropped, p->flat + s->c->through, n, h, d, (struct linear_end){.base = r},
+           p->precision);
     if (!functions)
         q->op->normalize(q, r, lengths, r, n, d);
 }
