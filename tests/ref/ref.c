@@ -381,12 +381,12 @@ double ref_triplets(const double *vectors, size_t anchors, size_t negatives, siz
     double loss = 0;
     for (size_t i = 0; i < anchors; i++)
         for (size_t j = 0; j < negatives; j++) {
-            const double *anchor = vectors + i * d, *semijoin = vectors + (anchors + i) * d;
+            const double *anchor = vectors + i * d, *partner = vectors + (anchors + i) * d;
             const double *negative = vectors + (2 * anchors + i * negatives + j) * d;
             double s = cosine(anchor, negative, d);
             if (swap)
-                s = fmax(s, cosine(semijoin, negative, d));
-            loss += hinge(margin - cosine(anchor, semijoin, d) + s, squared);
+                s = fmax(s, cosine(partner, negative, d));
+            loss += hinge(margin - cosine(anchor, partner, d) + s, squared);
         }
     return loss / (double)(anchors * negatives);
 }

@@ -4,6 +4,7 @@
 
 #include "engine/op.h"
 #include "ops/learn/checkpoint/checkpoint.h"
+#include "schemas/canonical.h"
 #include "tests/ops/learn/toy.h"
 #include "tests/unit.h"
 
@@ -30,6 +31,7 @@ struct op_ctx {
     struct chunk chunks[4096];
     size_t n_chunks;
     char progress[100];
+    void *shared;      /* what op train has prepared, since the first segment */
     data_source *data; /* NULL: toy clusters, others to validate on */
     uint64_t edit;     /* of data_edited */
     int seen;          /* calls of op_cancelled */
@@ -156,12 +158,10 @@ uint64_t op_segment_index(struct op_ctx *ctx)
 enum err_code op_emit(struct digest *id, struct op_ctx *ctx, const char *role,
                       const ProtobufCMessage *message, struct err *e)
 {
-    size_t n = protobuf_c_message_get_packed_size(message);
-    uint8_t *bytes = arena_alloc(&ctx->a, n);
-    protobuf_c_message_pack(message, bytes);
+    struct span bytes;
     assert_null(ctx->out);
-    ctx->out = protobuf_c_message_unpack(message->descriptor, NULL, n, bytes);
-    return OK;
+    assert_int_equal(canonical_pack(&bytes, &ctx->a, message, NULL), OK);
+    return canonical_unpack(&ctx->out, &ctx->a, message->descriptor, bytes, e);
 }
 
 enum err_code op_emit_chunk(struct digest *id, struct op_ctx *ctx, struct span data, struct err *e)
@@ -218,24 +218,27 @@ static inline struct op_ctx *context(const struct op *op, const char *set)
 
 static inline void context_free(struct op_ctx *ctx)
 {
+    op_train.release(ctx->shared);
     arena_free(&ctx->a);
     free(ctx);
 }
 
-static inline Eqloom__Checkpoint *segment(struct op_ctx *ctx, void *shared, uint64_t index)
+static inline void *prepared(struct op_ctx *ctx)
+{
+    if (!ctx->shared)
+        assert_int_equal(op_train.prepare(&ctx->shared, ctx, NULL), OK);
+    return ctx->shared;
+}
+
+static inline Eqloom__Checkpoint *segment(struct op_ctx *ctx, uint64_t index)
 {
     struct err e;
     ctx->segment = index;
     ctx->out = NULL;
-    if (op_train.run(ctx, shared, &e))
+    if (op_train.run(ctx, prepared(ctx), &e))
         fail_msg("%s", e.message);
     ctx->checkpoint = ctx->out;
     return (Eqloom__Checkpoint *)ctx->out;
-}
-
-static inline void free_checkpoint(Eqloom__Checkpoint *c)
-{
-    protobuf_c_message_free_unpacked(&c->base, NULL);
 }
 
 static inline bool same_tensors(const Eqloom__Checkpoint *a, const Eqloom__Checkpoint *b, size_t n)
@@ -251,16 +254,10 @@ static inline bool same_tensors(const Eqloom__Checkpoint *a, const Eqloom__Check
 
 static inline Eqloom__Checkpoint *train_whole(struct op_ctx *ctx)
 {
-    void *shared;
     uint64_t n;
-    assert_int_equal(op_train.prepare(&shared, ctx, NULL), OK);
     assert_int_equal(op_train.segments(&n, ctx, NULL), OK);
-    Eqloom__Checkpoint *c = segment(ctx, shared, 0);
-    for (uint64_t i = 1; i < n; i++) {
-        Eqloom__Checkpoint *previous = c;
-        c = segment(ctx, shared, i);
-        free_checkpoint(previous);
-    }
-    op_train.release(shared);
+    Eqloom__Checkpoint *c = NULL;
+    for (uint64_t i = 0; i < n; i++)
+        c = segment(ctx, i);
     return c;
 }

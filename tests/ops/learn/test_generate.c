@@ -74,7 +74,7 @@ static int by_probability(const void *x, const void *y)
     return (a->log_probability < b->log_probability) - (a->log_probability > b->log_probability);
 }
 
-TEST(exhaustive)
+TEST_IN_ARENA(exhaustive)
 {
     enum { LONGEST = 3, ALL = 1 + 2 + 4 + 8 };
     struct nn_config c = {.vocabulary = 5,
@@ -84,15 +84,14 @@ TEST(exhaustive)
                           .heads = 2,
                           .d_ff = 16,
                           .max_length = 8};
-    struct arena a = {0};
     double *w;
     struct loaded *m = model_new(&c, &w);
-    Eqloom__TokenBatch *b = batch_new(&a, &c, 5, 4);
+    Eqloom__TokenBatch *b = batch_new(a, &c, 5, 4);
     struct generated out[5];
     struct generator_options o = {.beam = 64, .max_tokens = LONGEST};
-    assert_int_equal(generator_run(out, m, b, &o, &a, NULL), OK);
+    assert_int_equal(generator_run(out, m, b, &o, a, NULL), OK);
     for (size_t i = 0; i < 5; i++) {
-        struct nn_sequences input = loaded_inputs(m, b, i, 1, &a);
+        struct nn_sequences input = loaded_inputs(m, b, i, 1, a);
         static uint32_t tokens[ALL][LONGEST];
         struct hypothesis all[ALL];
         size_t n = 0;
@@ -113,7 +112,6 @@ TEST(exhaustive)
         }
     }
     network_free(m);
-    arena_free(&a);
 }
 
 /* The best next token by a decoder that computes the whole target anew. */
@@ -283,18 +281,16 @@ TEST(beams)
     }
 }
 
-TEST(refused)
+TEST_IN_ARENA(refused)
 {
     struct nn_config c = options[0];
-    struct arena a = {0};
     struct err e;
     double *w;
     struct generated out[1];
     struct generator_options o = {.beam = 2, .max_tokens = 4};
     c.decoder_layers = 0;
     struct loaded *m = model_new(&c, &w);
-    assert_int_equal(generator_run(out, m, batch_new(&a, &c, 1, 3), &o, &a, &e), ERR_INPUT);
+    assert_int_equal(generator_run(out, m, batch_new(a, &c, 1, 3), &o, a, &e), ERR_INPUT);
     assert_string_equal(e.message, "the model has no decoder: it can embed, not generate");
     network_free(m);
-    arena_free(&a);
 }

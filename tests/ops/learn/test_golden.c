@@ -4,20 +4,7 @@
 #include "base/isa.h"
 #include "base/os.h"
 #include "ops/learn/train/trainer.h"
-#include "tests/unit.h"
-
-/* |x - y| / |y| over a tensor; skips [from, to). */
-static double relative(const float *x, const float *y, size_t n, size_t from, size_t to)
-{
-    double difference = 0, size = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (i >= from && i < to)
-            continue;
-        difference += ((double)x[i] - y[i]) * ((double)x[i] - y[i]);
-        size += (double)y[i] * y[i];
-    }
-    return sqrt(difference / size);
-}
+#include "tests/ops/learn/trainers.h"
 
 static void assert_close(const float *x, const float *y, const struct nn_param *p, uint32_t d,
                          const char *what)
@@ -25,20 +12,7 @@ static void assert_close(const float *x, const float *y, const struct nn_param *
     /* The bias of the keys shifts all scores of a row alike: its gradient is zero but for rounding,
      * and what AdamW makes of that is noise. */
     bool in_bias = strstr(p->name, "in_proj_bias") != NULL;
-    double off = relative(x, y, p->size, in_bias ? d : 0, in_bias ? 2 * d : 0);
-    if (!(off < 1e-4))
-        fail_msg("%s of %s is off by %.2g", what, p->name, off);
-}
-
-struct reader {
-    const uint8_t *at, *end;
-};
-
-static void take(void *out, struct reader *r, size_t bytes)
-{
-    assert_true(bytes <= (size_t)(r->end - r->at));
-    memcpy(out, r->at, bytes);
-    r->at += bytes;
+    assert_near(x, y, p, in_bias ? d : 0, in_bias ? 2 * d : 0, 0, what);
 }
 
 static uint32_t *take_u32(struct arena *a, struct reader *r, size_t n)

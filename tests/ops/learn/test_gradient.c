@@ -2,8 +2,7 @@
  * precision and its finite differences: every parameter, every option. What tokens share changes
  * nothing. */
 #include "ops/learn/train/objective.h"
-#include "tests/ref/ref.h"
-#include "tests/unit.h"
+#include "tests/ops/learn/trainers.h"
 
 #include "base/rng.h"
 
@@ -125,14 +124,7 @@ static void check_model(const struct nn_config *c, const struct trainer_config *
     double squares = 0;
     for (size_t j = 0; j < m->table.total; j++)
         squares += (double)gradient[j] * (double)gradient[j];
-    for (size_t i = 0; i < m->table.n; i++)
-        for (size_t j = m->table.params[i].at; j < m->table.params[i].at + m->table.params[i].size;
-             j += test_stride(5)) {
-            double want = ref_derivative(loss_of, &setting, w, j);
-            if (!(fabs(gradient[j] - want) <= 2e-5 + 2e-4 * fabs(want)))
-                fail_msg("%s[%zu]: %.8g, finite difference %.8g", m->table.params[i].name,
-                         j - m->table.params[i].at, gradient[j], want);
-        }
+    assert_derivatives(&m->table, gradient, loss_of, &setting, w, test_stride(5), 2e-5, 2e-4);
     assert_true(fabs(r.gradient_norm - sqrt(squares)) <= 1e-4 * sqrt(squares) + 1e-9);
     trainer_free(t);
     gpu_close(d);

@@ -5,8 +5,8 @@
 #include "base/os.h"
 #include "base/rng.h"
 #include "ops/learn/graph/graph_trainer.h"
+#include "tests/ops/learn/trainers.h"
 #include "tests/ref/ref_graph.h"
-#include "tests/unit.h"
 
 /* Trees of 1 to 9 nodes, about a seventh of them hidden, of four papers. */
 static struct graph_set random_graphs(struct arena *a, struct rng *r, size_t n, bool hide)
@@ -54,44 +54,28 @@ static double derivative(struct setting *s, double *w, size_t i)
     return (up - down) / (2 * h);
 }
 
-struct session {
-    struct arena a;
+static struct graph_model *open_session(struct session *x, const struct graph_config *c,
+                                        const struct graph_trainer_config *how, const char *isa,
+                                        struct pool *pool)
+{
     struct graph_model *m;
-    struct gpu_device *device;
-    struct graph_trainer *t;
-    struct trainer_state state;
-    float *gradient;
-};
-
-static void open_session(struct session *x, const struct graph_config *c,
-                         const struct graph_trainer_config *how, const char *isa)
-{
-    *x = (struct session){0};
-    assert_int_equal(graph_model_new(&x->m, &x->a, c, NULL), OK);
-    assert_int_equal(gpu_open_cpu(&x->device, NULL, isa, NULL), OK);
-    assert_int_equal(graph_trainer_new(&x->t, x->device, x->m, how, NULL), OK);
-    float **parts[] = {&x->state.weights, &x->state.m, &x->state.v, &x->gradient};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        *parts[i] = arena_array(&x->a, float, x->m->table.total);
-    assert_int_equal(trained_read(&x->state, x->t, NULL), OK);
-}
-
-static void close_session(struct session *x)
-{
-    trained_free(x->t);
-    gpu_close(x->device);
-    arena_free(&x->a);
+    session_open(x, isa, pool);
+    assert_int_equal(graph_model_new(&m, &x->a, c, NULL), OK);
+    assert_int_equal(graph_trainer_new(&x->trainer, x->device, m, how, NULL), OK);
+    session_room(x, &m->table);
+    assert_int_equal(trained_read(&x->state, x->trainer, NULL), OK);
+    return m;
 }
 
 /* A gradient beside the reference's; of large parameters, one number in 13. */
 static void check_gradient(const struct session *x, struct setting *s, double *w)
 {
     size_t checked = 0, every = test_stride(5);
-    for (size_t i = 0; i < x->m->table.n; i++) {
-        const struct nn_param *p = &x->m->table.params[i];
+    for (size_t i = 0; i < s->m->table.n; i++) {
+        const struct nn_param *p = &s->m->table.params[i];
         for (size_t k = p->at;
              k<p->at + p->size; k += p->size> 100 ? 13 * every : every, checked++) {
-            double want = k < x->m->learnt ? derivative(s, w, k) : 0;
+            double want = k < s->m->learnt ? derivative(s, w, k) : 0;
             if (!(fabs(x->gradient[k] - want) <= 5e-5 + 1e-3 * fabs(want)))
                 fail_msg("%s[%zu]: %.8g, finite difference %.8g", p->name, k - p->at,
                          (double)x->gradient[k], want);
@@ -106,32 +90,32 @@ static void check_network(uint32_t layers, enum graph_similarity kind, bool hide
     struct graph_trainer_config how = {.similarity = kind, .margin = 1};
     struct session x;
     struct step_result r;
-    open_session(&x, &c, &how, NULL);
+    struct graph_model *m = open_session(&x, &c, &how, NULL, NULL);
     struct rng noise = rng_new(seed, 1);
     struct graph_set s = random_graphs(&x.a, &noise, 15, hide);
-    double *w = arena_array(&x.a, double, x.m->table.total);
-    for (size_t i = 0; i < x.m->table.n; i++)
-        for (size_t k = x.m->table.params[i].at;
-             k < x.m->table.params[i].at + x.m->table.params[i].size; k++) {
+    double *w = arena_array(&x.a, double, m->table.total);
+    for (size_t i = 0; i < m->table.n; i++)
+        for (size_t k = m->table.params[i].at; k < m->table.params[i].at + m->table.params[i].size;
+             k++) {
             x.state.weights[k] += (float)fabs(0.1 * rng_normal(&noise));
             w[k] = (double)x.state.weights[k];
         }
-    struct setting setting = {x.m, &s, kind};
-    assert_int_equal(graph_trainer_write(x.t, &x.state, NULL), OK);
-    assert_int_equal(graph_trainer_differentiate(&r, x.t, &s, NULL), OK);
-    assert_int_equal(trained_gradient(x.gradient, x.t, NULL), OK);
+    struct setting setting = {m, &s, kind};
+    assert_int_equal(graph_trainer_write(x.trainer, &x.state, NULL), OK);
+    assert_int_equal(graph_trainer_differentiate(&r, x.trainer, &s, NULL), OK);
+    assert_int_equal(trained_gradient(x.gradient, x.trainer, NULL), OK);
     assert_true(fabs(r.loss - loss_of(&setting, w)) < 2e-5);
     assert_int_equal(r.tokens, s.first[s.graphs]);
     check_gradient(&x, &setting, w);
     double squares = 0;
-    for (size_t i = 0; i < x.m->table.total; i++)
+    for (size_t i = 0; i < m->table.total; i++)
         squares += (double)x.gradient[i] * (double)x.gradient[i];
     assert_true(fabs(r.gradient_norm - sqrt(squares)) <= 1e-5 * sqrt(squares));
     /* As it is used: by running statistics, which gradients have not changed. */
-    assert_int_equal(graph_trainer_measure(&r, x.t, &s, NULL), OK);
-    double used = ref_graph_loss(x.m, w, &s, kind, 1, false);
+    assert_int_equal(graph_trainer_measure(&r, x.trainer, &s, NULL), OK);
+    double used = ref_graph_loss(m, w, &s, kind, 1, false);
     assert_true(fabs(r.loss - used) < 2e-5 * (1 + used));
-    close_session(&x);
+    session_close(&x);
 }
 
 TEST(gradient)
@@ -145,28 +129,6 @@ TEST(gradient)
 }
 
 /* ---- PyTorch's ---- */
-
-struct reader {
-    const uint8_t *at, *end;
-};
-
-static void take(void *out, struct reader *r, size_t bytes)
-{
-    assert_true(bytes <= (size_t)(r->end - r->at));
-    memcpy(out, r->at, bytes);
-    r->at += bytes;
-}
-
-static void assert_close(const float *x, const float *y, const struct nn_param *p, const char *what)
-{
-    double difference = 0, size = 0;
-    for (size_t i = 0; i < p->size; i++) {
-        difference += ((double)x[i] - (double)y[i]) * ((double)x[i] - (double)y[i]);
-        size += (double)y[i] * (double)y[i];
-    }
-    if (!(sqrt(difference) <= 1e-4 * sqrt(size) + 1e-6))
-        fail_msg("%s of %s is off by %.2g of %.2g", what, p->name, sqrt(difference), sqrt(size));
-}
 
 static void check_file_on(const char *name, const char *isa)
 {
@@ -199,8 +161,8 @@ static void check_file_on(const char *name, const char *isa)
                                           .margin = how[0],
                                           .schedule = {.kind = SCHEDULE_CONSTANT, .lr = how[1]}};
     struct session x;
-    open_session(&x, &c, &config, isa);
-    const struct nn_table *t = &x.m->table;
+    struct graph_model *m = open_session(&x, &c, &config, isa, NULL);
+    const struct nn_table *t = &m->table;
     float *gradient = arena_array(&a, float, t->total), *after = arena_array(&a, float, t->total);
     assert_int_equal(in.end - in.at, 3 * t->count * sizeof(float));
     for (size_t i = 0; i < t->n; i++) {
@@ -209,23 +171,23 @@ static void check_file_on(const char *name, const char *isa)
         take(gradient + at, &in, bytes);
         take(after + at, &in, bytes);
     }
-    assert_int_equal(graph_trainer_write(x.t, &x.state, NULL), OK);
-    assert_int_equal(graph_trainer_differentiate(&r, x.t, &s, NULL), OK);
-    assert_int_equal(trained_gradient(x.gradient, x.t, NULL), OK);
+    assert_int_equal(graph_trainer_write(x.trainer, &x.state, NULL), OK);
+    assert_int_equal(graph_trainer_differentiate(&r, x.trainer, &s, NULL), OK);
+    assert_int_equal(trained_gradient(x.gradient, x.trainer, NULL), OK);
     for (size_t i = 0; i < t->n; i++)
-        assert_close(x.gradient + t->params[i].at, gradient + t->params[i].at, &t->params[i],
-                     "gradient");
+        assert_near(x.gradient + t->params[i].at, gradient + t->params[i].at, &t->params[i], 0, 0,
+                    1e-6, "gradient");
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(graph_trainer_step(&r, x.t, &s, NULL), OK);
+        assert_int_equal(graph_trainer_step(&r, x.trainer, &s, NULL), OK);
         if (!(fabs(r.loss / how[2 + i] - 1) < 1e-4))
             fail_msg("%s on %s: loss %d is %.9g, PyTorch's %.9g", name, isa, i + 1, r.loss,
                      how[2 + i]);
     }
-    assert_int_equal(trained_read(&x.state, x.t, NULL), OK);
+    assert_int_equal(trained_read(&x.state, x.trainer, NULL), OK);
     for (size_t i = 0; i < t->n; i++)
-        assert_close(x.state.weights + t->params[i].at, after + t->params[i].at, &t->params[i],
-                     "value after three steps");
-    close_session(&x);
+        assert_near(x.state.weights + t->params[i].at, after + t->params[i].at, &t->params[i], 0, 0,
+                    1e-6, "value after three steps");
+    session_close(&x);
     arena_free(&a);
 }
 
@@ -243,23 +205,22 @@ TEST(golden)
 /* ---- threads and interruptions ---- */
 
 /* Shards come on any thread: the same bits. */
-TEST(threads)
+TEST_IN_ARENA(threads)
 {
     struct graph_config c = {.d = 8, .layers = 3, .out = 4, .positions = 4};
     struct graph_trainer_config how = {.similarity = GRAPH_HISTOGRAM,
                                        .schedule = {.kind = SCHEDULE_CONSTANT, .lr = 0.01}};
     struct graph_model *m;
-    struct arena a = {0};
     float *weights[2];
     struct rng r = rng_new(9, 0);
-    struct graph_set s = random_graphs(&a, &r, 1200, true);
-    assert_int_equal(graph_model_new(&m, &a, &c, NULL), OK);
+    struct graph_set s = random_graphs(a, &r, 1200, true);
+    assert_int_equal(graph_model_new(&m, a, &c, NULL), OK);
     for (unsigned k = 0; k < 2; k++) {
         struct pool *pool = pool_new(1 + 3 * k);
         struct gpu_device *d;
         struct graph_trainer *t;
         struct step_result result;
-        struct trainer_state all = {.weights = arena_array(&a, float, m->table.total)};
+        struct trainer_state all = {.weights = arena_array(a, float, m->table.total)};
         weights[k] = all.weights;
         assert_int_equal(gpu_open_cpu(&d, pool, NULL, NULL), OK);
         assert_int_equal(graph_trainer_new(&t, d, m, &how, NULL), OK);
@@ -271,7 +232,6 @@ TEST(threads)
         pool_free(pool);
     }
     assert_memory_equal(weights[0], weights[1], m->table.total * sizeof(float));
-    arena_free(&a);
 }
 
 /* From a state that was read, in another trainer: the same bits, running statistics included. */
@@ -284,24 +244,23 @@ TEST(resume)
     struct session whole, resumed;
     struct step_result r;
     struct rng random = rng_new(10, 0);
-    open_session(&whole, &c, &how, NULL);
-    open_session(&resumed, &c, &how, NULL);
+    struct graph_model *m = open_session(&whole, &c, &how, NULL, NULL);
+    open_session(&resumed, &c, &how, NULL, NULL);
     struct graph_set s = random_graphs(&whole.a, &random, 60, true);
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(graph_trainer_step(&r, whole.t, &s, NULL), OK);
+        assert_int_equal(graph_trainer_step(&r, whole.trainer, &s, NULL), OK);
         if (i != 1)
             continue;
-        assert_int_equal(trained_read(&whole.state, whole.t, NULL), OK);
-        assert_int_equal(graph_trainer_write(resumed.t, &whole.state, NULL), OK);
+        assert_int_equal(trained_read(&whole.state, whole.trainer, NULL), OK);
+        assert_int_equal(graph_trainer_write(resumed.trainer, &whole.state, NULL), OK);
         assert_int_equal(whole.state.steps, 2);
     }
     for (int i = 0; i < 2; i++)
-        assert_int_equal(graph_trainer_step(&r, resumed.t, &s, NULL), OK);
-    assert_int_equal(trained_read(&whole.state, whole.t, NULL), OK);
-    assert_int_equal(trained_read(&resumed.state, resumed.t, NULL), OK);
-    assert_memory_equal(whole.state.weights, resumed.state.weights,
-                        whole.m->table.total * sizeof(float));
-    assert_memory_equal(whole.state.v, resumed.state.v, whole.m->table.total * sizeof(float));
-    close_session(&whole);
-    close_session(&resumed);
+        assert_int_equal(graph_trainer_step(&r, resumed.trainer, &s, NULL), OK);
+    assert_int_equal(trained_read(&whole.state, whole.trainer, NULL), OK);
+    assert_int_equal(trained_read(&resumed.state, resumed.trainer, NULL), OK);
+    assert_memory_equal(whole.state.weights, resumed.state.weights, m->table.total * sizeof(float));
+    assert_memory_equal(whole.state.v, resumed.state.v, m->table.total * sizeof(float));
+    session_close(&whole);
+    session_close(&resumed);
 }

@@ -5,30 +5,27 @@
 #include "base/os.h"
 #include "base/rng.h"
 #include "ops/learn/image/image_trainer.h"
-#include "tests/unit.h"
+#include "tests/ops/learn/trainers.h"
 
 #include <math.h>
 
-TEST(counts)
+TEST_IN_ARENA(counts)
 {
-    struct arena a = {0};
     struct image_config c = {IMAGE_SMALL, 0};
-    assert_int_equal(image_model_new(&a, &c)->table.count, 45504);
+    assert_int_equal(image_model_new(a, &c)->table.count, 45504);
     c.labels = 1500;
-    assert_int_equal(image_model_new(&a, &c)->table.count, 45504 + 1500 * 64);
+    assert_int_equal(image_model_new(a, &c)->table.count, 45504 + 1500 * 64);
     c = (struct image_config){IMAGE_LARGE, 0};
-    assert_int_equal(image_model_new(&a, &c)->table.count, 255040 + 2 * 64);
-    arena_free(&a);
+    assert_int_equal(image_model_new(a, &c)->table.count, 255040 + 2 * 64);
 }
 
 /* Filters and weights are uniform within one over the root of what each sum has terms; vectors of
  * labels have variance 1. */
-TEST(initial)
+TEST_IN_ARENA(initial)
 {
-    struct arena a = {0};
     struct image_config c = {IMAGE_LARGE, 100};
-    const struct nn_table *t = &image_model_new(&a, &c)->table;
-    float *flat = arena_array(&a, float, t->total);
+    const struct nn_table *t = &image_model_new(a, &c)->table;
+    float *flat = arena_array(a, float, t->total);
     nn_table_init(flat, t, 3);
     for (size_t i = 0; i < t->n; i++) {
         const struct nn_param *p = &t->params[i];
@@ -41,14 +38,12 @@ TEST(initial)
         if (fan > 0)
             assert_true(most <= 1 / sqrt(fan) && most > 0.98 / sqrt(fan));
     }
-    arena_free(&a);
 }
 
-TEST(architecture)
+TEST_IN_ARENA(architecture)
 {
-    struct arena a = {0};
     struct image_config c = {IMAGE_LARGE, 186}, back;
-    assert_int_equal(image_config_parse(&back, image_config_text(&a, &c), NULL), OK);
+    assert_int_equal(image_config_parse(&back, image_config_text(a, &c), NULL), OK);
     assert_int_equal(back.network, IMAGE_LARGE);
     assert_int_equal(back.labels, 186);
     static const char *const wrong[] = {
@@ -60,7 +55,6 @@ TEST(architecture)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(image_config_parse(&back, wrong[i], NULL), ERR_CORRUPT);
     assert_int_equal(image_config_parse(&back, "architecture=graph\n", NULL), ERR_INPUT);
-    arena_free(&a);
 }
 
 /* ---- PyTorch's ---- */
@@ -74,33 +68,16 @@ static uint64_t number(uint64_t stream, uint64_t i)
     return x ^ (x >> 31);
 }
 
-struct trained_images {
-    struct arena a;
-    struct image_model *m;
-    struct gpu_device *device;
-    struct image_trainer *t;
-    struct trainer_state state;
-    float *gradient;
-};
-
-static void open_images(struct trained_images *x, const struct image_config *c,
-                        const struct image_trainer_config *how, const char *isa, struct pool *pool)
+static struct image_model *open_images(struct session *x, const struct image_config *c,
+                                       const struct image_trainer_config *how, const char *isa,
+                                       struct pool *pool)
 {
-    *x = (struct trained_images){0};
-    x->m = image_model_new(&x->a, c);
-    assert_int_equal(gpu_open_cpu(&x->device, pool, isa, NULL), OK);
-    assert_int_equal(image_trainer_new(&x->t, x->device, x->m, how, NULL), OK);
-    float **parts[] = {&x->state.weights, &x->state.m, &x->state.v, &x->gradient};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        *parts[i] = arena_array(&x->a, float, x->m->table.total);
-    assert_int_equal(trained_read(&x->state, x->t, NULL), OK);
-}
-
-static void close_images(struct trained_images *x)
-{
-    trained_free(x->t);
-    gpu_close(x->device);
-    arena_free(&x->a);
+    session_open(x, isa, pool);
+    struct image_model *m = image_model_new(&x->a, c);
+    assert_int_equal(image_trainer_new(&x->trainer, x->device, m, how, NULL), OK);
+    session_room(x, &m->table);
+    assert_int_equal(trained_read(&x->state, x->trainer, NULL), OK);
+    return m;
 }
 
 /* Numbered weights, spread so that images stay apart through all layers. */
@@ -138,17 +115,6 @@ static struct image_batch draw_batch(struct arena *a, enum image_task task, size
 
 enum { SAMPLES = 48 };
 
-struct reader {
-    const uint8_t *at, *end;
-};
-
-static void take(void *out, struct reader *r, size_t bytes)
-{
-    assert_true(bytes <= (size_t)(r->end - r->at));
-    memcpy(out, r->at, bytes);
-    r->at += bytes;
-}
-
 /* A bias before a batch norm has no gradient, and goes where roundings lead it; so does that of the
  * last convolution in channels that no ReLU cuts, of which Adam makes whole steps. */
 static void assert_samples(const float *x, const float *want, const struct nn_param *p, bool noise,
@@ -171,7 +137,7 @@ static void check_case(struct reader *in, const char *isa)
     uint32_t head[7];
     double how[7]; /* lr, losses, accuracies */
     struct step_result r;
-    struct trained_images x;
+    struct session x;
     take(head, in, sizeof head);
     take(how, in, sizeof how);
     struct image_config c = {(enum image_network)head[0], head[1]};
@@ -180,15 +146,15 @@ static void check_case(struct reader *in, const char *isa)
                                           .linear = head[4],
                                           .frozen_from = head[5],
                                           .schedule = {.kind = SCHEDULE_CONSTANT, .lr = how[0]}};
-    open_images(&x, &c, &config, isa, NULL);
-    const struct nn_table *t = &x.m->table;
-    bool of_batch = x.m->norm && config.frozen_from > 0;
+    struct image_model *m = open_images(&x, &c, &config, isa, NULL);
+    const struct nn_table *t = &m->table;
+    bool of_batch = m->norm && config.frozen_from > 0;
     assert_int_equal(head[6], t->n);
     struct image_batch b = draw_batch(&x.a, config.task, head[3], head[1]);
     draw_weights(x.state.weights, t);
-    assert_int_equal(image_trainer_write(x.t, &x.state, NULL), OK);
-    assert_int_equal(image_trainer_differentiate(&r, x.t, &b, NULL), OK);
-    assert_int_equal(trained_gradient(x.gradient, x.t, NULL), OK);
+    assert_int_equal(image_trainer_write(x.trainer, &x.state, NULL), OK);
+    assert_int_equal(image_trainer_differentiate(&r, x.trainer, &b, NULL), OK);
+    assert_int_equal(trained_gradient(x.gradient, x.trainer, NULL), OK);
     float *gradient = arena_array(&x.a, float, t->n *SAMPLES);
     float *after = arena_array(&x.a, float, t->n *SAMPLES);
     for (size_t i = 0; i < t->n; i++) {
@@ -197,36 +163,34 @@ static void check_case(struct reader *in, const char *isa)
         /* In one of the 367,360 windows of the large network's first pool two values are so near to
          * each other that f32 turns them over, PyTorch's as ours without AVX-512: the gradient then
          * goes to another pixel. All layers behind that pool agree to 2e-5. */
-        bool turned = x.m->norm && t->params[i].at < x.m->convolution[2].filters;
+        bool turned = m->norm && t->params[i].at < m->convolution[2].filters;
         assert_samples(x.gradient, gradient + i * SAMPLES, &t->params[i],
-                       of_batch && t->params[i].at == x.m->first.bias, turned ? 1e-3 : 1e-4,
+                       of_batch && t->params[i].at == m->first.bias, turned ? 1e-3 : 1e-4,
                        "gradient");
     }
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(image_trainer_step(&r, x.t, &b, NULL), OK);
+        assert_int_equal(image_trainer_step(&r, x.trainer, &b, NULL), OK);
         if (!(fabs(r.loss / how[1 + i] - 1) < 1e-4) || fabs(r.accuracy - how[4 + i]) > 1e-9)
             fail_msg("%s: network %u, task %u: loss %d is %.9g, PyTorch's %.9g", isa, head[0],
                      head[2], i + 1, r.loss, how[1 + i]);
     }
-    assert_int_equal(trained_read(&x.state, x.t, NULL), OK);
+    assert_int_equal(trained_read(&x.state, x.trainer, NULL), OK);
     for (size_t i = 0; i < t->n; i++)
         assert_samples(x.state.weights, after + i * SAMPLES, &t->params[i],
-                       of_batch && (t->params[i].at == x.m->first.bias ||
-                                    t->params[i].at == x.m->convolution[5].bias),
+                       of_batch && (t->params[i].at == m->first.bias ||
+                                    t->params[i].at == m->convolution[5].bias),
                        2e-4, "value after three steps");
-    close_images(&x);
+    session_close(&x);
 }
 
-TEST(golden)
+TEST_IN_ARENA(golden)
 {
-    struct arena a = {0};
     struct span file;
-    assert_int_equal(os_read_file(&file, &a, GOLDEN_DIR "/torch-images.bin", 1 << 20, NULL), OK);
+    assert_int_equal(os_read_file(&file, a, GOLDEN_DIR "/torch-images.bin", 1 << 20, NULL), OK);
     struct reader in = {file.data, file.data + file.len};
     for (int i = 0; i < 5; i++)
         check_case(&in, cpu_isa());
     assert_true(in.at == in.end);
-    arena_free(&a);
 }
 
 /* ---- losses ---- */
@@ -280,9 +244,8 @@ TEST(losses)
 }
 
 /* What all negatives give is the mean of what one negative each gives. */
-TEST(all_negatives)
+TEST_IN_ARENA(all_negatives)
 {
-    struct arena a = {0};
     struct rng r = rng_new(test_seed(7), 0);
     for (enum image_task task = IMAGE_SIAMESE; task <= IMAGE_TRIPLES; task++) {
         float x[2 * BATCH * D], one[3 * D];
@@ -299,7 +262,7 @@ TEST(all_negatives)
                 for (size_t v = 0; v < image_views(task, false); v++)
                     memcpy(one + v * D, x + views[v] * D, D * sizeof *x);
                 struct image_loss how = {task, false, false, true, 1, 1, 0, NULL, &t};
-                double loss = image_loss(one, D, &how, NULL, NULL, false, &a).loss;
+                double loss = image_loss(one, D, &how, NULL, NULL, false, a).loss;
                 *(t.right ? &right : &wrong) += loss;
                 *(t.right ? &n_right : &n_wrong) += 1;
             }
@@ -307,16 +270,14 @@ TEST(all_negatives)
                 task == IMAGE_TRIPLES ? wrong / n_wrong : right / n_right / 2 + wrong / n_wrong / 2;
         }
         struct image_loss how = {task, true, false, true, 1, BATCH, 0, NULL, truths};
-        double loss = image_loss(x, D, &how, NULL, NULL, false, &a).loss;
+        double loss = image_loss(x, D, &how, NULL, NULL, false, a).loss;
         assert_true(fabs(loss - mean / BATCH) < 1e-12);
     }
-    arena_free(&a);
 }
 
 /* All labels weigh alike, vectors are as long as they are, and odds are added. */
-TEST(all_labels)
+TEST_IN_ARENA(all_labels)
 {
-    struct arena a = {0};
     struct rng r = rng_new(test_seed(8), 0);
     float x[BATCH * D], labels[LABELS * D];
     double loss = 0, accuracy = 0;
@@ -337,22 +298,19 @@ TEST(all_labels)
             accuracy += (right == (z > 0)) / (double)BATCH / LABELS;
         }
     struct image_loss how = {IMAGE_LABELS, true, false, false, 1, BATCH, LABELS, odds, truths};
-    struct image_score s = image_loss(x, D, &how, labels, NULL, false, &a);
+    struct image_score s = image_loss(x, D, &how, labels, NULL, false, a);
     assert_true(fabs(s.loss - loss) < 1e-12 && fabs(s.accuracy - accuracy) < 1e-12);
-    arena_free(&a);
 }
 
 /* A vector of nothing stays finite. */
-TEST(zero)
+TEST_IN_ARENA(zero)
 {
-    struct arena a = {0};
     float x[3 * D] = {0};
     struct image_loss how = {IMAGE_TRIPLES, false, false, true, 1, 1, 0, NULL, truths};
-    struct image_score s = image_loss(x, D, &how, NULL, NULL, true, &a);
+    struct image_score s = image_loss(x, D, &how, NULL, NULL, true, a);
     assert_true(s.loss == 1 && s.accuracy == 0.5);
     for (size_t i = 0; i < 3 * (size_t)D; i++)
         assert_true(isfinite(x[i]));
-    arena_free(&a);
 }
 
 /* ---- threads and interruptions ---- */
@@ -362,60 +320,55 @@ static const struct image_trainer_config training = {
 
 TEST(threads)
 {
-    struct trained_images x[2];
+    struct session x[2];
     struct image_config c = {IMAGE_LARGE, 0};
+    struct image_model *m = NULL;
     for (unsigned k = 0; k < 2; k++) {
         struct pool *pool = pool_new(1 + 2 * k);
         struct step_result r;
-        open_images(&x[k], &c, &training, NULL, pool);
+        m = open_images(&x[k], &c, &training, NULL, pool);
         struct image_batch b = draw_batch(&x[k].a, IMAGE_TRIPLES, 3, 0);
-        assert_int_equal(image_trainer_step(&r, x[k].t, &b, NULL), OK);
-        assert_int_equal(trained_read(&x[k].state, x[k].t, NULL), OK);
-        trained_free(x[k].t);
-        gpu_close(x[k].device);
-        x[k].t = NULL;
-        x[k].device = NULL;
+        assert_int_equal(image_trainer_step(&r, x[k].trainer, &b, NULL), OK);
+        assert_int_equal(trained_read(&x[k].state, x[k].trainer, NULL), OK);
         pool_free(pool);
     }
-    assert_memory_equal(x[0].state.weights, x[1].state.weights,
-                        x[0].m->table.total * sizeof(float));
-    arena_free(&x[0].a);
-    arena_free(&x[1].a);
+    assert_memory_equal(x[0].state.weights, x[1].state.weights, m->table.total * sizeof(float));
+    session_close(&x[0]);
+    session_close(&x[1]);
 }
 
 /* From a state that was read, in another trainer: the same bits, running statistics included, while
  * they move and behind that. */
 TEST(resume)
 {
-    struct trained_images whole, resumed;
+    struct session whole, resumed;
     struct image_config c = {IMAGE_LARGE, 0};
     struct step_result r;
-    open_images(&whole, &c, &training, NULL, NULL);
+    struct image_model *m = open_images(&whole, &c, &training, NULL, NULL);
     open_images(&resumed, &c, &training, NULL, NULL);
     struct image_batch b = draw_batch(&whole.a, IMAGE_TRIPLES, 2, 0);
     for (int i = 0; i < 5; i++) {
-        assert_int_equal(image_trainer_step(&r, whole.t, &b, NULL), OK);
+        assert_int_equal(image_trainer_step(&r, whole.trainer, &b, NULL), OK);
         if (i == 1) {
-            assert_int_equal(trained_read(&whole.state, whole.t, NULL), OK);
-            assert_int_equal(image_trainer_write(resumed.t, &whole.state, NULL), OK);
+            assert_int_equal(trained_read(&whole.state, whole.trainer, NULL), OK);
+            assert_int_equal(image_trainer_write(resumed.trainer, &whole.state, NULL), OK);
         }
         if (i > 1)
-            assert_int_equal(image_trainer_step(&r, resumed.t, &b, NULL), OK);
+            assert_int_equal(image_trainer_step(&r, resumed.trainer, &b, NULL), OK);
         if (i == 2) /* the last one in which statistics move */
-            assert_int_equal(trained_read(&whole.state, whole.t, NULL), OK);
+            assert_int_equal(trained_read(&whole.state, whole.trainer, NULL), OK);
     }
     float *before = whole.gradient;
-    memcpy(before, whole.state.weights, whole.m->table.total * sizeof *before);
-    assert_int_equal(trained_read(&whole.state, whole.t, NULL), OK);
-    assert_int_equal(trained_read(&resumed.state, resumed.t, NULL), OK);
-    assert_memory_equal(whole.state.weights, resumed.state.weights,
-                        whole.m->table.total * sizeof(float));
-    assert_memory_equal(whole.state.v, resumed.state.v, whole.m->table.total * sizeof(float));
-    assert_memory_not_equal(before, whole.state.weights, whole.m->table.total * sizeof(float));
+    memcpy(before, whole.state.weights, m->table.total * sizeof *before);
+    assert_int_equal(trained_read(&whole.state, whole.trainer, NULL), OK);
+    assert_int_equal(trained_read(&resumed.state, resumed.trainer, NULL), OK);
+    assert_memory_equal(whole.state.weights, resumed.state.weights, m->table.total * sizeof(float));
+    assert_memory_equal(whole.state.v, resumed.state.v, m->table.total * sizeof(float));
+    assert_memory_not_equal(before, whole.state.weights, m->table.total * sizeof(float));
     for (int i = 0; i < 2; i++) {
-        size_t at = i ? whole.m->variance : whole.m->mean;
+        size_t at = i ? m->variance : m->mean;
         assert_memory_equal(before + at, whole.state.weights + at, IMAGE_VECTOR * sizeof *before);
     }
-    close_images(&whole);
-    close_images(&resumed);
+    session_close(&whole);
+    session_close(&resumed);
 }

@@ -94,12 +94,11 @@ static void check_task(const struct image_corpus *c, enum image_task task, uint6
     image_sampler_free(&again);
 }
 
-TEST(odds)
+TEST_IN_ARENA(odds)
 {
-    struct arena a = {0};
     struct image_corpus c;
     fill_corpus(&c);
-    const double *odds = image_corpus_odds(&a, &c, LABELS + 1);
+    const double *odds = image_corpus_odds(a, &c, LABELS + 1);
     for (uint32_t k = 0; k <= LABELS; k++) {
         double with = 0.5, without = 0.5;
         for (uint32_t i = 0; i < IMAGES; i++)
@@ -107,7 +106,6 @@ TEST(odds)
         assert_true(fabs(odds[k] - log(with / without)) < 1e-12);
     }
     image_corpus_free(&c);
-    arena_free(&a);
 }
 
 TEST(examples)

@@ -122,19 +122,16 @@ TEST(chain)
 {
     struct op_ctx *one = context(&op_train, SMALL " steps=9 segment=9");
     struct op_ctx *many = context(&op_train, SMALL " steps=9 segment=6");
-    void *shared1, *shared2;
     uint64_t n;
     assert_int_equal(op_train.segments(&n, one, NULL), OK);
     assert_int_equal(n, 2);
     assert_int_equal(op_train.segments(&n, many, NULL), OK);
     assert_int_equal(n, 3);
-    assert_int_equal(op_train.prepare(&shared1, one, NULL), OK);
-    assert_int_equal(op_train.prepare(&shared2, many, NULL), OK);
     Eqloom__Checkpoint *a[2], *b[3];
     for (uint64_t i = 0; i < 2; i++)
-        a[i] = segment(one, shared1, i);
+        a[i] = segment(one, i);
     for (uint64_t i = 0; i < 3; i++)
-        b[i] = segment(many, shared2, i);
+        b[i] = segment(many, i);
     assert_int_equal(a[0]->step, 0);
     assert_int_equal(a[0]->n_metrics, 0);
     assert_int_equal(a[0]->parent_id.len, 0);
@@ -158,18 +155,13 @@ TEST(chain)
 
     /* Rounded products are told, where there were any. */
     struct op_ctx *rounded = context(&op_train, SMALL " steps=3 segment=3 precision=bf16");
-    void *shared3;
-    assert_int_equal(op_train.prepare(&shared3, rounded, NULL), OK);
-    Eqloom__Checkpoint *begun = segment(rounded, shared3, 0);
-    Eqloom__Checkpoint *trained = segment(rounded, shared3, 1);
+    Eqloom__Checkpoint *begun = segment(rounded, 0);
+    Eqloom__Checkpoint *trained = segment(rounded, 1);
     assert_string_equal(begun->numerics, "test");
     const char *units = gpu_cpu_bf16();
     assert_string_equal(trained->numerics,
                         units ? arena_printf(&rounded->a, "test, bf16 products: %s", units)
                               : "test");
-    free_checkpoint(begun);
-    free_checkpoint(trained);
-    op_train.release(shared3);
     context_free(rounded);
 
     struct op_ctx *wrong = context(&op_train, SMALL " steps=9 segment=3");
@@ -178,19 +170,13 @@ TEST(chain)
     wrong->checkpoint = &b[0]->base; /* of step 0, not 6 */
     memcpy(wrong->chunks, many->chunks, sizeof many->chunks);
     wrong->n_chunks = many->n_chunks;
-    assert_int_equal(op_train.run(wrong, shared2, &e), ERR_CORRUPT);
+    assert_int_equal(op_train.run(wrong, many->shared, &e), ERR_CORRUPT);
     wrong->segment = 1;
     wrong->cancel_at = 2;
-    assert_int_equal(op_train.run(wrong, shared2, &e), ERR_CANCELLED);
+    assert_int_equal(op_train.run(wrong, many->shared, &e), ERR_CANCELLED);
     assert_null(wrong->out);
     context_free(wrong);
 
-    for (int i = 0; i < 2; i++)
-        free_checkpoint(a[i]);
-    for (int i = 0; i < 3; i++)
-        free_checkpoint(b[i]);
-    op_train.release(shared1);
-    op_train.release(shared2);
     context_free(one);
     context_free(many);
 }
@@ -208,12 +194,10 @@ static size_t count_metric(const Eqloom__Checkpoint *c, const char *name)
 static void check_stop(const char *set, int end)
 {
     struct op_ctx *ctx = context(&op_train, set);
-    void *shared;
     ctx->valid = 4;
-    assert_int_equal(op_train.prepare(&shared, ctx, NULL), OK);
     Eqloom__Checkpoint *c[4];
     for (uint64_t i = 0; i < 4; i++)
-        c[i] = segment(ctx, shared, i);
+        c[i] = segment(ctx, i);
     assert_int_equal(c[1]->step, 2);
     assert_int_equal(c[1]->n_tensors, c[0]->n_tensors);
     assert_true(same_tensors(c[0], c[1], c[0]->n_tensors));
@@ -221,16 +205,11 @@ static void check_stop(const char *set, int end)
     assert_int_equal(count_metric(c[1], "valid_accuracy"), end / 2);
     assert_int_equal(c[1]->metrics[c[1]->n_metrics - 1]->step, end);
     for (int i = 2; i < 4; i++) {
-        size_t n = protobuf_c_message_get_packed_size(&c[1]->base);
-        assert_int_equal(protobuf_c_message_get_packed_size(&c[i]->base), n);
-        uint8_t *x = arena_alloc(&ctx->a, n), *y = arena_alloc(&ctx->a, n);
-        protobuf_c_message_pack(&c[1]->base, x);
-        protobuf_c_message_pack(&c[i]->base, y);
-        assert_memory_equal(x, y, n);
+        struct span x, y;
+        assert_int_equal(canonical_pack(&x, &ctx->a, &c[1]->base, NULL), OK);
+        assert_int_equal(canonical_pack(&y, &ctx->a, &c[i]->base, NULL), OK);
+        assert_true(span_equal(x, y));
     }
-    for (int i = 0; i < 4; i++)
-        free_checkpoint(c[i]);
-    op_train.release(shared);
     context_free(ctx);
 }
 
@@ -247,17 +226,13 @@ TEST(stop)
 TEST(last_step_not_finite)
 {
     struct op_ctx *ctx = context(&op_train, SMALL " eps=0 weight_decay=0 steps=1 segment=1");
-    void *shared;
     struct err e;
-    assert_int_equal(op_train.prepare(&shared, ctx, NULL), OK);
-    Eqloom__Checkpoint *first = segment(ctx, shared, 0);
+    segment(ctx, 0);
     ctx->segment = 1;
     ctx->out = NULL;
-    assert_int_equal(op_train.run(ctx, shared, &e), ERR_FAILED);
+    assert_int_equal(op_train.run(ctx, prepared(ctx), &e), ERR_FAILED);
     assert_string_equal(e.message, "after step 1, embedding.weight is not finite");
     assert_null(ctx->out);
-    free_checkpoint(first);
-    op_train.release(shared);
     context_free(ctx);
 }
 
@@ -295,19 +270,17 @@ static void test_embed_bf16(struct op_ctx *ctx, const Eqloom__EmbeddingBatch *f3
         max = fmax(max, fabs((double)x - (double)y));
     }
     assert_true(max < 0.05 && (max > 1e-6 || !gpu_cpu_bf16()));
-    protobuf_c_message_free_unpacked(ctx->out, NULL);
     op_embed.release(model);
 }
 
 TEST(embed)
 {
     struct op_ctx *ctx = context(&op_train, SMALL " steps=0");
-    void *shared, *model;
+    void *model;
     uint64_t n;
     assert_int_equal(op_train.segments(&n, ctx, NULL), OK);
     assert_int_equal(n, 1);
-    assert_int_equal(op_train.prepare(&shared, ctx, NULL), OK);
-    Eqloom__Checkpoint *c = segment(ctx, shared, 0);
+    segment(ctx, 0);
     ctx->op = &op_embed;
     ctx->out = NULL;
     assert_int_equal(op_embed.prepare(&model, ctx, NULL), OK);
@@ -325,9 +298,6 @@ TEST(embed)
         assert_true(fabs(sum - 1) < 1e-5);
     }
     test_embed_bf16(ctx, v);
-    protobuf_c_message_free_unpacked(&v->base, NULL);
     op_embed.release(model);
-    op_train.release(shared);
-    free_checkpoint(c);
     context_free(ctx);
 }

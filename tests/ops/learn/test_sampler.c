@@ -49,17 +49,16 @@ TEST(pairs)
 }
 
 /* By pairs a cluster comes as often as it has some, at most so many. */
-TEST(clusters_by_pairs)
+TEST_IN_ARENA(clusters_by_pairs)
 {
     static const size_t members[] = {2, 4, 3, 9}; /* 2, 12, 6 and 72 pairs */
     static const double share[][4] = {{2 / 92., 12 / 92., 6 / 92., 72 / 92.},
                                       {2 / 28., 10 / 28., 6 / 28., 10 / 28.}};
     enum { N = 40000 };
     struct dataset d = {0};
-    struct arena a = {0};
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(
-            dataset_add(&d, toy_batch(&a, 5, i, members[i], 3, 9), TOY_VOCABULARY, 11, NULL), OK);
+            dataset_add(&d, toy_batch(a, 5, i, members[i], 3, 9), TOY_VOCABULARY, 11, NULL), OK);
     for (int capped = 0; capped < 2; capped++) {
         struct example_sampler x;
         size_t n[4] = {0};
@@ -75,7 +74,6 @@ TEST(clusters_by_pairs)
         example_sampler_free(&x);
     }
     dataset_free(&d);
-    arena_free(&a);
 }
 
 /* Twelve clusters of three kinds, mixed: each kind uses a token that the others lack. */
@@ -132,14 +130,13 @@ TEST(few_clusters)
 
 /* Negatives are of other clusters; sequences come each once an epoch; both are functions of their
  * number alone. */
-TEST(negatives_and_sequences)
+TEST_IN_ARENA(negatives_and_sequences)
 {
     enum { CLUSTERS = 7, MEMBERS = 4, ALL = CLUSTERS * MEMBERS };
-    struct arena a = {0};
     struct dataset d = {0};
     for (uint64_t i = 0; i < CLUSTERS; i++)
         assert_int_equal(
-            dataset_add(&d, toy_batch(&a, 1, i, MEMBERS, 3, 6), TOY_VOCABULARY, 16, NULL), OK);
+            dataset_add(&d, toy_batch(a, 1, i, MEMBERS, 3, 6), TOY_VOCABULARY, 16, NULL), OK);
     bool drawn[ALL] = {0};
     struct example_sampler x, y;
     example_sampler_init(&x, &d, 5, MEMBERS);
@@ -166,7 +163,6 @@ TEST(negatives_and_sequences)
     example_sampler_free(&x);
     example_sampler_free(&y);
     dataset_free(&d);
-    arena_free(&a);
 }
 
 /* The draws of a dataset and of another one, to which clusters were added in the middle, or whose
@@ -211,15 +207,14 @@ TEST(stable_draws)
 }
 
 /* One member more takes the place of others in as few draws as it must. */
-TEST(stable_members)
+TEST_IN_ARENA(stable_members)
 {
     enum { MEMBERS = 20, DRAWS = 2000 };
     struct dataset d = {0}, more = {0};
     struct example_sampler x, y;
-    struct arena a = {0};
     size_t same = 0, equal = 0;
     for (uint64_t i = 0; i < 2; i++) {
-        Eqloom__TokenBatch *b = toy_batch(&a, 3, i, MEMBERS + 1, 3, 9);
+        Eqloom__TokenBatch *b = toy_batch(a, 3, i, MEMBERS + 1, 3, 9);
         assert_int_equal(dataset_add(&more, b, TOY_VOCABULARY, 11, NULL), OK);
         b->n_cluster = MEMBERS;
         b->n_offset = MEMBERS + 1;
@@ -241,7 +236,6 @@ TEST(stable_members)
     example_sampler_free(&y);
     dataset_free(&d);
     dataset_free(&more);
-    arena_free(&a);
 }
 
 /* Equal members are as likely as others: pairs of two equal ones do not stick together. */

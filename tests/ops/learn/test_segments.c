@@ -64,12 +64,9 @@ static void check_best(data_source *data, uint64_t least_step, uint64_t most_ste
     Eqloom__Checkpoint *want = train_whole(plain);
     assert_int_equal(want->n_tensors, 3 * c[0]->n_tensors);
     assert_true(same_tensors(want, c[0], c[0]->n_tensors));
-    free_checkpoint(want);
     context_free(plain);
-    for (int i = 0; i < 2; i++) {
-        free_checkpoint(c[i]);
+    for (int i = 0; i < 2; i++)
         context_free(ctx[i]);
-    }
 }
 
 /* Validation on what is learnt gets better, and on clusters that contradict it worse: the best is
@@ -116,27 +113,16 @@ struct told {
 static struct op_ctx *tell(struct told out[SEGMENTS], const char *set, uint64_t edit)
 {
     struct op_ctx *ctx = context(&op_train, set);
-    void *shared;
     ctx->valid = 4;
     ctx->data = data_edited;
     ctx->edit = edit;
-    assert_int_equal(op_train.prepare(&shared, ctx, NULL), OK);
-    Eqloom__Checkpoint *previous = NULL;
     for (uint64_t i = 0; i < SEGMENTS; i++) {
         const char *reason;
         ctx->segment = i;
-        assert_int_equal(op_train.reads(&out[i].reads, &reason, ctx, shared, NULL), OK);
-        Eqloom__Checkpoint *c = segment(ctx, shared, i);
-        size_t n = protobuf_c_message_get_packed_size(&c->base);
-        uint8_t *bytes = arena_alloc(&ctx->a, n);
-        protobuf_c_message_pack(&c->base, bytes);
-        out[i].record = span_of(bytes, n);
-        if (previous)
-            free_checkpoint(previous);
-        previous = c;
+        assert_int_equal(op_train.reads(&out[i].reads, &reason, ctx, prepared(ctx), NULL), OK);
+        Eqloom__Checkpoint *c = segment(ctx, i);
+        assert_int_equal(canonical_pack(&out[i].record, &ctx->a, &c->base, NULL), OK);
     }
-    free_checkpoint(previous);
-    op_train.release(shared);
     return ctx;
 }
 

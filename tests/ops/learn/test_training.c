@@ -293,20 +293,18 @@ TEST(others_learn)
 }
 
 /* A decoder is needed where something is to be written. */
-TEST(no_decoder)
+TEST_IN_ARENA(no_decoder)
 {
     struct trainer_config c = how_to(OBJECTIVE_SEQ2SEQ);
-    struct arena a = {0};
     struct nn_model *m;
     struct gpu_device *d;
     struct trainer *t;
     struct err e;
-    assert_int_equal(nn_model_new(&m, &a, &config, NULL), OK);
+    assert_int_equal(nn_model_new(&m, a, &config, NULL), OK);
     assert_int_equal(gpu_open_cpu(&d, NULL, NULL, NULL), OK);
     assert_int_equal(trainer_new(&t, d, m, &c, &e), ERR_INPUT);
     assert_string_equal(e.message, "this objective needs a model with a decoder");
     gpu_close(d);
-    arena_free(&a);
 }
 
 /* A vector does not depend on the other sequences of its batch, except by the rounding of the

@@ -4,12 +4,8 @@
 #include "ops/learn/tree/tree_embedder.h"
 #include "ops/learn/tree/tree_pairs.h"
 #include "ops/learn/tree/tree_trainer.h"
-#include "tests/ref/ref.h"
+#include "tests/ops/learn/trainers.h"
 #include "tests/ref/ref_trees.h"
-#include "tests/unit.h"
-
-#include <math.h>
-#include <string.h>
 
 static const char function_arity[] = "xxx2221000000";
 static char *function_names[] = {"<pad>", "<start>", "<end>", "+", "-",  "*", "sin",
@@ -56,11 +52,8 @@ static void draw_corpus(struct tree_corpus *c, const struct tree_model *m, uint6
 }
 
 struct functions {
-    struct arena a;
+    struct session s;
     struct tree_model *m;
-    struct gpu_device *device;
-    struct tree_trainer *t;
-    float *weights;
     struct tree_corpus corpus;
     struct tree_pairs pairs;
     struct tree_meaning *meaning;
@@ -72,10 +65,11 @@ static void open_functions(struct functions *x, uint32_t inputs, struct pool *po
     struct tree_config c = {
         .d = 5, .hidden = 7, .code = 1, .points = 4, .inputs = inputs, .arity = function_arity};
     *x = (struct functions){0};
+    session_open(&x->s, NULL, pool);
     v.tokens = function_names;
     v.n_tokens = FUNCTION_TOKENS;
-    x->meaning = tree_meanings(&x->a, &v);
-    x->m = tree_model_new(&x->a, &c);
+    x->meaning = tree_meanings(&x->s.a, &v);
+    x->m = tree_model_new(&x->s.a, &c);
     struct tree_trainer_config how = {.schedule = {.lr = 0.01},
                                       .rho = 0.88,
                                       .momentum = 0.88,
@@ -86,32 +80,24 @@ static void open_functions(struct functions *x, uint32_t inputs, struct pool *po
                                       .values = 1.5,
                                       .temperature = 0.5,
                                       .meaning = x->meaning};
-    assert_int_equal(gpu_open_cpu(&x->device, pool, NULL, NULL), OK);
-    assert_int_equal(tree_trainer_new(&x->t, x->device, x->m, &how, NULL), OK);
-    x->weights = arena_array(&x->a, float, x->m->table.total);
+    assert_int_equal(tree_trainer_new(&x->s.trainer, x->s.device, x->m, &how, NULL), OK);
+    session_room(&x->s, &x->m->table);
+    tree_trainer_read(&x->s.state, x->s.trainer, NULL);
     draw_corpus(&x->corpus, x->m, 3);
-    tree_pairs_make(&x->pairs, &x->a, &x->corpus);
+    tree_pairs_make(&x->pairs, &x->s.a, &x->corpus);
 }
 
 static void close_functions(struct functions *x)
 {
     tree_corpus_free(&x->corpus);
-    trained_free(x->t);
-    gpu_close(x->device);
-    arena_free(&x->a);
-}
-
-static void read_weights(struct functions *x)
-{
-    struct trainer_state state = {.weights = x->weights};
-    tree_trainer_read(&state, x->t, NULL);
+    session_close(&x->s);
 }
 
 static struct tree_batch draw_pairs(struct functions *x, uint64_t step)
 {
     struct tree_pairs_config how = {.pairs = PAIRS, .near_share = 0.7, .seed = 9};
     struct tree_batch b;
-    tree_pairs_draw(&b, &x->a, &x->pairs, x->m, x->meaning, &how, step);
+    tree_pairs_draw(&b, &x->s.a, &x->pairs, x->m, x->meaning, &how, step);
     return b;
 }
 
@@ -131,9 +117,6 @@ static void check_functions(uint32_t inputs)
     struct functions x;
     struct step_result r;
     open_functions(&x, inputs, NULL);
-    read_weights(&x);
-    const struct nn_table *table = &x.m->table;
-    float *gradient = arena_array(&x.a, float, table->total);
     struct tree_batch b = draw_pairs(&x, 1);
     uint16_t op[FUNCTION_TOKENS];
     double number[FUNCTION_TOKENS];
@@ -142,19 +125,10 @@ static void check_functions(uint32_t inputs)
         number[i] = x.meaning[i].number;
     }
     struct functions_case c = {x.m, {b.set, b.class, b.from, b.paired, op, number, 1.5, 0.5}};
-    double *w = arena_array(&x.a, double, table->total);
-    for (size_t i = 0; i < table->total; i++)
-        w[i] = (double)x.weights[i];
-    assert_int_equal(tree_trainer_gradient(&r, gradient, x.t, &b, NULL), OK);
+    double *w = to_double(&x.s.a, x.s.state.weights, x.m->table.total);
+    assert_int_equal(tree_trainer_gradient(&r, x.s.gradient, x.s.trainer, &b, NULL), OK);
     assert_float_equal(r.loss, functions_loss(&c, w), 1e-5);
-    for (size_t p = 0; p < table->n; p++)
-        for (size_t k = 0; k < table->params[p].size; k += 1 + table->params[p].size / 17) {
-            size_t i = table->params[p].at + k;
-            double expected = ref_derivative(functions_loss, &c, w, i);
-            if (fabs((double)gradient[i] - expected) > 5e-5 * (1 + fabs(expected)))
-                fail_msg("%s[%zu]: %g, expected %g", table->params[p].name, k, (double)gradient[i],
-                         expected);
-        }
+    assert_derivatives(&x.m->table, x.s.gradient, functions_loss, &c, w, 0, 5e-5, 5e-5);
     close_functions(&x);
 }
 
@@ -208,11 +182,11 @@ static void train_functions(float *weights, struct pool *pool, double *first, do
     open_functions(&x, 0, pool);
     for (unsigned i = 0; i < 60; i++) {
         struct tree_batch b = draw_pairs(&x, i);
-        assert_int_equal(tree_trainer_step(&r, x.t, &b, NULL), OK);
+        assert_int_equal(tree_trainer_step(&r, x.s.trainer, &b, NULL), OK);
         *(i ? last : first) = r.loss;
     }
-    read_weights(&x);
-    memcpy(weights, x.weights, x.m->table.total * sizeof *weights);
+    tree_trainer_read(&x.s.state, x.s.trainer, NULL);
+    memcpy(weights, x.s.state.weights, x.m->table.total * sizeof *weights);
     close_functions(&x);
 }
 

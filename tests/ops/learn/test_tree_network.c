@@ -2,13 +2,8 @@
  * loss itself; the update; learning; threads and interruptions; texts that are no trees. */
 #include "base/rng.h"
 #include "ops/learn/tree/tree_trainer.h"
-#include "tests/ref/ref.h"
+#include "tests/ops/learn/trainers.h"
 #include "tests/ref/ref_trees.h"
-#include "tests/unit.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Tokens: three specials, +, -, not, then four symbols. */
 static const char arity[] = "xxx2210000";
@@ -41,12 +36,8 @@ static struct tree_batch draw_batch(struct arena *a, size_t trees, uint64_t seed
 static const float prior[CLASSES] = {-1.5F, -0.5F, -2, -1, -1.25F};
 
 struct fixture {
-    struct arena a;
+    struct session s;
     struct tree_model *m;
-    struct gpu_device *device;
-    struct tree_trainer *t;
-    struct trainer_state state;
-    float *gradient;
 };
 
 static struct tree_trainer_config usual(void)
@@ -67,28 +58,18 @@ static void open_fixture(struct fixture *f, uint32_t outer, struct tree_trainer_
 {
     struct tree_config c = {
         .d = 11, .hidden = 6, .code = 5, .outer = outer, .classes = CLASSES, .arity = arity};
-    *f = (struct fixture){0};
-    f->m = tree_model_new(&f->a, &c);
+    session_open(&f->s, NULL, pool);
+    f->m = tree_model_new(&f->s.a, &c);
     how.prior = prior;
-    assert_int_equal(gpu_open_cpu(&f->device, pool, NULL, NULL), OK);
-    assert_int_equal(tree_trainer_new(&f->t, f->device, f->m, &how, NULL), OK);
-    float **parts[] = {&f->state.weights, &f->state.m, &f->state.v, &f->gradient};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        *parts[i] = arena_array(&f->a, float, f->m->table.total);
-    tree_trainer_read(&f->state, f->t, NULL);
-}
-
-static void close_fixture(struct fixture *f)
-{
-    trained_free(f->t);
-    gpu_close(f->device);
-    arena_free(&f->a);
+    assert_int_equal(tree_trainer_new(&f->s.trainer, f->s.device, f->m, &how, NULL), OK);
+    session_room(&f->s, &f->m->table);
+    tree_trainer_read(&f->s.state, f->s.trainer, NULL);
 }
 
 static void set_step(struct fixture *f, uint64_t steps)
 {
-    f->state.steps = steps;
-    tree_trainer_write(f->t, &f->state, NULL);
+    f->s.state.steps = steps;
+    tree_trainer_write(f->s.trainer, &f->s.state, NULL);
 }
 
 /* ---- against the reference ---- */
@@ -111,23 +92,13 @@ static void check_reference(uint32_t outer, uint64_t step, double codes)
     struct fixture f;
     struct step_result r;
     open_fixture(&f, outer, usual(), NULL);
-    size_t n = f.m->table.total;
-    double *w = arena_array(&f.a, double, n);
-    struct loss_case c = {&f, draw_batch(&f.a, 23, 7 + outer), codes};
-    for (size_t i = 0; i < n; i++)
-        w[i] = (double)f.state.weights[i];
+    double *w = to_double(&f.s.a, f.s.state.weights, f.m->table.total);
+    struct loss_case c = {&f, draw_batch(&f.s.a, 23, 7 + outer), codes};
     set_step(&f, step);
-    assert_int_equal(tree_trainer_gradient(&r, f.gradient, f.t, &c.x, NULL), OK);
+    assert_int_equal(tree_trainer_gradient(&r, f.s.gradient, f.s.trainer, &c.x, NULL), OK);
     assert_float_equal(r.loss, loss_of(&c, w), 1e-5);
-    for (size_t p = 0; p < f.m->table.n; p++)
-        for (size_t k = 0; k < f.m->table.params[p].size; k += 1 + f.m->table.params[p].size / 17) {
-            size_t i = f.m->table.params[p].at + k;
-            double expected = ref_derivative(loss_of, &c, w, i);
-            if (fabs((double)f.gradient[i] - expected) > 2e-5 * (1 + fabs(expected)))
-                fail_msg("outer %u, step %u: %s[%zu]: %g, expected %g", outer, (unsigned)step,
-                         f.m->table.params[p].name, k, (double)f.gradient[i], expected);
-        }
-    close_fixture(&f);
+    assert_derivatives(&f.m->table, f.s.gradient, loss_of, &c, w, 0, 2e-5, 2e-5);
+    session_close(&f.s);
 }
 
 TEST(reference)
@@ -148,32 +119,33 @@ TEST(noise)
     how.noise = 0.6;
     open_fixture(&f, 7, how, NULL);
     size_t n = f.m->table.total;
-    float *weights = arena_array(&f.a, float, n);
-    struct tree_batch x = draw_batch(&f.a, 40, 3);
+    float *weights = arena_array(&f.s.a, float, n);
+    struct tree_batch x = draw_batch(&f.s.a, 40, 3);
     struct rng random = rng_new(11, 0);
-    memcpy(weights, f.state.weights, n * sizeof *weights);
+    memcpy(weights, f.s.state.weights, n * sizeof *weights);
     set_step(&f, 6);
-    assert_int_equal(tree_trainer_gradient(&r, f.gradient, f.t, &x, NULL), OK);
+    assert_int_equal(tree_trainer_gradient(&r, f.s.gradient, f.s.trainer, &x, NULL), OK);
     for (int direction = 0; direction < 6; direction++) {
         double loss[2], slope = 0, size = 0;
-        float *along = arena_array(&f.a, float, n);
+        float *along = arena_array(&f.s.a, float, n);
         for (size_t i = 0; i < n; i++) {
             along[i] = (float)rng_normal(&random);
-            slope += (double)along[i] * (double)f.gradient[i];
+            slope += (double)along[i] * (double)f.s.gradient[i];
             size += (double)along[i] * (double)along[i];
         }
         for (int side = 0; side < 2; side++) {
             for (size_t i = 0; i < n; i++)
-                f.state.weights[i] =
+                f.s.state.weights[i] =
                     weights[i] + (side ? 1 : -1) * 0.02F / (float)sqrt(size) * along[i];
             set_step(&f, 6);
-            assert_int_equal(tree_trainer_gradient(&r, arena_array(&f.a, float, n), f.t, &x, NULL),
-                             OK);
+            assert_int_equal(
+                tree_trainer_gradient(&r, arena_array(&f.s.a, float, n), f.s.trainer, &x, NULL),
+                OK);
             loss[side] = r.loss;
         }
         assert_float_equal((loss[1] - loss[0]) / 0.04, slope / sqrt(size), 2e-3);
     }
-    close_fixture(&f);
+    session_close(&f.s);
 }
 
 /* RMSprop with Nesterov's momentum, of a gradient cut number by number. */
@@ -185,28 +157,26 @@ TEST(update)
     how.clip = 0.01;
     open_fixture(&f, 0, how, NULL);
     size_t n = f.m->table.total;
-    struct tree_batch x = draw_batch(&f.a, 23, 7);
-    double *w = arena_array(&f.a, double, n), *m = arena_array(&f.a, double, n);
-    double *v = arena_array(&f.a, double, n);
-    for (size_t i = 0; i < n; i++)
-        w[i] = (double)f.state.weights[i];
+    struct tree_batch x = draw_batch(&f.s.a, 23, 7);
+    double *w = to_double(&f.s.a, f.s.state.weights, n), *m = arena_array(&f.s.a, double, n);
+    double *v = arena_array(&f.s.a, double, n);
     for (int step = 0; step < 3; step++) {
-        assert_int_equal(tree_trainer_gradient(&r, f.gradient, f.t, &x, NULL), OK);
+        assert_int_equal(tree_trainer_gradient(&r, f.s.gradient, f.s.trainer, &x, NULL), OK);
         for (size_t i = 0; i < n; i++) {
-            double g = fmin(fmax((double)f.gradient[i], -0.01), 0.01), before = m[i];
+            double g = fmin(fmax((double)f.s.gradient[i], -0.01), 0.01), before = m[i];
             v[i] = 0.88 * v[i] + 0.12 * g * g;
             m[i] = 0.88 * before - 0.01 / sqrt(1e-10 + v[i]) * g;
             w[i] += 1.88 * m[i] - 0.88 * before;
         }
-        assert_int_equal(tree_trainer_step(&r, f.t, &x, NULL), OK);
+        assert_int_equal(tree_trainer_step(&r, f.s.trainer, &x, NULL), OK);
         assert_int_equal(r.step, step + 1);
-        tree_trainer_read(&f.state, f.t, NULL);
+        tree_trainer_read(&f.s.state, f.s.trainer, NULL);
         for (size_t i = 0; i < n; i++) {
-            assert_float_equal((double)f.state.weights[i], w[i], 1e-5);
-            w[i] = (double)f.state.weights[i];
+            assert_float_equal((double)f.s.state.weights[i], w[i], 1e-5);
+            w[i] = (double)f.s.state.weights[i];
         }
     }
-    close_fixture(&f);
+    session_close(&f.s);
 }
 
 /* ---- learning ---- */
@@ -220,19 +190,19 @@ TEST(learns)
     how.intro = 0.9999;
     how.deviation = 0.05;
     open_fixture(&f, 0, how, NULL);
-    struct tree_batch x = draw_batch(&f.a, 200, 1);
-    uint32_t *class = arena_array(&f.a, uint32_t, 200);
+    struct tree_batch x = draw_batch(&f.s.a, 200, 1);
+    uint32_t *class = arena_array(&f.s.a, uint32_t, 200);
     for (size_t i = 0; i < 200; i++)
         for (uint32_t k = 0; k < x.set.length[i]; k++)
             class[i] = (class[i] + (x.set.tokens[i][k] >= SYMBOL ? x.set.tokens[i][k] : 0)) % 2;
     x.class = class;
-    assert_int_equal(tree_trainer_step(&first, f.t, &x, NULL), OK);
+    assert_int_equal(tree_trainer_step(&first, f.s.trainer, &x, NULL), OK);
     for (int i = 0; i < 300; i++)
-        assert_int_equal(tree_trainer_step(&last, f.t, &x, NULL), OK);
+        assert_int_equal(tree_trainer_step(&last, f.s.trainer, &x, NULL), OK);
     assert_true(last.loss < first.loss / 4 && last.accuracy > 0.95);
-    assert_int_equal(tree_trainer_measure(&last, f.t, &x, NULL), OK);
+    assert_int_equal(tree_trainer_measure(&last, f.s.trainer, &x, NULL), OK);
     assert_true(last.accuracy > 0.9 && last.loss < 0.1);
-    close_fixture(&f);
+    session_close(&f.s);
 }
 
 /* ---- threads and interruptions ---- */
@@ -243,34 +213,33 @@ static void train(float *weights, const struct tree_trainer_config *how, struct 
     struct fixture f;
     struct step_result r;
     open_fixture(&f, 7, *how, pool);
-    struct tree_batch x = draw_batch(&f.a, 900, 2);
+    struct tree_batch x = draw_batch(&f.s.a, 900, 2);
     for (unsigned i = 0; i < 4; i++) {
         if (i == interrupted) {
-            struct trainer_state kept = f.state;
+            struct trainer_state kept = f.s.state;
             struct fixture other;
-            tree_trainer_read(&kept, f.t, NULL);
+            tree_trainer_read(&kept, f.s.trainer, NULL);
             open_fixture(&other, 7, *how, pool);
-            tree_trainer_write(other.t, &kept, NULL);
-            memcpy(other.state.weights, kept.weights, f.m->table.total * sizeof(float));
-            close_fixture(&f);
+            tree_trainer_write(other.s.trainer, &kept, NULL);
+            memcpy(other.s.state.weights, kept.weights, f.m->table.total * sizeof(float));
+            session_close(&f.s);
             f = other;
-            x = draw_batch(&f.a, 900, 2);
+            x = draw_batch(&f.s.a, 900, 2);
         }
-        assert_int_equal(tree_trainer_step(&r, f.t, &x, NULL), OK);
+        assert_int_equal(tree_trainer_step(&r, f.s.trainer, &x, NULL), OK);
     }
-    tree_trainer_read(&f.state, f.t, NULL);
-    memcpy(weights, f.state.weights, f.m->table.total * sizeof *weights);
-    close_fixture(&f);
+    tree_trainer_read(&f.s.state, f.s.trainer, NULL);
+    memcpy(weights, f.s.state.weights, f.m->table.total * sizeof *weights);
+    session_close(&f.s);
 }
 
-TEST(same_bits)
+TEST_IN_ARENA(same_bits)
 {
     struct tree_trainer_config how = usual();
     struct tree_config c = {
         .d = 11, .hidden = 6, .code = 5, .outer = 7, .classes = CLASSES, .arity = arity};
-    struct arena a = {0};
-    size_t n = tree_model_new(&a, &c)->table.total;
-    float *alone = arena_array(&a, float, n), *other = arena_array(&a, float, n);
+    size_t n = tree_model_new(a, &c)->table.total;
+    float *alone = arena_array(a, float, n), *other = arena_array(a, float, n);
     struct pool *pool = pool_new(3);
     how.dropout = 0.1;
     how.hidden_dropout = 0.1;
@@ -281,16 +250,14 @@ TEST(same_bits)
     train(other, &how, pool, 2);
     assert_memory_equal(alone, other, n * sizeof *alone);
     pool_free(pool);
-    arena_free(&a);
 }
 
 /* ---- what is read ---- */
 
-TEST(well_formed)
+TEST_IN_ARENA(well_formed)
 {
-    struct arena a = {0};
     struct tree_config c = {.d = 4, .hidden = 4, .code = 4, .arity = arity};
-    const struct tree_model *m = tree_model_new(&a, &c);
+    const struct tree_model *m = tree_model_new(a, &c);
     static const struct {
         uint32_t n, tokens[6];
         bool good;
@@ -301,25 +268,21 @@ TEST(well_formed)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(tree_is_well_formed(m, cases[i].tokens, cases[i].n), cases[i].good);
-    arena_free(&a);
 }
 
-TEST(vocabulary)
+TEST_IN_ARENA(vocabulary)
 {
-    struct arena a = {0};
     char *tokens[] = {"<pad>", "<s>", "</s>", "sin@/1", "pow", "implies", "x", "-7", "INT+", "3"};
     Eqloom__Vocabulary v = EQLOOM__VOCABULARY__INIT;
     v.n_tokens = sizeof tokens / sizeof *tokens;
     v.tokens = tokens;
-    assert_string_equal(tree_arities(&a, &v), "xxx12200x0");
-    arena_free(&a);
+    assert_string_equal(tree_arities(a, &v), "xxx12200x0");
 }
 
-TEST(architecture)
+TEST_IN_ARENA(architecture)
 {
-    struct arena a = {0};
     struct tree_config c = {64, 8, 9, 32, 16, TREE_INPUTS, 77, arity}, back;
-    assert_int_equal(tree_config_parse(&back, &a, tree_config_text(&a, &c), NULL), OK);
+    assert_int_equal(tree_config_parse(&back, a, tree_config_text(a, &c), NULL), OK);
     assert_string_equal(back.arity, arity);
     assert_int_equal(back.classes, 77);
     assert_int_equal(back.points, 16);
@@ -336,7 +299,6 @@ TEST(architecture)
         "2\n",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_int_equal(tree_config_parse(&back, &a, wrong[i], NULL), ERR_CORRUPT);
-    assert_int_equal(tree_config_parse(&back, &a, "architecture=graph\n", NULL), ERR_INPUT);
-    arena_free(&a);
+        assert_int_equal(tree_config_parse(&back, a, wrong[i], NULL), ERR_CORRUPT);
+    assert_int_equal(tree_config_parse(&back, a, "architecture=graph\n", NULL), ERR_INPUT);
 }

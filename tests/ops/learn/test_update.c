@@ -2,6 +2,7 @@
  * Muon equals a plain reference in double for wide, tall and square matrices. */
 #include "base/rng.h"
 #include "ops/learn/train/update.h"
+#include "tests/ref/ref.h"
 #include "tests/unit.h"
 
 static const struct nn_config config = {.vocabulary = 50,
@@ -63,37 +64,22 @@ TEST(plans)
     }
 }
 
-/* y (m, n) = x (m, k) z (k, n) */
-static void multiply(double *y, const double *x, const double *z, size_t m, size_t k, size_t n)
-{
-    for (size_t i = 0; i < m; i++)
-        for (size_t j = 0; j < n; j++) {
-            y[i * n + j] = 0;
-            for (size_t l = 0; l < k; l++)
-                y[i * n + j] += x[i * k + l] * z[l * n + j];
-        }
-}
-
 /* x (r, c) becomes a x + b x x^T x + c x x^T x x^T x, five times. */
 static void orthogonalise(double *x, size_t r, size_t c)
 {
-    double norm = 0, *t = calloc(r * c, sizeof *t), *gram = calloc(r * r, sizeof *gram);
+    double norm = 0, *gram = calloc(r * r, sizeof *gram);
     double *third = calloc(r * c, sizeof *third), *fifth = calloc(r * c, sizeof *fifth);
     for (size_t i = 0; i < r * c; i++)
         norm += x[i] * x[i];
     for (size_t i = 0; i < r * c; i++)
         x[i] /= sqrt(norm);
     for (int step = 0; step < 5; step++) {
-        for (size_t i = 0; i < r; i++)
-            for (size_t j = 0; j < c; j++)
-                t[j * r + i] = x[i * c + j];
-        multiply(gram, x, t, r, c, r);
-        multiply(third, gram, x, r, r, c);
-        multiply(fifth, gram, third, r, r, c);
+        ref_matmul(gram, x, x, r, r, c, false, true, 1, false);
+        ref_matmul(third, gram, x, r, c, r, false, false, 1, false);
+        ref_matmul(fifth, gram, third, r, c, r, false, false, 1, false);
         for (size_t i = 0; i < r * c; i++)
             x[i] = 3.4445 * x[i] - 4.7750 * third[i] + 2.0315 * fifth[i];
     }
-    free(t);
     free(gram);
     free(third);
     free(fifth);
