@@ -12,7 +12,7 @@
  * seq2seq has as many layers of decoder as of encoder. */
 #include "base/os.h"
 #include "base/rng.h"
-#include "ops/learn/infer/embedder.h"
+#include "ops/learn/infer/loaded.h"
 #include "ops/learn/train/trainer.h"
 #include "tests/bench/bench.h"
 

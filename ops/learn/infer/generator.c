@@ -2,8 +2,7 @@
  */
 #include "ops/learn/infer/generator.h"
 
-#include "ops/nn/decoding.h"
-#include "ops/nn/encoder.h"
+#include "ops/nn/transformer.h"
 
 #include <math.h>
 #include <string.h>

@@ -41,3 +41,8 @@ struct loaded_memory {
 enum err_code loaded_reserve(struct nn_block *block, struct gpu_layout *in, struct gpu_layout *l,
                              struct loaded_memory *memory, const struct loaded *m, struct arena *a,
                              struct err *e);
+
+/* out (sequences, d_model): one vector per sequence of the batch, of length 1 if `normalize`. The
+ * arena serves as working memory only. */
+enum err_code embedder_run(float *out, const struct loaded *m, const Eqloom__TokenBatch *batch,
+                           bool normalize, struct arena *a, struct err *e);

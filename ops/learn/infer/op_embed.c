@@ -1,5 +1,5 @@
 /* Op embed: the vectors of each token batch by a trained model. */
-#include "ops/learn/infer/embedder.h"
+#include "ops/learn/infer/loaded.h"
 #include "ops/learn/infer/networks.h"
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)

@@ -4,7 +4,7 @@
  * Nothing couples the examples of a batch but the number of its tokens, so each shard is worked on
  * from end to end in the memory of its queue: a batch may be as large as one likes. */
 #include "ops/learn/train/objective.h"
-#include "ops/nn/decoder.h"
+#include "ops/nn/transformer.h"
 
 /* What one queue computes a shard with. */
 struct workspace {

@@ -10,7 +10,7 @@
 #include "ops/learn/data/examples.h"
 #include "ops/learn/train/trained.h"
 #include "ops/learn/train/update.h"
-#include "ops/nn/encoder.h"
+#include "ops/nn/transformer.h"
 
 struct trainer_config {
     struct examples_config examples;

@@ -1,6 +1,6 @@
 /* Op train-trees: EqNet, or a network of functions, as a chain of checkpoints. */
 #include "ops/learn/checkpoint/learn_ctx.h"
-#include "ops/learn/tree/tree_pairs.h"
+#include "ops/learn/tree/tree_corpus.h"
 #include "ops/learn/tree/tree_trainer.h"
 
 #include <math.h>

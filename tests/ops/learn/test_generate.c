@@ -2,8 +2,7 @@
  * order; a beam of 1 is the greedy choice by a decoder without a cache; log-probabilities are the
  * reference's; what else is in the batch changes nothing. */
 #include "ops/learn/infer/generator.h"
-#include "ops/nn/decoder.h"
-#include "ops/nn/encoder.h"
+#include "ops/nn/transformer.h"
 #include "tests/ref/ref.h"
 #include "tests/unit.h"
 

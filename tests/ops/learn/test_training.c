@@ -1,7 +1,7 @@
 /* Training as a whole, on a toy corpus: the loss falls and held-out clusters are told apart; the
  * bytes are the same for any number of threads and across an interruption; numbers that are not
  * finite stop it. */
-#include "ops/learn/infer/embedder.h"
+#include "ops/learn/infer/loaded.h"
 #include "ops/learn/train/trainer.h"
 #include "tests/ops/learn/chunk_memory.h"
 #include "tests/ops/learn/toy.h"

@@ -2,7 +2,7 @@
  * number of threads. */
 #include "base/rng.h"
 #include "ops/learn/tree/tree_embedder.h"
-#include "ops/learn/tree/tree_pairs.h"
+#include "ops/learn/tree/tree_corpus.h"
 #include "ops/learn/tree/tree_trainer.h"
 #include "tests/ops/learn/trainers.h"
 #include "tests/ref/ref_trees.h"
