@@ -128,9 +128,7 @@ enum err_code dataset_add(struct dataset *d, const Eqloom__TokenBatch *b, uint32
     size_t base = d->sequences, n = b->n_offset - 1;
     if (n > UINT32_MAX - base)
         return err_fail(e, ERR_LIMIT, "more than 2^32 sequences to train on");
-    struct entry *entries = malloc((n + 1) * sizeof *entries);
-    if (!entries)
-        return err_fail(e, ERR_NOMEM, "no memory for a batch of %zu sequences", n);
+    struct entry *entries = must_calloc(n + 1, sizeof *entries);
     for (size_t i = 0; i < n; i++)
         entries[i] = (struct entry){.cluster = b->cluster[i], .index = (uint32_t)i};
     add_sequences(d, b);

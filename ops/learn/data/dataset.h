@@ -54,8 +54,8 @@ enum err_code token_batch_check(const Eqloom__TokenBatch *batch, uint32_t vocabu
 
 /* From now on `related` consecutive pairs are of clusters whose members use much the same tokens,
  * next to each other on a greedy path through all of them: hard negatives for each other. Call
- * after all dataset_add; tokens are below `vocabulary`. ERR_NOMEM. */
-enum err_code dataset_relate(struct dataset *d, size_t related, uint32_t vocabulary, struct err *e);
+ * after all dataset_add; tokens are below `vocabulary`. */
+void dataset_relate(struct dataset *d, size_t related, uint32_t vocabulary);
 
 /* The cluster's member of fewest tokens, of equal ones the first by their numbers. */
 uint32_t dataset_shortest(const struct dataset *d, uint32_t cluster);

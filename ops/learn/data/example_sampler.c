@@ -32,8 +32,7 @@ void example_sampler_by_pairs(struct example_sampler *x, uint64_t most)
 {
     const struct dataset *d = x->dataset;
     uint64_t upto = 0;
-    if (!(x->pairs_upto = malloc((d->clusters + 1) * sizeof *x->pairs_upto)))
-        abort(); /* as small allocations do */
+    x->pairs_upto = must_calloc(d->clusters + 1, sizeof *x->pairs_upto);
     for (size_t c = 0; c < d->clusters; c++) {
         uint64_t n = d->first[c + 1] - d->first[c], pairs = n * (n - 1);
         x->pairs_upto[c] = upto += pairs < most ? pairs : most;
@@ -104,8 +103,8 @@ static uint32_t thing_at(struct epoch_order *o, const struct example_sampler *x,
                          uint64_t (*mark)(const struct dataset *, uint64_t))
 {
     if (!o->places || o->epoch != epoch) {
-        if (!o->places && !(o->places = malloc(n * sizeof *o->places)))
-            abort(); /* as small allocations do */
+        if (!o->places)
+            o->places = must_calloc(n, sizeof *o->places);
         order(o, x->dataset, n, rng_at(x->seed, stream, epoch), mark);
         o->epoch = epoch;
     }

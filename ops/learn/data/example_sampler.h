@@ -32,8 +32,8 @@ struct example_sampler {
 void example_sampler_init(struct example_sampler *x, const struct dataset *d, uint64_t seed,
                           size_t batch);
 void example_sampler_free(struct example_sampler *x);
-/* From now on clusters do not come in turn: each is as likely as it has ordered pairs of members, of
- * which at most so many count. Draws then depend on the clusters' places. */
+/* From now on clusters do not come in turn: each is as likely as it has ordered pairs of members,
+ * of which at most so many count. Draws then depend on the clusters' places. */
 void example_sampler_by_pairs(struct example_sampler *x, uint64_t most);
 
 struct pair {

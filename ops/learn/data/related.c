@@ -4,29 +4,21 @@
  * thousand. */
 #include "ops/learn/data/dataset.h"
 
-#include "base/buf.h"
+#include "base/arena.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-/* Bags as sparse rows: cluster c has weight[first[c]] .. weight[first[c+1]-1], of the tokens
- * beside, which ascend. */
+/* Bags as sparse rows: cluster c has the weights first[c] .. first[c+1]-1, whose tokens ascend. */
 struct bags {
-    uint32_t *token, vocabulary;
-    double *weight;
-    size_t *first; /* (clusters + 1) */
-    size_t token_cap, weight_cap;
+    struct arena arena;
+    struct weight {
+        uint32_t token;
+        double weight;
+    } * all;
+    size_t cap, *first; /* (clusters + 1) */
+    uint32_t vocabulary;
     double *dense, *df; /* (vocabulary) both: one bag; how many bags have the token */
 };
-
-static void bags_free(struct bags *b)
-{
-    free(b->token);
-    free(b->weight);
-    free(b->first);
-    free(b->dense);
-    free(b->df);
-}
 
 /* Shares of the cluster's tokens, behind the bags before it. */
 static void add_bag(struct bags *b, const struct dataset *d, size_t c)
@@ -39,10 +31,8 @@ static void add_bag(struct bags *b, const struct dataset *d, size_t c)
     for (uint32_t v = 0; v < b->vocabulary; v++) {
         if (b->dense[v] == 0)
             continue;
-        b->token = vec_grow(b->token, &b->token_cap, n + 1, sizeof *b->token);
-        b->weight = vec_grow(b->weight, &b->weight_cap, n + 1, sizeof *b->weight);
-        b->token[n] = v;
-        b->weight[n++] = b->dense[v] / norm;
+        b->all = arena_grow(&b->arena, b->all, n, &b->cap, sizeof *b->all);
+        b->all[n++] = (struct weight){v, b->dense[v] / norm};
         b->dense[v] = 0;
         b->df[v]++;
     }
@@ -54,11 +44,11 @@ static void apply_tfidf(struct bags *b, size_t clusters)
     for (size_t c = 0; c < clusters; c++) {
         double norm = 0;
         for (size_t i = b->first[c]; i < b->first[c + 1]; i++) {
-            b->weight[i] *= log((1 + (double)clusters) / (1 + b->df[b->token[i]])) + 1;
-            norm += b->weight[i] * b->weight[i];
+            b->all[i].weight *= log((1 + (double)clusters) / (1 + b->df[b->all[i].token])) + 1;
+            norm += b->all[i].weight * b->all[i].weight;
         }
         for (size_t i = b->first[c]; i < b->first[c + 1]; i++)
-            b->weight[i] /= sqrt(norm);
+            b->all[i].weight /= sqrt(norm);
     }
 }
 
@@ -69,35 +59,31 @@ static void append_nearest(uint32_t *path, size_t n, size_t clusters, struct bag
     double best = -1;
     size_t found = n;
     for (size_t i = b->first[at]; i < b->first[at + 1]; i++)
-        b->dense[b->token[i]] = b->weight[i];
+        b->dense[b->all[i].token] = b->all[i].weight;
     for (size_t i = n; i < clusters; i++) {
         double dot = 0;
         for (size_t t = b->first[path[i]]; t < b->first[path[i] + 1]; t++)
-            dot += b->dense[b->token[t]] * b->weight[t];
+            dot += b->dense[b->all[t].token] * b->all[t].weight;
         if (dot > best || (dot == best && path[i] < path[found])) {
             best = dot;
             found = i;
         }
     }
     for (size_t i = b->first[at]; i < b->first[at + 1]; i++)
-        b->dense[b->token[i]] = 0;
+        b->dense[b->all[i].token] = 0;
     uint32_t swapped = path[n];
     path[n] = path[found];
     path[found] = swapped;
 }
 
-enum err_code dataset_relate(struct dataset *d, size_t related, uint32_t vocabulary, struct err *e)
+void dataset_relate(struct dataset *d, size_t related, uint32_t vocabulary)
 {
     struct bags b = {.vocabulary = vocabulary};
-    b.dense = calloc(vocabulary, sizeof *b.dense);
-    b.df = calloc(vocabulary, sizeof *b.df);
-    b.first = calloc(d->clusters + 1, sizeof *b.first);
-    d->path = malloc((d->clusters + 1) * sizeof *d->path);
+    b.dense = arena_array(&b.arena, double, vocabulary);
+    b.df = arena_array(&b.arena, double, vocabulary);
+    b.first = arena_array(&b.arena, size_t, d->clusters + 1);
+    d->path = must_calloc(d->clusters + 1, sizeof *d->path);
     d->related = related;
-    if (!b.dense || !b.df || !b.first || !d->path) {
-        bags_free(&b);
-        return err_fail(e, ERR_NOMEM, "no memory to relate %zu clusters", d->clusters);
-    }
     for (size_t c = 0; c < d->clusters; c++)
         add_bag(&b, d, c);
     apply_tfidf(&b, d->clusters);
@@ -105,6 +91,5 @@ enum err_code dataset_relate(struct dataset *d, size_t related, uint32_t vocabul
         d->path[i] = (uint32_t)i;
     for (size_t n = 1; n < d->clusters; n++)
         append_nearest(d->path, n, d->clusters, &b);
-    bags_free(&b);
-    return OK;
+    arena_free(&b.arena);
 }

@@ -8,10 +8,7 @@
 void graph_corpus_free(struct graph_corpus *c)
 {
     free(c->vertices);
-    free(c->first);
-    free(c->paper);
-    free(c->section);
-    free(c->mark);
+    free(c->graph);
     free(c->paper_mark);
     free(c->cites);
     free(c->member);
@@ -70,20 +67,17 @@ static uint32_t paper_of(struct graph_corpus *c, const char *name)
 
 enum err_code graph_corpus_add(struct graph_corpus *c, const Eqloom__Graph *g, struct err *e)
 {
-    size_t at = c->graphs ? c->first[c->graphs] : 0, i = c->graphs;
+    size_t at = c->graphs ? c->graph[c->graphs].first : 0, i = c->graphs;
     c->vertices = vec_grow(c->vertices, &c->vertices_cap, at + g->n_parent, sizeof *c->vertices);
     enum err_code code = graph_vertices_read(c->vertices + at, g, e);
     if (code)
         return err_up(e, code);
-    c->first = vec_grow(c->first, &c->first_cap, i + 2, sizeof *c->first);
-    c->paper = vec_grow(c->paper, &c->paper_cap, i + 1, sizeof *c->paper);
-    c->section = vec_grow(c->section, &c->section_cap, i + 1, sizeof *c->section);
-    c->mark = vec_grow(c->mark, &c->mark_cap, i + 1, sizeof *c->mark);
-    c->first[i] = at;
-    c->first[i + 1] = at + g->n_parent;
-    c->paper[i] = paper_of(c, g->place ? g->place->paper : "");
-    c->section[i] = g->place ? g->place->section : 0;
-    c->mark[i] = mark_of(c->vertices + at, g->n_parent);
+    c->graph = vec_grow(c->graph, &c->graph_cap, i + 2, sizeof *c->graph);
+    c->graph[i].first = at;
+    c->graph[i + 1].first = at + g->n_parent;
+    c->graph[i].paper = paper_of(c, g->place ? g->place->paper : "");
+    c->graph[i].section = g->place ? g->place->section : 0;
+    c->graph[i].mark = mark_of(c->vertices + at, g->n_parent);
     c->graphs++;
     return OK;
 }
@@ -108,10 +102,10 @@ static int compare_members(const void *x, const void *y, void *arg)
 {
     const struct graph_corpus *c = arg;
     uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-    if (c->paper[a] != c->paper[b])
-        return c->paper[a] < c->paper[b] ? -1 : 1;
-    if (c->section[a] != c->section[b])
-        return c->section[a] < c->section[b] ? -1 : 1;
+    if (c->graph[a].paper != c->graph[b].paper)
+        return c->graph[a].paper < c->graph[b].paper ? -1 : 1;
+    if (c->graph[a].section != c->graph[b].section)
+        return c->graph[a].section < c->graph[b].section ? -1 : 1;
     return (a > b) - (a < b);
 }
 
@@ -124,12 +118,10 @@ void graph_corpus_close(struct graph_corpus *c)
     qsort_r(c->member, c->graphs, sizeof *c->member, compare_members, c);
     if (c->n_cites)
         qsort(c->cites, c->n_cites, sizeof *c->cites, compare_cites);
-    c->member_first = calloc(c->papers + 1, sizeof *c->member_first);
-    c->cited_first = calloc(c->papers + 1, sizeof *c->cited_first);
-    if (!c->member_first || !c->cited_first)
-        abort(); /* as small allocations do */
+    c->member_first = must_calloc(c->papers + 1, sizeof *c->member_first);
+    c->cited_first = must_calloc(c->papers + 1, sizeof *c->cited_first);
     for (size_t i = 0; i < c->graphs; i++)
-        c->member_first[c->paper[i] + 1]++;
+        c->member_first[c->graph[i].paper + 1]++;
     for (size_t i = 0; i < c->n_cites; i++)
         c->cited_first[c->cites[i][0] + 1]++;
     for (size_t p = 0; p < c->papers; p++) {

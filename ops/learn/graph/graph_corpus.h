@@ -9,11 +9,12 @@
 
 struct graph_corpus {
     struct graph_vertex *vertices;
-    size_t *first; /* (graphs + 1) */
-    size_t graphs, vertices_cap, first_cap;
-    uint32_t *paper, *section; /* of each graph; the section is its number within the paper */
-    uint64_t *mark;            /* a hash of its vertices */
-    size_t paper_cap, section_cap, mark_cap;
+    struct graph_entry {
+        size_t first;            /* of its vertices */
+        uint32_t paper, section; /* the section is its number within the paper */
+        uint64_t mark;           /* a hash of its vertices */
+    } * graph;                   /* (graphs + 1): the last has `first` alone */
+    size_t graphs, vertices_cap, graph_cap;
     struct name_map names; /* of papers */
     uint64_t *paper_mark;  /* (papers): a hash of the name */
     size_t papers, paper_mark_cap;

@@ -15,8 +15,9 @@ enum stream { STREAM_TURN, STREAM_WAY = GRAPH_WAYS + 1, STREAM_POSITIVE, STREAM_
 static bool has_neighbour(const struct graph_corpus *c, uint32_t paper, uint32_t i)
 {
     const uint32_t *m = c->member;
-    return (i > c->member_first[paper] && c->section[m[i - 1]] == c->section[m[i]]) ||
-           (i + 1 < c->member_first[paper + 1] && c->section[m[i + 1]] == c->section[m[i]]);
+    return (i > c->member_first[paper] && c->graph[m[i - 1]].section == c->graph[m[i]].section) ||
+           (i + 1 < c->member_first[paper + 1] &&
+            c->graph[m[i + 1]].section == c->graph[m[i]].section);
 }
 
 /* Member i of a paper, as an anchor. */
@@ -41,7 +42,7 @@ enum err_code graph_sampler_init(struct graph_sampler *x, const struct graph_cor
         struct graph_turns *t = &x->ways[w];
         size_t cap = 0;
         for (uint32_t i = 0; i < c->graphs; i++)
-            if (serves(c, c->paper[c->member[i]], i, w)) {
+            if (serves(c, c->graph[c->member[i]].paper, i, w)) {
                 t->turns = vec_grow(t->turns, &cap, t->n + 1, sizeof *t->turns);
                 t->turns[t->n++].graph = c->member[i];
             }
@@ -84,8 +85,8 @@ static uint32_t in_turn(struct graph_sampler *x, size_t way, uint64_t k, size_t 
     uint64_t epoch = k / t->n, key = rng_at(x->seed, STREAM_TURN + way, epoch);
     if (!t->sorted || t->epoch != epoch) {
         for (size_t i = 0; i < t->n; i++)
-            t->turns[i].key = rng_mix(key ^ rng_mix(c->mark[t->turns[i].graph]) ^
-                                      c->paper_mark[c->paper[t->turns[i].graph]]);
+            t->turns[i].key = rng_mix(key ^ rng_mix(c->graph[t->turns[i].graph].mark) ^
+                                      c->paper_mark[c->graph[t->turns[i].graph].paper]);
         qsort(t->turns, t->n, sizeof *t->turns, compare_turns);
         t->epoch = epoch;
         t->sorted = true;
@@ -115,8 +116,8 @@ static uint32_t draw_graph(const struct graph_corpus *c, uint32_t paper, uint64_
     uint32_t best = UINT32_MAX;
     for (uint32_t i = c->member_first[paper]; i < c->member_first[paper + 1]; i++) {
         uint32_t g = c->member[i];
-        uint64_t hash = rng_mix(key ^ c->mark[g]);
-        if (g == but || (section && c->section[g] != *section))
+        uint64_t hash = rng_mix(key ^ c->graph[g].mark);
+        if (g == but || (section && c->graph[g].section != *section))
             continue;
         if (best == UINT32_MAX || hash < least) {
             least = hash;
@@ -140,13 +141,13 @@ struct graph_triplet graph_sampler_draw(struct graph_sampler *x, uint64_t k)
 {
     const struct graph_corpus *c = x->corpus;
     enum graph_way way = draw_way(x, k);
-    uint32_t anchor = in_turn(x, way, k, 0), paper = c->paper[anchor], with = paper;
+    uint32_t anchor = in_turn(x, way, k, 0), paper = c->graph[anchor].paper, with = paper;
     struct graph_triplet t = {anchor, anchor, in_turn(x, GRAPH_WAYS, k, 0), way};
     if (way == GRAPH_CITED)
         with = draw_cited(c, paper, rng_at(x->seed, STREAM_CITED, k));
     t.positive = draw_graph(c, with, rng_at(x->seed, STREAM_POSITIVE, k), anchor,
-                            way == GRAPH_SAME_SECTION ? &c->section[anchor] : NULL);
-    for (size_t i = 1; c->paper[t.negative] == paper; i++)
+                            way == GRAPH_SAME_SECTION ? &c->graph[anchor].section : NULL);
+    for (size_t i = 1; c->graph[t.negative].paper == paper; i++)
         t.negative = in_turn(x, GRAPH_WAYS, k, i);
     return t;
 }
@@ -209,15 +210,16 @@ void graph_examples_draw(struct graph_set *out, struct arena *a, struct graph_sa
         graph[2 * n + i] = t.negative;
     }
     for (size_t i = 0; i < 3 * n; i++)
-        paper[i] = corpus->paper[graph[i]];
+        paper[i] = corpus->graph[graph[i]].paper;
     for (size_t i = 0; i < 3 * n; i++)
-        first[i + 1] = first[i] + (uint32_t)(corpus->first[graph[i] + 1] - corpus->first[graph[i]]);
+        first[i + 1] = first[i] + (uint32_t)(corpus->graph[graph[i] + 1].first -
+                                             corpus->graph[graph[i]].first);
     struct graph_vertex *vertices = arena_array(a, struct graph_vertex, first[3 * n]);
     for (size_t i = 0; i < 3 * n; i++) {
         size_t nodes = first[i + 1] - first[i];
         uint64_t number = index * 3 * n + i;
         struct graph_vertex *v = vertices + at;
-        memcpy(v, corpus->vertices + corpus->first[graph[i]], nodes * sizeof *v);
+        memcpy(v, corpus->vertices + corpus->graph[graph[i]].first, nodes * sizeof *v);
         at += nodes;
         if (c->swaps > 0)
             swap_names(v, nodes, c, rng_new(rng_at(c->seed, STREAM_SWAPS, number), 0));

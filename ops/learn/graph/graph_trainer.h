@@ -1,8 +1,4 @@
-/* Training of a graph network: weights and optimizer on a device, one step at a time.
- *
- * A step's graphs are cut into shards, a function of the batch alone. Shards are in as many chains
- * as the device likes, each of which adds up its gradients; chains are summed pairwise. So a step
- * gives the same bits for any number of threads. */
+/* Training of a network on graphs, one step at a time (trained.h). */
 #pragma once
 
 #include "ops/learn/graph/graph_similarity.h"
@@ -20,8 +16,6 @@ struct graph_trainer_config {
 };
 
 struct graph_trainer;
-/* Weights as initialised from the seed, moments 0, step 0. The model must outlive the trainer.
- * `out` is where the pointer goes. */
 enum err_code graph_trainer_new(void *out, struct gpu_device *device,
                                 const struct graph_model *model,
                                 const struct graph_trainer_config *c, struct err *e);
@@ -36,5 +30,4 @@ enum err_code graph_trainer_differentiate(struct step_result *r, struct graph_tr
 enum err_code graph_trainer_measure(struct step_result *r, struct graph_trainer *t,
                                     const struct graph_set *x, struct err *e);
 
-/* trained_write for it; trained_read reads, and trained_free frees it. */
 enum err_code graph_trainer_write(void *trainer, const struct trainer_state *state, struct err *e);

@@ -225,7 +225,7 @@ static void add_triplets(struct hasher *h, void *self, bool measuring, uint64_t 
         struct graph_triplet t = graph_sampler_draw(sampler, k * batch + i);
         const uint32_t graphs[] = {t.anchor, t.positive, t.negative};
         for (size_t j = 0; j < 3; j++)
-            hasher_add(h, &sampler->corpus->mark[graphs[j]], sizeof *sampler->corpus->mark);
+            hasher_add(h, &sampler->corpus->graph[graphs[j]].mark, sizeof(uint64_t));
     }
 }
 

@@ -10,11 +10,9 @@
 void image_corpus_free(struct image_corpus *c)
 {
     free(c->pixels);
-    free(c->mark);
-    free(c->paper);
+    free(c->image);
     free(c->paper_mark);
     free(c->label);
-    free(c->label_first);
     free(c->member);
     free(c->member_first);
     name_map_free(&c->names);
@@ -58,33 +56,29 @@ enum err_code image_corpus_add(struct image_corpus *c, const Eqloom__Image *imag
                         "a picture has %u x %u pixels; the network reads %d x %d: see op crop",
                         image->width, image->height, IMAGE_WIDTH, IMAGE_HEIGHT);
     c->pixels = vec_grow(c->pixels, &c->pixels_cap, (i + 1) * IMAGE_PIXELS, 1);
-    c->mark = vec_grow(c->mark, &c->mark_cap, i + 1, sizeof *c->mark);
-    c->paper = vec_grow(c->paper, &c->paper_cap, i + 1, sizeof *c->paper);
+    c->image = vec_grow(c->image, &c->image_cap, i + 2, sizeof *c->image);
     c->label = vec_grow(c->label, &c->label_cap, c->labels_n + n + 1, sizeof *c->label);
-    c->label_first = vec_grow(c->label_first, &c->first_cap, i + 2, sizeof *c->label_first);
     memcpy(c->pixels + i * IMAGE_PIXELS, image->pixels.data, IMAGE_PIXELS);
     for (size_t k = 0; k < n; k++)
         c->label[c->labels_n + k] = labels->labels[k];
-    c->mark[i] = mark_of(image->pixels.data, c->label + c->labels_n, n);
-    c->paper[i] = paper_of(c, image->place ? image->place->paper : "");
-    c->label_first[i] = c->labels_n;
-    c->label_first[i + 1] = c->labels_n += n;
+    c->image[i].mark = mark_of(image->pixels.data, c->label + c->labels_n, n);
+    c->image[i].paper = paper_of(c, image->place ? image->place->paper : "");
+    c->image[i].label_first = c->labels_n;
+    c->image[i + 1].label_first = c->labels_n += n;
     c->n++;
     return OK;
 }
 
 void image_corpus_close(struct image_corpus *c)
 {
-    c->member = calloc(c->n + 1, sizeof *c->member);
-    c->member_first = calloc(c->papers + 2, sizeof *c->member_first);
-    if (!c->member || !c->member_first)
-        abort();
+    c->member = must_calloc(c->n + 1, sizeof *c->member);
+    c->member_first = must_calloc(c->papers + 2, sizeof *c->member_first);
     for (size_t i = 0; i < c->n; i++)
-        c->member_first[c->paper[i] + 1]++;
+        c->member_first[c->image[i].paper + 1]++;
     for (size_t p = 0; p < c->papers; p++)
         c->member_first[p + 1] += c->member_first[p];
     for (size_t i = 0; i < c->n; i++) /* each paper's place moves on as it is filled */
-        c->member[c->member_first[c->paper[i]]++] = (uint32_t)i;
+        c->member[c->member_first[c->image[i].paper]++] = (uint32_t)i;
     for (size_t p = c->papers; p > 0; p--)
         c->member_first[p] = c->member_first[p - 1];
     c->member_first[0] = 0;
@@ -103,9 +97,7 @@ double *image_corpus_odds(struct arena *a, const struct image_corpus *c, size_t 
 /* (labels): sums of how often labels occur to the power 0.75, none less often than once. */
 static double *sum_frequencies(const struct image_corpus *c, size_t labels)
 {
-    double *sum = calloc(labels + 1, sizeof *sum), total = 0;
-    if (!sum)
-        return NULL;
+    double *sum = must_calloc(labels + 1, sizeof *sum), total = 0;
     for (size_t i = 0; i < c->labels_n; i++)
         sum[c->label[i]]++;
     for (size_t y = 0; y < labels; y++)
@@ -122,14 +114,15 @@ static size_t of_paper(const struct image_corpus *c, uint32_t paper)
 
 static size_t labels_of(const struct image_corpus *c, size_t image)
 {
-    return c->label_first[image + 1] - c->label_first[image];
+    return c->image[image + 1].label_first - c->image[image].label_first;
 }
 
 static bool is_anchor(const struct image_sampler *x, size_t image)
 {
     const struct image_corpus *c = x->corpus;
     size_t n = labels_of(c, image);
-    return x->task == IMAGE_LABELS ? n > 0 && n < x->labels : of_paper(c, c->paper[image]) > 1;
+    return x->task == IMAGE_LABELS ? n > 0 && n < x->labels
+                                   : of_paper(c, c->image[image].paper) > 1;
 }
 
 enum err_code image_sampler_init(struct image_sampler *x, const struct image_corpus *c,
@@ -137,11 +130,9 @@ enum err_code image_sampler_init(struct image_sampler *x, const struct image_cor
                                  uint32_t labels, uint64_t seed, const char *role, struct err *e)
 {
     *x = (struct image_sampler){c, task, negatives, labels, seed};
-    x->turns = calloc(c->n + 1, sizeof *x->turns);
+    x->turns = must_calloc(c->n + 1, sizeof *x->turns);
     if (negatives == IMAGE_NEGATIVES_FREQUENT)
         x->frequency = sum_frequencies(c, labels);
-    if (!x->turns || (negatives == IMAGE_NEGATIVES_FREQUENT && !x->frequency))
-        return err_fail(e, ERR_NOMEM, "no memory for %zu images", c->n);
     for (size_t i = 0; i < c->n; i++)
         if (is_anchor(x, i))
             x->turns[x->n++].image = (uint32_t)i;
@@ -174,7 +165,7 @@ static uint32_t turn(struct image_sampler *x, uint64_t k)
     uint64_t epoch = k / x->n;
     if (!x->sorted || x->epoch != epoch) {
         for (size_t i = 0; i < x->n; i++)
-            x->turns[i].key = rng_at(x->seed, epoch, x->corpus->mark[x->turns[i].image]);
+            x->turns[i].key = rng_at(x->seed, epoch, x->corpus->image[x->turns[i].image].mark);
         qsort(x->turns, x->n, sizeof *x->turns, compare_turns);
         x->epoch = epoch;
         x->sorted = true;
@@ -185,7 +176,7 @@ static uint32_t turn(struct image_sampler *x, uint64_t k)
 /* Another image of the anchor's paper. */
 static uint32_t positive(const struct image_corpus *c, struct rng *r, uint32_t anchor)
 {
-    uint32_t paper = c->paper[anchor], first = c->member_first[paper];
+    uint32_t paper = c->image[anchor].paper, first = c->member_first[paper];
     uint32_t at = first + (uint32_t)rng_below(r, of_paper(c, paper) - 1);
     return c->member[at] < anchor ? c->member[at] : c->member[at + 1];
 }
@@ -193,7 +184,7 @@ static uint32_t positive(const struct image_corpus *c, struct rng *r, uint32_t a
 /* An image of any other paper, each as likely: members are in order of papers. */
 static uint32_t negative(const struct image_corpus *c, struct rng *r, uint32_t anchor)
 {
-    uint32_t paper = c->paper[anchor];
+    uint32_t paper = c->image[anchor].paper;
     size_t own = of_paper(c, paper), at = (size_t)rng_below(r, c->n - own);
     return c->member[at < c->member_first[paper] ? at : at + own];
 }
@@ -225,7 +216,7 @@ static bool has_label(const uint32_t *own, size_t n, uint32_t label)
 static uint32_t draw_label(const struct image_sampler *x, struct rng *r, uint32_t image, bool right)
 {
     const struct image_corpus *c = x->corpus;
-    const uint32_t *own = c->label + c->label_first[image];
+    const uint32_t *own = c->label + c->image[image].label_first;
     size_t n = labels_of(c, image);
     if (right)
         return own[rng_below(r, n)];
@@ -277,8 +268,9 @@ struct image_batch image_sampler_batch(struct image_sampler *x, struct arena *a,
         uint32_t anchor = one.image[0];
         for (size_t v = 0; v < views; v++)
             pixels[v * batch + i] = c->pixels + (size_t)one.image[v] * IMAGE_PIXELS;
-        truth[i] = (struct image_truth){one.right, one.label, c->paper[anchor],
-                                        c->label + c->label_first[anchor], labels_of(c, anchor)};
+        truth[i] =
+            (struct image_truth){one.right, one.label, c->image[anchor].paper,
+                                 c->label + c->image[anchor].label_first, labels_of(c, anchor)};
     }
     return (struct image_batch){batch, pixels, truth};
 }

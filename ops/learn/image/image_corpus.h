@@ -14,14 +14,16 @@
 #include "ops/learn/image/image_trainer.h"
 
 struct image_corpus {
-    size_t n, labels_n;   /* images; labels of them */
-    uint8_t *pixels;      /* (n, IMAGE_PIXELS) */
-    uint64_t *mark;       /* (n): a hash of pixels and labels */
-    uint32_t *paper;      /* (n) */
-    uint64_t *paper_mark; /* (papers): a hash of the name */
-    uint32_t *label;      /* ascending in each image: label_first[i] .. label_first[i + 1] - 1 */
-    size_t *label_first;
-    size_t pixels_cap, mark_cap, paper_cap, paper_mark_cap, label_cap, first_cap;
+    size_t n, labels_n; /* images; labels of them */
+    uint8_t *pixels;    /* (n, IMAGE_PIXELS) */
+    struct image_entry {
+        uint64_t mark; /* a hash of pixels and labels */
+        uint32_t paper;
+        size_t label_first; /* its labels, ascending, up to the next one's */
+    } * image;              /* (n + 1) */
+    uint64_t *paper_mark;   /* (papers): a hash of the name */
+    uint32_t *label;
+    size_t pixels_cap, image_cap, paper_mark_cap, label_cap;
     struct name_map names; /* of papers */
     size_t papers;
     uint32_t *member, *member_first; /* of papers; since image_corpus_close */

@@ -1,8 +1,4 @@
-/* Training of a network on images: weights and optimizer on a device, one step at a time.
- *
- * A batch is cut into shards of a few images, which are in as many chains as the device likes, each
- * of which adds up its gradients; chains are summed pairwise. So a step gives the same bits for any
- * number of threads. */
+/* Training of a network on images, one step at a time (trained.h). */
 #pragma once
 
 #include "ops/learn/image/image_loss.h"
@@ -30,9 +26,7 @@ struct image_batch {
 };
 
 struct image_trainer;
-/* Weights as initialised from the seed (vectors of labels a tenth as long for all negatives),
- * moments 0, step 0. The model must outlive the trainer. `out` is
- * where the pointer goes. */
+/* With all negatives vectors of labels begin a tenth as long. */
 enum err_code image_trainer_new(void *out, struct gpu_device *device,
                                 const struct image_model *model,
                                 const struct image_trainer_config *c, struct err *e);
@@ -46,5 +40,4 @@ enum err_code image_trainer_differentiate(struct step_result *r, struct image_tr
 enum err_code image_trainer_measure(struct step_result *r, struct image_trainer *t,
                                     const struct image_batch *x, struct err *e);
 
-/* trained_write for it; trained_read reads, and trained_free frees it. */
 enum err_code image_trainer_write(void *trainer, const struct trainer_state *state, struct err *e);

@@ -226,10 +226,10 @@ static void add_examples(struct hasher *h, void *self, bool measuring, uint64_t 
         struct image_example one = image_sampler_draw(sampler, k * x->batch + i);
         uint32_t label[] = {one.label, one.right};
         for (size_t v = 0; v < image_views(s->task, all); v++)
-            hasher_add(h, &c->mark[one.image[v]], sizeof *c->mark);
+            hasher_add(h, &c->image[one.image[v]].mark, sizeof(uint64_t));
         hasher_add(h, label, sizeof label);
         if (all) /* which of the batch are of one paper */
-            hasher_add(h, &c->paper_mark[c->paper[one.image[0]]], sizeof *c->paper_mark);
+            hasher_add(h, &c->paper_mark[c->image[one.image[0]].paper], sizeof *c->paper_mark);
     }
 }
 

@@ -182,10 +182,10 @@ static enum err_code load(struct shared *s, const struct nn_config *c, struct op
     size_t related = (size_t)op_int(ctx, "related");
     if ((code = err_up(e, nn_model_new(&s->model, &s->base.arena, c, e))) ||
         (code = err_up(e, load_batches(&s->dataset, c, "batches", dataset_add, ctx, e))) ||
-        (related > 1 &&
-         (code = err_up(e, dataset_relate(&s->dataset, related, c->vocabulary, e)))) ||
         (code = err_up(e, load_near_misses(s, ctx, e))))
         return code;
+    if (related > 1)
+        dataset_relate(&s->dataset, related, c->vocabulary);
     s->base.architecture = nn_config_text(&s->base.arena, c);
     s->base.table = &s->model->table;
     s->base.vocabulary = "vocabulary";

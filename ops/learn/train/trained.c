@@ -153,16 +153,13 @@ enum err_code trained_reduce_and_square(struct trained *x, struct err *e)
 enum err_code trained_norm(double *out, struct trained *x, struct err *e)
 {
     size_t n = trained_blocks(x);
-    double sum = 0, *squares = malloc(n * sizeof *squares);
-    if (!squares)
-        return err_fail(e, ERR_NOMEM, "no memory for a gradient's norm");
+    double sum = 0, *squares = arena_array(&x->arena, double, n);
     enum err_code code = gpu_each(x->queue, n, square_block, x, e);
     gpu_read(x->queue, squares, x->squares, n * sizeof *squares);
     if (!code)
         code = gpu_finish(x->queue, e);
     for (size_t i = 0; i < n && !code; i++)
         sum += squares[i];
-    free(squares);
     *out = sqrt(sum);
     return err_up(e, code);
 }

@@ -2,8 +2,13 @@
  * the gradient, and the number of steps done; memory that lives as long as it or as a step; and
  * Adam (beta 0.9 and 0.999, eps 1e-8).
  *
- * The gradient comes in as many groups as the device likes, each of which adds up that of its
- * shards; groups are summed pairwise. */
+ * A step's batch is cut into shards, a function of the batch alone. Shards are in as many chains
+ * as the device likes, each of which adds up its gradient in the order of its shards: a group;
+ * groups are summed pairwise. So a step gives the same bits for any number of threads.
+ *
+ * A trainer's _new gives it weights initialised from the seed, moments 0, step 0; the model must
+ * outlive it, and `out` is where the pointer goes. trained_free frees it, trained_read reads its
+ * state, but where it has functions of its own for these. */
 #pragma once
 
 #include "gpu/gpu.h"

@@ -1,10 +1,5 @@
-/* Training of a model on equivalent sequences: weights and optimizer on a device, one step at a
- * time.
- *
- * A step's batch is cut into shards of whole sequences and about equal tokens, a function of the
- * batch alone; shards are joined into as many groups as the device likes, each of which adds up its
- * gradients in shard order; groups are summed pairwise. So a step gives the same bits for any
- * number of threads. */
+/* Training of a model on equivalent sequences, one step at a time (trained.h). Shards are whole
+ * sequences of about equal tokens. */
 #pragma once
 
 #include "ops/learn/data/examples.h"
@@ -57,7 +52,6 @@ void trainer_draw(struct examples *out, struct arena *a, struct example_sampler 
                   const struct trainer_config *config, const struct nn_config *model,
                   const struct dataset *d, bool measuring, uint64_t index);
 
-/* trained_write for it; trained_read reads. */
 enum err_code trainer_write(void *trainer, const struct trainer_state *state, struct err *e);
 
 /* On given examples instead. trainer_gradient gives loss and gradient (model->table.total) and

@@ -20,8 +20,7 @@
  * count.
  *
  * Weights are the host's, where they are updated; a step's, with dropout, are written to the
- * device. A batch is cut into shards of about equal nodes, in as many chains as the device likes;
- * chains are summed pairwise. So a step gives the same bits for any number of threads. */
+ * device. Shards are of about equal nodes (trained.h). */
 #pragma once
 
 #include "ops/learn/train/trained.h"
@@ -47,8 +46,6 @@ struct tree_trainer_config {
 };
 
 struct tree_trainer;
-/* The model must outlive the trainer. `out` is
- * where the pointer goes. */
 enum err_code tree_trainer_new(void *out, struct gpu_device *device, const struct tree_model *model,
                                const struct tree_trainer_config *c, struct err *e);
 
@@ -65,6 +62,5 @@ enum err_code tree_trainer_gradient(struct step_result *r, float *gradient, stru
 enum err_code tree_trainer_measure(struct step_result *r, struct tree_trainer *t,
                                    const struct tree_batch *x, struct err *e);
 
-/* The state and its step. Reading: what is NULL is not asked for. trained_free frees it. */
 enum err_code tree_trainer_read(struct trainer_state *out, void *trainer, struct err *e);
 enum err_code tree_trainer_write(void *trainer, const struct trainer_state *state, struct err *e);

@@ -71,17 +71,17 @@ TEST(triplets)
     assert_int_equal(graph_sampler_init(&x, &c, shares, 3, "graphs", NULL), OK);
     for (uint64_t k = 0; k < N; k++) {
         struct graph_triplet t = graph_sampler_draw(&x, k);
-        uint32_t a = c.paper[t.anchor], p = c.paper[t.positive];
+        uint32_t a = c.graph[t.anchor].paper, p = c.graph[t.positive].paper;
         ways[t.way]++;
-        negatives[c.paper[t.negative]]++;
+        negatives[c.graph[t.negative].paper]++;
         anchors[a] += t.way == GRAPH_SAME_PAPER;
-        assert_true(t.anchor != t.positive && c.paper[t.negative] != a);
+        assert_true(t.anchor != t.positive && c.graph[t.negative].paper != a);
         if (t.way == GRAPH_CITED)
             assert_true(cites(&c, a, p));
         else
             assert_int_equal(a, p);
         if (t.way == GRAPH_SAME_SECTION)
-            assert_int_equal(c.section[t.anchor], c.section[t.positive]);
+            assert_int_equal(c.graph[t.anchor].section, c.graph[t.positive].section);
     }
     for (int w = 0; w < GRAPH_WAYS; w++) { /* five deviations */
         double share = shares[w] / 1.02;
@@ -103,8 +103,8 @@ TEST(triplets)
 static bool same_graph(const struct graph_corpus *a, uint32_t i, const struct graph_corpus *b,
                        uint32_t j)
 {
-    return a->mark[i] == b->mark[j] && a->section[i] == b->section[j] &&
-           a->paper_mark[a->paper[i]] == b->paper_mark[b->paper[j]];
+    return a->graph[i].mark == b->graph[j].mark && a->graph[i].section == b->graph[j].section &&
+           a->paper_mark[a->graph[i].paper] == b->paper_mark[b->graph[j].paper];
 }
 
 /* Orders are those of hashes: a paper that is missing changes what is drawn from its turn on. */

@@ -1,8 +1,8 @@
 /* A network of functions: loss and gradient against tests/ref, batches of pairs, learning on any
  * number of threads. */
 #include "base/rng.h"
-#include "ops/learn/tree/tree_embedder.h"
 #include "ops/learn/tree/tree_corpus.h"
+#include "ops/learn/tree/tree_embedder.h"
 #include "ops/learn/tree/tree_trainer.h"
 #include "tests/ops/learn/trainers.h"
 #include "tests/ref/ref_trees.h"
