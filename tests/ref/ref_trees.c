@@ -1,7 +1,6 @@
 /* See ref_trees.h. */
 #include "tests/ref/ref_trees.h"
 
-#include "gpu/gpu.h"
 #include "ops/expr/lang.h"
 
 #include <math.h>
@@ -25,27 +24,22 @@ static void times(double *y, const double *w, const double *x, size_t out, size_
             y[i] += w[i * in + k] * x[k];
 }
 
-/* r (d) = direct x + through act(hidden x + hidden's bias) + bias */
-static void cell(double *r, const struct tree_model *m, const double *w,
-                 const struct tree_combine *c, const double *x, enum gpu_activation act)
+/* A node's layer: y of ops/nn/tree/tree_model.h, which a network of functions does not divide. */
+static void combine(double *r, const struct tree_model *m, const double *w,
+                    const struct tree_combine *c, const double *x)
 {
     size_t d = m->config.d, h = m->config.hidden, in = c->arity * d;
+    bool functions = m->config.points > 0;
     double hidden[MOST];
     memcpy(hidden, w + c->hidden_bias, h * sizeof *hidden);
     times(hidden, w + c->hidden, x, h, in);
     for (size_t i = 0; i < h; i++)
-        hidden[i] = act == GPU_RELU ? fmax(0, hidden[i]) : 1 / (1 + exp(-hidden[i]));
+        hidden[i] = functions ? fmax(0, hidden[i]) : 1 / (1 + exp(-hidden[i]));
     memcpy(r, w + c->bias, d * sizeof *r);
     times(r, w + c->direct, x, d, in);
     times(r, w + c->through, hidden, d, h);
-}
-
-static void combine(double *r, const struct tree_model *m, const double *w,
-                    const struct tree_combine *c, const double *x)
-{
-    cell(r, m, w, c, x, GPU_SIGMOID);
-    double l = length(r, m->config.d);
-    for (size_t i = 0; i < m->config.d; i++)
+    double l = functions ? 1 : length(r, d);
+    for (size_t i = 0; i < d; i++)
         r[i] /= l;
 }
 
@@ -96,8 +90,9 @@ static uint32_t node(double *r, double *cosines, const struct tree_model *m, con
     return n;
 }
 
-double ref_tree(double *vector, const struct tree_model *m, const double *w, const uint32_t *tokens,
-                uint32_t n)
+/* vector (d); returns the sum of the cosines of the auto-encoder over inner nodes and root. */
+static double tree(double *vector, const struct tree_model *m, const double *w,
+                   const uint32_t *tokens, uint32_t n)
 {
     double x[MOST], cosines = 0;
     const struct tree_combine *root = &m->combine[m->tokens];
@@ -114,7 +109,7 @@ double ref_tree_loss(const struct tree_model *m, const double *w, const struct t
     size_t d = m->config.d;
     for (size_t i = 0; i < s->n; i++) {
         double v[MOST], own = 0, other = -INFINITY;
-        double cosines = ref_tree(v, m, w, s->tokens[i], s->length[i]);
+        double cosines = tree(v, m, w, s->tokens[i], s->length[i]);
         for (uint32_t c = 0; c < m->config.classes; c++) {
             double score = (double)prior[c];
             for (size_t k = 0; k < d; k++)
@@ -203,7 +198,7 @@ static uint32_t function(struct function *f, struct sums *sums, const struct tre
         memcpy(x + i * d, kids[i].r, d * sizeof *x);
     }
     if (c->arity) {
-        cell(f->r, m, w, c, x, GPU_RELU);
+        combine(f->r, m, w, c, x);
         apply(f, op, &kids[0], &kids[c->arity - 1]);
     }
     for (uint32_t i = 0; i < m->config.inputs; i += 4) { /* the imaginary part is 0 */
@@ -228,7 +223,7 @@ double ref_functions_loss(const struct tree_model *m, const double *w,
         for (uint32_t p = 0; p < m->rows; p++) {
             struct function f;
             function(&f, &sums, m, w, x, x->set.tokens[i], p);
-            cell(vector[i] + p * d, m, w, &m->combine[m->tokens], f.r, GPU_RELU);
+            combine(vector[i] + p * d, m, w, &m->combine[m->tokens], f.r);
             worth[i][p] = squash(f.value);
         }
         double l = length(vector[i], m->rows * d);

@@ -3,10 +3,6 @@
 
 #include "ops/nn/tree/tree_lists.h"
 
-/* vector (d) of a tree; returns the sum of the cosines of the auto-encoder over its inner nodes and
- * root. */
-double ref_tree(double *vector, const struct tree_model *m, const double *w, const uint32_t *tokens,
-                uint32_t n);
 /* Margin loss minus `codes` times the cosines, as tree_trainer.h has it; without dropout. */
 double ref_tree_loss(const struct tree_model *m, const double *w, const struct tree_set *s,
                      const uint32_t *class, const float *prior, double margin, double codes);

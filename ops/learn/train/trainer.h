@@ -24,9 +24,7 @@ struct trainer_config {
 };
 
 struct trainer;
-/* Weights as initialised from the seed, moments 0, step 0. The model must outlive the trainer.
- * `out` is where the pointer goes. ERR_INPUT if the objective needs a decoder and the model has
- * none. */
+/* ERR_INPUT if the objective needs a decoder and the model has none. */
 enum err_code trainer_new(void *out, struct gpu_device *device, const struct nn_model *model,
                           const struct trainer_config *c, struct err *e);
 void trainer_free(void *trainer);

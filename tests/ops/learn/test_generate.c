@@ -3,6 +3,7 @@
  * reference's; what else is in the batch changes nothing. */
 #include "ops/learn/infer/generator.h"
 #include "ops/nn/transformer.h"
+#include "tests/ops/learn/toy.h"
 #include "tests/ref/ref.h"
 #include "tests/unit.h"
 
@@ -266,12 +267,8 @@ TEST(beams)
             if (i % 7)
                 continue;
             uint32_t offset[2] = {0, b->offset[i + 1] - b->offset[i]};
-            Eqloom__TokenBatch single = *b;
-            single.tokens = b->tokens + b->offset[i];
-            single.n_tokens = offset[1];
-            single.offset = offset;
-            single.n_offset = 2;
-            single.n_cluster = 1;
+            Eqloom__TokenBatch single;
+            toy_view(&single, b->tokens + b->offset[i], offset, b->cluster, 1);
             assert_int_equal(generator_run(one, m, &single, &o, &a, NULL), OK);
             assert_same(&out[i], one);
         }

@@ -3,7 +3,6 @@
  * files come from tests/golden/make_torch_golden.py, which also describes them. */
 #include "base/isa.h"
 #include "base/os.h"
-#include "ops/learn/train/trainer.h"
 #include "tests/ops/learn/trainers.h"
 
 static void assert_close(const float *x, const float *y, const struct nn_param *p, uint32_t d,
@@ -98,46 +97,37 @@ static void check_file_on(const char *name, const char *isa)
     struct arena a = {0};
     struct span file;
     struct golden g = {0};
-    struct nn_model *m;
-    struct gpu_device *d;
-    struct trainer *t;
+    struct session s;
     struct step_result r;
     char *path = arena_printf(&a, "%s/%s", GOLDEN_DIR, name);
     assert_int_equal(os_read_file(&file, &a, path, 1 << 20, NULL), OK);
     struct reader in = {file.data, file.data + file.len};
     take_head(&g, &a, &in);
-    assert_int_equal(nn_model_new(&m, &a, &g.model, NULL), OK);
-    assert_int_equal(in.end - in.at, 3 * m->table.count * sizeof(float));
-    assert_int_equal(gpu_open_cpu(&d, NULL, isa, NULL), OK);
-    assert_int_equal(trainer_new(&t, d, m, &g.how, NULL), OK);
-    float *w[5]; /* state, m, v; golden gradient, golden weights */
-    for (int i = 0; i < 5; i++)
-        w[i] = arena_array(&a, float, m->table.total);
-    for (size_t i = 0; i < m->table.n; i++) {
-        const struct nn_param *p = &m->table.params[i];
-        take(w[0] + p->at, &in, p->size * sizeof(float));
-        take(w[3] + p->at, &in, p->size * sizeof(float));
-        take(w[4] + p->at, &in, p->size * sizeof(float));
+    const struct nn_table *t = &session_open_trainer(&s, isa, &g.model, &g.how)->table;
+    assert_int_equal(in.end - in.at, 3 * t->count * sizeof(float));
+    float *gradient = arena_array(&a, float, t->total), *after = arena_array(&a, float, t->total);
+    for (size_t i = 0; i < t->n; i++) {
+        size_t at = t->params[i].at, bytes = t->params[i].size * sizeof(float);
+        take(s.state.weights + at, &in, bytes);
+        take(gradient + at, &in, bytes);
+        take(after + at, &in, bytes);
     }
-    struct trainer_state state = {w[0], w[1], w[2], 0};
-    float *gradient = arena_array(&a, float, m->table.total);
-    assert_int_equal(trainer_write(t, &state, NULL), OK);
-    assert_int_equal(trainer_gradient(&r, gradient, t, &g.batch, NULL), OK);
-    for (size_t i = 0; i < m->table.n; i++)
-        assert_close(gradient + m->table.params[i].at, w[3] + m->table.params[i].at,
-                     &m->table.params[i], g.model.d_model, "gradient");
+    assert_int_equal(trainer_write(s.trainer, &s.state, NULL), OK);
+    assert_int_equal(trainer_gradient(&r, s.gradient, s.trainer, &g.batch, NULL), OK);
+    for (size_t i = 0; i < t->n; i++)
+        assert_close(s.gradient + t->params[i].at, gradient + t->params[i].at, &t->params[i],
+                     g.model.d_model, "gradient");
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(trainer_step_on(&r, t, &g.batch, NULL), OK);
+        assert_int_equal(trainer_step_on(&r, s.trainer, &g.batch, NULL), OK);
         if (!(fabs(r.loss / g.losses[i] - 1) < 1e-4))
             fail_msg("%s on %s: loss %d is %.9g, PyTorch's %.9g", name, isa, i + 1, r.loss,
                      g.losses[i]);
     }
-    assert_int_equal(trained_read(&state, t, NULL), OK);
-    for (size_t i = 0; i < m->table.n; i++)
-        assert_close(state.weights + m->table.params[i].at, w[4] + m->table.params[i].at,
-                     &m->table.params[i], g.model.d_model, "value after three steps");
-    trainer_free(t);
-    gpu_close(d);
+    assert_int_equal(trained_read(&s.state, s.trainer, NULL), OK);
+    for (size_t i = 0; i < t->n; i++)
+        assert_close(s.state.weights + t->params[i].at, after + t->params[i].at, &t->params[i],
+                     g.model.d_model, "value after three steps");
+    session_close(&s);
     arena_free(&a);
 }
 

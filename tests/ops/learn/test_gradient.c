@@ -84,12 +84,19 @@ static double loss_of(void *arg, const double *w)
     return loss;
 }
 
+/* Biases and norms are not to stay 0 and 1. */
+static void add_noise(struct session *s, const struct nn_table *t)
+{
+    struct rng noise = rng_new(3, 0);
+    for (size_t i = 0; i < t->n; i++)
+        for (size_t j = t->params[i].at; j < t->params[i].at + t->params[i].size; j++)
+            s->state.weights[j] += (float)(0.1 * rng_normal(&noise));
+    assert_int_equal(trainer_write(s->trainer, &s->state, NULL), OK);
+}
+
 static void check_model(const struct nn_config *c, const struct trainer_config *how)
 {
-    struct arena a = {0};
-    struct nn_model *m;
-    struct gpu_device *d;
-    struct trainer *t;
+    struct session s;
     struct step_result r;
     static const uint32_t owner[] = {0, 1, 0, 1, 0, 1};
     struct examples x = {.inputs = sequences,
@@ -97,38 +104,21 @@ static void check_model(const struct nn_config *c, const struct trainer_config *
                                   : how->examples.batch == 2 ? with_near_misses
                                                              : group,
                          .targets = targets};
-    assert_int_equal(nn_model_new(&m, &a, c, NULL), OK);
+    const struct nn_model *m = session_open_trainer(&s, NULL, c, how);
     struct setting setting = {m, how};
-    assert_int_equal(gpu_open_cpu(&d, NULL, NULL, NULL), OK);
-    assert_int_equal(trainer_new(&t, d, m, how, NULL), OK);
-    struct trainer_state state = {arena_array(&a, float, m->table.total),
-                                  arena_array(&a, float, m->table.total),
-                                  arena_array(&a, float, m->table.total), 0};
-    float *gradient = arena_array(&a, float, m->table.total);
-    double *w = arena_array(&a, double, m->table.total);
-    assert_int_equal(trained_read(&state, t, NULL), OK);
-    struct rng noise = rng_new(3, 0); /* biases and norms are not to stay 0 and 1 */
-    for (size_t i = 0; i < m->table.n; i++)
-        for (size_t j = m->table.params[i].at; j < m->table.params[i].at + m->table.params[i].size;
-             j++) {
-            state.weights[j] += (float)(0.1 * rng_normal(&noise));
-            w[j] = state.weights[j];
-        }
-    assert_int_equal(trainer_write(t, &state, NULL), OK);
+    add_noise(&s, &m->table);
+    double *w = to_double(&s.a, s.state.weights, m->table.total), squares = 0;
     struct examples before = x; /* what it leaves in the groups' memory is not to be seen */
     before.inputs = targets;
     before.targets = sequences;
-    assert_int_equal(trainer_gradient(&r, gradient, t, &before, NULL), OK);
-    assert_int_equal(trainer_gradient(&r, gradient, t, &x, NULL), OK);
+    assert_int_equal(trainer_gradient(&r, s.gradient, s.trainer, &before, NULL), OK);
+    assert_int_equal(trainer_gradient(&r, s.gradient, s.trainer, &x, NULL), OK);
     assert_true(fabs(r.loss - loss_of(&setting, w)) < 1e-5);
-    double squares = 0;
     for (size_t j = 0; j < m->table.total; j++)
-        squares += (double)gradient[j] * (double)gradient[j];
-    assert_derivatives(&m->table, gradient, loss_of, &setting, w, test_stride(5), 2e-5, 2e-4);
+        squares += (double)s.gradient[j] * (double)s.gradient[j];
+    assert_derivatives(&m->table, s.gradient, loss_of, &setting, w, test_stride(5), 2e-5, 2e-4);
     assert_true(fabs(r.gradient_norm - sqrt(squares)) <= 1e-4 * sqrt(squares) + 1e-9);
-    trainer_free(t);
-    gpu_close(d);
-    arena_free(&a);
+    session_close(&s);
 }
 
 /* All options of the model, in as few runs as show each. */
@@ -224,23 +214,16 @@ TEST(seq2seq)
 
 /* ---- dropout: the trainer's own loss, which has the same mask each time ---- */
 
-struct dropping {
-    struct trainer *t;
-    struct trainer_state state;
-    struct examples x;
-    float *ignored;
-};
-
 /* With weights p moved by `step` along `way`. */
-static double loss_along(const struct dropping *k, const struct nn_param *p, const float *way,
-                         double step)
+static double loss_along(const struct session *s, const struct examples *x, float *ignored,
+                         const struct nn_param *p, const float *way, double step)
 {
     struct step_result r;
-    float *weights = k->state.weights + p->at;
+    float *weights = s->state.weights + p->at;
     for (size_t j = 0; j < p->size; j++)
         weights[j] += (float)(step * way[j]);
-    assert_int_equal(trainer_write(k->t, &k->state, NULL), OK);
-    assert_int_equal(trainer_gradient(&r, k->ignored, k->t, &k->x, NULL), OK);
+    assert_int_equal(trainer_write(s->trainer, &s->state, NULL), OK);
+    assert_int_equal(trainer_gradient(&r, ignored, s->trainer, x, NULL), OK);
     for (size_t j = 0; j < p->size; j++)
         weights[j] -= (float)(step * way[j]);
     return r.loss;
@@ -250,47 +233,34 @@ static double loss_along(const struct dropping *k, const struct nn_param *p, con
 static void check_dropout(const struct nn_config *c, enum objective_kind objective, double rate,
                           double attention)
 {
-    struct arena a = {0};
-    struct nn_model *m;
-    struct gpu_device *d;
+    struct session s;
     struct step_result r;
-    size_t batch = objective == OBJECTIVE_SEQ2SEQ ? 6 : 3;
-    struct trainer_config how = {.examples = {.objective = objective, .batch = batch},
-                                 .temperature = 0.5,
-                                 .dropout = rate,
-                                 .attention_dropout = attention,
-                                 .seed = 4};
-    struct dropping k = {.x = {.inputs = sequences, .group = group, .targets = targets}};
-    assert_int_equal(nn_model_new(&m, &a, c, NULL), OK);
-    assert_int_equal(gpu_open_cpu(&d, NULL, NULL, NULL), OK);
-    assert_int_equal(trainer_new(&k.t, d, m, &how, NULL), OK);
-    float **parts[] = {&k.state.weights, &k.state.m, &k.state.v, &k.ignored};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        *parts[i] = arena_array(&a, float, m->table.total);
-    float *gradient = arena_array(&a, float, m->table.total),
-          *way = arena_array(&a, float, m->table.total);
-    assert_int_equal(trained_read(&k.state, k.t, NULL), OK);
-    struct rng noise = rng_new(3, 0);
-    for (size_t i = 0; i < m->table.total; i++)
-        k.state.weights[i] += (float)(0.1 * rng_normal(&noise));
-    assert_int_equal(trainer_write(k.t, &k.state, NULL), OK);
-    assert_int_equal(trainer_gradient(&r, gradient, k.t, &k.x, NULL), OK);
-    for (size_t i = 0; i < m->table.n; i++) {
-        const struct nn_param *p = &m->table.params[i];
+    struct trainer_config how = {
+        .examples = {.objective = objective, .batch = objective == OBJECTIVE_SEQ2SEQ ? 6 : 3},
+        .temperature = 0.5,
+        .dropout = rate,
+        .attention_dropout = attention,
+        .seed = 4};
+    struct examples x = {.inputs = sequences, .group = group, .targets = targets};
+    const struct nn_table *t = &session_open_trainer(&s, NULL, c, &how)->table;
+    float *ignored = arena_array(&s.a, float, t->total), *way = arena_array(&s.a, float, t->total);
+    add_noise(&s, t);
+    assert_int_equal(trainer_gradient(&r, s.gradient, s.trainer, &x, NULL), OK);
+    for (size_t i = 0; i < t->n; i++) {
+        const struct nn_param *p = &t->params[i];
+        const float *gradient = s.gradient + p->at;
         double length = 0, step = 1e-4;
         for (size_t j = 0; j < p->size; j++)
-            length += (double)gradient[p->at + j] * gradient[p->at + j];
+            length += (double)gradient[j] * gradient[j];
         length = sqrt(length);
         for (size_t j = 0; j < p->size; j++)
-            way[j] = (float)(length > 0 ? gradient[p->at + j] / length : 0);
-        double up = loss_along(&k, p, way, step), down = loss_along(&k, p, way, -step);
-        double steep = (up - down) / (2 * step);
+            way[j] = (float)(length > 0 ? gradient[j] / length : 0);
+        double up = loss_along(&s, &x, ignored, p, way, step);
+        double steep = (up - loss_along(&s, &x, ignored, p, way, -step)) / (2 * step);
         if (!(fabs(steep - length) <= 2e-3 + 0.02 * length))
             fail_msg("%s: %.6g, finite difference %.6g", p->name, length, steep);
     }
-    trainer_free(k.t);
-    gpu_close(d);
-    arena_free(&a);
+    session_close(&s);
 }
 
 TEST(dropout)
@@ -307,16 +277,13 @@ TEST(dropout)
 /* Batches in which most tokens share their rows, beside the same ones in which none may. */
 static void check_shared(const struct nn_config *c, size_t batch)
 {
-    struct arena a = {0};
-    struct nn_model *m;
-    struct gpu_device *d;
-    struct trainer *t;
+    struct session s;
     struct step_result r[2];
     struct trainer_config how = {.examples = {.batch = batch}, .temperature = 0.5, .seed = 4};
     struct rng rng = rng_new(6, batch);
-    size_t n = 2 * batch;
-    uint32_t *at = arena_array(&a, uint32_t, n + 1), *of = arena_array(&a, uint32_t, n);
-    uint32_t *words = arena_array(&a, uint32_t, n * c->max_length);
+    size_t n = 2 * batch, total = session_open_trainer(&s, NULL, c, &how)->table.total;
+    uint32_t *at = arena_array(&s.a, uint32_t, n + 1), *of = arena_array(&s.a, uint32_t, n);
+    uint32_t *words = arena_array(&s.a, uint32_t, n * c->max_length);
     for (size_t i = 0; i < n; i++) {
         of[i] = (uint32_t)(i % batch);
         at[i + 1] = at[i] + 1 + (uint32_t)rng_below(&rng, c->max_length);
@@ -324,23 +291,18 @@ static void check_shared(const struct nn_config *c, size_t batch)
             words[j] = (uint32_t)rng_below(&rng, 1 + rng_below(&rng, c->vocabulary - 1));
     }
     struct examples x = {.inputs = {words, at, n}, .group = of};
-    assert_int_equal(nn_model_new(&m, &a, c, NULL), OK);
-    assert_int_equal(gpu_open_cpu(&d, NULL, NULL, NULL), OK);
-    assert_int_equal(trainer_new(&t, d, m, &how, NULL), OK);
-    float *gradient[2];
+    float *gradient[] = {s.gradient, arena_array(&s.a, float, total)};
     for (int i = 0; i < 2; i++) {
-        gradient[i] = arena_array(&a, float, m->table.total);
-        assert_int_equal(trainer_gradient(&r[i], gradient[i], t, &x, NULL), OK);
+        const struct trainer *t = s.trainer;
+        assert_int_equal(trainer_gradient(&r[i], gradient[i], s.trainer, &x, NULL), OK);
         assert_true((t->shared.first == NULL) == (i > 0));
-        d->cuts.shared_rows = 0;
+        s.device->cuts.shared_rows = 0;
     }
     assert_true(fabs(r[0].loss - r[1].loss) < 1e-5);
-    for (size_t i = 0; i < m->table.total; i++)
+    for (size_t i = 0; i < total; i++)
         if (!(fabs(gradient[0][i] - gradient[1][i]) <= 2e-5 * r[1].gradient_norm))
             fail_msg("%zu: %.8g, with nothing shared %.8g", i, gradient[0][i], gradient[1][i]);
-    trainer_free(t);
-    gpu_close(d);
-    arena_free(&a);
+    session_close(&s);
 }
 
 TEST(shared)

@@ -210,28 +210,22 @@ TEST_IN_ARENA(threads)
     struct graph_config c = {.d = 8, .layers = 3, .out = 4, .positions = 4};
     struct graph_trainer_config how = {.similarity = GRAPH_HISTOGRAM,
                                        .schedule = {.kind = SCHEDULE_CONSTANT, .lr = 0.01}};
-    struct graph_model *m;
-    float *weights[2];
+    struct session x[2];
+    size_t total = 0;
     struct rng r = rng_new(9, 0);
     struct graph_set s = random_graphs(a, &r, 1200, true);
-    assert_int_equal(graph_model_new(&m, a, &c, NULL), OK);
     for (unsigned k = 0; k < 2; k++) {
         struct pool *pool = pool_new(1 + 3 * k);
-        struct gpu_device *d;
-        struct graph_trainer *t;
         struct step_result result;
-        struct trainer_state all = {.weights = arena_array(a, float, m->table.total)};
-        weights[k] = all.weights;
-        assert_int_equal(gpu_open_cpu(&d, pool, NULL, NULL), OK);
-        assert_int_equal(graph_trainer_new(&t, d, m, &how, NULL), OK);
+        total = open_session(&x[k], &c, &how, NULL, pool)->table.total;
         for (int i = 0; i < 4; i++)
-            assert_int_equal(graph_trainer_step(&result, t, &s, NULL), OK);
-        assert_int_equal(trained_read(&all, t, NULL), OK);
-        trained_free(t);
-        gpu_close(d);
+            assert_int_equal(graph_trainer_step(&result, x[k].trainer, &s, NULL), OK);
+        assert_int_equal(trained_read(&x[k].state, x[k].trainer, NULL), OK);
         pool_free(pool);
     }
-    assert_memory_equal(weights[0], weights[1], m->table.total * sizeof(float));
+    assert_memory_equal(x[0].state.weights, x[1].state.weights, total * sizeof(float));
+    session_close(&x[0]);
+    session_close(&x[1]);
 }
 
 /* From a state that was read, in another trainer: the same bits, running statistics included. */

@@ -16,6 +16,13 @@ static void make(struct dataset *d, size_t clusters, size_t members)
     arena_free(&a);
 }
 
+/* A sampler with its dataset. */
+static void close_all(struct example_sampler *x, struct dataset *d)
+{
+    example_sampler_free(x);
+    dataset_free(d);
+}
+
 TEST(pairs)
 {
     enum { CLUSTERS = 37, MEMBERS = 5, BATCH = 12, EPOCH = CLUSTERS / BATCH * BATCH };
@@ -43,9 +50,8 @@ TEST(pairs)
     for (uint64_t k = 0; k < 1000; k++)
         same += example_sampler_pair(&y, k).cluster == example_sampler_pair(&x, k).cluster;
     assert_in_range(same, 5, 70); /* another seed, another order: 1 in 37 agree by chance */
-    example_sampler_free(&x);
     example_sampler_free(&y);
-    dataset_free(&d);
+    close_all(&x, &d);
 }
 
 /* By pairs a cluster comes as often as it has some, at most so many. */
@@ -107,8 +113,7 @@ TEST(related_clusters)
         }
         assert_int_equal(seen, (1u << CLUSTERS) - 1); /* each once an epoch */
     }
-    example_sampler_free(&x);
-    dataset_free(&d);
+    close_all(&x, &d);
 }
 
 /* With fewer clusters than a batch has pairs, all take their turn. */
@@ -124,19 +129,16 @@ TEST(few_clusters)
             seen |= 1u << example_sampler_pair(&x, j).cluster;
         assert_int_equal(seen, 7);
     }
-    example_sampler_free(&x);
-    dataset_free(&d);
+    close_all(&x, &d);
 }
 
 /* Negatives are of other clusters; sequences come each once an epoch; both are functions of their
  * number alone. */
-TEST_IN_ARENA(negatives_and_sequences)
+TEST(negatives_and_sequences)
 {
     enum { CLUSTERS = 7, MEMBERS = 4, ALL = CLUSTERS * MEMBERS };
     struct dataset d = {0};
-    for (uint64_t i = 0; i < CLUSTERS; i++)
-        assert_int_equal(
-            dataset_add(&d, toy_batch(a, 1, i, MEMBERS, 3, 6), TOY_VOCABULARY, 16, NULL), OK);
+    make(&d, CLUSTERS, MEMBERS);
     bool drawn[ALL] = {0};
     struct example_sampler x, y;
     example_sampler_init(&x, &d, 5, MEMBERS);
@@ -160,9 +162,8 @@ TEST_IN_ARENA(negatives_and_sequences)
             seen[s] = true;
         }
     }
-    example_sampler_free(&x);
     example_sampler_free(&y);
-    dataset_free(&d);
+    close_all(&x, &d);
 }
 
 /* The draws of a dataset and of another one, to which clusters were added in the middle, or whose
@@ -197,10 +198,8 @@ TEST(stable_draws)
             assert_int_equal(q.b % MEMBERS, p.b % MEMBERS);
         }
         agreed += k;
-        example_sampler_free(&x);
-        example_sampler_free(&y);
-        dataset_free(&d);
-        dataset_free(&more);
+        close_all(&x, &d);
+        close_all(&y, &more);
         arena_free(&a);
     }
     assert_in_range(agreed, 500, 1000); /* 50 * 60 / 4 = 750 expected; deviation about 82 */
@@ -232,10 +231,8 @@ TEST_IN_ARENA(stable_members)
     }
     assert_int_equal(same + equal, DRAWS);
     assert_in_range(equal, 130, 250); /* 2 of 21: 190 expected; deviation 13 */
-    example_sampler_free(&x);
-    example_sampler_free(&y);
-    dataset_free(&d);
-    dataset_free(&more);
+    close_all(&x, &d);
+    close_all(&y, &more);
 }
 
 /* Equal members are as likely as others: pairs of two equal ones do not stick together. */
@@ -257,8 +254,7 @@ TEST(equal_members)
     for (size_t i = 0; i < MEMBERS; i++)
         for (size_t j = 0; j < MEMBERS; j++) /* 500 expected; deviation 21 */
             assert_in_range(by_pair[i][j], i == j ? 0 : 400, i == j ? 0 : 600);
-    example_sampler_free(&x);
-    dataset_free(&d);
+    close_all(&x, &d);
 }
 
 /* Near misses: a share of the time, of the sequence itself, each in its turn, wherever they stand.
@@ -306,10 +302,8 @@ TEST(near_misses)
     near.n_offset = 8;
     near.n_tokens = 7;
     assert_int_equal(dataset_add_near_misses(&d, &near, 12, 2, NULL), ERR_INPUT);
-    example_sampler_free(&x);
-    example_sampler_free(&y);
-    dataset_free(&d);
-    dataset_free(&e);
+    close_all(&x, &d);
+    close_all(&y, &e);
 }
 
 /* Sequences that say the same, and clusters that begin with the same one, share a batch as seldom
@@ -345,7 +339,6 @@ TEST(equal_things)
     }
     assert_in_range(together, 3, 35);    /* 200 * 3 / 39 = 15 expected; deviation 4 */
     assert_in_range(apart, 178, EPOCHS); /* 200 * 76 / 79 = 192 expected; deviation 3 */
-    example_sampler_free(&x);
     example_sampler_free(&y);
-    dataset_free(&d);
+    close_all(&x, &d);
 }

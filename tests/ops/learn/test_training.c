@@ -322,16 +322,12 @@ TEST(embed_shards)
     session_open(&s, 1, &how);
     save(&c, &memory, &s);
     assert_int_equal(network_new(&em, &loaded_kind, "cpu", GPU_F32, &c, &io, NULL), OK);
-    Eqloom__TokenBatch *b = toy_batch(&s.a, 3, 0, MANY, 5, 12), single = *b;
+    Eqloom__TokenBatch *b = toy_batch(&s.a, 3, 0, MANY, 5, 12), single;
     assert_int_equal(embedder_run(all, em, b, false, &s.a, NULL), OK);
     uint32_t offset[] = {0, 0};
     for (size_t i = 0; i < MANY; i += 41) {
         offset[1] = b->offset[i + 1] - b->offset[i];
-        single.tokens = b->tokens + b->offset[i];
-        single.n_tokens = offset[1];
-        single.offset = offset;
-        single.n_offset = 2;
-        single.n_cluster = 1;
+        toy_view(&single, b->tokens + b->offset[i], offset, b->cluster, 1);
         assert_int_equal(embedder_run(one, em, &single, false, &s.a, NULL), OK);
         for (size_t k = 0; k < D; k++)
             assert_true(fabsf(one[k] - all[i * D + k]) < 1e-5f);

@@ -2,7 +2,7 @@
  * golden files, and gradients beside a reference's. */
 #pragma once
 
-#include "ops/learn/train/trained.h"
+#include "ops/learn/train/trainer.h"
 #include "tests/ref/ref.h"
 #include "tests/unit.h"
 
@@ -10,13 +10,14 @@ struct session {
     struct arena a;
     struct gpu_device *device;
     void *trainer;
+    void (*free)(void *trainer);
     struct trainer_state state;
     float *gradient;
 };
 
 static inline void session_open(struct session *s, const char *isa, struct pool *pool)
 {
-    *s = (struct session){0};
+    *s = (struct session){.free = trained_free};
     assert_int_equal(gpu_open_cpu(&s->device, pool, isa, NULL), OK);
 }
 
@@ -28,9 +29,24 @@ static inline void session_room(struct session *s, const struct nn_table *t)
         *parts[i] = arena_array(&s->a, float, t->total);
 }
 
+/* With a transformer's trainer, and its state. */
+static inline struct nn_model *session_open_trainer(struct session *s, const char *isa,
+                                                    const struct nn_config *c,
+                                                    const struct trainer_config *how)
+{
+    struct nn_model *m;
+    session_open(s, isa, NULL);
+    assert_int_equal(nn_model_new(&m, &s->a, c, NULL), OK);
+    assert_int_equal(trainer_new(&s->trainer, s->device, m, how, NULL), OK);
+    s->free = trainer_free;
+    session_room(s, &m->table);
+    assert_int_equal(trained_read(&s->state, s->trainer, NULL), OK);
+    return m;
+}
+
 static inline void session_close(struct session *s)
 {
-    trained_free(s->trainer);
+    s->free(s->trainer);
     gpu_close(s->device);
     arena_free(&s->a);
 }
