@@ -14,31 +14,20 @@ static void *carve(struct gpu_layout *l, enum gpu_type type, size_t n)
     return gpu_carve(l, gpu_bytes(type, n));
 }
 
-/* What a norm gives. Inference shares its memory with the states, which are f32. */
-static void *carve_normed(struct gpu_layout *l, size_t n, bool training)
-{
-    return training ? NULL : gpu_carve_floats(l, n);
-}
-
-static void lay_out_attend(struct nn_attend_tape *t, const struct nn_config *c, enum gpu_type type,
-                           size_t n, size_t keys, bool training, const struct nn_attend_tape *first,
-                           struct gpu_layout *l)
+/* What a norm gives in inference shares its memory with the states, which are f32. */
+void nn_attend_layout(struct nn_attend_tape *t, const struct nn_config *c, enum gpu_type type,
+                      size_t n, size_t keys, bool training, const struct nn_attend_tape *first,
+                      struct gpu_layout *l)
 {
     size_t d = c->d_model;
     t->x = first ? first->x : gpu_carve_floats(l, n * d);
     t->mean = gpu_carve_floats(l, n);
     t->rstd = gpu_carve_floats(l, n);
-    t->n = carve_normed(l, n * d, training);
+    t->n = training ? NULL : gpu_carve_floats(l, n * d);
     t->q = first ? first->q : carve(l, type, n * (keys ? d : 3 * d));
     t->kv = keys ? carve(l, type, keys * 2 * d) : NULL;
     t->lse = gpu_carve_floats(l, n * c->heads);
     t->out = carve(l, type, n * d);
-}
-
-void nn_attend_layout(struct nn_attend_tape *t, const struct nn_config *c, enum gpu_type type,
-                      size_t n, size_t keys, bool training, struct gpu_layout *l)
-{
-    lay_out_attend(t, c, type, n, keys, training, NULL, l);
 }
 
 void nn_feed_layout(struct nn_feed_tape *t, const struct nn_config *c, enum gpu_type type, size_t n,
@@ -48,7 +37,7 @@ void nn_feed_layout(struct nn_feed_tape *t, const struct nn_config *c, enum gpu_
     t->x = gpu_carve_floats(l, n * d);
     t->mean = gpu_carve_floats(l, n);
     t->rstd = gpu_carve_floats(l, n);
-    t->n = carve_normed(l, n * d, training);
+    t->n = training ? NULL : gpu_carve_floats(l, n * d);
     t->h = carve(l, type, n * c->d_ff);
     t->act = c->activation == GPU_RELU ? t->h : carve(l, type, n * c->d_ff);
 }
@@ -97,7 +86,7 @@ void nn_tape_layout(struct nn_tape *t, const struct nn_model *m, const struct nn
     t->layers = arena_array(a, struct nn_layer_tape, c->layers);
     for (uint32_t i = 0; i < c->layers; i++) {
         if (training || i == 0) {
-            lay_out_attend(&t->layers[i].self, c, type, n, 0, training, i == 0 ? first : NULL, l);
+            nn_attend_layout(&t->layers[i].self, c, type, n, 0, training, i == 0 ? first : NULL, l);
             nn_feed_layout(&t->layers[i].feed, c, type, n, training, l);
         } else {
             t->layers[i] = t->layers[0];

@@ -113,9 +113,11 @@ void nn_tape_load(const struct nn_block *in, const struct nn_tape *t, const stru
 void nn_scratch_layout(struct nn_scratch *s, const struct nn_model *m, enum gpu_type type,
                        size_t tokens, size_t memory, struct gpu_layout *l);
 
-/* ---- for tapes of other models: n rows; keys: rows of keys from elsewhere, or 0 ---- */
+/* ---- for tapes of other models: n rows; keys: rows of keys from elsewhere, or 0;
+ * first: where x and q lie, or NULL ---- */
 void nn_attend_layout(struct nn_attend_tape *t, const struct nn_config *c, enum gpu_type type,
-                      size_t n, size_t keys, bool training, struct gpu_layout *l);
+                      size_t n, size_t keys, bool training, const struct nn_attend_tape *first,
+                      struct gpu_layout *l);
 void nn_final_layout(struct nn_final_tape *t, const struct nn_config *c, size_t n,
                      struct gpu_layout *l);
 void nn_feed_layout(struct nn_feed_tape *t, const struct nn_config *c, enum gpu_type type, size_t n,

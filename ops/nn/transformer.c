@@ -80,8 +80,8 @@ void nn_decoder_layout(struct nn_decoder_tape *t, const struct nn_model *m,
     t->label = gpu_carve(in_block, n * sizeof(uint32_t));
     t->layers = arena_array(a, struct nn_layer_tape, c->decoder_layers);
     for (uint32_t i = 0; i < c->decoder_layers; i++) {
-        nn_attend_layout(&t->layers[i].self, c, type, n, 0, true, l);
-        nn_attend_layout(&t->layers[i].cross, c, type, n, t->keys, true, l);
+        nn_attend_layout(&t->layers[i].self, c, type, n, 0, true, NULL, l);
+        nn_attend_layout(&t->layers[i].cross, c, type, n, t->keys, true, NULL, l);
         nn_feed_layout(&t->layers[i].feed, c, type, n, true, l);
     }
     nn_final_layout(&t->final, c, n, l);
@@ -196,8 +196,8 @@ void nn_decoding_layout(struct nn_decoding *t, const struct nn_model *m, enum gp
     t->step = numbers(l, STEP_NUMBERS * rows);
     t->offset = numbers(l, rows + 1);
     t->self_first = numbers(l, rows);
-    nn_attend_layout(&t->self, c, type, rows, 0, false, l);
-    nn_attend_layout(&t->other, c, type, rows, 1, false, l); /* its kv is the cross table's */
+    nn_attend_layout(&t->self, c, type, rows, 0, false, NULL, l);
+    nn_attend_layout(&t->other, c, type, rows, 1, false, NULL, l); /* its kv is the cross table's */
     nn_feed_layout(&t->feed, c, type, rows, false, l);
     t->final.x = t->self.x;
     t->final.mean = t->self.mean;

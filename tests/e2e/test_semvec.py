@@ -236,6 +236,14 @@ nodes:
         self.assertEqual([len(row) for row in rows], 6 * [3 * 4])
         for row in rows:
             self.assertAlmostEqual(sum(x * x for x in row), 1, places=5)
+        # What export writes of it is the same network again.
+        self.p.eqloom("export", "semvec/network", "-o", "network.safetensors")
+        self.p.write("job.yaml", (self.p.dir / "job.yaml").read_text() + """
+  imported: {op: import-model, files: [network.safetensors]}
+  again: {op: embed-trees, batches: tokens, checkpoint: imported}
+""")
+        self.p.eqloom("run", "job.yaml")
+        self.assertEqual(self.p.ids()["semvec/again"], self.p.ids()["semvec/vectors"])
 
     def test_values(self):
         """Values alone are vectors, against values computed here; a network may be told them."""

@@ -62,12 +62,7 @@ enum err_code image_trainer_new(void *out, struct gpu_device *device,
     struct image_trainer *t = must_calloc(1, sizeof *t);
     t->model = model;
     t->config = *c;
-    enum err_code code = set_up(t, device, e);
-    if (code)
-        trained_free(t);
-    else
-        *(void **)out = t;
-    return err_up(e, code);
+    return err_up(e, trained_give(out, t, set_up(t, device, e), e));
 }
 
 enum err_code image_trainer_write(void *trainer, const struct trainer_state *state, struct err *e)

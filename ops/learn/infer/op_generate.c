@@ -6,65 +6,36 @@
 #include "ops/learn/infer/generator.h"
 #include "ops/learn/infer/networks.h"
 
-#include <stdlib.h>
-
-struct shared {
-    struct networks models;
-    struct arena arena;
-    char **names; /* of tokens */
-    size_t n_names;
-};
-
-static void release(void *state)
+static enum err_code check_model(struct networks *s, struct op_ctx *ctx, struct err *e)
 {
-    struct shared *s = state;
-    if (!s)
-        return;
-    networks_close(&s->models);
-    arena_free(&s->arena);
-    free(s);
-}
-
-static enum err_code load_model(struct shared *s, struct op_ctx *ctx, struct err *e)
-{
-    const Eqloom__Checkpoint *c;
-    struct chunk_io io = learn_chunks(ctx);
-    enum err_code code;
-    if ((code = op_get(&c, ctx, "checkpoint", 0, e)))
-        return err_up(e, code);
-    if (learn_vocabulary_differs(&c->vocabulary_id, op_input_id(ctx, "vocabulary", 0)))
+    const struct nn_config *c = &((const struct loaded *)networks_turn(s))->model->config;
+    struct digest given = op_input_id(ctx, "vocabulary", 0);
+    const Eqloom__Vocabulary *v;
+    if (!digest_is_zero(&s->vocabulary) && !digest_equal(&s->vocabulary, &given))
         return err_fail(e, ERR_INPUT, "the model was trained with another vocabulary");
-    if ((code = err_up(e, networks_open(&s->models, &loaded_kind, op_string(ctx, "device"),
-                                        learn_precision(ctx), c, &io, e))))
-        return code;
-    const struct loaded *m = networks_turn(&s->models);
-    const struct nn_config *config = &m->model->config;
-    if (config->vocabulary != s->n_names)
-        return err_fail(e, ERR_INPUT, "the model has %u tokens, the vocabulary %zu",
-                        config->vocabulary, s->n_names);
-    if (!config->decoder_layers)
+    enum err_code code = op_get(&v, ctx, "vocabulary", 0, e);
+    if (code)
+        return err_up(e, code);
+    if (c->vocabulary != v->n_tokens)
+        return err_fail(e, ERR_INPUT, "the model has %u tokens, the vocabulary %zu", c->vocabulary,
+                        v->n_tokens);
+    if (!c->decoder_layers)
         return err_fail(e, ERR_INPUT, "the model has no decoder: it can embed, not generate");
     return OK;
 }
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    const Eqloom__Vocabulary *message;
-    struct shared *s = must_calloc(1, sizeof *s);
-    enum err_code code = op_get_in(&message, ctx, "vocabulary", 0, &s->arena, e);
-    if (!code) {
-        s->names = message->tokens;
-        s->n_names = message->n_tokens;
-        code = load_model(s, ctx, e);
-    }
-    if (code)
-        release(s);
+    void *s = NULL;
+    enum err_code code = networks_prepare(&s, &loaded_kind, ctx, e);
+    if (!code && (code = check_model(s, ctx, e)))
+        networks_release(s);
     else
         *state = s;
     return err_up(e, code);
 }
 
-static Eqloom__Written *written_new(struct arena *a, const struct shared *s, const char *input,
+static Eqloom__Written *written_new(struct arena *a, char *const *names, const char *input,
                                     const struct generated *g)
 {
     Eqloom__Written *w = arena_new(a, Eqloom__Written);
@@ -75,7 +46,7 @@ static Eqloom__Written *written_new(struct arena *a, const struct shared *s, con
     for (size_t i = 0; i < g->n; i++) {
         Eqloom__Candidate *c = w->candidates[i] = arena_new(a, Eqloom__Candidate);
         eqloom__candidate__init(c);
-        c->prefix = detokenize(a, g->best[i].tokens, g->best[i].n, s->names);
+        c->prefix = detokenize(a, g->best[i].tokens, g->best[i].n, names);
         c->log_probability = g->best[i].log_probability;
     }
     return w;
@@ -94,17 +65,16 @@ static void cut(Eqloom__TokenBatch *b, size_t n)
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    struct shared *s = state;
-    const struct loaded *m = networks_turn(&s->models);
+    const struct loaded *m = networks_turn(state);
     struct arena *a = op_arena(ctx);
     Eqloom__TokenBatch *b;
+    const Eqloom__Vocabulary *v;
     struct generator_options options = {.beam = (uint32_t)op_int(ctx, "beam"),
                                         .max_tokens = (uint32_t)op_int(ctx, "max_tokens")};
     enum err_code code;
-    if ((code = op_get(&b, ctx, "batches", 0, e)))
+    if ((code = op_get(&b, ctx, "batches", 0, e)) || (code = op_get(&v, ctx, "vocabulary", 0, e)) ||
+        (code = loaded_check(m, b, e)))
         return err_up(e, code);
-    if ((code = err_up(e, loaded_check(m, b, e))))
-        return code;
     cut(b, (size_t)op_int(ctx, "limit"));
     size_t n = b->n_offset - 1;
     struct generated *out = arena_array(a, struct generated, n);
@@ -117,7 +87,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     g.source_id = b->source_id;
     g.language = b->language;
     for (size_t i = 0; i < n; i++)
-        g.written[i] = written_new(a, s, i < b->n_text ? b->text[i] : "", &out[i]);
+        g.written[i] = written_new(a, v->tokens, i < b->n_text ? b->text[i] : "", &out[i]);
     return err_up(e, op_emit(NULL, ctx, "generations", &g.base, e));
 }
 
@@ -143,6 +113,6 @@ const struct op op_generate = {
     .outputs =
         OP_PORTS({"generations", KIND_GENERATION, OP_COLLECTION, .doc = "One per token batch."}),
     .prepare = prepare,
-    .release = release,
+    .release = networks_release,
     .run = run,
 };

@@ -84,6 +84,15 @@ void trained_free(void *trainer)
     free(x);
 }
 
+enum err_code trained_give(void *out, void *trainer, enum err_code code, struct err *e)
+{
+    if (code)
+        trained_free(trainer);
+    else
+        *(void **)out = trainer;
+    return err_up(e, code);
+}
+
 enum err_code trained_reserve(struct trained *x, size_t bytes, size_t n, const char *what,
                               struct err *e)
 {

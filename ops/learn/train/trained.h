@@ -42,6 +42,8 @@ struct trained {
 enum err_code trained_open(struct trained *out, struct gpu_device *device,
                            const struct nn_table *table, size_t learnt, size_t gradient,
                            uint64_t seed, struct err *e);
+/* The end of a trainer's _new, which has `code`: gives it away, or frees it. */
+enum err_code trained_give(void *out, void *trainer, enum err_code code, struct err *e);
 /* A trainer, which begins with it, opened or not; or NULL. */
 void trained_free(void *trainer);
 

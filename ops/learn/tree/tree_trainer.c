@@ -37,12 +37,7 @@ enum err_code tree_trainer_new(void *out, struct gpu_device *device, const struc
     struct tree_trainer *t = must_calloc(1, sizeof *t);
     t->model = model;
     t->config = *c;
-    enum err_code code = set_up(t, device, e);
-    if (code)
-        trained_free(t);
-    else
-        *(void **)out = t;
-    return err_up(e, code);
+    return err_up(e, trained_give(out, t, set_up(t, device, e), e));
 }
 
 enum err_code tree_trainer_read(struct trainer_state *out, void *trainer, struct err *e)
