@@ -16,42 +16,34 @@ struct moments {
     double *mean, *covariance; /* (d), (d, d) */
 };
 
-static enum err_code add_moments(struct moments *m, struct op_ctx *ctx, const char *role,
-                                 struct arena *work, uint64_t i, struct err *e)
+static void add_vector(struct moments *m, const float *x)
 {
-    const Eqloom__EmbeddingBatch *b;
-    enum err_code code = op_get_in(&b, ctx, role, i, work, e);
-    if (code)
-        return err_up(e, code);
-    if (b->dim != m->d || b->values.len != (size_t)b->count * b->dim * sizeof(float))
-        return err_fail(e, ERR_INPUT, "vectors of '%s' have %u numbers in place of %zu", role,
-                        b->dim, m->d);
-    const float *x = (const float *)(const void *)b->values.data;
-    for (size_t k = 0; k < b->count; k++, x += m->d, m->n++) {
-        double squares = 0;
-        for (size_t r = 0; r < m->d; r++)
-            squares += (double)x[r] * (double)x[r];
-        double by = !m->unit ? 1 : squares > 0 ? 1 / sqrt(squares) : 0;
-        for (size_t r = 0; r < m->d; r++) {
-            m->mean[r] += by * (double)x[r];
-            for (size_t c = 0; c <= r; c++)
-                m->covariance[r * m->d + c] += by * by * (double)x[r] * (double)x[c];
-        }
+    double squares = 0;
+    for (size_t r = 0; r < m->d; r++)
+        squares += (double)x[r] * (double)x[r];
+    double by = !m->unit ? 1 : squares > 0 ? 1 / sqrt(squares) : 0;
+    for (size_t r = 0; r < m->d; r++) {
+        m->mean[r] += by * (double)x[r];
+        for (size_t c = 0; c <= r; c++)
+            m->covariance[r * m->d + c] += by * by * (double)x[r] * (double)x[c];
     }
-    return OK;
+    m->n++;
 }
 
 static enum err_code find_moments(struct moments *m, struct op_ctx *ctx, const char *role,
                                   struct err *e)
 {
-    struct arena work = {0};
+    struct learn_elements x = {ctx, role};
+    const Eqloom__EmbeddingBatch *b;
     enum err_code code = OK;
-    for (uint64_t i = 0, n = op_count(ctx, role); i < n && !code; i++) {
-        arena_reset(&work);
-        code = op_cancelled(ctx) ? err_fail(e, ERR_CANCELLED, "whiten-graphs was interrupted")
-                                 : add_moments(m, ctx, role, &work, i, e);
+    while (learn_next(&b, &x, &code, e)) {
+        const float *values = (const float *)(const void *)b->values.data;
+        if (b->dim != m->d || b->values.len != (size_t)b->count * b->dim * sizeof(float))
+            code = err_fail(e, ERR_INPUT, "vectors of '%s' have %u numbers in place of %zu", role,
+                            b->dim, m->d);
+        for (size_t k = 0; k < b->count && !code; k++)
+            add_vector(m, values + k * m->d);
     }
-    arena_free(&work);
     double by = m->n ? 1 / (double)m->n : 0;
     for (size_t r = 0; r < m->d; r++)
         m->mean[r] *= by;
@@ -59,7 +51,7 @@ static enum err_code find_moments(struct moments *m, struct op_ctx *ctx, const c
         for (size_t c = 0; c <= r; c++)
             m->covariance[r * m->d + c] = m->covariance[c * m->d + r] =
                 m->covariance[r * m->d + c] * by - m->mean[r] * m->mean[c];
-    return err_up(e, code);
+    return code;
 }
 
 /* ---- C^-p ---- */

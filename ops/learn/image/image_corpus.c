@@ -46,15 +46,23 @@ static uint32_t paper_of(struct image_corpus *c, const char *name)
     return paper;
 }
 
-enum err_code image_corpus_add(struct image_corpus *c, const Eqloom__Image *image,
-                               const Eqloom__Labels *labels, struct err *e)
+enum err_code image_check(const Eqloom__Image *image, struct err *e)
 {
-    size_t i = c->n, n = labels ? labels->n_labels : 0;
     if (image->width != IMAGE_WIDTH || image->height != IMAGE_HEIGHT ||
         image->pixels.len != IMAGE_PIXELS)
         return err_fail(e, ERR_INPUT,
                         "a picture has %u x %u pixels; the network reads %d x %d: see op crop",
                         image->width, image->height, IMAGE_WIDTH, IMAGE_HEIGHT);
+    return OK;
+}
+
+enum err_code image_corpus_add(struct image_corpus *c, const Eqloom__Image *image,
+                               const Eqloom__Labels *labels, struct err *e)
+{
+    size_t i = c->n, n = labels ? labels->n_labels : 0;
+    enum err_code code = image_check(image, e);
+    if (code)
+        return err_up(e, code);
     c->pixels = vec_grow(c->pixels, &c->pixels_cap, (i + 1) * IMAGE_PIXELS, 1);
     c->image = vec_grow(c->image, &c->image_cap, i + 2, sizeof *c->image);
     c->label = vec_grow(c->label, &c->label_cap, c->labels_n + n + 1, sizeof *c->label);

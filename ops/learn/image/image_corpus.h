@@ -29,6 +29,8 @@ struct image_corpus {
     uint32_t *member, *member_first; /* of papers; since image_corpus_close */
 };
 void image_corpus_free(struct image_corpus *c);
+/* ERR_INPUT if the image is not of the networks' size. */
+enum err_code image_check(const Eqloom__Image *image, struct err *e);
 /* labels may be NULL. ERR_INPUT if the image is not of the networks' size. */
 enum err_code image_corpus_add(struct image_corpus *c, const Eqloom__Image *image,
                                const Eqloom__Labels *labels, struct err *e);

@@ -1,6 +1,5 @@
 /* Op embed-images: the vectors of pictures by a network on images. */
-#include "image.pb-c.h"
-#include "ops/learn/image/image_loss.h"
+#include "ops/learn/image/image_corpus.h"
 #include "ops/learn/infer/networks.h"
 #include "ops/nn/batch_norm.h"
 #include "ops/nn/image/image_net.h"
@@ -82,14 +81,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     float values[IMAGE_VECTOR] = {0};
     const Eqloom__Image *image;
     enum err_code code = op_get(&image, ctx, "images", 0, e);
-    if (code)
-        return err_up(e, code);
-    if (image->width != IMAGE_WIDTH || image->height != IMAGE_HEIGHT ||
-        image->pixels.len != IMAGE_PIXELS)
-        return err_fail(e, ERR_INPUT,
-                        "a picture has %u x %u pixels; the network reads %d x %d: see op crop",
-                        image->width, image->height, IMAGE_WIDTH, IMAGE_HEIGHT);
-    if ((code = embed(values, networks_turn(state), image->pixels.data, op_arena(ctx), e)))
+    if (code || (code = image_check(image, e)) ||
+        (code = embed(values, networks_turn(state), image->pixels.data, op_arena(ctx), e)))
         return err_up(e, code);
     return err_up(e, learn_emit_vectors(ctx, values, 1, IMAGE_VECTOR, NULL, e));
 }
