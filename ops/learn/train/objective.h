@@ -31,12 +31,6 @@ struct loss_sums {
     double by;
 };
 
-/* A step whose result nobody has asked for yet. */
-struct begun {
-    struct gpu_later *outcome;
-    struct step_result result; /* but for the outcome */
-};
-
 /* Contrastive: vectors (n, d), with MaxSim those of all tokens; scores (scored, n), the first rows
  * of which have a loss; on the device. */
 struct contrastive {
@@ -85,8 +79,8 @@ struct trainer {
     size_t region;             /* seq2seq: bytes of memory for each queue */
     uint64_t tokens;
     struct loss_sums sums;
-    struct begun begun[TRAINER_AHEAD];
-    size_t pending;
+    struct step_result begun[TRAINER_AHEAD]; /* of steps whose result nobody has asked for yet, */
+    size_t pending;                          /* but for the outcomes: base.later */
     struct update_plan plan;
     void *update_work; /* device: the plan's scratch for each queue */
 };

@@ -78,6 +78,8 @@ void trained_free(void *trainer)
     while (x->n_parts)
         gpu_free(x->device, x->parts[--x->n_parts]);
     gpu_free(x->device, x->memory);
+    for (size_t i = 0; i < sizeof x->later / sizeof *x->later; i++)
+        gpu_later_free(x->later[i]);
     gpu_queue_free(x->queue);
     arena_free(&x->own);
     arena_free(&x->arena);

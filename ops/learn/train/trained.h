@@ -35,6 +35,8 @@ struct trained {
     size_t memory_size;
     void *parts[TRAINED_PARTS]; /* device: what is freed with it */
     size_t n_parts;
+    struct gpu_later *later[2]; /* of what nobody waits for, or NULL; freed when the device, whose
+                                 * memory is freed, has ended all work */
 };
 
 /* `out` is zeroed. Weights are initialised from the seed, moments 0, step 0. The table must outlive

@@ -29,7 +29,7 @@ static enum err_code set_up(struct trainer *t, struct gpu_device *device, struct
     t->device = device;
     t->queue = x->queue;
     for (size_t i = 0; i < TRAINER_AHEAD && !code; i++)
-        code = gpu_later_new(&t->begun[i].outcome, t->queue, sizeof *x->outcome, e);
+        code = gpu_later_new(&x->later[i], t->queue, sizeof *x->outcome, e);
     update_plan_make(&t->plan, &x->own, t->model, t->config.optimizer, device->cuts.block);
     if (code || (code = trained_alloc(&t->sinusoids, x, table * sizeof(float), e)) ||
         (t->plan.scratch &&
@@ -72,8 +72,6 @@ void trainer_free(void *trainer)
     struct trainer *t = trainer;
     if (!t)
         return;
-    for (size_t i = 0; i < TRAINER_AHEAD; i++)
-        gpu_later_free(t->begun[i].outcome);
     example_sampler_free(&t->sampler);
     example_sampler_free(&t->measured);
     for (unsigned i = 0; t->work && i < t->device->queues; i++)
@@ -165,16 +163,16 @@ static enum err_code fail_not_finite(struct trainer *t, const struct step_result
 static enum err_code begin(struct trainer *t, struct err *e)
 {
     const struct trainer_config *c = &t->config;
-    struct begun *b = &t->begun[t->base.steps % TRAINER_AHEAD];
+    size_t at = t->base.steps % TRAINER_AHEAD;
     assert(t->pending < TRAINER_AHEAD);
     enum err_code code = differentiate(t, e);
     if (code)
         return err_up(e, code);
     double n = (double)(t->base.steps + 1);
-    b->result = (struct step_result){.step = t->base.steps + 1,
-                                     .lr = schedule_lr(&c->schedule, t->base.steps),
-                                     .tokens = t->tokens};
-    t->base.how = (struct gpu_adamw){.lr = (float)b->result.lr,
+    t->begun[at] = (struct step_result){.step = t->base.steps + 1,
+                                        .lr = schedule_lr(&c->schedule, t->base.steps),
+                                        .tokens = t->tokens};
+    t->base.how = (struct gpu_adamw){.lr = (float)t->begun[at].lr,
                                      .beta1 = (float)c->beta1,
                                      .beta2 = (float)c->beta2,
                                      .eps = (float)c->eps,
@@ -183,7 +181,7 @@ static enum err_code begin(struct trainer *t, struct err *e)
                                      .correction1 = (float)(1 - pow(c->beta1, n)),
                                      .correction2 = (float)(1 - pow(c->beta2, n)),
                                      .outcome = t->base.outcome};
-    gpu_read_later(b->outcome, t->base.outcome);
+    gpu_read_later(t->base.later[at], t->base.outcome);
     if ((code = gpu_each(t->queue, t->plan.n_pieces, update, t, e)))
         return err_up(e, code);
     t->base.steps++;
@@ -213,15 +211,15 @@ static enum err_code undo(struct trainer *t, const struct step_result *r, struct
 enum err_code trainer_result(struct step_result *r, void *trainer, struct err *e)
 {
     struct trainer *t = trainer;
-    struct begun *b = &t->begun[(t->base.steps - t->pending) % TRAINER_AHEAD];
+    size_t at = (t->base.steps - t->pending) % TRAINER_AHEAD;
     const void *data;
     assert(t->pending > 0);
     t->pending--;
-    enum err_code code = gpu_await(&data, b->outcome, e);
+    enum err_code code = gpu_await(&data, t->base.later[at], e);
     if (code)
         return err_up(e, code);
     const struct gpu_outcome *o = data;
-    *r = b->result;
+    *r = t->begun[at];
     take_outcome(r, o);
     return o->skip ? err_up(e, undo(t, r, e)) : OK;
 }
