@@ -6,8 +6,8 @@
 #include <string.h>
 
 struct cheapest {
-    const Eqloom__EGraph *m;
     const struct language *lang;
+    Eqloom__EGraph m;
     struct egraph_arrays x;
     uint32_t *cost, *best; /* by class: UINT32_MAX where there is none yet; its e-node */
 };
@@ -26,10 +26,10 @@ static uint32_t token_cost(const struct language *lang, int op, const char *leaf
 
 static uint32_t node_cost(const struct cheapest *c, uint32_t node)
 {
-    uint32_t i = c->m->node_ops[node], n = (uint32_t)c->m->n_operators;
+    uint32_t i = c->m.node_ops[node], n = (uint32_t)c->m.n_operators;
     if (i >= n)
-        return token_cost(c->lang, -1, c->m->leaves[i - n]);
-    const char *name = c->m->operators[i];
+        return token_cost(c->lang, -1, c->m.leaves[i - n]);
+    const char *name = c->m.operators[i];
     return token_cost(c->lang, lang_find(c->lang, name, strlen(name)), NULL);
 }
 
@@ -63,26 +63,39 @@ static void find_cheapest(struct cheapest *c)
 
 static void write_term(struct buf *out, const struct cheapest *c, uint32_t class)
 {
-    uint32_t n = c->best[class], op = c->m->node_ops[n];
+    uint32_t n = c->best[class], op = c->m.node_ops[n];
     buf_printf(out, "%s%s", out->len ? " " : "",
-               op < c->m->n_operators ? c->m->operators[op] : c->m->leaves[op - c->m->n_operators]);
+               op < c->m.n_operators ? c->m.operators[op] : c->m.leaves[op - c->m.n_operators]);
     for (uint32_t k = c->x.child_begin[n]; k < c->x.child_begin[n + 1]; k++)
         write_term(out, c, c->x.child[k]);
 }
 
-enum err_code cheapest_term(struct expr *out, struct arena *a, const Eqloom__EGraph *m,
-                            const struct language *lang, struct err *e)
+static enum err_code read_term(struct expr *out, struct arena *a, struct cheapest *c, struct err *e)
 {
-    struct cheapest c = {.m = m, .lang = lang};
     struct buf text = {0};
-    enum err_code code = egraph_arrays_read(&c.x, a, m, e);
+    enum err_code code = egraph_arrays_read(&c->x, a, &c->m, e);
     if (code)
         return err_up(e, code);
-    c.cost = arena_array(a, uint32_t, c.x.n_classes);
-    c.best = arena_array(a, uint32_t, c.x.n_classes);
-    find_cheapest(&c);
-    write_term(&text, &c, m->root);
-    code = expr_from_prefix(out, a, lang, text.data, e);
+    c->cost = arena_array(a, uint32_t, c->x.n_classes);
+    c->best = arena_array(a, uint32_t, c->x.n_classes);
+    find_cheapest(c);
+    write_term(&text, c, c->m.root);
+    code = expr_from_prefix(out, a, c->lang, text.data, e);
     buf_free(&text);
     return err_up(e, code);
+}
+
+enum err_code cheapest_term(struct expr *out, struct arena *a, const struct expr *x,
+                            const struct ruleset *set, const struct saturate_options *limits,
+                            struct err *e)
+{
+    struct cheapest c = {.lang = x->lang};
+    struct saturate_result run;
+    struct egraph *g = egraph_new(x->lang);
+    eclass_id root = egraph_add_expr(g, x);
+    enum err_code code = egraph_saturate(&run, g, set, limits, a, e);
+    if (!code)
+        egraph_to_message(&c.m, a, g, root);
+    egraph_free(g);
+    return err_up(e, code ? code : read_term(out, a, &c, e));
 }

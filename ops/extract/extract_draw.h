@@ -4,7 +4,8 @@
  *   DRAW_LENGTHS       equal shares of all lengths that have terms; what a length cannot give goes
  *                      to the others in equal shares
  *   DRAW_MEAN          shares that grow or shrink by one factor from length to length, such that
- * the mean length is mean_tokens, or as near as terms allow (extract_lengths.c) Which of a length:
+ *                      the mean length is mean_tokens, or as near as terms allow
+ * Which of a length:
  *   DRAW_PROPORTIONAL  each set of terms is as likely as any other
  *   DRAW_EVEN          one after another, repetitions skipped: at each place an operator, all
  *                      possible ones being equally likely, then an e-node, then how the length is
@@ -35,8 +36,3 @@ enum { DRAW_OPS = 256 };
 count_t count_below(struct rng *rng, count_t n);
 /* k <= n different numbers below n, each set equally likely (Floyd 1987), in no useful order. */
 void count_sample(count_t *out, uint32_t k, count_t n, struct rng *rng);
-
-/* extract_lengths.c: how many of `wanted` terms each length gets; limit[i] terms have length i < n.
- */
-void draw_share_lengths(uint32_t *share, const count_t *limit, uint32_t n, uint32_t wanted,
-                        const struct draw_options *options, struct arena *a, struct rng *rng);

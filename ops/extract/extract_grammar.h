@@ -160,7 +160,7 @@ struct term {
     uint32_t nodes[EXTRACT_MAX_TOKENS];
 };
 
-/* The term of that rank (below the total) of a slot at a length: extract_unrank.c. */
+/* The term of that rank (below the total) of a slot at a length. */
 void grammar_unrank(struct term *out, const struct grammar *g, uint32_t slot, uint32_t length,
                     count_t rank);
 /* Prefix text as in Expr.prefix. */

@@ -5,7 +5,6 @@
 #include "base/map.h"
 #include "cluster.pb-c.h"
 #include "engine/op.h"
-#include "ops/egraph/graph/egraph.h"
 #include "ops/egraph/run/rules_input.h"
 #include "ops/expr/forms/function_form.h"
 #include "ops/expr/forms/polynomial_form.h"
@@ -106,28 +105,6 @@ static bool is_cancelled(void *arg)
     return op_cancelled(arg);
 }
 
-static enum err_code cheapest(struct expr *out, struct op_ctx *ctx, const struct ruleset *set,
-                              const struct expr *x, struct arena *a, struct err *e)
-{
-    struct saturate_options o = {.iterations = (uint32_t)op_int(ctx, "iterations"),
-                                 .max_nodes = (uint32_t)op_int(ctx, "max_nodes"),
-                                 .match_limit = 1000,
-                                 .ban_length = 5,
-                                 .cancelled = is_cancelled,
-                                 .cancelled_arg = ctx};
-    struct saturate_result run;
-    Eqloom__EGraph message;
-    struct egraph *g = egraph_new(x->lang);
-    eclass_id root = egraph_add_expr(g, x);
-    enum err_code code = egraph_saturate(&run, g, set, &o, a, e);
-    if (!code) {
-        egraph_to_message(&message, a, g, egraph_find(g, root));
-        code = cheapest_term(out, a, &message, x->lang, e);
-    }
-    egraph_free(g);
-    return err_up(e, code);
-}
-
 static uint32_t count_operators(const struct expr *x)
 {
     uint32_t n = 0;
@@ -141,6 +118,7 @@ struct forms {
     Eqloom__Cluster *cluster;
     struct name_map seen;
     uint32_t most;
+    struct saturate_options limits;
 };
 
 static void add(struct forms *f, const struct expr *x)
@@ -181,7 +159,7 @@ static enum err_code make(struct forms *f, struct state *s, enum transformation 
     case TRIGSIMP:
         if (t == TRIGSIMP && !has_functions(x))
             return OK;
-        code = cheapest(&y, f->ctx, t == SIMPLIFY ? s->all : s->trig, x, a, e);
+        code = cheapest_term(&y, a, x, t == SIMPLIFY ? s->all : s->trig, &f->limits, e);
         if (!code)
             add(f, &y);
         if (code == ERR_FAILED) {
@@ -230,8 +208,15 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if (code)
         return err_up(e, code);
     Eqloom__Cluster cluster = EQLOOM__CLUSTER__INIT;
-    struct forms f = {
-        .ctx = ctx, .cluster = &cluster, .most = (uint32_t)op_int(ctx, "max_operators")};
+    struct forms f = {.ctx = ctx,
+                      .cluster = &cluster,
+                      .most = (uint32_t)op_int(ctx, "max_operators"),
+                      .limits = {.iterations = (uint32_t)op_int(ctx, "iterations"),
+                                 .max_nodes = (uint32_t)op_int(ctx, "max_nodes"),
+                                 .match_limit = 1000,
+                                 .ban_length = 5,
+                                 .cancelled = is_cancelled,
+                                 .cancelled_arg = ctx}};
     cluster.seed = m;
     cluster.members = arena_array(a, Eqloom__Member *, MOST_FORMS);
     add(&f, &x);

@@ -7,42 +7,23 @@
 
 enum { MAX_BUDGET = 50000000 };
 
-/* x itself where nothing costs less. */
-static enum err_code saturate(struct expr *out, const struct tool_args *args,
-                              const struct language *lang, const struct ruleset *set,
-                              const struct expr *x, const struct derive_options *limits,
-                              struct err *e)
-{
-    struct saturate_options o = {.iterations = limits->iterations,
-                                 .max_nodes = limits->max_nodes,
-                                 .match_limit = 1000,
-                                 .ban_length = 5};
-    struct saturate_result run;
-    Eqloom__EGraph message;
-    struct egraph *g = egraph_new(lang);
-    eclass_id root = egraph_add_expr(g, x);
-    enum err_code code = egraph_saturate(&run, g, set, &o, args->arena, e);
-    if (!code) {
-        egraph_to_message(&message, args->arena, g, egraph_find(g, root));
-        code = cheapest_term(out, args->arena, &message, lang, e);
-        if (!code && expr_cost(out) >= expr_cost(x))
-            *out = *x;
-    }
-    egraph_free(g);
-    return err_up(e, code);
-}
-
-/* Zero is seen by normal forms, however long the way is. */
-static enum err_code find_simpler(struct expr *out, const struct tool_args *args,
-                                  const struct rules *rules, const struct ruleset *set,
+/* Zero is seen by normal forms, however long the way is. x itself where nothing costs less. */
+static enum err_code find_simpler(struct expr *out, struct arena *a, const struct ruleset *set,
                                   const struct expr *x, const struct derive_options *limits,
                                   struct err *e)
 {
+    const struct saturate_options o = {.iterations = limits->iterations,
+                                       .max_nodes = limits->max_nodes,
+                                       .match_limit = 1000,
+                                       .ban_length = 5};
     const char *way;
-    *out = expr_leaf(args->arena, x->lang, X_NUM, "0");
+    *out = expr_leaf(a, x->lang, X_NUM, "0");
     if (lang_is(x->lang, &lang_calculus) && normal_equal(&way, x, out, NULL, 0))
         return OK;
-    return err_up(e, saturate(out, args, rules->lang, set, x, limits, e));
+    enum err_code code = cheapest_term(out, a, x, set, &o, e);
+    if (!code && expr_cost(out) >= expr_cost(x))
+        *out = *x;
+    return err_up(e, code);
 }
 
 static enum err_code simplify(const struct tool_args *args, const struct rules *rules,
@@ -58,7 +39,7 @@ static enum err_code simplify(const struct tool_args *args, const struct rules *
         return err_up(e, code);
     if (q.r.standing == STANDING_NO_VALUE)
         return err_fail(e, ERR_INPUT, "the expression has no value at any point that was tried");
-    if ((code = find_simpler(&q.to, args, rules, set, &q.from, &options->limits, e)) ||
+    if ((code = find_simpler(&q.to, args->arena, set, &q.from, &options->limits, e)) ||
         (code = standing_decide(&q.r, args->arena, rules, set, &q.from, &q.to, options, e)))
         return err_up(e, code);
     if (q.r.standing == STANDING_REFUTED)

@@ -1,19 +1,219 @@
-/* `eqloom variants EXPR`: other forms of an expression. */
+/* `eqloom variants EXPR`: other forms of an expression: terms of its e-class in a saturated
+ * e-graph, each compared with it. Forms that differ only in the order or grouping of sums and
+ * products or in the place of signs count as one. */
+#include "base/buf.h"
+#include "base/map.h"
 #include "ops/egraph/derive/standing.h"
 #include "ops/egraph/run/rewrite_options.h"
+#include "ops/expr/edit_distance.h"
+#include "ops/expr/equality/equality.h"
 #include "ops/extract/extract_grammar.h"
-#include "ops/extract/variants.h"
 
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_ITERATIONS = 10000, MAX_NODES = 100000000, MAX_FORMS = 100000, LONGER = 6, LEAST = 12 };
+enum {
+    RANKS = 2000, /* terms of one length that are looked at */
+    POOL = 300,   /* forms among which the most different ones are chosen */
+    POINTS = 8
+};
+#define SELF UINT64_MAX /* in place of a form: the expression itself */
+
+struct search {
+    struct arena *a;
+    const struct expr *x;
+    const struct language *lang; /* of the e-graph's terms */
+    struct equality_test test;
+    struct name_map seen;
+    struct expr *found;
+    uint32_t n, most;
+};
+
+/* ---- one text for all orders, groupings and places of signs ---- */
+
+struct chain {
+    struct arena *a;
+    const struct expr *x;
+    bool sum;
+    bool negative; /* of a product */
+    char **texts;
+    size_t n, cap;
+};
+
+static char *canonical(bool *negative, struct arena *a, const struct expr *x, uint32_t at);
+
+static char *with_sign(struct arena *a, bool negative, char *text)
+{
+    return negative ? arena_printf(a, "-%s", text) : text;
+}
+
+static void collect(struct chain *c, uint32_t at, bool negative)
+{
+    const struct expr_node *nodes = c->x->nodes;
+    uint16_t op = nodes[at].op;
+    if (c->sum ? op == X_ADD || op == X_SUB : op == X_MUL) {
+        collect(c, at + 1, negative);
+        collect(c, at + 1 + nodes[at + 1].size, negative != (op == X_SUB));
+        return;
+    }
+    bool minus;
+    char *text = canonical(&minus, c->a, c->x, at);
+    c->negative ^= minus;
+    if (!c->sum && strcmp(text, "1") == 0)
+        return;
+    c->texts = vec_grow(c->texts, &c->cap, c->n + 1, sizeof *c->texts);
+    c->texts[c->n++] = c->sum ? with_sign(c->a, minus != negative, text) : text;
+}
+
+static char *canonical(bool *negative, struct arena *a, const struct expr *x, uint32_t at)
+{
+    const struct expr_node *node = &x->nodes[at];
+    const struct op_info *op = &x->lang->ops[node->op];
+    struct chain c = {.a = a, .x = x, .sum = node->op == X_ADD || node->op == X_SUB};
+    *negative = node->leaf && node->leaf[0] == '-';
+    if (node->leaf)
+        return arena_strdup(a, node->leaf + *negative);
+    if (c.sum || node->op == X_MUL) {
+        collect(&c, at, false);
+        qsort(c.texts, c.n, sizeof *c.texts, text_compare);
+        *negative = !c.sum && c.negative;
+    } else {
+        c.texts = vec_grow(NULL, &c.cap, op->arity, sizeof *c.texts);
+        for (uint32_t child = at + 1; c.n < op->arity; child += x->nodes[child].size) {
+            bool minus;
+            char *text = canonical(&minus, a, x, child);
+            c.texts[c.n++] = with_sign(a, minus && node->op != X_DIV, text);
+            *negative ^= minus && node->op == X_DIV;
+        }
+        if (op->commutative)
+            qsort(c.texts, c.n, sizeof *c.texts, text_compare);
+    }
+    struct buf b = {0};
+    bool alone = c.n == 1 && node->op == X_MUL; /* -1*x is x with a sign */
+    if (!alone)
+        buf_printf(&b, "(%s", c.sum ? "+" : op->name);
+    for (size_t i = 0; i < c.n; i++)
+        buf_printf(&b, alone ? "%s" : " %s", c.texts[i]);
+    if (!alone)
+        buf_putc(&b, ')');
+    free(c.texts);
+    return buf_text(&b, a);
+}
+
+static char *canonical_text(struct arena *a, const struct expr *x)
+{
+    bool negative;
+    char *text = canonical(&negative, a, x, 0);
+    return with_sign(a, negative, text);
+}
+
+/* ---- candidates ---- */
+
+static unsigned count_signs(const struct expr *x)
+{
+    unsigned n = 0;
+    for (uint32_t i = 0; i < x->n; i++)
+        n += x->nodes[i].leaf && x->nodes[i].leaf[0] == '-';
+    return n;
+}
+
+/* Of forms that count as one, the first of the fewest negative numbers among the shortest is kept.
+ * `room`: whether a new form is wanted. */
+static enum err_code add(struct search *s, const struct grammar *g, const struct term *t, bool room,
+                         struct err *e)
+{
+    struct expr y;
+    const char *witness;
+    char *text = grammar_term_text(s->a, g, t);
+    enum err_code code = expr_from_prefix(&y, s->a, s->lang, text, e);
+    if (code)
+        return err_up(e, code);
+    const char *name = canonical_text(s->a, &y);
+    const uint64_t *index = name_map_get(&s->seen, name);
+    struct expr *before = index && *index != SELF ? &s->found[*index] : NULL;
+    bool better =
+        before && expr_tokens(&y) == expr_tokens(before) && count_signs(&y) < count_signs(before);
+    if (index ? !better : !room)
+        return OK;
+    enum equality equal = expr_is_interpreted(&y) ? equality_test_ask(&witness, s->a, &s->test, &y)
+                                                  : EQUALITY_UNDECIDED;
+    if (equal == EQUALITY_REFUTED) {
+        code = err_fail(e, ERR_FAILED, "the rules derive '%s', which is not equal: %s",
+                        expr_infix(s->a, &y), witness);
+        err_hint(e, "'eqloom explain' with both expressions and these rules shows which is false");
+        return code;
+    }
+    if (equal == EQUALITY_AGREES && better) {
+        *before = y;
+    } else if (equal == EQUALITY_AGREES) {
+        name_map_put(&s->seen, name, s->n, NULL);
+        s->found[s->n++] = y;
+    }
+    return OK;
+}
+
+/* From the shortest on; of a length with many terms, ones that are evenly apart. `most_each`: forms
+ * of one length, at most. */
+static enum err_code collect_forms(struct search *s, const struct grammar *g, uint32_t most_each,
+                                   struct err *e)
+{
+    enum err_code code = OK;
+    for (uint32_t length = 1;
+         !code && g->root != GRAMMAR_NONE && length <= g->max_tokens && s->n < s->most; length++) {
+        count_t total = grammar_total(g, g->root, length);
+        count_t step = total > RANKS ? total / RANKS : 1;
+        uint32_t end = s->most - s->n < most_each ? s->most : s->n + most_each;
+        for (count_t rank = 0, looked = 0; !code && looked < RANKS && rank < total;
+             rank += step, looked++) {
+            struct term t = {0};
+            grammar_unrank(&t, g, g->root, length, rank);
+            code = add(s, g, &t, s->n < end, e);
+        }
+    }
+    return err_up(e, code);
+}
+
+/* Farthest first: each next form is the one whose nearest chosen form, x among them, is farthest.
+ */
+static enum err_code choose_different(struct search *s, uint32_t wanted, struct err *e)
+{
+    uint32_t *nearest = arena_array(s->a, uint32_t, s->n + 1);
+    memset(nearest, 0xff, (s->n + 1) * sizeof *nearest);
+    const struct expr *last = s->x;
+    uint32_t n = 0;
+    for (; n < wanted && n < s->n; n++) {
+        uint32_t best = n;
+        for (uint32_t i = n; i < s->n; i++) {
+            uint32_t distance;
+            enum err_code code = edit_distance(&distance, s->a, last, &s->found[i], e);
+            if (code)
+                return err_up(e, code);
+            nearest[i] = distance < nearest[i] ? distance : nearest[i];
+            best = nearest[i] > nearest[best] ? i : best;
+        }
+        struct expr form = s->found[best];
+        uint32_t near = nearest[best];
+        s->found[best] = s->found[n];
+        nearest[best] = nearest[n];
+        s->found[n] = form;
+        nearest[n] = near;
+        last = &s->found[n];
+    }
+    s->n = n;
+    return OK;
+}
+
+/* ---- the command ---- */
 
 struct request {
     const struct tool_args *args;
     struct rules rules;
     struct expr x;
-    struct variants_options options;
+    uint32_t n, max_tokens; /* forms, at most; of each */
+    bool different; /* each as far as possible from the others, by edit distance; else the shortest
+                     */
     struct saturate_options limits;
 };
 
@@ -24,7 +224,7 @@ static enum err_code read_request(struct request *q, struct err *e)
     bool own_rules;
     enum err_code code;
     *o = (struct saturate_options){.match_limit = 1000, .ban_length = 5};
-    if ((code = tool_number(&q->options.n, args, "count", 10, 1, MAX_FORMS, e)) ||
+    if ((code = tool_number(&q->n, args, "count", 10, 1, MAX_FORMS, e)) ||
         (code = tool_number(&o->iterations, args, "iterations", 8, 1, MAX_ITERATIONS, e)) ||
         (code = tool_number(&o->max_nodes, args, "max-nodes", 10000, 1, MAX_NODES, e)) ||
         (code = rewrite_read_rules(&q->rules, &own_rules, args, e)) ||
@@ -33,8 +233,8 @@ static enum err_code read_request(struct request *q, struct err *e)
         return err_up(e, code);
     uint32_t tokens = expr_tokens(&q->x) + LONGER, most = EXTRACT_MAX_TOKENS - 1;
     tokens = tokens < LEAST ? LEAST : tokens > most ? most : tokens;
-    q->options.different = tool_value(args, "different") != NULL;
-    return err_up(e, tool_number(&q->options.max_tokens, args, "max-tokens", tokens, 1, most, e));
+    q->different = tool_value(args, "different") != NULL;
+    return err_up(e, tool_number(&q->max_tokens, args, "max-tokens", tokens, 1, most, e));
 }
 
 static void print_form(const struct request *q, const struct expr *x)
@@ -52,14 +252,38 @@ static void print_form(const struct request *q, const struct expr *x)
     json_decref(o);
 }
 
-static enum err_code find(const struct request *q, struct egraph *g, const struct ruleset *set,
-                          struct err *e)
+/* ERR_FAILED, with a witness: a rule is false. */
+static enum err_code find_forms(struct search *s, const struct grammar *g, const struct request *q,
+                                struct err *e)
+{
+    const struct ball_options points = {.points = POINTS, .low = 0.05, .high = 12};
+    *s = (struct search){.a = q->args->arena,
+                         .x = &q->x,
+                         .lang = g->lang,
+                         .most = q->different && q->n < POOL ? POOL : q->n};
+    s->found = arena_array(s->a, struct expr, s->most);
+    equality_test_begin(&s->test, s->x, &points);
+    name_map_put(&s->seen, canonical_text(s->a, s->x), SELF, NULL);
+    enum err_code code = collect_forms(s, g, q->different ? s->most / 10 : s->most, e);
+    if (!code && q->different)
+        code = choose_different(s, q->n, e);
+    name_map_free(&s->seen);
+    equality_test_end(&s->test);
+    return err_up(e, code);
+}
+
+static enum err_code list_forms(const struct request *q, struct egraph *g,
+                                const struct ruleset *set, struct err *e)
 {
     const struct tool_args *args = q->args;
-    struct saturate_result run;
-    struct variants found;
-    struct standing_result value;
+    const struct grammar_options limits = {.max_tokens = q->max_tokens};
     const struct standing_options decide = {.verdict_only = true};
+    struct standing_result value;
+    struct saturate_result run;
+    Eqloom__EGraph message;
+    struct grammar grammar;
+    struct search found;
+    char terms[48];
     enum err_code code =
         standing_decide(&value, args->arena, &q->rules, set, &q->x, &q->x, &decide, e);
     if (code)
@@ -67,16 +291,18 @@ static enum err_code find(const struct request *q, struct egraph *g, const struc
     if (value.standing == STANDING_NO_VALUE)
         return err_fail(e, ERR_INPUT, "the expression has no value at any point that was tried");
     eclass_id root = egraph_add_expr(g, &q->x);
-    code = egraph_saturate(&run, g, set, &q->limits, args->arena, e);
-    if (!code)
-        code = variants_find(&found, args->arena, g, egraph_find(g, root), &q->x, &q->options, e);
-    if (code)
+    if ((code = egraph_saturate(&run, g, set, &q->limits, args->arena, e)))
+        return err_up(e, code);
+    egraph_to_message(&message, args->arena, g, root);
+    if ((code = grammar_init(&grammar, args->arena, &message, q->x.lang, &limits, e)) ||
+        (code = find_forms(&found, &grammar, q, e)))
         return err_up(e, code);
     for (uint32_t i = 0; i < found.n; i++)
-        print_form(q, &found.forms[i]);
+        print_form(q, &found.found[i]);
     fflush(args->out);
     fprintf(args->narration, "%u form%s among %s terms of at most %u tokens (%u e-nodes: %s)\n",
-            found.n, found.n == 1 ? "" : "s", found.terms, q->options.max_tokens,
+            found.n, found.n == 1 ? "" : "s",
+            count_text(terms, grammar_terms(&grammar), grammar.saturated), q->max_tokens,
             egraph_count_nodes(g), rewrite_stop_text(run.stop));
     return OK;
 }
@@ -91,7 +317,7 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
         return err_up(e, code);
     struct ruleset *set = ruleset_new(&q.rules);
     struct egraph *g = egraph_new(q.rules.lang);
-    code = find(&q, g, set, e);
+    code = list_forms(&q, g, set, e);
     egraph_free(g);
     ruleset_free(set);
     *exit_status = 0;
