@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMPACT_DEAD = 4096, COMPACT_PERCENT = 30, NEAR = 1 << 15, SIZE_ORDER_AT = 1 << 18 };
+enum { COMPACT_DEAD = 4096, COMPACT_PERCENT = 30, SIZE_ORDER_AT = 1 << 18 };
 enum { MAX_FACTS_KEPT = 1 << 13, MAX_CELLS_KEPT = 1 << 18 };
 
 static bool is_calculus(const struct language *lang)
@@ -33,7 +33,6 @@ struct egraph *egraph_new(const struct language *lang)
     g->free_entry = NO_NODE;
     g->compact_at.dead = COMPACT_DEAD;
     g->compact_at.percent = COMPACT_PERCENT;
-    g->near = NEAR;
     g->size_order_at = SIZE_ORDER_AT;
     g->node_index = node_index_new();
     facts_init(&g->facts, lang);
@@ -93,7 +92,6 @@ void egraph_clear(struct egraph *g)
                          .domains = old.domains,
                          .cap_domains = old.cap_domains,
                          .compact_at = old.compact_at,
-                         .near = old.near,
                          .size_order_at = old.size_order_at,
                          .node_limit = UINT32_MAX,
                          .cap_entries = old.cap_entries,

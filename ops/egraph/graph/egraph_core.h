@@ -96,7 +96,6 @@ struct egraph {
     struct {
         uint32_t dead, percent; /* compaction if more than this percentage of live nodes is dead */
     } compact_at;
-    uint32_t near;          /* cells that fit the caches; a larger graph is prefetched */
     uint32_t size_order_at; /* node budget from which on iterations go by class size */
     struct cell *cells;
     struct member *members;
@@ -166,19 +165,6 @@ static inline uint32_t graph_find(struct egraph *g, uint32_t c)
 static inline struct eclass *graph_eclass(const struct egraph *g, uint32_t c)
 {
     return &g->classes[g->members[c].up & ~UP_ENTRY];
-}
-
-/* Prefetches the data of class c, if c still names one; the member must be cached. */
-static inline void graph_prefetch_eclass(const struct egraph *g, uint32_t c)
-{
-    uint32_t up = g->members[c].up;
-    __builtin_prefetch(&g->classes[up & UP_ENTRY ? up & ~UP_ENTRY : 0], 1);
-}
-
-/* Larger than the caches: prefetching pays. */
-static inline bool graph_is_large(const struct egraph *g)
-{
-    return g->n_cells > g->near;
 }
 
 /* As graph_find, with full path compression. */

@@ -35,12 +35,6 @@ static inline uint32_t hashcons_end(uint64_t h)
     return (uint32_t)(h >> 29);
 }
 
-/* Prefetches the slot of this hash. */
-static inline void hashcons_prefetch(const struct hashcons *t, uint32_t hash)
-{
-    __builtin_prefetch(&t->slots[hash & (t->size - 1)]);
-}
-
 /* Iterates over the nodes that may have this hash. */
 struct hashcons_probe {
     uint32_t at, tag, node;

@@ -19,7 +19,7 @@ static inline uint32_t add(struct applier *x, const struct build_node *node)
 /* Builds the right-hand side; `values` gets its nodes after the variables. Returns the root, which
  * is built last. A new root is put into the class of the match; graph_settle must follow. */
 static inline uint32_t instantiate(bool *placed, struct applier *x, size_t rule,
-                                   const uint32_t *record, const uint32_t *prefetched)
+                                   const uint32_t *record)
 {
     const struct compiled_rhs *b = &x->rules->rhs[rule];
     uint32_t *values = x->values, *out = values + b->n_vars;
@@ -31,14 +31,8 @@ static inline uint32_t instantiate(bool *placed, struct applier *x, size_t rule,
         values[v] = record[1 + v];
     for (uint32_t v = RULE_FIRST_VARS; v < b->n_vars; v++)
         values[v] = record[1 + v];
-    for (; node < last; node++, out++) {
-        *out = prefetched_node(&x->prefetched, prefetched, (uint32_t)(node - b->nodes), x->g);
-        if (*out == NO_NODE)
-            *out = add(x, node);
-    }
-    *out = prefetched_node(&x->prefetched, prefetched, b->n - 1u, x->g);
-    if (*out != NO_NODE)
-        return *out;
+    for (; node < last; node++, out++)
+        *out = add(x, node);
     if (node->is_leaf)
         return *out = add_leaf(x, node);
     return *out = graph_add_into(placed, x->g, node->op, node->arity, values[node->kid[0]],
@@ -92,7 +86,7 @@ static void wait_for_conditions(struct applier *x, size_t rule, const uint32_t *
     w->n += 1 + size;
 }
 
-bool apply_match(struct applier *x, size_t rule, const uint32_t *record, const uint32_t *prefetched)
+bool apply_match(struct applier *x, size_t rule, const uint32_t *record)
 {
     const struct compiled_rhs *a = &x->rules->rhs[rule];
     if (a->n_conditions && !apply_conditions_hold(x, rule, record)) {
@@ -101,7 +95,7 @@ bool apply_match(struct applier *x, size_t rule, const uint32_t *record, const u
         return false;
     }
     bool placed;
-    uint32_t root = instantiate(&placed, x, rule, record, prefetched);
+    uint32_t root = instantiate(&placed, x, rule, record);
     struct proof_forest *p = x->g->proofs;
     if (placed) {
         if (p)

@@ -2,7 +2,6 @@
  * class of the match. A match whose conditions may hold later is kept. */
 #pragma once
 
-#include "ops/egraph/large/prefetch.h"
 #include "ops/egraph/match/ematch.h"
 
 struct applier {
@@ -10,12 +9,10 @@ struct applier {
     const struct ruleset *rules;
     const uint32_t *leaf; /* of the graph, by leaf of the rule set */
     uint32_t *values;     /* scratch: the variables' classes, then the nodes built */
-    struct prefetched prefetched;
     struct u32_list
         waiting; /* matches whose conditions failed: for each its rule, then its record */
 };
 
 bool apply_conditions_hold(struct applier *x, size_t rule, const uint32_t *record);
-/* `prefetched`: nodes of the right-hand side, or NULL. Returns whether the equality is new. */
-bool apply_match(struct applier *x, size_t rule, const uint32_t *record,
-                 const uint32_t *prefetched);
+/* Returns whether the equality is new. */
+bool apply_match(struct applier *x, size_t rule, const uint32_t *record);

@@ -1,6 +1,6 @@
 /* Saturation: each iteration searches the dirty nodes, applies the matches, and rebuilds, until
  * nothing is new or a budget is spent. Nodes are searched in id order, with a large node budget in
- * passes (size_order.h). At each node all rules are searched for at once, and the matches are
+ * passes (dirty_set.h). At each node all rules are searched for at once, and the matches are
  * applied in rule-set order before the next node. So no search is wasted when a budget runs out in
  * the middle of an iteration (the last one is by far the largest), and no group of rules takes the
  * whole budget. Only nodes that were there when the iteration began are matched, so no rule gets
@@ -11,11 +11,8 @@
 #include "ops/egraph/explain/contradiction.h"
 #include "ops/egraph/graph/egraph_compact.h"
 #include "ops/egraph/graph/node_index.h"
-#include "ops/egraph/large/prefetch.h"
-#include "ops/egraph/large/size_order.h"
 #include "ops/egraph/match/ematch.h"
 #include "ops/egraph/run/apply.h"
-#include "ops/egraph/run/backoff.h"
 #include "ops/egraph/run/dirty_set.h"
 #include "ops/egraph/run/form_merge.h"
 #include "ops/egraph/run/rule_profile.h"
@@ -23,7 +20,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POLL_EVERY = 256, MAX_ITERATIONS = 60000 };
+enum {
+    POLL_EVERY = 256,
+    MAX_ITERATIONS = 60000,
+    MOST_BANS = 32,    /* a rule banned so often has no limit any more, */
+    MOST_DOUBLED = 20, /* and bans grow no longer */
+};
+
+/* Backoff (after egg's): a rule that has applied match_limit matches in one iteration and finds
+ * another is banned for ban_length iterations, and then continues at the node where it stopped.
+ * Both numbers double each time. */
+struct backoff {
+    uint32_t until; /* banned before this iteration */
+    uint32_t times;
+};
 
 struct saturator {
     struct egraph *g;
@@ -38,7 +48,6 @@ struct saturator {
     struct moment now; /* when this iteration began */
     uint32_t pinned;   /* nodes below this keep their ids: callers may hold them */
     struct dirty_set dirty;
-    struct size_order order;
     struct form_merger forms;
     uint64_t spent;                /* matches applied */
     uint64_t ask_at;               /* when this many are, budgets and cancellation are checked */
@@ -88,8 +97,7 @@ static bool may_go_on(struct saturator *s)
 }
 
 /* Applies one match. False: the run ends, see why_ended. */
-static bool apply(struct saturator *s, uint32_t rule, const uint32_t *record,
-                  const uint32_t *prefetched)
+static bool apply(struct saturator *s, uint32_t rule, const uint32_t *record)
 {
     struct egraph *g = s->g;
     if (g->n_nodes >= s->options->max_nodes) {
@@ -100,7 +108,7 @@ static bool apply(struct saturator *s, uint32_t rule, const uint32_t *record,
         return false;
     s->spent++;
     uint32_t cells = g->n_cells;
-    if (apply_match(&s->applier, rule, record, prefetched)) {
+    if (apply_match(&s->applier, rule, record)) {
         s->result->applied[rule]++;
         s->changed = true;
     }
@@ -119,15 +127,14 @@ static enum err_code why_ended(struct saturator *s, uint32_t rule, struct err *e
 
 /* As apply, and profiles it. */
 static __attribute__((noinline)) bool apply_profiled(struct saturator *s, uint32_t rule,
-                                                     const uint32_t *record,
-                                                     const uint32_t *prefetched)
+                                                     const uint32_t *record)
 {
     struct rule_profile *p = &s->options->profile[rule];
     bool holds =
         !s->rules->rhs[rule].n_conditions || apply_conditions_hold(&s->applier, rule, record);
     uint64_t spent = s->spent;
     uint32_t nodes = s->g->n_nodes;
-    bool go_on = apply(s, rule, record, prefetched);
+    bool go_on = apply(s, rule, record);
     p->nodes += s->g->n_nodes - nodes;
     p->applied += holds && s->spent > spent;
     return go_on;
@@ -139,17 +146,13 @@ static enum err_code search_and_apply(struct saturator *s, uint32_t node, bool *
     struct ematch *m = &s->ematch;
     enum err_code code;
     ematch_search(m, node);
-    bool far = m->n_matches > 1 && graph_is_large(s->g);
     s->seen.searched++;
     s->seen.matches += m->n_matches;
     for (size_t i = 0; i < m->n_matches && *go_on; i++) {
-        if (far && i % PREFETCH_MATCHES == 0)
-            prefetch_matches(&s->applier.prefetched, s->g, m, i);
         const struct ematch_match *match = &m->matches[i];
-        const uint32_t *prefetched = far ? s->applier.prefetched.nodes[i % PREFETCH_MATCHES] : NULL;
         const uint32_t *record = m->records.items + match->record;
-        *go_on = s->options->profile ? apply_profiled(s, match->rule, record, prefetched)
-                                     : apply(s, match->rule, record, prefetched);
+        *go_on = s->options->profile ? apply_profiled(s, match->rule, record)
+                                     : apply(s, match->rule, record);
         if (!*go_on && (code = why_ended(s, match->rule, e)))
             return err_up(e, code);
     }
@@ -167,8 +170,8 @@ static enum err_code retry(struct saturator *s, bool *go_on, struct err *e)
         uint32_t rule = w->items[i];
         size = 1 + ematch_record(s->g, &s->rules->rules[rule].lhs);
         if (*go_on && apply_conditions_hold(&s->applier, rule, w->items + i + 1)) {
-            *go_on = s->options->profile ? apply_profiled(s, rule, w->items + i + 1, NULL)
-                                         : apply(s, rule, w->items + i + 1, NULL);
+            *go_on = s->options->profile ? apply_profiled(s, rule, w->items + i + 1)
+                                         : apply(s, rule, w->items + i + 1);
             if (!*go_on && (code = why_ended(s, rule, e)))
                 return err_up(e, code);
             continue;
@@ -179,6 +182,44 @@ static enum err_code retry(struct saturator *s, bool *go_on, struct err *e)
     w->n = kept;
     graph_restore_congruence(s->g); /* or matches would depend on which node is searched first */
     return s->g->conflict ? fail_contradiction(s, NULL, e) : OK;
+}
+
+/* ---- backoff ---- */
+
+/* How many matches the rule may apply in an iteration. */
+static uint64_t backoff_limit(const struct backoff *r, const struct saturate_options *o)
+{
+    if (!o->ban_length || r->times >= MOST_BANS)
+        return UINT64_MAX;
+    return (uint64_t)o->match_limit << r->times;
+}
+
+/* Bans a rule that found more in this iteration. */
+static void backoff_ban(struct backoff *r, const struct saturate_options *o, uint32_t iteration)
+{
+    uint32_t times = r->times < MOST_DOUBLED ? r->times : MOST_DOUBLED;
+    uint64_t length = (uint64_t)o->ban_length << times;
+    r->until = length > UINT32_MAX - iteration ? UINT32_MAX : iteration + (uint32_t)length;
+    r->times++;
+}
+
+/* Nothing changed before iteration `next`. Returns whether a rule whose ban ended is active in it.
+ * If only banned rules are left, all bans are shortened until the first one ends. */
+static bool backoff_shorten(struct backoff *backoff, size_t n, uint32_t next)
+{
+    uint32_t first = UINT32_MAX;
+    bool any_active = false;
+    for (size_t i = 0; i < n; i++) {
+        if (backoff[i].until > next && backoff[i].until < first)
+            first = backoff[i].until;
+        any_active |= backoff[i].until == next && next > 0 && backoff[i].times;
+    }
+    if (first == UINT32_MAX || any_active)
+        return any_active;
+    for (size_t i = 0; i < n; i++)
+        if (backoff[i].until > next)
+            backoff[i].until -= first - next;
+    return true;
 }
 
 /* ---- iterations ---- */
@@ -218,9 +259,9 @@ static void begin_iteration(struct saturator *s, uint32_t iteration)
     s->now = (struct moment){g->n_cells, g->epoch};
     g->frozen = g->n_cells;
     begin_rules(s, iteration);
-    s->order.n = 1;
+    s->dirty.passes = 1;
     if (s->ematch.uniform) /* a rule that continues at its cursor needs id order */
-        size_order_plan(&s->order, g, s->options->max_nodes);
+        dirty_set_order(&s->dirty, g, s->options->max_nodes);
     ematch_begin(&s->ematch, g->n_cells);
     s->result->searched = g->n_cells;
     s->seen = (struct saturate_iteration){.nodes = g->n_nodes};
@@ -243,7 +284,7 @@ static void end_iteration(struct saturator *s, uint32_t iteration)
             r->cursor = 0;
             continue;
         }
-        if (s->order.n > 1)
+        if (s->dirty.passes > 1)
             r->cursor = 0; /* with several passes, younger nodes were searched before the one at
                               which it stopped */
         backoff_ban(&s->backoff[i], s->options, iteration);
@@ -288,7 +329,7 @@ static enum err_code search_pass(struct saturator *s, unsigned k, uint32_t *last
     enum err_code code;
     size_t words = s->now.cells / 64 + 1;
     for (size_t w = 0; w < words && *go_on; w++) {
-        uint64_t bits = size_order_word(&s->order, &s->dirty, w, k);
+        uint64_t bits = dirty_set_word(&s->dirty, w, k);
         if (w % POLL_EVERY == 0 && cancelled(s))
             return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
         for (; bits && *go_on; bits &= bits - 1) {
@@ -309,11 +350,11 @@ static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err
     begin_iteration(s, iteration);
     if ((code = retry(s, &go_on, e)))
         return err_up(e, code);
-    for (unsigned k = 0; k < s->order.n && go_on; k++)
+    for (unsigned k = 0; k < s->dirty.passes && go_on; k++)
         if ((code = search_pass(s, k, &node, &go_on, e)))
             return err_up(e, code);
     /* one more rule, which begins at nodes of another kind, would have searched up to here */
-    uint32_t roots = go_on || s->order.n > 1 ? s->now.cells : node + 1;
+    uint32_t roots = go_on || s->dirty.passes > 1 ? s->now.cells : node + 1;
     s->result->roots = roots > s->result->roots ? roots : s->result->roots;
     s->g->watched = go_on; /* otherwise no search follows */
     egraph_rebuild(s->g);
@@ -396,12 +437,10 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
                           .pinned = g->n_cells,
                           .applier = {.g = g, .rules = rules},
                           .forms = {.g = g, .options = options}};
-    s.state = calloc(rules->n + 1, sizeof *s.state);
-    s.backoff = calloc(rules->n + 1, sizeof *s.backoff);
+    s.state = must_calloc(rules->n + 1, sizeof *s.state);
+    s.backoff = must_calloc(rules->n + 1, sizeof *s.backoff);
     s.applier.leaf = ruleset_leaves(a, rules, g);
-    s.applier.values = calloc(rules->most_values + RULE_FIRST_VARS, sizeof *s.applier.values);
-    if (!s.state || !s.backoff || !s.applier.values)
-        abort();
+    s.applier.values = must_calloc(rules->most_values + RULE_FIRST_VARS, sizeof *s.applier.values);
     ematch_init(&s.ematch, g, rules, s.applier.leaf, s.state, out->matched);
     if (options->profile)
         search_profile_init(&s.profile, options->profile, &s.ematch);
@@ -415,7 +454,6 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
     free(s.applier.values);
     free(s.backoff);
     dirty_set_free(&s.dirty);
-    size_order_free(&s.order);
     form_merger_free(&s.forms);
     u32_free(&s.applier.waiting);
     ematch_free(&s.ematch);

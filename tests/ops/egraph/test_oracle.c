@@ -107,7 +107,7 @@ static void compare_with_oracle(bool conditions)
         const char *rules_text = arena_strdup(&a, text.data);
         struct rules rules = rules_of(&a, rules_text);
         struct egraph *g = egraph_new(rules.lang);
-        g->compact_at.dead = g->compact_at.percent = g->near = 0; /* whenever a node died */
+        g->compact_at.dead = g->compact_at.percent = 0; /* whenever a node died */
         g->size_order_at = round % 4 < 2 ? 0 : UINT32_MAX;
         struct ref_egraph ref = {0};
         struct expr x[4];
@@ -173,7 +173,7 @@ TEST(congruence_holds_after_every_union)
         struct buf text = {0};
         struct rules rules = rules_of(&a, arena_printf(&a, "%sx: f(?a) -> ?a\n", header));
         struct egraph *g = egraph_new(rules.lang);
-        g->compact_at.dead = g->compact_at.percent = g->near = 0; /* whenever a node died */
+        g->compact_at.dead = g->compact_at.percent = 0; /* whenever a node died */
         if (round % 3 == 0)
             egraph_keep_proofs(g);
         struct expr x[12];

@@ -1,5 +1,5 @@
 /* What changes how long a run takes, or what it keeps beside, changes nothing that it gives: a
- * graph that has served before, proofs, foresight, indexes, looking ahead. Random; the seed is
+ * graph that has served before, proofs, indexes. Random; the seed is
  * printed and may be given in EQLOOM_TEST_SEED. */
 #include "tests/ops/egraph/help_runs.h"
 
@@ -79,32 +79,6 @@ TEST(proofs_change_nothing)
     }
     print_message("%d compacted\n", compared);
     assert_true(compared > 0);
-}
-
-/* What only asks for memory says nothing, in graphs of any size. */
-TEST(foresight_changes_nothing)
-{
-    struct rng r = rng_new(test_seed(1), 18);
-    for (int round = 0; round < CASES(150, 30); round++) {
-        struct sample s;
-        draw(&s, &r);
-        struct saturate_options o = random_rests(&r);
-        o.max_nodes = 50 + (uint32_t)rng_below(&r, 2000);
-        o.iterations = 12;
-        o.explain = rng_below(&r, 2);
-        struct egraph *far = egraph_new(s.rules.lang), *near = egraph_new(s.rules.lang);
-        far->near = 0;
-        near->near = UINT32_MAX;
-        struct ran p = run(far, &s.a, &s.rules, &s.x, &o), q = run(near, &s.a, &s.rules, &s.x, &o);
-        assert_int_equal(p.failed, q.failed);
-        if (!p.failed) {
-            assert_true(span_equal(p.record, q.record));
-            assert_true(span_equal(p.trace, q.trace));
-        }
-        egraph_free(far);
-        egraph_free(near);
-        arena_free(&s.a);
-    }
 }
 
 /* Runs in which classes of hundreds of nodes join one another while they are searched. */
