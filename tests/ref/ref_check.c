@@ -104,7 +104,7 @@ static enum err_code check_fact(struct egraph *g, uint32_t n, struct err *e)
                            g->interpreted && op < X_DECLARED && g->lang->ops[op].interpreted, facts,
                            arity);
     uint32_t c = graph_find(g, n), both;
-    if (facts_meet(&both, &g->facts, graph_eclass(g, c)->fact, told) ||
+    if (!facts_meet(&both, &g->facts, graph_eclass(g, c)->fact, told) ||
         both != graph_eclass(g, c)->fact)
         return err_fail(e, ERR_FAILED, "class %u knows less than its node %u says", c, n);
     uint32_t number = graph_fact(g, c)->constant;

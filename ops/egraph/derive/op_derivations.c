@@ -3,7 +3,6 @@
 #include "ops/egraph/derive/mistake.h"
 #include "ops/egraph/run/rules_input.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const struct op_param params[] = {
@@ -23,40 +22,14 @@ static const struct op_param params[] = {
     {NULL},
 };
 
-struct state {
-    struct arena arena;
-    struct op_rules rules;
-    struct ruleset *set;
-};
-
-static void release(void *state)
-{
-    struct state *s = state;
-    if (s->set)
-        ruleset_free(s->set);
-    arena_free(&s->arena);
-    free(s);
-}
-
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    struct state *s = must_calloc(1, sizeof *s);
-    enum err_code code = op_rules_read(&s->rules, &s->arena, ctx, false, e);
-    if (!code && s->rules.unsound)
-        code = err_fail(e, ERR_INPUT,
-                        "a rule is refuted (allow_unsound): derivations need true rules");
-    if (code) {
-        release(s);
-        return err_up(e, code);
-    }
-    s->set = ruleset_new(&s->rules.rules);
-    *state = s;
-    return OK;
+    return err_up(e, op_rules_prepare(state, ctx, "derivations need true rules", e));
 }
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    const struct state *s = state;
+    const struct op_rules_state *s = state;
     const Eqloom__Cluster *cluster;
     Eqloom__Exercise *drawn;
     size_t n;
@@ -74,7 +47,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct rng rng = op_rng(ctx);
     enum err_code code = op_get(&cluster, ctx, "clusters", 0, e);
     if (!code)
-        code = derivations_draw(&drawn, &n, op_arena(ctx), cluster, &s->rules.rules, s->set,
+        code = derivations_draw(&drawn, &n, op_arena(ctx), cluster, &s->rules.rules, s->rules.set,
                                 &options, &rng, e);
     for (size_t i = 0; !code && i < n; i++)
         code = op_emit(NULL, ctx, "exercises", &drawn[i].base, e);
@@ -110,6 +83,6 @@ const struct op op_derivations = {
         {"exercises", KIND_EXERCISE, OP_COLLECTION, false, "Each the terms of one derivation."}),
     .check = check,
     .prepare = prepare,
-    .release = release,
+    .release = op_rules_release,
     .run = run,
 };

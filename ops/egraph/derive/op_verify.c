@@ -6,24 +6,7 @@
 #include "ops/expr/ball/domain_record.h"
 #include "ops/expr/own/own.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-struct state {
-    struct arena arena;
-    struct op_rules rules;
-    struct ruleset *set;
-    struct domains domains;
-};
-
-static void release(void *state)
-{
-    struct state *s = state;
-    if (s->set)
-        ruleset_free(s->set);
-    arena_free(&s->arena);
-    free(s);
-}
 
 static enum err_code check(struct op_ctx *ctx, struct err *e)
 {
@@ -33,19 +16,7 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    struct state *s = must_calloc(1, sizeof *s);
-    enum err_code code = op_rules_read(&s->rules, &s->arena, ctx, false, e);
-    if (!code)
-        code = domains_read(&s->domains, &s->arena, ctx, e);
-    if (!code && s->rules.unsound)
-        code = err_fail(e, ERR_INPUT, "a rule is refuted (allow_unsound): it can prove nothing");
-    if (code) {
-        release(s);
-        return err_up(e, code);
-    }
-    s->set = ruleset_new(&s->rules.rules);
-    *state = s;
-    return OK;
+    return err_up(e, op_rules_prepare(state, ctx, "it can prove nothing", e));
 }
 
 static const Eqloom__Standing standings[] = {[STANDING_PROVED] = EQLOOM__STANDING__PROVED,
@@ -53,14 +24,18 @@ static const Eqloom__Standing standings[] = {[STANDING_PROVED] = EQLOOM__STANDIN
                                              [STANDING_UNDECIDED] = EQLOOM__STANDING__UNDECIDED,
                                              [STANDING_NO_VALUE] = EQLOOM__STANDING__NO_VALUE};
 
-static enum err_code verify(Eqloom__Cluster *c, struct op_ctx *ctx, const struct state *s,
+static enum err_code verify(Eqloom__Cluster *c, struct op_ctx *ctx, const struct op_rules *from,
                             struct err *e)
 {
     if (!c->n_members)
         return OK;
     struct arena *a = op_arena(ctx), work = {0};
-    struct rules rules = s->rules.rules;
-    struct domains domains = domains_of(a, c->seed, &s->domains);
+    struct rules rules = from->rules;
+    struct domains given, domains;
+    enum err_code code = domains_read(&given, a, ctx, e);
+    if (code)
+        return err_up(e, code);
+    domains = domains_of(a, c->seed, &given);
     struct standing_options options = {
         .limits = {.iterations = (uint32_t)op_int(ctx, "iterations"),
                    .max_nodes = rules.n ? (uint32_t)op_int(ctx, "max_nodes") : 1,
@@ -69,8 +44,8 @@ static enum err_code verify(Eqloom__Cluster *c, struct op_ctx *ctx, const struct
                    .real_values = op_bool(ctx, "real") || c->seed->real_values},
         .verdict_only = true};
     struct expr first;
-    enum err_code code = rules.n ? language_join(&rules.lang, a, c->seed->language, e)
-                                 : language_read(&rules.lang, a, c->seed->language, e);
+    code = rules.n ? language_join(&rules.lang, a, c->seed->language, e)
+                   : language_read(&rules.lang, a, c->seed->language, e);
     if (!code)
         code = expr_from_prefix(&first, a, rules.lang, c->members[0]->prefix, e);
     for (size_t i = 0; i < c->n_members && !code; i++) {
@@ -80,8 +55,8 @@ static enum err_code verify(Eqloom__Cluster *c, struct op_ctx *ctx, const struct
         if (op_cancelled(ctx))
             code = ERR_CANCELLED;
         else if (!(code = expr_from_prefix(&x, &work, rules.lang, c->members[i]->prefix, e)) &&
-                 !(code =
-                       standing_decide(&result, &work, &rules, s->set, &first, &x, &options, e))) {
+                 !(code = standing_decide(&result, &work, &rules, from->set, &first, &x, &options,
+                                          e))) {
             c->members[i]->standing = standings[result.standing];
             c->members[i]->witness =
                 result.standing == STANDING_REFUTED ? arena_strdup(a, result.witness) : "";
@@ -106,10 +81,11 @@ static void drop(Eqloom__Cluster *c, const char *keep)
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
+    const struct op_rules_state *s = state;
     Eqloom__Cluster *c;
     enum err_code code = op_get(&c, ctx, "clusters", 0, e);
     if (!code)
-        code = verify(c, ctx, state, e);
+        code = verify(c, ctx, &s->rules, e);
     ball_thread_cleanup();
     if (code)
         return err_up(e, code);
@@ -143,6 +119,6 @@ const struct op op_verify = {
          "The same: each member with its standing, a refuted one with the values that differ."}),
     .check = check,
     .prepare = prepare,
-    .release = release,
+    .release = op_rules_release,
     .run = run,
 };

@@ -1,16 +1,15 @@
-/* Describes a contradiction; see contradiction.h. A class is contradictory when two facts about it
- * exclude each other. Of all pairs of nodes in it whose own facts collide the first is taken, two
- * numbers before others. Where no two of them collide, the two nodes at which the contradiction
- * arose are taken. The proofs begin at the class's oldest node, most often a part of the expression
- * that the run began with. */
-#include "ops/egraph/explain/contradiction.h"
+/* The two derivations that collide when rules contradict each other. A class is contradictory when
+ * two facts about it exclude each other. Of all pairs of nodes in it whose own facts collide the
+ * first is taken, two numbers before others. Where no two of them collide, the two nodes at which
+ * the contradiction arose are taken. The proofs begin at the class's oldest node, most often a part
+ * of the expression that the run began with. */
 #include "ops/egraph/explain/explanation.h"
 #include "ops/egraph/match/ruleset.h"
 #include "ops/egraph/record/least_terms.h"
 
 #include <stdlib.h>
 
-enum { MAX_NODES = 300, MAX_KIDS = 2 };
+enum { MAX_NODES = 300 };
 
 struct collision {
     uint32_t oldest, node[2], fact[2];
@@ -20,20 +19,6 @@ static int compare_nodes(const void *x, const void *y)
 {
     uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
     return (a > b) - (a < b);
-}
-
-/* The fact that follows from a node and the facts of its arguments' classes. */
-static uint32_t own_fact(struct egraph *g, uint32_t n)
-{
-    uint32_t op = graph_op(g, n), args[MAX_KIDS];
-    if (op & OP_LEAF)
-        return g->leaves[op & ~OP_LEAF].fact;
-    uint32_t arity = graph_arity(g, op);
-    if (arity > MAX_KIDS)
-        return facts_unknown(&g->facts, UINT64_MAX);
-    for (uint32_t i = 0; i < arity; i++)
-        args[i] = graph_eclass(g, graph_find(g, *graph_kid(g, n, i)))->fact;
-    return facts_apply(&g->facts, op, graph_interprets(g, op), args, arity);
 }
 
 static bool is_number(const struct egraph *g, uint32_t fact)
@@ -64,11 +49,11 @@ static void find_collision(struct collision *out, struct egraph *g)
         first++;
     out->oldest = n ? nodes[first] : class;
     for (uint32_t i = 0; i < n; i++)
-        facts[i] = own_fact(g, nodes[i]);
+        facts[i] = graph_node_fact(g, nodes[i]);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = i + 1; k < n; k++) {
             uint32_t rank = 1u + is_number(g, facts[i]) + is_number(g, facts[k]);
-            if (rank <= best || !facts_meet(&met, &g->facts, facts[i], facts[k]))
+            if (rank <= best || facts_meet(&met, &g->facts, facts[i], facts[k]))
                 continue;
             best = rank;
             *out = (struct collision){out->oldest, {nodes[i], nodes[k]}, {facts[i], facts[k]}};
@@ -98,7 +83,7 @@ static bool write_derivation(struct buf *out, struct arena *a, struct egraph *g,
 
 bool egraph_contradicts(const struct egraph *g)
 {
-    return g->conflict != FACT_AGREE;
+    return g->conflict;
 }
 
 static void describe(struct err *e, struct arena *a, struct egraph *g, const struct ruleset *rules)

@@ -68,3 +68,11 @@ enum err_code explanation_check_form(const char **how, const struct expr *from,
 enum err_code explanation_check_values(size_t *step, const struct explanation *x,
                                        const struct expr *from, const struct ball_domain *domains,
                                        size_t n_domains, struct err *e);
+
+/* ---- contradiction.c ---- */
+/* For a graph with a contradiction: ERR_FAILED names both terms, their facts and, unless it is
+ * NULL, the rule that made them equal. If the graph keeps proofs, the detail has the derivations of
+ * two terms that cannot be equal from a third, unless they are too long; and congruence is
+ * restored. */
+enum err_code contradiction_fail(struct arena *a, struct egraph *g, const struct ruleset *rules,
+                                 const struct rule *rule, struct err *e);

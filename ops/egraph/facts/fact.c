@@ -9,18 +9,10 @@
 
 _Static_assert(sizeof(struct fact) == 32, "no padding");
 
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n, size);
-    if (!p)
-        abort();
-    return p;
-}
-
 void facts_init(struct facts *t, const struct language *lang)
 {
-    *t = (struct facts){.lang = lang, .memo_bits = FACT_FIRST_MEMO_BITS};
-    t->memo = zeroed((size_t)2 << t->memo_bits, sizeof *t->memo);
+    *t = (struct facts){.lang = lang};
+    t->memo = must_calloc((size_t)2 << FACT_MEMO_BITS, sizeof *t->memo);
 }
 
 void facts_free(struct facts *t)
@@ -33,42 +25,11 @@ void facts_free(struct facts *t)
     *t = (struct facts){0};
 }
 
-/* ---- the cache ---- */
-
-static void memo_place(struct facts *t, struct fact_memo x)
-{
-    struct fact_memo *m = facts_memo(t, x.op, x.a, x.b);
-    m[1] = m[0];
-    m[0] = x;
-}
-
-static void grow_memo(struct facts *t)
-{
-    struct fact_memo *old = t->memo;
-    size_t n = (size_t)2 << t->memo_bits++;
-    t->memo = zeroed(2 * n, sizeof *t->memo);
-    t->memo_puts = 0;
-    for (size_t i = n; i-- > 0;) /* the older one of two first */
-        if (old[i].op || old[i].a || old[i].b)
-            memo_place(t, old[i]);
-    free(old);
-}
-
 void facts_remember(struct facts *t, uint32_t op, uint32_t a, uint32_t b, uint32_t value)
 {
-    if (++t->memo_puts > 1u << t->memo_bits >> 1 && t->memo_bits < FACT_MEMO_BITS)
-        grow_memo(t);
-    memo_place(t, (struct fact_memo){a, b, op, value});
-}
-
-/* ---- facts ---- */
-
-static void set_interval(struct fact *f, struct interval v)
-{
-    f->lo = v.lo + 0.0; /* -0 and 0 are one */
-    f->hi = v.hi + 0.0;
-    f->flags = (uint16_t)((f->flags & ~(FACT_LO_OPEN | FACT_HI_OPEN)) |
-                          (v.lo_open ? FACT_LO_OPEN : 0) | (v.hi_open ? FACT_HI_OPEN : 0));
+    struct fact_memo *m = facts_memo(t, op, a, b);
+    m[1] = m[0];
+    m[0] = (struct fact_memo){a, b, op, value};
 }
 
 /* Adds what follows at once; monotone, so that the facts of a graph do not depend on the order in
@@ -83,7 +44,7 @@ static void normalize(struct fact *f, const struct constants *numbers)
         f->flags = (uint16_t)(FACT_REAL | (nonzero ? FACT_NONZERO : 0) |
                               (constant_is_integer(numbers, f->constant) ? FACT_INTEGER : 0));
         f->degree = nonzero ? 0 : FACT_NO_DEGREE;
-        set_interval(f, interval_make(lo, hi, lo != hi, lo != hi));
+        fact_set_interval(f, interval_make(lo, hi, lo != hi, lo != hi));
         return;
     }
     if (f->degree != FACT_NO_DEGREE)
@@ -103,7 +64,7 @@ static void normalize(struct fact *f, const struct constants *numbers)
     if (f->flags & FACT_VARIES) { /* the ends are values like any other */
         v.lo_open = v.hi_open = true;
     }
-    set_interval(f, v);
+    fact_set_interval(f, v);
     if (!interval_has_zero(v))
         f->flags |= FACT_NONZERO;
 }
@@ -121,7 +82,7 @@ static void grow_slots(struct facts *t)
 {
     size_t n = t->n_slots ? t->n_slots * 2 : 1024;
     free(t->slots);
-    t->slots = zeroed(n, sizeof *t->slots);
+    t->slots = must_calloc(n, sizeof *t->slots);
     t->n_slots = n;
     for (size_t i = 0; i < n; i++)
         t->slots[i] = (struct fact_slot){0, UINT32_MAX};
@@ -134,27 +95,22 @@ static void grow_slots(struct facts *t)
     }
 }
 
-static uint32_t intern_normal(struct facts *t, const struct fact *f)
-{
-    if (t->n * 4 >= t->n_slots * 3)
-        grow_slots(t);
-    uint32_t h = hash_fact(f);
-    size_t i = h & (t->n_slots - 1);
-    for (; t->slots[i].id != UINT32_MAX; i = (i + 1) & (t->n_slots - 1))
-        if (t->slots[i].hash == h && memcmp(&t->items[t->slots[i].id], f, sizeof *f) == 0)
-            return t->slots[i].id;
-    t->items = vec_grow(t->items, &t->cap, t->n + 1, sizeof *t->items);
-    t->answers = vec_grow(t->answers, &t->answers_cap, t->n + 1, sizeof *t->answers);
-    t->items[t->n] = *f;
-    t->answers[t->n] = 0;
-    t->slots[i] = (struct fact_slot){h, (uint32_t)t->n};
-    return (uint32_t)t->n++;
-}
-
 uint32_t facts_intern(struct facts *t, struct fact f)
 {
     normalize(&f, &t->constants);
-    return intern_normal(t, &f);
+    if (t->n * 4 >= t->n_slots * 3)
+        grow_slots(t);
+    uint32_t h = hash_fact(&f);
+    size_t i = h & (t->n_slots - 1);
+    for (; t->slots[i].id != UINT32_MAX; i = (i + 1) & (t->n_slots - 1))
+        if (t->slots[i].hash == h && memcmp(&t->items[t->slots[i].id], &f, sizeof f) == 0)
+            return t->slots[i].id;
+    t->items = vec_grow(t->items, &t->cap, t->n + 1, sizeof *t->items);
+    t->answers = vec_grow(t->answers, &t->answers_cap, t->n + 1, sizeof *t->answers);
+    t->items[t->n] = f;
+    t->answers[t->n] = 0;
+    t->slots[i] = (struct fact_slot){h, (uint32_t)t->n};
+    return (uint32_t)t->n++;
 }
 
 uint32_t facts_unknown(struct facts *t, uint64_t vars)
@@ -188,7 +144,7 @@ uint32_t facts_variable(struct facts *t, enum variable_domain domain, struct int
     case DOMAIN_COMPLEX: f.flags = 0; break;
     }
     if (f.flags & FACT_REAL)
-        set_interval(&f, interval_meet(v, within));
+        fact_set_interval(&f, interval_meet(v, within));
     return facts_intern(t, f);
 }
 
@@ -197,70 +153,53 @@ uint32_t facts_known_symbol(struct facts *t, const char *name)
     bool pi = strcmp(name, "pi") == 0;
     struct fact f = {.constant = NO_CONSTANT, .degree = 0, .flags = FACT_REAL};
     double v = pi ? 3.141592653589793 : 2.718281828459045; /* both just below the true value */
-    set_interval(&f, interval_make(v, nextafter(v, INFINITY), true, true));
+    fact_set_interval(&f, interval_make(v, nextafter(v, INFINITY), true, true));
     return facts_intern(t, f);
 }
 
-static enum fact_conflict meet(struct fact *out, const struct fact *a, const struct fact *b)
+static bool meet(struct fact *out, const struct fact *a, const struct fact *b)
 {
     struct fact r = *a;
     r.vars = a->vars & b->vars;
     r.flags = a->flags | b->flags;
     if (a->constant != NO_CONSTANT && b->constant != NO_CONSTANT && a->constant != b->constant)
-        return FACT_CONSTANTS_DIFFER;
+        return false;
     if (a->constant == NO_CONSTANT)
         r.constant = b->constant;
     if (a->flags & b->flags & FACT_REAL) {
         struct interval v = interval_meet(fact_interval(a), fact_interval(b));
         if (interval_is_empty(v))
-            return FACT_INTERVALS_DISJOINT;
-        set_interval(&r, v);
+            return false;
+        fact_set_interval(&r, v);
     } else if (b->flags & FACT_REAL) {
-        set_interval(&r, fact_interval(b));
+        fact_set_interval(&r, fact_interval(b));
     } else if (a->flags & FACT_REAL) {
-        set_interval(&r, fact_interval(a));
+        fact_set_interval(&r, fact_interval(a));
     }
     bool zero = (a->constant != NO_CONSTANT && !(a->flags & FACT_NONZERO)) ||
                 (b->constant != NO_CONSTANT && !(b->flags & FACT_NONZERO));
     if (zero && (r.flags & FACT_NONZERO))
-        return FACT_ZERO_AND_NONZERO;
+        return false;
     if ((r.flags & FACT_VARIES) && r.vars == 0)
-        return FACT_CONSTANT_AND_VARIES;
+        return false;
     if (a->degree != FACT_NO_DEGREE && b->degree != FACT_NO_DEGREE && a->degree != b->degree)
-        return FACT_DEGREES_DIFFER;
+        return false;
     if (a->degree == FACT_NO_DEGREE)
         r.degree = b->degree;
     *out = r;
-    return FACT_AGREE;
+    return true;
 }
 
-enum fact_conflict facts_meet_different(uint32_t *out, struct facts *t, uint32_t a, uint32_t b)
+bool facts_meet_different(uint32_t *out, struct facts *t, uint32_t a, uint32_t b)
 {
     uint32_t known;
     if (!facts_recall(&known, t, 0, a, b)) {
         struct fact f;
-        enum fact_conflict c = meet(&f, &t->items[a], &t->items[b]);
-        known = c ? FACT_CONFLICT | (uint32_t)c : facts_intern(t, f);
+        known = meet(&f, &t->items[a], &t->items[b]) ? facts_intern(t, f) : FACT_CONFLICT;
         facts_remember(t, 0, a, b, known);
     }
-    if (known & FACT_CONFLICT)
-        return (enum fact_conflict)(known & ~FACT_CONFLICT);
     *out = known;
-    return FACT_AGREE;
-}
-
-uint32_t facts_apply_likely(struct facts *t, unsigned op, size_t n, uint32_t a, uint32_t b,
-                            uint32_t likely)
-{
-    uint32_t id;
-    if (facts_recall(&id, t, op, a, b))
-        return id;
-    struct fact x = t->items[a], y = t->items[b]; /* copies: items may move */
-    struct fact f = fact_of_operation(t, op, &x, n == 2 ? &y : NULL);
-    normalize(&f, &t->constants);
-    id = memcmp(&f, &t->items[likely], sizeof f) == 0 ? likely : intern_normal(t, &f);
-    facts_remember(t, op, a, b, id);
-    return id;
+    return known != FACT_CONFLICT;
 }
 
 /* ---- text ---- */

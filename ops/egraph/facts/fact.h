@@ -19,7 +19,7 @@ enum {
     FACT_INTEGER = 32,
 };
 enum { FACT_NO_DEGREE = 0xffff, FACT_MAX_DEGREE = 1000, FACT_MAX_SYMBOLS = 64 };
-enum { FACT_FIRST_MEMO_BITS = 8, FACT_MEMO_BITS = 14 };
+enum { FACT_MEMO_BITS = 13 };
 
 /* No padding: compared and hashed as bytes. */
 struct fact {
@@ -30,16 +30,7 @@ struct fact {
     uint16_t degree; /* it is a nonzero polynomial of this total degree; FACT_NO_DEGREE: unknown */
 };
 
-enum fact_conflict {
-    FACT_AGREE,
-    FACT_CONSTANTS_DIFFER,
-    FACT_INTERVALS_DISJOINT,
-    FACT_ZERO_AND_NONZERO,
-    FACT_DEGREES_DIFFER,
-    FACT_CONSTANT_AND_VARIES,
-};
-
-#define FACT_CONFLICT 0x80000000u /* cached for two facts that collide: with the kind */
+#define FACT_CONFLICT UINT32_MAX /* cached for two facts that collide */
 
 struct facts {
     const struct language *lang; /* with what operators of one's own mean */
@@ -53,13 +44,11 @@ struct facts {
     uint32_t *answers; /* by fact: cached answers to conditions, 0: none */
     size_t answers_cap;
     /* A two-way cache of the facts of applications, and of the conjunction of two facts (op 0); the
-     * younger entry comes first. It grows up to the size of the CPU caches: a larger one would be
-     * slower than computing again. */
+     * younger entry comes first. It fits the CPU caches: a larger one would be slower than
+     * computing again. */
     struct fact_memo {
         uint32_t a, b, op, value; /* all 0: empty */
     } * memo;
-    unsigned memo_bits;
-    uint32_t memo_puts; /* insertions since it last grew */
 };
 
 void facts_init(struct facts *t, const struct language *lang);
@@ -85,7 +74,7 @@ static inline struct fact_memo *facts_memo(const struct facts *t, uint32_t op, u
                                            uint32_t b)
 {
     uint64_t h = a * 0x9e3779b97f4a7c15u + b * 0xbf58476d1ce4e5b9u + op * 0x94d049bb133111ebu;
-    return &t->memo[h >> (64 - t->memo_bits) << 1];
+    return &t->memo[h >> (64 - FACT_MEMO_BITS) << 1];
 }
 
 /* Tests both entries without a branch, which would be unpredictable. */
@@ -100,13 +89,13 @@ static inline bool facts_recall(uint32_t *value, const struct facts *t, uint32_t
 
 void facts_remember(struct facts *t, uint32_t op, uint32_t a, uint32_t b, uint32_t value);
 
-/* Both hold. */
-enum fact_conflict facts_meet_different(uint32_t *out, struct facts *t, uint32_t a, uint32_t b);
-static inline enum fact_conflict facts_meet(uint32_t *out, struct facts *t, uint32_t a, uint32_t b)
+/* Both hold. False: they contradict each other. */
+bool facts_meet_different(uint32_t *out, struct facts *t, uint32_t a, uint32_t b);
+static inline bool facts_meet(uint32_t *out, struct facts *t, uint32_t a, uint32_t b)
 {
     *out = a;
-    if (a == b || (facts_recall(out, t, 0, a, b) && !(*out & FACT_CONFLICT)))
-        return FACT_AGREE;
+    if (a == b || (facts_recall(out, t, 0, a, b) && *out != FACT_CONFLICT))
+        return true;
     return facts_meet_different(out, t, a, b);
 }
 
@@ -121,18 +110,15 @@ static inline struct interval fact_interval(const struct fact *f)
     return (struct interval){f->lo, f->hi, f->flags & FACT_LO_OPEN, f->flags & FACT_HI_OPEN};
 }
 
-/* facts_apply for interpreted operators of one argument (b is 0) or two. */
-static inline uint32_t facts_apply_interpreted(struct facts *t, unsigned op, size_t n, uint32_t a,
-                                               uint32_t b)
+/* A real value, within the interval. */
+static inline void fact_set_interval(struct fact *f, struct interval v)
 {
-    uint32_t known;
-    return facts_recall(&known, t, op, a, b) ? known
-                                             : facts_apply(t, op, true, (uint32_t[]){a, b}, n);
+    f->lo = v.lo + 0.0; /* -0 and 0 are one */
+    f->hi = v.hi + 0.0;
+    f->flags &= (uint16_t) ~(FACT_LO_OPEN | FACT_HI_OPEN);
+    f->flags |=
+        (uint16_t)(FACT_REAL | (v.lo_open ? FACT_LO_OPEN : 0) | (v.hi_open ? FACT_HI_OPEN : 0));
 }
-
-/* The same, where the fact is usually `likely`: compares before looking it up. */
-uint32_t facts_apply_likely(struct facts *t, unsigned op, size_t n, uint32_t a, uint32_t b,
-                            uint32_t likely);
 
 /* fact_transfer.c: the same without the cache; a and b are the arguments (b NULL for unary
  * operators). */

@@ -37,18 +37,15 @@ static uint32_t fact_of_domain(struct facts *t, const struct ball_domain *d)
     if (strcmp(d->domain, "nonnegative") == 0 || strcmp(d->domain, "positive") == 0)
         v = interval_meet(
             v, interval_make(0, INFINITY, strcmp(d->domain, "positive") == 0 && !d->low, true));
-    if (f.flags & FACT_REAL) {
-        f.lo = v.lo;
-        f.hi = v.hi;
-        f.flags |= (uint16_t)((v.lo_open ? FACT_LO_OPEN : 0) | (v.hi_open ? FACT_HI_OPEN : 0));
-    }
+    if (f.flags & FACT_REAL)
+        fact_set_interval(&f, v);
     return facts_intern(t, f);
 }
 
 static uint32_t both(struct facts *t, uint32_t a, uint32_t b)
 {
     uint32_t met;
-    return facts_meet(&met, t, a, b) ? a : met; /* a conflict: there is no value */
+    return facts_meet(&met, t, a, b) ? met : a; /* a conflict: there is no value */
 }
 
 static uint32_t fact_of_term(struct facts *t, const struct expr_node *x, const uint32_t *args)

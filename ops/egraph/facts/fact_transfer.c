@@ -22,15 +22,6 @@ static bool is_positive(const struct fact *a)
     return is_real(a) && interval_positive(fact_interval(a));
 }
 
-static void set_real(struct fact *r, struct interval v)
-{
-    r->flags |= FACT_REAL;
-    r->flags &= (uint16_t) ~(FACT_LO_OPEN | FACT_HI_OPEN);
-    r->flags |= (uint16_t)((v.lo_open ? FACT_LO_OPEN : 0) | (v.hi_open ? FACT_HI_OPEN : 0));
-    r->lo = v.lo;
-    r->hi = v.hi;
-}
-
 /* For values of the variables of the one outside a nowhere dense set, the other still varies. */
 static bool independent(const struct fact *a, const struct fact *b)
 {
@@ -51,7 +42,7 @@ static void add(struct fact *r, const struct fact *a, const struct fact *b, bool
 {
     struct interval w = minus ? interval_neg(fact_interval(b)) : fact_interval(b);
     if (is_real(a) && is_real(b))
-        set_real(r, interval_add(fact_interval(a), w));
+        fact_set_interval(r, interval_add(fact_interval(a), w));
     r->flags |= a->flags & b->flags & FACT_INTEGER;
     if ((varies(a) || varies(b)) && independent(a, b))
         r->flags |= FACT_VARIES;
@@ -64,7 +55,7 @@ static void add(struct fact *r, const struct fact *a, const struct fact *b, bool
 static void multiply(struct fact *r, const struct fact *a, const struct fact *b)
 {
     if (is_real(a) && is_real(b))
-        set_real(r, interval_mul(fact_interval(a), fact_interval(b)));
+        fact_set_interval(r, interval_mul(fact_interval(a), fact_interval(b)));
     r->flags |= a->flags & b->flags & (FACT_INTEGER | FACT_NONZERO);
     if (is_nonzero(a) && is_nonzero(b) && (varies(a) || varies(b)) && independent(a, b))
         r->flags |= FACT_VARIES;
@@ -77,7 +68,7 @@ static void multiply(struct fact *r, const struct fact *a, const struct fact *b)
 static void divide(struct fact *r, const struct fact *a, const struct fact *b)
 {
     if (is_real(a) && is_real(b) && is_nonzero(b))
-        set_real(r, interval_mul(fact_interval(a), interval_inverse(fact_interval(b))));
+        fact_set_interval(r, interval_mul(fact_interval(a), interval_inverse(fact_interval(b))));
     r->flags |= a->flags & FACT_NONZERO;
     if (is_nonzero(a) && is_nonzero(b) && (varies(a) || varies(b)) && independent(a, b))
         r->flags |= FACT_VARIES;
@@ -91,16 +82,16 @@ static void power(struct fact *r, struct facts *t, const struct fact *a, const s
     bool whole = b->constant != NO_CONSTANT && constant_small(&n, &t->constants, b->constant);
     struct interval v = fact_interval(a);
     if (is_positive(a) && is_real(b))
-        set_real(r, interval_power(v, fact_interval(b)));
+        fact_set_interval(r, interval_power(v, fact_interval(b)));
     if (is_real(a) && whole && n > 0)
-        set_real(r, interval_power_int(v, n));
+        fact_set_interval(r, interval_power_int(v, n));
     else if (is_real(a) && whole && n < 0 && is_nonzero(a))
-        set_real(r, interval_inverse(interval_power_int(v, -n)));
+        fact_set_interval(r, interval_inverse(interval_power_int(v, -n)));
     else if (is_real(a) && is_nonzero(a) && !is_positive(a) && (b->flags & FACT_INTEGER))
-        set_real(r, interval_all());
+        fact_set_interval(r, interval_all());
     else if (is_real(a) && interval_nonnegative(v) && !is_nonzero(a) && is_positive(b))
-        set_real(r, interval_make(0, INFINITY, false, true)); /* 0^b is 0 */
-    r->flags |= a->flags & FACT_NONZERO;                      /* exp(b ln a) has no zero */
+        fact_set_interval(r, interval_make(0, INFINITY, false, true)); /* 0^b is 0 */
+    r->flags |= a->flags & FACT_NONZERO;                               /* exp(b ln a) has no zero */
     if (whole && n >= 0)
         r->flags |= a->flags & FACT_INTEGER;
     bool base_is_one = !is_real(a) || (fact_interval(a).lo <= 1 && fact_interval(a).hi >= 1);
@@ -128,12 +119,12 @@ static void circular(struct fact *r, unsigned op, const struct fact *a)
     struct interval v = fact_interval(a), s = interval_sin(v), c = interval_cos(v);
     struct interval outside = interval_all(); /* |1/s| >= 1, but with both signs */
     switch (op) {
-    case X_SIN: set_real(r, s); break;
-    case X_COS: set_real(r, c); break;
-    case X_TAN: set_real(r, interval_tan(v)); break;
-    case X_CSC: set_real(r, interval_has_zero(s) ? outside : interval_inverse(s)); break;
-    case X_SEC: set_real(r, interval_has_zero(c) ? outside : interval_inverse(c)); break;
-    case X_COT: set_real(r, interval_all()); break;
+    case X_SIN: fact_set_interval(r, s); break;
+    case X_COS: fact_set_interval(r, c); break;
+    case X_TAN: fact_set_interval(r, interval_tan(v)); break;
+    case X_CSC: fact_set_interval(r, interval_has_zero(s) ? outside : interval_inverse(s)); break;
+    case X_SEC: fact_set_interval(r, interval_has_zero(c) ? outside : interval_inverse(c)); break;
+    case X_COT: fact_set_interval(r, interval_all()); break;
     }
 }
 
@@ -154,13 +145,13 @@ static void hyperbolic(struct fact *r, unsigned op, const struct fact *a)
     if (inverse && !is_nonzero(a))
         return; /* might be undefined everywhere: nothing is claimed */
     switch (op) {
-    case X_SINH: set_real(r, s); break;
-    case X_COSH: set_real(r, c); break;
-    case X_TANH: set_real(r, t); break;
-    case X_SECH: set_real(r, interval_inverse(c)); break;
-    case X_CSCH: set_real(r, interval_inverse(s)); break;
+    case X_SINH: fact_set_interval(r, s); break;
+    case X_COSH: fact_set_interval(r, c); break;
+    case X_TANH: fact_set_interval(r, t); break;
+    case X_SECH: fact_set_interval(r, interval_inverse(c)); break;
+    case X_CSCH: fact_set_interval(r, interval_inverse(s)); break;
     case X_COTH:
-        set_real(r, interval_inverse(t));
+        fact_set_interval(r, interval_inverse(t));
         r->flags |= FACT_NONZERO;
         break;
     }
@@ -174,30 +165,32 @@ static void inverse_function(struct fact *r, unsigned op, struct interval v)
     switch (op) {
     case X_ASIN:
         if (interval_within(v, -1, 1))
-            set_real(r, interval_monotone(v, asin));
+            fact_set_interval(r, interval_monotone(v, asin));
         break;
     case X_ACOS:
         if (interval_within(v, -1, 1)) {
             struct interval w = interval_neg(interval_monotone(v, asin)); /* pi/2 - asin */
             struct interval half_pi = interval_make(1.5707963267948966, HALF_PI_UP, true, true);
-            set_real(r, interval_meet(interval_add(half_pi, w),
-                                      interval_make(0, PI_UP, v.hi_open || v.hi < 1, false)));
+            fact_set_interval(r,
+                              interval_meet(interval_add(half_pi, w),
+                                            interval_make(0, PI_UP, v.hi_open || v.hi < 1, false)));
         }
         break;
     case X_ATAN:
-        set_real(r, interval_meet(interval_monotone(v, atan),
-                                  interval_make(-HALF_PI_UP, HALF_PI_UP, true, true)));
+        fact_set_interval(r, interval_meet(interval_monotone(v, atan),
+                                           interval_make(-HALF_PI_UP, HALF_PI_UP, true, true)));
         break;
-    case X_ASINH: set_real(r, interval_monotone(v, asinh)); break;
+    case X_ASINH: fact_set_interval(r, interval_monotone(v, asinh)); break;
     case X_ACOSH:
         if (v.lo >= 1)
-            set_real(r, interval_meet(interval_monotone(v, acosh),
-                                      interval_make(0, INFINITY, v.lo > 1 || v.lo_open, true)));
+            fact_set_interval(
+                r, interval_meet(interval_monotone(v, acosh),
+                                 interval_make(0, INFINITY, v.lo > 1 || v.lo_open, true)));
         break;
     case X_ATANH:
         /* the ends are poles; a constant there is nothing at all */
         if (interval_within(v, -1, 1) && (v.lo > -1 || v.lo_open) && (v.hi < 1 || v.hi_open))
-            set_real(r, interval_monotone(v, atanh));
+            fact_set_interval(r, interval_monotone(v, atanh));
         break;
     }
 }
@@ -244,12 +237,12 @@ struct fact fact_of_operation(struct facts *t, unsigned op, const struct fact *a
     case X_POW: power(&r, t, a, b); break;
     case X_SQRT:
         if (is_real(a) && interval_nonnegative(fact_interval(a)))
-            set_real(&r, interval_monotone(fact_interval(a), sqrt));
+            fact_set_interval(&r, interval_monotone(fact_interval(a), sqrt));
         r.flags |= a->flags & FACT_NONZERO;
         break;
     case X_ABS:
-        set_real(&r, is_real(a) ? interval_abs(fact_interval(a))
-                                : interval_make(0, INFINITY, false, true));
+        fact_set_interval(&r, is_real(a) ? interval_abs(fact_interval(a))
+                                         : interval_make(0, INFINITY, false, true));
         r.flags |= a->flags & (FACT_NONZERO | FACT_INTEGER);
         if (is_real(a))
             r.flags |= a->flags & FACT_VARIES;
@@ -257,11 +250,11 @@ struct fact fact_of_operation(struct facts *t, unsigned op, const struct fact *a
     case X_D: /* d(x, f) */
         r.vars = b->vars;
         if (is_real(a) && is_real(b))
-            set_real(&r, interval_all());
+            fact_set_interval(&r, interval_all());
         break;
     case X_LN:
         if (is_positive(a))
-            set_real(&r, interval_monotone(fact_interval(a), log));
+            fact_set_interval(&r, interval_monotone(fact_interval(a), log));
         break;
     case X_SIN:
     case X_COS:

@@ -1,6 +1,5 @@
 /* Memory of cells, classes and the hash table. */
-#include "ops/egraph/graph/egraph_memory.h"
-#include "ops/egraph/graph/enode_key.h"
+#include "ops/egraph/graph/egraph_core.h"
 
 #include <assert.h>
 #include <string.h>

@@ -2,8 +2,6 @@
  * all live ones. */
 #include "ops/egraph/graph/egraph_compact.h"
 
-#include "ops/egraph/graph/enode_key.h"
-
 #include <string.h>
 
 enum { LARGE = 1 << 18, LARGE_PERCENT = 20 };

@@ -1,8 +1,9 @@
-/* Nodes and classes: add, union, rebuild. Invariants after a rebuild (tests hold them, by
- * egraph_check): arguments are canonical; live nodes are exactly what the hash table holds, so
- * congruent nodes are one; facts are closed under facts_apply; a class with a constant holds its
- * number. */
-#include "ops/egraph/graph/enode_key.h"
+/* Nodes and classes: add and union. A union leaves congruence broken: the parents of the class that
+ * is merged away go to `pending`, and those whose facts may change to `stale`. Invariants after a
+ * rebuild (tests hold them, by egraph_check): arguments are canonical; live nodes are exactly what
+ * the hash table holds, so congruent nodes are one; facts are closed under facts_apply; a class
+ * with a constant holds its number. */
+#include "ops/egraph/graph/egraph_core.h"
 #include "ops/egraph/graph/node_index.h"
 
 /* Makes the class of a new node. */
@@ -45,45 +46,22 @@ void graph_add_parent(struct egraph *g, uint32_t class, uint32_t slot)
 
 /* ---- facts ---- */
 
-static inline uint32_t kid_fact(struct egraph *g, uint32_t n, uint32_t i)
-{
-    return graph_eclass(g, graph_find(g, *graph_kid(g, n, i)))->fact;
-}
-
 /* The fact of an operator over class a and, if binary, b. */
 static inline uint32_t small_fact(struct egraph *g, uint32_t op, uint32_t arity, uint32_t a,
                                   uint32_t b)
 {
     uint32_t facts[] = {arity > 0 ? graph_eclass(g, a)->fact : 0,
                         arity > 1 ? graph_eclass(g, b)->fact : 0};
-    if (graph_interprets(g, op))
-        return facts_apply_interpreted(&g->facts, op, arity, facts[0], facts[1]);
-    return facts_apply(&g->facts, op, false, facts, arity);
+    return facts_apply(&g->facts, op, graph_interprets(g, op), facts, arity);
 }
 
-/* The fact of a new node: usually that of its class, `likely`. */
-static inline uint32_t likely_fact(struct egraph *g, uint32_t n, uint32_t likely)
+uint32_t graph_node_fact(struct egraph *g, uint32_t n)
 {
-    const struct cell *c = &g->cells[n];
-    uint32_t op = c->op, arity = graph_arity(g, op);
-    if (!graph_interprets(g, op))
-        return small_fact(g, op, arity, c->kid[0], c->kid[1]);
-    return facts_apply_likely(&g->facts, op, arity, graph_eclass(g, c->kid[0])->fact,
-                              arity > 1 ? graph_eclass(g, c->kid[1])->fact : 0, likely);
-}
-
-static uint32_t node_fact(struct egraph *g, uint32_t n)
-{
-    uint32_t op = graph_op(g, n), facts[2];
+    uint32_t op = graph_op(g, n), arity = graph_arity(g, op);
     if (op & OP_LEAF)
         return g->leaves[op & ~OP_LEAF].fact;
-    uint32_t arity = graph_arity(g, op);
-    if (graph_interprets(g, op))
-        return facts_apply_interpreted(&g->facts, op, arity, kid_fact(g, n, 0),
-                                       arity > 1 ? kid_fact(g, n, 1) : 0);
-    for (uint32_t i = 0; i < arity; i++)
-        facts[i] = kid_fact(g, n, i);
-    return facts_apply(&g->facts, op, false, facts, arity);
+    return small_fact(g, op, arity, arity > 0 ? graph_find(g, *graph_kid(g, n, 0)) : 0,
+                      arity > 1 ? graph_find(g, *graph_kid(g, n, 1)) : 0);
 }
 
 /* Node n folds to a constant: the node of the number joins its class. */
@@ -107,9 +85,8 @@ static inline void meet_fact(struct egraph *g, uint32_t c, uint32_t n, uint32_t 
     uint32_t f, known = graph_eclass(g, c)->fact;
     if (told == known)
         return;
-    enum fact_conflict conflict = facts_meet(&f, &g->facts, known, told);
-    if (conflict) {
-        graph_note_conflict(g, conflict, c, n, known, told);
+    if (!facts_meet(&f, &g->facts, known, told)) {
+        graph_note_conflict(g, c, n, known, told);
         return;
     }
     if (f == known)
@@ -125,7 +102,7 @@ static inline void meet_fact(struct egraph *g, uint32_t c, uint32_t n, uint32_t 
 
 void graph_update_fact(struct egraph *g, uint32_t n)
 {
-    meet_fact(g, graph_find(g, n), n, node_fact(g, n));
+    meet_fact(g, graph_find(g, n), n, graph_node_fact(g, n));
 }
 
 /* ---- adding ---- */
@@ -252,7 +229,7 @@ void graph_settle(struct egraph *g, uint32_t n)
     graph_eclass(g, c)->mask |= mask;
     g->ops |= mask;
     graph_mark_changed(g, c);
-    meet_fact(g, c, n, likely_fact(g, n, graph_eclass(g, c)->fact));
+    meet_fact(g, c, n, graph_node_fact(g, n));
 }
 
 uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf)
@@ -280,4 +257,98 @@ uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf)
         graph_add(g, X_DIV, kids);
     }
     return n;
+}
+
+/* ---- joining ---- */
+
+/* Only these nodes see a new fact: the last of `pending`, now parents of the class. */
+static void mark_nodes_stale(struct egraph *g, uint32_t class, size_t from)
+{
+    if (graph_eclass(g, class)->mask & MASK_STALE)
+        return;
+    for (size_t i = from; i < g->pending.n; i++)
+        u32_push(&g->stale, g->pending.items[i] | STALE_NODE);
+}
+
+static void splice_parents(struct egraph *g, struct eclass *into, struct eclass *from)
+{
+    uint32_t a = into->parents, b = from->parents;
+    uint32_t weight = (uint32_t)into->n_parents + from->n_parents;
+    into->n_parents = (uint16_t)(weight < MAX_PARENTS ? weight : MAX_PARENTS);
+    if (b == NO_NODE)
+        return;
+    if (a != NO_NODE) {
+        uint32_t *x = graph_slot_link(g, a), *y = graph_slot_link(g, b), first = *x;
+        *x = *y;
+        *y = first;
+    }
+    into->parents = b;
+    from->parents = NO_NODE;
+}
+
+bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
+{
+    uint32_t into = graph_find(g, a), from = graph_find(g, b);
+    if (into == from)
+        return false;
+    if (g->proofs)
+        proofs_join(g->proofs, a, b, why);
+    struct eclass *to = graph_eclass(g, into), *gone = graph_eclass(g, from);
+    bool both_frozen = into < g->frozen && from < g->frozen;
+    if (both_frozen)
+        node_index_note_union(g->node_index, into, from);
+    uint32_t f;
+    if (!facts_meet(&f, &g->facts, to->fact, gone->fact)) {
+        graph_note_conflict(g, a, b, to->fact, gone->fact);
+        f = to->fact;
+    }
+    /* The class with fewer parents is merged away: they have to be hashed again. */
+    bool swap =
+        to->n_parents < gone->n_parents || (to->n_parents == gone->n_parents && from < into);
+    if (!both_frozen && (into < g->frozen || from < g->frozen))
+        swap = from < g->frozen;
+    if (swap) {
+        uint32_t t = into;
+        into = from;
+        from = t;
+        struct eclass *other = to;
+        to = gone;
+        gone = other;
+    }
+    uint32_t last = gone->parents;
+    size_t moved = g->pending.n; /* from here on: parents of the class that is merged away */
+    if (last != NO_NODE) {
+        uint32_t slot = last;
+        do {
+            slot = *graph_slot_link(g, slot);
+            uint32_t owner = graph_slot_owner(slot);
+            if (graph_is_live(g, owner))
+                u32_push(&g->pending, owner);
+        } while (slot != last);
+    }
+    /* the facts of parents may change if that of their argument did */
+    bool all_learn = f != to->fact, learnt = all_learn || (f != gone->fact && last != NO_NODE);
+    g->n_unions++;
+    uint32_t freed = g->members[from].up & ~UP_ENTRY;
+    g->members[from].up = into;
+    splice_parents(g, to, gone);
+    uint32_t first = g->members[into].next;
+    g->members[into].next = g->members[from].next;
+    g->members[from].next = first;
+    bool named = gone->mask & ~to->mask & MASK_LEAVES; /* conditions test for symbols, too */
+    to->mask |= gone->mask;
+    to->fact = f;
+    if (both_frozen || learnt || named)
+        to->joined = g->epoch;
+    else if (gone->joined > to->joined)
+        to->joined = gone->joined;
+    g->n_classes--;
+    gone->parents = g->free_entry;
+    g->free_entry = freed;
+    if (all_learn)
+        graph_mark_stale(g, into);
+    else if (learnt)
+        mark_nodes_stale(g, into, moved);
+    graph_mark_changed(g, into);
+    return true;
 }

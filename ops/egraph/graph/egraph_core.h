@@ -140,7 +140,7 @@ struct egraph {
     size_t n_domains, cap_domains;
 
     /* The first contradiction found. */
-    enum fact_conflict conflict;
+    bool conflict;
     uint32_t conflict_a, conflict_b; /* the nodes whose facts collide */
     uint32_t conflict_fact_a, conflict_fact_b;
 };
@@ -237,6 +237,34 @@ static inline uint32_t graph_next(const struct egraph *g, uint32_t n)
     return g->members[n].next;
 }
 
+/* ---- keys of the hash-consing table: an operator and its canonical arguments as one number ----
+ */
+
+static inline uint32_t hash_pair(uint32_t op, uint64_t pair)
+{
+    return hashcons_end(hashcons_mix(hashcons_begin(op), pair));
+}
+
+static inline uint64_t find_pair(struct egraph *g, const uint32_t *kids, uint32_t n)
+{
+    uint64_t second = n > 1 ? graph_find(g, kids[1]) : 0;
+    return n ? second << 32 | graph_find(g, kids[0]) : 0;
+}
+
+/* If there is no such node, the probe says where it belongs. */
+static inline uint32_t find_node(struct hashcons_probe *p, const struct egraph *g, uint32_t hash,
+                                 uint32_t op, uint64_t pair)
+{
+    const struct hashcons *t = &g->cons;
+    *p = hashcons_probe(t, hash);
+    while (hashcons_next(p, t))
+        if (g->cells[p->node].op == op && graph_pair(&g->cells[p->node]) == pair)
+            return p->node;
+    return NO_NODE;
+}
+
+/* ---- functions ---- */
+
 /* Makes room for one more cell. Returns whether the hash table was rebuilt. */
 bool graph_reserve_cell(struct egraph *g);
 void graph_grow_entries(struct egraph *g);
@@ -256,6 +284,8 @@ uint32_t graph_add_into(bool *placed, struct egraph *g, uint32_t op, uint32_t ar
 void graph_settle(struct egraph *g, uint32_t n);
 /* Adds the slot to the parents of the class. */
 void graph_add_parent(struct egraph *g, uint32_t class, uint32_t slot);
+/* The fact that follows from a node and the facts of its arguments' classes. */
+uint32_t graph_node_fact(struct egraph *g, uint32_t n);
 /* Updates the fact of the class of node n by that of the node. */
 void graph_update_fact(struct egraph *g, uint32_t n);
 /* The node of op over these classes, or NO_NODE. */
@@ -319,12 +349,12 @@ static inline void graph_mark_stale(struct egraph *g, uint32_t class)
 }
 
 /* Nodes a and b of one class have contradicting facts. The first conflict is kept. */
-static inline void graph_note_conflict(struct egraph *g, enum fact_conflict c, uint32_t a,
-                                       uint32_t b, uint32_t fact_a, uint32_t fact_b)
+static inline void graph_note_conflict(struct egraph *g, uint32_t a, uint32_t b, uint32_t fact_a,
+                                       uint32_t fact_b)
 {
     if (g->conflict)
         return;
-    g->conflict = c;
+    g->conflict = true;
     g->conflict_a = a;
     g->conflict_b = b;
     g->conflict_fact_a = fact_a;

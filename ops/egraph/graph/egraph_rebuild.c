@@ -1,6 +1,5 @@
 /* Rebuilding: restores congruence and facts from the worklists of adding and joining, unlinks dead
  * nodes, and stamps what changed. Only changed classes and their parents are touched. */
-#include "ops/egraph/graph/enode_key.h"
 #include "ops/egraph/graph/node_index.h"
 
 static void repair_node(struct egraph *g, uint32_t n)

@@ -1,5 +1,7 @@
 #include "ops/egraph/run/rules_input.h"
 
+#include <stdlib.h>
+
 static enum err_code check_certificate(bool *unsound, const Eqloom__Rule *r, bool real,
                                        struct err *e)
 {
@@ -43,5 +45,29 @@ enum err_code op_rules_read(struct op_rules *out, struct arena *a, struct op_ctx
     if (!n)
         out->rules.lang = &lang_calculus;
     rules_sort(&out->rules);
+    return OK;
+}
+
+void op_rules_release(void *state)
+{
+    struct op_rules_state *s = state;
+    ruleset_free(s->rules.set);
+    arena_free(&s->arena);
+    free(s);
+}
+
+enum err_code op_rules_prepare(void **state, struct op_ctx *ctx, const char *true_ones,
+                               struct err *e)
+{
+    struct op_rules_state *s = must_calloc(1, sizeof *s);
+    enum err_code code = op_rules_read(&s->rules, &s->arena, ctx, false, e);
+    if (!code && s->rules.unsound && true_ones)
+        code = err_fail(e, ERR_INPUT, "a rule is refuted (allow_unsound): %s", true_ones);
+    if (code) {
+        op_rules_release(s);
+        return err_up(e, code);
+    }
+    s->rules.set = ruleset_new(&s->rules.rules);
+    *state = s;
     return OK;
 }

@@ -8,7 +8,7 @@
  * iteration hide until the rebuild are found in the next one, where their classes count as changed.
  * A run is a function of its input. Budgets are exact: no match is applied once the graph has
  * max_nodes nodes, and no more than max_matches in all. */
-#include "ops/egraph/explain/contradiction.h"
+#include "ops/egraph/explain/explanation.h"
 #include "ops/egraph/graph/egraph_compact.h"
 #include "ops/egraph/graph/node_index.h"
 #include "ops/egraph/match/ematch.h"
