@@ -3,8 +3,7 @@
  * with two operands has, at length L, the sum over i of left(i) * right(L - own - i) terms, and
  * operands are shorter than what they stand in, so one pass over the lengths fills everything,
  * cyclic or not. 128 bits hold any count of practice; beyond them counts stay at the maximum
- * and the grammar says so. Nearly all factors are so small that no sum of products can get there,
- * which is what `wide` of a slot is for. */
+ * and the grammar says so. */
 #include "ops/extract/extract_grammar.h"
 
 #include <assert.h>
@@ -42,18 +41,6 @@ static count_t sum_products(const count_t *up, const count_t *down, uint32_t n, 
     return sum;
 }
 
-enum { NARROW_BITS = 60 };
-_Static_assert(2 * NARROW_BITS + 8 <= 128 && EXTRACT_MAX_TOKENS <= 1 << 8,
-               "sums of products of narrow counts do not wrap");
-
-static count_t sum_narrow_products(const count_t *up, const count_t *down, uint32_t n)
-{
-    count_t sum = 0;
-    for (uint32_t i = 0; i < n; i++)
-        sum += (count_t)(uint64_t)up[i] * (uint64_t) * (down - i);
-    return sum;
-}
-
 static count_t count_alt(const struct grammar *g, const struct grammar_alt *alt, uint32_t length,
                          bool *saturated)
 {
@@ -72,38 +59,15 @@ static count_t count_alt(const struct grammar *g, const struct grammar_alt *alt,
     if (left->least + right->least > rest)
         return 0;
     uint32_t n = rest - left->least - right->least + 1u;
-    if (left->wide || right->wide)
-        return sum_products(l + left->least, r + rest - left->least, n, saturated);
-    return sum_narrow_products(l + left->least, r + rest - left->least, n);
+    return sum_products(l + left->least, r + rest - left->least, n, saturated);
 }
 
 static void set_total(struct grammar *g, uint32_t slot, uint32_t length, count_t total)
 {
     g->totals[(size_t)slot * (g->max_tokens + 1) + length] = total;
-    g->slots[slot].wide |= total >> NARROW_BITS != 0;
     g->slots[slot].lengths |= length < 64 ? (uint64_t)(total != 0) << length : 0;
     if (total && g->slots[slot].least == UINT16_MAX)
         g->slots[slot].least = (uint16_t)length;
-}
-
-/* A slot with a restriction has what its base has but for a few alternatives. Saturated totals
- * cannot be subtracted from. */
-static count_t count_restricted(struct grammar *g, const struct grammar_slot *s, const count_t *row,
-                                uint32_t length)
-{
-    count_t total = grammar_total(g, s->base, length);
-    if (!g->saturated) {
-        for (uint32_t k = 0; k < s->n_excluded; k++)
-            total -= row[s->excluded[k]];
-        return total;
-    }
-    const struct grammar_alt *alts = g->alts + g->alt_begin[s->class];
-    uint32_t n = g->alt_begin[s->class + 1] - g->alt_begin[s->class];
-    total = 0;
-    for (uint32_t k = 0; k < n; k++)
-        if (grammar_alt_in_slot(s, &alts[k]))
-            total = count_add(total, row[k], &g->saturated);
-    return total;
 }
 
 static void count_class(struct grammar *g, uint32_t class, uint32_t length)
@@ -116,12 +80,10 @@ static void count_class(struct grammar *g, uint32_t class, uint32_t length)
     for (uint32_t s = g->first_slot[class]; s != GRAMMAR_NONE; s = g->slots[s].next) {
         count_t total = 0;
         for (uint32_t k = 0; k < n; k++)
-            if (alts[k].kind & g->slots[s].kinds)
+            if (grammar_alt_in_slot(&g->slots[s], &alts[k]))
                 total = count_add(total, row[k], &g->saturated);
         set_total(g, s, length, total);
     }
-    for (uint32_t s = g->first_restricted[class]; s != GRAMMAR_NONE; s = g->slots[s].next)
-        set_total(g, s, length, count_restricted(g, &g->slots[s], row, length));
 }
 
 enum err_code grammar_count(struct grammar *g, struct arena *a, struct err *e)

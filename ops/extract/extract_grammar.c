@@ -19,7 +19,7 @@ struct builder {
     bool *constant;     /* per class: holds a number */
     kinds_t *present;   /* per class: kinds that its terms may have (a superset) */
     struct map64 edges; /* (class, class of an operand) */
-    struct map64 index; /* of restricted slots, by a hash */
+    struct map64 index; /* of slots, by a hash */
 };
 
 static bool is_number(const char *leaf)
@@ -207,7 +207,7 @@ static uint64_t edge_key(const struct grammar *g, uint32_t class, uint32_t child
     return (uint64_t) class * g->n_classes + child;
 }
 
-static uint32_t slot_add(struct builder *b, struct grammar_slot slot, uint32_t *first)
+static uint32_t slot_add(struct builder *b, struct grammar_slot slot)
 {
     struct grammar *g = b->g;
     if (g->n_slots == g->cap_slots) {
@@ -217,21 +217,9 @@ static uint32_t slot_add(struct builder *b, struct grammar_slot slot, uint32_t *
         if (g->n_slots)
             memcpy(g->slots, old, g->n_slots * sizeof *old);
     }
-    slot.next = *first;
-    slot.least = UINT16_MAX;
+    slot.next = g->first_slot[slot.class];
     g->slots[g->n_slots] = slot;
-    return *first = g->n_slots++;
-}
-
-static uint32_t slot_unrestricted(struct builder *b, uint32_t class, kinds_t kinds)
-{
-    struct grammar *g = b->g;
-    for (uint32_t s = g->first_slot[class]; s != GRAMMAR_NONE; s = g->slots[s].next)
-        if (g->slots[s].kinds == kinds)
-            return s;
-    struct grammar_slot slot = {
-        .class = class, .kinds = kinds, .without = GRAMMAR_NONE, .base = GRAMMAR_NONE};
-    return slot_add(b, slot, &g->first_slot[class]);
+    return g->first_slot[slot.class] = g->n_slots++;
 }
 
 /* GRAMMAR_NONE when the class has no term of these kinds. A restriction that excludes nothing is
@@ -242,8 +230,8 @@ static uint32_t slot_intern(struct builder *b, uint32_t class, kinds_t kinds, ui
     kinds &= b->present[class];
     if (!kinds)
         return GRAMMAR_NONE;
-    if (without == GRAMMAR_NONE || !map64_get(&b->edges, edge_key(g, class, without)))
-        return slot_unrestricted(b, class, kinds);
+    if (without != GRAMMAR_NONE && !map64_get(&b->edges, edge_key(g, class, without)))
+        without = GRAMMAR_NONE;
     bool added;
     uint64_t *hit =
         map64_put(&b->index, rng_mix(edge_key(g, class, without)) ^ rng_mix(kinds), 0, &added);
@@ -252,11 +240,9 @@ static uint32_t slot_intern(struct builder *b, uint32_t class, kinds_t kinds, ui
         return (uint32_t)*hit;
     /* A new one; should two share a hash, the later is found again under it and the earlier is made
      * twice, which costs a slot and changes no term. */
-    struct grammar_slot slot = {.class = class,
-                                .kinds = kinds,
-                                .without = without,
-                                .base = slot_unrestricted(b, class, kinds)};
-    return (uint32_t)(*hit = slot_add(b, slot, &g->first_restricted[class]));
+    struct grammar_slot slot = {
+        .class = class, .kinds = kinds, .without = without, .least = UINT16_MAX};
+    return (uint32_t)(*hit = slot_add(b, slot));
 }
 
 static void add_alternatives(struct builder *b, uint32_t class, uint32_t index, struct buf *alts)
@@ -315,23 +301,6 @@ static void find_edges(struct builder *b)
                 map64_put(&b->edges, edge_key(g, g->used[i], g->nodes[n].child[k]), 1, NULL);
 }
 
-static void find_excluded(struct builder *b)
-{
-    struct grammar *g = b->g;
-    for (uint32_t i = 0; i < g->n_slots; i++) {
-        struct grammar_slot *s = &g->slots[i];
-        uint32_t end = g->alt_begin[s->class + 1], n = 0;
-        if (s->without == GRAMMAR_NONE)
-            continue;
-        for (uint32_t k = g->alt_begin[s->class]; k < end; k++)
-            n += (g->alts[k].kind & s->kinds) && !grammar_alt_in_slot(s, &g->alts[k]);
-        s->excluded = arena_alloc(b->a, n * sizeof *s->excluded);
-        for (uint32_t k = g->alt_begin[s->class]; k < end; k++)
-            if ((g->alts[k].kind & s->kinds) && !grammar_alt_in_slot(s, &g->alts[k]))
-                s->excluded[s->n_excluded++] = k - g->alt_begin[s->class];
-    }
-}
-
 enum err_code grammar_init(struct grammar *g, struct arena *a, const Eqloom__EGraph *message,
                            const struct language *lang, const struct grammar_options *options,
                            struct err *e)
@@ -361,13 +330,10 @@ enum err_code grammar_init(struct grammar *g, struct arena *a, const Eqloom__EGr
     find_budgets(&b);
     find_present(&b);
     g->first_slot = arena_alloc(a, g->n_classes * sizeof *g->first_slot);
-    g->first_restricted = arena_alloc(a, g->n_classes * sizeof *g->first_restricted);
     memset(g->first_slot, 0xff, g->n_classes * sizeof *g->first_slot);
-    memset(g->first_restricted, 0xff, g->n_classes * sizeof *g->first_restricted);
     find_edges(&b);
     g->root = slot_intern(&b, g->root_class, KINDS_ALL, GRAMMAR_NONE);
     find_alternatives(&b);
-    find_excluded(&b);
     code = grammar_count(g, a, e);
     map64_free(&b.edges);
     map64_free(&b.index);

@@ -86,23 +86,19 @@ struct grammar {
     uint32_t *used;     /* classes with a budget, ascending */
     size_t *alt_counts; /* per class: where its table (length 1.., alternative) begins */
     count_t *counts;    /* of terms, by class, length, alternative */
-    /* Slots; those of one class are linked, those without another class in a list of their own. */
+    /* Slots; those of one class are linked. */
     uint32_t n_slots, cap_slots;
     struct grammar_slot {
         uint32_t class, next;
         kinds_t kinds;
-        uint32_t without;               /* the other class or GRAMMAR_NONE */
-        uint32_t base;                  /* the slot of the same kinds that has all of them */
-        uint32_t *excluded, n_excluded; /* alternatives of the base that are not in this */
-        uint64_t lengths;               /* of its terms, as bits; those below 64 */
-        uint16_t least;                 /* length of its least term; UINT16_MAX: none */
-        bool wide;                      /* a total is of more than 60 bits */
+        uint32_t without; /* the other class or GRAMMAR_NONE */
+        uint64_t lengths; /* of its terms, as bits; those below 64 */
+        uint16_t least;   /* length of its least term; UINT16_MAX: none */
     } * slots;
-    uint32_t *first_slot;       /* per class: unrestricted */
-    uint32_t *first_restricted; /* per class */
-    uint32_t root;              /* slot */
-    count_t *totals;            /* by slot * (max_tokens + 1) + length */
-    bool saturated;             /* a count passed 2^128 - 1: counts are lower bounds */
+    uint32_t *first_slot; /* per class */
+    uint32_t root;        /* slot */
+    count_t *totals;      /* by slot * (max_tokens + 1) + length */
+    bool saturated;       /* a count passed 2^128 - 1: counts are lower bounds */
 };
 
 /* Everything lives in the arena; *g keeps pointers into the message and the arena. `lang` is the

@@ -125,13 +125,11 @@ void ematch_init(struct ematch *m, struct egraph *g, const struct ruleset *set,
                          .uniform = true,
                          .rules = rules,
                          .matched = matched};
-    m->left = calloc(set->n + 1, sizeof *m->left);
-    m->leaf_node = malloc((set->leaves.n + 1) * sizeof *m->leaf_node);
-    m->active = malloc((set->automaton.n + 1) * sizeof *m->active);
-    m->count = calloc(set->n + 1, sizeof *m->count);
-    m->counted = calloc(set->n / 64 + 1, sizeof *m->counted);
-    if (!m->left || !m->leaf_node || !m->active || !m->count || !m->counted)
-        abort();
+    m->left = must_calloc(set->n + 1, sizeof *m->left);
+    m->leaf_node = must_calloc(set->leaves.n + 1, sizeof *m->leaf_node);
+    m->active = must_calloc(set->automaton.n + 1, sizeof *m->active);
+    m->count = must_calloc(set->n + 1, sizeof *m->count);
+    m->counted = must_calloc(set->n / 64 + 1, sizeof *m->counted);
 }
 
 void ematch_free(struct ematch *m)
