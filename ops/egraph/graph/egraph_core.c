@@ -52,6 +52,9 @@ static inline uint32_t small_fact(struct egraph *g, uint32_t op, uint32_t arity,
 {
     uint32_t facts[] = {arity > 0 ? graph_eclass(g, a)->fact : 0,
                         arity > 1 ? graph_eclass(g, b)->fact : 0};
+    uint32_t known;
+    if (graph_interprets(g, op) && facts_recall(&known, &g->facts, op, facts[0], facts[1]))
+        return known;
     return facts_apply(&g->facts, op, graph_interprets(g, op), facts, arity);
 }
 

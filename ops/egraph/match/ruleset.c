@@ -136,11 +136,6 @@ static void gather_rhs(struct ruleset *set)
                                    .root = r->rhs.root,
                                    .n_conditions = (uint8_t)r->n_conditions,
                                    .waits = r->waits};
-        if (r->n_conditions && r->conditions[0].direct) {
-            a->first_direct = true;
-            a->first_predicate = r->conditions[0].predicate;
-            a->first_variable = r->conditions[0].variable;
-        }
         if (r->rhs.n > RHS_NODES)
             continue;
         memcpy(a->first, r->rhs.nodes, r->rhs.n * sizeof *a->first);

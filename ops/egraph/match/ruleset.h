@@ -43,9 +43,9 @@ enum { RULE_FIRST_VARS = 4, RHS_NODES = 3 };
 struct compiled_rhs {
     const struct condition *conditions;
     const struct build_node *nodes; /* of the right-hand side; `first` if they are few */
-    uint16_t n_vars, n, root, first_variable;
-    uint8_t n_conditions, first_predicate; /* of the first condition, if it is direct */
-    bool first_direct, waits;
+    uint16_t n_vars, n, root;
+    uint8_t n_conditions;
+    bool waits;
     struct build_node first[RHS_NODES];
 };
 _Static_assert(sizeof(struct compiled_rhs) == 64, "a line of the cache");

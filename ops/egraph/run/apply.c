@@ -59,17 +59,8 @@ static struct reason record_proof(struct applier *x, size_t rule, const uint32_t
 bool apply_conditions_hold(struct applier *x, size_t rule, const uint32_t *record)
 {
     const struct compiled_rhs *a = &x->rules->rhs[rule];
-    struct egraph *g = x->g;
-    uint32_t i = 0;
-    if (a->first_direct) { /* most conditions, and the answer is usually cached */
-        uint32_t class = graph_find(g, record[1 + a->first_variable]);
-        uint32_t answers = g->facts.answers[graph_eclass(g, class)->fact];
-        if (answers && !(answers >> a->first_predicate & 1))
-            return false;
-        i = answers != 0;
-    }
-    for (; i < a->n_conditions; i++)
-        if (!graph_condition_holds(g, &a->conditions[i], record + 1, x->leaf))
+    for (uint32_t i = 0; i < a->n_conditions; i++)
+        if (!graph_condition_holds(x->g, &a->conditions[i], record + 1, x->leaf))
             return false;
     return true;
 }

@@ -130,8 +130,7 @@ static __attribute__((noinline)) bool apply_profiled(struct saturator *s, uint32
                                                      const uint32_t *record)
 {
     struct rule_profile *p = &s->options->profile[rule];
-    bool holds =
-        !s->rules->rhs[rule].n_conditions || apply_conditions_hold(&s->applier, rule, record);
+    bool holds = apply_conditions_hold(&s->applier, rule, record);
     uint64_t spent = s->spent;
     uint32_t nodes = s->g->n_nodes;
     bool go_on = apply(s, rule, record);
