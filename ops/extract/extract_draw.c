@@ -33,9 +33,7 @@ static void index_set_init(struct index_set *s, uint32_t capacity)
     uint32_t size = 16;
     while (size < 2 * capacity)
         size *= 2;
-    s->slots = calloc(size, sizeof *s->slots);
-    if (!s->slots)
-        abort();
+    s->slots = must_calloc(size, sizeof *s->slots);
     s->mask = size - 1;
 }
 

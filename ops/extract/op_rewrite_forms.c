@@ -34,16 +34,14 @@ struct state {
     struct arena arena;
     struct op_rules rules;
     struct rules circular; /* of trigonometric and hyperbolic functions */
-    struct ruleset *all, *trig;
+    struct ruleset *trig;
 };
 
 static void release(void *state)
 {
     struct state *s = state;
-    if (s->all)
-        ruleset_free(s->all);
-    if (s->trig)
-        ruleset_free(s->trig);
+    ruleset_free(s->rules.set);
+    ruleset_free(s->trig);
     arena_free(&s->arena);
     free(s);
 }
@@ -94,7 +92,7 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     for (size_t i = 0; i < s->rules.rules.n; i++)
         if (is_circular(&s->rules.rules.rules[i]))
             s->circular.rules[s->circular.n++] = s->rules.rules.rules[i];
-    s->all = ruleset_new(&s->rules.rules);
+    s->rules.set = ruleset_new(&s->rules.rules);
     s->trig = ruleset_new(&s->circular);
     *state = s;
     return OK;
@@ -159,7 +157,7 @@ static enum err_code make(struct forms *f, struct state *s, enum transformation 
     case TRIGSIMP:
         if (t == TRIGSIMP && !has_functions(x))
             return OK;
-        code = cheapest_term(&y, a, x, t == SIMPLIFY ? s->all : s->trig, &f->limits, e);
+        code = cheapest_term(&y, a, x, t == SIMPLIFY ? s->rules.set : s->trig, &f->limits, e);
         if (!code)
             add(f, &y);
         if (code == ERR_FAILED) {

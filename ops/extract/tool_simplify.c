@@ -84,11 +84,7 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
 
 static const struct tool_option options[] = {
     {"steps", NULL, false, "say why the two are equal, with a rule for each step"},
-    REWRITE_OPTION_RULES,
-    {"language", "NAME", false, "calculus (default), boolean or polynomial"},
-    OPERATORS_OPTION,
-    EXPR_ARGUMENT_SYNTAX,
-    EXPR_ARGUMENT_LATEX,
+    REWRITE_OPTIONS,
     {"iterations", "N", false, "iterations of rewriting, at most (default 12)"},
     {"max-nodes", "N", false, "e-nodes, at most (default 10000)"},
     TOOL_JSON,

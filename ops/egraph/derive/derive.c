@@ -95,11 +95,10 @@ static enum err_code least_term(struct expr *out, struct arena *a, struct egraph
 {
     struct least_terms terms;
     struct buf text = {0};
-    least_terms_find(&terms, g);
+    least_terms_find(&terms, a, g);
     least_terms_write(&text, &terms, g, egraph_find(g, root));
     enum err_code code = expr_from_prefix(out, a, g->lang, text.data, e);
     buf_free(&text);
-    least_terms_free(&terms);
     return err_up(e, code);
 }
 

@@ -317,11 +317,7 @@ static const struct tool_page page = {"Explain",    "Are two expressions equal, 
                                       page_options, write_page};
 
 static const struct tool_option options[] = {
-    REWRITE_OPTION_RULES,
-    {"language", "NAME", false, "calculus (default), boolean or polynomial"},
-    OPERATORS_OPTION,
-    EXPR_ARGUMENT_SYNTAX,
-    EXPR_ARGUMENT_LATEX,
+    REWRITE_OPTIONS,
     {"iterations", "N", false, "at most so many iterations of rewriting (default 12)"},
     {"max-nodes", "N", false, "at most so many e-nodes (default 10000, with --effort 200000)"},
     {"effort", NULL, false, "search longer for a derivation"},

@@ -19,9 +19,7 @@ static bool is_calculus(const struct language *lang)
 
 struct egraph *egraph_new(const struct language *lang)
 {
-    struct egraph *g = calloc(1, sizeof *g);
-    if (!g)
-        abort();
+    struct egraph *g = must_calloc(1, sizeof *g);
     g->lang = lang;
     g->interpreted = is_calculus(lang);
     for (unsigned op = X_ADD; op < X_DECLARED && g->interpreted; op++)
@@ -158,9 +156,7 @@ bool graph_lookup_term(uint32_t *nodes, struct egraph *g, const struct expr *x)
 
 eclass_id egraph_add_expr(struct egraph *g, const struct expr *x)
 {
-    uint32_t *nodes = malloc(x->n * sizeof *nodes);
-    if (!nodes)
-        abort();
+    uint32_t *nodes = must_calloc(x->n, sizeof *nodes);
     walk_term(nodes, g, x, true);
     uint32_t root = nodes[0];
     free(nodes);

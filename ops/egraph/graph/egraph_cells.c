@@ -8,15 +8,13 @@ enum { FIRST_CELLS = 1024, LARGE = 1 << 16, MAX_CELLS = 1 << 28 };
 
 static void resize_cells(struct egraph *g, uint32_t cap)
 {
-    static const char what[] = "e-graph";
-    g->cells =
-        egraph_memory_resize(g->cells, g->cap * sizeof *g->cells, cap * sizeof *g->cells, what);
-    g->members = egraph_memory_resize(g->members, g->cap * sizeof *g->members,
-                                      cap * sizeof *g->members, what);
-    g->kind = egraph_memory_resize(g->kind, g->cap, cap, what);
-    g->touched = egraph_memory_resize(g->touched, g->cap, cap, what);
+    g->cells = egraph_memory_resize(g->cells, g->cap * sizeof *g->cells, cap * sizeof *g->cells);
+    g->members =
+        egraph_memory_resize(g->members, g->cap * sizeof *g->members, cap * sizeof *g->members);
+    g->kind = egraph_memory_resize(g->kind, g->cap, cap);
+    g->touched = egraph_memory_resize(g->touched, g->cap, cap);
     size_t blocks = g->cap ? g->cap / 64 + 1 : 0, more = cap / 64 + 1;
-    g->touched_block = egraph_memory_resize(g->touched_block, blocks, more, what);
+    g->touched_block = egraph_memory_resize(g->touched_block, blocks, more);
     memset(g->touched_block + blocks, 0, more - blocks);
     g->cap = cap;
 }
@@ -24,8 +22,8 @@ static void resize_cells(struct egraph *g, uint32_t cap)
 void graph_grow_entries(struct egraph *g)
 {
     uint32_t old = g->cap_entries, cap = old ? old + (old < LARGE ? old : old / 8) : FIRST_CELLS;
-    g->classes = egraph_memory_resize(g->classes, old * sizeof *g->classes,
-                                      cap * sizeof *g->classes, "e-graph");
+    g->classes =
+        egraph_memory_resize(g->classes, old * sizeof *g->classes, cap * sizeof *g->classes);
     g->cap_entries = cap;
 }
 

@@ -26,7 +26,7 @@ static void choose(struct compaction *c, const struct egraph *g, uint32_t pinned
 {
     uint32_t before = 0;
     c->n = g->n_cells + 1u;
-    c->to = egraph_memory_resize(NULL, 0, c->n * sizeof *c->to, "e-graph");
+    c->to = egraph_memory_resize(NULL, 0, c->n * sizeof *c->to);
     for (uint32_t n = 0; n < g->n_cells; n++) {
         c->to[n] = before;
         before += g->proofs || n < pinned || g->members[n].next != NO_NODE;

@@ -1,7 +1,8 @@
 /* Memory of the arrays of an e-graph; see egraph_memory.h. */
 #include "ops/egraph/graph/egraph_memory.h"
 
-#include <stdio.h>
+#include "base/err.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,7 +20,7 @@ static void *map_new(size_t size)
     return p == MAP_FAILED ? NULL : p;
 }
 
-void *egraph_memory_resize(void *array, size_t old, size_t size, const char *what)
+void *egraph_memory_resize(void *array, size_t old, size_t size)
 {
     void *p;
     if (size < MAPPED && old < MAPPED) {
@@ -34,10 +35,8 @@ void *egraph_memory_resize(void *array, size_t old, size_t size, const char *wha
         if (p)
             egraph_memory_free(array, old);
     }
-    if (!p) {
-        fprintf(stderr, "eqloom: out of memory (%s: %zu bytes)\n", what, size);
-        abort();
-    }
+    if (!p)
+        out_of_memory(size);
     return p;
 }
 
@@ -47,7 +46,7 @@ void *egraph_memory_grow(void *array, size_t *cap, size_t need, size_t element_s
         return array;
     size_t more = *cap ? *cap + *cap / 2 : 16;
     more = more < need ? need : more;
-    array = egraph_memory_resize(array, *cap * element_size, more * element_size, "e-graph");
+    array = egraph_memory_resize(array, *cap * element_size, more * element_size);
     *cap = more;
     return array;
 }

@@ -4,9 +4,8 @@
 
 #include <stddef.h>
 
-/* From `old` bytes (0: array is NULL) to `size`. New bytes are zero only in fresh pages. Aborts if
- * there is no memory, naming `what`. */
-void *egraph_memory_resize(void *array, size_t old, size_t size, const char *what);
+/* From `old` bytes (0: array is NULL) to `size`. New bytes are zero only in fresh pages. */
+void *egraph_memory_resize(void *array, size_t old, size_t size);
 /* Makes room for `need` elements, as vec_grow. */
 void *egraph_memory_grow(void *array, size_t *cap, size_t need, size_t element_size);
 void egraph_memory_free(void *array, size_t size);

@@ -25,7 +25,7 @@ void hashcons_grow(struct hashcons *t, uint32_t cells)
         size *= 2;
     if (size != t->size) {
         egraph_memory_free(t->slots, t->size * sizeof *t->slots);
-        t->slots = egraph_memory_resize(NULL, 0, size * sizeof *t->slots, "hash table");
+        t->slots = egraph_memory_resize(NULL, 0, size * sizeof *t->slots);
     }
     uint32_t id_mask = (size << SPARE_BITS) - 1;
     while (cells > id_mask - 2)

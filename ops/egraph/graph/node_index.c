@@ -18,9 +18,7 @@ enum {
 
 struct node_index *node_index_new(void)
 {
-    struct node_index *j = calloc(1, sizeof *j);
-    if (!j)
-        abort();
+    struct node_index *j = must_calloc(1, sizeof *j);
     j->age = 1;
     j->limit = SIZE_MAX;
     return j;

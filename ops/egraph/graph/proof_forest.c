@@ -1,15 +1,14 @@
 /* The proof forest; see proof_forest.h. */
 #include "ops/egraph/graph/proof_forest.h"
 
-#include <stdio.h>
+#include "base/err.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 struct proof_forest *proofs_new(void)
 {
-    struct proof_forest *p = calloc(1, sizeof *p);
-    if (!p)
-        abort();
+    struct proof_forest *p = must_calloc(1, sizeof *p);
     return p;
 }
 
@@ -27,10 +26,8 @@ void proofs_grow(struct proof_forest *p, size_t cap)
 {
     p->edges = realloc(p->edges, cap * sizeof *p->edges);
     p->kid = realloc(p->kid, 2 * cap * sizeof *p->kid);
-    if (!p->edges || !p->kid) {
-        fprintf(stderr, "eqloom: out of memory (proofs of %zu nodes)\n", cap);
-        abort();
-    }
+    if (!p->edges || !p->kid)
+        out_of_memory(cap * (sizeof *p->edges + 2 * sizeof *p->kid));
 }
 
 void proofs_add_node(struct proof_forest *p, uint32_t node, const uint32_t *kids, uint32_t arity)

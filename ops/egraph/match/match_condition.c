@@ -16,9 +16,7 @@ static void evaluate_term(struct argument *out, struct egraph *g, const struct b
     uint32_t few[2][64], *class = few[0], *fact = few[1];
     uint32_t total = (uint32_t)b->n_vars + b->n;
     if (total > 64) {
-        class = malloc(2 * total * sizeof *class);
-        if (!class)
-            abort();
+        class = must_calloc(2 * total, sizeof *class);
         fact = class + total;
     }
     for (uint32_t v = 0; v < b->n_vars; v++) {

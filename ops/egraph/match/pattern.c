@@ -19,16 +19,8 @@ struct compiler {
     struct arena *arena;
     struct pattern_leaves *leaves;
     const struct expr *x;
-    struct instruction *program;
-    uint32_t n_program;
-    uint16_t *var_register;
-    uint16_t *register_position;
-    const char **var_name;
-    uint32_t *bind_position;
     struct place *queue; /* still to be bound */
     uint32_t n_queue;
-    uint16_t *watched;
-    uint32_t *watched_leaves;
 };
 
 static uint32_t leaf_index(struct pattern_leaves *t, uint16_t op, const char *text)
@@ -51,15 +43,15 @@ static int find_var(const struct pattern *p, const char *name)
 
 static void emit(struct compiler *c, enum instruction_kind kind, uint16_t a, uint32_t x)
 {
-    c->program[c->n_program++] = (struct instruction){.kind = (uint8_t)kind, .a = a, .x = x};
+    c->p->program[c->p->n_program++] = (struct instruction){.kind = (uint8_t)kind, .a = a, .x = x};
 }
 
 static bool add_var(struct compiler *c, const char *name, uint16_t reg)
 {
     if (c->p->n_vars == PATTERN_MAX_VARS)
         return false;
-    c->var_name[c->p->n_vars] = name;
-    c->var_register[c->p->n_vars++] = reg;
+    c->p->var_name[c->p->n_vars] = name;
+    c->p->var_register[c->p->n_vars++] = reg;
     return true;
 }
 
@@ -70,7 +62,7 @@ static struct bound_argument bound_before(struct compiler *c, uint32_t position)
     if (node->op == X_VAR) {
         int v = find_var(c->p, node->leaf);
         if (v >= 0)
-            return (struct bound_argument){ARGUMENT_REGISTER, c->var_register[v]};
+            return (struct bound_argument){ARGUMENT_REGISTER, c->p->var_register[v]};
     } else if (node->leaf) {
         return (struct bound_argument){ARGUMENT_LEAF, leaf_index(c->leaves, node->op, node->leaf)};
     }
@@ -131,13 +123,13 @@ static bool compile_argument(struct compiler *c, const struct place *at, bool te
     if (node->op == X_VAR && v < 0)
         return add_var(c, node->leaf, at->reg);
     deepen(&p->reach[at->side], at->depth);
-    c->watched[p->n_watched++] = at->reg;
+    p->watched[p->n_watched++] = at->reg;
     if (node->leaf && node->op != X_VAR)
-        c->watched_leaves[p->n_leaves++] = leaf_index(c->leaves, node->op, node->leaf);
+        p->leaves[p->n_leaves++] = leaf_index(c->leaves, node->op, node->leaf);
     if (tested)
         return true;
     if (node->op == X_VAR) {
-        emit(c, I_SAME, at->reg, c->var_register[v]);
+        emit(c, I_SAME, at->reg, c->p->var_register[v]);
         return true;
     }
     if (node->leaf) {
@@ -197,8 +189,8 @@ static bool emit_application(struct compiler *c, enum instruction_kind kind, con
         if (bound[k].kind != ARGUMENT_FREE && i.key == PATTERN_NO_KEY)
             i.key = (uint8_t)k;
     }
-    c->program[c->n_program++] = i;
-    c->bind_position[c->p->n_binds++] = at->position;
+    c->p->program[c->p->n_program++] = i;
+    c->p->bind_position[c->p->n_binds++] = at->position;
     return true;
 }
 
@@ -208,7 +200,7 @@ static bool compile_arguments(struct compiler *c, const struct place *at, uint16
     uint32_t x = at->position + 1;
     for (uint32_t k = 0; k < c->x->nodes[at->position].arity; k++) {
         struct place argument = argument_of(at, x, (uint16_t)(out + k));
-        c->register_position[out + k] = (uint16_t)x;
+        c->p->register_position[out + k] = (uint16_t)x;
         if (at->position == 0)
             argument.side = k > 0;
         if (!compile_argument(c, &argument, bound && (bound->whole || bound->key == k)))
@@ -223,7 +215,7 @@ static bool emit_find(struct compiler *c, const struct place *at)
 {
     uint16_t out;
     return take_registers(&out, c, at) && emit_application(c, I_FIND, at, out) &&
-           compile_arguments(c, at, out, &c->program[c->n_program - 1]);
+           compile_arguments(c, at, out, &c->p->program[c->p->n_program - 1]);
 }
 
 /* The most selective application is bound next: it has the fewest candidates. */
@@ -253,7 +245,7 @@ static bool compile_applications(struct compiler *c)
     while (c->n_queue) {
         struct place next = take_next(c);
         if (!take_registers(&out, c, &next) || !emit_application(c, I_BIND, &next, out) ||
-            !compile_arguments(c, &next, out, &c->program[c->n_program - 1]))
+            !compile_arguments(c, &next, out, &c->p->program[c->p->n_program - 1]))
             return false;
     }
     return true;
@@ -263,32 +255,24 @@ enum err_code pattern_compile(struct pattern *out, struct arena *a, struct patte
                               const struct expr *x, struct err *e)
 {
     *out = (struct pattern){.n_registers = 1};
-    struct compiler c = {out, a, leaves, x};
-    c.program = arena_array(a, struct instruction, 2 * x->n + 2);
-    c.var_register = arena_array(a, uint16_t, PATTERN_MAX_VARS);
-    c.register_position = arena_array(a, uint16_t, x->n + 1);
-    c.var_name = arena_array(a, const char *, PATTERN_MAX_VARS);
-    c.bind_position = arena_array(a, uint32_t, x->n);
-    c.queue = arena_array(a, struct place, x->n);
-    c.watched = arena_array(a, uint16_t, x->n);
-    c.watched_leaves = arena_array(a, uint32_t, x->n);
-    out->watched = c.watched;
-    out->leaves = c.watched_leaves;
+    struct compiler c = {out, a, leaves, x, arena_array(a, struct place, x->n), 0};
+    out->program = arena_array(a, struct instruction, 2 * x->n + 2);
+    out->var_register = arena_array(a, uint16_t, PATTERN_MAX_VARS);
+    out->register_position = arena_array(a, uint16_t, x->n + 1);
+    out->var_name = arena_array(a, const char *, PATTERN_MAX_VARS);
+    out->bind_position = arena_array(a, uint32_t, x->n);
+    out->watched = arena_array(a, uint16_t, x->n);
+    out->leaves = arena_array(a, uint32_t, x->n);
     for (uint32_t i = 0; i < x->n; i++)
         if (!x->nodes[i].leaf)
             out->ops |= pattern_op_mask(x->nodes[i].op);
-    out->program = c.program;
-    out->var_register = c.var_register;
-    out->register_position = c.register_position;
-    out->var_name = c.var_name;
-    out->bind_position = c.bind_position;
     const struct expr_node *root = &x->nodes[0];
     if (root->op == X_VAR) {
         out->any = true;
         add_var(&c, root->leaf, 0);
     } else if (root->leaf) {
         out->constant = true;
-        c.watched_leaves[out->n_leaves++] = leaf_index(leaves, root->op, root->leaf);
+        out->leaves[out->n_leaves++] = leaf_index(leaves, root->op, root->leaf);
     } else {
         out->op = root->op;
         out->arity = (uint8_t)root->arity;
@@ -297,7 +281,6 @@ enum err_code pattern_compile(struct pattern *out, struct arena *a, struct patte
                             PATTERN_MAX_VARS);
     }
     emit(&c, I_DONE, 0, 0);
-    out->n_program = c.n_program;
     return OK;
 }
 

@@ -60,11 +60,11 @@ struct pattern {
     uint16_t n_vars;
     uint16_t n_binds; /* nodes bound: the root, then each I_BIND and I_FIND in program order */
     uint16_t n_registers;
-    const uint16_t *var_register;      /* by variable */
-    const uint16_t *register_position; /* in the pattern's expression, by register */
-    const char *const *var_name;
-    const uint32_t *bind_position;     /* in the pattern's expression, by bind */
-    const struct instruction *program; /* of n_program instructions, the last I_DONE */
+    uint16_t *var_register;      /* by variable */
+    uint16_t *register_position; /* in the pattern's expression, by register */
+    const char **var_name;
+    uint32_t *bind_position;     /* in the pattern's expression, by bind */
+    struct instruction *program; /* of n_program instructions, the last I_DONE */
     uint32_t n_program;
     /* How far below the root's first argument, and below its others, a match looks; 0: not at all,
      * 1: at the argument's class. `reach` is for operators, leaves and repeated variables,
@@ -73,8 +73,8 @@ struct pattern {
     uint8_t reach[2], var_reach[2];
     /* A match that was possible before is new again only if it binds a new node, if one of these
      * leaves is new, or if a class in one of these registers joined another. */
-    const uint16_t *watched;
-    const uint32_t *leaves;
+    uint16_t *watched;
+    uint32_t *leaves;
     uint16_t n_watched, n_leaves;
 };
 

@@ -167,9 +167,7 @@ static void build_automaton(struct ruleset *set)
 
 struct ruleset *ruleset_new(const struct rules *rules)
 {
-    struct ruleset *set = calloc(1, sizeof *set);
-    if (!set)
-        abort();
+    struct ruleset *set = must_calloc(1, sizeof *set);
     set->source = rules;
     set->n = rules->n;
     set->rules = arena_array(&set->arena, struct compiled_rule, rules->n);

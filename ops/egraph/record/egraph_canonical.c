@@ -10,6 +10,7 @@
 
 struct canonical {
     struct egraph *g;
+    struct arena work;
     struct least_terms terms;
     uint32_t *number;  /* of a class */
     uint32_t *classes; /* by number */
@@ -17,13 +18,6 @@ struct canonical {
     uint32_t *nodes; /* class by class, sorted */
     uint32_t *begin;
 };
-
-static void *must(void *p)
-{
-    if (!p)
-        abort();
-    return p;
-}
 
 static void reach(struct canonical *c, uint32_t root)
 {
@@ -69,9 +63,9 @@ static int compare_nodes(const void *x, const void *y, void *arg)
 static void arrange(struct canonical *c)
 {
     struct egraph *g = c->g;
-    c->classes = must(malloc((c->terms.n + 1) * sizeof *c->classes));
-    c->nodes = must(malloc((c->n_nodes + 1) * sizeof *c->nodes));
-    c->begin = must(malloc((c->terms.n + 1) * sizeof *c->begin));
+    c->classes = arena_array(&c->work, uint32_t, c->terms.n);
+    c->nodes = arena_array(&c->work, uint32_t, c->n_nodes);
+    c->begin = arena_array(&c->work, uint32_t, c->terms.n + 1);
     for (uint32_t i = 0; i < c->terms.n; i++) {
         uint32_t class = c->terms.order[i];
         if (c->number[class] == UNREACHED)
@@ -133,7 +127,7 @@ static void write_tables(Eqloom__EGraph *out, struct arena *a, const struct cano
     }
 }
 
-static void write_nodes(Eqloom__EGraph *out, struct arena *a, const struct canonical *c)
+static void write_nodes(Eqloom__EGraph *out, struct arena *a, struct canonical *c)
 {
     struct egraph *g = c->g;
     uint32_t *op_index = arena_array(a, uint32_t, g->lang->n_ops);
@@ -142,8 +136,8 @@ static void write_nodes(Eqloom__EGraph *out, struct arena *a, const struct canon
     struct egraph_arrays x = {.n_classes = c->n_classes,
                               .n_nodes = c->n_nodes,
                               .class_begin = c->begin,
-                              .child_begin = must(malloc((c->n_nodes + 1) * sizeof(uint32_t))),
-                              .child = must(malloc((c->n_kids + 1) * sizeof(uint32_t)))};
+                              .child_begin = arena_array(&c->work, uint32_t, c->n_nodes + 1),
+                              .child = arena_array(&c->work, uint32_t, c->n_kids)};
     out->n_node_ops = c->n_nodes;
     out->node_ops = arena_array(a, uint32_t, c->n_nodes);
     uint32_t at = 0;
@@ -156,8 +150,6 @@ static void write_nodes(Eqloom__EGraph *out, struct arena *a, const struct canon
     }
     x.child_begin[c->n_nodes] = at;
     egraph_arrays_write(out, a, &x);
-    free(x.child_begin);
-    free(x.child);
 }
 
 void egraph_to_message(Eqloom__EGraph *out, struct arena *a, struct egraph *g, eclass_id root)
@@ -165,17 +157,13 @@ void egraph_to_message(Eqloom__EGraph *out, struct arena *a, struct egraph *g, e
     struct canonical c = {.g = g};
     egraph_rebuild(g);
     root = graph_find(g, root);
-    least_terms_find(&c.terms, g);
-    c.number = must(malloc((g->n_cells + 1u) * sizeof *c.number));
-    memset(c.number, 0xff, (g->n_cells + 1u) * sizeof *c.number);
+    least_terms_find(&c.terms, &c.work, g);
+    c.number = arena_array(&c.work, uint32_t, g->n_cells);
+    memset(c.number, 0xff, g->n_cells * sizeof *c.number);
     reach(&c, root);
     arrange(&c);
     eqloom__egraph__init(out);
     write_nodes(out, a, &c);
     out->root = c.number[root];
-    least_terms_free(&c.terms);
-    free(c.number);
-    free(c.classes);
-    free(c.nodes);
-    free(c.begin);
+    arena_free(&c.work);
 }

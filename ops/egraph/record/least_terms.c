@@ -110,11 +110,11 @@ static int by_term(const void *a, const void *b, void *arg)
     return compare_terms(s->t, s->g, *(const uint32_t *)a, *(const uint32_t *)b);
 }
 
-void least_terms_find(struct least_terms *t, struct egraph *g)
+void least_terms_find(struct least_terms *t, struct arena *a, struct egraph *g)
 {
-    size_t n = g->n_cells + 1u;
-    *t = (struct least_terms){must_calloc(n, sizeof *t->size), must_calloc(n, sizeof *t->best),
-                              must_calloc(n, sizeof *t->order), 0};
+    *t = (struct least_terms){arena_array(a, uint32_t, g->n_cells),
+                              arena_array(a, uint32_t, g->n_cells),
+                              arena_array(a, uint32_t, g->n_classes), 0};
     find_sizes(t->size, g);
     for (uint32_t c = 0; c < g->n_cells; c++)
         if (graph_is_class(g, c) && t->size[c] != UINT32_MAX)
@@ -123,14 +123,6 @@ void least_terms_find(struct least_terms *t, struct egraph *g)
     for (uint32_t i = 0; i < t->n; i++)
         choose_best(t, g, t->order[i]);
     qsort_r(t->order, t->n, sizeof *t->order, by_term, &(struct sorting){t, g});
-}
-
-void least_terms_free(struct least_terms *t)
-{
-    free(t->size);
-    free(t->best);
-    free(t->order);
-    *t = (struct least_terms){0};
 }
 
 static void write_token(struct buf *out, const struct egraph *g, uint32_t op)
@@ -159,10 +151,9 @@ void least_terms_write_node(struct buf *out, struct egraph *g, uint32_t node)
     struct least_terms t;
     struct buf prefix = {0};
     struct arena a = {0};
-    least_terms_find(&t, g);
+    least_terms_find(&t, &a, g);
     write_node(&prefix, &t, g, node);
     buf_puts(out, expr_infix_of(&a, g->lang, prefix.data));
-    least_terms_free(&t);
     buf_free(&prefix);
     arena_free(&a);
 }

@@ -11,9 +11,8 @@ struct least_terms {
     uint32_t n;
 };
 
-/* Of a rebuilt graph. */
-void least_terms_find(struct least_terms *out, struct egraph *g);
-void least_terms_free(struct least_terms *t);
+/* Of a rebuilt graph. In the arena. */
+void least_terms_find(struct least_terms *out, struct arena *a, struct egraph *g);
 /* The order of tokens: operators by number, leaves by kind and text. */
 int least_terms_compare_tokens(const struct egraph *g, uint32_t op_a, uint32_t op_b);
 /* The least term of a class, in prefix tokens. */

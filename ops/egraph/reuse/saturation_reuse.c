@@ -87,10 +87,8 @@ static bool has_name_of(const struct rule *a, const struct rule *b)
 struct reuse_rules *reuse_rules_new(const struct rules *rules, const struct ruleset *compiled,
                                     const Eqloom__Rule *const *records, bool unsound)
 {
-    struct reuse_rules *r = calloc(1, sizeof *r);
+    struct reuse_rules *r = must_calloc(1, sizeof *r);
     struct arena scratch = {0};
-    if (!r)
-        abort();
     r->rules = rules;
     r->compiled = compiled;
     r->digests = arena_array(&r->arena, struct digest, rules->n);
@@ -228,10 +226,8 @@ struct reuse_change *reuse_change_new(const struct reuse_rules *now, const uint6
                                       size_t n_added, const Eqloom__Rule *const *gone,
                                       size_t n_gone)
 {
-    struct reuse_change *c = calloc(1, sizeof *c);
+    struct reuse_change *c = must_calloc(1, sizeof *c);
     struct digest_map same = {0};
-    if (!c)
-        abort();
     c->now = now;
     c->unknown = now->ambiguous || now->compiled->too_large;
     read_gone(c, &same, gone, n_gone);

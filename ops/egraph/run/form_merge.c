@@ -215,7 +215,7 @@ bool form_merge(struct form_merger *m)
     struct sweep s = {.m = m};
     if (m->compared == m->options->forms || !m->g->interpreted)
         return false;
-    least_terms_find(&s.least, m->g);
+    least_terms_find(&s.least, &s.a, m->g);
     draw_points(&s);
     find_values(&s);
     compare_goal(&s);
@@ -228,7 +228,6 @@ bool form_merge(struct form_merger *m)
         graph_union(m->g, s.unions[i].a, s.unions[i].b, s.unions[i].why);
     if (s.n_unions)
         egraph_rebuild(m->g);
-    least_terms_free(&s.least);
     free(s.unions);
     arena_free(&s.a);
     return s.n_unions > 0;

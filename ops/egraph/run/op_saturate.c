@@ -30,14 +30,6 @@ static const struct op_param params[] = {
      "their seed and marks those that differ."},
     {0}};
 
-/* Spare graphs, kept between elements with their memory and cached facts; as many as elements ran
- * at a time. */
-struct spares {
-    pthread_mutex_t lock;
-    struct egraph **graphs;
-    size_t n, cap;
-};
-
 /* The changes of the rules since earlier sets, computed once for each. */
 struct change {
     struct digest before;
@@ -45,71 +37,44 @@ struct change {
     struct reuse_change *found;
     struct change *next;
 };
-struct changes {
-    pthread_mutex_t lock;
-    struct change *first;
-};
 
 struct saturate_state {
-    struct spares *spares;
-    struct changes *changes;
     struct arena arena;
     struct op_rules from;
-    struct ruleset *compiled;
     struct reuse_rules *reuse;
     const char **names; /* "group/name" */
     struct domains domains;
+    pthread_mutex_t lock; /* of what follows */
+    struct change *changes;
+    /* Spare graphs, kept between elements with their memory and cached facts; as many as elements
+     * ran at a time. */
+    struct egraph **spares;
+    size_t n_spares, cap_spares;
 };
 
-static struct egraph *take_graph(const struct saturate_state *s, const struct language *lang)
+static struct egraph *take_graph(struct saturate_state *s, const struct language *lang)
 {
     struct egraph *g = NULL;
     if (lang != s->from.rules.lang)
         return egraph_new(lang);
-    pthread_mutex_lock(&s->spares->lock);
-    if (s->spares->n)
-        g = s->spares->graphs[--s->spares->n];
-    pthread_mutex_unlock(&s->spares->lock);
+    pthread_mutex_lock(&s->lock);
+    if (s->n_spares)
+        g = s->spares[--s->n_spares];
+    pthread_mutex_unlock(&s->lock);
     return g ? g : egraph_new(lang);
 }
 
-static void give_graph(const struct saturate_state *s, struct egraph *g)
+static void give_graph(struct saturate_state *s, struct egraph *g)
 {
-    struct spares *spares = s->spares;
     if (egraph_language(g) != s->from.rules.lang) {
         egraph_free(g);
         return;
     }
     egraph_clear(g);
-    pthread_mutex_lock(&spares->lock);
-    spares->graphs = vec_grow(spares->graphs, &spares->cap, spares->n + 1, sizeof *spares->graphs);
-    spares->graphs[spares->n++] = g;
-    pthread_mutex_unlock(&spares->lock);
-}
-
-static void free_spares(struct spares *spares)
-{
-    if (!spares)
-        return;
-    for (size_t i = 0; i < spares->n; i++)
-        egraph_free(spares->graphs[i]);
-    free(spares->graphs);
-    pthread_mutex_destroy(&spares->lock);
-    free(spares);
-}
-
-static void free_changes(struct changes *changes)
-{
-    if (!changes)
-        return;
-    for (struct change *c = changes->first, *next; c; c = next) {
-        next = c->next;
-        reuse_change_free(c->found);
-        arena_free(&c->arena);
-        free(c);
-    }
-    pthread_mutex_destroy(&changes->lock);
-    free(changes);
+    pthread_mutex_lock(&s->lock);
+    s->spares = vec_grow(s->spares, &s->cap_spares, s->n_spares + 1, sizeof *s->spares);
+    s->spares[s->n_spares++] = g;
+    pthread_mutex_unlock(&s->lock);
 }
 
 static enum err_code read_rules(struct saturate_state *s, struct op_ctx *ctx, struct err *e)
@@ -128,12 +93,18 @@ static enum err_code read_rules(struct saturate_state *s, struct op_ctx *ctx, st
 static void release(void *state)
 {
     struct saturate_state *s = state;
-    if (!s)
-        return;
-    free_changes(s->changes); /* they point to the rules */
-    free_spares(s->spares);   /* they point to the language, in the arena */
+    for (struct change *c = s->changes, *next; c; c = next) {
+        next = c->next;
+        reuse_change_free(c->found);
+        arena_free(&c->arena);
+        free(c);
+    }
+    for (size_t i = 0; i < s->n_spares; i++)
+        egraph_free(s->spares[i]);
+    free(s->spares);
+    pthread_mutex_destroy(&s->lock);
     reuse_rules_free(s->reuse);
-    ruleset_free(s->compiled);
+    ruleset_free(s->from.set);
     arena_free(&s->arena);
     free(s);
 }
@@ -141,19 +112,14 @@ static void release(void *state)
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
     struct saturate_state *s = must_calloc(1, sizeof *s);
-    s->spares = calloc(1, sizeof *s->spares);
-    s->changes = calloc(1, sizeof *s->changes);
-    if (!s->spares || !s->changes)
-        abort();
-    pthread_mutex_init(&s->spares->lock, NULL);
-    pthread_mutex_init(&s->changes->lock, NULL);
-    enum err_code code;
-    if ((code = read_rules(s, ctx, e))) {
+    pthread_mutex_init(&s->lock, NULL);
+    enum err_code code = read_rules(s, ctx, e);
+    if (code) {
         release(s);
         return err_up(e, code);
     }
-    s->compiled = ruleset_new(&s->from.rules);
-    s->reuse = reuse_rules_new(&s->from.rules, s->compiled, s->from.records, s->from.unsound);
+    s->from.set = ruleset_new(&s->from.rules);
+    s->reuse = reuse_rules_new(&s->from.rules, s->from.set, s->from.records, s->from.unsound);
     *state = s;
     return OK;
 }
@@ -211,7 +177,7 @@ static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
         .cancelled_arg = ctx,
     };
     struct saturate_result r;
-    if ((code = egraph_saturate(&r, g, s->compiled, &o, a, e)))
+    if ((code = egraph_saturate(&r, g, s->from.set, &o, a, e)))
         return err_up(e, code);
     Eqloom__EGraph message;
     egraph_to_message(&message, a, g, root);
@@ -249,26 +215,24 @@ static enum err_code find_change(struct change *out, struct op_ctx *ctx,
     return OK;
 }
 
-/* *out NULL: the earlier rules cannot be read. */
-static void change_since(const struct reuse_change **out, struct op_ctx *ctx,
-                         const struct saturate_state *s, const struct op_earlier *x)
+/* NULL: the earlier rules cannot be read. */
+static const struct reuse_change *change_since(struct op_ctx *ctx, struct saturate_state *s,
+                                               const struct op_earlier *x)
 {
     struct digest before = op_earlier_input_id(x, "rules");
-    pthread_mutex_lock(&s->changes->lock);
-    struct change *c = s->changes->first;
+    pthread_mutex_lock(&s->lock);
+    struct change *c = s->changes;
     while (c && !digest_equal(&c->before, &before))
         c = c->next;
     if (!c) {
-        c = calloc(1, sizeof *c);
-        if (!c)
-            abort();
+        c = must_calloc(1, sizeof *c);
         c->before = before;
-        c->next = s->changes->first;
-        s->changes->first = c;
+        c->next = s->changes;
+        s->changes = c;
         find_change(c, ctx, s, x, NULL);
     }
-    pthread_mutex_unlock(&s->changes->lock);
-    *out = c->found;
+    pthread_mutex_unlock(&s->lock);
+    return c->found;
 }
 
 /* "2 new or edited rules match nowhere: 1 by an equal left side, 1 by the operators". */
@@ -299,8 +263,7 @@ static enum err_code reuse(bool *stands, const char **reason, struct op_ctx *ctx
 {
     enum err_code code;
     struct reuse_answer answer = {0};
-    const struct reuse_change *change;
-    change_since(&change, ctx, state, x);
+    const struct reuse_change *change = change_since(ctx, state, x);
     if (change && (code = reuse_decide(&answer, op_arena(ctx), op_earlier_witness(x), change, e)))
         return err_up(e, code);
     *stands = answer.stands;
@@ -310,7 +273,7 @@ static enum err_code reuse(bool *stands, const char **reason, struct op_ctx *ctx
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
-    const struct saturate_state *s = state;
+    struct saturate_state *s = state;
     Eqloom__Expr *seed;
     enum err_code code;
     if ((code = op_get(&seed, ctx, "exprs", 0, e)))

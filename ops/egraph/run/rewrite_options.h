@@ -7,13 +7,12 @@
 #include "ops/expr/own/operator_files.h"
 #include "ops/latex/read/expr_argument.h"
 
-/* Of a tool's table of options. */
-#define REWRITE_OPTION_RULES                                                                       \
-    {                                                                                              \
-        "rules", "FILE", true,                                                                     \
-            "use the rules of this file instead of the shipped ones; builtin:NAME is one of "      \
-            "those"                                                                                \
-    }
+/* Of a tool's table of options: which rules, and how expressions are written. */
+#define REWRITE_OPTIONS                                                                            \
+    {"rules", "FILE", true,                                                                        \
+     "use the rules of this file instead of the shipped ones; builtin:NAME is one of those"},      \
+        {"language", "NAME", false, "calculus (default), boolean or polynomial"},                  \
+        OPERATORS_OPTION, EXPR_ARGUMENT_SYNTAX, EXPR_ARGUMENT_LATEX
 
 /* Reads the rules files that the user named, or those shipped for the language; selected and sorted
  * as by the op `rules`. *own: the user named files. */

@@ -4,14 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n + 1, size);
-    if (!p)
-        abort();
-    return p;
-}
-
 static void settle(void *arg)
 {
     search_profile_settle(arg);
@@ -22,9 +14,9 @@ void search_profile_init(struct search_profile *p, struct rule_profile *rules, s
     size_t n = m->set->automaton.n;
     *p = (struct search_profile){.rules = rules,
                                  .m = m,
-                                 .steps = zeroed(n, sizeof *p->steps),
-                                 .n_active = zeroed(n, sizeof *p->n_active),
-                                 .share = zeroed(n, sizeof *p->share)};
+                                 .steps = must_calloc(n + 1, sizeof *p->steps),
+                                 .n_active = must_calloc(n + 1, sizeof *p->n_active),
+                                 .share = must_calloc(n + 1, sizeof *p->share)};
     m->steps = p->steps;
     m->settle = settle;
     m->settle_arg = p;

@@ -329,11 +329,7 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
 }
 
 static const struct tool_option options[] = {
-    REWRITE_OPTION_RULES,
-    {"language", "NAME", false, "calculus (default), boolean or polynomial"},
-    OPERATORS_OPTION,
-    EXPR_ARGUMENT_SYNTAX,
-    EXPR_ARGUMENT_LATEX,
+    REWRITE_OPTIONS,
     {"iterations", "N", false, "iterations of searching and applying, at most (default 8)"},
     {"max-nodes", "N", false, "e-nodes, at most (default 10000)"},
     {"max-matches", "N", false, "matches applied in all; 0: no limit (default)"},

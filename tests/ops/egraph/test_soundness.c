@@ -181,11 +181,10 @@ static size_t check_seed(const struct rules *rules, const struct ruleset *set, c
     if (egraph_saturate(&r, g, set, &o, &a, &e))
         fail_msg("%s: %s", seed, e.message);
     struct least_terms t;
-    least_terms_find(&t, g);
+    least_terms_find(&t, &a, g);
     size_t compared = 0;
     for (uint32_t i = 0; i < t.n; i++)
         compared += check_class(g, set, &t, t.order[i], evaluation);
-    least_terms_free(&t);
     egraph_free(g);
     arena_free(&a);
     return compared;
@@ -235,7 +234,7 @@ TEST(languages_are_sound)
         egraph_add_expr(g, &x);
         saturate(g, &rules, o, &a);
         struct least_terms t;
-        least_terms_find(&t, g);
+        least_terms_find(&t, &a, g);
         size_t compared = 0;
         for (uint32_t k = 0; k < t.n; k++) {
             uint32_t class = t.order[k], n = t.best[class];
@@ -253,7 +252,6 @@ TEST(languages_are_sound)
             }
         }
         assert_true(compared > 100);
-        least_terms_free(&t);
         egraph_free(g);
         arena_free(&a);
     }
