@@ -74,9 +74,9 @@ enum err_code derive_equality(struct derivation *out, struct arena *a, const str
     return err_up(e, code);
 }
 
-enum err_code derive_by_form(struct derivation *out, struct arena *a, const char *way,
-                             const struct expr *from, const struct expr *to,
-                             const struct derive_options *options, struct err *e)
+void derive_by_form(struct derivation *out, struct arena *a, const char *way,
+                    const struct expr *from, const struct expr *to,
+                    const struct derive_options *options)
 {
     struct explain_step *step = arena_new(a, struct explain_step);
     *step = (struct explain_step){.rule = way, .term = *to};
@@ -85,7 +85,6 @@ enum err_code derive_by_form(struct derivation *out, struct arena *a, const char
                                 &out->refuted))
         explanation_check_values(&out->refuted_step, &out->proof, from, options->domains,
                                  options->n_domains, &out->refuted);
-    return OK;
 }
 
 /* ---- the least term ---- */

@@ -28,9 +28,9 @@ enum err_code derive_equality(struct derivation *out, struct arena *a, const str
                               const struct expr *to, const struct derive_options *options,
                               struct err *e);
 /* The one step of normal forms, named after the way in which they prove (normal.h); checked. */
-enum err_code derive_by_form(struct derivation *out, struct arena *a, const char *way,
-                             const struct expr *from, const struct expr *to,
-                             const struct derive_options *options, struct err *e);
+void derive_by_form(struct derivation *out, struct arena *a, const char *way,
+                    const struct expr *from, const struct expr *to,
+                    const struct derive_options *options);
 
 /* Saturates one term. The steps lead to the least term in its class; there are none if it is the
  * least already, if the proof is too long, or if the values of a step differ. Lives in the arena.

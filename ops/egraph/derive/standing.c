@@ -17,15 +17,21 @@ enum {
     MAX_NUMBERS = 64,
 };
 
+struct question {
+    struct arena *a;
+    const struct rules *rules;
+    const struct ruleset *set;
+    const struct expr *x, *y;
+    const struct standing_options *options;
+};
+
 const char *standing_word(enum standing s)
 {
-    switch (s) {
-    case STANDING_PROVED: return "proved";
-    case STANDING_REFUTED: return "refuted";
-    case STANDING_UNDECIDED: return "undecided";
-    case STANDING_NO_VALUE: return "no value";
-    }
-    return "";
+    static const char *const words[] = {[STANDING_PROVED] = "proved",
+                                        [STANDING_REFUTED] = "refuted",
+                                        [STANDING_UNDECIDED] = "undecided",
+                                        [STANDING_NO_VALUE] = "no value"};
+    return words[s];
 }
 
 /* ---- by values ---- */
@@ -37,10 +43,9 @@ static bool is_undefined(const struct expr *x, const struct ball_options *points
     return !self.meet;
 }
 
-static const char *undefined_of(const struct expr *x, const struct expr *y,
-                                const struct ball_options *points)
+static const char *undefined_of(const struct question *q, const struct ball_options *points)
 {
-    bool left = is_undefined(x, points), right = is_undefined(y, points);
+    bool left = is_undefined(q->x, points), right = is_undefined(q->y, points);
     return left && right ? "neither expression has one"
            : left        ? "the first expression has none"
            : right       ? "the second expression has none"
@@ -48,21 +53,16 @@ static const char *undefined_of(const struct expr *x, const struct expr *y,
 }
 
 /* Points that depend on both terms: whoever writes a term does not know them. */
-static uint64_t seed_of(struct arena *a, const struct expr *x, const struct expr *y)
+static struct ball_options point_options(const struct question *q)
 {
+    const struct derive_options *limits = &q->options->limits;
     uint64_t seed = 1;
-    const char *texts[] = {expr_prefix(a, x), expr_prefix(a, y)};
+    const char *texts[] = {expr_prefix(q->a, q->x), expr_prefix(q->a, q->y)};
     for (int i = 0; i < 2; i++)
         for (const char *c = texts[i]; *c; c++)
             seed = rng_mix(seed ^ (unsigned char)*c);
-    return seed;
-}
-
-static struct ball_options point_options(struct arena *a, const struct expr *x,
-                                         const struct expr *y, const struct derive_options *limits)
-{
     return (struct ball_options){.points = POINTS,
-                                 .seed = seed_of(a, x, y),
+                                 .seed = seed,
                                  .low = 0.0625,
                                  .high = 8,
                                  .domains = limits->domains,
@@ -70,20 +70,19 @@ static struct ball_options point_options(struct arena *a, const struct expr *x,
                                  .real_values = limits->real_values};
 }
 
-static void compare_values(struct standing_result *out, struct arena *a, const struct expr *x,
-                           const struct expr *y, const struct derive_options *limits)
+static void compare_values(struct standing_result *out, const struct question *q)
 {
-    struct ball_options points = point_options(a, x, y, limits);
-    ball_compare(&out->compare, x, y, &points);
+    struct ball_options points = point_options(q);
+    ball_compare(&out->compare, q->x, q->y, &points);
     if (!out->compare.meet) {
         points.low = 0;
         points.high = FAR;
-        ball_compare(&out->compare, x, y, &points);
+        ball_compare(&out->compare, q->x, q->y, &points);
     }
-    if (!out->compare.meet && ball_can_evaluate(x) && ball_can_evaluate(y))
-        out->undefined = undefined_of(x, y, &points);
+    if (!out->compare.meet && ball_can_evaluate(q->x) && ball_can_evaluate(q->y))
+        out->undefined = undefined_of(q, &points);
     if (out->compare.verdict == BALL_DIFFERENT)
-        out->witness = arena_strdup(a, out->compare.witness);
+        out->witness = arena_strdup(q->a, out->compare.witness);
 }
 
 /* Once; NULL: it is too long. */
@@ -97,10 +96,9 @@ static void add_number(const char **all, size_t *n, const char *number)
 }
 
 /* Numbers at which pieces of the terms may begin: their own, sums of two of them, and beyond. */
-static size_t find_numbers(const char **all, struct arena *a, const struct expr *x,
-                           const struct expr *y)
+static size_t find_numbers(const char **all, const struct question *q)
 {
-    const struct expr *terms[] = {x, y};
+    const struct expr *terms[] = {q->x, q->y};
     size_t n = 0;
     for (int i = 0; i < 2; i++)
         for (uint32_t k = 0; k < terms[i]->n && n < MAX_OWN_NUMBERS; k++)
@@ -108,27 +106,26 @@ static size_t find_numbers(const char **all, struct arena *a, const struct expr 
                 add_number(all, &n, terms[i]->nodes[k].leaf);
     for (size_t own = n, i = 0; i < own; i++)
         for (size_t k = i + 1; k < own; k++)
-            add_number(all, &n, number_combine(a, '+', all[i], all[k], EXPR_MAX_DIGITS));
+            add_number(all, &n, number_combine(q->a, '+', all[i], all[k], EXPR_MAX_DIGITS));
     for (size_t i = n; i-- > 0;)
-        add_number(all, &n, number_combine(a, '+', all[i], "1", EXPR_MAX_DIGITS));
+        add_number(all, &n, number_combine(q->a, '+', all[i], "1", EXPR_MAX_DIGITS));
     return n;
 }
 
 /* Where values agree, but nothing proves it: at the terms' own numbers. */
-static void compare_at_numbers(struct standing_result *out, struct arena *a, const struct expr *x,
-                               const struct expr *y, const struct derive_options *limits)
+static void compare_at_numbers(struct standing_result *out, const struct question *q)
 {
     const char *numbers[MAX_NUMBERS];
     struct ball_compare compare;
-    struct ball_options points = point_options(a, x, y, limits);
+    struct ball_options points = point_options(q);
     points.numbers = numbers;
-    points.n_numbers = find_numbers(numbers, a, x, y);
+    points.n_numbers = find_numbers(numbers, q);
     points.points = (uint32_t)points.n_numbers;
     if (!points.n_numbers)
         return;
-    ball_compare(&compare, x, y, &points);
+    ball_compare(&compare, q->x, q->y, &points);
     if (compare.verdict == BALL_DIFFERENT)
-        out->witness = arena_strdup(a, compare.witness);
+        out->witness = arena_strdup(q->a, compare.witness);
 }
 
 /* Adds the symbols of a term that have no domain, as real. */
@@ -146,46 +143,46 @@ static void add_real(struct ball_domain *domains, size_t *n, struct arena *a, co
 
 /* Variables without a domain that must be positive: values differ if they are real, and so are all
  * before them that are not named. */
-static const char *find_positive(struct arena *a, const struct expr *x, const struct expr *y,
-                                 const struct derive_options *limits)
+static const char *find_positive(const struct question *q)
 {
-    struct ball_options points = point_options(a, x, y, limits);
-    size_t n = limits->n_domains;
-    struct ball_domain *domains = arena_array(a, struct ball_domain, n + x->n + y->n);
+    struct ball_options points = point_options(q);
+    size_t given = points.n_domains;
+    struct ball_domain *domains = arena_array(q->a, struct ball_domain, given + q->x->n + q->y->n);
     struct ball_compare compare;
     const char *text = NULL;
-    if (n)
-        memcpy(domains, limits->domains, n * sizeof *domains);
-    add_real(domains, &n, a, x);
-    add_real(domains, &n, a, y);
+    if (given)
+        memcpy(domains, points.domains, given * sizeof *domains);
     points.domains = domains;
-    points.n_domains = n;
-    ball_compare(&compare, x, y, &points);
+    add_real(domains, &points.n_domains, q->a, q->x);
+    add_real(domains, &points.n_domains, q->a, q->y);
+    ball_compare(&compare, q->x, q->y, &points);
     if (compare.verdict != BALL_DIFFERENT)
         return NULL;
-    for (size_t i = limits->n_domains; i < n; i++)
+    for (size_t i = given; i < points.n_domains; i++)
         domains[i].domain = "positive";
-    for (size_t i = limits->n_domains; i < n; i++) {
+    for (size_t i = given; i < points.n_domains; i++) {
         domains[i].domain = "real";
-        ball_compare(&compare, x, y, &points);
+        ball_compare(&compare, q->x, q->y, &points);
         if (compare.verdict != BALL_DIFFERENT)
             continue;
         domains[i].domain = "positive";
-        text = arena_printf(a, "%s%s%s>0", text ? text : "", text ? ", " : "", domains[i].name);
+        text = arena_printf(q->a, "%s%s%s>0", text ? text : "", text ? ", " : "", domains[i].name);
     }
     return text;
 }
 
 /* ---- by rules and normal forms ---- */
 
-static enum err_code derive(struct standing_result *out, struct arena *a, const struct rules *rules,
-                            const struct ruleset *set, const struct expr *x, const struct expr *y,
-                            const struct derive_options *limits, struct err *e)
+static enum err_code derive(struct standing_result *out, const struct question *q, uint32_t forms,
+                            struct err *e)
 {
     struct err failure = {0};
-    enum err_code code = derive_equality(&out->derivation, a, rules, set, x, y, limits, &failure);
+    struct derive_options limits = q->options->limits;
+    limits.forms = forms;
+    enum err_code code =
+        derive_equality(&out->derivation, q->a, q->rules, q->set, q->x, q->y, &limits, &failure);
     if (code && failure.detail[0]) {
-        out->contradiction = arena_printf(a, "%s\n%s", failure.message, failure.detail);
+        out->contradiction = arena_printf(q->a, "%s\n%s", failure.message, failure.detail);
         out->derivation.found = false;
         return OK;
     }
@@ -195,63 +192,53 @@ static enum err_code derive(struct standing_result *out, struct arena *a, const 
 }
 
 /* A derivation that can be read is better than the one step of a normal form. */
-static enum err_code explain_form(struct standing_result *out, struct arena *a,
-                                  const struct rules *rules, const struct ruleset *set,
-                                  const struct expr *x, const struct expr *y,
-                                  const struct standing_options *options, struct err *e)
+static void explain_form(struct standing_result *out, const struct question *q)
 {
-    struct derive_options limits = options->limits;
+    struct derive_options limits = q->options->limits;
     struct derivation *d = &out->derivation;
     if (limits.iterations > SHORT_ITERATIONS)
         limits.iterations = SHORT_ITERATIONS;
     if (limits.max_nodes > SHORT_NODES)
         limits.max_nodes = SHORT_NODES;
-    if (!options->verdict_only && (derive_equality(d, a, rules, set, x, y, &limits, NULL) ||
-                                   d->refuted.code || d->proof.n > SHORT_STEPS))
+    if (!q->options->verdict_only &&
+        (derive_equality(d, q->a, q->rules, q->set, q->x, q->y, &limits, NULL) || d->refuted.code ||
+         d->proof.n > SHORT_STEPS))
         d->found = false;
-    if (d->found) {
+    if (d->found)
         out->way = NULL;
-        return OK;
-    }
-    return err_up(e, derive_by_form(d, a, out->way, x, y, &options->limits, e));
+    else
+        derive_by_form(d, q->a, out->way, q->x, q->y, &q->options->limits);
 }
 
-static enum err_code decide_terms(struct standing_result *out, struct arena *a,
-                                  const struct rules *rules, const struct ruleset *set,
-                                  const struct expr *x, const struct expr *y,
-                                  const struct standing_options *options, struct err *e)
+static enum err_code decide_terms(struct standing_result *out, const struct question *q,
+                                  struct err *e)
 {
-    const struct derive_options *limits = &options->limits;
-    compare_values(out, a, x, y, limits);
+    const struct derive_options *limits = &q->options->limits;
+    bool own_rules = q->options->own_rules;
+    enum err_code code = OK;
+    compare_values(out, q);
     if (out->undefined) {
         out->standing = STANDING_NO_VALUE;
         return OK;
     }
-    if (out->witness && !options->own_rules) {
-        out->standing = STANDING_REFUTED;
-        return OK;
-    }
-    enum err_code code;
-    if (!options->own_rules && normal_equal(&out->way, x, y, limits->domains, limits->n_domains)) {
-        code = explain_form(out, a, rules, set, x, y, options, e);
+    if (own_rules) {
+        code = derive(out, q, 0, e);
+    } else if (!out->witness &&
+               normal_equal(&out->way, q->x, q->y, limits->domains, limits->n_domains)) {
+        explain_form(out, q);
     } else {
-        if (!options->own_rules)
-            compare_at_numbers(out, a, x, y, limits);
-        if (out->witness && !options->own_rules) {
-            out->standing = STANDING_REFUTED;
-            return OK;
-        }
-        struct derive_options with_forms = *limits;
-        with_forms.forms = options->own_rules ? 0 : FORMS;
         out->way = NULL;
-        code = derive(out, a, rules, set, x, y, &with_forms, e);
+        if (!out->witness)
+            compare_at_numbers(out, q);
+        if (!out->witness)
+            code = derive(out, q, FORMS, e);
     }
     const struct derivation *d = &out->derivation;
     out->standing = out->witness                   ? STANDING_REFUTED
                     : d->found && !d->refuted.code ? STANDING_PROVED
                                                    : STANDING_UNDECIDED;
     if (out->standing == STANDING_PROVED)
-        out->positive = find_positive(a, x, y, limits);
+        out->positive = find_positive(q);
     return err_up(e, code);
 }
 
@@ -260,16 +247,17 @@ enum err_code standing_decide(struct standing_result *out, struct arena *a,
                               const struct expr *x, const struct expr *y,
                               const struct standing_options *options, struct err *e)
 {
+    const struct question q = {a, rules, set, x, y, options};
     *out = (struct standing_result){.standing = STANDING_UNDECIDED};
     if (!exact_applies(rules->lang))
-        return err_up(e, decide_terms(out, a, rules, set, x, y, options, e));
+        return err_up(e, decide_terms(out, &q, e));
     out->exact = !exact_compare(&out->table, a, x, y, NULL);
     if (out->exact)
         out->standing = out->table.equal ? STANDING_PROVED : STANDING_REFUTED;
     out->witness = out->exact && !out->table.equal ? out->table.witness : NULL;
     if (options->verdict_only || (out->witness && !options->own_rules))
         return OK;
-    enum err_code code = derive(out, a, rules, set, x, y, &options->limits, e);
+    enum err_code code = derive(out, &q, options->limits.forms, e);
     if (!out->exact && out->derivation.found && !out->derivation.refuted.code)
         out->standing = STANDING_PROVED;
     return err_up(e, code);

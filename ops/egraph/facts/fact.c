@@ -19,7 +19,7 @@ void facts_free(struct facts *t)
 {
     constant_free(&t->constants);
     free(t->items);
-    free(t->slots);
+    map64_free(&t->by_hash);
     free(t->answers);
     free(t->memo);
     *t = (struct facts){0};
@@ -69,47 +69,27 @@ static void normalize(struct fact *f, const struct constants *numbers)
         f->flags |= FACT_NONZERO;
 }
 
-static uint32_t hash_fact(const struct fact *f)
+static uint64_t hash_fact(const struct fact *f)
 {
     uint64_t w[4], h = 0;
     memcpy(w, f, sizeof w);
     for (int i = 0; i < 4; i++)
         h = rng_mix(h ^ w[i]);
-    return (uint32_t)(h >> 32);
-}
-
-static void grow_slots(struct facts *t)
-{
-    size_t n = t->n_slots ? t->n_slots * 2 : 1024;
-    free(t->slots);
-    t->slots = must_calloc(n, sizeof *t->slots);
-    t->n_slots = n;
-    for (size_t i = 0; i < n; i++)
-        t->slots[i] = (struct fact_slot){0, UINT32_MAX};
-    for (size_t id = 0; id < t->n; id++) {
-        uint32_t h = hash_fact(&t->items[id]);
-        size_t i = h & (n - 1);
-        while (t->slots[i].id != UINT32_MAX)
-            i = (i + 1) & (n - 1);
-        t->slots[i] = (struct fact_slot){h, (uint32_t)id};
-    }
+    return h;
 }
 
 uint32_t facts_intern(struct facts *t, struct fact f)
 {
     normalize(&f, &t->constants);
-    if (t->n * 4 >= t->n_slots * 3)
-        grow_slots(t);
-    uint32_t h = hash_fact(&f);
-    size_t i = h & (t->n_slots - 1);
-    for (; t->slots[i].id != UINT32_MAX; i = (i + 1) & (t->n_slots - 1))
-        if (t->slots[i].hash == h && memcmp(&t->items[t->slots[i].id], &f, sizeof f) == 0)
-            return t->slots[i].id;
+    uint64_t h = hash_fact(&f);
+    for (uint64_t *known; (known = map64_get(&t->by_hash, h)); h++)
+        if (memcmp(&t->items[*known], &f, sizeof f) == 0)
+            return (uint32_t)*known;
+    map64_put(&t->by_hash, h, t->n, NULL);
     t->items = vec_grow(t->items, &t->cap, t->n + 1, sizeof *t->items);
     t->answers = vec_grow(t->answers, &t->answers_cap, t->n + 1, sizeof *t->answers);
     t->items[t->n] = f;
     t->answers[t->n] = 0;
-    t->slots[i] = (struct fact_slot){h, (uint32_t)t->n};
     return (uint32_t)t->n++;
 }
 

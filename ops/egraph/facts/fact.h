@@ -19,7 +19,7 @@ enum {
     FACT_INTEGER = 32,
 };
 enum { FACT_NO_DEGREE = 0xffff, FACT_MAX_DEGREE = 1000, FACT_MAX_SYMBOLS = 64 };
-enum { FACT_MEMO_BITS = 13 };
+enum { FACT_MEMO_BITS = 14 };
 
 /* No padding: compared and hashed as bytes. */
 struct fact {
@@ -37,10 +37,7 @@ struct facts {
     struct constants constants;
     struct fact *items;
     size_t n, cap;
-    struct fact_slot {
-        uint32_t hash, id; /* id UINT32_MAX: empty */
-    } * slots;
-    size_t n_slots;
+    struct map64 by_hash;
     uint32_t *answers; /* by fact: cached answers to conditions, 0: none */
     size_t answers_cap;
     /* A two-way cache of the facts of applications, and of the conjunction of two facts (op 0); the

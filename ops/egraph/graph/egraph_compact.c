@@ -56,7 +56,8 @@ static void move_nodes(const struct compaction *c, struct egraph *g)
     for (uint32_t n = 0; n < g->n_cells; n++)
         if (is_kept(c, n)) {
             rename_node(c, g, n);
-            graph_find_whole(g, n);
+            if (!graph_is_class(g, n))
+                g->members[n].up = graph_find(g, n); /* what is between may not be kept */
         }
     for (uint32_t n = 0; n < g->n_cells; n++) {
         if (!is_kept(c, n))

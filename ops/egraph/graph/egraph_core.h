@@ -167,19 +167,6 @@ static inline struct eclass *graph_eclass(const struct egraph *g, uint32_t c)
     return &g->classes[g->members[c].up & ~UP_ENTRY];
 }
 
-/* As graph_find, with full path compression. */
-static inline uint32_t graph_find_whole(struct egraph *g, uint32_t n)
-{
-    struct member *k = g->members;
-    uint32_t c = graph_find(g, n);
-    while (n != c) {
-        uint32_t up = k[n].up;
-        k[n].up = c;
-        n = up;
-    }
-    return c;
-}
-
 /* Facts are computed for this operator of one or two arguments. */
 static inline bool graph_interprets(const struct egraph *g, uint32_t op)
 {

@@ -132,32 +132,6 @@ static void stamp_parents(struct egraph *g, struct u32_list *to, const struct u3
     }
 }
 
-/* The number of slots that hold one of these classes. */
-static uint64_t count_parents(const struct egraph *g, const struct u32_list *classes)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < classes->n; i++)
-        n += graph_eclass(g, classes->items[i])->n_parents;
-    return n;
-}
-
-static bool changed_below(struct egraph *g, uint32_t n, unsigned k)
-{
-    for (uint32_t i = 0, arity = graph_arity(g, graph_op(g, n)); i < arity; i++)
-        if (graph_eclass(g, graph_find(g, *graph_kid(g, n, i)))->stamp[k - 1] == g->epoch)
-            return true;
-    return false;
-}
-
-/* As stamp_parents, where it would walk more slots than there are older nodes: checks the arguments
- * of each of these. */
-static void stamp_older(struct egraph *g, struct u32_list *to, unsigned k)
-{
-    for (uint32_t n = 0; n < g->frozen; n++)
-        if (g->touched[n] != g->epoch && graph_is_live(g, n) && changed_below(g, n, k))
-            stamp_owner(g, to, n, k);
-}
-
 /* Stamps the changed classes, and those above them, level by level. */
 static void stamp_changed(struct egraph *g)
 {
@@ -176,10 +150,7 @@ static void stamp_changed(struct egraph *g)
     }
     for (unsigned k = 1; k <= g->stamp_levels + 1; k++) {
         to->n = 0;
-        if (k <= STAMPS && count_parents(g, from) > g->frozen)
-            stamp_older(g, to, k);
-        else
-            stamp_parents(g, to, from, k);
+        stamp_parents(g, to, from, k);
         struct u32_list *t = from;
         from = to;
         to = t;

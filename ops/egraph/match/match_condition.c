@@ -90,8 +90,12 @@ static bool less(const struct fact *a, const struct fact *b, bool or_equal)
     return a->hi < b->lo || (a->hi == b->lo && (or_equal || strict));
 }
 
-static bool says(const struct fact *f, const struct constants *numbers, enum rule_predicate p)
+/* Of a fact alone where the predicate is one of RULE_OF_FACTS. `b`: the second argument, if any. */
+static bool says(struct egraph *g, enum rule_predicate p, const struct argument *a,
+                 const struct argument *b)
 {
+    const struct constants *numbers = &g->facts.constants;
+    const struct fact *f = &g->facts.items[a->fact];
     struct interval v = fact_interval(f);
     bool real = f->flags & FACT_REAL, constant = f->constant != NO_CONSTANT;
     switch (p) {
@@ -108,11 +112,12 @@ static bool says(const struct fact *f, const struct constants *numbers, enum rul
         return constant && constant_is_integer(numbers, f->constant) &&
                !constant_is_even(numbers, f->constant);
     case RULE_CONSTANT: return constant;
-    case RULE_SYMBOL:
-    case RULE_FREE_OF:
+    case RULE_SYMBOL: return holds_symbol(g, a->class);
+    case RULE_FREE_OF: return is_free_of(g, a, b);
     case RULE_CONSTANT_OR_OTHER_SYMBOL:
-    case RULE_LESS:
-    case RULE_LESS_EQUAL:
+        return constant || (holds_symbol(g, a->class) && a->class != b->class);
+    case RULE_LESS: return less(f, &g->facts.items[b->fact], false);
+    case RULE_LESS_EQUAL: return less(f, &g->facts.items[b->fact], true);
     case RULE_N_PREDICATES: break;
     }
     return false;
@@ -120,13 +125,13 @@ static bool says(const struct fact *f, const struct constants *numbers, enum rul
 
 /* The answers of a fact to RULE_OF_FACTS, by bit; the bit above them marks the answers as computed.
  */
-static uint32_t answers_of(struct facts *t, uint32_t fact)
+static uint32_t answers_of(struct egraph *g, const struct argument *a)
 {
-    uint32_t *answers = &t->answers[fact];
+    uint32_t *answers = &g->facts.answers[a->fact];
     if (!*answers) {
         *answers = 1u << 31;
         for (uint32_t bits = RULE_OF_FACTS; bits; bits &= bits - 1)
-            if (says(&t->items[fact], &t->constants, (enum rule_predicate)__builtin_ctz(bits)))
+            if (says(g, (enum rule_predicate)__builtin_ctz(bits), a, NULL))
                 *answers |= bits & -bits;
     }
     return *answers;
@@ -138,29 +143,8 @@ bool graph_condition_decide(struct egraph *g, const struct condition *c, const u
     struct argument a, b = {0};
     evaluate(&a, g, &c->args[0], classes, leaf);
     if (RULE_OF_FACTS >> c->predicate & 1)
-        return answers_of(&g->facts, a.fact) >> c->predicate & 1;
+        return answers_of(g, &a) >> c->predicate & 1;
     if (c->n_args > 1)
         evaluate(&b, g, &c->args[1], classes, leaf);
-    const struct fact *f = &g->facts.items[a.fact];
-    switch ((enum rule_predicate)c->predicate) {
-    case RULE_SYMBOL: return holds_symbol(g, a.class);
-    case RULE_FREE_OF: return is_free_of(g, &a, &b);
-    case RULE_CONSTANT_OR_OTHER_SYMBOL:
-        return f->constant != NO_CONSTANT || (holds_symbol(g, a.class) && a.class != b.class);
-    case RULE_LESS: return less(f, &g->facts.items[b.fact], false);
-    case RULE_LESS_EQUAL: return less(f, &g->facts.items[b.fact], true);
-    case RULE_POSITIVE:
-    case RULE_NONNEGATIVE:
-    case RULE_NEGATIVE:
-    case RULE_NONPOSITIVE:
-    case RULE_NONZERO:
-    case RULE_MAYBE_NONZERO:
-    case RULE_REAL:
-    case RULE_INTEGER:
-    case RULE_EVEN:
-    case RULE_ODD:
-    case RULE_CONSTANT:
-    case RULE_N_PREDICATES: break;
-    }
-    return false;
+    return says(g, (enum rule_predicate)c->predicate, &a, &b);
 }

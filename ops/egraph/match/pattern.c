@@ -200,7 +200,6 @@ static bool compile_arguments(struct compiler *c, const struct place *at, uint16
     uint32_t x = at->position + 1;
     for (uint32_t k = 0; k < c->x->nodes[at->position].arity; k++) {
         struct place argument = argument_of(at, x, (uint16_t)(out + k));
-        c->p->register_position[out + k] = (uint16_t)x;
         if (at->position == 0)
             argument.side = k > 0;
         if (!compile_argument(c, &argument, bound && (bound->whole || bound->key == k)))
@@ -258,7 +257,6 @@ enum err_code pattern_compile(struct pattern *out, struct arena *a, struct patte
     struct compiler c = {out, a, leaves, x, arena_array(a, struct place, x->n), 0};
     out->program = arena_array(a, struct instruction, 2 * x->n + 2);
     out->var_register = arena_array(a, uint16_t, PATTERN_MAX_VARS);
-    out->register_position = arena_array(a, uint16_t, x->n + 1);
     out->var_name = arena_array(a, const char *, PATTERN_MAX_VARS);
     out->bind_position = arena_array(a, uint32_t, x->n);
     out->watched = arena_array(a, uint16_t, x->n);

@@ -60,8 +60,7 @@ struct pattern {
     uint16_t n_vars;
     uint16_t n_binds; /* nodes bound: the root, then each I_BIND and I_FIND in program order */
     uint16_t n_registers;
-    uint16_t *var_register;      /* by variable */
-    uint16_t *register_position; /* in the pattern's expression, by register */
+    uint16_t *var_register; /* by variable */
     const char **var_name;
     uint32_t *bind_position;     /* in the pattern's expression, by bind */
     struct instruction *program; /* of n_program instructions, the last I_DONE */
