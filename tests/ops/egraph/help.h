@@ -51,6 +51,58 @@ static inline struct saturate_result saturate(struct egraph *g, const struct rul
     return r;
 }
 
+/* Rules and an e-graph with a term. */
+struct fixture {
+    struct arena a;
+    struct err e;
+    struct rules *rules; /* in the arena: the set refers to them, and a fixture may be copied */
+    struct ruleset *set;
+    struct egraph *g;
+    struct expr x;
+    eclass_id root;
+    struct saturate_result r;
+};
+
+static inline struct fixture fixture_of_rules(struct arena a, struct rules rules, const char *term,
+                                              bool proofs)
+{
+    struct fixture f = {.a = a};
+    f.rules = arena_memdup(&f.a, &rules, sizeof rules);
+    f.set = ruleset_new(f.rules);
+    f.g = egraph_new(rules.lang);
+    if (proofs)
+        egraph_keep_proofs(f.g);
+    f.x = infix_term(&f.a, rules.lang, term);
+    f.root = egraph_add_expr(f.g, &f.x);
+    return f;
+}
+
+static inline struct fixture fixture_of(const char *rules, const char *term, bool proofs)
+{
+    struct arena a = {0};
+    struct rules parsed = rules_of(&a, rules);
+    return fixture_of_rules(a, parsed, term, proofs);
+}
+
+static inline enum err_code fixture_try(struct fixture *f, struct saturate_options o)
+{
+    return egraph_saturate(&f->r, f->g, f->set, &o, &f->a, &f->e);
+}
+
+static inline void fixture_saturate(struct fixture *f, struct saturate_options o)
+{
+    if (fixture_try(f, o))
+        fail_msg("%s", f->e.message);
+    check_graph(f->g);
+}
+
+static inline void fixture_end(struct fixture *f)
+{
+    ruleset_free(f->set);
+    egraph_free(f->g);
+    arena_free(&f->a);
+}
+
 /* What random terms are made of, but for + - * / ^. */
 struct term_words {
     const char *leaves[10], *functions[10];

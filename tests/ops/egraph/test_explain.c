@@ -18,37 +18,27 @@ static const char algebra[] = "group ring\n"
 
 static void proves(const char *text, const char *from, const char *to, bool expected)
 {
-    struct arena a = {0};
-    struct err e = {0};
-    struct rules rules = rules_of(&a, text);
-    struct ruleset *set = ruleset_new(&rules);
-    struct egraph *g = egraph_new(rules.lang);
-    egraph_keep_proofs(g);
-    struct expr x = infix_term(&a, rules.lang, from), y = infix_term(&a, rules.lang, to);
-    struct saturate_options o = {
-        .iterations = 8, .max_nodes = 20000, .explain = true, .has_goal = true};
-    o.goal[0] = egraph_add_expr(g, &x);
-    o.goal[1] = egraph_add_expr(g, &y);
-    struct saturate_result r;
-    if (egraph_saturate(&r, g, set, &o, &a, &e))
-        fail_msg("%s", e.message);
-    check_graph(g);
+    struct fixture f = fixture_of(text, from, true);
+    struct expr y = infix_term(&f.a, f.rules->lang, to);
+    fixture_saturate(&f, (struct saturate_options){.iterations = 8,
+                                                   .max_nodes = 20000,
+                                                   .explain = true,
+                                                   .has_goal = true,
+                                                   .goal = {f.root, egraph_add_expr(f.g, &y)}});
     struct explanation p;
-    enum err_code code = egraph_explain(&p, &a, g, set, &x, &y, &e);
+    enum err_code code = egraph_explain(&p, &f.a, f.g, f.set, &f.x, &y, &f.e);
     assert_int_equal(code, expected ? OK : ERR_NOTFOUND);
     if (expected) {
-        assert_true(p.n > 0 || expr_equal(&x, &y));
-        assert_int_equal(r.stop, EQLOOM__STOP_REASON__GOAL_REACHED);
-        if (explanation_check(&p, &x, &y, &rules, &e))
-            fail_msg("%s = %s: %s", from, to, e.message);
+        assert_true(p.n > 0 || expr_equal(&f.x, &y));
+        assert_int_equal(f.r.stop, EQLOOM__STOP_REASON__GOAL_REACHED);
+        if (explanation_check(&p, &f.x, &y, f.rules, &f.e))
+            fail_msg("%s = %s: %s", from, to, f.e.message);
         struct explanation back;
-        assert_int_equal(egraph_explain(&back, &a, g, set, &y, &x, &e), OK);
-        if (explanation_check(&back, &y, &x, &rules, &e))
-            fail_msg("%s = %s: %s", to, from, e.message);
+        assert_int_equal(egraph_explain(&back, &f.a, f.g, f.set, &y, &f.x, &f.e), OK);
+        if (explanation_check(&back, &y, &f.x, f.rules, &f.e))
+            fail_msg("%s = %s: %s", to, from, f.e.message);
     }
-    ruleset_free(set);
-    egraph_free(g);
-    arena_free(&a);
+    fixture_end(&f);
 }
 
 TEST(proofs_replay)
@@ -74,26 +64,21 @@ TEST_IN_ARENA(the_checker_is_strict)
                 y = infix_term(a, rules.lang, "sin(b + a)");
     struct expr z = infix_term(a, rules.lang, "cos(b + a)"),
                 w = infix_term(a, rules.lang, "sin(b + c)");
-    struct explain_step s = {.rule = "ring/add-comm", .position = 1, .term = y};
-    struct explanation p = {&s, 1};
-    assert_int_equal(explanation_check(&p, &x, &y, &rules, &e), OK);
-    assert_int_equal(explanation_check(&p, &x, &x, &rules, &e), ERR_FAILED);
-    s.position = 0;
-    assert_int_equal(explanation_check(&p, &x, &y, &rules, &e), ERR_FAILED);
-    s.position = 1;
-    s.rule = "ring/mul-comm";
-    assert_int_equal(explanation_check(&p, &x, &y, &rules, &e), ERR_FAILED);
-    s.rule = "ring/no-such";
-    assert_int_equal(explanation_check(&p, &x, &y, &rules, &e), ERR_FAILED);
-    s.rule = "given";
-    assert_int_equal(explanation_check(&p, &x, &y, &rules, &e), ERR_FAILED);
-    s.rule = "ring/add-comm";
-    s.term = z;
-    assert_int_equal(explanation_check(&p, &x, &z, &rules, &e), ERR_FAILED);
-    s.term = w;
-    assert_int_equal(explanation_check(&p, &x, &w, &rules, &e), ERR_FAILED);
-    s.position = 99;
-    assert_int_equal(explanation_check(&p, &x, &w, &rules, &e), ERR_FAILED);
+    const struct {
+        const char *rule;
+        uint32_t position;
+        const struct expr *term, *to;
+        enum err_code code;
+    } cases[] = {{"ring/add-comm", 1, &y, &y, OK},         {"ring/add-comm", 1, &y, &x, ERR_FAILED},
+                 {"ring/add-comm", 0, &y, &y, ERR_FAILED}, {"ring/mul-comm", 1, &y, &y, ERR_FAILED},
+                 {"ring/no-such", 1, &y, &y, ERR_FAILED},  {"given", 1, &y, &y, ERR_FAILED},
+                 {"ring/add-comm", 1, &z, &z, ERR_FAILED}, {"ring/add-comm", 1, &w, &w, ERR_FAILED},
+                 {"ring/add-comm", 99, &w, &w, ERR_FAILED}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct explain_step s = {cases[i].rule, false, cases[i].position, *cases[i].term};
+        struct explanation p = {&s, 1};
+        assert_int_equal(explanation_check(&p, &x, cases[i].to, &rules, &e), cases[i].code);
+    }
 }
 
 /* A step may be an instance of its rule and yet be false. */
@@ -180,41 +165,30 @@ TEST(random_proofs_replay)
     static const char *const names[] = {"a", "b", "c", "2", "3"};
     struct rng rng = rng_new(test_seed(1), 7);
     for (int round = 0; round < 60; round++) {
-        struct arena a = {0};
-        struct err e = {0};
-        struct rules rules = rules_of(&a, algebra);
-        struct ruleset *set = ruleset_new(&rules);
-        struct egraph *g = egraph_new(rules.lang);
-        egraph_keep_proofs(g);
-        struct expr x[2];
-        for (int k = 0; k < 2; k++) {
-            char text[200];
-            snprintf(text, sizeof text, "(%s + %s) * (%s - (%s * %s))", names[rng_below(&rng, 5)],
+        char text[2][200];
+        for (int k = 0; k < 2; k++)
+            snprintf(text[k], sizeof text[k], "(%s + %s) * (%s - (%s * %s))",
                      names[rng_below(&rng, 5)], names[rng_below(&rng, 5)],
-                     names[rng_below(&rng, 5)], names[rng_below(&rng, 5)]);
-            x[k] = infix_term(&a, rules.lang, text);
-            egraph_add_expr(g, &x[k]);
-        }
-        struct saturate_options o = {.iterations = 4, .max_nodes = 3000, .explain = true};
-        struct saturate_result r;
-        assert_int_equal(egraph_saturate(&r, g, set, &o, &a, &e), OK);
-        check_graph(g);
+                     names[rng_below(&rng, 5)], names[rng_below(&rng, 5)],
+                     names[rng_below(&rng, 5)]);
+        struct fixture f = fixture_of(algebra, text[0], true);
+        struct expr x = f.x, other = infix_term(&f.a, f.rules->lang, text[1]);
+        egraph_add_expr(f.g, &other);
+        fixture_saturate(
+            &f, (struct saturate_options){.iterations = 4, .max_nodes = 3000, .explain = true});
         /* every subterm's other forms: rewritten by hand at the root */
-        struct expr swapped = expr_apply(
-            &a, rules.lang, X_MUL,
-            (struct expr[]){expr_sub(&x[0], 1 + x[0].nodes[1].size), expr_sub(&x[0], 1)}, 2);
+        struct expr swapped =
+            expr_apply(&f.a, f.rules->lang, X_MUL,
+                       (struct expr[]){expr_sub(&x, 1 + x.nodes[1].size), expr_sub(&x, 1)}, 2);
         struct explanation p;
-        enum err_code code = egraph_explain(&p, &a, g, set, &x[0], &swapped, &e);
-        assert_int_equal(code, OK);
-        if (explanation_check(&p, &x[0], &swapped, &rules, &e))
-            fail_msg("round %d: %s", round, e.message);
-        if (egraph_lookup(g, &x[0]) == egraph_lookup(g, &x[1])) {
-            assert_int_equal(egraph_explain(&p, &a, g, set, &x[0], &x[1], &e), OK);
-            assert_int_equal(explanation_check(&p, &x[0], &x[1], &rules, &e), OK);
+        assert_int_equal(egraph_explain(&p, &f.a, f.g, f.set, &x, &swapped, &f.e), OK);
+        if (explanation_check(&p, &x, &swapped, f.rules, &f.e))
+            fail_msg("round %d: %s", round, f.e.message);
+        if (egraph_lookup(f.g, &x) == egraph_lookup(f.g, &other)) {
+            assert_int_equal(egraph_explain(&p, &f.a, f.g, f.set, &x, &other, &f.e), OK);
+            assert_int_equal(explanation_check(&p, &x, &other, f.rules, &f.e), OK);
         }
-        ruleset_free(set);
-        egraph_free(g);
-        arena_free(&a);
+        fixture_end(&f);
     }
 }
 
@@ -370,40 +344,30 @@ TEST(shortest_proofs_are_shortest)
     struct rng rng = rng_new(test_seed(1), 11);
     uint64_t lengths[40] = {0}, proved = 0;
     for (int round = 0; round < 48; round++) {
-        struct arena a = {0};
-        struct err e = {0};
         struct buf text = {0};
         struct oracle o;
-        struct rules rules = rules_of(&a, sets[round % 4]);
-        struct ruleset *set = ruleset_new(&rules);
-        struct egraph *g = egraph_new(rules.lang);
         write_sum(&text, &rng, 3 + round % 3, round % 4 > 1);
-        struct expr x = infix_term(&a, rules.lang, text.data);
-        egraph_keep_proofs(g);
-        egraph_add_expr(g, &x);
-        struct saturate_options options = {.iterations = 40, .max_nodes = 20000, .explain = true};
-        struct saturate_result r;
-        assert_int_equal(egraph_saturate(&r, g, set, &options, &a, &e), OK);
-        assert_int_equal(r.stop, EQLOOM__STOP_REASON__SATURATED);
-        oracle_open(&o, &rules, &x);
+        struct fixture f = fixture_of(sets[round % 4], text.data, true);
+        fixture_saturate(
+            &f, (struct saturate_options){.iterations = 40, .max_nodes = 20000, .explain = true});
+        assert_int_equal(f.r.stop, EQLOOM__STOP_REASON__SATURATED);
+        oracle_open(&o, f.rules, &f.x);
         for (int k = 0; k < 12; k++) {
             size_t at = rng_below(&rng, o.n);
             struct explanation p;
-            if (egraph_explain(&p, &a, g, set, &x, &o.terms[at], &e) ||
-                explanation_check(&p, &x, &o.terms[at], &rules, &e))
-                fail_msg("%s = %s: %s", text.data, expr_infix(&a, &o.terms[at]), e.message);
+            if (egraph_explain(&p, &f.a, f.g, f.set, &f.x, &o.terms[at], &f.e) ||
+                explanation_check(&p, &f.x, &o.terms[at], f.rules, &f.e))
+                fail_msg("%s = %s: %s", text.data, expr_infix(&f.a, &o.terms[at]), f.e.message);
             if (p.n < o.distance[at] || (p.shortest && p.n != o.distance[at]))
                 fail_msg("%s = %s in %zu steps instead of %u", text.data,
-                         expr_infix(&a, &o.terms[at]), p.n, o.distance[at]);
+                         expr_infix(&f.a, &o.terms[at]), p.n, o.distance[at]);
             assert_true(p.shortest); /* so small a space is searched to the end */
             lengths[p.n < 39 ? p.n : 39]++;
             proved += p.n > 3;
         }
         oracle_close(&o);
-        egraph_free(g);
-        ruleset_free(set);
+        fixture_end(&f);
         buf_free(&text);
-        arena_free(&a);
     }
     for (size_t n = 0; n < 40; n++)
         if (lengths[n])

@@ -24,7 +24,7 @@ static const char *const members[] = {
 };
 enum { MEMBERS = sizeof members / sizeof *members };
 
-struct fixture {
+struct exercise {
     struct arena a;
     struct rules rules;
     struct ruleset *set;
@@ -33,16 +33,16 @@ struct fixture {
     struct mistake_options options;
 };
 
-static void begin(struct fixture *f, const char *language, const char *rules,
+static void begin(struct exercise *f, const char *language, const char *rules,
                   const char *const *texts, size_t n)
 {
-    *f = (struct fixture){.options = {.most = 20,
-                                      .least_steps = 2,
-                                      .most_steps = 12,
-                                      .max_tokens = 40,
-                                      .iterations = 6,
-                                      .max_nodes = 2000,
-                                      .points = 8}};
+    *f = (struct exercise){.options = {.most = 20,
+                                       .least_steps = 2,
+                                       .most_steps = 12,
+                                       .max_tokens = 40,
+                                       .iterations = 6,
+                                       .max_nodes = 2000,
+                                       .points = 8}};
     f->rules = rules_of(&f->a, rules);
     f->set = ruleset_new(&f->rules);
     eqloom__cluster__init(&f->cluster);
@@ -59,13 +59,13 @@ static void begin(struct fixture *f, const char *language, const char *rules,
     }
 }
 
-static void end(struct fixture *f)
+static void end(struct exercise *f)
 {
     ruleset_free(f->set);
     arena_free(&f->a);
 }
 
-static size_t draw(Eqloom__Exercise **out, struct fixture *f, uint64_t seed)
+static size_t draw(Eqloom__Exercise **out, struct exercise *f, uint64_t seed)
 {
     struct rng rng = rng_new(seed, 0);
     struct err e = {0};
@@ -75,7 +75,7 @@ static size_t draw(Eqloom__Exercise **out, struct fixture *f, uint64_t seed)
     return n;
 }
 
-static enum ball_verdict compare(struct fixture *f, const char *x, const char *y)
+static enum ball_verdict compare(struct exercise *f, const char *x, const char *y)
 {
     struct ball_options options = {.points = 12, .seed = 99};
     struct ball_compare result;
@@ -86,7 +86,7 @@ static enum ball_verdict compare(struct fixture *f, const char *x, const char *y
 }
 
 /* How many steps are wrong. */
-static size_t check_derivation(struct fixture *f, const Eqloom__Exercise *x)
+static size_t check_derivation(struct exercise *f, const Eqloom__Exercise *x)
 {
     size_t wrong = 0;
     bool member = false;
@@ -108,7 +108,7 @@ static size_t check_derivation(struct fixture *f, const Eqloom__Exercise *x)
 
 TEST(every_step)
 {
-    struct fixture f;
+    struct exercise f;
     size_t drawn = 0, with_mistake = 0;
     begin(&f, "", some_rules, members, MEMBERS);
     f.options.wrong = 0.5;
@@ -129,7 +129,7 @@ TEST(every_step)
 TEST(all_wrong_or_none)
 {
     for (int wrong = 0; wrong < 2; wrong++) {
-        struct fixture f;
+        struct exercise f;
         Eqloom__Exercise *x;
         begin(&f, "", some_rules, members, MEMBERS);
         f.options.wrong = wrong;
@@ -147,7 +147,7 @@ TEST(all_wrong_or_none)
 
 TEST(limits)
 {
-    struct fixture f;
+    struct exercise f;
     Eqloom__Exercise *x;
     begin(&f, "", some_rules, members, MEMBERS);
     f.options.most_steps = 3;
@@ -166,7 +166,7 @@ TEST(limits)
 
 TEST(seeds)
 {
-    struct fixture f;
+    struct exercise f;
     Eqloom__Exercise *x[3];
     size_t n[3], differ = 0;
     begin(&f, "", some_rules, members, MEMBERS);
@@ -186,7 +186,7 @@ TEST(seeds)
 
 TEST(simplify)
 {
-    struct fixture f;
+    struct exercise f;
     struct explanation p;
     struct err e = {0};
     struct derive_options o = {.iterations = 6, .max_nodes = 2000};
@@ -205,7 +205,7 @@ TEST(simplify)
 TEST(another_language)
 {
     static const char *const texts[] = {"and p q"};
-    struct fixture f;
+    struct exercise f;
     struct rng rng = rng_new(1, 0);
     struct err e = {0};
     Eqloom__Exercise *x;
@@ -221,7 +221,7 @@ TEST(another_language)
 TEST(boolean)
 {
     static const char *const texts[] = {"not not and p and p and q true", "and q p"};
-    struct fixture f;
+    struct exercise f;
     Eqloom__Exercise *x;
     begin(&f, "boolean",
           "language boolean\n"
@@ -255,7 +255,7 @@ TEST(evaluation)
         "sin asin - + x x d x pow e * 3 x",
         "/ d x tan pow x 2 + * 2 x * 0 cos 0",
     };
-    struct fixture f;
+    struct exercise f;
     size_t drawn = 0, with_mistake = 0;
     begin(&f, "", "group t\nadd-comm: ?a + ?b -> ?b + ?a\n", terms, 4);
     f.options.evaluates = true;

@@ -5,61 +5,42 @@
 #include "ops/rules/rule.h"
 
 struct profiled {
-    struct arena a;
-    struct rules rules;
-    struct saturate_result r;
+    struct fixture f;
     struct rule_profile *p; /* by rule */
-    uint32_t nodes, classes;
 };
 
-static void run(struct profiled *out, const char *text, struct saturate_options o, bool profile)
+/* Without rules: the shipped ones. */
+static struct profiled run(const char *rules, const char *text, struct saturate_options o,
+                           bool profile)
 {
-    struct egraph *g = egraph_new(out->rules.lang);
-    struct expr x = infix_term(&out->a, out->rules.lang, text);
-    egraph_add_expr(g, &x);
-    out->p = arena_array(&out->a, struct rule_profile, out->rules.n);
-    o.profile = profile ? out->p : NULL;
-    out->r = saturate(g, &out->rules, o, &out->a);
-    check_graph(g);
-    out->nodes = egraph_count_nodes(g);
-    out->classes = egraph_count_classes(g);
-    egraph_free(g);
-}
-
-static void run_rules(struct profiled *out, const char *rules, const char *text,
-                      struct saturate_options o)
-{
-    *out = (struct profiled){0};
-    out->rules = rules_of(&out->a, rules);
-    run(out, text, o, true);
-}
-
-static size_t rule_index(const struct profiled *p, const char *name)
-{
-    for (size_t i = 0; i < p->rules.n; i++)
-        if (strcmp(p->rules.rules[i].name, name) == 0)
-            return i;
-    fail_msg("no rule %s", name);
-    return 0;
+    struct arena a = {0};
+    struct rules parsed = rules ? rules_of(&a, rules) : library_rules_on(&a, &lang_calculus);
+    struct profiled out = {fixture_of_rules(a, parsed, text, false), NULL};
+    out.p = arena_array(&out.f.a, struct rule_profile, parsed.n);
+    o.profile = profile ? out.p : NULL;
+    fixture_saturate(&out.f, o);
+    return out;
 }
 
 static const struct rule_profile *of(const struct profiled *p, const char *name)
 {
-    return &p->p[rule_index(p, name)];
+    for (size_t i = 0; i < p->f.rules->n; i++)
+        if (strcmp(p->f.rules->rules[i].name, name) == 0)
+            return &p->p[i];
+    fail_msg("no rule %s", name);
+    return NULL;
 }
 
 TEST(one_iteration_is_counted_by_hand)
 {
     struct saturate_options o = {.iterations = 1, .max_nodes = 1000};
-    struct profiled p;
-    run_rules(&p,
-              "group g\n"
-              "comm: ?a + ?b -> ?b + ?a\n"
-              "assoc: ?a + (?b + ?c) -> (?a + ?b) + ?c\n"
-              "never: sin(?a) -> cos(?a)\n"
-              "zero: 0 -> 1 - 1\n"
-              "quotient: ?a / ?a -> 1 if nonzero(?a)\n",
-              "(x + (y + z)) + (y + 0) / (y + 0)", o);
+    struct profiled p = run("group g\n"
+                            "comm: ?a + ?b -> ?b + ?a\n"
+                            "assoc: ?a + (?b + ?c) -> (?a + ?b) + ?c\n"
+                            "never: sin(?a) -> cos(?a)\n"
+                            "zero: 0 -> 1 - 1\n"
+                            "quotient: ?a / ?a -> 1 if nonzero(?a)\n",
+                            "(x + (y + z)) + (y + 0) / (y + 0)", o, true);
     /* sums: the whole, x + (y + z), y + z, y + 0 */
     assert_int_equal(of(&p, "comm")->searched, 4);
     assert_int_equal(of(&p, "comm")->applied, 4);
@@ -71,7 +52,7 @@ TEST(one_iteration_is_counted_by_hand)
     assert_int_equal(of(&p, "never")->applied, 0);
     assert_true(of(&p, "never")->steps == 0);
     assert_int_equal(of(&p, "quotient")->searched, 1);
-    arena_free(&p.a);
+    fixture_end(&p.f);
 }
 
 TEST(counting_changes_no_result)
@@ -80,28 +61,26 @@ TEST(counting_changes_no_result)
     struct saturate_options o = {
         .iterations = 8, .max_nodes = 3000, .match_limit = 20, .ban_length = 2};
     for (size_t t = 0; t < sizeof terms / sizeof *terms; t++) {
-        struct profiled p = {0};
-        p.rules = library_rules_on(&p.a, &lang_calculus);
-        run(&p, terms[t], o, false);
-        struct profiled plain = p;
-        run(&p, terms[t], o, true);
-        assert_int_equal(p.r.stop, plain.r.stop);
-        assert_int_equal(p.r.iterations, plain.r.iterations);
-        assert_int_equal(p.nodes, plain.nodes);
-        assert_int_equal(p.classes, plain.classes);
-        size_t n = p.rules.n;
-        assert_memory_equal(p.r.matched, plain.r.matched, n * sizeof *p.r.matched);
-        assert_memory_equal(p.r.applied, plain.r.applied, n * sizeof *p.r.applied);
+        struct profiled plain = run(NULL, terms[t], o, false), p = run(NULL, terms[t], o, true);
+        const struct saturate_result *r = &p.f.r, *s = &plain.f.r;
+        assert_int_equal(r->stop, s->stop);
+        assert_int_equal(r->iterations, s->iterations);
+        assert_int_equal(egraph_count_nodes(p.f.g), egraph_count_nodes(plain.f.g));
+        assert_int_equal(egraph_count_classes(p.f.g), egraph_count_classes(plain.f.g));
+        size_t n = p.f.rules->n;
+        assert_memory_equal(r->matched, s->matched, n * sizeof *r->matched);
+        assert_memory_equal(r->applied, s->applied, n * sizeof *r->applied);
         uint32_t banned = 0;
         for (size_t i = 0; i < n; i++) {
-            const struct rule_profile *r = &p.p[i];
-            banned += r->banned;
-            assert_true(r->applied >= p.r.applied[i] && r->applied <= p.r.matched[i]);
-            assert_true(!p.r.matched[i] || r->searched || p.rules.rules[i].lhs.n == 1);
-            assert_true(!r->searched || r->steps > 0);
+            const struct rule_profile *x = &p.p[i];
+            banned += x->banned;
+            assert_true(x->applied >= r->applied[i] && x->applied <= r->matched[i]);
+            assert_true(!r->matched[i] || x->searched || p.f.rules->rules[i].lhs.n == 1);
+            assert_true(!x->searched || x->steps > 0);
         }
         assert_true(banned > 0); /* in the middle of an iteration */
-        arena_free(&p.a);
+        fixture_end(&p.f);
+        fixture_end(&plain.f);
     }
 }
 
@@ -109,32 +88,28 @@ TEST(counting_changes_no_result)
 TEST(steps_are_divided)
 {
     struct saturate_options o = {.iterations = 3, .max_nodes = 1000};
-    struct profiled p;
-    run_rules(&p,
-              "group g\n"
-              "comm: ?a + ?b -> ?b + ?a\n"
-              "assoc: ?a + (?b + ?c) -> (?a + ?b) + ?c\n"
-              "deep: ?a + sin(cos(?b)) -> sin(cos(?b)) + ?a\n",
-              "(x + (y + z)) + (x + y)", o);
+    struct profiled p = run("group g\n"
+                            "comm: ?a + ?b -> ?b + ?a\n"
+                            "assoc: ?a + (?b + ?c) -> (?a + ?b) + ?c\n"
+                            "deep: ?a + sin(cos(?b)) -> sin(cos(?b)) + ?a\n",
+                            "(x + (y + z)) + (x + y)", o, true);
     assert_true(of(&p, "assoc")->steps > of(&p, "deep")->steps);
-    arena_free(&p.a);
+    fixture_end(&p.f);
 }
 
 TEST(a_banned_rule_is_not_searched)
 {
     struct saturate_options o = {
         .iterations = 1, .max_nodes = 1000, .match_limit = 1, .ban_length = 100};
-    struct profiled p;
-    run_rules(&p,
-              "group g\n"
-              "comm: ?a + ?b -> ?b + ?a\n"
-              "other: ?a + 0 -> ?a\n",
-              "(x + y) + (y + z)", o);
+    struct profiled p = run("group g\n"
+                            "comm: ?a + ?b -> ?b + ?a\n"
+                            "other: ?a + 0 -> ?a\n",
+                            "(x + y) + (y + z)", o, true);
     /* three sums: it is banned at the second */
     assert_int_equal(of(&p, "comm")->banned, 1);
     assert_int_equal(of(&p, "comm")->searched, 2);
     assert_int_equal(of(&p, "comm")->applied, 1);
     assert_int_equal(of(&p, "other")->banned, 0);
     assert_int_equal(of(&p, "other")->searched, 3);
-    arena_free(&p.a);
+    fixture_end(&p.f);
 }

@@ -1,8 +1,6 @@
 /* Saturation: known counts, budgets, backoff, conditions, contradictions. */
 #include "tests/ops/egraph/help.h"
 
-#include "ops/egraph/graph/egraph_core.h"
-
 static const char ac_rules[] = "group ac\n"
                                "comm: ?a + ?b -> ?b + ?a\n"
                                "assoc: ?a + (?b + ?c) -> (?a + ?b) + ?c\n"
@@ -18,48 +16,38 @@ TEST(sums_have_a_class_per_subset)
                 {"((a + b) + c) + (f + g)", 5},
                 {"a + (b + (c + (f + (g + (h + k)))))", 7}};
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
-        struct arena a = {0};
-        struct rules rules = rules_of(&a, ac_rules);
-        struct egraph *g = egraph_new(rules.lang);
-        struct expr x = infix_term(&a, rules.lang, sums[i].text);
-        egraph_add_expr(g, &x);
-        struct saturate_result r = saturate(g, &rules, generous, &a);
-        assert_int_equal(r.stop, EQLOOM__STOP_REASON__SATURATED);
-        check_graph(g);
+        struct fixture f = fixture_of(ac_rules, sums[i].text, false);
+        fixture_saturate(&f, generous);
+        assert_int_equal(f.r.stop, EQLOOM__STOP_REASON__SATURATED);
         unsigned n = sums[i].terms;
-        assert_int_equal(egraph_count_classes(g), (1u << n) - 1);
+        assert_int_equal(egraph_count_classes(f.g), (1u << n) - 1);
         /* a class of k terms has a node for each ordered split: 2^k - 2; and there are n leaves */
         unsigned nodes = n, choose = n;
         for (unsigned k = 2; k <= n; k++) {
             choose = choose * (n - k + 1) / k;
             nodes += choose * ((1u << k) - 2);
         }
-        assert_int_equal(egraph_count_nodes(g), nodes);
-        egraph_free(g);
-        arena_free(&a);
+        assert_int_equal(egraph_count_nodes(f.g), nodes);
+        fixture_end(&f);
     }
 }
 
-TEST_IN_ARENA(backoff_reaches_the_same_graph)
+static const char seven[] = "a + (b + (c + (f + (g + (h + k)))))";
+
+TEST(backoff_reaches_the_same_graph)
 {
-    struct rules rules = rules_of(a, ac_rules);
-    struct egraph *g = egraph_new(rules.lang);
-    struct expr x = infix_term(a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
-    egraph_add_expr(g, &x);
+    struct fixture f = fixture_of(ac_rules, seven, false),
+                   plain = fixture_of(ac_rules, seven, false);
     struct saturate_options o = generous;
     o.match_limit = 20;
     o.ban_length = 2;
-    struct saturate_result r = saturate(g, &rules, o, a);
-    assert_int_equal(r.stop, EQLOOM__STOP_REASON__SATURATED);
-    check_graph(g);
-    assert_int_equal(egraph_count_classes(g), 127);
-    struct saturate_result plain;
-    struct egraph *h = egraph_new(rules.lang);
-    egraph_add_expr(h, &x);
-    plain = saturate(h, &rules, generous, a);
-    assert_true(r.iterations > plain.iterations);
-    egraph_free(g);
-    egraph_free(h);
+    fixture_saturate(&f, o);
+    assert_int_equal(f.r.stop, EQLOOM__STOP_REASON__SATURATED);
+    assert_int_equal(egraph_count_classes(f.g), 127);
+    fixture_saturate(&plain, generous);
+    assert_true(f.r.iterations > plain.r.iterations);
+    fixture_end(&f);
+    fixture_end(&plain);
 }
 
 /* Small classes first: less is built twice, and the graph is the same in the end. */
@@ -67,58 +55,43 @@ TEST(rounds_build_less_twice)
 {
     uint64_t applied[2] = {0};
     for (int k = 0; k < 2; k++) {
-        struct arena a = {0};
-        struct rules rules = rules_of(&a, ac_rules);
-        struct egraph *g = egraph_new(rules.lang);
-        struct expr x = infix_term(&a, rules.lang, "a + (b + (c + (f + (g + (h + (k + m))))))");
-        g->size_order_at = k ? 0 : UINT32_MAX;
-        egraph_add_expr(g, &x);
-        struct saturate_result r = saturate(g, &rules, generous, &a);
-        check_graph(g);
-        assert_int_equal(egraph_count_classes(g), 255);
-        assert_int_equal(egraph_count_nodes(g), 6058);
-        for (size_t i = 0; i < rules.n; i++)
-            applied[k] += r.applied[i];
-        egraph_free(g);
-        arena_free(&a);
+        struct fixture f = fixture_of(ac_rules, "a + (b + (c + (f + (g + (h + (k + m))))))", false);
+        f.g->size_order_at = k ? 0 : UINT32_MAX;
+        fixture_saturate(&f, generous);
+        assert_int_equal(egraph_count_classes(f.g), 255);
+        assert_int_equal(egraph_count_nodes(f.g), 6058);
+        for (size_t i = 0; i < f.rules->n; i++)
+            applied[k] += f.r.applied[i];
+        fixture_end(&f);
     }
     assert_true(applied[1] * 5 < applied[0] * 4);
 }
 
-TEST_IN_ARENA(runs_may_follow_runs)
+TEST(runs_may_follow_runs)
 {
-    struct rules rules = rules_of(a, ac_rules);
-    struct egraph *g = egraph_new(rules.lang);
-    struct expr x = infix_term(a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
-    struct expr y = infix_term(a, rules.lang, "(k + a) + (b + c)");
-    egraph_add_expr(g, &x);
+    struct fixture f = fixture_of(ac_rules, seven, false);
+    struct expr y = infix_term(&f.a, f.rules->lang, "(k + a) + (b + c)");
     struct saturate_options o = {.iterations = 1, .max_nodes = 100000};
     for (int i = 0; i < 12; i++) {
-        saturate(g, &rules, o, a);
-        check_graph(g);
+        fixture_saturate(&f, o);
         o.iterations = 1 + (uint32_t)i % 3;
         if (i == 3)
-            egraph_add_expr(g, &y);
+            egraph_add_expr(f.g, &y);
     }
-    assert_int_equal(egraph_count_classes(g), 127);
-    assert_int_equal(saturate(g, &rules, o, a).stop, EQLOOM__STOP_REASON__SATURATED);
-    egraph_free(g);
+    assert_int_equal(egraph_count_classes(f.g), 127);
+    fixture_saturate(&f, o);
+    assert_int_equal(f.r.stop, EQLOOM__STOP_REASON__SATURATED);
+    fixture_end(&f);
 }
 
-static bool proves(const char *rules_text, const char *from, const char *to)
+static bool proves(const char *rules, const char *from, const char *to)
 {
-    struct arena a = {0};
-    struct rules rules = rules_of(&a, rules_text);
-    struct egraph *g = egraph_new(rules.lang);
-    struct expr x = infix_term(&a, rules.lang, from), y = infix_term(&a, rules.lang, to);
-    egraph_add_expr(g, &x);
-    egraph_add_expr(g, &y);
-    struct saturate_options o = {.iterations = 6, .max_nodes = 20000};
-    saturate(g, &rules, o, &a);
-    check_graph(g);
-    bool same = egraph_lookup(g, &x) == egraph_lookup(g, &y);
-    egraph_free(g);
-    arena_free(&a);
+    struct fixture f = fixture_of(rules, from, false);
+    struct expr y = infix_term(&f.a, f.rules->lang, to);
+    eclass_id other = egraph_add_expr(f.g, &y);
+    fixture_saturate(&f, (struct saturate_options){.iterations = 6, .max_nodes = 20000});
+    bool same = egraph_find(f.g, f.root) == egraph_find(f.g, other);
+    fixture_end(&f);
     return same;
 }
 
@@ -172,17 +145,11 @@ TEST(conditions_are_asked_again)
                        "a-guarded: f(?a) -> sqrt(?a) if constant(?a)\n"
                        "b-reveal: h(?a) -> 3\n"
                        "c-late: g(?a) -> h(?a)\n";
-    struct arena a = {0};
-    struct rules rules = rules_of(&a, text);
-    struct egraph *g = egraph_new(rules.lang);
-    struct expr x = infix_term(&a, rules.lang, "f(g(x - 7))"),
-                y = infix_term(&a, rules.lang, "sqrt(3)");
-    egraph_add_expr(g, &x);
-    saturate(g, &rules, generous, &a);
-    check_graph(g);
-    assert_int_equal(egraph_lookup(g, &x), egraph_lookup(g, &y));
-    egraph_free(g);
-    arena_free(&a);
+    struct fixture f = fixture_of(text, "f(g(x - 7))", false);
+    struct expr y = infix_term(&f.a, f.rules->lang, "sqrt(3)");
+    fixture_saturate(&f, generous);
+    assert_int_equal(egraph_find(f.g, f.root), egraph_lookup(f.g, &y));
+    fixture_end(&f);
 }
 
 /* g(x) becomes known to be 3 without anything happening to x or f(x). */
@@ -205,42 +172,24 @@ TEST(contradictions_stop_the_run)
         {"group bad\nzero: exp(?a) -> 0\n", "exp(x)", {"contradiction", "=0", "bad/zero"}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct arena a = {0};
-        struct err e = {0};
-        struct rules rules = rules_of(&a, cases[i].rules);
-        struct egraph *g = egraph_new(rules.lang);
-        struct expr x = infix_term(&a, rules.lang, cases[i].term);
-        egraph_add_expr(g, &x);
-        struct ruleset *set = ruleset_new(&rules);
-        struct saturate_result r;
-        assert_int_equal(egraph_saturate(&r, g, set, &generous, &a, &e), ERR_FAILED);
+        struct fixture f = fixture_of(cases[i].rules, cases[i].term, false);
+        assert_int_equal(fixture_try(&f, generous), ERR_FAILED);
         for (int k = 0; k < 3; k++)
-            if (!strstr(e.message, cases[i].says[k]))
-                fail_msg("'%s' does not say '%s'", e.message, cases[i].says[k]);
-        ruleset_free(set);
-        egraph_free(g);
-        arena_free(&a);
+            if (!strstr(f.e.message, cases[i].says[k]))
+                fail_msg("'%s' does not say '%s'", f.e.message, cases[i].says[k]);
+        fixture_end(&f);
     }
 }
 
-static void says_of_contradiction(const char *text, const char *rules_text, const char *says,
+static void says_of_contradiction(const char *text, const char *rules, const char *says,
                                   const char *never)
 {
-    struct arena a = {0};
-    struct err e = {0};
-    struct saturate_result r;
-    struct rules rules = rules_of(&a, rules_text);
-    struct ruleset *set = ruleset_new(&rules);
-    struct egraph *g = egraph_new(rules.lang);
-    g->compact_at.dead = g->compact_at.percent = 0;
-    struct expr x = infix_term(&a, rules.lang, text);
-    egraph_add_expr(g, &x);
-    assert_int_equal(egraph_saturate(&r, g, set, &generous, &a, &e), ERR_FAILED);
-    if (!strstr(e.message, says) || strstr(e.message, never))
-        fail_msg("'%s' is not to say '%s', but '%s'", e.message, never, says);
-    ruleset_free(set);
-    egraph_free(g);
-    arena_free(&a);
+    struct fixture f = fixture_of(rules, text, false);
+    f.g->compact_at.dead = f.g->compact_at.percent = 0;
+    assert_int_equal(fixture_try(&f, generous), ERR_FAILED);
+    if (!strstr(f.e.message, says) || strstr(f.e.message, never))
+        fail_msg("'%s' is not to say '%s', but '%s'", f.e.message, never, says);
+    fixture_end(&f);
 }
 
 #define OPERATORS                                                                                  \
@@ -289,92 +238,44 @@ TEST(contradictions_are_derived)
           "its value: (-inf,-0.99"}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct arena a = {0};
-        struct err e = {0};
-        struct rules rules = rules_of(&a, cases[i].rules);
-        struct egraph *g = egraph_new(rules.lang);
-        struct expr x = infix_term(&a, rules.lang, cases[i].term);
-        egraph_keep_proofs(g);
-        egraph_add_expr(g, &x);
-        struct ruleset *set = ruleset_new(&rules);
-        struct saturate_result r;
-        assert_false(egraph_contradicts(g));
-        assert_int_equal(egraph_saturate(&r, g, set, &generous, &a, &e), ERR_FAILED);
-        assert_true(egraph_contradicts(g));
+        struct fixture f = fixture_of(cases[i].rules, cases[i].term, true);
+        assert_false(egraph_contradicts(f.g));
+        assert_int_equal(fixture_try(&f, generous), ERR_FAILED);
+        assert_true(egraph_contradicts(f.g));
         for (int k = 0; k < 6; k++)
-            if (!strstr(e.detail, cases[i].says[k]))
-                fail_msg("does not say '%s':\n%s", cases[i].says[k], e.detail);
-        ruleset_free(set);
-        egraph_free(g);
-        arena_free(&a);
+            if (!strstr(f.e.detail, cases[i].says[k]))
+                fail_msg("does not say '%s':\n%s", cases[i].says[k], f.e.detail);
+        fixture_end(&f);
     }
 }
 
-TEST_IN_ARENA(budgets_are_exact)
+TEST(budgets_are_exact)
 {
-    struct rules rules = rules_of(a, ac_rules);
-    struct expr x = infix_term(a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
-    for (uint32_t max = 13; max < 400; max += 29) {
-        struct egraph *g = egraph_new(rules.lang);
-        egraph_add_expr(g, &x);
-        struct saturate_options o = {.iterations = 100, .max_nodes = max};
-        struct saturate_result r = saturate(g, &rules, o, a);
-        check_graph(g);
-        assert_int_equal(r.stop, EQLOOM__STOP_REASON__NODE_LIMIT);
-        assert_true(egraph_count_nodes(g) <= max + 1); /* the largest right side adds two nodes */
-        egraph_free(g);
+    struct saturate_options o = {.iterations = 100};
+    for (o.max_nodes = 13; o.max_nodes < 400; o.max_nodes += 29) {
+        struct fixture f = fixture_of(ac_rules, seven, false);
+        fixture_saturate(&f, o);
+        assert_int_equal(f.r.stop, EQLOOM__STOP_REASON__NODE_LIMIT);
+        /* the largest right side adds two nodes */
+        assert_true(egraph_count_nodes(f.g) <= o.max_nodes + 1);
+        fixture_end(&f);
     }
-    for (uint64_t max = 1; max < 300; max += 37) {
-        struct egraph *g = egraph_new(rules.lang);
-        egraph_add_expr(g, &x);
-        struct saturate_options o = {.iterations = 100, .max_nodes = 100000, .max_matches = max};
-        struct saturate_result r = saturate(g, &rules, o, a);
+    o.max_nodes = 100000;
+    for (o.max_matches = 1; o.max_matches < 300; o.max_matches += 37) {
+        struct fixture f = fixture_of(ac_rules, seven, false);
+        fixture_saturate(&f, o);
         uint64_t applied = 0;
-        for (size_t i = 0; i < rules.n; i++)
-            applied += r.applied[i];
-        assert_true(applied <= max);
-        assert_int_equal(r.stop, EQLOOM__STOP_REASON__MATCH_LIMIT);
-        egraph_free(g);
+        for (size_t i = 0; i < f.rules->n; i++)
+            applied += f.r.applied[i];
+        assert_true(applied <= o.max_matches);
+        assert_int_equal(f.r.stop, EQLOOM__STOP_REASON__MATCH_LIMIT);
+        fixture_end(&f);
     }
-    struct egraph *g = egraph_new(rules.lang);
-    egraph_add_expr(g, &x);
-    struct saturate_options o = {.iterations = 2, .max_nodes = 100000};
-    struct saturate_result r = saturate(g, &rules, o, a);
-    assert_int_equal(r.iterations, 2);
-    assert_int_equal(r.stop, EQLOOM__STOP_REASON__ITERATION_LIMIT);
-    egraph_free(g);
-}
-
-/* What a graph that has served before holds is what a new one would. */
-TEST(a_cleared_graph_is_new)
-{
-    static const char *const terms[] = {"d(x, x*sin(x) + 3)", "y*(x + 2) + (x - x)", "2^3 + x/x"};
-    struct arena a = {0};
-    struct rules rules = rules_of(&a, calculus(&a));
-    struct egraph *served = egraph_new(rules.lang);
-    struct saturate_options o = {.iterations = 8, .max_nodes = 3000};
-    for (int i = 0; i < 9; i++) {
-        struct egraph *g = egraph_new(rules.lang);
-        struct expr x = infix_term(&a, rules.lang, terms[i % 3]);
-        egraph_clear(served);
-        if (i % 2) {
-            egraph_keep_proofs(served);
-            egraph_keep_proofs(g);
-        }
-        struct saturate_result r[2];
-        eclass_id root[2] = {egraph_add_expr(served, &x), egraph_add_expr(g, &x)};
-        r[0] = saturate(served, &rules, o, &a);
-        r[1] = saturate(g, &rules, o, &a);
-        check_graph(served);
-        assert_int_equal(egraph_find(served, root[0]), egraph_find(g, root[1]));
-        assert_int_equal(egraph_count_nodes(served), egraph_count_nodes(g));
-        assert_int_equal(egraph_count_classes(served), egraph_count_classes(g));
-        for (size_t k = 0; k < rules.n; k++)
-            assert_int_equal(r[0].matched[k], r[1].matched[k]);
-        egraph_free(g);
-    }
-    egraph_free(served);
-    arena_free(&a);
+    struct fixture f = fixture_of(ac_rules, seven, false);
+    fixture_saturate(&f, (struct saturate_options){.iterations = 2, .max_nodes = 100000});
+    assert_int_equal(f.r.iterations, 2);
+    assert_int_equal(f.r.stop, EQLOOM__STOP_REASON__ITERATION_LIMIT);
+    fixture_end(&f);
 }
 
 static bool third_time(void *arg)
@@ -382,21 +283,14 @@ static bool third_time(void *arg)
     return ++*(int *)arg >= 3;
 }
 
-TEST_IN_ARENA(a_run_stops_when_told)
+TEST(a_run_stops_when_told)
 {
-    struct err e = {0};
-    struct rules rules = rules_of(a, ac_rules);
-    struct ruleset *set = ruleset_new(&rules);
-    struct egraph *g = egraph_new(rules.lang);
-    struct expr x = infix_term(a, rules.lang, "a + (b + (c + (f + (g + (h + k)))))");
+    struct fixture f = fixture_of(ac_rules, seven, false);
     int asked = 0;
     struct saturate_options o = generous;
-    struct saturate_result r;
     o.cancelled = third_time;
     o.cancelled_arg = &asked;
-    egraph_add_expr(g, &x);
-    assert_int_equal(egraph_saturate(&r, g, set, &o, a, &e), ERR_CANCELLED);
+    assert_int_equal(fixture_try(&f, o), ERR_CANCELLED);
     assert_int_equal(asked, 3);
-    ruleset_free(set);
-    egraph_free(g);
+    fixture_end(&f);
 }
