@@ -58,14 +58,14 @@ static size_t count_steps(const struct drawn *x)
     return x->steps + (x->wrong ? 1 + x->tail.n : 0);
 }
 
-static bool are_equal(struct drawer *d, const struct expr *x, const struct expr *y)
+static enum equality compare(const char **witness, struct drawer *d, const struct expr *x,
+                             const struct expr *y)
 {
-    const char *witness;
     struct equality_test t;
     equality_test_begin(&t, x, &d->points);
-    enum equality found = equality_test_ask(&witness, d->scratch, &t, y);
+    enum equality found = equality_test_ask(witness, d->scratch, &t, y);
     equality_test_end(&t);
-    return found == EQUALITY_AGREES;
+    return found;
 }
 
 /* Steps up to one that is not known to be right. */
@@ -76,7 +76,9 @@ static void evaluate_within(struct explanation *out, struct drawer *d, const str
     *out = (struct explanation){.steps = arena_array(d->scratch, struct explain_step, steps)};
     for (; out->n < steps; at = &out->steps[out->n++].term) {
         struct explain_step *s = &out->steps[out->n];
-        if (!evaluation_step(&s->term, &s->rule, d->scratch, at) || !are_equal(d, at, &s->term))
+        const char *witness;
+        if (!evaluation_step(&s->term, &s->rule, d->scratch, at) ||
+            compare(&witness, d, at, &s->term) != EQUALITY_AGREES)
             return;
     }
 }
@@ -101,15 +103,10 @@ static enum err_code derive_within(struct explanation *out, struct drawer *d,
 static enum err_code alter(struct drawn *x, bool *made, struct drawer *d, size_t k, struct err *e)
 {
     const struct expr *before = k ? &x->proof.steps[k - 1].term : x->from;
-    struct equality_test t;
     *made = false;
     if (!near_miss_draw(&x->altered, d->scratch, &x->proof.steps[k].term, NEAR_MISS_OPERATORS,
-                        d->rng))
-        return OK;
-    equality_test_begin(&t, before, &d->points);
-    enum equality found = equality_test_ask(&x->witness, d->scratch, &t, &x->altered);
-    equality_test_end(&t);
-    if (found != EQUALITY_REFUTED)
+                        d->rng) ||
+        compare(&x->witness, d, before, &x->altered) != EQUALITY_REFUTED)
         return OK;
     x->steps = k;
     x->wrong = true;

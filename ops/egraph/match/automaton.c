@@ -1,6 +1,6 @@
 /* Building the automaton: the programs are merged into a tree of branches, which is then laid out
  * as states; the I_HAS tests of one register become a switch. */
-#include "ops/egraph/match/automaton.h"
+#include "ops/egraph/match/ruleset.h"
 
 #include "base/buf.h"
 
@@ -20,7 +20,7 @@ static bool same_bind(const struct instruction *a, const struct instruction *b)
     if (a->x != b->x || a->out != b->out || a->arity != b->arity || a->key != b->key)
         return false;
     for (uint32_t k = 0; k < a->arity; k++)
-        if (a->bound[k].kind != b->bound[k].kind || a->bound[k].x != b->bound[k].x)
+        if (a->bound[k] != b->bound[k])
             return false;
     return true;
 }
@@ -63,14 +63,17 @@ static struct branch *find_branch(struct arena *a, struct branch *at, const stru
     return at->last = b;
 }
 
-static void add_program(struct arena *a, struct branch *root, const struct automaton_rule *r,
+static void add_program(struct arena *a, struct branch *root, const struct compiled_rule *r,
                         uint32_t rule)
 {
     struct branch *b = root;
-    raise_levels(b->levels, r->levels);
-    for (uint32_t i = 0; i < r->pattern->n_program; i++) {
-        b = find_branch(a, b, &r->pattern->program[i]);
-        raise_levels(b->levels, r->levels);
+    uint8_t levels[2];
+    for (int k = 0; k < 2; k++)
+        levels[k] = r->levels[k] < STAMPS ? r->levels[k] : STAMPS;
+    raise_levels(b->levels, levels);
+    for (uint32_t i = 0; i < r->lhs.n_program; i++) {
+        b = find_branch(a, b, &r->lhs.program[i]);
+        raise_levels(b->levels, levels);
     }
     b->rule = rule;
 }
@@ -93,11 +96,6 @@ static uint32_t add_state(struct layout *l, struct state s, uint32_t parent)
     return out->n++;
 }
 
-static uint32_t encode_bound(const struct bound_argument *k)
-{
-    return k->x | (k->kind == ARGUMENT_LEAF ? AUTOMATON_LEAF : 0);
-}
-
 static void set_bind(struct state *s, const struct instruction *i)
 {
     s->arity = i->arity;
@@ -105,7 +103,7 @@ static void set_bind(struct state *s, const struct instruction *i)
     s->key = i->key;
     s->whole = i->whole;
     for (uint32_t k = 0; k < i->arity; k++)
-        s->bound[k] = encode_bound(&i->bound[k]);
+        s->bound[k] = i->bound[k];
 }
 
 static uint32_t add_branch(struct layout *l, const struct branch *b, uint32_t parent)
@@ -213,21 +211,24 @@ static void *keep(struct arena *a, void *array, size_t n, size_t size)
     return p;
 }
 
-void automaton_build(struct automaton *out, struct arena *a, const struct automaton_rule *rules,
-                     size_t n, uint32_t n_ops)
+void automaton_build(struct automaton *out, struct ruleset *set)
 {
-    struct arena scratch = {0};
+    struct arena *a = &set->arena, scratch = {0};
     struct layout l = {.out = out};
+    uint32_t n_ops = 0;
+    for (size_t i = 0; i < set->n; i++)
+        if (set->rules[i].lhs.op >= n_ops)
+            n_ops = set->rules[i].lhs.op + 1u;
     struct branch *roots = arena_array(&scratch, struct branch, n_ops + 1u);
     *out = (struct automaton){.n_ops = n_ops, .any = NO_STATE};
     out->root = arena_array(a, uint32_t, n_ops);
-    out->done = arena_array(a, uint32_t, n);
+    out->done = arena_array(a, uint32_t, set->n);
     memset(out->root, 0xff, n_ops * sizeof *out->root);
-    memset(out->done, 0xff, n * sizeof *out->done);
-    for (size_t i = 0; i < n; i++) {
-        const struct pattern *p = rules[i].pattern;
-        if (p && !p->constant)
-            add_program(&scratch, &roots[p->any ? n_ops : p->op], &rules[i], (uint32_t)i);
+    memset(out->done, 0xff, set->n * sizeof *out->done);
+    for (size_t i = 0; i < set->n; i++) {
+        const struct pattern *p = &set->rules[i].lhs;
+        if (!p->constant)
+            add_program(&scratch, &roots[p->any ? n_ops : p->op], &set->rules[i], (uint32_t)i);
     }
     for (uint32_t op = 0; op <= n_ops; op++) {
         if (!roots[op].child)

@@ -99,7 +99,7 @@ static inline uint32_t ematch_leaf(const struct ematch *m, uint32_t leaf)
 /* The class of an argument that is bound already, or NO_NODE. */
 static inline uint32_t ematch_bound(const struct ematch *m, uint32_t bound)
 {
-    return bound & AUTOMATON_LEAF ? ematch_leaf(m, bound & ~AUTOMATON_LEAF) : m->reg[bound];
+    return bound & BOUND_LEAF ? ematch_leaf(m, bound & ~BOUND_LEAF) : m->reg[bound];
 }
 
 /* Some rule that may begin at nodes of this kind is active. */

@@ -56,17 +56,17 @@ static bool add_var(struct compiler *c, const char *name, uint16_t reg)
 }
 
 /* How argument `position` of a node is bound before the node, if it is. */
-static struct bound_argument bound_before(struct compiler *c, uint32_t position)
+static uint32_t bound_before(struct compiler *c, uint32_t position)
 {
     const struct expr_node *node = &c->x->nodes[position];
     if (node->op == X_VAR) {
         int v = find_var(c->p, node->leaf);
         if (v >= 0)
-            return (struct bound_argument){ARGUMENT_REGISTER, c->p->var_register[v]};
+            return c->p->var_register[v];
     } else if (node->leaf) {
-        return (struct bound_argument){ARGUMENT_LEAF, leaf_index(c->leaves, node->op, node->leaf)};
+        return BOUND_LEAF | leaf_index(c->leaves, node->op, node->leaf);
     }
-    return (struct bound_argument){ARGUMENT_FREE, 0};
+    return BOUND_NOT;
 }
 
 /* All variables of the term are bound, so its class is found without a search. */
@@ -98,7 +98,7 @@ static bool has_bound_argument(struct compiler *c, uint32_t position)
 {
     uint32_t at = position + 1;
     for (uint32_t i = 0; i < c->x->nodes[position].arity; i++) {
-        if (bound_before(c, at).kind != ARGUMENT_FREE)
+        if (bound_before(c, at) != BOUND_NOT)
             return true;
         at += c->x->nodes[at].size;
     }
@@ -166,7 +166,7 @@ static bool emit_application(struct compiler *c, enum instruction_kind kind, con
                              uint16_t out)
 {
     const struct expr_node *node = &c->x->nodes[at->position];
-    struct bound_argument *bound = arena_array(c->arena, struct bound_argument, node->arity);
+    uint32_t *bound = arena_array(c->arena, uint32_t, node->arity);
     struct instruction i = {.kind = (uint8_t)kind,
                             .arity = (uint8_t)node->arity,
                             .key = PATTERN_NO_KEY,
@@ -183,10 +183,10 @@ static bool emit_application(struct compiler *c, enum instruction_kind kind, con
         if (find && !c->x->nodes[x].leaf && is_ground(c, x)) {
             if (!emit_find(c, &argument))
                 return false;
-            bound[k] = (struct bound_argument){ARGUMENT_REGISTER, argument.reg};
+            bound[k] = argument.reg;
             find = i.whole;
         }
-        if (bound[k].kind != ARGUMENT_FREE && i.key == PATTERN_NO_KEY)
+        if (bound[k] != BOUND_NOT && i.key == PATTERN_NO_KEY)
             i.key = (uint8_t)k;
     }
     c->p->program[c->p->n_program++] = i;

@@ -1,5 +1,5 @@
 /* Compiled patterns and right-hand sides. A left side becomes a straight-line program of tests,
- * from which the automaton of the rule set is built (automaton.h); a right side (or the argument of
+ * from which the automaton of the rule set is built (ruleset.h); a right side (or the argument of
  * a condition) becomes a list of nodes to build. Compiled once per rule set, read-only, shared by
  * threads and e-graphs. */
 #pragma once
@@ -17,11 +17,9 @@ enum instruction_kind {
     I_DONE,
 };
 
-/* An argument that is bound before its node. */
-struct bound_argument {
-    enum { ARGUMENT_FREE, ARGUMENT_LEAF, ARGUMENT_REGISTER } kind;
-    uint32_t x;
-};
+/* An argument that is bound before its node: its register, or BOUND_LEAF | its leaf. */
+#define BOUND_LEAF 0x80000000u
+#define BOUND_NOT UINT32_MAX
 
 struct instruction {
     uint8_t kind, arity;
@@ -29,7 +27,7 @@ struct instruction {
     bool whole;  /* I_BIND: all arguments are bound: at most one node */
     uint16_t a, out;
     uint32_t x;
-    const struct bound_argument *bound; /* by argument */
+    const uint32_t *bound; /* by argument */
 };
 enum { PATTERN_NO_KEY = 255 };
 

@@ -143,26 +143,17 @@ static void gather_rhs(struct ruleset *set)
     }
 }
 
-static void build_automaton(struct ruleset *set)
+static void gather_constants(struct ruleset *set)
 {
-    struct arena *a = &set->arena;
-    struct automaton_rule *rules = arena_array(a, struct automaton_rule, set->n);
-    uint32_t n_ops = 0;
-    set->constants = arena_array(a, uint32_t, set->n);
+    set->constants = arena_array(&set->arena, uint32_t, set->n);
     for (size_t i = 0; i < set->n; i++) {
         const struct compiled_rule *r = &set->rules[i];
-        rules[i].pattern = &r->lhs;
-        for (int k = 0; k < 2; k++) {
-            rules[i].levels[k] = r->levels[k] < STAMPS ? r->levels[k] : STAMPS;
+        for (int k = 0; k < 2; k++)
             if (r->levels[k] > set->reach)
                 set->reach = r->levels[k];
-        }
-        if (r->lhs.op >= n_ops)
-            n_ops = r->lhs.op + 1u;
         if (r->lhs.constant)
             set->constants[set->n_constants++] = (uint32_t)i;
     }
-    automaton_build(&set->automaton, a, rules, set->n, n_ops);
 }
 
 struct ruleset *ruleset_new(const struct rules *rules)
@@ -182,7 +173,8 @@ struct ruleset *ruleset_new(const struct rules *rules)
     if (!set->too_large) {
         gather_matches(set);
         gather_rhs(set);
-        build_automaton(set);
+        gather_constants(set);
+        automaton_build(&set->automaton, set);
     }
     return set;
 }
