@@ -30,7 +30,7 @@ struct move {
 
 struct node_of_term {
     uint32_t op; /* an operator, or OP_LEAF | leaf of the graph */
-    uint32_t kids, arity, size;
+    uint32_t kid[2], arity, size;
     uint32_t class;
     uint32_t moves, n_moves; /* NOWHERE: not asked yet */
 };
@@ -55,10 +55,9 @@ struct search {
     uint32_t *begin, n_any;
     struct map64 index;
     struct node_of_term *terms;
-    uint32_t *kids;
     struct move *moves;
     struct arrival *arrivals[2];
-    size_t n_terms, n_kids, n_moves, terms_cap, kids_cap, moves_cap, arrivals_cap[2];
+    size_t n_terms, n_moves, terms_cap, moves_cap, arrivals_cap[2];
     size_t max_terms;
     uint32_t best, meeting; /* length of the best derivation so far; where its halves meet */
 };
@@ -73,25 +72,17 @@ static bool is_out_of_budget(const struct search *s)
 static uint32_t make(struct search *s, uint32_t op, const uint32_t *kids, uint32_t arity,
                      uint32_t class)
 {
+    struct node_of_term t = {.op = op, .arity = arity, .size = 1, .class = class, .moves = NOWHERE};
     uint64_t h = rng_mix(op + 1);
-    for (uint32_t i = 0; i < arity; i++)
-        h = rng_mix(h ^ kids[i]);
-    for (uint64_t *known; (known = map64_get(&s->index, h)); h++) {
-        const struct node_of_term *t = &s->terms[*known];
-        if (t->op == op && t->arity == arity &&
-            (!arity || memcmp(s->kids + t->kids, kids, arity * sizeof *kids) == 0))
-            return (uint32_t)*known;
-    }
-    struct node_of_term t = {.op = op,
-                             .kids = (uint32_t)s->n_kids,
-                             .arity = arity,
-                             .size = 1,
-                             .class = class,
-                             .moves = NOWHERE};
-    s->kids = vec_grow(s->kids, &s->kids_cap, s->n_kids + arity, sizeof *s->kids);
     for (uint32_t i = 0; i < arity; i++) {
-        s->kids[s->n_kids++] = kids[i];
+        h = rng_mix(h ^ kids[i]);
+        t.kid[i] = kids[i];
         t.size += s->terms[kids[i]].size;
+    }
+    for (uint64_t *known; (known = map64_get(&s->index, h)); h++) {
+        const struct node_of_term *old = &s->terms[*known];
+        if (old->op == op && memcmp(old->kid, t.kid, sizeof t.kid) == 0)
+            return (uint32_t)*known;
     }
     s->terms = vec_grow(s->terms, &s->terms_cap, s->n_terms + 1, sizeof *s->terms);
     s->terms[s->n_terms] = t;
@@ -144,7 +135,7 @@ static uint32_t flatten(struct expr_node *out, const struct search *s, uint32_t 
     out[at++] = (struct expr_node){is_leaf ? l->op : (uint16_t)t->op, (uint16_t)t->arity, t->size,
                                    is_leaf ? arena_strdup(s->a, l->text) : NULL};
     for (uint32_t i = 0; i < t->arity; i++)
-        at = flatten(out, s, s->kids[t->kids + i], at);
+        at = flatten(out, s, t->kid[i], at);
     return at;
 }
 
@@ -178,7 +169,7 @@ static bool match(const struct search *s, const struct pattern *p, const struct 
     if (t->op != node->op)
         return false;
     for (uint32_t i = 0, at = position + 1; i < node->arity; at += x->nodes[at].size, i++)
-        if (!match(s, p, x, at, s->kids[t->kids + i], bound))
+        if (!match(s, p, x, at, t->kid[i], bound))
             return false;
     return true;
 }
@@ -214,10 +205,10 @@ static void move_by_arithmetic(struct search *s, uint32_t term)
     const struct node_of_term t = s->terms[term];
     struct constants *numbers = &s->g->facts.constants;
     uint32_t value[2] = {NO_CONSTANT, NO_CONSTANT};
-    if (!s->g->interpreted || t.arity < 1 || t.arity > 2)
+    if (!s->g->interpreted || t.arity < 1)
         return;
     for (uint32_t i = 0; i < t.arity; i++) {
-        uint32_t op = s->terms[s->kids[t.kids + i]].op;
+        uint32_t op = s->terms[t.kid[i]].op;
         if (!(op & OP_LEAF) || s->g->leaves[op & ~OP_LEAF].op != X_NUM)
             return;
         value[i] = constant_parse(numbers, s->g->leaves[op & ~OP_LEAF].text);
@@ -238,8 +229,8 @@ static void find_moves(struct search *s, uint32_t term)
     if (t.moves != NOWHERE || is_out_of_budget(s))
         return;
     for (uint32_t i = 0; i < t.arity; i++)
-        find_moves(s, s->kids[t.kids + i]);
-    uint32_t first = (uint32_t)s->n_moves, position = 1, kids[LANG_MAX_ARITY];
+        find_moves(s, t.kid[i]);
+    uint32_t first = (uint32_t)s->n_moves, position = 1;
     uint32_t op = t.op & OP_LEAF ? s->g->leaves[t.op & ~OP_LEAF].op : t.op;
     for (uint32_t i = s->begin[op]; i < s->begin[op + 1]; i++)
         move_by_rule(s, term, s->sides[i]);
@@ -247,8 +238,7 @@ static void find_moves(struct search *s, uint32_t term)
         move_by_rule(s, term, s->any[i]);
     move_by_arithmetic(s, term);
     for (uint32_t i = 0; i < t.arity; i++) {
-        uint32_t kid = s->kids[t.kids + i];
-        memcpy(kids, s->kids + t.kids, t.arity * sizeof *kids);
+        uint32_t kid = t.kid[i], kids[] = {t.kid[0], t.kid[1]};
         for (uint32_t k = 0; k < s->terms[kid].n_moves && !is_out_of_budget(s); k++) {
             struct move m = s->moves[s->terms[kid].moves + k];
             kids[i] = m.to;
@@ -393,7 +383,6 @@ void explanation_search(struct explanation *p, struct arena *a, struct egraph *g
         free(s.arrivals[side]);
     }
     free(s.terms);
-    free(s.kids);
     free(s.moves);
     map64_free(&s.index);
 }

@@ -50,14 +50,12 @@ enum err_code rewrite_read_expr(struct expr *out, const struct tool_args *args,
 
 const char *rewrite_stop_text(Eqloom__StopReason stop)
 {
-    switch (stop) {
-    case EQLOOM__STOP_REASON__SATURATED: return "the rules have nothing more to say";
-    case EQLOOM__STOP_REASON__ITERATION_LIMIT: return "iteration limit";
-    case EQLOOM__STOP_REASON__NODE_LIMIT: return "e-node limit";
-    case EQLOOM__STOP_REASON__MATCH_LIMIT: return "match limit";
-    case EQLOOM__STOP_REASON__GOAL_REACHED: return "proved";
-    case EQLOOM__STOP_REASON__STOP_UNKNOWN: break;
-    case _EQLOOM__STOP_REASON_IS_INT_SIZE: break;
-    }
-    return "unknown";
+    static const char *const texts[] = {[EQLOOM__STOP_REASON__STOP_UNKNOWN] = "unknown",
+                                        [EQLOOM__STOP_REASON__SATURATED] =
+                                            "the rules have nothing more to say",
+                                        [EQLOOM__STOP_REASON__ITERATION_LIMIT] = "iteration limit",
+                                        [EQLOOM__STOP_REASON__NODE_LIMIT] = "e-node limit",
+                                        [EQLOOM__STOP_REASON__MATCH_LIMIT] = "match limit",
+                                        [EQLOOM__STOP_REASON__GOAL_REACHED] = "proved"};
+    return texts[stop];
 }

@@ -100,6 +100,7 @@ static bool may_go_on(struct saturator *s)
 static bool apply(struct saturator *s, uint32_t rule, const uint32_t *record)
 {
     struct egraph *g = s->g;
+    struct rule_profile *p = s->options->profile;
     if (g->n_nodes >= s->options->max_nodes) {
         s->out_of_nodes = true;
         return false;
@@ -107,13 +108,17 @@ static bool apply(struct saturator *s, uint32_t rule, const uint32_t *record)
     if (s->spent >= s->ask_at && !may_go_on(s))
         return false;
     s->spent++;
-    uint32_t cells = g->n_cells;
+    uint32_t cells = g->n_cells, nodes = g->n_nodes;
+    if (__builtin_expect(p != NULL, 0))
+        p[rule].applied += apply_conditions_hold(&s->applier, rule, record);
     if (apply_match(&s->applier, rule, record)) {
         s->result->applied[rule]++;
         s->changed = true;
     }
     /* new nodes count even if folding made the whole right-hand side a term that was there */
     s->changed |= g->n_cells != cells;
+    if (__builtin_expect(p != NULL, 0))
+        p[rule].nodes += g->n_nodes - nodes;
     return !g->conflict && !at_goal(s);
 }
 
@@ -123,20 +128,6 @@ static enum err_code why_ended(struct saturator *s, uint32_t rule, struct err *e
     if (s->is_cancelled)
         return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
     return s->g->conflict ? fail_contradiction(s, s->rules->rules[rule].rule, e) : OK;
-}
-
-/* As apply, and profiles it. */
-static __attribute__((noinline)) bool apply_profiled(struct saturator *s, uint32_t rule,
-                                                     const uint32_t *record)
-{
-    struct rule_profile *p = &s->options->profile[rule];
-    bool holds = apply_conditions_hold(&s->applier, rule, record);
-    uint64_t spent = s->spent;
-    uint32_t nodes = s->g->n_nodes;
-    bool go_on = apply(s, rule, record);
-    p->nodes += s->g->n_nodes - nodes;
-    p->applied += holds && s->spent > spent;
-    return go_on;
 }
 
 static enum err_code search_and_apply(struct saturator *s, uint32_t node, bool *go_on,
@@ -150,8 +141,7 @@ static enum err_code search_and_apply(struct saturator *s, uint32_t node, bool *
     for (size_t i = 0; i < m->n_matches && *go_on; i++) {
         const struct ematch_match *match = &m->matches[i];
         const uint32_t *record = m->records.items + match->record;
-        *go_on = s->options->profile ? apply_profiled(s, match->rule, record)
-                                     : apply(s, match->rule, record);
+        *go_on = apply(s, match->rule, record);
         if (!*go_on && (code = why_ended(s, match->rule, e)))
             return err_up(e, code);
     }
@@ -169,8 +159,7 @@ static enum err_code retry(struct saturator *s, bool *go_on, struct err *e)
         uint32_t rule = w->items[i];
         size = 1 + ematch_record(s->g, &s->rules->rules[rule].lhs);
         if (*go_on && apply_conditions_hold(&s->applier, rule, w->items + i + 1)) {
-            *go_on = s->options->profile ? apply_profiled(s, rule, w->items + i + 1)
-                                         : apply(s, rule, w->items + i + 1);
+            *go_on = apply(s, rule, w->items + i + 1);
             if (!*go_on && (code = why_ended(s, rule, e)))
                 return err_up(e, code);
             continue;

@@ -188,11 +188,6 @@ static const char *full_name(bool *backwards, const struct session *s, const str
 
 /* ---- words ---- */
 
-static double ms(double ns)
-{
-    return ns * 1e-6;
-}
-
 static void print_iterations(const struct session *s)
 {
     FILE *out = s->args->out;
@@ -200,7 +195,7 @@ static void print_iterations(const struct session *s)
     for (size_t i = 0; i < s->n_iterations; i++) {
         const struct iteration *x = &s->iterations[i];
         fprintf(out, "%9zu %10" PRIu32 " %10" PRIu32 " %10" PRIu32 " %12" PRIu64 " %10.3f\n", i + 1,
-                x->nodes, x->classes, x->searched, x->matched, ms((double)x->ns));
+                x->nodes, x->classes, x->searched, x->matched, (double)x->ns * 1e-6);
     }
 }
 
@@ -232,10 +227,10 @@ static void print_words(const struct session *s)
     FILE *out = s->args->out;
     print_iterations(s);
     print_rules(s);
-    fprintf(out,
-            "\n%" PRIu32 " e-nodes, %" PRIu32 " classes, %" PRIu32 " iteration%s, %.3f ms: %s\n",
-            egraph_count_nodes(s->g), egraph_count_classes(s->g), s->run.iterations,
-            s->run.iterations == 1 ? "" : "s", ms((double)s->ns), rewrite_stop_text(s->run.stop));
+    fprintf(
+        out, "\n%" PRIu32 " e-nodes, %" PRIu32 " classes, %" PRIu32 " iteration%s, %.3f ms: %s\n",
+        egraph_count_nodes(s->g), egraph_count_classes(s->g), s->run.iterations,
+        s->run.iterations == 1 ? "" : "s", (double)s->ns * 1e-6, rewrite_stop_text(s->run.stop));
 }
 
 /* ---- JSON ---- */
@@ -248,7 +243,7 @@ static json_t *iterations_json(const struct session *s)
         json_array_append_new(
             list, json_pack("{s:I, s:I, s:I, s:I, s:f}", "nodes", (json_int_t)x->nodes, "classes",
                             (json_int_t)x->classes, "searched", (json_int_t)x->searched, "matched",
-                            (json_int_t)x->matched, "ms", ms((double)x->ns)));
+                            (json_int_t)x->matched, "ms", (double)x->ns * 1e-6));
     }
     return list;
 }
@@ -280,7 +275,7 @@ static void print_json(const struct session *s)
         "{s:s, s:o, s:s, s:I, s:I, s:f, s:o, s:I, s:o}", "language", s->rules.lang->name,
         "expressions", exprs, "stop", rewrite_stop_text(s->run.stop), "nodes",
         (json_int_t)egraph_count_nodes(s->g), "classes", (json_int_t)egraph_count_classes(s->g),
-        "ms", ms((double)s->ns), "iterations", iterations_json(s), "rules_in_all",
+        "ms", (double)s->ns * 1e-6, "iterations", iterations_json(s), "rules_in_all",
         (json_int_t)s->rules.n, "rules", rules_json(s));
     char *line = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(10));
     fprintf(s->args->out, "%s\n", line ? line : "");

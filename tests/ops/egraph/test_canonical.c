@@ -119,23 +119,22 @@ TEST_IN_ARENA(classes_are_in_the_order_of_their_least_terms)
 }
 
 /* By the tokens from the left, operators by number, leaves by text. */
-TEST(order_of_terms_of_one_size)
+TEST_IN_ARENA(order_of_terms_of_one_size)
 {
     static const char *const pairs[][2] = {{"v8 + v2", "v9 + v1"},
                                            {"v2 + v8", "v2 + v9"},
                                            {"v3 + v3", "v1 - v1"},
                                            {"sin(v9) + v1", "sin(v8) - v1"}};
-    struct arena a = {0};
     struct egraph *g = egraph_new(&lang_calculus);
     struct least_terms t;
     eclass_id class[4][2];
     for (int i = 0; i < 4; i++)
         for (int k = 0; k < 2; k++) {
-            struct expr x = infix_term(&a, g->lang, pairs[i][k]);
+            struct expr x = infix_term(a, g->lang, pairs[i][k]);
             class[i][k] = egraph_add_expr(g, &x);
         }
     egraph_rebuild(g);
-    least_terms_find(&t, &a, g);
+    least_terms_find(&t, a, g);
     for (int i = 0; i < 4; i++) {
         uint32_t at[2] = {0, 0};
         for (int k = 0; k < 2; k++)
@@ -145,5 +144,4 @@ TEST(order_of_terms_of_one_size)
             fail_msg("%s is not before %s", pairs[i][0], pairs[i][1]);
     }
     egraph_free(g);
-    arena_free(&a);
 }

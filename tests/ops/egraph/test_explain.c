@@ -132,7 +132,7 @@ static struct explanation prove(struct arena *a, const struct rules *rules, cons
 }
 
 /* Steps that a person would take, where the e-graph knows many detours. */
-TEST(proofs_are_short)
+TEST_IN_ARENA(proofs_are_short)
 {
     static const char text[] = "group ring\n"
                                "comm: ?a + ?b -> ?b + ?a\n"
@@ -148,15 +148,13 @@ TEST(proofs_are_short)
                  {"(a + b) + c", "c + (b + a)", 2},
                  {"((x + 0) * 1)^2 + 0", "x * x", 4},
                  {"x * (1 + 2) + 0", "x * 3", 2}};
-    struct arena a = {0};
-    struct rules rules = rules_of(&a, text);
+    struct rules rules = rules_of(a, text);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct explanation p = prove(&a, &rules, cases[i].from, cases[i].to);
+        struct explanation p = prove(a, &rules, cases[i].from, cases[i].to);
         if (p.n > cases[i].most)
             fail_msg("%s = %s in %zu steps instead of %zu", cases[i].from, cases[i].to, p.n,
                      cases[i].most);
     }
-    arena_free(&a);
 }
 
 /* Between random terms that random rewriting made equal. */
@@ -376,7 +374,7 @@ TEST(shortest_proofs_are_shortest)
 }
 
 /* What is lost on the way is lost from either end. */
-TEST(shortest_proofs_lose_parts)
+TEST_IN_ARENA(shortest_proofs_lose_parts)
 {
     static const char text[] = "group r\nself: ?a - ?a -> 0\nzero: ?a * 0 -> 0\n"
                                "unit: ?a + 0 -> ?a\nsin0: sin(0) -> 0\n";
@@ -389,12 +387,10 @@ TEST(shortest_proofs_lose_parts)
                  {"(a + 0) + (b - b)", "a", 3},
                  {"1 + 2", "3", 1},
                  {"(1 + 2) - 3", "a - a", 3}};
-    struct arena a = {0};
-    struct rules rules = rules_of(&a, text);
+    struct rules rules = rules_of(a, text);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct explanation p = prove(&a, &rules, cases[i].from, cases[i].to);
+        struct explanation p = prove(a, &rules, cases[i].from, cases[i].to);
         if (p.n != cases[i].steps || !p.shortest)
             fail_msg("%s = %s in %zu steps", cases[i].from, cases[i].to, p.n);
     }
-    arena_free(&a);
 }

@@ -150,7 +150,7 @@ static const struct language *own_language(struct arena *a)
     return lang;
 }
 
-TEST(own_operators_have_facts)
+TEST_IN_ARENA(own_operators_have_facts)
 {
     static const char *const rows[][2] = {
         {"erf(x)", "(-1,1)"},
@@ -170,12 +170,11 @@ TEST(own_operators_have_facts)
         {"box(x, z)", ""},
         {"bare(x)", ""},
     };
-    struct arena a = {0};
-    const struct language *lang = own_language(&a);
+    const struct language *lang = own_language(a);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct egraph *g = egraph_new(lang);
         struct buf b = {0};
-        struct expr x = infix_term(&a, lang, rows[i][0]);
+        struct expr x = infix_term(a, lang, rows[i][0]);
         const struct ball_domain z = {.name = "z", .domain = "complex"};
         assert_int_equal(egraph_declare(g, &z, NULL), OK);
         eclass_id root = egraph_add_expr(g, &x);
@@ -187,7 +186,6 @@ TEST(own_operators_have_facts)
         buf_free(&b);
         egraph_free(g);
     }
-    arena_free(&a);
 }
 
 /* ---- soundness ---- */

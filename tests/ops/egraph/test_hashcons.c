@@ -4,21 +4,20 @@
 #include "ops/egraph/graph/egraph_core.h"
 
 /* Nodes whose arguments merge one after another: repairs follow repairs, and nothing is added. */
-TEST(repairs_leave_room)
+TEST_IN_ARENA(repairs_leave_room)
 {
     enum { N = 64 };
-    struct arena a = {0};
     struct rng r = rng_new(test_seed(1), 15);
-    struct rules rules = rules_of(&a, "operator f/2\ngroup g\nx: f(?a, ?a) -> ?a\n");
+    struct rules rules = rules_of(a, "operator f/2\ngroup g\nx: f(?a, ?a) -> ?a\n");
     struct egraph *g = egraph_new(rules.lang);
     eclass_id leaf[N];
     for (int i = 0; i < N; i++) {
-        struct expr x = infix_term(&a, rules.lang, arena_printf(&a, "v%d", i));
+        struct expr x = infix_term(a, rules.lang, arena_printf(a, "v%d", i));
         leaf[i] = egraph_add_expr(g, &x);
     }
     for (int i = 0; i < 600; i++) {
         int v = (int)rng_below(&r, N); /* never congruent */
-        struct expr x = infix_term(&a, rules.lang, arena_printf(&a, "f(u%d, v%d)", i, v));
+        struct expr x = infix_term(a, rules.lang, arena_printf(a, "f(u%d, v%d)", i, v));
         egraph_add_expr(g, &x);
     }
     for (int step = 1; step < N; step *= 2)
@@ -30,7 +29,6 @@ TEST(repairs_leave_room)
     check_graph(g);
     assert_int_equal(egraph_count_classes(g), 1 + 2 * 600);
     egraph_free(g);
-    arena_free(&a);
 }
 
 /* Most nodes die, as those of variables that become one; what is left is few for a table that has

@@ -92,15 +92,43 @@ static void make_undefined(char **x, char **y, struct arena *a, struct rng *r)
     *y = arena_printf(a, rng_below(r, 3) ? "%s" : "%s + 1/0", f);
 }
 
+static struct arena forever;
+static struct rules library;
+static struct ruleset *set;
+
+static int begin(void **state)
+{
+    library = library_rules_on(&forever, &lang_calculus);
+    rules_sort(&library);
+    set = ruleset_new(&library);
+    return 0;
+}
+
+static int end(void **state)
+{
+    ruleset_free(set);
+    arena_free(&forever);
+    ball_thread_cleanup();
+    return 0;
+}
+
+TESTS_AROUND(begin, end)
+
+static enum standing decide(struct standing_result *out, struct arena *a, const char *x,
+                            const char *y, const struct standing_options *options)
+{
+    struct err e = {0};
+    struct expr left = infix_term(a, &lang_calculus, x), right = infix_term(a, &lang_calculus, y);
+    if (standing_decide(out, a, &library, set, &left, &right, options, &e))
+        fail_msg("%s = %s: %s", x, y, e.message);
+    return out->standing;
+}
+
 TEST(no_verdict_is_wrong)
 {
     unsigned counts[N_KINDS][4] = {0};
-    struct arena a = {0}, work = {0};
-    struct err e = {0};
+    struct arena work = {0};
     struct rng r = rng_new(test_seed(11), 0);
-    struct rules rules = library_rules_on(&a, &lang_calculus);
-    rules_sort(&rules);
-    struct ruleset *set = ruleset_new(&rules);
     struct standing_options options = {.limits = {.iterations = 1, .max_nodes = 60},
                                        .verdict_only = true};
     for (int i = 0; i < PAIRS; i++) {
@@ -110,12 +138,8 @@ TEST(no_verdict_is_wrong)
         (kind == TRUE_PAIR    ? make_true
          : kind == FALSE_PAIR ? make_false
                               : make_undefined)(&x, &y, &work, &r);
-        struct expr left = infix_term(&work, &lang_calculus, x);
-        struct expr right = infix_term(&work, &lang_calculus, y);
         struct standing_result result;
-        if (standing_decide(&result, &work, &rules, set, &left, &right, &options, &e))
-            fail_msg("%s = %s: %s", x, y, e.message);
-        enum standing s = result.standing;
+        enum standing s = decide(&result, &work, x, y, &options);
         counts[kind][s]++;
         bool wrong = kind == TRUE_PAIR    ? s == STANDING_REFUTED || s == STANDING_NO_VALUE
                      : kind == FALSE_PAIR ? s == STANDING_PROVED || s == STANDING_NO_VALUE
@@ -134,10 +158,7 @@ TEST(no_verdict_is_wrong)
                       counts[k][0], counts[k][1], counts[k][2], counts[k][3]);
     assert_true(counts[TRUE_PAIR][STANDING_PROVED] > PAIRS / N_KINDS * 9 / 10);
     assert_true(counts[FALSE_PAIR][STANDING_REFUTED] > PAIRS / N_KINDS * 19 / 20);
-    ruleset_free(set);
     arena_free(&work);
-    arena_free(&a);
-    ball_thread_cleanup();
 }
 
 /* ---- atoms that rules make equal, in polynomials that they do not expand ---- */
@@ -185,12 +206,8 @@ static bool has_rules_and_form(const struct explanation *p)
 
 TEST(forms_close_what_rules_begin)
 {
-    struct arena a = {0}, work = {0};
-    struct err e = {0};
+    struct arena work = {0};
     struct rng r = rng_new(test_seed(12), 0);
-    struct rules rules = library_rules_on(&a, &lang_calculus);
-    rules_sort(&rules);
-    struct ruleset *set = ruleset_new(&rules);
     unsigned proved = 0, together = 0;
     for (int i = 0; i < POLYNOMIALS; i++) {
         struct standing_options options = {.limits = {.iterations = 4, .max_nodes = 1000}};
@@ -198,12 +215,8 @@ TEST(forms_close_what_rules_begin)
         int error = i % 2 ? 1 - 2 * (int)rng_below(&r, 2) : 0;
         arena_reset(&work);
         make_polynomial(&x, &y, &work, &r, error);
-        struct expr left = infix_term(&work, &lang_calculus, x);
-        struct expr right = infix_term(&work, &lang_calculus, y);
         struct standing_result result;
-        if (standing_decide(&result, &work, &rules, set, &left, &right, &options, &e))
-            fail_msg("%s = %s: %s", x, y, e.message);
-        enum standing s = result.standing;
+        enum standing s = decide(&result, &work, x, y, &options);
         if (error ? s == STANDING_PROVED : s == STANDING_REFUTED || s == STANDING_NO_VALUE)
             fail_msg("%s = %s is %s", x, y, standing_word(s));
         if (s != STANDING_PROVED)
@@ -212,15 +225,11 @@ TEST(forms_close_what_rules_begin)
         together += has_rules_and_form(&result.derivation.proof);
         options.own_rules = true; /* then nothing but rules */
         options.limits.max_nodes = 200;
-        if (standing_decide(&result, &work, &rules, set, &left, &right, &options, &e))
-            fail_msg("%s = %s: %s", x, y, e.message);
+        decide(&result, &work, x, y, &options);
         assert_null(result.derivation.checked);
     }
     print_message("%u of %d proved, %u of them by rules and a normal form\n", proved,
                   POLYNOMIALS / 2, together);
     assert_true(proved > POLYNOMIALS / 3 && together > POLYNOMIALS / 8);
-    ruleset_free(set);
     arena_free(&work);
-    arena_free(&a);
-    ball_thread_cleanup();
 }

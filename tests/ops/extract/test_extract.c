@@ -76,6 +76,20 @@ static void loop_graph(struct graph *g)
     ref_graph_pack(g, 3, 9);
 }
 
+struct loop {
+    struct arena a;
+    struct graph graph;
+    struct grammar g;
+};
+
+static void loop_open(struct loop *l, uint32_t max_tokens)
+{
+    struct grammar_options o = {.max_tokens = max_tokens};
+    l->a = (struct arena){0};
+    loop_graph(&l->graph);
+    assert_int_equal(grammar_init(&l->g, &l->a, &l->graph.m, &lang_calculus, &o, NULL), OK);
+}
+
 /* The class of a term, from its text: its first token tells. */
 static uint32_t class_of(const char **text)
 {
@@ -117,36 +131,26 @@ static void draw_and_check(const struct grammar *g, uint32_t wanted, enum draw_l
 
 TEST(draws_are_different_terms_of_the_class)
 {
-    struct graph graph;
-    struct err e;
-    loop_graph(&graph);
     for (uint32_t max = 2; max <= 25; max += 23 - (max == 2) * 20) {
-        struct arena a = {0};
-        struct grammar g;
-        struct grammar_options o = {.max_tokens = max};
-        assert_int_equal(grammar_init(&g, &a, &graph.m, &lang_calculus, &o, &e), OK);
+        struct loop l;
+        loop_open(&l, max);
         for (int lengths = 0; lengths < 2; lengths++)
             for (int shapes = 0; shapes < 2; shapes++)
-                draw_and_check(&g, 300, lengths, shapes);
-        arena_free(&a);
+                draw_and_check(&l.g, 300, lengths, shapes);
+        arena_free(&l.a);
     }
 }
 
 TEST(lengths_have_the_mean_that_is_asked_for)
 {
-    struct graph graph;
-    struct err e;
-    struct arena a = {0};
-    struct grammar g;
-    struct grammar_options o = {.max_tokens = 25};
-    loop_graph(&graph);
-    assert_int_equal(grammar_init(&g, &a, &graph.m, &lang_calculus, &o, &e), OK);
+    struct loop l;
+    loop_open(&l, 25);
     for (uint32_t mean = 8; mean <= 22; mean += 7) {
         struct draw_options draw = {DRAW_MEAN, DRAW_EVEN, mean};
         struct rng rng = rng_new(3, mean);
         struct term *terms;
         uint32_t n, sum = 0, of_length[26] = {0};
-        grammar_draw(&terms, &n, &a, &g, 200, &draw, &rng);
+        grammar_draw(&terms, &n, &l.a, &l.g, 200, &draw, &rng);
         assert_int_equal(n, 200);
         for (uint32_t i = 0; i < n; i++) {
             sum += terms[i].length;
@@ -165,28 +169,23 @@ TEST(lengths_have_the_mean_that_is_asked_for)
     struct rng rng = rng_new(4, 4);
     struct term *terms;
     uint32_t n;
-    grammar_draw(&terms, &n, &a, &g, 2, &draw, &rng);
+    grammar_draw(&terms, &n, &l.a, &l.g, 2, &draw, &rng);
     assert_int_equal(terms[0].length + terms[1].length, 3); /* x, sin y */
-    arena_free(&a);
+    arena_free(&l.a);
 }
 
 TEST(proportional_draws_are_uniform)
 {
     enum { DRAWS = 6000, EACH = 12, LENGTH = 6, MOST = 2000 };
-    struct graph graph;
-    struct err e;
-    struct arena a = {0};
-    struct grammar g;
-    struct grammar_options o = {.max_tokens = LENGTH};
-    loop_graph(&graph);
-    assert_int_equal(grammar_init(&g, &a, &graph.m, &lang_calculus, &o, &e), OK);
-    uint32_t n = (uint32_t)grammar_total(&g, g.root, LENGTH), seen[MOST] = {0}, all = 0;
+    struct loop l;
+    loop_open(&l, LENGTH);
+    uint32_t n = (uint32_t)grammar_total(&l.g, l.g.root, LENGTH), seen[MOST] = {0}, all = 0;
     assert_in_range(n, 10, MOST - 1);
-    struct texts texts = {arena_alloc(&a, n * sizeof(char *)), 0, 0};
+    struct texts texts = {arena_alloc(&l.a, n * sizeof(char *)), 0, 0};
     for (; texts.n < n; texts.n++) {
         struct term t;
-        grammar_unrank(&t, &g, g.root, LENGTH, texts.n);
-        texts.text[texts.n] = grammar_term_text(&a, &g, &t);
+        grammar_unrank(&t, &l.g, l.g.root, LENGTH, texts.n);
+        texts.text[texts.n] = grammar_term_text(&l.a, &l.g, &t);
     }
     ref_texts_sort(&texts);
     struct rng rng = rng_new(11, 0);
@@ -194,12 +193,12 @@ TEST(proportional_draws_are_uniform)
         struct arena scratch = {0};
         struct term *terms;
         uint32_t got;
-        grammar_draw(&terms, &got, &scratch, &g, EACH,
+        grammar_draw(&terms, &got, &scratch, &l.g, EACH,
                      &(struct draw_options){DRAW_LENGTHS, DRAW_PROPORTIONAL, 0}, &rng);
         for (uint32_t k = 0; k < got; k++) {
             if (terms[k].length != LENGTH)
                 continue;
-            char *text = grammar_term_text(&scratch, &g, &terms[k]);
+            char *text = grammar_term_text(&scratch, &l.g, &terms[k]);
             seen[(char **)bsearch(&text, texts.text, n, sizeof *texts.text, text_compare) -
                  texts.text]++;
             all++;
@@ -211,24 +210,19 @@ TEST(proportional_draws_are_uniform)
         chi += ((double)seen[i] - expected) * ((double)seen[i] - expected) / expected;
     /* Mean n - 1, standard deviation sqrt(2 (n - 1)); five of them. */
     assert_true(chi < n + 7.1 * sqrt((double)n));
-    arena_free(&a);
+    arena_free(&l.a);
 }
 
 TEST(saturated_counts_still_name_terms)
 {
-    struct graph graph;
-    struct err e;
-    struct arena a = {0};
-    struct grammar g;
-    struct grammar_options o = {.max_tokens = 255};
-    loop_graph(&graph);
-    assert_int_equal(grammar_init(&g, &a, &graph.m, &lang_calculus, &o, &e), OK);
-    assert_true(g.saturated);
+    struct loop l;
+    loop_open(&l, 255);
+    assert_true(l.g.saturated);
     char text[48];
-    assert_string_equal(count_text(text, grammar_terms(&g), g.saturated),
+    assert_string_equal(count_text(text, grammar_terms(&l.g), l.g.saturated),
                         ">=340282366920938463463374607431768211455");
-    draw_and_check(&g, 200, DRAW_LENGTHS, DRAW_EVEN);
-    arena_free(&a);
+    draw_and_check(&l.g, 200, DRAW_LENGTHS, DRAW_EVEN);
+    arena_free(&l.a);
 }
 
 TEST(samples_are_distinct)
@@ -244,24 +238,22 @@ TEST(samples_are_distinct)
         assert_true(count_below(&rng, big - 3) < big - 3);
 }
 
-TEST(malformed_graphs_are_refused)
+TEST_IN_ARENA(malformed_graphs_are_refused)
 {
     struct graph graph;
     struct err e;
-    struct arena a = {0};
     struct grammar g;
     struct grammar_options o = {.max_tokens = 5};
     loop_graph(&graph);
     graph.m.root = 3;
-    assert_int_equal(grammar_init(&g, &a, &graph.m, &lang_calculus, &o, &e), ERR_CORRUPT);
+    assert_int_equal(grammar_init(&g, a, &graph.m, &lang_calculus, &o, &e), ERR_CORRUPT);
     loop_graph(&graph);
     graph.child[3] = 17;
     ref_graph_pack(&graph, 3, 9);
-    assert_int_equal(grammar_init(&g, &a, &graph.m, &lang_calculus, &o, &e), ERR_CORRUPT);
+    assert_int_equal(grammar_init(&g, a, &graph.m, &lang_calculus, &o, &e), ERR_CORRUPT);
     loop_graph(&graph);
     graph.node_op[2] = 9; /* no such leaf */
-    assert_int_equal(grammar_init(&g, &a, &graph.m, &lang_calculus, &o, &e), ERR_CORRUPT);
-    arena_free(&a);
+    assert_int_equal(grammar_init(&g, a, &graph.m, &lang_calculus, &o, &e), ERR_CORRUPT);
 }
 
 static int clean(void **state)

@@ -110,71 +110,64 @@ TEST_IN_ARENA(members_agree_with_the_seed)
 }
 
 /* Boolean clusters are checked by truth tables. */
-TEST(other_languages)
+TEST_IN_ARENA(other_languages)
 {
     static const char *const true_graph[] = {"0 a",      "1 b",      "2 not 0", "3 implies 0 1",
                                              "3 or 2 1", "3 or 1 2", NULL};
     static const char *const lie[] = {"0 a", "1 b", "2 implies 0 1", "2 implies 1 0", NULL};
-    struct arena a = {0};
     struct err e;
     Eqloom__Cluster c;
     struct graph g;
-    build(&g, &a, lie, 2, "implies a b");
+    build(&g, a, lie, 2, "implies a b");
     g.seed.language = "boolean";
-    assert_int_equal(cluster_of(&c, &a, &g.m, &defaults, 1, &e), ERR_FAILED);
+    assert_int_equal(cluster_of(&c, a, &g.m, &defaults, 1, &e), ERR_FAILED);
     assert_string_equal(e.message, "'b => a' is not equal to the seed 'a => b': a = true, "
                                    "b = false: false against true");
-    build(&g, &a, true_graph, 3, "implies a b");
+    build(&g, a, true_graph, 3, "implies a b");
     g.seed.language = "boolean";
-    assert_int_equal(cluster_of(&c, &a, &g.m, &defaults, 1, &e), OK);
+    assert_int_equal(cluster_of(&c, a, &g.m, &defaults, 1, &e), OK);
     assert_int_equal(c.n_members, 3);
     for (size_t i = 0; i < c.n_members; i++)
         assert_int_equal(c.members[i]->standing, EQLOOM__STANDING__AGREES);
     g.seed.language = "klingon";
-    assert_int_equal(cluster_of(&c, &a, &g.m, &defaults, 1, &e), ERR_INPUT);
-    arena_free(&a);
+    assert_int_equal(cluster_of(&c, a, &g.m, &defaults, 1, &e), ERR_INPUT);
 }
 
-TEST(a_lie_is_refuted)
+TEST_IN_ARENA(a_lie_is_refuted)
 {
     static const char *const nodes[] = {"0 x", "1 cos 0", "1 tan 0", NULL};
-    struct arena a = {0};
     struct err e;
     Eqloom__Cluster c;
-    assert_int_equal(extract(&c, &a, nodes, 1, "cos x", &defaults, &e), ERR_FAILED);
+    assert_int_equal(extract(&c, a, nodes, 1, "cos x", &defaults, &e), ERR_FAILED);
     assert_non_null(strstr(e.message, "'tan(x)'"));
     assert_non_null(strstr(e.message, "'cos(x)'"));
     assert_non_null(strstr(e.message, "x = "));
-    arena_free(&a);
 }
 
 /* x - x as exponent base: 1/(x-x) is defined nowhere, so it agrees with nothing. */
-TEST(members_never_defined_are_dropped)
+TEST_IN_ARENA(members_never_defined_are_dropped)
 {
     static const char *const nodes[] = {"0 x", "1 2", "2 - 0 0", "3 / 1 2", "3 cos 0", NULL};
-    struct arena a = {0};
     struct err e;
     Eqloom__Cluster c;
-    assert_int_equal(extract(&c, &a, nodes, 3, "cos x", &defaults, &e), OK);
+    assert_int_equal(extract(&c, a, nodes, 3, "cos x", &defaults, &e), OK);
     assert_int_equal(c.n_members, 1);
-    arena_free(&a);
 }
 
 /* Three terms are defined, five are not: whatever the first draw gives, three remain. */
-TEST(dropped_members_are_replaced)
+TEST_IN_ARENA(dropped_members_are_replaced)
 {
     static const char *const nodes[] = {"0 x",     "1 -1",    "2 * 0 1", "2 * 1 0", "3 - 0 0",
                                         "4 cos 0", "4 cos 2", "4 / 5 3", "4 / 0 3", "4 / 2 3",
                                         "4 / 3 3", "5 1",     NULL};
-    struct arena a = {0};
     struct err e;
     struct extract_options options = defaults;
     options.per_cluster = 3;
     for (uint64_t seed = 0; seed < 40; seed++) {
         static struct graph g;
         Eqloom__Cluster c;
-        build(&g, &a, nodes, 4, "cos x");
-        assert_int_equal(cluster_of(&c, &a, &g.m, &options, seed, &e), OK);
+        build(&g, a, nodes, 4, "cos x");
+        assert_int_equal(cluster_of(&c, a, &g.m, &options, seed, &e), OK);
         assert_int_equal(c.n_members, 3);
         for (size_t i = 0; i < 3; i++) {
             assert_int_equal(strncmp(c.members[i]->prefix, "cos", 3), 0);
@@ -182,17 +175,14 @@ TEST(dropped_members_are_replaced)
                 assert_string_not_equal(c.members[i]->prefix, c.members[k]->prefix);
         }
     }
-    arena_free(&a);
 }
 
-TEST(uninterpreted_operators_are_taken_on_trust)
+TEST_IN_ARENA(uninterpreted_operators_are_taken_on_trust)
 {
     static const char *const nodes[] = {"0 x", "1 integral 0 0", "1 cos 0", NULL};
-    struct arena a = {0};
     struct err e;
     Eqloom__Cluster c;
-    assert_int_equal(extract(&c, &a, nodes, 1, "cos x", &defaults, &e), OK);
+    assert_int_equal(extract(&c, a, nodes, 1, "cos x", &defaults, &e), OK);
     assert_int_equal(c.n_members, 2);
     assert_int_equal(c.members[1]->standing, EQLOOM__STANDING__PROVED);
-    arena_free(&a);
 }

@@ -320,27 +320,23 @@ static void expect_told_apart(struct arena *a, const Eqloom__EGraph *x, const Eq
     }
 #define N_OF(array) (uint32_t)(sizeof array / sizeof *array)
 
-TEST(ends_of_classes_are_told)
+TEST_IN_ARENA(ends_of_classes_are_told)
 {
     static const struct hand_node
         x[] = {LEAF(0, "x"), {0, "sin", false, 1, {1}}, LEAF(1, "y"), LEAF(1, "z")},
         y[] = {LEAF(0, "x"), {0, "sin", false, 1, {1}}, LEAF(0, "y"), LEAF(1, "z")};
-    struct arena a = {0};
     struct extract_options o = plain_options(5);
-    expect_told_apart(&a, hand_made(&a, x, N_OF(x), "x"), hand_made(&a, y, N_OF(y), "x"), &o);
-    arena_free(&a);
+    expect_told_apart(a, hand_made(a, x, N_OF(x), "x"), hand_made(a, y, N_OF(y), "x"), &o);
 }
 
 /* A second operand, or the length of a name: names may begin with any byte. */
-TEST(ends_of_operands_are_told)
+TEST_IN_ARENA(ends_of_operands_are_told)
 {
     static const struct hand_node
         x[] = {{0, "f", false, 1, {1}}, LEAF(0, "\001y"), {1, "sin", false, 1, {2}}, LEAF(2, "x")},
         y[] = {{0, "f", false, 2, {1, 2}}, LEAF(0, "y"), {1, "sin", false, 1, {2}}, LEAF(2, "x")};
-    struct arena a = {0};
     struct extract_options o = plain_options(5);
-    expect_told_apart(&a, hand_made(&a, x, N_OF(x), "x"), hand_made(&a, y, N_OF(y), "x"), &o);
-    arena_free(&a);
+    expect_told_apart(a, hand_made(a, x, N_OF(x), "x"), hand_made(a, y, N_OF(y), "x"), &o);
 }
 
 #define CIRCLE(class, next)                                                                        \
@@ -356,44 +352,38 @@ TEST(ends_of_operands_are_told)
 
 /* No derivative is by 1, so nothing of classes 2 to 4 is in a term; but they have too many terms to
  * count, and then all counts are said to be lower bounds. */
-TEST(lower_bounds_are_told)
+TEST_IN_ARENA(lower_bounds_are_told)
 {
     static const struct hand_node x[] = {LEAF(0, "x"), {0, "d", false, 2, {1, 2}},
                                          LEAF(1, "1"), CIRCLE(2, 3),
                                          CIRCLE(3, 4), CIRCLE(4, 2)};
-    struct arena a = {0};
     struct extract_options o = plain_options(63);
-    expect_told_apart(&a, hand_made(&a, x, N_OF(x), "x"), hand_made(&a, x, 1, "x"), &o);
-    arena_free(&a);
+    expect_told_apart(a, hand_made(a, x, N_OF(x), "x"), hand_made(a, x, 1, "x"), &o);
 }
 
 /* What an operator without operands is equal to, points cannot say; of a variable they can. */
-TEST(operators_are_told_from_variables)
+TEST_IN_ARENA(operators_are_told_from_variables)
 {
     static const struct hand_node x[] = {LEAF(0, "c")}, y[] = {{0, "c", false, 0, {0}}};
-    struct arena a = {0};
     struct extract_options o = plain_options(5);
     o.verify = true;
-    expect_told_apart(&a, hand_made(&a, x, 1, "c"), hand_made(&a, y, 1, "c"), &o);
-    arena_free(&a);
+    expect_told_apart(a, hand_made(a, x, 1, "c"), hand_made(a, y, 1, "c"), &o);
 }
 
-TEST(domains_are_told)
+TEST_IN_ARENA(domains_are_told)
 {
     static const struct hand_node nodes[] = {LEAF(0, "x")};
-    struct arena a = {0};
     struct extract_options o = plain_options(5);
     Eqloom__EGraph *m[4];
     for (int i = 0; i < 4; i++) {
-        m[i] = hand_made(&a, nodes, 1, "x");
-        m[i]->seed->variables = arena_array(&a, Eqloom__VariableDomain *, 1);
-        m[i]->seed->variables[0] = arena_new(&a, Eqloom__VariableDomain);
+        m[i] = hand_made(a, nodes, 1, "x");
+        m[i]->seed->variables = arena_array(a, Eqloom__VariableDomain *, 1);
+        m[i]->seed->variables[0] = arena_new(a, Eqloom__VariableDomain);
         m[i]->seed->n_variables = i > 0;
         eqloom__variable_domain__init(m[i]->seed->variables[0]);
         m[i]->seed->variables[0]->name = i == 3 ? "y" : "x";
         m[i]->seed->variables[0]->domain = i == 2 ? "integer" : "real";
         for (int k = 0; k < i; k++)
-            expect_told_apart(&a, m[k], m[i], &o);
+            expect_told_apart(a, m[k], m[i], &o);
     }
-    arena_free(&a);
 }
