@@ -102,15 +102,21 @@ static uint32_t flatten(struct expr_node *out, const struct tree *t, const struc
     return at;
 }
 
+/* With the position of a tree in it. */
+static struct expr tree_term(uint32_t *position, struct explainer *x, const struct tree *t,
+                             const struct tree *mark)
+{
+    uint32_t n = flatten(NULL, t, mark, position, 0);
+    struct expr_node *nodes = arena_array(x->a, struct expr_node, n);
+    flatten(nodes, t, mark, position, 0);
+    return (struct expr){x->g->lang, nodes, n};
+}
+
 bool explanation_node_term(struct expr *out, struct arena *a, struct egraph *g, uint32_t n)
 {
     struct explainer x = {.g = g, .a = a};
     uint32_t budget = MAX_TERM;
-    struct tree *t = node_tree(&x, n, &budget);
-    uint32_t size = flatten(NULL, t, NULL, NULL, 0);
-    struct expr_node *nodes = arena_array(a, struct expr_node, size);
-    flatten(nodes, t, NULL, NULL, 0);
-    *out = (struct expr){g->lang, nodes, size};
+    *out = tree_term(NULL, &x, node_tree(&x, n, &budget), NULL);
     return !x.failed;
 }
 
@@ -121,10 +127,7 @@ static void emit(struct explainer *x, const char *rule, bool backwards, const st
         return;
     }
     struct explain_step s = {.rule = rule, .backwards = backwards};
-    uint32_t n = flatten(NULL, x->root, at, &s.position, 0);
-    struct expr_node *nodes = arena_array(x->a, struct expr_node, n);
-    flatten(nodes, x->root, at, &s.position, 0);
-    s.term = (struct expr){x->g->lang, nodes, n};
+    s.term = tree_term(&s.position, x, x->root, at);
     x->steps = vec_grow(x->steps, &x->cap, x->n + 1, sizeof *x->steps);
     x->steps[x->n++] = s;
 }
@@ -235,11 +238,11 @@ static struct expr term_of(struct explainer *x, const uint32_t *ids, uint32_t n)
 static void step_by_form(struct explainer *x, struct tree **at, uint32_t match, bool backwards)
 {
     const uint32_t *m = x->g->proofs->matches + match, n = m[1];
-    struct expr left = term_of(x, m + 3, n), right = term_of(x, m + 3 + n, m[2]);
-    if (backwards) /* the same step, forwards */
-        step_between(x, at, normal_ways[m[0]], &right, m + 3 + n, &left, m + 3, false);
-    else
-        step_between(x, at, normal_ways[m[0]], &left, m + 3, &right, m + 3 + n, false);
+    const uint32_t *ids[] = {m + 3, m + 3 + n};
+    struct expr sides[] = {term_of(x, ids[0], n), term_of(x, ids[1], m[2])};
+    /* backwards it is the same step, forwards */
+    step_between(x, at, normal_ways[m[0]], &sides[backwards], ids[backwards], &sides[!backwards],
+                 ids[!backwards], false);
 }
 
 /* Node n computes to the number that node leaf is. */

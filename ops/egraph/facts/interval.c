@@ -7,19 +7,12 @@
 
 enum { SLACK = 8, COARSE_BITS = 12 };
 
-/* So many doubles further down; as nextafter, but one step for all. */
+/* So many doubles further down. */
 static double down(double v, int steps)
 {
-    int64_t bits;
-    if (isnan(v) || v == -INFINITY)
-        return v;
-    memcpy(&bits, &v, sizeof bits);
-    /* in the order of the values, with both zeros at 0 */
-    int64_t place = bits >= 0 ? bits : INT64_MIN - bits;
-    place -= steps;
-    bits = place >= 0 ? place : INT64_MIN - place;
-    memcpy(&v, &bits, sizeof v);
-    return isnan(v) ? -INFINITY : v;
+    while (steps-- > 0)
+        v = nextafter(v, -INFINITY);
+    return v;
 }
 
 static double up(double v, int steps)
@@ -256,34 +249,32 @@ static bool meets(double lo, double hi, double offset)
     return offset + k * turn <= hi + 1e-6;
 }
 
-struct interval interval_sin(struct interval a)
+/* Of a sine or cosine that is 1 at `top` and -1 at `bottom`. */
+static struct interval wave(struct interval a, double (*f)(double), double top, double bottom)
 {
-    const double half_pi = 1.5707963267948966;
     struct interval r = interval_make(-1, 1, false, false);
     if (!(fabs(a.lo) < 1e6) || !(fabs(a.hi) < 1e6))
         return r;
-    double s = sin(a.lo), t = sin(a.hi);
-    if (!meets(a.lo, a.hi, half_pi))
+    double s = f(a.lo), t = f(a.hi);
+    if (!meets(a.lo, a.hi, top))
         r.hi = -sine_down(-(s > t ? s : t));
-    if (!meets(a.lo, a.hi, -half_pi))
+    if (!meets(a.lo, a.hi, bottom))
         r.lo = sine_down(s < t ? s : t);
-    if (a.lo == 0 && r.lo < 0 && s <= t && r.lo > -1e-300) /* sin 0 is exactly 0 */
+    return r;
+}
+
+struct interval interval_sin(struct interval a)
+{
+    const double half_pi = 1.5707963267948966;
+    struct interval r = wave(a, sin, half_pi, -half_pi);
+    if (a.lo == 0 && r.lo < 0 && r.lo > -1e-300) /* sin 0 is exactly 0 */
         return interval_make(0, r.hi, a.lo_open, r.hi_open);
     return r;
 }
 
 struct interval interval_cos(struct interval a)
 {
-    const double pi = 3.141592653589793;
-    struct interval r = interval_make(-1, 1, false, false);
-    if (!(fabs(a.lo) < 1e6) || !(fabs(a.hi) < 1e6))
-        return r;
-    double s = cos(a.lo), t = cos(a.hi);
-    if (!meets(a.lo, a.hi, 0))
-        r.hi = -sine_down(-(s > t ? s : t));
-    if (!meets(a.lo, a.hi, pi))
-        r.lo = sine_down(s < t ? s : t);
-    return r;
+    return wave(a, cos, 0, 3.141592653589793);
 }
 
 struct interval interval_tan(struct interval a)

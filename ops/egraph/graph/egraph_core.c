@@ -25,7 +25,7 @@ static inline struct eclass *new_class(struct egraph *g, uint32_t n)
 /* ---- circles of slots ---- */
 
 /* Without a branch on whether it is the first, which would be unpredictable. */
-static inline void add_parent(struct egraph *g, uint32_t class, uint32_t slot)
+void graph_add_parent(struct egraph *g, uint32_t class, uint32_t slot)
 {
     struct eclass *c = graph_eclass(g, class);
     uint32_t *own = graph_slot_link(g, slot);
@@ -37,11 +37,6 @@ static inline void add_parent(struct egraph *g, uint32_t class, uint32_t slot)
     *own = first;
     c->parents = slot;
     c->n_parents = (uint16_t)(c->n_parents + (c->n_parents < MAX_PARENTS));
-}
-
-void graph_add_parent(struct egraph *g, uint32_t class, uint32_t slot)
-{
-    add_parent(g, class, slot);
 }
 
 /* ---- facts ---- */
@@ -120,11 +115,6 @@ static __attribute__((noinline)) bool make_room(struct egraph *g)
     return true;
 }
 
-static inline uint8_t kind_of(uint32_t op)
-{
-    return op < MASK_OTHERS ? (uint8_t)op : MASK_OTHERS;
-}
-
 uint32_t graph_lookup(struct egraph *g, uint32_t op, const uint32_t *kids)
 {
     struct hashcons_probe p;
@@ -170,9 +160,9 @@ static inline uint32_t add_node(struct egraph *g, const struct new_node *s, uint
     else
         hashcons_insert_at(&g->cons, &s->p, n);
     if (s->arity > 0)
-        add_parent(g, s->a, 2 * n);
+        graph_add_parent(g, s->a, 2 * n);
     if (s->arity > 1)
-        add_parent(g, s->b, 2 * n + 1);
+        graph_add_parent(g, s->b, 2 * n + 1);
     if (g->proofs)
         proofs_add_node(g->proofs, n, (uint32_t[]){a, b}, s->arity);
     g->n_nodes++;
@@ -181,7 +171,7 @@ static inline uint32_t add_node(struct egraph *g, const struct new_node *s, uint
 
 static inline void set_kind(struct egraph *g, uint32_t n, uint32_t op)
 {
-    g->kind[n] = kind_of(op);
+    g->kind[n] = op < MASK_OTHERS ? (uint8_t)op : MASK_OTHERS;
     g->touched[n] = 0;
 }
 

@@ -90,9 +90,14 @@ static void touch(struct egraph *g, uint32_t n)
 }
 
 /* Stamps the owner of a slot whose class changed k - 1 steps below: it may be the root of new
- * matches, and its class changed k steps below. */
-static void stamp_owner(struct egraph *g, struct u32_list *to, uint32_t owner, unsigned k)
+ * matches, and its class changed k steps below. Nodes of this epoch are new anyway, and their
+ * classes count as changed by having them. So stamps go up by older nodes only; level by level:
+ * nodes touched before changed no deeper than this. */
+static void stamp_parent(struct egraph *g, struct u32_list *to, uint32_t slot, unsigned k)
 {
+    uint32_t owner = graph_slot_owner(slot);
+    if (owner >= g->frozen || !graph_is_live(g, owner) || g->touched[owner] == g->epoch)
+        return;
     touch(g, owner);
     if (k > g->stamp_levels)
         return;
@@ -103,18 +108,6 @@ static void stamp_owner(struct egraph *g, struct u32_list *to, uint32_t owner, u
     for (unsigned j = k < STAMPS ? k : STAMPS - 1; j < STAMPS; j++)
         stamp[j] = g->epoch;
     u32_push(to, p);
-}
-
-/* Nodes of this epoch are new anyway, and their classes count as changed by having them. So stamps
- * go up by older nodes only. */
-static void stamp_parent(struct egraph *g, struct u32_list *to, uint32_t slot, unsigned k)
-{
-    if (slot >= 2 * g->frozen)
-        return;
-    uint32_t owner = graph_slot_owner(slot);
-    /* level by level: nodes touched before changed no deeper than this */
-    if (graph_is_live(g, owner) && g->touched[owner] != g->epoch)
-        stamp_owner(g, to, owner, k);
 }
 
 /* Stamps the parents of these classes. */

@@ -164,7 +164,7 @@ void node_index_note_union(struct node_index *j, uint32_t a, uint32_t b)
         if (small->class == both[i])
             small->age = 0;
         if (s)
-            s->built = s->refused = false;
+            s->built = false;
     }
 }
 
@@ -190,11 +190,8 @@ static struct class_index *find_group(struct node_range *out, struct egraph *g, 
     struct class_index *s = group_of(j, class, large);
     if (!s)
         return NULL;
-    if (!s->built && !s->refused) {
-        if (j->pool.n < max_pool(g))
-            build_group(j, g, s);
-        s->refused = !s->built;
-    }
+    if (!s->built && j->pool.n < max_pool(g))
+        build_group(j, g, s);
     if (!s->built)
         return NULL;
     *out = node_index_range(j, s, op);

@@ -29,7 +29,7 @@ struct class_index {
     uint32_t class, age; /* of a small class: outdated unless it is node_index.age */
     uint64_t mask;
     uint32_t begin;
-    bool built, refused;
+    bool built;
 };
 
 /* The index of one key; in the pool: where the buckets begin, then the nodes. Of the group that
@@ -65,10 +65,6 @@ void node_index_forget(struct node_index *j);
 void node_index_release(struct node_index *j);
 /* A search begins. */
 void node_index_begin(struct egraph *g);
-/* Candidates with an argument of class `value`, among others. False: walk the class. A class that
- * is not `large` is indexed when it is searched for the second time. */
-static inline bool node_index_find(struct node_range *out, struct egraph *g,
-                                   const struct node_index_key *key, uint32_t value, bool large);
 /* Two classes with frozen nodes become one. */
 void node_index_note_union(struct node_index *j, uint32_t a, uint32_t b);
 
@@ -115,6 +111,8 @@ static inline struct node_range node_index_range(const struct node_index *j,
 
 bool node_index_find_far(struct node_range *out, struct egraph *g, const struct node_index_key *key,
                          uint32_t value, bool large);
+/* Candidates with an argument of class `value`, among others. False: walk the class. A class that
+ * is not `large` is indexed when it is searched for the second time. */
 static inline bool node_index_find(struct node_range *out, struct egraph *g,
                                    const struct node_index_key *key, uint32_t value, bool large)
 {

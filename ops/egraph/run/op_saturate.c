@@ -238,22 +238,17 @@ static const struct reuse_change *change_since(struct op_ctx *ctx, struct satura
 /* "2 new or edited rules match nowhere: 1 by an equal left side, 1 by the operators". */
 static const char *tell(struct arena *a, const struct reuse_answer *answer)
 {
-    const struct {
-        size_t n;
-        const char *by;
-    } parts[] = {{answer->by_pattern, "an equal left side"},
-                 {answer->by_signature, "the operators"}};
-    size_t n = answer->by_pattern + answer->by_signature;
-    const char *text = "no rule that matched is new, edited or gone";
-    if (n)
+    size_t by_pattern = answer->by_pattern, by_signature = answer->by_signature,
+           n = by_pattern + by_signature;
+    if (!n)
+        return "no rule that matched is new, edited or gone";
+    const char *text =
+        arena_printf(a, "%zu new or edited rule%s nowhere: ", n, n == 1 ? " matches" : "s match");
+    if (by_pattern)
+        text = arena_printf(a, "%s%zu by an equal left side", text, by_pattern);
+    if (by_signature)
         text =
-            arena_printf(a, "%zu new or edited rule%s nowhere", n, n == 1 ? " matches" : "s match");
-    const char *between = ": ";
-    for (size_t i = 0; i < 2; i++)
-        if (parts[i].n) {
-            text = arena_printf(a, "%s%s%zu by %s", text, between, parts[i].n, parts[i].by);
-            between = ", ";
-        }
+            arena_printf(a, "%s%s%zu by the operators", text, by_pattern ? ", " : "", by_signature);
     return text;
 }
 
