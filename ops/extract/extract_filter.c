@@ -12,49 +12,36 @@
 #include <string.h>
 
 /* Operators up to X_DECLARED have their number as bit; these come after. */
-enum {
-    BIT_ZERO = 48,
-    BIT_ONE,
-    BIT_MINUS_ONE,
-    BIT_TWO,
-    BIT_NUMBER,
-    BIT_SYMBOL,
-    BIT_E,
-    BIT_NEGATED,
-    BIT_SQUARE,
-    BIT_EXP,
-    BIT_RECIPROCAL,
-    BIT_OTHER
-};
-_Static_assert((int)X_DECLARED <= (int)BIT_ZERO && BIT_OTHER < 64, "kinds are bits of a word");
 #define BIT(n) ((kinds_t)1 << (n))
-
-#define ZERO BIT(BIT_ZERO)
-#define ONE BIT(BIT_ONE)
-#define MINUS_ONE BIT(BIT_MINUS_ONE)
-#define TWO BIT(BIT_TWO)
-#define SYMBOL BIT(BIT_SYMBOL)
-#define E BIT(BIT_E)
-#define NEGATED BIT(BIT_NEGATED)
-#define SQUARE BIT(BIT_SQUARE)
-#define EXP BIT(BIT_EXP)
-#define RECIPROCAL BIT(BIT_RECIPROCAL)
-#define NUMBERS (ZERO | ONE | MINUS_ONE | TWO | BIT(BIT_NUMBER))
+#define ZERO BIT(48)
+#define ONE BIT(49)
+#define MINUS_ONE BIT(50)
+#define TWO BIT(51)
+#define NUMBER BIT(52)
+#define SYMBOL BIT(53)
+#define E BIT(54)
+#define NEGATED BIT(55)
+#define SQUARE BIT(56)
+#define EXP BIT(57)
+#define RECIPROCAL BIT(58)
+#define OTHER BIT(59)
+_Static_assert((int)X_DECLARED <= 48, "kinds are bits of a word");
+#define NUMBERS (ZERO | ONE | MINUS_ONE | TWO | NUMBER)
 #define OTHERS (KINDS_ALL & ~NUMBERS)
 
 kinds_t filter_leaf_kind(uint16_t op, const char *leaf)
 {
     if (op >= X_DECLARED) /* without operands: true and false are trivial as 1 and 0 are */
-        return strcmp(leaf, "true") == 0 ? ONE : strcmp(leaf, "false") == 0 ? ZERO : BIT(BIT_OTHER);
+        return strcmp(leaf, "true") == 0 ? ONE : strcmp(leaf, "false") == 0 ? ZERO : OTHER;
     if (op != X_NUM)
-        return strcmp(leaf, "e") == 0 ? E : strcmp(leaf, "pi") == 0 ? BIT(BIT_OTHER) : SYMBOL;
+        return strcmp(leaf, "e") == 0 ? E : strcmp(leaf, "pi") == 0 ? OTHER : SYMBOL;
     if (strcmp(leaf, "0") == 0)
         return ZERO;
     if (strcmp(leaf, "1") == 0)
         return ONE;
     if (strcmp(leaf, "-1") == 0)
         return MINUS_ONE;
-    return strcmp(leaf, "2") == 0 ? TWO : BIT(BIT_NUMBER);
+    return strcmp(leaf, "2") == 0 ? TWO : NUMBER;
 }
 
 kinds_t filter_leaf_kinds(void)
@@ -69,7 +56,7 @@ static void add(struct filter_ops *f, kinds_t left, kinds_t right, kinds_t kind)
 
 static kinds_t own_kind(uint16_t op)
 {
-    return op < X_DECLARED ? BIT(op) : BIT(BIT_OTHER);
+    return op < X_DECLARED ? BIT(op) : OTHER;
 }
 
 /* No double negation, no constants. */

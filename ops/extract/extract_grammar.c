@@ -207,21 +207,6 @@ static uint64_t edge_key(const struct grammar *g, uint32_t class, uint32_t child
     return (uint64_t) class * g->n_classes + child;
 }
 
-static uint32_t slot_add(struct builder *b, struct grammar_slot slot)
-{
-    struct grammar *g = b->g;
-    if (g->n_slots == g->cap_slots) {
-        struct grammar_slot *old = g->slots;
-        g->cap_slots = g->cap_slots ? 2 * g->cap_slots : 256;
-        g->slots = arena_alloc(b->a, g->cap_slots * sizeof *g->slots);
-        if (g->n_slots)
-            memcpy(g->slots, old, g->n_slots * sizeof *old);
-    }
-    slot.next = g->first_slot[slot.class];
-    g->slots[g->n_slots] = slot;
-    return g->first_slot[slot.class] = g->n_slots++;
-}
-
 /* GRAMMAR_NONE when the class has no term of these kinds. A restriction that excludes nothing is
  * none. */
 static uint32_t slot_intern(struct builder *b, uint32_t class, kinds_t kinds, uint32_t without)
@@ -240,9 +225,13 @@ static uint32_t slot_intern(struct builder *b, uint32_t class, kinds_t kinds, ui
         return (uint32_t)*hit;
     /* A new one; should two share a hash, the later is found again under it and the earlier is made
      * twice, which costs a slot and changes no term. */
-    struct grammar_slot slot = {
-        .class = class, .kinds = kinds, .without = without, .least = UINT16_MAX};
-    return (uint32_t)(*hit = slot_add(b, slot));
+    g->slots = arena_grow(b->a, g->slots, g->n_slots, &g->cap_slots, sizeof *g->slots);
+    g->slots[g->n_slots] = (struct grammar_slot){.class = class,
+                                                 .next = g->first_slot[class],
+                                                 .kinds = kinds,
+                                                 .without = without,
+                                                 .least = UINT16_MAX};
+    return (uint32_t)(*hit = g->first_slot[class] = g->n_slots++);
 }
 
 static void add_alternatives(struct builder *b, uint32_t class, uint32_t index, struct buf *alts)

@@ -87,7 +87,8 @@ struct grammar {
     size_t *alt_counts; /* per class: where its table (length 1.., alternative) begins */
     count_t *counts;    /* of terms, by class, length, alternative */
     /* Slots; those of one class are linked. */
-    uint32_t n_slots, cap_slots;
+    uint32_t n_slots;
+    size_t cap_slots;
     struct grammar_slot {
         uint32_t class, next;
         kinds_t kinds;

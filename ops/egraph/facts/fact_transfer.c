@@ -103,15 +103,6 @@ static void power(struct fact *r, struct facts *t, const struct fact *a, const s
         r->degree = (uint16_t)(a->degree * n);
 }
 
-/* 1/a if it is real; false if that is not certain. */
-static bool inverse_of(struct interval *out, const struct fact *a)
-{
-    if (!is_real(a) || !is_nonzero(a))
-        return false;
-    *out = interval_inverse(fact_interval(a));
-    return true;
-}
-
 static void circular(struct fact *r, unsigned op, const struct fact *a)
 {
     if (!is_real(a))
@@ -201,11 +192,10 @@ static void inverse_circular(struct fact *r, unsigned op, const struct fact *a)
         [X_ACSC] = X_ASIN,   [X_ASEC] = X_ACOS,   [X_ACOT] = X_ATAN,
         [X_ACSCH] = X_ASINH, [X_ASECH] = X_ACOSH, [X_ACOTH] = X_ATANH,
     };
-    struct interval v;
     bool reciprocal = op < sizeof direct / sizeof *direct && direct[op];
     if (reciprocal) {
-        if (inverse_of(&v, a))
-            inverse_function(r, direct[op], v);
+        if (is_real(a) && is_nonzero(a))
+            inverse_function(r, direct[op], interval_inverse(fact_interval(a)));
         if (op != X_ASEC && op != X_ASECH)
             r->flags |= FACT_NONZERO; /* f(1/a) is 0 only if 1/a is */
         return;

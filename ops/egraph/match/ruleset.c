@@ -4,16 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_variable(const struct expr *x)
-{
-    return x->nodes[0].op == X_VAR;
-}
-
 static bool asks_for_terms(const struct rule *r)
 {
     for (size_t i = 0; i < r->n_conditions; i++)
         for (size_t k = 0; k < r->conditions[i].n_args; k++)
-            if (!is_variable(&r->conditions[i].args[k]))
+            if (r->conditions[i].args[k].nodes[0].op != X_VAR)
                 return true;
     return false;
 }
@@ -51,12 +46,6 @@ static uint64_t kinds_of(const struct pattern *p, const struct pattern_leaves *l
                                                    : MASK_LEAVES & ~(1ull << MASK_NUMBER);
 }
 
-/* Decided by its argument's fact alone. */
-static bool condition_is_of_fact(enum rule_predicate p)
-{
-    return RULE_OF_FACTS >> p & 1;
-}
-
 static enum err_code compile_rule(struct compiled_rule *out, struct ruleset *set,
                                   const struct rule *r, struct err *e)
 {
@@ -79,7 +68,7 @@ static enum err_code compile_rule(struct compiled_rule *out, struct ruleset *set
                                       &r->conditions[i].args[k], e)))
                 return err_up(e, code);
         c->args = args;
-        c->direct = condition_is_of_fact(r->conditions[i].predicate) && args[0].n == 0;
+        c->direct = RULE_OF_FACTS >> c->predicate & 1 && args[0].n == 0;
         c->variable = args[0].root;
     }
     find_dependencies(out, a);

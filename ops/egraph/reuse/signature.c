@@ -226,25 +226,21 @@ void signature_unite(Eqloom__SaturationTrace *out, struct arena *a,
 
 /* ---- matching patterns ---- */
 
-static size_t find_token(const Eqloom__SaturationTrace *t, const struct language *lang,
-                         const struct expr_node *node)
-{
-    char **table = node->leaf ? t->leaves : t->operators;
-    const char *name = node->leaf ? node->leaf : lang->ops[node->op].name;
-    size_t n = node->leaf ? t->n_leaves : t->n_operators;
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(table[i], name) == 0)
-            return node->leaf ? t->n_operators + i : i;
-    return SIZE_MAX;
-}
-
 /* The token of a pattern's node; `any`: it may occur anywhere; false: it occurs nowhere. */
 static bool find_place(bool *any, size_t *token, const Eqloom__SaturationTrace *t,
                        const struct language *lang, const struct expr_node *node)
 {
+    char **table = node->leaf ? t->leaves : t->operators;
+    size_t n = node->leaf ? t->n_leaves : t->n_operators, i = 0;
+    *token = 0;
     *any = node->op == X_VAR || (node->leaf && t->any_leaf);
-    *token = *any ? 0 : find_token(t, lang, node);
-    return *token != SIZE_MAX;
+    if (*any)
+        return true;
+    const char *name = node->leaf ? node->leaf : lang->ops[node->op].name;
+    while (i < n && strcmp(table[i], name) != 0)
+        i++;
+    *token = node->leaf ? t->n_operators + i : i;
+    return i < n;
 }
 
 bool signature_may_match(const Eqloom__SaturationTrace *t, const struct expr *x)

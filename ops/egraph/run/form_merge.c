@@ -87,21 +87,19 @@ static bool least_term(struct expr *out, struct sweep *s, uint32_t class)
     return read && expr_is_interpreted(out);
 }
 
-static int by_value(const void *x, const void *y)
+static int compare_values(const struct valued *a, const struct valued *b)
 {
-    const struct valued *a = x, *b = y;
     for (int i = 0; i < 2 * POINTS; i++)
         if (a->value[i] != b->value[i])
             return a->value[i] < b->value[i] ? -1 : 1;
-    return (a->order > b->order) - (a->order < b->order);
+    return 0;
 }
 
-static bool same_values(const struct valued *a, const struct valued *b)
+static int by_value(const void *x, const void *y)
 {
-    for (int i = 0; i < 2 * POINTS; i++)
-        if (a->value[i] != b->value[i])
-            return false;
-    return true;
+    const struct valued *a = x, *b = y;
+    int order = compare_values(a, b);
+    return order ? order : (a->order > b->order) - (a->order < b->order);
 }
 
 static bool is_goal(const struct sweep *s, uint32_t class)
@@ -204,7 +202,7 @@ static void compare_goal(struct sweep *s)
     const struct valued *other = NULL;
     for (size_t i = 0; i < s->n; i++)
         if (is_goal(s, s->classes[i].class)) {
-            if (other && same_values(other, &s->classes[i]))
+            if (other && !compare_values(other, &s->classes[i]))
                 compare(s, other->class, s->classes[i].class);
             other = &s->classes[i];
         }
@@ -220,7 +218,7 @@ bool form_merge(struct form_merger *m)
     find_values(&s);
     compare_goal(&s);
     for (size_t i = 0, n; i < s.n; i += n) {
-        for (n = 1; i + n < s.n && same_values(&s.classes[i], &s.classes[i + n]); n++)
+        for (n = 1; i + n < s.n && !compare_values(&s.classes[i], &s.classes[i + n]); n++)
             continue;
         compare_group(&s, s.classes + i, n);
     }
