@@ -3,7 +3,6 @@
  * from the root down with the least lengths of the operands beside it. */
 #include "ops/extract/extract_grammar.h"
 
-#include "base/buf.h"
 #include "base/map.h"
 #include "base/rng.h"
 #include "schemas/egraph/egraph_arrays.h"
@@ -16,8 +15,9 @@ struct builder {
     struct arena *a;
     const struct grammar_options *options;
     struct filter filter;
-    bool *constant;     /* per class: holds a number */
-    kinds_t *present;   /* per class: kinds that its terms may have (a superset) */
+    bool *constant;   /* per class: holds a number */
+    kinds_t *present; /* per class: kinds that its terms may have (a superset) */
+    size_t cap_alts;
     struct map64 edges; /* (class, class of an operand) */
     struct map64 index; /* of slots, by a hash */
 };
@@ -234,7 +234,14 @@ static uint32_t slot_intern(struct builder *b, uint32_t class, kinds_t kinds, ui
     return (uint32_t)(*hit = g->first_slot[class] = g->n_slots++);
 }
 
-static void add_alternatives(struct builder *b, uint32_t class, uint32_t index, struct buf *alts)
+static void add_alternative(struct builder *b, struct grammar_alt alt)
+{
+    struct grammar *g = b->g;
+    g->alts = arena_grow(b->a, g->alts, g->n_alts, &b->cap_alts, sizeof *g->alts);
+    g->alts[g->n_alts++] = alt;
+}
+
+static void add_alternatives(struct builder *b, uint32_t class, uint32_t index)
 {
     struct grammar *g = b->g;
     const struct grammar_node *node = &g->nodes[index];
@@ -246,7 +253,7 @@ static void add_alternatives(struct builder *b, uint32_t class, uint32_t index, 
                               .child = {node->child[0], node->child[1]}};
     if (node->arity == 0) {
         alt.kind = filter_leaf_kind(node->op, node->text);
-        buf_add(alts, &alt, sizeof alt);
+        add_alternative(b, alt);
         return;
     }
     const struct filter_ops *f = &b->filter.ops[node->op];
@@ -258,27 +265,20 @@ static void add_alternatives(struct builder *b, uint32_t class, uint32_t index, 
         }
         alt.kind = f->rules[r].kind;
         if (possible)
-            buf_add(alts, &alt, sizeof alt);
+            add_alternative(b, alt);
     }
 }
 
 static void find_alternatives(struct builder *b)
 {
     struct grammar *g = b->g;
-    struct buf alts = {0};
     g->alt_begin = arena_zalloc_array(b->a, g->n_classes + 1, sizeof *g->alt_begin);
-    uint32_t c = 0;
-    for (uint32_t i = 0; i < g->n_used; i++) {
-        for (; c <= g->used[i]; c++)
-            g->alt_begin[c] = (uint32_t)(alts.len / sizeof(struct grammar_alt));
-        for (uint32_t n = g->class_begin[g->used[i]]; n < g->class_begin[g->used[i] + 1]; n++)
-            add_alternatives(b, g->used[i], n, &alts);
-    }
-    g->n_alts = (uint32_t)(alts.len / sizeof(struct grammar_alt));
-    for (; c <= g->n_classes; c++)
+    for (uint32_t c = 0; c < g->n_classes; c++) {
         g->alt_begin[c] = g->n_alts;
-    g->alts = arena_memdup(b->a, alts.data ? alts.data : "", alts.len);
-    buf_free(&alts);
+        for (uint32_t n = g->class_begin[c]; n < g->class_begin[c + 1] && g->budget[c]; n++)
+            add_alternatives(b, c, n);
+    }
+    g->alt_begin[g->n_classes] = g->n_alts;
 }
 
 static void find_edges(struct builder *b)

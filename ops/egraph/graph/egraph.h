@@ -41,7 +41,7 @@ struct saturate_iteration {
 /* What one rule cost, beside what it found (in struct saturate_result). */
 struct rule_profile {
     uint64_t searched; /* nodes searched, with all rules of the same beginning */
-    double steps;      /* its share of the search steps, see rule_profile.h */
+    double steps;      /* its share of the search steps, see ematch.h */
     uint64_t applied;  /* matches whose conditions held, new or not */
     uint64_t nodes;    /* made by these */
     uint32_t banned;   /* times */

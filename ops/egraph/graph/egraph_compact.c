@@ -1,6 +1,6 @@
-/* Compaction; see egraph_compact.h. Kept are pinned nodes, and nodes in the circle of a class, so
+/* Compaction; see egraph_core.h. Kept are pinned nodes, and nodes in the circle of a class, so
  * all live ones. */
-#include "ops/egraph/graph/egraph_compact.h"
+#include "ops/egraph/graph/egraph_core.h"
 
 #include <string.h>
 

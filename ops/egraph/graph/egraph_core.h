@@ -14,7 +14,6 @@
 #include "base/buf.h"
 #include "ops/egraph/facts/fact.h"
 #include "ops/egraph/graph/egraph.h"
-#include "ops/egraph/graph/egraph_memory.h"
 #include "ops/egraph/graph/hashcons.h"
 #include "ops/egraph/graph/proof_forest.h"
 #include "ops/egraph/match/pattern.h"
@@ -294,6 +293,15 @@ static inline const struct fact *graph_fact(const struct egraph *g, uint32_t cla
     return &g->facts.items[graph_eclass(g, class)->fact];
 }
 
+/* ---- memory of the arrays: large ones are separate mappings, which grow and shrink by pages,
+ * without a copy, and are returned to the system at once ---- */
+
+/* From `old` bytes (0: array is NULL) to `size`. New bytes are zero only in fresh pages. */
+void *egraph_memory_resize(void *array, size_t old, size_t size);
+/* Makes room for `need` elements, as vec_grow. */
+void *egraph_memory_grow(void *array, size_t *cap, size_t need, size_t element_size);
+void egraph_memory_free(void *array, size_t size);
+
 static inline void u32_free(struct u32_list *l)
 {
     egraph_memory_free(l->items, l->cap * sizeof *l->items);
@@ -346,4 +354,27 @@ static inline void graph_note_conflict(struct egraph *g, uint32_t a, uint32_t b,
     g->conflict_b = b;
     g->conflict_fact_a = fact_a;
     g->conflict_fact_b = fact_b;
+}
+
+/* ---- compaction: removes the cells of dead nodes. Live nodes keep their order and get new ids
+ * ---- */
+
+/* The new ids. */
+struct compaction {
+    uint32_t *to; /* by old cell, one more at the end: how many cells before it were kept */
+    size_t n;
+};
+
+/* Enough nodes died since the last compaction. */
+bool graph_wants_compaction(const struct egraph *g);
+/* To be called right after a rebuild. Ids below `pinned` stay. With proofs, which refer to dead
+ * nodes, nothing moves, but circles and entries are ordered as if it had: a saturation is the same
+ * with and without proofs. */
+void graph_compact(struct compaction *out, struct egraph *g, uint32_t pinned);
+void compaction_free(struct compaction *c);
+
+/* How many cells before `n` were kept: the new id of `n`, if it was kept. */
+static inline uint32_t compaction_map(const struct compaction *c, uint32_t n)
+{
+    return c->to[n];
 }

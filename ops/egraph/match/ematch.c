@@ -1,4 +1,5 @@
-/* The state of a search: the active rules, and sorting the matches; see ematch.h. */
+/* The state of a search: the active rules and what they cost, and sorting the matches; see
+ * ematch.h. */
 #include "ops/egraph/match/ematch.h"
 
 #include <stdlib.h>
@@ -41,11 +42,69 @@ static void separate_rules(struct ematch *m)
         m->active[s] = (struct activity){m->since.cells, m->since.epoch};
 }
 
+/* ---- what searching costs ---- */
+
+void ematch_profile(struct ematch *m, struct rule_profile *profile)
+{
+    size_t n = m->set->automaton.n + 1;
+    m->profile = profile;
+    if (!profile)
+        return;
+    m->steps = must_calloc(n, sizeof *m->steps);
+    m->n_active = must_calloc(n, sizeof *m->n_active);
+    m->share = must_calloc(n, sizeof *m->share);
+}
+
+/* Rules whose left side is a constant have no state. */
+static bool is_active(const struct ematch *m, size_t rule)
+{
+    const struct ematch_rule *r = &m->rules[rule];
+    return m->set->automaton.done[rule] != NO_STATE && (m->uniform || (!r->banned && !r->exceeded));
+}
+
+/* States come after their parents. */
+static void share_steps(struct ematch *m)
+{
+    const struct automaton *automaton = &m->set->automaton;
+    const uint32_t *parent = automaton->parent;
+    memset(m->n_active, 0, automaton->n * sizeof *m->n_active);
+    for (size_t i = 0; i < m->set->n; i++)
+        if (is_active(m, i))
+            m->n_active[automaton->done[i]]++;
+    for (uint32_t s = automaton->n; s-- > 0;)
+        if (parent[s] != NO_STATE)
+            m->n_active[parent[s]] += m->n_active[s];
+    for (uint32_t s = 0; s < automaton->n; s++) {
+        double own = m->n_active[s] ? (double)m->steps[s] / m->n_active[s] : 0;
+        m->share[s] = (parent[s] == NO_STATE ? 0 : m->share[parent[s]]) + own;
+    }
+}
+
+void ematch_settle(struct ematch *m)
+{
+    const struct automaton *automaton = &m->set->automaton;
+    if (!m->profile)
+        return;
+    share_steps(m);
+    for (size_t i = 0; i < m->set->n; i++) {
+        if (!is_active(m, i))
+            continue;
+        struct rule_profile *rule = &m->profile[i];
+        uint32_t root = automaton->done[i];
+        rule->steps += m->share[root];
+        while (automaton->parent[root] != NO_STATE)
+            root = automaton->parent[root];
+        rule->searched += m->steps[root];
+    }
+    memset(m->steps, 0, automaton->n * sizeof *m->steps);
+}
+
+/* ---- bans, and sorting the matches ---- */
+
 void ematch_ban(struct ematch *m, uint32_t rule)
 {
     const struct automaton *automaton = &m->set->automaton;
-    if (m->steps)
-        m->settle(m->settle_arg);
+    ematch_settle(m);
     if (m->uniform)
         separate_rules(m);
     m->rules[rule].exceeded = true;
@@ -142,4 +201,7 @@ void ematch_free(struct ematch *m)
     free(m->left);
     free(m->leaf_node);
     free(m->active);
+    free(m->steps);
+    free(m->n_active);
+    free(m->share);
 }

@@ -68,17 +68,26 @@ struct ematch {
     uint32_t n_bound;
     uint32_t bound[PATTERN_MAX_REGISTERS]; /* below the root */
     uint32_t reg[PATTERN_MAX_REGISTERS];
-    /* For a profile, else NULL: by state, how often it was entered or a node was tried; and a
-     * function called before the set of active rules changes. */
-    uint64_t *steps;
-    void (*settle)(void *arg);
-    void *settle_arg;
+    /* What searching costs each rule, unless it is NULL. A search looks for all rules with a common
+     * beginning at once, so its cost is divided among them: a step is a state of the automaton that
+     * is entered, or a candidate node that is tried there, and is shared equally by the active
+     * rules below the state. So a rule that shares most of its path with others costs little.
+     * Steps, unlike times, are a function of the run's input. */
+    struct rule_profile *profile; /* of the caller, counted up by ematch_settle */
+    uint64_t *steps;              /* by state, since the last settling; NULL without a profile */
+    uint32_t *n_active;           /* by state: active rules below it */
+    double *share;                /* by state: steps of each rule below it */
 };
 
 /* All rules are active, with no matches left. */
 void ematch_init(struct ematch *m, struct egraph *g, const struct ruleset *set,
                  const uint32_t *leaf, struct ematch_rule *rules, uint64_t *matched);
 void ematch_free(struct ematch *m);
+/* From here on it counts what each rule costs, if `profile` is not NULL. */
+void ematch_profile(struct ematch *m, struct rule_profile *profile);
+/* Distributes the counts among the active rules: at the end of an iteration (a ban does it, too).
+ */
+void ematch_settle(struct ematch *m);
 /* To be called when `rules` and `left` have changed and the graph was rebuilt, before nodes below
  * `until` are searched. */
 void ematch_begin(struct ematch *m, uint32_t until);

@@ -9,13 +9,11 @@
  * A run is a function of its input. Budgets are exact: no match is applied once the graph has
  * max_nodes nodes, and no more than max_matches in all. */
 #include "ops/egraph/explain/explanation.h"
-#include "ops/egraph/graph/egraph_compact.h"
 #include "ops/egraph/graph/node_index.h"
 #include "ops/egraph/match/ematch.h"
 #include "ops/egraph/run/apply.h"
 #include "ops/egraph/run/dirty_set.h"
 #include "ops/egraph/run/form_merge.h"
-#include "ops/egraph/run/rule_profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,9 +47,8 @@ struct saturator {
     uint32_t pinned;   /* nodes below this keep their ids: callers may hold them */
     struct dirty_set dirty;
     struct form_merger forms;
-    uint64_t spent;                /* matches applied */
-    uint64_t ask_at;               /* when this many are, budgets and cancellation are checked */
-    struct search_profile profile; /* if options->profile */
+    uint64_t spent;  /* matches applied */
+    uint64_t ask_at; /* when this many are, budgets and cancellation are checked */
     bool out_of_nodes, out_of_matches, is_cancelled, changed;
     struct saturate_iteration seen; /* of this iteration, for options->observe */
 };
@@ -259,8 +256,7 @@ static void begin_iteration(struct saturator *s, uint32_t iteration)
 /* Bans the rules that exceeded their limit; the others have seen everything up to now. */
 static void end_iteration(struct saturator *s, uint32_t iteration)
 {
-    if (s->options->profile)
-        search_profile_settle(&s->profile);
+    ematch_settle(&s->ematch);
     s->ematch.since = s->now;
     for (size_t i = 0; i < s->rules->n && !s->ematch.uniform; i++) {
         struct ematch_rule *r = &s->state[i];
@@ -398,14 +394,6 @@ static enum err_code run(struct saturator *s, struct err *e)
     return OK;
 }
 
-static void end_profile(struct saturator *s)
-{
-    search_profile_settle(&s->profile); /* of an iteration that failed */
-    for (size_t i = 0; i < s->rules->n; i++)
-        s->options->profile[i].banned += s->backoff[i].times;
-    search_profile_free(&s->profile);
-}
-
 enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
                               const struct ruleset *rules, const struct saturate_options *options,
                               struct arena *a, struct err *e)
@@ -430,14 +418,14 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
     s.applier.leaf = ruleset_leaves(a, rules, g);
     s.applier.values = must_calloc(rules->most_values + RULE_FIRST_VARS, sizeof *s.applier.values);
     ematch_init(&s.ematch, g, rules, s.applier.leaf, s.state, out->matched);
-    if (options->profile)
-        search_profile_init(&s.profile, options->profile, &s.ematch);
+    ematch_profile(&s.ematch, options->profile);
     g->stamp_levels = rules->reach ? rules->reach - 1 : 0;
     g->node_limit = options->max_nodes;
     g->watched = true;
     enum err_code code = run(&s, e);
-    if (options->profile)
-        end_profile(&s);
+    ematch_settle(&s.ematch); /* of an iteration that failed */
+    for (size_t i = 0; i < rules->n && options->profile; i++)
+        options->profile[i].banned += s.backoff[i].times;
     free(s.state);
     free(s.applier.values);
     free(s.backoff);
