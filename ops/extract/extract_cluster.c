@@ -14,8 +14,7 @@ enum { MAX_ROUNDS = 4 }; /* of draws, when members are dropped */
 struct verifier {
     bool compares; /* members, with the seed */
     struct equality_test test;
-    const struct expr *seed;
-    const struct language *lang;
+    const struct extraction *x;
 };
 
 static void verifier_init(struct verifier *v, struct arena *a, const struct extraction *x)
@@ -29,11 +28,9 @@ static void verifier_init(struct verifier *v, struct arena *a, const struct extr
                                    .domains = domains.all,
                                    .n_domains = domains.n,
                                    .real_values = seed->real_values};
-    *v = (struct verifier){.compares = o->verify && expr_is_interpreted(&x->seed),
-                           .seed = &x->seed,
-                           .lang = x->grammar.lang};
+    *v = (struct verifier){.compares = o->verify && expr_is_interpreted(&x->seed), .x = x};
     if (v->compares)
-        equality_test_begin(&v->test, v->seed, &options);
+        equality_test_begin(&v->test, &x->seed, &options);
 }
 
 static Eqloom__Standing seed_standing(const struct verifier *v)
@@ -54,7 +51,7 @@ static enum err_code check_member(Eqloom__Standing *out, struct verifier *v, str
     *out = EQLOOM__STANDING__PROVED;
     if (!v->compares)
         return OK;
-    enum err_code code = expr_from_prefix(&x, a, v->lang, text, e);
+    enum err_code code = expr_from_prefix(&x, a, v->x->grammar.lang, text, e);
     if (code)
         return err_up(e, code);
     if (!expr_is_interpreted(&x))
@@ -67,7 +64,7 @@ static enum err_code check_member(Eqloom__Standing *out, struct verifier *v, str
     case EQUALITY_REFUTED: break;
     }
     code = err_fail(e, ERR_FAILED, "'%s' is not equal to the seed '%s': %s", expr_infix(a, &x),
-                    expr_infix(a, v->seed), witness);
+                    expr_infix(a, &v->x->seed), witness);
     err_hint(e, "a rule is false: 'eqloom explain' with both expressions and the job's rules "
                 "(--rules FILE) shows which");
     return code;
@@ -86,13 +83,12 @@ static Eqloom__Member *member_new(struct arena *a, char *text, Eqloom__Standing 
 
 /* Terms that were seen already, the seed among them, are skipped, and so are terms that have no
  * value wherever the seed has one. */
-static enum err_code add_members(Eqloom__Cluster *out, struct arena *a, const struct grammar *g,
+static enum err_code add_members(Eqloom__Cluster *out, struct arena *a, struct verifier *v,
                                  const struct term *terms, uint32_t n, struct name_map *seen,
-                                 struct verifier *v, const struct extract_options *options,
                                  struct err *e)
 {
-    for (uint32_t i = 0; i < n && out->n_members < options->per_cluster; i++) {
-        char *text = grammar_term_text(a, g, &terms[i]);
+    for (uint32_t i = 0; i < n && out->n_members < v->x->options->per_cluster; i++) {
+        char *text = grammar_term_text(a, &v->x->grammar, &terms[i]);
         bool added;
         name_map_put(seen, text, 0, &added);
         if (!added)
@@ -111,10 +107,11 @@ static enum err_code add_members(Eqloom__Cluster *out, struct arena *a, const st
 }
 
 /* Members that are dropped are replaced by further draws, larger ones as that goes on. */
-static enum err_code draw_members(Eqloom__Cluster *out, struct arena *a, const struct grammar *g,
-                                  struct verifier *v, const struct extract_options *options,
+static enum err_code draw_members(Eqloom__Cluster *out, struct arena *a, struct verifier *v,
                                   struct rng *rng, struct err *e)
 {
+    const struct grammar *g = &v->x->grammar;
+    const struct extract_options *options = v->x->options;
     count_t all = grammar_terms(g);
     struct name_map seen = {0};
     enum err_code code = OK;
@@ -126,7 +123,7 @@ static enum err_code draw_members(Eqloom__Cluster *out, struct arena *a, const s
         if (round)
             wanted = (options->per_cluster - (uint32_t)out->n_members) << (round + 1);
         grammar_draw(&terms, &n, a, g, wanted, &options->draw, rng);
-        code = add_members(out, a, g, terms, n, &seen, v, options, e);
+        code = add_members(out, a, v, terms, n, &seen, e);
         if (n == all)
             break;
     }
@@ -165,7 +162,7 @@ enum err_code extract_cluster(Eqloom__Cluster *out, struct arena *a, const struc
     out->members = arena_array(a, Eqloom__Member *, x->options->per_cluster + 1);
     out->members[out->n_members++] =
         member_new(a, out->seed->prefix, seed_standing(&v), expr_tokens(&x->seed));
-    enum err_code code = draw_members(out, a, g, &v, x->options, rng, e);
+    enum err_code code = draw_members(out, a, &v, rng, e);
     if (v.compares)
         equality_test_end(&v.test);
     return err_up(e, code);
