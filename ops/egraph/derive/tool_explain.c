@@ -139,11 +139,6 @@ static bool read_line(struct answer *q, const struct reading *r, const char *tex
            read_part(&q->to, r, &source, tab + 1, source.len - tab - 1, e);
 }
 
-static char *error_text(struct arena *a, const struct err *e)
-{
-    return arena_printf(a, "%s%s%s", e->message, e->hint[0] ? "; " : "", e->hint);
-}
-
 static void answer_line(void *arg, size_t i, unsigned worker)
 {
     const struct explain *x = arg;
@@ -157,7 +152,8 @@ static void answer_line(void *arg, size_t i, unsigned worker)
         line->standing = (int)q.r.standing;
         answer_write_json(&line->answer, &a, &q, line->number);
     } else {
-        json_t *error = json_string(error_text(&a, &e));
+        json_t *error =
+            json_string(arena_printf(&a, "%s%s%s", e.message, e.hint[0] ? "; " : "", e.hint));
         json_t *o =
             json_pack("{s:I, s:s, s:o}", "line", (json_int_t)line->number, "verdict", "malformed",
                       "error", error ? error : json_string("the line is not UTF-8"));

@@ -26,12 +26,6 @@ static bool is_number(const struct egraph *g, uint32_t fact)
     return g->facts.items[fact].constant != NO_CONSTANT;
 }
 
-static bool is_number_leaf(const struct egraph *g, uint32_t n)
-{
-    uint32_t op = graph_op(g, n);
-    return op & OP_LEAF && g->leaves[op & ~OP_LEAF].op == X_NUM;
-}
-
 static void find_collision(struct collision *out, struct egraph *g)
 {
     uint32_t nodes[MAX_NODES], facts[MAX_NODES], n = 0, met, best = 0;
@@ -45,7 +39,7 @@ static void find_collision(struct collision *out, struct egraph *g)
     } while (at != class);
     qsort(nodes, n, sizeof *nodes, compare_nodes);
     uint32_t first = 0;
-    while (first + 1 < n && is_number_leaf(g, nodes[first]))
+    while (first + 1 < n && g->kind[nodes[first]] == MASK_NUMBER)
         first++;
     out->oldest = n ? nodes[first] : class;
     for (uint32_t i = 0; i < n; i++)

@@ -106,12 +106,6 @@ static void find_sides(struct expr *from, struct expr *to, const struct explain_
     *to = s->backwards ? x : y;
 }
 
-/* From exact to not: what is not known to be less exact replaces what is. */
-static const char *less_exact(const char *x, const char *y)
-{
-    return !x || strcmp(y, "values") == 0 ? y : x;
-}
-
 static bool step_holds(const struct explain_step *s, const struct expr *before,
                        struct explanation *x, const struct rules *rules)
 {
@@ -124,7 +118,8 @@ static bool step_holds(const struct explain_step *s, const struct expr *before,
     if (normal_way_number(s->rule) < NORMAL_WAYS) {
         const char *how;
         bool holds = !explanation_check_form(&how, &from, &to, x->domains, x->n_domains, NULL);
-        x->checked = less_exact(x->checked, how);
+        if (!x->checked || strcmp(how, "values") == 0) /* the least exact one */
+            x->checked = how;
         return holds;
     }
     for (size_t i = 0; i < rules->n; i++)

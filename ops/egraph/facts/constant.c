@@ -195,22 +195,12 @@ bool constant_small(long *out, const struct constants *t, uint32_t id)
     return true;
 }
 
-static uint32_t integer_part(struct constants *t, mpz_srcptr z)
+uint32_t constant_part(struct constants *t, uint32_t id, bool denominator)
 {
     mpq_t value;
     mpq_init(value);
-    mpq_set_z(value, z);
-    uint32_t id = intern(t, value);
+    mpq_set_z(value, denominator ? mpq_denref(t->values[id]) : mpq_numref(t->values[id]));
+    uint32_t part = intern(t, value);
     mpq_clear(value);
-    return id;
-}
-
-uint32_t constant_numerator(struct constants *t, uint32_t id)
-{
-    return integer_part(t, mpq_numref(t->values[id]));
-}
-
-uint32_t constant_denominator(struct constants *t, uint32_t id)
-{
-    return integer_part(t, mpq_denref(t->values[id]));
+    return part;
 }

@@ -31,6 +31,5 @@ bool constant_is_integer(const struct constants *t, uint32_t id);
 bool constant_is_even(const struct constants *t, uint32_t id); /* an even integer */
 /* The value if it is an integer of small size; false otherwise. */
 bool constant_small(long *out, const struct constants *t, uint32_t id);
-/* Numerator and denominator of a fraction, as constants of their own. */
-uint32_t constant_numerator(struct constants *t, uint32_t id);
-uint32_t constant_denominator(struct constants *t, uint32_t id);
+/* Numerator or denominator of a fraction, as a constant of its own. */
+uint32_t constant_part(struct constants *t, uint32_t id, bool denominator);

@@ -242,11 +242,11 @@ uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf)
     uint32_t number = g->facts.items[l->fact].constant;
     struct facts *f = &g->facts;
     if (number != NO_CONSTANT && g->interpreted && !constant_is_integer(&f->constants, number)) {
-        const char *p = constant_text(&f->constants, constant_numerator(&f->constants, number));
         uint32_t kids[2];
-        kids[0] = graph_add_leaf(g, graph_leaf(g, X_NUM, p));
-        const char *q = constant_text(&f->constants, constant_denominator(&f->constants, number));
-        kids[1] = graph_add_leaf(g, graph_leaf(g, X_NUM, q));
+        for (int i = 0; i < 2; i++) {
+            uint32_t part = constant_part(&f->constants, number, i);
+            kids[i] = graph_add_leaf(g, graph_leaf(g, X_NUM, constant_text(&f->constants, part)));
+        }
         graph_add(g, X_DIV, kids);
     }
     return n;

@@ -52,14 +52,6 @@ uint32_t graph_leaf(struct egraph *g, uint16_t op, const char *text)
     return add_leaf_text(g, op, text, &(struct values){DOMAIN_POSITIVE, interval_all()});
 }
 
-/* Its ends do not matter: facts have isolated exceptions. */
-static struct interval interval_of(struct egraph *g, const struct ball_domain *d)
-{
-    struct interval out = fact_interval_of(&g->facts, d);
-    out.lo_open = out.hi_open = true;
-    return out;
-}
-
 enum err_code egraph_declare(struct egraph *g, const struct ball_domain *declared, struct err *e)
 {
     const char *variable = declared->name, *domain = declared->domain;
@@ -85,7 +77,9 @@ enum err_code egraph_declare(struct egraph *g, const struct ball_domain *declare
     if (name_map_get(&g->leaf_index, variable))
         return err_fail(e, ERR_INPUT, "the variable %s is declared twice, or after its use",
                         variable);
-    struct values values = {(enum variable_domain)d, interval_of(g, declared)};
+    struct values values = {(enum variable_domain)d, fact_interval_of(&g->facts, declared)};
+    /* the ends do not matter: facts have isolated exceptions */
+    values.interval.lo_open = values.interval.hi_open = true;
     add_leaf_text(g, X_SYM, variable, &values);
     g->domains = vec_grow(g->domains, &g->cap_domains, g->n_domains + 1, sizeof *g->domains);
     g->domains[g->n_domains++] = *declared;

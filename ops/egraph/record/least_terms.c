@@ -4,6 +4,8 @@
  * down one path only. */
 #include "ops/egraph/record/least_terms.h"
 
+#include "schemas/egraph/egraph_arrays.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,4 +158,170 @@ void least_terms_write_node(struct buf *out, struct egraph *g, uint32_t node)
     buf_puts(out, expr_infix_of(&a, g->lang, prefix.data));
     buf_free(&prefix);
     arena_free(&a);
+}
+
+/* ---- the canonical form: classes numbered by their least terms, nodes sorted within, only what
+ * the root reaches. Equal sets of equalities give equal messages, whatever ids the graph used ----
+ */
+
+#define UNREACHED UINT32_MAX
+
+struct canonical {
+    struct egraph *g;
+    struct arena work;
+    struct least_terms terms;
+    uint32_t *number;  /* of a class */
+    uint32_t *classes; /* by number */
+    uint32_t n_classes, n_nodes, n_kids;
+    uint32_t *nodes; /* class by class, sorted */
+    uint32_t *begin;
+};
+
+static void reach(struct canonical *c, uint32_t root)
+{
+    struct egraph *g = c->g;
+    struct u32_list todo = {0};
+    u32_push(&todo, root);
+    c->number[root] = 0;
+    while (todo.n) {
+        uint32_t class = todo.items[--todo.n], n = class;
+        do {
+            if (graph_is_live(g, n)) {
+                uint32_t arity = graph_arity(g, g->cells[n].op);
+                c->n_nodes++;
+                c->n_kids += arity;
+                for (uint32_t i = 0; i < arity; i++) {
+                    uint32_t k = graph_find(g, *graph_kid(g, n, i));
+                    if (c->number[k] == UNREACHED) {
+                        c->number[k] = 0;
+                        u32_push(&todo, k);
+                    }
+                }
+            }
+            n = graph_next(g, n);
+        } while (n != class);
+    }
+    u32_free(&todo);
+}
+
+static int by_kids(const void *x, const void *y, void *arg)
+{
+    const struct canonical *c = arg;
+    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+    struct egraph *g = c->g;
+    int order = least_terms_compare_tokens(g, g->cells[a].op, g->cells[b].op);
+    for (uint32_t i = 0, n = graph_arity(g, g->cells[a].op); !order && i < n; i++) {
+        uint32_t p = c->number[graph_find(g, *graph_kid(g, a, i))];
+        uint32_t q = c->number[graph_find(g, *graph_kid(g, b, i))];
+        order = (p > q) - (p < q);
+    }
+    return order;
+}
+
+static void arrange(struct canonical *c)
+{
+    struct egraph *g = c->g;
+    c->classes = arena_array(&c->work, uint32_t, c->terms.n);
+    c->nodes = arena_array(&c->work, uint32_t, c->n_nodes);
+    c->begin = arena_array(&c->work, uint32_t, c->terms.n + 1);
+    for (uint32_t i = 0; i < c->terms.n; i++) {
+        uint32_t class = c->terms.order[i];
+        if (c->number[class] == UNREACHED)
+            continue;
+        c->number[class] = c->n_classes;
+        c->classes[c->n_classes++] = class;
+    }
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < c->n_classes; i++) {
+        uint32_t class = c->classes[i], n = class;
+        c->begin[i] = at;
+        do {
+            if (graph_is_live(g, n))
+                c->nodes[at++] = n;
+            n = graph_next(g, n);
+        } while (n != class);
+        qsort_r(c->nodes + c->begin[i], at - c->begin[i], sizeof *c->nodes, by_kids, c);
+    }
+    c->begin[c->n_classes] = at;
+}
+
+static int compare_ops(const void *x, const void *y, void *arg)
+{
+    return least_terms_compare_tokens(arg, *(const uint32_t *)x, *(const uint32_t *)y);
+}
+
+/* The tables of operators and leaves in use, and each token's index among them. */
+static void write_tables(Eqloom__EGraph *out, struct arena *a, const struct canonical *c,
+                         uint32_t *op_index, uint32_t *leaf_index)
+{
+    struct egraph *g = c->g;
+    uint32_t *leaves = arena_array(a, uint32_t, g->n_leaves + 1), n_leaves = 0, n_ops = 0;
+    memset(op_index, 0xff, g->lang->n_ops * sizeof *op_index);
+    memset(leaf_index, 0xff, (g->n_leaves + 1) * sizeof *leaf_index);
+    for (uint32_t i = 0; i < c->n_nodes; i++) {
+        uint32_t op = g->cells[c->nodes[i]].op;
+        if (!(op & OP_LEAF)) {
+            op_index[op] = 0;
+        } else if (leaf_index[op & ~OP_LEAF] == UINT32_MAX) {
+            leaf_index[op & ~OP_LEAF] = 0;
+            leaves[n_leaves++] = op;
+        }
+    }
+    qsort_r(leaves, n_leaves, sizeof *leaves, compare_ops, g);
+    out->operators = arena_array(a, char *, g->lang->n_ops);
+    out->arities = arena_array(a, uint32_t, g->lang->n_ops);
+    for (uint32_t op = 0; op < g->lang->n_ops; op++)
+        if (op_index[op] != UINT32_MAX) {
+            op_index[op] = n_ops;
+            out->arities[n_ops] = g->lang->ops[op].arity;
+            out->operators[n_ops++] = arena_strdup(a, lang_token(g->lang, op));
+        }
+    out->n_operators = out->n_arities = n_ops;
+    out->leaves = arena_array(a, char *, n_leaves);
+    out->n_leaves = n_leaves;
+    for (uint32_t i = 0; i < n_leaves; i++) {
+        leaf_index[leaves[i] & ~OP_LEAF] = n_ops + i;
+        out->leaves[i] = arena_strdup(a, g->leaves[leaves[i] & ~OP_LEAF].text);
+    }
+}
+
+static void write_nodes(Eqloom__EGraph *out, struct arena *a, struct canonical *c)
+{
+    struct egraph *g = c->g;
+    uint32_t *op_index = arena_array(a, uint32_t, g->lang->n_ops);
+    uint32_t *leaf_index = arena_array(a, uint32_t, g->n_leaves + 1);
+    write_tables(out, a, c, op_index, leaf_index);
+    struct egraph_arrays x = {.n_classes = c->n_classes,
+                              .n_nodes = c->n_nodes,
+                              .class_begin = c->begin,
+                              .child_begin = arena_array(&c->work, uint32_t, c->n_nodes + 1),
+                              .child = arena_array(&c->work, uint32_t, c->n_kids)};
+    out->n_node_ops = c->n_nodes;
+    out->node_ops = arena_array(a, uint32_t, c->n_nodes);
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < c->n_nodes; i++) {
+        uint32_t n = c->nodes[i], op = g->cells[n].op;
+        out->node_ops[i] = op & OP_LEAF ? leaf_index[op & ~OP_LEAF] : op_index[op];
+        x.child_begin[i] = at;
+        for (uint32_t k = 0, arity = graph_arity(g, op); k < arity; k++)
+            x.child[at++] = c->number[graph_find(g, *graph_kid(g, n, k))];
+    }
+    x.child_begin[c->n_nodes] = at;
+    egraph_arrays_write(out, a, &x);
+}
+
+void egraph_to_message(Eqloom__EGraph *out, struct arena *a, struct egraph *g, eclass_id root)
+{
+    struct canonical c = {.g = g};
+    egraph_rebuild(g);
+    root = graph_find(g, root);
+    least_terms_find(&c.terms, &c.work, g);
+    c.number = arena_array(&c.work, uint32_t, g->n_cells);
+    memset(c.number, 0xff, g->n_cells * sizeof *c.number);
+    reach(&c, root);
+    arrange(&c);
+    eqloom__egraph__init(out);
+    write_nodes(out, a, &c);
+    out->root = c.number[root];
+    arena_free(&c.work);
 }

@@ -350,13 +350,6 @@ static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err
     return OK;
 }
 
-static enum err_code merge_forms(struct saturator *s, struct err *e)
-{
-    s->g->watched = true;
-    s->changed |= form_merge(&s->forms);
-    return s->g->conflict ? fail_contradiction(s, NULL, e) : OK;
-}
-
 static enum err_code run(struct saturator *s, struct err *e)
 {
     enum err_code code;
@@ -372,8 +365,12 @@ static enum err_code run(struct saturator *s, struct err *e)
         if ((code = iterate(s, i, e)))
             return err_up(e, code);
         out->iterations = i + 1;
-        if (!at_goal(s) && (code = merge_forms(s, e)))
-            return err_up(e, code);
+        if (!at_goal(s)) {
+            s->g->watched = true;
+            s->changed |= form_merge(&s->forms);
+            if (s->g->conflict)
+                return fail_contradiction(s, NULL, e);
+        }
         if (at_goal(s)) {
             out->stop = EQLOOM__STOP_REASON__GOAL_REACHED;
             break;
