@@ -33,15 +33,6 @@ static void verifier_init(struct verifier *v, struct arena *a, const struct extr
         equality_test_begin(&v->test, &x->seed, &options);
 }
 
-static Eqloom__Standing seed_standing(const struct verifier *v)
-{
-    if (!v->compares)
-        return EQLOOM__STANDING__PROVED;
-    return v->test.values && ball_reference_points(v->test.values) == 0
-               ? EQLOOM__STANDING__NEVER_BOTH
-               : EQLOOM__STANDING__AGREES;
-}
-
 /* PROVED: there is nothing to compare, or the normal forms are too large. */
 static enum err_code check_member(Eqloom__Standing *out, struct verifier *v, struct arena *a,
                                   const char *text, struct err *e)
@@ -160,8 +151,12 @@ enum err_code extract_cluster(Eqloom__Cluster *out, struct arena *a, const struc
     out->max_tokens = x->options->grammar.max_tokens;
     out->unsound = x->egraph->unsound;
     out->members = arena_array(a, Eqloom__Member *, x->options->per_cluster + 1);
+    bool defined = !v.compares || !v.test.values || ball_reference_points(v.test.values);
+    Eqloom__Standing standing = !defined     ? EQLOOM__STANDING__NEVER_BOTH
+                                : v.compares ? EQLOOM__STANDING__AGREES
+                                             : EQLOOM__STANDING__PROVED;
     out->members[out->n_members++] =
-        member_new(a, out->seed->prefix, seed_standing(&v), expr_tokens(&x->seed));
+        member_new(a, out->seed->prefix, standing, expr_tokens(&x->seed));
     enum err_code code = draw_members(out, a, &v, rng, e);
     if (v.compares)
         equality_test_end(&v.test);

@@ -32,15 +32,6 @@ count_t grammar_terms(const struct grammar *g)
     return sum;
 }
 
-/* Of n factors that go up and n that go down. */
-static count_t sum_products(const count_t *up, const count_t *down, uint32_t n, bool *saturated)
-{
-    count_t sum = 0;
-    for (uint32_t i = 0; i < n; i++)
-        sum = count_add(sum, count_mul(up[i], *(down - i), saturated), saturated);
-    return sum;
-}
-
 static count_t count_alt(const struct grammar *g, const struct grammar_alt *alt, uint32_t length,
                          bool *saturated)
 {
@@ -54,12 +45,10 @@ static count_t count_alt(const struct grammar *g, const struct grammar_alt *alt,
         return l[rest];
     const struct grammar_slot *right = &g->slots[alt->slot[1]];
     const count_t *r = g->totals + (size_t)alt->slot[1] * (g->max_tokens + 1);
-    if (left->least == UINT16_MAX || right->least == UINT16_MAX)
-        return 0;
-    if (left->least + right->least > rest)
-        return 0;
-    uint32_t n = rest - left->least - right->least + 1u;
-    return sum_products(l + left->least, r + rest - left->least, n, saturated);
+    count_t sum = 0;
+    for (uint32_t i = left->least; i + right->least <= rest; i++)
+        sum = count_add(sum, count_mul(l[i], r[rest - i], saturated), saturated);
+    return sum;
 }
 
 static void set_total(struct grammar *g, uint32_t slot, uint32_t length, count_t total)

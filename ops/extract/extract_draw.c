@@ -17,11 +17,6 @@ count_t count_below(struct rng *rng, count_t n)
     }
 }
 
-static uint64_t hash_count(count_t x)
-{
-    return rng_mix((uint64_t)x ^ rng_mix((uint64_t)(x >> 64)));
-}
-
 /* A hash set of indices into an array that the caller compares. */
 struct index_set {
     uint32_t *slots; /* index + 1; 0 is free */
@@ -44,7 +39,8 @@ void count_sample(count_t *out, uint32_t k, count_t n, struct rng *rng)
     for (uint32_t i = 0; i < k; i++) {
         count_t last = n - k + i, value = count_below(rng, last + 1);
         for (int attempt = 0; attempt < 2; attempt++) {
-            uint32_t at = hash_count(value) & set.mask;
+            uint64_t hash = rng_mix((uint64_t)value ^ rng_mix((uint64_t)(value >> 64)));
+            uint32_t at = hash & set.mask;
             while (set.slots[at] && out[set.slots[at] - 1] != value)
                 at = (at + 1) & set.mask;
             if (!set.slots[at]) {

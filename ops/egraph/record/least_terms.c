@@ -75,13 +75,6 @@ static int compare_nodes(const struct least_terms *t, struct egraph *g, uint32_t
     }
 }
 
-static int compare_terms(const struct least_terms *t, struct egraph *g, uint32_t a, uint32_t b)
-{
-    if (t->size[a] != t->size[b])
-        return t->size[a] < t->size[b] ? -1 : 1;
-    return a == b ? 0 : compare_nodes(t, g, t->best[a], t->best[b]);
-}
-
 static void choose_best(struct least_terms *t, struct egraph *g, uint32_t class)
 {
     uint32_t n = class, best = NO_NODE;
@@ -109,7 +102,10 @@ static int by_size(const void *a, const void *b, void *arg)
 static int by_term(const void *a, const void *b, void *arg)
 {
     const struct sorting *s = arg;
-    return compare_terms(s->t, s->g, *(const uint32_t *)a, *(const uint32_t *)b);
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (s->t->size[x] != s->t->size[y])
+        return s->t->size[x] < s->t->size[y] ? -1 : 1;
+    return x == y ? 0 : compare_nodes(s->t, s->g, s->t->best[x], s->t->best[y]);
 }
 
 void least_terms_find(struct least_terms *t, struct arena *a, struct egraph *g)
@@ -127,17 +123,12 @@ void least_terms_find(struct least_terms *t, struct arena *a, struct egraph *g)
     qsort_r(t->order, t->n, sizeof *t->order, by_term, &(struct sorting){t, g});
 }
 
-static void write_token(struct buf *out, const struct egraph *g, uint32_t op)
-{
-    if (out->len)
-        buf_putc(out, ' ');
-    buf_puts(out, op & OP_LEAF ? g->leaves[op & ~OP_LEAF].text : lang_token(g->lang, op));
-}
-
 static void write_node(struct buf *out, const struct least_terms *t, struct egraph *g, uint32_t n)
 {
     uint32_t op = graph_op(g, n);
-    write_token(out, g, op);
+    if (out->len)
+        buf_putc(out, ' ');
+    buf_puts(out, op & OP_LEAF ? g->leaves[op & ~OP_LEAF].text : lang_token(g->lang, op));
     for (uint32_t i = 0, arity = graph_arity(g, op); i < arity; i++)
         least_terms_write(out, t, g, graph_find(g, *graph_kid(g, n, i)));
 }

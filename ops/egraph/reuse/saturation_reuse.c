@@ -78,12 +78,6 @@ static struct digest environment_of(const struct reuse_rules *r, bool unsound)
     return d;
 }
 
-/* With two rules of one name their order would be ambiguous. */
-static bool has_name_of(const struct rule *a, const struct rule *b)
-{
-    return strcmp(a->group, b->group) == 0 && strcmp(a->name, b->name) == 0;
-}
-
 struct reuse_rules *reuse_rules_new(const struct rules *rules, const struct ruleset *compiled,
                                     const Eqloom__Rule *const *records, bool unsound)
 {
@@ -101,7 +95,10 @@ struct reuse_rules *reuse_rules_new(const struct rules *rules, const struct rule
         rule_to_message(&m, &scratch, rules, &rules->rules[i]);
         r->ambiguous |= !rule_digest(&r->digests[i], &scratch, &m);
         digest_map_put(&r->index_of, &r->digests[i], i, &added);
-        r->ambiguous |= !added || (i && has_name_of(&rules->rules[i], &rules->rules[i - 1]));
+        const struct rule *x = &rules->rules[i], *before = x - (i > 0);
+        /* with two rules of one name their order would be ambiguous */
+        r->ambiguous |= !added || (i && strcmp(x->group, before->group) == 0 &&
+                                   strcmp(x->name, before->name) == 0);
         arena_reset(&scratch);
     }
     for (size_t i = 0; i < rules->n; i++) {

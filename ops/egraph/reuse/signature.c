@@ -103,14 +103,6 @@ static void name_tokens(Eqloom__SaturationTrace *t, struct arena *a, struct sign
     }
 }
 
-static void place_tokens(struct signing *s, struct arena *a, size_t tokens)
-{
-    s->in = new_rows(a, s->g->n_cells, tokens);
-    for (uint32_t n = 0; n < s->g->n_cells; n++)
-        if (is_node(s, n))
-            set_bit(s->in.bits + graph_find(s->g, n) * s->in.words, *token_of(s, n));
-}
-
 static ProtobufCBinaryData write_under(const Eqloom__SaturationTrace *t, struct arena *a,
                                        struct signing *s, uint32_t until)
 {
@@ -134,7 +126,10 @@ void signature_write(Eqloom__SaturationTrace *t, struct arena *a,
 {
     struct signing s = {.g = g, .searched = result->searched, .roots = result->roots};
     name_tokens(t, a, &s);
-    place_tokens(&s, a, count_tokens(t));
+    s.in = new_rows(a, g->n_cells, count_tokens(t));
+    for (uint32_t n = 0; n < g->n_cells; n++)
+        if (is_node(&s, n))
+            set_bit(s.in.bits + graph_find(g, n) * s.in.words, *token_of(&s, n));
     t->under = write_under(t, a, &s, s.searched);
     t->under_root = write_under(t, a, &s, s.roots);
     struct rows root = new_rows(a, 1, count_tokens(t));

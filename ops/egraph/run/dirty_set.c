@@ -78,11 +78,6 @@ static uint16_t *count_nodes(struct egraph *g)
     return count;
 }
 
-static uint8_t pass_of(uint32_t in_sight)
-{
-    return in_sight ? (uint8_t)((31 - (unsigned)__builtin_clz(in_sight)) / 2) : 0;
-}
-
 /* Sets the pass of each node. Returns the sum of the sizes of all argument classes, about the
  * number of matches. */
 static uint64_t sort_nodes(struct dirty_set *v, struct egraph *g, const uint16_t *count)
@@ -97,7 +92,8 @@ static uint64_t sort_nodes(struct dirty_set *v, struct egraph *g, const uint16_t
         for (uint32_t i = 0, arity = graph_arity(g, graph_op(g, n)); i < arity; i++)
             kids += count[graph_find(g, *graph_kid(g, n, i))];
         below += kids;
-        v->pass[n] = pass_of(count[graph_find(g, n)] + kids);
+        uint32_t in_sight = count[graph_find(g, n)] + kids; /* its own node at least */
+        v->pass[n] = (uint8_t)((31 - (unsigned)__builtin_clz(in_sight)) / 2);
         if (v->pass[n] >= v->passes)
             v->passes = v->pass[n] + 1u;
     }
