@@ -1,59 +1,7 @@
 /* Clusters: the seed leads, every member is compared with it, and a lie in the e-graph is found. */
 #include "ops/extract/extract_cluster.h"
-#include "schemas/egraph/egraph_arrays.h"
+#include "tests/ops/extract/hand_graph.h"
 #include "tests/unit.h"
-
-enum { MAX = 32 };
-struct graph {
-    Eqloom__EGraph m;
-    Eqloom__Expr seed;
-    char *operators[MAX], *leaves[MAX];
-    uint32_t arities[MAX], class_begin[MAX], node_op[MAX], child_begin[MAX], child[2 * MAX];
-};
-
-/* Nodes as "class op child child" in order of class; leaves as "class leaf". */
-static void build(struct graph *g, struct arena *a, const char *const *nodes, uint32_t root,
-                  const char *seed)
-{
-    memset(g, 0, sizeof *g);
-    eqloom__egraph__init(&g->m);
-    eqloom__expr__init(&g->seed);
-    g->seed.prefix = arena_strdup(a, seed);
-    uint32_t n = 0, kids = 0, classes = 0, leaf_of[MAX] = {0};
-    for (; nodes[n]; n++) {
-        char *save, *text = arena_strdup(a, nodes[n]);
-        uint32_t class = (uint32_t)atoi(strtok_r(text, " ", &save));
-        char *name = strtok_r(NULL, " ", &save), *kid = strtok_r(NULL, " ", &save);
-        while (classes <= class)
-            g->class_begin[classes++] = n;
-        g->child_begin[n] = kids;
-        if (!kid) {
-            leaf_of[n] = 1;
-            g->leaves[g->m.n_leaves] = name;
-            g->node_op[n] = (uint32_t)g->m.n_leaves++;
-            continue;
-        }
-        g->operators[g->m.n_operators] = name;
-        g->node_op[n] = (uint32_t)g->m.n_operators++;
-        for (; kid; kid = strtok_r(NULL, " ", &save))
-            g->child[kids++] = (uint32_t)atoi(kid);
-        g->arities[g->m.n_arities++] = kids - g->child_begin[n];
-    }
-    for (uint32_t i = 0; i < n; i++)
-        if (leaf_of[i])
-            g->node_op[i] += (uint32_t)g->m.n_operators;
-    g->class_begin[classes] = n;
-    g->child_begin[n] = kids;
-    g->m.operators = g->operators;
-    g->m.leaves = g->leaves;
-    g->m.arities = g->arities;
-    g->m.node_ops = g->node_op;
-    g->m.n_node_ops = n;
-    egraph_arrays_write(
-        &g->m, a, &(struct egraph_arrays){classes, n, g->class_begin, g->child_begin, g->child});
-    g->m.root = root;
-    g->m.seed = &g->seed;
-}
 
 static const struct extract_options defaults = {
     .grammar = {.max_tokens = 15, .max_digits = 4},
@@ -77,9 +25,7 @@ static enum err_code extract(Eqloom__Cluster *out, struct arena *a, const char *
                              uint32_t root, const char *seed, const struct extract_options *options,
                              struct err *e)
 {
-    static struct graph g;
-    build(&g, a, nodes, root, seed);
-    return cluster_of(out, a, &g.m, options, 1, e);
+    return cluster_of(out, a, hand_graph(a, nodes, root, seed), options, 1, e);
 }
 
 /* sin(2x) = 2 sin x cos x and its neighbours */
@@ -117,20 +63,19 @@ TEST_IN_ARENA(other_languages)
     static const char *const lie[] = {"0 a", "1 b", "2 implies 0 1", "2 implies 1 0", NULL};
     struct err e;
     Eqloom__Cluster c;
-    struct graph g;
-    build(&g, a, lie, 2, "implies a b");
-    g.seed.language = "boolean";
-    assert_int_equal(cluster_of(&c, a, &g.m, &defaults, 1, &e), ERR_FAILED);
+    Eqloom__EGraph *m = hand_graph(a, lie, 2, "implies a b");
+    m->seed->language = "boolean";
+    assert_int_equal(cluster_of(&c, a, m, &defaults, 1, &e), ERR_FAILED);
     assert_string_equal(e.message, "'b => a' is not equal to the seed 'a => b': a = true, "
                                    "b = false: false against true");
-    build(&g, a, true_graph, 3, "implies a b");
-    g.seed.language = "boolean";
-    assert_int_equal(cluster_of(&c, a, &g.m, &defaults, 1, &e), OK);
+    m = hand_graph(a, true_graph, 3, "implies a b");
+    m->seed->language = "boolean";
+    assert_int_equal(cluster_of(&c, a, m, &defaults, 1, &e), OK);
     assert_int_equal(c.n_members, 3);
     for (size_t i = 0; i < c.n_members; i++)
         assert_int_equal(c.members[i]->standing, EQLOOM__STANDING__AGREES);
-    g.seed.language = "klingon";
-    assert_int_equal(cluster_of(&c, a, &g.m, &defaults, 1, &e), ERR_INPUT);
+    m->seed->language = "klingon";
+    assert_int_equal(cluster_of(&c, a, m, &defaults, 1, &e), ERR_INPUT);
 }
 
 TEST_IN_ARENA(a_lie_is_refuted)
@@ -164,10 +109,9 @@ TEST_IN_ARENA(dropped_members_are_replaced)
     struct extract_options options = defaults;
     options.per_cluster = 3;
     for (uint64_t seed = 0; seed < 40; seed++) {
-        static struct graph g;
         Eqloom__Cluster c;
-        build(&g, a, nodes, 4, "cos x");
-        assert_int_equal(cluster_of(&c, a, &g.m, &options, seed, &e), OK);
+        assert_int_equal(cluster_of(&c, a, hand_graph(a, nodes, 4, "cos x"), &options, seed, &e),
+                         OK);
         assert_int_equal(c.n_members, 3);
         for (size_t i = 0; i < 3; i++) {
             assert_int_equal(strncmp(c.members[i]->prefix, "cos", 3), 0);

@@ -8,7 +8,7 @@
 
 #include "ops/extract/extract_cluster.h"
 #include "ops/extract/extract_reads.h"
-#include "schemas/egraph/egraph_arrays.h"
+#include "tests/ops/extract/hand_graph.h"
 
 enum { TRIALS = CASES(3000, 600), EDITS = 3, TAMPERINGS = 3 };
 
@@ -251,52 +251,6 @@ TEST(tampering_is_seen)
 
 /* ---- e-graphs made by hand: of each two, only what is named tells them apart ---- */
 
-struct hand_node {
-    uint32_t class;
-    const char *name;
-    bool leaf;
-    uint32_t arity, kid[2];
-};
-
-static Eqloom__EGraph *hand_made(struct arena *a, const struct hand_node *nodes, uint32_t n,
-                                 const char *seed)
-{
-    Eqloom__EGraph *m = arena_new(a, Eqloom__EGraph);
-    eqloom__egraph__init(m);
-    m->operators = arena_array(a, char *, n);
-    m->arities = arena_array(a, uint32_t, n);
-    m->leaves = arena_array(a, char *, n);
-    m->node_ops = arena_array(a, uint32_t, n);
-    for (uint32_t i = 0; i < n; i++)
-        m->n_operators += !nodes[i].leaf;
-    struct egraph_arrays x = {.n_nodes = n,
-                              .class_begin = arena_array(a, uint32_t, n + 1),
-                              .child_begin = arena_array(a, uint32_t, n + 1),
-                              .child = arena_array(a, uint32_t, 2 * n)};
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        if (nodes[i].leaf) {
-            m->node_ops[i] = (uint32_t)(m->n_operators + m->n_leaves);
-            m->leaves[m->n_leaves++] = (char *)nodes[i].name;
-        } else {
-            m->arities[m->n_arities] = nodes[i].arity;
-            m->operators[m->n_arities] = (char *)nodes[i].name;
-            m->node_ops[i] = (uint32_t)m->n_arities++;
-        }
-        x.child_begin[i] = at;
-        if (i == 0 || nodes[i].class != nodes[i - 1].class)
-            x.class_begin[x.n_classes++] = i;
-        for (uint32_t k = 0; k < nodes[i].arity; k++)
-            x.child[at++] = nodes[i].kid[k];
-    }
-    x.child_begin[n] = at;
-    x.class_begin[x.n_classes] = n;
-    m->n_node_ops = n;
-    egraph_arrays_write(m, a, &x);
-    m->seed = seed_of(a, &lang_calculus, seed);
-    return m;
-}
-
 static struct extract_options plain_options(uint32_t max_tokens)
 {
     return (struct extract_options){
@@ -311,72 +265,54 @@ static void expect_told_apart(struct arena *a, const Eqloom__EGraph *x, const Eq
     assert_false(span_equal(p.reads, q.reads));
 }
 
-#define LEAF(class, name)                                                                          \
-    {                                                                                              \
-        class, name, true, 0,                                                                      \
-        {                                                                                          \
-            0, 0                                                                                   \
-        }                                                                                          \
-    }
-#define N_OF(array) (uint32_t)(sizeof array / sizeof *array)
-
 TEST_IN_ARENA(ends_of_classes_are_told)
 {
-    static const struct hand_node
-        x[] = {LEAF(0, "x"), {0, "sin", false, 1, {1}}, LEAF(1, "y"), LEAF(1, "z")},
-        y[] = {LEAF(0, "x"), {0, "sin", false, 1, {1}}, LEAF(0, "y"), LEAF(1, "z")};
+    static const char *const x[] = {"0 x", "0 sin 1", "1 y", "1 z", NULL};
+    static const char *const y[] = {"0 x", "0 sin 1", "0 y", "1 z", NULL};
     struct extract_options o = plain_options(5);
-    expect_told_apart(a, hand_made(a, x, N_OF(x), "x"), hand_made(a, y, N_OF(y), "x"), &o);
+    expect_told_apart(a, hand_graph(a, x, 0, "x"), hand_graph(a, y, 0, "x"), &o);
 }
 
 /* A second operand, or the length of a name: names may begin with any byte. */
 TEST_IN_ARENA(ends_of_operands_are_told)
 {
-    static const struct hand_node
-        x[] = {{0, "f", false, 1, {1}}, LEAF(0, "\001y"), {1, "sin", false, 1, {2}}, LEAF(2, "x")},
-        y[] = {{0, "f", false, 2, {1, 2}}, LEAF(0, "y"), {1, "sin", false, 1, {2}}, LEAF(2, "x")};
+    static const char *const x[] = {"0 f 1", "0 \001y", "1 sin 2", "2 x", NULL};
+    static const char *const y[] = {"0 f 1 2", "0 y", "1 sin 2", "2 x", NULL};
     struct extract_options o = plain_options(5);
-    expect_told_apart(a, hand_made(a, x, N_OF(x), "x"), hand_made(a, y, N_OF(y), "x"), &o);
+    expect_told_apart(a, hand_graph(a, x, 0, "x"), hand_graph(a, y, 0, "x"), &o);
 }
 
 #define CIRCLE(class, next)                                                                        \
-    LEAF(class, "y"), LEAF(class, "z"), {class, "+", false, 2, {next, next}},                      \
-        {class, "-", false, 2, {next, next}}, {class, "*", false, 2, {next, next}},                \
-        {class, "/", false, 2, {next, next}},                                                      \
-    {                                                                                              \
-        class, "pow", false, 2,                                                                    \
-        {                                                                                          \
-            next, next                                                                             \
-        }                                                                                          \
-    }
+    class " y", class " z", class " + " next " " next, class " - " next " " next,                  \
+        class " * " next " " next, class " / " next " " next, class " pow " next " " next
 
 /* No derivative is by 1, so nothing of classes 2 to 4 is in a term; but they have too many terms to
  * count, and then all counts are said to be lower bounds. */
 TEST_IN_ARENA(lower_bounds_are_told)
 {
-    static const struct hand_node x[] = {LEAF(0, "x"), {0, "d", false, 2, {1, 2}},
-                                         LEAF(1, "1"), CIRCLE(2, 3),
-                                         CIRCLE(3, 4), CIRCLE(4, 2)};
+    static const char *const x[] = {
+        "0 x", "0 d 1 2", "1 1", CIRCLE("2", "3"), CIRCLE("3", "4"), CIRCLE("4", "2"), NULL};
+    static const char *const y[] = {"0 x", NULL};
     struct extract_options o = plain_options(63);
-    expect_told_apart(a, hand_made(a, x, N_OF(x), "x"), hand_made(a, x, 1, "x"), &o);
+    expect_told_apart(a, hand_graph(a, x, 0, "x"), hand_graph(a, y, 0, "x"), &o);
 }
 
 /* What an operator without operands is equal to, points cannot say; of a variable they can. */
 TEST_IN_ARENA(operators_are_told_from_variables)
 {
-    static const struct hand_node x[] = {LEAF(0, "c")}, y[] = {{0, "c", false, 0, {0}}};
+    static const char *const x[] = {"0 c", NULL}, *const y[] = {"0 c ()", NULL};
     struct extract_options o = plain_options(5);
     o.verify = true;
-    expect_told_apart(a, hand_made(a, x, 1, "c"), hand_made(a, y, 1, "c"), &o);
+    expect_told_apart(a, hand_graph(a, x, 0, "c"), hand_graph(a, y, 0, "c"), &o);
 }
 
 TEST_IN_ARENA(domains_are_told)
 {
-    static const struct hand_node nodes[] = {LEAF(0, "x")};
+    static const char *const nodes[] = {"0 x", NULL};
     struct extract_options o = plain_options(5);
     Eqloom__EGraph *m[4];
     for (int i = 0; i < 4; i++) {
-        m[i] = hand_made(a, nodes, 1, "x");
+        m[i] = hand_graph(a, nodes, 0, "x");
         m[i]->seed->variables = arena_array(a, Eqloom__VariableDomain *, 1);
         m[i]->seed->variables[0] = arena_new(a, Eqloom__VariableDomain);
         m[i]->seed->n_variables = i > 0;
