@@ -5,7 +5,7 @@
  * edge by a rule joins the root of a match to the root of what was built. The term of the former
  * becomes an instance of the left side by proving its arguments equal to the nodes that the pattern
  * matched (expand); the rule makes it an instance of the right side; and that becomes the term of
- * the latter in the opposite way (contract). */
+ * the latter in the opposite way. */
 #include "ops/egraph/explain/explanation.h"
 #include "ops/egraph/graph/egraph_core.h"
 #include "ops/egraph/match/ematch.h"
@@ -61,19 +61,7 @@ static struct tree *node_tree(struct explainer *x, uint32_t n, uint32_t *budget)
     return t;
 }
 
-static struct tree *expr_tree(struct explainer *x, const struct expr *e, uint32_t position)
-{
-    const struct expr_node *node = &e->nodes[position];
-    struct tree *t = make_tree(x, node->op, node->arity, node->leaf);
-    uint32_t at = position + 1;
-    for (uint32_t i = 0; i < node->arity; i++) {
-        t->kids[i] = expr_tree(x, e, at);
-        at += e->nodes[at].size;
-    }
-    return t;
-}
-
-/* An instance of e: variables become the terms of their nodes. */
+/* An instance of e: variables, if there are any, become the terms of their nodes. */
 static struct tree *instance_tree(struct explainer *x, const struct expr *e, uint32_t position,
                                   const uint32_t *ids)
 {
@@ -137,32 +125,22 @@ static void emit(struct explainer *x, const char *rule, bool backwards, const st
 /* *at is term(from); afterwards it is term(to). */
 static void prove(struct explainer *x, struct tree **at, uint32_t from, uint32_t to);
 
-/* *at is term(ids[position]); afterwards it is the instance of e. */
+/* *at is term(ids[position]); afterwards it is the instance of e. With `back` the other way round.
+ */
 static void expand(struct explainer *x, struct tree **at, const struct expr *e, uint32_t position,
-                   const uint32_t *ids)
+                   const uint32_t *ids, bool back)
 {
     const struct expr_node *node = &e->nodes[position];
     uint32_t q = position + 1;
     for (uint32_t i = 0; i < node->arity && !x->failed; i++) {
+        struct tree **to = &(*at)->kids[i];
         uint32_t kid = x->g->proofs->kid[2 * (size_t)ids[position] + i];
-        prove(x, &(*at)->kids[i], kid, ids[q]);
+        if (!back)
+            prove(x, to, kid, ids[q]);
         if (!x->failed)
-            expand(x, &(*at)->kids[i], e, q, ids);
-        q += e->nodes[q].size;
-    }
-}
-
-/* The other way round. */
-static void contract(struct explainer *x, struct tree **at, const struct expr *e, uint32_t position,
-                     const uint32_t *ids)
-{
-    const struct expr_node *node = &e->nodes[position];
-    uint32_t q = position + 1;
-    for (uint32_t i = 0; i < node->arity && !x->failed; i++) {
-        uint32_t kid = x->g->proofs->kid[2 * (size_t)ids[position] + i];
-        contract(x, &(*at)->kids[i], e, q, ids);
-        if (!x->failed)
-            prove(x, &(*at)->kids[i], ids[q], kid);
+            expand(x, to, e, q, ids, back);
+        if (back && !x->failed)
+            prove(x, to, ids[q], kid);
         q += e->nodes[q].size;
     }
 }
@@ -200,12 +178,12 @@ static void step_between(struct explainer *x, struct tree **at, const char *name
 {
     const struct expr *from = backwards ? r : l, *to = backwards ? l : r;
     const uint32_t *ids_from = backwards ? rhs : lhs, *ids_to = backwards ? lhs : rhs;
-    expand(x, at, from, 0, ids_from);
+    expand(x, at, from, 0, ids_from, false);
     if (x->failed)
         return;
     *at = instance_tree(x, to, 0, ids_to);
     emit(x, name, backwards, *at);
-    contract(x, at, to, 0, ids_to);
+    expand(x, at, to, 0, ids_to, true);
 }
 
 static void step_by_rule(struct explainer *x, struct tree **at, uint32_t match, bool backwards)
@@ -356,11 +334,11 @@ enum err_code explanation_connect(struct explanation *out, struct arena *a, stru
     if (!graph_lookup_term(p, g, from) || !graph_lookup_term(q, g, to) ||
         graph_find(g, p[0]) != graph_find(g, q[0]))
         return err_fail(e, ERR_NOTFOUND, "the two terms are not equal in the e-graph");
-    x.root = expr_tree(&x, from, 0);
-    contract(&x, &x.root, from, 0, p);
+    x.root = instance_tree(&x, from, 0, NULL);
+    expand(&x, &x.root, from, 0, p, true);
     prove(&x, &x.root, p[0], q[0]);
     if (!x.failed)
-        expand(&x, &x.root, to, 0, q);
+        expand(&x, &x.root, to, 0, q, false);
     if (!x.failed) {
         out->n = x.n;
         out->steps = arena_memdup(a, x.steps, x.n * sizeof *x.steps);

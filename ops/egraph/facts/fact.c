@@ -225,12 +225,6 @@ static uint32_t fact_of_domain(struct facts *t, const struct ball_domain *d)
     return facts_intern(t, f);
 }
 
-static uint32_t both(struct facts *t, uint32_t a, uint32_t b)
-{
-    uint32_t met;
-    return facts_meet(&met, t, a, b) ? met : a; /* a conflict: there is no value */
-}
-
 static uint32_t fact_of_term(struct facts *t, const struct expr_node *x, const uint32_t *args)
 {
     if (x->op == X_NUM) {
@@ -267,11 +261,12 @@ static uint32_t fact_of_own(struct facts *t, unsigned op, const uint32_t *args)
         vars |= t->items[args[k]].vars;
         holds = holds && (own->domain[k].name || t->items[args[k]].flags & FACT_REAL);
     }
-    uint32_t fact = facts_unknown(t, vars);
+    uint32_t fact = facts_unknown(t, vars), met;
     if (own->value.n)
         fact = without_constant(t, fact_of_term(t, own->value.nodes, args));
     for (unsigned k = 0; k < own->n_values && holds; k++)
-        fact = both(t, fact, fact_of_domain(t, &own->values[k]));
+        if (facts_meet(&met, t, fact, fact_of_domain(t, &own->values[k])))
+            fact = met; /* otherwise there is no value */
     return fact;
 }
 

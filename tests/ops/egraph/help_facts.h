@@ -3,7 +3,6 @@
 
 #include "tests/ops/egraph/help.h"
 
-#include "ops/egraph/graph/egraph_core.h"
 #include "ops/egraph/record/least_terms.h"
 
 /* Facts from nothing but the nodes that there are: those of the graph are the same, however they

@@ -3,7 +3,6 @@
 
 #include "tests/ops/egraph/help.h"
 
-#include "ops/egraph/graph/egraph_core.h"
 #include "ops/egraph/reuse/saturation_reuse.h"
 #include "schemas/canonical.h"
 

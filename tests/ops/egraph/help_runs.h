@@ -6,7 +6,6 @@
 #include "tests/ops/egraph/help_facts.h"
 
 #include "base/buf.h"
-#include "ops/egraph/graph/egraph_core.h"
 #include "ops/egraph/reuse/saturation_reuse.h"
 #include "schemas/canonical.h"
 

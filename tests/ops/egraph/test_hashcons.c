@@ -1,8 +1,6 @@
 /* How the table of nodes grows: nothing is lost in it, and it always has room. */
 #include "tests/ops/egraph/help.h"
 
-#include "ops/egraph/graph/egraph_core.h"
-
 /* Nodes whose arguments merge one after another: repairs follow repairs, and nothing is added. */
 TEST_IN_ARENA(repairs_leave_room)
 {

@@ -3,7 +3,6 @@
  * questions. Random; the seed is printed and may be given in EQLOOM_TEST_SEED. */
 #include "tests/ops/egraph/help.h"
 
-#include "ops/egraph/graph/egraph_core.h"
 #include "ops/egraph/graph/node_index.h"
 
 enum { LEAVES = 28, LARGE = 8, NODES = 300, EPOCHS = 4, STEPS = 400 };

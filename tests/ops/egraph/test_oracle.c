@@ -4,8 +4,6 @@
 #include "tests/ops/egraph/help.h"
 #include "tests/ref/ref_egraph.h"
 
-#include "ops/egraph/graph/egraph_core.h"
-
 static const char header[] = "operator f/1\noperator g/2\noperator h/2\noperator k/2\n"
                              "operator a/1\noperator b/1\noperator c/1\noperator d2/1\n"
                              "group random\n";

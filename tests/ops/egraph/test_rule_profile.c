@@ -1,7 +1,6 @@
 /* Profiles of saturation: counting changes no result, and what is counted is what happened. */
 #include "tests/ops/egraph/help.h"
 
-#include "ops/egraph/graph/egraph_core.h"
 #include "ops/rules/rule.h"
 
 struct profiled {

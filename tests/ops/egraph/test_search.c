@@ -4,7 +4,6 @@
  * Random rules and terms; the seed is printed and may be given in EQLOOM_TEST_SEED. */
 #include "tests/ops/egraph/help_edits.h"
 
-#include "ops/egraph/graph/egraph_core.h"
 #include "ops/egraph/graph/node_index.h"
 
 enum { MAX_BOUND = 8, GROWING = 6, MOST_LATE = 3 }; /* the first of the pool make graphs grow */
