@@ -110,11 +110,27 @@ static void stamp_parent(struct egraph *g, struct u32_list *to, uint32_t slot, u
     u32_push(to, p);
 }
 
-/* Stamps the parents of these classes. */
+static bool changed_below(struct egraph *g, uint32_t n, unsigned k)
+{
+    for (uint32_t i = 0, arity = graph_arity(g, graph_op(g, n)); i < arity; i++)
+        if (graph_eclass(g, graph_find(g, *graph_kid(g, n, i)))->stamp[k - 1] == g->epoch)
+            return true;
+    return false;
+}
+
+/* Stamps the parents of these classes: by their slots, or, if these are more than there are older
+ * nodes, by the arguments of each of those. */
 static void stamp_parents(struct egraph *g, struct u32_list *to, const struct u32_list *from,
                           unsigned k)
 {
-    for (size_t i = 0; i < from->n; i++) {
+    uint64_t slots = 0;
+    for (size_t i = 0; i < from->n; i++)
+        slots += graph_eclass(g, from->items[i])->n_parents;
+    bool by_slots = slots <= g->frozen || k > STAMPS;
+    for (uint32_t n = 0; n < g->frozen && !by_slots; n++)
+        if (changed_below(g, n, k))
+            stamp_parent(g, to, 2 * n, k);
+    for (size_t i = 0; i < from->n && by_slots; i++) {
         uint32_t last = graph_eclass(g, from->items[i])->parents, slot = last;
         if (last == NO_NODE)
             continue;
