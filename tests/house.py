@@ -1,7 +1,6 @@
 """The rules of the house that a script can hold: layers and circles (layers.py), folders and files
 that stay small, one base name once, an op per op_NAME.c, one form of errors, the field's words.
-Usage: house.py SOURCE_ROOT BUILD_DIR; prints every violation. Exits 1 if a check is broken that is
-not in PENDING."""
+Usage: house.py SOURCE_ROOT BUILD_DIR; prints every violation and exits 1 if there is one."""
 import collections
 import pathlib
 import re
@@ -13,11 +12,9 @@ import layers
 FILES_PER_FOLDER = 22
 LINES_PER_FILE = 500
 LINES_MEDIAN = 200
-LINES_TOTAL = 62_000
-LINES_TESTS = 27_000
-
-# Checks that are printed and do not fail yet.
-PENDING = {"totals"}
+# About what there is: a change that needs more raises them, and its commit says what the lines buy.
+LINES_TOTAL = 102_000
+LINES_TESTS = 32_000
 
 # Words that this code base does without, wherever they stand, as a part of an identifier too.
 WORDS = re.compile(r"(?i:(?<![a-z])(mourners?|bur(?:y|ied)|distrust\w*|condemn\w*|fore(?:see\w*|saw)|"
@@ -139,10 +136,9 @@ def main():
     broken = False
     for name in ["layers", "ops", "sizes", "totals", "names", "errors", "words"]:
         faults = getattr(house, "check_" + name)()
-        pending = " (pending)" if name in PENDING else ""
-        print(f"== {name}: {sum(not f.startswith(' ') for f in faults)} violations{pending}")
+        print(f"== {name}: {sum(not f.startswith(' ') for f in faults)} violations")
         print("".join(f + "\n" for f in faults), end="")
-        broken = broken or (faults and not pending)
+        broken = broken or faults
     # An empty tree would pass anything: refuse that too.
     return 1 if broken or len(house.sources) < 100 or house.symbols.n_files < 100 else 0
 
