@@ -1,8 +1,8 @@
-/* Actions. A key identifies a chunk of work: its preimage is an ActionKey (schemas/action.proto) in
- * canonical form and holds everything that the result may depend on, and nothing else: never a
- * node's name, a path, the number of threads or a time. Under it is stored what the action made:
- * outputs by role, cost, the run. Works for whole nodes (one id a role: a record or a collection),
- * elements of maps (any number) and segments of chains. */
+/* Actions. A key identifies a unit of work: its preimage is an ActionKey (schemas/action.proto) in
+ * canonical form and holds everything that the result may depend on, and nothing else: no node
+ * name, path, number of threads or time. The store maps it to the result: outputs by role, cost,
+ * the run. Actions exist for whole nodes (one id per role: a record or a collection), elements of
+ * maps (any number of ids) and segments of chains. */
 #pragma once
 
 #include "engine/job/job.h"
@@ -17,10 +17,11 @@ struct key_input {
 
 struct key_spec {
     const struct node *node;
-    const char *numerics; /* enters only if the op says that its result depends on it */
+    const char *numerics; /* part of the key only if the op declares that its result depends on it
+                           */
     const struct key_input *inputs;
     size_t n_inputs;
-    /* Chain segments: the text that replaces the parameters, and the key of the segment before
+    /* Chain segments: the text that replaces the parameters, and the key of the previous segment
      * (NULL in the first one). */
     const char *segment;
     const struct digest *after;
@@ -33,13 +34,13 @@ struct key {
 
 enum err_code key_make(struct key *out, struct arena *a, const struct key_spec *spec,
                        struct err *e);
-/* The key with one input, of a role that only this purpose uses ("@reads"), or of a map's
+/* Makes a key with a single input: one whose role has a special purpose ("@reads"), or a map's
  * element without its side inputs. */
 enum err_code key_of_input(struct key *out, struct arena *a, const struct node *node,
                            const char *numerics, const char *role, const struct digest *id,
                            struct err *e);
-/* The numerics class of this machine: results of ops that depend on it may differ in the last bit
- * between classes, and are the same within one. */
+/* Returns the numerics class of this machine. Results of ops that depend on it may differ in the
+ * last bit between classes; within a class they are identical. */
 const char *key_numerics(void);
 
 struct id_list {
@@ -55,42 +56,42 @@ struct slice {
 
 struct action_result {
     struct id_list *outputs;      /* by op->outputs */
-    const Eqloom__ActionKey *key; /* of one that was read: its preimage, or NULL */
+    const Eqloom__ActionKey *key; /* the preimage, if the action was read; may be NULL */
     uint64_t elements;            /* of a whole map or chain */
     uint64_t cost_ns;
     int64_t finished_ns;
     const char *run;
-    const char *note; /* of an element, for people; may be NULL */
-    /* By op->outputs, of a block of a map's input (map_tree.h); else NULL. Then the outputs are
+    const char *note; /* of an element, for display; may be NULL */
+    /* For a block of a map's input (map_tree.h), by op->outputs; else NULL. The outputs are then
      * the collections, one each. */
     struct slice *slices;
 };
 
-/* ERR_NOTFOUND when there is no such action, or none that can be understood. */
+/* Fails with ERR_NOTFOUND if there is no such action or it cannot be parsed. */
 enum err_code action_read(struct action_result *out, struct arena *a, struct store *s,
                           const struct op *op, const struct digest *key, struct err *e);
-/* Whether every output exists. */
+/* Returns whether every output exists. */
 bool action_is_whole(struct store *s, const struct op *op, const struct action_result *made);
-/* Reads an action of which all outputs exist. */
+/* Reads an action; returns false unless all of its outputs exist. */
 bool action_find(struct action_result *out, struct arena *a, struct store *s, const struct op *op,
                  const struct digest *key);
 enum err_code action_write(struct store_batch *b, struct arena *a, const struct op *op,
                            const struct key *key, const struct action_result *made, struct err *e);
 
-/* Traces: shortcuts from a digest (of an element, of what is read) to the action that made the
- * result, and to the witness that its op left. One that is missing, old or leads nowhere costs no
- * more than the work that it would have saved. */
+/* Traces: shortcuts from a digest (of an element, of stated reads) to the action that made the
+ * result, and to the witness that its op stored. A missing, stale or dangling trace costs no more
+ * than the work that it would have saved. */
 struct trace {
     struct digest action;
-    struct digest made_by; /* the action that ran, under which the witness is stored; zero: none */
+    struct digest made_by; /* the action that ran; key of the witness; zero: none */
     struct span witness;   /* in the arena */
 };
 
-/* False: there is none that can be understood. */
+/* Returns false if there is no trace or it cannot be parsed. */
 bool trace_read(struct trace *out, struct arena *a, struct store *s, const struct digest *at);
 bool trace_parse(struct trace *out, struct arena *a, struct span bytes);
 enum err_code trace_write(struct store_batch *b, struct arena *a, const struct digest *at,
                           const struct trace *trace, struct err *e);
-/* The action that it leads to, if that is stored. */
+/* Reads the action that the trace refers to. Returns false if it is not stored. */
 bool trace_follow(struct action_result *out, struct arena *a, struct store *s, const struct op *op,
                   const struct digest *at);

@@ -6,7 +6,7 @@
 #include "schemas/action.pb-c.h"
 #include "store/store.h"
 
-/* One line; "" when the keys are equal. What cannot be read any more is
- * described without its details; never fails. */
+/* Returns one line; "" if the keys are equal. Records that can no longer be read are described
+ * without details; never fails. */
 char *explain_difference(struct arena *a, struct store *s, const struct node *node,
                          const Eqloom__ActionKey *before, const Eqloom__ActionKey *now);

@@ -1,4 +1,4 @@
-/* Source files: the digests of their contents, without reading files that did not change. */
+/* Source files: digests of their contents, computed without reading unchanged files. */
 #pragma once
 
 #include "engine/job/job.h"
@@ -11,14 +11,14 @@ struct source_files {
     size_t n;
 };
 
-/* Ids of the content of a node's files, in order. A file is read only if its size, time of
- * change or inode differs from what the store has. New facts go into the batch (which may be
- * NULL). ERR_INPUT for a missing file. */
+/* Returns the content ids of a node's files, in order. Reads a file only if its size, change time
+ * or inode differs from the stored ones. Adds new entries to the batch (which may be NULL). Fails
+ * with ERR_INPUT if a file is missing. */
 enum err_code source_scan(struct source_files *out, struct arena *a, const struct node *node,
                           struct store *s, struct store_batch *b, struct err *e);
-/* A file's bytes: those that it has, else they are read into the arena. ERR_FAILED if they are not
- * those of its id. */
+/* Returns a file's bytes; reads them into the arena unless they have been read. Fails with
+ * ERR_FAILED if they no longer match the id. */
 enum err_code source_text(struct span *out, const struct op_file *f, struct arena *a,
                           struct err *e);
-/* Reads the files that were not read yet. */
+/* Reads the files that have not been read yet. */
 enum err_code source_load(struct source_files *files, struct arena *a, struct err *e);

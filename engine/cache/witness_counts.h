@@ -1,4 +1,4 @@
-/* Counts the reasons for which elements were reused, for reports of runs and `why`. */
+/* Counts why elements were reused, for reports of runs and for `why`. */
 #pragma once
 
 #include "base/arena.h"
@@ -13,15 +13,15 @@ struct witness_counts {
         uint64_t elements;
     } kinds[WITNESS_KINDS];
     const char *noun; /* of an element; NULL: "elements" */
-    unsigned n;       /* further kinds are not counted */
+    unsigned n;       /* further reasons are not counted */
 };
 
-/* Begins the note of an action whose result was reused; the op's reason follows. */
+/* The prefix of the note of an action whose result was reused; the op's reason follows. */
 #define WITNESS_NOTE "reused: "
-/* The reason in such a note, else NULL. */
+/* Returns the reason in such a note, or NULL. */
 const char *witness_reason(const char *action_note);
 
-/* `reason` as the op gave it; copied into the arena. */
+/* `reason` is the op's text; it is copied into the arena. */
 void witness_counts_add(struct witness_counts *p, struct arena *a, const char *reason,
                         uint64_t elements);
 /* "rules changed: 1 edited (g/r); 41 of 5000 elements affected, 4959 unaffected

@@ -1,17 +1,18 @@
-/* A node that a cluster computes: its blocks on their way there and back. A block is some elements
- * of a map, or all of a chain or task; its name is the key of the action that computes it, so that
- * a master that comes back after a crash finds what it sent. Files, in FOLDER/KEY-OF-THE-NODE/:
+/* A node that a cluster computes, and the transfer of its blocks there and back. A block is some
+ * elements of a map, or a whole chain or task. Its name is the key of the action that computes it,
+ * so that a master that restarts after a crash finds the blocks it has submitted. Files, in
+ * FOLDER/KEY-OF-THE-NODE/:
  *
- *     inputs.pack    what all blocks read: refs in/PORT.NUMBER lead to it
+ *     inputs.pack    the inputs of all blocks: refs in/PORT.NUMBER point to them
  *     KEY.in         the elements of a block, a pack; ref in/0.0
- *     N.list         the keys of batch N, one in a line: the tasks of one job array
- *     KEY.pack       what a worker made: its actions, their outputs and traces
- *     KEY.failed     why an op failed for good, in place of a pack
- *     KEY.store      of a chain: its segments, so that who is given it again goes on from there
- *     JOB.log        what a worker said
- *     JOB.end        it has ended
+ *     N.list         the keys of batch N, one per line: the tasks of one job array
+ *     KEY.pack       a worker's results: its actions, their outputs and traces
+ *     KEY.failed     the error of an op that failed for good, instead of a pack
+ *     KEY.store      of a chain: its segments, so that a resubmitted block continues from them
+ *     JOB.log        output of a worker
+ *     JOB.end        written when the job has ended
  *
- * Belongs to one thread. */
+ * Not thread-safe. */
 #pragma once
 
 #include "base/map.h"
@@ -22,59 +23,60 @@
 struct cluster {
     struct arena arena;
     struct profile profile;
-    const char *dir;            /* of the nodes' folders */
-    const char *prefix;         /* of the names of all jobs of this dir */
-    const char *const *command; /* of a worker, up to the node: "PROGRAM", "work", ..., "JOB" */
-    bool submitted;             /* jobs, or found some again */
-    struct name_map ended; /* jobs that have nothing more to do -> since when it is known, ns */
+    const char *dir;            /* parent of the nodes' folders */
+    const char *prefix;         /* of the names of all Slurm jobs of this dir */
+    const char *const *command; /* command line of a worker, up to the node: "PROGRAM", "work", ...,
+                                 * "JOB" */
+    bool submitted;             /* has submitted jobs, or found some of an earlier master */
+    struct name_map ended;      /* finished jobs -> when their end was noticed, ns */
 };
 
 struct block {
     struct digest key;
-    uint64_t n; /* elements; of a chain: segments */
+    uint64_t n; /* number of elements; of a chain: segments */
     enum { BLOCK_WAITS, BLOCK_SENT, BLOCK_DONE } state;
     unsigned attempts;
-    bool damaged;     /* what came back could not be taken in */
-    const char *id;   /* of its job */
-    uint64_t gone_ns; /* since when Slurm does not know it, or calls it complete; 0: it does */
+    bool damaged;     /* its pack could not be imported */
+    const char *id;   /* id of its Slurm job */
+    uint64_t gone_ns; /* since when squeue lists it as over or not at all; 0: it is active */
 };
 
 struct errand {
     struct cluster *c;
     struct node_run *r;
     const char *folder;
-    struct arena arena, work; /* work: of one step */
+    struct arena arena, work; /* work: reset after each step */
     struct store_batch *batch;
     struct block *blocks;
     size_t n, cap, n_waiting, n_sent;
     struct digest_map by_key;  /* -> index of the block */
-    struct digest_map adopted; /* keys that an earlier master sent -> index of ids */
+    struct digest_map adopted; /* keys that an earlier master submitted -> index in adopted_ids */
     const char **adopted_ids;
     size_t n_adopted;
     unsigned batches;
-    unsigned refused; /* times that sbatch failed in a row */
+    unsigned refused; /* consecutive failures of sbatch */
     /* Maps. */
     struct collection *input;
     struct map_tree *tree;
     uint64_t at, window;
-    bool cut; /* no more blocks to come */
+    bool cut; /* all blocks have been cut */
 };
 
-/* Sets r->errand. `jobs`: all that squeue lists now. What earlier masters left is taken in or found
- * again. */
+/* Sets r->errand. `jobs`: all that squeue lists now. Imports the results that earlier masters left
+ * and adopts their jobs. */
 enum err_code errand_open(struct node_run *r, struct cluster *c, const struct slurm_job *jobs,
                           size_t n_jobs, struct err *e);
-/* done: nobody needs its folder any more. */
+/* `done`: removes the folder, which is no longer needed. */
 void errand_close(struct node_run *r, bool done);
-/* Cuts blocks and submits them, as many as may be there at once. */
+/* Cuts and submits blocks, up to the limit of blocks in flight. */
 enum err_code errand_send(struct errand *x, struct err *e);
-/* Takes in what came back, and finds out what died; `jobs` were listed before. ERR_FAILED: a block
- * died too often, or the op failed; the message says why. */
+/* Imports finished blocks and resubmits dead ones; `jobs` must have been listed before. Fails with
+ * ERR_FAILED, and the reason, if a block died too often or the op failed. */
 enum err_code errand_look(struct errand *x, const struct slurm_job *jobs, size_t n_jobs,
                           struct err *e);
 bool errand_is_over(const struct errand *x);
 
-/* The key of a task of a batch. */
+/* Looks up the block key of a task of a batch. */
 enum err_code errand_task_key(struct digest *out, struct arena *a, const char *folder,
                               const char *batch, uint64_t task, struct err *e);
 
@@ -83,7 +85,7 @@ enum err_code errand_task_key(struct digest *out, struct arena *a, const char *f
 /* ---- errand_cut.c, for errand.c ---- */
 enum err_code errand_cut_open(struct errand *x, struct err *e);
 void errand_cut_close(struct errand *x);
-/* The next block, if there is one more: x->cut says. */
+/* Cuts the next block. Sets x->cut if there is no more. */
 enum err_code errand_cut_next(struct errand *x, struct err *e);
-/* What all blocks read. */
+/* Writes inputs.pack. */
 enum err_code errand_pack_inputs(struct errand *x, struct err *e);

@@ -1,6 +1,6 @@
-/* What a site says of its Slurm, and Slurm by its own commands: sbatch, squeue, scancel. What ended
- * is told by squeue, too, as long as slurmctld remembers it (MinJobAge, by default five minutes):
- * no accounting database is needed. The only place that runs these programs. */
+/* A site's profile of its Slurm, and calls of Slurm's commands sbatch, squeue and scancel. squeue
+ * also lists ended jobs, as long as slurmctld remembers them (MinJobAge, by default five minutes),
+ * so no accounting database is needed. No other file runs these programs. */
 #pragma once
 
 #include "engine/job/job.h"
@@ -11,25 +11,31 @@ struct slurm_job {
     bool over;
 };
 
-/* Ours whose names begin so, those that ended lately among them; one for each task of an array. */
+/* Lists the user's jobs whose names have this prefix, with those that ended recently; one entry per
+ * task of an array. */
 enum err_code slurm_list(struct slurm_job **jobs, size_t *n, struct arena *a, const char *prefix,
                          struct err *e);
-/* argv: sbatch and its arguments, "--parsable" among them. */
+/* argv: sbatch and its arguments, including "--parsable". */
 enum err_code slurm_submit(char **id, struct arena *a, const char *const *argv, struct err *e);
-/* Jobs that are over already do no harm. */
+/* Jobs that have already ended are ignored. */
 enum err_code slurm_cancel(const char *const *ids, size_t n, struct err *e);
 
-/* From slurm.yaml beside the job file, or the file that $EQLOOM_SLURM names. Without one,
- * everything is Slurm's default. */
+/* Read from slurm.yaml in the job file's folder, or from the file that $EQLOOM_SLURM names. Without
+ * one, Slurm's defaults apply. */
 struct profile {
-    const char *partition, *gpu_partition; /* NULL: Slurm's; gpu_partition: of nodes with gpus */
-    struct node_resources resources;       /* of nodes that do not say; no gpus */
-    const char *spool;                     /* a folder that all machines see; NULL: in the store */
-    const char *program;                   /* eqloom on the nodes; NULL: this one's path */
-    const char *const *options;            /* more arguments of sbatch; ended by NULL */
-    uint64_t block;                        /* elements in a block; 0: by the size of the input */
-    uint64_t attempts;                     /* how often a block may be given to Slurm */
-    uint64_t most;                         /* blocks of a node that Slurm has at once */
+    const char *partition, *gpu_partition; /* NULL: Slurm's default; gpu_partition: for nodes with
+                                            * gpus */
+    struct node_resources resources;       /* default of nodes; without gpus */
+    const char *spool;                     /* a folder that all machines share; NULL: in the store
+                                            */
+    const char *program;                   /* path of eqloom on the nodes; NULL: that of this
+                                            * process */
+    const char *const *options;            /* additional arguments of sbatch, NULL-terminated */
+    uint64_t block;                        /* elements per block; 0: depends on the size of the
+                                            * input */
+    uint64_t attempts;                     /* maximal number of submissions of a block */
+    uint64_t most;                         /* maximal number of blocks of a node in Slurm at a time
+                                            */
     uint64_t poll_ms;
 };
 

@@ -1,5 +1,6 @@
-/* A job as a graph of nodes, in topological order. Made by job.c from a file; everything lives in
- * the arena given to job_load. Names are for people: none of them enters an action key. */
+/* A job as a graph of nodes in topological order. job_load builds it from a file; everything is
+ * allocated in the arena passed to job_load. Names are for people: no name is part of an action
+ * key. */
 #pragma once
 
 #include "engine/op.h"
@@ -14,7 +15,7 @@ static inline size_t op_count_ports(const struct op_port *ports)
     return n;
 }
 
-/* NULL: none has this role. */
+/* Returns NULL if no port has this role. */
 static inline const struct op_port *op_find_port(const struct op_port *ports, const char *role)
 {
     while (ports && ports->role && strcmp(ports->role, role))
@@ -34,11 +35,11 @@ static inline size_t op_count_outputs(const struct op *op)
 
 struct node_param {
     const struct op_param *param;
-    const char *value; /* canonical text, default filled in: "42", "0.0001", "true", lines */
+    const char *value; /* canonical text or default: "42", "0.0001", "true", lines */
 };
 
 struct node_source {
-    uint32_t node, output; /* index of the node, and of its port in op->outputs */
+    uint32_t node, output; /* indices of the node and of the port in op->outputs */
 };
 
 struct node_input {
@@ -47,7 +48,7 @@ struct node_input {
     size_t n_sources;                  /* 0: an optional input that is absent */
 };
 
-/* What a node asks of a cluster, as Slurm reads it; NULL: what the profile says. */
+/* The resources that a node requests from a cluster, in Slurm's syntax; NULL: the profile's. */
 struct node_resources {
     const char *cpus, *gpus, *memory, *time;
 };
@@ -60,16 +61,16 @@ struct node {
     const struct op *op;
     const struct node_param *params; /* one for each of op->params, in its order */
     const struct node_input *inputs; /* one for each of op->inputs, in its order */
-    const struct node_source *above; /* what all of them read */
+    const struct node_source *above; /* all sources of all inputs */
     size_t n_above;
     const char *const *files;      /* OP_SOURCE, OP_EXEC: paths, patterns expanded and sorted */
-    const char *const *file_names; /* OP_EXEC: as the program finds them */
+    const char *const *file_names; /* OP_EXEC: names under which the program sees them */
     size_t n_files;
     const char *units; /* op->units, or NULL */
     uint32_t cards;    /* op->cards */
     enum executor executor;
     struct node_resources resources;
-    const struct source_text *source; /* the job file, for messages */
+    const struct source_text *source; /* the job file, for error messages */
     size_t offset;                    /* of the node's name in it */
 };
 
@@ -81,8 +82,9 @@ static inline bool node_reads(const struct node *node, uint32_t other)
     return false;
 }
 
-/* The key by which a source reads files that a node gives. It is then a task, whose op is the
- * source's with this input and the parameter "files": patterns of names. */
+/* The job-file key that makes a source read the files that another node outputs. Such a node is a
+ * task: its op is the source's op with this input and the parameter "files", a list of name
+ * patterns. */
 #define JOB_FROM "from"
 static inline bool node_reads_from(const struct node *node)
 {
@@ -90,9 +92,9 @@ static inline bool node_reads_from(const struct node *node)
            !strcmp(node->op->inputs[0].role, JOB_FROM);
 }
 
-/* Refs below are the user's (eqloom tag): no job writes there. */
+/* Refs under this prefix belong to the user (eqloom tag); jobs never write them. */
 #define JOB_TAGS "tag/"
-/* JOB/NODE/at: the newest record of a chain that is not finished. */
+/* JOB/NODE/at refers to the newest record of an unfinished chain. */
 #define JOB_CHAIN_HEAD "/at"
 
 struct job_ref {
@@ -106,7 +108,7 @@ struct job_export {
     struct node_source target;
 };
 
-/* For people: a parameter of the job, or one of a node that was given by --set, NODE.KEY. */
+/* For display: a job parameter, or a node parameter NODE.KEY that --set changed. */
 struct job_param {
     const char *name, *text;
 };
@@ -115,9 +117,9 @@ struct job {
     const char *name, *path, *dir;
     const struct job_param *params;
     size_t n_params;
-    const char *remote; /* address of a shared cache, a folder from `dir` on; NULL: none */
+    const char *remote; /* address of a shared cache (a folder is relative to `dir`), or NULL */
     enum executor executor;
-    struct node *nodes; /* topological order: inputs first, else in file order */
+    struct node *nodes; /* topological order; ties in file order */
     size_t n_nodes;
     const struct job_ref *refs;
     size_t n_refs;
@@ -128,16 +130,18 @@ struct job {
 struct job_options {
     const char *const *sets; /* "key=value" */
     size_t n_sets;
-    bool allow_outside; /* paths that leave the job's directory */
+    bool allow_outside; /* permits paths outside the job's directory */
 };
 
 enum err_code job_load(struct job **out, struct arena *a, const char *path,
                        const struct job_options *options, struct err *e);
-/* "model@a=1,b=2" is named by "model", "model@b=2" and "model@b=2,a=1". */
+/* Returns whether `wanted` selects the node `name`: "model", "model@b=2" and "model@b=2,a=1" all
+ * select "model@a=1,b=2". */
 bool job_name_fits(const char *name, const char *wanted);
-/* A node by name, by its base name (all variants), or by "NAME.ROLE". Fills indices of nodes;
- * ERR_INPUT with a 'did you mean'. */
+/* Finds nodes by full name, by base name (all variants), or by "NAME.ROLE". Fills in their indices;
+ * fails with ERR_INPUT and a 'did you mean' hint. */
 enum err_code job_find(uint32_t **nodes, size_t *n, struct arena *a, const struct job *job,
                        const char *name, struct err *e);
-/* Memory in which op_int() and its like work: for op->check at plan time and for runs. */
+/* A context in which op_int() and the other parameter accessors work, for op->check at plan time
+ * and for runs. */
 struct op_ctx *op_ctx_for_params(struct arena *a, const struct node *node);

@@ -1,4 +1,4 @@
-/* The files of a node: patterns -> paths; see job_draft.h. */
+/* Expands the file patterns of a node to paths; see job_draft.h. */
 #include "engine/job/job_draft.h"
 
 #include "base/map.h"
@@ -7,7 +7,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* Files that the node has not yet. */
+/* Adds the files that the node does not have yet. */
 static void add_files(struct node *out, struct draft *d, char **matches, size_t n)
 {
     const char **all = arena_array(d->arena, const char *, out->n_files + n);
@@ -43,7 +43,7 @@ static enum err_code add_folder(struct node *out, struct draft *d, const char *f
     return OK;
 }
 
-/* "builtin:NAME", with or without its ending; NAME may be a pattern. */
+/* Matches "builtin:NAME", with or without its suffix; NAME may be a pattern. */
 static enum err_code add_builtins(struct node *out, struct draft *d,
                                   const struct yaml_node *pattern, struct err *e)
 {
@@ -82,7 +82,8 @@ static enum err_code add_matches(struct node *out, struct draft *d, const struct
     size_t n_matches = 0;
     code = os_glob(&matches, &n_matches, d->arena, d->dir, pattern->text, e);
     if ((code == ERR_NOTFOUND || (!code && !n_matches)) && pattern->by_user) {
-        err_clear(e); /* as the shell means it */
+        err_clear(e); /* a pattern from --set is also relative to the working directory, as in the
+                       * shell */
         code = os_glob(&matches, &n_matches, d->arena, ".", pattern->text, e);
     }
     if (code && code != ERR_NOTFOUND) {
@@ -92,7 +93,7 @@ static enum err_code add_matches(struct node *out, struct draft *d, const struct
     }
     if (code || !n_matches)
         return yaml_fail(e, pattern, "no file matches '%.200s'", full);
-    size_t from = 0; /* of the files not added yet */
+    size_t from = 0; /* first match that has not been added yet */
     for (size_t i = 0; i < n_matches && !code; i++) {
         struct os_stat st;
         code = pattern->by_user ? OK : draft_check_inside(d, matches[i], pattern, e);
@@ -107,7 +108,7 @@ static enum err_code add_matches(struct node *out, struct draft *d, const struct
     return err_up(e, code);
 }
 
-/* As the program finds them: "scripts/plot.py", below the job's directory. */
+/* Names each file as the program sees it: "scripts/plot.py", relative to the job's directory. */
 static enum err_code name_files(struct node *out, struct draft *d, const struct yaml_node *at,
                                 struct err *e)
 {

@@ -1,6 +1,6 @@
-/* How packs travel: files in folders of a place that several stores reach. Names are
- * "FOLDER/NAME", made of letters, digits, '.', '_' and '-'. A file appears whole or not at all, and
- * may be replaced. Thread-safe. */
+/* Transports of packs: files in folders of a place that several stores can reach. Names are
+ * "FOLDER/NAME", made of letters, digits, '.', '_' and '-'. A file appears atomically and may be
+ * replaced. Thread-safe. */
 #pragma once
 
 #include "base/map.h"
@@ -8,33 +8,33 @@
 
 struct transport {
     const struct transport_kind {
-        /* Puts the names in a folder into a map, with the value 1; none if there is no such folder.
-         */
+        /* Adds the names in a folder to the map, with the value 1; adds none if the folder does not
+         * exist. */
         enum err_code (*list)(struct name_map *names, struct transport *t, const char *folder,
                               struct err *e);
         /* *out is read from its beginning, and closed by the caller. */
         enum err_code (*get)(FILE **out, struct transport *t, const char *name, struct err *e);
-        /* `path` is a file on this machine. */
+        /* `path` is a local file. */
         enum err_code (*put)(struct transport *t, const char *name, const char *path,
                              struct err *e);
     } * kind;
     void *state;
-    const char *scratch; /* a folder for files that are deleted again */
+    const char *scratch; /* a folder for temporary files */
     struct session *session;
 };
 
-/* Everything lives in the arena. ERR_INPUT: this is no such address. */
+/* Everything is allocated in the arena. Fails with ERR_INPUT if the address is malformed. */
 enum err_code transport_folder(struct transport *t, struct arena *a, const char *path,
                                struct err *e);
-/* "[USER@]HOST[:PORT]/PATH", by the ssh of the user. */
+/* "[USER@]HOST[:PORT]/PATH", through the user's ssh. */
 enum err_code transport_ssh(struct transport *t, struct arena *a, const char *address,
                             struct err *e);
-/* "BUCKET[/PREFIX]", by curl; the rest is told by AWS's environment variables. */
+/* "BUCKET[/PREFIX]", through curl; AWS's environment variables supply the rest. */
 enum err_code transport_s3(struct transport *t, struct arena *a, const char *address,
                            struct err *e);
 
-/* Runs a program to its end for a transport; `in` may be NULL. What it writes is in *out, a file of
- * the scratch folder without a name (NULL: nobody reads it). ERR_IO: it ended with another status
- * than 0; ERR_NOTFOUND: there is no such program. */
+/* Runs a program and waits for it; `in` may be NULL. Its output is in *out, an unnamed file in the
+ * scratch folder (out NULL: discarded). Fails with ERR_IO if the exit status is not 0, and with
+ * ERR_NOTFOUND if there is no such program. */
 enum err_code transport_run(FILE **out, struct transport *t, const char *const *argv, FILE *in,
                             struct err *e);

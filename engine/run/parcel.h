@@ -1,6 +1,7 @@
-/* What goes into a pack of a node's results (store/pack/): outputs with all that they refer to and
- * its inputs do not, actions of the node, its elements and blocks, and their traces. Whoever takes
- * it in has what a run of the node would have left: a rule edited later costs what it touches. */
+/* Collects the content of a pack (store/pack/) of a node's results: the outputs with every record
+ * that they refer to and the inputs do not; the actions of the node, its elements and blocks; and
+ * their traces. A store that imports the pack is in the same state as after a run of the node, so a
+ * later edit recomputes only what it affects. */
 #pragma once
 
 #include "base/map.h"
@@ -9,7 +10,7 @@
 
 struct parcel {
     struct node_run *r;
-    struct arena arena, work; /* work: of one step */
+    struct arena arena, work; /* work: reset after each step */
     struct pack_root *roots;
     struct digest *actions, *traces; /* keys */
     size_t n_roots, n_actions, n_traces, cap_roots, cap_actions, cap_traces;
@@ -18,9 +19,9 @@ struct parcel {
 
 void parcel_open(struct parcel *p, struct node_run *r);
 void parcel_close(struct parcel *p);
-/* The key by which others look for the node; a chain's is that of its last segment, so that longer
- * trainings find it. Its action goes into the parcel. */
+/* Sets the key under which other stores look the node up: for a chain that of its last segment, so
+ * that longer trainings find it. Adds the action of this key to the parcel. */
 enum err_code parcel_name(struct digest *name, struct parcel *p, struct err *e);
-/* `whole`: the node's outputs. Else, of a map, what its elements gave one by one: some may have
- * failed. *out lives as long as the parcel. */
+/* If `whole`, packs the node's outputs; otherwise, for a map, the outputs of each element, since
+ * some elements may have failed. *out is valid as long as the parcel. */
 enum err_code parcel_fill(struct pack_contents *out, struct parcel *p, bool whole, struct err *e);

@@ -15,17 +15,17 @@ enum node_state {
     NODE_RAN,
     NODE_REUSED,
     NODE_FAILED,
-    NODE_SKIPPED, /* something above it failed, or the run was interrupted */
+    NODE_SKIPPED, /* an upstream node failed, or the run was interrupted */
 };
 
-/* What became of a node, or, from job_plan, what would. */
+/* The result of a node in a run, or the result that job_plan predicts. */
 struct node_result {
     enum node_state state;
-    struct digest key;            /* of the node's action, when its inputs are known */
+    struct digest key;            /* of the node's action, once its inputs are known */
     const struct digest *outputs; /* by op->outputs; zero if unknown */
     uint64_t elements, ran, cached, reused, failed;
     uint64_t wall_ns;
-    const char *why;     /* one line: why it ran or not */
+    const char *why;     /* one line: why it ran or did not run */
     const char *failure; /* the first failure: node, element and reason */
 };
 
@@ -33,38 +33,39 @@ struct run_result {
     struct node_result *nodes; /* by job->nodes */
     uint64_t nodes_ran, elements, elements_ran, elements_cached, elements_reused, failed;
     bool interrupted;
-    bool left; /* the process must end: threads are at work, on the job, the store and the arena */
+    bool left; /* threads still use the job, the store and the arena: the process must exit */
     uint64_t wall_ns;
     const char *run; /* "job/000012" */
 };
 
 struct run_options {
-    unsigned threads;        /* 0: all processors */
+    unsigned threads;        /* 0: one per processor */
     bool keep_going;         /* default for maps; false: stop at the first failed element */
-    bool check;              /* compute again what is cached and compare ids */
+    bool check;              /* recompute cached results and compare their ids */
     const uint32_t *targets; /* nodes; NULL: all */
     size_t n_targets;
     bool json;     /* NDJSON events to `events` */
-    FILE *events;  /* json: standard output; else narration on standard error */
-    bool terminal; /* progress in place; else plain lines */
+    FILE *events;  /* json: standard output; else progress text on standard error */
+    bool terminal; /* redraw progress in place; else print plain lines */
     bool color;
-    const volatile int *interrupted; /* signals received: 1 ends soon, 2 at once; what is in flight
-                                      * and not done by then is dropped */
+    const volatile int *interrupted; /* signals received: 1 ends the run soon, 2 at once; work in
+                                      * flight that is not done by then is dropped */
     const struct remote_options *remote; /* the shared cache; NULL: none */
-    const char *slurm_dir;   /* NULL: all runs here; else the folder for what Slurm has to do */
-    const char *const *sets; /* with which the job was loaded: for workers */
+    const char *slurm_dir;   /* folder of the files for Slurm jobs; NULL: everything runs locally */
+    const char *const *sets; /* the --set values of the job, passed to Slurm workers */
     size_t n_sets;
-    bool allow_outside; /* the same */
-    bool leave; /* then threads that are still at work may be left behind: run_result.left */
+    bool allow_outside; /* passed to Slurm workers, too */
+    bool leave;         /* permits leaving busy threads behind: run_result.left */
 };
 
-/* Makes true what the job says. OK also when elements failed: look at the result. */
+/* Runs the job. Returns OK also if elements failed: see the result. */
 enum err_code job_run(struct run_result *out, struct arena *a, const struct job *job,
                       struct store *s, const struct run_options *options, struct err *e);
-/* What job_run would do, as far as can be known without doing it (below a node that would run,
- * "after X"). Writes nothing. */
+/* Predicts what job_run would do without running anything expensive: below a node that would run,
+ * the prediction is "after X". Writes nothing. */
 enum err_code job_plan(struct run_result *out, struct arena *a, const struct job *job,
                        struct store *s, const struct run_options *options, struct err *e);
-/* Why a node ran or did not in the last run, and what differs now: text for people. */
+/* Explains why a node ran or did not run in the last run, and what has changed since: text for
+ * people. */
 enum err_code job_why(char **out, struct arena *a, const struct job *job, uint32_t node,
                       struct store *s, struct err *e);

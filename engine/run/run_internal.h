@@ -1,9 +1,9 @@
-/* What the files of this folder share. */
+/* Declarations that the files of this folder share. */
 #pragma once
 
 #include "engine/node/node.h"
 
-/* ---- a session's begin and end, for runs and plans: run.c ---- */
+/* ---- opening and closing a session, for runs and plans: run.c ---- */
 enum err_code session_open(struct session *s, struct arena *a, const struct job *job,
                            struct store *store, const struct run_options *options, struct err *e);
 void session_close(struct session *s);
@@ -11,26 +11,26 @@ void session_fill_result(struct run_result *out, struct session *s);
 
 /* ---- the scheduler and its workers: sched.c ---- */
 void sched_init(struct session *s, const bool *wanted);
-/* Runs fn in n threads, shows progress and watches signals meanwhile, and waits for them; s->left:
- * they were left behind. */
+/* Runs fn in n threads, shows progress and watches for signals until all have ended. Sets s->left
+ * if threads were left behind. */
 enum err_code sched_watch(struct session *s, unsigned n, void (*fn)(struct session *s),
                           struct err *e);
 enum err_code sched_run(struct session *s, struct err *e);
-/* For ops that use all threads; NULL if none is wanted. */
+/* Starts the pool for parallel ops, if a wanted node has such an op. */
 void sched_start_pool(struct session *s);
-/* Tells that the node is done, unless that has been told. */
+/* Reports that the node is done, unless this has been reported. */
 void sched_report(struct node_run *r);
-/* All nodes are looked up again by the next sched_run; no worker is left. */
+/* Makes the next sched_run look up all nodes again. No worker may be running. */
 void sched_restart(struct session *s);
 
-/* ---- the nodes of a run that a cluster computes: away.c ---- */
-/* Sets s->away if the options ask for a cluster. */
+/* ---- nodes that run on a cluster: away.c ---- */
+/* Sets s->away if the options request a cluster. */
 enum err_code away_open(struct session *s, struct err *e);
 void away_close(struct session *s);
-/* On a thread of its own, until nobody else works: gives nodes to the cluster and takes them back.
- */
+/* Submits nodes to the cluster and collects their results until no worker is active. Runs on a
+ * thread of its own. */
 void away_run(struct session *s);
-/* The run is done: jobs that nobody waits for any more end, and what they wrote goes. */
+/* Called at the end of a run: cancels jobs that are no longer needed and removes their files. */
 void away_finish(struct session *s);
-/* Cancels all that was submitted. */
+/* Cancels all submitted jobs. */
 void away_cancel(struct session *s);

@@ -5,15 +5,16 @@
 
 struct work_order {
     uint32_t node;
-    const char *folder; /* of the node's errand */
-    struct digest key;  /* of the block */
+    const char *folder; /* the node's folder (cluster/errand.h) */
+    struct digest key;  /* key of the block */
 };
 
-/* Into a store of the worker's own; then KEY.pack or KEY.failed lies ready. ERR_CANCELLED:
- * interrupted. */
+/* Computes the block in the worker's own store and writes KEY.pack or KEY.failed. Returns
+ * ERR_CANCELLED if it was interrupted. */
 enum err_code job_work(struct run_result *out, struct arena *a, const struct job *job,
                        struct store *store, const struct run_options *options,
                        const struct work_order *order, struct err *e);
 
-/* Shows the master the result, once the store is closed: the folder may then go. */
+/* Makes the result visible to the master. Call it after closing the store: the master may then
+ * remove the folder. */
 enum err_code work_publish(struct arena *a, const struct work_order *order, struct err *e);

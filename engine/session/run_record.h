@@ -1,13 +1,14 @@
-/* Run records: written when a run first does something, every second while elements come in, so
- * that a run that is killed says how far it came, and at its end. A run that finds everything as
- * the last run left it writes nothing: the last record still holds. */
+/* Run records. The record of a run is written when the run first does something, every second while
+ * elements complete (so that a killed run leaves its progress), and at the end. A run in which
+ * nothing has changed since the last run writes no record. */
 #pragma once
 
 #include "engine/session/session.h"
 
 enum err_code record_running(struct session *s, struct store_batch *b, struct err *e);
-/* Writes the record again if it is a second old and more elements are done. */
+/* Rewrites the record if it is a second old and more elements are done. */
 void record_progress(struct session *s, struct store_batch *b);
 enum err_code record_final(struct session *s, struct err *e);
-/* The run ends by an error: its record, if there is one, says so, if it can be written. */
+/* Called if the run ends with an error: marks its record, if there is one, as failed, as far as the
+ * store permits. */
 void record_broken(struct session *s);

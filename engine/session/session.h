@@ -1,10 +1,10 @@
 /* A run in progress: the state that the scheduler (run/sched.c), the nodes (node/) and the run
  * record (run_record.c) share. Internal to the engine.
  *
- * Locks: `mutex` guards phases, counts and outputs; it is never held while an op
- * runs, a record is read or a batch is written. Each map has a mutex of its own for the order of
- * its results. A node's arena is used by the one worker that begins or closes it, and by the one
- * that prepares it in between. */
+ * Locks: `mutex` guards phases, counts and outputs; it is never held while an op runs, a record is
+ * read or a batch is written. Each map has its own mutex for the order of its results. A node's
+ * arena is used only by the worker that opens or closes the node and, in between, by the one that
+ * prepares it. */
 #pragma once
 
 #include "engine/cache/action.h"
@@ -20,12 +20,12 @@
 #include <stdatomic.h>
 
 enum phase {
-    PHASE_UNWANTED, /* not above any target */
-    PHASE_WAITING,  /* for what it reads */
-    PHASE_READY,    /* to be looked up */
+    PHASE_UNWANTED, /* no target depends on it */
+    PHASE_WAITING,  /* for its inputs */
+    PHASE_READY,    /* can be looked up */
     PHASE_OPEN,     /* has work to hand out */
     PHASE_BUSY,     /* a worker has all of it */
-    PHASE_AWAY,     /* a cluster has it: run/away.c */
+    PHASE_AWAY,     /* on a cluster: run/away.c */
     PHASE_DONE,
 };
 
@@ -42,28 +42,28 @@ struct node_run {
     uint32_t index;      /* in job->nodes */
     enum phase phase;
     uint64_t priority;        /* estimated time along the longest path to the end of the run */
-    bool back;                /* from a cluster: what is still missing is made here */
-    bool again;               /* it was done before the store was healed, and this has been told */
+    bool back;                /* returned from a cluster: missing results are computed here */
+    bool again;               /* it was done, and reported, before the store was repaired */
     enum node_state state;    /* when done */
     struct digest *outputs;   /* by op->outputs; zero: absent */
     struct arena arena;       /* keys, inputs and texts; kept for the run record */
-    struct arena work;        /* of this attempt: what the op prepared */
-    struct key_input *inputs; /* by op->inputs; then the files of programs and sources */
+    struct arena work;        /* of this attempt: state from op.prepare */
+    struct key_input *inputs; /* by op->inputs, followed by the files of programs and sources */
     struct key key;
     bool has_key;
     struct ctx_node *shared;
     pthread_mutex_t prepare_mutex;
     bool prepared;
     void *op_state;
-    int card;              /* while it is worked on; -1: none */
-    struct errand *errand; /* while a cluster has it */
+    int card;              /* the card in use while it runs; -1: none */
+    struct errand *errand; /* while it is on a cluster */
     struct err prepare_failure;
     struct map_run *map;
     uint64_t elements, cached, failed;
     uint64_t ran, reused; /* over all attempts */
-    uint64_t work_ns;     /* of maps: processor time of the ranges in which any element ran */
-    struct witness_counts witnesses; /* of the reused ones */
-    /* Time in the queue does not count: start_ns moves on by it when the work starts. */
+    uint64_t work_ns;     /* maps: processor time of the ranges in which any element ran */
+    struct witness_counts witnesses; /* of reused elements */
+    /* Time in the queue is excluded: start_ns is advanced by it when work starts. */
     uint64_t start_ns, begin_ns, wall_ns;
     bool working;
     char *why, *failure;
@@ -73,7 +73,7 @@ struct session {
     const struct job *job;
     struct store *store;
     const struct run_options *options;
-    struct arena *arena; /* of the run; only the calling thread allocates */
+    struct arena *arena; /* of the run; only the main thread allocates */
     struct history history;
     struct committer *commit;
     struct progress *progress;
@@ -81,13 +81,13 @@ struct session {
     struct remote *remote; /* NULL: no shared cache */
     struct away *away;     /* NULL: no cluster */
     size_t n_away;         /* nodes */
-    bool looked_after;     /* by a thread */
-    /* Of a cluster's worker: the inputs of its one node, by port, in place of nodes' outputs. */
+    bool looked_after;     /* a thread is running away_run */
+    /* On a cluster worker: the inputs of its one node, by port, instead of other nodes' outputs. */
     const struct id_list *given;
     uint64_t pulled, pushed, pulled_bytes, pushed_bytes;
-    struct pool *pool; /* NULL unless some wanted op is parallel */
+    struct pool *pool; /* NULL unless a wanted op is parallel */
     unsigned threads;
-    char *run; /* its name */
+    char *run; /* name of the run */
     int64_t started_ns;
     uint64_t start_ns;
 
@@ -95,25 +95,25 @@ struct session {
     pthread_cond_t work, over;
     struct node_run *nodes;
     size_t wanted, done;
-    unsigned active; /* workers at work */
-    uint32_t cards;  /* in use, each by one of them, as bits */
+    unsigned active; /* number of busy workers */
+    uint32_t cards;  /* bit mask of cards in use, each by one worker */
     bool exclusive;  /* one worker has the pool: only nodes with cards may start */
     unsigned workers;
     bool announced;       /* a Run record with state "running" was written */
-    uint64_t recorded_ns; /* when the Run record was last written again */
-    uint64_t recorded;    /* how far it was then */
-    struct err fatal;     /* the store failed, ...: the run ends */
+    uint64_t recorded_ns; /* when the Run record was last rewritten */
+    uint64_t recorded;    /* progress at that time */
+    struct err fatal;     /* an error that ends the run, such as a failure of the store */
     atomic_bool stop;
-    /* A record that should be there cannot be read. Nothing new starts; when the workers are gone,
-     * the store is checked and repaired, and the nodes are looked up once more. */
+    /* A required record cannot be read. No new work starts; when the workers have ended, the store
+     * is checked and repaired, and all nodes are looked up again. */
     atomic_bool lost;
-    char loss[600]; /* which one, and whose it is */
+    char loss[600]; /* message: the record and the node that needs it */
     unsigned heals;
-    /* `plan` looks at a run that is never committed. After this moment of os_process_ns it no
-     * longer looks at single elements, and ops are cancelled. */
+    /* `plan` evaluates a run that is never committed. After this os_process_ns time it no longer
+     * looks up single elements, and ops are cancelled. */
     bool planning;
     uint64_t deadline_ns;       /* UINT64_MAX: none */
-    _Atomic uint64_t signal_ns; /* when the first signal was seen; 0: none */
+    _Atomic uint64_t signal_ns; /* time of the first signal; 0: none */
     bool left;                  /* workers were left behind; the mutex stays locked */
 };
 
@@ -123,16 +123,16 @@ struct worker {
     struct store_batch *batch;
 };
 
-/* The node as run_result shows it; its texts are the session's. */
+/* Returns the node's current result; its texts belong to the session. */
 struct node_result session_view(const struct node_run *r);
-int session_signals(const struct session *s); /* received so far */
+int session_signals(const struct session *s); /* number of signals received */
 uint64_t session_ms_since_signal(const struct session *s);
-bool session_interrupted(const struct session *s); /* start nothing new */
-bool session_cancelled(const struct session *s);   /* end what has been started, too */
-bool session_late(const struct session *s);        /* past the deadline of a plan */
-/* The store failed: the run ends with this error. */
+bool session_interrupted(const struct session *s); /* no new work may start */
+bool session_cancelled(const struct session *s);   /* work in flight must end, too */
+bool session_late(const struct session *s);        /* a plan is past its deadline */
+/* Ends the run with this error, after a failure of the store. */
 void session_fail(struct session *s, const struct err *e);
 void session_drop_batch(struct worker *w);
-/* A pack of what is stored, as a file. */
+/* Writes a pack of stored records to a file. */
 enum err_code session_pack(struct pack_result *out, const struct session *s, const char *path,
                            const struct pack_contents *what, struct err *e);
