@@ -1,6 +1,6 @@
-/* eqloom: the program, and what it says when the system stops it: a limit on file sizes is an error
- * of the write that meets it, and a library that gives up (most cannot report a lack of memory) is
- * followed by a line that says what to do. */
+/* The eqloom program, and its messages when the system stops it. Exceeding the limit on file sizes
+ * becomes an error of the write (SIGXFSZ is ignored). If a library calls abort(), mostly for lack
+ * of memory, a line follows that tells the user what to do. */
 #include "base/io/terminal.h"
 #include "base/os.h"
 #include "engine/cli/console/cli.h"
@@ -10,10 +10,11 @@
 static void on_abort(int number)
 {
     static const char line[] =
-        "eqloom: error: stopped, mostly for lack of memory or threads (see above); what was "
+        "eqloom: error: aborted, probably for lack of memory or threads (see above); what was "
         "committed is stored: run again with fewer threads (-j 1) or with more memory\n";
     last_words(line, sizeof line - 1);
-    signal(number, SIG_DFL); /* not before, or another thread that aborts ends the process */
+    signal(number, SIG_DFL); /* only now: otherwise a second aborting thread would end the process
+                              * first */
     raise(number);
 }
 

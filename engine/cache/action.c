@@ -1,6 +1,6 @@
-/* Keys made, actions and traces read and written; see action.h. The number of elements of a whole
- * map or chain stands in the action's note ("elements=412"), so that a run in which nothing changed
- * need not open a collection to count them. */
+/* Makes keys; reads and writes actions and traces; see action.h. The number of elements of a whole
+ * map or chain is stored in the action's note ("elements=412"), so that a run in which nothing
+ * changed need not open a collection to count them. */
 #include "engine/cache/action.h"
 
 #include "base/isa.h"
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- keys. Segments of a chain use a name that no op can declare ("@segment"), so that they never
- * meet a whole node's key. ---- */
+/* ---- keys. Segments of a chain use a name that no op can declare ("@segment"), so their keys
+ * never collide with that of a whole node. ---- */
 
 static int compare_params(const void *a, const void *b)
 {
@@ -107,7 +107,7 @@ const char *key_numerics(void)
 {
     const char *isa = cpu_isa();
     if (strcmp(isa, "amx") == 0 || strcmp(isa, "avx512") == 0)
-        return "cpu-f32-avx512"; /* tiles multiply bf16 only */
+        return "cpu-f32-avx512"; /* AMX tiles are used for bf16 only */
     return strcmp(isa, "avx2") == 0 ? "cpu-f32-avx2" : "cpu-f32-base";
 }
 
@@ -120,7 +120,7 @@ enum err_code action_read(struct action_result *out, struct arena *a, struct sto
     const Eqloom__Action *action;
     enum err_code code = store_action(&bytes, s, key, a, e);
     if (code == ERR_CORRUPT)
-        return ERR_NOTFOUND; /* no longer readable: do the work again */
+        return ERR_NOTFOUND; /* unreadable: treated as absent, so the work is redone */
     if (code)
         return code;
     if (canonical_unpack(&action, a, &eqloom__action__descriptor, bytes, NULL))

@@ -1,7 +1,7 @@
-/* Group commit; see group_commit.h. Two batches: workers append to `pending` while `writing` is
- * being written. The write mutex is taken before the append mutex, so batches reach the store in
- * the order in which they were filled. After a failure everything fails: what a lost batch held may
- * be what a later action refers to. */
+/* Group commit; see group_commit.h. There are two batches: workers append to `pending` while
+ * `writing` is being written. The write mutex is taken before the append mutex, so batches reach
+ * the store in the order in which they were filled. After a failure every call fails, because later
+ * actions may refer to records of the lost batch. */
 #include "engine/cache/group_commit.h"
 
 #include "base/os.h"
@@ -14,7 +14,7 @@ struct committer {
     bool held;
     pthread_mutex_t write, append;
     struct store_batch *pending, *writing;
-    uint64_t first_ns;  /* when the oldest pending result came */
+    uint64_t first_ns;  /* when the oldest pending result was appended */
     struct err failure; /* guarded by `append` */
 };
 

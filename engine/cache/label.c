@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-/* NULL: the message has no single field of this name and type, or none that is set. */
+/* Returns NULL if the message has no singular field of this name and type, or it is not set. */
 static const void *field(const ProtobufCMessage *m, const char *name, ProtobufCType type)
 {
     const ProtobufCFieldDescriptor *f =
@@ -30,7 +30,7 @@ static char *cut(struct arena *a, const char *text)
         return arena_strdup(a, text);
     n = LABEL_MAX;
     while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
-        n--; /* not inside a character */
+        n--; /* do not cut a UTF-8 character */
     return arena_printf(a, "%.*s...", (int)n, text);
 }
 

@@ -1,7 +1,6 @@
-/* The file-stat cache; see source_files.h. A file that was changed within the last moments before
- * it was read may be changed again without its time of change moving (clocks of file systems tick
- * in milliseconds or worse). Such a file is remembered with the time 0, which matches nothing: it
- * is read again next time. */
+/* The file-stat cache; see source_files.h. A file that changed just before it was read may change
+ * again with the same change time, since file system clocks tick in milliseconds or worse. Such a
+ * file is stored with the time 0, which matches nothing, so it is read again next time. */
 #include "engine/cache/source_files.h"
 
 #include "base/os.h"
@@ -93,7 +92,7 @@ static enum err_code scan_file(struct op_file *f, struct arena *a, struct store 
     code = read_file(f, a, e);
     if (code || !b)
         return err_up(e, code);
-    /* A file that is still too young, and still the same, is not recorded a second time. */
+    /* A file that is still too recent and has the same content is not recorded again. */
     bool young = st.changed_ns >= os_wall_ns() - RACY_NS;
     if (young && !settled && digest_equal(&remembered, &f->id))
         return OK;

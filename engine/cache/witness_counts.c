@@ -1,5 +1,5 @@
-/* See witness_counts.h. Ops give few reasons, so a short list suffices. The text does not depend on
- * the order in which elements are counted. */
+/* See witness_counts.h. Ops return few distinct reasons, so a short array suffices. The text does
+ * not depend on the order in which elements are counted. */
 #include "engine/cache/witness_counts.h"
 
 #include "base/buf.h"
@@ -28,7 +28,7 @@ void witness_counts_add(struct witness_counts *p, struct arena *a, const char *r
         p->kinds[p->n++] = (struct witness_count){arena_strdup(a, reason), elements};
 }
 
-/* By falling number of elements, then by name. */
+/* Sorts by descending number of elements, then by reason. */
 static int compare_counts(const void *a, const void *b)
 {
     const struct witness_count *x = a, *y = b;

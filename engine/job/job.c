@@ -1,5 +1,5 @@
-/* job_load: a job file, read in the stages of job_draft.h. Also finds nodes by name, for
- * the command line. */
+/* job_load: reads a job file in the stages of job_draft.h. Also finds nodes by name, for the
+ * command line. */
 #include "engine/job/job_draft.h"
 
 #include "base/os.h"
@@ -31,8 +31,7 @@ enum err_code job_load(struct job **out, struct arena *a, const char *path,
                          d->name);
     if (!strcmp(d->name, "tag"))
         return yaml_fail(e, d->name_at,
-                         "no job can be named 'tag': " JOB_TAGS
-                         "... are the names that 'eqloom tag' gives");
+                         "no job can be named 'tag': " JOB_TAGS "... is reserved for 'eqloom tag'");
     if (!d->sections[DRAFT_NODES].n)
         return yaml_fail(e, d->name_at, "job '%s' has no nodes", d->name);
     if ((code = draft_expand(d, e)))
@@ -52,7 +51,7 @@ static enum err_code refuse_name(struct arena *a, const struct job *job, const c
                        name, names, 2 * job->n_nodes, e);
 }
 
-/* Whether one of the comma-separated items of `list` is this one. */
+/* Returns whether the comma-separated `list` contains `item`. */
 static bool has_item(const char *list, const char *item, size_t n)
 {
     for (; *list; list += *list == ',') {

@@ -37,7 +37,7 @@ static enum err_code add_folder(struct node *out, struct draft *d, const char *f
     if (code)
         return err_up(e, code);
     if (n == 0)
-        return yaml_fail(e, pattern, "the folder '%.200s' holds no file that %s reads", folder,
+        return yaml_fail(e, pattern, "the folder '%.200s' contains no file that %s reads", folder,
                          out->op->name);
     add_files(out, d, paths, n);
     return OK;
@@ -60,7 +60,8 @@ static enum err_code add_builtins(struct node *out, struct draft *d,
             matches[n++] = (char *)name;
     }
     if (!n) {
-        enum err_code code = yaml_fail(e, pattern, "there is no '%.200s'", pattern->text);
+        enum err_code code =
+            yaml_fail(e, pattern, "there is no built-in file '%.200s'", pattern->text);
         return err_suggest(code, pattern->text, names, all, e);
     }
     add_files(out, d, matches, n);
@@ -122,7 +123,7 @@ static enum err_code name_files(struct node *out, struct draft *d, const struct 
         names[i] = below ? path + n + 1 : *path == '/' || path[0] == '.' ? slash + 1 : path;
         name_map_put(&seen, names[i], 0, &added);
         if (!strncmp(path, OP_BUILTIN, strlen(OP_BUILTIN)))
-            code = yaml_fail(e, at, "a program finds no '%.60s': name a file", path);
+            code = yaml_fail(e, at, "a program cannot read '%.60s': name a file", path);
         else if (!added)
             code = yaml_fail(e, at, "two files are called '%.200s'", names[i]);
         else if (!strncmp(names[i], "in/", 3) || !strncmp(names[i], "out/", 4))

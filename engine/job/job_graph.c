@@ -1,5 +1,5 @@
-/* Variants -> the graph. Checks every node's keys, parameters, files and inputs against its op, and
- * finds what refs and exports stand for. */
+/* Builds the graph from the variants. Checks every node's keys, parameters, files and inputs
+ * against its op, and resolves refs and exports. */
 #include "engine/job/job_draft.h"
 
 #include "base/os.h"
@@ -39,7 +39,7 @@ static enum err_code check_keys(struct draft *d, const struct draft_node *node, 
 
 /* ---- parameters ---- */
 
-/* "encoder pooling=mean d_model=64": what a variant gives is told from what others give. */
+/* A label such as "encoder pooling=mean d_model=64": the axis values distinguish the variants. */
 static char *with_axes(struct draft *d, const struct draft_variant *v, const char *label,
                        const char *key)
 {
@@ -106,7 +106,7 @@ static enum err_code check_kind(struct draft *d, const struct draft_node *user,
     bool given = gives_collection(target->op, ref->output);
     bool wanted = port->cardinality == OP_COLLECTION;
     if (port->kind == KIND_NONE && port->cardinality == OP_LIST)
-        return OK; /* whatever it is */
+        return OK; /* the input takes any record */
     if (given == wanted && (port->kind == kind || port->kind == KIND_NONE))
         return OK;
     enum err_code code =
@@ -123,7 +123,7 @@ static enum err_code check_kind(struct draft *d, const struct draft_node *user,
     return code;
 }
 
-/* For the hint: the op that turns such records into ones with the property. */
+/* Returns, for a hint, the op that turns such records into ones with the property. */
 static const char *op_giving(const struct op_port *port)
 {
     for (size_t i = 0; op_table[i]; i++)
@@ -150,7 +150,7 @@ static enum err_code check_property(const struct draft *d, const struct draft_no
     return code;
 }
 
-/* ERR_INPUT "... names several variants" unless it stands for exactly one. */
+/* Fails with ERR_INPUT unless the reference selects exactly one variant. */
 static enum err_code draft_select_one(uint32_t *variant, struct draft *d,
                                       const struct draft_reference *ref,
                                       const struct draft_variant *of, struct err *e)
@@ -162,7 +162,7 @@ static enum err_code draft_select_one(uint32_t *variant, struct draft *d,
         return OK;
     }
     if (!n)
-        return yaml_fail(e, ref->at, "no variant of '%s' goes with '%s'", d->nodes[ref->node].name,
+        return yaml_fail(e, ref->at, "no variant of '%s' matches '%s'", d->nodes[ref->node].name,
                          of ? of->name : ref->at->text);
     enum err_code code = yaml_fail(e, ref->at, "'%.100s' names %zu variants", ref->at->text, n);
     err_hint(e, "name one of them: %s, %s%s", d->variants[found[0]].name,
@@ -235,7 +235,7 @@ static enum err_code wire_inputs(struct node *out, struct draft *d, const struct
     return OK;
 }
 
-/* ---- where it runs ---- */
+/* ---- executor and resources ---- */
 
 static enum err_code read_executor(enum executor *out, const struct yaml_node *at, struct err *e)
 {
@@ -245,11 +245,11 @@ static enum err_code read_executor(enum executor *out, const struct yaml_node *a
         return err_up(e, code);
     *out = !strcmp(at->text, "slurm") ? EXECUTOR_SLURM : EXECUTOR_HERE;
     if (*out == EXECUTOR_HERE && strcmp(at->text, "here"))
-        return yaml_fail(e, at, "'executor' is slurm or here, not '%.60s'", at->text);
+        return yaml_fail(e, at, "'executor' must be slurm or here, not '%.60s'", at->text);
     return OK;
 }
 
-/* They become arguments of sbatch. */
+/* The values become arguments of sbatch. */
 static enum err_code read_resources(struct node_resources *out, const struct yaml_node *at,
                                     struct err *e)
 {
@@ -265,7 +265,8 @@ static enum err_code read_resources(struct node_resources *out, const struct yam
         if ((code = yaml_expect(value, YAML_SCALAR, names[i], e)))
             return err_up(e, code);
         if (!draft_is_name(value->text, ".:"))
-            return yaml_fail(e, value, "'%.60s' is no %s that sbatch takes", value->text, names[i]);
+            return yaml_fail(e, value, "'%.60s' is not a valid %s for sbatch", value->text,
+                             names[i]);
         *places[i] = value->text;
     }
     return err_up(e, code);
@@ -341,7 +342,7 @@ static enum err_code wire_refs(struct job *job, struct draft *d, struct err *e)
         if (!strncmp(refs[i].name, JOB_TAGS, strlen(JOB_TAGS)))
             return yaml_fail(e, in->items[i].key,
                              "'%.100s' cannot be a ref's name: " JOB_TAGS
-                             "... are the names that 'eqloom tag' gives",
+                             "... is reserved for 'eqloom tag'",
                              refs[i].name);
         if ((code = find_target(&refs[i].target, d, in->items[i].value, &ref, e)))
             return err_up(e, code);
@@ -361,8 +362,8 @@ static enum err_code wire_exports(struct job *job, struct draft *d, struct err *
         exports[i].path = in->items[i].key->text;
         if (!is_relative_path(exports[i].path, "._@=,+ "))
             return yaml_fail(e, in->items[i].key,
-                             "'%.100s' cannot be an export's path: it is "
-                             "relative to out/%s and has no '..'",
+                             "'%.100s' cannot be an export's path: it must be "
+                             "relative to out/%s and without '..'",
                              exports[i].path, d->name);
         if ((code = find_target(&exports[i].target, d, in->items[i].value, &ref, e)))
             return err_up(e, code);

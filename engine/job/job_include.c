@@ -48,7 +48,7 @@ enum err_code draft_check_inside(const struct draft *d, const char *path,
     bool root = !strcmp(d->real_dir, "/");
     if (root || (!strncmp(real, d->real_dir, n) && real[n] == '/'))
         return OK;
-    enum err_code code = yaml_fail(e, at, "'%.200s' lies outside the job's directory", path);
+    enum err_code code = yaml_fail(e, at, "'%.200s' is outside the job's directory", path);
     err_hint(e, "--allow-outside permits it");
     return code;
 }
@@ -57,17 +57,16 @@ static enum err_code check_version(const struct yaml_node *root, struct err *e)
 {
     const struct yaml_node *version = yaml_get(root, "eqloom");
     if (!version)
-        return file_kind_hint(
-            yaml_fail(e, root, "the file does not say 'eqloom: 1': not a job file?"), FILE_JOB,
-            root->source, e);
+        return file_kind_hint(yaml_fail(e, root, "the file lacks 'eqloom: 1': not a job file?"),
+                              FILE_JOB, root->source, e);
     if (version->type == YAML_SCALAR && !strcmp(version->text, "1"))
         return OK;
     return yaml_fail(e, version, "unknown job format '%.40s': this eqloom reads 'eqloom: 1'",
                      version->type == YAML_SCALAR ? version->text : yaml_type_name(version->type));
 }
 
-/* Of a section: its name in the file, what an entry is, and what it may be called; NULL: that is
- * checked where it is used. */
+/* For each section: its key in the file, the noun for an entry, and the extra characters that names
+ * may contain (NULL: names are checked where they are used). */
 static const struct {
     const char *key, *what, *also;
     size_t most;
@@ -215,7 +214,7 @@ static enum err_code read_file(struct includer *in, const char *path, const stru
     if (me)
         me->open = false;
     if (at)
-        return OK; /* an included file may have a name of its own */
+        return OK; /* the name of an included file is ignored */
     d->name_at = yaml_get(root, "name");
     if (!d->name_at)
         return yaml_fail(e, root, "the job has no name: add 'name: ...'");

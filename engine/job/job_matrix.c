@@ -3,8 +3,8 @@
  * A node has the axes of its own `matrix`. Before them come the axes of the nodes that it reads
  * through single inputs, except those that the reference fixes (model@pool=mean). Each combination
  * of values is a variant, named NODE@KEY=VALUE,... in the order of the axes; the last axis varies
- * fastest. Axes with the same key are one axis, so that two inputs that share it vary together. An
- * input that takes a list gets every variant and passes no axis on. */
+ * fastest. Axes with the same key are one axis, so two inputs that share it vary together. An input
+ * that takes a list receives every variant and passes no axis on. */
 #include "engine/job/job_draft.h"
 
 #include <string.h>
@@ -49,7 +49,7 @@ static enum err_code refuse_role(struct draft *d, const struct yaml_node *at,
     return code;
 }
 
-/* "k=v,k=v" into the reference. */
+/* Parses "k=v,k=v" into the reference. */
 static enum err_code read_fixed(struct draft_reference *ref, struct draft *d, char *text,
                                 struct err *e)
 {
@@ -87,7 +87,7 @@ enum err_code draft_read_reference(struct draft_reference *out, struct draft *d,
     const struct draft_node *node = &d->nodes[out->node];
     char *dot = strrchr(text, '.');
     bool fixed = text[len] == '@';
-    /* Values of axes may contain dots: "model@lr=0.1" ends in no role of the node. */
+    /* Axis values may contain dots: "0.1" in "model@lr=0.1" does not end in an output role. */
     const struct op_port *output = dot ? op_find_port(node->op->outputs, dot + 1) : NULL;
     if (dot && !fixed && !output)
         return err_up(e, refuse_role(d, at, node, dot + 1, e));
@@ -100,13 +100,15 @@ enum err_code draft_read_reference(struct draft_reference *out, struct draft *d,
 
 /* ---- axes ---- */
 
-/* A source that reads what a node gives; see JOB_FROM. */
+/* Returns the op of a source that reads another node's output; see JOB_FROM. */
 static const struct op *reading_op(struct arena *a, const struct op *source)
 {
     static const struct op_port from[] = {
         {JOB_FROM, KIND_FILE, OP_COLLECTION, false, "The node whose files are read."}, {NULL}};
-    static const struct op_param files = {
-        .name = "files", .type = OP_STRINGS, .initial = "", .doc = "Patterns of their names."};
+    static const struct op_param files = {.name = "files",
+                                          .type = OP_STRINGS,
+                                          .initial = "",
+                                          .doc = "Patterns that the files' names must match."};
     struct op *op = arena_new(a, struct op);
     size_t n = 0;
     while (source->params && source->params[n].name)
@@ -127,7 +129,7 @@ static enum err_code find_op(struct draft *d, struct draft_node *node, struct er
     enum err_code code;
     const struct yaml_node *name = yaml_get(node->body, "op");
     if (!name)
-        return yaml_fail(e, node->key, "node '%s' does not say its op", node->name);
+        return yaml_fail(e, node->key, "node '%s' has no 'op'", node->name);
     if ((code = yaml_expect(name, YAML_SCALAR, "op", e)))
         return err_up(e, code);
     node->op = op_find(name->text);
@@ -259,7 +261,7 @@ static enum err_code read_axis(struct draft *d, struct draft_node *node,
         texts[i] = list->items[i]->text;
         if (!draft_is_name(texts[i], ".+-"))
             return yaml_fail(e, list->items[i],
-                             "'%.60s' cannot stand in a variant's name: use letters, digits, "
+                             "'%.60s' cannot be part of a variant's name: use letters, digits, "
                              "'.', '_', '+' and '-'",
                              texts[i]);
         for (size_t k = 0; k < i; k++)

@@ -1,9 +1,9 @@
 /* Job parameters: --set, and ${name} within values.
  *
  * A value that consists of ${name} alone, quoted or not, becomes the parameter's value, which may
- * be a list. Within a longer text, ${name} becomes the parameter's text. $${ stands for ${.
+ * be a list. Within a longer text, ${name} becomes the parameter's text. $${ is an escaped ${.
  * Parameters may use each other. The total size of substituted values is limited, so that
- * parameters that double each other end in an error. */
+ * exponential growth ends in an error. */
 #include "engine/job/job_draft.h"
 
 #include "base/buf.h"
@@ -32,7 +32,7 @@ static enum err_code count_expanded(struct draft *d, const struct yaml_node *at,
     return yaml_fail(e, at, "values grow past %d bytes by substitution", JOB_MAX_EXPANDED);
 }
 
-/* The position of the placeholder, if the value has no escapes before it. */
+/* Returns the position of the placeholder, which is exact if no escapes precede it in the value. */
 static size_t placeholder_offset(const struct yaml_node *at, const char *placeholder, size_t len)
 {
     const struct source_text *s = at->source;
@@ -57,11 +57,12 @@ static enum err_code find_param(struct draft_pair **out, struct draft *d,
     if (near)
         err_hint(e, "did you mean '${%s}'?", near);
     else
-        err_hint(e, "parameters stand under 'params:'");
+        err_hint(e, "parameters are defined under 'params:'");
     return code;
 }
 
-/* The length of a placeholder at p, or 0; ERR_INPUT if it has no end. */
+/* Sets *len to the length of a placeholder at p, or 0. Fails with ERR_INPUT if the '}' is missing.
+ */
 static enum err_code scan_placeholder(size_t *len, const struct yaml_node *at, const char *p,
                                       struct err *e)
 {
@@ -71,7 +72,7 @@ static enum err_code scan_placeholder(size_t *len, const struct yaml_node *at, c
     const char *end = strchr(p, '}');
     if (!end || end == p + 2)
         return err_fail_at(e, at->source, placeholder_offset(at, p, 2),
-                           end ? "'${}' names no parameter" : "'${' without '}'");
+                           end ? "'${}' lacks a parameter name" : "'${' without '}'");
     *len = (size_t)(end - p) + 1;
     return OK;
 }
@@ -87,7 +88,7 @@ static enum err_code add_param_text(struct buf *text, struct draft *d, const str
         return err_up(e, code);
     if (value->type != YAML_SCALAR)
         return err_fail_at(e, at->source, placeholder_offset(at, placeholder, len),
-                           "parameter '%s' is a list: it cannot stand within a text",
+                           "parameter '%s' is a list: it cannot be part of a text",
                            param->key->text);
     if ((code = count_expanded(d, at, value->len, e)))
         return err_up(e, code);
@@ -198,7 +199,7 @@ static enum err_code resolve_param(const struct yaml_node **out, struct draft *d
 
 /* ---- --set ---- */
 
-/* A value or a list, and all in it. */
+/* Marks a value or a list and its items as given by the user. */
 static const struct yaml_node *mark_by_user(struct draft *d, const struct yaml_node *node)
 {
     struct yaml_node *mine = arena_memdup(d->arena, node, sizeof *node);
@@ -212,7 +213,7 @@ static const struct yaml_node *mark_by_user(struct draft *d, const struct yaml_n
     return mine;
 }
 
-/* A text that is no YAML value or list is taken literally. */
+/* Text that is not a YAML value or list is taken literally. */
 static const struct yaml_node *set_value(struct draft *d, const char *key, const char *text)
 {
     struct source_text *source = arena_new(d->arena, struct source_text);
@@ -274,7 +275,7 @@ static enum err_code refuse_set(struct draft *d, const char *key, struct err *e)
         names[n++] = arena_printf(d->arena, "%s%s", nodes->items[i].key->text, dot);
     return err_suggest(err_fail(e, ERR_INPUT,
                                 "--set %.100s: the job has no parameter of this name%s", key,
-                                dot ? ", nor a node" : ""),
+                                dot ? ", and no such node" : ""),
                        key, names, n, e);
 }
 

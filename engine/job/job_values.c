@@ -1,4 +1,4 @@
-/* Checks values of op parameters against type and range, and gives them the canonical text that
+/* Checks the types and ranges of op parameters and converts the values to the canonical text that
  * enters action keys: 1e-4 and 0.00010 are the same parameter. */
 #include "engine/job/job_draft.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a real the shortest decimal that reads back as the same double. */
+/* Converts a real to the shortest decimal that reads back as the same double. */
 static enum err_code number_text(const char **out, struct arena *a, const struct op_param *param,
                                  const struct yaml_node *value, struct err *e)
 {
@@ -32,7 +32,7 @@ static enum err_code number_text(const char **out, struct arena *a, const struct
         return yaml_fail(e, value, "'%s' must be between %.10g and %.10g, not %.60s", param->name,
                          param->min, param->max, text);
     if (v == 0)
-        v = 0; /* of either sign */
+        v = 0; /* turns -0 into 0 */
     for (int k = 15; k <= 17; k++) {
         snprintf(shortest, sizeof shortest, "%.*g", k, v);
         if (strtod(shortest, NULL) == v)

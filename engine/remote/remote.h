@@ -25,5 +25,5 @@ bool remote_has(struct node_run *r, const struct digest *key);
 bool remote_pull(struct node_run *r, const struct digest *key);
 /* Prints "NODE WHAT the shared cache: ...". */
 void remote_note(struct node_run *r, const char *what, const struct err *e);
-/* Concurrent calls are serialized. */
+/* Uploads a pack. Calls must not overlap. */
 void remote_push(struct node_run *r, const struct digest *key, const struct pack_contents *what);

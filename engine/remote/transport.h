@@ -12,7 +12,7 @@ struct transport {
          * exist. */
         enum err_code (*list)(struct name_map *names, struct transport *t, const char *folder,
                               struct err *e);
-        /* *out is read from its beginning, and closed by the caller. */
+        /* Returns in *out a file positioned at its beginning; the caller closes it. */
         enum err_code (*get)(FILE **out, struct transport *t, const char *name, struct err *e);
         /* `path` is a local file. */
         enum err_code (*put)(struct transport *t, const char *name, const char *path,

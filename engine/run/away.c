@@ -1,8 +1,8 @@
 /* Nodes that a cluster computes. node_begin leaves them in PHASE_AWAY; one thread cuts them into
- * blocks, submits these, takes in what comes back, and has what died given again (cluster/). Then a
- * node is looked up once more, here: a chain is found whole; a map finds its elements, and those of
- * which nothing came back, because their op failed, run here and say why. So results and messages
- * are those of a run on one machine. */
+ * blocks, submits these, imports the results and resubmits dead blocks (cluster/). Then each node
+ * is looked up again locally: a chain is found complete; a map finds its elements, and elements
+ * without a result, because their op failed, run here to report the error. So results and messages
+ * equal those of a run on one machine. */
 #include "engine/run/run_internal.h"
 
 #include "base/io/out_file.h"
@@ -15,18 +15,18 @@
 
 struct away {
     struct cluster cluster;
-    pthread_mutex_t mutex; /* held while something is sent, and of what follows */
+    pthread_mutex_t mutex; /* guards the fields below; held during submission */
     bool cancelled;
-    unsigned silent; /* times in a row that squeue did not answer */
+    unsigned silent; /* consecutive failures of squeue */
 };
 
-/* A slurmctld that was killed comes back with what it had saved, and may take a job for running
- * that is over; it asks the nodes after half an hour. Until then it gives nobody the job's
- * processors. */
+/* A slurmctld that was killed restarts from its saved state and may list an ended job as running;
+ * it queries the nodes only after half an hour and keeps the job's processors allocated until then.
+ * Jobs that have ended for this many polls are therefore cancelled. */
 enum { TICK_MS = 50, POLLS_TO_END = 15 };
 
-/* What sbatch runs. Results are small and local; what remains of a worker that is killed is
- * removed by the shell that waits for it. */
+/* The script that sbatch runs. Results are small and local; the shell waits for the worker and
+ * removes the files of a killed one. */
 static const char worker_script[] =
     "#!/bin/sh\n"
     "folder=$1\n"
@@ -65,7 +65,8 @@ static enum err_code make_command(struct cluster *c, const struct session *s, st
     return OK;
 }
 
-/* The store names folder and jobs: who comes back finds his own, and no others. */
+/* Folder and job names are derived from the store's path, so that a restarted master finds its own
+ * jobs and no others. */
 static enum err_code make_folder(struct cluster *c, const struct session *s, struct err *e)
 {
     const char *own = s->options->slurm_dir;
@@ -123,7 +124,7 @@ void away_close(struct session *s)
     free(w);
 }
 
-/* All jobs of this store. */
+/* Cancels all jobs of this store. */
 static enum err_code cancel_all(struct away *w, struct err *e)
 {
     struct arena a = {0};
@@ -162,13 +163,13 @@ void away_finish(struct session *s)
     for (size_t i = 0; i < s->job->n_nodes; i++)
         failed |= s->nodes[i].phase == PHASE_DONE && s->nodes[i].state == NODE_FAILED;
     cancel_all(w, NULL);
-    if (!failed) /* else workers' logs may tell more */
+    if (!failed) /* otherwise keep the workers' logs */
         os_remove_tree(w->cluster.dir);
 }
 
 /* ---- the thread ---- */
 
-/* To the scheduler, by whom it is looked up again, or found to have failed. */
+/* Returns a node to the scheduler, which looks it up again or finds that it has failed. */
 static void hand_back(struct node_run *r, const struct err *failure)
 {
     struct session *s = r->s;
@@ -217,8 +218,8 @@ static void cancel_ended(struct session *s, const struct slurm_job *jobs, size_t
             *since = now;
         }
     if (n_ids && !slurm_cancel(ids, n_ids, NULL))
-        progress_note(s->progress, "job %s%s is over, but not for Slurm: cancelled", ids[0],
-                      n_ids > 1 ? ", with others," : "");
+        progress_note(s->progress, "job %s%s has ended, but Slurm lists it as running: cancelled",
+                      ids[0], n_ids > 1 ? ", with others," : "");
 }
 
 static bool is_away(struct node_run *r)
@@ -229,7 +230,7 @@ static bool is_away(struct node_run *r)
     return away;
 }
 
-/* squeue first: what a job that is over wrote can then be seen. */
+/* Calls squeue first, so that the files of jobs that it lists as ended are visible. */
 static void look_around(struct session *s)
 {
     struct away *w = s->away;

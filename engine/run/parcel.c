@@ -42,7 +42,7 @@ static void add_trace(struct parcel *p, const struct digest *key)
     p->traces[p->n_traces++] = *key;
 }
 
-/* One that leads to an action of the parcel, and that of the action which ran. */
+/* Adds a trace that refers to an action of the parcel, and the trace of the action that ran. */
 static enum err_code visit_trace(void *arg, const struct digest *key, struct span value,
                                  struct err *e)
 {
@@ -57,7 +57,7 @@ static enum err_code visit_trace(void *arg, const struct digest *key, struct spa
     return OK;
 }
 
-/* Of an element of a map or a block of its input; with what it gave, if that is wanted. */
+/* Adds the action of an element or block and, if `outputs`, the outputs of the action. */
 static enum err_code add_part(struct parcel *p, const struct digest *id, bool outputs,
                               struct err *e)
 {
@@ -76,7 +76,7 @@ static enum err_code add_part(struct parcel *p, const struct digest *id, bool ou
     return OK;
 }
 
-/* Of the lower depths. */
+/* Adds the blocks of the lowest `depths` levels. */
 static enum err_code add_blocks(struct parcel *p, struct collection *c, unsigned depths,
                                 struct err *e)
 {
@@ -109,7 +109,8 @@ static enum err_code add_elements(struct parcel *p, struct collection *c, bool o
     return err_up(e, code);
 }
 
-/* Elements and blocks of a map, all or those whose actions do not name the map's collections. */
+/* Adds the elements and blocks of a map. Unless `whole`, leaves out blocks above the leaves, whose
+ * actions refer to the map's collections. */
 static enum err_code add_parts(struct parcel *p, bool whole, struct err *e)
 {
     struct collection *c;

@@ -1,7 +1,8 @@
-/* Predicts what a run would do, by the code of runs on a batch that is never committed. Sources are
- * read; maps are made if all their elements are cached, can be reused, or are few and ran very fast
- * the last time: those few are run. Tasks and segments of chains do not run, and nodes below one
- * that would have to run are undecided. Planning stops looking at elements after LOOKAHEAD_NS. */
+/* Predicts what a run would do, by running the same code on a batch that is never committed.
+ * Sources are read. Maps are computed if all their elements are cached or can be reused, or if the
+ * others are few and ran very fast the last time. Tasks and segments of chains do not run, and
+ * nodes that depend on one that would run are undecided. Planning stops looking at elements after
+ * LOOKAHEAD_NS. */
 #include "engine/run/run_internal.h"
 
 #include "base/os.h"
@@ -14,7 +15,7 @@
 
 static const uint64_t LOOKAHEAD_NS = 1000000000;
 
-/* What cannot be read, or fails, is what the run will find out. */
+/* Ignores failures: the run will report them. */
 static bool plan_map(struct worker *w, struct node_run *r)
 {
     uint64_t from, n;
@@ -26,7 +27,7 @@ static bool plan_map(struct worker *w, struct node_run *r)
     bool late = session_late(r->s);
     bool done = !late && map_close(w, r) == OUT_DONE;
     if (late && r->op->reuse)
-        r->reused = 0; /* not decided about all */
+        r->reused = 0; /* not all elements were examined */
     r->ran = done ? r->ran : r->elements - r->cached - r->reused;
     r->failed = 0;
     r->failure = NULL;
@@ -35,7 +36,7 @@ static bool plan_map(struct worker *w, struct node_run *r)
     return done;
 }
 
-/* The first node that this one reads and whose outputs are not determined. */
+/* Returns the first upstream node whose outputs are undecided, or NULL. */
 static const struct node *find_undecided(const struct node_run *r, const bool *undecided)
 {
     for (size_t k = 0; k < r->node->n_above; k++)

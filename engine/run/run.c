@@ -1,4 +1,4 @@
-/* A run: the sources first, then everything else by the scheduler, then the record of the run. */
+/* A run: sources first, then all other nodes by the scheduler, then the record of the run. */
 #include "engine/run/run_internal.h"
 
 #include "base/os.h"
@@ -106,13 +106,13 @@ void session_fill_result(struct run_result *out, struct session *s)
 
 /* ---- sources ---- */
 
-/* That is to be read. */
+/* Returns whether the node is a wanted source. */
 static bool is_source(const struct node_run *r)
 {
     return r->op->node == OP_SOURCE && r->phase == PHASE_WAITING;
 }
 
-/* All or nothing: one mistake in one file, and the store stays as it is. */
+/* Commits all sources or none: an error in one file leaves the store unchanged. */
 static enum err_code store_sources(struct session *s, struct store_batch *b, struct err *e)
 {
     bool fresh = false;
@@ -159,12 +159,13 @@ static void note_healed(struct session *s, const struct fsck_result *r)
                   r->records, r->quarantined);
 }
 
-/* After a loss: checks the store and drops what is damaged, and all actions that led to it. */
+/* After a lost record: checks the store and removes damaged records with all actions that refer to
+ * them. */
 static enum err_code heal(struct session *s, struct err *e)
 {
     struct fsck_result r;
     if (s->heals++ == HEALS_MAX)
-        return err_fail(e, ERR_CORRUPT, "%s, and making it again did not help", s->loss);
+        return err_fail(e, ERR_CORRUPT, "%s, and recomputing it did not help", s->loss);
     progress_note(s->progress, "%s", s->loss);
     enum err_code code = committer_flush(s->commit, e);
     if (!code)
@@ -176,9 +177,9 @@ static enum err_code heal(struct session *s, struct err *e)
     return OK;
 }
 
-/* ---- the end ---- */
+/* ---- end of a run ---- */
 
-/* What a finished node made goes into the shared cache, unless it is there. */
+/* Pushes the results of a finished node to the shared cache, unless it has them. */
 static void push(struct node_run *r)
 {
     struct parcel p;
@@ -209,14 +210,15 @@ static void push_all(struct session *s)
     if (s->pulled + s->pushed)
         progress_note(
             s->progress,
-            "shared cache: %" PRIu64 " results taken (%.1f MB), %" PRIu64 " given (%.1f MB)",
+            "shared cache: %" PRIu64 " results pulled (%.1f MB), %" PRIu64 " pushed (%.1f MB)",
             s->pulled, (double)s->pulled_bytes / 1e6, s->pushed, (double)s->pushed_bytes / 1e6);
 }
 
 enum err_code job_run(struct run_result *out, struct arena *a, const struct job *job,
                       struct store *store, const struct run_options *options, struct err *e)
 {
-    struct session *s = arena_new(a, struct session); /* workers may be left behind with it */
+    struct session *s = arena_new(a, struct session); /* in the arena, since workers that are left
+                                                       * behind still use it */
     struct fsck_result healed;
     bool checked;
     memset(out, 0, sizeof *out);

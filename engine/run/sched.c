@@ -1,12 +1,12 @@
 /* The scheduler and its workers. A node waits for its inputs, is looked up in the store, and is
- * opened if it has to run: a map hands out ranges of elements to as many workers as ask; any other
- * node goes to one worker whole. Highest priority (longest path to the end) first. An op that uses
- * the pool has all threads for itself: it starts when no worker is busy, and no other work starts
- * beside it, but for nodes that have a card each. The calling thread draws progress and commits
- * what waited long enough.
+ * opened if it has to run. A map hands out ranges of elements to any number of workers; any other
+ * node runs in one worker. The node with the highest priority (longest path to the end) comes
+ * first. An op that uses the pool has all threads: it starts when no worker is busy, and no other
+ * work starts meanwhile, except nodes with a card each. The calling thread draws progress and
+ * commits pending results.
  *
- * After a signal nothing new starts. An op that does not ask op_cancelled is left behind after
- * LEAVE_MS, if the caller ends the process. */
+ * After a signal nothing new starts. If an op does not poll op_cancelled, its thread is left behind
+ * after LEAVE_MS, provided that the caller exits the process. */
 #include "engine/run/run_internal.h"
 
 #include "base/os.h"
@@ -19,7 +19,7 @@
 
 enum { TICK_MS = 25, LEAVE_MS = 800 };
 
-/* ---- what may be worked on: a scan finds the best, since nodes are few ---- */
+/* ---- picking a node: a linear scan, since nodes are few ---- */
 
 /* Caller holds the mutex. */
 static bool has_work(const struct node_run *r)
@@ -32,7 +32,7 @@ static bool has_work(const struct node_run *r)
            (r->phase == PHASE_OPEN && (r->op->node != OP_MAP || map_has_more(r)));
 }
 
-/* NULL: none. */
+/* Returns NULL if no node has work. */
 static struct node_run *find_best(struct session *s)
 {
     struct node_run *best = NULL;
@@ -70,7 +70,7 @@ void sched_init(struct session *s, const bool *wanted)
     }
 }
 
-/* Whoever waits for nothing that is not done. */
+/* Makes the nodes ready whose inputs are all done. */
 static void release(struct session *s)
 {
     for (struct node_run *r = s->nodes; r < s->nodes + s->job->n_nodes; r++) {
@@ -82,7 +82,7 @@ static void release(struct session *s)
     }
 }
 
-/* ---- ends of nodes; all under the mutex ---- */
+/* ---- finishing nodes; caller holds the mutex ---- */
 
 void sched_report(struct node_run *r)
 {
@@ -113,7 +113,7 @@ static void skip_below(struct node_run *failed)
     }
 }
 
-/* Time in the queue is not the node's. */
+/* Excludes the time in the queue from the node's time. */
 static void start_work(struct node_run *r)
 {
     if (!r->working)
@@ -131,7 +131,7 @@ struct task {
     int card; /* -1: none */
 };
 
-/* The best that may start now; caller holds the mutex. */
+/* Picks the best node that may start now. Caller holds the mutex. */
 static bool take(struct task *t, struct session *s)
 {
     struct node_run *r = session_interrupted(s) ? NULL : find_best(s);
@@ -147,9 +147,9 @@ static bool take(struct task *t, struct session *s)
     if (cards)
         t->card = __builtin_ctz(cards);
     else if (r->op->parallel && s->active > (unsigned)__builtin_popcount(s->cards))
-        return false; /* wait until it can have all threads */
+        return false; /* wait until all threads are free */
     t->exclusive = r->op->parallel && !cards;
-    if (t->card >= 0) /* else other ranges of the map are being read */
+    if (t->card >= 0) /* otherwise other ranges of the map may be reading r->card */
         r->card = t->card;
     start_work(r);
     if (r->op->node == OP_MAP) {
@@ -203,8 +203,8 @@ static void do_range(struct worker *w, const struct task *t)
         end_attempt(r, map_close(w, r));
 }
 
-/* While one node had all threads, open maps waited: that time is not theirs. Caller holds the
- * mutex. */
+/* Excludes from open maps the time in which another node had all threads. Caller holds the mutex.
+ */
 static void skip_exclusive_time(struct node_run *exclusive, uint64_t ns)
 {
     struct session *s = exclusive->s;
@@ -252,7 +252,7 @@ static void work(struct session *s)
     arena_free(&w.arena);
 }
 
-/* Called with the mutex held. */
+/* Caller holds the mutex. */
 static void watch_signals(struct session *s)
 {
     if (!session_signals(s))
@@ -265,7 +265,7 @@ static void watch_signals(struct session *s)
         s->options->leave && (session_signals(s) >= 2 || session_ms_since_signal(s) > LEAVE_MS);
 }
 
-/* Until the workers are gone, or left behind; called with the mutex held. */
+/* Runs until the workers have ended or are left behind. Caller holds the mutex. */
 static void watch(struct session *s)
 {
     struct store_batch *b = store_batch_new(s->store);
@@ -321,7 +321,7 @@ enum err_code sched_watch(struct session *s, unsigned n, void (*fn)(struct sessi
             break;
     }
     watch(s);
-    if (s->left) /* with the mutex, at which the threads stop */
+    if (s->left) /* the mutex stays locked, which blocks these threads */
         return OK;
     pthread_mutex_unlock(&s->mutex);
     for (unsigned i = 0; i < started; i++)
@@ -356,7 +356,7 @@ void sched_start_pool(struct session *s)
     s->pool = parallel && s->threads > 1 ? pool_new(s->threads) : NULL;
 }
 
-/* One thread looks after what is on a cluster. */
+/* The first thread handles the nodes that are on a cluster, the others work. */
 static void work_or_look(struct session *s)
 {
     pthread_mutex_lock(&s->mutex);

@@ -1,5 +1,5 @@
-/* The text of `why` for one node: its op, parameters and inputs, when it was made, what the last
- * run did with it and why, what a run would do now, and which nodes depend on it. */
+/* The output of `why` for one node: its op, parameters and inputs, when its outputs were made, what
+ * the last run did with it and why, what a run would do now, and which nodes depend on it. */
 #include "engine/run/run.h"
 
 #include "base/buf.h"
@@ -61,7 +61,7 @@ static void put_inputs(struct buf *b, struct arena *a, const struct job *job, ui
         }
 }
 
-/* The action that made the present outputs. */
+/* Describes the action that made the current outputs. */
 static void put_made(struct buf *b, struct arena *a, struct store *s, const struct node *node,
                      const struct node_result *now, const Eqloom__RunNode *before)
 {
@@ -118,8 +118,8 @@ static void put_last(struct buf *b, const Eqloom__Run *last, const struct node *
     buf_putc(b, '\n');
 }
 
-/* Whether the node runs depends on nodes above it that would run: lists those with their reasons.
- */
+/* Lists the upstream nodes that would run, and on which it depends whether this node runs, with
+ * their reasons. */
 static void put_causes(struct buf *b, struct arena *a, const struct job *job, uint32_t i,
                        const struct run_result *plan)
 {
@@ -152,7 +152,7 @@ static void put_now(struct buf *b, struct arena *a, const struct job *job, uint3
     bool source = node->op->node == OP_SOURCE;
     switch (now->state) {
     case NODE_READ:
-        buf_puts(b, *why ? "would be read again and give the same: " : "up to date");
+        buf_puts(b, *why ? "would be read again with the same result: " : "up to date");
         buf_puts(b, why);
         break;
     case NODE_CACHED:

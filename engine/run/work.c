@@ -1,6 +1,6 @@
-/* See work.h. The worker's store gets the block's inputs from packs; the scheduler then runs the
- * one node on them as on any others. That job file and machine are those that the master meant is
- * shown by the key, which is the same or the worker refuses. */
+/* See work.h. The worker imports the block's inputs from packs into its own store; the scheduler
+ * then runs the one node as usual. The worker refuses the block unless it computes the same key:
+ * this proves that job file, program and numerics class are those of the master. */
 #include "engine/run/work.h"
 
 #include "base/io/out_file.h"
@@ -52,7 +52,7 @@ static enum err_code take_inputs(struct node_run *r, const struct work_order *o,
     return err_up(e, code);
 }
 
-/* Nothing but the one node is left to do. */
+/* Marks every other node as done. */
 static enum err_code set_stage(struct node_run *r, const struct work_order *o, struct err *e)
 {
     struct session *s = r->s;
@@ -64,8 +64,8 @@ static enum err_code set_stage(struct node_run *r, const struct work_order *o, s
     if (code || digest_equal(&r->key.digest, &o->key))
         return err_up(e, code);
     return err_fail(e, ERR_INPUT,
-                    "this would not be what was asked for: the job file or the program is "
-                    "another one, or machines compute differently, this one as %s "
+                    "this worker would compute a different key: the job file or the program "
+                    "differs, or the machines' numerics differ; this one has %s "
                     "(EQLOOM_CPU=avx2 makes them alike)",
                     s->numerics);
 }
@@ -88,7 +88,7 @@ static enum err_code write_pack(struct node_run *r, const struct work_order *o, 
     return err_up(e, code);
 }
 
-/* A map leaves it to the master to find out which elements failed. */
+/* A map always writes a pack; the master finds out which elements failed. */
 static enum err_code write_result(struct node_run *r, const struct work_order *o, struct err *e)
 {
     struct session *s = r->s;
