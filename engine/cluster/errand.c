@@ -1,4 +1,4 @@
-/* Sending blocks and taking in what comes back; see errand.h. */
+/* Submits blocks and imports their results; see errand.h. */
 #include "engine/cluster/errand.h"
 
 #include "base/buf.h"
@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A block that Slurm calls complete, or no longer knows, may be late on a shared file system. */
+/* The result of a block that Slurm lists as complete, or no longer lists, may appear late on a
+ * shared file system. */
 enum { GRACE_S = 30, ARRAY = 256, LOG_BYTES = 1 << 20, LIST_BYTES = 1 << 20, ARGUMENTS = 64 };
 
 static char *path_of(struct errand *x, const struct digest *key, const char *ending)
@@ -48,7 +49,7 @@ enum err_code errand_task_key(struct digest *out, struct arena *a, const char *f
     return OK;
 }
 
-/* ---- what comes back ---- */
+/* ---- importing results ---- */
 
 static void note_end(struct cluster *c, const char *id)
 {
@@ -74,7 +75,7 @@ static void set_done(struct errand *x, const struct digest *key)
     progress_cached(s->progress, x->r->index, b->n);
 }
 
-/* A pack that is bad is removed: its block is then found to have died. */
+/* Removes a bad pack, so that its block is treated as dead. */
 static enum err_code take_in(struct errand *x, const struct digest *key, struct err *e)
 {
     struct session *s = x->r->s;
@@ -83,7 +84,7 @@ static enum err_code take_in(struct errand *x, const struct digest *key, struct 
     char *path = path_of(x, key, ".pack");
     FILE *f = fopen(path, "rbe");
     if (!f)
-        return OK; /* next time */
+        return OK; /* retried at the next poll */
     enum err_code code = store_unpack(&r, s->store, f, path, &bad);
     fclose(f);
     if (code && code != ERR_CORRUPT && code != ERR_INPUT && code != ERR_UNSUPPORTED) {
@@ -112,7 +113,7 @@ static enum err_code op_failed(struct errand *x, const struct digest *key, struc
     return code ? err_up(e, code) : err_fail(e, ERR_FAILED, "%s", (const char *)text.data);
 }
 
-/* Everything that lies there. */
+/* Imports every result in the folder. */
 static enum err_code take_all(struct errand *x, struct err *e)
 {
     DIR *dir = opendir(x->folder);
@@ -138,9 +139,9 @@ static enum err_code take_all(struct errand *x, struct err *e)
     return err_up(e, code);
 }
 
-/* ---- what died ---- */
+/* ---- dead blocks ---- */
 
-/* The last line that a worker wrote. */
+/* Returns the last line of the worker's log. */
 static const char *worker_said(struct errand *x, const struct block *b)
 {
     struct span text;
@@ -155,7 +156,7 @@ static const char *worker_said(struct errand *x, const struct block *b)
     return n ? last ? last + 1 : line : "nothing";
 }
 
-/* Given again, or given up. */
+/* Queues the block for submission again, or fails after too many attempts. */
 static enum err_code block_died(struct errand *x, struct block *b, const struct slurm_job *job,
                                 struct err *e)
 {
@@ -166,11 +167,12 @@ static enum err_code block_died(struct errand *x, struct block *b, const struct 
                           : arena_printf(&x->work, "%s (%s)", state, reason);
     b->attempts -= b->attempts && !strcmp(state, "PREEMPTED");
     if (b->attempts >= x->c->profile.attempts)
-        return err_fail(e, ERR_FAILED,
-                        "Slurm was given a block %u times, last as job %s, which ended as %s; it "
-                        "said: %.300s",
-                        b->attempts, b->id, how, worker_said(x, b));
-    progress_note(s->progress, "%s: job %s ended as %s, given again; it said: %.200s",
+        return err_fail(
+            e, ERR_FAILED,
+            "a block was submitted to Slurm %u times, last as job %s, which ended as %s; "
+            "its log ends with: %.300s",
+            b->attempts, b->id, how, worker_said(x, b));
+    progress_note(s->progress, "%s: job %s ended as %s, submitted again; its log ends with: %.200s",
                   x->r->node->name, b->id, how, worker_said(x, b));
     b->state = BLOCK_WAITS;
     b->gone_ns = 0;
@@ -223,7 +225,7 @@ bool errand_is_over(const struct errand *x)
     return x->cut && !x->n_waiting && !x->n_sent;
 }
 
-/* ---- what is sent ---- */
+/* ---- submission ---- */
 
 static void add_words(const char **argv, size_t *n, const char *const *words)
 {
@@ -237,7 +239,7 @@ static void add_option(const char **argv, size_t *n, const char *option, const c
         add_words(argv, n, (const char *const[]){option, value, NULL});
 }
 
-/* Blocks of one batch; their indices are in `which`. */
+/* Submits the blocks `which` as one batch. */
 static enum err_code submit(struct errand *x, const size_t *which, size_t n, struct err *e)
 {
     struct cluster *c = x->c;
@@ -273,7 +275,7 @@ static enum err_code submit(struct errand *x, const size_t *which, size_t n, str
     add_words(
         argv, &m,
         (const char *const[]){x->r->node->name, "--folder", x->folder, "--batch", batch, NULL});
-    x->batches++; /* also if it fails: it may have been heard all the same */
+    x->batches++; /* even on failure: Slurm may have accepted the batch */
     code = slurm_submit(&id, a, argv, e);
     if (code)
         return err_up(e, code);
@@ -304,7 +306,7 @@ static enum err_code submit_waiting(struct errand *x, struct err *e)
     }
     if (++x->refused < x->c->profile.attempts) {
         progress_note(x->r->s->progress, "%s: %s", x->r->node->name, refused.message);
-        return OK; /* slurmctld may be away for a while */
+        return OK; /* slurmctld may be down for a while */
     }
     return err_fail(e, ERR_FAILED, "%s", refused.message);
 }
@@ -327,9 +329,9 @@ enum err_code errand_send(struct errand *x, struct err *e)
     return err_up(e, code);
 }
 
-/* ---- beginning and end ---- */
+/* ---- opening and closing ---- */
 
-/* Tasks that an earlier master submitted. */
+/* Adopts the tasks that an earlier master submitted. */
 static void adopt_all(struct errand *x, const struct slurm_job *jobs, size_t n_jobs)
 {
     struct digest key;
@@ -365,7 +367,7 @@ enum err_code errand_open(struct node_run *r, struct cluster *c, const struct sl
     enum err_code code = os_mkdirs(x->folder, e);
     if (!code)
         code = take_all(x, e);
-    /* The whole node may have come back before this errand began. */
+    /* Imported results may already complete the node. */
     x->cut = !code && action_find(&made, &x->work, r->s->store, r->op, &r->key.digest);
     if (!code && !x->cut) {
         adopt_all(x, jobs, n_jobs);

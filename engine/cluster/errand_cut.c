@@ -1,6 +1,6 @@
-/* What goes to the workers. The elements that are missing are cut into blocks by windows of
- * positions that depend on the input alone, and a window takes its leaves whole (map_tree.h): who
- * cuts again after a crash gets the same blocks, and what comes back has the actions of leaves. */
+/* Cuts the work into blocks and packs their inputs. The missing elements are cut by windows of
+ * positions that depend on the input alone, and a window contains whole leaves (map_tree.h): after
+ * a crash the same blocks are cut, and results include the actions of leaves. */
 #include "engine/cluster/errand.h"
 
 #include "base/buf.h"
@@ -26,7 +26,7 @@ enum err_code errand_cut_open(struct errand *x, struct err *e)
     uint64_t block = x->c->profile.block;
     x->window = block ? block : window_of(r->elements);
     if (r->op->reuse && node_prepare(r, NULL))
-        return OK; /* here it will be told why */
+        return OK; /* the local attempt will report the error */
     enum err_code code = collection_open(&x->input, r->s->store, r->inputs[0].ids, e);
     if (!code)
         code = map_tree_new(&x->tree, r, e);
@@ -40,7 +40,7 @@ void errand_cut_close(struct errand *x)
         collection_close(x->input);
 }
 
-/* One more block, unless it was found again. */
+/* Adds a block, unless it was adopted from an earlier master. */
 static void add_block(struct errand *x, const struct digest *key, uint64_t n)
 {
     const uint64_t *adopted = digest_map_get(&x->adopted, key);
@@ -57,7 +57,7 @@ static void add_block(struct errand *x, const struct digest *key, uint64_t n)
     digest_map_put(&x->by_key, key, x->n++, NULL);
 }
 
-/* Whether an element has to run. */
+/* Returns whether an element has to run. */
 static bool is_missing(struct errand *x, const struct digest *id)
 {
     struct arena_mark mark = arena_mark(&x->work);
@@ -71,7 +71,7 @@ static bool is_missing(struct errand *x, const struct digest *id)
     return !there;
 }
 
-/* The leaf at a position, or what stands for one where the input has no blocks. */
+/* Returns the leaf at a position, or a substitute if the input has no blocks. */
 static enum err_code leaf_at(struct collection_block *out, struct errand *x, uint64_t at,
                              struct err *e)
 {
@@ -100,7 +100,7 @@ static enum err_code add_missing(struct collection_builder *b, uint64_t *n, stru
     return err_up(e, code);
 }
 
-/* The missing elements of the next window that has any. */
+/* Adds the missing elements of the next window that has any. */
 static enum err_code add_window(struct collection_builder *b, uint64_t *n, struct errand *x,
                                 struct err *e)
 {
@@ -154,7 +154,7 @@ enum err_code errand_cut_next(struct errand *x, struct err *e)
         return err_up(e, code);
     code = node_element_key(&key, x->r, &x->work, &elements, e);
     if (!code && !digest_map_get(&x->adopted, &key.digest)) {
-        /* A pack is made of what is stored. */
+        /* Packs are made of stored records, so store the collection first. */
         code = committer_append(s->commit, x->batch, e);
         if (!code)
             code = committer_flush(s->commit, e);
@@ -166,7 +166,7 @@ enum err_code errand_cut_next(struct errand *x, struct err *e)
     return err_up(e, code);
 }
 
-/* The segments of a chain that are done go along. */
+/* Adds the finished segments of a chain. */
 static enum err_code add_segments(struct pack_contents *what, struct pack_root *roots,
                                   struct errand *x, struct err *e)
 {

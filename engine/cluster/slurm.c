@@ -13,15 +13,16 @@
 
 enum { LIMIT_MS = 60000, CANCEL_AT_ONCE = 500, SAID_BYTES = 1 << 28 };
 
-/* What it writes to standard output is in *out. */
+/* Runs a program and returns its standard output in *out. */
 static enum err_code run(char **out, struct arena *a, const char *const *argv, struct err *e)
 {
     struct process_end end;
     struct span said;
     int fd = memfd_create("slurm", MFD_CLOEXEC);
     struct process p = {.argv = argv, .in = -1, .out = fd, .limit_ms = LIMIT_MS};
-    enum err_code code = fd < 0 ? err_fail(e, ERR_IO, "cannot hear Slurm: %s", strerror(errno))
-                                : process_run(&end, a, &p, e);
+    enum err_code code =
+        fd < 0 ? err_fail(e, ERR_IO, "cannot read Slurm's output: %s", strerror(errno))
+               : process_run(&end, a, &p, e);
     if (!code && end.status)
         code =
             err_fail(e, ERR_IO, "%s ended with status %d: %.300s", argv[0], end.status, end.errors);
@@ -34,7 +35,7 @@ static enum err_code run(char **out, struct arena *a, const char *const *argv, s
     return err_up(e, code);
 }
 
-/* Of all states, those that a job does not leave. */
+/* Returns whether a job in this state never leaves it. */
 static bool is_over(const char *state)
 {
     static const char *const over[] = {"COMPLETED",     "FAILED",    "CANCELLED", "TIMEOUT",
@@ -79,7 +80,7 @@ enum err_code slurm_submit(char **id, struct arena *a, const char *const *argv, 
     if (!code) /* "ID", or "ID;CLUSTER" */
         (*id)[strspn(*id, "0123456789")] = 0;
     if (!code && !**id)
-        code = err_fail(e, ERR_IO, "sbatch did not say the number of the job");
+        code = err_fail(e, ERR_IO, "sbatch did not print a job id");
     return err_up(e, code);
 }
 

@@ -1,9 +1,9 @@
-/* Inputs and surroundings of ops; see ctx.h and op.h.
+/* Inputs and environment of ops; see ctx.h and op.h.
  *
- * Side inputs are decoded once per node and shared by its elements: single records always,
- * elements of collections as long as the decoded ones stay under SHARED_BYTES in all; beyond that
- * each call decodes into its own arena. Whatever cannot be read from the store is noted in
- * ctx->lost, so that the engine can have it made again instead of blaming the op. */
+ * Side inputs are decoded once per node and shared by its elements: single records always, elements
+ * of collections until the decoded ones reach SHARED_BYTES; beyond that each call decodes into its
+ * own arena. A record that cannot be read from the store is noted in ctx->lost, so that the engine
+ * has it recomputed instead of blaming the op. */
 #include "engine/ctx/ctx_internal.h"
 
 #include "base/span.h"
@@ -109,7 +109,7 @@ struct digest op_input_id(struct op_ctx *ctx, const char *role, uint64_t i)
     struct digest id = {0};
     struct err e = {0};
     size_t p = ctx_port_of(ctx, role);
-    /* No error to return: the engine sees the loss and discards what the op makes of the zero. */
+    /* This function cannot fail: the engine checks ctx->lost and discards the op's result. */
     ctx_keep_loss(ctx, ctx_input_id(&id, ctx, p, i, &e), &e);
     return id;
 }
@@ -124,7 +124,8 @@ static enum err_code get_record(void *out, struct op_ctx *ctx, size_t p, uint64_
     return err_up(e, code);
 }
 
-/* Side inputs of ops that run many times, and single records. */
+/* Returns whether the decoded input is shared: side inputs of ops that run many times, and single
+ * records. */
 static bool is_shared(const struct op_ctx *ctx, size_t p)
 {
     const struct op *op = ctx->node->op;
@@ -228,7 +229,7 @@ void op_set_witness(struct op_ctx *ctx, struct span witness)
     ctx->witness = span_of(arena_memdup(ctx->arena, witness.data, witness.len), witness.len);
 }
 
-/* ---- surroundings ---- */
+/* ---- environment ---- */
 
 void *op_share(const struct op_ctx *ctx)
 {
@@ -307,8 +308,8 @@ void op_progress(struct op_ctx *ctx, uint64_t done, uint64_t total, const char *
         progress_op(r->s->progress, r->index, done, total, text);
 }
 
-/* ---- parameters: they were checked against the table when the job was loaded, so that a text
- * which does not parse, or a name that is not declared, is an error in our own code ---- */
+/* ---- parameters: they were checked against the table when the job was loaded, so a text that does
+ * not parse, or an undeclared name, is a bug in eqloom ---- */
 
 static const char *value_of(const struct op_ctx *ctx, const char *name)
 {

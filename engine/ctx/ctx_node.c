@@ -1,4 +1,4 @@
-/* What all calls of a node's op share: its inputs, opened once; see ctx.h. */
+/* The state that all calls of a node's op share: its inputs, opened once; see ctx.h. */
 #include "engine/ctx/ctx_internal.h"
 
 #include <stdlib.h>

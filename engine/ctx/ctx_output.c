@@ -1,4 +1,4 @@
-/* Outputs of ops; see op.h. What one call emits is listed, by role. */
+/* Outputs of ops; see op.h. The records that one call emits are listed by role. */
 #include "engine/ctx/ctx_internal.h"
 
 #include "base/buf.h"
@@ -52,8 +52,8 @@ enum err_code ctx_collected(struct action_result *out, struct op_ctx *ctx, struc
     return err_up(e, code);
 }
 
-/* Outputs of an action and the action share a commit. Only when one action makes very much at once
- * (a large checkpoint, a corpus in one task) are records written before it: never after. */
+/* An action and its outputs share a commit. Only if one action outputs a lot at once (a large
+ * checkpoint, a corpus in one task) are records written before it, never after. */
 static void spill_if_large(struct op_ctx *ctx)
 {
     struct session *s = ctx->shared->r->s;
@@ -77,7 +77,7 @@ enum err_code op_emit(struct digest *id, struct op_ctx *ctx, const char *role,
     const struct op *op = ctx->node->op;
     const struct op_port *port = op_find_port(op->outputs, role);
     if (!port || !ctx->batch || message->descriptor != kind_info(port->kind)->descriptor) {
-        fprintf(stderr, "eqloom: op %s emits what it does not declare: %s\n", op->name, role);
+        fprintf(stderr, "eqloom: op %s emits the undeclared output %s\n", op->name, role);
         abort();
     }
     struct digest made;
@@ -99,7 +99,7 @@ enum err_code op_pass(struct op_ctx *ctx, const char *role, const char *input, u
     size_t p = ctx_port_of(ctx, input);
     struct digest id;
     if (!port || !ctx->batch || port->kind != op->inputs[p].kind) {
-        fprintf(stderr, "eqloom: op %s passes on what it does not declare: %s\n", op->name, role);
+        fprintf(stderr, "eqloom: op %s passes on the undeclared output %s\n", op->name, role);
         abort();
     }
     enum err_code code = ctx_input_id(&id, ctx, p, i, e);
@@ -140,7 +140,8 @@ static enum err_code write_chunk(struct op_writer *w, struct op_ctx *ctx, struct
     return OK;
 }
 
-/* A full chunk is written when more follows: what fits into one is in the File itself. */
+/* Writes a full chunk only when more data follows: a file that fits into one chunk is stored in the
+ * File record itself. */
 enum err_code op_write(struct op_writer *w, struct op_ctx *ctx, struct span data, struct err *e)
 {
     for (size_t at = 0, n; at < data.len; at += n) {
@@ -202,8 +203,9 @@ enum err_code ctx_check_outputs(const struct op_ctx *ctx, struct err *e)
             continue;
         if (ctx->outputs[r].n == 0 && op->outputs[r].optional)
             continue;
-        return err_fail(e, ERR_FAILED, "op %s gave %zu records for its output %s, which is one",
-                        op->name, ctx->outputs[r].n, op->outputs[r].role);
+        return err_fail(e, ERR_FAILED,
+                        "op %s emitted %zu records for its output %s, which takes one", op->name,
+                        ctx->outputs[r].n, op->outputs[r].role);
     }
     return OK;
 }

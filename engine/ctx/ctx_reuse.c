@@ -1,5 +1,5 @@
-/* What ops see of an earlier result (op.reuse), how its side inputs differ from those of now, and
- * what they find in the middle of their run (op_recall, op_part_find). */
+/* What ops can read of an earlier result (op.reuse), how its side inputs differ from the current
+ * ones, and what ops can look up in the middle of their run (op_recall, op_part_find). */
 #include "engine/ctx/ctx_internal.h"
 
 #include "base/buf.h"
@@ -36,7 +36,7 @@ static enum err_code take_added(void *arg, bool added, uint64_t position, const 
     return OK;
 }
 
-/* Found once for each collection of before. */
+/* Computed once for each earlier collection. */
 enum err_code op_earlier_added(const uint64_t **positions, size_t *n, struct op_ctx *ctx,
                                const struct op_earlier *x, const char *role, struct err *e)
 {
@@ -57,7 +57,7 @@ enum err_code op_earlier_added(const uint64_t **positions, size_t *n, struct op_
     pthread_mutex_unlock(&node->mutex);
     *positions = d->positions;
     *n = d->n;
-    return d->code ? err_fail(e, d->code, "what %s was cannot be read", role) : OK;
+    return d->code ? err_fail(e, d->code, "the earlier input %s cannot be read", role) : OK;
 }
 
 struct removal {
@@ -93,8 +93,8 @@ enum err_code op_earlier_removed(ProtobufCMessage ***out, size_t *n, struct op_c
     return err_up(e, code);
 }
 
-/* ---- recall: equal parameters and equal reads give equal records, so whichever action wrote the
- * trace last is as good as any ---- */
+/* ---- recall: equal parameters and equal reads produce equal records, so it does not matter which
+ * action wrote the trace last ---- */
 
 static bool find_made(struct action_result *made, struct op_ctx *ctx, const struct digest *at)
 {
@@ -127,9 +127,9 @@ enum err_code recall_write(struct store_batch *b, struct op_ctx *ctx, const stru
     return k->asked ? err_up(e, trace_write(b, ctx->arena, &k->at, &trace, e)) : OK;
 }
 
-/* ---- parts of a source's work: what one emitted is stored as an action, whose key has the part's
- * in place of the files, and the op's note as a trace under the same key. A part that is made again
- * with the same key replaces both. ---- */
+/* ---- parts of a source's work: the records that a part emitted are stored as an action, whose key
+ * has the part's key in place of the files, and the op's note is stored as a trace under the same
+ * key. If a part is made again with the same key, both are replaced. ---- */
 
 static enum err_code part_key(struct key *out, struct op_ctx *ctx, struct span key, struct err *e)
 {

@@ -1,8 +1,8 @@
 /* Summaries of the elements of a large collection (op.summarize), stored by leaf of the
  * collection's tree: one action holds those of some 128 elements; its key has the op, its version
- * and parameters and the leaf's id. So a task over a collection of which little changed reads few
- * records. In a new leaf, elements that the collection had before are found in its former leaves.
- * The actions name the leaf as their output, so that gc drops them together. */
+ * and parameters, and the leaf's id. So a task over a collection reads few records if little has
+ * changed. Elements of a new leaf that the collection had before are looked up in its former
+ * leaves. The actions name the leaf as their output, so that gc drops both together. */
 #include "engine/ctx/ctx_internal.h"
 
 #include "base/buf.h"
@@ -13,20 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A collection's leaves; one that fits into a record is a leaf itself. */
+/* A collection's leaves; a collection that fits into one record is its own leaf. */
 struct leaves {
     struct digest id;
     struct collection *reader;
 };
 
-/* Of one collection; one thread at a time. */
+/* The summaries of one collection. Not thread-safe. */
 struct summaries {
     struct leaves now;
-    struct arena arena;            /* of the leaf that is loaded */
+    struct arena arena;            /* of the loaded leaf */
     struct collection_block block; /* n == 0: none */
     struct span *items;
-    bool looked_back; /* what follows is filled */
-    /* Elements in leaves that the collection has no more. */
+    bool looked_back; /* the fields below are filled in */
+    /* Elements in leaves that the collection no longer has. */
     struct arena old_arena;
     struct digest_map old; /* id -> position in old_items */
     struct span *old_items;
@@ -67,7 +67,7 @@ static enum err_code make_key(struct key *key, struct arena *a, const struct dig
     return err_up(e, key_of_input(key, a, ctx->node, op_numerics(ctx), "@summary", leaf, e));
 }
 
-/* As many summaries as the leaf has elements, or NULL. */
+/* Returns an action with one summary per element of the leaf, or NULL. */
 static const Eqloom__Action *read_stored(struct store *s, struct arena *a, const struct digest *key,
                                          uint64_t n)
 {
@@ -95,7 +95,7 @@ static void add_old_leaf(struct summaries *s, const struct leaves *l,
     const Eqloom__Action *action =
         code ? NULL : read_stored(ctx_store(ctx), &s->old_arena, &key.digest, leaf->n);
     if (!action || collection_ids(ids, l->reader, leaf->first, leaf->n, NULL))
-        return; /* then they are summarized again */
+        return; /* its elements are summarized again */
     for (uint64_t k = 0; k < leaf->n; k++) {
         s->old_items = vec_grow(s->old_items, &s->cap_old, s->n_old + 1, sizeof *s->old_items);
         s->old_items[s->n_old] = summary_of(action, k);
@@ -103,7 +103,8 @@ static void add_old_leaf(struct summaries *s, const struct leaves *l,
     }
 }
 
-/* The leaf at a position, which moves behind it; false at the end, and where it cannot be read. */
+/* Reads the leaf at a position and advances the position past it. Returns false at the end and if
+ * the leaf cannot be read. */
 static bool next_leaf(struct collection_block *leaf, const struct leaves *l, uint64_t *at)
 {
     if (*at >= collection_count(l->reader) || leaf_at(leaf, l, *at, NULL))
@@ -112,7 +113,7 @@ static bool next_leaf(struct collection_block *leaf, const struct leaves *l, uin
     return true;
 }
 
-/* What the input was when the node was made last; NULL: unknown. */
+/* Returns the id that the input had in the node's last run, or NULL if unknown. */
 static const struct digest *input_before(const struct op_ctx *ctx, size_t port)
 {
     const struct node_run *r = ctx->shared->r;

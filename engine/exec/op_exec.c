@@ -1,6 +1,7 @@
-/* The op `exec`: a program of the user's as a node. It runs in a fresh directory with its files,
- * the inputs as `eqloom export` writes them below in/, and gives what it writes below out/. Its key
- * holds the names and contents of its files, the inputs, the command and what it declares. */
+/* The op `exec`: a program of the user's as a node. It runs in a fresh directory that contains its
+ * files and, below in/, its inputs in the formats of `eqloom export`; its outputs are the files
+ * that it writes below out/. The key holds the names and contents of its files, the inputs, the
+ * command and the declared parameters. */
 #include "base/io/out_file.h"
 #include "base/io/process.h"
 #include "base/os.h"
@@ -21,25 +22,29 @@ static const uint64_t FILE_MOST = 1 << 30;
 enum { FILES_MOST = 10000 };
 
 static const struct op_param params[] = {
-    {"command", OP_STRINGS, NULL, .doc = "The program and its arguments; no shell reads them."},
+    {"command", OP_STRINGS, NULL,
+     .doc = "The program and its arguments; no shell interprets them."},
     {"argument", OP_STRING, "",
-     .doc = "One more argument, unless it is empty: the axis of a matrix."},
+     .doc = "One more argument, unless empty; meant as the axis of a matrix."},
     {"as", OP_STRINGS, "",
-     .doc = "A name for each input, below in/; its ending is the format, as of 'eqloom export'."},
+     .doc = "A file name below in/ for each input; its suffix selects the format, as in 'eqloom "
+            "export'."},
     {"version", OP_STRING, "",
-     .doc = "What else the result depends on, as text: versions of the program and its libraries."},
+     .doc = "Other things that the result depends on, as text: versions of the program and "
+            "libraries."},
     {"environment", OP_STRINGS, "",
-     .doc =
-         "Variables, KEY=VALUE, beside HOME, LANG, PATH and TMPDIR: the user's are not passed on."},
-    {"main", OP_STRING, "", .doc = "The file below out/ that is the output `file`."},
+     .doc = "Environment variables, KEY=VALUE, besides HOME, LANG, PATH and TMPDIR; no others are "
+            "set."},
+    {"main", OP_STRING, "", .doc = "The file below out/ that becomes the output `file`."},
     {"time_limit", OP_INT, "0", NULL, 0, 1e9,
-     "Seconds after which the program is stopped, and the node fails; 0: none.", .unkeyed = true},
-    {"memory", OP_INT, "0", NULL, 0, 1e9, "MiB that the program may reserve; 0: all.",
+     "Seconds after which the program is stopped and the node fails; 0: no limit.",
      .unkeyed = true},
+    {"memory", OP_INT, "0", NULL, 0, 1e9,
+     "MiB of memory that the program may reserve; 0: no limit.", .unkeyed = true},
     {NULL},
 };
 
-/* The names under which the program finds its files. */
+/* Returns the names under which the program finds its files. */
 static const char *units(struct op_ctx *ctx)
 {
     const char *names = NULL;
@@ -52,7 +57,7 @@ static const char *units(struct op_ctx *ctx)
 
 /* ---- checks when the job is loaded ---- */
 
-/* "a.jsonl", "parts/a.jsonl": below the directory, and nothing hidden. */
+/* Accepts "a.jsonl" and "parts/a.jsonl": paths below the directory without hidden components. */
 static bool is_inner_path(const char *path)
 {
     for (const char *p = path;; p += strcspn(p, "/") + 1) {
@@ -77,7 +82,7 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
                         n_inputs, n);
     for (size_t i = 0; i < n; i++) {
         if (!is_inner_path(names[i]))
-            return err_fail(e, ERR_INPUT, "'as': '%.200s' is no name below in/", names[i]);
+            return err_fail(e, ERR_INPUT, "'as': '%.200s' is not a valid path below in/", names[i]);
         for (size_t k = 0; k < i; k++)
             if (!strcmp(names[i], names[k]))
                 return err_fail(e, ERR_INPUT, "'as': two inputs are called '%.200s'", names[i]);
@@ -88,11 +93,11 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
                             variables[i]);
     const char *main_file = op_string(ctx, "main");
     if (*main_file && !is_inner_path(main_file))
-        return err_fail(e, ERR_INPUT, "'main': '%.200s' is no name below out/", main_file);
+        return err_fail(e, ERR_INPUT, "'main': '%.200s' is not a valid path below out/", main_file);
     return OK;
 }
 
-/* ---- before ---- */
+/* ---- before the program ---- */
 
 static enum err_code write_files(struct op_ctx *ctx, const char *dir, struct err *e)
 {
@@ -126,8 +131,8 @@ static enum err_code write_input(struct op_ctx *ctx, const char *dir, const char
         return err_up(e, code);
     const struct export_format *format = export_format_of(name, record.kind);
     if (!format)
-        return err_fail(e, ERR_INPUT, "'%.100s': the ending says the format: " EXPORT_FORMATS_TEXT,
-                        name);
+        return err_fail(e, ERR_INPUT,
+                        "'%.100s': the suffix must name a format: " EXPORT_FORMATS_TEXT, name);
     const char *ending = export_format_index(format);
     char *path = os_join(a, dir, arena_printf(a, "in/%s", name));
     code = os_mkdirs(os_dirname(a, path), e);
@@ -156,7 +161,7 @@ static void on_said(void *arg, const char *line)
     op_progress(arg, 0, 0, line);
 }
 
-/* The variables that the job sets come first: of two of one name, a program finds the first. */
+/* Variables of the job come first: if a name occurs twice, programs use the first. */
 static const char *const *environment(struct op_ctx *ctx, const char *dir)
 {
     struct arena *a = op_arena(ctx);
@@ -169,11 +174,11 @@ static const char *const *environment(struct op_ctx *ctx, const char *dir)
     env[k++] = "LANG=C.UTF-8";
     env[k++] = "PATH=/usr/local/bin:/usr/bin:/bin";
     env[k++] = arena_printf(a, "TMPDIR=%s/tmp", dir);
-    env[k++] = "PYTHONHASHSEED=0"; /* sets in the same order each time */
+    env[k++] = "PYTHONHASHSEED=0"; /* a reproducible order of Python's sets */
     return env;
 }
 
-/* Where PATH of the program's environment has it; NULL: nowhere. */
+/* Searches PATH of the program's environment. Returns NULL if the program is not found. */
 static const char *find_program(struct arena *a, const char *name, const char *const *env)
 {
     const char *path = "";
@@ -191,7 +196,7 @@ static const char *find_program(struct arena *a, const char *name, const char *c
     return NULL;
 }
 
-/* The end of what it wrote: whole lines, as many as fit, as text. */
+/* Appends the last whole lines of the program's output that fit, as valid text. */
 static void add_words(struct err *e, struct arena *a, const char *said)
 {
     enum { MOST = 2800 };
@@ -255,7 +260,7 @@ static enum err_code run_program(struct op_ctx *ctx, const char *dir, struct err
     return err_up(e, code ? code : judge(a, command[0], &end, e));
 }
 
-/* ---- after ---- */
+/* ---- after the program ---- */
 
 static const char *media_type(const char *name)
 {
@@ -341,14 +346,14 @@ const struct op op_exec = {
     .version = 1,
     .node = OP_EXEC,
     .doc = "Runs a program: a Python script, a training in PyTorch. It starts in a fresh directory "
-           "that holds the node's files, below in/ the inputs, and out/, which it fills; "
-           "docs/job-file.md says more. It runs again when its files, inputs or parameters change.",
+           "with the node's files, its inputs below in/, and an empty out/ for its outputs; see "
+           "docs/job-file.md. It runs again when its files, inputs or parameters change.",
     .params = params,
     .inputs = OP_PORTS({"inputs", KIND_NONE, OP_LIST, true, "Records or collections of any kind."}),
-    .outputs = OP_PORTS(
-        {"files", KIND_FILE, OP_COLLECTION, false,
-         "All that the program wrote below out/, by name. A source reads them: `from: NODE`."},
-        {"file", KIND_FILE, OP_ONE, true, "The one that `main` names."}),
+    .outputs = OP_PORTS({"files", KIND_FILE, OP_COLLECTION, false,
+                         "All files that the program wrote below out/, by name. Sources read them "
+                         "with `from: NODE`."},
+                        {"file", KIND_FILE, OP_ONE, true, "The file that `main` names."}),
     .check = check,
     .units = units,
     .run = run,

@@ -7,8 +7,8 @@
 struct port {
     struct collection_builder *builder;
     uint64_t count;
-    struct slice pending;      /* not in the builder yet */
-    struct collection *source; /* the one that slices came from last */
+    struct slice pending;      /* not yet added to the builder */
+    struct collection *source; /* source of the last slice */
     struct digest source_id;
 };
 

@@ -1,7 +1,8 @@
-/* Chains: a fold in segments. Each segment is an action whose key holds the key of the segment
- * before it and, in place of the parameters, the text that the op says the segment depends on. So a
- * chain with more steps continues from what is stored, and a crash costs at most one segment. gc
- * may remove the records in between: a chain continues from the last one that is there. */
+/* Chains: a fold in segments. Each segment is an action whose key holds the key of the previous
+ * segment and, instead of the parameters, the text on which the op says that the segment depends.
+ * So a chain with more steps continues from the stored segments, and a crash costs at most one
+ * segment. gc may remove the records in between: a chain continues from the last one that is
+ * stored. */
 #include "engine/node/chain.h"
 
 #include "base/os.h"
@@ -48,7 +49,8 @@ static enum err_code chain_key(struct key *key, struct op_segment *segment, stru
     return err_up(e, code);
 }
 
-/* The same with what is read of the inputs for the inputs. False: the op cannot tell. */
+/* Makes the keys in which op.reads replaces the inputs. Returns false if the op cannot tell what it
+ * reads. */
 static bool find_reads(struct chain *c, uint64_t index, struct arena *a)
 {
     const struct op *op = c->r->op;
@@ -72,9 +74,9 @@ static bool find_reads(struct chain *c, uint64_t index, struct arena *a)
     return true;
 }
 
-/* ---- what is stored ---- */
+/* ---- lookup ---- */
 
-/* What the segment gave, if all of it is there. */
+/* Reads the outputs of a segment. Returns false unless all of them are stored. */
 static bool read_segment(struct action_result *made, const struct chain *c, struct arena *a,
                          uint64_t index, bool by_reads)
 {
@@ -88,7 +90,7 @@ static bool read_segment(struct action_result *made, const struct chain *c, stru
     return there && made->outputs[0].n == 1 && action_is_whole(s, op, made);
 }
 
-/* Looks for an end after the last segment found so far. */
+/* Searches for the last stored segment behind those found so far. */
 static void find_end(struct chain *c, bool by_reads)
 {
     struct arena a = {0};
@@ -122,7 +124,7 @@ enum err_code chain_open(struct chain *c, struct node_run *r, struct err *e)
         code = chain_key(&key, &segment, c, &a, k, e);
     if (!code)
         find_end(c, false);
-    /* Where the past is not asked, a plan need not prepare the op. */
+    /* A plan without an earlier run to look up need not prepare the op. */
     bool looks_back = !code && c->done < c->n && r->op->reads &&
                       (!s->planning || s->history.made[r->index]) && !node_prepare(r, NULL);
     for (uint64_t k = 0; looks_back && k < c->n && find_reads(c, k, &a); k++)
@@ -133,7 +135,7 @@ enum err_code chain_open(struct chain *c, struct node_run *r, struct err *e)
     return err_up(e, code);
 }
 
-/* ---- what is written ---- */
+/* ---- writing ---- */
 
 static enum err_code chain_write(struct store_batch *b, struct chain *c, uint64_t index,
                                  const struct key *key, const struct action_result *made,
@@ -163,9 +165,9 @@ enum err_code chain_adopt(struct store_batch *b, struct chain *c, struct err *e)
     return err_up(e, code);
 }
 
-/* ---- segments that run ---- */
+/* ---- running segments ---- */
 
-/* While a chain is not finished, a ref keeps its newest record from gc. */
+/* Until the chain is finished, this ref protects its newest record from gc. */
 static char *head_ref(struct arena *a, const struct node_run *r)
 {
     return arena_printf(a, "%s/%s" JOB_CHAIN_HEAD, r->s->job->name, r->node->name);
@@ -224,7 +226,7 @@ static enum outcome segment_run(struct worker *w, struct chain *chain, uint64_t 
     return outcome;
 }
 
-/* What is found; caller holds the mutex. */
+/* Adds the found segments to the node's counts. Caller holds the mutex. */
 static void count(struct node_run *r, const struct chain *chain)
 {
     r->elements = chain->n;
@@ -242,7 +244,7 @@ static enum outcome run_segments(struct worker *w, struct chain *chain)
     struct session *s = r->s;
     struct err e = {0};
     enum outcome outcome = OUT_DONE;
-    if (s->options->check) { /* each again, from the first */
+    if (s->options->check) { /* recompute every segment */
         chain->done = 0;
         chain->previous = NULL;
     }

@@ -1,6 +1,6 @@
 #include "engine/node/element_reuse.h"
 
-/* The key of the element without side inputs. */
+/* Computes the key of the element without side inputs. */
 static enum err_code trace_key(struct digest *out, struct node_run *r, struct arena *a,
                                const struct digest *id, struct err *e)
 {
@@ -54,7 +54,7 @@ struct span reuse_find_witness(struct node_run *r, struct arena *a, const struct
     return witness;
 }
 
-/* The latest action of the element or block, and the witness of the one that ran. */
+/* Finds the latest action of the element or block, and the witness of the action that ran. */
 static bool find_earlier(struct op_earlier *x, struct reuse_origin *origin, struct node_run *r,
                          struct arena *a, const struct digest *id)
 {
@@ -71,7 +71,7 @@ static bool find_earlier(struct op_earlier *x, struct reuse_origin *origin, stru
     return x->witness.len > 0;
 }
 
-/* Asks the op. `element` is NULL for a block. */
+/* Calls op->reuse. `element` is NULL for a block. */
 static bool is_reusable(const char **reason, const struct op_earlier *x, struct node_run *r,
                         struct arena *a, const struct digest *element)
 {
@@ -101,7 +101,7 @@ bool reuse_element(struct action_result *made, struct reuse_origin *origin, stru
     return true;
 }
 
-/* Does not check that a leaf's outputs exist; nor does map_tree.c. */
+/* Neither this function nor map_tree.c checks that a leaf's outputs exist. */
 bool reuse_block(struct reuse_origin *origin, const char **reason, struct node_run *r,
                  struct arena *a, const struct digest *id)
 {

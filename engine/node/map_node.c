@@ -1,6 +1,6 @@
 /* Maps: one action per element, except in blocks of the input that are cached as a whole
- * (map_tree.h). Workers take ranges of positions. Results come back in any order and are assembled
- * in element order; at most MAP_WINDOW elements (their output ids) are held. */
+ * (map_tree.h). Workers take ranges of positions. Results arrive in any order and are assembled in
+ * element order; at most MAP_WINDOW elements (their output ids) are buffered. */
 #include "engine/node/map_node.h"
 
 #include "base/os.h"
@@ -23,14 +23,14 @@ struct slot {
 };
 
 struct map_run {
-    /* Under the session's mutex. */
-    uint64_t next;           /* first element not handed out, and in no found leaf */
-    unsigned in_flight;      /* ranges */
+    /* Guarded by the session's mutex. */
+    uint64_t next;           /* first element not handed out and not in a found leaf */
+    unsigned in_flight;      /* number of ranges */
     struct map_tree *blocks; /* NULL: every element is looked up */
-    /* Under `mutex`. */
+    /* Guarded by `mutex`. */
     pthread_mutex_t mutex;
-    uint64_t floor; /* elements before it are in the builders */
-    bool broken;    /* no result will come of it: failed, dropped, or only planned */
+    uint64_t floor; /* all earlier elements are in the builders */
+    bool broken;    /* no outputs will be built: failed, dropped, or only planned */
     bool failed, dropped;
     struct slot slots[MAP_WINDOW];
     struct store_batch *batch; /* blocks of the collections */
@@ -39,14 +39,14 @@ struct map_run {
 
 static enum err_code feed(struct worker *w, struct node_run *r, struct err *e);
 
-/* With --check no block is taken from the store. */
+/* With --check, no block is looked up. */
 static void find_blocks(struct worker *w, struct node_run *r)
 {
     struct map_run *m = r->map;
     struct err e = {0};
     if (r->s->options->check)
         return;
-    /* A damaged input shows when its elements are asked for. */
+    /* Damage of the input is reported when its elements are read. */
     if (map_tree_new(&m->blocks, r, &e)) {
         map_tree_free(m->blocks, r->op);
         m->blocks = NULL;
@@ -111,7 +111,7 @@ static bool is_stopping(const struct node_run *r)
 static uint64_t room(struct map_run *m)
 {
     pthread_mutex_lock(&m->mutex);
-    /* When nothing will be built, nothing is held. */
+    /* If nothing will be built, nothing is buffered. */
     uint64_t held = m->broken ? 0 : m->next - m->floor;
     pthread_mutex_unlock(&m->mutex);
     return held < MAP_WINDOW ? MAP_WINDOW - held : 0;
@@ -127,7 +127,8 @@ bool map_take(uint64_t *from, uint64_t *n, struct node_run *r)
     struct map_run *m = r->map;
     if (!map_has_more(r))
         return false;
-    /* Small enough that the workers end together, large enough that the queue does not show. */
+    /* Small enough that workers end at about the same time, large enough to hide the cost of
+     * locking. */
     uint64_t left = r->elements - m->next, most = room(m);
     *n = left / (r->s->threads * 8u) + 1;
     if (*n > MAP_RANGE)
@@ -151,8 +152,8 @@ bool map_put_back(struct node_run *r)
 
 /* ---- results in order ---- */
 
-/* All that is next in order; actions of leaves that are now whole go into the worker's batch. It is
- * committed in parts, so that many found leaves do not fill the memory. */
+/* Feeds all results that are next in order, and adds the actions of completed leaves to the
+ * worker's batch. Commits the batch in parts, so that many found leaves do not fill the memory. */
 static enum err_code feed(struct worker *w, struct node_run *r, struct err *e)
 {
     struct map_run *m = r->map;
@@ -179,7 +180,7 @@ static void *copy_bytes(const void *data, size_t len)
     return data ? memcpy(must_calloc(1, len + 1), data, len) : NULL;
 }
 
-/* A `witness` without data: none. */
+/* If the witness has no data, there is none. */
 static void deliver(struct worker *w, struct node_run *r, uint64_t position,
                     const struct action_result *made, struct span witness)
 {
@@ -243,7 +244,7 @@ static void count_witness(struct node_run *r, const struct action_result *made)
     pthread_mutex_unlock(&r->s->mutex);
 }
 
-/* The action of an element that ran, and what leads to it. */
+/* Writes the action of an element that ran, with its traces. */
 static enum err_code write_element(struct worker *w, struct node_run *r, const struct key *key,
                                    const struct action_result *made, struct op_ctx *ctx,
                                    struct err *e)
@@ -305,10 +306,10 @@ static enum outcome prepare_failed(struct node_run *r, const struct err *failure
     pthread_mutex_unlock(&m->mutex);
     if (first)
         node_fail(r, "", failure);
-    return OUT_DROPPED; /* no element can do better */
+    return OUT_DROPPED; /* the other elements would fail in the same way */
 }
 
-/* An earlier result that stands becomes the result of this action, too. */
+/* Reuses an earlier result, if the op permits it, as the result of this action. */
 static bool element_reuse(struct worker *w, struct node_run *r, uint64_t position,
                           const struct digest *id, const struct key *key)
 {
@@ -330,7 +331,8 @@ static bool element_reuse(struct worker *w, struct node_run *r, uint64_t positio
     return true;
 }
 
-/* Whether `plan` may run an element: as long as all that run take little time, by the last run. */
+/* Returns whether `plan` may run elements: if the last run suggests that all of them take little
+ * time. */
 static bool is_cheap(const struct node_run *r)
 {
     const Eqloom__RunNode *last = r->s->history.made[r->index];
@@ -368,7 +370,7 @@ static enum outcome element(struct worker *w, struct node_run *r, uint64_t posit
     }
     if (node_prepare(r, &e))
         return prepare_failed(r, &e);
-    if (s->options->check && !cached) /* it may have been reused with its block */
+    if (s->options->check && !cached) /* it may have been reused as a part of its block */
         cached =
             reuse_element(&made, &(struct reuse_origin){0}, &(struct span){0}, r, &w->arena, &id);
     else if (!cached && element_reuse(w, r, position, &id, &key)) {
@@ -415,7 +417,7 @@ void map_range(struct worker *w, struct node_run *r, uint64_t from, uint64_t n)
     pthread_mutex_unlock(&s->mutex);
 }
 
-/* ---- the end ---- */
+/* ---- closing ---- */
 
 enum outcome map_close(struct worker *w, struct node_run *r)
 {
@@ -426,7 +428,7 @@ enum outcome map_close(struct worker *w, struct node_run *r)
         return OUT_FAILED;
     if (m->broken || m->floor < r->elements)
         return OUT_DROPPED;
-    /* Elements of an earlier attempt in this run were found in the store by this one. */
+    /* Elements that an earlier attempt in this run computed were found in the store by this one. */
     r->cached = r->elements > r->ran + r->reused ? r->elements - r->ran - r->reused : 0;
     node_explain_reuse(r);
     arena_reset(&w->arena);

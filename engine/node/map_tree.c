@@ -1,6 +1,6 @@
-/* See map_tree.h. Blocks are looked up from the top of the input's tree; one that is neither cached
- * nor reused is divided into its children. Then the outputs of found blocks are fed, those of new
- * elements added, and blocks' actions written. */
+/* See map_tree.h. Blocks are looked up from the root of the input's tree; a block that is neither
+ * cached nor reused is divided into its children. Then the outputs of found blocks are fed, those
+ * of new elements are added, and blocks' actions are written. */
 #include "engine/node/map_tree.h"
 
 #include "base/buf.h"
@@ -12,46 +12,47 @@
 #include <string.h>
 
 enum {
-    IDS_MAX = 1 << 16,      /* outputs of one leaf: actions stay small */
+    IDS_MAX = 1 << 16,      /* outputs of one leaf, to keep actions small */
     UNION_BATCH = 64,       /* witnesses merged at a time */
     WITNESS_MAX = 64 << 10, /* bytes; a larger union is dropped */
 };
 
-/* Witnesses of results (op_set_witness), merged by the op as they come in: those of a leaf's
- * elements, those of a larger block's leaves. Zero is empty. */
+/* Witnesses of results (op_set_witness), merged by the op as they arrive: those of a leaf's
+ * elements, or those of a larger block's leaves. Zero-initialized: empty. */
 struct witness_union {
     struct arena arena;
     struct span witnesses[UNION_BATCH];
     size_t n;
-    bool lacking; /* one of the results has no witness: then the union has none */
+    bool lacking; /* a result has no witness, so the union has none */
 };
 
-/* The input is covered by found blocks of any depth, and leaves that were not found. */
+/* A block of the cover: the input is covered by found blocks of any depth and leaves that were not
+ * found. */
 struct input_block {
     struct collection_block block;
     unsigned depth;
     bool found;
-    struct digest action;              /* if found: has its outputs */
+    struct digest action;              /* if found: the action with its outputs */
     const struct reuse_origin *origin; /* if reused; else NULL */
-    const char *reason;                /* of the reuse, as the op gave it */
+    const char *reason;                /* the op's reason for the reuse */
 };
 
-/* A block above the leaves that was looked up. Blocks inside a found one are not listed. */
+/* A block above the leaves that was looked up. Blocks within a found one are not listed. */
 struct inner_block {
     struct input_block x;
-    uint64_t *from, *to;            /* by output: where its outputs begin and end in the map's */
-    struct witness_union witnesses; /* if not found: of the elements in it so far */
+    uint64_t *from, *to;            /* by output: its slice [from, to) of the map's outputs */
+    struct witness_union witnesses; /* if not found: of its elements so far */
 };
 
 struct map_tree {
     struct arena arena;
     struct input_block *spans;
     size_t n, cap;
-    struct inner_block *inners; /* ascending; larger ones first */
+    struct inner_block *inners; /* sorted by position; larger ones first */
     size_t n_inners, cap_inners;
     bool may_reuse;
-    size_t handing;                 /* the span where span_at was last */
-    size_t feeding, feeding_inner;  /* what comes next */
+    size_t handing;                 /* last span that span_at returned */
+    size_t feeding, feeding_inner;  /* next span and next inner to feed */
     size_t *open, n_open;           /* inners that contain the next element, larger ones first */
     struct id_list *sum;            /* outputs of the leaf that is being added */
     size_t *caps;                   /* both by output */
@@ -73,7 +74,7 @@ static void unite(struct witness_union *p, const struct op *op)
     p->n = 1;
 }
 
-/* Copies the witness. One without data: the result has none. */
+/* Adds a copy of the witness. Without data: the result has none. */
 static void union_add(struct witness_union *p, const struct op *op, struct span witness)
 {
     p->lacking = p->lacking || !witness.data;
@@ -84,7 +85,7 @@ static void union_add(struct witness_union *p, const struct op *op, struct span 
     p->witnesses[p->n++] = span_of(arena_memdup(&p->arena, witness.data, witness.len), witness.len);
 }
 
-/* One witness for all results, valid until the next call; without data if there is none. */
+/* Returns one witness for all results, valid until the next call; data is NULL if there is none. */
 static struct span union_get(struct witness_union *p, const struct op *op)
 {
     if (!p->lacking && p->n > 1)
@@ -98,7 +99,7 @@ static void union_clear(struct witness_union *p)
     *p = (struct witness_union){0};
 }
 
-/* ---- looking up ---- */
+/* ---- lookup ---- */
 
 static uint64_t end_of(const struct input_block *x)
 {
@@ -110,10 +111,11 @@ struct finding {
     struct collection *c;
     struct node_run *r;
     struct arena arena;   /* of one block */
-    uint64_t *absent_end; /* by depth: the end of the last block that was not found */
+    uint64_t *absent_end; /* by depth: end of the last block that was not found */
 };
 
-/* With the node's present inputs. The outputs of a block above the leaves must exist. */
+/* Returns whether the block has an action for the node's current inputs. Above the leaves, its
+ * outputs must exist, too. */
 static bool is_cached(struct input_block *x, struct finding *f)
 {
     struct store *s = f->r->s->store;
@@ -141,7 +143,7 @@ static bool is_reused(struct input_block *x, struct finding *f)
     return true;
 }
 
-/* Adds the largest block that begins at `at` and is found, or the leaf there. */
+/* Adds the largest found block that begins at `at`, or the leaf there. */
 static enum err_code find_span(struct finding *f, uint64_t *at, struct err *e)
 {
     struct map_tree *b = f->b;
@@ -188,7 +190,7 @@ enum err_code map_tree_new(struct map_tree **out, struct node_run *r, struct err
         b->sum = arena_array(&b->arena, struct id_list, n_outputs);
         b->caps = arena_array(&b->arena, size_t, n_outputs);
         b->open = arena_array(&b->arena, size_t, collection_depth(c));
-        /* A parallel op is prepared when no other op runs. */
+        /* A parallel op must be prepared when no other op runs. */
         b->may_reuse = r->op->merge_witnesses && !r->op->parallel;
         struct finding f = {.b = b, .c = c, .r = r};
         f.absent_end = arena_array(&b->arena, uint64_t, collection_depth(c));
@@ -215,7 +217,7 @@ void map_tree_free(struct map_tree *b, const struct op *op)
 
 /* ---- queries ---- */
 
-/* The last span that begins at or before a position. */
+/* Returns the last span that begins at or before a position. */
 static size_t span_at(struct map_tree *b, uint64_t at)
 {
     while (b->handing + 1 < b->n && b->spans[b->handing + 1].block.first <= at)
@@ -252,7 +254,8 @@ uint64_t map_tree_run(struct map_tree *b, uint64_t at, uint64_t most)
 
 /* ---- feeding ---- */
 
-/* Called before the outputs of the element or block at `at` are added, and at the end. */
+/* Records where blocks begin and end in the outputs. Called before the outputs of the element or
+ * block at `at` are added, and at the end. */
 static void mark_bounds(struct map_tree *b, const struct assemble *out, uint64_t at,
                         size_t n_outputs)
 {
@@ -276,7 +279,7 @@ static void pass_witness(struct map_tree *b, const struct op *op, unsigned depth
             union_add(&b->inners[b->open[k]].witnesses, op, witness);
 }
 
-/* Writes the action of a block for the node's present inputs, and its trace. A block that is not
+/* Writes the action of a block for the node's current inputs, and its trace. A block that is not
  * reused may have a witness. */
 static enum err_code write_block(const struct input_block *x, struct action_result *made,
                                  struct span witness, struct node_run *r, struct arena *a,
@@ -307,7 +310,7 @@ static enum err_code feed_found(struct map_tree *b, struct assemble *out,
                         r->node->name);
     if (x->depth == 0)
         code = assemble_add(out, made.outputs, e);
-    else if (made.slices) /* else all outputs are empty */
+    else if (made.slices) /* otherwise all outputs are empty */
         code = assemble_add_slices(out, made.slices, e);
     if (code)
         return err_up(e, code);

@@ -1,4 +1,4 @@
-/* What all kinds of nodes share; see node.h. */
+/* Functions that all kinds of nodes share; see node.h. */
 #include "engine/node/node.h"
 
 #include "base/os.h"
@@ -74,7 +74,7 @@ char *node_reason(struct node_run *r, struct arena *a, bool output_missing)
         return arena_strdup(a, "output missing");
     if (before) {
         char *why = explain_difference(a, r->s->store, r->node, before->key, r->key.message);
-        return *why ? why : arena_strdup(a, "what the store knew of it is gone");
+        return *why ? why : arena_strdup(a, "its stored action is gone");
     }
     if (last && strcmp(last->state, "failed") == 0)
         return arena_strdup(a, "failed in the last run");
@@ -90,7 +90,7 @@ char *node_cut_off(struct node_run *r)
                     (above->state == NODE_READ && above->why && *above->why);
         if (anew)
             text = arena_printf(&r->arena, "%s%s%s",
-                                text ? text : "what it reads came out the same: ", text ? ", " : "",
+                                text ? text : "its inputs came out the same: ", text ? ", " : "",
                                 above->node->name);
     }
     return text;
@@ -128,7 +128,7 @@ enum outcome node_fail(struct node_run *r, const char *where, const struct err *
     return OUT_FAILED;
 }
 
-/* A record that the node needs cannot be read, as the message says: see session.h. */
+/* Reports a lost record that the node needs; see session.h. */
 static enum outcome node_lost(struct node_run *r, const char *message)
 {
     struct session *s = r->s;
@@ -163,7 +163,7 @@ enum outcome node_store_failed(struct worker *w, const struct err *e)
     return OUT_DROPPED;
 }
 
-/* ---- the look into the store ---- */
+/* ---- lookup ---- */
 
 bool node_find_element(struct action_result *made, struct key *key, struct node_run *r,
                        struct arena *a, const struct digest *id)
@@ -235,7 +235,7 @@ enum err_code node_check_same(const struct op *op, const struct action_result *b
         size_t n = before->outputs[r].n, m = now->outputs[r].n;
         if (n != m)
             return err_fail(e, ERR_FAILED,
-                            "op %s is not deterministic or its version was not raised: it gave "
+                            "op %s is not deterministic or its version was not raised: it returned "
                             "%zu records for %s, now %zu",
                             op->name, n, op->outputs[r].role, m);
         for (size_t k = 0; k < n; k++) {
@@ -268,7 +268,7 @@ enum outcome node_commit(struct worker *w, struct node_run *r, struct action_res
     }
     if (s->options->check) {
         pthread_mutex_lock(&s->mutex);
-        s->announced = true; /* something new after all */
+        s->announced = true; /* the run has changed the store, so a record is written */
         pthread_mutex_unlock(&s->mutex);
     }
     made->elements = r->elements;

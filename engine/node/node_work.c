@@ -1,6 +1,5 @@
-/* A node from the look into the store to the end of an attempt; sources and tasks are run here,
- * maps in map_node.c, chains in chain.c. A node is done when its action and refs are in the
- * store. */
+/* The life of a node from its lookup to the end of an attempt. Sources and tasks run here, maps in
+ * map_node.c, chains in chain.c. A node is done when its action and refs are in the store. */
 #include "engine/node/node.h"
 
 #include "base/os.h"
@@ -15,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* *missing: an action is stored, but not all of its outputs. */
+/* Sets *missing if an action is stored, but not all of its outputs. */
 static enum err_code look_up(bool *hit, bool *missing, struct action_result *made,
                              struct node_run *r, struct err *e)
 {
@@ -40,7 +39,7 @@ static enum outcome finish_hit(struct worker *w, struct node_run *r,
     struct err e = {0};
     node_adopt(r, made);
     r->elements = made->elements;
-    /* It may have run earlier in this run, before the store was healed. */
+    /* It may have run earlier in this run, before the store was repaired. */
     r->cached = made->elements > r->ran + r->reused ? made->elements - r->ran - r->reused : 0;
     if (r->state == NODE_WAITING)
         r->state = NODE_CACHED;
@@ -66,7 +65,8 @@ static void announce(struct session *s, struct worker *w)
         session_fail(s, &e);
 }
 
-/* Whether its work is for the cluster: that of maps and chains, if they do not say otherwise. */
+/* Returns whether the node runs on the cluster: maps and chains do, unless the job says otherwise.
+ */
 static bool is_for_cluster(const struct node_run *r)
 {
     bool large = r->op->node == OP_MAP || r->op->node == OP_CHAIN;
@@ -83,7 +83,7 @@ enum outcome node_begin(struct worker *w, struct node_run *r)
     struct action_result made;
     bool hit, missing, exec = r->op->node == OP_EXEC;
     uint64_t start = os_monotonic_ns();
-    if (r->back && r->failed) /* on the cluster */
+    if (r->back && r->failed) /* failed on the cluster */
         return OUT_FAILED;
     arena_reset(&w->arena);
     size_t n_inputs = op_count_inputs(r->op);
@@ -130,7 +130,7 @@ void node_end_attempt(struct node_run *r)
     arena_free(&r->work);
 }
 
-/* ---- sources that read files which a node gives ---- */
+/* ---- sources that read another node's output files ---- */
 
 static bool is_wanted(const char *name, const char *const *patterns, size_t n)
 {
@@ -140,7 +140,7 @@ static bool is_wanted(const char *name, const char *const *patterns, size_t n)
     return n == 0;
 }
 
-/* Followed by a NUL, as os_read_file does. */
+/* Appends a NUL, like os_read_file. */
 static enum err_code load_bytes(struct op_file *out, struct op_ctx *ctx, const Eqloom__File *file,
                                 struct err *e)
 {
@@ -168,8 +168,8 @@ static enum err_code load_bytes(struct op_file *out, struct op_ctx *ctx, const E
     return err_up(e, code);
 }
 
-/* Sets ctx->files: those of the input JOB_FROM whose names the parameter "files" matches, all if it
- * is empty, in the order of the collection. ERR_INPUT if there is none. */
+/* Sets ctx->files to the files of the input JOB_FROM whose names match the parameter "files" (all
+ * if it is empty), in the order of the collection. Fails with ERR_INPUT if none matches. */
 static enum err_code load_given(struct op_ctx *ctx, struct err *e)
 {
     const char *const *patterns;
@@ -188,8 +188,8 @@ static enum err_code load_given(struct op_ctx *ctx, struct err *e)
     ctx->n_files = kept;
     return kept ? OK
                 : err_fail(e, ERR_INPUT,
-                           n ? "no file that the node gave is called '%.200s'"
-                             : "the node gave no file",
+                           n ? "no output file of the node matches '%.200s'"
+                             : "the node has no output files",
                            n_patterns ? patterns[0] : "");
 }
 
@@ -218,16 +218,16 @@ enum outcome node_whole(struct worker *w, struct node_run *r)
     case OP_EXEC: return task_run(w, r);
     case OP_CHAIN: return chain_run(w, r);
     case OP_SOURCE:     /* source_read */
-    case OP_MAP: break; /* in ranges */
+    case OP_MAP: break; /* maps run in ranges */
     }
     abort();
 }
 
-/* ---- sources: looked up before anything else of a run, so that a mistake in an input file ends
- * the run before it has changed anything ---- */
+/* ---- sources: looked up before anything else in a run, so that an error in an input file ends the
+ * run before it has changed anything ---- */
 
-/* Most of a file is as it was when the node was made last. What it gave then is stored: where
- * damage took a record, the action went with it. */
+/* Lists the records that the node's last action made. Most of a file has not changed since, and
+ * these records are stored: had one been damaged, the action would have been removed with it. */
 static void find_stored(struct digest_map *stored, struct node_run *r)
 {
     const Eqloom__RunNode *before = r->s->history.made[r->index];
@@ -281,7 +281,7 @@ static enum err_code run_op(struct action_result *out, struct node_run *r,
     return err_up(e, code);
 }
 
-/* *hit: the files are as they were, and what they gave is stored. */
+/* Sets *hit if the files are unchanged and their outputs are stored. */
 static enum err_code find_or_read(struct action_result *out, bool *hit, struct node_run *r,
                                   struct arena *a, struct store_batch *b, struct err *e)
 {
@@ -307,7 +307,7 @@ static enum err_code find_or_read(struct action_result *out, bool *hit, struct n
     if (code)
         return err_up(e, code);
     if (cached && node_check_same(r->op, &before, out, &differs)) {
-        node_fail(r, "", &differs); /* those below are checked with what is stored */
+        node_fail(r, "", &differs); /* downstream nodes are checked with the stored outputs */
         *out = before;
         return OK;
     }

@@ -1,6 +1,6 @@
 #include "engine/node/together.h"
 
-/* The shares of these elements. */
+/* Computes the shares of these elements. */
 static enum err_code make(void **shares, struct op_ctx *ctx, struct node_run *r,
                           const struct digest *ids, size_t n, struct err *e)
 {
@@ -13,7 +13,7 @@ static enum err_code make(void **shares, struct op_ctx *ctx, struct node_run *r,
     return err_up(e, code ? code : r->op->together(shares, ctx, r->op_state, elements, n, e));
 }
 
-/* Whether the element will run; also if that cannot be told. */
+/* Returns whether the element will run, or true if this is unknown. */
 static bool will_run(struct digest *id, struct together *t, struct node_run *r, uint64_t position)
 {
     struct action_result made;

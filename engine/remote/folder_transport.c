@@ -1,4 +1,4 @@
-/* A folder that several machines see. */
+/* The transport for a folder that several machines share. */
 #include "engine/remote/transport.h"
 
 #include "base/io/out_file.h"

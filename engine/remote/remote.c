@@ -1,5 +1,5 @@
-/* See remote.h. The packs of an op are listed once, when the first is asked for: what others push
- * later in this run is made here again, and is the same. */
+/* See remote.h. The packs of an op are listed once, at the first lookup; results that others push
+ * later in this run are recomputed here and are identical. */
 #include "engine/remote/remote.h"
 
 #include "base/buf.h"
@@ -12,13 +12,13 @@
 
 struct listing {
     const char *folder;
-    struct name_map packs; /* value 1: it is there and has not been found bad */
+    struct name_map packs; /* value 1: the pack exists and has not been found bad */
 };
 
 struct remote {
     struct arena arena;
     struct transport transport;
-    pthread_mutex_t mutex; /* of what follows */
+    pthread_mutex_t mutex; /* guards the fields below */
     struct listing *listings;
     size_t n, cap;
     bool broken;
@@ -38,7 +38,7 @@ enum err_code remote_open(struct session *s, const struct remote_options *o, str
         code = transport_s3(t, &x->arena, o->address + 5, e);
     else if (strstr(o->address, "://"))
         code = err_fail(e, ERR_INPUT,
-                        "%s is no address of a shared cache: a folder, ssh://HOST/PATH or "
+                        "%s is not an address of a shared cache: use a folder, ssh://HOST/PATH or "
                         "s3://BUCKET/PREFIX",
                         o->address);
     else
@@ -75,7 +75,7 @@ static const char *path_of(struct arena *a, const struct op *op, const struct di
     return arena_printf(a, "%s/%s", folder_of(a, op), pack_name(a, key));
 }
 
-/* Under the mutex. */
+/* Caller holds the mutex. */
 static enum err_code find_listing(struct listing **out, struct remote *x, const struct op *op,
                                   struct err *e)
 {
@@ -129,7 +129,7 @@ bool remote_has(struct node_run *r, const struct digest *key)
     return has;
 }
 
-/* After a pull or a push: `moved` says whether the pack could be carried, `good` what it is. */
+/* Called after a pull or a push. `moved`: the transport succeeded; `good`: the pack is valid. */
 static void set_state(struct node_run *r, const struct digest *key, bool moved, bool good)
 {
     struct remote *x = r->s->remote;
@@ -165,7 +165,7 @@ bool remote_pull(struct node_run *r, const struct digest *key)
     set_state(r, key, moved, code == OK);
     arena_free(&a);
     if (code) {
-        remote_note(r, "does not come from", &e);
+        remote_note(r, "cannot be pulled from", &e);
         return false;
     }
     pthread_mutex_lock(&s->mutex);

@@ -1,5 +1,6 @@
-/* A bucket of S3, or of what speaks its protocol, by curl, which signs requests itself. Keys and
- * secrets reach curl through its standard input, so that nobody sees them among the arguments. */
+/* The transport for a bucket of S3, or of a service with the same protocol, through curl, which
+ * signs requests itself. Keys and secrets are passed to curl on its standard input, so that they
+ * are not visible among its arguments. */
 #include "engine/remote/transport.h"
 
 #include "base/buf.h"
@@ -13,7 +14,7 @@ enum { PAGE_BYTES = 16 << 20, PART = 1 << 16 };
 
 struct bucket {
     const char *base;                          /* "https://s3.eu-west-1.amazonaws.com/BUCKET" */
-    const char *prefix;                        /* "" or "PATH/", percent-encoded but for '/' */
+    const char *prefix;                        /* "" or "PATH/", percent-encoded except for '/' */
     const char *region, *key, *secret, *token; /* key NULL: requests are not signed */
 };
 
@@ -32,7 +33,7 @@ static const char *percent(struct arena *a, const char *text, const char *keep)
     return buf_text(&b, a);
 }
 
-/* What curl reads as its configuration. */
+/* Writes curl's configuration for a request. */
 static enum err_code write_config(FILE **out, struct transport *t, const char *url,
                                   const char *digest, struct err *e)
 {
@@ -52,7 +53,7 @@ static enum err_code write_config(FILE **out, struct transport *t, const char *u
     return OK;
 }
 
-/* GET, or PUT of a file. */
+/* Sends a GET request, or a PUT of the file `upload`. */
 static enum err_code request(FILE **out, struct transport *t, const char *url, const char *upload,
                              const char *digest, struct err *e)
 {
@@ -83,8 +84,8 @@ static const char *object_url(struct arena *a, const struct bucket *b, const cha
 
 /* ---- listing ---- */
 
-/* The next "<TAG>text</TAG>" from *at on, which moves behind it; NULL: there is none. What we look
- * for holds no character that XML escapes. */
+/* Returns the text of the next "<TAG>text</TAG>" from *at on and advances *at past it, or NULL. The
+ * texts that we read contain no character that XML escapes. */
 static char *next_element(struct arena *a, const char **at, const char *tag)
 {
     const char *open = arena_printf(a, "<%s>", tag), *close = arena_printf(a, "</%s>", tag);
@@ -96,7 +97,7 @@ static char *next_element(struct arena *a, const char **at, const char *tag)
     return arena_strndup(a, begin, (size_t)(end - begin));
 }
 
-/* *more: the token of the next page, or NULL. */
+/* Sets *more to the token of the next page, or NULL. */
 static enum err_code list_page(struct name_map *names, const char **more, struct transport *t,
                                struct arena *a, const char *folder, struct err *e)
 {
@@ -175,16 +176,16 @@ static enum err_code put(struct transport *t, const char *name, const char *path
     return err_up(e, code);
 }
 
-/* ---- where it is ---- */
+/* ---- address and credentials ---- */
 
-/* A variable of the environment that can stand in curl's configuration. */
+/* Reads an environment variable and checks that curl's configuration can hold its value. */
 static enum err_code read_variable(const char **out, struct arena *a, const char *name,
                                    struct err *e)
 {
     const char *value = getenv(name);
     *out = value && *value ? arena_strdup(a, value) : NULL;
     return *out && strpbrk(*out, "\"\\\r\n")
-               ? err_fail(e, ERR_INPUT, "%s holds a quote, a backslash or a line end", name)
+               ? err_fail(e, ERR_INPUT, "%s contains a quote, a backslash or a line end", name)
                : OK;
 }
 
@@ -202,10 +203,10 @@ enum err_code transport_s3(struct transport *t, struct arena *a, const char *add
         if (read_variable(&v[i], a, names[i], e))
             return err_up(e, ERR_INPUT);
     if (!n)
-        return err_fail(e, ERR_INPUT, "s3://%s is no address of the form s3://BUCKET[/PREFIX]",
+        return err_fail(e, ERR_INPUT, "s3://%s is not an address of the form s3://BUCKET[/PREFIX]",
                         address);
     if (v[2] && !v[3])
-        return err_fail(e, ERR_INPUT, "AWS_ACCESS_KEY_ID is set, and AWS_SECRET_ACCESS_KEY is not");
+        return err_fail(e, ERR_INPUT, "AWS_ACCESS_KEY_ID is set, but AWS_SECRET_ACCESS_KEY is not");
     b->region = v[0] ? v[0] : v[1] ? v[1] : "us-east-1";
     b->key = v[2];
     b->secret = v[3];

@@ -1,6 +1,7 @@
-/* A folder on another machine, by the user's own ssh: its configuration, keys and agent. Each
- * request is one command for a POSIX shell there. A file is written under another name and counted
- * before it gets its own, so that a broken connection leaves nothing that looks whole. */
+/* The transport for a folder on another machine, through the user's own ssh: its configuration,
+ * keys and agent. Each request is one command for a POSIX shell there. A file is written under a
+ * temporary name and renamed after its size has been checked, so that a broken connection leaves no
+ * truncated file. */
 #include "engine/remote/transport.h"
 
 #include "base/os.h"
@@ -13,7 +14,7 @@ struct place {
     const char *host, *port, *path; /* port may be NULL; path is quoted for the shell */
 };
 
-/* 'it'\''s' */
+/* Quotes for the shell: 'it'\''s' */
 static const char *quote(struct arena *a, const char *text)
 {
     char *out = arena_alloc(a, 4 * strlen(text) + 3), *to = out;
@@ -108,8 +109,8 @@ enum err_code transport_ssh(struct transport *t, struct arena *a, const char *ad
     }
     if (!*host || *host == '-' || (colon && strspn(p->port, "0123456789") != strlen(p->port)) ||
         (colon && !*p->port))
-        return err_fail(e, ERR_INPUT, "ssh://%s is no address of the form ssh://HOST[:PORT]/PATH",
-                        address);
+        return err_fail(e, ERR_INPUT,
+                        "ssh://%s is not an address of the form ssh://HOST[:PORT]/PATH", address);
     p->host = host;
     p->path = quote(a, path);
     t->kind = &kind;

@@ -1,4 +1,4 @@
-/* Programs that carry packs; see transport.h. */
+/* Runs the programs that transport packs; see transport.h. */
 #include "engine/remote/transport.h"
 
 #include "base/io/process.h"
@@ -15,7 +15,7 @@ static enum err_code open_scratch(FILE **out, struct transport *t, struct err *e
                 : err_fail(e, ERR_IO, "cannot make a file in %s: %s", t->scratch, strerror(errno));
 }
 
-/* The last line that says something. */
+/* Returns the last line that is not empty. */
 static const char *last_line(char *text)
 {
     size_t n = strlen(text);

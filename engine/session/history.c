@@ -1,4 +1,4 @@
-/* Run records read; see history.h. */
+/* Reads run records; see history.h. */
 #include "engine/session/history.h"
 
 #include "schemas/canonical.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS_MAX = 64 }; /* how far back we look for a node */
+enum { RUNS_MAX = 64 }; /* number of runs searched for a node */
 
 struct load {
     struct history *h;
@@ -28,7 +28,7 @@ static enum err_code visit(void *arg, const char *name, struct span value, struc
     struct load *l = arg;
     const Eqloom__Run *run;
     if (canonical_unpack(&run, l->a, &eqloom__run__descriptor, value, NULL))
-        return OK; /* damaged: the past explains less, and hinders nothing */
+        return OK; /* damaged: treat the record as absent */
     if (!l->h->last)
         l->h->last = run;
     for (size_t i = 0; i < l->job->n_nodes; i++) {

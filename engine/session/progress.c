@@ -37,7 +37,7 @@ struct progress {
     struct line *lines;
     const uint64_t *estimates_ns;
     size_t wanted, done, cached, ran, failed, running;
-    struct buf names; /* of nodes that are cached, for one line */
+    struct buf names; /* of cached nodes, printed on one line */
     size_t n_names;
     uint64_t start_ns, drawn_ns;
     unsigned rows; /* on the screen now */
@@ -77,7 +77,7 @@ void progress_free(struct progress *p)
     if (!p)
         return;
     pthread_mutex_destroy(&p->mutex);
-    if (p->rows) { /* it was cut off */
+    if (p->rows) { /* a row was truncated */
         erase(p);
         fflush(p->out);
     }
@@ -88,7 +88,7 @@ void progress_free(struct progress *p)
 
 /* ---- JSON ---- */
 
-/* Takes the event over. */
+/* Prints the event and takes ownership of it. */
 static void emit(struct progress *p, json_t *event)
 {
     char *line = json_dumps(event, JSON_COMPACT);
@@ -99,7 +99,7 @@ static void emit(struct progress *p, json_t *event)
     json_decref(event);
 }
 
-/* Text for people, which may hold bytes of a broken file. */
+/* Converts text for people, which may contain bytes of a broken file. */
 static json_t *json_text(const char *text)
 {
     json_t *value = json_string(text ? text : "");
@@ -108,7 +108,7 @@ static json_t *json_text(const char *text)
 
 /* ---- the terminal ---- */
 
-/* How much of a running node is done, as far as it tells: 0 to 1. */
+/* Returns the fraction of a running node that is done, as far as it reports it: 0 to 1. */
 static double node_part(const struct line *l)
 {
     if (l->elements)
@@ -116,7 +116,7 @@ static double node_part(const struct line *l)
     return l->op_total ? (double)l->op_done / (double)l->op_total : 0;
 }
 
-/* UINT64_MAX: unknown. */
+/* Returns UINT64_MAX if unknown. */
 static uint64_t node_left(const struct progress *p, size_t i, uint64_t now)
 {
     const struct line *l = &p->lines[i];
@@ -131,7 +131,7 @@ static uint64_t node_left(const struct progress *p, size_t i, uint64_t now)
     return UINT64_MAX;
 }
 
-/* On a first run nothing is known of what has not begun. */
+/* On a first run there are no estimates for nodes that have not started. */
 static void put_run_left(struct buf *b, const struct progress *p, uint64_t now)
 {
     uint64_t sum = 0;
@@ -144,7 +144,7 @@ static void put_run_left(struct buf *b, const struct progress *p, uint64_t now)
     label_put_left(b, all ? "about" : "at least", sum);
 }
 
-/* Cuts to the terminal's width: a line that wraps could not be erased. */
+/* Truncates to the terminal's width, since a wrapped line could not be erased. */
 static void put_row(struct progress *p, const struct buf *b, int width)
 {
     size_t n = b->len, columns = 0, i = 0;
@@ -329,7 +329,8 @@ static void say_node(struct progress *p, uint32_t node, const struct node_result
         return;
     }
     const char *unit = node_unit(p->job->nodes[node].op);
-    /* One without elements, or one that failed before it had any, has told nobody why. */
+    /* If a node has no elements, or failed before any of them, its failure has not been printed
+     * yet. */
     if (r->failure && !p->lines[node].failed) {
         buf_printf(&b, "FAILED %s", r->failure);
         say(p, red, b.data);
@@ -343,7 +344,7 @@ static void say_node(struct progress *p, uint32_t node, const struct node_result
         return;
     }
     buf_printf(&b, "%s: %s", name, node_state_name(r->state));
-    /* One that was interrupted keeps the elements that it has. */
+    /* An interrupted node keeps the elements that are done. */
     if (r->elements && (r->state != NODE_SKIPPED || r->ran))
         buf_printf(&b, ", %" PRIu64 " of %" PRIu64 " %ss", r->ran, r->elements, unit);
     if (r->failed)
@@ -365,7 +366,7 @@ void progress_node_done(struct progress *p, uint32_t node, const struct node_res
     if (l->running)
         p->running--;
     l->running = false;
-    if (!l->done) { /* a node can be made again, when its outputs turn out to be damaged */
+    if (!l->done) { /* a node may run again if its outputs turn out to be damaged */
         l->done = true;
         p->done++;
     }
@@ -394,7 +395,7 @@ void progress_note(struct progress *p, const char *format, ...)
     pthread_mutex_unlock(&p->mutex);
 }
 
-/* A running node that has said nothing for a while. */
+/* Prints the progress of a running node that has printed nothing for a while. */
 static void tick_node(struct progress *p, size_t i, uint64_t now)
 {
     struct line *l = &p->lines[i];
@@ -470,6 +471,6 @@ void progress_summary(struct progress *p, const struct run_result *r)
         say(p, r->failed ? "\033[31m" : "\033[1m", b.data);
         buf_free(&b);
     }
-    p->out = NULL; /* the last word, also of workers that were left behind */
+    p->out = NULL; /* silences workers that were left behind, too */
     pthread_mutex_unlock(&p->mutex);
 }

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Whether its counts are written with the session's mutex held. */
+/* Returns whether the node's counts are written with the session's mutex held. */
 static bool is_counted(const struct node_run *r)
 {
     return r->phase == PHASE_DONE || (r->phase == PHASE_OPEN && r->op->node == OP_MAP);
@@ -30,7 +30,7 @@ static Eqloom__RunNode *pack_node(const struct node_run *r, struct arena *a)
         n->why = arena_strdup(a, r->why ? r->why : "");
     }
     if (!done)
-        return n; /* a worker may be writing the rest */
+        return n; /* a worker may be writing the other fields */
     n->cached = r->cached;
     n->failed = r->failed;
     n->wall_ns = r->wall_ns;
@@ -87,7 +87,7 @@ enum err_code record_running(struct session *s, struct store_batch *b, struct er
     return err_up(e, write_run(b, s, "running", e));
 }
 
-/* How far it is: phases, and elements of nodes whose counts are written with the mutex held. */
+/* Measures progress by the phases of nodes and by elements of nodes that is_counted. */
 static uint64_t count_done(const struct session *s)
 {
     uint64_t n = 0;
@@ -96,7 +96,7 @@ static uint64_t count_done(const struct session *s)
     return n;
 }
 
-/* What is counted is in the committer already, so that no more is told than what is stored. */
+/* Counted results are already in the committer, so the record never claims more than is stored. */
 void record_progress(struct session *s, struct store_batch *b)
 {
     enum { EVERY_NS = 1000000000 };
@@ -119,7 +119,7 @@ void record_broken(struct session *s)
 {
     if (!s->announced)
         return;
-    /* Not through the committer: it may be what failed. Nor can more be done about a failure. */
+    /* Bypasses the committer, which may have failed. An error here cannot be handled either. */
     struct store_batch *b = store_batch_new(s->store);
     if (!write_run(b, s, "failed", NULL))
         store_batch_commit(b, NULL);
@@ -134,7 +134,7 @@ static bool has_node(const struct job *job, const char *name)
     return false;
 }
 
-/* Nothing ran, and every node has the key of its last run, and there are no fewer. */
+/* Returns whether nothing ran and the set of nodes and their keys are those of the last run. */
 static bool is_nothing_new(const struct session *s)
 {
     if (!s->history.last || strcmp(s->history.last->state, "done") != 0)
@@ -164,9 +164,9 @@ static bool has_ref(const struct job *job, const char *name)
     return false;
 }
 
-/* Nodes that the job had and has no more (renamed, removed) leave no refs, or what they made would
- * be kept for ever. The runs since the last one that was done may have left some: that one dropped
- * what was older. */
+/* Refs of nodes that the job no longer has (renamed, removed) are deleted, or their records would
+ * be kept forever. The runs since the last completed one may have left some; that one deleted older
+ * ones. */
 struct old_refs {
     struct session *session;
     struct store_batch *batch;
@@ -182,7 +182,7 @@ static enum err_code drop_refs_of(struct old_refs *o, const Eqloom__RunNode *n, 
         const char *name =
             k ? arena_printf(&o->arena, "%s/%s.%s", job->name, n->name, n->outputs[k]->role)
               : arena_printf(&o->arena, "%s/%s", job->name, n->name);
-        if (!has_ref(job, name)) /* it may go on as an alias */
+        if (!has_ref(job, name)) /* unless the job now declares it as a ref */
             code = store_batch_ref_delete(o->batch, name, e);
     }
     return err_up(e, code);
@@ -193,7 +193,7 @@ static enum err_code drop_refs_of_run(void *arg, const char *name, struct span v
     struct old_refs *o = arg;
     const Eqloom__Run *run;
     if (canonical_unpack(&run, &o->arena, &eqloom__run__descriptor, value, NULL))
-        return OK; /* damaged: what it left stays, and hinders nothing */
+        return OK; /* damaged: its old refs are kept */
     enum err_code code = OK;
     for (size_t i = 0; i < run->n_nodes && !code; i++)
         if (!has_node(o->session->job, run->nodes[i]->name))

@@ -1,5 +1,5 @@
-/* What workers ask of the run as a whole, see session.h. After a signal nothing new starts. What is
- * in flight may end within GRACE_MS, then op_cancelled says so. */
+/* Queries of the run's state; see session.h. After a signal nothing new starts. Work in flight may
+ * end within GRACE_MS; then op_cancelled returns true. */
 #include "engine/session/session.h"
 
 #include "base/io/out_file.h"
@@ -46,7 +46,7 @@ bool session_cancelled(const struct session *s)
            session_ms_since_signal(s) > GRACE_MS || session_late(s);
 }
 
-/* Processor time does not depend on the machine's load. */
+/* Uses processor time, which does not depend on the machine's load. */
 bool session_late(const struct session *s)
 {
     return s->deadline_ns != UINT64_MAX && os_process_ns() >= s->deadline_ns;

@@ -262,7 +262,7 @@ class Exec(ProjectTest):
         failed = self.run_p(expect=1)
         self.assertIn("a.rules:1:", failed.err)
         self.p.edit("p.yaml", '"from": "made"', '"from": "made", "files": "*.txt"')
-        self.assertIn("no file that the node gave is called '*.txt'", self.run_p(expect=1).err)
+        self.assertIn("no output file of the node matches '*.txt'", self.run_p(expect=1).err)
 
     VECTORS = """import json, struct
 texts = [(i, m["prefix"]) for i, line in enumerate(open("in/c.jsonl")) for m in json.loads(line)["members"]]
@@ -379,7 +379,7 @@ open("out/plot.svg", "w").write("<svg/>")
                 ({"environment": ["N"]}, "takes KEY=VALUE"),
                 ({"main": "/etc/passwd"}, "no name below out/"),
                 ({"files": ["in/a.py"]}, "in/ and out/ are what"),
-                ({"files": ["builtin:trigonometry"]}, "a program finds no 'builtin:"),
+                ({"files": ["builtin:trigonometry"]}, "a program cannot read 'builtin:"),
                 ({"files": ["none.py"]}, "no file matches"),
                 ({"comand": ["true"]}, "command")]:
             self.job(seeds={"op": "templates", "files": ["templates/small.yaml"]},
@@ -389,7 +389,7 @@ open("out/plot.svg", "w").write("<svg/>")
             self.assertIn("p.yaml:", refused)
         self.job(seeds={"op": "templates", "files": ["templates/small.yaml"]},
                  x={"op": "exec", "command": ["true"], "inputs": ["seeds"], "as": ["a.txt"]})
-        self.assertIn("the ending says the format", self.run_p(expect=1).err)
+        self.assertIn("the suffix must name a format", self.run_p(expect=1).err)
 
     def test_check_finds_what_differs(self):
         self.job(x={"op": "exec", "command": ["sh", "-c", "date +%N > out/now"]})

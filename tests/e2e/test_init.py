@@ -56,7 +56,7 @@ class Init(ProjectTest):
         self.assertGreater(self.count("builtin:semvec/boolean"), 1)
         self.p.write("job.yaml", RULES % "builtin:power")
         done = self.p.eqloom("plan", "job.yaml", expect=2)
-        self.assertIn("job.yaml:4:30: error: there is no 'builtin:power'", done.err)
+        self.assertIn("job.yaml:4:30: error: there is no built-in file 'builtin:power'", done.err)
         self.assertIn("did you mean 'builtin:powers'?", done.err)
 
 

@@ -52,7 +52,7 @@ class Remote(ProjectTest):
 
     def test_nothing_runs_twice(self):
         said = self.p.eqloom("run", "job.yaml", "--remote", self.address).err
-        self.assertRegex(said, r"shared cache: 0 results taken \(0\.0 MB\), 19 given")
+        self.assertRegex(said, r"shared cache: 0 results pulled \(0\.0 MB\), 19 pushed")
         self.assertEqual(len(self.packs()), 19)
         said = self.p.eqloom("run", "job.yaml", "--remote", self.address).err
         self.assertNotIn("shared cache", said)  # there was nothing to give or take
@@ -97,7 +97,7 @@ class Remote(ProjectTest):
             path.write_bytes(data)
         q = self.project()
         made = q.eqloom("run", "job.yaml", "--remote", self.address)
-        self.assertIn("does not come from the shared cache: the pack", made.err, f"seed {seed}")
+        self.assertIn("cannot be pulled from the shared cache: the pack", made.err, f"seed {seed}")
         self.assertEqual(q.ids(), self.p.ids(), f"seed {seed}")
         q.eqloom("fsck")
         # They were replaced by good ones.
@@ -122,10 +122,10 @@ class Remote(ProjectTest):
     def test_addresses(self):
         for address, said in [
                 ("nowhere", "there is no folder nowhere to share results in: make it first"),
-                ("ftp://host/path", "ftp://host/path is no address of a shared cache"),
-                ("ssh://host", "ssh://host is no address of the form ssh://HOST[:PORT]/PATH"),
-                ("ssh://-oProxyCommand=x/path", "is no address of the form"),
-                ("s3://", "s3:// is no address of the form s3://BUCKET[/PREFIX]")]:
+                ("ftp://host/path", "ftp://host/path is not an address of a shared cache"),
+                ("ssh://host", "ssh://host is not an address of the form ssh://HOST[:PORT]/PATH"),
+                ("ssh://-oProxyCommand=x/path", "is not an address of the form"),
+                ("s3://", "s3:// is not an address of the form s3://BUCKET[/PREFIX]")]:
             refused = self.p.eqloom("run", "job.yaml", "--remote", address, expect=2)
             self.assertIn(said, refused.err)
             self.assertEqual(refused.err.count("\n"), 1, refused.err)

@@ -36,10 +36,10 @@ class Reuse(ProjectTest):
         # What stands below it was not made again, and that is said where it begins.
         log = self.p.eqloom("log", "small/2", "--json").out
         said = {n["node"]: n["why"] for n in map(json.loads, log.splitlines())}
-        self.assertEqual(said["clusters"], "what it reads came out the same: egraphs")
+        self.assertEqual(said["clusters"], "its inputs came out the same: egraphs")
         self.assertEqual(said["merged"], "")
         why = self.p.eqloom("why", "job.yaml", "clusters").out
-        self.assertIn("cached: what it reads came out the same: egraphs", why)
+        self.assertIn("cached: its inputs came out the same: egraphs", why)
 
     def test_why_of_artifacts_after_an_edit(self):
         def elements(node):

@@ -148,7 +148,7 @@ class Slurm(OnSlurm):
             self.assertEqual(self.here.ids()[ref], digest, ref)
         p.edit("job.yaml", "executor: here", "executor: there")
         said = p.eqloom("run", "job.yaml", expect=2).err
-        self.assertIn("'executor' is slurm or here, not 'there'", said)
+        self.assertIn("'executor' must be slurm or here, not 'there'", said)
 
     def test_failures_are_those_of_a_run_here(self):
         p, q = self.site(), Project()
@@ -165,9 +165,9 @@ class Slurm(OnSlurm):
         p = self.site(attempts=2, program="/bin/false")
         said = p.go(expect=1).err
         self.assertRegex(said, r"certified: job \d+_\d+ ended as FAILED \(NonZeroExitCode\), "
-                               "given again")
-        self.assertRegex(said, r"FAILED certified: Slurm was given a block 2 times, last as job "
-                               r"\d+_\d+, which ended as FAILED \(NonZeroExitCode\); it said: ")
+                               "submitted again")
+        self.assertRegex(said, r"FAILED certified: a block was submitted to Slurm 2 times, last as job "
+                               r"\d+_\d+, which ended as FAILED \(NonZeroExitCode\); its log ends with: ")
         self.wait_for(lambda: not self.jobs(), "jobs are left")
 
     def test_a_damaged_pack(self):
@@ -184,7 +184,7 @@ fi
 """))
         said = p.go().err
         self.assertIn(".pack is not a pack of eqloom", said)
-        self.assertRegex(said, r"job \d+_\d+ ended as COMPLETED, given again")
+        self.assertRegex(said, r"job \d+_\d+ ended as COMPLETED, submitted again")
         self.assertEqual(p.ids(), self.here.ids())
         p.eqloom("fsck")
 
@@ -210,8 +210,8 @@ fi
         os.environ["PATH"] = f"{tools}:{path}"
         said = p.go().err
         ghost = (p.dir / "cancelled").read_text().strip()
-        self.assertIn(f"job {ghost} is over, but not for Slurm: cancelled", said)
-        self.assertRegex(said, f"job {ghost} ended as FAILED .*, given again")
+        self.assertIn(f"job {ghost} has ended, but Slurm lists it as running: cancelled", said)
+        self.assertRegex(said, f"job {ghost} ended as FAILED .*, submitted again")
         self.assertEqual(p.ids(), self.here.ids())
 
     def test_what_slurm_refuses(self):
@@ -226,7 +226,7 @@ fi
         worker = (p.dir / "worker").read_text()
         p.write("worker", worker.replace('"$@"', '"$@" --set certified.points=9', 1)
                 .replace('"$@" 2>', '"$@" --set certified.points=9 2>'))
-        self.assertIn("this would not be what was asked for", p.go(expect=1).err)
+        self.assertIn("this worker would compute a different key", p.go(expect=1).err)
 
     def test_ctrl_c_cancels(self):
         p = self.site()
