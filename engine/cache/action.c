@@ -152,7 +152,7 @@ enum err_code action_read(struct action_result *out, struct arena *a, struct sto
     return OK;
 }
 
-bool action_is_whole(struct store *s, const struct op *op, const struct action_result *made)
+bool action_is_complete(struct store *s, const struct op *op, const struct action_result *made)
 {
     size_t n = op_count_outputs(op);
     for (size_t r = 0; r < n; r++)
@@ -165,7 +165,7 @@ bool action_is_whole(struct store *s, const struct op *op, const struct action_r
 bool action_find(struct action_result *out, struct arena *a, struct store *s, const struct op *op,
                  const struct digest *key)
 {
-    return !action_read(out, a, s, op, key, NULL) && action_is_whole(s, op, out);
+    return !action_read(out, a, s, op, key, NULL) && action_is_complete(s, op, out);
 }
 
 static int compare_outputs(const void *a, const void *b)

@@ -71,7 +71,7 @@ struct action_result {
 enum err_code action_read(struct action_result *out, struct arena *a, struct store *s,
                           const struct op *op, const struct digest *key, struct err *e);
 /* Returns whether every output exists. */
-bool action_is_whole(struct store *s, const struct op *op, const struct action_result *made);
+bool action_is_complete(struct store *s, const struct op *op, const struct action_result *made);
 /* Reads an action; returns false unless all of its outputs exist. */
 bool action_find(struct action_result *out, struct arena *a, struct store *s, const struct op *op,
                  const struct digest *key);

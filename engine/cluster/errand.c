@@ -64,8 +64,8 @@ static void set_done(struct errand *x, const struct digest *key)
     struct block *b = found ? &x->blocks[*found] : NULL;
     if (!b || b->state == BLOCK_DONE)
         return;
-    x->n_sent -= b->state == BLOCK_SENT;
-    x->n_waiting -= b->state == BLOCK_WAITS;
+    x->n_submitted -= b->state == BLOCK_SUBMITTED;
+    x->n_waiting -= b->state == BLOCK_WAITING;
     b->state = BLOCK_DONE;
     if (b->id)
         note_end(x->c, b->id);
@@ -76,7 +76,7 @@ static void set_done(struct errand *x, const struct digest *key)
 }
 
 /* Removes a bad pack, so that its block is treated as dead. */
-static enum err_code take_in(struct errand *x, const struct digest *key, struct err *e)
+static enum err_code import_pack(struct errand *x, const struct digest *key, struct err *e)
 {
     struct session *s = x->r->s;
     struct pack_result r;
@@ -114,7 +114,7 @@ static enum err_code op_failed(struct errand *x, const struct digest *key, struc
 }
 
 /* Imports every result in the folder. */
-static enum err_code take_all(struct errand *x, struct err *e)
+static enum err_code import_results(struct errand *x, struct err *e)
 {
     DIR *dir = opendir(x->folder);
     struct dirent *entry;
@@ -129,7 +129,7 @@ static enum err_code take_all(struct errand *x, struct err *e)
             continue;
         const char *ending = entry->d_name + 2 * DIGEST_SIZE;
         if (!strcmp(ending, ".pack"))
-            code = take_in(x, &key, e);
+            code = import_pack(x, &key, e);
         else if (!strcmp(ending, ".failed"))
             code = op_failed(x, &key, e);
         arena_reset(&x->work);
@@ -142,7 +142,7 @@ static enum err_code take_all(struct errand *x, struct err *e)
 /* ---- dead blocks ---- */
 
 /* Returns the last line of the worker's log. */
-static const char *worker_said(struct errand *x, const struct block *b)
+static const char *last_log_line(struct errand *x, const struct block *b)
 {
     struct span text;
     char *path = arena_printf(&x->work, "%s/%s.log", x->folder, b->id);
@@ -171,13 +171,13 @@ static enum err_code block_died(struct errand *x, struct block *b, const struct 
             e, ERR_FAILED,
             "a block was submitted to Slurm %u times, last as job %s, which ended as %s; "
             "its log ends with: %.300s",
-            b->attempts, b->id, how, worker_said(x, b));
+            b->attempts, b->id, how, last_log_line(x, b));
     progress_note(s->progress, "%s: job %s ended as %s, submitted again; its log ends with: %.200s",
-                  x->r->node->name, b->id, how, worker_said(x, b));
-    b->state = BLOCK_WAITS;
+                  x->r->node->name, b->id, how, last_log_line(x, b));
+    b->state = BLOCK_WAITING;
     b->gone_ns = 0;
     b->damaged = false;
-    x->n_sent--;
+    x->n_submitted--;
     x->n_waiting++;
     return OK;
 }
@@ -192,7 +192,7 @@ static enum err_code find_dead(struct errand *x, const struct slurm_job *jobs, s
         name_map_put(&by_id, jobs[i].id, i, NULL);
     for (size_t k = 0; k < x->n && !code; k++) {
         struct block *b = &x->blocks[k];
-        if (b->state != BLOCK_SENT)
+        if (b->state != BLOCK_SUBMITTED)
             continue;
         const uint64_t *found = name_map_get(&by_id, b->id);
         const struct slurm_job *job = found ? &jobs[*found] : NULL;
@@ -210,10 +210,10 @@ static enum err_code find_dead(struct errand *x, const struct slurm_job *jobs, s
     return err_up(e, code);
 }
 
-enum err_code errand_look(struct errand *x, const struct slurm_job *jobs, size_t n_jobs,
+enum err_code errand_poll(struct errand *x, const struct slurm_job *jobs, size_t n_jobs,
                           struct err *e)
 {
-    enum err_code code = take_all(x, e);
+    enum err_code code = import_results(x, e);
     if (!code)
         code = find_dead(x, jobs, n_jobs, e);
     arena_reset(&x->work);
@@ -222,7 +222,7 @@ enum err_code errand_look(struct errand *x, const struct slurm_job *jobs, size_t
 
 bool errand_is_over(const struct errand *x)
 {
-    return x->cut && !x->n_waiting && !x->n_sent;
+    return x->cut && !x->n_waiting && !x->n_submitted;
 }
 
 /* ---- submission ---- */
@@ -283,11 +283,11 @@ static enum err_code submit(struct errand *x, const size_t *which, size_t n, str
     for (size_t k = 0; k < n; k++) {
         struct block *b = &x->blocks[which[k]];
         b->id = arena_printf(&x->arena, "%s_%zu", id, k);
-        b->state = BLOCK_SENT;
+        b->state = BLOCK_SUBMITTED;
         b->attempts++;
     }
     x->n_waiting -= n;
-    x->n_sent += n;
+    x->n_submitted += n;
     return OK;
 }
 
@@ -295,7 +295,7 @@ static enum err_code submit_waiting(struct errand *x, struct err *e)
 {
     size_t which[ARRAY], n = 0;
     for (size_t k = 0; k < x->n && n < ARRAY; k++)
-        if (x->blocks[k].state == BLOCK_WAITS)
+        if (x->blocks[k].state == BLOCK_WAITING)
             which[n++] = k;
     if (!n)
         return OK;
@@ -311,11 +311,11 @@ static enum err_code submit_waiting(struct errand *x, struct err *e)
     return err_fail(e, ERR_FAILED, "%s", refused.message);
 }
 
-enum err_code errand_send(struct errand *x, struct err *e)
+enum err_code errand_submit(struct errand *x, struct err *e)
 {
     char text[60];
     enum err_code code = OK;
-    while (!x->cut && x->n_waiting < ARRAY && x->n_sent + x->n_waiting < x->c->profile.most &&
+    while (!x->cut && x->n_waiting < ARRAY && x->n_submitted + x->n_waiting < x->c->profile.most &&
            !code && !session_interrupted(x->r->s)) {
         code = errand_cut_next(x, e);
         arena_reset(&x->work);
@@ -323,7 +323,7 @@ enum err_code errand_send(struct errand *x, struct err *e)
     if (!code && !session_interrupted(x->r->s))
         code = submit_waiting(x, e);
     arena_reset(&x->work);
-    snprintf(text, sizeof text, "Slurm has %zu of %zu block%s", x->n_sent, x->n,
+    snprintf(text, sizeof text, "Slurm has %zu of %zu block%s", x->n_submitted, x->n,
              x->n == 1 ? "" : "s");
     progress_op(x->r->s->progress, x->r->index, 0, 0, text);
     return err_up(e, code);
@@ -366,7 +366,7 @@ enum err_code errand_open(struct node_run *r, struct cluster *c, const struct sl
     x->folder = arena_printf(&x->arena, "%s/%s", c->dir, digest_hex(hex, &r->key.digest));
     enum err_code code = os_mkdirs(x->folder, e);
     if (!code)
-        code = take_all(x, e);
+        code = import_results(x, e);
     /* Imported results may already complete the node. */
     x->cut = !code && action_find(&made, &x->work, r->s->store, r->op, &r->key.digest);
     if (!code && !x->cut) {

@@ -34,7 +34,7 @@ struct cluster {
 struct block {
     struct digest key;
     uint64_t n; /* number of elements; of a chain: segments */
-    enum { BLOCK_WAITS, BLOCK_SENT, BLOCK_DONE } state;
+    enum { BLOCK_WAITING, BLOCK_SUBMITTED, BLOCK_DONE } state;
     unsigned attempts;
     bool damaged;     /* its pack could not be imported */
     const char *id;   /* id of its Slurm job */
@@ -48,7 +48,7 @@ struct errand {
     struct arena arena, work; /* work: reset after each step */
     struct store_batch *batch;
     struct block *blocks;
-    size_t n, cap, n_waiting, n_sent;
+    size_t n, cap, n_waiting, n_submitted;
     struct digest_map by_key;  /* -> index of the block */
     struct digest_map adopted; /* keys that an earlier master submitted -> index in adopted_ids */
     const char **adopted_ids;
@@ -69,10 +69,10 @@ enum err_code errand_open(struct node_run *r, struct cluster *c, const struct sl
 /* `done`: removes the folder, which is no longer needed. */
 void errand_close(struct node_run *r, bool done);
 /* Cuts and submits blocks, up to the limit of blocks in flight. */
-enum err_code errand_send(struct errand *x, struct err *e);
+enum err_code errand_submit(struct errand *x, struct err *e);
 /* Imports finished blocks and resubmits dead ones; `jobs` must have been listed before. Fails with
  * ERR_FAILED, and the reason, if a block died too often or the op failed. */
-enum err_code errand_look(struct errand *x, const struct slurm_job *jobs, size_t n_jobs,
+enum err_code errand_poll(struct errand *x, const struct slurm_job *jobs, size_t n_jobs,
                           struct err *e);
 bool errand_is_over(const struct errand *x);
 

@@ -47,8 +47,8 @@ static void add_block(struct errand *x, const struct digest *key, uint64_t n)
     struct block b = {.key = *key, .n = n};
     if (adopted) {
         b.id = x->adopted_ids[*adopted];
-        b.state = BLOCK_SENT;
-        x->n_sent++;
+        b.state = BLOCK_SUBMITTED;
+        x->n_submitted++;
     } else {
         x->n_waiting++;
     }

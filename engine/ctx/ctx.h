@@ -20,7 +20,7 @@ enum err_code ctx_node_element(struct digest *id, struct ctx_node *n, uint64_t i
  * (op_recall); a trace maps that to the action that computed the rest. If an element changed only
  * where the op does not look, its earlier result is reused. */
 struct recall {
-    bool may; /* earlier results may be reused */
+    bool allowed; /* earlier results may be reused */
     bool asked, found;
     struct digest at; /* key in `traces`: the stated reads, op, version, numerics, parameters */
     struct action_result made; /* found: the result, and a note with the reason */
@@ -29,7 +29,7 @@ struct recall {
 /* Parts of a source's work: a trace maps the key of each part to the records that it emitted. */
 struct source_parts {
     size_t *from;         /* by op->outputs: number of records emitted before the part */
-    uint64_t made, again; /* parts that ran and parts that were reused, if they emitted anything */
+    uint64_t ran, reused; /* parts that ran and parts that were reused, if they emitted anything */
 };
 
 struct op_ctx {

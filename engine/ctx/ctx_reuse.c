@@ -101,7 +101,7 @@ static bool find_made(struct action_result *made, struct op_ctx *ctx, const stru
     struct store *s = ctx_store(ctx);
     const struct op *op = ctx->node->op;
     return trace_follow(made, ctx->arena, s, op, at) && !made->slices &&
-           action_is_whole(s, op, made);
+           action_is_complete(s, op, made);
 }
 
 bool op_recall(struct op_ctx *ctx, struct span reads, const char *reason)
@@ -113,7 +113,7 @@ bool op_recall(struct op_ctx *ctx, struct span reads, const char *reason)
                !key_of_input(&at, ctx->arena, ctx->node, op_numerics(ctx), "@reads", &d, NULL);
     if (k->asked)
         k->at = at.digest;
-    k->found = k->asked && k->may && find_made(&k->made, ctx, &k->at);
+    k->found = k->asked && k->allowed && find_made(&k->made, ctx, &k->at);
     if (k->found)
         k->made.note = arena_printf(ctx->arena, WITNESS_NOTE "%s", reason);
     return k->found;
@@ -159,7 +159,7 @@ void op_part_again(struct op_ctx *ctx, const struct op_part *part)
     for (size_t r = 0; r < op_count_outputs(ctx->node->op); r++)
         for (size_t i = 0; i < made->outputs[r].n; i++, n++)
             ctx_add_output(ctx, r, &made->outputs[r].ids[i]);
-    ctx->parts.again += n > 0;
+    ctx->parts.reused += n > 0;
 }
 
 void op_part_begin(struct op_ctx *ctx)
@@ -184,7 +184,7 @@ enum err_code op_part_end(struct op_ctx *ctx, struct span key, struct span note,
         emitted += made.outputs[r].n;
     }
     ctx->parts.from = NULL;
-    ctx->parts.made += emitted > 0;
+    ctx->parts.ran += emitted > 0;
     enum err_code code = part_key(&at, ctx, key, e);
     struct trace trace = {.action = at.digest, .witness = note};
     if (!code)

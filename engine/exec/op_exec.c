@@ -33,8 +33,8 @@ static const struct op_param params[] = {
      .doc = "Other things that the result depends on, as text: versions of the program and "
             "libraries."},
     {"environment", OP_STRINGS, "",
-     .doc = "Environment variables, KEY=VALUE, besides HOME, LANG, PATH and TMPDIR; no others are "
-            "set."},
+     .doc = "Environment variables, KEY=VALUE, besides HOME, LANG, PATH and TMPDIR; the user's are "
+            "not passed on."},
     {"main", OP_STRING, "", .doc = "The file below out/ that becomes the output `file`."},
     {"time_limit", OP_INT, "0", NULL, 0, 1e9,
      "Seconds after which the program is stopped and the node fails; 0: no limit.",

@@ -87,7 +87,7 @@ static bool read_segment(struct action_result *made, const struct chain *c, stru
         return false;
     bool there = by_reads ? trace_follow(made, a, s, op, &x->reads)
                           : !action_read(made, a, s, op, &x->key, NULL);
-    return there && made->outputs[0].n == 1 && action_is_whole(s, op, made);
+    return there && made->outputs[0].n == 1 && action_is_complete(s, op, made);
 }
 
 /* Searches for the last stored segment behind those found so far. */

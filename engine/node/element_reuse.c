@@ -92,7 +92,7 @@ bool reuse_element(struct action_result *made, struct reuse_origin *origin, stru
     struct op_earlier x = {0};
     const char *reason;
     if (!r->op->reuse || !find_earlier(&x, origin, r, a, id) ||
-        !action_is_whole(r->s->store, r->op, &x.made) || !is_reusable(&reason, &x, r, a, id))
+        !action_is_complete(r->s->store, r->op, &x.made) || !is_reusable(&reason, &x, r, a, id))
         return false;
     *made = x.made;
     *witness = x.witness;
@@ -107,6 +107,6 @@ bool reuse_block(struct reuse_origin *origin, const char **reason, struct node_r
 {
     struct op_earlier x = {0};
     return r->op->merge_witnesses && find_earlier(&x, origin, r, a, id) &&
-           (!x.made.slices || action_is_whole(r->s->store, r->op, &x.made)) &&
+           (!x.made.slices || action_is_complete(r->s->store, r->op, &x.made)) &&
            !node_prepare(r, NULL) && is_reusable(reason, &x, r, a, NULL);
 }

@@ -57,7 +57,7 @@ static void find_blocks(struct worker *w, struct node_run *r)
     progress_cached(r->s->progress, r->index, r->cached + r->reused - before);
     if (feed(w, r, &e)) {
         m->broken = m->dropped = true;
-        node_cannot_read(w, r, &e);
+        node_read_failed(w, r, &e);
     }
 }
 
@@ -142,7 +142,7 @@ bool map_take(uint64_t *from, uint64_t *n, struct node_run *r)
     return true;
 }
 
-bool map_put_back(struct node_run *r)
+bool map_finish_range(struct node_run *r)
 {
     struct map_run *m = r->map;
     m->in_flight--;
@@ -206,7 +206,7 @@ static void deliver(struct worker *w, struct node_run *r, uint64_t position,
     }
     pthread_mutex_unlock(&m->mutex);
     if (fed.code)
-        node_cannot_read(w, r, &fed);
+        node_read_failed(w, r, &fed);
     if (store_batch_count(w->batch) && committer_append(s->commit, w->batch, &e))
         session_fail(s, &e);
 }
@@ -269,7 +269,7 @@ static enum outcome element_run(struct worker *w, struct node_run *r, uint64_t p
     uint64_t start = os_monotonic_ns();
     ctx_init(&ctx, r, &w->arena, w->batch);
     ctx.element = id;
-    ctx.recall.may = !before && !s->options->check;
+    ctx.recall.allowed = !before && !s->options->check;
     enum outcome outcome = OUT_DONE;
     struct action_result made = {.outputs = ctx.outputs};
     if (together_share(&ctx, t, r, position, &e) || r->op->run(&ctx, r->op_state, &e) ||
@@ -353,7 +353,7 @@ static enum outcome element(struct worker *w, struct node_run *r, uint64_t posit
     *state = ELEMENT_CACHED;
     arena_reset(&w->arena);
     if (ctx_node_element(&id, r->shared, position, &e))
-        return node_cannot_read(w, r, &e);
+        return node_read_failed(w, r, &e);
     bool cached = node_find_element(&made, &key, r, &w->arena, &id);
     if (cached && !s->options->check) {
         struct span witness = {0};
@@ -434,7 +434,7 @@ enum outcome map_close(struct worker *w, struct node_run *r)
     arena_reset(&w->arena);
     if (assemble_finish(&made.outputs, &w->arena, m->out, &e) ||
         map_tree_finish(m->blocks, made.outputs, m->out, r, m->batch, &e))
-        return node_cannot_read(w, r, &e);
+        return node_read_failed(w, r, &e);
     store_batch_append(w->batch, m->batch);
     return node_commit(w, r, &made);
 }

@@ -13,5 +13,5 @@ bool map_has_more(const struct node_run *r); /* caller holds the mutex */
  */
 void map_range(struct worker *w, struct node_run *r, uint64_t from, uint64_t n);
 /* Records that a range is finished. Returns true if it was the last one. Caller holds the mutex. */
-bool map_put_back(struct node_run *r);
+bool map_finish_range(struct node_run *r);
 enum outcome map_close(struct worker *w, struct node_run *r);

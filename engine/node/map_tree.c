@@ -123,7 +123,7 @@ static bool is_cached(struct input_block *x, struct finding *f)
     struct key key;
     if (node_element_key(&key, f->r, &f->arena, &x->block.id, NULL) ||
         action_read(&made, &f->arena, s, f->r->op, &key.digest, NULL) ||
-        (x->depth && !action_is_whole(s, f->r->op, &made)))
+        (x->depth && !action_is_complete(s, f->r->op, &made)))
         return false;
     x->action = key.digest;
     return true;

@@ -140,7 +140,7 @@ static enum outcome node_lost(struct node_run *r, const char *message)
     return OUT_DROPPED;
 }
 
-enum outcome node_cannot_read(struct worker *w, struct node_run *r, const struct err *failure)
+enum outcome node_read_failed(struct worker *w, struct node_run *r, const struct err *failure)
 {
     bool lost = failure->code == ERR_CORRUPT || failure->code == ERR_NOTFOUND;
     return lost ? node_lost(r, failure->message) : node_store_failed(w, failure);

@@ -8,10 +8,10 @@
 /* The result of an attempt at a node or a part of it. */
 enum outcome {
     OUT_DONE,
-    OUT_OPEN,    /* has work to hand out */
-    OUT_AWAY,    /* has work for a cluster */
-    OUT_FAILED,  /* node_run.failure has the reason */
-    OUT_DROPPED, /* the run was interrupted, ends, or must repair the store first */
+    OUT_OPEN,       /* has work to hand out */
+    OUT_ON_CLUSTER, /* has work for a cluster */
+    OUT_FAILED,     /* node_run.failure has the reason */
+    OUT_DROPPED,    /* the run was interrupted, ends, or must repair the store first */
 };
 
 void node_bind(struct node_run *r); /* sets inputs from other nodes' outputs; caller holds the mutex
@@ -58,7 +58,7 @@ enum outcome node_op_failed(struct worker *w, struct node_run *r, const struct o
 enum outcome node_store_failed(struct worker *w, const struct err *e);
 /* If the store lacks a record, sets session.lost, which leads to a repair; any other error ends the
  * run. */
-enum outcome node_cannot_read(struct worker *w, struct node_run *r, const struct err *failure);
+enum outcome node_read_failed(struct worker *w, struct node_run *r, const struct err *failure);
 char *node_failure_text(struct arena *a, const struct node *node, const char *where,
                         const struct err *e);
 
@@ -66,7 +66,7 @@ char *node_failure_text(struct arena *a, const struct node *node, const char *wh
 /* Looks the node up; returns OUT_OPEN if it has to run. */
 enum outcome node_begin(struct worker *w, struct node_run *r);
 /* Runs a whole task or chain. */
-enum outcome node_whole(struct worker *w, struct node_run *r);
+enum outcome node_run_whole(struct worker *w, struct node_run *r);
 void node_end_attempt(struct node_run *r);
 /* Looks a source up and, if its files are new, runs it into the batch. Sets the node's outputs,
  * refs, state (NODE_RAN if it output anything that the store did not have) and reason. With

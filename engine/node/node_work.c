@@ -25,7 +25,7 @@ static enum err_code look_up(bool *hit, bool *missing, struct action_result *mad
         enum err_code code = action_read(made, &r->arena, r->s->store, r->op, &r->key.digest, e);
         if (code && code != ERR_NOTFOUND)
             return err_up(e, code);
-        *hit = !code && action_is_whole(r->s->store, r->op, made);
+        *hit = !code && action_is_complete(r->s->store, r->op, made);
         *missing = !code && !*hit;
         if (*hit || pulled || !remote_pull(r, &r->key.digest))
             return OK;
@@ -72,7 +72,7 @@ static bool is_for_cluster(const struct node_run *r)
     bool large = r->op->node == OP_MAP || r->op->node == OP_CHAIN;
     bool wanted =
         r->node->executor == EXECUTOR_SLURM || (large && r->node->executor != EXECUTOR_HERE);
-    return r->s->away && !r->back && wanted && r->op->node != OP_EXEC;
+    return r->s->away && !r->from_cluster && wanted && r->op->node != OP_EXEC;
 }
 
 enum outcome node_begin(struct worker *w, struct node_run *r)
@@ -83,7 +83,7 @@ enum outcome node_begin(struct worker *w, struct node_run *r)
     struct action_result made;
     bool hit, missing, exec = r->op->node == OP_EXEC;
     uint64_t start = os_monotonic_ns();
-    if (r->back && r->failed) /* failed on the cluster */
+    if (r->from_cluster && r->failed) /* failed on the cluster */
         return OUT_FAILED;
     arena_reset(&w->arena);
     size_t n_inputs = op_count_inputs(r->op);
@@ -97,12 +97,12 @@ enum outcome node_begin(struct worker *w, struct node_run *r)
     pthread_mutex_lock(&s->mutex);
     r->failure = NULL;
     r->why = why;
-    r->again = false;
+    r->reported = false;
     if (!r->start_ns)
         r->start_ns = start;
     pthread_mutex_unlock(&s->mutex);
     if (ctx_node_new(&r->shared, r, &e))
-        return node_cannot_read(w, r, &e);
+        return node_read_failed(w, r, &e);
     if (!s->options->check && !s->planning)
         announce(s, w);
     r->elements = r->op->node == OP_MAP ? ctx_node_elements(r->shared) : 0;
@@ -111,7 +111,7 @@ enum outcome node_begin(struct worker *w, struct node_run *r)
     if (away || r->op->node == OP_MAP)
         progress_node_start(s->progress, r->index, r->elements, r->why);
     if (away)
-        return OUT_AWAY;
+        return OUT_ON_CLUSTER;
     if (r->op->node == OP_MAP && !map_new(w, r))
         return map_close(w, r);
     r->begin_ns = os_monotonic_ns() - start;
@@ -211,7 +211,7 @@ static enum outcome task_run(struct worker *w, struct node_run *r)
     return outcome;
 }
 
-enum outcome node_whole(struct worker *w, struct node_run *r)
+enum outcome node_run_whole(struct worker *w, struct node_run *r)
 {
     switch (r->op->node) {
     case OP_TASK:
@@ -271,8 +271,8 @@ static enum err_code run_op(struct action_result *out, struct node_run *r,
         code = ctx_check_outputs(&ctx, e);
     if (!code)
         code = ctx_collected(out, &ctx, a, e);
-    r->ran = ctx.parts.made;
-    out->elements = ctx.parts.made + ctx.parts.again;
+    r->ran = ctx.parts.ran;
+    out->elements = ctx.parts.ran + ctx.parts.reused;
     store_batch_expect(b, NULL);
     digest_map_free(&stored);
     ctx_finish(&ctx);
@@ -326,7 +326,7 @@ enum err_code source_read(struct node_run *r, struct store_batch *b, struct err 
     progress_source(r->s->progress, r->index, "being read");
     enum err_code code = find_or_read(&made, &hit, r, &a, b, e);
     if (!code) {
-        bool fresh = !action_is_whole(r->s->store, r->op, &made);
+        bool fresh = !action_is_complete(r->s->store, r->op, &made);
         node_adopt(r, &made);
         r->elements = made.elements;
         r->cached = made.elements - r->ran;

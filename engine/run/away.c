@@ -1,8 +1,8 @@
-/* Nodes that a cluster computes. node_begin leaves them in PHASE_AWAY; one thread cuts them into
- * blocks, submits these, imports the results and resubmits dead blocks (cluster/). Then each node
- * is looked up again locally: a chain is found complete; a map finds its elements, and elements
- * without a result, because their op failed, run here to report the error. So results and messages
- * equal those of a run on one machine. */
+/* Nodes that a cluster computes. node_begin leaves them in PHASE_ON_CLUSTER; one thread cuts them
+ * into blocks, submits these, imports the results and resubmits dead blocks (cluster/). Then each
+ * node is looked up again locally: a chain is found complete; a map finds its elements, and
+ * elements without a result, because their op failed, run here to report the error. So results and
+ * messages equal those of a run on one machine. */
 #include "engine/run/run_internal.h"
 
 #include "base/io/out_file.h"
@@ -170,7 +170,7 @@ void away_finish(struct session *s)
 /* ---- the thread ---- */
 
 /* Returns a node to the scheduler, which looks it up again or finds that it has failed. */
-static void hand_back(struct node_run *r, const struct err *failure)
+static void return_node(struct node_run *r, const struct err *failure)
 {
     struct session *s = r->s;
     errand_close(r, !failure);
@@ -178,8 +178,8 @@ static void hand_back(struct node_run *r, const struct err *failure)
     if (failure)
         node_fail(r, "", failure);
     pthread_mutex_lock(&s->mutex);
-    s->n_away--;
-    r->back = true;
+    s->n_on_cluster--;
+    r->from_cluster = true;
     r->phase = PHASE_READY;
     if (r->ran && r->op->node != OP_MAP)
         r->state = NODE_RAN;
@@ -191,18 +191,18 @@ static void step(struct node_run *r, const struct slurm_job *jobs, size_t n_jobs
 {
     struct away *w = r->s->away;
     struct err e = {0};
-    enum err_code code = r->errand ? errand_look(r->errand, jobs, n_jobs, &e)
+    enum err_code code = r->errand ? errand_poll(r->errand, jobs, n_jobs, &e)
                                    : errand_open(r, &w->cluster, jobs, n_jobs, &e);
     pthread_mutex_lock(&w->mutex);
     if (!code && !w->cancelled)
-        code = errand_send(r->errand, &e);
+        code = errand_submit(r->errand, &e);
     pthread_mutex_unlock(&w->mutex);
     if (code == ERR_FAILED)
-        hand_back(r, &e);
+        return_node(r, &e);
     else if (code)
         session_fail(r->s, &e);
     else if (errand_is_over(r->errand))
-        hand_back(r, NULL);
+        return_node(r, NULL);
 }
 
 static void cancel_ended(struct session *s, const struct slurm_job *jobs, size_t n, struct arena *a)
@@ -222,16 +222,16 @@ static void cancel_ended(struct session *s, const struct slurm_job *jobs, size_t
                       ids[0], n_ids > 1 ? ", with others," : "");
 }
 
-static bool is_away(struct node_run *r)
+static bool is_on_cluster(struct node_run *r)
 {
     pthread_mutex_lock(&r->s->mutex);
-    bool away = r->phase == PHASE_AWAY;
+    bool away = r->phase == PHASE_ON_CLUSTER;
     pthread_mutex_unlock(&r->s->mutex);
     return away;
 }
 
 /* Calls squeue first, so that the files of jobs that it lists as ended are visible. */
-static void look_around(struct session *s)
+static void poll_cluster(struct session *s)
 {
     struct away *w = s->away;
     struct arena a = {0};
@@ -246,7 +246,7 @@ static void look_around(struct session *s)
     } else {
         w->silent = 0;
         for (size_t i = 0; i < s->job->n_nodes && !session_interrupted(s); i++)
-            if (is_away(&s->nodes[i]))
+            if (is_on_cluster(&s->nodes[i]))
                 step(&s->nodes[i], jobs, n);
         cancel_ended(s, jobs, n, &a);
     }
@@ -261,7 +261,7 @@ void away_run(struct session *s)
         pthread_mutex_lock(&s->mutex);
         bool others_work = s->workers > 1 && !session_interrupted(s);
         for (size_t i = 0; i < s->job->n_nodes; i++) {
-            bool away = s->nodes[i].phase == PHASE_AWAY;
+            bool away = s->nodes[i].phase == PHASE_ON_CLUSTER;
             any = any || away;
             new = new || (away && !s->nodes[i].errand);
         }
@@ -272,7 +272,7 @@ void away_run(struct session *s)
         bool due = now - looked_ns >= s->away->cluster.profile.poll_ms * 1000000;
         if (any && (due || (new && !s->away->silent))) {
             looked_ns = now;
-            look_around(s);
+            poll_cluster(s);
         }
         nanosleep(&(struct timespec){.tv_nsec = TICK_MS * 1000000}, NULL);
     }

@@ -22,7 +22,7 @@ static bool plan_map(struct worker *w, struct node_run *r)
     r->phase = PHASE_OPEN;
     while (!session_late(r->s) && map_take(&from, &n, r)) {
         map_range(w, r, from, n);
-        map_put_back(r);
+        map_finish_range(r);
     }
     bool late = session_late(r->s);
     bool done = !late && map_close(w, r) == OUT_DONE;

@@ -161,10 +161,10 @@ static void note_healed(struct session *s, const struct fsck_result *r)
 
 /* After a lost record: checks the store and removes damaged records with all actions that refer to
  * them. */
-static enum err_code heal(struct session *s, struct err *e)
+static enum err_code repair(struct session *s, struct err *e)
 {
     struct fsck_result r;
-    if (s->heals++ == HEALS_MAX)
+    if (s->repairs++ == HEALS_MAX)
         return err_fail(e, ERR_CORRUPT, "%s, and recomputing it did not help", s->loss);
     progress_note(s->progress, "%s", s->loss);
     enum err_code code = committer_flush(s->commit, e);
@@ -219,11 +219,11 @@ enum err_code job_run(struct run_result *out, struct arena *a, const struct job 
 {
     struct session *s = arena_new(a, struct session); /* in the arena, since workers that are left
                                                        * behind still use it */
-    struct fsck_result healed;
+    struct fsck_result repaired;
     bool checked;
     memset(out, 0, sizeof *out);
     out->nodes = arena_array(a, struct node_result, job->n_nodes);
-    enum err_code code = store_heal(&checked, &healed, store, e);
+    enum err_code code = store_heal(&checked, &repaired, store, e);
     if (code)
         return err_up(e, code);
     code = session_open(s, a, job, store, options, e);
@@ -232,9 +232,9 @@ enum err_code job_run(struct run_result *out, struct arena *a, const struct job 
     sched_start_pool(s);
     progress_run_start(s->progress, s->run);
     if (checked)
-        note_healed(s, &healed);
+        note_healed(s, &repaired);
     do {
-        code = atomic_load(&s->lost) ? heal(s, e) : OK;
+        code = atomic_load(&s->lost) ? repair(s, e) : OK;
         if (!code)
             code = sched_watch(s, 1, read_all, e);
         if (!code && !s->left && !s->fatal.code)

@@ -87,7 +87,7 @@ static void release(struct session *s)
 void sched_report(struct node_run *r)
 {
     struct node_result view = session_view(r);
-    if (!r->again)
+    if (!r->reported)
         progress_node_done(r->s->progress, r->index, &view);
 }
 
@@ -164,7 +164,7 @@ static bool take(struct task *t, struct session *s)
 static void end_attempt(struct node_run *r, enum outcome outcome)
 {
     struct session *s = r->s;
-    if (outcome != OUT_OPEN && outcome != OUT_AWAY)
+    if (outcome != OUT_OPEN && outcome != OUT_ON_CLUSTER)
         node_end_attempt(r);
     pthread_mutex_lock(&s->mutex);
     switch (outcome) {
@@ -181,10 +181,10 @@ static void end_attempt(struct node_run *r, enum outcome outcome)
             mark_done(r, NODE_SKIPPED);
         break;
     case OUT_OPEN: r->phase = PHASE_OPEN; break;
-    case OUT_AWAY:
+    case OUT_ON_CLUSTER:
         start_work(r);
-        r->phase = PHASE_AWAY;
-        s->n_away++;
+        r->phase = PHASE_ON_CLUSTER;
+        s->n_on_cluster++;
         break;
     }
     pthread_mutex_unlock(&s->mutex);
@@ -195,7 +195,7 @@ static void do_range(struct worker *w, const struct task *t)
     struct node_run *r = t->r;
     map_range(w, r, t->from, t->n);
     pthread_mutex_lock(&w->s->mutex);
-    bool over = map_put_back(r);
+    bool over = map_finish_range(r);
     if (over)
         r->phase = PHASE_BUSY;
     pthread_mutex_unlock(&w->s->mutex);
@@ -220,7 +220,7 @@ static void work(struct session *s)
     pthread_mutex_lock(&s->mutex);
     for (;;) {
         if (!take(&t, s)) {
-            if (!s->active && (!s->n_away || session_interrupted(s)))
+            if (!s->active && (!s->n_on_cluster || session_interrupted(s)))
                 break;
             pthread_cond_wait(&s->work, &s->mutex);
             continue;
@@ -233,7 +233,7 @@ static void work(struct session *s)
         uint64_t begin_ns = os_monotonic_ns();
         switch (t.kind) {
         case TASK_BEGIN: end_attempt(t.r, node_begin(&w, t.r)); break;
-        case TASK_WHOLE: end_attempt(t.r, node_whole(&w, t.r)); break;
+        case TASK_WHOLE: end_attempt(t.r, node_run_whole(&w, t.r)); break;
         case TASK_RANGE: do_range(&w, &t); break;
         }
         pthread_mutex_lock(&s->mutex);
@@ -337,13 +337,13 @@ void sched_restart(struct session *s)
         if (r->phase == PHASE_UNWANTED ||
             (done && (r->state == NODE_FAILED || r->state == NODE_SKIPPED)))
             continue;
-        r->again = done;
-        r->back = false;
+        r->reported = done;
+        r->from_cluster = false;
         r->phase = PHASE_WAITING;
         r->start_ns = 0;
         s->done -= done;
     }
-    s->n_away = 0;
+    s->n_on_cluster = 0;
     s->loss[0] = 0;
     atomic_store(&s->lost, false);
 }
@@ -357,11 +357,11 @@ void sched_start_pool(struct session *s)
 }
 
 /* The first thread handles the nodes that are on a cluster, the others work. */
-static void work_or_look(struct session *s)
+static void work_or_poll(struct session *s)
 {
     pthread_mutex_lock(&s->mutex);
-    bool look = s->away && !s->looked_after;
-    s->looked_after = true;
+    bool look = s->away && !s->has_poller;
+    s->has_poller = true;
     pthread_mutex_unlock(&s->mutex);
     if (look)
         away_run(s);
@@ -372,6 +372,6 @@ static void work_or_look(struct session *s)
 enum err_code sched_run(struct session *s, struct err *e)
 {
     release(s);
-    s->looked_after = false;
-    return err_up(e, sched_watch(s, s->threads + (s->away != NULL), work_or_look, e));
+    s->has_poller = false;
+    return err_up(e, sched_watch(s, s->threads + (s->away != NULL), work_or_poll, e));
 }

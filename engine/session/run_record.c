@@ -21,7 +21,7 @@ static Eqloom__RunNode *pack_node(const struct node_run *r, struct arena *a)
     n->name = (char *)node->name;
     n->op = (char *)node->op->name;
     bool done = r->phase == PHASE_DONE;
-    bool at_work = r->phase == PHASE_OPEN || r->phase == PHASE_BUSY || r->phase == PHASE_AWAY;
+    bool at_work = r->phase == PHASE_OPEN || r->phase == PHASE_BUSY || r->phase == PHASE_ON_CLUSTER;
     n->state = (char *)(at_work ? "running" : node_state_name(done ? r->state : NODE_WAITING));
     if (is_counted(r)) {
         n->elements = r->elements;

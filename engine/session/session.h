@@ -20,12 +20,12 @@
 #include <stdatomic.h>
 
 enum phase {
-    PHASE_UNWANTED, /* no target depends on it */
-    PHASE_WAITING,  /* for its inputs */
-    PHASE_READY,    /* can be looked up */
-    PHASE_OPEN,     /* has work to hand out */
-    PHASE_BUSY,     /* a worker has all of it */
-    PHASE_AWAY,     /* on a cluster: run/away.c */
+    PHASE_UNWANTED,   /* no target depends on it */
+    PHASE_WAITING,    /* for its inputs */
+    PHASE_READY,      /* can be looked up */
+    PHASE_OPEN,       /* has work to hand out */
+    PHASE_BUSY,       /* a worker has all of it */
+    PHASE_ON_CLUSTER, /* on a cluster: run/away.c */
     PHASE_DONE,
 };
 
@@ -42,8 +42,8 @@ struct node_run {
     uint32_t index;      /* in job->nodes */
     enum phase phase;
     uint64_t priority;        /* estimated time along the longest path to the end of the run */
-    bool back;                /* returned from a cluster: missing results are computed here */
-    bool again;               /* it was done, and reported, before the store was repaired */
+    bool from_cluster;        /* returned from a cluster: missing results are computed here */
+    bool reported;            /* it was done, and reported, before the store was repaired */
     enum node_state state;    /* when done */
     struct digest *outputs;   /* by op->outputs; zero: absent */
     struct arena arena;       /* keys, inputs and texts; kept for the run record */
@@ -80,8 +80,8 @@ struct session {
     const char *numerics;  /* of this machine: key_numerics */
     struct remote *remote; /* NULL: no shared cache */
     struct away *away;     /* NULL: no cluster */
-    size_t n_away;         /* nodes */
-    bool looked_after;     /* a thread is running away_run */
+    size_t n_on_cluster;   /* nodes */
+    bool has_poller;       /* a thread is running away_run */
     /* On a cluster worker: the inputs of its one node, by port, instead of other nodes' outputs. */
     const struct id_list *given;
     uint64_t pulled, pushed, pulled_bytes, pushed_bytes;
@@ -108,7 +108,7 @@ struct session {
      * is checked and repaired, and all nodes are looked up again. */
     atomic_bool lost;
     char loss[600]; /* message: the record and the node that needs it */
-    unsigned heals;
+    unsigned repairs;
     /* `plan` evaluates a run that is never committed. After this os_process_ns time it no longer
      * looks up single elements, and ops are cancelled. */
     bool planning;

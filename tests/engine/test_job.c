@@ -151,7 +151,8 @@ TEST(bad_sets)
 {
     assert_set_refused("sed=1", "no parameter of this name", "did you mean 'seed'?");
     assert_set_refused("seed", "KEY=VALUE", "");
-    assert_set_refused("egraph.iterations=1", "and no such node", "did you mean 'egraphs.iterations'?");
+    assert_set_refused("egraph.iterations=1", "and no such node",
+                       "did you mean 'egraphs.iterations'?");
     assert_set_refused("egraphs.iteration=1", "unknown key", "did you mean 'iterations'?");
     assert_set_refused("egraphs.op=train", "cannot change", "");
     assert_set_refused("seed=x", "must be an integer", "");
