@@ -1,4 +1,4 @@
-/* Labels; see label.h. */
+/* Labels of records and formats of durations; see label.h. */
 #include "engine/cache/label.h"
 
 #include "engine/op.h"

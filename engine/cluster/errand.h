@@ -1,6 +1,6 @@
-/* A node that a cluster computes, and the transfer of its blocks there and back. A block is some
- * elements of a map, or a whole chain or task. Its name is the key of the action that computes it,
- * so that a master that restarts after a crash finds the blocks it has submitted. Files, in
+/* The blocks of a node that a cluster computes, and their transfer. A block is some elements of a
+ * map, or a whole chain or task. Its name is the key of the action that computes it, so that a
+ * master that restarts after a crash finds the blocks it has submitted. Files, in
  * FOLDER/KEY-OF-THE-NODE/:
  *
  *     inputs.pack    the inputs of all blocks: refs in/PORT.NUMBER point to them

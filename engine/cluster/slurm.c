@@ -11,13 +11,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { LIMIT_MS = 60000, CANCEL_AT_ONCE = 500, SAID_BYTES = 1 << 28 };
+enum { LIMIT_MS = 60000, CANCEL_AT_ONCE = 500, OUTPUT_BYTES = 1 << 28 };
 
 /* Runs a program and returns its standard output in *out. */
 static enum err_code run(char **out, struct arena *a, const char *const *argv, struct err *e)
 {
     struct process_end end;
-    struct span said;
+    struct span output;
     int fd = memfd_create("slurm", MFD_CLOEXEC);
     struct process p = {.argv = argv, .in = -1, .out = fd, .limit_ms = LIMIT_MS};
     enum err_code code =
@@ -27,9 +27,9 @@ static enum err_code run(char **out, struct arena *a, const char *const *argv, s
         code =
             err_fail(e, ERR_IO, "%s ended with status %d: %.300s", argv[0], end.status, end.errors);
     if (!code)
-        code = os_read_file(&said, a, arena_printf(a, "/proc/self/fd/%d", fd), SAID_BYTES, e);
+        code = os_read_file(&output, a, arena_printf(a, "/proc/self/fd/%d", fd), OUTPUT_BYTES, e);
     if (!code)
-        *out = (char *)said.data;
+        *out = (char *)output.data;
     if (fd >= 0)
         close(fd);
     return err_up(e, code);
@@ -90,10 +90,10 @@ enum err_code slurm_cancel(const char *const *ids, size_t n, struct err *e)
     for (size_t from = 0; from < n && !code; from += CANCEL_AT_ONCE) {
         struct arena a = {0};
         const char *argv[CANCEL_AT_ONCE + 3] = {"scancel", "--quiet"};
-        char *said;
+        char *output;
         for (size_t i = from; i < n && i < from + CANCEL_AT_ONCE; i++)
             argv[2 + i - from] = ids[i];
-        code = run(&said, &a, argv, e);
+        code = run(&output, &a, argv, e);
         arena_free(&a);
     }
     return err_up(e, code);

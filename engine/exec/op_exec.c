@@ -156,7 +156,7 @@ static bool is_cancelled(void *arg)
     return op_cancelled(arg);
 }
 
-static void on_said(void *arg, const char *line)
+static void on_line(void *arg, const char *line)
 {
     op_progress(arg, 0, 0, line);
 }
@@ -197,19 +197,19 @@ static const char *find_program(struct arena *a, const char *name, const char *c
 }
 
 /* Appends the last whole lines of the program's output that fit, as valid text. */
-static void add_words(struct err *e, struct arena *a, const char *said)
+static void add_output_tail(struct err *e, struct arena *a, const char *output)
 {
     enum { MOST = 2800 };
-    size_t n = strlen(said);
-    const char *end = n > MOST ? strchr(said + n - MOST, '\n') : NULL;
-    char *text = arena_strdup(a, end ? end + 1 : n > MOST ? said + n - MOST : said);
+    size_t n = strlen(output);
+    const char *end = n > MOST ? strchr(output + n - MOST, '\n') : NULL;
+    char *text = arena_strdup(a, end ? end + 1 : n > MOST ? output + n - MOST : output);
     for (char *c = text; *c;) {
         size_t length = utf8_character((const uint8_t *)c, strlen(c));
-        bool known =
+        bool valid =
             length && length != UTF8_CUT && (*c == '\n' || *c == '\t' || (uint8_t)*c >= 32);
-        if (!known)
+        if (!valid)
             *c = '?';
-        c += known ? length : 1;
+        c += valid ? length : 1;
     }
     if (*text)
         err_detail(e, text);
@@ -227,7 +227,7 @@ static enum err_code judge(struct arena *a, const char *name, const struct proce
     else
         code = err_fail(e, ERR_FAILED, "%.200s ended with status %d", name, end->status);
     if (e)
-        add_words(e, a, end->errors);
+        add_output_tail(e, a, end->errors);
     return code;
 }
 
@@ -250,7 +250,7 @@ static enum err_code run_program(struct op_ctx *ctx, const char *dir, struct err
                         .dir = dir,
                         .in = -1,
                         .out_is_errors = true,
-                        .said = on_said,
+                        .said = on_line,
                         .limit_bytes = FILE_MOST,
                         .limit_memory = (uint64_t)op_int(ctx, "memory") << 20,
                         .limit_ms = (uint64_t)op_int(ctx, "time_limit") * 1000,

@@ -35,7 +35,7 @@ struct draft_pairs {
     size_t n;
 };
 
-/* One axis of a matrix: a key and the values that it takes. */
+/* One axis of a matrix: a key and its values. */
 struct draft_axis {
     const char *key;
     const struct yaml_node *const *values; /* NULL: inherited from an input's node */

@@ -127,8 +127,9 @@ static enum err_code name_files(struct node *out, struct draft *d, const struct 
         else if (!added)
             code = yaml_fail(e, at, "two files are called '%.200s'", names[i]);
         else if (!strncmp(names[i], "in/", 3) || !strncmp(names[i], "out/", 4))
-            code = yaml_fail(e, at, "'%.200s': in/ and out/ are what the program reads and writes",
-                             names[i]);
+            code = yaml_fail(
+                e, at, "'%.200s': in/ and out/ are reserved for the program's inputs and outputs",
+                names[i]);
     }
     name_map_free(&seen);
     out->file_names = names;

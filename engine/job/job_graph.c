@@ -85,7 +85,7 @@ static enum err_code read_params(struct node *out, struct draft *d, const struct
 /* ---- inputs ---- */
 
 /* The output of a map is always a collection. */
-static bool gives_collection(const struct op *op, uint32_t output)
+static bool outputs_collection(const struct op *op, uint32_t output)
 {
     return op->node == OP_MAP || op->outputs[output].cardinality == OP_COLLECTION;
 }
@@ -103,19 +103,19 @@ static enum err_code check_kind(struct draft *d, const struct draft_node *user,
 {
     const struct draft_node *target = &d->nodes[ref->node];
     enum record_kind kind = target->op->outputs[ref->output].kind;
-    bool given = gives_collection(target->op, ref->output);
+    bool given = outputs_collection(target->op, ref->output);
     bool wanted = port->cardinality == OP_COLLECTION;
     if (port->kind == KIND_NONE && port->cardinality == OP_LIST)
         return OK; /* the input takes any record */
     if (given == wanted && (port->kind == kind || port->kind == KIND_NONE))
         return OK;
     enum err_code code =
-        yaml_fail(e, ref->at, "input '%s' of op '%s' takes %s%s; '%.60s' gives %s", port->role,
-                  user->op->name, describe(d->arena, port->kind, wanted),
+        yaml_fail(e, ref->at, "input '%s' of op '%s' takes %s%s, but '%.60s' outputs %s",
+                  port->role, user->op->name, describe(d->arena, port->kind, wanted),
                   port->cardinality == OP_LIST ? " from each node of a list" : "", ref->at->text,
                   describe(d->arena, kind, given));
     for (uint32_t i = 0; target->op->outputs[i].role; i++)
-        if (gives_collection(target->op, i) == wanted &&
+        if (outputs_collection(target->op, i) == wanted &&
             target->op->outputs[i].kind == port->kind) {
             err_hint(e, "did you mean '%s.%s'?", target->name, target->op->outputs[i].role);
             break;
@@ -124,7 +124,7 @@ static enum err_code check_kind(struct draft *d, const struct draft_node *user,
 }
 
 /* Returns, for a hint, the op that turns such records into ones with the property. */
-static const char *op_giving(const struct op_port *port)
+static const char *op_producing(const struct op_port *port)
 {
     for (size_t i = 0; op_table[i]; i++)
         for (const struct op_port *o = op_table[i]->outputs; o && o->role; o++)
@@ -144,7 +144,7 @@ static enum err_code check_property(const struct draft *d, const struct draft_no
     enum err_code code =
         yaml_fail(e, ref->at, "input '%s' of op '%s' takes %s records; those of '%.60s' are not %s",
                   port->role, user->op->name, port->property, ref->at->text, port->property);
-    const char *op = op_giving(port);
+    const char *op = op_producing(port);
     if (op)
         err_hint(e, "put a node of op '%s' between them", op);
     return code;
@@ -368,11 +368,12 @@ static enum err_code wire_exports(struct job *job, struct draft *d, struct err *
         if ((code = find_target(&exports[i].target, d, in->items[i].value, &ref, e)))
             return err_up(e, code);
         const struct op *op = d->nodes[ref.node].op;
-        if (op->outputs[ref.output].kind == KIND_FILE && !gives_collection(op, ref.output))
+        if (op->outputs[ref.output].kind == KIND_FILE && !outputs_collection(op, ref.output))
             continue;
         code = yaml_fail(
-            e, in->items[i].value, "only a file can be exported; '%.60s' gives %s", ref.at->text,
-            describe(d->arena, op->outputs[ref.output].kind, gives_collection(op, ref.output)));
+            e, in->items[i].value, "only a file can be exported, but '%.60s' outputs %s",
+            ref.at->text,
+            describe(d->arena, op->outputs[ref.output].kind, outputs_collection(op, ref.output)));
         for (uint32_t k = 0; op->outputs[k].role; k++)
             if (op->outputs[k].kind == KIND_FILE)
                 err_hint(e, "did you mean '%s.%s'?", d->nodes[ref.node].name, op->outputs[k].role);

@@ -180,7 +180,7 @@ static void *copy_bytes(const void *data, size_t len)
     return data ? memcpy(must_calloc(1, len + 1), data, len) : NULL;
 }
 
-/* If the witness has no data, there is none. */
+/* `witness` has no data if the result has none. */
 static void deliver(struct worker *w, struct node_run *r, uint64_t position,
                     const struct action_result *made, struct span witness)
 {

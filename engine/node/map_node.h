@@ -1,4 +1,4 @@
-/* Maps: one action per element; see map_node.c. */
+/* Runs maps: one action per element; see map_node.c. */
 #pragma once
 
 #include "engine/node/node.h"

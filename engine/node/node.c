@@ -17,12 +17,12 @@ void node_bind(struct node_run *r)
     for (size_t p = 0; p < n; p++) {
         const struct node_input *in = &r->node->inputs[p];
         struct id_list to = {arena_array(&r->arena, struct digest, in->n_sources)};
-        for (size_t k = 0; !s->given && k < in->n_sources; k++) {
+        for (size_t k = 0; !s->worker_inputs && k < in->n_sources; k++) {
             to.ids[to.n] = s->nodes[in->sources[k].node].outputs[in->sources[k].output];
             to.n += !digest_is_zero(&to.ids[to.n]);
         }
-        if (s->given)
-            to = s->given[p];
+        if (s->worker_inputs)
+            to = s->worker_inputs[p];
         r->inputs[p] = (struct key_input){r->op->inputs[p].role, to.ids, to.n};
     }
 }

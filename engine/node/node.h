@@ -54,7 +54,7 @@ enum outcome node_fail(struct node_run *r, const char *where, const struct err *
 /* Classifies an op's error as failure, lost record or interruption. */
 enum outcome node_op_failed(struct worker *w, struct node_run *r, const struct op_ctx *ctx,
                             const char *where, const struct err *failure);
-/* The store itself failed: the run ends. */
+/* Ends the run because the store failed. */
 enum outcome node_store_failed(struct worker *w, const struct err *e);
 /* If the store lacks a record, sets session.lost, which leads to a repair; any other error ends the
  * run. */

@@ -1,5 +1,5 @@
-/* The life of a node from its lookup to the end of an attempt. Sources and tasks run here, maps in
- * map_node.c, chains in chain.c. A node is done when its action and refs are in the store. */
+/* A node from its lookup to the end of an attempt. Sources and tasks run here, maps in map_node.c,
+ * chains in chain.c. A node is done when its action and refs are in the store. */
 #include "engine/node/node.h"
 
 #include "base/os.h"
@@ -170,7 +170,7 @@ static enum err_code load_bytes(struct op_file *out, struct op_ctx *ctx, const E
 
 /* Sets ctx->files to the files of the input JOB_FROM whose names match the parameter "files" (all
  * if it is empty), in the order of the collection. Fails with ERR_INPUT if none matches. */
-static enum err_code load_given(struct op_ctx *ctx, struct err *e)
+static enum err_code load_input_files(struct op_ctx *ctx, struct err *e)
 {
     const char *const *patterns;
     size_t n_patterns = op_strings(&patterns, ctx, "files"), n = op_count(ctx, JOB_FROM), kept = 0;
@@ -203,7 +203,7 @@ static enum outcome task_run(struct worker *w, struct node_run *r)
     arena_reset(&w->arena);
     ctx_init(&ctx, r, &w->arena, w->batch);
     progress_node_start(r->s->progress, r->index, 0, r->why);
-    bool failed = node_prepare(r, &e) || (node_reads_from(r->node) && load_given(&ctx, &e)) ||
+    bool failed = node_prepare(r, &e) || (node_reads_from(r->node) && load_input_files(&ctx, &e)) ||
                   r->op->run(&ctx, r->op_state, &e) || ctx.lost[0] || ctx_check_outputs(&ctx, &e) ||
                   ctx_collected(&made, &ctx, &w->arena, &e);
     enum outcome outcome = failed ? node_op_failed(w, r, &ctx, "", &e) : node_commit(w, r, &made);

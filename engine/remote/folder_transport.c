@@ -75,7 +75,7 @@ enum err_code transport_folder(struct transport *t, struct arena *a, const char 
 {
     struct os_stat st;
     if (os_stat(&st, path, NULL) || !st.is_dir)
-        return err_fail(e, ERR_INPUT, "there is no folder %s to share results in: make it first",
+        return err_fail(e, ERR_INPUT, "there is no folder %s to share results in: create it first",
                         path);
     t->kind = &kind;
     t->state = arena_strdup(a, path);

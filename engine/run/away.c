@@ -17,7 +17,7 @@ struct away {
     struct cluster cluster;
     pthread_mutex_t mutex; /* guards the fields below; held during submission */
     bool cancelled;
-    unsigned silent; /* consecutive failures of squeue */
+    unsigned squeue_failures; /* consecutive */
 };
 
 /* A slurmctld that was killed restarts from its saved state and may list an ended job as running;
@@ -239,12 +239,12 @@ static void poll_cluster(struct session *s)
     struct err e = {0};
     size_t n;
     if (slurm_list(&jobs, &n, &a, w->cluster.prefix, &e)) {
-        if (!w->silent++)
+        if (!w->squeue_failures++)
             progress_note(s->progress, "%s", e.message);
         if (e.code == ERR_NOTFOUND)
             session_fail(s, &e);
     } else {
-        w->silent = 0;
+        w->squeue_failures = 0;
         for (size_t i = 0; i < s->job->n_nodes && !session_interrupted(s); i++)
             if (is_on_cluster(&s->nodes[i]))
                 step(&s->nodes[i], jobs, n);
@@ -270,7 +270,7 @@ void away_run(struct session *s)
             break;
         uint64_t now = os_monotonic_ns();
         bool due = now - looked_ns >= s->away->cluster.profile.poll_ms * 1000000;
-        if (any && (due || (new && !s->away->silent))) {
+        if (any && (due || (new && !s->away->squeue_failures))) {
             looked_ns = now;
             poll_cluster(s);
         }

@@ -61,8 +61,8 @@ struct run_options {
 /* Runs the job. Returns OK also if elements failed: see the result. */
 enum err_code job_run(struct run_result *out, struct arena *a, const struct job *job,
                       struct store *s, const struct run_options *options, struct err *e);
-/* Predicts what job_run would do without running anything expensive: below a node that would run,
- * the prediction is "after X". Writes nothing. */
+/* Predicts the effect of job_run without running anything expensive; nodes downstream of one that
+ * would run are "after X". Writes nothing. */
 enum err_code job_plan(struct run_result *out, struct arena *a, const struct job *job,
                        struct store *s, const struct run_options *options, struct err *e);
 /* Explains why a node ran or did not run in the last run, and what has changed since: text for

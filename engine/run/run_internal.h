@@ -16,7 +16,7 @@ void sched_init(struct session *s, const bool *wanted);
 enum err_code sched_watch(struct session *s, unsigned n, void (*fn)(struct session *s),
                           struct err *e);
 enum err_code sched_run(struct session *s, struct err *e);
-/* Starts the pool for parallel ops, if a wanted node has such an op. */
+/* Starts the thread pool if a wanted node has a parallel op. */
 void sched_start_pool(struct session *s);
 /* Reports that the node is done, unless this has been reported. */
 void sched_report(struct node_run *r);

@@ -167,7 +167,7 @@ static void put_now(struct buf *b, struct arena *a, const struct job *job, uint3
         buf_printf(b, ": %s", why);
         break;
     case NODE_WAITING:
-        buf_puts(b, "would run, unless what it reads stays the same: ");
+        buf_puts(b, "would run, unless its inputs stay the same: ");
         put_causes(b, a, job, i, plan);
         break;
     case NODE_REUSED: buf_printf(b, "its elements would be reused: %s", why); break;

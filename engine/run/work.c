@@ -48,7 +48,7 @@ static enum err_code take_inputs(struct node_run *r, const struct work_order *o,
                           arena_printf(s->arena, ERRAND_INPUT, p, given[p].n), NULL))
             given[p].n++;
     }
-    s->given = given;
+    s->worker_inputs = given;
     return err_up(e, code);
 }
 

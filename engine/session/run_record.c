@@ -1,4 +1,4 @@
-/* Run records; see run_record.h. */
+/* Writes run records; see run_record.h. */
 #include "engine/session/run_record.h"
 
 #include "base/os.h"

@@ -83,7 +83,7 @@ struct session {
     size_t n_on_cluster;   /* nodes */
     bool has_poller;       /* a thread is running away_run */
     /* On a cluster worker: the inputs of its one node, by port, instead of other nodes' outputs. */
-    const struct id_list *given;
+    const struct id_list *worker_inputs;
     uint64_t pulled, pushed, pulled_bytes, pushed_bytes;
     struct pool *pool; /* NULL unless a wanted op is parallel */
     unsigned threads;

@@ -374,11 +374,11 @@ open("out/plot.svg", "w").write("<svg/>")
         self.p.write("in/a.py", "")
         for more, message in [
                 ({"inputs": ["seeds"]}, "there are 1 inputs and 0 names"),
-                ({"inputs": ["seeds"], "as": ["../a.jsonl"]}, "no name below in/"),
+                ({"inputs": ["seeds"], "as": ["../a.jsonl"]}, "is not a valid path below in/"),
                 ({"inputs": ["seeds", "seeds"], "as": ["a.tsv", "a.tsv"]}, "two inputs are called"),
                 ({"environment": ["N"]}, "takes KEY=VALUE"),
-                ({"main": "/etc/passwd"}, "no name below out/"),
-                ({"files": ["in/a.py"]}, "in/ and out/ are what"),
+                ({"main": "/etc/passwd"}, "is not a valid path below out/"),
+                ({"files": ["in/a.py"]}, "in/ and out/ are reserved"),
                 ({"files": ["builtin:trigonometry"]}, "a program cannot read 'builtin:"),
                 ({"files": ["none.py"]}, "no file matches"),
                 ({"comand": ["true"]}, "command")]:

@@ -121,7 +121,7 @@ class Remote(ProjectTest):
 
     def test_addresses(self):
         for address, said in [
-                ("nowhere", "there is no folder nowhere to share results in: make it first"),
+                ("nowhere", "there is no folder nowhere to share results in: create it first"),
                 ("ftp://host/path", "ftp://host/path is not an address of a shared cache"),
                 ("ssh://host", "ssh://host is not an address of the form ssh://HOST[:PORT]/PATH"),
                 ("ssh://-oProxyCommand=x/path", "is not an address of the form"),
