@@ -1,9 +1,9 @@
-/* Pictures on white paper of another size. */
+/* Pictures on white paper of a given size. */
 #pragma once
 
 #include "base/io/picture.h"
 
-/* In the middle; what does not fit is cut on both sides. */
+/* Centres the picture; cuts what does not fit equally on both sides. */
 static inline uint8_t *picture_centred(struct arena *a, uint32_t width, uint32_t height,
                                        const struct picture *p)
 {

@@ -1,9 +1,9 @@
-/* The op `crop`: the middle of pictures; those with hardly any ink go another way. */
+/* The op `crop`: the middle of pictures; nearly blank ones go to an output of their own. */
 #include "engine/op.h"
 #include "image.pb-c.h"
 #include "ops/images/centred.h"
 
-enum { DARK = 128 }; /* a pixel of ink is darker */
+enum { DARK = 128 }; /* grey value; ink is darker */
 
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
@@ -33,16 +33,15 @@ const struct op op_crop = {
     .name = "crop",
     .version = 1,
     .node = OP_MAP,
-    .doc = "Takes the middle of pictures, all of one size; a smaller picture gets a white margin. "
-           "What is near blank is left out.",
-    .params =
-        OP_PARAMS({"width", OP_INT, "333", NULL, 1, 4096, "Of the part in the middle, in pixels."},
-                  {"height", OP_INT, "32", NULL, 1, 4096, "Likewise."},
-                  {"ink", OP_INT, "20", NULL, 0, 1e6,
-                   "What has fewer pixels darker than mid-grey is near blank and left out."}),
+    .doc = "Cuts the middle out of pictures, to one size; a smaller picture gets a white margin. "
+           "Nearly blank pictures go to the output `blank`.",
+    .params = OP_PARAMS({"width", OP_INT, "333", NULL, 1, 4096, "Width of the result in pixels."},
+                        {"height", OP_INT, "32", NULL, 1, 4096, "Height of the result in pixels."},
+                        {"ink", OP_INT, "20", NULL, 0, 1e6,
+                         "A picture with fewer pixels darker than mid-grey is nearly blank."}),
     .inputs = OP_PORTS({"images", KIND_IMAGE, OP_COLLECTION, false, "Pictures of any size."}),
     .outputs = OP_PORTS(
-        {"images", KIND_IMAGE, OP_COLLECTION, false, "The middle of each, in their order."},
-        {"blank", KIND_IMAGE, OP_COLLECTION, false, "Those that were left out."}),
+        {"images", KIND_IMAGE, OP_COLLECTION, false, "The middle of each picture, in order."},
+        {"blank", KIND_IMAGE, OP_COLLECTION, false, "The middle of each nearly blank picture."}),
     .run = run,
 };

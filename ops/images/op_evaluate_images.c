@@ -1,5 +1,5 @@
-/* The op `evaluate-images`: embedded pictures of labels or papers -> the rows of The Search for
- * Equations' tables, and a page with queries and the pictures that are nearest to them. */
+/* The op `evaluate-images`: embedded pictures with labels or papers -> the rows of the tables in
+ * The Search for Equations, and a page with queries and their nearest pictures. */
 #include "base/io/picture.h"
 #include "image.pb-c.h"
 #include "ops/eval/evaluation.h"
@@ -23,10 +23,10 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct equat
 {
     struct retrieval r;
     struct triples t;
-    uint32_t groups = x->n_papers, asked = x->v.n;
+    uint32_t groups = x->n_papers, answerable = x->v.n;
     if (by_label) {
         groups = equation_vectors_by_label(x);
-        asked -= x->v.n_clusters - groups;
+        answerable -= x->v.n_clusters - groups;
     } else {
         x->v.cluster = x->paper;
         x->v.n_clusters = x->n_papers;
@@ -38,7 +38,7 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct equat
     triples_measure(&t, op_arena(ctx), &x->v, TRIPLES_ROOM, op_pool(ctx), cancelled, ctx);
     if (op_cancelled(ctx))
         return err_fail(e, ERR_CANCELLED, "cancelled");
-    figures_add(f, "accuracy", r.precision[0] * r.queries / (asked ? asked : 1));
+    figures_add(f, "accuracy", r.precision[0] * r.queries / (answerable ? answerable : 1));
     figures_add(f, "ranking_error", r.ranking_error);
     figures_add(f, "triple_hinge", t.hinge);
     figures_add(f, "siamese_loss", t.siamese);
@@ -46,7 +46,7 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct equat
     return OK;
 }
 
-/* ---- queries and what is nearest ---- */
+/* ---- queries and their nearest pictures ---- */
 
 static enum err_code load_picture(Eqloom__Picture **out, struct op_ctx *ctx, uint64_t i,
                                   double similarity, struct err *e)
@@ -59,7 +59,8 @@ static enum err_code load_picture(Eqloom__Picture **out, struct op_ctx *ctx, uin
     const Eqloom__Place *place = image->place;
     struct picture p = {image->width, image->height, image->pixels.data};
     if (image->pixels.len != (uint64_t)p.width * p.height)
-        return err_fail(e, ERR_CORRUPT, "a picture has %zu pixels", image->pixels.len);
+        return err_fail(e, ERR_CORRUPT, "%zu pixels are not %u x %u", image->pixels.len,
+                        image->width, image->height);
     if ((code = picture_write_png(&png, op_arena(ctx), &p, e)))
         return err_up(e, code);
     Eqloom__Picture *x = *out = arena_new(op_arena(ctx), Eqloom__Picture);
@@ -90,7 +91,7 @@ static enum err_code find_pictures(Eqloom__Pictures *out, struct op_ctx *ctx,
     return err_up(e, code);
 }
 
-/* Of some queries at equal distances. */
+/* Takes queries at equal distances over the corpus. */
 static enum err_code find_all(Eqloom__Report *out, struct op_ctx *ctx,
                               const struct equation_vectors *x, struct err *e)
 {
@@ -110,25 +111,25 @@ static enum err_code find_all(Eqloom__Report *out, struct op_ctx *ctx,
     return err_up(e, code);
 }
 
-/* ---- labelled pictures as a dendrogram ---- */
+/* ---- the dendrogram of labelled pictures ---- */
 
 enum { DENDROGRAM_MAX = 400, ROW = 14, WIDTH = 640, NONE = UINT32_MAX };
 
-/* Of a picture (the first n), or of a union. */
+/* A leaf for each picture (the first n), then the merged clusters. */
 struct subtree {
-    uint32_t left, right; /* of a union: what was merged */
-    double distance;      /* 1 - the least cosine between the two */
+    uint32_t left, right; /* of a merge: its two parts */
+    double distance;      /* 1 - the least cosine between the two parts */
     double x, y;
-    uint32_t cluster; /* of all leaves below; NONE: several */
+    uint32_t cluster; /* of all leaves below; NONE if they differ */
 };
 
-/* Agglomerative clustering with complete linkage: n - 1 unions behind n vectors of length 1,
- * nearest first; of equal ones those of the lowest vectors. Lance and Williams: the distance of a
- * union is the larger of its parts'. Takes n^2 floats. */
+/* Agglomerative clustering with complete linkage: appends n - 1 merges to n vectors of length 1,
+ * nearest first and ties by the lowest vectors. By the Lance-Williams update, the distance to a
+ * merged cluster is the larger of the distances to its parts. Takes n^2 floats. */
 static struct subtree *dendrogram(struct arena *a, const struct vectors *v)
 {
     uint32_t n = v->n;
-    float *d = arena_array(a, float, (size_t)n *n + 1); /* between rows of live clusters */
+    float *d = arena_array(a, float, (size_t)n *n + 1); /* between live clusters */
     uint32_t *name = arena_array(a, uint32_t, n + 1);
     bool *gone = arena_array(a, bool, n + 1);
     struct subtree *trees = arena_array(a, struct subtree, 2 * (size_t)n + 1);
@@ -156,7 +157,7 @@ static struct subtree *dendrogram(struct arena *a, const struct vectors *v)
     return trees;
 }
 
-/* Leaves from top to bottom, so that no lines cross. */
+/* Places leaves from top to bottom, so that no lines cross. */
 static void place_leaves(struct subtree *trees, uint32_t root, uint32_t n, uint32_t *row)
 {
     if (root < n) {
@@ -177,13 +178,13 @@ static void put_line(struct buf *out, uint32_t cluster, double x0, double y0, do
     buf_printf(out, "\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n", x0, y0, y1, x1);
 }
 
-/* Subtrees of one cluster have its colour. */
+/* Subtrees with a single cluster have its colour. */
 static void write_dendrogram(struct buf *out, struct arena *a, const struct vectors *v,
                              const Eqloom__Place *const *place)
 {
     uint32_t n = v->n;
     if (n < 2 || n > DENDROGRAM_MAX) {
-        buf_printf(out, "<p class=\"note\">A dendrogram is drawn of 2 to %d pictures.</p>\n",
+        buf_printf(out, "<p class=\"note\">A dendrogram is drawn for 2 to %d pictures.</p>\n",
                    DENDROGRAM_MAX);
         return;
     }
@@ -221,10 +222,11 @@ static enum err_code write_page(struct op_ctx *ctx, const struct equation_vector
                                 const Eqloom__Report *report, struct err *e)
 {
     struct buf page = {0};
-    study_page_begin(&page, "Pictures of equations", op_string(ctx, "label"),
-                     "img{background:#fff;display:block}article{margin:1rem 0;overflow-x:auto}"
-                     "td{text-align:left;white-space:normal}.note{overflow-wrap:anywhere}",
-                     true);
+    study_page_begin(
+        &page, "Pictures of equations", op_string(ctx, "label"),
+        "img{background:#fff;display:block}article{margin:1rem "
+        "0;overflow-x:auto}td{text-align:left;white-space:normal}.note{overflow-wrap:anywhere}",
+        true);
     if (by_label)
         write_dendrogram(&page, op_arena(ctx), &x->v, x->place);
     for (size_t i = 0; i < report->n_pictures; i++)
@@ -244,7 +246,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     enum err_code code = equation_vectors_load(&x, ctx, "images", "embeddings", NULL, e);
     if (!code && x.v.n)
         code = measure(&f, ctx, &x, by_label, e);
-    else if (!code) /* nothing to evaluate is no error */
+    else if (!code) /* an empty input is not an error */
         figures_add(&f, by_label ? "categories" : "papers", 0);
     if (!code)
         code = find_all(&report, ctx, &x, e);
@@ -269,27 +271,27 @@ const struct op op_evaluate_images = {
     .numerics = true,
     .parallel = true,
     .doc =
-        "The rows of The Search for Equations' tables, over all triples of pictures, by labels or "
-        "by papers: accuracy, how often the nearest other picture has the same label; "
-        "ranking_error; triple_hinge and siamese_loss with a margin of 1, of vectors of length "
-        "1. The page shows queries with their nearest pictures, and labelled pictures as a "
-        "dendrogram by complete linkage.",
-    .params =
-        OP_PARAMS(EVALUATION_LABEL,
-                  {"positives", OP_ENUM, "label", "label|paper", 0, 0,
-                   "What pictures have in common that should be near each other."},
-                  {"queries", OP_INT, "10", NULL, 0, 1000, "How many pictures the page asks for."},
-                  {"approximate_from", OP_INT, "1000000", NULL, 1, 1e12,
-                   "From so many pictures on, the page's answers come from an approximate index."}),
+        "Computes the rows of the tables in The Search for Equations, over all triples of "
+        "pictures, by label or by paper: accuracy, how often the nearest other picture has the "
+        "same label; ranking_error; triple_hinge and siamese_loss with a margin of 1, for vectors "
+        "of length 1. The page shows queries with their nearest pictures, and labelled pictures as "
+        "a dendrogram by complete linkage.",
+    .params = OP_PARAMS(
+        EVALUATION_LABEL,
+        {"positives", OP_ENUM, "label", "label|paper", 0, 0,
+         "What pictures share that should be near each other."},
+        {"queries", OP_INT, "10", NULL, 0, 1000, "How many queries the page shows."},
+        {"approximate_from", OP_INT, "1000000", NULL, 1, 1e12,
+         "At this many pictures and more, the page's results come from an approximate index."}),
     .inputs = OP_PORTS(
         {"images", KIND_IMAGE, OP_COLLECTION, false, "Pictures with their places and labels."},
         {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
-         "One vector for each of them, in their order."}),
+         "One vector per picture, in the same order."}),
     .outputs = OP_PORTS(
         {"report", KIND_REPORT, OP_ONE, false,
-         "accuracy, ranking_error, triple_hinge, siamese_loss by name; the pictures of the page."},
+         "accuracy, ranking_error, triple_hinge and siamese_loss by name; the page's pictures."},
         {"page", KIND_FILE, OP_ONE, false,
-         "Queries with the five nearest as pictures, and a dendrogram of labelled ones."}),
+         "Queries with the five nearest pictures, and a dendrogram of labelled ones."}),
     .run = run,
     .summarize = equation_place_summarize,
 };

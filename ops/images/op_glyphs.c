@@ -1,21 +1,21 @@
-/* The op `glyphs`: pictures -> the numbers of their glyphs, which op tfidf makes into vectors.
- * A glyph is a connected piece of ink. TeX draws a letter of one font and size with the same pixels
- * wherever it stands, so equal glyphs are equal bytes: letters are read without having learnt them,
- * though a letter of two pieces is two glyphs and letters that touch are one. */
+/* The op `glyphs`: pictures -> numbers of their glyphs, which the op `tfidf` makes into vectors. A
+ * glyph is a connected component of ink. TeX draws a letter of one font and size with the same
+ * pixels everywhere, so equal glyphs have equal bytes and need not be learnt. A letter of two
+ * components is two glyphs, and letters that touch are one. */
 #include "base/io/picture.h"
 #include "engine/op.h"
 #include "image.pb-c.h"
 #include "token.pb-c.h"
 
 enum { GLYPH_TOKENS = 1024 };
-enum { PAPER = 200 };                      /* lighter pixels than that are no ink */
-enum { RULE_HEIGHT = 2, RULE_WIDTH = 32 }; /* at most, at least */
+enum { PAPER = 200 };                      /* grey value; ink is darker */
+enum { RULE_HEIGHT = 2, RULE_WIDTH = 32 }; /* a rule is at most this high, at least this wide */
 
 struct box {
     uint32_t left, top, right, bottom; /* inclusive */
 };
 
-/* Pixels of the piece around `first`, marked `piece`; queue: room for all. */
+/* Marks the component of `first` with `piece`, by flood fill; `queue` has room for all pixels. */
 static struct box fill(uint32_t *mark, uint32_t *queue, const struct picture *p, uint32_t first,
                        uint32_t piece)
 {
@@ -58,9 +58,9 @@ static uint32_t token_of(const uint32_t *mark, const struct picture *p, struct b
     return 1 + (uint32_t)(rng_mix(hash ^ bits) % (GLYPH_TOKENS - 1));
 }
 
-/* One number below GLYPH_TOKENS for each glyph, from the top left, by hash of its shape: different
- * ones may share a number. Rules, of fractions and roots, are all alike however wide. Returns how
- * many. */
+/* Returns one number below GLYPH_TOKENS for each glyph, from the top left: a hash of its shape, so
+ * different glyphs may share a number. Rules, of fractions and roots, are all equal, whatever their
+ * width. Returns their number. */
 static size_t glyphs_read(uint32_t **out, struct arena *a, const struct picture *p)
 {
     size_t pixels = (size_t)p->width * p->height;
@@ -82,7 +82,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if (code)
         return err_up(e, code);
     if (image->pixels.len != (uint64_t)image->width * image->height)
-        return err_fail(e, ERR_CORRUPT, "a picture has %zu pixels", image->pixels.len);
+        return err_fail(e, ERR_CORRUPT, "%zu pixels are not %u x %u", image->pixels.len,
+                        image->width, image->height);
     struct picture p = {image->width, image->height, image->pixels.data};
     Eqloom__TokenBatch out = EQLOOM__TOKEN_BATCH__INIT;
     uint32_t offset[2] = {0}, cluster = 0;
@@ -100,9 +101,9 @@ const struct op op_glyphs = {
     .version = 1,
     .node = OP_MAP,
     .doc = "Reads the glyphs of pictures that TeX drew: connected pieces of ink, numbered by their "
-           "pixels. By `tfidf` they become vectors, the bag of symbols of who only sees.",
+           "pixels. The op `tfidf` turns them into vectors, a bag of symbols without LaTeX.",
     .inputs = OP_PORTS({"images", KIND_IMAGE, OP_COLLECTION, false, "Pictures."}),
     .outputs = OP_PORTS({"tokens", KIND_TOKEN_BATCH, OP_COLLECTION, false,
-                         "For each picture a sequence of numbers below 1,024."}),
+                         "A sequence of numbers below 1,024 for each picture."}),
     .run = run,
 };

@@ -1,5 +1,5 @@
 /* The op `image-labels`: pictures -> labels for training: the symbols of their LaTeX, or keywords
- * of their papers' abstracts by RAKE. */
+ * that RAKE extracts from their papers' abstracts. */
 #include "base/map.h"
 #include "base/text/utf8.h"
 #include "base/text/words.h"
@@ -18,7 +18,7 @@ struct names {
     size_t n;
 };
 
-/* ---- symbols: what a reader of the picture could name ---- */
+/* ---- symbols that are visible in the picture ---- */
 
 /* Commands whose argument is a name. */
 static const char naming[] = "\\begin \\end \\label \\ref \\eqref \\cite \\tag";
@@ -28,15 +28,15 @@ static const char arranging[] =
     "\\nolimits \\hspace \\vspace \\phantom \\scriptstyle \\hfill \\mbox \\text \\textrm \\mathrm "
     "\\rm \\hskip \\kern \\relax \\intertext \\hline";
 
-/* The length of the group that begins here, 0 if none does. */
+/* Returns the length of the group that begins here, or 0 if there is none. */
 static size_t group_length(const char *s)
 {
     const char *end = *s == '{' ? strchr(s, '}') : NULL;
     return end ? (size_t)(end - s) + 1 : 0;
 }
 
-/* Each once, in the order of the text: letters, numbers, other characters, and commands with their
- * backslash, but for those that arrange or name. */
+/* Returns the distinct symbols in the order of the text: letters, numbers, other characters, and
+ * commands with their backslash, except those that arrange or name. */
 static struct names latex_symbols(struct arena *a, const char *latex)
 {
     struct name_map seen = {0};
@@ -76,28 +76,28 @@ static struct names latex_symbols(struct arena *a, const char *latex)
 }
 
 /* ---- keywords, by RAKE (Rose et al. 2010): candidates are runs of words between stop words and
- * punctuation; a word's score is its degree (the lengths of the candidates it stands in, summed) by
- * its frequency, a candidate's the sum of its words' ---- */
+ * punctuation. A word's score is its degree (the sum of the lengths of the candidates that contain
+ * it) divided by its frequency; a candidate's score is the sum over its words ---- */
 
 static const char stop_words[] =
-    "a about above after all also although among an and any are as at be because been before "
-    "being below between both but by can cannot could did do does done down due during each "
-    "either et etc even few for from further give given gives had has have having hence here "
-    "how however i if in into is it its itself just may might more most much must nor not now "
-    "of off on once only or other our out over own per same shall should show shows since so "
-    "some such than that the their them then there therefore these they this those through thus "
-    "to too under until up upon us use used using very via was we well were what when where "
-    "whether which while who whose why will with within without would yet you your";
+    "a about above after all also although among an and any are as at be because been before being "
+    "below between both but by can cannot could did do does done down due during each either et "
+    "etc even few for from further give given gives had has have having hence here how however i "
+    "if in into is it its itself just may might more most much must nor not now of off on once "
+    "only or other our out over own per same shall should show shows since so some such than that "
+    "the their them then there therefore these they this those through thus to too under until up "
+    "upon us use used using very via was we well were what when where whether which while who "
+    "whose why will with within without would yet you your";
 
-/* A candidate for a label: a keyword of one text, or what pictures have. */
+/* A candidate for a label: a keyword of one text, or a label that pictures have. */
 struct candidate {
     const char *name;
     double score;
-    const uint32_t *words; /* (n_words) of a keyword */
+    const uint32_t *words; /* (n_words), of a keyword */
     size_t n_words;
 };
 
-/* The best first, equal ones by name. */
+/* Orders by decreasing score, then by name. */
 static int compare_candidates(const void *x, const void *y)
 {
     const struct candidate *p = x, *q = y;
@@ -133,7 +133,7 @@ static void end_candidate(struct rake *r, const char *const *run, size_t n)
     r->found[r->n++] = (struct candidate){text, 0, words, n};
 }
 
-/* Letters, digits and what is beyond ASCII; hyphens and apostrophes within. */
+/* A word has letters, digits and non-ASCII characters, and hyphens, apostrophes and dots inside. */
 static size_t word_length(const char *s)
 {
     size_t n = 0;
@@ -161,7 +161,7 @@ static void find_candidates(struct rake *r, const char *text)
     end_candidate(r, run, n);
 }
 
-/* The best of the candidates, each once: a third of the number of different words, rounded up. */
+/* Returns the best distinct candidates: a third of the number of distinct words, rounded up. */
 static struct names rake_keywords(struct arena *a, const char *text)
 {
     const char *folded = keywords_fold(a, text);
@@ -191,12 +191,12 @@ struct labels {
     bool keywords;
     uint64_t n;
     Eqloom__Place **place;
-    struct names *of; /* (n): of each picture */
+    struct names *of; /* (n): labels of each picture */
     struct name_map papers;
     struct names *by_paper;
 };
 
-/* An image without its pixels. */
+/* Summarizes an image by all its fields but the pixels. */
 static enum err_code summarize(struct span *out, struct arena *a, struct op_ctx *ctx,
                                const ProtobufCMessage *element, struct err *e)
 {
@@ -244,7 +244,7 @@ static enum err_code load_images(struct labels *x, struct op_ctx *ctx, struct er
     return OK;
 }
 
-/* What most pictures have, in at least `least` of them. */
+/* Chooses the `most` most frequent labels that at least `least` pictures have. */
 static void choose(Eqloom__Vocabulary *v, const struct labels *x, size_t most, double least)
 {
     struct name_map index = {0};
@@ -309,7 +309,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     enum err_code code = OK;
     v->encoding = x.keywords ? "abstract-keywords" : "latex-symbols";
     if (x.keywords && !op_count(ctx, "papers"))
-        code = err_fail(e, ERR_INPUT, "keywords come from abstracts: give 'papers'");
+        code = err_fail(e, ERR_INPUT, "keywords come from abstracts: connect the input 'papers'");
     if (!code && x.keywords)
         code = load_papers(&x, ctx, e);
     if (!code)
@@ -318,7 +318,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         code = op_get(&given, ctx, "vocabulary", 0, e);
         v = code ? v : given;
         if (!code && strcmp(v->encoding, chosen.encoding))
-            code = err_fail(e, ERR_INPUT, "the vocabulary is of %s, not of %s", v->encoding,
+            code = err_fail(e, ERR_INPUT, "the vocabulary encodes %s, not %s", v->encoding,
                             chosen.encoding);
     } else if (!code) {
         choose(v, &x, (size_t)op_int(ctx, "most"), (double)op_int(ctx, "least"));
@@ -333,24 +333,25 @@ const struct op op_image_labels = {
     .name = "image-labels",
     .version = 1,
     .node = OP_TASK,
-    .doc = "Labels of pictures, for training. Symbols: the letters, numbers, signs and commands of "
-           "the LaTeX, but for those that arrange or name. Keywords: the best third of what RAKE "
-           "finds in the abstract (Rose et al. 2010).",
-    .params = OP_PARAMS(
-        {"labels", OP_ENUM, "symbols", "symbols|keywords", 0, 0,
-         "The symbols of a picture's LaTeX, or keywords of its paper's abstract."},
-        {"most", OP_INT, "1500", NULL, 1, 1e6, "How many labels, those of most pictures."},
-        {"least", OP_INT, "2", NULL, 1, 1e9, "A label has so many pictures, or is none."}),
+    .doc =
+        "Labels pictures for training. Symbols are the letters, numbers, signs and commands of the "
+        "LaTeX, except those that arrange or name. Keywords are the best third of those that RAKE "
+        "extracts from the abstract (Rose et al. 2010).",
+    .params =
+        OP_PARAMS({"labels", OP_ENUM, "symbols", "symbols|keywords", 0, 0,
+                   "The symbols of a picture's LaTeX, or keywords of its paper's abstract."},
+                  {"most", OP_INT, "1500", NULL, 1, 1e6,
+                   "Maximum number of labels; the most frequent are chosen."},
+                  {"least", OP_INT, "2", NULL, 1, 1e9, "Minimum number of pictures of a label."}),
     .inputs =
         OP_PORTS({"images", KIND_IMAGE, OP_COLLECTION, false, "Pictures with LaTeX, or of papers."},
                  {"papers", KIND_PAPER, OP_COLLECTION, true,
-                  "Their abstracts, for keywords; the title of one without."},
+                  "For keywords: their abstracts, or the title of a paper without one."},
                  {"vocabulary", KIND_VOCABULARY, OP_ONE, true,
-                  "Labels that were chosen before; else they are chosen."}),
+                  "Labels to use; if it is not connected, labels are chosen."}),
     .outputs = OP_PORTS(
-        {"labels", KIND_LABELS, OP_COLLECTION, false, "One for each picture, in their order."},
-        {"vocabulary", KIND_VOCABULARY, OP_ONE, false,
-         "The labels, those of most pictures first."}),
+        {"labels", KIND_LABELS, OP_COLLECTION, false, "One record per picture, in order."},
+        {"vocabulary", KIND_VOCABULARY, OP_ONE, false, "The labels, the most frequent first."}),
     .run = run,
     .summarize = summarize,
 };

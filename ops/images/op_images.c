@@ -1,11 +1,11 @@
-/* The op `images`: a folder of PNG files -> pictures, and the papers that they are of.
+/* The op `images`: a folder of PNG files -> pictures, and their papers.
  *
- * As the authors of the first data set lay them out:
- *   ID/7.png       an equation of paper ID (an arXiv id, its version left out)
+ * The layout is that of the first data set:
+ *   ID/7.png       an equation of paper ID (an arXiv id without its version)
  *   ID/7.tex       its LaTeX
  *   ID/abstract.tex, ID/keywords.tex
- * With `folders: label`, the folder of a picture is its label. Pictures are ordered by folder, and
- * by number within it. */
+ * With `folders: label`, a picture's folder is its label. Pictures are ordered by folder, then by
+ * number. */
 #include "base/io/picture.h"
 #include "base/map.h"
 #include "base/text/utf8.h"
@@ -20,10 +20,10 @@
 struct entry {
     const struct op_file *png, *tex;
     const char *folder;
-    uint32_t number; /* that it is called; or its place in the folder */
+    uint32_t number; /* of the file's name, or its position in the folder */
 };
 
-/* The folder's own name; "" for what stands in none. */
+/* Returns the name of the innermost folder, or "". */
 static const char *folder_of(struct arena *a, const char *path)
 {
     const char *file = file_name_last(path);
@@ -53,7 +53,7 @@ static const struct op_file *find(const struct folder *f, const char *name)
     return at ? &f->files[*at] : NULL;
 }
 
-/* Folders by name; in one, numbers first and by their value. */
+/* Orders by folder; within one, numbers come first, by value. */
 static int compare_entries(const void *x, const void *y)
 {
     const struct entry *p = x, *q = y;
@@ -63,7 +63,7 @@ static int compare_entries(const void *x, const void *y)
     return strcmp(p->png->text.name, q->png->text.name);
 }
 
-/* Without blanks at the end; "" if it is not there, or is no UTF-8. */
+/* Returns the text without trailing blanks, or "" if there is no file or it is not UTF-8. */
 static char *text_of(struct arena *a, const struct op_file *f)
 {
     if (!f || utf8_prefix((const uint8_t *)f->text.text, f->text.len) < f->text.len ||
@@ -169,15 +169,18 @@ const struct op op_images = {
     .version = 1,
     .node = OP_SOURCE,
     .doc =
-        "Reads pictures of equations: a folder with one folder for each paper, named by its arXiv "
-        "id, and in it `7.png`, perhaps `7.tex` with its LaTeX, and `abstract.tex`. A file that "
-        "is no picture costs that file. Colours become grey, transparent paper white.",
+        "Reads pictures of equations: a folder with one folder per paper, named by its arXiv id, "
+        "which contains `7.png`, optionally `7.tex` with its LaTeX, and `abstract.tex`. A file "
+        "that is not a picture does not affect others. Colours become grey, transparent pixels "
+        "white.",
     .params = OP_PARAMS({"folders", OP_ENUM, "paper", "paper|label", 0, 0,
                          "What a picture's folder is named after: its paper, or its label."}),
     .outputs = OP_PORTS(
         {"images", KIND_IMAGE, OP_COLLECTION, false, "By folder, and by number within it."},
-        {"papers", KIND_PAPER, OP_COLLECTION, false, "With the abstracts that are there."},
-        {"refused", KIND_IMAGE, OP_COLLECTION, false, "Files that are no pictures, and why."}),
+        {"papers", KIND_PAPER, OP_COLLECTION, false,
+         "With their abstracts, where the folder has them."},
+        {"refused", KIND_IMAGE, OP_COLLECTION, false,
+         "Files that are not pictures, with the reason."}),
     .folder_suffixes = suffixes,
     .run = run,
 };

@@ -1,5 +1,4 @@
-/* The op `pixels`: pictures -> their ink as vectors, the baseline of networks that read pictures.
- */
+/* The op `pixels`: pictures -> their ink as vectors, a baseline for networks that read pictures. */
 #include "embedding.pb-c.h"
 #include "engine/op.h"
 #include "image.pb-c.h"
@@ -25,9 +24,9 @@ const struct op op_pixels = {
     .name = "pixels",
     .version = 1,
     .node = OP_MAP,
-    .doc = "Embeds pictures by their pixels, 1 for ink and 0 for paper: the baseline of networks.",
+    .doc = "Embeds pictures by their pixels, 1 for ink and 0 for paper: a baseline for networks.",
     .inputs = OP_PORTS({"images", KIND_IMAGE, OP_COLLECTION, false, "Pictures of one size."}),
-    .outputs =
-        OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "A vector for each."}),
+    .outputs = OP_PORTS(
+        {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "One vector per picture."}),
     .run = run,
 };

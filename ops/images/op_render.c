@@ -68,20 +68,22 @@ const struct op op_render = {
     .name = "render",
     .version = 2,
     .node = OP_MAP,
-    .doc = "Draws equations with the macros of their papers by TeX and dvipng, which have to be "
-           "installed (Debian: texlive-latex-base and dvipng) and whose versions are in the action "
-           "key. The ink is in the middle of the picture; what does not fit is cut on both sides. "
-           "TeX runs without a shell, reads no other files and writes within bounds.",
-    .params = OP_PARAMS({"width", OP_INT, "531", NULL, 1, 4096, "Of the pictures, in pixels."},
-                        {"height", OP_INT, "106", NULL, 1, 4096, "Likewise."},
-                        {"dpi", OP_INT, "100", NULL, 10, 1200, "Pixels an inch."}),
+    .doc =
+        "Draws equations with the macros of their papers by TeX and dvipng. Both must be installed "
+        "(Debian: texlive-latex-base and dvipng); their versions are part of the action key. The "
+        "ink is centred in the picture; what does not fit is cut equally on both sides. TeX runs "
+        "without a shell, reads no other files and writes within bounds.",
+    .params =
+        OP_PARAMS({"width", OP_INT, "531", NULL, 1, 4096, "Width of the pictures in pixels."},
+                  {"height", OP_INT, "106", NULL, 1, 4096, "Height of the pictures in pixels."},
+                  {"dpi", OP_INT, "100", NULL, 10, 1200, "Pixels per inch."}),
     .inputs =
         OP_PORTS({"equations", KIND_EQUATION, OP_COLLECTION, false, "LaTeX with its macros."}),
     .outputs = OP_PORTS(
         {"images", KIND_IMAGE, OP_COLLECTION, false,
-         "A grey picture of each equation that TeX sets without an error, in their order."},
+         "A grey picture of each equation that TeX typesets without an error, in order."},
         {"refused", KIND_IMAGE, OP_COLLECTION, false,
-         "The others, with a reason and TeX's first error line in place of pixels."}),
+         "The other equations, with a reason and TeX's first error line instead of pixels."}),
     .check = check,
     .units = units,
     .prepare = prepare,

@@ -1,4 +1,4 @@
-/* The op `split-images`: the pictures of whole papers into train, valid and test. */
+/* The op `split-images`: splits pictures by paper into train, valid and test. */
 #include "ops/latex/study/equation_place.h"
 #include "ops/latex/study/equation_vectors.h"
 
@@ -11,7 +11,7 @@ const struct op op_split_images = {
     .name = "split-images",
     .version = 1,
     .node = OP_TASK,
-    .doc = "Divides pictures by their papers, as `split-papers` divides graphs.",
+    .doc = "Splits pictures by paper, as `split-papers` splits graphs.",
     .params = paper_split_params,
     .inputs = OP_PORTS({"images", KIND_IMAGE, OP_COLLECTION, false, "Pictures with their papers."}),
     .outputs = OP_PORTS({"train", KIND_IMAGE, OP_COLLECTION, false, "For training."},

@@ -240,8 +240,8 @@ class Operators(ProjectTest):
         self.assertIn("2*J(n + 1, x)^2\n", self.run_ok("read", *own, latex))
         for latex, said in [(r"\operatorname{J} x", "J needs its arguments in brackets"),
                             (r"\operatorname{J}(x)", "this function has two arguments"),
-                            (r"\operatorname{J}\left(1, x, y\right)", "does not close behind two arguments"),
-                            (r"\operatorname{J}(1, x", "does not close behind two arguments"),
+                            (r"\operatorname{J}\left(1, x, y\right)", "does not close after two arguments"),
+                            (r"\operatorname{J}(1, x", "does not close after two arguments"),
                             (r"\operatorname{J}^2(1, x)^3", "two exponents")]:
             r = self.p.eqloom("read", *own, latex, expect=2)
             self.assertIn(said, r.err)

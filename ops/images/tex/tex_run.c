@@ -1,6 +1,6 @@
-/* See tex_run.h. A loop of macros ends by a count and not by the clock: a run that takes too long
- * is done again for each of its equations alone, and the one that takes too long alone is done
- * again with a trace of each expansion, of which TRACE_BYTES are written. */
+/* See tex_run.h. Infinite macro loops are detected by a count and not by the clock: a run that
+ * takes too long is repeated for each of its equations alone, and an equation that takes too long
+ * alone is repeated with macro tracing, until TRACE_BYTES are written. */
 #include "ops/images/tex/tex_run.h"
 
 #include "base/io/out_file.h"
@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 enum {
-    LENGTH_MAX = 10000, /* of an equation's text */
+    LENGTH_MAX = 10000, /* characters of an equation */
     RUN_S = 20,         /* of processor time */
     ALONE_S = 5,
     TRACED_S = 120,
@@ -28,7 +28,7 @@ enum {
 };
 
 struct tex {
-    char folder[256]; /* of the format; "": none. Runs have theirs in it */
+    char folder[256]; /* of the format, or "" if there is none; contains the folders of runs */
     unsigned dpi;
     atomic_uint runs;
 };
@@ -64,7 +64,7 @@ static bool has_file(struct arena *a, const char *folder, const char *name)
 
 /* ---- the programs ---- */
 
-/* What both are told by their environment. */
+/* The environment of both programs. */
 static const char *const *environment(struct arena *a, const char *home)
 {
     const char *path = getenv("PATH");
@@ -107,7 +107,7 @@ static enum err_code first_line(const char **out, struct arena *a, const char *p
                         .limit_cpu_s = RUN_S};
     enum err_code code = process_run(&end, a, &p, e);
     if (!code && !*end.errors)
-        code = err_fail(e, ERR_FAILED, "%s --version says nothing", program);
+        code = err_fail(e, ERR_FAILED, "%s --version prints nothing", program);
     if (!code)
         *out = arena_strndup(a, end.errors, strcspn(end.errors, "\n"));
     return missing(code, e);
@@ -129,7 +129,7 @@ static bool cancelled(void *ctx)
     return ctx && op_cancelled(ctx);
 }
 
-/* ctx: of the op that waits for it, or NULL. */
+/* ctx: of the op that waits for the program, or NULL. */
 static enum err_code run_program(struct process_end *end, struct arena *a, const struct tex *t,
                                  const char *folder, struct op_ctx *ctx, const char *const *argv,
                                  uint32_t limit_s, uint64_t limit_bytes, struct err *e)
@@ -172,7 +172,7 @@ static enum err_code make_format(struct tex *t, struct arena *a, struct err *e)
         log = span_str("");
     const char *at = strstr((const char *)log.data, "\n! ");
     return err_fail(e, ERR_FAILED,
-                    "TeX cannot read its preamble: %.200s (is texlive-latex-base whole?)",
+                    "TeX cannot read its preamble: %.200s (is texlive-latex-base complete?)",
                     at ? arena_strndup(a, at + 1, strcspn(at + 1, "\n")) : end.errors);
 }
 
@@ -207,7 +207,7 @@ struct run {
     struct arena *a; /* the ctx's */
     const Eqloom__Equation *const *equations;
     struct tex_drawing *drawings;
-    const size_t *which; /* of them; file k + 1 is equation which[k] */
+    const size_t *which; /* indices into equations; file k + 1 is equation which[k] */
     size_t n;
     char *folder;
 };
@@ -254,7 +254,8 @@ static enum err_code read_page(struct run *r, size_t k, struct err *e)
     return err_up(e, code);
 }
 
-/* Sets *ended to how many equations have an outcome: all before the one at which TeX stopped. */
+/* Sets *ended to the number of equations with an outcome: all before the one at which TeX
+ * stopped. */
 static enum err_code collect(size_t *ended, struct run *r, struct err *e)
 {
     struct tex_outcome *outcomes = arena_array(r->a, struct tex_outcome, r->n);
@@ -291,7 +292,8 @@ static enum err_code collect(size_t *ended, struct run *r, struct err *e)
 
 enum { TOO_LONG = 1, TOO_LARGE = 2 };
 
-/* *limit: TOO_LONG or TOO_LARGE if TeX was stopped by a limit, and nothing is collected. */
+/* Sets *limit to TOO_LONG or TOO_LARGE if a limit stopped TeX; nothing is collected in that
+ * case. */
 static enum err_code run_once(size_t *ended, int *limit, struct run *r, bool traced, struct err *e)
 {
     struct process_end end = {0};
@@ -309,7 +311,8 @@ static enum err_code run_once(size_t *ended, int *limit, struct run *r, bool tra
                                                  "all.tex", NULL},
                            limit_s, traced ? TRACE_BYTES : RUN_BYTES, e);
     if (!code && end.status == 128 + SIGXCPU && traced) {
-        code = err_fail(e, ERR_LIMIT, "TeX does not end: %.200s", r->equations[r->which[0]]->latex);
+        code = err_fail(e, ERR_LIMIT, "TeX does not terminate: %.200s",
+                        r->equations[r->which[0]]->latex);
     } else if (!code && end.status == 128 + SIGXCPU) {
         *limit = TOO_LONG;
     } else if (!code && end.status == 128 + SIGXFSZ) {
@@ -338,7 +341,8 @@ static enum err_code draw_alone(struct run *r, size_t which, struct err *e)
     return err_up(e, code);
 }
 
-/* Those of which a run tells the outcome, the one at which it stopped alone, the rest again. */
+/* Draws all equations. If TeX stops at one, keeps the outcomes before it, draws that one alone, and
+ * repeats the run with the rest. */
 static enum err_code draw_many(struct run *r, struct err *e)
 {
     enum err_code code = OK;

@@ -1,5 +1,5 @@
-/* See tex_source.h. Definitions are local to the equation's group. The display is one without a
- * number: its environment's starred form. */
+/* See tex_source.h. Definitions are local to the equation's group. The display is unnumbered: the
+ * starred form of its environment. */
 #include "ops/images/tex/tex_source.h"
 
 #include "base/text/utf8.h"
@@ -18,7 +18,7 @@ static void put_parameters(struct buf *b, uint32_t n)
         buf_printf(b, "#%u", i);
 }
 
-/* \newcommand refuses names that are taken. */
+/* \newcommand refuses names that are defined already. */
 static void put_command(struct buf *b, const Eqloom__Macro *m)
 {
     buf_printf(b, "\\let%s\\eqloomundefined\\newcommand%s[%u][%s]{%s}%%\n", m->name, m->name,
@@ -33,7 +33,7 @@ static void put_environment(struct buf *b, const Eqloom__Macro *m)
     buf_printf(b, "{%s}{%s}%%\n", m->body, m->end);
 }
 
-/* The text has the command, and not one of which it is the beginning. */
+/* Whether the text contains this command, not only a longer one that begins with it. */
 static bool uses(const char *text, const char *command)
 {
     size_t n = strlen(command);
@@ -43,7 +43,7 @@ static bool uses(const char *text, const char *command)
     return false;
 }
 
-/* \let\x=\y before the paper gives \y a meaning that uses \x: of TeX's \y. */
+/* \let\x=\y, made before the paper redefines \y in terms of \x, saves TeX's own \y. */
 static bool is_saved(const Eqloom__Equation *q, const Eqloom__Macro *m)
 {
     bool saved = false;
@@ -96,7 +96,7 @@ void tex_source_write(struct buf *out, struct arena *a, const Eqloom__Equation *
                environment);
 }
 
-/* ---- what is global ---- */
+/* ---- global effects ---- */
 
 static bool word_is_global(const char *word, size_t n)
 {
@@ -119,8 +119,8 @@ static bool text_is_global(const char *text)
         while (isalpha((unsigned char)*at))
             at++;
         if (at == word && *at)
-            at++; /* \\ is no beginning of a name */
-        /* \end of an environment is what all have */
+            at++; /* \\ does not begin a name */
+        /* \end{...} closes an environment; only TeX's \end is global */
         if (at - word == 3 && !strncmp(word, "end", 3) && *at == '{')
             continue;
         if (word_is_global(word, (size_t)(at - word)))
@@ -138,14 +138,14 @@ bool tex_source_is_global(const Eqloom__Equation *q)
     return found;
 }
 
-/* ---- the preamble. Environments and commands that texlive-latex-base has not, and that carry no
- * picture of their own, stand for what it has ---- */
+/* ---- the preamble. Environments and commands that texlive-latex-base lacks, and that draw nothing
+ * of their own, are mapped to those that it has ---- */
 
 const char tex_preamble[] =
     "\\documentclass{article}\n"
     "\\usepackage{amsmath,amssymb,bm}\n"
     "\\makeatletter\n"
-    /* what refers to other places */
+    /* references */
     "\\let\\label\\@gobble\\let\\label@in@display\\@gobble\n"
     "\\def\\ref#1{1}\\def\\eqref#1{(1)}\\def\\pageref#1{1}\\def\\cite#1{[1]}\\let\\citep\\cite\n"
     "\\let\\citet\\cite\\def\\footnote#1{}\\let\\footnotemark\\relax\\def\\index#1{}\n"
@@ -153,7 +153,7 @@ const char tex_preamble[] =
     /* colours and boxes */
     "\\newcommand\\color[2][]{}\\newcommand\\textcolor[3][]{#3}\n"
     "\\newcommand\\colorbox[3][]{#3}\\def\\cancel#1{#1}\\def\\bcancel#1{#1}\\def\\xcancel#1{#1}\n"
-    /* mathtools, physics, siunitx, amsthm: the usual */
+    /* common commands of mathtools, physics, siunitx, amsthm */
     "\\def\\coloneqq{\\mathrel{:=}}\\def\\eqqcolon{\\mathrel{=:}}\\let\\coloneq\\coloneqq\n"
     "\\let\\vcentcolon:\\def\\mathclap#1{\\hbox to 0pt{\\hss$#1$\\hss}}\n"
     "\\let\\mathllap\\llap\\let\\mathrlap\\rlap\\newcommand\\shortintertext[1]{\\intertext{#1}}\n"
@@ -166,7 +166,7 @@ const char tex_preamble[] =
     "\\newenvironment{IEEEeqnarray}[2][]{\\begin{equation*}\\begin{array}{*{20}{c}}}\n"
     "{\\end{array}\\end{equation*}}\\let\\IEEEnonumber\\relax\\let\\IEEEyesnumber\\relax\n"
     "\\let\\IEEEeqnarraynumspace\\relax\\let\\IEEEeqnarraymulticol\\multicolumn\n"
-    /* drawing one file as one page; nothing may be left open in it */
+    /* draws one file as one page and checks that it leaves nothing open */
     "\\newbox\\eqloom@box\\newcount\\eqloom@level\n"
     "\\def\\eqloomforget#1{\\expandafter\\let\\csname#1\\endcsname\\eqloomundefined\n"
     "\\expandafter\\let\\csname end#1\\endcsname\\eqloomundefined}\n"
@@ -182,12 +182,12 @@ const char tex_preamble[] =
     "\\immediate\\write-1{[[eqloom #1 done]]}}\n"
     "\\nofiles\\makeatother\\dump\n";
 
-/* ---- the log. The preamble writes "[[eqloom 12]]" before and "[[eqloom 12 done]]" after file 12;
- * errors begin with "! ", and the line that follows with "l." and a number says where ---- */
+/* ---- the log. The preamble writes "[[eqloom 12]]" before and "[[eqloom 12 done]]" after file 12.
+ * An error begins with "! ", and a following line "l.NUMBER ..." states its place ---- */
 
 enum { ERROR_MAX = 300 };
 
-/* Valid UTF-8, one blank for several. */
+/* Returns valid UTF-8 with blanks collapsed. */
 static const char *clean(struct arena *a, const char *text)
 {
     size_t n = 0;
@@ -205,7 +205,7 @@ static const char *clean(struct arena *a, const char *text)
 void tex_log_read(struct tex_outcome *out, size_t n, struct arena *a, struct span log)
 {
     const char *at = (const char *)log.data, *end = at + log.len, *next;
-    const char *error = NULL; /* whose place is to come */
+    const char *error = NULL; /* whose place has not been read yet */
     struct tex_outcome *now = NULL;
     for (; at < end; at = next) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));

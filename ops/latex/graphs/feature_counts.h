@@ -1,4 +1,4 @@
-/* How often tags, attributes and characters occur, and what else statistics count by name. */
+/* Counts of tags, attributes, characters and other things that statistics count by name. */
 #pragma once
 
 #include "base/buf.h"
@@ -13,18 +13,17 @@ struct named_count {
 struct counts {
     struct arena *a;
     struct name_map index;
-    struct named_count *items; /* in order of the first occurrence */
+    struct named_count *items; /* in order of first occurrence */
     size_t n, cap;
 };
 
 void counts_free(struct counts *c);
 void counts_add(struct counts *c, const char *name, uint64_t n);
-/* The most frequent first, then by name. */
+/* Sorts by decreasing count, then by name. */
 void counts_sort(struct counts *c);
 
-/* Counts of several kinds as a summary of one element: "KIND COUNT NAME" and a NUL, again and
- * again.
- */
+/* Appends a count to the summary of one element: a sequence of "KIND COUNT NAME", each followed by
+ * a NUL. */
 void counts_put(struct buf *b, unsigned kind, uint64_t n, const char *name);
-/* The next of a summary; name: good while the summary is. False at its end. */
+/* Reads the next count of a summary; `name` points into the summary. Returns false at the end. */
 bool counts_next(unsigned *kind, struct named_count *out, struct span *summary);

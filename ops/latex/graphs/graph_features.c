@@ -30,7 +30,7 @@ static struct graph_node *add(struct graph_nodes *g, uint32_t parent, uint32_t p
     return out;
 }
 
-/* The root is what stands in <math>, or <math> itself where that is several. */
+/* The root is the only child of <math>, or <math> itself if it has several. */
 const char *graph_nodes_of(struct graph_nodes *out, struct arena *a, const char *mathml)
 {
     struct mathml_tree t;
@@ -42,7 +42,7 @@ const char *graph_nodes_of(struct graph_nodes *out, struct arena *a, const char 
         most += 1 + count_characters(t.nodes[i].text);
     out->nodes = arena_array(a, struct graph_node, most);
     out->n = 0;
-    uint32_t *place = arena_array(a, uint32_t, t.n); /* index + 1 of a node in the graph */
+    uint32_t *place = arena_array(a, uint32_t, t.n); /* index + 1 of the node in the graph */
     uint32_t from = t.n > 1 && t.nodes[0].children == 1;
     for (uint32_t i = from; i < t.n; i++) {
         const struct mathml_node *x = &t.nodes[i];
@@ -65,7 +65,7 @@ enum err_code graph_features_init(struct graph_features *out, const Eqloom__Voca
 {
     *out = (struct graph_features){.id = *id};
     if (strcmp(v->encoding, "mathml") || v->n_tokens != FEATURES)
-        return err_fail(e, ERR_INPUT, "the vocabulary is no alphabet of MathML");
+        return err_fail(e, ERR_INPUT, "the vocabulary is not a MathML alphabet");
     for (uint32_t p = 0, from = 0; p < 3; from += sizes[p++])
         for (uint32_t i = 0; i + 1 < sizes[p]; i++)
             if (v->tokens[from + i][0])
@@ -79,7 +79,7 @@ void graph_features_free(struct graph_features *f)
         name_map_free(&f->parts[p]);
 }
 
-/* 0 for none; the last one for what the alphabet does not have. */
+/* 0 if there is no name; the last feature for names that are not in the alphabet. */
 static uint32_t feature(const struct graph_features *f, uint32_t part, const char *name)
 {
     const uint64_t *found = name[0] ? name_map_get(&f->parts[part], name) : NULL;
@@ -91,7 +91,7 @@ enum err_code graph_features_of(Eqloom__Graph *out, struct arena *a, const struc
 {
     struct graph_nodes nodes;
     if (graph_nodes_of(&nodes, a, mathml))
-        return err_fail(e, ERR_CORRUPT, "a record of MathML is none");
+        return err_fail(e, ERR_CORRUPT, "a MathML record does not hold a MathML tree");
     if (nodes.n > max_nodes)
         return err_fail(e, ERR_LIMIT, "the equation has %u nodes, at most %u", nodes.n, max_nodes);
     uint32_t *arrays = arena_array(a, uint32_t, 5 * (size_t)nodes.n);

@@ -1,6 +1,6 @@
-/* The op `alphabet`: the 256 features of nodes, chosen by how often they occur. Each part of the
- * list (tags, attributes, characters) is in order of its names, not of its counts, so that a few
- * more equations seldom change it; its last entry stands for all that is rare. */
+/* The op `alphabet`: the 256 features of nodes, chosen by frequency. Each part of the list (tags,
+ * attributes, characters) is sorted by name and not by count, so that a few more equations seldom
+ * change it; its last entry stands for all other names. */
 #include "engine/op.h"
 #include "ops/latex/graphs/feature_counts.h"
 #include "ops/latex/graphs/graph_features.h"
@@ -12,7 +12,7 @@
 enum part { PART_TAG, PART_ATTRIBUTE, PART_CHARACTER, PARTS };
 static const size_t sizes[PARTS] = {FEATURE_TAGS, FEATURE_ATTRIBUTES, FEATURE_CHARACTERS};
 
-/* Of one equation. */
+/* Counts the features of one equation. */
 static enum err_code summarize(struct span *out, struct arena *a, struct op_ctx *ctx,
                                const ProtobufCMessage *element, struct err *e)
 {
@@ -20,7 +20,7 @@ static enum err_code summarize(struct span *out, struct arena *a, struct op_ctx 
     struct counts counts[PARTS] = {{.a = a}, {.a = a}, {.a = a}};
     struct graph_nodes g = {0};
     if (m->mathml[0] && graph_nodes_of(&g, a, m->mathml))
-        return err_fail(e, ERR_CORRUPT, "a record of MathML is none");
+        return err_fail(e, ERR_CORRUPT, "a MathML record does not hold a MathML tree");
     for (uint32_t i = 0; i < g.n; i++) {
         const struct graph_node *x = &g.nodes[i];
         const char *const names[PARTS] = {x->tag, x->attributes, x->character};
@@ -76,12 +76,13 @@ const struct op op_alphabet = {
     .name = "alphabet",
     .version = 1,
     .node = OP_TASK,
-    .doc = "The 256 features that nodes of equation graphs have: the most frequent tags, "
+    .doc = "Chooses the 256 features of the nodes of equation graphs: the most frequent tags, "
            "attributes and characters of the MathML.",
-    .inputs = OP_PORTS({"mathml", KIND_MATHML, OP_COLLECTION, false, "Whose nodes are counted."}),
+    .inputs =
+        OP_PORTS({"mathml", KIND_MATHML, OP_COLLECTION, false, "MathML whose nodes are counted."}),
     .outputs = OP_PORTS({"alphabet", KIND_VOCABULARY, OP_ONE, false,
                          "Features by number: 31 tags and all others, 31 attributes and all "
-                         "others, 191 characters and all others; \"\" where there are fewer."}),
+                         "others, 191 characters and all others; \"\" for unused numbers."}),
     .run = run,
     .summarize = summarize,
 };

@@ -1,4 +1,4 @@
-/* The op `equation-statistics`: what was found in papers and what became of it. */
+/* The op `equation-statistics`: counts of papers and equations, and of what was refused. */
 #include "base/text/chart.h"
 #include "engine/op.h"
 #include "ops/eval/report/figures.h"
@@ -12,17 +12,17 @@
 #include <stdlib.h>
 
 enum kind {
-    COUNT_PAPERS, /* totals of papers by name */
+    COUNT_PAPERS, /* totals over papers, by name */
     COUNT_SUBJECTS,
     COUNT_ENVIRONMENTS,
     COUNT_PROBLEMS,
     COUNT_LISTED,
-    COUNT_EQUATIONS, /* totals of equations */
+    COUNT_EQUATIONS, /* totals over equations */
     COUNT_REFUSED,
     COUNT_DETAILS,
     COUNT_CHARACTERS,
     COUNTS,
-    OF_NO_SUBJECT = COUNTS, /* papers whose subject metadata may tell, */
+    OF_NO_SUBJECT = COUNTS, /* papers whose subject may be in the metadata, */
     LISTED_SUBJECT,         /* as "id subject" */
 };
 enum { MOST_ROWS = 50 };
@@ -40,7 +40,7 @@ static void put(struct buf *b, enum kind kind, uint64_t n, const char *format, .
     counts_put(b, kind, n, name);
 }
 
-/* A file of equations, not a document. */
+/* Whether it is a file of equations and not a document. */
 static bool is_alone(const Eqloom__Paper *p)
 {
     const Eqloom__Section *s = p->sections[0];
@@ -70,7 +70,7 @@ static void summarize_paper(struct buf *b, const Eqloom__Paper *p)
         put(b, COUNT_SUBJECTS, 1, "%s", p->subjects[0]);
     else if (p->n_sections && !is_alone(p)) /* of a folder or an archive: its name may be an id */
         put(b, OF_NO_SUBJECT, 1, "%.*s", (int)strcspn(p->paper, "/"), p->paper);
-    for (size_t i = 0; i < p->n_listings; i++) { /* cs of cs.LG: the first is the primary one */
+    for (size_t i = 0; i < p->n_listings; i++) { /* cs of cs.LG; the first is the primary one */
         const Eqloom__Listing *x = p->listings[i];
         put(b, LISTED_SUBJECT, 1, "%s %.*s", x->paper, (int)strcspn(x->categories, ". "),
             x->categories);
@@ -96,7 +96,7 @@ static enum err_code summarize_mathml(struct buf *b, struct arena *a, const Eqlo
         return OK;
     }
     if (graph_nodes_of(&g, a, m->mathml))
-        return err_fail(e, ERR_CORRUPT, "a record of MathML is none");
+        return err_fail(e, ERR_CORRUPT, "a MathML record does not hold a MathML tree");
     put(b, COUNT_EQUATIONS, 1, "converted");
     put(b, COUNT_EQUATIONS, g.n, "nodes");
     for (uint32_t i = 0; i < g.n; i++)
@@ -119,7 +119,7 @@ static enum err_code summarize(struct span *out, struct arena *a, struct op_ctx 
     return err_up(e, code);
 }
 
-/* "id subject": it is counted if there is the paper. */
+/* Counts "id subject" if the paper exists. */
 static void take_subject(struct counts *counts, const char *listed)
 {
     char id[40] = "";
@@ -135,7 +135,7 @@ static void take_subject(struct counts *counts, const char *listed)
     papers->items[*place].n = 0;
 }
 
-/* listed: only the subjects of metadata, of papers that have been counted. */
+/* listed: collects only subjects from metadata, for papers that have been counted. */
 static enum err_code collect(struct counts *counts, bool listed, struct op_ctx *ctx,
                              const char *role, struct err *e)
 {
@@ -170,7 +170,7 @@ static enum err_code collect_subjects(struct counts *counts, struct op_ctx *ctx,
 static const struct {
     const char *title;
     const char *column;
-    const char *prefix; /* of the figures' names; NULL: only a table */
+    const char *prefix; /* of the figures' names; NULL if there is only a table */
 } tables[COUNTS] = {
     {"Papers", "", "papers."},
     {"Figure 1: papers by subject", "subject", NULL},
@@ -267,15 +267,15 @@ const struct op op_equation_statistics = {
     .name = "equation-statistics",
     .version = 4,
     .node = OP_TASK,
-    .doc = "Counts papers by subject (of an old arXiv id, or by arXiv's metadata among the papers; "
-           "else unknown), equations by environment, the most frequent characters, and what could "
-           "not be read or converted, by reason.",
+    .doc = "Counts papers by subject (from an old-style arXiv id or arXiv's metadata among the "
+           "papers; otherwise unknown), equations by environment, the most frequent characters, "
+           "and what could not be read or converted, by reason.",
     .inputs =
-        OP_PORTS({"mathml", KIND_MATHML, OP_COLLECTION, false, "What became of the equations."},
-                 {"papers", KIND_PAPER, OP_COLLECTION, true, "Where they come from."}),
+        OP_PORTS({"mathml", KIND_MATHML, OP_COLLECTION, false, "Converted and refused equations."},
+                 {"papers", KIND_PAPER, OP_COLLECTION, true, "The papers of the equations."}),
     .outputs = OP_PORTS(
-        {"report", KIND_REPORT, OP_ONE, false, "Counts; by name too (`refused.unknown command`)."},
-        {"html", KIND_FILE, OP_ONE, false, "The same as bars: a page that needs no other file."}),
+        {"report", KIND_REPORT, OP_ONE, false, "Counts, also by name (`refused.unknown command`)."},
+        {"html", KIND_FILE, OP_ONE, false, "The counts as a self-contained page with bar charts."}),
     .run = run,
     .summarize = summarize,
 };

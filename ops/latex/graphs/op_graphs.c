@@ -47,13 +47,15 @@ const struct op op_graphs = {
     .name = "graphs",
     .version = 1,
     .node = OP_MAP,
-    .doc = "Graphs of equations: the nodes of their MathML, each with its tag, attributes, "
-           "character and place under its parent. Edges go from each node to its parent and back.",
+    .doc =
+        "Converts equations to graphs: the nodes of their MathML, each with its tag, attributes, "
+        "character and position under its parent. Edges link each node and its parent in both "
+        "directions.",
     .params =
         OP_PARAMS({"max_nodes", OP_INT, "2000", NULL, 1, 100000, "Larger graphs are left out."}),
     .inputs = OP_PORTS(
-        {"mathml", KIND_MATHML, OP_COLLECTION, false, "What was refused there has no graph."},
-        {"alphabet", KIND_VOCABULARY, OP_ONE, false, "What the op `alphabet` chose."}),
+        {"mathml", KIND_MATHML, OP_COLLECTION, false, "MathML; refused equations have no graph."},
+        {"alphabet", KIND_VOCABULARY, OP_ONE, false, "The output of the op `alphabet`."}),
     .outputs =
         OP_PORTS({"graphs", KIND_GRAPH, OP_COLLECTION, false, "In the order of the equations."}),
     .prepare = prepare,

@@ -1,5 +1,5 @@
-/* See katex.h. The heap's memory is counted. When a call runs out of it, the heap is made anew and
- * the text tried once more, so that what is refused as too large depends on the text alone. */
+/* See katex.h. The heap's memory is counted. If a call exhausts it, the heap is created anew and
+ * the text tried once more, so that whether a text is too large depends on the text alone. */
 #include "ops/latex/katex/katex.h"
 
 #include "base/buf.h"
@@ -19,7 +19,7 @@ struct katex {
     unsigned calls;
 };
 
-/* ---- counted memory: the size stands before each block ---- */
+/* ---- counted memory: the size is stored before each block ---- */
 
 enum { HEADER = 16 };
 
@@ -41,7 +41,7 @@ static void *resize(struct katex *k, void *p, size_t size)
     return moved + HEADER;
 }
 
-static void give_back(void *udata, void *p)
+static void deallocate(void *udata, void *p)
 {
     struct katex *k = udata;
     size_t size;
@@ -61,11 +61,11 @@ static void *reallocate(void *udata, void *p, duk_size_t size)
 {
     if (size)
         return resize(udata, p, size);
-    give_back(udata, p);
+    deallocate(udata, p);
     return NULL;
 }
 
-/* Duktape calls this where it cannot go on: outside every protected call, thus never by a text. */
+/* Duktape calls this for errors outside every protected call; a text cannot cause one. */
 static void fatal(void *udata, const char *message)
 {
     abort();
@@ -89,7 +89,7 @@ static enum err_code open_heap(struct katex *k, struct err *e)
     const struct katex_source *s = &katex_source;
     k->used = 0;
     k->calls = 0;
-    k->duk = duk_create_heap(allocate, reallocate, give_back, k, fatal);
+    k->duk = duk_create_heap(allocate, reallocate, deallocate, k, fatal);
     if (!k->duk)
         return err_fail(e, ERR_NOMEM, "no memory for KaTeX");
     enum err_code code = load(k, s->katex, s->katex_len, "katex.min.js", e);
@@ -119,7 +119,7 @@ void katex_free(struct katex *k)
     free(k);
 }
 
-/* ---- strings: Duktape's are CESU-8, with surrogates for what is beyond U+FFFF ---- */
+/* ---- strings: Duktape's are CESU-8, with surrogates for characters above U+FFFF ---- */
 
 static void push_text(duk_context *d, const char *text)
 {
@@ -140,7 +140,7 @@ static void push_text(duk_context *d, const char *text)
     buf_free(&b);
 }
 
-/* A lone surrogate becomes U+FFFD. */
+/* Replaces lone surrogates by U+FFFD. */
 static const char *take_text(struct arena *a, const char *text)
 {
     size_t n = strlen(text), w = 0;
@@ -171,7 +171,7 @@ static const char *take_text(struct arena *a, const char *text)
 
 struct request {
     const char *latex;
-    const Eqloom__Equation *equation; /* of a tree: NULL */
+    const Eqloom__Equation *equation; /* NULL if a tree is requested */
 };
 
 static void put_string(duk_context *d, const char *key, const char *text)
@@ -194,7 +194,7 @@ static void push_macro(duk_context *d, const Eqloom__Macro *m)
     duk_put_prop_string(d, -2, "optional");
 }
 
-/* Protected: pushing may run out of memory too. */
+/* Called protected, as pushing may run out of memory too. */
 static duk_ret_t call(duk_context *d, void *udata)
 {
     const struct request *r = udata;
@@ -220,7 +220,7 @@ static void refuse(struct katex_answer *out, const char *reason, const char *det
     *out = (struct katex_answer){.refused = reason, .detail = detail};
 }
 
-/* Once. What KaTeX refuses comes as "reason\ndetail", before that "!position\n" of a tree. */
+/* Tries once. A refusal has the form "reason\ndetail", preceded by "!position\n" for a tree. */
 static void attempt(struct katex_answer *out, struct arena *a, struct katex *k,
                     const struct request *r)
 {

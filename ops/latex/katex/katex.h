@@ -1,10 +1,10 @@
-/* KaTeX, run unchanged in Duktape, as it was when eqloom was built: both are compiled in, with
- * glue.js between them, and their digest enters the action keys of what uses them. LaTeX in,
- * presentation MathML or a parse tree out. A heap serves one thread at a time; calls leave no trace
- * in it: the same text gives the same answer, whatever was asked before.
+/* KaTeX, run unchanged in Duktape: converts LaTeX to presentation MathML or a parse tree. KaTeX as
+ * it was when eqloom was built and glue.js are compiled in; a digest of both is part of the action
+ * keys of the ops that use them. A heap serves one thread at a time. Calls leave no state in it:
+ * the result depends on the text alone.
  *
- * Bounded: 10,000 characters, 2,000 expansions to 50,000 tokens, 200 levels and 64 MiB for one
- * text. */
+ * Limits for one text: 10,000 characters, 2,000 expansions to 50,000 tokens, 200 levels and 64
+ * MiB. */
 #pragma once
 
 #include "base/arena.h"
@@ -17,14 +17,14 @@ void katex_free(struct katex *k);
 
 struct katex_answer {
     const char *text;    /* a <math> element, or JSON; NULL if refused */
-    const char *refused; /* the reason, of a short list ... */
-    const char *detail;  /* ... and for people */
-    size_t position;     /* of a refused tree: UTF-16 units before it */
+    const char *refused; /* the reason, one of a fixed list */
+    const char *detail;  /* the same for people, in more detail */
+    size_t position;     /* where a tree was refused, in UTF-16 units */
 };
-/* Both in the arena. The error is only for what is no fault of the text. */
+/* Both write to the arena. A text that KaTeX refuses is an answer; errors have other causes. */
 enum err_code katex_mathml(struct katex_answer *out, struct arena *a, struct katex *k,
                            const Eqloom__Equation *equation, struct err *e);
-/* The tree that KaTeX parses the text to (as JSON; "loc" is [begin, end] in UTF-16 units). */
+/* Returns KaTeX's parse tree as JSON; "loc" is [begin, end] in UTF-16 units. */
 enum err_code katex_tree(struct katex_answer *out, struct arena *a, struct katex *k,
                          const char *latex, struct err *e);
 
@@ -33,6 +33,6 @@ struct katex_source {
     size_t katex_len;
     const char *glue;
     size_t glue_len;
-    const char *digest; /* "katex 0123456789abcdef": of both */
+    const char *digest; /* "katex 0123456789abcdef", of both texts */
 };
 extern const struct katex_source katex_source;

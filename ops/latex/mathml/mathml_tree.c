@@ -1,5 +1,5 @@
-/* See mathml_tree.h. Documents with a DTD are refused: nobody's entities are expanded. HTML's names
- * for characters are not XML's either. */
+/* See mathml_tree.h. Documents with a DTD are refused, so no custom entities are expanded. HTML's
+ * named characters are not defined in XML either. */
 #include "ops/latex/mathml/mathml_tree.h"
 
 #include "base/buf.h"
@@ -16,7 +16,7 @@ struct parsing {
     struct mathml_tree tree;
     size_t cap;
     uint32_t stack[MATHML_MAX_DEPTH + 1];
-    unsigned depth, skipped; /* within an annotation: how deep */
+    unsigned depth, skipped; /* nesting depth; the same within an annotation */
     struct buf text;
     const char *why;
 };
@@ -43,7 +43,7 @@ static int by_pair(const void *x, const void *y)
     return strcmp(((const char *const *)x)[0], ((const char *const *)y)[0]);
 }
 
-/* What a parser would read back as something else: white space in attributes becomes blanks. */
+/* Escapes what a parser would change: it normalizes white space in attributes to blanks. */
 static void escape(struct buf *b, const char *s, bool attribute)
 {
     for (; *s; s++)
@@ -64,8 +64,8 @@ static void escape(struct buf *b, const char *s, bool attribute)
         }
 }
 
-/* Names of things, addresses and styles say nothing of the formula. */
-static bool is_left_out(const char *name)
+/* Names, addresses and styles do not affect the formula. */
+static bool is_ignored(const char *name)
 {
     static const char *const names[] = {"xmlns",   "id",   "class",  "style",
                                         "alttext", "href", "display"};
@@ -83,7 +83,7 @@ static const char *attributes_text(struct parsing *p, const char **pairs)
         n++;
     qsort(pairs, n, 2 * sizeof *pairs, by_pair);
     for (size_t i = 0; i < n; i++) {
-        if (is_left_out(pairs[2 * i]))
+        if (is_ignored(pairs[2 * i]))
             continue;
         buf_printf(&b, "%s%s=\"", b.len ? " " : "", pairs[2 * i]);
         escape(&b, pairs[2 * i + 1], true);
@@ -114,7 +114,7 @@ static void on_start(void *arg, const char *full, const char **pairs)
     }
     buf_clear(&p->text);
     uint32_t parent = p->depth ? p->stack[p->depth - 1] : 0, me = p->tree.n;
-    if (is_semantics(name)) { /* its children are those of its parent */
+    if (is_semantics(name)) { /* its children become those of its parent */
         p->stack[p->depth++] = parent;
         return;
     }

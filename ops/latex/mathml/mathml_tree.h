@@ -1,5 +1,6 @@
-/* A <math> element as a flat tree. The only user of expat. Elements of any namespace prefix count;
- * <semantics> stands for its first child, annotations and comments are left out. */
+/* Parses a <math> element to a flat tree. The only user of expat. Elements are accepted with any
+ * namespace prefix; <semantics> is replaced by its first child; annotations and comments are
+ * dropped. */
 #pragma once
 
 #include "base/arena.h"
@@ -10,12 +11,12 @@
 enum { MATHML_MAX_NODES = 20000, MATHML_MAX_DEPTH = 200 };
 
 struct mathml_node {
-    uint32_t parent;   /* of the root: itself, 0 */
-    uint32_t position; /* among its parent's children */
+    uint32_t parent;   /* the root is its own parent */
+    uint32_t position; /* among its siblings */
     uint32_t children;
     const char *tag;
-    const char *attributes; /* `name="value"`, sorted, one blank between them; "" if none */
-    const char *text;       /* of a leaf, blanks at its ends removed; else "" */
+    const char *attributes; /* `name="value"`, sorted and separated by single blanks; or "" */
+    const char *text;       /* of a leaf, trimmed; otherwise "" */
 };
 
 struct mathml_tree {
@@ -23,8 +24,9 @@ struct mathml_tree {
     uint32_t n;
 };
 
-/* NULL, or why it is no tree; "too large" beyond the bounds. In the arena. */
+/* Returns NULL, or the reason why the text is not a tree: "too large" beyond the limits. The tree
+ * lives in the arena. */
 const char *mathml_tree_parse(struct mathml_tree *out, struct arena *a, const char *text,
                               size_t len);
-/* The tree as text, in one form: no prefixes, attributes sorted. */
+/* Returns the tree in canonical form: no prefixes, attributes sorted. */
 const char *mathml_tree_write(struct arena *a, const struct mathml_tree *t);

@@ -1,6 +1,6 @@
-/* The op `mathml`: equations -> presentation MathML. LaTeX goes through KaTeX with the paper's
- * macros; what comes as MathML is read and written in the same form. A heap of KaTeX takes 0.2 s to
- * load and serves one thread: they are kept from element to element. */
+/* The op `mathml`: equations -> presentation MathML. LaTeX is converted by KaTeX with the paper's
+ * macros; MathML is parsed and written in canonical form. A KaTeX heap takes 0.2 s to load and
+ * serves one thread, so heaps are kept between elements. */
 #include "engine/op.h"
 #include "ops/latex/katex/katex.h"
 #include "ops/latex/mathml/mathml_tree.h"
@@ -93,13 +93,13 @@ const struct op op_mathml = {
     .version = 2,
     .node = OP_MAP,
     .doc =
-        "Converts LaTeX to presentation MathML by KaTeX, with the macros of the paper; MathML is "
-        "read and written in the same form. The digest of KaTeX is in the action key.",
+        "Converts LaTeX to presentation MathML by KaTeX, with the macros of the paper; normalizes "
+        "MathML to the same form. The digest of KaTeX is part of the action key.",
     .inputs = OP_PORTS(
         {"equations", KIND_EQUATION, OP_COLLECTION, false, "LaTeX with its macros, or MathML."}),
     .outputs = OP_PORTS(
         {"mathml", KIND_MATHML, OP_COLLECTION, false,
-         "One for each equation, in order; what is refused has its reason in place of MathML."}),
+         "One record per equation, in order; a refused one has a reason instead of MathML."}),
     .units = units,
     .prepare = prepare,
     .release = release,

@@ -1,5 +1,5 @@
-/* See citations.h. A number of the new style counts only near the word arXiv or in a field
- * `eprint`: others are pages, dates and DOIs. */
+/* See citations.h. A number in the new style counts only near the word arXiv or in a field
+ * `eprint`: elsewhere it may be a page, a date or a DOI. */
 #include "ops/latex/papers/citations.h"
 
 #include "base/buf.h"
@@ -44,7 +44,7 @@ static bool is_month(const char *s)
     return month >= 1 && month <= 12;
 }
 
-/* Length of "1501.00001" at s, 0 if it is not there. */
+/* Returns the length of an id such as "1501.00001" at s, or 0. */
 static size_t new_style(const char *s, const char *end)
 {
     if (digits(s, end) != 4 || s + 4 >= end || s[4] != '.' || !is_month(s + 2))
@@ -53,8 +53,8 @@ static size_t new_style(const char *s, const char *end)
     return n == 4 || n == 5 ? 5 + n : 0;
 }
 
-/* Length of "hep-th/9901001" or "math.AG/0101001" at s; the slash may be absent in a file's name.
- * *archive: of its first part. */
+/* Returns the length of an id such as "hep-th/9901001" or "math.AG/0101001" at s, or 0; the slash
+ * may be absent in file names. Sets *archive to the length of its first part. */
 static size_t old_style(size_t *archive, const char *s, const char *end, bool slash)
 {
     size_t n = 0;

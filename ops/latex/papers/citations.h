@@ -1,5 +1,6 @@
-/* The arXiv ids that a paper's bibliography names: in \thebibliography, its .bbl, and those entries
- * of its .bib that are cited. New style 1501.00001, old style hep-th/9901001; without version. */
+/* Extracts the arXiv ids from a paper's bibliography: from \thebibliography, its .bbl, and the
+ * cited entries of its .bib. Ids are 1501.00001 (new style) or hep-th/9901001 (old style), without
+ * version. */
 #pragma once
 
 #include "ops/latex/source/tex_scan.h"
@@ -9,17 +10,17 @@
 
 struct citations {
     struct arena *a;
-    char **ids; /* each once, in order of their first occurrence */
+    char **ids; /* unique, in order of first occurrence */
     size_t n, cap;
-    struct name_map seen, keys; /* keys: cited ones of .bib files; "*" for all */
+    struct name_map seen, keys; /* keys: cited entries of .bib files; "*" stands for all */
 };
 
 void citations_free(struct citations *c);
-/* \cite{a,b} */
+/* Adds the keys of \cite{a,b}. */
 void citations_key(struct citations *c, struct piece keys);
-/* Ids in a text that is all bibliography. */
+/* Adds the ids of a text that is all bibliography. */
 void citations_scan(struct citations *c, struct piece text);
 void citations_scan_bib(struct citations *c, struct piece text);
 void citations_sort(struct citations *c);
-/* The id of a paper as its file's name has it ("0704.0001", "hep-th9901001.gz"); NULL if none. */
+/* Returns the id of a paper whose file has this name ("0704.0001", "hep-th9901001.gz"), or NULL. */
 const char *citations_id_of_name(struct arena *a, const char *name);

@@ -1,7 +1,7 @@
-/* See document.h. The reader goes through the text once, with the definitions made so far. Outside
- * displays it keeps words; within one it copies all but structural macros (macros.h), which it
- * expands, until the display ends. A blank line within a display, which TeX refuses too, ends it as
- * one without end. */
+/* See document.h. The reader passes through the text once, with the definitions made so far.
+ * Outside displays it collects words. Within a display it copies everything but structural macros
+ * (macros.h), which it expands, until the display ends. A blank line within a display, an error in
+ * TeX too, ends it as unterminated. */
 #include "ops/latex/papers/document.h"
 
 #include "ops/latex/papers/reader.h"
@@ -27,7 +27,8 @@ static void expand(struct reader *r, const struct macro *m, struct cursor *c)
     reader_push_text(r, body, m->m.body);
 }
 
-/* \begin or \end of an environment that the reader has to expand: false if it is none. */
+/* Expands \begin or \end of an environment that the paper has defined; returns false if it has
+ * not. */
 static bool expand_environment(struct reader *r, struct piece name, bool begin, struct cursor *c)
 {
     const struct macro *m = macro_find(&r->macros, name);
@@ -40,7 +41,7 @@ static bool expand_environment(struct reader *r, struct piece name, bool begin, 
     return true;
 }
 
-/* \input and its kin. */
+/* \input and its variants. */
 static bool read_input(struct reader *r, struct piece word, struct cursor *c)
 {
     static const char one[] = "\\input \\include \\subfile \\InputIfFileExists \\subfileinclude";
@@ -75,7 +76,7 @@ static bool read_input(struct reader *r, struct piece word, struct cursor *c)
     return true;
 }
 
-/* Environments that the reader knows, outside displays. */
+/* Handles environments that the reader knows, outside displays. */
 static void begin_environment(struct reader *r, struct piece name, struct cursor *c)
 {
     struct piece ignored;
@@ -97,7 +98,7 @@ static void begin_environment(struct reader *r, struct piece name, struct cursor
     }
 }
 
-/* \end{document}: of a file that another reads, the end of that file. */
+/* At the \end{document} of an included file, only that file ends. */
 static void end_document(struct reader *r)
 {
     while (r->n && !reader_top(r)->is_file)
@@ -114,7 +115,7 @@ static void end_environment(struct reader *r, struct piece name)
         r->in_abstract = false;
 }
 
-/* Of text: true if the command was one of these. */
+/* Returns true if the command was one of these. */
 static bool read_heading(struct reader *r, struct piece word, struct cursor *c)
 {
     static const char sections[] = "\\part \\chapter \\section";
@@ -167,7 +168,7 @@ static bool read_citation(struct reader *r, struct piece word, struct cursor *c)
     return true;
 }
 
-/* Commands whose argument is no text. */
+/* Skips arguments that are not text; returns true if the command has one. */
 static bool skip_argument(struct piece word, struct cursor *c)
 {
     static const char skipped[] = "\\label \\ref \\eqref \\pageref \\includegraphics \\vspace "
@@ -324,7 +325,7 @@ static void text_step(struct reader *r, struct frame *f)
     }
 }
 
-/* A file that ends within a display ends it. */
+/* The end of a file ends an open display. */
 static void read_all(struct reader *r)
 {
     while (r->n) {
@@ -344,9 +345,9 @@ static void read_all(struct reader *r)
         reader_abandon_display(r);
 }
 
-/* ---- the whole ---- */
+/* ---- documents ---- */
 
-/* What BibTeX made of the root file, else the only file of its kind. */
+/* Reads the .bbl of the root file, or else the only .bbl. */
 static void read_bbl(struct reader *r, const struct tex_file *root)
 {
     const char *slash = strrchr(root->name, '/'), *name = slash ? slash + 1 : root->name;
@@ -371,7 +372,7 @@ static void read_from(struct reader *r, struct tex_file *root, bool in_body)
 }
 
 Eqloom__Paper *document_read(struct arena *a, struct bundle *b, struct tex_file *root,
-                             unsigned max_depth, bool *used, struct span *asked)
+                             unsigned max_depth, bool *used, struct span *trace)
 {
     Eqloom__Paper *p = arena_new(a, Eqloom__Paper);
     struct reader r = {.a = a,
@@ -385,7 +386,7 @@ Eqloom__Paper *document_read(struct arena *a, struct bundle *b, struct tex_file 
     struct piece text = bundle_stripped(b, root);
     bool has_class = memmem(text.s, text.len, "\\document", 9) != NULL;
     read_from(&r, root, !has_class);
-    if (!r.in_body) { /* \begin{document} is in a class that is not there */
+    if (!r.in_body) { /* \begin{document} may be in a class that is missing */
         p->n_sections = 0;
         read_from(&r, root, true);
     }
@@ -396,10 +397,10 @@ Eqloom__Paper *document_read(struct arena *a, struct bundle *b, struct tex_file 
     p->abstract = reader_plain(&r, (struct piece){r.abstract.data, r.abstract.len});
     p->problems = r.problems.items;
     p->n_problems = r.problems.n;
-    if (asked)
-        *asked =
-            span_of(arena_memdup(a, r.lookup.asked.data, r.lookup.asked.len), r.lookup.asked.len);
-    buf_free(&r.lookup.asked);
+    if (trace)
+        *trace =
+            span_of(arena_memdup(a, r.lookup.trace.data, r.lookup.trace.len), r.lookup.trace.len);
+    buf_free(&r.lookup.trace);
     name_map_free(&r.macros.index);
     citations_free(&r.cites);
     buf_free(&r.words);

@@ -34,7 +34,7 @@ static Eqloom__Equation *add(struct reading *r)
 static Eqloom__Paper *finish(struct reading *r)
 {
     Eqloom__Paper *p = r->paper;
-    p->n_sections = r->section->n_equations || !p->n_listings; /* a file of metadata is no paper */
+    p->n_sections = r->section->n_equations || !p->n_listings; /* none if there is only metadata */
     p->problems = r->problems.items;
     p->n_problems = r->problems.n;
     return p;
@@ -46,7 +46,7 @@ static char *string_of(struct arena *a, const json_t *object, const char *key)
     return s && strlen(s) <= EQUATION_MAX ? arena_strdup(a, s) : NULL;
 }
 
-/* Without blanks and the signs of a formula around it: $...$, \(...\), $$...$$, \[...\]. */
+/* Returns the LaTeX without blanks and delimiters around it: $...$, \(...\), $$...$$, \[...\]. */
 static char *bare_latex(struct arena *a, const json_t *object)
 {
     char *latex = string_of(a, object, "latex");
@@ -77,7 +77,7 @@ static void add_keywords(struct arena *a, Eqloom__Place *place, const json_t *li
     }
 }
 
-/* A line of arXiv's metadata. */
+/* Adds a line of arXiv's metadata; returns false if it is none. */
 static bool add_listing(struct reading *r, const json_t *object)
 {
     char *id = string_of(r->a, object, "id");

@@ -28,7 +28,7 @@ bool macro_is_display(struct piece environment)
 
 /* ---- definitions ---- */
 
-/* The next command of the text; of \begin{name} the name. */
+/* Finds the next command of the text, or the name in \begin{name}. */
 static bool next_name(struct piece *out, struct cursor *c)
 {
     while (!cursor_end(c)) {
@@ -56,7 +56,8 @@ static bool names(struct piece body, const char *name)
     return false;
 }
 
-/* Whether the body holds what the reader must see, itself or through other macros. */
+/* Whether the body, directly or through other macros, contains something that the reader must
+ * see. */
 static bool is_structural(const struct macro_table *t, struct piece body)
 {
     static const char commands[] = "\\[ \\] \\input \\include \\subfile \\import \\subimport "
@@ -103,15 +104,15 @@ static void define(struct macro_table *t, Eqloom__Macro m, struct piece name, st
     x->structural = is_structural(t, body) || is_structural(t, end);
 }
 
-/* Makes a name one that has no definition. */
-static void forget(struct macro_table *t, struct piece name)
+/* Removes the definition of a name. */
+static void undefine(struct macro_table *t, struct piece name)
 {
     const struct macro *m = macro_find(t, name);
-    if (m) /* what earlier displays refer to stays */
+    if (m) /* earlier displays keep their definition */
         t->items[*name_map_get(&t->index, m->m.name)] = arena_new(t->a, struct macro);
 }
 
-/* {\name} or \name, or {name} of an environment. */
+/* Reads {\name} or \name, or {name} for an environment. */
 static bool read_name(struct piece *out, struct cursor *c)
 {
     if (!scan_argument(out, c))
@@ -140,7 +141,8 @@ static void read_arguments(Eqloom__Macro *m, struct macro_table *t, struct curso
     }
 }
 
-/* xparse: "m" and a first "o" or "O{initial}"; stars are read over. False for all else. */
+/* Reads an xparse spec of "m" after an optional "o" or "O{initial}"; ignores stars. Returns false
+ * for any other. */
 static bool read_spec(Eqloom__Macro *m, struct macro_table *t, struct piece spec)
 {
     struct cursor c = cursor_of(spec);
@@ -161,7 +163,7 @@ static bool read_spec(Eqloom__Macro *m, struct macro_table *t, struct piece spec
 }
 
 /* \newcommand*{\x}[n][initial]{body}, \newenvironment{x}[n][initial]{begin}{end}, and xparse's
- * with {spec} in place of the brackets. `provide`: unless it is defined. */
+ * commands with {spec} in place of the brackets. `provide`: keeps an existing definition. */
 static void read_new(struct macro_table *t, struct cursor *c, bool xparse, bool environment,
                      bool provide)
 {
@@ -207,7 +209,7 @@ static void read_def(struct macro_table *t, struct cursor *c)
     define(t, m, name, body, piece_of(""));
 }
 
-/* Greek letters that papers exchange, as KaTeX also takes them. */
+/* Variants that papers swap, which KaTeX also accepts as characters. */
 static const struct {
     const char *command, *character;
 } letters[] = {{"\\epsilon", "ϵ"}, {"\\varepsilon", "ε"}, {"\\phi", "ϕ"}, {"\\varphi", "φ"},
@@ -215,7 +217,8 @@ static const struct {
                {"\\le", "≤"},      {"\\leq", "≤"},        {"\\ge", "≥"},  {"\\geq", "≥"},
                {"\\emptyset", "∅"}};
 
-/* \let\x=\y. If the paper has given \y a meaning, \x takes that, else \y itself. */
+/* \let\x=\y. \x takes the paper's definition of \y if there is one, and otherwise means \y
+ * itself. */
 static void read_let(struct macro_table *t, struct cursor *c)
 {
     struct piece name, value;
@@ -229,7 +232,7 @@ static void read_let(struct macro_table *t, struct cursor *c)
     struct piece end = piece_of("");
     if (piece_is(value, "\\relax") || piece_is(value, "\\undefined") ||
         piece_is(value, "\\@undefined")) {
-        forget(t, name);
+        undefine(t, name);
         return;
     }
     for (size_t i = 0; !same && i < sizeof letters / sizeof *letters; i++)
@@ -255,7 +258,7 @@ static void read_operator(struct macro_table *t, struct cursor *c)
     define(t, (Eqloom__Macro)EQLOOM__MACRO__INIT, name, piece_of(body), piece_of(""));
 }
 
-/* \DeclarePairedDelimiter{\x}{left}{right}: glue.js knows \eqloompaired. */
+/* \DeclarePairedDelimiter{\x}{left}{right}, by \eqloompaired, which glue.js defines. */
 static void read_paired(struct macro_table *t, struct cursor *c)
 {
     struct piece name, left, right;
@@ -334,7 +337,7 @@ size_t macro_closure(Eqloom__Macro ***out, struct arena *a, struct macro_table *
     struct closure x = {.a = a, .t = t};
     t->closures++;
     collect(&x, text);
-    for (size_t i = 0; i < x.n; i++) { /* grows as it goes */
+    for (size_t i = 0; i < x.n; i++) { /* x.n grows during the loop */
         const Eqloom__Macro *m = x.items[i];
         collect(&x, piece_of(m->body));
         collect(&x, piece_of(m->end));

@@ -1,6 +1,6 @@
-/* The macros and environments that a paper has defined up to a place. `structural` ones open or
- * close a display, begin a section or read a file: the reader has to expand them itself. All others
- * are left in the displays for KaTeX. */
+/* The macros and environments that a paper has defined so far. A macro is `structural` if it opens
+ * or closes a display, begins a section or reads a file: the reader has to expand it itself. All
+ * other macros stay in the displays, for KaTeX. */
 #pragma once
 
 #include "ops/latex/source/tex_scan.h"
@@ -10,34 +10,35 @@
 #include "paper.pb-c.h"
 
 struct macro {
-    Eqloom__Macro m; /* texts are good while the table's arena is */
+    Eqloom__Macro m; /* texts live as long as the table's arena */
     bool structural;
-    uint32_t seen; /* of the last closure that it was found in */
+    uint32_t seen; /* the last closure that included it */
 };
 
 struct macro_table {
     struct arena *a;
-    struct macro **items; /* in order of the first definition */
+    struct macro **items; /* in order of first definition */
     size_t n, cap;
-    struct name_map index; /* to be freed */
+    struct name_map index; /* owned: the owner frees it */
     uint32_t closures;
     size_t bytes; /* of all definitions */
 };
 
-/* \newcommand and its kin, \def, \let, \newenvironment, xparse's, \DeclareMathOperator,
- * \DeclarePairedDelimiter: the command was read; the cursor is behind it. It replaces an earlier
- * definition. Refused in silence: names and bodies beyond the bounds (4 KiB), and what would expand
- * to itself. A definition in a form that is not known is read over as far as it is understood.
- * False, and nothing read, if the command defines nothing. */
+/* Reads a definition if `command` makes one: \newcommand and its variants, \def, \let,
+ * \newenvironment, xparse's commands, \DeclareMathOperator, \DeclarePairedDelimiter. The cursor is
+ * after the command. A new definition replaces an earlier one. Names and bodies beyond the limit (4
+ * KiB) and macros that would expand to themselves are ignored silently; a definition in an unknown
+ * form is skipped as far as it can be parsed. Returns false, and reads nothing, if the command
+ * defines nothing. */
 bool macro_read(struct macro_table *t, struct piece command, struct cursor *c);
-/* NULL if it is not defined. Commands with their backslash, environments without. */
+/* Returns NULL if it is not defined. Commands have their backslash, environments do not. */
 struct macro *macro_find(const struct macro_table *t, struct piece name);
-/* The macros that the text needs and those that they need, sorted by name. */
+/* Collects the macros that the text uses, directly or through other macros, sorted by name. */
 size_t macro_closure(Eqloom__Macro ***out, struct arena *a, struct macro_table *t,
                      struct piece text);
-/* A body with its arguments, #1 to #9. */
+/* Returns the body with #1 to #9 replaced by the arguments. */
 struct piece macro_substitute(struct arena *a, const char *body, const struct piece *args,
                               size_t n);
-/* Whether this environment, with or without a star, is a display: those of the paper's list and a
- * few more. */
+/* Whether this environment, starred or not, is a display: those listed in the article and a few
+ * more. */
 bool macro_is_display(struct piece environment);

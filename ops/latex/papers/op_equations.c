@@ -1,4 +1,4 @@
-/* The op `equations`: papers -> their displays, each with the macros that it needs. */
+/* The op `equations`: papers -> their displays, each with the macros that it uses. */
 #include "engine/op.h"
 #include "paper.pb-c.h"
 
@@ -22,10 +22,12 @@ const struct op op_equations = {
     .name = "equations",
     .version = 1,
     .node = OP_MAP,
-    .doc = "Takes the displays out of papers. Each has its place and the macros that it needs, so "
-           "that a macro that changes costs the equations that use it.",
-    .inputs = OP_PORTS({"papers", KIND_PAPER, OP_COLLECTION, false, "What the op `papers` read."}),
-    .outputs = OP_PORTS(
-        {"equations", KIND_EQUATION, OP_COLLECTION, false, "Those of each paper, in order."}),
+    .doc =
+        "Extracts the displays of papers, each with its place and the macros that it uses, so that "
+        "a changed macro affects only the equations that use it.",
+    .inputs =
+        OP_PORTS({"papers", KIND_PAPER, OP_COLLECTION, false, "The output of the op `papers`."}),
+    .outputs = OP_PORTS({"equations", KIND_EQUATION, OP_COLLECTION, false,
+                         "The equations of each paper, in order."}),
     .run = run,
 };

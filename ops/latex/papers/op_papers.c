@@ -1,6 +1,6 @@
-/* The op `papers`: folders, archives and files of LaTeX -> one record for each document. What
- * cannot be read costs just that: a file, a member of an archive, a line; it is a problem of the
- * paper, or of a record without sections where there is no paper. */
+/* The op `papers`: folders, archives and files of LaTeX -> one record per document. Input
+ * that cannot be read (a file, a member of an archive, a line) is skipped and listed as a problem of
+ * the paper, or of a record without sections if there is no paper. */
 #include "engine/op.h"
 #include "ops/latex/papers/citations.h"
 #include "ops/latex/papers/document.h"
@@ -20,14 +20,14 @@ struct papers {
     struct arena a; /* of one bundle */
 };
 
-/* One that may be a paper: what begins a document. */
+/* A document, by its root file. */
 struct document {
     struct tex_file *root;
-    bool *reads;          /* of the bundle's files */
-    Eqloom__Paper *paper; /* NULL: not read */
-    struct span asked;    /* of tex_lookup.h */
+    bool *reads;          /* by file of the bundle */
+    Eqloom__Paper *paper; /* NULL if not read */
+    struct span trace;    /* lookups, see tex_lookup.h */
     struct op_part part;  /* of an earlier run */
-    bool stands;          /* that is the result */
+    bool reused;          /* the part is reused as the result */
 };
 
 static void emit(struct papers *x, Eqloom__Paper *p)
@@ -36,7 +36,7 @@ static void emit(struct papers *x, Eqloom__Paper *p)
         x->code = op_emit(NULL, x->ctx, "papers", &p->base, x->e);
 }
 
-/* The archive of an old id is a subject. */
+/* The archive of an old-style id is its subject. */
 static void add_subject(struct arena *a, Eqloom__Paper *p)
 {
     const char *slash = strchr(p->paper, '/');
@@ -50,15 +50,15 @@ static void add_subject(struct arena *a, Eqloom__Paper *p)
 
 /* ---- roots ---- */
 
-/* What begins a document, here or in a file that it reads. */
+/* Whether a document begins here, or in a file that this one includes. */
 static bool is_root(struct bundle *b, struct tex_file *f)
 {
-    struct piece text = bundle_stripped(b, f); /* followed by a NUL, with none in it */
+    struct piece text = bundle_stripped(b, f); /* NUL-terminated, without other NULs */
     return strstr(text.s, "\\documentclass") || strstr(text.s, "\\documentstyle") ||
            strstr(text.s, "\\begin{document}") || strstr(text.s, "\\end{document}");
 }
 
-/* Of an archive; where nothing begins a document, its largest file. */
+/* Finds the roots of an archive; its largest file if no document begins in it. */
 static size_t find_roots(struct tex_file **out, struct bundle *b)
 {
     size_t n = 0;
@@ -114,13 +114,13 @@ static void read_document(struct papers *x, struct bundle *b, struct document *d
 {
     memset(d->reads, 0, b->n * sizeof *d->reads);
     d->paper =
-        document_read(&x->a, b, d->root, (unsigned)op_int(x->ctx, "depth"), d->reads, &d->asked);
+        document_read(&x->a, b, d->root, (unsigned)op_int(x->ctx, "depth"), d->reads, &d->trace);
     d->reads[d->root - b->files] = false;
     if (!x->code && op_cancelled(x->ctx))
         x->code = err_fail(x->e, ERR_CANCELLED, "papers was interrupted");
 }
 
-/* Of a folder's document. */
+/* The key of a folder's document. */
 static struct span part_key(struct arena *a, char kind, const char *name, const struct digest *id)
 {
     size_t n = strlen(name);
@@ -131,8 +131,8 @@ static struct span part_key(struct arena *a, char kind, const char *name, const 
     return span_of(key, 1 + n + DIGEST_SIZE);
 }
 
-/* Whether an earlier run read it, and it would get the same answers now. Its note is a digest of
- * them, and what it asked. */
+/* Whether an earlier run read it and its lookups would find the same files now. The part's note
+ * holds a digest of the results and the lookups. */
 static bool find_document(struct papers *x, struct bundle *b, struct document *d)
 {
     struct span key = part_key(&x->a, 'd', d->root->name, &d->root->id);
@@ -140,31 +140,31 @@ static bool find_document(struct papers *x, struct bundle *b, struct document *d
     struct digest answers;
     if (!op_part_find(&d->part, x->ctx, key) || d->part.note.len < DIGEST_SIZE)
         return false;
-    struct span asked = span_of(d->part.note.data + DIGEST_SIZE, d->part.note.len - DIGEST_SIZE);
-    d->stands = lookup_again(&answers, d->reads, &l, asked) &&
+    struct span trace = span_of(d->part.note.data + DIGEST_SIZE, d->part.note.len - DIGEST_SIZE);
+    d->reused = lookup_replay(&answers, d->reads, &l, trace) &&
                 !memcmp(answers.bytes, d->part.note.data, DIGEST_SIZE);
-    return d->stands;
+    return d->reused;
 }
 
 static void note_document(struct papers *x, struct bundle *b, const struct document *d)
 {
     struct lookup l = lookup_new(&x->a, b, d->root);
-    char *note = arena_alloc(&x->a, DIGEST_SIZE + d->asked.len);
+    char *note = arena_alloc(&x->a, DIGEST_SIZE + d->trace.len);
     struct digest answers;
-    lookup_again(&answers, d->reads, &l, d->asked);
+    lookup_replay(&answers, d->reads, &l, d->trace);
     memcpy(note, answers.bytes, DIGEST_SIZE);
-    memcpy(note + DIGEST_SIZE, d->asked.data, d->asked.len);
+    memcpy(note + DIGEST_SIZE, d->trace.data, d->trace.len);
     if (!x->code)
         x->code = op_part_end(x->ctx, part_key(&x->a, 'd', d->root->name, &d->root->id),
-                              span_of(note, DIGEST_SIZE + d->asked.len), x->e);
+                              span_of(note, DIGEST_SIZE + d->trace.len), x->e);
 }
 
-/* Of an archive: all its documents, of which there is nothing of an earlier run. Of a folder
- * (without name): those of an earlier run stand where they can. */
+/* Emits a document. In an archive (`alone`), all documents are new; in a folder, which has no name,
+ * parts of an earlier run are reused where possible. */
 static void emit_document(struct papers *x, struct bundle *b, struct document *d, bool alone)
 {
     bool in_folder = !*b->name;
-    if (d->stands) {
+    if (d->reused) {
         op_part_again(x->ctx, &d->part);
         return;
     }
@@ -189,7 +189,7 @@ static void emit_problems(struct papers *x, struct bundle *b, bool empty)
     emit(x, none);
 }
 
-/* A document that another reads is part of that. */
+/* A document that another one includes is part of that one. */
 static void read_bundle(struct papers *x, struct bundle *b, struct tex_file **roots, size_t n)
 {
     bool *used = arena_array(&x->a, bool, b->n + 1), in_folder = !*b->name;
@@ -225,12 +225,12 @@ struct opened {
     struct bundle *bundle;
     unsigned depth;
     size_t len;  /* of the archive */
-    bool nested; /* holds archives */
+    bool nested; /* contains archives */
 };
 
 static void read_archive(struct papers *x, const char *name, struct span bytes, unsigned depth);
 
-/* What TeX may read; also 1501.00001, but not 1501.00001.pdf. */
+/* Whether TeX may read it: accepts 1501.00001, but not 1501.00001.pdf. */
 static bool is_tex(struct arena *a, const char *name)
 {
     const char *dot = strrchr(file_name_last(name), '.');
@@ -244,7 +244,7 @@ static void take_member(void *arg, const char *name, struct span bytes, const ch
     struct bundle *b = o->bundle;
     bool archive = !reason && unpack_is_archive(bytes);
     if (archive && bytes.len >= o->len)
-        reason = "damaged archive"; /* it was no such archive */
+        reason = "damaged archive"; /* it was not such an archive */
     else if (archive && o->depth + 1 == NESTED_MAX)
         reason = "archive in archive";
     if (reason)
@@ -257,8 +257,8 @@ static void take_member(void *arg, const char *name, struct span bytes, const ch
         bundle_add(b, name, bytes);
 }
 
-/* Archives within archives are papers of their own: a bulk tar of arXiv's. Its arena outlives them:
- * what is read is emitted at once. */
+/* Archives within archives are separate papers, as in arXiv's bulk tars. The arena is freed on
+ * return, so papers are emitted at once. */
 static void read_archive(struct papers *x, const char *name, struct span bytes, unsigned depth)
 {
     struct arena outer = x->a;
@@ -275,7 +275,7 @@ static void read_archive(struct papers *x, const char *name, struct span bytes, 
     x->a = outer;
 }
 
-/* The folder that all loose files lie in: names are counted from there. */
+/* Returns the length of the folder common to all loose files; names are relative to it. */
 static size_t common_folder(const struct op_file *files, size_t n, const char *const *kind)
 {
     const char *first = NULL;
@@ -303,7 +303,7 @@ static void read_equations(struct papers *x, const char *path, struct span bytes
     Eqloom__Paper *p = form == FORM_JSONL ? labelled_read(&x->a, name, text, len)
                                           : mathml_read(&x->a, name, text, len);
     size_t listings = p->n_listings;
-    do { /* what is left of a long list of metadata goes to records of its own */
+    do { /* the rest of a long list of metadata goes to separate records */
         p->n_listings = listings < LISTINGS_MAX ? listings : LISTINGS_MAX;
         emit(x, p);
         p->n_sections = p->n_problems = 0;
@@ -321,7 +321,7 @@ static struct span file_bytes(void *arg, size_t number)
     return bytes;
 }
 
-/* An archive, or a file of equations: a part that depends on itself alone. */
+/* Reads an archive or a file of equations as a part that depends on this file alone. */
 static void read_alone(struct papers *x, const struct op_file *f, size_t number,
                        enum file_form form)
 {
@@ -345,8 +345,8 @@ static void read_alone(struct papers *x, const struct op_file *f, size_t number,
         x->code = op_part_end(x->ctx, key, (struct span){0}, x->e);
 }
 
-/* What is to be known of a loose file before anybody reads it: 'd' if it begins a document, 'a' for
- * an archive under another name, 't' for another text, else the reason why it is none. */
+/* Classifies a loose file before it is needed: 'd' if it begins a document, 'a' for an archive
+ * under another name, 't' for any other text; otherwise the reason why it is not text. */
 static const char *kind_of(struct papers *x, const struct op_file *f, size_t number)
 {
     struct span key = part_key(&x->a, 'k', "", &f->id);
@@ -369,7 +369,7 @@ static const char *kind_of(struct papers *x, const struct op_file *f, size_t num
     return kind;
 }
 
-/* kind: of loose files; NULL: it is none. */
+/* kind: by file; NULL if it is not a loose file. */
 static void read_folder(struct papers *x, const struct op_file *files, size_t n,
                         const char *const *kind)
 {
@@ -383,7 +383,7 @@ static void read_folder(struct papers *x, const struct op_file *files, size_t n,
         if (kind[i][1])
             bundle_problem(&folder.problems, &x->a, name, 0, kind[i], "not read");
         else
-            bundle_add_later(&folder, name, i, &files[i].id);
+            bundle_add_lazy(&folder, name, i, &files[i].id);
     }
     for (size_t i = 0; i < folder.n && n_roots < ROOTS_MAX; i++)
         if (*kind[folder.files[i].number] == 'd' && !file_name_is_style(folder.files[i].name))
@@ -424,16 +424,16 @@ const struct op op_papers = {
     .name = "papers",
     .version = 7,
     .node = OP_SOURCE,
-    .doc = "Reads papers: folders and files of LaTeX, archives as arXiv gives them (tar, gz, "
-           "tar.gz, tars of these), JSONL with LaTeX or MathML and perhaps labels, or with arXiv's "
-           "metadata, and files with <math> elements. One bad file costs that file "
-           "(docs/papers.md).",
+    .doc = "Reads papers: folders and files of LaTeX, archives as distributed by arXiv (tar, gz, "
+           "tar.gz, tars of these), JSONL with LaTeX or MathML and optional labels, or with "
+           "arXiv's metadata, and files with <math> elements. An unreadable file is reported as a "
+           "problem and does not affect others (docs/papers.md).",
     .params = OP_PARAMS(
         {"depth", OP_INT, "3", NULL, 0, 20,
-         "How deep \\input, \\include and their kin are followed; what lies deeper is a problem."}),
+         "Maximum depth of \\input, \\include and similar commands; deeper files are problems."}),
     .outputs =
         OP_PORTS({"papers", KIND_PAPER, OP_COLLECTION, false,
-                  "One for each document, and those without sections that only list problems."}),
+                  "One per document, and records without sections that only list problems."}),
     .folder_suffixes = suffixes,
     .reads_files = true,
     .run = run,

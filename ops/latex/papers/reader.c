@@ -27,7 +27,7 @@ static bool room_for(struct reader *r, size_t len)
                    r->n == FRAMES_MAX ? "nested too deeply" : "too many expansions",
                    "after %zu texts of %zu bytes", r->texts, r->bytes);
     if (r->n < FRAMES_MAX)
-        r->n = 0; /* nothing more of this document */
+        r->n = 0; /* read nothing more of this document */
     return false;
 }
 
@@ -79,8 +79,8 @@ struct tex_file *reader_find(struct reader *r, const char *name, const char *suf
     return lookup_find(&r->lookup, here(r), name, suffixes);
 }
 
-/* Appends a name, in which macros stand for their bodies: *commands at most. No file has a name
- * longer than NAME_MAX_LEN. */
+/* Appends a name, expanding at most *commands macros in it. File names longer than NAME_MAX_LEN do
+ * not exist. */
 static void expand_name(struct buf *out, const struct reader *r, struct piece name,
                         unsigned *commands)
 {
@@ -113,14 +113,14 @@ void reader_input(struct reader *r, struct piece folder, struct piece name, cons
     struct tex_file *file =
         *path ? reader_find(r, path, suffix ? suffix : ".tex||.ltx|.latex") : NULL;
     if (file && reader_push_file(r, file, suffix != NULL))
-        lookup_reads(&r->lookup);
+        lookup_mark_read(&r->lookup);
     else if (!file && !suffix)
         bundle_problem(&r->problems, r->a, here(r), 0, "no such input", "%s", path);
 }
 
 /* ---- words ---- */
 
-/* Accents as people type them in TeX: \"a, \'e, \^o, \`a, \~n, \c c. */
+/* Accents as typed in TeX: \"a, \'e, \^o, \`a, \~n, \c c. */
 static const char *accented(char accent, char letter)
 {
     static const char *const table[] = {

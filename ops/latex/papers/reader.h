@@ -1,7 +1,6 @@
-/* The state of reading one document. What is being read is a stack of texts: the files that read
- * each other, and the macros that were expanded. What is found is kept: sections begin, words and
- * displays are added. Bounded: files as deep as the caller says, 100 texts at a time, 100,000 texts
- * and 64 MiB in all. */
+/* The state of reading one document. Input is a stack of texts: files that include each other, and
+ * expanded macros. Output are sections, to which words and displays are added. Limits: the caller's
+ * depth of files, 100 texts on the stack, 100,000 texts and 64 MiB in all. */
 #pragma once
 
 #include "ops/latex/papers/citations.h"
@@ -14,23 +13,22 @@ enum { DISPLAY_MAX = 20000, FRAMES_MAX = 100 };
 
 struct frame {
     struct cursor c;
-    struct tex_file *file; /* that it stands in */
+    struct tex_file *file; /* that contains it */
     bool is_file;
-    bool definitions; /* a style: only definitions count */
-    const void *of;   /* the macro that it is the body of */
-    bool scanned;     /* for arXiv ids, from a \begin{thebibliography} on */
+    bool definitions; /* a style: only its definitions are read */
+    const void *of;   /* the macro whose body this is */
+    bool scanned;     /* for arXiv ids, from \begin{thebibliography} on */
 };
 
 struct reader {
     struct arena *a;
-    struct lookup lookup; /* of files */
+    struct lookup lookup; /* lookups of files */
     struct frame stack[FRAMES_MAX];
-    size_t n;           /* of the stack */
+    size_t n;           /* frames on the stack */
     unsigned max_depth; /* of files below the root */
     size_t texts, bytes;
-    size_t
-        wasted; /* bytes that were looked through for a \) that is not there, or keys of a .bib */
-    bool *used; /* of the bundle's files: has been read */
+    size_t wasted; /* bytes searched for a missing \), or for keys of a .bib */
+    bool *used;    /* by file of the bundle: it was read */
     struct macro_table macros;
     struct citations cites;
     struct problems problems;
@@ -38,44 +36,45 @@ struct reader {
     size_t sections_cap, equations_cap;
     struct buf words, abstract; /* of the section; of the abstract */
     bool in_body, in_abstract;
-    /* The display being copied; its environment is NULL outside. */
+    /* The environment of the display that is being copied, or NULL outside displays. */
     char *environment;
     struct buf display;
-    unsigned nested; /* environments of the same name within it */
+    unsigned nested; /* open environments of the same name within it */
     uint32_t number;
 };
 
-/* ---- what is being read ---- */
+/* ---- input ---- */
 
 static inline struct frame *reader_top(struct reader *r)
 {
     return &r->stack[r->n - 1];
 }
 
-/* The body of a macro; nothing if that is being expanded already. */
+/* Pushes the body of a macro, unless that macro is being expanded already. */
 void reader_push_text(struct reader *r, struct piece text, const void *of);
-/* False, with a problem, if it is not to be read. */
+/* Returns false and adds a problem if the file must not be read. */
 bool reader_push_file(struct reader *r, struct tex_file *file, bool definitions);
-/* A file that the document names; `folder` is what \import gives, or "". With `suffix` (".sty"),
- * only with that, and silently nothing if there is none. Macros in the name stand for their bodies,
- * within bounds. */
+/* Reads a file that the document names; `folder` is the argument of \import, or "". With a `suffix`
+ * (".sty"), only a file with that suffix is read, and a missing file is not a problem. Macros in
+ * the name are expanded, within limits. */
 void reader_input(struct reader *r, struct piece folder, struct piece name, const char *suffix);
-/* Finds without reading. */
+/* Looks a file up without reading it. */
 struct tex_file *reader_find(struct reader *r, const char *name, const char *suffixes);
 
-/* ---- what is found ---- */
+/* ---- output ---- */
 
-/* Plain words, in the arena: commands go, their arguments stay; formulas go; blanks are joined. */
+/* Returns the plain words in the arena: drops commands but not their arguments, drops formulas, and
+ * joins blanks. */
 char *reader_plain(struct reader *r, struct piece latex);
 void reader_begin_section(struct reader *r, char *title);
 void reader_end_section(struct reader *r);
-/* Of the body only; to the abstract or the section. */
+/* Adds words of the body to the abstract or the section. */
 void reader_add_words(struct reader *r, const char *s, size_t n);
-/* A display is copied to r->display from here on ... */
+/* Starts copying a display to r->display. */
 void reader_begin_display(struct reader *r, struct piece environment);
-/* ... and kept, unless it is empty or too large, or given up as a problem. */
+/* Stops copying, and keeps the display unless it is empty, or too large, which is a problem. */
 void reader_end_display(struct reader *r);
 void reader_abandon_display(struct reader *r);
 
-/* One more of the section, with a place. */
+/* Appends an equation to the section and sets its place. */
 Eqloom__Equation *equation_add(Eqloom__Section *s, struct arena *a, size_t *cap);

@@ -1,47 +1,47 @@
-/* Expressions on the command line: read in the syntax that --syntax names, and printed as --latex
- * says; and what --domain, once for each variable, and --real say of them. Without --syntax a text
- * with a backslash or a brace is LaTeX, all others are infix. */
+/* Expressions on the command line: read in the syntax of --syntax and printed as --latex selects;
+ * and the options --domain, once for each variable, and --real. Without --syntax, a text with a
+ * backslash or a brace is LaTeX and any other text is infix. */
 #pragma once
 
 #include "engine/tool.h"
 #include "ops/expr/ball/domain.h"
 #include "ops/latex/read/latex.h"
 
-/* ERR_INPUT if there is no syntax of the name that --syntax gives. */
+/* Fails with ERR_INPUT if --syntax names no known syntax. */
 enum err_code expr_argument_check(const struct tool_args *args, struct err *e);
-/* len bytes of the source from `at` on. *latex is NULL at first, and freed by the caller. `notes`
- * gets a line for each reading of LaTeX that was taken among several. */
+/* Reads len bytes of the source, from `at` on. *latex is NULL at first and is freed by the caller.
+ * Appends to `notes` a line for each ambiguity of the LaTeX that was resolved. */
 enum err_code expr_argument_part(struct expr *out, struct latex_reader **latex,
                                  const struct tool_args *args, struct arena *a,
                                  const struct language *lang, const struct source_text *source,
                                  size_t at, size_t len, struct buf *notes, struct err *e);
-/* Says such notes on the narration. */
+/* Prints such notes to the narration. */
 void expr_argument_say(const struct tool_args *args, const char *name, const struct buf *notes);
-/* Both. `name` is used in messages. */
+/* Reads and prints the notes. `name` is used in messages. */
 enum err_code expr_argument(struct expr *out, struct latex_reader **latex,
                             const struct tool_args *args, struct arena *a,
                             const struct language *lang, const char *name, const char *text,
                             struct err *e);
-/* As --latex says. */
+/* Returns the printer that --latex selects. */
 expr_printer *expr_shown(const struct tool_args *args);
 
 struct domain_options {
     const struct ball_domain *domains;
     size_t n;
     bool real_values;
-    const char *assumed; /* "x>1, n:integer, real values", as given; NULL: nothing */
+    const char *assumed; /* "x>1, n:integer, real values", as given; or NULL */
 };
 
-/* In the arena of the arguments. */
+/* Lives in the arena of the arguments. */
 enum err_code domain_options_read(struct domain_options *out, const struct tool_args *args,
                                   struct err *e);
 
-/* Of a tool's table of options. */
+/* Rows of a tool's table of options. */
 #define EXPR_ARGUMENT_SYNTAX                                                                       \
     {                                                                                              \
         "syntax", "NAME", false,                                                                   \
             "how expressions are written: infix (default), prefix, words (add x INT+ 2), latex "   \
-            "(what has a backslash or a brace)"                                                    \
+            "(the default for text with a backslash or a brace)"                                   \
     }
 #define EXPR_ARGUMENT_LATEX                                                                        \
     {                                                                                              \
@@ -50,7 +50,7 @@ enum err_code domain_options_read(struct domain_options *out, const struct tool_
 #define DOMAIN_OPTION                                                                              \
     {                                                                                              \
         "domain", "x:DOMAIN", true,                                                                \
-            "the values of a variable: x:real, n:integer, z:complex, 'x>1' or '0<x<1'; else "      \
+            "the values of a variable: x:real, n:integer, z:complex, 'x>1' or '0<x<1'; default: "  \
             "positive"                                                                             \
     }
 #define DOMAIN_OPTION_REAL                                                                         \

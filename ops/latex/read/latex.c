@@ -24,7 +24,7 @@ bool latex_is(const char *text, size_t len)
     return memchr(text, '\\', len) || memchr(text, '{', len);
 }
 
-/* Bytes of so many UTF-16 units. */
+/* Returns the number of bytes of so many UTF-16 units. */
 static size_t bytes_of(const char *s, size_t len, size_t units)
 {
     size_t at = 0;

@@ -1,11 +1,11 @@
-/* A list of KaTeX's nodes is read by precedence:
+/* Parses a list of KaTeX's nodes by precedence:
  *
  *     sum     = ["-"] product { ("+" | "-") product }
  *     product = power { ["\cdot" | "\times" | "/"] power }       side by side: a product
  *     power   = primary [ "^" group ]
  *     primary = number | letter | group | function argument | fraction | root | "|" sum "|"
  *
- * The argument of a function without parentheses goes on until the next function, sign, slash or
+ * The argument of a function without parentheses extends to the next function, sign, slash or
  * bracket: \sin 2x is sin(2*x). */
 #include "ops/latex/read/latex_nodes.h"
 
@@ -19,7 +19,7 @@ enum { DEPTH_MAX = 150 };
 
 static struct latex_value read_sum(struct latex_reading *r, struct latex_list *l, const char *stop);
 
-/* A group or node as a whole. */
+/* Reads a group or node as a whole. */
 static struct latex_value read_node(struct latex_reading *r, const json_t *node)
 {
     if (!node || json_is_null(node))
@@ -42,7 +42,7 @@ static struct latex_value read_node(struct latex_reading *r, const json_t *node)
 
 /* ---- primaries ---- */
 
-/* \left( ... \right), |...|, (...): what stands within; the list goes behind it. */
+/* Reads \left( ... \right), |...| or (...) and moves past it; returns its content. */
 static struct latex_value read_brackets(struct latex_reading *r, struct latex_list *l,
                                         const json_t *open)
 {
@@ -57,7 +57,7 @@ static struct latex_value read_brackets(struct latex_reading *r, struct latex_li
     bool closes = !strcmp(close, "|") ? latex_is_bar(found) : !strcmp(found, close);
     if (!x.text || !closes)
         return x.text ? latex_refuse(r, open, NULL, "this bracket is never closed") : latex_none;
-    /* An exponent of the closing bracket is left for read_power. */
+    /* read_power reads an exponent of the closing bracket. */
     return latex_call(r, !strcmp(close, "|") ? "abs" : "", x);
 }
 
@@ -72,7 +72,7 @@ static struct latex_value read_leftright(struct latex_reading *r, const json_t *
     return latex_call(r, latex_is_bar(left) ? "abs" : "", x);
 }
 
-/* Of a node with an exponent or a subscript. */
+/* Whether the node has this field, such as an exponent or a subscript. */
 static bool has(const json_t *node, const char *which)
 {
     const json_t *x = latex_has_type(node, "supsub") ? json_object_get(node, which) : NULL;
@@ -94,7 +94,7 @@ static struct latex_value read_exponent(struct latex_reading *r, const json_t *n
     return read_node(r, sup);
 }
 
-/* {d \over dx} f, \frac{df}{dx}: false if the fraction is no derivative. */
+/* {d \over dx} f, \frac{df}{dx}: returns false if the fraction is not a derivative. */
 static bool is_d(const json_t *node)
 {
     return !strcmp(latex_sign_of(node), "d") ||
@@ -126,7 +126,7 @@ static struct latex_value read_derivative(bool *is, struct latex_reading *r, con
         if (f.text && latex_at_bracket(l))
             return latex_refuse(r, node, NULL,
                                 "how far this derivative reaches is ambiguous; bracket it");
-        l->at--; /* the caller goes behind the node */
+        l->at--; /* the caller moves past the node */
     } else {
         struct latex_list rest = latex_list_of(numer);
         rest.at = 1;
@@ -151,7 +151,7 @@ static struct latex_value read_root(struct latex_reading *r, const json_t *node)
         .text = arena_printf(r->a, "%s^(1/%s)", latex_wrapped(r, x), latex_wrapped(r, n))};
 }
 
-/* The node at the list's place, without its exponent; the list goes behind it. */
+/* Reads the node at the list's position, without its exponent, and moves past it. */
 static struct latex_value read_primary(struct latex_reading *r, struct latex_list *l,
                                        const json_t *node, const json_t *sub, const char *stop)
 {
@@ -161,7 +161,7 @@ static struct latex_value read_primary(struct latex_reading *r, struct latex_lis
     if (latex_has_type(node, "textord") && isdigit((unsigned char)*sign))
         return latex_read_number(r, l);
     if (!strcmp(sign, "(") || !strcmp(sign, "[") || !strcmp(sign, "\\{") || latex_is_bar(sign))
-        return read_brackets(r, l, node); /* the caller takes the closing one */
+        return read_brackets(r, l, node); /* the caller reads the closing one */
     if (latex_has_type(node, "mathord") || latex_has_type(node, "textord") ||
         latex_has_type(node, "font") || latex_has_type(node, "text")) {
         x = latex_read_letter(r, node, sub);
@@ -200,8 +200,8 @@ static bool is_minus_one(const json_t *node)
 static struct latex_value read_power(struct latex_reading *r, struct latex_list *l,
                                      const char *stop);
 
-/* The arguments of a function that has two: "(x, y)", or "(y)" if x is its subscript. *power
- * becomes what stands behind the bracket, if anything. The list goes behind it. */
+/* Reads the arguments of a function of two: "(x, y)", or "(y)" if x is its subscript; moves past
+ * them. Sets *power to the exponent after the bracket, if there is one. */
 static struct latex_value read_pair(struct latex_value *power, struct latex_reading *r,
                                     struct latex_list *l, struct latex_value x)
 {
@@ -226,7 +226,7 @@ static struct latex_value read_pair(struct latex_value *power, struct latex_read
     }
     const char *close = latex_sign_of(latex_base(last));
     if (in == l ? strcmp(close, ")") != 0 : last != NULL)
-        return latex_refuse(r, open, NULL, "this bracket does not close behind two arguments");
+        return latex_refuse(r, open, NULL, "this bracket does not close after two arguments");
     if (has(end, "sup") && power->text)
         return latex_refuse(r, end, NULL, "this function has two exponents");
     if (!has_no_subscript(r, end) || (has(end, "sup") && !(*power = read_exponent(r, end)).text))
@@ -270,7 +270,7 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
     if (two) {
         x = read_pair(&power, r, l, base);
         base = latex_none;
-    } else if (latex_at_bracket(l)) { /* sin(x)^2: of the value, not of the argument */
+    } else if (latex_at_bracket(l)) { /* sin(x)^2: a power of the value, not of the argument */
         const json_t *end = next;
         if (latex_has_type(latex_base(next), "leftright")) {
             x = read_leftright(r, latex_base(next));
@@ -310,7 +310,8 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
 
 /* ---- by precedence ---- */
 
-/* A base with its exponent. Digits before the one that carries it belong to the base. */
+/* Reads a base with its exponent. Digits before the one that carries the exponent belong to the
+ * base. */
 static struct latex_value read_power(struct latex_reading *r, struct latex_list *l,
                                      const char *stop)
 {
@@ -343,7 +344,7 @@ static struct latex_value read_power(struct latex_reading *r, struct latex_list 
             if (!has_no_subscript(r, carrier))
                 return latex_none;
         }
-        const json_t *digit = x.integer ? latex_next(l) : NULL; /* 12^2: the 2 carries it */
+        const json_t *digit = x.integer ? latex_next(l) : NULL; /* 12^2: the exponent is on 2 */
         if (digit && latex_has_type(digit, "supsub") &&
             isdigit((unsigned char)*latex_sign_of(json_object_get(digit, "base"))) &&
             latex_place_of(json_array_get(l->items, l->at - 1), 1) == latex_place_of(digit, 0)) {
@@ -418,7 +419,7 @@ static struct latex_value read_product(struct latex_reading *r, struct latex_lis
             l->at++;
         before = latex_next(l);
         if (!before || (ends_product(r, before, stop, false) && strcmp(latex_sign_of(before), "-")))
-            return latex_refuse(r, node, NULL, "something is missing behind this sign");
+            return latex_refuse(r, node, NULL, "something is missing after this sign");
         if (!strcmp(latex_sign_of(before), "-")) {
             l->at++;
             last = read_power(r, l, stop);
@@ -459,8 +460,8 @@ static struct latex_value read_sum(struct latex_reading *r, struct latex_list *l
     node = latex_next(l);
     if (x.text && !*stop && node) {
         sign = latex_sign_of(node);
-        return !strcmp(sign, "=") ? latex_refuse(r, node, "give the two sides apart",
-                                                 "an equation is no expression")
+        return !strcmp(sign, "=") ? latex_refuse(r, node, "enter the two sides separately",
+                                                 "an equation is not an expression")
                                   : latex_refuse(r, node, NULL, "unexpected '%.40s'",
                                                  *sign ? sign : latex_field(node, "type"));
     }

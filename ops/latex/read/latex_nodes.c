@@ -107,7 +107,8 @@ bool latex_is_bar(const char *s)
 
 /* ---- names ---- */
 
-/* Letters and digits of a node that is a name: of \mathrm{ab}, x_{12}, \operatorname{sech}. */
+/* Appends the letters and digits of a node that is a name: \mathrm{ab}, x_{12},
+ * \operatorname{sech}. */
 static bool plain_name(struct buf *out, const json_t *node)
 {
     if (json_is_array(node)) {
@@ -141,7 +142,8 @@ const char *latex_name_of(struct latex_reading *r, const json_t *node)
     return name;
 }
 
-/* \operatorname{erf} and \Gamma are called erf and Gamma; of declared functions. */
+/* Returns the declared function of this LaTeX name: erf for \operatorname{erf}, Gamma for
+ * \Gamma. */
 static const char *declared(const struct language *lang, const char *name)
 {
     size_t n = strlen(name);
@@ -206,7 +208,7 @@ struct latex_value latex_read_letter(struct latex_reading *r, const json_t *node
     static const char others[] = "partial infty nabla emptyset dots ldots forall exists";
     if (!*name || (sub && !*index) || latex_has_type(node, "text") ||
         word_in(others, name, strlen(name)))
-        return latex_refuse(r, node, NULL, "'%.40s' is no variable that can be read",
+        return latex_refuse(r, node, NULL, "'%.40s' cannot be read as a variable",
                             latex_sign_of(node));
     if (!strcmp(name, "e") && !sub && !latex_take_reading(r, node, "e is read as Euler's number"))
         return latex_none;
@@ -231,7 +233,8 @@ struct latex_value latex_read_number(struct latex_reading *r, struct latex_list 
         end = latex_place_of(node, 1);
         l->at++;
     }
-    /* The last digit may carry an exponent: then it is the base of a supsub, read by read_power. */
+    /* The last digit may carry an exponent: it is then the base of a supsub, which read_power
+     * reads. */
     struct latex_value x = {arena_strndup(r->a, b.data ? b.data : "", b.len), true, !point, false};
     buf_free(&b);
     return x;
@@ -248,7 +251,7 @@ bool latex_at_bracket(struct latex_list *l)
     return latex_begins_bracket(latex_base(latex_next(l)));
 }
 
-/* ---- composing ---- */
+/* ---- composition ---- */
 
 const char *latex_wrapped(struct latex_reading *r, struct latex_value x)
 {

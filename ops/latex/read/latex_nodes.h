@@ -1,4 +1,4 @@
-/* KaTeX's parse tree, as JSON -> infix text: as a whole, and node by node. */
+/* Translates KaTeX's parse tree (JSON) to infix text, as a whole and node by node. */
 #pragma once
 
 #include "base/buf.h"
@@ -7,16 +7,16 @@
 #include <jansson.h>
 
 struct latex_refusal {
-    size_t begin;        /* UTF-16 units before the place; SIZE_MAX: unknown */
-    const char *message; /* NULL: none */
-    const char *hint;    /* the choices, or NULL */
+    size_t begin;        /* the place in UTF-16 units, or SIZE_MAX if unknown */
+    const char *message; /* NULL if nothing was refused */
+    const char *hint;    /* the possible readings, or NULL */
 };
 
-/* NULL if it is refused. Of the language, only its declared functions are looked at. */
+/* Returns NULL if the text is refused. Uses only the declared functions of the language. */
 const char *latex_infix(struct latex_refusal *why, struct arena *a, const struct language *lang,
                         const char *json, struct buf *notes);
 
-/* ---- node by node: what it is and what it is called, and why a text is refused ---- */
+/* ---- node by node: kinds, names, and refusals ---- */
 
 struct latex_reading {
     struct arena *a;
@@ -31,10 +31,10 @@ struct latex_list {
     size_t at, n;
 };
 
-/* What was read: infix text; `atom` needs no parentheses, `integer` is digits alone, `letter` a
- * variable. */
+/* A translated part as infix text. `atom`: needs no parentheses; `integer`: digits only; `letter`:
+ * a variable. */
 struct latex_value {
-    const char *text; /* NULL: refused */
+    const char *text; /* NULL if refused */
     bool atom, integer, letter;
 };
 
@@ -42,47 +42,49 @@ static const struct latex_value latex_none;
 
 const char *latex_field(const json_t *node, const char *key); /* "" if absent */
 bool latex_has_type(const json_t *node, const char *type);
-/* In UTF-16 units; `end` 1: behind the node. SIZE_MAX: unknown. */
+/* Returns the place of the node, or of its end if `end` is 1, in UTF-16 units; SIZE_MAX if
+ * unknown. */
 size_t latex_place_of(const json_t *node, int end);
-/* Keeps the first refusal; the hint lives in the arena or for ever. Returns latex_none. */
+/* Records the first refusal only; the hint lives in the arena or is static. Returns latex_none. */
 struct latex_value latex_refuse(struct latex_reading *r, const json_t *node, const char *hint,
                                 const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* A reading taken among several: said, or refused where nobody listens (false). */
+/* Adds a note about an ambiguity that was resolved. If notes are not collected, refuses and returns
+ * false. */
 bool latex_take_reading(struct latex_reading *r, const json_t *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 struct latex_list latex_list_of(const json_t *items);
-/* The next node that says something; NULL at the end. */
+/* Returns the next node that is not spacing, or NULL at the end. */
 const json_t *latex_next(struct latex_list *l);
-/* A node without its exponent and subscript. */
+/* Returns a node without its exponent and subscript. */
 const json_t *latex_base(const json_t *node);
 
-/* The text of an atom or letter, a command's with its backslash; "" for other nodes. */
+/* Returns the text of an atom or letter, with the backslash of a command; "" for other nodes. */
 const char *latex_sign_of(const json_t *node);
 bool latex_is_times(const char *sign);
 bool latex_is_over(const char *sign);
 bool latex_is_bar(const char *sign);
-/* Letters and digits of a variable or an index; "" if it is none. */
+/* Returns the letters and digits of a variable or an index, or "". */
 const char *latex_name_of(struct latex_reading *r, const json_t *node);
-/* Our name of a function that LaTeX calls so, or NULL. */
+/* Returns the name of a function in the language from its LaTeX name, or NULL. */
 const char *latex_function_name(const struct latex_reading *r, const char *name);
-/* Whether that is a function of two arguments. */
+/* Whether the function of this name takes two arguments. */
 bool latex_has_two(const struct latex_reading *r, const char *name);
-/* The function that a node is, as LaTeX names it; "" if it is none. */
+/* Returns the LaTeX name of the function that the node is, or "". */
 const char *latex_function_at(struct latex_reading *r, const json_t *node);
 
-/* Digits stand one a node; a gap between them is no number. */
+/* Each node holds one digit; digits separated by a gap are not one number. */
 struct latex_value latex_read_number(struct latex_reading *r, struct latex_list *l);
 
-/* A letter, with its subscript if it has one. */
+/* Reads a letter with its optional subscript. */
 struct latex_value latex_read_letter(struct latex_reading *r, const json_t *node,
                                      const json_t *sub);
 
-/* As an operand; x sign y; name(x). */
+/* Compose an operand, x sign y, and name(x). */
 const char *latex_wrapped(struct latex_reading *r, struct latex_value x);
 struct latex_value latex_binary(struct latex_reading *r, struct latex_value x, const char *sign,
                                 struct latex_value y);
 struct latex_value latex_call(struct latex_reading *r, const char *name, struct latex_value x);
 
 bool latex_begins_bracket(const json_t *node);
-/* Whether the next node is a bracket, with a power or without. */
+/* Whether the next node is a bracket, with or without an exponent. */
 bool latex_at_bracket(struct latex_list *l);

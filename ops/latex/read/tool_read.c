@@ -1,4 +1,4 @@
-/* `eqloom read EXPR`: how an expression is understood. */
+/* `eqloom read EXPR`: shows how an expression is read. */
 #include "base/text/html.h"
 #include "ops/expr/own/operator_files.h"
 #include "ops/expr/syntax/formula.h"
@@ -114,10 +114,9 @@ static const struct tool_page page = {NULL,      "How it is read", "Read",
 const struct tool tool_read = {
     .name = "read",
     .arguments = "EXPR...",
-    .summary = "Say how an expression is understood",
-    .help =
-        "Prints it in infix, as the prefix tokens of the corpora, and as LaTeX. Where a text has "
-        "several readings, the one that was taken is said.",
+    .summary = "Show how an expression is read",
+    .help = "Prints the expression in infix, as the prefix tokens of the corpora, and as LaTeX. "
+            "Where a text is ambiguous, prints a note with the reading that was chosen.",
     .example = "eqloom read 'sin 2x'\n"
                "eqloom read '\\frac{1}{2}\\sin^2 x'",
     .options = options,

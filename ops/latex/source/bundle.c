@@ -36,7 +36,7 @@ static void add_file(struct bundle *b, struct tex_file file)
 {
     bool added;
     uint64_t *place = name_map_put(&b->index, file.name, b->n, &added);
-    if (!added) { /* tar takes the later of two members with one name */
+    if (!added) { /* tar uses the later of two members with one name */
         b->files[*place] = file;
         return;
     }
@@ -44,9 +44,9 @@ static void add_file(struct bundle *b, struct tex_file file)
     b->files[b->n++] = file;
 }
 
-/* ---- decoded ---- */
+/* ---- decoding ---- */
 
-/* Bytes as text: NULL, or the reason why they are none. */
+/* Decodes bytes to text. Returns NULL, or the reason why they are not text. */
 static const char *bundle_decode(const char **text, size_t *len, struct arena *a, struct span bytes)
 {
     return bytes.len > FILE_MAX ? "too large" : decode_text(text, len, a, bytes);
@@ -63,7 +63,7 @@ void bundle_add(struct bundle *b, const char *name, struct span bytes)
     add_file(b, file);
 }
 
-void bundle_add_later(struct bundle *b, const char *name, size_t number, const struct digest *id)
+void bundle_add_lazy(struct bundle *b, const char *name, size_t number, const struct digest *id)
 {
     add_file(b, (struct tex_file){
                     .name = decode_utf8(b->a, name, strlen(name)), .number = number, .id = *id});
@@ -82,12 +82,12 @@ struct piece bundle_text(struct bundle *b, struct tex_file *file)
     return (struct piece){file->text, file->len};
 }
 
-/* ---- stripped ---- */
+/* ---- stripping ---- */
 
 static const char verbatims[] = "verbatim verbatim* Verbatim lstlisting minted comment alltt "
                                 "filecontents filecontents* tikzpicture pspicture asy";
 
-/* Behind "\end{name}", or the end of the text. */
+/* Returns the position after "\end{name}", or the end of the text. */
 static size_t find_end(const struct cursor *c, struct piece name)
 {
     for (size_t at = c->at; at + 6 + name.len <= c->len; at++)
@@ -97,8 +97,8 @@ static size_t find_end(const struct cursor *c, struct piece name)
     return c->len;
 }
 
-/* Behind the \fi of an \iffalse. An \else at its level ends it too: what follows is typeset.
- * *wasted: bytes of a file that were looked through for ends that it has not. */
+/* Returns the position after the \fi of an \iffalse. An \else at its level ends it too, as what
+ * follows is typeset. *wasted counts bytes of the file that were searched for missing ends. */
 static size_t find_fi(const struct cursor *from, size_t *wasted)
 {
     struct cursor c = *from;
@@ -117,7 +117,7 @@ static size_t find_fi(const struct cursor *from, size_t *wasted)
             depth++;
     }
     *wasted += c.at - from->at;
-    return from->at; /* no end: not skipped */
+    return from->at; /* unterminated: not skipped */
 }
 
 static void skip_verb(struct cursor *c, size_t *wasted)
@@ -143,7 +143,7 @@ static void skip_comment(struct cursor *c)
         c->at++;
 }
 
-/* At a backslash: true if what is there is left out. */
+/* At a backslash: skips what is stripped; returns false if that is nothing. */
 static bool skip_command(struct cursor *c, size_t *wasted)
 {
     struct cursor look = *c;
@@ -164,10 +164,9 @@ static bool skip_command(struct cursor *c, size_t *wasted)
     return false;
 }
 
-/* Takes out what TeX does not typeset: comments, \iffalse ... \fi, and the insides of verbatim
- * environments, which would be taken for mathematics. A comment goes to the end of its line and
- * takes the line's end and the blanks that follow with it, as TeX has it; a line that is only a
- * comment leaves nothing. */
+/* Removes what TeX does not typeset: comments, \iffalse ... \fi, and the content of verbatim
+ * environments, which would be taken for mathematics. As in TeX, a comment includes the end of its
+ * line and the blanks that follow; a line that is only a comment leaves nothing. */
 static struct piece strip(struct arena *a, const char *text, size_t len)
 {
     char *out = arena_alloc(a, len + 1);

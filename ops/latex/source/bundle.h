@@ -1,5 +1,5 @@
-/* The files of one paper, or of a folder of papers: what an archive or a folder holds, decoded, and
- * what could not be read of it. */
+/* The decoded files of one paper, or of a folder of papers, and the problems met in reading
+ * them. */
 #pragma once
 
 #include "base/arena.h"
@@ -10,17 +10,17 @@
 #include "paper.pb-c.h"
 
 struct tex_file {
-    const char *name; /* path within the bundle, '/' between its parts */
-    const char *text; /* UTF-8, lines end in \n; comments as they are; NULL: nobody has asked yet */
+    const char *name; /* path within the bundle, separated by '/' */
+    const char *text; /* UTF-8, lines end in \n, with comments; NULL until it is read */
     size_t len;
-    struct piece stripped; /* likewise */
-    struct digest id;      /* of the bytes, of one that is read when it is asked for ... */
-    size_t number;         /* ... by its number */
+    struct piece stripped; /* without comments; NULL until it is needed */
+    struct digest id;      /* digest of the bytes, if loaded lazily */
+    size_t number;         /* the argument of `load` */
 };
 
 enum { PROBLEMS_MAX = 1000 };
 
-struct problems { /* in an arena; the first PROBLEMS_MAX */
+struct problems { /* in an arena; at most PROBLEMS_MAX are kept */
     Eqloom__Problem **items;
     size_t n, cap;
 };
@@ -32,7 +32,7 @@ struct bundle {
     size_t n, cap;
     struct name_map index; /* name -> position */
     struct problems problems;
-    /* Of files that are read when they are asked for; all zeros if it cannot. */
+    /* Loads the files that are read lazily; NULL if there are none. */
     struct span (*load)(void *arg, size_t number);
     void *arg;
 };
@@ -41,13 +41,13 @@ void bundle_free(struct bundle *b);
 void bundle_problem(struct problems *p, struct arena *a, const char *file, unsigned line,
                     const char *reason, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
-/* Adds a file of any encoding; binary files and those too large are problems. Copies. */
+/* Adds a copy of a file in any encoding; a binary or too large file becomes a problem. */
 void bundle_add(struct bundle *b, const char *name, struct span bytes);
-/* Adds one that will be read when it is asked for: a text, as somebody has seen. */
-void bundle_add_later(struct bundle *b, const char *name, size_t number, const struct digest *id);
-/* NULL if there is none of this name. */
+/* Adds a file that is loaded when needed. The caller has checked that it is text. */
+void bundle_add_lazy(struct bundle *b, const char *name, size_t number, const struct digest *id);
+/* Returns NULL if no file has this name. */
 struct tex_file *bundle_find(const struct bundle *b, const char *name);
-/* The whole file, decoded. */
+/* Returns the whole file, decoded. */
 struct piece bundle_text(struct bundle *b, struct tex_file *file);
-/* Without comments, \iffalse ... \fi, and what is verbatim. */
+/* Returns the text without comments, \iffalse ... \fi, and verbatim material. */
 struct piece bundle_stripped(struct bundle *b, struct tex_file *file);

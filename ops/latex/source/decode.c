@@ -18,7 +18,7 @@ char *decode_utf8(struct arena *a, const char *s, size_t n)
     return out;
 }
 
-/* What \usepackage[NAME]{inputenc} calls iconv's encodings. */
+/* Names of \usepackage[NAME]{inputenc} and iconv's names of these encodings. */
 static const struct {
     const char *inputenc, *iconv;
 } encodings[] = {
@@ -43,7 +43,7 @@ static const char *declared_encoding(struct span b)
     return "CP1252";
 }
 
-/* What has no character in the encoding becomes '?'. */
+/* Bytes that are invalid in the encoding become '?'. */
 static struct span convert(struct arena *a, struct span b, const char *from)
 {
     iconv_t cd = iconv_open("UTF-8", from);

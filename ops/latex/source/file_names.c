@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* Where one of these endings, separated by blanks, begins in the name; NULL: it has none. In upper
- * or lower case. */
+/* Returns the start of one of these blank-separated endings in the name, ignoring case, or NULL. */
 static const char *ending_in(const char *name, const char *endings)
 {
     size_t n = strlen(name);

@@ -1,19 +1,19 @@
-/* What the names of files say of them. */
+/* Classifies files by their names. */
 #pragma once
 
 #include "base/arena.h"
 
 #include <stdbool.h>
 
-/* Without folders. */
+/* Returns the name without folders. */
 const char *file_name_last(const char *path);
-/* Without the suffixes of archives, too. */
+/* Returns the name without folders and without suffixes of archives. */
 char *file_name_short(struct arena *a, const char *path);
-/* What other files read: begins no document. */
+/* Whether it is a file that others include and that begins no document. */
 bool file_name_is_style(const char *name);
-/* A file that TeX reads, or one without a suffix. */
+/* Whether TeX may read it: it has a suffix of TeX, or no suffix. */
 bool file_name_is_tex(const char *name);
 
-/* Archives and files of equations stand alone; loose files may read each other. */
+/* Archives and files of equations are independent; loose files may include each other. */
 enum file_form { FORM_LOOSE, FORM_ARCHIVE, FORM_JSONL, FORM_XML };
 enum file_form file_form_of(const char *name);

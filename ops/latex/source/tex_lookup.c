@@ -11,7 +11,7 @@ struct lookup lookup_new(struct arena *a, struct bundle *b, const struct tex_fil
     return (struct lookup){.bundle = b, .root_folder = arena_strndup(a, root->name, n)};
 }
 
-/* Without "." and ".."; false if it leads out of the bundle. */
+/* Removes "." and ".."; returns false if the path leaves the bundle. */
 static bool normalize(char *path)
 {
     char *out = path, *in = path;
@@ -35,7 +35,7 @@ static bool normalize(char *path)
     return true;
 }
 
-/* The next of a list "a|b"; false behind the last. */
+/* Reads the next item of a list "a|b"; returns false after the last. */
 static bool next_suffix(const char **out, size_t *n, const char **list)
 {
     if (!*list)
@@ -73,8 +73,8 @@ static bool ends_so(const char *text, const char *suffixes)
     return false;
 }
 
-/* The one file below the root's folder that has this name: TeX may have been told where to look.
- * Without a name, the one with this suffix. */
+/* Returns the only file of this name below the root's folder, as TeX may have a search path.
+ * Without a name, returns the only one with this suffix. */
 static struct tex_file *find_below(const struct lookup *l, const char *name, const char *suffixes)
 {
     size_t n = strlen(l->root_folder), len = strlen(name), m = strlen(suffixes);
@@ -104,7 +104,7 @@ static struct tex_file *find(const struct lookup *l, const char *here, const cha
         return find_below(l, name, suffixes);
     struct tex_file *file =
         find_at(l, here, slash ? (size_t)(slash - here) + 1 : 0, name, suffixes);
-    /* The root's folder, where TeX runs, and those above it. */
+    /* Search the root's folder, where TeX runs, and those above it. */
     for (size_t n = strlen(l->root_folder); !file; n--) {
         if (n == 0 || l->root_folder[n - 1] == '/')
             file = find_at(l, l->root_folder, n, name, suffixes);
@@ -114,25 +114,25 @@ static struct tex_file *find(const struct lookup *l, const char *here, const cha
     return file ? file : find_below(l, name, suffixes);
 }
 
-/* ---- what was asked ---- */
+/* ---- recorded lookups ---- */
 
 struct tex_file *lookup_find(struct lookup *l, const char *here, const char *name,
                              const char *suffixes)
 {
-    l->last = l->asked.len;
-    buf_putc(&l->asked, 'f');
-    buf_add(&l->asked, here, strlen(here) + 1);
-    buf_add(&l->asked, name, strlen(name) + 1);
-    buf_add(&l->asked, suffixes, strlen(suffixes) + 1);
+    l->last = l->trace.len;
+    buf_putc(&l->trace, 'f');
+    buf_add(&l->trace, here, strlen(here) + 1);
+    buf_add(&l->trace, name, strlen(name) + 1);
+    buf_add(&l->trace, suffixes, strlen(suffixes) + 1);
     return find(l, here, name, suffixes);
 }
 
-void lookup_reads(struct lookup *l)
+void lookup_mark_read(struct lookup *l)
 {
-    l->asked.data[l->last] = 'r';
+    l->trace.data[l->last] = 'r';
 }
 
-/* A text ended by 0; NULL if there is none. */
+/* Returns a NUL-terminated text, or NULL if the data ends first. */
 static const char *next_text(const char **at, const char *end)
 {
     const char *s = *at, *zero = s < end ? memchr(s, 0, (size_t)(end - s)) : NULL;
@@ -140,9 +140,9 @@ static const char *next_text(const char **at, const char *end)
     return zero ? s : NULL;
 }
 
-bool lookup_again(struct digest *answers, bool *used, struct lookup *l, struct span asked)
+bool lookup_replay(struct digest *answers, bool *used, struct lookup *l, struct span trace)
 {
-    const char *at = (const char *)asked.data, *end = at + asked.len;
+    const char *at = (const char *)trace.data, *end = at + trace.len;
     struct buf text = {0};
     bool good = true;
     while (at < end && good) {

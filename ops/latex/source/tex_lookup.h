@@ -1,5 +1,5 @@
-/* Which file of its bundle a document means by a name, as TeX would look for it. What was asked is
- * written down and can be asked again: a document that gets the same answers reads the same. */
+/* Finds the file of a bundle that a document names, by TeX's search rules. Lookups are recorded and
+ * can be replayed: if a replay finds the same files, the document reads the same. */
 #pragma once
 
 #include "base/buf.h"
@@ -9,22 +9,23 @@
 struct lookup {
     struct bundle *bundle;
     const char *root_folder; /* "" or "folder/" */
-    struct buf asked; /* to be freed; of each question: 'r' if what was found is read, else 'f';
-                         from where, what, suffixes, each ended by 0 */
-    size_t last;      /* where the last one begins */
+    struct buf trace; /* the lookups, owned; of each: 'r' if the file found is read, otherwise 'f';
+                       * from, name and suffixes, each ended by 0 */
+    size_t last;      /* offset of the last lookup */
 };
 
-/* Of a document with this root file. */
+/* Starts the lookups of a document with this root file. */
 struct lookup lookup_new(struct arena *a, struct bundle *b, const struct tex_file *root);
-/* `here`: the file that names it; suffixes, one of which the name lacks: ".tex|" for "x.tex" and
- * "x". In the folder of `here`, in that of the root and those above it, else the only one of the
- * name below the root's. With the name "": the only file below the root's folder with the one
- * suffix. NULL if there is none. */
+/* Finds `name`, as used in the file `here`. `suffixes` are tried if the name lacks one: ".tex|" for
+ * "x.tex" and "x". Searches the folder of `here`, that of the root and those above it; then takes
+ * the file of that name below the root's folder if it is unique. If the name is "", takes the only
+ * file below the root's folder with the given suffix. Returns NULL if there is no such file. */
 struct tex_file *lookup_find(struct lookup *l, const char *here, const char *name,
                              const char *suffixes);
-/* What was found last is read as part of the document. */
-void lookup_reads(struct lookup *l);
+/* Records that the file found last is read as part of the document. */
+void lookup_mark_read(struct lookup *l);
 
-/* Asks all questions of `asked` again: a digest of the answers, names and contents (files have
- * ids); used[i] is set for each file of the bundle that is read. False: they are no questions. */
-bool lookup_again(struct digest *answers, bool *used, struct lookup *l, struct span asked);
+/* Replays the lookups of `trace`: returns a digest of the names and contents found (files have ids)
+ * and sets used[i] for each file of the bundle that is read. Returns false if `trace` is
+ * malformed. */
+bool lookup_replay(struct digest *answers, bool *used, struct lookup *l, struct span trace);

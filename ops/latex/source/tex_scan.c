@@ -51,7 +51,7 @@ bool scan_char(struct cursor *c, char ch)
     return false;
 }
 
-/* Longer ones do not end: else a text of braces that never close would be read for each of them. */
+/* A limit keeps scanning linear: in a text of unclosed braces, each would be scanned to the end. */
 enum { GROUP_MAX = 32 << 10 };
 
 static bool scan_until(struct piece *out, struct cursor *c, char open, char close)

@@ -1,10 +1,10 @@
-/* Reading TeX source character by character: control sequences, groups and optional arguments.
- * Nothing is expanded. Comments are gone already (bundle.h). */
+/* Scans TeX source character by character: control sequences, groups and optional arguments.
+ * Nothing is expanded. Comments have been removed (bundle.h). */
 #pragma once
 
 #include "base/span.h"
 
-/* A place in a text that others own. */
+/* A position in a borrowed text. */
 struct cursor {
     const char *s;
     size_t at, len;
@@ -36,19 +36,19 @@ static inline bool piece_is(struct piece p, const char *word)
 }
 
 struct piece piece_trim(struct piece p);
-bool piece_in(struct piece p, const char *words); /* separated by blanks */
+bool piece_in(struct piece p, const char *words); /* words are separated by blanks */
 
-/* At a backslash: "\name" with its backslash, or "\" and one character; the cursor goes behind it
- * (not behind the blanks that follow). */
+/* At a backslash: returns "\name", or "\" and one character, and moves the cursor past it (but not
+ * past the blanks that follow). */
 struct piece scan_command(struct cursor *c);
 void scan_blanks(struct cursor *c);
-bool scan_char(struct cursor *c, char ch); /* behind blanks, if it is there */
-/* The inside of {...} behind blanks. False, and nothing read, if there is none or it has no end
- * within 32 KiB. */
+bool scan_char(struct cursor *c, char ch); /* skips blanks, then `ch` if it comes next */
+/* Skips blanks and reads {...}; returns its content. Returns false, and reads nothing, if there is
+ * no group or it does not end within 32 KiB. */
 bool scan_group(struct piece *out, struct cursor *c);
-/* The same of [...]; brackets within braces do not count. */
+/* The same for [...]; brackets within braces do not count. */
 bool scan_optional(struct piece *out, struct cursor *c);
-/* What TeX takes for an argument: a group, a command or a character. */
+/* Reads one argument by TeX's rules: a group, a command or a character. */
 bool scan_argument(struct piece *out, struct cursor *c);
-/* The next of a list "a, b", trimmed. False at its end. */
+/* Returns the next item of a list "a, b", trimmed. Returns false at the end. */
 bool scan_item(struct piece *out, struct cursor *list);

@@ -49,7 +49,7 @@ static const char *refuse(struct archive_entry *entry, const char *name)
     return is_safe(name) ? NULL : "unsafe name";
 }
 
-/* The data of the entry into u->bytes; a reason if it is not all there. */
+/* Reads the entry's data into u->bytes; returns a reason if it is incomplete. */
 static const char *read_data(struct unpacking *u)
 {
     char block[65536];
@@ -72,7 +72,7 @@ static const char *read_data(struct unpacking *u)
 static bool read_entry(struct unpacking *u, struct archive_entry *entry)
 {
     const char *name = archive_entry_pathname(entry);
-    if (!name || !strcmp(name, "data")) /* a file compressed alone */
+    if (!name || !strcmp(name, "data")) /* a single compressed file */
         name = archive_format(u->archive) == ARCHIVE_FORMAT_RAW ? u->name : name ? name : "?";
     while (!strncmp(name, "./", 2))
         name += 2;
@@ -93,7 +93,7 @@ static bool read_entry(struct unpacking *u, struct archive_entry *entry)
     return !why || !strcmp(why, "too large");
 }
 
-/* Of any compression that people use; NULL if there is no memory. */
+/* Accepts all common compressions; returns NULL if there is no memory. */
 static struct archive *reader(void)
 {
     struct archive *x = archive_read_new();

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Places of the equations that are kept, and which they are: of papers in `within`, or all. */
+/* Lists the equations that are kept, with their places: those of papers in `within`, or all. */
 static enum err_code load_places(struct equation_vectors *x, uint64_t *kept, uint64_t n,
                                  struct op_ctx *ctx, const char *graphs, const char *within,
                                  struct err *e)
@@ -107,12 +107,12 @@ enum err_code equation_vectors_index(struct hnsw **out, const struct equation_ve
     return *out ? OK : err_fail(e, ERR_NOMEM, "no memory for an index of %u vectors", v->n);
 }
 
-/* ---- dividing them by their papers ---- */
+/* ---- splits by paper ---- */
 
 const struct op_param paper_split_params[] = {
     {"valid", OP_REAL, "0.05", NULL, 0, 1, "The fraction of papers for validation."},
     {"test", OP_REAL, "0.2", NULL, 0, 1, "The fraction of papers held out for tests."},
-    {"seed", OP_INT, "0", NULL, 0, 0, "Chooses another split."},
+    {"seed", OP_INT, "0", NULL, 0, 0, "Seed of the split."},
     {NULL},
 };
 
@@ -135,7 +135,7 @@ enum err_code paper_split_run(struct op_ctx *ctx, const char *role, struct err *
         const Eqloom__Place *place;
         arena_reset(&a);
         if (op_cancelled(ctx))
-            code = err_fail(e, ERR_CANCELLED, "dividing papers was interrupted");
+            code = err_fail(e, ERR_CANCELLED, "splitting papers was interrupted");
         else if (!(code = equation_place_get(&place, ctx, role, i, &a, e)))
             code =
                 op_pass(ctx, split_names[split_part(seed, place->paper, valid, test)], role, i, e);

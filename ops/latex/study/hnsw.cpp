@@ -1,4 +1,4 @@
-/* See hnsw.h. hnswlib's own products differ between machines, and what goes with them reads four
+/* See hnsw.h. hnswlib's own inner products differ between machines, and its prefetches read four
  * bytes past its lists. */
 #include "ops/latex/study/hnsw.h"
 
@@ -59,7 +59,7 @@ struct hnsw *hnsw_new(const float *x, size_t n, uint32_t dim, hnsw_product *prod
             h->graph.addPoint(x + i * dim, i);
         }
         return h;
-    } catch (const std::exception &) { /* bad_alloc, or hnswlib's word for it */
+    } catch (const std::exception &) { /* bad_alloc, or hnswlib's error for it */
         hnsw_free(h);
         return nullptr;
     }

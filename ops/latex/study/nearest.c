@@ -8,19 +8,19 @@ static int compare(const void *x, const void *y)
     return neighbour_is_before(b, a) - neighbour_is_before(a, b);
 }
 
-static bool is_left_out(const struct nearest_but *but, uint32_t row)
+static bool is_excluded(const struct nearest_exclude *exclude, uint32_t row)
 {
-    return but && but->group[row] == but->but;
+    return exclude && exclude->group[row] == exclude->excluded;
 }
 
 static size_t look_up(struct neighbour *out, size_t k, const struct vectors *v,
-                      const struct hnsw *index, const struct nearest_but *but, const float *query,
-                      struct arena *a)
+                      const struct hnsw *index, const struct nearest_exclude *exclude,
+                      const float *query, struct arena *a)
 {
     uint32_t *rows = arena_array(a, uint32_t, k);
     size_t found = hnsw_nearest(rows, k, index, query), n = 0;
     for (size_t i = 0; i < found; i++)
-        if (!is_left_out(but, rows[i]))
+        if (!is_excluded(exclude, rows[i]))
             out[n++] =
                 (struct neighbour){vector_dot(query, vectors_at(v, rows[i]), v->stride), rows[i]};
     if (n)
@@ -29,14 +29,14 @@ static size_t look_up(struct neighbour *out, size_t k, const struct vectors *v,
 }
 
 size_t nearest_find(struct neighbour *out, size_t k, const struct vectors *v,
-                    const struct hnsw *index, const struct nearest_but *but, const float *query,
-                    struct arena *a)
+                    const struct hnsw *index, const struct nearest_exclude *exclude,
+                    const float *query, struct arena *a)
 {
     size_t n = 0;
     if (index)
-        return look_up(out, k, v, index, but, query, a);
+        return look_up(out, k, v, index, exclude, query, a);
     for (uint32_t row = 0; row < v->n; row++)
-        if (!is_left_out(but, row))
+        if (!is_excluded(exclude, row))
             n = neighbours_insert(
                 out, n, k,
                 (struct neighbour){vector_dot(query, vectors_at(v, row), v->stride), row});

@@ -1,4 +1,4 @@
-/* The op `bag-of-features`: graphs -> sums of the features of their nodes, as vectors. */
+/* The op `bag-of-features`: graphs -> vectors with the sums of their nodes' features. */
 #include "embedding.pb-c.h"
 #include "engine/op.h"
 #include "graph.pb-c.h"
@@ -40,9 +40,9 @@ const struct op op_bag_of_features = {
     .version = 1,
     .node = OP_MAP,
     .doc = "Embeds equations by how often each of the 256 features occurs in their graphs: the "
-           "baseline that a model has to beat.",
+           "baseline for models.",
     .inputs = OP_PORTS({"graphs", KIND_GRAPH, OP_COLLECTION, false, "Graphs of equations."}),
     .outputs = OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
-                         "A vector of 256 for each graph."}),
+                         "A vector of 256 values per graph."}),
     .run = run,
 };

@@ -1,5 +1,5 @@
-/* The op `evaluate-equations`: embedded equations of labels, papers, sections or papers that cite
- * each other -> how often the nearer one belongs to it, and how far this may be from the truth. */
+/* The op `evaluate-equations`: embedded equations with labels, papers, sections or citations -> how
+ * often the nearer of two belongs to the same one, and confidence bounds. */
 #include "ops/eval/evaluation.h"
 #include "ops/eval/measure/retrieval.h"
 #include "ops/latex/study/equation_place.h"
@@ -10,14 +10,14 @@
 
 #include <stdlib.h>
 
-/* ---- which papers cite which: the equations of cited papers are the positives of those of the
- * citing one, which are left out themselves; all others are negatives ---- */
+/* ---- citations: the positives of an equation are those of the papers that its paper cites; those
+ * of its own paper are left out; all others are negatives ---- */
 
 struct citing {
     const struct equation_vectors *x;
-    uint32_t (*pairs)[2], n_pairs; /* citing, cited: sorted, each once, none of itself */
-    uint32_t *first;               /* (papers + 1): where a paper's pairs begin */
-    struct groups members;         /* of papers: equations */
+    uint32_t (*pairs)[2], n_pairs; /* citing, cited: sorted and unique, no self-citations */
+    uint32_t *first;               /* (papers + 1): index of each paper's first pair */
+    struct groups members;         /* by paper: its equations */
 };
 
 static int compare_pairs(const void *x, const void *y)
@@ -26,7 +26,7 @@ static int compare_pairs(const void *x, const void *y)
     return a[0] != b[0] ? (a[0] > b[0]) - (a[0] < b[0]) : (a[1] > b[1]) - (a[1] < b[1]);
 }
 
-/* Sorted, each once. */
+/* Sorts the pairs and removes duplicates. */
 static void index_pairs(struct citing *c)
 {
     uint32_t n = 0;
@@ -42,8 +42,8 @@ static void index_pairs(struct citing *c)
         c->first[p + 1] += c->first[p];
 }
 
-/* From records of papers; papers without equations do not matter. `pairs` is freed by the caller.
- */
+/* Loads citations from paper records, ignoring papers without equations. The caller frees
+ * `pairs`. */
 static enum err_code citing_load(struct citing *c, struct op_ctx *ctx, const char *papers,
                                  const struct equation_vectors *x, struct err *e)
 {
@@ -84,7 +84,7 @@ static void mark_paper(uint8_t *standing, const struct citing *c, uint32_t paper
         standing[c->members.member[i]] = as;
 }
 
-/* For a retrieval_relation. */
+/* Implements the function of a retrieval_relation. */
 static void citing_mark(uint8_t *standing, const void *of, uint32_t query)
 {
     const struct citing *c = of;
@@ -135,15 +135,16 @@ static bool is_by(const struct op_ctx *ctx, const char *positives)
     return !strcmp(op_string(ctx, "positives"), positives);
 }
 
-/* The classes, or what stands for them; *asked: equations that might have a positive. */
+/* Sets the classes or the citations; *answerable is the number of equations that may have a
+ * positive. */
 static enum err_code choose_positives(struct figures *f, struct citing *citing,
-                                      struct equation_vectors *x, uint32_t *asked,
+                                      struct equation_vectors *x, uint32_t *answerable,
                                       struct op_ctx *ctx, struct err *e)
 {
-    *asked = x->v.n;
+    *answerable = x->v.n;
     if (is_by(ctx, "label")) {
         uint32_t labels = equation_vectors_by_label(x);
-        *asked -= x->v.n_clusters - labels;
+        *answerable -= x->v.n_clusters - labels;
         figures_add(f, "categories", labels);
         return OK;
     }
@@ -165,17 +166,17 @@ static enum err_code measure(struct figures *f, struct op_ctx *ctx, struct equat
     bool by_citation = is_by(ctx, "citation");
     struct retrieval_options how = {.relation = by_citation ? &cites : NULL};
     struct retrieval r;
-    uint32_t asked;
-    enum err_code code = choose_positives(f, &citing, x, &asked, ctx, e);
+    uint32_t answerable;
+    enum err_code code = choose_positives(f, &citing, x, &answerable, ctx, e);
     if (!code)
         code = retrieval_measure(&r, op_arena(ctx), &x->v, &how, op_pool(ctx), cancelled, ctx, e);
     if (!code && op_cancelled(ctx))
         code = err_fail(e, ERR_CANCELLED, "cancelled");
     if (!code) {
-        asked = by_citation ? r.queries : asked;
-        if (r.queries && x->v.n_clusters > 1) /* else there is nothing to rank */
+        answerable = by_citation ? r.queries : answerable;
+        if (r.queries && x->v.n_clusters > 1) /* otherwise there is nothing to rank */
             figures_add(f, "ranking_error", r.ranking_error);
-        figures_add(f, "accuracy", r.precision[0] * r.queries / (asked ? asked : 1));
+        figures_add(f, "accuracy", r.precision[0] * r.queries / (answerable ? answerable : 1));
         if (!is_by(ctx, "label") && op_real(ctx, "confidence") > 0)
             bound(f, ctx, x, by_citation ? &citing : NULL, r.ranking_error);
     }
@@ -192,7 +193,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         code = err_fail(e, ERR_INPUT, "'positives: citation' needs the input 'papers'");
     if (!code && x.v.n)
         code = measure(&f, ctx, &x, e);
-    else if (!code) /* nothing to evaluate is no error */
+    else if (!code) /* an empty input is not an error */
         figures_add(&f, is_by(ctx, "label") ? "categories" : "papers", 0);
     if (code)
         return err_up(e, code);
@@ -205,37 +206,38 @@ const struct op op_evaluate_equations = {
     .name = "evaluate-equations",
     .version = 3,
     .node = OP_TASK,
-    .numerics = true, /* log is the library's */
+    .numerics = true, /* uses libm's log */
     .parallel = true,
     .doc =
-        "How well vectors tell equations of different labels, papers or sections apart, or find "
-        "those of papers that are cited. ranking_error: of all triples of an equation, one of its "
-        "label and one of another, the share in which the last is nearer by cosine (citation: one "
-        "of a paper that its paper cites, and one of neither). accuracy: how often the nearest "
-        "other equation has the same label. With `confidence`, papers are taken for a sample: "
-        "ranking_bound is ranking_error + 3 sqrt(max n_i ln(1/delta) / (2 n)) of n equations, n_i "
-        "of them in paper i, which is for means over triples of any equations; "
-        "ranking_bound_triples is by Janson's inequality for those of an equation, one of its "
-        "paper and one of another, and holds for ranking_error whatever the sizes of papers. "
-        "sampled_error is that of `sample` triples, sampled_bound its bound by a greedy colouring "
-        "of those that share a paper (docs/papers.md).",
+        "Measures how well vectors separate equations of different labels, papers or sections, or "
+        "find those of cited papers. ranking_error: over all triples of an equation, one with the "
+        "same label and one with another, the share in which the last is nearer by cosine "
+        "(citation: one of a paper that its paper cites, and one of neither paper). accuracy: how "
+        "often the nearest other equation has the same label. With `confidence`, the papers are a "
+        "sample: ranking_bound is ranking_error + 3 sqrt(max n_i ln(1/delta) / (2 n)) for n "
+        "equations, n_i of them in paper i, and holds for means over triples of any equations; "
+        "ranking_bound_triples follows from Janson's inequality for triples of an equation, one of "
+        "its paper and one of another, and holds for ranking_error whatever the sizes of papers. "
+        "sampled_error is the error over `sample` triples, and sampled_bound its bound by a greedy "
+        "colouring of those that share a paper (docs/papers.md).",
     .params = OP_PARAMS(
         EVALUATION_LABEL,
         {"positives", OP_ENUM, "label", "label|paper|section|citation", 0, 0,
-         "What equations have in common that should be near each other."},
+         "What equations share that should be near each other."},
         {"confidence", OP_REAL, "0", NULL, 0, 0.5,
-         "The probability with which the true ranking error of papers may be above its bounds; 0: "
-         "no bounds."},
+         "The probability delta that the true ranking error of papers exceeds its bounds; 0: no "
+         "bounds."},
         {"sample", OP_INT, "0", NULL, 0, 1e7,
-         "How many triples are drawn for an error that is bounded by colouring them; 0: none."},
-        {"seed", OP_INT, "0", NULL, 0, 0, "Of these draws."}),
+         "Number of triples drawn for sampled_error; 0: none."},
+        {"seed", OP_INT, "0", NULL, 0, 0, "Seed of the sample."}),
     .inputs = OP_PORTS(
         {"graphs", KIND_GRAPH, OP_COLLECTION, false, "Equations with their places and labels."},
         {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
-         "One vector for each of them, in their order."},
-        {"papers", KIND_PAPER, OP_COLLECTION, true, "citation: which papers cite which."},
+         "One vector per equation, in the same order."},
+        {"papers", KIND_PAPER, OP_COLLECTION, true,
+         "For citation: the papers with their citations."},
         {"within", KIND_GRAPH, OP_COLLECTION, true,
-         "Only equations of the papers of these are evaluated."}),
+         "Restricts the evaluation to the papers of these graphs."}),
     .outputs = OP_PORTS({"report", KIND_REPORT, OP_ONE, false,
                          "ranking_error, accuracy, ranking_bound, ... by name."}),
     .run = run,

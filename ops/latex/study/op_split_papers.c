@@ -1,4 +1,4 @@
-/* The op `split-papers`: the equations of whole papers into train, valid and test. */
+/* The op `split-papers`: splits equations by paper into train, valid and test. */
 #include "ops/latex/study/equation_place.h"
 #include "ops/latex/study/equation_vectors.h"
 
@@ -11,9 +11,8 @@ const struct op op_split_papers = {
     .name = "split-papers",
     .version = 1,
     .node = OP_TASK,
-    .doc =
-        "Divides equations by their papers, by a hash of the paper's name: a paper that comes or "
-        "goes moves no other.",
+    .doc = "Splits equations by paper, by a hash of the paper's name, so that adding or removing a "
+           "paper moves no other.",
     .params = paper_split_params,
     .inputs = OP_PORTS({"graphs", KIND_GRAPH, OP_COLLECTION, false, "Graphs of equations."}),
     .outputs = OP_PORTS({"train", KIND_GRAPH, OP_COLLECTION, false, "For training."},

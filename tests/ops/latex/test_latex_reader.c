@@ -5,7 +5,7 @@
 
 static struct latex_reader *reader;
 
-/* Infix, "!" and the message if it is refused, and behind " ~" how many readings were said. */
+/* Infix, or "!" and the message of a refusal; then " ~" and the number of notes. */
 static char *answer(struct arena *a, const char *latex, bool says)
 {
     struct source_text source = {"<test>", latex, strlen(latex)};
@@ -56,11 +56,11 @@ static const char *const cases[][2] = {
     {"\\frac{d}{dx}(x+1)(x-1)", "!1 how far this derivative"},
     {"2\\frac12", "!1 two numbers side by side"},
     {"2 3", "!3 two numbers side by side"},
-    {"x=1", "!2 an equation is no expres"},
+    {"x=1", "!2 an equation is not an ex"},
     {"\\int x", "!1 '\\int' has no counterpa"},
     {"x!", "!2 '!' has no counterpart"},
     {"f'", "!1 a prime has no counterpa"},
-    {"\\frac{\\partial f}{x}", "!7 '\\partial' is no variab"},
+    {"\\frac{\\partial f}{x}", "!7 '\\partial' cannot be rea"},
     {"(x", "!1 this bracket is never cl"},
     {"\\sin^2(x)^3", "!9 this function has two ex"},
     {"\\sin(x)_2", "!7 a subscript here has no"},

@@ -154,10 +154,10 @@ TEST_IN_ARENA(left_out)
     uint32_t group[N];
     for (uint32_t i = 0; i < N; i++)
         group[i] = (uint32_t)rng_below(&rng, 3);
-    const struct nearest_but but = {group, 1};
+    const struct nearest_exclude exclude = {group, 1};
     const float *query = vectors_at(&v, 7);
     assert_int_equal(nearest_find(all, N, &v, NULL, NULL, query, a), N);
-    assert_int_equal(nearest_find(some, K, &v, NULL, &but, query, a), K);
+    assert_int_equal(nearest_find(some, K, &v, NULL, &exclude, query, a), K);
     for (size_t i = 0, k = 0; k < K; i++)
         if (group[all[i].row] != 1)
             assert_int_equal(some[k++].row, all[i].row);

@@ -43,7 +43,7 @@ static double *sizes_of(struct arena *a, const struct ranking_blocks *x)
     return size;
 }
 
-/* Equations of the papers that this one cites. */
+/* Returns the number of equations of the papers that this one cites. */
 static double cited_by(const struct ranking_blocks *x, const double *size, uint32_t paper)
 {
     double n = 0;
@@ -52,7 +52,7 @@ static double cited_by(const struct ranking_blocks *x, const double *size, uint3
     return n;
 }
 
-/* How many triples touch each paper, and how many there are. */
+/* Counts the triples that touch each paper, and all triples. */
 static double *touched_by_cites(double *triples, struct arena *a, const struct ranking_blocks *x,
                                 const double *size)
 {
@@ -61,7 +61,7 @@ static double *touched_by_cites(double *triples, struct arena *a, const struct r
         double cited = cited_by(x, size, p), others = x->v->n - size[p] - cited;
         double pairs = size[p] * cited;
         *triples += pairs * others;
-        touched[p] += pairs * (others - size[p]); /* all of its own; not as a negative of itself */
+        touched[p] += pairs * (others - size[p]); /* an equation is not its own negative */
         all += pairs;
         for (uint32_t k = x->cites_first[p]; k < x->cites_first[p + 1]; k++) {
             double n = size[x->cites[k][1]];
@@ -78,7 +78,7 @@ static double *touched_by_classes(double *triples, struct arena *a, const struct
 {
     struct groups c = groups_of(a, x->v->cluster, x->v->n, x->v->n_clusters);
     double n = x->v->n, all_pairs = 0;
-    double *of_pairs = arena_array(a, double, x->n_papers + 1); /* pairs x, x+ in the paper */
+    double *of_pairs = arena_array(a, double, x->n_papers + 1); /* pairs x, x+ in each paper */
     double *touched = arena_array(a, double, x->n_papers + 1);
     for (uint32_t k = 0; k < x->v->n_clusters; k++) {
         double m = size_of(&c, k), p = pairs(m);
@@ -119,10 +119,10 @@ void ranking_bound_find(struct ranking_bound *out, struct arena *a, const struct
 
 /* ---- samples ---- */
 
-/* The colours in use at each paper, as sets of bits. */
+/* The colours in use at each paper, as bit sets. */
 struct colours {
     uint64_t **used; /* (papers) */
-    size_t *words;   /* (papers): what is behind that is not in use */
+    size_t *words;   /* (papers): later words are empty */
 };
 
 static void make_room(struct colours *c, uint32_t paper, size_t n)
@@ -135,7 +135,7 @@ static void make_room(struct colours *c, uint32_t paper, size_t n)
     c->words[paper] = cap;
 }
 
-/* The first colour that no triple of any of these papers has; now this one has it. */
+/* Assigns the first colour that is unused at all of these papers. */
 static size_t color(struct colours *c, const uint32_t papers[3])
 {
     size_t w = 0;
@@ -155,7 +155,7 @@ static size_t color(struct colours *c, const uint32_t papers[3])
     return w * 64 + (size_t)__builtin_ctzll(bit);
 }
 
-/* Where a running sum passes `at`. */
+/* Returns the index at which a running sum exceeds `at`. */
 static uint32_t place_at(const double *sum, uint32_t n, double at)
 {
     uint32_t low = 0, high = n - 1;
@@ -169,10 +169,10 @@ static uint32_t place_at(const double *sum, uint32_t n, double at)
     return low;
 }
 
-/* What triples are drawn from: sum[k], of those of the classes, or papers, up to k. */
+/* The distribution that triples are drawn from: sum[k] over the classes, or papers, up to k. */
 struct urn {
     const struct ranking_blocks *x;
-    struct groups classes; /* where papers cite: papers */
+    struct groups classes; /* with citations: the papers */
     double *sum;
     uint32_t n;
 };
@@ -204,7 +204,7 @@ static bool is_cited(const struct ranking_blocks *x, uint32_t paper, uint32_t ot
     return k < end;
 }
 
-/* Anchor, positive, negative. */
+/* Draws anchor, positive and negative. */
 static void draw(uint32_t out[3], const struct urn *u, struct rng *rng)
 {
     const struct ranking_blocks *x = u->x;

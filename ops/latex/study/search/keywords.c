@@ -1,11 +1,11 @@
-/* See keywords.h. With one error: the bit-parallel automaton of Wu and Manber (1992), a bit for
- * each prefix of the keyword that ends at this character of the text. */
+/* See keywords.h. Matches with one error by the bit-parallel automaton of Wu and Manber (1992),
+ * which has a bit for each prefix of the keyword that ends at the current character of the text. */
 #include "ops/latex/study/search/keywords.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* Of valid UTF-8; moves on. */
+/* Decodes valid UTF-8 and moves on. */
 static uint32_t next_character(const char **at)
 {
     const unsigned char *s = (const unsigned char *)*at;
@@ -18,7 +18,7 @@ static uint32_t next_character(const char **at)
     return c;
 }
 
-/* Upper and lower case take two bytes each in these alphabets. */
+/* In these alphabets upper and lower case take two bytes each. */
 static uint32_t lower(uint32_t c)
 {
     if ((c >= 'A' && c <= 'Z') || (c >= 0xc0 && c <= 0xde && c != 0xd7) ||
@@ -60,7 +60,7 @@ size_t keyword_characters(const char *folded)
     return n;
 }
 
-/* Where in the keyword a character stands. */
+/* The positions of each character in the keyword. */
 struct masks {
     uint64_t ascii[128];
     uint32_t other[KEYWORD_MAX];
@@ -95,14 +95,14 @@ static uint64_t mask_of(const struct masks *m, uint32_t c)
 static bool nearly_in(const char *text, const char *keyword, size_t n)
 {
     struct masks m = {0};
-    uint64_t exact = 0, one = 1, /* its first may be left out */
+    uint64_t exact = 0, one = 1, /* its first character may be left out */
         last = UINT64_C(1) << (n - 1), bit = 1;
     for (; *keyword; bit <<= 1)
         add_mask(&m, next_character(&keyword), bit);
     while (*text) {
         uint64_t here = mask_of(&m, next_character(&text)), before = exact;
         exact = (exact << 1 | 1) & here;
-        /* the character fits; or it is put in, changed, or one before it is left out */
+        /* a match; or an insertion, a change, or a deletion of the character before */
         one = ((one << 1 | 1) & here) | before | (before << 1 | 1) | (exact << 1 | 1);
         if ((exact | one) & last)
             return true;
@@ -110,7 +110,7 @@ static bool nearly_in(const char *text, const char *keyword, size_t n)
     return false;
 }
 
-/* With one error at most, one half of the keyword is as it was. */
+/* With at most one error, one half of the keyword is intact. */
 static bool half_in(const char *text, const char *keyword, size_t n)
 {
     char first[4 * KEYWORD_MAX + 1] = "";

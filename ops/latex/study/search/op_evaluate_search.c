@@ -1,5 +1,5 @@
 /* The op `evaluate-search`: queries with keywords and an embedded corpus of equations -> how many
- * of the nearest equations stand in sections with a keyword, and what they are. */
+ * of the nearest equations are in sections with a keyword, and a page that shows them. */
 #include "ops/eval/evaluation.h"
 #include "ops/latex/study/equation_place.h"
 #include "ops/latex/study/nearest.h"
@@ -11,27 +11,27 @@
 
 #include <stdlib.h>
 
-/* What is left of a query's search; its arena is gone. */
+/* The results of one query, which outlive the arena of the search. */
 struct outcome {
     struct precision precision;
-    double gain; /* P@10 over the baseline's */
+    double gain; /* P@10 minus the baseline's */
     double chance, recall;
     struct neighbour *shown; /* (n_shown of the op) */
-    bool *relevant;          /* (the same) */
+    bool *relevant;          /* (n_shown of the op) */
     size_t n_shown;
 };
 
-/* Vectors of the corpus and of queries; drawn queries are of the corpus. */
+/* Vectors of the corpus and of the queries; drawn queries are rows of the corpus. */
 struct embedded {
     struct equation_vectors corpus, queries;
-    const struct equation_vectors *asked; /* one of the two */
+    const struct equation_vectors *query_set; /* one of the two */
 };
 
 struct study {
     struct op_ctx *ctx;
     struct embedded x, baseline;
     bool drawn, compares;
-    const uint32_t *source; /* drawn: of the corpus */
+    const uint32_t *source; /* of the corpus, if queries are drawn */
     struct study_queries queries;
     struct hnsw *index;
     struct outcome *outcomes; /* by query */
@@ -41,12 +41,12 @@ struct study {
 /* ---- one query ---- */
 
 static size_t find(struct neighbour *out, bool *relevant, const struct study *s,
-                   const struct embedded *x, const struct hnsw *index, const struct asked *q,
-                   struct arena *a)
+                   const struct embedded *x, const struct hnsw *index,
+                   const struct keyword_query *q, struct arena *a)
 {
-    struct nearest_but but = {s->source, q->source};
-    size_t n = nearest_find(out, PRECISION_DEPTH, &x->corpus.v, index, s->drawn ? &but : NULL,
-                            vectors_at(&x->asked->v, q->row), a);
+    struct nearest_exclude exclude = {s->source, q->source};
+    size_t n = nearest_find(out, PRECISION_DEPTH, &x->corpus.v, index, s->drawn ? &exclude : NULL,
+                            vectors_at(&x->query_set->v, q->row), a);
     for (size_t i = 0; i < n; i++)
         relevant[i] = q->relevant[x->corpus.section[out[i].row]];
     return n;
@@ -55,7 +55,7 @@ static size_t find(struct neighbour *out, bool *relevant, const struct study *s,
 static enum err_code search(void *arg, size_t item, struct arena *a, struct err *e)
 {
     struct study *s = arg;
-    const struct asked *q = &s->queries.asked[item];
+    const struct keyword_query *q = &s->queries.items[item];
     struct outcome *out = &s->outcomes[item];
     struct neighbour *found = arena_array(a, struct neighbour, PRECISION_DEPTH);
     struct neighbour *other = arena_array(a, struct neighbour, PRECISION_DEPTH);
@@ -91,8 +91,8 @@ static enum err_code load_vectors(struct embedded *out, const struct study *s,
     enum err_code code = equation_vectors_load(&out->corpus, s->ctx, "graphs", embeddings, NULL, e);
     if (!code && !s->drawn)
         code = equation_vectors_load(&out->queries, s->ctx, "queries", query_embeddings, NULL, e);
-    out->asked = s->drawn ? &out->corpus : &out->queries;
-    const struct vectors *v = &out->corpus.v, *q = &out->asked->v;
+    out->query_set = s->drawn ? &out->corpus : &out->queries;
+    const struct vectors *v = &out->corpus.v, *q = &out->query_set->v;
     if (!code && v->n && q->n && v->dim != q->dim)
         return err_fail(e, ERR_INPUT, "%s have %u dimensions, %s %u", query_embeddings, q->dim,
                         embeddings, v->dim);
@@ -132,8 +132,8 @@ static enum err_code load(struct study *s, struct err *e)
 
 /* ---- formulas ---- */
 
-/* Of some rows of an input of graphs: their records of MathML. Both inputs have one order; some
- * MathML has no graph. wanted[i]: row i is. */
+/* Loads the MathML of some rows of an input of graphs, those with wanted[i]. Both inputs have the
+ * same order, but some MathML has no graph. */
 static enum err_code load_formulas(struct formula *out, const bool *wanted,
                                    const struct equation_vectors *x, struct op_ctx *ctx,
                                    const char *mathml, struct err *e)
@@ -163,7 +163,7 @@ static enum err_code load_formulas(struct formula *out, const bool *wanted,
     return err_up(e, code);
 }
 
-/* Queries of the page: of many, so many at equal distances. */
+/* Maximum number of queries on the page; more are sampled at equal distances. */
 enum { PAGE_QUERIES = 100 };
 
 static size_t shown_query(const struct study *s, size_t i)
@@ -174,28 +174,32 @@ static size_t shown_query(const struct study *s, size_t i)
 static enum err_code describe(struct study_query *out, size_t n, const struct study *s,
                               struct err *e)
 {
-    const struct equation_vectors *corpus = &s->x.corpus, *queries = s->x.asked;
+    const struct equation_vectors *corpus = &s->x.corpus, *queries = s->x.query_set;
     struct arena *a = op_arena(s->ctx);
     struct formula *found = arena_array(a, struct formula, corpus->v.n);
-    struct formula *asked = s->drawn ? found : arena_array(a, struct formula, queries->v.n);
+    struct formula *query_formulas =
+        s->drawn ? found : arena_array(a, struct formula, queries->v.n);
     bool *all = arena_array(a, bool, queries->v.n), *wanted = arena_array(a, bool, corpus->v.n);
     enum err_code code;
     for (size_t i = 0; i < n; i++) {
         size_t q = shown_query(s, i);
-        (s->drawn ? wanted : all)[s->queries.asked[q].row] = true;
+        (s->drawn ? wanted : all)[s->queries.items[q].row] = true;
         for (size_t k = 0; k < s->outcomes[q].n_shown; k++)
             wanted[s->outcomes[q].shown[k].row] = true;
     }
     if ((code = err_up(e, load_formulas(found, wanted, corpus, s->ctx, "mathml", e))) ||
-        (!s->drawn &&
-         (code = err_up(e, load_formulas(asked, all, queries, s->ctx, "query_mathml", e)))))
+        (!s->drawn && (code = err_up(e, load_formulas(query_formulas, all, queries, s->ctx,
+                                                      "query_mathml", e)))))
         return code;
     for (size_t i = 0; i < n; i++) {
-        const struct asked *q = &s->queries.asked[shown_query(s, i)];
+        const struct keyword_query *q = &s->queries.items[shown_query(s, i)];
         const struct outcome *o = &s->outcomes[shown_query(s, i)];
-        out[i] = (struct study_query){
-            asked[q->row], q->keywords, o->precision,
-            o->chance,     o->n_shown,  arena_array(a, struct study_result, o->n_shown + 1)};
+        out[i] = (struct study_query){query_formulas[q->row],
+                                      q->keywords,
+                                      o->precision,
+                                      o->chance,
+                                      o->n_shown,
+                                      arena_array(a, struct study_result, o->n_shown + 1)};
         for (size_t k = 0; k < o->n_shown; k++) {
             uint32_t row = o->shown[k].row;
             out[i].shown[k] = (struct study_result){found[row], corpus->place[row]->paper,
@@ -208,7 +212,7 @@ static enum err_code describe(struct study_query *out, size_t n, const struct st
 
 /* ---- the report ---- */
 
-/* The most precise at 100 first, as in the paper's Table 4. */
+/* Orders by decreasing precision at 100, as in the article's Table 4. */
 static int by_precision(const void *x, const void *y)
 {
     const struct study_query *a = x, *b = y;
@@ -242,7 +246,7 @@ static void add_precisions(struct figures *f, const struct study *s)
     double *values = arena_array(a, double, n + 1), error;
     uint32_t *sources = arena_array(a, uint32_t, n + 1);
     for (size_t i = 0; i < n; i++)
-        sources[i] = s->queries.asked[i].source;
+        sources[i] = s->queries.items[i].source;
     for (int c = 0; c < PRECISION_CUTS; c++) {
         for (size_t i = 0; i < n; i++)
             values[i] = s->outcomes[i].precision.at[c];
@@ -323,19 +327,20 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 static const struct op_param params[] = {
     EVALUATION_LABEL,
     {"approximate_from", OP_INT, "1000000", NULL, 1, 1e9,
-     "From so many equations on they are searched by an approximate index (HNSW)."},
-    {"shown", OP_INT, "10", NULL, 1, 100, "How many results of each query the page shows."},
+     "At this many equations and more, the search uses an approximate index (HNSW)."},
+    {"shown", OP_INT, "10", NULL, 1, 100, "Number of results of each query on the page."},
     {"draw", OP_INT, "0", NULL, 0, 1e6,
-     "So many equations of the corpus are the queries, in place of given ones: of each folder of "
-     "papers one in turn, with the words of their section's title as keywords. Results of the same "
-     "folder, or else paper, are left out. 0: none."},
+     "Number of equations drawn from the corpus as queries, instead of given ones: one from each "
+     "folder of papers in turn, with the words of their section's title as keywords. Results from "
+     "the same folder, or else paper, are left out. 0: none."},
     {"half", OP_INT, "0", NULL, 0, 1,
-     "draw: from which half of the equations, by a hash of their places: choose settings on one "
-     "and report on the other."},
-    {"seed", OP_INT, "0", .doc = "draw: of the order within a folder."},
+     "draw: the half of the equations to draw from, by a hash of their places: choose settings on "
+     "one half and report on the other."},
+    {"seed", OP_INT, "0", .doc = "draw: seed of the order within a folder."},
     {"least_relevant", OP_REAL, "0.002", NULL, 0, 1,
-     "draw: a word is a keyword if it is relevant to at least this share of the equations"},
-    {"most_relevant", OP_REAL, "0.1", NULL, 0, 1, "and to at most this one."},
+     "draw: minimum share of the equations that a keyword is relevant to."},
+    {"most_relevant", OP_REAL, "0.1", NULL, 0, 1,
+     "draw: maximum share of the equations that a keyword is relevant to."},
     {NULL},
 };
 
@@ -346,32 +351,34 @@ const struct op op_evaluate_search = {
     .numerics = true,
     .parallel = true,
     .doc =
-        "How useful a search by equations is. An equation that is found is relevant if a keyword "
-        "of the query stands in the text of its section, in upper or lower case; a keyword of more "
-        "than ten characters also with one character changed, left out or put in. precision@k: "
-        "the relevant share of the k nearest; precision@10_error: its standard error over "
-        "queries, drawn ones by folders, as those of one folder are not independent; "
-        "precision@10_gain: what it is above the baseline's for the same queries, with the "
-        "standard error of this difference. umap: the sum of these shares over the ranks up to "
-        "1,000 that are relevant. chance: the relevant share of all equations. With an approximate "
-        "index, recall is the share of the 1,000 nearest that it finds.",
+        "Measures how useful a search by equations is. A result is relevant if the text of its "
+        "section contains a keyword of the query, ignoring case; a keyword of more than ten "
+        "characters may differ by one character changed, left out or inserted. precision@k: the "
+        "relevant share of the k nearest; precision@10_error: its standard error over queries, "
+        "where drawn queries are clustered by folder, as those of one folder are not independent; "
+        "precision@10_gain: its difference to the baseline for the same queries, with the standard "
+        "error of this difference. umap: the sum of these shares over the relevant ranks up to "
+        "1,000. chance: the relevant share of all equations. With an approximate index, recall is "
+        "the share of the 1,000 nearest that it finds.",
     .params = params,
     .inputs = OP_PORTS(
         {"graphs", KIND_GRAPH, OP_COLLECTION, false, "The equations that are searched."},
-        {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "One vector for each of them."},
-        {"mathml", KIND_MATHML, OP_COLLECTION, false, "What the graphs were made of, to be shown."},
-        {"papers", KIND_PAPER, OP_COLLECTION, false, "Where they stand: the text of the sections."},
+        {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "One vector per equation."},
+        {"mathml", KIND_MATHML, OP_COLLECTION, false, "The MathML of the graphs, for the page."},
+        {"papers", KIND_PAPER, OP_COLLECTION, false,
+         "The papers of the equations: the text of their sections."},
         {"queries", KIND_GRAPH, OP_COLLECTION, true, "Queries, with keywords in their places."},
-        {"query_embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, true, "One vector for each."},
-        {"query_mathml", KIND_MATHML, OP_COLLECTION, true, "To be shown."},
+        {"query_embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, true, "One vector per query."},
+        {"query_mathml", KIND_MATHML, OP_COLLECTION, true,
+         "The MathML of the queries, for the page."},
         {"baseline", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
-         "Other vectors of the equations, to compare with."},
+         "Other vectors of the equations, for comparison."},
         {"query_baseline", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
-         "The same of given queries."}),
+         "Other vectors of given queries, for comparison."}),
     .outputs = OP_PORTS(
         {"report", KIND_REPORT, OP_ONE, false,
-         "precision@10, precision@100, precision@1000, umap by name; a table by query."},
-        {"html", KIND_FILE, OP_ONE, false, "A page of queries and what was found, as formulas."}),
+         "precision@10, precision@100, precision@1000 and umap by name; a table by query."},
+        {"html", KIND_FILE, OP_ONE, false, "A page of queries and their results, as formulas."}),
     .run = run,
     .summarize = equation_place_summarize,
 };

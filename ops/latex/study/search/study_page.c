@@ -16,8 +16,9 @@ static bool is_presentation(const char *tag)
     return word_in(tags, tag, strlen(tag));
 }
 
-/* Of `name="value" ...`, in which quotation marks in values are escaped. */
-static bool only_looks(const char *attributes)
+/* Whether all attributes of `name="value" ...` are harmless; quotation marks in values are
+ * escaped. */
+static bool has_safe_attributes(const char *attributes)
 {
     static const char names[] =
         "accent accentunder align bevelled close columnalign columnlines columnspacing columnspan "
@@ -42,7 +43,7 @@ void study_page_formula(struct buf *out, struct arena *a, const struct formula *
     struct mathml_tree t;
     bool harmless = *f->mathml && !mathml_tree_parse(&t, a, f->mathml, strlen(f->mathml));
     for (uint32_t i = 0; harmless && i < t.n; i++)
-        harmless = is_presentation(t.nodes[i].tag) && only_looks(t.nodes[i].attributes);
+        harmless = is_presentation(t.nodes[i].tag) && has_safe_attributes(t.nodes[i].attributes);
     if (harmless) {
         buf_puts(out, mathml_tree_write(a, &t));
         return;

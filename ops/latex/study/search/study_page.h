@@ -1,4 +1,4 @@
-/* A search study as a page: figures, and for each query what was found, as formulas. */
+/* The HTML page of a search study: figures, and the results of each query as formulas. */
 #pragma once
 
 #include "base/buf.h"
@@ -23,10 +23,10 @@ struct study_query {
     } * shown;
 };
 
-/* MathML goes to the page if it is presentation MathML and no more: elements and attributes that
- * run, load or refer to anything do not. Else the LaTeX does. */
+/* Writes the MathML if all its elements and attributes are harmless presentation MathML, none of
+ * which runs, loads or refers to anything; otherwise the LaTeX. */
 void study_page_formula(struct buf *out, struct arena *a, const struct formula *f);
-/* Down to the header: its heading, and what is evaluated. */
+/* Writes the page up to its header: the heading, and what is evaluated. */
 void study_page_begin(struct buf *out, const char *heading, const char *of, const char *style,
                       bool has_pictures);
 void study_page_write(struct buf *out, struct arena *a, const Eqloom__Table *figures,

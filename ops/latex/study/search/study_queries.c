@@ -8,13 +8,13 @@
 
 #include <stdlib.h>
 
-enum { WORD_MIN = 4 }; /* characters of a title's word that can be a keyword */
+enum { WORD_MIN = 4 }; /* least characters of a title's word that is a keyword */
 
-/* ---- the words of sections ---- */
+/* ---- words of sections ---- */
 
 struct section_texts {
-    const char **text;  /* by section of the equations: title and words, folded by keywords_fold */
-    const char **title; /* "" where the paper is not among the papers */
+    const char **text;  /* by section: title and words, folded by keywords_fold */
+    const char **title; /* "" if its paper is not in the input */
 };
 
 struct wanted {
@@ -71,11 +71,11 @@ static enum err_code load_texts(struct section_texts *out, struct op_ctx *ctx,
     return err_up(e, code);
 }
 
-/* ---- where a keyword stands: each is looked for once ---- */
+/* ---- sections with a keyword: each keyword is searched once ---- */
 
 struct keyword {
     const char *folded;
-    bool *in; /* (sections) */
+    bool *in; /* by section */
 };
 
 struct keyword_table {
@@ -123,7 +123,7 @@ static enum err_code find_word(void *arg, size_t item, struct arena *a, struct e
     return OK;
 }
 
-/* All that were added since. */
+/* Searches the keywords that were added since the last call. */
 static enum err_code find_words(struct keyword_table *t, struct err *e)
 {
     for (size_t i = t->found; i < t->n; i++)
@@ -152,7 +152,7 @@ static enum err_code check_keywords(const Eqloom__Place *q, struct op_ctx *ctx, 
     return OK;
 }
 
-static void take(struct asked *out, const struct keyword_table *t, const Eqloom__Place *q,
+static void take(struct keyword_query *out, const struct keyword_table *t, const Eqloom__Place *q,
                  uint32_t row)
 {
     struct arena *a = op_arena(t->ctx);
@@ -164,7 +164,7 @@ static void take(struct asked *out, const struct keyword_table *t, const Eqloom_
         for (uint32_t i = 0; i < t->n_sections; i++)
             relevant[i] |= in[i];
     }
-    *out = (struct asked){q, joined, relevant, row, row};
+    *out = (struct keyword_query){q, joined, relevant, row, row};
 }
 
 enum err_code study_queries_take(struct study_queries *out, const struct equation_vectors *queries,
@@ -174,7 +174,7 @@ enum err_code study_queries_take(struct study_queries *out, const struct equatio
     struct keyword_table t;
     enum err_code code = table_begin(&t, out, corpus, ctx, e);
     out->n = queries->v.n;
-    out->asked = arena_array(op_arena(ctx), struct asked, out->n + 1);
+    out->items = arena_array(op_arena(ctx), struct keyword_query, out->n + 1);
     for (size_t i = 0; i < out->n && !code; i++) {
         const Eqloom__Place *q = queries->place[i];
         code = check_keywords(q, ctx, e);
@@ -184,14 +184,14 @@ enum err_code study_queries_take(struct study_queries *out, const struct equatio
     if (!code)
         code = find_words(&t, e);
     for (size_t i = 0; i < out->n && !code; i++)
-        take(&out->asked[i], &t, queries->place[i], (uint32_t)i);
+        take(&out->items[i], &t, queries->place[i], (uint32_t)i);
     table_free(&t);
     return err_up(e, code);
 }
 
 /* ---- sources ---- */
 
-/* Of "author+thesis/main.tex" the folder; "hep-th/9901001" is an arXiv id. */
+/* Returns the folder of "author+thesis/main.tex"; "hep-th/9901001" is an arXiv id and has none. */
 static const char *source_of(struct arena *a, const char *paper)
 {
     const char *slash = strchr(paper, '/');
@@ -219,7 +219,7 @@ uint32_t *study_sources(const struct equation_vectors *x, struct op_ctx *ctx)
 
 struct turn {
     uint64_t key;
-    uint32_t row, source, round; /* round: of its source, from 0 */
+    uint32_t row, source, round; /* round: within its source, from 0 */
 };
 
 static int by_source(const void *x, const void *y)
@@ -239,7 +239,7 @@ static int by_round(const void *x, const void *y)
 
 static int by_row(const void *x, const void *y)
 {
-    const struct asked *a = x, *b = y;
+    const struct keyword_query *a = x, *b = y;
     return (a->row > b->row) - (a->row < b->row);
 }
 
@@ -268,7 +268,7 @@ static struct turn *order(size_t *n, const struct study_draw *how, const struct 
     return turns;
 }
 
-/* The next word of a folded title, or NULL. */
+/* Returns the next word of a folded title, or NULL. */
 static const char *next_word(const char **at, struct arena *a)
 {
     for (;;) {
@@ -291,7 +291,7 @@ static const char *next_word(const char **at, struct arena *a)
 struct drawing {
     const struct study_draw *how;
     const struct equation_vectors *corpus;
-    uint32_t *equations; /* (sections): how many stand there */
+    uint32_t *equations; /* by section: its number of equations */
     struct keyword_table words;
 };
 
@@ -303,8 +303,8 @@ static bool is_keyword(const struct drawing *d, const bool *in)
     return n >= d->how->least_relevant * all && n <= d->how->most_relevant * all;
 }
 
-/* Whether the title gives it a keyword. */
-static bool draw(struct asked *out, const struct drawing *d, const struct turn *turn)
+/* Returns whether the title yields a keyword. */
+static bool draw(struct keyword_query *out, const struct drawing *d, const struct turn *turn)
 {
     struct arena *a = op_arena(d->words.ctx);
     const Eqloom__Place *place = d->corpus->place[turn->row];
@@ -319,11 +319,12 @@ static bool draw(struct asked *out, const struct drawing *d, const struct turn *
         for (uint32_t i = 0; i < d->words.n_sections; i++)
             relevant[i] |= in[i];
     }
-    *out = (struct asked){place, joined, relevant, turn->row, turn->source};
+    *out = (struct keyword_query){place, joined, relevant, turn->row, turn->source};
     return joined;
 }
 
-/* Turns are looked at by as many as queries are still to be drawn, words of these together. */
+/* Examines as many candidates at a time as queries are still to be drawn, so that their words are
+ * searched together. */
 static enum err_code draw_all(struct study_queries *out, struct drawing *d,
                               const struct turn *turns, size_t n, struct err *e)
 {
@@ -340,7 +341,7 @@ static enum err_code draw_all(struct study_queries *out, struct drawing *d,
         if (code)
             return err_up(e, code);
         for (size_t k = i; k < upto; k++)
-            out->n += draw(&out->asked[out->n], d, &turns[k]);
+            out->n += draw(&out->items[out->n], d, &turns[k]);
     }
     return OK;
 }
@@ -356,11 +357,11 @@ enum err_code study_queries_draw(struct study_queries *out, const struct study_d
     const struct turn *turns = order(&n, how, corpus, source, a);
     for (uint32_t i = 0; i < corpus->v.n; i++)
         d.equations[corpus->section[i]]++;
-    out->asked = arena_array(a, struct asked, how->most + 1);
+    out->items = arena_array(a, struct keyword_query, how->most + 1);
     if (!code)
         code = draw_all(out, &d, turns, n, e);
     if (!code && out->n)
-        qsort(out->asked, out->n, sizeof *out->asked, by_row);
+        qsort(out->items, out->n, sizeof *out->items, by_row);
     table_free(&d.words);
     return err_up(e, code);
 }
