@@ -18,10 +18,10 @@ void katex_free(struct katex *k);
 struct katex_answer {
     const char *text;    /* a <math> element, or JSON; NULL if refused */
     const char *refused; /* the reason, one of a fixed list */
-    const char *detail;  /* the same for people, in more detail */
+    const char *detail;  /* the reason in words */
     size_t position;     /* where a tree was refused, in UTF-16 units */
 };
-/* Both write to the arena. A text that KaTeX refuses is an answer; errors have other causes. */
+/* Both write to the arena. A refused text is reported in *out and is not an error. */
 enum err_code katex_mathml(struct katex_answer *out, struct arena *a, struct katex *k,
                            const Eqloom__Equation *equation, struct err *e);
 /* Returns KaTeX's parse tree as JSON; "loc" is [begin, end] in UTF-16 units. */

@@ -77,7 +77,7 @@ static void add_keywords(struct arena *a, Eqloom__Place *place, const json_t *li
     }
 }
 
-/* Adds a line of arXiv's metadata; returns false if it is none. */
+/* Adds a line of arXiv's metadata; returns false if the object is not one. */
 static bool add_listing(struct reading *r, const json_t *object)
 {
     char *id = string_of(r->a, object, "id");

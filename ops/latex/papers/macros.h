@@ -19,7 +19,7 @@ struct macro_table {
     struct arena *a;
     struct macro **items; /* in order of first definition */
     size_t n, cap;
-    struct name_map index; /* owned: the owner frees it */
+    struct name_map index; /* freed by the owner of the table */
     uint32_t closures;
     size_t bytes; /* of all definitions */
 };

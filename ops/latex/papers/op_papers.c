@@ -1,6 +1,6 @@
 /* The op `papers`: folders, archives and files of LaTeX -> one record per document. Input
- * that cannot be read (a file, a member of an archive, a line) is skipped and listed as a problem of
- * the paper, or of a record without sections if there is no paper. */
+ * that cannot be read (a file, a member of an archive, a line) is skipped and listed as a problem
+ * of the paper, or of a record without sections if there is no paper. */
 #include "engine/op.h"
 #include "ops/latex/papers/citations.h"
 #include "ops/latex/papers/document.h"
@@ -244,7 +244,7 @@ static void take_member(void *arg, const char *name, struct span bytes, const ch
     struct bundle *b = o->bundle;
     bool archive = !reason && unpack_is_archive(bytes);
     if (archive && bytes.len >= o->len)
-        reason = "damaged archive"; /* it was not such an archive */
+        reason = "damaged archive"; /* libarchive took it for raw data */
     else if (archive && o->depth + 1 == NESTED_MAX)
         reason = "archive in archive";
     if (reason)

@@ -1,6 +1,6 @@
-/* The state of reading one document. Input is a stack of texts: files that include each other, and
- * expanded macros. Output are sections, to which words and displays are added. Limits: the caller's
- * depth of files, 100 texts on the stack, 100,000 texts and 64 MiB in all. */
+/* The state of reading one document. Its input is a stack of texts: files that include each other,
+ * and expanded macros. Its output is sections, to which words and displays are added. Limits: the
+ * caller's depth of files, 100 texts on the stack, 100,000 texts and 64 MiB in all. */
 #pragma once
 
 #include "ops/latex/papers/citations.h"

@@ -55,5 +55,5 @@ enum err_code domain_options_read(struct domain_options *out, const struct tool_
     }
 #define DOMAIN_OPTION_REAL                                                                         \
     {                                                                                              \
-        "real", NULL, false, "equal where both values are real"                                    \
+        "real", NULL, false, "require equality only where both values are real"                    \
     }

@@ -118,7 +118,7 @@ static struct latex_value read_derivative(bool *is, struct latex_reading *r, con
         return latex_none;
     const char *x = latex_sign_of(json_array_get(denom, 1));
     struct latex_value f;
-    if (!latex_take_reading(r, node, "d/d%s is read as a derivative", x))
+    if (!latex_note_reading(r, node, "d/d%s is read as a derivative", x))
         return latex_none;
     if (json_array_size(numer) == 1) {
         l->at++;
@@ -243,7 +243,7 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
     struct latex_value x, base = latex_none, power = latex_none;
     const bool two = latex_has_two(r, name), inverse = sup && is_minus_one(sup);
     if (!strcmp(latex, "log") && !sub &&
-        !latex_take_reading(r, node,
+        !latex_note_reading(r, node,
                             "\\log is read as the natural logarithm; write \\log_{10} or \\ln"))
         return latex_none;
     if (sub && !two && strcmp(latex, "log"))
@@ -255,7 +255,7 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
         if (!of)
             return latex_refuse(r, node, NULL, "\\%s^{-1} may be its inverse or 1/\\%s", latex,
                                 latex);
-        if (!latex_take_reading(r, node, "\\%s^{-1} is read as the inverse function %s", latex, of))
+        if (!latex_note_reading(r, node, "\\%s^{-1} is read as the inverse function %s", latex, of))
             return latex_none;
         name = of;
     } else if (sup && !(power = read_node(r, sup)).text) {
@@ -286,7 +286,7 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
                 return latex_refuse(r, end, NULL, "this function has two exponents");
             power = read_exponent(r, end);
             if (!power.text ||
-                !latex_take_reading(r, node, "\\%s(...)^n is read as the power of \\%s(...)", latex,
+                !latex_note_reading(r, node, "\\%s(...)^n is read as the power of \\%s(...)", latex,
                                     latex))
                 return latex_none;
         }
@@ -298,7 +298,7 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
                                 "how far the argument of \\%s reaches is ambiguous; bracket it",
                                 latex);
         if (x.text && l->at > from + 1 && !x.integer && strpbrk(x.text, "*") &&
-            !latex_take_reading(r, node, "\\%s without brackets is read as %s(%s)", latex, name,
+            !latex_note_reading(r, node, "\\%s without brackets is read as %s(%s)", latex, name,
                                 x.text))
             return latex_none;
     }
@@ -405,11 +405,11 @@ static struct latex_value read_product(struct latex_reading *r, struct latex_lis
                                 "two numbers side by side may be a product or a mixed number");
         if (side_by_side && last.letter && latex_has_type(node, "supsub") &&
             latex_has_type(base, "mathord") &&
-            !latex_take_reading(r, node, "the exponent in %s%s^n belongs to %s alone", last.text,
+            !latex_note_reading(r, node, "the exponent in %s%s^n belongs to %s alone", last.text,
                                 latex_sign_of(base), latex_sign_of(base)))
             return latex_none;
         if (side_by_side && last.letter && latex_has_type(node, "mathord") &&
-            !latex_take_reading(r, node, "%s %s is read as the product %s*%s", last.text,
+            !latex_note_reading(r, node, "%s %s is read as the product %s*%s", last.text,
                                 latex_sign_of(base), last.text,
                                 *latex_sign_of(base) == '\\' ? latex_sign_of(base) + 1
                                                              : latex_sign_of(base)))

@@ -41,7 +41,7 @@ struct latex_value latex_refuse(struct latex_reading *r, const json_t *node, con
     return latex_none;
 }
 
-bool latex_take_reading(struct latex_reading *r, const json_t *node, const char *format, ...)
+bool latex_note_reading(struct latex_reading *r, const json_t *node, const char *format, ...)
 {
     char text[300];
     va_list args;
@@ -210,7 +210,7 @@ struct latex_value latex_read_letter(struct latex_reading *r, const json_t *node
         word_in(others, name, strlen(name)))
         return latex_refuse(r, node, NULL, "'%.40s' cannot be read as a variable",
                             latex_sign_of(node));
-    if (!strcmp(name, "e") && !sub && !latex_take_reading(r, node, "e is read as Euler's number"))
+    if (!strcmp(name, "e") && !sub && !latex_note_reading(r, node, "e is read as Euler's number"))
         return latex_none;
     return (struct latex_value){sub ? arena_printf(r->a, "%s_%s", name, index)
                                     : arena_strdup(r->a, name),

@@ -50,7 +50,7 @@ struct latex_value latex_refuse(struct latex_reading *r, const json_t *node, con
                                 const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* Adds a note about an ambiguity that was resolved. If notes are not collected, refuses and returns
  * false. */
-bool latex_take_reading(struct latex_reading *r, const json_t *node, const char *format, ...)
+bool latex_note_reading(struct latex_reading *r, const json_t *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 struct latex_list latex_list_of(const json_t *items);
 /* Returns the next node that is not spacing, or NULL at the end. */

@@ -143,7 +143,7 @@ static void skip_comment(struct cursor *c)
         c->at++;
 }
 
-/* At a backslash: skips what is stripped; returns false if that is nothing. */
+/* At a backslash: skips material that is stripped; returns false if there is none. */
 static bool skip_command(struct cursor *c, size_t *wasted)
 {
     struct cursor look = *c;

@@ -9,7 +9,7 @@
 const char *file_name_last(const char *path);
 /* Returns the name without folders and without suffixes of archives. */
 char *file_name_short(struct arena *a, const char *path);
-/* Whether it is a file that others include and that begins no document. */
+/* Whether it is a file that documents include and that is not a document itself. */
 bool file_name_is_style(const char *name);
 /* Whether TeX may read it: it has a suffix of TeX, or no suffix. */
 bool file_name_is_tex(const char *name);

@@ -43,12 +43,12 @@ bool piece_in(struct piece p, const char *words); /* words are separated by blan
 struct piece scan_command(struct cursor *c);
 void scan_blanks(struct cursor *c);
 bool scan_char(struct cursor *c, char ch); /* skips blanks, then `ch` if it comes next */
-/* Skips blanks and reads {...}; returns its content. Returns false, and reads nothing, if there is
+/* Skips blanks and reads {...}; *out is its content. Returns false, and reads nothing, if there is
  * no group or it does not end within 32 KiB. */
 bool scan_group(struct piece *out, struct cursor *c);
 /* The same for [...]; brackets within braces do not count. */
 bool scan_optional(struct piece *out, struct cursor *c);
 /* Reads one argument by TeX's rules: a group, a command or a character. */
 bool scan_argument(struct piece *out, struct cursor *c);
-/* Returns the next item of a list "a, b", trimmed. Returns false at the end. */
+/* Reads the next item of a list "a, b" and trims it. Returns false at the end. */
 bool scan_item(struct piece *out, struct cursor *list);

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/span.h"
 
-/* Decides by the first bytes: gz, tar (and bz2, xz, zstd and zip, which people also have). */
+/* Decides by the first bytes: gz or tar (also bz2, xz, zstd and zip). */
 bool unpack_is_archive(struct span bytes);
 
 /* Called for each file of the archive; `name` and `bytes` are valid during the call. `reason` is

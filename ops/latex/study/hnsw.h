@@ -1,5 +1,5 @@
 /* An approximate nearest-neighbour index by inner product (hnswlib, the only C++), for corpora too
- * large to scan for each query. It is built on one thread with a fixed seed, so equal vectors give
+ * large to scan for each query. It is built on one thread with a fixed seed, so equal vectors yield
  * equal results. */
 #pragma once
 
