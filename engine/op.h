@@ -1,17 +1,17 @@
-/* The contract of ops: everything that an op sees of the engine. An op is a table of names, ports
- * and parameters with a few functions. It gets decoded records, parameters, an arena, a random
- * generator, progress and a cancel flag, and emits outputs. It never opens the store, a file or a
- * clock, and its result depends only on what enters the action key. (`render` runs TeX, in folders
- * of its own: ops/images/tex/tex_run.h.)
+/* The contract of ops: the whole interface between an op and the engine. An op is a table of names,
+ * ports and parameters with a few functions. It reads decoded records and parameters, has an arena,
+ * a random generator, progress reports and a cancel flag, and emits outputs. It never opens the
+ * store or a file nor reads a clock, and its result depends only on the contents of the action key.
+ * (`render` runs TeX, in folders of its own: ops/images/tex/tex_run.h.)
  *
  * Kinds of node:
- *   source  reads files (given as bytes); outputs one record or a collection per role
- *   task    inputs -> outputs, once
- *   map     once per element of inputs[0]; other inputs are whole (side inputs). Per element it
- *           emits any number of records per output role; the node's output is the collection of
- *           all, in element order
- *   exec    runs a program on files; the one op that is the engine's
- *   chain   a fold in segments: record after record, each from the one before (training)
+ *   source  reads files (passed as bytes); outputs one record or a collection per role
+ *   task    runs once on its inputs
+ *   map     runs once per element of inputs[0]; each run sees all of the other inputs (side
+ *           inputs) and emits any number of records per output role. The node's output is the
+ *           collection of all of them, in element order
+ *   exec    runs a program on files; the only op that the engine defines
+ *   chain   a fold in segments: each emits a record computed from the previous one (training)
  */
 #pragma once
 
@@ -29,7 +29,7 @@ enum op_node {
     OP_TASK,
     OP_MAP,
     OP_CHAIN,
-    OP_EXEC, /* the engine's own: a task that runs a program, and has files of its own */
+    OP_EXEC, /* op_exec alone: a task that runs a program and may also read files */
 };
 
 enum op_param_type {
@@ -44,19 +44,19 @@ enum op_param_type {
 struct op_param {
     const char *name;
     enum op_param_type type;
-    const char *initial; /* default as text; NULL: required; "" of a number: op_string tells */
+    const char *initial; /* default as text; NULL: required; "" for a number: unset (op_string()) */
     const char *values;  /* OP_ENUM: "a|b|c" */
     double min, max;     /* numbers: inclusive; both 0: unbounded */
     const char *doc;     /* one sentence */
-    bool unkeyed;        /* not in action keys: results depend on it through op->units alone */
-    bool names_variant;  /* OP_STRING: the axes of a node's variant are added, "encoder lr=0.1" */
+    bool unkeyed;        /* not in action keys: results depend on it only through op->units */
+    bool names_variant;  /* OP_STRING: a variant's axes are appended, "encoder lr=0.1" */
 };
 
 enum op_cardinality {
     OP_ONE,        /* one record */
     OP_COLLECTION, /* a collection of records */
-    OP_LIST,       /* input only: a YAML list of nodes, one record each, in order; of KIND_NONE:
-                    * records or collections of any kind */
+    OP_LIST,       /* input only: a YAML list of nodes, one record each, in order; with KIND_NONE,
+                    * each is a record or collection of any kind */
 };
 
 struct op_port {
@@ -65,12 +65,12 @@ struct op_port {
     enum op_cardinality cardinality;
     bool optional;
     const char *doc;
-    /* Output: what is true of all its records ("certified"); input: only an output with this
-     * property may be connected. NULL: nothing. */
+    /* Output: a property that all its records have ("certified"). Input: only an output with this
+     * property may be connected. NULL: none. */
     const char *property;
 };
 
-/* Tables of an op that are short enough to stand in it. */
+/* Parameter and port tables written inside the definition of an op. */
 #define OP_PARAMS(...) ((const struct op_param[]){__VA_ARGS__, {NULL}})
 #define OP_PORTS(...) ((const struct op_port[]){__VA_ARGS__, {NULL}})
 
@@ -81,83 +81,85 @@ struct op_earlier;
 struct op_segment {
     uint64_t index;
     /* The parameters that this segment depends on, as canonical text. It replaces all parameters in
-     * the action key, so that a chain with another number of steps reuses the common prefix. */
+     * the action key, so that a chain with a different number of steps reuses the common prefix. */
     char *key;
-    const char *label; /* for people: "steps 200-400" */
+    const char *label; /* shown to users: "steps 200-400" */
 };
 
 struct op {
     const char *name;
-    uint32_t version; /* raised whenever the result for the same input may change */
+    uint32_t version; /* incremented whenever the result for the same input may change */
     enum op_node node;
     bool numerics;   /* the result depends on the numerics class (cpu-f32-avx512, ...) */
-    bool parallel;   /* run() uses op_pool(): the engine gives it all threads, one at a time */
+    bool parallel;   /* run() uses op_pool(): one node at a time runs, on all threads */
     const char *doc; /* one paragraph for docs/ops.md */
     const struct op_param *params;          /* ended by name == NULL; may be NULL */
     const struct op_port *inputs, *outputs; /* ended by role == NULL; inputs may be NULL */
-    /* Source; NULL: its files may not be folders. A folder stands for the files below it whose
-     * names end so (ended by NULL; "": without a dot), sorted; links and hidden files are left out.
-     */
+    /* Source: a folder is replaced by the files below it whose names have one of these suffixes
+     * ("": no dot in the name; ended by NULL), sorted, without links and hidden files. NULL: the
+     * op refuses folders. */
     const char *const *folder_suffixes;
-    /* Source: it asks for the bytes of the files that it needs (op_file_text); those of op_files
+    /* Source: run() reads files by op_file_text() as it needs them; those returned by op_files()
      * may have no text. */
     bool reads_files;
 
     /* Refuses combinations of parameters that the table cannot express; may be NULL. Called at
-     * plan time: only op_param_* may be used. */
+     * plan time, when only parameters may be read. */
     enum err_code (*check)(struct op_ctx *ctx, struct err *e);
-    /* May be NULL. What the result depends on with these parameters besides the numerics class, for
-     * the action key: arithmetic ("avx512-bf16") or a program that was compiled in ("katex
-     * 0123456789abcdef"); NULL: none. Called when check is. */
+    /* May be NULL. Returns what else the result depends on with these parameters besides the
+     * numerics class, for the action key: arithmetic ("avx512-bf16") or a program compiled in
+     * ("katex 0123456789abcdef"); NULL if nothing. Called at plan time, like check. */
     const char *(*units)(struct op_ctx *ctx);
-    /* Of a parallel op; may be NULL: 0. As bits, the cards on any of which it may compute with
-     * these parameters, one node at a time on each (op_card), while op_pool() is for others; 0: it
-     * needs all threads. Called when check is. */
+    /* Parallel ops only. Returns a bit mask of the GPUs on any of which the op can run with these
+     * parameters, one node at a time on each (op_card()); it then has no op_pool(), and other nodes
+     * may use the threads. 0, or if NULL: the op runs on the CPU and needs all threads. Called at
+     * plan time, like check. */
     uint32_t (*cards)(struct op_ctx *ctx);
-    /* Map, chain, task: work shared by all elements or segments (compiled rules, loaded weights).
-     * Side inputs may be read, inputs[0] of a map not. *state is shared by threads and read-only
-     * from then on. May be NULL. Not called when nothing has to run. */
+    /* Map, chain, task; may be NULL. Does the work shared by all elements or segments (compiles
+     * rules, loads weights). May read side inputs, but not inputs[0] of a map. Threads share
+     * *state, which is read-only afterwards. Not called if no element or segment has to run. */
     enum err_code (*prepare)(void **state, struct op_ctx *ctx, struct err *e);
     void (*release)(void *state);
     enum err_code (*run)(struct op_ctx *ctx, void *state, struct err *e);
-    /* Map only; may be NULL. Several elements of inputs[0] are about to run on this thread: what is
-     * cheaper for many at once is done here, and run() of elements[i] finds shares[i] by op_share.
-     * Results must not depend on which elements come together. Side inputs may be read. */
+    /* Map only; may be NULL. Called before several elements of inputs[0] run on this thread, for
+     * work that is cheaper in a batch. In run() of elements[i], op_share() returns shares[i].
+     * Results must not depend on how elements are batched. May read side inputs. */
     enum err_code (*together)(void **shares, struct op_ctx *ctx, void *state,
                               const ProtobufCMessage *const *elements, size_t n, struct err *e);
-    /* Chain only: how many segments, and each one. */
+    /* Chain only: the number of segments, and the description of one. */
     enum err_code (*segments)(uint64_t *n, struct op_ctx *ctx, struct err *e);
     enum err_code (*segment)(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
                              struct err *e);
-    /* Chain only; may be NULL. A digest of what the segment reads of its inputs (the examples that
-     * its steps draw): two segments with equal keys, records before and reads give the same record,
-     * whatever else the inputs hold. *reason, in the ctx's arena, tells people why all segments up
-     * to this one are reused ("the same examples are drawn up to step 400"). */
+    /* Chain only; may be NULL. Computes a digest of the parts of its inputs that the segment reads
+     * (the examples that its steps draw): segments with equal keys, previous records and reads emit
+     * the same record, even if the inputs differ elsewhere. *reason, in the ctx's arena, tells
+     * users why all segments up to this one are reused ("the same examples are drawn up to step
+     * 400"). */
     enum err_code (*reads)(struct digest *out, const char **reason, struct op_ctx *ctx, void *state,
                            struct err *e);
-    /* Map only; may be NULL. Given the witness of an earlier result for the element, of this op,
-     * version and parameters but with other side inputs: would run() give the very same records
-     * now? *reason is for people ("1 rule edited, which matches nowhere"), in the ctx's arena. If
-     * unsure: no. */
+    /* Map only; may be NULL. Decides whether run() would emit exactly the records of an earlier
+     * result for the element, which had the same op, version and parameters but other side inputs;
+     * the result's witness helps to decide. Sets *same to false if unsure. *reason, in the ctx's
+     * arena, is shown to users ("1 rule edited, which matches nowhere"). */
     enum err_code (*reuse)(bool *same, const char **reason, struct op_ctx *ctx, void *state,
                            const struct op_earlier *earlier, struct err *e);
-    /* With reuse; may be NULL. Makes one witness of those of several results: reuse decides by it
-     * about all of them. It may then say no where it would say yes of each: the engine asks about
-     * smaller blocks, and in the end about each element. */
+    /* With reuse; may be NULL. Merges the witnesses of several results into one, by which reuse
+     * decides about all of them at once. It may then refuse what it would accept one by one: the
+     * engine retries with smaller blocks, down to single elements. */
     enum err_code (*merge_witnesses)(struct span *out, struct arena *a,
                                      const struct span *witnesses, size_t n, struct err *e);
-    /* Task only; may be NULL. What run() needs of one element of a collection, as bytes in the
-     * arena: a function of the element and the parameters alone, so that the engine can store it
-     * and, after a small change, asks for new elements only. */
+    /* Task only; may be NULL. Writes the data that run() needs from one element of a collection, as
+     * bytes in the arena. They depend on the element and the parameters alone, so that the engine
+     * can store them and, after a small change, calls this for new elements only. */
     enum err_code (*summarize)(struct span *out, struct arena *a, struct op_ctx *ctx,
                                const ProtobufCMessage *element, struct err *e);
-    /* Map only; NULL: all of them did. For lineage: whether an element of the side input `role`
-     * contributed to this output (a rule that matched), as far as the output itself tells. */
+    /* Map only. For lineage: returns whether an element of the side input `role` contributed to
+     * this output (a rule that matched), judging by the output alone. NULL: all did. */
     bool (*took_part)(const ProtobufCMessage *output, const char *role,
                       const ProtobufCMessage *element);
 };
 
-/* ---- parameters: of the declared type, defaults filled in ---- */
+/* ---- parameters: each by the getter of its declared type, with defaults filled in ---- */
 int64_t op_int(const struct op_ctx *ctx, const char *name);
 double op_real(const struct op_ctx *ctx, const char *name);
 bool op_bool(const struct op_ctx *ctx, const char *name);
@@ -165,54 +167,54 @@ const char *op_string(const struct op_ctx *ctx, const char *name); /* also OP_EN
 size_t op_strings(const char *const **out, const struct op_ctx *ctx, const char *name);
 
 /* ---- inputs ---- */
-/* Records under a role: 1 or 0 (absent) for OP_ONE, the size of a collection or list. In a map's
- * run, role inputs[0] has exactly the one element. */
+/* The number of records under a role: 1 or 0 (absent) for OP_ONE, else the size of the collection
+ * or list. In a map's run(), inputs[0] has exactly one element. */
 uint64_t op_count(struct op_ctx *ctx, const char *role);
-/* The size of the collection inputs[0], in a map's run, too; 0 where only parameters are known. */
+/* The size of the collection inputs[0], even in a map's run(); 0 at plan time. */
 uint64_t op_elements(const struct op_ctx *ctx);
-/* `out` is where the pointer to the message goes, as the role's kind has it. Decoded into the ctx's
- * arena; good until run() returns. */
+/* Decodes a record into the ctx's arena, valid until run() returns. `out` points to a pointer to
+ * the message type of the role's kind. */
 enum err_code op_get(void *out, struct op_ctx *ctx, const char *role, uint64_t i, struct err *e);
-/* The same into another arena, thread-safe: for ops that stream a large collection. */
+/* Like op_get, but into another arena, and thread-safe: for ops that stream a large collection. */
 enum err_code op_get_in(void *out, struct op_ctx *ctx, const char *role, uint64_t i,
                         struct arena *a, struct err *e);
 struct digest op_input_id(struct op_ctx *ctx, const char *role, uint64_t i);
-/* Task: what op.summarize gives for an element of a collection; good until the next call with the
- * role. Cheap where elements are asked for in order. */
+/* Task: the result of op.summarize for an element of a collection, valid until the next call for
+ * the role. Cheap if elements are read in order. */
 enum err_code op_summary(struct span *out, struct op_ctx *ctx, const char *role, uint64_t i,
                          struct err *e);
-/* A Chunk that an input refers to. */
+/* Reads a Chunk that an input refers to. */
 enum err_code op_get_chunk(struct span *out, struct op_ctx *ctx, const uint8_t id[32],
                            struct arena *a, struct err *e);
 /* Source: the files, in the order of the job (patterns sorted). */
 struct op_file {
-    struct source_text text; /* name as the user would write it, and the bytes */
+    struct source_text text; /* name as the user writes it, and the bytes */
     struct digest id;        /* of the content */
 };
 size_t op_files(const struct op_file **out, struct op_ctx *ctx);
-/* With op.reads_files: the bytes of file i, read now. */
+/* With op.reads_files: reads the bytes of file i. */
 enum err_code op_file_text(struct span *out, struct op_ctx *ctx, size_t i, struct arena *a,
                            struct err *e);
-/* Chain: the record before (NULL in the first segment), and which segment this is. */
+/* Chain: decodes the previous segment's record; *out is NULL in the first segment. */
 enum err_code op_previous(void *out, struct op_ctx *ctx, struct err *e);
 struct digest op_previous_id(struct op_ctx *ctx); /* zero in the first segment */
 uint64_t op_segment_index(struct op_ctx *ctx);
 
 /* ---- outputs ---- */
-/* Packs and hands over; the message may be freed at once. *id may be NULL. Not thread-safe. */
+/* Packs the message, which may be freed afterwards. id may be NULL. Not thread-safe. */
 enum err_code op_emit(struct digest *id, struct op_ctx *ctx, const char *role,
                       const ProtobufCMessage *message, struct err *e);
-/* Emits an element of an input as it is, unread. Not thread-safe. */
+/* Emits an element of an input unchanged, without reading it. Not thread-safe. */
 enum err_code op_pass(struct op_ctx *ctx, const char *role, const char *input, uint64_t i,
                       struct err *e);
-/* A Chunk that an output will refer to; at most 4 MiB. */
+/* Emits a Chunk for an output to refer to; at most 4 MiB. */
 enum err_code op_emit_chunk(struct digest *id, struct op_ctx *ctx, struct span data, struct err *e);
-/* A File for people or other programs, cut into chunks where it is large. */
+/* Emits a File for users or other programs; large ones are split into chunks. */
 enum err_code op_emit_file(struct op_ctx *ctx, const char *role, struct span data,
                            const char *media_type, struct err *e);
 
-/* The same piece by piece, so that only a chunk is in memory. Begins all zero; the end frees it,
- * and so does op_write_drop after an error. */
+/* Emits a File piece by piece, with only one chunk in memory. Initialised to zero; op_write_end
+ * frees it, op_write_drop does after an error. */
 struct op_writer {
     struct buf chunk, ids;
 };
@@ -222,71 +224,72 @@ enum err_code op_write_end(struct op_writer *w, struct op_ctx *ctx, const char *
 void op_write_drop(struct op_writer *w);
 
 /* ---- reuse ---- */
-/* In run(): what reuse() will need to decide about this result; copied, not empty. reuse() is not
- * called for results without a witness. */
+/* In run(): sets the data by which reuse() will decide about this result. It is copied and must not
+ * be empty. reuse() is not called for results without a witness. */
 void op_set_witness(struct op_ctx *ctx, struct span witness);
 struct span op_earlier_witness(const struct op_earlier *x);
-/* Positions of the elements that a side input (a collection) has gained since, as multisets. */
+/* Positions of the elements that a side input (a collection, compared as a multiset) has gained
+ * since. */
 enum err_code op_earlier_added(const uint64_t **positions, size_t *n, struct op_ctx *ctx,
                                const struct op_earlier *x, const char *role, struct err *e);
-/* The elements that it has lost since, decoded into an arena. */
+/* The elements that it has lost since, decoded into the arena. */
 enum err_code op_earlier_removed(ProtobufCMessage ***out, size_t *n, struct op_ctx *ctx,
                                  const struct op_earlier *x, const char *role, struct arena *a,
                                  struct err *e);
-/* The earlier side input (the collection); zero: there was none. */
+/* The id of the earlier side input (the collection), or zero if it was absent. */
 struct digest op_earlier_input_id(const struct op_earlier *x, const char *role);
 
-/* Source: a part of its work, a document among others, so that a file that changes costs the part
- * that reads it. `key` names the part, together with the parameters; what else its records depend
- * on is for `note` to say: the op decides by it whether they stand. */
+/* Source: a part of its work, such as one of many documents, so that after a change to a file only
+ * the parts that read it run again. `key` and the parameters identify the part. `note` records what
+ * else its records depend on; by it the op decides whether they are still valid. */
 struct op_part {
     struct span note;
-    const void *made; /* the engine's */
+    const void *made; /* for the engine */
 };
-/* What an earlier run noted, if the records that it emitted for the part are still there. */
+/* Looks up an earlier run's part; false if there is none or its records are no longer stored. */
 bool op_part_find(struct op_part *out, struct op_ctx *ctx, struct span key);
-/* Emits these records once more. */
+/* Emits the part's earlier records again. */
 void op_part_again(struct op_ctx *ctx, const struct op_part *part);
-/* Between these two nothing is emitted but the part's records. Not nested. */
+/* All records emitted between these two calls belong to the part. Not nested. */
 void op_part_begin(struct op_ctx *ctx);
 enum err_code op_part_end(struct op_ctx *ctx, struct span key, struct span note, struct err *e);
 
-/* In a map's run(), once, before anything is emitted: from here on the result depends on the
- * parameters and on `reads` alone. True: an earlier run has done the rest, and its records are the
- * result: return OK and emit nothing. `reason` is for people, as that of reuse. An op that calls
- * this draws random numbers from op_rng_of. */
+/* Called at most once in a map's run(), before anything is emitted: declares that from here on the
+ * result depends on the parameters and on `reads` alone. If it returns true, the records of an
+ * earlier run are the result, and run() must return OK and emit nothing. `reason` is shown to
+ * users, like that of reuse. An op that calls this must draw random numbers from op_rng_of. */
 bool op_recall(struct op_ctx *ctx, struct span reads, const char *reason);
 
 /* ---- surroundings ---- */
 struct arena *op_arena(struct op_ctx *ctx);
-/* Map with `together`: what it did for this element. */
+/* Map with `together`: the share that it computed for this element. */
 void *op_share(const struct op_ctx *ctx);
-/* Seeded from the parameter `seed` (0 if there is none) and the ids of the inputs. */
+/* Seeded from the parameter `seed` (0 if the op has none) and the ids of the inputs. */
 struct rng op_rng(struct op_ctx *ctx);
 /* Seeded from the parameter `seed` and these bytes. */
 struct rng op_rng_of(struct op_ctx *ctx, struct span bytes);
-/* NULL unless op.parallel, and on a card. */
+/* NULL unless op.parallel; also NULL if the node runs on a GPU. */
 struct pool *op_pool(struct op_ctx *ctx);
-/* The card that this node has for itself, -1 if none. */
+/* The GPU reserved for this node, or -1. */
 int op_card(const struct op_ctx *ctx);
 /* "cpu-f32-avx512", ... */
 const char *op_numerics(const struct op_ctx *ctx);
-/* True when the run should stop soon: return ERR_CANCELLED, emit nothing more. */
+/* True if the run should stop: the op then returns ERR_CANCELLED and emits nothing more. */
 bool op_cancelled(const struct op_ctx *ctx);
-/* For people: how far within this action (done of total, 0 if unknown), and a short text ("loss
- * 1.234"). Any thread. */
+/* Reports progress within this action to users: done of total (0 if unknown) and a short text
+ * ("loss 1.234"). Thread-safe. */
 void op_progress(struct op_ctx *ctx, uint64_t done, uint64_t total, const char *text);
 
 /* ---- the table: ops/registry.c ---- */
 extern const struct op *const op_table[]; /* ended by NULL, sorted by name */
-extern const struct op op_exec;           /* the engine's */
+extern const struct op op_exec;           /* defined by the engine */
 const struct op *op_find(const char *name);
-/* An expression in prefix tokens as people write it; as it is if it is none. */
+/* Converts an expression from prefix tokens to infix; returns other text unchanged. */
 char *op_infix(struct arena *a, const char *prefix);
 char *op_latex(struct arena *a, const char *prefix);
-char *op_formula(struct arena *a, const char *prefix); /* a <math> element; NULL if it is none */
-/* Of a value of a report, by its name: 1, more is better; -1, less is; 0, neither. */
+char *op_formula(struct arena *a, const char *prefix); /* <math>; NULL if not an expression */
+/* Whether more (1) or less (-1) of a report's value of this name is better; 0: neither. */
 int op_value_sense(const char *name);
-/* Files that the program brings, which jobs name as they are here. Ended by name NULL. */
+/* Files compiled into the program; jobs refer to them by these names. Ended by name NULL. */
 #define OP_BUILTIN "builtin:"
 extern const struct source_text op_builtins[];

@@ -11,6 +11,6 @@ enum split_part { SPLIT_TRAIN, SPLIT_VALID, SPLIT_TEST, SPLIT_PARTS };
 /* The outputs of op split, by part. */
 extern const char *const split_names[SPLIT_PARTS];
 
-/* Where it is in [0, 1): the test part takes the lowest places, the validation part the highest. */
+/* A place in [0, 1): the test part takes the lowest places, the validation part the highest. */
 double split_place(uint64_t seed, const char *prefix);
 enum split_part split_part(uint64_t seed, const char *prefix, double valid, double test);

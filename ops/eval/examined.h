@@ -1,4 +1,4 @@
-/* Exercises beside their vectors: what `embed` made of what `tokenize-exercises` made of them. */
+/* Exercises with the vectors of their terms, as made by `tokenize-exercises` and then `embed`. */
 #pragma once
 
 #include "engine/op.h"
@@ -7,12 +7,12 @@
 
 struct examined {
     const Eqloom__Exercise **exercises;
-    uint32_t *first; /* of each: the row of its first term; the others follow */
+    uint32_t *first; /* row of each exercise's first term; the others follow */
     size_t n;
     struct vectors v; /* of length 1 */
 };
 
-/* Of two inputs, in the ctx's arena. ERR_INPUT where they do not belong together. */
+/* Reads two inputs into the ctx's arena. ERR_INPUT if they do not belong together. */
 enum err_code examined_load(struct examined *out, struct op_ctx *ctx, const char *exercises,
                             const char *embeddings, struct err *e);
 char *examined_infix(struct arena *a, const Eqloom__Exercise *x, size_t term);

@@ -1,19 +1,19 @@
-/* Corpora of equivalent expressions as others write them.
+/* Formats of other programs for corpora of equivalent expressions.
  *
- *   e-gen     a line of prefix tokens for each expression, `-4` one token, a fraction `/ 3 2`; the
+ *   e-gen     one expression per line in prefix tokens, `-4` one token, a fraction `/ 3 2`; the
  *             seed first; an empty line between clusters
- *   pairs     two expressions separated by a tab, equal ones (also EED's `in\tout`)
- *   triplets  three: the first two are equal, the third is not
- *   jsonl     {"seed": "...", "members": ["...", ...]} on each line, prefix tokens; what
- *             `eqloom export` writes is read too
- *   semvec    one JSON object: {"...": {"Original": {"Tokens": [...]}, "Noise": [{"Tokens":
- * ...}]}}, infix tokens
- *   expressions  expressions that are equal to nothing, one or several a line, separated by tabs:
- * EED's held-out files; Lample and Charton's, whose lines begin with `12|` and `sub Y'`
+ *   pairs     two equal expressions per line, separated by a tab (also EED's `in\tout`)
+ *   triplets  three expressions per line: the first two are equal, the third is not
+ *   jsonl     {"seed": "...", "members": ["...", ...]} on each line, prefix tokens; the output of
+ *             `eqloom export` is read, too
+ *   semvec    one JSON object, infix tokens:
+ *             {"...": {"Original": {"Tokens": [...]}, "Noise": [{"Tokens": ...}]}}
+ *   expressions  unrelated expressions, one or several per line, separated by tabs: EED's held-out
+ *             files; Lample and Charton's, whose lines begin with `12|` and `sub Y'`
  *
- * Prefix tokens may be in words (expr_parse_words). An expression with a backslash or a brace is
- * LaTeX in all of them; what is ambiguous is refused. What is read is not believed: members have
- * the standing UNKNOWN. Pairs with an expression in common are one cluster. */
+ * Prefix tokens may be words (expr_parse_words). In all formats an expression with a backslash or a
+ * brace is LaTeX; ambiguous LaTeX is refused. Equality is not taken on trust: members have the
+ * standing UNKNOWN. Pairs with an expression in common form one cluster. */
 #pragma once
 
 #include "base/buf.h"
@@ -32,20 +32,20 @@ enum corpus_format {
 };
 #define CORPUS_FORMAT_NAMES "e-gen|pairs|triplets|jsonl|semvec|expressions"
 #define CORPUS_WRITTEN_NAMES                                                                       \
-    "e-gen|pairs|triplets|semvec|expressions"            /* jsonl is `eqloom export`'s */
-enum corpus_format corpus_format_find(const char *name); /* CORPUS_FORMATS: none */
+    "e-gen|pairs|triplets|semvec|expressions"            /* `eqloom export` writes jsonl */
+enum corpus_format corpus_format_find(const char *name); /* CORPUS_FORMATS if unknown */
 
-/* Clusters that are being read; begin with `a` and `lang` set and all else zero. */
+/* Clusters being read; the caller sets `a` and `lang` and all else to zero. */
 struct corpus {
     struct arena *a;
     const struct language *lang;
     struct latex_reader *latex;
-    bool words; /* prefix tokens are */
+    bool words; /* prefix tokens are words */
     Eqloom__Cluster **clusters;
     size_t n, cap;
-    /* Lines that cannot be read, a line each as "FILE:LINE:COLUMN: why"; NULL: they are errors. */
+    /* Collects malformed lines as "FILE:LINE:COLUMN: why\n"; NULL: they are errors. */
     struct buf *malformed;
-    /* Expressions of pairs, each once, joined by union-find; roots come first. */
+    /* Distinct expressions of pairs, joined by union-find; a root precedes its set. */
     struct corpus_pairs {
         struct name_map index;
         struct corpus_paired {
@@ -56,28 +56,28 @@ struct corpus {
     } pairs;
 };
 
-/* Appends one file. Errors carry the place. Pairs wait for corpus_finish,
- * since another file may join them. */
+/* Appends one file. Errors have a position. Pairs become clusters only in corpus_finish, since
+ * another file may join them. */
 enum err_code corpus_read(struct corpus *c, enum corpus_format format,
                           const struct source_text *source, struct err *e);
-/* After the last file: pairs become clusters. After an error, too: frees what is in no arena. */
+/* Turns pairs into clusters after the last file and frees memory; also called after an error. */
 void corpus_finish(struct corpus *c);
 
 struct corpus_write_options {
     uint32_t per_cluster; /* pairs and triplets: ordered pairs drawn from each cluster; 0: all */
     uint64_t seed;        /* of the draw */
-    bool words;           /* prefix tokens are; not semvec's */
-    bool json;            /* pairs and triplets: an object a line */
-    /* Every `shards`-th cluster, from number `shard` on; 0: all. */
+    bool words;           /* prefix tokens are words; not for semvec */
+    bool json;            /* pairs and triplets: one object per line */
+    /* Writes every `shards`-th cluster from number `shard` on; shards 0: all. */
     size_t shard, shards;
-    /* Takes what there is and clears it, each time that it is long; NULL: all stays. */
+    /* Consumes and clears `out` whenever it is long; NULL: all stays in `out`. */
     enum err_code (*flush)(void *arg, struct buf *out, struct err *e);
     void *arg;
 };
-/* A format of CORPUS_WRITTEN_NAMES. */
+/* `format` is one of CORPUS_WRITTEN_NAMES. */
 enum err_code corpus_write(struct buf *out, enum corpus_format format,
                            Eqloom__Cluster *const *clusters, size_t n,
                            const struct corpus_write_options *options, struct err *e);
 
-/* The prefix form, with the fractions that corpora write as `/ 3 2` read as numbers again. */
+/* The prefix form, with fractions written as `/ 3 2` turned back into numbers. */
 char *corpus_prefix(struct arena *a, const struct expr *x);

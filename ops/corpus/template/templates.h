@@ -6,8 +6,8 @@
 
 struct templates_options {
     uint64_t seed;                   /* which expressions 'take' and `limit` choose */
-    uint64_t limit;                  /* at most so many in all; 0: no limit */
-    const struct language *calculus; /* with operators of one's own; NULL: without */
+    uint64_t limit;                  /* maximum number of expressions; 0: no limit */
+    const struct language *calculus; /* with user-defined operators; NULL: without */
 };
 
 struct templates {
@@ -19,7 +19,7 @@ struct templates {
     } * domains; /* of variables */
 };
 
-/* Everything lives in the arena. */
+/* Results are stored in the arena. */
 enum err_code templates_expand(struct templates *out, struct arena *a,
                                const struct source_text *sources, size_t n_sources,
                                const struct templates_options *options, struct err *e);

@@ -1,4 +1,4 @@
-/* A template file as read: sets of values, and groups of templates cut into pieces. */
+/* A parsed template file: sets of values, and groups of templates split into pieces. */
 #pragma once
 
 #include "base/text/yaml.h"
@@ -45,7 +45,7 @@ struct template_group {
     uint64_t take; /* 0: all */
     enum template_per per;
     int per_set;
-    uint32_t max_tokens; /* 0: any */
+    uint32_t max_tokens; /* 0: no limit */
     size_t *of;          /* earlier groups, for {it} */
     size_t n_of;
 };

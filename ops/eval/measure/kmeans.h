@@ -1,4 +1,4 @@
-/* K-means as scikit-learn runs it: greedy k-means++ seeding, Lloyd's iterations, several starts. */
+/* K-means as in scikit-learn: greedy k-means++ seeding, Lloyd's iterations, several starts. */
 #pragma once
 
 #include "base/pool.h"
@@ -15,10 +15,11 @@ struct kmeans_options {
 
 struct kmeans {
     uint32_t *label;     /* of each vector, in the arena */
-    double cost;         /* sum of squared distances to the nearest centres */
-    uint32_t iterations; /* of the start of least cost */
+    double cost;         /* sum of squared distances to the nearest centre */
+    uint32_t iterations; /* of the start with the lowest cost */
 };
 
-/* The start of least cost. The same for any number of threads. ERR_CANCELLED. */
+/* Returns the start with the lowest cost. Independent of the number of threads. May fail with
+ * ERR_CANCELLED. */
 enum err_code kmeans(struct kmeans *out, struct arena *a, const struct vectors *v,
                      const struct kmeans_options *options, struct pool *pool, struct err *e);

@@ -15,11 +15,11 @@ struct triples {
     double hinge, siamese;
 };
 
-/* Cosines that a thread keeps: 32 MiB. */
+/* The usual number of cosines that a thread stores: 32 MiB. */
 enum { TRIPLES_ROOM = 1 << 23 };
 
-/* Vectors have length 1. The result is the same for any number of threads. Each thread keeps up to
- * `room` cosines, at least 16 for each member of the largest cluster; the last bits depend on it.
- * If `cancelled`, which may be NULL, returns true, the losses are void. */
+/* Vectors have length 1. The result does not depend on the number of threads. Each thread stores up
+ * to `room` cosines, at least 16 for each member of the largest cluster; the last bits depend on
+ * `room`. If `cancelled`, which may be NULL, returns true, the losses are invalid. */
 void triples_measure(struct triples *out, struct arena *a, const struct vectors *v, size_t room,
                      struct pool *pool, bool (*cancelled)(void *), void *arg);

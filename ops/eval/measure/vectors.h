@@ -7,27 +7,26 @@
 #include "embedding.pb-c.h"
 
 enum { VECTOR_LANES = 16 };
-/* A vector of the compiler, as wide as AVX2's: wider ones it compiles badly. */
+/* A compiler vector as wide as AVX2's: GCC generates poor code for wider ones. */
 typedef float vector8 __attribute__((vector_size(32), aligned(4)));
 
 struct vectors {
-    uint32_t n, dim, stride; /* stride: dim rounded up to VECTOR_LANES, zeros behind */
+    uint32_t n, dim, stride; /* stride: dim rounded up to VECTOR_LANES, padded with 0 */
     float *x;                /* (n, stride) */
     uint32_t *cluster;       /* of each, numbered by first appearance */
     uint32_t n_clusters;
     const char **text; /* of each; borrowed from the batches, "" if unknown */
 };
 
-/* Sequences of one class, or else source, are one cluster; at most per_cluster of each are taken
- * (0: all). Values live in the arena; texts are borrowed. ERR_INPUT when dimensions differ or
- * nothing is there, ERR_FAILED when a value is not finite. */
+/* Sequences with the same class, or source if they have no class, are one cluster; loads at most
+ * per_cluster of each (0: all). Values are in the arena; texts are borrowed. ERR_INPUT if
+ * dimensions differ or there are no vectors, ERR_FAILED if a value is not finite. */
 enum err_code vectors_load(struct vectors *out, struct arena *a,
                            Eqloom__EmbeddingBatch *const *batches, size_t n, uint32_t per_cluster,
                            struct err *e);
-/* Takes out of the vectors from number `first` on those that have cluster and text of one before.
- */
+/* Removes each vector from index `first` on that has the cluster and text of an earlier one. */
 void vectors_drop_copies(struct vectors *v, uint32_t first);
-/* To length 1; zero vectors stay zero. */
+/* Scales to length 1; zero vectors stay zero. */
 void vectors_normalize(struct vectors *v);
 
 static inline float *vectors_at(const struct vectors *v, size_t i)
@@ -35,7 +34,7 @@ static inline float *vectors_at(const struct vectors *v, size_t i)
     return v->x + i * v->stride;
 }
 
-/* Sums run in fixed lanes, so the results are the same on any machine and for any threads. */
+/* Sums in fixed lanes, so the result is the same on any machine. */
 float vector_dot(const float *x, const float *y, uint32_t stride);
 
 /* ---- the rows most similar to a query, found one after another ---- */
@@ -45,13 +44,13 @@ struct neighbour {
     uint32_t row;
 };
 
-/* Nearest first, equal ones by row. */
+/* Nearest first, ties by row. */
 static inline bool neighbour_is_before(const struct neighbour *a, const struct neighbour *b)
 {
     return a->similarity != b->similarity ? a->similarity > b->similarity : a->row < b->row;
 }
 
-/* Into a list of n in that order, of at most `most`, at least one; gives the new n. */
+/* Inserts into a list of n in that order, which keeps at most `most` >= 1; returns the new n. */
 static inline size_t neighbours_insert(struct neighbour *list, size_t n, size_t most,
                                        struct neighbour x)
 {

@@ -1,4 +1,4 @@
-/* What a corpus of clusters looks like: counts for the report. */
+/* Statistics of a corpus of clusters, for the report. */
 #pragma once
 
 #include "base/map.h"
@@ -18,17 +18,17 @@ enum {
 };
 
 struct corpus_stats {
-    const struct language *lang; /* of the first cluster; of terms in others nothing is told */
+    const struct language *lang; /* of the first cluster; terms in others are not counted */
     uint64_t clusters, members, tokens;
     double tokens_squared, operators, operators_squared; /* sums over members */
-    uint64_t by_kinds[STATS_KINDS + 1]; /* members with operators of so many kinds: arithmetic,
+    uint64_t by_kinds[STATS_KINDS + 1]; /* members by the number of kinds of operators: arithmetic,
                                            trigonometric, hyperbolic, exponential */
-    uint64_t derivatives;               /* clusters whose seed is one */
-    uint64_t by_length[STATS_LENGTHS];  /* members; the last also longer ones */
+    uint64_t derivatives;               /* clusters whose seed is a derivative */
+    uint64_t by_length[STATS_LENGTHS];  /* members; the last entry includes longer ones */
     uint64_t by_op[STATS_OPS];          /* members that contain it */
     uint64_t by_standing[STATS_STANDINGS];
-    uint64_t reducible;   /* members that are reducible, seeds apart */
-    struct map64 shapes;  /* hashes of terms with every number and symbol taken for one */
+    uint64_t reducible;   /* reducible members other than seeds */
+    struct map64 shapes;  /* hashes of terms, with all numbers and symbols identified */
     uint64_t shapes_each; /* different shapes in a cluster, summed over clusters */
     bool unsound;
     struct corpus_example {
@@ -39,23 +39,19 @@ struct corpus_stats {
     uint32_t n_examples;
 };
 
-/* Cluster i of n; examples are taken at even distances and copied into the arena. */
+/* Adds cluster i of n; examples are taken at regular intervals and copied into the arena. */
 void corpus_stats_add(struct corpus_stats *s, struct arena *a, const Eqloom__Cluster *c, uint64_t i,
                       uint64_t n);
 void corpus_stats_free(struct corpus_stats *s);
 /* "sin", "exp"; NULL if the language has no such operator. */
 const char *corpus_op_name(const struct corpus_stats *s, uint32_t op);
-/* The counts, and a table of them; of operators those that occur, of how many. */
+/* The figures and their table. */
 struct figures corpus_stats_figures(struct arena *a, const struct corpus_stats *s);
 
-/* Whether a term holds a trivial rewrite, that is one of these:
- *
- *     x+0  0+x  x-0  0-(0-x)  x*1  1*x  x/1  x^1  x*0  0/x  x^0  1^x
- *     -1*(-1*x)  0-(-1*x)  a-(-1*x)  1/(1/x)  a/(1/x)  ||x||
- *     f(g(x)) of inverse functions f and g, e^ln(x), ln(e^x), sqrt(x)^2, sqrt(x^2)
- *
- * or, of Boolean terms, not(not(x)) or a connective of true or false.
- *
- * Two terms that differ by such steps only are not both irreducible, so the share of reducible
- * members bounds the share of members that differ trivially from another. */
+/* Whether a term contains a trivial rewrite, that is one of these: * x+0 0+x x-0 0-(0-x) x*1 1*x
+ * x/1 x^1 x*0 0/x x^0 1^x * -1*(-1*x) 0-(-1*x) a-(-1*x) 1/(1/x) a/(1/x) ||x|| * f(g(x)) of inverse
+ * functions f and g, e^ln(x), ln(e^x), sqrt(x)^2, sqrt(x^2) or, of Boolean terms, not(not(x)) or a
+ * connective of true or false. Two terms that differ by such steps only are not both irreducible,
+ * so the share of reducible members bounds the share of members that differ trivially from another.
+ */
 bool corpus_term_is_reducible(const struct expr *x);

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* `cases`: rows are examples; else a row's first cell is its heading. */
+/* `cases`: rows are examples; otherwise the first cell of a row is its heading. */
 void html_table(struct buf *out, const Eqloom__Table *t, bool cases);
-/* A query and its nearest, with similarities; needs img-src data:. */
+/* Writes a query and its nearest pictures with similarities; the page must allow img-src data:. */
 void html_pictures(struct buf *out, const Eqloom__Pictures *p);

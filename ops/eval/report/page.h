@@ -1,4 +1,4 @@
-/* The report's page: one HTML file that needs nothing else. */
+/* The report's page: one self-contained HTML file. */
 #pragma once
 
 #include "base/buf.h"
@@ -15,12 +15,12 @@ struct page_input {
     size_t n_results;
     Eqloom__Checkpoint *checkpoint;    /* may be NULL */
     const struct corpus_stats *corpus; /* may be NULL */
-    Eqloom__Table *rules;              /* what each rule did; may be NULL */
-    const struct vectors *vectors;     /* those to draw; may be NULL */
+    Eqloom__Table *rules;              /* effects of each rule; may be NULL */
+    const struct vectors *vectors;     /* drawn as points; may be NULL */
 };
 
 void page_write(struct buf *out, struct arena *a, const struct page_input *in, struct pool *pool);
-/* One section of it: the table, what is the same in all rows, what the columns mean, and the
- * examples that the evaluations hold. */
+/* Writes one section: the table, settings shared by all rows, explanations of the columns, and the
+ * examples that the evaluations contain. */
 void page_write_results(struct buf *out, struct arena *a, const struct results *r,
                         const char *part);
