@@ -1,4 +1,5 @@
-/* The tables of all ops and tools, sorted by name: the engine's only view of them. */
+/* The tables of all ops and tools, sorted by name, and the functions through which the engine uses
+ * ops/. */
 #include "engine/op.h"
 #include "engine/tool.h"
 #include "ops/eval/report/results.h"

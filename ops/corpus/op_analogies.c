@@ -8,7 +8,7 @@
 
 enum { TERMS = 4 };
 
-/* Where the terms begin and how long they are. */
+/* Splits an analogy into its terms. */
 static enum err_code cut(size_t offset[TERMS], size_t len[TERMS], const char *text, struct err *e)
 {
     static const char *const separators[TERMS] = {":", "::", ":", ""};
@@ -93,7 +93,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if (!code)
         code = err_up(e, op_get(&v, ctx, "vocabulary", 0, e));
     if (!code && !texts.n)
-        code = err_fail(e, ERR_INPUT, "neither 'analogies' nor 'families' has one");
+        code = err_fail(e, ERR_INPUT, "'analogies' and 'families' contain no analogy");
     if (!code && *v->language)
         code = err_up(e, language_join(&lang, op_arena(ctx), v->language, e));
     if (code)
@@ -115,19 +115,19 @@ const struct op op_analogies = {
     .name = "analogies",
     .version = 3,
     .node = OP_TASK,
-    .doc = "Analogies between expressions as token sequences, to be embedded and then judged by "
-           "evaluate-analogies.",
+    .doc = "Packs analogies between expressions as token sequences, to be embedded and then "
+           "evaluated by evaluate-analogies.",
     .params = OP_PARAMS(
         {"analogies", OP_STRINGS, "", NULL, 0, 0,
-         "'x1 : y1 :: x2 : y2', infix: x1 is to y1 as x2 is to y2, which is to be found."},
+         "'x1 : y1 :: x2 : y2', infix: x1 is to y1 as x2 is to y2, the expected answer."},
         {"families", OP_STRINGS, "", NULL, 0, 0,
-         "'x1 : y1; x2 : y2; ...': pairs of one relation, each of which is to each other one as in "
-         "an analogy, so that n pairs give n * (n - 1) analogies."},
+         "'x1 : y1; x2 : y2; ...': pairs of one relation. Each pair forms an analogy with each "
+         "other pair, so n pairs make n * (n - 1) analogies."},
         {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0,
-         "Of the expressions."}),
+         "The language of the expressions."}),
     .inputs = OP_PORTS({"vocabulary", KIND_VOCABULARY, OP_ONE, false,
-                        "The vocabulary of the model that will embed them, which also says what "
-                        "operators of one's own mean."}),
+                        "The vocabulary of the model that will embed them, which also defines "
+                        "user-defined operators."}),
     .outputs = OP_PORTS({"batches", KIND_TOKEN_BATCH, OP_COLLECTION, false,
                          "One for each analogy: x1, y1, x2, y2."}),
     .run = run,

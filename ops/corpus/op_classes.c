@@ -1,7 +1,7 @@
-/* The op `classes`: all expressions of a small grammar, grouped by what they are equal to, exactly.
- * Expressions are made bottom-up by their number of nodes, each once. An operator and the classes
- * of its operands name a class; the first expression that has these finds it by its value in a ring
- * of 64 bits (exact_fingerprint's), and the normal forms of the language decide. */
+/* The op `classes`: enumerates all expressions of a small grammar and groups equal ones exactly.
+ * Expressions are built bottom-up by number of nodes, each once. An operator and the classes of its
+ * operands determine a class; for the first expression with this combination the class is looked up
+ * by a 64-bit value (exact_fingerprint), and the normal forms of the language decide. */
 #include "base/map.h"
 #include "cluster.pb-c.h"
 #include "engine/op.h"
@@ -14,7 +14,7 @@
 enum { MAX_NODES = 25, MAX_TERMS = 16000000, MAX_OPS = 16 };
 
 struct term {
-    uint32_t class, next; /* next of its class, or UINT32_MAX */
+    uint32_t class, next; /* next: in the same class, or UINT32_MAX */
     uint32_t kid[2];
     uint16_t op, variable;
 };
@@ -37,13 +37,13 @@ struct grammar {
     size_t begin[MAX_NODES + 2]; /* by number of nodes */
     struct class *classes;
     size_t n_classes, classes_cap;
-    struct map64 index;   /* by word */
+    struct map64 index;   /* by fingerprint */
     struct map64 results; /* by operator and the operands' classes */
 };
 
 /* ---- the grammar ---- */
 
-/* SemVec's sets; of the largest a sample, of max_members expressions of a class. */
+/* SemVec's sets; the largest are samples, with at most max_members expressions of a class. */
 static const struct set {
     const char *name;
     const struct language *lang;
@@ -77,7 +77,7 @@ static const struct set *set_of(const struct op_ctx *ctx)
     return NULL;
 }
 
-/* Words of a set. */
+/* Splits text into words. */
 static size_t cut(const char *const **out, struct arena *a, const char *text)
 {
     const char **words = arena_array(a, const char *, strlen(text));
@@ -171,7 +171,7 @@ static enum err_code are_equal(bool *equal, const struct grammar *g, uint32_t i,
     return err_up(e, code);
 }
 
-/* Classes whose words collide stand at the keys that follow. */
+/* Classes whose words collide are stored under the following keys. */
 static enum err_code find_class(uint32_t *out, struct grammar *g, uint32_t i, uint64_t word,
                                 struct err *e)
 {
@@ -229,7 +229,7 @@ static enum err_code add(struct grammar *g, struct term t, struct err *e)
     return err_up(e, code);
 }
 
-/* All of so many nodes whose root is op. */
+/* Adds all expressions with this number of nodes and the root op. */
 static enum err_code apply(struct grammar *g, uint16_t op, size_t nodes, struct err *e)
 {
     enum err_code code = OK;
@@ -282,7 +282,7 @@ static int by_term(const void *x, const void *y)
     return (a->term > b->term) - (a->term < b->term);
 }
 
-/* The first expression, and of the others those of least hash, a function of the seed and an
+/* Chooses the first expression, and of the others those with the lowest hashes of the seed and the
  * expression's number. */
 static size_t choose(struct choice *out, const struct grammar *g, const struct class *c,
                      size_t most, uint64_t seed)
@@ -356,18 +356,20 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 static const struct op_param params[] = {
     {"set", OP_ENUM, "none", SET_NAMES, 0, 0,
-     "One of SemVec's sets: it stands for language, variables, operators and max_nodes, which are "
-     "not looked at then; and of BOOL10 and SIMPBOOL10 for max_members: 500."},
+     "One of SemVec's sets: overrides language, variables, operators and max_nodes; BOOL10 and "
+     "SIMPBOOL10 also set max_members to 500."},
     {"language", OP_ENUM, "boolean", "boolean|polynomial", 0, 0, "Of the expressions."},
     {"variables", OP_STRINGS, "", NULL, 0, 0, "The leaves; a, b and c if empty."},
     {"operators", OP_STRINGS, "", NULL, 0, 0,
-     "By name (not, and, or, xor, implies; +, -, *); all of the language if empty."},
+     "The operators by name (not, and, or, xor, implies; +, -, *); all of the language if empty."},
     {"max_nodes", OP_INT, "5", NULL, 1, MAX_NODES,
      "The maximum number of operators and variables of an expression."},
     {"min_members", OP_INT, "1", NULL, 1, 1e6, "Smaller classes are left out."},
     {"max_members", OP_INT, "0", NULL, 0, 1e6,
      "Larger classes keep their first expression and others chosen by hash; 0: all."},
-    {"seed", OP_INT, "0", NULL, 0, 9007199254740992.0, "Chooses the members that are kept."},
+    {"seed", OP_INT, "0", NULL, 0, 9007199254740992.0,
+     "Seed for the choice of members that are "
+     "kept."},
     {NULL},
 };
 
@@ -375,8 +377,9 @@ const struct op op_classes = {
     .name = "classes",
     .version = 2,
     .node = OP_TASK,
-    .doc = "All expressions of a grammar up to a size, grouped by what they are equal to: decided "
-           "exactly, by truth tables or expansion. SemVec's data (docs/rules.md).",
+    .doc = "Enumerates all expressions of a grammar up to a size and groups equal ones: decided "
+           "exactly, by truth tables or expansion. This generates SemVec's data sets "
+           "(docs/rules.md).",
     .params = params,
     .outputs = OP_PORTS({"clusters", KIND_CLUSTER, OP_COLLECTION, false,
                          "One for each class, in order of their smallest expressions."}),

@@ -1,4 +1,4 @@
-/* The op `export-corpus`: clusters -> a file for other programs. */
+/* The op `export-corpus`: writes clusters as a file for other programs. */
 #include "engine/op.h"
 #include "ops/corpus/format/corpus_format.h"
 #include "ops/expr/own/own.h"
@@ -8,15 +8,17 @@
 static const struct op_param params[] = {
     {"format", OP_ENUM, "e-gen", CORPUS_WRITTEN_NAMES, 0, 0, "docs/formats.md."},
     {"pairs", OP_INT, "100", NULL, 0, 1e9,
-     "pairs, triplets: how many are drawn from each cluster, in either order; 0: all."},
-    {"seed", OP_INT, "0", NULL, 0, 0, "Of the draw."},
+     "pairs, triplets: the number of ordered pairs drawn from each cluster; 0: all."},
+    {"seed", OP_INT, "0", NULL, 0, 0, "Seed of the draw."},
     {"spelling", OP_ENUM, "tokens", "tokens|words", 0, 0,
-     "Of prefix tokens: `+ x 2`, or in words as EED's: `add x INT+ 2`."},
+     "The spelling of prefix tokens: `+ x 2`, or words as in EED: `add x INT+ 2`."},
     {"lines", OP_ENUM, "tsv", "tsv|jsonl", 0, 0,
-     "pairs, triplets: columns, or objects of input and output, or of anchor, positive and "
-     "negative."},
-    {"shards", OP_INT, "1", NULL, 1, 1e6, "Into how many files the clusters go, in turns."},
-    {"shard", OP_INT, "0", NULL, 0, 1e6, "Which of them this is, from 0."},
+     "pairs, triplets: tab-separated columns, or JSON objects of input and output, or of anchor, "
+     "positive and negative."},
+    {"shards", OP_INT, "1", NULL, 1, 1e6,
+     "The number of files over which the clusters are "
+     "distributed in turn."},
+    {"shard", OP_INT, "0", NULL, 0, 1e6, "The number of this file, from 0."},
     {NULL},
 };
 
@@ -37,12 +39,12 @@ static const char *media_type(enum corpus_format format, bool json)
 static enum err_code check(struct op_ctx *ctx, struct err *e)
 {
     if (op_int(ctx, "shard") >= op_int(ctx, "shards"))
-        return err_fail(e, ERR_INPUT, "'shard' counts from 0: it is less than 'shards', %lld",
+        return err_fail(e, ERR_INPUT, "'shard' counts from 0 and must be less than 'shards', %lld",
                         (long long)op_int(ctx, "shards"));
     enum corpus_format format = corpus_format_find(op_string(ctx, "format"));
     if (format == CORPUS_SEMVEC &&
         (op_int(ctx, "shards") > 1 || !strcmp(op_string(ctx, "spelling"), "words")))
-        return err_fail(e, ERR_INPUT, "semvec is one file, of infix tokens");
+        return err_fail(e, ERR_INPUT, "the format semvec has infix tokens and cannot be sharded");
     return OK;
 }
 
@@ -106,12 +108,12 @@ const struct op op_export_corpus = {
     .version = 4,
     .node = OP_TASK,
     .doc =
-        "Writes clusters as a file in the formats of others (docs/formats.md): E-Gen's clusters, "
-        "pairs and triplets, JSON. However many pairs there are, only the clusters are in memory.",
+        "Writes clusters as a file in the format of another program (docs/formats.md): E-Gen's "
+        "clusters, pairs and triplets, JSON. However many pairs there are, only the clusters are "
+        "in memory.",
     .params = params,
-    .inputs = OP_PORTS({"clusters", KIND_CLUSTER, OP_COLLECTION, false, "What to write."}),
-    .outputs = OP_PORTS(
-        {"file", KIND_FILE, OP_ONE, false, "A file, to be named under `exports` of the job."}),
+    .inputs = OP_PORTS({"clusters", KIND_CLUSTER, OP_COLLECTION, false, "The clusters to write."}),
+    .outputs = OP_PORTS({"file", KIND_FILE, OP_ONE, false, "The file, for `exports` of the job."}),
     .check = check,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* The op `import-clusters`: files of others -> clusters. */
+/* The op `import-clusters`: reads clusters from files of other programs. */
 #include "engine/op.h"
 #include "ops/corpus/format/corpus_format.h"
 #include "ops/expr/own/operator_files.h"
@@ -24,7 +24,7 @@ static enum err_code emit_malformed(struct op_ctx *ctx, const struct buf *malfor
     return err_up(e, code);
 }
 
-/* A file may be compressed; then its text goes into `out`. */
+/* Returns a file's text; if the file is compressed, decompresses it into `out`. */
 static enum err_code text_of(struct source_text *text, struct buf *out, const struct op_file *file,
                              struct err *e)
 {
@@ -84,24 +84,25 @@ const struct op op_import_clusters = {
     .name = "import-clusters",
     .version = 5,
     .node = OP_SOURCE,
-    .doc = "Reads corpora of equivalent expressions in the formats of others (docs/formats.md). "
-           "Pairs with an expression in common, in whichever files, become one cluster.",
+    .doc = "Reads corpora of equivalent expressions in the formats of other programs "
+           "(docs/formats.md). Pairs with an expression in common, even in different files, become "
+           "one cluster.",
     .params = OP_PARAMS(
         {"format", OP_ENUM, "e-gen", CORPUS_FORMAT_NAMES, 0, 0,
-         "How the files are written (docs/formats.md); EED's are pairs, those of its held-out "
-         "parts expressions. They may be compressed (.gz)."},
+         "The format of the files (docs/formats.md): pairs for EED's, expressions for its held-out "
+         "parts. Files may be compressed (.gz)."},
         {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0,
-         "Of the expressions."},
+         "The language of the expressions."},
         {"spelling", OP_ENUM, "tokens", "tokens|words", 0, 0,
-         "Of prefix tokens: `+ x 2`, or in words as Lample and Charton's, EED's and those E-Gen "
-         "trains on: `add x INT+ 2`."},
+         "The spelling of prefix tokens: `+ x 2`, or words as in Lample and Charton, EED and "
+         "E-Gen's training data: `add x INT+ 2`."},
         {"min_members", OP_INT, "1", NULL, 1, 1e6, "Smaller clusters are left out."},
         {"malformed", OP_ENUM, "fail", "fail|skip", 0, 0,
-         "What becomes of lines that cannot be read: an error, or they are left out and listed."}),
+         "Whether lines that cannot be read are an error, or are left out and listed."}),
     .outputs = OP_PORTS(
         {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "The clusters of the files, unchecked."},
         {"malformed", KIND_FILE, OP_ONE, false,
-         "How many lines were left out, and each with its place and what is wrong with it."}),
+         "The number of lines left out, and each of them with its position and error."}),
     .units = units,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* The op `near-misses`: clusters -> what to tell their members from. */
+/* The op `near-misses`: draws hard negatives for the members of clusters. */
 #include "engine/op.h"
 #include "ops/corpus/question_draw.h"
 #include "ops/expr/ball/ball.h"
@@ -26,18 +26,19 @@ const struct op op_near_misses = {
     .name = "near-misses",
     .version = 1,
     .node = OP_MAP,
-    .doc = "Hard negatives for `train`: expressions with one operator, number or argument of a "
-           "member altered, or the operands of - / pow exchanged, each refuted as in `questions`. "
-           "`tokenize-exercises` makes of them what `train` takes as `near_misses`.",
+    .doc = "Draws hard negatives for `train`: members with one operator, number or argument "
+           "changed, or with the operands of - / pow exchanged; equality is refuted as in "
+           "`questions`. `tokenize-exercises` turns them into the input `near_misses` of `train`.",
     .params = OP_PARAMS(
         {"members", OP_INT, "20", NULL, 1, 1e6,
-         "Members of a cluster that near misses are made of."},
+         "The maximum number of members of a cluster that get near misses."},
         {"each", OP_INT, "2", NULL, 1, 1000, "The maximum number of near misses of a member."},
         {"points", OP_INT, "8", NULL, 1, 1000,
          "The number of points at which values are compared."},
-        {"seed", OP_INT, "0", NULL, 0, 0, "Draws others."}),
-    .inputs = OP_PORTS({"clusters", KIND_CLUSTER, OP_COLLECTION, false, "What is learnt from."}),
+        {"seed", OP_INT, "0", NULL, 0, 0, "Seed of the draw."}),
+    .inputs = OP_PORTS({"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Training clusters."}),
     .outputs = OP_PORTS({"exercises", KIND_EXERCISE, OP_COLLECTION, false,
-                         "One for each cluster: members, each followed by a near miss of it."}),
+                         "One for each cluster: members, each followed by one of its near "
+                         "misses."}),
     .run = run,
 };

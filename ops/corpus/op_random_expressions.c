@@ -1,11 +1,11 @@
 /* The op `random-expressions`: random expressions after Lample and Charton (2019, appendix C).
- * Trees with n operators are uniform over all unary-binary trees with n inner nodes. Of e places
- * that wait for a node, the first k become leaves and the next an operator of one or two operands;
- * that leaves
+ * Trees with n operators are uniform over all unary-binary trees with n inner nodes. Of e empty
+ * places, the first k become leaves and the next an operator with one or two operands. The number
+ * of ways to complete a tree with e empty places and n operators is
  *
  *     D(e, n) = D(e-1, n) + D(e, n-1) + D(e+1, n-1),   D(0, n) = 0, D(e, 0) = 1
  *
- * ways to go on with n operators, by which k and the operands are drawn. */
+ * by which k and the arity are drawn. */
 #include "base/map.h"
 #include "engine/op.h"
 #include "ops/corpus/format/corpus_format.h"
@@ -54,7 +54,9 @@ static enum err_code read_operators(struct generator *g, struct arena *a, const 
                              : 0;
         if (!arity || (colon && (*end || end == colon + 1)) || !(weight > 0 && weight < 1e9))
             return err_fail(e, ERR_INPUT,
-                            "'operators': '%s' is no operator with a weight, such as add:10", item);
+                            "'operators': '%s' is not an operator with a weight, such as "
+                            "add:10",
+                            item);
         struct operators *o = &g->by_arity[arity];
         if (o->n == MAX_NAMES)
             return err_fail(e, ERR_INPUT, "'operators': more than %d", MAX_NAMES);
@@ -63,7 +65,7 @@ static enum err_code read_operators(struct generator *g, struct arena *a, const 
         o->sum += weight;
     }
     return g->by_arity[1].n || g->by_arity[2].n ? OK
-                                                : err_fail(e, ERR_INPUT, "'operators' names none");
+                                                : err_fail(e, ERR_INPUT, "'operators' is empty");
 }
 
 static void count_ways(struct generator *g)
@@ -77,7 +79,7 @@ static void count_ways(struct generator *g)
                                          binary * g->ways[e + 1][n - 1];
 }
 
-/* How many of the e places become leaves before the next operator, and its arity. */
+/* Draws the number of the e places that become leaves before the next operator, and its arity. */
 static void draw_place(size_t *leaves, unsigned *arity, struct generator *g, size_t e, size_t n)
 {
     double at = rng_double(&g->rng) * g->ways[e][n];
@@ -116,7 +118,7 @@ static void write_leaf(struct buf *out, struct generator *g)
     buf_printf(out, " %s%llu", negative ? "-" : "", (unsigned long long)value);
 }
 
-/* n operators, in words. */
+/* Writes an expression with n operators in words. */
 static void draw(struct buf *out, struct generator *g, size_t n)
 {
     const char *nodes[2 * MAX_OPERATORS + 2] = {NULL};
@@ -173,7 +175,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     enum err_code code = read_operators(g, a, op_string(ctx, "operators"), e);
     count_ways(g);
     for (uint64_t i = 0; i < count && !code; i++) {
-        /* Each by its number alone: more of them are the same and others. */
+        /* Each expression depends on its number alone, so that a larger count only adds
+         * expressions. */
         g->rng = rng_new((uint64_t)op_int(ctx, "seed"), i);
         draw(&text, g, least + rng_below(&g->rng, most - least + 1));
         struct source_text source = {"<random>", text.data, text.len};
@@ -203,21 +206,23 @@ const struct op op_random_expressions = {
     .version = 1,
     .node = OP_TASK,
     .doc =
-        "Random expressions of x after Lample and Charton: uniform over unary-binary trees, with "
-        "operators by weight and leaves that are x or integers. Expressions without x and copies "
-        "are left out.",
+        "Draws random expressions of x after Lample and Charton: uniform over unary-binary trees, "
+        "with weighted operators, and leaves that are x or integers. Expressions without x and "
+        "duplicates are left out.",
     .params = OP_PARAMS(
-        {"count", OP_INT, "10000", NULL, 1, 1e8, "How many are drawn; copies are left out."},
-        {"min_operators", OP_INT, "1", NULL, 0, MAX_OPERATORS, "The fewest operators."},
+        {"count", OP_INT, "10000", NULL, 1, 1e8,
+         "The number of expressions drawn; duplicates are "
+         "then left out."},
+        {"min_operators", OP_INT, "1", NULL, 0, MAX_OPERATORS, "The minimum number of operators."},
         {"max_operators", OP_INT, "5", NULL, 0, MAX_OPERATORS,
-         "The most. Each number of them is as likely as the others."},
+         "The maximum number of operators; all numbers are equally likely."},
         {"operators", OP_STRING, weights_initial, NULL, 0, 0,
          "Operators in words, each with its weight (docs/formats.md)."},
         {"variable", OP_REAL, "0.75", NULL, 0.01, 1,
-         "How often a leaf is x; else it is an integer."},
-        {"max_integer", OP_INT, "10", NULL, 1, 1e6, "Integers are up to this."},
-        {"positive", OP_BOOL, "false", NULL, 0, 0, "They are positive."},
-        {"seed", OP_INT, "0", NULL, 0, 9007199254740992.0, "Chooses others."}),
+         "The probability that a leaf is x; otherwise it is an integer."},
+        {"max_integer", OP_INT, "10", NULL, 1, 1e6, "The maximum absolute value of integers."},
+        {"positive", OP_BOOL, "false", NULL, 0, 0, "Whether integers are always positive."},
+        {"seed", OP_INT, "0", NULL, 0, 9007199254740992.0, "Seed of the draw."}),
     .outputs = OP_PORTS({"exprs", KIND_EXPR, OP_COLLECTION, false,
                          "Expressions of x, no two of them the same tree."}),
     .check = check,

@@ -21,9 +21,8 @@ enum err_code evaluation_get_texts(Eqloom__EmbeddingBatch **out, const struct la
     enum err_code code = err_up(e, evaluation_get(out, n, ctx, role, e));
     for (size_t i = 0; i < n && !code; i++)
         if (out[i]->n_text != out[i]->count)
-            code = err_fail(e, ERR_INPUT,
-                            "embedding batch %zu of '%s' has no texts of its expressions", i + 1,
-                            role);
+            code = err_fail(e, ERR_INPUT, "embedding batch %zu of '%s' has no expression texts",
+                            i + 1, role);
         else
             code = err_up(e, language_join(lang, op_arena(ctx), out[i]->language, e));
     return code;
@@ -34,7 +33,7 @@ struct work {
     evaluation_item *item;
     void *arg;
     pthread_mutex_t lock;
-    size_t failed; /* the lowest item that did */
+    size_t failed; /* the lowest item that failed */
     struct err err;
 };
 

@@ -31,7 +31,9 @@ enum err_code examined_load(struct examined *out, struct op_ctx *ctx, const char
             return code;
         out->exercises[i] = (const Eqloom__Exercise *)exercise;
         if (!belongs(batches[i], out->exercises[i], op_input_id(ctx, exercises, i)))
-            return err_fail(e, ERR_INPUT, "batch %zu of '%s' is not exercise %zu of '%s', embedded",
+            return err_fail(e, ERR_INPUT,
+                            "batch %zu of '%s' was not embedded from exercise %zu of "
+                            "'%s'",
                             i + 1, embeddings, i + 1, exercises);
         out->first[i] = (uint32_t)rows;
         rows += out->exercises[i]->n_terms;

@@ -1,4 +1,4 @@
-/* The op `evaluate`: embeddings of equivalent expressions -> figures. */
+/* The op `evaluate`: measures how well embeddings separate classes of equivalent expressions. */
 #include "engine/op.h"
 #include "ops/eval/evaluation.h"
 #include "ops/eval/measure/assignment.h"
@@ -11,18 +11,19 @@
 static const struct op_param params[] = {
     EVALUATION_LABEL,
     {"distance", OP_ENUM, "cosine", "cosine|euclidean", 0, 0,
-     "K-means clusters vectors scaled to length 1, or as they are. Retrieval is by cosine."},
+     "Whether K-means clusters vectors scaled to length 1 or unscaled ones. Retrieval is by "
+     "cosine."},
     {"restarts", OP_INT, "10", NULL, 1, 1000,
-     "Starts of K-means; the one with the lowest cost counts."},
+     "The number of starts of K-means; the one with the lowest cost is used."},
     {"max_iterations", OP_INT, "1000", NULL, 1, 100000,
      "The maximum number of Lloyd iterations of a start."},
     {"losses", OP_BOOL, "false", NULL, 0, 0,
-     "Also the losses of The Search for Equations over all triples: triple_hinge and "
+     "Also compute the losses of The Search for Equations over all triples: triple_hinge and "
      "siamese_loss."},
     {"divisor", OP_ENUM, "others", "others|cluster|k", 0, 0,
-     "By what the hits among the first k are divided: as many as there could be, min(k, members "
-     "but the query); min(k, members), as EqNet and SemVec count score_k; or k, as E-Gen does."},
-    {"seed", OP_INT, "0", NULL, 0, 0, "Seed of the first centres."},
+     "The divisor of the hits among the first k: the most that are possible, min(k, members - 1); "
+     "min(k, members), as in EqNet's and SemVec's score_k; or k, as in E-Gen."},
+    {"seed", OP_INT, "0", NULL, 0, 0, "Seed for the initial centres."},
     {NULL},
 };
 
@@ -39,7 +40,7 @@ static enum retrieval_divisor divisor_of(const struct op_ctx *ctx)
                                           : RETRIEVAL_OTHERS;
 }
 
-/* The first vectors alone; those of `all` that follow are the pool's. */
+/* The embeddings without the pool, whose vectors follow them in `all`. */
 static struct vectors first_of(const struct vectors *all, uint32_t n)
 {
     struct vectors v = *all;
@@ -148,24 +149,24 @@ const struct op op_evaluate = {
     .node = OP_TASK,
     .parallel = true,
     .doc =
-        "How well vectors tell clusters apart. K-means accuracy: as many centres as clusters, as "
-        "scikit-learn's KMeans finds them (greedy k-means++, Lloyd's iterations, tolerance 1e-6, "
-        "the best of `restarts`), labels being assigned to clusters optimally, and greedily. "
-        "Retrieval by cosine, each expression being a query against all others: precision@k is the "
-        "share of the k nearest that are of the query's cluster, by default of as many as there "
-        "could be; SemVec's score_k with `divisor: cluster` and a `pool`. mrr is the mean "
-        "reciprocal rank of the first. ranking_error (The Search for Equations): of all triples of "
-        "an expression, one of its cluster and one of another, the share in which the last is "
-        "nearer. Its two losses, with `losses`, are means over the same triples, not squared, with "
-        "a margin of 1.",
+        "Measures how well vectors separate clusters. K-means accuracy: K-means with as many "
+        "centres as clusters, as in scikit-learn's KMeans (greedy k-means++, Lloyd's iterations, "
+        "tolerance 1e-6, the best of `restarts`), with labels assigned to clusters optimally and "
+        "greedily. Retrieval by cosine, with each expression as a query against all others: "
+        "precision@k is the number of the k nearest that are in the query's cluster, by default "
+        "divided by the most that are possible; with `divisor: cluster` and a `pool` it is "
+        "SemVec's score_k. mrr is the mean reciprocal rank of the first hit. ranking_error (The "
+        "Search for Equations): of all triples of an expression, one of its cluster and one of "
+        "another cluster, the share in which the last is nearer. Its two losses, with `losses`, "
+        "are means over the same triples, not squared, with a margin of 1.",
     .params = params,
     .inputs =
         OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
                   "Vectors; those of one source are equivalent."},
                  {"pool", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
-                  "More vectors among which neighbours are sought, such as all of the set "
-                  "(SemVec); copies of "
-                  "`embeddings` in it are passed over. Parts of one cluster belong together."}),
+                  "More vectors to search for neighbours, such as the whole data set (SemVec); "
+                  "copies of `embeddings` in it are skipped. Expressions of one class in both "
+                  "inputs are one cluster."}),
     .outputs = OP_PORTS(
         {"report", KIND_REPORT, OP_ONE, false, "kmeans_accuracy, precision@5, ... by name."}),
     .run = run,

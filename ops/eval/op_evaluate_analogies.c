@@ -1,7 +1,7 @@
-/* The op `evaluate-analogies`: embedded analogies, and a pool of embedded expressions -> figures
- * and a table of answers. x1 is to y1 as x2 is to what? To the expression whose vector is nearest
- * to y1 - x1 + x2, inputs apart (Mikolov et al. 2013; SemEmb; E-Gen). A pass over all vectors keeps
- * the nearest, and these are compared with the terms, nearest first, until enough are found. */
+/* The op `evaluate-analogies`: solves embedded analogies in a pool of embedded expressions. x1 is
+ * to y1 as x2 is to the expression other than the inputs whose vector is nearest to y1 - x1 + x2
+ * (Mikolov et al. 2013; SemEmb; E-Gen). A pass over all vectors keeps the nearest candidates, which
+ * are then compared with the analogy's terms, nearest first, until enough answers are found. */
 #include "engine/op.h"
 #include "ops/eval/evaluation.h"
 #include "ops/expr/equality/equality.h"
@@ -9,28 +9,28 @@
 #include <math.h>
 #include <string.h>
 
-/* Terms of an analogy, the last of which is to be found. Those of the i-th are the vectors from
- * number i * TERMS on. */
+/* Terms of an analogy, of which the last is the expected answer. Those of analogy i are the vectors
+ * from index i * TERMS on. */
 enum { X1, Y1, X2, Y2, TERMS };
-enum { DEPTH = 5, CANDIDATES = 200 }; /* more matter only where most of them equal an input */
+enum { DEPTH = 5, CANDIDATES = 200 }; /* more are needed only if most of them equal an input */
 
 struct answer {
     uint32_t found[DEPTH]; /* rows, nearest first */
     size_t n;
-    uint32_t rank; /* of the first that is equal to y2, from 1; 0: none of these */
+    uint32_t rank; /* of the first that is equal to y2, from 1; 0: none is */
 };
 
 struct work {
     struct op_ctx *ctx;
     const struct vectors *v;
     const struct language *lang;
-    float **targets; /* of each: (stride); NULL: it is 0, and nothing is nearest to it */
+    float **targets; /* one per analogy: (stride); NULL: the zero vector, which has no neighbours */
     uint32_t points; /* at which values are compared */
-    bool by_text;    /* E-Gen's: right is what is written as y2 */
+    bool by_text;    /* as in E-Gen: an answer is right if its text is that of y2 */
     struct answer *answers;
 };
 
-/* y1 - x1 + x2 to length 1, from vectors as they are. */
+/* y1 - x1 + x2 scaled to length 1, from unscaled vectors. */
 static float *aim(struct arena *a, const struct vectors *v, size_t first)
 {
     const float *x1 = vectors_at(v, first + X1), *y1 = vectors_at(v, first + Y1);
@@ -46,7 +46,7 @@ static float *aim(struct arena *a, const struct vectors *v, size_t first)
     return target;
 }
 
-/* Without what is written as an input; ties go by row. */
+/* Skips vectors that have the text of an input; ties are ordered by row. */
 static size_t find_nearest(struct neighbour *list, const float *target, size_t first,
                            const struct vectors *v)
 {
@@ -88,8 +88,8 @@ static bool is_there(const struct answer *x, const struct vectors *v, const char
     return false;
 }
 
-/* Those of different texts that do not equal an input and not y2; by text, that do not equal x2 or
- * y2 and are not y2 itself. */
+/* Keeps answers with different texts, skipping those that equal an input but not y2; with by_text,
+ * skipping those that equal x2 or y2 but do not have the text of y2. */
 static enum err_code sift(struct answer *out, const struct neighbour *list, size_t n,
                           struct equality_test *terms, const char *y2, const struct work *w,
                           struct arena *a, struct err *e)
@@ -134,7 +134,7 @@ static enum err_code answer_one(void *arg, size_t i, struct arena *a, struct err
 
 /* ---- reading ---- */
 
-/* The analogies' vectors are the first rows, four for each. */
+/* The first rows are the vectors of the analogies, four for each. */
 static enum err_code load(struct vectors *v, const struct language **lang, struct op_ctx *ctx,
                           struct err *e)
 {
@@ -158,7 +158,7 @@ enum { COLUMNS = 6 };
 
 static Eqloom__Table *table_of_answers(const struct work *w, size_t n)
 {
-    static char *columns[COLUMNS] = {"x1", "y1", "x2", "y2", "answer", "right at"};
+    static char *columns[COLUMNS] = {"x1", "y1", "x2", "y2", "answer", "right answer's rank"};
     struct arena *a = op_arena(w->ctx);
     Eqloom__Table *t = table_of(a, "Analogies", columns, COLUMNS, n);
     for (size_t i = 0; i < n; i++) {
@@ -217,22 +217,22 @@ const struct op op_evaluate_analogies = {
     .version = 4,
     .node = OP_TASK,
     .parallel = true,
-    .doc = "Embedding algebra, as SemEmb and E-Gen measure it: x1 is to y1 as x2 is to the "
-           "expression whose vector is nearest to y1 - x1 + x2 by cosine, among the pool and the "
-           "expressions of all analogies. Passed over are the inputs, and what equals an input "
-           "and not y2. An answer is right if it equals y2, however it is written (by normal forms "
-           "where the language has them, else its values agree in ball arithmetic at all points "
-           "tried). accuracy@5: one of the first five is right.",
+    .doc = "Embedding algebra, as in SemEmb and E-Gen: x1 is to y1 as x2 is to the expression "
+           "whose vector is nearest to y1 - x1 + x2 by cosine, among the pool and the expressions "
+           "of all analogies. The inputs are skipped, and so are expressions that equal an input "
+           "but not y2. An answer is right if it equals y2, in whatever form (decided by normal "
+           "forms if the language has them, else by values in ball arithmetic, which must agree at "
+           "all points tried). accuracy@5: one of the first five answers is right.",
     .params = OP_PARAMS(
         EVALUATION_LABEL,
         {"points", OP_INT, "8", NULL, 1, 1000,
          "The number of points at which values are compared."},
         {"match", OP_ENUM, "equal", "equal|text", 0, 0,
-         "What is right: all that equals y2, or, as the papers have it, y2 as it is written; what "
-         "else "
-         "equals y2 or x2 is then passed over, and x1 and y1 only as they are written (E-Gen)."}),
+         "Which answers are right: all that equal y2, or, as in the papers, only those written "
+         "like y2. In the latter case other expressions that equal y2 or x2 are skipped, but x1 "
+         "and y1 only if written the same (E-Gen)."}),
     .inputs = OP_PORTS({"analogies", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
-                        "The embedded batches of the op `analogies`."},
+                        "The batches of the op `analogies`, embedded."},
                        {"pool", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
                         "Possible answers besides the expressions of the analogies."}),
     .outputs = OP_PORTS(

@@ -1,4 +1,4 @@
-/* The op `evaluate-derivations`: derivations and their vectors -> how many mistakes are found. */
+/* The op `evaluate-derivations`: measures mistake detection in derivations by their vectors. */
 #include "engine/op.h"
 #include "ops/eval/evaluation.h"
 #include "ops/eval/examined.h"
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Every right step says its rule. */
+/* Every right step names its rule. */
 static bool is_derivation(const Eqloom__Exercise *d)
 {
     bool is = d->n_terms > 0 && !d->terms[0]->wrong;
@@ -26,8 +26,8 @@ static enum err_code load(struct examined *x, struct op_ctx *ctx, const char *de
     return code;
 }
 
-/* E-Gen's Algorithm 1: the least similarity of the right steps of each derivation, averaged. False
- * if no derivation has a right step. */
+/* E-Gen's Algorithm 1: the mean over derivations of the lowest similarity of their right steps.
+ * Returns false if no derivation has a right step. */
 static bool find_threshold(double *out, const struct examined *x)
 {
     double sum = 0;
@@ -69,8 +69,8 @@ static struct step *all_steps(size_t *n, struct arena *a, const struct examined 
     return steps;
 }
 
-/* How likely a wrong step is less similar than a right one; a half where either kind is missing.
- * Pairs by runs of equal similarity, which count half. */
+/* The probability that a wrong step is less similar than a right one; 0.5 if either kind is
+ * missing. Counts pairs by runs of equal similarity; ties count half. */
 static double area(const struct step *steps, size_t n, size_t n_wrong)
 {
     double pairs = 0, wrong_before = 0;
@@ -87,8 +87,7 @@ static double area(const struct step *steps, size_t n, size_t n_wrong)
     return all > 0 ? pairs / all : 0.5;
 }
 
-/* Of what was found of a kind. Precision is 0 where nothing was found, recall where there is
- * nothing to find. */
+/* Precision is 0 if nothing was found, recall if there is nothing to find. */
 static void add_figures(struct figures *f, const char *what, size_t right, size_t found,
                         size_t there)
 {
@@ -105,7 +104,7 @@ static Eqloom__Table *table_of_steps(struct arena *a, const struct examined *x, 
                                      double threshold)
 {
     enum { COLUMNS = 5 };
-    static char *columns[COLUMNS] = {"derivation", "step", "reason", "cosine", "taken for"};
+    static char *columns[COLUMNS] = {"derivation", "step", "reason", "cosine", "classified as"};
     size_t steps = 0;
     for (size_t k = 0; k < n; k++)
         steps += x->exercises[k]->n_terms - 1;
@@ -161,16 +160,17 @@ const struct op op_evaluate_derivations = {
     .name = "evaluate-derivations",
     .version = 3,
     .node = OP_TASK,
-    .doc = "E-Gen's mistake detection: a step is taken for a mistake if the cosine of its two "
-           "sides is below a threshold, which is the least cosine of the right steps of each "
-           "derivation of `calibration`, averaged (the paper's Algorithm 1). Precision, recall and "
-           "F1 of finding the mistakes, and of finding the right steps. auc says what any "
-           "threshold could do: how likely a wrong step's cosine is below a right one's; 0.5 is "
-           "chance, or no wrong steps.",
+    .doc = "E-Gen's mistake detection: a step is classified as a mistake if the cosine of its two "
+           "sides is below a threshold, the mean over the derivations of `calibration` of the "
+           "lowest cosine of their right steps (the paper's Algorithm 1). Reports precision, "
+           "recall and F1 of finding the mistakes and of finding the right steps. auc does not "
+           "depend on a threshold: the probability that a wrong step's cosine is below a right "
+           "one's; 0.5 is chance, or there are no wrong steps.",
     .params = OP_PARAMS(EVALUATION_LABEL, {"examples", OP_INT, "10", NULL, 0, 1e6,
-                                           "How many of the first derivations are shown."}),
+                                           "The number of derivations shown as examples, the first "
+                                           "ones."}),
     .inputs = OP_PORTS({"derivations", KIND_EXERCISE, OP_COLLECTION, false,
-                        "What the op `derivations` drew from held-out clusters."},
+                        "Derivations that the op `derivations` drew from held-out clusters."},
                        {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
                         "Their embeddings, by `tokenize-exercises` and then `embed` or `tfidf`."},
                        {"calibration", KIND_EXERCISE, OP_COLLECTION, false,

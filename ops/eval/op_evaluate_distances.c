@@ -1,5 +1,5 @@
-/* The op `evaluate-distances`: two embeddings of the same expressions -> whose nearest neighbours
- * look more like the query. */
+/* The op `evaluate-distances`: compares two embeddings of the same expressions by the tree edit
+ * distances from queries to their nearest neighbours. */
 #include "engine/op.h"
 #include "ops/eval/evaluation.h"
 #include "ops/eval/measure/closeness.h"
@@ -49,29 +49,31 @@ static enum err_code check_texts(const struct vectors v[SIDES], const char *cons
                                  struct err *e)
 {
     if (v[0].n != v[1].n)
-        return err_fail(e, ERR_INPUT, "'%s' has %u vectors, '%s' has %u", names[0], v[0].n,
+        return err_fail(e, ERR_INPUT, "'%s' has %u vectors, but '%s' has %u", names[0], v[0].n,
                         names[1], v[1].n);
     for (uint32_t i = 0; i < v[0].n; i++)
         if (strcmp(v[0].text[i], v[1].text[i]) != 0)
-            return err_fail(e, ERR_INPUT, "vector %u is of '%.60s' in '%s', but of '%.60s' in '%s'",
+            return err_fail(e, ERR_INPUT, "vector %u embeds '%.60s' in '%s', but '%.60s' in '%s'",
                             i + 1, v[0].text[i], names[0], v[1].text[i], names[1]);
     return OK;
 }
 
-/* Each model's pool, which is its own. */
+/* Each model has its own pool. */
 static enum err_code load_pools(struct work *w, struct err *e)
 {
     uint64_t given = op_count(w->ctx, pools[0]), other = op_count(w->ctx, pools[1]);
     enum err_code code = OK;
     if (!given != !other)
-        return err_fail(e, ERR_INPUT, "'%s' and '%s' go together", pools[0], pools[1]);
+        return err_fail(e, ERR_INPUT, "'%s' and '%s' must be given together", pools[0], pools[1]);
     for (int s = 0; s < SIDES && !code; s++) {
         w->pool[s] = w->v[s];
         if (given)
             code = load(&w->pool[s], w, pools[s], e);
         if (!code && w->pool[s].dim != w->v[s].dim)
-            code = err_fail(e, ERR_INPUT, "'%s' has vectors of %u numbers, '%s' of %u", pools[s],
-                            w->pool[s].dim, roles[s], w->v[s].dim);
+            code = err_fail(e, ERR_INPUT,
+                            "'%s' has vectors of %u dimensions, but '%s' of "
+                            "%u",
+                            pools[s], w->pool[s].dim, roles[s], w->v[s].dim);
     }
     return err_up(e, code ? code : check_texts(w->pool, pools, e));
 }
@@ -80,7 +82,8 @@ static void choose_queries(struct work *w)
 {
     struct arena *a = op_arena(w->ctx);
     uint32_t *order = arena_array(a, uint32_t, w->v[0].n);
-    /* By the seed alone: comparisons with several others are made by the same queries. */
+    /* Depends on the seed alone, so that comparisons with several other models use the same
+     * queries. */
     struct rng rng = rng_new((uint64_t)op_int(w->ctx, "seed"), 0);
     for (uint32_t i = 0; i < w->v[0].n; i++)
         order[i] = i;
@@ -120,7 +123,7 @@ static Eqloom__Table *table_of_examples(const struct work *w, size_t n)
 {
     enum { COLUMNS = 7 };
     static char *columns[COLUMNS] = {
-        "query", "nearest",     "edits", "of the cores", "nearest by the other",
+        "query", "nearest",     "edits", "of the cores", "nearest by the other model",
         "edits", "of the cores"};
     struct arena *a = op_arena(w->ctx);
     Eqloom__Table *t = table_of(a, "Nearest neighbours", columns, COLUMNS, n * CLOSENESS_NEAR);
@@ -165,25 +168,29 @@ const struct op op_evaluate_distances = {
     .version = 4,
     .node = OP_TASK,
     .parallel = true,
-    .doc = "SemEmb's distance analysis: for each query the nearest other expression by cosine, by "
-           "one model and by another, and how many edits lead to it from the query as trees (Zhang "
-           "and Shasha's distance). closer, other_closer: for how many queries the nearest of one "
-           "is strictly closer than that of the other; distance, other_distance: the means. "
-           "core_...: the same up to a*f(x) + b, constant terms and factors at the root of both "
-           "being dropped.",
+    .doc = "SemEmb's distance analysis: for each query, finds the nearest other expression by "
+           "cosine in each of two models, and its tree edit distance from the query (Zhang and "
+           "Shasha). closer, other_closer: the number of queries for which one model's nearest "
+           "expression has the strictly lower edit distance; distance, other_distance: the mean "
+           "edit distances. core_...: the same up to a*f(x) + b, after constant terms and factors "
+           "at the roots are dropped.",
     .params =
         OP_PARAMS(EVALUATION_LABEL,
                   {"queries", OP_INT, "2000", NULL, 1, 1e8, "The maximum number of queries."},
                   {"examples", OP_INT, "50", NULL, 0, 1e6,
-                   "How many of the first queries are shown, with the five nearest of each model."},
-                  {"seed", OP_INT, "0", NULL, 0, 0, "Chooses other queries."}),
+                   "The number of queries shown as examples, with the five nearest expressions of "
+                   "each model."},
+                  {"seed", OP_INT, "0", NULL, 0, 0, "Seed for the choice of queries."}),
     .inputs = OP_PORTS(
-        {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "Of one model."},
+        {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "Embeddings by one model."},
         {"other", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
-         "Of another, of the same expressions."},
+         "Embeddings of the same expressions by another model."},
         {"pool", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
-         "What the nearest are sought in, of the one model; else the embeddings themselves."},
-        {"other_pool", KIND_EMBEDDING_BATCH, OP_COLLECTION, true, "The same of the other model."}),
+         "Vectors by the one model to search for the nearest; by default the embeddings "
+         "themselves."},
+        {"other_pool", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
+         "The same vectors by the other "
+         "model."}),
     .outputs = OP_PORTS(
         {"report", KIND_REPORT, OP_ONE, false, "closer, other_closer, core_closer, ... by name."}),
     .run = run,

@@ -1,4 +1,5 @@
-/* Op evaluate-generation: how often what a model writes is right. */
+/* The op `evaluate-generation`: measures how often the expressions that a model generates are
+ * right. */
 #include "engine/op.h"
 #include "generation.pb-c.h"
 #include "ops/eval/evaluation.h"
@@ -8,14 +9,15 @@
 enum { CUTS = 4 };
 static const size_t cuts[CUTS] = {1, 5, 10, 50};
 
-/* Of one candidate. Equal is proved in languages with a normal form; in the calculus it means that
- * values agree wherever both were defined. */
+/* The verdict on one candidate. EQUAL is proved in languages with a normal form; in the calculus it
+ * means that values agree wherever both were defined. */
 enum verdict { MALFORMED, DIFFERENT, UNDECIDED, EQUAL, SAME };
 enum { VERDICTS = SAME + 1 };
 
-/* Of one input: the first place of a candidate that is equal but not the same, and of the same. */
+/* The verdicts on the candidates of one input, and the positions of the first EQUAL and SAME ones.
+ */
 struct judgement {
-    size_t equal_at, same_at; /* SIZE_MAX: nowhere */
+    size_t equal_at, same_at; /* SIZE_MAX: none */
     bool any;
     enum verdict first;
     size_t candidates, malformed;
@@ -137,15 +139,18 @@ const struct op op_evaluate_generation = {
     .version = 5,
     .node = OP_TASK,
     .parallel = true,
-    .doc = "How often what a model wrote is right. accuracy@k: among the first k is one that "
-           "differs from the input and equals it (by normal forms where the language has them, "
-           "else its values agree in ball arithmetic at all points tried); where there are fewer "
-           "than k, among these. exact@k: among them is the input itself, StructEmb's accuracy. "
-           "malformed: of all that was written, what is no expression. first_...: what the first "
-           "is; refuted means that two points were found where the values differ.",
+    .doc = "Measures how often the expressions that a model generates are right. accuracy@k: the "
+           "first k, or all if there are fewer, contain one that differs from the input as a tree "
+           "and equals it (decided by normal forms if the language has them, else by values in "
+           "ball arithmetic, which must agree at all points tried). exact@k: they contain the "
+           "input itself, which is StructEmb's accuracy. malformed: the share of all outputs that "
+           "are not expressions. first_...: the verdict on the first output; refuted means that "
+           "two points were found where the values differ.",
     .params = OP_PARAMS(EVALUATION_LABEL, {"points", OP_INT, "8", NULL, 1, 1000,
                                            "The number of points at which values are compared."}),
-    .inputs = OP_PORTS({"generations", KIND_GENERATION, OP_COLLECTION, .doc = "What was written."}),
+    .inputs = OP_PORTS({"generations", KIND_GENERATION, OP_COLLECTION,
+                        .doc = "The generated "
+                               "expressions."}),
     .outputs = OP_PORTS(
         {"report", KIND_REPORT, OP_ONE, .doc = "accuracy@1, @5, @10, @50, exact@1, ... by name."}),
     .run = run,

@@ -1,22 +1,23 @@
-/* The op `evaluate-questions`: questions and their vectors -> how many are answered. */
+/* The op `evaluate-questions`: measures how many questions are answered correctly by their vectors.
+ */
 #include "engine/op.h"
 #include "ops/eval/evaluation.h"
 #include "ops/eval/examined.h"
 
-enum { QUERY, ANSWER, MISSES }; /* places of terms */
+enum { QUERY, ANSWER, MISSES }; /* indices of terms */
 
 struct choice {
-    uint32_t term;           /* the most similar; of equally similar ones a wrong one, the first */
-    uint32_t n_best;         /* how many are as similar as it, */
-    uint32_t n_like[MISSES]; /* and of them near misses of the query, and of the answer */
-    float similarity;        /* of the most similar, */
-    float answer;            /* and of the answer */
+    uint32_t term;           /* the most similar candidate; of several, the first wrong one */
+    uint32_t n_best;         /* the number of candidates as similar as `term` */
+    uint32_t n_like[MISSES]; /* of these, near misses of the query of the answer */
+    float similarity;        /* of `term` */
+    float answer;            /* of the answer */
 };
 
-/* A query, its answer and wrong ones. */
+/* Whether the terms are a query, the right answer and wrong answers. */
 static bool is_question(const Eqloom__Exercise *q)
 {
-    /* A derivation's second term says its rule. */
+    /* The second term of a derivation names its rule. */
     bool is = q->n_terms > MISSES && !q->terms[ANSWER]->reason[0];
     for (size_t i = 0; i < q->n_terms; i++)
         is = is && q->terms[i]->wrong == (i >= MISSES) && q->terms[i]->like <= ANSWER;
@@ -44,7 +45,7 @@ static Eqloom__Table *table_of_examples(struct arena *a, const struct examined *
                                         const struct choice *found, size_t n)
 {
     static char *columns[] = {"query", "answer", "chosen instead", "cosine of the answer",
-                              "of the chosen"};
+                              "of the chosen one"};
     Eqloom__Table *t = table_of(a, "Questions", columns, sizeof columns / sizeof *columns, n);
     for (size_t i = 0; i < n; i++) {
         const Eqloom__Exercise *q = x->exercises[i];
@@ -76,7 +77,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         if (!is_question(x.exercises[k]))
             return err_fail(e, ERR_INPUT, "exercise %zu of 'questions' is not a question", k + 1);
         *c = choose(&x, k);
-        /* Of equally similar ones each is chosen a share of the time. */
+        /* A tie is split evenly among its candidates. */
         right += (double)(c->n_best - c->n_like[QUERY] - c->n_like[ANSWER]) / c->n_best;
         like_query += (double)c->n_like[QUERY] / c->n_best;
         like_answer += (double)c->n_like[ANSWER] / c->n_best;
@@ -97,16 +98,18 @@ const struct op op_evaluate_questions = {
     .version = 1,
     .node = OP_TASK,
     .doc = "E-Gen's semantic understanding test: a question is answered by the candidate whose "
-           "vector is most similar to the query's by cosine. accuracy: it is the one that is equal "
-           "to the query; of equally similar candidates each is chosen a share of the time. "
-           "like_query, like_answer: how often a near miss of the query or of the answer wins. "
-           "random: what guessing would reach.",
+           "vector is most similar to the query's by cosine. accuracy: the share of questions for "
+           "which this candidate is equal to the query; ties are split evenly. like_query, "
+           "like_answer: the share for which a near miss of the query or of the answer is chosen. "
+           "random: the accuracy of guessing.",
     .params = OP_PARAMS(EVALUATION_LABEL, {"examples", OP_INT, "50", NULL, 0, 1e6,
-                                           "How many of the first questions are shown."}),
-    .inputs = OP_PORTS(
-        {"questions", KIND_EXERCISE, OP_COLLECTION, false, "What the op `questions` drew."},
-        {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
-         "Their embeddings, by `tokenize-exercises` and then `embed` or `tfidf`."}),
+                                           "The number of questions shown as examples, the first "
+                                           "ones."}),
+    .inputs = OP_PORTS({"questions", KIND_EXERCISE, OP_COLLECTION, false,
+                        "Questions that the op `questions` "
+                        "drew."},
+                       {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
+                        "Their embeddings, by `tokenize-exercises` and then `embed` or `tfidf`."}),
     .outputs = OP_PORTS({"report", KIND_REPORT, OP_ONE, false,
                          "accuracy, random, like_query, like_answer by name."}),
     .run = run,

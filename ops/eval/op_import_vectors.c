@@ -1,10 +1,10 @@
-/* The op `import-vectors`: vectors that other programs computed. Two forms of the same lines:
+/* The op `import-vectors`: reads vectors that other programs computed, in one of two forms:
  *
  *   NAME.npy, NAME.npy.jsonl   a matrix of f32, and {"source": "c1", "text": "sin x"} for each row,
  *                              as `eqloom export` writes them
  *   NAME.jsonl                 {"source": "c1", "text": "sin x", "vector": [0.1, -2]}
  *
- * Lines that follow each other with one source are a batch; expressions of one source are
+ * Consecutive lines with the same source form a batch; expressions with the same source are
  * equivalent. */
 #include "engine/op.h"
 
@@ -24,9 +24,9 @@ static const char *const suffixes[] = {".npy", ".jsonl", NULL};
 struct reader {
     struct op_ctx *ctx;
     const struct source_text *lines;
-    const float *matrix; /* (rows, dim); NULL: the lines have the vectors */
+    const float *matrix; /* (rows, dim); NULL: the lines contain the vectors */
     uint64_t rows, row;
-    Eqloom__EmbeddingBatch batch; /* that is being filled */
+    Eqloom__EmbeddingBatch batch; /* being filled */
     float *values;
     size_t cap_values, cap_texts;
     struct digest source;
@@ -39,7 +39,7 @@ static bool ends_in(const char *name, const char *suffix)
     return n > m && !strcmp(name + n - m, suffix);
 }
 
-/* As NumPy writes it: '<f4', C order, two axes. */
+/* Reads NumPy's format: '<f4', C order, two axes. */
 static enum err_code read_npy(struct reader *r, const struct source_text *npy, struct err *e)
 {
     unsigned long long rows = 0, dim = 0;
@@ -57,15 +57,17 @@ static enum err_code read_npy(struct reader *r, const struct source_text *npy, s
                         npy->name, header);
     size_t len = npy->len - start - size;
     if (rows > len / (4 * dim) || len != rows * dim * 4)
-        return err_fail(e, ERR_INPUT, "%s: %zu bytes are no matrix of %llu x %llu", npy->name, len,
-                        rows, dim);
+        return err_fail(e, ERR_INPUT,
+                        "%s: %zu bytes do not fit a matrix of %llu x "
+                        "%llu",
+                        npy->name, len, rows, dim);
     r->matrix = (const float *)arena_memdup(op_arena(r->ctx), npy->text + start + size, len);
     r->rows = rows;
     r->batch.dim = (uint32_t)dim;
     return OK;
 }
 
-/* What the record names: the operators of its texts, which are prefix tokens, and no others. */
+/* The language of the record, with only the operators that its texts (in prefix tokens) use. */
 static char *language_used(struct reader *r)
 {
     bool *used = arena_array(op_arena(r->ctx), bool, r->lang->n_ops);
@@ -104,7 +106,7 @@ static enum err_code put(struct reader *r, float *to, const json_t *vector, size
         if (!r->matrix)
             to[d] = (float)json_number_value(json_array_get(vector, d));
         if (!isfinite(to[d]) || (!r->matrix && !json_is_number(json_array_get(vector, d))))
-            return err_fail_at(e, r->lines, at, "value %u of vector %llu is no finite number",
+            return err_fail_at(e, r->lines, at, "value %u of vector %llu is not a finite number",
                                d + 1, (unsigned long long)r->row + 1);
     }
     return OK;
@@ -191,12 +193,12 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
                 file_named(files, n, arena_printf(op_arena(ctx), "%s.jsonl", name));
             if (!index)
                 return err_fail(e, ERR_INPUT,
-                                "%s: there is no %s.jsonl, which says what its rows are", name,
+                                "%s: the file %s.jsonl, which describes its rows, is missing", name,
                                 name);
             r.lines = &index->text;
             code = err_up(e, read_npy(&r, &files[i].text, e));
         } else if (ends_in(name, ".npy.jsonl")) {
-            continue; /* with its matrix */
+            continue; /* read together with its matrix */
         }
         if (!code)
             code = err_up(e, read_lines(&r, e));
@@ -209,13 +211,14 @@ const struct op op_import_vectors = {
     .version = 3,
     .node = OP_SOURCE,
     .doc = "Reads vectors that another program computed: a .npy matrix with its .npy.jsonl, as "
-           "`eqloom export` writes them, or a .jsonl of `{\"source\": \"c1\", \"text\": \"sin x\", "
-           "\"vector\": [0.1, -2]}`, text in prefix tokens. Lines that follow each other with one "
-           "source are equivalent.",
-    .params = OP_PARAMS(
-        {"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0, "Of the texts."}),
+           "`eqloom export` writes them, or a .jsonl with lines `{\"source\": \"c1\", \"text\": "
+           "\"sin x\", \"vector\": [0.1, -2]}`, text in prefix tokens. Consecutive lines with the "
+           "same source are equivalent.",
+    .params = OP_PARAMS({"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0,
+                         "The language of "
+                         "the texts."}),
     .outputs = OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
-                         "The vectors, a batch a source."}),
+                         "The vectors, one batch per source."}),
     .folder_suffixes = suffixes,
     .run = run,
 };

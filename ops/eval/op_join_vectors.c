@@ -1,10 +1,10 @@
-/* The op `join-vectors`: vectors of two parts, by which cosines are means of the parts' cosines. */
+/* The op `join-vectors`: concatenates vectors, so that cosines are means of the parts' cosines. */
 #include "embedding.pb-c.h"
 #include "engine/op.h"
 
 #include <math.h>
 
-/* One vector of b, scaled to that length. */
+/* Copies vector i of b, scaled to `length`. */
 static void add_part(float *to, const Eqloom__EmbeddingBatch *b, size_t i, double length)
 {
     const float *x = (const float *)(const void *)b->values.data + i * b->dim;
@@ -24,11 +24,11 @@ static enum err_code join(struct op_ctx *ctx, uint64_t element, struct arena *a,
         (code = op_get_in(&second, ctx, "beside", element, a, e)))
         return err_up(e, code);
     if (first->count != second->count)
-        return err_fail(e, ERR_INPUT, "element %llu has %u vectors, and %u beside them",
+        return err_fail(e, ERR_INPUT, "element %llu has %u first parts, but %u second parts",
                         (unsigned long long)element, first->count, second->count);
     if (first->values.len != (uint64_t)first->count * first->dim * sizeof(float) ||
         second->values.len != (uint64_t)second->count * second->dim * sizeof(float))
-        return err_fail(e, ERR_CORRUPT, "element %llu: its vectors are not whole",
+        return err_fail(e, ERR_CORRUPT, "element %llu: the size of its vectors is wrong",
                         (unsigned long long)element);
     size_t d = (size_t)first->dim + second->dim;
     float *values = arena_array(a, float, first->count *d + 1);
@@ -47,8 +47,10 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct arena a = {0};
     enum err_code code = OK;
     if (n != op_count(ctx, "beside"))
-        return err_fail(e, ERR_INPUT, "%llu elements, and %llu beside them", (unsigned long long)n,
-                        (unsigned long long)op_count(ctx, "beside"));
+        return err_fail(e, ERR_INPUT,
+                        "there are %llu elements of first parts, but %llu of second "
+                        "parts",
+                        (unsigned long long)n, (unsigned long long)op_count(ctx, "beside"));
     for (uint64_t i = 0; i < n && !code; i++) {
         arena_reset(&a);
         code = op_cancelled(ctx) ? err_fail(e, ERR_CANCELLED, "join-vectors was interrupted")
@@ -62,14 +64,14 @@ const struct op op_join_vectors = {
     .name = "join-vectors",
     .version = 1,
     .node = OP_TASK,
-    .doc =
-        "Puts two vectors of each thing behind one another, the first scaled to length 1: cosines "
-        "become means of their parts', weighted by the lengths' squares.",
-    .params = OP_PARAMS({"length", OP_REAL, "1", NULL, 0, 1000, "That of second parts."}),
+    .doc = "Concatenates two vectors of each item, the first scaled to length 1 and the second to "
+           "`length`: cosines become means of the parts' cosines, weighted by the squares of the "
+           "lengths.",
+    .params = OP_PARAMS({"length", OP_REAL, "1", NULL, 0, 1000, "The length of second parts."}),
     .inputs = OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "First parts."},
                        {"beside", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
-                        "Second parts, of the same things in the same order."}),
+                        "Second parts, of the same items in the same order."}),
     .outputs = OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
-                         "As the first parts, but longer."}),
+                         "The concatenated vectors, otherwise like the first parts."}),
     .run = run,
 };

@@ -1,7 +1,7 @@
-/* The op `plot-classes`: embeddings of two models -> a page with a picture of each, expressions
- * coloured by class, and how far the classes are apart. Classes are kinds of functions by principal
- * components (Gangwar and Kani's Figure 3) or clusters by t-SNE (E-Gen's Figure 3); a query may be
- * marked, with what is nearest to it (E-Gen's Figure 4). */
+/* The op `plot-classes`: a page with pictures of the embeddings of two models, with expressions
+ * coloured by class, and measures of how well the classes are separated. Classes are kinds of
+ * functions by principal components (Gangwar and Kani's Figure 3) or clusters by t-SNE (E-Gen's
+ * Figure 3); a query may be marked together with its nearest expressions (E-Gen's Figure 4). */
 #include "base/text/html.h"
 #include "engine/op.h"
 #include "ops/eval/evaluation.h"
@@ -23,15 +23,15 @@ static const struct class kinds[KINDS] = {{"polynomial", "#2b62c9"},
                                           {"hyperbolic", "#15803d"},
                                           {"logarithmic, exponential", "#9333ea"}};
 
-/* KINDS: of none alone. Arithmetic goes with all; inverse functions are of their functions' kind.
- */
+/* Returns KINDS if the expression is not of a single kind. Arithmetic is allowed in all kinds;
+ * inverse functions have the kind of their functions. */
 static unsigned kind_of(const struct expr *x)
 {
     bool has[KINDS] = {false};
     for (uint32_t i = 0; i < x->n; i++) {
         const struct expr_node *node = &x->nodes[i];
         const char *exponent =
-            node->op == X_POW ? node[1 + node[1].size].leaf : NULL; /* of polynomials an integer */
+            node->op == X_POW ? node[1 + node[1].size].leaf : NULL; /* in polynomials an integer */
         bool power = exponent && strspn(exponent, "0123456789") == strlen(exponent);
         if (node->op >= X_SINH && node->op <= X_ACOTH)
             has[2] = true;
@@ -69,7 +69,7 @@ struct picture {
 
 /* ---- reading ---- */
 
-/* Those of one kind stay. */
+/* Keeps the expressions of a single kind. */
 static enum err_code keep_kinds(struct panel *p, struct arena *a, const char *role, struct err *e)
 {
     struct vectors all = p->v;
@@ -85,12 +85,14 @@ static enum err_code keep_kinds(struct panel *p, struct arena *a, const char *ro
         p->class[to] = kind;
     }
     if (p->v.n < 3)
-        return err_fail(e, ERR_INPUT, "'%s' has %u expressions of one kind of functions", role,
-                        p->v.n);
+        return err_fail(e, ERR_INPUT,
+                        "'%s' has only %u expressions with a single kind of "
+                        "functions",
+                        role, p->v.n);
     return OK;
 }
 
-/* The nearest of the query by cosine. */
+/* Finds the nearest expressions of the query by cosine. */
 static enum err_code find_query(struct panel *p, struct op_ctx *ctx, const char *role,
                                 struct err *e)
 {
@@ -111,7 +113,7 @@ static enum err_code find_query(struct panel *p, struct op_ctx *ctx, const char 
         if (strcmp(p->v.text[i], query) == 0)
             p->query = i;
     if (p->query == p->v.n)
-        return err_fail(e, ERR_INPUT, "'%s' has no expression %.60s, the query", role, text);
+        return err_fail(e, ERR_INPUT, "'%s' does not contain the query, %.60s", role, text);
     for (uint32_t i = 0; i < p->v.n; i++)
         if (i != p->query) {
             float cosine =
@@ -138,7 +140,7 @@ static enum err_code load(struct picture *pic, int side, struct op_ctx *ctx, con
         return code;
     for (uint32_t i = 0; i < p->v.n && !pic->by_kind; i++)
         p->class[i] = p->v.cluster[i];
-    if (pic->tsne || *op_string(ctx, "query")) /* both are by cosine */
+    if (pic->tsne || *op_string(ctx, "query")) /* both use cosines */
         vectors_normalize(&p->v);
     if ((code = err_up(e, find_query(p, ctx, role, e))))
         return code;
@@ -153,7 +155,7 @@ static enum err_code load(struct picture *pic, int side, struct op_ctx *ctx, con
     return OK;
 }
 
-/* A cluster is called by its first expression, as it is the seed. */
+/* A cluster is named after its first expression, which is the seed. */
 static void name_classes(struct picture *pic, struct arena *a)
 {
     const struct panel *p = &pic->panels[0];
@@ -172,8 +174,8 @@ static void name_classes(struct picture *pic, struct arena *a)
 
 /* ---- how far the classes are apart ---- */
 
-/* The share of vectors whose nearest mean is that of their class; in the plane if `plane`. Each
- * class counts the same. */
+/* The share of vectors whose nearest class mean is that of their own class, averaged over classes.
+ * If `plane`, distances are those in the picture. */
 static double nearest_mean(struct arena *a, const struct panel *p, unsigned n_classes, bool plane)
 {
     uint32_t d = plane ? 2 : p->v.dim;
@@ -216,7 +218,7 @@ struct point {
     double x, y;
 };
 
-/* Where the vectors are in the picture, whose y goes down. */
+/* The positions of the vectors in the picture, whose y axis points down. */
 static struct point *place(struct arena *a, const struct panel *p)
 {
     struct point *at = arena_array(a, struct point, p->v.n);
@@ -235,7 +237,7 @@ static struct point *place(struct arena *a, const struct panel *p)
     return at;
 }
 
-/* Lines from the query to its nearest, which are ringed. */
+/* Draws lines from the query to its nearest expressions, which get rings. */
 static void write_query(struct buf *out, const struct panel *p, const struct point *at)
 {
     double x = at[p->query].x, y = at[p->query].y;
@@ -244,7 +246,7 @@ static void write_query(struct buf *out, const struct panel *p, const struct poi
                    "<path class=\"q\" d=\"M%.1f %.1fL%.1f %.1fm-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 "
                    "0\"/>\n",
                    x, y, at[p->near[k].row].x, at[p->near[k].row].y);
-    bool right = x > WIDTH - LABEL; /* of the picture, where the label goes to the left */
+    bool right = x > WIDTH - LABEL; /* near the right edge, where the label is put on the left */
     buf_printf(out,
                "<path class=\"q\" d=\"M%.1f %.1fm-7-7h14v14h-14z\"/><text text-anchor=\"%s\" "
                "x=\"%.1f\" y=\"%.1f\">",
@@ -262,7 +264,7 @@ static void write_near(struct buf *out, struct arena *a, const struct panel *p)
     buf_puts(out, "</ol>");
 }
 
-/* The wheel zooms where it points, a double click goes back. Dots keep their size. */
+/* The wheel zooms at the pointer, a double click resets the view. Dots keep their size. */
 static const char zoom[] =
     "<script>document.querySelectorAll('svg').forEach(s=>{const whole=s.getAttribute('viewBox');"
     "const show=b=>{s.setAttribute('viewBox',b);s.style.setProperty('--part',b.split(' ')[2]/"
@@ -301,7 +303,7 @@ static void write_panel(struct buf *out, struct arena *a, const struct picture *
     buf_puts(out, "</figure>\n");
 }
 
-/* Classes are shown and hidden without a script. */
+/* Checkboxes show and hide classes by CSS alone. */
 static void write_page(struct buf *out, struct op_ctx *ctx, const struct picture *pic)
 {
     buf_puts(
@@ -337,8 +339,8 @@ static void write_page(struct buf *out, struct op_ctx *ctx, const struct picture
     buf_printf(out, "</main><p>%s of the vectors of %u expressions. Point at a dot to read it.",
                pic->tsne ? "T-SNE" : "The two principal components", pic->panels[0].v.n);
     if (pic->panels[0].query < pic->panels[0].v.n)
-        buf_puts(out, " The square is the query; lines lead to the nearest by cosine.");
-    buf_puts(out, " The wheel zooms, a double click goes back.</p>");
+        buf_puts(out, " The square is the query; lines lead to its nearest expressions by cosine.");
+    buf_puts(out, " The wheel zooms, a double click resets the view.</p>");
     buf_puts(out, zoom);
     buf_puts(out, "</body></html>\n");
 }
@@ -389,7 +391,9 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if (!code)
         code = load(pic, 1, ctx, "other", e);
     if (!code && !same_expressions(pic))
-        code = err_fail(e, ERR_INPUT, "the two models have other expressions");
+        code = err_fail(e, ERR_INPUT,
+                        "the embeddings of the two models have different "
+                        "expressions");
     if (code)
         return err_up(e, code);
     name_classes(pic, a);
@@ -416,28 +420,37 @@ const struct op op_plot_classes = {
     .numerics = true,
     .parallel = true,
     .doc =
-        "A picture of embedded expressions by two models side by side, coloured by class: of four "
-        "kinds of functions alone (polynomials, and with trigonometric, hyperbolic, or logarithmic "
-        "and exponential functions), by principal components, as in SemEmb; or of clusters by "
-        "t-SNE, as in E-Gen. nearest_mean: the share of vectors whose nearest of the classes' "
-        "means is that of theirs, each class counting the same; plane: the same in the picture.",
+        "Draws the embeddings of expressions by two models side by side, coloured by class. "
+        "Classes are four kinds of functions (polynomials, and expressions with trigonometric, "
+        "hyperbolic, or logarithmic and exponential functions only), by principal components, as "
+        "in SemEmb; or clusters by t-SNE, as in E-Gen. nearest_mean: the share of vectors whose "
+        "nearest class mean is that of their own class, averaged over classes; plane: the same in "
+        "the picture.",
     .params = OP_PARAMS(
         EVALUATION_LABEL,
-        {"name", OP_STRING, "one model", NULL, 0, 0, "Of the model, above its panel."},
-        {"other_name", OP_STRING, "the other", NULL, 0, 0, "Of the other model."},
+        {"name", OP_STRING, "one model", NULL, 0, 0,
+         "The name of the model, shown above its "
+         "panel."},
+        {"other_name", OP_STRING, "the other", NULL, 0, 0, "The name of the other model."},
         {"by", OP_ENUM, "kind", "kind|cluster", 0, 0,
-         "What the classes are: kinds of functions, expressions of several kinds being left out; "
-         "or clusters, each called by its first expression."},
-        {"picture", OP_ENUM, "components", "components|t-sne", 0, 0, "How vectors become points."},
+         "The classes: kinds of functions, without expressions of several kinds; or clusters, each "
+         "named after its first expression."},
+        {"picture", OP_ENUM, "components", "components|t-sne", 0, 0,
+         "How vectors are projected to "
+         "points."},
         {"perplexity", OP_REAL, "30", NULL, 1, 1000, "Perplexity of t-SNE."},
         {"iterations", OP_INT, "500", NULL, 1, 100000, "Of t-SNE."},
         {"seed", OP_INT, "0", NULL, 0, 0, "Of t-SNE."},
         {"query", OP_STRING, "", NULL, 0, 0,
-         "One of the expressions, which is marked with what is nearest to it by cosine."},
-        {"nearest", OP_INT, "4", NULL, 1, NEAR_MOST, "How many of the query's nearest."}),
-    .inputs = OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "Of one model."},
+         "One of the expressions, which is marked together with its nearest ones by cosine."},
+        {"nearest", OP_INT, "4", NULL, 1, NEAR_MOST,
+         "The number of nearest expressions of the "
+         "query."}),
+    .inputs = OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
+                        "Embeddings by "
+                        "one model."},
                        {"other", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
-                        "Of another, of the same expressions."}),
+                        "Embeddings of the same expressions by another model."}),
     .outputs = OP_PORTS({"report", KIND_REPORT, OP_ONE, false,
                          "nearest_mean, plane, share, other_nearest_mean, ... by name."},
                         {"html", KIND_FILE, OP_ONE, false, "The page."}),

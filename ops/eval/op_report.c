@@ -1,4 +1,4 @@
-/* The op `report`: evaluations, a picture, training curves and the corpus as one page. */
+/* The op `report`: a page with evaluations, a picture, training curves and the corpus. */
 #include "egraph.pb-c.h"
 #include "engine/op.h"
 #include "ops/eval/evaluation.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As many of each cluster as fit. */
+/* Loads the same maximum number of vectors from each cluster, to fit `points`. */
 static enum err_code load_vectors(struct vectors *out, struct op_ctx *ctx, size_t n, struct err *e)
 {
     struct arena *a = op_arena(ctx);
@@ -43,7 +43,8 @@ static enum err_code load_corpus(struct corpus_stats *out, struct op_ctx *ctx, s
 
 struct rule_row {
     const char *name;
-    uint64_t egraphs, matched, applied; /* that it changed; matches; those that changed any */
+    uint64_t egraphs, matched, applied; /* e-graphs that the rule changed; its matches; matches that
+                                           changed an e-graph */
 };
 
 static int compare_rows(const void *x, const void *y)
@@ -56,13 +57,13 @@ static int compare_rows(const void *x, const void *y)
     return strcmp(a->name, b->name);
 }
 
-/* All that matched, those first that changed the most e-graphs. */
+/* All rules that matched, sorted by the number of e-graphs that they changed. */
 static Eqloom__Table *table_of_rules(struct arena *a, struct rule_row *rows, size_t n,
                                      uint64_t egraphs)
 {
     enum { COLUMNS = 5 };
     static char *columns[COLUMNS] = {"rule", "e-graphs changed", "in per cent", "matches",
-                                     "matches that changed one"};
+                                     "matches that changed an e-graph"};
     Eqloom__Table *out = table_of(a, "Rules", columns, COLUMNS, n);
     out->note =
         arena_printf(a, "of %" PRIu64 " e-graphs; rules that never matched are left out", egraphs);
@@ -112,7 +113,7 @@ static enum err_code load_rules(Eqloom__Table **out, struct op_ctx *ctx, struct 
     return code;
 }
 
-/* "Held-out clusters", or what the kind is called. */
+/* "Held-out clusters", or the title of the kind. */
 static char *results_title(struct arena *a, const struct results *r, const char *part)
 {
     char *title = arena_strdup(a, r->kind->title ? r->kind->title : part);
@@ -207,24 +208,27 @@ const struct op op_report = {
     .name = "report",
     .version = 13,
     .node = OP_TASK,
-    .numerics = true, /* exp and log are the library's */
+    .numerics = true, /* exp and log are from the C library */
     .parallel = true,
     .doc =
-        "Tables of evaluations and a self-contained page: figures, what they mean and examples, a "
-        "picture of the embedded expressions by t-SNE, training curves, statistics and examples "
-        "of the corpus, and what each rule did. What is not given is left out.",
+        "Makes tables of evaluations and a self-contained page: figures with explanations and "
+        "examples, a picture of the embedded expressions by t-SNE, training curves, statistics and "
+        "examples of the corpus, and the effects of each rule. Sections whose input is absent are "
+        "left out.",
     .params = OP_PARAMS(
         {"title", OP_STRING, "Equivalent expressions", NULL, 0, 0, "The page's title."},
         {"part", OP_STRING, "evaluated clusters", NULL, 0, 0,
-         "What was evaluated, for headings: held-out clusters, ..."},
+         "The part of the corpus that was evaluated, for headings: held-out clusters, ..."},
         {"points", OP_INT, "1000", NULL, 3, 5000, "The maximum number of points in the picture."}),
     .inputs = OP_PORTS(
         {"evaluations", KIND_REPORT, OP_LIST, true,
-         "Reports of evaluations; those of one op are the rows of one table."},
+         "Reports of evaluations; reports of one op are the rows of one table."},
         {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, true, "Vectors to draw."},
         {"checkpoint", KIND_CHECKPOINT, OP_ONE, true, "Model whose training curves are drawn."},
         {"clusters", KIND_CLUSTER, OP_COLLECTION, true, "The corpus."},
-        {"egraphs", KIND_EGRAPH, OP_COLLECTION, true, "To count what each rule did."}),
+        {"egraphs", KIND_EGRAPH, OP_COLLECTION, true,
+         "E-graphs, to count the effects of each "
+         "rule."}),
     .outputs = OP_PORTS(
         {"report", KIND_REPORT, OP_ONE, false, "The summary table and all figures by name."},
         {"html", KIND_FILE, OP_ONE, false, "The page; it needs no other file and no network."}),

@@ -1,5 +1,5 @@
-/* The op `tfidf`: token batches to tf-idf vectors, weights from other batches: counts times
- * ln((1 + N) / (1 + df)) + 1 of N sequences, to length 1. */
+/* The op `tfidf`: embeds token batches as tf-idf vectors of length 1: the count of each token times
+ * ln((1 + N) / (1 + df)) + 1, where N and df count the sequences of the batches in `fit`. */
 #include "engine/op.h"
 #include "ops/eval/evaluation.h"
 #include "token.pb-c.h"
@@ -11,7 +11,7 @@ struct batches {
     size_t n;
 };
 
-/* *dim becomes one past the greatest token. */
+/* Raises *dim to the largest token plus 1. */
 static enum err_code get(struct batches *out, uint64_t *dim, struct op_ctx *ctx, const char *role,
                          struct err *e)
 {
@@ -110,13 +110,13 @@ const struct op op_tfidf = {
     .name = "tfidf",
     .version = 2,
     .node = OP_TASK,
-    .numerics = true, /* exp and log are the library's */
-    .doc = "Embeds sequences by counts of tokens, weighted by how rare each token is in `fit`: the "
-           "baseline that a model has to beat.",
+    .numerics = true, /* log is from the C library */
+    .doc = "Embeds sequences by counts of tokens, weighted by the rarity of each token in `fit`: "
+           "the baseline that a model has to beat.",
     .inputs =
         OP_PORTS({"batches", KIND_TOKEN_BATCH, OP_COLLECTION, false, "Token batches to embed."},
                  {"fit", KIND_TOKEN_BATCH, OP_COLLECTION, false,
-                  "Batches that give the inverse document frequencies."}),
+                  "Batches from which the inverse document frequencies are computed."}),
     .outputs =
         OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false, "One for each batch."}),
     .run = run,

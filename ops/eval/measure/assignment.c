@@ -1,6 +1,6 @@
-/* Assignments; see assignment.h. The best one by shortest augmenting paths (Jonker and Volgenant
- * 1987): row after row is added to the matching along the cheapest alternating path, with dual
- * variables u and v of rows and columns that keep all reduced costs nonnegative. */
+/* Assignments; see assignment.h. The best one is found by shortest augmenting paths (Jonker and
+ * Volgenant 1987): rows are added to the matching one by one along the cheapest alternating path,
+ * with dual variables u and v of rows and columns that keep all reduced costs nonnegative. */
 #include "ops/eval/measure/assignment.h"
 
 #include <math.h>
@@ -11,13 +11,13 @@ void assignment_best(uint32_t *column, struct arena *a, const double *gain, uint
 {
     double *u = arena_array(a, double, n + 1), *v = arena_array(a, double, n + 1);
     double *distance = arena_array(a, double, n + 1); /* of each column from the row being added */
-    uint32_t *from = arena_array(a, uint32_t, n + 1); /* column before it on the path */
+    uint32_t *from = arena_array(a, uint32_t, n + 1); /* previous column on the path */
     uint32_t *row_of = arena_array(a, uint32_t, n + 1); /* of each column; n: none */
     bool *done = arena_array(a, bool, n + 1);
     for (uint32_t j = 0; j <= n; j++)
         row_of[j] = n;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t at = n; /* a column that stands for the row being added */
+        uint32_t at = n; /* a virtual column matched to the row being added */
         row_of[n] = i;
         for (uint32_t j = 0; j <= n; j++) {
             distance[j] = j < n ? INFINITY : 0;

@@ -1,5 +1,5 @@
-/* See closeness.h. A step of affine_core drops what it can along one kind of operators; steps take
- * turns: in (x + 3) * 2 + 1 a sum stands around a product around a sum. */
+/* See closeness.h. A step of affine_core drops terms or factors along one kind of operators; steps
+ * alternate, since in (x + 3) * 2 + 1 a sum contains a product that contains a sum. */
 #include "ops/eval/measure/closeness.h"
 
 #include "ops/expr/edit_distance.h"
@@ -34,7 +34,8 @@ static struct expr apply(struct arena *a, const struct expr *x, struct expr left
     return expr_apply(a, x->lang, x->nodes[0].op, both, 2);
 }
 
-/* Of a term that is not a constant. `free`: its sign does not matter, so that c - f may be f. */
+/* Drops constant terms from x, which is not constant. `free`: its sign does not matter, so c - f
+ * may become f. */
 static struct expr drop_terms(struct arena *a, const struct expr *x, bool free)
 {
     uint16_t op = x->nodes[0].op;

@@ -1,10 +1,10 @@
-/* K-means (Lloyd 1982) as scikit-learn's KMeans; see kmeans.h. Centres are seeded by greedy
+/* K-means (Lloyd 1982) as in scikit-learn's KMeans; see kmeans.h. Centres are seeded by greedy
  * k-means++ (Arthur and Vassilvitskii 2007): of 2 + ln k candidates, drawn by squared distance from
  * the centres so far, the one that lowers the cost most. A start ends when no label changes, or
  * when the centres together move by at most TOLERANCE of the mean variance.
  *
  * Blocks of vectors, and centres, are items of parallel work; sums over them have a fixed order, so
- * nothing depends on the threads. */
+ * results do not depend on the threads. */
 #include "ops/eval/measure/kmeans.h"
 
 #include "base/rng.h"
@@ -27,12 +27,12 @@ struct work {
     double *shift;   /* squared, of each centre in the last update */
     float *distance; /* squared, to the nearest centre (of those so far, while seeding) */
     uint32_t *label, *before, *size;
-    double *sum; /* (k, dim): of the vectors of a centre */
+    double *sum; /* (k, dim): sum of the vectors of each centre */
     double tolerance;
     /* Candidates for the next centre. */
     uint32_t trials, *trial;
     struct tiles trial_vectors;
-    float *trial_distance; /* (trials, n): to the nearest centre if the candidate became one */
+    float *trial_distance; /* (trials, n): to the nearest centre, including the candidate */
 };
 
 static bool is_cancelled(const struct work *w)
@@ -79,7 +79,7 @@ static double sum_of(const float *x, uint32_t n)
     return sum;
 }
 
-/* The candidate that leaves the least cost becomes centre c; returns that cost. */
+/* Makes the candidate with the lowest cost centre c; returns that cost. */
 static double choose_candidate(struct work *w, uint32_t c)
 {
     uint32_t n = w->v->n, best = 0;
@@ -100,7 +100,7 @@ static double choose_candidate(struct work *w, uint32_t c)
     return least;
 }
 
-/* A vector drawn by its squared distance from the nearest centre; `sum` is that of all. */
+/* Draws a vector by its squared distance from the nearest centre; `sum` is the total. */
 static uint32_t draw(const struct work *w, double sum, struct rng *rng)
 {
     uint32_t n = w->v->n, last = n;
@@ -112,7 +112,7 @@ static uint32_t draw(const struct work *w, double sum, struct rng *rng)
         if ((at -= (double)w->distance[i]) < 0)
             break;
     }
-    /* All vectors are centres already: any will do. */
+    /* All distances are 0: any vector is as good. */
     return last < n ? last : (uint32_t)rng_below(rng, n);
 }
 
@@ -156,7 +156,7 @@ static void assign_block(void *arg, size_t block, unsigned worker)
     }
 }
 
-/* A centre that no vector is nearest to gets the vector farthest from its own centre. */
+/* Gives each empty centre the vector that is farthest from its own centre. */
 static void fill_empty(struct work *w)
 {
     memset(w->size, 0, w->options->k * sizeof *w->size);
@@ -264,7 +264,7 @@ static enum err_code allocate(struct work *w, struct arena *a, struct err *e)
     if ((code = sparse_make(&w->x, a, w->v, e)) || (code = tiles_make(&w->centres, a, k, dim, e)) ||
         (code = tiles_make(&w->trial_vectors, a, TILE, dim, e)))
         return err_up(e, code);
-    /* In the order of `products`: equal vectors are at distance 0. */
+    /* Summed in the order of `products`, so that equal vectors have distance 0. */
     for (uint32_t i = 0; i < n; i++)
         for (size_t j = w->x.first[i]; j < w->x.first[i + 1]; j++)
             w->norm[i] += w->x.values[j].x * w->x.values[j].x;

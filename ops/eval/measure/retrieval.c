@@ -1,4 +1,4 @@
-/* Retrieval; see retrieval.h. One row of the similarity matrix at a time, one item of work each. */
+/* Retrieval; see retrieval.h. Each row of the similarity matrix is an item of parallel work. */
 #include "ops/eval/measure/retrieval.h"
 
 #include "base/rng.h"
@@ -19,7 +19,7 @@ struct work {
     struct retrieval_relation relation;
     enum retrieval_divisor divisor;
     struct sparse x;              /* the vectors, as queries */
-    struct tiles all;             /* and as what is asked */
+    struct tiles all;             /* the vectors, as results */
     struct query_result *results; /* by query */
     float *rows;                  /* (workers, row_size): similarities */
     float *positives;             /* (workers, row_size): those of positives */
@@ -36,7 +36,7 @@ static bool before(const float *similarity, uint32_t i, uint32_t j)
     return rng_mix(i) < rng_mix(j);
 }
 
-/* The first RETRIEVAL_DEPTH others in order, by insertion. */
+/* Finds the nearest RETRIEVAL_DEPTH other vectors, in order, by insertion. */
 static uint32_t find_top(uint32_t *top, const float *similarity, const uint8_t *standing,
                          uint32_t n)
 {
@@ -70,7 +70,7 @@ static int compare_floats(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* How many of n ascending values are below x, an equal one counting half. */
+/* The number of the n ascending values that are below x; equal ones count half. */
 static double count_below(const float *sorted, size_t n, float x)
 {
     size_t low = 0, high = n, equal = 0;
@@ -86,8 +86,8 @@ static double count_below(const float *sorted, size_t n, float x)
     return (double)low + 0.5 * (double)equal;
 }
 
-/* Counts the query's triples and those in the wrong order. `positives` is room for the similarities
- * of these. */
+/* Counts the query's triples and those in the wrong order. `positives` is scratch space for the
+ * similarities of positives. */
 static void count_triples(struct query_result *out, const float *similarity,
                           const uint8_t *standing, uint32_t size, float *positives)
 {

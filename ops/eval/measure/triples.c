@@ -1,27 +1,28 @@
-/* Losses over triples; see triples.h. Block of vectors by block, one item of work is a cluster: the
- * cosines of its members with the block, then each pair of members against the block. Blocks fit
- * into the room for cosines. */
+/* Losses over triples; see triples.h. Vectors are processed in blocks. For a block, each cluster is
+ * an item of parallel work: it computes the cosines of its members with the block, then the losses
+ * of each pair of members with the block. The block size is limited by the room for cosines. */
 #include "ops/eval/measure/triples.h"
 
 #include "base/isa.h"
 
 enum { MAX_BLOCK = 2048 };
 
-/* Stands for the cosine with a vector of the same cluster, or with none: below every margin. */
+/* Replaces cosines with vectors of the same cluster, and pads rows: too low to violate any margin.
+ */
 static const float APART = -8;
 
 struct sums {
     double negatives;          /* of the block */
     double hinge;              /* of a pair and a negative, the same for either order */
-    double positive, negative; /* hinges of the pairs; of members and negatives */
+    double positive, negative; /* hinges of pairs; of members with negatives */
 };
 
 struct work {
     const struct vectors *v;
     const uint32_t *first;  /* (clusters + 1) */
     const uint32_t *member; /* of cluster c: member[first[c]] .. */
-    size_t block;           /* vectors in one */
-    uint32_t from;          /* the first of the block at work */
+    size_t block;           /* vectors in a block */
+    uint32_t from;          /* the first vector of the current block */
     struct sums *sums;      /* by cluster */
     float *cosines;         /* (workers, max_members, block) */
     size_t max_members;
@@ -34,7 +35,7 @@ static float at_least_0(float x)
     return x > 0 ? x : 0;
 }
 
-/* The first n cosines, and none up to a multiple of VECTOR_LANES. */
+/* Computes n cosines and pads them with APART to a multiple of VECTOR_LANES. */
 static void find_cosines(float *out, const struct vectors *v, uint32_t x, uint32_t from, size_t n)
 {
     size_t i = 0;
@@ -46,7 +47,7 @@ static void find_cosines(float *out, const struct vectors *v, uint32_t x, uint32
         out[i] = APART;
 }
 
-/* Two members, s apart, whose cosines with n vectors are x and y. */
+/* Adds two members with cosine s, whose cosines with n vectors are x and y. */
 EQL_CLONES static void add_pair(struct sums *to, const float *x, const float *y, size_t n, float s)
 {
     float hinge[VECTOR_LANES] = {0};
@@ -111,7 +112,7 @@ static size_t block_for(size_t members, size_t room)
     return n < VECTOR_LANES ? VECTOR_LANES : n > MAX_BLOCK ? MAX_BLOCK : n;
 }
 
-/* Still to be divided by the count. */
+/* Sums the clusters; the caller divides by the count. */
 static void add_up(struct triples *out, const struct work *w)
 {
     for (uint32_t c = 0; c < w->v->n_clusters; c++) {

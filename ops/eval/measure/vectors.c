@@ -1,6 +1,6 @@
-/* Vectors and their dot products; see vectors.h. Lanes are vector extensions of the compiler: each
- * lane is summed in order and lanes are added in a fixed tree, whatever the width of the machine;
- * the folder is compiled without contraction into fused operations. */
+/* Vectors and their dot products; see vectors.h. Lanes use vector extensions of the compiler: each
+ * lane is summed in order and lanes are added in a fixed tree, whatever the vector width of the
+ * machine. The folder is compiled without contraction into fused operations. */
 #include "ops/eval/measure/vectors.h"
 
 #include "base/isa.h"
@@ -29,9 +29,8 @@ EQL_CLONES float vector_dot(const float *x, const float *y, uint32_t stride)
     return add_lanes(sum);
 }
 
-/* Numbers the clusters of n batches by their classes, or else sources; a batch without either is a
- * cluster of its own.
- * Returns how many clusters there are. */
+/* Numbers the clusters of n batches by their classes, or sources if they have no class; a batch
+ * without either is its own cluster. Returns the number of clusters. */
 static uint32_t number_clusters(uint32_t *cluster, Eqloom__EmbeddingBatch *const *batches, size_t n)
 {
     struct digest_map seen = {0};
@@ -61,12 +60,17 @@ static enum err_code check_batches(uint32_t *dim, size_t *total,
         const Eqloom__EmbeddingBatch *b = batches[i];
         if (b->values.len % sizeof(float) ||
             b->values.len / sizeof(float) != (uint64_t)b->dim * b->count)
-            return err_fail(e, ERR_CORRUPT, "embedding batch %zu: %zu bytes for %u x %u values", i,
-                            b->values.len, b->count, b->dim);
+            return err_fail(e, ERR_CORRUPT,
+                            "embedding batch %zu has %zu bytes for %u x %u "
+                            "values",
+                            i, b->values.len, b->count, b->dim);
         if (b->count == 0)
             continue;
         if (*dim && b->dim != *dim)
-            return err_fail(e, ERR_INPUT, "vectors differ in dimensions: %u and %u", *dim, b->dim);
+            return err_fail(e, ERR_INPUT,
+                            "vectors have different dimensions: %u and "
+                            "%u",
+                            *dim, b->dim);
         *dim = b->dim;
         *total += b->count;
     }

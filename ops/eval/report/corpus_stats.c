@@ -21,7 +21,7 @@ static const char *trivial_rewrites(const struct corpus_stats *s)
     return lang_is(s->lang, &lang_boolean)
                ? "a double negation, or a connective of true or false"
                : "a neutral element (x + 0, x * 1, x^1), a double negation or reciprocal, or a "
-                 "function of its own inverse";
+                 "function applied to its own inverse";
 }
 
 static double deviation(double sum, double squares, double n)
@@ -47,10 +47,10 @@ struct figures corpus_stats_figures(struct arena *a, const struct corpus_stats *
     figures_put(&f, "expressions", "%.0f", (double)s->members);
     figures_put(&f, "expressions per cluster", "%.1f", (double)s->members / clusters);
     figures_put(&f, "mean length", "%.2f", (double)s->tokens / members);
-    figures_put(&f, "its deviation", "%.2f",
+    figures_put(&f, "standard deviation of length", "%.2f",
                 deviation((double)s->tokens, s->tokens_squared, members));
     figures_put(&f, "operators per expression", "%.2f", s->operators / members);
-    figures_put(&f, "their deviation", "%.2f",
+    figures_put(&f, "standard deviation of operators", "%.2f",
                 deviation(s->operators, s->operators_squared, members));
     if (lang_is(s->lang, &lang_calculus))
         for (uint32_t k = 1; k <= STATS_KINDS; k++)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An expression in prefix tokens as MathML; as it is if it is none. */
+/* Writes an expression in prefix tokens as MathML, and other text unchanged. */
 static void write_math(struct buf *out, struct arena *a, const struct language *lang,
                        const char *prefix)
 {
@@ -96,7 +96,7 @@ static void write_explanations(struct buf *out, const struct results *r)
     buf_puts(out, "</dl>");
 }
 
-/* Of one report, or with NULL of several. */
+/* Writes the examples of one report, or, if `report` is NULL, of several. */
 static void write_cases(struct buf *out, const Eqloom__Table *t, const char *report)
 {
     buf_puts(out, "<details><summary>");
@@ -129,7 +129,7 @@ void page_write_results(struct buf *out, struct arena *a, const struct results *
     write_explanations(out, r);
     for (size_t i = 0; i < n; i++)
         write_cases(out, tables[i], NULL);
-    /* An evaluation's first table has its figures, a second one examples. */
+    /* The first table of an evaluation contains its figures, the second one its examples. */
     for (size_t i = 0; i < r->n; i++)
         if (r->rows[i]->n_tables > 1 && r->rows[i]->tables[1]->n_rows)
             write_cases(out, r->rows[i]->tables[1], r->rows[i]->title);
@@ -145,7 +145,7 @@ static bool is_of_earlier(const struct page_input *in, size_t upto, const Eqloom
     return false;
 }
 
-/* Each report's once: it may be in several tables. */
+/* Writes the pictures of each report only once: it may be a row of several tables. */
 static void write_pictures(struct buf *out, const struct page_input *in)
 {
     for (size_t i = 0; i < in->n_results; i++)
@@ -153,7 +153,7 @@ static void write_pictures(struct buf *out, const struct page_input *in)
             const Eqloom__Report *report = in->results[i].rows[k];
             if (!report->n_pictures || is_of_earlier(in, i, report))
                 continue;
-            buf_puts(out, "<details><summary>Queries and their nearest: ");
+            buf_puts(out, "<details><summary>Queries and their nearest pictures: ");
             html_text(out, report->title);
             buf_puts(out, "</summary>\n");
             for (size_t q = 0; q < report->n_pictures; q++)
@@ -164,9 +164,9 @@ static void write_pictures(struct buf *out, const struct page_input *in)
 
 /* ---- the picture of vectors ---- */
 
-/* A point for each expression, which tells what it is and what is nearest. Formulas stand once, in
- * a template that browsers do not lay out, in the order of the points; a point's data-near is a
- * list of "NUMBER:COSINE". report.js shows them. */
+/* One point per expression. Formulas are stored once, in a template that browsers do not lay out,
+ * in the order of the points; a point's data-near is a list of its nearest points as
+ * "NUMBER:COSINE". report.js shows both. */
 enum { NEAR = 5 };
 
 struct near_search {
@@ -176,7 +176,7 @@ struct near_search {
     size_t *n;
 };
 
-/* Those of point `item`, by their places in the order. */
+/* Finds the nearest points of point `item`, as indices in the order. */
 static void find_near(void *arg, size_t item, unsigned worker)
 {
     struct near_search *s = arg;
@@ -189,7 +189,7 @@ static void find_near(void *arg, size_t item, unsigned worker)
         }
 }
 
-/* Points by cluster, and within it as they come. */
+/* Orders points by cluster; within a cluster the order is kept. */
 static uint32_t *by_cluster(struct arena *a, const struct vectors *v)
 {
     uint32_t *order = arena_array(a, uint32_t, v->n + 1);
@@ -250,9 +250,9 @@ static void write_picture(struct buf *out, struct arena *a, const struct page_in
     html_number(out, v->n_clusters);
     buf_printf(out,
                " clusters by t-SNE (perplexity %.0f); each cluster has a colour and a shape, and "
-               "its seed as label where there is room. Point at an expression, or walk with the "
-               "arrow keys, to see its formula, its cluster and what is nearest by cosine."
-               "</figcaption></figure></section>\n",
+               "is labelled with its seed where there is room. Point at an expression, or move "
+               "with the arrow keys, to see its formula, its cluster and its nearest expressions "
+               "by cosine.</figcaption></figure></section>\n",
                options.perplexity);
 }
 
@@ -326,8 +326,8 @@ static void write_corpus(struct buf *out, struct arena *a, const struct corpus_s
         buf_printf(out, "</b><span>%s</span></div>", table->rows[i]->cells[0]);
     }
     buf_printf(out,
-               "</div>\n<p class=\"note\">A shape is a term without regard to its numbers and "
-               "symbols; %s.</p>\n",
+               "</div>\n<p class=\"note\">Terms that differ only in numbers and symbols have the "
+               "same shape; %s.</p>\n",
                table->note);
     if (s->unsound)
         buf_puts(out,
@@ -368,7 +368,7 @@ static void write_clusters(struct buf *out, struct arena *a, const struct corpus
     buf_puts(out, "</div></section>\n");
 }
 
-/* ---- the whole ---- */
+/* ---- the page ---- */
 
 void page_write(struct buf *out, struct arena *a, const struct page_input *in, struct pool *pool)
 {
@@ -383,8 +383,8 @@ void page_write(struct buf *out, struct arena *a, const struct page_input *in, s
     buf_puts(out, page_style);
     buf_puts(out, "</style></head>\n<body><main>\n<header><h1>");
     html_text(out, in->title);
-    buf_puts(out, "</h1><p>How well vectors of expressions separate equivalent from "
-                  "other expressions.</p><p id=\"job\"></p></header>\n");
+    buf_puts(out, "</h1><p>How well vectors separate equivalent expressions from others.</p><p "
+                  "id=\"job\"></p></header>\n");
     for (size_t i = 0; i < in->n_results; i++)
         page_write_results(out, a, &in->results[i], in->part);
     write_pictures(out, in);
@@ -397,11 +397,12 @@ void page_write(struct buf *out, struct arena *a, const struct page_input *in, s
         write_clusters(out, a, in->corpus);
     }
     if (in->rules) {
-        buf_puts(out, "<section><h2>What the rules did</h2>\n");
+        buf_puts(out, "<section><h2>Effects of the rules</h2>\n");
         html_table(out, in->rules, false);
         buf_printf(out, "<p class=\"note\">%s</p></section>\n", in->rules->note);
     }
-    /* A report depends on what it reads, not on the run in which that was computed. */
+    /* A report depends on its inputs, not on the run that computed them, so it cannot list them
+     * itself. */
     buf_puts(out, "<footer>Made by eqloom. What each run computed and reused, and why: "
                   "<code>eqloom log JOB/RUN</code>, "
                   "<code>eqloom why JOB/NODE</code>.</footer></main>\n<script>");

@@ -42,7 +42,8 @@ static void covariance(double *c, double *mean, const struct vectors *v)
             c[l * d + k] = c[k * d + l];
 }
 
-/* The largest direction of c that is orthogonal to `other` (NULL: any); returns its variance. */
+/* Finds the direction of largest variance of c that is orthogonal to `other`, if not NULL; returns
+ * its variance. */
 static double largest(double *x, double *next, const double *c, const double *other, uint32_t d)
 {
     double length = 0;
@@ -89,9 +90,9 @@ struct plane principal_plane(struct arena *a, const struct vectors *v)
 
 /* ---- t-SNE ---- */
 
-/* One pass over all pairs an iteration: attraction and repulsion of a point and its share of the
- * normaliser are summed in fixed lanes, points in parallel. It starts from a random projection,
- * small, with early exaggeration, momentum and gains as in the paper. */
+/* Each iteration makes one pass over all pairs: attraction and repulsion of a point and its share
+ * of the normaliser are summed in fixed lanes, points in parallel. The initial layout is a small
+ * random projection; early exaggeration, momentum and gains are as in the paper. */
 
 typedef float lanes __attribute__((vector_size(VECTOR_LANES * sizeof(float)), aligned(4)));
 
@@ -100,13 +101,13 @@ struct work {
     double log_perplexity;
     uint32_t n, stride; /* stride: n rounded up to VECTOR_LANES */
     float *p;           /* (n, stride): conditional, then joint */
-    float *x, *y;       /* padded with points far away that weigh nothing */
+    float *x, *y;       /* padded with distant points whose weight is negligible */
     struct force {
         float attract_x, attract_y, repel_x, repel_y, share;
     } * force;
 };
 
-/* Finds the width at which the neighbours' entropy is that of the perplexity. */
+/* Finds the bandwidth at which the entropy of the neighbours matches the perplexity. */
 static void find_neighbours(void *arg, size_t item, unsigned worker)
 {
     struct work *w = arg;

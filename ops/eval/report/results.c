@@ -7,23 +7,24 @@
 
 static const struct result_figure clusters[] = {
     {"kmeans_accuracy", "K-means", RESULT_PERCENT, RESULT_SCORE,
-     "K-means with as many centres as there are clusters. Labels are assigned to clusters one to "
-     "one so that the accuracy is greatest; it is the fraction of each cluster that carries its "
-     "label, averaged over clusters."},
+     "K-means with as many centres as there are clusters. The accuracy is the fraction of each "
+     "cluster that has its label, averaged over clusters; labels are assigned to clusters one to "
+     "one so as to maximise it."},
     {"kmeans_accuracy_greedy", "greedy", RESULT_PERCENT, RESULT_SCORE,
-     "The same with labels assigned greedily, the greatest fraction first."},
+     "The same with labels assigned greedily, the largest fraction first."},
     {"precision@1", "P@1", RESULT_PERCENT, RESULT_SCORE, NULL},
     {"precision@5", "P@5", RESULT_PERCENT, RESULT_SCORE,
-     "Retrieval: every expression is a query against all others, ranked by cosine. P@k is the part "
-     "of the first k that is equivalent to the query, of as many as could be."},
+     "Retrieval: every expression is a query against all others, ranked by cosine. P@k is the "
+     "number of the first k that are equivalent to the query, divided by the most that are "
+     "possible."},
     {"precision@10", "P@10", RESULT_PERCENT, RESULT_SCORE, NULL},
     {"precision@15", "P@15", RESULT_PERCENT, RESULT_SCORE, NULL},
     {"precision@20", "P@20", RESULT_PERCENT, RESULT_SCORE, NULL},
     {"mrr", "MRR", RESULT_PERCENT, RESULT_SCORE,
      "Mean of 1 / rank of the first equivalent expression."},
     {"ranking_error", "ranking error", RESULT_PERCENT, RESULT_LOSS,
-     "Of all triples of an expression, one equivalent to it and one that is not, those in which "
-     "the last is nearer."},
+     "The share of all triples of an expression, one equivalent to it and one that is not, in "
+     "which the last is nearer."},
     {"clusters", "clusters", RESULT_COUNT, RESULT_SETTING, NULL},
     {"sequences", "expressions", RESULT_COUNT, RESULT_SETTING, NULL},
     {"dimensions", "dimensions", RESULT_COUNT, RESULT_SETTING, NULL},
@@ -32,23 +33,23 @@ static const struct result_figure clusters[] = {
 
 static const struct result_figure triples[] = {
     {"triple_hinge", "triple loss", RESULT_FRACTION, RESULT_LOSS,
-     "The mean over all triples by which the cosine of the equivalent pair falls short of the "
-     "larger of the other two plus 1."},
+     "The mean over all triples of the amount by which the cosine of the equivalent pair falls "
+     "short of the larger of the other two plus 1."},
     {"siamese_loss", "Siamese loss", RESULT_FRACTION, RESULT_LOSS,
-     "Half of the mean by which cosines of equivalent expressions fall short of 1 and those of "
-     "others exceed -1."},
+     "Half of the mean amounts by which cosines of equivalent expressions fall short of 1 and "
+     "those of others exceed -1."},
     {NULL},
 };
 
 static const struct result_figure understanding[] = {
     {"accuracy", "right", RESULT_PERCENT, RESULT_SCORE,
      "A query is answered by the candidate whose vector is most similar by cosine. One candidate "
-     "is equal to the query, and written otherwise."},
+     "is equal to the query but written differently."},
     {"like_query", "near the query", RESULT_PERCENT, RESULT_ASIDE,
-     "A near miss of the query is chosen: one operator or number is altered, and the result is "
-     "refuted."},
+     "How often a near miss of the query is chosen: one operator or number is changed, and "
+     "equality is refuted."},
     {"like_answer", "near the answer", RESULT_PERCENT, RESULT_ASIDE,
-     "A near miss of the right answer is."},
+     "How often a near miss of the right answer is chosen."},
     {"random", "by guessing", RESULT_PERCENT, RESULT_SETTING, NULL},
     {"questions", "questions", RESULT_COUNT, RESULT_SETTING, NULL},
     {NULL},
@@ -56,20 +57,22 @@ static const struct result_figure understanding[] = {
 
 static const struct result_figure mistakes[] = {
     {"mistake_precision", "precision", RESULT_PERCENT, RESULT_SCORE,
-     "Of the steps that are taken for mistakes, those that are. A step is taken for one if the "
-     "cosine of its two sides is below the threshold."},
+     "The share of mistakes among the steps classified as mistakes. A step is classified as a "
+     "mistake if the cosine of its two sides is below the threshold."},
     {"mistake_recall", "recall", RESULT_PERCENT, RESULT_SCORE,
-     "Of the mistakes, those that are taken for such."},
-    {"mistake_f1", "F1", RESULT_PERCENT, RESULT_SCORE, "The harmonic mean of both."},
+     "The share of the mistakes that are classified as such."},
+    {"mistake_f1", "F1", RESULT_PERCENT, RESULT_SCORE,
+     "The harmonic mean of precision and "
+     "recall."},
     {"no_mistake_precision", "right steps: precision", RESULT_PERCENT, RESULT_SCORE,
-     "The same of finding the right steps."},
+     "The same for finding the right steps."},
     {"no_mistake_recall", "recall", RESULT_PERCENT, RESULT_SCORE, NULL},
     {"no_mistake_f1", "F1", RESULT_PERCENT, RESULT_SCORE, NULL},
     {"auc", "AUC", RESULT_PERCENT, RESULT_SCORE,
-     "How likely a wrong step's cosine is below a right one's, whatever the threshold; 50 is "
-     "chance."},
+     "The probability that a wrong step's cosine is below a right one's, whatever the threshold; "
+     "50 is chance."},
     {"threshold", "threshold", RESULT_FRACTION, RESULT_ASIDE,
-     "The mean of the least cosines of right steps, of derivations that were set apart for it."},
+     "The mean of the lowest cosine of right steps, over derivations set apart for calibration."},
     {"steps", "steps", RESULT_COUNT, RESULT_SETTING, NULL},
     {"mistakes", "mistakes", RESULT_COUNT, RESULT_SETTING, NULL},
     {"derivations", "derivations", RESULT_COUNT, RESULT_SETTING, NULL},
@@ -78,12 +81,14 @@ static const struct result_figure mistakes[] = {
 
 static const struct result_figure distances[] = {
     {"closer", "closer", RESULT_COUNT, RESULT_ASIDE,
-     "For so many queries, the nearest expression by the one model looks more like the query than "
-     "the nearest by the other: fewer edits lead to it as a tree."},
+     "The number of queries for which this model's nearest expression is closer to the query, by "
+     "tree edit distance, than the other model's."},
     {"other_closer", "the other closer", RESULT_COUNT, RESULT_ASIDE,
-     "For so many, the nearest by the other model does."},
+     "The number of queries for which the other model's nearest expression is closer."},
     {"as_close", "alike", RESULT_COUNT, RESULT_ASIDE, NULL},
-    {"distance", "edits", RESULT_MEAN, RESULT_ASIDE, "The mean of their numbers."},
+    {"distance", "edits", RESULT_MEAN, RESULT_ASIDE,
+     "The mean tree edit distance from the query "
+     "to the nearest expression."},
     {"other_distance", "the other's", RESULT_MEAN, RESULT_ASIDE, NULL},
     {"core_closer", "a f + b: closer", RESULT_COUNT, RESULT_ASIDE,
      "The same up to constant terms and factors."},
@@ -99,7 +104,7 @@ static const struct result_figure distances[] = {
 static const struct result_figure analogies[] = {
     {"accuracy@1", "right", RESULT_PERCENT, RESULT_SCORE,
      "x1 is to y1 as x2 is to the expression whose vector is nearest to y1 - x1 + x2. An answer is "
-     "right if it equals y2, however it is written."},
+     "right if it equals y2, in whatever form."},
     {"accuracy@5", "among five", RESULT_PERCENT, RESULT_SCORE, "One of the five nearest is right."},
     {"analogies", "analogies", RESULT_COUNT, RESULT_SETTING, NULL},
     {"pool", "other expressions", RESULT_COUNT, RESULT_SETTING, NULL},
@@ -108,11 +113,14 @@ static const struct result_figure analogies[] = {
 
 static const struct result_figure generation[] = {
     {"accuracy@1", "right @1", RESULT_PERCENT, RESULT_SCORE,
-     "Among the first k that the model writes is one that differs from the input and equals it."},
+     "How often the first k outputs of the model contain one that differs from the input and "
+     "equals it."},
     {"accuracy@5", "@5", RESULT_PERCENT, RESULT_SCORE, NULL},
     {"accuracy@10", "@10", RESULT_PERCENT, RESULT_SCORE, NULL},
     {"accuracy@50", "@50", RESULT_PERCENT, RESULT_SCORE, NULL},
-    {"first_equal", "first: equal", RESULT_PERCENT, RESULT_ASIDE, "What the first one is."},
+    {"first_equal", "first: equal", RESULT_PERCENT, RESULT_ASIDE,
+     "The verdicts on the first "
+     "output."},
     {"first_same", "the input", RESULT_PERCENT, RESULT_ASIDE, NULL},
     {"first_undecided", "undecided", RESULT_PERCENT, RESULT_ASIDE, NULL},
     {"first_refuted", "refuted", RESULT_PERCENT, RESULT_ASIDE, NULL},
@@ -126,8 +134,8 @@ static const struct result_figure labelled[] = {
     {"accuracy", "accuracy", RESULT_PERCENT, RESULT_SCORE,
      "How often the nearest other equation has the same label."},
     {"ranking_error", "ranking error", RESULT_PERCENT, RESULT_LOSS,
-     "Of all triples of an equation, one of its label and one of another, those in which the last "
-     "is nearer."},
+     "The share of all triples of an equation, one with its label and one with another, in which "
+     "the last is nearer."},
     {"categories", "labels", RESULT_COUNT, RESULT_SETTING, NULL},
     {"equations", "equations", RESULT_COUNT, RESULT_SETTING, NULL},
     {"dimensions", "dimensions", RESULT_COUNT, RESULT_SETTING, NULL},
@@ -136,19 +144,23 @@ static const struct result_figure labelled[] = {
 
 static const struct result_figure papers[] = {
     {"ranking_error", "ranking error", RESULT_PERCENT, RESULT_LOSS,
-     "Of all triples of an equation, one of its paper and one of another, those in which the last "
-     "is nearer."},
+     "The share of all triples of an equation, one of its paper and one of another, in which the "
+     "last is nearer."},
     {"ranking_bound", "bound", RESULT_PERCENT, RESULT_ASIDE,
-     "The error and 3 sqrt(max n ln(1/delta) / (2 N)) of N equations, n of them in one paper: an "
-     "upper bound of means over triples of any equations. One above 100 says nothing. All bounds "
-     "assume that the papers are drawn independently, each with all its equations, and that "
-     "equations of different papers are independent."},
+     "The error plus 3 sqrt(max n ln(1/delta) / (2 N)) for N equations, n of them in one paper: an "
+     "upper bound on the expected error over triples of any equations. A bound above 100 is "
+     "vacuous. All bounds assume that the papers are drawn independently, each with all its "
+     "equations, and that equations of different papers are independent."},
     {"ranking_bound_triples", "by triples", RESULT_PERCENT, RESULT_ASIDE,
      "The error's upper bound from the triples that share a paper."},
-    {"sampled_error", "sampled error", RESULT_PERCENT, RESULT_ASIDE, "That of triples drawn."},
-    {"sampled_bound", "bound", RESULT_PERCENT, RESULT_ASIDE, "By colouring them."},
+    {"sampled_error", "sampled error", RESULT_PERCENT, RESULT_ASIDE,
+     "The ranking error of a "
+     "random sample of triples."},
+    {"sampled_bound", "bound", RESULT_PERCENT, RESULT_ASIDE,
+     "The upper bound from a colouring of "
+     "the sampled triples."},
     {"accuracy", "nearest", RESULT_PERCENT, RESULT_SCORE,
-     "How often the nearest other equation is of the same paper."},
+     "How often the nearest other equation is from the same paper."},
     {"delta", "delta", RESULT_FRACTION, RESULT_SETTING, NULL},
     {"papers", "papers", RESULT_COUNT, RESULT_SETTING, NULL},
     {"equations", "equations", RESULT_COUNT, RESULT_SETTING, NULL},
@@ -158,20 +170,19 @@ static const struct result_figure papers[] = {
 
 static const struct result_figure search[] = {
     {"precision@10", "P@10", RESULT_PERCENT, RESULT_SCORE,
-     "Of the first k equations that are found, those in whose section a keyword of the query "
-     "stands."},
+     "The share of the first k equations found whose section contains a keyword of the query."},
     {"precision@10_error", "+-", RESULT_PERCENT, RESULT_ASIDE,
      "Its standard error over queries, or over folders of drawn ones."},
     {"precision@10_gain", "P@10 gained", RESULT_PERCENT, RESULT_ASIDE,
-     "Over the baseline, for the same queries, ..."},
-    {"precision@10_gain_error", "+-", RESULT_PERCENT, RESULT_ASIDE, "... with its standard error."},
+     "The gain over the baseline for the same queries ..."},
+    {"precision@10_gain_error", "+-", RESULT_PERCENT, RESULT_ASIDE, "... and its standard error."},
     {"precision@100", "P@100", RESULT_PERCENT, RESULT_SCORE, NULL},
     {"precision@1000", "P@1000", RESULT_PERCENT, RESULT_SCORE, NULL},
     {"umap", "uMAP", RESULT_MEAN, RESULT_SCORE,
-     "The sum of P@k over the ranks k up to 1,000 at which a relevant equation stands."},
-    {"chance", "relevant at all", RESULT_PERCENT, RESULT_SETTING, "What P@k of a random order is."},
+     "The sum of P@k over the ranks k up to 1,000 that hold a relevant equation."},
+    {"chance", "relevant at all", RESULT_PERCENT, RESULT_SETTING, "The P@k of a random order."},
     {"recall", "index recall", RESULT_PERCENT, RESULT_ASIDE,
-     "Of the 1,000 nearest, those that the approximate index finds."},
+     "The share of the 1,000 nearest that the approximate index finds."},
     {"queries", "queries", RESULT_COUNT, RESULT_SETTING, NULL},
     {"equations", "equations", RESULT_COUNT, RESULT_SETTING, NULL},
     {"dimensions", "dimensions", RESULT_COUNT, RESULT_SETTING, NULL},
@@ -180,12 +191,14 @@ static const struct result_figure search[] = {
 
 static const struct result_figure masking[] = {
     {"character_accuracy", "characters", RESULT_PERCENT, RESULT_SCORE,
-     "How often the likeliest character of a hidden node is the right one."},
+     "How often the most probable character of a hidden node is the right one."},
     {"most_frequent", "the most frequent", RESULT_PERCENT, RESULT_SETTING,
-     "How often the most frequent one is."},
+     "How often the most frequent character is the right one."},
     {"tag_accuracy", "tags", RESULT_PERCENT, RESULT_SCORE, NULL},
     {"attribute_accuracy", "attributes", RESULT_PERCENT, RESULT_SCORE, NULL},
-    {"masking_loss", "loss", RESULT_FRACTION, RESULT_LOSS, "The mean cross entropy of the three."},
+    {"masking_loss", "loss", RESULT_FRACTION, RESULT_LOSS,
+     "The mean cross entropy of the three "
+     "predictions."},
     {"hidden_nodes", "hidden nodes", RESULT_COUNT, RESULT_SETTING, NULL},
     {"hidden_characters", "with a character", RESULT_COUNT, RESULT_SETTING, NULL},
     {"equations", "equations", RESULT_COUNT, RESULT_SETTING, NULL},
@@ -197,15 +210,15 @@ static const struct result_kind kinds[] = {
     {"triple_hinge", "triples", "Triples and pairs", "mean losses", triples},
     {"like_query", "understanding", "Semantic understanding", "in per cent of the questions",
      understanding},
-    {"mistake_f1", "mistakes", "Mistake detection", "in per cent, but for the threshold", mistakes},
+    {"mistake_f1", "mistakes", "Mistake detection", "in per cent, except the threshold", mistakes},
     {"core_closer", "distances", "Distance analysis",
      "numbers of queries, and mean numbers of edits", distances},
     {"analogies", "analogies", "Embedding algebra", "in per cent of the analogies", analogies, 4},
     {"without_result", "generation", "Generation", "in per cent of the inputs", generation},
     {"papers", "papers", "Held-out papers", "in per cent", papers},
     {"categories", "labelled", "Labelled equations", "in per cent", labelled},
-    {"umap", "search", "Search by equations", "in per cent, but for uMAP", search},
-    {"hidden_characters", "masking", "Hidden nodes of equations", "in per cent, but for the loss",
+    {"umap", "search", "Search by equations", "in per cent, except uMAP", search},
+    {"hidden_characters", "masking", "Hidden nodes of equations", "in per cent, except the loss",
      masking},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -236,8 +249,8 @@ enum err_code results_sort(struct results **out, size_t *n, struct arena *a,
         while (k < KINDS && !report_value(reports[i], kinds[k].key))
             k++;
         if (k == KINDS)
-            return err_fail(e, ERR_INPUT, "report %zu, '%.60s', is not that of an evaluation",
-                            i + 1, reports[i]->title);
+            return err_fail(e, ERR_INPUT, "report %zu, '%.60s', is not from an evaluation", i + 1,
+                            reports[i]->title);
     }
     for (size_t k = 0; k < KINDS; k++) {
         struct results *r = &(*out)[*n];
@@ -358,7 +371,7 @@ static Eqloom__Table *together(struct arena *a, const Eqloom__Report *const *row
         columns[asked + m] = rows[m]->title;
     Eqloom__Table *out = table_of(a, arena_printf(a, "%s side by side", first->title), columns,
                                   asked + n, first->n_rows);
-    out->note = "Answers in brackets are not right.";
+    out->note = "Answers in brackets are wrong.";
     for (size_t i = 0; i < first->n_rows; i++) {
         char **cell = table_row(a, out);
         for (size_t k = 0; k < asked; k++)
