@@ -1,9 +1,9 @@
-/* The op `merge`: clusters of the whole corpus, those with equal seeds joined: a pair taken for
- * different would be a lie. Each seed gets a fingerprint, one number that depends smoothly on its
- * values at three fixed points, so that equal seeds have nearly equal fingerprints whatever the
- * rounding. Seeds are sorted by it and only neighbours within a tolerance are compared, by ball
- * arithmetic; a fingerprint alone decides nothing. O(n log n) and one comparison for each candidate
- * pair. */
+/* The op `merge`: joins clusters of the whole corpus that have equal seeds, since otherwise equal
+ * expressions would count as different. Each seed gets a fingerprint, a number that depends
+ * smoothly on its values at three fixed points, so that equal seeds have nearly equal fingerprints
+ * despite rounding. Seeds are sorted by fingerprint, and only neighbours within a tolerance are
+ * compared, by ball arithmetic; a fingerprint alone decides nothing. O(n log n) and one comparison
+ * per candidate pair. */
 #include "base/map.h"
 #include "cluster.pb-c.h"
 #include "engine/op.h"
@@ -28,11 +28,12 @@ struct seed {
     uint32_t parent; /* union-find, by position in input order; the root is the first */
 };
 
-/* asinh is linear near zero and logarithmic far out: relative errors stay small errors. */
+/* asinh is linear near zero and logarithmic for large values, so relative errors stay small errors.
+ */
 static double fingerprint_of(struct arena *a, const struct expr *x)
 {
     if (exact_applies(x->lang))
-        return (double)(exact_fingerprint(x) >> 11); /* all of its 53 bits are kept */
+        return (double)(exact_fingerprint(x) >> 11); /* 53 bits, which a double holds exactly */
     const char **names;
     size_t n = expr_variables(&names, a, x);
     double *re = arena_array(a, double, n + 1), *im = arena_array(a, double, n + 1), sum = 0;
@@ -121,8 +122,8 @@ static void add_member(Eqloom__Cluster *out, Eqloom__Member *m, struct name_map 
         out->members[out->n_members++] = m;
 }
 
-/* *made is that of the least seed (expr_compare), whose members, and those of the others in turns,
- * it has. `parts` are their seeds. */
+/* Joins clusters into *made, that of the least seed (expr_compare), followed by members of the
+ * others in turn. `parts` are their seeds. */
 static enum err_code join(Eqloom__Cluster *made, struct arena *a, Eqloom__Cluster **of,
                           struct seed *const *parts, size_t n, uint32_t max_members, struct err *e)
 {
@@ -172,14 +173,14 @@ static enum err_code emit_joined(struct op_ctx *ctx, struct seed *const *parts, 
     return err_up(e, code);
 }
 
-/* A merged cluster stands where the first of its parts stood. Classes that hold a seed from number
- * `kept` on are left out. */
+/* Emits the merged clusters, each at the position of its first part. Classes that contain a seed
+ * from index `kept` on are left out. */
 static enum err_code emit(size_t *emitted, struct op_ctx *ctx, struct seed *seeds, size_t n,
                           size_t kept, struct err *e)
 {
     struct arena *a = op_arena(ctx);
     enum err_code code = OK;
-    /* Parts in one array, grouped by root and ascending: counting sort by first part. */
+    /* Groups the parts by root, in ascending order: a counting sort. */
     uint32_t *begin = arena_array(a, uint32_t, n + 1);
     struct seed **parts = arena_array(a, struct seed *, n + 1);
     for (uint32_t i = 0; i < n; i++)
@@ -203,7 +204,7 @@ static enum err_code emit(size_t *emitted, struct op_ctx *ctx, struct seed *seed
 
 /* ---- reading ---- */
 
-/* *calculus gains the seed's operators, so that all seeds of the calculus have one table. */
+/* Adds the seed's operators to *calculus, so that all seeds of the calculus share one table. */
 static enum err_code read_seed(struct expr *out, const struct language **calculus, struct arena *a,
                                const Eqloom__Expr *seed, struct err *e)
 {
@@ -218,7 +219,8 @@ static enum err_code read_seed(struct expr *out, const struct language **calculu
     return err_up(e, code ? code : expr_from_prefix(out, a, lang, seed->prefix, e));
 }
 
-/* What is known of a cluster without its members: enough for all that are not joined. */
+/* Summarizes a cluster without its members, which is sufficient for clusters that are not joined.
+ */
 static enum err_code summarize(struct span *out, struct arena *a, struct op_ctx *ctx,
                                const ProtobufCMessage *element, struct err *e)
 {
@@ -249,7 +251,7 @@ static enum err_code read_seeds(struct seed *seeds, size_t *n, const struct lang
         if (op_cancelled(ctx))
             return err_fail(e, ERR_CANCELLED, "merge was interrupted");
         enum err_code code = op_summary(&bytes, ctx, role, i, e);
-        /* The summary is good until the next one: strings are copied in unpacking. */
+        /* The summary is valid until the next call: unpacking copies its strings. */
         if (!code)
             code = canonical_unpack(&print, a, &eqloom__cluster_print__descriptor, bytes, e);
         struct seed *s = &seeds[*n];
@@ -290,19 +292,20 @@ const struct op op_merge = {
     .version = 5,
     .node = OP_TASK,
     .doc =
-        "Joins clusters whose seeds are equal, though they come from different e-graphs: numeric "
-        "fingerprints find the candidates, ball arithmetic decides. Without it, a 'negative' "
-        "pair of the corpus could be equal. With `except`, nothing equal to what is held out "
-        "elsewhere stays.",
+        "Joins clusters with equal seeds from different e-graphs: numeric fingerprints find the "
+        "candidates, ball arithmetic decides. Otherwise a 'negative' pair of the corpus could be "
+        "equal. With `except`, clusters that are equal to a held-out one are dropped.",
     .params = OP_PARAMS({"max_members", OP_INT, "100", NULL, 1, 1e6,
                          "The maximum number of members of a merged cluster."},
                         {"points", OP_INT, "12", NULL, 1, 1000,
                          "The number of points at which seeds are compared."}),
     .inputs = OP_PORTS({"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Clusters of the corpus."},
                        {"except", KIND_CLUSTER, OP_COLLECTION, true,
-                        "Clusters held out elsewhere: what is equal to one of them is dropped."}),
-    .outputs = OP_PORTS(
-        {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "No two of them with equal seeds."}),
+                        "Held-out clusters of another corpus: clusters that are equal to one of "
+                        "them are dropped."}),
+    .outputs = OP_PORTS({"clusters", KIND_CLUSTER, OP_COLLECTION, false,
+                         "The merged clusters, no two with equal "
+                         "seeds."}),
     .run = run,
     .summarize = summarize,
 };

@@ -1,4 +1,5 @@
-/* The op `split`: whole clusters, or the expressions of each, into train, valid and test. */
+/* The op `split`: divides whole clusters, or the expressions of each, into train, valid and test.
+ */
 #include "cluster.pb-c.h"
 #include "engine/op.h"
 #include "ops/corpus/split.h"
@@ -8,19 +9,19 @@
 
 static const struct op_param params[] = {
     {"of", OP_ENUM, "clusters", "clusters|members", 0, 0,
-     "Whole clusters are divided, or the expressions of each: all parts then have the same "
-     "clusters, as far as these have expressions enough."},
+     "Whether whole clusters are divided, or the expressions of each cluster. In the latter case "
+     "all parts contain the same clusters, if these have enough expressions."},
     {"valid", OP_REAL, "0.05", NULL, 0, 1, "The fraction for validation."},
     {"test", OP_REAL, "0.15", NULL, 0, 1, "The fraction held out for tests."},
     {"largest", OP_REAL, "0", NULL, 0, 1e9,
-     "of: clusters. SemVec's rule: a cluster of one member, or of more than this many times the "
-     "mean number, is not held out; of the others as many are, to the cluster, as valid and test "
-     "say of all. 0: no such rule."},
+     "With `of: clusters`, SemVec's rule: clusters with one member, or with more than this many "
+     "times the mean number, are not held out; of the others exactly as many are held out as valid "
+     "and test specify for all. 0: no such rule."},
     {"test_clusters", OP_INT, "0", NULL, 0, 1e9,
-     "of: clusters. So many are held out instead of a fraction; 0: `test` says how many."},
+     "With `of: clusters`, the number held out instead of the fraction `test`; 0: use `test`."},
     {"test_members", OP_INT, "1", NULL, 1, 1e6,
-     "With test_clusters: those of fewer members are not held out."},
-    {"seed", OP_INT, "0", NULL, 0, 0, "Chooses another split."},
+     "With test_clusters: clusters with fewer members are not held out."},
+    {"seed", OP_INT, "0", NULL, 0, 0, "Seed of the split."},
     {NULL},
 };
 
@@ -29,9 +30,9 @@ static bool of_members(const struct op_ctx *ctx)
     return strcmp(op_string(ctx, "of"), "members") == 0;
 }
 
-/* By the text alone: one that comes or goes moves no other, in whatever cluster it is. The number
- * of members is not that of clusters, so that seeds which these kept are shared out as others are.
- */
+/* Depends on the text alone, so that adding or removing an expression moves no other. The hash
+ * differs from that of clusters, so that the seeds of kept clusters are distributed like other
+ * members. */
 static enum split_part part_of(const struct op_ctx *ctx, const char *prefix)
 {
     uint64_t seed = (uint64_t)op_int(ctx, "seed");
@@ -39,7 +40,7 @@ static enum split_part part_of(const struct op_ctx *ctx, const char *prefix)
                       op_real(ctx, "test"));
 }
 
-/* What decides about a cluster. */
+/* The data that decide the part of a cluster. */
 struct place {
     double at; /* split_place */
     uint32_t members, cluster;
@@ -66,9 +67,11 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
         return err_fail(e, ERR_INPUT, "'valid' (%g) and 'test' (%g) add up to more than 1", valid,
                         test);
     if (op_real(ctx, "largest") > 0 && of_members(ctx))
-        return err_fail(e, ERR_INPUT, "'largest' is of clusters");
+        return err_fail(e, ERR_INPUT, "'largest' requires 'of: clusters'");
     if (op_int(ctx, "test_clusters") > 0 && (of_members(ctx) || op_real(ctx, "largest") > 0))
-        return err_fail(e, ERR_INPUT, "'test_clusters' is of clusters, without 'largest'");
+        return err_fail(e, ERR_INPUT,
+                        "'test_clusters' requires 'of: clusters' and excludes "
+                        "'largest'");
     return OK;
 }
 
@@ -101,7 +104,7 @@ static int compare_clusters(const void *x, const void *y)
     return (a->cluster > b->cluster) - (a->cluster < b->cluster);
 }
 
-/* From the lowest places on as many as `test` says of all; from the highest, `valid`. */
+/* Holds out the fraction `test` of all from the lowest places on, and `valid` from the highest. */
 static void hold_out(struct place *places, size_t n, double largest, double valid, double test)
 {
     double mean = 0;
@@ -122,7 +125,8 @@ static void hold_out(struct place *places, size_t n, double largest, double vali
     qsort(places, n, sizeof *places, compare_clusters);
 }
 
-/* The lowest places of clusters that are large enough; nothing else by `test`. */
+/* Holds out the clusters with the lowest places that are large enough, and no others for testing.
+ */
 static enum err_code hold_out_number(struct place *places, size_t n, size_t number, uint32_t least,
                                      struct err *e)
 {
@@ -205,9 +209,9 @@ const struct op op_split = {
     .version = 2,
     .node = OP_TASK,
     .doc =
-        "Divides a corpus. The part of a cluster is decided by a hash of its seed expression and "
-        "the parameter `seed`, that of an expression by its own: what is added or removed moves "
-        "nothing else.",
+        "Divides a corpus. The part of a cluster depends on a hash of its seed expression and the "
+        "parameter `seed`, the part of an expression on its own hash: adding or removing one moves "
+        "no other.",
     .params = params,
     .inputs = OP_PORTS(
         {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Clusters, no two with equal seeds."}),

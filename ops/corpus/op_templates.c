@@ -1,4 +1,4 @@
-/* The op `templates`: template files -> the initial expressions. */
+/* The op `templates`: makes initial expressions from template files. */
 #include "ops/corpus/template/templates.h"
 #include "ops/expr/own/operator_files.h"
 
@@ -37,7 +37,7 @@ const struct op op_templates = {
     .node = OP_SOURCE,
     .doc = "Makes the initial expressions from template files (docs/templates.md).",
     .params = OP_PARAMS({"seed", OP_INT, "0", NULL, 0, 9007199254740992.0,
-                         "Chooses the expressions that `take` and `limit` keep."},
+                         "Seed for the choice of the expressions that `take` and `limit` keep."},
                         {"limit", OP_INT, "0", NULL, 0, 1e9,
                          "The maximum number of expressions, chosen by hash; 0: all."}),
     .outputs = OP_PORTS({"exprs", KIND_EXPR, OP_COLLECTION, false,

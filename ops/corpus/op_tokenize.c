@@ -1,4 +1,4 @@
-/* The op `tokenize`: clusters to token batches. */
+/* The op `tokenize`: converts clusters to token batches. */
 #include "ops/corpus/split.h"
 #include "ops/corpus/tokens/encoder_input.h"
 #include "ops/corpus/tokens/encoding.h"
@@ -37,13 +37,15 @@ const struct op op_tokenize = {
     .name = "tokenize",
     .version = 3,
     .node = OP_MAP,
-    .doc = "Packs the members of each cluster as token sequences, without padding, start or end.",
+    .doc = "Packs the members of each cluster as token sequences, without padding, start or end "
+           "tokens.",
     .params = OP_PARAMS(
         {"max_members", OP_INT, "100", NULL, 1, 1e6,
-         "How many of the first members of each cluster are used; the seed is the first."},
+         "The maximum number of members used from each cluster, from the first on, which is the "
+         "seed."},
         {"min_members", OP_INT, "0", NULL, 0, 1e6,
-         "With it each cluster has a number of its own, from this to max_members, by a hash of its "
-         "seed: E-Gen's test clusters have 20 to 40."}),
+         "If set, the maximum varies by cluster from this to max_members, by a hash of the seed: "
+         "E-Gen's test clusters have 20 to 40."}),
     .inputs = OP_PORTS(
         {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Clusters of equal expressions."},
         {"vocabulary", KIND_VOCABULARY, OP_ONE, false, "Tokens and the encoding of numbers."}),

@@ -1,7 +1,7 @@
-/* The op `tokenize-equations`: displays of papers that are expressions -> token batches, for models
- * that have learnt expressions. a = b is read as a - b, where several readings are usual one is
- * taken (docs/formats.md), and variables get the names that models know, in the order of their
- * first occurrence. All else is refused, with a reason. */
+/* The op `tokenize-equations`: converts displays of papers that are expressions to token batches,
+ * for models trained on expressions. a = b is read as a - b; of several usual readings one is
+ * chosen (docs/formats.md), and variables are renamed to names in the vocabulary, in the order of
+ * their first occurrence. Other displays are refused with a reason. */
 #include "ops/corpus/tokens/encoder_input.h"
 #include "ops/expr/expr.h"
 #include "ops/latex/katex/katex.h"
@@ -43,9 +43,9 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     return OK;
 }
 
-/* ---- what is read ---- */
+/* ---- reading equations ---- */
 
-/* The signs of equality outside braces; *at is the first. */
+/* Counts the equals signs outside braces; *at is the first. */
 static size_t count_equal_signs(size_t *at, const char *s)
 {
     size_t n = 0, depth = 0;
@@ -59,8 +59,8 @@ static size_t count_equal_signs(size_t *at, const char *s)
     return n;
 }
 
-/* An expression, without the sign that ends a sentence. The macros that it needs stand before, as
- * \def; NULL if it is a chain of equalities. */
+/* Returns the text of an expression without the punctuation that ends a sentence, preceded by the
+ * macros that it needs as \def; NULL if it is a chain of equalities. */
 static const char *expression_text(struct arena *a, const Eqloom__Equation *q)
 {
     struct buf b = {0};
@@ -85,7 +85,8 @@ static const char *expression_text(struct arena *a, const Eqloom__Equation *q)
     return buf_text(&b, a);
 }
 
-/* Prefix tokens with the names that models know; NULL if there are not so many. */
+/* Returns prefix tokens with variables renamed to names in the vocabulary; NULL if there are too
+ * many. */
 static char *with_known_names(struct arena *a, const struct expr *x)
 {
     static const char *const known[] = {"x", "y", "z", "t", "u", "a", "b", "c", "n"};
@@ -112,7 +113,7 @@ static char *with_known_names(struct arena *a, const struct expr *x)
 
 struct answer {
     Eqloom__TokenBatch batch;
-    const char *refused, *detail; /* NULL: read */
+    const char *refused, *detail; /* refused: NULL if it was read */
 };
 
 static enum err_code read_equation(struct answer *out, struct state *s, struct arena *a,
@@ -124,7 +125,7 @@ static enum err_code read_equation(struct answer *out, struct state *s, struct a
     const char *text = q->mathml[0] ? "" : expression_text(a, q);
     *out = (struct answer){.detail = ""};
     if (!text || !*text) {
-        out->refused = text ? "no LaTeX" : "several signs of equality";
+        out->refused = text ? "not LaTeX" : "several equals signs";
         return OK;
     }
     struct source_text source = {"equation", text, strlen(text)};
@@ -179,19 +180,19 @@ const struct op op_tokenize_equations = {
     .name = "tokenize-equations",
     .version = 1,
     .node = OP_MAP,
-    .doc = "Reads displays of papers as expressions of the calculus, as far as they are such, for "
-           "models that have learnt expressions. a = b is read as a - b; variables become x, y, z, "
-           "t, u, a, b, c, n in the order of their first occurrence; where LaTeX has several usual "
-           "readings, the one that `eqloom read` says is taken.",
+    .doc = "Reads displays of papers as expressions of the calculus, where possible, for models "
+           "trained on expressions. a = b is read as a - b; variables become x, y, z, t, u, a, b, "
+           "c, n in the order of their first occurrence; where LaTeX has several usual readings, "
+           "the one that `eqloom read` reports is used.",
     .inputs = OP_PORTS({"equations", KIND_EQUATION, OP_COLLECTION, false, "LaTeX with its macros."},
                        {"vocabulary", KIND_VOCABULARY, OP_ONE, false,
                         "The vocabulary of the model that will embed them."}),
     .outputs = OP_PORTS(
         {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, false, "One for each equation that is read."},
         {"read", KIND_EQUATION, OP_COLLECTION, false,
-         "These equations, for other models to embed the same."},
+         "The equations that are read, so that other models can embed the same ones."},
         {"refused", KIND_MATHML, OP_COLLECTION, false,
-         "The others, each with its reason: equation-statistics counts them."}),
+         "The other equations, each with the reason; equation-statistics counts them."}),
     .units = units,
     .prepare = prepare,
     .release = release,

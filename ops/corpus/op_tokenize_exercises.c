@@ -1,4 +1,4 @@
-/* The op `tokenize-exercises`: exercises to token batches. */
+/* The op `tokenize-exercises`: converts exercises to token batches. */
 #include "exercise.pb-c.h"
 #include "ops/corpus/tokens/encoder_input.h"
 #include "ops/corpus/tokens/encoding.h"
@@ -25,7 +25,7 @@ const struct op op_tokenize_exercises = {
     .version = 2,
     .node = OP_MAP,
     .doc = "Packs the expressions of each exercise as token sequences, to be embedded and then "
-           "judged by evaluate-questions or evaluate-derivations.",
+           "evaluated by evaluate-questions or evaluate-derivations.",
     .inputs =
         OP_PORTS({"exercises", KIND_EXERCISE, OP_COLLECTION, false, "Questions or derivations."},
                  {"vocabulary", KIND_VOCABULARY, OP_ONE, false,

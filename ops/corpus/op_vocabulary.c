@@ -58,13 +58,13 @@ const struct op op_vocabulary = {
            "end), operators, symbols, signs and digits.",
     .params = OP_PARAMS(
         {"encoding", OP_ENUM, "e-gen", "e-gen|plain|trees|placed", 0, 0,
-         "Integers as sign and digits, or the small ones as tokens of their own; trees: longer "
-         "ones as sums of these; placed: the small ones, and each token says under which operator "
-         "of two operands it stands, and on which side of - / and pow."},
+         "e-gen: integers are a sign and digits; plain: small integers are single tokens; trees: "
+         "like plain, with larger ones as sums of these; placed: like plain, and each operand of a "
+         "binary operator is marked with the operator, and with its side for - / and pow."},
         {"tokens", OP_STRINGS, "", NULL, 0, 0, "More symbols and operators."}),
     .inputs = OP_PORTS({"clusters", KIND_CLUSTER, OP_COLLECTION, true,
-                        "The operators of one's own that they use become tokens, too, in the order "
-                        "of their names, and the vocabulary says what they mean."}),
+                        "User-defined operators used in them become tokens, too, in the order of "
+                        "their names, and the vocabulary stores their definitions."}),
     .outputs = OP_PORTS({"vocabulary", KIND_VOCABULARY, OP_ONE, false, "Tokens by id."}),
     .run = run,
 };

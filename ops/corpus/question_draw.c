@@ -1,6 +1,5 @@
-/* See question_draw.h. Nothing is taken on trust: an answer agrees with the query at all points (or
- * in its normal form), whatever its cluster says, and a near miss is refuted; what is undecided is
- * neither. */
+/* See question_draw.h. Clusters are not trusted: an answer must agree with the query at all points
+ * (or in its normal form), and a near miss must be refuted; undecided expressions are not used. */
 #include "ops/corpus/question_draw.h"
 
 #include "ops/expr/ball/domain_record.h"
@@ -11,8 +10,8 @@
 
 #include <string.h>
 
-/* Draws of a near miss for each that is wanted, and members tried as an answer, before a query is
- * given up. */
+/* Attempts before a query is abandoned: draws per near miss wanted, and members tried as answers.
+ */
 enum { DRAWS = 20, ANSWERS = 30 };
 
 struct drawer {
@@ -39,7 +38,7 @@ static enum err_code begin(struct drawer *d, struct err *e)
     return err_up(e, code);
 }
 
-/* An exercise of up to n terms. */
+/* Initialises an exercise with room for n terms. */
 static void exercise_init(Eqloom__Exercise *x, const struct drawer *d, size_t n)
 {
     eqloom__exercise__init(x);
@@ -47,7 +46,7 @@ static void exercise_init(Eqloom__Exercise *x, const struct drawer *d, size_t n)
     x->terms = arena_array(d->a, Eqloom__ExerciseTerm *, n + 1);
 }
 
-/* How many members are asked about. */
+/* The number of members that are used. */
 static size_t asked(const struct drawer *d)
 {
     size_t n = d->cluster->n_members;
@@ -77,7 +76,7 @@ static void add(Eqloom__Exercise *x, struct arena *a, char *prefix, uint32_t lik
     x->terms[x->n_terms++] = t;
 }
 
-/* A member that is equal to the query and far from it. */
+/* Finds a member that is equal to the query and far from it. */
 static enum err_code find_answer(const struct expr **out, struct drawer *d, struct equality_test *t,
                                  struct err *e)
 {
@@ -105,7 +104,7 @@ static bool is_there(const Eqloom__Exercise *x, const char *prefix)
     return false;
 }
 
-/* False if there are not `wanted` of them. */
+/* Returns false if it finds fewer than `wanted`. */
 static bool add_near_misses(Eqloom__Exercise *x, struct drawer *d, struct equality_test *t,
                             const struct expr *from, uint32_t like, size_t wanted)
 {
@@ -126,7 +125,7 @@ static bool add_near_misses(Eqloom__Exercise *x, struct drawer *d, struct equali
     return wanted == 0;
 }
 
-/* *made is false if there is no question about this query. */
+/* Sets *made to false if there is no question about this query. */
 static enum err_code ask(Eqloom__Exercise *x, bool *made, struct drawer *d, uint32_t query,
                          struct err *e)
 {
@@ -172,7 +171,7 @@ enum err_code questions_draw(Eqloom__Exercise **out, size_t *n, struct arena *a,
     return code;
 }
 
-/* ---- near misses for learning ---- */
+/* ---- near misses for training ---- */
 
 enum err_code near_misses_draw(Eqloom__Exercise *out, struct arena *a,
                                const Eqloom__Cluster *cluster,

@@ -1,5 +1,5 @@
 /* Parts by hash; see split.h. The test part takes the lowest hashes and the validation part the
- * highest, so that a changed fraction of one never moves anything between the others. */
+ * highest, so changing the fraction of one never moves anything between the other two parts. */
 #include "ops/corpus/split.h"
 
 #include "base/digest.h"

@@ -214,7 +214,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_evaluate_analogies = {
     .name = "evaluate-analogies",
-    .version = 4,
+    .version = 5,
     .node = OP_TASK,
     .parallel = true,
     .doc = "Embedding algebra, as in SemEmb and E-Gen: x1 is to y1 as x2 is to the expression "

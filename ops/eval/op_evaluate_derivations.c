@@ -158,7 +158,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_evaluate_derivations = {
     .name = "evaluate-derivations",
-    .version = 3,
+    .version = 4,
     .node = OP_TASK,
     .doc = "E-Gen's mistake detection: a step is classified as a mistake if the cosine of its two "
            "sides is below a threshold, the mean over the derivations of `calibration` of the "

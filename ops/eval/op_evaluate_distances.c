@@ -165,7 +165,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_evaluate_distances = {
     .name = "evaluate-distances",
-    .version = 4,
+    .version = 5,
     .node = OP_TASK,
     .parallel = true,
     .doc = "SemEmb's distance analysis: for each query, finds the nearest other expression by "

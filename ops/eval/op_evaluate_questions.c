@@ -95,7 +95,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_evaluate_questions = {
     .name = "evaluate-questions",
-    .version = 1,
+    .version = 2,
     .node = OP_TASK,
     .doc = "E-Gen's semantic understanding test: a question is answered by the candidate whose "
            "vector is most similar to the query's by cosine. accuracy: the share of questions for "

@@ -415,7 +415,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_plot_classes = {
     .name = "plot-classes",
-    .version = 5,
+    .version = 6,
     .node = OP_TASK,
     .numerics = true,
     .parallel = true,

@@ -206,7 +206,7 @@ out:
 
 const struct op op_report = {
     .name = "report",
-    .version = 13,
+    .version = 14,
     .node = OP_TASK,
     .numerics = true, /* exp and log are from the C library */
     .parallel = true,

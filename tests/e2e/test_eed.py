@@ -47,8 +47,8 @@ class Eed(ProjectTest):
                 self.assertLess(abs(n - wanted), 110, shape)
 
     def test_mistakes(self):
-        for given, wanted in (("operators: 'ad:1'", "'ad' is no operator"),
-                              ("operators: 'add:x'", "'add' is no operator with a weight"),
+        for given, wanted in (("operators: 'ad:1'", "'ad' is not an operator"),
+                              ("operators: 'add:x'", "'add' is not an operator with a weight"),
                               ("min_operators: 9", "'min_operators' is more")):
             self.p.write("job.yaml", "eqloom: 1\nname: x\nnodes:\n"
                                      "  x: {op: random-expressions, %s}\n" % given)

@@ -228,7 +228,7 @@ nodes:
             self.zoom("picture.html", page)
         self.p.write("none.yaml", self.JOB.replace("3 + 2*x", "sinh(x)"))
         said = self.p.eqloom("run", "none.yaml", "picture", expect=1).err
-        self.assertIn("'embeddings' has no expression sinh(x), the query", said)
+        self.assertIn("'embeddings' does not contain the query, sinh(x)", said)
 
     def zoom(self, name, page):
         """The wheel enlarges what it points at; a double click shows all again."""
@@ -271,7 +271,7 @@ nodes:
             self.assertIn(f"<h2>{title}</h2>", page)
         self.assertIn("<summary>Questions: tf-idf</summary>", page)
         done = self.p.eqloom("run", "examine.yaml", "page-of-a-page", expect=1)
-        self.assertIn("is not that of an evaluation", done.err)
+        self.assertIn("is not from an evaluation", done.err)
 
     def prefixes(self, expressions):
         """By the infix text that tables show."""

@@ -304,9 +304,9 @@ open("out/plot.svg", "w").write("<svg/>")
                 ("x.jsonl", '{"source": "a", "vector": [1, "2"]}', "x.jsonl:1:1: error: value 2 of vector 1"),
                 ("x.jsonl", '{"source": "a", "vector": [1]}\n{"source": "a", "vector": [1, 2]}',
                  "x.jsonl:2:1: error: a vector of 2 numbers among vectors of 1"),
-                ("x.jsonl", '{"source": "a", "vector": [1e39]}', "value 1 of vector 1 is no finite number"),
+                ("x.jsonl", '{"source": "a", "vector": [1e39]}', "value 1 of vector 1 is not a finite number"),
                 ("x.jsonl", '{"vector": [1]}', 'expected {"source": "c1"'), ("x.jsonl", "{", "not JSON"),
-                ("x.npy", "none", "there is no x.npy.jsonl"),
+                ("x.npy", "none", "the file x.npy.jsonl, which describes its rows, is missing"),
                 ("there.npy.jsonl", "", "0 lines for")]:
             with self.subTest(text=text):
                 self.p.write(name, text)

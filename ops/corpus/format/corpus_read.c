@@ -21,7 +21,7 @@ enum corpus_format corpus_format_find(const char *name)
 
 /* ---- expressions and clusters ---- */
 
-/* Whether p and q, as nodes, are what a reduced fraction is written with. */
+/* Whether n is a quotient p / q of integers that form a reduced fraction. */
 static bool is_fraction(struct arena *a, const struct expr_node *n)
 {
     if (n->op != X_DIV || n[1].op != X_NUM || n[2].op != X_NUM)
@@ -31,7 +31,7 @@ static bool is_fraction(struct arena *a, const struct expr_node *n)
     return number && strcmp(number, text) == 0;
 }
 
-/* A fraction is a number again; it has three tokens either way. */
+/* Turns fractions back into numbers; they have three tokens either way. */
 char *corpus_prefix(struct arena *a, const struct expr *x)
 {
     const struct expr_node *nodes = x->nodes;
@@ -50,7 +50,7 @@ char *corpus_prefix(struct arena *a, const struct expr *x)
     return buf_text(&out, a);
 }
 
-/* OK if the error was put among the malformed lines. */
+/* Returns OK if the error was recorded among the malformed lines. */
 static enum err_code skip_malformed(struct corpus *c, enum err_code code, struct err *e)
 {
     if (!code || !c->malformed || code != ERR_INPUT)
@@ -60,7 +60,7 @@ static enum err_code skip_malformed(struct corpus *c, enum err_code code, struct
     return OK;
 }
 
-/* Expressions of one cluster. */
+/* The expressions of one cluster. */
 struct terms {
     struct expr *all;
     size_t n, cap;
@@ -72,7 +72,7 @@ static void add_term(struct terms *t, struct arena *a, const struct expr *x)
     t->all[t->n++] = *x;
 }
 
-/* The first expression is the seed; copies are left out. No cluster if n is 0. */
+/* Adds a cluster whose seed is the first expression, without duplicates; nothing if n is 0. */
 static void add_cluster(struct corpus *c, const struct expr *exprs, size_t n)
 {
     if (!n)
@@ -102,7 +102,7 @@ static void add_cluster(struct corpus *c, const struct expr *exprs, size_t n)
     c->clusters[c->n++] = cluster;
 }
 
-/* `len` bytes from `at` on: prefix tokens, infix or, with a backslash or a brace, LaTeX. */
+/* Parses `len` bytes from `at` on: prefix tokens, infix or, with a backslash or a brace, LaTeX. */
 static enum err_code parse_term(struct expr *out, struct corpus *c,
                                 const struct source_text *source, size_t at, size_t len, bool infix,
                                 struct err *e)
@@ -153,7 +153,7 @@ static enum err_code read_columns(struct corpus *c, uint32_t columns,
         struct expr x;
         if ((k + 1 < columns) != (tab != NULL))
             return err_fail_at(e, source, line->begin,
-                               "a line of %u expressions separated by tabs is expected", columns);
+                               "expected a line of %u expressions separated by tabs", columns);
         enum err_code code = err_up(e, parse_term(&x, c, source, at, len, false, e));
         if (code)
             return code;
@@ -169,7 +169,7 @@ static enum err_code read_columns(struct corpus *c, uint32_t columns,
     return OK;
 }
 
-/* Where the expression begins that a line of Lample and Charton's has: "12|sub Y' EXPRESSION". */
+/* Where the expression begins in a line of Lample and Charton's, "12|sub Y' EXPRESSION". */
 static size_t skip_label(const struct source_text *source, size_t at, size_t end)
 {
     static const char difference[] = "sub Y' ";
@@ -181,7 +181,7 @@ static size_t skip_label(const struct source_text *source, size_t at, size_t end
     return end - at > n && !memcmp(source->text + at, difference, n) ? at + n : at;
 }
 
-/* Each column is an expression of its own. */
+/* Reads a line whose columns are unrelated expressions. */
 static enum err_code read_alone(struct corpus *c, const struct source_text *source,
                                 const struct line *line, struct err *e)
 {
@@ -198,7 +198,7 @@ static enum err_code read_alone(struct corpus *c, const struct source_text *sour
     return code;
 }
 
-/* In the order of their first expressions. */
+/* Adds the joined pairs as clusters, in the order of their first expressions. */
 static void add_joined(struct corpus *c, struct corpus_pairs *j)
 {
     uint32_t *begin = arena_array(c->a, uint32_t, j->n + 2);
@@ -231,13 +231,13 @@ static enum err_code malformed(const struct source_text *source, size_t at, stru
                        "x\"]}, the seed first");
 }
 
-/* "+ x 1", or {"prefix": "+ x 1"} as `eqloom export` writes it. */
+/* Reads "+ x 1", or {"prefix": "+ x 1"} as `eqloom export` writes it. */
 static const char *tokens_of(const json_t *value)
 {
     return json_string_value(json_is_object(value) ? json_object_get(value, "prefix") : value);
 }
 
-/* Where a string stands at or after `at`, if it is written there as it is read; else `at`. */
+/* Where a string first occurs from `at` on without escapes; `at` if it does not. */
 static size_t place_of(const char *string, const struct source_text *source, size_t at)
 {
     const char *text = source->text;
@@ -332,7 +332,7 @@ static bool tokens_text(struct buf *out, const json_t *term)
     return out->len > 0;
 }
 
-/* *from: where the class before begins; they stand in order. */
+/* *from: where the previous class begins; classes are in file order. */
 static enum err_code read_class(struct corpus *c, const char *name, const json_t *class,
                                 const struct source_text *source, size_t *from, struct err *e)
 {
@@ -400,7 +400,7 @@ static enum err_code read_member(struct terms *cluster, struct corpus *c,
     return code;
 }
 
-/* A line that is not empty. */
+/* Reads a line that is not empty. */
 static enum err_code read_line(struct corpus *c, enum corpus_format format, struct terms *cluster,
                                const struct source_text *source, const struct line *line,
                                struct err *e)

@@ -11,11 +11,11 @@
 
 enum { FLUSH_BYTES = 1 << 20 };
 
-/* Where clusters are written. */
+/* The state of writing clusters. */
 struct writer {
     struct buf *out;
     const struct corpus_write_options *options;
-    struct arena a; /* of a term in words */
+    struct arena a; /* for one term in words */
 };
 
 static enum err_code flush(struct writer *w, size_t above, struct err *e)
@@ -25,7 +25,7 @@ static enum err_code flush(struct writer *w, size_t above, struct err *e)
     return o->flush && w->out->len > above ? err_up(e, o->flush(o->arg, w->out, e)) : OK;
 }
 
-/* Prefix tokens of the corpora: a fraction is an operation. */
+/* Writes prefix tokens, with fractions as divisions. */
 static void write_term(struct writer *w, const char *prefix, const struct language *lang)
 {
     struct buf *out = w->out;
@@ -59,7 +59,7 @@ static bool is_mine(const struct writer *w, size_t cluster)
 static const struct language *language_of(const Eqloom__Cluster *c)
 {
     const struct language *lang = lang_by_name(c->seed->language);
-    return lang ? lang : &lang_calculus; /* with operators, which their tokens tell */
+    return lang ? lang : &lang_calculus; /* user-defined operators are recognised by their tokens */
 }
 
 /* `between`: an empty line between clusters. */
@@ -83,7 +83,7 @@ static enum err_code write_clusters(struct writer *w, bool between,
     return code;
 }
 
-/* A member of another cluster. */
+/* Draws a member of another cluster. */
 static const char *negative(struct rng *rng, Eqloom__Cluster *const *clusters, size_t n, size_t own)
 {
     size_t other = (own + 1 + rng_below(rng, n - 1)) % n;
@@ -91,13 +91,13 @@ static const char *negative(struct rng *rng, Eqloom__Cluster *const *clusters, s
     return c->n_members ? c->members[rng_below(rng, c->n_members)]->prefix : c->seed->prefix;
 }
 
-/* The numbers below `left` in random order (Fisher and Yates), of which only those that are drawn
- * are kept: a cluster may have more pairs than there is memory. */
+/* A lazy Fisher-Yates shuffle of the numbers below `left`, which stores only moved numbers: the
+ * pairs of a cluster may not fit in memory. */
 struct shuffle {
     struct rng rng;
     uint64_t next, left;
     bool in_order;
-    struct map64 moved; /* place -> number, where it is not the place's own */
+    struct map64 moved; /* place -> number, if they differ */
 };
 
 static uint64_t number_at(const struct shuffle *s, uint64_t place)
@@ -118,7 +118,7 @@ static uint64_t shuffle_next(struct shuffle *s)
     return number;
 }
 
-/* A line of tabs, or an object: prefix tokens have nothing that JSON escapes. */
+/* Writes tab-separated columns or a JSON object: prefix tokens need no escapes in JSON. */
 static void write_columns(struct writer *w, const char *const *terms, size_t n,
                           const struct language *lang)
 {
@@ -135,8 +135,8 @@ static void write_columns(struct writer *w, const char *const *terms, size_t n,
     buf_puts(w->out, json ? "\"}\n" : "\n");
 }
 
-/* Ordered pairs of different members, without repetition. Each cluster's generator depends on its
- * seed: one more cluster changes no pairs of the others. */
+/* Writes ordered pairs of different members, without repetition. Each cluster's generator depends
+ * on its seed, so adding a cluster does not change the pairs of others. */
 static enum err_code write_pairs(struct writer *w, bool triplets, Eqloom__Cluster *const *clusters,
                                  size_t n, struct err *e)
 {
@@ -165,7 +165,7 @@ static enum err_code write_pairs(struct writer *w, bool triplets, Eqloom__Cluste
 
 /* ---- semvec ---- */
 
-/* The length of the token that infix text begins with; 0 at a blank. */
+/* The length of the first token of infix text; 0 at a blank. */
 static size_t token_length(const char *at)
 {
     size_t len = 0;
@@ -191,8 +191,8 @@ static json_t *tokens_json(struct arena *a, const char *prefix, const struct lan
     return term;
 }
 
-/* A class without its key; the first of its members is what the others are equal to. What a split
- * of members left has another seed, which is not among them. */
+/* A class without its key. Its original is the first member: after a split of members the seed may
+ * not be among them. */
 static json_t *class_json(const Eqloom__Cluster *c)
 {
     const struct language *lang = &lang_calculus;
@@ -205,7 +205,7 @@ static json_t *class_json(const Eqloom__Cluster *c)
     return json_pack("{s:o, s:o}", "Original", first, "Noise", noise);
 }
 
-/* Classes that nobody has merged may begin with the same expression. */
+/* Makes keys unique, since classes that were not merged may begin with the same expression. */
 static void add_class(json_t *all, const char *name, json_t *class)
 {
     struct buf key = {0};

@@ -1,8 +1,7 @@
-/* From templates to expressions. A template's placeholders run over all combinations; where these
- * are too many, combinations are drawn, each placeholder taking the value that wins a hash contest
- * (rendezvous hashing). 'take' keeps the expressions whose hashes are least. Both are stable: a
- * value added to a set or an expression added to a group changes the choice in its proportion
- * only, never all of it. */
+/* Expands templates to expressions. A template's placeholders run over all combinations; if there
+ * are too many, combinations are drawn, with the values of placeholders chosen by rendezvous
+ * hashing. 'take' keeps the expressions with the lowest hashes. Both are stable: adding a value to
+ * a set or an expression to a group changes only a proportional part of the choice. */
 #include "ops/corpus/template/templates.h"
 
 #include "base/map.h"
@@ -15,8 +14,8 @@
 #include <string.h>
 
 enum {
-    MAX_ENUMERATED = 200000, /* combinations of a template, where all are wanted */
-    MAX_CONSIDERED = 2000,   /* where some are taken; of more, enough are drawn */
+    MAX_ENUMERATED = 200000, /* combinations of a template without 'take' */
+    MAX_CONSIDERED = 2000,   /* combinations with 'take'; of more, a sample is drawn */
     DRAWS_PER_TAKEN = 8,
     MAX_INSTANCES = 2000000,
 };
@@ -25,7 +24,7 @@ struct instance {
     struct expr x;
     const char *group;
     uint64_t rank; /* hash of its text */
-    uint32_t cell; /* what 'per' counts */
+    uint32_t cell; /* the cell for 'per' */
     bool kept;
 };
 
@@ -33,16 +32,16 @@ struct expansion {
     struct arena *a;
     const struct template_file *file;
     const struct templates_options *options;
-    struct instance *all; /* kept instances of all files, in order */
+    struct instance *all; /* instances kept from all files, in order */
     size_t n, cap;
-    size_t file_start;    /* the first in `all` of this file */
-    struct name_map seen; /* prefix text of kept ones */
-    /* The group at hand. */
+    size_t file_start;    /* index in `all` of this file's first instance */
+    struct name_map seen; /* prefix texts of kept instances */
+    /* The current group. */
     const struct template_group *group;
     struct instance *found;
     size_t n_found, cap_found;
     struct name_map found_texts;
-    size_t *pool; /* {it}: places in `all` */
+    size_t *pool; /* for {it}: indices in `all` */
     size_t n_pool;
     struct buf text;
     struct err *e;
@@ -64,7 +63,7 @@ static bool is_negative(const struct expr_node *node)
     return node->op == X_NUM && number_sign(node->leaf) < 0;
 }
 
-/* Drops the sign of one that is. */
+/* Drops the sign of a negative expression. */
 static struct expr drop_sign(struct arena *a, const struct expr *x)
 {
     if (x->n == 1)
@@ -74,7 +73,7 @@ static struct expr drop_sign(struct arena *a, const struct expr *x)
     return expr_apply(a, x->lang, x->nodes->op, parts, 2);
 }
 
-/* x + -3*y is x - 3*y, x - -3 is x + 3: what a template's sign and a negative value make. */
+/* Rewrites a template's sign followed by a negative value: x + -3*y as x - 3*y, x - -3 as x + 3. */
 static struct expr tidy(struct arena *a, const struct expr *x)
 {
     const struct expr_node *node = x->nodes;
@@ -116,7 +115,7 @@ static void write_instance(struct expansion *t, const struct template *tpl, cons
     }
 }
 
-/* One combination of values. */
+/* Adds one combination of values. */
 static enum err_code add_instance(struct expansion *t, const struct template *tpl, uint32_t cell,
                                   const size_t *choice)
 {
@@ -127,7 +126,7 @@ static enum err_code add_instance(struct expansion *t, const struct template *tp
     struct source_text source = {"<template>", t->text.data ? t->text.data : "", t->text.len};
     if (expr_parse_infix(&x, t->a, t->file->lang, &source, 0, source.len, false, &inner)) {
         enum err_code code =
-            yaml_fail(t->e, tpl->node, "this gives '%.120s': %s", source.text, inner.message);
+            yaml_fail(t->e, tpl->node, "this makes '%.120s': %s", source.text, inner.message);
         if (inner.hint[0])
             err_hint(t->e, "%s", inner.hint);
         return code;
@@ -154,7 +153,7 @@ static enum err_code add_instance(struct expansion *t, const struct template *tp
     return OK;
 }
 
-/* All combinations with choice[fixed] as given (fixed -1: none). */
+/* Adds all combinations with the given choice[fixed] (fixed -1: with no choice fixed). */
 static enum err_code enumerate(struct expansion *t, const struct template *tpl, uint32_t cell,
                                size_t *choice, int fixed)
 {
@@ -211,7 +210,7 @@ static enum err_code expand_template(struct expansion *t, const struct template 
     double combinations = 1;
     for (size_t s = 0; s < tpl->n_slots; s++) {
         if (slot_size(t, &tpl->slots[s]) == 0)
-            return OK; /* {it} over nothing */
+            return OK; /* {it} has no expressions */
         if (group->per == PER_SET && tpl->slots[s].set == group->per_set && fixed < 0)
             fixed = (int)s;
         else
@@ -223,7 +222,7 @@ static enum err_code expand_template(struct expansion *t, const struct template 
     bool drawn = group->take > 0 && combinations > MAX_CONSIDERED;
     if (group->take == 0 && combinations > MAX_ENUMERATED)
         return yaml_fail(t->e, tpl->node,
-                         "this template gives %.0f expressions; say how many to 'take'",
+                         "this template makes %.0f expressions; limit them with 'take'",
                          combinations);
     size_t cells = fixed < 0 ? 1 : slot_size(t, &tpl->slots[fixed]);
     for (size_t c = 0; c < cells; c++) {
@@ -248,7 +247,7 @@ static int by_cell_and_rank(const void *a, const void *b)
     return expr_compare(&x->x, &y->x);
 }
 
-/* Marks the `take` least of each cell (0: all). */
+/* Marks the `take` instances with the lowest ranks of each cell (0: all). */
 static void keep_least(struct instance *list, size_t n, uint64_t take)
 {
     struct instance **order = vec_grow(NULL, &(size_t){0}, n + 1, sizeof *order);
@@ -292,7 +291,7 @@ static enum err_code expand_group(struct expansion *t, const struct template_gro
     return OK;
 }
 
-/* One domain a variable, whichever file says it; "positive" is the rule and not recorded. */
+/* Each variable has one domain in all files; "positive" is the default and not recorded. */
 static enum err_code add_domains(struct templates *out, const struct template_file *f,
                                  const struct source_text *source, struct err *e)
 {
@@ -327,8 +326,8 @@ enum err_code templates_expand(struct templates *out, struct arena *a,
             file->lang = options->calculus;
         if (t.file && t.file->lang != file->lang) {
             code = err_fail(e, ERR_INPUT,
-                            "%s: templates of the %s language cannot stand beside those of the %s "
-                            "language",
+                            "%s: templates of the %s language cannot be combined with those of the "
+                            "%s language",
                             sources[i].name, file->lang->name, t.file->lang->name);
             goto out;
         }

@@ -1,5 +1,5 @@
-/* Reading template files: YAML to sets and groups, every name resolved, every refusal at its
- * place. */
+/* Reads template files: converts YAML to sets and groups and resolves names; errors have positions.
+ */
 #include "ops/corpus/template/templates_file.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static enum err_code read_uint(uint64_t *out, const struct yaml_node *node, cons
     return OK;
 }
 
-/* The value under a key, or NULL; of this type, if it is there. */
+/* Looks up the value of a key, NULL if absent; fails if it has another type. */
 static enum err_code get(const struct yaml_node **out, const struct yaml_node *mapping,
                          const char *key, enum yaml_type type, struct err *e)
 {
@@ -100,7 +100,7 @@ static enum err_code find_set(int *out, const struct template_file *f, struct ar
     return err_suggest(code, word, names, f->n_sets, e);
 }
 
-/* The slot of "{name}", made if it is new. */
+/* Finds the slot of "{name}", adding it if it is new. */
 static enum err_code find_slot(int *out, struct template *t, const struct template_group *group,
                                const struct template_file *f, struct arena *a, const char *name,
                                size_t n, size_t offset, struct err *e)
@@ -140,7 +140,7 @@ static enum err_code read_template(struct template *t, const struct yaml_node *n
     *t = (struct template){.node = node};
     if ((code = yaml_expect(node, YAML_SCALAR, "a template", e)))
         return err_up(e, code);
-    /* Places are exact where YAML has no escapes, which a template has no use for. */
+    /* Positions are exact unless the YAML has escapes, which templates do not need. */
     size_t quote = node->style == YAML_QUOTED;
     t->pieces = arena_alloc(a, (2 * node->len + 1) * sizeof *t->pieces);
     for (const char *s = node->text; *s;) {
@@ -167,7 +167,7 @@ static enum err_code read_per(struct template_group *group, const struct yaml_no
                               const struct template_file *f, struct arena *a, struct err *e)
 {
     if (group->take == 0)
-        return yaml_fail(e, node, "'per' says for what to take so many; 'take' is missing");
+        return yaml_fail(e, node, "'per' needs 'take'");
     if (strcmp(node->text, "template") == 0) {
         group->per = PER_TEMPLATE;
         return OK;

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-/* The vocabulary is kept in an arena of its own: the state outlives the ctx of prepare. */
+/* The vocabulary has its own arena, since the state outlives the ctx of prepare. */
 struct state {
-    struct encoder encoder; /* first: this is what ops see */
+    struct encoder encoder; /* first member: ops cast the state to it */
     struct arena arena;
 };
 

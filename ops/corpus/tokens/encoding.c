@@ -1,4 +1,5 @@
-/* Vocabularies and encoding; see encoding.h. The e-gen vocabulary has 59 tokens, as the paper's. */
+/* Vocabularies and encoding; see encoding.h. The e-gen vocabulary has 59 tokens, as in the paper.
+ */
 #include "ops/corpus/tokens/encoding.h"
 
 #include "base/buf.h"
@@ -12,8 +13,8 @@ static const char *const specials[TOKEN_SPECIALS] = {"<pad>", "<start>", "<end>"
 static const char *const symbols[] = {"x", "y", "z", "t", "u", "a", "b", "c", "n", "pi", "e"};
 enum { PLAIN_LIMIT = 99, NAME_SIZE = 1024 };
 
-/* Where a token stands, as the placed encoding says behind its name: under which operator of two
- * operands, and of those that do not commute as which operand. */
+/* The places that the placed encoding appends to the names of tokens: a binary operator, and the
+ * operand's number if its operands do not commute. */
 static const struct place {
     uint16_t op;
     uint8_t operand; /* 0: any */
@@ -50,7 +51,7 @@ static bool is_name(const char *s)
     return true;
 }
 
-/* Each token but the specials and the digits once more for each place. */
+/* Adds each token except specials and digits again for each place. */
 static void add_placed(struct list *l)
 {
     size_t n = l->v->n_tokens;
@@ -103,12 +104,12 @@ void encoder_free(struct encoder *c)
     name_map_free(&c->ids);
 }
 
-/* The operators that are open: their operands are being read. */
+/* The stack of operators whose operands are being read. */
 struct open {
     uint16_t op;
     uint8_t arity, read;
 };
-/* One expression on its way into ids. */
+/* The state of encoding one expression. */
 struct encoding {
     const struct encoder *c;
     const char *prefix;
@@ -116,7 +117,8 @@ struct encoding {
     struct buf ids, open;
 };
 
-/* The mark of the next token, "" for none; it counts as an operand of what is open. */
+/* Returns the place of the next token or "", and counts the token as an operand of the open
+ * operator. */
 static const char *next_place(struct encoding *x, const char *token)
 {
     struct open *all = (struct open *)(void *)x->open.data, *top = NULL;
@@ -179,7 +181,7 @@ static bool is_integer(const char *digits, size_t n)
 static enum err_code encode_integer(struct encoding *x, const char *digits, size_t n,
                                     struct err *e);
 
-/* Ten times what the digits before the last are, and the last. */
+/* Encodes a number as ten times the number without its last digit, plus that digit. */
 static enum err_code encode_sum(struct encoding *x, const char *digits, size_t n, struct err *e)
 {
     char unit[] = {digits[0] == '-' ? '-' : digits[n - 1], digits[n - 1], '\0'};
@@ -213,7 +215,7 @@ static enum err_code encode_integer(struct encoding *x, const char *digits, size
     return code;
 }
 
-/* An integer or a fraction, written p/q. */
+/* Encodes an integer or a fraction written p/q. */
 static enum err_code encode_number(struct encoding *x, const char *token, struct err *e)
 {
     const char *slash = strchr(token, '/');
@@ -236,8 +238,10 @@ enum err_code encode_prefix(uint32_t **ids, size_t *n, struct arena *a, const st
     for (const char *at = prefix; *at && !code;) {
         size_t len = strcspn(at, " ");
         if (len == 0 || len >= sizeof token) {
-            code =
-                err_fail(e, ERR_INPUT, "'%.200s' is not tokens separated by single spaces", prefix);
+            code = err_fail(e, ERR_INPUT,
+                            "'%.200s' does not consist of tokens separated by single "
+                            "spaces",
+                            prefix);
             break;
         }
         memcpy(token, at, len);

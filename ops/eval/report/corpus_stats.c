@@ -47,10 +47,10 @@ struct figures corpus_stats_figures(struct arena *a, const struct corpus_stats *
     figures_put(&f, "expressions", "%.0f", (double)s->members);
     figures_put(&f, "expressions per cluster", "%.1f", (double)s->members / clusters);
     figures_put(&f, "mean length", "%.2f", (double)s->tokens / members);
-    figures_put(&f, "standard deviation of length", "%.2f",
+    figures_put(&f, "its deviation", "%.2f",
                 deviation((double)s->tokens, s->tokens_squared, members));
     figures_put(&f, "operators per expression", "%.2f", s->operators / members);
-    figures_put(&f, "standard deviation of operators", "%.2f",
+    figures_put(&f, "their deviation", "%.2f",
                 deviation(s->operators, s->operators_squared, members));
     if (lang_is(s->lang, &lang_calculus))
         for (uint32_t k = 1; k <= STATS_KINDS; k++)

@@ -1,5 +1,5 @@
-// What the page does besides showing: long tables fold, and the picture tells of the point that one is
-// at. Without it tables are whole, and points have titles.
+// The interactive parts of the page: long tables can be folded, and the picture shows details of the
+// point under the pointer. Without this script tables are complete, and points have titles.
 const SHOWN = 25, REACH = 16;
 
 function element(name, className, ...content) {
@@ -108,7 +108,7 @@ function tellPoints(figure) {
         look(((at < 0 && step < 0 ? 0 : at) + step + points.length) % points.length);
     });
     svg.setAttribute("role", "group");
-    svg.setAttribute("aria-label", svg.getAttribute("aria-label") + "; arrow keys go from one to the next");
+    svg.setAttribute("aria-label", svg.getAttribute("aria-label") + "; arrow keys move between expressions");
     svg.tabIndex = 0;
 }
 

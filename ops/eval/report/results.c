@@ -351,7 +351,7 @@ static const Eqloom__Table *examples_of(const Eqloom__Report *r, size_t columns)
     return r->n_tables > 1 && r->tables[1]->n_columns >= columns + 2 ? r->tables[1] : NULL;
 }
 
-static bool ask_the_same(const Eqloom__Table *x, const Eqloom__Table *y, size_t columns)
+static bool same_questions(const Eqloom__Table *x, const Eqloom__Table *y, size_t columns)
 {
     bool same = x && y && x->n_rows == y->n_rows;
     for (size_t i = 0; same && i < x->n_rows; i++)
@@ -394,8 +394,8 @@ Eqloom__Table **results_together(size_t *n, struct arena *a, const struct result
         const Eqloom__Report **same = arena_array(a, const Eqloom__Report *, r->n);
         size_t of = 0;
         for (size_t k = i; k < r->n; k++)
-            if (!taken[k] && ask_the_same(examples_of(r->rows[i], asked),
-                                          examples_of(r->rows[k], asked), asked)) {
+            if (!taken[k] && same_questions(examples_of(r->rows[i], asked),
+                                            examples_of(r->rows[k], asked), asked)) {
                 same[of++] = r->rows[k];
                 taken[k] = true;
             }
