@@ -125,7 +125,7 @@ static enum err_code read_equation(struct answer *out, struct state *s, struct a
     const char *text = q->mathml[0] ? "" : expression_text(a, q);
     *out = (struct answer){.detail = ""};
     if (!text || !*text) {
-        out->refused = text ? "not LaTeX" : "several equals signs";
+        out->refused = text ? "no LaTeX" : "several signs of equality";
         return OK;
     }
     struct source_text source = {"equation", text, strlen(text)};

@@ -153,7 +153,7 @@ static enum err_code read_columns(struct corpus *c, uint32_t columns,
         struct expr x;
         if ((k + 1 < columns) != (tab != NULL))
             return err_fail_at(e, source, line->begin,
-                               "expected a line of %u expressions separated by tabs", columns);
+                               "a line of %u expressions separated by tabs is expected", columns);
         enum err_code code = err_up(e, parse_term(&x, c, source, at, len, false, e));
         if (code)
             return code;

@@ -126,7 +126,7 @@ static enum err_code add_instance(struct expansion *t, const struct template *tp
     struct source_text source = {"<template>", t->text.data ? t->text.data : "", t->text.len};
     if (expr_parse_infix(&x, t->a, t->file->lang, &source, 0, source.len, false, &inner)) {
         enum err_code code =
-            yaml_fail(t->e, tpl->node, "this makes '%.120s': %s", source.text, inner.message);
+            yaml_fail(t->e, tpl->node, "this gives '%.120s': %s", source.text, inner.message);
         if (inner.hint[0])
             err_hint(t->e, "%s", inner.hint);
         return code;

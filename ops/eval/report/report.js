@@ -1,5 +1,5 @@
-// The interactive parts of the page: long tables can be folded, and the picture shows details of the
-// point under the pointer. Without this script tables are complete, and points have titles.
+// The interactive parts of the page: long tables fold, and the picture shows details of the point
+// at the pointer. Without this script tables are complete, and points have titles.
 const SHOWN = 25, REACH = 16;
 
 function element(name, className, ...content) {

@@ -110,7 +110,7 @@ TEST(refusals)
     refuses(GROUP("take: 0, templates: ['x']"), 3, 20, "'take' must be a whole number", "");
     refuses(GROUP("takes: 1, templates: ['x']"), 3, 14, "takes", "take");
     refuses("templates: 1\nsets: {n: [1..200]}\ngroups: {g: {templates: ['x+{n}+{n.2}+{n.3}']}}\n",
-            3, 26, "this template gives 8000000 expressions; say how many to 'take'", "");
+            3, 26, "this template makes 8000000 expressions; limit them with 'take'", "");
     refuses("templates: 1\nvariables: {y: reel}\ngroups: {}\n", 2, 16, "unknown domain 'reel'",
             "did you mean 'real'?");
     refuses("templates: 1\nlanguage: bool\ngroups: {}\n", 2, 11, "unknown language 'bool'", "");
