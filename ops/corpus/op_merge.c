@@ -28,8 +28,8 @@ struct seed {
     uint32_t parent; /* union-find, by position in input order; the root is the first */
 };
 
-/* asinh is linear near zero and logarithmic for large values, so relative errors stay small errors.
- */
+/* asinh is linear near zero and logarithmic for large values, so relative errors stay small
+ * errors. */
 static double fingerprint_of(struct arena *a, const struct expr *x)
 {
     if (exact_applies(x->lang))
@@ -219,8 +219,8 @@ static enum err_code read_seed(struct expr *out, const struct language **calculu
     return err_up(e, code ? code : expr_from_prefix(out, a, lang, seed->prefix, e));
 }
 
-/* Summarizes a cluster without its members, which is sufficient for clusters that are not joined.
- */
+/* Summarizes a cluster without its members, which is sufficient for clusters that are not
+ * joined. */
 static enum err_code summarize(struct span *out, struct arena *a, struct op_ctx *ctx,
                                const ProtobufCMessage *element, struct err *e)
 {

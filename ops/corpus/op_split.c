@@ -1,5 +1,5 @@
-/* The op `split`: divides whole clusters, or the expressions of each, into train, valid and test.
- */
+/* The op `split`: divides whole clusters, or the expressions of each, into train, valid and
+ * test. */
 #include "cluster.pb-c.h"
 #include "engine/op.h"
 #include "ops/corpus/split.h"
@@ -31,7 +31,7 @@ static bool of_members(const struct op_ctx *ctx)
 }
 
 /* Depends on the text alone, so that adding or removing an expression moves no other. The hash
- * differs from that of clusters, so that the seeds of kept clusters are distributed like other
+ * differs from that of clusters, so that the seeds of a part of the clusters are divided like other
  * members. */
 static enum split_part part_of(const struct op_ctx *ctx, const char *prefix)
 {
@@ -125,8 +125,8 @@ static void hold_out(struct place *places, size_t n, double largest, double vali
     qsort(places, n, sizeof *places, compare_clusters);
 }
 
-/* Holds out the clusters with the lowest places that are large enough, and no others for testing.
- */
+/* Holds out the clusters with the lowest places that are large enough, and no others for
+ * testing. */
 static enum err_code hold_out_number(struct place *places, size_t n, size_t number, uint32_t least,
                                      struct err *e)
 {

@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-/* Attempts before a query is abandoned: draws per near miss wanted, and members tried as answers.
- */
+/* Attempts before a query is abandoned: draws per near miss wanted, and members tried as
+ * answers. */
 enum { DRAWS = 20, ANSWERS = 30 };
 
 struct drawer {

@@ -162,7 +162,7 @@ const struct op op_evaluate = {
     .params = params,
     .inputs =
         OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, false,
-                  "Vectors; those of one source are equivalent."},
+                  "Vectors; those of the same source are equivalent."},
                  {"pool", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
                   "More vectors to search for neighbours, such as the whole data set (SemVec); "
                   "copies of `embeddings` in it are skipped. Expressions of one class in both "

@@ -14,9 +14,9 @@ static const size_t cuts[CUTS] = {1, 5, 10, 50};
 enum verdict { MALFORMED, DIFFERENT, UNDECIDED, EQUAL, SAME };
 enum { VERDICTS = SAME + 1 };
 
-/* The verdicts on the candidates of one input, and the positions of the first EQUAL and SAME ones.
- */
-struct judgement {
+/* The verdicts on the candidates of one input, and the positions of the first EQUAL and SAME
+ * ones. */
+struct outcome {
     size_t equal_at, same_at; /* SIZE_MAX: none */
     bool any;
     enum verdict first;
@@ -26,7 +26,7 @@ struct judgement {
 struct work {
     const struct language *lang;
     Eqloom__Written **written;
-    struct judgement *out;
+    struct outcome *out;
     uint32_t points;
 };
 
@@ -46,9 +46,9 @@ static enum err_code judge(void *arg, size_t item, struct arena *a, struct err *
 {
     const struct work *k = arg;
     const Eqloom__Written *w = k->written[item];
-    struct judgement *out = &k->out[item];
+    struct outcome *out = &k->out[item];
     struct expr x, y;
-    *out = (struct judgement){
+    *out = (struct outcome){
         .equal_at = SIZE_MAX, .same_at = SIZE_MAX, .any = w->n_candidates > 0, .first = MALFORMED};
     if (expr_from_prefix(&x, a, k->lang, w->input, NULL))
         return err_fail(e, ERR_INPUT,
@@ -76,7 +76,7 @@ static enum err_code judge(void *arg, size_t item, struct arena *a, struct err *
 
 /* ---- the report ---- */
 
-static void measure(struct figures *f, const struct judgement *j, size_t n)
+static void measure(struct figures *f, const struct outcome *j, size_t n)
 {
     static const char *const accuracy[CUTS] = {"accuracy@1", "accuracy@5", "accuracy@10",
                                                "accuracy@50"};
@@ -122,7 +122,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if (code)
         return code;
     k.written = arena_array(a, Eqloom__Written *, n);
-    k.out = arena_array(a, struct judgement, n);
+    k.out = arena_array(a, struct outcome, n);
     n = 0;
     for (uint64_t i = 0; i < batches; i++)
         for (size_t j = 0; j < g[i]->n_written; j++)

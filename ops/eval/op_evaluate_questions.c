@@ -1,5 +1,5 @@
-/* The op `evaluate-questions`: measures how many questions are answered correctly by their vectors.
- */
+/* The op `evaluate-questions`: measures how many questions are answered correctly by their
+ * vectors. */
 #include "engine/op.h"
 #include "ops/eval/evaluation.h"
 #include "ops/eval/examined.h"

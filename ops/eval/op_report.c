@@ -39,7 +39,7 @@ static enum err_code load_corpus(struct corpus_stats *out, struct op_ctx *ctx, s
     return code;
 }
 
-/* ---- what each rule did ---- */
+/* ---- effects of each rule ---- */
 
 struct rule_row {
     const char *name;

@@ -1,5 +1,5 @@
-/* Reads template files: converts YAML to sets and groups and resolves names; errors have positions.
- */
+/* Reads template files: converts YAML to sets and groups and resolves names; errors have
+ * positions. */
 #include "ops/corpus/template/templates_file.h"
 
 #include <stdio.h>

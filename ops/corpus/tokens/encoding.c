@@ -1,5 +1,5 @@
-/* Vocabularies and encoding; see encoding.h. The e-gen vocabulary has 59 tokens, as in the paper.
- */
+/* Vocabularies and encoding; see encoding.h. The e-gen vocabulary has 59 tokens, as in the
+ * paper. */
 #include "ops/corpus/tokens/encoding.h"
 
 #include "base/buf.h"

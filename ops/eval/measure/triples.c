@@ -7,8 +7,8 @@
 
 enum { MAX_BLOCK = 2048 };
 
-/* Replaces cosines with vectors of the same cluster, and pads rows: too low to violate any margin.
- */
+/* Replaces cosines with vectors of the same cluster, and pads rows: too low to violate any
+ * margin. */
 static const float APART = -8;
 
 struct sums {
