@@ -103,7 +103,7 @@ TEST(refusals)
             "this gives 'x 1': an operator is missing before '1'", "write x*1");
     refuses(GROUP("templates: ['{it} + 1']"), 3, 27, "name them in 'of'", "");
     refuses(GROUP("of: [h], templates: ['{it}']"), 3, 19, "there is no group 'h' before", "");
-    refuses(GROUP("per: n, templates: ['{n}']"), 3, 19, "'take' is missing", "");
+    refuses(GROUP("per: n, templates: ['{n}']"), 3, 19, "'per' needs 'take'", "");
     refuses(GROUP("take: 1, per: m, templates: ['{n}']"), 3, 28, "unknown set 'm'", "");
     refuses(GROUP("take: 1, per: n, templates: ['x']"), 3, 43, "which this template does not use",
             "");
