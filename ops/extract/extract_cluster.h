@@ -8,14 +8,14 @@
 
 struct extract_options {
     struct grammar_options grammar;
-    uint32_t per_cluster; /* members at most, the seed included */
+    uint32_t per_cluster; /* maximum number of members, including the seed */
     struct draw_options draw;
     bool verify;
     uint32_t points;
     double low, high;
 };
 
-/* An e-graph about to give a cluster; refers to the e-graph and the options. */
+/* An e-graph from which a cluster is drawn; keeps pointers to the e-graph and the options. */
 struct extraction {
     const Eqloom__EGraph *egraph;
     const struct extract_options *options;
@@ -23,9 +23,10 @@ struct extraction {
     struct expr seed;
 };
 
-/* Lives in the arena. */
+/* *out lives in the arena. */
 enum err_code extract_begin(struct extraction *out, struct arena *a, const Eqloom__EGraph *egraph,
                             const struct extract_options *options, struct err *e);
-/* Lives in the arena. ERR_FAILED, with a witness: a member is not equal to the seed. */
+/* The cluster lives in the arena. Fails with ERR_FAILED and a witness if a member is not equal to
+ * the seed. */
 enum err_code extract_cluster(Eqloom__Cluster *out, struct arena *a, const struct extraction *x,
                               struct rng *rng, struct err *e);

@@ -1,16 +1,16 @@
-/* Drawing different terms of a grammar's root without replacement.
+/* Draws different terms of a grammar's root without replacement.
  *
- * How many of each length:
- *   DRAW_LENGTHS       equal shares of all lengths that have terms; what a length cannot give goes
- *                      to the others in equal shares
- *   DRAW_MEAN          shares that grow or shrink by one factor from length to length, such that
- *                      the mean length is mean_tokens, or as near as terms allow
- * Which of a length:
- *   DRAW_PROPORTIONAL  each set of terms is as likely as any other
- *   DRAW_EVEN          one after another, repetitions skipped: at each place an operator, all
+ * How many terms of each length:
+ *   DRAW_LENGTHS       equal shares of all lengths that have terms; what a length cannot
+ *                      provide is divided equally among the others
+ *   DRAW_MEAN          shares that change by a constant factor from length to length, such that
+ *                      the mean length is mean_tokens, or as close as the terms allow
+ * Which terms of a length:
+ *   DRAW_PROPORTIONAL  every set of terms is equally likely
+ *   DRAW_EVEN          one after another, skipping repetitions: at each place an operator, all
  *                      possible ones being equally likely, then an e-node, then how the length is
- *                      split. Where nearly all terms are wanted or repetitions prevail, the rest is
- *                      uniform over the terms not drawn. */
+ *                      split. If nearly all terms are wanted or most draws are repetitions, the
+ *                      rest is uniform over the terms not drawn yet. */
 #pragma once
 
 #include "base/rng.h"
@@ -25,14 +25,16 @@ struct draw_options {
     double mean_tokens; /* DRAW_MEAN */
 };
 
-/* `wanted` terms or all there are, in random order, so that any prefix is a sample. */
+/* Draws `wanted` terms, or all if there are fewer, in random order, so that any prefix is a
+ * sample. */
 void grammar_draw(struct term **out, uint32_t *n_out, struct arena *a, const struct grammar *g,
                   uint32_t wanted, const struct draw_options *options, struct rng *rng);
 
-/* DRAW_EVEN counts all operators with numbers from DRAW_OPS - 1 on as one. */
+/* DRAW_EVEN treats all operators with numbers >= DRAW_OPS - 1 as one. */
 enum { DRAW_OPS = 256 };
 
-/* Uniform below n > 0. */
+/* Returns a uniform number below n > 0. */
 count_t count_below(struct rng *rng, count_t n);
-/* k <= n different numbers below n, each set equally likely (Floyd 1987), in no useful order. */
+/* Draws k <= n different numbers below n, each set equally likely (Floyd 1987); their order is not
+ * random. */
 void count_sample(count_t *out, uint32_t k, count_t n, struct rng *rng);

@@ -1,24 +1,24 @@
-/* An e-graph read as a grammar of terms: counting, unranking and drawing them.
+/* An e-graph as a grammar of terms: counting, unranking and drawing them.
  *
  * A filter is a deterministic tree automaton: every term has one *kind* (a bit), computed from its
  * top operator and its children's kinds; a term without a kind is not in the language. The grammar
  * is the product of e-graph and automaton:
  *
- *     alternative  (e-node, which kinds its children may have, kind of the result)
+ *     alternative  (e-node, kinds that its children may have, kind of the result)
  *     slot         (class, set of kinds, other class): the terms of the class whose kind is in the
- *                  set and none of whose operands is of the other class
+ *                  set and none of whose operands is in the other class
  *
  * The alternatives of an e-node exclude each other, and a canonical e-graph is hash-consed, so each
- * term has exactly one derivation: what is counted is terms. Length is in tokens of the corpora:
- * one a node, three for a fraction. Lengths are bounded, so cycles need no care.
+ * term has exactly one derivation: counts are counts of terms. Length is in tokens of the corpora:
+ * one per node, three for a fraction. Lengths are bounded, so cycles need no special treatment.
  *
  * Terms with a subterm that is equal, by the e-graph, to its own operand or operand's operand are
- * left out (x+0, |x|, a-(a-x), 1/(1/x), sin(asin(x))); a class that holds a number has no other
+ * left out (x+0, |x|, a-(a-x), 1/(1/x), sin(asin(x))); a class that contains a number has no other
  * terms, unless it is the root.
  *
- * Order of the terms of (slot, length), which ranks refer to: by alternative (order of e-nodes,
- * then of the filter's table), then by the length of the left child, then by the left child's rank,
- * then by the right child's. */
+ * Ranks refer to this order of the terms of (slot, length): by alternative (in the order of
+ * e-nodes, then of the filter's table), then by the length of the left child, then by the left
+ * child's rank, then by the right child's. */
 #pragma once
 
 #include "egraph.pb-c.h"
@@ -30,7 +30,7 @@ enum { EXTRACT_MAX_TOKENS = 256, GRAMMAR_NONE = UINT32_MAX };
 
 struct grammar_options {
     uint32_t max_tokens;
-    uint32_t max_digits; /* of the numerator and denominator of a number; 0: any */
+    uint32_t max_digits; /* maximum for the numerator and denominator of a number; 0: no limit */
 };
 
 /* ---- kinds and filters: extract_filter.c ---- */
@@ -38,8 +38,8 @@ typedef uint64_t kinds_t;
 #define KINDS_ALL (~(kinds_t)0)
 
 struct filter_rule {
-    kinds_t child[2]; /* that the children may have; 0 beyond the arity */
-    kinds_t kind;     /* of the result, one bit */
+    kinds_t child[2]; /* kinds that the children may have; 0 beyond the arity */
+    kinds_t kind;     /* kind of the result, one bit */
 };
 enum { FILTER_MAX_RULES = 8 };
 struct filter {
@@ -51,13 +51,13 @@ struct filter {
 };
 void filter_init(struct filter *out, struct arena *a, const struct language *lang);
 kinds_t filter_leaf_kind(uint16_t op, const char *leaf);
-/* Kinds that only leaves have. */
+/* Returns the kinds that only leaves have. */
 kinds_t filter_leaf_kinds(void);
 
 /* ---- the grammar: extract_grammar.c ---- */
 struct grammar_node {
     uint16_t op;
-    uint8_t arity, tokens; /* tokens: of the node alone, 3 for a fraction */
+    uint8_t arity, tokens; /* tokens: of the node without its children, 3 for a fraction */
     const char *text;      /* as printed in Expr.prefix */
     uint32_t child[2];     /* classes */
 };
@@ -65,7 +65,7 @@ struct grammar_node {
 struct grammar_alt {
     uint32_t node;
     uint32_t slot[2];  /* GRAMMAR_NONE beyond the arity */
-    uint32_t child[2]; /* their classes */
+    uint32_t child[2]; /* classes of the children */
     kinds_t kind;
 };
 
@@ -73,38 +73,38 @@ struct grammar {
     const struct language *lang;
     uint32_t max_tokens;
     uint32_t n_classes, root_class;
-    const uint32_t *class_begin; /* of e-nodes */
+    const uint32_t *class_begin; /* by class: index of its first e-node */
     uint32_t n_nodes;
     struct grammar_node *nodes;
-    /* Per class, of those that terms within the budget can use: */
-    uint16_t *least;     /* a lower bound of the length of its terms; UINT16_MAX: none */
-    uint16_t *budget;    /* the maximum length of use; 0: not used */
+    /* By class, computed for the classes that occur in terms within the budget: */
+    uint16_t *least;     /* a lower bound of the length of its terms; UINT16_MAX: it has no terms */
+    uint16_t *budget;    /* the maximum useful length; 0: not used */
     uint32_t *alt_begin; /* n_classes + 1 */
     struct grammar_alt *alts;
     uint32_t n_alts;
     uint32_t n_used;
     uint32_t *used;     /* classes with a budget, ascending */
-    size_t *alt_counts; /* per class: where its table (length 1.., alternative) begins */
-    count_t *counts;    /* of terms, by class, length, alternative */
-    /* Slots; those of one class are linked. */
+    size_t *alt_counts; /* by class: index of its table (length 1.., alternative) */
+    count_t *counts;    /* number of terms, by class, length, alternative */
+    /* Slots; those of one class form a linked list. */
     uint32_t n_slots;
     size_t cap_slots;
     struct grammar_slot {
         uint32_t class, next;
         kinds_t kinds;
         uint32_t without; /* the other class or GRAMMAR_NONE */
-        uint64_t lengths; /* of its terms, as bits; those below 64 */
-        uint16_t least;   /* length of its least term; UINT16_MAX: none */
+        uint64_t lengths; /* lengths of its terms, as bits; only those below 64 */
+        uint16_t least;   /* length of its least term; UINT16_MAX: it has no terms */
     } * slots;
-    uint32_t *first_slot; /* per class */
+    uint32_t *first_slot; /* by class */
     uint32_t root;        /* slot */
     count_t *totals;      /* by slot * (max_tokens + 1) + length */
-    bool saturated;       /* a count passed 2^128 - 1: counts are lower bounds */
+    bool saturated;       /* a count exceeded 2^128 - 1: counts are lower bounds */
 };
 
 /* Everything lives in the arena; *g keeps pointers into the message and the arena. `lang` is the
- * language of the seed; operators that it lacks are declared. ERR_CORRUPT for arrays that do not
- * fit together. */
+ * language of the seed; operators that it lacks are declared. Fails with ERR_CORRUPT if the arrays
+ * of the message are inconsistent. */
 enum err_code grammar_init(struct grammar *g, struct arena *a, const Eqloom__EGraph *message,
                            const struct language *lang, const struct grammar_options *options,
                            struct err *e);
@@ -126,9 +126,9 @@ static inline bool grammar_alt_in_slot(const struct grammar_slot *s, const struc
     return (alt->kind & s->kinds) && (s->without == GRAMMAR_NONE ||
                                       (alt->child[0] != s->without && alt->child[1] != s->without));
 }
-/* Terms of the root of all lengths. */
+/* Returns the number of terms of the root, of all lengths. */
 count_t grammar_terms(const struct grammar *g);
-/* Saturating; *saturated is set, never cleared. */
+/* Saturating arithmetic; sets *saturated on overflow and never clears it. */
 static inline count_t count_add(count_t a, count_t b, bool *saturated)
 {
     count_t sum = a + b;
@@ -148,7 +148,7 @@ static inline count_t count_mul(count_t a, count_t b, bool *saturated)
     }
     return a * b;
 }
-/* Decimal, ">=" in front of a lower bound; `out` holds 48 bytes. */
+/* Writes a decimal number, with ">=" before a lower bound; `out` holds 48 bytes. */
 char *count_text(char out[48], count_t n, bool saturated);
 
 /* ---- terms: e-nodes in prefix order ---- */
@@ -157,8 +157,8 @@ struct term {
     uint32_t nodes[EXTRACT_MAX_TOKENS];
 };
 
-/* The term of that rank (below the total) of a slot at a length. */
+/* Returns the term of this rank (below the total) of a slot at a length. */
 void grammar_unrank(struct term *out, const struct grammar *g, uint32_t slot, uint32_t length,
                     count_t rank);
-/* Prefix text as in Expr.prefix. */
+/* Returns prefix text as in Expr.prefix. */
 char *grammar_term_text(struct arena *a, const struct grammar *g, const struct term *t);

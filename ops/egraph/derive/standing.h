@@ -1,6 +1,6 @@
-/* Whether two expressions are equal. First of all, whether both have a value at some point; then
- * values that differ on an open set refute, and normal forms, truth tables or a derivation by rules
- * prove. Every proof is replayed. */
+/* Decides whether two expressions are equal. First it looks for a point at which both have a value.
+ * Then values that differ on an open set refute, and normal forms, truth tables or a derivation by
+ * rules prove. Every proof is replayed. */
 #pragma once
 
 #include "ops/egraph/derive/derive.h"
@@ -11,24 +11,26 @@ const char *standing_word(enum standing s); /* "proved", ..., "no value" */
 
 struct standing_options {
     struct derive_options limits;
-    bool own_rules;    /* nothing but the rules may prove; what they derive wrongly is shown */
-    bool verdict_only; /* no derivation where normal forms prove */
+    bool own_rules;    /* only the rules may prove; false results that they derive are shown */
+    bool verdict_only; /* no derivation if normal forms prove the equality */
 };
 
 struct standing_result {
     enum standing standing;
-    const char *witness;         /* of a refutation */
-    struct ball_compare compare; /* of the values */
-    const char *undefined;       /* no value: which of the two never has one */
-    bool exact;                  /* decided by truth tables or expansion in its language */
+    const char *witness;         /* the point and values that refute */
+    struct ball_compare compare; /* comparison of the values */
+    const char *undefined;       /* if there is no value: which of the two never has one */
+    bool exact; /* decided by truth tables or expansion in the expressions' language */
     struct exact_result table;
-    const char *way; /* of normal_equal, or NULL */
+    const char *way; /* method of normal_equal, or NULL */
     struct derivation derivation;
-    const char *positive;      /* of a proof: "x>0, y>0", without which values differ; or NULL */
-    const char *contradiction; /* of the rules with themselves, met on the way; or NULL */
+    const char *positive; /* for a proof: "x>0, y>0", the assumptions without which values differ;
+                             or NULL */
+    const char
+        *contradiction; /* a contradiction among the rules that was found meanwhile; or NULL */
 };
 
-/* `set` is `rules` compiled; everything lives in the arena. */
+/* `set` is `rules` compiled; the result lives in the arena. */
 enum err_code standing_decide(struct standing_result *out, struct arena *a,
                               const struct rules *rules, const struct ruleset *set,
                               const struct expr *x, const struct expr *y,

@@ -1,78 +1,81 @@
-/* Why two terms are equal: rewriting steps from one to the other. A first list comes from the proof
- * forest, a shorter one from a search among the terms of the e-graph; a replay checks them with
- * nothing but the rules. */
+/* Explains why two terms are equal: rewriting steps from one to the other. A first list comes from
+ * the proof forest, a shorter one from a search among the terms of the e-graph. A replay checks
+ * them with only the rules. */
 #pragma once
 
 #include "ops/egraph/graph/egraph.h"
 #include "ops/expr/ball/ball.h"
 
 struct explain_step {
-    const char *rule;  /* "group/name", "arithmetic", "given", or the way of a normal form */
-    bool backwards;    /* the rule was read from right to left */
-    uint32_t position; /* of the subterm that it changed, in prefix order */
+    const char *rule;  /* "group/name", "arithmetic", "given", or the method of a normal form */
+    bool backwards;    /* the rule was applied from right to left */
+    uint32_t position; /* position of the changed subterm, in prefix order */
     struct expr term;  /* the whole term after the step */
 };
 struct explanation {
-    struct explain_step
-        *steps; /* the first term is not among them; the last step ends at the other */
+    struct explain_step *steps; /* without the first term; the last step ends at the other */
     size_t n;
-    /* No derivation through terms of the graph has fewer steps, of those in which, read from both
-     * ends to its middle, no step reads a rule backwards that loses a variable (or arithmetic). */
+    /* No derivation through terms of the graph has fewer steps. This excludes derivations in which
+     * a step, read from either end to the middle, applies arithmetic or a rule that loses a
+     * variable backwards. */
     bool shortest;
-    const struct ball_domain *domains; /* of variables that are not positive */
+    const struct ball_domain *domains; /* of the variables that are not positive */
     size_t n_domains;
-    /* After explanation_check, how the steps by normal forms were checked: in the least exact way
-     * of explanation_check_form. NULL: there are none. */
+    /* How explanation_check checked the steps by normal forms: the least exact method of
+     * explanation_check_form among them. NULL: there are no such steps. */
     const char *checked;
 };
 
 /* ---- shorten.c ---- */
-/* Steps from one term to another. The graph keeps proofs and was saturated with these rules only.
- * Lives in the arena. ERR_NOTFOUND: the terms are not equal in the graph; ERR_LIMIT: too long. */
+/* Finds steps from one term to another. The graph keeps proofs and was saturated with these rules
+ * only. The result lives in the arena. Fails with ERR_NOTFOUND if the terms are not equal in the
+ * graph, with ERR_LIMIT if the explanation is too long. */
 enum err_code egraph_explain(struct explanation *out, struct arena *a, struct egraph *g,
                              const struct ruleset *rules, const struct expr *from,
                              const struct expr *to, struct err *e);
-/* A line a step, "  = TERM   [RULE, backwards]", each after `indent`. The step of index `mark` is
- * marked as false (SIZE_MAX: none). */
+/* Writes a line per step, "  = TERM   [RULE, backwards]", each after `indent`. Marks the step with
+ * index `mark` as false (SIZE_MAX: no step). */
 void explanation_write(struct buf *out, struct arena *a, const struct explanation *x,
                        expr_printer *show, const char *indent, size_t mark);
 
 /* ---- explanation.c ---- */
-/* The steps along the proof forest; errors as above. */
+/* Returns the steps along the proof forest; fails like egraph_explain. */
 enum err_code explanation_connect(struct explanation *out, struct arena *a, struct egraph *g,
                                   const struct ruleset *rules, const struct expr *from,
                                   const struct expr *to, struct err *e);
-/* The term that was added as node n, in a graph that keeps proofs; false if it is very large. */
+/* Returns the term that was added as node n, in a graph that keeps proofs; false if it is too
+ * large. */
 bool explanation_node_term(struct expr *out, struct arena *a, struct egraph *g, uint32_t n);
 
 /* ---- derivation_search.c ---- */
-/* Replaces *p by a shorter derivation if one is found among `max_terms` terms, and says whether it
- * is a shortest one. */
+/* Replaces *p by a shorter derivation if it finds one among `max_terms` terms, and sets
+ * p->shortest. */
 void explanation_search(struct explanation *p, struct arena *a, struct egraph *g,
                         const struct ruleset *rules, const struct expr *from, const struct expr *to,
                         size_t max_terms);
 
 /* ---- replay.c ---- */
-/* Each step must be an instance of its rule, exact arithmetic, or pass explanation_check_form, at
- * its position. ERR_FAILED names the step that is not. */
+/* Checks that each step is, at its position, an instance of its rule or exact arithmetic, or passes
+ * explanation_check_form. Otherwise fails with ERR_FAILED, which names the step. */
 enum err_code explanation_check(struct explanation *x, const struct expr *from,
                                 const struct expr *to, const struct rules *rules, struct err *e);
-/* A step by normal forms, checked by what shares nothing with them: identities modulo random
- * primes, constants by a separation bound; *how says which, or "values" where neither applies and
- * only explanation_check_values does. ERR_FAILED: the sides differ. */
+/* Checks a step by normal forms with methods that share no code with them: identities modulo random
+ * primes, constants by a separation bound. *how names the method; it is "values" if neither applies
+ * and only explanation_check_values can check the step. Fails with ERR_FAILED if the sides
+ * differ. */
 enum err_code explanation_check_form(const char **how, const struct expr *from,
                                      const struct expr *to, const struct ball_domain *domains,
                                      size_t n_domains, struct err *e);
-/* Compares the values of both sides of each step. ERR_FAILED at the first step that is refuted;
- * *step is its index. Variables have these domains, and are positive otherwise. */
+/* Compares the values of both sides of each step. Fails with ERR_FAILED at the first refuted step;
+ * *step is its index. Variables without one of these domains are positive. */
 enum err_code explanation_check_values(size_t *step, const struct explanation *x,
                                        const struct expr *from, const struct ball_domain *domains,
                                        size_t n_domains, struct err *e);
 
 /* ---- contradiction.c ---- */
-/* For a graph with a contradiction: ERR_FAILED names both terms, their facts and, unless it is
- * NULL, the rule that made them equal. If the graph keeps proofs, the detail has the derivations of
- * two terms that cannot be equal from a third, unless they are too long; and congruence is
- * restored. */
+/* For a graph with a contradiction: fails with ERR_FAILED, which names both terms, their facts and,
+ * unless it is NULL, the rule that made them equal. If the graph keeps proofs, restores congruence
+ * and puts into the error's detail the derivations, from a third term, of two terms that cannot be
+ * equal, unless they are too long. */
 enum err_code contradiction_fail(struct arena *a, struct egraph *g, const struct ruleset *rules,
                                  const struct rule *rule, struct err *e);

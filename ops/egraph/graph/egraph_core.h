@@ -1,12 +1,12 @@
-/* The insides of an e-graph, for the files of this folder.
+/* The internals of an e-graph, for the files of this folder.
  *
- * Everything is an array by cell, in three parts: the node itself (struct cell), its place in
+ * All data is in arrays by cell, in three parts: the node itself (struct cell), its place in
  * union-find (struct member) and the data of its class (struct eclass). Operators have at most two
  * arguments, so a node is one cell. A class is named by one of its nodes, so union-find, classes
  * and nodes share their ids. Most cells name no class, so class data is in a denser array of
  * entries; the member of the naming node holds the current entry. The place of an argument is a
- * *slot*: slot 2 * cell + i, so the arguments of node n are slots 2n and on. 30 bytes a cell and 24
- * a class; with the table of hashcons.h about 38 and 24.
+ * *slot*: slot 2 * cell + i, so the arguments of node n are slots 2n and 2n + 1. A cell takes 30
+ * bytes and a class 24; with the table of hashcons.h about 38 and 24.
  *
  * Unions break congruence; `pending` and `stale` list what egraph_rebuild has to restore. */
 #pragma once
@@ -49,35 +49,34 @@ struct u32_list {
 struct leaf {
     char *text;
     uint16_t op;      /* X_NUM, X_SYM or X_VAR */
-    uint8_t bit;      /* of a variable, in fact.vars */
+    uint8_t bit;      /* its bit in fact.vars, if it is a variable */
     bool is_variable; /* a symbol other than pi and e */
     uint32_t node;    /* NO_NODE until it is added */
     uint32_t fact;
 };
 
-/* A node. */
 struct cell {
     uint32_t op;      /* an operator number, or OP_LEAF | leaf; OP_DEAD: replaced by another node */
-    uint32_t kid[2];  /* classes of its arguments, canonical after a rebuild; 0 if none */
-    uint32_t link[2]; /* circles of the slots with the same class */
+    uint32_t kid[2];  /* classes of the arguments, canonical after a rebuild; 0 if unused */
+    uint32_t link[2]; /* circular lists of the slots with the same class */
 };
 
-/* The class of a node, in a dense array, since it is read all the time. */
+/* The class of a node, in a dense array because it is read very often. */
 struct member {
-    /* Union-find: a node nearer to the naming one; of the naming node, UP_ENTRY | its entry. */
+    /* Union-find: a node closer to the naming one; in the naming node, UP_ENTRY | its entry. */
     uint32_t up;
-    uint32_t next; /* a circle through the nodes of a class; a dead naming node stays in it */
+    uint32_t next; /* a circular list of the nodes of a class; a dead naming node stays in it */
 };
 
-/* The data of a class. */
 struct eclass {
-    uint64_t mask;      /* operators of its nodes, for quick rejection of a pattern */
-    uint32_t parents;   /* the last slot of a circle of slots that hold the class, or NO_NODE; in a
-                           free entry, the next free one */
+    uint64_t mask;      /* the operators of its nodes, to reject patterns quickly */
+    uint32_t parents;   /* the last slot of a circular list of the slots that hold the class, or
+                           NO_NODE; in a free entry, the next free one */
     uint32_t fact;      /* see fact.h */
-    uint16_t n_parents; /* slots that hold it, at most MAX_PARENTS */
-    /* The last epoch in which it joined another class with frozen nodes, or its fact changed; and
-     * in which it changed in any way, or something at most 0, 1, 2, 3 steps below it did. */
+    uint16_t n_parents; /* slots that hold it, capped at MAX_PARENTS */
+    /* `joined` is the last epoch in which the class was merged with another that has frozen nodes,
+     * or its fact changed; stamp[k] is the last in which the class, or anything at most k steps
+     * below it, changed in any way. */
     uint8_t joined, stamp[STAMPS];
 };
 _Static_assert(sizeof(struct cell) == 20 && sizeof(struct member) == 8 &&
@@ -87,23 +86,23 @@ _Static_assert(sizeof(struct cell) == 20 && sizeof(struct member) == 8 &&
 struct egraph {
     const struct language *lang;
     bool interpreted; /* the operators are those of lang_calculus */
-    /* Masks of the operators for which facts are computed: all, and the binary ones. */
+    /* The operators for which facts are computed: all of them, and the binary ones. */
     uint64_t interpreted_ops, interpreted_binary;
     uint32_t n_cells, cap, n_nodes, n_classes;
     uint32_t n_dead;   /* nodes that died since the last compaction */
-    uint32_t n_unions; /* of classes */
+    uint32_t n_unions; /* unions of classes */
     struct {
-        uint32_t dead, percent; /* compaction if more than this percentage of live nodes is dead */
+        uint32_t dead, percent; /* compact if more than this percentage of live nodes is dead */
     } compact_at;
-    uint32_t size_order_at; /* node budget from which on iterations go by class size */
+    uint32_t size_order_at; /* from this node budget on, iterations search small classes first */
     struct cell *cells;
     struct member *members;
-    struct eclass *classes; /* by entry; graph_eclass finds that of a class */
-    /* Entries in use at any time, and the first free one, or NO_NODE. */
+    struct eclass *classes; /* by entry; graph_eclass returns that of a class */
+    /* The entries that were ever in use, and the first free one or NO_NODE. */
     uint32_t n_entries, cap_entries, free_entry;
     uint8_t *kind; /* by cell: the bit of the node in masks, or GRAPH_NO_KIND for dead nodes */
-    /* By cell, and by 64 cells: the last epoch in which something changed in the class that it
-     * names, or below its arguments, as deep as rules look. */
+    /* By cell, and by 64 cells: the last epoch in which something changed in the class that the
+     * cell names, or below its arguments, as deep as the rules search. */
     uint8_t *touched, *touched_block;
 
     struct hashcons cons;
@@ -114,33 +113,33 @@ struct egraph {
     unsigned n_variables;
 
     uint64_t ops;            /* the mask of all operators in use */
-    struct u32_list pending; /* nodes whose arguments were merged away: to be hashed again */
-    /* Classes whose fact changed: those of their parents may change, too. With STALE_NODE, single
-     * nodes: where a class got a stronger fact by joining another, and its former parents are few
-     * among many. */
+    struct u32_list pending; /* nodes to rehash, since the class of an argument was merged away */
+    /* Classes whose fact changed, so that those of their parents may change. With STALE_NODE,
+     * single nodes, for a class that got a stronger fact by joining another: its former parents may
+     * be few among many. */
     struct u32_list stale;
     struct u32_list changed; /* classes that merged or got a new fact since the last rebuild */
-    struct u32_list died;    /* dead nodes that are still in the circle of their class */
-    struct u32_list wave[2]; /* scratch of stamping */
-    bool watched;            /* more searches follow: a rebuild stamps changes */
+    struct u32_list died;    /* dead nodes that are still in the circular list of their class */
+    struct u32_list wave[2]; /* scratch for stamping */
+    bool watched;            /* more searches follow, so a rebuild stamps changes */
     uint8_t epoch;
-    unsigned stamp_levels; /* how far up changes are stamped: as deep as the rules in use look */
+    unsigned stamp_levels; /* how far up changes are stamped: as deep as the rules search */
 
-    struct node_index *node_index; /* scratch of searching */
+    struct node_index *node_index; /* scratch for searching */
 
-    /* During an iteration: a class with nodes below this is named by one of them, so that its name
-     * does not change when younger classes join it. */
+    /* A class with nodes below this id is named by one of them during an iteration, so that its
+     * name does not change when younger classes join it. */
     uint32_t frozen;
 
-    uint32_t node_limit; /* constants get no leaves beyond it */
+    uint32_t node_limit; /* no leaves are added for constants beyond it */
     bool folding_stopped;
     struct proof_forest *proofs; /* NULL unless kept */
-    struct ball_domain *domains; /* declared ones; their texts are borrowed */
+    struct ball_domain *domains; /* declared domains; their texts are borrowed */
     size_t n_domains, cap_domains;
 
     /* The first contradiction found. */
     bool conflict;
-    uint32_t conflict_a, conflict_b; /* the nodes whose facts collide */
+    uint32_t conflict_a, conflict_b; /* the nodes whose facts contradict each other */
     uint32_t conflict_fact_a, conflict_fact_b;
 };
 
@@ -150,7 +149,7 @@ static inline uint32_t graph_find(struct egraph *g, uint32_t c)
     uint32_t up = k[c].up;
     if (up & UP_ENTRY)
         return c;
-    c = up; /* in most cases the root */
+    c = up; /* usually the root */
     while (!((up = k[c].up) & UP_ENTRY)) {
         uint32_t above = k[up].up;
         if (above & UP_ENTRY)
@@ -160,13 +159,13 @@ static inline uint32_t graph_find(struct egraph *g, uint32_t c)
     return c;
 }
 
-/* The data of a class, by the node that names it. */
+/* Returns the data of the class that node c names. */
 static inline struct eclass *graph_eclass(const struct egraph *g, uint32_t c)
 {
     return &g->classes[g->members[c].up & ~UP_ENTRY];
 }
 
-/* Facts are computed for this operator of one or two arguments. */
+/* Returns whether facts are computed for this operator of one or two arguments. */
 static inline bool graph_interprets(const struct egraph *g, uint32_t op)
 {
     return op < X_DECLARED && g->interpreted_ops >> op & 1;
@@ -184,7 +183,6 @@ static inline bool graph_is_live(const struct egraph *g, uint32_t n)
     return !(g->cells[n].op & OP_DEAD);
 }
 
-/* Whether it names a class. */
 static inline bool graph_is_class(const struct egraph *g, uint32_t c)
 {
     return g->members[c].up & UP_ENTRY;
@@ -200,7 +198,7 @@ static inline uint32_t graph_slot_owner(uint32_t slot)
     return slot >> 1;
 }
 
-/* The arguments in a cell as one number. */
+/* Returns both arguments of a cell as one number. */
 static inline uint64_t graph_pair(const struct cell *c)
 {
     return (uint64_t)c->kid[1] << 32 | c->kid[0];
@@ -211,13 +209,13 @@ static inline uint32_t *graph_slot_link(struct egraph *g, uint32_t slot)
     return &g->cells[slot >> 1].link[slot & 1];
 }
 
-/* As stored: canonical after a rebuild only. */
+/* The argument as stored: canonical only after a rebuild. */
 static inline uint32_t *graph_kid(const struct egraph *g, uint32_t n, uint32_t i)
 {
     return &g->cells[n].kid[i];
 }
 
-/* The next node of the circle through a class. */
+/* Returns the next node in the circular list of a class. */
 static inline uint32_t graph_next(const struct egraph *g, uint32_t n)
 {
     return g->members[n].next;
@@ -237,7 +235,7 @@ static inline uint64_t find_pair(struct egraph *g, const uint32_t *kids, uint32_
     return n ? second << 32 | graph_find(g, kids[0]) : 0;
 }
 
-/* If there is no such node, the probe says where it belongs. */
+/* Returns NO_NODE if there is no such node; then the probe is at the slot where it belongs. */
 static inline uint32_t find_node(struct hashcons_probe *p, const struct egraph *g, uint32_t hash,
                                  uint32_t op, uint64_t pair)
 {
@@ -251,54 +249,55 @@ static inline uint32_t find_node(struct hashcons_probe *p, const struct egraph *
 
 /* ---- functions ---- */
 
-/* Makes room for one more cell. Returns whether the hash table was rebuilt. */
+/* Makes room for one more cell. Returns true if the hash table was rebuilt. */
 bool graph_reserve_cell(struct egraph *g);
 void graph_grow_entries(struct egraph *g);
 void graph_free_cells(struct egraph *g);
-/* Grows the hash table and fills it again. */
+/* Grows the hash table and refills it. */
 void graph_grow_table(struct egraph *g);
-/* Adding; kids may be any ids of the classes. Both give a *node*, whose class is graph_find of it.
- * With proofs, the node's arguments were in the same classes as `kids` at this moment. */
+/* Adds a node; kids may be any ids of the classes. Both functions return a *node*; graph_find maps
+ * it to its class. With proofs, the arguments of the node are in the same classes as `kids` at this
+ * moment. */
 uint32_t graph_add(struct egraph *g, uint32_t op, const uint32_t *kids);
-/* The same with the arguments apart; the second of a unary operator is ignored. */
+/* As graph_add, with separate arguments; b is ignored for a unary operator. */
 uint32_t graph_add_small(struct egraph *g, uint32_t op, uint32_t arity, uint32_t a, uint32_t b);
 uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf);
-/* As graph_add_small, but a new node is put into the class of node `to`. The caller records the
- * reason, where proofs are kept, and calls graph_settle. */
+/* As graph_add_small, but puts a new node into the class of node `to`. The caller records the
+ * reason, if proofs are kept, and calls graph_settle. */
 uint32_t graph_add_into(bool *placed, struct egraph *g, uint32_t op, uint32_t arity, uint32_t a,
                         uint32_t b, uint32_t to);
 void graph_settle(struct egraph *g, uint32_t n);
-/* Adds the slot to the parents of the class. */
 void graph_add_parent(struct egraph *g, uint32_t class, uint32_t slot);
-/* The fact that follows from a node and the facts of its arguments' classes. */
+/* Returns the fact that follows from a node and the facts of its arguments' classes. */
 uint32_t graph_node_fact(struct egraph *g, uint32_t n);
-/* Updates the fact of the class of node n by that of the node. */
+/* Merges the fact of node n into that of its class. */
 void graph_update_fact(struct egraph *g, uint32_t n);
-/* The node of op over these classes, or NO_NODE. */
+/* Returns the node of op over these classes, or NO_NODE. */
 uint32_t graph_lookup(struct egraph *g, uint32_t op, const uint32_t *kids);
-uint32_t graph_leaf(struct egraph *g, uint16_t op, const char *text); /* interns */
-/* Nodes a and b are equal for this reason. */
+uint32_t graph_leaf(struct egraph *g, uint16_t op, const char *text); /* interns the leaf */
+/* Joins the classes of nodes a and b, which are equal for this reason. */
 bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why);
-/* Nodes of a term, by position in x. Adds nothing, and returns false if one is missing. */
+/* Finds the nodes of a term, by position in x. Adds nothing; returns false if one is missing. */
 bool graph_lookup_term(uint32_t *nodes, struct egraph *g, const struct expr *x);
-/* Restores congruence within an iteration; facts of parents, stamps and the unlinking of dead nodes
- * are left to egraph_rebuild. */
+/* Restores congruence within an iteration; leaves facts of parents, stamps and unlinking of dead
+ * nodes to egraph_rebuild. */
 void graph_restore_congruence(struct egraph *g);
-/* Changes from here on get the next epoch. Epochs are few: when they run out, all stamps and the
- * current epoch are halved, rounded up, and true is returned; holders of an epoch must halve it,
- * rounded down. */
+/* Begins the next epoch for later changes. Epochs are few: when they run out, this halves all
+ * stamps and the current epoch, rounded up, and returns true; callers that hold an epoch must then
+ * halve it, rounded down. */
 bool graph_begin_epoch(struct egraph *g);
 static inline const struct fact *graph_fact(const struct egraph *g, uint32_t class)
 {
     return &g->facts.items[graph_eclass(g, class)->fact];
 }
 
-/* ---- memory of the arrays: large ones are separate mappings, which grow and shrink by pages,
- * without a copy, and are returned to the system at once ---- */
+/* ---- memory of the arrays: large ones are separate mappings, which grow and shrink by pages
+ * without a copy and are returned to the system at once ---- */
 
-/* From `old` bytes (0: array is NULL) to `size`. New bytes are zero only in fresh pages. */
+/* Resizes an array from `old` bytes (0: array is NULL) to `size`. New bytes are zero only in fresh
+ * pages. */
 void *egraph_memory_resize(void *array, size_t old, size_t size);
-/* Makes room for `need` elements, as vec_grow. */
+/* Makes room for `need` elements, like vec_grow. */
 void *egraph_memory_grow(void *array, size_t *cap, size_t need, size_t element_size);
 void egraph_memory_free(void *array, size_t size);
 
@@ -308,7 +307,7 @@ static inline void u32_free(struct u32_list *l)
     *l = (struct u32_list){0};
 }
 
-/* Empties it, and frees its memory if there is much. */
+/* Empties the list, and frees its memory if it is large. */
 static inline void u32_release(struct u32_list *l)
 {
     enum { MUCH = 1 << 14 };
@@ -334,7 +333,7 @@ static inline void graph_mark_changed(struct egraph *g, uint32_t class)
     u32_push(&g->changed, class);
 }
 
-/* The facts of the parents of the class may change. */
+/* Notes that the facts of the class's parents may change. */
 static inline void graph_mark_stale(struct egraph *g, uint32_t class)
 {
     if (graph_eclass(g, class)->mask & MASK_STALE)
@@ -343,7 +342,8 @@ static inline void graph_mark_stale(struct egraph *g, uint32_t class)
     u32_push(&g->stale, class);
 }
 
-/* Nodes a and b of one class have contradicting facts. The first conflict is kept. */
+/* Records that nodes a and b of one class have contradicting facts. Only the first conflict is
+ * kept. */
 static inline void graph_note_conflict(struct egraph *g, uint32_t a, uint32_t b, uint32_t fact_a,
                                        uint32_t fact_b)
 {
@@ -359,21 +359,21 @@ static inline void graph_note_conflict(struct egraph *g, uint32_t a, uint32_t b,
 /* ---- compaction: removes the cells of dead nodes. Live nodes keep their order and get new ids
  * ---- */
 
-/* The new ids. */
+/* The map from old ids to new ones. */
 struct compaction {
-    uint32_t *to; /* by old cell, one more at the end: how many cells before it were kept */
+    uint32_t *to; /* by old cell, and one past the end: how many earlier cells were kept */
     size_t n;
 };
 
-/* Enough nodes died since the last compaction. */
+/* Returns whether enough nodes died since the last compaction. */
 bool graph_wants_compaction(const struct egraph *g);
-/* To be called right after a rebuild. Ids below `pinned` stay. With proofs, which refer to dead
- * nodes, nothing moves, but circles and entries are ordered as if it had: a saturation is the same
- * with and without proofs. */
+/* Call this right after a rebuild. Ids below `pinned` do not change. With proofs, which refer to
+ * dead nodes, no cell moves, but circular lists and entries are ordered as if they had: a
+ * saturation is the same with and without proofs. */
 void graph_compact(struct compaction *out, struct egraph *g, uint32_t pinned);
 void compaction_free(struct compaction *c);
 
-/* How many cells before `n` were kept: the new id of `n`, if it was kept. */
+/* Returns how many cells before `n` were kept: the new id of `n`, if it was kept. */
 static inline uint32_t compaction_map(const struct compaction *c, uint32_t n)
 {
     return c->to[n];

@@ -1,7 +1,7 @@
-/* The hash-consing table, from (operator, canonical arguments) to node. Four bytes a slot: the id
- * of a node, and above it as many bits of its hash as fit (11 among a million nodes), so that other
- * nodes are rarely read. The graph holds the nodes and refills the table when it has grown. Linear
- * probing; a removed node leaves a gap until then. */
+/* The hash-consing table, from (operator, canonical arguments) to node. A slot takes four bytes:
+ * the id of a node, and above it as many bits of its hash as fit (11 for a million nodes), so that
+ * probes rarely read other nodes. The graph owns the nodes and refills the table after it has
+ * grown. Uses linear probing; a removed node leaves a gap until the next refill. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,14 +11,14 @@
 enum { HASHCONS_EMPTY = -1, HASHCONS_GAP = -2 };
 
 struct hashcons {
-    uint32_t *slots;    /* a node and its tag, or HASHCONS_EMPTY or _GAP */
+    uint32_t *slots;    /* a node and its tag, or HASHCONS_EMPTY or HASHCONS_GAP */
     uint32_t size;      /* a power of two */
     uint32_t n, n_gaps; /* nodes; gaps */
-    uint32_t most;      /* maximum of both together */
-    uint32_t id_mask;   /* the bits of a slot that are the node's id */
+    uint32_t most;      /* maximum of n + n_gaps */
+    uint32_t id_mask;   /* the bits of a slot that hold the node's id */
 };
 
-/* A hash: begins with the operator and mixes in two arguments at a time (0 for a missing one). */
+/* A hash starts with the operator and mixes in two arguments at a time (0 for a missing one). */
 static inline uint64_t hashcons_begin(uint32_t op)
 {
     return op * 0x9e3779b97f4a7c15u;
@@ -45,7 +45,7 @@ static inline struct hashcons_probe hashcons_probe(const struct hashcons *t, uin
     return (struct hashcons_probe){.at = hash, .tag = hash & ~t->id_mask};
 }
 
-/* False: there are no more. */
+/* Returns false at the end. */
 static inline bool hashcons_next(struct hashcons_probe *p, const struct hashcons *t)
 {
     if (!t->size)
@@ -62,15 +62,15 @@ static inline bool hashcons_next(struct hashcons_probe *p, const struct hashcons
 }
 
 void hashcons_free(struct hashcons *t);
-/* Whether there is room for one more, in a graph of so many cells. */
+/* Returns whether one more node fits, in a graph of this many cells. */
 static inline bool hashcons_has_room(const struct hashcons *t, uint32_t cells)
 {
     return t->n + t->n_gaps < t->most && cells <= t->id_mask - 2;
 }
 
-/* Empties the table and makes it large enough for its nodes and as many again. */
+/* Empties the table and makes room for twice as many nodes as it held. */
 void hashcons_grow(struct hashcons *t, uint32_t cells);
-/* Empties the table; keeps its memory, unless there is much of it. */
+/* Empties the table; frees its memory if it is large. */
 void hashcons_clear(struct hashcons *t);
 static inline void hashcons_insert(struct hashcons *t, uint32_t hash, uint32_t node)
 {
@@ -82,7 +82,7 @@ static inline void hashcons_insert(struct hashcons *t, uint32_t hash, uint32_t n
     t->n++;
 }
 
-/* Inserts where the probe ended, if nothing was inserted or removed since. */
+/* Inserts at the end of the probe, if nothing was inserted or removed since. */
 static inline void hashcons_insert_at(struct hashcons *t, const struct hashcons_probe *p,
                                       uint32_t node)
 {
@@ -90,5 +90,5 @@ static inline void hashcons_insert_at(struct hashcons *t, const struct hashcons_
     t->n++;
 }
 
-/* The node must be there. */
+/* The node must be in the table. */
 void hashcons_remove(struct hashcons *t, uint32_t hash, uint32_t node);

@@ -1,7 +1,7 @@
 /* Why nodes are equal: a forest over the nodes of an e-graph, with an edge for each union that
- * joined two classes (Nieuwenhuis and Oliveras 2005). Exactly one path joins two nodes of one
- * class. Whatever an edge depends on (equal arguments of a congruence, or of a match) was true
- * before the edge was made, so unfolding a path ends. */
+ * joined two classes (Nieuwenhuis and Oliveras 2005). Exactly one path connects two nodes of one
+ * class. All equalities that an edge depends on (equal arguments of a congruence, or of a match)
+ * held before the edge was made, so unfolding a path terminates. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,11 +9,11 @@
 #include <stdint.h>
 
 enum reason_kind {
-    REASON_GIVEN,      /* graph_union */
+    REASON_GIVEN,      /* joined by graph_union */
     REASON_CONGRUENCE, /* same operator, equal arguments */
-    REASON_CONSTANT,   /* the first node computes to the number that the second is */
+    REASON_CONSTANT,   /* the first node evaluates to the number in the second */
     REASON_RULE,       /* index into `matches`: the rule, then its match */
-    REASON_FORM,       /* the same: how normal forms joined them, then both terms */
+    REASON_FORM,       /* index into `matches`: the method of the normal form, then both terms */
 };
 
 struct reason {
@@ -30,10 +30,10 @@ struct proof_edge {
 
 struct proof_forest {
     struct proof_edge *edges; /* by cell */
-    uint32_t *kid;            /* two a cell: arguments as they were when the node was added */
-    /* REASON_RULE: rule index, then the match record of ematch.h, then the nodes of the right side
-     * in the order of its term. REASON_FORM: the way (normal.h), the sizes of two terms, and their
-     * nodes by position. */
+    uint32_t *kid;            /* two per cell: the arguments at the time the node was added */
+    /* For REASON_RULE: rule index, then the match record of ematch.h, then the nodes of the right
+     * side in the order of its term. For REASON_FORM: the method (normal.h), the sizes of two
+     * terms, and their nodes by position. */
     uint32_t *matches;
     size_t n_matches, matches_cap;
 };
@@ -42,5 +42,5 @@ struct proof_forest *proofs_new(void);
 void proofs_free(struct proof_forest *p);
 void proofs_grow(struct proof_forest *p, size_t cap);
 void proofs_add_node(struct proof_forest *p, uint32_t node, const uint32_t *kids, uint32_t arity);
-/* Nodes of different trees; the reason reads from a to b. */
+/* a and b are in different trees; the reason reads from a to b. */
 void proofs_join(struct proof_forest *p, uint32_t a, uint32_t b, struct reason why);

@@ -1,5 +1,5 @@
-/* Applying one match: decides its conditions, builds the right-hand side, and joins it with the
- * class of the match. A match whose conditions may hold later is kept. */
+/* Applies one match: decides its conditions, builds the right-hand side, and joins it with the
+ * class of the match. Keeps a match whose conditions may hold later. */
 #pragma once
 
 #include "ops/egraph/match/ematch.h"
@@ -7,10 +7,10 @@
 struct applier {
     struct egraph *g;
     const struct ruleset *rules;
-    const uint32_t *leaf; /* of the graph, by leaf of the rule set */
-    uint32_t *values;     /* scratch: the variables' classes, then the nodes built */
+    const uint32_t *leaf; /* leaves of the graph, by leaf of the rule set */
+    uint32_t *values;     /* scratch: the variables' classes, then the built nodes */
     struct u32_list
-        waiting; /* matches whose conditions failed: for each its rule, then its record */
+        waiting; /* matches whose conditions failed: for each the rule, then the record */
 };
 
 bool apply_conditions_hold(struct applier *x, size_t rule, const uint32_t *record);

@@ -1,8 +1,8 @@
-/* Classes that normal forms prove equal are joined during saturation. Candidates are classes whose
- * least terms, if not long, have the same values at two points; the terms are then compared by
- * normal forms, the goal's first, then from the least term on, `forms` pairs in a run. With proofs,
- * each union is a step of its own, named after the way of the normal form, between the two least
- * terms. */
+/* Joins classes that normal forms prove equal, during saturation. Candidates are classes whose
+ * least terms are short and have the same values at two points. Their terms are then compared by
+ * normal forms, the goal's first, then from the least term on, up to `forms` pairs per run. With
+ * proofs, each union is a separate step between the two least terms, named after the method of the
+ * normal form. */
 #pragma once
 
 #include "base/map.h"
@@ -12,9 +12,9 @@ struct form_merger {
     struct egraph *g;
     const struct saturate_options *options;
     uint32_t compared;   /* pairs */
-    struct map64 failed; /* pairs that were compared, by their texts */
+    struct map64 failed; /* the pairs already compared, by their texts */
 };
 
-/* Of a rebuilt graph, which is rebuilt again. Returns whether any classes were joined. */
+/* Takes a rebuilt graph and rebuilds it again. Returns whether any classes were joined. */
 bool form_merge(struct form_merger *m);
 void form_merger_free(struct form_merger *m);

@@ -1,4 +1,4 @@
-/* Certified rules as a side input of ops. */
+/* Certified rules as an additional input of ops. */
 #pragma once
 
 #include "engine/op.h"
@@ -6,19 +6,19 @@
 
 struct op_rules {
     struct rules rules;           /* sorted */
-    struct ruleset *set;          /* the same, compiled: see op_rules_prepare */
-    const Eqloom__Rule **records; /* in the order of the input */
+    struct ruleset *set;          /* `rules`, compiled by op_rules_prepare */
+    const Eqloom__Rule **records; /* in input order */
     bool unsound;                 /* a refuted rule was allowed */
 };
-/* Reads the input `rules` into an arena that outlives the ctx. `real`: those that were certified
- * where both sides are real are admitted. ERR_INPUT for a rule that is not certified, ERR_FAILED
- * for one that is refuted. */
+/* Reads the input `rules` into an arena that outlives the ctx. `real` admits rules that were
+ * certified where both sides are real. Fails with ERR_INPUT for a rule that is not certified, with
+ * ERR_FAILED for one that is refuted. */
 enum err_code op_rules_read(struct op_rules *out, struct arena *a, struct op_ctx *ctx, bool real,
                             struct err *e);
 
-/* As `prepare` of an op that has nothing but certified rules: *state is a struct op_rules_state,
- * with the rules compiled. `true_ones`: NULL, or why a refuted rule (allow_unsound) is ERR_INPUT.
- */
+/* The `prepare` of an op that needs only certified rules: *state becomes a struct op_rules_state,
+ * with the rules compiled. If `true_ones` is not NULL, a refuted rule (allow_unsound) fails with
+ * ERR_INPUT, and this is the reason in the message. */
 struct op_rules_state {
     struct arena arena;
     struct op_rules rules;
