@@ -9,11 +9,11 @@ struct cheapest {
     const struct language *lang;
     Eqloom__EGraph m;
     struct egraph_arrays x;
-    uint32_t *cost, *best; /* by class: UINT32_MAX where there is none yet; its e-node */
+    uint32_t *cost, *best; /* by class: cost, UINT32_MAX if it has no term yet; the best e-node */
 };
 
-/* Tokens above all. Functions cost more than arithmetic, inverse ones more still; x^2 less than
- * x*x. A derivative that was not worked out costs more than any term without one. */
+/* Mainly counts tokens. Functions cost more than arithmetic, inverse ones even more; x^2 less than
+ * x*x. A derivative that was not evaluated costs more than any term without one. */
 static uint32_t token_cost(const struct language *lang, int op, const char *leaf)
 {
     if (!leaf) {
@@ -41,7 +41,7 @@ uint64_t expr_cost(const struct expr *x)
     return sum;
 }
 
-/* A least fixed point; of e-nodes that cost the same the first stays. */
+/* Computes a least fixed point; of e-nodes with equal cost the first is kept. */
 static void find_cheapest(struct cheapest *c)
 {
     memset(c->cost, 0xff, c->x.n_classes * sizeof *c->cost);

@@ -1,7 +1,6 @@
 /* Clusters from e-graphs; see extract_cluster.h. Verification does not depend on the e-graph: terms
- * are read back from their text and compared with the seed, by normal forms or at points. Points
- * depend on nothing but the options and lie on the positive axis unless a variable's domain says
- * otherwise. */
+ * are parsed from their text and compared with the seed, by normal forms or at points. Points
+ * depend only on the options and are positive unless a variable's domain says otherwise. */
 #include "ops/extract/extract_cluster.h"
 #include "ops/expr/ball/domain_record.h"
 #include "ops/expr/equality/equality.h"
@@ -9,10 +8,10 @@
 
 #include "base/map.h"
 
-enum { MAX_ROUNDS = 4 }; /* of draws, when members are dropped */
+enum { MAX_ROUNDS = 4 }; /* of draws, if members are dropped */
 
 struct verifier {
-    bool compares; /* members, with the seed */
+    bool compares; /* whether members are compared with the seed */
     struct equality_test test;
     const struct extraction *x;
 };
@@ -33,7 +32,7 @@ static void verifier_init(struct verifier *v, struct arena *a, const struct extr
         equality_test_begin(&v->test, &x->seed, &options);
 }
 
-/* PROVED: there is nothing to compare, or the normal forms are too large. */
+/* *out is PROVED if there is nothing to compare, or the normal forms are too large. */
 static enum err_code check_member(Eqloom__Standing *out, struct verifier *v, struct arena *a,
                                   const char *text, struct err *e)
 {
@@ -72,8 +71,8 @@ static Eqloom__Member *member_new(struct arena *a, char *text, Eqloom__Standing 
     return m;
 }
 
-/* Terms that were seen already, the seed among them, are skipped, and so are terms that have no
- * value wherever the seed has one. */
+/* Skips terms that were added before, including the seed, and terms that have no value wherever the
+ * seed has one. */
 static enum err_code add_members(Eqloom__Cluster *out, struct arena *a, struct verifier *v,
                                  const struct term *terms, uint32_t n, struct name_map *seen,
                                  struct err *e)
@@ -97,7 +96,7 @@ static enum err_code add_members(Eqloom__Cluster *out, struct arena *a, struct v
     return OK;
 }
 
-/* Members that are dropped are replaced by further draws, larger ones as that goes on. */
+/* Replaces dropped members by further, increasingly large draws. */
 static enum err_code draw_members(Eqloom__Cluster *out, struct arena *a, struct verifier *v,
                                   struct rng *rng, struct err *e)
 {

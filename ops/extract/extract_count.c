@@ -1,9 +1,8 @@
-/* Exact counts of terms by dynamic programming over length, and from a rank to its term; see
- * extract_grammar.h. An alternative
- * with two operands has, at length L, the sum over i of left(i) * right(L - own - i) terms, and
- * operands are shorter than what they stand in, so one pass over the lengths fills everything,
- * cyclic or not. 128 bits hold any count of practice; beyond them counts stay at the maximum
- * and the grammar says so. */
+/* Counts terms exactly by dynamic programming over length, and maps a rank to its term; see
+ * extract_grammar.h. An alternative with two operands has, at length L, the sum over i of left(i) *
+ * right(L - own - i) terms. Operands are shorter than the term that contains them, so one pass over
+ * the lengths is enough, cyclic or not. 128 bits suffice in practice; beyond them counts stay at
+ * the maximum and grammar.saturated is set. */
 #include "ops/extract/extract_grammar.h"
 
 #include <assert.h>
@@ -38,7 +37,7 @@ static count_t count_alt(const struct grammar *g, const struct grammar_alt *alt,
     const struct grammar_node *node = &g->nodes[alt->node];
     if (node->arity == 0)
         return length == node->tokens;
-    uint32_t rest = length - node->tokens; /* of the operands together */
+    uint32_t rest = length - node->tokens; /* length of the operands together */
     const struct grammar_slot *left = &g->slots[alt->slot[0]];
     const count_t *l = g->totals + (size_t)alt->slot[0] * (g->max_tokens + 1);
     if (node->arity == 1)
@@ -102,7 +101,7 @@ enum err_code grammar_count(struct grammar *g, struct arena *a, struct err *e)
 
 /* ---- from a rank to its term ---- */
 
-/* Where counts are saturated the ranks still name different terms, but not all of them. */
+/* If counts are saturated, ranks still identify different terms, but not all of them. */
 static void unrank_slot(struct term *t, const struct grammar *g, uint32_t slot, uint32_t length,
                         count_t rank);
 

@@ -19,7 +19,7 @@ count_t count_below(struct rng *rng, count_t n)
 
 /* A hash set of indices into an array that the caller compares. */
 struct index_set {
-    uint32_t *slots; /* index + 1; 0 is free */
+    uint32_t *slots; /* index + 1; 0: free */
     uint32_t mask;
 };
 
@@ -153,18 +153,18 @@ static void draw_evenly(struct drawing *d, uint32_t length, uint32_t wanted)
         walk_slot(t, d, d->g->root, length);
         keep_new(d);
     }
-    /* More than half of the terms are not drawn: this ends soon. */
+    /* More than half of the terms are not drawn yet, so this loop ends soon. */
     while (d->n < end) {
         grammar_unrank(&d->terms[d->n], d->g, d->g->root, length, count_below(d->rng, total));
         keep_new(d);
     }
 }
 
-/* ---- how many of each length ----
+/* ---- how many terms of each length ----
  *
- * Sums, products, quotients and square roots only, which are the same on every machine. */
+ * Uses only sums, products, quotients and square roots, which are the same on every machine. */
 
-/* No length gives more terms than it has; the remainder goes to lengths at random. */
+/* No length gets more terms than it has; the remainder goes to random lengths. */
 static void share_evenly(uint32_t *share, const count_t *limit, uint32_t n, uint32_t wanted,
                          struct arena *a, struct rng *rng)
 {
@@ -195,9 +195,9 @@ static void share_evenly(uint32_t *share, const count_t *limit, uint32_t n, uint
     }
 }
 
-/* For a mean length: of the distributions that have it, the one of maximum entropy. Shares
- * min(limit, c * tilt^length) that sum to `wanted`, which the limits admit; returns their mean
- * length, which grows with the tilt. */
+/* The distribution of maximum entropy with a given mean length: shares min(limit, c * tilt^length)
+ * that sum to `wanted`, which the limits admit. Returns their mean length, which grows with the
+ * tilt. */
 static double share_tilted(double *share, const count_t *limit, uint32_t n, uint32_t wanted,
                            double tilt)
 {
@@ -208,7 +208,7 @@ static double share_tilted(double *share, const count_t *limit, uint32_t n, uint
         full[i] = limit[i] == 0;
         share[i] = 0;
         w = w * tilt;
-        if (w > 1e200 || w < 1e-200) /* only ratios count; lengths so far off get nothing */
+        if (w > 1e200 || w < 1e-200) /* only ratios count; such distant lengths get nothing */
             w = w > 1 ? 1e200 : 1e-200;
     }
     for (bool changed = true; changed;) {
@@ -231,7 +231,7 @@ static double share_tilted(double *share, const count_t *limit, uint32_t n, uint
     return sum / wanted;
 }
 
-/* Whole numbers with the same sum: the largest fractions are rounded up. */
+/* Rounds to whole numbers with the same sum: the largest fractions are rounded up. */
 static void round_shares(uint32_t *out, const double *share, const count_t *limit, uint32_t n,
                          uint32_t wanted)
 {
@@ -263,7 +263,7 @@ static void share_by_mean(uint32_t *share, const count_t *limit, uint32_t n, uin
     round_shares(share, exact, limit, n, wanted);
 }
 
-/* How many of `wanted` terms each length gets; limit[i] terms have length i < n. */
+/* Computes how many of `wanted` terms each length gets; limit[i] terms have length i < n. */
 static void share_lengths(uint32_t *share, const count_t *limit, uint32_t n, uint32_t wanted,
                           const struct draw_options *options, struct arena *a, struct rng *rng)
 {

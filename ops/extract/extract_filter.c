@@ -1,4 +1,4 @@
-/* The filter of extraction as a tree automaton; see extract_grammar.h. It leaves out:
+/* The filter of extraction as a tree automaton; see extract_grammar.h. It excludes:
  *
  *     x+0  0+x  x-0  0-x  x*0  x*1  0/x  x/1  x/-1  x^0  x^1  0^x  1^x  sqrt(0)  sqrt(1)
  *     operations on two numbers, except powers              (the e-graph folds them)
@@ -6,12 +6,13 @@
  *     -1*(-1*x), x - (-1*y), x/(1/y), derivatives of numbers
  *     in the Boolean language: operations on true or false, not(not(x))
  *
- * The first operand of `d` is a symbol: an e-graph may have other terms equal to the variable. */
+ * The first operand of `d` must be a symbol: an e-graph may have other terms equal to the
+ * variable. */
 #include "ops/extract/extract_grammar.h"
 
 #include <string.h>
 
-/* Operators up to X_DECLARED have their number as bit; these come after. */
+/* Operators up to X_DECLARED use their number as bit; the further kinds follow. */
 #define BIT(n) ((kinds_t)1 << (n))
 #define ZERO BIT(48)
 #define ONE BIT(49)
@@ -31,7 +32,7 @@ _Static_assert((int)X_DECLARED <= 48, "kinds are bits of a word");
 
 kinds_t filter_leaf_kind(uint16_t op, const char *leaf)
 {
-    if (op >= X_DECLARED) /* without operands: true and false are trivial as 1 and 0 are */
+    if (op >= X_DECLARED) /* without operands: true and false are as trivial as 1 and 0 */
         return strcmp(leaf, "true") == 0 ? ONE : strcmp(leaf, "false") == 0 ? ZERO : OTHER;
     if (op != X_NUM)
         return strcmp(leaf, "e") == 0 ? E : strcmp(leaf, "pi") == 0 ? OTHER : SYMBOL;
@@ -59,7 +60,7 @@ static kinds_t own_kind(uint16_t op)
     return op < X_DECLARED ? BIT(op) : OTHER;
 }
 
-/* No double negation, no constants. */
+/* Excludes double negation and constants. */
 static void boolean_rules(struct filter_ops *f, uint16_t op)
 {
     if (op == X_NOT)

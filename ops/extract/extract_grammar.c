@@ -1,6 +1,6 @@
-/* From a stored e-graph to a grammar; see extract_grammar.h. Only what terms within the budget can
- * use is kept. A class's budget is the maximum length of its terms in a term of the root, found
- * from the root down with the least lengths of the operands beside it. */
+/* Turns a stored e-graph into a grammar; see extract_grammar.h. It keeps only what terms within the
+ * budget can use. A class's budget is the maximum length that its terms can have in a term of the
+ * root; it is computed from the root down, from the least lengths of the sibling operands. */
 #include "ops/extract/extract_grammar.h"
 
 #include "base/map.h"
@@ -15,11 +15,11 @@ struct builder {
     struct arena *a;
     const struct grammar_options *options;
     struct filter filter;
-    bool *constant;   /* per class: holds a number */
-    kinds_t *present; /* per class: kinds that its terms may have (a superset) */
+    bool *constant;   /* by class: it contains a number */
+    kinds_t *present; /* by class: kinds that its terms may have (a superset) */
     size_t cap_alts;
     struct map64 edges; /* (class, class of an operand) */
-    struct map64 index; /* of slots, by a hash */
+    struct map64 index; /* from hash to slot */
 };
 
 static bool is_number(const char *leaf)
@@ -27,7 +27,7 @@ static bool is_number(const char *leaf)
     return isdigit((unsigned char)leaf[leaf[0] == '-']);
 }
 
-/* Operator numbers of the message's table, by position. */
+/* Finds the operator numbers for the positions in the message's table. */
 static enum err_code find_operators(int **out, struct builder *b, const Eqloom__EGraph *m,
                                     struct err *e)
 {
@@ -79,7 +79,7 @@ static enum err_code read_nodes(struct builder *b, const Eqloom__EGraph *m,
     return OK;
 }
 
-/* Whether terms may have this e-node of the class at all. */
+/* Returns whether terms may use this e-node of the class. */
 static bool node_admitted(const struct builder *b, uint32_t class, const struct grammar_node *n)
 {
     if (n->op != X_NUM)
@@ -106,8 +106,8 @@ static uint32_t least_of_node(const struct grammar *g, const struct grammar_node
     return length < UINT16_MAX ? length : UINT16_MAX;
 }
 
-/* A least fixed point. Classes are numbered by their least term, so few passes change anything; no
- * class improves more than max_tokens times within the budget. */
+/* Computes a least fixed point. Classes are numbered by their least term, so few passes change
+ * anything; no class improves more than max_tokens times within the budget. */
 static void find_least(struct builder *b)
 {
     struct grammar *g = b->g;
@@ -127,7 +127,8 @@ static void find_least(struct builder *b)
     }
 }
 
-/* A child's budget is below its parent's, so classes are final when taken by falling budget. */
+/* A child's budget is below its parent's, so a class is final when taken in order of decreasing
+ * budget. */
 static void find_budgets(struct builder *b)
 {
     struct grammar *g = b->g;
@@ -169,8 +170,8 @@ static void find_budgets(struct builder *b)
             g->used[g->n_used++] = c;
 }
 
-/* A superset of the kinds of a class's terms: rules that ask for a leaf which the child's class
- * lacks are left out, nothing finer. */
+/* Computes a superset of the kinds of a class's terms: rules that need a leaf which the child's
+ * class lacks are excluded, but nothing more precise. */
 static void find_present(struct builder *b)
 {
     struct grammar *g = b->g;
@@ -207,8 +208,8 @@ static uint64_t edge_key(const struct grammar *g, uint32_t class, uint32_t child
     return (uint64_t) class * g->n_classes + child;
 }
 
-/* GRAMMAR_NONE when the class has no term of these kinds. A restriction that excludes nothing is
- * none. */
+/* Returns GRAMMAR_NONE if the class has no term of these kinds. A restriction that excludes nothing
+ * is dropped. */
 static uint32_t slot_intern(struct builder *b, uint32_t class, kinds_t kinds, uint32_t without)
 {
     struct grammar *g = b->g;
@@ -223,8 +224,8 @@ static uint32_t slot_intern(struct builder *b, uint32_t class, kinds_t kinds, ui
     const struct grammar_slot *s = added ? NULL : &g->slots[*hit];
     if (s && s->class == class && s->kinds == kinds && s->without == without)
         return (uint32_t)*hit;
-    /* A new one; should two share a hash, the later is found again under it and the earlier is made
-     * twice, which costs a slot and changes no term. */
+    /* A new slot. If two slots share a hash, the map finds the later one and the earlier one may be
+     * made twice, which costs a slot but changes no term. */
     g->slots = arena_grow(b->a, g->slots, g->n_slots, &g->cap_slots, sizeof *g->slots);
     g->slots[g->n_slots] = (struct grammar_slot){.class = class,
                                                  .next = g->first_slot[class],

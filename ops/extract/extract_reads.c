@@ -1,7 +1,7 @@
-/* See extract_reads.h. Reached pairs are followed by class, not by slot: an e-node is used if it
- * has terms of a length at which its class is reached, whatever kinds are allowed there. Lengths
- * are bits of a word; where terms may be longer, the whole grammar is used. Either way the result
- * covers all that draws look at, which is what the argument needs. */
+/* See extract_reads.h. Reached pairs are tracked by class, not by slot: an e-node is used if it has
+ * terms of a length at which its class is reached, whatever kinds are allowed there. Lengths are
+ * bits of a word; if terms may be longer, the whole grammar is used. Either way the result covers
+ * everything that draws read, which is what the argument needs. */
 #include "ops/extract/extract_reads.h"
 
 #include "base/buf.h"
@@ -15,11 +15,11 @@ typedef uint64_t lengths_t;
 
 struct reads {
     const struct grammar *g;
-    lengths_t *mirror;            /* by slot: the lengths of its terms from the other end */
+    lengths_t *mirror;            /* by slot: the lengths of its terms, with the bits reversed */
     lengths_t *reached;           /* by class */
     bool *used;                   /* by e-node */
-    uint32_t *number;             /* by class: in the order in which they are met */
-    uint32_t *classes, n_classes; /* met, or reached */
+    uint32_t *number;             /* by class: in the order of the walk */
+    uint32_t *classes, n_classes; /* classes met on the walk, or reached */
     struct buf out;
 };
 
@@ -40,7 +40,8 @@ static void reach(struct reads *r, uint32_t class, lengths_t lengths)
     r->reached[class] |= lengths;
 }
 
-/* Whether the alternative has terms of the length; the lengths of their operands are reached. */
+/* Returns whether the alternative has terms of the length; marks the lengths of their operands as
+ * reached. */
 static bool reach_operands(struct reads *r, const struct grammar_alt *alt, uint32_t length)
 {
     const struct grammar_node *node = &r->g->nodes[alt->node];
@@ -51,7 +52,8 @@ static bool reach_operands(struct reads *r, const struct grammar_alt *alt, uint3
     lengths_t of_left = LENGTH(rest) & left->lengths;
     if (node->arity == 2) {
         const struct grammar_slot *right = &r->g->slots[alt->slot[1]];
-        uint32_t turn = LENGTHS - 1 - rest; /* length n of one side is rest - n of the other */
+        uint32_t turn =
+            LENGTHS - 1 - rest; /* length n of one side corresponds to rest - n of the other */
         of_left = left->lengths & r->mirror[alt->slot[1]] >> turn;
         if (of_left)
             reach(r, alt->child[1], right->lengths & r->mirror[alt->slot[0]] >> turn);
@@ -61,7 +63,8 @@ static bool reach_operands(struct reads *r, const struct grammar_alt *alt, uint3
     return of_left != 0;
 }
 
-/* Operands are shorter, so going down all classes reached at a length are found before it. */
+/* Operands are shorter, so going down in length finds all classes reached at a length before they
+ * are processed. */
 static void find_used(struct reads *r)
 {
     const struct grammar *g = r->g;
@@ -127,7 +130,8 @@ static uint32_t meet(struct reads *r, uint32_t class)
 static void put_node(struct reads *r, const struct grammar_node *node)
 {
     put_text(&r->out, node->text);
-    /* besides the name: operators that draws count as one, operators without operands */
+    /* besides the name: whether it is among the operators that draws count as one, or has no
+     * operands */
     put_number(&r->out, node->op >= DRAW_OPS - 1                ? 1
                         : node->arity == 0 && node->op >= X_ADD ? 2
                                                                 : 0);
@@ -158,7 +162,7 @@ struct span extract_reads(struct arena *a, const struct grammar *g, const Eqloom
                       .classes = arena_array(a, uint32_t, g->n_classes)};
     memset(r.number, 0xff, g->n_classes * sizeof *r.number);
     put_seed(&r.out, egraph);
-    put_number(&r.out, g->saturated); /* of any count, so that lower bounds are said to be such */
+    put_number(&r.out, g->saturated); /* of any count, so that lower bounds are marked as such */
     if (g->root != GRAMMAR_NONE && g->max_tokens < LENGTHS)
         find_used(&r);
     else if (g->root != GRAMMAR_NONE)

@@ -1,4 +1,4 @@
-/* The op `extract`: e-graphs to clusters. */
+/* The op `extract`: draws clusters from e-graphs. */
 #include "engine/op.h"
 #include "ops/extract/extract_cluster.h"
 #include "ops/extract/extract_reads.h"
@@ -57,8 +57,8 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
     return OK;
 }
 
-/* The draw depends on the part of the grammar that terms come from. If an earlier e-graph of the
- * seed had the same part, its cluster is the result. */
+/* The draw depends only on the part of the grammar that terms come from. If an earlier e-graph of
+ * the seed had the same part, the earlier cluster is the result. */
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);

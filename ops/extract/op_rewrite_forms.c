@@ -1,7 +1,7 @@
-/* The op `rewrite-forms`: expressions -> clusters of the forms that eight transformations give
- * them, those by which EED was made. simplify and trigsimp take the cheapest term of an e-graph
- * that all rules, or those of trigonometric and hyperbolic functions, have saturated; expand,
- * factor and cancel are polynomials'. Nothing of it is believed: `verify` comes next. */
+/* The op `rewrite-forms`: turns expressions into clusters of the forms that eight transformations
+ * produce, those by which EED was made. simplify and trigsimp take the cheapest term of an e-graph
+ * saturated with all rules, or with those of trigonometric and hyperbolic functions; expand, factor
+ * and cancel work on polynomials. The forms are not verified here: `verify` comes next. */
 #include "base/map.h"
 #include "cluster.pb-c.h"
 #include "engine/op.h"
@@ -33,7 +33,7 @@ static const char *const names[TRANSFORMATIONS] = {
 struct state {
     struct arena arena;
     struct op_rules rules;
-    struct rules circular; /* of trigonometric and hyperbolic functions */
+    struct rules circular; /* rules of trigonometric and hyperbolic functions */
     struct ruleset *trig;
 };
 
@@ -145,7 +145,8 @@ static bool has_functions(const struct expr *x)
     return false;
 }
 
-/* Contradictory rules fail; a graph that says so of an expression without value gives no form. */
+/* Contradictory rules fail; if the contradiction comes from an expression without a value, there is
+ * no form. */
 static enum err_code make(struct forms *f, struct state *s, enum transformation t,
                           const struct expr *x, struct err *e)
 {

@@ -1,4 +1,4 @@
-/* `eqloom simplify EXPR`: the cheapest equal term, and why it is equal. */
+/* `eqloom simplify EXPR`: finds the cheapest equal term, and explains why it is equal. */
 #include "base/buf.h"
 #include "ops/egraph/derive/answer.h"
 #include "ops/egraph/run/rewrite_options.h"
@@ -7,7 +7,8 @@
 
 enum { MAX_BUDGET = 50000000 };
 
-/* Zero is seen by normal forms, however long the way is. x itself where nothing costs less. */
+/* Normal forms detect zero however long its derivation is. Returns x itself if no term costs
+ * less. */
 static enum err_code find_simpler(struct expr *out, struct arena *a, const struct ruleset *set,
                                   const struct expr *x, const struct derive_options *limits,
                                   struct err *e)

@@ -1,6 +1,6 @@
-/* `eqloom variants EXPR`: other forms of an expression: terms of its e-class in a saturated
+/* `eqloom variants EXPR`: lists other forms of an expression: terms of its e-class in a saturated
  * e-graph, each compared with it. Forms that differ only in the order or grouping of sums and
- * products or in the place of signs count as one. */
+ * products or in the position of signs count as one. */
 #include "base/buf.h"
 #include "base/map.h"
 #include "ops/egraph/derive/standing.h"
@@ -15,11 +15,11 @@
 
 enum { MAX_ITERATIONS = 10000, MAX_NODES = 100000000, MAX_FORMS = 100000, LONGER = 6, LEAST = 12 };
 enum {
-    RANKS = 2000, /* terms of one length that are looked at */
-    POOL = 300,   /* forms among which the most different ones are chosen */
+    RANKS = 2000, /* terms of one length that are examined */
+    POOL = 300,   /* forms from which the most different ones are chosen */
     POINTS = 8
 };
-#define SELF UINT64_MAX /* in place of a form: the expression itself */
+#define SELF UINT64_MAX /* stands for the expression itself in place of a form */
 
 struct search {
     struct arena *a;
@@ -31,13 +31,13 @@ struct search {
     uint32_t n, most;
 };
 
-/* ---- one text for all orders, groupings and places of signs ---- */
+/* ---- one text for all orders, groupings and positions of signs ---- */
 
 struct chain {
     struct arena *a;
     const struct expr *x;
     bool sum;
-    bool negative; /* of a product */
+    bool negative; /* the product is negated */
     char **texts;
     size_t n, cap;
 };
@@ -119,8 +119,8 @@ static unsigned count_signs(const struct expr *x)
     return n;
 }
 
-/* Of forms that count as one, the first of the fewest negative numbers among the shortest is kept.
- * `room`: whether a new form is wanted. */
+/* Adds a form. Of forms that count as one, keeps the first of those with the fewest negative
+ * numbers among the shortest. `room`: whether a new form may be added. */
 static enum err_code add(struct search *s, const struct grammar *g, const struct term *t, bool room,
                          struct err *e)
 {
@@ -154,8 +154,8 @@ static enum err_code add(struct search *s, const struct grammar *g, const struct
     return OK;
 }
 
-/* From the shortest on; of a length with many terms, ones that are evenly apart. `most_each`: forms
- * of one length, at most. */
+/* Collects forms from the shortest on; of a length with many terms, evenly spaced ones. `most_each`
+ * is the maximum number of forms of one length. */
 static enum err_code collect_forms(struct search *s, const struct grammar *g, uint32_t most_each,
                                    struct err *e)
 {
@@ -175,8 +175,8 @@ static enum err_code collect_forms(struct search *s, const struct grammar *g, ui
     return err_up(e, code);
 }
 
-/* Farthest first: each next form is the one whose nearest chosen form, x among them, is farthest.
- */
+/* Farthest-first selection: each next form is the one whose nearest chosen form, including x, is
+ * farthest. */
 static enum err_code choose_different(struct search *s, uint32_t wanted, struct err *e)
 {
     uint32_t *nearest = arena_array(s->a, uint32_t, s->n + 1);
@@ -211,9 +211,8 @@ struct request {
     const struct tool_args *args;
     struct rules rules;
     struct expr x;
-    uint32_t n, max_tokens; /* forms, at most; of each */
-    bool different; /* each as far as possible from the others, by edit distance; else the shortest
-                     */
+    uint32_t n, max_tokens; /* maximum number of forms; maximum length of a form */
+    bool different; /* choose forms far from each other by edit distance, instead of the shortest */
     struct saturate_options limits;
 };
 
@@ -252,7 +251,7 @@ static void print_form(const struct request *q, const struct expr *x)
     json_decref(o);
 }
 
-/* ERR_FAILED, with a witness: a rule is false. */
+/* Fails with ERR_FAILED and a witness if a rule is false. */
 static enum err_code find_forms(struct search *s, const struct grammar *g, const struct request *q,
                                 struct err *e)
 {

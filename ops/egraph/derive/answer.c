@@ -1,4 +1,4 @@
-/* Words and JSON; see answer.h. */
+/* Formats answers as text and JSON; see answer.h. */
 #include "ops/egraph/derive/answer.h"
 
 #include "ops/egraph/run/rewrite_options.h"
@@ -44,13 +44,14 @@ static void write_undecided(struct buf *out, const struct answer *q)
                    rewrite_stop_text(q->r.derivation.run.stop));
 }
 
-/* Values and domains, as expressions are shown; NULL is fine. */
+/* Formats values and domains like expressions; accepts NULL. */
 static const char *claim(struct arena *a, const struct answer *q, const char *text)
 {
     return text && q->show == expr_latex ? claim_latex(a, q->lang, text) : text;
 }
 
-/* What the user said of the variables, and which others must be positive; or NULL. */
+/* Returns the domains that the user declared and the variables that must also be positive; or
+ * NULL. */
 static const char *assumed_of(struct arena *a, const struct answer *q)
 {
     const char *more = q->r.positive;
@@ -83,7 +84,7 @@ void answer_write_words(struct buf *out, struct arena *a, const struct answer *q
     const struct derivation *d = &q->r.derivation;
     switch (q->r.standing) {
     case STANDING_REFUTED:
-        /* "x = 1/2: 3 against 4"; constants have no place. */
+        /* "x = 1/2: 3 against 4"; without variables there is no "at" */
         buf_printf(out, "refuted: %s%s\n", strchr(q->r.witness, '=') ? "at " : "",
                    claim(a, q, q->r.witness));
         if (q->r.contradiction)

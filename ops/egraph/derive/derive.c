@@ -5,7 +5,7 @@
 
 enum { EXTRA_NODES = 2000 };
 
-/* An empty e-graph that keeps proofs and has the variables' domains. */
+/* Creates an empty e-graph that keeps proofs and declares the variables' domains. */
 static enum err_code prepare(struct egraph **out, struct saturate_options *o,
                              const struct language *lang, const struct derive_options *options,
                              struct err *e)
@@ -40,8 +40,8 @@ static enum err_code search(struct derivation *out, struct arena *a, struct egra
     out->found = egraph_find(g, o->goal[0]) == egraph_find(g, o->goal[1]);
     if (!out->found)
         return OK;
-    /* The first derivation is seldom the shortest: one more iteration adds terms for the search of
-     * a shorter one. It may fail, since whatever it adds is optional. */
+    /* The first derivation is seldom the shortest. One more iteration adds terms for the search of
+     * a shorter one; it may fail, since it is optional. */
     struct saturate_result again;
     o->iterations = 1;
     o->has_goal = false;
@@ -69,7 +69,7 @@ enum err_code derive_equality(struct derivation *out, struct arena *a, const str
         explanation_check_values(&out->refuted_step, &out->proof, from, options->domains,
                                  options->n_domains, &out->refuted);
     out->found = out->found && !code;
-    out->proof.domains = options->domains; /* the graph's go with it */
+    out->proof.domains = options->domains; /* those of the graph are freed with it */
     egraph_free(g);
     return err_up(e, code);
 }

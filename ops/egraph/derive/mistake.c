@@ -1,6 +1,6 @@
 /* Derivations with mistakes; see mistake.h. A true step is a step of a proof that was replayed and
- * compared with values. The wrong one is a step of it with one operator altered, so that its values
- * differ from those of the term before at two points, or its normal form does. */
+ * compared by values. The wrong one is such a step with one operator altered, so that its values
+ * differ from those of the previous term at two points, or its normal form differs. */
 #include "ops/egraph/derive/mistake.h"
 
 #include "ops/expr/ball/domain_record.h"
@@ -9,12 +9,12 @@
 #include "ops/expr/near_miss.h"
 #include "ops/expr/own/own.h"
 
-enum { TRIES = 8 }; /* alterations of a derivation before it is given up */
+enum { TRIES = 8 }; /* attempts to alter a derivation before giving up */
 
 struct drawer {
     struct arena *a, *scratch; /* scratch is reset after each member */
     const Eqloom__Cluster *cluster;
-    struct rules rules; /* their language has the cluster's operators, too */
+    struct rules rules; /* their language includes the cluster's operators */
     const struct ruleset *set;
     const struct mistake_options *options;
     struct derive_options derive;
@@ -42,8 +42,7 @@ static void declare_domains(struct drawer *d)
 
 /* ---- one derivation ---- */
 
-/* The first `steps` steps of a proof; then, if there is a mistake, the wrong term and the steps
- * from there. */
+/* The first `steps` steps of a proof; with a mistake, then the wrong term and the steps from it. */
 struct drawn {
     const struct expr *from;
     struct explanation proof, tail;
@@ -68,7 +67,7 @@ static enum equality compare(const char **witness, struct drawer *d, const struc
     return found;
 }
 
-/* Steps up to one that is not known to be right. */
+/* Returns the steps before the first one that is not known to be right. */
 static void evaluate_within(struct explanation *out, struct drawer *d, const struct expr *from,
                             size_t steps)
 {
@@ -83,7 +82,7 @@ static void evaluate_within(struct explanation *out, struct drawer *d, const str
     }
 }
 
-/* At most so many steps; none if a term is too long. */
+/* Returns at most this many steps; no steps if a term is too long. */
 static enum err_code derive_within(struct explanation *out, struct drawer *d,
                                    const struct expr *from, size_t steps, struct err *e)
 {
@@ -99,7 +98,7 @@ static enum err_code derive_within(struct explanation *out, struct drawer *d,
     return err_up(e, code);
 }
 
-/* Alters step k of the proof; *made is false if the result cannot be used. */
+/* Alters step k of the proof; sets *made to false if the result cannot be used. */
 static enum err_code alter(struct drawn *x, bool *made, struct drawer *d, size_t k, struct err *e)
 {
     const struct expr *before = k ? &x->proof.steps[k - 1].term : x->from;
@@ -132,7 +131,7 @@ static enum err_code derive(struct drawn *x, bool *made, struct drawer *d, const
     return err_up(e, code);
 }
 
-/* ---- as an exercise ---- */
+/* ---- conversion to an exercise ---- */
 
 static void add(Eqloom__Exercise *x, struct arena *a, const struct expr *term, bool wrong,
                 const char *reason)

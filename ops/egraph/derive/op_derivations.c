@@ -1,4 +1,4 @@
-/* The op `derivations`: clusters and rules -> derivations, right and wrong. */
+/* The op `derivations`: turns clusters and rules into derivations, some of them with a mistake. */
 #include "engine/op.h"
 #include "ops/egraph/derive/mistake.h"
 #include "ops/egraph/run/rules_input.h"

@@ -1,4 +1,4 @@
-/* The op `verify`: clusters of others -> the same with what is true of them. */
+/* The op `verify`: decides which members of foreign clusters are equal to their seed. */
 #include "cluster.pb-c.h"
 #include "engine/op.h"
 #include "ops/egraph/derive/standing.h"

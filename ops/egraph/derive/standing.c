@@ -1,4 +1,4 @@
-/* The order of the questions; see standing.h. */
+/* The order of the checks; see standing.h. */
 #include "ops/egraph/derive/standing.h"
 
 #include "ops/expr/normal/normal.h"
@@ -9,11 +9,11 @@
 enum {
     POINTS = 16,
     FAR = 1000,
-    SHORT_ITERATIONS = 4, /* of the search for a derivation where normal forms have proved */
+    SHORT_ITERATIONS = 4, /* for the search for a derivation of what normal forms have proved */
     SHORT_NODES = 2000,
     SHORT_STEPS = 10,
     MAX_OWN_NUMBERS = 8,
-    FORMS = 100, /* pairs of classes compared on the way to a derivation */
+    FORMS = 100, /* pairs of classes compared during a derivation */
     MAX_NUMBERS = 64,
 };
 
@@ -52,7 +52,7 @@ static const char *undefined_of(const struct question *q, const struct ball_opti
                          : "the two never both have one";
 }
 
-/* Points that depend on both terms: whoever writes a term does not know them. */
+/* Points depend on both terms, so that whoever writes a term cannot predict them. */
 static struct ball_options point_options(const struct question *q)
 {
     const struct derive_options *limits = &q->options->limits;
@@ -85,7 +85,7 @@ static void compare_values(struct standing_result *out, const struct question *q
         out->witness = arena_strdup(q->a, out->compare.witness);
 }
 
-/* Once; NULL: it is too long. */
+/* Adds a number unless it was added before. Ignores NULL, the result of a sum that is too long. */
 static void add_number(const char **all, size_t *n, const char *number)
 {
     for (size_t i = 0; i < *n; i++)
@@ -95,7 +95,8 @@ static void add_number(const char **all, size_t *n, const char *number)
         all[(*n)++] = number;
 }
 
-/* Numbers at which pieces of the terms may begin: their own, sums of two of them, and beyond. */
+/* Finds numbers at which pieces of the terms may begin: numbers in the terms, sums of two of them,
+ * and larger ones. */
 static size_t find_numbers(const char **all, const struct question *q)
 {
     const struct expr *terms[] = {q->x, q->y};
@@ -112,7 +113,7 @@ static size_t find_numbers(const char **all, const struct question *q)
     return n;
 }
 
-/* Where values agree, but nothing proves it: at the terms' own numbers. */
+/* If values agree but nothing proves equality, compares at the terms' own numbers. */
 static void compare_at_numbers(struct standing_result *out, const struct question *q)
 {
     const char *numbers[MAX_NUMBERS];
@@ -128,7 +129,7 @@ static void compare_at_numbers(struct standing_result *out, const struct questio
         out->witness = arena_strdup(q->a, compare.witness);
 }
 
-/* Adds the symbols of a term that have no domain, as real. */
+/* Adds the symbols of a term that have no domain, as real variables. */
 static void add_real(struct ball_domain *domains, size_t *n, struct arena *a, const struct expr *x)
 {
     const char **names;
@@ -141,8 +142,8 @@ static void add_real(struct ball_domain *domains, size_t *n, struct arena *a, co
     }
 }
 
-/* Variables without a domain that must be positive: values differ if they are real, and so are all
- * before them that are not named. */
+/* Returns the variables without a domain that must be positive: values differ if they and all
+ * earlier unlisted variables are real. */
 static const char *find_positive(const struct question *q)
 {
     struct ball_options points = point_options(q);
@@ -191,7 +192,7 @@ static enum err_code derive(struct standing_result *out, const struct question *
     return err_up(e, code);
 }
 
-/* A derivation that can be read is better than the one step of a normal form. */
+/* Prefers a readable derivation to the single step of a normal form. */
 static void explain_form(struct standing_result *out, const struct question *q)
 {
     struct derive_options limits = q->options->limits;

@@ -1,5 +1,6 @@
-/* `eqloom explain A B`: are two expressions equal, and why; `eqloom explain -`: many pairs, in
- * blocks of lines that all processors answer. How it is decided: standing.h. */
+/* `eqloom explain A B`: decides whether two expressions are equal, and why; `eqloom explain -`: the
+ * same for many pairs, in blocks of lines that all processors answer. See standing.h for the
+ * decision. */
 #include "base/os.h"
 #include "base/pool.h"
 #include "base/text/html.h"
@@ -25,7 +26,7 @@ struct explain {
     struct ruleset *set;
     struct standing_options options;
     const char *assumed;
-    struct line *lines;          /* of one block of the stream */
+    struct line *lines;          /* the lines of one block */
     struct latex_reader **latex; /* by worker */
 };
 
@@ -166,7 +167,7 @@ static void answer_line(void *arg, size_t i, unsigned worker)
     ball_thread_cleanup();
 }
 
-/* Reads up to BLOCK lines that are not empty. */
+/* Reads up to BLOCK nonempty lines. */
 static size_t read_block(struct line *lines, size_t *number)
 {
     size_t n = 0, cap = 0;
@@ -231,7 +232,7 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
     return err_up(e, code);
 }
 
-/* ---- the page ---- */
+/* ---- the web page ---- */
 
 static const char *field(const json_t *o, const char *key)
 {

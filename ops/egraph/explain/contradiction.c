@@ -1,8 +1,8 @@
-/* The two derivations that collide when rules contradict each other. A class is contradictory when
- * two facts about it exclude each other. Of all pairs of nodes in it whose own facts collide the
- * first is taken, two numbers before others. Where no two of them collide, the two nodes at which
- * the contradiction arose are taken. The proofs begin at the class's oldest node, most often a part
- * of the expression that the run began with. */
+/* Finds the two derivations that collide when rules contradict each other. A class is contradictory
+ * when two facts about it exclude each other. The first pair of its nodes whose own facts collide
+ * is used, preferably two numbers; if no pair collides, the two nodes at which the contradiction
+ * arose. The proofs begin at the class's oldest node, which is usually a part of the expression
+ * that the run began with. */
 #include "ops/egraph/explain/explanation.h"
 #include "ops/egraph/match/ruleset.h"
 #include "ops/egraph/record/least_terms.h"
@@ -98,7 +98,7 @@ static void describe(struct err *e, struct arena *a, struct egraph *g, const str
     buf_puts(&text, "  another derivation from the same term\n");
     ok = ok && write_derivation(&text, a, g, rules, &from, &to[1], c.fact[1]);
     if (ok) {
-        text.data[--text.len] = '\0'; /* the last line's end */
+        text.data[--text.len] = '\0'; /* drop the last newline */
         err_detail(e, text.data);
     }
     buf_free(&text);
@@ -109,7 +109,7 @@ enum err_code contradiction_fail(struct arena *a, struct egraph *g, const struct
 {
     struct buf x = {0}, y = {0}, fx = {0}, fy = {0};
     size_t pending = g->pending.n;
-    g->pending.n = g->stale.n = 0; /* the graph is read from here on, not rebuilt */
+    g->pending.n = g->stale.n = 0; /* the graph is only read from here on, not rebuilt */
     least_terms_write_node(&x, g, g->conflict_a);
     least_terms_write_node(&y, g, g->conflict_b);
     fact_write(&fx, &g->facts, g->conflict_fact_a);

@@ -1,14 +1,14 @@
-/* The shortest derivation, by breadth-first search from both ends over the terms of the e-graph. A
- * term leads wherever a rule leads, at any position and in either direction, if its conditions hold
- * and the e-graph has the result; and wherever exact arithmetic leads. A rule that loses a variable
- * (?a - ?a -> 0) and arithmetic are read forwards only: backwards, the lost part would have to be
- * guessed.
+/* Finds a shortest derivation by breadth-first search from both ends over the terms of the e-graph.
+ * A term is connected with each result of a rule, at any position and in either direction, if the
+ * rule's conditions hold and the result is in the e-graph; and with each result of exact
+ * arithmetic. Arithmetic and rules that lose a variable (?a - ?a -> 0) are only read forwards:
+ * backwards, the lost part would have to be guessed.
  *
- * The search completes levels in turn, from the end that has fewer. When the levels from both ends
- * sum up to n - 1, there is no derivation of less than n steps in which, read from both ends to its
- * middle, nothing is guessed. Longer derivations run into the budget.
+ * The search completes levels in turn, from the end that has fewer terms. When the completed levels
+ * from both ends sum up to n - 1, there is no derivation of less than n steps that, read from both
+ * ends to its middle, guesses nothing. Longer derivations exceed the budget.
  *
- * Terms are hash-consed, so a rewriting of a subterm is found once wherever the subterm occurs. */
+ * Terms are hash-consed, so a rewriting of a subterm is found once for all its occurrences. */
 #include "ops/egraph/explain/explanation.h"
 #include "ops/egraph/graph/egraph_core.h"
 
@@ -23,7 +23,7 @@
 enum { MAX_MOVES = 400000, ARITHMETIC = UINT32_MAX - 1, NOWHERE = UINT32_MAX };
 
 struct move {
-    uint32_t to, rule; /* index, or ARITHMETIC */
+    uint32_t to, rule; /* rule: index, or ARITHMETIC */
     uint32_t position;
     bool backwards;
 };
@@ -32,12 +32,12 @@ struct node_of_term {
     uint32_t op; /* an operator, or OP_LEAF | leaf of the graph */
     uint32_t kid[2], arity, size;
     uint32_t class;
-    uint32_t moves, n_moves; /* NOWHERE: not asked yet */
+    uint32_t moves, n_moves; /* NOWHERE: not computed yet */
 };
 
-/* How a side of the search came to a term. */
+/* How one side of the search reached a term. */
 struct arrival {
-    uint32_t from, distance; /* NOWHERE: it did not */
+    uint32_t from, distance; /* NOWHERE: not reached */
     struct move by;
 };
 
@@ -51,7 +51,7 @@ struct search {
     struct arena *a;
     const struct ruleset *rules;
     const uint32_t *leaf;             /* the rule set's leaves in the graph */
-    struct side_of_rule *sides, *any; /* by root operator; those that are a bare variable */
+    struct side_of_rule *sides, *any; /* by root operator; `any`: sides that are a bare variable */
     uint32_t *begin, n_any;
     struct map64 index;
     struct node_of_term *terms;
@@ -59,7 +59,8 @@ struct search {
     struct arrival *arrivals[2];
     size_t n_terms, n_moves, terms_cap, moves_cap, arrivals_cap[2];
     size_t max_terms;
-    uint32_t best, meeting; /* length of the best derivation so far; where its halves meet */
+    uint32_t best,
+        meeting; /* length of the best derivation so far, and the term where its halves meet */
 };
 
 /* ---- terms ---- */
@@ -90,7 +91,7 @@ static uint32_t make(struct search *s, uint32_t op, const uint32_t *kids, uint32
     return (uint32_t)s->n_terms++;
 }
 
-/* NOWHERE if the graph does not hold it. */
+/* Returns NOWHERE if the term is not in the graph. */
 static uint32_t make_held(struct search *s, uint32_t op, const uint32_t *kids, uint32_t arity)
 {
     uint32_t classes[LANG_MAX_ARITY];
@@ -109,7 +110,7 @@ static uint32_t make_leaf(struct search *s, const struct expr_node *leaf)
     return make_held(s, OP_LEAF | graph_leaf(s->g, leaf->op, leaf->leaf), NULL, 0);
 }
 
-/* An instance of a pattern; a term is one without variables. */
+/* Returns an instance of a pattern; a pattern without variables is a term. */
 static uint32_t instantiate(struct search *s, const struct expr *x, uint32_t position,
                             const struct pattern *p, const uint32_t *bound)
 {
@@ -222,7 +223,7 @@ static void move_by_arithmetic(struct search *s, uint32_t term)
         add_move(s, (struct move){.to = result, .rule = ARITHMETIC});
 }
 
-/* Fills terms[term].moves: all of the root, then all of each argument. */
+/* Fills terms[term].moves: first those at the root, then those in each argument. */
 static void find_moves(struct search *s, uint32_t term)
 {
     struct node_of_term t = s->terms[term];
@@ -242,7 +243,8 @@ static void find_moves(struct search *s, uint32_t term)
         for (uint32_t k = 0; k < s->terms[kid].n_moves && !is_out_of_budget(s); k++) {
             struct move m = s->moves[s->terms[kid].moves + k];
             kids[i] = m.to;
-            m.to = make(s, t.op, kids, t.arity, t.class); /* held: equal arguments */
+            m.to = make(s, t.op, kids, t.arity,
+                        t.class); /* in the graph, since its arguments are equal */
             m.position += position;
             add_move(s, m);
         }
@@ -314,8 +316,9 @@ static void arrive(struct search *s, struct u32_list *level, int side, uint32_t 
     }
 }
 
-/* Goes one step on from all terms of a level; false when the budget is spent. */
-static bool go_on(struct search *s, struct u32_list *level, int side)
+/* Extends the search by one step from all terms of a level; returns false if the budget is
+ * spent. */
+static bool extend_level(struct search *s, struct u32_list *level, int side)
 {
     struct u32_list next = {0};
     for (size_t i = 0; i < level->n && !is_out_of_budget(s); i++) {
@@ -372,7 +375,7 @@ void explanation_search(struct explanation *p, struct arena *a, struct egraph *g
         arrive(&s, &level[side], side, NOWHERE, 0, (struct move){.to = ends[side]});
     while (goes_on && depth[0] + depth[1] + 1 < s.best) {
         int side = depth[0] > depth[1];
-        goes_on = go_on(&s, &level[side], side);
+        goes_on = extend_level(&s, &level[side], side);
         depth[side] += goes_on;
     }
     if (s.best < p->n)

@@ -1,11 +1,11 @@
-/* From the proof forest to a list of rewriting steps. The term is kept as a tree and rewritten in
- * place: at each moment it is what the steps so far have made of the first term.
+/* Turns the proof forest into a list of rewriting steps. The term is kept as a tree and rewritten
+ * in place: at any time it is the result of the steps so far.
  *
- * `term(n)` of a node is what was added: its operator over the terms of its first arguments. An
- * edge by a rule joins the root of a match to the root of what was built. The term of the former
- * becomes an instance of the left side by proving its arguments equal to the nodes that the pattern
- * matched (expand); the rule makes it an instance of the right side; and that becomes the term of
- * the latter in the opposite way. */
+ * `term(n)` of a node is the term that was added: its operator over the terms of its first
+ * arguments. An edge by a rule joins the root of a match to the root of the right-hand side that
+ * was built. The term of the former becomes an instance of the left side by proving its arguments
+ * equal to the nodes that the pattern matched (expand); the rule makes it an instance of the right
+ * side; and that becomes the term of the latter in the opposite way. */
 #include "ops/egraph/explain/explanation.h"
 #include "ops/egraph/graph/egraph_core.h"
 #include "ops/egraph/match/ematch.h"
@@ -30,7 +30,7 @@ struct explainer {
     struct explain_step *steps;
     size_t n, cap;
     uint32_t depth;
-    bool failed; /* too long or too deep: everything returns as soon as it can */
+    bool failed; /* too long or too deep: all functions return as soon as possible */
 };
 
 /* ---- trees ---- */
@@ -61,7 +61,7 @@ static struct tree *node_tree(struct explainer *x, uint32_t n, uint32_t *budget)
     return t;
 }
 
-/* An instance of e: variables, if there are any, become the terms of their nodes. */
+/* Returns an instance of e, whose variables, if any, are replaced by the terms of their nodes. */
 static struct tree *instance_tree(struct explainer *x, const struct expr *e, uint32_t position,
                                   const uint32_t *ids)
 {
@@ -90,7 +90,7 @@ static uint32_t flatten(struct expr_node *out, const struct tree *t, const struc
     return at;
 }
 
-/* With the position of a tree in it. */
+/* Also returns the position of a subtree in the term. */
 static struct expr tree_term(uint32_t *position, struct explainer *x, const struct tree *t,
                              const struct tree *mark)
 {
@@ -125,8 +125,7 @@ static void emit(struct explainer *x, const char *rule, bool backwards, const st
 /* *at is term(from); afterwards it is term(to). */
 static void prove(struct explainer *x, struct tree **at, uint32_t from, uint32_t to);
 
-/* *at is term(ids[position]); afterwards it is the instance of e. With `back` the other way round.
- */
+/* *at is term(ids[position]); afterwards it is the instance of e. `back` reverses this. */
 static void expand(struct explainer *x, struct tree **at, const struct expr *e, uint32_t position,
                    const uint32_t *ids, bool back)
 {
@@ -153,7 +152,7 @@ static uint32_t var_id(const struct pattern *p, const uint32_t *record, const ch
     return record[0];
 }
 
-/* The nodes that stood at each position of a rule's sides when it was applied. */
+/* Finds the nodes at each position of a rule's sides when it was applied. */
 static void match_ids(struct explainer *x, const struct compiled_rule *r, const uint32_t *record,
                       uint32_t *lhs, uint32_t *rhs)
 {
@@ -171,7 +170,7 @@ static void match_ids(struct explainer *x, const struct compiled_rule *r, const 
         rhs[i] = e->nodes[i].op == X_VAR ? var_id(&r->lhs, record, e->nodes[i].leaf) : built[k++];
 }
 
-/* Between instances of two terms, backwards from the second to the first. */
+/* Makes a step between instances of two terms; `backwards` from the second to the first. */
 static void step_between(struct explainer *x, struct tree **at, const char *name,
                          const struct expr *l, const uint32_t *lhs, const struct expr *r,
                          const uint32_t *rhs, bool backwards)
@@ -197,7 +196,7 @@ static void step_by_rule(struct explainer *x, struct tree **at, uint32_t match, 
                  backwards);
 }
 
-/* A term by its nodes. */
+/* Returns the term with these nodes. */
 static struct expr term_of(struct explainer *x, const uint32_t *ids, uint32_t n)
 {
     struct expr_node *nodes = arena_array(x->a, struct expr_node, n);
@@ -218,12 +217,12 @@ static void step_by_form(struct explainer *x, struct tree **at, uint32_t match, 
     const uint32_t *m = x->g->proofs->matches + match, n = m[1];
     const uint32_t *ids[] = {m + 3, m + 3 + n};
     struct expr sides[] = {term_of(x, ids[0], n), term_of(x, ids[1], m[2])};
-    /* backwards it is the same step, forwards */
+    /* a backwards step is recorded as a forwards one with its sides swapped */
     step_between(x, at, normal_ways[m[0]], &sides[backwards], ids[backwards], &sides[!backwards],
                  ids[!backwards], false);
 }
 
-/* Node n computes to the number that node leaf is. */
+/* Makes a step by arithmetic: node n evaluates to the number in node `leaf`. */
 static void step_by_arithmetic(struct explainer *x, struct tree **at, uint32_t n, uint32_t leaf,
                                bool backwards)
 {
@@ -254,7 +253,7 @@ static void step_by_arithmetic(struct explainer *x, struct tree **at, uint32_t n
     }
 }
 
-/* Along the edge above `node`, up to its parent or down from it. */
+/* Follows the edge above `node`, up to its parent or down from it. */
 static void follow(struct explainer *x, struct tree **at, uint32_t node, bool up)
 {
     const struct proof_forest *p = x->g->proofs;
@@ -286,7 +285,7 @@ static uint32_t nesting_of(const struct proof_forest *p, uint32_t node)
     return depth;
 }
 
-/* NO_PARENT: the nodes are in different trees. */
+/* Returns NO_PARENT if the nodes are in different trees. */
 static uint32_t common_ancestor(const struct proof_forest *p, uint32_t a, uint32_t b)
 {
     uint32_t m = nesting_of(p, a), n = nesting_of(p, b);
@@ -307,7 +306,7 @@ static void prove(struct explainer *x, struct tree **at, uint32_t from, uint32_t
     if (from == to || x->failed)
         return;
     uint32_t top = common_ancestor(p, from, to), n = 0;
-    /* numbers that were left out of a class of constants are in trees of their own */
+    /* numbers that were left out of a class of constants are in separate trees */
     x->failed = top == NO_PARENT || x->depth == MAX_DEPTH;
     if (x->failed)
         return;

@@ -1,6 +1,6 @@
-/* Replays an explanation with nothing but the rules. The e-graph is not used, so a mistake in it
- * cannot confirm itself. A rule must match one term at the position and give the other; the rest of
- * the term must stay the same. */
+/* Replays an explanation with only the rules. The e-graph is not used, so an error in it cannot
+ * confirm itself. A rule must match one term at the position and produce the other; the rest of the
+ * term must stay the same. */
 #include "ops/egraph/explain/explanation.h"
 #include "ops/egraph/facts/constant.h"
 #include "ops/expr/equality/algebraic.h"
@@ -52,7 +52,7 @@ static bool is_rule(const char *name, const struct rule *r)
     return strncmp(name, r->group, n) == 0 && name[n] == '/' && strcmp(name + n + 1, r->name) == 0;
 }
 
-/* Is (from, to) an instance of (lhs, rhs)? Both sides share one substitution. */
+/* Returns whether (from, to) is an instance of (lhs, rhs), with one substitution for both sides. */
 static bool is_instance(const struct rule *r, const struct expr *from, const struct expr *to)
 {
     struct substitution s = {0};
@@ -86,7 +86,7 @@ static bool same_nodes(const struct expr_node *x, const struct expr_node *y, uin
     return true;
 }
 
-/* The same term except for the subterm at a position. */
+/* Returns whether the terms are the same except for the subterm at a position. */
 static bool same_around(const struct expr *a, const struct expr *b, uint32_t position)
 {
     if (position >= a->n || position >= b->n)
@@ -97,7 +97,8 @@ static bool same_around(const struct expr *a, const struct expr *b, uint32_t pos
            same_nodes(a->nodes + after_a, b->nodes + after_b, a->n - after_a);
 }
 
-/* The subterms that a step equates, as its rule is written: left side, right side. */
+/* Finds the subterms that a step equates, in the order in which its rule is written: left side,
+ * right side. */
 static void find_sides(struct expr *from, struct expr *to, const struct explain_step *s,
                        const struct expr *before)
 {
@@ -118,7 +119,7 @@ static bool step_holds(const struct explain_step *s, const struct expr *before,
     if (normal_way_number(s->rule) < NORMAL_WAYS) {
         const char *how;
         bool holds = !explanation_check_form(&how, &from, &to, x->domains, x->n_domains, NULL);
-        if (!x->checked || strcmp(how, "values") == 0) /* the least exact one */
+        if (!x->checked || strcmp(how, "values") == 0) /* keep the least exact method */
             x->checked = how;
         return holds;
     }
@@ -146,7 +147,7 @@ enum err_code explanation_check_form(const char **how, const struct expr *from,
                                      const struct expr *to, const struct ball_domain *domains,
                                      size_t n_domains, struct err *e)
 {
-    bool integers = false; /* e^(2 pi i n) = 1 is no law of exponents */
+    bool integers = false; /* e^(2 pi i n) = 1 does not follow from the laws of exponents */
     bool real = true;
     for (size_t i = 0; i < n_domains; i++) {
         integers = integers || strcmp(domains[i].domain, "integer") == 0;

@@ -1,7 +1,7 @@
-/* Making an explanation shorter. The path through the proof forest is unique, so it makes detours.
- * Steps between two equal terms are cut out; then a shortest derivation is searched for among the
- * terms of the e-graph, first between the ends of every few steps, then between those of the whole.
- */
+/* Shortens an explanation. The path through the proof forest is unique, so it makes detours. Steps
+ * between two equal terms are cut out. Then a shortest derivation is searched for among the terms
+ * of the e-graph: first between the ends of every few steps, then between those of the whole
+ * explanation. */
 #include "ops/egraph/explain/explanation.h"
 #include "ops/egraph/graph/egraph_core.h"
 #include "ops/expr/normal/normal.h"
@@ -50,7 +50,7 @@ static void cut_loops(struct shortener *s)
     }
 }
 
-/* The deepest position below which all differences of two terms lie. */
+/* Returns the deepest position that contains all differences of the two terms. */
 static uint32_t common_position(const struct expr *x, const struct expr *y)
 {
     uint32_t position = 0;
@@ -74,7 +74,7 @@ static uint32_t common_position(const struct expr *x, const struct expr *y)
     }
 }
 
-/* `whole` with `part` at a position. */
+/* Returns `whole` with the subterm at a position replaced by `part`. */
 static struct expr embed(struct arena *a, const struct expr *whole, uint32_t position,
                          const struct expr *part)
 {
@@ -90,7 +90,7 @@ static struct expr embed(struct arena *a, const struct expr *whole, uint32_t pos
     return (struct expr){whole->lang, nodes, n};
 }
 
-/* Searches for a shorter derivation of what the steps from `begin` to `end` derive. */
+/* Searches for a shorter derivation of the result of the steps from `begin` to `end`. */
 static bool search_between(struct shortener *s, size_t begin, size_t end)
 {
     const struct expr *x = term_at(s, begin), *y = term_at(s, end);
@@ -116,7 +116,7 @@ static bool is_form(const struct explain_step *s)
     return normal_way_number(s->rule) < NORMAL_WAYS;
 }
 
-/* A step by a normal form takes the place of those around it that it can. */
+/* Lets a step by a normal form replace as many steps around it as it can. */
 static void absorb_neighbours(struct shortener *s)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -171,7 +171,7 @@ enum err_code egraph_explain(struct explanation *out, struct arena *a, struct eg
     *out = (struct explanation){
         .steps = s.steps, .n = s.n, .domains = g->domains, .n_domains = g->n_domains};
     explanation_search(out, a, g, rules, from, to, MAX_TERMS);
-    for (size_t i = 0; i < out->n; i++) /* what normal forms can do is not searched */
+    for (size_t i = 0; i < out->n; i++) /* do not search for steps that normal forms can do */
         out->shortest = out->shortest && !is_form(&out->steps[i]);
     return OK;
 }

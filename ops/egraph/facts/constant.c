@@ -21,7 +21,7 @@ void constant_free(struct constants *t)
     *t = (struct constants){0};
 }
 
-/* Takes a canonical value (copied). */
+/* Interns a canonical value, which is copied. */
 static uint32_t intern(struct constants *t, mpq_srcptr value)
 {
     char *text = mpq_get_str(NULL, 10, value);
@@ -72,16 +72,16 @@ static size_t bits(mpq_srcptr v)
     return p > q ? p : q;
 }
 
-/* out = a^(n), a != 0 unless n > 0; false if the result would be too long. */
+/* out = a^n; a != 0 unless n > 0. Returns false if the result would be too long. */
 static bool power(mpq_ptr out, mpq_srcptr a, long n)
 {
     unsigned long k = n < 0 ? (unsigned long)-n : (unsigned long)n;
     bool unit = mpz_cmpabs_ui(mpq_numref(a), 1) <= 0 && mpz_cmp_ui(mpq_denref(a), 1) == 0;
-    /* |a| is 2^(bits-1) or more, in numerator or denominator */
+    /* the numerator or denominator of |a| is at least 2^(bits-1) */
     if (!unit && (k > MAX_BITS + 1 || (bits(a) - 1) * k > MAX_BITS))
         return false;
     if (unit)
-        k = k ? 2 - k % 2 : 0; /* only whether it is zero, odd or even counts */
+        k = k ? 2 - k % 2 : 0; /* it only matters whether it is zero, odd or even */
     mpz_pow_ui(mpq_numref(out), mpq_numref(a), k);
     mpz_pow_ui(mpq_denref(out), mpq_denref(a), k);
     if (n < 0)
@@ -89,7 +89,7 @@ static bool power(mpq_ptr out, mpq_srcptr a, long n)
     return true;
 }
 
-/* The rational square root of a nonnegative value, if there is one. */
+/* Returns the rational square root of a nonnegative value, if it has one. */
 static bool square_root(mpq_ptr out, mpq_srcptr a)
 {
     if (mpq_sgn(a) < 0 || !mpz_perfect_square_p(mpq_numref(a)) ||
@@ -142,7 +142,7 @@ uint32_t constant_fold(struct constants *t, unsigned op, uint32_t a, uint32_t b)
 {
     mpq_srcptr x = t->values[a], y = b == NO_CONSTANT ? x : t->values[b];
     if (!fits(x) || !fits(y))
-        return NO_CONSTANT; /* constants of any length may occur in terms */
+        return NO_CONSTANT; /* constants in terms may have any length */
     mpq_t value;
     mpq_init(value);
     uint32_t id = NO_CONSTANT;
@@ -155,7 +155,7 @@ uint32_t constant_fold(struct constants *t, unsigned op, uint32_t a, uint32_t b)
 void constant_bounds(double *lo, double *hi, const struct constants *t, uint32_t id)
 {
     mpq_srcptr v = t->values[id];
-    if (bits(v) > 1000) { /* outside the range of doubles, or might be */
+    if (bits(v) > 1000) { /* may be outside the range of doubles */
         bool integer = mpz_cmp_ui(mpq_denref(v), 1) == 0;
         *lo = mpq_sgn(v) < 0 ? -INFINITY : integer ? 1 : 0;
         *hi = mpq_sgn(v) > 0 ? INFINITY : integer ? -1 : 0;

@@ -1,4 +1,4 @@
-/* Facts: interning, meeting, leaves, applications; see fact.h. */
+/* Facts: interning, conjunction, leaves, applications; see fact.h. */
 #include "ops/egraph/facts/fact.h"
 
 #include "base/buf.h"
@@ -33,7 +33,7 @@ void facts_remember(struct facts *t, uint32_t op, uint32_t a, uint32_t b, uint32
     m[0] = (struct fact_memo){a, b, op, value};
 }
 
-/* Adds what follows at once; monotone, so that the facts of a graph do not depend on the order in
+/* Adds immediate consequences. Monotone, so that the facts of a graph do not depend on the order in
  * which they were found. */
 static void normalize(struct fact *f, const struct constants *numbers)
 {
@@ -62,7 +62,8 @@ static void normalize(struct fact *f, const struct constants *numbers)
         v.lo_open |= v.lo == 0;
         v.hi_open |= v.hi == 0;
     }
-    if (f->flags & FACT_VARIES) { /* the ends are values like any other */
+    if (f->flags &
+        FACT_VARIES) { /* single values such as the ends are taken on a nowhere dense set */
         v.lo_open = v.hi_open = true;
     }
     fact_set_interval(f, v);
@@ -185,9 +186,9 @@ bool facts_meet_different(uint32_t *out, struct facts *t, uint32_t a, uint32_t b
 
 /* ---- applications ----
  *
- * Of operators of one's own, too. A definition tells their facts as a term over the arguments; what
- * a file of operators says of values holds wherever the arguments are real, or have a domain:
- * elsewhere there is no value then. */
+ * This includes declared operators. A definition determines their facts as a term over the
+ * arguments; what a file of operators states about values holds wherever the arguments are real, or
+ * have a domain, since elsewhere there is no value. */
 
 struct interval fact_interval_of(struct facts *t, const struct ball_domain *d)
 {
@@ -206,7 +207,7 @@ struct interval fact_interval_of(struct facts *t, const struct ball_domain *d)
     return out;
 }
 
-/* Values lie in the domain; nothing is said of variables. */
+/* Returns a fact with values in the domain and unknown variables. */
 static uint32_t fact_of_domain(struct facts *t, const struct ball_domain *d)
 {
     struct fact f = {.vars = UINT64_MAX, .constant = NO_CONSTANT, .degree = FACT_NO_DEGREE};
@@ -241,7 +242,7 @@ static uint32_t fact_of_term(struct facts *t, const struct expr_node *x, const u
     return facts_apply(t, x->op, x->op < X_DECLARED, kids, x->arity);
 }
 
-/* A class with a constant holds its number, by folding; a definition folds nothing. */
+/* Folding gives a class with a constant its number, but a definition folds nothing. */
 static uint32_t without_constant(struct facts *t, uint32_t id)
 {
     struct fact f = t->items[id];
@@ -285,7 +286,7 @@ uint32_t facts_apply(struct facts *t, unsigned op, bool interpreted, const uint3
     if (own) {
         id = fact_of_own(t, op, args);
     } else {
-        struct fact a = t->items[args[0]], b = t->items[second]; /* copies: items may move */
+        struct fact a = t->items[args[0]], b = t->items[second]; /* copies, since items may move */
         id = facts_intern(t, fact_of_operation(t, op, &a, n == 2 ? &b : NULL));
     }
     facts_remember(t, op, args[0], second, id);
@@ -305,7 +306,7 @@ static void write_end(struct buf *out, double v)
 void fact_write(struct buf *out, const struct facts *t, uint32_t fact)
 {
     const struct fact *f = &t->items[fact];
-    buf_puts(out, ""); /* a NUL at least */
+    buf_puts(out, ""); /* ensures a terminating NUL */
     if (f->constant != NO_CONSTANT) {
         buf_printf(out, "=%s", constant_text(&t->constants, f->constant));
         return;

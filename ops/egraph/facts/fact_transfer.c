@@ -1,6 +1,6 @@
-/* The fact of op(a, b) from those of a and b. Every line is a small theorem; the less obvious ones
- * have their reason. Values are complex in general: an interval is read only after FACT_REAL. The
- * test compares with ball arithmetic. */
+/* Computes the fact of op(a, b) from those of a and b. Every line is a small theorem; the less
+ * obvious ones have a proof sketch. Values are complex in general: an interval is read only after
+ * FACT_REAL is tested. The test compares with ball arithmetic. */
 #include "ops/egraph/facts/fact.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ static bool is_positive(const struct fact *a)
     return is_real(a) && interval_positive(fact_interval(a));
 }
 
-/* For values of the variables of the one outside a nowhere dense set, the other still varies. */
+/* With the variables of one fixed outside a nowhere dense set, the other still varies. */
 static bool independent(const struct fact *a, const struct fact *b)
 {
     return (a->vars & b->vars) == 0;
@@ -91,7 +91,7 @@ static void power(struct fact *r, struct facts *t, const struct fact *a, const s
         fact_set_interval(r, interval_all());
     else if (is_real(a) && interval_nonnegative(v) && !is_nonzero(a) && is_positive(b))
         fact_set_interval(r, interval_make(0, INFINITY, false, true)); /* 0^b is 0 */
-    r->flags |= a->flags & FACT_NONZERO;                               /* exp(b ln a) has no zero */
+    r->flags |= a->flags & FACT_NONZERO; /* exp(b ln a) has no zeros */
     if (whole && n >= 0)
         r->flags |= a->flags & FACT_INTEGER;
     bool base_is_one = !is_real(a) || (fact_interval(a).lo <= 1 && fact_interval(a).hi >= 1);
@@ -134,7 +134,7 @@ static void hyperbolic(struct fact *r, unsigned op, const struct fact *a)
     struct interval t = interval_meet(interval_monotone(v, tanh), interval_make(-1, 1, true, true));
     bool inverse = op == X_CSCH || op == X_COTH;
     if (inverse && !is_nonzero(a))
-        return; /* might be undefined everywhere: nothing is claimed */
+        return; /* may be undefined everywhere, so nothing is claimed */
     switch (op) {
     case X_SINH: fact_set_interval(r, s); break;
     case X_COSH: fact_set_interval(r, c); break;
@@ -147,10 +147,10 @@ static void hyperbolic(struct fact *r, unsigned op, const struct fact *a)
         break;
     }
     if ((op == X_SINH || op == X_TANH) && is_nonzero(a))
-        r->flags |= FACT_NONZERO; /* their complex zeros are multiples of i pi */
+        r->flags |= FACT_NONZERO; /* its complex zeros are multiples of i pi */
 }
 
-/* Of the direct six: asin acos atan asinh acosh atanh at an argument in v. */
+/* For the six direct inverses (asin acos atan asinh acosh atanh) at an argument in v. */
 static void inverse_function(struct fact *r, unsigned op, struct interval v)
 {
     switch (op) {
@@ -179,7 +179,7 @@ static void inverse_function(struct fact *r, unsigned op, struct interval v)
                                  interval_make(0, INFINITY, v.lo > 1 || v.lo_open, true)));
         break;
     case X_ATANH:
-        /* the ends are poles; a constant there is nothing at all */
+        /* the ends are poles; a constant there is undefined */
         if (interval_within(v, -1, 1) && (v.lo > -1 || v.lo_open) && (v.hi < 1 || v.hi_open))
             fact_set_interval(r, interval_monotone(v, atanh));
         break;
@@ -214,7 +214,7 @@ struct fact fact_of_operation(struct facts *t, unsigned op, const struct fact *a
     if (a->constant != NO_CONSTANT && (!b || b->constant != NO_CONSTANT)) {
         r.constant = constant_fold(&t->constants, op, a->constant, b ? b->constant : NO_CONSTANT);
         if (r.constant != NO_CONSTANT)
-            return r; /* normalisation fills in the rest */
+            return r; /* normalize() fills in the rest */
     }
     /* every function of one argument is analytic by pieces and constant on none of them */
     if (!b && op != X_ABS && op != X_D)

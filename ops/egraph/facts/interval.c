@@ -1,5 +1,6 @@
-/* Outward-rounded intervals; see interval.h. The C library's functions are trusted to SLACK units
- * in the last place (glibc documents at most 4 for those used here, on all its platforms). */
+/* Outward-rounded intervals; see interval.h. Results of the C library's functions are assumed to be
+ * within SLACK units in the last place (glibc documents at most 4 for those used here, on all its
+ * platforms). */
 #include "ops/egraph/facts/interval.h"
 
 #include <stdint.h>
@@ -7,7 +8,7 @@
 
 enum { SLACK = 8, COARSE_BITS = 12 };
 
-/* So many doubles further down. */
+/* Returns v moved down by this many doubles. */
 static double down(double v, int steps)
 {
     while (steps-- > 0)
@@ -59,7 +60,7 @@ struct interval interval_meet(struct interval a, struct interval b)
     return r;
 }
 
-/* The largest value of COARSE_BITS bits that is at most v. */
+/* Returns the largest value of COARSE_BITS bits that is at most v. */
 static double coarse_down(double v)
 {
     enum { FRACTION = 52, DROP = FRACTION + 1 - COARSE_BITS };
@@ -67,13 +68,13 @@ static double coarse_down(double v)
     if (v == 0 || isinf(v))
         return v;
     memcpy(&bits, &v, sizeof bits);
-    if (fabs(v) > 0x1p40) /* what is made of others stays what it is: 2^40 of what is just below */
+    if (fabs(v) > 0x1p40) /* 2^40 is still a lower bound */
         return v > 0 ? 0x1p40 : -INFINITY;
     if (fabs(v) < 0x1p-40)
         return v > 0 ? 0 : -0x1p-40;
     uint64_t rest = bits & ((1ull << DROP) - 1);
     bits -= rest;
-    if (v < 0 && rest) /* away from zero; a carry into the exponent is what it should be */
+    if (v < 0 && rest) /* round away from zero; a carry into the exponent is correct */
         bits += 1ull << DROP;
     memcpy(&v, &bits, sizeof v);
     return v;
@@ -82,7 +83,7 @@ static double coarse_down(double v)
 struct interval interval_coarsen(struct interval a)
 {
     double lo = coarse_down(a.lo), hi = -coarse_down(-a.hi);
-    /* an end that moved is not a value: 0 < v stays 0 < v */
+    /* an end that moved is not a value, so it is open: 0 < v remains 0 < v */
     return interval_make(lo, hi, a.lo_open || lo != a.lo, a.hi_open || hi != a.hi);
 }
 
@@ -91,12 +92,12 @@ struct interval interval_neg(struct interval a)
     return interval_make(-a.hi, -a.lo, a.hi_open, a.lo_open);
 }
 
-/* The lower end of a sum: exact sums keep their openness, others move down and are open. */
+/* Returns the lower end of a sum: exact sums keep their openness, others move down and are open. */
 static double low_sum(double a, double b, bool *open)
 {
     if (isinf(a) || isinf(b)) {
         *open = true;
-        return -INFINITY; /* lower ends are finite or -inf, or +inf which bounds nothing here */
+        return -INFINITY; /* lower ends are finite or -inf; +inf would bound nothing here */
     }
     double s = a + b, t = s - a, error = (a - (s - t)) + (b - t);
     if (error != 0 || isinf(s)) {
@@ -115,7 +116,7 @@ struct interval interval_add(struct interval a, struct interval b)
 }
 
 struct corner {
-    double value; /* exact product, or nearest */
+    double value; /* the exact product, or the nearest double */
     bool open, exact;
 };
 
@@ -123,7 +124,7 @@ static struct corner corner_of(double x, bool x_open, double y, bool y_open)
 {
     if ((x == 0 && !x_open) || (y == 0 && !y_open))
         return (struct corner){0, false, true};
-    if (x == 0 || y == 0) /* zero times anything below infinity: approached, not reached */
+    if (x == 0 || y == 0) /* zero times anything below infinity: a limit that is not reached */
         return (struct corner){0, true, true};
     double p = x * y;
     return (struct corner){p, x_open || y_open,
@@ -154,7 +155,7 @@ struct interval interval_mul(struct interval a, struct interval b)
 
 struct interval interval_inverse(struct interval a)
 {
-    if (a.lo == 0 && a.hi == 0) /* nothing that is zero has one */
+    if (a.lo == 0 && a.hi == 0) /* zero has no inverse */
         return interval_all();
     if (interval_nonnegative(interval_neg(a)))
         return interval_neg(interval_inverse(interval_neg(a)));
@@ -167,7 +168,7 @@ struct interval interval_inverse(struct interval a)
         r.lo = 0;
     if (a.lo > 0 && !isinf(up(1 / a.lo, 1)))
         r.hi = up(1 / a.lo, 1);
-    /* powers of two, one above all, have exact inverses */
+    /* powers of two, above all one, have exact inverses */
     if (!isinf(a.hi) && fma(1 / a.hi, a.hi, -1) == 0) {
         r.lo = 1 / a.hi;
         r.lo_open = a.hi_open;
@@ -193,13 +194,13 @@ struct interval interval_abs(struct interval a)
 struct interval interval_power_int(struct interval a, long n)
 {
     struct interval base = n % 2 == 0 ? interval_abs(a) : a, r = base;
-    if (n > 64) /* only the sign: rare, and never worth the loop */
+    if (n > 64) /* keep only the sign: such powers are rare and not worth the loop */
         return n % 2 == 0 || interval_nonnegative(a)
                    ? interval_make(0, INFINITY, interval_positive(base), true)
                    : interval_all();
     bool negative = !interval_nonnegative(base) && n % 2 == 1;
     if (negative && !interval_nonnegative(interval_neg(base))) {
-        /* straddles zero: each end by itself */
+        /* a straddles zero: treat each end separately */
         struct interval high =
             interval_power_int(interval_make(0, base.hi, false, base.hi_open), n);
         struct interval low =
@@ -215,7 +216,7 @@ struct interval interval_power_int(struct interval a, long n)
 
 struct interval interval_power(struct interval a, struct interval b)
 {
-    /* exp(b ln a): ln a times b, then the exponential */
+    /* exp(b ln a): multiply ln a by b, then take the exponential */
     struct interval log_a = interval_monotone(a, log);
     return interval_meet(interval_monotone(interval_mul(log_a, b), exp),
                          interval_make(0, INFINITY, true, true));
@@ -224,7 +225,7 @@ struct interval interval_power(struct interval a, struct interval b)
 struct interval interval_monotone(struct interval a, double (*f)(double))
 {
     double lo = f(a.lo), hi = f(a.hi);
-    /* zero, one and the like are usually exact, but nothing is taken on trust except f(0) = 0 */
+    /* results such as zero and one are usually exact, but only f(0) = 0 is relied on */
     bool lo_exact = (a.lo == 0 && lo == 0) || isinf(lo);
     bool hi_exact = (a.hi == 0 && hi == 0) || isinf(hi);
     if (isinf(lo) && lo > 0)
@@ -241,7 +242,7 @@ static double sine_down(double v)
     return v < -1 ? -1 : v;
 }
 
-/* Is there an integer k with offset + 2 pi k within [lo, hi], or nearly? */
+/* Returns whether an integer k has offset + 2 pi k within or close to [lo, hi]. */
 static bool meets(double lo, double hi, double offset)
 {
     const double turn = 6.283185307179586;
@@ -249,7 +250,7 @@ static bool meets(double lo, double hi, double offset)
     return offset + k * turn <= hi + 1e-6;
 }
 
-/* Of a sine or cosine that is 1 at `top` and -1 at `bottom`. */
+/* A sine or cosine that is 1 at `top` and -1 at `bottom`. */
 static struct interval wave(struct interval a, double (*f)(double), double top, double bottom)
 {
     struct interval r = interval_make(-1, 1, false, false);
@@ -279,7 +280,7 @@ struct interval interval_cos(struct interval a)
 
 struct interval interval_tan(struct interval a)
 {
-    /* strictly between two poles, with room: otherwise anything */
+    /* only if it is strictly between two poles, with a margin */
     if (a.lo > -1.57079 && a.hi < 1.57079)
         return interval_monotone(a, tan);
     return interval_all();

@@ -1,4 +1,4 @@
-/* The public functions of the e-graph: make, free, terms in and out; see egraph.h and
+/* The public functions of the e-graph: create, free, terms in and out; see egraph.h and
  * egraph_core.h. */
 #include "ops/egraph/graph/egraph.h"
 
@@ -117,13 +117,13 @@ void egraph_keep_proofs(struct egraph *g)
 {
     assert(g->n_cells == 0 && !g->proofs);
     g->proofs = proofs_new();
-    if (g->cap) /* it was used before */
+    if (g->cap) /* the graph was used before */
         proofs_grow(g->proofs, g->cap);
 }
 
 /* ---- terms ---- */
 
-/* Walks x from the last node to the first, so that arguments come before their parents. */
+/* Walks x from the last node to the first, so that arguments are visited before their parents. */
 static bool walk_term(uint32_t *nodes, struct egraph *g, const struct expr *x, bool add)
 {
     for (uint32_t i = x->n; i-- > 0;) {

@@ -1,12 +1,12 @@
-/* Compaction; see egraph_core.h. Kept are pinned nodes, and nodes in the circle of a class, so
- * all live ones. */
+/* Compaction; see egraph_core.h. It keeps pinned nodes and all nodes in the circular list of a
+ * class, which include all live ones. */
 #include "ops/egraph/graph/egraph_core.h"
 
 #include <string.h>
 
 enum { LARGE = 1 << 18, LARGE_PERCENT = 20 };
 
-/* In a large graph, memory counts more than time. */
+/* In a large graph, memory matters more than time. */
 bool graph_wants_compaction(const struct egraph *g)
 {
     uint32_t percent = g->compact_at.percent;
@@ -21,7 +21,7 @@ void compaction_free(struct compaction *c)
     egraph_memory_free(c->to, c->n * sizeof *c->to);
 }
 
-/* With proofs all cells are kept. */
+/* Chooses the cells to keep; with proofs, all of them. */
 static void choose(struct compaction *c, const struct egraph *g, uint32_t pinned)
 {
     uint32_t before = 0;
@@ -34,8 +34,8 @@ static void choose(struct compaction *c, const struct egraph *g, uint32_t pinned
     c->to[g->n_cells] = before;
 }
 
-/* Renames what a node refers to. Classes are found by their old ids, so all nodes are renamed
- * before any moves. */
+/* Renames the references of a node. Classes are found by their old ids, so all nodes are renamed
+ * before any of them moves. */
 static void rename_node(const struct compaction *c, struct egraph *g, uint32_t n)
 {
     struct member *k = &g->members[n];
@@ -57,7 +57,7 @@ static void move_nodes(const struct compaction *c, struct egraph *g)
         if (is_kept(c, n)) {
             rename_node(c, g, n);
             if (!graph_is_class(g, n))
-                g->members[n].up = graph_find(g, n); /* what is between may not be kept */
+                g->members[n].up = graph_find(g, n); /* nodes in between may not be kept */
         }
     for (uint32_t n = 0; n < g->n_cells; n++) {
         if (!is_kept(c, n))
@@ -80,8 +80,8 @@ static void move_nodes(const struct compaction *c, struct egraph *g)
             g->leaves[i].node = compaction_map(c, g->leaves[i].node);
 }
 
-/* Sorts the entries of classes by name. The parents are linked anew later; until then each entry
- * holds its class there. */
+/* Sorts the entries of classes by name. Until the parents are relinked, `parents` of each entry
+ * holds its class. */
 static void pack_entries(struct egraph *g)
 {
     uint32_t to = 0;
@@ -104,7 +104,7 @@ static void pack_entries(struct egraph *g)
     g->free_entry = NO_NODE;
 }
 
-/* Links the circles of slots anew: live nodes only, in order. */
+/* Relinks the circular lists of slots: live nodes only, in id order. */
 static void link_parents(struct egraph *g)
 {
     for (uint32_t i = 0; i < g->n_entries; i++) {

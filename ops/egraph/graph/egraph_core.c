@@ -1,12 +1,12 @@
-/* Nodes and classes: add and union. A union leaves congruence broken: the parents of the class that
- * is merged away go to `pending`, and those whose facts may change to `stale`. Invariants after a
- * rebuild (tests hold them, by egraph_check): arguments are canonical; live nodes are exactly what
- * the hash table holds, so congruent nodes are one; facts are closed under facts_apply; a class
- * with a constant holds its number. */
+/* Nodes and classes: add and union. A union breaks congruence: the parents of the class that is
+ * merged away go to `pending`, and those whose facts may change to `stale`. Invariants after a
+ * rebuild (egraph_check tests them): arguments are canonical; the hash table holds exactly the live
+ * nodes, so congruent nodes are one; facts are closed under facts_apply; a class with a constant
+ * contains its number. */
 #include "ops/egraph/graph/egraph_core.h"
 #include "ops/egraph/graph/node_index.h"
 
-/* Makes the class of a new node. */
+/* Creates the class of a new node. */
 static inline struct eclass *new_class(struct egraph *g, uint32_t n)
 {
     uint32_t entry = g->free_entry;
@@ -24,12 +24,12 @@ static inline struct eclass *new_class(struct egraph *g, uint32_t n)
 
 /* ---- circles of slots ---- */
 
-/* Without a branch on whether it is the first, which would be unpredictable. */
+/* Branch-free: whether it is the first parent would be unpredictable. */
 void graph_add_parent(struct egraph *g, uint32_t class, uint32_t slot)
 {
     struct eclass *c = graph_eclass(g, class);
     uint32_t *own = graph_slot_link(g, slot);
-    uint32_t none = -(uint32_t)(c->parents == NO_NODE); /* a mask: compilers would branch */
+    uint32_t none = -(uint32_t)(c->parents == NO_NODE); /* a mask, since compilers would branch */
     uint32_t *last = graph_slot_link(g, (slot & none) | (c->parents & ~none));
     *own = slot;
     uint32_t first = *last;
@@ -41,7 +41,7 @@ void graph_add_parent(struct egraph *g, uint32_t class, uint32_t slot)
 
 /* ---- facts ---- */
 
-/* The fact of an operator over class a and, if binary, b. */
+/* Returns the fact of an operator over class a and, if binary, b. */
 static inline uint32_t small_fact(struct egraph *g, uint32_t op, uint32_t arity, uint32_t a,
                                   uint32_t b)
 {
@@ -62,7 +62,7 @@ uint32_t graph_node_fact(struct egraph *g, uint32_t n)
                       arity > 1 ? graph_find(g, *graph_kid(g, n, 1)) : 0);
 }
 
-/* Node n folds to a constant: the node of the number joins its class. */
+/* Joins the class of node n, which folds to a constant, with the node of the number. */
 static void add_constant(struct egraph *g, uint32_t n)
 {
     uint32_t number = graph_fact(g, graph_find(g, n))->constant;
@@ -105,7 +105,7 @@ void graph_update_fact(struct egraph *g, uint32_t n)
 
 /* ---- adding ---- */
 
-/* Makes room for one more node. Returns whether the table was rebuilt. */
+/* Makes room for one more node. Returns true if the table was rebuilt. */
 static __attribute__((noinline)) bool make_room(struct egraph *g)
 {
     bool moved = graph_reserve_cell(g);
@@ -122,11 +122,10 @@ uint32_t graph_lookup(struct egraph *g, uint32_t op, const uint32_t *kids)
     return find_node(&p, g, hash_pair(op, pair), op, pair);
 }
 
-/* A node before it is found or made: its operator, arity, and the classes of the arguments (or 0).
- */
+/* A node that may already exist: its operator, arity, and the classes of the arguments (or 0). */
 struct new_node {
     uint32_t op, arity, a, b;
-    struct hashcons_probe p; /* where it belongs, if it is not there */
+    struct hashcons_probe p; /* where it belongs, if it does not exist */
 };
 
 static inline uint32_t find_new_node(struct new_node *s, struct egraph *g, uint32_t op,
@@ -135,7 +134,7 @@ static inline uint32_t find_new_node(struct new_node *s, struct egraph *g, uint3
     s->op = op;
     s->arity = arity;
     s->a = s->b = 0;
-    if (arity > 0) { /* whether there is a second is unpredictable: always look up a class */
+    if (arity > 0) { /* whether there is a second is unpredictable, so always look up a class */
         s->a = graph_find(g, a);
         s->b = graph_find(g, b) & -(uint32_t)(arity > 1);
     }
@@ -143,7 +142,7 @@ static inline uint32_t find_new_node(struct new_node *s, struct egraph *g, uint3
     return find_node(&s->p, g, hash_pair(op, pair), op, pair);
 }
 
-/* Adds the node without its class. */
+/* Adds the node without creating its class. */
 static inline uint32_t add_node(struct egraph *g, const struct new_node *s, uint32_t a, uint32_t b)
 {
     bool moved = g->n_cells == g->cap || g->cons.n + g->cons.n_gaps >= g->cons.most;
@@ -254,7 +253,8 @@ uint32_t graph_add_leaf(struct egraph *g, uint32_t leaf)
 
 /* ---- joining ---- */
 
-/* Only these nodes see a new fact: the last of `pending`, now parents of the class. */
+/* Marks the last nodes of `pending` as stale. They are now parents of the class and the only ones
+ * for which its fact is new. */
 static void mark_nodes_stale(struct egraph *g, uint32_t class, size_t from)
 {
     if (graph_eclass(g, class)->mask & MASK_STALE)
@@ -295,7 +295,7 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
         graph_note_conflict(g, a, b, to->fact, gone->fact);
         f = to->fact;
     }
-    /* The class with fewer parents is merged away: they have to be hashed again. */
+    /* Merge away the class with fewer parents, since these have to be rehashed. */
     bool swap =
         to->n_parents < gone->n_parents || (to->n_parents == gone->n_parents && from < into);
     if (!both_frozen && (into < g->frozen || from < g->frozen))
@@ -309,7 +309,7 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
         gone = other;
     }
     uint32_t last = gone->parents;
-    size_t moved = g->pending.n; /* from here on: parents of the class that is merged away */
+    size_t moved = g->pending.n; /* later entries are parents of the class that is merged away */
     if (last != NO_NODE) {
         uint32_t slot = last;
         do {
@@ -319,7 +319,7 @@ bool graph_union(struct egraph *g, uint32_t a, uint32_t b, struct reason why)
                 u32_push(&g->pending, owner);
         } while (slot != last);
     }
-    /* the facts of parents may change if that of their argument did */
+    /* if a class's fact changed, those of its parents may change */
     bool all_learn = f != to->fact, learnt = all_learn || (f != gone->fact && last != NO_NODE);
     g->n_unions++;
     uint32_t freed = g->members[from].up & ~UP_ENTRY;

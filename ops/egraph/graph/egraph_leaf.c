@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What a variable may be: a domain, and perhaps an interval within it. */
+/* The values that a variable may take: a domain, and optionally an interval within it. */
 struct values {
     enum variable_domain domain;
     struct interval interval;
@@ -16,7 +16,7 @@ static uint32_t symbol_fact(struct egraph *g, struct leaf *l, const struct value
     if (l->op == X_SYM && constant)
         return facts_known_symbol(&g->facts, l->text);
     l->is_variable = true;
-    /* The last bit is shared by all further variables. */
+    /* All further variables share the last bit. */
     l->bit =
         (uint8_t)(g->n_variables < FACT_MAX_SYMBOLS - 1 ? g->n_variables : FACT_MAX_SYMBOLS - 1);
     g->n_variables++;
@@ -78,7 +78,7 @@ enum err_code egraph_declare(struct egraph *g, const struct ball_domain *declare
         return err_fail(e, ERR_INPUT, "the variable %s is declared twice, or after its use",
                         variable);
     struct values values = {(enum variable_domain)d, fact_interval_of(&g->facts, declared)};
-    /* the ends do not matter: facts have isolated exceptions */
+    /* closed or open does not matter: facts have isolated exceptions */
     values.interval.lo_open = values.interval.hi_open = true;
     add_leaf_text(g, X_SYM, variable, &values);
     g->domains = vec_grow(g->domains, &g->cap_domains, g->n_domains + 1, sizeof *g->domains);

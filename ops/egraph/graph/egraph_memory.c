@@ -8,10 +8,10 @@
 
 enum { MAPPED = 1 << 18, PAGE = 4096 };
 enum {
-    FIRST = 1024, /* cells, classes and slots of the table */
+    FIRST = 1024, /* initial number of cells, classes and slots of the table */
     LARGE = 1 << 16,
     MAX_CELLS = 1 << 28,
-    SPARE_BITS = 2, /* ids may be four or more times the number of slots */
+    SPARE_BITS = 2, /* ids may be at least four times the number of slots */
 };
 
 static size_t pages(size_t size)
@@ -84,7 +84,8 @@ void hashcons_grow(struct hashcons *t, uint32_t cells)
     uint32_t id_mask = (size << SPARE_BITS) - 1;
     while (cells > id_mask - 2)
         id_mask = 2 * id_mask + 1;
-    /* while it fits the caches, a low load ends most probes at the first slot */
+    /* as long as the table fits into the caches, a low load makes most probes end at the first
+     * slot */
     *t = (struct hashcons){.slots = t->slots,
                            .size = size,
                            .most = (size > LARGE ? size / 3 * 2 : size / 2) - 1,
@@ -110,7 +111,7 @@ void hashcons_remove(struct hashcons *t, uint32_t hash, uint32_t node)
         assert(t->slots[i] != (uint32_t)HASHCONS_EMPTY);
         i = (i + 1) & mask;
     }
-    /* no gap is needed before an empty slot */
+    /* an empty slot needs no gap before it */
     bool last = t->slots[(i + 1) & mask] == (uint32_t)HASHCONS_EMPTY;
     t->slots[i] = last ? (uint32_t)HASHCONS_EMPTY : (uint32_t)HASHCONS_GAP;
     t->n_gaps += !last;
@@ -140,7 +141,7 @@ void graph_grow_entries(struct egraph *g)
     g->cap_entries = cap;
 }
 
-/* Grows by an eighth once the graph is large, so that the peak is close to what is used. */
+/* A large graph grows by an eighth, so that peak memory is close to what it needs. */
 bool graph_reserve_cell(struct egraph *g)
 {
     if (g->n_cells < g->cap)
@@ -151,7 +152,7 @@ bool graph_reserve_cell(struct egraph *g)
     if (g->proofs)
         proofs_grow(g->proofs, cap);
     bool ids_fit = cap <= g->cons.id_mask - 2;
-    if (!ids_fit) /* otherwise the table has room whenever it is not full */
+    if (!ids_fit) /* if ids fit, the table has room whenever it is not full */
         graph_grow_table(g);
     return !ids_fit;
 }

@@ -1,5 +1,5 @@
-/* Rebuilding: restores congruence and facts from the worklists of adding and joining, unlinks dead
- * nodes, and stamps what changed. Only changed classes and their parents are touched. */
+/* Rebuilding: restores congruence and facts from the worklists of additions and unions, unlinks
+ * dead nodes, and stamps changes. It touches only changed classes and their parents. */
 #include "ops/egraph/graph/node_index.h"
 
 static void repair_node(struct egraph *g, uint32_t n)
@@ -10,7 +10,7 @@ static void repair_node(struct egraph *g, uint32_t n)
     uint64_t before = graph_pair(c), after = find_pair(g, c->kid, graph_arity(g, c->op));
     if (before == after)
         return;
-    /* Repairs leave gaps: probes need empty slots to end at. */
+    /* Repairs leave gaps, and probes need empty slots to terminate. */
     if (!hashcons_has_room(&g->cons, g->cap))
         graph_grow_table(g);
     hashcons_remove(&g->cons, hash_pair(c->op, before), n);
@@ -36,8 +36,9 @@ static void update_parents(struct egraph *g, uint32_t class)
     bool waiting = graph_eclass(g, c)->mask & MASK_STALE;
     graph_eclass(g, c)->mask &= ~MASK_STALE;
     if (!waiting || last == NO_NODE)
-        return; /* its class joined another that was handled */
-    /* learn() may add nodes and join classes, and so change this circle: collect the slots first */
+        return; /* its class joined another, which was already handled */
+    /* learn() may add nodes and join classes, which changes this circular list: collect the slots
+     * first */
     size_t begin = g->wave[0].n;
     uint32_t slot = last;
     do {
@@ -51,7 +52,7 @@ static void update_parents(struct egraph *g, uint32_t class)
     g->wave[0].n = begin;
 }
 
-/* Classes with dead nodes, each once: MASK_LISTED marks those on the list. */
+/* Lists each class with dead nodes once: MASK_LISTED marks those on the list. */
 static void list_bereft(struct egraph *g, struct u32_list *out)
 {
     for (size_t i = 0; i < g->died.n; i++) {
@@ -65,7 +66,7 @@ static void list_bereft(struct egraph *g, struct u32_list *out)
         graph_eclass(g, out->items[i])->mask &= ~MASK_LISTED;
 }
 
-/* Unlinks dead nodes from the circles of their classes. */
+/* Unlinks dead nodes from the circular lists of their classes. */
 static void unlink_dead(struct egraph *g)
 {
     struct u32_list *classes = &g->wave[0];
@@ -90,8 +91,8 @@ static void touch(struct egraph *g, uint32_t n)
 }
 
 /* Stamps the owner of a slot whose class changed k - 1 steps below: it may be the root of new
- * matches, and its class changed k steps below. Nodes of this epoch are new anyway, and their
- * classes count as changed by having them. So stamps go up by older nodes only; level by level:
+ * matches, and its class changed k steps below. Nodes of this epoch are new anyway, and having them
+ * marks their classes as changed. So stamps propagate only through older nodes, level by level:
  * nodes touched before changed no deeper than this. */
 static void stamp_parent(struct egraph *g, struct u32_list *to, uint32_t slot, unsigned k)
 {
@@ -118,8 +119,8 @@ static bool changed_below(struct egraph *g, uint32_t n, unsigned k)
     return false;
 }
 
-/* Stamps the parents of these classes: by their slots, or, if these are more than there are older
- * nodes, by the arguments of each of those. */
+/* Stamps the parents of these classes. Visits their slots, or, if there are fewer older nodes than
+ * slots, the arguments of each older node. */
 static void stamp_parents(struct egraph *g, struct u32_list *to, const struct u32_list *from,
                           unsigned k)
 {
@@ -141,7 +142,7 @@ static void stamp_parents(struct egraph *g, struct u32_list *to, const struct u3
     }
 }
 
-/* Stamps the changed classes, and those above them, level by level. */
+/* Stamps the changed classes and those above them, level by level. */
 static void stamp_changed(struct egraph *g)
 {
     struct u32_list *from = &g->wave[0], *to = &g->wave[1];
@@ -174,7 +175,7 @@ void graph_restore_congruence(struct egraph *g)
     g->pending.n = 0;
 }
 
-/* Propagates facts upwards. This may fold constants, and so join classes. */
+/* Propagates facts upwards. This may fold constants and thereby join classes. */
 static void update_stale(struct egraph *g)
 {
     for (size_t i = 0; i < g->stale.n && !g->conflict; i++) {
@@ -192,7 +193,7 @@ static void update_stale(struct egraph *g)
 
 void egraph_rebuild(struct egraph *g)
 {
-    node_index_forget(g->node_index); /* first, so that unions need not be reported to it */
+    node_index_forget(g->node_index); /* first, so that it need not be informed of unions */
     graph_restore_congruence(g);
     update_stale(g);
     unlink_dead(g);

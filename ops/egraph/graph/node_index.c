@@ -1,5 +1,5 @@
 /* Indexes; see node_index.h. The index of a class is valid until the class takes part in a union of
- * classes with frozen nodes; an index by argument is outdated only for classes that took part in
+ * classes with frozen nodes. An index by argument is outdated only for classes that took part in
  * such a union since it was built. */
 #include "ops/egraph/graph/node_index.h"
 
@@ -11,7 +11,7 @@
 enum {
     MIN_POOL = 1 << 20,
     MAX_BUCKETS = 1 << 12,
-    PATIENCE = 8, /* a table that was outdated so often is rebuilt */
+    PATIENCE = 8, /* a table is rebuilt after being outdated this often */
     POOL_KEPT = 1 << 16,
     KEPT = 1 << 9, /* entries kept for the next graph */
 };
@@ -63,7 +63,7 @@ void node_index_release(struct node_index *j)
         free_arrays(j);
 }
 
-/* The maximum size of all indexes together: a fraction of a large graph. */
+/* Returns the maximum size of all indexes together: a fraction of a large graph. */
 static size_t max_pool(const struct egraph *g)
 {
     size_t most = g->n_cells / 2 > MIN_POOL ? g->n_cells / 2 : MIN_POOL;
@@ -89,14 +89,14 @@ static uint32_t *pool_take(struct node_index *j, uint32_t n)
 
 /* ---- the nodes of a class by operator ---- */
 
-/* Live nodes that are not leaves. */
+/* Returns whether n is a live node that is not a leaf. */
 static inline bool is_listed(const struct egraph *g, uint32_t n, uint32_t end)
 {
     return n < end && g->kind[n] >= X_ADD && g->kind[n] <= MASK_OTHERS;
 }
 
-/* Lists such nodes of a class, in its order, and counts them by operator. The circle is scattered
- * in memory, so it is walked only once. */
+/* Lists these nodes of a class, in the order of its circular list, and counts them by operator. The
+ * list is scattered in memory, so it is walked only once. */
 static uint64_t list_nodes(uint32_t *count, struct u32_list *out, const struct egraph *g,
                            uint32_t class)
 {
@@ -116,7 +116,8 @@ static uint64_t list_nodes(uint32_t *count, struct u32_list *out, const struct e
     return mask;
 }
 
-/* In the pool: where the nodes of each operator begin, and the last end; then the nodes. */
+/* Writes into the pool where the nodes of each operator begin, then the last end, then the
+ * nodes. */
 static void build_group(struct node_index *j, struct egraph *g, struct class_index *s)
 {
     uint32_t count[64];
@@ -168,7 +169,8 @@ void node_index_note_union(struct node_index *j, uint32_t a, uint32_t b)
     }
 }
 
-/* A large class is indexed at once, others at the second request. NULL: not yet. */
+/* Returns the index of a class. Indexes a large class at once, others at the second request; until
+ * then returns NULL. */
 static struct class_index *group_of(struct node_index *j, uint32_t class, bool large)
 {
     struct class_index *s = &j->groups[node_index_slot(class)];
@@ -205,7 +207,7 @@ static uint32_t bucket_of(uint32_t value, uint32_t buckets)
     return (value * 0x9e3779b1u >> 16) & (buckets - 1);
 }
 
-/* An older table of the same key stays in the pool: it may be in use. */
+/* Builds a table. An older table of the same key stays in the pool, since it may be in use. */
 static void build_table(struct node_index *j, struct egraph *g, struct argument_index *t,
                         uint32_t k, struct node_range nodes)
 {
@@ -234,7 +236,7 @@ static void build_table(struct node_index *j, struct egraph *g, struct argument_
     t->asked = 0;
 }
 
-/* *known: it was requested before. */
+/* *known: the table was requested before. */
 static struct argument_index *table_of(bool *known, struct node_index *j,
                                        const struct node_index_key *key)
 {
@@ -249,7 +251,7 @@ static struct argument_index *table_of(bool *known, struct node_index *j,
     return &j->tables[at];
 }
 
-/* Builds the table at the second request. False: not usable. */
+/* Returns whether the table can be used; builds it at the second request. */
 static bool table_knows(struct argument_index *t, struct egraph *g, const struct class_index *s,
                         uint32_t argument, struct node_range nodes, uint32_t value)
 {

@@ -48,7 +48,7 @@ static void hang(struct proof_forest *p, uint32_t node, struct proof_edge edge)
     }
 }
 
-/* The node nearer to its root is attached under the other. */
+/* Attaches the node closer to its root under the other. */
 void proofs_join(struct proof_forest *p, uint32_t a, uint32_t b, struct reason why)
 {
     uint32_t x = a, y = b;

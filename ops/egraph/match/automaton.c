@@ -1,5 +1,5 @@
-/* Building the automaton: the programs are merged into a tree of branches, which is then laid out
- * as states; the I_HAS tests of one register become a switch. */
+/* Builds the automaton: the programs are merged into a tree of branches, which is then laid out as
+ * states; the I_HAS tests of one register become a switch. */
 #include "ops/egraph/match/ruleset.h"
 
 #include "base/buf.h"
@@ -133,8 +133,8 @@ static void raise_depth(uint8_t *depth, const uint8_t *levels)
     *depth = depth_of(both);
 }
 
-/* The children: final ones, the switches, and the others except for their I_HAS, which go below
- * switches. */
+/* Adds the children: final ones, then the switches, then the others, except those after an I_HAS,
+ * which go below switches. */
 static uint32_t add_children(struct layout *l, const struct branch *b, uint32_t at)
 {
     struct automaton *out = l->out;
@@ -166,7 +166,7 @@ static uint32_t add_children(struct layout *l, const struct branch *b, uint32_t 
 
 static void lay_out(struct layout *l, const struct branch *b, uint32_t at);
 
-/* The steps of a switch, by bit, and their children. */
+/* Lays out the steps of a switch, by bit, and their children. */
 static void lay_out_switch(struct layout *l, const struct branch *b, uint32_t at)
 {
     const struct branch *of[64];
@@ -200,7 +200,7 @@ static void lay_out(struct layout *l, const struct branch *b, uint32_t at)
             lay_out(l, k, other++);
 }
 
-/* Copies into the arena, aligned to cache lines. */
+/* Copies an array into the arena, aligned to cache lines. */
 static void *keep(struct arena *a, void *array, size_t n, size_t size)
 {
     char *p = arena_alloc(a, n * size + 64);

@@ -1,5 +1,4 @@
-/* The state of a search: the active rules and what they cost, and sorting the matches; see
- * ematch.h. */
+/* The state of a search: the active rules and their cost, and sorting of matches; see ematch.h. */
 #include "ops/egraph/match/ematch.h"
 
 #include <stdlib.h>
@@ -32,7 +31,7 @@ static struct activity activity_below(const struct ematch *m, const struct state
     return a;
 }
 
-/* From here on each rule has its own state. */
+/* Switches to a separate state for each rule. */
 static void separate_rules(struct ematch *m)
 {
     m->uniform = false;
@@ -62,7 +61,7 @@ static bool is_active(const struct ematch *m, size_t rule)
     return m->set->automaton.done[rule] != NO_STATE && (m->uniform || (!r->banned && !r->exceeded));
 }
 
-/* States come after their parents. */
+/* Relies on states coming after their parents. */
 static void share_steps(struct ematch *m)
 {
     const struct automaton *automaton = &m->set->automaton;
@@ -128,8 +127,8 @@ static void sort_few(struct ematch_match *x, size_t n)
     }
 }
 
-/* A counting sort; `counted` has a bit for each rule with matches, so that only these are read.
- * Both counts are zero before and after. */
+/* A counting sort; `counted` has a bit for each rule with matches, so that only these are read. All
+ * counts are zero before and after. */
 static void sort_many(struct ematch *m)
 {
     size_t n = m->n_matches, words = m->set->n / 64 + 1;

@@ -18,7 +18,7 @@ static inline bool is_active(const struct ematch *m, const struct state *s)
 
 /* ---- matches ---- */
 
-/* For a node that is not new itself. */
+/* For a node that is not new. */
 static __attribute__((noinline)) bool is_new(const struct ematch *m, const struct rule_match *r,
                                              const struct moment *since)
 {
@@ -44,7 +44,7 @@ static __attribute__((noinline)) void make_room(struct ematch *m, size_t ids)
         egraph_memory_grow(m->matches, &m->cap_matches, m->n_matches + 1, sizeof *m->matches);
 }
 
-/* Rules of more than RULE_FIRST_VARS variables. */
+/* For rules of more than RULE_FIRST_VARS variables. */
 static __attribute__((noinline)) void write_variables(const struct ematch *m, uint32_t *out,
                                                       const struct rule_match *r)
 {
@@ -56,7 +56,7 @@ static __attribute__((noinline)) void write_variables(const struct ematch *m, ui
 static void record(struct ematch *m, uint32_t rule)
 {
     const struct rule_match *r = &m->set->matches[rule];
-    __builtin_prefetch(&m->set->rhs[rule]); /* read soon, if this is a match */
+    __builtin_prefetch(&m->set->rhs[rule]); /* read soon if this is a match */
     const struct moment *since = &m->since;
     if (!m->uniform) {
         const struct ematch_rule *own = &m->rules[rule];
@@ -94,7 +94,7 @@ static void record(struct ematch *m, uint32_t rule)
 
 /* ---- states ---- */
 
-/* Whether anything that the rules of this state look at may be new to them. */
+/* Returns whether anything that the rules of this state read may be new to them. */
 static inline bool may_be_new(const struct ematch *m, const struct state *s)
 {
     if (m->uniform)
@@ -119,13 +119,13 @@ static inline void follow(struct ematch *m, const struct state *s)
         enter_each(m, k + n_done, s->n - n_done);
 }
 
-/* The class of argument k, which is bound already. */
+/* Returns the class of argument k, which is already bound. */
 static inline uint32_t bound_class(struct ematch *m, const struct state *s, uint32_t k)
 {
     return ematch_bound(m, s->bound[k]);
 }
 
-/* The one node with all bound arguments, or NO_NODE. */
+/* Returns the only node with all bound arguments, or NO_NODE. */
 static uint32_t find_whole(struct ematch *m, const struct state *s)
 {
     uint32_t *kids = m->reg + s->out;
@@ -176,7 +176,7 @@ static __attribute__((noinline)) void bind_walked(struct ematch *m, const struct
     struct egraph *g = m->g;
     uint32_t few[NODE_INDEX_LARGE], n_few = 0, walked = 0, n = c;
     do {
-        few[n_few] = n; /* kept if it fits, without a branch */
+        few[n_few] = n; /* written always and kept if it fits, to avoid a branch */
         n_few += (g->cells[n].op == s->x) & (n < m->until);
         n = graph_next(g, n);
     } while (n != c && ++walked < NODE_INDEX_LARGE);
@@ -277,8 +277,9 @@ static void enter_each(struct ematch *m, const struct state *k, uint32_t n)
 
 /* ---- nodes ---- */
 
-/* A change since the last rebuild is stamped at its own level only. Rules that look deeper see it,
- * too: otherwise what a rule finds would depend on how deep rules with the same beginning look. */
+/* A change since the last rebuild is stamped at its own level only. Rules that look deeper must see
+ * it, too: otherwise the matches of a rule would depend on how deep rules with the same prefix
+ * look. */
 static void add_age(uint8_t *age, const struct eclass *c)
 {
     uint8_t newest = 0;
@@ -289,7 +290,7 @@ static void add_age(uint8_t *age, const struct eclass *c)
     }
 }
 
-/* The first level at which something is new. */
+/* Returns the first level at which something is new. */
 static unsigned first_fresh(const struct ematch *m, int i)
 {
     unsigned k = 0;
@@ -298,7 +299,8 @@ static unsigned first_fresh(const struct ematch *m, int i)
     return k;
 }
 
-/* Starts at a root, when the ages below it are computed. A rule that looks deeper sees no less. */
+/* Starts at a root, after the ages below it were computed. A rule that looks deeper sees no
+ * less. */
 static void start(struct ematch *m, uint32_t root)
 {
     const struct state *s = &m->states[root];

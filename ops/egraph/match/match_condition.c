@@ -1,12 +1,12 @@
-/* Conditions of rules, decided by facts of classes. The argument is a term over the classes of the
- * match: its fact is that of its class if the graph holds it, else it follows from the facts of its
- * arguments. Deciding adds nothing to the graph. */
+/* Decides conditions of rules by facts of classes. The argument is a term over the classes of the
+ * match. Its fact is that of its class if the term is in the graph, else it follows from the facts
+ * of its arguments. Deciding adds nothing to the graph. */
 #include "ops/egraph/match/ruleset.h"
 
 #include <stdlib.h>
 
 struct argument {
-    uint32_t class; /* NO_NODE if the graph does not hold it */
+    uint32_t class; /* NO_NODE if it is not in the graph */
     uint32_t fact;
 };
 
@@ -65,7 +65,7 @@ static bool holds_symbol(struct egraph *g, uint32_t class)
     return class != NO_NODE && graph_eclass(g, class)->mask >> MASK_VARIABLE & 1;
 }
 
-/* No variable of the second occurs in the first. The second is a variable: its own bits count,
+/* Returns whether the variable b does not occur in a. The bits of the variable itself are used,
  * whatever its class depends on. */
 static bool is_free_of(struct egraph *g, const struct argument *a, const struct argument *x)
 {
@@ -90,9 +90,10 @@ static bool less(const struct fact *a, const struct fact *b, bool or_equal)
     return a->hi < b->lo || (a->hi == b->lo && (or_equal || strict));
 }
 
-/* Of a fact alone where the predicate is one of RULE_OF_FACTS. `b`: the second argument, if any. */
-static bool says(struct egraph *g, enum rule_predicate p, const struct argument *a,
-                 const struct argument *b)
+/* Decides a predicate; those of RULE_OF_FACTS read only the fact of a. `b` is the second argument,
+ * if any. */
+static bool predicate_holds(struct egraph *g, enum rule_predicate p, const struct argument *a,
+                            const struct argument *b)
 {
     const struct constants *numbers = &g->facts.constants;
     const struct fact *f = &g->facts.items[a->fact];
@@ -123,15 +124,15 @@ static bool says(struct egraph *g, enum rule_predicate p, const struct argument 
     return false;
 }
 
-/* The answers of a fact to RULE_OF_FACTS, by bit; the bit above them marks the answers as computed.
- */
+/* Returns the answers of a fact to RULE_OF_FACTS, one bit each; the bit above them marks them as
+ * computed. */
 static uint32_t answers_of(struct egraph *g, const struct argument *a)
 {
     uint32_t *answers = &g->facts.answers[a->fact];
     if (!*answers) {
         *answers = 1u << 31;
         for (uint32_t bits = RULE_OF_FACTS; bits; bits &= bits - 1)
-            if (says(g, (enum rule_predicate)__builtin_ctz(bits), a, NULL))
+            if (predicate_holds(g, (enum rule_predicate)__builtin_ctz(bits), a, NULL))
                 *answers |= bits & -bits;
     }
     return *answers;
@@ -146,5 +147,5 @@ bool graph_condition_decide(struct egraph *g, const struct condition *c, const u
         return answers_of(g, &a) >> c->predicate & 1;
     if (c->n_args > 1)
         evaluate(&b, g, &c->args[1], classes, leaf);
-    return says(g, (enum rule_predicate)c->predicate, &a, &b);
+    return predicate_holds(g, (enum rule_predicate)c->predicate, &a, &b);
 }

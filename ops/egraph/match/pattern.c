@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* An application in the pattern, and the register of its class. */
+/* An application in the pattern, and the register that holds its class. */
 struct place {
     uint32_t position;
     uint16_t reg;
@@ -55,7 +55,7 @@ static bool add_var(struct compiler *c, const char *name, uint16_t reg)
     return true;
 }
 
-/* How argument `position` of a node is bound before the node, if it is. */
+/* Returns how argument `position` is bound before its node, or BOUND_NOT. */
 static uint32_t bound_before(struct compiler *c, uint32_t position)
 {
     const struct expr_node *node = &c->x->nodes[position];
@@ -69,7 +69,8 @@ static uint32_t bound_before(struct compiler *c, uint32_t position)
     return BOUND_NOT;
 }
 
-/* All variables of the term are bound, so its class is found without a search. */
+/* Returns whether all variables of the term are bound, so that its class is found without a
+ * search. */
 static bool is_ground(const struct compiler *c, uint32_t position)
 {
     for (uint32_t i = position; i < position + c->x->nodes[position].size; i++)
@@ -78,8 +79,8 @@ static bool is_ground(const struct compiler *c, uint32_t position)
     return true;
 }
 
-/* How selective an application is: 2 for each ground argument, which few classes match, 1 for each
- * leaf, which stands below many nodes. A ground application counts more than any other. */
+/* Returns how selective an application is: 2 for each ground argument, which few classes match, 1
+ * for each leaf, which has many parents. A ground application counts more than any other. */
 static uint32_t count_bound(struct compiler *c, uint32_t position)
 {
     if (is_ground(c, position))
@@ -93,7 +94,7 @@ static uint32_t count_bound(struct compiler *c, uint32_t position)
     return bound;
 }
 
-/* Some argument is a leaf or a bound variable. */
+/* Returns whether some argument is a leaf or a bound variable. */
 static bool has_bound_argument(struct compiler *c, uint32_t position)
 {
     uint32_t at = position + 1;
@@ -111,7 +112,7 @@ static void deepen(uint8_t *reach, uint8_t depth)
         *reach = depth;
 }
 
-/* The tests of one argument, unless they were made, and its place in the queue if it is an
+/* Emits the tests of one argument, unless they were emitted, and queues it if it is an
  * application. */
 static bool compile_argument(struct compiler *c, const struct place *at, bool tested)
 {
@@ -141,7 +142,7 @@ static bool compile_argument(struct compiler *c, const struct place *at, bool te
     return true;
 }
 
-/* Registers for the arguments of an application. */
+/* Allocates registers for the arguments of an application. */
 static bool take_registers(uint16_t *out, struct compiler *c, const struct place *at)
 {
     struct pattern *p = c->p;
@@ -209,7 +210,7 @@ static bool compile_arguments(struct compiler *c, const struct place *at, uint16
     return true;
 }
 
-/* A ground application: its class goes to the register, without a search. */
+/* Finds a ground application without a search, and puts its class into the register. */
 static bool emit_find(struct compiler *c, const struct place *at)
 {
     uint16_t out;
@@ -217,7 +218,7 @@ static bool emit_find(struct compiler *c, const struct place *at)
            compile_arguments(c, at, out, &c->p->program[c->p->n_program - 1]);
 }
 
-/* The most selective application is bound next: it has the fewest candidates. */
+/* Returns the most selective application, which has the fewest candidates, to be bound next. */
 static struct place take_next(struct compiler *c)
 {
     uint32_t best = 0, most = 0;

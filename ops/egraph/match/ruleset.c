@@ -13,7 +13,7 @@ static bool asks_for_terms(const struct rule *r)
     return false;
 }
 
-/* What makes a match of this rule new. */
+/* Finds the changes that make a match of this rule new. */
 static void find_dependencies(struct compiled_rule *out, struct arena *a)
 {
     const struct pattern *p = &out->lhs;
@@ -35,7 +35,7 @@ static void find_dependencies(struct compiled_rule *out, struct arena *a)
         out->levels[0] = 1;
 }
 
-/* Kinds of nodes at which a pattern begins. */
+/* Returns the kinds of nodes at which a pattern begins. */
 static uint64_t kinds_of(const struct pattern *p, const struct pattern_leaves *leaves)
 {
     if (p->any)

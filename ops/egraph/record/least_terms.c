@@ -1,7 +1,7 @@
-/* Least terms; see least_terms.h. Sizes come by relaxation; then, from small classes to large, the
- * best node is chosen among those of least size. Arguments of such a node are smaller, so their
- * best is known. Two different classes never have the same least term, so comparing two terms walks
- * down one path only. */
+/* Least terms; see least_terms.h. Relaxation computes the sizes; then, from small classes to large
+ * ones, the best node is chosen among those of least size. Arguments of such a node are smaller, so
+ * their best is known. Two different classes never have the same least term, so comparing two terms
+ * walks down one path only. */
 #include "ops/egraph/record/least_terms.h"
 
 #include "schemas/egraph/egraph_arrays.h"
@@ -53,7 +53,7 @@ int least_terms_compare_tokens(const struct egraph *g, uint32_t a, uint32_t b)
     return x && y ? strcmp(x->text, y->text) : 0;
 }
 
-/* Token by token; both of the same size or not. */
+/* Compares token by token; the terms may differ in size. */
 static int compare_nodes(const struct least_terms *t, struct egraph *g, uint32_t a, uint32_t b)
 {
     for (;;) {
@@ -151,9 +151,9 @@ void least_terms_write_node(struct buf *out, struct egraph *g, uint32_t node)
     arena_free(&a);
 }
 
-/* ---- the canonical form: classes numbered by their least terms, nodes sorted within, only what
- * the root reaches. Equal sets of equalities give equal messages, whatever ids the graph used ----
- */
+/* ---- the canonical form: classes numbered by their least terms, nodes sorted within classes,
+ * restricted to what is reachable from the root. Equal sets of equalities produce equal messages,
+ * regardless of the graph's ids ---- */
 
 #define UNREACHED UINT32_MAX
 
@@ -161,7 +161,7 @@ struct canonical {
     struct egraph *g;
     struct arena work;
     struct least_terms terms;
-    uint32_t *number;  /* of a class */
+    uint32_t *number;  /* by class: its number */
     uint32_t *classes; /* by number */
     uint32_t n_classes, n_nodes, n_kids;
     uint32_t *nodes; /* class by class, sorted */
@@ -241,7 +241,7 @@ static int compare_ops(const void *x, const void *y, void *arg)
     return least_terms_compare_tokens(arg, *(const uint32_t *)x, *(const uint32_t *)y);
 }
 
-/* The tables of operators and leaves in use, and each token's index among them. */
+/* Writes the tables of used operators and leaves, and computes each token's index in them. */
 static void write_tables(Eqloom__EGraph *out, struct arena *a, const struct canonical *c,
                          uint32_t *op_index, uint32_t *leaf_index)
 {

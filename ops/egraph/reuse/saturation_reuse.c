@@ -11,23 +11,23 @@
 
 #define NOWHERE UINT32_MAX
 
-enum { PRINT = 8 }; /* bytes of a digest in a trace: enough to distinguish rules */
+enum { PRINT = 8 }; /* bytes of a digest stored in a trace: enough to distinguish rules */
 
 struct reuse_rules {
     struct arena arena;
     const struct rules *rules;
     const struct ruleset *compiled;
     struct digest *digests;     /* of the rules without their certificates, in rule-set order */
-    uint32_t *index;            /* in rule-set order, by position among the records */
+    uint32_t *index;            /* by position among the records: index in rule-set order */
     struct digest_map index_of; /* digest -> index */
     uint32_t *ascending;        /* the indices, by digest */
-    bool ambiguous;             /* two rules are the same or of one name: nothing is proved */
-    struct digest environment;  /* of everything else that a run depends on */
+    bool ambiguous; /* two rules are equal or have the same name, so nothing can be proved */
+    struct digest environment; /* digest of everything else that a run depends on */
 };
 
 /* ---- rules ---- */
 
-/* The digest of a rule in traces; zero from PRINT on. */
+/* Computes the digest of a rule in traces; the bytes from PRINT on are zero. */
 static bool rule_digest(struct digest *out, struct arena *a, const Eqloom__Rule *m)
 {
     Eqloom__Rule bare = *m;
@@ -52,8 +52,8 @@ static void hash_text(struct hasher *h, const char *text)
 }
 
 /* Every run depends on the declared operators, on the symbols in the rules, on the mark of
- * unsoundness, and on the depth of the deepest rule: the depth decides which nodes a search visits,
- * and so whether a match is found in this iteration or the next. */
+ * unsoundness, and on the depth of the deepest rule: it decides which nodes a search visits, and so
+ * whether a match is found in this iteration or the next. */
 static struct digest environment_of(const struct reuse_rules *r, bool unsound)
 {
     struct hasher *h = hasher_new();
@@ -96,7 +96,7 @@ struct reuse_rules *reuse_rules_new(const struct rules *rules, const struct rule
         r->ambiguous |= !rule_digest(&r->digests[i], &scratch, &m);
         digest_map_put(&r->index_of, &r->digests[i], i, &added);
         const struct rule *x = &rules->rules[i], *before = x - (i > 0);
-        /* with two rules of one name their order would be ambiguous */
+        /* the order of two rules with one name would be ambiguous */
         r->ambiguous |= !added || (i && strcmp(x->group, before->group) == 0 &&
                                    strcmp(x->name, before->name) == 0);
         arena_reset(&scratch);
@@ -125,17 +125,18 @@ void reuse_rules_free(struct reuse_rules *r)
 
 /* ---- changes ---- */
 
-/* A rule that is new or edited, and why it cannot have matched: */
+/* A new or edited rule, and why it cannot have matched. */
 struct added_rule {
     uint32_t rule;
-    bool refuted;              /* a removed rule has the same pattern, and none of those matched */
-    const struct digest *twin; /* an unchanged rule with the same pattern, or NULL: if it did not */
+    bool refuted; /* a removed rule has the same pattern, and no rule with this pattern matched */
+    const struct digest *twin; /* an unchanged rule with the same pattern, or NULL; this rule did
+                                  not match if the twin did not */
 };
 
 struct reuse_change {
     struct arena arena;
     const struct reuse_rules *now;
-    bool unknown; /* nothing is proved */
+    bool unknown; /* nothing can be proved */
     struct rules gone;
     struct ruleset *gone_compiled;
     struct digest *gone_digests;
@@ -161,14 +162,15 @@ static bool same_pattern(const struct expr *x, const struct expr *y)
     return true;
 }
 
-/* Then x did not match if y did not. A deeper pattern could have matched an iteration earlier. */
+/* If y did not match, neither did x. A deeper pattern could have matched an iteration earlier. */
 static bool is_twin(const struct compiled_rule *x, const struct compiled_rule *y)
 {
     return x->levels[0] <= y->levels[0] && x->levels[1] <= y->levels[1] &&
            same_pattern(&x->rule->lhs, &y->rule->lhs);
 }
 
-/* A rule that differs only in its certificate is not gone; its digest goes into `same`. */
+/* Reads the removed rules. A rule that differs only in its certificate is not removed; its digest
+ * is added to `same`. */
 static void read_gone(struct reuse_change *c, struct digest_map *same,
                       const Eqloom__Rule *const *records, size_t n)
 {
@@ -182,7 +184,7 @@ static void read_gone(struct reuse_change *c, struct digest_map *same,
         else if (digest_map_get(&c->now->index_of, d))
             digest_map_put(same, d, 0, NULL);
         else if (rule_from_message(&c->gone.rules[c->gone.n], &c->gone.lang, a, records[i], NULL))
-            c->unknown = true; /* an operator has another meaning now */
+            c->unknown = true; /* the meaning of an operator changed */
         else
             c->gone.n++;
     }
@@ -264,7 +266,7 @@ enum err_code reuse_trace(struct span *out, struct arena *a, const struct reuse_
     return err_up(e, canonical_pack(out, a, &t.base, e));
 }
 
-/* NULL without an error: nothing can be proved by it. */
+/* Sets *out to NULL without an error if the trace can prove nothing. */
 static enum err_code read_trace(const Eqloom__SaturationTrace **out, struct arena *a,
                                 struct span trace, struct err *e)
 {

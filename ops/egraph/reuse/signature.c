@@ -1,6 +1,6 @@
-/* See signature.h. Bit (operator * arity + argument) * tokens + token of `under`: tokens are the
- * operators, then the leaves. While bits are gathered, each (operator, argument) has a row of whole
- * words. */
+/* See signature.h. `under` holds bit (operator * arity + argument) * tokens + token; tokens are the
+ * operators, then the leaves. While bits are collected, each (operator, argument) has a row of
+ * whole words. */
 #include "ops/egraph/reuse/signature.h"
 
 #include "ops/egraph/graph/egraph_core.h"
@@ -10,7 +10,7 @@
 
 #define NOWHERE UINT32_MAX
 
-enum { LEAVES_MAX = 128 }; /* of a union; with more, leaves are not distinguished */
+enum { LEAVES_MAX = 128 }; /* in a union; more leaves are not distinguished */
 
 static size_t count_tokens(const Eqloom__SaturationTrace *t)
 {
@@ -30,7 +30,7 @@ static bool has_bit(const ProtobufCBinaryData *bits, size_t i)
 }
 
 struct rows {
-    size_t n, width, words; /* bits of each; words that hold them */
+    size_t n, width, words; /* number of rows; bits per row; words per row */
     uint64_t *bits;
 };
 
@@ -59,9 +59,9 @@ static ProtobufCBinaryData pack_rows(struct arena *a, const struct rows *r)
 
 struct signing {
     struct egraph *g;
-    uint32_t searched; /* nodes from here on count only if they are leaves */
-    uint32_t roots;    /* nodes from here on do not count as roots */
-    uint32_t *token;   /* of each operator, then of each leaf; NOWHERE: not in the graph */
+    uint32_t searched; /* later nodes count only if they are leaves */
+    uint32_t roots;    /* later nodes do not count as roots */
+    uint32_t *token;   /* by operator, then by leaf; NOWHERE: not in the graph */
     struct rows in;    /* by class: the tokens of its nodes */
 };
 
@@ -71,8 +71,8 @@ static uint32_t *token_of(struct signing *s, uint32_t node)
     return &s->token[op & OP_LEAF ? s->g->lang->n_ops + (op & ~OP_LEAF) : op];
 }
 
-/* A search looks at no node from `searched` on, but sees all leaves, new ones included. Dead nodes
- * count, too: they were there. */
+/* A search reads no node from `searched` on, but sees all leaves, including new ones. Dead nodes
+ * count, since earlier searches could see them. */
 static bool is_node(const struct signing *s, uint32_t cell)
 {
     return cell < s->searched || s->g->cells[cell].op & OP_LEAF;
@@ -144,10 +144,10 @@ void signature_write(Eqloom__SaturationTrace *t, struct arena *a,
 static size_t find_name(char *const *names, size_t n, const char *name)
 {
     char **at = bsearch(&name, names, n, sizeof *names, text_compare);
-    return (size_t)(at - names); /* it is there */
+    return (size_t)(at - names); /* the name is present */
 }
 
-/* Sorted, each once. */
+/* Sorts the names and removes duplicates. */
 static size_t unite_names(char ***out, struct arena *a,
                           const Eqloom__SaturationTrace *const *traces, size_t n, bool leaves)
 {
@@ -221,7 +221,8 @@ void signature_unite(Eqloom__SaturationTrace *out, struct arena *a,
 
 /* ---- matching patterns ---- */
 
-/* The token of a pattern's node; `any`: it may occur anywhere; false: it occurs nowhere. */
+/* Finds the token of a pattern's node. *any: the node matches any token. Returns false if the token
+ * occurs nowhere. */
 static bool find_place(bool *any, size_t *token, const Eqloom__SaturationTrace *t,
                        const struct language *lang, const struct expr_node *node)
 {

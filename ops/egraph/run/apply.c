@@ -16,8 +16,9 @@ static inline uint32_t add(struct applier *x, const struct build_node *node)
                                            x->values[node->kid[1]]);
 }
 
-/* Builds the right-hand side; `values` gets its nodes after the variables. Returns the root, which
- * is built last. A new root is put into the class of the match; graph_settle must follow. */
+/* Builds the right-hand side and stores its nodes in `values` after the variables. Returns the
+ * root, which is built last. A new root is put into the class of the match; the caller must then
+ * call graph_settle. */
 static inline uint32_t instantiate(bool *placed, struct applier *x, size_t rule,
                                    const uint32_t *record)
 {

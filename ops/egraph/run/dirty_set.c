@@ -6,8 +6,9 @@
 
 #define NEVER UINT32_MAX
 enum {
-    MOST_OF_BUDGET = 4, /* one pass if more matches are estimated per node of the budget */
-    BEGUN_BY = 8,       /* one pass once 1/8 of the budget is used: it may not be completed */
+    MOST_OF_BUDGET = 4, /* one pass if the estimated matches per node of the budget exceed this */
+    BEGUN_BY =
+        8, /* one pass once 1/8 of the budget is used, since the iteration may not be completed */
 };
 
 void dirty_set_free(struct dirty_set *v)
@@ -63,10 +64,10 @@ void dirty_set_fill(struct dirty_set *v, const struct egraph *g)
     }
 }
 
-/* ---- passes: each takes nodes with up to four times as many nodes in their own and their argument
- * classes as the one before ---- */
+/* ---- passes: the limit on the number of nodes in a node's own and argument classes grows by a
+ * factor of up to four from pass to pass ---- */
 
-/* The live nodes of each class, at most 65535. */
+/* Counts the live nodes of each class, up to 65535. */
 static uint16_t *count_nodes(struct egraph *g)
 {
     uint16_t *count = must_calloc(g->n_cells + 1, sizeof *count);
@@ -78,8 +79,8 @@ static uint16_t *count_nodes(struct egraph *g)
     return count;
 }
 
-/* Sets the pass of each node. Returns the sum of the sizes of all argument classes, about the
- * number of matches. */
+/* Sets the pass of each node. Returns the sum of the sizes of all argument classes, which estimates
+ * the number of matches. */
 static uint64_t sort_nodes(struct dirty_set *v, struct egraph *g, const uint16_t *count)
 {
     uint64_t below = 0;
@@ -92,7 +93,7 @@ static uint64_t sort_nodes(struct dirty_set *v, struct egraph *g, const uint16_t
         for (uint32_t i = 0, arity = graph_arity(g, graph_op(g, n)); i < arity; i++)
             kids += count[graph_find(g, *graph_kid(g, n, i))];
         below += kids;
-        uint32_t in_sight = count[graph_find(g, n)] + kids; /* its own node at least */
+        uint32_t in_sight = count[graph_find(g, n)] + kids; /* at least the node itself */
         v->pass[n] = (uint8_t)((31 - (unsigned)__builtin_clz(in_sight)) / 2);
         if (v->pass[n] >= v->passes)
             v->passes = v->pass[n] + 1u;

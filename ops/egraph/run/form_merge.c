@@ -1,5 +1,5 @@
-/* See form_merge.h. Nothing is joined before all terms are written and looked up, since unions
- * leave the table of least terms and congruence behind. */
+/* See form_merge.h. All terms are written and looked up before any classes are joined, since unions
+ * invalidate the table of least terms and break congruence. */
 #include "ops/egraph/run/form_merge.h"
 
 #include "base/rng.h"
@@ -11,12 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTS = 2, MAX_TOKENS = 40 /* but of the goal */, MAX_APART = 4, SEED = 16 };
+enum {
+    POINTS = 2,
+    MAX_TOKENS = 40 /* maximum length, except for the goal */,
+    MAX_APART = 4,
+    SEED = 16
+};
 
-/* A class by the values of its least term. */
+/* A class with the values of its least term. */
 struct valued {
     double value[2 * POINTS];
-    uint32_t class, order; /* in the order of least terms */
+    uint32_t class, order; /* order: position in the order of least terms */
 };
 
 struct sweep {
@@ -131,7 +136,7 @@ static void find_values(struct sweep *s)
 
 /* ---- pairs ---- */
 
-/* Both terms by their nodes, which are there before they are joined. */
+/* Records both terms by their nodes, which must exist before the classes are joined. */
 static bool record(struct union_by_form *out, struct sweep *s, const char *way,
                    const struct expr *x, const struct expr *y)
 {
@@ -183,7 +188,7 @@ static bool compare(struct sweep *s, uint32_t left, uint32_t right)
     return true;
 }
 
-/* Classes with the same values: each is compared with the first few that are apart. */
+/* Compares classes with the same values: each with the first few that are in other classes. */
 static void compare_group(struct sweep *s, const struct valued *group, size_t n)
 {
     uint32_t apart[MAX_APART];

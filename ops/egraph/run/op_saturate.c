@@ -1,4 +1,4 @@
-/* The op `saturate`: an expression and certified rules to an e-graph in canonical form. */
+/* The op `saturate`: turns an expression and certified rules into an e-graph in canonical form. */
 #include "engine/op.h"
 #include "ops/egraph/graph/egraph.h"
 #include "ops/egraph/reuse/saturation_reuse.h"
@@ -30,10 +30,10 @@ static const struct op_param params[] = {
      "their seed and marks those that differ."},
     {0}};
 
-/* The changes of the rules since earlier sets, computed once for each. */
+/* The changes of the rules since earlier rule sets, computed once for each set. */
 struct change {
     struct digest before;
-    struct arena arena; /* removed rules */
+    struct arena arena; /* owns the removed rules */
     struct reuse_change *found;
     struct change *next;
 };
@@ -44,10 +44,10 @@ struct saturate_state {
     struct reuse_rules *reuse;
     const char **names; /* "group/name" */
     struct domains domains;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects the fields below */
     struct change *changes;
-    /* Spare graphs, kept between elements with their memory and cached facts; as many as elements
-     * ran at a time. */
+    /* Spare graphs, which keep their memory and cached facts between elements; as many as elements
+     * ran in parallel. */
     struct egraph **spares;
     size_t n_spares, cap_spares;
 };
@@ -158,7 +158,7 @@ static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
     if (proofs)
         egraph_keep_proofs(g);
     struct domains domains = domains_of(a, seed, &s->domains);
-    Eqloom__Expr with_domains = *seed; /* they are said with whatever is made of it */
+    Eqloom__Expr with_domains = *seed; /* the domains also apply to expressions derived from it */
     domains_store(&with_domains, a, &domains);
     with_domains.real_values = seed->real_values || op_bool(ctx, "real");
     for (size_t i = 0; i < domains.n; i++)
@@ -215,7 +215,7 @@ static enum err_code find_change(struct change *out, struct op_ctx *ctx,
     return OK;
 }
 
-/* NULL: the earlier rules cannot be read. */
+/* Returns NULL if the earlier rules cannot be read. */
 static const struct reuse_change *change_since(struct op_ctx *ctx, struct saturate_state *s,
                                                const struct op_earlier *x)
 {
@@ -235,7 +235,8 @@ static const struct reuse_change *change_since(struct op_ctx *ctx, struct satura
     return c->found;
 }
 
-/* "2 new or edited rules match nowhere: 1 by an equal left side, 1 by the operators". */
+/* Returns e.g. "2 new or edited rules match nowhere: 1 by an equal left side, 1 by the
+ * operators". */
 static const char *tell(struct arena *a, const struct reuse_answer *answer)
 {
     size_t by_pattern = answer->by_pattern, by_signature = answer->by_signature,
@@ -252,7 +253,7 @@ static const char *tell(struct arena *a, const struct reuse_answer *answer)
     return text;
 }
 
-/* Of one expression by its trace, or of many at once by the union of their traces. */
+/* Decides about one expression by its trace, or about many by the union of their traces. */
 static enum err_code reuse(bool *stands, const char **reason, struct op_ctx *ctx, void *state,
                            const struct op_earlier *x, struct err *e)
 {
@@ -275,12 +276,13 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         return err_up(e, code);
     if (op_cancelled(ctx))
         return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
-    const struct language *lang = s->from.rules.lang; /* and what only the expression has */
+    const struct language *lang =
+        s->from.rules.lang; /* includes operators that only the expression has */
     if ((code = language_join(&lang, op_arena(ctx), seed->language, e)))
         return err_up(e, code);
     struct egraph *g = take_graph(s, lang);
     code = saturate_expr(g, ctx, s, seed, false, e);
-    if (code && egraph_contradicts(g)) { /* run again with proofs, to explain it */
+    if (code && egraph_contradicts(g)) { /* run again with proofs, for an explanation */
         egraph_clear(g);
         code = saturate_expr(g, ctx, s, seed, true, e);
     }
@@ -290,7 +292,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return code;
 }
 
-/* A rule that matched is named in the statistics; one e-graph was made with one rule of a name. */
+/* The statistics name each rule that matched; the rules of one run have unique names. */
 static bool took_part(const ProtobufCMessage *output, const char *role,
                       const ProtobufCMessage *element)
 {

@@ -11,7 +11,7 @@ enum err_code rewrite_read_rules(struct rules *out, bool *own, const struct tool
     enum err_code code;
     const char *name = tool_value(args, "language");
     const struct language *lang;
-    /* else the language of the first rules file, else the calculus */
+    /* default: the language of the first rules file, or else the calculus */
     if ((code = lang_named(&lang, name ? name : "", e)))
         return err_up(e, code);
     if ((code = operator_options(&lang, args, e)))

@@ -3,11 +3,11 @@
  * passes (dirty_set.h). At each node all rules are searched for at once, and the matches are
  * applied in rule-set order before the next node. So no search is wasted when a budget runs out in
  * the middle of an iteration (the last one is by far the largest), and no group of rules takes the
- * whole budget. Only nodes that were there when the iteration began are matched, so no rule gets
- * ahead of the others. Congruence is restored after each node. Matches that the unions of the
+ * whole budget. Only nodes that existed when the iteration began are matched, so all rules advance
+ * at the same pace. Congruence is restored after each node. Matches that the unions of the
  * iteration hide until the rebuild are found in the next one, where their classes count as changed.
  * A run is a function of its input. Budgets are exact: no match is applied once the graph has
- * max_nodes nodes, and no more than max_matches in all. */
+ * max_nodes nodes, and no more than max_matches in total. */
 #include "ops/egraph/explain/explanation.h"
 #include "ops/egraph/graph/node_index.h"
 #include "ops/egraph/match/ematch.h"
@@ -21,15 +21,15 @@
 enum {
     POLL_EVERY = 256,
     MAX_ITERATIONS = 60000,
-    MOST_BANS = 32,    /* a rule banned so often has no limit any more, */
-    MOST_DOUBLED = 20, /* and bans grow no longer */
+    MOST_BANS = 32,    /* after this many bans a rule has no limit any more */
+    MOST_DOUBLED = 20, /* after this many bans, bans stop growing */
 };
 
 /* Backoff (after egg's): a rule that has applied match_limit matches in one iteration and finds
  * another is banned for ban_length iterations, and then continues at the node where it stopped.
- * Both numbers double each time. */
+ * Both numbers double with each ban. */
 struct backoff {
-    uint32_t until; /* banned before this iteration */
+    uint32_t until; /* the rule is banned before this iteration */
     uint32_t times;
 };
 
@@ -43,12 +43,12 @@ struct saturator {
     struct ematch_rule *state; /* by rule */
     struct backoff *backoff;   /* by rule */
     struct applier applier;
-    struct moment now; /* when this iteration began */
-    uint32_t pinned;   /* nodes below this keep their ids: callers may hold them */
+    struct moment now; /* the start of this iteration */
+    uint32_t pinned;   /* nodes below this keep their ids, since callers may hold them */
     struct dirty_set dirty;
     struct form_merger forms;
     uint64_t spent;  /* matches applied */
-    uint64_t ask_at; /* when this many are, budgets and cancellation are checked */
+    uint64_t ask_at; /* check budgets and cancellation when `spent` reaches this */
     bool out_of_nodes, out_of_matches, is_cancelled, changed;
     struct saturate_iteration seen; /* of this iteration, for options->observe */
 };
@@ -60,7 +60,8 @@ static bool cancelled(const struct saturator *s)
 
 /* ---- the dirty set ---- */
 
-/* A rule that has never completed an iteration searches all nodes from its cursor on anyway. */
+/* Adds a rule. One that has never completed an iteration searches all nodes from its cursor on
+ * anyway. */
 static void widen(struct dirty_set *v, uint64_t kinds, const struct ematch_rule *r)
 {
     uint32_t cells = r->cursor > r->since[1].cells ? r->cursor : r->since[1].cells;
@@ -70,7 +71,7 @@ static void widen(struct dirty_set *v, uint64_t kinds, const struct ematch_rule 
 
 /* ---- application ---- */
 
-/* `rule`: the one whose match showed it, or NULL. */
+/* `rule` is the one whose match caused the contradiction, or NULL. */
 static enum err_code fail_contradiction(struct saturator *s, const struct rule *rule, struct err *e)
 {
     return err_up(e, contradiction_fail(s->arena, s->g, s->rules, rule, e));
@@ -93,7 +94,7 @@ static bool may_go_on(struct saturator *s)
     return !s->out_of_matches && !s->is_cancelled;
 }
 
-/* Applies one match. False: the run ends, see why_ended. */
+/* Applies one match. Returns false if the run ends; why_ended returns the reason. */
 static bool apply(struct saturator *s, uint32_t rule, const uint32_t *record)
 {
     struct egraph *g = s->g;
@@ -112,14 +113,14 @@ static bool apply(struct saturator *s, uint32_t rule, const uint32_t *record)
         s->result->applied[rule]++;
         s->changed = true;
     }
-    /* new nodes count even if folding made the whole right-hand side a term that was there */
+    /* new nodes count even if folding made the whole right-hand side an existing term */
     s->changed |= g->n_cells != cells;
     if (__builtin_expect(p != NULL, 0))
         p[rule].nodes += g->n_nodes - nodes;
     return !g->conflict && !at_goal(s);
 }
 
-/* The error that ended the run, or OK if it was a budget or the goal. */
+/* Returns the error that ended the run, or OK if it was a budget or the goal. */
 static enum err_code why_ended(struct saturator *s, uint32_t rule, struct err *e)
 {
     if (s->is_cancelled)
@@ -143,7 +144,7 @@ static enum err_code search_and_apply(struct saturator *s, uint32_t node, bool *
             return err_up(e, code);
     }
     graph_restore_congruence(s->g);
-    return s->g->conflict ? fail_contradiction(s, NULL, e) : OK; /* not due to one rule alone */
+    return s->g->conflict ? fail_contradiction(s, NULL, e) : OK; /* not caused by one rule alone */
 }
 
 /* Applies the kept matches whose conditions hold now. */
@@ -165,13 +166,14 @@ static enum err_code retry(struct saturator *s, bool *go_on, struct err *e)
         kept += size;
     }
     w->n = kept;
-    graph_restore_congruence(s->g); /* or matches would depend on which node is searched first */
+    graph_restore_congruence(
+        s->g); /* otherwise matches would depend on which node is searched first */
     return s->g->conflict ? fail_contradiction(s, NULL, e) : OK;
 }
 
 /* ---- backoff ---- */
 
-/* How many matches the rule may apply in an iteration. */
+/* Returns how many matches the rule may apply in an iteration. */
 static uint64_t backoff_limit(const struct backoff *r, const struct saturate_options *o)
 {
     if (!o->ban_length || r->times >= MOST_BANS)
@@ -179,7 +181,7 @@ static uint64_t backoff_limit(const struct backoff *r, const struct saturate_opt
     return (uint64_t)o->match_limit << r->times;
 }
 
-/* Bans a rule that found more in this iteration. */
+/* Bans a rule that found more matches than its limit in this iteration. */
 static void backoff_ban(struct backoff *r, const struct saturate_options *o, uint32_t iteration)
 {
     uint32_t times = r->times < MOST_DOUBLED ? r->times : MOST_DOUBLED;
@@ -188,8 +190,8 @@ static void backoff_ban(struct backoff *r, const struct saturate_options *o, uin
     r->times++;
 }
 
-/* Nothing changed before iteration `next`. Returns whether a rule whose ban ended is active in it.
- * If only banned rules are left, all bans are shortened until the first one ends. */
+/* Called if nothing changed before iteration `next`. Returns whether a rule whose ban ended is
+ * active in it. If only banned rules are left, shortens all bans until the first one ends. */
 static bool backoff_shorten(struct backoff *backoff, size_t n, uint32_t next)
 {
     uint32_t first = UINT32_MAX;
@@ -217,7 +219,7 @@ static void halve_epochs(struct saturator *s)
             s->state[i].since[k].epoch /= 2;
 }
 
-/* The state of each rule in this iteration, and the dirty set. */
+/* Sets the state of each rule in this iteration, and the dirty set. */
 static void begin_rules(struct saturator *s, uint32_t iteration)
 {
     struct ematch *m = &s->ematch;
@@ -253,7 +255,7 @@ static void begin_iteration(struct saturator *s, uint32_t iteration)
     s->changed = false;
 }
 
-/* Bans the rules that exceeded their limit; the others have seen everything up to now. */
+/* Bans the rules that exceeded their limit; the others have searched everything up to now. */
 static void end_iteration(struct saturator *s, uint32_t iteration)
 {
     ematch_settle(&s->ematch);
@@ -295,7 +297,7 @@ static void compact(struct saturator *s)
             w->items[i + k] = compaction_map(&c, w->items[i + k]);
     }
     s->ematch.since.cells = compaction_map(&c, s->ematch.since.cells);
-    /* searched nodes may be gone and younger ones in their place */
+    /* searched nodes may be gone, with younger ones in their place */
     s->result->searched = s->result->roots = g->n_cells;
     for (size_t i = 0; i < s->rules->n; i++) {
         struct ematch_rule *r = &s->state[i];
@@ -306,7 +308,7 @@ static void compact(struct saturator *s)
     compaction_free(&c);
 }
 
-/* *last: the node searched last. */
+/* *last: the node that was searched last. */
 static enum err_code search_pass(struct saturator *s, unsigned k, uint32_t *last, bool *go_on,
                                  struct err *e)
 {
@@ -330,14 +332,14 @@ static enum err_code iterate(struct saturator *s, uint32_t iteration, struct err
 {
     enum err_code code;
     bool go_on = true;
-    uint32_t node = UINT32_MAX; /* searched last */
+    uint32_t node = UINT32_MAX; /* the node searched last */
     begin_iteration(s, iteration);
     if ((code = retry(s, &go_on, e)))
         return err_up(e, code);
     for (unsigned k = 0; k < s->dirty.passes && go_on; k++)
         if ((code = search_pass(s, k, &node, &go_on, e)))
             return err_up(e, code);
-    /* one more rule, which begins at nodes of another kind, would have searched up to here */
+    /* an additional rule that begins at nodes of another kind would have searched up to here */
     uint32_t roots = go_on || s->dirty.passes > 1 ? s->now.cells : node + 1;
     s->result->roots = roots > s->result->roots ? roots : s->result->roots;
     s->g->watched = go_on; /* otherwise no search follows */
@@ -420,7 +422,7 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
     g->node_limit = options->max_nodes;
     g->watched = true;
     enum err_code code = run(&s, e);
-    ematch_settle(&s.ematch); /* of an iteration that failed */
+    ematch_settle(&s.ematch); /* for an iteration that failed */
     for (size_t i = 0; i < rules->n && options->profile; i++)
         options->profile[i].banned += s.backoff[i].times;
     free(s.state);

@@ -1,6 +1,6 @@
-/* `eqloom saturate EXPR...`: what saturation does with expressions and which rule costs what, for
- * people who write rules: a table of iterations, and one of rules. Counts are a function of the
- * input; the times of iterations are of this run, counting included. */
+/* `eqloom saturate EXPR...`: shows people who write rules how saturation proceeds and what each
+ * rule costs, in a table of iterations and one of rules. Counts are a function of the input; the
+ * times of iterations are those of this run, including counting. */
 #include "base/os.h"
 #include "ops/egraph/run/rewrite_options.h"
 #include "schemas/egraph/egraph_text.h"
@@ -12,14 +12,14 @@
 
 enum { MAX_ITERATIONS = 10000, MAX_NODES = 100000000, MAX_TOP = 1000000 };
 
-/* What is told of a rule. */
+/* The columns of the table of rules. */
 enum column { SEARCHED, STEPS, MATCHED, APPLIED, EFFECTIVE, NODES, BANNED, N_COLUMNS };
 static const char *const columns[N_COLUMNS] = {"searched",  "steps", "matched", "applied",
                                                "effective", "nodes", "banned"};
 
 struct iteration {
-    uint32_t nodes, classes; /* when it was over */
-    uint32_t searched;       /* nodes */
+    uint32_t nodes, classes; /* at the end of the iteration */
+    uint32_t searched;       /* number of nodes searched */
     uint64_t matched, ns;
 };
 
@@ -41,13 +41,13 @@ struct session {
     struct rule_profile *profile; /* by rule */
     struct iteration *iterations;
     size_t n_iterations, cap_iterations;
-    uint64_t begun;     /* the iteration */
-    uint64_t ns;        /* of the run */
-    struct line *lines; /* rules that were searched for, or matched, sorted */
+    uint64_t begun;     /* start time of the iteration */
+    uint64_t ns;        /* time of the run */
+    struct line *lines; /* rules that were searched for or matched, sorted */
     size_t n_lines;
 };
 
-/* ---- what was asked ---- */
+/* ---- options ---- */
 
 static bool as_egraph(const struct tool_args *args)
 {
@@ -140,7 +140,7 @@ static enum err_code run_profiled(struct session *s, struct err *e)
     o.observe = record_iteration;
     o.observe_arg = s;
     enum err_code code = saturate(s, set, &o, e);
-    if (code && egraph_contradicts(s->g)) { /* the same again, to say how it came about */
+    if (code && egraph_contradicts(s->g)) { /* run again with proofs, for an explanation */
         egraph_clear(s->g);
         egraph_keep_proofs(s->g);
         o = s->limits;
@@ -160,7 +160,7 @@ static int compare_lines(const void *x, const void *y, void *sort)
     return p != q ? (p < q ? 1 : -1) : (a->rule > b->rule) - (a->rule < b->rule);
 }
 
-/* The largest first; equal ones in rule-set order. */
+/* Sorts the largest first; equal ones stay in rule-set order. */
 static void sort_rules(struct session *s)
 {
     s->lines = arena_array(s->a, struct line, s->rules.n);
@@ -186,7 +186,7 @@ static const char *full_name(bool *backwards, const struct session *s, const str
     return arena_printf(s->a, "%s/%.*s", r->group, (int)n, r->name);
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
 static void print_iterations(const struct session *s)
 {
@@ -283,7 +283,7 @@ static void print_json(const struct session *s)
     json_decref(o);
 }
 
-/* The e-graph itself, as far as the first expression's class reaches. */
+/* Prints the part of the e-graph that is reachable from the first expression's class. */
 static enum err_code print_egraph(struct session *s, struct err *e)
 {
     Eqloom__EGraph m;
