@@ -1,6 +1,6 @@
 /* Clusters from e-graphs; see extract_cluster.h. Verification does not depend on the e-graph: terms
  * are parsed from their text and compared with the seed, by normal forms or at points. Points
- * depend only on the options and are positive unless a variable's domain says otherwise. */
+ * depend only on the options and are positive unless a variable's domain states otherwise. */
 #include "ops/extract/extract_cluster.h"
 #include "ops/expr/ball/domain_record.h"
 #include "ops/expr/equality/equality.h"
@@ -126,7 +126,7 @@ enum err_code extract_begin(struct extraction *out, struct arena *a, const Eqloo
 {
     enum err_code code;
     if (!egraph->seed)
-        return err_fail(e, ERR_CORRUPT, "e-graph: it has no seed");
+        return err_fail(e, ERR_CORRUPT, "the e-graph has no seed");
     const struct language *lang;
     if ((code = language_read(&lang, a, egraph->seed->language, e)))
         return err_up(e, code);

@@ -41,7 +41,7 @@ static enum err_code find_operators(int **out, struct builder *b, const Eqloom__
             return err_up(e, code);
         op[i] = lang_find(b->g->lang, name, strlen(name));
         if (b->g->lang->ops[op[i]].arity != arity)
-            return err_fail(e, ERR_CORRUPT, "e-graph: operator '%s' with %u operands", name, arity);
+            return err_fail(e, ERR_CORRUPT, "e-graph: operator '%s' has %u operands", name, arity);
     }
     *out = op;
     return OK;

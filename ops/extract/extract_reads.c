@@ -52,8 +52,7 @@ static bool reach_operands(struct reads *r, const struct grammar_alt *alt, uint3
     lengths_t of_left = LENGTH(rest) & left->lengths;
     if (node->arity == 2) {
         const struct grammar_slot *right = &r->g->slots[alt->slot[1]];
-        uint32_t turn =
-            LENGTHS - 1 - rest; /* length n of one side corresponds to rest - n of the other */
+        uint32_t turn = LENGTHS - 1 - rest; /* length n of one side: rest - n of the other */
         of_left = left->lengths & r->mirror[alt->slot[1]] >> turn;
         if (of_left)
             reach(r, alt->child[1], right->lengths & r->mirror[alt->slot[0]] >> turn);

@@ -7,24 +7,28 @@
 
 static const struct op_param params[] = {
     {"max_tokens", OP_INT, "25", NULL, 1, EXTRACT_MAX_TOKENS - 1,
-     "The longest members, in prefix tokens; a fraction is three."},
-    {"per_cluster", OP_INT, "100", NULL, 1, 1e6, "The most members of a cluster, seed included."},
-    {"min_members", OP_INT, "2", NULL, 1, 1e6, "Smaller clusters are left out."},
+     "Maximum length of a member in prefix tokens; a fraction counts as three."},
+    {"per_cluster", OP_INT, "100", NULL, 1, 1e6,
+     "Maximum number of members of a cluster, including the seed."},
+    {"min_members", OP_INT, "2", NULL, 1, 1e6, "Clusters with fewer members are left out."},
     {"seed", OP_INT, "0", NULL, 0, 0, "Seed of the draw."},
     {"lengths", OP_ENUM, "uniform-lengths", "uniform-lengths|mean", 0, 0,
-     "Equal shares of all lengths, or shares that change by one factor from length to length, such "
-     "that the mean is `mean_tokens`."},
+     "Equal shares of all lengths, or shares that change by a constant factor from length to "
+     "length, such that the mean length is `mean_tokens`."},
     {"mean_tokens", OP_REAL, "15", NULL, 1, EXTRACT_MAX_TOKENS - 1,
-     "The mean length with `lengths: mean`, as far as there are terms."},
+     "Mean length for `lengths: mean`, or as close to it as the terms allow."},
     {"shapes", OP_ENUM, "even", "even|proportional", 0, 0,
-     "Within a length: operators equally likely at every place, or all terms equally likely."},
+     "Within a length, either all operators are equally likely at every place, or all terms are "
+     "equally likely."},
     {"max_digits", OP_INT, "4", NULL, 0, 1000,
-     "Leave out numbers with more digits in numerator or denominator; 0 admits all."},
+     "Leave out numbers with more digits in the numerator or denominator; 0: no limit."},
     {"verify", OP_BOOL, "true", NULL, 0, 0,
      "Compare each member with the seed, by normal forms or at points."},
-    {"points", OP_INT, "5", NULL, 1, 1000, "At how many points."},
-    {"low", OP_REAL, "0.05", NULL, 0, 0, "Variables are positive and drawn from here ..."},
-    {"high", OP_REAL, "12", NULL, 0, 0, "... to here."},
+    {"points", OP_INT, "5", NULL, 1, 1000, "Number of points at which members are compared."},
+    {"low", OP_REAL, "0.05", NULL, 0, 0,
+     "Lower end of the interval from which the values of variables, which are positive, are "
+     "drawn."},
+    {"high", OP_REAL, "12", NULL, 0, 0, "Upper end of that interval."},
     {NULL},
 };
 
@@ -85,15 +89,14 @@ const struct op op_extract = {
     .name = "extract",
     .version = 9,
     .node = OP_MAP,
-    .doc =
-        "Draws terms of the seed's class from each e-graph. It counts exactly how many there are "
-        "of each length, draws without replacement by unranking, and compares every member with "
-        "the seed. A refuted member fails its element; a member that has no value wherever the "
-        "seed has one is replaced. Left out are neutral elements, operations on two numbers, "
-        "functions of their own inverse, double negations, reciprocals of reciprocals, other terms "
-        "for a number, and terms with a part that equals its own operand. The draw depends on the "
-        "seed and on the e-nodes that such terms have, so an e-graph that changed elsewhere leaves "
-        "its cluster as it was.",
+    .doc = "Draws terms of the seed's class from each e-graph. It counts the terms of each length "
+           "exactly, draws without replacement by unranking, and compares every member with the "
+           "seed. A refuted member fails its element; a member that has no value wherever the seed "
+           "has one is replaced. It leaves out terms with neutral elements, operations on two "
+           "numbers, functions of their own inverse, double negations, reciprocals of reciprocals, "
+           "other terms for a number, and terms with a part that equals its own operand. The draw "
+           "depends on the seed and on the e-nodes of such terms, so a change elsewhere in an "
+           "e-graph does not change its cluster.",
     .params = params,
     .inputs = OP_PORTS({"egraphs", KIND_EGRAPH, OP_COLLECTION, false, "Saturated e-graphs."}),
     .outputs = OP_PORTS(

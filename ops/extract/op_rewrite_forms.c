@@ -56,7 +56,8 @@ static enum err_code wanted_of(bool wanted[TRANSFORMATIONS], struct op_ctx *ctx,
         while (t < TRANSFORMATIONS && strcmp(names[t], list[i]) != 0)
             t++;
         if (t == TRANSFORMATIONS) {
-            enum err_code code = err_fail(e, ERR_INPUT, "'forms': there is no '%.60s'", list[i]);
+            enum err_code code =
+                err_fail(e, ERR_INPUT, "'forms': unknown transformation '%.60s'", list[i]);
             return err_suggest(code, list[i], names, TRANSFORMATIONS, e);
         }
         wanted[t] = true;
@@ -81,7 +82,7 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     struct state *s = must_calloc(1, sizeof *s);
     enum err_code code = op_rules_read(&s->rules, &s->arena, ctx, false, e);
     if (!code && !lang_is(s->rules.rules.lang, &lang_calculus))
-        code = err_fail(e, ERR_INPUT, "the rules are not of the calculus");
+        code = err_fail(e, ERR_INPUT, "the rules must be of the calculus");
     if (code) {
         release(s);
         return err_up(e, code);
@@ -232,23 +233,25 @@ const struct op op_rewrite_forms = {
     .name = "rewrite-forms",
     .version = 1,
     .node = OP_MAP,
-    .doc =
-        "The forms of an expression that eight transformations give: simplify and trigsimp (the "
-        "cheapest term of an e-graph), expand, factor and cancel (as polynomials of what is none), "
-        "expand_log, logcombine, and rewrite (trigonometric and hyperbolic functions in terms of "
-        "others). They are to be verified. With verify, merge and split it makes data as EED's "
-        "(jobs/eed.yaml).",
-    .params =
-        OP_PARAMS({"forms", OP_STRINGS, ALL, NULL, 0, 0, "Which of the eight are made."},
-                  {"max_operators", OP_INT, "0", NULL, 0, 1e6,
-                   "Forms, and expressions, of more operators are left out; 0: none. e^x has one."},
-                  {"iterations", OP_INT, "6", NULL, 1, 10000, "Of simplify and trigsimp."},
-                  {"max_nodes", OP_INT, "2000", NULL, 1, 1e8, "E-nodes of theirs, at most."}),
-    .inputs = OP_PORTS({"exprs", KIND_EXPR, OP_COLLECTION, false, "Expressions of the calculus."},
-                       {"rules", KIND_RULE, OP_COLLECTION, false, "Of the e-graphs.", "certified"}),
+    .doc = "Rewrites each expression by eight transformations: simplify and trigsimp (the cheapest "
+           "term of an e-graph), expand, factor and cancel (as polynomials in the non-polynomial "
+           "subterms), expand_log, logcombine, and rewrite (trigonometric and hyperbolic functions "
+           "in terms of others). The forms are not verified. With verify, merge and split it makes "
+           "data like EED's (jobs/eed.yaml).",
+    .params = OP_PARAMS({"forms", OP_STRINGS, ALL, NULL, 0, 0, "The transformations to use."},
+                        {"max_operators", OP_INT, "0", NULL, 0, 1e6,
+                         "Forms and expressions with more operators are left out; 0: no limit. e^x "
+                         "has one operator."},
+                        {"iterations", OP_INT, "6", NULL, 1, 10000,
+                         "Maximum number of iterations of simplify and trigsimp."},
+                        {"max_nodes", OP_INT, "2000", NULL, 1, 1e8,
+                         "Maximum number of e-nodes of simplify and trigsimp."}),
+    .inputs =
+        OP_PORTS({"exprs", KIND_EXPR, OP_COLLECTION, false, "Expressions of the calculus."},
+                 {"rules", KIND_RULE, OP_COLLECTION, false, "Rules of the e-graphs.", "certified"}),
     .outputs = OP_PORTS({"clusters", KIND_CLUSTER, OP_COLLECTION, false,
-                         "The expression and its forms, none of them verified; one that is left "
-                         "out gives nothing."}),
+                         "Each expression with its unverified forms; an expression that is left "
+                         "out has no cluster."}),
     .check = check,
     .prepare = prepare,
     .release = release,

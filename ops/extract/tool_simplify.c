@@ -84,10 +84,10 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
 }
 
 static const struct tool_option options[] = {
-    {"steps", NULL, false, "say why the two are equal, with a rule for each step"},
+    {"steps", NULL, false, "show why the two are equal, with the rule of each step"},
     REWRITE_OPTIONS,
-    {"iterations", "N", false, "iterations of rewriting, at most (default 12)"},
-    {"max-nodes", "N", false, "e-nodes, at most (default 10000)"},
+    {"iterations", "N", false, "maximum number of iterations of rewriting (default 12)"},
+    {"max-nodes", "N", false, "maximum number of e-nodes (default 10000)"},
     TOOL_JSON,
     {0}};
 
@@ -95,9 +95,9 @@ const struct tool tool_simplify = {
     .name = "simplify",
     .arguments = "EXPR",
     .summary = "Find the simplest equal form of an expression",
-    .help = "Rewrites the expression with all rules, and prints the one of the fewest tokens among "
-            "all terms found equal to it; one whose derivatives are worked out, if there is such a "
-            "term. That the two are equal is decided again, as 'eqloom explain' does.",
+    .help = "Rewrites the expression with all rules, and prints the term with the fewest tokens "
+            "among all that were found equal to it, preferably one without unevaluated "
+            "derivatives. The equality is then decided again, like 'eqloom explain'.",
     .example = "eqloom simplify 'sin²x + cos²x'\n"
                "eqloom simplify --steps 'd/dx ln(cosh x)'",
     .exit_codes = NULL,

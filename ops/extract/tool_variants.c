@@ -19,7 +19,7 @@ enum {
     POOL = 300,   /* forms from which the most different ones are chosen */
     POINTS = 8
 };
-#define SELF UINT64_MAX /* stands for the expression itself in place of a form */
+#define SELF UINT64_MAX /* in place of a form: the expression itself */
 
 struct search {
     struct arena *a;
@@ -324,12 +324,13 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
 }
 
 static const struct tool_option options[] = {
-    {"count", "N", false, "so many forms, at most (default 10)", 'n'},
+    {"count", "N", false, "maximum number of forms (default 10)", 'n'},
     {"different", NULL, false, "forms that look different, instead of the shortest"},
-    {"max-tokens", "N", false, "length of a form (default 12, or 6 more than the expression)"},
+    {"max-tokens", "N", false,
+     "maximum length of a form (default 12, or 6 more than the expression)"},
     REWRITE_OPTIONS,
-    {"iterations", "N", false, "iterations of rewriting, at most (default 8)"},
-    {"max-nodes", "N", false, "e-nodes, at most (default 10000)"},
+    {"iterations", "N", false, "maximum number of iterations of rewriting (default 8)"},
+    {"max-nodes", "N", false, "maximum number of e-nodes (default 10000)"},
     TOOL_JSON,
     {0}};
 
@@ -339,8 +340,8 @@ const struct tool tool_variants = {
     .summary = "List equal forms of an expression",
     .help = "Rewrites the expression with all rules, and prints terms that are equal to it, the "
             "shortest first. Each has been compared with the expression, by normal forms or at "
-            "points. Of forms that differ only in the order or grouping of sums and products or "
-            "in the place of signs one is printed.\n\n"
+            "points. Of forms that differ only in the order or grouping of sums and products or in "
+            "the position of signs, only one is printed.\n\n"
             "With --different the first form is the one farthest from the expression, by tree edit "
             "distance, and each next one the farthest from those before.",
     .example = "eqloom variants 'sin(2x)' -n 5\n"

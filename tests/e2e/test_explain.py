@@ -433,7 +433,7 @@ class Verify(ProjectTest):
         self.p.write("domains.yaml", DOMAINS.replace("'a>0'", "'a:real'").replace(
             "'y:real'], real: \"${real}\"", "'y:real']"))
         failed = self.p.eqloom("run", "domains.yaml", "--set", "real=true", expect=None)
-        self.assertIn("only `saturate` with real: true takes", failed.err)
+        self.assertIn("only `saturate` with real: true accepts", failed.err)
 
     def test_the_shipped_job(self):
         jobs = pathlib.Path(__file__).parents[2] / "jobs"

@@ -34,9 +34,9 @@ void derive_by_form(struct derivation *out, struct arena *a, const char *way,
                     const struct expr *from, const struct expr *to,
                     const struct derive_options *options);
 
-/* Saturates one term. The steps lead to the least term in its class. There are none if the term is
- * already the least, if the proof is too long, or if the values of a step differ. Everything lives
- * in the arena. `set` is `rules` compiled. Fails with ERR_FAILED if the rules contradict each
+/* Saturates one term. The steps lead to the least term in its class. It finds no steps if the term
+ * is already the least, if the proof is too long, or if the values of a step differ. Everything
+ * lives in the arena. `set` is `rules` compiled. Fails with ERR_FAILED if the rules contradict each
  * other. */
 enum err_code derive_least(struct explanation *out, struct arena *a, const struct rules *rules,
                            const struct ruleset *set, const struct expr *from,

@@ -7,18 +7,21 @@
 
 static const struct op_param params[] = {
     {"per_cluster", OP_INT, "10", NULL, 1, 1e6,
-     "Derivations from members of each cluster, at most."},
+     "Maximum number of derivations from members of each cluster."},
     {"by", OP_ENUM, "rules", "rules|evaluation", 0, 0,
-     "Steps are rules of an e-graph; or evaluations, from the leaves to the root: derivatives, "
-     "functions of their inverses, polynomials."},
-    {"steps", OP_INT, "4", NULL, 1, 1000, "The fewest steps of a derivation."},
-    {"max_steps", OP_INT, "8", NULL, 1, 1000, "The most; further ones are cut off."},
-    {"wrong", OP_REAL, "0.9", NULL, 0, 1, "The share of derivations with a mistake, about."},
-    {"max_tokens", OP_INT, "50", NULL, 1, 100000, "The length of any of its terms, at most."},
-    {"iterations", OP_INT, "4", NULL, 1, 10000, "Iterations of rewriting a member, at most."},
-    {"max_nodes", OP_INT, "500", NULL, 1, 100000000, "E-nodes, at most."},
-    {"points", OP_INT, "8", NULL, 1, 1000, "At how many points values are compared."},
-    {"seed", OP_INT, "0", NULL, 0, 0, "Seed of the random choices."},
+     "What the steps are: applications of rules; or evaluations, from the leaves to the root, of "
+     "derivatives, functions of their inverses, and polynomials."},
+    {"steps", OP_INT, "4", NULL, 1, 1000, "Minimum number of steps of a derivation."},
+    {"max_steps", OP_INT, "8", NULL, 1, 1000,
+     "Maximum number of steps; further steps are cut off."},
+    {"wrong", OP_REAL, "0.9", NULL, 0, 1, "Approximate fraction of derivations with a mistake."},
+    {"max_tokens", OP_INT, "50", NULL, 1, 100000,
+     "Maximum length of each term of a derivation, in tokens."},
+    {"iterations", OP_INT, "4", NULL, 1, 10000,
+     "Maximum number of iterations of rewriting a member."},
+    {"max_nodes", OP_INT, "500", NULL, 1, 100000000, "Maximum number of e-nodes."},
+    {"points", OP_INT, "8", NULL, 1, 1000, "Number of points at which values are compared."},
+    {"seed", OP_INT, "0", NULL, 0, 0, "Seed of the random number generator."},
     {NULL},
 };
 
@@ -67,20 +70,20 @@ const struct op op_derivations = {
     .name = "derivations",
     .version = 2,
     .node = OP_MAP,
-    .doc =
-        "E-Gen's derivations for mistake detection. Members of a cluster are simplified, one rule "
-        "at a time, to the least term that the rules lead to; each step is replayed and its values "
-        "are compared. Some have a mistake: one step with one operator altered, refuted against "
-        "the term before by values or normal form. They go on from the wrong term, so exactly one "
-        "step is wrong. Members that need fewer steps are skipped. By evaluation no rule is used, "
-        "so that the steps are none of those by which clusters are made.",
+    .doc = "E-Gen's derivations for mistake detection. Members of a cluster are simplified, one "
+           "rule at a time, to the least term that the rules derive; each step is replayed and its "
+           "values are compared. Some derivations have a mistake: in one step one operator is "
+           "altered, and values or normal forms show that the result differs from the previous "
+           "term. They continue from the wrong term, so exactly one step is wrong. Members that "
+           "need fewer steps are skipped. `by: evaluation` uses no rules, so that its steps differ "
+           "from those by which clusters are made.",
     .params = params,
     .inputs = OP_PORTS(
-        {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Whose members are to be simplified."},
-        {"rules", KIND_RULE, OP_COLLECTION, false, "Certified rules, by which steps are made.",
+        {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Clusters whose members are simplified."},
+        {"rules", KIND_RULE, OP_COLLECTION, false, "Certified rules that the steps apply.",
          "certified"}),
-    .outputs = OP_PORTS(
-        {"exercises", KIND_EXERCISE, OP_COLLECTION, false, "Each the terms of one derivation."}),
+    .outputs = OP_PORTS({"exercises", KIND_EXERCISE, OP_COLLECTION, false,
+                         "One exercise per derivation, with its terms."}),
     .check = check,
     .prepare = prepare,
     .release = op_rules_release,

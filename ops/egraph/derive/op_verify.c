@@ -97,26 +97,27 @@ const struct op op_verify = {
     .name = "verify",
     .version = 5,
     .node = OP_MAP,
-    .doc =
-        "Decides of each member whether it is equal to the first one, as `explain` does: by values "
-        "that differ on an open set, by normal forms, by a derivation from the rules. The standing "
-        "is PROVED, REFUTED, UNDECIDED or NO_VALUE.",
+    .doc = "Decides for each member whether it is equal to the first one, like `explain`: by "
+           "values that differ on an open set, by normal forms, or by a derivation with the rules. "
+           "The standing is PROVED, REFUTED, UNDECIDED or NO_VALUE.",
     .params = OP_PARAMS(DOMAINS_PARAM,
-                        {"real", OP_BOOL, "false", NULL, 0, 0, "Equal where both values are real."},
+                        {"real", OP_BOOL, "false", NULL, 0, 0,
+                         "Members are equal if they agree where both values are real."},
                         {"keep", OP_ENUM, "all", "all|undecided|proved", 0, 0,
-                         "Which members pass: all; those that are not refuted and have values; "
-                         "those that are proved."},
+                         "Members to keep: all; those that are not refuted and have values; those "
+                         "that are proved."},
                         {"iterations", OP_INT, "8", NULL, 1, 10000,
-                         "Iterations of the search for a derivation by the rules, where normal "
-                         "forms do not decide."},
-                        {"max_nodes", OP_INT, "2000", NULL, 1, 100000000, "Its e-nodes, at most."}),
-    .inputs =
-        OP_PORTS({"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Of which nothing is believed."},
-                 {"rules", KIND_RULE, OP_COLLECTION, true,
-                  "Rules that may prove; without them, normal forms.", "certified"}),
-    .outputs = OP_PORTS(
-        {"clusters", KIND_CLUSTER, OP_COLLECTION, false,
-         "The same: each member with its standing, a refuted one with the values that differ."}),
+                         "Maximum number of iterations of the search for a derivation by the "
+                         "rules, if normal forms do not decide."},
+                        {"max_nodes", OP_INT, "2000", NULL, 1, 100000000,
+                         "Maximum number of e-nodes of that search."}),
+    .inputs = OP_PORTS({"clusters", KIND_CLUSTER, OP_COLLECTION, false,
+                        "Clusters to verify; nothing about them is assumed."},
+                       {"rules", KIND_RULE, OP_COLLECTION, true,
+                        "Rules for proofs; without them, only normal forms prove.", "certified"}),
+    .outputs = OP_PORTS({"clusters", KIND_CLUSTER, OP_COLLECTION, false,
+                         "The clusters with the standing of each member, and the differing values "
+                         "of a refuted one."}),
     .check = check,
     .prepare = prepare,
     .release = op_rules_release,

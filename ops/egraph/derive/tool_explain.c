@@ -120,9 +120,9 @@ static bool read_json(struct answer *q, const struct reading *r, const char *tex
     const char *from, *to;
     bool ok = o && !json_unpack(o, "{s:s, s:s}", "from", &from, "to", &to);
     if (!ok)
-        err_fail(e, ERR_INPUT,
-                 "a line is {\"from\": ..., \"to\": ...} or two expressions and a "
-                 "tab between them");
+        err_fail(
+            e, ERR_INPUT,
+            "a line must be {\"from\": ..., \"to\": ...} or two expressions separated by a tab");
     struct source_text left = {"from", ok ? arena_strdup(r->a, from) : "", ok ? strlen(from) : 0};
     struct source_text right = {"to", ok ? arena_strdup(r->a, to) : "", ok ? strlen(to) : 0};
     json_decref(o);
@@ -219,7 +219,8 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
     struct explain x = {.args = args};
     bool stream = args->n_positional == 1 && strcmp(args->positional[0], "-") == 0;
     if (args->n_positional != 2 && !stream)
-        return err_fail(e, ERR_INPUT, "explain takes two expressions, or - for pairs to read");
+        return err_fail(e, ERR_INPUT,
+                        "explain takes two expressions, or - to read pairs from standard input");
     enum err_code code = err_up(e, read_options(&x, e));
     if (code)
         return code;
@@ -315,10 +316,10 @@ static const struct tool_page page = {"Explain",    "Are two expressions equal, 
 
 static const struct tool_option options[] = {
     REWRITE_OPTIONS,
-    {"iterations", "N", false, "at most so many iterations of rewriting (default 12)"},
-    {"max-nodes", "N", false, "at most so many e-nodes (default 10000, with --effort 200000)"},
+    {"iterations", "N", false, "maximum number of iterations of rewriting (default 12)"},
+    {"max-nodes", "N", false, "maximum number of e-nodes (default 10000, with --effort 200000)"},
     {"effort", NULL, false, "search longer for a derivation"},
-    {"verdict", NULL, false, "no derivation where normal forms prove"},
+    {"verdict", NULL, false, "do not search for a derivation if normal forms prove the equality"},
     DOMAIN_OPTION,
     DOMAIN_OPTION_REAL,
     TOOL_JSON,
@@ -327,28 +328,28 @@ static const struct tool_option options[] = {
 const struct tool tool_explain = {
     .name = "explain",
     .arguments = "A B|-",
-    .summary = "Decide whether two expressions are equal, and say why",
+    .summary = "Decide whether two expressions are equal, and explain why",
     .help =
         "Two expressions are equal if they agree for all values of their variables, except at "
-        "isolated points. Variables are real and positive unless --domain says otherwise; roots, "
+        "isolated points. Variables are real and positive unless --domain states otherwise; roots, "
         "logarithms and inverse functions have their principal values.\n\n"
-        "The answer is `proved`, by a normal form or with a rewriting step a line and the rule of "
-        "each; `refuted`, with a point and both values there, which differ around it, too; `no "
-        "value`, if an expression has none, or the two never both have one, at any point; or "
-        "`undecided`, when they agree at all points that were tried but no proof was found. A "
-        "proof is replayed before it is shown, and both sides of each step are compared at points. "
-        "`the fewest` says that no derivation has fewer steps, except those that guess a term.\n\n"
-        "'explain -' reads pairs from standard input, a line each: two expressions with a tab "
-        "between them, or {\"from\": ..., \"to\": ...}. The answers are JSON, a line each, in the "
-        "order of the pairs; derivations are searched for only where normal forms do not "
-        "decide.\n\n"
-        "Boolean terms are decided by their truth tables, polynomials by expansion. With rules of "
-        "your own, an equality that is false but follows from them is derived, too; the false step "
-        "is marked with '?'.",
+        "The answer is `proved`, by a normal form or by rewriting steps, one per line with its "
+        "rule; `refuted`, with a point and both values there, which also differ around it; `no "
+        "value`, if an expression has no value at any point, or the two never have values at the "
+        "same point; or `undecided`, if they agree at all points that were tried but no proof was "
+        "found. A proof is replayed before it is shown, and both sides of each step are compared "
+        "at points. `the fewest` means that no derivation has fewer steps, except derivations that "
+        "guess a term.\n\n"
+        "'explain -' reads pairs from standard input, one per line: two expressions separated by a "
+        "tab, or {\"from\": ..., \"to\": ...}. The answers are JSON, one per line, in the order of "
+        "the pairs; derivations are searched for only if normal forms do not decide.\n\n"
+        "Boolean terms are decided by their truth tables, polynomials by expansion. With your own "
+        "rules, a false equality that follows from them is also derived; the false step is marked "
+        "with '?'.",
     .example = "eqloom explain 'sin(x)^2' '1 - cos(x)^2'\n"
                "eqloom explain --domain '-1<x<1' 'atanh(x)' 'ln((1+x)/(1-x))/2'\n"
                "eqloom explain --language boolean 'not(a & b)' 'not(a) | not(b)'",
-    .exit_codes = "0 proved, 3 refuted, 4 undecided, 5 no value, 2 the input is wrong",
+    .exit_codes = "0 proved, 3 refuted, 4 undecided, 5 no value, 2 invalid input",
     .options = options,
     .run = run,
     .page = &page,

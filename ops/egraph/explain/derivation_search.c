@@ -59,8 +59,7 @@ struct search {
     struct arrival *arrivals[2];
     size_t n_terms, n_moves, terms_cap, moves_cap, arrivals_cap[2];
     size_t max_terms;
-    uint32_t best,
-        meeting; /* length of the best derivation so far, and the term where its halves meet */
+    uint32_t best, meeting; /* length of the shortest derivation, and its middle term */
 };
 
 /* ---- terms ---- */
@@ -243,8 +242,7 @@ static void find_moves(struct search *s, uint32_t term)
         for (uint32_t k = 0; k < s->terms[kid].n_moves && !is_out_of_budget(s); k++) {
             struct move m = s->moves[s->terms[kid].moves + k];
             kids[i] = m.to;
-            m.to = make(s, t.op, kids, t.arity,
-                        t.class); /* in the graph, since its arguments are equal */
+            m.to = make(s, t.op, kids, t.arity, t.class); /* in the graph: equal arguments */
             m.position += position;
             add_move(s, m);
         }

@@ -140,7 +140,9 @@ enum err_code explanation_check(struct explanation *x, const struct expr *from,
                             x->steps[i].rule);
         before = &x->steps[i].term;
     }
-    return expr_equal(before, to) ? OK : err_fail(e, ERR_FAILED, "the steps end at another term");
+    return expr_equal(before, to)
+               ? OK
+               : err_fail(e, ERR_FAILED, "the steps do not end at the second term");
 }
 
 enum err_code explanation_check_form(const char **how, const struct expr *from,

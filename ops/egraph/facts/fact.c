@@ -62,8 +62,7 @@ static void normalize(struct fact *f, const struct constants *numbers)
         v.lo_open |= v.lo == 0;
         v.hi_open |= v.hi == 0;
     }
-    if (f->flags &
-        FACT_VARIES) { /* single values such as the ends are taken on a nowhere dense set */
+    if (f->flags & FACT_VARIES) { /* ends are only taken on nowhere dense sets */
         v.lo_open = v.hi_open = true;
     }
     fact_set_interval(f, v);

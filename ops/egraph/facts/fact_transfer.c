@@ -216,7 +216,7 @@ struct fact fact_of_operation(struct facts *t, unsigned op, const struct fact *a
         if (r.constant != NO_CONSTANT)
             return r; /* normalize() fills in the rest */
     }
-    /* every function of one argument is analytic by pieces and constant on none of them */
+    /* every function of one argument is piecewise analytic and constant on no piece */
     if (!b && op != X_ABS && op != X_D)
         r.flags |= a->flags & FACT_VARIES;
     switch (op) {

@@ -276,7 +276,7 @@ enum err_code pattern_compile(struct pattern *out, struct arena *a, struct patte
         out->op = root->op;
         out->arity = (uint8_t)root->arity;
         if (!compile_applications(&c))
-            return err_fail(e, ERR_LIMIT, "a pattern with more than %d variables or places",
+            return err_fail(e, ERR_LIMIT, "the pattern has more than %d variables or subterms",
                             PATTERN_MAX_VARS);
     }
     emit(&c, I_DONE, 0, 0);
@@ -287,7 +287,7 @@ enum err_code build_compile(struct build *out, struct arena *a, struct pattern_l
                             const struct pattern *p, const struct expr *x, struct err *e)
 {
     if (x->n + p->n_vars > UINT16_MAX)
-        return err_fail(e, ERR_LIMIT, "a right-hand side of more than %d nodes", UINT16_MAX);
+        return err_fail(e, ERR_LIMIT, "the right-hand side has more than %d nodes", UINT16_MAX);
     uint16_t *ref = arena_array(a, uint16_t, x->n); /* by position */
     *out = (struct build){.n_vars = p->n_vars};
     out->nodes = arena_array(a, struct build_node, x->n);

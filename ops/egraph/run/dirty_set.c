@@ -7,8 +7,7 @@
 #define NEVER UINT32_MAX
 enum {
     MOST_OF_BUDGET = 4, /* one pass if the estimated matches per node of the budget exceed this */
-    BEGUN_BY =
-        8, /* one pass once 1/8 of the budget is used, since the iteration may not be completed */
+    BEGUN_BY = 8,       /* one pass once 1/8 of the budget is used */
 };
 
 void dirty_set_free(struct dirty_set *v)

@@ -11,12 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    POINTS = 2,
-    MAX_TOKENS = 40 /* maximum length, except for the goal */,
-    MAX_APART = 4,
-    SEED = 16
-};
+enum { POINTS = 2, MAX_TOKENS = 40 /* except for the goal */, MAX_APART = 4, SEED = 16 };
 
 /* A class with the values of its least term. */
 struct valued {

@@ -14,20 +14,22 @@
 #include <string.h>
 
 static const struct op_param params[] = {
-    {"iterations", OP_INT, "8", NULL, 1, 10000, "Iterations of searching and applying, at most."},
+    {"iterations", OP_INT, "8", NULL, 1, 10000, "Maximum number of iterations."},
     {"max_nodes", OP_INT, "10000", NULL, 1, 100000000,
-     "E-nodes: no rule is applied once there are as many."},
-    {"max_matches", OP_INT, "0", NULL, 0, 1e15, "Matches applied in all; 0: no limit."},
+     "Maximum number of e-nodes: no rule is applied once there are as many."},
+    {"max_matches", OP_INT, "0", NULL, 0, 1e15, "Maximum number of applied matches; 0: no limit."},
     {"match_limit", OP_INT, "1000", NULL, 1, 1000000000,
-     "A rule with more matches in one iteration is banned; doubles each time."},
+     "A rule with more matches in one iteration is banned. Doubles with each ban of the rule."},
     {"ban_length", OP_INT, "5", NULL, 0, 10000,
-     "How many iterations a ban lasts; doubles each time. 0: no rule is banned."},
+     "Number of iterations that a ban lasts. Doubles with each ban of the rule. 0: no rule is "
+     "banned."},
     {"forms", OP_INT, "0", NULL, 0, 1000000000,
-     "Pairs of classes with equal values that normal forms compare, and join, at most."},
+     "Maximum number of pairs of classes with equal values that are compared by normal forms and "
+     "joined if equal."},
     DOMAINS_PARAM,
     {"real", OP_BOOL, "false", NULL, 0, 0,
-     "Equal where both values are real. That is not transitive, so `extract` compares members with "
-     "their seed and marks those that differ."},
+     "Terms are equal if they agree where both are real. That is not transitive, so `extract` "
+     "compares members with their seed and marks those that differ."},
     {0}};
 
 /* The changes of the rules since earlier rule sets, computed once for each set. */
@@ -242,7 +244,7 @@ static const char *tell(struct arena *a, const struct reuse_answer *answer)
     size_t by_pattern = answer->by_pattern, by_signature = answer->by_signature,
            n = by_pattern + by_signature;
     if (!n)
-        return "no rule that matched is new, edited or gone";
+        return "no rule that matched is new, edited or removed";
     const char *text =
         arena_printf(a, "%zu new or edited rule%s nowhere: ", n, n == 1 ? " matches" : "s match");
     if (by_pattern)
@@ -275,7 +277,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if ((code = op_get(&seed, ctx, "exprs", 0, e)))
         return err_up(e, code);
     if (op_cancelled(ctx))
-        return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
+        return err_fail(e, ERR_CANCELLED, "saturation was cancelled");
     const struct language *lang =
         s->from.rules.lang; /* includes operators that only the expression has */
     if ((code = language_join(&lang, op_arena(ctx), seed->language, e)))
@@ -319,12 +321,13 @@ const struct op op_saturate = {
     .node = OP_MAP,
     .doc = "Finds everything that the rules prove equal to an expression and to its parts, as an "
            "e-graph in canonical form. Budgets are counts, so the result does not depend on the "
-           "machine. The rules must have been through `certify`; a contradiction among them fails "
-           "the element.",
+           "machine. The rules must be certified by `certify`. If they contradict each other, the "
+           "element fails.",
     .params = params,
-    .inputs = OP_PORTS({"exprs", KIND_EXPR, OP_COLLECTION, false, "What to saturate."},
+    .inputs = OP_PORTS({"exprs", KIND_EXPR, OP_COLLECTION, false, "Expressions to saturate."},
                        {"rules", KIND_RULE, OP_COLLECTION, false, "Certified rules.", "certified"}),
-    .outputs = OP_PORTS({"egraphs", KIND_EGRAPH, OP_COLLECTION, false, "One for each expression."}),
+    .outputs = OP_PORTS(
+        {"egraphs", KIND_EGRAPH, OP_COLLECTION, false, "One e-graph for each expression."}),
     .check = check,
     .prepare = prepare,
     .release = release,

@@ -51,8 +51,7 @@ enum err_code rewrite_read_expr(struct expr *out, const struct tool_args *args,
 const char *rewrite_stop_text(Eqloom__StopReason stop)
 {
     static const char *const texts[] = {[EQLOOM__STOP_REASON__STOP_UNKNOWN] = "unknown",
-                                        [EQLOOM__STOP_REASON__SATURATED] =
-                                            "the rules have nothing more to say",
+                                        [EQLOOM__STOP_REASON__SATURATED] = "saturated",
                                         [EQLOOM__STOP_REASON__ITERATION_LIMIT] = "iteration limit",
                                         [EQLOOM__STOP_REASON__NODE_LIMIT] = "e-node limit",
                                         [EQLOOM__STOP_REASON__MATCH_LIMIT] = "match limit",

@@ -10,7 +10,7 @@
 /* For a tool's table of options: the rules, and how expressions are written. */
 #define REWRITE_OPTIONS                                                                            \
     {"rules", "FILE", true,                                                                        \
-     "use the rules of this file instead of the shipped ones; builtin:NAME is one of those"},      \
+     "use the rules of this file instead of the shipped ones; builtin:NAME is a shipped one"},     \
         {"language", "NAME", false, "calculus (default), boolean or polynomial"},                  \
         OPERATORS_OPTION, EXPR_ARGUMENT_SYNTAX, EXPR_ARGUMENT_LATEX
 

@@ -12,8 +12,8 @@ static enum err_code check_certificate(bool *unsound, const Eqloom__Rule *r, boo
                         r->group, r->name);
     if (c->real_values && !real)
         return err_fail(e, ERR_INPUT,
-                        "rule %s/%s was certified where both sides are real, which only `saturate` "
-                        "with real: true takes",
+                        "rule %s/%s was certified only where both sides are real: only `saturate` "
+                        "with real: true accepts it",
                         r->group, r->name);
     if (c->unsound)
         *unsound = true;

@@ -124,7 +124,7 @@ static bool apply(struct saturator *s, uint32_t rule, const uint32_t *record)
 static enum err_code why_ended(struct saturator *s, uint32_t rule, struct err *e)
 {
     if (s->is_cancelled)
-        return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
+        return err_fail(e, ERR_CANCELLED, "saturation was cancelled");
     return s->g->conflict ? fail_contradiction(s, s->rules->rules[rule].rule, e) : OK;
 }
 
@@ -166,8 +166,7 @@ static enum err_code retry(struct saturator *s, bool *go_on, struct err *e)
         kept += size;
     }
     w->n = kept;
-    graph_restore_congruence(
-        s->g); /* otherwise matches would depend on which node is searched first */
+    graph_restore_congruence(s->g); /* or matches would depend on the search order */
     return s->g->conflict ? fail_contradiction(s, NULL, e) : OK;
 }
 
@@ -317,7 +316,7 @@ static enum err_code search_pass(struct saturator *s, unsigned k, uint32_t *last
     for (size_t w = 0; w < words && *go_on; w++) {
         uint64_t bits = dirty_set_word(&s->dirty, w, k);
         if (w % POLL_EVERY == 0 && cancelled(s))
-            return err_fail(e, ERR_CANCELLED, "saturation was told to stop");
+            return err_fail(e, ERR_CANCELLED, "saturation was cancelled");
         for (; bits && *go_on; bits &= bits - 1) {
             *last = (uint32_t)(64 * w + (unsigned)__builtin_ctzll(bits));
             if (ematch_wants(&s->ematch, s->g->kind[*last]) &&
@@ -401,7 +400,7 @@ enum err_code egraph_saturate(struct saturate_result *out, struct egraph *g,
         return err_fail(e, rules->problem.code, "%s", rules->problem.message);
     if (options->explain && !g->proofs)
         return err_fail(e, ERR_INPUT,
-                        "proofs are kept from the first term on: see egraph_keep_proofs");
+                        "egraph_keep_proofs must be called before the first term is added");
     *out = (struct saturate_result){.matched = arena_array(a, uint64_t, rules->n),
                                     .applied = arena_array(a, uint64_t, rules->n)};
     struct saturator s = {.g = g,

@@ -218,7 +218,7 @@ static void print_rules(const struct session *s)
         fprintf(out, "%zu more rule%s (--top %zu shows all)\n", s->n_lines - n,
                 s->n_lines - n == 1 ? "" : "s", s->n_lines);
     if (s->n_lines < s->rules.n)
-        fprintf(out, "%zu of %zu rules were searched for nowhere\n", s->rules.n - s->n_lines,
+        fprintf(out, "%zu of %zu rules were never searched for\n", s->rules.n - s->n_lines,
                 s->rules.n);
 }
 
@@ -303,7 +303,7 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
     bool own_rules;
     enum err_code code;
     if (!args->n_positional)
-        return err_fail(e, ERR_INPUT, "saturate takes an expression, or several");
+        return err_fail(e, ERR_INPUT, "saturate takes one or more expressions");
     if ((code = read_limits(&s, e)) || (code = rewrite_read_rules(&s.rules, &own_rules, args, e)) ||
         (code = read_exprs(&s, e)))
         return err_up(e, code);
@@ -325,16 +325,17 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
 
 static const struct tool_option options[] = {
     REWRITE_OPTIONS,
-    {"iterations", "N", false, "iterations of searching and applying, at most (default 8)"},
-    {"max-nodes", "N", false, "e-nodes, at most (default 10000)"},
-    {"max-matches", "N", false, "matches applied in all; 0: no limit (default)"},
+    {"iterations", "N", false, "maximum number of iterations (default 8)"},
+    {"max-nodes", "N", false, "maximum number of e-nodes (default 10000)"},
+    {"max-matches", "N", false, "maximum number of applied matches; 0: no limit (default)"},
     {"match-limit", "N", false,
      "a rule with more matches in one iteration is banned (default 1000)"},
-    {"ban-length", "N", false, "for so many iterations (default 5); 0: no rule is banned"},
+    {"ban-length", "N", false,
+     "number of iterations that a ban lasts (default 5); 0: no rule is banned"},
     {"forms", "N", false,
-     "pairs of classes that normal forms compare, and join, at most (default 0)"},
-    {"top", "N", false, "rules to list (default 20)"},
-    {"sort", "COLUMN", false, "by which to sort the rules (default steps)"},
+     "maximum number of pairs of classes that normal forms compare and join (default 0)"},
+    {"top", "N", false, "number of rules to list (default 20)"},
+    {"sort", "COLUMN", false, "column to sort the rules by (default steps)"},
     TOOL_DOT,
     TOOL_GRAMMAR,
     TOOL_JSON,
@@ -343,21 +344,22 @@ static const struct tool_option options[] = {
 const struct tool tool_saturate = {
     .name = "saturate",
     .arguments = "EXPR...",
-    .summary = "Saturate expressions and say which rule costs what",
+    .summary = "Saturate expressions and show what each rule costs",
     .help =
-        "Puts the expressions into one e-graph, rewrites with all rules as the op `saturate` does, "
-        "with the same budgets, and prints a table of iterations, a table of rules, and why it "
-        "stopped. Nothing is stored. Rules need not be certified. With --dot or --grammar the "
-        "e-graph itself is printed after so many iterations, of which there may be none.\n\n"
+        "Puts the expressions into one e-graph, rewrites with all rules like the op `saturate`, "
+        "with the same budgets, and prints a table of iterations, a table of rules, and the reason "
+        "why it stopped. Stores nothing. Rules need not be certified. With --dot or --grammar, "
+        "prints the e-graph itself after --iterations iterations, which may be 0.\n\n"
         "All rules are searched for at once. `searched` counts the nodes at which a rule was "
-        "looked for, together with all that begin with the same operator. `steps` are the tests of "
-        "patterns and the candidate nodes that searches looked at; each is divided equally among "
-        "the rules that share it. So a rule that begins as others do costs little beside them. "
-        "`matched` are new matches, `applied` those whose conditions held, `effective` those that "
-        "changed the e-graph, `nodes` the e-nodes that they made, and `banned` how often the rule "
-        "had too many matches and was not searched for a while.\n\n"
-        "Counts are the same in every run; the times of iterations are those of this one, with the "
-        "counting in them, which makes it slower than a job.",
+        "searched for, together with all rules that begin with the same operator. `steps` counts "
+        "the pattern tests and the candidate nodes that searches visited; each is divided equally "
+        "among the rules that share it. So a rule that shares its beginning with others adds "
+        "little cost. `matched` counts new matches, `applied` those whose conditions held, "
+        "`effective` those that changed the e-graph, `nodes` the e-nodes that they added, and "
+        "`banned` how often the rule had too many matches and was not searched for during some "
+        "iterations.\n\n"
+        "Counts are the same in every run. The times of iterations are those of this run; they "
+        "include the counting, which makes it slower than a job.",
     .example = "eqloom saturate 'sin(2*x+5)^(-8)'\n"
                "eqloom saturate --rules my.rules --sort effective --top 5 'd(x, cot(5*x))'\n"
                "eqloom saturate --dot --iterations 1 '(x + 8) - 8' > egraph.dot",
