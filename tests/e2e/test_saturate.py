@@ -106,7 +106,7 @@ class Saturate(unittest.TestCase):
         self.assertIn("g/wrong", done.stderr)
 
     def test_errors(self):
-        for args, words in [((), "saturate takes an expression"),
+        for args, words in [((), "saturate takes one or more expressions"),
                             (("x", "--sort", "name"), "--sort takes searched"),
                             (("x", "--top", "many"), "--top takes a number from 0 to"),
                             (("x", "--iterations", "0"), "--iterations takes a number from 1 to"),

@@ -79,27 +79,27 @@ static void divide(struct fact *r, const struct fact *a, const struct fact *b)
 static void power(struct fact *r, struct facts *t, const struct fact *a, const struct fact *b)
 {
     long n = 0;
-    bool whole = b->constant != NO_CONSTANT && constant_small(&n, &t->constants, b->constant);
+    bool is_integer = b->constant != NO_CONSTANT && constant_small(&n, &t->constants, b->constant);
     struct interval v = fact_interval(a);
     if (is_positive(a) && is_real(b))
         fact_set_interval(r, interval_power(v, fact_interval(b)));
-    if (is_real(a) && whole && n > 0)
+    if (is_real(a) && is_integer && n > 0)
         fact_set_interval(r, interval_power_int(v, n));
-    else if (is_real(a) && whole && n < 0 && is_nonzero(a))
+    else if (is_real(a) && is_integer && n < 0 && is_nonzero(a))
         fact_set_interval(r, interval_inverse(interval_power_int(v, -n)));
     else if (is_real(a) && is_nonzero(a) && !is_positive(a) && (b->flags & FACT_INTEGER))
         fact_set_interval(r, interval_all());
     else if (is_real(a) && interval_nonnegative(v) && !is_nonzero(a) && is_positive(b))
         fact_set_interval(r, interval_make(0, INFINITY, false, true)); /* 0^b is 0 */
     r->flags |= a->flags & FACT_NONZERO; /* exp(b ln a) has no zeros */
-    if (whole && n >= 0)
+    if (is_integer && n >= 0)
         r->flags |= a->flags & FACT_INTEGER;
     bool base_is_one = !is_real(a) || (fact_interval(a).lo <= 1 && fact_interval(a).hi >= 1);
     if (varies(a) && is_nonzero(b) && independent(a, b))
         r->flags |= FACT_VARIES;
     if (varies(b) && is_nonzero(a) && !base_is_one && independent(a, b))
         r->flags |= FACT_VARIES;
-    if (whole && n > 0 && a->degree != FACT_NO_DEGREE && a->degree * n <= FACT_MAX_DEGREE)
+    if (is_integer && n > 0 && a->degree != FACT_NO_DEGREE && a->degree * n <= FACT_MAX_DEGREE)
         r->degree = (uint16_t)(a->degree * n);
 }
 

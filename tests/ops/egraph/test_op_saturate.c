@@ -273,7 +273,7 @@ TEST(refusals)
     refused(ctx, ERR_INPUT, "this is of the boolean language");
     ctx = context("", EQLOOM__VERDICT__CERTIFIED);
     ctx->cancelled = true;
-    refused(ctx, ERR_CANCELLED, "told to stop");
+    refused(ctx, ERR_CANCELLED, "cancelled");
     /* 1 = 2 is found out. */
     ctx = context("", EQLOOM__VERDICT__CERTIFIED);
     struct rules rules = rules_of(&ctx->a, "group g\nwrong: ?a + ?a -> 0 * ?a\nzero: 0 * ?a -> 0\n"
