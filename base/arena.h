@@ -2,8 +2,8 @@
  *
  *     chunk: | header | used ........ | free (poisoned under ASan) |  -> next chunk
  *
- * Small allocations abort the process when the system has no memory (as they would in most
- * programs); whoever asks for much at a time uses arena_try_alloc and returns ERR_NOMEM. */
+ * Small allocations abort the process if memory runs out; large ones use arena_try_alloc, and the
+ * caller returns ERR_NOMEM. */
 #pragma once
 
 #include <stdarg.h>
@@ -20,17 +20,17 @@ struct arena_mark {
     size_t at, used;
 };
 
-/* A zeroed struct arena is an empty one. */
+/* A zeroed struct arena is empty. */
 void arena_free(struct arena *a);
-/* Forgets everything, keeps the largest chunk. */
+/* Frees everything but the largest chunk. */
 void arena_reset(struct arena *a);
 struct arena_mark arena_mark(const struct arena *a);
 /* Frees what was allocated since the mark. */
 void arena_release(struct arena *a, struct arena_mark mark);
 
-/* Aligned to 16 bytes, not zeroed. Never NULL; size 0 gives a valid pointer. */
+/* Aligned to 16 bytes, not zeroed. Never NULL; size 0 returns a valid pointer. */
 void *arena_alloc(struct arena *a, size_t size);
-/* NULL when the system has no memory or n * size overflows; aligned to 64 bytes. */
+/* Returns NULL if memory runs out or n * size overflows; aligned to 64 bytes. */
 void *arena_try_alloc(struct arena *a, size_t n, size_t size);
 /* Zeroed. */
 void *arena_zalloc(struct arena *a, size_t size);
@@ -42,5 +42,6 @@ char *arena_printf(struct arena *a, const char *format, ...) __attribute__((form
 #define arena_new(a, type) ((type *)arena_zalloc((a), sizeof(type)))
 #define arena_array(a, type, n) ((type *)arena_zalloc_array((a), (n), sizeof(type)))
 void *arena_zalloc_array(struct arena *a, size_t n, size_t size);
-/* Makes room for one more in an array of n items, which moves as *cap doubles; what is new is 0. */
+/* Ensures space for one more item in an array of n items; returns the array, which moves when *cap
+ * doubles. New items are zero. */
 void *arena_grow(struct arena *a, void *array, size_t n, size_t *cap, size_t item_size);

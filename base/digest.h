@@ -1,4 +1,4 @@
-/* SHA-256 (OpenSSL EVP): the one hash of identities. */
+/* SHA-256 (OpenSSL EVP), the hash of all identities. */
 #pragma once
 
 #include "base/err.h"
@@ -14,10 +14,10 @@ struct hasher; /* an incremental SHA-256 */
 struct hasher *hasher_new(void);
 void hasher_free(struct hasher *h);
 void hasher_add(struct hasher *h, const void *data, size_t n);
-/* Also resets. */
+/* Returns the digest and resets the hasher. */
 struct digest hasher_finish(struct hasher *h);
 
-/* Of the concatenation of n spans. */
+/* Returns the digest of n spans, concatenated. */
 struct digest digest_of(const struct span *parts, size_t n);
 bool digest_equal(const struct digest *a, const struct digest *b);
 int digest_compare(const struct digest *a, const struct digest *b);

@@ -1,14 +1,15 @@
-/* Instruction sets: "base" (any processor), "avx2", "avx512" and "amx" (avx512
- * with tile units for bf16). Arithmetic may differ in the last bits from one to another,
- * so that kernels and the identity of results must agree on which is used: cpu_isa. */
+/* Instruction sets: "base" (any processor), "avx2", "avx512" and "amx" (avx512 with tile units for
+ * bf16). Results may differ in the last bits between instruction sets, so kernels and action keys
+ * must use the same one: cpu_isa(). */
 #pragma once
 
 #include <stdbool.h>
 
-/* The best of this machine, or what the environment variable EQLOOM_CPU names; that may be one that
- * is not supported here. */
+/* Returns the best instruction set of this machine, or the one named by the environment variable
+ * EQLOOM_CPU, even if this machine does not support it. */
 const char *cpu_isa(void);
-/* False for unknown names too. For "amx" this asks the system for leave to use the tiles. */
+/* Returns false for unknown names too. For "amx", requests the operating system's permission to use
+ * the tiles. */
 bool cpu_supports(const char *isa);
 
 /* A function compiled for several instruction sets, the best chosen when the program starts:

@@ -1,6 +1,6 @@
 /* Hash maps from 64-bit keys and from digests to 64-bit values: open addressing, power-of-two
- * tables, no deletion. Never iterated: order of insertion lives with the caller. A zeroed struct
- * is an empty map. */
+ * tables, no deletion, no iteration (callers keep the insertion order). A zeroed struct is an empty
+ * map. */
 #pragma once
 
 #include "base/digest.h"
@@ -17,9 +17,10 @@ struct map64 {
 
 void map64_free(struct map64 *m);
 void map64_clear(struct map64 *m);
-/* NULL when absent; the pointer is good until the next put. */
+/* Returns NULL if the key is absent; the pointer is valid until the next put. */
 uint64_t *map64_get(const struct map64 *m, uint64_t key);
-/* The value's place, new ones set to `initial`; *added tells (may be NULL). */
+/* Returns a pointer to the value, inserted as `initial` if absent; *added (may be NULL) reports
+ * whether it was inserted. */
 uint64_t *map64_put(struct map64 *m, uint64_t key, uint64_t initial, bool *added);
 
 struct digest_map {
@@ -37,7 +38,7 @@ uint64_t *digest_map_get(const struct digest_map *m, const struct digest *key);
 uint64_t *digest_map_put(struct digest_map *m, const struct digest *key, uint64_t initial,
                          bool *added);
 
-/* From strings (copied) to values, for names. */
+/* A map from strings, which it copies, to values. */
 struct name_map {
     struct name_map_slot {
         char *key;

@@ -1,12 +1,13 @@
-/* A pool of worker threads for loops over independent items. Which thread does an item is
- * unspecified, so results must be written by item; that makes them the same for any number of
+/* A pool of worker threads for loops over independent items. Which thread runs an item is
+ * unspecified, so results must be stored by item; they are then the same for any number of
  * threads. */
 #pragma once
 
 #include <stddef.h>
 
 struct pool;
-/* n_threads counts the caller of pool_for, so 1 starts no thread. NULL if threads cannot start. */
+/* n_threads includes the caller of pool_for, so 1 starts no thread. Returns NULL if threads cannot
+ * be started. */
 struct pool *pool_new(unsigned n_threads);
 void pool_free(struct pool *p);
 unsigned pool_threads(const struct pool *p); /* 1 for NULL */
@@ -16,7 +17,7 @@ unsigned pool_threads(const struct pool *p); /* 1 for NULL */
 void pool_for(struct pool *p, size_t n, void (*fn)(void *arg, size_t item, unsigned worker),
               void *arg);
 
-/* The same in chains: an item begins when the one `chains` before it has ended. Items are begun in
- * order, so nobody waits for what has not begun. */
+/* Like pool_for, in chains: an item starts after item - chains has finished. Items start in order,
+ * so a wait cannot deadlock. */
 void pool_for_chains(struct pool *p, size_t n, size_t chains,
                      void (*fn)(void *arg, size_t item, unsigned worker), void *arg);

@@ -8,7 +8,7 @@ struct rng {
     uint64_t s[4];
 };
 
-/* A 64-bit finaliser (SplitMix64's): a bijection that mixes all bits. */
+/* SplitMix64's 64-bit finaliser: a bijection that mixes all bits. */
 static inline uint64_t rng_mix(uint64_t x)
 {
     x += 0x9e3779b97f4a7c15u;
@@ -17,7 +17,7 @@ static inline uint64_t rng_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* Of a text, after h. */
+/* Hashes a text into h. */
 static inline uint64_t rng_mix_text(uint64_t h, const char *s)
 {
     for (; *s; s++)
@@ -25,7 +25,7 @@ static inline uint64_t rng_mix_text(uint64_t h, const char *s)
     return h;
 }
 
-/* Counter-based: the k-th value of a stream without the ones before it. */
+/* Counter-based: returns the k-th value of a stream without computing the earlier ones. */
 static inline uint64_t rng_at(uint64_t seed, uint64_t stream, uint64_t k)
 {
     return rng_mix(rng_mix(rng_mix(seed) ^ stream) ^ k);

@@ -1,4 +1,4 @@
-/* Bytes that somebody else owns, and little-endian numbers in them. */
+/* Borrowed bytes, and little-endian numbers in them. */
 #pragma once
 
 #include <stdbool.h>
@@ -38,7 +38,7 @@ static inline bool text_ends_in(const char *text, const char *end)
 }
 
 /* ---- little-endian numbers, at any alignment ---- */
-/* Of `width` bytes, 1 to 8. */
+/* Reads a number of `width` bytes, 1 to 8. */
 static inline uint64_t get_le(const void *at, int width)
 {
     const uint8_t *p = at;

@@ -1,10 +1,11 @@
-/* Between the program and the CUDA back end, a shared library of its own that the program loads
- * when a card is asked for: what the library exports. */
+/* The interface between the program and the CUDA back end, a shared library that the program loads
+ * when a card is first requested: the library's only export. */
 #pragma once
 
 #include "gpu/gpu.h"
 
-/* Sizes of what both sides share: they must have been built from the same headers. */
+/* Sizes of shared structs: a mismatch shows that program and library were built from different
+ * headers. */
 #define CUDA_PLUGIN_LAYOUT                                                                         \
     (sizeof(struct gpu_device) * 1000003 + sizeof(struct gpu_queue) * 1009 +                       \
      sizeof(struct gpu_matmul) + sizeof(struct gpu_attention) + sizeof(struct gpu_loss) +          \
@@ -12,7 +13,7 @@
 
 struct cuda_plugin {
     size_t layout;
-    /* How many cards there are; ERR_UNSUPPORTED says why there is none to be seen. */
+    /* Counts the cards; ERR_UNSUPPORTED with the reason if none is visible. */
     enum err_code (*count)(int *n, struct err *e);
     enum err_code (*open)(struct gpu_device **out, int index, struct err *e);
     enum err_code (*card)(struct gpu_card *out, int index, struct err *e);

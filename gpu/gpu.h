@@ -29,31 +29,31 @@ struct gpu_queue;
 enum gpu_activation { GPU_RELU, GPU_GELU /* exact: x * Phi(x) */, GPU_TANH, GPU_SIGMOID };
 enum gpu_pooling { GPU_MEAN, GPU_MAX, GPU_SUM };
 
-/* What products read: the values as they are, or rounded to TF32 or bf16 (to nearest, ties to even)
- * where the device has units for it, else as they are. Sums are f32 in all cases. */
+/* Precision of a product's operands: unchanged, or rounded to TF32 or bf16 (to nearest, ties to
+ * even) on devices with units for it. Sums are always f32. */
 enum gpu_precision { GPU_F32, GPU_TF32, GPU_BF16 };
 
-/* What the numbers of a tensor are stored as; where an op says so pointers are void. A device that
- * computes in bf16 may store activations so as well (gpu_stored); all others know f32 alone. */
+/* Element type of a tensor; in ops that take it, pointers are void. A device that computes in bf16
+ * may also store activations in it (gpu_stored); other tensors are f32. */
 enum gpu_type { GPU_TYPE_F32, GPU_TYPE_BF16 };
 
 static inline size_t gpu_bytes(enum gpu_type type, size_t n)
 {
     return type == GPU_TYPE_BF16 ? n * sizeof(uint16_t) : n * sizeof(float);
 }
-/* Number i of x. */
+/* Returns a pointer to element i of x. */
 static inline void *gpu_at(enum gpu_type type, const void *x, size_t i)
 {
     return (char *)x + gpu_bytes(type, i);
 }
 
 /* c (m, n) = act(alpha * op(a) (m, k) * op(b) (k, n) [+ beta * base] [+ bias]). op is the transpose
- * if ta or tb is set: a is then stored (k, m), b (n, k). With a mask, c becomes 0 where the mask is
- * not positive: the gradient through a ReLU. */
+ * if ta or tb is set: a is then stored (k, m), b (n, k). With a mask, c is 0 where the mask is not
+ * positive: the gradient through a ReLU. */
 struct gpu_matmul {
     bool ta, tb;
     bool relu;        /* act */
-    float beta;       /* 0: there is no base, and c is not read */
+    float beta;       /* 0: no base, and c is not read */
     const void *base; /* (m, n), rows ldc apart; NULL: c */
     const void *mask; /* (m, n), rows ldc apart; not with beta, bias or relu */
     const void *bias; /* (n), added to each row */
@@ -69,17 +69,18 @@ struct gpu_matmul {
 
 struct gpu_dropout {
     float rate;
-    uint64_t key, first; /* the number of the first element */
+    uint64_t key, first; /* first: counter of the first element */
 };
 
-/* Attention of each sequence's queries to its keys: sequence i has the queries of rows first[i] ..
- * end[i]-1, and the keys and values of rows key_first[i] .. key_end[i]-1, at least one. Head h is
- * columns h * size .. of q, k and v, whose rows lie q_ld and kv_ld apart. Self-attention over
+/* Attention of each sequence's queries to its keys: sequence i has the query rows first[i] ..
+ * end[i]-1, and the key and value rows key_first[i] .. key_end[i]-1, at least one. Head h is
+ * columns h * size .. of q, k and v, whose rows are q_ld and kv_ld apart. Self-attention over
  * packed sequences has (offset, offset + 1) for both; several sequences may share their keys, but
- * then there is no backward. `causal`: query i of n sees the first m - n + 1 + i of m >= n keys. */
+ * then there is no backward. `causal`: query i of n attends to the first m - n + 1 + i of m >= n
+ * keys. */
 struct gpu_attention {
     size_t sequences, heads, size;
-    size_t rows; /* of q; all ranges lie below */
+    size_t rows; /* of q; upper bound of all ranges */
     const uint32_t *first, *end, *key_first, *key_end;
     enum gpu_type type; /* of q, k, v, the result, and all gradients */
     const void *q, *k, *v;
@@ -87,34 +88,34 @@ struct gpu_attention {
     float *lse;  /* (rows of q, heads): logarithm of the softmax's denominator */
     float scale; /* of the scores */
     bool causal;
-    /* Of the probabilities, rate 0: none. Their numbers are, for the query i of sequence s, key j
-     * and head h, ((first + first[s]) * heads + h) * 2^40 + j * 2^20 + i. */
+    /* Dropout of the probabilities; rate 0: none. The counter of query i of sequence s, key j and
+     * head h is ((first + first[s]) * heads + h) * 2^40 + j * 2^20 + i. */
     struct gpu_dropout drop;
-    size_t longest; /* no sequence has more rows; 0: it is not known */
+    size_t longest; /* rows of the longest sequence; 0: unknown */
 };
 
-/* Packed sequences of tokens: token[t] is a row of the table, t's place in its sequence one of the
- * positions. */
+/* Packed sequences of tokens: token[t] is a row of the table; t's index in its sequence is a row of
+ * the positions. */
 struct gpu_embedding {
     const uint32_t *token, *offset;
     size_t sequences, tokens, cols;
-    size_t vocabulary, places; /* rows of the table and of the positions */
+    size_t vocabulary, places; /* rows of table and positions */
     float scale;               /* of the table's rows */
 };
 
-/* A convolution without padding, by steps of 1, of images that are stored channels-last: x (images,
- * height, width, in), filters (out, filter_height, filter_width, in), y (images, height -
- * filter_height + 1, width - filter_width + 1, out). */
+/* A convolution without padding and with stride 1, channels-last: x (images, height, width, in),
+ * filters (out, filter_height, filter_width, in), y (images, height - filter_height + 1, width -
+ * filter_width + 1, out). */
 struct gpu_convolution {
     size_t images, height, width, in, out;
     size_t filter_height, filter_width;
-    bool relu; /* forward: y is 0 where it would be negative */
+    bool relu; /* forward: applies a ReLU to y */
     enum gpu_precision precision;
 };
 
-/* Maxima over windows side by side: x (images, height, width, channels), y (images, height /
- * window_height, width / window_width, channels). Rows and columns that are left over are not seen.
- * A window has at most 254 places. */
+/* Max pooling over adjacent windows: x (images, height, width, channels), y (images, height /
+ * window_height, width / window_width, channels). Remaining rows and columns are ignored. A window
+ * has at most 254 elements. */
 struct gpu_max_pool {
     size_t images, height, width, channels;
     size_t window_height, window_width;
@@ -131,22 +132,23 @@ struct gpu_norm {
 /* Its backward: dx [+]= ..., dgamma += ..., dbeta += ... */
 struct gpu_norm_back {
     float *dx, *dgamma, *dbeta;
-    bool accumulate; /* dx */
+    bool accumulate; /* adds to dx */
     enum gpu_type dy_type;
     const void *dy;
-    void *y; /* becomes the result of norm once more, which then need not be kept; or NULL */
-    /* Becomes dropout(dx), the gradient of the residual branch that ended in x, or NULL; dx alone
-     * if `drop` is NULL. */
+    void *y; /* recomputed output of norm, which then need not be kept; or NULL */
+    /* Set to dropout(dx), the gradient of the residual branch that ended in x; NULL: not computed.
+     * A copy of dx if `drop` is NULL. */
     void *branch;
     const struct gpu_dropout *drop;
 };
 
-/* What a training step came to, on the device: the update need not wait for the host to see it. */
+/* Loss and gradient norm of a training step, on the device, so that the update need not wait for
+ * the host. */
 struct gpu_outcome {
     double loss, accuracy;
     double norm;   /* of the gradient */
     float scale;   /* of the gradient, to clip it */
-    uint32_t skip; /* a number is not finite; stays, so that what follows is skipped too */
+    uint32_t skip; /* a number is not finite; sticky, so that later updates are skipped too */
 };
 
 /* One step of AdamW (Loshchilov and Hutter 2019) as PyTorch's. */
@@ -154,28 +156,28 @@ struct gpu_adamw {
     float lr, beta1, beta2, eps, weight_decay;
     float correction1, correction2;    /* 1 - beta^step */
     bool coupled;                      /* Adam: the decay is part of the gradient instead */
-    const struct gpu_outcome *outcome; /* on the device: scales the gradient, or skips all */
+    const struct gpu_outcome *outcome; /* on the device: scales the gradient, or skips the update */
 };
 
 /* A loss of each row of logits, which has a target column; the other columns that count are its
- * negatives. Columns of the row's group do not count, nor does the row's own column when `self`:
- * with group == NULL and !self all columns count. Label smoothing, for the plain cross entropy
- * only, is PyTorch's: the target distribution is 1 - smoothing on the target and smoothing over all
+ * negatives. Columns of the row's group do not count, nor does the row's own column if `self`: with
+ * group == NULL and !self, all columns count. Label smoothing, for the plain cross entropy only, is
+ * PyTorch's: the target distribution is 1 - smoothing on the target plus smoothing spread over all
  * columns. */
 struct gpu_loss {
-    size_t rows, cols, first_row; /* logits row r stands for row first_row + r of the whole */
+    size_t rows, cols, first_row; /* row r of logits is row first_row + r of the complete matrix */
     const uint32_t *target;       /* (all rows): column */
     const uint32_t *group;        /* (all rows, which are the columns), or NULL */
     bool self;
-    bool own; /* the reverse: only columns of the row's group count */
+    bool own; /* inverted: only columns of the row's group count */
     float smoothing;
     float margin;   /* triplet_loss, siamese_loss, */
     bool squared;   /* whose hinge terms are squared */
-    bool euclidean; /* siamese_loss: of distances instead of logits */
+    bool euclidean; /* siamese_loss: uses distances instead of logits */
     float *swapped; /* triplet_loss: (rows, cols), the scores of the rows' targets, or NULL */
     float scale;    /* of the gradient */
     float *loss;    /* (rows) */
-    float *correct; /* (rows): 1 where the target has the maximum, shared among equals */
+    float *correct; /* (rows): 1 where the target has the maximum; ties share it */
 };
 
 enum { GPU_BINS = 64 };
@@ -211,12 +213,12 @@ struct gpu_ops {
     /* *out = sum of squares, in double */
     void (*sum_squares)(struct gpu_queue *q, double *out, const float *x, size_t n);
 
-    /* Batch norm, for which the caller makes sums over all rows into what each column is multiplied
-     * by and what is added to it. sums (2, cols) = column sums of x, and of x * y, in double. */
+    /* For batch norm, whose caller derives each column's factor and offset from sums over all rows.
+     * sums (2, cols) = column sums of x, and of x * y, in double. */
     void (*column_sums)(struct gpu_queue *q, double *sums, const float *x, const float *y,
                         size_t rows, size_t cols);
-    /* y = x * a + z * b + c, with a number of a, b and c (cols) for each column; y may be x. z and
-     * b may be NULL: y = x * a + c. */
+    /* y = x * a + z * b + c, with a, b and c (cols) per column; y may be x. If z and b are NULL: y
+     * = x * a + c. */
     void (*affine_columns)(struct gpu_queue *q, float *y, const float *x, const float *a,
                            const float *z, const float *b, const float *c, size_t rows,
                            size_t cols);
@@ -231,11 +233,11 @@ struct gpu_ops {
     void (*convolve_back_filters)(struct gpu_queue *q, float *dfilters, float *dbias,
                                   const float *dy, const float *x,
                                   const struct gpu_convolution *how);
-    /* `at`, of y's shape, is the place of the maximum in its window, row * window_width + column,
-     * the first of equals; NULL: nobody wants to know. */
+    /* `at`, of y's shape, receives the index of the maximum in its window, row * window_width +
+     * column, the first one on ties; NULL: not stored. */
     void (*max_pool)(struct gpu_queue *q, float *y, uint8_t *at, const float *x,
                      const struct gpu_max_pool *how);
-    /* dx = ..., 0 where there is no maximum. */
+    /* dx = dy at the maxima, else 0. */
     void (*max_pool_back)(struct gpu_queue *q, float *dx, const float *dy, const uint8_t *at,
                           const struct gpu_max_pool *how);
 
@@ -248,15 +250,15 @@ struct gpu_ops {
                           const void *saved, const float *bias, size_t rows, size_t cols,
                           enum gpu_activation kind);
 
-    /* y = x / (1 - rate) for the elements that are kept, else 0; plus base, unless NULL. Which are
-     * kept is a function of the key and of an element's number, so the same call on the gradient is
+    /* y = x / (1 - rate) for the elements that are kept, else 0; plus base, unless NULL. Whether an
+     * element is kept is a function of the key and its counter, so the same call on the gradient is
      * the backward. y may be x or base. */
     void (*dropout)(struct gpu_queue *q, enum gpu_type type, void *y, const void *x,
                     const void *base, size_t n, const struct gpu_dropout *drop);
 
     void (*norm)(struct gpu_queue *q, void *y, const struct gpu_norm *how);
-    /* x = base + dropout(sum), then norm of x: a residual branch's end and the next one's
-     * beginning. */
+    /* x = base + dropout(sum), then norm of x: the end of a residual branch and the beginning of
+     * the next. */
     void (*residual_norm)(struct gpu_queue *q, void *y, enum gpu_type sum_type, const void *sum,
                           const float *base, const struct gpu_dropout *drop,
                           const struct gpu_norm *how);
@@ -265,11 +267,11 @@ struct gpu_ops {
 
     /* out (rows of q, heads * size); fills lse. */
     void (*attention)(struct gpu_queue *q, void *out, const struct gpu_attention *at);
-    /* dq, dk and dv, which lie as q, k and v do, from dout (rows of q, heads * size). */
+    /* dq, dk and dv, laid out as q, k and v, from dout (rows of q, heads * size). */
     void (*attention_back)(struct gpu_queue *q, void *dq, void *dk, void *dv, const void *dout,
                            const struct gpu_attention *at);
 
-    /* x (tokens, cols) = table[token] * scale + positions[place in the sequence]. */
+    /* x (tokens, cols) = table[token] * scale + positions[index in the sequence]. */
     void (*embed)(struct gpu_queue *q, float *x, const float *table, const float *positions,
                   const struct gpu_embedding *how);
     /* dtable += ...; dpositions += ... unless NULL. */
@@ -277,12 +279,12 @@ struct gpu_ops {
                        const struct gpu_embedding *how);
 
     /* y (segments, cols): mean, maximum or sum of the rows x[row[j]], offset[s] <= j < offset[s+1];
-     * only sums may be of no row. `arg` (segments, cols) is the row of the maximum, the first of
-     * equals; else it is not used. */
+     * only sums allow empty segments. `arg` (segments, cols) receives the row of the maximum, the
+     * first one on ties; unused otherwise. */
     void (*pool)(struct gpu_queue *q, float *y, uint32_t *arg, const float *x, const uint32_t *row,
                  const uint32_t *offset, size_t segments, size_t cols, enum gpu_pooling kind);
-    /* dx += ...; no row is pooled twice. (Rows that are summed twice: the backward of a sum is the
-     * sum over the transposed lists.) */
+    /* dx += ...; no row may be pooled twice. (The backward of a sum that repeats rows is the sum
+     * over the transposed lists.) */
     void (*pool_back)(struct gpu_queue *q, float *dx, const float *dy, const uint32_t *arg,
                       const uint32_t *row, const uint32_t *offset, size_t segments, size_t cols,
                       enum gpu_pooling kind);
@@ -297,45 +299,45 @@ struct gpu_ops {
     /* Losses: logits (rows, cols) become scale * d loss / d logits. */
     void (*cross_entropy)(struct gpu_queue *q, float *logits, const struct gpu_loss *how);
     /* The mean of max(0, margin + logit - target's logit) over the negatives, of which there must
-     * be one; `correct`: the share of negatives below the target, equal ones count a half. With
-     * `swapped`, which becomes its gradient as well, the maximum of a column's two logits stands
-     * for it: anchor and positive swap their roles. */
+     * be one; `correct`: the fraction of negatives below the target, ties counting a half. With
+     * `swapped`, which is replaced by its gradient too, a column's larger logit of the two is used:
+     * anchor and positive swap their roles. */
     void (*triplet_loss)(struct gpu_queue *q, float *logits, const struct gpu_loss *how);
     /* The mean of max(0, margin - logit) of the target and of max(0, margin + logit) of each
-     * negative; `correct` as above. `euclidean`, with d = sqrt(2 - 2 logit), the distance of unit
-     * vectors: of d^2 of the target and of max(0, margin - d)^2 of each negative. */
+     * negative; `correct` as above. With `euclidean` and d = sqrt(2 - 2 logit), the distance of
+     * unit vectors: of d^2 of the target and of max(0, margin - d)^2 of each negative. */
     void (*siamese_loss)(struct gpu_queue *q, float *logits, const struct gpu_loss *how);
-    /* Two histograms, bins (2, GPU_BINS): of the targets' logits and of the negatives'. The bins
-     * are at equal distances from -1 to 1; a logit is shared by the two next to it, in proportion
-     * to its nearness. Logits of columns that do not count become -infinity; `correct` as above. */
+    /* Two histograms, bins (2, GPU_BINS): of the targets' logits and of the negatives'. Bins are
+     * evenly spaced from -1 to 1; a logit is shared by the two nearest, by linear interpolation.
+     * Logits of columns that do not count become -infinity; `correct` as above. */
     void (*histogram)(struct gpu_queue *q, double *bins, float *logits, const struct gpu_loss *how);
-    /* Logits as histogram left them become their gradient, from that of the bins. */
+    /* Replaces the logits that histogram left by their gradient, computed from that of the bins. */
     void (*histogram_back)(struct gpu_queue *q, float *logits, const double *dbins,
                            const struct gpu_loss *how);
 
-    /* bins (blocks, 2, GPU_BINS): those of the first block become the gradient of the loss by the
-     * blocks' sum; *loss is the loss. */
+    /* bins (blocks, 2, GPU_BINS): the first block is replaced by the gradient of the loss with
+     * respect to the sum of the blocks; *loss is the loss. */
     void (*histogram_loss)(struct gpu_queue *q, double *bins, double *loss, size_t blocks);
     /* sums[0] = sum of loss[i] / by unless loss is NULL, sums[1] = sum of correct[i] / by */
     void (*sum_losses)(struct gpu_queue *q, double *sums, const float *loss, const float *correct,
                        size_t n, double by);
 
     /* Loss and accuracy are the sums over `parts` pairs / by; the norm comes from n sums of
-     * squares; the scale makes it `clip` at most, unless that is 0. Changes nothing once `skip` is
+     * squares; the scale clips it to `clip`, unless that is 0. Changes nothing once `skip` is
      * set. */
     void (*conclude)(struct gpu_queue *q, struct gpu_outcome *out, const double *sums, size_t parts,
                      double by, const double *squares, size_t n, double clip);
-    /* `rounded` becomes p in bf16, unless NULL. */
+    /* `rounded` receives p in bf16, unless NULL. */
     void (*adamw)(struct gpu_queue *q, float *p, uint16_t *rounded, float *m, float *v,
                   const float *g, size_t n, const struct gpu_adamw *how);
-    /* z = a * x + b * y; z may be x. With an outcome nothing is written if it says to skip; y is
-     * scaled as it says if `clipped`. `rounded` becomes z in bf16, unless NULL. */
+    /* z = a * x + b * y; z may be x. With an outcome: writes nothing if it has `skip`, and scales y
+     * by its scale if `clipped`. `rounded` receives z in bf16, unless NULL. */
     void (*combine)(struct gpu_queue *q, float *z, uint16_t *rounded, float a, const float *x,
                     float b, const float *y, size_t n, const struct gpu_outcome *outcome,
                     bool clipped);
 };
 
-/* The head of every queue; back ends add to it. */
+/* The base of every queue; back ends extend it. */
 struct gpu_queue {
     const struct gpu_ops *op;
     struct gpu_device *device;
@@ -343,28 +345,29 @@ struct gpu_queue {
     struct err failure;
 };
 
-/* How work is cut for a device. Sums go along with the cuts, so results are a function of them. */
+/* How work is divided for a device. Sums depend on the division, so results are a function of
+ * it. */
 enum { GPU_GROUPS = 8 };
 struct gpu_cuts {
     size_t groups;                     /* chains of shards that add up gradients; <= GPU_GROUPS */
-    size_t shard_tokens, shard_widths; /* a shard's tokens in training, about, at least; and as
-                                        * many times the width of the model */
-    size_t block;                      /* parameters that are one piece */
-    size_t shard_images;               /* images of a shard, at most */
-    size_t loss_rows;                  /* rows of a matrix of scores that are one piece */
-    size_t embed_min, embed_max;       /* tokens of an inference's shard */
-    size_t beam_rows;                  /* hypotheses of a step, about */
-    size_t shared_rows;                /* rows of projections that are worth sharing, at most */
+    size_t shard_tokens, shard_widths; /* minimum tokens of a training shard, roughly: an absolute
+                                          number, and a multiple of the model's width */
+    size_t block;                      /* parameters per piece */
+    size_t shard_images;               /* maximum images per shard */
+    size_t loss_rows;                  /* rows per piece of a score matrix */
+    size_t embed_min, embed_max;       /* tokens per inference shard */
+    size_t beam_rows;                  /* hypotheses per step, roughly */
+    size_t shared_rows;                /* maximum rows of projections worth sharing */
 };
 
-/* A small result that nobody waits for when it is asked for; back ends add to it. */
+/* A small result that is read asynchronously; back ends extend it. */
 struct gpu_later {
     struct gpu_queue *queue;
     void *data; /* host memory */
     size_t bytes;
 };
 
-/* The head of every device; back ends add to it. Calls are those of the functions below. */
+/* The base of every device; back ends extend it. The functions below call these. */
 typedef void gpu_item(void *arg, size_t item, struct gpu_queue *q);
 struct gpu_calls {
     void (*close)(struct gpu_device *d);
@@ -388,61 +391,62 @@ struct gpu_device {
     const struct gpu_calls *calls;
     struct gpu_ops ops;
     struct gpu_cuts cuts;
-    unsigned queues;  /* that gpu_each uses at a time */
-    bool stores_bf16; /* it has units for bf16, and its ops know GPU_TYPE_BF16 */
+    unsigned queues;  /* used by gpu_each at a time */
+    bool stores_bf16; /* has bf16 units, and its ops support GPU_TYPE_BF16 */
 };
 
-/* What activations are stored as where products read so. */
+/* Returns the storage type of activations for products of this precision. */
 static inline enum gpu_type gpu_stored(const struct gpu_device *d, enum gpu_precision precision)
 {
     return d->stores_bf16 && precision == GPU_BF16 ? GPU_TYPE_BF16 : GPU_TYPE_F32;
 }
 
-/* The CPU. gpu_each runs on the pool (NULL: on the calling thread), which must outlive the device.
- * isa is "base", "avx2", "avx512", "amx", or NULL for cpu_isa() of base/isa.h. */
+/* Opens the CPU. gpu_each runs on the pool (NULL: on the calling thread), which must outlive the
+ * device. isa is "base", "avx2", "avx512", "amx", or NULL for cpu_isa() of base/isa.h. */
 enum err_code gpu_open_cpu(struct gpu_device **out, struct pool *pool, const char *isa,
                            struct err *e);
-/* A card, and what its results depend on. */
+/* A card, and the properties that its results depend on. */
 struct gpu_card {
     int index, driver; /* driver: 1000 * major + 10 * minor */
     char name[128];
     char class_name[128]; /* "cuda sm_90, runtime 13.0, cuBLASLt 13.1.0, cuDNN 9.19.0" */
-    char no_cudnn[128];   /* why there is none, or "" */
+    char no_cudnn[128];   /* why cuDNN is missing, or "" */
     size_t bytes;
     bool bf16;
 };
-/* Which device a name stands for: "cpu", "cuda" (the first card), "cuda:N", or "auto": the first
- * card, else the CPU. *cpu is set, or *card is. The first call that may mean a card looks for the
- * CUDA back end: a shared library beside the program, or $EQLOOM_CUDA. ERR_UNSUPPORTED says in one
- * line why there is no card. */
+/* Resolves a device name: "cpu", "cuda" (the first card), "cuda:N", or "auto": the first card, else
+ * the CPU. Sets *cpu or *card. The first call that may need a card loads the CUDA back end: a
+ * shared library beside the program, or $EQLOOM_CUDA. ERR_UNSUPPORTED states in one line why there
+ * is no card. */
 enum err_code gpu_find(bool *cpu, struct gpu_card *card, const char *name, struct err *e);
-/* The devices on which a map may compute for such a name: the one that gpu_find gives, and if it is
- * a card that the name does not number, all cards of its class. Their numbers, -1 for the CPU; at
+/* Returns the devices on which a map may run under this name: the one that gpu_find returns, or, if
+ * that is a card and the name has no number, all cards of its class. Indices, -1 for the CPU; at
  * most GPU_CARDS. */
 enum { GPU_CARDS = 16 };
 enum err_code gpu_find_all(int index[GPU_CARDS], size_t *n, const char *name, struct err *e);
-/* Why "auto" is the CPU, in one line, or NULL. */
+/* Returns in one line why "auto" is the CPU, or NULL. */
 const char *gpu_why_cpu(void);
-/* How many cards there are. */
+/* Counts the cards. */
 enum err_code gpu_count_cards(int *n, struct err *e);
-/* By name; the pool is the CPU's. */
+/* Opens a device by name; the pool is for the CPU. */
 enum err_code gpu_open(struct gpu_device **out, const char *name, struct pool *pool, struct err *e);
 void gpu_close(struct gpu_device *d);
-/* The units that multiply bf16 with cpu_isa(): "tiles", "avx512-bf16", or NULL if there are none
- * and GPU_BF16 is computed as GPU_F32. Results of different units may differ in the last bits. */
+/* Returns the units that multiply bf16 with cpu_isa(): "tiles", "avx512-bf16", or NULL if there are
+ * none and GPU_BF16 is computed as GPU_F32. Results of different units may differ in the last
+ * bits. */
 const char *gpu_cpu_bf16(void);
 
 /* Aligned to 64 bytes, zeroed. */
 enum err_code gpu_alloc(void **out, struct gpu_device *d, size_t bytes, struct err *e);
 void gpu_free(struct gpu_device *d, void *memory);
-/* Bytes that are free, or 0 if nobody knows. */
+/* Returns the number of free bytes, or 0 if unknown. */
 size_t gpu_room(struct gpu_device *d);
-/* Copy between host and device, in the queue's order; on return the host memory is the caller's
- * again. */
+/* Copies between host and device, in the queue's order; the caller may reuse the host memory on
+ * return. */
 void gpu_write(struct gpu_queue *q, void *device, const void *host, size_t bytes);
 void gpu_read(struct gpu_queue *q, void *host, const void *device, size_t bytes);
-/* A read in two calls: gpu_read_later asks for the bytes, in the queue's order; gpu_await waits for
- * them alone, and gives the first failure that the queue knows of. *data lasts until the next
+/* An asynchronous read: gpu_read_later enqueues it, in the queue's order; gpu_await waits for it
+ * alone and returns the queue's first failure so far. *data is valid until the next
  * gpu_read_later. */
 enum err_code gpu_later_new(struct gpu_later **out, struct gpu_queue *q, size_t bytes,
                             struct err *e);
@@ -450,24 +454,24 @@ void gpu_later_free(struct gpu_later *l);
 void gpu_read_later(struct gpu_later *l, const void *device);
 enum err_code gpu_await(const void **data, struct gpu_later *l, struct err *e);
 
-/* A queue of the caller's own. */
+/* Creates a queue owned by the caller. */
 enum err_code gpu_queue_new(struct gpu_queue **out, struct gpu_device *d, struct err *e);
 void gpu_queue_free(struct gpu_queue *q);
-/* Waits; the first failure since the last call. */
+/* Waits for the queue and returns its first failure since the last call. */
 enum err_code gpu_finish(struct gpu_queue *q, struct err *e);
 
-/* Runs fn for items 0..n-1, in any order, each on one of the device's queues, behind what q has
- * been given before and ahead of what it is given next. Need not wait: on a device that works later
- * fn has been called for all items, and what it asked for may be still to come. Returns the failure
- * of the first queue that has one. */
+/* Runs fn for items 0..n-1, in any order, each on one of the device's queues, after earlier and
+ * before later work on q. Need not wait: on an asynchronous device, fn has been called for all
+ * items, but the work that it enqueued may be pending. Returns the failure of the first queue that
+ * has one. */
 enum err_code gpu_each(struct gpu_queue *q, size_t n, gpu_item *fn, void *arg, struct err *e);
-/* The same in chains: an item begins when item - chains has ended, so that the items of a chain may
- * add to one result in a fixed order. */
+/* Like gpu_each, in chains: an item starts after item - chains has finished, so that the items of a
+ * chain may accumulate into one result in a fixed order. */
 enum err_code gpu_each_in_chains(struct gpu_queue *q, size_t n, size_t chains, gpu_item *fn,
                                  void *arg, struct err *e);
 
-/* Carves aligned pieces from a block. With base == NULL it only counts bytes, so that one function
- * can both measure and lay out. */
+/* Allocates aligned pieces from a block. With base == NULL it only counts bytes, so that one
+ * function can both measure and lay out. */
 struct gpu_layout {
     char *base;
     size_t used;

@@ -1,5 +1,5 @@
-/* Record kinds: the table that joins a kind's name, number, schema version and message. The name
- * and the schema version enter identities and never change; the number is stored in envelopes. */
+/* Record kinds: a table of each kind's name, number, schema version and message. The name and the
+ * schema version are part of identities and never change; the number is stored in envelopes. */
 #pragma once
 
 #include <protobuf-c/protobuf-c.h>
@@ -41,6 +41,6 @@ struct kind_info {
     const ProtobufCMessageDescriptor *descriptor;
 };
 
-/* NULL for an unknown kind. */
+/* Returns NULL for an unknown kind. */
 const struct kind_info *kind_info(enum record_kind kind);
 const struct kind_info *kind_by_name(const char *name);

@@ -1,4 +1,4 @@
-/* What the rooms of the store share: its insides. */
+/* Internals of the store, shared by its subfolders. */
 #pragma once
 
 #include "base/buf.h"
@@ -20,33 +20,33 @@ struct store {
     bool durable;
     struct buf notice; /* see store_notice */
 
-    /* Commits share it; quarantining has it alone, so that a record just made anew is not the one
-     * that goes into quarantine. */
+    /* Commits hold it shared; quarantining holds it exclusively, so that it cannot remove a record
+     * that has just been made anew. */
     pthread_rwlock_t commit_lock;
 
-    pthread_mutex_t lock;     /* of what follows */
+    pthread_mutex_t lock;     /* protects the fields below */
     struct coder *coders[16]; /* idle ones */
     size_t n_coders;
     struct digest_map bad; /* value 1: found corrupt and could not be removed */
     bool any_bad;
 
-    struct dictionaries dictionaries;  /* has a lock of its own */
+    struct dictionaries dictionaries;  /* has its own lock */
     const struct store_batch *overlay; /* see store_overlay */
 };
 
 struct coder *store_coder_take(struct store *s);
 void store_coder_give(struct store *s, struct coder *c);
 
-/* Moves what is under an id into meta; for the writer, without further questions. */
+/* Moves the entry of an id into meta. Writer only; does not check that the record is bad. */
 enum err_code store_remove_bad(struct store *s, const struct digest *id, struct err *e);
 
-/* Any other write, copied into the batch. */
+/* Adds any other write, copied into the batch. */
 void store_batch_write(struct store_batch *b, enum rocks_family family, struct span key,
                        struct span value);
 void store_batch_remove(struct store_batch *b, enum rocks_family family, struct span key);
 
 enum err_code store_check_ref_name(const char *name, struct err *e);
-/* That an action is one, belongs to its key, and that `has` is OK for each of its outputs. */
+/* Checks that an action decodes, belongs to its key, and that `has` returns OK for each output. */
 enum err_code store_check_action(struct arena *a, const struct digest *key, struct span action,
                                  message_visit *has, void *arg, struct err *e);
 
@@ -55,7 +55,8 @@ static inline struct span digest_span(const struct digest *d)
     return span_of(d->bytes, DIGEST_SIZE);
 }
 
-/* The first 32 bytes as a digest, zeros after the end; false if there are more or fewer. */
+/* Copies the first 32 bytes into a digest, zero-padded; returns false if there are not exactly
+ * 32. */
 static inline bool span_digest(struct digest *id, struct span bytes)
 {
     *id = (struct digest){0};
@@ -63,9 +64,9 @@ static inline bool span_digest(struct digest *id, struct span bytes)
     return bytes.len == DIGEST_SIZE;
 }
 
-/* "record 0123...: ", put before the message that e holds. */
+/* Prefixes the message in e with "record 0123...: ". */
 enum err_code err_name_record(struct err *e, enum err_code code, const struct digest *id);
 
-/* A value copied into the arena. */
+/* Reads a value into the arena. */
 enum err_code store_read(struct span *out, struct store *s, enum rocks_family family,
                          struct span key, struct arena *a, struct err *e);

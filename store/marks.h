@@ -1,7 +1,7 @@
-/* Marks beside the database. `suspect` says that something may be missing or bad although actions
- * still lead to it: the next run checks and repairs all before it believes any action. Readers
- * leave it when they meet damage, since they cannot write to the store; fsck without --repair and a
- * rebuild leave it, too. `damaged` says that files of the database are bad: the next writer
+/* Marker files beside the database. `suspect` means that something may be missing or bad although
+ * actions still refer to it: the next run checks and repairs everything before it trusts an action.
+ * Readers that meet damage set it, since they cannot write to the store; so do fsck without
+ * --repair and a rebuild. `damaged` means that files of the database are bad: the next writer
  * rebuilds it. */
 #pragma once
 
@@ -9,16 +9,16 @@
 
 #include <stdbool.h>
 
-/* Best effort: where nothing can be written, nothing can be repaired either. */
+/* Best effort: if no file can be written, the store cannot be repaired either. */
 void mark_suspect(const char *store_path);
 bool mark_is_suspect(const char *store_path);
-/* Around a repair: what is suspected meanwhile stays suspected after it. A repair that was cut off
- * leaves the store suspected. */
+/* Called before and after a repair. A suspicion raised during the repair outlives it, and an
+ * interrupted repair leaves the store suspect. */
 void mark_repair_begins(const char *store_path);
 void mark_repair_ends(const char *store_path);
 
-/* `why` is what was found bad first; an earlier mark stays. */
+/* `why` describes the first damage; an earlier mark stays. */
 void mark_damaged(const char *store_path, const char *why);
-/* NULL if it is not marked. */
+/* Returns the reason, or NULL if the store is not marked. */
 const char *mark_damage(struct arena *a, const char *store_path);
 void mark_rebuilt(const char *store_path);

@@ -1,4 +1,4 @@
-/* Grey pictures, and PNG, in which others make and see them (libpng). */
+/* Grey pictures, read from and written as PNG (libpng). */
 #pragma once
 
 #include "base/arena.h"
@@ -10,8 +10,8 @@ struct picture {
     const uint8_t *pixels; /* width * height, row by row from the top: 0 black, 255 white */
 };
 
-/* Any PNG: colours become grey, and what is transparent is seen over white. More than 2^24 pixels,
- * or a damaged file, are ERR_INPUT; the message says why and names no file. */
+/* Reads any PNG: converts colours to grey and composes transparency over white. ERR_INPUT for more
+ * than 2^24 pixels or a damaged file; the message states the reason and names no file. */
 enum err_code picture_read_png(struct picture *out, struct arena *a, struct span file,
                                struct err *e);
 enum err_code picture_write_png(struct span *out, struct arena *a, const struct picture *p,

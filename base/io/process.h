@@ -1,7 +1,7 @@
-/* Other programs: TeX, ssh, what a job names. They are found on PATH and started without a shell,
- * in a process group of their own, with three streams and no other file of ours. The group is
- * killed when the program ends; when its time is over or the caller no longer wants it, it is asked
- * to end (SIGTERM) and soon killed. When we die, the kernel kills the program. */
+/* Child processes: TeX, ssh, programs that a job names. They are found on PATH and started without
+ * a shell, in a process group of their own, with three streams and no other open file of ours. The
+ * group is killed when the program ends; on a timeout or when the caller cancels, it gets SIGTERM
+ * and soon SIGKILL. If this process dies, the kernel kills the program. */
 #pragma once
 
 #include "base/arena.h"
@@ -11,17 +11,17 @@
 #include <stdint.h>
 
 struct process {
-    const char *const *argv;                   /* ends with NULL */
-    const char *dir;                           /* where it runs; NULL: here */
-    const char *const *env;                    /* "NAME=value", ends with NULL; NULL: ours */
+    const char *const *argv;                   /* NULL-terminated */
+    const char *dir;                           /* working directory; NULL: ours */
+    const char *const *env;                    /* "NAME=value", NULL-terminated; NULL: ours */
     int in, out;                               /* file descriptors; -1: /dev/null */
-    bool out_is_errors;                        /* standard output goes where standard error goes */
-    void (*said)(void *arg, const char *line); /* each line of standard error; NULL: nobody */
+    bool out_is_errors;                        /* standard output goes to standard error */
+    void (*said)(void *arg, const char *line); /* called with each line of stderr, or NULL */
     uint64_t limit_ms;                         /* 0: none */
-    uint32_t limit_cpu_s;                      /* of processor time: SIGXCPU ends it; 0: none */
-    uint64_t limit_bytes;                      /* of each file that it writes; 0: none */
-    uint64_t limit_memory;                     /* bytes that it may reserve; 0: none */
-    bool (*cancelled)(void *arg);              /* asked ten times a second; NULL: never */
+    uint32_t limit_cpu_s;                      /* CPU time until SIGXCPU ends it; 0: no limit */
+    uint64_t limit_bytes;                      /* size of each file that it writes; 0: no limit */
+    uint64_t limit_memory;                     /* address space in bytes; 0: no limit */
+    bool (*cancelled)(void *arg);              /* polled ten times a second; may be NULL */
     void *arg;
 };
 
@@ -30,7 +30,7 @@ struct process_end {
     const char *errors; /* the last 4 KiB that it wrote to standard error; in the arena */
 };
 
-/* Runs it to its end. OK whatever its status; ERR_NOTFOUND: there is no such program; ERR_LIMIT:
- * its time was over; ERR_CANCELLED. */
+/* Runs a program to its end. Returns OK whatever its exit status; ERR_NOTFOUND if there is no such
+ * program, ERR_LIMIT after a timeout, ERR_CANCELLED. */
 enum err_code process_run(struct process_end *out, struct arena *a, const struct process *p,
                           struct err *e);

@@ -1,4 +1,4 @@
-/* Files that the program brings for pages, compiled in by assets.py. */
+/* Static files for pages, compiled in by assets.py. */
 #pragma once
 
 #include <stddef.h>
@@ -9,6 +9,6 @@ struct asset {
     const char *data;
     size_t n;
 };
-/* Ended by path NULL. */
+/* Terminated by path NULL. */
 extern const struct asset serve_assets[];  /* of `eqloom serve` */
 extern const struct asset report_assets[]; /* scripts of the report, in order */

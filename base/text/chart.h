@@ -1,5 +1,5 @@
-/* Pictures as SVG elements: scatter, lines, bars. Colours come from the page's style sheet where
- * they must follow light and dark. */
+/* SVG charts: scatter, lines, bars. Colours that must follow the light or dark theme come from the
+ * page's style sheet. */
 #pragma once
 
 #include "base/buf.h"
@@ -8,17 +8,17 @@
 
 struct chart_point {
     float x, y;
-    uint32_t group;    /* its hue and shape: a hundred differ */
-    const char *title; /* shown on pointing; text, not HTML */
-    const char *near;  /* for the page's script, as it is */
+    uint32_t group;    /* determines hue and shape: a hundred combinations */
+    const char *title; /* tooltip; text, not HTML */
+    const char *near;  /* for the page's script, unescaped */
 };
-/* The points of a group follow each other; `labels`, by group, are written near its middle where
- * there is room. */
+/* Points of a group are consecutive; `labels`, by group, are drawn near the group's centre where
+ * there is space. */
 void chart_scatter(struct buf *out, const char *title, const struct chart_point *points, size_t n,
                    const char *const *labels);
 
 struct chart_curve {
-    const char *name; /* in the legend, where there are several */
+    const char *name; /* in the legend, if there are several */
     const double *x, *y;
     size_t n;
 };

@@ -5,14 +5,15 @@
 
 #include <stdint.h>
 
-/* The length of the character at s; 0 if there is none, UTF8_CUT if more bytes may make it one. */
+/* Returns the length of the character at s; 0 if the bytes are invalid, UTF8_CUT if they are an
+ * incomplete character. */
 enum { UTF8_CUT = 8 };
 size_t utf8_character(const uint8_t *s, size_t n);
-/* Of a character of this length at s: a control character other than a new line or a tab, or one
- * that is not seen and can make what is around it look like something else, by direction (U+202E)
- * or by no width (U+200B). Its number, or 0. */
+/* Returns the code point of the character of this length at s if it is a control character other
+ * than a line feed or a tab, or an invisible one that can disguise its neighbours by changing
+ * direction (U+202E) or having no width (U+200B); else 0. */
 uint32_t utf8_unseen(const uint8_t *s, size_t length);
-/* How many bytes of whole characters s begins with. */
+/* Returns the number of bytes in the longest prefix of s that consists of complete characters. */
 size_t utf8_prefix(const uint8_t *s, size_t n);
-/* ERR_INPUT at the first byte that is no text: for whoever parses it, before all else. */
+/* ERR_INPUT at the first byte that is not text. Parsers call it first. */
 enum err_code utf8_check(const struct source_text *source, struct err *e);

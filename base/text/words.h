@@ -1,11 +1,11 @@
-/* Lists of words in one text. */
+/* Word lists stored as one blank-separated string. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
-/* Whether a word of n bytes is among words that are separated by blanks. */
+/* Returns whether a word of n bytes occurs in a blank-separated list. */
 static inline bool word_in(const char *words, const char *word, size_t n)
 {
     for (size_t len; *words; words += len + (words[len] == ' ')) {

@@ -1,8 +1,8 @@
-/* YAML 1.2 documents as trees of nodes that remember where they stand, so that whoever reads them
- * can say 'file:line:column' about anything. The only user of libfyaml.
+/* YAML 1.2 documents as trees of nodes that record their source positions, so that callers can
+ * report errors as 'file:line:column'. The only user of libfyaml.
  *
- * One document a text. Keys are scalars and occur once in a mapping; aliases, tags and merge keys
- * are refused. Size, depth and the number of nodes are bounded. Nodes and their texts live in the
+ * One document per text. Keys are scalars and unique within a mapping; aliases, tags and merge keys
+ * are rejected. Size, depth and the number of nodes are bounded. Nodes and their texts live in the
  * arena. */
 #pragma once
 
@@ -13,7 +13,7 @@
 
 enum yaml_type { YAML_SCALAR, YAML_SEQUENCE, YAML_MAPPING };
 
-/* How a scalar is written: only plain ones can be numbers, booleans or nothing. */
+/* How a scalar is written: only plain ones can be numbers, booleans or null. */
 enum yaml_style { YAML_PLAIN, YAML_QUOTED, YAML_BLOCK };
 
 struct yaml_pair;
@@ -28,11 +28,11 @@ struct yaml_node {
     size_t n;                             /* items or pairs */
     const struct source_text *source;     /* as given to yaml_parse */
     size_t offset;                        /* of the first byte in it */
-    bool by_user; /* false from yaml_parse; set by who knows it: given on the command line */
+    bool by_user; /* false from yaml_parse; set by the caller for a node from the command line */
 };
 
 struct yaml_pair {
-    const struct yaml_node *key, *value; /* a value that is not written is a plain scalar "" */
+    const struct yaml_node *key, *value; /* an omitted value is a plain scalar "" */
 };
 
 enum {
@@ -46,14 +46,14 @@ enum {
 enum err_code yaml_parse(const struct yaml_node **out, struct arena *a,
                          const struct source_text *source, struct err *e);
 
-/* The value under a key, or NULL. */
+/* Returns the value under a key, or NULL. */
 const struct yaml_node *yaml_get(const struct yaml_node *mapping, const char *key);
 /* "a mapping", "a list", "a value". */
 const char *yaml_type_name(enum yaml_type type);
 /* ERR_INPUT "WHAT must be a list, not a mapping" unless the node is of the type. */
 enum err_code yaml_expect(const struct yaml_node *node, enum yaml_type type, const char *what,
                           struct err *e);
-/* ERR_INPUT with a 'did you mean' when a mapping has a key that is not among `names`. */
+/* ERR_INPUT with a 'did you mean' if a mapping has a key that is not among `names`. */
 enum err_code yaml_only_keys(const struct yaml_node *mapping, const char *const *names, size_t n,
                              const char *what, struct err *e);
 /* A plain scalar that is empty, "~" or "null". */

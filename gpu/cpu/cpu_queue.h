@@ -1,5 +1,5 @@
-/* Inside of the CPU back end. The kernels are compiled once per instruction set (CPU_ISA is base,
- * avx2 or avx512); CPU(name) gives each copy its own symbols. */
+/* Internals of the CPU back end. The kernels are compiled once per instruction set (CPU_ISA is
+ * base, avx2 or avx512); CPU(name) gives each copy its own symbols. */
 #pragma once
 
 #include "gpu/gpu.h"
@@ -15,26 +15,27 @@ struct cpu_device {
     struct gpu_device base;
     struct pool *pool;
     struct cpu_queue *queues;  /* of gpu_each */
-    struct cpu_images *images; /* what convolutions need */
+    struct cpu_images *images; /* state of convolutions */
 };
 
-/* Aligned to 64 bytes, in huge pages where that pays; NULL if there is no memory. For free(). */
+/* Allocates memory aligned to 64 bytes, in huge pages if it is large; NULL if memory runs out.
+ * Release with free(). */
 void *cpu_alloc(size_t bytes);
-/* NULL after recording the failure in the queue. */
+/* Returns NULL after recording the failure in the queue. */
 void *cpu_scratch(struct gpu_queue *q, size_t bytes);
 void cpu_matmul(struct gpu_queue *q, const struct gpu_matmul *mm);
-/* Lets oneDNN make its kernels, once: it does so at the first product, and crashes if it cannot map
- * memory for them. ERR_NOMEM if there is none now. */
+/* Makes oneDNN generate its kernels, once: it otherwise does so at the first product, and crashes
+ * if it cannot map memory. ERR_NOMEM if memory runs out. */
 enum err_code cpu_prepare_products(struct err *e);
 
-/* Whether oneDNN has bf16 units; sets the library up for the calling thread: its instruction set,
- * one thread. */
+/* Configures oneDNN for the calling thread (instruction set, one thread); returns whether it has
+ * bf16 units. */
 bool cpu_dnnl_bf16(void);
 
-/* Ops that are the same for all instruction sets. */
+/* Ops that all instruction sets share. */
 void cpu_fill_outcome(struct gpu_ops *t);
 void cpu_fill_images(struct gpu_ops *t);
-/* NULL if there is no memory. */
+/* Returns NULL if memory runs out. */
 struct cpu_images *cpu_images_open(void);
 void cpu_images_close(struct cpu_images *x);
 
@@ -43,7 +44,7 @@ void cpu_images_close(struct cpu_images *x);
 #define CPU_JOIN(name, isa) CPU_JOIN2(name, isa)
 #define CPU(name) CPU_JOIN(name, CPU_ISA)
 
-/* The parts of the table, one per file of kernels. */
+/* Fill the ops table, one function per file of kernels. */
 void CPU(fill_elementwise)(struct gpu_ops *t);
 void CPU(fill_activation)(struct gpu_ops *t);
 void CPU(fill_norm)(struct gpu_ops *t);

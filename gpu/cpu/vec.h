@@ -31,7 +31,7 @@ static inline vf vf_set(float x)
     return x - (vf){0};
 }
 
-/* The numbers of the lanes. */
+/* Returns the lane numbers. */
 static inline vi vi_lane(void)
 {
 #if defined(__AVX512F__)
@@ -58,7 +58,7 @@ static inline vf vf_select(vi mask, vf yes, vf no)
     return (vf)((mask & (vi)yes) | (~mask & (vi)no));
 }
 
-/* The first n < LANES lanes, the rest `other`. */
+/* Loads the first n < LANES lanes; sets the rest to `other`. */
 static inline vf vf_load_part(const float *p, size_t n, float other)
 {
 #if defined(__AVX512F__)
@@ -84,7 +84,7 @@ static inline void vf_store_part(float *p, vf x, size_t n)
 #endif
 }
 
-/* The first n lanes, or all from LANES on; loading, the rest is 0. */
+/* Load or store the first n lanes, or all if n >= LANES; loading sets the rest to 0. */
 static inline vf vf_load_some(const float *p, size_t n)
 {
     return n >= LANES ? vf_load(p) : vf_load_part(p, n, 0);
@@ -98,7 +98,7 @@ static inline void vf_store_some(float *p, vf x, size_t n)
         vf_store_part(p, x, n);
 }
 
-/* a < b ? b : a and a > b ? b : a: where a is NaN it stays. */
+/* a < b ? b : a and a > b ? b : a: NaN in a is kept. */
 static inline vf vf_max(vf a, vf b)
 {
 #if defined(__AVX512F__)
@@ -124,7 +124,7 @@ static inline vf vf_min(vf a, vf b)
 typedef float vf8 __attribute__((vector_size(32)));
 typedef float vf4 __attribute__((vector_size(16)));
 
-/* The sum of the lanes, by halves. */
+/* Returns the sum of the lanes, by halves. */
 static inline float vf_sum(vf x)
 {
 #if defined(__AVX512F__)
@@ -141,7 +141,7 @@ static inline float vf_sum(vf x)
     return (b[0] + b[2]) + (b[1] + b[3]);
 }
 
-/* The maximum; any result if a lane is NaN. */
+/* Returns the maximum; unspecified if a lane is NaN. */
 static inline float vf_max_lane(vf x)
 {
     float top = x[0];
@@ -150,7 +150,7 @@ static inline float vf_max_lane(vf x)
     return top;
 }
 
-/* Rows become columns: pairs, then pairs of pairs, and so on. */
+/* Transposes: pairs, then pairs of pairs, and so on. */
 #if defined(__AVX512F__)
 static inline void vf_transpose(vf r[LANES])
 {

@@ -1,5 +1,5 @@
-/* Inside of the CUDA back end: a queue is a stream with what its ops need besides. The kernels are
- * C++, all else is C. */
+/* Internals of the CUDA back end: a queue is a stream with the state that its ops need. The kernels
+ * are C++, everything else is C. */
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,26 +17,26 @@ struct cuda_device {
     struct gpu_device base;
     int index;
     pthread_mutex_t lock;
-    struct cuda_queue *queues; /* that were given back */
+    struct cuda_queue *queues; /* free list */
     struct cublasLtContext *lt;
     struct cuda_plans *plans;
-    struct cudnn_cache *cudnn; /* once it is needed */
+    struct cudnn_cache *cudnn; /* created on first use */
 };
 
-/* Page-locked memory through which all copies go, in two halves: a half is used again when the
- * copies that read it are done. */
+/* Page-locked memory through which all copies go, in two halves: a half is reused once the copies
+ * that read it are done. */
 enum { STAGING_HALF = 4 << 20 };
 struct cuda_staging {
     char *at;
     unsigned half;
     size_t used;
-    cudaEvent_t done[2]; /* behind the last copy of each half */
+    cudaEvent_t done[2]; /* recorded after the last copy of each half */
 };
 
 struct cuda_queue {
     struct gpu_queue base;
     struct cuda_device *device;
-    struct cuda_queue *next; /* that was given back */
+    struct cuda_queue *next; /* in the free list */
     cudaStream_t stream;
     struct cuda_staging staging;
     void *scratch; /* device memory: grows; contents do not outlive an op */
@@ -44,7 +44,7 @@ struct cuda_queue {
     void *workspace; /* cuBLASLt's */
 };
 
-/* Up to a multiple of an eighth of the power of two below. */
+/* Rounds up to a multiple of an eighth of the power of two below n. */
 static inline size_t cuda_rounded(size_t n)
 {
     size_t step = 1;
@@ -54,16 +54,17 @@ static inline size_t cuda_rounded(size_t n)
 }
 
 enum err_code cuda_fail(struct err *e, int index, cudaError_t status, const char *what);
-/* Whether ops still make sense: there was no failure. Makes the queue's device the thread's. */
+/* Makes the queue's device current for the thread. Returns false after a failure: ops must then do
+ * nothing. */
 bool cuda_begin(struct gpu_queue *q);
-/* Whether the call succeeded; else its failure, unless there is an earlier one, stays in the queue.
- */
+/* Returns whether the call succeeded; else records its failure in the queue, unless there is an
+ * earlier one. */
 bool cuda_did(struct gpu_queue *q, cudaError_t status, const char *what);
-/* Behind a launch. */
+/* Called after a launch. */
 void cuda_launched(struct gpu_queue *q, const char *kernel);
-/* The queue's failure, which is cleared. */
+/* Returns the queue's failure and clears it. */
 enum err_code cuda_take_failure(struct gpu_queue *q, struct err *e);
-/* NULL after recording the failure. */
+/* Returns NULL after recording the failure. */
 void *cuda_scratch(struct gpu_queue *q, size_t bytes);
 static inline cudaStream_t cuda_stream(const struct gpu_queue *q)
 {
@@ -84,10 +85,10 @@ enum { CUBLAS_WORKSPACE = 32 << 20 };
 struct cuda_plans *cuda_plans_new(void);
 void cuda_plans_free(struct cuda_plans *p);
 void cuda_matmul(struct gpu_queue *q, const struct gpu_matmul *mm);
-/* c = act([beta * base] + [bias]), then masked: what is around a product. */
+/* c = act([beta * base] + [bias]), then masked: the parts of gpu_matmul besides the product. */
 void cuda_around_product(struct gpu_queue *q, const struct gpu_matmul *mm);
 
-/* The parts of the table, one per file of kernels. */
+/* Fill the ops table, one function per file of kernels. */
 void cuda_fill_elementwise(struct gpu_ops *t);
 void cuda_fill_reduce(struct gpu_ops *t);
 void cuda_fill_norm(struct gpu_ops *t);
@@ -97,17 +98,16 @@ void cuda_fill_loss(struct gpu_ops *t);
 void cuda_fill_outcome(struct gpu_ops *t);
 void cuda_fill_pools(struct gpu_ops *t);
 void cuda_fill_convolution(struct gpu_ops *t);
-/* Rows of patches under the filter, (images, height, width of the result; filter's height, width,
- * in), of images first .. first + n - 1; and the sum of the patches' gradients at each place of
- * these. */
+/* cuda_patches: rows of patches under the filter, (images, height, width of the result; filter's
+ * height, width, in), of images first .. first + n - 1. cuda_patches_back: for each number of these
+ * images, the sum of its gradients in the patches. */
 void cuda_patches(struct gpu_queue *q, float *patches, const float *x, size_t first, size_t n,
                   const struct gpu_convolution *how);
 void cuda_patches_back(struct gpu_queue *q, float *dx, const float *dpatches, size_t first,
                        size_t n, const struct gpu_convolution *how);
-/* Attention by cuDNN, if the sequences are long and it has a plan for them. */
+/* Attention by cuDNN; returns false if sequences are short or it has no plan for them. */
 bool cudnn_attend(struct gpu_queue *q, void *out, const struct gpu_attention *at);
-/* Where sequences begin, in numbers of the operands, of the result and of the logarithms, and how
- * many rows they have. */
+/* First elements of the sequences in operands, result and log-sums, and their numbers of rows. */
 struct cuda_ranges {
     int32_t *rows, *results, *sums, *lengths;
 };

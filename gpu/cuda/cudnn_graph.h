@@ -1,14 +1,14 @@
-/* cuDNN's graph API in C, as far as we use it: an operation on tensors becomes a plan, which is
- * asked for once and kept by its key. The library is loaded when a plan is first asked for. Without
- * it, and where it has no plan that repeats and is as exact as asked for, callers have another way:
- * which one is taken is a function of the key, the card and the library. */
+/* The part of cuDNN's graph API that we use, in C: an operation on tensors becomes a plan, which is
+ * built once and cached by its key. The library is loaded when the first plan is requested. Without
+ * it, or where it has no deterministic plan of the required precision, callers have a fallback: the
+ * choice is a function of the key, the card and the library. */
 #pragma once
 
 #include "gpu/cuda/cuda_queue.h"
 
 #include <cudnn.h>
 
-/* What we call. */
+/* The functions that we call. */
 struct cudnn_calls {
     __typeof__(cudnnGetVersion) *version;
     __typeof__(cudnnGetErrorString) *text;
@@ -23,10 +23,10 @@ struct cudnn_calls {
     __typeof__(cudnnBackendExecute) *execute;
 };
 
-/* NULL, and why. */
+/* Returns NULL, with the reason in *why. */
 const struct cudnn_calls *cudnn_load(const char **why);
 
-/* The library's version, as 90100 for 9.1, or 0 with the reason why there is none. */
+/* Returns the library's version, 90100 for 9.1, or 0 with the reason why it is missing. */
 size_t cudnn_version(const char **why);
 
 /* What is computed, and its operands in order:
@@ -50,27 +50,28 @@ struct cudnn_key {
     } attention;
 };
 
-/* Plans take so much workspace at most. */
+/* Upper bound on a plan's workspace. */
 #define CUDNN_WORKSPACE ((int64_t)256 << 20)
 
 struct cudnn_plan {
     struct cudnn_key key;
     struct cudnn_plan *next;
-    void *plan; /* NULL: there is none */
+    void *plan; /* NULL: unsupported */
     int64_t workspace;
-    void **descriptors; /* all that it is made of */
+    void **descriptors; /* all descriptors that it consists of */
     size_t n;
 };
 
-/* For the card of the calling thread, or for one that is described (as cuDNN writes it, in JSON),
- * with no card at all. ERR_UNSUPPORTED: there is no library. */
+/* A cache for the calling thread's card, or for a card described in cuDNN's JSON, which need not
+ * exist. ERR_UNSUPPORTED if there is no library. */
 struct cudnn_cache;
 enum err_code cudnn_cache_new(struct cudnn_cache **out, const char *card, struct err *e);
 void cudnn_cache_free(struct cudnn_cache *c);
-/* Keys are cleared before they are filled in: they are compared byte by byte. */
+/* Clear a key before setting its fields: keys are compared bytewise. */
 enum err_code cudnn_plan_for(const struct cudnn_plan **out, struct cudnn_cache *c,
                              const struct cudnn_key *key, struct err *e);
-/* The same for the queue's card; NULL if there is none, or after a failure. */
+/* Like cudnn_plan_for, for the queue's card; returns NULL if there is no plan, or after a
+ * failure. */
 const struct cudnn_plan *cudnn_plan_of(struct gpu_queue *q, const struct cudnn_key *key);
 void cudnn_run(struct gpu_queue *q, const struct cudnn_plan *plan, void *const *operands,
                void *workspace);

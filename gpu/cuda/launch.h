@@ -1,6 +1,5 @@
-/* How kernels are launched, and what they have in common: rows by warps, sums over a warp. The same
- * sources are compiled by nvcc, and by a C++ compiler with an emulator in its place (tests/cuda).
- */
+/* Kernel launches, and what kernels share: rows by warps, sums over a warp. The same sources are
+ * compiled by nvcc, and by a C++ compiler with an emulator (tests/cuda). */
 #pragma once
 
 #include "gpu/cuda/cuda_queue.h"
@@ -15,7 +14,7 @@
     kernel<<<grid, block, 0, cuda_stream(q)>>>(__VA_ARGS__)
 #endif
 
-/* A kernel whose threads work together; FLAT: one whose threads know nothing of each other. */
+/* LAUNCH: a kernel whose threads cooperate; FLAT: one whose threads are independent. */
 #define LAUNCH(q, kernel, grid, block, ...) CUDA_LAUNCH(q, true, kernel, grid, block, __VA_ARGS__)
 #define LAUNCH_FLAT(q, kernel, grid, block, ...)                                                   \
     CUDA_LAUNCH(q, false, kernel, grid, block, __VA_ARGS__)
@@ -30,18 +29,18 @@
 
 enum { WARP = 32, THREADS = 256, ROWS_PER_BLOCK = 4 /* a warp each */ };
 
-/* Blocks of so many threads, or rows, that cover n. */
+/* Returns the number of blocks of `per` threads, or rows, that cover n. */
 static inline dim3 cuda_cover(size_t n, size_t per = THREADS)
 {
     return dim3((unsigned)((n + per - 1) / per));
 }
 
-/* The element of this thread; the row of this warp. */
+/* This thread's element; this warp's row. */
 #define ELEMENT ((size_t)blockIdx.x * blockDim.x + threadIdx.x)
 #define WARP_ROW ((size_t)blockIdx.x * ROWS_PER_BLOCK + threadIdx.x / WARP)
 #define LANE (threadIdx.x % WARP)
 
-/* Of all lanes, for all lanes, in one order. */
+/* Reduces over all lanes in a fixed order; every lane gets the result. */
 #if defined EQLOOM_EMULATE && !defined EQLOOM_SHUFFLES
 #define warp_sum(x) emu::warp_reduce(x, __LINE__, [](auto a, auto b) { return a + b; })
 #define warp_max(x) emu::warp_reduce(x, __LINE__, [](auto a, auto b) { return fmaxf(a, b); })
@@ -61,7 +60,7 @@ __device__ static inline float warp_max(float x)
 }
 #endif
 
-/* ---- bf16: rounded to nearest, ties to even; NaN stays one ---- */
+/* ---- bf16: rounded to nearest, ties to even; NaN stays NaN ---- */
 
 union float_bits {
     float value;
@@ -83,7 +82,7 @@ __device__ static inline float bf16_value(uint16_t x)
     return u.value;
 }
 
-/* ---- tensors of either type: kernels are templates by what an element is ---- */
+/* ---- tensors of either type: kernels are templates over the element type ---- */
 
 struct bf16 {
     uint16_t bits;
@@ -109,7 +108,7 @@ __device__ static inline void put(struct bf16 *to, float x)
     to->bits = bf16_bits(x);
 }
 
-/* The statement, with T for the type's element. */
+/* Runs the statement with T as the element type. */
 #define BY_TYPE(type, T, ...)                                                                      \
     do {                                                                                           \
         if ((type) == GPU_TYPE_BF16) {                                                             \
@@ -144,7 +143,7 @@ static inline struct dropping dropping_of(const struct gpu_dropout *d)
     return out;
 }
 
-/* Element i. The CPU's bits: the mask is the same on each device. */
+/* Applies dropout to element i. Bit-identical to the CPU: the mask is the same on each device. */
 __device__ static inline float dropped(const struct dropping *d, float value, size_t i)
 {
     uint64_t at = d->first + i, mixed = mix(d->key ^ mix(at >> 32));
@@ -158,10 +157,10 @@ __device__ static inline float dropped(const struct dropping *d, float value, si
     return x >= d->threshold ? value * d->keep : 0.0f;
 }
 
-/* Sums over rows come in two launches: chunks of rows, then these, in order. */
+/* Sums over rows take two launches: chunks of rows, then the chunks' sums, in order. */
 constexpr size_t CHUNK_ROWS = 32, MOST_CHUNKS = 128;
 struct cuda_chunks {
-    size_t n, rows; /* rows of each but the last */
+    size_t n, rows; /* rows: per chunk, but for the last */
 };
 static inline struct cuda_chunks cuda_chunks_of(size_t rows, size_t most = MOST_CHUNKS)
 {

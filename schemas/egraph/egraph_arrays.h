@@ -1,5 +1,5 @@
-/* The e-nodes of an EGraph record as plain arrays, and back. All who read the record's numbers read
- * them through egraph_arrays_read; their packed form is described in schemas/egraph.proto. */
+/* The e-nodes of an EGraph record as plain arrays, and back. All readers of the record's numbers
+ * use egraph_arrays_read; schemas/egraph.proto describes the packed form. */
 #pragma once
 
 #include "base/arena.h"
@@ -17,9 +17,9 @@ struct egraph_arrays {
     uint32_t *child;
 };
 
-/* Into the arena. ERR_CORRUPT for numbers that do not fit together; then every e-node has the arity
- * of its operator, and children and the root are classes. */
+/* Reads into the arena. ERR_CORRUPT if the numbers are inconsistent; on success, every e-node has
+ * the arity of its operator, and children and the root are classes. */
 enum err_code egraph_arrays_read(struct egraph_arrays *out, struct arena *a,
                                  const Eqloom__EGraph *m, struct err *e);
-/* Fills in class_sizes, first_children and more_children of a message that has its node_ops. */
+/* Sets class_sizes, first_children and more_children of a message that has its node_ops. */
 void egraph_arrays_write(Eqloom__EGraph *out, struct arena *a, const struct egraph_arrays *x);

@@ -1,4 +1,4 @@
-/* What fsck found, and which node makes it again. */
+/* The faults that fsck found, and the nodes that make their records again. */
 #pragma once
 
 #include "store/store.h"
@@ -7,7 +7,7 @@ struct faults {
     struct arena arena;
     struct fault {
         struct digest id;
-        bool has_id; /* it concerns one record or action */
+        bool has_id; /* false: concerns no single record or action */
         const char *what, *maker;
     } * list;
     size_t n, cap;
@@ -15,10 +15,10 @@ struct faults {
 };
 
 void faults_free(struct faults *f);
-/* id NULL: of no record in particular. */
+/* id NULL: concerns no single record. */
 void faults_add(struct faults *f, const struct digest *id, const char *what);
-/* Looks in actions and runs for what made the records. */
+/* Finds the makers of the records in actions and runs. */
 void faults_find_makers(struct faults *f, struct store *s);
-/* In the order in which they were found. */
+/* Reports the faults in the order in which they were found. */
 void faults_report(const struct faults *f,
                    void (*visit)(void *arg, const struct digest *id, const char *what), void *arg);

@@ -1,5 +1,5 @@
-/* Records as bytes: identity and the envelope of docs/format.md, sections 2 and 3. Knows nothing of
- * where records are kept. */
+/* Records as bytes: identity and the envelope of docs/format.md, sections 2 and 3. Independent of
+ * where records are stored. */
 #pragma once
 
 #include "base/buf.h"
@@ -9,7 +9,7 @@ enum {
     RECORD_MAX_PAYLOAD = 256 << 20,
     ENVELOPE_HEADER = 16,
     ENVELOPE_FORMAT = 1,
-    ENVELOPE_DICTIONARY = 8, /* bytes of its id that name a dictionary */
+    ENVELOPE_DICTIONARY = 8, /* bytes of a dictionary's id that name it */
 };
 
 enum codec {
@@ -33,12 +33,12 @@ struct dictionary {
     struct digest id; /* of its record */
     struct buf content;
     struct ZSTD_DDict_s *decompress;
-    struct ZSTD_CDict_s *compress[EFFORTS]; /* when asked for */
+    struct ZSTD_CDict_s *compress[EFFORTS]; /* created on demand */
 };
-/* Where a coder gets dictionaries; *out is NULL if there is none. Errors are the store's: it cannot
- * be read now. */
+/* The source of a coder's dictionaries; sets *out to NULL if there is none. Fails if the store
+ * cannot be read now. */
 struct coder_dictionaries {
-    /* For a payload that is about to be compressed. */
+    /* Returns the dictionary for a payload about to be compressed. */
     enum err_code (*for_payload)(const struct dictionary **out, void *arg, enum record_kind kind,
                                  enum effort effort, struct span payload, struct err *e);
     enum err_code (*by_prefix)(const struct dictionary **out, void *arg,
@@ -50,22 +50,22 @@ struct coder_dictionaries {
 struct coder;
 struct coder *coder_new(void);
 void coder_free(struct coder *c);
-/* Without, nothing is compressed under a dictionary, and what is cannot be read. */
+/* Without dictionaries, a coder uses none for writing and cannot read envelopes that need one. */
 void coder_set_dictionaries(struct coder *c, struct coder_dictionaries dictionaries);
 
-/* Appends the envelope of a payload to `out`. */
+/* Appends a payload's envelope to `out`. */
 enum err_code envelope_write(struct buf *out, struct coder *c, enum effort effort,
                              enum record_kind kind, struct span payload, struct err *e);
-/* Reads the payload into the arena. ERR_CORRUPT if the bytes are no envelope or their dictionary is
- * missing; other codes say that the dictionary, or memory, cannot be had now. The payload is only
- * decompressed: whoever knows the id compares it. */
+/* Reads the payload into the arena. ERR_CORRUPT if the bytes are not an envelope or their
+ * dictionary is missing; other codes mean that the dictionary cannot be read now or memory ran out.
+ * Does not verify the payload's id. */
 enum err_code envelope_read(struct record *out, struct coder *c, struct span bytes, struct arena *a,
                             struct err *e);
-/* envelope_read and the comparison. */
+/* Like envelope_read; also verifies the id. */
 enum err_code envelope_verify(struct record *out, struct coder *c, const struct digest *id,
                               struct span bytes, struct arena *a, struct err *e);
-/* Only the header: kind and payload length. */
+/* Reads only the header: kind and payload length. */
 enum err_code envelope_peek(enum record_kind *kind, uint64_t *length, struct span bytes,
                             struct err *e);
-/* What names the dictionary that an envelope needs; empty if none. */
+/* Returns the name of the dictionary that an envelope needs; empty if it needs none. */
 struct span envelope_dictionary(struct span bytes);
