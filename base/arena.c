@@ -151,7 +151,7 @@ struct arena_mark arena_mark(const struct arena *a)
     return (struct arena_mark){a->chunks, a->chunks ? a->chunks->at : 0, a->used};
 }
 
-/* The first of a list. */
+/* Removes the first chunk of a list. */
 static void drop_chunk(struct arena_chunk **list)
 {
     struct arena_chunk *c = *list;

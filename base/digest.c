@@ -1,4 +1,5 @@
-/* SHA-256; see digest.h. Whoever hashes much keeps a hasher; digest_of makes one each time. */
+/* SHA-256; see digest.h. Code that hashes often keeps a hasher; digest_of creates one for each
+ * call. */
 #include "base/digest.h"
 
 #include <openssl/evp.h>
@@ -10,9 +11,9 @@ struct hasher {
     EVP_MD_CTX *ctx;
 };
 
-/* Looked up once: EVP_sha256() is looked up anew by each EVP_DigestInit_ex, which costs half as
- * much as hashing a small record. */
-static const EVP_MD *sha256; /* constant from then on */
+/* Fetched once: EVP_sha256() is fetched anew by each EVP_DigestInit_ex, which costs half as much as
+ * hashing a small record. */
+static const EVP_MD *sha256; /* constant once set */
 
 static void fetch_sha256(void)
 {

@@ -1,5 +1,5 @@
-/* Error values, and what is said at the end; see err.h. Positions are computed from byte offsets
- * only when an error arises. */
+/* Error values and fatal errors; see err.h. Positions are computed from byte offsets only when an
+ * error arises. */
 #include "base/err.h"
 
 #include <stdarg.h>
@@ -79,7 +79,7 @@ void err_locate(struct err *e, const struct source_text *source, size_t offset)
     snprintf(e->input_file, sizeof e->input_file, "%s", source->name);
     e->line = line;
     e->column = count_code_points(start, at) + 1;
-    /* Show at most a window of the line around the offset, cut at code points. */
+    /* Shows a window of the line around the offset, cut at code points. */
     enum { BEFORE = 100, SHOWN = (int)sizeof e->input_line - 1 };
     const char *from = start;
     if (at - from > BEFORE)
@@ -162,7 +162,7 @@ const char *err_code_name(enum err_code code)
     return "?";
 }
 
-/* Edits, a swap of two neighbours counting as one (optimal string alignment). */
+/* Edit distance with adjacent transpositions (optimal string alignment). */
 static size_t edit_distance(const char *a, size_t n, const char *b, size_t m)
 {
     enum { MOST = 64 };
@@ -195,7 +195,7 @@ static size_t edit_distance(const char *a, size_t n, const char *b, size_t m)
 const char *err_nearest(const char *word, const char *const *names, size_t n)
 {
     size_t length = strlen(word);
-    size_t best = length / 3 > 1 ? length / 3 + 1 : 2; /* strictly below */
+    size_t best = length / 3 > 1 ? length / 3 + 1 : 2; /* exclusive bound */
     const char *found = NULL;
     for (size_t i = 0; i < n; i++) {
         size_t d = edit_distance(word, length, names[i], strlen(names[i]));
@@ -222,7 +222,7 @@ void last_words(const char *line, size_t n)
     if (atomic_flag_test_and_set(&said))
         for (;;)
             pause();
-    /* Buffers of stdio would need memory; other threads may hold its locks. */
+    /* stdio would allocate buffers, and other threads may hold its locks. */
     if (write(STDERR_FILENO, line, n) < 0)
         _exit(1);
 }

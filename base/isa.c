@@ -1,4 +1,4 @@
-/* What the processor can do; see isa.h. */
+/* Processor features; see isa.h. */
 #include "base/isa.h"
 
 #include <stdlib.h>
@@ -22,8 +22,8 @@ static bool has_avx512(void)
            __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("fma");
 }
 
-/* Leaves 0x1d and 0x1e, which describe the tiles, are not asked: virtual machines leave them empty,
- * and the palette that we use is the only one there is. */
+/* Does not check leaves 0x1d and 0x1e, which describe the tiles: virtual machines leave them empty,
+ * and the only palette defined is the one that we use. */
 static bool has_amx(void)
 {
     enum { BF16 = 1 << 22, TILES = 1 << 24 };

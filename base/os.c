@@ -1,4 +1,4 @@
-/* The operating system; see os.h. */
+/* Operating system services; see os.h. */
 #include "base/os.h"
 
 #include "base/buf.h"
@@ -60,8 +60,8 @@ enum err_code os_read_file(struct span *out, struct arena *a, const char *path, 
         code = err_fail(e, ERR_INPUT, "%s is a directory", path);
         goto out;
     }
-    /* Pipes and /proc have no size: read until the end, growing. One byte more than there should be
-     * shows the end. */
+    /* Pipes and /proc report no size: read to the end, growing the buffer. One byte more than the
+     * expected size detects the end. */
     size_t cap = (st.st_size > 0 ? (size_t)st.st_size : 4096) + 1, n = 0;
     if (cap > limit)
         cap = limit + 1;
@@ -121,7 +121,7 @@ enum err_code os_mkdirs(const char *path, struct err *e)
 
 enum { MAX_WILD_PARTS = 8 };
 
-/* Each part with wildcards multiplies the directories that are looked at. */
+/* Each part with wildcards multiplies the directories to visit. */
 static enum err_code check_pattern(const char *pattern, struct err *e)
 {
     size_t wild = 0;

@@ -15,13 +15,13 @@ struct pool {
     pthread_mutex_t mutex;
     pthread_cond_t work, done;
     unsigned long generation; /* of the current loop */
-    unsigned busy;            /* workers that have not finished it */
+    unsigned busy;            /* workers still in the current loop */
     bool stop;
     void (*fn)(void *arg, size_t item, unsigned worker);
     void *arg;
     size_t n;
     size_t chains; /* 0: items are independent */
-    bool *ended;   /* by item, if there are chains; under the mutex */
+    bool *ended;   /* by item, if items are in chains; protected by the mutex */
     pthread_cond_t item_ended;
     _Atomic size_t next;
 };
@@ -31,7 +31,7 @@ struct worker_start {
     unsigned index;
 };
 
-/* Waits until the item before this one in its chain has ended. */
+/* Waits until the previous item of the chain has finished. */
 static void wait_for_previous(struct pool *p, size_t item)
 {
     if (!p->chains || item < p->chains)

@@ -30,7 +30,7 @@ uint64_t rng_u64(struct rng *r)
 
 uint64_t rng_below(struct rng *r, uint64_t n)
 {
-    /* Lemire's multiplication; rejects the few values that would bias. */
+    /* Lemire's multiplication; rejects the few values that would cause bias. */
     uint64_t threshold = -n % n;
     for (;;) {
         unsigned __int128 m = (unsigned __int128)rng_u64(r) * n;
@@ -46,7 +46,7 @@ double rng_double(struct rng *r)
 
 double rng_normal(struct rng *r)
 {
-    /* Box-Muller, one of the pair: no hidden state. */
+    /* Box-Muller, one value of the pair: no hidden state. */
     double u = 1.0 - rng_double(r), v = rng_double(r);
     return sqrt(-2.0 * log(u)) * cos(6.283185307179586477 * v);
 }

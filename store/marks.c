@@ -1,5 +1,5 @@
-/* See marks.h. Suspicion has two names: `suspect`, and `suspect.repair` while a repair looks at it;
- * either counts. */
+/* See marks.h. Suspicion has two file names: `suspect`, and `suspect.repair` during a repair;
+ * either marks the store. */
 #include "store/marks.h"
 
 #include "base/io/out_file.h"

@@ -1,6 +1,6 @@
-/* What is found by a name: actions and traces, refs, source files and runs, each one key and one
- * value in a column family of its own (docs/format.md, sections 5 and 6); and records, all of them
- * or those whose id begins with given digits. */
+/* Lookups by name: actions and traces, refs, source files and runs, each one key and one value in a
+ * column family of its own (docs/format.md, sections 5 and 6); and records, all of them or those
+ * whose id begins with given digits. */
 #include "store/internal.h"
 #include "store/marks.h"
 
@@ -40,7 +40,7 @@ enum err_code store_each_record(struct store *s, store_visit_record *visit, void
     return err_up(e, code);
 }
 
-/* Ids that begin with these digits, of which so many are kept. */
+/* Collects the ids that begin with these digits, up to a maximum. */
 struct search {
     const char *hex;
     struct digest *ids;
@@ -242,7 +242,7 @@ enum err_code store_ref(struct digest *id, struct store *s, const char *name, st
     return code;
 }
 
-/* Of refs, or of source files and runs. */
+/* For refs, source files and runs. */
 struct name_visit {
     store_visit_ref *ref;
     store_visit_named *source;
@@ -310,7 +310,7 @@ static enum err_code run_key(struct buf *key, const char *run, struct err *e)
     return OK;
 }
 
-/* The name of a run, or false if the key is not one. */
+/* Writes the name of a run; returns false if the key is not one. */
 static bool run_name(struct buf *name, struct span key)
 {
     const uint8_t *end = key.len ? memchr(key.data, 0, key.len) : NULL;
@@ -356,7 +356,7 @@ static enum err_code visit_run(void *arg, struct span key, struct span value, st
 enum err_code store_each_run(struct store *s, const char *job, store_visit_named *visit, void *arg,
                              struct err *e)
 {
-    /* Backwards from past the last run of the job, or of all jobs. */
+    /* Backwards, starting after the last run of the job, or of all jobs. */
     struct buf first = {0}, last = {0};
     if (job) {
         buf_add(&first, job, strlen(job) + 1);

@@ -1,5 +1,5 @@
-/* Files written beside their targets; see out_file.h. The name beside cannot be guessed, and
- * nothing may lie under it. */
+/* Files written beside their targets; see out_file.h. The temporary name cannot be guessed and must
+ * not exist. */
 #include "base/io/out_file.h"
 
 #include "base/os.h"

@@ -1,5 +1,5 @@
-/* See process.h. Between fork and exec the child calls only what is safe there; that exec failed
- * comes back as errno through a pipe that a successful exec closes. */
+/* See process.h. Between fork and exec the child calls only async-signal-safe functions; a failed
+ * exec sends errno through a pipe that a successful exec closes. */
 #include "base/io/process.h"
 
 #include "base/os.h"
@@ -18,16 +18,16 @@ enum { TAIL = 4096, LOOK_MS = 100, PATIENCE_MS = 300, LINE = 400 };
 
 struct child {
     pid_t pid;
-    int errors; /* what it writes to standard error; does not block */
+    int errors; /* reads its standard error; non-blocking */
     char tail[2 * TAIL];
     size_t n;
-    char line[LINE + 1]; /* the last one, not ended yet */
+    char line[LINE + 1]; /* the last line, incomplete */
     size_t line_len;
 };
 
 /* ---- in the child ---- */
 
-/* `to` becomes a copy of `from`, or /dev/null. */
+/* Makes `to` a copy of `from`, or of /dev/null. */
 static bool set_stream(int to, int from)
 {
     int fd = from >= 0 ? from : open("/dev/null", to ? O_WRONLY : O_RDONLY);
@@ -64,7 +64,7 @@ static _Noreturn void become(const struct process *p, int errors, int failure, p
 
 /* ---- in the parent ---- */
 
-/* Above the three streams and the pipe that the child moves there. */
+/* Uses descriptors above the three streams and the pipe that the child moves there. */
 static enum err_code open_pipe(int ends[2], struct err *e)
 {
     int low[2];
@@ -110,7 +110,7 @@ static enum err_code start(struct child *c, const struct process *p, struct err 
     return code;
 }
 
-/* Tells whole lines. */
+/* Reports complete lines. */
 static void tell(struct child *c, const struct process *p, const char *text, size_t n)
 {
     for (size_t i = 0; p->said && i < n; i++) {
@@ -125,7 +125,7 @@ static void tell(struct child *c, const struct process *p, const char *text, siz
     }
 }
 
-/* Keeps the end of what it wrote. */
+/* Keeps the end of its standard error. */
 static void take_errors(struct child *c, const struct process *p)
 {
     ssize_t got;
@@ -139,7 +139,7 @@ static void take_errors(struct child *c, const struct process *p)
     }
 }
 
-/* Looks whenever something is written. A program that has closed standard error is about to end. */
+/* Polls when the program writes. One that has closed standard error is about to end. */
 static enum err_code wait_for(int *status, struct child *c, const struct process *p, struct err *e)
 {
     uint64_t start_ns = os_monotonic_ns();
@@ -164,7 +164,7 @@ static enum err_code wait_for(int *status, struct child *c, const struct process
     }
 }
 
-/* Asks it to end, and ends it. */
+/* Sends SIGTERM, later SIGKILL. */
 static void stop(int *status, struct child *c)
 {
     enum { STEP_MS = 10 };

@@ -1,5 +1,5 @@
-/* See terminal.h. A guard is a stream of stdio's own kind (fopencookie), so that all who print need
- * not know of it. */
+/* See terminal.h. A guard is a stdio stream (fopencookie), so that code that prints need not know
+ * of it. */
 #include "base/io/terminal.h"
 
 #include "base/text/utf8.h"
@@ -10,10 +10,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Of stdout and stderr: as many as the process has, and as they global to it. */
+/* For stdout and stderr: global, as these are. */
 static struct guard {
     FILE *guarded, *raw;
-    uint8_t held[4]; /* the beginning of a character */
+    uint8_t held[4]; /* the beginning of an incomplete character */
     size_t n;
 } guards[2];
 
@@ -25,7 +25,7 @@ static FILE *raw_of(FILE *to)
     return to;
 }
 
-/* Writes the characters that are held, but for one that is not finished. */
+/* Writes the pending characters, except an incomplete one. */
 static void let_out(struct guard *g)
 {
     while (g->n) {

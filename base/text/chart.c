@@ -37,7 +37,7 @@ static bool overlap(const struct box *a, const struct box *b)
            b->y < a->y + a->height;
 }
 
-/* Ten hues; the next ten groups have them with the next shape. */
+/* Ten hues; each further ten groups reuse them with another shape. */
 static const char *const hues[] = {"4 70% 52%",   "30 85% 48%",  "52 85% 40%",  "95 50% 42%",
                                    "150 55% 38%", "182 65% 38%", "207 75% 50%", "238 60% 62%",
                                    "280 50% 56%", "325 60% 54%"};
@@ -117,7 +117,7 @@ void chart_scatter(struct buf *out, const char *title, const struct chart_point 
 /* ---- lines ---- */
 enum { LINE_WIDTH = 460, LINE_HEIGHT = 220, LINE_LEFT = 52, LINE_BOTTOM = 28, LINE_TOP = 26 };
 
-/* 1, 2 or 5 times a power of ten, at most five steps. */
+/* Returns 1, 2 or 5 times a power of ten, for at most five steps. */
 static double nice_step(double size)
 {
     double step = pow(10, floor(log10(size / 5)));
@@ -146,8 +146,8 @@ static void write_grid(struct buf *out, const struct range *x, const struct rang
     }
 }
 
-/* Values that differ in their last digits only are drawn as equal: they would be drawn as a curve
- * of noise, with steps too small to add up. */
+/* Collapses values that differ only in their last digits: they would be drawn as noise, with steps
+ * too small to add up. */
 static void flatten(struct range *r)
 {
     if (r->high - r->low <= 1e-9 * fmax(fabs(r->low), fabs(r->high)))
@@ -157,7 +157,7 @@ static void flatten(struct range *r)
 static void write_curve(struct buf *out, const struct chart_curve *c, const struct range *rx,
                         const struct range *ry, const char *class)
 {
-    /* More than two points a pixel cannot be seen. */
+    /* More than two points per pixel are not visible. */
     size_t stride = c->n / (2 * LINE_WIDTH) + 1;
     buf_printf(out, "<polyline class=\"curve%s\" points=\"", class);
     for (size_t i = 0; i < c->n; i += stride)

@@ -8,7 +8,8 @@ size_t utf8_character(const uint8_t *s, size_t n)
                     : b >= 0xe0 && b <= 0xef ? 3
                     : b >= 0xf0 && b <= 0xf4 ? 4
                                              : 0;
-    /* The second byte excludes overlong forms, surrogates and what lies past U+10FFFF. */
+    /* The range of the second byte excludes overlong forms, surrogates and code points past
+     * U+10FFFF. */
     uint8_t low = b == 0xe0 ? 0xa0 : b == 0xf0 ? 0x90 : 0x80;
     uint8_t high = b == 0xed ? 0x9f : b == 0xf4 ? 0x8f : 0xbf;
     if (length > 1 && n > 1 && (s[1] < low || s[1] > high))

@@ -1,5 +1,5 @@
-/* YAML trees; see yaml.h. Built from libfyaml's events rather than from its documents: events
- * carry byte positions, and every bound is checked before the memory is taken. */
+/* YAML trees; see yaml.h. Built from libfyaml's events rather than its documents: events carry byte
+ * positions, and every bound is checked before memory is allocated. */
 #include "base/text/yaml.h"
 
 #include "base/buf.h"
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A collection being read: what it holds so far. */
+/* A sequence or mapping under construction. */
 struct frame {
     struct yaml_node *node;
-    const struct yaml_node **items; /* a mapping: keys and values in turn */
+    const struct yaml_node **items; /* for a mapping: keys and values alternate */
     size_t n, cap;
     struct name_map keys;
 };
@@ -58,7 +58,7 @@ static enum err_code count_node(struct reader *r, size_t offset, struct err *e)
     return err_fail_at(e, r->source, offset, "more than %d values in one file", YAML_MAX_NODES);
 }
 
-/* A value that is not written has no mark: it stands where its key does. */
+/* An omitted value has no mark: it takes the position of its key. */
 static size_t event_offset(const struct reader *r, struct fy_event *event)
 {
     const struct fy_mark *mark = fy_event_start_mark(event);
@@ -68,7 +68,7 @@ static size_t event_offset(const struct reader *r, struct fy_event *event)
     return mark->input_pos < r->source->len ? mark->input_pos : r->source->len;
 }
 
-/* Puts a finished node where it belongs. */
+/* Adds a finished node to its parent. */
 static enum err_code attach(struct reader *r, const struct yaml_node *node, struct err *e)
 {
     if (!r->depth) {
@@ -119,7 +119,7 @@ static enum yaml_style scalar_style(struct fy_token *token)
 static enum err_code read_scalar(struct reader *r, struct fy_event *event, size_t at, struct err *e)
 {
     enum yaml_style style = scalar_style(event->scalar.value);
-    /* Marks of quoted scalars point behind the quote. */
+    /* Marks of quoted scalars point after the opening quote. */
     if (style == YAML_QUOTED && at && strchr("'\"", r->source->text[at - 1]))
         at--;
     struct yaml_node *node = new_node(r, YAML_SCALAR, at);

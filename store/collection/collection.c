@@ -1,8 +1,8 @@
 /* Collections: building and reading; see collection.h and docs/format.md, section 4.
  *
- * Builder: one cutter per list. A list's ids wait until there are more than ROOT_MAX, because a
- * short list goes into the root as it is; from then on blocks are cut and put as soon as they end,
- * so memory is bounded by the longest block per list.
+ * The builder has one cutter per list. A list's ids are held back until there are more than
+ * ROOT_MAX, because the root stores a short list directly; from then on blocks are cut and put as
+ * soon as they end, so memory is bounded by the longest block per list.
  *
  * Invariant of both: the tree is a function of the sequence of ids alone. */
 #include "store/collection/collection.h"
@@ -16,13 +16,13 @@
 
 enum { ROOT_MAX = 256, BLOCK_MIN = 16, BLOCK_MAX = 1024, CUT_MASK = 127 };
 
-/* A list of the tree while it is being made: what has not been put into a block yet. */
+/* A list of the tree under construction: the ids that are not in a block yet. */
 struct level {
     struct digest *ids;
     uint64_t *counts; /* elements under each */
     size_t n, cap_ids, cap_counts;
-    size_t in_block; /* of the n, how many the cutter has looked at */
-    bool cutting;    /* more than ROOT_MAX have come */
+    size_t in_block; /* of the n, how many the cutter has processed */
+    bool cutting;    /* more than ROOT_MAX ids were added */
 };
 
 struct collection_builder {
@@ -57,7 +57,7 @@ void collection_builder_free(struct collection_builder *c)
 static enum err_code list_add(struct collection_builder *c, unsigned d, const struct digest *id,
                               uint64_t count, struct err *e);
 
-/* Puts the first n waiting ids of list d as a block, whose id goes into list d + 1. */
+/* Puts the first n pending ids of list d as a block and adds its id to list d + 1. */
 static enum err_code put_block(struct collection_builder *c, unsigned d, size_t n, struct err *e)
 {
     struct level *l = &c->levels[d];
@@ -88,7 +88,7 @@ static bool ends_block(const struct digest *id, size_t n)
     return n >= BLOCK_MAX || (n >= BLOCK_MIN && (id->bytes[DIGEST_SIZE - 1] & CUT_MASK) == 0);
 }
 
-/* To list d: 0 of elements, d + 1 of the blocks of depth d. */
+/* Adds to list d: 0 for elements, d + 1 for blocks of depth d. */
 static enum err_code list_add(struct collection_builder *c, unsigned d, const struct digest *id,
                               uint64_t count, struct err *e)
 {
@@ -151,7 +151,7 @@ static enum err_code bad_node(const struct digest *id, const char *what, struct 
     return err_fail(e, ERR_CORRUPT, "record %s: not a collection: %s", digest_hex(hex, id), what);
 }
 
-/* Fills a node from its decoded parts and checks that they fit together. */
+/* Fills a node from its decoded fields and checks that they are consistent. */
 static enum err_code node_fill(struct collection_node *node, const struct digest *id,
                                const ProtobufCBinaryData *ids, const uint64_t *counts,
                                size_t n_counts, uint64_t count, struct arena *a, struct err *e)
@@ -261,7 +261,7 @@ enum record_kind collection_element_kind(const struct collection *c)
     return c->element;
 }
 
-/* The last i with starts[i] <= at. */
+/* Returns the last i with starts[i] <= at. */
 static size_t child_of(const struct collection_node *node, uint64_t at)
 {
     size_t low = 0, high = node->n;
@@ -275,7 +275,7 @@ static size_t child_of(const struct collection_node *node, uint64_t at)
     return low;
 }
 
-/* Makes path[depth] the node of that depth which holds the element at this position. */
+/* Loads into path[depth] the node of that depth that holds the element at this position. */
 static enum err_code descend(struct collection *c, unsigned depth, uint64_t position, struct err *e)
 {
     for (unsigned d = c->depth; d > depth; d--) {
@@ -362,14 +362,14 @@ enum err_code collection_block(struct collection_block *out, struct collection *
 
 /* ---- slices: a run of elements of one collection appended to another ----
  *
- * Where the builder's lists up to depth d are empty and being cut, it stands at the start of a
- * block of each depth up to d. If the source has a block of depth d beginning with the next
- * element, the builder would cut the same one, because cuts depend on the ids since the last cut
- * alone: so the block's id goes into list d + 1, unread. All but the last block of a list, which
- * ends because the list does. Elsewhere elements go in one by one, until both cut at the same
- * place: mostly within a block. */
+ * If the builder's lists up to depth d are empty and being cut, it is at the start of a block of
+ * each depth up to d. If the source has a block of depth d that begins with the next element, the
+ * builder would cut the same one, because cuts depend only on the ids since the last cut: so the
+ * block's id is added to list d + 1, unread. The last block of a list is excluded, because it ends
+ * with the list. Elsewhere elements are added one by one until both cut at the same place: usually
+ * within a block. */
 
-/* So many depths, from 0, at which the builder stands at the start of a block. */
+/* Returns for how many depths, from 0, the builder is at the start of a block. */
 static unsigned depths_in_step(const struct collection_builder *b)
 {
     unsigned d = 0;
@@ -378,7 +378,7 @@ static unsigned depths_in_step(const struct collection_builder *b)
     return d;
 }
 
-/* The largest block of the source that can be taken over as it is; false: none. */
+/* Finds the largest block of the source that can be reused; returns false if there is none. */
 static bool find_whole(struct collection_block *block, unsigned *depth,
                        const struct collection_builder *b, struct collection *c, uint64_t at,
                        uint64_t end, struct err *e)

@@ -1,6 +1,6 @@
-/* What two collections do not share, without reading what they do; see collection.h.
+/* The difference of two collections, without reading what they share; see collection.h.
  *
- * Both trees are taken down list by list (the deeper one first, until both are at the same depth).
+ * Both trees are descended list by list (the deeper one first, until both are at the same depth).
  * In each list, nodes that occur on both sides cancel, as multisets; only the rest is read. Equal
  * nodes have equal elements, so cancelling them never changes the difference of the multisets. */
 #include "store/collection/collection.h"
@@ -64,7 +64,7 @@ static enum err_code side_descend(struct side *side, struct store *s, struct err
     return err_up(e, code);
 }
 
-/* As many of each id go from both sides, the first ones, as both have. */
+/* Removes from both sides as many of each id, the first ones, as both have. */
 static void cancel(struct side *x, struct side *y)
 {
     struct digest_map left = {0}; /* id -> how many of x have no partner */

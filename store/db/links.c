@@ -1,4 +1,4 @@
-/* The files of a database in a second directory: hard links, or copies where the file system has no
+/* A second directory with the files of a database: hard links, or copies if the file system has no
  * links. */
 #include "store/db/rocks_internal.h"
 
@@ -37,14 +37,14 @@ static enum err_code copy_file(const char *to, int directory, const char *name, 
     return code;
 }
 
-/* What a file system without hard links, or one that does not allow this one, answers. */
+/* Errors of a file system that has no hard links or forbids this one. */
 static bool is_refusal(int error)
 {
     return error == EPERM || error == EOPNOTSUPP || error == ENOSYS || error == EXDEV ||
            error == EMLINK || error == EACCES;
 }
 
-/* RocksDB's lock and what it narrates belong to the one who has it open. */
+/* Excludes RocksDB's lock and info log, which belong to the process that has it open. */
 static bool is_of_database(const char *name)
 {
     return *name != '.' && strncmp(name, "LO", 2) != 0;

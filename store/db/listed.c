@@ -1,12 +1,11 @@
-/* Whether the files of a database are as they were; see rocks_internal.h. RocksDB takes a list of
- * files (MANIFEST) that was cut short for that of an older database, and removes the tables that
- * are not in it; what a table says of itself at its end it reads unchecked, so that one bit may
- * stop the program.
+/* Detects files of a database that have changed; see rocks_internal.h. RocksDB takes a truncated
+ * list of files (MANIFEST) for that of an older database and removes the tables that are not in it;
+ * it reads a table's footer unchecked, so that one flipped bit may crash the program.
  *
- * The file LISTED has a line for the MANIFEST and for each table: name, length, SHA-256 of so many
- * bytes, for a table of the last TAIL of them; and at last eight digits of the SHA-256 of all that.
- * A LISTED that is damaged itself is ignored. So is a line of a file that is gone, as the MANIFEST
- * is after each opening: RocksDB says whether the database can do without it. */
+ * The file LISTED has a line for the MANIFEST and for each table: name, length, SHA-256 of that
+ * many bytes, for a table of the last TAIL of them; and finally eight digits of the SHA-256 of all
+ * these lines. A damaged LISTED is ignored. So is a line of a missing file, as the MANIFEST is
+ * after each opening: RocksDB reports whether the database can do without it. */
 #include "store/db/rocks_internal.h"
 
 #include "base/arena.h"
@@ -24,7 +23,7 @@
 
 enum { TAIL = 4096, NOTE_MAX = 1 << 24, NAME = 64, SUM = 9 };
 
-/* Of a file's bytes in [from, end); false if they cannot all be read. */
+/* Hashes a file's bytes in [from, end); returns false if they cannot all be read. */
 static bool sum_bytes(struct digest *out, int fd, size_t from, size_t end)
 {
     uint8_t part[1 << 14];
@@ -39,8 +38,8 @@ static bool sum_bytes(struct digest *out, int fd, size_t from, size_t end)
     return n > 0;
 }
 
-/* The line of a file that had this length, or has it now (0); NULL if there is no such file, "" if
- * it has become shorter. */
+/* Returns the line of a file of this length, or of its current length (0); NULL if there is no such
+ * file, "" if it has become shorter. */
 static const char *line_of(struct arena *a, const char *db_path, const char *name, size_t length)
 {
     char hex[DIGEST_HEX];
@@ -69,7 +68,7 @@ static const char *sum_of(struct arena *a, struct span lines)
     return arena_printf(a, "%.8s\n", digest_hex(hex, &d));
 }
 
-/* The newest; NULL: none. While one replaces another there are two. */
+/* Returns the newest MANIFEST, or NULL. While one replaces another there are two. */
 static const char *find_manifest(struct arena *a, const char *db_path)
 {
     const char *found = NULL;

@@ -1,8 +1,8 @@
 /* Reading and writing; see rocks.h.
  *
- * Tables are merged by processes that write much. By itself RocksDB would begin as soon as
- * a database is opened, keep one of two processors busy during a short run, and lose the work at
- * its end, since a merge counts only when it is finished. */
+ * Tables are merged only by processes that write much. By default RocksDB would start merging as
+ * soon as a database is opened, keep one of two processors busy during a short run, and lose the
+ * work at its end, since a merge counts only when it is finished. */
 #include "store/db/rocks_internal.h"
 
 #include <fcntl.h>
@@ -32,7 +32,6 @@ void rocks_note_damage(struct rocks *r, const char *what)
     r->damaged = true;
 }
 
-/* Takes RocksDB's message over; "Corruption" is the one kind that callers act on. */
 enum err_code rocks_fail(struct err *e, struct rocks *r, const char *what, char *message)
 {
     enum err_code code = rocks_is_corruption(message) ? ERR_CORRUPT : ERR_IO;
@@ -97,8 +96,7 @@ static uint64_t count_unsorted(struct rocks *r, unsigned family)
     return count;
 }
 
-/* Lets RocksDB merge the tables of families that have so many. Setting an option writes a file,
- * so it is set only where it changes something; a failure does no harm. */
+/* Setting an option writes a file, so it is set only if it changes; a failure does no harm. */
 void rocks_merge_tables(struct rocks *r, uint64_t tables)
 {
     static const char *const names[] = {"disable_auto_compactions"}, *const values[] = {"false"};
@@ -111,8 +109,8 @@ void rocks_merge_tables(struct rocks *r, uint64_t tables)
     }
 }
 
-/* ---- what was acknowledged: the number twice, 8 bytes little-endian each; the lower one counts,
- * so that neither a kill between the two nor a flipped bit raises a false alarm ---- */
+/* ---- the acknowledged sequence number: stored twice, 8 bytes little-endian each; the lower one
+ * counts, so that neither a kill between the two nor a flipped bit raises a false alarm ---- */
 
 void rocks_mark_path(char path[ROCKS_PATH], const char *db_path)
 {
@@ -140,7 +138,7 @@ void rocks_acknowledge(struct rocks *r, uint64_t number)
         r->acknowledged = number;
         put_le(bytes, number, 8);
         put_le(bytes + 8, number, 8);
-        /* A full disk: the mark stays behind, which only makes it less strict. */
+        /* On a full disk the mark is outdated, which only makes it less strict. */
         ssize_t wrote = pwrite(r->mark, bytes, sizeof bytes, 0);
         (void)wrote;
     }
@@ -179,15 +177,16 @@ enum err_code rocks_write(struct rocks *r, const struct rocks_write *writes, siz
     return OK;
 }
 
-/* ---- tables, written out and copied ---- */
+/* ---- flushing and copying tables ---- */
 
 void rocks_compact(struct rocks *r, enum rocks_family family)
 {
     rocksdb_compact_range_cf(r->db, r->family[family], NULL, 0, NULL, 0);
 }
 
-/* Where RocksDB cannot make links to its tables it copies them only to another file system. Without
- * its threads nothing changes any more, and nothing needs them before it is closed. */
+/* If RocksDB cannot link its tables, it copies them only to another file system. This copies them
+ * after stopping RocksDB's threads, so that no file changes; nothing needs the threads before
+ * closing. */
 static enum err_code copy_all(struct rocks *r, const char *path, struct err *e)
 {
     enum err_code code = rocks_flush(r, e);
@@ -213,7 +212,7 @@ enum err_code rocks_flush(struct rocks *r, struct err *e)
     rocksdb_flushoptions_t *options = rocksdb_flushoptions_create();
     rocksdb_flushoptions_set_wait(options, 1);
     char *message = NULL;
-    /* Objects before the actions that refer to them, should the log be lost in between. */
+    /* Objects before the actions that refer to them, in case the log is lost in between. */
     for (int i = 0; i < ROCKS_FAMILIES && !message; i++)
         rocksdb_flush_cf(r->db, options, r->family[i], &message);
     rocksdb_flushoptions_destroy(options);

@@ -1,4 +1,4 @@
-/* Opening and closing a database, whole or damaged; see rocks.h.
+/* Opening and closing a database, intact or damaged; see rocks.h.
  *
  * The log is kept rather than flushed when a database is opened, so that opening after a short run
  * costs milliseconds and leaves no tiny files; a writer with long logs flushes on closing. */
@@ -15,13 +15,14 @@
 
 enum {
     FLUSH_ON_CLOSE = 64 << 10, /* bytes of log beyond which closing flushes */
-    LOGS_ON_CLOSE = 4,         /* log files likewise: each opening begins one */
+    LOGS_ON_CLOSE = 4,         /* number of log files that has the same effect: each opening creates
+                                  one */
     CACHE = 64 << 20,
     BLOCK_SIZE = 16 << 10,
 };
 
-/* ---- how RocksDB is set up: its compression is off for objects, which are compressed already;
- * readers keep all files open, since the writer may remove them, and the writer few ---- */
+/* ---- RocksDB's options: objects are not compressed, because their envelopes are; readers keep all
+ * files open, since the writer may remove them, and the writer few ---- */
 
 static const char *const family_names[ROCKS_FAMILIES] = {
     [ROCKS_DEFAULT] = "default", [ROCKS_OBJECTS] = "objects", [ROCKS_ACTIONS] = "actions",
@@ -48,11 +49,11 @@ static rocksdb_options_t *database_options(enum rocks_mode mode)
     rocksdb_options_set_paranoid_checks(o, 1);
     rocksdb_options_set_create_missing_column_families(o, mode != ROCKS_READ);
     rocksdb_options_set_max_open_files(o, mode == ROCKS_READ ? -1 : 512);
-    /* RocksDB starts so many threads for every family, however few files there are. */
+    /* RocksDB starts this many threads for every family, however few files there are. */
     rocksdb_options_set_max_file_opening_threads(o, 1);
     rocksdb_options_set_skip_stats_update_on_db_open(o, 1);
-    /* Only what it says on opening: errors reach us anyway, and on a full disk RocksDB 7.8 dies of
-     * an assertion in its own logger. A reader, which need not be able to write, goes without. */
+    /* Logs only on opening: errors are returned to us anyway, and on a full disk RocksDB 7.8 fails
+     * an assertion in its own logger. Readers, which may lack write permission, do not log. */
     rocksdb_options_set_info_log_level(o, 5);
     rocksdb_options_set_keep_log_file_num(o, 2);
     if (mode == ROCKS_READ)
@@ -68,8 +69,8 @@ static rocksdb_options_t *database_options(enum rocks_mode mode)
     return from_string(o, "avoid_flush_during_recovery=true;max_manifest_file_size=4194304");
 }
 
-/* Partitioned indexes and filters, read when they are asked for, so that opening a
- * table costs the same however large it is. */
+/* Partitions indexes and filters and reads them on demand, so that opening a table takes constant
+ * time. */
 static void part_indexes(rocksdb_block_based_table_options_t *table)
 {
     enum { TWO_LEVELS = 2 };
@@ -98,9 +99,9 @@ static rocksdb_options_t *options_of_family(enum rocks_family family, rocksdb_ca
     rocksdb_options_set_compression(o, objects ? rocksdb_no_compression : rocksdb_lz4_compression);
     rocksdb_options_set_write_buffer_size(o, (size_t)(objects ? 64 : 16) << 20);
     rocksdb_options_set_disable_auto_compactions(o, 1); /* see rocks.c */
-    /* A put first looks whether the record exists, and a run whether an action does; mostly neither
-     * does, and without a filter the whole memtable is searched. This one takes 512 KiB for
-     * objects, ten bits for each of 400,000 records, and a quarter of that for the others. */
+    /* A put first checks whether the record exists, and a run whether an action does; usually
+     * neither does, and without a filter the whole memtable is searched. This filter takes 512 KiB
+     * for objects, ten bits for each of 400,000 records, and a quarter of that for the others. */
     return many ? from_string(o, "memtable_prefix_bloom_size_ratio=0.0078125;"
                                  "memtable_whole_key_filtering=true")
                 : o;
@@ -115,7 +116,7 @@ static bool exists(const char *path)
     return access(current, F_OK) == 0;
 }
 
-/* NULL or RocksDB's message. */
+/* Returns NULL or RocksDB's message. */
 static char *open_database(struct rocks *r)
 {
     char *message = NULL;
@@ -141,8 +142,8 @@ static void close_database(struct rocks *r)
     r->db = NULL;
 }
 
-/* A log that gave nothing back at all would stay for want of anything to flush, and readers refuse
- * it. */
+/* A log from which nothing could be replayed would stay because there is nothing to flush, and
+ * readers reject it. */
 static enum err_code leave_log(struct rocks *r)
 {
     char *message = NULL;
@@ -151,8 +152,8 @@ static enum err_code leave_log(struct rocks *r)
     return rocks_flush(r, NULL);
 }
 
-/* How much the log did not give back. Then all is written into tables, so that the log is left
- * behind. A mark that cannot be written is done without. */
+/* Counts the writes that the log has lost. Then flushes everything, so that the log is no longer
+ * needed. A failure to write the mark is ignored. */
 static void settle_mark(struct rocks *r, uint64_t acknowledged)
 {
     char path[ROCKS_PATH];
@@ -166,10 +167,10 @@ static void settle_mark(struct rocks *r, uint64_t acknowledged)
     listed_note(r);
 }
 
-/* Opens what rocksdb_repair_db can make of the tables and logs. It begins with an empty list of
- * files: cut off, it leaves what looks like a database without tables. So it works on links, in a
- * directory beside the database, which stays as it is. Whoever opened that copies it to where it
- * belongs. NULL or a message. */
+/* Opens what rocksdb_repair_db can recover from the tables and logs. It starts with an empty list
+ * of files: interrupted, it leaves what looks like a database without tables. So it works on links,
+ * in a directory beside the database, which stays unchanged; the caller copies the result into
+ * place. Returns NULL or a message. */
 static char *open_repaired(struct rocks *r)
 {
     char *message = NULL, *path = malloc(strlen(r->path) + sizeof ROCKS_REPAIRED);
@@ -184,14 +185,14 @@ static char *open_repaired(struct rocks *r)
     free(r->path);
     r->path = path;
     rocksdb_repair_db(r->options, path, &message);
-    /* It keeps tables of which a part cannot be read. */
+    /* rocksdb_repair_db keeps tables of which a part cannot be read. */
     rocksdb_options_set_paranoid_checks(r->options, 0);
     for (int i = 0; i < ROCKS_FAMILIES; i++)
         rocksdb_options_set_paranoid_checks(r->family_options[i], 0);
     return message ? message : open_database(r);
 }
 
-/* NULL or a message. */
+/* Returns NULL or a message. */
 static char *open_checked(struct rocks *r)
 {
     char bad[64], message[120];
@@ -201,7 +202,7 @@ static char *open_checked(struct rocks *r)
     return strdup(message);
 }
 
-/* NULL or a message. */
+/* Returns NULL or a message. */
 static char *open_writer(struct rocks *r)
 {
     char *message = open_checked(r);
@@ -263,7 +264,7 @@ enum err_code rocks_open(struct rocks **out, const char *path, enum rocks_mode m
     return OK;
 }
 
-/* Whether the next opening would be slow: it reads the logs. */
+/* Returns whether the next opening would be slow because it replays the logs. */
 static bool logs_are_long(const char *path)
 {
     DIR *d = opendir(path);
@@ -285,7 +286,7 @@ void rocks_close(struct rocks *r)
 {
     if (!r)
         return;
-    /* Failing to flush loses nothing: the log is there. */
+    /* A failed flush loses nothing: the log is kept. */
     if (r->db && !r->read_only && logs_are_long(r->path))
         rocks_flush(r, NULL);
     if (r->db && !r->read_only)

@@ -24,7 +24,7 @@ static struct span value_of(const rocksdb_iterator_t *it)
     return span_of(value, n);
 }
 
-/* From where the iterator stands. */
+/* Visits from the iterator's position. */
 static enum err_code visit_all(struct rocks *r, rocksdb_iterator_t *it, struct span prefix,
                                void (*step)(rocksdb_iterator_t *it), rocks_visit *visit, void *arg,
                                struct err *e)
@@ -54,7 +54,7 @@ enum err_code rocks_each_back(struct rocks *r, enum rocks_family family, struct 
     return err_up(e, visit_all(r, it, prefix, rocksdb_iter_prev, visit, arg, e));
 }
 
-/* ---- past what cannot be read ---- */
+/* ---- skipping unreadable blocks ---- */
 
 /* Adds 2^bit to a key seen as a big-endian number; false when it wraps. */
 static bool key_add_bit(struct digest *key, int bit)
@@ -79,9 +79,9 @@ static bool unreadable_from(struct rocks *r, rocksdb_iterator_t *it, const struc
     return !rocksdb_iter_valid(it) && error_of(r, it, NULL) != OK;
 }
 
-/* RocksDB cannot read what comes at or after `at`. Finds the largest key from which it still
- * cannot, which is the end of a bad block: in growing steps, so as not to
- * jump over good blocks into the next bad one, then by bisection. False when nothing follows. */
+/* RocksDB cannot read the entry at or after `at`. Finds the largest key from which it still cannot,
+ * the end of a bad block: in growing steps, so as not to jump over good blocks into the next bad
+ * one, then by bisection. Returns false if nothing readable follows. */
 static bool last_unreadable(struct digest *last, struct rocks *r, rocksdb_iterator_t *it,
                             struct digest at)
 {
@@ -134,7 +134,7 @@ enum err_code rocks_scan(struct rocks *r, enum rocks_family family, rocks_visit 
             unreadable(arg, &last, why.message);
         at = last;
         if (!more || !key_add_bit(&at, 0))
-            break; /* to the very end */
+            break; /* to the end */
         seek(it, &at);
     }
     rocksdb_iter_destroy(it);

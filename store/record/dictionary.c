@@ -14,9 +14,9 @@
 #include <zstd.h>
 
 enum {
-    TRAIN_AT = 256 << 10,  /* bytes of samples with which a run trains its first */
-    TRAIN_FROM = 16 << 10, /* bytes of samples, below which none is trained */
-    SHARE = 16,            /* bytes of samples to one of the dictionary */
+    TRAIN_AT = 256 << 10,  /* bytes of samples at which a run trains its first */
+    TRAIN_FROM = 16 << 10, /* bytes of samples needed to train one */
+    SHARE = 16,            /* ratio of sample bytes to dictionary bytes */
     DICTIONARY_MAX = 64 << 10,
 };
 enum { COPY_KEY = sizeof DICTIONARY_COPY_PREFIX - 1 + DIGEST_SIZE };
@@ -107,8 +107,8 @@ static enum err_code take_entry(void *arg, struct span key, struct span value, s
     return ERR_NOTFOUND; /* one is enough */
 }
 
-/* The dictionary under the first key that begins with `prefix`; its id stands at `at` in the key.
- */
+/* Reads the dictionary under the first key that begins with `prefix`; its id is at `at` in the
+ * key. */
 static enum err_code read_first(struct digest *id, struct span *content, struct dictionaries *d,
                                 struct arena *a, enum rocks_family family, struct span prefix,
                                 size_t at, struct err *e)
@@ -132,13 +132,13 @@ static enum err_code read_first(struct digest *id, struct span *content, struct 
     return err_up(e, code);
 }
 
-/* An error of this moment, which says nothing about what is stored. */
+/* A temporary error, which does not depend on the stored bytes. */
 static bool is_passing(enum err_code code)
 {
     return code == ERR_IO || code == ERR_NOMEM;
 }
 
-/* A dictionary that is missing or damaged counts as absent; only passing errors are handed up. */
+/* A missing or damaged dictionary counts as absent; only temporary errors are returned. */
 static enum err_code settle(enum err_code code, struct err *e)
 {
     if (code == OK || is_passing(code))
@@ -147,7 +147,7 @@ static enum err_code settle(enum err_code code, struct err *e)
     return OK;
 }
 
-/* The lock is held. */
+/* Caller holds the lock. */
 static enum err_code load(struct dictionary **out, struct dictionaries *d,
                           const uint8_t prefix[ENVELOPE_DICTIONARY], struct err *e)
 {
@@ -187,7 +187,7 @@ static enum err_code by_prefix(const struct dictionary **out, void *arg,
     return err_up(e, code);
 }
 
-/* The lock is held. */
+/* Caller holds the lock. */
 static enum err_code look_for_current(struct dictionaries *d, enum record_kind kind, struct err *e)
 {
     char key[64];
@@ -202,7 +202,7 @@ static enum err_code look_for_current(struct dictionaries *d, enum record_kind k
     return err_up(e, code);
 }
 
-/* The lock is held. What only readers load is not prepared for compression. */
+/* Caller holds the lock. Does not prepare for compression what only readers load. */
 static enum err_code prepare(struct dictionary *it, enum effort effort, struct err *e)
 {
     static const int levels[EFFORTS] = {[EFFORT_FAST] = LEVEL_FAST, [EFFORT_HIGH] = LEVEL_HIGH};
@@ -225,7 +225,7 @@ static enum err_code current(const struct dictionary **out, struct dictionaries 
     return err_up(e, code);
 }
 
-/* Takes a sample. True if that was the last one needed: `out` then owns all of them. */
+/* Takes a sample. Returns true if it was the last one needed: `out` then owns all of them. */
 static bool take_sample(struct samples *out, struct dictionaries *d, enum record_kind kind,
                         struct span payload)
 {
@@ -265,7 +265,7 @@ struct coder_dictionaries dictionaries_for_coder(struct dictionaries *d)
     return (struct coder_dictionaries){for_payload, by_prefix, d};
 }
 
-/* Puts the record into the store before any that needs it. */
+/* Puts the dictionary record before any record that needs it. */
 static enum err_code keep(struct digest *id, struct dictionaries *d, enum record_kind kind,
                           struct span content, struct err *e)
 {

@@ -15,8 +15,8 @@
 #include <zstd.h>
 
 enum {
-    RAW_BELOW = 100,       /* shorter payloads do not shrink enough to pay */
-    SHUFFLE_FROM = 4096,   /* tensors below this are not worth a trial */
+    RAW_BELOW = 100,       /* shorter payloads do not compress enough */
+    SHUFFLE_FROM = 4096,   /* shorter tensors are not worth a trial */
     SHUFFLE_SAMPLE = 32768 /* bytes on which shuffles are tried */
 };
 static const int levels[EFFORTS] = {[EFFORT_FAST] = LEVEL_FAST, [EFFORT_HIGH] = LEVEL_HIGH};
@@ -26,9 +26,9 @@ struct coder {
     ZSTD_DCtx *decompress;
     struct buf scratch;
     struct coder_dictionaries dictionaries;
-    int level;                     /* as set in `compress`, */
-    const ZSTD_CDict *compress_by; /* and this, too */
-    const struct dictionary *last; /* read with: mostly the next one, too */
+    int level;                     /* level set in `compress` */
+    const ZSTD_CDict *compress_by; /* dictionary set in `compress` */
+    const struct dictionary *last; /* last read with; usually the next one too */
 };
 
 static void *must(void *p)
@@ -75,7 +75,7 @@ static size_t shuffle_width(enum codec codec)
     return codec == CODEC_ZSTD_SHUFFLE2 ? 2 : codec == CODEC_ZSTD_SHUFFLE4 ? 4 : 1;
 }
 
-/* Byte j of all numbers of so many bytes stands before byte j + 1 of all; or back again. */
+/* Groups byte j of all numbers of `width` bytes before byte j + 1 of all; or the inverse. */
 static void shuffle(uint8_t *out, const uint8_t *in, size_t n, size_t width, bool back)
 {
     size_t m = n / width;
@@ -93,7 +93,7 @@ static bool holds_tensors(enum record_kind kind)
     return kind == KIND_CHUNK || kind == KIND_EMBEDDING_BATCH;
 }
 
-/* The length of one zstd frame, or SIZE_MAX if there is not enough room for it. */
+/* Returns the length of one zstd frame, or SIZE_MAX if it does not fit. */
 static size_t compress(struct coder *c, void *out, size_t room, const void *in, size_t n, int level,
                        const ZSTD_CDict *dictionary)
 {
@@ -102,7 +102,7 @@ static size_t compress(struct coder *c, void *out, size_t room, const void *in, 
         ZSTD_CCtx_setParameter(c->compress, ZSTD_c_dictIDFlag, 0); /* the envelope names it */
     }
     if (c->level != level || c->compress_by != dictionary) {
-        /* after a frame without room zstd would refuse what follows */
+        /* after a frame that did not fit, zstd would reject the next input */
         ZSTD_CCtx_reset(c->compress, ZSTD_reset_session_only);
         ZSTD_CCtx_setParameter(c->compress, ZSTD_c_compressionLevel, c->level = level);
         ZSTD_CCtx_refCDict(c->compress, c->compress_by = dictionary);
@@ -111,7 +111,7 @@ static size_t compress(struct coder *c, void *out, size_t room, const void *in, 
     return ZSTD_isError(size) ? SIZE_MAX : size;
 }
 
-/* Tries the shuffles on a part from the middle. Depends on nothing but the bytes. */
+/* Tries the shuffles on a part from the middle. Depends only on the bytes. */
 static enum codec choose_shuffle(struct coder *c, struct span payload)
 {
     static const enum codec candidates[] = {CODEC_ZSTD, CODEC_ZSTD_SHUFFLE2, CODEC_ZSTD_SHUFFLE4};
@@ -145,7 +145,7 @@ static void put_header(uint8_t *header, enum codec codec, const struct kind_info
     put_le(header + 8, length, 8);
 }
 
-/* The length of the body, which is shorter than the payload; else SIZE_MAX. */
+/* Returns the length of the body if it is shorter than the payload; else SIZE_MAX. */
 static size_t write_body(uint8_t *body, struct coder *c, enum codec codec, struct span payload,
                          enum effort effort, const struct dictionary *d)
 {
@@ -244,7 +244,7 @@ static enum err_code decompress(uint8_t *out, size_t length, struct coder *c, st
     return n == length ? OK : err_fail(e, ERR_CORRUPT, "the zstd frame is too short");
 }
 
-/* The dictionary that the envelope needs, and the frame behind its name. */
+/* Finds the dictionary that the envelope needs, and the frame after its name. */
 static enum err_code find_dictionary(const struct dictionary **out, struct span *body,
                                      struct coder *c, struct span bytes, struct err *e)
 {
