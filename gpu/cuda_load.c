@@ -1,5 +1,5 @@
-/* Devices by name. The CUDA back end is a shared library that is loaded when a card is first asked
- * for: without one, or without a driver, the program runs as it is. */
+/* Devices by name. The CUDA back end is a shared library that is loaded when a card is first
+ * requested: without the library or a driver, the program runs on the CPU. */
 #include "gpu/cuda_plugin.h"
 
 #include <dlfcn.h>
@@ -10,19 +10,20 @@
 #include <unistd.h>
 
 #ifndef EQLOOM_CUDA_DIR
-#define EQLOOM_CUDA_DIR "" /* where it is installed */
+#define EQLOOM_CUDA_DIR "" /* installation directory */
 #endif
 static const char file_name[] = "eqloom-cuda.so";
 
-/* Made once. */
+/* Initialised once. */
 static struct {
     pthread_once_t once;
-    const struct cuda_plugin *plugin; /* NULL: failure says why */
-    int n;                            /* cards; 0: failure says why */
+    const struct cuda_plugin *plugin; /* NULL: see failure */
+    int n;                            /* number of cards; 0: see failure */
     struct err failure;
 } cuda = {.once = PTHREAD_ONCE_INIT};
 
-/* $EQLOOM_CUDA; else beside the program, where a build has it; else where it is installed. */
+/* Tries $EQLOOM_CUDA; else beside the program, where a build puts it; else the installation
+ * directory. */
 static void find_library(char *path, size_t size)
 {
     const char *named = getenv("EQLOOM_CUDA");
@@ -50,7 +51,7 @@ static void load(void)
         err_fail(e, ERR_UNSUPPORTED, "no card: the CUDA back end (%s) is not installed", file_name);
         return;
     }
-    /* The back end brings 240 MB of libraries: they stay out where the driver is not installed. */
+    /* The back end loads 240 MB of libraries: skip it if the driver is not installed. */
     if (!getenv("EQLOOM_CUDA") && !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL)) {
         err_fail(e, ERR_UNSUPPORTED, "no card: there is no driver (libcuda.so.1)");
         return;
@@ -79,7 +80,7 @@ const char *gpu_why_cpu(void)
     return cuda.plugin ? NULL : cuda.failure.message;
 }
 
-/* *index: of a card, -1 for the CPU, -2 for auto. */
+/* Sets *index to the card's number, -1 for the CPU, -2 for auto. */
 static enum err_code read_name(int *index, const char *name, struct err *e)
 {
     char *end = "";

@@ -1,4 +1,4 @@
-/* The calls of gpu.h, by the device that they are for. */
+/* The functions of gpu.h, dispatched to the device's back end. */
 #include "gpu/gpu.h"
 
 void gpu_close(struct gpu_device *d)

@@ -48,7 +48,7 @@ static struct digest digest_from(const unsigned char *id)
     return d;
 }
 
-/* On the heap, with a NUL behind it. */
+/* Copies to the heap and appends a NUL. */
 static void *copy_out(const void *data, size_t n)
 {
     char *copy = must_calloc(n + 1, 1);
@@ -185,7 +185,7 @@ enum eql_status eql_elements(unsigned char **ids, size_t *n, struct eql_store *s
     return tell(e, code, &why);
 }
 
-/* A file in memory: npy goes back to its header, which a stream into a string cannot. */
+/* Opens a file in memory: npy seeks back to its header, which open_memstream does not support. */
 static FILE *open_memory(void)
 {
     int fd = memfd_create("eqloom", MFD_CLOEXEC);
@@ -195,7 +195,8 @@ static FILE *open_memory(void)
     return f;
 }
 
-/* All of it, on the heap; NULL: it could not be written or read. Closes the file. */
+/* Returns the complete content on the heap, or NULL if it could not be written or read. Closes the
+ * file. */
 static char *take_all(size_t *n, FILE *f)
 {
     struct stat st;
@@ -249,7 +250,7 @@ enum eql_status eql_export(char **data, size_t *n, char **index, struct eql_stor
 
 static pthread_mutex_t command_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* They catch signals, or may leave threads behind that outlive them. */
+/* Commands that catch signals, or may leave threads that outlive them. */
 static bool owns_its_process(const char *command)
 {
     return !strcmp(command, "run") || !strcmp(command, "serve");

@@ -1,9 +1,9 @@
-/* The canonical wire form (docs/format.md, section 1): of the many byte strings that protobuf takes
- * for a message, the one that we hash and store.
+/* The canonical wire form (docs/format.md, section 1): of the many byte strings that protobuf
+ * accepts for a message, the one that we hash and store.
  *
- * The checker walks the bytes along the message's descriptor and refuses all but that one, so that
- * unpacking and packing again always gives the same bytes. Packing leaves the work to protobuf-c
- * and then asks the checker: whatever is packed can be read. */
+ * The checker walks the bytes along the message's descriptor and rejects any other form, so that
+ * unpacking and packing again always yields the same bytes. Packing is done by protobuf-c and then
+ * checked: whatever is packed can be unpacked. */
 #include "schemas/canonical.h"
 
 #include "base/text/utf8.h"
@@ -15,7 +15,7 @@ enum { MAX_DEPTH = 32 };
 
 struct walk {
     const uint8_t *start; /* of the whole payload, for offsets in messages */
-    enum err_code code;   /* to fail with: ERR_CORRUPT when reading, ERR_INPUT when packing */
+    enum err_code code;   /* ERR_CORRUPT when reading, ERR_INPUT when packing */
     struct err *e;
 };
 
@@ -31,10 +31,10 @@ static enum err_code refuse(const struct walk *w, const ProtobufCMessageDescript
                     field ? "." : "", field ? field->name : "", what, (size_t)(at - w->start));
 }
 
-/* NULL, or what is wrong. */
+/* Returns NULL, or a description of the fault. */
 static inline const char *read_varint(uint64_t *out, struct cursor *c)
 {
-    if (c->at < c->end && *c->at < 0x80) { /* most are so short */
+    if (c->at < c->end && *c->at < 0x80) { /* the common case */
         *out = *c->at++;
         return NULL;
     }
@@ -54,15 +54,16 @@ static inline const char *read_varint(uint64_t *out, struct cursor *c)
     return "a varint that is cut off";
 }
 
-/* The length of what is ASCII without NUL at the beginning; looks at 8 bytes at a time, since texts
- * are most of what is stored. */
+/* Returns the length of the prefix that is ASCII without NUL; checks 8 bytes at a time, since most
+ * stored bytes are text. */
 static size_t plain_prefix(const uint8_t *s, size_t n)
 {
     const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
-    size_t i = 0, last = n < 8 ? 0 : n - 8; /* where the last word begins; it may overlap */
+    size_t i = 0, last = n < 8 ? 0 : n - 8; /* start of the last word, which may overlap the one
+                                               before */
     for (uint64_t word; i + sizeof word <= n; i = i < last && i + 8 > last ? last : i + 8) {
         memcpy(&word, s + i, sizeof word);
-        /* A top bit is set, or is borrowed from a byte that is zero. */
+        /* A top bit is set, or was borrowed from a zero byte. */
         if ((word | (word - ones)) & tops)
             break;
     }
@@ -71,8 +72,8 @@ static size_t plain_prefix(const uint8_t *s, size_t n)
     return i;
 }
 
-/* How a type is written. Of varints: the greatest value, and whether a negative one is
- * sign-extended to 64 bits; of floating point: the sign. */
+/* Encoding of each type. For varints: the maximum value, and whether a negative one is
+ * sign-extended to 64 bits; for floating point: the sign bit. */
 static const struct {
     ProtobufCWireType wire;
     uint64_t most;
@@ -98,8 +99,8 @@ static const struct {
     [PROTOBUF_C_TYPE_MESSAGE] = {PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED},
 };
 
-/* One scalar; *zero says whether it is the default, which for floating point is zero of either
- * sign. NULL, or what is wrong. */
+/* Reads one scalar; *zero is set if it is the default, which for floating point is zero of either
+ * sign. Returns NULL, or a description of the fault. */
 static const char *read_scalar(bool *zero, struct cursor *c, ProtobufCType type)
 {
     uint64_t value = 0;
@@ -145,7 +146,7 @@ static const char *check_packed(struct cursor *c, ProtobufCType type)
     return wrong;
 }
 
-/* The message's field of this number, looking on from *next, because numbers ascend. */
+/* Returns the message's field of this number, searching from *next, because numbers ascend. */
 static const ProtobufCFieldDescriptor *find_field(const ProtobufCMessageDescriptor *type,
                                                   uint64_t number, unsigned *next)
 {

@@ -1,4 +1,4 @@
-/* Opening and closing a store, by its one writer or by a reader; see store.h. */
+/* Opening and closing a store, by its only writer or by a reader; see store.h. */
 #include "store/internal.h"
 #include "store/marks.h"
 #include "store/salvage.h"
@@ -19,12 +19,12 @@
 
 /* ---- the writer's lock ---- */
 
-/* flock(2): the kernel drops it when the holder dies, however it dies, so a lock file that is lying
- * about means nothing. The file's content (pid, command, since when, one a line) is only for
+/* flock(2): the kernel releases the lock when the holder dies, however it dies, so a leftover lock
+ * file means nothing. The file's content (pid, command, since when, one per line) is only for
  * messages and may be stale or missing. */
 
-/* PATIENCE_MS: how long a lock may be held by a reader, or by a writer that has not written its
- * name, before that is an error. */
+/* PATIENCE_MS: how long a reader, or a writer that has not written its name, may hold a lock before
+ * that is an error. */
 enum { POLL_MS = 50, GLANCE_MS = 5, PATIENCE_MS = 10000 };
 
 static enum err_code fail_busy(int fd, const char *path, struct err *e)
@@ -41,8 +41,8 @@ static enum err_code fail_busy(int fd, const char *path, struct err *e)
     return err_fail(e, ERR_BUSY, "the store is held by pid %s (%s) since %s", pid, command, since);
 }
 
-/* Takes the lock for a moment, which may be long on a busy machine: another process that asks the
- * same does no harm. */
+/* Takes the lock for a moment, which may be long on a busy machine: another process that does the
+ * same is harmless. */
 static bool is_shared(int fd)
 {
     if (flock(fd, LOCK_SH | LOCK_NB) != 0)
@@ -51,7 +51,8 @@ static bool is_shared(int fd)
     return true;
 }
 
-/* A new holder has yet to write its name. Until then the file may name a writer that was killed. */
+/* A new holder writes its name after locking. Until then the file may name a writer that was
+ * killed. */
 static bool is_holder_named(int fd)
 {
     char text[32];
@@ -72,13 +73,13 @@ static void describe_holder(int fd, const char *command)
         if (*p == '\n')
             *p = ' ';
     int n = snprintf(text, sizeof text, "%ld\n%s\n%s\n", (long)getpid(), one_line, since);
-    /* A description that cannot be written is no reason to refuse the lock. */
+    /* Failing to write the description is no reason to refuse the lock. */
     if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)n, 0) != n)
         return;
 }
 
-/* Opens and locks `path`; *out keeps it until lock_release. ERR_BUSY says who holds it, after
- * having waited for wait_s seconds (< 0: for ever). */
+/* Opens and locks `path`; *out holds the lock until lock_release. ERR_BUSY names the holder, after
+ * waiting for wait_s seconds (< 0: for ever). */
 static enum err_code lock_acquire(int *out, const char *path, const char *command, double wait_s,
                                   struct err *e)
 {
@@ -114,7 +115,7 @@ static void lock_release(int fd)
     if (fd < 0)
         return;
     if (ftruncate(fd, 0) != 0) {
-        /* Stale words in an unlocked file harm nobody. */
+        /* Stale content of an unlocked file is harmless. */
     }
     close(fd);
 }
@@ -128,7 +129,7 @@ static enum err_code stop_at(void *arg, struct span key, struct span value, stru
     return ERR_NOTFOUND;
 }
 
-/* Or some that cannot be read. */
+/* Also true if some cannot be read. */
 static bool has_records(struct rocks *r)
 {
     return rocks_each(r, ROCKS_OBJECTS, span_of("", 0), stop_at, NULL, NULL) != OK;
@@ -179,8 +180,8 @@ static enum err_code count_bytes(void *arg, struct span key, struct span value, 
     return *bytes < CHECKED ? OK : ERR_NOTFOUND;
 }
 
-/* Everything but objects is read to the end, up to so many bytes: rocks.c takes note of what cannot
- * be read. Objects are verified whenever they are read. */
+/* Reads everything but objects to the end, up to a size limit: rocks.c notes what cannot be read.
+ * Objects are verified whenever they are read. */
 static void check_small_families(struct store *s)
 {
     static const enum rocks_family small[] = {ROCKS_REFS, ROCKS_FILES,   ROCKS_RUNS,
@@ -190,8 +191,8 @@ static void check_small_families(struct store *s)
         rocks_each(s->rocks, small[i], span_of("", 0), count_bytes, &bytes, NULL);
 }
 
-/* A store from elsewhere could lead reads and writes out of itself, or into a pipe. Writers, when
- * they have the lock, remove what files were left half written. */
+/* Symbolic links and pipes in an untrusted store could redirect reads and writes. A writer that
+ * holds the lock also removes half-written files. */
 static enum err_code check_files(const char *path, bool tidy, struct err *e)
 {
     DIR *d = opendir(path);
@@ -217,7 +218,7 @@ static enum err_code open_writer(struct store *s, const struct store_options *o,
     const char *lock = arena_printf(&a, "%s/lock", o->path);
     const char *db = arena_printf(&a, "%s/db", o->path);
     enum err_code code = OK;
-    /* The lock file is there before the database and stays. */
+    /* The lock file is created before the database and stays. */
     if (!o->create && access(lock, F_OK) != 0)
         code = err_fail(e, ERR_NOTFOUND, "there is no store in %s", o->path);
     if (code == OK)
@@ -256,15 +257,15 @@ bool store_has_writer(const struct store *s)
     return held;
 }
 
-/* Anything that a writer may do to the files of the database since. */
+/* Detects any change that a writer may have made to the database's files. */
 static bool has_moved(const char *db, const struct os_stat *before)
 {
     struct os_stat now;
     return os_stat(&now, db, NULL) != OK || now.changed_ns != before->changed_ns;
 }
 
-/* RocksDB reads the list of files, then the files: a writer may have replaced them in between.
- * Without one, and with the same files as before, what cannot be read is damaged. */
+/* RocksDB reads the list of files, then the files: a writer may have replaced them in between. If
+ * there is no writer and the files are unchanged, what cannot be read is damaged. */
 static enum err_code open_reader(struct store *s, const struct store_options *o, struct err *e)
 {
     struct buf db = {0};

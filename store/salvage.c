@@ -1,14 +1,14 @@
 /* Rebuilding a database without its bad blocks; see salvage.h.
  *
- * A bad block hurts more than the records in it: compaction stops at it, and then RocksDB takes no
- * more writes. So whoever meets one leaves a mark (the file `damaged`), and the next writer copies
- * the database:
+ * A bad block affects more than its records: compaction fails at it, and then RocksDB accepts no
+ * more writes. So a process that meets one sets a mark (the file `damaged`), and the next writer
+ * copies the database:
  *
  *     db -> db.new (complete, flushed); db -> db.old; db.new -> db; db.old removed; mark removed
  *
- * Cut off before the second step, db.new is rubbish; after it, db.old takes its place again. Where
- * RocksDB could not open the database, what is copied is db.repair (rocks_open.c), and db is not
- * touched before it goes. */
+ * After an interruption before the second step, db.new is discarded; after it, db.old is renamed
+ * back. If RocksDB could not open the database, db.repair (rocks_open.c) is copied, and db is not
+ * touched before it is replaced. */
 #include "store/salvage.h"
 
 #include "action.pb-c.h"
@@ -33,8 +33,8 @@ static enum err_code copy_entry(void *arg, struct span key, struct span value, s
     return err_up(e, rocks_write(c->to, &w, 1, false, e));
 }
 
-/* Records that lie among what the scan could not read but were put again since: an iterator does
- * not get to them, a lookup does. Whatever a copied entry refers to is looked up. */
+/* Records within an unreadable range that were put again since: an iterator does not reach them, a
+ * lookup does. Everything that a copied entry refers to is looked up. */
 struct rescuer {
     struct rocks *from, *to;
     size_t n; /* rescued in this pass */
@@ -103,7 +103,7 @@ static enum err_code rescue_all(struct rocks *to, struct store *s, struct err *e
     enum err_code code = rocks_each(to, ROCKS_ACTIONS, all, rescue_of_action, &r, e);
     if (code == OK)
         code = rocks_each(to, ROCKS_REFS, all, rescue_of_ref, &r, e);
-    do { /* what has been rescued may refer to others */
+    do { /* rescued records may refer to others */
         r.n = 0;
         if (code == OK)
             code = rocks_each(to, ROCKS_OBJECTS, all, rescue_of_object, &r, e);

@@ -1,7 +1,7 @@
-/* Records, read and put; see store.h.
+/* Reading and putting records; see store.h.
  *
- * Invariant: store_get returns the bytes that the id stands for or fails; bad bytes go into
- * quarantine (meta family), which makes the record absent, so that it is made again.
+ * Invariant: store_get returns the bytes that the id identifies or fails; bad bytes are quarantined
+ * (meta family), which makes the record absent, so that it is made again.
  *
  * A batch holds its writes as spans into its own arena, so that one batch can be appended to
  * another (group commit), and the ids it puts, so that nothing is put twice. */
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEPT_SLOTS = 1 << 14 }; /* a map of more is given back after a commit */
+enum { KEPT_SLOTS = 1 << 14 }; /* a larger map is freed after a commit */
 
 struct store_batch {
     struct store *store;
@@ -62,7 +62,7 @@ enum err_code err_name_record(struct err *e, enum err_code code, const struct di
     return err_fail(e, code, "record %s: %.400s", digest_hex(hex, id), inner.message);
 }
 
-/* The envelope of a record that the batch would put; see store_overlay. */
+/* Finds the envelope of a record that the batch would put; see store_overlay. */
 static bool find_put(struct span *envelope, const struct store_batch *b, const struct digest *id)
 {
     const uint64_t *at = b ? digest_map_get(&b->have, id) : NULL;
@@ -88,7 +88,7 @@ static void note_bad(struct store *s, const struct digest *id)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Records put again are not bad any more. */
+/* Records that were put again are no longer bad. */
 static void forgive(struct store *s, const struct digest *ids, size_t n)
 {
     pthread_mutex_lock(&s->lock);
@@ -100,7 +100,7 @@ static void forgive(struct store *s, const struct digest *ids, size_t n)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* A block that fails its checksum concerns more than the record asked for. */
+/* A block that fails its checksum affects more than the requested record. */
 static enum err_code get_object(struct rocks_value *v, struct store *s, const struct digest *id,
                                 struct err *e)
 {
@@ -110,7 +110,7 @@ static enum err_code get_object(struct rocks_value *v, struct store *s, const st
     return code;
 }
 
-/* ERR_NOTFOUND, ERR_CORRUPT, ... without the record's name. */
+/* Returns ERR_NOTFOUND, ERR_CORRUPT, ... without the record's name. */
 static enum err_code read_verified(struct record *out, struct store *s, const struct digest *id,
                                    struct arena *a, struct err *e)
 {
@@ -127,7 +127,7 @@ static enum err_code read_verified(struct record *out, struct store *s, const st
     return code;
 }
 
-/* Moves what lies under the id into meta, if it can be read at all. */
+/* Moves the entry of the id into meta, if it can be read at all. */
 enum err_code store_remove_bad(struct store *s, const struct digest *id, struct err *e)
 {
     struct rocks_value v;
@@ -144,7 +144,7 @@ enum err_code store_remove_bad(struct store *s, const struct digest *id, struct 
     return err_up(e, code);
 }
 
-/* Takes a record out of the way if it really is bad; a reader only remembers it. */
+/* Quarantines a record if it is still bad; a reader only remembers it. */
 static void store_quarantine(struct store *s, const struct digest *id)
 {
     mark_suspect(s->path);
@@ -155,7 +155,7 @@ static void store_quarantine(struct store *s, const struct digest *id)
     pthread_rwlock_wrlock(&s->commit_lock);
     struct arena a = {0};
     struct record r;
-    /* Unless somebody was faster. */
+    /* Another thread may have been faster. */
     if (read_verified(&r, s, id, &a, NULL) == ERR_CORRUPT && store_remove_bad(s, id, NULL) != OK)
         note_bad(s, id);
     arena_free(&a);
@@ -291,7 +291,7 @@ static void write_record(struct store_batch *b, const struct digest *id, struct 
     store_batch_write(b, ROCKS_OBJECTS, digest_span(id), envelope);
 }
 
-/* The payload is canonical. */
+/* The payload must be canonical. */
 static enum err_code put(struct digest *id, struct store_batch *b, enum record_kind kind,
                          struct span payload, struct err *e)
 {

@@ -45,7 +45,7 @@ static inline vf activation(vf x, enum gpu_activation kind)
     return sigmoid(x);
 }
 
-/* `saved` as gpu.h has it, with the bias for GELU. */
+/* `saved` as in gpu.h, with the bias added for GELU. */
 static inline vf gradient(vf dy, vf saved, enum gpu_activation kind)
 {
     switch (kind) {

@@ -14,7 +14,7 @@
 #include <assert.h>
 #include <math.h>
 
-/* Rows of a block, of two vectors each: as many sums as registers hold. */
+/* Rows of a block, of two vectors each: as many sums as fit the registers. */
 #ifdef __AVX512F__
 enum { ROWS = 8 };
 #else
@@ -29,14 +29,14 @@ struct rows {
     size_t ld;
 };
 
-/* One head's scratch. n: queries; np: in whole vectors; m: keys; size, hp: of the head, in whole
- * vectors. */
+/* One head's scratch. n: queries; np: n rounded up to whole vectors; m: keys; size, hp: of the
+ * head, hp rounded up. */
 struct head {
     size_t n, np, m, size, hp;
     float *copy[4]; /* (max(n, m), hp): padded q, k, v or dout, result */
     float *qt, *gt; /* (size, np): q and dout, transposed */
     float *p, *ds;  /* (m, np) */
-    float *by;      /* (np): what the probabilities of a query are still to be multiplied by */
+    float *by;      /* (np): pending factor of each query's probabilities */
 };
 
 static size_t carve(struct head *h, float *base, size_t n, size_t m, size_t size, bool backward)
@@ -56,7 +56,7 @@ static size_t carve(struct head *h, float *base, size_t n, size_t m, size_t size
     return used * sizeof(float);
 }
 
-/* The head's columns of `rows` rows of `from`, in whole vectors. */
+/* Returns the head's columns of `rows` rows of `from`, in whole vectors. */
 static struct rows padded(const struct head *h, int copy, const float *from, size_t ld, size_t rows)
 {
     if (h->hp == h->size)
@@ -67,7 +67,7 @@ static struct rows padded(const struct head *h, int copy, const float *from, siz
     return (struct rows){h->copy[copy], h->hp};
 }
 
-/* Where to write a result that belongs at `to`; copy_result() copies it there. */
+/* Returns where to write a result whose destination is `to`; copy_result() copies it there. */
 static struct rows result(const struct head *h, float *to, size_t ld)
 {
     return h->hp == h->size ? (struct rows){to, ld} : (struct rows){h->copy[3], h->hp};
@@ -87,7 +87,7 @@ static void load_transposed(float *restrict to, const float *from, size_t ld, co
             size_t columns = h->size - d < LANES ? h->size - d : LANES;
             vf square[LANES];
             for (size_t j = 0; j < LANES; j++) {
-                size_t row = i + j < h->n ? i + j : h->n - 1; /* beyond n anything will do */
+                size_t row = i + j < h->n ? i + j : h->n - 1; /* any value will do beyond n */
                 square[j] = vf_load_some(from + row * ld + d, columns);
             }
             vf_transpose(square);
@@ -158,7 +158,7 @@ static __attribute__((noinline)) void product_of_rows(struct rows c, struct rows
     product(c, (struct left){a.at, a.ld, 1}, b, n, cols, k, NULL);
 }
 
-/* The same with a (k, n) transposed. */
+/* Like product_of_rows, with a (k, n) transposed. */
 static __attribute__((noinline)) void
 product_of_columns(struct rows c, struct rows a, struct rows b, size_t n, size_t cols, size_t k)
 {
@@ -175,14 +175,14 @@ static __attribute__((noinline)) void weighted_product(struct rows c, struct row
 
 /* ---- softmax, for a vector of queries from i on ---- */
 
-/* Which of the lanes see key j where attention is causal. */
+/* Returns which lanes attend to key j if attention is causal. */
 static inline vi seeing(const struct head *h, size_t i, size_t j)
 {
     return vi_lane() >= (int32_t)(j + h->n) - (int32_t)(h->m + i);
 }
 
-/* Scores to probabilities but for their common factor, which goes to h->by; what a query does not
- * see to 0. In powers of 2, which cost less. */
+/* Scores to probabilities except for their common factor, which is stored in h->by; masked keys
+ * become 0. In powers of 2, which are cheaper. */
 static inline __attribute__((always_inline)) vf
 softmax(const struct head *h, const struct gpu_attention *at, size_t i, bool causal)
 {
@@ -192,7 +192,7 @@ softmax(const struct head *h, const struct gpu_attention *at, size_t i, bool cau
         vf x = vf_load(s + j * h->np);
         top = vf_max(top, causal ? vf_select(seeing(h, i, j), x, top) : x);
     }
-    for (size_t j = 0; j < h->m; j++) { /* the difference first: never above 0, however large */
+    for (size_t j = 0; j < h->m; j++) { /* subtract first: never above 0, however large */
         vf p = vf_exp2((vf_load(s + j * h->np) - top) * scale);
         if (causal)
             p = (vf)((vi)p & seeing(h, i, j));
@@ -225,7 +225,7 @@ softmax_back(const struct head *h, const struct gpu_attention *at, size_t i, vf 
 
 /* ---- heads ---- */
 
-/* x (m, n): probabilities, or their gradient. `first` is the head's first number. */
+/* x (m, n): probabilities, or their gradient. `first` is the head's first counter. */
 static void drop_out(struct gpu_queue *q, const struct head *h, float *x,
                      const struct gpu_dropout *how, uint64_t first)
 {
@@ -260,7 +260,7 @@ static void head_forward(struct gpu_queue *queue, const struct head *h, float *o
     copy_result(h, out, d, h->n);
 }
 
-/* Scratch that holds any of the sequences. */
+/* Returns scratch large enough for any of the sequences. */
 static float *scratch_for(struct gpu_queue *q, const struct gpu_attention *at, bool backward)
 {
     struct head h;
@@ -292,7 +292,7 @@ static void attention(struct gpu_queue *q, void *to, const struct gpu_attention 
     }
 }
 
-/* One head's gradients, or its values: they lie alike. */
+/* One head's values or gradients, which have the same layout. */
 struct head_at {
     float *q, *k, *v;
 };

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Tapes have many MiB: with small pages a good part of the time goes into translating addresses,
- * the more so in a virtual machine. */
+/* Tapes take many MiB: with small pages, address translation takes a good part of the time, the
+ * more so in a virtual machine. */
 void *cpu_alloc(size_t bytes)
 {
     enum { HUGE_PAGE = 1 << 21 };
@@ -15,7 +15,7 @@ void *cpu_alloc(size_t bytes)
     size_t size = (bytes + to) & ~(to - 1);
     void *p = aligned_alloc(to, size);
     if (p && to == HUGE_PAGE)
-        madvise(p, size, MADV_HUGEPAGE); /* only advice: small pages do as well */
+        madvise(p, size, MADV_HUGEPAGE); /* best effort: small pages work too */
     return p;
 }
 

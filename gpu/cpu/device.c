@@ -1,13 +1,13 @@
 /* The CPU as a device: its memory is the host's, a queue runs each op at once in the calling
- * thread, and gpu_each spreads items over a pool. */
+ * thread, and gpu_each distributes items over a pool. */
 #include "base/isa.h"
 #include "gpu/cpu/cpu_queue.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A shard's layer stays in the second cache; and weights and gradients pass through the caches once
- * for each shard. Inference keeps a shard's tensors there from one op to the next. */
+/* A shard's layer fits the L2 cache; weights and gradients pass through the caches once per shard.
+ * Inference keeps a shard's tensors in cache from one op to the next. */
 static const struct gpu_cuts cuts = {.groups = GPU_GROUPS,
                                      .shard_tokens = 512,
                                      .shard_widths = 2,
@@ -134,8 +134,8 @@ static void run_item(void *arg, size_t item, unsigned worker)
     each->fn(each->arg, item, &each->d->queues[worker].base);
 }
 
-/* Ops on q have been done when it is called, so there is nothing to order. The first failure of the
- * first queue that has one; all are cleared. */
+/* Earlier ops on q are already done, so there is nothing to order. Returns the first failure of the
+ * first queue that has one; clears all. */
 static enum err_code run_each(struct gpu_queue *q, size_t n, size_t chains, gpu_item *fn, void *arg,
                               struct err *e)
 {

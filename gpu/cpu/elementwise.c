@@ -1,5 +1,5 @@
-/* Ops on vectors element by element, sums of vectors, and the optimizer. Plain loops that the
- * compiler vectorises; only reductions to a scalar use vectors of their own, for a fixed order. */
+/* Elementwise vector ops, sums of vectors, and the optimizer. Plain loops that the compiler
+ * vectorises; only reductions to a scalar use explicit vectors, for a fixed order. */
 #include "base/rng.h"
 #include "gpu/cpu/cpu_queue.h"
 #include "gpu/cpu/vec.h"
@@ -43,7 +43,7 @@ static uint16_t to_bf16(float value)
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-    /* A NaN stays one, whatever of its payload is cut off. */
+    /* NaN stays NaN, whatever bits of its payload are cut off. */
     bool nan = (bits & 0x7fffffff) > 0x7f800000;
     return (uint16_t)(nan ? bits >> 16 | 0x40 : rounded);
 }
@@ -56,7 +56,7 @@ static void round_bf16(struct gpu_queue *q, uint16_t *restrict y, const float *r
             y[i * cols + j] = to_bf16(x[i * ld + j]);
 }
 
-/* Pieces small enough to stay in the first cache while the tree of sums goes over them. */
+/* Blocks that fit the L1 cache during the pairwise summation. */
 enum { SUM_BLOCK = 256, SUM_MOST = 64 };
 
 static void sum_many(struct gpu_queue *q, float *y, const float *const *x, size_t count, size_t n)
@@ -139,8 +139,8 @@ static void sum_squares(struct gpu_queue *q, double *out, const float *x, size_t
     *out = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
 }
 
-/* A 32-bit finaliser of low bias (Wellons' lowbias32), keyed twice: cheap in vectors, and any
- * element's bit is had without the ones before it. */
+/* A 32-bit finaliser of low bias (Wellons' lowbias32), keyed twice: fast in vectors, and computes
+ * any element's bits without the earlier ones. */
 static inline uint32_t dropout_bits(uint32_t x, uint32_t key0, uint32_t key1)
 {
     x ^= key0;
@@ -168,7 +168,7 @@ static void dropout(struct gpu_queue *q, enum gpu_type type, void *to, const voi
     float keep = 1.0f / (1.0f - drop->rate);
     assert(type == GPU_TYPE_F32);
     for (size_t i = 0; i < n;) {
-        /* The high half of the counter changes the keys; runs between are 32-bit. */
+        /* The high half of the counter determines the keys; the loop counts in 32 bits. */
         uint64_t at = drop->first + i, mixed = rng_mix(drop->key ^ rng_mix(at >> 32));
         uint64_t room = (UINT64_C(1) << 32) - (at & 0xffffffffu);
         size_t len = n - i < room ? n - i : (size_t)room;

@@ -1,9 +1,9 @@
-/* Convolution and max pooling by oneDNN's primitives, one thread each as its products are.
+/* Convolution and max pooling by oneDNN's primitives, single-threaded like its products.
  *
  * Images stay channels-last; filters and their gradients are copied into and out of the layout that
- * a primitive likes best, which is small beside the images. bf16 rounds images and filters first;
- * results are f32. A primitive takes long to make, so a device keeps each by what it is for. They
- * have no state: what they work in is the queue's scratch. */
+ * a primitive prefers, which is cheap compared with the images. bf16 rounds images and filters
+ * first; results are f32. A primitive is slow to create, so a device caches each by its key.
+ * Primitives have no state: their workspace is the queue's scratch. */
 #include "gpu/cpu/cpu_queue.h"
 
 #include <dnnl.h>
@@ -13,14 +13,14 @@
 
 enum kind { CONVOLVE, BACK_INPUT, BACK_FILTERS, POOL, POOL_BACK };
 
-/* All that a primitive depends on; compared as bytes. */
+/* Everything that a primitive depends on; compared bytewise. */
 struct key {
     enum kind kind;
     int bf16, relu, bias;
     size_t images, height, width, in, out, filter_height, filter_width;
 };
 
-/* Images are x and y, be they values or gradients; `filters` is as the primitive likes it. */
+/* x and y are the images, values or gradients; `filters` is in the primitive's preferred layout. */
 struct primitive {
     struct primitive *next;
     struct key key;
@@ -67,7 +67,7 @@ void cpu_images_close(struct cpu_images *x)
     free(x);
 }
 
-/* ---- making a primitive ---- */
+/* ---- creating a primitive ---- */
 
 static dnnl_status_t describe(dnnl_memory_desc_t *out, size_t a, size_t b, size_t c, size_t d,
                               bool bf16, dnnl_format_tag_t tag)
@@ -113,7 +113,7 @@ static dnnl_status_t make_reorder(struct primitive *p, const dnnl_memory_desc_t 
     return status;
 }
 
-/* A backward primitive chooses its kernel by a forward one. */
+/* A backward primitive chooses its kernel from a forward one. */
 static dnnl_status_t make(struct primitive *p, const void *op, const void *forward,
                           const_dnnl_primitive_attr_t attr, dnnl_engine_t engine)
 {
@@ -195,7 +195,7 @@ static dnnl_status_t make_pool(struct primitive *p, const_dnnl_primitive_attr_t 
     const dnnl_dims_t window = {(dnnl_dim_t)k->filter_height, (dnnl_dim_t)k->filter_width};
     dnnl_pooling_desc_t op, forward;
     dnnl_status_t status;
-    /* Forward in training says where maxima are. */
+    /* Forward training also stores the positions of maxima. */
     bool training = k->kind == POOL_BACK || k->bias;
     if ((status = describe(&p->x, k->images, k->in, k->height, k->width, false, dnnl_nhwc)) ||
         (status = describe(&p->y, k->images, k->in, k->height / k->filter_height,
@@ -236,7 +236,7 @@ static dnnl_status_t make_primitive(struct primitive **out, const struct key *k,
 
 /* ---- running it ---- */
 
-/* What a call takes of the queue's scratch. */
+/* A call's parts of the queue's scratch. */
 struct room {
     void *work, *filters;
     float *plain, *bias; /* backward to filters */
@@ -269,7 +269,7 @@ static void lay_out(struct room *r, const struct primitive *p, struct gpu_layout
     r->y = p->y.data_type == dnnl_bf16 ? gpu_carve(l, 2 * floats_of(&p->y)) : NULL;
 }
 
-/* False if there is nothing to do, or after a failure, which end() tells. */
+/* Returns false if there is nothing to do, or after a failure, which end() reports. */
 static bool begin(struct call *c, struct gpu_queue *q, const struct key *k)
 {
     struct gpu_layout l = {0};
@@ -342,7 +342,7 @@ static void end(struct call *c, const char *what)
 static struct key convolution_key(enum kind kind, const struct gpu_convolution *how, bool bias)
 {
     struct key k;
-    memset(&k, 0, sizeof k); /* gaps too */
+    memset(&k, 0, sizeof k); /* clears the padding too */
     k.kind = kind;
     k.bf16 = cpu_dnnl_bf16() && how->precision == GPU_BF16;
     k.relu = kind == CONVOLVE && how->relu;
@@ -428,7 +428,7 @@ static void convolve_back_filters(struct gpu_queue *q, float *dfilters, float *d
 
 /* ---- pooling ---- */
 
-/* `bias` says whether the places of maxima are wanted. */
+/* `places`: whether the positions of maxima are needed. */
 static struct key pool_key(enum kind kind, const struct gpu_max_pool *how, bool places)
 {
     struct gpu_convolution like = {

@@ -1,12 +1,12 @@
-/* Losses of rows of logits, and their gradients in place: the cross entropy; hinges between the
- * target and the negatives (triplet), or between each of them and a bound (siamese); histograms of
- * both. A NaN shows in each of these losses. */
+/* Losses of rows of logits, and their gradients in place: cross entropy; hinges between the target
+ * and the negatives (triplet), or between each of them and a bound (siamese); histograms of both. A
+ * NaN propagates to every loss. */
 #include "gpu/cpu/cpu_queue.h"
 #include "gpu/cpu/vec.h"
 
 #include <math.h>
 
-/* Columns that do not count become -infinity. */
+/* Sets columns that do not count to -infinity. */
 static void mask_row(float *x, const struct gpu_loss *how, size_t row)
 {
     float target = x[how->target[row]];
@@ -25,7 +25,7 @@ static inline vf load(const float *p, size_t n)
     return n >= LANES ? vf_load(p) : vf_load_part(p, n, -INFINITY);
 }
 
-/* The target's share when it is the maximum: equals share. */
+/* Returns the target's share of the maximum; ties share it. */
 static float share(const float *x, float max, size_t cols)
 {
     size_t equals = 0;
@@ -91,7 +91,7 @@ static struct row row_of(float *logits, const struct gpu_loss *how, size_t r)
     return (struct row){how, x, target, x[target]};
 }
 
-/* Whether column c is a negative. */
+/* Returns whether column c is a negative. */
 static bool counts(const struct row *row, size_t c)
 {
     return c != row->target && row->x[c] != -INFINITY;
@@ -105,7 +105,7 @@ static size_t count(const struct row *row)
     return n;
 }
 
-/* The share of the n negatives that are below the target; equal ones count a half. */
+/* Returns the fraction of the n negatives that are below the target; ties count a half. */
 static float share_below(const struct row *row, size_t n)
 {
     float below = 0;
@@ -154,13 +154,14 @@ static void triplet_loss(struct gpu_queue *q, float *logits, const struct gpu_lo
     }
 }
 
-/* A pair's term is added to *sum; its slope. */
+/* Adds a pair's term to *sum; returns its slope. */
 static float pair(float *sum, float x, bool equal, const struct gpu_loss *how)
 {
     if (!how->euclidean)
         return equal ? -hinge(sum, how->margin - x, how->squared)
                      : hinge(sum, how->margin + x, how->squared);
-    float d = sqrtf(fmaxf(2 - 2 * x, 1e-8f)); /* or the slope of a negative has no bound */
+    float d = sqrtf(fmaxf(2 - 2 * x, 1e-8f)); /* bounded below, or the slope of a negative would be
+                                                 unbounded */
     if (!equal)
         return hinge(sum, how->margin - d, true) / d;
     *sum += 2 - 2 * x;
@@ -191,8 +192,8 @@ static void siamese_loss(struct gpu_queue *q, float *logits, const struct gpu_lo
 
 static const float bins_per_unit = (GPU_BINS - 1) / 2.0f;
 
-/* The bin below the logit; *part is how far the logit is on the way to the next one. Rounding may
- * take a cosine beyond the last bin: the share of the one below is then slightly negative. */
+/* Returns the bin below the logit; *part is the fraction of the way to the next one. Rounding may
+ * take a cosine beyond the last bin: the weight of the one below is then slightly negative. */
 static size_t bin_of(float *part, float x)
 {
     float place = (x + 1) * bins_per_unit;

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* libgomp's; <omp.h> belongs to one compiler. The setting is the calling thread's own. */
+/* libgomp's function; <omp.h> is specific to a compiler. The setting is per thread. */
 extern void omp_set_num_threads(int n);
 
 extern dnnl_status_t dnnl_gemm_bf16bf16f32(char ta, char tb, dnnl_dim_t m, dnnl_dim_t n,
@@ -25,7 +25,7 @@ extern dnnl_status_t dnnl_gemm_bf16bf16f32(char ta, char tb, dnnl_dim_t m, dnnl_
                                            float beta, float *c, dnnl_dim_t ldc)
     __attribute__((weak));
 
-/* oneDNN's setting belongs to the process. It can be made once, before any other call. */
+/* oneDNN's setting is per process and can be made once, before any other call. */
 static struct {
     pthread_once_t once;
     bool bf16;  /* dnnl_gemm_bf16bf16f32 runs on bf16 units, */
@@ -90,14 +90,14 @@ static dnnl_status_t multiply_f32(const struct gpu_matmul *mm)
                       (dnnl_dim_t)mm->ldb, mm->beta, mm->c, (dnnl_dim_t)mm->ldc);
 }
 
-/* The operands are rounded into scratch, without gaps between rows. */
+/* Rounds the operands into scratch, without gaps between rows. */
 static dnnl_status_t multiply_bf16(struct gpu_queue *q, const struct gpu_matmul *mm)
 {
     size_t rows_a = mm->ta ? mm->k : mm->m, cols_a = mm->ta ? mm->m : mm->k;
     size_t rows_b = mm->tb ? mm->n : mm->k, cols_b = mm->tb ? mm->k : mm->n;
     uint16_t *a = cpu_scratch(q, (mm->m + mm->n) * mm->k * sizeof *a);
     if (!a)
-        return dnnl_success; /* the queue has the failure */
+        return dnnl_success; /* the failure is in the queue */
     uint16_t *b = a + mm->m * mm->k;
     q->op->round_bf16(q, a, mm->a, rows_a, cols_a, mm->lda);
     q->op->round_bf16(q, b, mm->b, rows_b, cols_b, mm->ldb);
@@ -107,7 +107,7 @@ static dnnl_status_t multiply_bf16(struct gpu_queue *q, const struct gpu_matmul 
                                  (dnnl_dim_t)mm->ldc);
 }
 
-/* The base, scaled, with the bias becomes c, to which the product is then added. */
+/* Initialises c with the scaled base and the bias; the product is then added. */
 static void begin_with_base(struct gpu_queue *q, struct gpu_matmul *mm)
 {
     if (!mm->base || mm->beta == 0)
@@ -128,7 +128,7 @@ static void begin_with_base(struct gpu_queue *q, struct gpu_matmul *mm)
     mm->bias = NULL;
 }
 
-/* An empty sum: the library would leave c as it is. */
+/* For an empty sum (k = 0), for which the library would not write c. */
 static void scale_base(struct gpu_queue *q, const struct gpu_matmul *mm)
 {
     for (size_t i = 0; i < mm->m && mm->beta != 1; i++)

@@ -1,4 +1,4 @@
-/* Layer norm and L2 normalisation by rows, and backward; what batch norm is made of. */
+/* Layer norm and L2 normalisation by rows, and backward; the column ops of batch norm. */
 #include "gpu/cpu/cpu_queue.h"
 #include "gpu/cpu/vec.h"
 
@@ -23,7 +23,7 @@ static float row_sum(const float *x, size_t n)
     return vf_sum(a + b);
 }
 
-/* The sum of (x - mean) * (y - mean). */
+/* Returns the sum of (x - mean) * (y - mean). */
 static inline __attribute__((always_inline)) float products(const float *x, const float *y,
                                                             float mean, size_t n)
 {
@@ -66,8 +66,8 @@ static void norm(struct gpu_queue *q, void *to, const struct gpu_norm *how)
     }
 }
 
-/* Rows that are gone through twice while they are in the first cache: for their sums, then by
- * columns, whose sums stay in registers. */
+/* Rows that are read twice while they are in the L1 cache: for their sums, then by columns, whose
+ * sums stay in registers. */
 enum { BACK_ROWS = 8 };
 
 struct back {
@@ -160,7 +160,7 @@ static void normalize_back(struct gpu_queue *q, float *dx, const float *dy, cons
 
 /* ---- by columns ---- */
 
-/* Few enough rows that their sums are exact to f32; columns stay in registers meanwhile. */
+/* Few enough rows that f32 sums are accurate; column sums stay in registers meanwhile. */
 enum { SUM_ROWS = 16 };
 
 static void column_sums(struct gpu_queue *q, double *sums, const float *x, const float *y,

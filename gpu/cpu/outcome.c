@@ -1,5 +1,6 @@
-/* What a training step came to, and updates that depend on it. Sums are in double and in order, and
- * products are rounded one by one: nothing here is compiled per instruction set. */
+/* Loss and gradient norm of a training step, and the updates that depend on them. Sums are in
+ * double and in order, and products are rounded one by one: nothing here is compiled per
+ * instruction set. */
 #include "gpu/cpu/cpu_queue.h"
 
 #include <assert.h>

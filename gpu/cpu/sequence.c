@@ -38,7 +38,7 @@ static void embed_back(struct gpu_queue *q, float *restrict dtable, float *restr
 static void pool_sum(float *restrict y, const float *restrict x, const uint32_t *row, size_t n,
                      size_t cols, float by)
 {
-    enum { TOGETHER = 4 }; /* vectors of sums that stay in registers */
+    enum { TOGETHER = 4 }; /* vectors of sums kept in registers */
     size_t c = 0;
     for (; c + TOGETHER * LANES <= cols; c += TOGETHER * LANES) {
         vf sum[TOGETHER] = {0};

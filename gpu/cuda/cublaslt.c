@@ -1,9 +1,9 @@
 /* Matrix products by cuBLASLt, with bias and ReLU as its epilogues. It is column-major: a row-major
  * c = a b is its c^T = b^T a^T.
  *
- * Which algorithm a product takes is asked once per plan and kept. Sizes of a plan are rounded up,
- * to an eighth of a power of two at most, since the number of tokens differs from step to step;
- * what a plan gives is a function of the plan alone, not of what came before. */
+ * The algorithm of a product is chosen once per plan and cached. Sizes of a plan are rounded up, to
+ * an eighth of a power of two at most, since the number of tokens differs from step to step; a
+ * plan's result is a function of the plan alone, not of earlier products. */
 #include "gpu/cuda/cuda_queue.h"
 
 #include <cublasLt.h>
@@ -57,7 +57,7 @@ static bool find(cublasLtMatmulAlgo_t *out, struct cuda_plans *p, const struct p
     return x != NULL;
 }
 
-/* Without memory for it, it is asked for again. */
+/* If memory runs out, the plan is computed again next time. */
 static void keep(struct cuda_plans *p, const struct plan_key *key,
                  const cublasLtMatmulAlgo_t *algorithm)
 {
@@ -70,10 +70,10 @@ static void keep(struct cuda_plans *p, const struct plan_key *key,
     pthread_mutex_unlock(&p->lock);
 }
 
-/* One product as cuBLASLt sees it. */
+/* One product in cuBLASLt's terms. */
 struct product {
     cublasLtMatmulDesc_t how;
-    cublasLtMatrixLayout_t a, b, c; /* a: ours is its b */
+    cublasLtMatrixLayout_t a, b, c; /* a: our b, and vice versa */
 };
 
 static void product_free(struct product *p)
@@ -108,7 +108,7 @@ static cublasStatus_t set(cublasLtMatmulDesc_t d, cublasLtMatmulDescAttributes_t
     return cublasLtMatmulDescSetAttribute(d, what, value, size);
 }
 
-/* Of the key's sizes. The bias has the result's type. */
+/* Uses the key's sizes. The bias has the result's type. */
 static cublasStatus_t product_new(struct product *p, const struct plan_key *k, const void *bias)
 {
     *p = (struct product){0};
@@ -163,7 +163,7 @@ out:
     return s;
 }
 
-/* The algorithm of a plan. */
+/* Returns the algorithm of a plan. */
 static cublasStatus_t plan(cublasLtMatmulAlgo_t *out, struct cuda_device *d,
                            const struct plan_key *key, const void *bias)
 {
@@ -190,7 +190,7 @@ static cublasStatus_t multiply(struct cuda_queue *q, const struct gpu_matmul *mm
     plans[0].n = cuda_rounded(key->n);
     plans[0].k = cuda_rounded(key->k);
     cublasStatus_t s = product_new(&p, key, mm->bias);
-    bool again = true; /* an algorithm for rounded sizes need not do for these */
+    bool again = true; /* an algorithm for rounded sizes may not suit these */
     for (int i = 0; i < 2 && !(i && s == CUBLAS_STATUS_ALLOC_FAILED) && again; i++) {
         s = p.c ? plan(&algorithm, q->device, &plans[i], mm->bias) : s;
         if (!s)
@@ -240,7 +240,7 @@ void cuda_matmul(struct gpu_queue *base, const struct gpu_matmul *mm)
         return;
     }
     struct plan_key key = key_of(q, mm);
-    /* What is left to do once the product is in c. */
+    /* The operations that remain once the product is in c. */
     struct gpu_matmul bare = *mm, rest = {.beta = 1, .mask = mm->mask, .write = mm->write};
     cublasStatus_t s = multiply(q, mm, &key);
     if (s == CUBLAS_STATUS_NOT_SUPPORTED && key.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {

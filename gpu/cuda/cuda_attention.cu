@@ -1,12 +1,11 @@
 /* Attention over packed sequences of any length and head size, stored as f32 or bf16 and computed
- * in f32: a block for each sequence and head. It goes over tiles of 32 queries by 32 keys, whose
- * scores are products of tiles in shared memory. The softmax goes along with the tiles (Milakov and
- * Gimelshein 2018), so nothing quadratic is kept. The backward goes over queries for dq, and over
- * keys for dk and dv: every number is written by one thread, which sums in order.
+ * in f32: one block per sequence and head. It iterates over tiles of 32 queries by 32 keys, whose
+ * scores are products of tiles in shared memory. The softmax is computed online (Milakov and
+ * Gimelshein 2018), so nothing quadratic is stored. The backward iterates over queries for dq, and
+ * over keys for dk and dv: every element is written by one thread, which sums in order.
  *
  * In a tile a warp has PER rows, a lane one column. A thread holds the results of PARTS tiles of
- * columns; wider heads are computed in slices (grid.z), for each of which the scores are worked out
- * again. */
+ * columns; wider heads are computed in slices (grid.z), each of which recomputes the scores. */
 #include "gpu/cuda/launch.h"
 
 #include <math.h>
@@ -16,7 +15,7 @@ enum { SLICE = PARTS * TILE };
 typedef float tile[TILE][TILE + 1];
 #define TILE_ROW ((size_t)PER * (threadIdx.x / WARP))
 
-/* What a block works on. */
+/* The part of the operands that a block processes. */
 struct head {
     size_t first, n, key, m; /* rows of queries and of keys */
     size_t column;           /* of the head */
@@ -36,13 +35,13 @@ __device__ static inline struct head head_of(const struct gpu_attention *at)
     return h;
 }
 
-/* Keys that query i sees. */
+/* Returns how many keys query i attends to. */
 __device__ static inline size_t seen(const struct gpu_attention *at, const struct head *h, size_t i)
 {
     return at->causal ? h->m - h->n + 1 + i : h->m;
 }
 
-/* The probability of query i and key j, or its gradient, after dropout. */
+/* Applies dropout to the probability of query i and key j, or to its gradient. */
 __device__ static inline float kept(const struct dropping *drop, const struct gpu_attention *at,
                                     const struct head *h, float x, size_t i, size_t j)
 {
@@ -50,7 +49,7 @@ __device__ static inline float kept(const struct dropping *drop, const struct gp
     return drop->threshold ? dropped(drop, x, (head << 40) + (j << 20) + i) : x;
 }
 
-/* Numbers are those of `kept`. */
+/* Counters as in `kept`. */
 static inline struct dropping drop_of(const struct gpu_attention *at)
 {
     struct gpu_dropout drop = {at->drop.rate, at->drop.key, 0};
@@ -62,7 +61,7 @@ __device__ static inline size_t at_most(size_t n)
     return n < TILE ? n : (size_t)TILE;
 }
 
-/* Rows of a head, from one on. */
+/* Consecutive rows of a head. */
 template <class T> struct strip {
     const T *x;
     size_t ld, rows;
@@ -76,7 +75,7 @@ __device__ static inline struct strip<T> strip_of(const void *x, size_t ld, size
     return s;
 }
 
-/* Columns c .. of the strip, below `end`; zero beyond what there is. */
+/* Loads columns c .. of the strip, below `end`; zero out of range. */
 template <class T>
 __device__ static inline void load_tile(tile to, const struct strip<T> *s, size_t c, size_t end)
 {
@@ -92,7 +91,7 @@ __device__ static inline void multiply(float *sum, tile x, tile y, const struct 
     for (int r = 0; r < PER; r++)
         sum[r] = 0;
     for (size_t c = 0; c < size; c += TILE) {
-        __syncthreads(); /* whoever reads the tiles is done */
+        __syncthreads(); /* all threads have read the tiles */
         load_tile(x, a, c, size);
         load_tile(y, b, c, size);
         __syncthreads();
@@ -102,7 +101,7 @@ __device__ static inline void multiply(float *sum, tile x, tile y, const struct 
     }
 }
 
-/* y: columns of the slice from column c on, part p of it, of the strip's rows. */
+/* Writes the strip's rows to y: part p of the slice's columns, from column c on. */
 template <class T>
 __device__ static inline void load_part(tile y, const struct strip<T> *s, const struct head *h,
                                         int p)
@@ -146,11 +145,11 @@ __global__ static void attention_kernel(T *out, struct gpu_attention at, struct 
                         ? score[r]
                         : -INFINITY;
             __syncthreads();
-            if (threadIdx.x < queries.rows) { /* a thread for each row */
+            if (threadIdx.x < queries.rows) { /* one thread per row */
                 float *row = s[threadIdx.x], next = top;
                 for (int j = 0; j < TILE; j++)
                     next = fmaxf(next, row[j]);
-                /* The differences first: scores may be large. */
+                /* Subtract first: scores may be large. */
                 float less = next > top ? expf((top - next) * at.scale) : 1;
                 total *= less;
                 for (int j = 0; j < TILE; j++) {

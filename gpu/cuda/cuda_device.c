@@ -1,6 +1,6 @@
-/* A card as a device: its memory, its queues, and what the main program sees of it. Queues are
- * streams, which work on their own; gpu_each runs its items one behind the other on the caller's.
- * One card does a step in few large pieces: one group, one shard, whole vectors. */
+/* A card as a device: its memory, its queues, and the table that the main program uses. Queues are
+ * asynchronous streams; gpu_each runs its items one after the other on the caller's. One card does
+ * a step in few large pieces: one group, one shard, whole vectors. */
 #include "gpu/cuda/cuda_queue.h"
 #include "gpu/cuda/cudnn_graph.h"
 #include "gpu/cuda_plugin.h"
@@ -21,8 +21,8 @@ static const struct gpu_cuts cuts = {.groups = 1,
 
 /* ---- memory ---- */
 
-/* CUDA's pool keeps what is given back for who asks next, as `idle` says: the driver takes long for
- * either. */
+/* Lets CUDA's pool keep up to `idle` freed bytes for reuse: the driver is slow at both allocating
+ * and freeing. */
 static cudaError_t keep_idle(const struct cuda_device *d, uint64_t idle)
 {
     cudaMemPool_t pool;
@@ -41,7 +41,7 @@ static enum err_code alloc(void **out, struct gpu_device *base, size_t bytes, st
     if (!status)
         status = cudaMallocAsync(&p, bytes ? bytes : 1, NULL);
     if (status == cudaErrorMemoryAllocation) {
-        cudaGetLastError(); /* it is told here */
+        cudaGetLastError(); /* clears the error, which is reported here */
         cudaMemGetInfo(&left, &all);
         return err_fail(e, ERR_NOMEM,
                         "cuda:%d: no memory for %zu MiB of tensors: %zu of %zu MiB are free",
@@ -71,7 +71,7 @@ static size_t room(struct gpu_device *base)
 static void release(struct gpu_device *base, void *memory)
 {
     cudaSetDevice(((struct cuda_device *)base)->index);
-    cudaDeviceSynchronize(); /* it must not be in use any more */
+    cudaDeviceSynchronize(); /* the memory must not be in use any more */
     cudaFreeAsync(memory, NULL);
 }
 

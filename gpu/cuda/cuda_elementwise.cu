@@ -1,4 +1,4 @@
-/* Ops on vectors element by element, activations, dropout. */
+/* Elementwise vector ops, activations, dropout. */
 #include "gpu/cuda/launch.h"
 
 #include <math.h>

@@ -12,7 +12,7 @@ __device__ static inline size_t out_columns(const struct gpu_convolution *c)
     return c->width - c->filter_width + 1;
 }
 
-/* A thread for each number of the patches. */
+/* One thread per element of the patches. */
 __global__ static void patches_kernel(float *patches, const float *x, size_t n,
                                       struct gpu_convolution how)
 {
@@ -41,7 +41,7 @@ void cuda_patches(struct gpu_queue *q, float *patches, const float *x, size_t fi
                 x + first * image, n, *how);
 }
 
-/* A thread for each number of the images: it lies under each place of the filter once, at most. */
+/* One thread per element of the images: each filter position covers it at most once. */
 __global__ static void patches_back_kernel(float *dx, const float *dpatches, size_t n,
                                            struct gpu_convolution how)
 {
@@ -86,7 +86,7 @@ void cuda_round_floats(struct gpu_queue *q, float *y, const float *x, size_t n)
 
 /* ---- maxima of windows ---- */
 
-/* A thread for each result. */
+/* One thread per result. */
 __global__ static void max_pool_kernel(float *y, uint8_t *at, const float *x,
                                        struct gpu_max_pool how)
 {
@@ -127,7 +127,7 @@ static void max_pool(struct gpu_queue *q, float *y, uint8_t *at, const float *x,
     LAUNCH_FLAT(q, max_pool_kernel, cuda_cover(maxima(how)), THREADS, y, at, x, *how);
 }
 
-/* A thread for each number of the images: each lies in one window, or in none. */
+/* One thread per element of the images: each is in one window, or in none. */
 __global__ static void max_pool_back_kernel(float *dx, const float *dy, const uint8_t *at,
                                             struct gpu_max_pool how)
 {

@@ -1,12 +1,12 @@
-/* Losses of rows of logits, and their gradients in place, a warp to each row; the meaning is that
- * of the CPU's: a NaN shows in each of them. */
+/* Losses of rows of logits, and their gradients in place, one warp per row; definitions as on the
+ * CPU: a NaN propagates to every loss. */
 #include "gpu/cuda/launch.h"
 
 #include <math.h>
 
 struct row {
     float *x;
-    size_t at, target; /* number of the row; its target's column */
+    size_t at, target; /* row index; its target's column */
     float at_target;
 };
 
@@ -17,7 +17,7 @@ __device__ static inline struct row row_of(float *logits, const struct gpu_loss 
     return {x, at, target, x[target]};
 }
 
-/* Whether column c counts: the target, and its negatives. */
+/* Returns whether column c counts: the target or a negative. */
 __device__ static inline bool counts(const struct gpu_loss *how, const struct row *r, size_t c)
 {
     bool in = !how->group || (how->group[c] == how->group[r->at]) == how->own;
@@ -83,8 +83,8 @@ __device__ static inline float hinge(float *sum, float over, bool squared)
     return squared ? 2 * over : 1;
 }
 
-/* How many negatives there are, for all lanes; *below: of these, the share below the target, equal
- * ones counting a half. */
+/* Returns the number of negatives, in all lanes; *below: the fraction of them below the target,
+ * ties counting a half. */
 __device__ static inline float negatives(float *below, const struct gpu_loss *how,
                                          const struct row *r)
 {
@@ -135,7 +135,7 @@ static void triplet_loss(struct gpu_queue *q, float *logits, const struct gpu_lo
            *how);
 }
 
-/* A pair's term is added to *sum; its slope. */
+/* Adds a pair's term to *sum; returns its slope. */
 __device__ static inline float pair(float *sum, float x, bool equal, const struct gpu_loss *how)
 {
     if (!how->euclidean)
@@ -201,7 +201,7 @@ __global__ static void histogram_rows_kernel(float *logits, struct gpu_loss how)
             r.x[c] = -INFINITY;
 }
 
-/* part (rows, BINS): a block for each row of logits, a thread for each bin. */
+/* part (rows, BINS): one block per row of logits, one thread per bin. */
 __global__ static void bins_kernel(double *part, const float *logits, struct gpu_loss how)
 {
     size_t r = blockIdx.x, target = how.target[how.first_row + r];

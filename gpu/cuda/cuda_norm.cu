@@ -1,4 +1,4 @@
-/* Layer norm and L2 normalisation, a warp to each row, and backward. */
+/* Layer norm and L2 normalisation, one warp per row, and their backward passes. */
 #include "gpu/cuda/launch.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 #define EPSILON 1e-5f     /* layer norm's, as in PyTorch */
 #define MIN_LENGTH 1e-12f /* L2 normalisation's */
 
-/* Row r of y (rows, cols), by a warp. EQLOOM_PLANT: faults for the tests to find. */
+/* Row r of y (rows, cols), by a warp. EQLOOM_PLANT: faults for mutation tests. */
 template <class T> __device__ static inline void norm_row(T *y, const struct gpu_norm *n, size_t r)
 {
     size_t cols = n->cols;
@@ -100,7 +100,7 @@ __global__ static void norm_back_kernel(struct gpu_norm n, struct gpu_norm_back 
     }
 }
 
-/* part (chunks, 2, cols): dgamma and dbeta of a chunk of rows, a thread for each column. */
+/* part (chunks, 2, cols): dgamma and dbeta of a chunk of rows, one thread per column. */
 template <class D>
 __global__ static void norm_columns_kernel(float *part, struct gpu_norm n, const D *dy,
                                            size_t chunk)
@@ -184,7 +184,7 @@ __global__ static void divide_kernel(float *y, float *norms, const float *x, con
         *norms = length;
 }
 
-enum { LONG_ROW = 1 << 13 }; /* too much for a warp */
+enum { LONG_ROW = 1 << 13 }; /* too long for a warp */
 
 static void normalize(struct gpu_queue *q, float *y, float *norms, const float *x, size_t rows,
                       size_t cols)
@@ -194,7 +194,7 @@ static void normalize(struct gpu_queue *q, float *y, float *norms, const float *
                norms, x, rows, cols);
         return;
     }
-    /* The sum lies behind the scratch that its own op uses. */
+    /* The sum is stored after the scratch that its own op uses. */
     enum { BEHIND = 1 << 16 };
     char *scratch = (char *)cuda_scratch(q, BEHIND + sizeof(double));
     if (!scratch)
@@ -229,7 +229,7 @@ static void normalize_back(struct gpu_queue *q, float *dx, const float *dy, cons
 
 /* ---- by columns ---- */
 
-/* part (chunks, 2, cols): both sums of a chunk of rows, a thread for each column. */
+/* part (chunks, 2, cols): both sums of a chunk of rows, one thread per column. */
 __global__ static void column_sums_kernel(double *part, const float *x, const float *y, size_t rows,
                                           size_t cols, size_t chunk)
 {

@@ -1,5 +1,5 @@
-/* What a training step came to, and the updates that depend on it. Sums go in an order that depends
- * on the sizes alone. */
+/* Loss and gradient norm of a training step, and the updates that depend on them. The order of sums
+ * depends only on the sizes. */
 #include "gpu/cuda/launch.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ static void sum_losses(struct gpu_queue *q, double *sums, const float *loss, con
     LAUNCH(q, losses_kernel, 1, THREADS, sums, loss, correct, n, by);
 }
 
-/* One block, a thread for each bin of the two histograms; see gpu/cpu/outcome.c. */
+/* One block, one thread per bin of the two histograms; see gpu/cpu/outcome.c. */
 __global__ static void histogram_loss_kernel(double *bins, double *loss, size_t blocks)
 {
     __shared__ double h[2 * GPU_BINS];

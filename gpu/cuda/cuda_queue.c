@@ -1,5 +1,5 @@
-/* What all ops on a queue need: its device, failures, scratch, and copies between host and card by
- * page-locked memory; see cuda_queue.h. */
+/* State shared by all ops on a queue: its device, failures, scratch, and copies between host and
+ * card through page-locked memory; see cuda_queue.h. */
 #include "gpu/cuda/cuda_queue.h"
 
 #include <stdlib.h>
@@ -58,8 +58,8 @@ void *cuda_scratch(struct gpu_queue *base, size_t bytes)
     return q->scratch;
 }
 
-/* ---- copies: a write returns when the host's memory has been read, not when the card's has been
- * written ---- */
+/* ---- copies: a write returns once the host memory has been read, perhaps before the card's has
+ * been written ---- */
 
 bool cuda_staging_open(struct cuda_queue *q)
 {
@@ -80,7 +80,8 @@ void cuda_staging_close(struct cuda_queue *q)
     cudaFreeHost(q->staging.at);
 }
 
-/* The other half, once the copies from it are done. An event that was never recorded is done. */
+/* Switches to the other half once its copies are done. An event that was never recorded counts as
+ * done. */
 static bool change_half(struct cuda_queue *q)
 {
     struct cuda_staging *s = &q->staging;
@@ -129,11 +130,11 @@ void cuda_read(struct gpu_queue *base, void *host, const void *device, size_t by
             cuda_did(base, cudaStreamSynchronize(q->stream), "wait for a copy"))
             memcpy((char *)host + at, p, n);
         else
-            memset((char *)host + at, 0, n); /* the queue has the failure */
+            memset((char *)host + at, 0, n); /* the failure is in the queue */
     }
 }
 
-/* ---- results that come later: page-locked memory and an event of their own ---- */
+/* ---- asynchronous results: page-locked memory and an event of their own ---- */
 
 struct later {
     struct gpu_later base;

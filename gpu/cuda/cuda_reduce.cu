@@ -1,4 +1,4 @@
-/* Sums over rows and over whole vectors, in an order that depends on the sizes alone. */
+/* Sums over rows and over whole vectors, in an order that depends only on the sizes. */
 #include "gpu/cuda/launch.h"
 
 /* ---- by columns: a thread sums a column of a chunk of rows ---- */
@@ -55,7 +55,7 @@ __global__ static void squares_kernel(double *part, const float *x, size_t n)
         part[ELEMENT / WARP] = sum;
 }
 
-/* One block. EQLOOM_PLANT: faults for the tests to find. */
+/* One block. EQLOOM_PLANT: faults for mutation tests. */
 __global__ static void sum_kernel(double *out, const double *part, unsigned n)
 {
     __shared__ double sums[THREADS];

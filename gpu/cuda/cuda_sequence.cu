@@ -1,7 +1,7 @@
 /* Between token ids, packed rows and one vector per sequence: embedding and pooling. */
 #include "gpu/cuda/launch.h"
 
-/* A block for each sequence. */
+/* One block per sequence. */
 __global__ static void embed_kernel(float *x, const float *table, const float *positions,
                                     struct gpu_embedding how)
 {
@@ -18,7 +18,7 @@ static void embed(struct gpu_queue *q, float *x, const float *table, const float
     LAUNCH_FLAT(q, embed_kernel, (unsigned)how->sequences, 128, x, table, positions, *how);
 }
 
-/* part (chunks, vocabulary, cols), zeroed: sums of a chunk of tokens, a thread for each column. */
+/* part (chunks, vocabulary, cols), zeroed: sums of a chunk of tokens, one thread per column. */
 __global__ static void table_chunks_kernel(float *part, const float *dx, struct gpu_embedding how,
                                            size_t chunk)
 {
@@ -77,7 +77,7 @@ static void embed_back(struct gpu_queue *q, float *dtable, float *dpositions, co
                     dx, *how, places);
 }
 
-/* A block for each segment. */
+/* One block per segment. */
 struct pooling {
     const uint32_t *row, *offset;
     size_t cols;

@@ -11,7 +11,7 @@ struct cudnn_cache {
     const struct cudnn_calls *calls;
     pthread_mutex_t lock;
     cudnnHandle_t handle;
-    descriptor card; /* that is described, or NULL */
+    descriptor card; /* a described card, or NULL */
     struct cudnn_plan *plans;
 };
 
@@ -21,7 +21,7 @@ size_t cudnn_version(const char **why)
     return calls ? calls->version() : 0;
 }
 
-/* ---- descriptors: the first failure stays, what comes after does nothing ---- */
+/* ---- descriptors: the first failure is kept, later calls do nothing ---- */
 
 struct build {
     const struct cudnn_calls *calls;
@@ -225,7 +225,7 @@ static descriptor attend(struct build *b, const struct cudnn_key *key)
 
 /* ---- plans ---- */
 
-/* Whether the engine gives the same bytes twice, and is as exact as asked for. */
+/* Returns whether the engine is deterministic and has the required precision. */
 static bool suits(struct build *b, descriptor config, enum gpu_precision precision)
 {
     cudnnBackendNumericalNote_t notes[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
@@ -253,7 +253,7 @@ static bool refused(cudnnStatus_t s)
            kind == (int)CUDNN_STATUS_BAD_PARAM / 1000;
 }
 
-/* The first of the heuristic's configurations that suits; all others are given back. */
+/* Takes the heuristic's first configuration that suits; frees all others. */
 static void choose(struct build *b, struct cudnn_plan *out, const struct cudnn_cache *c,
                    descriptor graph, cudnnBackendHeurMode_t mode)
 {
@@ -435,7 +435,7 @@ void cudnn_run(struct gpu_queue *q, const struct cudnn_plan *p, void *const *ope
     set(&b, pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, n, operands);
     set(&b, pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
     finish(&b, pack);
-    pthread_mutex_lock(&c->lock); /* a handle is for one thread at a time */
+    pthread_mutex_lock(&c->lock); /* only one thread at a time may use a handle */
     if (!b.status)
         b.status = c->calls->set_stream(c->handle, cuda_stream(q));
     if (!b.status)

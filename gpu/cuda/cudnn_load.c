@@ -1,4 +1,4 @@
-/* cuDNN by dlopen: it is large, and few networks need it. */
+/* Loads cuDNN by dlopen: it is large, and few networks need it. */
 #include "gpu/cuda/cudnn_graph.h"
 
 #include <dlfcn.h>

@@ -1,9 +1,9 @@
-/* Convolutions by cuDNN; where it has no plan, by products with the patches under the filter. And
- * the attention of long sequences.
+/* Convolutions by cuDNN or, where it has no plan, by products with the patches under the filter;
+ * and attention over long sequences.
  *
- * bf16 has plans forward only, since results are f32. Elsewhere the operands are rounded to bf16
- * and multiplied as TF32, which is the same: TF32 holds what bf16 does, and sums are f32 in both.
- */
+ * Only forward convolutions have bf16 plans, since results are f32. Elsewhere the operands are
+ * rounded to bf16 and multiplied as TF32, which is equivalent: TF32 represents every bf16 number,
+ * and sums are f32 in both. */
 #include "gpu/cuda/cudnn_graph.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static struct sizes sizes_of(const struct gpu_convolution *c)
 
 enum form { AS_THEY_ARE, ROUNDED, BF16 };
 
-/* The operand as the plan wants it, in scratch unless it is so already. */
+/* Returns the operand in the plan's form, converted into scratch if needed. */
 static void *operand(struct gpu_queue *q, const float *x, size_t n, enum form form,
                      struct gpu_layout *l)
 {
@@ -42,7 +42,7 @@ static void *operand(struct gpu_queue *q, const float *x, size_t n, enum form fo
     return to;
 }
 
-/* n: the operands' numbers. Gradients of filters add up. */
+/* n: element counts of the operands. Gradients of filters accumulate. */
 static void run(struct gpu_queue *q, const struct cudnn_plan *plan, enum form form, float *out,
                 const float *const in[2], const size_t n[3])
 {
@@ -105,7 +105,7 @@ static bool by_cudnn(struct gpu_queue *q, enum cudnn_kind kind, float *out,
 
 /* ---- by products ---- */
 
-/* Images at a time, whose patches fit the scratch. */
+/* Processes as many images at a time as have patches that fit the scratch. */
 static void by_products(struct gpu_queue *q, enum cudnn_kind kind, float *out,
                         const float *const in[2], const struct gpu_convolution *c)
 {
@@ -197,10 +197,10 @@ static void convolve_back_filters(struct gpu_queue *q, float *dfilters, float *d
 
 /* ---- attention ---- */
 
-/* From here on, in bf16. It is not measured where cuDNN's becomes the faster one. */
+/* Lengths from which cuDNN is used in bf16; the break-even point has not been measured. */
 enum { LONG_SEQUENCE = 128, LARGEST_HEAD = 128 };
 
-/* Packed sequences to themselves. */
+/* Self-attention over packed sequences. */
 static bool is_long(const void *out, const struct gpu_attention *at)
 {
     uintptr_t all = (uintptr_t)at->q | (uintptr_t)at->k | (uintptr_t)at->v | (uintptr_t)at->lse;

@@ -1,4 +1,5 @@
-/* All kernels as one unit of translation: the headers of the compiler cost more than they do. */
+/* All kernels as one translation unit: compiling the CUDA headers takes longer than compiling the
+ * kernels. */
 #include "gpu/cuda/cuda_attention.cu"
 #include "gpu/cuda/cuda_elementwise.cu"
 #include "gpu/cuda/cuda_images.cu"

@@ -1,7 +1,8 @@
 /* EGraph records to arrays and back; see egraph_arrays.h. */
 #include "schemas/egraph/egraph_arrays.h"
 
-/* How many children an e-node has by its place in the tables of operators and leaves. */
+/* Returns the number of children of an e-node by its index in the tables of operators and
+ * leaves. */
 static uint32_t arity_of(const Eqloom__EGraph *m, uint32_t op)
 {
     return op < m->n_arities ? m->arities[op] : 0;
@@ -12,7 +13,7 @@ static enum err_code fail(struct err *e)
     return err_fail(e, ERR_CORRUPT, "an e-graph whose numbers do not fit together");
 }
 
-/* The arrays have these lengths, or the message is not an e-graph. */
+/* Checks the arrays' lengths. */
 static enum err_code check_lengths(const Eqloom__EGraph *m, struct err *e)
 {
     uint64_t nodes = 0, first = 0, more = 0;

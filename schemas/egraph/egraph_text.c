@@ -8,7 +8,7 @@ static const char *label(const Eqloom__EGraph *m, uint32_t node)
     return op < n ? m->operators[op] : m->leaves[op - n];
 }
 
-/* Labels are tokens: nothing in them needs an escape. */
+/* Labels are tokens, which need no escaping. */
 enum err_code egraph_write_dot(struct buf *out, const Eqloom__EGraph *m, struct err *e)
 {
     struct arena a = {0};

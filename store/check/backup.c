@@ -1,7 +1,7 @@
-/* A store beside the store; see maintain.h.
+/* Copying a store; see maintain.h.
  *
- * It is made as DIRECTORY.partial, read to the end, and named when it is whole: cut off,
- * it leaves nothing that has the name, and the next backup removes what it left. */
+ * The backup is made as DIRECTORY.partial, read to the end, and renamed when complete: if
+ * interrupted, nothing has the final name, and the next backup removes the leftover. */
 #include "store/maintain.h"
 
 #include "base/io/out_file.h"
@@ -27,8 +27,8 @@ static enum err_code accept(void *arg, struct span key, struct span value, struc
     return OK;
 }
 
-/* Reads the copy, whose blocks have checksums. Opening it for writing leaves the mark of what was
- * acknowledged in it. */
+/* Reads the copy, whose blocks have checksums. Opening it for writing creates its own mark of
+ * acknowledged writes. */
 static enum err_code check_copy(const char *db, struct err *e)
 {
     struct rocks *r = NULL;
@@ -48,7 +48,7 @@ static enum err_code check_copy(const char *db, struct err *e)
     return err_up(e, code);
 }
 
-/* What a backup that was killed has left; ERR_INPUT if somebody keeps something else there. */
+/* Removes what a killed backup left; ERR_INPUT if the directory holds anything else. */
 static enum err_code remove_leftover(const char *partial, struct err *e)
 {
     static const char *const ours[] = {".", "..", "db", "db.tmp", "lock"};
@@ -72,7 +72,7 @@ static enum err_code remove_leftover(const char *partial, struct err *e)
     return code;
 }
 
-/* Into `partial`, which takes its name when it is whole. */
+/* Copies into `partial`, which is renamed when complete. */
 static enum err_code copy_checked(struct store *s, const char *partial, struct arena *a,
                                   struct err *e)
 {

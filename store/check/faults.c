@@ -1,5 +1,5 @@
-/* See faults.h. Makers are found in the actions that are left: an action's outputs name the record,
- * its run says which nodes have its op. */
+/* See faults.h. Makers are found through the remaining actions: an action's outputs name the
+ * record, and its run shows which nodes have its op. */
 #include "store/check/faults.h"
 
 #include "action.pb-c.h"
@@ -56,7 +56,7 @@ struct finder {
     struct faults *faults;
     struct store *store;
     const Eqloom__Action *action;
-    const char *maker; /* NULL: none of the action's outputs has been found */
+    const char *maker; /* NULL: found in no action's outputs */
 };
 
 static enum err_code find_output(void *arg, const struct digest *id, struct err *e)
@@ -75,7 +75,7 @@ static enum err_code name_outputs(void *arg, struct span key, struct span value,
     struct finder *f = arg;
     struct arena a = {0};
     f->maker = NULL;
-    /* Summaries of leaves have no run, and made nothing. */
+    /* Summaries of leaves have no run and made no record. */
     if (canonical_unpack(&f->action, &a, &eqloom__action__descriptor, value, NULL) == OK)
         for (size_t i = 0; *f->action->run && i < f->action->n_outputs; i++)
             message_visit_ids(&f->action->outputs[i]->base, find_output, f, NULL);

@@ -1,16 +1,15 @@
 /* Checking everything; see maintain.h.
  *
- * 0. The database could be opened as it is, and its log gave back what was acknowledged.
- * 1. Every record: envelope, digest, canonical form, and that what it refers to is there.
+ * 0. The database could be opened without repair, and its log replayed all acknowledged writes.
+ * 1. Every record: envelope, digest, canonical form, and that its references exist.
  * 2. If any was bad: every reference of a good record leads to a good record; a record with one
  * that does not is broken, and so on until nothing changes.
- * 3. Every action decodes, stands under its own key, and leads to good records; so do refs.
+ * 3. Every action decodes, has its own key, and leads to good records; so do refs.
  * 4. Every other family can be read to the end; runs and source files decode.
  *
- * Repair takes bad and broken records away (quarantine) and drops actions that lead nowhere. A ref
- * stays if the next run makes its record again; one to a record that is lost for good is dropped if
- * the caller is told of it. If RocksDB cannot read blocks of its own, the database is rebuilt
- * without them (salvage.c). */
+ * Repair quarantines bad and broken records and drops actions that lead nowhere. A ref stays if the
+ * next run makes its record again; one to a record that is lost for good is dropped and reported.
+ * If RocksDB cannot read blocks of its own, the database is rebuilt without them (salvage.c). */
 #include "action.pb-c.h"
 #include "store/check/faults.h"
 #include "store/check/idtable.h"
@@ -26,25 +25,25 @@
 struct fsck {
     struct store *store;
     bool repair, drop_refs;
-    bool damaged;       /* files of the database are bad: */
+    bool damaged;       /* files of the database are bad; */
     struct err damage;  /* the first of them */
     const char *family; /* being scanned */
     struct faults faults;
     struct fsck_result result;
     struct id_table ids;      /* of all records, in order; flags: their state */
-    struct digest_map others; /* id -> the same, of ids that the scan did not come to */
-    struct digest *bad;       /* records for quarantine */
+    struct digest_map others; /* id -> the same, for ids that the scan did not reach */
+    struct digest *bad;       /* records to quarantine */
     size_t n_bad, cap_bad;
-    enum err_code stop; /* the store could not be read, for another reason than damage */
+    enum err_code stop; /* reading the store failed for another reason than damage */
     struct err why_stop;
 };
 
-/* ---- records: listed, looked at, rejected, and what they refer to ---- */
+/* ---- records: listed, checked, rejected, and their references ---- */
 
-/* LINKED: it is of a kind that refers to others. */
+/* LINKED: its kind refers to other records. */
 enum state { UNKNOWN, GOOD, BAD, ABSENT, STATE = 3, LINKED = 4 };
 
-/* The id is NULL where it concerns no record in particular. */
+/* The id is NULL if the fault concerns no single record. */
 static void report(struct fsck *f, const struct digest *id, const char *what)
 {
     f->result.faults++;
@@ -59,8 +58,8 @@ static enum err_code stop_error(const struct fsck *f, struct err *e)
                : err_fail(e, f->stop, "cannot check the store: %.400s", f->why_stop.message);
 }
 
-/* A device that fails or a lack of memory says nothing about records: the check itself has failed,
- * and nothing may be rejected for it. */
+/* A failing device or a lack of memory does not show that records are bad: the check itself has
+ * failed, and no record may be rejected for it. */
 static bool is_damage(struct fsck *f, enum err_code code, const struct err *why)
 {
     if (code != ERR_IO && code != ERR_NOMEM && code != ERR_BUSY)
@@ -97,7 +96,7 @@ static void reject(struct fsck *f, const struct digest *id)
 
 static enum err_code check_link(void *arg, const struct digest *id, struct err *e);
 
-/* Envelope, digest, canonical form; then what it refers to. */
+/* Checks envelope, digest and canonical form, then the references. */
 static enum err_code check_content(struct fsck *f, const struct digest *id, struct span value,
                                    struct err *e)
 {
@@ -152,27 +151,27 @@ static enum err_code list_object(void *arg, struct span key, struct span value, 
     uint64_t length;
     bool linked = envelope_peek(&kind, &length, value, NULL) == OK &&
                   message_type_has_ids(kind_info(kind)->descriptor);
-    /* GOOD until it is looked at. */
+    /* GOOD until it is checked. */
     if (span_digest(&id, key))
         id_table_add(&f->ids, &id, GOOD | (linked ? LINKED : 0));
     return OK;
 }
 
-/* To be called first. What cannot be read is reported by the scan that checks. */
+/* Called first. The scan that checks reports unreadable entries. */
 static enum err_code list_objects(struct fsck *f, struct err *e)
 {
     return err_up(e, rocks_scan(f->store->rocks, ROCKS_OBJECTS, list_object, NULL, f, e));
 }
 
-/* For message_visit_ids: ERR_NOTFOUND unless the record is good, as far as has been checked. A
- * record that is missing is reported once. */
+/* For message_visit_ids: ERR_NOTFOUND unless the record is good as far as checked. Reports a
+ * missing record once. */
 static enum err_code check_link(void *arg, const struct digest *id, struct err *e)
 {
     struct fsck *f = arg;
     enum state state = state_of(f, id);
     if (state != UNKNOWN)
         return state == GOOD ? OK : ERR_NOTFOUND;
-    /* Missing, or among what the scan could not read; there it may have been put anew. */
+    /* Missing, or in an unreadable range, where it may have been put again. */
     set_state(f, id, ABSENT);
     struct rocks_value v;
     struct err why = {0};
@@ -194,7 +193,7 @@ static enum err_code check_link(void *arg, const struct digest *id, struct err *
     return state_of(f, id) == GOOD ? OK : ERR_NOTFOUND;
 }
 
-/* A good record with references, once more. */
+/* Checks the references of a good record again. */
 static enum err_code check_links_of(void *arg, struct span key, struct span value, struct err *e)
 {
     struct fsck *f = arg;
@@ -211,8 +210,8 @@ static enum err_code check_links_of(void *arg, struct span key, struct span valu
     return OK;
 }
 
-/* When all have been checked: rejects records that refer to rejected ones, until nothing changes.
- */
+/* After all records have been checked: rejects records that refer to rejected ones, until nothing
+ * changes. */
 static enum err_code check_links(struct fsck *f, struct err *e)
 {
     enum err_code code = OK;
@@ -283,7 +282,7 @@ static enum err_code compare_id(void *arg, const struct digest *id, struct err *
     return OK;
 }
 
-/* Runs come job by job, the newest first. */
+/* Runs are visited job by job, newest first. */
 static enum err_code search_run(void *arg, const char *run, struct span value, struct err *e)
 {
     struct made_search *m = arg;
@@ -356,13 +355,13 @@ static enum err_code check_source(void *arg, struct span key, struct span value,
     return OK;
 }
 
-/* Links are checked as soon as all objects are known. */
+/* References are checked once all objects are known. */
 static enum err_code scan_families(struct fsck *f, struct err *e)
 {
     static const struct {
         enum rocks_family family;
         const char *name;
-        rocks_visit *check; /* NULL: that the family can be read is all */
+        rocks_visit *check; /* NULL: only checks that the family can be read */
     } scans[] = {
         {ROCKS_OBJECTS, "objects", check_object},
         {ROCKS_ACTIONS, "actions", check_action},

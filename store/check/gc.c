@@ -1,14 +1,15 @@
 /* Garbage collection; see maintain.h.
  *
  * List: all ids, in nine bytes each (idtable.h). Mark: roots are refs and the newest runs; records
- * of kinds with references are asked for them (message_visit_ids); the stack is as deep as
- * collections are. Sweep: records that were not reached, actions with an output that was not, and
- * quarantine. Dictionaries stay: compact drops those that no record needs. References to missing
- * records are left to fsck.
+ * of kinds with references are decoded to find them (message_visit_ids); the stack is as deep as
+ * collections are. Sweep: unmarked records, actions with an unmarked output, and quarantine.
+ * Dictionaries stay: compact drops those that no record needs. References to missing records are
+ * left to fsck.
  *
- * The caller holds the store for writing, so nothing is put meanwhile; readers keep what they have
- * open. Whenever the sweep is killed, what is left refers only to what is left: actions go first,
- * then records in stages, referring ones before those that they refer to (enum stage). */
+ * The caller holds the store for writing, so nothing is put meanwhile; readers keep their
+ * snapshots. Whenever the sweep is killed, the remaining entries refer only to existing ones:
+ * actions go first, then records in stages, referring ones before those that they refer to (enum
+ * stage). */
 #include "store/maintain.h"
 
 #include "action.pb-c.h"
@@ -22,8 +23,8 @@
 enum { REMOVALS_AT_ONCE = 1000 };
 enum { MARKED = 1, LINKED = 2, STAGE_SHIFT = 2 }; /* the rest is the stage */
 
-/* Records go from the last stage to the first. What is of one stage refers to lower ones, and only
- * in the last to its own; that is small, and goes in one commit. */
+/* Records are removed from the last stage to the first. Each stage refers to lower ones, and only
+ * the last to its own; it is small and is removed in one commit. */
 enum stage { STAGE_LEAVES, STAGE_BATCHES, STAGE_VECTORS, STAGE_AT_ONCE };
 
 static const uint8_t stage_of[KIND_END] = {
@@ -44,7 +45,7 @@ struct marker {
     struct id_table ids;
     struct digest *stack;
     size_t n, cap;
-    /* Runs come job by job, the newest first. */
+    /* Runs are visited job by job, newest first. */
     char job[256];
     unsigned runs_of_job, keep_runs;
 };
@@ -99,7 +100,7 @@ static enum err_code mark_children(struct marker *m, const struct digest *id, st
         code = canonical_unpack(&message, a, kind_info(r.kind)->descriptor, r.payload, &why);
     if (code == OK)
         return err_up(e, message_visit_ids(message, mark_id, m, e));
-    /* Missing or bad: nothing to follow. */
+    /* Missing or bad: no references to follow. */
     return code == ERR_IO || code == ERR_NOMEM ? err_fail(e, code, "%s", why.message) : OK;
 }
 
@@ -144,7 +145,7 @@ static enum err_code mark(struct marker *m, struct err *e)
 struct sweeper {
     struct marker *marker;
     struct store_batch *batch; /* NULL: dry run */
-    enum stage stage;          /* of the records that are being removed */
+    enum stage stage;          /* of the records being removed */
     struct gc_result result;
 };
 
@@ -167,7 +168,8 @@ static enum err_code sweep_object(void *arg, struct span key, struct span value,
     struct digest id;
     const uint8_t *found = span_digest(&id, key) ? id_table_find(&w->marker->ids, &id) : NULL;
     uint8_t flags = found ? *found : 0;
-    if (w->stage != (enum stage)(flags >> STAGE_SHIFT)) /* leaves', if it is no record's key */
+    if (w->stage != (enum stage)(flags >> STAGE_SHIFT)) /* the leaves' stage, if the key is not a
+                                                           record id */
         return OK;
     if (flags & MARKED) {
         w->result.records_kept++;
@@ -206,7 +208,7 @@ static enum err_code sweep_meta(void *arg, struct span key, struct span value, s
     return sweep_key(w, ROCKS_META, key, e);
 }
 
-/* Traces whose action has gone; those that lose it in this sweep go in the next. */
+/* Removes traces whose action is missing; those whose action this sweep removes go in the next. */
 static enum err_code sweep_trace(void *arg, struct span key, struct span value, struct err *e)
 {
     struct sweeper *w = arg;

@@ -1,6 +1,6 @@
-/* See idtable.h. Of an id its first eight bytes are kept, as a number. Ids are hashes, so where one
- * stands follows nearly from its value. Of ids that share these bytes the whole is kept (`twins`).
- */
+/* See idtable.h. Stores the first eight bytes of an id, as a number. Ids are hashes, so an id's
+ * position follows approximately from its value. Ids that share these bytes are stored in full
+ * (`twins`). */
 #include "store/check/idtable.h"
 
 #include "base/buf.h"
@@ -37,11 +37,11 @@ void id_table_add(struct id_table *t, const struct digest *id, uint8_t flags)
     t->last = *id;
 }
 
-/* The first place whose prefix is not below: by interpolation, every other time by halves, should
- * somebody have chosen the ids. */
+/* Returns the first position whose prefix is not below: by interpolation, every other time by
+ * bisection, in case ids were chosen adversarially. */
 static size_t lower_bound(const struct id_table *t, uint64_t prefix)
 {
-    size_t low = 0, high = t->n; /* all before low are below, none from high on */
+    size_t low = 0, high = t->n; /* all before low are below, all from high on are not */
     for (bool halves = false; low < high; halves = !halves) {
         size_t middle = low + (high - low) / 2;
         uint64_t first = t->prefix[low], last = t->prefix[high - 1];

@@ -1,9 +1,9 @@
-/* store_compact: giving space back; see maintain.h. A run compresses its records fast; here all are
- * compressed again at a high level, those of small kinds under fresh dictionaries. Identities do
- * not depend on it. Cut off at any moment, what has been written stays.
+/* store_compact: reclaiming space; see maintain.h. A run compresses its records fast; this
+ * recompresses all at a high level, those of small kinds under fresh dictionaries. Identities do
+ * not depend on compression. If interrupted, finished work is kept.
  *
- * A dictionary is trained from the records whose ids come first, which are as good as drawn at
- * random, and the same whatever the order in which records were put. */
+ * A dictionary is trained from the records with the least ids, which are a random sample, and the
+ * same whatever the order in which records were put. */
 #include "store/maintain.h"
 
 #include "base/map.h"
@@ -19,7 +19,7 @@ enum {
 struct compactor {
     struct coder *coder;
     struct samples samples[KIND_END];
-    struct digest_map used; /* dictionaries of records that stay as they are */
+    struct digest_map used; /* dictionaries of records that are not recompressed */
     struct store_batch *batch;
 };
 
@@ -62,7 +62,8 @@ static enum err_code encode_record(void *arg, struct span key, struct span value
     bool good = read_record(&r, c, &a, key, value);
     if (good)
         code = envelope_write(&made, c->coder, EFFORT_HIGH, r.kind, r.payload, e);
-    /* Under another dictionary it may be longer; the old one is not needed any more. */
+    /* A record may be longer under another dictionary; the old dictionary is then no longer
+     * needed. */
     bool renewed =
         good && !code &&
         !span_equal(envelope_dictionary(value), envelope_dictionary(span_of(made.data, made.len)));

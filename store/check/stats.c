@@ -1,4 +1,4 @@
-/* Counting what is stored; see maintain.h. */
+/* Statistics of a store; see maintain.h. */
 #include "store/maintain.h"
 
 #include "store/internal.h"

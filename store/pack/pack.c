@@ -1,7 +1,7 @@
 /* Writing packs; see pack.h.
  *
- * Records are written children first: whoever reads has everything that a record refers to before
- * the record itself. */
+ * Records are written in post-order: a reader gets everything that a record refers to before the
+ * record itself. */
 #include "store/pack/pack.h"
 
 #include "action.pb-c.h"
@@ -21,7 +21,7 @@ struct packer {
     struct coder *coder;
     struct buf envelope;
     enum effort effort;
-    bool silent; /* records are only marked */
+    bool silent; /* only marks records */
     struct digest_map marks;
     struct digest *stack;
     size_t n, cap;
@@ -63,7 +63,7 @@ static enum err_code put_record(struct packer *p, const struct digest *id, const
     return err_up(e, code);
 }
 
-/* The top of the stack: first its children go on top of it, then it is written. */
+/* Processes the top of the stack: first pushes its children, then writes it. */
 static enum err_code visit_top(struct packer *p, struct err *e)
 {
     struct digest id = p->stack[p->n - 1];
@@ -114,7 +114,7 @@ static enum err_code put_all(struct packer *p, const struct digest *root, struct
 typedef enum err_code read_entry(struct span *out, struct store *s, const struct digest *key,
                                  struct arena *a, struct err *e);
 
-/* In records of as many as fit. */
+/* Writes records of as many entries as fit. */
 static enum err_code put_entries(struct packer *p, const struct digest *keys, size_t n, bool traces,
                                  struct err *e)
 {

@@ -1,5 +1,4 @@
-/* Taking packs in; see pack.h. Never trusts a length: memory grows with what has really been read.
- */
+/* Unpacking; see pack.h. Never trusts a length: memory grows with the bytes actually read. */
 #include "store/pack/pack.h"
 
 #include "action.pb-c.h"
@@ -17,7 +16,7 @@ struct reader {
     struct hasher *hasher;
     struct coder *coder;
     struct buf bytes;
-    struct arena arena, message; /* of one entry; of what its payload says */
+    struct arena arena, message; /* of one entry; of its decoded payload */
     struct store *store;
     struct store_batch *batch;
     struct digest_map arrived; /* records in this pack */
@@ -90,7 +89,7 @@ static enum err_code take_entries(struct reader *r, const struct record *record,
         else if (code != ERR_NOTFOUND)
             return err_fail(e, code, "%s", why.message);
         else
-            code = OK; /* it stays behind */
+            code = OK; /* skipped */
     }
     for (size_t i = 0; code == OK && i < m->n_traces; i++) {
         struct span value = span_of(m->traces[i]->value.data, m->traces[i]->value.len);
@@ -224,7 +223,7 @@ enum err_code store_unpack(struct pack_result *out, struct store *s, FILE *from,
         }
     }
     out->bytes = r.at;
-    /* What was read before a fault is good, and need not be read again. */
+    /* Entries read before a fault are good and need not be read again. */
     enum err_code stored = store_batch_commit(r.batch, code == OK ? e : NULL);
     store_batch_free(r.batch);
     hasher_free(r.hasher);
