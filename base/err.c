@@ -232,7 +232,7 @@ void out_of_memory(size_t bytes)
     char line[200];
     int n =
         snprintf(line, sizeof line,
-                 "eqloom: error: out of memory (%zu bytes wanted); what was committed is stored: "
+                 "eqloom: error: out of memory (%zu bytes requested); committed results are kept: "
                  "run again with fewer threads (-j 1) or with more memory\n",
                  bytes);
     last_words(line, (size_t)n);

@@ -32,7 +32,7 @@ enum err_code os_stat(struct os_stat *out, const char *path, struct err *e)
 {
     struct stat st;
     if (stat(path, &st) != 0)
-        return fail_errno(e, "cannot look at", path);
+        return fail_errno(e, "cannot stat", path);
     *out = (struct os_stat){
         .size = (uint64_t)st.st_size,
         .inode = (uint64_t)st.st_ino,
@@ -53,7 +53,7 @@ enum err_code os_read_file(struct span *out, struct arena *a, const char *path, 
     enum err_code code = OK;
     struct stat st;
     if (fstat(fd, &st) != 0) {
-        code = fail_errno(e, "cannot look at", path);
+        code = fail_errno(e, "cannot stat", path);
         goto out;
     }
     if (S_ISDIR(st.st_mode)) {

@@ -90,7 +90,7 @@ static enum err_code read_name(int *index, const char *name, struct err *e)
     else if (*index == 0 && strcmp(name, "cuda") != 0)
         end = "?";
     return *end || *index > 1023
-               ? err_fail(e, ERR_INPUT, "device: '%.40s' is none of auto, cpu, cuda, cuda:N", name)
+               ? err_fail(e, ERR_INPUT, "device: '%.40s' is not auto, cpu, cuda or cuda:N", name)
                : OK;
 }
 

@@ -173,7 +173,7 @@ enum eql_status eql_elements(unsigned char **ids, size_t *n, struct eql_store *s
     struct digest d = digest_from(id);
     enum err_code code = store_get(&r, s->store, &d, &a, &why);
     if (!code && r.kind != KIND_COLLECTION)
-        code = err_fail(&why, ERR_INPUT, "a record of kind %s is no collection",
+        code = err_fail(&why, ERR_INPUT, "a record of kind %s is not a collection",
                         kind_info(r.kind)->name);
     if (!code)
         code = collection_read(&all, s->store, &d, UINT64_MAX, &a, &why);
@@ -225,7 +225,8 @@ enum eql_status eql_export(char **data, size_t *n, char **index, struct eql_stor
     const struct export_format *f = export_format_named(format);
     *data = *index = NULL;
     if (!f) {
-        err_fail(&why, ERR_INPUT, "'%.40s' is no format: there are " EXPORT_FORMATS_TEXT, format);
+        err_fail(&why, ERR_INPUT, "'%.40s' is not a format: the formats are " EXPORT_FORMATS_TEXT,
+                 format);
         return tell(e, ERR_INPUT, &why);
     }
     FILE *to = open_memory(), *beside = open_memory();

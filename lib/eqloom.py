@@ -55,7 +55,7 @@ def _call(function, *arguments):
 
 
 def _take(pointer, n=None):
-    """The bytes behind a pointer that the library hands out, which is freed."""
+    """Copies the bytes at a pointer that the library returned, and frees it."""
     try:
         return ctypes.string_at(pointer, n) if n is not None else ctypes.string_at(pointer)
     finally:
@@ -66,7 +66,7 @@ version = _lib.eql_version().decode()
 
 
 class Store:
-    """A store that is open to read; a context manager. It shows what was committed when it was
+    """A store open for reading; a context manager. It shows what was committed when it was
     opened."""
 
     def __init__(self, directory=".eqloom"):
@@ -100,36 +100,36 @@ class Store:
         return found
 
     def names(self, prefix=""):
-        """The names in the store, with the ids that they stand for."""
+        """Returns the names in the store, with their ids."""
         listed = command("--store", self.directory, "ls", "--json")
         return {x["ref"]: x["id"] for x in listed if x.get("ref", "").startswith(prefix)}
 
     def id(self, name):
-        """The id, as 64 digits, of a name or of the first digits of an id."""
+        """Returns the id, as 64 digits, of a name or of the first digits of an id."""
         return bytes(self._id(name)).hex()
 
     def record(self, name):
-        """A record: {"id", "kind", "bytes", "value"}."""
+        """Returns a record: {"id", "kind", "bytes", "value"}."""
         text = ctypes.c_void_p()
         _call(_lib.eql_json, ctypes.byref(text), self._open(), self._id(name))
         return json.loads(_take(text))
 
     def payload(self, name):
-        """(kind, bytes): the protobuf message as it is stored."""
+        """Returns (kind, bytes): the protobuf message as stored."""
         kind, data, n = ctypes.c_char_p(), ctypes.c_void_p(), ctypes.c_size_t()
         _call(_lib.eql_record, ctypes.byref(kind), ctypes.byref(data), ctypes.byref(n),
               self._open(), self._id(name))
         return kind.value.decode(), _take(data, n.value)
 
     def elements(self, name):
-        """The ids of a collection."""
+        """Returns the ids of a collection."""
         data, n = ctypes.c_void_p(), ctypes.c_size_t()
         _call(_lib.eql_elements, ctypes.byref(data), ctypes.byref(n), self._open(), self._id(name))
         ids = _take(data, n.value * ID_BYTES)
         return [ids[i:i + ID_BYTES].hex() for i in range(0, len(ids), ID_BYTES)]
 
     def export(self, name, form):
-        """(bytes, index): as `eqloom export` writes it, and the JSON of the file beside it: a list for
+        """Returns (bytes, index): the output of `eqloom export`, and the JSON beside it: a list for
         npy, an object for safetensors, else None."""
         data, n, index = ctypes.c_void_p(), ctypes.c_size_t(), ctypes.c_void_p()
         _call(_lib.eql_export, ctypes.byref(data), ctypes.byref(n), ctypes.byref(index),
@@ -141,14 +141,14 @@ class Store:
         return data, beside and json.loads(beside)
 
     def vectors(self, name):
-        """(matrix, texts): embeddings as a float32 array of NumPy, and what each row stands for."""
+        """Returns (matrix, texts): embeddings as float32 NumPy array, and the text of each row."""
         import numpy
         data, index = self.export(name, "npy")
         return numpy.load(io.BytesIO(data)), [row["text"] for row in index]
 
 
 def command(*words, status=(0, 3, 4)):
-    """What a command of eqloom prints as JSON, a list of objects; Error if it ends otherwise than
+    """Returns the JSON output of an eqloom command, a list of objects; raises Error unless it ends
     with one of these statuses. `run` needs a process of its own."""
     words = [str(word) for word in words]
     if "--json" not in words:
@@ -164,15 +164,15 @@ def command(*words, status=(0, 3, 4)):
 
 
 def explain(left, right, *options):
-    """Whether two expressions are equal, and why: {"verdict": "proved", "steps": [...], ...}."""
+    """Decides whether two expressions are equal: {"verdict": "proved", "steps": [...], ...}."""
     return command("explain", *options, "--json", "--", left, right)[0]
 
 
 def simplify(expression, *options):
-    """The simplest equal form that is found: {"expression", "prefix", ...}."""
+    """Returns the simplest equal form found: {"expression", "prefix", ...}."""
     return command("simplify", *options, "--json", "--", expression)[0]
 
 
 def variants(expression, n=10, *options):
-    """Equal forms, the shortest first."""
+    """Returns equal forms, shortest first."""
     return command("variants", "-n", n, *options, "--json", "--", expression)

@@ -59,8 +59,7 @@ static inline const char *read_varint(uint64_t *out, struct cursor *c)
 static size_t plain_prefix(const uint8_t *s, size_t n)
 {
     const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
-    size_t i = 0, last = n < 8 ? 0 : n - 8; /* start of the last word, which may overlap the one
-                                               before */
+    size_t i = 0, last = n < 8 ? 0 : n - 8; /* start of the last word; it may overlap */
     for (uint64_t word; i + sizeof word <= n; i = i < last && i + 8 > last ? last : i + 8) {
         memcpy(&word, s + i, sizeof word);
         /* A top bit is set, or was borrowed from a zero byte. */

@@ -84,7 +84,7 @@ enum err_code store_resolve_prefix(struct digest *ids, size_t *n, size_t max, st
         struct err why = e ? *e : (struct err){0};
         mark_suspect(s->path);
         err_clear(e);
-        return err_fail(e, ERR_CORRUPT, "looking for record %s: %.400s", hex, why.message);
+        return err_fail(e, ERR_CORRUPT, "cannot look up record %s: %.400s", hex, why.message);
     }
     if (code != OK)
         return err_up(e, code);
@@ -135,7 +135,7 @@ enum err_code store_check_action(struct arena *a, const struct digest *key, stru
         return err_fail(e, ERR_CORRUPT, "an action that does not belong to its key");
     for (size_t i = 0; i < x->n_outputs; i++)
         if (message_visit_ids(&x->outputs[i]->base, has, arg, NULL) != OK)
-            return err_fail(e, ERR_NOTFOUND, "an action whose outputs are not all there");
+            return err_fail(e, ERR_NOTFOUND, "an action with missing outputs");
     return OK;
 }
 

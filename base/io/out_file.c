@@ -25,7 +25,7 @@ enum err_code out_file_open(struct out_file *out, struct arena *a, const char *p
     *out = (struct out_file){.path = arena_strdup(a, path)};
     bool there = stat(path, &st) == 0;
     if (!there && lstat(path, &st) == 0)
-        return err_fail(e, ERR_IO, "cannot write %s: it is a link to nothing", path);
+        return err_fail(e, ERR_IO, "cannot write %s: it is a dangling link", path);
     if (there && !S_ISREG(st.st_mode)) {
         fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
     } else {

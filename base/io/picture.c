@@ -37,7 +37,7 @@ enum err_code picture_write_png(struct span *out, struct arena *a, const struct 
     bool written = png_image_write_to_memory(&image, data, &size, 0, p->pixels, 0, NULL);
     png_image_free(&image);
     if (!written)
-        return err_fail(e, ERR_INPUT, "no PNG of %u x %u pixels: %s", p->width, p->height,
+        return err_fail(e, ERR_INPUT, "cannot encode a PNG of %u x %u: %s", p->width, p->height,
                         image.message);
     *out = span_of(data, size);
     return OK;

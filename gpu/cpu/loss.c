@@ -160,8 +160,7 @@ static float pair(float *sum, float x, bool equal, const struct gpu_loss *how)
     if (!how->euclidean)
         return equal ? -hinge(sum, how->margin - x, how->squared)
                      : hinge(sum, how->margin + x, how->squared);
-    float d = sqrtf(fmaxf(2 - 2 * x, 1e-8f)); /* bounded below, or the slope of a negative would be
-                                                 unbounded */
+    float d = sqrtf(fmaxf(2 - 2 * x, 1e-8f)); /* bounds the slope, 1 / d */
     if (!equal)
         return hinge(sum, how->margin - d, true) / d;
     *sum += 2 - 2 * x;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prints where a CUDA toolkit is that compiles here, its cuBLASLt, cuDNN's headers, and the folders of both
-# libraries (a:b), or nothing: $CUDA_HOME, nvcc on PATH, the default prefix, the wheels of PyPI.
+# Prints the folders of a CUDA toolkit that compiles here, its cuBLASLt, cuDNN's headers, and both
+# libraries (a:b), or nothing. Tries $CUDA_HOME, nvcc on PATH, the default prefix, the wheels of PyPI.
 wheels=$(python3 -c 'import importlib.util as u
 s = u.find_spec("nvidia")
 print(*s.submodule_search_locations)' 2>/dev/null)

@@ -63,7 +63,7 @@ static enum err_code remove_leftover(const char *partial, struct err *e)
         for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
             is_ours = is_ours || strcmp(entry->d_name, ours[i]) == 0;
         if (!is_ours)
-            code = err_fail(e, ERR_INPUT, "%s is in the way: it holds %s, which no backup left",
+            code = err_fail(e, ERR_INPUT, "%s is in the way: it holds %s, which no backup made",
                             partial, entry->d_name);
     }
     closedir(d);
@@ -96,7 +96,7 @@ enum err_code store_backup(struct store *s, const char *directory, struct err *e
         n--;
     const char *partial = arena_printf(&a, "%.*s.partial", (int)n, directory);
     if (access(directory, F_OK) == 0)
-        code = err_fail(e, ERR_INPUT, "%s is there already", directory);
+        code = err_fail(e, ERR_INPUT, "%s already exists", directory);
     if (code == OK)
         code = err_up(e, remove_leftover(partial, e));
     if (code == OK) {

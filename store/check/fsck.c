@@ -8,8 +8,9 @@
  * 4. Every other family can be read to the end; runs and source files decode.
  *
  * Repair quarantines bad and broken records and drops actions that lead nowhere. A ref stays if the
- * next run makes its record again; one to a record that is lost for good is dropped and reported.
- * If RocksDB cannot read blocks of its own, the database is rebuilt without them (salvage.c). */
+ * next run makes its record again; one to a record that is lost for good is dropped if the caller
+ * takes reports. If RocksDB cannot read blocks of its own, the database is rebuilt without them
+ * (salvage.c). */
 #include "action.pb-c.h"
 #include "store/check/faults.h"
 #include "store/check/idtable.h"

@@ -168,8 +168,7 @@ static enum err_code sweep_object(void *arg, struct span key, struct span value,
     struct digest id;
     const uint8_t *found = span_digest(&id, key) ? id_table_find(&w->marker->ids, &id) : NULL;
     uint8_t flags = found ? *found : 0;
-    if (w->stage != (enum stage)(flags >> STAGE_SHIFT)) /* the leaves' stage, if the key is not a
-                                                           record id */
+    if (w->stage != (enum stage)(flags >> STAGE_SHIFT)) /* the leaves', if not a record id */
         return OK;
     if (flags & MARKED) {
         w->result.records_kept++;

@@ -160,7 +160,7 @@ static enum err_code node_fill(struct collection_node *node, const struct digest
         return bad_node(id, "ids cut off", e);
     node->n = ids->len / DIGEST_SIZE;
     if (n_counts != (node->depth > 0 ? node->n : 0))
-        return bad_node(id, "as many counts as ids are needed", e);
+        return bad_node(id, "not one count for each id", e);
     node->ids = (const struct digest *)ids->data;
     node->count = count;
     node->starts = arena_alloc(a, (node->n + 1) * sizeof *node->starts);

@@ -238,7 +238,7 @@ enum err_code rocks_open(struct rocks **out, const char *path, enum rocks_mode m
     if (message && read_only && !acknowledged && strstr(message, "Column family not found")) {
         rocksdb_free(message);
         rocks_close(r);
-        return err_fail(e, ERR_NOTFOUND, "the store in %s is empty: it is being made", path);
+        return err_fail(e, ERR_NOTFOUND, "the store in %s is empty: it is being created", path);
     }
     if (message) {
         char what[300];
@@ -250,7 +250,7 @@ enum err_code rocks_open(struct rocks **out, const char *path, enum rocks_mode m
     if (read_only && rocksdb_get_latest_sequence_number(r->db) < acknowledged) {
         rocks_close(r);
         enum err_code code = err_fail(e, ERR_CORRUPT,
-                                      "the log of the store in %s does not give back all that was "
+                                      "the log of the store in %s has lost writes that were "
                                       "acknowledged",
                                       path);
         err_hint(e, "%s", rocks_repair_hint);

@@ -222,6 +222,6 @@ TEST(last_words)
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
-    assert_memory_equal(text, "eqloom: error: out of memory (7 bytes wanted)", 45);
+    assert_memory_equal(text, "eqloom: error: out of memory (7 bytes requested)", 48);
     assert_ptr_equal(strchr(text, '\n'), text + n - 1);
 }

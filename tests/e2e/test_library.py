@@ -140,8 +140,8 @@ class Library(ProjectTest):
         e, s = self.eqloom, self.store
         self.check_refused("not found", "nothing named nowhere", lambda: s.record("nowhere"))
         self.check_refused("not found", "no store", lambda: e.Store(self.p.dir / "nowhere"))
-        self.check_refused("bad input", "is no collection", lambda: s.elements("best"))
-        self.check_refused("bad input", "is no format", lambda: s.export("best", "csv"))
+        self.check_refused("bad input", "is not a collection", lambda: s.elements("best"))
+        self.check_refused("bad input", "is not a format", lambda: s.export("best", "csv"))
         self.check_refused("bad input", "ends too early", lambda: e.explain("x +", "x"))
         self.check_refused("bad input", "a process of its own", lambda: e.command("run", "job.yaml"))
         s.close()
