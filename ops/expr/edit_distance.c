@@ -1,11 +1,11 @@
 /* Zhang and Shasha's algorithm; see edit_distance.h.
  *
- * They number nodes in postorder, where the nodes below node i are the ones from its leftmost leaf
- * l(i) to i. The prefix order of an expression, read from its end, is the postorder of its mirror
- * image, and mirroring both trees changes no distance: so node i here is the i-th from the end, and
- * l(i) = i + 1 - size. The distance of the trees below i and j comes of those of all pairs of
- * forests l(i)..p, l(j)..q; pairs with the same l share their tables, so these are filled for
- * *keyroots* only, the last nodes with their l. */
+ * It numbers nodes in postorder, where the subtree of node i is the nodes from its leftmost leaf
+ * l(i) to i. The prefix order of an expression, read backwards, is the postorder of its mirror
+ * image, and mirroring both trees does not change the distance: so node i here is the i-th from the
+ * end, and l(i) = i + 1 - size. The distance of the subtrees of i and j is computed from the
+ * distances of all pairs of forests l(i)..p, l(j)..q; pairs with the same l share their tables, so
+ * these are filled only for *keyroots*, the last nodes with a given l. */
 #include "ops/expr/edit_distance.h"
 
 struct operand {
@@ -16,9 +16,9 @@ struct operand {
 
 struct tables {
     struct operand x, y;
-    uint32_t *tree;   /* (x.n, y.n): of the trees below two nodes */
-    uint32_t *forest; /* (x.n + 1, y.n + 1): of the forests of one pair of keyroots; row, column 0
-                       * are the empty ones */
+    uint32_t *tree;   /* (x.n, y.n): distances of subtrees */
+    uint32_t *forest; /* (x.n + 1, y.n + 1): of the forests of one pair of keyroots; row and column
+                       * 0 are the empty forests */
 };
 
 static struct operand operand_of(struct arena *a, const struct expr *x)
@@ -50,7 +50,7 @@ static uint32_t min_of_three(uint32_t a, uint32_t b, uint32_t c)
     return m < c ? m : c;
 }
 
-/* Fills `tree` for the pairs of nodes that share their l with these keyroots. */
+/* Fills `tree` for all pairs of nodes whose l is that of these keyroots. */
 static void compare_keyroots(struct tables *t, uint32_t i, uint32_t j)
 {
     uint32_t li = t->x.first[i], lj = t->y.first[j], width = t->y.x->n + 1;
@@ -62,7 +62,7 @@ static void compare_keyroots(struct tables *t, uint32_t i, uint32_t j)
         f[q - lj + 1] = q - lj + 1;
     for (uint32_t p = li; p <= i; p++) {
         uint32_t *row = f + (p - li + 1) * width, *above = row - width;
-        /* The forest before the tree below p. */
+        /* The forest left of the subtree of p. */
         const uint32_t *before = f + (t->x.first[p] - li) * width;
         for (uint32_t q = lj; q <= j; q++) {
             uint32_t c = q - lj + 1, *tree = &t->tree[p * t->y.x->n + q];
@@ -90,7 +90,8 @@ enum err_code edit_distance(uint32_t *out, struct arena *a, const struct expr *x
     enum err_code code = OK;
     if (!t.tree || !t.forest)
         code = err_fail(e, ERR_NOMEM, "no memory to compare trees of %u and %u nodes", x->n, y->n);
-    /* Keyroots come from the root down; a pair needs those of smaller nodes. */
+    /* Keyroots are listed from the root down; a pair needs the results of those with smaller
+     * numbers. */
     for (uint32_t i = t.x.n_keyroots; i-- > 0 && !code;)
         for (uint32_t j = t.y.n_keyroots; j-- > 0;)
             compare_keyroots(&t, t.x.keyroots[i], t.y.keyroots[j]);

@@ -1,5 +1,5 @@
-/* Expressions: building, comparing, counting. A tree is one array in prefix order, so a subtree is
- * a slice of it and looking at all nodes is a loop. */
+/* Expressions: construction, comparison, counting. A tree is one array in prefix order, so a
+ * subtree is a slice of it and a traversal is a loop. */
 #include "ops/expr/expr.h"
 
 #include <stdlib.h>

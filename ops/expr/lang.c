@@ -1,6 +1,5 @@
-/* The tables of the languages: one row an operator, in the order of its number. Parsers, writers
- * and evaluators take names, arities and precedences from here alone. exp is no row: it is read as
- * pow(e, x). */
+/* The tables of the languages, indexed by operator number. Parsers, writers and evaluators take
+ * names, arities and precedences only from here. exp has no row: it is parsed as pow(e, x). */
 #include "ops/expr/lang.h"
 
 #include "ops/expr/syntax/lexical.h"
@@ -170,9 +169,11 @@ enum err_code lang_declare(const struct language **out, struct arena *a,
     size_t n = strlen(name);
     if (!n || identifier_length(name, name + n) != n)
         return err_fail(e, ERR_INPUT,
-                        "an operator's name is made of letters, digits and _, not '%s'", name);
+                        "the name of an operator consists of letters, digits and _, not '%s'",
+                        name);
     if (arity > LANG_MAX_ARITY)
-        return err_fail(e, ERR_INPUT, "operator '%s': at most %d arguments", name, LANG_MAX_ARITY);
+        return err_fail(e, ERR_INPUT, "operator '%s' has more than %d arguments", name,
+                        LANG_MAX_ARITY);
     if (lang_find(base, name, n) >= 0 || lang_is_constant(name) || strcmp(name, "exp") == 0)
         return err_fail(e, ERR_INPUT, "operator '%s' exists already", name);
     if (base->n_ops == LANG_MAX_OPS)

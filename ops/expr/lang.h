@@ -1,7 +1,7 @@
-/* Languages: which operators there are and what they mean. The 34-operator language of the E-Gen
- * paper (exp x is written pow e x) is `lang_calculus`; files may declare operators on top of a
- * language (own/own.h). `lang_boolean` and `lang_polynomial` are those of SemVec. All
- * share the numbers of enum expr_op; a row that a language lacks has an empty name. */
+/* Languages: tables of operators and their meaning. `lang_calculus` is the 34-operator language of
+ * the E-Gen paper (exp x is written pow e x); files may add operators to a language (own/own.h).
+ * `lang_boolean` and `lang_polynomial` are the languages of SemVec. All share the numbering of enum
+ * expr_op; an operator that a language lacks has an empty name. */
 #pragma once
 
 #include "base/arena.h"
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Operators of lang_calculus; declared ones get the numbers from OP_DECLARED on. */
+/* Operators of lang_calculus; declared operators are numbered from X_DECLARED on. */
 enum expr_op {
     X_NUM, /* leaf: an exact rational */
     X_SYM, /* leaf: a variable, or the constants pi and e */
@@ -51,7 +51,7 @@ enum expr_op {
     X_DECLARED,
 };
 
-/* Operators of lang_boolean, behind the rows of the calculus, which it lacks. */
+/* Operators of lang_boolean, numbered after those of the calculus, which it lacks. */
 enum boolean_op {
     X_TRUE = X_DECLARED,
     X_FALSE,
@@ -66,7 +66,7 @@ enum boolean_op {
 enum {
     LANG_MAX_OPS = 4096,
     LANG_MAX_ARITY = 2,
-    LANG_PRECEDENCE_MINUS = 3, /* the sign of -x: below pow, above * */
+    LANG_PRECEDENCE_MINUS = 3, /* precedence of the sign in -x: below pow, above * */
 };
 
 struct op_info {
@@ -79,8 +79,8 @@ struct op_info {
     const char *latex;  /* "\\sin", "\\operatorname{csch}^{-1}" */
     int16_t inverse;    /* expr_op of the inverse function, or -1 */
     bool right;         /* infix: a ^ b ^ c is a ^ (b ^ c) */
-    const char *token;  /* of a declared operator, "erf/1": as prefix, where nothing else tells */
-    const struct own_operator *own; /* what a declared operator means; see own/own.h */
+    const char *token;  /* prefix token of a declared operator, with its arity: "erf/1" */
+    const struct own_operator *own; /* meaning of a declared operator; see own/own.h */
 };
 
 struct language {
@@ -94,11 +94,11 @@ extern const struct language lang_calculus;
 extern const struct language lang_boolean;
 /* + - * over numbers; every symbol is a variable. */
 extern const struct language lang_polynomial;
-/* By its name, "" for the calculus; NULL if there is none. */
+/* Looks up a language by name; "" is the calculus. Returns NULL if there is no such language. */
 const struct language *lang_by_name(const char *name);
-/* The same; ERR_INPUT with the names if there is none. */
+/* As lang_by_name, but fails with ERR_INPUT, listing the names, if there is no such language. */
 enum err_code lang_named(const struct language **out, const char *name, struct err *e);
-/* Whether it is this language or an extension of it. */
+/* Whether `lang` is `base` or an extension of it. */
 bool lang_is(const struct language *lang, const struct language *base);
 
 static inline bool lang_has(const struct language *lang, unsigned op)
@@ -106,13 +106,13 @@ static inline bool lang_has(const struct language *lang, unsigned op)
     return op < lang->n_ops && lang->ops[op].name[0];
 }
 
-/* A language with one operator more, without a meaning; lives in the arena. ERR_INPUT if the name
- * is taken. */
+/* Extends a language by one operator without a meaning; the result is in the arena. Fails with
+ * ERR_INPUT if the name is taken. */
 enum err_code lang_declare(const struct language **out, struct arena *a,
                            const struct language *base, const char *name, unsigned arity,
                            struct err *e);
-/* Prefix tokens of declared operators say their arity: a reader without the declaration can read
- * them. */
+/* The prefix token of a declared operator includes its arity, so it can be parsed without the
+ * declaration. */
 static inline const char *lang_token(const struct language *lang, unsigned op)
 {
     return lang->ops[op].token ? lang->ops[op].token : lang->ops[op].name;
@@ -120,7 +120,7 @@ static inline const char *lang_token(const struct language *lang, unsigned op)
 _Static_assert(X_ACSC - X_ASIN == 3 && X_ASEC - X_ACOS == 3 && X_ACOT - X_ATAN == 3 &&
                    X_ACSCH - X_ASINH == 3 && X_ASECH - X_ACOSH == 3 && X_ACOTH - X_ATANH == 3,
                "an inverse and the inverse of its reciprocal are three rows apart");
-/* asin of acsc, ...: acsc z = asin(1/z). */
+/* Maps acsc to asin and so on: acsc z = asin(1/z). */
 static inline uint16_t lang_of_reciprocal(uint16_t op)
 {
     return (uint16_t)(op - X_ACSC + X_ASIN);
@@ -129,13 +129,13 @@ static inline bool lang_is_circular(uint16_t op)
 {
     return (op >= X_SIN && op <= X_COT) || (op >= X_SINH && op <= X_COTH);
 }
-/* sin, ..., coth as quotients of 1 and the sine and cosine, or the hyperbolic ones. */
+/* sin, ..., coth as quotients of 1 and the circular or hyperbolic sine and cosine. */
 struct lang_quotient {
     enum { LANG_ONE, LANG_SINE, LANG_COSINE } top, bottom;
 };
 struct lang_quotient lang_circular(uint16_t op);
-/* The number of an operator by its name (aliases such as arcsin, log included) or its token, or -1.
- */
+/* Finds an operator by its name (including aliases such as arcsin, log) or token; returns its
+ * number, or -1 if there is none. */
 int lang_find(const struct language *lang, const char *name, size_t n);
 /* pi and e: symbols with a known value. */
 bool lang_is_constant(const char *symbol);

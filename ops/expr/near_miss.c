@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Operators of one kind are these of one arity, first to last in their enum. */
+/* Ranges of enum expr_op that form one kind, with a common arity. */
 static const struct {
     uint16_t first, last;
 } kinds[] = {
@@ -25,7 +25,7 @@ size_t near_miss_alike(uint16_t out[NEAR_MISS_ALIKE], const struct language *lan
     return n;
 }
 
-/* Declared operators have numbers that mean others in the Boolean language. */
+/* Declared operators share their numbers with operators of the Boolean language. */
 static bool is_interpreted(const struct language *lang, uint16_t op)
 {
     return lang_has(lang, op) && lang->ops[op].interpreted;

@@ -1,25 +1,25 @@
-/* Small mistakes: an expression with one operator or one number altered, as E-Gen makes the wrong
- * answers of its semantic understanding test and the wrong steps of its derivations. What comes of
- * it may still be equal to what it was: that is for equality.h to say. */
+/* Near misses: an expression with one operator or number changed, as E-Gen makes the wrong answers
+ * of its semantic understanding test and the wrong steps of its derivations. The result may still
+ * be equal to the original; callers check that with equality.h. */
 #pragma once
 
 #include "base/rng.h"
 #include "ops/expr/expr.h"
 
 enum near_miss {
-    NEAR_MISS_OPERATORS, /* alters these alone */
+    NEAR_MISS_OPERATORS, /* changes operators only */
     NEAR_MISS_ANY,
-    NEAR_MISS_ARGUMENTS, /* as any, and operands change their places */
+    NEAR_MISS_ARGUMENTS, /* as NEAR_MISS_ANY, and may swap operands */
 };
 
 enum { NEAR_MISS_ALIKE = 8 };
-/* The operators that may stand in the place of this one. */
+/* The operators that may replace this one. */
 size_t near_miss_alike(uint16_t out[NEAR_MISS_ALIKE], const struct language *lang, uint16_t op);
 
-/* Any node that can be altered is as likely as any other. An operator becomes another one of its
- * kind: + - * / pow, a trigonometric function for a trigonometric one, ...; a number loses or gets
- * a sign, or its numerator becomes another of 2..9. With arguments, half of the altered operators
- * that do not commute keep their name, and their two operands are exchanged. False if there is
- * nothing to alter. Lives in the arena. */
+/* Chooses uniformly among the nodes that can be changed. An operator becomes another of its kind: +
+ * - * / pow, a trigonometric function, ...; a number changes its sign, or its numerator becomes
+ * another of 2..9. With NEAR_MISS_ARGUMENTS, half of the changed non-commutative operators keep
+ * their name and have their operands swapped. Returns false if nothing can be changed. The result
+ * is in the arena. */
 bool near_miss_draw(struct expr *out, struct arena *a, const struct expr *x, enum near_miss what,
                     struct rng *r);

@@ -1,5 +1,5 @@
-/* Exact rationals on FLINT's fmpq. Text in, text out: a number lives in an expression as the text
- * of its one reduced form, so equality of numbers is equality of text. */
+/* Exact rationals on FLINT's fmpq. Arguments and results are text: a number is stored in an
+ * expression as the text of its reduced form, so equality of numbers is equality of text. */
 #include "ops/expr/rational.h"
 
 #include "ops/expr/expr.h"
@@ -12,7 +12,7 @@ static char *to_text(struct arena *a, const fmpq_t q, size_t max_digits)
 {
     size_t digits = fmpz_sizeinbase(fmpq_numref(q), 10) + fmpz_sizeinbase(fmpq_denref(q), 10);
     if (digits >
-        max_digits + 3) /* each may be one too large, and a denominator of 1 is not written */
+        max_digits + 3) /* each may be one digit too large, and a denominator of 1 is not written */
         return NULL;
     char *text = arena_alloc(a, digits + 4);
     fmpq_get_str(text, 10, q);
@@ -20,7 +20,7 @@ static char *to_text(struct arena *a, const fmpq_t q, size_t max_digits)
     return written > max_digits ? NULL : text;
 }
 
-/* Trusts that the text is a reduced number. */
+/* Requires a reduced number. */
 static void set(fmpq_t q, const char *number)
 {
     int bad = fmpq_set_str(q, number, 10);
@@ -84,7 +84,8 @@ static bool power(fmpq_t r, const fmpq_t x, const fmpq_t y, size_t max_digits)
         fmpq_set(r, x);
         return true;
     }
-    /* |x| has at least one bit in numerator or denominator, so a larger exponent is too long. */
+    /* |x| has at least one bit in numerator or denominator, so a larger exponent makes the result
+     * too long. */
     if (fmpz_cmpabs(fmpq_numref(y), (fmpz[]){(fmpz)(4 * max_digits)}) > 0) {
         if (!fmpz_is_pm1(fmpq_numref(x)) || !fmpz_is_one(fmpq_denref(x)))
             return false;

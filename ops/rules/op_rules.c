@@ -29,7 +29,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return err_up(e, code);
 }
 
-/* Terms may be LaTeX. */
+/* Terms may be LaTeX, so results depend on the LaTeX parser. */
 static const char *units(struct op_ctx *ctx)
 {
     return katex_source.digest;
@@ -43,8 +43,8 @@ const struct op op_rules = {
            "order of files and rules, on comments or on spacing.",
     .params = OP_PARAMS(
         {"groups", OP_STRINGS, "",
-         .doc = "Groups to take, each with those below it; none: all that are not off."},
-        {"exclude", OP_STRINGS, "", .doc = "Groups to leave out, each with those below it."}),
+         .doc = "Groups to include, each with its subgroups; by default all that are not off."},
+        {"exclude", OP_STRINGS, "", .doc = "Groups to exclude, each with its subgroups."}),
     .outputs = OP_PORTS({"rules", KIND_RULE, OP_COLLECTION, .doc = "Sorted by group and name."}),
     .units = units,
     .run = run,

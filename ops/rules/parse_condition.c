@@ -1,4 +1,4 @@
-/* Conditions are predicates over pattern terms. Comparisons are written as such too: `?a > 0` is
+/* Conditions are predicates over pattern terms. Comparisons are shorthand for them: `?a > 0` is
  * positive(?a), `?a != 0` is nonzero(?a), `?a < ?b` is less(?a, ?b). */
 #include "ops/rules/parse_condition.h"
 #include "ops/expr/syntax/lexical.h"
@@ -14,7 +14,7 @@ static void trim(const char *text, size_t *at, size_t *end)
         --*end;
 }
 
-/* The next of these characters that is outside parentheses, or `end`. */
+/* Position of the next of these characters outside parentheses, or `end`. */
 static size_t find_outside(const char *text, size_t at, size_t end, const char *marks)
 {
     long depth = 0;
@@ -23,7 +23,7 @@ static size_t find_outside(const char *text, size_t at, size_t end, const char *
     return at;
 }
 
-/* Where "?name" stands in [at, end). */
+/* Position of "?name" in [at, end). */
 static size_t find_variable(const struct source_text *source, size_t at, size_t end,
                             const char *name)
 {
@@ -81,7 +81,7 @@ static enum err_code fail_unknown(const struct pattern_reader *r, size_t at, siz
     return err_suggest(code, word, names, RULE_N_PREDICATES, e);
 }
 
-/* NAME(TERM) or NAME(TERM, TERM); the name is `length` long. */
+/* Parses NAME(TERM) or NAME(TERM, TERM); the name has `length` bytes. */
 static enum err_code parse_predicate(struct rule_condition *out, const struct pattern_reader *r,
                                      size_t at, size_t length, size_t end, struct err *e)
 {
@@ -124,7 +124,7 @@ static enum err_code parse_comparison(struct rule_condition *out, const struct p
         return err_up(e, code);
     if (text[sign] == '!') {
         if (!or_equal || !expr_node_is(y.nodes, X_NUM, "0"))
-            return err_fail_at(e, r->source, sign, "only '!= 0' can be asked");
+            return err_fail_at(e, r->source, sign, "'!=' must be followed by 0");
         *out = (struct rule_condition){.predicate = RULE_NONZERO, .args = {x}, .n_args = 1};
     } else if (expr_node_is(y.nodes, X_NUM, "0")) {
         enum rule_predicate p = text[sign] == '>' ? (or_equal ? RULE_NONNEGATIVE : RULE_POSITIVE)

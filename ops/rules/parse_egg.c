@@ -1,11 +1,12 @@
-/* Rules as programs write them that use egg, E-Gen among them: of a file of Rust, what is written
- * as
+/* Reads the rules of programs that use egg, such as E-Gen, from Rust source: macro calls of the
+ * form
  *
  *     rw!("x/x=1"; "(/ ?x ?x)" => "1" if not_zero("?x")),        also rewrite!, and <=>
  *
- * outside comments and strings. All else is passed over. A rule's name is the macro's, with what is
- * no letter or digit as '_'; its group is the file's name. Conditions are known by the names that
- * E-Gen and egg's own example give them. */
+ * outside comments and strings. Everything else is skipped. A rule's name is that in the macro,
+ * with
+ * '_' for each character that is not a letter or digit; its group is the name of the file. Guards
+ * are recognized by their names in E-Gen and egg's own example. */
 #include "ops/rules/parse_rules.h"
 
 #include "ops/expr/syntax/lexical.h"
@@ -20,8 +21,8 @@ struct egg {
     struct name_map *names;
     const char *group;
     size_t at;
-    bool declares; /* the first pass: for the operators alone */
-    int line;      /* of line_begin, which is not after what is being read */
+    bool declares; /* first pass: collect operators only */
+    int line;      /* line number at line_begin, which is not after the position */
     size_t line_begin;
 };
 
@@ -75,7 +76,7 @@ static void skip_blanks(struct egg *p)
     }
 }
 
-/* A string's end, behind its quote; the text has begun. */
+/* Skips to the end of a string whose opening quote is already consumed. */
 static void skip_string(struct egg *p)
 {
     while (p->at < p->source->len && p->source->text[p->at] != '"')
@@ -83,7 +84,7 @@ static void skip_string(struct egg *p)
     p->at += p->at < p->source->len;
 }
 
-/* r"...", r#"..."# */
+/* Skips r"...", r#"..."#. */
 static bool skip_raw_string(struct egg *p)
 {
     size_t hashes = 0, at = p->at + 1;
@@ -124,7 +125,7 @@ static enum err_code expect(struct egg *p, const char *what, struct err *e)
     return OK;
 }
 
-/* "...": where its text stands. */
+/* Parses "..." and returns the position of its text. */
 static enum err_code string(size_t *at, size_t *len, struct egg *p, struct err *e)
 {
     enum { MOST = 1 << 16 };
@@ -135,9 +136,9 @@ static enum err_code string(size_t *at, size_t *len, struct egg *p, struct err *
     skip_string(p);
     *len = p->at > *at ? p->at - *at - 1 : 0;
     if (p->source->text[p->at - 1] != '"' || *len > MOST)
-        return err_fail_at(e, p->source, *at - 1, "this string does not end");
+        return err_fail_at(e, p->source, *at - 1, "this string is never closed");
     if (memchr(p->source->text + *at, '\\', *len))
-        return err_fail_at(e, p->source, *at, "escapes are not read here");
+        return err_fail_at(e, p->source, *at, "escape sequences are not supported here");
     return OK;
 }
 
@@ -154,7 +155,7 @@ static enum err_code pattern(struct expr *out, struct egg *p, const struct expr 
     return err_up(e, code);
 }
 
-/* if NAME("?x") and if NAME("?x", "?y") */
+/* Parses if NAME("?x") and if NAME("?x", "?y"). */
 static enum err_code guard(struct rule_condition *out, struct egg *p, const struct expr *lhs,
                            struct err *e)
 {
@@ -205,7 +206,7 @@ static char *name_of(struct egg *p, const char *text, size_t n)
     return name;
 }
 
-/* The macro's arguments, its parenthesis taken already. */
+/* Parses the arguments of the macro; its parenthesis is already consumed. */
 static enum err_code rule(struct egg *p, size_t begin, char close, struct err *e)
 {
     struct rule_condition *conditions =
@@ -257,7 +258,7 @@ static enum err_code rule(struct egg *p, size_t begin, char close, struct err *e
     return err_up(e, rules_append(p->rules, p->a, p->names, &r, both_ways, p->source, begin, e));
 }
 
-/* All macros of the file, from its begin. */
+/* Reads all macros of the file. */
 static enum err_code pass(struct egg *p, bool declares, struct err *e)
 {
     const char *text = p->source->text;

@@ -7,8 +7,8 @@
  *     sin2-cos2: sin(?a)^2 + cos(?a)^2 -> 1
  *     ln-mul:    ln(?a*?b) <-> ln(?a) + ln(?b)   if positive(?a), positive(?b)
  *
- * Terms are infix expressions with pattern variables. Comments become blanks in a copy of the text,
- * so offsets stay those of the file. */
+ * Terms are infix expressions with pattern variables. Comments are blanked in a copy of the text,
+ * so offsets are those of the file. */
 #include "ops/rules/parse_rules.h"
 #include "base/text/file_kind.h"
 #include "base/text/utf8.h"
@@ -25,7 +25,7 @@ static const char *const keywords[] = {
 
 struct statement {
     enum kind kind;
-    size_t at, end; /* `at`: of a rule its name, else what follows the keyword */
+    size_t at, end; /* `at` is the name of a rule, else the text after the keyword */
     int line, column;
 };
 
@@ -39,7 +39,7 @@ struct parser {
     struct name_map names; /* "group/name" of every rule so far -> its index */
     struct statement *statements;
     size_t n, cap;
-    struct latex_reader *latex; /* made when a term is LaTeX */
+    struct latex_reader *latex; /* allocated for the first LaTeX term */
 };
 
 static bool is_name_char(char c)
@@ -73,7 +73,7 @@ static bool is_word(const char *text, size_t at, size_t end, const char *word)
            (at + n == end || is_space(text[at + n]));
 }
 
-/* *at moves behind a keyword. */
+/* Returns the kind that the keyword names; advances *at past it. */
 static enum kind kind_of(const char *text, size_t *at, size_t end)
 {
     for (enum kind k = GROUP; k <= LANGUAGE; k++)
@@ -86,8 +86,8 @@ static enum kind kind_of(const char *text, size_t *at, size_t end)
     return n && colon < end && text[colon] == ':' ? RULE : UNKNOWN;
 }
 
-/* Cuts the text into statements. A line that begins with blanks and is no statement by itself
- * continues the one before. */
+/* Splits the text into statements. A line that begins with blanks and is not a statement by itself
+ * continues the previous one. */
 static void find_statements(struct parser *p)
 {
     const struct source_text *s = &p->source;
@@ -143,14 +143,14 @@ static enum err_code parse_language(struct parser *p, const struct statement *s,
         return err_fail_at(e, &p->source, at, "expected the name of a language");
     const char *name = arena_strndup(p->a, text + at, n);
     if (p->language)
-        return err_fail_at(e, &p->source, at, "a file has one language");
+        return err_fail_at(e, &p->source, at, "a file can name only one language");
     enum err_code code = lang_named(&p->language, name, e);
     if (code)
         err_locate(e, &p->source, at);
     return err_up(e, code);
 }
 
-/* All rules of a set are of one language; the first file decides which. */
+/* All rules of a set have one language, which the first file determines. */
 static enum err_code join_language(struct parser *p, struct err *e)
 {
     const struct language *mine = p->language ? p->language : &lang_calculus;
@@ -183,7 +183,7 @@ static enum err_code parse_group(struct parser *p, const struct statement *s, st
     return OK;
 }
 
-/* The arrow between the sides: its place, `end` if there is none; *length 2 for ->, 3 for <->. */
+/* Position of the arrow between the sides, or `end`; *length is 2 for ->, 3 for <->. */
 static size_t find_arrow(size_t *length, const char *text, size_t at, size_t end)
 {
     for (; at + 1 < end; at++) {
@@ -318,7 +318,7 @@ enum err_code rules_parse(struct rules *rules, struct arena *a, const struct sou
         name_map_put(&p.names,
                      arena_printf(a, "%s/%s", rules->rules[i].group, rules->rules[i].name), i,
                      NULL);
-    /* Declarations may stand anywhere in the file. */
+    /* Declarations may be anywhere in the file. */
     if (egg_is(source)) {
         if ((code = egg_parse(rules, a, &p.names, source, e)))
             *rules = before;

@@ -1,5 +1,4 @@
-/* The predicates of conditions, domains as conditions, and rule sets as a whole: their order and
- * their groups. */
+/* Predicates of conditions, domains as conditions, and the order and groups of rule sets. */
 #include "ops/rules/parse_rules.h"
 
 #include "ops/expr/syntax/lexical.h"
@@ -121,7 +120,7 @@ void rules_sort(struct rules *rules)
         qsort(rules->rules, rules->n, sizeof *rules->rules, compare_rules);
 }
 
-/* Whether `name` is the group or one above it. */
+/* Whether `name` is the group or one of its parent groups. */
 static bool group_is_under(const char *group, const char *name)
 {
     size_t n = strlen(name);
@@ -184,7 +183,7 @@ enum err_code rules_append(struct rules *s, struct arena *a, struct name_map *na
         name_map_put(names, arena_printf(a, "%s/%s", r->group, r->name), s->n, &added);
     if (!added) {
         const struct rule *first = &s->rules[*place];
-        return err_fail_at(e, source, at, "group %s has a rule '%s' already (%s:%d)", r->group,
+        return err_fail_at(e, source, at, "group %s already has a rule '%s' (%s:%d)", r->group,
                            r->name, first->file ? first->file : "a record", first->line);
     }
     if (s->n == RULES_MAX)

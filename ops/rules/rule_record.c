@@ -1,13 +1,13 @@
-/* Rules as records. Terms are prefix tokens, so the spacing, comments and place of a rule in its
- * file do not matter. A record may come from elsewhere: everything that parsing guarantees of a
- * rule is checked again. */
+/* Rules as records. Terms are prefix tokens, so spacing, comments and the position of a rule in its
+ * file do not matter. Records are untrusted: everything that parsing guarantees is checked again.
+ */
 #include "ops/expr/equality/exact.h"
 #include "ops/expr/own/own.h"
 #include "ops/rules/parse_condition.h"
 
 #include <string.h>
 
-/* The language, with those of its operators that the rule uses. */
+/* The language text, with the operators that the rule uses. */
 static char *language_of(struct arena *a, const struct language *lang, const struct rule *r)
 {
     bool *used = arena_array(a, bool, lang->n_ops);
@@ -49,7 +49,7 @@ struct record_reader {
     const struct rule *rule;
 };
 
-/* A term; but for the left side itself, its variables are those of the left side. */
+/* Reads a term; except for the left side itself, it may use only variables of the left side. */
 static enum err_code read_pattern(struct expr *out, const struct record_reader *r, const char *text,
                                   struct err *e)
 {

@@ -1,4 +1,4 @@
-/* Where rules are read from: files, and those that the program brings. */
+/* Sources of rules: files and built-in files. */
 #include "base/os.h"
 #include "engine/op.h"
 #include "ops/rules/rule.h"
@@ -41,7 +41,7 @@ enum err_code rules_source(struct source_text *out, struct arena *a, const char 
             return OK;
         }
     }
-    enum err_code code = err_fail(e, ERR_INPUT, "there is no '%.200s'", name);
+    enum err_code code = err_fail(e, ERR_INPUT, "no rule file is named '%.200s'", name);
     return err_suggest(code, name, names, n, e);
 }
 

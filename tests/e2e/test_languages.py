@@ -102,8 +102,8 @@ groups:
         self.p.write("exact.yaml", "templates: 1\nlanguage: boolean\ngroups: {g: {templates: [a]}}")
         self.p.write("job.yaml", JOB)
         result = self.p.eqloom("run", "job.yaml", expect=1)
-        self.assertIn("this is of the boolean language, the rest of the polynomial "
-                      "language", result.out + result.err)
+        self.assertIn("this is of the boolean language, the rest is of the "
+                      "polynomial language", result.out + result.err)
 
     def test_a_false_rule_stops_the_job(self):
         self.p.write("exact.rules", BOOLEAN + "wrong: ?a => ?b -> ?b => ?a\n")

@@ -165,7 +165,7 @@ class Operators(ProjectTest):
         seeds = json.loads(self.run_ok("show", "--json", "own/seeds"))["elements"]
         self.assertTrue(any("domain: 0<x" in self.run_ok("show", "--json", s) for s in seeds[-8:]))
         self.p.write("half.operators", "operator half(x) = sqrt(x)\n    domain: x>1, y:real\n")
-        self.assertIn("half.operators:2:18: error: 'y' is no argument of half",
+        self.assertIn("half.operators:2:18: error: 'y' is not an argument of half",
                       self.p.eqloom("read", *own, "x", expect=2).err)
 
     def test_job(self):

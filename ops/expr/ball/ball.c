@@ -1,6 +1,6 @@
-/* Comparison of expressions at points. A point is a candidate number: every variable has a value
- * at every candidate, a function of the seed, its name and the number, so that terms with other
- * variables meet at the same points. Values of the reference are kept by candidate. */
+/* Comparison of expressions at points. A point is identified by a candidate number: every variable
+ * has a value at every candidate, a function of the seed, its name and the number, so that terms
+ * with other variables use the same points. Values of the reference are stored by candidate. */
 #include "ops/expr/ball/ball.h"
 
 #include "ops/expr/ball/ball_eval.h"
@@ -12,10 +12,10 @@
 
 enum {
     FIRST_PRECISION = 128,
-    LEVELS = 4,       /* precisions tried: the first, doubled up to BALL_MAX_PRECISION */
-    MIN_DIGITS = 12,  /* of agreement, or the precision is raised */
-    EXTRA_POINTS = 8, /* for a refutation */
-    /* bits where sides agree, but to less than the smallest of their parts could change */
+    LEVELS = 4,       /* precisions tried: the first, then doubled up to BALL_MAX_PRECISION */
+    MIN_DIGITS = 12,  /* digits of agreement; with fewer the precision is raised */
+    EXTRA_POINTS = 8, /* additional points for a refutation */
+    /* precision used if sides agree, but to fewer bits than their smallest part needs */
     DEEP_PRECISION = 4096,
 };
 
@@ -23,13 +23,13 @@ struct variable {
     uint16_t op;
     char *name;
     bool integer;
-    acb_struct *values; /* by candidate */
+    acb_struct *values; /* indexed by candidate */
 };
 
 struct candidate {
     bool tried, defined;
-    int8_t level; /* the first at which x is narrow */
-    slong span;   /* of x there */
+    int8_t level; /* the first level at which x is narrow */
+    slong span;   /* ball_span of x there */
     acb_struct value;
 };
 
@@ -42,11 +42,11 @@ struct ball_reference {
     size_t n_variables, cap_variables;
     struct candidate *candidates;
     uint32_t n_candidates;
-    uint32_t n_points; /* defined ones among the first */
-    uint32_t at;       /* candidate that lookups mean */
-    slong widen;       /* if not 0, they mean all points within 2^-widen of it ... */
-    acb_t around;      /* ... as a ball */
-    acb_t finer;       /* x at a level above its candidate's */
+    uint32_t n_points; /* number of defined points among the first candidates */
+    uint32_t at;       /* candidate at which lookups evaluate */
+    slong widen;  /* if nonzero, lookups return all points within 2^-widen of the candidate ... */
+    acb_t around; /* ... as a ball */
+    acb_t finer;  /* x at a level above that of its candidate */
 };
 
 static uint64_t name_hash(uint16_t op, const char *name)
@@ -57,7 +57,7 @@ static uint64_t name_hash(uint16_t op, const char *name)
     return h;
 }
 
-/* Every fourth candidate is a small rational, where special values show; the others are random. */
+/* Every fourth candidate is a small rational, where special values occur; the others are random. */
 static double draw(const struct ball_options *o, uint64_t stream, uint32_t k)
 {
     static const double special[] = {0.5, 1, 1.5, 2, 3, 0.25, 0.75, 2.5, 4, 5, -1, -0.5, -2, -3, 0};
@@ -73,7 +73,7 @@ static double draw(const struct ball_options *o, uint64_t stream, uint32_t k)
     return o->low + (o->high - o->low) * ((double)(u >> 11) * 0x1p-53);
 }
 
-/* The options for one variable: those of all, or what its domain says. */
+/* The options for one variable: the general ones, or those of its domain. */
 static struct ball_options options_of(bool *integer, const struct ball_reference *r, uint16_t op,
                                       const char *name)
 {
@@ -96,7 +96,7 @@ static struct ball_options options_of(bool *integer, const struct ball_reference
     return o;
 }
 
-/* Real variables stay real; integers have no neighbours, nor has the only point. */
+/* Real variables stay real; integers and single points have no neighbourhood. */
 static const acb_struct *widen(struct ball_reference *r, const struct variable *v)
 {
     const acb_struct *value = &v->values[r->at];
@@ -109,7 +109,7 @@ static const acb_struct *widen(struct ball_reference *r, const struct variable *
     return r->around;
 }
 
-/* Whether variables of this domain have the value. */
+/* Whether the domain of the variable contains the value. */
 static bool admits(const struct ball_reference *r, uint16_t op, const char *name,
                    const char *number)
 {
@@ -147,7 +147,7 @@ static const acb_struct *look_up(void *arg, uint16_t op, const char *name)
                 ? r->options.numbers[(k + r->n_variables - 1) % r->options.n_numbers]
                 : NULL;
         if (number && admits(r, op, name, number)) {
-            /* Near enough for any precision, and a number that balls have exactly. */
+            /* A precision beyond any evaluation, and the value is exact in binary. */
             ball_set_number(&v->values[k], number, 2 * DEEP_PRECISION);
             mag_zero(arb_radref(acb_realref(&v->values[k])));
         } else if (o.complex_points) {
@@ -162,7 +162,7 @@ static const acb_struct *look_up(void *arg, uint16_t op, const char *name)
     return widen(r, v);
 }
 
-/* x at candidate k, at the first level where it is narrow. */
+/* Evaluates x at candidate k, at the first level at which it is narrow. */
 static bool try_candidate(struct ball_reference *r, uint32_t k)
 {
     struct candidate *c = &r->candidates[k];
@@ -251,8 +251,8 @@ static int agreement(const acb_struct *x, const acb_struct *y)
     return digits < 0 ? 0 : digits > 1000 ? 1000 : (int)digits;
 }
 
-/* Whether the sides differ at all points around candidate k, where they do at this precision: on an
- * open set, then, not only where one of them jumps. */
+/* Whether the sides, which differ at candidate k at this precision, differ at all points around it:
+ * then they differ on an open set, not only where one of them jumps. */
 static bool apart_around(struct ball_reference *r, const struct expr *y, uint32_t k,
                          slong precision)
 {
@@ -273,7 +273,7 @@ static bool apart_around(struct ball_reference *r, const struct expr *y, uint32_
 
 enum outcome { AGREES, REFUTED, SKIPPED };
 
-/* At precisions that only sides with parts of very different sizes are worth. */
+/* Compares at precisions that are worthwhile only for sides whose parts differ much in size. */
 static enum outcome compare_deeper(struct ball_reference *r, const struct expr *y, uint32_t k,
                                    enum outcome otherwise)
 {
@@ -373,7 +373,7 @@ void ball_reference_compare(struct ball_compare *out, struct ball_reference *r,
             break;
         case SKIPPED: break;
         }
-        if (r->n_variables == 0 || r->options.low == r->options.high) /* all points are one */
+        if (r->n_variables == 0 || r->options.low == r->options.high) /* there is only one point */
             break;
     }
 }

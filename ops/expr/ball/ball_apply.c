@@ -1,7 +1,7 @@
-/* What numbers and operators mean at a point: Arb's functions, whose principal branches are DLMF's
- * (on a cut, the value of the formulas of DLMF 4.23 and 4.37 with arg = pi on the negative real
- * axis: asin 2 = pi/2 - 1.317 i), reciprocals of the argument for acsc, asec, acot and their
- * hyperbolic kin. */
+/* Numbers and operators at a point: uses Arb's functions, whose principal branches are those of
+ * DLMF (on a cut, the value of the formulas of DLMF 4.23 and 4.37 with arg = pi on the negative
+ * real axis: asin 2 = pi/2 - 1.317 i), and the reciprocal of the argument for acsc, asec, acot and
+ * their hyperbolic counterparts. */
 #include "ops/expr/ball/ball_eval.h"
 
 #include <flint/fmpq.h>
@@ -19,7 +19,7 @@ void ball_set_number(acb_struct *z, const char *text, slong precision)
     fmpq_clear(q);
 }
 
-/* 1/z; false if z is exactly 0. */
+/* z = 1/z; returns false if z is exactly 0. */
 static bool invert(acb_struct *z, slong precision)
 {
     if (acb_is_zero(z))
@@ -34,7 +34,7 @@ static bool power(acb_struct *z, slong precision)
         acb_pow(z, z, z + 1, precision);
         return true;
     }
-    /* 0^b is 0 for real b > 0, and undefined for all others */
+    /* 0^b is 0 for real b > 0, and undefined for all other b */
     if (ball_is_real(z + 1) && arb_is_positive(acb_realref(z + 1)))
         return true;
     acb_indeterminate(z);
@@ -43,7 +43,7 @@ static bool power(acb_struct *z, slong precision)
 
 typedef void function(acb_t out, const acb_t z, slong precision);
 
-/* Of csc, sec, csch and sech, what they are the reciprocals of. */
+/* The functions of which csc, sec, csch and sech are the reciprocals. */
 static function *const functions[X_DECLARED] = {
     [X_SQRT] = acb_sqrt, [X_LN] = acb_log,      [X_SIN] = acb_sin,     [X_COS] = acb_cos,
     [X_TAN] = acb_tan,   [X_CSC] = acb_sin,     [X_SEC] = acb_cos,     [X_COT] = acb_cot,

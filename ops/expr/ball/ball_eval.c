@@ -1,6 +1,6 @@
-/* Evaluation of a tree: a walk in prefix order with one slot for each open argument. Slots are
- * kept between evaluations; at up to 128 bits an acb needs no memory of its own, so that the
- * common case allocates nothing. */
+/* Evaluation of a tree: a traversal in prefix order with one slot per pending argument. Slots are
+ * kept between evaluations; at up to 128 bits an acb needs no heap memory, so that the common case
+ * allocates nothing. */
 #include "ops/expr/ball/ball_eval.h"
 
 #include "ops/expr/own/own.h"
@@ -8,23 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of operators with a meaning of their own: evaluators within each other, and how many such
- * operators one evaluation may meet. */
+/* For user-defined operators: maximal nesting of evaluators, and applications per evaluation. */
 enum { MAX_INNER = 24, MAX_STEPS = 10000 };
 
-/* A straight line through the point: variables move at these speeds, all others rest. */
+/* A straight line through the point: these variables move at these speeds, all others are constant.
+ */
 struct direction {
     const struct expr_node *variable; /* X_SYM or X_VAR */
-    slong speed;                      /* more than 0; a variable may occur again */
+    slong speed;                      /* positive; a variable may occur more than once */
     const struct direction *next;
 };
 
-/* What an evaluation of a series needs besides the tree. */
+/* Parameters of the evaluation of a series. */
 struct along {
     const struct direction *direction;
     slong order;
-    bool real;      /* all that moves */
-    unsigned mixed; /* derivatives around it that needed several lines */
+    bool real;      /* all moving variables are real */
+    unsigned mixed; /* enclosing derivatives that needed several lines */
 };
 
 void ball_evaluator_free(struct ball_evaluator *v)
@@ -53,7 +53,7 @@ static void note_size(struct ball_evaluator *v, slong size)
     v->largest = size > v->largest ? size : v->largest;
 }
 
-/* Rounding errors are no parts. */
+/* Ignores values that are only rounding error. */
 static void note_part(struct ball_evaluator *v, const arb_struct *x)
 {
     if (arf_is_special(arb_midref(x)))
@@ -63,13 +63,13 @@ static void note_part(struct ball_evaluator *v, const arb_struct *x)
         note_size(v, size);
 }
 
-/* A leaf's value; false if the variable has none. */
+/* Sets z to the value of a leaf; returns false if the variable has none. */
 static bool set_leaf(acb_struct *z, struct ball_evaluator *v, const struct expr_node *node)
 {
     if (node->op == X_NUM) {
         const char *slash = strchr(node->leaf, '/');
         ball_set_number(z, node->leaf, v->precision);
-        if (slash) /* (10^80 + 1)/10^80 is large, but differs little from 1 */
+        if (slash) /* (10^80 + 1)/10^80 has large parts, but differs little from 1 */
             note_size(v, -(slong)(3.33 * (double)strlen(slash)));
         return true;
     }
@@ -103,7 +103,7 @@ static bool evaluate(struct ball_evaluator *v, const struct expr_node *node, siz
     return done;
 }
 
-/* ---- operators with a meaning of their own ---- */
+/* ---- user-defined operators ---- */
 
 static const acb_struct *look_up_argument(void *arg, uint16_t op, const char *name)
 {
@@ -111,7 +111,8 @@ static const acb_struct *look_up_argument(void *arg, uint16_t op, const char *na
     return op == X_SYM ? &arguments[own_argument_number(name)] : NULL;
 }
 
-/* The evaluator of a term over the arguments with these values and series; NULL: it is too much. */
+/* Returns the evaluator for a term over arguments with these values and series, or NULL beyond the
+ * limits. */
 static struct ball_evaluator *enter(struct ball_evaluator *v, const struct expr *term,
                                     acb_struct *values, const acb_poly_struct *series)
 {
@@ -209,7 +210,7 @@ static bool moves_alone(const struct direction *d, const struct expr_node *varia
     return d == NULL;
 }
 
-/* At a singular point the value may be finite and the series not: then it is undefined. */
+/* At a singular point the value may be finite and the series not; then the result is undefined. */
 static bool settle(acb_poly_struct *f)
 {
     for (slong i = 0; i < acb_poly_length(f); i++)
@@ -229,7 +230,7 @@ static void scale(acb_poly_struct *f, slong by, slong over, slong precision)
     }
 }
 
-/* The derivative by a variable that no other moves with, at `speed`: that of the series. */
+/* Derivative with respect to the only variable that moves, at `speed`, from the series. */
 static bool derive_alone(struct ball_evaluator *v, const struct expr_node *f, size_t slot,
                          const struct along *along, slong speed)
 {
@@ -244,10 +245,11 @@ static bool derive_alone(struct ball_evaluator *v, const struct expr_node *f, si
     return true;
 }
 
-/* The derivative of f by y along a line c on which others move. The coefficient of t^(k+1) of
- * f(p + t (c + s y)) is a polynomial in s of degree k + 1, whose linear coefficient is that of t^k
- * of df/dy along c. It comes from the values at s = 0, 1, ..., n, exactly: the derivative at 0 of a
- * polynomial of degree n is the sum over m > 0 of (-1)^(m+1) binomial(n, m)/m (P(m) - P(0)). */
+/* Derivative of f with respect to y along a line c on which other variables move. The coefficient
+ * of t^(k+1) of f(p + t (c + s y)) is a polynomial in s of degree k + 1, whose linear coefficient
+ * is that of t^k of df/dy along c. It is computed exactly from the values at s = 0, 1, ..., n: the
+ * derivative at 0 of a polynomial of degree n is the sum over m > 0 of (-1)^(m+1) binomial(n, m)/m
+ * (P(m) - P(0)). */
 static bool derive_mixed(struct ball_evaluator *v, const struct expr_node *f, size_t slot,
                          const struct along *outer, struct along *along, struct direction *more)
 {
@@ -278,7 +280,8 @@ static bool derive_mixed(struct ball_evaluator *v, const struct expr_node *f, si
     return ok;
 }
 
-/* Series in slot `slot` of the derivative d(x, f), of the length that is asked for around it. */
+/* Computes the series of the derivative d(x, f) into slot `slot`, with the length that the context
+ * needs. */
 static bool derive(struct ball_evaluator *v, const struct expr_node *d, size_t slot,
                    const struct along *outer)
 {
@@ -302,7 +305,8 @@ static bool derive(struct ball_evaluator *v, const struct expr_node *d, size_t s
     return along.mixed++ < BALL_MAX_MIXED && derive_mixed(v, d + 2, slot, outer, &along, &more);
 }
 
-/* The derivative of an operator by argument k along the line, to one order less. */
+/* Series of the derivative of an operator with respect to argument k along the line, one order
+ * shorter. */
 static bool partial_series(acb_poly_t out, struct ball_evaluator *v, const struct expr *term,
                            acb_struct *values, const acb_poly_struct *f, const struct along *along)
 {
@@ -351,7 +355,7 @@ static bool function_series(struct ball_evaluator *v, const struct own_operator 
     return ok;
 }
 
-/* The series in f hold the arguments, of which one moves, and receive the result. */
+/* f holds the series of the arguments, one of which is not constant, and receives the result. */
 static bool own_series(struct ball_evaluator *v, acb_poly_struct *f, uint16_t op,
                        const struct along *along)
 {
@@ -435,7 +439,8 @@ static void reserve(struct ball_evaluator *v, const struct expr *x, bool series)
 {
     for (uint32_t i = 0; i < x->n; i++)
         series = series || x->nodes[i].op == X_D;
-    /* Arguments open at once are at most the nodes; two for the smallest tree of a binary op. */
+    /* At most x->n arguments are pending at once; a binary operator needs two slots even in the
+     * smallest tree. */
     size_t need = x->n + 2u;
     if (v->n_slots < need) {
         v->slots = vec_grow(v->slots, &(size_t){v->n_slots}, need, sizeof *v->slots);

@@ -1,6 +1,6 @@
 /* Functions by name, and domains. Arb takes very long for some arguments (the zeta function far up
- * the critical line) and at very many bits: beyond MAX_SIZE there is no value, and beyond MAX_BITS
- * no better one. */
+ * the critical line) and at very high precision: arguments beyond MAX_SIZE have no value, and
+ * precision is capped at MAX_BITS. */
 #include "ops/expr/ball/ball_eval.h"
 
 #include <acb_elliptic.h>
@@ -36,7 +36,7 @@ static void gamma_upper(acb_t out, const acb_t y, const acb_t z, slong precision
     acb_hypgeom_gamma_upper(out, y, z, 0, precision);
 }
 
-/* docs/operators.md lists them. */
+/* Listed in docs/operators.md. */
 static const struct ball_function functions[] = {
     {"agm", .binary = acb_agm},
     {"airy_ai", .unary = airy_ai},
@@ -129,7 +129,7 @@ bool ball_function_apply(acb_struct *z, const struct ball_function *f, slong pre
     return true;
 }
 
-/* Whether x is past the end of a domain, on its side; *unsure where that is not known. */
+/* Whether x is on the inner side of a bound of a domain; *unsure if that is undecided. */
 static bool is_within(bool *unsure, const arb_struct *x, const char *end, bool closed, bool below,
                       slong precision)
 {

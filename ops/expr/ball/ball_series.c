@@ -1,9 +1,9 @@
-/* Truncated Taylor arithmetic: every operator on series f(x0 + t) mod t^order. Functions that Arb
- * lacks as series come from their derivative: g = asin f has g' = f' / sqrt(1 - f^2), and g(0) is
- * the value at the point, so that series and values are on the same branch, cuts included. */
+/* Truncated Taylor arithmetic: every operator on series f(x0 + t) mod t^order. Functions without an
+ * Arb series are integrated from their derivative: g = asin f has g' = f' / sqrt(1 - f^2), and g(0)
+ * is the value at the point, so that series and values are on the same branch, on cuts too. */
 #include "ops/expr/ball/ball_eval.h"
 
-/* f -> g(f) for an inverse function (or ln) by its derivative. */
+/* f -> g(f) for an inverse function (or ln), by its derivative. */
 static void by_derivative(acb_poly_struct *f, uint16_t op, slong order, slong precision)
 {
     acb_t c0;
@@ -17,7 +17,7 @@ static void by_derivative(acb_poly_struct *f, uint16_t op, slong order, slong pr
     acb_poly_one(one);
     if (op == X_LN) {
         acb_poly_set(q, f);
-    } else if (op == X_ACOSH) { /* sqrt(f - 1) sqrt(f + 1): one root would have other cuts */
+    } else if (op == X_ACOSH) { /* sqrt(f - 1) sqrt(f + 1): a single root would have other cuts */
         acb_poly_sub(q, f, one, precision);
         acb_poly_sqrt_series(q, q, order, precision);
         acb_poly_add(t, f, one, precision);
@@ -81,7 +81,8 @@ static bool circular(acb_poly_struct *f, uint16_t op, slong order, slong precisi
     return ok;
 }
 
-/* |f| = sqrt(f conj(f)) along a real variable; it has no derivative by a complex one, nor at 0. */
+/* |f| = sqrt(f conj(f)) along a real variable; there is no derivative with respect to a complex
+ * one, nor at 0. */
 static bool absolute(acb_poly_struct *f, slong order, bool real, slong precision)
 {
     if (!real || constant_term_is_zero(f))
@@ -119,7 +120,7 @@ static bool power(acb_poly_struct *f, slong order, slong precision)
         acb_indeterminate(acb_poly_get_coeff_ptr(f, 0)); /* x^(3/2) at 0: no series */
         ok = false;
     } else {
-        ok = ball_apply(z, X_POW, precision); /* the value, as exact as can be */
+        ok = ball_apply(z, X_POW, precision); /* the value, as precise as possible */
         acb_poly_log_series(f, f, order, precision);
         acb_poly_mullow(f, f, f + 1, order, precision);
         acb_poly_exp_series(f, f, order, precision);

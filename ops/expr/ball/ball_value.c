@@ -1,4 +1,4 @@
-/* Values at one point: when a ball is narrow enough to be one, and how it is written. */
+/* Values at one point: whether a ball is narrow enough to be accepted, and its text. */
 #include "ops/expr/ball/ball.h"
 #include "ops/expr/ball/ball_eval.h"
 
@@ -7,7 +7,7 @@
 
 enum { NARROW_BITS = 40, SPARE_BITS = 16 };
 
-/* Radius of both parts at most 2^-bits. */
+/* Whether the radii of both parts are at most 2^-bits. */
 static bool is_small(const acb_struct *z, slong bits)
 {
     return mag_cmp_2exp_si(arb_radref(acb_realref(z)), -bits) <= 0 &&
@@ -45,7 +45,7 @@ bool ball_agrees(const acb_struct *x, const acb_struct *y, slong span)
     return agrees;
 }
 
-/* "1.5 - 2 I", or the parts that are wanted. */
+/* Writes "1.5 - 2 I", or only the selected parts. */
 static void write_parts(struct buf *b, const acb_struct *z, slong digits, bool real, bool imaginary,
                         const char *unit)
 {
@@ -72,7 +72,7 @@ void ball_write(struct buf *b, const acb_struct *z, slong digits)
     write_parts(b, z, digits, !imaginary || !arb_is_zero(acb_realref(z)), imaginary, " I");
 }
 
-/* A part that may be zero is left out. */
+/* Omits a part that may be zero. */
 static void write_nonzero(struct buf *b, const acb_struct *z, slong digits)
 {
     bool imaginary = !arb_contains_zero(acb_imagref(z));

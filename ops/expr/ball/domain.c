@@ -1,4 +1,4 @@
-/* See domain.h. An interval's ends are numbers. */
+/* See domain.h. The bounds of an interval are rational numbers. */
 #include "ops/expr/ball/domain.h"
 
 #include "base/buf.h"
@@ -32,7 +32,8 @@ static bool is_word(const char *word)
     return false;
 }
 
-/* The text up to the next comparison; *sign is that, or 0; *closed: with equality. */
+/* Returns the text up to the next comparison; *sign is its character or 0, *closed whether it
+ * includes equality. */
 static char *next_part(const char **text, char *sign, bool *closed, struct arena *a)
 {
     size_t n = strcspn(*text, "<>");

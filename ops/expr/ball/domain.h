@@ -7,6 +7,6 @@
 /* "x:real" (positive, nonnegative, nonzero, integer, complex), "x>1", "x<=0", "-1<x<1". */
 enum err_code domain_parse(struct ball_domain *out, struct arena *a, const char *text,
                            struct err *e);
-/* As domain_parse reads it back. */
+/* Writes text that domain_parse reads back. */
 struct buf;
 void domain_write(struct buf *out, const struct ball_domain *d);

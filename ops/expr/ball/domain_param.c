@@ -1,4 +1,4 @@
-/* The parameter `domains` of ops. */
+/* The op parameter `domains`. */
 #include "ops/expr/ball/domain.h"
 #include "ops/expr/ball/domain_record.h"
 

@@ -1,4 +1,4 @@
-/* Domains of variables in records, and as a parameter of ops. */
+/* Domains of variables in records and as an op parameter. */
 #pragma once
 
 #include "engine/op.h"
@@ -10,18 +10,18 @@ struct domains {
     size_t n;
 };
 
-/* The op's parameter `domains`. Lives in the arena. */
+/* Reads the op parameter `domains`. The result is in the arena. */
 enum err_code domains_read(struct domains *out, struct arena *a, struct op_ctx *ctx, struct err *e);
-/* Those that are given (or NULL), then those of the other variables of a record (or NULL). Borrows
- * the names. */
+/* The given domains (may be NULL), then those of the record's other variables (may be NULL).
+ * Borrows the names. */
 struct domains domains_of(struct arena *a, const Eqloom__Expr *of, const struct domains *given);
-/* The record with these domains. */
+/* Stores the domains in the record. */
 void domains_store(Eqloom__Expr *out, struct arena *a, const struct domains *domains);
 
-/* Of an op's table of parameters. */
+/* An entry for an op's parameter table. */
 #define DOMAINS_PARAM                                                                              \
     {                                                                                              \
         "domains", OP_STRINGS, "", NULL, 0, 0,                                                     \
-            "Of variables: 'x:real', 'n:integer', 'x>1', '0<x<1'; else those of the input, or "    \
-            "positive."                                                                            \
+            "Domains of variables: 'x:real', 'n:integer', 'x>1', '0<x<1'. Other variables keep "   \
+            "the domain that the input states, or are positive."                                   \
     }

@@ -23,7 +23,7 @@ static const char *rational_of(struct arena *a, const struct expr *x)
     return number_of_term(a, x, DIGITS);
 }
 
-/* c of c*pi. */
+/* Returns c for c*pi. */
 static const char *angle_of(struct arena *a, const struct expr *x)
 {
     uint16_t op = x->nodes[0].op;
@@ -53,15 +53,16 @@ static ulong denominator(const char *number)
 
 /* ---- the bound ---- */
 
-/* A number is U/L, algebraic integers: the sizes of their conjugates are at most these. */
+/* A number is U/L with algebraic integers U and L: upper bounds of the sizes of their conjugates.
+ */
 struct bound {
     double u, l;
 };
 
 struct measure {
     struct arena *a;
-    double degree; /* of the field that the roots make */
-    ulong order;   /* and of its root of unity */
+    double degree; /* of the extension by the roots */
+    ulong order;   /* order of its root of unity */
     struct expr roots[MAX_ROOTS];
     ulong powers[MAX_ROOTS];
     size_t n;
@@ -75,7 +76,7 @@ static struct bound of_number(const char *number)
     return (struct bound){3.33 * (double)p, all > p ? 3.33 * (double)(all - p - 1) : 0};
 }
 
-/* The k-th root of x. */
+/* Adds the k-th root of x. */
 static bool add_root(struct bound *b, struct measure *m, const struct expr *x, ulong k)
 {
     size_t i = 0;
@@ -116,7 +117,7 @@ static bool measure_power(struct bound *out, struct measure *m, const struct exp
     return k == 1 || add_root(out, m, x, k);
 }
 
-/* Of an angle: (z - 1/z)/(2 i) and the like, z a root of unity. */
+/* Bounds a circular function of an angle: (z - 1/z)/(2 i) and the like, z a root of unity. */
 static bool measure_circular(struct bound *out, struct measure *m, const struct expr *x)
 {
     struct expr angle = expr_child(x, 0);
@@ -195,7 +196,7 @@ struct form {
     struct {
         struct expr of;
         const char *c;
-        bool turned; /* over sqrt(-1) */
+        bool turned; /* divided by sqrt(-1) */
     } terms[MAX_TERMS];
     size_t n;
 };
@@ -215,8 +216,8 @@ static bool add_term(struct form *f, struct expr of, const char *c, bool turned)
     return true;
 }
 
-/* The formulas of docs/rules.md: sums of multiples of logarithms, over sqrt(-1) if `turned`. pi is
- * ln(-1) over that. */
+/* The formulas of docs/rules.md: inverse functions as sums of multiples of logarithms, divided by
+ * sqrt(-1) if `turned`. pi is ln(-1)/sqrt(-1). */
 #define ASIN "+ * sqrt -1 ?z sqrt - 1 * ?z ?z"
 static const struct {
     bool turned;
@@ -239,7 +240,7 @@ static bool add_inverse(struct form *f, uint16_t op, struct expr z, const char *
         z = expr_binary(f->a, X_DIV, number(f, "1"), z);
         op = lang_of_reciprocal(op);
     }
-    if (inverses[op].turned && turned) /* 1/i over i is -1 */
+    if (inverses[op].turned && turned) /* (1/i)/i is -1 */
         c = combine(f->a, '-', "0", c);
     for (int k = 0; k < 2 && inverses[op].terms[k].c && known; k++) {
         struct expr of;
@@ -251,7 +252,7 @@ static bool add_inverse(struct form *f, uint16_t op, struct expr z, const char *
     return known;
 }
 
-/* Adds c x. */
+/* Adds c x to the sum. */
 static bool collect(struct form *f, const struct expr *x, const char *c, bool turned)
 {
     uint16_t op = x->nodes[0].op;
@@ -287,8 +288,8 @@ static bool collect(struct form *f, const struct expr *x, const char *c, bool tu
     }
 }
 
-/* Whether the terms over sqrt(-1), or the others, sum to zero: with integers for c, the product of
- * powers is 1 and the sum is less than a turn. */
+/* Whether the terms over sqrt(-1), or the others, sum to zero: for integer c, the product of powers
+ * is 1 and the sum is smaller than 2 pi. */
 static bool vanishes(struct form *f, bool turned)
 {
     const char *scale = "1";

@@ -1,5 +1,5 @@
-/* Whether expressions are equal to one that was prepared: by normal forms where the language has
- * them, else by their values at points. */
+/* Tests expressions for equality with a prepared one: by normal form in languages that have one,
+ * else by values at points. */
 #pragma once
 
 #include "ops/expr/ball/ball.h"
@@ -15,10 +15,11 @@ struct equality_test {
     struct ball_reference *values; /* NULL where normal forms decide */
 };
 
-/* x is borrowed until the end of the test, and so are the options' domains. */
+/* Borrows x and the domains of the options until equality_test_end. */
 void equality_test_begin(struct equality_test *t, const struct expr *x,
                          const struct ball_options *options);
 void equality_test_end(struct equality_test *t);
-/* *witness, if asked for: of a refutation, the values that differ, in the arena; else NULL. */
+/* Unless `witness` is NULL, *witness is set to the differing values of a refutation, in the arena,
+ * or to NULL. */
 enum equality equality_test_ask(const char **witness, struct arena *a, struct equality_test *t,
                                 const struct expr *y);

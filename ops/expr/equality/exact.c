@@ -13,7 +13,7 @@ bool exact_applies(const struct language *lang)
 
 /* ---- variables ---- */
 
-/* Those of both terms, pattern variables among them, in the order of their first occurrence. */
+/* The variables of both terms, including pattern variables, in order of first occurrence. */
 struct names {
     const struct expr_node *leaves[EXACT_MAX_VARIABLES];
     size_t n;
@@ -76,7 +76,7 @@ static uint64_t truth_word(uint16_t op, uint64_t left, uint64_t right)
     return 0; /* declared operators have no meaning */
 }
 
-/* Depth is bounded by EXPR_MAX_DEPTH. */
+/* Recursion depth is bounded by EXPR_MAX_DEPTH. */
 static uint64_t evaluate(const struct expr_node *x, const struct names *names, uint64_t block)
 {
     if (x->op == X_SYM || x->op == X_VAR) {
@@ -124,7 +124,7 @@ struct expansion {
     const struct names *names;
 };
 
-/* Depth is bounded by EXPR_MAX_DEPTH. False: it grows too large. */
+/* Recursion depth is bounded by EXPR_MAX_DEPTH. Returns false if the polynomial grows too large. */
 static bool expand(fmpz_mpoly_t out, const struct expansion *s, const struct expr_node *node)
 {
     if (node->op == X_NUM) {
@@ -158,7 +158,8 @@ static bool expand(fmpz_mpoly_t out, const struct expansion *s, const struct exp
 
 enum { TRIES = 10000, SPREAD = 7 };
 
-/* Small integers at which the polynomials differ: a nonzero one vanishes at few points. */
+/* Finds small integers at which the polynomials differ: a nonzero polynomial vanishes at few
+ * points. */
 static const char *find_witness(struct arena *a, const struct expansion *s, const fmpz_mpoly_t x,
                                 const fmpz_mpoly_t y)
 {
@@ -228,7 +229,8 @@ enum err_code exact_compare(struct exact_result *out, struct arena *a, const str
 
 /* ---- fingerprints ---- */
 
-/* Modulo 2^64: a ring for polynomials, 64 rows of a truth table for Boolean terms. */
+/* The arithmetic is modulo 2^64: a ring for polynomials, 64 rows of a truth table for Boolean
+ * terms. */
 static uint64_t leaf_word(const struct expr_node *node)
 {
     uint64_t word = 0;

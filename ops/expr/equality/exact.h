@@ -6,7 +6,7 @@
 
 enum {
     EXACT_MAX_VARIABLES = 16,
-    EXACT_MAX_TERMS = 100000, /* of a polynomial; a product beyond that is not expanded */
+    EXACT_MAX_TERMS = 100000, /* of a polynomial; larger products are not expanded */
 };
 
 struct exact_result {
@@ -15,14 +15,14 @@ struct exact_result {
     const char *witness; /* in the arena: "?a = true, b = false: true against false" */
 };
 
-/* Whether the language is one of these. */
+/* Whether the language has such a normal form. */
 bool exact_applies(const struct language *lang);
-/* ERR_LIMIT: too many variables or terms, or an operator that a file declared. */
+/* Fails with ERR_LIMIT for too many variables or terms, or a declared operator. */
 enum err_code exact_compare(struct exact_result *out, struct arena *a, const struct expr *x,
                             const struct expr *y, struct err *e);
 
-/* Equal terms have the same; others hardly ever. Variables with a name that one of them lacks make
- * no difference. */
+/* Equal terms have equal fingerprints; different terms almost never do. A variable on which the
+ * value does not depend makes no difference. */
 uint64_t exact_fingerprint(const struct expr *x);
-/* That of op applied to terms with these. */
+/* The fingerprint of op applied to terms with these fingerprints. */
 uint64_t exact_word(const struct language *lang, uint16_t op, uint64_t left, uint64_t right);

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* LEVEL: exponents are multiples of 1/LEVEL. */
+/* Exponents are multiples of 1/LEVEL. */
 enum {
     POINTS = 3,
-    CHOICES = 48, /* points where values are chosen: a false identity agrees at half of them */
+    CHOICES = 48, /* points used if values are chosen: a false identity may agree at half of them */
     LEVEL = 5040,
     MAX_FACTORS = 16,
     DIGITS = 200,
@@ -24,14 +24,14 @@ struct point {
     ulong turn; /* e^(2 pi i/(2 LEVEL)) */
     nmod_t mod;
     uint64_t seed;
-    const char *moves; /* the variable of derivatives; NULL: there are none */
-    bool real;         /* symbols are */
-    bool chosen;       /* a root, or a value for what has no algebraic one */
-    bool no_root;      /* it is none modulo p: the point is no use */
+    const char *moves; /* the variable of derivatives, or NULL if there are none */
+    bool real;         /* symbols are real */
+    bool chosen;       /* chose a root, or a value that is not determined algebraically */
+    bool no_root;      /* a value has no root modulo p: the point is unusable */
     struct arena a;
 };
 
-/* Of a text, never 0. */
+/* A random residue for a text, never 0. */
 static ulong random_of(const struct point *at, const char *kind, const char *name)
 {
     uint64_t h = rng_mix(at->seed);
@@ -52,7 +52,7 @@ static bool has_order(const struct point *at)
     return true;
 }
 
-/* p = 1 modulo 4 LEVEL, so that i and the turn exist. */
+/* Finds a prime p = 1 modulo 4 LEVEL, so that i and `turn` exist. */
 static void point_begin(struct point *at, uint64_t seed)
 {
     const ulong step = 4 * LEVEL;
@@ -84,7 +84,7 @@ static bool number_value(ulong *out, const struct point *at, const char *text)
 
 /* ---- Taylor series modulo the prime, along the line on which one variable moves ---- */
 
-enum { ORDER = 4 }; /* derivatives at most three deep */
+enum { ORDER = 4 }; /* derivatives are nested at most three deep */
 
 struct series {
     ulong c[ORDER];
@@ -120,7 +120,7 @@ static struct series product(nmod_t mod, const struct series *x, const struct se
     return z;
 }
 
-/* False: y(0) is zero. */
+/* Returns false if y(0) is zero. */
 static bool quotient(struct series *out, nmod_t mod, struct series x, const struct series *y)
 {
     struct series z = {{0}};
@@ -150,10 +150,10 @@ static struct series exponential_of(nmod_t mod, ulong value, struct series x)
 /* ---- exponentials ---- */
 
 struct monomial {
-    const char *c; /* its number */
+    const char *c; /* its coefficient */
     const char *factors[MAX_FACTORS];
     size_t n;
-    unsigned i; /* how many times sqrt(-1) */
+    unsigned i; /* exponent of sqrt(-1) */
 };
 
 static bool times(struct monomial *m, struct arena *a, char op, const char *number)
@@ -232,7 +232,7 @@ static bool multiply_exponential(struct series *out, struct point *at, struct mo
     return true;
 }
 
-/* out *= e^(c x), of sums of monomials */
+/* out *= e^(c x) for x a sum of monomials */
 static bool exponential(struct series *out, struct point *at, const struct expr_node *x,
                         struct monomial c)
 {
@@ -270,7 +270,7 @@ static bool circular(struct series *out, const struct point *at, uint16_t op,
     return quotient(out, at->mod, *parts[q.top], parts[q.bottom]);
 }
 
-/* Either root of x, the same for the same value. */
+/* Chooses a root of x, the same for equal values. */
 static bool root(struct series *out, struct point *at, const struct series *square)
 {
     const struct series copy = *square, *x = &copy;
@@ -292,7 +292,7 @@ static bool root(struct series *out, struct point *at, const struct series *squa
     return true;
 }
 
-/* Any value, the same for the same argument, with the derivative x' / y. */
+/* Chooses a value, the same for equal arguments, with the derivative x' / y. */
 static bool choose(struct series *out, struct point *at, const char *kind, const struct series *x,
                    const struct series *y)
 {
@@ -374,7 +374,7 @@ static bool rational(struct series *out, struct point *at, const struct expr_nod
     return false;
 }
 
-/* Known to be real: no roots, logarithms or inverse functions. */
+/* Whether x is known to be real: it has no roots, logarithms or inverse functions. */
 static bool is_real(const struct point *at, const struct expr_node *x)
 {
     if (x->op <= X_VAR)
@@ -438,7 +438,8 @@ static bool value_of(struct series *out, struct point *at, const struct expr_nod
     return inverse(out, at, x->op, &z);
 }
 
-/* The variable of all derivatives; false: there are several, or they are nested too deeply. */
+/* Finds the variable of all derivatives; returns false if there are several variables or
+ * derivatives are nested too deeply. */
 static bool find_moving(const char **variable, const struct expr *x)
 {
     int derivatives = 0;

@@ -1,14 +1,14 @@
-/* A check of identities that shares nothing with normal forms: both terms are computed modulo
- * primes of 62 bits, at random values of the variables. Exponentials become powers: e^m is a random
- * base for each monomial m, so that e^(r m) e^(s m) = e^((r + s) m), i is a root of -1, e^(i pi) =
- * -1. An identity by expansion and these laws holds there, too; what is false agrees by chance
- * only.
+/* A check of identities that is independent of normal forms: evaluates both terms modulo 62-bit
+ * primes at random values of the variables. Exponentials become powers: e^m is a random base for
+ * each monomial m, so that e^(r m) e^(s m) = e^((r + s) m), i is a root of -1, e^(i pi) = -1. An
+ * identity that follows by expansion and these laws holds here, too; a false one agrees only by
+ * chance.
  *
  * Derivatives are read off Taylor series modulo the prime. A square root is either root, chosen at
- * random for each value under it, an absolute value of something real either sign, and ln, asin,
- * ... have random values with the right derivatives. What agrees at 48 such points holds whatever
- * branch is taken, also for the principal one; what does not may be an identity of principal values
- * only, and is unknown. */
+ * random for each radicand, an absolute value of a real term either sign, and ln, asin, ... have
+ * random values with the right derivatives. Terms that agree at 48 such points are equal on every
+ * branch, including the principal one; terms that do not may be equal for principal values only, so
+ * the result is unknown. */
 #pragma once
 
 #include "ops/expr/expr.h"
@@ -16,8 +16,8 @@
 enum residue {
     RESIDUE_AGREES, /* at all of the points */
     RESIDUE_DIFFERS,
-    RESIDUE_UNKNOWN, /* where branches matter, or for other reasons */
+    RESIDUE_UNKNOWN, /* depends on branches, or is not covered */
 };
 
-/* `real`: all symbols are. */
+/* `real`: all symbols are real. */
 enum residue residue_compare(const struct expr *x, const struct expr *y, bool real);

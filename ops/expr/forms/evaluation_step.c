@@ -1,5 +1,5 @@
-/* See evaluation_step.h. Derivatives are written as text, in prefix tokens: what they have of zeros
- * and ones goes away in later steps. */
+/* See evaluation_step.h. Derivatives are written as text, in prefix tokens; later steps remove
+ * their zeros and ones. */
 #include "ops/expr/forms/evaluation_step.h"
 
 #include "base/buf.h"
@@ -27,7 +27,7 @@ static bool is_leaf(const struct expr *x, uint16_t op, const char *leaf)
 
 /* ---- derivatives ---- */
 
-/* Of functions; ? is the argument. */
+/* Derivatives of functions; ? is the argument. */
 static const struct {
     uint16_t op;
     const char *slope;
@@ -56,7 +56,7 @@ static const struct {
     {X_ACOTH, "/ 1 - 1 pow ? 2"},
 };
 
-/* NULL: it is not known. */
+/* NULL if unknown. */
 static char *slope_of(struct arena *a, uint16_t op, const char *argument)
 {
     for (size_t i = 0; i < sizeof slopes / sizeof *slopes; i++) {
@@ -97,7 +97,7 @@ static char *derivative_of_two(struct arena *a, const struct expr *x, const char
     return NULL;
 }
 
-/* In prefix tokens; NULL: it is not known. */
+/* The derivative in prefix tokens; NULL if unknown. */
 static char *derivative(struct arena *a, const struct expr *x, const char *by)
 {
     if (!has(x, by))
@@ -125,7 +125,7 @@ static bool evaluate_derivative(struct expr *out, struct arena *a, const struct 
     return by.nodes[0].op == X_SYM && read(out, a, x, derivative(a, &of, by.nodes[0].leaf));
 }
 
-/* f(g(u)) = u for all u if g is the inverse of f. */
+/* Applies f(g(u)) = u, valid for all u, where g is the inverse of f. */
 static bool evaluate_inverse(struct expr *out, const struct expr *x)
 {
     const struct expr_node *n = x->nodes;
@@ -186,7 +186,7 @@ static const char *evaluate(struct expr *out, struct arena *a, const struct expr
     return evaluate_ring(out, a, x) ? "polynomial" : NULL;
 }
 
-/* x with another subterm at node i. */
+/* Replaces the subterm at node i of x. */
 static struct expr replace(struct arena *a, const struct expr *x, uint32_t i, const struct expr *by)
 {
     struct expr out = *x;

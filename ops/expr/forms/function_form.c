@@ -1,4 +1,4 @@
-/* See function_form.h. Forms are made as texts of prefix tokens, and read. */
+/* See function_form.h. Results are built as prefix tokens and then parsed. */
 #include "ops/expr/forms/function_form.h"
 
 #include <assert.h>
@@ -8,11 +8,11 @@ typedef char *make_text(struct arena *a, const struct expr_node *x, unsigned k);
 
 static bool read(struct expr *out, struct arena *a, const struct expr *x, char *text)
 {
-    enum { MOST = 4000 }; /* of characters: what is so long is no form that anyone wants */
+    enum { MOST = 4000 }; /* characters; longer results are useless to readers */
     return strlen(text) < MOST && expr_from_prefix(out, a, x->lang, text, NULL) == OK;
 }
 
-/* The node with what `make` gives for its children. */
+/* Applies `make` to the children of the node. */
 static char *with_children(make_text *make, struct arena *a, const struct expr_node *x, unsigned k)
 {
     const struct expr_node *child = x + 1;
@@ -52,16 +52,16 @@ bool form_expand_logarithms(struct expr *out, struct arena *a, const struct expr
     return read(out, a, x, expand_ln(a, x->nodes, 0));
 }
 
-/* ---- together ---- */
+/* ---- combination ---- */
 
-/* A sum's parts: one logarithm's argument, and the rest; NULL: there is none. */
+/* The parts of a sum: the argument of one logarithm, and the rest; NULL if absent. */
 struct parts {
     char *argument, *rest;
 };
 
 static char *combine_ln(struct arena *a, const struct expr_node *x, unsigned k);
 
-/* The argument of c*ln(...) as one logarithm, or NULL. */
+/* The argument of c*ln(...) as a single logarithm, or NULL. */
 static char *argument_of(struct arena *a, const struct expr_node *x, bool minus)
 {
     const struct expr_node *l = x + 1, *r = x->arity == 2 ? expr_node_second(x) : l;

@@ -10,7 +10,7 @@ enum { MAX_ATOMS = 16, MAX_TERMS = 200, MAX_POWER = 12, MAX_BITS = 200 };
 
 struct atom {
     char *text;    /* prefix tokens */
-    bool inverted; /* it stands for 1/text */
+    bool inverted; /* represents 1/text */
 };
 
 struct former {
@@ -83,10 +83,10 @@ static bool set_number(struct former *f, struct ratio *out, const char *leaf)
     return is_small(f, out->num) && is_small(f, out->den);
 }
 
-/* A polynomial's text, as that of a sum; see below. */
+/* The text of a polynomial as a sum; defined below. */
 static char *sum_text(struct former *f, const fmpz_mpoly_t num, const fmpz_mpoly_t den);
 
-/* x = x/y. A sum expands over a monomial; other denominators stay whole, as atoms. */
+/* x = x/y. A sum is divided term by term by a monomial; other denominators are kept as atoms. */
 static bool divide(struct former *f, struct ratio *x, const struct ratio *y)
 {
     struct ratio inverse;
@@ -190,7 +190,7 @@ static bool ratio_of(struct former *f, struct ratio *out, uint32_t i)
         return false;
     char *text = arena_strdup(f->a, f->x->lang->ops[node->op].name);
     for (uint32_t k = 0, child = i + 1; k < node->arity; k++, child += f->x->nodes[child].size) {
-        /* The arguments have atoms of their own. */
+        /* Arguments have their own atoms. */
         struct former inner = {.a = f->a, .x = f->x, .form = f->form};
         char *argument = form_text(&inner, child);
         if (!argument)
@@ -202,7 +202,7 @@ static bool ratio_of(struct former *f, struct ratio *out, uint32_t i)
 
 /* ---- writing ---- */
 
-/* x times text; NULL is 1. */
+/* x times text; NULL represents 1. */
 static char *times(struct former *f, char *x, char *text)
 {
     return x ? arena_printf(f->a, "* %s %s", x, text) : text;
@@ -213,7 +213,7 @@ static char *raised(struct former *f, char *text, ulong n)
     return n == 1 ? text : arena_printf(f->a, "pow %s %lu", text, n);
 }
 
-/* A factor, NULL for 1. */
+/* An integer factor; NULL represents 1. */
 static char *number(struct former *f, const fmpz_t c)
 {
     char *digits = fmpz_get_str(NULL, 10, c), *text = arena_strdup(f->a, digits);
@@ -226,7 +226,7 @@ static bool is_number(const char *text)
     return strspn(text + (*text == '-'), "0123456789") == strlen(text + (*text == '-'));
 }
 
-/* NULL is 1. */
+/* NULL represents 1. */
 static char *quotient(struct former *f, char *num, char *den)
 {
     num = num ? num : "1";
@@ -234,7 +234,8 @@ static char *quotient(struct former *f, char *num, char *den)
     return !den ? num : arena_printf(f->a, numbers ? "%s/%s" : "/ %s %s", num, den);
 }
 
-/* Term k of num over the monomial den; of one that is not the first, the sign apart. */
+/* Term k of num over the monomial den; except for the first term, the sign is returned in *minus.
+ */
 static char *term_text(struct former *f, bool *minus, const fmpz_mpoly_t num, slong k,
                        const fmpz_mpoly_t den)
 {
@@ -276,7 +277,7 @@ static char *sum_text(struct former *f, const fmpz_mpoly_t num, const fmpz_mpoly
     return text;
 }
 
-/* What they have in common goes, and the sign of the denominator. */
+/* Cancels common factors and the sign of the denominator. */
 static bool reduce(struct former *f, struct ratio *r)
 {
     fmpz_mpoly_t g;
@@ -290,7 +291,7 @@ static bool reduce(struct former *f, struct ratio *r)
     return done;
 }
 
-/* The factors' product, NULL for 1. */
+/* The product of the factors; NULL represents 1. */
 static bool product_text(struct former *f, char **out, const fmpz_mpoly_t p)
 {
     fmpz_mpoly_factor_t factors;
@@ -323,7 +324,7 @@ static char *cancelled_text(struct former *f, struct ratio *r)
                               sum_text(f, r->den, f->one));
 }
 
-/* Of the subterm at i; the former's atoms are its own. NULL: too large. */
+/* The form of the subterm at i, with the atoms of this former; NULL if too large. */
 static char *form_text(struct former *f, uint32_t i)
 {
     struct ratio r;

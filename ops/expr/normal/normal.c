@@ -1,4 +1,4 @@
-/* Equality of elements, of what does not change, and piece by piece; see normal.h. */
+/* Equality of elements: by normal form, by constancy, and by pieces of a domain; see normal.h. */
 #include "ops/expr/normal/normal.h"
 
 #include "ops/expr/equality/algebraic.h"
@@ -50,7 +50,7 @@ static const char *number_within(struct arena *a, const struct generator *g)
 static bool equal_terms(const char **way, const struct expr *x, const struct expr *y,
                         const struct ball_domain *domains, size_t n_domains);
 
-/* Whether a difference does not depend on a real variable, and is zero where that has one value. */
+/* Whether a difference is independent of some real variable, and zero at one value of it. */
 static bool equal_by_constancy(struct field *f, const element *difference, const struct expr *x,
                                const struct expr *y)
 {
@@ -93,7 +93,7 @@ static bool equal_terms(const char **way, const struct expr *x, const struct exp
 
 /* ---- pieces of a domain ---- */
 
-/* Of a variable in a linear term: where that is `value`; NULL: it is not linear. */
+/* The value of the variable at which a linear term equals `value`; NULL if it is not linear. */
 static const char *place_of(struct arena *a, const struct expr *x, uint32_t at, slong value,
                             const struct ball_domain *domain)
 {
@@ -120,7 +120,8 @@ static const char *place_of(struct arena *a, const struct expr *x, uint32_t at, 
     return text;
 }
 
-/* Where the linear arguments of absolute values are zero, those of acosh are 1, and 0. */
+/* The points at which linear arguments of absolute values are zero or those of acosh are 1, and 0.
+ */
 static size_t find_breaks(const char **out, struct arena *a, const struct expr *x,
                           const struct ball_domain *domain, size_t n)
 {
@@ -141,7 +142,7 @@ static size_t find_breaks(const char **out, struct arena *a, const struct expr *
     return n;
 }
 
-/* Those that are given, and the symbols without one. */
+/* The given domains, and those of symbols without one. */
 static struct ball_domain *list_domains(size_t *n, struct arena *a, const struct expr *x,
                                         const struct ball_domain *given, size_t n_given)
 {
@@ -197,11 +198,10 @@ static bool equal_by_pieces(const char **way, const struct expr *x, const struct
     return equal;
 }
 
-/* ---- functions that make roots rational ---- */
+/* ---- substitutions that make roots rational ---- */
 
-/* A function of ?t with values in the whole of a domain: with u = t^2, (u - 1/u)/2
- * makes sqrt(x^2 + 1) rational, (u + 1/u)/2 sqrt(x^2 - 1) and sqrt((x + 1)/2), 2 t/(1 + u) sqrt(1 -
- * x^2). */
+/* A function of ?t that maps onto a domain: with u = t^2, (u - 1/u)/2 makes sqrt(x^2 + 1) rational,
+ * (u + 1/u)/2 sqrt(x^2 - 1) and sqrt((x + 1)/2), 2 t/(1 + u) sqrt(1 - x^2). */
 static const char *rational_of(struct ball_domain *d)
 {
     bool real = strcmp(d->domain, "real") == 0, positive = strcmp(d->domain, "positive") == 0;
@@ -219,7 +219,8 @@ static const char *rational_of(struct ball_domain *d)
     return "/ - pow ?t 2 / 1 pow ?t 2 2";
 }
 
-/* x with this value, a function of ?t, for the variable, which becomes that function's. */
+/* Substitutes the value, a function of ?t, for the variable in x, and names its ?t after the
+ * variable. */
 static struct expr substitute(struct arena *a, const struct expr *x, const struct ball_domain *d,
                               const char *value)
 {
@@ -227,12 +228,12 @@ static struct expr substitute(struct arena *a, const struct expr *x, const struc
     uint16_t op = pattern ? X_VAR : X_SYM;
     struct expr t = expr_leaf(a, x->lang, op, d->name + pattern), by;
     if (expr_from_prefix(&by, a, x->lang, value, NULL))
-        abort(); /* rational_of is wrong */
+        abort(); /* a bug in rational_of */
     by = expr_replace(a, &by, X_VAR, "t", &t);
     return expr_replace(a, x, op, d->name + pattern, &by);
 }
 
-/* One variable after the other, and what was done before stays. */
+/* Substitutes for one variable after the other; earlier substitutions are kept. */
 static bool equal_by_rational(const char **way, struct arena *a, struct expr x, struct expr y,
                               struct ball_domain *domains, size_t n)
 {
@@ -260,7 +261,7 @@ static bool equal_by_rational(const char **way, struct arena *a, struct expr x, 
 
 /* ---- sums ---- */
 
-/* A summand of x - y with its sign, and a text that equal ones have in whatever order of terms. */
+/* A summand of x - y with its sign, and a key that does not depend on the order of operands. */
 struct summand {
     struct expr term;
     const char *key;
@@ -284,7 +285,7 @@ static const char *key_of(struct arena *a, const struct expr *x)
     return arena_printf(a, "%s(%s)", x->lang->ops[node->op].name, sorted);
 }
 
-/* The keys of the operands of x, with those of operands by the same operator. */
+/* The keys of the operands of x, flattening nested applications of the same operator. */
 static size_t operands(const char **keys, struct arena *a, const struct expr *x, uint16_t op)
 {
     size_t n = 0;
@@ -311,7 +312,7 @@ static void add_summands(struct summand *all, size_t *n, struct arena *a, const 
     add_summands(all, n, a, &right, negative != (op == X_SUB));
 }
 
-/* The sum of what is left with this sign. */
+/* The sum of the remaining summands with this sign. */
 static struct expr sum_of(struct arena *a, const struct expr *like, const struct summand *all,
                           size_t n, bool negative)
 {
@@ -324,7 +325,7 @@ static struct expr sum_of(struct arena *a, const struct expr *like, const struct
     return sum;
 }
 
-/* Equal summands cancel, however many there are; false: there are none. */
+/* Cancels equal summands of any number; returns false if there are none. */
 static bool cancel_summands(struct expr *x, struct expr *y, struct arena *a)
 {
     struct summand *all = arena_array(a, struct summand, x->n + y->n);

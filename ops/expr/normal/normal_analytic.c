@@ -1,10 +1,10 @@
 /* A root, a logarithm or an inverse function is analytic where a certain function of its argument
- * is neither negative nor zero: the argument itself, 1 - z^2 of asin, acos and atanh, 1 + z^2 of
- * asinh and atan, z - 1 of acosh. Let such a t be a rational function of u, Re u > 0, with real
+ * is neither negative nor zero: the argument itself, 1 - z^2 for asin, acos and atanh, 1 + z^2 for
+ * asinh and atan, z - 1 for acosh. Let such a t be a rational function of u, Re u > 0, with real
  * coefficients. t = -s, s >= 0, has no such solution if
  *   t = p/q, where no coefficient of p and q is negative and no degree above 2: the zeros of p + s
  * q have real parts at most 0; or t = c v^2, c > 0, where v or 1/v is a sum of 1/u, 1 and u with
- * coefficients that are not negative: Re v > 0. All else (rational operations, exponentials, sines,
+ * nonnegative coefficients: Re v > 0. Everything else (rational operations, exponentials, sines,
  * integer powers) is meromorphic, but for a closed countable set, whose complement is connected. */
 #include "ops/expr/normal/normal.h"
 
@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Coefficients of one sign, in positive numbers and one variable, whose exponents are told. */
+/* Whether all coefficients have one sign, for a polynomial in positive numbers and one variable;
+ * also returns its lowest and highest exponent. */
 static bool is_one_sided(int *sign, ulong *low, ulong *high, const struct field *f,
                          const fmpz_mpoly_t p)
 {
@@ -40,7 +41,8 @@ static bool is_one_sided(int *sign, ulong *low, ulong *high, const struct field 
     return ok && *sign;
 }
 
-/* Of v, Re v > 0 or Re v < 0 everywhere: a sum of neighbours of one power, over that, or under. */
+/* Whether Re v > 0 or Re v < 0 everywhere: v is a sum of powers adjacent to some power, over that
+ * power, or the reciprocal. */
 static bool leaves_imaginary_axis(const struct field *f, const element *v)
 {
     int sign[2];
@@ -68,7 +70,7 @@ static bool leaves_negative_axis(struct field *f, const element *t)
     return square_of(&c, &v, f, t) && leaves_imaginary_axis(f, v);
 }
 
-/* What must leave the axis, of the argument z of an operator; NULL: it is not known. */
+/* Returns the function of the argument z that must avoid the negative axis, or NULL if unknown. */
 static const element *guarded(struct field *f, uint16_t op, const element *z)
 {
     const element *one = field_rational(f, 1, 1), *square = field_mul(f, z, z);

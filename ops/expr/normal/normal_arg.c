@@ -1,6 +1,6 @@
-/* An argument is read off where the element is a power of e^(i m) and m is bounded; else it is that
- * of a known element times a number of quarter turns, if what is known of the signs of real and
- * imaginary parts leaves one number. */
+/* An argument is determined if the element is a power of e^(i m) and m is bounded; otherwise it is
+ * the argument of an existing element plus a number of quarter turns, if the known signs of real
+ * and imaginary parts determine that number. */
 #include "ops/expr/normal/normal_arg.h"
 
 #include "ops/expr/normal/normal_derive.h"
@@ -39,7 +39,7 @@ const element *normal_logarithm(struct field *f, enum generator_kind kind, const
     return field_generator(f, field_add_generator(f, &g));
 }
 
-/* Twice the real part, or twice the imaginary one. */
+/* Twice the real or the imaginary part. */
 static const element *part(struct field *f, const element *x, const element *conjugate,
                            bool imaginary)
 {
@@ -66,7 +66,7 @@ static bool depends_on_complex(const struct field *f, const element *x)
 
 bool normal_leaves_axis(struct field *f, const element *x, const element *conjugate)
 {
-    if (depends_on_complex(f, x)) /* lines of the plane are no isolated points */
+    if (depends_on_complex(f, x)) /* a line in the complex plane is not a set of isolated points */
         return false;
     if (sign_is_meromorphic(f, x))
         return true;
@@ -77,7 +77,7 @@ bool normal_leaves_axis(struct field *f, const element *x, const element *conjug
 
 /* ---- e^(i m) ---- */
 
-/* The exponents over i of a monomial in I and exponentials; NULL: there is something else. */
+/* The exponent, divided by i, of a monomial in I and exponentials; NULL if it has other factors. */
 static const element *turn_of(struct field *f, const fmpz_mpoly_t p)
 {
     ulong e[FIELD_MAX_GENERATORS];
@@ -103,7 +103,7 @@ static const element *turn_of(struct field *f, const fmpz_mpoly_t p)
     return sum;
 }
 
-/* The argument of a power of e^(i m), if m is bounded to less than a turn. */
+/* The argument of a power of e^(i m), if m is bounded within one turn. */
 static const element *arg_of_turn(struct field *f, const element *x)
 {
     const element *turn =
@@ -128,7 +128,7 @@ static const element *arg_of_turn(struct field *f, const element *x)
 
 /* ---- quarter turns ---- */
 
-/* Between which quarters of a turn the argument lies: -2 to 2. */
+/* Bounds the argument by quarter turns, -2 to 2. */
 static void find_quarters(int *low, int *high, struct field *f, const element *x,
                           const element *conjugate)
 {
@@ -145,7 +145,7 @@ static void find_quarters(int *low, int *high, struct field *f, const element *x
     }
 }
 
-/* x = i^k y times something positive; -1: no. */
+/* Returns k such that x = i^k y times something positive, or -1 if unknown. */
 static int quarters_between(struct field *f, const element *x, const element *conjugate_of_y)
 {
     const element *ratio = field_reduce(f, field_mul(f, x, conjugate_of_y));
@@ -158,8 +158,8 @@ static int quarters_between(struct field *f, const element *x, const element *co
     return -1;
 }
 
-/* The only number of quarters, congruent k, by which an argument between `from` must be turned to
- * come between `to`; -100: there are several. */
+/* The unique number of quarter turns, congruent to k, that moves an argument in the range `from`
+ * into the range `to`; -100 if it is not unique. */
 static int only_turn(int k, const int *from, const int *to)
 {
     int found = -100;
@@ -172,7 +172,7 @@ static int only_turn(int k, const int *from, const int *to)
     return found;
 }
 
-/* By the argument of generator i, of x's conjugate if asked; NULL: it is not known. */
+/* Expresses the argument of x, or of its conjugate, by that of generator i; NULL if unknown. */
 static const element *arg_by(struct field *f, size_t i, const element *x, const element *conjugate,
                              bool conjugated)
 {
@@ -211,7 +211,7 @@ const element *normal_arg(struct field *f, const element *x, const element *conj
     struct generator *g = &f->g[f->n - 1];
     g->low = side > 0 ? "0" : NULL;
     g->high = side < 0 ? "0" : NULL;
-    /* it never comes near its cut */
+    /* x stays away from the cut */
     g->smooth = sign_is_smooth(f, x) && (right || side);
     return arg;
 }

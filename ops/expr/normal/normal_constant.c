@@ -1,5 +1,5 @@
 /* Numbers as elements. Rational multiples of one number share a generator; square roots of
- * rationals have their relation. */
+ * rationals have a relation. */
 #include "ops/expr/normal/normal_field.h"
 
 static const element *rational_multiple(struct field *f, const ca_t v, const element *of)
@@ -50,7 +50,7 @@ static const element *new_constant(struct field *f, const ca_t v, bool real)
     return negative ? field_neg(f, x) : x;
 }
 
-/* A number that is real, or of which that is not known. */
+/* A number, which is real if `real`; else this is unknown. */
 static const element *part(struct field *f, const ca_t v, bool real)
 {
     const element *x = rational_multiple(f, v, field_rational(f, 1, 1));

@@ -21,7 +21,7 @@ const element *normal_conjugate(struct field *f, const element *x)
     return same ? x : field_substitute(f, x, values);
 }
 
-/* Of a complex variable: a generator of its own. */
+/* The conjugate of a complex variable, which is a generator of its own. */
 static const element *partner(struct field *f, size_t i)
 {
     if (!f->g[i].partner) {
@@ -72,7 +72,7 @@ static const element *derive_own(struct field *f, const struct generator *g, siz
     return sum;
 }
 
-/* Of a generator by the variable of number `by`. */
+/* The derivative of a generator with respect to variable number `by`. */
 static const element *derive_generator(struct field *f, size_t i, size_t by)
 {
     const struct generator g = f->g[i];
@@ -92,7 +92,7 @@ static const element *derive_generator(struct field *f, size_t i, size_t by)
     case GENERATOR_OWN: return derive_own(f, &g, by);
     case GENERATOR_LN: return field_div(f, normal_derive(f, g.of, by), g.of);
     case GENERATOR_LN_ABS:
-    case GENERATOR_ARG: /* the parts of u'/u */
+    case GENERATOR_ARG: /* from the real and imaginary parts of u'/u */
         d = field_div(f, normal_derive(f, g.of, by), g.of);
         d = g.kind == GENERATOR_ARG ? field_div(f, d, field_generator(f, 0)) : d;
         return field_mul(f, field_add(f, d, normal_conjugate(f, d)), field_rational(f, 1, 2));

@@ -3,8 +3,8 @@
 
 #include "ops/expr/normal/normal_field.h"
 
-/* By the variable that is generator `by`; NULL: gives up. */
+/* The derivative with respect to the variable with generator number `by`, or NULL. */
 const element *normal_derive(struct field *f, const element *x, size_t by);
-/* NULL: not known. */
+/* NULL if unknown. */
 const element *normal_conjugate(struct field *f, const element *x);
 bool normal_is_real(struct field *f, const element *x);

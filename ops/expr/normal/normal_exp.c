@@ -1,7 +1,7 @@
-/* An exponent is a sum of terms q m, q rational, m a monomial over a denominator: e^(q m) is a
- * power of the exponential of m/n, with one n for all q. If m is the logarithm of u, that is a
- * power of u or of a root of it. A logarithm is split at factors that are positive: ln(p u) = ln p
- * + ln u, at even powers of real ones, and, where the conjugate is known, into ln |u| + i arg u. */
+/* An exponent is a sum of terms q m, with q rational and m a monomial over a denominator: e^(q m)
+ * is a power of the exponential of m/n, with one n for all q. If m is the logarithm of u, that is a
+ * power of u or of a root of it. A logarithm is split at positive factors, ln(p u) = ln p + ln u,
+ * at even powers of real factors, and, if the conjugate is known, into ln |u| + i arg u. */
 #include "ops/expr/normal/normal_exp.h"
 
 #include "ops/expr/normal/normal_arg.h"
@@ -45,7 +45,7 @@ static const element *add_exponential(struct field *f, size_t family, const elem
     return field_generator(f, field_add_generator(f, &g));
 }
 
-/* i pi n with an integer n: its exponential is 1 or -1. */
+/* Whether x is i pi n with an integer n: its exponential is 1 or -1. */
 static bool is_half_turn(struct field *f, const element *x)
 {
     bool used[FIELD_MAX_GENERATORS], turn = true, integer = false;
@@ -59,7 +59,7 @@ static bool is_half_turn(struct field *f, const element *x)
     return turn && integer && used[0] && fmpz_mpoly_is_one(fmpz_mpoly_q_denref(x), f->ring);
 }
 
-/* e^exponent, of a family that is begun. */
+/* e^exponent, for a new family. */
 static const element *first_unit(struct field *f, size_t family, const struct generator *ln)
 {
     if (ln && ln->kind == GENERATOR_ARG) /* e^(i arg u) = u/|u| */
@@ -90,7 +90,7 @@ static size_t find_family(struct field *f, const element *exponent)
     return i;
 }
 
-/* (slope x + rest)^(1/power), if that is rational. */
+/* (slope x + rest)^(1/power) if it is rational, else NULL. */
 static const char *root_at(struct field *f, const element *slope, const char *x,
                            const element *rest, ulong power)
 {
@@ -109,7 +109,7 @@ static const char *root_at(struct field *f, const element *slope, const char *x,
     return text;
 }
 
-/* The root of a x + b at the ends of the interval of x, where those are rational. */
+/* Sets the bounds of root(a x + b) from the bounds of x, if they are rational. */
 static void set_interval(struct field *f, struct generator *root)
 {
     const fmpz_mpoly_struct *p = fmpz_mpoly_q_numref(root->of);
@@ -147,7 +147,7 @@ static const element *exponential(struct field *f, const element *m, slong p, sl
             return NULL;
         struct generator *g = &f->g[f->n - 1];
         const struct generator *ln = root_logarithm(f, m);
-        if (ln && ln->kind == GENERATOR_LN) /* of unknown sign */
+        if (ln && ln->kind == GENERATOR_LN) /* if the sign is unknown */
             g->real = g->positive = positive;
         g->smooth = smooth && (g->smooth || positive);
         struct generator copy = *g;
@@ -160,7 +160,7 @@ static const element *exponential(struct field *f, const element *m, slong p, sl
     return field_power(f, f->families[i].unit, p * (f->families[i].n / q));
 }
 
-/* The function of Calcium's at a constant. */
+/* Applies a function of Calcium to a constant. */
 static const element *of_constant(struct field *f, const element *x,
                                   void (*function)(ca_t, const ca_t, ca_ctx_t))
 {
@@ -173,7 +173,8 @@ static const element *of_constant(struct field *f, const element *x,
     return out;
 }
 
-/* The term as p/q times a monomial over a primitive denominator; false: p or q is too large. */
+/* Splits a term into p/q times a monomial over a primitive denominator; returns false if p or q is
+ * too large. */
 static bool split_term(element *m, slong *p, slong *q, struct field *f, const element *x,
                        slong term)
 {
@@ -228,7 +229,7 @@ const element *normal_exp(struct field *f, const element *x)
 
 /* ---- logarithms ---- */
 
-/* ln |n| by its prime factors, where it is small. */
+/* ln |n| by prime factors, if n is small. */
 static const element *ln_integer(struct field *f, const fmpz_t n)
 {
     fmpz_factor_t factors;
@@ -249,7 +250,7 @@ static const element *ln_integer(struct field *f, const fmpz_t n)
     return sum;
 }
 
-/* The logarithm of a generator that is an exponential of something real, or a principal root. */
+/* The logarithm of a generator that is the exponential of a real element, or a principal root. */
 static const element *ln_generator(struct field *f, const element *x)
 {
     for (size_t i = 1; i < f->n; i++)
@@ -284,10 +285,10 @@ static const element *ln_abs_factor(struct field *f, const element *p, int sign)
     return known ? known : normal_logarithm(f, GENERATOR_LN_ABS, p);
 }
 
-/* What taking the logarithm of a factored element has found. */
+/* The result of splitting the logarithm of a factored element. */
 struct split {
-    const element *sum;  /* of the logarithms that are known to add up */
-    const element *rest; /* the factors whose logarithm does not, and the sign */
+    const element *sum;  /* sum of the logarithms that are known to add up */
+    const element *rest; /* the other factors, and the sign */
 };
 
 static void split_factor(struct split *s, struct field *f, const element *p, slong n, bool absolute)
@@ -348,8 +349,8 @@ static bool is_mixed(struct field *f, const fmpz_mpoly_t p)
     return mixed;
 }
 
-/* ln |x| of a real x: of sin x as a whole, if its sign is known, not of the factors of e^(2 i x)
- * - 1. */
+/* ln |x| of a real x: ln of sin x as a whole, if its sign is known, rather than of the factors of
+ * e^(2 i x) - 1. */
 static const element *ln_abs(struct field *f, const element *x)
 {
     struct split s;
@@ -382,8 +383,8 @@ static const element *ln_of_rest(struct field *f, const element *x)
 
 /* ---- squares ---- */
 
-/* A polynomial whose coefficients are positive, in positive generators and, once a term, a
- * principal root: its real part is not negative. */
+/* Whether p has positive coefficients, positive generators and at most one principal root per term:
+ * then its real part is not negative. */
 static bool is_right(struct field *f, const fmpz_mpoly_t p)
 {
     ulong e[FIELD_MAX_GENERATORS];
@@ -402,8 +403,8 @@ static bool is_right(struct field *f, const fmpz_mpoly_t p)
     return right;
 }
 
-/* ln (c v^2) = ln c + 2 ln |v| where v is real, and has factors that are not; and ln c + 2 ln v
- * where its real part is positive. */
+/* ln (c v^2) = ln c + 2 ln |v| if v is real but has factors that are not, and ln c + 2 ln v if its
+ * real part is positive. */
 static const element *ln_of_square(struct field *f, const element *x)
 {
     const element *c, *v, *ln = NULL;
@@ -431,7 +432,7 @@ const element *normal_ln(struct field *f, const element *x)
     return field_add(f, s.sum, of_constant(f, s.rest, ca_log));
 }
 
-/* |e^w| = e^(Re w), w a real multiple of a logarithm ln u, whose real part is ln |u|. */
+/* |e^w| = e^(Re w), where w is a real multiple of a logarithm ln u, whose real part is ln |u|. */
 static const element *abs_exponential(struct field *f, const element *x)
 {
     for (size_t i = 1, n = f->n; i < n; i++) {

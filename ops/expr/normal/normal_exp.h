@@ -1,4 +1,5 @@
-/* Exponentials, logarithms and absolute values of elements, as elements; NULL: gives up. */
+/* Exponentials, logarithms and absolute values of elements. Functions return NULL where they give
+ * up. */
 #pragma once
 
 #include "ops/expr/normal/normal_field.h"

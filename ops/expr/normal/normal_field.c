@@ -1,6 +1,7 @@
 /* Arithmetic, relations, constants; see normal_field.h. A term is zero if its numerator is, after
- * g^power has been replaced for each generator from the last to the first. What remains is a sum of
- * different monomials whose coefficients are numbers; Calcium decides whether those are zero. */
+ * relations have been applied to the powers of generators, from the last to the first. What remains
+ * is a sum of different monomials whose coefficients are numbers; Calcium decides whether those are
+ * zero. */
 #include "ops/expr/normal/normal_field.h"
 
 #include <stdlib.h>
@@ -161,7 +162,7 @@ void field_used(const struct field *f, bool *used, const element *x)
         used[i] = flags[i];
 }
 
-/* The product of values for one monomial. */
+/* The value of one monomial. */
 static const element *substitute_term(struct field *f, const fmpz_mpoly_t p, slong term,
                                       const element *const *values)
 {
@@ -195,7 +196,7 @@ const element *field_substitute(struct field *f, const element *x, const element
 
 /* ---- relations ---- */
 
-/* c times p^n, which t becomes. */
+/* Multiplies c by p^n; t is scratch. */
 static bool multiply_by_power(fmpz_mpoly_t c, fmpz_mpoly_t t, struct field *f, const fmpz_mpoly_t p,
                               slong n)
 {
@@ -206,8 +207,8 @@ static bool multiply_by_power(fmpz_mpoly_t c, fmpz_mpoly_t t, struct field *f, c
     return ok;
 }
 
-/* p, times a power of the relation's denominator, with powers of generator g below its relation's.
- * *scale, if asked for, is multiplied by that power, too. */
+/* Multiplies p by a power of the relation's denominator such that all powers of generator g are
+ * below that of its relation. *scale, unless NULL, is multiplied by the same power. */
 static bool reduce_by(fmpz_mpoly_t p, fmpz_mpoly_t scale, struct field *f, size_t g)
 {
     slong power = (slong)f->g[g].power, most = fmpz_mpoly_degree_si(p, (slong)g, f->ring) / power;
@@ -252,10 +253,10 @@ static bool reduce(fmpz_mpoly_t p, fmpz_mpoly_t scale, struct field *f)
     return ok;
 }
 
-/* Of both parts of a quotient. */
+/* Reduces both parts of a quotient. */
 static bool reduce_both(fmpz_mpoly_t p, fmpz_mpoly_t q, struct field *f)
 {
-    fmpz_mpoly_t above, below; /* what they are multiplied by */
+    fmpz_mpoly_t above, below; /* factors by which the parts are multiplied */
     fmpz_mpoly_init(above, f->ring);
     fmpz_mpoly_init(below, f->ring);
     fmpz_mpoly_one(above, f->ring);
@@ -270,7 +271,7 @@ static bool reduce_both(fmpz_mpoly_t p, fmpz_mpoly_t q, struct field *f)
     return ok;
 }
 
-/* Both times a - b I, where q = a + b I: q is free of I, so that factors cancel. */
+/* Multiplies both by a - b I, where q = a + b I: q becomes free of I, so that factors cancel. */
 static bool make_real(fmpz_mpoly_t p, fmpz_mpoly_t q, struct field *f)
 {
     if (fmpz_mpoly_degree_si(q, 0, f->ring) != 1)
@@ -350,7 +351,7 @@ void field_value(ca_t out, struct field *f, const element *x)
         ca_clear(&values[i], f->numbers);
 }
 
-/* Splits off the terms of p with the variable part of its first: they go into c without it. */
+/* Moves the terms of p whose variable part is that of its first term into c, without that part. */
 static void take_coefficient(fmpz_mpoly_t c, fmpz_mpoly_t p, const struct field *f)
 {
     ulong e[FIELD_MAX_GENERATORS], exponents[FIELD_MAX_GENERATORS];
@@ -419,7 +420,8 @@ size_t field_add_generator(struct field *f, const struct generator *g)
     return f->n++;
 }
 
-/* The generator was made when the family had another n: the powers of later ones tell it. */
+/* The family may have had another n when the generator was made; the powers of later generators
+ * determine it. */
 slong field_root_of(const struct field *f, size_t g)
 {
     slong n = f->families[f->g[g].family].n;

@@ -1,6 +1,6 @@
-/* Enclosures by ball arithmetic. A sign is known where the domain falls into boxes on each of which
- * the enclosure has that sign; at the end of an interval of the only variable a zero is admitted
- * where the derivative has one sign on the last box. */
+/* Enclosures by ball arithmetic. A sign is known if the domain divides into boxes on each of which
+ * the enclosure has that sign; at a bound of the interval of the only variable a zero is allowed if
+ * the derivative has one sign on the last box. */
 #include "ops/expr/normal/normal_range.h"
 
 #include "ops/expr/ball/ball_eval.h"
@@ -25,7 +25,7 @@ static bool exponential(acb_t z, struct box *b, size_t i)
     bool root = g->power && g->positive;
     if (!evaluate(z, b, root ? g->of : b->f->families[g->family].exponent))
         return false;
-    if (root) { /* of what is not negative, even where the enclosure reaches below zero */
+    if (root) { /* the radicand is nonnegative, even if its enclosure is not */
         arb_nonnegative_part(acb_realref(z), acb_realref(z));
         arb_root_ui(acb_realref(z), acb_realref(z), g->power, PRECISION);
     } else {
@@ -91,8 +91,8 @@ static void box_end(struct box *b)
     }
 }
 
-/* Of the 2^depth equal parts of the interval of a variable, this one. What was
- * computed with another is forgotten. */
+/* Selects one of the 2^depth equal parts of the interval of a variable, and discards values
+ * computed for another part. */
 static void set_part(struct box *b, size_t i, ulong part, slong depth)
 {
     const struct generator *g = &b->f->g[i];
@@ -141,7 +141,7 @@ struct search {
     struct box box;
     const element *x, *slope; /* its derivative, or NULL */
     size_t variable;
-    int sign; /* of the boxes so far */
+    int sign; /* sign on the boxes so far */
     unsigned boxes;
 };
 
@@ -160,7 +160,8 @@ static int sign_on(struct search *s, const element *x, ulong part, slong depth)
     return sign;
 }
 
-/* With sines and cosines of rational multiples of pi: by Calcium, generator by generator. */
+/* Computes sines and cosines of rational multiples of pi exactly, with Calcium, generator by
+ * generator. */
 static bool exact_value(ca_t out, struct search *s, size_t i, bool high)
 {
     struct field *f = s->box.f;
@@ -207,7 +208,7 @@ static bool is_exactly_zero_at(struct search *s, bool high)
     return ok && field_is_zero(f, field_substitute(f, s->x, values));
 }
 
-/* Whether x is exactly zero at an end of the interval. */
+/* Whether x is exactly zero at a bound of the interval. */
 static bool is_zero_at(struct search *s, bool high)
 {
     const struct generator *g = &s->box.f->g[s->variable];
@@ -222,7 +223,7 @@ static bool is_zero_at(struct search *s, bool high)
     return zero;
 }
 
-/* The sign that the slope gives to values beside a zero at the end. */
+/* The sign of values next to a zero at the bound, from the slope. */
 static int sign_at_end(struct search *s, ulong part, slong depth)
 {
     ulong last = ((ulong)1 << depth) - 1;
@@ -245,7 +246,7 @@ static bool has_one_sign(struct search *s, ulong part, slong depth)
     return same;
 }
 
-/* The only bounded variable. Another one makes values infinite. */
+/* Finds the only bounded variable. Any other variable makes values infinite. */
 static bool find_variable(size_t *variable, const struct field *f)
 {
     size_t n = 0;

@@ -66,8 +66,8 @@ const element *root_area_partner(struct field *f, const element *x)
 
 /* ---- squares ---- */
 
-/* The generator and its value where r^k = a x + b; FIELD_MAX_GENERATORS: the relation is another.
- */
+/* Finds the variable x with r^k = a x + b, and its value (r^k - b)/a; returns FIELD_MAX_GENERATORS
+ * if the relation has another form. */
 static size_t solve(const element **value, struct field *f, size_t r, const element *root)
 {
     const element *of = f->g[r].of;
@@ -116,7 +116,7 @@ const element *square_by_roots(struct field *f, const element *x)
     field_used(f, used, x);
     for (size_t i = 0; i < f->n; i++)
         values[i] = field_generator(f, i);
-    for (size_t r = f->n; r-- > 1;) { /* a root of a root comes last */
+    for (size_t r = f->n; r-- > 1;) { /* nested roots have the larger numbers */
         const element *value;
         size_t i = used[r] && f->g[r].power ? solve(&value, f, r, values[r]) : FIELD_MAX_GENERATORS;
         if (i == FIELD_MAX_GENERATORS || !is_only_root(f, x, r, i))
@@ -128,7 +128,8 @@ const element *square_by_roots(struct field *f, const element *x)
     return any ? field_substitute(f, x, values) : x;
 }
 
-/* v times the half of each factor, n = 1 or -1; false: a power is odd. */
+/* Multiplies v by the square root of the product of factors^n, n = 1 or -1; returns false if a
+ * power is odd. */
 static bool take_half(const element **v, struct field *f, const fmpz_mpoly_factor_t factors,
                       slong n)
 {

@@ -1,7 +1,7 @@
 /* Signs by sufficient conditions: a polynomial whose coefficients have one sign in generators that
- * are positive, or occur in even powers; one in one variable without real roots. A variable, or
- * root, in an interval is first replaced by a function of a positive one that maps onto the
- * interval. */
+ * are positive or occur in even powers; one in a single variable without real roots. A variable or
+ * root with a bounded interval is first replaced by a function of a positive variable that maps
+ * onto the interval. */
 #include "ops/expr/normal/normal_sign.h"
 
 #include "ops/expr/normal/normal_derive.h"
@@ -28,7 +28,7 @@ static const element *from_positive(struct field *f, size_t i)
                   : field_sub(f, field_number(f, g->high), t);
 }
 
-/* `shifted`: variables of an interval have become positive ones. */
+/* `shifted`: variables with an interval have been replaced by positive ones. */
 static int sign_by_coefficients(const struct field *f, const fmpz_mpoly_t p, bool shifted)
 {
     int sign = 0;
@@ -69,7 +69,8 @@ static int sign_without_roots(const struct field *f, const fmpz_mpoly_t p)
     return sign;
 }
 
-/* 1 or -1 where it is known to have that sign, or to be zero at some points; else 0. */
+/* Returns 1 or -1 if the polynomial is known to have that sign or be zero at some points; else 0.
+ */
 static int sign_of_polynomial(struct field *f, const fmpz_mpoly_t p)
 {
     int sign = sign_by_coefficients(f, p, false);
@@ -127,7 +128,7 @@ bool sign_is_smooth(struct field *f, const element *x)
     return sign_is_meromorphic(f, x) && sign_is_strict(f, fmpz_mpoly_q_denref(x));
 }
 
-/* p = a + b r, real, with a positive square root r of u; a^2 - b^2 u, or NULL. */
+/* Splits p = a + b r, real, with a positive square root r of u; returns a^2 - b^2 u, or NULL. */
 static const element *split_root(const element **a, const element **b, struct field *f,
                                  const fmpz_mpoly_t p)
 {
@@ -146,7 +147,7 @@ static const element *split_root(const element **a, const element **b, struct fi
     return d && !field_is_zero(f, d) && normal_is_real(f, *a) && normal_is_real(f, *b) ? d : NULL;
 }
 
-/* The sign of a where a^2 > b^2 u, of b where a^2 < b^2 u. */
+/* The sign of a if a^2 > b^2 u, of b if a^2 < b^2 u. */
 static int sign_by_root(struct field *f, const fmpz_mpoly_t p)
 {
     const element *a, *b, *d = split_root(&a, &b, f, p);
@@ -154,7 +155,7 @@ static int sign_by_root(struct field *f, const fmpz_mpoly_t p)
     return !sign ? 0 : sign_of(f, sign > 0 ? a : b);
 }
 
-/* By factors, which may also be of unknown sign in an even power. */
+/* The sign from the factors; a factor of unknown sign may occur in an even power. */
 static int sign_by_factors(struct field *f, const fmpz_mpoly_t p)
 {
     fmpz_mpoly_factor_t factors;

@@ -135,7 +135,8 @@ static bool is_integer(struct field *f, const element *x)
     return integer;
 }
 
-/* p^y, y an integer: of a number, of an exponential, or by a logarithm of any branch. */
+/* p^y for an integer element y and p a number, an exponential, or any element with a logarithm on
+ * some branch. */
 static const element *factor_power(struct field *f, const element *p, const element *y)
 {
     for (size_t i = 1; i < f->n; i++)
@@ -167,7 +168,7 @@ static const element *polynomial_power(struct field *f, const fmpz_mpoly_t p, co
     return product;
 }
 
-/* x^y, y an integer, is a product over the factors of x. */
+/* x^y for an integer element y, as a product over the factors of x. */
 static const element *integer_power(struct field *f, const element *x, const element *y)
 {
     if (!(x = field_reduce(f, x)) || field_is_zero(f, x))
@@ -193,7 +194,7 @@ static const element *power(struct field *f, const struct expr_node *base,
     return normal_exp(f, field_mul(f, y, normal_ln(f, x)));
 }
 
-/* ---- operators of one's own ---- */
+/* ---- user-defined operators ---- */
 
 static bool is_same_own(struct field *f, const struct generator *g, const struct expr_node *x,
                         const element *const *arguments)
@@ -204,8 +205,9 @@ static bool is_same_own(struct field *f, const struct generator *g, const struct
     return same;
 }
 
-/* What a file of operators says of its values holds where its arguments are real, or have a domain:
- * elsewhere there are no values then. An end that belongs to them may be a value everywhere. */
+/* Values that a file of operators states hold if the arguments are real, or have a domain, outside
+ * of which the operator is undefined. A closed bound may be attained everywhere, so it implies no
+ * strict sign. */
 static void suppose_values(struct field *f, struct generator *g, const struct expr_node *x)
 {
     const struct own_operator *o = f->lang->ops[x->op].own;
@@ -227,7 +229,7 @@ static void suppose_values(struct field *f, struct generator *g, const struct ex
     }
 }
 
-/* A generator, about which nothing else is supposed. */
+/* An application of a user-defined operator as a generator. */
 static const element *own(struct field *f, const struct expr_node *x)
 {
     struct generator g = {.kind = GENERATOR_OWN, .variable = x};
@@ -243,7 +245,7 @@ static const element *own(struct field *f, const struct expr_node *x)
     return i < FIELD_MAX_GENERATORS ? field_generator(f, i) : NULL;
 }
 
-/* Translates the derivatives of the operators that stand in x. */
+/* Translates the derivatives of the user-defined operators in x. */
 static void find_partials(struct field *f, const element *x)
 {
     bool used[FIELD_MAX_GENERATORS];

@@ -1,7 +1,8 @@
-/* Terms as elements: functions by exponentials and logarithms, derivatives by the chain rule. */
+/* Terms as elements: functions become exponentials and logarithms, derivatives use the chain rule.
+ */
 #pragma once
 
 #include "ops/expr/normal/normal_field.h"
 
-/* A term whose nodes begin here; NULL: gives up. */
+/* Translates the term whose nodes begin at x; NULL if it gives up. */
 const element *normal_translate(struct field *f, const struct expr_node *x);

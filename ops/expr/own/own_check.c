@@ -1,7 +1,8 @@
-/* See own_check.h. By the mean value theorem, for the real and the imaginary part, the quotient of
- * differences over a short interval lies in every box that holds all values of the derivative
- * there. A ball for these that the quotient is not in refutes the derivative. Values are compared
- * with what is said of them at points: special ones, and others. */
+/* See own_check.h. By the mean value theorem, applied to the real and the imaginary part, the
+ * difference quotient over a short interval is in every box that contains all values of the
+ * derivative there. If a ball that contains these values does not contain the quotient, the
+ * derivative is refuted. Values are checked against their stated domains at special and random
+ * points. */
 #include "ops/expr/own/own_check.h"
 
 #include "ops/expr/ball/ball_eval.h"
@@ -9,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { PRECISION = 512, WIDTH = 64 }; /* bits; the interval is 2^-WIDTH to both sides */
+enum { PRECISION = 512, WIDTH = 64 }; /* bits; the interval extends 2^-WIDTH to both sides */
 enum { VALUE_POINTS = 60 };
 
 struct point {
@@ -22,7 +23,7 @@ static const acb_struct *look_up(void *arg, uint16_t op, const char *name)
     return op == X_SYM ? &p->value[own_argument_number(name)] : NULL;
 }
 
-/* The value at the point, argument k moved; false if there is none. */
+/* The value at the point with argument k shifted; returns false if undefined. */
 static bool value_at(acb_t out, const struct own_operator *own, const struct point *p, unsigned k,
                      int side)
 {
@@ -109,12 +110,12 @@ static void set_argument(acb_struct *z, const struct ball_domain *domain, uint64
                  (strcmp(domain->domain, "complex") == 0 || strcmp(domain->domain, "nonzero") == 0);
     bool whole = domain->name && strcmp(domain->domain, "integer") == 0;
     uint64_t drawn = rng_mix(number);
-    double x = ldexp((double)(int64_t)drawn, (int)(drawn % 7) - 63); /* up to 64 in size */
+    double x = ldexp((double)(int64_t)drawn, (int)(drawn % 7) - 63); /* magnitude up to 64 */
     double y = plane && number % 2 ? ldexp((double)(int64_t)rng_mix(drawn), -61) : 0;
     if (number < SPECIAL)
         x = special[number];
     acb_set_d_d(z, whole ? round(x) : x, y);
-    if (domain->low && number % 4 != 3) { /* far ends are rarely met by chance */
+    if (domain->low && number % 4 != 3) { /* distant bounds are rarely hit by chance */
         ball_set_number(z, domain->low, PRECISION);
         arb_add_si(acb_realref(z), acb_realref(z), number % 4 ? (slong)number : 0, PRECISION);
     }
@@ -131,7 +132,7 @@ static void set_argument(acb_struct *z, const struct ball_domain *domain, uint64
     }
 }
 
-/* The value at the point if it is certainly not in the domain, else NULL. */
+/* The value at the point if it is certainly outside the domain, else NULL. */
 static const acb_struct *value_outside(struct ball_evaluator *v, const struct expr *x,
                                        const struct ball_domain *domain)
 {

@@ -1,11 +1,12 @@
-/* Whether derivatives and values that a file of operators gives can be true. */
+/* Checks the derivatives and values that a file of operators states. */
 #pragma once
 
 #include "ops/expr/own/own.h"
 
-/* NULL, or a point and both values: the derivative by argument k is false there, by a proof. */
+/* Returns NULL, or a point with both values if the derivative with respect to argument k is
+ * provably false there. */
 const char *own_derivative_refuted(struct arena *a, const struct own_operator *own, unsigned arity,
                                    unsigned k);
-/* NULL, or a point and the value there, which is not as values[k] of the operator says. */
+/* Returns NULL, or a point with the value there if it is provably outside the domain values[k]. */
 const char *own_values_refuted(struct arena *a, const struct language *lang, uint16_t op,
                                unsigned k);

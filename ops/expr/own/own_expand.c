@@ -1,4 +1,4 @@
-/* Definitions put in, for whoever has no use for the operator itself; see own.h. */
+/* Expansion of definitions, for callers that do not support the operator itself; see own.h. */
 #include "ops/expr/own/own.h"
 
 struct expansion {
@@ -9,7 +9,7 @@ struct expansion {
     bool failed;
 };
 
-/* The term at x, its arguments in a definition (or NULL) put in. */
+/* Expands the term at x; inside a definition, `args` (else NULL) replaces its arguments. */
 static struct expr expand(struct expansion *s, const struct expr_node *x, const struct expr *args)
 {
     struct expr children[LANG_MAX_ARITY] = {{0}}, out = {s->lang, x, 1};

@@ -1,5 +1,5 @@
-/* The languages that records name; see own.h. The text of the calculus with operators is their
- * statements, in the order of their names; that of another language begins with its own. */
+/* Language texts of records; see own.h. The text of the calculus with operators is their
+ * statements, sorted by name; that of another language begins with its name. */
 #include "ops/expr/own/own.h"
 
 #include "ops/expr/syntax/lexical.h"
@@ -9,7 +9,7 @@
 
 static const char language_keyword[] = "language ";
 
-/* The name that the text begins with; the statements follow. */
+/* Parses the name at the start of the text; *statements becomes the rest. */
 static enum err_code read_base(const struct language **out, const char **statements,
                                struct arena *a, const char *text, struct err *e)
 {
@@ -33,7 +33,7 @@ enum err_code language_join(const struct language **lang, struct arena *a, const
     if (!code && !*lang)
         *lang = base;
     if (!code && !lang_is(*lang, base))
-        code = err_fail(e, ERR_INPUT, "this is of the %s language, the rest of the %s language",
+        code = err_fail(e, ERR_INPUT, "this is of the %s language, the rest is of the %s language",
                         base->name, (*lang)->name);
     if (code || !*statements)
         return err_up(e, code);
@@ -84,7 +84,7 @@ void language_mark(bool *used, const struct expr *x)
         used[x->nodes[i].op] = true;
 }
 
-/* What the marked ones need, too. */
+/* Marks the operators that the marked ones depend on. */
 static void mark_needed(bool *used, const struct language *lang)
 {
     bool *seen = calloc(lang->n_ops, sizeof *seen);

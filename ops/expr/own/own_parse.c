@@ -1,5 +1,5 @@
-/* Files of operators (docs/operators.md), and what records say of them, which is the same in
- * canonical form:
+/* Parses files of operators (docs/operators.md) and the language texts of records, which have the
+ * same format in canonical form:
  *
  *     # a comment
  *     operator erf(x) = arb erf
@@ -10,8 +10,8 @@
  *     operator sinc(x) = sin(x)/x
  *     operator i/2
  *
- * All operators are declared before any term is read, so that their order does not matter. Comments
- * become blanks in a copy of the text, so offsets stay those of the file. */
+ * All operators are declared before any term is parsed, so their order does not matter. Comments
+ * are blanked in a copy of the text, so offsets are those of the file. */
 #include "base/text/file_kind.h"
 #include "base/text/utf8.h"
 #include "ops/expr/ball/domain.h"
@@ -26,31 +26,31 @@ static const char *const keywords[] = {"operator", "derivative", "latex", "domai
 
 struct statement {
     enum part part;
-    size_t at, end; /* what follows the keyword */
+    size_t at, end; /* the text after the keyword */
     bool indented;
 };
 
-/* An operator that is being read. */
+/* An operator that is being parsed. */
 struct reading {
     struct own_operator own;
     uint16_t op;
     unsigned arity;
     const char *name, *latex;
-    const char *arguments[LANG_MAX_ARITY]; /* as the file names them */
-    size_t begin, value, end;              /* the name; what follows =, or 0; its end */
-    size_t derivative[LANG_MAX_ARITY], values[OWN_MAX_VALUES]; /* where these stand */
+    const char *arguments[LANG_MAX_ARITY]; /* names in the file */
+    size_t begin, value, end;              /* the name; the text after =, or 0; the end */
+    size_t derivative[LANG_MAX_ARITY], values[OWN_MAX_VALUES]; /* positions of these */
 };
 
 struct parser {
     struct arena *a;
     struct source_text source; /* without comments */
-    struct language *lang;     /* what is being made ... */
-    struct op_info *ops;       /* ... and its operators, to write those that are new */
+    struct language *lang;     /* the language being built ... */
+    struct op_info *ops;       /* ... and its operators, writable for the new ones */
     struct statement *statements;
     size_t n, cap;
     struct reading *all;
     size_t n_all;
-    bool check; /* derivatives: a record's have been */
+    bool check; /* check derivatives and values; those of a record were checked before */
     struct err *e;
 };
 
@@ -83,7 +83,7 @@ static char *copy(const struct parser *p, size_t at, size_t end)
     return arena_strndup(p->a, p->source.text + at, end - at);
 }
 
-/* *at moves behind the keyword. */
+/* Returns the part that the keyword names; advances *at past it. */
 static enum part part_of(const struct parser *p, size_t *at, size_t end)
 {
     size_t n = word_length(p, *at, end);
@@ -95,7 +95,7 @@ static enum part part_of(const struct parser *p, size_t *at, size_t end)
     return UNKNOWN;
 }
 
-/* An indented line that begins with no keyword continues the one before. */
+/* An indented line that does not begin with a keyword continues the previous one. */
 static void find_statements(struct parser *p)
 {
     struct statement *open = NULL;
@@ -205,13 +205,13 @@ static enum err_code declare(struct parser *p, const struct statement *s)
         *p->lang = *more;
     }
     r->op = (uint16_t)known;
-    p->ops = (struct op_info *)p->lang->ops; /* just made, or as it was: then it is not written */
+    p->ops = (struct op_info *)p->lang->ops; /* allocated above, or not written */
     return OK;
 }
 
 /* ---- terms ---- */
 
-/* A term over the arguments, which become x and y. */
+/* Parses a term over the arguments, which become x and y. */
 static enum err_code read_term(struct expr *out, struct parser *p, const struct reading *r,
                                size_t at, size_t end)
 {
@@ -226,13 +226,13 @@ static enum err_code read_term(struct expr *out, struct parser *p, const struct 
         struct expr_node *x = &nodes[i];
         unsigned k = 0;
         if (x->op == X_D)
-            return err_fail_at(p->e, &p->source, at, "there are no derivatives in such a term");
+            return err_fail_at(p->e, &p->source, at, "this term cannot contain derivatives");
         if (x->op != X_SYM || lang_is_constant(x->leaf))
             continue;
         while (k < r->arity && strcmp(x->leaf, r->arguments[k]) != 0)
             k++;
         if (k == r->arity)
-            return err_fail_at(p->e, &p->source, at, "'%.60s' is no argument of %s", x->leaf,
+            return err_fail_at(p->e, &p->source, at, "'%.60s' is not an argument of %s", x->leaf,
                                r->name);
         x->leaf = own_argument(k);
     }
@@ -263,7 +263,7 @@ static enum err_code read_value(struct parser *p, struct reading *r)
     return err_up(p->e, read_term(&r->own.value, p, r, r->value, r->end));
 }
 
-/* Behind the keyword: [ARGUMENT] ':'; *at moves to what follows. */
+/* Parses [ARGUMENT] ':' after the keyword; *at becomes the position after it. */
 static enum err_code read_colon(unsigned *argument, struct parser *p, const struct reading *r,
                                 const struct statement *s, size_t *at)
 {
@@ -282,7 +282,7 @@ static enum err_code read_colon(unsigned *argument, struct parser *p, const stru
     return err_fail_at(p->e, &p->source, name,
                        s->part == DERIVATIVE ? "expected 'derivative: TERM', with two arguments "
                                                "'derivative x: TERM'"
-                                             : "expected ':' and a text behind it");
+                                             : "expected ':' and text after it");
 }
 
 static enum err_code read_derivative(struct parser *p, struct reading *r, const struct statement *s)
@@ -311,8 +311,8 @@ static enum err_code enter_domain(struct parser *p, struct reading *r, struct ba
         k++;
     if (k == r->arity || r->own.domain[k].name)
         return err_fail_at(p->e, &p->source, at,
-                           k == r->arity ? "'%s' is no argument of %s"
-                                         : "'%s' has a domain already",
+                           k == r->arity ? "'%s' is not an argument of %s"
+                                         : "'%s' already has a domain",
                            d.name, r->name);
     d.name = own_argument(k);
     r->own.domain[k] = d;
@@ -331,7 +331,7 @@ static enum err_code enter_values(struct parser *p, struct reading *r, struct ba
     return OK;
 }
 
-/* "x:real, 0<y<1"; the name becomes x or y. "-1<erf<1, erf:nonzero". */
+/* "x:real, 0<y<1" with the name replaced by x or y, or "-1<erf<1, erf:nonzero". */
 static enum err_code read_domains(struct parser *p, struct reading *r, const struct statement *s)
 {
     unsigned k;
@@ -349,7 +349,7 @@ static enum err_code read_domains(struct parser *p, struct reading *r, const str
     return err_up(p->e, code);
 }
 
-/* \operatorname{erf}, \Gamma, J: what MathML can be made of, too. */
+/* Accepts only LaTeX that also converts to MathML: \operatorname{erf}, \Gamma, J. */
 static enum err_code read_latex(struct parser *p, struct reading *r, const struct statement *s)
 {
     unsigned k;
@@ -398,16 +398,15 @@ static enum err_code read_part(struct parser *p, const struct statement *s)
     return OK;
 }
 
-/* ---- what has been read ---- */
+/* ---- checks ---- */
 
-/* Definitions within each other end: `depth` of them at most. */
+/* Fails if definitions are nested more than `depth` deep, so also if they are recursive. */
 static enum err_code check_depth(struct parser *p, const struct reading *r, unsigned depth,
                                  size_t *steps)
 {
     if (depth > OWN_MAX_DEPTH || ++*steps > EXPR_MAX_NODES)
         return err_fail_at(p->e, &p->source, r->begin,
-                           "definitions stand in each other more than %d deep, or without end",
-                           OWN_MAX_DEPTH);
+                           "definitions are recursive or nested more than %d deep", OWN_MAX_DEPTH);
     for (uint32_t i = 0; i < r->own.value.n; i++)
         for (size_t k = 0; k < p->n_all; k++)
             if (p->all[k].op == r->own.value.nodes[i].op &&
@@ -416,7 +415,7 @@ static enum err_code check_depth(struct parser *p, const struct reading *r, unsi
     return OK;
 }
 
-/* Enters the operator in the table, or finds it there with the same meaning. */
+/* Adds the operator to the table, or checks that it exists with the same meaning. */
 static enum err_code enter(struct parser *p, struct reading *r, unsigned n_before)
 {
     size_t steps = 0;

@@ -1,4 +1,4 @@
-/* The statement of an operator in canonical form, as records have it. */
+/* The statement of an operator in canonical form, as stored in records. */
 #include "ops/expr/ball/domain.h"
 #include "ops/expr/own/own.h"
 

@@ -1,4 +1,4 @@
-/* See claim_latex.h. Points and domains exist as text alone, in records too, so they are read. */
+/* See claim_latex.h. Records store points and domains as text, so this parses them. */
 #include "ops/expr/syntax/claim_latex.h"
 
 #include "base/buf.h"
@@ -11,7 +11,7 @@ struct claims {
     const struct language *lang;
 };
 
-/* Where one of the marks begins that is in no brackets; `n` where there is none. *mark: which. */
+/* Position of the first of the marks outside brackets, or `n`; *mark is its index. */
 static size_t find(size_t *mark, const char *s, size_t n, const char *const *marks)
 {
     int depth = 0;
@@ -26,7 +26,7 @@ static size_t find(size_t *mark, const char *s, size_t n, const char *const *mar
     return n;
 }
 
-/* Decimals stay decimals, also those of complex numbers. */
+/* Whether s is a decimal number, possibly complex, which is written as it is. */
 static bool is_number(const char *s, size_t n)
 {
     bool digit = false;
@@ -38,7 +38,7 @@ static bool is_number(const char *s, size_t n)
     return digit;
 }
 
-/* "0.3 - 6.2*i": the sign of the product is not written. */
+/* Writes "0.3 - 6.2*i" without the multiplication sign. */
 static char *number(struct arena *a, const char *s, size_t n)
 {
     char *out = arena_strndup(a, s, n), *star = strchr(out, '*'), *e = strchr(out, 'e');
@@ -59,7 +59,7 @@ static char *words(struct arena *a, const char *s)
     return arena_printf(a, "\\text{%s}", buf_text(&b, a));
 }
 
-/* As an expression; others are words. */
+/* Writes text that parses as an expression as such, and other text as words. */
 static char *term(const struct claims *c, const char *s, size_t n)
 {
     while (n && *s == ' ')
@@ -75,7 +75,7 @@ static char *term(const struct claims *c, const char *s, size_t n)
     return expr_latex(c->a, &x);
 }
 
-/* What a term is said to be, by a condition or a domain; NULL: nothing that is known. */
+/* Writes the property that a condition or domain states of a term; NULL if unknown. */
 static char *of_kind(const struct claims *c, const char *kind, size_t n_kind, const char *s,
                      size_t n)
 {
@@ -95,7 +95,7 @@ static char *of_kind(const struct claims *c, const char *kind, size_t n_kind, co
     return NULL;
 }
 
-/* "nonzero(t)", "less(t, u)", "x:real", and what --real says. */
+/* Writes "nonzero(t)", "less(t, u)", "x:real", or a claim of --real. */
 static char *kind_of(const struct claims *c, const char *s, size_t n)
 {
     static const char *const comma[] = {",", NULL};

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* How many arguments stand in the bracket that opens here. */
+/* The number of arguments in the bracket that opens here. */
 static unsigned arguments_at(const char *open)
 {
     unsigned n = 1, depth = 0;
@@ -17,7 +17,7 @@ static unsigned arguments_at(const char *open)
     return n;
 }
 
-/* With the operators of one's own in a text that expr_infix wrote: the other names before a
+/* Extends lang by the user-defined operators in a text from expr_infix: the unknown names before a
  * bracket. */
 static const struct language *with_functions(struct arena *a, const struct language *lang,
                                              const char *infix)

@@ -63,7 +63,7 @@ int infix_peek(struct infix *p, size_t *length)
     return found;
 }
 
-/* Length of the token here as people see it, for messages. */
+/* Length of the visible token at s, for messages. */
 static size_t shown_length(const char *s, const char *end)
 {
     size_t n = identifier_length(s, end);
@@ -103,15 +103,13 @@ enum err_code infix_fail_function(struct infix *p, const char *name, size_t n)
     else if (near)
         err_hint(p->tree.e, "did you mean '%s'?", near);
     else
-        err_hint(p->tree.e,
-                 "a file of operators declares functions of one's own: --operators FILE");
+        err_hint(p->tree.e, "a file of operators declares functions of your own: --operators FILE");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (lexical_is(name, n, others[i][0]))
             err_hint(p->tree.e, "write %s", others[i][1]);
     return code;
 }
 
-/* After a complete expression: what can this be? */
 enum err_code infix_fail_trailing(struct infix *p)
 {
     enum err_code code;
@@ -128,7 +126,7 @@ enum err_code infix_fail_trailing(struct infix *p)
     return code;
 }
 
-/* 12, 0.25, 1e3; 2e-3 might be 2*e - 3. */
+/* 12, 0.25, 1e3; 2e-3 is ambiguous with 2*e - 3. */
 enum err_code infix_number(uint32_t *out, struct infix *p)
 {
     enum err_code code;
@@ -167,7 +165,7 @@ enum err_code infix_pattern_variable(uint32_t *out, struct infix *p)
     return err_up(p->tree.e, tree_leaf(out, t, X_VAR, arena_strndup(t->a, s + 1, n), s));
 }
 
-/* Where a language has no functions, "sin x" would be a product. */
+/* In a language without functions, "sin x" would parse as a product. */
 static enum err_code refuse_foreign(struct infix *p, const char *name, size_t n)
 {
     int op = lang_find(&lang_calculus, name, n);

@@ -1,5 +1,5 @@
-/* Characters that people type and paste: signs, words and exponents that are read, and hints for
- * what no syntax reads. */
+/* Characters that people type and paste: the signs, words and superscripts that parsers accept, and
+ * hints for those that no syntax accepts. */
 #include "ops/expr/syntax/lexical.h"
 
 #include "ops/expr/expr.h"
@@ -65,7 +65,8 @@ char lexical_sign(const char *s, const char *end, size_t *n)
     return 0;
 }
 
-/* Of several the first is taken. LaTeX has all but the last, which is read alone. */
+/* If a name has several code points, the first is used. LaTeX has all letters but the last, which
+ * is accepted as input only. */
 static const struct {
     const char *name;
     unsigned code;
@@ -103,7 +104,7 @@ struct lexical_word lexical_word(const char *s, const char *end)
     return (struct lexical_word){0};
 }
 
-/* A superscript's digit or '-', or 0. */
+/* The digit or '-' that a superscript denotes, or 0. */
 static char superscript(const char *s, const char *end, size_t *n)
 {
     static const char *const digits[] = {

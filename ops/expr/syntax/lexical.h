@@ -1,4 +1,4 @@
-/* What the syntaxes share: characters, and the words for what cannot be read. */
+/* Lexical elements shared by the syntaxes: characters, names, and hints for unreadable text. */
 #pragma once
 
 #include "base/arena.h"
@@ -21,7 +21,7 @@ static inline bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Whether the n bytes are the word. */
+/* Whether the n bytes equal the word. */
 static inline bool lexical_is(const char *s, size_t n, const char *word)
 {
     return strlen(word) == n && memcmp(s, word, n) == 0;
@@ -47,28 +47,29 @@ static inline size_t character_length(const char *s, const char *end)
     return n;
 }
 
-/* Length of the space at s, no-break ones included; 0 if there is none. */
+/* Length of the space at s, including no-break spaces; 0 if there is none. */
 size_t space_length(const char *s, const char *end);
-/* Length of the number at s, which begins with a digit: 12, 0.25, 1.5e3, 2e-3. *exponent is where
- * its e stands, 0 if it has none. */
+/* Length of the number at s, which begins with a digit: 12, 0.25, 1.5e3, 2e-3. *exponent is the
+ * offset of its e, 0 if it has none. */
 size_t number_length(const char *s, const char *end, size_t *exponent);
-/* The sign that a character of n bytes stands for: '*' for a centred dot, '-' for U+2212; or 0. */
+/* The operator that a character of n bytes denotes: '*' for a centred dot, '-' for U+2212; 0 if
+ * none. */
 char lexical_sign(const char *s, const char *end, size_t *n);
-/* The word that a character of n bytes stands for: sqrt, or the name of a Greek letter; or text
- * NULL. */
+/* The word that a character of n bytes denotes: sqrt, or the name of a Greek letter; the text is
+ * NULL if none. */
 struct lexical_word {
     const char *text;
     size_t n;
 };
 struct lexical_word lexical_word(const char *s, const char *end);
-/* The code point of a Greek letter by its name; 0: it is none that LaTeX has. */
+/* The code point of a Greek letter by its LaTeX name; 0 if LaTeX has no such letter. */
 unsigned lexical_letter(const char *name, size_t n);
-/* The integer that superscripts of n bytes write, as "-12"; or NULL. */
+/* The integer that n bytes of superscripts denote, such as "-12", or NULL. */
 const char *lexical_superscript(struct arena *a, const char *s, const char *end, size_t *n);
 
 struct err;
 struct source_text;
-/* The text, with blanks for comments (# to the end of the line) and carriage returns. */
+/* The text with comments (# to the end of the line) and carriage returns replaced by blanks. */
 char *lexical_without_comments(struct arena *a, const struct source_text *source);
-/* Hints at what a character that no syntax knows was meant to be: U+2212 for '-', and so on. */
+/* Adds a hint about an unknown character: '-' for U+2212, and so on. */
 void lexical_hint(struct err *e, const char *s, const char *end);

@@ -1,14 +1,14 @@
 /* The infix syntax, by precedence climbing over the language's table.
  *
- *     expression = operand { [infix] operand | superscript }    ^ binds right, the others left;
- *                                                               side by side is a product
- *     operand    = "-" operand | "~" operand | primary   the sign binds below ^, above *
- *     primary    = number | symbol | "?" name | function [exponent] argument
- *                | "(" expression ")" | "|" expression "|" | root primary | "d/d" name operand
- *     argument   = "(" expression { "," expression } ")" | power { power }     sin 2x is sin(2*x)
+ *     expression = operand { [infix] operand | superscript }    ^ is right-associative, the others
+ * left; side by side is a product operand    = "-" operand | "~" operand | primary   binds looser
+ * than ^, tighter than * primary    = number | symbol | "?" name | function [exponent] argument |
+ * "(" expression ")" | "|" expression "|" | root primary | "d/d" name operand argument   = "("
+ * expression { "," expression } ")" | power { power }     sin 2x is sin(2*x)
  *
- * Two integers as written make one number: 3/2 is the rational, (3)/2 the quotient. Of several
- * readings none is guessed: the usual one is named in the error, or taken and said. */
+ * A quotient of two integer literals is one number: 3/2 is the rational, (3)/2 the quotient.
+ * Ambiguous input is never resolved silently: the usual reading is part of the error, or is used
+ * and reported. */
 #include "ops/expr/rational.h"
 #include "ops/expr/syntax/infix_text.h"
 #include "ops/expr/syntax/lexical.h"
@@ -35,7 +35,7 @@ static enum err_code negate(uint32_t *out, struct infix *p, uint32_t x, const ch
     return err_up(p->tree.e, tree_apply(out, t, X_MUL, args, 2, sign));
 }
 
-/* An expression between brackets, the opening one taken already. */
+/* Parses an expression up to `close`; the opening bracket is already consumed. */
 static enum err_code within(uint32_t *out, struct infix *p, const char *open, char close)
 {
     unsigned bars = p->bars;
@@ -57,7 +57,7 @@ static enum err_code within(uint32_t *out, struct infix *p, const char *open, ch
     return err_up(p->tree.e, infix_fail_trailing(p));
 }
 
-/* op -1 is exp. */
+/* op -1 denotes exp. */
 static enum err_code apply(uint32_t *out, struct infix *p, int op, uint32_t *args, unsigned n,
                            const char *at)
 {
@@ -66,7 +66,7 @@ static enum err_code apply(uint32_t *out, struct infix *p, int op, uint32_t *arg
                                : tree_apply(out, t, (uint16_t)op, args, n, at));
 }
 
-/* name "(" arguments ")", the name taken already. */
+/* Parses name "(" arguments ")"; the name is already consumed. */
 static enum err_code call(uint32_t *out, struct infix *p, int op, const char *name, size_t n)
 {
     enum err_code code;
@@ -106,7 +106,7 @@ static enum err_code call(uint32_t *out, struct infix *p, int op, const char *na
     return err_up(p->tree.e, apply(out, p, op, args, arity, name));
 }
 
-/* Whether a factor can begin here that is written without a sign before it. */
+/* Whether a factor of a product by juxtaposition can begin here. */
 static bool at_factor(struct infix *p)
 {
     infix_skip_space(p);
@@ -130,7 +130,7 @@ static enum err_code multiply(uint32_t *x, struct infix *p, uint32_t y, const ch
     return err_up(p->tree.e, tree_apply(x, &p->tree, X_MUL, args, 2, at));
 }
 
-/* The argument of a function without parentheses: factors side by side, up to the next function,
+/* Parses the argument of a function without parentheses: adjacent factors up to the next function,
  * bracket or sign. */
 static enum err_code bare_argument(uint32_t *out, struct infix *p, const char *function)
 {
@@ -162,8 +162,8 @@ static enum err_code bare_argument(uint32_t *out, struct infix *p, const char *f
     return OK;
 }
 
-/* The integer after the name in sin^2(x), sin^(-1) x, sin\xc2\xb2 x: an exponent, as a leaf; NULL:
- * none is there. */
+/* Returns the exponent, as a leaf, after the name in sin^2(x), sin^(-1) x, sin\xc2\xb2 x; NULL if
+ * there is none. */
 static const char *function_exponent(struct infix *p)
 {
     infix_skip_space(p);
@@ -186,7 +186,7 @@ static const char *function_exponent(struct infix *p)
     return power;
 }
 
-/* sin(x), sin x, sin^2(x), the name taken already. */
+/* Parses sin(x), sin x, sin^2(x); the name is already consumed. */
 static enum err_code function(uint32_t *out, struct infix *p, int op, const char *name, size_t n)
 {
     enum err_code code;
@@ -224,7 +224,7 @@ static enum err_code function(uint32_t *out, struct infix *p, int op, const char
     return err_up(t->e, tree_apply(out, t, X_POW, args, 2, name));
 }
 
-/* d/dx f, the d not yet taken; f reaches as far as a power does. */
+/* Parses d/dx f, including the d; f extends as far as a power. */
 static enum err_code derivative(uint32_t *out, struct infix *p, bool *matched)
 {
     enum err_code code;
@@ -297,7 +297,7 @@ static enum err_code name(uint32_t *out, struct infix *p)
     return err_up(p->tree.e, tree_leaf(out, t, X_SYM, symbol, s));
 }
 
-/* A Greek letter, with its index, or a root of the one thing that follows. */
+/* A Greek letter with an index, or a root of the single operand that follows. */
 static enum err_code typed_word(uint32_t *out, struct infix *p, const char *text, const char *at)
 {
     enum err_code code;
@@ -362,7 +362,7 @@ static enum err_code operand(uint32_t *out, struct infix *p)
     return err_up(p->tree.e, typed_word(out, p, word.text, s));
 }
 
-/* 3/2 as written is the number; false if these are not two such integers. */
+/* Folds a quotient of two integer literals into a number; returns false if it is not one. */
 static bool fold_fraction(struct infix *p, int op, uint32_t left, uint32_t right)
 {
     struct tree_node *x = &p->tree.nodes[left], *y = &p->tree.nodes[right];
@@ -377,7 +377,8 @@ static bool fold_fraction(struct infix *p, int op, uint32_t left, uint32_t right
     return true;
 }
 
-/* A factor without a sign before it: x y, 2(x + 1), after the sign `before` or -1. */
+/* Parses a factor without a sign before it: x y, 2(x + 1). `before` is the preceding operator, or
+ * -1. */
 static enum err_code side_by_side(uint32_t *x, struct infix *p, int before)
 {
     enum err_code code;
@@ -442,7 +443,7 @@ static enum err_code expression(uint32_t *out, struct infix *p, unsigned precede
     return OK;
 }
 
-/* With notes the usual reading is taken where there are several. */
+/* With `notes`, ambiguous input has its usual reading. */
 static enum err_code read_infix(struct expr *out, struct arena *a, const struct language *lang,
                                 const struct source_text *source, size_t at, size_t len,
                                 bool patterns, struct buf *notes, struct err *e)
@@ -458,7 +459,7 @@ static enum err_code read_infix(struct expr *out, struct arena *a, const struct 
     if (code == OK) {
         infix_skip_space(&p);
         if (p.at < p.end)
-            code = *p.at == ')' ? tree_fail(&p.tree, p.at, "this ')' closes no parenthesis")
+            code = *p.at == ')' ? tree_fail(&p.tree, p.at, "this ')' has no matching '('")
                                 : err_up(e, infix_fail_trailing(&p));
     }
     if (code == OK)

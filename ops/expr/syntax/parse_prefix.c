@@ -1,7 +1,6 @@
 /* Prefix tokens, separated by blanks. Numbers are "-4", "3/2", "0.5", or INT+ and INT- followed by
- * digits, one a token. Expressions in words have other names for operators: `add x INT+ 2`. Lists
- * are as egg writes them: (+ ?x (pow y 2)), an operator and its arguments; (log b x) is
- * ln(x)/ln(b). */
+ * one token per digit. The vocabulary `words` has other names for operators: `add x INT+ 2`. Lists
+ * are those of egg: (+ ?x (pow y 2)), an operator and its arguments; (log b x) is ln(x)/ln(b). */
 #include "ops/expr/rational.h"
 #include "ops/expr/syntax/lexical.h"
 #include "ops/expr/syntax/tree.h"
@@ -12,7 +11,7 @@ struct prefix {
     struct tree tree;
     const char *at, *end;
     bool patterns, words, lists;
-    const struct language **declares; /* by lists; NULL: unknown operators are refused */
+    const struct language **declares; /* extended by lists, or NULL */
 };
 
 static enum err_code term(uint32_t *out, struct prefix *p);
@@ -23,7 +22,7 @@ static void skip_space(struct prefix *p)
         p->at++;
 }
 
-/* The token here, 0 at the end; a parenthesis is a token of its own. */
+/* Length of the next token, 0 at the end; a parenthesis is a token of its own. */
 static size_t peek(struct prefix *p)
 {
     size_t n = 0;
@@ -39,7 +38,7 @@ static int shown(size_t n)
     return (int)(n < 60 ? n : 60);
 }
 
-/* INT+ 1 2: the digits that follow are the number's. */
+/* INT+ 1 2: parses the digits that follow. */
 static enum err_code digits(uint32_t *out, struct prefix *p, const char *token)
 {
     char text[EXPR_MAX_DIGITS + 2];
@@ -74,7 +73,7 @@ static enum err_code leaf(uint32_t *out, struct prefix *p, const char *s, size_t
     if (text)
         return err_up(t->e, tree_leaf(out, t, number ? X_NUM : variable ? X_VAR : X_SYM, text, s));
     if (p->lists)
-        return tree_fail(t, s, "'%.*s' is no number, symbol or variable", shown(n), s);
+        return tree_fail(t, s, "'%.*s' is not a number, symbol or variable", shown(n), s);
     if (number)
         return tree_fail(t, s, "'%.*s' is not a number", shown(n), s);
     if (name && variable && !p->patterns)
@@ -86,7 +85,7 @@ static enum err_code leaf(uint32_t *out, struct prefix *p, const char *s, size_t
     return code;
 }
 
-/* The argument here, which is number i of the operator. */
+/* Parses argument number i of the operator. */
 static enum err_code argument(uint32_t *out, struct prefix *p, int op, unsigned i)
 {
     const char *at = p->at;
@@ -96,7 +95,7 @@ static enum err_code argument(uint32_t *out, struct prefix *p, int op, unsigned 
     return err_up(p->tree.e, code);
 }
 
-/* The arguments of an operator; op -1 is exp. */
+/* Parses the arguments of an operator; op -1 denotes exp. */
 static enum err_code application(uint32_t *out, struct prefix *p, int op, const char *s, size_t n)
 {
     enum err_code code;
@@ -113,8 +112,8 @@ static enum err_code application(uint32_t *out, struct prefix *p, int op, const 
                                : tree_apply(out, t, (uint16_t)op, args, arity, s));
 }
 
-/* Other names for operators and for terms of several: in prefix tokens, where a and b are the
- * arguments, A is a once more, and 1/b is a number if b is one. sign has its value but at 0. */
+/* Names of `words` and their meaning in prefix tokens, where a and b are the arguments, A is a copy
+ * of a, and 1/b is a number if b is one. sign has its value except at 0. */
 static const struct word {
     const char *name;
     unsigned arity;
@@ -141,7 +140,7 @@ static const struct word *find_word(const struct prefix *p, const char *s, size_
     return NULL;
 }
 
-/* 1/x, as a number if x is one. */
+/* 1/x, as a number if x is a number. */
 static enum err_code invert(uint32_t *out, struct tree *t, uint32_t x, const char *at)
 {
     uint32_t args[2] = {0, x};
@@ -153,7 +152,7 @@ static enum err_code invert(uint32_t *out, struct tree *t, uint32_t x, const cha
     return err_up(t->e, code);
 }
 
-/* The term that begins at *means, which moves behind it. */
+/* Builds the term that begins at *means, and advances *means past it. */
 static enum err_code build(uint32_t *out, struct tree *t, const char **means, const uint32_t *args,
                            const char *at)
 {
@@ -205,7 +204,7 @@ static bool is_exp(const struct prefix *p, const char *s, size_t n)
     return lexical_is(s, n, "exp") && lang_has(p->tree.lang, X_POW);
 }
 
-/* The operator's number; an unknown one is declared. */
+/* Finds the operator; declares an unknown one. */
 static enum err_code list_operator(int *op, struct prefix *p, const char *s, size_t n,
                                    unsigned given)
 {
@@ -224,7 +223,7 @@ static enum err_code list_operator(int *op, struct prefix *p, const char *s, siz
     return err_up(t->e, code);
 }
 
-/* (OPERATOR ARGUMENT...), the parenthesis taken already. */
+/* Parses (OPERATOR ARGUMENT...); the parenthesis is already consumed. */
 static enum err_code list(uint32_t *out, struct prefix *p, const char *open)
 {
     struct tree *t = &p->tree;
@@ -262,7 +261,7 @@ static enum err_code list(uint32_t *out, struct prefix *p, const char *open)
                                : tree_apply(out, t, (uint16_t)op, args, arity, name));
 }
 
-/* ---- all of them ---- */
+/* ---- entry points ---- */
 
 static enum err_code term(uint32_t *out, struct prefix *p)
 {
@@ -274,7 +273,7 @@ static enum err_code term(uint32_t *out, struct prefix *p)
     if (n == 0 || (p->lists && *s == ')'))
         return tree_fail(&p->tree, s, p->lists ? "a term is missing" : "an expression is missing");
     if (!p->lists && (*s == '(' || *s == ')'))
-        return tree_fail(&p->tree, s, "there are no parentheses in prefix tokens");
+        return tree_fail(&p->tree, s, "prefix tokens have no parentheses");
     p->at += n;
     int op = lang_find(p->tree.lang, s, n);
     const struct word *w = find_word(p, s, n);
@@ -294,7 +293,7 @@ static enum err_code term(uint32_t *out, struct prefix *p)
     return err_up(p->tree.e, code);
 }
 
-/* After an expression: a name before it may have been meant as an operator. */
+/* Reports text after an expression: the name before it may be a misspelt operator. */
 static enum err_code fail_trailing(struct prefix *p, size_t n, const struct tree_node *top)
 {
     struct tree *t = &p->tree;
@@ -306,9 +305,9 @@ static enum err_code fail_trailing(struct prefix *p, size_t n, const struct tree
     const char *near =
         top->op == X_SYM ? tree_nearest_operator(t->lang, top->leaf, strlen(top->leaf)) : NULL;
     if (near)
-        err_hint(t->e, "'%.60s' is no operator; did you mean '%s'?", top->leaf, near);
+        err_hint(t->e, "'%.60s' is not an operator; did you mean '%s'?", top->leaf, near);
     else if (top->op == X_SYM)
-        err_hint(t->e, "'%.60s' is no operator", top->leaf);
+        err_hint(t->e, "'%.60s' is not an operator", top->leaf);
     return code;
 }
 
@@ -322,7 +321,7 @@ static enum err_code parse(struct expr *out, struct prefix p, struct arena *a,
     p.at = source->text + at;
     p.end = p.at + len;
     enum err_code code = err_up(e, term(&root, &p));
-    /* egg does not mind more parentheses at the end than were opened. */
+    /* egg accepts surplus closing parentheses at the end. */
     while (!code && (n = peek(&p)) && p.lists && *p.at == ')')
         p.at++;
     if (!code && p.at < p.end)

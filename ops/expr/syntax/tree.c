@@ -1,4 +1,4 @@
-/* The linked tree of the parsers; see tree.h. Every bound is checked where a node is added. */
+/* The linked tree of the parsers; see tree.h. All bounds are checked when a node is added. */
 #include "ops/expr/syntax/tree.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ enum err_code tree_leaf(uint32_t *out, struct tree *t, uint16_t op, const char *
 {
     enum err_code code;
     if (op == X_NUM && !lang_has(t->lang, X_ADD)) {
-        code = tree_fail(t, at, "there are no numbers in the %s language", t->lang->name);
+        code = tree_fail(t, at, "the %s language has no numbers", t->lang->name);
         err_hint(t->e, "write true or false");
         return code;
     }
@@ -82,7 +82,7 @@ enum err_code tree_copy(uint32_t *out, struct tree *t, uint32_t i, const char *a
     return err_up(t->e, code);
 }
 
-/* Depth is bounded by EXPR_MAX_DEPTH, so this may recurse. */
+/* Recursion depth is bounded by EXPR_MAX_DEPTH. */
 static uint32_t lay_out(struct expr_node *out, const struct tree *t, uint32_t i)
 {
     const struct tree_node *node = &t->nodes[i];

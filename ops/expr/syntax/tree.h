@@ -1,5 +1,5 @@
-/* Parsers build a linked tree, bounded in size and depth, and lay it out in prefix order at the
- * end: an infix operator is known only after its first argument. */
+/* Parsers build a linked tree, bounded in size and depth, and convert it to prefix order at the
+ * end, since an infix operator is known only after its first argument. */
 #pragma once
 
 #include "ops/expr/expr.h"
@@ -8,7 +8,7 @@ struct tree_node {
     uint16_t op, arity, depth;
     uint32_t first, next; /* child, sibling; UINT32_MAX: none */
     const char *leaf;
-    bool literal; /* a number as written, without parentheses: 3 in 3/2 or -3 */
+    bool literal; /* a number written without parentheses: 3 in 3/2 or -3 */
 };
 
 struct tree {
@@ -24,22 +24,22 @@ struct tree {
 #define tree_fail(t, at, ...)                                                                      \
     err_fail_at((t)->e, (t)->source, (size_t)((at) - (t)->source->text), __VA_ARGS__)
 
-/* `at` is the place in the source's text that an error names. */
+/* `at` is the position in the source that an error reports. */
 enum err_code tree_leaf(uint32_t *out, struct tree *t, uint16_t op, const char *leaf,
                         const char *at);
 enum err_code tree_apply(uint32_t *out, struct tree *t, uint16_t op, const uint32_t *children,
                          size_t n, const char *at);
 /* e^x, which is written exp(x). */
 enum err_code tree_exponential(uint32_t *out, struct tree *t, uint32_t x, const char *at);
-/* One level down; who comes back takes one from the depth. */
+/* Increments the depth and checks it; the caller decrements it on return. */
 enum err_code tree_enter(struct tree *t, const char *at);
 enum err_code tree_fail_arity(struct tree *t, const char *name, size_t n, unsigned arity,
                               unsigned given);
-/* A subtree once more, as the child of another node. */
+/* Copies a subtree, to be the child of another node. */
 enum err_code tree_copy(uint32_t *out, struct tree *t, uint32_t node, const char *at);
 void tree_lay_out(struct expr *out, const struct tree *t, uint32_t root);
 void tree_free(struct tree *t);
 /* The derivative's first argument must be a variable. */
 enum err_code tree_check_d(const struct tree *t, uint32_t variable, const char *at);
-/* The operator that can be called whose name is nearest, for 'did you mean'; or NULL. */
+/* The operator with arguments whose name is nearest, for 'did you mean', or NULL. */
 const char *tree_nearest_operator(const struct language *lang, const char *word, size_t n);

@@ -1,6 +1,6 @@
-/* Writing trees as prefix tokens and infix. Infix uses only the parentheses that the parser needs
- * to give the same tree back: by precedence and side, and where a number would merge with what
- * stands beside it ((3)/2 is a quotient, 3/2 a number). */
+/* Writes trees as prefix tokens and infix. Infix has only the parentheses that the parser needs to
+ * rebuild the same tree: by precedence and side, and where a number would merge with its neighbour
+ * ((3)/2 is a quotient, 3/2 a number). */
 #include "ops/expr/expr.h"
 
 #include <string.h>
@@ -92,13 +92,13 @@ void expr_write_words(struct buf *out, const struct expr *x)
     write_words(out, x, 0);
 }
 
-/* (-1)*x is written -x, unless x is a number, with which the sign would merge. */
+/* (-1)*x is written -x, unless x is a number, which would absorb the sign. */
 static bool is_negation(const struct expr_node *node)
 {
     return node->op == X_MUL && is_number(node + 1, "-1") && !is_number(node + 2, NULL);
 }
 
-/* How tightly the text of a node holds together. */
+/* The precedence of the text of a node. */
 static unsigned precedence(const struct language *lang, const struct expr_node *node)
 {
     if (node->op == X_NUM) {
@@ -113,7 +113,7 @@ static unsigned precedence(const struct language *lang, const struct expr_node *
     return lang->ops[node->op].infix ? lang->ops[node->op].precedence : PREC_ATOM;
 }
 
-/* Products and quotients that are written with a sign first: -3*x. */
+/* Whether x is a product or quotient that is written with a leading sign: -3*x. */
 static bool begins_with_minus(const struct expr_node *node)
 {
     while (node->op == X_MUL || node->op == X_DIV) {
@@ -145,7 +145,7 @@ static void write_binary(struct buf *out, const struct expr *x, uint32_t i)
     unsigned pl = precedence(x->lang, l), pr = precedence(x->lang, r);
     bool around_left = info->right ? pl <= mine : pl < mine;
     bool around_right = info->right ? pr < mine : pr <= mine;
-    /* A sign after an operator is legal, but nobody writes it. */
+    /* A sign after an operator is legal but unusual. */
     if (begins_with_minus(r))
         around_right = true;
     if (node->op == X_DIV && l->op == X_NUM && (strchr(l->leaf, '/') || is_number(r, NULL)))

@@ -1,12 +1,12 @@
-/* Writing trees for people, as LaTeX and as presentation MathML, which browsers draw themselves:
- * fractions, roots, sin^2(x), products by juxtaposition where that cannot be misread. Parentheses
- * show the tree: a + (b + c) is not a + b + c. Names of Greek letters are these letters. */
+/* Writes trees for people, as LaTeX and as presentation MathML, which browsers render natively:
+ * fractions, roots, sin^2(x), products by juxtaposition where that is unambiguous. Parentheses show
+ * the tree: a + (b + c) is not a + b + c. Names of Greek letters become these letters. */
 #include "ops/expr/expr.h"
 #include "ops/expr/syntax/lexical.h"
 
 #include <string.h>
 
-/* What stands before, between and after the parts. */
+/* Text before, between and after the parts. */
 struct style {
     bool mathml;
     const char *group[2], *fraction[3], *power[3], *index[3], *root[2], *absolute[2],
@@ -57,7 +57,7 @@ struct writer {
     const struct style *style;
 };
 
-/* How much of its surroundings a piece can bear without parentheses. */
+/* Binding strength: the contexts in which a piece needs no parentheses. */
 enum { SUM = 1, PRODUCT = 2, TALL = 3, ATOM = 4 };
 
 static void write_node(const struct writer *w, uint32_t i);
@@ -105,7 +105,7 @@ static void write_symbol(const struct writer *w, const char *name, size_t n)
 
 static void write_digits(const struct writer *w, const char *digits, size_t n);
 
-/* a_b has an index. */
+/* a_b is written with an index. */
 static void write_name(const struct writer *w, const char *name)
 {
     const char *bar = strchr(name, '_');
@@ -145,7 +145,7 @@ static void write_number(const struct writer *w, const char *number)
     put(w, w->style->fraction[2]);
 }
 
-/* Does the text of this begin with a digit? Then a product needs a dot before it. */
+/* Whether the text begins with a digit: then a product needs a dot before it. */
 static bool begins_with_digit(const struct expr_node *node)
 {
     while (node->op == X_MUL || node->op == X_POW || node->op == X_ADD || node->op == X_SUB)
@@ -158,7 +158,7 @@ static bool is_function(const struct expr_node *node)
     return node->op >= X_LN && node->op < X_DECLARED;
 }
 
-/* "\operatorname{arsinh}" is arsinh in MathML, and "\land" its sign. */
+/* MathML writes "\operatorname{arsinh}" as arsinh and "\land" as its character. */
 static void write_operator(const struct writer *w, uint16_t op)
 {
     static const char *const signs[X_BOOLEAN_END] = {
@@ -230,7 +230,8 @@ static void write_product(const struct writer *w, uint32_t left, uint32_t right)
     write_group(w, right, group);
 }
 
-/* Connectives: parentheses around every other one inside, for who remembers their order. */
+/* Nested connectives of another kind get parentheses, for readers who do not know their precedence.
+ */
 static void write_connective(const struct writer *w, uint32_t left, uint32_t right, uint16_t op)
 {
     const struct op_info *ops = w->x->lang->ops;

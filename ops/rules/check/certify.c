@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MIN_POINTS = 3 }; /* fewer certify nothing, unless the rule has no variables */
+enum { MIN_POINTS = 3 }; /* with fewer a rule is not certified, unless it has no variables */
 
 static bool is_interpreted(const struct rule *r)
 {
@@ -62,7 +62,7 @@ static bool has_variables(const struct rule *r)
     return false;
 }
 
-/* Languages with normal forms need no instances: the verdict is a proof either way. */
+/* Languages with normal forms need no instances: the verdict is proved either way. */
 static void check_exactly(Eqloom__Certificate *out, struct arena *a, const struct rule *r)
 {
     struct exact_result result;
@@ -82,24 +82,24 @@ static void check_exactly(Eqloom__Certificate *out, struct arena *a, const struc
 
 /* ---- the missing guard of a refuted rule ---- */
 
-/* Conditions are tried from weak to strong, on one variable, on two, on all. Many are tried, so one
- * may fit by chance; a suggestion is therefore confirmed at many more instances, which differ from
+/* Candidates are tried from weak to strong, on one variable, on two, on all. As many are tried, one
+ * may fit by chance; a suggestion is therefore confirmed at many more instances, different from
  * those by which it was found. */
 enum { MAX_VARIABLES = 4, GUARD_POINTS = 64, CONFIRM_POINTS = 1024 };
 
 enum extent {
     ONE,  /* some variable */
-    TWO,  /* one and another, in either order */
-    BOTH, /* the only two there are */
-    ALL,  /* each of several, all at once */
+    TWO,  /* two variables, in either order */
+    BOTH, /* the two variables, if there are only two */
+    ALL,  /* each of several variables, all at once */
 };
 enum place {
     ANYWHERE,
-    EXPONENT, /* integers matter there, sizes do not */
+    EXPONENT, /* candidates on integers, not on sizes */
     ELSEWHERE,
 };
 
-/* # stands for a variable, % for another. Guards on one variable come first, then the weakest. */
+/* # and % are two different variables. Guards on one variable come first, then the weakest. */
 static const struct guard {
     enum extent extent;
     enum place place;
@@ -113,7 +113,7 @@ static const struct guard {
     {ONE, EXPONENT, "even(#)"},
     {ALL, ANYWHERE, "nonzero(#)"},
     {ALL, ANYWHERE, "real(#)"},
-    /* Sums and differences of arcus tangents and cotangents. */
+    /* Sums and differences of arctangents and arccotangents. */
     {BOTH, ELSEWHERE, "real(#), real(%), less(-1, # * %)"},
     {BOTH, ELSEWHERE, "real(#), real(%), less(# * %, 1)"},
     {BOTH, ELSEWHERE, "real(#), real(%), positive(# * %)"},
@@ -124,7 +124,7 @@ static const struct guard {
     {ALL, ANYWHERE, "positive(#)"},
     {ALL, EXPONENT, "integer(#)"},
     {ALL, EXPONENT, "even(#)"},
-    /* Where a periodic function has an inverse, or its half argument a sign. */
+    /* Inverses and half arguments of periodic functions. */
     {ONE, ELSEWHERE, "nonnegative(#), less_equal(#, 2 * pi)"},
     {ONE, ELSEWHERE, "nonnegative(#), less_equal(#, pi)"},
     {ONE, ELSEWHERE, "nonnegative(#), less(#, pi)"},
@@ -144,11 +144,11 @@ struct search {
     struct arena *a;
     const struct rule *rule;
     struct rule_check_options options, confirm;
-    struct expr variables[MAX_VARIABLES]; /* that a guard may restrict */
+    struct expr variables[MAX_VARIABLES]; /* those that a guard may restrict */
     size_t n;
 };
 
-/* All variables except those of derivatives. */
+/* Lists all variables except those of derivatives. */
 static void list_variables(struct search *s)
 {
     const struct expr *x = &s->rule->lhs;
@@ -180,7 +180,7 @@ static bool fits(const struct search *s, const struct guard *g, size_t variable)
            (g->place == EXPONENT) == is_exponent(&s->rule->lhs, &s->variables[variable]);
 }
 
-/* The guard's conditions on these variables, as a rule would name them, behind those in `out`. */
+/* Appends the conditions of the guard on these variables, named as in a rule. */
 static void write_conditions(struct buf *out, struct search *s, const struct guard *g, size_t first,
                              size_t second)
 {
@@ -192,7 +192,7 @@ static void write_conditions(struct buf *out, struct search *s, const struct gua
             buf_putc(out, *p);
 }
 
-/* Whether the rule holds at enough instances if these conditions are added. */
+/* Whether the rule holds at enough instances with these additional conditions. */
 static bool holds_if(struct search *s, const struct rule_condition *more, size_t n,
                      const struct rule_check_options *options)
 {
@@ -208,7 +208,7 @@ static bool holds_if(struct search *s, const struct rule_condition *more, size_t
            result.points >= options->points / 4;
 }
 
-/* The conditions if the rule holds under them, else NULL; frees the text. */
+/* Returns the conditions if the rule holds under them, else NULL; frees the text. */
 static const char *try_conditions(struct search *s, struct buf *text)
 {
     struct source_text source = {"guard", text->data, text->len};
@@ -226,7 +226,7 @@ static const char *try_conditions(struct search *s, struct buf *text)
     return found;
 }
 
-/* On variable `first` and `second`, or on each of all. */
+/* Tries the guard on variables `first` and `second`, or on each of all. */
 static const char *try_on(struct search *s, const struct guard *g, size_t first, size_t second)
 {
     struct buf text = {0};
@@ -255,8 +255,8 @@ static const char *try_guard(struct search *s, const struct guard *g)
     return found;
 }
 
-/* Conditions under which a refuted rule holds, as text ("positive(?a), real(?b)"): the weakest of
- * those that are tried; NULL if none helps. */
+/* Returns conditions under which a refuted rule holds, as text ("positive(?a), real(?b)"): the
+ * weakest of the candidates, or NULL if none suffices. */
 static const char *suggest_guard(struct arena *a, const struct rule *r,
                                  const struct rule_check_options *options)
 {

@@ -1,10 +1,10 @@
-/* The op `certify`: Rule -> Rule with its certificate. A refuted rule fails, with the witness, or
- * is passed on, marked unsound, where the job allows that. */
+/* The op `certify`: adds a certificate to each Rule. A refuted rule fails with the witness or, if
+ * the job allows that, is emitted with the mark unsound. */
 #include "engine/op.h"
 #include "ops/expr/ball/domain_record.h"
 #include "ops/rules/check/certify.h"
 
-/* The rule gets the domains as conditions. */
+/* Adds the domains to the rule as conditions. */
 static enum err_code certify(Eqloom__Rule *rule, Eqloom__Certificate *certificate,
                              struct op_ctx *ctx, struct err *e)
 {
@@ -55,16 +55,16 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 static const struct op_param params[] = {
     {"points", OP_INT, "64", .min = 8, .max = 100000,
-     .doc = "Instances at which both sides of a rule are compared."},
+     .doc = "Number of instances at which both sides of a rule are compared."},
     {"seed", OP_INT, "1", .min = 0, .max = 9007199254740992.0,
-     .doc = "Chooses the random ones among them."},
+     .doc = "Seed of the random instances."},
     {"allow_unsound", OP_BOOL, "false",
-     .doc = "Refuted rules are passed on, marked unsound, instead of failing."},
+     .doc = "Emit refuted rules, marked unsound, instead of failing."},
     {"domains", OP_STRINGS, "",
-     .doc = "More conditions on variables: 'a:real', 'n:integer', 'a>1', '0<a<1'; the rules that "
-            "have the variable are passed on with them."},
+     .doc = "Additional conditions on variables: 'a:real', 'n:integer', 'a>1', '0<a<1'. Rules that "
+            "have the variable are emitted with them."},
     {"real", OP_BOOL, "false",
-     .doc = "Sides are compared where both are real; `saturate` then takes the rules with `real`."},
+     .doc = "Compare the sides only where both are real; `saturate` then needs `real`, too."},
     {0},
 };
 
@@ -84,7 +84,7 @@ const struct op op_certify = {
     .params = params,
     .inputs = OP_PORTS({"rules", KIND_RULE, OP_COLLECTION, .doc = "Rules."}),
     .outputs = OP_PORTS({"rules", KIND_RULE, OP_COLLECTION,
-                         .doc = "The same with their certificates.", .property = "certified"}),
+                         .doc = "The rules with their certificates.", .property = "certified"}),
     .check = check,
     .run = run,
 };

@@ -1,7 +1,7 @@
-/* Pattern variables are complex, or as the conditions on them alone say. Under a derivative d(?x,
- * f) they stand for functions of ?x. By the chain rule only their values and derivatives matter, so
- * that ?a becomes ?a + ?a'1 ?x + ?a'2 ?x^2, which has any value and derivatives up to the second.
- * No rule can name these coefficients. */
+/* Pattern variables are complex, unless conditions on single variables restrict them. Under a
+ * derivative d(?x, f) they represent functions of ?x. By the chain rule only their values and
+ * derivatives matter, so ?a becomes ?a + ?a'1 ?x + ?a'2 ?x^2, which has any value and derivatives
+ * up to the second. No rule can use these names of coefficients. */
 #include "ops/rules/check/proof.h"
 
 #include "ops/expr/normal/normal.h"
@@ -19,8 +19,8 @@ struct proof {
     struct ball_domain domains[MAX_VARIABLES];
     char parity[MAX_VARIABLES]; /* 'e', 'o' or 0 */
     size_t n;
-    const char *derived; /* the variable of the derivatives; NULL: there are none */
-    bool several;        /* there are others */
+    const char *derived; /* the variable of the derivatives, or NULL if there are none */
+    bool several;        /* derivatives have several variables */
 };
 
 static struct ball_domain domain_of(const struct proof *p, const struct expr *x)
@@ -41,7 +41,7 @@ static struct ball_domain domain_of(const struct proof *p, const struct expr *x)
     return d;
 }
 
-/* False: too many variables. */
+/* Returns false if there are too many variables. */
 static bool add_variables(struct proof *p, const struct expr *x)
 {
     for (uint32_t i = 0; i < x->n; i++) {
@@ -69,7 +69,7 @@ static bool add_variables(struct proof *p, const struct expr *x)
     return true;
 }
 
-/* Whether as_function has a function for all values and derivatives. */
+/* Whether as_function attains all values and derivatives in the domain. */
 static bool has_all_functions(const struct ball_domain *d)
 {
     bool unit = d->high && strcmp(d->high, "1") == 0;
@@ -78,7 +78,7 @@ static bool has_all_functions(const struct ball_domain *d)
            (d->low && (number_sign(d->low) == 0 ? !d->high || unit : !d->high));
 }
 
-/* A polynomial p as a function with values in a domain, of which it has all values and
+/* Maps a polynomial p to a function with values in a domain that attains all values and
  * derivatives: l + e^p, 1/(1 + e^p). */
 static struct expr into_domain(struct proof *p, const struct ball_domain *d, struct expr x)
 {
@@ -90,7 +90,7 @@ static struct expr into_domain(struct proof *p, const struct ball_domain *d, str
                    : expr_binary(p->a, X_ADD, expr_leaf(p->a, x.lang, X_NUM, d->low), power);
 }
 
-/* A variable as a function of the one of the derivatives. */
+/* A variable as a function of the variable of the derivatives. */
 static struct expr as_function(struct proof *p, const struct expr *x)
 {
     const char *name = x->nodes[0].leaf;
@@ -125,7 +125,7 @@ static bool function_for(struct expr *out, void *arg, const struct expr *leaf)
     return true;
 }
 
-/* An even n is 2 n, an odd one 2 n + 1. */
+/* Replaces an even n by 2 n, an odd one by 2 n + 1. */
 static bool parity_for(struct expr *out, void *arg, const struct expr *leaf)
 {
     struct proof *p = arg;
@@ -140,7 +140,7 @@ static bool parity_for(struct expr *out, void *arg, const struct expr *leaf)
     return true;
 }
 
-/* The coefficients of a function's polynomial are real where the function is. */
+/* The polynomial of a real function has real coefficients. */
 static void free_domain(struct proof *p, struct ball_domain *d)
 {
     if (strcmp(d->name + 1, p->derived) == 0 || strcmp(d->domain, "complex") == 0 ||
@@ -154,22 +154,23 @@ static void free_domain(struct proof *p, struct ball_domain *d)
     d->low = d->high = NULL;
 }
 
-/* ---- one variable as a function with all values that the conditions admit ---- */
+/* ---- lemmas: one variable as a function that attains all values that the conditions allow ---- */
 
-/* Where normal forms prove the rule then: atan(?a) for |?a| < pi/2, (1 - ?a)/?b for ?a ?b < 1. A
- * complex variable in a disc is proved in two steps: for real values, and both sides are analytic
- * in the disc (the identity theorem), which a function of u with Re u > 0 covers. */
+/* Normal forms can prove a rule after such a substitution: atan(?a) for |?a| < pi/2, (1 - ?a)/?b
+ * for ?a ?b < 1. For a complex variable in a disc the proof has two steps: the sides are equal for
+ * real values, and both are analytic in the disc (identity theorem), which is covered by a function
+ * of u with Re u > 0. */
 enum { MAX_CONDITIONS = 3 };
 
-/* (u - 1)/(u + 1) is the unit disc; -i ln u the strip |Re a| < pi/2. */
+/* (u - 1)/(u + 1) maps to the unit disc; -i ln u to the strip |Re a| < pi/2. */
 #define DISC "/ - ?a 1 + ?a 1"
 #define STRIP "* * -1 sqrt -1 ln ?a"
 
 static const struct lemma {
-    const char *conditions[MAX_CONDITIONS]; /* of ?a, or ?a and ?b */
-    const char *value;                      /* of ?a, in prefix tokens */
-    const char *domain, *low, *high;        /* of ?a in it */
-    const char *cover;                      /* of complex values, by Re ?a > 0; NULL: ?a is real */
+    const char *conditions[MAX_CONDITIONS]; /* on ?a, or ?a and ?b */
+    const char *value;                      /* substituted for ?a, in prefix tokens */
+    const char *domain, *low, *high;        /* of ?a in `value` */
+    const char *cover;                      /* maps Re ?a > 0 onto them; NULL: ?a is real */
 } lemmas[] = {
     {{"less(abs(?a), 1)"}, "?a", "real", "-1", "1", DISC},
     {{"less(abs(?a), pi/2)"}, "atan ?a", "real", NULL, NULL, STRIP},
@@ -198,13 +199,13 @@ static bool applies(const struct lemma *l, struct arena *a, const struct rule *r
     return true;
 }
 
-/* The sides with a value, in prefix tokens, for ?a. */
+/* Substitutes a value, in prefix tokens, for ?a in both sides. */
 static void with_value(struct expr sides[2], struct arena *a, const struct rule *r,
                        const char *prefix)
 {
     struct expr value;
     if (expr_from_prefix(&value, a, r->lhs.lang, prefix, NULL))
-        abort(); /* the table above is wrong */
+        abort(); /* a bug in the table above */
     sides[0] = expr_replace(a, &r->lhs, X_VAR, "a", &value);
     sides[1] = expr_replace(a, &r->rhs, X_VAR, "a", &value);
 }

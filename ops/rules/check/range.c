@@ -1,5 +1,5 @@
-/* Intersects the intervals of all conditions on one term. This is exact, but it does not find
- * conditions that contradict each other through different terms. */
+/* Intersects the intervals of all conditions on one term. This is exact, but does not detect
+ * contradictions between conditions on different terms. */
 #include "ops/rules/check/range.h"
 #include "ops/expr/ball/ball.h"
 #include "ops/expr/rational.h"
@@ -53,7 +53,8 @@ static const char *as_number(const struct expr *x)
     return x->nodes[0].op == X_NUM ? x->nodes[0].leaf : NULL;
 }
 
-/* Of t or c t, c > 0, compared with a number: that over c; NULL: it is another condition. */
+/* For a condition that compares t or c t, c > 0, with a number: that number divided by c; else
+ * NULL. */
 static const char *end_of(struct arena *a, const struct rule_condition *c, int side,
                           const struct expr *t)
 {
@@ -106,7 +107,7 @@ bool range_is_empty(const struct range *r)
                          (r->low_open || r->high_open || (r->nonzero && number_sign(r->low) == 0)));
 }
 
-/* ---- numbers within ---- */
+/* ---- numbers in a range ---- */
 
 struct numbers {
     const char **items;
@@ -153,7 +154,7 @@ size_t range_numbers(const char **out, size_t max, struct arena *a, const struct
 
 enum { GRID_STEPS = 16, GRID_END = 6, BISECTIONS = 60, MAX_ZEROS = 5, MAX_DENOMINATOR = 64 };
 
-/* The value whose sign decides whether the condition holds, at a value of the variable. */
+/* The value whose sign decides the condition, for a value of the variable. */
 static double difference(const struct rule_condition *c, const char *name, double value)
 {
     struct ball_point point = {1, &name, &value, NULL};

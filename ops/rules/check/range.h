@@ -1,21 +1,21 @@
-/* What the conditions of a rule say about the values of a term: an interval with rational ends. It
- * proves that no value meets them, or tells where to look for values that do. */
+/* The range of a term under the conditions of a rule: an interval with rational bounds. It proves
+ * that no value satisfies them, or guides the search for values that do. */
 #pragma once
 
 #include "ops/rules/rule.h"
 
 struct range {
-    const char *low, *high; /* numbers; NULL: unbounded */
+    const char *low, *high; /* numbers; NULL if unbounded */
     bool low_open, high_open;
-    bool real, integer, nonzero, even, odd, constant, symbol; /* as single conditions say */
+    bool real, integer, nonzero, even, odd, constant, symbol; /* demanded by single conditions */
 };
 
 void range_of_term(struct range *out, struct arena *a, const struct rule *r, const struct expr *t);
 bool range_is_empty(const struct range *r);
-/* At most `max` numbers in the range: its ends where they belong to it, numbers closer and closer
- * to them, and others between. */
+/* At most `max` numbers in the range: its bounds if they belong to it, numbers that approach them,
+ * and numbers between. */
 size_t range_numbers(const char **out, size_t max, struct arena *a, const struct range *r);
-/* Numbers at which a condition on a term in this variable alone begins or ceases to hold, with
- * their neighbours on both sides: zeros found by bisection, rational ones exactly. */
+/* Numbers at which a condition on a term in this variable alone starts or ceases to hold, with
+ * neighbours on both sides: zeros found by bisection, exactly if rational. */
 size_t range_borders(const char **out, size_t max, struct arena *a, const struct rule *r,
                      const char *variable);

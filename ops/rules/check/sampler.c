@@ -1,8 +1,8 @@
-/* Instances: values from the tables below, values near the bounds that conditions set, values
- * related to each other (equal, opposite, reciprocal), random ones. The tables hold the values at
- * which rules fail: zero and one, on branch cuts and on both sides of them, beyond the radius of a
- * series, multiples of pi, the borders of principal values, very large and very small ones. The
- * simplest come first, since they make the most readable witnesses. */
+/* Instances use values from the tables below, values near the bounds that conditions set, values
+ * related to each other (equal, opposite, reciprocal), and random ones. The tables contain the
+ * values at which rules fail: zero and one, values on branch cuts and on both sides of them, beyond
+ * the radius of a series, multiples of pi, the borders of principal values, very large and very
+ * small values. The simplest come first, since they make the most readable witnesses. */
 #include "ops/rules/check/sampler.h"
 #include "base/rng.h"
 #include "ops/expr/rational.h"
@@ -13,13 +13,13 @@
 
 enum {
     MAX_REALS = 400,
-    MAX_VALUES = 10, /* rationals that occur in a rule */
+    MAX_VALUES = 10, /* rationals taken from a rule */
     MAX_NEAR = 64,
-    SIMPLE_REALS = 9,      /* of the special ones: those that make a readable witness */
-    SIMPLE_INSTANCES = 24, /* instances of several variables that take their values there */
+    SIMPLE_REALS = 9,      /* special reals that make a readable witness */
+    SIMPLE_INSTANCES = 24, /* instances that use only these */
 };
 
-/* ---- values to begin with, in infix, separated by blanks; the simplest first ---- */
+/* ---- initial values, in infix, separated by blanks; simplest first ---- */
 
 static const char special_reals[] =
     "0 1 -1 2 -2 1/2 -1/2 3 -3 1/3 -1/3 3/4 -3/4 5/4 -5/4 4 -4 3/2 -3/2 1/10 -1/10 7/8 -7/8 1/1000 "
@@ -35,7 +35,7 @@ static const char special_complexes[] =
     "1-sqrt(-1) -1-sqrt(-1) 2+1/4*sqrt(-1) -2+1/4*sqrt(-1) 2-1/4*sqrt(-1) -2-1/4*sqrt(-1) "
     "1/4+3*sqrt(-1) -1/4+3*sqrt(-1) -1/4-3*sqrt(-1) 1/4-3*sqrt(-1) -1/2+1/8*sqrt(-1) "
     "1/2-1/8*sqrt(-1) pi*sqrt(-1) pi/2*sqrt(-1) 4*sqrt(-1) -5*sqrt(-1) -3+5*sqrt(-1) 5-3*sqrt(-1) "
-    /* close to the cuts, from both sides, and to the branch points */
+    /* next to the cuts, on both sides, and the branch points */
     "-2+1/1000000000000*sqrt(-1) -2-1/1000000000000*sqrt(-1) 2+1/1000000000000*sqrt(-1) "
     "2-1/1000000000000*sqrt(-1) 1/2+1/1000000000000*sqrt(-1) 1/2-1/1000000000000*sqrt(-1) "
     "-1/2+1/1000000000000*sqrt(-1) -1/2-1/1000000000000*sqrt(-1) 1/1000000000000+2*sqrt(-1) "
@@ -43,7 +43,7 @@ static const char special_complexes[] =
     "1/1000000000000+1/2*sqrt(-1) -1/1000000000000-1/2*sqrt(-1) "
     "1000000000001/1000000000000*sqrt(-1) 999999999999/1000000000000*sqrt(-1) "
     "1/1000000000000*sqrt(-1) -1000000007*sqrt(-1) 1000000007-1000000007*sqrt(-1) "
-    /* on the borders of the principal values: of ln, asin, acosh and others */
+    /* on the borders of principal values of ln, asin, acosh and others */
     "ln(-2) -1*ln(-2) ln(-1/2) asin(2) asin(-2) acos(-3) acosh(-2) acosh(1/2) atanh(3) "
     "atanh(-3) 1+pi*sqrt(-1) -1-pi*sqrt(-1) pi/2+2*sqrt(-1) pi/2-2*sqrt(-1) "
     "-1*(pi/2)+sqrt(-1) -1*(pi/2)-sqrt(-1) pi+sqrt(-1) -1*pi-sqrt(-1) 1+pi/2*sqrt(-1) "
@@ -67,12 +67,12 @@ static struct expr *parse_all(size_t *n, struct arena *a, const struct language 
     for (size_t at = 0, length; at < source.len; at += length + 1) {
         length = strcspn(texts + at, " ");
         if (expr_parse_infix(&out[(*n)++], a, lang, &source, at, length, false, NULL))
-            abort(); /* the tables above are wrong */
+            abort(); /* a bug in the tables above */
     }
     return out;
 }
 
-/* The numbers that occur in x, each with its opposite and neighbours: where a rule changes. */
+/* The numbers in x, each with its opposite and neighbours: a rule may change there. */
 static void add_neighbours(struct sampler *s, struct arena *a, const struct expr *x)
 {
     static const char *const steps[] = {"0", "1/8", "-1/8"};
@@ -103,7 +103,7 @@ static void add_values(const char **values, size_t *n, struct arena *a, const st
     }
 }
 
-/* Where |?a - c| < w for two rationals of the rule: a piece that no other point would meet. */
+/* Adds values with |?a - c| < w for two rationals of the rule, which other samples would miss. */
 static void add_pieces(struct sampler *s, struct arena *a, const struct rule *r)
 {
     const char *values[MAX_VALUES];
@@ -174,8 +174,7 @@ static void add_derivatives(struct sampler *s, const struct expr *x)
     }
 }
 
-/* What conditions demand of a variable; numbers in the range that they leave it, and at their
- * borders. */
+/* Collects what conditions demand of a variable, and numbers in its range and at its borders. */
 static void add_ranges(struct sampler *s, struct arena *a, const struct rule *r)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -196,7 +195,7 @@ static void add_ranges(struct sampler *s, struct arena *a, const struct rule *r)
     }
 }
 
-/* Conditions such as less(?a*?b, 101/100). */
+/* Adds borders for conditions such as less(?a*?b, 101/100). */
 static void add_borders(struct sampler *s, struct arena *a, const struct rule *r)
 {
     static const char *const factors[] = {"9999/10000", "9999999/10000000",
@@ -234,7 +233,7 @@ enum err_code sampler_init(struct sampler *s, struct arena *a, const struct rule
     return OK;
 }
 
-/* How many special values a variable has. */
+/* The number of special values of a variable. */
 static size_t count_special(const struct sampler *s, const struct sample_variable *v)
 {
     return s->n_reals + v->n_near + (v->real ? 0 : s->n_complexes);
@@ -257,7 +256,7 @@ static struct expr number(struct arena *a, const struct sampler *s, const char *
     return expr_leaf(a, s->lang, X_NUM, number_read(a, text, strlen(text)));
 }
 
-/* A rational of random size, exact in binary. */
+/* A rational of random magnitude, exact in binary. */
 static struct expr draw_rational(struct arena *a, const struct sampler *s, uint64_t u)
 {
     int numerator = (int)(u % 255) - 127;
@@ -274,8 +273,8 @@ static struct expr draw_complex(struct arena *a, const struct sampler *s, uint64
     return expr_apply(a, s->lang, X_ADD, parts, 2);
 }
 
-/* A value related to the one before: equal, opposite, reciprocal, or with a special sum or product.
- */
+/* Draws a value related to the previous one: equal, opposite, reciprocal, or with a special sum or
+ * product. */
 static bool draw_related(struct expr *out, struct arena *a, const struct sampler *s,
                          const struct expr *before, uint64_t u)
 {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Verdicts as they are counted: a certified rule is proved or sampled. */
+/* Verdicts as counted in the table: a certified rule is proved or sampled. */
 enum { PROVED = 6, N_VERDICTS = 7 };
 
 static const char *const verdict_names[N_VERDICTS] = {
@@ -29,13 +29,13 @@ static const struct language *const languages[] = {&lang_calculus, &lang_boolean
 enum { N_LANGUAGES = sizeof languages / sizeof *languages, BLOCK = 16 };
 
 struct report {
-    struct rules rules; /* of all languages */
+    struct rules rules; /* rules of all languages */
     expr_printer *show;
     const struct rule_check_options *options;
-    Eqloom__Certificate *certificates; /* by rule */
-    struct arena *arenas;              /* by worker; they hold the texts of certificates */
+    Eqloom__Certificate *certificates; /* indexed by rule */
+    struct arena *arenas;              /* one per worker; they own the texts of certificates */
     unsigned n_arenas;
-    enum err_code *codes; /* by block of rules */
+    enum err_code *codes; /* indexed by block of rules */
     struct err *errors;
 };
 
@@ -53,7 +53,7 @@ static enum err_code read_sources(const struct source_text **out, size_t *n,
     return err_up(e, code);
 }
 
-/* The files of each language are one set; the report has the rules of all sets. */
+/* The files of each language form one set; the report lists the rules of all sets. */
 static enum err_code read_rules(struct rules *out, const struct tool_args *args, struct err *e)
 {
     struct arena *a = args->arena;
@@ -67,7 +67,7 @@ static enum err_code read_rules(struct rules *out, const struct tool_args *args,
             code = operator_options(&set.lang, args, e);
         for (size_t i = 0; i < n && !code; i++) {
             const struct language *lang = rules_language(a, &files[i]);
-            if ((lang ? lang : languages[0]) == languages[l]) /* an unknown one is refused */
+            if ((lang ? lang : languages[0]) == languages[l]) /* unknown ones fail later */
                 code = rules_parse(&set, a, &files[i], e);
         }
         for (size_t i = 0; i < set.n && !code; i++) {
@@ -79,7 +79,7 @@ static enum err_code read_rules(struct rules *out, const struct tool_args *args,
     return err_up(e, code);
 }
 
-/* ---- checking, on all processors ---- */
+/* ---- checking, in parallel ---- */
 
 static void check_block(void *arg, size_t block, unsigned worker)
 {
@@ -112,7 +112,7 @@ static enum err_code check_all(struct report *t, struct arena *a, struct err *e)
 
 /* ---- for people ---- */
 
-/* A condition, a guard or a witness, as expressions are shown. */
+/* A condition, guard or witness in the syntax in which expressions are shown. */
 static const char *claim(struct arena *a, const struct rule *r, const char *text,
                          expr_printer *show)
 {
@@ -128,7 +128,7 @@ static char *rule_text(struct arena *a, const struct rule *r, expr_printer *show
     return text;
 }
 
-/* The first part of a group's name: the family that the table counts by. */
+/* Length of the first component of a group's name: the family that the table counts by. */
 static size_t family_length(const char *group)
 {
     return strcspn(group, ".");
@@ -262,12 +262,12 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
 }
 
 static const struct tool_option options[] = {
-    {"points", "N", false, "instances at which both sides of a rule are compared (64)"},
-    {"seed", "N", false, "chooses the random ones among them (1)"},
+    {"points", "N", false, "number of instances at which both sides of a rule are compared (64)"},
+    {"seed", "N", false, "seed of the random instances (1)"},
     {"domain", "a:DOMAIN", true,
-     "one more condition on a variable: a:real, n:integer, 'a>1' or '0<a<1'; it is shown with the "
-     "rule"},
-    {"real", NULL, false, "sides are compared where both are real"},
+     "additional condition on a variable: a:real, n:integer, 'a>1' or '0<a<1'; it is shown with "
+     "the rule"},
+    {"real", NULL, false, "compare the sides only where both are real"},
     OPERATORS_OPTION,
     EXPR_ARGUMENT_LATEX,
     TOOL_JSON,
@@ -279,12 +279,12 @@ const struct tool tool_check_rules = {
     .arguments = "[FILE...]",
     .summary = "Certify rewrite rules by ball arithmetic",
     .help =
-        "Checks every rule of the given rule files (builtin:NAME is one of the program), or of the "
-        "shipped library, at special and random values of its variables that meet its conditions. "
+        "Checks every rule of the given rule files (builtin:NAME names a built-in file), or of the "
+        "built-in library, at special and random values of its variables that meet its conditions. "
         "A rule is refuted by one point at which its sides have provably different values; the "
-        "point is printed, and the condition that would make the rule hold, if one is found. Of "
-        "the certified rules some are proved, too, by normal forms; the others are only sampled. A "
-        "rule is vacuous if its sides are nowhere both defined, and unchecked if it has operators "
+        "point is printed, with the condition that would make the rule hold, if one is found. Some "
+        "certified rules are also proved, by normal forms; the others are only sampled. A "
+        "rule is vacuous if its sides are never both defined, and unchecked if it has operators "
         "without a meaning or the condition maybe_nonzero.",
     .example = "eqloom check-rules\neqloom check-rules jobs/rules/powers.rules --points 200",
     .exit_codes = "0 no rule is refuted, 2 a file cannot be read, 3 a rule is refuted",

@@ -1,8 +1,8 @@
-/* A rule is tried at instances that meet its conditions, by ball arithmetic on principal branches.
- * Disjoint balls refute it. One instance is enough: since a pattern variable may stand for a
- * constant, a rule that fails at a single value fails for two terms that differ everywhere. Values
- * are computed to rising precision until the balls are narrow. An instance whose balls stay wide at
- * the last precision (a pole, an argument that may lie on either side of a cut) does not count. */
+/* Tries a rule at instances that satisfy its conditions, by ball arithmetic on principal branches.
+ * Disjoint balls refute it. One instance suffices: since a pattern variable may be a constant, a
+ * rule that fails at a single value fails for two terms that differ everywhere. Precision is raised
+ * until the balls are narrow. An instance whose balls are still wide at the last precision (a pole,
+ * an argument that may be on either side of a cut) does not count. */
 #include "ops/rules/check/trial.h"
 
 #include "ops/expr/ball/ball_eval.h"
@@ -12,11 +12,11 @@
 #include <string.h>
 
 enum {
-    TRIES_PER_POINT = 24, /* instances drawn at most for each point wanted */
+    TRIES_PER_POINT = 24, /* maximal number of instances drawn per requested point */
     MODERATE_DIGITS = 9,
     FIRST_PRECISION = 96,
     LAST_PRECISION = 800,
-    FINEST_PRECISION = 1 << 19, /* to tell narrow balls apart */
+    FINEST_PRECISION = 1 << 19, /* to distinguish narrow balls */
     MAX_SYMBOLS = 8
 };
 
@@ -31,7 +31,7 @@ struct trial {
     size_t n_symbols;
     uint64_t seed;
     bool real_values;
-    uint32_t instance; /* its number: symbols have other values in each */
+    uint32_t instance; /* its number: symbols have different values in each */
 };
 
 /* Variables are real and positive. */
@@ -81,16 +81,16 @@ static void trial_close(struct trial *c)
 
 /* ---- conditions ---- */
 
-/* Those on sign and order are decided by balls of rising precision, those on form by the terms
- * themselves. One that is undecided at the last precision is not met. */
-enum answer { NO, YES, OPEN }; /* OPEN: more precision may tell */
+/* Conditions on sign and order are decided by balls of rising precision, those on form by the terms
+ * themselves. A condition that is undecided at the last precision is not satisfied. */
+enum answer { NO, YES, OPEN }; /* OPEN: undecided at this precision */
 
 static enum answer decide(bool yes, bool no)
 {
     return yes ? YES : no ? NO : OPEN;
 }
 
-/* Built of numbers by + - * / alone. */
+/* Whether x consists of numbers and + - * /. */
 static bool is_rational(const struct expr *x)
 {
     for (uint32_t i = 0; i < x->n; i++)
@@ -225,7 +225,7 @@ static enum comparison compare(struct trial *c, const struct expr *lhs, const st
     return left && !right ? ONLY_LEFT : right && !left ? ONLY_RIGHT : NOWHERE;
 }
 
-/* "?a = -1, x = 0.5", of the instance just compared. */
+/* "?a = -1, x = 0.5", for the last instance compared. */
 static char *describe_place(struct trial *c, struct arena *a, const struct instance *values)
 {
     struct buf b = {0};
@@ -248,7 +248,7 @@ static char *describe(struct trial *c, struct arena *a, const struct instance *v
     return buf_text(&b, a);
 }
 
-/* Values at which a side that seems to have none may only need more precision. */
+/* Whether x has values so extreme that a side that seems undefined may only need more precision. */
 static bool is_extreme(const struct expr *x)
 {
     for (uint32_t i = 0; i < x->n; i++)

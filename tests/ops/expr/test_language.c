@@ -42,7 +42,7 @@ TEST_IN_ARENA(what_a_language_lacks_is_refused)
         const struct language *lang;
         const char *text, *message;
     } cases[] = {
-        {&lang_boolean, "a & 1", "there are no numbers in the boolean language"},
+        {&lang_boolean, "a & 1", "the boolean language has no numbers"},
         {&lang_boolean, "-a", "unexpected '-'"},
         {&lang_boolean, "a + b", "unexpected '+'"},
         {&lang_boolean, "sin(a)", "unknown function 'sin'"},

@@ -172,12 +172,12 @@ TEST(infix_refusals)
         {"d/dx x y", 1, "how far this derivative reaches is ambiguous", "write d(x, ...)"},
         {"sin(x", 4, "this parenthesis is never closed", ""},
         {"(x + (y*2)", 1, "this parenthesis is never closed", ""},
-        {"x + 1)", 6, "this ')' closes no parenthesis", ""},
+        {"x + 1)", 6, "this ')' has no matching '('", ""},
         {"sqr(x)", 1, "unknown function 'sqr'", "did you mean 'sqrt'?"},
         {"x(y)", 1, "unknown function 'x'", "for a product write x*(...)"},
         {"log10(x)", 1, "unknown function 'log10'", "write ln(...)/ln(10)"},
         {"zeta(x)", 1, "unknown function 'zeta'",
-         "a file of operators declares functions of one's own: --operators FILE"},
+         "a file of operators declares functions of your own: --operators FILE"},
         {"\xce\xb1 + \xd0\xb0", 5, "unexpected '\xd0\xb0'", ""},
         {"sin + x", 1, "'sin' is a function and needs (", "write sin(...)"},
         {"sinx", 1, "unknown symbol 'sinx'", "write sin(x)"},
@@ -241,8 +241,8 @@ TEST(prefix_refusals)
     refuses(expr_parse_prefix, "+ x", 1, "'+' takes 2 arguments, not 1", "");
     refuses(expr_parse_prefix, "+ x 1 2", 7, "'2' after the end of the expression", "");
     refuses(expr_parse_prefix, "sqr x", 5, "'x' after the end of the expression",
-            "'sqr' is no operator; did you mean 'sqrt'?");
-    refuses(expr_parse_prefix, "(+ x 1)", 1, "there are no parentheses in prefix tokens", "");
+            "'sqr' is not an operator; did you mean 'sqrt'?");
+    refuses(expr_parse_prefix, "(+ x 1)", 1, "prefix tokens have no parentheses", "");
     refuses(expr_parse_prefix, "+ x 1/0", 5, "'1/0' is not a number", "");
     refuses(expr_parse_prefix, "+ x 1.2.3", 5, "'1.2.3' is not a number", "");
     refuses(expr_parse_prefix, "+ x INT+", 5, "'INT+' needs digits after it", "");
