@@ -130,7 +130,7 @@ class Operators(ProjectTest):
         self.assertNotEqual("erfc(x)\n", self.run_ok("simplify", *own, "--rules", "guarded.rules", "sqrt(erfc(x)^2)"))
         for said, place in [("0<erf<1", ":2:11: error: erf has other values than these: at x = "),
                             ("1<erf<0", ":2:11: error: a domain is"), ("erg<1", ":2:11: error: expected at most 3"),
-                            ("", ":2:9: error: expected ':' and a text")]:
+                            ("", ":2:9: error: expected ':' and text")]:
             self.p.write("values.operators", with_values.replace("-1<erf<1", said))
             r = self.p.eqloom("read", *own, "x", expect=2)
             self.assertIn("values.operators" + place, r.err)

@@ -81,7 +81,7 @@ TEST_IN_ARENA(refuses)
         {"rw!(\"a\"; \"?x\" => \"1\" if is_const(\"?y\"))", 1, 35, "does not occur"},
         {"rw!(\"a\"; \"?x\" => { Apply })", 1, 18, "expected '\"'"},
         {"rw!(\"a\"; \"?x\" => \"1\"", 1, 21, "expected ')'"},
-        {"rw!(\"a\"; \"?x", 1, 10, "does not end"},
+        {"rw!(\"a\"; \"?x", 1, 10, "is never closed"},
         {"rw!(\"a\"; \"\\\"\" => \"1\")", 1, 11, "escapes"},
         {"rw!(\"a\"; \"?\" => \"1\")", 1, 11, "no number, symbol or variable"},
     };
