@@ -26,7 +26,7 @@ static size_t find(size_t *mark, const char *s, size_t n, const char *const *mar
     return n;
 }
 
-/* Whether s is a decimal number, possibly complex, which is written as it is. */
+/* Whether s is a decimal number, possibly complex, which is written unchanged. */
 static bool is_number(const char *s, size_t n)
 {
     bool digit = false;

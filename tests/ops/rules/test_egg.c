@@ -82,8 +82,8 @@ TEST_IN_ARENA(refuses)
         {"rw!(\"a\"; \"?x\" => { Apply })", 1, 18, "expected '\"'"},
         {"rw!(\"a\"; \"?x\" => \"1\"", 1, 21, "expected ')'"},
         {"rw!(\"a\"; \"?x", 1, 10, "is never closed"},
-        {"rw!(\"a\"; \"\\\"\" => \"1\")", 1, 11, "escapes"},
-        {"rw!(\"a\"; \"?\" => \"1\")", 1, 11, "no number, symbol or variable"},
+        {"rw!(\"a\"; \"\\\"\" => \"1\")", 1, 11, "escape sequences"},
+        {"rw!(\"a\"; \"?\" => \"1\")", 1, 11, "not a number, symbol or variable"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct rules rules = {.lang = &lang_calculus};
