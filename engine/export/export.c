@@ -14,15 +14,15 @@
 
 struct exporter {
     struct store *store;
-    struct arena arena; /* of the whole */
+    struct arena arena; /* lives as long as the exporter */
     struct digest id;
     struct record record;
-    const struct digest *elements; /* of a collection; else the record alone */
+    const struct digest *elements; /* of a collection; else only the record */
     size_t n;
     enum record_kind kind; /* of the elements */
     struct arena scratch;  /* of one element or chunk */
     struct npy npy;
-    FILE *to, *index; /* index: the file beside, of npy and safetensors */
+    FILE *to, *index; /* index: the second file of npy and safetensors */
 };
 
 static enum err_code load_elements(struct exporter *x, struct err *e)
@@ -106,7 +106,7 @@ static void print_cell(FILE *to, const json_t *value)
     arena_free(&a);
 }
 
-/* Takes the reference. */
+/* Steals the reference. */
 static void print_value(FILE *to, json_t *value)
 {
     print_cell(to, value);
@@ -121,7 +121,7 @@ static json_t *infix_of(const ProtobufCMessage *m, const ProtobufCFieldDescripto
     return text;
 }
 
-/* The fields of m, or their names; single messages one level deep. */
+/* Prints the fields of m, or their names, including those of single messages one level deep. */
 static void print_fields(FILE *to, const ProtobufCMessageDescriptor *type,
                          const ProtobufCMessage *m, const char *prefix, bool names)
 {
@@ -167,7 +167,7 @@ void tsv_rows(FILE *to, const ProtobufCMessage *m, uint64_t index)
     const ProtobufCFieldDescriptor *rows = row_field(m->descriptor);
     const char *at = (const char *)m;
     size_t n = rows ? *(const size_t *)(at + rows->quantifier_offset) : 0;
-    for (size_t i = 0; i == 0 || i < n; i++) { /* a record has a row, if its list is empty, too */
+    for (size_t i = 0; i == 0 || i < n; i++) { /* a record has a row even if its list is empty */
         fprintf(to, "%" PRIu64, index);
         if (rows)
             print_fields(to, rows->descriptor,
@@ -249,7 +249,7 @@ static enum err_code export_safetensors(struct exporter *x, struct err *e)
     return err_up(e, code);
 }
 
-/* A File's bytes, chunk by chunk. */
+/* Writes a File's bytes chunk by chunk. */
 static enum err_code export_file(struct exporter *x, struct err *e)
 {
     const Eqloom__File *file;
@@ -273,8 +273,8 @@ static enum err_code export_raw(struct exporter *x, struct err *e)
 }
 
 struct export_format {
-    const char *name, *index; /* the ending of the file beside; NULL: none */
-    write_element *element;   /* each of a collection; NULL: `all` */
+    const char *name, *index; /* extension of the index file, or NULL */
+    write_element *element;   /* called for each element; NULL: see `all` */
     enum err_code (*all)(struct exporter *x, struct err *e);
 };
 

@@ -115,7 +115,7 @@ enum err_code safetensors_write(FILE *to, const Eqloom__Checkpoint *checkpoint,
     return err_up(e, code);
 }
 
-/* One member for each "key=value" line: a number, a truth value or a word. */
+/* Returns an object with a member for each "key=value" line: a number, a Boolean or a string. */
 static json_t *architecture(const char *text)
 {
     json_t *o = json_object();

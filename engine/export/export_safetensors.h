@@ -11,14 +11,14 @@
 
 #include <stdio.h>
 
-/* Gives the data of a Chunk, valid until the next call. */
+/* Returns the data of a Chunk, valid until the next call. */
 typedef enum err_code safetensors_chunk(struct span *out, void *arg, const uint8_t id[32],
                                         struct err *e);
 
 enum err_code safetensors_write(FILE *to, const Eqloom__Checkpoint *checkpoint,
                                 safetensors_chunk *chunk, void *arg, struct err *e);
 
-/* The file beside the tensors, one JSON object: architecture, step, and the vocabulary (NULL:
- * unknown) as its encoding and tokens by id. */
+/* Writes the second file, one JSON object: architecture, step, and the vocabulary (NULL if unknown)
+ * as its encoding and tokens by id. */
 void safetensors_config(FILE *to, const Eqloom__Checkpoint *c,
                         const Eqloom__Vocabulary *vocabulary);

@@ -35,11 +35,13 @@ enum err_code npy_add(struct npy *n, const Eqloom__EmbeddingBatch *batch, struct
     if (!n->rows)
         n->dim = batch->dim;
     if (batch->dim != n->dim && batch->count)
-        return err_fail(e, ERR_CORRUPT, "embeddings of %u and of %u numbers in one collection",
+        return err_fail(e, ERR_CORRUPT,
+                        "the collection has embeddings of %u and of %u "
+                        "dimensions",
                         n->dim, batch->dim);
     if (batch->values.len != (uint64_t)batch->dim * batch->count * 4 ||
         (batch->n_text && batch->n_text != batch->count))
-        return err_fail(e, ERR_CORRUPT, "an embedding batch contradicts itself");
+        return err_fail(e, ERR_CORRUPT, "an embedding batch is inconsistent");
     fwrite(batch->values.data, 1, batch->values.len, n->matrix);
     struct arena a = {0};
     char *source = reflect_hex(&a, batch->source_id.data, batch->source_id.len);

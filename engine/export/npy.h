@@ -1,5 +1,5 @@
 /* Embeddings as a NumPy matrix (.npy 1.0, float32, rows in order) with an index of the rows: one
- * JSON object a line, {"row":0,"batch":0,"source":"<id>","text":"..."}. */
+ * JSON object per line, {"row":0,"batch":0,"source":"<id>","text":"..."}. */
 #pragma once
 
 #include "base/err.h"
@@ -15,6 +15,6 @@ struct npy {
 };
 
 void npy_begin(struct npy *out, FILE *matrix, FILE *index);
-/* ERR_CORRUPT if the batch contradicts itself or those before it. */
+/* ERR_CORRUPT if the batch is inconsistent in itself or with earlier batches. */
 enum err_code npy_add(struct npy *n, const Eqloom__EmbeddingBatch *batch, struct err *e);
 enum err_code npy_end(struct npy *n, struct err *e);

@@ -1,5 +1,5 @@
-/* Messages as JSON, and its brief form as indented text; see reflect.h. NaN and infinities, which
- * JSON lacks, are null. */
+/* Converts messages to JSON, and a brief form of it to indented text; see reflect.h. NaN and
+ * infinities, which JSON lacks, become null. */
 #include "engine/export/reflect.h"
 
 #include "engine/op.h"
@@ -12,12 +12,12 @@
 enum {
     ID = 32,
     SHOWN_BYTES = 16,
-    SHORT = 60, /* of texts that go on one line with others */
+    SHORT = 60, /* length of texts that share a line with others */
 };
 
 struct form {
-    /* Without empty fields, items of lists from `limit` on, and most of bytes; the names of lists
-     * tell their length: "members (20)". Expressions are written in the one way alone. */
+    /* Leaves out empty fields, items of lists from `limit` on, and most of bytes; the names of
+     * lists include their length: "members (20)". Expressions are written in one form only. */
     bool brief;
     enum reflect_expressions as;
     size_t limit; /* SIZE_MAX unless brief */
@@ -41,7 +41,7 @@ static bool ends_in(const char *name, const char *end)
     return n > m && !strcmp(name + n - m, end);
 }
 
-/* "2 ids: 3fa9... ..." */
+/* Returns "2 ids: 3fa9... ...". */
 static json_t *brief_bytes(struct arena *a, bool ids, const ProtobufCBinaryData *b, size_t limit)
 {
     size_t n = b->len / ID;
@@ -75,7 +75,7 @@ static json_t *bytes_json(const char *name, const ProtobufCBinaryData *b, struct
 
 static json_t *message_json(const ProtobufCMessage *m, struct form form);
 
-/* *size is that of the item in a list. */
+/* *size is set to the size of the item in a list. */
 static json_t *item_json(size_t *size, const ProtobufCFieldDescriptor *f, const void *item,
                          struct form form)
 {
@@ -146,7 +146,7 @@ static json_t *field_json(const ProtobufCMessage *m, const ProtobufCFieldDescrip
     return list;
 }
 
-/* The sides of a rule are expressions, too; their names stay. */
+/* The sides of a rule are expressions, too, but their fields keep their names. */
 static bool is_expression(const ProtobufCFieldDescriptor *f)
 {
     return f->type == PROTOBUF_C_TYPE_STRING && f->label != PROTOBUF_C_LABEL_REPEATED &&
@@ -279,7 +279,7 @@ static void print_plain(FILE *to, const json_t *v, int indent)
     arena_free(&a);
 }
 
-/* Messages of a few plain fields go on one line. */
+/* Messages of a few plain fields are printed on one line. */
 static bool is_short(json_t *object)
 {
     const char *name;
@@ -316,7 +316,7 @@ static void print_value(FILE *to, json_t *v, int indent)
     fputc('\n', to);
 }
 
-/* `name` ends in the length of the whole list. */
+/* `name` ends with the length of the whole list. */
 static void print_list(FILE *to, const char *name, const json_t *list, int indent)
 {
     size_t n = json_array_size(list), all = strtoull(strrchr(name, '(') + 1, NULL, 10);

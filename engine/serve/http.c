@@ -18,7 +18,7 @@ static const char strict_policy[] =
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/* ---- what is refused ---- */
+/* ---- refusing ---- */
 
 static const char *header(struct MHD_Connection *c, const char *name)
 {
@@ -82,24 +82,23 @@ static void refuse(struct http_response *out, unsigned status, const char *why)
     buf_printf(&out->body, "%s\n", why);
 }
 
-/* Whether it was refused. */
+/* Returns true if the request was refused. */
 static bool check(struct http_response *out, struct http_request *request, struct arena *a,
                   struct MHD_Connection *c, const char *method)
 {
     struct reading r = {request, a};
     if (strcmp(method, "GET") && strcmp(method, "HEAD"))
-        refuse(out, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET: nothing can be changed here");
+        refuse(out, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are allowed");
     else if (!is_host(header(c, "Host")))
         refuse(out, MHD_HTTP_MISDIRECTED_REQUEST,
-               "ask for localhost or for a numeric address: other names may lead here by no wish "
-               "of yours");
+               "use localhost or a numeric address: other host names are refused");
     else if (is_foreign(c))
-        refuse(out, MHD_HTTP_FORBIDDEN, "another site's page may not ask for this");
+        refuse(out, MHD_HTTP_FORBIDDEN, "cross-site requests are refused");
     else {
         request->path = text_of(&r, request->path, strlen(request->path));
         MHD_get_connection_values_n(c, MHD_GET_ARGUMENT_KIND, take_field, &r);
         if (r.bad)
-            refuse(out, MHD_HTTP_BAD_REQUEST, "the address is no text, or has too many fields");
+            refuse(out, MHD_HTTP_BAD_REQUEST, "the address is not UTF-8, or has too many fields");
     }
     return out->status != MHD_HTTP_OK;
 }
@@ -141,7 +140,7 @@ static enum MHD_Result take_request(void *arg, struct MHD_Connection *c, const c
     struct arena a = {0};
     struct http_request request = {.path = url};
     struct http_response r = {.status = MHD_HTTP_OK, .type = "text/html; charset=utf-8"};
-    if (!*state) { /* the headers are there; a body, if any, is not read */
+    if (!*state) { /* the headers have arrived; a body is not read */
         *state = &begun;
         return MHD_YES;
     }
@@ -151,7 +150,7 @@ static enum MHD_Result take_request(void *arg, struct MHD_Connection *c, const c
     }
     if (!check(&r, &request, &a, c, method))
         h->answer(&r, h->arg, &request, &a);
-    buf_reserve(&r.body, 1); /* of an empty body, too, there is something to free */
+    buf_reserve(&r.body, 1); /* MHD frees the buffer of an empty body, too */
     arena_free(&a);
     return send_response(c, &r);
 }
@@ -203,8 +202,8 @@ enum err_code http_start(struct http **out, const char *address, uint16_t port, 
     if (!h->daemon) {
         free(h);
         enum err_code code = err_fail(e, ERR_IO, "cannot listen at %s, port %u", address, port);
-        err_hint(e,
-                 "another program may have the port: --port N takes another, 0 any that is free");
+        err_hint(e, "another program may use the port: choose one with --port N, or any free one "
+                    "with --port 0");
         return code;
     }
     *out = h;

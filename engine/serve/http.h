@@ -1,9 +1,10 @@
-/* HTTP for reading: GET and HEAD, a thread for each connection. The only user of libmicrohttpd.
+/* A read-only HTTP server: GET and HEAD, a thread for each connection. The only user of
+ * libmicrohttpd.
  *
- * Refused before anybody looks at a request: other methods; hosts that are names, except localhost
- * (a name can be made to lead here: DNS rebinding); what another site's page asks for, except when
- * a person follows a link; fields that are no UTF-8, or more of them than HTTP_FIELDS.
- * Bounded: HTTP_CONNECTIONS at a time, HTTP_REQUEST_BYTES for the line and headers of a request,
+ * Refuses without calling the handler: other methods; a Host that is a name other than localhost
+ * (DNS rebinding); cross-site requests, except navigation by a link; query fields that are not
+ * UTF-8, or more than HTTP_FIELDS of them.
+ * Limits: HTTP_CONNECTIONS at a time, HTTP_REQUEST_BYTES for the request line and headers,
  * HTTP_IDLE_S seconds without a byte. */
 #pragma once
 
@@ -26,25 +27,25 @@ struct http_field {
 };
 struct http_request {
     const char *path;
-    struct http_field fields[HTTP_FIELDS]; /* of the query, decoded, in its order */
+    struct http_field fields[HTTP_FIELDS]; /* of the query string, decoded, in order */
     size_t n_fields;
 };
 struct http_response {
     unsigned status;
     const char *type;   /* "text/html; charset=utf-8" */
-    const char *policy; /* Content-Security-Policy; NULL: the strict one */
-    bool fixed;         /* the same as long as this program runs */
+    const char *policy; /* Content-Security-Policy; NULL: the strict policy */
+    bool fixed;         /* constant while this program runs */
     struct buf body;    /* freed by http.c */
 };
 
-/* Fills the response (status 200, HTML if it does not say). Any thread. */
+/* Fills the response, which begins as HTML of status 200. Called on any thread. */
 typedef void http_answer(struct http_response *out, void *arg, const struct http_request *request,
                          struct arena *a);
 
 struct http;
-/* `address` is numeric, IPv4 or IPv6; port 0: any that is free. */
+/* `address` is numeric, IPv4 or IPv6; port 0 chooses a free one. */
 enum err_code http_start(struct http **out, const char *address, uint16_t port, http_answer *answer,
                          void *arg, struct err *e);
 uint16_t http_port(const struct http *h);
-/* Waits for answers that are being made. */
+/* Waits for running handlers. */
 void http_stop(struct http *h);

@@ -1,5 +1,5 @@
-/* Jobs: where everything begins, with the jobs and last runs of the store; a job with its graph,
- * which nodes are up to date and why the others are not; and one of its nodes. */
+/* The home page, with the jobs and last runs of the store; the page of a job, with its graph, the
+ * nodes that are up to date and why the others are not; and the page of a node. */
 #include "engine/serve/serve_page.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 /* ---- runs, as `log --json` lists them, with a form to compare two ---- */
 
-/* Nanoseconds since 1970 as local time. */
+/* Formats nanoseconds since 1970 as local time. */
 static const char *local_time(struct page *p, double ns)
 {
     time_t s = (time_t)(ns / 1e9);
@@ -90,15 +90,15 @@ void page_home(struct page *p)
 
 /* ---- a job's graph as SVG: nodes from left to right, each a link ----
  *
- * A node stands in the column after the last of its inputs; within a column nodes are in the order
- * of the means of their inputs' rows. */
+ * A node is in the column after that of its last input; within a column nodes are ordered by the
+ * mean row of their inputs. */
 
 enum { WIDTH = 150, HEIGHT = 40, GAP_X = 40, GAP_Y = 14, LETTERS = 19 };
 
 struct vertex {
     const json_t *node;
     size_t column, row;
-    double wish; /* the row it would like */
+    double wish; /* preferred row */
 };
 
 static size_t find_vertex(const struct vertex *v, size_t n, const char *name)
@@ -156,7 +156,8 @@ static void write_edge(struct page *p, const struct vertex *from, const struct v
                 u - GAP_X, w, u, w);
 }
 
-/* "current", "stale", "failed": a word and a class, so that colour is not all that tells. */
+/* Returns "current", "stale" or "failed", shown as a word and as a class: color alone must not
+ * carry the state. */
 static const char *state_of(const json_t *node)
 {
     if (!strcmp(json_text(node, "last"), "running") || !strcmp(json_text(node, "last"), "failed"))
@@ -181,7 +182,7 @@ static void write_vertex(struct page *p, const struct vertex *v, const char *job
                 top(v) + 32, page_member(p, v->node, "op"), state);
 }
 
-/* Of what `status --json` prints: inputs come before what reads them. */
+/* `nodes` is the output of `status --json`: inputs come before the nodes that read them. */
 static void write_graph(struct page *p, const json_t *nodes, const char *job)
 {
     size_t n = json_array_size(nodes), columns = 0, rows = 0;
@@ -204,9 +205,9 @@ static void write_graph(struct page *p, const json_t *nodes, const char *job)
     int height = (int)rows * (HEIGHT + GAP_Y) - GAP_Y + 8;
     page_printf(p,
                 "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Graph\"><svg "
-                "class=\"graph\" role=\"group\" aria-label=\"The nodes of the job, each with what "
-                "reads it to its right; the table below says the same\" width=\"%d\" height=\"%d\" "
-                "viewBox=\"0 0 %d %d\">\n",
+                "class=\"graph\" role=\"group\" aria-label=\"The nodes of the job, each to the "
+                "left of its readers; the table below has the same content\" width=\"%d\" "
+                "height=\"%d\" viewBox=\"0 0 %d %d\">\n",
                 width, height, width, height);
     for (size_t i = 0; i < n; i++) {
         const json_t *inputs = json_object_get(v[i].node, "inputs");

@@ -1,6 +1,6 @@
-/* Names of the store, a record, and what it is from or what is from it. What a command prints of a
- * record is shown by its form: objects as lists of names and values, lists of objects as tables,
- * ids as links, expressions as formulas. */
+/* The pages of names, of a record, and of its lineage. The JSON of a record is shown by its
+ * structure: objects as lists of names and values, lists of objects as tables, ids as links,
+ * expressions as formulas. */
 #include "engine/serve/serve_page.h"
 
 #include "base/text/chart.h"
@@ -48,7 +48,7 @@ static bool is_expression(const char *key)
     return !strcmp(key, "prefix") || !strcmp(key, "lhs") || !strcmp(key, "rhs");
 }
 
-/* "infix" says once more what "prefix" does. */
+/* Whether the member is shown in another form: "infix" is the same expression as "prefix". */
 static bool is_repeated(const json_t *object, const char *key)
 {
     return !strcmp(key, "infix") && json_object_get(object, "prefix");
@@ -91,7 +91,7 @@ static void write_members(struct page *p, const json_t *object, int depth)
     page_html(p, "</dl>\n");
 }
 
-/* A column for each member of the first object. */
+/* Writes a table with a column for each member of the first object. */
 static void write_rows(struct page *p, const char *label, const json_t *list, int depth)
 {
     const json_t *first = json_array_get(list, 0);
@@ -182,7 +182,7 @@ static bool came_before(const json_t *metrics, size_t i)
 
 void page_curves(struct page *p, const json_t *metrics, const json_t *others)
 {
-    enum { FEW = 64 }; /* names come within the first so many */
+    enum { FEW = 64 }; /* every name occurs among the first so many points */
     page_html(p, "<div class=\"charts\">\n");
     for (size_t i = 0; i < json_array_size(metrics) && i < FEW; i++) {
         const char *name = json_text(json_array_get(metrics, i), "name");
@@ -229,7 +229,7 @@ static void write_collection(struct page *p, const json_t *list, const char *ref
                     10 * shown < MOST ? 10 * shown : MOST);
 }
 
-/* A table of a report: its cells are texts. */
+/* Writes a table of a report, whose cells are strings. */
 static void write_report_table(struct page *p, const json_t *table)
 {
     const json_t *columns = json_object_get(table, "columns"),

@@ -1,5 +1,5 @@
-/* A run, as it goes on or as it ended, with the curves of what it trained; and two runs compared.
- */
+/* The page of a run, running or ended, with the curves of its trainings; and of two runs
+ * compared. */
 #include "engine/serve/serve_page.h"
 
 #include "engine/op.h"
@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The record of a checkpoint that a node has made in the run, or is making; NULL if it has none. */
+/* Returns the record of the checkpoint that a node has made in the run or is making; NULL if there
+ * is none. */
 static const json_t *find_checkpoint(struct page *p, const json_t *node)
 {
     const struct op *op = op_find(json_text(node, "op"));
@@ -51,7 +52,7 @@ static void write_node(struct page *p, const json_t *node, const char *job)
     page_html(p, "</td></tr>\n");
 }
 
-/* A screen reader says the first paragraph again when it changes. */
+/* Screen readers read the first paragraph again when it changes. */
 static void write_state(struct page *p, const json_t *run, const json_t *nodes)
 {
     size_t n = json_array_size(nodes), done = n;
@@ -139,7 +140,7 @@ static bool read_figure(double *x, const char *text)
     return *text && !*end;
 }
 
-/* What reports and metrics say, and how much it changed. */
+/* Writes the values of reports and metrics, with their change. */
 static void write_figures(struct page *p, const json_t *lines)
 {
     bool begun = false;

@@ -1,5 +1,5 @@
-/* A tool as a page: a form of its arguments and options, and what it answers. With page.js the
- * answer comes while one types, and each expression is shown as it is read. */
+/* The page of a tool: a form of its arguments and options, and its answer. With page.js the answer
+ * appears during typing, and each expression is shown as it was parsed. */
 #include "engine/serve/serve_page.h"
 
 #include <string.h>
@@ -66,13 +66,14 @@ static void add(const char **words, const char *word)
         words[n] = word;
 }
 
-/* False if an argument is missing. */
+/* Returns false if an argument is missing. */
 static bool read_form(const char **words, struct page *p, const struct tool *tool)
 {
     add(words, tool->name);
     for (const char *const *name = tool->page->options; *name; name++) {
         const struct tool_option *o = find_option(tool, *name);
-        for (const char *value = page_field(p, *name); *value;) { /* of several: x>1, y:real */
+        for (const char *value = page_field(p, *name);
+             *value;) { /* a field may have several: x>1, y:real */
             size_t n = o->repeats ? strcspn(value, ",") : strlen(value);
             add(words, o->value ? arena_printf(p->arena, "--%s=%.*s", *name, (int)n, value)
                                 : arena_printf(p->arena, "--%s", *name));

@@ -1,4 +1,4 @@
-/* Addresses, and the frame around every page. */
+/* Maps addresses to pages, and writes the frame around every page. */
 #include "engine/serve/serve.h"
 
 #include "base/text/asset.h"
@@ -126,7 +126,7 @@ enum err_code serve(const struct serve_options *options, struct err *e)
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);
     sigaddset(&ends, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &ends, NULL); /* of all threads to come */
+    pthread_sigmask(SIG_BLOCK, &ends, NULL); /* inherited by all threads */
     signal(SIGPIPE, SIG_IGN);
     sem_init(&s.room.free, 0, COMMANDS);
     enum err_code code = http_start(&http, options->address, options->port, answer, &s, e);

@@ -1,4 +1,4 @@
-/* `eqloom serve`: pages about a store, and mathematics, for a browser on this machine. */
+/* `eqloom serve`: serves pages about a store, and pages of tools, to a browser on this machine. */
 #pragma once
 
 #include "base/err.h"
@@ -8,10 +8,10 @@
 
 struct serve_options {
     const char *address;          /* numeric */
-    uint16_t port;                /* 0: any */
-    const char *store;            /* as --store names it; NULL: commands look for it */
+    uint16_t port;                /* 0: any free one */
+    const char *store;            /* --store; NULL: commands search for it */
     const char *const *operators; /* --operators of the commands; ended by NULL */
-    FILE *out;                    /* gets the address, once there is somebody there */
+    FILE *out;                    /* receives the address once the server listens */
 };
-/* Until SIGINT or SIGTERM. */
+/* Serves until SIGINT or SIGTERM. */
 enum err_code serve(const struct serve_options *options, struct err *e);

@@ -23,9 +23,9 @@ const char *page_field(const struct page *p, const char *name)
 
 /* ---- commands ----
  *
- * Each runs in a process of its own, so that whatever a reader asks for ends with that process. It
- * gets no input, at most COMMAND_BYTES of address space (of which each thread takes some) and
- * COMMAND_S seconds, and says at most COMMAND_OUTPUT. */
+ * Each command runs in a process of its own, so that no request can harm the server. It has no
+ * input, at most COMMAND_BYTES of address space (of which each thread takes some), COMMAND_S
+ * seconds, and COMMAND_OUTPUT bytes of output. */
 
 enum { COMMAND_S = 30, COMMAND_WAIT_S = 10, COMMAND_OUTPUT = 16 << 20 };
 #ifdef SANITIZED
@@ -75,11 +75,12 @@ static const char *reason(enum err_code code, const struct process_end *end, siz
     return end->status > 128 && !*end->errors ? "the command was ended by the system" : NULL;
 }
 
-/* Ended by a signal, or never begun: status -1, and `errors` says why, as a sentence. */
+/* If the command was ended by a signal or did not start, status is -1 and `errors` is the reason,
+ * as a sentence. */
 struct result {
     int status;
     struct span out;    /* followed by a NUL */
-    const char *errors; /* what it said beside */
+    const char *errors; /* its messages on standard error */
 };
 
 static void run_command(struct result *out, struct arena *a, struct command_room *r,
@@ -112,9 +113,9 @@ static void run_command(struct result *out, struct arena *a, struct command_room
     out->errors = why ? why : end.errors;
 }
 
-/* ---- asking ---- */
+/* ---- running a command ---- */
 
-/* As it would be typed in a shell. */
+/* Adds the command to the footer, as it would be typed in a shell. */
 static void note_command(struct page *p, const char *const *words)
 {
     buf_puts(&p->commands, "<code>eqloom");
@@ -131,11 +132,11 @@ static void note_command(struct page *p, const char *const *words)
     buf_puts(&p->commands, "</code>\n");
 }
 
-/* A line an object; NULL where one is none. */
+/* Parses one JSON object per line; returns NULL if a line is not an object. */
 static json_t *parse_lines(struct span out)
 {
     json_t *all = json_array();
-    json_error_t where; /* of an object, too: its length */
+    json_error_t where; /* also receives the length of an object */
     for (size_t at = 0; all && at < out.len; at += (size_t)where.position + 1) {
         const char *line = (const char *)out.data + at;
         if (json_array_append_new(all,
@@ -160,11 +161,11 @@ const json_t *page_ask(struct page *p, bool quiet, const char *const *words)
         argv[n++] = words[i];
     note_command(p, words);
     run_command(&r, p->arena, p->room, argv);
-    /* Statuses above 2 say something of the answer. */
+    /* Statuses above 2 are verdicts, not failures. */
     bool ended = r.status < 0;
     json_t *all = ended || (r.status && !r.out.len) ? NULL : parse_lines(r.out);
     if (!all && !quiet)
-        page_problem(p, ended ? 503 : 422, *r.errors ? r.errors : "the command said nothing");
+        page_problem(p, ended ? 503 : 422, *r.errors ? r.errors : "the command printed nothing");
     if (all)
         json_array_append_new(p->kept, all);
     return all;

@@ -1,4 +1,4 @@
-/* What is checked of the ops of layers; see tensor_cases.h. */
+/* The checks of the ops of layers; see tensor_cases.h. */
 #include "ops/doctor/tensor_cases.h"
 
 static struct gpu_matmul product(void *const *p, enum gpu_precision precision)
@@ -41,7 +41,7 @@ static void matmul_bf16(struct gpu_queue *q, void *const *p, enum gpu_precision 
     q->op->matmul(q, &mm);
 }
 
-/* To c of both types. */
+/* Writes c in both types. */
 static void matmul_stored(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
     struct gpu_matmul mm = product(p, precision);
@@ -103,7 +103,7 @@ static struct gpu_norm norm_of(void *const *p, float *x, enum gpu_type type)
                              .type = type};
 }
 
-/* The backward twice: with a branch behind dropout, and with one as it is. */
+/* Runs the backward pass twice: with a branch that has dropout, and with one that has none. */
 static void norm(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
     enum gpu_type type = gpu_stored(q->device, precision);
@@ -136,7 +136,7 @@ static void residual_norm(struct gpu_queue *q, void *const *p, enum gpu_precisio
     q->op->residual_norm(q, p[8], type, p[0], p[7], &drop, &how);
 }
 
-/* q, k and v beside each other. */
+/* q, k and v are columns of one matrix. */
 static struct gpu_attention attention_of(void *const *p, const uint32_t *offset, uint32_t size,
                                          enum gpu_type type)
 {
@@ -159,7 +159,7 @@ static struct gpu_attention attention_of(void *const *p, const uint32_t *offset,
                                   .scale = 0.2F};
 }
 
-/* What comes of all three is copied by its bytes. */
+/* The gradients of q, k and v are copied as bytes. */
 static void attention(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
     enum gpu_type type = gpu_stored(q->device, precision);
@@ -174,7 +174,7 @@ static void attention(struct gpu_queue *q, void *const *p, enum gpu_precision pr
     }
 }
 
-/* Said to be long: a card may ask cuDNN. */
+/* Marked as long, so that a card may use cuDNN. */
 static void attention_long(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
     struct gpu_attention at = attention_of(p, p[3], LONG / HEADS, gpu_stored(q->device, precision));
@@ -199,7 +199,7 @@ static void attention_long(struct gpu_queue *q, void *const *p, enum gpu_precisi
     {{STORED, 3 * ROWS * COLS}, {ZERO, ROWS * HEADS}, EMPTY_ACTIVE, ACTIVE,                        \
      {EMPTY, 3 * ROWS * COLS}, {OFFSETS, SEQUENCES + 1}, {EMPTY, 3 * ROWS * COLS}}
 
-/* TF32 and bf16 are rounded as the device likes: the CPU may compute in f32. */
+/* Devices round TF32 and bf16 differently: the CPU may compute in f32. */
 const struct check_case layer_cases[] = {
     {"matmul f32", GPU_F32, 1e-5, matmul_f32, PRODUCT},
     {"matmul tf32", GPU_TF32, 2e-2, matmul_tf32, PRODUCT},

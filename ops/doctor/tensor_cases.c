@@ -1,4 +1,4 @@
-/* What is checked of the other tensor ops; see tensor_cases.h. */
+/* The checks of the other tensor ops; see tensor_cases.h. */
 #include "ops/doctor/tensor_cases.h"
 
 static void elementwise(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
@@ -35,7 +35,7 @@ static void convolution(struct gpu_queue *q, void *const *p, enum gpu_precision 
     q->op->convolve_back_filters(q, p[6], p[7], p[5], p[0], &how);
 }
 
-/* The places are bytes in memory of floats. */
+/* The positions are bytes in a buffer of floats. */
 static void max_pool(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
     struct gpu_max_pool how = {2, 7, 13, 5, 2, 3};
@@ -74,7 +74,7 @@ static void columns(struct gpu_queue *q, void *const *p, enum gpu_precision prec
     q->op->affine_columns(q, p[3], p[3], p[4], p[2], p[6], p[5], ROWS, COLS);
 }
 
-/* A square matrix of scores. */
+/* Returns a loss on a square matrix of scores. */
 static struct gpu_loss loss_of(void *const *p)
 {
     return (struct gpu_loss){.rows = ROWS,
@@ -126,7 +126,7 @@ static void losses(struct gpu_queue *q, void *const *p, enum gpu_precision preci
     q->op->histogram_loss(q, bins, sums + 2, 3);
 }
 
-/* p[7] and p[8] are what becomes of p[0] and p[6] in bf16, or as they are. */
+/* p[7] and p[8] receive p[0] and p[6] as bf16, or unchanged. */
 static void updates(struct gpu_queue *q, void *const *p, enum gpu_precision precision)
 {
     bool bf16 = gpu_stored(q->device, precision) == GPU_TYPE_BF16;
@@ -158,7 +158,7 @@ enum { OUTCOME_FLOATS = sizeof(struct gpu_outcome) / sizeof(float) };
     {MATRIX, RESULT, RESULT, MATRIX, {ZERO, OUTCOME_FLOATS}, {DOUBLES, 4}, RESULT, EMPTY_ACTIVE,   \
      EMPTY_ACTIVE}
 
-/* TF32 and bf16 are rounded as the device likes: the CPU may compute in f32. */
+/* Devices round TF32 and bf16 differently: the CPU may compute in f32. */
 const struct check_case tensor_cases[] = {
     {"elementwise", GPU_F32, 1e-5, elementwise,
      {MATRIX, MATRIX, MATRIX, RESULT, {ZERO, ROWS * (COLS + 1)}, {NORMAL, COLS}, {ORDER, ROWS},

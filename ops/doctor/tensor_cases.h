@@ -1,4 +1,4 @@
-/* The cases of tensor_checks.h: buffers, and calls of ops on them. */
+/* The cases of tensor_checks.h: buffers, and calls of ops on these. */
 #pragma once
 
 #include "gpu/gpu.h"
@@ -18,16 +18,16 @@ enum {
 enum contents {
     NONE,
     NORMAL,   /* standard normal */
-    STORED,   /* the same, stored as activations are in the precision; of what that holds */
-    EMPTY,    /* 0, stored alike */
+    STORED,   /* standard normal, rounded to and stored in the precision's type of activations */
+    EMPTY,    /* 0, stored as activations are */
     POSITIVE, /* 0.5 to 1.5 */
     COSINE,   /* -1 to 1 */
     ZERO,
     DOUBLES, /* 1, 2, ... */
-    OFFSETS, /* of sequences */
+    OFFSETS, /* of sequences in the rows */
     NAMES,   /* tokens; groups */
-    TARGETS, /* of rows: a column */
-    ORDER,   /* rows, each once */
+    TARGETS, /* a column for each row */
+    ORDER,   /* a permutation of the rows */
 };
 struct buffer {
     enum contents what;

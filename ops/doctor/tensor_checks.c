@@ -1,4 +1,4 @@
-/* See tensor_checks.h. A case is a list of buffers, which both devices get with the same contents,
+/* See tensor_checks.h. A case is a list of buffers, which have the same contents on both devices,
  * and calls on them; afterwards all buffers are compared. */
 #include "ops/doctor/tensor_checks.h"
 
@@ -22,7 +22,7 @@ static bool is_narrow(const struct buffer *b, const struct check_case *c,
     return (b->what == STORED || b->what == EMPTY) && gpu_stored(d, c->precision) == GPU_TYPE_BF16;
 }
 
-/* n numbers that are bf16, to f32 or from there, in place. */
+/* Converts n numbers from bf16 to f32 (`widen`) or back, in place. */
 static void convert(void *x, size_t n, bool widen)
 {
     uint32_t *wide = x;

@@ -1,16 +1,17 @@
-/* Every tensor op on a device against the CPU, on small random inputs, and once more for equal
- * bytes. */
+/* Compares every tensor op on a device with the CPU, on small random inputs, and runs it twice to
+ * check that the bytes are equal. */
 #pragma once
 
 #include "gpu/gpu.h"
 
 struct tensor_check {
     const char *name;
-    double off, tolerance; /* the largest difference, by 1 + the CPU's value; NaN: of NaN alone */
-    bool repeats;          /* the same bytes twice */
+    double off, tolerance; /* off: the largest difference / (1 + |CPU's value|); NaN if only one
+                              side is NaN */
+    bool repeats;          /* both runs gave the same bytes */
 };
 
 size_t tensor_checks_number(void);
-/* Check number i. */
+/* Runs check i. */
 enum err_code tensor_check_run(struct tensor_check *out, size_t i, struct gpu_device *device,
                                struct gpu_device *cpu, struct err *e);

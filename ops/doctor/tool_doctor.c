@@ -1,12 +1,12 @@
-/* Command doctor: what there is to compute with, and whether the cards compute what the CPU does.
- */
+/* eqloom doctor: lists the devices and checks that the cards compute the same results as the
+ * CPU. */
 #include "base/isa.h"
 #include "engine/tool.h"
 #include "ops/doctor/tensor_checks.h"
 
 #include <jansson.h>
 
-/* One line for each op. */
+/* Prints one line for each op. */
 static enum err_code check_ops(json_t *out, bool *good, struct gpu_device *card,
                                const struct tool_args *args, struct err *e)
 {
@@ -20,7 +20,7 @@ static enum err_code check_ops(json_t *out, bool *good, struct gpu_device *card,
         struct tensor_check c;
         if ((code = err_up(e, tensor_check_run(&c, i, card, cpu, e))))
             break;
-        bool near = c.off <= c.tolerance; /* not if it is NaN */
+        bool near = c.off <= c.tolerance; /* false if it is NaN */
         *good &= near && c.repeats;
         fprintf(args->out, "  %-5s %-18s differs from the CPU by %.1e, at most %.0e%s\n",
                 near && c.repeats ? "ok" : "WRONG", c.name, c.off, c.tolerance,
@@ -61,7 +61,7 @@ static enum err_code examine_card(json_t *cards, bool *good, int index,
     return code;
 }
 
-/* With --json what is for people goes nowhere. */
+/* With --json, the text output is discarded. */
 static enum err_code run(int *exit_status, const struct tool_args *given, struct err *e)
 {
     struct tool_args quiet = *given, *args = &quiet;
@@ -105,13 +105,13 @@ static const struct tool_option options[] = {TOOL_JSON, {0}};
 const struct tool tool_doctor = {
     .name = "doctor",
     .arguments = "",
-    .summary = "Say what there is to compute with, and check it",
-    .help = "The processor's class; the cards with their driver and libraries, or in one line why "
-            "there is none. Each tensor op is computed on each card and on the CPU, from the same "
-            "numbers, and twice for equal bytes.",
+    .summary = "List the devices to compute with, and check them",
+    .help = "Prints the processor's class, and the cards with their driver and libraries, or "
+            "the reason why there is no card. Runs each tensor op on each card and on the CPU "
+            "with the same inputs, and twice on the card to check that the bytes are equal.",
     .example = "eqloom doctor\n"
                "eqloom doctor --json",
-    .exit_codes = "0 all is well, a card or not; 1 an op on a card is wrong",
+    .exit_codes = "0: everything is well, with or without a card. 1: an op on a card is wrong.",
     .options = options,
     .run = run,
 };

@@ -1,5 +1,4 @@
-/* Loading an index and looking through it; see corpus_index.h. A query is one pass over the matrix.
- */
+/* Loads and searches an index; see corpus_index.h. A query is one pass over the matrix. */
 #include "ops/search/corpus_index.h"
 
 #include "ops/expr/own/own.h"
@@ -18,7 +17,7 @@ static enum err_code get_batches(Eqloom__EmbeddingBatch **out, const struct tool
                                  const Eqloom__Index *index, struct arena *a, struct err *e)
 {
     if (index->batch_ids.len != index->n_batch_count * DIGEST_SIZE)
-        return err_fail(e, ERR_CORRUPT, "the index names %zu batches and counts %zu",
+        return err_fail(e, ERR_CORRUPT, "the index names %zu batches but has counts of %zu",
                         index->batch_ids.len / DIGEST_SIZE, index->n_batch_count);
     for (size_t i = 0; i < index->n_batch_count; i++) {
         const struct digest *id = (const struct digest *)index->batch_ids.data + i;
@@ -36,7 +35,7 @@ static enum err_code get_batches(Eqloom__EmbeddingBatch **out, const struct tool
 enum err_code corpus_index_load(struct corpus_index *out, const struct tool_args *args,
                                 const Eqloom__Index *index, struct err *e)
 {
-    struct arena work = {0}; /* of the batches, whose values would be kept twice */
+    struct arena work = {0}; /* for the batches, whose values are copied */
     size_t n = index->n_batch_count;
     Eqloom__EmbeddingBatch **batches = arena_array(&work, Eqloom__EmbeddingBatch *, n + 1);
     *out = (struct corpus_index){0};
@@ -64,7 +63,7 @@ enum err_code corpus_index_load(struct corpus_index *out, const struct tool_args
 
 /* ---- searching ---- */
 
-/* Into a list of n in order; a cluster that has its full number there gives up its worst. */
+/* Inserts into a sorted list of n. A cluster that has per_cluster entries in it drops its worst. */
 static size_t insert(struct neighbour *list, size_t n, size_t k, uint32_t per_cluster,
                      const uint32_t *cluster, struct neighbour x)
 {

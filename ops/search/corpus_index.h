@@ -1,5 +1,5 @@
-/* An Index record in memory: all vectors as one matrix, searched exhaustively, so that the nearest
- * are the nearest. */
+/* An Index record in memory: all vectors as one matrix, searched exhaustively, so that results are
+ * exact. */
 #pragma once
 
 #include "engine/tool.h"
@@ -9,17 +9,17 @@
 
 struct corpus_index {
     struct arena arena;
-    struct vectors v; /* cluster: vectors of one source have one number; text: prefix tokens */
+    struct vectors v; /* cluster: one number for all vectors of one source; text: prefix tokens */
     const struct language *lang; /* of all texts */
-    struct digest *source;       /* (clusters): what they were made from; zero if unknown */
+    struct digest *source; /* (clusters), the record that each was made from; zero if unknown */
 };
 
 enum err_code corpus_index_load(struct corpus_index *out, const struct tool_args *args,
                                 const Eqloom__Index *index, struct err *e);
 void corpus_index_free(struct corpus_index *x);
 
-/* The k nearest to a vector (dim) of length 1, nearest first, equal ones by row; at most
- * per_cluster of each cluster (0: any number). Returns how many; out holds k. The arena is for
- * work. */
+/* Finds the k nearest to a vector (dim) of length 1, nearest first, ties by row, with at most
+ * per_cluster of each cluster (0: no limit). Returns their number; out has room for k. The arena is
+ * scratch memory. */
 size_t corpus_index_nearest(struct neighbour *out, size_t k, uint32_t per_cluster,
                             const struct corpus_index *x, const float *vector, struct arena *a);

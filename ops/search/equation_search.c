@@ -25,15 +25,15 @@ bool equation_search_is(const Eqloom__Index *index)
     return index->mathml_ids.len > 0;
 }
 
-/* Options that speak of expressions. */
+/* Rejects options that apply only to expressions. */
 static enum err_code check_options(const struct tool_args *args, const char *name, struct err *e)
 {
     static const char *const others[] = {"domain", "real", "max-nodes", "per-cluster"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (tool_value(args, others[i]))
             return err_fail(e, ERR_INPUT,
-                            "--%s is of no use: %s is an index of equations, of which nothing is "
-                            "proved",
+                            "--%s cannot be used: %s is an index of equations, which are not "
+                            "checked for equality",
                             others[i], name);
     return OK;
 }
@@ -48,15 +48,15 @@ static enum err_code load(struct looking *x, struct err *e)
     if (code)
         return err_up(e, code);
     if (x->index.v.dim != x->model.dim)
-        return err_fail(e, ERR_CORRUPT, "the vectors have %u dimensions, the network %u",
+        return err_fail(e, ERR_CORRUPT, "the vectors have %u dimensions, the network has %u",
                         x->index.v.dim, x->model.dim);
     if (r->mathml_ids.len != (size_t)x->index.v.n * DIGEST_SIZE)
-        return err_fail(e, ERR_CORRUPT, "the index has %u vectors and names %zu equations",
+        return err_fail(e, ERR_CORRUPT, "the index has %u vectors but names %zu equations",
                         x->index.v.n, r->mathml_ids.len / DIGEST_SIZE);
     return OK;
 }
 
-/* On one line. */
+/* Returns the LaTeX on one line. */
 static char *one_line(struct arena *a, const char *latex, bool cut)
 {
     char *out = arena_strdup(a, latex);
@@ -74,14 +74,14 @@ static char *one_line(struct arena *a, const char *latex, bool cut)
     return arena_printf(a, "%.*s...", (int)n, out);
 }
 
-/* What was found, and where it stands. */
+/* An equation that was found, with its place. */
 struct found {
     const Eqloom__MathML *m;
     const Eqloom__Place *place;
-    const char *title, *section; /* "" if the index does not know the paper */
+    const char *title, *section; /* "" if the index does not have the paper */
 };
 
-/* A title, or text, behind what it explains. */
+/* Prints a title in parentheses, if there is one. */
 static void print_title(FILE *out, const char *title)
 {
     if (*title)
@@ -125,7 +125,7 @@ static void print_json(const struct looking *x, const struct formula *asked,
                                  asked->mathml, "neighbours", list, "ms", ms));
 }
 
-/* Titles of the paper and of the section, if the index knows it. */
+/* Sets the titles of the paper and of the section, if the index has the paper. */
 static enum err_code find_titles(struct found *f, const struct looking *x, struct arena *a,
                                  struct err *e)
 {

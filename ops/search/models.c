@@ -1,4 +1,4 @@
-/* Checkpoints with their vocabularies as models; see models.h. */
+/* Loads checkpoints with their vocabularies as models; see models.h. */
 #include "ops/search/models.h"
 
 #include "ops/latex/mathml/mathml_tree.h"
@@ -24,11 +24,11 @@ static enum err_code get_chunk(struct span *out, void *arg, const uint8_t id[32]
     return err_up(e, code);
 }
 
-/* What a checkpoint gives. */
+/* The parts of a checkpoint. */
 struct loading {
     const struct network_kind *kind;
     enum gpu_precision precision;
-    const char *lacks; /* what is said of one that names no vocabulary */
+    const char *lacks; /* message if it names no vocabulary */
     struct arena *arena;
     const Eqloom__Vocabulary *vocabulary; /* in the arena */
     struct digest vocabulary_id;
@@ -38,7 +38,7 @@ struct loading {
 static enum err_code load(void *network, struct loading *x, const struct tool_args *args,
                           const struct digest *checkpoint, struct err *e)
 {
-    struct arena work = {0}; /* of the weights' chunks */
+    struct arena work = {0}; /* for the chunks of the weights */
     const Eqloom__Checkpoint *c;
     struct chunk_io io = {.arg = (void *)args, .get = get_chunk};
     const char *device = tool_value(args, "device");
@@ -65,8 +65,8 @@ enum err_code text_model_load(struct text_model *m, const struct tool_args *args
     *m = (struct text_model){0};
     struct loading x = {.kind = &loaded_kind,
                         .precision = precision,
-                        .lacks = "the model does not say which vocabulary it reads; a `train` of 0 "
-                                 "steps that begins with it (init) gives it one",
+                        .lacks = "the model does not name its vocabulary; a `train` of 0 steps "
+                                 "that starts from it (init) adds the name",
                         .arena = &m->arena};
     enum err_code code = load(&m->model, &x, args, checkpoint, e);
     if (code)
@@ -172,7 +172,7 @@ static enum err_code latex_of(char **out, struct equation_model *m, const char *
     latex_bare(text, &at, &len);
     *out = arena_strndup(a, text + at, len);
     if (!(*out)[strspn(*out, " \t\n")])
-        return err_fail(e, ERR_INPUT, "%s: there is no equation", name);
+        return err_fail(e, ERR_INPUT, "%s: the equation is empty", name);
     if (syntax ? !strcmp(syntax, "latex") : latex_is(text, strlen(text)) || *text == '$')
         return OK;
     enum err_code code = queries_language(&lang, m->args, "", e);
@@ -184,7 +184,7 @@ static enum err_code latex_of(char **out, struct equation_model *m, const char *
     else if (syntax)
         return err_up(e, code);
     else
-        fprintf(m->args->narration, "eqloom: %s: no expression, so read as LaTeX\n", name);
+        fprintf(m->args->narration, "eqloom: %s: not an expression, so read as LaTeX\n", name);
     return OK;
 }
 
@@ -199,7 +199,7 @@ static enum err_code mathml_of(const char **out, struct equation_model *m, const
     if (code)
         return err_up(e, code);
     if (!answer.text)
-        return err_fail(e, ERR_INPUT, "%s: KaTeX refuses it: %s%s%.200s", name, answer.refused,
+        return err_fail(e, ERR_INPUT, "%s: KaTeX rejects it: %s%s%.200s", name, answer.refused,
                         answer.detail && *answer.detail ? ": " : "",
                         answer.detail ? answer.detail : "");
     const char *why = mathml_tree_parse(&tree, a, answer.text, strlen(answer.text));

@@ -1,4 +1,4 @@
-/* Trained models with their vocabularies, from checkpoints of the store. */
+/* Loads trained models with their vocabularies from checkpoints of the store. */
 #pragma once
 
 #include "engine/tool.h"
@@ -10,7 +10,7 @@
 #include "ops/learn/graph/graph_embedder.h"
 #include "ops/learn/infer/generator.h"
 
-/* ---- expressions in, vectors out, or expressions if it has a decoder ---- */
+/* ---- takes expressions, returns vectors, or expressions if it has a decoder ---- */
 
 struct text_model {
     struct arena arena;
@@ -24,25 +24,26 @@ struct text_model {
 enum err_code text_model_load(struct text_model *out, const struct tool_args *args,
                               const struct digest *checkpoint, enum gpu_precision precision,
                               struct err *e);
-void text_model_free(struct text_model *m); /* zeros are fine */
+void text_model_free(struct text_model *m); /* accepts a zeroed struct */
 
-/* Vectors of n expressions given as prefix tokens, (n, dim), in the arena. ERR_INPUT names a token
- * that the model's vocabulary lacks; ERR_LIMIT: longer than the model reads. */
+/* Computes the vectors of n expressions given as prefix tokens: (n, dim), in the arena. ERR_INPUT
+ * if the model's vocabulary lacks a token; ERR_LIMIT if an expression is longer than the model
+ * accepts. */
 enum err_code text_model_embed(float **out, const struct text_model *m, char *const *prefix,
                                size_t n, bool normalize, struct arena *a, struct err *e);
 
-/* One expression that the model wrote, as prefix tokens; nothing makes them well-formed. */
+/* One expression that the model wrote, as prefix tokens, which need not be well-formed. */
 struct written {
     char *prefix;
     double log_probability;
 };
-/* What it writes for one expression, best first, in the arena. Errors as above; ERR_INPUT also if
- * it has no decoder. */
+/* Generates answers for one expression, best first, in the arena. Errors as above; ERR_INPUT also
+ * if the model has no decoder. */
 enum err_code text_model_generate(struct written **out, size_t *n, const struct text_model *m,
                                   char *prefix, const struct generator_options *options,
                                   struct arena *a, struct err *e);
 
-/* ---- a graph network with its alphabet: equations in LaTeX in, vectors out ---- */
+/* ---- a graph network with its alphabet: takes equations in LaTeX, returns vectors ---- */
 
 struct equation_model {
     const struct tool_args *args;
@@ -52,7 +53,7 @@ struct equation_model {
     struct graph_embedder *network;
     struct graph_features features;
     struct katex *katex;
-    struct latex_reader *latex; /* of what is given in another syntax */
+    struct latex_reader *latex; /* for input in another syntax */
 };
 
 /* Whether a checkpoint of the store is a graph network. */
@@ -60,11 +61,11 @@ enum err_code equation_model_is(bool *yes, const struct tool_args *args,
                                 const struct digest *checkpoint, struct err *e);
 enum err_code equation_model_load(struct equation_model *out, const struct tool_args *args,
                                   const struct digest *checkpoint, struct err *e);
-void equation_model_free(struct equation_model *m); /* zeros are fine */
+void equation_model_free(struct equation_model *m); /* accepts a zeroed struct */
 
-/* The equation that a user wrote and its vector (dim). What has a backslash or a brace,
- * or what --syntax says, is LaTeX; else the text is an expression if it can be read as one.
- * ERR_INPUT with KaTeX's reason if it is none. All in the arena. */
+/* Reads an equation that a user wrote and computes its vector (dim), in the arena. Text with a
+ * backslash or a brace, or under --syntax, is LaTeX; other text is an expression if it parses as
+ * one. ERR_INPUT with KaTeX's reason if it is not an equation. */
 enum err_code equation_model_embed(struct formula *asked, float **vector, struct equation_model *m,
                                    const char *name, const char *text, bool normalize,
                                    struct arena *a, struct err *e);

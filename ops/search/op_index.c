@@ -1,5 +1,5 @@
-/* The op `index`: binds a corpus's vectors to the model that made them, so that a search embeds its
- * questions by the same one. The vectors stay in their batches. */
+/* The op `index`: binds a corpus's vectors to the model that made them, so that a search embeds
+ * queries with the same model. The vectors stay in their batches. */
 #include "engine/op.h"
 
 #include "embedding.pb-c.h"
@@ -19,7 +19,8 @@ static enum err_code check_batch(const Eqloom__EmbeddingBatch *b, uint64_t i, ui
         (b->n_text && b->n_text != b->count))
         return err_fail(e, ERR_CORRUPT, "embedding batch %" PRIu64 " is inconsistent", i);
     if (b->count && b->dim != dim)
-        return err_fail(e, ERR_INPUT, "vectors differ in dimensions: %u and %u", dim, b->dim);
+        return err_fail(e, ERR_INPUT, "vectors differ in their number of dimensions: %u and %u",
+                        dim, b->dim);
     for (uint32_t k = 0; k < b->count; k++) {
         double sum = 0;
         for (uint32_t d = 0; d < dim && !equations; d++) {
@@ -38,7 +39,7 @@ static enum err_code check_batch(const Eqloom__EmbeddingBatch *b, uint64_t i, ui
     return OK;
 }
 
-/* The MathML of each of n vectors. Both inputs have one order. */
+/* Finds the MathML of each of n vectors. Both inputs are in the same order. */
 static enum err_code find_equations(Eqloom__Index *out, struct op_ctx *ctx, uint64_t n,
                                     struct err *e)
 {
@@ -71,7 +72,7 @@ static enum err_code find_equations(Eqloom__Index *out, struct op_ctx *ctx, uint
     return err_up(e, code);
 }
 
-/* By name, so that a search can say what they are called. */
+/* Adds the papers by name, so that a search can show their titles. */
 static enum err_code list_papers(Eqloom__Index *out, struct op_ctx *ctx, struct err *e)
 {
     struct arena *a = op_arena(ctx);
@@ -137,19 +138,21 @@ const struct op op_index = {
     .name = "index",
     .version = 3,
     .node = OP_TASK,
-    .doc = "Makes vectors searchable (`eqloom search`): names them together with the model that "
-           "made them. Vectors must have length 1, but those of equations, with `graphs` and "
-           "`mathml`.",
+    .doc = "Makes vectors searchable (`eqloom search`): binds them to the model that made them. "
+           "Vectors must have length 1, except those of equations, which are given with "
+           "`graphs` and `mathml`.",
     .inputs = OP_PORTS(
         {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION, .doc = "The vectors to search."},
         {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The model that made them."},
         {"graphs", KIND_GRAPH, OP_COLLECTION, true,
-         "Of vectors of equations: what they were made from, in their order."},
+         "For vectors of equations: the graphs they were made from, in the order of the vectors."},
         {"mathml", KIND_MATHML, OP_COLLECTION, true,
-         "And what these were made from, to be shown; some of it has no graph."},
+         "The MathML the graphs were made from, for display; not all of it has a graph."},
         {"papers", KIND_PAPER, OP_COLLECTION, true,
-         "And where they stand: a search then says titles of papers and sections."}),
-    .outputs = OP_PORTS({"index", KIND_INDEX, OP_ONE, .doc = "For `eqloom search`."}),
+         "The papers of the equations, so that a search shows the titles of papers and sections."}),
+    .outputs = OP_PORTS({"index", KIND_INDEX, OP_ONE,
+                         .doc = "The index that `eqloom search` "
+                                "reads."}),
     .run = run,
     .summarize = equation_place_summarize,
 };

@@ -1,4 +1,4 @@
-/* Reading what the user asks about; see queries.h. */
+/* Reads the expressions of a query; see queries.h. */
 #include "ops/search/queries.h"
 
 #include "ops/expr/own/own.h"
@@ -20,7 +20,7 @@ enum err_code queries_check(const struct tool_args *args, struct err *e)
 struct texts {
     query_take *take;
     void *arg;
-    struct arena arena; /* of one text */
+    struct arena arena; /* for one text */
 };
 
 static enum err_code take_one(struct texts *t, const char *name, const char *text, struct err *e)

@@ -1,5 +1,5 @@
-/* Expressions that a user asks about: arguments of the command line, and the lines of standard
- * input where an argument is '-'. */
+/* Reads the expressions of a query: arguments of the command line, and for an argument '-' the
+ * lines of standard input. */
 #pragma once
 
 #include "engine/tool.h"
@@ -8,31 +8,31 @@
 
 #include <jansson.h>
 
-/* ERR_INPUT when there are no arguments, or --syntax names none. */
+/* ERR_INPUT if there are no arguments or --syntax is unknown. */
 enum err_code queries_check(const struct tool_args *args, struct err *e);
 
-/* The same for each as it was given; `name` is for messages. The arena is reset afterwards. */
+/* Takes the text of one query; `name` is for messages. The arena is reset afterwards. */
 typedef enum err_code query_take(void *arg, const char *name, const char *text, struct arena *a,
                                  struct err *e);
 enum err_code queries_each(const struct tool_args *args, query_take *take, void *arg,
                            struct err *e);
 
-/* Answers one question. The arena is reset afterwards. */
+/* Answers one query. The arena is reset afterwards. */
 typedef enum err_code query_answer(void *arg, const struct expr *question, struct arena *a,
                                    struct err *e);
-/* Answers all, each before the next is read. Empty lines are skipped. */
+/* Answers all queries, each before the next is read. Skips empty lines. */
 enum err_code queries_answer(const struct tool_args *args, const struct language *lang,
                              query_answer *answer, void *arg, struct err *e);
-/* One line; takes the reference. */
+/* Writes the value on one line. Steals the reference. */
 void queries_print_json(FILE *to, json_t *value);
 
-/* The language that --language names, else the calculus, with the operators of `more`, which is
- * empty or the language of a record, and those of --operators. */
+/* Returns the language of --language, else the calculus, with the operators of `more`, which is ""
+ * or the language of a record, and those of --operators. */
 enum err_code queries_language(const struct language **out, const struct tool_args *args,
                                const char *more, struct err *e);
 
-/* Of a tool's table of options. To start a card takes longer than a model takes for some
- * expressions. */
+/* Entries of a tool's table of options. The CPU is the default because starting a card takes longer
+ * than running a model on a few expressions. */
 #define QUERIES_DEVICE                                                                             \
     {                                                                                              \
         "device", "NAME", false, "where to compute: cpu (default), cuda, cuda:N or auto"           \

@@ -1,4 +1,4 @@
-/* `eqloom embed EXPR...`: vectors of expressions by a trained model. */
+/* `eqloom embed EXPR...`: prints vectors of expressions by a trained model. */
 #include "base/io/out_file.h"
 #include "base/os.h"
 #include "engine/tool.h"
@@ -17,10 +17,10 @@ struct embedding {
     const struct language *lang;
     struct tool_record checkpoint;
     struct text_model model;
-    struct equation_model equations; /* in its place, of a graph network */
+    struct equation_model equations; /* instead of `model`, if the checkpoint is a graph network */
     bool is_graphs, normalize;
     struct buf texts, numbers; /* of `text` and `vectors` */
-    char **text;               /* of each: prefix tokens, or an equation's LaTeX */
+    char **text;               /* for each: prefix tokens, or an equation's LaTeX */
     float *vectors;            /* (n, dim) */
     size_t n;
     uint32_t dim;
@@ -122,7 +122,7 @@ static double dot(const struct embedding *x, size_t i, size_t j)
     return sum;
 }
 
-/* For people: how near a few expressions are to the first. */
+/* Prints the cosine of each expression to the first one, if there are few. */
 static void narrate(const struct embedding *x)
 {
     for (size_t i = 1; i < x->n && x->n <= SHOW_COSINES; i++)
@@ -161,7 +161,10 @@ static enum err_code check_output(const char *path, struct err *e)
     const char *dot_at = path ? strrchr(path, '.') : NULL;
     if (!path || (dot_at && (!strcmp(dot_at, ".npy") || !strcmp(dot_at, ".jsonl"))))
         return OK;
-    return err_fail(e, ERR_INPUT, "--output takes a name in .npy or .jsonl, not '%.100s'", path);
+    return err_fail(e, ERR_INPUT,
+                    "--output takes a name that ends in .npy or .jsonl, not "
+                    "'%.100s'",
+                    path);
 }
 
 static enum err_code run(int *exit_status, const struct tool_args *args, struct err *e)
@@ -190,9 +193,11 @@ out:
 }
 
 static const struct tool_option options[] = {
-    {"model", "REF", false, "a checkpoint; else the tag 'best', else the only one in the store"},
+    {"model", "REF", false,
+     "a checkpoint; the default is the tag 'best', else the only one in "
+     "the store"},
     {"output", "PATH", false, "write PATH.npy (and PATH.npy.jsonl) or PATH.jsonl instead", 'o'},
-    {"raw", NULL, false, "the model's vectors as they are, not scaled to length 1"},
+    {"raw", NULL, false, "the model's vectors without scaling to length 1"},
     QUERIES_OPTIONS,
     {0}};
 
@@ -200,11 +205,11 @@ const struct tool tool_embed = {
     .name = "embed",
     .arguments = "EXPR...",
     .summary = "Print the vectors of expressions by a trained model",
-    .help = "A line for each expression: the expression, a tab, and its vector; with --json an "
-            "object. An argument '-' reads expressions from standard input, one a line. For the "
-            "vectors of a whole corpus use the op 'embed' in a job and 'eqloom export'. A graph "
-            "network (jobs/papers.yaml) embeds equations in LaTeX; what has no backslash or brace "
-            "is an expression if it can be read as one.",
+    .help = "Prints a line for each expression: the expression, a tab, and its vector; with "
+            "--json an object. An argument '-' reads expressions from standard input, one per "
+            "line. For the vectors of a whole corpus use the op 'embed' in a job and 'eqloom "
+            "export'. A graph network (jobs/papers.yaml) embeds equations in LaTeX; an argument "
+            "without backslash and brace is an expression if it can be parsed as one.",
     .example = "eqloom embed 'sin(x)^2' 'cos(2*x)'\n"
                "eqloom embed --model quickstart/model -o vectors.npy - <expressions.txt",
     .options = options,

@@ -1,5 +1,5 @@
-/* `eqloom generate EXPR...`: what a trained encoder-decoder writes for expressions, and whether
- * each answer equals what was asked. */
+/* `eqloom generate EXPR...`: prints what a trained encoder-decoder writes for expressions, and
+ * whether each answer equals the query. */
 #include "base/os.h"
 #include "engine/tool.h"
 #include "ops/search/models.h"
@@ -18,7 +18,7 @@ struct writing {
     enum gpu_precision precision;
 };
 
-/* What was written for one question, with a judgement of each; all in the arena of the question. */
+/* The answers to one query with their verdicts, all in the arena of the query. */
 struct answers {
     const struct expr *question;
     struct written *written;
@@ -37,7 +37,7 @@ static enum err_code generate(struct answers *x, struct writing *w, struct arena
         return err_up(e, code);
     x->findings = arena_array(a, struct finding, x->n);
     for (size_t i = 0; i < x->n; i++) {
-        /* A cluster of its own each: a proof of one says nothing of another. */
+        /* Each has a cluster of its own, since a proof of one proves no other. */
         x->findings[i].cluster = (uint32_t)i;
         if (expr_from_prefix(&x->findings[i].x, a, w->lang, x->written[i].prefix, NULL))
             x->findings[i].x.n = 0;
@@ -152,12 +152,18 @@ out:
 }
 
 static const struct tool_option options[] = {
-    {"beams", "N", false, "hypotheses kept, and answers at most; 5 if not given; 1: greedy", 'b'},
-    {"max-tokens", "N", false, "of an answer, at most (default 64)"},
+    {"beams", "N", false,
+     "the number of hypotheses, and the maximum number of answers; 5 if "
+     "not given; 1 is greedy",
+     'b'},
+    {"max-tokens", "N", false, "the maximum length of an answer (default 64)"},
     {"model", "REF", false,
-     "a checkpoint with a decoder; else the tag 'writer', else the only one in the store"},
-    {"precision", "NAME", false, "of the products: f32 (default), tf32 or bf16"},
-    {"max-nodes", "N", false, "e-nodes of the search for a proof, at most (default 10000)"},
+     "a checkpoint with a decoder; the default is the tag 'writer', else the only one in the "
+     "store"},
+    {"precision", "NAME", false, "the precision of matrix products: f32 (default), tf32 or bf16"},
+    {"max-nodes", "N", false,
+     "the maximum number of e-nodes in the search for a proof (default "
+     "10000)"},
     QUERIES_OPTIONS,
     {0}};
 
@@ -165,13 +171,13 @@ const struct tool tool_generate = {
     .name = "generate",
     .arguments = "EXPR...",
     .summary = "Print what a trained model writes for expressions, and which answers are equal",
-    .help = "The most probable answers that beam search finds, best first: each with its "
-            "log-probability, whether it equals the question, and the expression. `same`: the "
-            "question itself; `proved`: normal forms or certified rules say so; `refuted`: values "
-            "differ at a point; `undecided`: they agree as far as was tried, and no proof was "
-            "found; `malformed`: no expression, printed as the model's tokens. An argument '-' "
-            "reads expressions from standard input, one a line. For a whole corpus use the ops "
-            "'generate' and 'evaluate-generation'.",
+    .help = "Prints the most probable answers that beam search finds, best first: each with its "
+            "log-probability, whether it equals the query, and the expression. `same`: it is "
+            "the query itself; `proved`: by normal forms or certified rules; `refuted`: values "
+            "differ at a point; `undecided`: values agree at all points tried, and no proof was "
+            "found; `malformed`: not an expression, printed as the model's tokens. An argument "
+            "'-' reads expressions from standard input, one per line. For a whole corpus use "
+            "the ops 'generate' and 'evaluate-generation'.",
     .example = "eqloom generate --model seq2seq/model 'sin(x)^2'\n"
                "eqloom generate -b 10 --json - <expressions.txt",
     .options = options,

@@ -1,4 +1,5 @@
-/* `eqloom search EXPR`: the nearest expressions of an indexed corpus, and whether each is equal. */
+/* `eqloom search EXPR`: prints the nearest expressions of an indexed corpus, and whether each is
+ * equal. */
 #include "base/os.h"
 #include "base/text/html.h"
 #include "engine/tool.h"
@@ -28,7 +29,7 @@ struct search {
     double load_ms;
 };
 
-/* One answer; all in the arena of its question. */
+/* One answer, all in the arena of its query. */
 struct answer {
     const struct expr *question;
     struct neighbour *neighbours;
@@ -86,7 +87,7 @@ static enum err_code load(struct search *s, struct err *e)
 
 /* ---- answering ---- */
 
-/* How rules made the member of a cluster that has this text, if they did. */
+/* Whether rules made the member of a cluster that has this text. */
 static bool is_by_rules(const Eqloom__Cluster *c, const char *prefix)
 {
     if (!c || c->unsound)
@@ -146,7 +147,8 @@ static const char *seed_of(struct arena *a, const struct finding *f, const struc
     return expr_shown(s->args)(a, &seed);
 }
 
-/* The point that refutes, or the domains that the user gave, as expressions are shown. */
+/* Returns the refuting point, or the domains that the user gave, in the form in which expressions
+ * are printed. */
 static const char *claim(struct arena *a, const struct search *s, const char *text)
 {
     bool latex = text && expr_shown(s->args) == expr_latex;
@@ -241,7 +243,7 @@ out:
 
 /* ---- the page ---- */
 
-/* A question, where it leads: "/explain?a=...&b=...". */
+/* Percent-encodes an expression for an address such as "/explain?a=...&b=...". */
 static void write_address(struct buf *out, const char *text)
 {
     for (const unsigned char *s = (const unsigned char *)text; *s; s++)
@@ -266,7 +268,7 @@ static void write_neighbour(struct buf *out, struct arena *a, const char *questi
     buf_puts(out, "<td>");
     html_text(out, why);
     buf_puts(out, "</td><td>");
-    if (cluster) { /* a formula is no name for a screen reader */
+    if (cluster) { /* screen readers cannot name a link by a formula */
         buf_printf(out, "<a href=\"/record?ref=%s\" aria-label=\"the cluster of ", cluster);
         html_text(out, seed ? seed : cluster);
         buf_puts(out, "\">");
@@ -306,10 +308,16 @@ static const struct tool_page page = {"Search",       "Search a corpus", "Search
                                       page_arguments, page_options,      write_page};
 
 static const struct tool_option options[] = {
-    {"neighbours", "N", false, "how many; 10 if not given", 'k'},
-    {"per-cluster", "N", false, "at most N neighbours of each cluster; 1 shows other clusters too"},
-    {"index", "REF", false, "an index; else the tag 'index', else the only one in the store"},
-    {"max-nodes", "N", false, "e-nodes of the search for a proof, at most (default 10000)"},
+    {"neighbours", "N", false, "the number of neighbours; 10 if not given", 'k'},
+    {"per-cluster", "N", false,
+     "at most N neighbours of each cluster; with 1, each is of "
+     "another cluster"},
+    {"index", "REF", false,
+     "an index; the default is the tag 'index', else the only one in the "
+     "store"},
+    {"max-nodes", "N", false,
+     "the maximum number of e-nodes in the search for a proof (default "
+     "10000)"},
     DOMAIN_OPTION,
     DOMAIN_OPTION_REAL,
     QUERIES_DEVICE,
@@ -322,18 +330,19 @@ static const struct tool_option options[] = {
 const struct tool tool_search = {
     .name = "search",
     .arguments = "EXPR...",
-    .summary = "Find the expressions of a corpus that are nearest to one, and say which are equal",
+    .summary = "Find the expressions of a corpus that are nearest to one, and show which are "
+               "equal",
     .help =
-        "Embeds the expression by the model of an index and compares it with every vector there: "
-        "the neighbours are exact. Each is printed with the cosine, a verdict, and the seed of its "
-        "cluster. The verdict is `proved` by normal forms or certified rules, "
-        "`refuted` when values differ at a point, else `undecided`; 'eqloom explain A B' shows the "
-        "steps or the point. Variables have the domains of the cluster's seed unless --domain says "
-        "otherwise. An argument '-' reads expressions from standard input, one a line, "
-        "and answers each as it comes.\n\n"
+        "Embeds the expression by the model of an index and compares it with every vector of "
+        "the index, so the neighbours are exact. Each is printed with the cosine, a verdict, "
+        "and the seed of its cluster. The verdict is `proved` by normal forms or certified "
+        "rules, `refuted` when values differ at a point, else `undecided`; 'eqloom explain A B' "
+        "shows the steps or the point. Variables have the domains of the cluster's seed unless "
+        "--domain is given. An argument '-' reads expressions from standard input, one per "
+        "line, and answers each before it reads the next.\n\n"
         "In an index of equations of papers (jobs/papers.yaml) it finds the nearest by a graph "
-        "network, and says in which paper they stand; there the equation is LaTeX, and what has no "
-        "backslash or brace is an expression if it can be read as one.",
+        "network, and prints the paper of each; there the argument is LaTeX, and one without "
+        "backslash and brace is an expression if it can be parsed as one.",
     .example = "eqloom search 'sin(x)^2'\n"
                "eqloom search -k 5 --per-cluster 1 'd(x, ln(cos(x)))'\n"
                "eqloom search '\\frac{\\sin x}{\\cos x}'",

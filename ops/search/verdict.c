@@ -1,5 +1,6 @@
-/* Equality of a question and what was found; see verdict.h. Values are compared first, since that
- * is cheap and most neighbours of other clusters differ; only what agrees costs a saturation. */
+/* Decides equality of a query and its findings; see verdict.h. Values are compared first, since
+ * that is cheap and most neighbours of other clusters differ; only those that agree cost a
+ * saturation. */
 #include "ops/search/verdict.h"
 
 #include "base/io/terminal.h"
@@ -56,12 +57,12 @@ static void compare(struct finding *f, const struct judge *j, const struct expr 
         if (exact || normal_equal(&way, question, &f->x, domains.all, domains.n))
             decide(f, VERDICT_PROVED, "equal normal forms");
         else
-            decide(f, VERDICT_UNDECIDED, "values agree at all points that were tried");
+            decide(f, VERDICT_UNDECIDED, "values agree at all points tried");
         break;
     case EQUALITY_REFUTED: decide(f, VERDICT_REFUTED, arena_printf(a, "at %s", witness)); break;
     case EQUALITY_UNDECIDED:
         decide(f, exact ? VERDICT_UNDECIDED : VERDICT_NO_VALUE,
-               exact ? "too large to compare" : "no point was found at which both are defined");
+               exact ? "too large to compare" : "no point was found where both are defined");
     }
     equality_test_end(&test);
 }
@@ -98,7 +99,7 @@ static enum err_code saturate_cluster(struct judge *j, struct finding *f, size_t
     if (code)
         return code;
     struct domains domains = domains_of(a, f->source ? f->source->seed : NULL, &j->domains);
-    const struct language *lang = question->lang; /* the rules are of a part of it */
+    const struct language *lang = question->lang; /* the rules may be of a sublanguage */
     for (size_t i = 0; i < n; i++)
         if (is_open(&f[i], f->cluster) && f[i].x.lang->n_ops > lang->n_ops)
             lang = f[i].x.lang;
@@ -128,7 +129,7 @@ out:
     return code;
 }
 
-/* Whether a saturation for its cluster has been made. */
+/* Whether its cluster has been saturated. */
 static bool is_tried(const struct finding *f, size_t i)
 {
     for (size_t k = 0; k < i; k++)
@@ -137,8 +138,8 @@ static bool is_tried(const struct finding *f, size_t i)
     return false;
 }
 
-/* One that is proved and that rules made from the seed proves the others that they made from it,
- * under the seed's domains. */
+/* A proved finding that rules made from the seed proves all others that rules made from it, under
+ * the seed's domains. */
 static void spread(const struct judge *j, struct finding *f, size_t n, uint32_t cluster)
 {
     bool proved = false;
@@ -158,13 +159,13 @@ enum err_code judge_all(struct judge *j, struct finding *f, size_t n, const stru
     bool exact = exact_applies(question->lang);
     for (size_t i = 0; i < n; i++) {
         if (!f[i].x.n)
-            decide(&f[i], VERDICT_REFUTED, "no expression");
+            decide(&f[i], VERDICT_REFUTED, "not an expression");
         else if (expr_equal(question, &f[i].x))
             decide(&f[i], VERDICT_PROVED, "the same expression");
         else
             compare(&f[i], j, question, exact, a);
     }
-    if (exact) /* the rules have nothing to add */
+    if (exact) /* the rules cannot add anything */
         return OK;
     for (size_t i = 0; i < n && !code; i++) {
         spread(j, f, n, f[i].cluster);

@@ -179,7 +179,7 @@ class Why(CommandsTest):
             text = self.ok("why", checkpoint["id"])
             self.assertRegex(text, rf"segment   .*pooling={pooling} .*batch=8 .*steps 2-4\n")
             self.assertIn(f"node model@pooling={pooling}: ran", text)
-            self.assertIn("last run  small/000001 (done): made then", text)
+            self.assertIn("last run  small/000001 (done): made in this run", text)
 
 
 class Query(CommandsTest):

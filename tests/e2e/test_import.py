@@ -83,7 +83,7 @@ class Import(ProjectTest):
             for x, y in zip(got["vector"], row["vector"]):
                 self.assertLess(abs(x - y), 1e-5)
         error = self.p.eqloom("embed", "--model", "torch/imported", "x", expect=2).err
-        self.assertIn("does not say which vocabulary it reads; a `train` of 0 steps", error)
+        self.assertIn("does not name its vocabulary; a `train` of 0 steps", error)
 
     def test_training_goes_on(self):
         """From PyTorch's weights the loss falls, and what is exported is what was trained."""

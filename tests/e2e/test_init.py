@@ -40,7 +40,7 @@ class Init(ProjectTest):
     def test_nothing_is_replaced(self):
         self.p.write("job.yaml", "mine")
         done = self.p.eqloom("init", expect=2)
-        self.assertIn("job.yaml is there already", done.err)
+        self.assertIn("job.yaml already exists", done.err)
         self.assertEqual((self.p.dir / "job.yaml").read_text(), "mine")
         self.assertFalse((self.p.dir / "eqloom.schema.json").exists())
 

@@ -55,7 +55,7 @@ class Reuse(ProjectTest):
         (gone, *_), (new, *_) = set(before) - set(after), set(after) - set(before)
         self.assertIn("not current: its inputs have changed; node egraphs: ran",
                       why(gone))
-        self.assertIn("made then; node egraphs: ran", why(new))
+        self.assertIn("made in this run; node egraphs: ran", why(new))
         stands = why(next(i for i in after if i in before))
         self.assertRegex(stands, "made      in run small/000001")
         self.assertIn("still current; node egraphs: ran",

@@ -271,7 +271,7 @@ class TrainGraphs(ProjectTest):
         r = self.p.eqloom("search", "-k", "1", "sqrt(x)/2")
         self.assertEqual(r.out.splitlines()[0], "\\frac{\\sqrt{x}}{2}")
         self.assertEqual(self.p.eqloom("embed", "x = y").out.split("\t")[0], "x = y")
-        self.assertIn("no expression, so read as LaTeX", self.p.eqloom("embed", "x = y").err)
+        self.assertIn("not an expression, so read as LaTeX", self.p.eqloom("embed", "x = y").err)
 
     def test_page(self):
         """`serve`: what the command finds, as formulas, with paper and section."""
@@ -291,7 +291,7 @@ class TrainGraphs(ProjectTest):
         self.assertEqual(len(rows), 4)
         self.assertIn("<h2>Nearest to " + answer["mathml"], body)
         _, _, body = server.ask(address("/search", q="\\frac{x"))
-        self.assertIn("KaTeX refuses it", body)
+        self.assertIn("KaTeX rejects it", body)
 
     def test_masking(self):
         """What hidden characters are taken for, against the network computed here."""
@@ -359,13 +359,13 @@ class TrainGraphs(ProjectTest):
         r = self.p.eqloom("generate", "--model", "t/model", "x + 1", expect=2)
         self.assertIn("the model reads graphs of equations, not expressions", r.err)
         for command in ("search", "embed"):
-            for text, why in (("\\nosuch{x}", "KaTeX refuses it: unknown command"), ("x^{", "KaTeX refuses it: "),
-                              (" ", "there is no equation"), ("$$ $$", "there is no equation")):
+            for text, why in (("\\nosuch{x}", "KaTeX rejects it: unknown command"), ("x^{", "KaTeX rejects it: "),
+                              (" ", "the equation is empty"), ("$$ $$", "the equation is empty")):
                 r = self.p.eqloom(command, text, expect=2)
                 self.assertIn("<expression 1>: " + why, r.err)
                 self.assertEqual(len([x for x in r.err.splitlines() if "error" in x]), 1)
         r = self.p.eqloom("search", "--domain", "x>0", "x", expect=2)
-        self.assertIn("--domain is of no use: t/index is an index of equations", r.err)
+        self.assertIn("--domain cannot be used: t/index is an index of equations", r.err)
         r = self.p.eqloom("run", "t.yaml", "--set", "valid=1", expect=1)
         self.assertIn("equations of at least two papers are needed; graphs has 0", r.err)
 

@@ -1,4 +1,4 @@
-/* The commands. Where the table says so, c->store is open when they begin; cli_main closes it. */
+/* The commands. c->store is open if cli_command.store requests it; cli_main closes it. */
 #pragma once
 
 #include "engine/cli/console/cli.h"
@@ -10,5 +10,5 @@ cli_runner cli_run, cli_work, cli_plan, cli_why, cli_show, cli_ls, cli_export, c
     cli_serve, cli_schema, cli_table, cli_tag, cli_untag, cli_lineage, cli_query, cli_diff,
     cli_tool;
 
-/* ERR_INPUT: there is none of the name; did you mean ...? */
+/* ERR_INPUT, with a suggestion, if no op has the name. */
 enum err_code find_op(const struct op **out, const char *name, struct err *e);

@@ -1,5 +1,5 @@
-/* eqloom diff: two records, or two runs: their nodes side by side, the parameters and outputs that
- * differ, and the values of reports that differ. */
+/* eqloom diff compares two records, or two runs: their nodes side by side, and the parameters,
+ * outputs and report values that differ. */
 #include "engine/cli/cmd/cmd.h"
 
 #include "base/buf.h"
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* "steps: 20 -> 1000; op: train -> fit"; both nodes are there. */
+/* Returns "steps: 20 -> 1000; op: train -> fit", or "" unless both keys are given. */
 static char *differing_params(struct arena *a, const Eqloom__ActionKey *x,
                               const Eqloom__ActionKey *y)
 {
@@ -46,7 +46,7 @@ static bool same_outputs(const Eqloom__RunNode *x, const Eqloom__RunNode *y)
     return true;
 }
 
-/* NULL: there is none. */
+/* Returns NULL if there is no output. */
 static const struct digest *first_output(const Eqloom__RunNode *n)
 {
     bool made = n && n->n_outputs && n->outputs[0]->output_ids.len == DIGEST_SIZE;
@@ -99,7 +99,8 @@ static void add_node(struct diff *d, struct table *t, const Eqloom__RunNode *x,
                                        seconds(a, x), seconds(a, y), params});
 }
 
-/* What reports say; whether they are the same stands in the table of nodes. */
+/* Prints how the values of reports differ. The table of nodes already shows whether the reports
+ * do. */
 static enum err_code compare_reports(struct diff *d, const Eqloom__RunNode *x,
                                      const Eqloom__RunNode *y, struct err *e)
 {

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* A job's name where its file was wanted. */
+/* Adds a hint if the argument is the name of a job instead of its file. */
 static void hint_at_file(struct cli *c, struct err *e)
 {
     struct os_stat st;

@@ -1,6 +1,6 @@
-/* eqloom ls, tag and untag: the names in the store. Those that a user gives are refs "tag/NAME", a
- * part of the name space that jobs may not write into: no run moves or removes one, and gc keeps
- * what refs name. */
+/* eqloom ls, tag and untag: the names in the store. Tags are refs "tag/NAME", a part of the name
+ * space that jobs may not write to: no run moves or removes a tag, and gc keeps the records that
+ * refs name. */
 #include "engine/cli/cmd/cmd.h"
 
 #include "collection.pb-c.h"
@@ -64,21 +64,21 @@ enum err_code cli_ls(int *status, struct cli *c, struct err *e)
         table_print(c->out, l.table);
     if (!l.lost)
         return OK;
-    code = err_fail(e, ERR_CORRUPT, "%zu of these names lead%s to what is missing or damaged",
+    code = err_fail(e, ERR_CORRUPT, "%zu of these names refer%s to missing or damaged records",
                     l.lost, l.lost == 1 ? "s" : "");
-    err_hint(e, "the next run makes it again, if the job still asks for it; 'eqloom fsck --repair' "
-                "drops the names of what is lost for good");
+    err_hint(e, "the next run makes a record again if the job still needs it; 'eqloom fsck "
+                "--repair' removes the names of the others");
     return code;
 }
 
-/* "v1" and "tag/v1" are the same. */
+/* Returns "tag/v1" for "v1" and for "tag/v1". */
 static char *tag_name(struct arena *a, const char *text)
 {
     size_t n = strlen(JOB_TAGS);
     return arena_printf(a, JOB_TAGS "%s", strncmp(text, JOB_TAGS, n) ? text : text + n);
 }
 
-/* `id` NULL: removes it. */
+/* Sets the ref, or removes it if `id` is NULL. */
 static enum err_code set_ref(struct cli *c, const char *event, const char *name,
                              const struct digest *id, const struct digest *named, struct err *e)
 {
@@ -132,7 +132,7 @@ enum err_code cli_untag(int *status, struct cli *c, struct err *e)
     if (code != ERR_NOTFOUND)
         return err_up(e, set_ref(c, "untagged", name, NULL, &id, e));
     if ((code = resolve(&other, c, given, e)))
-        return err_up(e, code); /* with what was meant */
+        return err_up(e, code); /* with a suggestion */
     code = err_fail(e, ERR_INPUT, "'%.100s' is not a tag", given);
     err_hint(e, "'eqloom ls " JOB_TAGS "' lists them");
     return code;

@@ -1,4 +1,4 @@
-/* eqloom ops: the table of ops, for people and for docs/ops.md. */
+/* eqloom ops: prints the table of ops as text, or as Markdown for docs/ops.md. */
 #include "engine/cli/cmd/cmd.h"
 
 #include "engine/cli/console/text_table.h"
@@ -77,7 +77,7 @@ static const char *first_sentence(struct arena *a, const char *doc)
     return end ? arena_strndup(a, doc, (size_t)(end - doc) + 1) : doc;
 }
 
-/* Rows of a table, whose last column is a text: for people, or as Markdown. */
+/* Prints a table as aligned text or as Markdown. */
 static void put_table(struct cli *c, struct table *t, bool markdown)
 {
     if (t->n_rows == 1)

@@ -1,4 +1,4 @@
-/* eqloom plan, status and log: what a run would do, what the last one did, and all runs. */
+/* eqloom plan, status and log: what a run would do, what the last run did, and the list of runs. */
 #include "engine/cli/cmd/cmd_job.h"
 
 #include "base/os.h"
@@ -35,14 +35,14 @@ static const char *share(struct arena *a, uint64_t n, uint64_t of)
     return of ? arena_printf(a, "%" PRIu64 " of %" PRIu64, n, of) : "-";
 }
 
-/* "412", or "1 of 412" where only some of them would run. */
+/* Returns "412", or "1 of 412" if only some elements would run. */
 static const char *count_planned(struct arena *a, const struct node_result *r)
 {
     bool some = r->state == NODE_RAN && r->ran && r->ran != r->elements;
     return some ? share(a, r->ran, r->elements) : count(a, r->elements);
 }
 
-/* The names of the nodes whose outputs a node reads, each once. */
+/* Returns the names of the nodes whose outputs a node reads, without duplicates. */
 static json_t *inputs_json(const struct job *job, const struct node *n)
 {
     json_t *names = json_array();
@@ -108,7 +108,7 @@ static void print_status(struct cli *c, const struct job *job, const struct node
         table_print(c->out, t);
 }
 
-/* `status` prints the plan with what the last run did. */
+/* Also runs `status`, which prints the plan together with what the last run did. */
 enum err_code cli_plan(int *status, struct cli *c, struct err *e)
 {
     bool with_last = !strcmp(c->command->name, "status");
@@ -177,7 +177,7 @@ static void print_runs(struct cli *c, const struct run_list *list, size_t limit)
         fprintf(c->narration, "... and %zu more (--limit)\n", list->n - limit);
 }
 
-/* {"model": id}, for outputs that were made. */
+/* Returns {"model": id} for the outputs that were made. */
 static json_t *outputs_json(const Eqloom__RunNode *n)
 {
     json_t *outputs = json_object();
@@ -218,7 +218,7 @@ static void print_nodes(struct cli *c, const char *name, const char *state, cons
     table_print(c->out, t);
 }
 
-/* A job's name, also where its file was given. */
+/* Returns the name of a job that is given by its name or its file. */
 static enum err_code job_name(const char **out, struct cli *c, struct err *e)
 {
     struct os_stat st;

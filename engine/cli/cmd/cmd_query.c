@@ -1,5 +1,5 @@
-/* eqloom query: records of a kind that a jq program selects. Filters that need no record's contents
- * (job, node, op, time) come first. */
+/* eqloom query lists the records of a kind that a jq program selects. Filters that need no record
+ * contents (job, node, op, time) are applied first. */
 #include "engine/cli/cmd/cmd.h"
 
 #include "base/map.h"
@@ -20,7 +20,7 @@
 
 struct jq_filter {
     jq_state *jq;
-    struct buf messages; /* of the compiler, which otherwise go to standard error */
+    struct buf messages; /* of the compiler, which by default writes them to standard error */
 };
 
 static void take_message(void *arg, jv message)
@@ -30,8 +30,8 @@ static void take_message(void *arg, jv message)
     jv_free(message);
 }
 
-/* "jq: error: syntax error, ... (Unix shell quoting issues?) at <top-level>, line 1:": the part
- * that says what is wrong. */
+/* Fails with the relevant part of a message like "jq: error: syntax error, ... (Unix shell quoting
+ * issues?) at <top-level>, line 1:". */
 static enum err_code refuse_program(const struct jq_filter *f, struct err *e)
 {
     static const char prefix[] = "jq: error: ", advice[] = " (Unix shell quoting issues?)";
@@ -54,7 +54,7 @@ static void jq_filter_free(struct jq_filter *f)
     free(f);
 }
 
-/* ERR_INPUT with what jq said if the program does not compile. */
+/* ERR_INPUT with jq's message if the program does not compile. */
 static enum err_code jq_filter_new(struct jq_filter **out, const char *program, struct err *e)
 {
     struct jq_filter *f = must_calloc(1, sizeof *f);
@@ -62,7 +62,7 @@ static enum err_code jq_filter_new(struct jq_filter **out, const char *program, 
     if (!f->jq)
         out_of_memory(sizeof *f);
     jq_set_error_cb(f->jq, take_message, f);
-    /* Where `import` looks; without them jq aborts at one. */
+    /* Search paths of `import`; jq aborts at an import if they are not set. */
     jq_set_attr(f->jq, jv_string("JQ_LIBRARY_PATH"), JV_ARRAY(jv_string("~/.jq")));
     jq_set_attr(f->jq, jv_string("PROGRAM_ORIGIN"), jv_string("."));
     if (jq_compile(f->jq, program)) {
@@ -74,7 +74,7 @@ static enum err_code jq_filter_new(struct jq_filter **out, const char *program, 
     return code;
 }
 
-/* `output`, which is not valid: the end of the outputs, or an error. */
+/* Tells the end of the outputs from an error; `output` is not valid. */
 static enum err_code end_of_outputs(jv output, struct err *e)
 {
     if (!jv_invalid_has_msg(jv_copy(output))) {
@@ -89,9 +89,9 @@ static enum err_code end_of_outputs(jv output, struct err *e)
     return code;
 }
 
-/* *yielded is the first output that is neither false nor null, as JSON text in the arena, or NULL:
- * the program does not select the value. An error that it raises is ERR_INPUT. The value goes to jq
- * as JSON text: its number and string types are its own. */
+/* *yielded is the first output that is neither false nor null, as JSON text in the arena, or NULL
+ * if the program does not select the value. ERR_INPUT if the program raises an error. The value is
+ * passed as JSON text, because jq has number and string types of its own. */
 static enum err_code jq_filter_run(const char **yielded, struct arena *a, struct jq_filter *f,
                                    const json_t *value, struct err *e)
 {
@@ -119,7 +119,7 @@ static enum err_code jq_filter_run(const char **yielded, struct arena *a, struct
 
 /* ---- asking ---- */
 
-/* A record becomes JSON and then jq's values, up to some 40 times its bytes. */
+/* JSON and jq's values take up to some 40 times the bytes of a record. */
 enum { MAX_PAYLOAD = 32 << 20, SHOWN = 60 };
 
 struct query {
@@ -131,12 +131,12 @@ struct query {
     struct jq_filter *filter; /* NULL: all */
     uint64_t limit, found, refs, too_large;
     bool more;
-    struct lineage *lineage; /* NULL: neither op nor time is asked for */
+    struct lineage *lineage; /* NULL unless --op, --since or --until is given */
     struct digest_map seen;  /* several nodes may hold the same record */
     struct arena scratch;
 };
 
-/* Local time: a day, or a day and a time. */
+/* Parses local time: a day, or a day with a time. */
 static enum err_code read_time(int64_t *ns, struct cli *c, const char *option, int64_t fallback,
                                struct err *e)
 {
@@ -194,7 +194,7 @@ static enum err_code made_in_time(bool *passes, struct query *q, const struct di
     return err_up(e, code);
 }
 
-/* *yielded: what the program gave; NULL without a program. */
+/* *yielded: the program's output; NULL without a program. */
 static enum err_code run_program(bool *selects, const char **yielded, struct query *q,
                                  const struct digest *id, struct err *e)
 {
@@ -222,7 +222,7 @@ static enum err_code run_program(bool *selects, const char **yielded, struct que
     code = jq_filter_run(yielded, &q->scratch, q->filter, record, e);
     json_decref(record);
     if (code == ERR_INPUT)
-        err_hint(e, "the record is %.12s: 'eqloom show %.12s --json' prints what the program gets",
+        err_hint(e, "the record is %.12s: 'eqloom show %.12s --json' prints the program's input",
                  hex, hex);
     *selects = *yielded != NULL;
     return err_up(e, code);
@@ -259,7 +259,7 @@ static enum err_code take_record(void *arg, const struct digest *id, enum record
 
 /* ---- what nodes hold ---- */
 
-/* Whether "job/node", "job/node.role" or "job/node@variant" is of the job and the node. */
+/* Whether the ref "job/node", "job/node.role" or "job/node@variant" matches --job and --node. */
 static bool is_asked(const struct query *q, const char *ref)
 {
     const char *slash = strchr(ref, '/');

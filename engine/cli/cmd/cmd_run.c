@@ -1,4 +1,5 @@
-/* eqloom run: the job, its exports, and the tables of reports that nothing else reads. */
+/* eqloom run: runs the job, writes its exports, and prints the tables of reports that no node
+ * reads. */
 #include "engine/cli/cmd/cmd_job.h"
 
 #include "base/io/out_file.h"
@@ -18,16 +19,16 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A signal handler reaches only static data. Two signals may come at once, to a thread each. */
+/* A signal handler can access only static data. Two threads may each receive a signal at once. */
 static volatile int signals_received;
 
-/* The run ends by itself within a second, or at once after a second signal. If something holds it
- * up (a disk that takes long to sync), the process exits: what was committed is kept. */
+/* The run ends within a second, or at once after a second signal. If it is blocked longer than this
+ * (by a slow disk sync), the process exits; what was committed is kept. */
 enum { PATIENCE_S = 20, NO_PATIENCE_S = 1 };
 
 static void end_now(int number)
 {
-    if (write(STDERR_FILENO, "\n", 1)) /* progress may stand there */
+    if (write(STDERR_FILENO, "\n", 1)) /* the line may show progress */
         _exit(CLI_INTERRUPTED);
     _exit(CLI_INTERRUPTED);
 }
@@ -40,7 +41,8 @@ static void on_signal(int number)
     alarm(n > 1 ? NO_PATIENCE_S : PATIENCE_S);
 }
 
-/* The reader is gone (`eqloom run --json JOB | head`): as one Ctrl-C, however often it comes. */
+/* The reader has closed the pipe (`eqloom run --json JOB | head`): counts as one Ctrl-C, however
+ * often the signal is raised. */
 static void on_closed_pipe(int number)
 {
     int none = 0;
@@ -83,7 +85,7 @@ enum err_code cmd_run_options(struct run_options *out, struct cli *c, struct err
     return err_up(e, code);
 }
 
-/* The option, the environment, the job. */
+/* Precedence: the option, the environment, the job. */
 static void find_remote(struct run_options *options, struct cli *c, const struct job *job)
 {
     const char *address = cli_value(c, "remote");
@@ -99,7 +101,7 @@ static void find_remote(struct run_options *options, struct cli *c, const struct
     options->remote = remote;
 }
 
-/* The option, else the job. */
+/* Precedence: the option, the job. */
 static enum err_code find_cluster(struct run_options *options, struct cli *c, const struct job *job,
                                   struct err *e)
 {
@@ -113,7 +115,7 @@ static enum err_code find_cluster(struct run_options *options, struct cli *c, co
 
 /* ---- exports ---- */
 
-/* A link in the way would lead the export out of the project. */
+/* A symbolic link in the path would lead the export out of the project. */
 static enum err_code check_no_link(struct arena *a, const char *path, const char *base,
                                    struct err *e)
 {
@@ -130,8 +132,8 @@ static enum err_code check_no_link(struct arena *a, const char *path, const char
     return OK;
 }
 
-/* The day on which the newest of the files was written that the node and what it reads were made
- * from. */
+/* Returns the modification time in ns of the newest source file of the node and the nodes above it;
+ * 0 if there is none. */
 static int64_t newest_file(struct arena *a, const struct job *job, uint32_t node)
 {
     const bool *above = cmd_nodes_above(a, job, node);
@@ -165,8 +167,8 @@ static void put_job(struct buf *out, struct arena *a, const struct job *job, uin
     buf_puts(out, "</p>");
 }
 
-/* A page says of which job it is. Records depend on what they read, not on names or times: it has
- * an empty place, which is filled on its way to a file. */
+/* A page names its job. Since records do not depend on names or times, the stored page has a
+ * placeholder, which is filled in when the page is exported. */
 static enum err_code write_page(FILE *to, struct cli *c, const struct job *job, uint32_t node,
                                 const struct digest *id, struct err *e)
 {
@@ -211,7 +213,7 @@ static bool is_same(const char *path, const char *other)
     return same;
 }
 
-/* A file that would not change is not replaced: it keeps its time. */
+/* Does not replace a file whose contents would stay the same, so that it keeps its time. */
 static enum err_code write_export(struct cli *c, const struct job *job,
                                   const struct job_export *export, const char *path,
                                   const char *base, const struct digest *id, struct err *e)
@@ -284,8 +286,8 @@ static bool is_read(struct arena *a, const struct job *job, const struct run_res
     return false;
 }
 
-/* The output of a node that makes a report which was asked for by name, or which no other node
- * reads; else NULL. */
+/* Returns the node's output if it is a report that is a target or that no other node reads; else
+ * NULL. */
 static const struct digest *final_report(struct arena *a, const struct job *job,
                                          const struct run_options *options,
                                          const struct run_result *r, uint32_t node)

@@ -1,6 +1,6 @@
-/* eqloom schema and init. The JSON Schema (2020-12) of job files is made from the op table: editors
- * complete and check with it; eqloom itself checks more (references, kinds, files). init writes it
- * beside a small job to begin with, from the files of jobs/start. */
+/* eqloom schema and init. The JSON Schema (2020-12) of job files is generated from the op table,
+ * for completion and checks in editors; eqloom itself checks more (references, kinds, files). init
+ * writes the schema and a small job, from the files of jobs/start. */
 #include "engine/cli/cmd/cmd.h"
 
 #include "base/io/out_file.h"
@@ -18,7 +18,7 @@ static json_t *name_pattern(const char *more)
     return json_pack("{s:s, s:s}", "type", "string", "pattern", pattern);
 }
 
-/* The type itself, or a text with ${name} in it. */
+/* Accepts the type or a string that contains ${name}. */
 static json_t *or_placeholder(json_t *type)
 {
     return json_pack("{s:[o, {s:s, s:s}]}", "anyOf", type, "type", "string", "pattern",
@@ -88,7 +88,7 @@ static json_t *resources_schema(void)
                      "additionalProperties", 0);
 }
 
-/* What a node of this op may say. */
+/* Returns the schema of a node of this op. */
 static json_t *op_schema(const struct op *op)
 {
     json_t *properties = json_object(), *axes = json_object(), *required = json_array();
@@ -146,7 +146,7 @@ static json_t *texts_by_name(const char *description)
                      "additionalProperties", "type", "string");
 }
 
-/* Freed by the caller. */
+/* The caller frees the text. */
 static char *schema_text(void)
 {
     json_t *ops = json_object();
@@ -209,7 +209,7 @@ enum err_code cli_schema(int *status, struct cli *c, struct err *e)
 #define START OP_BUILTIN "start/"
 static const char schema_name[] = "eqloom.schema.json";
 
-/* The file's path below the directory; NULL: it is no part of the job. */
+/* Returns the file's path relative to the directory; NULL if it is not a part of the job. */
 static const char *inner_path(const struct source_text *f)
 {
     if (strncmp(f->name, START, strlen(START)) == 0)
@@ -223,7 +223,7 @@ static enum err_code refuse_existing(const char *path, struct err *e)
     struct os_stat st;
     if (os_stat(&st, path, NULL))
         return OK;
-    enum err_code code = err_fail(e, ERR_INPUT, "%s is there already", path);
+    enum err_code code = err_fail(e, ERR_INPUT, "%s already exists", path);
     err_hint(e, "name a directory for the job: eqloom init DIR");
     return code;
 }

@@ -1,4 +1,4 @@
-/* eqloom serve: pages for a browser on this machine. */
+/* eqloom serve: serves pages to a browser on this machine. */
 #include "engine/cli/cmd/cmd.h"
 
 #include "base/os.h"

@@ -1,5 +1,5 @@
-/* eqloom show: one record, or the beginning of a collection; and export, for other programs:
- * element by element into a file beside the target, which then replaces it. */
+/* eqloom show prints a record or the beginning of a collection. eqloom export writes for other
+ * programs, element by element, to a temporary file that then replaces the target. */
 #include "engine/cli/cmd/cmd.h"
 
 #include "base/io/out_file.h"
@@ -69,7 +69,7 @@ static enum err_code show_collection(struct cli *c, const struct resolved *ref, 
     return err_up(e, code);
 }
 
-/* Tables as tables; the values once more by name, as queries know them. */
+/* Prints the tables, then the values by the names that queries use. */
 static void print_report(struct cli *c, const Eqloom__Report *report, uint64_t limit)
 {
     if (*report->title)
@@ -114,7 +114,7 @@ static enum err_code show_record(struct cli *c, const struct resolved *ref, cons
     return OK;
 }
 
-/* To the file of --output. */
+/* Writes the image to --output. */
 static enum err_code write_image(struct cli *c, const struct record *r, struct err *e)
 {
     const char *path = cli_value(c, "output");
@@ -129,7 +129,7 @@ static enum err_code write_image(struct cli *c, const struct record *r, struct e
         return err_up(e, code);
     struct picture p = {image->width, image->height, image->pixels.data};
     if (*image->refused)
-        return err_fail(e, ERR_INPUT, "there is no picture: %s", image->refused);
+        return err_fail(e, ERR_INPUT, "the record has no picture: %s", image->refused);
     if (image->pixels.len != (uint64_t)p.width * p.height)
         return err_fail(e, ERR_CORRUPT, "%zu pixels are not %u x %u", image->pixels.len, p.width,
                         p.height);
@@ -140,7 +140,7 @@ static enum err_code write_image(struct cli *c, const struct record *r, struct e
     return OK;
 }
 
-/* As --dot or --grammar asks. */
+/* Writes the e-graph as --dot or --grammar. */
 static enum err_code write_egraph(struct cli *c, const struct record *r, struct err *e)
 {
     const Eqloom__EGraph *m;
@@ -184,7 +184,7 @@ enum err_code cli_show(int *status, struct cli *c, struct err *e)
 
 /* ---- export ---- */
 
-/* --format, else by the ending of the path. */
+/* Returns the format of --format, else that of the path's extension. */
 static enum err_code choose_format(const struct export_format **out, struct cli *c,
                                    const char *path, struct err *e)
 {

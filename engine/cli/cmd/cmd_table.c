@@ -1,5 +1,5 @@
-/* eqloom table: the figures of a job's evaluations, a row for each variant, beside the parameters
- * that made it: of the node itself or of any node above it. Only what is up to date has a row. */
+/* eqloom table prints the figures of a job's evaluations: a row for each variant, with parameters
+ * of the node itself or of nodes above it. Only evaluations that are up to date have rows. */
 #include "engine/cli/cmd/cmd_job.h"
 
 #include "engine/cli/console/figure_table.h"
@@ -21,7 +21,7 @@ struct tabulation {
 
 /* ---- rows ---- */
 
-static bool gives_report(const struct node *node)
+static bool makes_report(const struct node *node)
 {
     const struct op_port *first = &node->op->outputs[0];
     if (first->kind != KIND_REPORT || first->cardinality != OP_ONE)
@@ -38,7 +38,7 @@ static bool is_made(const struct node_result *r)
            !digest_is_zero(&r->outputs[0]);
 }
 
-/* Why it has no row: the first node above that would run, and its reason. */
+/* Reports why the evaluation has no row: the first node above that would run, and its reason. */
 static void say_missing(const struct tabulation *t, uint32_t i)
 {
     const struct node_result *nodes = t->result->nodes;
@@ -63,7 +63,7 @@ static enum err_code find_rows(struct tabulation *t, const struct plan_store *p,
     for (size_t k = 0; k < n; k++) {
         uint32_t i = targets ? targets[k] : (uint32_t)k;
         const Eqloom__Report *m;
-        if (!gives_report(&job->nodes[i])) {
+        if (!makes_report(&job->nodes[i])) {
             if (targets)
                 return err_fail(e, ERR_INPUT, "node '%s' is no evaluation", job->nodes[i].name);
             continue;
@@ -96,7 +96,7 @@ static enum err_code find_rows(struct tabulation *t, const struct plan_store *p,
 
 /* ---- columns ---- */
 
-/* Adds a name to a list of names unless it is there. */
+/* Adds a name to a list unless the list has it. */
 static void add_name(const char **names, size_t *n, const char *name)
 {
     for (size_t i = 0; i < *n; i++)
@@ -128,7 +128,7 @@ static enum err_code find_metrics(struct tabulation *t, struct err *e)
     if (!f->n_figures) {
         f->figures = all;
         f->n_figures = n;
-    } else if (best && *best) { /* it is shown, too */
+    } else if (best && *best) { /* also shown */
         const char **shown = arena_array(t->c->arena, const char *, f->n_figures + 1);
         memcpy(shown, f->figures, f->n_figures * sizeof *shown);
         add_name(shown, &f->n_figures, best);
@@ -148,7 +148,8 @@ static enum err_code find_metrics(struct tabulation *t, struct err *e)
     return OK;
 }
 
-/* "pooling=mean,d_model=64" of "model@pooling=mean,d_model=64"; NULL: the name has no such axis. */
+/* Returns the value of an axis in a name such as "model@pooling=mean,d_model=64"; NULL if the name
+ * has no such axis. */
 static const char *axis_value(struct arena *a, const char *name, const char *key)
 {
     const char *at = strchr(name, '@');
@@ -168,8 +169,8 @@ static const char *own_value(const struct node *node, const char *key)
     return NULL;
 }
 
-/* A parameter is written KEY or NODE.KEY. *value: "" if the row has none. ERR_INPUT if nodes of
- * several names have it, with different values. */
+/* A parameter is written KEY or NODE.KEY. *value is "" if the row lacks it. ERR_INPUT if nodes with
+ * different names have it with different values. */
 static enum err_code param_of(const char **value, const struct tabulation *t, uint32_t row,
                               const char *name, struct err *e)
 {
@@ -199,7 +200,7 @@ static enum err_code param_of(const char **value, const struct tabulation *t, ui
     return OK;
 }
 
-/* Without --param, the axes by which rows differ. */
+/* Without --param, selects the axes in which rows differ. */
 static void find_axes(struct tabulation *t)
 {
     struct arena *a = t->c->arena;
@@ -261,19 +262,20 @@ static enum err_code fill_rows(struct tabulation *t, struct err *e)
 
 /* ---- the best ---- */
 
-/* --best=METRIC, or --best for the first of --metric; with --param, of the rows that agree in
- * these. */
+/* Keeps the best row by --best=METRIC, or by the first --metric; with --param, the best of all rows
+ * that agree in these parameters. */
 static enum err_code keep_best(struct figure_table *f, const struct cli *c, struct err *e)
 {
     const char *name = cli_value(c, "best");
     size_t at = 0, kept = 0, shown = f->n_params;
     if (!*name && !cli_flag(c, "metric"))
         return err_fail(e, ERR_INPUT, "--best needs a figure: --best=METRIC");
-    while (*name && strcmp(f->figures[at], name)) /* find_metrics has made sure of it */
+    while (*name && strcmp(f->figures[at], name)) /* find_metrics has added it */
         at++;
     if (!f->sense[at])
         return err_fail(e, ERR_INPUT,
-                        "neither more nor less of '%s' is better: --best needs a score",
+                        "neither higher nor lower values of '%s' are better: --best needs a "
+                        "score",
                         f->figures[at]);
     f->n_params = cli_flag(c, "param") ? shown : 0;
     for (size_t i = 0; i < f->n_rows; i++) {

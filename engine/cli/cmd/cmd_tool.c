@@ -1,4 +1,4 @@
-/* Runs the commands that ops bring, and reads the store for them (engine/tool.h). */
+/* Runs the commands that ops define, and reads the store for them (engine/tool.h). */
 #include "engine/cli/cmd/cmd.h"
 
 #include "base/buf.h"
@@ -48,13 +48,13 @@ static enum err_code find_named(struct tool_record *out, const struct tool_args 
     return code;
 }
 
-/* The names of records of the kind. */
+/* The names of records of the required kind. */
 struct candidates {
     const struct tool_args *args;
     const struct tool_choice *choice;
     struct tool_record first, tagged;
     size_t n;
-    bool several; /* different records */
+    bool several; /* they name different records */
     struct buf names;
 };
 
@@ -65,7 +65,7 @@ static enum err_code add_candidate(void *arg, const char *name, const struct dig
     struct candidates *c = arg;
     struct tool_record r = {.id = *id, .name = shown_name(c->args->arena, name)};
     if (kind_of(&r.kind, c->args->cli->store, id, NULL) || r.kind != c->choice->kind)
-        return OK; /* a ref to a missing record is for fsck */
+        return OK; /* fsck reports refs to missing records */
     if (!strcmp(r.name, c->choice->tag))
         c->tagged = r;
     if (!c->n)
@@ -142,7 +142,7 @@ enum err_code tool_number(uint32_t *out, const struct tool_args *args, const cha
     return err_up(e, code);
 }
 
-/* c->color is about narration; a tool colors its data, too. */
+/* c->color applies to narration; a tool also colors its data. */
 static bool wants_color(const struct cli *c)
 {
     const char *when = cli_value(c, "color");

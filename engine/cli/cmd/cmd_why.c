@@ -1,6 +1,6 @@
-/* eqloom why, of nodes of a job and of records, and lineage. Of a record `why` tells what it is,
- * the op and parameters that made it, its inputs, the run, and whether the job's last run still
- * gives it. */
+/* eqloom why, for nodes of a job and for records, and eqloom lineage. For a record, `why` prints
+ * its kind, the op and parameters that made it, its inputs, the run, and whether the job's last run
+ * still makes it. */
 #include "engine/cli/cmd/cmd_job.h"
 
 #include "base/buf.h"
@@ -31,8 +31,8 @@ static bool is_segment(const Eqloom__ActionKey *key)
     return key->n_params == 1 && !strcmp(key->params[0]->name, "@segment");
 }
 
-/* Of a segment, whose one parameter is a text of several lines, all but the key of the segment
- * before. */
+/* A segment has one parameter, a text of several lines: writes all but the key of the previous
+ * segment. */
 static void put_params(struct buf *b, const Eqloom__ActionKey *key)
 {
     bool segment = is_segment(key);
@@ -77,8 +77,8 @@ static void put_inputs(struct why *w, const Eqloom__ActionKey *key)
 
 /* ---- the job's last run ---- */
 
-/* Whether the node does what the action did: the same op with the same parameters; a segment's are
- * not comparable to a node's. */
+/* Whether the node has the op and the parameters of the action. The parameters of a segment cannot
+ * be compared with those of a node. */
 static bool is_alike(const Eqloom__RunNode *node, const Eqloom__ActionKey *key)
 {
     const Eqloom__ActionKey *k = node->key;
@@ -88,8 +88,9 @@ static bool is_alike(const Eqloom__RunNode *node, const Eqloom__ActionKey *key)
     return alike;
 }
 
-/* Whether a node gave the record, as an output or as an element of one. */
-static bool gives(const struct lineage *l, const Eqloom__RunNode *node, const struct digest *id)
+/* Whether the record is an output of the node or an element of one. */
+static bool has_output(const struct lineage *l, const Eqloom__RunNode *node,
+                       const struct digest *id)
 {
     size_t n;
     const struct link *links = link_find(&n, &l->members, id);
@@ -106,23 +107,23 @@ static bool gives(const struct lineage *l, const Eqloom__RunNode *node, const st
     return false;
 }
 
-/* What became of the record in the run: "still current: node egraphs, cached". */
+/* Writes the state of the record in the run: "still current: node egraphs, cached". */
 static void put_nodes(struct why *w, const Eqloom__Run *run, const Eqloom__ActionKey *key,
                       const struct digest *id, bool made_then)
 {
     bool segment = is_segment(key), current = false, alike = false;
     for (size_t i = 0; i < run->n_nodes; i++) {
-        current = current || gives(w->l, run->nodes[i], id);
+        current = current || has_output(w->l, run->nodes[i], id);
         alike = alike || is_alike(run->nodes[i], key);
     }
-    buf_puts(&w->b, made_then ? "made then"
+    buf_puts(&w->b, made_then ? "made in this run"
                     : current ? "still current"
                     : segment ? "an earlier step of a chain"
                     : alike   ? "not current: its inputs have changed"
                               : "not current: no node has this op and these parameters");
     for (size_t i = 0; i < run->n_nodes; i++) {
         const Eqloom__RunNode *node = run->nodes[i];
-        if (is_alike(node, key) && (!current || gives(w->l, node, id)))
+        if (is_alike(node, key) && (!current || has_output(w->l, node, id)))
             buf_printf(&w->b, "; node %s: %s%s%s", node->name, node->state, *node->why ? ", " : "",
                        node->why);
     }
@@ -195,7 +196,7 @@ static enum err_code describe(struct why *w, const struct resolved *ref, struct 
     buf_printf(&w->b, "  made by   %s\n",
                lineage_kind(w->l, &ref->id) == KIND_DICTIONARY
                    ? "the store, to compress small records"
-                   : "no action that is stored");
+                   : "no stored action");
     return OK;
 }
 
@@ -217,9 +218,9 @@ static enum err_code why_record(char **out, struct cli *c, const char *text, str
 
 /* ---- nodes ---- */
 
-enum { LABELS = 12 }; /* columns that the labels of lines take */
+enum { LABELS = 12 }; /* width in columns of the labels of lines */
 
-/* `fields`: what the name is of, and "why:s". */
+/* `fields`: the field of the name, and "why:s". */
 static void print_why(struct cli *c, const char *fields, const char *name, const char *why)
 {
     if (c->json) {
@@ -233,8 +234,8 @@ static void print_why(struct cli *c, const char *fields, const char *name, const
     }
 }
 
-/* What one argument that is no file means: "JOB/NODE" of a job that was run (*path is then the job
- * file of its last run), else a record (*path NULL). */
+/* Resolves a single argument that is not a file: "JOB/NODE" of a job that was run (*path is the job
+ * file of its last run), else a record (*path is NULL). */
 static enum err_code find_job(const char **path, const char **node, struct cli *c, struct err *e)
 {
     const char *text = c->arguments[0], *slash = strchr(text, '/'), *name;

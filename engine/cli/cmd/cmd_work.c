@@ -1,4 +1,4 @@
-/* eqloom work: a worker of a cluster, as the jobs that `run --on slurm` submits start it. */
+/* eqloom work: the worker that is started by the jobs that `run --on slurm` submits. */
 #include "engine/cli/cmd/cmd_job.h"
 
 #include "base/os.h"
@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The store of a chain stays in the folder: who is given it again goes on from its last segment. */
+/* A chain's store stays in the folder: a worker that gets the chain again continues from the last
+ * segment. */
 static char *store_path(struct cli *c, const struct job *job, const struct work_order *o)
 {
     char hex[DIGEST_HEX];
@@ -59,7 +60,7 @@ enum err_code cli_work(int *status, struct cli *c, struct err *e)
         return err_up(e, code);
     if (!options.threads)
         options.threads = cpus && atoi(cpus) > 0 ? (unsigned)atoi(cpus) : 1;
-    c->store_named = store_path(c, job, &order); /* whatever the master's is */
+    c->store_named = store_path(c, job, &order); /* not the master's */
     if (!c->store_named)
         return err_fail(e, ERR_INPUT, "EQLOOM_SCRATCH does not name a folder");
     if ((code = place_open(c, NULL, CLI_STORE_CREATE, e)))

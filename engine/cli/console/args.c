@@ -72,7 +72,7 @@ static enum err_code refuse_option(const struct parser *p, const char *shown, co
     return err_suggest(code, arena_printf(p->c->arena, "--%s", name), names, n, e);
 }
 
-/* `given`: the value that is joined to the option; NULL: none is. */
+/* `given`: the value joined to the option, or NULL. */
 static enum err_code take_option(struct parser *p, const struct tool_option *o, const char *given,
                                  struct err *e)
 {

@@ -21,10 +21,10 @@ struct cli;
 
 /* How a command uses the store. */
 enum cli_store {
-    CLI_STORE_OWN, /* not, or it opens one itself */
+    CLI_STORE_OWN, /* none, or the command opens the store itself */
     CLI_STORE_READ,
     CLI_STORE_WRITE,
-    CLI_STORE_CREATE, /* to write; made if there is none */
+    CLI_STORE_CREATE, /* for writing; created if there is none */
 };
 
 typedef enum err_code cli_runner(int *status, struct cli *c, struct err *e);
@@ -39,19 +39,19 @@ struct cli_command {
     const char *help;                  /* paragraphs, separated by blank lines */
     const char *example;               /* lines, each a command */
     const struct tool_option *options; /* ended by name == NULL; may be NULL */
-    const char *exit_codes;            /* what 0, 1, 3, 4 mean here; NULL: the usual */
-    const struct tool *tool;           /* a command that ops bring */
+    const char *exit_codes;            /* meanings of the exit statuses; NULL: the usual ones */
+    const struct tool *tool;           /* set if ops define the command */
 };
 
 /* A parsed command line. */
 struct cli {
     struct arena *arena;
     FILE *out, *narration;
-    const char *store_named; /* --store or EQLOOM_STORE; NULL: look for it */
+    const char *store_named; /* --store or EQLOOM_STORE; NULL: search for it */
     struct store *store;     /* NULL: not open */
-    const char *store_path;  /* of the open one */
-    bool store_foreign;      /* it was found, and belongs to another user */
-    bool json, color;        /* color: of `narration` */
+    const char *store_path;  /* of the open store */
+    bool store_foreign;      /* found by searching, and owned by another user */
+    bool json, color;        /* color: whether to color `narration` */
     const struct cli_command *commands;
     size_t n_commands;
     const struct cli_command *command;
@@ -59,7 +59,7 @@ struct cli {
     size_t n_arguments;
     const struct tool_value *values; /* in the order given */
     size_t n_values;
-    const char *line; /* the whole command line: told to others that wait for the store */
+    const char *line; /* the whole command line, shown to processes that wait for the store */
 };
 
 /* The whole program. Returns the exit status. */
@@ -70,19 +70,18 @@ const struct cli_command *cli_commands(size_t *n, struct arena *a);
 
 /* ---- args.c ---- */
 extern const struct tool_option cli_global_options[]; /* ended by name == NULL */
-/* ERR_INPUT: there is no such command; did you mean ...? */
+/* ERR_INPUT, with a suggestion, if there is no such command. */
 enum err_code cli_find_command(const struct cli_command **out, const struct cli *c,
                                const char *name, struct err *e);
-/* Fills command, arguments, values, store, json and color. `asked` gets the name of a global
- * request ("help", "version", "markdown") with c->arguments as its operands,
- * or NULL. */
+/* Fills command, arguments, values, store, json and color. Sets *asked to the name of a global
+ * request ("help", "version", "markdown"), whose operands are c->arguments, or to NULL. */
 enum err_code cli_parse(struct cli *c, const char **asked, int argc, char **argv, struct err *e);
 bool cli_flag(const struct cli *c, const char *option);
-/* The last value given, or NULL. */
+/* Returns the last value given, or NULL. */
 const char *cli_value(const struct cli *c, const char *option);
-/* All values of an option that repeats. */
+/* Returns the number of values of an option that may be repeated. */
 size_t cli_values(const char *const **out, const struct cli *c, const char *option);
-/* A whole number within [min, max]; `fallback` when the option is absent. */
+/* Reads an integer in [min, max]; `fallback` if the option is absent. */
 enum err_code cli_number(uint64_t *out, const struct cli *c, const char *option, uint64_t fallback,
                          uint64_t min, uint64_t max, struct err *e);
 int cli_exit_status(enum err_code code);

@@ -17,7 +17,7 @@ bool figure_rows_alike(const struct figure_table *f, const struct figure_row *a,
     return true;
 }
 
-/* A column of names stands first where parameters alone do not tell rows apart. */
+/* Names form the first column if parameters alone do not distinguish the rows. */
 static bool has_names(const struct figure_table *f)
 {
     for (size_t i = 0; i < f->n_rows; i++)
@@ -107,7 +107,7 @@ static void write_tsv(FILE *to, const struct figure_table *f)
 
 /* ---- JSON ---- */
 
-/* A number where it is one, or true or false; else a text. */
+/* Returns a number or Boolean if the text is one, else a string. */
 static json_t *typed(const char *text)
 {
     json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);

@@ -1,4 +1,4 @@
-/* Lines and aligned text; see text_table.h. */
+/* Text wrapping and tables; see text_table.h. */
 #include "engine/cli/console/text_table.h"
 
 #include "base/io/terminal.h"
@@ -113,7 +113,7 @@ static void measure(int *widths, bool *right, const struct table *t)
 static void print_row(FILE *to, const struct table *t, size_t row, const int *widths,
                       const bool *right, int line)
 {
-    int owed = 0; /* blanks not yet written, so that no line ends in them */
+    int owed = 0; /* blanks not yet written, so that no line ends in blanks */
     int column = 0;
     for (size_t c = 0; c < t->n_columns; c++) {
         const char *cell = t->cells[row * t->n_columns + c];

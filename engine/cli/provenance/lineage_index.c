@@ -98,7 +98,7 @@ const struct link *link_find(size_t *n, const struct link_list *list, const stru
 
 /* ---- actions ---- */
 
-static bool says_more(const struct act *a, const struct act *b)
+static bool is_preferred(const struct act *a, const struct act *b)
 {
     if (a->whole != b->whole)
         return a->whole;
@@ -126,7 +126,7 @@ static uint32_t best_act(const struct lineage *l, const struct digest *id,
 
 uint32_t lineage_act(const struct lineage *l, const struct digest *id)
 {
-    return best_act(l, id, says_more);
+    return best_act(l, id, is_preferred);
 }
 
 uint32_t lineage_reuser(const struct lineage *l, const struct digest *id)
@@ -147,8 +147,8 @@ enum err_code lineage_action(const Eqloom__Action **out, struct arena *a, struct
     return err_up(e, code);
 }
 
-/* Actions of blocks (their elements have actions of their own), and of summaries and the like,
- * which are no records: the engine's own inputs have names that begin with '@'. */
+/* Whether the action is that of a block, whose elements have actions of their own, or of a summary
+ * or the like, which is not a record. Names of the engine's own inputs begin with '@'. */
 static bool is_internal(const struct lineage *l, const Eqloom__ActionKey *key)
 {
     for (size_t i = 0; i < key->n_inputs; i++) {
@@ -199,7 +199,7 @@ static void add_action(struct lineage *l, const struct digest *key, const Eqloom
         for (size_t k = 0; k < ids.len / DIGEST_SIZE; k++) {
             const struct digest *id = lineage_id(ids, k);
             if (lineage_role(action->key, id))
-                continue; /* passed through: made before */
+                continue; /* passed through, so made by an earlier action */
             link_add(&l->outputs, id, index);
             if (act.whole && lineage_kind(l, id) == KIND_COLLECTION)
                 id_set_add(&l->collections, id);
@@ -288,7 +288,7 @@ enum err_code lineage_maker(uint32_t *act, const struct digest **made, struct li
 
 /* ---- names ---- */
 
-/* A node's output ("job/node") says more than a ref or a tag. */
+/* The name of a node's output ("job/node") is preferred to a ref or a tag. */
 static bool is_of_node(const char *name)
 {
     return strchr(name, '/') && strncmp(name, JOB_TAGS, strlen(JOB_TAGS));

@@ -1,17 +1,18 @@
-/* The trees of lineage.h, printed on the way, as text or lines of JSON:
+/* Walks the trees of lineage.h and prints them on the way, as text or lines of JSON:
  *
  *     quickstart/model  checkpoint 2e0763b826c7  <- train steps=20 seed=42
  *       batches: quickstart/train-tokens  259 of token-batch 322468e104bc  <- tokenize
  *     quickstart/rules  1379 of rule b3f926509227
  *       certify rules -> quickstart/certified  1379 of rule b48ba20b43af
  *
- * Up: each record has an action that made it, whose inputs stand below it. An element without an
- * action of its own (the expressions of a source) stands below its collection.
+ * Up: below each record are the inputs of the action that made it. Below an element without an
+ * action of its own (an expression of a source) is its collection.
  *
- * Down: the item's records entered actions, directly or as elements of collections. A map is
- * followed element by element from elements and as a whole from collections, never both. Where an
- * op knows which elements of a side input took part in what (op.took_part), an element leads to
- * those outputs alone; and up, an output leads to the elements that took part. */
+ * Down: below each item are the outputs of the actions that read its records, directly or as
+ * elements of collections. A map is followed element by element from elements and as a whole from
+ * collections, never both. If an op knows which elements of a side input took part in an output
+ * (op.took_part), an element leads to those outputs only; upward, an output leads to the elements
+ * that took part. */
 #include "engine/cli/provenance/lineage.h"
 
 #include "base/buf.h"
@@ -23,25 +24,25 @@
 
 enum { SHOWN_INPUTS = 12, SHOWN_IDS = 4, SHOWN_TEXT = 40 };
 
-/* A set of records that stand together in a tree: one record, a collection, a file, or, downward,
- * all that one op made from the item above. */
+/* A set of records that share a line of the tree: one record, a collection, a file, or, downward,
+ * all outputs of one op for the item above. */
 struct item {
     const struct digest *ids;
     size_t n;
     const char *role; /* the input port between it and the item above, or "element" */
     /* Up: the action that made it. Down: the first of `actions` that made it from the item above.
-     * NULL: none is known. */
+     * NULL if unknown. */
     const Eqloom__Action *action;
     struct digest action_key;
     size_t actions;
-    bool above; /* stands further up in the tree, with all that follows from it */
+    bool above; /* already printed further up, with everything below it */
 };
 
 struct walk {
     struct cli *c;
     struct lineage *l;
     bool down;
-    struct digest_map seen; /* items that were followed, by the digest of their ids */
+    struct digest_map seen; /* items already followed, by the digest of their ids */
     size_t items;           /* printed */
 };
 
@@ -88,7 +89,7 @@ static bool is_initial(const struct op *op, const Eqloom__KeyParam *p)
     return false;
 }
 
-/* The op with the parameters that are not its defaults, and the seed in any case. */
+/* Writes the op with the parameters that differ from its defaults, and always the seed. */
 static void put_op(struct buf *b, const Eqloom__ActionKey *key)
 {
     const struct op *op = op_find(key->op);
@@ -167,7 +168,8 @@ static void print_item(struct walk *w, const struct item *item, int depth)
 
 /* ---- elements that took part ---- */
 
-/* What an action made; `elements`: those of collections, instead of the collections. */
+/* Adds the outputs of an action; with `elements`, the elements of collections instead of the
+ * collections. */
 static enum err_code id_set_add_outputs(struct id_set *s, struct lineage *l, uint32_t act,
                                         bool elements, struct err *e)
 {
@@ -188,7 +190,7 @@ static enum err_code id_set_add_outputs(struct id_set *s, struct lineage *l, uin
     return err_up(e, code);
 }
 
-/* *out NULL: gc removed it. */
+/* *out is NULL if gc removed the record. */
 static enum err_code read_record(ProtobufCMessage **out, struct arena *a, struct lineage *l,
                                  const struct digest *id, struct err *e)
 {
@@ -197,9 +199,9 @@ static enum err_code read_record(ProtobufCMessage **out, struct arena *a, struct
     return kind_info(kind) ? err_up(e, store_get_message(out, l->c->store, id, kind, a, e)) : OK;
 }
 
-/* Keeps the candidates that are related to one of the others: the candidates are outputs and the
- * others elements of the side input `role`, or, with by_output, the other way round. Records are
- * read for it, so that nothing has to be kept. */
+/* Keeps the candidates that are related to one of the others. Candidates are outputs and the others
+ * elements of the side input `role`; with by_output, it is the other way round. The relation is not
+ * stored: it is computed from the records. */
 static enum err_code keep_related(struct id_set *candidates, struct lineage *l, const struct op *op,
                                   const char *role, const struct digest *others, size_t n_others,
                                   bool by_output, struct err *e)
@@ -232,7 +234,7 @@ static enum err_code keep_related(struct id_set *candidates, struct lineage *l, 
 static enum err_code walk_up(struct walk *w, const struct digest *id, const char *role, int depth,
                              struct err *e);
 
-/* Files of a source and rules that matched can be many: as text, only the first are shown. */
+/* A source can have many files, and many rules can match: text shows only the first. */
 static enum err_code walk_some(struct walk *w, const struct digest *ids, size_t n, bool many,
                                const char *role, int depth, struct err *e)
 {
@@ -245,7 +247,7 @@ static enum err_code walk_some(struct walk *w, const struct digest *ids, size_t 
     return err_up(e, code);
 }
 
-/* Of a side input's elements, those that took part in the one record. */
+/* Walks the elements of a side input that took part in the item, which is one record. */
 static enum err_code walk_parts(struct walk *w, const struct item *item, const char *role,
                                 const struct digest *input, int depth, struct err *e)
 {
@@ -306,20 +308,20 @@ static enum err_code walk_up(struct walk *w, const struct digest *id, const char
 
 /* ---- down ---- */
 
-/* How something of the item entered an action. Of one op's actions only those of the highest rank
- * are followed. */
+/* How an action read the item. Of the actions of one op only those of the highest rank are
+ * followed. */
 enum rank { WHOLE_INTO_ELEMENT, WHOLE_INTO_NODE, RECORD_INTO_ELEMENT, RECORD_INTO_NODE };
 
 struct use {
     uint32_t act;
-    struct digest input; /* the record or the collection that entered */
+    struct digest input; /* the record or collection that was read */
     enum rank rank;
 };
 
 struct uses {
     struct use *list;
     size_t n, cap;
-    struct id_set wholes; /* collections that hold records of the item */
+    struct id_set wholes; /* collections that contain records of the item */
 };
 
 static void add_uses(struct uses *u, const struct lineage *l, const struct digest *id, bool whole)
@@ -329,7 +331,7 @@ static void add_uses(struct uses *u, const struct lineage *l, const struct diges
     for (size_t i = 0; i < n; i++) {
         bool node = l->acts[links[i].to].whole;
         if (i && links[i].to == links[i - 1].to)
-            continue; /* under two roles */
+            continue; /* the same action, under another role */
         u->list = vec_grow(u->list, &u->cap, u->n + 1, sizeof *u->list);
         u->list[u->n++] = (struct use){links[i].to, *id,
                                        whole  ? node ? WHOLE_INTO_NODE : WHOLE_INTO_ELEMENT
@@ -349,7 +351,7 @@ static void find_wholes(struct uses *u, const struct lineage *l, const struct it
     id_set_sort(&u->wholes);
 }
 
-/* By op, the highest rank first, then in the order of the actions' keys. */
+/* Orders by op, then by descending rank, then by the actions' keys. */
 static int compare_uses(const void *a, const void *b, void *lineage)
 {
     const struct lineage *l = lineage;
@@ -378,8 +380,8 @@ static enum err_code find_uses(struct uses *u, struct walk *w, const struct item
 
 static enum err_code walk_down(struct walk *w, struct item *item, int depth, struct err *e);
 
-/* Collections that only hold the item's own records again, or others like them (split, merge), are
- * followed with the collections that hold the item. */
+/* Whether a collection contains only the item's records again, or others of their kind (split,
+ * merge). Such collections are followed together with those that contain the item. */
 static bool holds_alike(const struct walk *w, const struct item *item, const struct digest *made,
                         const struct uses *u)
 {
@@ -391,7 +393,8 @@ static bool holds_alike(const struct walk *w, const struct item *item, const str
     return of && kind && u->wholes.n && !strcmp(of, kind->name);
 }
 
-/* What a group of actions of one op made: a whole node's outputs one by one, elements' together. */
+/* Walks the outputs of a group of actions of one op: those of a whole node one by one, those of
+ * elements together. */
 static enum err_code walk_made(struct walk *w, const struct item *item, const struct uses *u,
                                const struct use *use, size_t n_uses, bool by_part, int depth,
                                struct err *e)
@@ -438,7 +441,8 @@ static enum err_code walk_down(struct walk *w, struct item *item, int depth, str
         for (n = 0; i < u.n && !strcmp(w->l->acts[u.list[i].act].op, act->op); i++)
             n += u.list[i].rank == use->rank;
         for (size_t k = 0; !code && k < n; k += apart ? 1 : n)
-            if (!apart || !k || use[k].act != use[k - 1].act) /* by way of two collections */
+            if (!apart || !k ||
+                use[k].act != use[k - 1].act) /* the same action, through two collections */
                 code = walk_made(w, item, &u, use + k, apart ? 1 : n, by_part, depth + 1, e);
     }
     free(u.list);

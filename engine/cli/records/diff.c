@@ -1,5 +1,5 @@
-/* Two records, field by field as the JSON that `show --json` prints; collections element by
- * element: added, removed, and changed, which is removed and added under one label. */
+/* Compares two records field by field, as the JSON that `show --json` prints, and collections
+ * element by element: added, removed, or changed, which means removed and added under one label. */
 #include "engine/cli/records/diff.h"
 
 #include "base/buf.h"
@@ -40,7 +40,7 @@ static bool has_names(const json_t *list)
     return json_is_string(json_object_get(first, "name")) && json_object_get(first, "value");
 }
 
-/* The last of that name, as text; "" if there is none. */
+/* Returns the last value of that name as text, or "". */
 static const char *named_value(struct arena *a, const json_t *list, const char *name)
 {
     for (size_t i = json_array_size(list); i-- > 0;) {
@@ -72,7 +72,7 @@ static void compare_named(struct field_changes *out, const char *path, const jso
 
 /* ---- lists ---- */
 
-/* The items as JSON text, sorted; on the heap. */
+/* Returns the items as JSON text, sorted, on the heap. */
 static char **sorted_items(const json_t *list)
 {
     size_t n = json_array_size(list);
@@ -152,14 +152,15 @@ static const char *difference(struct arena *a, const char *before, const char *a
     return x == y ? "0" : arena_printf(a, "%+.6g", y - x);
 }
 
-/* As a table with the difference of numbers, or as JSON lines; `of` names the record, or is "". */
+/* Prints a table with the differences of numbers, or JSON lines; `of` is the record's name, or
+ * "". */
 static void print_fields(struct cli *c, const char *of, const struct field_changes *changes)
 {
     struct table *t = table_new(c->arena, "field|before|after|difference");
     for (size_t i = 0; i < changes->n; i++) {
         const struct field_change *r = &changes->rows[i];
         if (*of && r->same)
-            continue; /* one record of many */
+            continue; /* one of several records: only differences are shown */
         if (c->json)
             reflect_line(c->out, "event:s of:s field:s before:s after:s same:b", "field", of,
                          r->path, r->before, r->after, r->same);
@@ -178,7 +179,7 @@ struct element {
     struct digest id;
     uint64_t position;
     const char *label;
-    const struct element *other; /* in the other collection, with the same label */
+    const struct element *other; /* the one of the same label in the other collection */
 };
 
 struct elements {
@@ -219,7 +220,7 @@ static struct element **sorted(const struct elements *s, struct cli *c)
     return list;
 }
 
-/* Elements without a label are never taken for the same one changed. */
+/* Elements without a label are never paired. */
 static size_t pair_up(struct collections *b)
 {
     struct element **x = sorted(&b->gone, b->c), **y = sorted(&b->come, b->c);

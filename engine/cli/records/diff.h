@@ -6,13 +6,13 @@
 
 struct diff {
     struct cli *c;
-    uint64_t limit; /* elements listed of each sort */
-    bool differ;    /* found so far */
+    uint64_t limit; /* elements listed as added, as removed and as changed, each */
+    bool differ;    /* whether a difference was found so far */
 };
 
 struct field_change {
     const char *path;           /* "seed.prefix", "values.mrr" */
-    const char *before, *after; /* as text; "" where there is nothing */
+    const char *before, *after; /* as text; "" if absent */
     bool same;
 };
 struct field_changes {
@@ -20,14 +20,15 @@ struct field_changes {
     struct field_change *rows;
     size_t n, cap;
 };
-/* Two messages of one type. Equal fields are left out, except values with names (of reports, the
- * last of each metric), which are wanted side by side. */
+/* Compares two messages of one type. Equal fields are left out, except named values (of reports,
+ * and the last of each metric), which are shown side by side. */
 void diff_fields(struct field_changes *out, struct arena *a, const ProtobufCMessage *before,
                  const ProtobufCMessage *after);
 
-/* Any two records, collections too, as tables or JSON lines; `of` names them, or is "". */
+/* Compares two records or collections and prints tables or JSON lines; `of` is their name, or
+ * "". */
 enum err_code diff_records(struct diff *d, const char *of, const struct digest *before,
                            const struct digest *after, struct err *e);
-/* How many elements differ; false if these are not collections, or gc removed one. */
+/* Counts the elements that differ. Returns false if these are not collections or gc removed one. */
 bool diff_count(size_t *added, size_t *removed, struct cli *c, const struct digest *before,
                 const struct digest *after);

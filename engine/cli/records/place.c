@@ -63,7 +63,7 @@ static enum err_code wait_seconds(double *out, const struct cli *c, struct err *
     return OK;
 }
 
-/* Says whom it waits for, or how to wait. The time of the first try is a part of the wait. */
+/* Reports which process it waits for, or how to wait. The wait includes the first attempt. */
 static enum err_code open_store(struct cli *c, struct store_options *options, struct err *e)
 {
     double wait_s = options->wait_s;
@@ -108,7 +108,7 @@ enum err_code place_open(struct cli *c, const char *job, enum cli_store use, str
     }
     if (c->store_foreign) {
         code = err_fail(e, ERR_INPUT, "%s belongs to another user", c->store_path);
-        err_hint(e, "'--store %s' takes it all the same", c->store_path);
+        err_hint(e, "'--store %s' uses it anyway", c->store_path);
         return code;
     }
     options.path = c->store_path;

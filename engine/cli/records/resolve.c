@@ -1,4 +1,4 @@
-/* Names to ids; see resolve.h. */
+/* Resolves names to ids; see resolve.h. */
 #include "engine/cli/records/resolve.h"
 
 #include "engine/cache/label.h"
@@ -12,7 +12,7 @@
 
 enum { MAX_CANDIDATES = 32, MIN_DIGITS = 4 };
 
-/* Refs whose path ends in what the user wrote, and all names for 'did you mean'. */
+/* Collects refs whose path ends in the user's text, and all names for 'did you mean'. */
 struct search {
     struct arena *arena;
     const char *text;
@@ -48,7 +48,7 @@ static enum err_code visit_ref(void *arg, const char *name, const struct digest 
     return OK;
 }
 
-/* Of a record without a name: a title, the first text, the step. */
+/* Describes a record without a name by its title, first text or step. */
 static const char *describe(struct arena *a, const ProtobufCMessage *m)
 {
     static const char *const fields[] = {"title", "text", "encoding", "step", "media_type"};
@@ -86,7 +86,6 @@ const char *resolve_label(struct arena *a, const struct cli *c, const struct dig
     return label;
 }
 
-/* What a text could mean, as narration. */
 static void print_candidates(struct cli *c, const struct resolved *found, size_t n)
 {
     struct table *t = table_new(c->arena, "id|kind|name");
@@ -103,7 +102,7 @@ static void print_candidates(struct cli *c, const struct resolved *found, size_t
     table_print(c->narration, t);
 }
 
-/* ERR_NOTFOUND: no id begins so. */
+/* ERR_NOTFOUND if no id begins with the digits. */
 static enum err_code resolve_digits(struct resolved *out, struct cli *c, const char *text,
                                     struct err *e)
 {

@@ -39,7 +39,7 @@ static enum err_code load_run(void *arg, const char *name, struct span value, st
     struct loading *l = arg;
     const Eqloom__Run *m;
     if (canonical_unpack(&m, &l->scratch, &eqloom__run__descriptor, value, NULL))
-        return OK; /* damaged: for fsck */
+        return OK; /* damaged: fsck reports it */
     struct run_list *list = l->list;
     list->runs = arena_grow(l->arena, list->runs, list->n, &list->cap, sizeof *list->runs);
     sum_up(&list->runs[list->n++], l->arena, name, m);
@@ -55,7 +55,7 @@ static int compare_runs(const void *a, const void *b)
     return strcmp(y->name, x->name);
 }
 
-/* Runs come job by job, the newest first. */
+/* Sets sorted_ns. Runs are grouped by job, newest first. */
 static void set_order(struct run_list *l)
 {
     for (size_t i = l->n; i--;) {
@@ -67,7 +67,8 @@ static void set_order(struct run_list *l)
     }
 }
 
-/* The one that may be running: it began nearest to now, whatever the clock was before. */
+/* Returns the only run that may be running: the one that started nearest to now, whatever the clock
+ * was before. */
 static const struct run_summary *nearest_run(const struct run_list *l)
 {
     const struct run_summary *nearest = NULL;
@@ -120,7 +121,7 @@ static enum err_code refuse_run(struct cli *c, const char *text, struct err *e)
     return err_suggest(code, text, names, 2 * all.n, e);
 }
 
-/* "quickstart/12" is "quickstart/000012". */
+/* Returns "quickstart/000012" for "quickstart/12". */
 static const char *full_name(struct arena *a, const char *text)
 {
     const char *slash = strrchr(text, '/');

@@ -1,4 +1,4 @@
-/* Stored runs: summed up for log, and found by name. */
+/* Stored runs: summaries for `log`, and lookup by name. */
 #pragma once
 
 #include "action.pb-c.h"
@@ -12,8 +12,8 @@ struct run_summary {
      * begun since (there is one writer only), or there is no writer. */
     const char *state;
     int64_t started_ns;
-    int64_t sorted_ns; /* not before an earlier run's, also if the clock was set back */
-    double wall_s;     /* of one that is running: so far */
+    int64_t sorted_ns; /* not before an earlier run's, even if the clock was set back */
+    double wall_s;     /* so far, if it is running */
     uint64_t nodes, nodes_ran, elements, ran, cached, reused, failed;
 };
 
@@ -22,14 +22,15 @@ struct run_list {
     size_t n, cap;
 };
 
-/* Of one job, or of all if job is NULL. */
+/* Loads the runs of one job, or of all jobs if job is NULL. */
 enum err_code runs_load(struct run_list *out, struct arena *a, struct store *s, const char *job,
                         struct err *e);
-/* The last run of a job; *out NULL if there is none. */
+/* Returns the last run of a job; *out is NULL if there is none. */
 enum err_code run_last(const Eqloom__Run **out, const char **name, struct arena *a, struct store *s,
                        const char *job, struct err *e);
-/* "JOB/NUMBER", with or without leading zeros, or "JOB": its last run. ERR_INPUT. */
+/* Finds a run by "JOB/NUMBER", with or without leading zeros, or the last run of "JOB". ERR_INPUT
+ * if there is none. */
 enum err_code run_find(const Eqloom__Run **out, const char **name, struct cli *c, const char *text,
                        struct err *e);
-/* Whether the text is "JOB/NUMBER" of a run that is stored. */
+/* Whether the text is the "JOB/NUMBER" of a stored run. */
 bool run_is_name(struct cli *c, const char *text);

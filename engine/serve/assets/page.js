@@ -1,6 +1,6 @@
-// Pages work without this. With it: expressions are shown as they are read, answers come while one
-// types, tables sort, and pages of what goes on are looked at again. Nothing here makes HTML: what
-// is shown comes from pages of this server, which escape it.
+// Pages work without this script. With it, expressions are shown as they were parsed, answers appear
+// during typing, tables can be sorted, and pages of running jobs are reloaded. It builds no HTML:
+// all content comes from pages of this server, which escape it.
 "use strict";
 
 const WAIT_MS = 300, AGAIN_MS = 2000;
@@ -10,8 +10,8 @@ async function load(address) {
     return new DOMParser().parseFromString(await response.text(), "text/html");
 }
 
-// Calls `work` once typing has paused, one call at a time; the last wish wins. A server that does not
-// answer is asked again at the next wish.
+// Calls `work` when typing has paused, one call at a time; only the latest request counts. If the
+// server does not answer, the next request tries again.
 function whenIdle(work) {
     let timer = 0, wished = false, busy = false;
     const run = async () => {
@@ -79,7 +79,7 @@ function answerWhileTyping(form) {
     });
 }
 
-// What screen readers say when it changes must stay the same element.
+// Screen readers announce changes of an element only if it stays the same element.
 function refresh(main, fresh) {
     const status = main.querySelector(":scope > [role=status]");
     const nodes = [...fresh.childNodes], at = nodes.findIndex(node => node.role === "status");
@@ -96,7 +96,7 @@ function refresh(main, fresh) {
     status.after(...nodes.slice(at + 1));
 }
 
-// While something runs. What one reads stays where it is, and what has the focus keeps it.
+// Reloads the contents while something runs, but not while an element in them has the focus.
 async function lookAgain() {
     const main = document.getElementById("main");
     try {
