@@ -16,17 +16,17 @@ static char *join(struct arena *a, int argc, char **argv)
 }
 
 /* "help", "version" or "markdown". */
-static enum err_code answer(struct cli *c, const char *asked, struct err *e)
+static enum err_code answer(struct cli *c, const char *request, struct err *e)
 {
     const struct cli_command *command = c->command;
     enum err_code code = OK;
-    if (!strcmp(asked, "version"))
+    if (!strcmp(request, "version"))
         fprintf(c->out, "eqloom %s\n", EQLOOM_VERSION);
-    else if (!strcmp(asked, "markdown"))
+    else if (!strcmp(request, "markdown"))
         cli_print_markdown(c->out, c);
     else if (!command && c->n_arguments)
         code = cli_find_command(&command, c, c->arguments[0], e);
-    if (!code && !strcmp(asked, "help"))
+    if (!code && !strcmp(request, "help"))
         command ? cli_print_help(c->out, c, command) : cli_print_usage(c->out, c);
     return err_up(e, code);
 }
@@ -46,11 +46,11 @@ int cli_main(int argc, char **argv, FILE *out, FILE *narration)
     struct cli c = {.arena = &arena, .out = out, .narration = narration};
     c.commands = cli_commands(&c.n_commands, &arena);
     c.line = join(&arena, argc, argv);
-    const char *asked;
+    const char *request;
     int status = CLI_DONE;
-    enum err_code code = cli_parse(&c, &asked, argc, argv, &e);
+    enum err_code code = cli_parse(&c, &request, argc, argv, &e);
     if (!code)
-        code = asked ? answer(&c, asked, &e) : run_command(&status, &c, &e);
+        code = request ? answer(&c, request, &e) : run_command(&status, &c, &e);
     place_close(&c);
     if (!code && (fflush(out) || ferror(out)))
         code = err_fail(&e, ERR_IO, "cannot write to standard output");

@@ -72,7 +72,7 @@ void page_home(struct page *p)
               "placeholder=\"sin(x)^2 or \\frac{1}{2}\" data-reads=\"q-read\" "
               "aria-describedby=\"q-read\"><output id=\"q-read\" for=\"q\" class=\"reading\">"
               "</output><button>Search</button></form>\n");
-    const json_t *runs = page_ask(p, false, WORDS("log"));
+    const json_t *runs = page_command(p, false, WORDS("log"));
     if (!runs)
         return;
     page_html(p, "<h2>Jobs</h2>\n<ul class=\"jobs\">");
@@ -248,11 +248,11 @@ void page_job(struct page *p)
     const char *job = page_field(p, "name");
     p->title = *job ? job : "A job";
     const char *path = page_job_path(p, job);
-    const json_t *runs = path ? page_ask(p, false, WORDS("log", "--", job)) : NULL;
+    const json_t *runs = path ? page_command(p, false, WORDS("log", "--", job)) : NULL;
     if (!runs)
         return;
     page_printf(p, "<p class=\"note\">%s</p>\n", page_text(p, path));
-    const json_t *nodes = page_ask(p, false, WORDS("status", "--", path));
+    const json_t *nodes = page_command(p, false, WORDS("status", "--", path));
     if (nodes) {
         size_t stale = 0;
         for (size_t i = 0; i < json_array_size(nodes); i++)
@@ -273,11 +273,11 @@ void page_node(struct page *p)
     size_t n = strcspn(ref, "/");
     const char *path = page_job_path(p, arena_strndup(p->arena, ref, n));
     const char *node = ref[n] ? ref + n + 1 : "";
-    const json_t *why = path ? page_ask(p, false, WORDS("why", "--", path, node)) : NULL;
+    const json_t *why = path ? page_command(p, false, WORDS("why", "--", path, node)) : NULL;
     if (why)
         page_printf(p, "<pre class=\"why\">%s</pre>\n",
                     page_linked(p, json_text(json_array_get(why, 0), "why")));
-    const json_t *names = why ? page_ask(p, true, WORDS("ls", "--", ref)) : NULL;
+    const json_t *names = why ? page_command(p, true, WORDS("ls", "--", ref)) : NULL;
     page_html(p, json_array_size(names) ? "<h2>What it made</h2>\n<ul>" : "");
     for (size_t i = 0; i < json_array_size(names); i++) {
         const json_t *name = json_array_get(names, i);

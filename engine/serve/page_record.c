@@ -18,8 +18,8 @@ void page_names(struct page *p)
            "the first digits of an id</label>\n<input type=\"text\" id=\"ref\" name=\"ref\" "
            "maxlength=\"400\" autocomplete=\"off\" autocapitalize=\"off\" spellcheck=\"false\" "
            "required><button>Show</button></form>\n");
-    const json_t *names =
-        *prefix ? page_ask(p, false, WORDS("ls", "--", prefix)) : page_ask(p, false, WORDS("ls"));
+    const json_t *names = *prefix ? page_command(p, false, WORDS("ls", "--", prefix))
+                                  : page_command(p, false, WORDS("ls"));
     if (!names)
         return;
     page_begin_table(p, "Names", "name|kind|elements|id");
@@ -267,14 +267,14 @@ static void write_record(struct page *p, const json_t *record)
 
 static void write_why(struct page *p, const char *id)
 {
-    const json_t *why = page_ask(p, true, WORDS("why", "--", id));
+    const json_t *why = page_command(p, true, WORDS("why", "--", id));
     if (!why)
         return;
     page_printf(p,
                 "<h2>Where it is from</h2>\n<pre class=\"why\">%s</pre>\n<p>%s · "
                 "<a href=\"%s&amp;down=1\">All that was made with it</a></p>\n",
                 page_linked(p, json_text(json_array_get(why, 0), "why")),
-                page_link(p, "/lineage", "ref", id, "All it was made from"),
+                page_link(p, "/lineage", "ref", id, "Everything it was made from"),
                 page_address(p->arena, "/lineage", "ref", id));
 }
 
@@ -285,7 +285,8 @@ void page_record(struct page *p)
     limit = limit > 0 && limit <= MOST ? limit : FIRST;
     p->title = *ref ? ref : "A record";
     const char *option = arena_printf(p->arena, "--limit=%ld", limit);
-    const json_t *record = json_array_get(page_ask(p, false, WORDS("show", option, "--", ref)), 0);
+    const json_t *record =
+        json_array_get(page_command(p, false, WORDS("show", option, "--", ref)), 0);
     if (!record)
         return;
     const char *id = json_text(record, "id"), *kind = json_text(record, "kind");
@@ -307,7 +308,7 @@ void page_lineage(struct page *p)
     p->title =
         arena_printf(p->arena, down ? "What is made with %.100s" : "What %.100s is made from",
                      *ref ? ref : "it");
-    const json_t *items = page_ask(
+    const json_t *items = page_command(
         p, false, down ? WORDS("lineage", "--down", "--", ref) : WORDS("lineage", "--", ref));
     if (!items)
         return;

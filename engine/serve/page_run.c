@@ -18,7 +18,7 @@ static const json_t *find_checkpoint(struct page *p, const json_t *node)
     const char *id = json_text(json_object_get(node, "outputs"), op->outputs[0].role);
     if (!*id) /* the newest segment */
         id = arena_printf(p->arena, "%.*s/%s/at", (int)strcspn(run, "/"), run, name);
-    const json_t *record = page_ask(p, true, WORDS("show", "--", id));
+    const json_t *record = page_command(p, true, WORDS("show", "--", id));
     return json_object_get(json_array_get(record, 0), "value");
 }
 
@@ -83,8 +83,9 @@ void page_run(struct page *p)
     const char *run = page_field(p, "name");
     char *job = arena_strndup(p->arena, run, strcspn(run, "/"));
     p->title = *run ? run : "A run";
-    const json_t *nodes = page_is_run(p, run) ? page_ask(p, false, WORDS("log", "--", run)) : NULL;
-    const json_t *runs = nodes ? page_ask(p, true, WORDS("log", "--", job)) : NULL;
+    const json_t *nodes =
+        page_is_run(p, run) ? page_command(p, false, WORDS("log", "--", run)) : NULL;
+    const json_t *runs = nodes ? page_command(p, true, WORDS("log", "--", job)) : NULL;
     if (!nodes)
         return;
     for (size_t i = 0; i < json_array_size(runs); i++) {
@@ -175,8 +176,8 @@ static const json_t *node_of(const json_t *nodes, const char *name)
 
 static void write_both_curves(struct page *p, const char *a, const char *b)
 {
-    const json_t *before = page_ask(p, true, WORDS("log", "--", a));
-    const json_t *after = before ? page_ask(p, true, WORDS("log", "--", b)) : NULL;
+    const json_t *before = page_command(p, true, WORDS("log", "--", a));
+    const json_t *after = before ? page_command(p, true, WORDS("log", "--", b)) : NULL;
     for (size_t i = 0; i < json_array_size(before); i++) {
         const json_t *node = json_array_get(before, i);
         const json_t *first = find_checkpoint(p, node),
@@ -197,7 +198,7 @@ void page_runs(struct page *p)
         return;
     page_printf(p, "<p>%s and %s</p>\n", page_link(p, "/run", "name", a, a),
                 page_link(p, "/run", "name", b, b));
-    const json_t *lines = page_ask(p, false, WORDS("diff", "--", a, b));
+    const json_t *lines = page_command(p, false, WORDS("diff", "--", a, b));
     if (!lines)
         return;
     write_differences(p, lines);

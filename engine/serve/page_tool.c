@@ -98,7 +98,7 @@ void page_tool(struct page *p, const struct tool *tool)
     p->title = tool->page->title;
     write_form(p, tool);
     page_html(p, "<div id=\"answer\" aria-live=\"polite\">\n");
-    const json_t *answers = read_form(words, p, tool) ? page_ask(p, false, words) : NULL;
+    const json_t *answers = read_form(words, p, tool) ? page_command(p, false, words) : NULL;
     for (size_t i = 0; i < json_array_size(answers); i++)
         tool->page->write(&p->out, p->arena, json_array_get(answers, i));
     page_html(p, "</div>\n");

@@ -88,7 +88,7 @@ static void run_command(struct result *out, struct arena *a, struct command_room
 {
     struct process_end end = {0};
     *out = (struct result){.status = -1, .out = span_of("", 0)};
-    out->errors = "too much is asked for at once; try again in a while";
+    out->errors = "too many commands are running; try again later";
     if (!wait_for_room(r))
         return;
     int fd = memfd_create("answer", MFD_CLOEXEC);
@@ -148,7 +148,7 @@ static json_t *parse_lines(struct span out)
     return all;
 }
 
-const json_t *page_ask(struct page *p, bool quiet, const char *const *words)
+const json_t *page_command(struct page *p, bool quiet, const char *const *words)
 {
     struct result r;
     const char *argv[PAGE_WORDS + 5] = {"/proc/self/exe", words[0], "--json"};
@@ -173,7 +173,7 @@ const json_t *page_ask(struct page *p, bool quiet, const char *const *words)
 
 const char *page_job_path(struct page *p, const char *job)
 {
-    const json_t *runs = page_ask(p, false, WORDS("log", "--limit=100000"));
+    const json_t *runs = page_command(p, false, WORDS("log", "--limit=100000"));
     for (size_t i = 0; i < json_array_size(runs); i++)
         if (!strcmp(json_text(json_array_get(runs, i), "job"), job))
             return json_text(json_array_get(runs, i), "job_path");

@@ -26,7 +26,7 @@ struct page {
     const char *title;
     struct buf out;      /* contents of <main>, below the title */
     struct buf commands; /* for the footer */
-    json_t *kept;        /* owns what page_ask returns */
+    json_t *kept;        /* owns what page_command returns */
     bool live;           /* shows something that is running: the browser reloads it */
 };
 
@@ -37,7 +37,7 @@ const char *page_field(const struct page *p, const char *name);
 /* Runs a command with --json and returns the objects that it prints, as an array that lives as long
  * as the page. On failure returns NULL and, unless `quiet`, shows the reason on the page. Words
  * that come from a request must follow "--". */
-const json_t *page_ask(struct page *p, bool quiet, const char *const *words);
+const json_t *page_command(struct page *p, bool quiet, const char *const *words);
 enum { PAGE_WORDS = 32 }; /* at most */
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 

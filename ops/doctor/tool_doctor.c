@@ -48,7 +48,8 @@ static enum err_code examine_card(json_t *cards, bool *good, int index,
             card.driver / 1000, card.driver % 1000 / 10, card.class_name);
     if (card.no_cudnn[0])
         fprintf(args->out,
-                "  no cuDNN, so convolutions are products, and so is long attention: %s\n",
+                "  no cuDNN, so convolutions and long attention are computed as matrix "
+                "products: %s\n",
                 card.no_cudnn);
     json_t *out = json_pack("{s:s, s:s, s:s, s:s, s:i, s:I}", "device", name, "no_cudnn",
                             card.no_cudnn, "name", card.name, "class", card.class_name, "driver",

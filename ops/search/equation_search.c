@@ -12,7 +12,7 @@
 
 enum { SHOWN_LENGTH = 70 };
 
-struct looking {
+struct equation_query {
     const struct tool_args *args;
     const Eqloom__Index *record;
     uint32_t k;
@@ -38,7 +38,7 @@ static enum err_code check_options(const struct tool_args *args, const char *nam
     return OK;
 }
 
-static enum err_code load(struct looking *x, struct err *e)
+static enum err_code load(struct equation_query *x, struct err *e)
 {
     const Eqloom__Index *r = x->record;
     enum err_code code =
@@ -88,8 +88,9 @@ static void print_title(FILE *out, const char *title)
         fprintf(out, " (%s)", title);
 }
 
-static void print_words(const struct looking *x, const char *latex, const struct neighbour *near,
-                        const struct found *found, size_t n, struct arena *a)
+static void print_words(const struct equation_query *x, const char *latex,
+                        const struct neighbour *near, const struct found *found, size_t n,
+                        struct arena *a)
 {
     FILE *out = x->args->out;
     fprintf(out, "%s\n", one_line(a, latex, false));
@@ -105,7 +106,7 @@ static void print_words(const struct looking *x, const char *latex, const struct
     fflush(out);
 }
 
-static void print_json(const struct looking *x, const struct formula *asked,
+static void print_json(const struct equation_query *x, const struct formula *query,
                        const struct neighbour *near, const struct found *found, size_t n, double ms)
 {
     json_t *list = json_array();
@@ -121,12 +122,12 @@ static void print_json(const struct looking *x, const struct formula *asked,
                       "equation", (int)p->number + 1, "label", *p->label ? p->label : NULL));
     }
     queries_print_json(x->args->out,
-                       json_pack("{s:s, s:s, s:o, s:f}", "question", asked->latex, "mathml",
-                                 asked->mathml, "neighbours", list, "ms", ms));
+                       json_pack("{s:s, s:s, s:o, s:f}", "question", query->latex, "mathml",
+                                 query->mathml, "neighbours", list, "ms", ms));
 }
 
 /* Sets the titles of the paper and of the section, if the index has the paper. */
-static enum err_code find_titles(struct found *f, const struct looking *x, struct arena *a,
+static enum err_code find_titles(struct found *f, const struct equation_query *x, struct arena *a,
                                  struct err *e)
 {
     const Eqloom__Index *r = x->record;
@@ -146,7 +147,7 @@ static enum err_code find_titles(struct found *f, const struct looking *x, struc
     return OK;
 }
 
-static enum err_code find_equation(struct found *f, const struct looking *x, uint32_t row,
+static enum err_code find_equation(struct found *f, const struct equation_query *x, uint32_t row,
                                    struct arena *a, struct err *e)
 {
     static const Eqloom__Place nowhere = EQLOOM__PLACE__INIT;
@@ -162,13 +163,13 @@ static enum err_code find_equation(struct found *f, const struct looking *x, uin
 static enum err_code answer(void *arg, const char *name, const char *text, struct arena *a,
                             struct err *e)
 {
-    struct looking *x = arg;
+    struct equation_query *x = arg;
     uint64_t start = os_monotonic_ns();
     struct neighbour *near = arena_array(a, struct neighbour, x->k);
     struct found *found = arena_array(a, struct found, x->k);
-    struct formula asked;
+    struct formula query;
     float *vector;
-    enum err_code code = equation_model_embed(&asked, &vector, &x->model, name, text, true, a, e);
+    enum err_code code = equation_model_embed(&query, &vector, &x->model, name, text, true, a, e);
     if (code)
         return err_up(e, code);
     size_t n = corpus_index_nearest(near, x->k, 0, &x->index, vector, a);
@@ -178,9 +179,9 @@ static enum err_code answer(void *arg, const char *name, const char *text, struc
         return err_up(e, code);
     double ms = (double)(os_monotonic_ns() - start) * 1e-6;
     if (x->args->json)
-        print_json(x, &asked, near, found, n, ms);
+        print_json(x, &query, near, found, n, ms);
     else
-        print_words(x, asked.latex, near, found, n, a);
+        print_words(x, query.latex, near, found, n, a);
     fprintf(x->args->narration, "%zu of %u equations, in %.1f ms\n", n, x->index.v.n, ms);
     return OK;
 }
@@ -188,7 +189,7 @@ static enum err_code answer(void *arg, const char *name, const char *text, struc
 enum err_code equation_search(const struct tool_args *args, const char *name,
                               const Eqloom__Index *index, uint32_t k, struct err *e)
 {
-    struct looking x = {.args = args, .record = index, .k = k};
+    struct equation_query x = {.args = args, .record = index, .k = k};
     uint64_t start = os_monotonic_ns();
     enum err_code code;
     if (!(code = check_options(args, name, e)) && !(code = load(&x, e))) {
@@ -236,14 +237,14 @@ static void write_neighbour(struct buf *out, struct arena *a, const json_t *x)
 
 bool equation_search_page(struct buf *out, struct arena *a, const json_t *answer)
 {
-    struct formula asked;
+    struct formula query;
     json_t *neighbours, *x;
     size_t i;
-    if (json_unpack((json_t *)answer, "{s:s, s:s, s:o}", "question", &asked.latex, "mathml",
-                    &asked.mathml, "neighbours", &neighbours))
+    if (json_unpack((json_t *)answer, "{s:s, s:s, s:o}", "question", &query.latex, "mathml",
+                    &query.mathml, "neighbours", &neighbours))
         return false;
     buf_puts(out, "<h2>Nearest to ");
-    study_page_formula(out, a, &asked);
+    study_page_formula(out, a, &query);
     buf_puts(out, "</h2>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
                   "aria-label=\"Neighbours\"><table class=\"sorts\"><thead><tr>"
                   "<th scope=\"col\">similarity</th><th scope=\"col\">equation</th>"

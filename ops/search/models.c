@@ -136,9 +136,8 @@ enum err_code equation_model_load(struct equation_model *m, const struct tool_ar
     *m = (struct equation_model){.args = args};
     struct loading x = {.kind = &graph_embedder_kind,
                         .precision = GPU_F32,
-                        .lacks =
-                            "the network does not say which alphabet it reads; a "
-                            "`train-graphs` of 0 steps that begins with it (init) gives it one",
+                        .lacks = "the network does not name its alphabet; a `train-graphs` of 0 "
+                                 "steps that starts from it (init) adds the name",
                         .arena = &m->arena};
     enum err_code code = load(&m->network, &x, args, checkpoint, e);
     if (!code)
@@ -218,19 +217,19 @@ static void scale_to_one(float *x, uint32_t n)
         x[i] = (float)((double)x[i] / sqrt(sum));
 }
 
-enum err_code equation_model_embed(struct formula *asked, float **vector, struct equation_model *m,
+enum err_code equation_model_embed(struct formula *query, float **vector, struct equation_model *m,
                                    const char *name, const char *text, bool normalize,
                                    struct arena *a, struct err *e)
 {
     char *latex;
     Eqloom__Graph g;
     enum err_code code;
-    *asked = (struct formula){0};
+    *query = (struct formula){0};
     if ((code = latex_of(&latex, m, name, text, a, e)) ||
-        (code = mathml_of(&asked->mathml, m, name, latex, a, e)) ||
-        (code = graph_features_of(&g, a, &m->features, asked->mathml, MOST_NODES, e)))
+        (code = mathml_of(&query->mathml, m, name, latex, a, e)) ||
+        (code = graph_features_of(&g, a, &m->features, query->mathml, MOST_NODES, e)))
         return err_up(e, code);
-    asked->latex = latex;
+    query->latex = latex;
     struct graph_vertex *vertices = arena_array(a, struct graph_vertex, g.n_parent);
     uint32_t first[] = {0, (uint32_t)g.n_parent};
     struct graph_set set = {vertices, first, 1};

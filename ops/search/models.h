@@ -66,6 +66,6 @@ void equation_model_free(struct equation_model *m); /* accepts a zeroed struct *
 /* Reads an equation that a user wrote and computes its vector (dim), in the arena. Text with a
  * backslash or a brace, or under --syntax, is LaTeX; other text is an expression if it parses as
  * one. ERR_INPUT with KaTeX's reason if it is not an equation. */
-enum err_code equation_model_embed(struct formula *asked, float **vector, struct equation_model *m,
+enum err_code equation_model_embed(struct formula *query, float **vector, struct equation_model *m,
                                    const char *name, const char *text, bool normalize,
                                    struct arena *a, struct err *e);

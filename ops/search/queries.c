@@ -62,7 +62,7 @@ enum err_code queries_each(const struct tool_args *args, query_take *take, void 
 
 /* ---- expressions ---- */
 
-struct asking {
+struct answering {
     const struct tool_args *args;
     const struct language *lang;
     query_answer *answer;
@@ -73,7 +73,7 @@ struct asking {
 static enum err_code ask(void *arg, const char *name, const char *text, struct arena *a,
                          struct err *e)
 {
-    struct asking *q = arg;
+    struct answering *q = arg;
     struct expr question;
     enum err_code code = expr_argument(&question, &q->latex, q->args, a, q->lang, name, text, e);
     return code ? err_up(e, code) : err_up(e, q->answer(q->arg, &question, a, e));
@@ -82,7 +82,7 @@ static enum err_code ask(void *arg, const char *name, const char *text, struct a
 enum err_code queries_answer(const struct tool_args *args, const struct language *lang,
                              query_answer *answer, void *arg, struct err *e)
 {
-    struct asking q = {.args = args, .lang = lang, .answer = answer, .arg = arg};
+    struct answering q = {.args = args, .lang = lang, .answer = answer, .arg = arg};
     enum err_code code = queries_each(args, ask, &q, e);
     latex_reader_free(q.latex);
     return err_up(e, code);

@@ -40,5 +40,5 @@ enum err_code queries_language(const struct language **out, const struct tool_ar
 #define QUERIES_OPTIONS                                                                            \
     QUERIES_DEVICE, EXPR_ARGUMENT_SYNTAX, EXPR_ARGUMENT_LATEX,                                     \
         {"language", "NAME", false,                                                                \
-         "of the expressions: calculus (default), boolean, polynomial"},                           \
+         "the language of the expressions: calculus (default), boolean, polynomial"},              \
         OPERATORS_OPTION, TOOL_JSON

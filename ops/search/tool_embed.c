@@ -51,12 +51,12 @@ static enum err_code take_equation(void *arg, const char *name, const char *text
                                    struct err *e)
 {
     struct embedding *x = arg;
-    struct formula asked;
+    struct formula query;
     float *vector;
     enum err_code code =
-        equation_model_embed(&asked, &vector, &x->equations, name, text, x->normalize, a, e);
+        equation_model_embed(&query, &vector, &x->equations, name, text, x->normalize, a, e);
     if (!code)
-        keep(x, asked.latex, vector);
+        keep(x, query.latex, vector);
     return err_up(e, code);
 }
 

@@ -88,7 +88,7 @@ static void print_words(const struct writing *w, const struct answers *x, struct
         fprintf(out, "\n");
     }
     if (x->n == 0)
-        fprintf(out, "  nothing that ends within %u tokens\n", w->options.max_tokens);
+        fprintf(out, "  no answer ends within %u tokens\n", w->options.max_tokens);
     fflush(out);
     fprintf(w->args->narration, "%zu answers in %.1f ms\n", x->n, x->ms);
 }

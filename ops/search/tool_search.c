@@ -57,7 +57,7 @@ static enum err_code choose(struct search *s, struct err *e)
 {
     static const struct tool_choice choice = {
         "index", KIND_INDEX, "index", "an index",
-        "'eqloom run jobs/quickstart.yaml' makes one; in a job of yours the op 'index' does"};
+        "'eqloom run jobs/quickstart.yaml' makes one; in your own job use the op 'index'"};
     const Eqloom__Index *m;
     enum err_code code;
     if ((code = err_up(e, tool_choose(&s->record, s->args, &choice, e))) ||

@@ -341,7 +341,7 @@ class TrainGraphs(ProjectTest):
         vectors = [self.p.eqloom("embed", "--model", m, "--json", "x^2").out for m in ("t/model", "t/going-on")]
         self.assertEqual(*vectors)
         r = self.p.eqloom("embed", "--model", "t/again", "x^2", expect=2)
-        self.assertIn("does not say which alphabet it reads", r.err)
+        self.assertIn("does not name its alphabet", r.err)
         data = (self.folder / "m.safetensors").read_bytes()
         for old, new, why in ((b"d=16", b"d=15", "has not the shape of its model"),
                               (b"layers=3", b"layers=0", "all dimensions of a graph network must be positive"),

@@ -158,7 +158,7 @@ static enum err_code compare_runs(struct diff *d, struct err *e)
     if (!code)
         code = diff_runs(d, names[0], runs[0], names[1], runs[1], e);
     if (!code)
-        print_summary(d, ": every node made the same");
+        print_summary(d, ": all outputs of all nodes");
     return err_up(e, code);
 }
 

@@ -211,7 +211,7 @@ static enum err_code run_program(bool *selects, const char **yielded, struct que
     digest_hex(hex, id);
     if (r.payload.len > MAX_PAYLOAD) {
         q->too_large++;
-        fprintf(q->c->narration, "eqloom: %.12s is left out: %.0f MB are too large for jq\n", hex,
+        fprintf(q->c->narration, "eqloom: %.12s is skipped: %.0f MB are too large for jq\n", hex,
                 (double)r.payload.len / 1e6);
         return OK;
     }
@@ -260,7 +260,7 @@ static enum err_code take_record(void *arg, const struct digest *id, enum record
 /* ---- what nodes hold ---- */
 
 /* Whether the ref "job/node", "job/node.role" or "job/node@variant" matches --job and --node. */
-static bool is_asked(const struct query *q, const char *ref)
+static bool matches_node(const struct query *q, const char *ref)
 {
     const char *slash = strchr(ref, '/');
     if (!slash)
@@ -293,7 +293,7 @@ static enum err_code take_ref(void *arg, const char *name, const struct digest *
 {
     struct query *q = arg;
     struct record r;
-    if (!is_asked(q, name))
+    if (!matches_node(q, name))
         return OK;
     q->refs++;
     enum err_code code = store_get(&r, q->c->store, id, &q->scratch, e);

@@ -180,7 +180,8 @@ enum err_code cli_unpack(int *status, struct cli *c, struct err *e)
         fprintf(c->out, "%s: %" PRIu64 " record%s, %" PRIu64 " of them new; %" PRIu64 " ref%s%s\n",
                 name, r.records, plural(r.records), r.added, r.refs, plural(r.refs),
                 r.kept ? arena_printf(c->arena,
-                                      ", of which %" PRIu64 " name other records here and stay",
+                                      ", of which %" PRIu64 " name other records here and are "
+                                      "kept",
                                       r.kept)
                        : "");
     return OK;

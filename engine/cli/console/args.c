@@ -12,8 +12,8 @@
 
 const struct tool_option cli_global_options[] = {
     {"store", "DIR", false,
-     "The store; else $EQLOOM_STORE, else .eqloom found upward from the job and owned by the "
-     "user."},
+     "The store; the default is $EQLOOM_STORE, else an .eqloom found upward from the job and "
+     "owned by the user."},
     {"color", "WHEN", false, "auto (the default), always or never; NO_COLOR is respected."},
     {"help", NULL, false, "Show help for eqloom, or for a command.", 'h'},
     {"version", NULL, false, "Print the version."},
@@ -28,7 +28,7 @@ struct parser {
     const char **arguments;
     struct tool_value *values;
     bool only_arguments;
-    const char *asked;
+    const char *request;
 };
 
 static const struct tool_option *find_in(const struct tool_option *options, const char *name,
@@ -89,7 +89,7 @@ static enum err_code take_option(struct parser *p, const struct tool_option *o, 
     else if (!strcmp(o->name, "json"))
         c->json = true;
     else if (is_global(o) && strcmp(o->name, "color"))
-        p->asked = p->asked ? p->asked : o->name; /* --help, --version, ... */
+        p->request = p->request ? p->request : o->name; /* --help, --version, ... */
     p->values[c->n_values++] = (struct tool_value){o->name, given};
     return OK;
 }
@@ -138,7 +138,7 @@ static enum err_code read_command(struct parser *p, const char *name, struct err
 {
     if (strcmp(name, "help") && strcmp(name, "version"))
         return err_up(e, cli_find_command(&p->c->command, p->c, name, e));
-    p->asked = name;
+    p->request = name;
     p->only_arguments = true;
     return OK;
 }
@@ -184,7 +184,7 @@ static enum err_code read_words(struct parser *p, struct err *e)
         const char *arg = p->argv[p->at++];
         enum err_code code = OK;
         if (p->only_arguments || arg[0] != '-' || !arg[1]) {
-            if (c->command || p->asked)
+            if (c->command || p->request)
                 p->arguments[c->n_arguments++] = arg;
             else
                 code = read_command(p, arg, e);
@@ -203,7 +203,7 @@ static enum err_code read_words(struct parser *p, struct err *e)
     return OK;
 }
 
-enum err_code cli_parse(struct cli *c, const char **asked, int argc, char **argv, struct err *e)
+enum err_code cli_parse(struct cli *c, const char **request, int argc, char **argv, struct err *e)
 {
     struct parser p = {.c = c, .argv = argv, .argc = argc, .at = 1};
     p.arguments = arena_array(c->arena, const char *, (size_t)argc + 1);
@@ -217,15 +217,15 @@ enum err_code cli_parse(struct cli *c, const char **asked, int argc, char **argv
     const char *store = getenv("EQLOOM_STORE");
     c->store_named = store && *store ? store : NULL;
     enum err_code code = read_words(&p, e);
-    *asked = p.asked;
+    *request = p.request;
     if (code || (code = choose_color(c, e)))
         return err_up(e, code);
-    if (!c->command && !p.asked) {
+    if (!c->command && !p.request) {
         code = err_fail(e, ERR_INPUT, "eqloom needs a command");
         err_hint(e, "'eqloom --help' lists them");
         return code;
     }
-    return p.asked ? OK : err_up(e, check_count(c, e));
+    return p.request ? OK : err_up(e, check_count(c, e));
 }
 
 bool cli_flag(const struct cli *c, const char *option)

@@ -73,9 +73,9 @@ extern const struct tool_option cli_global_options[]; /* ended by name == NULL *
 /* ERR_INPUT, with a suggestion, if there is no such command. */
 enum err_code cli_find_command(const struct cli_command **out, const struct cli *c,
                                const char *name, struct err *e);
-/* Fills command, arguments, values, store, json and color. Sets *asked to the name of a global
+/* Fills command, arguments, values, store, json and color. Sets *request to the name of a global
  * request ("help", "version", "markdown"), whose operands are c->arguments, or to NULL. */
-enum err_code cli_parse(struct cli *c, const char **asked, int argc, char **argv, struct err *e);
+enum err_code cli_parse(struct cli *c, const char **request, int argc, char **argv, struct err *e);
 bool cli_flag(const struct cli *c, const char *option);
 /* Returns the last value given, or NULL. */
 const char *cli_value(const struct cli *c, const char *option);

@@ -97,21 +97,21 @@ function refresh(main, fresh) {
 }
 
 // Reloads the contents while something runs, but not while an element in them has the focus.
-async function lookAgain() {
+async function reload() {
     const main = document.getElementById("main");
     try {
         const page = await load(location.href), fresh = page.getElementById("main");
-        const goesOn = "live" in fresh.dataset;
+        const running = "live" in fresh.dataset;
         if (page.querySelector(".problem"))
             throw new Error("not now");
-        if (!goesOn || (!main.contains(document.activeElement) && document.visibilityState === "visible")) {
+        if (!running || (!main.contains(document.activeElement) && document.visibilityState === "visible")) {
             refresh(main, fresh);
             makeSortable(main);
         }
-        if (goesOn)
-            setTimeout(lookAgain, AGAIN_MS);
+        if (running)
+            setTimeout(reload, AGAIN_MS);
     } catch { // the server, or the store, is busy
-        setTimeout(lookAgain, AGAIN_MS);
+        setTimeout(reload, AGAIN_MS);
     }
 }
 
@@ -119,4 +119,4 @@ makeSortable(document);
 document.querySelectorAll("[data-reads]").forEach(showReading);
 document.querySelectorAll("form[data-live]").forEach(answerWhileTyping);
 if ("live" in document.getElementById("main").dataset)
-    setTimeout(lookAgain, AGAIN_MS);
+    setTimeout(reload, AGAIN_MS);
