@@ -36,7 +36,9 @@ static const struct cli_command own_commands[] = {
      "eqloom run jobs/quickstart.yaml\n"
      "eqloom run jobs/quickstart.yaml model -j2 --set seed=7 --set model.steps=2000",
      OPTIONS({"jobs", "N", false, "Use N threads; the default is one for each processor.", 'j'},
-             {"keep-going", NULL, false, "Go on with other elements after a failure (the default).",
+             {"keep-going", NULL, false,
+              "Continue with other elements after a failure (the "
+              "default).",
               'k'},
              {"fail-fast", NULL, false, "Stop at the first failed element."},
              {"dry-run", NULL, false, "Only show what would be done, like 'plan'.", 'n'}, SET,
@@ -119,7 +121,7 @@ static const struct cli_command own_commands[] = {
      OPTIONS({"format", "FORMAT", false,
               "jsonl, tsv, npy, safetensors or raw; the default is PATH's ending.", 'f'},
              {"output", "PATH", false,
-              "The file to write; '-' or none is standard output (jsonl, tsv, raw).", 'o'})},
+              "The file to write; '-', or no option, is standard output (jsonl, tsv, raw).", 'o'})},
     {"log", "[JOB|RUN]", 0, 1, CLI_STORE_OWN, cli_log,
      "List runs, newest first, or the nodes of one run",
      "JOB is a job's name or its file; RUN is JOB/NUMBER. A run that had nothing to do leaves "

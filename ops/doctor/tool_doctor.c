@@ -1,5 +1,4 @@
-/* eqloom doctor: lists the devices and checks that the cards compute the same results as the
- * CPU. */
+/* eqloom doctor: lists the devices and checks that the cards agree with the CPU. */
 #include "base/isa.h"
 #include "engine/tool.h"
 #include "ops/doctor/tensor_checks.h"

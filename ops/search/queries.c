@@ -11,7 +11,7 @@ enum err_code queries_check(const struct tool_args *args, struct err *e)
     if (args->n_positional)
         return err_up(e, expr_argument_check(args, e));
     enum err_code code = err_fail(e, ERR_INPUT, "no expressions are given");
-    err_hint(e, "give them as arguments, or '-' and one a line on standard input");
+    err_hint(e, "give them as arguments, or '-' and one per line on standard input");
     return code;
 }
 

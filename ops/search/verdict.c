@@ -140,7 +140,7 @@ static bool is_tried(const struct finding *f, size_t i)
 
 /* A proved finding that rules made from the seed proves all others that rules made from it, under
  * the seed's domains. */
-static void spread(const struct judge *j, struct finding *f, size_t n, uint32_t cluster)
+static void spread_proof(const struct judge *j, struct finding *f, size_t n, uint32_t cluster)
 {
     bool proved = false;
     if (j->domains.n)
@@ -168,11 +168,11 @@ enum err_code judge_all(struct judge *j, struct finding *f, size_t n, const stru
     if (exact) /* the rules cannot add anything */
         return OK;
     for (size_t i = 0; i < n && !code; i++) {
-        spread(j, f, n, f[i].cluster);
+        spread_proof(j, f, n, f[i].cluster);
         if (!is_open(&f[i], f[i].cluster) || is_tried(f, i))
             continue;
         code = err_up(e, saturate_cluster(j, f + i, n - i, question, a, e));
-        spread(j, f, n, f[i].cluster);
+        spread_proof(j, f, n, f[i].cluster);
     }
     return code;
 }

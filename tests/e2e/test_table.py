@@ -104,7 +104,7 @@ class Table(unittest.TestCase):
         self.assertIn("sized-eval@pooling=mean,d_model=32 is not made, or out of date: "
                       "sized@pooling=mean,d_model=32: param steps: 3 -> 4\n", stale.err)
         self.assertIn("no evaluation of job 'sweep' is up to date", stale.err)
-        self.assertIn("is no evaluation", self.table("clusters", expect=2).err)
+        self.assertIn("is not an evaluation", self.table("clusters", expect=2).err)
 
     def test_variants_are_named_by_their_parameters(self):
         for pooling, size in VARIANTS:  # at the end of the run that asked for them

@@ -65,7 +65,7 @@ static enum err_code find_rows(struct tabulation *t, const struct plan_store *p,
         const Eqloom__Report *m;
         if (!makes_report(&job->nodes[i])) {
             if (targets)
-                return err_fail(e, ERR_INPUT, "node '%s' is no evaluation", job->nodes[i].name);
+                return err_fail(e, ERR_INPUT, "node '%s' is not an evaluation", job->nodes[i].name);
             continue;
         }
         if (!is_made(&t->result->nodes[i])) {

@@ -179,7 +179,7 @@ struct element {
     struct digest id;
     uint64_t position;
     const char *label;
-    const struct element *other; /* the one of the same label in the other collection */
+    const struct element *other; /* the element of the other collection that has the same label */
 };
 
 struct elements {

@@ -116,7 +116,8 @@ static enum err_code refuse_run(struct cli *c, const char *text, struct err *e)
         names[2 * i] = all.runs[i].job;
         names[2 * i + 1] = all.runs[i].name;
     }
-    code = err_fail(e, ERR_INPUT, "no run is called '%.100s', and no job that was run", text);
+    code =
+        err_fail(e, ERR_INPUT, "no run is called '%.100s', and no job of this name was run", text);
     err_hint(e, "'eqloom log' lists runs");
     return err_suggest(code, text, names, 2 * all.n, e);
 }
