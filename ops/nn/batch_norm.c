@@ -30,7 +30,7 @@ void batch_norm_of_sums(struct batch_norm *x, const double *sums, size_t n, size
     }
 }
 
-/* With r = 1 / deviation and y = (h - mean) r: dh = r (dy - mean of dy - y * mean of dy y). */
+/* With r = 1 / deviation and y = (h - mean) r: dh = r (dy - mean(dy) - y * mean(dy * y)). */
 void batch_norm_back(struct batch_norm *x, const double *sums, size_t n, size_t d)
 {
     for (size_t c = 0; c < d; c++) {

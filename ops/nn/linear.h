@@ -3,8 +3,8 @@
 
 #include "gpu/gpu.h"
 
-/* c (m, n) = alpha a b + beta c. Which of a and b are transposed, as BLAS says it: "nn" neither;
- * "tn" a, which lies as (k, m); "nt" b, as (n, k); "tt". */
+/* c (m, n) = alpha a b + beta c. `how` says which operands are stored transposed, as in BLAS: "nn"
+ * neither; "tn" a, as (k, m); "nt" b, as (n, k); "tt" both. */
 static inline void product(struct gpu_queue *q, const char *how, float *c, const float *a,
                            const float *b, size_t m, size_t n, size_t k, float alpha, float beta,
                            enum gpu_precision p)
@@ -26,28 +26,28 @@ static inline void product(struct gpu_queue *q, const char *how, float *c, const
                                           .ldc = n});
 }
 
-/* What becomes of a product besides: y = act(x w^T + base + bias). */
+/* The epilogue of a product: y = act(x w^T + base + bias). */
 struct linear_end {
     const void *base; /* (T, out), or NULL */
     const void *bias; /* (out), or NULL */
     bool relu;
-    enum gpu_type read, write; /* x and w; all else */
+    enum gpu_type read, write; /* types of x and w; of everything else */
 };
 
-/* A matrix with its rows ld apart: (out, in), or `turned`, (in, out). */
+/* A matrix (out, in), or if `transposed` (in, out), with a row stride of ld. */
 struct linear_matrix {
     const void *at;
     size_t ld;
-    bool turned;
+    bool transposed;
 };
 
-/* y (T, out) from x (T, in) */
+/* y (T, out) = x (T, in) w^T, and the epilogue */
 static inline void linear_by(struct gpu_queue *q, void *y, const void *x, struct linear_matrix w,
                              size_t t, size_t in, size_t out, struct linear_end end,
                              enum gpu_precision p)
 {
     q->op->matmul(q, &(struct gpu_matmul){.precision = p,
-                                          .tb = !w.turned,
+                                          .tb = !w.transposed,
                                           .m = t,
                                           .n = out,
                                           .k = in,
@@ -72,13 +72,13 @@ static inline void linear(struct gpu_queue *q, float *y, const float *x, const f
     linear_by(q, y, x, (struct linear_matrix){w, in, false}, t, in, out, end, p);
 }
 
-/* What becomes of the gradient of an input besides: it is multiplied; beta * dx is added, or it is
- * 0 where the mask (T, in) is not positive. */
+/* The epilogue of an input gradient: it is multiplied by the factor, and either beta * dx is added
+ * or it is set to 0 where the mask (T, in) is not positive. */
 struct linear_back_end {
-    float factor; /* 0: 1 */
+    float factor; /* 0 means 1 */
     float beta;
     const void *mask;
-    enum gpu_type read, write; /* dy and w; dx and the mask */
+    enum gpu_type read, write; /* types of dy and w; of dx and the mask */
 };
 
 /* dx (T, in) = factor * dy (T, out) w [+ beta * dx] */
@@ -103,7 +103,8 @@ static inline void linear_back_input(struct gpu_queue *q, void *dx, const void *
                                           .write = end.write});
 }
 
-/* dw (out, in) += dy^T x, dy and x read as said; db (out) += column sums of dy, unless NULL. */
+/* dw (out, in) += dy^T x, where dy and x have the type `read`; db (out) += column sums of dy,
+ * unless db is NULL. */
 static inline void linear_back_weight(struct gpu_queue *q, float *dw, float *db, enum gpu_type read,
                                       const void *dy, const void *x, size_t t, size_t in,
                                       size_t out, enum gpu_precision p)

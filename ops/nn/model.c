@@ -16,12 +16,12 @@ static size_t add(struct builder *b, const char *name, enum nn_init init, uint32
                         cols);
 }
 
-/* A matrix of a layer. */
+/* Adds a matrix of a layer. */
 static size_t add_matrix(struct builder *b, const char *name, uint32_t rows, uint32_t cols)
 {
     size_t at = add(b, name, NN_INIT_XAVIER, rows, cols);
-    if (b->m->turned)
-        b->m->table.total += (size_t)cols * NN_TURNED_GAP;
+    if (b->m->transposed)
+        b->m->table.total += (size_t)cols * NN_TRANSPOSED_GAP;
     return at;
 }
 
@@ -76,12 +76,12 @@ static struct nn_layer *add_stack(struct nn_norm *norm, struct builder *b, const
     return layers;
 }
 
-static struct nn_model *build(struct arena *a, const struct nn_config *c, bool turned)
+static struct nn_model *build(struct arena *a, const struct nn_config *c, bool transposed)
 {
     struct nn_model *m = arena_new(a, struct nn_model);
     struct builder b = {m, a, ""};
     m->config = *c;
-    m->turned = turned;
+    m->transposed = transposed;
     m->table.params = arena_array(a, struct nn_param,
                                   8 + 12 * (size_t)c->layers + 18 * (size_t)c->decoder_layers);
     m->embedding = add(&b, "embedding.weight", NN_INIT_XAVIER, c->vocabulary, c->d_model);
@@ -110,18 +110,19 @@ enum err_code nn_model_new(struct nn_model **out, struct arena *a, const struct 
     return err_up(e, code);
 }
 
-struct nn_model *nn_model_turned(struct arena *a, const struct nn_config *c)
+struct nn_model *nn_model_transposed(struct arena *a, const struct nn_config *c)
 {
     return build(a, c, true);
 }
 
-void nn_turn(float *to, const struct nn_model *turned, const float *from, const struct nn_model *m)
+void nn_transpose(float *to, const struct nn_model *transposed, const float *from,
+                  const struct nn_model *m)
 {
     for (size_t i = 0; i < m->table.n; i++) {
         const struct nn_param *p = &m->table.params[i];
-        size_t rows = p->shape[0], cols = p->shape[1], ld = rows + NN_TURNED_GAP;
+        size_t rows = p->shape[0], cols = p->shape[1], ld = rows + NN_TRANSPOSED_GAP;
         const float *x = from + p->at;
-        float *y = to + turned->table.params[i].at;
+        float *y = to + transposed->table.params[i].at;
         if (p->rank < 2 || p->at == m->embedding || p->at == m->positions ||
             p->at == m->output_weight)
             memcpy(y, x, p->size * sizeof *y);

@@ -1,10 +1,10 @@
-/* A transformer as data: an encoder, or an encoder and a decoder (pre-LN); its configuration, and
- * its parameters as one flat f32 vector with a table of names and shapes.
+/* The configuration of a transformer, an encoder with or without a decoder (pre-LN), and its
+ * parameters as one flat f32 vector with a table of names and shapes.
  *
- * Names and layouts are PyTorch's, so that a checkpoint's tensors load there as they are: those of
- * nn.TransformerEncoder (norm_first, with a final norm) if there is no decoder, else of
- * nn.Transformer. Besides there are embedding.weight, which inputs and targets share;
- * positions.weight if positions are learned, shared as well; and with a decoder output.bias and,
+ * Names and layouts are PyTorch's, so that a checkpoint's tensors can be loaded there unchanged:
+ * those of nn.TransformerEncoder (norm_first, with a final norm) without a decoder, else of
+ * nn.Transformer. In addition there are embedding.weight, shared by inputs and targets;
+ * positions.weight if positions are learned, also shared; and with a decoder output.bias and,
  * unless the output is tied to the embedding, output.weight. */
 #pragma once
 
@@ -18,33 +18,33 @@ enum nn_memory { NN_MEMORY_STATES, NN_MEMORY_VECTOR };
 
 struct nn_config {
     uint32_t vocabulary, d_model, layers, heads, d_ff;
-    uint32_t max_length; /* of a sequence, in tokens: the rows of the table of positions */
+    uint32_t max_length; /* of a sequence, in tokens: rows of the position table */
     enum nn_positions positions;
     enum gpu_activation activation;
     enum gpu_pooling pooling;
     bool attention_bias; /* in_proj and out_proj have biases */
-    bool wrap;           /* the encoder's inputs stand between start and end tokens */
+    bool wrap;           /* start and end tokens surround the encoder's inputs */
     uint32_t decoder_layers;
     enum nn_memory memory;
     bool tied_output; /* the decoder's output weights are the embedding's */
 };
 
-/* What no encoding of an expression contains, and is not pooled. */
+/* Special tokens: no encoding of an expression contains them, and they are not pooled. */
 enum { NN_PAD, NN_START, NN_END, NN_SPECIAL_TOKENS };
 
-/* How many tokens a sequence may have, what the model adds to it left out. */
+/* Returns how many tokens a sequence may have, without those that the model adds. */
 uint32_t nn_config_room(const struct nn_config *c);
 
-/* ERR_INPUT for what cannot be: no layer, heads that do not divide d_model, ... */
+/* ERR_INPUT for an invalid configuration: no layer, heads that do not divide d_model, ... */
 enum err_code nn_config_check(const struct nn_config *c, struct err *e);
-/* "key=value" lines sorted by key: Checkpoint.architecture. Lines from `wrap` on in the structure
- * are absent where they would say 0 or false. */
+/* Returns "key=value" lines sorted by key, for Checkpoint.architecture. Fields from `wrap` on in
+ * the structure are omitted if they are 0 or false. */
 char *nn_config_text(struct arena *a, const struct nn_config *c);
-/* Reads it back; optional lines may also say 0, false or their first choice. ERR_CORRUPT. */
+/* Parses the text; optional lines may also be 0, false or the first choice. ERR_CORRUPT. */
 enum err_code nn_config_parse(struct nn_config *c, const char *text, struct err *e);
 
-/* Where a layer's parameters are in the flat vector; NN_ABSENT for what is not there: biases, and
- * in an encoder's layers `cross` and norm3. */
+/* Offsets of a layer's parameters in the flat vector; NN_ABSENT for those that it does not have:
+ * biases, and in an encoder's layers `cross` and norm3. */
 #define NN_ABSENT SIZE_MAX
 struct nn_projections {
     size_t in_weight, in_bias, out_weight, out_bias; /* (3d, d) (3d) (d, d) (d) */
@@ -62,7 +62,7 @@ struct nn_layer {
 struct nn_model {
     struct nn_config config;
     struct nn_table table;
-    bool turned; /* see nn_model_turned */
+    bool transposed; /* see nn_model_transposed */
     struct nn_layer *layers, *decoder;
     size_t embedding, positions; /* positions: NN_ABSENT if sinusoidal */
     struct nn_norm norm, decoder_norm;
@@ -71,10 +71,12 @@ struct nn_model {
 
 enum err_code nn_model_new(struct nn_model **out, struct arena *a, const struct nn_config *c,
                            struct err *e);
-/* The same model, for forwards alone, with the layers' matrices (out, in) as (in, out): products
- * are faster so. Rows that lie a power of two apart share few sets of the caches, hence the gap
- * between them: without it products of AVX2 take up to twice as long. */
-enum { NN_TURNED_GAP = 16 };
-struct nn_model *nn_model_turned(struct arena *a, const struct nn_config *c);
-/* Parameters `from` of m for its turned model; on the host. Gaps are left as they are. */
-void nn_turn(float *to, const struct nn_model *turned, const float *from, const struct nn_model *m);
+/* The same model, for inference only, with the layers' (out, in) matrices stored as (in, out),
+ * which makes products faster. Rows are padded: at strides of a power of two they map to few cache
+ * sets, and AVX2 products take up to twice as long. */
+enum { NN_TRANSPOSED_GAP = 16 };
+struct nn_model *nn_model_transposed(struct arena *a, const struct nn_config *c);
+/* Copies the parameters `from` of m to the layout of its transposed model, on the host. The padding
+ * is not written. */
+void nn_transpose(float *to, const struct nn_model *transposed, const float *from,
+                  const struct nn_model *m);

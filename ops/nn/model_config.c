@@ -1,5 +1,5 @@
-/* A model's configuration as text and back; see model.h. One table serves both ways, so that what
- * is written can be read. */
+/* Writes and parses the text of a model's configuration; see model.h. One table drives both, so
+ * that whatever is written can be parsed. */
 #include "ops/nn/model.h"
 
 #include "base/buf.h"
@@ -10,8 +10,8 @@
 struct field {
     const char *key;
     size_t at;
-    const char *const *names; /* of a choice, by value, ended by NULL; NULL: a number */
-    bool optional;            /* not written where it is 0 */
+    const char *const *names; /* of a choice, by value, ended by NULL; NULL for a number */
+    bool optional;            /* not written if it is 0 */
 };
 
 static const char *const activations[] = {[GPU_RELU] = "relu", [GPU_GELU] = "gelu", NULL};
@@ -22,7 +22,7 @@ static const char *const positions[] = {
     [NN_SINUSOIDAL] = "sinusoidal", [NN_LEARNED] = "learned", NULL};
 static const char *const booleans[] = {"false", "true", NULL};
 
-/* Sorted by key: the order of the text. */
+/* Sorted by key, the order of the text. */
 static const struct field fields[] = {
     {"activation", offsetof(struct nn_config, activation), activations},
     {"attention_bias", offsetof(struct nn_config, attention_bias), booleans},

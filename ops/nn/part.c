@@ -1,4 +1,4 @@
-/* The parts of layers; see part.h. Each stands as forward, then backward. */
+/* The parts of layers, each with forward, then backward; see part.h. */
 #include "ops/nn/part.h"
 
 #include "base/rng.h"
@@ -26,16 +26,16 @@ struct nn_pass nn_pass_of(struct gpu_queue *q, const struct nn_model *m, const s
                             .precision = w->precision};
 }
 
-/* Rows from `from` on of the matrix (out, in). */
+/* The rows from `from` on of the matrix (out, in). */
 static struct linear_matrix matrix(const struct nn_pass *p, size_t at, size_t out, size_t in,
                                    size_t from)
 {
-    return p->m->turned
-               ? (struct linear_matrix){nn_operand(p, at + from), out + NN_TURNED_GAP, true}
+    return p->m->transposed
+               ? (struct linear_matrix){nn_operand(p, at + from), out + NN_TRANSPOSED_GAP, true}
                : (struct linear_matrix){nn_operand(p, at + from * in), in, false};
 }
 
-/* Places where dropout acts, for its keys. */
+/* Places where dropout is applied, for its keys. */
 enum site {
     SITE_EMBEDDING,
     SITE_ATTENTION,
@@ -53,7 +53,7 @@ static struct gpu_dropout drop_of(const struct nn_pass *p, size_t cols, size_t l
                                 p->drop->first_token * cols};
 }
 
-/* Of x (tokens, cols), in place. */
+/* Applies dropout to x (tokens, cols) in place. */
 static void dropout(const struct nn_pass *p, enum gpu_type type, void *x, size_t cols, size_t layer,
                     enum site site)
 {
@@ -102,14 +102,14 @@ struct branch {
     enum site site;
 };
 
-/* Whether the gradient of a branch differs from dx: then the backward of the norm that follows has
- * made it. */
+/* Returns true if the gradient of a branch differs from dx; the backward of the following norm has
+ * then computed it. */
 static bool has_branch(const struct nn_pass *p)
 {
     return p->drop || p->type != GPU_TYPE_F32;
 }
 
-/* With dropout y is made by the norm that follows. */
+/* With dropout, the following norm computes y. */
 static void residual(struct nn_pass *p, float *y, const float *x, const void *a,
                      const struct branch *b)
 {
@@ -129,7 +129,7 @@ static void residual(struct nn_pass *p, float *y, const float *x, const void *a,
     p->branch = drop_of(p, p->d, b->layer, b->site);
 }
 
-/* da (T, in) from dx, which stays: it is also the gradient of x. */
+/* Computes da (T, in) from dx, which is kept: it is also the gradient of x. */
 static void residual_back(const struct nn_pass *p, void *da, const void *a, const struct branch *b,
                           struct linear_back_end end)
 {
@@ -166,7 +166,8 @@ static void normalize(struct nn_pass *p, void *y, const struct gpu_norm *of)
     p->open = NULL;
 }
 
-/* dx from dy, and the gradient of the branch that ended in x; SITE_EMBEDDING: there is none. */
+/* Computes dx from dy, and the gradient of the branch that ended in x; with SITE_EMBEDDING there is
+ * none. */
 static void normalize_back(const struct nn_pass *p, const struct gpu_norm *of, struct nn_norm at,
                            struct gpu_norm_back to, size_t layer, enum site site)
 {
@@ -184,7 +185,7 @@ static void normalize_back(const struct nn_pass *p, const struct gpu_norm *of, s
     p->op->norm_back(p->q, &to, of);
 }
 
-/* dx += from dn; n becomes norm(x) once more. */
+/* Adds to dx the gradient from dn, and recomputes n = norm(x). */
 static void normalize_within(const struct nn_pass *p, const struct gpu_norm *of, struct nn_norm at,
                              size_t layer, enum site site)
 {
@@ -259,7 +260,7 @@ static struct gpu_attention attention_of(const struct nn_pass *p, const struct n
         .longest = how->longest};
 }
 
-/* y (rows, cols) = x w^T + b for the rows from..from+cols of in_proj. */
+/* y (rows, cols) = x w^T + b with the rows from .. from+cols-1 of in_proj. */
 static void project(const struct nn_pass *p, void *y, const void *x, size_t rows, size_t from,
                     size_t cols, const struct nn_projections *at)
 {
@@ -271,7 +272,7 @@ static void project(const struct nn_pass *p, void *y, const void *x, size_t rows
               p->precision);
 }
 
-/* dx = ..., or if it is f32 dx += ... */
+/* Sets dx, or if `add` adds to it; dx is f32 then. */
 static void project_back_input(const struct nn_pass *p, void *dx, const void *dy, size_t rows,
                                size_t from, size_t cols, const struct nn_projections *at, bool add)
 {
@@ -306,7 +307,7 @@ static void append_to_cache(const struct nn_pass *p, const struct nn_attend_tape
                      2 * d);
 }
 
-/* t->kv too if it is of other rows. */
+/* Also computes t->kv if keys come from other rows. */
 void nn_project(struct nn_pass *p, const struct nn_attend_tape *t, const struct nn_attend *how)
 {
     void *n = t->n ? t->n : p->s->n;
@@ -341,7 +342,7 @@ void nn_project_back(const struct nn_pass *p, const struct nn_attend_tape *t,
                      const struct nn_attend *how)
 {
     const struct nn_scratch *s = p->s;
-    size_t cols = how->memory ? p->d : 3 * p->d; /* that come from the norm */
+    size_t cols = how->memory ? p->d : 3 * p->d; /* columns projected from the norm */
     struct gpu_norm norm = norm_of(p, t->x, t->mean, t->rstd, how->norm);
     project_back_input(p, s->dn, s->wide, p->tokens, 0, cols, &how->at, false);
     if (how->memory)
@@ -400,7 +401,7 @@ void nn_feed(struct nn_pass *p, float *y, const struct nn_feed_tape *t, const st
         end.bias = nn_operand(p, how->at->linear1_bias);
         end.relu = true;
         linear_by(p->q, t->act, n, w, p->tokens, p->d, p->ff, end, p->precision);
-    } else { /* the backward of GELU wants its input */
+    } else { /* the backward of GELU needs its input */
         linear_by(p->q, t->h, n, w, p->tokens, p->d, p->ff, end, p->precision);
         p->op->activate(p->q, p->type, t->act, t->h, nn_weight(p, how->at->linear1_bias), p->tokens,
                         p->ff, GPU_GELU);

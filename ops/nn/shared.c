@@ -1,4 +1,4 @@
-/* What equal tokens at equal places share; see shared.h. */
+/* Projections shared by equal tokens at equal positions; see shared.h. */
 #include "ops/nn/shared.h"
 
 #include "ops/nn/part.h"

@@ -1,4 +1,4 @@
-/* Memory of an encoder's pass, and what it pools; see tape.h. */
+/* Memory of an encoder's pass, and its pooling; see tape.h. */
 #include "ops/nn/tape.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static void *carve(struct gpu_layout *l, enum gpu_type type, size_t n)
     return gpu_carve(l, gpu_bytes(type, n));
 }
 
-/* What a norm gives in inference shares its memory with the states, which are f32. */
+/* In inference a norm's output shares its memory with the states, which are f32. */
 void nn_attend_layout(struct nn_attend_tape *t, const struct nn_config *c, enum gpu_type type,
                       size_t n, size_t keys, bool training, const struct nn_attend_tape *first,
                       struct gpu_layout *l)
@@ -51,8 +51,8 @@ void nn_final_layout(struct nn_final_tape *t, const struct nn_config *c, size_t 
     t->out = gpu_carve_floats(l, n * c->d_model);
 }
 
-/* The rows that sequence i pools: all that are not special; of a sequence of special tokens only,
- * these. Returns how many; rows may be NULL. */
+/* Writes the rows that sequence i pools: all that are not special, or all if every token is
+ * special. Returns their number; rows may be NULL. */
 static size_t pooled_rows(uint32_t *rows, const struct nn_sequences *s, size_t i)
 {
     size_t n = 0;
@@ -134,5 +134,5 @@ void nn_tape_load(const struct nn_block *in, const struct nn_tape *t, const stru
         offset[i + 1] = offset[i] + (uint32_t)pooled_rows(row + offset[i], s, i);
     uint32_t *each = nn_host(in, t->memory_offset);
     for (size_t i = 0; i <= s->n && t->memory_offset != t->offset; i++)
-        each[i] = (uint32_t)i; /* a row for each sequence */
+        each[i] = (uint32_t)i; /* one row per sequence */
 }

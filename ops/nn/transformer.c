@@ -1,4 +1,4 @@
-/* The encoder, the decoder, and the decoder one token at a time; see transformer.h. */
+/* The encoder, the decoder, and incremental decoding; see transformer.h. */
 #include "ops/nn/transformer.h"
 
 #include "ops/nn/linear.h"
@@ -164,7 +164,7 @@ void nn_decoder_backward(struct gpu_queue *q, float *grad, const struct nn_model
     nn_embed_back(&p, s->dx, t->token, t->offset, t->sequences);
 }
 
-/* ---- one token at a time ---- */
+/* ---- incremental decoding ---- */
 
 enum { STEP_NUMBERS = 5 }; /* for each row */
 
@@ -197,7 +197,7 @@ void nn_decoding_layout(struct nn_decoding *t, const struct nn_model *m, enum gp
     t->offset = numbers(l, rows + 1);
     t->self_first = numbers(l, rows);
     nn_attend_layout(&t->self, c, type, rows, 0, false, NULL, l);
-    nn_attend_layout(&t->other, c, type, rows, 1, false, NULL, l); /* its kv is the cross table's */
+    nn_attend_layout(&t->other, c, type, rows, 1, false, NULL, l); /* its kv is in `cross` */
     nn_feed_layout(&t->feed, c, type, rows, false, l);
     t->final.x = t->self.x;
     t->final.mean = t->self.mean;
@@ -229,7 +229,7 @@ void nn_decoding_begin(struct gpu_queue *q, struct nn_decoding *t, const struct 
     arena_release(a, mark);
 }
 
-/* What a step gives lies together, by rows, and goes over at once. */
+/* The inputs of a step are stored together, by row, and copied at once. */
 static void load(struct gpu_queue *q, struct nn_decoding *t, const struct nn_decoding_step *s,
                  struct arena *a)
 {
@@ -249,7 +249,7 @@ static void load(struct gpu_queue *q, struct nn_decoding *t, const struct nn_dec
     arena_release(a, mark);
 }
 
-/* Each row's cache becomes its parent's. */
+/* Gives each row the cache of its parent. */
 static void move(const struct nn_pass *p, struct nn_decoding *t, const struct nn_decoding_step *s)
 {
     size_t each = nn_floats(p, 2 * p->d), row = t->length * each, used = t->at * each;
@@ -293,7 +293,7 @@ void nn_decoding_next(struct gpu_queue *q, struct nn_decoding *t, const struct n
     load(q, t, s, a);
     if (t->at)
         move(&p, t, s);
-    p.positions += t->at * p.d; /* each row is a sequence of one token, at this place */
+    p.positions += t->at * p.d; /* each row is a sequence of one token, at this position */
     nn_embed(&p, t->self.x, t->token, t->offset, s->n);
     for (size_t i = 0; i < m->config.decoder_layers; i++)
         layer(&p, t, i);

@@ -345,7 +345,7 @@ class TrainGraphs(ProjectTest):
         data = (self.folder / "m.safetensors").read_bytes()
         for old, new, why in ((b"d=16", b"d=15", "has not the shape of its model"),
                               (b"layers=3", b"layers=0", "all dimensions of a graph network must be positive"),
-                              (b"out=8", b"outs8", "its architecture is no graph network's")):
+                              (b"out=8", b"outs8", "invalid architecture of a graph network")):
             self.assertIn(old, data)
             (self.folder / "m.safetensors").write_bytes(data.replace(old, new, 1))
             self.assertIn(why, self.p.eqloom("run", "t.yaml", "again", expect=2).err)

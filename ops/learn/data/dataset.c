@@ -30,13 +30,13 @@ enum err_code token_batch_check(const Eqloom__TokenBatch *b, uint32_t vocabulary
         if (b->offset[i + 1] <= b->offset[i] || b->offset[i + 1] > b->n_tokens)
             return err_fail(e, ERR_CORRUPT, "token batch: sequence %zu has no token", i);
         uint32_t n = b->offset[i + 1] - b->offset[i];
-        bool told = i < b->n_text;
+        bool has_text = i < b->n_text;
         if (n > max_length)
             return err_fail(e, ERR_LIMIT,
                             "sequence %zu%s%.60s%s has %u tokens, more than the %u that the "
                             "model's max_length leaves room for",
-                            i, told ? " (" : "", told ? b->text[i] : "", told ? ")" : "", n,
-                            max_length);
+                            i, has_text ? " (" : "", has_text ? b->text[i] : "",
+                            has_text ? ")" : "", n, max_length);
     }
     for (size_t i = 0; i < b->n_tokens; i++)
         if (b->tokens[i] >= vocabulary)

@@ -62,7 +62,7 @@ static int compare_places(const void *x, const void *y)
     const struct epoch_place *a = x, *b = y;
     if (a->key != b->key)
         return a->key < b->key ? -1 : 1;
-    return (a->thing > b->thing) - (a->thing < b->thing);
+    return (a->item > b->item) - (a->item < b->item);
 }
 
 static void sort_places(struct epoch_order *o, uint64_t n)
@@ -98,9 +98,9 @@ static void order(struct epoch_order *o, const struct dataset *d, uint64_t n, ui
 }
 
 /* The thing at a place of an epoch's order of n. */
-static uint32_t thing_at(struct epoch_order *o, const struct example_sampler *x, enum stream stream,
-                         uint64_t n, uint64_t epoch, uint64_t place,
-                         uint64_t (*mark)(const struct dataset *, uint64_t))
+static uint32_t item_at(struct epoch_order *o, const struct example_sampler *x, enum stream stream,
+                        uint64_t n, uint64_t epoch, uint64_t place,
+                        uint64_t (*mark)(const struct dataset *, uint64_t))
 {
     if (!o->places || o->epoch != epoch) {
         if (!o->places)
@@ -108,7 +108,7 @@ static uint32_t thing_at(struct epoch_order *o, const struct example_sampler *x,
         order(o, x->dataset, n, rng_at(x->seed, stream, epoch), mark);
         o->epoch = epoch;
     }
-    return o->places[place].thing;
+    return o->places[place].item;
 }
 
 /* The k-th of n things. An epoch is as many whole batches as the things fill; the others are not
@@ -117,7 +117,7 @@ static uint32_t in_turn(struct example_sampler *x, uint64_t n, size_t batch, uin
                         uint64_t (*mark)(const struct dataset *, uint64_t))
 {
     uint64_t length = n >= batch ? n / batch * batch : n;
-    return thing_at(&x->pairs, x, STREAM_EPOCH, n, k / length, k % length, mark);
+    return item_at(&x->pairs, x, STREAM_EPOCH, n, k / length, k % length, mark);
 }
 
 /* Runs of the path come in a random order, cut at other places each epoch. */
@@ -188,9 +188,9 @@ uint32_t example_sampler_negative(struct example_sampler *x, uint32_t cluster, u
     const struct dataset *d = x->dataset;
     uint64_t at = k * n + j, epoch = at / d->clusters, place = at % d->clusters;
     uint32_t c =
-        thing_at(&x->negatives, x, STREAM_NEGATIVE, d->clusters, epoch, place, mark_of_cluster);
+        item_at(&x->negatives, x, STREAM_NEGATIVE, d->clusters, epoch, place, mark_of_cluster);
     if (c == cluster)
-        c = x->negatives.places[(place + 1) % d->clusters].thing;
+        c = x->negatives.places[(place + 1) % d->clusters].item;
     return two_members(d, c, rng_at(x->seed, STREAM_MEMBER, at)).a;
 }
 

@@ -15,7 +15,7 @@
 struct epoch_order {
     struct epoch_place {
         uint64_t key;
-        uint32_t thing;
+        uint32_t item;
     } * places; /* heap; NULL: none yet */
     uint64_t epoch;
 };

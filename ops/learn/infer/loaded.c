@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `model`: the checkpoint's, whose turned one m has. */
+/* `model`: the checkpoint's, whose transposed one m has. */
 static enum err_code load_weights(struct loaded *m, const struct nn_model *model,
                                   const Eqloom__Checkpoint *c, const struct chunk_io *io,
                                   struct err *e)
 {
-    size_t turned = m->model->table.total;
+    size_t transposed = m->model->table.total;
     size_t table = (size_t)model->config.max_length * model->config.d_model;
     struct gpu_queue *q = NULL;
     struct trainer_state state = {.weights = malloc(model->table.total * sizeof(float))};
-    float *host = calloc(table > turned ? table : turned, sizeof *host);
+    float *host = calloc(table > transposed ? table : transposed, sizeof *host);
     enum err_code code;
     if (!state.weights || !host) {
         code = err_fail(e, ERR_NOMEM, "no memory for %zu parameters", model->table.count);
@@ -25,17 +25,18 @@ static enum err_code load_weights(struct loaded *m, const struct nn_model *model
     }
     if ((code = err_up(e, checkpoint_read(&state, &model->table, c, io, &m->net.arena, e))) ||
         (code = err_up(e, gpu_queue_new(&q, m->net.device, e))) ||
-        (code = err_up(e, network_alloc(&m->weights, &m->net, turned * sizeof(float), e))) ||
+        (code = err_up(e, network_alloc(&m->weights, &m->net, transposed * sizeof(float), e))) ||
         (code = err_up(e, network_alloc(&m->sinusoids, &m->net, table * sizeof(float), e))) ||
         (m->type != GPU_TYPE_F32 &&
-         (code = err_up(e, network_alloc(&m->rounded, &m->net, gpu_bytes(m->type, turned), e)))))
+         (code =
+              err_up(e, network_alloc(&m->rounded, &m->net, gpu_bytes(m->type, transposed), e)))))
         goto out;
-    nn_turn(host, m->model, state.weights, model);
-    gpu_write(q, m->weights, host, turned * sizeof(float));
+    nn_transpose(host, m->model, state.weights, model);
+    gpu_write(q, m->weights, host, transposed * sizeof(float));
     nn_sinusoids(host, model->config.max_length, model->config.d_model);
     gpu_write(q, m->sinusoids, host, table * sizeof(float));
     if (m->rounded)
-        q->op->round_bf16(q, m->rounded, m->weights, 1, turned, turned);
+        q->op->round_bf16(q, m->rounded, m->weights, 1, transposed, transposed);
     code = err_up(e, gpu_finish(q, e));
 out:
     gpu_queue_free(q);
@@ -89,7 +90,7 @@ static enum err_code load(void *network, const Eqloom__Checkpoint *c, const stru
     enum err_code code = checkpoint_model(&model, c, &m->net.arena, e);
     if (code)
         return err_up(e, code);
-    m->model = nn_model_turned(&m->net.arena, &model->config);
+    m->model = nn_model_transposed(&m->net.arena, &model->config);
     m->type = nn_stored(m->net.device, &model->config, m->net.precision);
     if ((code = load_weights(m, model, c, io, e)))
         return err_up(e, code);

@@ -7,7 +7,7 @@
 
 struct loaded {
     struct network net;
-    struct nn_model *model;     /* turned */
+    struct nn_model *model;     /* transposed */
     float *weights, *sinusoids; /* device */
     uint16_t *rounded;          /* the weights in bf16, if activations are stored so */
     uint32_t *first;            /* the first layer's projections are made for all tokens at all */

@@ -13,15 +13,15 @@ static void embed(float *out, struct arena *a, const struct tree_model *m,
     struct tree_lists lists;
     size_t width = (size_t)m->rows * TREE_INPUTS;
     tree_lists_make(&lists, a, m, s);
-    float *told = arena_array(a, float, (lists.nodes - lists.roots) * TREE_INPUTS);
-    tree_points_tell(told, a, &lists, m, meaning);
+    float *values = arena_array(a, float, (lists.nodes - lists.roots) * TREE_INPUTS);
+    tree_points_encode(values, a, &lists, m, meaning);
     const uint32_t *kids = lists.kids + lists.groups[lists.n_groups - 1].kid;
     for (size_t i = 0; i < s->n; i++) {
         float *row = out + i * width;
         double squares = 0;
         for (uint32_t p = 0; p < m->rows; p++)
             memcpy(row + (size_t)p * TREE_INPUTS,
-                   told + (size_t)kids[i * m->rows + p] * TREE_INPUTS, TREE_INPUTS * sizeof *row);
+                   values + (size_t)kids[i * m->rows + p] * TREE_INPUTS, TREE_INPUTS * sizeof *row);
         for (size_t k = 0; k < width; k++)
             squares += (double)row[k] * row[k];
         for (size_t k = 0; k < width && squares > 0; k++)

@@ -43,7 +43,7 @@ static enum err_code check(const Eqloom__TokenBatch *b, const struct tree_model 
         b->n_cluster != b->n_offset - 1)
         return err_fail(e, ERR_CORRUPT, "token batch: offsets do not fit its tokens");
     for (size_t i = 0; i + 1 < b->n_offset; i++) {
-        bool told = i < b->n_text;
+        bool has_text = i < b->n_text;
         if (b->offset[i + 1] < b->offset[i] || b->offset[i + 1] > b->n_tokens)
             return err_fail(e, ERR_CORRUPT, "token batch: offsets do not fit its tokens");
         if (!tree_is_well_formed(m, b->tokens + b->offset[i], b->offset[i + 1] - b->offset[i]))
@@ -51,7 +51,8 @@ static enum err_code check(const Eqloom__TokenBatch *b, const struct tree_model 
                             "sequence %zu%s%.60s%s is no tree of single tokens: a network on trees "
                             "reads operators, symbols and, in the encodings plain and placed, "
                             "integers from -99 to 99; 'trees' spells longer ones",
-                            i, told ? " (" : "", told ? b->text[i] : "", told ? ")" : "");
+                            i, has_text ? " (" : "", has_text ? b->text[i] : "",
+                            has_text ? ")" : "");
     }
     return OK;
 }

@@ -34,7 +34,7 @@ enum err_code tree_embedder_run(float *out, const struct tree_embedder *x, const
 {
     struct tree_lists lists;
     struct tree_tape tape;
-    float *told = NULL;
+    float *inputs = NULL;
     struct gpu_layout l = {0};
     struct gpu_queue *q;
     void *memory = NULL;
@@ -43,14 +43,14 @@ enum err_code tree_embedder_run(float *out, const struct tree_embedder *x, const
         return err_up(e, code);
     tree_lists_make(&lists, a, x->model, s);
     if (x->model->config.inputs) {
-        told = arena_array(a, float, (lists.nodes - lists.roots) * TREE_INPUTS);
-        tree_points_tell(told, a, &lists, x->model, meaning);
+        inputs = arena_array(a, float, (lists.nodes - lists.roots) * TREE_INPUTS);
+        tree_points_encode(inputs, a, &lists, x->model, meaning);
     }
     tree_tape_layout(&tape, x->model, &lists, false, &l);
     if (!(code = gpu_alloc(&memory, x->net.device, l.used, e))) {
         l = (struct gpu_layout){.base = memory};
         tree_tape_layout(&tape, x->model, &lists, false, &l);
-        tree_tape_load(q, &tape, 0, told, a);
+        tree_tape_load(q, &tape, 0, inputs, a);
         tree_forward(q, &x->pass, &tape);
         if (x->model->config.points)
             q->op->normalize(q, tree_vectors(&tape, x->model), tape.lengths,

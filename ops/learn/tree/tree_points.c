@@ -229,8 +229,8 @@ void tree_points_evaluate(float *out, struct arena *a, const struct tree_lists *
         write_values(out + i * TREE_VALUES, &lines[i]);
 }
 
-void tree_points_tell(float *out, struct arena *a, const struct tree_lists *x,
-                      const struct tree_model *m, const struct tree_meaning *meaning)
+void tree_points_encode(float *out, struct arena *a, const struct tree_lists *x,
+                        const struct tree_model *m, const struct tree_meaning *meaning)
 {
     const struct line *lines = evaluate(a, x, m, meaning);
     for (size_t i = 0; i < x->nodes - x->roots; i++)

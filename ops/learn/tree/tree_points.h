@@ -26,7 +26,7 @@ void tree_points_evaluate(float *out, struct arena *a, const struct tree_lists *
 /* The same values as a network may be told them: out (nodes - roots, TREE_INPUTS), four times sines
  * and cosines of 1, 2, 4, ... 256 times the halves of the arsinh of real and imaginary part; zeros
  * where the value is not known. */
-void tree_points_tell(float *out, struct arena *a, const struct tree_lists *x,
-                      const struct tree_model *m, const struct tree_meaning *meaning);
+void tree_points_encode(float *out, struct arena *a, const struct tree_lists *x,
+                        const struct tree_model *m, const struct tree_meaning *meaning);
 /* Whether two trees' values (points, TREE_VALUES) differ at a point. */
 bool tree_points_differ(const float *x, const float *y, uint32_t points);

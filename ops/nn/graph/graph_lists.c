@@ -1,9 +1,10 @@
-/* See graph_lists.h. Lists are made in host memory of the same layout and written at once. */
+/* See graph_lists.h. The lists are built in host memory of the same layout and copied in one
+ * piece. */
 #include "ops/nn/graph/graph_lists.h"
 
 #include <string.h>
 
-/* Rows of the table that a node uses; returns how many. */
+/* Writes the rows of the table that a node uses; returns their number. */
 static size_t rows_of(uint32_t rows[5], const struct graph_vertex *v, const struct graph_config *c)
 {
     size_t n = 0;
@@ -65,7 +66,7 @@ static void fill_uses(const struct graph_lists *x, const struct graph_set *s,
         x->used_by_first[x->use[j] + 1]++;
     for (size_t r = 0; r < rows; r++)
         x->used_by_first[r + 1] += x->used_by_first[r];
-    for (uint32_t i = 0; i < x->nodes; i++) /* each row's place moves on as it is filled */
+    for (uint32_t i = 0; i < x->nodes; i++) /* each row's fill position advances */
         for (uint32_t j = x->use_first[i]; j < x->use_first[i + 1]; j++)
             x->used_by[x->used_by_first[x->use[j]]++] = i;
     for (size_t r = rows; r > 0; r--)
@@ -73,7 +74,7 @@ static void fill_uses(const struct graph_lists *x, const struct graph_set *s,
     x->used_by_first[0] = 0;
 }
 
-/* Itself, then parent and children by index. */
+/* The node itself, then its parent and children in index order. */
 static void fill_near(const struct graph_lists *x, const struct graph_set *s)
 {
     uint32_t *first = x->near_first;

@@ -30,7 +30,7 @@ bool graph_config_is(const char *text)
 enum err_code graph_config_parse(struct graph_config *c, const char *text, struct err *e)
 {
     if (!graph_config_is(text))
-        return err_fail(e, ERR_INPUT, "the model does not read graphs of equations");
+        return err_fail(e, ERR_INPUT, "the model is not a graph network for equations");
     struct arena a = {0};
     c->counts = 0;
     bool same = sscanf(text + strlen(prefix), "d=%u layers=%u out=%u positions=%u counts=%u", &c->d,
@@ -38,11 +38,11 @@ enum err_code graph_config_parse(struct graph_config *c, const char *text, struc
                 strcmp(graph_config_text(&a, c), text) == 0;
     arena_free(&a);
     if (!same)
-        return err_fail(e, ERR_CORRUPT, "checkpoint: its architecture is no graph network's");
+        return err_fail(e, ERR_CORRUPT, "checkpoint: invalid architecture of a graph network");
     return err_up(e, graph_config_check(c, e));
 }
 
-/* weight (to, from) and bias (to) under a prefix. */
+/* Adds weight (to, from) and bias (to) under a prefix. */
 static struct graph_linear add_linear(struct nn_table *t, struct arena *a, const char *name,
                                       uint32_t to, uint32_t from)
 {
@@ -65,7 +65,7 @@ enum err_code graph_model_new(struct graph_model **out, struct arena *a,
     m->norms = (c->layers + 1) / 2;
     t->params = arena_array(a, struct nn_param, 15 + 2 * (size_t)c->layers + 2 * m->norms);
     m->first = nn_table_add(t, "first.weight", NN_INIT_XAVIER, GRAPH_FEATURES, c->d);
-    nn_table_add(t, "first.bias", NN_INIT_ZERO, c->d, 0); /* directly behind: a row more */
+    nn_table_add(t, "first.bias", NN_INIT_ZERO, c->d, 0); /* directly behind, as one more row */
     m->alpha = nn_table_add(t, "alpha", NN_INIT_ONE, 1, 0);
     m->layers = arena_array(a, struct graph_linear, c->layers);
     for (uint32_t l = 0; l < c->layers; l++)

@@ -1,4 +1,4 @@
-/* See graph_net.h. An aggregation's lists are symmetric, so its backward is itself. */
+/* See graph_net.h. The neighbour lists are symmetric, so aggregation is its own backward. */
 #include "ops/nn/graph/graph_net.h"
 
 #include "ops/nn/linear.h"
@@ -8,7 +8,7 @@ size_t graph_stages(const struct graph_model *m)
     return m->norms + 1;
 }
 
-/* The layer that a stage ends with. */
+/* The last layer of a stage. */
 static size_t last_layer(const struct graph_model *m, size_t stage)
 {
     return 2 * stage < m->config.layers ? 2 * stage : m->config.layers;
@@ -82,7 +82,7 @@ static struct pass pass_of(struct gpu_queue *q, const struct graph_model *m,
     return (struct pass){q, m, w, t, s, m->config.d, t->lists.nodes};
 }
 
-/* to (T, d): of each node the sum of its neighbours and itself. */
+/* to (T, d): for each node the sum over itself and its neighbours. */
 static void aggregate(const struct pass *p, float *to, const float *from)
 {
     p->q->op->pool(p->q, to, NULL, from, p->t->lists.near, p->t->lists.near_first, p->nodes, p->d,
@@ -95,7 +95,7 @@ static void aggregate_relu(const struct pass *p, float *to, const float *from)
     p->q->op->activate(p->q, GPU_TYPE_F32, to, to, NULL, p->nodes, p->d, GPU_RELU);
 }
 
-/* What layer l, counted from 1, reads. */
+/* The input of layer l, counted from 1. */
 static const float *layer_input(const struct pass *p, size_t l)
 {
     if (l % 2 == 0)
@@ -115,7 +115,7 @@ static void convolve(const struct pass *p, size_t l)
     aggregate_relu(p, p->t->h[l], p->s->y);
 }
 
-/* Vectors, and what the heads say of hidden nodes. */
+/* Computes the vectors, and the logits of hidden nodes. */
 static void end(const struct pass *p)
 {
     const struct graph_tape *t = p->t;
@@ -163,7 +163,7 @@ static void linear_back(const struct pass *p, const struct graph_gradients *g, c
                        p->d, out, p->w->precision);
 }
 
-/* dh becomes the gradient before the aggregation, in y. */
+/* Replaces dh by the gradient before the aggregation, in y. */
 static void aggregate_back(const struct pass *p, size_t l)
 {
     float *dh = p->t->dh;

@@ -21,15 +21,14 @@ enum err_code image_config_parse(struct image_config *c, const char *text, struc
     char name[8];
     struct arena a = {0};
     if (!image_config_is(text))
-        return err_fail(e, ERR_INPUT, "the model does not read images");
+        return err_fail(e, ERR_INPUT, "the model is not a network for images");
     bool same = sscanf(text + strlen(prefix), "network=%7s labels=%u", name, &c->labels) == 2 &&
                 c->labels <= 1u << 24;
     c->network = same && strcmp(name, names[IMAGE_LARGE]) == 0 ? IMAGE_LARGE : IMAGE_SMALL;
     same = same && strcmp(image_config_text(&a, c), text) == 0;
     arena_free(&a);
     return same ? OK
-                : err_fail(e, ERR_CORRUPT,
-                           "checkpoint: its architecture is none of a network on images");
+                : err_fail(e, ERR_CORRUPT, "checkpoint: invalid architecture of an image network");
 }
 
 /* A layer's filter and pool. */
@@ -50,7 +49,7 @@ static struct image_linear add_linear(struct nn_table *t, struct arena *a, const
     return x;
 }
 
-/* What the next layer reads comes back in height, width and channels. */
+/* Updates height, width and channels to the input of the next layer. */
 static void add_convolution(struct image_model *m, struct arena *a, const struct layer *l,
                             uint32_t out, uint32_t *height, uint32_t *width, uint32_t *channels)
 {

@@ -2,7 +2,7 @@
 
 #include "ops/nn/linear.h"
 
-/* Numbers of an image as a convolution gives it, and as the next layer reads it. */
+/* The floats per image of a convolution's output, and of the next layer's input. */
 static size_t whole(const struct image_convolution *c)
 {
     return (size_t)image_rows(c) * image_columns(c) * c->out;
@@ -58,7 +58,7 @@ struct pass {
     const struct image_tape *t;
     const struct image_scratch *s;
     enum gpu_precision precision;
-    float *given, *other; /* backward: the gradient of what a layer gives, and a place beside it */
+    float *given, *other; /* backward: the gradient of a layer's output, and a second buffer */
 };
 
 static struct gpu_convolution shape_of(const struct pass *p, size_t layer)
@@ -86,7 +86,7 @@ static struct gpu_max_pool pool_of(const struct pass *p, size_t layer)
                                  .window_width = c->pool_width};
 }
 
-/* What a layer reads, and what it gives. */
+/* A layer's input and output. */
 static float *input(const struct pass *p, size_t layer)
 {
     return layer == 0 ? p->t->x : p->t->out[layer - 1] ? p->t->out[layer - 1] : p->s->first;
@@ -122,7 +122,7 @@ static void swap(struct pass *p)
     p->other = given;
 }
 
-/* From the gradient of what the layer gives to that of what it reads. */
+/* From the gradient of the layer's output to that of its input. */
 static void convolve_back(struct pass *p, float *grad, size_t layer)
 {
     const struct image_convolution *c = &p->m->convolution[layer];

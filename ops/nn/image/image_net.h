@@ -1,6 +1,6 @@
-/* The passes of a network on images over a shard, some images of a batch, on one queue: from
- * pictures to features, which are what the first linear layer gives; and the end of the network,
- * from the features of a whole batch to its vectors. */
+/* The passes of an image network over a shard, some images of a batch, on one queue: from pictures
+ * to features, the output of the first linear layer; and the end of the network, from the features
+ * of a whole batch to its vectors. */
 #pragma once
 
 #include "gpu/gpu.h"
@@ -10,13 +10,13 @@
 struct image_tape {
     size_t images;
     float *x;                        /* (S, IMAGE_HEIGHT, IMAGE_WIDTH): ink */
-    float *out[IMAGE_CONVOLUTIONS];  /* what the next layer reads; NULL: the scratch's */
-    uint8_t *at[IMAGE_CONVOLUTIONS]; /* of its pool; NULL: none, or inference */
+    float *out[IMAGE_CONVOLUTIONS];  /* inputs of the next layer; NULL: in the scratch */
+    uint8_t *at[IMAGE_CONVOLUTIONS]; /* argmax of its pool; NULL: no pool, or inference */
 };
 
 /* A queue's working memory, for at most S images: each (S, the largest image of a layer). */
 struct image_scratch {
-    float *first; /* the first layer's output, if nothing pools it: made again by the backward */
+    float *first; /* the first layer's output if no pool follows; recomputed by the backward */
     float *x, *y;
 };
 
@@ -25,37 +25,37 @@ void image_tape_layout(struct image_tape *t, const struct image_model *m, size_t
 void image_scratch_layout(struct image_scratch *s, const struct image_model *m, size_t images,
                           struct gpu_layout *l);
 
-/* Ink of pixels (n): 0 is white paper, 1 black. */
+/* Converts n pixels to ink: 0 is white paper, 1 black. */
 void image_ink(float *x, const uint8_t *pixels, size_t n);
 
-/* features (S, IMAGE_VECTOR) of t->x; flat: the parameters. */
+/* Computes features (S, IMAGE_VECTOR) from t->x; flat: the parameters. */
 void image_forward(struct gpu_queue *q, float *features, const struct image_model *m,
                    const float *flat, const struct image_tape *t, const struct image_scratch *s,
                    enum gpu_precision precision);
-/* grad (flat) += ... from dfeatures. */
+/* Adds the gradient of the parameters, from dfeatures, to grad. */
 void image_backward(struct gpu_queue *q, float *grad, const float *dfeatures,
                     const struct image_model *m, const float *flat, const struct image_tape *t,
                     const struct image_scratch *s, enum gpu_precision precision);
 
-/* The end, of n images. On the device, each (n, IMAGE_VECTOR) or (IMAGE_VECTOR). A network without
- * norm has none: vectors are its features. */
+/* The end of the network for n images. Arrays are on the device, each (n, IMAGE_VECTOR) or
+ * (IMAGE_VECTOR). Without a norm there is no end: the features are the vectors. */
 struct image_end {
     size_t n;
     float *features, *vectors;
-    float *hidden, *dhidden; /* normalised features, cut by ReLU; the gradient before that */
+    float *hidden, *dhidden; /* normalised features after ReLU; the gradient before it */
     float *factor, *shift, *back, *back_shift;
     double *sums; /* (2, IMAGE_VECTOR) */
 };
 void image_end_layout(struct image_end *x, const struct image_model *m, size_t n,
                       struct gpu_layout *l);
-/* sums: of the features and their squares. */
+/* Computes sums, of the features and of their squares. */
 void image_end_sums(struct gpu_queue *q, const struct image_end *x);
-/* Given factor and shift: vectors. */
+/* Computes the vectors; factor and shift must be set. */
 void image_end_forward(struct gpu_queue *q, const struct image_model *m, const float *flat,
                        const struct image_end *x, enum gpu_precision precision);
-/* vectors hold their gradient. Adds to grad; leaves in dhidden the gradient of the norm's result,
- * and in sums those of it and of it times the features. */
+/* Takes the gradient of the vectors in `vectors`. Adds to grad; writes the gradient of the norm's
+ * output to dhidden, and the sums of it and of it times the features to sums. */
 void image_end_backward(struct gpu_queue *q, float *grad, const struct image_model *m,
                         const float *flat, const struct image_end *x, enum gpu_precision precision);
-/* Given back and back_shift: features become their gradient. */
+/* Replaces the features by their gradient; back and back_shift must be set. */
 void image_end_norm_back(struct gpu_queue *q, const struct image_end *x);

@@ -4,7 +4,7 @@
 
 bool tree_is_well_formed(const struct tree_model *m, const uint32_t *tokens, uint32_t n)
 {
-    uint64_t missing = 1; /* expressions */
+    uint64_t missing = 1; /* expressions still expected */
     for (uint32_t i = 0; i < n && missing; i++) {
         if (tokens[i] >= m->tokens || m->config.arity[tokens[i]] == 'x')
             return false;
@@ -16,7 +16,7 @@ bool tree_is_well_formed(const struct tree_model *m, const uint32_t *tokens, uin
 }
 
 struct node {
-    uint64_t order; /* level, then token */
+    uint64_t order; /* by level, then token */
     uint32_t id;
 };
 
@@ -28,7 +28,7 @@ static int compare_nodes(const void *x, const void *y)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-/* By id, which goes on from tree to tree; a tree's root comes behind its other nodes. */
+/* Nodes by id, numbered across trees; a tree's root comes after its other nodes. */
 struct draft {
     struct node *nodes;
     uint32_t (*kids)[TREE_ARITY];

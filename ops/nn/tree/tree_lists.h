@@ -1,6 +1,6 @@
-/* The nodes of a shard's trees in the order in which they are computed: leaves first, then level
- * by level, each operator's nodes together, and the roots last. A node of a network of functions is
- * as many rows as there are points, one behind the other. */
+/* The nodes of a shard's trees in order of computation: leaves first, then level by level, grouped
+ * by operator, and the roots last. In a network of functions each node has one row per point,
+ * consecutively. */
 #pragma once
 
 #include "ops/nn/tree/tree_model.h"
@@ -12,27 +12,27 @@ struct tree_set {
     size_t n;
 };
 
-/* Rows first .. first + n - 1, which are all of one operator and need nothing of each other. */
+/* Rows first .. first + n - 1, which have the same operator and do not depend on each other. */
 struct tree_group {
-    uint32_t token; /* model's `tokens`: of roots */
+    uint32_t token; /* the model's `tokens` for roots */
     uint32_t arity;
     size_t first, n;
-    size_t kid; /* its operands: kids[kid ..], arity of each row */
+    size_t kid; /* its operands: from kids[kid] on, arity for each row */
 };
 
 struct tree_lists {
-    size_t nodes, roots; /* rows; roots are nodes of their own, the last rows */
-    uint32_t *leaves;    /* (n_leaves) rows of the leaves' table that the first rows are */
+    size_t nodes, roots; /* rows; roots are separate nodes, the last rows */
+    uint32_t *leaves;    /* (n_leaves): the first rows, as rows of the table of leaves */
     size_t n_leaves;
     uint32_t *kids; /* (n_kids) rows */
     size_t n_kids;
     float *share; /* (nodes): 1 / (nodes of the tree, with its root and one more) */
     struct tree_group *groups;
-    size_t n_groups, largest; /* rows of the largest */
+    size_t n_groups, largest; /* largest: rows of the largest group */
 };
 
-/* Whether tokens are one expression in prefix order. */
+/* Returns true if the tokens are one expression in prefix order. */
 bool tree_is_well_formed(const struct tree_model *m, const uint32_t *tokens, uint32_t n);
-/* In the arena. */
+/* Allocates in the arena. */
 void tree_lists_make(struct tree_lists *out, struct arena *a, const struct tree_model *m,
                      const struct tree_set *s);

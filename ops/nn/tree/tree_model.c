@@ -23,7 +23,7 @@ enum err_code tree_config_parse(struct tree_config *c, struct arena *a, const ch
                                 struct err *e)
 {
     if (!tree_config_is(text))
-        return err_fail(e, ERR_INPUT, "the model does not read trees");
+        return err_fail(e, ERR_INPUT, "the model is not a network for trees");
     const char *list = strstr(text, "\narity=");
     size_t n = list ? strcspn(list + 7, "\n") : 0;
     *c = (struct tree_config){.arity = list ? arena_strndup(a, list + 7, n) : ""};
@@ -36,11 +36,10 @@ enum err_code tree_config_parse(struct tree_config *c, struct arena *a, const ch
                 (c->inputs == 0 || (c->inputs == TREE_INPUTS && c->points)) &&
                 strcmp(tree_config_text(a, c), text) == 0;
     return same ? OK
-                : err_fail(e, ERR_CORRUPT,
-                           "checkpoint: its architecture is none of a network on trees");
+                : err_fail(e, ERR_CORRUPT, "checkpoint: invalid architecture of a tree network");
 }
 
-/* The numbers of an operator that are dropped out in training, then those that are not. */
+/* An operator's parameters to which dropout applies, then the others. */
 static void add_dropped(struct tree_model *m, struct arena *a, const char *name, uint32_t token)
 {
     struct tree_combine *c = &m->combine[token];

@@ -1,21 +1,21 @@
-/* EqNet (Allamanis, Chanthirasegaran, Kohli and Sutton 2017) as data: a network that reads an
- * expression's tree from its leaves to its root, and its table of parameters.
+/* Configuration and parameter table of EqNet (Allamanis, Chanthirasegaran, Kohli and Sutton 2017),
+ * a network that evaluates an expression's tree from its leaves to its root.
  *
  *     leaf       r = E[token] / |E[token]|
  *     operator   x = [r of its operands], h = sigmoid(W x + b), y = U x + V h + c, r = y / |y|
- *     root       the same with matrices of its own, of the whole expression's r
- *     codes      z = tanh(D tanh(C [x, r])) sqrt(operands) / |tanh(D ...)|: the operands again,
+ *     root       the same with its own matrices, applied to the whole expression's r
+ *     codes      z = tanh(D tanh(C [x, r])) sqrt(operands) / |tanh(D ...)|: the operands, rebuilt
  *                from a narrow code (the subexpression auto-encoder); with an outer layer there is
  *                one more on either side of the code (the stacked one of EqNet-L, Liu 2022)
  *     classes    a vector for each class of equal expressions
  *
- * W, U, V, b, c and C are the operator's own; all other matrices are everybody's.
+ * Each operator has its own W, U, V, b, c and C; all other matrices are shared.
  *
- * With `points` P a network of functions: a node has P vectors, of what the function that it is
- * does at P points, and the operators' matrices are the same at all points. A leaf has P rows of E;
- * h = max(0, W x + b), r = y, there is no division by lengths, no code and no class. Values at each
- * point are read off r: v = H r + g. With `inputs` it is told what each node is worth: r = y + F f,
- * where f are that many numbers which say it, and F is everybody's. */
+ * With `points` P it is a network of functions: a node has P vectors, which describe its function
+ * at P points, and the operators' matrices are the same at all points. A leaf has P rows of E; h =
+ * max(0, W x + b) and r = y, without division by lengths, codes or classes. The values at each
+ * point are predicted from r: v = H r + g. With `inputs` the network also reads each node's values:
+ * r = y + F f, where f encodes them in that many numbers, and F is shared. */
 #pragma once
 
 #include "base/arena.h"
@@ -27,16 +27,16 @@
 enum { TREE_ARITY = 2, TREE_LAYERS = 4, TREE_VALUES = 9, TREE_INPUTS = 36 };
 
 struct tree_config {
-    uint32_t d, hidden, code, outer; /* outer: 0, there is none */
-    uint32_t points;                 /* 0: EqNet */
-    uint32_t inputs;                 /* of functions: TREE_INPUTS, or 0 */
+    uint32_t d, hidden, code, outer; /* outer: 0 for none */
+    uint32_t points;                 /* 0 for EqNet */
+    uint32_t inputs;                 /* of networks of functions: TREE_INPUTS, or 0 */
     uint32_t classes;
     const char *arity; /* by token: '0' to '2', or 'x' for a token that no tree has */
 };
 
-/* Places within the flat vector. */
+/* Offsets in the flat vector. */
 struct tree_combine {
-    uint32_t arity;                 /* 0: of no operator */
+    uint32_t arity;                 /* 0: not an operator */
     size_t hidden, direct, through; /* W, U, V */
     size_t hidden_bias, bias;       /* b, c */
     size_t encoder;                 /* C */
@@ -45,33 +45,33 @@ struct tree_combine {
 struct tree_model {
     struct tree_config config;
     struct nn_table table;
-    uint32_t tokens, rows;        /* rows: of a node */
-    struct tree_combine *combine; /* (tokens + 1), the last of roots */
-    /* Behind the operator's own layer the auto-encoder has these; the last one's rows are as many
-     * as the operands have numbers. */
+    uint32_t tokens, rows;        /* rows: of each node */
+    struct tree_combine *combine; /* (tokens + 1), the last for roots */
+    /* The auto-encoder's layers after the operator's own; the last one has as many rows as the
+     * operands have numbers. */
     size_t layers, layer[TREE_LAYERS];
-    uint32_t width[TREE_LAYERS]; /* that a layer reads */
+    uint32_t width[TREE_LAYERS]; /* input width of each layer */
     size_t leaves;               /* (tokens, rows, d) */
     size_t classes;              /* (classes, d) */
-    size_t dropped;              /* all W, U and V lie before this */
-    size_t values, values_bias;  /* H (TREE_VALUES, d), g; of a network of functions */
+    size_t dropped;              /* all W, U and V are stored before this */
+    size_t values, values_bias;  /* H (TREE_VALUES, d), g; networks of functions only */
     size_t inputs;               /* F (d, TREE_INPUTS) */
 };
 
-/* Checkpoint.architecture. */
+/* Returns the text for Checkpoint.architecture. */
 char *tree_config_text(struct arena *a, const struct tree_config *c);
-/* Whether it is the text of such a network. */
+/* Returns true if the text describes a network of this kind. */
 bool tree_config_is(const char *text);
-/* Reads it back, into the arena. ERR_INPUT if it is of another kind of model, ERR_CORRUPT. */
+/* Parses the text into the arena. ERR_INPUT for another kind of model, else ERR_CORRUPT. */
 enum err_code tree_config_parse(struct tree_config *c, struct arena *a, const char *text,
                                 struct err *e);
 
 struct tree_model *tree_model_new(struct arena *a, const struct tree_config *c);
-/* All numbers normally distributed with this deviation; of a network of functions uniform, by the
- * numbers that a row reads. flat: (table.total), host. */
+/* Initialises flat (table.total) on the host: normally distributed with this deviation, or for a
+ * network of functions as nn_table_init does. */
 void tree_model_init(float *flat, const struct tree_model *m, double deviation, uint64_t seed);
 
-/* Numbers of a tree's vector; operands of a token. */
+/* The dimension of a tree's vector; the number of operands of a token. */
 static inline uint32_t tree_width(const struct tree_model *m)
 {
     return m->rows * m->config.d;

@@ -17,8 +17,8 @@ void tree_tape_layout(struct tree_tape *t, const struct tree_model *m,
     t->hidden = gpu_carve_floats(l, inner * m->config.hidden);
     t->dropped = t->hidden;
     if (m->config.inputs) {
-        t->told = gpu_carve_floats(l, (n - lists->roots) * m->config.inputs);
-        t->says = gpu_carve_floats(l, (n - lists->roots) * d);
+        t->inputs = gpu_carve_floats(l, (n - lists->roots) * m->config.inputs);
+        t->input_terms = gpu_carve_floats(l, (n - lists->roots) * d);
     }
     if (!training)
         return;
@@ -50,14 +50,14 @@ void tree_scratch_layout(struct tree_scratch *s, const struct tree_model *m, siz
     }
 }
 
-void tree_tape_load(struct gpu_queue *q, const struct tree_tape *t, float codes, const float *told,
-                    struct arena *a)
+void tree_tape_load(struct gpu_queue *q, const struct tree_tape *t, float codes,
+                    const float *inputs, struct arena *a)
 {
     const struct tree_lists *x = t->lists;
     gpu_write(q, t->leaves, x->leaves, x->n_leaves * sizeof *x->leaves);
     gpu_write(q, t->kids, x->kids, x->n_kids * sizeof *x->kids);
-    if (told)
-        gpu_write(q, t->told, told, (x->nodes - x->roots) * TREE_INPUTS * sizeof *told);
+    if (inputs)
+        gpu_write(q, t->inputs, inputs, (x->nodes - x->roots) * TREE_INPUTS * sizeof *inputs);
     if (!t->each)
         return;
     uint32_t *each = arena_array(a, uint32_t, x->n_kids + x->nodes);
@@ -72,14 +72,14 @@ void tree_tape_load(struct gpu_queue *q, const struct tree_tape *t, float codes,
 
 /* ---- one operator, some nodes ---- */
 
-/* A group with its places. */
+/* A group with its pointers. */
 struct site {
     const struct tree_group *g;
     const struct tree_combine *c;
-    size_t in;  /* numbers of its operands */
-    size_t row; /* of the hidden layers */
+    size_t in;  /* width of its operands */
+    size_t row; /* index in the hidden layers */
     float *x, *hidden, *dropped, *r, *lengths;
-    const float *says; /* NULL: nothing */
+    const float *input_terms; /* NULL if the network has no inputs */
 };
 
 static struct site site_of(const struct tree_pass *p, const struct tree_tape *t,
@@ -95,7 +95,8 @@ static struct site site_of(const struct tree_pass *p, const struct tree_tape *t,
                          t->dropped + row * h,
                          t->r + g->first * d,
                          t->lengths + g->first,
-                         t->says && g->token < p->m->tokens ? t->says + g->first * d : NULL};
+                         t->input_terms && g->token < p->m->tokens ? t->input_terms + g->first * d
+                                                                   : NULL};
 }
 
 static void drop_hidden(struct gpu_queue *q, const struct tree_pass *p, const struct site *s,
@@ -106,7 +107,7 @@ static void drop_hidden(struct gpu_queue *q, const struct tree_pass *p, const st
     q->op->dropout(q, GPU_TYPE_F32, y, x, NULL, s->g->n * h, &drop);
 }
 
-/* r and its lengths from x; hidden is kept, and as it is after dropout. */
+/* Computes r and its lengths from x; keeps hidden before and after dropout. */
 static void combine(struct gpu_queue *q, const struct tree_pass *p, const struct site *s,
                     const float *x, float *hidden, float *dropped, float *r, float *lengths)
 {
@@ -123,14 +124,14 @@ static void combine(struct gpu_queue *q, const struct tree_pass *p, const struct
     if (dropped != hidden)
         drop_hidden(q, p, s, dropped, hidden);
     linear(q, r, x, p->flat + s->c->direct, n, s->in, d,
-           (struct linear_end){.base = s->says, .bias = p->flat + s->c->bias}, p->precision);
+           (struct linear_end){.base = s->input_terms, .bias = p->flat + s->c->bias}, p->precision);
     linear(q, r, dropped, p->flat + s->c->through, n, h, d, (struct linear_end){.base = r},
            p->precision);
     if (!functions)
         q->op->normalize(q, r, lengths, r, n, d);
 }
 
-/* dr becomes the gradient before the division by the length; dx = ..., grad += ... */
+/* Replaces dr by the gradient before the division by the length; sets dx and adds to grad. */
 static void combine_back(struct gpu_queue *q, float *grad, const struct tree_pass *p,
                          const struct site *s, float *dx, float *dr, const float *x,
                          const float *hidden, const float *dropped, const float *r,
@@ -169,10 +170,10 @@ void tree_forward(struct gpu_queue *q, const struct tree_pass *p, const struct t
     q->op->copy_rows(q, t->r, d, p->flat + p->m->leaves, d, t->leaves, x->n_leaves, d);
     if (!p->m->config.points)
         q->op->normalize(q, t->r, t->lengths, t->r, x->n_leaves, d);
-    if (t->says) {
-        linear(q, t->says, t->told, p->flat + p->m->inputs, x->nodes - x->roots,
+    if (t->input_terms) {
+        linear(q, t->input_terms, t->inputs, p->flat + p->m->inputs, x->nodes - x->roots,
                p->m->config.inputs, d, (struct linear_end){0}, p->precision);
-        q->op->add(q, t->r, t->says, x->n_leaves * d);
+        q->op->add(q, t->r, t->input_terms, x->n_leaves * d);
     }
     for (size_t i = 0; i < x->n_groups; i++) {
         const struct tree_group *g = &x->groups[i];
@@ -198,7 +199,7 @@ static size_t width_read(const struct tree_pass *p, const struct site *s, size_t
     return layer < p->m->layers ? p->m->width[layer] : s->in;
 }
 
-/* The noise of what the encoder reads, and of its gradient. */
+/* Masks the encoder's input, or its gradient. */
 static void mask(struct gpu_queue *q, const struct tree_pass *p, const struct site *s, float *y,
                  const float *x, size_t both)
 {
@@ -206,8 +207,8 @@ static void mask(struct gpu_queue *q, const struct tree_pass *p, const struct si
     q->op->dropout(q, GPU_TYPE_F32, y, x, NULL, s->g->n * both, &drop);
 }
 
-/* To w->unit: the operands made again, sqrt(operands) long; w->again: what the operator makes of
- * these. */
+/* Writes the reconstructed operands, of length sqrt(operands), to w->unit, and what the operator
+ * computes from them to w->again. */
 static void encode(struct gpu_queue *q, const struct tree_pass *p, const struct site *s,
                    const struct tree_scratch *w, float size)
 {
@@ -232,7 +233,7 @@ static void encode(struct gpu_queue *q, const struct tree_pass *p, const struct 
     combine(q, p, s, w->unit, w->h, w->h, w->again, w->lengths + n);
 }
 
-/* From the gradient of w->layer[layers] to that of what was read, in w->dz. */
+/* From the gradient of w->layer[layers] to that of the input, in w->dz. */
 static void encode_back(struct gpu_queue *q, float *grad, const struct tree_pass *p,
                         const struct site *s, const struct tree_scratch *w)
 {
@@ -258,7 +259,7 @@ static void encode_back(struct gpu_queue *q, float *grad, const struct tree_pass
     q->op->scale(q, w->dz, n * both, 1 - p->noise);
 }
 
-/* y = x, each row times its factor; sums: columns of y * with. */
+/* Multiplies each row of x by its factor, into y; sums: column sums of y * with. */
 static void weigh(struct gpu_queue *q, float *y, const float *x, const float *factor,
                   const float *with, double *sums, size_t n, size_t cols)
 {
@@ -267,7 +268,7 @@ static void weigh(struct gpu_queue *q, float *y, const float *x, const float *fa
     q->op->column_sums(q, sums, y, with, n, cols);
 }
 
-/* The objective of the codes: s's part of t->dr and w->dx get its gradient, the first added. */
+/* The objective of the codes: adds its gradient to s's part of t->dr, and writes it to w->dx. */
 static void codes_back(struct gpu_queue *q, float *grad, const struct tree_pass *p,
                        const struct tree_tape *t, const struct site *s,
                        const struct tree_scratch *w)
@@ -344,8 +345,8 @@ void tree_backward(struct gpu_queue *q, float *grad, const struct tree_pass *p,
                      s.lengths, w->dh);
         add_to_kids(q, t, &s, w->dx, d);
     }
-    if (t->says)
-        linear_back_weight(q, grad + p->m->inputs, NULL, GPU_TYPE_F32, t->dr, t->told, inner,
+    if (t->input_terms)
+        linear_back_weight(q, grad + p->m->inputs, NULL, GPU_TYPE_F32, t->dr, t->inputs, inner,
                            p->m->config.inputs, d, p->precision);
     struct gpu_embedding how = {.token = t->leaves,
                                 .offset = t->each,

@@ -155,7 +155,7 @@ static const float *read_values(const float **told, struct fixture *f, const cha
     size_t root = lists.kids[lists.groups[lists.n_groups - 1].kid];
     if (told) {
         float *out = arena_array(&f->a, float, n *POINTS *TREE_INPUTS);
-        tree_points_tell(out, &f->a, &lists, f->m, f->meaning);
+        tree_points_encode(out, &f->a, &lists, f->m, f->meaning);
         *told = out + root * TREE_INPUTS;
     }
     return all + root * TREE_VALUES;
