@@ -105,8 +105,8 @@ class Import(ProjectTest):
         self.p.edit("torch.yaml", "    max_length: 24", "    max_length: 6\n    wrap: true")
         self.p.edit("torch.yaml", "    init: imported\n", "")
         error = self.p.eqloom("run", "torch.yaml", "tuned", expect=1).err
-        self.assertRegex(error, r"sequence \d+ \(.+\) has \d+ tokens, more than the 4 that the "
-                                "model's max_length leaves room for")
+        self.assertRegex(error, r"sequence \d+ \(.+\) has \d+ tokens; the model's max_length "
+                                "allows 4")
 
     def refused(self, tensors, metadata=None):
         write_tensors(self.file, tensors, self.metadata if metadata is None else metadata)
@@ -115,16 +115,16 @@ class Import(ProjectTest):
     def test_what_does_not_fit(self):
         name = "layers.1.linear1.weight"
         _, shape, data = self.tensors[name]
-        for tensor, message in ((("F16", shape, data[::2]), "is of F16; only F32 can be read"),
-                                (("F32", shape[::-1], data), "has not the shape of its model"),
-                                (("F32", shape, data + data), "or has not its size"),
+        for tensor, message in ((("F16", shape, data[::2]), "is of type F16; only F32 is supported"),
+                                (("F32", shape[::-1], data), "has the wrong shape for its model"),
+                                (("F32", shape, data + data), "or has the wrong size"),
                                 (("F32", shape, b"\0\0\x80\x7f" * (len(data) // 4)),
                                  "is not finite")):
             self.assertIn(message, self.refused(self.tensors | {name: tensor}))
         more = self.tensors | {"head.weight": ("F32", [1], b"\0" * 4)}
-        self.assertIn("tensor 'head.weight' has no place in the model", self.refused(more))
+        self.assertIn("the model has no tensor 'head.weight'", self.refused(more))
         without = {"architecture": self.metadata["architecture"].replace("true", "false")}
-        self.assertIn("tensor 'layers.0.self_attn.in_proj_bias' has no place in the model (with "
+        self.assertIn("the model has no tensor 'layers.0.self_attn.in_proj_bias' (with "
                       "attention_bias it would)", self.refused(self.tensors, without))
         self.assertIn("its metadata has no 'architecture'", self.refused(self.tensors, {}))
 

@@ -244,7 +244,7 @@ nodes:
         self.assertIn("is not a trained model but a record of kind 'collection'",
                       refused(2, "embed", "--model", "small/vectors@pooling=mean", "x"))
         long = "+".join(["x"] * 200)
-        self.assertIn("more than the 256 that the model's max_length leaves room for",
+        self.assertIn("the model's max_length allows 256",
                       refused(1, "embed", long))
 
 

@@ -180,12 +180,12 @@ nodes:
         self.assertIn("init: its model has 'd_ff=32' where 'd_ff=48' is to be trained", error)
         whole = (self.p.dir / "writer.safetensors").read_bytes()
         self.p.write("back.yaml", self.IMPORT.replace("FILES", "bad.safetensors"))
-        for bad, message in ((whole[:7], "ends within its first eight bytes"),
-                             (whole[:100], "its header would be longer than it is"),
-                             (whole[:-4], "lies outside of the file"),
+        for bad, message in ((whole[:7], "shorter than eight bytes"),
+                             (whole[:100], "its header would be longer than the file"),
+                             (whole[:-4], "is outside the file"),
                              (whole.replace(b"encoder.norm.bias", b"encoder.norm.bios"),
-                              "there is no tensor 'encoder.norm.bias'"),
-                             (whole.replace(b"layers=1", b"layers=9", 1), "more than there is room")):
+                              "tensor 'encoder.norm.bias' is missing"),
+                             (whole.replace(b"layers=1", b"layers=9", 1), "more than the file can hold")):
             (self.p.dir / "bad.safetensors").write_bytes(bad)
             self.assertIn(message, self.p.eqloom("run", "back.yaml", "imported", expect=2).err)
 

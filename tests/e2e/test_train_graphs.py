@@ -343,7 +343,7 @@ class TrainGraphs(ProjectTest):
         r = self.p.eqloom("embed", "--model", "t/again", "x^2", expect=2)
         self.assertIn("does not name its alphabet", r.err)
         data = (self.folder / "m.safetensors").read_bytes()
-        for old, new, why in ((b"d=16", b"d=15", "has not the shape of its model"),
+        for old, new, why in ((b"d=16", b"d=15", "has the wrong shape for its model"),
                               (b"layers=3", b"layers=0", "all dimensions of a graph network must be positive"),
                               (b"out=8", b"outs8", "invalid architecture of a graph network")):
             self.assertIn(old, data)

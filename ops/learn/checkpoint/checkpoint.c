@@ -10,7 +10,7 @@
 
 enum { CHUNK = 4 << 20 };
 
-/* What is stored is what lies in memory. */
+/* Values are stored as they are in memory. */
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tensors are stored little-endian");
 
 enum { PARTS = 4 };
@@ -137,7 +137,7 @@ static enum err_code read_tensor(float *values, const struct nn_param *p, const 
     for (uint32_t i = 0; fits && i < p->rank; i++)
         fits = t->shape[i] == p->shape[i];
     if (!fits)
-        return err_fail(e, ERR_CORRUPT, "checkpoint: tensor '%s' is not what its model needs: '%s'",
+        return err_fail(e, ERR_CORRUPT, "checkpoint: tensor '%s' does not match '%s' of its model",
                         t->name, name);
     for (size_t i = 0; i < chunks_of(p); i++) {
         struct arena_mark mark = arena_mark(a);

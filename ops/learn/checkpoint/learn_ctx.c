@@ -1,4 +1,4 @@
-/* Shared by ops that train or use models; see learn_ctx.h. */
+/* See learn_ctx.h. */
 #include "ops/learn/checkpoint/learn_ctx.h"
 
 #include "base/rng.h"
@@ -44,7 +44,7 @@ unsigned learn_choice(const struct op_ctx *ctx, const char *param, const char *n
     for (unsigned i = 0;; i++) {
         if (strncmp(names, value, n) == 0 && (names[n] == '|' || !names[n]))
             return i;
-        names += strcspn(names, "|") + 1; /* the engine has checked that it is among them */
+        names += strcspn(names, "|") + 1; /* the engine has checked that the value is among them */
     }
 }
 
@@ -66,7 +66,7 @@ uint32_t learn_cards(struct op_ctx *ctx)
     size_t n = 0;
     uint32_t cards = 0;
     if (gpu_find_all(index, &n, op_string(ctx, "device"), NULL))
-        return 0; /* the op's check says so */
+        return 0; /* the op's check reports it */
     for (size_t i = 0; i < n && index[i] >= 0 && index[i] < 32; i++)
         cards |= 1u << index[i];
     return cards;
@@ -80,7 +80,7 @@ enum err_code learn_open_device(struct gpu_device **out, struct op_ctx *ctx, str
         e, gpu_open(out, op_card(ctx) < 0 ? op_string(ctx, "device") : name, op_pool(ctx), e));
 }
 
-/* Where there is no such device the op's check has failed, or does when it runs. */
+/* If there is no such device, the op's check fails, before or when it runs. */
 static enum gpu_precision find(bool *is_card, struct gpu_card *card, const struct op_ctx *ctx)
 {
     const char *text = op_string(ctx, "precision");

@@ -1,4 +1,4 @@
-/* Op import-model: a safetensors file as a checkpoint. */
+/* Op import-model: reads a safetensors file as a checkpoint. */
 #include "engine/op.h"
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/checkpoint/safetensors_read.h"
@@ -15,15 +15,15 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct err why;
     enum err_code code;
     if (op_files(&files, ctx) != 1)
-        return err_fail(e, ERR_INPUT, "'files' has to name one safetensors file");
+        return err_fail(e, ERR_INPUT, "'files' must name exactly one safetensors file");
     const struct source_text *tensors = &files[0].text;
     if ((code = safetensors_architecture(&text, a, tensors, e)))
         return err_up(e, code);
     if (checkpoint_table(&t, &text, a, &why))
         return err_fail(e, ERR_INPUT, "%s: %s", tensors->name, why.message);
-    if (t->count > tensors->len / sizeof(float)) /* before memory is asked for */
+    if (t->count > tensors->len / sizeof(float)) /* before memory is allocated */
         return err_fail(e, ERR_INPUT,
-                        "%s: its model has %zu parameters, more than there is room for",
+                        "%s: its model has %zu parameters, more than the file can hold",
                         tensors->name, t->count);
     struct trainer_state weights = {.weights = arena_try_alloc(a, t->total, sizeof(float))};
     if (!weights.weights)
@@ -47,10 +47,9 @@ const struct op op_import_model = {
     .version = 2,
     .node = OP_SOURCE,
     .doc =
-        "Reads a model from a safetensors file as `eqloom export` writes it: its architecture in "
-        "the metadata, tensors of F32 under the names of docs/models.md: every parameter, nothing "
-        "else.",
-    .outputs =
-        OP_PORTS({"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights alone, of step 0."}),
+        "Reads a model from a safetensors file in the format that `eqloom export` writes: the "
+        "architecture is in the metadata, and the tensors are exactly the model's parameters, in "
+        "F32, under the names of docs/models.md.",
+    .outputs = OP_PORTS({"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The weights, at step 0."}),
     .run = run,
 };

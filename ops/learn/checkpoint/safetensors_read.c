@@ -11,15 +11,15 @@ static enum err_code bad(const struct source_text *file, const char *what, struc
     return err_fail(e, ERR_INPUT, "%s: %s", file->name, what);
 }
 
-/* The header, and where values begin. */
+/* Parses the header; returns the offset of the values. */
 static enum err_code open_header(json_t **out, size_t *values, const struct source_text *file,
                                  struct err *e)
 {
     if (file->len < HEADER_AT)
-        return bad(file, "not a safetensors file: it ends within its first eight bytes", e);
+        return bad(file, "not a safetensors file: shorter than eight bytes", e);
     uint64_t n = get_le(file->text, HEADER_AT);
     if (n > HEADER_MAX || n > file->len - HEADER_AT)
-        return bad(file, "not a safetensors file: its header would be longer than it is", e);
+        return bad(file, "not a safetensors file: its header would be longer than the file", e);
     json_error_t error;
     *out = json_loadb(file->text + HEADER_AT, (size_t)n, 0, &error);
     if (!*out)
@@ -28,7 +28,7 @@ static enum err_code open_header(json_t **out, size_t *values, const struct sour
     if (json_is_object(*out))
         return OK;
     json_decref(*out);
-    return bad(file, "the header is no object", e);
+    return bad(file, "the header is not a JSON object", e);
 }
 
 enum err_code safetensors_architecture(char **out, struct arena *a, const struct source_text *file,
@@ -49,7 +49,7 @@ enum err_code safetensors_architecture(char **out, struct arena *a, const struct
     return code;
 }
 
-/* Where the tensor's values are, if it is the parameter. */
+/* Finds the offset of the parameter's values; checks the tensor's type and shape. */
 static enum err_code find(size_t *at, const struct nn_param *p, json_t *header, size_t values,
                           const struct source_text *file, struct err *e)
 {
@@ -57,24 +57,23 @@ static enum err_code find(size_t *at, const struct nn_param *p, json_t *header, 
     json_t *offsets = json_object_get(t, "data_offsets");
     const char *dtype = json_string_value(json_object_get(t, "dtype"));
     if (!t)
-        return err_fail(e, ERR_INPUT, "%s: there is no tensor '%s'", file->name, p->name);
+        return err_fail(e, ERR_INPUT, "%s: tensor '%s' is missing", file->name, p->name);
     if (!dtype || strcmp(dtype, "F32") != 0)
-        return err_fail(e, ERR_INPUT, "%s: tensor '%s' is of %.20s; only F32 can be read",
-                        file->name, p->name, dtype ? dtype : "no type");
+        return err_fail(e, ERR_INPUT, "%s: tensor '%s' is of type %.20s; only F32 is supported",
+                        file->name, p->name, dtype ? dtype : "unknown");
     bool fits = json_array_size(shape) == p->rank;
     for (uint32_t i = 0; fits && i < p->rank; i++)
         fits = json_integer_value(json_array_get(shape, i)) == (json_int_t)p->shape[i];
     if (!fits)
-        return err_fail(e, ERR_INPUT, "%s: tensor '%s' has not the shape of its model", file->name,
-                        p->name);
+        return err_fail(e, ERR_INPUT, "%s: tensor '%s' has the wrong shape for its model",
+                        file->name, p->name);
     json_int_t from = json_integer_value(json_array_get(offsets, 0));
     json_int_t to = json_integer_value(json_array_get(offsets, 1));
     size_t room = file->len - values, bytes = p->size * sizeof(float);
     if (json_array_size(offsets) != 2 || from < 0 || to < from || (uint64_t)to > room ||
         (uint64_t)(to - from) != bytes)
-        return err_fail(e, ERR_INPUT,
-                        "%s: tensor '%s' lies outside of the file, or has not its size", file->name,
-                        p->name);
+        return err_fail(e, ERR_INPUT, "%s: tensor '%s' is outside the file or has the wrong size",
+                        file->name, p->name);
     *at = values + (size_t)from;
     return OK;
 }
@@ -87,7 +86,7 @@ static bool is_parameter(const struct nn_table *t, const char *name)
     return false;
 }
 
-/* That nothing is left over; the first name by the alphabet is told. */
+/* Checks that no tensor is left over; the error names the alphabetically first one. */
 static enum err_code check_rest(const struct nn_table *t, json_t *header,
                                 const struct source_text *file, struct err *e)
 {
@@ -102,7 +101,7 @@ static enum err_code check_rest(const struct nn_table *t, json_t *header,
     if (!first)
         return OK;
     return err_fail(
-        e, ERR_INPUT, "%s: tensor '%.80s' has no place in the model%s", file->name, first,
+        e, ERR_INPUT, "%s: the model has no tensor '%.80s'%s", file->name, first,
         strstr(first, "attn") && strstr(first, "bias") ? " (with attention_bias it would)" : "");
 }
 

@@ -25,16 +25,15 @@ enum err_code token_batch_check(const Eqloom__TokenBatch *b, uint32_t vocabulary
 {
     if (b->n_offset == 0 || b->offset[0] != 0 || b->offset[b->n_offset - 1] != b->n_tokens ||
         b->n_cluster != b->n_offset - 1)
-        return err_fail(e, ERR_CORRUPT, "token batch: offsets do not fit its tokens");
+        return err_fail(e, ERR_CORRUPT, "token batch: offsets do not match its tokens");
     for (size_t i = 0; i + 1 < b->n_offset; i++) {
         if (b->offset[i + 1] <= b->offset[i] || b->offset[i + 1] > b->n_tokens)
-            return err_fail(e, ERR_CORRUPT, "token batch: sequence %zu has no token", i);
+            return err_fail(e, ERR_CORRUPT, "token batch: sequence %zu is empty", i);
         uint32_t n = b->offset[i + 1] - b->offset[i];
         bool has_text = i < b->n_text;
         if (n > max_length)
             return err_fail(e, ERR_LIMIT,
-                            "sequence %zu%s%.60s%s has %u tokens, more than the %u that the "
-                            "model's max_length leaves room for",
+                            "sequence %zu%s%.60s%s has %u tokens; the model's max_length allows %u",
                             i, has_text ? " (" : "", has_text ? b->text[i] : "",
                             has_text ? ")" : "", n, max_length);
     }
@@ -71,7 +70,7 @@ struct entry {
     uint32_t cluster, index;
 };
 
-/* By cluster and place, as long as there are no marks. */
+/* By cluster and index, before there are marks. */
 static int compare_entries(const void *x, const void *y)
 {
     const struct entry *a = x, *b = y;
@@ -82,7 +81,7 @@ static int compare_entries(const void *x, const void *y)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-/* Marks the sequences from `base` on; equal members of a cluster are told apart. */
+/* Marks the sequences from `base` on; equal members of a cluster get different marks. */
 static void add_marks(struct dataset *d, struct entry *entries, size_t n, size_t base)
 {
     d->mark = vec_grow(d->mark, &d->mark_cap, base + n + 1, sizeof *d->mark);
@@ -100,7 +99,7 @@ static void add_marks(struct dataset *d, struct entry *entries, size_t n, size_t
     }
 }
 
-/* Runs of equal cluster numbers, in their order, are the clusters. */
+/* Each run of equal cluster numbers becomes a cluster. */
 static void add_clusters(struct dataset *d, const struct entry *entries, size_t n, size_t base)
 {
     for (size_t i = 0, j; i < n; i = j) {
@@ -147,7 +146,7 @@ enum err_code dataset_add_near_misses(struct dataset *d, const Eqloom__TokenBatc
         return err_up(e, code);
     size_t base = d->sequences, n = b->n_offset - 1;
     if (n % 2)
-        return err_fail(e, ERR_INPUT, "near misses: %zu sequences are not pairs", n);
+        return err_fail(e, ERR_INPUT, "near misses: %zu sequences, an odd number", n);
     if (n > UINT32_MAX - base)
         return err_fail(e, ERR_LIMIT, "more than 2^32 sequences to train on");
     add_sequences(d, b);

@@ -46,7 +46,7 @@ static uint64_t mark_of_sequence(const struct dataset *d, uint64_t i)
     return d->mark[i];
 }
 
-/* That of its first member: clusters of op extract begin with their seed. */
+/* The mark of its first member: clusters of op extract begin with their seed. */
 static uint64_t mark_of_cluster(const struct dataset *d, uint64_t i)
 {
     return d->mark[d->member[d->first[i]]];
@@ -70,8 +70,8 @@ static void sort_places(struct epoch_order *o, uint64_t n)
     qsort(o->places, n, sizeof *o->places, compare_places);
 }
 
-/* Equal contents have equal keys and would always share a batch, as negatives of one another: all
- * but the first get a key of their own. */
+/* Clusters with equal contents have equal keys and would always share a batch, as negatives of each
+ * other: all but the first get a key of their own. */
 static void scatter_equals(struct epoch_order *o, uint64_t n)
 {
     struct epoch_place *places = o->places;
@@ -97,7 +97,7 @@ static void order(struct epoch_order *o, const struct dataset *d, uint64_t n, ui
     scatter_equals(o, n);
 }
 
-/* The thing at a place of an epoch's order of n. */
+/* Returns the item at a place in an epoch's order of n. */
 static uint32_t item_at(struct epoch_order *o, const struct example_sampler *x, enum stream stream,
                         uint64_t n, uint64_t epoch, uint64_t place,
                         uint64_t (*mark)(const struct dataset *, uint64_t))
@@ -111,8 +111,8 @@ static uint32_t item_at(struct epoch_order *o, const struct example_sampler *x, 
     return o->places[place].item;
 }
 
-/* The k-th of n things. An epoch is as many whole batches as the things fill; the others are not
- * used in it. */
+/* Returns the k-th of n items. An epoch has as many whole batches as the items fill and skips the
+ * rest. */
 static uint32_t in_turn(struct example_sampler *x, uint64_t n, size_t batch, uint64_t k,
                         uint64_t (*mark)(const struct dataset *, uint64_t))
 {
@@ -120,7 +120,7 @@ static uint32_t in_turn(struct example_sampler *x, uint64_t n, size_t batch, uin
     return item_at(&x->pairs, x, STREAM_EPOCH, n, k / length, k % length, mark);
 }
 
-/* Runs of the path come in a random order, cut at other places each epoch. */
+/* Runs of the path come in random order, cut at different places each epoch. */
 static uint32_t related_cluster(struct example_sampler *x, uint64_t k)
 {
     const struct dataset *d = x->dataset;
@@ -133,7 +133,7 @@ static uint32_t related_cluster(struct example_sampler *x, uint64_t k)
 
 /* ---- members ---- */
 
-/* The two members with the smallest hashes; a cluster has at least two. */
+/* Returns the two members with the smallest hashes; a cluster has at least two. */
 static struct pair two_members(const struct dataset *d, uint32_t cluster, uint64_t key)
 {
     struct pair p = {.cluster = cluster};
@@ -181,7 +181,7 @@ struct pair example_sampler_pair(struct example_sampler *x, uint64_t k)
     return two_members(d, c, rng_at(x->seed, STREAM_PAIR, k));
 }
 
-/* If the order gives the pair's own cluster, the next one takes its place. */
+/* If the order yields the pair's own cluster, the next one replaces it. */
 uint32_t example_sampler_negative(struct example_sampler *x, uint32_t cluster, uint64_t k,
                                   uint64_t j, uint64_t n)
 {

@@ -8,7 +8,7 @@ bool objective_generates(enum objective_kind kind)
     return kind == OBJECTIVE_SEQ2SEQ || kind == OBJECTIVE_AUTOENCODE;
 }
 
-/* The dataset's sequences of these numbers, packed. */
+/* Packs the dataset's sequences with these numbers. */
 static struct nn_sequences pack(struct arena *a, const struct dataset *d, const uint32_t *sequence,
                                 size_t n, bool wrap)
 {
@@ -30,7 +30,7 @@ static struct nn_sequences pack(struct arena *a, const struct dataset *d, const 
     return (struct nn_sequences){tokens, offset, n};
 }
 
-/* The k-th pair, its second member being what the target is to be. */
+/* Returns the k-th pair; its second member is as c->target requires. */
 static struct pair example_pair(struct example_sampler *sampler, const struct examples_config *c,
                                 uint64_t k)
 {
@@ -44,7 +44,8 @@ static struct pair example_pair(struct example_sampler *sampler, const struct ex
     return p;
 }
 
-/* Behind the 2n expressions of the pairs; each differs from all of the batch. Returns how many. */
+/* Appends near misses to the 2n expressions of the pairs; each differs from all sequences of the
+ * batch. Returns their number. */
 static size_t add_near_misses(uint32_t *sequence, uint32_t *group,
                               const struct example_sampler *sampler,
                               const struct examples_config *c, uint64_t index)

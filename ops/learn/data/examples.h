@@ -1,11 +1,11 @@
-/* What a step learns from: batches of examples drawn from a dataset, each a function of the seed
- * and its number, so that nothing is materialised.
+/* The training batches: examples drawn from a dataset, each a function of the seed and its number,
+ * so that nothing is materialised.
  *
- *   contrastive  pairs of different members of a cluster; every vector of another cluster in the
- *                batch is a negative, and so are near misses that a share of these bring along; or,
- *                with own negatives, so many drawn for each pair
- *   simcse       one sequence twice, told apart by dropout alone; all others are negatives
- *   triplet      a pair and negatives of its own; so siamese
+ *   contrastive  pairs of different members of a cluster; the negatives are all vectors of other
+ *                clusters in the batch, and near misses of some of its expressions; or, with
+ *                `negatives`, so many drawn for each pair
+ *   simcse       one sequence twice, under different dropout; all others are negatives
+ *   triplet      a pair and its own negatives; also siamese
  *   histogram    as contrastive
  *   seq2seq      a member as input and a different one of its cluster as target
  *   autoencode   a sequence as input and target
@@ -27,32 +27,33 @@ enum objective_kind {
 };
 #define OBJECTIVE_NAMES "contrastive|simcse|triplet|siamese|histogram|seq2seq|autoencode"
 
-/* Whether it teaches a decoder. */
+/* Returns true if the objective trains a decoder. */
 bool objective_generates(enum objective_kind kind);
 
 enum target_kind { TARGET_ANY, TARGET_SHORTEST };
 
 struct examples_config {
     enum objective_kind objective;
-    enum target_kind target; /* of pairs: which is the second */
+    enum target_kind target; /* the second member of a pair */
     size_t batch;            /* examples */
-    double near_misses;      /* contrastive: share of a batch's expressions that bring one along */
-    uint64_t class_pairs;    /* pairs: how many of a cluster count; 0: clusters come in turn */
-    size_t negatives;        /* of each example's own; 0: those of the batch (contrastive,
+    double near_misses;      /* contrastive: share of a batch's expressions with a near miss in the
+                              * batch */
+    uint64_t class_pairs;    /* pairs: maximum counted per cluster; 0: clusters come in turn */
+    size_t negatives;        /* drawn for each example; 0: those of the batch (contrastive,
                               * histogram) */
 };
 
 struct examples {
-    /* seq2seq: the inputs. Else anchors, their positives, their negatives (those of the first
+    /* seq2seq: the inputs. Else anchors, their positives, then their negatives (those of the first
      * anchor first) or near misses. */
     struct nn_sequences inputs;
-    /* Contrastive: of each input, which are no negatives of each other; with own negatives, whose
-     * they are. */
+    /* Contrastive, for each input: those of a group are not negatives of each other; with own
+     * negatives, the anchor that they belong to. */
     const uint32_t *group;
     struct nn_sequences targets; /* seq2seq: one per input, without start and end */
 };
 
-/* Batch number `index` of what is drawn for batches of c->batch. Lives in the arena; `wrap` puts
- * inputs between start and end tokens. */
+/* Draws batch `index` of batches of c->batch examples into the arena; `wrap` adds start and end
+ * tokens to inputs. */
 void examples_gather(struct examples *out, struct arena *a, struct example_sampler *sampler,
                      const struct examples_config *c, bool wrap, uint64_t index);

@@ -1,6 +1,6 @@
 /* The path of related clusters; see dataset_relate. Each cluster is the tf-idf vector of its
- * members' tokens. The path begins at the first cluster and continues with the nearest one by
- * cosine that is not on it yet, the first of equals. Quadratic in clusters: a second or two for ten
+ * members' tokens. The path starts at the first cluster and continues with the nearest remaining
+ * one by cosine, the first in case of ties. Quadratic in clusters: a second or two for ten
  * thousand. */
 #include "ops/learn/data/dataset.h"
 
@@ -8,7 +8,8 @@
 
 #include <math.h>
 
-/* Bags as sparse rows: cluster c has the weights first[c] .. first[c+1]-1, whose tokens ascend. */
+/* Bags of tokens as sparse rows: cluster c has the weights first[c] .. first[c+1]-1, sorted by
+ * token. */
 struct bags {
     struct arena arena;
     struct weight {
@@ -17,10 +18,10 @@ struct bags {
     } * all;
     size_t cap, *first; /* (clusters + 1) */
     uint32_t vocabulary;
-    double *dense, *df; /* (vocabulary) both: one bag; how many bags have the token */
+    double *dense, *df; /* (vocabulary) both: one bag; document frequencies */
 };
 
-/* Shares of the cluster's tokens, behind the bags before it. */
+/* Appends the bag of a cluster: the frequencies of its tokens. */
 static void add_bag(struct bags *b, const struct dataset *d, size_t c)
 {
     size_t n = b->first[c];
@@ -52,7 +53,7 @@ static void apply_tfidf(struct bags *b, size_t clusters)
     }
 }
 
-/* Clusters not yet on the path are path[n..]; the nearest one is swapped to path[n]. */
+/* Clusters not yet on the path are path[n..]; swaps the nearest one to path[n]. */
 static void append_nearest(uint32_t *path, size_t n, size_t clusters, struct bags *b)
 {
     uint32_t at = path[n - 1];

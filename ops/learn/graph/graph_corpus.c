@@ -26,7 +26,7 @@ enum err_code graph_vertices_read(struct graph_vertex *out, const Eqloom__Graph 
         return err_fail(e, ERR_CORRUPT, "the arrays of a graph differ in length");
     for (size_t i = 0; i < n; i++) {
         if ((i == 0) != (g->parent[i] == 0) || g->parent[i] > i)
-            return err_fail(e, ERR_CORRUPT, "node %zu of a graph has no parent before it", i);
+            return err_fail(e, ERR_CORRUPT, "node %zu of a graph does not follow its parent", i);
         if (g->tag[i] >= GRAPH_TAGS || g->attribute[i] > GRAPH_ATTRIBUTES ||
             g->character[i] > GRAPH_CHARACTERS)
             return err_fail(e, ERR_CORRUPT, "node %zu of a graph has a feature beyond %d", i,

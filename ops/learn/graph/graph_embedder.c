@@ -10,11 +10,11 @@ struct graph_embedder {
     struct network net;
     struct graph_model *model;
     struct graph_weights w;
-    float scale;                            /* of vectors */
+    float scale;                            /* factor of vectors */
     const float *count_weight, *count_bias; /* with counts: U and v of graph_model.h */
 };
 
-/* E and the norms, of the host's weights. */
+/* Loads E and the norms, computed from the host's weights. */
 static enum err_code load_rest(struct graph_embedder *x, const float *flat, const float *weights,
                                struct err *e)
 {
@@ -109,7 +109,7 @@ static void add_counts(float *out, const struct graph_embedder *x, const struct 
     scale_to_one(out, GRAPH_FEATURES);
 }
 
-/* Vectors of the network (graphs, out) -> both parts. */
+/* Turns vectors of the network (graphs, out) into those of both parts. */
 static void add_second_parts(float *to, const float *from, const struct graph_embedder *x,
                              const struct graph_set *s)
 {
@@ -122,7 +122,7 @@ static void add_second_parts(float *to, const float *from, const struct graph_em
     }
 }
 
-/* Vectors (graphs, out), as the network has them, and of each head, unless NULL, its logits. */
+/* Computes the network's vectors (graphs, out), and unless NULL each head's logits. */
 static enum err_code forward(float *vectors, float **logits, const struct graph_embedder *x,
                              const struct graph_set *s, struct arena *a, struct err *e)
 {

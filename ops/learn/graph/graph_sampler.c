@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Those of the ways are the first. */
+/* The first ones are those of the ways. */
 enum stream { STREAM_TURN, STREAM_WAY = GRAPH_WAYS + 1, STREAM_POSITIVE, STREAM_CITED };
 
 /* ---- which equations can serve ---- */
 
-/* Another graph of its section: members of a section stand side by side. */
+/* Returns true if its section has another graph: members of a section are adjacent. */
 static bool has_neighbour(const struct graph_corpus *c, uint32_t paper, uint32_t i)
 {
     const uint32_t *m = c->member;
@@ -20,7 +20,7 @@ static bool has_neighbour(const struct graph_corpus *c, uint32_t paper, uint32_t
             c->graph[m[i + 1]].section == c->graph[m[i]].section);
 }
 
-/* Member i of a paper, as an anchor. */
+/* Returns true if member i of a paper can be an anchor, or a negative. */
 static bool serves(const struct graph_corpus *c, uint32_t paper, uint32_t i, enum graph_way way)
 {
     switch (way) {
@@ -54,7 +54,7 @@ enum err_code graph_sampler_init(struct graph_sampler *x, const struct graph_cor
                         role, c->papers);
     if (sum <= 0)
         return err_fail(e, ERR_INPUT,
-                        "no two equations of %s belong together in a way that has a share", role);
+                        "no two equations of %s are related in a way that has a share", role);
     for (size_t w = 0; w < GRAPH_WAYS; w++)
         x->up_to[w] /= sum;
     return OK;
@@ -77,7 +77,7 @@ static int compare_turns(const void *x, const void *y)
     return (a->graph > b->graph) - (a->graph < b->graph);
 }
 
-/* The graph whose turn it is at k; moved by `further` within its epoch. */
+/* Returns the graph whose turn it is at k, or the one `further` places on in its epoch. */
 static uint32_t in_turn(struct graph_sampler *x, size_t way, uint64_t k, size_t further)
 {
     struct graph_turns *t = &x->ways[way];
@@ -102,13 +102,13 @@ static enum graph_way draw_way(const struct graph_sampler *x, uint64_t k)
     enum graph_way w = 0;
     while (w + 1 < GRAPH_WAYS && u >= x->up_to[w])
         w++;
-    while (!x->ways[w].n) /* rounding took it beyond the last way that there is */
+    while (!x->ways[w].n) /* rounding exceeded the last way that occurs */
         w--;
     return w;
 }
 
-/* A paper's graph of the smallest hash; `but` is left out; in `section`, unless that is NULL. There
- * must be one. */
+/* Returns the graph with the smallest hash among a paper's, except `but`, and only of `section`
+ * unless that is NULL. There must be one. */
 static uint32_t draw_graph(const struct graph_corpus *c, uint32_t paper, uint64_t key, uint32_t but,
                            const uint32_t *section)
 {
@@ -156,7 +156,7 @@ struct graph_triplet graph_sampler_draw(struct graph_sampler *x, uint64_t k)
 
 enum example_stream { STREAM_SWAPS = 1, STREAM_HIDDEN };
 
-/* Knuth's; the mean is at most a few hundred. */
+/* Knuth's algorithm; the mean is at most a few hundred. */
 static unsigned poisson(struct rng *r, double mean)
 {
     double least = exp(-mean), product = rng_double(r);
@@ -166,8 +166,7 @@ static unsigned poisson(struct rng *r, double mean)
     return n;
 }
 
-/* Identifiers change their names by a permutation of all characters: so many times two of them are
- * exchanged. */
+/* Renames identifiers by a permutation of all characters, a product of that many transpositions. */
 static void swap_names(struct graph_vertex *v, size_t n, const struct graph_examples_config *c,
                        struct rng r)
 {

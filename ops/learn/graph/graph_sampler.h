@@ -1,10 +1,10 @@
-/* Triplets of equations to compare: an anchor, one that stands near it, and one of another paper.
+/* Samples triplets of equations: an anchor, a related one, and one of another paper.
  *
- * What the k-th one is follows from the seed, k and the contents of papers and graphs, not from
- * their places. The way in which anchor and positive belong together is drawn by the given shares,
- * among the ways that the corpus has. For each way the equations that have such a pair come in a
- * random order, a new one each epoch; so do negatives. An equation that comes or goes leaves the
- * order of the others. */
+ * The k-th triplet depends on the seed, k and the contents of papers and graphs, not on their
+ * indices. The relation (`way`) between anchor and positive is drawn by the given shares, among
+ * those that occur in the corpus. For each relation the equations that have such a pair come in a
+ * random order, new in each epoch; so do negatives. Adding or removing an equation does not change
+ * the order of the others. */
 #pragma once
 
 #include "base/rng.h"
@@ -24,14 +24,14 @@ struct graph_turns {
 };
 
 struct graph_sampler {
-    const struct graph_corpus *corpus; /* closed; must outlive this */
+    const struct graph_corpus *corpus; /* closed; must outlive the sampler */
     uint64_t seed;
-    double up_to[GRAPH_WAYS];                /* sums of shares, to 1 */
-    struct graph_turns ways[GRAPH_WAYS + 1]; /* the last: of negatives */
+    double up_to[GRAPH_WAYS];                /* cumulative shares, up to 1 */
+    struct graph_turns ways[GRAPH_WAYS + 1]; /* the last for negatives */
 };
 
-/* Zeroed memory, so far. ERR_INPUT if there are not two papers, or no pair in any way that has a
- * share; `role` names the input. */
+/* *x must be zeroed. ERR_INPUT if there are fewer than two papers, or no pair in any relation with
+ * a share; `role` names the input. */
 enum err_code graph_sampler_init(struct graph_sampler *x, const struct graph_corpus *c,
                                  const double shares[GRAPH_WAYS], uint64_t seed, const char *role,
                                  struct err *e);
@@ -43,19 +43,18 @@ struct graph_triplet {
 };
 struct graph_triplet graph_sampler_draw(struct graph_sampler *x, uint64_t k);
 
-/* A step's examples for a graph network: the graphs of a batch of triplets, each with the names of
- * its identifiers exchanged and some nodes hidden. A function of the seed and the batch's number.
- */
+/* The examples of a step: the graphs of a batch of triplets, each with some identifiers renamed and
+ * some nodes hidden. A function of the seed and the batch's number. */
 struct graph_examples_config {
     size_t batch;   /* triplets */
-    double swaps;   /* expected exchanges of two characters in <mi> nodes, of each graph; 0: none */
-    double hidden;  /* share of nodes; at least one of each graph; 0: none */
-    int identifier; /* the tag of <mi>; -1: the alphabet has none */
+    double swaps;   /* expected swaps of two characters in a graph's <mi> nodes; 0 for none */
+    double hidden;  /* share of nodes, at least one per graph; 0 for none */
+    int identifier; /* the tag of <mi>; -1 if the alphabet has none */
     uint64_t seed;
 };
 
-/* Hides so many nodes of a graph, at least one; returns how many. n > 0. */
+/* Hides this share of a graph's n > 0 nodes, at least one; returns how many. */
 size_t graph_hide(struct graph_vertex *v, size_t n, double share, struct rng r);
-/* Anchors, their positives, their negatives, in the arena. */
+/* Draws anchors, their positives and their negatives into the arena. */
 void graph_examples_draw(struct graph_set *out, struct arena *a, struct graph_sampler *sampler,
                          const struct graph_examples_config *c, uint64_t index);

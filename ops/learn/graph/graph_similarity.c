@@ -1,4 +1,5 @@
-/* See graph_similarity.h. Some thousand products of short vectors: the host does them in double. */
+/* See graph_similarity.h. There are only some thousand products of short vectors, so the host
+ * computes them, in double. */
 #include "ops/learn/graph/graph_similarity.h"
 
 #include "ops/nn/batch_norm.h"
@@ -33,7 +34,7 @@ struct graph_lengths graph_lengths_of(const float *vectors, size_t n, size_t d)
     return (struct graph_lengths){mean, n > 1 ? sqrt(squares / (double)(n - 1)) : 0};
 }
 
-/* ---- losses: of similarities, positive (n) and negative (m), which become their gradients ---- */
+/* ---- losses: replace the similarities of n positive and m negative pairs by gradients ---- */
 
 /* m = n */
 static double triplet(double *positive, double *negative, size_t n, double margin)
@@ -48,7 +49,7 @@ static double triplet(double *positive, double *negative, size_t n, double margi
     return loss;
 }
 
-/* Between which bins, and how far on the way. */
+/* Returns the lower of the two bins around s; *part: the fraction of the way to the next. */
 static size_t bin_of(double *part, double s)
 {
     double at = (s + 1) * (BINS - 1) / 2;
@@ -78,7 +79,7 @@ static void uncount(double *s, const double dbins[BINS], size_t n)
     }
 }
 
-/* How likely a negative pair is at least as similar as a positive one. */
+/* Returns the probability that a negative pair is at least as similar as a positive one. */
 static double histogram(double *positive, size_t n, double *negative, size_t m)
 {
     double p[BINS] = {0}, q[BINS] = {0}, dp[BINS], dq[BINS], up_to = 0, from = 0, loss = 0;
@@ -100,7 +101,8 @@ static double histogram(double *positive, size_t n, double *negative, size_t m)
 
 /* ---- gradients of vectors ---- */
 
-/* dv (graphs, d) of the scaled vectors v, from the gradients of s = v . v' of each pair. */
+/* Computes dv (graphs, d), the gradient of the scaled vectors v, from those of s = v . v' of each
+ * pair. */
 static void pairs_back(double *dv, const float *vectors, double scale, const double *ds,
                        const struct pair *pairs, size_t n, size_t d)
 {
@@ -131,8 +133,8 @@ static void scale_back(float *x, const double *dv, size_t n, size_t d, double sc
     }
 }
 
-/* Anchors with their positives, then with negatives: its own, or for histograms all graphs of the
- * batch that are of other papers. */
+/* Pairs anchors with their positives, then with negatives: their own, or for histograms all graphs
+ * of other papers in the batch. */
 static struct pair *list_pairs(size_t *negatives, const struct graph_batch *b,
                                enum graph_similarity kind, struct arena *a)
 {

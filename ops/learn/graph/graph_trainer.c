@@ -5,17 +5,17 @@
 #include <string.h>
 
 struct graph_shard {
-    size_t first; /* graph of the batch */
+    size_t first; /* index in the batch */
     struct graph_set s;
     struct graph_tape tape;
 };
 
 struct graph_trainer {
-    struct trained base;     /* gradients: of learnt parameters, then of alpha E */
-    struct gpu_queue *queue; /* its */
+    struct trained base;     /* gradients: of trained parameters, then of alpha E */
+    struct gpu_queue *queue; /* borrowed */
     const struct graph_model *model;
     struct graph_trainer_config config;
-    float *sinusoids, *table, *norms; /* device; norms: (4, norms, d), as graph_weights has them */
+    float *sinusoids, *table, *norms; /* device; norms: (4, norms, d), as in graph_weights */
     float *flat;                      /* host: (total); running statistics only */
     struct batch_norm *norm;          /* (norms) */
     struct graph_shard *shards;
@@ -83,7 +83,7 @@ static struct graph_set slice(struct arena *a, const struct graph_set *x, size_t
     return (struct graph_set){x->vertices + x->first[from], first, to - from, NULL};
 }
 
-/* Shard i ends with the first graph that reaches the (i+1)-th part of the nodes; none is empty. */
+/* Shard i ends with the first graph that reaches part (i+1) of the nodes; none is empty. */
 static void cut(struct graph_trainer *t, const struct graph_set *x)
 {
     const struct gpu_cuts *cuts = &t->base.device->cuts;
@@ -146,7 +146,7 @@ static struct graph_weights weights_of(const struct graph_trainer *t)
                                   t->config.precision};
 }
 
-/* To the device. */
+/* Copies a norm's values to the device. */
 static void write_norm(struct graph_trainer *t, size_t i)
 {
     const struct batch_norm *x = &t->norm[i];
@@ -156,7 +156,7 @@ static void write_norm(struct graph_trainer *t, size_t i)
         gpu_write(t->queue, t->norms + (k * t->model->norms + i) * d, from[k], d * sizeof(float));
 }
 
-/* Of all shards, in their order. */
+/* Adds up the sums of all shards, in order. */
 static double *join_sums(struct graph_trainer *t)
 {
     size_t n = 2 * (size_t)t->model->config.d;
@@ -178,7 +178,7 @@ static void forward_shard(void *arg, size_t item, struct gpu_queue *q)
                   t->training);
 }
 
-/* To t->vectors; with the batch's statistics in training, else with running ones. */
+/* Computes t->vectors, with the batch's statistics in training, else with running ones. */
 static enum err_code forward(struct graph_trainer *t, const struct graph_set *x, bool training,
                              struct err *e)
 {
@@ -245,7 +245,7 @@ static void read_heads(struct step_result *r, struct graph_trainer *t)
         r->accuracy = right;
 }
 
-/* Loss and accuracy; with `gradient` also that of vectors and of the heads. */
+/* Computes loss and accuracy; with `gradient` also the gradients of vectors and heads. */
 static enum err_code losses(struct step_result *r, struct graph_trainer *t,
                             const struct graph_set *x, bool gradient, struct err *e)
 {
@@ -285,7 +285,7 @@ static void backward_shard(void *arg, size_t item, struct gpu_queue *q)
     graph_backward(q, &g, t->model, &w, &t->shards[item].tape, &t->scratch[q->index], t->stage);
 }
 
-/* The gradient: the first of the groups. */
+/* The gradient is in the first group. */
 static enum err_code backward(struct graph_trainer *t, struct err *e)
 {
     const struct graph_model *m = t->model;

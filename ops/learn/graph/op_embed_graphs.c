@@ -1,4 +1,4 @@
-/* Op embed-graphs: the vectors of equations by a graph network. */
+/* Op embed-graphs: computes the vectors of equations with a graph network. */
 #include "ops/learn/graph/graph_corpus.h"
 #include "ops/learn/graph/graph_embedder.h"
 #include "ops/learn/infer/networks.h"
@@ -18,7 +18,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if (code)
         return err_up(e, code);
     if (learn_vocabulary_differs(&g->vocabulary_id, s->vocabulary))
-        return err_fail(e, ERR_INPUT, "the graph has another alphabet than the model");
+        return err_fail(e, ERR_INPUT, "the graph and the model have different alphabets");
     uint32_t first[] = {0, (uint32_t)g->n_parent}, size = graph_embedder_size(model);
     struct graph_vertex *vertices = arena_array(a, struct graph_vertex, g->n_parent + 1);
     float *values = arena_array(a, float, size);
@@ -38,7 +38,7 @@ const struct op op_embed_graphs = {
     .inputs = OP_PORTS({"graphs", KIND_GRAPH, OP_COLLECTION, .doc = "Equations to embed."},
                        {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network."}),
     .outputs = OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
-                         .doc = "A vector for each graph; most are shorter than 1."}),
+                         .doc = "One vector per graph; most are shorter than 1."}),
     .prepare = prepare,
     .release = networks_release,
     .run = run,

@@ -1,5 +1,5 @@
-/* Op evaluate-masking: what a graph network takes the hidden nodes of equations for, as in its
- * training, but of equations that it may not have learnt from. */
+/* Op evaluate-masking: measures how well a graph network predicts the hidden nodes of equations, as
+ * in its training, but on equations that it need not have seen. */
 #include "ops/eval/evaluation.h"
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/graph/graph_corpus.h"
@@ -14,15 +14,15 @@
 enum { SHOWN = 20, SHOWN_CHARACTERS = 40, SHOWN_GUESSES = 3 };
 enum head { HEAD_TAG, HEAD_ATTRIBUTE, HEAD_CHARACTER };
 
-/* What the network says of an equation; its arena is gone. */
+/* The network's predictions for an equation; allocated outside its arena. */
 struct outcome {
     size_t hidden, with_character, right[GRAPH_HEADS];
-    double loss; /* a sum over hidden nodes and heads */
-    char *text;  /* its characters, of hidden ones a square; NULL: not shown */
+    double loss; /* summed over hidden nodes and heads */
+    char *text;  /* its characters, hidden ones as squares; NULL: not shown */
     struct guess {
         uint32_t character, is[SHOWN_GUESSES];
         float p[SHOWN_GUESSES];
-    } guess; /* of the first hidden character */
+    } guess; /* for the first hidden character */
 };
 
 struct masking {
@@ -30,7 +30,7 @@ struct masking {
     struct graph_embedder *network;
     const Eqloom__Vocabulary *alphabet;
     struct digest vocabulary; /* of the network */
-    uint64_t step;            /* every so many equations */
+    uint64_t step;            /* one equation in so many is evaluated */
     struct outcome *outcomes;
     uint64_t *times; /* (GRAPH_CHARACTERS + 1): how often each is hidden */
 };
@@ -56,7 +56,7 @@ static uint32_t likeliest(const float *p, uint32_t n)
     return best;
 }
 
-/* The probabilities are used up. */
+/* Overwrites the probabilities. */
 static struct guess guess_of(float *p, uint32_t character)
 {
     struct guess g = {.character = character};
@@ -68,8 +68,8 @@ static struct guess guess_of(float *p, uint32_t character)
     return g;
 }
 
-/* The characters in their order: the one that is asked for is a full square, others that are hidden
- * empty ones. NULL if there are too many, or none is hidden. */
+/* The characters in order, with a full square for the one to predict and empty squares for the
+ * other hidden ones. NULL if there are too many, or none is hidden. */
 static char *text_of(const struct masking *m, const struct graph_vertex *v, size_t n)
 {
     struct buf b = {0};
@@ -116,7 +116,7 @@ static enum err_code ask(struct masking *m, size_t item, struct arena *a, struct
     if (code)
         return err_up(e, code);
     if (learn_vocabulary_differs(&g->vocabulary_id, m->vocabulary))
-        return err_fail(e, ERR_INPUT, "the graph has another alphabet than the model");
+        return err_fail(e, ERR_INPUT, "the graph and the model have different alphabets");
     size_t n = g->n_parent;
     uint32_t first[] = {0, (uint32_t)n};
     struct graph_vertex *v = arena_array(a, struct graph_vertex, n + 1);
@@ -202,7 +202,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     size_t n = (all + m.step - 1) / m.step;
     m.outcomes = arena_array(a, struct outcome, n + 1);
     if (m.alphabet->n_tokens != GRAPH_FEATURES)
-        return err_fail(e, ERR_INPUT, "the vocabulary is no alphabet of MathML");
+        return err_fail(e, ERR_INPUT, "the vocabulary is not an alphabet of MathML");
     code = network_new(&m.network, &graph_embedder_kind, "cpu", GPU_F32, c, &io, e);
     for (size_t i = 0; i < n && !code; i++) {
         struct arena work = {0};
@@ -220,22 +220,23 @@ const struct op op_evaluate_masking = {
     .version = 1,
     .node = OP_TASK,
     .numerics = true,
-    .doc = "How well a graph network that has learnt by masking tells what hidden nodes of "
-           "equations are. character_accuracy: of hidden nodes with a character, how often the "
-           "likeliest is right; most_frequent: how often the most frequent one would be. "
-           "tag_accuracy, attribute_accuracy: the same of tags and attributes, of all hidden "
-           "nodes. masking_loss: the mean cross entropy of the three.",
+    .doc = "Measures how well a graph network trained by masking predicts the hidden nodes of "
+           "equations. character_accuracy: among hidden nodes with a character, the share for "
+           "which the most probable one is right; most_frequent: the share that always predicting "
+           "the most frequent character would get right. tag_accuracy, attribute_accuracy: the "
+           "same for tags and attributes, over all hidden nodes. masking_loss: the mean cross "
+           "entropy of the three.",
     .params = OP_PARAMS(EVALUATION_LABEL,
                         {"hidden", OP_REAL, "0.15", NULL, 0.001, 0.9,
-                         "The share of nodes that are hidden, at least one of each equation."},
+                         "Share of nodes to hide, at least one per equation."},
                         {"sample", OP_INT, "1000", NULL, 1, 1e7,
-                         "At most so many equations are asked about, at equal distances."},
-                        {"seed", OP_INT, "0", NULL, 0, 0, "Of what is hidden."}),
+                         "Maximum number of equations to evaluate, evenly spaced."},
+                        {"seed", OP_INT, "0", NULL, 0, 0, "Seed of the choice of hidden nodes."}),
     .inputs = OP_PORTS({"graphs", KIND_GRAPH, OP_COLLECTION, .doc = "Equations."},
                        {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network."},
-                       {"alphabet", KIND_VOCABULARY, OP_ONE, .doc = "Of the graphs."}),
+                       {"alphabet", KIND_VOCABULARY, OP_ONE, .doc = "The alphabet of the graphs."}),
     .outputs = OP_PORTS({"report", KIND_REPORT, OP_ONE,
-                         .doc = "These figures, and what some hidden characters are taken for, "
-                                "with probabilities."}),
+                         .doc = "These figures, and predictions for some hidden characters with "
+                                "probabilities."}),
     .run = run,
 };

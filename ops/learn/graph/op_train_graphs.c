@@ -1,4 +1,4 @@
-/* Op train-graphs: a graph network as a chain of checkpoints. */
+/* Op train-graphs: trains a graph network as a chain of checkpoints. */
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/graph/graph_sampler.h"
 #include "ops/learn/graph/graph_trainer.h"
@@ -14,38 +14,39 @@ static const struct op_param params[] = {
     {"objective", OP_ENUM, "histogram+masking",
      "triplet|histogram|masking|triplet+masking|histogram+masking",
      .doc =
-         "What the network learns: that equations which stand near each other are more alike than "
-         "those of other papers (triplet, histogram), to tell what hidden nodes were (masking), "
-         "or the sum of two."},
+         "The training objective: make related equations more similar than those of other papers "
+         "(triplet, histogram), predict hidden nodes (masking), or the sum of both."},
     {"d", OP_INT, "512", NULL, 1, 16384, "Width of the layers."},
-    {"layers", OP_INT, "3", NULL, 1, 64, "Graph convolutions behind the first layer."},
-    {"out", OP_INT, "64", NULL, 1, 16384, "Numbers of a vector."},
+    {"layers", OP_INT, "3", NULL, 1, 64, "Graph convolutions after the first layer."},
+    {"out", OP_INT, "64", NULL, 1, 16384, "Dimension of the vectors."},
     {"positions", OP_INT, "128", NULL, 1, 65536,
-     "Places under a parent that are told apart; the last one stands for all from it on."},
+     "Distinct positions under a parent; the last one stands for all later ones."},
     {"margin", OP_REAL, "1", NULL, 0, 100,
-     "triplet: the difference wanted of the two similarities."},
+     "triplet: the required difference between the two similarities."},
     {"hidden", OP_REAL, "0.15", NULL, 0.001, 0.9,
-     "masking: the share of nodes that are hidden, at least one of each equation."},
+     "masking: share of nodes to hide, at least one per equation."},
     {"swaps", OP_REAL, "32", NULL, 0, 500,
-     "Augmentation: how many times, in the mean of a Poisson distribution, two characters exchange "
-     "their places as names of identifiers, in each equation; 0: none."},
+     "Augmentation: the mean number (Poisson) of swaps of two characters in the names of an "
+     "equation's identifiers; 0: none."},
     {"same_section", OP_REAL, "0.459", NULL, 0, 1e6,
-     "Share of the examples whose two equations are of one section,"},
-    {"same_paper", OP_REAL, "0.422", NULL, 0, 1e6, "of one paper,"},
+     "Weight of examples whose two equations are of one section."},
+    {"same_paper", OP_REAL, "0.422", NULL, 0, 1e6,
+     "Weight of examples whose two equations are "
+     "of one paper."},
     {"cited", OP_REAL, "0.139", NULL, 0, 1e6,
-     "and of a paper and one that it cites. Shares of ways that the papers do not have go to the "
-     "others."},
-    {"batch", OP_INT, "128", NULL, 2, 65536, "Triplets of a step."},
+     "Weight of examples whose second equation is of a paper that the first one's cites. Weights "
+     "are normalised; those of relations that do not occur are ignored."},
+    {"batch", OP_INT, "128", NULL, 2, 65536, "Triplets per step."},
     TRAIN_STEPS_PARAMS,
     {"segment", OP_INT, "100", NULL, 1, 1e6, "Steps between checkpoints."},
     {"lr", OP_REAL, "0.0001", NULL, 0, 100,
-     "Learning rate of Adam at the start; it falls linearly to 0."},
-    TRAIN_COMMON_PARAMS("10", "Batches of triplets in a validation."),
-    {"seed", OP_INT, "0", .doc = "Of weights, triplets, names and hidden nodes."},
+     "Initial learning rate of Adam; it decays linearly to 0."},
+    TRAIN_COMMON_PARAMS("10", "Batches of triplets per validation."),
+    {"seed", OP_INT, "0", .doc = "Seed of weights, triplets, names and hidden nodes."},
     {0},
 };
 
-/* Those that a segment's key holds besides the network and the learning rates. */
+/* Parameters in a segment's key besides the network and the learning rates. */
 static const char steps_params[] =
     "objective margin hidden swaps same_section same_paper cited batch log_every";
 
@@ -78,8 +79,7 @@ static struct schedule schedule_of(const struct op_ctx *ctx)
         .kind = SCHEDULE_LINEAR, .lr = op_real(ctx, "lr"), .steps = train_steps(ctx)};
 }
 
-/* Validation compares equations as they are; only where there is nothing to compare it hides nodes.
- */
+/* Validation compares unmodified equations; it hides nodes only if there is nothing to compare. */
 static struct graph_examples_config examples(const struct op_ctx *ctx, int identifier,
                                              bool measuring)
 {
@@ -155,7 +155,7 @@ static enum err_code load_alphabet(struct shared *s, struct op_ctx *ctx, struct 
     if (code)
         return err_up(e, code);
     if (strcmp(v->encoding, "mathml") || v->n_tokens != GRAPH_FEATURES)
-        return err_fail(e, ERR_INPUT, "the vocabulary is no alphabet of MathML");
+        return err_fail(e, ERR_INPUT, "the vocabulary is not an alphabet of MathML");
     s->identifier = -1;
     for (int i = 0; i < GRAPH_TAGS; i++)
         if (strcmp(v->tokens[i], "mi") == 0)
@@ -165,10 +165,10 @@ static enum err_code load_alphabet(struct shared *s, struct op_ctx *ctx, struct 
 
 /* ---- one segment ---- */
 
-/* Of learning, of measuring. */
+/* Index 0 is for training, 1 for validation. */
 struct session {
     struct learning base;
-    struct graph_sampler sampler[2]; /* no papers: not needed */
+    struct graph_sampler sampler[2]; /* unused without papers */
     struct graph_examples_config examples[2];
 };
 
@@ -205,7 +205,7 @@ static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_dev
     return err_up(e, graph_trainer_new(&x->base.trainer, device, s->model, &c, e));
 }
 
-/* A step ends at once: batch norm has the host wait for the device in any case. */
+/* A step ends at once: because of batch norm the host waits for the device anyway. */
 static enum err_code learn(struct step_result *r, void *self, bool measuring, uint64_t k,
                            struct err *e)
 {
@@ -278,22 +278,24 @@ const struct op op_train_graphs = {
     .name = "train-graphs",
     .version = 3,
     LEARNER_OP,
-    .doc = "Trains a graph network on the equations of papers: those which stand in one section or "
-           "paper, or in a paper and one that it cites, are to have vectors that are more alike "
-           "than those of equations of different papers (histogram: all of the batch). Each "
-           "equation is an anchor in turn. With equations of other papers to validate on, loss and "
-           "accuracy (the share of triplets in order) are measured during training, and patience "
-           "may stop it. Checkpoints and segments are as those of `train`.",
+    .doc = "Trains a graph network on the equations of papers: the vectors of equations in one "
+           "section or paper, or in a paper and one that it cites, should be more similar than "
+           "those of equations of different papers (histogram: of all pairs in the batch). Each "
+           "equation is an anchor in turn. With equations of other papers to validate on, loss "
+           "and accuracy (the share of triplets in order) are measured during training, and "
+           "patience may stop it. Checkpoints and segments work as in `train`.",
     .params = params,
     .inputs = OP_PORTS({"graphs", KIND_GRAPH, OP_COLLECTION, .doc = "Equations to train on."},
-                       {"alphabet", KIND_VOCABULARY, OP_ONE, .doc = "Of the graphs."},
-                       {"papers", KIND_PAPER, OP_COLLECTION, true, "Which papers cite which."},
+                       {"alphabet", KIND_VOCABULARY, OP_ONE, .doc = "The alphabet of the graphs."},
+                       {"papers", KIND_PAPER, OP_COLLECTION, true,
+                        "The papers, for their "
+                        "citations."},
                        {"valid", KIND_GRAPH, OP_COLLECTION, true,
-                        "Equations of other papers to validate on. If they give no triplets "
-                        "nothing is validated."},
+                        "Equations of other papers to validate on. If they have no triplets "
+                        "there is no validation."},
                        {"init", KIND_CHECKPOINT, OP_ONE, true,
-                        "A network whose weights are the initial ones, of the same sizes and "
-                        "alphabet. Its optimizer state and step are not used."}),
+                        "A network of the same sizes and alphabet that provides the initial "
+                        "weights. Its optimizer state and step are ignored."}),
     .check = check,
     .prepare = prepare,
     .segment = segment,

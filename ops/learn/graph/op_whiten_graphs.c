@@ -1,6 +1,6 @@
-/* Op whiten-graphs: a graph network whose vectors spread over more directions. With the mean m and
- * the covariance C of given vectors, x becomes C^-p (x - m). That is linear, as is the network's
- * last layer, which takes it in: what comes out is a network as any other. */
+/* Op whiten-graphs: partially whitens a graph network's vectors. With the mean m and the covariance
+ * C of given vectors, x becomes C^-p (x - m). This is linear and is merged into the network's last
+ * layer, so that the result is an ordinary network. */
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/nn/graph/graph_model.h"
 
@@ -56,7 +56,7 @@ static enum err_code find_moments(struct moments *m, struct op_ctx *ctx, const c
 
 /* ---- C^-p ---- */
 
-/* Cyclic Jacobi: c (d, d), symmetric, becomes diagonal; the rows of v its eigenvectors. */
+/* Cyclic Jacobi: diagonalises c (d, d), symmetric; the rows of v become its eigenvectors. */
 static void diagonalize(double *c, double *v, size_t d)
 {
     double all = 0, off = 1;
@@ -93,7 +93,7 @@ static void diagonalize(double *c, double *v, size_t d)
     }
 }
 
-/* (d, d). Directions without variance count as a thousandth of the greatest. */
+/* Returns (d, d). Directions without variance get a thousandth of the largest variance. */
 static double *power_of(struct arena *a, double *covariance, size_t d, double power)
 {
     double *v = arena_array(a, double, d *d), *out = arena_array(a, double, d *d), most = 0;
@@ -112,8 +112,8 @@ static double *power_of(struct arena *a, double *covariance, size_t d, double po
 
 /* ---- the network ---- */
 
-/* With t = C^-p: W' = t W / c and b' = t (b / c - mean), c being what vectors were divided by. The
- * new ones are divided by the root of their mean square. */
+/* With t = C^-p: W' = t W / c and b' = t (b / c - mean), where vectors were divided by c. The new
+ * ones are divided by their root mean square. */
 static void take_in(float *flat, const struct graph_model *model, struct arena *a,
                     const struct moments *m, const double *t, double spread)
 {
@@ -151,7 +151,8 @@ static void take_counts_in(float *flat, const struct graph_model *model, const s
     }
 }
 
-/* Of the new vectors: the root of the trace of t C t, C having been made diagonal. */
+/* Returns the root mean square of the new vectors: the root of the trace of t C t, where C is
+ * diagonal. */
 static double spread_of(const double *eigenvalues, size_t d, double power)
 {
     double sum = 0, most = 0;
@@ -182,7 +183,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct moments m = {false, 0, d, arena_array(a, double, d), arena_array(a, double, d *d)};
     struct moments counts = {true, 0, f, arena_array(a, double, f), arena_array(a, double, f *f)};
     if (config.counts)
-        return err_fail(e, ERR_INPUT, "the network's vectors have a second part already");
+        return err_fail(e, ERR_INPUT, "the network's vectors already have a second part");
     config.counts = op_count(ctx, "counts") > 0;
     const struct graph_model *given = model;
     if ((code = graph_model_new(&model, a, &config, e)))
@@ -214,21 +215,22 @@ const struct op op_whiten_graphs = {
     .name = "whiten-graphs",
     .version = 2,
     .node = OP_TASK,
-    .numerics = true, /* pow is the library's */
-    .doc = "Whitens the vectors of a graph network in part: they are centred and multiplied by the "
-           "inverse covariance to the power of `power`, within its last layer. Near copies of an "
-           "equation then come nearer than what is only of its kind. With `counts`, cosines become "
-           "means of the network's and of those of counted features.",
+    .numerics = true, /* pow is the C library's */
+    .doc = "Partially whitens the vectors of a graph network: centres them and multiplies them by "
+           "the inverse covariance to the power `power`, within its last layer. Near copies of an "
+           "equation then rank above equations that are merely of the same kind. With `counts`, "
+           "cosines become the mean of the network's and of those of whitened feature counts.",
     .params = OP_PARAMS({"power", OP_REAL, "0.15", NULL, 0, 0.5,
-                         "p: 0 only centres, 0.5 gives all directions one variance. Ranks of many "
-                         "equations lose by it, near copies gain."}),
+                         "The power: 0 only centres, 0.5 gives all directions equal variance. "
+                         "It improves the ranks of near copies, and worsens those of the many "
+                         "similar equations."}),
     .inputs = OP_PORTS({"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network."},
                        {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
-                        .doc = "Its vectors of equations, such as those that it has learnt from."},
+                        .doc = "Its vectors of equations, such as the training equations."},
                        {"counts", KIND_EMBEDDING_BATCH, OP_COLLECTION, true,
-                        "Their bags of features. With these, vectors get a second part of the same "
-                        "length: counts of "
-                        "features, whitened as well, by which near copies are found."}),
-    .outputs = OP_PORTS({"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "Weights alone."}),
+                        "The equations' bags of features. With these, vectors get a second part "
+                        "of the same length: whitened counts of features, which find near "
+                        "copies."}),
+    .outputs = OP_PORTS({"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The weights only."}),
     .run = run,
 };

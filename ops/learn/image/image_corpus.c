@@ -51,7 +51,7 @@ enum err_code image_check(const Eqloom__Image *image, struct err *e)
     if (image->width != IMAGE_WIDTH || image->height != IMAGE_HEIGHT ||
         image->pixels.len != IMAGE_PIXELS)
         return err_fail(e, ERR_INPUT,
-                        "a picture has %u x %u pixels; the network reads %d x %d: see op crop",
+                        "a picture has %u x %u pixels, but the network reads %d x %d: see op crop",
                         image->width, image->height, IMAGE_WIDTH, IMAGE_HEIGHT);
     return OK;
 }
@@ -85,7 +85,7 @@ void image_corpus_close(struct image_corpus *c)
         c->member_first[c->image[i].paper + 1]++;
     for (size_t p = 0; p < c->papers; p++)
         c->member_first[p + 1] += c->member_first[p];
-    for (size_t i = 0; i < c->n; i++) /* each paper's place moves on as it is filled */
+    for (size_t i = 0; i < c->n; i++) /* each paper's fill position advances */
         c->member[c->member_first[c->image[i].paper]++] = (uint32_t)i;
     for (size_t p = c->papers; p > 0; p--)
         c->member_first[p] = c->member_first[p - 1];
@@ -102,7 +102,7 @@ double *image_corpus_odds(struct arena *a, const struct image_corpus *c, size_t 
     return odds;
 }
 
-/* (labels): sums of how often labels occur to the power 0.75, none less often than once. */
+/* Returns (labels): cumulative sums of frequency, at least 1, to the power 0.75. */
 static double *sum_frequencies(const struct image_corpus *c, size_t labels)
 {
     double *sum = must_calloc(labels + 1, sizeof *sum), total = 0;
@@ -145,7 +145,7 @@ enum err_code image_sampler_init(struct image_sampler *x, const struct image_cor
         if (is_anchor(x, i))
             x->turns[x->n++].image = (uint32_t)i;
     if (x->n == 0 && task == IMAGE_LABELS)
-        return err_fail(e, ERR_INPUT, "%s: no image has a label and lacks another", role);
+        return err_fail(e, ERR_INPUT, "%s: no image has some labels but not all", role);
     if (x->n == 0 || (task != IMAGE_LABELS && c->papers < 2))
         return err_fail(e, ERR_INPUT,
                         "%s: images of two papers are needed, and two of one; there are %zu images "
@@ -181,7 +181,7 @@ static uint32_t turn(struct image_sampler *x, uint64_t k)
     return x->turns[k % x->n].image;
 }
 
-/* Another image of the anchor's paper. */
+/* Draws another image of the anchor's paper. */
 static uint32_t positive(const struct image_corpus *c, struct rng *r, uint32_t anchor)
 {
     uint32_t paper = c->image[anchor].paper, first = c->member_first[paper];
@@ -189,7 +189,7 @@ static uint32_t positive(const struct image_corpus *c, struct rng *r, uint32_t a
     return c->member[at] < anchor ? c->member[at] : c->member[at + 1];
 }
 
-/* An image of any other paper, each as likely: members are in order of papers. */
+/* Draws an image of another paper uniformly: members are ordered by paper. */
 static uint32_t negative(const struct image_corpus *c, struct rng *r, uint32_t anchor)
 {
     uint32_t paper = c->image[anchor].paper;
@@ -197,7 +197,7 @@ static uint32_t negative(const struct image_corpus *c, struct rng *r, uint32_t a
     return c->member[at < c->member_first[paper] ? at : at + own];
 }
 
-/* By frequency: the first label whose sum is above a random share of the whole. */
+/* Draws by frequency: the first label whose sum is above a random share of the total. */
 static uint32_t draw_frequent(const struct image_sampler *x, struct rng *r)
 {
     double at = rng_double(r) * x->frequency[x->labels - 1];
@@ -220,7 +220,7 @@ static bool has_label(const uint32_t *own, size_t n, uint32_t label)
     return false;
 }
 
-/* A label that the image has, or any that it has not. */
+/* Draws one of the image's labels, or one that it does not have. */
 static uint32_t draw_label(const struct image_sampler *x, struct rng *r, uint32_t image, bool right)
 {
     const struct image_corpus *c = x->corpus;
@@ -236,7 +236,7 @@ static uint32_t draw_label(const struct image_sampler *x, struct rng *r, uint32_
         return label;
     }
     label = (uint32_t)rng_below(r, x->labels - n);
-    for (size_t i = 0; i < n && own[i] <= label; i++) /* ascending: past each of its own */
+    for (size_t i = 0; i < n && own[i] <= label; i++) /* ascending: skips its own labels */
         label++;
     return label;
 }

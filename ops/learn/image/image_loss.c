@@ -1,11 +1,11 @@
-/* See image_loss.h. All sums are of doubles: vectors are few. */
+/* See image_loss.h. All sums are in double: there are few vectors. */
 #include "ops/learn/image/image_loss.h"
 
 #include <math.h>
 
-static const double EPSILON = 1e-5; /* of lengths */
+static const double EPSILON = 1e-5; /* added to lengths */
 
-/* Vectors u (n, d), what their lengths were, and d loss / d u. */
+/* Vectors u (n, d), the original lengths, and d loss / d u. */
 struct unit {
     size_t d;
     double *u, *length, *du;
@@ -26,7 +26,7 @@ void image_unit(float *x, size_t d)
         x[c] = (float)((double)x[c] / (length + EPSILON));
 }
 
-/* As they are: u = x. */
+/* If as_they_are, u = x. */
 static struct unit normalize(const float *x, size_t n, size_t d, bool as_they_are, struct arena *a)
 {
     struct unit v = {d, arena_array(a, double, n *d), arena_array(a, double, n),
@@ -60,7 +60,7 @@ static double product(const struct unit *v, size_t i, size_t j)
     return sum;
 }
 
-/* du of i and j, of whose product the loss has the derivative g. */
+/* Adds to du of i and j; g is the derivative of the loss by their product. */
 static void product_back(struct unit *v, size_t i, size_t j, double g)
 {
     for (size_t c = 0; c < v->d; c++) {
@@ -74,7 +74,7 @@ static double in_order(double difference)
     return difference > 0 ? 1 : difference == 0 ? 0.5 : 0;
 }
 
-/* The hinge of z and its derivative. */
+/* Returns the hinge of z and its derivative. */
 static double hinge(double *slope, double z, bool linear)
 {
     double h = z > 0 ? z : 0;
@@ -102,7 +102,7 @@ static void triple(struct image_score *s, struct unit *v, const struct image_los
     product_back(v, swapped > far ? positive : anchor, negative, g * weight);
 }
 
-/* z: what the product is added to. */
+/* z: added to the product. */
 static void label(struct image_score *s, struct unit *v, size_t i, const float *w, float *gradient,
                   double z, bool right, double weight)
 {
@@ -148,7 +148,7 @@ static void all_labels(struct image_score *s, struct unit *v, const struct image
     }
 }
 
-/* Anchors and positives of other papers are negatives. */
+/* The negatives are the anchors and positives of other papers. */
 static void all_images(struct image_score *s, struct unit *v, const struct image_loss *how,
                        size_t i)
 {

@@ -1,17 +1,16 @@
-/* What networks on images learn: losses of a batch's vectors x / (|x| + 1e-5), and their gradient.
+/* Losses of image networks: of a batch's vectors x / (|x| + 1e-5), with gradients.
  *
- * Labels: image i and label[i] either belong together (right) or not: the cross entropy of the
- * logistic function of the vector's product with the label's. Siamese: vectors i and n + i are of
- * one paper (right) or not: max(0, margin -+ product). Triples: anchors, their positives, their
- * negatives: max(0, margin - s(anchor, positive) + s), s being the greater of s(anchor, negative)
- * and s(positive, negative): with `swap` anchor and positive swap their roles. Hinges are squared
- * unless `linear`. All are means over the batch.
+ * Labels: image i and label[i] either match (right) or not; the loss is the logistic cross entropy
+ * of the dot product of their vectors. Siamese: vectors i and n + i are of one paper (right) or
+ * not: max(0, margin -+ product). Triples: anchors, their positives, their negatives: max(0, margin
+ * - s(anchor, positive) + s), where s is s(anchor, negative), or with `swap` the maximum of that
+ * and s(positive, negative). Hinges are squared unless `linear`. All are means over the batch.
  *
- * With all negatives nothing is drawn but anchors and positives, and losses are means over what
- * else there is: every label; every image of the batch of another paper, siamese with half of the
- * weight for the positive. Labels then weigh alike, are multiplied by vectors of any length, and
- * the logarithm of their odds is added: else the first thousands of steps would go into learning
- * how often each occurs. */
+ * With all negatives only anchors and positives are drawn, and losses are means over all
+ * candidates: every label; every image of another paper in the batch, for siamese with half of the
+ * weight on the positive. Labels then have equal weights, their vectors are multiplied by image
+ * vectors of any length, and their log-odds are added: otherwise the first thousands of steps would
+ * be spent on learning the labels' frequencies. */
 #pragma once
 
 #include "base/arena.h"
@@ -21,17 +20,17 @@
 
 enum image_task { IMAGE_LABELS, IMAGE_SIAMESE, IMAGE_TRIPLES };
 
-/* Images of an example. */
+/* The number of images of an example. */
 static inline size_t image_views(enum image_task task, bool all_negatives)
 {
     return task == IMAGE_TRIPLES && all_negatives ? 2 : (size_t)task + 1;
 }
 
-/* Of each example of a batch. */
+/* The ground truth of an example. */
 struct image_truth {
     bool right;            /* labels, siamese */
     uint32_t label, paper; /* paper: with all negatives */
-    const uint32_t *own;   /* labels of the image, ascending: with all negatives */
+    const uint32_t *own;   /* labels of the image, sorted: with all negatives */
     size_t n_own;
 };
 
@@ -41,18 +40,19 @@ struct image_loss {
     double margin;
     size_t batch; /* examples */
     size_t labels;
-    const double *odds;              /* (labels): with all negatives */
+    const double *odds;              /* (labels): log-odds, with all negatives */
     const struct image_truth *truth; /* (batch) */
 };
 
-/* x (d) becomes x / (|x| + 1e-5). */
+/* Replaces x (d) by x / (|x| + 1e-5). */
 void image_unit(float *x, size_t d);
 
 struct image_score {
-    double loss, accuracy; /* accuracy: share of pairs on their side of 0, of triples in order;
-                            * equal ones count a half */
+    double loss, accuracy; /* accuracy: share of pairs on the correct side of 0, or of triples in
+                            * order; ties count a half */
 };
-/* Of x (views * batch, d), not normalised. To differentiate, x become d loss / d x, and the labels'
- * gradient is added to `gradient`; labels, gradient (all labels, d): of that task only. */
+/* Computes the loss of x (views * batch, d), not normalised. With `differentiate`, replaces x by d
+ * loss / d x and adds the labels' gradient to `gradient`. labels and gradient (all labels, d) are
+ * used by the task IMAGE_LABELS only. */
 struct image_score image_loss(float *x, size_t d, const struct image_loss *how, const float *labels,
                               float *gradient, bool differentiate, struct arena *a);

@@ -5,16 +5,16 @@
 #include <string.h>
 
 struct image_shard {
-    size_t first; /* image of the batch */
+    size_t first; /* index in the batch */
     struct image_tape tape;
 };
 
 struct image_trainer {
     struct trained base;
-    struct gpu_queue *queue; /* its */
+    struct gpu_queue *queue; /* borrowed */
     const struct image_model *model;
     struct image_trainer_config config;
-    float *statistics; /* host: running mean and variance, (IMAGE_VECTOR) each, of a norm */
+    float *statistics; /* host: a norm's running mean and variance, (IMAGE_VECTOR) each */
     struct batch_norm norm;
     struct image_shard *shards;
     size_t n_shards;
@@ -24,7 +24,7 @@ struct image_trainer {
 
 /* ---- life ---- */
 
-/* Vectors of labels start shorter for products with vectors that are not scaled. */
+/* Label vectors start shorter if they are multiplied by unscaled vectors. */
 static enum err_code shorten_labels(struct image_trainer *t, struct err *e)
 {
     size_t n = (size_t)t->model->config.labels * IMAGE_VECTOR;
@@ -130,7 +130,7 @@ static void forward_shard(void *arg, size_t item, struct gpu_queue *q)
                   &t->scratch[q->index], t->config.precision);
 }
 
-/* Whether the norm takes its statistics of the batch. */
+/* Returns true if the norm uses the batch's statistics. */
 static bool of_batch(const struct image_trainer *t, bool training)
 {
     return training && t->base.steps < t->config.frozen_from;
@@ -161,7 +161,7 @@ static enum err_code end_forward(struct image_trainer *t, bool training, struct 
     return OK;
 }
 
-/* To t->end.vectors. */
+/* Computes t->end.vectors. */
 static enum err_code forward(struct image_trainer *t, const struct image_batch *x, bool training,
                              struct err *e)
 {
@@ -178,7 +178,8 @@ static enum err_code forward(struct image_trainer *t, const struct image_batch *
 
 /* ---- loss ---- */
 
-/* Loss and accuracy; if the labels' gradient is to be had, too, vectors become theirs. */
+/* Computes loss and accuracy. If labels_gradient is not NULL, writes the labels' gradient there and
+ * replaces the vectors by theirs. */
 static enum err_code losses(struct step_result *r, float *labels_gradient, struct image_trainer *t,
                             const struct image_batch *x, bool training, struct err *e)
 {
@@ -239,7 +240,7 @@ static enum err_code end_backward(struct image_trainer *t, struct err *e)
     enum err_code code = gpu_finish(q, e);
     if (code)
         return err_up(e, code);
-    if (of_batch(t, true)) /* else constants: their factors are 0 */
+    if (of_batch(t, true)) /* else they are constants with gradient 0 */
         batch_norm_back(&t->norm, sums, t->end.n, IMAGE_VECTOR);
     gpu_write(q, t->end.back, t->norm.back, IMAGE_VECTOR * sizeof(float));
     gpu_write(q, t->end.back_shift, t->norm.back_shift, IMAGE_VECTOR * sizeof(float));

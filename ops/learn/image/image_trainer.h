@@ -1,4 +1,4 @@
-/* Training of a network on images, one step at a time (trained.h). */
+/* Trains an image network, one step at a time (trained.h). */
 #pragma once
 
 #include "ops/learn/image/image_loss.h"
@@ -10,33 +10,33 @@ struct image_trainer_config {
     bool all_negatives;
     bool linear; /* hinges are not squared */
     double margin;
-    uint64_t swap_from;       /* the step from which on anchor and positive swap their roles */
-    uint64_t frozen_from;     /* the step after which running statistics stay as they are */
+    uint64_t swap_from;       /* from this step on anchor and positive may swap roles */
+    uint64_t frozen_from;     /* after this step running statistics are frozen */
     struct schedule schedule; /* of Adam: beta 0.9 and 0.999, eps 1e-8 */
     enum gpu_precision precision;
     uint64_t seed; /* of the weights */
 };
 
-/* Examples: their first images, then the second, then the third. */
+/* The first images of the examples, then the second, then the third. */
 struct image_batch {
     size_t examples;
     const uint8_t *const *pixels;    /* (views * examples) -> (IMAGE_PIXELS) */
     const struct image_truth *truth; /* (examples) */
-    const double *odds;              /* of labels, with all negatives: logarithms, (labels) */
+    const double *odds;              /* (labels): log-odds, with all negatives */
 };
 
 struct image_trainer;
-/* With all negatives vectors of labels begin a tenth as long. */
+/* With all negatives, label vectors start a tenth as long. */
 enum err_code image_trainer_new(void *out, struct gpu_device *device,
                                 const struct image_model *model,
                                 const struct image_trainer_config *c, struct err *e);
-/* One step. ERR_FAILED, the weights as they were, if loss or gradient is not finite. */
+/* Makes one step. ERR_FAILED, with unchanged weights, if loss or gradient is not finite. */
 enum err_code image_trainer_step(struct step_result *r, struct image_trainer *t,
                                  const struct image_batch *x, struct err *e);
-/* Loss and gradient (trained_gradient) alone. Changes nothing. */
+/* Computes loss and gradient (trained_gradient) without a step. */
 enum err_code image_trainer_differentiate(struct step_result *r, struct image_trainer *t,
                                           const struct image_batch *x, struct err *e);
-/* Loss and accuracy with running statistics, as the network is used. Changes nothing. */
+/* Computes loss and accuracy with running statistics, as in inference. Changes nothing. */
 enum err_code image_trainer_measure(struct step_result *r, struct image_trainer *t,
                                     const struct image_batch *x, struct err *e);
 

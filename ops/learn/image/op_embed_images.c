@@ -1,4 +1,4 @@
-/* Op embed-images: the vectors of pictures by a network on images. */
+/* Op embed-images: computes the vectors of pictures with an image network. */
 #include "ops/learn/image/image_corpus.h"
 #include "ops/learn/infer/networks.h"
 #include "ops/nn/batch_norm.h"
@@ -36,7 +36,7 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     return err_up(e, networks_prepare(state, &kind, ctx, e));
 }
 
-/* out (IMAGE_VECTOR): the vector x / (|x| + 1e-5) of a picture. */
+/* Computes out (IMAGE_VECTOR): the vector x / (|x| + 1e-5) of a picture. */
 static enum err_code embed(float *out, const struct embedder *x, const uint8_t *pixels,
                            struct arena *a, struct err *e)
 {
@@ -97,7 +97,7 @@ const struct op op_embed_images = {
         {"images", KIND_IMAGE, OP_COLLECTION, .doc = "Pictures to embed, 333 x 32 pixels."},
         {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network."}),
     .outputs = OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
-                         .doc = "A vector for each picture, of about length 1."}),
+                         .doc = "One vector per picture, of about length 1."}),
     .prepare = prepare,
     .release = networks_release,
     .run = run,

@@ -1,4 +1,4 @@
-/* Op train-images: a network on images as a chain of checkpoints. */
+/* Op train-images: trains an image network as a chain of checkpoints. */
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/image/image_corpus.h"
 #include "token.pb-c.h"
@@ -13,38 +13,43 @@ enum stream { STREAM_WEIGHTS = 1, STREAM_EXAMPLES, STREAM_VALIDATION };
 
 static const struct op_param params[] = {
     {"objective", OP_ENUM, "triples", TASKS,
-     .doc = "What the network learns: which labels an image has (labels: vectors of labels are "
-            "learnt, too, and half of the examples are of a label that the image has not); which "
-            "two images are of one paper (siamese); that images of one paper are more alike than "
-            "of two (triples)."},
+     .doc = "The training objective. labels: predict which labels an image has; label vectors "
+            "are trained too, and half of the examples have a label that the image does not "
+            "have. siamese: predict whether two images are of one paper. triples: make images of "
+            "one paper more similar than images of two."},
     {"network", OP_ENUM, "small", IMAGE_NETWORK_NAMES,
-     .doc = "Three convolutions of 32 channels, 45,504 parameters; or six of 64, 255,040."},
+     .doc = "small: three convolutions of 32 channels, 45,504 parameters. large: six of 64, "
+            "255,040."},
     {"negatives", OP_ENUM, "one", NEGATIVES,
-     .doc = "one: drawn for each example, each as likely. frequent: labels are drawn in proportion "
-            "to how many images have them, to the power 0.75. all: no draw, but the mean over all "
-            "labels, or over all images of the batch that are of other papers; one step says as "
-            "much as many, for the same images (triples: for two of three)."},
-    {"margin", OP_REAL, "1", NULL, 0, 100, "siamese, triples: of the hinge."},
+     .doc = "one: drawn uniformly for each example. frequent: labels are drawn in proportion to "
+            "the number of their images to the power 0.75. all: nothing is drawn; the loss is "
+            "the mean over all labels, or over all images of other papers in the batch. One step "
+            "then carries as much information as many, for the same number of images (triples: "
+            "for two thirds of them)."},
+    {"margin", OP_REAL, "1", NULL, 0, 100, "siamese, triples: margin of the hinge."},
     {"squared", OP_BOOL, "true", .doc = "siamese, triples: hinges are squared."},
     {"swap_from", OP_INT, "0", NULL, 0, 1e12,
-     "triples: the step from which on anchor and positive swap roles where that is worse; with "
-     "`epochs`, the epoch. Harder triples from the start may end in vectors that are all alike."},
-    {"batch", OP_INT, "100", NULL, 1, 65536, "Examples of a step, of one, two or three images."},
+     "triples: the step from which on anchor and positive swap roles where that gives the "
+     "greater loss; with `epochs`, the epoch. Harder triples from the start may make all vectors "
+     "equal."},
+    {"batch", OP_INT, "100", NULL, 1, 65536,
+     "Examples per step; each has one, two or three "
+     "images."},
     TRAIN_STEPS_PARAMS,
     {"segment", OP_INT, "100", NULL, 1, 1e6, "Steps between checkpoints."},
-    {"lr", OP_REAL, "0.00025", NULL, 0, 100, "Learning rate of Adam at the start."},
+    {"lr", OP_REAL, "0.00025", NULL, 0, 100, "Initial learning rate of Adam."},
     {"decay_every", OP_INT, "1000000", NULL, 1, 1e12,
-     "Steps after which the rate is multiplied by decay, each time; with `epochs`, epochs."},
-    {"decay", OP_REAL, "0.1", NULL, 0, 1, "That factor."},
+     "Steps between decays of the rate; with `epochs`, epochs."},
+    {"decay", OP_REAL, "0.1", NULL, 0, 1, "Factor of the rate at each decay."},
     {"frozen_from", OP_INT, "1000", NULL, 0, 1e12,
-     "large: the step after which batch norm keeps its running statistics and uses them; with "
+     "large: the step after which batch norm freezes its running statistics and uses them; with "
      "`epochs`, the epoch."},
-    TRAIN_COMMON_PARAMS("10", "Batches of examples in a validation."),
-    {"seed", OP_INT, "0", .doc = "Of weights and examples."},
+    TRAIN_COMMON_PARAMS("10", "Batches of examples per validation."),
+    {"seed", OP_INT, "0", .doc = "Seed of weights and examples."},
     {0},
 };
 
-/* Those that a segment's key holds besides the network, frozen_from, swap_from and the learning
+/* Parameters in a segment's key besides the network, frozen_from, swap_from and the learning
  * rates. */
 static const char steps_params[] = "objective negatives margin squared batch log_every";
 
@@ -90,7 +95,7 @@ struct shared {
     struct image_model *model;
     struct image_corpus corpus, valid;
     enum image_task task;
-    double *odds; /* of labels, among images to learn from */
+    double *odds; /* log-odds of labels among training images */
 };
 
 static void release(void *state)
@@ -106,13 +111,13 @@ static enum err_code check_labels(const Eqloom__Labels *l, const Eqloom__Image *
 {
     const char *paper = image->place ? image->place->paper : "";
     if (learn_vocabulary_differs(&l->vocabulary_id, vocabulary))
-        return err_fail(e, ERR_INPUT, "%s: labels of another vocabulary", role);
+        return err_fail(e, ERR_INPUT, "%s: the labels have another vocabulary", role);
     if (strcmp(l->place ? l->place->paper : "", paper) != 0)
-        return err_fail(e, ERR_INPUT, "%s: labels of paper '%s' where the image is of '%s'", role,
+        return err_fail(e, ERR_INPUT, "%s: labels of paper '%s' for an image of '%s'", role,
                         l->place ? l->place->paper : "", paper);
     for (size_t i = 0; i < l->n_labels; i++)
         if (l->labels[i] >= s->model->config.labels || (i && l->labels[i] <= l->labels[i - 1]))
-            return err_fail(e, ERR_CORRUPT, "%s: label %u is not in order, or beyond %u", role,
+            return err_fail(e, ERR_CORRUPT, "%s: label %u is out of order or not below %u", role,
                             l->labels[i], s->model->config.labels);
     return OK;
 }
@@ -161,7 +166,7 @@ static enum err_code count_labels(uint32_t *out, struct op_ctx *ctx, struct err 
 
 struct session {
     struct learning base;
-    struct image_sampler sampler[2]; /* of learning, of measuring */
+    struct image_sampler sampler[2]; /* for training, for validation */
     size_t batch;
 };
 
@@ -228,7 +233,7 @@ static void add_examples(struct hasher *h, void *self, bool measuring, uint64_t 
         for (size_t v = 0; v < image_views(s->task, all); v++)
             hasher_add(h, &c->image[one.image[v]].mark, sizeof(uint64_t));
         hasher_add(h, label, sizeof label);
-        if (all) /* which of the batch are of one paper */
+        if (all) /* images of one paper in the batch */
             hasher_add(h, &c->paper_mark[c->image[one.image[0]].paper], sizeof *c->paper_mark);
     }
 }
@@ -248,7 +253,7 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
     struct image_config c = {.network = network_of(ctx)};
     if (negatives_of(ctx) == IMAGE_NEGATIVES_FREQUENT && task_of(ctx) != IMAGE_LABELS)
-        return err_fail(e, ERR_INPUT, "'negatives: frequent' is for 'objective: labels'");
+        return err_fail(e, ERR_INPUT, "'negatives: frequent' needs 'objective: labels'");
     enum err_code code = err_up(e, count_labels(&c.labels, ctx, e));
     if (code)
         return code;
@@ -272,7 +277,7 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     return OK;
 }
 
-/* What a segment's steps see of a step from which on something else is done. */
+/* Returns how a threshold step looks to a segment's steps, for its key. */
 static uint64_t within(const struct op_ctx *ctx, const char *param, uint64_t index)
 {
     uint64_t from, to, at = train_length(ctx, param);
@@ -280,7 +285,7 @@ static uint64_t within(const struct op_ctx *ctx, const char *param, uint64_t ind
     return at < from ? from : at > to ? to : at;
 }
 
-/* The vocabulary of labels is among what a segment reads. */
+/* The key needs no vocabulary of labels: a segment reads it. */
 static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
                              struct err *e)
 {
@@ -299,21 +304,23 @@ const struct op op_train_images = {
     .version = 4,
     LEARNER_OP,
     .doc =
-        "Trains a convolutional network on pictures of equations: to tell their labels, or which "
-        "are of one paper. With pictures of other papers to validate on, loss and accuracy (the "
-        "share of examples in order) are measured during training, and patience may stop it. "
-        "Checkpoints and segments are as those of `train`.",
+        "Trains a convolutional network on pictures of equations, to predict their labels or "
+        "which are of one paper. With pictures of other papers to validate on, loss and accuracy "
+        "(the share of examples in order) are measured during training, and patience may stop it. "
+        "Checkpoints and segments work as in `train`.",
     .params = params,
     .inputs = OP_PORTS(
         {"images", KIND_IMAGE, OP_COLLECTION, .doc = "Pictures to train on, 333 x 32 pixels."},
         {"labels", KIND_LABELS, OP_COLLECTION, true,
-         "labels: those of the images, in their order."},
-        {"vocabulary", KIND_VOCABULARY, OP_ONE, true, "labels: what they are of."},
+         "For objective labels: the labels of the images, in the same order."},
+        {"vocabulary", KIND_VOCABULARY, OP_ONE, true, "For objective labels: their vocabulary."},
         {"valid", KIND_IMAGE, OP_COLLECTION, true, "Pictures of other papers to validate on."},
-        {"valid_labels", KIND_LABELS, OP_COLLECTION, true, "labels: theirs."},
+        {"valid_labels", KIND_LABELS, OP_COLLECTION, true,
+         "For objective labels: the labels of "
+         "`valid`."},
         {"init", KIND_CHECKPOINT, OP_ONE, true,
-         "A network of the same layers whose weights are the initial ones, whatever it has learnt. "
-         "Its vectors of labels, optimizer state and step are not used."}),
+         "A network with the same layers that provides the initial weights, trained for any "
+         "objective. Its label vectors, optimizer state and step are ignored."}),
     .check = train_check_common,
     .prepare = prepare,
     .segment = segment,

@@ -1,4 +1,4 @@
-/* Tokens to text; see written.h. */
+/* See detokenize.h. */
 #include "ops/learn/infer/detokenize.h"
 
 #include "base/buf.h"
@@ -13,7 +13,7 @@ static bool is_digit(const char *name)
     return isdigit((unsigned char)name[0]) && !name[1];
 }
 
-/* Bytes of the name without its place: what a token says of it is not part of the expression. */
+/* Returns the length of the name without its position, which is not part of the expression. */
 static size_t bare(const char *name)
 {
     return strcspn(name, TOKEN_PLACE);

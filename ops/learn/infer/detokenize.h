@@ -1,9 +1,9 @@
-/* What a model writes, as text: tokens by their names, and numbers put together. */
+/* Converts a model's output tokens to text: tokens by their names, with numbers assembled. */
 #pragma once
 
 #include "base/arena.h"
 
 #include <stdint.h>
 
-/* "+ x -12" of + x INT- 1 2. An INT+ or INT- without digits stays as it is. */
+/* Returns "+ x -12" for + x INT- 1 2. Copies an INT+ or INT- without digits unchanged. */
 char *detokenize(struct arena *a, const uint32_t *tokens, size_t n, char *const *names);

@@ -1,5 +1,5 @@
-/* Beam search over a batch: as many inputs at a time as fill the rows of a step; see generator.h.
- */
+/* Beam search over a batch, with as many inputs at a time as fit in a step's rows; see
+ * generator.h. */
 #include "ops/learn/infer/generator.h"
 
 #include "ops/nn/transformer.h"
@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the search of one input's best sequences, which knows nothing of models ---- */
+/* ---- beam search for one input, independent of the model ---- */
 
-/* A hypothesis by its last token: the ones before are its parent's. */
+/* A hypothesis as its last token; the parent has the earlier ones. */
 struct beam_node {
     uint32_t parent; /* in `nodes`; BEAM_ROOT for none */
     uint32_t token;
@@ -18,7 +18,7 @@ struct beam_node {
 #define BEAM_ROOT UINT32_MAX
 
 struct beam_candidate {
-    uint32_t live, token; /* continues live hypothesis number `live` */
+    uint32_t live, token; /* continues live hypothesis `live` */
     double score;
 };
 
@@ -27,7 +27,7 @@ struct beam {
     struct beam_node *nodes;
     size_t n_nodes, cap;
     uint32_t *live;   /* nodes, best first; BEAM_ROOT at the start */
-    uint32_t *parent; /* number of each among the live ones of the step before */
+    uint32_t *parent; /* index of each one's parent in the previous `live` */
     size_t n_live;
     struct beam_candidate *candidates; /* the best 2 * width of a step, best first */
     size_t n_candidates;
@@ -55,7 +55,7 @@ static double score_of(const struct beam *b, size_t i)
     return b->live[i] == BEAM_ROOT ? 0 : b->nodes[b->live[i]].score;
 }
 
-/* Log of the sum of exponentials. */
+/* Returns log(sum(exp(x))). */
 static double log_sum(const float *x, uint32_t n)
 {
     double max = -INFINITY, sum = 0;
@@ -66,7 +66,7 @@ static double log_sum(const float *x, uint32_t n)
     return max + log(sum);
 }
 
-/* Among the best 2 * width if it belongs there; behind its equals. */
+/* Inserts c among the best 2 * width if it belongs there, after its equals. */
 static void keep(struct beam *b, struct beam_candidate c)
 {
     size_t cap = 2 * (size_t)b->width, at = b->n_candidates;
@@ -81,7 +81,7 @@ static void keep(struct beam *b, struct beam_candidate c)
     b->candidates[at] = c;
 }
 
-/* The next step: logits (vocabulary) of live hypothesis number i, for all i in order ... */
+/* One step: call with the logits (vocabulary) of each live hypothesis i, in order ... */
 static void beam_offer(struct beam *b, uint32_t i, const float *logits, uint32_t vocabulary)
 {
     double base = score_of(b, i) - log_sum(logits, vocabulary);
@@ -111,7 +111,7 @@ static uint32_t add_node(struct beam *b, const struct beam_candidate *c, struct 
     return (uint32_t)b->n_nodes++;
 }
 
-/* ... and then the choice. Afterwards n_live is 0 if the search is done. */
+/* ... then choose. Afterwards n_live is 0 if the search is done. */
 static void beam_choose(struct beam *b, struct arena *a)
 {
     uint32_t *next = arena_array(a, uint32_t, b->width);
@@ -129,12 +129,12 @@ static void beam_choose(struct beam *b, struct arena *a)
     memcpy(b->live, next, n * sizeof *next);
     b->n_live = n;
     b->at++;
-    /* The best that can become of a hypothesis is that it ends as probable. */
+    /* At best a hypothesis ends with its current probability. */
     if (n && b->n_ended == b->width && score_of(b, 0) <= b->ended[b->width - 1].score)
         b->n_live = 0;
 }
 
-/* The last token of live hypothesis i. */
+/* Returns the last token of live hypothesis i. */
 static uint32_t beam_token(const struct beam *b, size_t i)
 {
     return b->live[i] == BEAM_ROOT ? NN_START : b->nodes[b->live[i]].token;
@@ -157,12 +157,12 @@ static void beam_results(struct generated *out, const struct beam *b, struct are
 
 /* ---- a batch ---- */
 
-/* One group of inputs: rows r of a step are the live hypotheses of all beams, in order. */
+/* One group of inputs: the rows of a step are the live hypotheses of all beams, in order. */
 struct group {
     const struct loaded *model;
     struct nn_sequences inputs;
     struct nn_tape in;
-    struct nn_block block; /* what the inputs give */
+    struct nn_block block; /* inputs of the encoder */
     struct nn_decoding decoding;
     struct beam *beams;                                         /* by input */
     uint32_t *token, *parent, *states_first, *states_end, *row; /* row: first of each beam */
@@ -178,7 +178,7 @@ static void lay_out(struct group *r, const struct generator_options *o, struct g
                        r->in.memory_rows, l, a);
 }
 
-/* The rows of the next step; how many. */
+/* Collects the rows of the next step; returns their number. */
 static size_t gather(struct group *r)
 {
     size_t n = 0;
@@ -269,7 +269,7 @@ enum err_code generator_run(struct generated *out, const struct loaded *m,
     size_t n = b->n_offset - 1, rows = m->net.device->cuts.beam_rows;
     size_t at_once = o.beam < rows ? rows / o.beam : 1;
     if (o.max_tokens > c->max_length - 1)
-        o.max_tokens = c->max_length - 1; /* START has a place too */
+        o.max_tokens = c->max_length - 1; /* START takes a position too */
     if ((code = err_up(e, gpu_queue_new(&q, m->net.device, e))))
         return code;
     for (size_t first = 0; first < n && !code; first += at_once) {

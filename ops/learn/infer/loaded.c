@@ -1,4 +1,4 @@
-/* Models for inference; see loaded.h. */
+/* See loaded.h. */
 #include "ops/learn/infer/loaded.h"
 
 #include "ops/learn/data/dataset.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `model`: the checkpoint's, whose transposed one m has. */
+/* `model` is the checkpoint's; m has its transposed one. */
 static enum err_code load_weights(struct loaded *m, const struct nn_model *model,
                                   const Eqloom__Checkpoint *c, const struct chunk_io *io,
                                   struct err *e)
@@ -172,9 +172,8 @@ enum err_code loaded_reserve(struct nn_block *block, struct gpu_layout *in, stru
 
 /* ---- embedding of a batch in shards, one after another in the same memory ---- */
 
-/* A shard's tensors are to stay in the second cache from one op to the next: so many numbers of
- * each that is as wide as the model, within the
- * device's bounds. */
+/* A shard's tensors should stay in the L2 cache between ops: this many numbers of each tensor that
+ * is d_model wide, within the device's bounds. */
 enum { SHARD_NUMBERS = 1 << 16 };
 
 /* What the shards of a batch share. */
@@ -191,8 +190,8 @@ static size_t shard_tokens(const struct gpu_cuts *cuts, size_t width)
     return n < cuts->embed_min ? cuts->embed_min : n > cuts->embed_max ? cuts->embed_max : n;
 }
 
-/* The end of the shard that begins with sequence `first`: about `tokens` tokens at most, and at
- * least one sequence. */
+/* Returns the end of the shard that begins with sequence `first`: at most about `tokens` tokens,
+ * and at least one sequence. */
 static size_t shard_end(const Eqloom__TokenBatch *b, size_t first, size_t tokens)
 {
     size_t end = first + 1, n = b->n_offset - 1;

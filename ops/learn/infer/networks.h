@@ -1,5 +1,5 @@
-/* The network of a checkpoint on each device that a map may use; its elements take turns. What
- * comes out does not depend on whose turn it was: the devices are of one class. */
+/* The network of a checkpoint on each device that a map may use; elements are assigned round robin.
+ * The devices are of one class, so results do not depend on the assignment. */
 #pragma once
 
 #include "ops/learn/checkpoint/learn_ctx.h"
@@ -11,21 +11,21 @@ struct networks {
     void *all[GPU_CARDS];
     size_t n;
     atomic_size_t turn;
-    struct digest vocabulary; /* that the checkpoint names, or 0 */
+    struct digest vocabulary; /* of the checkpoint, or 0 */
 };
 
-/* To be closed, also after an error. */
+/* The caller must call networks_close, also after an error. */
 enum err_code networks_open(struct networks *s, const struct network_kind *kind, const char *device,
                             enum gpu_precision precision, const Eqloom__Checkpoint *c,
                             const struct chunk_io *io, struct err *e);
 void networks_close(struct networks *s);
 void *networks_turn(struct networks *s);
 
-/* Of an op with the input `checkpoint` and the parameters of learn_ctx.h: its `prepare`, which
- * makes a struct networks, and its `release`. */
+/* The `prepare` and `release` of an op with the input `checkpoint` and the parameters of
+ * learn_ctx.h; prepare creates a struct networks. */
 enum err_code networks_prepare(void **state, const struct network_kind *kind, struct op_ctx *ctx,
                                struct err *e);
 void networks_release(void *state);
-/* What is the same in the tables of these ops. */
+/* The common fields of these ops. */
 #define NETWORKS_OP                                                                                \
     .node = OP_MAP, .numerics = true, .check = learn_check_device, .units = learn_units

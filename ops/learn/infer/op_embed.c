@@ -1,4 +1,4 @@
-/* Op embed: the vectors of each token batch by a trained model. */
+/* Op embed: computes the vectors of each token batch with a trained model. */
 #include "ops/learn/infer/loaded.h"
 #include "ops/learn/infer/networks.h"
 
@@ -17,9 +17,9 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if ((code = op_get(&b, ctx, "batches", 0, e)))
         return err_up(e, code);
     if (learn_vocabulary_differs(&b->vocabulary_id, s->vocabulary))
-        return err_fail(e, ERR_INPUT, "the batch has another vocabulary than the model");
+        return err_fail(e, ERR_INPUT, "the batch and the model have different vocabularies");
     if (b->n_offset == 0)
-        return err_fail(e, ERR_CORRUPT, "token batch without offsets");
+        return err_fail(e, ERR_CORRUPT, "token batch: offsets are missing");
     size_t n = b->n_offset - 1, dim = m->model->config.d_model;
     float *values = arena_try_alloc(a, n * dim, sizeof *values);
     if (!values)
@@ -34,7 +34,7 @@ const struct op op_embed = {
     .version = 13,
     NETWORKS_OP,
     .doc = "Computes the vectors of each token batch with the model of a checkpoint.",
-    .params = OP_PARAMS({"normalize", OP_BOOL, "true", .doc = "Scales vectors to length 1."},
+    .params = OP_PARAMS({"normalize", OP_BOOL, "true", .doc = "Scale vectors to length 1."},
                         LEARN_PRECISION_PARAM, LEARN_DEVICE_PARAM),
     .inputs = OP_PORTS({"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "Sequences to embed."},
                        {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The model."}),

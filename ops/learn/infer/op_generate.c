@@ -1,5 +1,5 @@
-/* Op generate: for each sequence of a token batch, the expressions that a trained encoder-decoder
- * writes, by beam search. */
+/* Op generate: generates expressions for each sequence of a token batch with a trained
+ * encoder-decoder, by beam search. */
 #include "engine/op.h"
 #include "generation.pb-c.h"
 #include "ops/learn/infer/detokenize.h"
@@ -52,7 +52,7 @@ static Eqloom__Written *written_new(struct arena *a, char *const *names, const c
     return w;
 }
 
-/* The first n sequences. */
+/* Keeps the first n sequences. */
 static void cut(Eqloom__TokenBatch *b, size_t n)
 {
     if (n == 0 || b->n_offset <= n + 1)
@@ -96,20 +96,25 @@ const struct op op_generate = {
     .version = 10,
     NETWORKS_OP,
     .doc =
-        "Writes expressions with a model trained by seq2seq or autoencode: for each sequence the "
-        "most probable ones that beam search finds, with their log-probabilities. They need be "
-        "neither well-formed nor equal to the input: see evaluate-generation.",
-    .params = OP_PARAMS(
-        {"beam", OP_INT, "5", NULL, 1, 1024,
-         "Hypotheses kept at each step, and the maximal number of results; 1: greedy."},
-        {"max_tokens", OP_INT, "64", NULL, 1, 1048576,
-         "Maximal tokens of a result; bounded by the model's max_length."},
-        LEARN_PRECISION_PARAM, LEARN_DEVICE_PARAM,
-        {"limit", OP_INT, "0", NULL, 0, 1e9, "Only the first sequences of each batch; 0: all."}),
-    .inputs = OP_PORTS(
-        {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "Sequences to write expressions for."},
-        {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "A model with a decoder."},
-        {"vocabulary", KIND_VOCABULARY, OP_ONE, .doc = "Vocabulary of batches and model."}),
+        "Generates expressions with a model trained by seq2seq or autoencode: for each sequence "
+        "the most probable ones that beam search finds, with their log-probabilities. They may be "
+        "malformed or not equal to the input: see evaluate-generation.",
+    .params =
+        OP_PARAMS({"beam", OP_INT, "5", NULL, 1, 1024,
+                   "Hypotheses kept at each step, and the maximum number of results; 1: greedy."},
+                  {"max_tokens", OP_INT, "64", NULL, 1, 1048576,
+                   "Maximum number of tokens of a result; also limited by the model's max_length."},
+                  LEARN_PRECISION_PARAM, LEARN_DEVICE_PARAM,
+                  {"limit", OP_INT, "0", NULL, 0, 1e9,
+                   "Use only the first sequences of each batch; 0: "
+                   "all."}),
+    .inputs = OP_PORTS({"batches", KIND_TOKEN_BATCH, OP_COLLECTION,
+                        .doc = "Sequences to generate expressions "
+                               "for."},
+                       {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "A model with a decoder."},
+                       {"vocabulary", KIND_VOCABULARY, OP_ONE,
+                        .doc = "The vocabulary of the batches and the "
+                               "model."}),
     .outputs =
         OP_PORTS({"generations", KIND_GENERATION, OP_COLLECTION, .doc = "One per token batch."}),
     .prepare = prepare,

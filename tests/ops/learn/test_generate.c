@@ -15,7 +15,7 @@ static struct loaded *model_new(const struct nn_config *c, double **w)
     struct loaded *m = calloc(1, sizeof *m);
     struct nn_model *plain;
     assert_int_equal(nn_model_new(&plain, &m->net.arena, c, NULL), OK);
-    m->model = nn_model_turned(&m->net.arena, c);
+    m->model = nn_model_transposed(&m->net.arena, c);
     assert_int_equal(gpu_open_cpu(&m->net.device, NULL, NULL, NULL), OK);
     size_t n = plain->table.total;
     float *flat = arena_array(&m->net.arena, float, n);
@@ -31,11 +31,11 @@ static struct loaded *model_new(const struct nn_config *c, double **w)
         if (c->decoder_layers && i == plain->output_bias + NN_END)
             flat[i] += 3.3f; /* so that sequences end */
     }
-    *w = arena_array(&m->net.arena, double, m->model->table.total); /* placed so, but not turned */
+    *w = arena_array(&m->net.arena, double, m->model->table.total); /* placed so, but not transposed */
     for (size_t i = 0; i < plain->table.n; i++)
         for (size_t j = 0; j < plain->table.params[i].size; j++)
             (*w)[m->model->table.params[i].at + j] = flat[plain->table.params[i].at + j];
-    nn_turn(m->weights, m->model, flat, plain);
+    nn_transpose(m->weights, m->model, flat, plain);
     return m;
 }
 
