@@ -449,7 +449,7 @@ TEST(no_memory)
     assert_int_equal(session_open(&s, "cuda", &model, &how, &e), OK);
     assert_int_equal(trainer_step(&r, s.t, &s.data, &e), ERR_NOMEM);
     assert_non_null(strstr(e.message, "a batch of 4096 examples needs "));
-    assert_non_null(strstr(e.message, " and 1024 are free: about "));
+    assert_non_null(strstr(e.message, " but 1024 are free: about "));
     session_close(&s);
 
     /* Networks on pictures, trees and graphs ask for memory in one place. */
@@ -458,7 +458,7 @@ TEST(no_memory)
     struct trained x = {.device = d};
     assert_int_equal(trained_reserve(&x, 1 << 20, 8, "images", &e), OK);
     assert_int_equal(trained_reserve(&x, (size_t)4 << 30, 120, "images", &e), ERR_NOMEM);
-    assert_string_equal(e.message, "a batch of 120 images needs 4352 MiB, and 1024 are free: about "
+    assert_string_equal(e.message, "a batch of 120 images needs 4352 MiB, but 1024 are free: about "
                                    "28 would fit");
     assert_null(x.memory);
     assert_int_equal(x.memory_size, 0);

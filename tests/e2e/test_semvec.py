@@ -213,7 +213,7 @@ nodes:
 """)
         self.p.write("numbers.tsv", "+ x 12\t+ 12 x\n")
         said = self.p.eqloom("run", "job.yaml", expect=1).err
-        self.assertIn("is no tree of single tokens", said)
+        self.assertIn("is not a tree of single tokens", said)
 
     def test_functions(self):
         """A network of functions learns pairs, long numbers too; segments go on where they were cut."""

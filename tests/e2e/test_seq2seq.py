@@ -177,7 +177,7 @@ nodes:
         self.assertEqual(int(first["step"]), 3)
         self.p.write("tuned.yaml", tuned.replace("d_ff: 32", "d_ff: 48"))
         error = self.p.eqloom("run", "tuned.yaml", "further", expect=1).err
-        self.assertIn("init: its model has 'd_ff=32' where 'd_ff=48' is to be trained", error)
+        self.assertIn("init: its model has 'd_ff=32', but this training has 'd_ff=48'", error)
         whole = (self.p.dir / "writer.safetensors").read_bytes()
         self.p.write("back.yaml", self.IMPORT.replace("FILES", "bad.safetensors"))
         for bad, message in ((whole[:7], "shorter than eight bytes"),

@@ -242,7 +242,7 @@ class TrainGraphs(ProjectTest):
   again: {op: whiten-graphs, checkpoint: network0, embeddings: vectors0, power: 0}
 """)
         r = self.p.eqloom("run", "t.yaml", "again", expect=1)
-        self.assertIn("the network's vectors have a second part already", r.err)
+        self.assertIn("the network's vectors already have a second part", r.err)
 
     def test_search(self):
         """Equations of the corpus, asked for as LaTeX: what brute force finds by the job's vectors."""

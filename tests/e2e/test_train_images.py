@@ -117,7 +117,7 @@ class TrainImages(ProjectTest):
                   "--set", "model.negatives=one")
         self.assertNotEqual(self.p.ids()["t/model"], last)
         error = self.p.eqloom("run", "t.yaml", "--set", "model.negatives=frequent", expect=1).err
-        self.assertIn("'negatives: frequent' is for 'objective: labels'", error)
+        self.assertIn("'negatives: frequent' needs 'objective: labels'", error)
         labels = TRANSFER.replace("objective: labels\n", "objective: labels\n    negatives: all\n")
         (self.folder / "t.yaml").write_text(JOB + labels)
         self.make("first")
@@ -149,7 +149,7 @@ class TrainImages(ProjectTest):
         self.assertGreater(self.make()["model"]["ran"], 0, plan)
         self.assertEqual(self.model()["step"], 12)
         both = self.p.eqloom("run", "t.yaml", "--set", "model.steps=5", expect=2)
-        self.assertRegex(both.err, r"t.yaml:\d+:\d+: .*'steps' and 'epochs' both say how long to train")
+        self.assertRegex(both.err, r"t.yaml:\d+:\d+: .*'steps' and 'epochs' both set the length of the training")
 
     def test_what_is_done_again(self):
         self.assertEqual(self.make("--set", "network=large", "--set", "steps=4")["model"]["ran"], 3)
@@ -178,7 +178,7 @@ class TrainImages(ProjectTest):
         self.assertEqual(other["tensors"], first["tensors"][:8])
         self.assertIn("labels=0", other["architecture"])
         r = self.p.eqloom("run", "t.yaml", "--set", "other.network=large", expect=1)
-        self.assertIn("init: its model has 'network=small' where 'network=large' is to be trained", r.err)
+        self.assertIn("init: its model has 'network=small', but this training has 'network=large'", r.err)
 
     def test_messages(self):
         self.make()
@@ -187,7 +187,7 @@ class TrainImages(ProjectTest):
         r = self.p.eqloom("run", "t.yaml", "--set", "objective=labels", expect=1)
         self.assertIn("objective labels needs the inputs 'labels' and 'vocabulary'", r.err)
         r = self.p.eqloom("run", "t.yaml", "--set", "cropped.width=300", expect=1)
-        self.assertIn("a picture has 300 x 32 pixels; the network reads 333 x 32: see op crop", r.err)
+        self.assertIn("a picture has 300 x 32 pixels, but the network reads 333 x 32: see op crop", r.err)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
  * model's order, then the optimizer's moments ("adam.m/NAME", "adam.v/NAME"), absent at step 0,
  * then, with patience, the best weights so far ("best/NAME"). A finished training may hold weights
  * only.
+ *
  * Values are little-endian f32 in chunks of at most 4 MiB, so that the record itself is small and
  * checkpoints with equal values share chunks. */
 #pragma once

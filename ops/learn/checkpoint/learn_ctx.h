@@ -49,10 +49,11 @@ enum err_code learn_open_device(struct gpu_device **out, struct op_ctx *ctx, str
 /* Returns the parameter's precision, or f32 if the device has no units for it. */
 enum gpu_precision learn_precision(const struct op_ctx *ctx);
 /* The `units` of an op: a card's class and precision; for a CPU its bf16 unit, or NULL for f32,
- * which the numerics class covers. The last one also sets *card. */
+ * which the numerics class covers. */
 const char *learn_units(struct op_ctx *ctx);
-/* The same for a chain, whose segments hold the CPU's unit: a card's, or NULL. */
+/* The `units` of a chain, whose segments hold the CPU's unit: a card's, or NULL. */
 const char *learn_card_units(struct op_ctx *ctx);
+/* As learn_units; sets *card to whether it is a card's. */
 const char *learn_units_of(bool *card, struct op_ctx *ctx);
 
 /* Emits `count` vectors to the output `embeddings`, with the texts and names of the token batch if

@@ -31,8 +31,7 @@ static const struct op_param params[] = {
     {"same_section", OP_REAL, "0.459", NULL, 0, 1e6,
      "Weight of examples whose two equations are of one section."},
     {"same_paper", OP_REAL, "0.422", NULL, 0, 1e6,
-     "Weight of examples whose two equations are "
-     "of one paper."},
+     "Weight of examples whose two equations are of one paper."},
     {"cited", OP_REAL, "0.139", NULL, 0, 1e6,
      "Weight of examples whose second equation is of a paper that the first one's cites. Weights "
      "are normalised; those of relations that do not occur are ignored."},
@@ -285,17 +284,16 @@ const struct op op_train_graphs = {
            "and accuracy (the share of triplets in order) are measured during training, and "
            "patience may stop it. Checkpoints and segments work as in `train`.",
     .params = params,
-    .inputs = OP_PORTS({"graphs", KIND_GRAPH, OP_COLLECTION, .doc = "Equations to train on."},
-                       {"alphabet", KIND_VOCABULARY, OP_ONE, .doc = "The alphabet of the graphs."},
-                       {"papers", KIND_PAPER, OP_COLLECTION, true,
-                        "The papers, for their "
-                        "citations."},
-                       {"valid", KIND_GRAPH, OP_COLLECTION, true,
-                        "Equations of other papers to validate on. If they have no triplets "
-                        "there is no validation."},
-                       {"init", KIND_CHECKPOINT, OP_ONE, true,
-                        "A network of the same sizes and alphabet that provides the initial "
-                        "weights. Its optimizer state and step are ignored."}),
+    .inputs =
+        OP_PORTS({"graphs", KIND_GRAPH, OP_COLLECTION, .doc = "Equations to train on."},
+                 {"alphabet", KIND_VOCABULARY, OP_ONE, .doc = "The alphabet of the graphs."},
+                 {"papers", KIND_PAPER, OP_COLLECTION, true, "The papers, for their citations."},
+                 {"valid", KIND_GRAPH, OP_COLLECTION, true,
+                  "Equations of other papers to validate on. If they have no triplets there is "
+                  "no validation."},
+                 {"init", KIND_CHECKPOINT, OP_ONE, true,
+                  "A network of the same sizes and alphabet that provides the initial weights. "
+                  "Its optimizer state and step are ignored."}),
     .check = check,
     .prepare = prepare,
     .segment = segment,

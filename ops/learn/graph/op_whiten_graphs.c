@@ -222,8 +222,8 @@ const struct op op_whiten_graphs = {
            "cosines become the mean of the network's and of those of whitened feature counts.",
     .params = OP_PARAMS({"power", OP_REAL, "0.15", NULL, 0, 0.5,
                          "The power: 0 only centres, 0.5 gives all directions equal variance. "
-                         "It improves the ranks of near copies, and worsens those of the many "
-                         "similar equations."}),
+                         "It improves the ranks of near copies, and worsens those of many other "
+                         "equations."}),
     .inputs = OP_PORTS({"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network."},
                        {"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
                         .doc = "Its vectors of equations, such as the training equations."},

@@ -148,8 +148,8 @@ enum err_code image_sampler_init(struct image_sampler *x, const struct image_cor
         return err_fail(e, ERR_INPUT, "%s: no image has some labels but not all", role);
     if (x->n == 0 || (task != IMAGE_LABELS && c->papers < 2))
         return err_fail(e, ERR_INPUT,
-                        "%s: images of two papers are needed, and two of one; there are %zu images "
-                        "of %zu papers",
+                        "%s: images of two papers are needed, and two of one; there are %zu "
+                        "images of %zu papers",
                         role, c->n, c->papers);
     return OK;
 }

@@ -33,8 +33,7 @@ static const struct op_param params[] = {
      "greater loss; with `epochs`, the epoch. Harder triples from the start may make all vectors "
      "equal."},
     {"batch", OP_INT, "100", NULL, 1, 65536,
-     "Examples per step; each has one, two or three "
-     "images."},
+     "Examples per step; each has one, two or three images."},
     TRAIN_STEPS_PARAMS,
     {"segment", OP_INT, "100", NULL, 1, 1e6, "Steps between checkpoints."},
     {"lr", OP_REAL, "0.00025", NULL, 0, 100, "Initial learning rate of Adam."},
@@ -285,7 +284,7 @@ static uint64_t within(const struct op_ctx *ctx, const char *param, uint64_t ind
     return at < from ? from : at > to ? to : at;
 }
 
-/* The key needs no vocabulary of labels: a segment reads it. */
+/* The key omits the vocabulary of labels: the segment's `reads` covers it. */
 static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
                              struct err *e)
 {
@@ -316,8 +315,7 @@ const struct op op_train_images = {
         {"vocabulary", KIND_VOCABULARY, OP_ONE, true, "For objective labels: their vocabulary."},
         {"valid", KIND_IMAGE, OP_COLLECTION, true, "Pictures of other papers to validate on."},
         {"valid_labels", KIND_LABELS, OP_COLLECTION, true,
-         "For objective labels: the labels of "
-         "`valid`."},
+         "For objective labels: the labels of `valid`."},
         {"init", KIND_CHECKPOINT, OP_ONE, true,
          "A network with the same layers that provides the initial weights, trained for any "
          "objective. Its label vectors, optimizer state and step are ignored."}),

@@ -10,8 +10,10 @@ struct loaded {
     struct nn_model *model;     /* transposed */
     float *weights, *sinusoids; /* device */
     uint16_t *rounded;          /* the weights in bf16, if activations are stored so */
-    uint32_t *first;            /* the first layer's shared projections of all tokens at all */
-    float *projected;           /* positions (ops/nn/shared.h), on the device; NULL: too many */
+    uint32_t *first;            /* with `projected`: the first row of each token
+                                 * (ops/nn/shared.h) */
+    float *projected;           /* device: the first layer's shared projections; NULL if too
+                                 * large */
     enum gpu_type type;         /* of activations */
 };
 extern const struct network_kind loaded_kind;

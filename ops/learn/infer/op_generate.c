@@ -106,15 +106,12 @@ const struct op op_generate = {
                    "Maximum number of tokens of a result; also limited by the model's max_length."},
                   LEARN_PRECISION_PARAM, LEARN_DEVICE_PARAM,
                   {"limit", OP_INT, "0", NULL, 0, 1e9,
-                   "Use only the first sequences of each batch; 0: "
-                   "all."}),
+                   "Use only the first sequences of each batch; 0: all."}),
     .inputs = OP_PORTS({"batches", KIND_TOKEN_BATCH, OP_COLLECTION,
-                        .doc = "Sequences to generate expressions "
-                               "for."},
+                        .doc = "Sequences to generate expressions for."},
                        {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "A model with a decoder."},
                        {"vocabulary", KIND_VOCABULARY, OP_ONE,
-                        .doc = "The vocabulary of the batches and the "
-                               "model."}),
+                        .doc = "The vocabulary of the batches and the model."}),
     .outputs =
         OP_PORTS({"generations", KIND_GENERATION, OP_COLLECTION, .doc = "One per token batch."}),
     .prepare = prepare,

@@ -1,15 +1,14 @@
-/* Objectives that compare vectors. Scores are cosines divided by the temperature, or of tokens
+/* Objectives that compare vectors. Scores are cosines divided by the temperature, or MaxSim scores
  * (maxsim.c).
  *
  * - InfoNCE: for each of the 2B vectors of B pairs the cross entropy of its positive against all
- *   vectors of other clusters and all near misses, as in SimCLR; with K negatives of its own, for
+ *   vectors of other clusters and all near misses, as in SimCLR; with K negatives per pair, for
  *   each anchor that of its positive against these.
  * - triplet: the mean of max(0, margin - score of the positive + score of the negative).
  * - siamese: the mean of max(0, margin - score) over positives and of max(0, margin + score) over
  *   negatives; both hinges may be squared.
- * - histogram: how likely a negative's score is above a positive's, by the histograms of all
- *   scores: the only loss whose rows depend on each other.
- */
+ * - histogram: the probability that a negative's score exceeds a positive's, from the histograms of
+ *   all scores: the only loss whose rows depend on each other. */
 #include "ops/learn/train/objective.h"
 #include "ops/nn/linear.h"
 
@@ -52,7 +51,7 @@ static void lay_out_loss(struct trainer *t, struct gpu_layout *in, struct gpu_la
         c->bins = gpu_carve(l, n_blocks(t) * 2 * GPU_BINS * sizeof(double));
 }
 
-/* What the loss needs, and the tapes; `in`: what the batch gives. */
+/* Lays out the loss's buffers and the tapes; `in` is for the batch's inputs. */
 static void lay_out(struct trainer *t, struct gpu_layout *in, struct gpu_layout *l)
 {
     lay_out_loss(t, in, l);
@@ -66,7 +65,7 @@ static void lay_out(struct trainer *t, struct gpu_layout *in, struct gpu_layout 
         nn_tape_layout(&s->tape, t->model, &s->s, t->type, true, t->shared.first ? &tape : NULL, in,
                        l, &t->base.arena);
         s->tape.row = t->shared.row ? t->shared.row + first : NULL;
-        s->tape.pooled = t->c.vectors ? t->c.vectors + s->first * d : NULL; /* else only measured */
+        s->tape.pooled = t->c.vectors ? t->c.vectors + s->first * d : NULL; /* NULL while sizing */
     }
     if (t->config.maxsim)
         maxsim_layout(t, in, l);
@@ -108,7 +107,7 @@ static enum err_code prepare(struct trainer *t, struct err *e)
     return OK;
 }
 
-/* ---- the pieces of work ---- */
+/* ---- work items ---- */
 
 static void forward_shard(void *arg, size_t item, struct gpu_queue *q)
 {
@@ -127,20 +126,20 @@ static void forward_shard(void *arg, size_t item, struct gpu_queue *q)
                      d);
 }
 
-/* Of `rows` vectors from `first` on, to all. */
+/* Computes the scores of `rows` vectors from `first` on with all vectors. */
 static float *score_rows(const struct trainer *t, size_t first, size_t rows, struct gpu_queue *q)
 {
     const struct contrastive *c = &t->c;
     size_t n = t->batch.inputs.n, d = t->model->config.d_model;
     float *scores = c->scores + first * n;
-    if (t->config.maxsim) /* they are there */
+    if (t->config.maxsim) /* already computed */
         return scores;
     product(q, "nt", scores, c->units + first * d, c->units, rows, n, d,
             (float)(1 / t->config.temperature), 0, GPU_F32);
     return scores;
 }
 
-/* Block `item` of rows, as the losses see it. */
+/* Returns block `item` of rows as input of the loss ops. */
 static struct gpu_loss rows_of(const struct trainer *t, size_t item)
 {
     const struct contrastive *c = &t->c;
@@ -178,7 +177,7 @@ static void loss_rows(void *arg, size_t item, struct gpu_queue *q)
         q->op->histogram(q, t->c.bins + item * 2 * GPU_BINS, scores, &ce);
         break;
     case OBJECTIVE_SEQ2SEQ:
-    case OBJECTIVE_AUTOENCODE: break; /* compare no vectors */
+    case OBJECTIVE_AUTOENCODE: break; /* do not compare vectors */
     }
 }
 
@@ -190,8 +189,8 @@ static void histogram_rows(void *arg, size_t item, struct gpu_queue *q)
     q->op->histogram_back(q, t->c.scores + ce.first_row * ce.cols, t->c.bins, &ce);
 }
 
-/* Scores are u_i . u_j / temperature, so with G their gradient that of u is
- * (G u + G^T u) / temperature, G having rows for the first vectors only; here for the shard's. */
+/* Scores are u_i . u_j / temperature, so if G is their gradient, that of u is (G u + G^T u) /
+ * temperature; G only has rows for the first vectors. Computes the shard's part. */
 static void back_to_vectors(struct trainer *t, const struct shard *s, struct gpu_queue *q)
 {
     const struct contrastive *c = &t->c;
@@ -216,7 +215,7 @@ static void back_to_vectors(struct trainer *t, const struct shard *s, struct gpu
     q->op->normalize_back(q, du, du, c->units + s->first * d, c->norms + s->first, s->s.n, d);
 }
 
-/* The groups are chains. */
+/* Each group is a chain of shards. */
 static void backward_shard(void *arg, size_t item, struct gpu_queue *q)
 {
     struct trainer *t = arg;

@@ -1,5 +1,5 @@
-/* What is the same for all trainings but the work itself (train_segment.c): their lives, their
- * segments, what of the parameters the key of each holds, and what it reads. */
+/* See learner.h: lifetimes, segments, the parameters in each segment's key, and `reads`. The work
+ * itself is in train_segment.c. */
 #include "ops/learn/train/learner.h"
 #include "base/buf.h"
 #include "base/text/words.h"
@@ -19,11 +19,11 @@ static bool is_given(const struct op_ctx *ctx, const char *param)
 enum err_code train_check_common(struct op_ctx *ctx, struct err *e)
 {
     if (is_given(ctx, "steps") && is_given(ctx, "epochs"))
-        return err_fail(e, ERR_INPUT, "'steps' and 'epochs' both say how long to train: give one");
+        return err_fail(e, ERR_INPUT,
+                        "'steps' and 'epochs' both set the length of the training: give only one");
     if (op_int(ctx, "patience") > 0 && op_int(ctx, "patience_steps") > 0)
         return err_fail(e, ERR_INPUT,
-                        "'patience' is in validations, 'patience_steps' in steps: "
-                        "give one of them");
+                        "'patience' counts validations, 'patience_steps' steps: give only one");
     if (op_int(ctx, "min_steps") > 0 && !train_validation(ctx).patience)
         return err_fail(e, ERR_INPUT, "'min_steps' needs 'patience' or 'patience_steps'");
     return err_up(e, learn_check_device(ctx, e));
@@ -35,7 +35,7 @@ uint64_t train_length(const struct op_ctx *ctx, const char *param)
              elements = op_elements(ctx);
     if (!is_given(ctx, "epochs"))
         return n;
-    if (elements < batch) /* an epoch is a step at least */
+    if (elements < batch) /* an epoch is at least one step */
         return n;
     return n > STEPS_MAX / elements ? STEPS_MAX : (n * elements + batch - 1) / batch;
 }
@@ -61,8 +61,8 @@ void train_range(uint64_t *from, uint64_t *to, const struct op_ctx *ctx, uint64_
     *to = index * length < steps ? index * length : steps;
 }
 
-/* The learning rates of the steps from..to, however they came about: a schedule that is changed
- * from some step on leaves the segments before. */
+/* The key of the learning rates of steps from .. to, however they are computed: changing a schedule
+ * from some step on does not affect earlier segments. */
 static char *rates_key(struct arena *a, const struct schedule *s, uint64_t from, uint64_t to)
 {
     struct hasher *h = hasher_new();
@@ -146,7 +146,7 @@ enum err_code train_segment_of(struct op_segment *out, struct op_ctx *ctx, uint6
     return OK;
 }
 
-/* ---- what prepare leaves, and a segment's own ---- */
+/* ---- learner and learning ---- */
 
 void *learner_new(const struct learner_calls *call, size_t size)
 {
@@ -243,6 +243,6 @@ enum err_code learner_reads(struct digest *out, const char **reason, struct op_c
     learning_free(x);
     *reason =
         to ? arena_printf(op_arena(ctx), "the same examples are drawn up to step %" PRIu64, to)
-           : "the first weights depend on no example";
+           : "the initial weights depend on no example";
     return err_up(e, code);
 }

@@ -1,14 +1,14 @@
 /* Late interaction (ColBERT's MaxSim): the score of sequence i for sequence j is the sum, over the
- * tokens a of i, of the largest cosine of a with a token of j, divided by the temperature. Tokens
- * are those that are pooled.
+ * tokens a of i, of the largest cosine of a with a token of j, divided by the temperature. Only
+ * pooled tokens count.
  *
- * The tokens of shard s that score make up s->in (tokens, rows): 1 where a token is of a row. With
- * them a shard has (n, tokens) maxima over all n sequences, whose places are kept, and scores are
- * in^T maxima^T. Cosines of tokens are computed a pair of shards at a time, and not kept. */
+ * The scoring tokens of shard s form s->in (tokens, rows): 1 where a token belongs to a row. A
+ * shard has (n, tokens) maxima over all n sequences, with their argmax, and scores are in^T
+ * maxima^T. Cosines of tokens are computed for a pair of shards at a time, and not stored. */
 #include "ops/learn/train/objective.h"
 #include "ops/nn/linear.h"
 
-/* Tokens of the shard that score. */
+/* Returns the number of tokens of the shard that score. */
 static size_t tokens_of(const struct trainer *t, const struct shard *s)
 {
     return s->s.offset[shard_scored(t, s)];
@@ -93,7 +93,7 @@ void maxsim_back_to_maxima(void *arg, size_t item, struct gpu_queue *q)
             (float)(1 / t->config.temperature), 0, GPU_F32);
 }
 
-/* The gradient of the cosines of all tokens of `of` with those of s that score. */
+/* Computes the gradient of the cosines of all tokens of `of` with those of s that score. */
 static void cosines_back(const struct trainer *t, const struct shard *of, const struct shard *s,
                          struct gpu_queue *q)
 {
@@ -113,12 +113,12 @@ void maxsim_back_to_states(const struct trainer *t, const struct shard *s, struc
         if (other->s.n == 0)
             continue;
         const float *units = units_of(t, other), *dcosines = scratch_of(t, q);
-        if (tokens_of(t, s)) { /* what s scores */
+        if (tokens_of(t, s)) { /* s as the scoring shard */
             cosines_back(t, other, s, q);
             product(q, "tn", to, dcosines, units, tokens_of(t, s), d, other->s.offset[other->s.n],
                     1, 1, GPU_F32);
         }
-        if (tokens_of(t, other)) { /* what scores s */
+        if (tokens_of(t, other)) { /* s as the scored shard */
             cosines_back(t, s, other, q);
             product(q, "nn", to, dcosines, units, tokens, d, tokens_of(t, other), 1, 1, GPU_F32);
         }

@@ -1,42 +1,42 @@
-/* Inside of training: what the trainer and its objectives share. An objective computes the loss of
- * t->batch, and its gradient into its groups; all else is the trainer's. */
+/* Internal to training: what the trainer and its objectives share. An objective computes the loss
+ * of t->batch, and its gradient into its groups; everything else is done by the trainer. */
 #pragma once
 
 #include "ops/learn/train/trainer.h"
 #include "ops/nn/shared.h"
 
 struct objective {
-    /* t->sums and t->tokens; t->dropout applies. */
+    /* Computes t->sums and t->tokens, with t->dropout. */
     enum err_code (*evaluate)(struct trainer *t, struct err *e);
-    /* The same, and the gradient, in the groups. */
+    /* The same, and adds the gradient to the groups. */
     enum err_code (*differentiate)(struct trainer *t, struct err *e);
 };
 extern const struct objective objective_contrastive; /* all that compare vectors */
-extern const struct objective objective_seq2seq;     /* autoencode too */
+extern const struct objective objective_seq2seq;     /* also autoencode */
 
-/* Sequences first .. first + s.n - 1 of the batch; group g has the shards g * per_group on. */
+/* Sequences first .. first + s.n - 1 of the batch; group g has the shards from g * per_group on. */
 struct shard {
     size_t first;
-    struct nn_sequences s; /* the inputs, offsets from 0 */
+    struct nn_sequences s; /* the inputs, with offsets from 0 */
     struct nn_tape tape;   /* contrastive */
     float *in, *maxima;    /* maxsim.c */
-    uint32_t *place;       /* of the maxima */
-    size_t input;          /* seq2seq: bytes that its batch takes of the queue's memory */
+    uint32_t *place;       /* argmax of the maxima */
+    size_t input;          /* seq2seq: bytes of its inputs in the queue's memory */
 };
 
-/* Sums of losses and accuracies, on the device: n pairs, to be divided by `by`. */
+/* Sums of losses and accuracies on the device: n pairs, to be divided by `by`. */
 struct loss_sums {
     double *at;
     size_t n;
     double by;
 };
 
-/* Contrastive: vectors (n, d), with MaxSim those of all tokens; scores (scored, n), the first rows
- * of which have a loss; on the device. */
+/* Contrastive: vectors (n, d), with MaxSim those of all tokens; scores (scored, n), of which the
+ * first `rows` rows have a loss; on the device. */
 struct contrastive {
     size_t rows, scored;
     float *vectors, *units, *norms, *dvectors;
-    float *scratch; /* MaxSim: `cosines` of tokens for each queue */
+    float *scratch; /* MaxSim: `cosines` floats for each queue */
     size_t cosines;
     float *scores, *loss, *correct;
     uint32_t *target, *group;
@@ -45,29 +45,28 @@ struct contrastive {
 
 /* The first layer's projections that the batch's tokens share. */
 struct shared_rows {
-    const uint32_t *first; /* host, nn_shared_first; NULL: nothing is shared */
+    const uint32_t *first; /* host, nn_shared_first; NULL: no sharing */
     size_t tokens;
-    uint32_t
-        from[GPU_GROUPS + 1]; /* part g is of tokens from[g] .. from[g+1]-1 of the vocabulary */
+    uint32_t from[GPU_GROUPS + 1]; /* part g has the tokens from[g] .. from[g+1]-1 */
     struct nn_shared parts[GPU_GROUPS];
-    uint32_t *row;            /* device: of each token of the batch */
-    uint32_t *of, *of_offset; /* the reverse */
+    uint32_t *row;            /* device: by token of the batch */
+    uint32_t *of, *of_offset; /* the inverse: by row */
     float *x, *q;             /* of the shards' tapes: (tokens, d) (tokens, 3d) */
     float *projected;         /* the parts' q */
 };
 
 struct trainer {
     struct trained base;
-    struct gpu_device *device; /* its */
+    struct gpu_device *device; /* borrowed */
     struct gpu_queue *queue;
     const struct nn_model *model;
     const struct objective *objective;
     struct trainer_config config;
     float *sinusoids;   /* device */
     uint16_t *rounded;  /* device: the weights in bf16, kept by the update */
-    enum gpu_type type; /* of activations; f32: nothing is rounded */
+    enum gpu_type type; /* of activations; f32: no rounding */
 
-    struct example_sampler sampler, measured; /* of steps; of measuring */
+    struct example_sampler sampler, measured; /* for steps; for validation */
     struct arena *work;                       /* by queue */
     struct examples batch;
     struct nn_dropout dropout;
@@ -79,18 +78,20 @@ struct trainer {
     size_t region;             /* seq2seq: bytes of memory for each queue */
     uint64_t tokens;
     struct loss_sums sums;
-    struct step_result begun[TRAINER_AHEAD]; /* of steps whose result nobody has asked for yet, */
-    size_t pending;                          /* but for the outcomes: base.later */
+    struct step_result begun[TRAINER_AHEAD]; /* steps whose results were not read yet, except */
+    size_t pending;                          /* for the outcomes (base.later) */
     struct update_plan plan;
     void *update_work; /* device: the plan's scratch for each queue */
 };
 
-/* Cuts the n sequences of t->batch.inputs; sequences 0 .. i-1 have weight[i] tokens. */
+/* Cuts the n sequences of t->batch.inputs into shards; weight[i] is the number of tokens of
+ * sequences 0 .. i-1. */
 void trainer_cut(struct trainer *t, const uint32_t *weight);
 struct nn_weights trainer_weights(const struct trainer *t);
-/* What tokens of the batch share: whether, and where (behind another layout of the same batch);
- * what the shard from token `first` on has of it; the rows of its largest part. Forward before the
- * shards, backward behind them. */
+/* The sharing of projections in a batch. trainer_share decides whether to share; _layout must
+ * follow another layout of the same batch; _tape returns the part of the shard that begins with
+ * token `first`; _rows returns the rows of the largest part. Call _forward before the shards'
+ * passes and _backward after them. */
 void trainer_share(struct trainer *t);
 void trainer_share_layout(struct trainer *t, struct gpu_layout *in, struct gpu_layout *l);
 void trainer_share_load(const struct trainer *t, const struct nn_block *in);
@@ -98,21 +99,22 @@ struct nn_attend_tape trainer_share_tape(const struct trainer *t, size_t first);
 size_t trainer_share_rows(const struct trainer *t);
 enum err_code trainer_share_forward(struct trainer *t, struct err *e);
 enum err_code trainer_share_backward(struct trainer *t, struct err *e);
-/* How many sequences of the shard, its first, have scores for all. */
+/* Returns how many sequences of the shard, from its first, have rows in scores. */
 static inline size_t shard_scored(const struct trainer *t, const struct shard *s)
 {
     size_t scored = t->c.scored;
     return s->first >= scored ? 0 : scored - s->first < s->s.n ? scored - s->first : s->s.n;
 }
-/* Scores by MaxSim: of t->c.units, a vector for each token. Forward and back_to_maxima are of shard
- * `item`, behind one another for all; back_to_states fills t->c.dvectors of the shard. */
+/* MaxSim scores of t->c.units, a vector for each token. maxsim_forward and maxsim_back_to_maxima
+ * process shard `item`, each for all shards in turn; maxsim_back_to_states fills the shard's part
+ * of t->c.dvectors. */
 void maxsim_layout(struct trainer *t, struct gpu_layout *in, struct gpu_layout *l);
 void maxsim_load(const struct trainer *t, const struct nn_block *in);
 void maxsim_forward(void *trainer, size_t item, struct gpu_queue *q);
 void maxsim_back_to_maxima(void *trainer, size_t item, struct gpu_queue *q);
 void maxsim_back_to_states(const struct trainer *t, const struct shard *s, struct gpu_queue *q);
-/* Dropout as of the batch's token `first`. */
+/* Returns the dropout of a shard that begins with token `first` of the batch. */
 struct nn_dropout trainer_dropout(const struct trainer *t, uint64_t first);
-/* Sequences first .. first+n-1, offsets from 0. */
+/* Returns sequences first .. first+n-1, with offsets from 0. */
 struct nn_sequences sequences_slice(struct arena *a, const struct nn_sequences *all, size_t first,
                                     size_t n);

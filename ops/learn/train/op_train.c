@@ -1,4 +1,4 @@
-/* Op train: a model as a chain of checkpoints. */
+/* Op train: trains a transformer as a chain of checkpoints. */
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/train/train.h"
 
@@ -73,7 +73,7 @@ static enum err_code load_near_misses(struct shared *s, struct op_ctx *ctx, stru
 struct session {
     struct learning base;
     struct trainer_config config;
-    struct example_sampler sampler[2]; /* of op's reads: of learning, of measuring */
+    struct example_sampler sampler[2]; /* for the op's `reads`: of training, of validation */
 };
 
 static const struct dataset *dataset_of(const struct session *x, bool measuring)
@@ -82,7 +82,7 @@ static const struct dataset *dataset_of(const struct session *x, bool measuring)
     return measuring ? &s->valid : &s->dataset;
 }
 
-/* The trainer has samplers of its own. */
+/* The trainer has its own samplers. */
 static enum err_code check_examples(void *self, struct op_ctx *ctx, bool measuring, struct err *e)
 {
     struct session *x = self;
@@ -116,7 +116,7 @@ static enum err_code learn(struct step_result *r, void *self, bool measuring, ui
                                : trainer_begin(x->base.trainer, d, e));
 }
 
-/* ---- what a segment reads: neither texts nor sources nor sequences that are never drawn ---- */
+/* ---- what a segment reads: not texts, sources, or sequences that are never drawn ---- */
 
 static void add_sequences(struct hasher *h, const struct nn_sequences *s)
 {
@@ -134,7 +134,7 @@ static int compare_groups(const void *x, const void *y)
     return (*a > *b) - (*a < *b);
 }
 
-/* Groups matter up to renaming: each is written as the number of its first member. */
+/* Groups matter up to renaming: each is hashed as the index of its first member. */
 static void add_groups(struct hasher *h, struct arena *a, const uint32_t *group, size_t n)
 {
     uint64_t *order = arena_array(a, uint64_t, n);
@@ -212,24 +212,23 @@ const struct op op_train = {
     .version = 15,
     LEARNER_OP,
     .doc =
-        "Trains a transformer on clusters of equivalent expressions: an encoder that gives "
-        "equivalent ones the same vector, or an encoder and a decoder that write one for the "
-        "other (see docs/models.md). With validation clusters, loss and accuracy are measured "
-        "during training, and patience may stop it. There is one checkpoint per segment: more "
-        "steps continue a training, a crash resumes at the last segment, and after a change of the "
-        "data all segments before the first example that differs are reused.",
+        "Trains a transformer on clusters of equivalent expressions: an encoder that maps "
+        "equivalent ones to the same vector, or an encoder and a decoder that translate one into "
+        "another (see docs/models.md). With validation clusters, loss and accuracy are measured "
+        "during training, and patience may stop it. Each segment has a checkpoint: more steps "
+        "continue a training, a crash resumes at the last segment, and after a change of the data "
+        "all segments before the first different example are reused.",
     .params = train_params,
-    .inputs = OP_PORTS({"batches", KIND_TOKEN_BATCH, OP_COLLECTION,
-                        .doc = "What to train on: clusters of sequences."},
-                       {"vocabulary", KIND_VOCABULARY, OP_ONE, .doc = "Of the batches."},
-                       {"valid", KIND_TOKEN_BATCH, OP_COLLECTION, true, "Clusters to validate on."},
-                       {"near_misses", KIND_TOKEN_BATCH, OP_COLLECTION, true,
-                        "contrastive, without `negatives`: pairs of a member of a cluster and a "
-                        "near miss of it, from `near-misses` by `tokenize-exercises`."},
-                       {"init", KIND_CHECKPOINT, OP_ONE, true,
-                        "A model whose weights are the initial ones, of the same architecture "
-                        "(except pooling) and "
-                        "vocabulary. Its optimizer state and step are not used."}),
+    .inputs = OP_PORTS(
+        {"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "Clusters of sequences to train on."},
+        {"vocabulary", KIND_VOCABULARY, OP_ONE, .doc = "The vocabulary of the batches."},
+        {"valid", KIND_TOKEN_BATCH, OP_COLLECTION, true, "Clusters to validate on."},
+        {"near_misses", KIND_TOKEN_BATCH, OP_COLLECTION, true,
+         "For contrastive without `negatives`: pairs of a cluster's member and a near miss of "
+         "it, from `near-misses` by `tokenize-exercises`."},
+        {"init", KIND_CHECKPOINT, OP_ONE, true,
+         "A model of the same architecture (except pooling) and vocabulary that provides the "
+         "initial weights. Its optimizer state and step are ignored."}),
     .check = train_check,
     .prepare = prepare,
     .segment = train_segment,

@@ -8,7 +8,7 @@ static double cosine(const struct schedule *s, double part)
     return s->lr_min + (s->lr - s->lr_min) * 0.5 * (1 + cos(3.14159265358979323846 * part));
 }
 
-/* How much of the way from the warm-up to the last step is done. */
+/* The fraction of the steps after the warm-up that are done. */
 static double part_done(const struct schedule *s, uint64_t at)
 {
     uint64_t total = s->steps > s->warmup ? s->steps - s->warmup : 1;

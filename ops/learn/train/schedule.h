@@ -15,13 +15,13 @@ enum schedule_kind {
 struct schedule {
     enum schedule_kind kind;
     double lr, lr_min;
-    uint64_t warmup; /* steps of linear rise to lr, before the schedule proper */
-    uint64_t steps;  /* LINEAR, COSINE: where lr_min is reached */
-    uint64_t period; /* RESTARTS: steps of the first cosine; */
-    uint64_t growth; /* each next one is that many times longer */
-    uint64_t every;  /* STEP: after so many steps, each time, */
-    double factor;   /* the rate is multiplied by this; never below lr_min */
+    uint64_t warmup; /* steps of linear increase to lr, before the schedule proper */
+    uint64_t steps;  /* LINEAR, COSINE: the step at which lr_min is reached */
+    uint64_t period; /* RESTARTS: steps of the first period; */
+    uint64_t growth; /* each further one is this many times longer */
+    uint64_t every;  /* STEP: every so many steps */
+    double factor;   /* the rate is multiplied by this, down to lr_min */
 };
 
-/* Of the step that follows `step` done ones. */
+/* Returns the learning rate of step number `step`, counted from 0. */
 double schedule_lr(const struct schedule *s, uint64_t step);

@@ -1,18 +1,19 @@
-/* Sequence to sequence: the mean over all target tokens, the end included, of their cross entropy
- * given the tokens before them and the input.
+/* Sequence to sequence: the mean cross entropy of all target tokens, the end included, given the
+ * tokens before them and the input.
  *
- * Nothing couples the examples of a batch but the number of its tokens, so each shard is worked on
- * from end to end in the memory of its queue: a batch may be as large as one likes. */
+ * The examples of a batch are coupled only by the number of its tokens, so each shard is processed
+ * from start to end in the memory of its queue, and the size of a batch is not limited by
+ * memory. */
 #include "ops/learn/train/objective.h"
 #include "ops/nn/transformer.h"
 
-/* What one queue computes a shard with. */
+/* A queue's data for one shard. */
 struct workspace {
     struct nn_tape in;
     struct nn_decoder_tape out;
     struct nn_scratch scratch;
-    struct nn_sequences fed; /* the targets, START in front of each */
-    uint32_t *label;         /* the same, END behind each */
+    struct nn_sequences fed; /* the targets, each preceded by START */
+    uint32_t *label;         /* the same, each followed by END */
 };
 
 static void feed(struct workspace *k, const struct trainer *t, const struct shard *s,
@@ -35,7 +36,7 @@ static void feed(struct workspace *k, const struct trainer *t, const struct shar
     k->fed = (struct nn_sequences){tokens, offset, targets.n};
 }
 
-/* `in_block`: what the batch gives. */
+/* `in_block` is for the batch's inputs. */
 static void lay_out(struct workspace *k, const struct trainer *t, const struct shard *s,
                     struct gpu_layout *in_block, struct gpu_layout *l, struct arena *a)
 {
@@ -51,7 +52,7 @@ static size_t target_tokens(const struct trainer *t)
     return t->batch.targets.offset[t->batch.targets.n] + t->batch.targets.n;
 }
 
-/* Keys of the decoder's dropout differ from the encoder's. */
+/* The decoder's dropout has other keys than the encoder's. */
 static struct nn_dropout decoder_dropout(const struct trainer *t, const struct shard *s)
 {
     uint64_t first = t->batch.targets.offset[s->first] + s->first;
@@ -60,7 +61,7 @@ static struct nn_dropout decoder_dropout(const struct trainer *t, const struct s
     return drop;
 }
 
-/* Forward and loss; backward too, into the gradients, if there are any. */
+/* Computes forward and loss; also backward, into `gradients`, unless that is NULL. */
 static void run_shard(struct trainer *t, struct shard *s, float *gradients, struct gpu_queue *q)
 {
     struct arena *a = &t->work[q->index];
@@ -104,7 +105,7 @@ static void evaluate_shard(void *arg, size_t item, struct gpu_queue *q)
         run_shard(t, &t->shards[item], NULL, q);
 }
 
-/* The groups are chains. */
+/* Each group is a chain of shards. */
 static void differentiate_shard(void *arg, size_t item, struct gpu_queue *q)
 {
     struct trainer *t = arg;
@@ -114,7 +115,7 @@ static void differentiate_shard(void *arg, size_t item, struct gpu_queue *q)
         run_shard(t, s, t->base.groups[group], q);
 }
 
-/* Shards by the tokens of both sides. */
+/* Cuts shards by the tokens of inputs and targets. */
 static enum err_code prepare(struct trainer *t, struct err *e)
 {
     const struct examples *x = &t->batch;
@@ -132,7 +133,7 @@ static enum err_code prepare(struct trainer *t, struct err *e)
         t->shards[i].input = in.used;
         t->region = in.used + l.used > t->region ? in.used + l.used : t->region;
     }
-    /* What follows the pairs begins at a multiple of 64 bytes. */
+    /* What follows the pairs is aligned to 64 bytes. */
     size_t pairs = (t->n_shards + 3) & ~(size_t)3;
     enum err_code code =
         trained_reserve(&t->base, pairs * 2 * sizeof(double) + t->region * t->device->queues,
@@ -141,7 +142,7 @@ static enum err_code prepare(struct trainer *t, struct err *e)
         return err_up(e, code);
     t->sums = (struct loss_sums){t->base.memory, pairs, (double)target_tokens(t)};
     t->tokens = x->inputs.offset[x->inputs.n] + target_tokens(t);
-    t->queue->op->fill(t->queue, t->base.memory, pairs * 4, 0); /* 0 as doubles, too */
+    t->queue->op->fill(t->queue, t->base.memory, pairs * 4, 0); /* also 0 as doubles */
     return OK;
 }
 

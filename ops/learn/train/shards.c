@@ -1,5 +1,5 @@
-/* What the trainer and its objectives share: the cut of a batch into shards, what each shard is
- * computed with, and what equal tokens share; see objective.h. */
+/* Shared by the trainer and its objectives: the cut of a batch into shards, the arguments of a
+ * shard's passes, and projections shared by equal tokens; see objective.h. */
 #include "ops/learn/train/objective.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ struct nn_sequences sequences_slice(struct arena *a, const struct nn_sequences *
     return (struct nn_sequences){all->tokens + all->offset[first], offset, n};
 }
 
-/* Shard i ends with the first sequence that reaches the (i+1)-th part of the tokens. */
+/* Shard i ends with the first sequence that reaches part (i+1) of the tokens. */
 void trainer_cut(struct trainer *t, const uint32_t *weight)
 {
     const struct nn_sequences *all = &t->batch.inputs;
@@ -52,14 +52,14 @@ struct nn_dropout trainer_dropout(const struct trainer *t, uint64_t first)
     return drop;
 }
 
-/* ---- what equal tokens share ---- */
+/* ---- shared projections of equal tokens ---- */
 
-/* The first layer's projections of a batch, made once for all tokens that are equal and stand at
- * the same place (ops/nn/shared.h). What shards leave as their gradient lies together, in the order
- * of the batch, and is summed by such rows when all are done. Part g of the rows adds to the
- * gradients of group g. */
+/* The first layer's projections of a batch, computed once for all occurrences of a token at the
+ * same position (ops/nn/shared.h). The shards write their gradients to one array in the order of
+ * the batch; it is summed by shared row when all are done. Part g of the rows adds to the gradients
+ * of group g. */
 
-/* Whether it pays: where most tokens share their row. */
+/* Shares if most tokens share their row, as only then it is faster. */
 void trainer_share(struct trainer *t)
 {
     const struct nn_sequences *all = &t->batch.inputs;
@@ -131,7 +131,7 @@ void trainer_share_load(const struct trainer *t, const struct nn_block *in)
     memset(offset, 0, (rows + 1) * sizeof *offset);
     for (size_t i = 0; i < h->tokens; i++)
         offset[row[i]]++;
-    for (size_t i = 1; i <= rows; i++) /* to the ends of the rows' lists */
+    for (size_t i = 1; i <= rows; i++) /* the ends of the rows' lists */
         offset[i] += offset[i - 1];
     for (size_t i = h->tokens; i-- > 0;)
         of[--offset[row[i]]] = (uint32_t)i;

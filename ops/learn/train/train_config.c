@@ -7,67 +7,65 @@
 
 const struct op_param train_params[] = {
     {"objective", OP_ENUM, "contrastive", OBJECTIVE_NAMES,
-     .doc =
-         "What the model learns: the same vector for equivalent expressions (contrastive, triplet, "
-         "siamese, histogram) or for one expression under dropout (simcse); to write an equivalent "
-         "expression (seq2seq) or the same one (autoencode)."},
+     .doc = "The training objective: equal vectors for equivalent expressions (contrastive, "
+            "triplet, siamese, histogram) or for one expression under dropout (simcse); "
+            "generating an equivalent expression (seq2seq) or the same one (autoencode)."},
     {"d_model", OP_INT, "128", NULL, 1, 65536, "Width of the model and of its vectors."},
     {"layers", OP_INT, "2", NULL, 1, 1024, "Layers of the encoder."},
     {"decoder_layers", OP_INT, "0", NULL, 0, 1024,
      "Layers of the decoder, for seq2seq and autoencode."},
-    {"heads", OP_INT, "4", NULL, 1, 65536, "Attention heads; divides d_model."},
+    {"heads", OP_INT, "4", NULL, 1, 65536, "Attention heads; must divide d_model."},
     {"d_ff", OP_INT, "512", NULL, 0, 262144,
      "Width of the feed-forward layers; 0: four times `d_model`."},
     {"max_length", OP_INT, "256", NULL, 1, 1048576, "Longest sequence, in tokens."},
     {"positions", OP_ENUM, "sinusoidal", "sinusoidal|learned", .doc = "Encoding of positions."},
-    {"activation", OP_ENUM, "relu", "relu|gelu", .doc = "Of the feed-forward layers."},
-    {"attention_bias", OP_BOOL, "false", .doc = "Biases in the attention's projections."},
+    {"activation", OP_ENUM, "relu", "relu|gelu", .doc = "Activation of the feed-forward layers."},
+    {"attention_bias", OP_BOOL, "false", .doc = "Use biases in the attention's projections."},
     {"pooling", OP_ENUM, "mean", "mean|max",
      .doc = "How the states of a sequence's tokens are pooled to its vector."},
-    {"wrap", OP_BOOL, "false", .doc = "Start and end tokens around the encoder's inputs."},
+    {"wrap", OP_BOOL, "false", .doc = "Add start and end tokens around the encoder's inputs."},
     {"memory", OP_ENUM, "states", "states|vector",
-     .doc = "What the decoder attends to: the states of the input's tokens, or the pooled vector "
-            "alone, which must then hold all that the target needs."},
-    {"tied_output", OP_BOOL, "false",
-     .doc = "The decoder's output weights are those of the embedding."},
+     .doc = "What the decoder attends to: the states of the input's tokens, or only the pooled "
+            "vector, which must then encode everything that the target needs."},
+    {"tied_output", OP_BOOL, "false", .doc = "Use the embedding as the decoder's output weights."},
     {"dropout", OP_REAL, "0", NULL, 0, 0.9,
      "Dropout rate of embeddings, activations and residual branches."},
     {"attention_dropout", OP_REAL, "0", NULL, 0, 0.9,
-     "Dropout rate of attention's probabilities, as PyTorch's transformers have it."},
+     "Dropout rate of attention's probabilities, as in PyTorch's transformers."},
     {"temperature", OP_REAL, "0.1", NULL, 1e-4, 100,
      "contrastive, simcse: cosines are divided by it."},
     {"similarity", OP_ENUM, "cosine", "cosine|maxsim",
-     .doc = "contrastive, simcse: of two expressions the cosine of their vectors, or ColBERT's "
+     .doc = "contrastive, simcse: the cosine of the vectors of two expressions, or ColBERT's "
             "MaxSim: the sum over the tokens of one of the largest cosine with a token of the "
-            "other. Temperatures are then to be larger."},
+            "other. MaxSim needs larger temperatures."},
     {"negatives", OP_INT, "0", NULL, 0, 64,
-     "Negatives of each pair, drawn from other clusters. contrastive, histogram: with 0 they are "
-     "the vectors of all other clusters in the batch. triplet, siamese: at least one."},
+     "Negatives of each pair, drawn from other clusters. contrastive, histogram: 0 uses the "
+     "vectors of all other clusters in the batch. triplet, siamese: at least one."},
     {"related", OP_INT, "1", NULL, 1, 65536,
-     "contrastive, histogram, with negatives=0: hard negatives. Batches are made of groups of so "
-     "many clusters that use similar tokens; divides `batch`."},
+     "contrastive, histogram, with negatives=0: hard negatives. Batches consist of groups of "
+     "this many clusters that use similar tokens; must divide `batch`."},
     {"near_share", OP_REAL, "0.5", NULL, 0, 1,
-     "With the input `near_misses`: the share of a step's expressions that bring a near miss of "
-     "theirs along, a negative for all of the step beside those of the batch."},
+     "With the input `near_misses`: the share of a step's expressions that contribute one of "
+     "their near misses as an additional negative for the whole batch."},
     {"target", OP_ENUM, "any", "any|shortest",
-     .doc = "The second of a pair (seq2seq: what the decoder is to write): any other member of the "
-            "cluster, or always the shortest; of equally long ones, the first by token numbers."},
+     .doc = "The second of a pair (seq2seq: the target): any other member of the cluster, or "
+            "always the shortest; ties are broken by token numbers."},
     {"class_pairs", OP_INT, "0", NULL, 0, 1e12,
-     "Of pairs: each cluster is as likely as it has pairs of members, of which at most so many "
-     "count (SemVec: 100000); 0: clusters come in turn, each once an epoch."},
+     "For pairs: draw each cluster in proportion to its number of pairs of members, counting at "
+     "most this many (SemVec: 100000); 0: clusters come in turn, each once per epoch."},
     {"margin", OP_REAL, "0.5", NULL, 0, 2,
-     "triplet: the difference wanted between the cosines of positive and negative. siamese: "
-     "cosines of pairs should exceed it, those of negatives should lie below minus it."},
+     "triplet: the required difference between the cosines of positive and negative. siamese: "
+     "cosines of pairs should exceed it, those of negatives should be below its negative."},
     {"hinge", OP_ENUM, "linear", "linear|squared|euclidean",
-     .doc = "triplet, siamese: the hinge loss, or its square. euclidean, for siamese: the squared "
-            "distance of a pair's unit vectors, and of negatives the square of what their distance "
-            "lacks of `margin`."},
+     .doc = "triplet, siamese: the hinge loss, or its square. euclidean, for siamese: the "
+            "squared distance of a pair's unit vectors, and for negatives the square of max(0, "
+            "`margin` - distance)."},
     {"swap", OP_BOOL, "false",
-     .doc = "triplet: the negative's cosine is the maximum of those with the anchor and with the "
+     .doc = "triplet: use the maximum of the negative's cosines with the anchor and with the "
             "positive."},
     {"label_smoothing", OP_REAL, "0.1", NULL, 0, 0.9,
      "seq2seq, autoencode: share of the target probability that is spread over all tokens."},
-    {"batch", OP_INT, "256", NULL, 2, 65536, "Examples (pairs, sequences) in a step."},
+    {"batch", OP_INT, "256", NULL, 2, 65536, "Examples (pairs, sequences) per step."},
     TRAIN_STEPS_PARAMS,
     {"segment", OP_INT, "200", NULL, 1, 1e6, "Steps between checkpoints."},
     {"lr", OP_REAL, "0.001", NULL, 0, 100, "Learning rate after the warm-up."},
@@ -75,27 +73,26 @@ const struct op_param train_params[] = {
     {"warmup", OP_INT, "0", NULL, 0, 1e12,
      "Steps over which the learning rate rises linearly; with `epochs`, epochs."},
     {"schedule", OP_ENUM, "constant", "constant|linear|step|cosine|cosine-restarts",
-     .doc = "Of the learning rate after the warm-up."},
+     .doc = "Schedule of the learning rate after the warm-up."},
     {"restart_period", OP_INT, "1000", NULL, 1, 1e12,
      "cosine-restarts: steps of the first period; with `epochs`, epochs."},
     {"restart_growth", OP_INT, "2", NULL, 1, 1000,
-     "cosine-restarts: factor from one period to the next."},
+     "cosine-restarts: factor of each period's length over the previous one."},
     {"decay_every", OP_INT, "1000", NULL, 1, 1e12,
      "step: steps between decays; with `epochs`, epochs."},
     {"decay_factor", OP_REAL, "0.1", NULL, 0, 1,
      "step: factor of the learning rate at each decay."},
     {"optimizer", OP_ENUM, "adamw", OPTIMIZER_NAMES,
-     .doc =
-         "adamw, adam: decoupled weight decay, or decay added to the gradient. muon: "
-         "orthogonalised updates of the layers' matrices, with momentum beta1 and steps as large "
-         "as AdamW's; AdamW for all else."},
+     .doc = "adamw, adam: decoupled weight decay, or decay added to the gradient. muon: "
+            "orthogonalised updates of the layers' matrices, with momentum beta1 and step sizes "
+            "like AdamW's; AdamW for everything else."},
     {"weight_decay", OP_REAL, "0.01", NULL, 0, 10, "Of the optimizer."},
     {"beta1", OP_REAL, "0.9", NULL, 0, 0.9999999, "Of the optimizer."},
     {"beta2", OP_REAL, "0.999", NULL, 0, 0.9999999, "Of the optimizer."},
     {"eps", OP_REAL, "1e-8", NULL, 0, 1, "Of the optimizer."},
-    {"clip", OP_REAL, "1", NULL, 0, 1e9, "Maximal norm of the gradient; 0: unlimited."},
-    TRAIN_COMMON_PARAMS("1", "Batches of pairs in a validation."),
-    {"seed", OP_INT, "0", .doc = "Of weights, pairs and dropout."},
+    {"clip", OP_REAL, "1", NULL, 0, 1e9, "Maximum norm of the gradient; 0: unlimited."},
+    TRAIN_COMMON_PARAMS("1", "Batches of pairs per validation."),
+    {"seed", OP_INT, "0", .doc = "Seed of weights, pairs and dropout."},
     {0},
 };
 
@@ -145,7 +142,7 @@ static bool has_temperature(enum objective_kind objective)
     return objective == OBJECTIVE_CONTRASTIVE || objective == OBJECTIVE_SIMCSE;
 }
 
-/* How many negatives of their own the examples have. */
+/* Returns the number of negatives drawn for each example. */
 static size_t negatives(const struct op_ctx *ctx, enum objective_kind objective)
 {
     size_t n = (size_t)op_int(ctx, "negatives");
@@ -205,7 +202,7 @@ static enum err_code check_negatives(const struct op_ctx *ctx, enum objective_ki
     return OK;
 }
 
-/* Refuses options that would have no effect, or the opposite one. */
+/* Rejects options that would have no effect, or the opposite of the intended one. */
 static enum err_code check_idle(const struct op_ctx *ctx, enum objective_kind objective,
                                 struct err *e)
 {
@@ -229,10 +226,11 @@ static enum err_code check_idle(const struct op_ctx *ctx, enum objective_kind ob
         (objective == OBJECTIVE_SIMCSE || objective == OBJECTIVE_AUTOENCODE))
         return err_fail(e, ERR_INPUT, "objective %s has no pairs for 'class_pairs'", name);
     if (c.examples.class_pairs && op_int(ctx, "related") > 1)
-        return err_fail(e, ERR_INPUT, "'class_pairs' and 'related' both choose clusters: give one");
+        return err_fail(e, ERR_INPUT,
+                        "'class_pairs' and 'related' both choose clusters: give only one");
     if (c.schedule.kind != SCHEDULE_CONSTANT && c.schedule.lr_min > c.schedule.lr)
         return err_fail(e, ERR_INPUT,
-                        "the schedule would rise: 'lr_min' (%g) is greater than 'lr' (%g)",
+                        "'lr_min' (%g) is greater than 'lr' (%g): the schedule would rise",
                         c.schedule.lr_min, c.schedule.lr);
     return OK;
 }
@@ -249,8 +247,8 @@ enum err_code train_check(struct op_ctx *ctx, struct err *e)
                         op_string(ctx, "objective"));
     if (objective == OBJECTIVE_SIMCSE && op_real(ctx, "dropout") == 0)
         return err_fail(e, ERR_INPUT,
-                        "objective simcse needs dropout: nothing else tells the two "
-                        "passes of a sequence apart");
+                        "objective simcse needs dropout: otherwise the two passes of a sequence "
+                        "are equal");
     enum err_code code;
     if ((code = err_up(e, train_check_common(ctx, e))) ||
         (code = err_up(e, check_negatives(ctx, objective, e))) ||
@@ -275,8 +273,8 @@ enum err_code train_enough(const struct dataset *d, const struct op_ctx *ctx, co
     return OK;
 }
 
-/* The parameters that all steps depend on: not those of the model, which nn_config_text has, nor of
- * the schedule and of validation. */
+/* The parameters that all steps depend on, except those of the model, which are in nn_config_text,
+ * of the schedule and of validation. */
 static const char steps_params[] =
     "objective dropout attention_dropout temperature similarity negatives related target margin "
     "hinge swap label_smoothing near_share class_pairs batch optimizer weight_decay beta1 beta2 "
@@ -285,7 +283,7 @@ static const char steps_params[] =
 enum err_code train_segment(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
                             struct err *e)
 {
-    struct nn_config m = train_model(ctx, 1); /* the true size comes with the input's id */
+    struct nn_config m = train_model(ctx, 1); /* the input's id covers the true size */
     struct trainer_config c = train_trainer(ctx);
     struct train_key key = {nn_config_text(op_arena(ctx), &m), c.seed, c.schedule, train_params,
                             steps_params};

@@ -1,7 +1,7 @@
-/* One segment of a training: from the checkpoint before it to the next; see learner.h.
+/* One segment of a training: from the previous checkpoint to the next; see learner.h.
  *
- * With patience, checkpoints carry the best weights so far. The last segment, or the one in which
- * training stops, gives these alone; the segments after a stop pass them on. */
+ * With patience, checkpoints also hold the best weights so far. The last segment, or the one in
+ * which training stops, emits only these; the segments after a stop pass them on. */
 #include "base/os.h"
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/train/learner.h"
@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the series of metrics, as the checkpoint records them ---- */
+/* ---- metrics, as recorded in the checkpoint ---- */
 
-/* Means over windows of steps, and measurements on validation data. */
+/* Means over windows of steps, and validation results. */
 struct series {
     struct arena *arena;
     Eqloom__Metric **all;
@@ -37,7 +37,7 @@ static void series_load(struct series *s, const Eqloom__Checkpoint *c)
         add(s, c->metrics[i]->step, c->metrics[i]->name, c->metrics[i]->value);
 }
 
-/* One step into the window. */
+/* Adds one step to the window. */
 static void series_step(struct series *s, const struct step_result *r)
 {
     s->sum.loss += r->loss;
@@ -48,7 +48,7 @@ static void series_step(struct series *s, const struct step_result *r)
     s->steps++;
 }
 
-/* The window's means, as of `step`; an empty window is none. */
+/* Records the window's means at `step`, unless the window is empty. */
 static void series_close_window(struct series *s, uint64_t step)
 {
     if (s->steps == 0)
@@ -69,10 +69,10 @@ static void series_validation(struct series *s, uint64_t step, const struct step
     add(s, step, "valid_accuracy", r->accuracy);
 }
 
-/* The measurement of minimal validation loss, the first of equals. */
+/* The validation with the lowest loss, the first in case of ties. */
 struct series_best {
-    uint64_t count; /* of all measurements; 0: there is no best */
-    uint64_t since; /* measurements after the best one */
+    uint64_t count; /* of all validations; 0: none yet */
+    uint64_t since; /* validations since the best one */
     uint64_t step;
     double loss;
 };
@@ -97,7 +97,7 @@ static struct series_best series_best(const struct series *s)
 
 /* ---- the work ---- */
 
-/* The rate is shown and forgotten: the only use of a clock, outside every result. */
+/* Shows progress. The rate of tokens is displayed only: the clock is not used for any result. */
 static void show(struct op_ctx *ctx, uint64_t done, uint64_t total, const struct step_result *r,
                  uint64_t tokens, uint64_t started_ns)
 {
@@ -118,10 +118,11 @@ struct session {
     struct series series;
     struct trainer_state state; /* host memory; best is NULL without patience */
     struct gpu_device *device;
-    uint64_t steps; /* begun */
+    uint64_t steps; /* steps begun */
 };
 
-/* Measures, and keeps the weights if they are the best so far. *stop: patience has ended. */
+/* Validates, and keeps the weights if they are the best so far. Sets *stop if patience is
+ * exhausted. */
 static enum err_code validate(bool *stop, struct session *s, struct err *e)
 {
     struct step_result one, r = {0};
@@ -161,7 +162,7 @@ static enum err_code make_steps(bool *stop, struct session *s, uint64_t to, stru
             return err_up(e, code);
         s->steps++;
         bool measures = s->learner->validates && s->steps % s->validation.every == 0;
-        /* A step is asked for its result when the device has the next one to work on. */
+        /* Read a step's result only when the device has the next step to work on. */
         for (pending++; pending > (call->result && s->steps < to && !measures); pending--) {
             if (call->result && (code = call->result(&r, s->learning->trainer, e)))
                 return err_up(e, code);
@@ -188,14 +189,14 @@ static enum err_code alloc_state(struct session *s, struct err *e)
     return OK;
 }
 
-/* 0: none. */
+/* Returns 0 if there is none. */
 static struct digest vocabulary_of(const struct session *s)
 {
     const char *input = s->learner->vocabulary;
     return input ? op_input_id(s->ctx, input, 0) : (struct digest){0};
 }
 
-/* ERR_INPUT names the first line in which they differ, those apart that begin with `ignored`. */
+/* ERR_INPUT with the first line that differs, ignoring lines that begin with `ignored`. */
 static enum err_code compare_architectures(const char *has, const char *needs, const char *ignored,
                                            struct err *e)
 {
@@ -205,7 +206,7 @@ static enum err_code compare_architectures(const char *has, const char *needs, c
         if (!same &&
             (strncmp(has, ignored, strlen(ignored)) || strncmp(needs, ignored, strlen(ignored))))
             return err_fail(e, ERR_INPUT,
-                            "init: its model has '%.*s' where '%.*s' is to be trained", (int)n, has,
+                            "init: its model has '%.*s', but this training has '%.*s'", (int)n, has,
                             (int)m, needs);
         has += n + (has[n] == '\n');
         needs += m + (needs[m] == '\n');
@@ -213,7 +214,7 @@ static enum err_code compare_architectures(const char *has, const char *needs, c
     return OK;
 }
 
-/* Another model's weights, which has more or less behind those that are common. */
+/* Reads the weights of a model with more or fewer parameters after the common ones. */
 static enum err_code read_common(float *weights, struct session *s, const Eqloom__Checkpoint *c,
                                  const struct chunk_io *io, struct err *e)
 {
@@ -232,7 +233,7 @@ static enum err_code read_common(float *weights, struct session *s, const Eqloom
     return OK;
 }
 
-/* Another training's weights, to begin with. */
+/* Starts from another training's weights. */
 static enum err_code begin_with(struct session *s, const Eqloom__Checkpoint *c, struct err *e)
 {
     struct chunk_io io = learn_chunks(s->ctx);
@@ -254,7 +255,7 @@ static enum err_code begin_with(struct session *s, const Eqloom__Checkpoint *c, 
     return err_up(e, s->call->write(s->learning->trainer, &s->state, e));
 }
 
-/* From the previous record; at the start from the input 'init', if there is one. */
+/* Restores the previous checkpoint; at the start uses the input `init`, if any. */
 static enum err_code restore(struct session *s, const Eqloom__Checkpoint *c, uint64_t from,
                              struct err *e)
 {
@@ -280,7 +281,7 @@ static enum err_code restore(struct session *s, const Eqloom__Checkpoint *c, uin
     return OK;
 }
 
-/* Each step checks the weights of the one before; this checks those of the last. */
+/* Each step checks the weights of the previous one; this checks those of the last step. */
 static enum err_code check_finite(const struct session *s, struct err *e)
 {
     const struct nn_param *bad = nn_table_not_finite(s->learner->table, s->state.weights);
@@ -289,7 +290,7 @@ static enum err_code check_finite(const struct session *s, struct err *e)
                : OK;
 }
 
-/* A card's class; or the processor's, and the units of bf16 products, which that does not cover.
+/* A card's class; or the numerics class and the units of bf16 products, which it does not cover.
  * The initial weights do not depend on them. */
 static char *numerics(struct op_ctx *ctx, uint64_t steps)
 {
@@ -332,7 +333,7 @@ static enum err_code emit(struct session *s, bool finished, struct err *e)
     return err_up(e, op_emit(NULL, ctx, "checkpoint", &out.base, e));
 }
 
-/* What the steps that follow draw. */
+/* Opens the examples of the following steps. */
 static enum err_code open_examples(const struct session *s, struct err *e)
 {
     enum err_code code = s->call->examples(s->learning, s->ctx, false, e);

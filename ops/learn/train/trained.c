@@ -16,7 +16,7 @@ size_t trained_blocks(const struct trained *x)
     return blocks_of(x, x->learnt);
 }
 
-/* Floats of block `item` of n. */
+/* Returns the number of floats of block `item` of n. */
 static size_t block_length(const struct trained *x, size_t item, size_t n)
 {
     size_t block = x->device->cuts.block, left = n - item * block;
@@ -108,7 +108,7 @@ enum err_code trained_reserve(struct trained *x, size_t bytes, size_t n, const c
     size_t room = code == ERR_NOMEM ? gpu_room(x->device) : 0;
     if (room)
         return err_fail(
-            e, ERR_NOMEM, "a batch of %zu %s needs %zu MiB, and %zu are free: about %zu would fit",
+            e, ERR_NOMEM, "a batch of %zu %s needs %zu MiB, but %zu are free: about %zu would fit",
             n, what, grown >> 20, room >> 20, (size_t)((double)n * (double)room / (double)grown));
     x->memory_size = code ? 0 : grown;
     return err_up(e, code);

@@ -1,4 +1,4 @@
-/* One step of training, whatever the objective: examples, gradient, update; see trainer.h. */
+/* One step of training, for any objective: examples, gradient, update; see trainer.h. */
 #include "ops/learn/train/objective.h"
 
 #include "base/rng.h"
@@ -94,7 +94,7 @@ static void update(void *arg, size_t item, struct gpu_queue *q)
     struct trainer *t = arg;
     const struct trained *x = &t->base;
     struct update_state s = {x->weights, t->rounded, x->m, x->v, x->groups[0]};
-    /* NULL where the plan needs none */
+    /* NULL if the plan needs none */
     char *work = t->plan.scratch ? (char *)t->update_work + q->index * t->plan.scratch : NULL;
     update_piece(q, &t->plan.pieces[item], &s, &t->base.how, t->config.precision, work);
 }
@@ -110,7 +110,7 @@ static void set_dropout(struct trainer *t, double rate, double attention)
     };
 }
 
-/* Loss and gradient of t->batch, on t->base.steps, into t->base.outcome. */
+/* Computes loss and gradient of t->batch at t->base.steps, into t->base.outcome. */
 static enum err_code differentiate(struct trainer *t, struct err *e)
 {
     enum err_code code;
@@ -130,7 +130,7 @@ static void take_outcome(struct step_result *r, const struct gpu_outcome *o)
     r->gradient_norm = o->norm;
 }
 
-/* Names the first parameter whose value, else whose gradient, is not finite. */
+/* Fails with the name of the first parameter whose value, else whose gradient, is not finite. */
 static enum err_code fail_not_finite(struct trainer *t, const struct step_result *r, struct err *e)
 {
     const struct nn_model *m = t->model;
@@ -152,14 +152,14 @@ static enum err_code fail_not_finite(struct trainer *t, const struct step_result
     uint64_t n = t->config.examples.batch;
     return err_fail(e, ERR_FAILED,
                     "step %llu: %s%s is not finite (loss %g, gradient norm %g), on examples %llu "
-                    "to %llu", /* NaN has a sign, which says nothing */
+                    "to %llu", /* the sign of NaN is meaningless */
                     (unsigned long long)t->base.steps + 1, what, name,
                     isnan(r->loss) ? (double)NAN : r->loss, fabs(r->gradient_norm),
                     (unsigned long long)(t->base.steps * n),
                     (unsigned long long)(t->base.steps * n + n - 1));
 }
 
-/* The step on t->batch. */
+/* Begins the step on t->batch. */
 static enum err_code begin(struct trainer *t, struct err *e)
 {
     const struct trainer_config *c = &t->config;
@@ -189,8 +189,8 @@ static enum err_code begin(struct trainer *t, struct err *e)
     return OK;
 }
 
-/* The step's update, and those behind it, were skipped: back to where it began. Its gradient is
- * there unless another step has been begun since. */
+/* Reverts to the state before the step, after its update and later ones were skipped. Its gradient
+ * is valid unless another step has begun since. */
 static enum err_code undo(struct trainer *t, const struct step_result *r, struct err *e)
 {
     static const struct gpu_outcome none;
@@ -229,7 +229,7 @@ void trainer_draw(struct examples *out, struct arena *a, struct example_sampler 
                   const struct dataset *d, bool measuring, uint64_t index)
 {
     struct examples_config c = config->examples;
-    if (measuring && c.objective == OBJECTIVE_SIMCSE) /* without dropout a sequence finds itself */
+    if (measuring && c.objective == OBJECTIVE_SIMCSE) /* simcse needs dropout */
         c.objective = OBJECTIVE_CONTRASTIVE;
     if (sampler->dataset != d) {
         example_sampler_free(sampler);

@@ -1,4 +1,4 @@
-/* Updates of weights; see update.h. */
+/* See update.h. */
 #include "ops/learn/train/update.h"
 
 #include "ops/nn/linear.h"
@@ -8,7 +8,7 @@
 
 enum { NEWTON_STEPS = 5 };
 
-/* ---- what Muon works with ---- */
+/* ---- Muon's working memory ---- */
 
 struct newton {
     size_t rows, cols, smaller;
@@ -59,7 +59,7 @@ static void add_matrix(struct planning *p, size_t at, size_t rows, size_t cols)
         p->plan->scratch = l.used;
 }
 
-/* Queries, keys and values are projected by matrices of their own, one below the other. */
+/* Queries, keys and values are projected by separate matrices, stacked in one tensor. */
 static void add_projections(struct planning *p, const struct nn_projections *x, size_t d)
 {
     if (x->in_weight == NN_ABSENT)
@@ -80,7 +80,7 @@ static void add_layers(struct planning *p, const struct nn_layer *layers, size_t
     }
 }
 
-/* What lies between matrices, in blocks. */
+/* Adds the floats between matrices, in blocks. */
 static void add_between(struct planning *p, size_t from, size_t to)
 {
     for (size_t block = p->block; from < to; from += to - from < block ? to - from : block)
@@ -108,8 +108,8 @@ void update_plan_make(struct update_plan *out, struct arena *a, const struct nn_
 
 /* ---- Muon ---- */
 
-/* y = a x + (b G + c G^2) x, with the coefficients of Jordan et al.: singular values go to 0.7 to
- * 1.2, small ones the fastest. */
+/* y = a x + (b G + c G^2) x, with the coefficients of Jordan et al.: singular values converge to
+ * 0.7 .. 1.2, small ones fastest. */
 static void newton_step(struct gpu_queue *q, struct newton *w)
 {
     static const float a = 3.4445F, b = -4.7750F, c = 2.0315F;
@@ -157,7 +157,7 @@ static void muon(struct gpu_queue *q, const struct update_piece *x, const struct
     float *p = s->p + x->at, *m = s->m + x->at;
     uint16_t *rounded = s->rounded ? s->rounded + x->at : NULL;
     w.precision = precision;
-    /* Nesterov's momentum: where the mean would be after this gradient once more. */
+    /* Nesterov's momentum: the mean after applying this gradient once more. */
     const float *g = s->g + x->at;
     q->op->combine(q, m, NULL, how->beta1, m, 1 - how->beta1, g, n, how->outcome, true);
     q->op->combine(q, w.x, NULL, how->beta1, m, 1 - how->beta1, g, n, how->outcome, true);

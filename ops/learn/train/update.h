@@ -1,14 +1,14 @@
-/* One update of the weights from their gradient: which parameters go together, and how each kind
- * changes.
+/* One update of the weights from their gradient: which parameters form a piece, and how each kind
+ * is updated.
  *
- * AdamW and Adam work number by number. Muon (Jordan et al. 2024) takes the layers' matrices whole:
- * five Newton-Schulz steps bring the momentum's singular values near 1, so that a step goes equally
- * far in all directions that the gradient has. All else (embedding, norms, biases, output) is
- * updated by AdamW. Its steps are scaled as Liu et al. (2025) do, by
- * 0.2 * sqrt(max(rows, cols)): numbers change as much as by AdamW, with the same rate and decay.
+ * AdamW and Adam work elementwise. Muon (Jordan et al. 2024) takes whole matrices of layers: five
+ * Newton-Schulz steps bring the singular values of the momentum near 1, so that a step is equally
+ * long in all directions of the gradient. Everything else (embedding, norms, biases, output) is
+ * updated by AdamW. As in Liu et al. (2025), Muon's steps are scaled by 0.2 * sqrt(max(rows,
+ * cols)), so that its updates are as large as AdamW's, with the same rate and decay.
  *
- * Pieces are a function of the model, each is worked on by one queue: the same bits for any number
- * of threads. */
+ * Pieces depend only on the model, and each is updated on one queue, so the bits do not depend on
+ * the number of threads. */
 #pragma once
 
 #include "base/arena.h"
@@ -16,8 +16,8 @@
 
 enum optimizer_kind {
     OPTIMIZER_ADAMW, /* decoupled decay */
-    OPTIMIZER_ADAM,  /* decay added to the gradient, as PyTorch's Adam */
-    OPTIMIZER_MUON,  /* for matrices; AdamW for all else */
+    OPTIMIZER_ADAM,  /* decay added to the gradient, as in PyTorch's Adam */
+    OPTIMIZER_MUON,  /* for matrices; AdamW for the rest */
 };
 #define OPTIMIZER_NAMES "adamw|adam|muon"
 
@@ -32,17 +32,17 @@ struct update_plan {
     size_t scratch; /* bytes that a queue needs for its largest matrix */
 };
 
-/* Numbers that belong to no matrix go in blocks. */
+/* Plans the pieces: one per matrix, and blocks of at most `block` floats for the rest. */
 void update_plan_make(struct update_plan *out, struct arena *a, const struct nn_model *m,
                       enum optimizer_kind kind, size_t block);
 
-/* Flat vectors on the device; v of a matrix is not touched. */
+/* Flat vectors on the device; v of a matrix is not used. */
 struct update_state {
     float *p;
     uint16_t *rounded; /* p in bf16, or NULL */
     float *m, *v;
     const float *g;
 };
-/* One piece; `work` holds the plan's scratch. */
+/* Updates one piece; `work` is the plan's scratch. */
 void update_piece(struct gpu_queue *q, const struct update_piece *x, const struct update_state *s,
                   const struct gpu_adamw *how, enum gpu_precision precision, void *work);

@@ -1,4 +1,4 @@
-/* Op embed-trees: the vectors of each token batch by a network on trees. */
+/* Op embed-trees: computes the vectors of each token batch with a tree network. */
 #include "ops/learn/infer/networks.h"
 #include "ops/learn/tree/tree_corpus.h"
 #include "ops/learn/tree/tree_embedder.h"
@@ -22,16 +22,17 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if (code)
         return err_up(e, code);
     if (m->config.inputs && op_count(ctx, "vocabulary") == 0)
-        return err_fail(e, ERR_INPUT, "a network that is told values needs the input 'vocabulary'");
+        return err_fail(e, ERR_INPUT, "a network that reads values needs the input 'vocabulary'");
     if (m->config.inputs) {
         if ((code = op_get(&v, ctx, "vocabulary", 0, e)))
             return err_up(e, code);
         if (learn_vocabulary_differs(&b->vocabulary_id, op_input_id(ctx, "vocabulary", 0)))
-            return err_fail(e, ERR_INPUT, "the batch has another vocabulary than is given");
+            return err_fail(e, ERR_INPUT,
+                            "the batch and the input 'vocabulary' have different vocabularies");
         meaning = tree_meanings(a, v);
     }
     if (learn_vocabulary_differs(&b->vocabulary_id, s->vocabulary))
-        return err_fail(e, ERR_INPUT, "the batch has another vocabulary than the network");
+        return err_fail(e, ERR_INPUT, "the batch and the network have different vocabularies");
     if (!(code = tree_corpus_add(&c, b, m, e))) {
         float *values = arena_array(a, float, c.trees *tree_width(m));
         struct tree_batch all;
@@ -47,13 +48,13 @@ const struct op op_embed_trees = {
     .name = "embed-trees",
     .version = 1,
     NETWORKS_OP,
-    .doc = "Computes the vectors of each token batch with a network on trees.",
+    .doc = "Computes the vectors of each token batch with a tree network.",
     .params = OP_PARAMS(LEARN_PRECISION_PARAM, LEARN_DEVICE_PARAM),
     .inputs =
         OP_PORTS({"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "Expressions to embed."},
-                 {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network, of `train-trees`."},
+                 {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network, from `train-trees`."},
                  {"vocabulary", KIND_VOCABULARY, OP_ONE, true,
-                  "The batches'; a network that is told values needs it."}),
+                  "The vocabulary of the batches; needed by a network that reads values."}),
     .outputs = OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
                          .doc = "One per token batch; vectors have length 1."}),
     .prepare = prepare,

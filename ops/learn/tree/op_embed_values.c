@@ -1,4 +1,4 @@
-/* Op embed-values: vectors of what expressions are worth at some points. Nothing is learnt. */
+/* Op embed-values: computes vectors of expressions' values at some points, without training. */
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/tree/tree_corpus.h"
 #include "ops/learn/tree/tree_points.h"
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* out (trees, rows * TREE_INPUTS): of length 1, or 0 where no value is known. */
+/* Computes out (trees, rows * TREE_INPUTS), each of length 1, or 0 if no value is known. */
 static void embed(float *out, struct arena *a, const struct tree_model *m,
                   const struct tree_meaning *meaning, const struct tree_set *s)
 {
@@ -39,7 +39,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if (code || (code = op_get(&v, ctx, "vocabulary", 0, e)))
         return err_up(e, code);
     if (learn_vocabulary_differs(&b->vocabulary_id, op_input_id(ctx, "vocabulary", 0)))
-        return err_fail(e, ERR_INPUT, "the batch has another vocabulary");
+        return err_fail(e, ERR_INPUT,
+                        "the batch and the input 'vocabulary' have different vocabularies");
     struct tree_config config = {.d = 1,
                                  .hidden = 1,
                                  .code = 1,
@@ -63,10 +64,11 @@ const struct op op_embed_values = {
     .version = 1,
     .node = OP_MAP,
     .numerics = true,
-    .doc = "Vectors of what expressions are worth at some points, as a network that is told values "
-           "reads them (docs/models.md). Nothing is learnt: what `train-trees` is to be compared "
-           "with. An expression whose values are not known has the vector 0.",
-    .params = OP_PARAMS({"points", OP_INT, "10", NULL, 1, 64, "x goes from 0.19 to 4.56."}),
+    .doc = "Computes vectors of the values of expressions at some points, encoded as for a "
+           "network that reads values (docs/models.md). Nothing is trained: it is a baseline for "
+           "`train-trees`. An expression without known values has the vector 0.",
+    .params = OP_PARAMS(
+        {"points", OP_INT, "10", NULL, 1, 64, "Number of points, with x from 0.19 to 4.56."}),
     .inputs = OP_PORTS({"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "Expressions to embed."},
                        {"vocabulary", KIND_VOCABULARY, OP_ONE, .doc = "Theirs."}),
     .outputs = OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,

@@ -1,4 +1,4 @@
-/* Op train-trees: EqNet, or a network of functions, as a chain of checkpoints. */
+/* Op train-trees: trains EqNet, or a network of functions, as a chain of checkpoints. */
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/tree/tree_corpus.h"
 #include "ops/learn/tree/tree_trainer.h"
@@ -11,55 +11,56 @@ enum stream { STREAM_TRAINER = 1, STREAM_EXAMPLES, STREAM_VALIDATION };
 #define SCHEDULES "constant|linear|cosine"
 
 static const struct op_param params[] = {
-    {"d", OP_INT, "64", NULL, 1, 4096, "Numbers of a vector."},
+    {"d", OP_INT, "64", NULL, 1, 4096, "Dimension of the vectors."},
     {"hidden", OP_INT, "8", NULL, 1, 4096, "Width of an operator's hidden layer."},
     {"points", OP_INT, "0", NULL, 0, 64,
-     "A network of functions, whose nodes have a vector of `d` numbers at each of so many points "
-     "and "
-     "learn their values there; 0: EqNet, of which `code` to `size_every` and `init_scale` are."},
+     "Number of points of a network of functions, whose nodes have a vector of dimension `d` at "
+     "each point and predict their values there; 0: EqNet, to which the parameters from `code` "
+     "to `size_every` and `init_scale` apply."},
     {"inputs", OP_ENUM, "tokens", "tokens|values",
-     .doc = "Of functions: with `values` each node is told what it is worth, in training and when "
-            "it embeds. Its vectors then rest on evaluation more than on learning."},
+     .doc = "Functions: with `values` the network reads each node's values, in training and when "
+            "embedding. Its vectors then depend on evaluation more than on learning."},
     {"temperature", OP_REAL, "0.05", NULL, 1e-6, 100,
-     "Of functions: cosines of the contrastive loss are divided by it."},
-    {"values", OP_REAL, "1", NULL, 0, 1e6, "Of functions: weight of the errors of values."},
+     "Functions: divides the cosines of the contrastive loss."},
+    {"values", OP_REAL, "1", NULL, 0, 1e6, "Functions: weight of the errors of values."},
     {"near_share", OP_REAL, "0.5", NULL, 0, 1,
-     "Of functions: share of a batch's expressions that bring along a near miss as a further "
+     "Functions: share of a batch's expressions that contribute a near miss as an additional "
      "negative: one token altered, or two operands exchanged."},
     {"code", OP_INT, "8", NULL, 1, 4096, "Width of the subexpression auto-encoder's code."},
     {"outer", OP_INT, "0", NULL, 0, 4096,
-     "Width of a second layer on either side of the code, as EqNet-L has one; 0: there is none."},
-    {"hidden_dropout", OP_REAL, "0", NULL, 0, 0.99, "Of hidden layers, as EqNet-L has it."},
+     "Width of a second layer on either side of the code, as in EqNet-L; 0: none."},
+    {"hidden_dropout", OP_REAL, "0", NULL, 0, 0.99,
+     "Dropout rate of hidden layers, as in EqNet-L."},
     {"dropout", OP_REAL, "0.11", NULL, 0, 0.99,
-     "Of the numbers of operators' matrices and of classes' vectors."},
-    {"noise", OP_REAL, "0.61", NULL, 0, 0.99,
-     "Share of its input that the auto-encoder does not see."},
+     "Dropout rate of the elements of operators' matrices and classes' vectors."},
+    {"noise", OP_REAL, "0.61", NULL, 0, 0.99, "Share of the auto-encoder's input that is masked."},
     {"intro", OP_REAL, "0.9999", NULL, 0, 1,
-     "The auto-encoder's weight is 1 - intro^n after n times size_every steps; 1: there is none."},
+     "The auto-encoder's weight is 1 - intro^n after n times size_every steps; 1: no "
+     "auto-encoder."},
     {"margin", OP_REAL, "0.5", NULL, 0, 100,
-     "Of a class's score over the greatest of the others'."},
-    {"first_size", OP_REAL, "6.96", NULL, 1, 1e9, "Tokens of the longest expressions at first."},
-    {"size_step", OP_REAL, "2.72", NULL, 0, 1e9, "How many more the next may have."},
-    {"size_every", OP_INT, "10", NULL, 1, 1e9,
-     "Steps after which longer expressions come, each time, in a new order."},
-    {"batch", OP_INT, "900", NULL, 1, 1e6,
-     "Expressions of a step; of functions pairs of equal ones."},
+     "Margin of a class's score over the greatest other score."},
+    {"first_size", OP_REAL, "6.96", NULL, 1, 1e9,
+     "Maximum number of tokens of an expression in the first stage."},
+    {"size_step", OP_REAL, "2.72", NULL, 0, 1e9, "Increase of that maximum in each further stage."},
+    {"size_every", OP_INT, "10", NULL, 1, 1e9, "Steps per stage; each stage has a new order."},
+    {"batch", OP_INT, "900", NULL, 1, 1e6, "Expressions per step; functions: pairs of equal ones."},
     TRAIN_STEPS_PARAMS,
     {"segment", OP_INT, "100", NULL, 1, 1e6, "Steps between checkpoints."},
     {"lr", OP_REAL, "0.0079432823", NULL, 0, 100, "Learning rate of RMSprop."},
-    {"schedule", OP_ENUM, "constant", SCHEDULES, .doc = "Of the learning rate, down to 0."},
-    {"warmup", OP_INT, "0", NULL, 0, 1e12, "Steps in which the learning rate rises to `lr`."},
+    {"schedule", OP_ENUM, "constant", SCHEDULES,
+     .doc = "Schedule of the learning rate, down to 0."},
+    {"warmup", OP_INT, "0", NULL, 0, 1e12, "Steps over which the learning rate rises to `lr`."},
     {"rho", OP_REAL, "0.88", NULL, 0, 1, "Decay of the squared gradients' mean."},
     {"momentum", OP_REAL, "0.88", NULL, 0, 1, "Nesterov's."},
-    {"clip", OP_REAL, "1.82", NULL, 1e-9, 1e9, "Numbers of the gradient are cut to it."},
+    {"clip", OP_REAL, "1.82", NULL, 1e-9, 1e9, "Elements of the gradient are clipped to it."},
     {"init_scale", OP_REAL, "0.0089125094", NULL, 0, 100,
-     "Standard deviation of the initial numbers, and of the noise of leaves."},
-    TRAIN_COMMON_PARAMS("1", "A validation looks at that many times `batch` expressions."),
-    {"seed", OP_INT, "0", .doc = "Of weights, order and noise."},
+     "Standard deviation of the initial parameters, and of the noise on leaves."},
+    TRAIN_COMMON_PARAMS("1", "A validation uses this many times `batch` expressions."),
+    {"seed", OP_INT, "0", .doc = "Seed of weights, order and noise."},
     {0},
 };
 
-/* Those that a segment's key holds besides the network and the learning rate. */
+/* Parameters in a segment's key besides the network and the learning rate. */
 static const char steps_params[] =
     "hidden_dropout dropout noise intro margin first_size size_step size_every batch rho momentum "
     "clip log_every temperature values near_share";
@@ -99,7 +100,7 @@ struct shared {
     struct tree_model *model;
     struct tree_corpus corpus, valid;
     struct tree_pairs pairs;            /* of functions */
-    const struct tree_meaning *meaning; /* of tokens; the same */
+    const struct tree_meaning *meaning; /* by token; of functions */
     float *prior;
 };
 
@@ -119,13 +120,13 @@ static enum err_code load(struct tree_corpus *c, const struct shared *s, struct 
     enum err_code code = OK;
     while (learn_next(&b, &x, &code, e))
         if (learn_vocabulary_differs(&b->vocabulary_id, vocabulary))
-            code = err_fail(e, ERR_INPUT, "%s: a batch has another vocabulary", role);
+            code = err_fail(e, ERR_INPUT, "%s: a batch has a different vocabulary", role);
         else
             code = err_up(e, tree_corpus_add(c, b, s->model, e));
     return code;
 }
 
-/* Logarithms of the classes' shares. */
+/* Computes the log frequencies of the classes. */
 static void count_classes(struct shared *s)
 {
     const struct tree_corpus *c = &s->corpus;
@@ -141,13 +142,15 @@ static enum err_code check_corpus(const struct shared *s, struct op_ctx *ctx, st
     double first = op_real(ctx, "first_size");
     const struct tree_corpus *c = &s->corpus;
     if (c->classes < 2)
-        return err_fail(e, ERR_INPUT, "batches: %u classes, where two are needed", c->classes);
+        return err_fail(e, ERR_INPUT, "batches: %u classes, but at least two are needed",
+                        c->classes);
     if (train_validation(ctx).patience > 0 && s->valid.trees == 0)
         return err_fail(e, ERR_INPUT, "patience needs the input 'valid'");
     if (s->model->config.points)
-        return s->pairs.n_classes > 1
-                   ? OK
-                   : err_fail(e, ERR_INPUT, "batches: two classes of two expressions are needed");
+        return s->pairs.n_classes > 1 ? OK
+                                      : err_fail(e, ERR_INPUT,
+                                                 "batches: two classes of two expressions are "
+                                                 "needed");
     for (size_t i = 0; i < c->trees; i++)
         if ((double)(c->offset[i + 1] - c->offset[i]) <= first)
             return OK;
@@ -277,7 +280,7 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
     return OK;
 }
 
-/* Operators and classes are among what a segment reads. */
+/* The key omits operators and classes: the segment's `reads` covers them. */
 static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_t index,
                              struct err *e)
 {
@@ -293,21 +296,22 @@ const struct op op_train_trees = {
     .name = "train-trees",
     .version = 3,
     LEARNER_OP,
-    .doc = "Trains EqNet: a network that computes an expression's vector from those of its "
-           "operands, to tell classes of equal expressions; or, with `points`, a network of "
-           "functions, which learns what expressions are worth and which are equal. With "
-           "expressions to validate on, valid_accuracy is the share whose nearest other one is of "
-           "the same class, and valid_loss 1 - score_5. Checkpoints and segments are as those of "
+    .doc = "Trains EqNet, a network that computes an expression's vector from those of its "
+           "operands, to distinguish classes of equal expressions; or, with `points`, a network "
+           "of functions, which learns the values of expressions and which are equal. With "
+           "expressions to validate on, valid_accuracy is the share whose nearest neighbour is of "
+           "the same class, and valid_loss is 1 - score_5. Checkpoints and segments work as in "
            "`train`.",
     .params = params,
-    .inputs = OP_PORTS({"batches", KIND_TOKEN_BATCH, OP_COLLECTION,
-                        .doc = "Expressions to train on; each cluster is a class."},
-                       {"vocabulary", KIND_VOCABULARY, OP_ONE, .doc = "Theirs, plain or placed."},
-                       {"valid", KIND_TOKEN_BATCH, OP_COLLECTION, true,
-                        "Expressions to validate on, of the same vocabulary."},
-                       {"init", KIND_CHECKPOINT, OP_ONE, true,
-                        "A network of the same sizes and vocabulary whose weights are the initial "
-                        "ones. Its classes, optimizer state and step are not used."}),
+    .inputs = OP_PORTS(
+        {"batches", KIND_TOKEN_BATCH, OP_COLLECTION,
+         .doc = "Expressions to train on; each cluster is a class."},
+        {"vocabulary", KIND_VOCABULARY, OP_ONE, .doc = "Their vocabulary, plain or placed."},
+        {"valid", KIND_TOKEN_BATCH, OP_COLLECTION, true,
+         "Expressions to validate on, of the same vocabulary."},
+        {"init", KIND_CHECKPOINT, OP_ONE, true,
+         "A network of the same sizes and vocabulary that provides the initial weights. Its "
+         "classes, optimizer state and step are ignored."}),
     .check = check,
     .prepare = prepare,
     .segment = segment,

@@ -12,7 +12,7 @@
 static char arity_of(const char *name)
 {
     static const struct language *const all[] = {&lang_calculus, &lang_boolean, &lang_polynomial};
-    size_t n = strcspn(name, "@"); /* what follows says where the token stands */
+    size_t n = strcspn(name, "@"); /* the rest is the token's position */
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         int op = lang_find(all[i], name, n);
         if (op >= 0 && all[i]->ops[op].arity)
@@ -48,7 +48,7 @@ static enum err_code check(const Eqloom__TokenBatch *b, const struct tree_model 
             return err_fail(e, ERR_CORRUPT, "token batch: offsets do not fit its tokens");
         if (!tree_is_well_formed(m, b->tokens + b->offset[i], b->offset[i + 1] - b->offset[i]))
             return err_fail(e, ERR_INPUT,
-                            "sequence %zu%s%.60s%s is no tree of single tokens: a network on trees "
+                            "sequence %zu%s%.60s%s is not a tree of single tokens: a tree network "
                             "reads operators, symbols and, in the encodings plain and placed, "
                             "integers from -99 to 99; 'trees' spells longer ones",
                             i, has_text ? " (" : "", has_text ? b->text[i] : "",
@@ -182,7 +182,7 @@ struct altering {
     struct rng *r;
 };
 
-/* The first token that means it, or the specials' first. */
+/* Returns the first token with this meaning, or the first special token. */
 static uint32_t token_of(const struct altering *x, uint16_t op, double number)
 {
     for (uint32_t i = 0; i < x->m->tokens; i++)
@@ -214,7 +214,7 @@ static void exchange(const struct altering *x, uint32_t *to, const uint32_t *tok
     memcpy(to + at + 1 + end - middle, tokens + at + 1, (middle - at - 1) * sizeof *to);
 }
 
-/* False if nothing was altered at this place. */
+/* Returns false if it altered nothing at this place. */
 static bool alter(const struct altering *x, uint32_t *to, const uint32_t *tokens, uint32_t at)
 {
     uint16_t alike[NEAR_MISS_ALIKE], op = x->meaning[tokens[at]].op;
@@ -232,7 +232,7 @@ static bool alter(const struct altering *x, uint32_t *to, const uint32_t *tokens
     return to[at] != 0;
 }
 
-/* Some tries, after which there is none. */
+/* Returns NULL after some failed tries. */
 static uint32_t *near_miss(struct arena *a, const struct altering *x, const uint32_t *tokens,
                            uint32_t n)
 {
@@ -247,7 +247,7 @@ static uint32_t *near_miss(struct arena *a, const struct altering *x, const uint
 
 /* ---- batches ---- */
 
-/* The epoch's order of classes. */
+/* Returns the epoch's order of classes. */
 static uint32_t *order_of(struct arena *a, const struct tree_pairs *x, uint64_t seed,
                           uint64_t epoch)
 {
@@ -271,7 +271,7 @@ void tree_pairs_draw(struct tree_batch *out, struct arena *a, const struct tree_
 {
     const struct tree_corpus *c = x->corpus;
     size_t pairs = how->pairs < x->n_classes ? how->pairs : x->n_classes;
-    uint64_t steps = x->n_classes / pairs; /* of an epoch */
+    uint64_t steps = x->n_classes / pairs; /* per epoch */
     struct rng r = rng_new(rng_at(how->seed, STREAM_STEP, index), 0);
     struct altering altering = {m, meaning, &r};
     const uint32_t **tokens = arena_array(a, const uint32_t *, 4 * pairs);

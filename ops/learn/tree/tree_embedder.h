@@ -1,4 +1,4 @@
-/* A trained network on trees, for inference. */
+/* A trained tree network, for inference. */
 #pragma once
 
 #include "ops/learn/infer/network.h"
@@ -9,7 +9,7 @@ struct tree_embedder;
 extern const struct network_kind tree_embedder_kind;
 const struct tree_model *tree_embedder_model(const struct tree_embedder *x);
 
-/* out (trees, tree_width): vectors of length 1. `meaning` of tokens is read if the network has
- * inputs. The arena serves as working memory. */
+/* Computes out (trees, tree_width): vectors of length 1. Reads `meaning`, by token, only if the
+ * network has inputs. Uses the arena as working memory. */
 enum err_code tree_embedder_run(float *out, const struct tree_embedder *x, const struct tree_set *s,
                                 const struct tree_meaning *meaning, struct arena *a, struct err *e);

@@ -10,8 +10,8 @@ static const float bend = 0.1F; /* where the squared error becomes linear */
 
 /* ---- values ---- */
 
-/* *loss += errors of n values; they become their gradient, but for a factor. Returns how many are
- * known. */
+/* Adds the errors of n values to *loss; replaces the values by their gradient, up to a factor.
+ * Returns how many are known. */
 static size_t compare(double *loss, float *values, const float *known, size_t n)
 {
     size_t counted = 0;
@@ -28,7 +28,7 @@ static size_t compare(double *loss, float *values, const float *known, size_t n)
     return counted;
 }
 
-/* What the shard's trees are worth: of the operand of each root. */
+/* Copies the values of the shard's trees: those of the operand of each root. */
 static void keep_trees(float *out, const struct tree_shard *s, const float *known, size_t width)
 {
     const struct tree_group *roots = &s->lists.groups[s->lists.n_groups - 1];
@@ -38,7 +38,7 @@ static void keep_trees(float *out, const struct tree_shard *s, const float *know
                TREE_VALUES * sizeof *out);
 }
 
-/* Adds the values' loss; worth (trees, points, TREE_VALUES) gets what the trees are worth. */
+/* Adds the values' loss; fills worth (trees, points, TREE_VALUES) with the values of the trees. */
 static enum err_code learn_values(struct step_result *r, struct tree_trainer *t, float *worth,
                                   struct err *e)
 {
@@ -77,7 +77,7 @@ static enum err_code learn_values(struct step_result *r, struct tree_trainer *t,
 
 /* ---- pairs ---- */
 
-/* Near misses that are worth what they were made of are of its class. */
+/* Puts near misses with the same values as their source into its class. */
 static uint32_t *groups_of(struct tree_trainer *t, const struct tree_batch *x, const float *worth)
 {
     size_t width = (size_t)t->model->rows * TREE_VALUES;
@@ -111,7 +111,7 @@ static void contrast(struct tree_trainer *t, const struct tree_batch *x, const u
                                          .loss = c->loss,
                                          .correct = c->correct});
     op->sum_losses(t->queue, c->sums, c->loss, c->correct, rows, (double)rows);
-    /* With G the gradient of the scores that of the units is (G u + G^T u) / temperature. */
+    /* If G is the gradient of the scores, that of the units is (G u + G^T u) / temperature. */
     op->fill(t->queue, c->dvectors, n * width, 0);
     product(t->queue, "nn", c->dvectors, t->scores, c->units, rows, width, n, by, 0, GPU_F32);
     product(t->queue, "tn", c->dvectors, t->scores, c->units, n, width, rows, by, 1, GPU_F32);

@@ -1,4 +1,4 @@
-/* See tree_points.h. Each node has its values on a line of points around each point, from which
+/* See tree_points.h. Each node is evaluated on a line of points around each point, from which
  * differences are taken; a difference has one point less on either side. */
 #include "ops/learn/tree/tree_points.h"
 
@@ -13,7 +13,7 @@
 enum { SIDE = 2, LINE = 2 * SIDE + 1 };
 static const double first = 0.19, last = 24, apart = 1e-3, most = 2, loud = 4;
 
-/* Known from SIDE - side to SIDE + side; side < 0: nowhere. */
+/* Known from SIDE - side to SIDE + side; side < 0: unknown. */
 struct line {
     double complex z[LINE];
     int side;
@@ -27,7 +27,7 @@ struct tree_meaning *tree_meanings(struct arena *a, const Eqloom__Vocabulary *v)
     uint32_t variables = 0;
     for (size_t i = 0; i < v->n_tokens; i++) {
         const char *name = v->tokens[i];
-        size_t n = strcspn(name, "@"); /* what follows says where the token stands */
+        size_t n = strcspn(name, "@"); /* the rest is the token's position */
         int op = lang_find(&lang_calculus, name, n);
         struct tree_meaning *t = &out[i];
         t->op = op >= 0 ? (uint16_t)op : X_VAR;
@@ -86,7 +86,7 @@ static double complex function(uint16_t op, double complex x)
     return NAN;
 }
 
-/* Beside their cuts at x > 1 these are what their derivatives say, as Arb has them. */
+/* On the cut at x > 1, the values that agree with the derivatives, as in Arb. */
 static double complex inverse(uint16_t op, double complex x)
 {
     double complex y = function(op, x);
@@ -94,7 +94,7 @@ static double complex inverse(uint16_t op, double complex x)
     return cut && cimag(x) == 0 && creal(x) > 1 ? conj(y) : y;
 }
 
-/* Of whose value at 1/x the others are. */
+/* Returns the operator f such that op(x) = f(1/x). */
 static uint16_t of_reciprocal(uint16_t op)
 {
     switch (op) {
@@ -108,7 +108,7 @@ static uint16_t of_reciprocal(uint16_t op)
     return 0;
 }
 
-/* Without the sign of a zero, which would choose the side of a cut. */
+/* Removes the sign of a zero, which would select the side of a cut. */
 static double complex plain(double complex z)
 {
     return cimag(z) == 0 ? creal(z) : z;
@@ -145,7 +145,7 @@ static void set_leaf(struct line *out, const struct tree_meaning *t, uint32_t p,
 
 static void differentiate(struct line *out, const struct line *by, const struct line *x)
 {
-    out->side = by->z[SIDE + 1] == by->z[SIDE] ? -1 : x->side - 1; /* by x alone */
+    out->side = by->z[SIDE + 1] == by->z[SIDE] ? -1 : x->side - 1; /* by x only */
     for (int k = SIDE - out->side; k <= SIDE + out->side; k++)
         out->z[k] = (x->z[k + 1] - x->z[k - 1]) / (2 * apart);
 }
@@ -203,7 +203,7 @@ static void tell(float *out, const struct line *x)
     }
 }
 
-/* (nodes - roots) */
+/* Returns the values of (nodes - roots) nodes. */
 static struct line *evaluate(struct arena *a, const struct tree_lists *x,
                              const struct tree_model *m, const struct tree_meaning *meaning)
 {

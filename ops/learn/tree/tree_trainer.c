@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum stream { STREAM_WEIGHTS = 1, STREAM_DROPOUT, STREAM_NOISE, STREAM_HIDDEN };
-enum { SHARD_NODES = 2048, SHARD_ROWS = 8192 }; /* about, at most; rows: of functions */
+enum { SHARD_NODES = 2048, SHARD_ROWS = 8192 }; /* approximate maxima; rows: of functions */
 
 /* ---- life ---- */
 
@@ -81,7 +81,7 @@ static void add_noise(struct tree_trainer *t, uint64_t key)
         t->used[t->model->leaves + i] += (float)(t->config.deviation * rng_normal(&r));
 }
 
-/* With `training`, as the next step has them; `trees` of its batch. */
+/* Writes the weights, with `training` those of the next step; `trees` is the size of its batch. */
 static void write_weights(struct tree_trainer *t, size_t trees, bool training)
 {
     const struct tree_model *m = t->model;
@@ -172,7 +172,7 @@ static void forward_shard(void *arg, size_t item, struct gpu_queue *q)
         tree_values(q, s->values, &t->pass, &s->tape);
 }
 
-/* To t->vectors; with memory for that many scores. */
+/* Computes t->vectors and allocates that many scores. */
 static enum err_code forward(struct tree_trainer *t, const struct tree_set *s, size_t scores,
                              bool training, struct err *e)
 {
@@ -199,7 +199,7 @@ static enum err_code forward(struct tree_trainer *t, const struct tree_set *s, s
 
 /* ---- loss ---- */
 
-/* The greatest of the scores but `own`, the first of equals. */
+/* Returns the index of the greatest score except `own`, the first in case of ties. */
 static size_t greatest_other(const float *scores, size_t n, size_t own)
 {
     size_t best = own == 0 ? 1 : 0;
@@ -209,7 +209,8 @@ static size_t greatest_other(const float *scores, size_t n, size_t own)
     return best;
 }
 
-/* Loss and accuracy; vectors become their gradient, `classes` gets that of the classes added. */
+/* Computes loss and accuracy; replaces vectors by their gradient, and adds that of the classes to
+ * `classes`. */
 static void margin_loss(struct step_result *r, float *vectors, float *classes,
                         const struct tree_trainer *t, const struct tree_batch *x,
                         const float *scores)
@@ -258,7 +259,8 @@ static enum err_code add_codes(double *loss, struct tree_trainer *t, struct err 
     return OK;
 }
 
-/* The loss of classes: t->vectors become their gradient, dclasses (classes, d) that of theirs. */
+/* The loss of classes: replaces t->vectors by their gradient, and computes that of the classes in
+ * dclasses (classes, d). */
 static enum err_code classes_loss(struct step_result *r, float *dclasses, struct tree_trainer *t,
                                   const struct tree_batch *x, struct err *e)
 {
@@ -282,7 +284,7 @@ static enum err_code classes_loss(struct step_result *r, float *dclasses, struct
     return OK;
 }
 
-/* Loss, and the gradient in t->gradient. */
+/* Computes the loss, and the gradient in t->gradient. */
 static enum err_code differentiate(struct step_result *r, struct tree_trainer *t,
                                    const struct tree_batch *x, struct err *e)
 {
@@ -361,7 +363,7 @@ enum err_code tree_trainer_step(struct step_result *r, struct tree_trainer *t,
 
 enum { NEAREST = 5 };
 
-/* The nearest others by score, in order, the first of equals. */
+/* Finds the nearest others by score, in order, the first in case of ties. */
 static size_t nearest(size_t out[NEAREST], const float *scores, size_t n, size_t self)
 {
     size_t found = 0;

@@ -97,9 +97,9 @@ TEST(check)
          "'similarity: maxsim' belongs to objectives contrastive and simcse, not to siamese"},
         {" min_steps=5", "'min_steps' needs 'patience' or 'patience_steps'"},
         {" patience=5 patience_steps=5",
-         "'patience' is in validations, 'patience_steps' in steps: give one of them"},
+         "'patience' counts validations, 'patience_steps' steps: give only one"},
         {" schedule=cosine lr_min=0.1",
-         "the schedule would rise: 'lr_min' (0.1) is greater than 'lr' (0.001)"},
+         "'lr_min' (0.1) is greater than 'lr' (0.001): the schedule would rise"},
     };
     static const char *const taken[] = {
         "", " lr_min=0.1", " objective=triplet swap=true hinge=squared",

@@ -199,6 +199,6 @@ TEST_IN_ARENA(epochs)
                         keys(a, " batch=64" SMALL " steps=3"));
     struct op_ctx *both = context(&op_train, SMALL " steps=0 epochs=1");
     assert_int_equal(op_train.check(both, &e), ERR_INPUT);
-    assert_non_null(strstr(e.message, "'steps' and 'epochs' both say how long to train"));
+    assert_non_null(strstr(e.message, "'steps' and 'epochs' both set the length of the training"));
     context_free(both);
 }
