@@ -72,7 +72,7 @@ static bool is_for_cluster(const struct node_run *r)
     bool large = r->op->node == OP_MAP || r->op->node == OP_CHAIN;
     bool wanted =
         r->node->executor == EXECUTOR_SLURM || (large && r->node->executor != EXECUTOR_HERE);
-    return r->s->away && !r->from_cluster && wanted && r->op->node != OP_EXEC;
+    return r->s->offload && !r->from_cluster && wanted && r->op->node != OP_EXEC;
 }
 
 enum outcome node_begin(struct worker *w, struct node_run *r)
@@ -107,10 +107,10 @@ enum outcome node_begin(struct worker *w, struct node_run *r)
         announce(s, w);
     r->elements = r->op->node == OP_MAP ? ctx_node_elements(r->shared) : 0;
     r->cached = r->failed = 0;
-    bool away = is_for_cluster(r);
-    if (away || r->op->node == OP_MAP)
+    bool on_cluster = is_for_cluster(r);
+    if (on_cluster || r->op->node == OP_MAP)
         progress_node_start(s->progress, r->index, r->elements, r->why);
-    if (away)
+    if (on_cluster)
         return OUT_ON_CLUSTER;
     if (r->op->node == OP_MAP && !map_new(w, r))
         return map_close(w, r);

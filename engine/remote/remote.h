@@ -1,8 +1,9 @@
-/* A cache that several stores share. It holds one pack (store/pack/, run/parcel.h) per node action,
- * or for the last segment of a chain, under "OP-VERSION/KEY.pack": the outputs with every record
- * that they refer to and the inputs do not, the actions of elements and blocks, and their traces. A
- * store that imports a pack is in the same state as after a run of the node. Failures of the cache
- * are reported once and cost no more than the work that it would have saved. Thread-safe. */
+/* A cache that several stores share. It holds one pack (store/pack/, run/node_pack.h) per node
+ * action, or for the last segment of a chain, under "OP-VERSION/KEY.pack": the outputs with every
+ * record that they refer to and the inputs do not, the actions of elements and blocks, and their
+ * traces. A store that imports a pack is in the same state as after a run of the node. Failures of
+ * the cache are reported once and cost no more than the work that it would have saved. Thread-safe.
+ */
 #pragma once
 
 #include "engine/session/session.h"

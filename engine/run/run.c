@@ -3,7 +3,7 @@
 
 #include "base/os.h"
 #include "engine/remote/remote.h"
-#include "engine/run/parcel.h"
+#include "engine/run/node_pack.h"
 #include "engine/session/run_record.h"
 #include "store/maintain.h"
 
@@ -59,12 +59,12 @@ enum err_code session_open(struct session *s, struct arena *a, const struct job 
     s->progress = progress_new(job, options, wanted, estimates);
     s->commit = committer_new(store);
     sched_init(s, wanted);
-    return err_up(e, away_open(s, e));
+    return err_up(e, offload_open(s, e));
 }
 
 void session_close(struct session *s)
 {
-    away_close(s);
+    offload_close(s);
     for (uint32_t i = 0; s->nodes && i < s->job->n_nodes; i++) {
         struct node_run *r = &s->nodes[i];
         node_end_attempt(r);
@@ -182,20 +182,20 @@ static enum err_code repair(struct session *s, struct err *e)
 /* Pushes the results of a finished node to the shared cache, unless it has them. */
 static void push(struct node_run *r)
 {
-    struct parcel p;
+    struct node_pack p;
     struct digest name;
     struct pack_contents what;
     struct err e = {0};
-    parcel_open(&p, r);
-    enum err_code code = parcel_name(&name, &p, &e);
+    node_pack_open(&p, r);
+    enum err_code code = node_pack_name(&name, &p, &e);
     if (!code && !remote_has(r, &name)) {
-        code = parcel_fill(&what, &p, true, &e);
+        code = node_pack_fill(&what, &p, true, &e);
         if (!code)
             remote_push(r, &name, &what);
     }
     if (code)
         remote_note(r, "cannot be put into", &e);
-    parcel_close(&p);
+    node_pack_close(&p);
 }
 
 static void push_all(struct session *s)
@@ -240,7 +240,7 @@ enum err_code job_run(struct run_result *out, struct arena *a, const struct job 
         if (!code && !s->left && !s->fatal.code)
             code = sched_run(s, e);
         if (session_signals(s) || s->fatal.code)
-            away_cancel(s);
+            offload_cancel(s);
         if (code)
             goto out;
     } while (atomic_load(&s->lost) && !s->left && !s->fatal.code && !session_signals(s));
@@ -258,7 +258,7 @@ enum err_code job_run(struct run_result *out, struct arena *a, const struct job 
         record_broken(s);
         goto out;
     }
-    away_finish(s);
+    offload_finish(s);
     push_all(s);
     session_fill_result(out, s);
     progress_summary(s->progress, out);

@@ -23,14 +23,14 @@ void sched_report(struct node_run *r);
 /* Makes the next sched_run look up all nodes again. No worker may be running. */
 void sched_restart(struct session *s);
 
-/* ---- nodes that run on a cluster: away.c ---- */
-/* Sets s->away if the options request a cluster. */
-enum err_code away_open(struct session *s, struct err *e);
-void away_close(struct session *s);
+/* ---- nodes that run on a cluster: offload.c ---- */
+/* Sets s->offload if the options request a cluster. */
+enum err_code offload_open(struct session *s, struct err *e);
+void offload_close(struct session *s);
 /* Submits nodes to the cluster and collects their results until no worker is active. Runs on a
  * thread of its own. */
-void away_run(struct session *s);
+void offload_run(struct session *s);
 /* Called at the end of a run: cancels jobs that are no longer needed and removes their files. */
-void away_finish(struct session *s);
+void offload_finish(struct session *s);
 /* Cancels all submitted jobs. */
-void away_cancel(struct session *s);
+void offload_cancel(struct session *s);

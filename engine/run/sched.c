@@ -360,11 +360,11 @@ void sched_start_pool(struct session *s)
 static void work_or_poll(struct session *s)
 {
     pthread_mutex_lock(&s->mutex);
-    bool look = s->away && !s->has_poller;
+    bool look = s->offload && !s->has_poller;
     s->has_poller = true;
     pthread_mutex_unlock(&s->mutex);
     if (look)
-        away_run(s);
+        offload_run(s);
     else
         work(s);
 }
@@ -373,5 +373,5 @@ enum err_code sched_run(struct session *s, struct err *e)
 {
     release(s);
     s->has_poller = false;
-    return err_up(e, sched_watch(s, s->threads + (s->away != NULL), work_or_poll, e));
+    return err_up(e, sched_watch(s, s->threads + (s->offload != NULL), work_or_poll, e));
 }

@@ -5,8 +5,8 @@
 
 #include "base/io/out_file.h"
 #include "base/os.h"
-#include "engine/cluster/errand.h"
-#include "engine/run/parcel.h"
+#include "engine/cluster/node_dispatch.h"
+#include "engine/run/node_pack.h"
 #include "engine/run/run_internal.h"
 
 #include <errno.h>
@@ -72,19 +72,19 @@ static enum err_code set_stage(struct node_run *r, const struct work_order *o, s
 
 static enum err_code write_pack(struct node_run *r, const struct work_order *o, struct err *e)
 {
-    struct parcel p;
+    struct node_pack p;
     struct pack_contents what;
     struct pack_result packed;
     struct digest name;
     bool map = r->op->node == OP_MAP;
-    parcel_open(&p, r);
-    enum err_code code = map ? OK : parcel_name(&name, &p, e);
+    node_pack_open(&p, r);
+    enum err_code code = map ? OK : node_pack_name(&name, &p, e);
     if (!code)
-        code = parcel_fill(&what, &p, !map, e);
+        code = node_pack_fill(&what, &p, !map, e);
     what.fast = true;
     if (!code)
         code = session_pack(&packed, r->s, path_of(&p.arena, o, ".pack" PART), &what, e);
-    parcel_close(&p);
+    node_pack_close(&p);
     return err_up(e, code);
 }
 

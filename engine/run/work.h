@@ -1,11 +1,11 @@
-/* A worker of a cluster: computes one block of a node (cluster/errand.h). */
+/* A worker of a cluster: computes one block of a node (cluster/node_dispatch.h). */
 #pragma once
 
 #include "engine/run/run.h"
 
 struct work_order {
     uint32_t node;
-    const char *folder; /* the node's folder (cluster/errand.h) */
+    const char *folder; /* the node's folder (cluster/node_dispatch.h) */
     struct digest key;  /* key of the block */
 };
 

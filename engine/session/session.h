@@ -25,14 +25,14 @@ enum phase {
     PHASE_READY,      /* can be looked up */
     PHASE_OPEN,       /* has work to hand out */
     PHASE_BUSY,       /* a worker has all of it */
-    PHASE_ON_CLUSTER, /* on a cluster: run/away.c */
+    PHASE_ON_CLUSTER, /* on a cluster: run/offload.c */
     PHASE_DONE,
 };
 
 struct map_run;
 struct remote;
-struct away;
-struct errand;
+struct offload;
+struct dispatch;
 struct session;
 
 struct node_run {
@@ -55,8 +55,8 @@ struct node_run {
     pthread_mutex_t prepare_mutex;
     bool prepared;
     void *op_state;
-    int card;              /* the card in use while it runs; -1: none */
-    struct errand *errand; /* while it is on a cluster */
+    int card;                  /* the card in use while it runs; -1: none */
+    struct dispatch *dispatch; /* while it is on a cluster */
     struct err prepare_failure;
     struct map_run *map;
     uint64_t elements, cached, failed;
@@ -77,11 +77,11 @@ struct session {
     struct history history;
     struct committer *commit;
     struct progress *progress;
-    const char *numerics;  /* of this machine: key_numerics */
-    struct remote *remote; /* NULL: no shared cache */
-    struct away *away;     /* NULL: no cluster */
-    size_t n_on_cluster;   /* nodes */
-    bool has_poller;       /* a thread is running away_run */
+    const char *numerics;    /* of this machine: key_numerics */
+    struct remote *remote;   /* NULL: no shared cache */
+    struct offload *offload; /* NULL: no cluster */
+    size_t n_on_cluster;     /* nodes */
+    bool has_poller;         /* a thread is running offload_run */
     /* On a cluster worker: the inputs of its one node, by port, instead of other nodes' outputs. */
     const struct id_list *worker_inputs;
     uint64_t pulled, pushed, pulled_bytes, pushed_bytes;

@@ -3,7 +3,7 @@
 
 #include "base/os.h"
 #include "engine/cli/records/place.h"
-#include "engine/cluster/errand.h"
+#include "engine/cluster/node_dispatch.h"
 #include "engine/run/work.h"
 
 #include <inttypes.h>
@@ -40,7 +40,7 @@ static enum err_code read_order(struct work_order *o, struct cli *c, const struc
     for (size_t i = 0; i < n; i++)
         if (!strcmp(job->nodes[nodes[i]].name, c->arguments[1]))
             o->node = nodes[i];
-    return err_up(e, errand_task_key(&o->key, c->arena, o->folder, batch,
+    return err_up(e, dispatch_task_key(&o->key, c->arena, o->folder, batch,
                                      task ? strtoull(task, NULL, 10) : 0, e));
 }
 

@@ -7,13 +7,13 @@
 
 #include "base/io/out_file.h"
 #include "base/os.h"
-#include "engine/cluster/errand.h"
+#include "engine/cluster/node_dispatch.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-struct away {
+struct offload {
     struct cluster cluster;
     pthread_mutex_t mutex; /* guards the fields below; held during submission */
     bool cancelled;
@@ -90,14 +90,14 @@ static enum err_code make_folder(struct cluster *c, const struct session *s, str
                                     sizeof worker_script - 1, e));
 }
 
-enum err_code away_open(struct session *s, struct err *e)
+enum err_code offload_open(struct session *s, struct err *e)
 {
     if (!s->options->slurm_dir || s->options->check)
         return OK;
-    struct away *w = must_calloc(1, sizeof *w);
+    struct offload *w = must_calloc(1, sizeof *w);
     struct cluster *c = &w->cluster;
     pthread_mutex_init(&w->mutex, NULL);
-    s->away = w;
+    s->offload = w;
     enum err_code code = profile_load(&c->profile, &c->arena, s->job, e);
     if (!code)
         code = make_folder(c, s, e);
@@ -106,18 +106,18 @@ enum err_code away_open(struct session *s, struct err *e)
     return err_up(e, code);
 }
 
-static void close_errands(struct session *s)
+static void close_dispatches(struct session *s)
 {
     for (size_t i = 0; s->nodes && i < s->job->n_nodes; i++)
-        errand_close(&s->nodes[i], false);
+        dispatch_close(&s->nodes[i], false);
 }
 
-void away_close(struct session *s)
+void offload_close(struct session *s)
 {
-    struct away *w = s->away;
+    struct offload *w = s->offload;
     if (!w)
         return;
-    close_errands(s);
+    close_dispatches(s);
     pthread_mutex_destroy(&w->mutex);
     name_map_free(&w->cluster.ended);
     arena_free(&w->cluster.arena);
@@ -125,7 +125,7 @@ void away_close(struct session *s)
 }
 
 /* Cancels all jobs of this store. */
-static enum err_code cancel_all(struct away *w, struct err *e)
+static enum err_code cancel_all(struct offload *w, struct err *e)
 {
     struct arena a = {0};
     struct slurm_job *jobs;
@@ -141,9 +141,9 @@ static enum err_code cancel_all(struct away *w, struct err *e)
     return err_up(e, code);
 }
 
-void away_cancel(struct session *s)
+void offload_cancel(struct session *s)
 {
-    struct away *w = s->away;
+    struct offload *w = s->offload;
     struct err e = {0};
     if (!w)
         return;
@@ -154,9 +154,9 @@ void away_cancel(struct session *s)
     pthread_mutex_unlock(&w->mutex);
 }
 
-void away_finish(struct session *s)
+void offload_finish(struct session *s)
 {
-    struct away *w = s->away;
+    struct offload *w = s->offload;
     bool failed = false;
     if (!w || session_interrupted(s) || s->done < s->wanted)
         return;
@@ -173,7 +173,7 @@ void away_finish(struct session *s)
 static void return_node(struct node_run *r, const struct err *failure)
 {
     struct session *s = r->s;
-    errand_close(r, !failure);
+    dispatch_close(r, !failure);
     node_end_attempt(r);
     if (failure)
         node_fail(r, "", failure);
@@ -189,25 +189,25 @@ static void return_node(struct node_run *r, const struct err *failure)
 
 static void step(struct node_run *r, const struct slurm_job *jobs, size_t n_jobs)
 {
-    struct away *w = r->s->away;
+    struct offload *w = r->s->offload;
     struct err e = {0};
-    enum err_code code = r->errand ? errand_poll(r->errand, jobs, n_jobs, &e)
-                                   : errand_open(r, &w->cluster, jobs, n_jobs, &e);
+    enum err_code code = r->dispatch ? dispatch_poll(r->dispatch, jobs, n_jobs, &e)
+                                     : dispatch_open(r, &w->cluster, jobs, n_jobs, &e);
     pthread_mutex_lock(&w->mutex);
     if (!code && !w->cancelled)
-        code = errand_submit(r->errand, &e);
+        code = dispatch_submit(r->dispatch, &e);
     pthread_mutex_unlock(&w->mutex);
     if (code == ERR_FAILED)
         return_node(r, &e);
     else if (code)
         session_fail(r->s, &e);
-    else if (errand_is_over(r->errand))
+    else if (dispatch_is_over(r->dispatch))
         return_node(r, NULL);
 }
 
 static void cancel_ended(struct session *s, const struct slurm_job *jobs, size_t n, struct arena *a)
 {
-    struct cluster *c = &s->away->cluster;
+    struct cluster *c = &s->offload->cluster;
     uint64_t now = os_monotonic_ns(), *since;
     const char **ids = arena_array(a, const char *, n + 1);
     size_t n_ids = 0;
@@ -225,15 +225,15 @@ static void cancel_ended(struct session *s, const struct slurm_job *jobs, size_t
 static bool is_on_cluster(struct node_run *r)
 {
     pthread_mutex_lock(&r->s->mutex);
-    bool away = r->phase == PHASE_ON_CLUSTER;
+    bool on_cluster = r->phase == PHASE_ON_CLUSTER;
     pthread_mutex_unlock(&r->s->mutex);
-    return away;
+    return on_cluster;
 }
 
 /* Calls squeue first, so that the files of jobs that it lists as ended are visible. */
 static void poll_cluster(struct session *s)
 {
-    struct away *w = s->away;
+    struct offload *w = s->offload;
     struct arena a = {0};
     struct slurm_job *jobs;
     struct err e = {0};
@@ -253,7 +253,7 @@ static void poll_cluster(struct session *s)
     arena_free(&a);
 }
 
-void away_run(struct session *s)
+void offload_run(struct session *s)
 {
     uint64_t looked_ns = 0;
     for (;;) {
@@ -261,20 +261,20 @@ void away_run(struct session *s)
         pthread_mutex_lock(&s->mutex);
         bool others_work = s->workers > 1 && !session_interrupted(s);
         for (size_t i = 0; i < s->job->n_nodes; i++) {
-            bool away = s->nodes[i].phase == PHASE_ON_CLUSTER;
-            any = any || away;
-            new = new || (away && !s->nodes[i].errand);
+            bool on_cluster = s->nodes[i].phase == PHASE_ON_CLUSTER;
+            any = any || on_cluster;
+            new = new || (on_cluster && !s->nodes[i].dispatch);
         }
         pthread_mutex_unlock(&s->mutex);
         if (!others_work)
             break;
         uint64_t now = os_monotonic_ns();
-        bool due = now - looked_ns >= s->away->cluster.profile.poll_ms * 1000000;
-        if (any && (due || (new && !s->away->squeue_failures))) {
+        bool due = now - looked_ns >= s->offload->cluster.profile.poll_ms * 1000000;
+        if (any && (due || (new && !s->offload->squeue_failures))) {
             looked_ns = now;
             poll_cluster(s);
         }
         nanosleep(&(struct timespec){.tv_nsec = TICK_MS * 1000000}, NULL);
     }
-    close_errands(s);
+    close_dispatches(s);
 }

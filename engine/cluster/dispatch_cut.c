@@ -1,7 +1,7 @@
 /* Cuts the work into blocks and packs their inputs. The missing elements are cut by windows of
  * positions that depend on the input alone, and a window contains whole leaves (map_tree.h): after
  * a crash the same blocks are cut, and results include the actions of leaves. */
-#include "engine/cluster/errand.h"
+#include "engine/cluster/node_dispatch.h"
 
 #include "base/buf.h"
 #include "base/os.h"
@@ -18,7 +18,7 @@ static uint64_t window_of(uint64_t elements)
     return n;
 }
 
-enum err_code errand_cut_open(struct errand *x, struct err *e)
+enum err_code dispatch_cut_open(struct dispatch *x, struct err *e)
 {
     struct node_run *r = x->r;
     if (!r->inputs[0].n)
@@ -33,7 +33,7 @@ enum err_code errand_cut_open(struct errand *x, struct err *e)
     return err_up(e, code);
 }
 
-void errand_cut_close(struct errand *x)
+void dispatch_cut_close(struct dispatch *x)
 {
     map_tree_free(x->tree, x->r->op);
     if (x->input)
@@ -41,7 +41,7 @@ void errand_cut_close(struct errand *x)
 }
 
 /* Adds a block, unless it was adopted from an earlier master. */
-static void add_block(struct errand *x, const struct digest *key, uint64_t n)
+static void add_block(struct dispatch *x, const struct digest *key, uint64_t n)
 {
     const uint64_t *adopted = digest_map_get(&x->adopted, key);
     struct block b = {.key = *key, .n = n};
@@ -58,7 +58,7 @@ static void add_block(struct errand *x, const struct digest *key, uint64_t n)
 }
 
 /* Returns whether an element has to run. */
-static bool is_missing(struct errand *x, const struct digest *id)
+static bool is_missing(struct dispatch *x, const struct digest *id)
 {
     struct arena_mark mark = arena_mark(&x->work);
     struct action_result made;
@@ -72,7 +72,7 @@ static bool is_missing(struct errand *x, const struct digest *id)
 }
 
 /* Returns the leaf at a position, or a substitute if the input has no blocks. */
-static enum err_code leaf_at(struct collection_block *out, struct errand *x, uint64_t at,
+static enum err_code leaf_at(struct collection_block *out, struct dispatch *x, uint64_t at,
                              struct err *e)
 {
     if (collection_depth(x->input))
@@ -83,7 +83,7 @@ static enum err_code leaf_at(struct collection_block *out, struct errand *x, uin
     return OK;
 }
 
-static enum err_code add_missing(struct collection_builder *b, uint64_t *n, struct errand *x,
+static enum err_code add_missing(struct collection_builder *b, uint64_t *n, struct dispatch *x,
                                  const struct collection_block *leaf, struct err *e)
 {
     struct digest *ids = arena_array(&x->work, struct digest, IDS);
@@ -101,7 +101,7 @@ static enum err_code add_missing(struct collection_builder *b, uint64_t *n, stru
 }
 
 /* Adds the missing elements of the next window that has any. */
-static enum err_code add_window(struct collection_builder *b, uint64_t *n, struct errand *x,
+static enum err_code add_window(struct collection_builder *b, uint64_t *n, struct dispatch *x,
                                 struct err *e)
 {
     uint64_t count = collection_count(x->input), window = UINT64_MAX;
@@ -123,7 +123,7 @@ static enum err_code add_window(struct collection_builder *b, uint64_t *n, struc
 
 /* ---- packs ---- */
 
-static enum err_code pack_block(struct errand *x, const struct digest *elements,
+static enum err_code pack_block(struct dispatch *x, const struct digest *elements,
                                 const struct digest *key, struct err *e)
 {
     char hex[DIGEST_HEX];
@@ -134,7 +134,7 @@ static enum err_code pack_block(struct errand *x, const struct digest *elements,
     return err_up(e, session_pack(&packed, x->r->s, path, &what, e));
 }
 
-enum err_code errand_cut_next(struct errand *x, struct err *e)
+enum err_code dispatch_cut_next(struct dispatch *x, struct err *e)
 {
     struct session *s = x->r->s;
     struct digest elements;
@@ -168,7 +168,7 @@ enum err_code errand_cut_next(struct errand *x, struct err *e)
 
 /* Adds the finished segments of a chain. */
 static enum err_code add_segments(struct pack_contents *what, struct pack_root *roots,
-                                  struct errand *x, struct err *e)
+                                  struct dispatch *x, struct err *e)
 {
     struct chain chain;
     enum err_code code = chain_open(&chain, x->r, e);
@@ -190,7 +190,7 @@ static enum err_code add_segments(struct pack_contents *what, struct pack_root *
     return err_up(e, code);
 }
 
-enum err_code errand_pack_inputs(struct errand *x, struct err *e)
+enum err_code dispatch_pack_inputs(struct dispatch *x, struct err *e)
 {
     const struct node_run *r = x->r;
     const struct op *op = r->op;

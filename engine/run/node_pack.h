@@ -8,7 +8,7 @@
 #include "engine/session/session.h"
 #include "store/pack/pack.h"
 
-struct parcel {
+struct node_pack {
     struct node_run *r;
     struct arena arena, work; /* work: reset after each step */
     struct pack_root *roots;
@@ -17,11 +17,12 @@ struct parcel {
     struct digest_map is_action;
 };
 
-void parcel_open(struct parcel *p, struct node_run *r);
-void parcel_close(struct parcel *p);
+void node_pack_open(struct node_pack *p, struct node_run *r);
+void node_pack_close(struct node_pack *p);
 /* Sets the key under which other stores look the node up: for a chain that of its last segment, so
- * that longer trainings find it. Adds the action of this key to the parcel. */
-enum err_code parcel_name(struct digest *name, struct parcel *p, struct err *e);
+ * that longer trainings find it. Adds the action of this key to the pack. */
+enum err_code node_pack_name(struct digest *name, struct node_pack *p, struct err *e);
 /* If `whole`, packs the node's outputs; otherwise, for a map, the outputs of each element, since
- * some elements may have failed. *out is valid as long as the parcel. */
-enum err_code parcel_fill(struct pack_contents *out, struct parcel *p, bool whole, struct err *e);
+ * some elements may have failed. *out is valid as long as the pack. */
+enum err_code node_pack_fill(struct pack_contents *out, struct node_pack *p, bool whole,
+                             struct err *e);

@@ -41,7 +41,7 @@ struct block {
     uint64_t gone_ns; /* since when squeue lists it as over or not at all; 0: it is active */
 };
 
-struct errand {
+struct dispatch {
     struct cluster *c;
     struct node_run *r;
     const char *folder;
@@ -62,30 +62,30 @@ struct errand {
     bool cut; /* all blocks have been cut */
 };
 
-/* Sets r->errand. `jobs`: all that squeue lists now. Imports the results that earlier masters left
- * and adopts their jobs. */
-enum err_code errand_open(struct node_run *r, struct cluster *c, const struct slurm_job *jobs,
-                          size_t n_jobs, struct err *e);
+/* Sets r->dispatch. `jobs`: all that squeue lists now. Imports the results that earlier masters
+ * left and adopts their jobs. */
+enum err_code dispatch_open(struct node_run *r, struct cluster *c, const struct slurm_job *jobs,
+                            size_t n_jobs, struct err *e);
 /* `done`: removes the folder, which is no longer needed. */
-void errand_close(struct node_run *r, bool done);
+void dispatch_close(struct node_run *r, bool done);
 /* Cuts and submits blocks, up to the limit of blocks in flight. */
-enum err_code errand_submit(struct errand *x, struct err *e);
+enum err_code dispatch_submit(struct dispatch *x, struct err *e);
 /* Imports finished blocks and resubmits dead ones; `jobs` must have been listed before. Fails with
  * ERR_FAILED, and the reason, if a block died too often or the op failed. */
-enum err_code errand_poll(struct errand *x, const struct slurm_job *jobs, size_t n_jobs,
-                          struct err *e);
-bool errand_is_over(const struct errand *x);
+enum err_code dispatch_poll(struct dispatch *x, const struct slurm_job *jobs, size_t n_jobs,
+                            struct err *e);
+bool dispatch_is_over(const struct dispatch *x);
 
 /* Looks up the block key of a task of a batch. */
-enum err_code errand_task_key(struct digest *out, struct arena *a, const char *folder,
-                              const char *batch, uint64_t task, struct err *e);
+enum err_code dispatch_task_key(struct digest *out, struct arena *a, const char *folder,
+                                const char *batch, uint64_t task, struct err *e);
 
 #define ERRAND_INPUT "in/%zu.%zu" /* port, number */
 
-/* ---- errand_cut.c, for errand.c ---- */
-enum err_code errand_cut_open(struct errand *x, struct err *e);
-void errand_cut_close(struct errand *x);
+/* ---- dispatch_cut.c, for node_dispatch.c ---- */
+enum err_code dispatch_cut_open(struct dispatch *x, struct err *e);
+void dispatch_cut_close(struct dispatch *x);
 /* Cuts the next block. Sets x->cut if there is no more. */
-enum err_code errand_cut_next(struct errand *x, struct err *e);
+enum err_code dispatch_cut_next(struct dispatch *x, struct err *e);
 /* Writes inputs.pack. */
-enum err_code errand_pack_inputs(struct errand *x, struct err *e);
+enum err_code dispatch_pack_inputs(struct dispatch *x, struct err *e);

@@ -1,23 +1,23 @@
-#include "engine/run/parcel.h"
+#include "engine/run/node_pack.h"
 
 #include "engine/node/chain.h"
 #include "store/collection/collection.h"
 
 #include <limits.h>
 
-void parcel_open(struct parcel *p, struct node_run *r)
+void node_pack_open(struct node_pack *p, struct node_run *r)
 {
-    *p = (struct parcel){.r = r};
+    *p = (struct node_pack){.r = r};
 }
 
-void parcel_close(struct parcel *p)
+void node_pack_close(struct node_pack *p)
 {
     arena_free(&p->work);
     arena_free(&p->arena);
     digest_map_free(&p->is_action);
 }
 
-static void add_root(struct parcel *p, const struct digest *id)
+static void add_root(struct node_pack *p, const struct digest *id)
 {
     if (digest_is_zero(id))
         return;
@@ -25,7 +25,7 @@ static void add_root(struct parcel *p, const struct digest *id)
     p->roots[p->n_roots++] = (struct pack_root){NULL, *id};
 }
 
-static void add_action(struct parcel *p, const struct digest *key)
+static void add_action(struct node_pack *p, const struct digest *key)
 {
     bool added;
     digest_map_put(&p->is_action, key, 1, &added);
@@ -36,17 +36,17 @@ static void add_action(struct parcel *p, const struct digest *key)
     p->actions[p->n_actions++] = *key;
 }
 
-static void add_trace(struct parcel *p, const struct digest *key)
+static void add_trace(struct node_pack *p, const struct digest *key)
 {
     p->traces = arena_grow(&p->arena, p->traces, p->n_traces, &p->cap_traces, sizeof *p->traces);
     p->traces[p->n_traces++] = *key;
 }
 
-/* Adds a trace that refers to an action of the parcel, and the trace of the action that ran. */
+/* Adds a trace that refers to an action of the pack, and the trace of the action that ran. */
 static enum err_code visit_trace(void *arg, const struct digest *key, struct span value,
                                  struct err *e)
 {
-    struct parcel *p = arg;
+    struct node_pack *p = arg;
     struct trace t;
     arena_reset(&p->work);
     if (!trace_parse(&t, &p->work, value) || !digest_map_get(&p->is_action, &t.action))
@@ -58,7 +58,7 @@ static enum err_code visit_trace(void *arg, const struct digest *key, struct spa
 }
 
 /* Adds the action of an element or block and, if `outputs`, the outputs of the action. */
-static enum err_code add_part(struct parcel *p, const struct digest *id, bool outputs,
+static enum err_code add_part(struct node_pack *p, const struct digest *id, bool outputs,
                               struct err *e)
 {
     struct action_result made;
@@ -77,7 +77,7 @@ static enum err_code add_part(struct parcel *p, const struct digest *id, bool ou
 }
 
 /* Adds the blocks of the lowest `depths` levels. */
-static enum err_code add_blocks(struct parcel *p, struct collection *c, unsigned depths,
+static enum err_code add_blocks(struct node_pack *p, struct collection *c, unsigned depths,
                                 struct err *e)
 {
     enum err_code code = OK;
@@ -94,7 +94,7 @@ static enum err_code add_blocks(struct parcel *p, struct collection *c, unsigned
 
 enum { ELEMENTS = 1024 };
 
-static enum err_code add_elements(struct parcel *p, struct collection *c, bool outputs,
+static enum err_code add_elements(struct node_pack *p, struct collection *c, bool outputs,
                                   struct err *e)
 {
     struct digest ids[ELEMENTS];
@@ -111,7 +111,7 @@ static enum err_code add_elements(struct parcel *p, struct collection *c, bool o
 
 /* Adds the elements and blocks of a map. Unless `whole`, leaves out blocks above the leaves, whose
  * actions refer to the map's collections. */
-static enum err_code add_parts(struct parcel *p, bool whole, struct err *e)
+static enum err_code add_parts(struct node_pack *p, bool whole, struct err *e)
 {
     struct collection *c;
     if (!p->r->inputs[0].n)
@@ -126,7 +126,7 @@ static enum err_code add_parts(struct parcel *p, bool whole, struct err *e)
     return err_up(e, code);
 }
 
-enum err_code parcel_name(struct digest *name, struct parcel *p, struct err *e)
+enum err_code node_pack_name(struct digest *name, struct node_pack *p, struct err *e)
 {
     struct chain chain;
     *name = p->r->key.digest;
@@ -142,7 +142,8 @@ enum err_code parcel_name(struct digest *name, struct parcel *p, struct err *e)
     return OK;
 }
 
-enum err_code parcel_fill(struct pack_contents *out, struct parcel *p, bool whole, struct err *e)
+enum err_code node_pack_fill(struct pack_contents *out, struct node_pack *p, bool whole,
+                             struct err *e)
 {
     const struct node_run *r = p->r;
     enum err_code code = OK;

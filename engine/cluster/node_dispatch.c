@@ -1,5 +1,5 @@
-/* Submits blocks and imports their results; see errand.h. */
-#include "engine/cluster/errand.h"
+/* Submits blocks and imports their results; see node_dispatch.h. */
+#include "engine/cluster/node_dispatch.h"
 
 #include "base/buf.h"
 #include "base/io/out_file.h"
@@ -17,7 +17,7 @@
  * shared file system. */
 enum { GRACE_S = 30, ARRAY = 256, LOG_BYTES = 1 << 20, LIST_BYTES = 1 << 20, ARGUMENTS = 64 };
 
-static char *path_of(struct errand *x, const struct digest *key, const char *ending)
+static char *path_of(struct dispatch *x, const struct digest *key, const char *ending)
 {
     char hex[DIGEST_HEX];
     return arena_printf(&x->work, "%s/%s%s", x->folder, digest_hex(hex, key), ending);
@@ -34,8 +34,8 @@ static bool parse_key(struct digest *key, const char *hex)
     return true;
 }
 
-enum err_code errand_task_key(struct digest *out, struct arena *a, const char *folder,
-                              const char *batch, uint64_t task, struct err *e)
+enum err_code dispatch_task_key(struct digest *out, struct arena *a, const char *folder,
+                                const char *batch, uint64_t task, struct err *e)
 {
     struct span list;
     char *path = arena_printf(a, "%s/%s.list", folder, batch);
@@ -57,7 +57,7 @@ static void note_end(struct cluster *c, const char *id)
         name_map_put(&c->ended, arena_strdup(&c->arena, id), os_monotonic_ns(), NULL);
 }
 
-static void set_done(struct errand *x, const struct digest *key)
+static void set_done(struct dispatch *x, const struct digest *key)
 {
     struct session *s = x->r->s;
     const uint64_t *found = digest_map_get(&x->by_key, key);
@@ -76,7 +76,7 @@ static void set_done(struct errand *x, const struct digest *key)
 }
 
 /* Removes a bad pack, so that its block is treated as dead. */
-static enum err_code import_pack(struct errand *x, const struct digest *key, struct err *e)
+static enum err_code import_pack(struct dispatch *x, const struct digest *key, struct err *e)
 {
     struct session *s = x->r->s;
     struct pack_result r;
@@ -105,7 +105,7 @@ static enum err_code import_pack(struct errand *x, const struct digest *key, str
     return OK;
 }
 
-static enum err_code op_failed(struct errand *x, const struct digest *key, struct err *e)
+static enum err_code op_failed(struct dispatch *x, const struct digest *key, struct err *e)
 {
     struct span text;
     enum err_code code = os_read_file(&text, &x->work, path_of(x, key, ".failed"), LOG_BYTES, e);
@@ -114,7 +114,7 @@ static enum err_code op_failed(struct errand *x, const struct digest *key, struc
 }
 
 /* Imports every result in the folder. */
-static enum err_code import_results(struct errand *x, struct err *e)
+static enum err_code import_results(struct dispatch *x, struct err *e)
 {
     DIR *dir = opendir(x->folder);
     struct dirent *entry;
@@ -142,7 +142,7 @@ static enum err_code import_results(struct errand *x, struct err *e)
 /* ---- dead blocks ---- */
 
 /* Returns the last line of the worker's log. */
-static const char *last_log_line(struct errand *x, const struct block *b)
+static const char *last_log_line(struct dispatch *x, const struct block *b)
 {
     struct span text;
     char *path = arena_printf(&x->work, "%s/%s.log", x->folder, b->id);
@@ -157,7 +157,7 @@ static const char *last_log_line(struct errand *x, const struct block *b)
 }
 
 /* Queues the block for submission again, or fails after too many attempts. */
-static enum err_code block_died(struct errand *x, struct block *b, const struct slurm_job *job,
+static enum err_code block_died(struct dispatch *x, struct block *b, const struct slurm_job *job,
                                 struct err *e)
 {
     struct session *s = x->r->s;
@@ -182,7 +182,7 @@ static enum err_code block_died(struct errand *x, struct block *b, const struct 
     return OK;
 }
 
-static enum err_code find_dead(struct errand *x, const struct slurm_job *jobs, size_t n_jobs,
+static enum err_code find_dead(struct dispatch *x, const struct slurm_job *jobs, size_t n_jobs,
                                struct err *e)
 {
     struct name_map by_id = {0};
@@ -210,8 +210,8 @@ static enum err_code find_dead(struct errand *x, const struct slurm_job *jobs, s
     return err_up(e, code);
 }
 
-enum err_code errand_poll(struct errand *x, const struct slurm_job *jobs, size_t n_jobs,
-                          struct err *e)
+enum err_code dispatch_poll(struct dispatch *x, const struct slurm_job *jobs, size_t n_jobs,
+                            struct err *e)
 {
     enum err_code code = import_results(x, e);
     if (!code)
@@ -220,7 +220,7 @@ enum err_code errand_poll(struct errand *x, const struct slurm_job *jobs, size_t
     return err_up(e, code);
 }
 
-bool errand_is_over(const struct errand *x)
+bool dispatch_is_over(const struct dispatch *x)
 {
     return x->cut && !x->n_waiting && !x->n_submitted;
 }
@@ -240,7 +240,7 @@ static void add_option(const char **argv, size_t *n, const char *option, const c
 }
 
 /* Submits the blocks `which` as one batch. */
-static enum err_code submit(struct errand *x, const size_t *which, size_t n, struct err *e)
+static enum err_code submit(struct dispatch *x, const size_t *which, size_t n, struct err *e)
 {
     struct cluster *c = x->c;
     const struct profile *p = &c->profile;
@@ -291,7 +291,7 @@ static enum err_code submit(struct errand *x, const size_t *which, size_t n, str
     return OK;
 }
 
-static enum err_code submit_waiting(struct errand *x, struct err *e)
+static enum err_code submit_waiting(struct dispatch *x, struct err *e)
 {
     size_t which[ARRAY], n = 0;
     for (size_t k = 0; k < x->n && n < ARRAY; k++)
@@ -311,13 +311,13 @@ static enum err_code submit_waiting(struct errand *x, struct err *e)
     return err_fail(e, ERR_FAILED, "%s", refused.message);
 }
 
-enum err_code errand_submit(struct errand *x, struct err *e)
+enum err_code dispatch_submit(struct dispatch *x, struct err *e)
 {
     char text[60];
     enum err_code code = OK;
     while (!x->cut && x->n_waiting < ARRAY && x->n_submitted + x->n_waiting < x->c->profile.most &&
            !code && !session_interrupted(x->r->s)) {
-        code = errand_cut_next(x, e);
+        code = dispatch_cut_next(x, e);
         arena_reset(&x->work);
     }
     if (!code && !session_interrupted(x->r->s))
@@ -332,7 +332,7 @@ enum err_code errand_submit(struct errand *x, struct err *e)
 /* ---- opening and closing ---- */
 
 /* Adopts the tasks that an earlier master submitted. */
-static void adopt_all(struct errand *x, const struct slurm_job *jobs, size_t n_jobs)
+static void adopt_all(struct dispatch *x, const struct slurm_job *jobs, size_t n_jobs)
 {
     struct digest key;
     char hex[DIGEST_HEX];
@@ -342,8 +342,8 @@ static void adopt_all(struct errand *x, const struct slurm_job *jobs, size_t n_j
     for (const struct slurm_job *job = jobs; job < jobs + n_jobs; job++) {
         const char *task = strchr(job->id, '_'), *batch = job->name + strlen(prefix);
         if (job->over || strncmp(job->name, prefix, strlen(prefix)) ||
-            errand_task_key(&key, &x->work, x->folder, batch,
-                            task ? strtoul(task + 1, NULL, 10) : 0, NULL))
+            dispatch_task_key(&key, &x->work, x->folder, batch,
+                              task ? strtoul(task + 1, NULL, 10) : 0, NULL))
             continue;
         x->adopted_ids[x->n_adopted] = arena_strdup(&x->arena, job->id);
         digest_map_put(&x->adopted, &key, x->n_adopted++, NULL);
@@ -354,10 +354,10 @@ static void adopt_all(struct errand *x, const struct slurm_job *jobs, size_t n_j
         x->batches++;
 }
 
-enum err_code errand_open(struct node_run *r, struct cluster *c, const struct slurm_job *jobs,
-                          size_t n_jobs, struct err *e)
+enum err_code dispatch_open(struct node_run *r, struct cluster *c, const struct slurm_job *jobs,
+                            size_t n_jobs, struct err *e)
 {
-    struct errand *x = r->errand = must_calloc(1, sizeof *x);
+    struct dispatch *x = r->dispatch = must_calloc(1, sizeof *x);
     struct action_result made;
     char hex[DIGEST_HEX];
     x->c = c;
@@ -371,28 +371,28 @@ enum err_code errand_open(struct node_run *r, struct cluster *c, const struct sl
     x->cut = !code && action_find(&made, &x->work, r->s->store, r->op, &r->key.digest);
     if (!code && !x->cut) {
         adopt_all(x, jobs, n_jobs);
-        code = errand_pack_inputs(x, e);
+        code = dispatch_pack_inputs(x, e);
         x->cut = r->op->node != OP_MAP;
         if (!code && !x->cut)
-            code = errand_cut_open(x, e);
+            code = dispatch_cut_open(x, e);
     }
     arena_reset(&x->work);
     return err_up(e, code);
 }
 
-void errand_close(struct node_run *r, bool done)
+void dispatch_close(struct node_run *r, bool done)
 {
-    struct errand *x = r->errand;
+    struct dispatch *x = r->dispatch;
     if (!x)
         return;
     if (done)
         os_remove_tree(x->folder);
-    errand_cut_close(x);
+    dispatch_cut_close(x);
     store_batch_free(x->batch);
     arena_free(&x->work);
     digest_map_free(&x->by_key);
     digest_map_free(&x->adopted);
     arena_free(&x->arena);
     free(x);
-    r->errand = NULL;
+    r->dispatch = NULL;
 }
