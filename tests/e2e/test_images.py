@@ -341,7 +341,7 @@ nodes:
         self.job(self.JOB.replace("beside: bags", "beside: none")
                  + "  others: {op: images, files: [arxiv/a/0.png], folders: label}\n"
                    "  none:   {op: pixels, images: others.images}\n")
-        self.assertIn("2 elements, and 1 beside them", self.run_job(expect=None).err)
+        self.assertIn("'embeddings' has 2 elements, but 'beside' has 1", self.run_job(expect=None).err)
 
 
 class WithoutTex(Pictures):
