@@ -47,8 +47,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct arena a = {0};
     enum err_code code = OK;
     if (n != op_count(ctx, "beside"))
-        return err_fail(e, ERR_INPUT,
-                        "'embeddings' has %llu elements, but 'beside' has %llu",
+        return err_fail(e, ERR_INPUT, "'embeddings' has %llu elements, but 'beside' has %llu",
                         (unsigned long long)n, (unsigned long long)op_count(ctx, "beside"));
     for (uint64_t i = 0; i < n && !code; i++) {
         arena_reset(&a);
