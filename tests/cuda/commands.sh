@@ -65,7 +65,7 @@ grep -q 'no card: the CUDA back end' log || fail "a card that is not there: $(ca
 if EQLOOM_CUDA=none "$eqloom" --store store run job/job.yaml --set model.device=gpu >log 2>&1; then
     fail "a device of no such name"
 fi
-grep -q "none of auto, cpu, cuda" log || fail "a device of no such name: $(cat log)"
+grep -q "not auto, cpu, cuda" log || fail "a device of no such name: $(cat log)"
 EQLOOM_CUDA=$double "$eqloom" --store store embed --device cuda --model small/model@pooling=mean 'x + 1' 2>log |
     grep -q . || fail "embed --device"
 
