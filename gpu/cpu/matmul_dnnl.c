@@ -30,6 +30,7 @@ static struct {
     pthread_once_t once;
     bool bf16;  /* dnnl_gemm_bf16bf16f32 runs on bf16 units, */
     bool tiles; /* and these are tiles (AMX) */
+    bool avx2;  /* kernels of AVX2 or less */
 } library = {.once = PTHREAD_ONCE_INIT};
 
 /* The library's sets are sums of bits. */
@@ -48,6 +49,7 @@ static void set_up(void)
     dnnl_cpu_isa_t has = dnnl_get_effective_cpu_isa();
     library.bf16 = dnnl_gemm_bf16bf16f32 && includes(has, dnnl_cpu_isa_avx512_core_bf16);
     library.tiles = library.bf16 && includes(has, dnnl_cpu_isa_avx512_core_amx);
+    library.avx2 = !includes(has, dnnl_cpu_isa_avx512_core);
 }
 
 bool cpu_dnnl_bf16(void)
@@ -83,8 +85,40 @@ enum err_code cpu_prepare_products(struct err *e)
     return OK;
 }
 
-static dnnl_status_t multiply_f32(const struct gpu_matmul *mm)
+/* The library's AVX2 kernels for small products (those with 1/m + 1/n >= 0.0038) read both operands
+ * in place. Rows of a multiple of 512 bytes map to few cache sets. If such an operand is traversed
+ * by columns, often enough, it is faster to copy it first to rows with a gap between them. */
+enum { SPREAD_GAP = 16, SPREAD_MULTIPLE = 128, SPREAD_READS = 128 };
+
+static bool spread(const struct gpu_matmul *mm, bool by_columns, size_t ld, size_t reads)
 {
+    return by_columns && ld % SPREAD_MULTIPLE == 0 && reads >= SPREAD_READS && library.avx2 &&
+           1 / (double)mm->m + 1 / (double)mm->n >= 0.0038;
+}
+
+/* Copies k rows of an operand to `room`. Returns the end of the copy. */
+static float *spread_rows(float *room, const void **x, size_t *ld, size_t k, size_t cols)
+{
+    const float *from = *x;
+    size_t to = cols + SPREAD_GAP;
+    for (size_t i = 0; i < k; i++)
+        memcpy(room + i * to, from + i * *ld, cols * sizeof *room);
+    *x = room;
+    *ld = to;
+    return room + k * to;
+}
+
+static dnnl_status_t multiply_f32(struct gpu_queue *q, struct gpu_matmul *mm)
+{
+    bool a = spread(mm, mm->ta, mm->lda, mm->n), b = spread(mm, !mm->tb, mm->ldb, mm->m);
+    size_t cols = (a ? mm->m + SPREAD_GAP : 0) + (b ? mm->n + SPREAD_GAP : 0);
+    float *room = cols ? cpu_scratch(q, cols * mm->k * sizeof *room) : NULL;
+    if (cols && !room)
+        return dnnl_success; /* the queue has the failure */
+    if (a)
+        room = spread_rows(room, &mm->a, &mm->lda, mm->k, mm->m);
+    if (b)
+        spread_rows(room, &mm->b, &mm->ldb, mm->k, mm->n);
     return dnnl_sgemm(mm->ta ? 'T' : 'N', mm->tb ? 'T' : 'N', (dnnl_dim_t)mm->m, (dnnl_dim_t)mm->n,
                       (dnnl_dim_t)mm->k, mm->alpha, mm->a, (dnnl_dim_t)mm->lda, mm->b,
                       (dnnl_dim_t)mm->ldb, mm->beta, mm->c, (dnnl_dim_t)mm->ldc);
@@ -168,7 +202,7 @@ void cpu_matmul(struct gpu_queue *q, const struct gpu_matmul *how)
     if (mm->k == 0)
         scale_base(q, mm);
     else
-        status = mm->precision == GPU_BF16 && bf16 ? multiply_bf16(q, mm) : multiply_f32(mm);
+        status = mm->precision == GPU_BF16 && bf16 ? multiply_bf16(q, mm) : multiply_f32(q, mm);
     epilogue(q, mm);
     if (status != dnnl_success)
         err_fail(&q->failure, status == dnnl_out_of_memory ? ERR_NOMEM : ERR_FAILED,
