@@ -3,6 +3,6 @@
 # without any, the main job: eqloom run jobs/quickstart.yaml.
 . "$(dirname "$(readlink -f "$0")")/setup.sh"
 ensure_packages $build_packages
-build_in build all --buildtype=release
+build_in build all $options
 [ $# -gt 0 ] || set -- run jobs/quickstart.yaml
 exec build/eqloom "$@"

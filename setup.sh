@@ -64,7 +64,18 @@ ensure_packages() {
         apt-get install -y -q --no-install-recommends -o Dpkg::Use-Pty=0 $missing
 }
 
-# build_in DIR TARGET MESON_OPTION...: configures once, then builds; says nothing if all is built
+# Warnings are errors in CI only: a user's newer compiler must not break the build.
+options="--buildtype=release${CI:+ --werror}"
+
+# configuration OPTION...: what a build folder depends on. A package that came later may bring the tests
+# or the manual page, which Meson leaves out where their packages are missing.
+configuration() {
+    echo "$*"
+    dpkg-query -W -f '${binary:Package} ${Version} ${db:Status-Status}\n' $build_packages $test_packages 2>/dev/null || true
+}
+
+# build_in DIR TARGET MESON_OPTION...: configures if anything that DIR depends on has changed, then builds;
+# says nothing if all is built
 build_in() {
     dir=$1
     target=$2
@@ -73,7 +84,11 @@ build_in() {
         rm -rf "$dir"
         echo "eqloom: configuring $dir" >&2
         with_progress "$dir.log" meson setup "$dir" "$@"
+    elif [ "$(configuration "$@")" != "$(cat "$dir/configuration" 2>/dev/null)" ]; then
+        echo "eqloom: configuring $dir again" >&2
+        with_progress "$dir.log" meson setup --reconfigure "$dir" "$@"
     fi
+    configuration "$@" >"$dir/configuration"
     # ninja says on its first line whether there is anything to do
     ninja -C "$dir" -n "$target" 2>/dev/null | grep -q 'no work to do' ||
         echo "eqloom: building $dir" >&2

@@ -50,30 +50,23 @@ run_suite() {
     skipped=$((skipped + left))
 }
 
-# Warnings are errors in CI only: a user's newer compiler must not break the build.
-werror=
-main=build
-if [ -n "${CI:-}" ]; then
-    werror=--werror
-    main=build-ci
-fi
-build_in $main all --buildtype=release $werror
-run_suite "house" $main --suite house
-run_suite "pages" $main --suite docs
-run_suite "unit tests" $main --suite unit
+build_in build all $options
+run_suite "house" build --suite house
+run_suite "pages" build --suite docs
+run_suite "unit tests" build --suite unit
 if [ "$mode" = all ]; then
     # More of them than processors: they wait for disks, for Slurm and for signals.
-    run_suite "commands" $main --suite e2e --num-processes $(($(nproc) + 1))
-    if ninja -C $main -t query cuda-tests >/dev/null 2>&1; then
-        ninja -C $main cuda-tests >$main-cuda.log 2>&1 || { # without them the suite would be skipped
-            cat $main-cuda.log
+    run_suite "commands" build --suite e2e --num-processes $(($(nproc) + 1))
+    if ninja -C build -t query cuda-tests >/dev/null 2>&1; then
+        ninja -C build cuda-tests >build-cuda.log 2>&1 || { # without them the suite would be skipped
+            cat build-cuda.log
             failed=$((failed + 1))
         }
     fi
-    run_suite "CUDA without a card" $main --suite cuda
+    run_suite "CUDA without a card" build --suite cuda
     # The suite `portable` is trainings run once more on kernels whose own tests run here, too.
     CC=clang CXX=clang++ build_in build-asan all -Doptimization=1 -Dc_args=-g1 \
-        -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled $werror
+        -Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled ${CI:+--werror}
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
         run_suite "unit tests, clang, ASan and UBSan" build-asan \
         --suite unit --suite fuzz --no-suite portable
