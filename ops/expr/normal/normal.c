@@ -77,8 +77,8 @@ static bool equal_by_constancy(struct field *f, const element *difference, const
 static bool equal_terms(const char **way, const struct expr *x, const struct expr *y,
                         const struct ball_domain *domains, size_t n_domains)
 {
-    struct field *f =
-        field_open(x->lang->n_ops < y->lang->n_ops ? y->lang : x->lang, domains, n_domains);
+    struct field *f = field_open(x->lang->n_ops < y->lang->n_ops ? y->lang : x->lang, domains,
+                                 n_domains, FIELD_WORK);
     const element *left = normal_translate(f, x->nodes),
                   *right = left ? normal_translate(f, y->nodes) : NULL;
     bool equal = field_equal(f, left, right);
@@ -98,7 +98,7 @@ static const char *place_of(struct arena *a, const struct expr *x, uint32_t at, 
                             const struct ball_domain *domain)
 {
     struct expr term = expr_sub(x, at);
-    struct field *f = field_open(x->lang, domain, 1);
+    struct field *f = field_open(x->lang, domain, 1, FIELD_WORK);
     const element *t = normal_translate(f, term.nodes), *zero = NULL;
     t = field_sub(f, t, field_rational(f, value, 1));
     bool ours = t && f->n == 2 && f->g[1].kind == GENERATOR_VARIABLE &&

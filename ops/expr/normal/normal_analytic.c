@@ -119,7 +119,7 @@ static bool is_analytic(struct field *f, const struct expr_node *x)
 
 bool normal_is_analytic(const struct expr *x)
 {
-    struct field *f = field_open(x->lang, NULL, 0);
+    struct field *f = field_open(x->lang, NULL, 0, FIELD_WORK);
     bool analytic = is_analytic(f, x->nodes);
     size_t variables = 0;
     for (size_t i = 0; i < f->n; i++)

@@ -15,6 +15,8 @@ const element *normal_square(struct field *f, const element *x)
 
 const element *normal_logarithm(struct field *f, enum generator_kind kind, const element *x)
 {
+    if (!x)
+        return NULL;
     for (size_t i = 1; i < f->n; i++) {
         if (f->g[i].kind != kind)
             continue;
@@ -50,7 +52,7 @@ static const element *part(struct field *f, const element *x, const element *con
 
 static bool depends_on_complex(const struct field *f, const element *x)
 {
-    bool used[FIELD_MAX_GENERATORS], found = false;
+    bool used[FIELD_MAX_GENERATORS], found = !x;
     field_used(f, used, x);
     for (size_t i = 1; i < f->n && !found; i++) {
         const struct generator *g = &f->g[i];

@@ -164,6 +164,8 @@ static const element *exponential(struct field *f, const element *m, slong p, sl
 static const element *of_constant(struct field *f, const element *x,
                                   void (*function)(ca_t, const ca_t, ca_ctx_t))
 {
+    if (!x)
+        return NULL;
     ca_t v;
     ca_init(v, f->numbers);
     field_value(v, f, x);
@@ -268,6 +270,8 @@ static const element *ln_abs_factor(struct field *f, const element *p, int sign)
 {
     if (sign < 0)
         p = field_neg(f, p);
+    if (!p)
+        return NULL;
     if (field_is_constant(f, p)) {
         if (!sign) {
             ca_t v;
@@ -277,7 +281,7 @@ static const element *ln_abs_factor(struct field *f, const element *p, int sign)
             p = field_constant(f, v);
             ca_clear(v, f->numbers);
         }
-        return p ? of_constant(f, p, ca_log) : NULL;
+        return of_constant(f, p, ca_log);
     }
     const element *known = ln_generator(f, p);
     if (field_equal(f, normal_square(f, p), one(f)))

@@ -6,12 +6,14 @@
 
 #include <stdlib.h>
 
-struct field *field_open(const struct language *lang, const struct ball_domain *domains, size_t n)
+struct field *field_open(const struct language *lang, const struct ball_domain *domains, size_t n,
+                         size_t work)
 {
     struct field *f = must_calloc(1, sizeof *f);
     f->lang = lang;
     f->domains = domains;
     f->n_domains = n;
+    f->work = work;
     fmpz_mpoly_ctx_init(f->ring, FIELD_MAX_GENERATORS, ORD_LEX);
     ca_ctx_init(f->numbers);
     ca_ctx_set_option(f->numbers, CA_OPT_QQBAR_DEG_LIMIT, 60);
@@ -100,8 +102,9 @@ static size_t length(const struct field *f, const element *x)
 
 static bool spend(struct field *f, size_t work)
 {
-    f->work += work;
-    return f->work <= FIELD_MAX_WORK;
+    bool enough = work <= f->work;
+    f->work = enough ? f->work - work : 0;
+    return enough;
 }
 
 typedef void operation(element *, const element *, const element *, const fmpz_mpoly_ctx_t);
@@ -157,9 +160,10 @@ const element *field_power(struct field *f, const element *x, slong n)
 void field_used(const struct field *f, bool *used, const element *x)
 {
     int flags[FIELD_MAX_GENERATORS];
-    fmpz_mpoly_q_used_vars(flags, x, f->ring);
+    if (x)
+        fmpz_mpoly_q_used_vars(flags, x, f->ring);
     for (size_t i = 0; i < FIELD_MAX_GENERATORS; i++)
-        used[i] = flags[i];
+        used[i] = !x || flags[i];
 }
 
 /* The value of one monomial. */
@@ -331,7 +335,7 @@ bool field_factors(const struct field *f, const fmpz_mpoly_t p)
 
 bool field_is_constant(const struct field *f, const element *x)
 {
-    bool used[FIELD_MAX_GENERATORS], constant = true;
+    bool used[FIELD_MAX_GENERATORS], constant = x != NULL;
     field_used(f, used, x);
     for (size_t i = 0; i < f->n; i++)
         constant = constant && (!used[i] || is_number(&f->g[i]));

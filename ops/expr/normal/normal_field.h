@@ -1,6 +1,8 @@
 /* Rational functions over Q in generators, which are added as needed. A generator may have a
  * relation: generator^power is a function of earlier ones. Functions return NULL where they give
- * up: a zero denominator, too many generators, too much work. The field owns all elements. */
+ * up: a zero denominator, too many generators, too much work. All functions of this folder that
+ * take an element take NULL as well, of which nothing is known: they return NULL, false or sign 0.
+ * The field owns all elements. */
 #pragma once
 
 #include "ops/expr/ball/ball.h"
@@ -10,7 +12,7 @@
 
 typedef fmpz_mpoly_q_struct element;
 
-enum { FIELD_MAX_GENERATORS = 24, FIELD_MAX_WORK = 400000 };
+enum { FIELD_MAX_GENERATORS = 24, FIELD_WORK = 400000 };
 
 enum generator_kind {
     GENERATOR_I, /* number 0, I^2 = -1 */
@@ -58,10 +60,13 @@ struct field {
     struct arena arena; /* for numbers as text */
     element **elements;
     size_t n_elements, cap_elements;
-    size_t work;
+    size_t work; /* how many products of terms may still be computed */
 };
 
-struct field *field_open(const struct language *lang, const struct ball_domain *domains, size_t n);
+/* `work` bounds the products of terms, FIELD_WORK for a proof: then every operation returns NULL.
+ */
+struct field *field_open(const struct language *lang, const struct ball_domain *domains, size_t n,
+                         size_t work);
 void field_close(struct field *f);
 
 /* ---- elements ---- */
@@ -85,7 +90,7 @@ bool field_is_zero(struct field *f, const element *x);
 bool field_equal(struct field *f, const element *x, const element *y);
 /* Replaces each generator by its value; returns NULL if values[g] is NULL for one that occurs. */
 const element *field_substitute(struct field *f, const element *x, const element *const *values);
-/* Sets used[g] for each generator that occurs. */
+/* Sets used[g] for each generator that occurs; all of them for NULL. */
 void field_used(const struct field *f, bool *used, const element *x);
 
 /* ---- generators ---- */

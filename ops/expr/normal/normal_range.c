@@ -64,7 +64,7 @@ static bool generator_value(acb_t z, struct box *b, size_t i)
 
 static bool evaluate(acb_t out, struct box *b, const element *x)
 {
-    bool used[FIELD_MAX_GENERATORS], ok = true;
+    bool used[FIELD_MAX_GENERATORS], ok = x != NULL;
     field_used(b->f, used, x);
     for (size_t i = 0; i < FIELD_MAX_GENERATORS && ok; i++)
         if (used[i] && !b->known[i])
@@ -261,7 +261,7 @@ static bool find_variable(size_t *variable, const struct field *f)
 int range_sign(struct field *f, const element *x)
 {
     struct search s = {.x = x};
-    if (!find_variable(&s.variable, f))
+    if (!x || !find_variable(&s.variable, f))
         return 0;
     s.slope = normal_derive(f, x, s.variable);
     box_begin(&s.box, f);

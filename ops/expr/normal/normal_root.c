@@ -8,7 +8,7 @@ const struct generator *root_logarithm(const struct field *f, const element *x)
 {
     bool used[FIELD_MAX_GENERATORS];
     const struct generator *found = NULL;
-    if (!fmpz_mpoly_is_one(fmpz_mpoly_q_denref(x), f->ring))
+    if (!x || !fmpz_mpoly_is_one(fmpz_mpoly_q_denref(x), f->ring))
         return NULL;
     field_used(f, used, x);
     for (size_t i = 1; i < f->n; i++) {
@@ -149,7 +149,7 @@ bool square_of(const element **c, const element **v, struct field *f, const elem
     fmpz_mpoly_factor_init(num, f->ring);
     fmpz_mpoly_factor_init(den, f->ring);
     *v = field_rational(f, 1, 1);
-    bool ok = field_factors(f, fmpz_mpoly_q_numref(x)) &&
+    bool ok = x && field_factors(f, fmpz_mpoly_q_numref(x)) &&
               field_factors(f, fmpz_mpoly_q_denref(x)) &&
               fmpz_mpoly_factor(num, fmpz_mpoly_q_numref(x), f->ring) &&
               fmpz_mpoly_factor(den, fmpz_mpoly_q_denref(x), f->ring) && take_half(v, f, num, 1) &&
@@ -164,5 +164,5 @@ bool square_of(const element **c, const element **v, struct field *f, const elem
     }
     fmpz_mpoly_factor_clear(num, f->ring);
     fmpz_mpoly_factor_clear(den, f->ring);
-    return ok && !field_is_constant(f, *v);
+    return ok && *c && *v && !field_is_constant(f, *v);
 }

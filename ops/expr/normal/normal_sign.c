@@ -116,7 +116,7 @@ bool sign_is_strict(struct field *f, const fmpz_mpoly_t p)
 
 bool sign_is_meromorphic(const struct field *f, const element *x)
 {
-    bool used[FIELD_MAX_GENERATORS], smooth = true;
+    bool used[FIELD_MAX_GENERATORS], smooth = x != NULL;
     field_used(f, used, x);
     for (size_t i = 0; i < f->n; i++)
         smooth = smooth && (!used[i] || f->g[i].smooth);
@@ -177,6 +177,8 @@ static int sign_by_factors(struct field *f, const fmpz_mpoly_t p)
 
 int sign_of(struct field *f, const element *x)
 {
+    if (!x)
+        return 0;
     int sign =
         sign_by_factors(f, fmpz_mpoly_q_numref(x)) * sign_by_factors(f, fmpz_mpoly_q_denref(x));
     return sign || !normal_is_real(f, x) ? sign : range_sign(f, x);

@@ -2,9 +2,14 @@
  * point are compared in every domain; what a normal form proves, no open set of values may refute.
  */
 #include "base/rng.h"
+#include "ops/expr/ball/domain.h"
 #include "ops/expr/equality/algebraic.h"
 #include "ops/expr/equality/residue.h"
 #include "ops/expr/normal/normal.h"
+#include "ops/expr/normal/normal_derive.h"
+#include "ops/expr/normal/normal_range.h"
+#include "ops/expr/normal/normal_sign.h"
+#include "ops/expr/normal/normal_translate.h"
 #include "tests/ops/expr/balls.h"
 #include "tests/ops/terms.h"
 
@@ -166,6 +171,62 @@ TEST_IN_ARENA(checkers_alone)
         enum residue residue = residue_compare(&x, &y, true);
         if ((residue != cases[i].residue && !algebraic) || algebraic != cases[i].algebraic)
             fail_msg("%s = %s: %d %d", cases[i].x, cases[i].y, (int)residue, algebraic);
+    }
+}
+
+/* What is left of the work after a proof tried everything, and whether it was one. */
+static bool proved_within(size_t *left, const struct expr *x, const struct expr *y,
+                          const struct ball_domain *domain, size_t work)
+{
+    struct field *f = field_open(x->lang, domain, 1, work);
+    const element *difference =
+        field_sub(f, normal_translate(f, x->nodes), normal_translate(f, y->nodes));
+    bool equal = field_is_zero(f, difference);
+    if (!equal && difference && f->n > 1) {
+        sign_is_meromorphic(f, difference);
+        sign_of(f, difference);
+        range_sign(f, difference);
+        normal_derive(f, difference, 1);
+    }
+    *left = f->work;
+    field_close(f);
+    return equal;
+}
+
+/* Wherever the work ends, a proof gives up or stands. */
+TEST_IN_ARENA(work_that_ends_anywhere)
+{
+    static const struct {
+        const char *domain, *x, *y;
+    } cases[] = {
+        {"-1/1000<x<1", "asin(x)", "acos(sqrt(1 - x^2))"},
+        {"x:real", "atan(a - sqrt(-1)*b + x)", "atan((a + x)/(1 + b)) + ln(a^2 + (b - 1)^2)/4"},
+        {"x:complex", "ln(x*abs(x))", "2*ln(abs(x)) + sqrt(-1)*atan(x)"},
+        {"x:complex", "sqrt(1 - x)*sqrt(1 + x)", "sqrt(1 - x^2)"},
+        {"x:real", "acosh(cosh(x)) + abs(sin(x))", "abs(x) + sqrt(1 - cos(x)^2)"},
+        {"0<x<1", "acot(x) + asec(1/x) + acsc(1/x)", "pi - atan(x)"},
+        {"x:real", "ln(cosh(x) + sinh(x))^3", "x^3 + asinh(tan(x)) - atanh(sin(x))"},
+        {"x:integer", "cos(pi*x)*e^(sqrt(-1)*pi*x)", "(-1)^(2*x)"},
+        {"x:real", "d(x, sqrt(x^2 + a*x + 1)^(1/3))", "(2*x + a)/6*(x^2 + a*x + 1)^(-5/6)"},
+        {"x:real", "sqrt(x + sqrt(x^2 - 1))", "(sqrt(x + 1) + sqrt(x - 1))/sqrt(2)"},
+        {"x>1", "tanh(acosh(x)/2)", "sqrt((x - 1)/(x + 1))"},
+        {"x:real", "abs(abs(x + a)*sqrt(2) - abs(e^x))", "abs(e^x - sqrt(2)*abs(a + x))"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct expr x = infix_term(a, &lang_calculus, cases[i].x),
+                    y = infix_term(a, &lang_calculus, cases[i].y);
+        struct ball_domain domain;
+        struct err e = {0};
+        if (domain_parse(&domain, a, cases[i].domain, &e))
+            fail_msg("%s", e.message);
+        size_t left;
+        print_message("%s = %s\n", cases[i].x, cases[i].y); /* if it crashes */
+        bool proved = proved_within(&left, &x, &y, &domain, FIELD_WORK);
+        size_t spent = FIELD_WORK - left, step = 1 + spent / CASES(200, 50);
+        for (size_t work = 0; work < spent; work += step) {
+            bool again = proved_within(&left, &x, &y, &domain, work);
+            assert_true(proved || !again);
+        }
     }
 }
 
