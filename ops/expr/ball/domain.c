@@ -85,6 +85,81 @@ enum err_code domain_parse(struct ball_domain *out, struct arena *a, const char 
     return OK;
 }
 
+/* ---- intersections ---- */
+
+/* From the widest; INTERVAL: also positive and nonnegative. */
+enum width { COMPLEX, NONZERO, REAL, INTERVAL, INTEGER };
+
+static enum width width_of(const struct ball_domain *d)
+{
+    static const char *const words[] = {"complex", "nonzero", "real"};
+    for (unsigned i = 0; i < 3 && !d->low && !d->high; i++)
+        if (strcmp(d->domain, words[i]) == 0)
+            return (enum width)i;
+    return strcmp(d->domain, "integer") == 0 ? INTEGER : INTERVAL;
+}
+
+static struct ball_domain with_bounds(const struct ball_domain *d)
+{
+    struct ball_domain out = *d;
+    if (!d->low && strcmp(d->domain, "real") != 0) {
+        out.low = "0";
+        out.low_closed = strcmp(d->domain, "nonnegative") == 0;
+    }
+    return out;
+}
+
+/* Takes the narrower of two bounds; `side` is 1 for lower bounds, -1 for upper ones. */
+static void narrow(const char **bound, bool *closed, const char *other, bool other_closed, int side)
+{
+    int order = !other ? 1 : !*bound ? -1 : side * number_compare(*bound, other);
+    *closed = order > 0 ? *closed : order < 0 ? other_closed : *closed && other_closed;
+    *bound = order < 0 ? other : *bound;
+}
+
+static enum err_code intersect_intervals(struct ball_domain *x, const struct ball_domain *y,
+                                         struct err *e)
+{
+    struct ball_domain a = with_bounds(x), b = with_bounds(y);
+    narrow(&a.low, &a.low_closed, b.low, b.low_closed, 1);
+    narrow(&a.high, &a.high_closed, b.high, b.high_closed, -1);
+    if (a.low && a.high && number_compare(a.low, a.high) >= 0)
+        return err_fail(e, ERR_INPUT, "the domains of %s have no interval in common", x->name);
+    bool positive = a.low && number_sign(a.low) >= 0;
+    a.domain = positive ? "positive" : "real";
+    if (positive && !a.high && number_sign(a.low) == 0) {
+        a.domain = a.low_closed ? "nonnegative" : "positive";
+        a.low = NULL;
+        a.low_closed = false;
+    }
+    *x = a;
+    return OK;
+}
+
+static enum err_code intersect(struct ball_domain *x, const struct ball_domain *y, struct err *e)
+{
+    const struct ball_domain *wide = width_of(x) <= width_of(y) ? x : y, *in = wide == x ? y : x;
+    enum width from = width_of(wide), to = width_of(in);
+    if (from == INTERVAL && to == INTERVAL)
+        return err_up(e, intersect_intervals(x, y, e));
+    if (to == INTEGER && (from == NONZERO || from == INTERVAL))
+        return err_fail(e, ERR_INPUT, "%s:integer cannot have another domain as well", x->name);
+    *x = *in; /* among real numbers, that one of them is not zero is no matter */
+    if (from == NONZERO && strcmp(x->domain, "nonnegative") == 0)
+        x->domain = "positive";
+    return OK;
+}
+
+enum err_code domain_add(struct ball_domain *all, size_t *n, const struct ball_domain *d,
+                         struct err *e)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (strcmp(all[i].name, d->name) == 0)
+            return err_up(e, intersect(&all[i], d, e));
+    all[(*n)++] = *d;
+    return OK;
+}
+
 void domain_write(struct buf *out, const struct ball_domain *d)
 {
     if (!d->low && !d->high) {

@@ -69,8 +69,9 @@ enum err_code domain_options_read(struct domain_options *out, const struct tool_
         const char *text = real ? "real values" : args->values[i].value;
         if (!real && strcmp(args->values[i].option, "domain") != 0)
             continue;
-        enum err_code code = real ? OK : domain_parse(&domains[out->n++], args->arena, text, e);
-        if (code)
+        struct ball_domain d;
+        enum err_code code = real ? OK : domain_parse(&d, args->arena, text, e);
+        if (code || (!real && (code = domain_add(domains, &out->n, &d, e))))
             return err_up(e, code);
         out->assumed =
             out->assumed ? arena_printf(args->arena, "%s, %s", out->assumed, text) : text;

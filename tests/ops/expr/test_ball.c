@@ -1,5 +1,7 @@
 /* Meaning: values on branches and cuts, derivatives, identities that hold and near misses that do
  * not, points where nothing is defined. */
+#include "base/buf.h"
+#include "ops/expr/ball/domain.h"
 #include "tests/ops/expr/balls.h"
 #include "tests/ops/terms.h"
 
@@ -301,6 +303,50 @@ TEST_IN_ARENA(real_values)
     assert_true(isnan(ball_value_real(&x, &point)));
     x = infix_term(a, &lang_calculus, "a");
     assert_true(isnan(ball_value_real(&x, &point)));
+}
+
+/* Several domains of one variable: what they have in common, in any order. */
+TEST_IN_ARENA(domains_of_one_variable)
+{
+    static const struct {
+        const char *x, *y, *both; /* NULL: refused */
+    } cases[] = {
+        {"x:real", "x:positive", "x:positive"},
+        {"x:complex", "x:nonzero", "x:nonzero"},
+        {"x:nonzero", "x:real", "x:real"},
+        {"x:nonzero", "x:nonnegative", "x:positive"},
+        {"x:real", "x:integer", "x:integer"},
+        {"x:complex", "-1<x<1", "-1<x<1"},
+        {"x>0", "x<1", "0<x<1"},
+        {"x>=1/2", "x<3", "1/2<=x<3"},
+        {"x>1", "x>=1", "1<x"},
+        {"x:positive", "x<2", "0<x<2"},
+        {"x:nonnegative", "x:positive", "x:positive"},
+        {"x:nonnegative", "x>-1", "x:nonnegative"},
+        {"-2<x<5", "x<=4", "-2<x<=4"},
+        {"x<0", "x:positive", NULL},
+        {"x<1", "x>1", NULL},
+        {"x:nonnegative", "x<=0", NULL},
+        {"x:integer", "x>0", NULL},
+        {"x:integer", "x:nonzero", NULL},
+    };
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        const char *texts[] = {cases[i / 2].x, cases[i / 2].y}, *both = cases[i / 2].both;
+        struct ball_domain all[2], d;
+        size_t n = 0;
+        enum err_code code = OK;
+        for (size_t k = 0; k < 2; k++) {
+            assert_int_equal(domain_parse(&d, a, texts[k ^ (i & 1)], NULL), OK);
+            code = domain_add(all, &n, &d, NULL);
+        }
+        if (code != (both ? OK : ERR_INPUT))
+            fail_msg("%s, %s: %d", cases[i / 2].x, cases[i / 2].y, (int)code);
+        struct buf written = {0};
+        domain_write(&written, &all[0]);
+        if (both)
+            assert_string_equal(written.data, both);
+        buf_free(&written);
+    }
 }
 
 TESTS_AROUND(NULL, balls_clean)
