@@ -3,10 +3,10 @@
 
 #include "base/buf.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
-#include <ftw.h>
 #include <glob.h>
 #include <limits.h>
 #include <malloc.h>
@@ -20,7 +20,9 @@
 static enum err_code fail_errno(struct err *e, const char *what, const char *path)
 {
     enum err_code code = errno == ENOENT || errno == ENOTDIR ? ERR_NOTFOUND : ERR_IO;
-    return err_fail(e, code, "%s %s: %s", what, path, strerror(errno));
+    /* A very long path leaves room for the reason. */
+    return err_fail(e, code, "%s %.300s%s: %s", what, path, strlen(path) > 300 ? "..." : "",
+                    strerror(errno));
 }
 
 static int64_t in_ns(struct timespec t)
@@ -184,6 +186,13 @@ static bool ends_in_one(const char *name, const char *const *suffixes)
     return false;
 }
 
+/* Without suffixes the caller learns of everything that is not a folder. */
+static bool is_wanted(const FTSENT *x, const char *const *suffixes)
+{
+    return suffixes ? x->fts_info == FTS_F && ends_in_one(x->fts_name, suffixes)
+                    : x->fts_info != FTS_D && x->fts_info != FTS_DP;
+}
+
 enum err_code os_list_tree(char ***paths, size_t *n, struct arena *a, const char *folder,
                            const char *const *suffixes, struct err *e)
 {
@@ -191,23 +200,32 @@ enum err_code os_list_tree(char ***paths, size_t *n, struct arena *a, const char
     FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
     char **found = NULL;
     size_t cap = 0;
+    enum err_code code = OK;
     *n = 0;
     if (!tree)
         return fail_errno(e, "cannot list", folder);
-    for (FTSENT *x; (x = fts_read(tree));) {
+    errno = 0;
+    for (FTSENT *x; !code && (x = fts_read(tree)); errno = 0) {
         if (x->fts_level > 0 && x->fts_name[0] == '.') {
             fts_set(tree, x, FTS_SKIP);
-        } else if (x->fts_info == FTS_F && ends_in_one(x->fts_name, suffixes)) {
+        } else if (x->fts_info == FTS_DNR || x->fts_info == FTS_ERR || x->fts_info == FTS_NS) {
+            errno = x->fts_errno;
+            code = fail_errno(e, "cannot read", x->fts_path);
+        } else if (x->fts_level == 0 && x->fts_info != FTS_D && x->fts_info != FTS_DP) {
+            code = err_fail(e, ERR_IO, "%s is not a folder", folder);
+        } else if (is_wanted(x, suffixes)) {
             found = vec_grow(found, &cap, *n + 1, sizeof *found);
             found[(*n)++] = arena_strdup(a, x->fts_path);
         }
     }
+    if (!code && errno)
+        code = fail_errno(e, "cannot list", folder);
     fts_close(tree);
     if (*n)
         qsort(found, *n, sizeof *found, text_compare);
     *paths = arena_memdup(a, found, *n * sizeof *found);
     free(found);
-    return OK;
+    return code;
 }
 
 enum err_code os_realpath(char **out, struct arena *a, const char *path, struct err *e)
@@ -220,14 +238,85 @@ enum err_code os_realpath(char **out, struct arena *a, const char *path, struct 
     return OK;
 }
 
-static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+static bool is_folder(int in, const char *name, mode_t *mode)
 {
-    return remove(path);
+    struct stat st;
+    bool is = fstatat(in, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+    *mode = is ? st.st_mode & 07777 : 0;
+    return is;
+}
+
+/* Returns NULL if it is not a folder. Makes it one that we may change. */
+static DIR *open_to_empty(int in, const char *name)
+{
+    mode_t mode;
+    if (!is_folder(in, name, &mode))
+        return NULL;
+    if ((mode & 0700) != 0700)
+        fchmodat(in, name, mode | 0700, 0);
+    int fd = openat(in, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    if (fd >= 0 && !d)
+        close(fd);
+    return d;
+}
+
+static bool removed(int in, const char *name)
+{
+    return unlinkat(in, name, 0) == 0 || unlinkat(in, name, AT_REMOVEDIR) == 0;
+}
+
+static struct dirent *next_entry(DIR *d)
+{
+    struct dirent *x;
+    while ((x = readdir(d)) && (!strcmp(x->d_name, ".") || !strcmp(x->d_name, "..")))
+        continue;
+    return x;
+}
+
+/* Moves a folder to a free name in `top`, so that a tree of any depth takes two descriptors and no
+ * long path. */
+static bool move_up(int top, unsigned *moved, int in, const char *name)
+{
+    char fresh[32];
+    mode_t mode;
+    if (is_folder(in, name, &mode) && (mode & 0700) != 0700)
+        fchmodat(in, name, mode | 0700, 0);
+    for (;;) {
+        snprintf(fresh, sizeof fresh, "%u", ++*moved);
+        if (renameat(in, name, top, fresh) == 0)
+            return true;
+        if (errno != ENOTEMPTY && errno != EEXIST && errno != ENOTDIR)
+            return false;
+    }
+}
+
+/* Removes what is in `top`, pass by pass until a pass achieves nothing. */
+static void empty_folder(DIR *top)
+{
+    unsigned moved = 0;
+    for (bool any = true; any; rewinddir(top)) {
+        any = false;
+        for (struct dirent *x; (x = next_entry(top));) {
+            DIR *d = open_to_empty(dirfd(top), x->d_name);
+            for (struct dirent *y; d && (y = next_entry(d));)
+                any |= removed(dirfd(d), y->d_name) ||
+                       move_up(dirfd(top), &moved, dirfd(d), y->d_name);
+            if (d)
+                closedir(d);
+            any |= removed(dirfd(top), x->d_name);
+        }
+    }
 }
 
 void os_remove_tree(const char *path)
 {
-    nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    DIR *d = open_to_empty(AT_FDCWD, path);
+    if (d) {
+        empty_folder(d);
+        closedir(d);
+    }
+    removed(AT_FDCWD, path);
 }
 
 char *os_join(struct arena *a, const char *dir, const char *name)

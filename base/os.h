@@ -25,13 +25,15 @@ enum err_code os_mkdirs(const char *path, struct err *e);
 enum err_code os_glob(char ***paths, size_t *n, struct arena *a, const char *dir,
                       const char *pattern, struct err *e);
 /* Returns the regular files below a folder, sorted bytewise, whose names end in one of the suffixes
- * (NULL-terminated; "" matches names without a dot); suffixes NULL: all files. Does not follow
- * links; skips hidden files and folders. */
+ * (NULL-terminated; "" matches names without a dot); suffixes NULL: everything but folders, links
+ * and pipes too. Does not follow links; skips hidden files and folders. A folder that cannot be
+ * read, or too deep, is an error. */
 enum err_code os_list_tree(char ***paths, size_t *n, struct arena *a, const char *folder,
                            const char *const *suffixes, struct err *e);
 /* Returns an absolute path without symbolic links; ERR_NOTFOUND if it does not exist. */
 enum err_code os_realpath(char **out, struct arena *a, const char *path, struct err *e);
-/* Removes a directory recursively; ignores one that does not exist. */
+/* Removes what is there, a folder with all that it holds, whatever its depth and the modes of its
+ * folders; follows no link; ignores what cannot be removed. */
 void os_remove_tree(const char *path);
 char *os_join(struct arena *a, const char *dir, const char *name); /* name may be absolute */
 char *os_dirname(struct arena *a, const char *path);

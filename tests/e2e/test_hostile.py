@@ -206,13 +206,19 @@ class Hostile(ProjectTest):
             export("pipe")
             self.assertEqual(cat.communicate(timeout=TIMEOUT_S)[0], wanted)
         self.assertTrue(stat.S_ISFIFO(os.stat(self.p.dir / "pipe").st_mode))
+        self.assertIn("nobody reads this pipe", export("pipe", expect=1).err)
         self.p.write("target", "old")
         (self.p.dir / "link").symlink_to("target")
-        export("link")
-        self.assertTrue((self.p.dir / "link").is_symlink())
+        self.assertIn("cannot write link: it is a link", export("link", expect=2).err)
+        self.assertEqual((self.p.dir / "target").read_text(), "old")
+        self.assertEqual(export("/dev/stdout").out, wanted)
+        with open(self.p.dir / "target", "w") as target:  # where /dev/stdout leads to a file
+            subprocess.run([os.path.abspath(BINARY), "export", "small/rules", "-f", "jsonl", "-o", "/dev/stdout"],
+                           cwd=self.p.dir, stdout=target, stderr=subprocess.DEVNULL, check=True,
+                           timeout=TIMEOUT_S)
         self.assertEqual((self.p.dir / "target").read_text(), wanted)
         (self.p.dir / "loose").symlink_to("nowhere")
-        export("loose", expect=1)
+        export("loose", expect=2)
         (self.p.dir / "loose.tmp").symlink_to("nowhere")  # a name that could be guessed
         (self.p.dir / "loose").unlink()
         export("loose")
@@ -225,6 +231,9 @@ class Hostile(ProjectTest):
                 self.assertTrue(stat.S_ISCHR(os.stat(self.p.dir / "null").st_mode))
             except PermissionError:
                 pass
+        longest = "ü" * 125 + ".html"  # 255 bytes
+        export(longest)
+        self.assertEqual((self.p.dir / longest).read_text(), wanted)
         self.assertEqual([f for f in os.listdir(self.p.dir) if f.endswith(".tmp")], [])
         elsewhere = self.project()
         shutil.rmtree(self.p.dir / "out")

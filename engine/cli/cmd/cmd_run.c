@@ -196,23 +196,6 @@ static enum err_code write_page(FILE *to, struct cli *c, const struct job *job, 
     return err_up(e, code);
 }
 
-static bool is_same(const char *path, const char *other)
-{
-    FILE *x = fopen(path, "rb"), *y = fopen(other, "rb");
-    char p[65536], q[65536];
-    size_t n = 1;
-    bool same = x && y;
-    while (same && n > 0) {
-        n = fread(p, 1, sizeof p, x);
-        same = fread(q, 1, sizeof q, y) == n && !memcmp(p, q, n);
-    }
-    if (x)
-        fclose(x);
-    if (y)
-        fclose(y);
-    return same;
-}
-
 /* Does not replace a file whose contents would stay the same, so that it keeps its time. */
 static enum err_code write_export(struct cli *c, const struct job *job,
                                   const struct job_export *export, const char *path,
@@ -230,7 +213,7 @@ static enum err_code write_export(struct cli *c, const struct job *job,
     code = dot && !strcmp(dot, ".html")
                ? write_page(file.f, c, job, export->target.node, id, e)
                : export_record(file.f, NULL, c->store, id, export_format_named("raw"), e);
-    bool same = !code && file.beside && !fflush(file.f) && is_same(file.beside, file.path);
+    bool same = !code && out_file_is_same(&file);
     code = out_file_close(&file, same ? ERR_CANCELLED : code, e);
     if (code && !same)
         return err_up(e, code);
