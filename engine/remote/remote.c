@@ -157,8 +157,8 @@ bool remote_pull(struct node_run *r, const struct digest *key)
     t = &s->remote->transport;
     const char *name = path_of(&a, r->op, key);
     enum err_code code = t->kind->get(&from, t, name, &e);
-    bool moved = code == OK;
-    if (moved) {
+    bool moved = code == OK || code == ERR_INPUT;
+    if (!code) {
         code = store_unpack(&packed, s->store, from, name, &e);
         fclose(from);
     }

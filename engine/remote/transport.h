@@ -12,7 +12,8 @@ struct transport {
          * exist. */
         enum err_code (*list)(struct name_map *names, struct transport *t, const char *folder,
                               struct err *e);
-        /* Returns in *out a file positioned at its beginning; the caller closes it. */
+        /* Returns in *out a file positioned at its beginning; the caller closes it. ERR_INPUT if
+         * what stands there is no file: a good one may replace it. */
         enum err_code (*get)(FILE **out, struct transport *t, const char *name, struct err *e);
         /* `path` is a local file. */
         enum err_code (*put)(struct transport *t, const char *name, const char *path,

@@ -103,6 +103,38 @@ class Remote(ProjectTest):
         # They were replaced by good ones.
         self.check_taken(self.project(), self.address)
 
+    def test_what_others_put_there(self):
+        """Links, pipes and folders among the packs: nothing outside is written, nothing waits, and good
+        packs take their place."""
+        self.p.run("--remote", self.address)
+        self.p.write("precious", "mine")
+        precious = self.p.dir / "precious"
+        makers = [lambda path: path.symlink_to(precious), lambda path: path.symlink_to("nowhere"),
+                  os.mkfifo, lambda path: path.symlink_to("/dev/zero")]
+        for i, path in enumerate(self.packs()):
+            path.unlink()
+            makers[i % len(makers)](path)
+        q = self.project()
+        said = q.eqloom("run", "job.yaml", "--remote", self.address).err
+        self.assertIn("pack is not a plain file", said)
+        self.assertEqual(q.ids(), self.p.ids())
+        self.assertEqual(precious.read_text(), "mine")
+        self.assertEqual([p for p in self.packs() if p.is_symlink() or not p.is_file()], [])
+        self.check_taken(self.project(), self.address)
+
+        folder = self.packs()[0].parent
+        elsewhere = self.project().dir / "elsewhere"
+        folder.rename(elsewhere)
+        before = sorted(os.listdir(elsewhere))
+        for target in (elsewhere, "nowhere"):
+            folder.symlink_to(target)
+            q = self.project()
+            said = q.eqloom("run", "job.yaml", "--remote", self.address).err
+            self.assertIn(f"{folder.name} is a link or a file", said)
+            self.assertEqual(q.ids(), self.p.ids())
+            folder.unlink()
+        self.assertEqual(sorted(os.listdir(elsewhere)), before)
+
     def test_kills(self):
         """Whoever is killed as he gives or takes leaves nothing wrong there or here."""
         seed = random.SystemRandom().randrange(1 << 32)
