@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$(readlink -f "$0")")"
 
 build_packages="gcc g++ libc6-dev pkg-config meson ninja-build python3
-    librocksdb-dev libzstd-dev libprotobuf-c-dev protobuf-c-compiler libssl-dev libfyaml-dev
+    librocksdb-dev libzstd-dev libprotobuf-c-dev protobuf-c-compiler libssl-dev libyaml-dev
     libjansson-dev libjq-dev libflint-dev libflint-arb-dev libcalcium-dev libantic-dev libgmp-dev libmpfr-dev
     libdnnl-dev libarchive-dev libexpat1-dev duktape-dev libjs-katex libhnswlib-dev
     libpng-dev libmicrohttpd-dev"

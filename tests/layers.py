@@ -41,7 +41,7 @@ HOMES = {
     "zdict": r"store/record/\w+\.c",
     "openssl/": r"base/digest\.c",
     "png": r"base/io/picture\.c",
-    "libfyaml": r"base/text/yaml\.c",
+    "yaml.h": r"base/text/yaml\.c",
     "sys/wait.h": r"base/io/process\.c",
     "spawn.h": r"base/io/process\.c",
     "jansson": r"engine/.*|ops/.*/(answer\.c|tool_\w+\.c|queries\.[ch]|corpus_(read|write)\.c|labelled\.c|op_import_vectors\.c|latex_\w+\.[ch]|safetensors\w*\.c)",

@@ -1,14 +1,15 @@
-/* YAML trees; see yaml.h. Built from libfyaml's events rather than its documents: events carry byte
- * positions, and every bound is checked before memory is allocated. */
+/* YAML trees; see yaml.h. Built from libyaml's events rather than its documents, so that every
+ * bound is checked before memory is allocated. */
 #include "base/text/yaml.h"
 
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/text/utf8.h"
 
-#include <libfyaml.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <yaml.h>
 
 /* A sequence or mapping under construction. */
 struct frame {
@@ -21,51 +22,65 @@ struct frame {
 struct reader {
     struct arena *arena;
     const struct source_text *source;
-    struct fy_parser *parser;
+    yaml_parser_t parser;
+    size_t begin;     /* of what libyaml reads, after a byte order mark */
+    size_t index, at; /* a mark that was converted: code points after `begin`, and its offset */
     struct frame stack[YAML_MAX_DEPTH];
     size_t depth;
     const struct yaml_node *root;
     size_t nodes;
 };
 
-static enum err_code fail_parse(struct reader *r, struct fy_diag *diag, struct err *e)
+/* ---- places ---- */
+
+/* libyaml counts code points. Marks come nearly in order: their conversion costs one pass. */
+static size_t mark_offset(struct reader *r, const yaml_mark_t *mark)
 {
-    void *iterator = NULL;
-    struct fy_diag_error *d = fy_diag_errors_iterate(diag, &iterator);
-    if (!d || !d->msg)
-        return err_fail_at(e, r->source, 0, "this is not YAML");
-    /* libfyaml counts lines from 1 and columns, in code points, from 1. */
-    size_t at = 0;
-    for (int line = 1; line < d->line && at < r->source->len; at++)
-        line += r->source->text[at] == '\n';
-    for (int column = 1; column < d->column && at < r->source->len; column++) {
-        if (r->source->text[at] == '\n')
-            break;
-        do
-            at++;
-        while (at < r->source->len && ((unsigned char)r->source->text[at] & 0xc0) == 0x80);
+    const char *text = r->source->text;
+    if (mark->index < r->index) {
+        r->index = 0;
+        r->at = r->begin;
     }
-    enum err_code code = err_fail_at(e, r->source, at, "YAML: %s", d->msg);
-    if (at && r->source->text[at - 1] == '$')
+    for (; r->index < mark->index && r->at < r->source->len; r->index++)
+        do
+            r->at++;
+        while (r->at < r->source->len && ((unsigned char)text[r->at] & 0xc0) == 0x80);
+    return r->at;
+}
+
+/* What libyaml says, at the place where it noticed; at the end of the text, where that began which
+ * is not closed. */
+static enum err_code fail_parse(struct reader *r, struct err *e)
+{
+    const yaml_parser_t *p = &r->parser;
+    const struct source_text *source = r->source;
+    if (p->error == YAML_MEMORY_ERROR)
+        return err_fail(e, ERR_NOMEM, "no memory to parse %s", source->name);
+    if (p->error == YAML_READER_ERROR)
+        return err_fail_at(e, source, r->begin + p->problem_offset, "YAML: %s", p->problem);
+    size_t at = mark_offset(r, &p->problem_mark);
+    if (at < source->len && source->text[at] == '\t')
+        return err_fail_at(e, source, at, "YAML: a tab cannot stand here: indent by spaces");
+    if (at == source->len && p->context)
+        at = mark_offset(r, &p->context_mark);
+    const yaml_mark_t *begin = &p->context_mark;
+    char where[64] = "";
+    if (p->context && strstr(p->context, "flow") && begin->line != p->problem_mark.line)
+        snprintf(where, sizeof where, " that begins in line %zu", begin->line + 1);
+    enum err_code code = err_fail_at(e, source, at, "YAML: %s%s%s%s", p->problem,
+                                     p->context ? " " : "", p->context ? p->context : "", where);
+    if (at && source->text[at - 1] == '$')
         err_hint(e, "within {} and [] a parameter is written in quotes: \"${name}\"");
     return code;
 }
+
+/* ---- the tree ---- */
 
 static enum err_code count_node(struct reader *r, size_t offset, struct err *e)
 {
     if (++r->nodes <= YAML_MAX_NODES)
         return OK;
     return err_fail_at(e, r->source, offset, "more than %d values in one file", YAML_MAX_NODES);
-}
-
-/* An omitted value has no mark: it takes the position of its key. */
-static size_t event_offset(const struct reader *r, struct fy_event *event)
-{
-    const struct fy_mark *mark = fy_event_start_mark(event);
-    const struct frame *f = r->depth ? &r->stack[r->depth - 1] : NULL;
-    if (!mark)
-        return f && f->n ? f->items[f->n - 1]->offset : 0;
-    return mark->input_pos < r->source->len ? mark->input_pos : r->source->len;
 }
 
 /* Adds a finished node to its parent. */
@@ -102,35 +117,34 @@ static struct yaml_node *new_node(struct reader *r, enum yaml_type type, size_t 
     return node;
 }
 
-static enum yaml_style scalar_style(struct fy_token *token)
+static enum yaml_style scalar_style(const yaml_event_t *event)
 {
-    switch (fy_token_scalar_style(token)) {
-    case FYSS_SINGLE_QUOTED:
-    case FYSS_DOUBLE_QUOTED: return YAML_QUOTED;
-    case FYSS_LITERAL:
-    case FYSS_FOLDED: return YAML_BLOCK;
-    case FYSS_ANY:
-    case FYSS_PLAIN:
-    case FYSS_MAX: break;
+    switch (event->data.scalar.style) {
+    case YAML_SINGLE_QUOTED_SCALAR_STYLE:
+    case YAML_DOUBLE_QUOTED_SCALAR_STYLE: return YAML_QUOTED;
+    case YAML_LITERAL_SCALAR_STYLE:
+    case YAML_FOLDED_SCALAR_STYLE: return YAML_BLOCK;
+    case YAML_ANY_SCALAR_STYLE:
+    case YAML_PLAIN_SCALAR_STYLE: break;
     }
     return YAML_PLAIN;
 }
 
-static enum err_code read_scalar(struct reader *r, struct fy_event *event, size_t at, struct err *e)
+static enum err_code read_scalar(struct reader *r, const yaml_event_t *event, size_t at,
+                                 struct err *e)
 {
-    enum yaml_style style = scalar_style(event->scalar.value);
-    /* Marks of quoted scalars point after the opening quote. */
-    if (style == YAML_QUOTED && at && strchr("'\"", r->source->text[at - 1]))
-        at--;
+    const char *text = (const char *)event->data.scalar.value;
+    const struct frame *f = r->depth ? &r->stack[r->depth - 1] : NULL;
+    bool is_value = f && f->node->type == YAML_MAPPING && f->n % 2;
+    /* An omitted value takes the place of its key. */
+    if (is_value && event->start_mark.index == event->end_mark.index)
+        at = f->items[f->n - 1]->offset;
     struct yaml_node *node = new_node(r, YAML_SCALAR, at);
-    size_t len = 0;
-    const char *text = event->scalar.value ? fy_token_get_text(event->scalar.value, &len) : "";
-    char *copy = arena_strndup(r->arena, text ? text : "", text ? len : 0);
-    if (memchr(copy, 0, len))
+    node->len = event->data.scalar.length;
+    node->style = scalar_style(event);
+    if (memchr(text, 0, node->len))
         return yaml_fail(e, node, "a NUL character within a value");
-    node->text = copy;
-    node->len = len;
-    node->style = style;
+    node->text = arena_strndup(r->arena, text, node->len);
     enum err_code code = count_node(r, at, e);
     return err_up(e, code ? code : attach(r, node, e));
 }
@@ -164,46 +178,88 @@ static enum err_code end(struct reader *r, struct err *e)
     return err_up(e, attach(r, node, e));
 }
 
-static enum err_code read_event(struct reader *r, struct fy_event *event, struct err *e)
+static enum err_code refuse_properties(struct reader *r, const yaml_char_t *anchor,
+                                       const yaml_char_t *tag, size_t at, struct err *e)
 {
-    size_t at = event_offset(r, event);
-    struct fy_token *tag = fy_event_get_tag_token(event);
+    if (anchor)
+        return err_fail_at(e, r->source, at, "YAML anchors ('&...') are not supported");
     if (tag)
         return err_fail_at(e, r->source, at, "YAML tags ('!...') are not supported");
+    return OK;
+}
+
+/* libyaml reads "'a'#b" as a value with a comment. */
+static enum err_code refuse_close_comment(struct reader *r, const yaml_event_t *event,
+                                          struct err *e)
+{
+    size_t after = mark_offset(r, &event->end_mark);
+    if (!after || after == r->source->len || r->source->text[after] != '#' ||
+        !strchr("'\"]}", r->source->text[after - 1]))
+        return OK;
+    return err_fail_at(e, r->source, after, "YAML: a comment begins after a space");
+}
+
+static enum err_code read_event(struct reader *r, const yaml_event_t *event, struct err *e)
+{
+    size_t at = mark_offset(r, &event->start_mark);
+    enum err_code code = refuse_close_comment(r, event, e);
+    if (code)
+        return err_up(e, code);
     switch (event->type) {
-    case FYET_DOCUMENT_START:
+    case YAML_DOCUMENT_START_EVENT:
         if (r->root)
             return err_fail_at(e, r->source, at, "a second document in one file");
         return OK;
-    case FYET_SCALAR: return err_up(e, read_scalar(r, event, at, e));
-    case FYET_ALIAS:
+    case YAML_SCALAR_EVENT:
+        code = refuse_properties(r, event->data.scalar.anchor, event->data.scalar.tag, at, e);
+        return err_up(e, code ? code : read_scalar(r, event, at, e));
+    case YAML_ALIAS_EVENT:
         return err_fail_at(e, r->source, at, "YAML aliases ('*...') are not supported");
-    case FYET_SEQUENCE_START: return err_up(e, begin(r, YAML_SEQUENCE, at, e));
-    case FYET_MAPPING_START: return err_up(e, begin(r, YAML_MAPPING, at, e));
-    case FYET_SEQUENCE_END:
-    case FYET_MAPPING_END: return err_up(e, end(r, e));
-    case FYET_NONE:
-    case FYET_STREAM_START:
-    case FYET_STREAM_END:
-    case FYET_DOCUMENT_END: break;
+    case YAML_SEQUENCE_START_EVENT:
+        code = refuse_properties(r, event->data.sequence_start.anchor,
+                                 event->data.sequence_start.tag, at, e);
+        return err_up(e, code ? code : begin(r, YAML_SEQUENCE, at, e));
+    case YAML_MAPPING_START_EVENT:
+        code = refuse_properties(r, event->data.mapping_start.anchor, event->data.mapping_start.tag,
+                                 at, e);
+        return err_up(e, code ? code : begin(r, YAML_MAPPING, at, e));
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT: return err_up(e, end(r, e));
+    case YAML_NO_EVENT:
+    case YAML_STREAM_START_EVENT:
+    case YAML_STREAM_END_EVENT:
+    case YAML_DOCUMENT_END_EVENT: break;
     }
     return OK;
 }
 
-static enum err_code read_events(struct reader *r, struct fy_diag *diag, struct err *e)
+static enum err_code read_events(struct reader *r, struct err *e)
 {
-    for (;;) {
-        struct fy_event *event = fy_parser_parse(r->parser);
-        if (!event)
-            break;
-        enum err_code code = err_up(e, read_event(r, event, e));
-        fy_parser_event_free(r->parser, event);
+    yaml_event_t event;
+    bool ended = false;
+    while (!ended) {
+        if (!yaml_parser_parse(&r->parser, &event))
+            return fail_parse(r, e);
+        ended = event.type == YAML_STREAM_END_EVENT;
+        enum err_code code = err_up(e, read_event(r, &event, e));
+        yaml_event_delete(&event);
         if (code)
             return code;
     }
-    if (fy_parser_get_stream_error(r->parser) || fy_diag_got_error(diag))
-        return fail_parse(r, diag, e);
     return OK;
+}
+
+/* U+0085, U+2028 and U+2029 end a line in YAML 1.1 and are letters in YAML 1.2. */
+static const char *find_odd_break(const struct source_text *source)
+{
+    static const char *const breaks[] = {"\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
+    const char *first = NULL;
+    for (size_t i = 0; i < 3; i++) {
+        const char *found = memmem(source->text, source->len, breaks[i], strlen(breaks[i]));
+        if (found && (!first || found < first))
+            first = found;
+    }
+    return first;
 }
 
 static enum err_code check_text(const struct source_text *source, struct err *e)
@@ -213,11 +269,13 @@ static enum err_code check_text(const struct source_text *source, struct err *e)
     const char *nul = memchr(source->text, 0, source->len);
     if (nul)
         return err_fail_at(e, source, (size_t)(nul - source->text), "a NUL character");
-    return err_up(e, utf8_check(source, e));
-}
-
-static void discard(struct fy_diag *diag, void *user, const char *text, size_t len)
-{
+    enum err_code code = utf8_check(source, e);
+    const char *odd = code ? NULL : find_odd_break(source);
+    if (odd)
+        return err_fail_at(e, source, (size_t)(odd - source->text),
+                           "a line separator of Unicode: end lines by a line feed, and write it in "
+                           "a value as \"\\N\", \"\\L\" or \"\\P\"");
+    return err_up(e, code);
 }
 
 enum err_code yaml_parse(const struct yaml_node **out, struct arena *a,
@@ -230,37 +288,22 @@ enum err_code yaml_parse(const struct yaml_node **out, struct arena *a,
     struct reader *r = arena_new(a, struct reader);
     r->arena = a;
     r->source = source;
-    struct fy_diag_cfg diag_cfg;
-    fy_diag_cfg_default(&diag_cfg);
-    diag_cfg.fp = NULL;
-    diag_cfg.output_fn = discard;
-    struct fy_diag *diag = fy_diag_create(&diag_cfg);
-    struct fy_parse_cfg cfg = {.search_path = "",
-                               .flags = FYPCF_QUIET | FYPCF_DEFAULT_VERSION_1_2 | FYPCF_JSON_NONE,
-                               .diag = diag};
-    if (!diag) {
-        code = err_fail(e, ERR_NOMEM, "no memory to parse %s", source->name);
-        goto out;
-    }
-    fy_diag_set_collect_errors(diag, true);
-    r->parser = fy_parser_create(&cfg);
-    if (!r->parser || fy_parser_set_string(r->parser, source->text, source->len)) {
-        code = err_fail(e, ERR_NOMEM, "no memory to parse %s", source->name);
-        goto out;
-    }
-    code = err_up(e, read_events(r, diag, e));
+    if (source->len >= 3 && !memcmp(source->text, "\xef\xbb\xbf", 3))
+        r->begin = r->at = 3;
+    if (!yaml_parser_initialize(&r->parser))
+        return err_fail(e, ERR_NOMEM, "no memory to parse %s", source->name);
+    yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&r->parser, (const unsigned char *)source->text + r->begin,
+                                 source->len - r->begin);
+    code = err_up(e, read_events(r, e));
     if (!code)
         *out = r->root;
-out:
     while (r->depth) {
         struct frame *f = &r->stack[--r->depth];
         free(f->items);
         name_map_free(&f->keys);
     }
-    if (r->parser)
-        fy_parser_destroy(r->parser);
-    if (diag)
-        fy_diag_destroy(diag);
+    yaml_parser_delete(&r->parser);
     return code;
 }
 

@@ -1,9 +1,9 @@
-/* YAML 1.2 documents as trees of nodes that record their source positions, so that callers can
- * report errors as 'file:line:column'. The only user of libfyaml.
+/* YAML documents as trees of nodes that record their source positions, so that callers can
+ * report errors as 'file:line:column'. The only user of libyaml.
  *
- * One document per text. Keys are scalars and unique within a mapping; aliases, tags and merge keys
- * are rejected. Size, depth and the number of nodes are bounded. Nodes and their texts live in the
- * arena. */
+ * One document per text. Keys are scalars and unique within a mapping; anchors, aliases, tags,
+ * merge keys and line separators that only YAML 1.1 knows are rejected. Size, depth and the number
+ * of nodes are bounded. Nodes and their texts live in the arena. */
 #pragma once
 
 #include "base/arena.h"

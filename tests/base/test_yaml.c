@@ -78,22 +78,72 @@ TEST(placeholders)
 TEST(empty)
 {
     assert_null(parse_ok(""));
+    assert_null(parse_ok("\xef\xbb\xbf"));
     assert_null(parse_ok("# nothing\n"));
 }
 
 TEST(refusals)
 {
     assert_refused("a: 1\nb: 2\na: 3\n", 3, 1, "'a' occurs twice");
-    assert_refused("a: !!int 1\n", 1, 10, "tags");
-    assert_refused("a: &x {k: 1}\nb: *x\n", 2, 5, "aliases ('*...') are not supported");
+    assert_refused("a: !!int 1\n", 1, 4, "tags");
+    assert_refused("a: ! 1\n", 1, 4, "tags");
+    assert_refused("a: !x [1]\n", 1, 4, "tags");
+    assert_refused("a: &x {k: 1}\nb: *x\n", 1, 4, "anchors");
+    assert_refused("&x a: 1\n", 1, 1, "anchors");
+    assert_refused("b: *x\n", 1, 4, "aliases ('*...') are not supported");
     assert_refused("[a]: 1\n", 1, 1, "key must be");
     assert_refused("<<: 1\n", 1, 1, "merge keys");
     assert_refused("a: 1\n---\nb: 2\n", 2, 1, "second document");
     assert_refused("a: \"\\0\"\n", 1, 4, "NUL");
     assert_refused("a: \xff\n", 1, 4, "not UTF-8");
-    assert_refused("a: [1, 2\nb: 3\n", 3, 1, "YAML:");
-    assert_refused("a: 'open\n", 1, 5, "YAML:");
-    assert_refused("a: b: c\n", 1, 5, "YAML:");
+    assert_refused("a: b: c\n", 1, 5, "YAML: mapping values are not allowed in this context");
+    assert_refused("a:\n  b: 1\n c: 2\n", 3, 2, "YAML: did not find expected key");
+    assert_refused("a: [1, 2}\n", 1, 9, "expected ',' or ']' while parsing a flow sequence");
+    assert_refused("a: [1, 2\nb: 3\n", 2, 2, "a flow sequence that begins in line 1");
+    assert_refused("a: @b\n", 1, 4, "YAML:");
+    assert_refused("a: \"\\q\"\n", 1, 5, "unknown escape character");
+    assert_refused("a: x\x01\n", 1, 5, "control character");
+    assert_refused("? ::\t:", 1, 6, "YAML:");
+    /* After wide characters and a byte order mark, too. */
+    assert_refused("\xc3\xa4: \xf0\x9f\x98\x80\x01\n", 1, 5, "control character");
+    assert_refused("\xef\xbb\xbf\xc3\xa4: b: c\n", 1, 6, "mapping values");
+    /* What is not closed is shown where it begins. */
+    assert_refused("x: 1\na: [1,\n 2\n", 2, 4, "YAML:");
+    assert_refused("a: 'open\nb: 2\n", 1, 4, "unexpected end of stream");
+    assert_refused("a:\n\tb: 1\n", 2, 1, "indent by spaces");
+    /* Readers of YAML differ here. */
+    assert_refused("a: 'b'#c\n", 1, 7, "a comment begins after a space");
+    assert_refused("a: [b]#c\n", 1, 7, "a comment begins after a space");
+    assert_refused("a: b\xe2\x80\xa8 c\n", 1, 5, "a line separator of Unicode");
+    assert_refused("a: b\xc2\x85\n", 1, 5, "a line separator of Unicode");
+}
+
+/* Texts that span lines, in each of YAML's ways. */
+TEST(lines)
+{
+    const struct yaml_node *root =
+        parse_ok("plain: one\n  two\n\n  three\nliteral: |-\n    a\n      b\n\n    c\n"
+                 "folded: >\n  a\n  b\n\n  c\nkept: |+\n  a\n\nsingle: 'a\n  b ''c'''\r\n"
+                 "double: \"a \\\n  b\\tc\\u00e4\\N\"\nurl: http://x:1/#y\n");
+    assert_string_equal(yaml_get(root, "plain")->text, "one two\nthree");
+    assert_string_equal(yaml_get(root, "literal")->text, "a\n  b\n\nc");
+    assert_string_equal(yaml_get(root, "folded")->text, "a b\nc\n");
+    assert_string_equal(yaml_get(root, "kept")->text, "a\n\n");
+    assert_string_equal(yaml_get(root, "single")->text, "a b 'c'");
+    assert_string_equal(yaml_get(root, "double")->text, "a b\tc\xc3\xa4\xc2\x85");
+    assert_string_equal(yaml_get(root, "url")->text, "http://x:1/#y");
+    assert_int_equal(source.text[yaml_get(root, "literal")->offset], '|');
+    assert_int_equal(source.text[yaml_get(root, "folded")->offset], '>');
+    assert_int_equal(source.text[yaml_get(root, "double")->offset], '"');
+}
+
+/* A list's omitted item has no key to point at. */
+TEST(omitted)
+{
+    const struct yaml_node *root = parse_ok("a:\nb:\n-\n- x\n");
+    assert_true(yaml_is_null(yaml_get(root, "a")));
+    assert_true(yaml_is_null(yaml_get(root, "b")->items[0]));
+    assert_int_equal(yaml_get(root, "b")->items[0]->offset, 7);
 }
 
 TEST(bounds)

@@ -140,15 +140,19 @@ static enum err_code read_template(struct template *t, const struct yaml_node *n
     *t = (struct template){.node = node};
     if ((code = yaml_expect(node, YAML_SCALAR, "a template", e)))
         return err_up(e, code);
-    /* Positions are exact unless the YAML has escapes, which templates do not need. */
-    size_t quote = node->style == YAML_QUOTED;
+    /* Errors stand at the character where the file has the text as it is, without escapes and
+     * line breaks; else where it begins. */
+    const struct source_text *source = node->source;
+    size_t begin = node->offset + (node->style == YAML_QUOTED);
+    bool verbatim =
+        begin + node->len <= source->len && !memcmp(source->text + begin, node->text, node->len);
     t->pieces = arena_alloc(a, (2 * node->len + 1) * sizeof *t->pieces);
     for (const char *s = node->text; *s;) {
-        size_t offset = node->offset + quote + (size_t)(s - node->text);
+        size_t offset = verbatim ? begin + (size_t)(s - node->text) : node->offset;
         if (*s == '{') {
             const char *end = strchr(s, '}');
             if (!end)
-                return err_fail_at(e, node->source, offset, "this '{' is never closed");
+                return err_fail_at(e, source, offset, "this '{' is never closed");
             int slot = 0;
             if ((code = find_slot(&slot, t, group, f, a, s + 1, (size_t)(end - s) - 1, offset, e)))
                 return err_up(e, code);

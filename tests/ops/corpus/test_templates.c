@@ -97,6 +97,8 @@ TEST(refusals)
     refuses(GROUP("take: 3"), 3, 10, "group 'g' has no 'templates'", "");
     refuses(GROUP("templates: ['{funk}(x)']"), 3, 27, "unknown set 'funk'", "did you mean 'func'?");
     refuses(GROUP("templates: ['1 + {func(x)']"), 3, 31, "this '{' is never closed", "");
+    refuses("templates: 1\nsets: {n: [1]}\ngroups:\n  g:\n    templates:\n    - >-\n      {funk}\n",
+            6, 7, "unknown set 'funk'", "");
     refuses(GROUP("templates: ['{func}(x']"), 3, 26,
             "this gives 'sin(x': this parenthesis is never closed", "");
     refuses(GROUP("templates: ['x {n}']"), 3, 26,
