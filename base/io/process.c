@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TAIL = 4096, LOOK_MS = 100, PATIENCE_MS = 300, LINE = 400 };
+enum { TURNS = 64, TAIL = 4096, LOOK_MS = 100, PATIENCE_MS = 300, LINE = 400 };
 
 struct child {
     pid_t pid;
@@ -125,11 +125,12 @@ static void tell(struct child *c, const struct process *p, const char *text, siz
     }
 }
 
-/* Keeps the end of its standard error. */
+/* Keeps the end of its standard error, and returns from time to time if that has none. */
 static void take_errors(struct child *c, const struct process *p)
 {
     ssize_t got;
-    while ((got = read(c->errors, c->tail + c->n, sizeof c->tail - c->n)) > 0) {
+    for (int i = 0; i < TURNS && (got = read(c->errors, c->tail + c->n, sizeof c->tail - c->n)) > 0;
+         i++) {
         tell(c, p, c->tail + c->n, (size_t)got);
         c->n += (size_t)got;
         if (c->n == sizeof c->tail) {

@@ -46,8 +46,8 @@ static enum err_code list(struct name_map *names, struct transport *t, const cha
     enum err_code code = open_folder(&fd, &path, &a, t, folder, false, e);
     DIR *dir = code ? NULL : fdopendir(fd);
     errno = 0;
-    while (dir && (entry = readdir(dir)))
-        name_map_put(names, entry->d_name, 1, NULL);
+    while (!code && dir && (entry = readdir(dir)))
+        code = transport_add_name(names, entry->d_name, e);
     if (!code && errno)
         code = err_fail(e, ERR_IO, "cannot read %s: %s", path, strerror(errno));
     if (dir)

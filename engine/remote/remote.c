@@ -24,25 +24,50 @@ struct remote {
     bool broken;
 };
 
+enum { PATIENCE_S = 60, MAX_PATIENCE_S = 3600 };
+
+static enum err_code read_patience(unsigned *out, struct err *e)
+{
+    const char *text = getenv("EQLOOM_REMOTE_PATIENCE");
+    char *end;
+    *out = PATIENCE_S;
+    if (!text || !*text)
+        return OK;
+    unsigned long value = strtoul(text, &end, 10);
+    *out = (unsigned)value;
+    return *text >= '0' && *text <= '9' && !*end && value && value <= MAX_PATIENCE_S
+               ? OK
+               : err_fail(e, ERR_INPUT,
+                          "EQLOOM_REMOTE_PATIENCE must be a number of seconds from 1 to %d, not "
+                          "'%.40s'",
+                          MAX_PATIENCE_S, text);
+}
+
+static enum err_code open_transport(struct transport *t, struct arena *a, const char *address,
+                                    struct err *e)
+{
+    if (strncmp(address, "ssh://", 6) == 0)
+        return err_up(e, transport_ssh(t, a, address + 6, e));
+    if (strncmp(address, "s3://", 5) == 0)
+        return err_up(e, transport_s3(t, a, address + 5, e));
+    if (strstr(address, "://"))
+        return err_fail(e, ERR_INPUT,
+                        "%s is not an address of a shared cache: use a folder, ssh://HOST/PATH or "
+                        "s3://BUCKET/PREFIX",
+                        address);
+    return err_up(e, transport_folder(t, a, address, e));
+}
+
 enum err_code remote_open(struct session *s, const struct remote_options *o, struct err *e)
 {
     struct remote *x = must_calloc(1, sizeof *x);
     struct transport *t = &x->transport;
-    enum err_code code;
+    enum err_code code = read_patience(&t->patience_s, e);
     pthread_mutex_init(&x->mutex, NULL);
     t->scratch = arena_strdup(&x->arena, o->scratch);
     t->session = s;
-    if (strncmp(o->address, "ssh://", 6) == 0)
-        code = transport_ssh(t, &x->arena, o->address + 6, e);
-    else if (strncmp(o->address, "s3://", 5) == 0)
-        code = transport_s3(t, &x->arena, o->address + 5, e);
-    else if (strstr(o->address, "://"))
-        code = err_fail(e, ERR_INPUT,
-                        "%s is not an address of a shared cache: use a folder, ssh://HOST/PATH or "
-                        "s3://BUCKET/PREFIX",
-                        o->address);
-    else
-        code = transport_folder(t, &x->arena, o->address, e);
+    if (!code)
+        code = open_transport(t, &x->arena, o->address, e);
     s->remote = x;
     return err_up(e, code);
 }
@@ -129,19 +154,22 @@ bool remote_has(struct node_run *r, const struct digest *key)
     return has;
 }
 
-/* Called after a pull or a push. `moved`: the transport succeeded; `good`: the pack is valid. */
-static void set_state(struct node_run *r, const struct digest *key, bool moved, bool good)
+/* Called after a pull or a push. `moved`: the transport succeeded; `good`: the pack is valid.
+ * Returns whether that is news: not if the transport failed for another node, too. */
+static bool set_state(struct node_run *r, const struct digest *key, bool moved, bool good)
 {
     struct remote *x = r->s->remote;
     struct listing *l;
     struct arena a = {0};
     pthread_mutex_lock(&x->mutex);
+    bool news = moved || !x->broken;
     if (!moved)
         x->broken = true;
     else if (!find_listing(&l, x, r->op, NULL))
         *name_map_put(&l->packs, pack_name(&a, key), 0, NULL) = good;
     pthread_mutex_unlock(&x->mutex);
     arena_free(&a);
+    return news;
 }
 
 bool remote_pull(struct node_run *r, const struct digest *key)
@@ -162,12 +190,12 @@ bool remote_pull(struct node_run *r, const struct digest *key)
         code = store_unpack(&packed, s->store, from, name, &e);
         fclose(from);
     }
-    set_state(r, key, moved, code == OK);
+    bool news = set_state(r, key, moved, code == OK);
     arena_free(&a);
-    if (code) {
+    if (code && news)
         remote_note(r, "cannot be pulled from", &e);
+    if (code)
         return false;
-    }
     pthread_mutex_lock(&s->mutex);
     s->pulled++;
     s->pulled_bytes += packed.bytes;
@@ -187,9 +215,9 @@ void remote_push(struct node_run *r, const struct digest *key, const struct pack
     if (!code)
         code = t->kind->put(t, path_of(&a, r->op, key), path, &e);
     unlink(path);
-    set_state(r, key, code == OK, true);
+    bool news = set_state(r, key, code == OK, true);
     arena_free(&a);
-    if (code)
+    if (code && news)
         remote_note(r, "cannot be put into", &e);
     s->pushed += code == OK;
     s->pushed_bytes += code ? 0 : packed.bytes;

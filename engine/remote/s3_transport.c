@@ -5,12 +5,14 @@
 
 #include "base/buf.h"
 #include "base/digest.h"
+#include "base/os.h"
+#include "store/pack/pack.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_BYTES = 16 << 20, PART = 1 << 16 };
+enum { PART = 1 << 16 };
 
 struct bucket {
     const char *base;                          /* "https://s3.eu-west-1.amazonaws.com/BUCKET" */
@@ -53,24 +55,41 @@ static enum err_code write_config(FILE **out, struct transport *t, const char *u
     return OK;
 }
 
-/* Sends a GET request, or a PUT of the file `upload`. */
+/* Sends a GET request, or a PUT of the file `upload`, of which transport_run sees nothing. */
 static enum err_code request(FILE **out, struct transport *t, const char *url, const char *upload,
-                             const char *digest, struct err *e)
+                             const char *digest, struct transport_request *q, struct err *e)
 {
-    const char *argv[] = {"curl",        "-q",
-                          "-sSf",        "-K",
-                          "-",           "--proto",
-                          "=http,https", "--connect-timeout",
-                          "20",          "--speed-time",
-                          "60",          "--speed-limit",
-                          "1",           upload ? "-T" : NULL,
-                          upload,        NULL};
-    FILE *config = NULL;
-    enum err_code code = write_config(&config, t, url, digest, e);
+    char seconds[16], rate[16];
+    /* Of a PUT only the status is wanted: curl takes a redirection without a place for success. */
+    const char *argv[] = {"curl",
+                          "-q",
+                          "-sSf",
+                          "-K",
+                          "-",
+                          "--proto",
+                          "=http,https",
+                          "--connect-timeout",
+                          seconds,
+                          "--speed-time",
+                          seconds,
+                          "--speed-limit",
+                          rate,
+                          upload ? "-T" : NULL,
+                          upload,
+                          "-o",
+                          "/dev/null",
+                          "-w",
+                          "%{http_code}",
+                          NULL};
+    snprintf(seconds, sizeof seconds, "%u", t->patience_s);
+    snprintf(rate, sizeof rate, "%d", TRANSPORT_RATE);
+    enum err_code code = write_config(&q->in, t, url, digest, e);
     if (code)
         return err_up(e, code);
-    code = transport_run(out, t, argv, config, e);
-    fclose(config);
+    q->argv = argv;
+    q->watches_itself = upload;
+    code = transport_run(out, t, q, e);
+    fclose(q->in);
     return err_up(e, code);
 }
 
@@ -97,44 +116,66 @@ static char *next_element(struct arena *a, const char **at, const char *tag)
     return arena_strndup(a, begin, (size_t)(end - begin));
 }
 
-/* Sets *more to the token of the next page, or NULL. */
-static enum err_code list_page(struct name_map *names, const char **more, struct transport *t,
-                               struct arena *a, const char *folder, struct err *e)
+/* A list that comes in pages. */
+struct listing {
+    struct name_map *names;
+    char more[2048]; /* the token of the next page, or "" */
+    uint64_t until_ns;
+};
+
+static enum err_code read_page(struct listing *l, struct arena *a, const char *at, struct err *e)
+{
+    const char *begin = at, *key;
+    enum err_code code = OK;
+    if (!strstr(at, "<ListBucketResult"))
+        return err_fail(e, ERR_IO, "curl: the server does not answer with a list of a bucket");
+    while (!code && (key = next_element(a, &at, "Key")))
+        code = transport_add_name(l->names, strrchr(key, '/') ? strrchr(key, '/') + 1 : key, e);
+    const char *more = next_element(a, &begin, "NextContinuationToken");
+    l->more[0] = 0;
+    if (!code && more && strlen(more) >= sizeof l->more)
+        return err_fail(e, ERR_IO, "a list whose continuation token is too long");
+    if (more && !code)
+        strcpy(l->more, more);
+    return code;
+}
+
+static enum err_code list_page(struct listing *l, struct transport *t, struct arena *a,
+                               const char *folder, struct err *e)
 {
     const struct bucket *b = t->state;
+    struct transport_request q = {.limit_bytes = TRANSPORT_LIST_BYTES, .until_ns = l->until_ns};
     FILE *page;
-    struct buf text = {0};
     const char *token =
-        *more ? arena_printf(a, "continuation-token=%s&", percent(a, *more, "")) : "";
+        *l->more ? arena_printf(a, "continuation-token=%s&", percent(a, l->more, "")) : "";
     const char *url = arena_printf(a, "%s?%slist-type=2&prefix=%s%%2F", b->base, token,
                                    percent(a, arena_printf(a, "%s%s", b->prefix, folder), "%"));
-    *more = NULL;
-    enum err_code code = request(&page, t, url, NULL, empty_digest, e);
+    enum err_code code = request(&page, t, url, NULL, empty_digest, &q, e);
     if (code)
         return err_up(e, code);
-    buf_reserve(&text, PAGE_BYTES);
-    text.len = fread(text.data, 1, PAGE_BYTES - 1, page);
-    text.data[text.len] = 0;
+    fseeko(page, 0, SEEK_END);
+    size_t n = (size_t)ftello(page);
+    rewind(page);
+    char *text = arena_alloc(a, n + 1);
+    text[fread(text, 1, n, page)] = 0;
     fclose(page);
-    const char *at = text.data, *key;
-    while ((key = next_element(a, &at, "Key")))
-        name_map_put(names, strrchr(key, '/') ? strrchr(key, '/') + 1 : key, 1, NULL);
-    at = text.data;
-    *more = next_element(a, &at, "NextContinuationToken");
-    buf_free(&text);
-    return OK;
+    return err_up(e, read_page(l, a, text, e));
 }
 
 static enum err_code list(struct name_map *names, struct transport *t, const char *folder,
                           struct err *e)
 {
-    struct arena a = {0};
-    const char *more = NULL;
-    enum err_code code;
-    do
-        code = list_page(names, &more, t, &a, folder, e);
-    while (!code && more);
-    arena_free(&a);
+    struct listing l = {.names = names,
+                        .until_ns = os_monotonic_ns() + TRANSPORT_LIST_S * (uint64_t)1000000000};
+    enum err_code code = OK;
+    size_t pages = 0;
+    do {
+        struct arena a = {0};
+        code = pages++ == TRANSPORT_LIST_PAGES
+                   ? err_fail(e, ERR_IO, "a list of more than %d pages", TRANSPORT_LIST_PAGES)
+                   : list_page(&l, t, &a, folder, e);
+        arena_free(&a);
+    } while (!code && *l.more);
     return err_up(e, code);
 }
 
@@ -143,7 +184,8 @@ static enum err_code list(struct name_map *names, struct transport *t, const cha
 static enum err_code get(FILE **out, struct transport *t, const char *name, struct err *e)
 {
     struct arena a = {0};
-    enum err_code code = request(out, t, object_url(&a, t->state, name), NULL, empty_digest, e);
+    struct transport_request q = {.limit_bytes = TRANSPORT_PACK_BYTES, .begin = PACK_MAGIC};
+    enum err_code code = request(out, t, object_url(&a, t->state, name), NULL, empty_digest, &q, e);
     arena_free(&a);
     return err_up(e, code);
 }
@@ -168,10 +210,16 @@ static enum err_code digest_file(char hex[DIGEST_HEX], const char *path, struct 
 static enum err_code put(struct transport *t, const char *name, const char *path, struct err *e)
 {
     struct arena a = {0};
-    char hex[DIGEST_HEX];
+    char hex[DIGEST_HEX], status[4] = "";
+    struct transport_request q = {.limit_bytes = sizeof status};
+    FILE *answer = NULL;
     enum err_code code = digest_file(hex, path, e);
     if (!code)
-        code = request(NULL, t, object_url(&a, t->state, name), path, hex, e);
+        code = request(&answer, t, object_url(&a, t->state, name), path, hex, &q, e);
+    if (!code && (!fgets(status, sizeof status, answer) || *status != '2'))
+        code = err_fail(e, ERR_IO, "curl: the server answered with status %s", status);
+    if (answer)
+        fclose(answer);
     arena_free(&a);
     return err_up(e, code);
 }

@@ -5,6 +5,7 @@
 #include "engine/remote/transport.h"
 
 #include "base/os.h"
+#include "store/pack/pack.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,14 +32,15 @@ static const char *quote(struct arena *a, const char *text)
     return out;
 }
 
-static enum err_code run(FILE **out, struct transport *t, const char *command, FILE *in,
-                         struct err *e)
+static enum err_code run(FILE **out, struct transport *t, const char *command,
+                         struct transport_request *q, struct err *e)
 {
     const struct place *p = t->state;
     const char *with_port[] = {"ssh",   "-o", "BatchMode=yes", "-p", p->port,
                                p->host, "--", command,         NULL};
     const char *without[] = {"ssh", "-o", "BatchMode=yes", p->host, "--", command, NULL};
-    return err_up(e, transport_run(out, t, p->port ? with_port : without, in, e));
+    q->argv = p->port ? with_port : without;
+    return err_up(e, transport_run(out, t, q, e));
 }
 
 static enum err_code list(struct name_map *names, struct transport *t, const char *folder,
@@ -46,16 +48,19 @@ static enum err_code list(struct name_map *names, struct transport *t, const cha
 {
     struct arena a = {0};
     const struct place *p = t->state;
+    struct transport_request q = {.limit_bytes = TRANSPORT_LIST_BYTES,
+                                  .until_ns =
+                                      os_monotonic_ns() + TRANSPORT_LIST_S * (uint64_t)1000000000};
     char line[300];
-    FILE *listed;
-    enum err_code code = run(
-        &listed, t, arena_printf(&a, "cd %s && { [ ! -d %s ] || ls %s; }", p->path, folder, folder),
-        NULL, e);
+    FILE *listed = NULL;
+    enum err_code code =
+        run(&listed, t,
+            arena_printf(&a, "cd %s && { [ ! -d %s ] || ls %s; }", p->path, folder, folder), &q, e);
     while (!code && fgets(line, sizeof line, listed)) {
         line[strcspn(line, "\n")] = 0;
-        name_map_put(names, line, 1, NULL);
+        code = transport_add_name(names, line, e);
     }
-    if (!code)
+    if (listed)
         fclose(listed);
     arena_free(&a);
     return err_up(e, code);
@@ -65,7 +70,8 @@ static enum err_code get(FILE **out, struct transport *t, const char *name, stru
 {
     struct arena a = {0};
     const struct place *p = t->state;
-    enum err_code code = run(out, t, arena_printf(&a, "cd %s && cat %s", p->path, name), NULL, e);
+    struct transport_request q = {.limit_bytes = TRANSPORT_PACK_BYTES, .begin = PACK_MAGIC};
+    enum err_code code = run(out, t, arena_printf(&a, "cd %s && cat %s", p->path, name), &q, e);
     arena_free(&a);
     return err_up(e, code);
 }
@@ -77,6 +83,7 @@ static enum err_code put(struct transport *t, const char *name, const char *path
     struct os_stat st;
     enum err_code code = os_stat(&st, path, e);
     FILE *from = code ? NULL : fopen(path, "rbe");
+    struct transport_request q = {.in = from};
     if (!code && !from)
         code = err_fail(e, ERR_IO, "cannot read %s", path);
     if (!code)
@@ -87,7 +94,7 @@ static enum err_code put(struct transport *t, const char *name, const char *path
                              "if [ $(wc -c < %s.$$.tmp) -eq %" PRIu64 " ]; "
                              "then mv %s.$$.tmp %s; else rm %s.$$.tmp; exit 1; fi",
                              p->path, os_dirname(&a, name), name, name, st.size, name, name, name),
-                from, e);
+                &q, e);
     if (from)
         fclose(from);
     arena_free(&a);
