@@ -129,13 +129,13 @@ static enum err_code join(Eqloom__Cluster *made, struct arena *a, Eqloom__Cluste
 {
     enum err_code code = OK;
     size_t best = 0, total = 0, longest = 0;
-    bool unsound = false;
+    Eqloom__Basis basis = EQLOOM__BASIS__PROOF;
     for (size_t i = 0; i < n; i++) {
         if (expr_compare(&parts[i]->x, &parts[best]->x) < 0)
             best = i;
         total += of[i]->n_members;
         longest = of[i]->n_members > longest ? of[i]->n_members : longest;
-        unsound |= of[i]->unsound;
+        basis = of[i]->basis > basis ? of[i]->basis : basis;
     }
     Eqloom__Cluster *first = of[best];
     memmove(of + 1, of, best * sizeof *of);
@@ -145,7 +145,7 @@ static enum err_code join(Eqloom__Cluster *made, struct arena *a, Eqloom__Cluste
         if (strcmp(made->seed->language, of[i]->seed->language) != 0)
             code = language_unite(&made->seed->language, a, made->seed->language,
                                   of[i]->seed->language, e);
-    made->unsound = unsound;
+    made->basis = basis;
     made->members = arena_array(a, Eqloom__Member *, total + 1);
     made->n_members = 0;
     struct name_map seen = {0};

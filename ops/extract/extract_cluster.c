@@ -148,7 +148,7 @@ enum err_code extract_cluster(Eqloom__Cluster *out, struct arena *a, const struc
     out->seed = x->egraph->seed;
     out->terms = arena_strdup(a, count_text(terms, grammar_terms(g), g->saturated));
     out->max_tokens = x->options->grammar.max_tokens;
-    out->unsound = x->egraph->unsound;
+    out->basis = x->egraph->basis;
     out->members = arena_array(a, Eqloom__Member *, x->options->per_cluster + 1);
     bool defined = !v.compares || !v.test.values || ball_reference_points(v.test.values);
     Eqloom__Standing standing = !defined     ? EQLOOM__STANDING__NEVER_BOTH

@@ -114,7 +114,7 @@ static void put_seed(struct buf *b, const Eqloom__EGraph *m)
         put_text(b, m->seed->variables[i]->high);
     }
     put_number(b, m->seed->real_values);
-    put_number(b, m->unsound);
+    put_number(b, m->basis);
 }
 
 static uint32_t meet(struct reads *r, uint32_t class)

@@ -56,6 +56,8 @@ static enum err_code simplify(const struct tool_args *args, const struct rules *
             answer_write_words(&text, args->arena, &q);
     }
     fwrite(text.data, 1, text.len, args->out);
+    if (q.r.standing == STANDING_PROVED && q.r.rests_on && !tool_value(args, "steps"))
+        fprintf(args->narration, "where %s\n", q.r.rests_on);
     fflush(args->out);
     if (same)
         fprintf(args->narration, "no simpler form was found\n");
@@ -65,7 +67,8 @@ static enum err_code simplify(const struct tool_args *args, const struct rules *
 
 static enum err_code run(int *exit_status, const struct tool_args *args, struct err *e)
 {
-    struct standing_options options = {.verdict_only = !tool_value(args, "steps")};
+    struct standing_options options = {.verdict_only = !tool_value(args, "steps"),
+                                       .sampled = tool_value(args, "sampled") != NULL};
     struct rules rules;
     enum err_code code;
     if (args->n_positional != 1)

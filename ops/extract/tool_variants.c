@@ -17,7 +17,8 @@ enum { MAX_ITERATIONS = 10000, MAX_NODES = 100000000, MAX_FORMS = 100000, LONGER
 enum {
     RANKS = 2000, /* terms of one length that are examined */
     POOL = 300,   /* forms from which the most different ones are chosen */
-    POINTS = 8
+    POINTS = 8,
+    RULE_POINTS = 64 /* at which a user's rule is tried */
 };
 #define SELF UINT64_MAX /* in place of a form: the expression itself */
 
@@ -216,6 +217,30 @@ struct request {
     struct saturate_options limits;
 };
 
+/* Leaves out the user's rules that are false or, without --sampled, not proved, and says so. */
+static enum err_code keep_proved(struct request *q, struct err *e)
+{
+    const struct rule_check_options options = {RULE_POINTS, 1, false};
+    bool sampled = tool_value(q->args, "sampled");
+    Eqloom__Basis accepted = sampled ? EQLOOM__BASIS__SAMPLE : EQLOOM__BASIS__CLAIM;
+    size_t kept = 0;
+    for (size_t i = 0; i < q->rules.n; i++) {
+        const struct rule *r = &q->rules.rules[i];
+        Eqloom__Certificate c;
+        enum err_code code = rule_check(&c, q->args->arena, r, &options, e);
+        if (code)
+            return err_up(e, code);
+        bool keep = c.basis <= accepted;
+        if (c.basis != EQLOOM__BASIS__PROOF)
+            fprintf(q->args->narration, "%s: %s\n", keep ? "given" : "left out",
+                    rule_basis_text(q->args->arena, r, &c));
+        if (keep)
+            q->rules.rules[kept++] = *r;
+    }
+    q->rules.n = kept;
+    return OK;
+}
+
 static enum err_code read_request(struct request *q, struct err *e)
 {
     const struct tool_args *args = q->args;
@@ -227,6 +252,7 @@ static enum err_code read_request(struct request *q, struct err *e)
         (code = tool_number(&o->iterations, args, "iterations", 8, 1, MAX_ITERATIONS, e)) ||
         (code = tool_number(&o->max_nodes, args, "max-nodes", 10000, 1, MAX_NODES, e)) ||
         (code = rewrite_read_rules(&q->rules, &own_rules, args, e)) ||
+        (own_rules && (code = keep_proved(q, e))) ||
         (code =
              rewrite_read_expr(&q->x, args, q->rules.lang, "<expression>", args->positional[0], e)))
         return err_up(e, code);

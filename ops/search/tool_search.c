@@ -90,7 +90,7 @@ static enum err_code load(struct search *s, struct err *e)
 /* Whether rules made the member of a cluster that has this text. */
 static bool is_by_rules(const Eqloom__Cluster *c, const char *prefix)
 {
-    if (!c || c->unsound)
+    if (!c || c->basis != EQLOOM__BASIS__PROOF)
         return false;
     for (size_t i = 0; i < c->n_members; i++)
         if (strcmp(c->members[i]->prefix, prefix) == 0)

@@ -110,6 +110,24 @@ class Explain(unittest.TestCase):
             steps = json.loads(explain("--json", *args).stdout)["steps"]
             self.assertEqual([step["rule"] for step in steps if "false" in step], ["bad/sum"])
 
+    def test_a_rule_that_is_not_proved_proves_only_where_that_is_accepted(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".rules") as file:
+            file.write("operator box/1\ngroup g\ncomm: ?a + ?b -> ?b + ?a\nthin: abs(?n - 10) -> 10 - ?n if integer(?n)\n"
+                       "box: box(?a) -> ?a\n")
+            file.flush()
+            args = ("--rules", file.name, "--domain", "n:integer", "abs(n - 10) + 1", "1 + (10 - n)")
+            done = explain(*args)
+            self.assertEqual(done.returncode, 4, done.stdout + done.stderr)
+            self.assertRegex(done.stdout, r"^undecided: .*the rules derive it, but g/thin is not proved: it holds at \d+ points")
+            done = explain("--sampled", *args)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertRegex(done.stdout, r"^proved in 2 steps(?s:.*)where g/thin is not proved")
+            self.assertRegex(json.loads(explain("--json", "--sampled", *args).stdout)["rests_on"], "^g/thin is not proved")
+            self.assertNotIn("where", explain("--rules", file.name, "a + b", "b + a").stdout)
+            variants = subprocess.run([BINARY, "variants", "--rules", file.name, "a + 1"], capture_output=True, text=True)
+            self.assertIn("left out: g/thin is not proved", variants.stderr)
+            self.assertNotIn("comm", variants.stderr)
+
     def test_rules_of_the_program_are_named(self):
         pythagoras = ("sin(x)^2", "1 - cos(x)^2")
         for name in ("builtin:trigonometry", "builtin:trigonometry.rules"):
@@ -385,7 +403,7 @@ name: domains
 params: {real: false, domain: 'a>0'}
 nodes:
   rules:     {op: rules, files: [mine.rules]}
-  certified: {op: certify, rules: rules, domains: ["${domain}"], real: "${real}"}
+  certified: {op: certify, rules: rules, domains: ["${domain}"], real: "${real}", sampled: true}
   seeds:     {op: templates, files: [mine.yaml]}
   egraphs:   {op: saturate, exprs: seeds, rules: certified, domains: ['x>1', 'y:real'], real: "${real}"}
   clusters:  {op: extract, egraphs: egraphs, max_tokens: 12, per_cluster: 20}
@@ -417,6 +435,18 @@ class Verify(ProjectTest):
         self.assertIn("rule g/root is false", failed.err)
         failed = self.p.eqloom("run", "domains.yaml", "--set", "domain=a>b", expect=None)
         self.assertIn("a domain is x:real", failed.err)
+
+    def test_a_rule_that_is_not_proved_in_a_job(self):
+        self.p.write("mine.rules", "group g\nthin: abs(?n - 10) -> 10 - ?n if integer(?n)\n")
+        self.p.write("mine.yaml", "templates: 1\ngroups: {g: {templates: ['abs(3 - 10) + x']}}\n")
+        self.p.write("domains.yaml", DOMAINS.replace('domains: ["${domain}"], ', ""))
+        self.p.eqloom("run", "domains.yaml")
+        clusters = json.loads(self.p.eqloom("show", "domains/clusters", "--json").out)["elements"]
+        cluster = json.loads(self.p.eqloom("show", clusters[0], "--json").out)["value"]
+        self.assertEqual(cluster["basis"], "SAMPLE")
+        self.p.edit("domains.yaml", ", sampled: true", "")
+        failed = self.p.eqloom("run", "domains.yaml", expect=1)
+        self.assertRegex(failed.err, "rule g/thin is not proved: it holds at [0-9]+ points")
 
     def test_where_both_sides_are_real(self):
         self.p.write("mine.rules", "group g\nln: ln(?a^2) -> 2*ln(?a)\n")

@@ -60,7 +60,7 @@ static struct subject *subject(void)
     rules_sort(&s.rules);
     s.compiled = ruleset_new(&s.rules);
     make_records(&s);
-    s.reuse = reuse_rules_new(&s.rules, s.compiled, s.records, false);
+    s.reuse = reuse_rules_new(&s.rules, s.compiled, s.records, EQLOOM__BASIS__PROOF);
     saturate(&s);
     return &s;
 }

@@ -24,7 +24,7 @@ static void write_table(struct buf *out, const struct answer *q)
         buf_printf(out, "proved: both expand to the same polynomial\n");
 }
 
-static void write_undecided(struct buf *out, const struct answer *q)
+static void write_undecided(struct buf *out, struct arena *a, const struct answer *q)
 {
     if (exact_applies(q->lang))
         buf_printf(out, "undecided: too large to compare");
@@ -33,7 +33,10 @@ static void write_undecided(struct buf *out, const struct answer *q)
     else
         buf_printf(out, "undecided: both agree to %d digits at %u points", q->r.compare.digits,
                    q->r.compare.points);
-    if (q->r.contradiction)
+    if (q->r.basis > EQLOOM__BASIS__CLAIM && !q->r.derivation.refuted.code) {
+        buf_printf(out, "; the rules derive it, but %s\n", q->r.rests_on);
+        write_derivation(out, a, q);
+    } else if (q->r.contradiction)
         buf_printf(out, "; the rules contradict each other, so they prove nothing\n%s\n",
                    q->r.contradiction);
     else if (q->r.derivation.refuted.code)
@@ -76,6 +79,8 @@ static void write_proof(struct buf *out, struct arena *a, const struct answer *q
                    n > 1 && d->proof.shortest ? ", the fewest" : "", assumed ? ", for " : "",
                    assumed ? assumed : "");
         write_derivation(out, a, q);
+        if (q->r.rests_on)
+            buf_printf(out, "    where %s\n", q->r.rests_on);
     }
 }
 
@@ -99,7 +104,7 @@ void answer_write_words(struct buf *out, struct arena *a, const struct answer *q
     case STANDING_NO_VALUE:
         buf_printf(out, "no value: %s, at any point that was tried\n", q->r.undefined);
         return;
-    case STANDING_UNDECIDED: write_undecided(out, q);
+    case STANDING_UNDECIDED: write_undecided(out, a, q);
     }
 }
 
@@ -128,6 +133,8 @@ void answer_write_json(struct buf *out, struct arena *a, const struct answer *q,
                           q->show(a, &q->from), "to", q->show(a, &q->to), "assumed",
                           assumed_of(a, q), "witness", claim(a, q, r->witness), "reason",
                           r->undefined, "contradiction", r->contradiction);
+    if (r->rests_on)
+        json_object_update_new(o, json_pack("{s:s}", "rests_on", r->rests_on));
     if (r->derivation.found)
         more = json_pack("{s:o, s:s*, s:b}", "steps", steps_json(a, q), "checked",
                          r->derivation.checked, "shortest", r->derivation.proof.shortest);

@@ -15,6 +15,7 @@ enum {
     MAX_OWN_NUMBERS = 8,
     FORMS = 100, /* pairs of classes compared during a derivation */
     MAX_NUMBERS = 64,
+    RULE_POINTS = 64, /* at which a user's rule is tried */
 };
 
 struct question {
@@ -192,6 +193,30 @@ static enum err_code derive(struct standing_result *out, const struct question *
     return err_up(e, code);
 }
 
+/* Checks the rules of the derivation, as `certify` does. */
+static enum err_code find_basis(struct standing_result *out, const struct question *q,
+                                struct err *e)
+{
+    const struct rule_check_options options = {RULE_POINTS, 1, q->options->limits.real_values};
+    const struct explanation *proof = &out->derivation.proof;
+    for (size_t i = 0; i < q->rules->n; i++) {
+        const struct rule *r = &q->rules->rules[i];
+        const char *name = arena_printf(q->a, "%s/%s", r->group, r->name);
+        Eqloom__Certificate c;
+        bool used = false;
+        for (size_t k = 0; k < proof->n && !used; k++)
+            used = strcmp(proof->steps[k].rule, name) == 0;
+        enum err_code code = used ? rule_check(&c, q->a, r, &options, e) : OK;
+        if (code)
+            return err_up(e, code);
+        if (used && c.basis > out->basis) {
+            out->basis = c.basis;
+            out->rests_on = rule_basis_text(q->a, r, &c);
+        }
+    }
+    return OK;
+}
+
 /* Prefers a readable derivation to the single step of a normal form. */
 static void explain_form(struct standing_result *out, const struct question *q)
 {
@@ -223,7 +248,8 @@ static enum err_code decide_terms(struct standing_result *out, const struct ques
         return OK;
     }
     if (own_rules) {
-        code = derive(out, q, 0, e);
+        if (!(code = derive(out, q, 0, e)) && out->derivation.found)
+            code = find_basis(out, q, e);
     } else if (!out->witness &&
                normal_equal(&out->way, q->x, q->y, limits->domains, limits->n_domains)) {
         explain_form(out, q);
@@ -235,9 +261,9 @@ static enum err_code decide_terms(struct standing_result *out, const struct ques
             code = derive(out, q, FORMS, e);
     }
     const struct derivation *d = &out->derivation;
-    out->standing = out->witness                   ? STANDING_REFUTED
-                    : d->found && !d->refuted.code ? STANDING_PROVED
-                                                   : STANDING_UNDECIDED;
+    Eqloom__Basis accepted = q->options->sampled ? EQLOOM__BASIS__SAMPLE : EQLOOM__BASIS__CLAIM;
+    bool proved = d->found && !d->refuted.code && out->basis <= accepted;
+    out->standing = out->witness ? STANDING_REFUTED : proved ? STANDING_PROVED : STANDING_UNDECIDED;
     if (out->standing == STANDING_PROVED)
         out->positive = find_positive(q);
     return err_up(e, code);

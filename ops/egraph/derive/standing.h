@@ -5,6 +5,7 @@
 
 #include "ops/egraph/derive/derive.h"
 #include "ops/expr/equality/exact.h"
+#include "ops/rules/check/certify.h"
 
 enum standing { STANDING_PROVED, STANDING_REFUTED, STANDING_UNDECIDED, STANDING_NO_VALUE };
 const char *standing_word(enum standing s); /* "proved", ..., "no value" */
@@ -12,6 +13,7 @@ const char *standing_word(enum standing s); /* "proved", ..., "no value" */
 struct standing_options {
     struct derive_options limits;
     bool own_rules;    /* only the rules may prove; false results that they derive are shown */
+    bool sampled;      /* own rules prove even if they themselves are not proved */
     bool verdict_only; /* no derivation if normal forms prove the equality */
 };
 
@@ -26,6 +28,8 @@ struct standing_result {
     struct derivation derivation;
     const char *positive; /* for a proof: "x>0, y>0", the assumptions without which values differ;
                              or NULL */
+    Eqloom__Basis basis;  /* of a derivation by the user's own rules: that of the weakest ... */
+    const char *rests_on; /* ... and what is known of it, "g/r is a claim"; or NULL */
     const char
         *contradiction; /* a contradiction among the rules that was found meanwhile; or NULL */
 };

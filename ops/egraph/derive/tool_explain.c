@@ -49,6 +49,7 @@ static enum err_code read_options(struct explain *x, struct err *e)
     limits->real_values = given.real_values;
     x->assumed = given.assumed;
     x->options.verdict_only = tool_value(args, "verdict") != NULL;
+    x->options.sampled = tool_value(args, "sampled") != NULL;
     return OK;
 }
 

@@ -51,16 +51,15 @@ static void hash_text(struct hasher *h, const char *text)
     hasher_add(h, text, strlen(text) + 1);
 }
 
-/* Every run depends on the declared operators, on the symbols in the rules, on the mark of
- * unsoundness, and on the depth of the deepest rule: it decides which nodes a search visits, and so
- * whether a match is found in this iteration or the next. */
-static struct digest environment_of(const struct reuse_rules *r, bool unsound)
+/* Every run depends on the declared operators, on the symbols in the rules, on what they rest on,
+ * and on the depth of the deepest rule: it decides which nodes a search visits, and so whether a
+ * match is found in this iteration or the next. */
+static struct digest environment_of(const struct reuse_rules *r, Eqloom__Basis basis)
 {
     struct hasher *h = hasher_new();
     const struct language *lang = r->rules->lang;
-    uint8_t reach = (uint8_t)r->compiled->reach;
-    hash_text(h, unsound ? "unsound" : "sound");
-    hasher_add(h, &reach, 1);
+    uint8_t first[] = {(uint8_t)basis, (uint8_t)r->compiled->reach};
+    hasher_add(h, first, sizeof first);
     for (uint16_t i = 0; i < lang->n_ops; i++) {
         uint8_t arity = (uint8_t)lang->ops[i].arity;
         hash_text(h, lang->ops[i].name ? lang->ops[i].name : "");
@@ -79,7 +78,7 @@ static struct digest environment_of(const struct reuse_rules *r, bool unsound)
 }
 
 struct reuse_rules *reuse_rules_new(const struct rules *rules, const struct ruleset *compiled,
-                                    const Eqloom__Rule *const *records, bool unsound)
+                                    const Eqloom__Rule *const *records, Eqloom__Basis basis)
 {
     struct reuse_rules *r = must_calloc(1, sizeof *r);
     struct arena scratch = {0};
@@ -110,7 +109,7 @@ struct reuse_rules *reuse_rules_new(const struct rules *rules, const struct rule
     }
     arena_free(&scratch);
     qsort_r(r->ascending, rules->n, sizeof *r->ascending, compare_digests, r->digests);
-    r->environment = environment_of(r, unsound);
+    r->environment = environment_of(r, basis);
     return r;
 }
 

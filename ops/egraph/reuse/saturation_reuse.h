@@ -21,9 +21,9 @@
 
 struct reuse_rules;
 /* `records` are in the order of the input, before they were sorted into `rules`. All arguments must
- * outlive the result. `unsound` marks every e-graph made with these rules. */
+ * outlive the result. `basis`: what they rest on. */
 struct reuse_rules *reuse_rules_new(const struct rules *rules, const struct ruleset *compiled,
-                                    const Eqloom__Rule *const *records, bool unsound);
+                                    const Eqloom__Rule *const *records, Eqloom__Basis basis);
 void reuse_rules_free(struct reuse_rules *r);
 
 /* The difference from an earlier set of rules: `added` holds the positions of records that are new

@@ -121,7 +121,7 @@ static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
         return err_up(e, code);
     }
     s->from.set = ruleset_new(&s->from.rules);
-    s->reuse = reuse_rules_new(&s->from.rules, s->from.set, s->from.records, s->from.unsound);
+    s->reuse = reuse_rules_new(&s->from.rules, s->from.set, s->from.records, s->from.basis);
     *state = s;
     return OK;
 }
@@ -191,7 +191,7 @@ static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
     message.seed = &with_domains;
     message.stop = r.stop;
     message.iterations = r.iterations;
-    message.unsound = s->from.unsound;
+    message.basis = s->from.basis;
     write_statistics(&message, a, s, &r);
     struct span trace;
     if ((code = reuse_trace(&trace, a, s->reuse, &r, g, e)))

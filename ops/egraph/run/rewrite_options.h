@@ -11,6 +11,7 @@
 #define REWRITE_OPTIONS                                                                            \
     {"rules", "FILE", true,                                                                        \
      "use the rules of this file instead of the shipped ones; builtin:NAME is a shipped one"},     \
+        {"sampled", NULL, false, "with --rules: accept rules that are not proved, and say so"},    \
         {"language", "NAME", false, "calculus (default), boolean or polynomial"},                  \
         OPERATORS_OPTION, EXPR_ARGUMENT_SYNTAX, EXPR_ARGUMENT_LATEX
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-static enum err_code check_certificate(bool *unsound, const Eqloom__Rule *r, bool real,
+static enum err_code check_certificate(Eqloom__Basis *basis, const Eqloom__Rule *r, bool real,
                                        struct err *e)
 {
     const Eqloom__Certificate *c = r->certificate;
@@ -15,13 +15,7 @@ static enum err_code check_certificate(bool *unsound, const Eqloom__Rule *r, boo
                         "rule %s/%s was certified only where both sides are real: only `saturate` "
                         "with real: true accepts it",
                         r->group, r->name);
-    if (c->unsound)
-        *unsound = true;
-    else if (c->verdict == EQLOOM__VERDICT__REFUTED)
-        return err_fail(e, ERR_FAILED,
-                        "rule %s/%s is refuted (%s): correct it, or let `certify` pass it with "
-                        "allow_unsound",
-                        r->group, r->name, c->witness);
+    *basis = c->basis > *basis ? c->basis : *basis;
     return OK;
 }
 
@@ -37,7 +31,7 @@ enum err_code op_rules_read(struct op_rules *out, struct arena *a, struct op_ctx
         if ((code = op_get_in(&m, ctx, "rules", i, a, e)))
             return err_up(e, code);
         const Eqloom__Rule *r = out->records[i] = m;
-        if ((code = check_certificate(&out->unsound, r, real, e)) ||
+        if ((code = check_certificate(&out->basis, r, real, e)) ||
             (code = rule_from_message(&out->rules.rules[i], &out->rules.lang, a, r, e)))
             return err_up(e, code);
         out->rules.n++;
@@ -61,7 +55,7 @@ enum err_code op_rules_prepare(void **state, struct op_ctx *ctx, const char *tru
 {
     struct op_rules_state *s = must_calloc(1, sizeof *s);
     enum err_code code = op_rules_read(&s->rules, &s->arena, ctx, false, e);
-    if (!code && s->rules.unsound && true_ones)
+    if (!code && s->rules.basis == EQLOOM__BASIS__FALSEHOOD && true_ones)
         code = err_fail(e, ERR_INPUT, "a rule is refuted (allow_unsound): %s", true_ones);
     if (code) {
         op_rules_release(s);

@@ -8,7 +8,7 @@ struct op_rules {
     struct rules rules;           /* sorted */
     struct ruleset *set;          /* `rules`, compiled by op_rules_prepare */
     const Eqloom__Rule **records; /* in input order */
-    bool unsound;                 /* a refuted rule was allowed */
+    Eqloom__Basis basis;          /* that of the weakest rule */
 };
 /* Reads the input `rules` into an arena that outlives the ctx. `real` admits rules that were
  * certified where both sides are real. Fails with ERR_INPUT for a rule that is not certified, with

@@ -231,7 +231,7 @@ void corpus_stats_add(struct corpus_stats *s, struct arena *a, const Eqloom__Clu
     if (!s->lang)
         s->lang = &lang_calculus;
     s->clusters++;
-    s->unsound |= c->unsound;
+    s->basis = c->basis > s->basis ? c->basis : s->basis;
     s->derivatives += c->seed && strncmp(c->seed->prefix, "d ", 2) == 0;
     for (size_t k = 0; k < c->n_members; k++) {
         arena_reset(&scratch);

@@ -30,7 +30,7 @@ struct corpus_stats {
     uint64_t reducible;   /* reducible members other than seeds */
     struct map64 shapes;  /* hashes of terms, with all numbers and symbols identified */
     uint64_t shapes_each; /* different shapes in a cluster, summed over clusters */
-    bool unsound;
+    Eqloom__Basis basis;  /* the weakest of all clusters */
     struct corpus_example {
         char *seed, *terms;
         char *members[STATS_SHOWN];

@@ -329,10 +329,16 @@ static void write_corpus(struct buf *out, struct arena *a, const struct corpus_s
                "</div>\n<p class=\"note\">Terms that differ only in numbers and symbols have the "
                "same shape; %s.</p>\n",
                table->note);
-    if (s->unsound)
-        buf_puts(out,
-                 "<p class=\"warning\">A refuted rule was allowed: some of these expressions may "
-                 "not be equal.</p>\n");
+    static const char *const warnings[] = {
+        [EQLOOM__BASIS__CLAIM] = "The rules contain claims about operators without a meaning: these "
+                                 "expressions are equal if the claims hold.",
+        [EQLOOM__BASIS__SAMPLE] = "A rule that is not proved was allowed: these expressions are "
+                                  "equal if it holds.",
+        [EQLOOM__BASIS__FALSEHOOD] = "A refuted rule was allowed: some of these expressions may not "
+                                     "be equal.",
+    };
+    if (s->basis != EQLOOM__BASIS__PROOF)
+        buf_printf(out, "<p class=\"warning\">%s</p>\n", warnings[s->basis]);
     buf_puts(out, "<div class=\"charts\"><figure>");
     chart_bars(out, lengths + 1, longest);
     buf_puts(out, "<figcaption>Expressions by length in tokens</figcaption></figure>\n<figure>");

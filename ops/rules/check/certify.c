@@ -276,8 +276,34 @@ static const char *suggest_guard(struct arena *a, const struct rule *r,
 
 /* ---- the verdict ---- */
 
-enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct rule *r,
-                         const struct rule_check_options *options, struct err *e)
+char *rule_basis_text(struct arena *a, const struct rule *r, const Eqloom__Certificate *c)
+{
+    switch (c->basis) {
+    case EQLOOM__BASIS__FALSEHOOD:
+        return arena_printf(a, "%s/%s is false: %s%s%s", r->group, r->name, c->witness,
+                            c->guard[0] ? "; holds if " : "", c->guard);
+    case EQLOOM__BASIS__SAMPLE:
+        return c->verdict == EQLOOM__VERDICT__CERTIFIED
+                   ? arena_printf(a, "%s/%s is not proved: it holds at %u points", r->group,
+                                  r->name, c->points)
+                   : arena_printf(a, "%s/%s is undecided%s%s", r->group, r->name,
+                                  c->remark[0] ? ": " : "", c->remark);
+    default: return arena_printf(a, "%s/%s is a claim", r->group, r->name);
+    }
+}
+
+static Eqloom__Basis basis_of(const Eqloom__Certificate *c)
+{
+    switch (c->verdict) {
+    case EQLOOM__VERDICT__REFUTED: return EQLOOM__BASIS__FALSEHOOD;
+    case EQLOOM__VERDICT__UNCHECKED: return EQLOOM__BASIS__CLAIM;
+    case EQLOOM__VERDICT__VACUOUS: return EQLOOM__BASIS__PROOF;
+    default: return c->proof[0] ? EQLOOM__BASIS__PROOF : EQLOOM__BASIS__SAMPLE;
+    }
+}
+
+static enum err_code check(Eqloom__Certificate *out, struct arena *a, const struct rule *r,
+                           const struct rule_check_options *options, struct err *e)
 {
     eqloom__certificate__init(out);
     struct trial_result o;
@@ -305,13 +331,14 @@ enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct
         if (guard)
             out->guard = arena_strdup(a, guard);
     } else if (o.points == 0 && o.admitted) {
-        out->verdict = EQLOOM__VERDICT__VACUOUS;
-        out->remark = "its sides are nowhere both defined";
+        out->verdict = EQLOOM__VERDICT__UNDECIDED;
+        out->remark = "no instance was found at which both sides have a value";
     } else if (o.points == 0) {
         out->verdict = EQLOOM__VERDICT__UNDECIDED;
         out->remark = "no instance was found that meets its conditions";
     } else if (asks_maybe(r)) {
-        out->verdict = EQLOOM__VERDICT__UNCHECKED;
+        out->verdict = EQLOOM__VERDICT__UNDECIDED;
+        out->remark = "maybe_nonzero holds for terms that are zero";
     } else if (o.points < MIN_POINTS && options->points >= MIN_POINTS && has_variables(r)) {
         out->verdict = EQLOOM__VERDICT__UNDECIDED;
     } else {
@@ -323,4 +350,12 @@ enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct
             out->remark = o.one_sided;
     }
     return OK;
+}
+
+enum err_code rule_check(Eqloom__Certificate *out, struct arena *a, const struct rule *r,
+                         const struct rule_check_options *options, struct err *e)
+{
+    enum err_code code = check(out, a, r, options, e);
+    out->basis = code ? EQLOOM__BASIS__SAMPLE : basis_of(out);
+    return err_up(e, code);
 }

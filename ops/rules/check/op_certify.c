@@ -1,5 +1,5 @@
-/* The op `certify`: adds a certificate to each Rule. A refuted rule fails with the witness or, if
- * the job allows that, is emitted with the mark unsound. */
+/* The op `certify`: adds a certificate to each Rule. A refuted rule, or one that is not proved,
+ * fails or, if the job allows it, is emitted with that mark. */
 #include "engine/op.h"
 #include "ops/expr/ball/domain_record.h"
 #include "ops/rules/check/certify.h"
@@ -27,12 +27,13 @@ static enum err_code certify(Eqloom__Rule *rule, Eqloom__Certificate *certificat
         rule_to_message(rule, a, &set, &r);
     if ((code = rule_check(certificate, a, &r, &options, e)))
         return err_up(e, code);
-    bool refuted = certificate->verdict == EQLOOM__VERDICT__REFUTED;
-    if (refuted && !op_bool(ctx, "allow_unsound"))
-        return err_fail(e, ERR_FAILED, "rule %s/%s is false: %s%s%s", rule->group, rule->name,
-                        certificate->witness, certificate->guard[0] ? "; holds if " : "",
-                        certificate->guard);
-    certificate->unsound = refuted;
+    if (certificate->basis == EQLOOM__BASIS__FALSEHOOD && !op_bool(ctx, "allow_unsound"))
+        return err_fail(e, ERR_FAILED, "rule %s", rule_basis_text(a, &r, certificate));
+    if (certificate->basis == EQLOOM__BASIS__SAMPLE && !op_bool(ctx, "sampled"))
+        return err_fail(
+            e, ERR_FAILED,
+            "rule %s. Let `certify` pass it with sampled: true, and what is made with it says so",
+            rule_basis_text(a, &r, certificate));
     certificate->real_values = options.real_values && !certificate->proof[0];
     return OK;
 }
@@ -58,8 +59,11 @@ static const struct op_param params[] = {
      .doc = "Number of instances at which both sides of a rule are compared."},
     {"seed", OP_INT, "1", .min = 0, .max = 9007199254740992.0,
      .doc = "Seed of the random instances."},
+    {"sampled", OP_BOOL, "false",
+     .doc = "Emit rules that hold at all instances but are not proved, marked SAMPLE, instead of "
+            "failing."},
     {"allow_unsound", OP_BOOL, "false",
-     .doc = "Emit refuted rules, marked unsound, instead of failing."},
+     .doc = "Emit refuted rules, marked FALSEHOOD, instead of failing."},
     {"domains", OP_STRINGS, "",
      .doc = "Additional conditions on variables: 'a:real', 'n:integer', 'a>1', '0<a<1'. Rules that "
             "have the variable are emitted with them."},
@@ -76,7 +80,7 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
 
 const struct op op_certify = {
     .name = "certify",
-    .version = 13,
+    .version = 14,
     .node = OP_MAP,
     .doc =
         "Checks each rule by ball arithmetic on principal branches, at special and random values "

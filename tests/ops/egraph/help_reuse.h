@@ -31,7 +31,7 @@ static inline void compile_rules(struct compiled *c, struct arena *a, struct rul
         rule_to_message(&c->messages[i], a, &c->rules, &c->rules.rules[i]);
         c->records[i] = &c->messages[i];
     }
-    c->reuse = reuse_rules_new(&c->rules, c->set, c->records, false);
+    c->reuse = reuse_rules_new(&c->rules, c->set, c->records, EQLOOM__BASIS__PROOF);
 }
 
 static inline void release(struct compiled *c)

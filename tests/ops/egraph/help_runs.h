@@ -130,7 +130,7 @@ static inline struct ran run(struct egraph *g, struct arena *a, const struct rul
             rule_to_message(&m[i], a, rules, &rules->rules[i]);
             records[i] = &m[i];
         }
-        struct reuse_rules *reuse = reuse_rules_new(rules, set, records, false);
+        struct reuse_rules *reuse = reuse_rules_new(rules, set, records, EQLOOM__BASIS__PROOF);
         Eqloom__EGraph message;
         check_graph(g);
         check_facts(g);

@@ -151,7 +151,8 @@ TEST_IN_ARENA(different_conditions_do_not_unite)
     assert_int_equal(reuse_unite(&united, a, traces, 2, &e), OK);
     assert_false(decide(&same, a, united));
     reuse_change_free(none);
-    struct reuse_rules *unsound = reuse_rules_new(&c.now.rules, c.now.set, c.now.records, true);
+    struct reuse_rules *unsound =
+        reuse_rules_new(&c.now.rules, c.now.set, c.now.records, EQLOOM__BASIS__FALSEHOOD);
     same.change = reuse_change_new(unsound, NULL, 0, NULL, 0);
     assert_false(decide(&same, a, m.trace));
     reuse_change_free(same.change);

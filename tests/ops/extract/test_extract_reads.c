@@ -178,7 +178,7 @@ static void tamper(Eqloom__EGraph *m, struct arena *a, struct rng *r)
         if (m->node_ops[node] >= m->n_operators)
             m->node_ops[node] = (uint32_t)(m->n_operators + rng_below(r, m->n_leaves));
         break;
-    case 3: m->unsound = true; break;
+    case 3: m->basis = EQLOOM__BASIS__SAMPLE; break;
     case 4: m->seed->prefix = "+ x y"; break;
     }
     egraph_arrays_write(m, a, &x);
