@@ -6,7 +6,7 @@ cd "$(dirname "$(readlink -f "$0")")"
 build_packages="gcc g++ libc6-dev pkg-config meson ninja-build python3
     librocksdb-dev libzstd-dev libprotobuf-c-dev protobuf-c-compiler libssl-dev libyaml-dev
     libjansson-dev libjq-dev libflint-dev libflint-arb-dev libcalcium-dev libantic-dev libgmp-dev libmpfr-dev
-    libdnnl-dev libarchive-dev libexpat1-dev duktape-dev libjs-katex libhnswlib-dev
+    libdnnl-dev libarchive-dev zlib1g-dev libunistring-dev libexpat1-dev duktape-dev libjs-katex libhnswlib-dev
     libpng-dev libmicrohttpd-dev"
 test_packages="libcmocka-dev lowdown git texlive-latex-base dvipng curl openssh-server python3-venv
     slurmctld slurmd slurm-client munge

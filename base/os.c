@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
-#include <glob.h>
 #include <limits.h>
 #include <malloc.h>
 #include <sched.h>
@@ -46,22 +45,53 @@ enum err_code os_stat(struct os_stat *out, const char *path, struct err *e)
     return OK;
 }
 
-enum err_code os_read_file(struct span *out, struct arena *a, const char *path, size_t limit,
-                           struct err *e)
+/* "a FIFO", if reading it could wait for ever or has no end; NULL for files and folders. */
+static const char *special_kind(mode_t mode)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return fail_errno(e, "cannot open", path);
-    enum err_code code = OK;
+    return S_ISFIFO(mode)   ? "a FIFO"
+           : S_ISSOCK(mode) ? "a socket"
+           : S_ISCHR(mode)  ? "a device"
+           : S_ISBLK(mode)  ? "a device"
+                            : NULL;
+}
+
+/* Whether the path names a descriptor that this process was given: '<(command)' of a shell. */
+static bool is_descriptor(const char *path)
+{
+    return !strncmp(path, "/dev/fd/", 8) || !strncmp(path, "/proc/self/fd/", 14) ||
+           !strcmp(path, "/dev/stdin");
+}
+
+/* Nothing is opened that is no file: that may wait for ever, or do something. The second look is for
+ * what has taken the file's place. */
+static enum err_code open_file(int *fd, const char *path, struct err *e)
+{
     struct stat st;
-    if (fstat(fd, &st) != 0) {
-        code = fail_errno(e, "cannot stat", path);
-        goto out;
+    const char *kind = NULL;
+    *fd = -1;
+    if (stat(path, &st) != 0)
+        return fail_errno(e, "cannot open", path);
+    if (is_descriptor(path) && S_ISFIFO(st.st_mode)) {
+        *fd = open(path, O_RDONLY | O_CLOEXEC);
+    } else if (!(kind = special_kind(st.st_mode))) {
+        *fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        kind = *fd >= 0 && !fstat(*fd, &st) ? special_kind(st.st_mode) : NULL;
     }
-    if (S_ISDIR(st.st_mode)) {
-        code = err_fail(e, ERR_INPUT, "%s is a directory", path);
-        goto out;
+    if (*fd < 0 && !kind)
+        return fail_errno(e, "cannot open", path);
+    if (kind || S_ISDIR(st.st_mode)) {
+        if (*fd >= 0)
+            close(*fd);
+        return err_fail(e, ERR_INPUT, "%s is %s", path, kind ? kind : "a directory");
     }
+    return OK;
+}
+
+enum err_code os_read_stream(struct span *out, struct arena *a, int fd, const char *name,
+                             size_t limit, struct err *e)
+{
+    struct stat st = {0};
+    fstat(fd, &st);
     /* Pipes and /proc report no size: read to the end, growing the buffer. One byte more than the
      * expected size detects the end. */
     size_t cap = (st.st_size > 0 ? (size_t)st.st_size : 4096) + 1, n = 0;
@@ -72,30 +102,34 @@ enum err_code os_read_file(struct span *out, struct arena *a, const char *path, 
         r = read(fd, data + n, cap - n);
         if (r < 0 && errno == EINTR)
             continue;
-        if (r < 0) {
-            code = fail_errno(e, "cannot read", path);
-            goto out;
-        }
+        if (r < 0)
+            return fail_errno(e, "cannot read", name);
         n += (size_t)r;
-        if (n > limit) {
-            code = err_fail(e, ERR_LIMIT, "%s is larger than %zu bytes", path, limit);
-            goto out;
-        }
+        if (n > limit)
+            return err_fail(e, ERR_LIMIT, "%s is larger than %zu bytes", name, limit);
         if (n == cap) {
             cap = cap * 2 < limit ? cap * 2 : limit + 1;
             char *grown = arena_try_alloc(a, cap + 1, 1);
             data = grown ? memcpy(grown, data, n) : NULL;
         }
     }
-    if (!data) {
-        code = err_fail(e, ERR_NOMEM, "cannot read %s: out of memory", path);
-        goto out;
-    }
+    if (!data)
+        return err_fail(e, ERR_NOMEM, "cannot read %s: out of memory", name);
     data[n] = 0;
     *out = span_of(data, n);
-out:
+    return OK;
+}
+
+enum err_code os_read_file(struct span *out, struct arena *a, const char *path, size_t limit,
+                           struct err *e)
+{
+    int fd;
+    enum err_code code = open_file(&fd, path, e);
+    if (code)
+        return err_up(e, code);
+    code = os_read_stream(out, a, fd, path, limit, e);
     close(fd);
-    return code;
+    return err_up(e, code);
 }
 
 enum err_code os_mkdirs(const char *path, struct err *e)
@@ -119,58 +153,6 @@ enum err_code os_mkdirs(const char *path, struct err *e)
     if (code == OK && !st.is_dir)
         return err_fail(e, ERR_IO, "%s is not a directory", path);
     return err_up(e, code);
-}
-
-enum { MAX_WILD_PARTS = 8 };
-
-/* Each part with wildcards multiplies the directories to visit. */
-static enum err_code check_pattern(const char *pattern, struct err *e)
-{
-    size_t wild = 0;
-    for (const char *p = pattern; *p;) {
-        size_t len = strcspn(p, "/");
-        if (wild && len == 2 && p[0] == '.' && p[1] == '.')
-            return err_fail(e, ERR_INPUT, "'..' after a wildcard in the pattern '%.100s'", pattern);
-        wild += strcspn(p, "*?[") < len;
-        p += len + (p[len] == '/');
-    }
-    return wild <= MAX_WILD_PARTS
-               ? OK
-               : err_fail(e, ERR_INPUT, "more than %d parts with wildcards in the pattern '%.100s'",
-                          MAX_WILD_PARTS, pattern);
-}
-
-enum err_code os_glob(char ***paths, size_t *n, struct arena *a, const char *dir,
-                      const char *pattern, struct err *e)
-{
-    glob_t g;
-    *paths = NULL;
-    *n = 0;
-    enum err_code code = check_pattern(pattern, e);
-    if (code)
-        return err_up(e, code);
-    char *plain = arena_alloc(a, 2 * strlen(dir) + 1), *to = plain;
-    for (const char *p = dir; *p; *to++ = *p++)
-        if (strchr("*?[\\", *p))
-            *to++ = '\\';
-    *to = 0;
-    pattern = os_join(a, plain, pattern);
-    int r = glob(pattern, GLOB_NOSORT | GLOB_ERR, NULL, &g);
-    if (r == GLOB_NOMATCH)
-        return OK;
-    if (r != 0) {
-        if (r != GLOB_ABORTED)
-            errno = ENOMEM;
-        return fail_errno(e, "cannot list", pattern);
-    }
-    char **out = arena_array(a, char *, g.gl_pathc);
-    for (size_t i = 0; i < g.gl_pathc; i++)
-        out[i] = arena_strdup(a, g.gl_pathv[i]);
-    qsort(out, g.gl_pathc, sizeof *out, text_compare);
-    *paths = out;
-    *n = g.gl_pathc;
-    globfree(&g);
-    return OK;
 }
 
 static bool ends_in_one(const char *name, const char *const *suffixes)

@@ -14,16 +14,15 @@ struct os_stat {
 /* ERR_NOTFOUND if the file does not exist. */
 enum err_code os_stat(struct os_stat *st, const char *path, struct err *e);
 /* Reads a whole file and appends a NUL that *out does not count. ERR_LIMIT if it exceeds `limit`
- * bytes. */
+ * bytes; ERR_INPUT for a directory, FIFO, socket or device, which is not opened. (A pipe that the
+ * process was given, /dev/fd/N, is read.) */
 enum err_code os_read_file(struct span *out, struct arena *a, const char *path, size_t limit,
                            struct err *e);
+/* The same for an open descriptor of any kind; `name` is for messages. */
+enum err_code os_read_stream(struct span *out, struct arena *a, int fd, const char *name,
+                             size_t limit, struct err *e);
 /* Creates parent directories too. */
 enum err_code os_mkdirs(const char *path, struct err *e);
-/* Returns the paths that match a shell pattern, relative to `dir`, sorted bytewise. A plain path
- * matches itself if it exists. ERR_INPUT for a pattern that may visit the same directory
- * repeatedly. */
-enum err_code os_glob(char ***paths, size_t *n, struct arena *a, const char *dir,
-                      const char *pattern, struct err *e);
 /* Returns the regular files below a folder, sorted bytewise, whose names end in one of the suffixes
  * (NULL-terminated; "" matches names without a dot); suffixes NULL: everything but folders, links
  * and pipes too. Does not follow links; skips hidden files and folders. A folder that cannot be

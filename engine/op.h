@@ -96,8 +96,8 @@ struct op {
     const struct op_param *params;          /* ended by name == NULL; may be NULL */
     const struct op_port *inputs, *outputs; /* ended by role == NULL; inputs may be NULL */
     /* Source: a folder is replaced by the files below it whose names have one of these suffixes
-     * ("": no dot in the name; ended by NULL), sorted, without links and hidden files. NULL: the
-     * op refuses folders. */
+     * ("": no dot in the name; ended by NULL), sorted, without links and hidden files. NULL: all
+     * files. */
     const char *const *folder_suffixes;
     /* Source: run() reads files by op_file_text() as it needs them; those returned by op_files()
      * may have no text. */

@@ -1,5 +1,10 @@
 #include "base/text/utf8.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uninorm.h>
+
 size_t utf8_character(const uint8_t *s, size_t n)
 {
     uint8_t b = n ? s[0] : 0xff;
@@ -54,7 +59,32 @@ enum err_code utf8_check(const struct source_text *source, struct err *e)
 {
     const uint8_t *s = (const uint8_t *)source->text;
     size_t n = utf8_prefix(s, source->len);
-    return n == source->len
-               ? OK
-               : err_fail_at(e, source, n, "a byte (0x%02x) that is not UTF-8 text", s[n]);
+    const uint8_t *nul = n ? memchr(s, 0, n) : NULL, *cr = s;
+    if (nul)
+        return err_fail_at(e, source, (size_t)(nul - s), "a NUL byte, which no text has");
+    for (; cr < s + n && (cr = memchr(cr, '\r', n - (size_t)(cr - s))); cr++)
+        if (cr + 1 < s + n && cr[1] != '\n')
+            return err_fail_at(e, source, (size_t)(cr - s),
+                               "a carriage return within a line: lines end in LF or CR LF");
+    if (n == source->len)
+        return OK;
+    enum err_code code =
+        err_fail_at(e, source, n, "a byte (0x%02x) that is not UTF-8 text", s[n]);
+    err_hint(e, "a file in Latin-1 is converted by 'iconv -f latin1 -t utf-8'");
+    return code;
+}
+
+char *utf8_nfc(struct arena *a, const char *s)
+{
+    size_t n = strlen(s), len = 0;
+    bool ascii = true;
+    for (size_t i = 0; i < n && ascii; i++)
+        ascii = (unsigned char)s[i] < 0x80;
+    uint8_t *composed =
+        ascii || utf8_prefix((const uint8_t *)s, n) < n
+            ? NULL
+            : u8_normalize(UNINORM_NFC, (const uint8_t *)s, n, NULL, &len);
+    char *out = composed ? arena_strndup(a, (const char *)composed, len) : arena_strdup(a, s);
+    free(composed);
+    return out;
 }

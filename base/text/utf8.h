@@ -1,6 +1,7 @@
 /* UTF-8, strictly: no overlong forms, no surrogates, nothing past U+10FFFF. */
 #pragma once
 
+#include "base/arena.h"
 #include "base/err.h"
 
 #include <stdint.h>
@@ -15,5 +16,9 @@ size_t utf8_character(const uint8_t *s, size_t n);
 uint32_t utf8_unseen(const uint8_t *s, size_t length);
 /* Returns the number of bytes in the longest prefix of s that consists of complete characters. */
 size_t utf8_prefix(const uint8_t *s, size_t n);
-/* ERR_INPUT at the first byte that is not text. Parsers call it first. */
+/* ERR_INPUT at a NUL, a carriage return within a line, or a byte that is not UTF-8. Parsers call it
+ * first. */
 enum err_code utf8_check(const struct source_text *source, struct err *e);
+/* Returns the composed form (NFC) of a text, or a copy if it is not UTF-8. File systems and editors
+ * write the same name as NFC or as NFD. */
+char *utf8_nfc(struct arena *a, const char *s);

@@ -66,6 +66,7 @@ struct node {
     const char *const *files;      /* OP_SOURCE, OP_EXEC: paths, patterns expanded and sorted */
     const char *const *file_names; /* OP_EXEC: names under which the program sees them */
     size_t n_files;
+    const char *left_out; /* lines about what its file patterns leave out; NULL: nothing */
     const char *units; /* op->units, or NULL */
     uint32_t cards;    /* op->cards */
     enum executor executor;

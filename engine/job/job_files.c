@@ -1,6 +1,7 @@
 /* Expands the file patterns of a node to paths; see job_draft.h. */
 #include "engine/job/job_draft.h"
 
+#include "base/io/file_pattern.h"
 #include "base/map.h"
 #include "base/os.h"
 
@@ -22,25 +23,6 @@ static void add_files(struct node *out, struct draft *d, char **matches, size_t 
     }
     name_map_free(&seen);
     out->files = all;
-}
-
-static enum err_code add_folder(struct node *out, struct draft *d, const char *folder,
-                                const struct yaml_node *pattern, struct err *e)
-{
-    char **paths;
-    size_t n;
-    if (!out->op->folder_suffixes)
-        return yaml_fail(e, pattern, "'%.200s' is a directory", folder);
-    enum err_code code = os_list_tree(&paths, &n, d->arena, folder, out->op->folder_suffixes, e);
-    if (code && e)
-        err_locate(e, pattern->source, pattern->offset);
-    if (code)
-        return err_up(e, code);
-    if (n == 0)
-        return yaml_fail(e, pattern, "the folder '%.200s' contains no file that %s reads", folder,
-                         out->op->name);
-    add_files(out, d, paths, n);
-    return OK;
 }
 
 /* Matches "builtin:NAME", with or without its suffix; NAME may be a pattern. */
@@ -68,6 +50,21 @@ static enum err_code add_builtins(struct node *out, struct draft *d,
     return OK;
 }
 
+static enum err_code no_match(const struct node *node, struct draft *d,
+                              const struct yaml_node *pattern, const struct file_matches *found,
+                              struct err *e)
+{
+    enum err_code code =
+        found->n_named
+            ? yaml_fail(e, pattern, "the folder '%.200s' contains no file that %s reads",
+                        found->named[0], node->op->name)
+            : yaml_fail(e, pattern, "no file matches '%.200s'",
+                        os_join(d->arena, d->dir, pattern->text));
+    if (found->left_out)
+        err_hint(e, "left out: %s", found->left_out);
+    return code;
+}
+
 static enum err_code add_matches(struct node *out, struct draft *d, const struct yaml_node *pattern,
                                  struct err *e)
 {
@@ -78,35 +75,24 @@ static enum err_code add_matches(struct node *out, struct draft *d, const struct
         return yaml_fail(e, pattern, "an empty file pattern");
     if (strncmp(pattern->text, OP_BUILTIN, strlen(OP_BUILTIN)) == 0)
         return err_up(e, add_builtins(out, d, pattern, e));
-    const char *full = os_join(d->arena, d->dir, pattern->text);
-    char **matches = NULL;
-    size_t n_matches = 0;
-    code = os_glob(&matches, &n_matches, d->arena, d->dir, pattern->text, e);
-    if ((code == ERR_NOTFOUND || (!code && !n_matches)) && pattern->by_user) {
-        err_clear(e); /* a pattern from --set is also relative to the working directory, as in the
-                       * shell */
-        code = os_glob(&matches, &n_matches, d->arena, ".", pattern->text, e);
-    }
-    if (code && code != ERR_NOTFOUND) {
-        if (e)
-            err_locate(e, pattern->source, pattern->offset);
+    struct file_matches found;
+    code = file_pattern_match(&found, d->arena, d->dir, pattern->text, out->op->folder_suffixes, e);
+    if (!code && !found.n_named && pattern->by_user) /* from --set: as in the shell, too */
+        code = file_pattern_match(&found, d->arena, ".", pattern->text, out->op->folder_suffixes, e);
+    if (code && e)
+        err_locate(e, pattern->source, pattern->offset);
+    for (size_t i = 0; i < found.n_named && !code && !pattern->by_user; i++)
+        code = draft_check_inside(d, found.named[i], pattern, e);
+    if (code)
         return err_up(e, code);
-    }
-    if (code || !n_matches)
-        return yaml_fail(e, pattern, "no file matches '%.200s'", full);
-    size_t from = 0; /* first match that has not been added yet */
-    for (size_t i = 0; i < n_matches && !code; i++) {
-        struct os_stat st;
-        code = pattern->by_user ? OK : draft_check_inside(d, matches[i], pattern, e);
-        if (code || os_stat(&st, matches[i], NULL) || !st.is_dir)
-            continue;
-        add_files(out, d, matches + from, i - from);
-        from = i + 1;
-        code = add_folder(out, d, matches[i], pattern, e);
-    }
-    if (!code)
-        add_files(out, d, matches + from, n_matches - from);
-    return err_up(e, code);
+    if (!found.n)
+        return no_match(out, d, pattern, &found, e);
+    if (found.left_out)
+        out->left_out = arena_printf(d->arena, "%s%s: '%s' leaves out %s\n",
+                                     out->left_out ? out->left_out : "", out->base, pattern->text,
+                                     found.left_out);
+    add_files(out, d, found.paths, found.n);
+    return OK;
 }
 
 /* Names each file as the program sees it: "scripts/plot.py", relative to the job's directory. */

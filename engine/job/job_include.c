@@ -3,6 +3,7 @@
  * of files are errors. */
 #include "engine/job/job_draft.h"
 
+#include "base/io/text_file.h"
 #include "base/os.h"
 #include "base/text/file_kind.h"
 
@@ -146,8 +147,8 @@ static enum err_code read_includes(struct includer *in, const struct yaml_node *
 static enum err_code parse(const struct yaml_node **out, struct draft *d, const char *path,
                            const struct yaml_node *at, struct err *e)
 {
-    struct span bytes;
-    enum err_code code = os_read_file(&bytes, d->arena, path, JOB_MAX_BYTES, e);
+    struct source_text *source = arena_new(d->arena, struct source_text);
+    enum err_code code = text_file_read(source, d->arena, path, JOB_MAX_BYTES, e);
     if (code == ERR_NOTFOUND)
         return at ? yaml_fail(e, at, "there is no file '%.200s'", path)
                   : err_fail(e, ERR_INPUT, "there is no job file '%.300s'", path);
@@ -160,8 +161,6 @@ static enum err_code parse(const struct yaml_node **out, struct draft *d, const 
                                                 : "a job is a file; 'eqloom init DIR' writes one");
         return err_up(e, code);
     }
-    struct source_text *source = arena_new(d->arena, struct source_text);
-    *source = (struct source_text){path, (const char *)bytes.data, bytes.len};
     if ((code = yaml_parse(out, d->arena, source, e)) || !*out) {
         if (!code)
             code = err_fail_at(e, source, 0, "the file is empty");

@@ -2,6 +2,7 @@
  * chains in chain.c. A node is done when its action and refs are in the store. */
 #include "engine/node/node.h"
 
+#include "base/io/file_pattern.h"
 #include "base/os.h"
 #include "engine/node/chain.h"
 #include "engine/node/map_node.h"
@@ -10,7 +11,6 @@
 #include "report.pb-c.h"
 #include "store/collection/collection.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,7 +135,7 @@ void node_end_attempt(struct node_run *r)
 static bool is_wanted(const char *name, const char *const *patterns, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (fnmatch(patterns[i], name, FNM_PATHNAME | FNM_PERIOD) == 0)
+        if (file_pattern_fits(patterns[i], name))
             return true;
     return n == 0;
 }

@@ -10,8 +10,8 @@ static const struct op_param params[] = {
     {"pairs", OP_INT, "100", NULL, 0, 1e9,
      "pairs, triplets: the number of ordered pairs drawn from each cluster; 0: all."},
     {"seed", OP_INT, "0", NULL, 0, 0, "Seed of the draw."},
-    {"spelling", OP_ENUM, "tokens", "tokens|words", 0, 0,
-     "The spelling of prefix tokens: `+ x 2`, or words as in EED: `add x INT+ 2`."},
+    {"notation", OP_ENUM, "prefix", "prefix|words", 0, 0,
+     "Prefix tokens, `+ x 2`, or words as in EED, `add x INT+ 2`."},
     {"lines", OP_ENUM, "tsv", "tsv|jsonl", 0, 0,
      "pairs, triplets: tab-separated columns, or JSON objects of input and output, or of anchor, "
      "positive and negative."},
@@ -43,7 +43,7 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
                         (long long)op_int(ctx, "shards"));
     enum corpus_format format = corpus_format_find(op_string(ctx, "format"));
     if (format == CORPUS_SEMVEC &&
-        (op_int(ctx, "shards") > 1 || !strcmp(op_string(ctx, "spelling"), "words")))
+        (op_int(ctx, "shards") > 1 || !strcmp(op_string(ctx, "notation"), "words")))
         return err_fail(e, ERR_INPUT, "the format semvec has infix tokens and cannot be sharded");
     return OK;
 }
@@ -76,7 +76,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct corpus_write_options options = {
         .per_cluster = (uint32_t)op_int(ctx, "pairs"),
         .seed = (uint64_t)op_int(ctx, "seed"),
-        .words = !strcmp(op_string(ctx, "spelling"), "words"),
+        .words = !strcmp(op_string(ctx, "notation"), "words"),
         .json = !strcmp(op_string(ctx, "lines"), "jsonl"),
         .shard = (size_t)op_int(ctx, "shard"),
         .shards = (size_t)op_int(ctx, "shards"),

@@ -1,4 +1,6 @@
 /* The op `templates`: makes initial expressions from template files. */
+#include "base/io/text_file.h"
+#include "base/text/yaml.h"
 #include "ops/corpus/template/templates.h"
 #include "ops/expr/own/operator_files.h"
 
@@ -14,8 +16,10 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if (code)
         return code;
     struct source_text *sources = arena_array(a, struct source_text, n);
-    for (size_t i = 0; i < n; i++)
-        sources[i] = files[i].text;
+    for (size_t i = 0; i < n && !code; i++)
+        code = text_file_decode(&sources[i], a, &files[i].text, YAML_MAX_BYTES, e);
+    if (code)
+        return err_up(e, code);
     struct templates_options options = {
         .seed = (uint64_t)op_int(ctx, "seed"),
         .limit = (uint64_t)op_int(ctx, "limit"),
@@ -31,6 +35,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return code;
 }
 
+static const char *const suffixes[] = {".yaml", ".yml", ".operators", NULL};
+
 const struct op op_templates = {
     .name = "templates",
     .version = 2,
@@ -42,5 +48,6 @@ const struct op op_templates = {
                          "The maximum number of expressions, chosen by hash; 0: all."}),
     .outputs = OP_PORTS({"exprs", KIND_EXPR, OP_COLLECTION, false,
                          "The expressions, no two of them the same tree."}),
+    .folder_suffixes = suffixes,
     .run = run,
 };

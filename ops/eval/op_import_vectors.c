@@ -6,6 +6,10 @@
  *
  * Consecutive lines with the same source form a batch; expressions with the same source are
  * equivalent. */
+#include "base/io/text_file.h"
+#include "base/io/text_lines.h"
+#include "base/io/unpack.h"
+#include "base/text/utf8.h"
 #include "engine/op.h"
 
 #include "embedding.pb-c.h"
@@ -23,7 +27,7 @@ static const char *const suffixes[] = {".npy", ".jsonl", NULL};
 
 struct reader {
     struct op_ctx *ctx;
-    const struct source_text *lines;
+    const struct source_text *text, *line; /* the lines, and the one that is read */
     const float *matrix; /* (rows, dim); NULL: the lines contain the vectors */
     uint64_t rows, row;
     Eqloom__EmbeddingBatch batch; /* being filled */
@@ -32,12 +36,6 @@ struct reader {
     struct digest source;
     const struct language *lang;
 };
-
-static bool ends_in(const char *name, const char *suffix)
-{
-    size_t n = strlen(name), m = strlen(suffix);
-    return n > m && !strcmp(name + n - m, suffix);
-}
 
 /* Reads NumPy's format: '<f4', C order, two axes. */
 static enum err_code read_npy(struct reader *r, const struct source_text *npy, struct err *e)
@@ -96,8 +94,7 @@ static enum err_code emit(struct reader *r, struct err *e)
     return code;
 }
 
-static enum err_code put(struct reader *r, float *to, const json_t *vector, size_t at,
-                         struct err *e)
+static enum err_code put(struct reader *r, float *to, const json_t *vector, struct err *e)
 {
     uint32_t dim = r->batch.dim;
     if (r->matrix)
@@ -106,13 +103,13 @@ static enum err_code put(struct reader *r, float *to, const json_t *vector, size
         if (!r->matrix)
             to[d] = (float)json_number_value(json_array_get(vector, d));
         if (!isfinite(to[d]) || (!r->matrix && !json_is_number(json_array_get(vector, d))))
-            return err_fail_at(e, r->lines, at, "value %u of vector %llu is not a finite number",
+            return err_fail_at(e, r->line, 0, "value %u of vector %llu is not a finite number",
                                d + 1, (unsigned long long)r->row + 1);
     }
     return OK;
 }
 
-static enum err_code read_line(struct reader *r, const json_t *line, size_t at, struct err *e)
+static enum err_code read_line(struct reader *r, const json_t *line, struct err *e)
 {
     Eqloom__EmbeddingBatch *b = &r->batch;
     enum err_code code = OK;
@@ -120,15 +117,15 @@ static enum err_code read_line(struct reader *r, const json_t *line, size_t at, 
     const char *source = json_string_value(json_object_get(line, "source"));
     const char *text = json_string_value(json_object_get(line, "text"));
     if (!source || (!r->matrix && !json_array_size(vector)))
-        return err_fail_at(e, r->lines, at, "expected {\"source\": \"c1\", \"text\": \"sin x\"%s}",
+        return err_fail_at(e, r->line, 0, "expected {\"source\": \"c1\", \"text\": \"sin x\"%s}",
                            r->matrix ? "" : ", \"vector\": [0.1, -2]");
     if (r->matrix && r->row == r->rows)
-        return err_fail_at(e, r->lines, at, "the matrix has only %llu rows",
+        return err_fail_at(e, r->line, 0, "the matrix has only %llu rows",
                            (unsigned long long)r->rows);
     if (!b->dim)
         b->dim = (uint32_t)json_array_size(vector);
     if (!r->matrix && json_array_size(vector) != b->dim)
-        return err_fail_at(e, r->lines, at, "a vector of %zu numbers among vectors of %u",
+        return err_fail_at(e, r->line, 0, "a vector of %zu numbers among vectors of %u",
                            json_array_size(vector), b->dim);
     struct digest id = digest_of(&(struct span){(const uint8_t *)source, strlen(source)}, 1);
     if (!digest_equal(&id, &r->source) && (code = emit(r, e)))
@@ -138,7 +135,7 @@ static enum err_code read_line(struct reader *r, const json_t *line, size_t at, 
     r->values = arena_grow(a, r->values, b->count, &r->cap_values, b->dim * sizeof *r->values);
     b->text = arena_grow(a, b->text, b->n_text, &r->cap_texts, sizeof *b->text);
     b->text[b->n_text++] = arena_strdup(a, text ? text : "");
-    code = err_up(e, put(r, r->values + (size_t)b->count * b->dim, vector, at, e));
+    code = err_up(e, put(r, r->values + (size_t)b->count * b->dim, vector, e));
     b->count++;
     r->row++;
     return code;
@@ -146,31 +143,42 @@ static enum err_code read_line(struct reader *r, const json_t *line, size_t at, 
 
 static enum err_code read_lines(struct reader *r, struct err *e)
 {
-    enum err_code code = OK;
-    for (size_t at = 0; !code && at < r->lines->len;) {
-        const char *line = r->lines->text + at;
-        const char *end = memchr(line, '\n', r->lines->len - at);
-        size_t len = end ? (size_t)(end - line) : r->lines->len - at;
+    struct text_lines lines = text_lines_of(r->text);
+    struct text_line line;
+    enum err_code code;
+    while (!(code = text_lines_next(&line, &lines, e))) {
+        if (!line.text.len)
+            continue;
         json_error_t why;
-        json_t *value = json_loadb(line, len, 0, &why);
-        if (len && !value)
-            code = err_fail_at(e, r->lines, at, "not JSON: %s", why.text);
-        else if (len)
-            code = err_up(e, read_line(r, value, at, e));
+        json_t *value = json_loadb(line.text.text, line.text.len, JSON_REJECT_DUPLICATES, &why);
+        r->line = &line.text;
+        if (!value)
+            code = err_fail_at(e, &line.text, (size_t)why.position, "not JSON: %s", why.text);
+        else
+            code = read_line(r, value, e);
         json_decref(value);
-        at += len + 1;
+        if (code)
+            return err_up(e, text_line_up(code, &line, e));
     }
+    if (code == ERR_NOTFOUND)
+        code = OK;
     if (!code && r->matrix && r->row != r->rows)
-        code = err_fail(e, ERR_INPUT, "%s: %llu lines for %llu rows", r->lines->name,
+        code = err_fail(e, ERR_INPUT, "%s: %llu lines for %llu rows", r->text->name,
                         (unsigned long long)r->row, (unsigned long long)r->rows);
     return code ? code : err_up(e, emit(r, e));
 }
 
-static const struct op_file *file_named(const struct op_file *files, size_t n, const char *name)
+/* NAME.npy.jsonl, perhaps compressed */
+static const struct op_file *index_of(const struct op_file *files, size_t n, const char *npy)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(files[i].text.name, name))
+    static const char ending[] = ".jsonl";
+    size_t stem = strlen(npy), plain = stem + sizeof ending - 1;
+    for (size_t i = 0; i < n; i++) {
+        const char *name = files[i].text.name;
+        if (unpack_name(name) == plain && !memcmp(name, npy, stem) &&
+            !memcmp(name + stem, ending, sizeof ending - 1))
             return &files[i];
+    }
     return NULL;
 }
 
@@ -186,29 +194,36 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         return code;
     for (size_t i = 0; !code && i < n; i++) {
         const char *name = files[i].text.name;
-        struct reader r = {.ctx = ctx, .lines = &files[i].text, .lang = lang};
+        struct reader r = {.ctx = ctx, .lang = lang};
+        const struct source_text *lines = &files[i].text;
+        struct source_text text;
         eqloom__embedding_batch__init(&r.batch);
-        if (ends_in(name, ".npy")) {
-            const struct op_file *index =
-                file_named(files, n, arena_printf(op_arena(ctx), "%s.jsonl", name));
+        if (text_ends_in(name, ".npy")) {
+            const struct op_file *index = index_of(files, n, name);
             if (!index)
                 return err_fail(e, ERR_INPUT,
                                 "%s: the file %s.jsonl, which describes its rows, is missing", name,
                                 name);
-            r.lines = &index->text;
+            lines = &index->text;
             code = err_up(e, read_npy(&r, &files[i].text, e));
-        } else if (ends_in(name, ".npy.jsonl")) {
+        } else if (text_ends_in(arena_strndup(op_arena(ctx), name, unpack_name(name)),
+                                ".npy.jsonl")) {
             continue; /* read together with its matrix */
         }
         if (!code)
-            code = err_up(e, read_lines(&r, e));
+            code = text_file_decode(&text, op_arena(ctx), lines, TEXT_FILE_MAX, e);
+        if (!code)
+            code = utf8_check(&text, e);
+        r.text = &text;
+        if (!code)
+            code = read_lines(&r, e);
     }
-    return code;
+    return err_up(e, code);
 }
 
 const struct op op_import_vectors = {
     .name = "import-vectors",
-    .version = 3,
+    .version = 4,
     .node = OP_SOURCE,
     .doc = "Reads vectors that another program computed: a .npy matrix with its .npy.jsonl, as "
            "`eqloom export` writes them, or a .jsonl with lines `{\"source\": \"c1\", \"text\": "

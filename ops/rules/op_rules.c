@@ -1,4 +1,5 @@
 /* The op `rules`: rule files -> one Rule record each, sorted by group and name. */
+#include "base/io/text_file.h"
 #include "engine/op.h"
 #include "ops/expr/own/operator_files.h"
 #include "ops/latex/katex/katex.h"
@@ -11,8 +12,12 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     const struct op_file *files;
     size_t n = op_files(&files, ctx);
     enum err_code code = operator_files(&rules.lang, &files, &n, a, e);
-    for (size_t i = 0; !code && i < n; i++)
-        code = rules_parse(&rules, a, &files[i].text, e);
+    for (size_t i = 0; !code && i < n; i++) {
+        struct source_text *source = arena_new(a, struct source_text);
+        code = text_file_decode(source, a, &files[i].text, RULES_MAX_FILE, e);
+        if (!code)
+            code = rules_parse(&rules, a, source, e);
+    }
     if (code)
         return err_up(e, code);
     const char *const *include, *const *exclude;
@@ -35,6 +40,8 @@ static const char *units(struct op_ctx *ctx)
     return katex_source.digest;
 }
 
+static const char *const suffixes[] = {".rules", ".operators", ".rs", NULL};
+
 const struct op op_rules = {
     .name = "rules",
     .version = 3,
@@ -46,6 +53,7 @@ const struct op op_rules = {
          .doc = "Groups to include, each with its subgroups; by default all that are not off."},
         {"exclude", OP_STRINGS, "", .doc = "Groups to exclude, each with its subgroups."}),
     .outputs = OP_PORTS({"rules", KIND_RULE, OP_COLLECTION, .doc = "Sorted by group and name."}),
+    .folder_suffixes = suffixes,
     .units = units,
     .run = run,
 };

@@ -9,6 +9,7 @@
  * are recognized by their names in E-Gen and egg's own example. */
 #include "ops/rules/parse_rules.h"
 
+#include "base/io/unpack.h"
 #include "ops/expr/syntax/lexical.h"
 #include "ops/rules/parse_condition.h"
 
@@ -301,8 +302,8 @@ static enum err_code pass(struct egg *p, bool declares, struct err *e)
 
 bool egg_is(const struct source_text *source)
 {
-    size_t n = strlen(source->name);
-    return n > 3 && !strcmp(source->name + n - 3, ".rs");
+    size_t n = unpack_name(source->name);
+    return n > 3 && !strncmp(source->name + n - 3, ".rs", 3);
 }
 
 enum err_code egg_parse(struct rules *rules, struct arena *a, struct name_map *names,

@@ -1,5 +1,5 @@
 /* Sources of rules: files and built-in files. */
-#include "base/os.h"
+#include "base/io/text_file.h"
 #include "engine/op.h"
 #include "ops/rules/rule.h"
 
@@ -24,14 +24,9 @@ static bool is_builtin(const struct source_text *s, const char *name)
 enum err_code rules_source(struct source_text *out, struct arena *a, const char *name,
                            struct err *e)
 {
-    struct span text;
     const struct source_text *library;
-    if (strncmp(name, OP_BUILTIN, strlen(OP_BUILTIN)) != 0) {
-        enum err_code code = os_read_file(&text, a, name, RULES_MAX_FILE, e);
-        if (!code)
-            *out = (struct source_text){name, (const char *)text.data, text.len};
-        return err_up(e, code);
-    }
+    if (strncmp(name, OP_BUILTIN, strlen(OP_BUILTIN)) != 0)
+        return err_up(e, text_file_read(out, a, name, RULES_MAX_FILE, e));
     size_t n = rules_library(&library);
     const char **names = arena_array(a, const char *, n);
     for (size_t i = 0; i < n; i++) {

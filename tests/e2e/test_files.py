@@ -12,8 +12,8 @@ JOB = """eqloom: 1
 name: files
 params: {pairs: 0}
 nodes:
-  read: {op: import-clusters, files: [%s], format: %s, spelling: %s, language: %s}
-  out: {op: export-corpus, clusters: read, format: %s, spelling: %s, pairs: "${pairs}"}
+  read: {op: import-clusters, files: [%s], format: %s, notation: %s, language: %s}
+  out: {op: export-corpus, clusters: read, format: %s, notation: %s, pairs: "${pairs}"}
 exports: {out.txt: out}
 """
 
@@ -24,8 +24,8 @@ def is_sanitized():
 
 
 class Files(ProjectTest):
-    def job(self, file, read, write, spelling="words", language="calculus", wrote=None):
-        self.p.write("job.yaml", JOB % (file, read, spelling, language, write, wrote or spelling))
+    def job(self, file, read, write, notation="words", language="calculus", wrote=None):
+        self.p.write("job.yaml", JOB % (file, read, notation, language, write, wrote or notation))
 
     def text(self):
         return (self.p.dir / "out/files/out.txt").read_text()
@@ -42,7 +42,7 @@ class Files(ProjectTest):
         lines = self.text().splitlines()
         self.assertEqual(sorted(lines), sorted(eed.splitlines() + ["\t".join(x.split("\t")[::-1])
                                                                    for x in eed.splitlines()]))
-        self.job("eed.tsv.gz", "pairs", "expressions", wrote="tokens")
+        self.job("eed.tsv.gz", "pairs", "expressions", wrote="prefix")
         self.p.run()
         self.assertEqual(self.text(), "* 5 pow e x\n/ * 10 pow e x 2\n+ pi ln x\n+ ln x pi\n")
 
@@ -50,7 +50,7 @@ class Files(ProjectTest):
         classes = {"q": {"Original": {"Tokens": ["~", "a", ">>", "b"]},
                          "Noise": [{"Tokens": ["a", "|", "b"]}]}}
         self.compressed("bool5.json.gz", json.dumps(classes).encode())
-        self.job("bool5.json.gz", "semvec", "e-gen", "tokens", "boolean")
+        self.job("bool5.json.gz", "semvec", "e-gen", "prefix", "boolean")
         self.p.run()
         self.assertEqual(self.text(), "implies not a b\nor a b\n")
 
@@ -67,8 +67,8 @@ class Files(ProjectTest):
         refused("bad.gz: damaged compressed file")
         self.compressed("bad.gz", bytes(100 << 20))
         refused("bad.gz: too large compressed file")
-        self.p.write("job.yaml", JOB % ("bad.gz", "pairs", "tokens", "calculus", "pairs",
-                                        "tokens, shards: 2, shard: 2"))
+        self.p.write("job.yaml", JOB % ("bad.gz", "pairs", "prefix", "calculus", "pairs",
+                                        "prefix, shards: 2, shard: 2"))
         made = self.p.eqloom("run", "job.yaml", expect=2)
         self.assertIn("'shard' counts from 0", made.err)
 
@@ -96,7 +96,7 @@ class Files(ProjectTest):
         terms = [[f"+ {'* x ' * 12}x pow x {cluster}{i:03}" for i in range(600)]
                  for cluster in "12"]
         self.p.write("many.txt", "\n\n".join("\n".join(x) for x in terms) + "\n")
-        self.job("many.txt", "e-gen", "pairs", "tokens")
+        self.job("many.txt", "e-gen", "pairs", "prefix")
         few, size = self.peak(10)
         many, whole = self.peak(0)
         self.assertGreater(whole, 60 << 20)

@@ -322,19 +322,28 @@ class Hostile(ProjectTest):
                 time.sleep(0.002)
         self.fail(f"ended with {process.returncode}")
 
-    def test_pipes_as_input_can_be_interrupted(self):
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in a shell's background ignore it
+    def test_no_files_are_refused_before_they_block(self):
         os.mkfifo(self.p.dir / "fifo.yaml")
         os.mkfifo(self.p.dir / "rules/fifo.rules")
-        for command in (["run", "fifo.yaml"], ["plan", "fifo.yaml"], ["run", "job.yaml"],
-                        ["check-rules", "rules/fifo.rules"], ["unpack", "fifo.yaml"]):
+        for command in (["run", "fifo.yaml"], ["plan", "fifo.yaml"], ["check-rules", "rules/fifo.rules"],
+                        ["explain", "--rules", "rules/fifo.rules", "x", "x"]):
             with self.subTest(command=command):
-                process = self.p.start(*command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                pipe = self.open_when_read(process, "rules/fifo.rules" if "rules" in str(command) or
-                                           command == ["run", "job.yaml"] else "fifo.yaml")
-                process.send_signal(signal.SIGINT)
-                self.assertIn(process.wait(timeout=TIMEOUT_S), (130, -signal.SIGINT))
-                os.close(pipe)
+                self.assertIn("is a FIFO", self.p.eqloom(*command, expect=2).err)
+        self.assertIn("/dev/zero is a device", self.p.eqloom("check-rules", "/dev/zero", expect=2).err)
+        self.assertIn("leaves out 1 that is no file (rules/fifo.rules)",
+                      self.p.eqloom("run", "job.yaml", "rules").err)
+        made = self.p.eqloom("run", "job.yaml", "rules", "--set", "rules.files=rules/fifo.rules",
+                             expect=2)
+        self.assertIn("is a FIFO, socket or device", made.err)
+
+    def test_a_pipe_of_records_can_be_interrupted(self):
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in a shell's background ignore it
+        os.mkfifo(self.p.dir / "records")
+        process = self.p.start("unpack", "records", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        pipe = self.open_when_read(process, "records")
+        process.send_signal(signal.SIGINT)
+        self.assertIn(process.wait(timeout=TIMEOUT_S), (130, -signal.SIGINT))
+        os.close(pipe)
 
 
 if __name__ == "__main__":

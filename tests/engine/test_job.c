@@ -1,5 +1,6 @@
 /* The job file: graphs that it makes, and, from job_errors/, the exact text of every refusal.
  * Runs in tests/engine. EQLOOM_UPDATE_GOLDEN=1 rewrites job_errors/NAME.expected. */
+#include "base/io/file_pattern.h"
 #include "base/io/out_file.h"
 #include "base/os.h"
 #include "engine/cli/console/cli.h"
@@ -276,14 +277,14 @@ static char *refusal(struct arena *a, const char *path)
 
 TEST_IN_ARENA(error_texts)
 {
-    char **paths;
-    size_t n, failed = 0;
+    struct file_matches found;
+    size_t failed = 0;
     const char *update = getenv("EQLOOM_UPDATE_GOLDEN");
-    assert_int_equal(os_glob(&paths, &n, a, ".", "job_errors/*.yaml", NULL), OK);
-    assert_true(n > 50);
-    for (size_t i = 0; i < n; i++) {
-        char *text = refusal(a, paths[i]);
-        char *expected = arena_printf(a, "%.*s.expected", (int)strlen(paths[i]) - 5, paths[i]);
+    assert_int_equal(file_pattern_match(&found, a, ".", "job_errors/*.yaml", NULL, NULL), OK);
+    assert_true(found.n > 50);
+    for (size_t i = 0; i < found.n; i++) {
+        char *path = found.paths[i], *text = refusal(a, path);
+        char *expected = arena_printf(a, "%.*s.expected", (int)strlen(path) - 5, path);
         struct span golden = {0};
         if (update && *update == '1') {
             assert_int_equal(out_file_write(expected, text, strlen(text), NULL), OK);
@@ -291,7 +292,7 @@ TEST_IN_ARENA(error_texts)
         }
         if (os_read_file(&golden, a, expected, 1 << 16, NULL) ||
             !span_equal(golden, span_str(text))) {
-            print_error("%s:\n%sexpected:\n%.*s", paths[i], text, (int)golden.len, golden.data);
+            print_error("%s:\n%sexpected:\n%.*s", path, text, (int)golden.len, golden.data);
             failed++;
         }
     }

@@ -52,8 +52,11 @@ FUZZ(text)
     size_t n = 0, step;
     while (n < size && (step = decode(data + n, size - n)))
         n += step;
-    if (utf8_prefix(data, size) != n || (utf8_check(&source, &e) == OK) != (n == size) ||
-        (n < size && e.line < 1))
+    bool text = n == size;
+    for (size_t i = 0; i < size; i++)
+        text &= data[i] && (data[i] != '\r' || (i + 1 < size ? data[i + 1] == '\n' : true));
+    if (utf8_prefix(data, size) != n || (utf8_check(&source, &e) == OK) != text ||
+        (!text && e.line < 1))
         __builtin_trap();
     /* What is cut off may become a character; what is none may not. */
     size_t rest = n < size ? utf8_character(data + n, size - n) : 1;

@@ -18,7 +18,9 @@ FUZZ(corpus)
         return;
     enum corpus_format format = (enum corpus_format)((data[0] & 0x7f) % CORPUS_FORMATS);
     bool words = data[0] & 0x80;
-    struct corpus first = {.a = a, .lang = &lang_calculus, .words = words}, again = first;
+    struct corpus first = {
+        .a = a, .lang = &lang_calculus, .notation = words ? CORPUS_WORDS : CORPUS_PREFIX};
+    struct corpus again = first;
     struct source_text source = {"<fuzz>", (const char *)data + 1, size - 1};
     enum err_code code = corpus_read(&first, format, &source, &e);
     corpus_finish(&first);

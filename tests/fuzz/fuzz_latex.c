@@ -1,13 +1,13 @@
 /* Papers and their equations. */
 #include "tests/fuzz/fuzz.h"
 
+#include "base/io/unpack.h"
 #include "base/text/utf8.h"
 #include "ops/images/tex/tex_source.h"
 #include "ops/latex/graphs/graph_features.h"
 #include "ops/latex/papers/citations.h"
 #include "ops/latex/papers/document.h"
 #include "ops/latex/read/latex.h"
-#include "ops/latex/source/unpack.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -18,6 +18,17 @@ static void hint_at_file(struct cli *c, struct err *e)
                  place_shown(c->arena, runs.runs[0].job_path));
 }
 
+static void say_left_out(const struct cli *c, const struct job *job)
+{
+    const char *said = NULL;
+    for (size_t i = 0; i < job->n_nodes; i++) {
+        const char *now = job->nodes[i].left_out;
+        if (now && (!said || strcmp(said, now))) /* variants of a node say the same */
+            fputs(now, c->narration);
+        said = now;
+    }
+}
+
 enum err_code cmd_load_job(struct job **out, struct cli *c, struct err *e)
 {
     struct job_options options = {.allow_outside = cli_flag(c, "allow-outside")};
@@ -27,6 +38,8 @@ enum err_code cmd_load_job(struct job **out, struct cli *c, struct err *e)
         hint_at_file(c, e);
     if (code == ERR_LIMIT) /* the job file is too large: a mistake in the input */
         code = ERR_INPUT;
+    if (!code && (!strcmp(c->command->name, "run") || !strcmp(c->command->name, "plan")))
+        say_left_out(c, *out);
     return err_up(e, code);
 }
 

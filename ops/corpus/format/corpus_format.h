@@ -4,16 +4,18 @@
  *             seed first; an empty line between clusters
  *   pairs     two equal expressions per line, separated by a tab (also EED's `in\tout`)
  *   triplets  three expressions per line: the first two are equal, the third is not
- *   jsonl     {"seed": "...", "members": ["...", ...]} on each line, prefix tokens; the output of
- *             `eqloom export` is read, too
+ *   jsonl     {"seed": "...", "members": ["...", ...]} on each line; the output of `eqloom export`
+ *             is read, too
  *   semvec    one JSON object, infix tokens:
  *             {"...": {"Original": {"Tokens": [...]}, "Noise": [{"Tokens": ...}]}}
  *   expressions  unrelated expressions, one or several per line, separated by tabs: EED's held-out
  *             files; Lample and Charton's, whose lines begin with `12|` and `sub Y'`
  *
- * Prefix tokens may be words (expr_parse_words). In all formats an expression with a backslash or a
- * brace is LaTeX; ambiguous LaTeX is refused. Equality is not taken on trust: members have the
- * standing UNKNOWN. Pairs with an expression in common form one cluster. */
+ * Instead of prefix tokens, expressions may be words (expr_parse_words), infix or LaTeX; in all
+ * formats an expression with a backslash or a brace is LaTeX. What has several readings is refused.
+ * Pairs, triplets and expressions may be columns of a table with a header (base/io/columns.h).
+ * Equality is not taken on trust: members have the standing UNKNOWN. Pairs with an expression in
+ * common form one cluster. */
 #pragma once
 
 #include "base/buf.h"
@@ -35,16 +37,28 @@ enum corpus_format {
     "e-gen|pairs|triplets|semvec|expressions"            /* `eqloom export` writes jsonl */
 enum corpus_format corpus_format_find(const char *name); /* CORPUS_FORMATS if unknown */
 
-/* Clusters being read; the caller sets `a` and `lang` and all else to zero. */
+enum corpus_notation { CORPUS_PREFIX, CORPUS_WORDS, CORPUS_INFIX, CORPUS_LATEX, CORPUS_NOTATIONS };
+#define CORPUS_NOTATION_NAMES "prefix|words|infix|latex"
+enum corpus_notation corpus_notation_find(const char *name); /* CORPUS_NOTATIONS if unknown */
+
+/* The number of expressions in a line of the format; 0: any number, 1: lines are no rows. */
+size_t corpus_columns(enum corpus_format format);
+
+/* Clusters being read; the caller sets `a`, `lang` and the options, and all else to zero. */
 struct corpus {
     struct arena *a;
     const struct language *lang;
     struct latex_reader *latex;
-    bool words; /* prefix tokens are words */
+    enum corpus_notation notation;
+    const char *const *columns; /* names in the header; n_columns 0: there is no header */
+    size_t n_columns;
+    bool skip; /* leave out malformed lines; else they are errors */
     Eqloom__Cluster **clusters;
     size_t n, cap;
-    /* Collects malformed lines as "FILE:LINE:COLUMN: why\n"; NULL: they are errors. */
-    struct buf *malformed;
+    /* Malformed lines, and the first of them as "FILE:LINE:COLUMN: why\n". */
+    size_t n_malformed;
+    struct buf malformed;
+    struct arena line; /* of one line */
     /* Distinct expressions of pairs, joined by union-find; a root precedes its set. */
     struct corpus_pairs {
         struct name_map index;
@@ -60,7 +74,8 @@ struct corpus {
  * another file may join them. */
 enum err_code corpus_read(struct corpus *c, enum corpus_format format,
                           const struct source_text *source, struct err *e);
-/* Turns pairs into clusters after the last file and frees memory; also called after an error. */
+/* Turns pairs into clusters after the last file and frees all but `malformed`; also called after an
+ * error. */
 void corpus_finish(struct corpus *c);
 
 struct corpus_write_options {

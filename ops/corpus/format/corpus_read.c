@@ -1,6 +1,7 @@
 /* Reading corpora; see corpus_format.h. */
 #include "ops/corpus/format/corpus_format.h"
 
+#include "base/io/columns.h"
 #include "base/text/utf8.h"
 #include "ops/expr/own/own.h"
 #include "ops/expr/rational.h"
@@ -8,6 +9,8 @@
 #include <ctype.h>
 #include <jansson.h>
 #include <string.h>
+
+enum { LISTED_MAX = 10000 }; /* malformed lines */
 
 enum corpus_format corpus_format_find(const char *name)
 {
@@ -17,6 +20,23 @@ enum corpus_format corpus_format_find(const char *name)
         if (strcmp(names[f], name) == 0)
             return (enum corpus_format)f;
     return CORPUS_FORMATS;
+}
+
+enum corpus_notation corpus_notation_find(const char *name)
+{
+    static const char *const names[CORPUS_NOTATIONS] = {"prefix", "words", "infix", "latex"};
+    int k = 0;
+    while (k < CORPUS_NOTATIONS && strcmp(names[k], name))
+        k++;
+    return (enum corpus_notation)k;
+}
+
+size_t corpus_columns(enum corpus_format format)
+{
+    return format == CORPUS_PAIRS         ? 2
+           : format == CORPUS_TRIPLETS    ? 3
+           : format == CORPUS_EXPRESSIONS ? 0
+                                          : 1;
 }
 
 /* ---- expressions and clusters ---- */
@@ -53,9 +73,10 @@ char *corpus_prefix(struct arena *a, const struct expr *x)
 /* Returns OK if the error was recorded among the malformed lines. */
 static enum err_code skip_malformed(struct corpus *c, enum err_code code, struct err *e)
 {
-    if (!code || !c->malformed || code != ERR_INPUT)
+    if (!code || !c->skip || code != ERR_INPUT)
         return code;
-    buf_printf(c->malformed, "%s:%d:%d: %s\n", e->input_file, e->line, e->column, e->message);
+    if (c->n_malformed++ < LISTED_MAX)
+        buf_printf(&c->malformed, "%s:%d:%d: %s\n", e->input_file, e->line, e->column, e->message);
     err_clear(e);
     return OK;
 }
@@ -102,18 +123,26 @@ static void add_cluster(struct corpus *c, const struct expr *exprs, size_t n)
     c->clusters[c->n++] = cluster;
 }
 
-/* Parses `len` bytes from `at` on: prefix tokens, infix or, with a backslash or a brace, LaTeX. */
+static const char *const notation_hint =
+    "this can be read as infix: set the parameter 'notation: infix'";
+
+/* Parses `len` bytes from `at` on: in the given notation or, with a backslash or a brace, LaTeX. */
 static enum err_code parse_term(struct expr *out, struct corpus *c,
-                                const struct source_text *source, size_t at, size_t len, bool infix,
-                                struct err *e)
+                                const struct source_text *source, size_t at, size_t len,
+                                enum corpus_notation notation, struct err *e)
 {
-    if (latex_is(source->text + at, len))
+    static expr_parser *const parsers[] = {[CORPUS_PREFIX] = expr_parse_prefix,
+                                           [CORPUS_WORDS] = expr_parse_words,
+                                           [CORPUS_INFIX] = expr_parse_infix};
+    if (notation == CORPUS_LATEX || latex_is(source->text + at, len))
         return err_up(e,
                       latex_parse(out, &c->latex, c->a, c->lang, source, at, len, false, NULL, e));
-    return err_up(e,
-                  (infix      ? expr_parse_infix
-                   : c->words ? expr_parse_words
-                              : expr_parse_prefix)(out, c->a, c->lang, source, at, len, false, e));
+    enum err_code code = parsers[notation](out, c->a, c->lang, source, at, len, false, e);
+    struct expr x;
+    if (code && notation == CORPUS_PREFIX && !c->skip && e && !*e->hint &&
+        !expr_parse_infix(&x, c->a, c->lang, source, at, len, false, NULL))
+        err_hint(e, "%s", notation_hint);
+    return err_up(e, code);
 }
 
 /* ---- pairs ---- */
@@ -136,66 +165,48 @@ static uint32_t join_add(struct corpus_pairs *j, struct arena *a, const struct e
     return i;
 }
 
-struct line {
-    size_t begin, len; /* without the end of the line, which may be CR LF */
-};
-
-static enum err_code read_columns(struct corpus *c, uint32_t columns,
-                                  const struct source_text *source, const struct line *line,
-                                  struct err *e)
-{
-    struct corpus_pairs *j = &c->pairs;
-    uint32_t first = 0;
-    size_t at = line->begin, end = line->begin + line->len;
-    for (uint32_t k = 0; k < columns; k++) {
-        const char *tab = memchr(source->text + at, '\t', end - at);
-        size_t len = tab ? (size_t)(tab - source->text) - at : end - at;
-        struct expr x;
-        if ((k + 1 < columns) != (tab != NULL))
-            return err_fail_at(e, source, line->begin,
-                               "a line of %u expressions separated by tabs is expected", columns);
-        enum err_code code = err_up(e, parse_term(&x, c, source, at, len, false, e));
-        if (code)
-            return code;
-        uint32_t i = join_add(j, c->a, &x);
-        if (k == 0)
-            first = i;
-        else if (k == 1) {
-            uint32_t p = root_of(j, first), q = root_of(j, i);
-            j->all[p > q ? p : q].parent = p < q ? p : q;
-        }
-        at += len + 1;
-    }
-    return OK;
-}
-
-/* Where the expression begins in a line of Lample and Charton's, "12|sub Y' EXPRESSION". */
-static size_t skip_label(const struct source_text *source, size_t at, size_t end)
+/* Where the expression begins in a cell of Lample and Charton's, "12|sub Y' EXPRESSION". */
+static size_t skip_label(const char *text, size_t len)
 {
     static const char difference[] = "sub Y' ";
-    size_t digits = at, n = sizeof difference - 1;
-    while (digits < end && isdigit((unsigned char)source->text[digits]))
+    size_t digits = 0, at = 0, n = sizeof difference - 1;
+    while (digits < len && isdigit((unsigned char)text[digits]))
         digits++;
-    if (digits > at && digits < end && source->text[digits] == '|')
+    if (digits && digits < len && text[digits] == '|')
         at = digits + 1;
-    return end - at > n && !memcmp(source->text + at, difference, n) ? at + n : at;
+    return len - at > n && !memcmp(text + at, difference, n) ? at + n : at;
 }
 
-/* Reads a line whose columns are unrelated expressions. */
-static enum err_code read_alone(struct corpus *c, const struct source_text *source,
-                                const struct line *line, struct err *e)
+/* Reads a row of expressions; the first two of pairs and triplets are equal. Adds all or none. */
+static enum err_code read_row(struct corpus *c, enum corpus_format format, const struct columns *t,
+                              const struct text_line *line, struct err *e)
 {
-    size_t end = line->begin + line->len, at = skip_label(source, line->begin, end), len;
-    struct expr x;
-    enum err_code code = OK;
-    for (; !code && at <= end; at += len + 1) {
-        const char *tab = memchr(source->text + at, '\t', end - at);
-        len = tab ? (size_t)(tab - source->text) - at : end - at;
-        code = err_up(e, parse_term(&x, c, source, at, len, false, e));
-        if (!code)
-            join_add(&c->pairs, c->a, &x);
+    struct column_cell *cells;
+    size_t n;
+    enum err_code code = columns_row(&cells, &n, &c->line, t, line, e);
+    if (code && !t->header)
+        err_hint(e, "of a table with a header, name the columns: 'columns: [A, B]'");
+    struct expr *terms = code ? NULL : arena_array(&c->line, struct expr, n + 1);
+    for (size_t i = 0; !code && i < n; i++) {
+        size_t at = cells[i].at, len = cells[i].len;
+        size_t label =
+            format == CORPUS_EXPRESSIONS && !i ? skip_label(line->text.text + at, len) : 0;
+        code = parse_term(&terms[i], c, &line->text, at + label, len - label, c->notation, e);
     }
-    return code;
+    if (code)
+        return err_up(e, code);
+    struct corpus_pairs *j = &c->pairs;
+    uint32_t first = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t k = join_add(j, c->a, &terms[i]);
+        if (i == 0)
+            first = k;
+        else if (i == 1 && format != CORPUS_EXPRESSIONS) {
+            uint32_t p = root_of(j, first), q = root_of(j, k);
+            j->all[p > q ? p : q].parent = p < q ? p : q;
+        }
+    }
+    return OK;
 }
 
 /* Adds the joined pairs as clusters, in the order of their first expressions. */
@@ -217,6 +228,7 @@ void corpus_finish(struct corpus *c)
 {
     latex_reader_free(c->latex);
     c->latex = NULL;
+    arena_free(&c->line);
     add_joined(c, &c->pairs);
     name_map_free(&c->pairs.index);
     c->pairs = (struct corpus_pairs){0};
@@ -253,18 +265,22 @@ static size_t place_of(const char *string, const struct source_text *source, siz
     return at;
 }
 
-static enum err_code read_term(struct terms *out, struct corpus *c, const char *text, bool infix,
-                               const struct source_text *source, size_t at, struct err *e)
+static enum err_code read_term(struct terms *out, struct corpus *c, const char *text,
+                               enum corpus_notation notation, const struct source_text *source,
+                               size_t at, struct err *e)
 {
     struct expr x;
     struct err why = {0};
     struct source_text inner = {source->name, text, strlen(text)};
-    if (parse_term(&x, c, &inner, 0, inner.len, infix, &why)) {
+    if (parse_term(&x, c, &inner, 0, inner.len, notation, &why)) {
         size_t place = place_of(text, source, at);
         if (place > at && why.line == 1 && why.column > 0)
             place += (size_t)why.column - 1;
-        return err_fail_at(e, source, place, "'%.100s' is not an expression of the language %s: %s",
-                           text, c->lang->name, why.message);
+        enum err_code code =
+            err_fail_at(e, source, place, "'%.100s' is not an expression of the language %s: %s",
+                        text, c->lang->name, why.message);
+        err_hint(e, "%s", why.hint);
+        return code;
     }
     add_term(out, c->a, &x);
     return OK;
@@ -278,10 +294,10 @@ static enum err_code read_cluster(struct corpus *c, const json_t *object,
     struct terms terms = {0};
     if (!seed || !json_is_array(members))
         return malformed(source, at, e);
-    enum err_code code = err_up(e, read_term(&terms, c, seed, false, source, at, e));
+    enum err_code code = err_up(e, read_term(&terms, c, seed, c->notation, source, at, e));
     for (size_t i = 0; i < json_array_size(members) && !code; i++) {
         const char *text = tokens_of(json_array_get(members, i));
-        code = text ? err_up(e, read_term(&terms, c, text, false, source, at, e))
+        code = text ? err_up(e, read_term(&terms, c, text, c->notation, source, at, e))
                     : malformed(source, at, e);
     }
     if (!code)
@@ -349,7 +365,7 @@ static enum err_code read_class(struct corpus *c, const char *name, const json_t
             code =
                 err_fail_at(e, source, at, "'%.100s': expected {\"Tokens\": [\"...\", ...]}", name);
         else
-            code = err_up(e, read_term(&terms, c, text.data, true, source, at, e));
+            code = err_up(e, read_term(&terms, c, text.data, CORPUS_INFIX, source, at, e));
     }
     if (!code)
         add_cluster(c, terms.all, terms.n);
@@ -376,63 +392,84 @@ static enum err_code read_semvec(struct corpus *c, const struct source_text *sou
 
 /* ---- lines ---- */
 
-static bool next_line(struct line *out, size_t *at, const struct source_text *source)
-{
-    if (*at >= source->len)
-        return false;
-    const char *end = memchr(source->text + *at, '\n', source->len - *at);
-    out->begin = *at;
-    out->len = (end ? (size_t)(end - source->text) : source->len) - *at;
-    *at += out->len + 1;
-    if (out->len && source->text[out->begin + out->len - 1] == '\r')
-        out->len--;
-    return true;
-}
-
 static enum err_code read_member(struct terms *cluster, struct corpus *c,
-                                 const struct source_text *source, const struct line *line,
-                                 struct err *e)
+                                 const struct text_line *line, struct err *e)
 {
     struct expr x;
-    enum err_code code = err_up(e, parse_term(&x, c, source, line->begin, line->len, false, e));
+    const char *tab = memchr(line->text.text, '\t', line->text.len);
+    if (tab)
+        return err_fail_at(e, &line->text, (size_t)(tab - line->text.text),
+                           "a tab: a line is one expression");
+    enum err_code code = parse_term(&x, c, &line->text, 0, line->text.len, c->notation, e);
     if (!code)
         add_term(cluster, c->a, &x);
-    return code;
+    return err_up(e, code);
 }
 
 /* Reads a line that is not empty. */
 static enum err_code read_line(struct corpus *c, enum corpus_format format, struct terms *cluster,
-                               const struct source_text *source, const struct line *line,
+                               const struct columns *table, const struct text_line *line,
                                struct err *e)
 {
+    enum err_code code = utf8_check(&line->text, e);
+    if (code)
+        return err_up(e, code);
     switch (format) {
-    case CORPUS_E_GEN: return err_up(e, read_member(cluster, c, source, line, e));
-    case CORPUS_PAIRS: return err_up(e, read_columns(c, 2, source, line, e));
-    case CORPUS_TRIPLETS: return err_up(e, read_columns(c, 3, source, line, e));
-    case CORPUS_EXPRESSIONS: return err_up(e, read_alone(c, source, line, e));
-    case CORPUS_JSONL: return err_up(e, read_object(c, source, line->begin, line->len, e));
+    case CORPUS_E_GEN: return err_up(e, read_member(cluster, c, line, e));
+    case CORPUS_PAIRS:
+    case CORPUS_TRIPLETS:
+    case CORPUS_EXPRESSIONS: return err_up(e, read_row(c, format, table, line, e));
+    case CORPUS_JSONL: return err_up(e, read_object(c, &line->text, 0, line->text.len, e));
     case CORPUS_SEMVEC:
     case CORPUS_FORMATS: break;
     }
     return err_fail(e, ERR_INPUT, "unknown format of a corpus");
 }
 
+/* Reads the header, the first line that is not empty. */
+static enum err_code read_header(struct columns *out, struct corpus *c, struct text_lines *lines,
+                                 struct err *e)
+{
+    struct text_line line = {0};
+    enum err_code code = OK;
+    while (!code && !line.text.len)
+        code = text_lines_next(&line, lines, e);
+    if (code)
+        return code == ERR_NOTFOUND
+                   ? err_fail(e, ERR_INPUT, "%s: there is no header", lines->name)
+                   : err_up(e, code);
+    code = utf8_check(&line.text, e);
+    if (!code)
+        code = columns_header(out, c->a, &line, c->columns, c->n_columns, e);
+    lines->separator = out->separator;
+    return err_up(e, text_line_up(code, &line, e));
+}
+
 enum err_code corpus_read(struct corpus *c, enum corpus_format format,
                           const struct source_text *source, struct err *e)
 {
+    if (format == CORPUS_SEMVEC) {
+        enum err_code code = utf8_check(source, e);
+        return err_up(e, code ? code : read_semvec(c, source, e));
+    }
     struct terms cluster = {0};
-    struct line line;
-    enum err_code code = utf8_check(source, e);
-    if (!code && format == CORPUS_SEMVEC)
-        return err_up(e, read_semvec(c, source, e));
-    for (size_t at = 0; !code && next_line(&line, &at, source);)
-        if (line.len) {
-            code = skip_malformed(c, read_line(c, format, &cluster, source, &line, e), e);
+    struct text_line line;
+    struct text_lines lines = text_lines_of(source);
+    struct columns table = columns_plain(c->a, corpus_columns(format));
+    enum err_code code = c->n_columns ? read_header(&table, c, &lines, e) : OK;
+    while (!code && !(code = text_lines_next(&line, &lines, e))) {
+        if (line.text.len) {
+            code = text_line_up(read_line(c, format, &cluster, &table, &line, e), &line, e);
+            code = skip_malformed(c, code, e);
+            arena_reset(&c->line);
         } else {
             add_cluster(c, cluster.all, cluster.n);
             cluster.n = 0;
         }
-    if (!code)
+    }
+    if (code == ERR_NOTFOUND) {
         add_cluster(c, cluster.all, cluster.n);
+        code = OK;
+    }
     return err_up(e, code);
 }

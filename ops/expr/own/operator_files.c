@@ -1,6 +1,7 @@
 #include "ops/expr/own/operator_files.h"
 
-#include "base/os.h"
+#include "base/io/text_file.h"
+#include "base/io/unpack.h"
 #include "ops/expr/own/own.h"
 
 #include <string.h>
@@ -8,8 +9,8 @@
 static bool is_operators(const char *name)
 {
     static const char suffix[] = ".operators";
-    size_t n = strlen(name), end = strlen(suffix);
-    return n >= end && strcmp(name + n - end, suffix) == 0;
+    size_t n = unpack_name(name), end = strlen(suffix);
+    return n >= end && strncmp(name + n - end, suffix, end) == 0;
 }
 
 enum err_code operator_files(const struct language **lang, const struct op_file **files, size_t *n,
@@ -19,10 +20,14 @@ enum err_code operator_files(const struct language **lang, const struct op_file 
     size_t kept = 0;
     enum err_code code = OK;
     for (size_t i = 0; i < *n && !code; i++)
-        if (is_operators((*files)[i].text.name))
-            code = own_parse(lang, a, &(*files)[i].text, true, e);
-        else
+        if (is_operators((*files)[i].text.name)) {
+            struct source_text *source = arena_new(a, struct source_text);
+            code = text_file_decode(source, a, &(*files)[i].text, OWN_MAX_FILE, e);
+            if (!code)
+                code = own_parse(lang, a, source, true, e);
+        } else {
             others[kept++] = (*files)[i];
+        }
     *files = others;
     *n = kept;
     return err_up(e, code);
@@ -33,15 +38,12 @@ enum err_code operator_options(const struct language **lang, const struct tool_a
 {
     enum err_code code = OK;
     for (size_t i = 0; i < args->n_values && !code; i++) {
-        struct span text;
-        const char *name = args->values[i].value;
         if (strcmp(args->values[i].option, "operators") != 0)
             continue;
-        if ((code = os_read_file(&text, args->arena, name, OWN_MAX_FILE, e)))
-            break;
         struct source_text *source = arena_new(args->arena, struct source_text);
-        *source = (struct source_text){name, (const char *)text.data, text.len};
-        code = own_parse(lang, args->arena, source, true, e);
+        code = text_file_read(source, args->arena, args->values[i].value, OWN_MAX_FILE, e);
+        if (!code)
+            code = own_parse(lang, args->arena, source, true, e);
     }
     return err_up(e, code);
 }

@@ -1,16 +1,17 @@
 /* The op `papers`: folders, archives and files of LaTeX -> one record per document. Input
  * that cannot be read (a file, a member of an archive, a line) is skipped and listed as a problem
  * of the paper, or of a record without sections if there is no paper. */
+#include "base/io/unpack.h"
 #include "engine/op.h"
 #include "ops/latex/papers/citations.h"
 #include "ops/latex/papers/document.h"
 #include "ops/latex/source/decode.h"
 #include "ops/latex/source/file_names.h"
 #include "ops/latex/source/tex_lookup.h"
-#include "ops/latex/source/unpack.h"
 
 #include <stdlib.h>
 
+enum { EQUATIONS_MAX = 1 << 30 /* bytes of an unpacked file of equations */ };
 enum { NESTED_MAX = 3, ROOTS_MAX = 10000, LISTINGS_MAX = 1000 /* of a record */ };
 
 struct papers {
@@ -295,11 +296,22 @@ static size_t common_folder(const struct op_file *files, size_t n, const char *c
 static void read_equations(struct papers *x, const char *path, struct span bytes,
                            enum file_form form)
 {
-    const char *text;
+    const char *text, *name = file_name_short(&x->a, path), *why = NULL;
     size_t len;
-    char *name = file_name_short(&x->a, path);
-    if (decode_text(&text, &len, &x->a, bytes))
-        text = "", len = 0;
+    struct buf plain = {0};
+    if (unpack_is_archive(bytes)) {
+        why = unpack_single(&plain, bytes, EQUATIONS_MAX);
+        bytes = span_of(plain.data, plain.len);
+    }
+    if (!why)
+        why = decode_text(&text, &len, &x->a, bytes);
+    buf_free(&plain);
+    if (why) {
+        struct bundle b = {.a = &x->a, .name = path};
+        bundle_problem(&b.problems, &x->a, path, 0, why, "not read");
+        emit_problems(x, &b, false);
+        return;
+    }
     Eqloom__Paper *p = form == FORM_JSONL ? labelled_read(&x->a, name, text, len)
                                           : mathml_read(&x->a, name, text, len);
     size_t listings = p->n_listings;
@@ -422,7 +434,7 @@ static const char *const suffixes[] = {".tex", ".ltx", ".latex", ".sty", ".cls",
 
 const struct op op_papers = {
     .name = "papers",
-    .version = 7,
+    .version = 8,
     .node = OP_SOURCE,
     .doc = "Reads papers: folders and files of LaTeX, archives as distributed by arXiv (tar, gz, "
            "tar.gz, tars of these), JSONL with LaTeX or MathML and optional labels, or with "

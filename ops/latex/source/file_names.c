@@ -1,5 +1,6 @@
 #include "ops/latex/source/file_names.h"
 
+#include "base/io/unpack.h"
 #include "ops/latex/source/decode.h"
 
 #include <string.h>
@@ -44,8 +45,12 @@ bool file_name_is_tex(const char *name)
 
 enum file_form file_form_of(const char *name)
 {
-    return ending_in(name, ".gz .tgz .tar .zip") ? FORM_ARCHIVE
-           : ending_in(name, ".jsonl .json")     ? FORM_JSONL
-           : ending_in(name, ".mml .xml .html")  ? FORM_XML
-                                                 : FORM_LOOSE;
+    struct arena a = {0};
+    const char *plain = arena_strndup(&a, name, unpack_name(name));
+    enum file_form form = ending_in(plain, ".jsonl .json")               ? FORM_JSONL
+                          : ending_in(plain, ".mml .xml .html")          ? FORM_XML
+                          : ending_in(name, ".gz .tgz .tar .bz2 .xz .zst .zip") ? FORM_ARCHIVE
+                                                                         : FORM_LOOSE;
+    arena_free(&a);
+    return form;
 }

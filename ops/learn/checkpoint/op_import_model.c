@@ -42,6 +42,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     return err_up(e, op_emit(NULL, ctx, "checkpoint", &out.base, e));
 }
 
+static const char *const suffixes[] = {".safetensors", NULL};
+
 const struct op op_import_model = {
     .name = "import-model",
     .version = 2,
@@ -51,5 +53,6 @@ const struct op op_import_model = {
         "architecture is in the metadata, and the tensors are exactly the model's parameters, in "
         "F32, under the names of docs/models.md.",
     .outputs = OP_PORTS({"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The weights, at step 0."}),
+    .folder_suffixes = suffixes,
     .run = run,
 };

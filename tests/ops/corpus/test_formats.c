@@ -4,7 +4,7 @@
 #include "tests/ops/corpus/cluster_of.h"
 #include "tests/unit.h"
 
-/* As text that no 0 ends; `how` tells the language, if it is not the calculus, and words. */
+/* As text that no 0 ends; `how` tells the language, if it is not the calculus, and the options. */
 static enum err_code read_text(struct corpus *c, struct arena *a, struct corpus how,
                                enum corpus_format format, const char *text, struct err *e)
 {
@@ -13,7 +13,8 @@ static enum err_code read_text(struct corpus *c, struct arena *a, struct corpus 
     assert_non_null(piece);
     memcpy(piece, text, n);
     struct source_text source = {"corpus", piece, n};
-    *c = (struct corpus){.a = a, .lang = how.lang ? how.lang : &lang_calculus, .words = how.words};
+    *c = (struct corpus){.a = a, .lang = how.lang ? how.lang : &lang_calculus, .notation = how.notation,
+                         .columns = how.columns, .n_columns = how.n_columns, .skip = how.skip};
     enum err_code code = corpus_read(c, format, &source, e);
     corpus_finish(c);
     free(piece);
@@ -197,7 +198,7 @@ TEST_IN_ARENA(triplets)
 
 static struct corpus must_read_words(struct arena *a, enum corpus_format format, const char *text)
 {
-    return must_read_as(a, (struct corpus){.words = true}, format, text);
+    return must_read_as(a, (struct corpus){.notation = CORPUS_WORDS}, format, text);
 }
 
 /* The words of Lample and Charton, whom EED and E-Gen's training follow. */
@@ -310,7 +311,7 @@ TEST(refusals_in_words)
         bool growth = i == sizeof cases / sizeof *cases;
         const char *text = growth ? deep : cases[i].text;
         assert_int_equal(
-            read_text(&c, &a, (struct corpus){.words = true}, CORPUS_EXPRESSIONS, text, &e),
+            read_text(&c, &a, (struct corpus){.notation = CORPUS_WORDS}, CORPUS_EXPRESSIONS, text, &e),
             ERR_INPUT);
         if (growth ? !strstr(e.message, "more than 65536 nodes")
                    : e.line != cases[i].line || e.column != cases[i].column ||
@@ -330,9 +331,9 @@ TEST(refusals)
     } cases[] = {
         {CORPUS_E_GEN, "x\n+ x\n", 2, 0, ""},
         {CORPUS_E_GEN, "x\n\nsin x x\n", 3, 0, "after the end"},
-        {CORPUS_PAIRS, "x\tx\nx\n", 2, 0, "2 expressions separated by tabs"},
-        {CORPUS_PAIRS, "x\tx\tx\n", 1, 0, "2 expressions separated by tabs"},
-        {CORPUS_TRIPLETS, "x\tx\n", 1, 0, "3 expressions separated by tabs"},
+        {CORPUS_PAIRS, "x\tx\nx\n", 2, 0, "expected 2 columns with tabs"},
+        {CORPUS_PAIRS, "x\tx\tx\n", 1, 0, "expected 2 columns with tabs"},
+        {CORPUS_TRIPLETS, "x\tx\n", 1, 0, "expected 3 columns with tabs"},
         {CORPUS_JSONL, "{\"seed\":\"x\",\"members\":[]}\n{\"seed\":1}\n", 2, 0, "expected"},
         {CORPUS_JSONL, "{\"seed\":\"x\"", 1, 0, "not JSON"},
         {CORPUS_JSONL, "{\"seed\":\"+ x\",\"members\":[]}", 1, 0, "'+ x' is not an expression"},

@@ -2,12 +2,12 @@
  * second of processor time (without sanitizers) and 600 MiB in all. Prints its seed and the slowest
  * of each; EQLOOM_TEST_SEED sets it. */
 #include "base/buf.h"
+#include "base/io/unpack.h"
 #include "base/os.h"
 #include "base/rng.h"
 #include "ops/latex/graphs/graph_features.h"
 #include "ops/latex/katex/katex.h"
 #include "ops/latex/papers/document.h"
-#include "ops/latex/source/unpack.h"
 #include "tests/unit.h"
 
 #include <archive.h>
