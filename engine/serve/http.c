@@ -1,6 +1,8 @@
 #include "engine/serve/http.h"
 
+#include "base/os.h"
 #include "base/text/utf8.h"
+#include "engine/serve/callers.h"
 
 #include <arpa/inet.h>
 #include <microhttpd.h>
@@ -12,7 +14,10 @@ struct http {
     struct MHD_Daemon *daemon;
     http_answer *answer;
     void *arg;
+    struct callers callers;
 };
+
+enum { LEAVING = 64 }; /* connections that are being hung up on, beyond callers.h's limit */
 
 static const char strict_policy[] =
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
@@ -49,6 +54,12 @@ static bool is_foreign(struct MHD_Connection *c)
     if (*origin && (strncmp(origin, "http://", 7) || strcmp(origin + 7, header(c, "Host"))))
         return true;
     return !strcmp(site, "cross-site") && strcmp(header(c, "Sec-Fetch-Mode"), "navigate");
+}
+
+static bool has_body(struct MHD_Connection *c)
+{
+    const char *length = header(c, "Content-Length");
+    return strspn(length, "0") != strlen(length) || *header(c, "Transfer-Encoding");
 }
 
 struct reading {
@@ -89,6 +100,8 @@ static bool check(struct http_response *out, struct http_request *request, struc
     struct reading r = {request, a};
     if (strcmp(method, "GET") && strcmp(method, "HEAD"))
         refuse(out, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are allowed");
+    else if (has_body(c))
+        refuse(out, MHD_HTTP_CONTENT_TOO_LARGE, "a request has no body here");
     else if (!is_host(header(c, "Host")))
         refuse(out, MHD_HTTP_MISDIRECTED_REQUEST,
                "use localhost or a numeric address: other host names are refused");
@@ -104,6 +117,11 @@ static bool check(struct http_response *out, struct http_request *request, struc
 }
 
 /* ---- answering ---- */
+
+static struct caller *caller_of(struct MHD_Connection *c)
+{
+    return MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
 
 static enum MHD_Result send_response(struct MHD_Connection *c, struct http_response *r)
 {
@@ -126,6 +144,8 @@ static enum MHD_Result send_response(struct MHD_Connection *c, struct http_respo
         MHD_add_response_header(response, headers[i][0], headers[i][1]);
     if (r->status == MHD_HTTP_METHOD_NOT_ALLOWED)
         MHD_add_response_header(response, "Allow", "GET, HEAD");
+    if (has_body(c)) /* which would be read as the next request */
+        MHD_add_response_header(response, "Connection", "close");
     enum MHD_Result done = MHD_queue_response(c, r->status, response);
     MHD_destroy_response(response);
     return done;
@@ -135,24 +155,41 @@ static enum MHD_Result take_request(void *arg, struct MHD_Connection *c, const c
                                     const char *method, const char *version, const char *upload,
                                     size_t *upload_size, void **state)
 {
-    static int begun;
     struct http *h = arg;
+    struct caller *caller = caller_of(c);
     struct arena a = {0};
     struct http_request request = {.path = url};
     struct http_response r = {.status = MHD_HTTP_OK, .type = "text/html; charset=utf-8"};
-    if (!*state) { /* the headers have arrived; a body is not read */
-        *state = &begun;
-        return MHD_YES;
-    }
-    if (*upload_size) {
-        *upload_size = 0;
-        return MHD_YES;
-    }
+    /* The headers have arrived: to answer now keeps the body from being read. */
+    callers_set(&h->callers, caller, CALLER_WAITS);
     if (!check(&r, &request, &a, c, method))
         h->answer(&r, h->arg, &request, &a);
     buf_reserve(&r.body, 1); /* MHD frees the buffer of an empty body, too */
     arena_free(&a);
+    callers_set(&h->callers, caller, CALLER_TAKES);
     return send_response(c, &r);
+}
+
+static void end_request(void *arg, struct MHD_Connection *c, void **state,
+                        enum MHD_RequestTerminationCode why)
+{
+    struct http *h = arg;
+    callers_set(&h->callers, caller_of(c), CALLER_ASKS);
+}
+
+static void note_caller(void *arg, struct MHD_Connection *c, void **context,
+                        enum MHD_ConnectionNotificationCode what)
+{
+    struct http *h = arg;
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+        callers_remove(&h->callers, *context);
+        return;
+    }
+    const union MHD_ConnectionInfo *fd =
+        MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const union MHD_ConnectionInfo *from =
+        MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    *context = callers_add(&h->callers, fd->connect_fd, from->client_addr);
 }
 
 /* ---- the daemon ---- */
@@ -192,14 +229,17 @@ enum err_code http_start(struct http **out, const char *address, uint16_t port, 
         abort();
     h->answer = answer;
     h->arg = arg;
+    callers_init(&h->callers);
     h->daemon = MHD_start_daemon(
         flags, port, NULL, NULL, take_request, h, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
         MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&to, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)HTTP_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)HTTP_IDLE_S,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_REQUEST_BYTES,
+        (unsigned)CALLERS_MOST + LEAVING, MHD_OPTION_NOTIFY_COMPLETED, end_request, h,
+        MHD_OPTION_NOTIFY_CONNECTION, note_caller, h, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)HTTP_IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_REQUEST_BYTES,
         MHD_OPTION_THREAD_STACK_SIZE, (size_t)1 << 20, MHD_OPTION_STRICT_FOR_CLIENT, 1,
         MHD_OPTION_END);
     if (!h->daemon) {
+        callers_free(&h->callers);
         free(h);
         enum err_code code = err_fail(e, ERR_IO, "cannot listen at %s, port %u", address, port);
         err_hint(e, "another program may use the port: choose one with --port N, or any free one "
@@ -216,8 +256,14 @@ uint16_t http_port(const struct http *h)
     return info ? info->port : 0;
 }
 
+void http_sweep(struct http *h)
+{
+    callers_sweep(&h->callers, os_monotonic_ns());
+}
+
 void http_stop(struct http *h)
 {
     MHD_stop_daemon(h->daemon);
+    callers_free(&h->callers);
     free(h);
 }

@@ -3,9 +3,9 @@
  *
  * Refuses without calling the handler: other methods; a Host that is a name other than localhost
  * (DNS rebinding); cross-site requests, except navigation by a link; query fields that are not
- * UTF-8, or more than HTTP_FIELDS of them.
- * Limits: HTTP_CONNECTIONS at a time, HTTP_REQUEST_BYTES for the request line and headers,
- * HTTP_IDLE_S seconds without a byte. */
+ * UTF-8, or more than HTTP_FIELDS of them; a body, of which nothing is read.
+ * Limits: HTTP_REQUEST_BYTES for the request line and headers, HTTP_IDLE_S seconds without a byte,
+ * and those of callers.h. */
 #pragma once
 
 #include "base/arena.h"
@@ -17,7 +17,6 @@
 
 enum {
     HTTP_FIELDS = 32,
-    HTTP_CONNECTIONS = 256,
     HTTP_REQUEST_BYTES = 32 << 10,
     HTTP_IDLE_S = 10,
 };
@@ -47,5 +46,7 @@ struct http;
 enum err_code http_start(struct http **out, const char *address, uint16_t port, http_answer *answer,
                          void *arg, struct err *e);
 uint16_t http_port(const struct http *h);
+/* Hangs up on those whose time is over. Call once a second. */
+void http_sweep(struct http *h);
 /* Waits for running handlers. */
 void http_stop(struct http *h);

@@ -122,7 +122,7 @@ enum err_code serve(const struct serve_options *options, struct err *e)
     struct server s = {.store = options->store, .operators = options->operators};
     struct http *http;
     sigset_t ends;
-    int number;
+    const struct timespec second = {.tv_sec = 1};
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);
     sigaddset(&ends, SIGTERM);
@@ -135,7 +135,8 @@ enum err_code serve(const struct serve_options *options, struct err *e)
         fprintf(options->out, "http://%s%s%s:%u/\n", v6 ? "[" : "", options->address, v6 ? "]" : "",
                 http_port(http));
         fflush(options->out);
-        sigwait(&ends, &number);
+        while (sigtimedwait(&ends, NULL, &second) < 0)
+            http_sweep(http);
         s.room.closing = true;
         http_stop(http);
     }

@@ -330,29 +330,91 @@ class Harm(Base):
         self.assertIn(status, (200, 503), body)
         self.assertLess(time.monotonic() - started, 120)
 
-    def test_many_and_slow_connections(self):
-        slow = []
+    def slow(self, n):
+        """Connections that send a byte a second of a request that never ends, again and again."""
+        stop = threading.Event()
+
+        def drip():
+            open_ = []
+            while not stop.is_set():
+                open_ += [socket.create_connection(("127.0.0.1", self.server.port)) for _ in range(n - len(open_))]
+                alive = []
+                for s in open_:
+                    try:
+                        s.sendall(b"G" if s not in begun else b"E")
+                        begun.add(s)
+                        alive.append(s)
+                    except OSError:
+                        s.close()
+                open_ = alive
+                stop.wait(1)
+            for s in open_:
+                s.close()
+        begun = set()
+        thread = threading.Thread(target=drip)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(stop.set)
+
+    def test_slow_connections_keep_nobody_out(self):
+        self.slow(400)
+        for _ in range(20):
+            started = time.monotonic()
+            self.assertEqual(self.status("/style.css"), 200)
+            self.assertEqual(self.status("/read?a=x"), 200)
+            self.assertLess(time.monotonic() - started, 5)
+            time.sleep(0.3)
+
+    def test_a_request_takes_its_time_in_all(self):
+        with socket.create_connection(("127.0.0.1", self.server.port)) as s:
+            s.settimeout(0.5)
+            started = time.monotonic()
+            with self.assertRaises(OSError):
+                while time.monotonic() - started < 30:
+                    s.sendall(b"G")
+                    try:
+                        if not s.recv(1):
+                            raise OSError
+                    except socket.timeout:
+                        pass
+            self.assertGreater(time.monotonic() - started, 8)
+            self.assertLess(time.monotonic() - started, 20)
+
+    def test_who_takes_no_answer_makes_room(self):
+        request = b"GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        lazy = []
         try:
             for _ in range(400):
                 s = socket.socket()
-                s.settimeout(TIMEOUT_S)
-                try:
-                    s.connect(("127.0.0.1", self.server.port))
-                    s.sendall(b"GET / HTTP/1.1\r\nHost: local")
-                except OSError:
-                    pass
-                slow.append(s)
-            end = time.monotonic() + TIMEOUT_S
-            while True:  # they are hung up on in some seconds
-                try:
-                    if self.status("/style.css") == 200:
-                        break
-                except (OSError, IndexError, ValueError):
-                    time.sleep(0.2)
-                self.assertLess(time.monotonic(), end)
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+                s.connect(("127.0.0.1", self.server.port))
+                s.sendall(request * 50)
+                lazy.append(s)
+            self.assertEqual(self.status("/style.css"), 200)
         finally:
-            for s in slow:
+            for s in lazy:
                 s.close()
+
+    def test_bodies_are_refused_at_once(self):
+        for method, length, status in [("POST", "1000000000", 405), ("GET", "1000000000", 413), ("HEAD", "7", 413),
+                                       ("GET", "0", 200)]:
+            with socket.create_connection(("127.0.0.1", self.server.port), timeout=5) as s:
+                s.sendall(f"{method} /style.css HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n".encode())
+                answer = s.recv(1 << 16)
+                self.assertIn(f" {status} ", answer.split(b"\r\n")[0].decode())
+                if length == "0":
+                    continue
+                self.assertIn(b"\r\nConnection: close\r\n", answer)
+                sent = 0
+                with self.assertRaises(OSError):
+                    while sent < 100 << 20:
+                        sent += s.send(bytes(1 << 16))
+        self.assertEqual(self.status("/", method="GET", headers=["Transfer-Encoding: chunked", "", "1", "a", "0"]), 413)
+        # A body is not read as another request.
+        hidden = b"GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        answer = self.server.raw(b"GET /style.css HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s"
+                                 % (len(hidden), hidden))
+        self.assertEqual(answer.count(b"HTTP/1.1 "), 1)
 
     def test_many_at_once(self):
         results = []
