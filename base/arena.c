@@ -110,7 +110,8 @@ void *arena_memdup(struct arena *a, const void *data, size_t n)
 char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
     char *p = arena_alloc(a, n + 1);
-    memcpy(p, s, n);
+    if (n) /* of an empty buffer, s is NULL */
+        memcpy(p, s, n);
     p[n] = 0;
     return p;
 }

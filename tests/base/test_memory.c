@@ -26,6 +26,7 @@ TEST(arena)
     struct arena_mark mark = arena_mark(&a);
     char *s = arena_printf(&a, "%d-%s", 7, "x");
     assert_string_equal(s, "7-x");
+    assert_string_equal(arena_strndup(&a, NULL, 0), ""); /* as of an empty buffer; UBSan looks */
     arena_alloc(&a, 5 << 20);
     arena_release(&a, mark);
     assert_int_equal(a.used, used);
