@@ -188,9 +188,33 @@ enum err_code lang_declare(const struct language **out, struct arena *a,
         .inverse = -1,
     };
     struct language *lang = arena_new(a, struct language);
-    *lang = (struct language){base->name, ops, (uint16_t)(base->n_ops + 1)};
+    *lang = *base;
+    lang->ops = ops;
+    lang->n_ops++;
     *out = lang;
     return OK;
+}
+
+void lang_declare_name(const struct language **out, struct arena *a, const struct language *base,
+                       const char *name)
+{
+    const char **names = arena_array(a, const char *, base->n_names + 1);
+    for (size_t i = 0; i < base->n_names; i++)
+        names[i] = base->names[i];
+    names[base->n_names] = name;
+    struct language *lang = arena_new(a, struct language);
+    *lang = *base;
+    lang->names = names;
+    lang->n_names++;
+    *out = lang;
+}
+
+bool lang_has_name(const struct language *lang, const char *name, size_t n)
+{
+    for (size_t i = 0; i < lang->n_names; i++)
+        if (lexical_is(name, n, lang->names[i]))
+            return true;
+    return false;
 }
 
 bool lang_is_constant(const char *symbol)

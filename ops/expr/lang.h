@@ -87,6 +87,8 @@ struct language {
     const char *name;
     const struct op_info *ops; /* by expr_op number; the leaves have arity 0 */
     uint16_t n_ops;
+    const char *const *names; /* variables that texts may write without quotes */
+    size_t n_names;
 };
 
 extern const struct language lang_calculus;
@@ -111,6 +113,10 @@ static inline bool lang_has(const struct language *lang, unsigned op)
 enum err_code lang_declare(const struct language **out, struct arena *a,
                            const struct language *base, const char *name, unsigned arity,
                            struct err *e);
+/* Extends a language by the name of a variable, for reading; the result is in the arena. */
+void lang_declare_name(const struct language **out, struct arena *a, const struct language *base,
+                       const char *name);
+bool lang_has_name(const struct language *lang, const char *name, size_t n);
 /* The prefix token of a declared operator includes its arity, so it can be parsed without the
  * declaration. */
 static inline const char *lang_token(const struct language *lang, unsigned op)

@@ -324,13 +324,15 @@ enum err_code templates_expand(struct templates *out, struct arena *a,
             goto out;
         if (file->lang == &lang_calculus && options->calculus)
             file->lang = options->calculus;
-        if (t.file && t.file->lang != file->lang) {
+        if (t.file && !lang_is(t.file->lang, file->lang)) {
             code = err_fail(e, ERR_INPUT,
                             "%s: templates of the %s language cannot be combined with those of the "
                             "%s language",
                             sources[i].name, file->lang->name, t.file->lang->name);
             goto out;
         }
+        for (size_t k = 0; k < file->n_domains; k++)
+            lang_declare_name(&file->lang, a, file->lang, file->domains[k].name);
         t.file = file;
         t.file_start = t.n;
         for (size_t g = 0; g < file->n_groups; g++)

@@ -2,6 +2,8 @@
  * positions. */
 #include "ops/corpus/template/templates_file.h"
 
+#include "ops/expr/syntax/variable_name.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,7 +241,8 @@ static enum err_code read_group(struct template_file *f, struct arena *a,
     return OK;
 }
 
-static enum err_code read_domain(struct templates_domain *out, const struct yaml_pair *pair,
+static enum err_code read_domain(struct templates_domain *out, struct arena *a,
+                                 const struct language *lang, const struct yaml_pair *pair,
                                  struct err *e)
 {
     enum err_code code;
@@ -248,7 +251,8 @@ static enum err_code read_domain(struct templates_domain *out, const struct yaml
     const size_t n = sizeof known / sizeof *known;
     if ((code = yaml_expect(pair->value, YAML_SCALAR, "a variable's domain", e)))
         return err_up(e, code);
-    *out = (struct templates_domain){pair->key->text, pair->value->text};
+    const char *name = pair->key->text;
+    *out = (struct templates_domain){variable_leaf(a, lang, name, strlen(name)), pair->value->text};
     for (size_t i = 0; i < n; i++)
         if (strcmp(out->domain, known[i]) == 0)
             return OK;
@@ -287,7 +291,7 @@ enum err_code template_file_read(struct template_file *out, struct arena *a,
         return err_up(e, code);
     out->domains = arena_array(a, struct templates_domain, node ? node->n : 0);
     for (size_t i = 0; node && i < node->n; i++)
-        if ((code = read_domain(&out->domains[out->n_domains++], &node->pairs[i], e)))
+        if ((code = read_domain(&out->domains[out->n_domains++], a, out->lang, &node->pairs[i], e)))
             return err_up(e, code);
     if ((code = get(&node, root, "sets", YAML_MAPPING, e)))
         return err_up(e, code);

@@ -4,14 +4,20 @@
 #include "base/buf.h"
 #include "ops/expr/rational.h"
 #include "ops/expr/syntax/lexical.h"
+#include "ops/expr/syntax/variable_name.h"
 
 #include <string.h>
 
-static bool is_name(const char *text)
+/* Replaces x, ?x or "speed" by the name of its leaf; returns false if it is no name. */
+static bool read_name(struct arena *a, const char **name)
 {
-    text += *text == '?';
+    const char *text = *name;
+    bool quoted = *text == '"';
+    text += quoted || *text == '?';
     size_t n = identifier_length(text, text + strlen(text));
-    return n && !text[n];
+    if (**name != '?')
+        *name = variable_leaf(a, &lang_calculus, text, n);
+    return n && strcmp(text + n, quoted ? "\"" : "") == 0;
 }
 
 static enum err_code fail(const char *text, struct err *e)
@@ -56,7 +62,7 @@ enum err_code domain_parse(struct ball_domain *out, struct arena *a, const char 
     size_t n = strcspn(text, ":");
     if (text[n]) {
         *out = (struct ball_domain){arena_strndup(a, text, n), arena_strdup(a, text + n + 1)};
-        return is_name(out->name) && is_word(out->domain) ? OK : fail(text, e);
+        return read_name(a, &out->name) && is_word(out->domain) ? OK : fail(text, e);
     }
     char signs[3] = {0}, *parts[3] = {0};
     bool closed[3] = {0};
@@ -79,7 +85,7 @@ enum err_code domain_parse(struct ball_domain *out, struct arena *a, const char 
             return fail(text, e);
     }
     bool empty = out->low && out->high && number_compare(out->low, out->high) >= 0;
-    if (empty || !is_name(out->name))
+    if (empty || !read_name(a, &out->name))
         return fail(text, e);
     out->domain = out->low && number_sign(out->low) >= 0 ? "positive" : "real";
     return OK;

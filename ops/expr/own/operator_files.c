@@ -2,6 +2,7 @@
 
 #include "base/io/text_file.h"
 #include "base/io/unpack.h"
+#include "ops/expr/ball/domain.h"
 #include "ops/expr/own/own.h"
 
 #include <string.h>
@@ -33,10 +34,21 @@ enum err_code operator_files(const struct language **lang, const struct op_file 
     return err_up(e, code);
 }
 
+/* The variables of --domain may have several letters. */
+static void declare_domains(const struct language **lang, const struct tool_args *args)
+{
+    struct ball_domain d;
+    for (size_t i = 0; i < args->n_values; i++)
+        if (strcmp(args->values[i].option, "domain") == 0 &&
+            !domain_parse(&d, args->arena, args->values[i].value, NULL) && *d.name != '?')
+            lang_declare_name(lang, args->arena, *lang, d.name);
+}
+
 enum err_code operator_options(const struct language **lang, const struct tool_args *args,
                                struct err *e)
 {
     enum err_code code = OK;
+    declare_domains(lang, args);
     for (size_t i = 0; i < args->n_values && !code; i++) {
         if (strcmp(args->values[i].option, "operators") != 0)
             continue;

@@ -215,10 +215,12 @@ static enum err_code declare(struct parser *p, const struct statement *s)
 static enum err_code read_term(struct expr *out, struct parser *p, const struct reading *r,
                                size_t at, size_t end)
 {
-    enum err_code code =
-        expr_parse_infix(out, p->a, p->lang, &p->source, at, end - at, false, p->e);
-    if (code)
-        return err_up(p->e, code);
+    const struct language *lang = p->lang;
+    for (unsigned k = 0; k < r->arity; k++)
+        lang_declare_name(&lang, p->a, lang, r->arguments[k]);
+    if (expr_parse_infix(out, p->a, lang, &p->source, at, end - at, false, p->e))
+        return err_up(p->e, ERR_INPUT);
+    out->lang = p->lang;
     if (out->n > OWN_MAX_NODES)
         return err_fail_at(p->e, &p->source, at, "the term has more than %d nodes", OWN_MAX_NODES);
     struct expr_node *nodes = arena_memdup(p->a, out->nodes, out->n * sizeof *nodes);

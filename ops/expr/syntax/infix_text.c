@@ -3,7 +3,6 @@
 #include "ops/expr/rational.h"
 #include "ops/expr/syntax/lexical.h"
 
-#include <ctype.h>
 #include <string.h>
 
 void infix_skip_space(struct infix *p)
@@ -16,6 +15,21 @@ void infix_choose(struct infix *p, const char *at)
 {
     if (!p->choice)
         p->choice = at;
+}
+
+void infix_choose_between(struct infix *p, const char *at, const char *message, const char *instead,
+                          const char *otherwise)
+{
+    struct arena *a = p->tree.a;
+    if (!p->choice) {
+        p->choice = at;
+        p->choice_message = message;
+        p->choice_hint = arena_printf(a, "write %s, or %s", instead, otherwise);
+    }
+    if (!p->advice)
+        p->advice = otherwise;
+    else if (!strstr(p->advice, otherwise))
+        p->advice = arena_printf(a, "%s, %s", p->advice, otherwise);
 }
 
 void infix_take(struct infix *p, size_t n)
@@ -79,6 +93,8 @@ enum err_code infix_fail_unexpected(struct infix *p)
 {
     enum err_code code;
     infix_skip_space(p);
+    if (p->at == p->end && p->bar)
+        return tree_fail(&p->tree, p->bar, "this bar is never closed");
     if (p->at == p->end) {
         return tree_fail(&p->tree, p->at,
                          p->token == NULL ? "an expression is missing"
@@ -87,26 +103,6 @@ enum err_code infix_fail_unexpected(struct infix *p)
     size_t n = shown_length(p->at, p->end);
     code = tree_fail(&p->tree, p->at, "unexpected '%.*s'", (int)n, p->at);
     lexical_hint(p->tree.e, p->at, p->end);
-    return code;
-}
-
-enum err_code infix_fail_function(struct infix *p, const char *name, size_t n)
-{
-    static const char *const others[][2] = {
-        {"log10", "ln(...)/ln(10)"}, {"log_10", "ln(...)/ln(10)"}, {"lg", "ln(...)/ln(10)"},
-        {"log2", "ln(...)/ln(2)"},   {"log_2", "ln(...)/ln(2)"},   {"cbrt", "(...)^(1/3)"}};
-    const char *near = tree_nearest_operator(p->tree.lang, name, n);
-    enum err_code code =
-        tree_fail(&p->tree, name, "unknown function '%.*s'", (int)(n < 60 ? n : 60), name);
-    if (n == 1)
-        err_hint(p->tree.e, "for a product write %c*(...)", *name);
-    else if (near)
-        err_hint(p->tree.e, "did you mean '%s'?", near);
-    else
-        err_hint(p->tree.e, "a file of operators declares functions of your own: --operators FILE");
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (lexical_is(name, n, others[i][0]))
-            err_hint(p->tree.e, "write %s", others[i][1]);
     return code;
 }
 
@@ -121,8 +117,26 @@ enum err_code infix_fail_trailing(struct infix *p)
     size_t n = shown_length(p->at, p->end);
     int before = (int)(p->token_end - p->token);
     code = tree_fail(&p->tree, p->at, "an operator is missing before '%.*s'", (int)n, p->at);
-    if (before < 60)
+    if (is_digit(*p->token) && is_digit(*p->at))
+        err_hint(p->tree.e, "write %.*s + ... for a mixed number, %.*s*... for a product", before,
+                 p->token, before, p->token);
+    else if (before < 60)
         err_hint(p->tree.e, "for a product write %.*s*%.*s", before, p->token, (int)n, p->at);
+    return code;
+}
+
+/* Refuses 1_000 and 0x1F, where a name after a number would be a factor. */
+static enum err_code refuse_other_number(struct infix *p)
+{
+    const char *number = p->token, *s = p->at;
+    size_t n = identifier_length(s, p->end);
+    bool base = n > 1 && s == number + 1 && *number == '0' && strchr("xXbBoO", *s) &&
+                memchr("0123456789abcdefABCDEF", s[1], 22);
+    if (!base && (!n || *s != '_'))
+        return OK;
+    enum err_code code = tree_fail(&p->tree, number, "'%.*s' is not a number here",
+                                   (int)(n < 60 ? n + (size_t)(s - number) : 60), number);
+    err_hint(p->tree.e, "write decimal digits, without separators");
     return code;
 }
 
@@ -146,7 +160,7 @@ enum err_code infix_number(uint32_t *out, struct infix *p)
     if (!leaf)
         return tree_fail(&p->tree, s, "the number has more than %d digits", EXPR_MAX_DIGITS);
     infix_take(p, n);
-    if ((code = tree_leaf(out, &p->tree, X_NUM, leaf, s)))
+    if ((code = refuse_other_number(p)) || (code = tree_leaf(out, &p->tree, X_NUM, leaf, s)))
         return err_up(p->tree.e, code);
     p->tree.nodes[*out].literal = true;
     return OK;
@@ -165,37 +179,24 @@ enum err_code infix_pattern_variable(uint32_t *out, struct infix *p)
     return err_up(p->tree.e, tree_leaf(out, t, X_VAR, arena_strndup(t->a, s + 1, n), s));
 }
 
-/* In a language without functions, "sin x" would parse as a product. */
-static enum err_code refuse_foreign(struct infix *p, const char *name, size_t n)
+const char *infix_exponent(struct infix *p)
 {
-    int op = lang_find(&lang_calculus, name, n);
     infix_skip_space(p);
-    bool product =
-        p->at < p->end && (*p->at == '(' || is_letter(*p->at) || isdigit((unsigned char)*p->at));
-    if (!product || lang_is(p->tree.lang, &lang_calculus) || op < X_SQRT ||
-        lang_calculus.ops[op].arity != 1)
-        return OK;
-    enum err_code code = tree_fail(&p->tree, name, "unknown function '%.*s'", (int)n, name);
-    err_hint(p->tree.e, "for a product write %.*s*...", (int)n, name);
-    return code;
-}
-
-enum err_code infix_refuse_glued(struct infix *p, const char *name, size_t n)
-{
-    enum err_code code;
-    if ((code = refuse_foreign(p, name, n)))
-        return err_up(p->tree.e, code);
-    for (size_t k = n - 1; k >= 2; k--) {
-        if (k < n - 1 && is_letter(name[k]) && name[k] != '_')
-            continue;
-        int op = lang_find(p->tree.lang, name, k);
-        bool function = op >= X_SQRT && op < X_DECLARED && p->tree.lang->ops[op].arity == 1;
-        if (!function && !(k == 3 && memcmp(name, "exp", 3) == 0 && lang_has(p->tree.lang, X_POW)))
-            continue;
-        code = tree_fail(&p->tree, name, "unknown symbol '%.*s'", (int)(n < 60 ? n : 60), name);
-        if (name[k] != '_' && n < 60)
-            err_hint(p->tree.e, "write %.*s(%.*s)", (int)k, name, (int)(n - k), name + k);
-        return code;
+    size_t n;
+    const char *power = lexical_superscript(p->tree.a, p->at, p->end, &n);
+    if (!power && p->at < p->end && *p->at == '^') {
+        const char *s = p->at + 1;
+        bool group = s < p->end && *s == '(';
+        s += group;
+        const char *digits = s;
+        s += s < p->end && *s == '-';
+        while (s < p->end && is_digit(*s))
+            s++;
+        if (!group || (s < p->end && *s == ')'))
+            power = number_read(p->tree.a, digits, (size_t)(s - digits));
+        n = (size_t)(s + group - p->at);
     }
-    return OK;
+    if (power)
+        infix_take(p, n);
+    return power;
 }

@@ -8,14 +8,22 @@ struct infix {
     const char *at, *end;
     const char *token, *token_end; /* the last token, for hints */
     const char *choice;            /* the first ambiguous position, or NULL */
+    const char *choice_message, *choice_hint;
+    const char *advice;      /* what to write for the other readings, or NULL */
+    const char *letters_end; /* of a name that is read letter by letter */
+    bool prompt;             /* ambiguities are resolved and noted */
     bool patterns;
     bool closed_bar;
-    unsigned bars; /* unclosed "|" */
+    unsigned bars;   /* unclosed "|" */
+    const char *bar; /* the innermost, if no other bracket is open within */
 };
 
 void infix_skip_space(struct infix *p);
 /* Records an ambiguous position. */
 void infix_choose(struct infix *p, const char *at);
+/* Records that the text may be `instead` or `otherwise`; the first is taken. */
+void infix_choose_between(struct infix *p, const char *at, const char *message, const char *instead,
+                          const char *otherwise);
 /* Advances by n bytes. */
 void infix_take(struct infix *p, size_t n);
 /* Whether c follows, after optional space. */
@@ -24,12 +32,9 @@ bool infix_at(struct infix *p, char c);
 int infix_peek(struct infix *p, size_t *length);
 enum err_code infix_number(uint32_t *out, struct infix *p);
 enum err_code infix_pattern_variable(uint32_t *out, struct infix *p);
-/* Reports a name before a parenthesis that is not a function. */
-enum err_code infix_fail_function(struct infix *p, const char *name, size_t n);
 enum err_code infix_fail_unexpected(struct infix *p);
 /* Reports text after a complete expression. */
 enum err_code infix_fail_trailing(struct infix *p);
-
-/* Rejects "sinx", "sin2x", "sqrt2" and "cost", which nobody means as a symbol; "costs" may be one.
- */
-enum err_code infix_refuse_glued(struct infix *p, const char *name, size_t n);
+/* Returns the exponent, as a leaf, after the name in sin^2(x), sin^(-1) x, sin\xc2\xb2 x; NULL if
+ * there is none. */
+const char *infix_exponent(struct infix *p);

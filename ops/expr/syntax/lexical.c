@@ -2,6 +2,7 @@
  * hints for those that no syntax accepts. */
 #include "ops/expr/syntax/lexical.h"
 
+#include "base/text/words.h"
 #include "ops/expr/expr.h"
 #include "ops/expr/rational.h"
 
@@ -70,17 +71,18 @@ char lexical_sign(const char *s, const char *end, size_t *n)
 static const struct {
     const char *name;
     unsigned code;
-} letters[] = {{"alpha", 0x3b1},      {"beta", 0x3b2},     {"gamma", 0x3b3},    {"delta", 0x3b4},
-               {"epsilon", 0x3f5},    {"epsilon", 0x3b5},  {"zeta", 0x3b6},     {"eta", 0x3b7},
-               {"theta", 0x3b8},      {"iota", 0x3b9},     {"kappa", 0x3ba},    {"lambda", 0x3bb},
-               {"mu", 0x3bc},         {"nu", 0x3bd},       {"xi", 0x3be},       {"pi", 0x3c0},
-               {"rho", 0x3c1},        {"sigma", 0x3c3},    {"tau", 0x3c4},      {"upsilon", 0x3c5},
-               {"phi", 0x3d5},        {"phi", 0x3c6},      {"chi", 0x3c7},      {"psi", 0x3c8},
-               {"omega", 0x3c9},      {"Gamma", 0x393},    {"Delta", 0x394},    {"Theta", 0x398},
-               {"Lambda", 0x39b},     {"Xi", 0x39e},       {"Pi", 0x3a0},       {"Sigma", 0x3a3},
-               {"Upsilon", 0x3a5},    {"Phi", 0x3a6},      {"Psi", 0x3a8},      {"Omega", 0x3a9},
-               {"varepsilon", 0x3b5}, {"vartheta", 0x3d1}, {"varkappa", 0x3f0}, {"varpi", 0x3d6},
-               {"varrho", 0x3f1},     {"varsigma", 0x3c2}, {"varphi", 0x3c6},   {"omicron", 0x3bf}};
+} letters[] = {{"alpha", 0x3b1},   {"beta", 0x3b2},       {"gamma", 0x3b3},    {"delta", 0x3b4},
+               {"epsilon", 0x3f5}, {"epsilon", 0x3b5},    {"zeta", 0x3b6},     {"eta", 0x3b7},
+               {"theta", 0x3b8},   {"iota", 0x3b9},       {"kappa", 0x3ba},    {"lambda", 0x3bb},
+               {"mu", 0x3bc},      {"mu", 0xb5},          {"nu", 0x3bd},       {"xi", 0x3be},
+               {"pi", 0x3c0},      {"rho", 0x3c1},        {"sigma", 0x3c3},    {"tau", 0x3c4},
+               {"upsilon", 0x3c5}, {"phi", 0x3d5},        {"phi", 0x3c6},      {"chi", 0x3c7},
+               {"psi", 0x3c8},     {"omega", 0x3c9},      {"Gamma", 0x393},    {"Delta", 0x394},
+               {"Theta", 0x398},   {"Lambda", 0x39b},     {"Xi", 0x39e},       {"Pi", 0x3a0},
+               {"Sigma", 0x3a3},   {"Upsilon", 0x3a5},    {"Phi", 0x3a6},      {"Psi", 0x3a8},
+               {"Omega", 0x3a9},   {"varepsilon", 0x3b5}, {"vartheta", 0x3d1}, {"varkappa", 0x3f0},
+               {"varpi", 0x3d6},   {"varrho", 0x3f1},     {"varsigma", 0x3c2}, {"varphi", 0x3c6},
+               {"omicron", 0x3bf}};
 enum { LETTERS = sizeof letters / sizeof *letters };
 
 unsigned lexical_letter(const char *name, size_t n)
@@ -89,6 +91,13 @@ unsigned lexical_letter(const char *name, size_t n)
         if (lexical_is(name, n, letters[i].name))
             return letters[i].code;
     return 0;
+}
+
+bool lexical_is_greek(const char *name, size_t n)
+{
+    return lexical_letter(name, n) ||
+           word_in("omicron Alpha Beta Epsilon Zeta Eta Iota Kappa Mu Nu Omicron Rho Tau Chi", name,
+                   n);
 }
 
 struct lexical_word lexical_word(const char *s, const char *end)
@@ -132,32 +141,87 @@ const char *lexical_superscript(struct arena *a, const char *s, const char *end,
     return length > (text[0] == '-') ? number_read(a, text, length) : NULL;
 }
 
-void lexical_hint(struct err *e, const char *s, const char *end)
+/* The code point of the UTF-8 character at s. */
+static unsigned code_point(const char *s, const char *end)
+{
+    size_t n = character_length(s, end);
+    unsigned code = (uint8_t)*s;
+    if (n > 1)
+        code &= 0x7fu >> n;
+    for (size_t i = 1; i < n; i++)
+        code = code << 6 | ((uint8_t)s[i] & 0x3fu);
+    return code;
+}
+
+/* What a letter or digit of another shape is: x for a mathematical italic or full-width x; or 0. */
+static char plain_shape(unsigned code)
+{
+    if (code >= 0xff01 && code <= 0xff5e)
+        return (char)(code - 0xff01 + '!');
+    if (code >= 0x1d7ce && code <= 0x1d7ff)
+        return (char)('0' + (code - 0x1d7ce) % 10);
+    if (code < 0x1d400 || code > 0x1d6a3)
+        return code == 0x210e ? 'h' : 0;
+    unsigned k = (code - 0x1d400) % 52;
+    return (char)(k < 26 ? 'A' + k : 'a' + k - 26);
+}
+
+static const char *hint_of(const char *s, const char *end)
 {
     static const struct {
-        const char *bytes, *hint;
-    } lookalikes[] = {
-        {"\xe2\x80\x93", "this is a dash; write -"},
-        {"\xe2\x80\x94", "this is a dash; write -"},
-        {"\xe2\x88\x9b", "write (...)^(1/3)"},
-        {"\xc2\xbd", "write 1/2"},
+        const char *characters, *hint;
+    } rows[] = {
+        {"–—‐‑", "this is a dash; write -"},
+        {"⁄∕", "write /"},
+        {"∗•●", "write *"},
+        {"∛", "write (...)^(1/3)"},
+        {"∜", "write (...)^(1/4)"},
+        {"½", "write (1/2)"},
+        {"⅓", "write (1/3)"},
+        {"⅔", "write (2/3)"},
+        {"¼", "write (1/4)"},
+        {"¾", "write (3/4)"},
+        {"⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", "write a fraction as (3/8)"},
         {"|", "write abs(...) for an absolute value"},
-        {"[", "only round parentheses are read"},
-        {"]", "only round parentheses are read"},
-        {"{", "only round parentheses are read"},
-        {"}", "only round parentheses are read"},
+        {"[]{}", "only round parentheses are read"},
         {"\\", "LaTeX is not read here"},
         {"!", "factorials are not in the language"},
+        {"%", "write 50/100 for 50 per cent; remainders are not in the language"},
         {"=", "this is one expression, not an equation"},
+        {"<>≤≥≠≈≡", "this is one expression, not a comparison"},
         {".", "write 0.5, not .5"},
+        {",", "write 0.5 with a point, 1000 without a separator"},
+        {"'′″’", "write d(x, f) for the derivative of f by x"},
+        {"∂∇", "write d(x, f) for the derivative of f by x"},
+        {"∫∮∑∏", "integrals, sums and products are not in the language"},
+        {"∞", "infinity is not a number here"},
+        {"±∓", "write two expressions"},
+        {"°", "write 30*pi/180 for 30 degrees"},
+        {"∆", "write Delta"},
+        {"Ω", "write Omega"},
+        {"₀₁₂₃₄₅₆₇₈₉ₐₑᵢⱼₖₘₙₓ", "write an index as x_1"},
+        {"ⁿⁱ⁺⁽⁾ˣʸᵃᵇᵏᵐᵗ", "write a power as x^n"},
     };
+    size_t n = character_length(s, end);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (const char *c = rows[i].characters, *stop = c + strlen(c); c < stop;
+             c += character_length(c, stop))
+            if (character_length(c, stop) == n && memcmp(c, s, n) == 0)
+                return rows[i].hint;
+    return (uint8_t)*s >= 0x80 ? "letters are a to z and the Greek ones" : NULL;
+}
+
+void lexical_hint(struct err *e, const char *s, const char *end)
+{
+    if (s == end)
+        return;
     size_t n;
-    char sign = lexical_sign(s, end, &n);
-    if (sign)
-        err_hint(e, "write %c", sign);
-    for (size_t i = 0; i < sizeof lookalikes / sizeof *lookalikes; i++)
-        if (starts(s, end, lookalikes[i].bytes))
-            err_hint(e, "%s", lookalikes[i].hint);
+    char sign = lexical_sign(s, end, &n), plain = plain_shape(code_point(s, end));
+    const char *hint = hint_of(s, end);
+    if (sign || plain)
+        err_hint(e, "write %c", sign ? sign : plain);
+    else if (hint)
+        err_hint(e, "%s", hint);
 }
 
 char *lexical_without_comments(struct arena *a, const struct source_text *source)

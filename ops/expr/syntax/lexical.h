@@ -64,6 +64,8 @@ struct lexical_word {
 struct lexical_word lexical_word(const char *s, const char *end);
 /* The code point of a Greek letter by its LaTeX name; 0 if LaTeX has no such letter. */
 unsigned lexical_letter(const char *name, size_t n);
+/* Whether the name is that of a Greek letter. */
+bool lexical_is_greek(const char *name, size_t n);
 /* The integer that n bytes of superscripts denote, such as "-12", or NULL. */
 const char *lexical_superscript(struct arena *a, const char *s, const char *end, size_t *n);
 

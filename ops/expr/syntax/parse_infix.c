@@ -10,8 +10,9 @@
  * Ambiguous input is never resolved silently: the usual reading is part of the error, or is used
  * and reported. */
 #include "ops/expr/rational.h"
-#include "ops/expr/syntax/infix_text.h"
+#include "ops/expr/syntax/infix_name.h"
 #include "ops/expr/syntax/lexical.h"
+#include "ops/expr/syntax/variable_name.h"
 
 #include <string.h>
 
@@ -39,9 +40,12 @@ static enum err_code negate(uint32_t *out, struct infix *p, uint32_t x, const ch
 static enum err_code within(uint32_t *out, struct infix *p, const char *open, char close)
 {
     unsigned bars = p->bars;
+    const char *bar = p->bar;
     p->bars = close == '|' ? bars + 1 : 0;
+    p->bar = close == '|' ? open : NULL;
     enum err_code code = expression(out, p, 0);
     p->bars = bars;
+    p->bar = bar;
     if (code)
         return err_up(p->tree.e, code);
     if (infix_at(p, close)) {
@@ -74,6 +78,7 @@ static enum err_code call(uint32_t *out, struct infix *p, int op, const char *na
     const char *open = p->at;
     uint32_t args[LANG_MAX_ARITY + 1];
     unsigned arity = op < 0 ? 1 : t->lang->ops[op].arity, given = 0, bars = p->bars;
+    bool decimal = false; /* 0,5 */
     infix_take(p, 1);
     p->bars = 0;
     if (infix_at(p, ')') && arity == 0) {
@@ -92,6 +97,7 @@ static enum err_code call(uint32_t *out, struct infix *p, int op, const char *na
         if (!infix_at(p, ','))
             break;
         infix_take(p, 1);
+        decimal |= is_digit(p->token[-1]) && p->at < p->end && is_digit(*p->at);
     }
     p->bars = bars;
     if (!infix_at(p, ')')) {
@@ -101,8 +107,14 @@ static enum err_code call(uint32_t *out, struct infix *p, int op, const char *na
     }
     infix_take(p, 1);
     p->token = p->token_end - name < 60 ? name : p->token;
-    if (given != arity)
-        return tree_fail_arity(t, name, n, arity, given);
+    if (given != arity) {
+        code = tree_fail_arity(t, name, n, arity, given);
+        if (decimal)
+            err_hint(t->e, "write 0.5 with a point");
+        else if (op == X_D)
+            err_hint(t->e, "d(x, f) is the derivative of f by x; for a product write d*(...)");
+        return code;
+    }
     return err_up(p->tree.e, apply(out, p, op, args, arity, name));
 }
 
@@ -113,7 +125,7 @@ static bool at_factor(struct infix *p)
     if (p->at == p->end || !lang_has(p->tree.lang, X_MUL))
         return false;
     const char *s = p->at;
-    return is_letter(*s) || *s == '(' || *s == '?' || (*s == '|' && !p->bars) ||
+    return is_letter(*s) || *s == '(' || *s == '?' || *s == '"' || (*s == '|' && !p->bars) ||
            lexical_word(s, p->end).text;
 }
 
@@ -162,30 +174,6 @@ static enum err_code bare_argument(uint32_t *out, struct infix *p, const char *f
     return OK;
 }
 
-/* Returns the exponent, as a leaf, after the name in sin^2(x), sin^(-1) x, sin\xc2\xb2 x; NULL if
- * there is none. */
-static const char *function_exponent(struct infix *p)
-{
-    infix_skip_space(p);
-    size_t n;
-    const char *power = lexical_superscript(p->tree.a, p->at, p->end, &n);
-    if (!power && p->at < p->end && *p->at == '^') {
-        const char *s = p->at + 1;
-        bool group = s < p->end && *s == '(';
-        s += group;
-        const char *digits = s;
-        s += s < p->end && *s == '-';
-        while (s < p->end && is_digit(*s))
-            s++;
-        if (!group || (s < p->end && *s == ')'))
-            power = number_read(p->tree.a, digits, (size_t)(s - digits));
-        n = (size_t)(s + group - p->at);
-    }
-    if (power)
-        infix_take(p, n);
-    return power;
-}
-
 /* Parses sin(x), sin x, sin^2(x); the name is already consumed. */
 static enum err_code function(uint32_t *out, struct infix *p, int op, const char *name, size_t n)
 {
@@ -196,7 +184,7 @@ static enum err_code function(uint32_t *out, struct infix *p, int op, const char
     if (infix_at(p, '('))
         return err_up(t->e, call(out, p, op, name, n));
     if (op < 0 || (t->lang->ops[op].arity == 1 && lang_has(t->lang, X_POW)))
-        power = function_exponent(p);
+        power = infix_exponent(p);
     if (power && strcmp(power, "-1") == 0) {
         infix_choose(p, name);
         if (op >= 0 && t->lang->ops[op].inverse >= 0) {
@@ -212,6 +200,8 @@ static enum err_code function(uint32_t *out, struct infix *p, int op, const char
         code = bare_argument(&args[0], p, name);
         if (!code)
             code = apply(&args[0], p, op, args, 1, name);
+    } else if (p->at < p->end && (unsigned char)*p->at >= 0x80) {
+        code = infix_fail_unexpected(p);
     } else {
         code = tree_fail(t, name, "'%.*s' is a function and needs (", (int)n, name);
         err_hint(t->e, "write %.*s(...)", (int)n, name);
@@ -225,76 +215,62 @@ static enum err_code function(uint32_t *out, struct infix *p, int op, const char
 }
 
 /* Parses d/dx f, including the d; f extends as far as a power. */
-static enum err_code derivative(uint32_t *out, struct infix *p, bool *matched)
+static enum err_code derivative(uint32_t *out, struct infix *p, const char *x, size_t n)
 {
     enum err_code code;
-    const char *d = p->at, *s = d + 1;
-    *matched = false;
-    while (s < p->end && is_space(*s))
-        s++;
-    if (s == p->end || *s != '/')
-        return OK;
-    for (s++; s < p->end && is_space(*s);)
-        s++;
-    size_t n = identifier_length(s, p->end);
-    if (n < 2 || *s != 'd')
-        return OK;
-    *matched = true;
     struct tree *t = &p->tree;
+    const char *d = p->at;
     uint32_t args[2];
-    if (!is_letter(s[1]) || n - 1 > EXPR_MAX_NAME)
-        return tree_fail(t, s + 1, "d/d needs the name of a variable");
-    if ((code = infix_refuse_glued(p, s + 1, n - 1)) ||
-        (code = tree_leaf(&args[0], t, X_SYM, arena_strndup(t->a, s + 1, n - 1), s)) ||
-        (code = tree_check_d(t, args[0], s)))
-        return err_up(p->tree.e, code);
-    p->at = s;
+    if (n > EXPR_MAX_NAME || !(variable_is_plain(t->lang, x, n) || lang_has_name(t->lang, x, n))) {
+        code = tree_fail(t, x, "d/d needs the name of a variable");
+        err_hint(t->e, "d(x, f) is the derivative of f by x");
+        return code;
+    }
+    char *by = arena_strndup(t->a, x, n);
+    if ((code = tree_leaf(&args[0], t, X_SYM, by, x)))
+        return err_up(t->e, code);
+    p->at = x;
     infix_take(p, n);
-    infix_skip_space(p);
     bool group = infix_at(p, '(');
     if ((code = expression(&args[1], p, LANG_PRECEDENCE_MINUS)))
-        return err_up(p->tree.e, code);
+        return err_up(t->e, code);
     group = group && p->token_end[-1] == ')' && *p->token == '(';
     size_t sign;
     int op = infix_peek(p, &sign);
     if (at_factor(p) || (!group && (op == X_MUL || op == X_DIV))) {
-        code = tree_fail(&p->tree, d, "how far this derivative reaches is ambiguous");
-        err_hint(p->tree.e, "write d(%.*s, ...)", (int)(n - 1 < 60 ? n - 1 : 60), s + 1);
+        code = tree_fail(t, d, "how far this derivative reaches is ambiguous");
+        err_hint(t->e, "write d(%s, ...)", by);
         return code;
     }
-    return err_up(p->tree.e, tree_apply(out, t, X_D, args, 2, d));
+    if (tree_has_variable(t, args[1], NULL) && !tree_has_variable(t, args[1], by)) {
+        code = tree_fail(t, d, "what is differentiated here does not contain %s", by);
+        err_hint(t->e, "write d(%s, ...) if its variables are constants", by);
+        return code;
+    }
+    return err_up(t->e, tree_apply(out, t, X_D, args, 2, d));
 }
 
 static enum err_code name(uint32_t *out, struct infix *p)
 {
-    enum err_code code;
     struct tree *t = &p->tree;
-    const char *s = p->at;
-    size_t n = identifier_length(s, p->end);
-    int op = lang_find(t->lang, s, n);
+    const char *s = p->at, *x;
+    size_t n = identifier_length(s, p->end), n_x;
+    bool letter = s < p->letters_end;
+    int op = letter ? -1 : lang_find(t->lang, s, n);
     bool exponential = n == 3 && memcmp(s, "exp", 3) == 0 && lang_has(t->lang, X_POW);
-    if (op == X_D) {
-        bool matched;
-        if ((code = derivative(out, p, &matched)))
-            return err_up(p->tree.e, code);
-        if (matched)
-            return OK;
-    }
+    if (op == X_D && infix_at_derivative(p, &x, &n_x))
+        return err_up(p->tree.e, derivative(out, p, x, n_x));
+    if (letter || (op < 0 && !exponential))
+        return err_up(t->e, infix_symbol(out, p, s, n));
     infix_take(p, n);
-    if (op >= 0 && t->lang->ops[op].arity == 0 && !infix_at(p, '('))
-        return err_up(p->tree.e, tree_apply(out, t, (uint16_t)op, NULL, 0, s));
-    if (op >= 0 || exponential)
-        return err_up(p->tree.e, function(out, p, op, s, n));
-    char *symbol = arena_strndup(t->a, s, n);
-    if (p->at < p->end && *p->at == '(' && !lang_is_constant(symbol))
-        return err_up(p->tree.e, infix_fail_function(p, s, n));
-    if ((code = infix_refuse_glued(p, s, n)))
-        return err_up(p->tree.e, code);
-    if (infix_at(p, '(') && !lang_is_constant(symbol))
-        infix_choose(p, s);
-    if (n > EXPR_MAX_NAME)
-        return tree_fail(&p->tree, s, "a name has more than %d characters", EXPR_MAX_NAME);
-    return err_up(p->tree.e, tree_leaf(out, t, X_SYM, symbol, s));
+    bool bracket = infix_at(p, '(');
+    if (op == X_D && !bracket)
+        return err_up(t->e, tree_leaf(out, t, X_SYM, variable_leaf(t->a, t->lang, s, n), s));
+    if (op >= 0 && t->lang->ops[op].arity == 0 && !bracket)
+        return err_up(t->e, tree_apply(out, t, (uint16_t)op, NULL, 0, s));
+    if (op == X_LN && p->prompt && lexical_is(s, n, "log"))
+        infix_choose_between(p, s, NULL, "ln(...)", "ln(...)/ln(10) for the common logarithm");
+    return err_up(t->e, function(out, p, op, s, n));
 }
 
 /* A Greek letter with an index, or a root of the single operand that follows. */
@@ -308,9 +284,7 @@ static enum err_code typed_word(uint32_t *out, struct infix *p, const char *text
         int op = lang_find(p->tree.lang, text, strlen(text));
         if (op >= 0)
             return err_up(p->tree.e, function(out, p, op, text, strlen(text)));
-        if (infix_at(p, '(') && !lang_is_constant(text))
-            infix_choose(p, at);
-        return err_up(p->tree.e, tree_leaf(out, &p->tree, X_SYM, text, at));
+        return err_up(p->tree.e, infix_greek(out, p, text, at));
     }
     bool bracket = infix_at(p, '(') || infix_at(p, '|');
     if ((code = operand(out, p)) || (code = tree_apply(out, &p->tree, X_SQRT, out, 1, at)))
@@ -353,6 +327,8 @@ static enum err_code operand(uint32_t *out, struct infix *p)
     }
     if (*s == '?')
         return err_up(p->tree.e, infix_pattern_variable(out, p));
+    if (*s == '"')
+        return err_up(p->tree.e, infix_quoted(out, p));
     if (is_letter(*s))
         return err_up(p->tree.e, name(out, p));
     struct lexical_word word = lexical_word(s, p->end);
@@ -384,7 +360,6 @@ static enum err_code side_by_side(uint32_t *x, struct infix *p, int before)
     enum err_code code;
     const char *at = p->at;
     uint32_t factor;
-    bool literal = p->tree.nodes[*x].literal;
     if (before == X_DIV) {
         code = tree_fail(&p->tree, at, "this may belong to the quotient or to its denominator");
         err_hint(p->tree.e, "write (a/b)*c or a/(b*c)");
@@ -392,9 +367,10 @@ static enum err_code side_by_side(uint32_t *x, struct infix *p, int before)
     }
     if (*at == '|' && p->closed_bar)
         infix_choose(p, at);
-    if (is_letter(*at) && ((literal && identifier_length(at, p->end) > 1 && function_at(p) < 0) ||
-                           (before == X_POW && at == p->token_end && at[-1] != ')')))
+    if (before == X_POW && at == p->token_end && at[-1] != ')')
         infix_choose(p, at);
+    if (lexical_is(p->token, (size_t)(p->token_end - p->token), "d") && *at != '(')
+        return err_up(p->tree.e, infix_fail_differential(p, p->token, 1));
     if ((code = expression(&factor, p, LANG_PRECEDENCE_MINUS)))
         return err_up(p->tree.e, code);
     return err_up(p->tree.e, multiply(x, p, factor, at));
@@ -453,6 +429,7 @@ static enum err_code read_infix(struct expr *out, struct arena *a, const struct 
         .at = source->text + at,
         .end = source->text + at + len,
         .patterns = patterns,
+        .prompt = notes != NULL,
     };
     uint32_t root = 0;
     enum err_code code = err_up(e, expression(&root, &p, 0));
@@ -468,7 +445,11 @@ static enum err_code read_infix(struct expr *out, struct arena *a, const struct 
         struct buf read = {0};
         expr_write_infix(&read, out);
         if (notes) {
-            buf_printf(notes, "read as %s\n", read.data);
+            buf_printf(notes, "read as %s%s%s\n", read.data, p.advice ? "; write " : "",
+                       p.advice ? p.advice : "");
+        } else if (p.choice_message) {
+            code = tree_fail(&p.tree, p.choice, "%s", p.choice_message);
+            err_hint(e, "%s", p.choice_hint);
         } else {
             code = tree_fail(&p.tree, p.choice, "this has several readings");
             err_hint(e, "the usual one is %s", read.data);

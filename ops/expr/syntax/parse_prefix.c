@@ -4,6 +4,7 @@
 #include "ops/expr/rational.h"
 #include "ops/expr/syntax/lexical.h"
 #include "ops/expr/syntax/tree.h"
+#include "ops/expr/syntax/variable_name.h"
 
 #include <string.h>
 
@@ -63,6 +64,7 @@ static enum err_code leaf(uint32_t *out, struct prefix *p, const char *s, size_t
     struct tree *t = &p->tree;
     bool number = is_digit(*s) || (*s == '-' && n > 1 && is_digit(s[1])), variable = *s == '?';
     bool name = n > variable && identifier_length(s + variable, s + n) == n - variable;
+    bool quoted = n > 2 && *s == '"' && identifier_length(s + 1, s + n) == n - 2 && s[n - 1] == '"';
     const char *text = NULL;
     if (p->words && n == 1 && strchr("fghY", *s) && lang_has(t->lang, X_POW))
         return tree_fail(t, s, "%c is an unknown function: equations are not read", *s);
@@ -70,6 +72,8 @@ static enum err_code leaf(uint32_t *out, struct prefix *p, const char *s, size_t
         text = number_read(t->a, s, n);
     else if (name && n - variable <= EXPR_MAX_NAME && (p->patterns || !variable))
         text = arena_strndup(t->a, s + variable, n - variable);
+    else if (quoted && n - 2 <= EXPR_MAX_NAME)
+        text = variable_leaf(t->a, t->lang, s + 1, n - 2);
     if (text)
         return err_up(t->e, tree_leaf(out, t, number ? X_NUM : variable ? X_VAR : X_SYM, text, s));
     if (p->lists)

@@ -2,6 +2,7 @@
  * rebuild the same tree: by precedence and side, and where a number would merge with its neighbour
  * ((3)/2 is a quotient, 3/2 a number). */
 #include "ops/expr/expr.h"
+#include "ops/expr/syntax/variable_name.h"
 
 #include <string.h>
 
@@ -163,7 +164,10 @@ static void write_infix(struct buf *out, const struct expr *x, uint32_t i)
     const struct expr_node *node = &x->nodes[i];
     const struct op_info *info = &x->lang->ops[node->op];
     if (is_leaf(node)) {
-        write_leaf(out, node);
+        if (node->op == X_SYM)
+            variable_write_infix(out, x->lang, node->leaf);
+        else
+            write_leaf(out, node);
         return;
     }
     if (is_negation(node)) {

@@ -3,6 +3,7 @@
  * the tree: a + (b + c) is not a + b + c. Names of Greek letters become these letters. */
 #include "ops/expr/expr.h"
 #include "ops/expr/syntax/lexical.h"
+#include "ops/expr/syntax/variable_name.h"
 
 #include <string.h>
 
@@ -106,10 +107,12 @@ static void write_symbol(const struct writer *w, const char *name, size_t n)
 static void write_digits(const struct writer *w, const char *digits, size_t n);
 
 /* a_b is written with an index. */
-static void write_name(const struct writer *w, const char *name)
+static void write_name(const struct writer *w, const char *leaf)
 {
-    const char *bar = strchr(name, '_');
-    size_t n = strlen(name), at = bar ? (size_t)(bar - name) : 0;
+    size_t n;
+    const char *name = variable_of(&n, leaf);
+    const char *bar = memchr(name, '_', n);
+    size_t at = bar ? (size_t)(bar - name) : 0;
     if (at == 0 || at + 1 == n || strchr(bar + 1, '_')) {
         write_symbol(w, name, n);
         return;

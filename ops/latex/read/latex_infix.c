@@ -323,7 +323,9 @@ static struct latex_value read_power(struct latex_reading *r, struct latex_list 
         l->at++;
         if (!(node = latex_next(l)))
             return latex_refuse(r, carrier, NULL, "a pattern variable is ? and a letter");
+        r->pattern = true;
         x = read_power(r, l, stop);
+        r->pattern = false;
         if (x.text && strchr("(-0123456789", *x.text))
             return latex_refuse(r, carrier, NULL, "a pattern variable is ? and a letter");
         x.letter = false;

@@ -2,6 +2,7 @@
 
 #include "base/text/words.h"
 #include "ops/expr/syntax/lexical.h"
+#include "ops/expr/syntax/variable_name.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -212,9 +213,16 @@ struct latex_value latex_read_letter(struct latex_reading *r, const json_t *node
                             latex_sign_of(node));
     if (!strcmp(name, "e") && !sub && !latex_note_reading(r, node, "e is read as Euler's number"))
         return latex_none;
-    return (struct latex_value){sub ? arena_printf(r->a, "%s_%s", name, index)
-                                    : arena_strdup(r->a, name),
-                                true, false, true};
+    bool pattern = r->pattern,
+         unit = !pattern && !sub && (!strcmp(name, "i") || !strcmp(name, "I"));
+    r->pattern = false;
+    if (unit && !latex_note_reading(r, node, "%s is read as the imaginary unit", name))
+        return latex_none;
+    if (sub)
+        name = arena_printf(r->a, "%s_%s", name, index);
+    if (!pattern && !lang_is_constant(name))
+        name = unit ? "sqrt(-1)" : variable_infix(r->a, r->lang ? r->lang : &lang_calculus, name);
+    return (struct latex_value){name, true, false, !unit};
 }
 
 struct latex_value latex_read_number(struct latex_reading *r, struct latex_list *l)

@@ -24,6 +24,7 @@ struct latex_reading {
     struct buf *notes;
     struct latex_refusal *why;
     unsigned depth;
+    bool pattern; /* the next letter names a pattern variable */
 };
 
 struct latex_list {

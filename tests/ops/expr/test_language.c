@@ -18,8 +18,8 @@ TEST_IN_ARENA(terms_are_written_as_they_are_read)
         {&lang_boolean, "exp & d", "and exp d"},
         {&lang_polynomial, "(a + b)*c - 2*e", "- * + a b c * 2 e"},
         {&lang_polynomial, "-a - (b - -3)", "- * -1 a - b -3"},
-        {&lang_polynomial, "d*x + exp", "+ * d x exp"},
-        {&lang_polynomial, "sin*x + ln", "+ * sin x ln"},
+        {&lang_polynomial, "d*x + \"exp\"", "+ * d x exp"},
+        {&lang_polynomial, "\"sin\"*x + \"ln\"", "+ * sin x ln"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct expr x = infix_term(a, cases[i].lang, cases[i].infix), y;

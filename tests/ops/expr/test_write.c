@@ -3,6 +3,7 @@
 #include "ops/expr/expr.h"
 #include "ops/expr/rational.h"
 #include "ops/expr/syntax/claim_latex.h"
+#include "ops/expr/syntax/variable_name.h"
 
 #include "tests/ops/expr/random_tree.h"
 #include "tests/ops/terms.h"
@@ -23,6 +24,50 @@ TEST_IN_ARENA(round_trips)
             if (!expr_equal(&x, &y))
                 fail_msg("tree %d: '%s' is read as '%s'", i, texts[k], expr_prefix(a, &y));
         }
+    }
+}
+
+static void name_reads_back(struct arena *a, const struct language *lang, const char *name)
+{
+    size_t n = strlen(name);
+    if (lang_is_constant(name))
+        return;
+    struct expr x = expr_leaf(a, lang, X_SYM, variable_leaf(a, lang, name, n)), y;
+    const char *infix = expr_infix(a, &x), *prefix = expr_prefix(a, &x);
+    if (lang_has(lang, X_MUL)) /* also beside others */
+        infix = arena_printf(a, "2*%s%s%s - %s", infix, lang_has(lang, X_DIV) ? "/" : "*", infix,
+                             infix);
+    struct expr z = infix_term(a, lang, infix);
+    for (uint32_t i = 0; i < z.n; i++)
+        if (z.nodes[i].op == X_SYM && strcmp(z.nodes[i].leaf, x.nodes->leaf) != 0)
+            fail_msg("%s: '%s' is written %s", lang->name, name, infix);
+    if (expr_from_prefix(&y, a, lang, prefix, NULL) || !expr_equal(&x, &y))
+        fail_msg("%s: '%s' has the token %s", lang->name, name, prefix);
+    expr_latex(a, &x);
+}
+
+/* Every variable that can be stored is one variable again, also where files are read. */
+TEST_IN_ARENA(names_read_back)
+{
+    static const char *const names[] = {
+        "d",       "i",        "I",     "Pi",     "PI",      "x",   "x1",   "x_max",
+        "x_1_2",   "x2y",      "xy",    "speed",  "sin",     "exp", "log",  "pow",
+        "sqrt",    "theta",    "Alpha", "gammas", "dx",      "d_1", "d1",   "_",
+        "_x",      "x_",       "lim",   "oo",     "i_1",     "pi2", "pi_1", "mathcal_L",
+        "mathcal", "mathcal_", "true",  "not",    "omicron", "e1",  "E",    "inf"};
+    static const char letters[] = "abdeixyIDP_12";
+    const struct language *languages[] = {&lang_calculus, &lang_boolean, &lang_polynomial};
+    struct rng rng = rng_new(test_seed(3), 0);
+    for (int k = 0; k < 3; k++) {
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            name_reads_back(a, languages[k], names[i]);
+        for (int i = 0; i < 5000; i++) {
+            char name[8] = {0};
+            for (uint64_t j = 0, n = 1 + rng_below(&rng, 5); j < n; j++)
+                name[j] = letters[rng_below(&rng, sizeof letters - (j ? 1 : 3))];
+            name_reads_back(a, languages[k], name);
+        }
+        arena_reset(a);
     }
 }
 
@@ -67,7 +112,7 @@ TEST_IN_ARENA(latex)
         {"alpha_1*x", "\\alpha_{1} x"},
         {"theta^2 + Omega*pi", "\\theta^{2} + \\Omega \\pi"},
         {"sin(varphi_max)", "\\sin\\left(\\varphi_{\\mathrm{max}}\\right)"},
-        {"Alpha + thetas + a_b_c", "\\mathrm{Alpha} + \\mathrm{thetas} + \\mathrm{a\\_b\\_c}"},
+        {"Alpha + \"thetas\" + a_b_c", "\\mathrm{Alpha} + \\mathrm{thetas} + \\mathrm{a\\_b\\_c}"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct expr x = infix_term(a, &lang_calculus, rows[i][0]);

@@ -1,0 +1,18 @@
+/* How infix reads the names of symbols. What nothing declares is never a variable in silence: xy is
+ * the product of two letters, i is the imaginary unit, and a word of mathematics that is no
+ * operator here or contains one's name is refused. */
+#pragma once
+
+#include "ops/expr/syntax/infix_text.h"
+
+/* Parses the identifier of n bytes, which is not an operator, or its first letter if it is the
+ * product of its letters; the next call continues with the second. */
+enum err_code infix_symbol(uint32_t *out, struct infix *p, const char *name, size_t n);
+/* "speed" */
+enum err_code infix_quoted(uint32_t *out, struct infix *p);
+/* Whether d/dx begins here; *x and *n are its variable. A quotient d/d or d/d_1 is of variables. */
+bool infix_at_derivative(const struct infix *p, const char **x, size_t *n);
+/* A Greek letter that was typed as such; its name, with an index, is not an operator. */
+enum err_code infix_greek(uint32_t *out, struct infix *p, const char *name, const char *at);
+/* Reports dx, which belongs to a derivative or an integral. */
+enum err_code infix_fail_differential(struct infix *p, const char *name, size_t n);

@@ -1,0 +1,68 @@
+#include "ops/expr/syntax/variable_name.h"
+
+#include "base/text/words.h"
+#include "ops/expr/syntax/lexical.h"
+
+#include <string.h>
+
+static size_t letters_at(const char *s, size_t n)
+{
+    size_t k = 0;
+    while (k < n && is_letter(s[k]) && s[k] != '_')
+        k++;
+    return k;
+}
+
+/* Whether prefix tokens take the name for an operator. */
+static bool is_operator(const struct language *lang, const char *name, size_t n)
+{
+    return lang_find(lang, name, n) >= 0 || (lexical_is(name, n, "exp") && lang_has(lang, X_POW));
+}
+
+bool variable_is_plain(const struct language *lang, const char *name, size_t n)
+{
+    static const char fonts[] = "mathcal mathbb mathbf mathfrak mathscr mathsf mathtt boldsymbol";
+    static const char constants[] = "i I Pi PI pi e"; /* as they are, or as people write them */
+    size_t letters = letters_at(name, n), k = letters;
+    if (is_operator(lang, name, n) || (lang_has(lang, X_POW) && word_in(constants, name, n)))
+        return false;
+    if (!lang_has(lang, X_MUL))
+        return true;
+    while (k < n && is_digit(name[k]))
+        k++;
+    if (k < n && name[k] != '_')
+        return false;
+    if (lexical_is(name, letters, "pi") && k > letters) /* pi2 */
+        return false;
+    return letters == 1 || lexical_is_greek(name, letters) ||
+           (word_in(fonts, name, letters) && k == letters && k + 1 < n);
+}
+
+const char *variable_leaf(struct arena *a, const struct language *lang, const char *name, size_t n)
+{
+    return is_operator(lang, name, n) ? arena_printf(a, "\"%.*s\"", (int)n, name)
+                                      : arena_strndup(a, name, n);
+}
+
+const char *variable_of(size_t *n, const char *leaf)
+{
+    bool quoted = *leaf == '"';
+    *n = strlen(leaf) - 2 * quoted;
+    return leaf + quoted;
+}
+
+void variable_write_infix(struct buf *out, const struct language *lang, const char *leaf)
+{
+    size_t n;
+    const char *name = variable_of(&n, leaf);
+    bool plain =
+        lang_is_constant(leaf) || lexical_is(name, n, "d") || variable_is_plain(lang, name, n);
+    buf_printf(out, plain ? "%.*s" : "\"%.*s\"", (int)n, name);
+}
+
+const char *variable_infix(struct arena *a, const struct language *lang, const char *name)
+{
+    struct buf b = {0};
+    variable_write_infix(&b, lang, name);
+    return buf_text(&b, a);
+}
