@@ -19,6 +19,7 @@ struct store {
     int lock_fd; /* -1 for a reader */
     bool durable;
     struct buf notice; /* see store_notice */
+    struct buf gone;   /* a line for each part that opening found to be lost */
 
     /* Commits hold it shared; quarantining holds it exclusively, so that it cannot remove a record
      * that has just been made anew. */
@@ -29,6 +30,7 @@ struct store {
     size_t n_coders;
     struct digest_map bad; /* value 1: found corrupt and could not be removed */
     bool any_bad;
+    struct err trouble; /* the first record found bad */
 
     struct dictionaries dictionaries;  /* has its own lock */
     const struct store_batch *overlay; /* see store_overlay */

@@ -212,6 +212,41 @@ static enum err_code check_files(const char *path, bool tidy, struct err *e)
     return code;
 }
 
+/* Says what the log has lost; marks the store before the loss becomes final. */
+static void tell_of_loss(struct store *s)
+{
+    if (!rocks_loss(s->rocks))
+        return;
+    mark_suspect(s->path);
+    buf_printf(&s->gone, "the log: %s\n", rocks_loss(s->rocks));
+    buf_printf(&s->notice,
+               "the log of the store was damaged: %s; what is missing is made again",
+               rocks_loss(s->rocks));
+}
+
+static enum err_code open_database(struct store *s, const char *db, const struct store_options *o,
+                                   struct err *e)
+{
+    struct arena a = {0};
+    struct err bad = {0};
+    enum err_code code = rocks_open(&s->rocks, db, o->create ? ROCKS_CREATE : ROCKS_WRITE, &bad);
+    const char *why = code == ERR_CORRUPT ? bad.message : mark_damage(&a, s->path);
+    if (code == OK) {
+        tell_of_loss(s);
+        rocks_settle(s->rocks);
+        check_small_families(s);
+        why = why ? why : rocks_damage(s->rocks);
+    }
+    if (why && (code == OK || code == ERR_CORRUPT))
+        code = err_up(e, store_salvage(s, why, e));
+    else if (code != OK && e)
+        *e = bad;
+    if (code == OK && o->durable)
+        code = rocks_sync_logs(s->rocks, e);
+    arena_free(&a);
+    return err_up(e, code);
+}
+
 static enum err_code open_writer(struct store *s, const struct store_options *o, struct err *e)
 {
     struct arena a = {0};
@@ -230,16 +265,7 @@ static enum err_code open_writer(struct store *s, const struct store_options *o,
         code = check_files(db, true, e);
     }
     if (code == OK)
-        code = rocks_open(&s->rocks, db, o->create ? ROCKS_CREATE : ROCKS_WRITE, e);
-    if (code == OK && rocks_lost_writes(s->rocks))
-        buf_printf(&s->notice,
-                   "the log of the store was damaged: the last %llu entries acknowledged are lost; "
-                   "what is missing is made again",
-                   (unsigned long long)rocks_lost_writes(s->rocks));
-    if (code == OK) {
-        check_small_families(s);
-        code = salvage_if_damaged(s, e);
-    }
+        code = open_database(s, db, o, e);
     arena_free(&a);
     return err_up(e, code);
 }
@@ -304,8 +330,7 @@ enum err_code store_open(struct store **out, const struct store_options *o, stru
     if (code == OK)
         code = check_format(s, e);
     if (code == ERR_CORRUPT && s->rocks && !o->read_only) {
-        mark_suspect(s->path);
-        code = store_salvage(s, e);
+        code = store_salvage(s, "its format version cannot be read", e);
         if (code == OK)
             code = check_format(s, e);
     }
@@ -328,6 +353,7 @@ void store_close(struct store *s)
         mark_suspect(s->path);
     rocks_close(s->rocks);
     buf_free(&s->notice);
+    buf_free(&s->gone);
     lock_release(s->lock_fd);
     for (size_t i = 0; i < s->n_coders; i++)
         coder_free(s->coders[i]);
@@ -337,6 +363,14 @@ void store_close(struct store *s)
     pthread_mutex_destroy(&s->lock);
     free(s->path);
     free(s);
+}
+
+const char *store_trouble(const struct store *s)
+{
+    if (!s->rocks || !rocks_is_read_only(s->rocks))
+        return NULL;
+    const char *found = rocks_trouble(s->rocks);
+    return found || !s->trouble.code ? found : s->trouble.message;
 }
 
 const char *store_notice(const struct store *s)

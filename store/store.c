@@ -82,7 +82,10 @@ static bool is_bad(struct store *s, const struct digest *id)
 
 static void note_bad(struct store *s, const struct digest *id)
 {
+    char hex[DIGEST_HEX];
     pthread_mutex_lock(&s->lock);
+    if (s->trouble.code == OK)
+        err_fail(&s->trouble, ERR_CORRUPT, "record %s is damaged", digest_hex(hex, id));
     *digest_map_put(&s->bad, id, 1, NULL) = 1;
     s->any_bad = true;
     pthread_mutex_unlock(&s->lock);

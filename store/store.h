@@ -27,6 +27,9 @@ enum err_code store_open(struct store **out, const struct store_options *options
 void store_close(struct store *s);
 /* Returns one sentence on what was repaired when the store was opened, or NULL. */
 const char *store_notice(const struct store *s);
+/* For a reader: returns the first thing that could not be read since it opened the store, or NULL.
+ * Answers may be wrong then, whatever the calls returned. NULL for a writer, which repairs. */
+const char *store_trouble(const struct store *s);
 /* Returns whether any process, this one included, has the store open for writing. */
 bool store_has_writer(const struct store *s);
 

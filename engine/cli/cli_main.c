@@ -31,12 +31,29 @@ static enum err_code answer(struct cli *c, const char *request, struct err *e)
     return err_up(e, code);
 }
 
+/* Commands go on without what cannot be read, such as the label of an element, or say that it is not
+ * there: neither is to be relied on. */
+static enum err_code check_answer(int status, struct cli *c, enum err_code code, struct err *e)
+{
+    bool answered = code ? code == ERR_INPUT || code == ERR_NOTFOUND : status != CLI_FAILED;
+    const char *trouble = c->store && answered ? store_trouble(c->store) : NULL;
+    if (!trouble)
+        return code;
+    err_clear(e);
+    code = err_fail(e, ERR_CORRUPT,
+                    "the answer may be wrong, since not all could be read: %.400s", trouble);
+    err_hint(e, "'eqloom fsck' lists what is damaged, and the next run repairs it");
+    return code;
+}
+
 static enum err_code run_command(int *status, struct cli *c, struct err *e)
 {
     enum err_code code = OK;
     if (c->command->store != CLI_STORE_OWN)
         code = place_open(c, NULL, c->command->store, e);
-    return err_up(e, code ? code : c->command->run(status, c, e));
+    if (!code)
+        code = c->command->run(status, c, e);
+    return err_up(e, check_answer(*status, c, code, e));
 }
 
 int cli_main(int argc, char **argv, FILE *out, FILE *narration)

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void remember_first(void *arg, const struct digest *last, const char *why)
+static void remember_first(void *arg, const struct rocks_range *range, const char *why)
 {
     struct buf *first = arg;
     if (!first->len)
@@ -34,10 +34,10 @@ static enum err_code check_copy(const char *db, struct err *e)
     struct rocks *r = NULL;
     struct buf fault = {0};
     enum err_code code = rocks_open(&r, db, ROCKS_WRITE, e);
-    if (!code && rocks_damage(r))
-        buf_puts(&fault, rocks_damage(r));
+    if (!code)
+        rocks_settle(r);
     for (int i = ROCKS_DEFAULT + 1; !code && !fault.len && i < ROCKS_FAMILIES; i++)
-        code = rocks_scan(r, (enum rocks_family)i, accept, remember_first, &fault, e);
+        code = rocks_scan(r, (enum rocks_family)i, NULL, accept, remember_first, &fault, e);
     if (!code && fault.len)
         code = err_fail(e, ERR_CORRUPT,
                         "the backup would be damaged: %s; 'eqloom run' or 'eqloom "

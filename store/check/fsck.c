@@ -161,7 +161,7 @@ static enum err_code list_object(void *arg, struct span key, struct span value, 
 /* Called first. The scan that checks reports unreadable entries. */
 static enum err_code list_objects(struct fsck *f, struct err *e)
 {
-    return err_up(e, rocks_scan(f->store->rocks, ROCKS_OBJECTS, list_object, NULL, f, e));
+    return err_up(e, rocks_scan(f->store->rocks, ROCKS_OBJECTS, NULL, list_object, NULL, f, e));
 }
 
 /* For message_visit_ids: ERR_NOTFOUND unless the record is good as far as checked. Reports a
@@ -218,7 +218,7 @@ static enum err_code check_links(struct fsck *f, struct err *e)
     enum err_code code = OK;
     for (size_t before = 0; code == OK && before < f->n_bad;) {
         before = f->n_bad;
-        code = rocks_scan(f->store->rocks, ROCKS_OBJECTS, check_links_of, NULL, f, e);
+        code = rocks_scan(f->store->rocks, ROCKS_OBJECTS, NULL, check_links_of, NULL, f, e);
     }
     return err_up(e, code);
 }
@@ -233,13 +233,24 @@ static void note_damage(struct fsck *f, const char *what)
     report(f, NULL, what);
 }
 
-static void on_unreadable(void *arg, const struct digest *last, const char *why)
+/* What a rebuild at opening could not read. */
+static void report_gone(struct fsck *f)
+{
+    struct arena a = {0};
+    char *lines = arena_strdup(&a, f->store->gone.data ? f->store->gone.data : ""), *save = NULL;
+    for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        report(f, NULL, line);
+    buf_clear(&f->store->gone);
+    arena_free(&a);
+}
+
+static void on_unreadable(void *arg, const struct rocks_range *range, const char *why)
 {
     struct fsck *f = arg;
     char hex[DIGEST_HEX];
     struct buf what = {0};
     buf_printf(&what, "%s: entries up to key %.16s cannot be read: %s", f->family,
-               digest_hex(hex, last), why);
+               digest_hex(hex, &range->last), why);
     f->result.bad_records++;
     note_damage(f, what.data);
     buf_free(&what);
@@ -356,26 +367,32 @@ static enum err_code check_source(void *arg, struct span key, struct span value,
     return OK;
 }
 
+/* That it can be read is all. */
+static enum err_code accept(void *arg, struct span key, struct span value, struct err *e)
+{
+    return OK;
+}
+
 /* References are checked once all objects are known. */
 static enum err_code scan_families(struct fsck *f, struct err *e)
 {
     static const struct {
         enum rocks_family family;
         const char *name;
-        rocks_visit *check; /* NULL: only checks that the family can be read */
+        rocks_visit *check;
     } scans[] = {
         {ROCKS_OBJECTS, "objects", check_object},
         {ROCKS_ACTIONS, "actions", check_action},
         {ROCKS_REFS, "refs", check_ref},
         {ROCKS_RUNS, "runs", check_run},
         {ROCKS_FILES, "files", check_source},
-        {ROCKS_TRACES, "traces", NULL},
-        {ROCKS_META, "meta", NULL},
+        {ROCKS_TRACES, "traces", accept},
+        {ROCKS_META, "meta", accept},
     };
     enum err_code code = list_objects(f, e);
     for (size_t i = 0; code == OK && i < sizeof scans / sizeof *scans; i++) {
         f->family = scans[i].name;
-        code = rocks_scan(f->store->rocks, scans[i].family, scans[i].check, on_unreadable, f, e);
+        code = rocks_scan(f->store->rocks, scans[i].family, NULL, scans[i].check, on_unreadable, f, e);
         if (code == OK && scans[i].family == ROCKS_OBJECTS)
             code = check_links(f, e);
         if (f->stop != OK)
@@ -391,9 +408,37 @@ static enum err_code repair_all(struct fsck *f, struct err *e)
         code = store_remove_bad(f->store, &f->bad[i], e);
         f->result.quarantined += code == OK;
     }
-    if (code == OK && f->damaged)
-        code = store_salvage(f->store, e);
+    if (code == OK && f->damaged) {
+        code = store_salvage(f->store, f->damage.message, e);
+        report_gone(f);
+    }
     return err_up(e, code);
+}
+
+static enum err_code check_all(struct fsck *f, struct err *e)
+{
+    struct store *s = f->store;
+    report_gone(f);
+    if (rocks_damage(s->rocks))
+        note_damage(f, rocks_damage(s->rocks));
+    enum err_code code = scan_families(f, e);
+    if (code == OK && f->repair) {
+        code = repair_all(f, e);
+    } else if (f->result.faults) {
+        mark_suspect(s->path);
+        if (f->damaged)
+            mark_damaged(s->path, f->damage.message); /* for the next writer */
+    }
+    f->result.repairable = f->n_bad || f->result.faults > f->result.missing + f->result.awaited;
+    return err_up(e, code);
+}
+
+static void fsck_free(struct fsck *f)
+{
+    faults_free(&f->faults);
+    id_table_free(&f->ids);
+    digest_map_free(&f->others);
+    free(f->bad);
 }
 
 enum err_code store_fsck(struct fsck_result *out, struct store *s, bool repair,
@@ -401,32 +446,26 @@ enum err_code store_fsck(struct fsck_result *out, struct store *s, bool repair,
                          void *arg, struct err *e)
 {
     struct fsck f = {.store = s, .repair = repair, .drop_refs = repair && bad};
+    struct fsck rest = {.store = s, .repair = repair};
     if (repair && rocks_is_read_only(s->rocks))
         return err_fail(e, ERR_INPUT, "a store that is open for reading cannot be repaired");
     if (repair)
         mark_repair_begins(s->path);
-    if (rocks_damage(s->rocks))
-        note_damage(&f, rocks_damage(s->rocks));
-    enum err_code code = scan_families(&f, e);
+    enum err_code code = check_all(&f, e);
+    if (code == OK && repair && f.damaged) { /* what refers to what the rebuild has lost */
+        mark_repair_begins(s->path);
+        code = check_all(&rest, e);
+        f.result.quarantined += rest.result.quarantined;
+    }
     if (bad) {
         faults_find_makers(&f.faults, s);
         faults_report(&f.faults, bad, arg);
     }
-    if (code == OK && repair) {
-        code = repair_all(&f, e);
-    } else if (f.result.faults) {
-        mark_suspect(s->path);
-        if (f.damaged)
-            mark_damaged(s->path, f.damage.message); /* for the next writer */
-    }
     if (repair && code == OK)
         mark_repair_ends(s->path);
-    f.result.repairable = f.n_bad || f.result.faults > f.result.missing + f.result.awaited;
     *out = f.result;
-    faults_free(&f.faults);
-    id_table_free(&f.ids);
-    digest_map_free(&f.others);
-    free(f.bad);
+    fsck_free(&f);
+    fsck_free(&rest);
     return err_up(e, code);
 }
 

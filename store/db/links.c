@@ -50,14 +50,38 @@ static bool is_of_database(const char *name)
     return *name != '.' && strncmp(name, "LO", 2) != 0;
 }
 
-static bool is_as_noted(const char *db_path, const char *name)
+enum err_code links_add(const char *to, const char *db_path, const char *name, struct err *e)
 {
-    char bad[64];
-    return (text_ends_in(name, ".sst") || text_ends_in(name, ".log")) &&
-           listed_is_whole(bad, db_path, name);
+    enum err_code code = OK;
+    int directory = open(db_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0 || linkat(directory, name, AT_FDCWD, to, 0) != 0)
+        code = directory >= 0 && is_refusal(errno)
+                   ? err_up(e, copy_file(to, directory, name, e))
+                   : err_fail(e, ERR_IO, "cannot link %s: %s", to, strerror(errno));
+    if (directory >= 0)
+        close(directory);
+    return code;
 }
 
-enum err_code links_make(const char *to, const char *db_path, bool noted_only, struct err *e)
+enum err_code links_restore(const char *to, const char *db_path, const char *name, struct span tail,
+                         struct err *e)
+{
+    int directory = open(db_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    enum err_code code = copy_file(to, directory, name, e);
+    int fd = code == OK ? open(to, O_WRONLY | O_CLOEXEC) : -1;
+    off_t end = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
+    if (code == OK && (fd < 0 || pwrite(fd, tail.data, tail.len, end - (off_t)tail.len) !=
+                                     (ssize_t)tail.len))
+        code = err_fail(e, ERR_IO, "cannot write %s: %s", to, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    if (directory >= 0)
+        close(directory);
+    return err_up(e, code);
+}
+
+enum err_code links_make(const char *to, const char *db_path, links_filter *wanted, void *arg,
+                         struct err *e)
 {
     struct arena a = {0};
     enum err_code code = err_up(e, os_mkdirs(to, e));
@@ -65,17 +89,14 @@ enum err_code links_make(const char *to, const char *db_path, bool noted_only, s
     if (!d && code == OK)
         code = err_fail(e, ERR_IO, "cannot read %s: %s", db_path, strerror(errno));
     for (struct dirent *entry; d && code == OK && (entry = readdir(d));) {
-        const char *name = entry->d_name, *new = arena_printf(&a, "%s/%s", to, name);
-        if (!(noted_only ? is_as_noted(db_path, name) : is_of_database(name)) ||
-            linkat(dirfd(d), name, AT_FDCWD, new, 0) == 0)
-            continue;
-        code = is_refusal(errno) ? err_up(e, copy_file(new, dirfd(d), name, e))
-                                 : err_fail(e, ERR_IO, "cannot link %s: %s", new, strerror(errno));
+        const char *name = entry->d_name;
+        if (is_of_database(name) && (!wanted || wanted(arg, name)))
+            code = links_add(arena_printf(&a, "%s/%s", to, name), db_path, name, e);
     }
     if (d)
         closedir(d);
     arena_free(&a);
-    return code;
+    return err_up(e, code);
 }
 
 bool links_are_refused(const char *db_path)

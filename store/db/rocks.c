@@ -36,6 +36,10 @@ enum err_code rocks_fail(struct err *e, struct rocks *r, const char *what, char 
 {
     enum err_code code = rocks_is_corruption(message) ? ERR_CORRUPT : ERR_IO;
     err_fail(e, code, "%s: %s", what, message);
+    pthread_mutex_lock(&r->lock);
+    if (r->trouble.code == OK)
+        err_fail(&r->trouble, code, "%s: %s", what, message);
+    pthread_mutex_unlock(&r->lock);
     if (code == ERR_CORRUPT) {
         rocks_note_damage(r, message);
         err_hint(e, "%s", rocks_repair_hint);
@@ -54,9 +58,9 @@ const char *rocks_damage(const struct rocks *r)
     return r->damaged ? r->damage.message : NULL;
 }
 
-uint64_t rocks_lost_writes(const struct rocks *r)
+const char *rocks_trouble(const struct rocks *r)
 {
-    return r->lost;
+    return r->trouble.code ? r->trouble.message : NULL;
 }
 
 bool rocks_is_read_only(const struct rocks *r)
@@ -191,7 +195,7 @@ static enum err_code copy_all(struct rocks *r, const char *path, struct err *e)
 {
     enum err_code code = rocks_flush(r, e);
     rocksdb_cancel_all_background_work(r->db, 1);
-    return err_up(e, code == OK ? links_make(path, r->path, false, e) : code);
+    return err_up(e, code == OK ? links_make(path, r->path, NULL, NULL, e) : code);
 }
 
 enum err_code rocks_checkpoint(struct rocks *r, const char *path, struct err *e)
@@ -218,6 +222,7 @@ enum err_code rocks_flush(struct rocks *r, struct err *e)
     rocksdb_flushoptions_destroy(options);
     if (message)
         return rocks_fail(e, r, "cannot write to the store", message);
-    listed_note(r);
+    if (r->mark >= 0)
+        listed_note(r, false);
     return OK;
 }

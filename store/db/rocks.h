@@ -3,6 +3,7 @@
  * they opened it. Thread-safe. */
 #pragma once
 
+#include "base/buf.h"
 #include "base/digest.h"
 #include "base/err.h"
 #include "base/span.h"
@@ -20,20 +21,31 @@ enum rocks_family {
 };
 
 struct rocks;
-/* Suffix of the directory in which a database with bad files is repaired and opened. */
-#define ROCKS_REPAIRED ".repair"
 enum rocks_mode { ROCKS_READ, ROCKS_WRITE, ROCKS_CREATE };
 /* Readers may open a database that has a writer. ERR_NOTFOUND if there is no database, unless
- * ROCKS_CREATE. ERR_CORRUPT for a reader if acknowledged writes are missing; a writer repairs what
- * it can (rocks_damage). */
+ * ROCKS_CREATE. ERR_CORRUPT if files are damaged (see rocks_rescue); for a reader also if the log
+ * has lost entries that were acknowledged. */
 enum err_code rocks_open(struct rocks **out, const char *path, enum rocks_mode mode, struct err *e);
+/* For a writer: what the log had lost at opening, as a sentence; NULL: nothing. */
+const char *rocks_loss(const struct rocks *r);
+/* A writer calls it before anything else: from here on the log, and with it any loss, counts as what
+ * was written. */
+void rocks_settle(struct rocks *r);
+/* Makes what earlier writers left in the logs as durable as a write with sync. */
+enum err_code rocks_sync_logs(struct rocks *r, struct err *e);
+/* Suffix of the directory that rocks_rescue works in. */
+#define ROCKS_REPAIRED ".repair"
+/* Makes the new database `to` of everything that can be read of the database `from`, however it may
+ * be damaged; `from` stays as it is. Appends a line to `gone` for each part that cannot be read. No
+ * process may have `from` open for writing. */
+enum err_code rocks_rescue(struct buf *gone, const char *to, const char *from, struct err *e);
 /* Flushes the memtables if replaying them from the log would be slow. */
 void rocks_close(struct rocks *r);
-/* Returns why the database could be opened only after a repair, or which bad block was met first
- * since, with the file's name; NULL: no damage. Valid while no other thread uses `r`. */
+/* Returns which bad block was met first, with the file's name; NULL: none. Valid while no other thread uses `r`. */
 const char *rocks_damage(const struct rocks *r);
-/* For a writer: returns how many acknowledged writes the log had lost at opening. */
-uint64_t rocks_lost_writes(const struct rocks *r);
+/* Returns the first failure of a read since opening, damage or not; NULL: none. Valid while no other
+ * thread uses `r`. */
+const char *rocks_trouble(const struct rocks *r);
 bool rocks_is_read_only(const struct rocks *r);
 
 /* A value borrowed from RocksDB until rocks_value_free. */
@@ -64,10 +76,16 @@ enum err_code rocks_each(struct rocks *r, enum rocks_family family, struct span 
 /* Like rocks_each, backwards from the last key <= `end`. */
 enum err_code rocks_each_back(struct rocks *r, enum rocks_family family, struct span prefix,
                               struct span end, rocks_visit *visit, void *arg, struct err *e);
-/* Visits every readable entry of a family in order (NULL: only reads). For each unreadable range,
- * calls `unreadable` (may be NULL) with its last key or a key shortly after. */
-enum err_code rocks_scan(struct rocks *r, enum rocks_family family, rocks_visit *visit,
-                         void (*unreadable)(void *arg, const struct digest *last, const char *why),
+/* Keys from `first` to `last`, as far as 32 bytes, padded with zeros, tell. */
+struct rocks_range {
+    struct digest first, last;
+};
+/* Visits every readable entry of a family within the range (NULL: all) in order. For each range
+ * that cannot be read, calls `unreadable` (may be NULL); its first key may have been visited. */
+enum err_code rocks_scan(struct rocks *r, enum rocks_family family, const struct rocks_range *within,
+                         rocks_visit *visit,
+                         void (*unreadable)(void *arg, const struct rocks_range *range,
+                                            const char *why),
                          void *arg, struct err *e);
 
 /* Reclaims the space of removed records. */

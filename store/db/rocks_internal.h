@@ -1,6 +1,7 @@
 /* Shared by the files that implement rocks.h. */
 #pragma once
 
+#include "base/arena.h"
 #include "store/db/rocks.h"
 
 #include <pthread.h>
@@ -20,7 +21,8 @@ struct rocks {
     atomic_bool damaged;
     pthread_mutex_t lock; /* protects `damage` */
     struct err damage;    /* the first damage met */
-    uint64_t lost;
+    struct err trouble;   /* the first failure of any kind */
+    char loss[120];       /* see rocks_loss */
     int mark; /* file descriptor for rocks_acknowledge; -1: none */
     uint64_t acknowledged;
     char *path;
@@ -48,17 +50,50 @@ void rocks_acknowledge(struct rocks *r, uint64_t number);
 enum { ROCKS_PATH = 4096 };
 void rocks_mark_path(char path[ROCKS_PATH], const char *db_path);
 
-/* Writes LISTED: the MANIFEST (RocksDB's list of files) and the current tables. From then on, only
- * the end of the MANIFEST may change. */
-void listed_note(struct rocks *r);
-/* Returns false, with the file's name, if a file that LISTED notes has changed; checks only the
- * file `only` unless NULL. */
-bool listed_is_whole(char bad[64], const char *db_path, const char *only);
+const char *rocks_family_name(enum rocks_family family);
+/* The sequence number of the last entry. */
+uint64_t rocks_latest(const struct rocks *r);
+/* Repeats each write that can be read in the logs of the database `from` in `to`; works in a new
+ * directory. Sets *last to the sequence number of the last entry; 0: there are none. */
+enum err_code rocks_repeat_logs(uint64_t *last, struct rocks *to, const char *work,
+                                const char *from, struct err *e);
+/* Opens a database without comparing it with LISTED, and replays what can be read of its logs. */
+enum err_code rocks_open_lenient(struct rocks **out, const char *path, enum rocks_mode mode,
+                                 struct err *e);
+/* Lets rocksdb_repair_db make a database of the tables in a directory, and opens it. */
+enum err_code rocks_open_repaired(struct rocks **out, const char *path, struct err *e);
 
-/* Creates directory `to` with links to all files of the database or, if `noted_only`, to its logs
- * and those tables that match LISTED. Copies where links are refused; a complete copy works only
- * then, since some files change, and only while nothing writes to them. */
-enum err_code links_make(const char *to, const char *db_path, bool noted_only, struct err *e);
+/* The file LISTED: what the files of the database were like; see listed.c. */
+enum { LISTED_NAME = 64 };
+struct listed_file {
+    char name[LISTED_NAME];
+    size_t length;
+    char family[16]; /* of a table; else "" */
+};
+/* Notes the MANIFEST (RocksDB's list of files), of which only the end may change from then on, the
+ * current tables, and the logs, but not the one that is being written unless `closing`. */
+void listed_note(struct rocks *r, bool closing);
+bool listed_find(struct listed_file *out, const char *db_path, const char *name);
+/* Returns whether the MANIFEST or a table has changed since it was noted, and the first of them; or
+ * the file `only`, if it is not NULL. */
+bool listed_find_changed(struct listed_file *out, const char *db_path, const char *only);
+/* Returns whether the end of a table has changed, which makes all of it unreadable, and is known: the
+ * bytes that belong there. */
+bool listed_can_restore(struct span *tail, struct arena *a, const char *db_path, const char *name);
+/* Returns whether a log has changed, or is gone, whose number is at least `first`. */
+bool listed_find_lost_log(struct listed_file *out, const char *db_path, uint64_t first);
+
+/* Makes `to` a link to a file of the database. Copies it where links are refused; then nothing may
+ * write to it. */
+enum err_code links_add(const char *to, const char *db_path, const char *name, struct err *e);
+/* Makes `to` a copy of a file of the database with another end. */
+enum err_code links_restore(const char *to, const char *db_path, const char *name, struct span tail,
+                         struct err *e);
+/* Adds links to the files that are `wanted` (NULL: all; this works only with copies, since some files
+ * change) to the directory `to`. */
+typedef bool links_filter(void *arg, const char *name);
+enum err_code links_make(const char *to, const char *db_path, links_filter *wanted, void *arg,
+                         struct err *e);
 /* Returns whether the directory's file system has no hard links; ignores refusals of links to
  * another file system. */
 bool links_are_refused(const char *db_path);

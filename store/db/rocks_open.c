@@ -1,4 +1,4 @@
-/* Opening and closing a database, intact or damaged; see rocks.h.
+/* Opening and closing a database; see rocks.h.
  *
  * The log is kept rather than flushed when a database is opened, so that opening after a short run
  * costs milliseconds and leaves no tiny files; a writer with long logs flushes on closing. */
@@ -6,7 +6,9 @@
 
 #include <assert.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,7 @@ enum {
                                   one */
     CACHE = 64 << 20,
     BLOCK_SIZE = 16 << 10,
+    NAMES_BLOCK_SIZE = 1 << 10, /* a bad block loses what no run makes again */
 };
 
 /* ---- RocksDB's options: objects are not compressed, because their envelopes are; readers keep all
@@ -66,7 +69,8 @@ static rocksdb_options_t *database_options(enum rocks_mode mode)
     rocksdb_options_set_bytes_per_sync(o, 1 << 20);
     rocksdb_options_set_stats_dump_period_sec(o, 0);
     rocksdb_options_set_stats_persist_period_sec(o, 0);
-    return from_string(o, "avoid_flush_during_recovery=true;max_manifest_file_size=4194304");
+    return from_string(o, "avoid_flush_during_recovery=true;max_manifest_file_size=4194304;"
+                          "track_and_verify_wals_in_manifest=true");
 }
 
 /* Partitions indexes and filters and reads them on demand, so that opening a table takes constant
@@ -85,13 +89,13 @@ static rocksdb_options_t *options_of_family(enum rocks_family family, rocksdb_ca
 {
     rocksdb_options_t *o = rocksdb_options_create();
     rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
-    rocksdb_block_based_options_set_block_size(table, BLOCK_SIZE);
+    bool objects = family == ROCKS_OBJECTS;
+    bool many = objects || family == ROCKS_ACTIONS || family == ROCKS_TRACES;
+    rocksdb_block_based_options_set_block_size(table, many ? BLOCK_SIZE : NAMES_BLOCK_SIZE);
     rocksdb_block_based_options_set_format_version(table, 5);
     rocksdb_block_based_options_set_checksum(table, 4); /* XXH3 */
     rocksdb_block_based_options_set_block_cache(table, cache);
     part_indexes(table);
-    bool objects = family == ROCKS_OBJECTS;
-    bool many = objects || family == ROCKS_ACTIONS || family == ROCKS_TRACES;
     if (many)
         rocksdb_block_based_options_set_filter_policy(table, rocksdb_filterpolicy_create_bloom(10));
     rocksdb_options_set_block_based_table_factory(o, table);
@@ -106,8 +110,6 @@ static rocksdb_options_t *options_of_family(enum rocks_family family, rocksdb_ca
                                  "memtable_whole_key_filtering=true")
                 : o;
 }
-
-/* ---- opening ---- */
 
 static bool exists(const char *path)
 {
@@ -152,79 +154,83 @@ static enum err_code leave_log(struct rocks *r)
     return rocks_flush(r, NULL);
 }
 
-/* Counts the writes that the log has lost. Then flushes everything, so that the log is no longer
- * needed. A failure to write the mark is ignored. */
-static void settle_mark(struct rocks *r, uint64_t acknowledged)
+uint64_t rocks_latest(const struct rocks *r)
+{
+    return rocksdb_get_latest_sequence_number(r->db);
+}
+
+const char *rocks_family_name(enum rocks_family family)
+{
+    return family_names[family];
+}
+
+/* ---- what the log has lost. RocksDB replays a log up to the first entry that it cannot read, and
+ * goes on with the next log if one is missing or ends early. ---- */
+
+static void note_loss(struct rocks *r, uint64_t acknowledged)
+{
+    struct listed_file f;
+    uint64_t latest = rocks_latest(r), first = 0;
+    rocksdb_property_int(r->db, "rocksdb.min-log-number-to-keep", &first);
+    if (acknowledged > latest)
+        snprintf(r->loss, sizeof r->loss, "the last %" PRIu64 " entries acknowledged are lost",
+                 acknowledged - latest);
+    else if (listed_find_lost_log(&f, r->path, first))
+        snprintf(r->loss, sizeof r->loss, "%s is gone, or not as it was written: entries are lost",
+                 f.name);
+}
+
+const char *rocks_loss(const struct rocks *r)
+{
+    return *r->loss ? r->loss : NULL;
+}
+
+void rocks_settle(struct rocks *r)
 {
     char path[ROCKS_PATH];
-    uint64_t latest = rocksdb_get_latest_sequence_number(r->db);
-    r->lost = acknowledged > latest ? acknowledged - latest : 0;
-    if (r->lost == 0 || leave_log(r) == OK) {
+    if (!*r->loss || leave_log(r) == OK) {
         rocks_mark_path(path, r->path);
         r->mark = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
-        rocks_acknowledge(r, latest);
+        rocks_acknowledge(r, rocks_latest(r));
+        listed_note(r, false);
     }
-    listed_note(r);
+    rocks_merge_tables(r, ROCKS_MANY_TABLES);
 }
 
-/* Opens what rocksdb_repair_db can recover from the tables and logs. It starts with an empty list
- * of files: interrupted, it leaves what looks like a database without tables. So it works on links,
- * in a directory beside the database, which stays unchanged; the caller copies the result into
- * place. Returns NULL or a message. */
-static char *open_repaired(struct rocks *r)
+/* Also of the directory itself. */
+static bool sync_file(int directory, const char *name)
 {
-    char *message = NULL, *path = malloc(strlen(r->path) + sizeof ROCKS_REPAIRED);
-    struct err why = {0};
-    if (!path)
-        return strdup("out of memory");
-    strcat(strcpy(path, r->path), ROCKS_REPAIRED);
-    if (links_make(path, r->path, true, &why) != OK) {
-        free(path);
-        return strdup(why.message);
-    }
-    free(r->path);
-    r->path = path;
-    rocksdb_repair_db(r->options, path, &message);
-    /* rocksdb_repair_db keeps tables of which a part cannot be read. */
-    rocksdb_options_set_paranoid_checks(r->options, 0);
-    for (int i = 0; i < ROCKS_FAMILIES; i++)
-        rocksdb_options_set_paranoid_checks(r->family_options[i], 0);
-    return message ? message : open_database(r);
+    int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    bool synced = fd >= 0 && fsync(fd) == 0;
+    if (fd >= 0)
+        close(fd);
+    return synced;
 }
 
-/* Returns NULL or a message. */
-static char *open_checked(struct rocks *r)
+enum err_code rocks_sync_logs(struct rocks *r, struct err *e)
 {
-    char bad[64], message[120];
-    if (listed_is_whole(bad, r->path, NULL))
-        return open_database(r);
-    snprintf(message, sizeof message, "Corruption: %s is not as it was written", bad);
-    return strdup(message);
+    DIR *d = opendir(r->path);
+    bool synced = d != NULL;
+    for (struct dirent *entry; synced && (entry = readdir(d));)
+        synced = !text_ends_in(entry->d_name, ".log") || sync_file(dirfd(d), entry->d_name);
+    synced = synced && sync_file(dirfd(d), ".");
+    enum err_code code =
+        synced ? OK : err_fail(e, ERR_IO, "cannot sync %s: %s", r->path, strerror(errno));
+    if (d)
+        closedir(d);
+    return code;
 }
 
-/* Returns NULL or a message. */
-static char *open_writer(struct rocks *r)
-{
-    char *message = open_checked(r);
-    if (!message || !rocks_is_corruption(message))
-        return message;
-    rocks_note_damage(r, message);
-    rocksdb_free(message);
-    return open_repaired(r);
-}
+/* ---- opening ---- */
 
-enum err_code rocks_open(struct rocks **out, const char *path, enum rocks_mode mode, struct err *e)
+static struct rocks *new_rocks(const char *path, enum rocks_mode mode)
 {
-    bool read_only = mode == ROCKS_READ;
-    uint64_t acknowledged = rocks_acknowledged(path);
-    if (!acknowledged && !exists(path) && mode != ROCKS_CREATE)
-        return err_fail(e, ERR_NOTFOUND, "there is no store in %s", path);
     struct rocks *r = must_calloc(1, sizeof *r);
     r->path = strcpy(must_calloc(strlen(path) + 1, 1), path);
-    r->read_only = read_only;
+    r->read_only = mode == ROCKS_READ;
     r->mark = -1;
     pthread_mutex_init(&r->lock, NULL);
-    r->options = database_options(acknowledged && !read_only ? ROCKS_WRITE : mode);
+    r->options = database_options(mode);
     rocksdb_cache_t *cache = rocksdb_cache_create_lru(CACHE);
     for (int i = 0; i < ROCKS_FAMILIES; i++)
         r->family_options[i] = options_of_family((enum rocks_family)i, cache);
@@ -233,33 +239,84 @@ enum err_code rocks_open(struct rocks **out, const char *path, enum rocks_mode m
     r->write = rocksdb_writeoptions_create();
     r->write_sync = rocksdb_writeoptions_create();
     rocksdb_writeoptions_set_sync(r->write_sync, 1);
+    return r;
+}
 
-    char *message = read_only ? open_checked(r) : open_writer(r);
+static enum err_code fail_opening(struct rocks *r, char *message, struct err *e)
+{
+    char what[300];
+    snprintf(what, sizeof what, "cannot open the store in %.200s", r->path);
+    enum err_code code = rocks_fail(e, r, what, message);
+    rocks_close(r);
+    return code;
+}
+
+/* Returns NULL or a message. */
+static char *open_checked(struct rocks *r)
+{
+    struct listed_file bad;
+    char message[120];
+    if (!listed_find_changed(&bad, r->path, NULL))
+        return open_database(r);
+    snprintf(message, sizeof message, "Corruption: %s is not as it was written", bad.name);
+    return strdup(message);
+}
+
+enum err_code rocks_open(struct rocks **out, const char *path, enum rocks_mode mode, struct err *e)
+{
+    bool read_only = mode == ROCKS_READ;
+    uint64_t acknowledged = rocks_acknowledged(path);
+    *out = NULL;
+    if (!acknowledged && !exists(path) && mode != ROCKS_CREATE)
+        return err_fail(e, ERR_NOTFOUND, "there is no store in %s", path);
+    struct rocks *r = new_rocks(path, acknowledged && !read_only ? ROCKS_WRITE : mode);
+    char *message = open_checked(r);
     if (message && read_only && !acknowledged && strstr(message, "Column family not found")) {
         rocksdb_free(message);
         rocks_close(r);
         return err_fail(e, ERR_NOTFOUND, "the store in %s is empty: it is being created", path);
     }
-    if (message) {
-        char what[300];
-        snprintf(what, sizeof what, "cannot open the store in %.200s", path);
-        enum err_code code = rocks_fail(e, r, what, message);
+    if (message)
+        return err_up(e, fail_opening(r, message, e));
+    note_loss(r, acknowledged);
+    if (read_only && *r->loss) {
+        enum err_code code = err_fail(e, ERR_CORRUPT, "the log of the store in %s is damaged: %s",
+                                      path, r->loss);
         rocks_close(r);
-        return code;
-    }
-    if (read_only && rocksdb_get_latest_sequence_number(r->db) < acknowledged) {
-        rocks_close(r);
-        enum err_code code = err_fail(e, ERR_CORRUPT,
-                                      "the log of the store in %s has lost writes that were "
-                                      "acknowledged",
-                                      path);
         err_hint(e, "%s", rocks_repair_hint);
         return code;
     }
-    if (!read_only) {
-        settle_mark(r, acknowledged);
-        rocks_merge_tables(r, ROCKS_MANY_TABLES);
-    }
+    *out = r;
+    return OK;
+}
+
+/* rocksdb_repair_db keeps tables of which a part cannot be read. */
+enum err_code rocks_open_repaired(struct rocks **out, const char *path, struct err *e)
+{
+    struct rocks *r = new_rocks(path, ROCKS_WRITE);
+    char *message = NULL;
+    *out = NULL;
+    rocksdb_options_set_paranoid_checks(r->options, 0);
+    for (int i = 0; i < ROCKS_FAMILIES; i++)
+        rocksdb_options_set_paranoid_checks(r->family_options[i], 0);
+    rocksdb_repair_db(r->options, path, &message);
+    if (!message)
+        message = open_database(r);
+    if (message)
+        return err_up(e, fail_opening(r, message, e));
+    *out = r;
+    return OK;
+}
+
+enum err_code rocks_open_lenient(struct rocks **out, const char *path, enum rocks_mode mode,
+                                 struct err *e)
+{
+    struct rocks *r = new_rocks(path, mode);
+    *out = NULL;
+    rocksdb_options_set_wal_recovery_mode(r->options, rocksdb_skip_any_corrupted_records_recovery);
+    char *message = open_database(r);
+    if (message)
+        return err_up(e, fail_opening(r, message, e));
     *out = r;
     return OK;
 }
@@ -289,8 +346,8 @@ void rocks_close(struct rocks *r)
     /* A failed flush loses nothing: the log is kept. */
     if (r->db && !r->read_only && logs_are_long(r->path))
         rocks_flush(r, NULL);
-    if (r->db && !r->read_only)
-        listed_note(r);
+    if (r->db && r->mark >= 0)
+        listed_note(r, true);
     close_database(r);
     if (r->mark >= 0)
         close(r->mark);

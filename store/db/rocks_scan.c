@@ -103,20 +103,29 @@ static bool last_unreadable(struct digest *last, struct rocks *r, rocksdb_iterat
     return true;
 }
 
-enum err_code rocks_scan(struct rocks *r, enum rocks_family family, rocks_visit *visit,
-                         void (*unreadable)(void *arg, const struct digest *last, const char *why),
+static struct digest prefix_of(struct span key)
+{
+    struct digest d = {0};
+    memcpy(d.bytes, key.data, key.len < DIGEST_SIZE ? key.len : DIGEST_SIZE);
+    return d;
+}
+
+enum err_code rocks_scan(struct rocks *r, enum rocks_family family, const struct rocks_range *within,
+                         rocks_visit *visit,
+                         void (*unreadable)(void *arg, const struct rocks_range *range,
+                                            const char *why),
                          void *arg, struct err *e)
 {
     rocksdb_iterator_t *it = rocksdb_create_iterator_cf(r->db, r->read, r->family[family]);
     enum err_code code = OK;
-    struct digest at = {0};
-    rocksdb_iter_seek_to_first(it);
+    struct digest at = within ? within->first : (struct digest){0};
+    within ? seek(it, &at) : rocksdb_iter_seek_to_first(it);
     while (code == OK) {
         if (rocksdb_iter_valid(it)) {
-            struct span key = key_of(it);
-            at = (struct digest){0};
-            memcpy(at.bytes, key.data, key.len < DIGEST_SIZE ? key.len : DIGEST_SIZE);
-            code = visit ? visit(arg, key, value_of(it), e) : OK;
+            at = prefix_of(key_of(it));
+            if (within && digest_compare(&at, &within->last) > 0)
+                break;
+            code = visit(arg, key_of(it), value_of(it), e);
             rocksdb_iter_next(it);
             continue;
         }
@@ -128,12 +137,16 @@ enum err_code rocks_scan(struct rocks *r, enum rocks_family family, rocks_visit 
             code = err_fail(e, found, "%s", why.message);
             break;
         }
-        struct digest last;
-        bool more = last_unreadable(&last, r, it, at);
+        struct rocks_range range = {.first = at};
+        bool more = last_unreadable(&range.last, r, it, at);
+        if (!more)
+            memset(range.last.bytes, 0xff, DIGEST_SIZE);
+        if (within && digest_compare(&range.last, &within->last) > 0)
+            range.last = within->last;
         if (unreadable)
-            unreadable(arg, &last, why.message);
-        at = last;
-        if (!more || !key_add_bit(&at, 0))
+            unreadable(arg, &range, why.message);
+        at = range.last;
+        if (!more || !key_add_bit(&at, 0) || (within && digest_compare(&at, &within->last) > 0))
             break; /* to the end */
         seek(it, &at);
     }

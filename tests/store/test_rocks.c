@@ -24,6 +24,7 @@ static struct rocks *write_table(const char *db, struct rng *r, size_t bytes)
     struct rocks *rocks;
     uint8_t *value = calloc(1, bytes);
     MUST(rocks_open(&rocks, db, ROCKS_CREATE, &err));
+    rocks_settle(rocks);
     for (int i = 0; i < 2; i++) {
         uint8_t key[32] = {i ? 0xff : 0, (uint8_t)rng_u64(r), (uint8_t)rng_u64(r)};
         struct rocks_write w = {ROCKS_OBJECTS, false, span_of(key, 32), span_of(value, bytes)};
@@ -193,6 +194,112 @@ static void find_objects(char path[200], const struct test_store *p)
         }
     }
     globfree(&g);
+}
+
+static enum err_code count_ref(void *arg, const char *name, const struct digest *id, struct err *e)
+{
+    ++*(int *)arg;
+    return OK;
+}
+
+/* An earlier log that is lost is a hole: RocksDB would go on with the next. */
+STORE_TEST(a_lost_log_before_others)
+{
+    enum { GONE, EMPTY, ZEROS, WAYS };
+    for (int i = 0; i < 2 * WAYS; i++) {
+        for (unsigned k = 0; k < 3; k++) { /* a log each */
+            put_named(p, k);
+            test_store_reopen(p);
+        }
+        MUST(rocks_flush(p->s->rocks, &err));
+        for (unsigned k = 0; k < 3; k++) {
+            put_named(p, k);
+            test_store_reopen(p);
+        }
+        store_close(p->s);
+        glob_t g = files_of(p->path, "*.log");
+        assert_true(g.gl_pathc >= 3);
+        const char *log = NULL;
+        struct stat st = {0};
+        for (size_t k = 0, n = 0; k < g.gl_pathc && n <= (size_t)i % 2; k++)
+            if (stat(log = g.gl_pathv[k], &st) == 0 && st.st_size)
+                n++;
+        assert_int_equal(i / 2 == GONE ? unlink(log) : truncate(log, 0), 0);
+        if (i / 2 == ZEROS)
+            assert_int_equal(truncate(log, st.st_size), 0);
+        struct store_options o = {.path = p->path, .read_only = true};
+        struct store *reader = NULL;
+        assert_int_equal(store_open(&reader, &o, &err), ERR_CORRUPT);
+        assert_non_null(strstr(err.message, "is gone, or not as it was written"));
+        p->s = open_store(p->path);
+        assert_non_null(strstr(store_notice(p->s), strrchr(log, '/') + 1));
+        globfree(&g);
+        test_store_reopen(p);
+        assert_null(store_notice(p->s));
+    }
+}
+
+/* What a log holds is there, whatever happened to the tables of its family; of these, most. */
+STORE_TEST(a_damaged_table_of_names)
+{
+    enum { NAMES = 300, FLIPS = 30 };
+    char name[120], path[200], whole[210];
+    struct stat st;
+    struct store_batch *b = store_batch_new(p->s);
+    ids[0] = put_number(b, 0);
+    for (int i = 0; i < NAMES; i++) {
+        struct digest d = digest_of(&(struct span){(uint8_t *)&i, sizeof i}, 1);
+        char hex[DIGEST_HEX];
+        snprintf(name, sizeof name, "a/%s", digest_hex(hex, &d));
+        MUST(store_batch_ref(b, name, &ids[0], &err));
+    }
+    commit(b);
+    store_batch_free(b);
+    rocks_flush(p->s->rocks, NULL);
+    put_named(p, 0);
+    store_close(p->s);
+    find_objects(path, p); /* the names: there is one object */
+    assert_int_equal(stat(path, &st), 0);
+    snprintf(whole, sizeof whole, "%s.whole", p->path);
+    for (int i = 0; i < FLIPS; i++) {
+        char command[500];
+        snprintf(command, sizeof command, "rm -rf %s; cp -r %s %s", whole, p->path, whole);
+        assert_int_equal(system(command), 0);
+        flip_bits(path, i * (long)st.st_size / FLIPS, 1 << i % 8);
+        p->s = open_store(p->path);
+        int n = 0;
+        MUST(store_each_ref(p->s, "a/", count_ref, &n, &err));
+        check_named(p, 1);
+        if (n < NAMES - 40 || !store_notice(p->s) || !strstr(store_notice(p->s), "damaged") ||
+            (n < NAMES && !strstr(store_notice(p->s), "refs: some entries from 'a/")))
+            fail_msg("byte %ld: %d names are left: %s", i * (long)st.st_size / FLIPS, n,
+                     store_notice(p->s));
+        store_close(p->s);
+        snprintf(command, sizeof command, "rm -rf %s; mv %s %s", p->path, whole, p->path);
+        assert_int_equal(system(command), 0);
+    }
+    p->s = open_store(p->path);
+}
+
+/* No list, and tables that a merge had not yet removed: none fits beside the merged one. */
+STORE_TEST(tables_that_hold_the_same)
+{
+    char aside[100], command[500];
+    snprintf(aside, sizeof aside, "%s.aside", p->path);
+    for (unsigned i = 0; i < 2; i++) {
+        put_named(p, i);
+        MUST(rocks_flush(p->s->rocks, &err));
+    }
+    snprintf(command, sizeof command, "mkdir %s; ln %s/db/*.sst %s", aside, p->path, aside);
+    assert_int_equal(system(command), 0);
+    for (int family = ROCKS_DEFAULT + 1; family < ROCKS_FAMILIES; family++)
+        rocks_compact(p->s->rocks, (enum rocks_family)family);
+    store_close(p->s);
+    snprintf(command, sizeof command, "ln -f %s/* %s/db; rm -r %s %s/db/CURRENT %s/db/MANIFEST*", aside,
+             p->path, aside, p->path, p->path);
+    assert_int_equal(system(command), 0);
+    p->s = open_store(p->path);
+    check_named(p, 2);
 }
 
 /* Each bit of a table is found, or makes no difference: nothing else is ever read. */
