@@ -220,23 +220,20 @@ enum err_code os_realpath(char **out, struct arena *a, const char *path, struct 
     return OK;
 }
 
-static bool is_folder(int in, const char *name, mode_t *mode)
+/* Returns whether it is a folder that we may change; takes the right to if we own it. */
+static bool claim_folder(int in, const char *name)
 {
     struct stat st;
-    bool is = fstatat(in, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
-    *mode = is ? st.st_mode & 07777 : 0;
-    return is;
+    if (fstatat(in, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
+        return false;
+    return (st.st_mode & 0700) == 0700 || fchmodat(in, name, 0700, 0) == 0;
 }
 
-/* Returns NULL if it is not a folder. Makes it one that we may change. */
 static DIR *open_to_empty(int in, const char *name)
 {
-    mode_t mode;
-    if (!is_folder(in, name, &mode))
-        return NULL;
-    if ((mode & 0700) != 0700)
-        fchmodat(in, name, mode | 0700, 0);
-    int fd = openat(in, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = claim_folder(in, name)
+                 ? openat(in, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                 : -1;
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     if (fd >= 0 && !d)
         close(fd);
@@ -261,16 +258,14 @@ static struct dirent *next_entry(DIR *d)
 static bool move_up(int top, unsigned *moved, int in, const char *name)
 {
     char fresh[32];
-    mode_t mode;
-    if (is_folder(in, name, &mode) && (mode & 0700) != 0700)
-        fchmodat(in, name, mode | 0700, 0);
-    for (;;) {
+    while (claim_folder(in, name)) {
         snprintf(fresh, sizeof fresh, "%u", ++*moved);
         if (renameat(in, name, top, fresh) == 0)
             return true;
         if (errno != ENOTEMPTY && errno != EEXIST && errno != ENOTDIR)
-            return false;
+            break;
     }
+    return false;
 }
 
 /* Removes what is in `top`, pass by pass until a pass achieves nothing. */

@@ -1,6 +1,7 @@
 /* The eqloom program, and its messages when the system stops it. Exceeding the limit on file sizes
  * becomes an error of the write (SIGXFSZ is ignored). If a library calls abort(), mostly for lack
  * of memory, a line follows that tells the user what to do. */
+#include "base/io/guard.h"
 #include "base/io/terminal.h"
 #include "base/os.h"
 #include "engine/cli/console/cli.h"
@@ -21,6 +22,7 @@ static void on_abort(int number)
 int main(int argc, char **argv)
 {
     struct sigaction action = {.sa_handler = SIG_IGN};
+    guard_main(argc, argv);
     os_few_heaps();
     os_hold_standard_streams();
     sigaction(SIGXFSZ, &action, NULL);

@@ -2,6 +2,7 @@
  * exec sends errno through a pipe that a successful exec closes. */
 #include "base/io/process.h"
 
+#include "base/io/guard.h"
 #include "base/os.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TURNS = 64, TAIL = 4096, LOOK_MS = 100, PATIENCE_MS = 300, LINE = 400 };
+enum { TURNS = 64, TAIL = 4096, LOOK_MS = 100, LINE = 400 };
 
 struct child {
     pid_t pid;
@@ -62,6 +63,21 @@ static _Noreturn void become(const struct process *p, int errors, int failure, p
     _exit(127);
 }
 
+/* Lets the program be a child of a guard. */
+static _Noreturn void guard(const struct process *p, int errors, int failure, pid_t parent)
+{
+    pid_t self = getpid(), program = guard_prepare(parent) ? _Fork() : -1;
+    int why = errno;
+    if (program == 0)
+        become(p, errors, failure, self);
+    if (program < 0)
+        _exit(write(failure, &why, sizeof why) < 0 ? 126 : 127);
+    for (int fd = 0; fd <= 2; fd++)
+        set_stream(fd, -1);
+    close_range(3, ~0u, 0);
+    guard_watch(program);
+}
+
 /* ---- in the parent ---- */
 
 /* Uses descriptors above the three streams and the pipe that the child moves there. */
@@ -90,7 +106,7 @@ static enum err_code start(struct child *c, const struct process *p, struct err 
         code = open_pipe(failure, e);
     c->pid = code ? -1 : fork();
     if (c->pid == 0)
-        become(p, errors[1], failure[1], parent);
+        (p->tree ? guard : become)(p, errors[1], failure[1], parent);
     if (!code && c->pid < 0)
         code = err_fail(e, ERR_IO, "cannot start %s: %s", p->argv[0], strerror(errno));
     close(errors[1]);
@@ -165,12 +181,12 @@ static enum err_code wait_for(int *status, struct child *c, const struct process
     }
 }
 
-/* Sends SIGTERM, later SIGKILL. */
-static void stop(int *status, struct child *c)
+/* Sends SIGTERM, later SIGKILL; a guard does that itself. */
+static void stop(int *status, struct child *c, bool guarded)
 {
     enum { STEP_MS = 10 };
     kill(-c->pid, SIGTERM);
-    for (int ms = 0; ms < PATIENCE_MS; ms += STEP_MS) {
+    for (int ms = 0; guarded || ms < GUARD_PATIENCE_MS; ms += STEP_MS) {
         if (waitpid(c->pid, status, WNOHANG) == c->pid)
             return;
         poll(NULL, 0, STEP_MS);
@@ -189,7 +205,7 @@ enum err_code process_run(struct process_end *out, struct arena *a, const struct
         return code;
     code = wait_for(&status, &c, p, e);
     if (code)
-        stop(&status, &c);
+        stop(&status, &c, p->tree);
     kill(-c.pid, SIGKILL);
     take_errors(&c, p);
     close(c.errors);

@@ -1,7 +1,8 @@
 /* Child processes: TeX, ssh, programs that a job names. They are found on PATH and started without
  * a shell, in a process group of their own, with three streams and no other open file of ours. The
  * group is killed when the program ends; on a timeout or when the caller cancels, it gets SIGTERM
- * and soon SIGKILL. If this process dies, the kernel kills the program. */
+ * and soon SIGKILL. If this process dies, the kernel kills the program. With `tree` this holds for
+ * all processes that descend from the program (guard.h). */
 #pragma once
 
 #include "base/arena.h"
@@ -16,6 +17,7 @@ struct process {
     const char *const *env;                    /* "NAME=value", NULL-terminated; NULL: ours */
     int in, out;                               /* file descriptors; -1: /dev/null */
     bool out_is_errors;                        /* standard output goes to standard error */
+    bool tree;                                 /* whatever it starts ends with it */
     void (*said)(void *arg, const char *line); /* called with each line of stderr, or NULL */
     uint64_t limit_ms;                         /* 0: none */
     uint32_t limit_cpu_s;                      /* CPU time until SIGXCPU ends it; 0: no limit */

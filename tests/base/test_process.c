@@ -3,8 +3,10 @@
 
 #include "tests/unit.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct err e;
@@ -93,6 +95,90 @@ TEST_IN_ARENA(killed)
     p = SHELL("sleep 1000");
     p.cancelled = yes;
     assert_int_equal(process_run(&end, a, &p, &e), ERR_CANCELLED);
+    fclose(out);
+}
+
+/* What a program leaves: in its group, in sessions of its own, with and without a parent, deaf to
+ * SIGTERM. Each writes its number. */
+#define DAEMONS                                                                                    \
+    "sh -c 'echo $$; exec sleep 1000' & setsid sh -c 'echo $$; exec sleep 1000' & "                \
+    "(setsid sh -c 'trap \"\" TERM; echo $$; sleep 1000 & echo $!; wait; sleep 1000' &); "         \
+    "(setsid setsid sh -c '(sh -c \"echo \\$\\$; exec sleep 1000\" &); echo $$; exec sleep 1000' " \
+    "&);"
+
+enum { DAEMONS_N = 6 };
+
+/* A file to which several may write while it is read. */
+static FILE *shared_file(void)
+{
+    FILE *f = tmpfile();
+    assert_non_null(f);
+    fcntl(fileno(f), F_SETFL, O_APPEND);
+    return f;
+}
+
+/* Returns how many of the numbers in the file are processes, after up to five seconds. */
+static int living(FILE *out, int wanted)
+{
+    int n = 0;
+    for (int tries = 0; tries < 500; tries++) {
+        int pid;
+        n = 0;
+        rewind(out);
+        while (fscanf(out, "%d", &pid) == 1) {
+            char path[64], state_of[200] = "";
+            snprintf(path, sizeof path, "/proc/%d/stat", pid);
+            FILE *f = fopen(path, "r");
+            n += f && fgets(state_of, sizeof state_of, f) && !strstr(state_of, ") Z ");
+            if (f)
+                fclose(f);
+        }
+        if (n == wanted)
+            break;
+        usleep(10000);
+    }
+    return n;
+}
+
+TEST_IN_ARENA(trees)
+{
+    static const char ready[] =
+        "exec 3>&1;" DAEMONS "while [ $(wc -l </proc/self/fd/3) -lt 6 ]; do sleep 0.02; done;";
+    const char *const ends[] = {"exit 7", "kill -9 $$", "exec sleep 1000"};
+    for (size_t i = 0; i < 3; i++) {
+        FILE *out = shared_file();
+        struct process p = SHELL(arena_printf(a, "%s %s", ready, ends[i]));
+        p.out = fileno(out);
+        p.tree = true;
+        p.limit_ms = i == 2 ? 1500 : 0;
+        assert_int_equal(process_run(&end, a, &p, &e), i == 2 ? ERR_LIMIT : OK);
+        assert_int_equal(end.status, i == 0 ? 7 : i == 1 ? 128 + SIGKILL : 128 + SIGTERM);
+        int pid, n = 0;
+        for (rewind(out); fscanf(out, "%d", &pid) == 1;)
+            n++;
+        assert_int_equal(n, DAEMONS_N);
+        assert_int_equal(living(out, 0), 0);
+        fclose(out);
+    }
+    struct process p = shell((const char *const[]){"no-such-program", NULL});
+    p.tree = true;
+    assert_int_equal(process_run(&end, a, &p, &e), ERR_NOTFOUND);
+}
+
+/* Also if whoever started the program is killed. */
+TEST_IN_ARENA(orphans)
+{
+    FILE *out = shared_file();
+    struct process p = SHELL(DAEMONS " wait; exec sleep 1000");
+    p.out = fileno(out);
+    p.tree = true;
+    pid_t starter = fork();
+    if (starter == 0)
+        _exit(process_run(&end, a, &p, &e));
+    assert_int_equal(living(out, DAEMONS_N), DAEMONS_N);
+    kill(starter, SIGKILL);
+    assert_int_equal(waitpid(starter, NULL, 0), starter);
+    assert_int_equal(living(out, 0), 0);
     fclose(out);
 }
 
