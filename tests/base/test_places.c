@@ -1,12 +1,14 @@
 /* Files and folders that others may have a hand in: walking, removing, writing and reading. */
 #include "base/io/in_file.h"
 #include "base/io/out_file.h"
+#include "base/io/scratch.h"
 #include "base/os.h"
 
 #include "tests/unit.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct err e;
@@ -187,4 +189,49 @@ TEST_IN_ARENA(read_if_plain)
     assert_int_equal(in_file_open(&f, AT_FDCWD, top, "NAME", &e), ERR_INPUT);
     assert_int_equal(in_file_open(&f, AT_FDCWD, "/dev/null", "NAME", &e), ERR_INPUT);
     os_remove_tree(top);
+}
+
+TEST_IN_ARENA(left_by_the_dead)
+{
+    char *top = folder(a), **paths, *foreign = os_join(a, top, "eqloom-test-foreign");
+    const char *was = getenv("TMPDIR");
+    struct scratch x, y;
+    size_t n;
+    setenv("TMPDIR", top, 1);
+    assert_int_equal(scratch_open(&x, "test", &e), OK);
+    put(os_join(a, x.path, "x"), "");
+    pid_t child = fork();
+    if (child == 0) {
+        if (scratch_open(&y, "test", &e) || os_mkdirs(os_join(a, y.path, "left"), &e))
+            _exit(1);
+        put(os_join(a, y.path, "left/file"), "");
+        _exit(0);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    put(os_join(a, top, "eqloom-test-file"), "");
+    assert_int_equal(symlink(x.path, os_join(a, top, "eqloom-test-link")), 0);
+    assert_int_equal(mkdir(foreign, 0700), 0);
+    bool root = geteuid() == 0;
+    if (root)
+        assert_int_equal(chown(foreign, 65534, 65534), 0);
+    assert_int_equal(os_list_tree(&paths, &n, a, top, NULL, &e), OK);
+    assert_int_equal(n, 4);
+    assert_int_equal(scratch_open(&y, "other", &e), OK); /* of another kind */
+    scratch_close(&y);
+    assert_int_equal(os_list_tree(&paths, &n, a, top, NULL, &e), OK);
+    assert_int_equal(n, 4);
+    assert_int_equal(scratch_open(&y, "test", &e), OK);
+    assert_string_not_equal(x.path, y.path);
+    assert_int_equal(os_list_tree(&paths, &n, a, top, NULL, &e), OK);
+    assert_int_equal(n, 3); /* the file of x, and what is no folder */
+    assert_int_equal(access(foreign, F_OK), root ? 0 : -1);
+    scratch_close(&x);
+    scratch_close(&y);
+    scratch_close(&y);
+    os_remove_tree(top);
+    assert_int_equal(scratch_open(&x, "test", &e), ERR_IO);
+    assert_non_null(strstr(e.message, "for temporary files (TMPDIR)"));
+    was ? setenv("TMPDIR", was, 1) : unsetenv("TMPDIR");
 }

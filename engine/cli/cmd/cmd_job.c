@@ -86,21 +86,19 @@ enum err_code plan_store_open(struct plan_store *p, struct cli *c, const char *j
         p->store = c->store;
         return err_up(e, code);
     }
-    const char *tmp = getenv("TMPDIR");
-    char *dir = arena_printf(c->arena, "%s/eqloom-plan-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (!mkdtemp(dir))
-        return err_fail(e, ERR_IO, "cannot make a temporary directory");
-    p->temporary = dir;
+    enum err_code code = scratch_open(&p->temporary, "plan", e);
+    if (code)
+        return err_up(e, code);
     struct store_options options = {
-        .path = os_join(c->arena, dir, "store"), .create = true, .command = c->line};
+        .path = os_join(c->arena, p->temporary.path, "store"), .create = true, .command = c->line};
     return err_up(e, store_open(&p->store, &options, e));
 }
 
 void plan_store_close(struct plan_store *p)
 {
-    if (!p->temporary)
+    if (!p->temporary.path)
         return;
     if (p->store)
         store_close(p->store);
-    os_remove_tree(p->temporary);
+    scratch_close(&p->temporary);
 }

@@ -1,6 +1,7 @@
 /* Shared by the commands that take a job file. */
 #pragma once
 
+#include "base/io/scratch.h"
 #include "engine/cli/cmd/cmd.h"
 #include "engine/run/run.h"
 #include "engine/session/history.h"
@@ -20,7 +21,7 @@ void cmd_catch_signals(void);
 /* A store to plan against: the job's, else an empty one in a temporary directory. */
 struct plan_store {
     struct store *store;
-    char *temporary; /* directory to remove; NULL if `store` is c->store, the job's store */
+    struct scratch temporary; /* holds the store; none if it is c->store, the job's store */
 };
 enum err_code plan_store_open(struct plan_store *p, struct cli *c, const char *job, struct err *e);
 void plan_store_close(struct plan_store *p);

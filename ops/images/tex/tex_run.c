@@ -5,17 +5,16 @@
 
 #include "base/io/out_file.h"
 #include "base/io/process.h"
+#include "base/io/scratch.h"
 #include "base/os.h"
 #include "engine/op.h"
 #include "ops/images/tex/tex_source.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -28,22 +27,12 @@ enum {
 };
 
 struct tex {
-    char folder[256]; /* of the format, or "" if there is none; contains the folders of runs */
+    struct scratch folder; /* of the format; contains the folders of runs */
     unsigned dpi;
     atomic_uint runs;
 };
 
-/* ---- folders ---- */
-
-static enum err_code folder_made(bool made, char *path, struct err *e)
-{
-    if (made)
-        return OK;
-    enum err_code code =
-        err_fail(e, ERR_IO, "cannot make a folder %.200s: %s (see TMPDIR)", path, strerror(errno));
-    path[0] = 0;
-    return code;
-}
+/* ---- files ---- */
 
 static enum err_code write_file(struct arena *a, const char *folder, const char *name,
                                 struct span data, struct err *e)
@@ -136,7 +125,7 @@ static enum err_code run_program(struct process_end *end, struct arena *a, const
 {
     struct process p = {.argv = argv,
                         .dir = folder,
-                        .env = environment(a, t->folder),
+                        .env = environment(a, t->folder.path),
                         .in = -1,
                         .out = -1,
                         .limit_cpu_s = limit_s,
@@ -151,24 +140,21 @@ static enum err_code run_program(struct process_end *end, struct arena *a, const
 
 static enum err_code make_format(struct tex *t, struct arena *a, struct err *e)
 {
-    const char *tmp = getenv("TMPDIR");
     struct process_end end;
     struct span log;
-    int len = snprintf(t->folder, sizeof t->folder, "%s/eqloom-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    bool fits = len > 0 && (size_t)len < sizeof t->folder;
-    enum err_code code = folder_made(fits && mkdtemp(t->folder), t->folder, e);
+    enum err_code code = scratch_open(&t->folder, "tex", e);
     if (!code)
-        code = write_file(a, t->folder, "preamble.tex", span_str(tex_preamble), e);
+        code = write_file(a, t->folder.path, "preamble.tex", span_str(tex_preamble), e);
     if (!code)
-        code = run_program(&end, a, t, t->folder, NULL,
+        code = run_program(&end, a, t, t->folder.path, NULL,
                            (const char *const[]){"pdftex", "-ini", "-no-shell-escape",
                                                  "-interaction=batchmode", "-halt-on-error",
                                                  "-output-format=dvi", "-jobname=eqloom", "&latex",
                                                  "preamble.tex", NULL},
                            TRACED_S, TRACE_BYTES, e);
-    if (code || has_file(a, t->folder, "eqloom.fmt"))
+    if (code || has_file(a, t->folder.path, "eqloom.fmt"))
         return err_up(e, code);
-    if (read_file(&log, a, t->folder, "eqloom.log", e))
+    if (read_file(&log, a, t->folder.path, "eqloom.log", e))
         log = span_str("");
     const char *at = strstr((const char *)log.data, "\n! ");
     return err_fail(e, ERR_FAILED,
@@ -194,8 +180,7 @@ void tex_free(struct tex *t)
 {
     if (!t)
         return;
-    if (t->folder[0])
-        os_remove_tree(t->folder);
+    scratch_close(&t->folder);
     free(t);
 }
 
@@ -300,8 +285,9 @@ static enum err_code run_once(size_t *ended, int *limit, struct run *r, bool tra
     *ended = 0;
     *limit = 0;
     uint32_t limit_s = traced ? TRACED_S : r->n > 1 ? RUN_S : ALONE_S;
-    r->folder = arena_printf(r->a, "%s/%u", r->t->folder, atomic_fetch_add(&r->t->runs, 1) + 1);
-    enum err_code code = folder_made(!mkdir(r->folder, 0700), r->folder, e);
+    r->folder =
+        arena_printf(r->a, "%s/%u", r->t->folder.path, atomic_fetch_add(&r->t->runs, 1) + 1);
+    enum err_code code = err_up(e, os_mkdirs(r->folder, e));
     if (!code)
         code = write_sources(r, traced, e);
     if (!code)
@@ -320,8 +306,7 @@ static enum err_code run_once(size_t *ended, int *limit, struct run *r, bool tra
     } else if (!code) {
         code = collect(ended, r, e);
     }
-    if (r->folder[0])
-        os_remove_tree(r->folder);
+    os_remove_tree(r->folder);
     return err_up(e, code);
 }
 
