@@ -38,7 +38,7 @@ enum op_param_type {
     OP_BOOL,
     OP_STRING,
     OP_ENUM,    /* one of `values` */
-    OP_STRINGS, /* a list of strings; canonical text joins them with '\n' */
+    OP_STRINGS, /* a list of strings, each of one line; canonical text joins them with '\n' */
 };
 
 struct op_param {
@@ -49,6 +49,7 @@ struct op_param {
     double min, max;     /* numbers: inclusive; both 0: unbounded */
     const char *doc;     /* one sentence */
     bool unkeyed;        /* not in action keys: results depend on it only through op->units */
+    bool any_text;       /* OP_STRINGS: one may be empty or have several lines */
     bool names_variant;  /* OP_STRING: a variant's axes are appended, "encoder lr=0.1" */
 };
 

@@ -311,14 +311,19 @@ void op_progress(struct op_ctx *ctx, uint64_t done, uint64_t total, const char *
 /* ---- parameters: they were checked against the table when the job was loaded, so a text that does
  * not parse, or an undeclared name, is a bug in eqloom ---- */
 
-static const char *value_of(const struct op_ctx *ctx, const char *name)
+static size_t param_of(const struct op_ctx *ctx, const char *name)
 {
     const struct op_param *declared = ctx->node->op->params;
     for (size_t i = 0; declared && declared[i].name; i++)
         if (strcmp(declared[i].name, name) == 0)
-            return ctx->node->params[i].value;
+            return i;
     fprintf(stderr, "eqloom: op %s reads the undeclared parameter %s\n", ctx->node->op->name, name);
     abort();
+}
+
+static const char *value_of(const struct op_ctx *ctx, const char *name)
+{
+    return ctx->node->params[param_of(ctx, name)].value;
 }
 
 int64_t op_int(const struct op_ctx *ctx, const char *name)
@@ -341,16 +346,32 @@ const char *op_string(const struct op_ctx *ctx, const char *name)
     return value_of(ctx, name);
 }
 
+/* Undoes the escapes of op_param.any_text. */
+static void unescape(char *text)
+{
+    char *to = text;
+    for (; *text; text++)
+        if (*text != '\\')
+            *to++ = *text;
+        else if (*++text != 'e')
+            *to++ = *text == 'n' ? '\n' : *text;
+    *to = 0;
+}
+
 size_t op_strings(const char *const **out, const struct op_ctx *ctx, const char *name)
 {
     const char *text = value_of(ctx, name);
+    bool escaped = ctx->node->op->params[param_of(ctx, name)].any_text;
     size_t n = *text ? 1 : 0;
     for (const char *p = text; *p; p++)
         n += *p == '\n';
     const char **list = arena_array(ctx->arena, const char *, n + 1);
     for (size_t i = 0; i < n; i++) {
         size_t len = strcspn(text, "\n");
-        list[i] = arena_strndup(ctx->arena, text, len);
+        char *item = arena_strndup(ctx->arena, text, len);
+        if (escaped)
+            unescape(item);
+        list[i] = item;
         text += len + 1;
     }
     *out = list;

@@ -2,28 +2,28 @@
  * files and, below in/, its inputs in the formats of `eqloom export`; its outputs are the files
  * that it writes below out/. The key holds the names and contents of its files, the inputs, the
  * command and the declared parameters. */
+#include "base/buf.h"
 #include "base/io/out_file.h"
 #include "base/io/process.h"
+#include "base/io/scratch.h"
 #include "base/os.h"
-#include "base/text/utf8.h"
 #include "engine/cache/source_files.h"
 #include "engine/ctx/ctx_internal.h"
+#include "engine/exec/exec_output.h"
 #include "engine/export/export.h"
-#include "report.pb-c.h"
 
 #include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const uint64_t FILE_MOST = 1 << 30;
-enum { FILES_MOST = 10000 };
+enum { PATH_MOST = 2000 };
 
 static const struct op_param params[] = {
     {"command", OP_STRINGS, NULL,
-     .doc = "The program and its arguments; no shell interprets them."},
+     .doc = "The program and its arguments, of any text; no shell interprets them.",
+     .any_text = true},
     {"argument", OP_STRING, "",
      .doc = "One more argument, unless empty; meant as the axis of a matrix."},
     {"as", OP_STRINGS, "",
@@ -34,7 +34,8 @@ static const struct op_param params[] = {
             "libraries."},
     {"environment", OP_STRINGS, "",
      .doc = "Environment variables, KEY=VALUE, besides HOME, LANG, PATH and TMPDIR; the user's are "
-            "not passed on."},
+            "not passed on.",
+     .any_text = true},
     {"main", OP_STRING, "", .doc = "The file below out/ that becomes the output `file`."},
     {"time_limit", OP_INT, "0", NULL, 0, 1e9,
      "Seconds after which the program is stopped and the node fails; 0: no limit.",
@@ -47,12 +48,10 @@ static const struct op_param params[] = {
 /* Returns the names under which the program finds its files. */
 static const char *units(struct op_ctx *ctx)
 {
-    const char *names = NULL;
+    struct buf names = {0};
     for (size_t i = 0; i < ctx->node->n_files; i++)
-        names = arena_printf(op_arena(ctx), "%s%s",
-                             names ? arena_printf(op_arena(ctx), "%s, ", names) : "",
-                             ctx->node->file_names[i]);
-    return names;
+        buf_printf(&names, "%s%s", i ? ", " : "", ctx->node->file_names[i]);
+    return ctx->node->n_files ? buf_text(&names, op_arena(ctx)) : NULL;
 }
 
 /* ---- checks when the job is loaded ---- */
@@ -62,7 +61,7 @@ static bool is_inner_path(const char *path)
 {
     for (const char *p = path;; p += strcspn(p, "/") + 1) {
         size_t n = strcspn(p, "/");
-        if (n == 0 || *p == '.' || strlen(path) > 200)
+        if (n == 0 || n > NAME_MAX || *p == '.' || strlen(path) > PATH_MOST)
             return false;
         if (!p[n])
             return true;
@@ -77,6 +76,8 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
     size_t n_inputs = ctx->node->inputs[0].n_sources;
     if (!op_strings(&command, ctx, "command"))
         return err_fail(e, ERR_INPUT, "'command' is empty: name a program");
+    if (!*command[0])
+        return err_fail(e, ERR_INPUT, "'command' names no program");
     if (n != n_inputs)
         return err_fail(e, ERR_INPUT, "there are %zu inputs and %zu names for them in 'as'",
                         n_inputs, n);
@@ -146,6 +147,8 @@ static enum err_code write_input(struct op_ctx *ctx, const char *dir, const char
         code = ctx_keep_loss(ctx, export_record(file.f, index.f, s, &id, format, e), e);
     code = out_file_close(&index, code, e);
     code = out_file_close(&file, code, e);
+    if (!code && record.kind == KIND_FILE && chmod(path, 0700))
+        code = err_fail(e, ERR_IO, "cannot change the mode of %.200s", path);
     return err_up(e, code);
 }
 
@@ -202,15 +205,7 @@ static void add_output_tail(struct err *e, struct arena *a, const char *output)
     enum { MOST = 2800 };
     size_t n = strlen(output);
     const char *end = n > MOST ? strchr(output + n - MOST, '\n') : NULL;
-    char *text = arena_strdup(a, end ? end + 1 : n > MOST ? output + n - MOST : output);
-    for (char *c = text; *c;) {
-        size_t length = utf8_character((const uint8_t *)c, strlen(c));
-        bool valid =
-            length && length != UTF8_CUT && (*c == '\n' || *c == '\t' || (uint8_t)*c >= 32);
-        if (!valid)
-            *c = '?';
-        c += valid ? length : 1;
-    }
+    const char *text = exec_shown(a, end ? end + 1 : n > MOST ? output + n - MOST : output);
     if (*text)
         err_detail(e, text);
 }
@@ -250,8 +245,9 @@ static enum err_code run_program(struct op_ctx *ctx, const char *dir, struct err
                         .dir = dir,
                         .in = -1,
                         .out_is_errors = true,
+                        .tree = true,
                         .said = on_line,
-                        .limit_bytes = FILE_MOST,
+                        .limit_bytes = EXEC_FILE_MOST,
                         .limit_memory = (uint64_t)op_int(ctx, "memory") << 20,
                         .limit_ms = (uint64_t)op_int(ctx, "time_limit") * 1000,
                         .cancelled = is_cancelled,
@@ -260,74 +256,17 @@ static enum err_code run_program(struct op_ctx *ctx, const char *dir, struct err
     return err_up(e, code ? code : judge(a, command[0], &end, e));
 }
 
-/* ---- after the program ---- */
-
-static const char *media_type(const char *name)
-{
-    static const char *const types[][2] = {
-        {".html", "text/html"},
-        {".txt", "text/plain"},
-        {".tsv", "text/tab-separated-values"},
-        {".csv", "text/csv"},
-        {".json", "application/json"},
-        {".jsonl", "application/jsonl"},
-        {".png", "image/png"},
-        {".svg", "image/svg+xml"},
-        {".pdf", "application/pdf"},
-    };
-    const char *dot = strrchr(name, '.');
-    for (size_t i = 0; dot && i < sizeof types / sizeof *types; i++)
-        if (!strcmp(dot, types[i][0]))
-            return types[i][1];
-    return "application/octet-stream";
-}
-
-static enum err_code take_file(struct op_ctx *ctx, const char *path, const char *name,
-                               struct err *e)
-{
-    struct arena a = {0};
-    struct span bytes;
-    const char *main_file = op_string(ctx, "main");
-    enum err_code code =
-        utf8_prefix((const uint8_t *)name, strlen(name)) == strlen(name)
-            ? OK
-            : err_fail(e, ERR_FAILED, "the program wrote a file whose name is not UTF-8");
-    if (!code)
-        code = os_read_file(&bytes, &a, path, FILE_MOST, e);
-    if (!code)
-        code = ctx_emit_named_file(ctx, "files", name, bytes, media_type(name), e);
-    if (!code && !strcmp(name, main_file))
-        code = ctx_emit_named_file(ctx, "file", name, bytes, media_type(name), e);
-    arena_free(&a);
-    return err_up(e, code);
-}
-
-static enum err_code take_output(struct op_ctx *ctx, const char *dir, struct err *e)
-{
-    struct arena *a = op_arena(ctx);
-    char *out = os_join(a, dir, "out"), **paths;
-    const char *main_file = op_string(ctx, "main");
-    size_t n;
-    enum err_code code = os_list_tree(&paths, &n, a, out, NULL, e);
-    if (!code && n > FILES_MOST)
-        code = err_fail(e, ERR_LIMIT, "the program wrote %zu files, more than %d", n, FILES_MOST);
-    for (size_t i = 0; !code && i < n; i++)
-        code = take_file(ctx, paths[i], paths[i] + strlen(out) + 1, e);
-    if (!code && *main_file && !ctx->outputs[1].n)
-        code = err_fail(e, ERR_FAILED, "the program did not write out/%.200s", main_file);
-    return err_up(e, code);
-}
-
 static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 {
     struct arena *a = op_arena(ctx);
-    const char *tmp = getenv("TMPDIR"), *const * names;
-    char *dir = arena_printf(a, "%s/eqloom-exec-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    const char *const *names;
     size_t n = op_strings(&names, ctx, "as");
-    if (!mkdtemp(dir))
-        return err_fail(e, ERR_IO, "cannot make a directory in %.200s: %s", os_dirname(a, dir),
-                        strerror(errno));
-    enum err_code code = write_files(ctx, dir, e);
+    struct scratch place;
+    enum err_code code = scratch_open(&place, "exec", e);
+    if (code)
+        return err_up(e, code);
+    const char *dir = place.path;
+    code = write_files(ctx, dir, e);
     for (const char *const *sub = (const char *const[]){"in", "out", "tmp", NULL}; !code && *sub;
          sub++)
         code = os_mkdirs(os_join(a, dir, *sub), e);
@@ -336,14 +275,14 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     if (!code)
         code = run_program(ctx, dir, e);
     if (!code)
-        code = take_output(ctx, dir, e);
-    os_remove_tree(dir);
+        code = exec_take_output(ctx, dir, e);
+    scratch_close(&place);
     return err_up(e, code);
 }
 
 const struct op op_exec = {
     .name = "exec",
-    .version = 1,
+    .version = 2,
     .node = OP_EXEC,
     .doc = "Runs a program: a Python script, a training in PyTorch. It starts in a fresh directory "
            "with the node's files, its inputs below in/, and an empty out/ for its outputs; see "

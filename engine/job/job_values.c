@@ -76,6 +76,18 @@ static enum err_code enum_text(const char **out, struct arena *a, const struct o
                        value->text, names, n, e);
 }
 
+/* Adds an item of any text; op_strings() undoes the escapes. */
+static void add_escaped(struct buf *out, const char *text)
+{
+    if (!*text)
+        buf_puts(out, "\\e");
+    for (; *text; text++)
+        if (*text == '\n' || *text == '\\')
+            buf_puts(out, *text == '\n' ? "\\n" : "\\\\");
+        else
+            buf_putc(out, *text);
+}
+
 static enum err_code strings_text(const char **out, struct arena *a, const struct op_param *param,
                                   const struct yaml_node *value, struct err *e)
 {
@@ -87,11 +99,15 @@ static enum err_code strings_text(const char **out, struct arena *a, const struc
     for (size_t i = 0; i < (is_list ? value->n : 1); i++) {
         if (err_up(e, yaml_expect(items[i], YAML_SCALAR, "an item of the list", e)))
             goto out;
-        if (!items[i]->len || strchr(items[i]->text, '\n')) {
+        buf_puts(&text, i ? "\n" : "");
+        if (param->any_text) {
+            add_escaped(&text, items[i]->text);
+        } else if (!items[i]->len || strchr(items[i]->text, '\n')) {
             yaml_fail(e, items[i], "'%s': an item must be one line of text", param->name);
             goto out;
+        } else {
+            buf_puts(&text, items[i]->text);
         }
-        buf_printf(&text, "%s%s", i ? "\n" : "", items[i]->text);
     }
     *out = arena_strndup(a, text.data ? text.data : "", text.len);
     code = OK;

@@ -9,7 +9,7 @@ import sys
 import time
 import unittest
 
-from harness import ProjectTest, TIMEOUT_S
+from harness import BINARY, ProjectTest, TIMEOUT_S
 
 SHORTEST = '''"""Keeps the shortest members of each cluster."""
 import json
@@ -146,6 +146,17 @@ def has_process(marker):
             continue
     return False
 
+def processes(mark):
+    """The numbers of the processes, but for zombies, that have this among their arguments."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if mark in (path / "cmdline").read_text() and ") Z " not in (path / "stat").read_text():
+                found.append(int(path.name))
+        except OSError:
+            continue
+    return found
+
 class Exec(ProjectTest):
     def setUp(self):
         super().setUp()
@@ -231,13 +242,14 @@ class Exec(ProjectTest):
 
     def test_all_that_it_writes_is_kept(self):
         script = ("import os; os.makedirs('out/b/c'); open('out/b/c/x.bin', 'wb').write(bytes(range("
-                  "256)) * 40000); open('out/a.txt', 'w').write('a'); os.symlink('/etc/passwd', "
-                  "'out/link'); open('left.txt', 'w').write('not kept')")
+                  "256)) * 40000); open('out/a.txt', 'w').write('a'); os.symlink('../../a.txt', "
+                  "'out/b/c/link'); open('out/.hidden', 'w').write('h'); "
+                  "open('left.txt', 'w').write('not kept')")
         self.job(writes={"op": "exec", "command": ["python3", "-c", script], "main": "b/c/x.bin"})
         self.run_p()
         names = [json.loads(line)["name"] for line in
                  self.p.eqloom("export", "p/writes", "-f", "jsonl").out.splitlines()]
-        self.assertEqual(names, ["a.txt", "b/c/x.bin"])
+        self.assertEqual(names, ["a.txt", "b/c/link", "b/c/x.bin"])
         self.p.eqloom("export", "p/writes.file", "-f", "raw", "-o", "x.bin")
         self.assertEqual((self.p.dir / "x.bin").read_bytes(), bytes(range(256)) * 40000)
         reads = ("import pathlib; b = pathlib.Path('in/x.bin').read_bytes(); "
@@ -370,6 +382,67 @@ open("out/plot.svg", "w").write("<svg/>")
             self.assertNotIn("\033", failed.err)
         self.assertIn("?(?[31m", failed.err)
 
+    def test_what_cannot_be_kept(self):
+        for script, message in [
+                ("ln -s /etc/passwd out/link", "out/link is a link that leads out of out/"),
+                ("touch x; ln -s ../x out/link", "out/link is a link that leads out of out/"),
+                ("mkdir outer; touch outer/x; ln -s ../outer/x out/link", "leads out of out/"),
+                ("ln -s nowhere out/link", "out/link is a link that leads nowhere"),
+                ("mkdir out/d; ln -s d out/link", "out/link is no file"),
+                ("mkdir out/d; mkfifo out/d/pipe", "out/d/pipe is no file"),
+                ("rmdir out; touch out", "out is not a folder"),
+                ("rmdir out", "out: No such file"),
+                ("rmdir out; ln -s /etc out", "out is not a folder"),
+                ("touch \"out/$(printf 'a\\377\\033')\"", "whose name is not UTF-8: out/a??"),
+                ("cd out; python3 -c 'import os\nfor _ in range(3000): os.mkdir(\"deep\"), os.chdir(\"deep\")'",
+                 "...: File name too long")]:
+            with self.subTest(script=script):
+                self.job(x={"op": "exec", "command": ["bash", "-c", script]})
+                failed = self.run_p(expect=1)
+                self.assertIn(message, failed.err)
+                self.assertNotIn("eqloom-exec", failed.err)
+        if os.geteuid() == 0:  # and as somebody whom permissions stop
+            for script, name in [("mkdir -m 0 out/d", "out/d"), ("touch out/f; chmod 0 out/f", "out/f"),
+                                 ("mkdir out/d; touch out/d/f; chmod 400 out/d", "out/d/f")]:
+                with self.subTest(script=script):
+                    self.job(x={"op": "exec", "command": ["sh", "-c", script]})
+                    for path in [self.p.dir, *self.p.dir.rglob("*")]:
+                        os.chown(path, 65534, 65534)
+                    failed = subprocess.run(
+                        [os.path.abspath(BINARY), "run", "p.yaml"], cwd=self.p.dir, text=True,
+                        env=self.p.environment(), capture_output=True, timeout=TIMEOUT_S,
+                        user=65534, group=65534)
+                    self.assertEqual(failed.returncode, 1)
+                    self.assertRegex(failed.stderr, f"{name}: Permission denied")
+                    self.assertEqual(list(self.tmp.glob("eqloom-exec-*")), [])
+            for path in [self.p.dir, *self.p.dir.rglob("*")]:
+                os.chown(path, 0, 0)
+
+    def test_any_argument_and_any_name(self):
+        show = "import json, sys; json.dump(sys.argv[1:], open('out/argv', 'w'))"
+        values = [["", "a\nb", "c"], ["", "a", "b\nc"], ["a\nb\nc"], ["a", "b", "c"], ["\\n", "\\", "\\e", ""],
+                  [""], [], ["'\"$(x)`", "\t", "ü"]]
+        for value in values:
+            self.job(x={"op": "exec", "command": ["python3", "-c", show, *value], "main": "argv"})
+            self.assertEqual(self.states()["x"], "ran", value)
+            self.assertEqual(json.loads(self.file("p/x.file")), value)
+        self.job(x={"op": "exec", "command": ["sh", "-c", "printf '%s|' \"$A\" \"$B\" > out/a"],
+                    "environment": ["A=a\nb", "B="], "main": "a"})
+        self.run_p()
+        self.assertEqual(self.file("p/x.file"), "a\nb||")
+        longest = "n" * 250 + ".json"
+        self.p.write(longest, "given")
+        os.chmod(self.p.dir / longest, 0o600)
+        self.job(seeds={"op": "templates", "files": ["templates/small.yaml"]},
+                 tool={"op": "exec", "command": ["sh", "-c", "printf '#!/bin/sh\\necho $0' > out/tool"],
+                       "main": "tool"},
+                 x={"op": "exec", "files": [longest],
+                    "command": ["sh", "-c", f"cat {longest} in/*.tsv; in/tool; ls -l {longest}; "
+                                f"touch out/{longest}"],
+                    "inputs": ["seeds", "tool.file"], "as": ["i" * 251 + ".tsv", "tool"]})
+        self.run_p()
+        self.assertIn(longest, self.p.eqloom("export", "p/x", "-f", "jsonl").out)
+
     def test_mistakes_in_the_job(self):
         self.p.write("in/a.py", "")
         for more, message in [
@@ -378,6 +451,8 @@ open("out/plot.svg", "w").write("<svg/>")
                 ({"inputs": ["seeds", "seeds"], "as": ["a.tsv", "a.tsv"]}, "two inputs are called"),
                 ({"environment": ["N"]}, "takes KEY=VALUE"),
                 ({"main": "/etc/passwd"}, "is not a valid path below out/"),
+                ({"main": "n" * 256}, "is not a valid path below out/"),
+                ({"command": [""]}, "'command' names no program"),
                 ({"files": ["in/a.py"]}, "in/ and out/ are reserved"),
                 ({"files": ["builtin:trigonometry"]}, "a program cannot read 'builtin:"),
                 ({"files": ["none.py"]}, "no file matches"),
@@ -425,6 +500,73 @@ open("out/plot.svg", "w").write("<svg/>")
         while has_process(mark):
             self.assertLess(time.monotonic() - started, TIMEOUT_S)
             time.sleep(0.02)
+
+    def wait_for(self, what):
+        started = time.monotonic()
+        while not what():
+            self.assertLess(time.monotonic() - started, TIMEOUT_S)
+            time.sleep(0.02)
+
+    def daemons(self, mark):
+        """A command that leaves processes in sessions of their own, one of which ignores SIGTERM."""
+        return (f"setsid sleep {mark} & (setsid setsid sleep {mark} &); "
+                f"(setsid sh -c 'trap \"\" TERM; sleep {mark}; sleep {mark}' &); sleep {mark} & "
+                f"while [ $(pgrep -cf '^sleep {mark}') -lt 4 ]; do sleep 0.05; done; ")
+
+    def test_no_process_is_left(self):
+        mark = f"32{os.getpid()}"
+        self.job(x={"op": "exec", "command": ["sh", "-c", self.daemons(mark) + "echo > out/a"]})
+        self.run_p()
+        self.assertEqual(processes(f"sleep\0{mark}"), [])
+        self.job(x={"op": "exec", "command": ["sh", "-c", self.daemons(mark) + "exit 3"]})
+        self.assertIn("sh ended with status 3", self.run_p(expect=1).err)
+        self.assertEqual(processes(f"sleep\0{mark}"), [])
+        self.job(x={"op": "exec", "command": ["sh", "-c", self.daemons(mark) + "wait"], "time_limit": 2})
+        self.assertIn("took longer than 2 s", self.run_p(expect=1).err)
+        self.assertEqual(processes(f"sleep\0{mark}"), [])
+
+    def test_nothing_is_left_of_a_killed_run(self):
+        mark = f"33{os.getpid()}"
+        (self.tmp / "eqloom-exec-others").symlink_to(self.p.dir)  # not ours
+        for _ in range(3):
+            self.job(x={"op": "exec", "command": ["sh", "-c", self.daemons(mark) + "touch ready; wait"]},
+                     y={"op": "exec", "command": ["sh", "-c", f"mkdir -m 0 tmp/d; exec sleep {mark}"]})
+            process = self.p.start("run", "p.yaml", "-j2", stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+            self.wait_for(lambda: len(processes(f"sleep\0{mark}")) >= 5 and
+                          list(self.tmp.glob("eqloom-exec-*/ready")))
+            process.kill()
+            process.wait()
+            self.wait_for(lambda: not processes(mark))
+            self.assertEqual(len(list(self.tmp.glob("eqloom-exec-*"))), 3)
+            # A run beside it takes away what is dead, and only that.
+            self.job(x={"op": "exec", "command": ["sh", "-c", f"touch ready; sleep {mark}"]})
+            process = self.p.start("--store", "other", "run", "p.yaml", stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+            self.wait_for(lambda: list(self.tmp.glob("eqloom-exec-*/ready")) and
+                          len(list(self.tmp.glob("eqloom-exec-*"))) == 2)
+            self.job(x={"op": "exec", "command": ["true"]})
+            self.run_p()
+            self.assertEqual(len(list(self.tmp.glob("eqloom-exec-*"))), 2)
+            process.terminate()
+            process.wait()
+            self.wait_for(lambda: not processes(mark))
+            self.assertTrue((self.p.dir / "p.yaml").exists())
+        (self.tmp / "eqloom-exec-others").unlink()
+
+    def test_where_temporary_files_are(self):
+        self.job(x={"op": "exec", "command": ["sh", "-c", "pwd > out/a; echo $TMPDIR >> out/a"], "main": "a"})
+        self.run_p()
+        home, tmp = self.file("p/x.file").split()
+        self.assertEqual((str(pathlib.Path(home).parent), tmp), (str(self.tmp.resolve()), home + "/tmp"))
+        was = self.p.environment
+        self.p.environment = lambda: was() | {"TMPDIR": "tmp"}  # relative
+        self.job(x={"op": "exec", "command": ["sh", "-c", "echo $HOME > out/a; touch $TMPDIR/x"], "main": "a"})
+        self.run_p()
+        self.assertEqual(str(pathlib.Path(self.file("p/x.file").strip()).parent), str(self.tmp.resolve()))
+        self.p.environment = lambda: was() | {"TMPDIR": str(self.p.dir / "none")}
+        self.job(x={"op": "exec", "command": ["false"]})
+        self.assertIn("none for temporary files (TMPDIR)", self.run_p(expect=1).err)
 
 if __name__ == "__main__":
     unittest.main()
