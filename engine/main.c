@@ -1,9 +1,9 @@
 /* The eqloom program, and its messages when the system stops it. Exceeding the limit on file sizes
  * becomes an error of the write (SIGXFSZ is ignored). If a library calls abort(), mostly for lack
  * of memory, a line follows that tells the user what to do. */
-#include "base/io/guard.h"
 #include "base/io/terminal.h"
 #include "base/os.h"
+#include "base/process/guard.h"
 #include "engine/cli/console/cli.h"
 
 #include <signal.h>

@@ -1,7 +1,7 @@
 #include "engine/cluster/slurm.h"
 
-#include "base/io/process.h"
 #include "base/os.h"
+#include "base/process/process.h"
 #include "base/text/yaml.h"
 
 #include <errno.h>

@@ -4,9 +4,9 @@
  * command and the declared parameters. */
 #include "base/buf.h"
 #include "base/io/out_file.h"
-#include "base/io/process.h"
-#include "base/io/scratch.h"
 #include "base/os.h"
+#include "base/process/process.h"
+#include "base/process/scratch.h"
 #include "engine/cache/source_files.h"
 #include "engine/ctx/ctx_internal.h"
 #include "engine/exec/exec_output.h"

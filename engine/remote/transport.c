@@ -1,8 +1,8 @@
 /* Runs the programs that transport packs; see transport.h. */
 #include "engine/remote/transport.h"
 
-#include "base/io/process.h"
 #include "base/os.h"
+#include "base/process/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

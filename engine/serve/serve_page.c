@@ -1,7 +1,7 @@
 #include "engine/serve/serve_page.h"
 
-#include "base/io/process.h"
 #include "base/os.h"
+#include "base/process/process.h"
 #include "base/text/html.h"
 
 #include <ctype.h>

@@ -1,8 +1,8 @@
 /* Files and folders that others may have a hand in: walking, removing, writing and reading. */
 #include "base/io/in_file.h"
 #include "base/io/out_file.h"
-#include "base/io/scratch.h"
 #include "base/os.h"
+#include "base/process/scratch.h"
 
 #include "tests/unit.h"
 

@@ -1,5 +1,5 @@
-/* Programs run by base/io/process.h: streams, limits, and what is left of them. */
-#include "base/io/process.h"
+/* Programs run by base/process/process.h: streams, limits, and what is left of them. */
+#include "base/process/process.h"
 
 #include "tests/unit.h"
 

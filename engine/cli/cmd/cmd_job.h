@@ -1,7 +1,7 @@
 /* Shared by the commands that take a job file. */
 #pragma once
 
-#include "base/io/scratch.h"
+#include "base/process/scratch.h"
 #include "engine/cli/cmd/cmd.h"
 #include "engine/run/run.h"
 #include "engine/session/history.h"

@@ -4,9 +4,9 @@
 #include "ops/images/tex/tex_run.h"
 
 #include "base/io/out_file.h"
-#include "base/io/process.h"
-#include "base/io/scratch.h"
 #include "base/os.h"
+#include "base/process/process.h"
+#include "base/process/scratch.h"
 #include "engine/op.h"
 #include "ops/images/tex/tex_source.h"
 

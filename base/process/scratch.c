@@ -1,6 +1,6 @@
 /* See scratch.h. The lock is flock's, on the folder itself. Between its creation and its locking a
  * folder looks like one that was left; then somebody may remove it, and another one is made. */
-#include "base/io/scratch.h"
+#include "base/process/scratch.h"
 
 #include "base/arena.h"
 #include "base/os.h"

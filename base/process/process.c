@@ -1,9 +1,9 @@
 /* See process.h. Between fork and exec the child calls only async-signal-safe functions; a failed
  * exec sends errno through a pipe that a successful exec closes. */
-#include "base/io/process.h"
+#include "base/process/process.h"
 
-#include "base/io/guard.h"
 #include "base/os.h"
+#include "base/process/guard.h"
 
 #include <errno.h>
 #include <fcntl.h>

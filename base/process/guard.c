@@ -1,6 +1,6 @@
 /* See guard.h. The tree is killed generation by generation: the kernel hands the children of a dead
  * process to the guard before the guard learns of the death. */
-#include "base/io/guard.h"
+#include "base/process/guard.h"
 
 #include "base/os.h"
 
