@@ -2,12 +2,14 @@
 #include "engine/cluster/node_dispatch.h"
 
 #include "base/buf.h"
+#include "base/io/in_file.h"
 #include "base/io/out_file.h"
 #include "base/os.h"
 #include "store/pack/pack.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,11 +84,14 @@ static enum err_code import_pack(struct dispatch *x, const struct digest *key, s
     struct pack_result r;
     struct err bad = {0};
     char *path = path_of(x, key, ".pack");
-    FILE *f = fopen(path, "rbe");
-    if (!f)
+    FILE *f;
+    enum err_code code = in_file_open(&f, AT_FDCWD, path, path, &bad);
+    if (code && code != ERR_INPUT)
         return OK; /* retried at the next poll */
-    enum err_code code = store_unpack(&r, s->store, f, path, &bad);
-    fclose(f);
+    if (!code) {
+        code = store_unpack(&r, s->store, f, path, &bad);
+        fclose(f);
+    }
     if (code && code != ERR_CORRUPT && code != ERR_INPUT && code != ERR_UNSUPPORTED) {
         if (e)
             *e = bad;

@@ -9,9 +9,12 @@
 #include "base/os.h"
 #include "engine/cluster/node_dispatch.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 struct offload {
     struct cluster cluster;
@@ -65,6 +68,28 @@ static enum err_code make_command(struct cluster *c, const struct session *s, st
     return OK;
 }
 
+/* Makes the folder or takes one of ours: what others can write, Slurm would run in our name. */
+static enum err_code own_folder(const char *path, struct err *e)
+{
+    struct arena a = {0};
+    struct stat st;
+    enum err_code code = os_mkdirs(os_dirname(&a, path), e);
+    arena_free(&a);
+    if (code)
+        return err_up(e, code);
+    if ((mkdir(path, 0700) && errno != EEXIST) || lstat(path, &st))
+        return err_fail(e, ERR_IO, "cannot make the folder %s: %s", path, strerror(errno));
+    const char *wrong = !S_ISDIR(st.st_mode)               ? "is not a folder"
+                        : st.st_uid != geteuid()           ? "belongs to another user"
+                        : st.st_mode & (S_IWGRP | S_IWOTH) ? "can be written by others"
+                                                           : NULL;
+    if (!wrong)
+        return OK;
+    code = err_fail(e, ERR_INPUT, "%s, the folder for files of Slurm's jobs, %s", path, wrong);
+    err_hint(e, "remove it, or name another place as 'spool' in slurm.yaml");
+    return code;
+}
+
 /* Folder and job names are derived from the store's path, so that a restarted master finds its own
  * jobs and no others. */
 static enum err_code make_folder(struct cluster *c, const struct session *s, struct err *e)
@@ -80,7 +105,7 @@ static enum err_code make_folder(struct cluster *c, const struct session *s, str
     if (c->profile.spool)
         own = arena_printf(&c->arena, "%s/%sspool",
                            os_join(&c->arena, s->job->dir, c->profile.spool), c->prefix);
-    code = os_mkdirs(own, e);
+    code = own_folder(own, e);
     if (!code)
         code = os_realpath(&real, &c->arena, own, e);
     if (code)

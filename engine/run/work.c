@@ -3,6 +3,7 @@
  * this proves that job file, program and numerics class are those of the master. */
 #include "engine/run/work.h"
 
+#include "base/io/in_file.h"
 #include "base/io/out_file.h"
 #include "base/os.h"
 #include "engine/cluster/node_dispatch.h"
@@ -10,6 +11,7 @@
 #include "engine/run/run_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,10 +26,11 @@ static char *path_of(struct arena *a, const struct work_order *o, const char *en
 static enum err_code unpack(struct store *s, const char *path, struct err *e)
 {
     struct pack_result r;
-    FILE *f = fopen(path, "rbe");
-    if (!f)
-        return err_fail(e, ERR_IO, "cannot read %s: %s", path, strerror(errno));
-    enum err_code code = store_unpack(&r, s, f, path, e);
+    FILE *f;
+    enum err_code code = in_file_open(&f, AT_FDCWD, path, path, e);
+    if (code)
+        return err_up(e, code);
+    code = store_unpack(&r, s, f, path, e);
     fclose(f);
     return err_up(e, code);
 }

@@ -100,6 +100,65 @@ class OnSlurm(unittest.TestCase):
                 if e["event"] == "node_done" and e["elements"]}
 
 
+class Spool(unittest.TestCase):
+    """The folder that Slurm's jobs share is ours alone. Here sbatch and squeue are programs that take all
+    and know nothing."""
+    def setUp(self):
+        self.site = Site(spool="place")
+        self.addCleanup(self.site.close)
+        for name in ("sbatch", "squeue", "scancel"):
+            (self.site.dir / name).write_text(f"#!/bin/sh\necho \"$@\" >>{self.site.log}/{name}\n"
+                                              f"test {name} = sbatch && exit 1\nexit 0\n")
+            (self.site.dir / name).chmod(0o755)
+        was = self.site.environment
+        self.site.environment = lambda: was() | {
+            "PATH": f"{self.site.dir}:{os.environ['PATH']}"}
+        self.site.go(expect=1)
+        self.spool, = (self.site.dir / "place").iterdir()
+        self.assertEqual(self.spool.stat().st_mode & 0o777, 0o700)
+
+    def refused(self, said):
+        (self.site.log / "sbatch").unlink(missing_ok=True)
+        self.assertIn(f"{self.spool.name}, the folder for files of Slurm's jobs, {said}",
+                      self.site.go(expect=2).err)
+        self.assertFalse((self.site.log / "sbatch").exists())
+
+    def test_of_others(self):
+        for mode in (0o777, 0o770, 0o702, 0o1777):
+            self.spool.chmod(mode)
+            self.refused("can be written by others")
+        self.spool.chmod(0o755)
+        self.site.go(expect=1)
+        if os.geteuid() == 0:
+            os.chown(self.spool, 12345, 12345)
+            self.refused("belongs to another user")
+        shutil.rmtree(self.spool)
+        self.spool.write_text("")
+        self.refused("is not a folder")
+        self.spool.unlink()
+        (self.site.dir / "elsewhere").mkdir()
+        self.spool.symlink_to("../elsewhere")
+        self.refused("is not a folder")
+        self.assertEqual(os.listdir(self.site.dir / "elsewhere"), [])
+
+    def test_links_and_pipes_in_it(self):
+        precious = self.site.dir / "precious"
+        precious.write_text("mine")
+        worker = self.spool / "worker.sh"
+        worker.unlink()
+        worker.symlink_to(precious)
+        self.assertIn("worker.sh: it is a link", self.site.go(expect=2).err)
+        worker.unlink()
+        packs = [*self.spool.rglob("*.in"), *self.spool.rglob("*.pack")]
+        self.assertGreater(len(packs), 2)
+        for i, path in enumerate(packs):
+            results = path.with_suffix(".pack")  # of a worker
+            results.unlink(missing_ok=True)
+            os.mkfifo(results) if i % 2 else results.symlink_to(precious)
+        self.site.go(expect=1)
+        self.assertEqual(precious.read_text(), "mine")
+
+
 @unittest.skipIf(missing(), missing())
 class Slurm(OnSlurm):
     def test_same_as_here(self):
