@@ -13,6 +13,7 @@
 #include "engine/op.h"
 
 #include "embedding.pb-c.h"
+#include "ops/eval/npy_read.h"
 #include "ops/expr/own/operator_files.h"
 #include "ops/expr/own/own.h"
 
@@ -21,49 +22,19 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_DIM = 1 << 20 };
-
 static const char *const suffixes[] = {".npy", ".jsonl", NULL};
 
 struct reader {
     struct op_ctx *ctx;
     const struct source_text *text, *line; /* the lines, and the one that is read */
-    const float *matrix; /* (rows, dim); NULL: the lines contain the vectors */
-    uint64_t rows, row;
+    struct npy_matrix matrix;              /* without values: the lines contain the vectors */
+    uint64_t row;
     Eqloom__EmbeddingBatch batch; /* being filled */
     float *values;
     size_t cap_values, cap_texts;
     struct digest source;
     const struct language *lang;
 };
-
-/* Reads NumPy's format: '<f4', C order, two axes. */
-static enum err_code read_npy(struct reader *r, const struct source_text *npy, struct err *e)
-{
-    unsigned long long rows = 0, dim = 0;
-    const uint8_t *p = (const uint8_t *)npy->text;
-    bool good = npy->len > 12 && !memcmp(p, "\x93NUMPY", 6) && (p[6] == 1 || p[6] == 2);
-    size_t start = !good ? 0 : p[6] == 1 ? 10 : 12;
-    size_t size = !good ? 0 : p[8] | (size_t)p[9] << 8 | (p[6] == 2 ? (size_t)p[10] << 16 : 0);
-    if (!good || size > npy->len - start)
-        return err_fail(e, ERR_INPUT, "%s: not a .npy file", npy->name);
-    const char *header = arena_strndup(op_arena(r->ctx), npy->text + start, size);
-    const char *shape = strstr(header, "'shape': (");
-    if (!strstr(header, "'<f4'") || !strstr(header, "'fortran_order': False") || !shape ||
-        sscanf(shape, "'shape': (%llu, %llu)", &rows, &dim) != 2 || !dim || dim > MAX_DIM)
-        return err_fail(e, ERR_INPUT, "%s: expected a matrix of float32 in C order: %.80s",
-                        npy->name, header);
-    size_t len = npy->len - start - size;
-    if (rows > len / (4 * dim) || len != rows * dim * 4)
-        return err_fail(e, ERR_INPUT,
-                        "%s: %zu bytes do not fit a matrix of %llu x "
-                        "%llu",
-                        npy->name, len, rows, dim);
-    r->matrix = (const float *)arena_memdup(op_arena(r->ctx), npy->text + start + size, len);
-    r->rows = rows;
-    r->batch.dim = (uint32_t)dim;
-    return OK;
-}
 
 /* The language of the record, with only the operators that its texts (in prefix tokens) use. */
 static char *language_used(struct reader *r)
@@ -97,12 +68,12 @@ static enum err_code emit(struct reader *r, struct err *e)
 static enum err_code put(struct reader *r, float *to, const json_t *vector, struct err *e)
 {
     uint32_t dim = r->batch.dim;
-    if (r->matrix)
-        memcpy(to, r->matrix + r->row * dim, dim * sizeof *to);
+    if (r->matrix.values)
+        memcpy(to, r->matrix.values + r->row * dim, dim * sizeof *to);
     for (uint32_t d = 0; d < dim; d++) {
-        if (!r->matrix)
+        if (!r->matrix.values)
             to[d] = (float)json_number_value(json_array_get(vector, d));
-        if (!isfinite(to[d]) || (!r->matrix && !json_is_number(json_array_get(vector, d))))
+        if (!isfinite(to[d]) || (!r->matrix.values && !json_is_number(json_array_get(vector, d))))
             return err_fail_at(e, r->line, 0, "value %u of vector %llu is not a finite number",
                                d + 1, (unsigned long long)r->row + 1);
     }
@@ -116,15 +87,15 @@ static enum err_code read_line(struct reader *r, const json_t *line, struct err 
     const json_t *vector = json_object_get(line, "vector");
     const char *source = json_string_value(json_object_get(line, "source"));
     const char *text = json_string_value(json_object_get(line, "text"));
-    if (!source || (!r->matrix && !json_array_size(vector)))
+    if (!source || (!r->matrix.values && !json_array_size(vector)))
         return err_fail_at(e, r->line, 0, "expected {\"source\": \"c1\", \"text\": \"sin x\"%s}",
-                           r->matrix ? "" : ", \"vector\": [0.1, -2]");
-    if (r->matrix && r->row == r->rows)
+                           r->matrix.values ? "" : ", \"vector\": [0.1, -2]");
+    if (r->matrix.values && r->row == r->matrix.rows)
         return err_fail_at(e, r->line, 0, "the matrix has only %llu rows",
-                           (unsigned long long)r->rows);
+                           (unsigned long long)r->matrix.rows);
     if (!b->dim)
         b->dim = (uint32_t)json_array_size(vector);
-    if (!r->matrix && json_array_size(vector) != b->dim)
+    if (!r->matrix.values && json_array_size(vector) != b->dim)
         return err_fail_at(e, r->line, 0, "a vector of %zu numbers among vectors of %u",
                            json_array_size(vector), b->dim);
     struct digest id = digest_of(&(struct span){(const uint8_t *)source, strlen(source)}, 1);
@@ -162,9 +133,9 @@ static enum err_code read_lines(struct reader *r, struct err *e)
     }
     if (code == ERR_NOTFOUND)
         code = OK;
-    if (!code && r->matrix && r->row != r->rows)
+    if (!code && r->matrix.values && r->row != r->matrix.rows)
         code = err_fail(e, ERR_INPUT, "%s: %llu lines for %llu rows", r->text->name,
-                        (unsigned long long)r->row, (unsigned long long)r->rows);
+                        (unsigned long long)r->row, (unsigned long long)r->matrix.rows);
     return code ? code : err_up(e, emit(r, e));
 }
 
@@ -205,7 +176,8 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
                                 "%s: the file %s.jsonl, which describes its rows, is missing", name,
                                 name);
             lines = &index->text;
-            code = err_up(e, read_npy(&r, &files[i].text, e));
+            code = err_up(e, npy_read(&r.matrix, op_arena(ctx), &files[i].text, e));
+            r.batch.dim = r.matrix.dim;
         } else if (text_ends_in(arena_strndup(op_arena(ctx), name, unpack_name(name)),
                                 ".npy.jsonl")) {
             continue; /* read together with its matrix */
