@@ -112,12 +112,54 @@ class Import(ProjectTest):
         write_tensors(self.file, tensors, self.metadata if metadata is None else metadata)
         return self.p.eqloom("run", "torch.yaml", "imported", expect=2).err
 
+    def refused_with(self, edit, values=None):
+        """The file with its header's text and its values changed."""
+        data = self.file.read_bytes()
+        at = 8 + struct.unpack("<Q", data[:8])[0]
+        text = edit(data[8:at])
+        self.file.write_bytes(struct.pack("<Q", len(text)) + text + (values or (lambda x: x))(data[at:]))
+        error = self.p.eqloom("run", "torch.yaml", "imported", expect=2).err
+        self.file.write_bytes(data)
+        return error
+
+    def test_places_of_tensors(self):
+        """The format leaves no byte without a tensor, none with two, and no key twice."""
+        write_tensors(self.file, self.tensors, self.metadata)
+        same = lambda text: text
+        first = list(self.tensors)[0]
+        moved = lambda by: lambda text: json.dumps({
+            name: t if name == "__metadata__" else t | {"data_offsets": [x + by for x in t["data_offsets"]]}
+            for name, t in json.loads(text).items()}).encode()
+
+        def place(name, *offsets):
+            return lambda text: json.dumps({k: t | {"data_offsets": list(offsets)} if k == name else t
+                                            for k, t in json.loads(text).items()}).encode()
+        size = len(self.tensors[first][2])
+        again = json.dumps({first: {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})[1:-1].encode()
+        for edit, values, message in [
+                (same, lambda x: x + b"\0" * 7, "7 bytes after the last tensor"),
+                (same, lambda x: x[:-4], "is outside the file"),
+                (moved(8), lambda x: bytes(8) + x, f"8 bytes before tensor '{first}' belong to none"),
+                (place(first, 0, size + 4), None, f"overlaps '{first}'"),
+                (place(first, 0, size - 4), None, "4 bytes before tensor"),
+                (place(first, 0, 2 ** 62), None, f"'{first}' is outside the file"),
+                (place(first, 0.0, size), None, f"'{first}' has no place in the file"),
+                (place(first, size, 0), None, f"'{first}' has no place in the file"),
+                (place(first, -4, size - 4), None, f"'{first}' has no place in the file"),
+                (place(first, 0, size, size), None, f"'{first}' has no place in the file"),
+                (place(first), None, f"'{first}' has no place in the file"),
+                (lambda text: text[:-1] + b", " + again + b"}", None, "a key of the header occurs twice"),
+                (lambda text: text[:-1], None, "the header is not JSON")]:
+            with self.subTest(message=message):
+                self.assertIn(message, self.refused_with(edit, values))
+        self.assertNotIn("error", self.p.eqloom("run", "torch.yaml", "imported").err)
+
     def test_what_does_not_fit(self):
         name = "layers.1.linear1.weight"
         _, shape, data = self.tensors[name]
         for tensor, message in ((("F16", shape, data[::2]), "is of type F16; only F32 is supported"),
                                 (("F32", shape[::-1], data), "has the wrong shape for its model"),
-                                (("F32", shape, data + data), "or has the wrong size"),
+                                (("F32", shape, data + data), "has the wrong size for its shape"),
                                 (("F32", shape, b"\0\0\x80\x7f" * (len(data) // 4)),
                                  "is not finite")):
             self.assertIn(message, self.refused(self.tensors | {name: tensor}))

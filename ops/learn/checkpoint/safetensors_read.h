@@ -1,5 +1,6 @@
 /* Reads models from safetensors files: eight bytes with the header's length, a JSON header (name ->
- * {dtype, shape, data_offsets}), and the values. */
+ * {dtype, shape, data_offsets}), and the values. As the format demands, the tensors fill what
+ * follows the header without a hole or an overlap, and no key occurs twice. */
 #pragma once
 
 #include "base/arena.h"
