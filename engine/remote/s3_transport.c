@@ -5,7 +5,6 @@
 
 #include "base/buf.h"
 #include "base/digest.h"
-#include "base/os.h"
 #include "store/pack/pack.h"
 
 #include <errno.h>
@@ -165,8 +164,7 @@ static enum err_code list_page(struct listing *l, struct transport *t, struct ar
 static enum err_code list(struct name_map *names, struct transport *t, const char *folder,
                           struct err *e)
 {
-    struct listing l = {.names = names,
-                        .until_ns = os_monotonic_ns() + TRANSPORT_LIST_S * (uint64_t)1000000000};
+    struct listing l = {.names = names, .until_ns = transport_until(TRANSPORT_LIST_S)};
     enum err_code code = OK;
     size_t pages = 0;
     do {
@@ -184,7 +182,9 @@ static enum err_code list(struct name_map *names, struct transport *t, const cha
 static enum err_code get(FILE **out, struct transport *t, const char *name, struct err *e)
 {
     struct arena a = {0};
-    struct transport_request q = {.limit_bytes = TRANSPORT_PACK_BYTES, .begin = PACK_MAGIC};
+    struct transport_request q = {.limit_bytes = TRANSPORT_PACK_BYTES,
+                                  .begin = PACK_MAGIC,
+                                  .until_ns = transport_until(TRANSPORT_PACK_S)};
     enum err_code code = request(out, t, object_url(&a, t->state, name), NULL, empty_digest, &q, e);
     arena_free(&a);
     return err_up(e, code);
@@ -211,7 +211,8 @@ static enum err_code put(struct transport *t, const char *name, const char *path
 {
     struct arena a = {0};
     char hex[DIGEST_HEX], status[4] = "";
-    struct transport_request q = {.limit_bytes = sizeof status};
+    struct transport_request q = {.limit_bytes = sizeof status,
+                                  .until_ns = transport_until(TRANSPORT_PACK_S)};
     FILE *answer = NULL;
     enum err_code code = digest_file(hex, path, e);
     if (!code)

@@ -49,8 +49,7 @@ static enum err_code list(struct name_map *names, struct transport *t, const cha
     struct arena a = {0};
     const struct place *p = t->state;
     struct transport_request q = {.limit_bytes = TRANSPORT_LIST_BYTES,
-                                  .until_ns =
-                                      os_monotonic_ns() + TRANSPORT_LIST_S * (uint64_t)1000000000};
+                                  .until_ns = transport_until(TRANSPORT_LIST_S)};
     char line[300];
     FILE *listed = NULL;
     enum err_code code =
@@ -70,7 +69,9 @@ static enum err_code get(FILE **out, struct transport *t, const char *name, stru
 {
     struct arena a = {0};
     const struct place *p = t->state;
-    struct transport_request q = {.limit_bytes = TRANSPORT_PACK_BYTES, .begin = PACK_MAGIC};
+    struct transport_request q = {.limit_bytes = TRANSPORT_PACK_BYTES,
+                                  .begin = PACK_MAGIC,
+                                  .until_ns = transport_until(TRANSPORT_PACK_S)};
     enum err_code code = run(out, t, arena_printf(&a, "cd %s && cat %s", p->path, name), &q, e);
     arena_free(&a);
     return err_up(e, code);
@@ -83,7 +84,7 @@ static enum err_code put(struct transport *t, const char *name, const char *path
     struct os_stat st;
     enum err_code code = os_stat(&st, path, e);
     FILE *from = code ? NULL : fopen(path, "rbe");
-    struct transport_request q = {.in = from};
+    struct transport_request q = {.in = from, .until_ns = transport_until(TRANSPORT_PACK_S)};
     if (!code && !from)
         code = err_fail(e, ERR_IO, "cannot read %s", path);
     if (!code)

@@ -71,8 +71,8 @@ static bool give_up(void *arg)
     }
     if (w->q->begin && !begins(w->out, w->q->begin))
         snprintf(w->why, sizeof w->why, "does not send a pack");
-    else if (w->q->until_ns && now > w->q->until_ns)
-        snprintf(w->why, sizeof w->why, "takes longer than %d s to list packs", TRANSPORT_LIST_S);
+    else if (now > w->q->until_ns)
+        snprintf(w->why, sizeof w->why, "takes longer than a transfer may");
     else if (!w->q->watches_itself && now - w->since_ns > patience * 1000000000)
         snprintf(w->why, sizeof w->why, "moves less than %d bytes per second, for %u s",
                  TRANSPORT_RATE, w->t->patience_s);
@@ -85,6 +85,11 @@ static uint64_t bound_bytes(uint64_t limit, const char *scratch)
     struct statvfs st;
     uint64_t free_bytes = statvfs(scratch, &st) ? limit : (uint64_t)st.f_bavail * st.f_frsize;
     return free_bytes / 2 < limit ? free_bytes / 2 : limit;
+}
+
+uint64_t transport_until(unsigned seconds)
+{
+    return os_monotonic_ns() + seconds * (uint64_t)1000000000;
 }
 
 enum err_code transport_add_name(struct name_map *names, const char *name, struct err *e)

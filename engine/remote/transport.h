@@ -3,14 +3,15 @@
  * replaced. Thread-safe.
  *
  * Who answers is not trusted: a transport that moves less than TRANSPORT_RATE for `patience_s`
- * seconds is ended, and so is one that sends more than is asked for. */
+ * seconds is ended, and so is one that sends more than is asked for or takes longer than it may. */
 #pragma once
 
 #include "base/map.h"
 #include "engine/session/session.h"
 
 enum {
-    TRANSPORT_RATE = 4096,           /* bytes per second, over patience_s */
+    TRANSPORT_RATE = 4096, /* bytes per second, over patience_s */
+    TRANSPORT_PACK_S = 3600,
     TRANSPORT_LIST_S = 300,          /* for one folder */
     TRANSPORT_LIST_BYTES = 64 << 20, /* of one answer */
     TRANSPORT_LIST_PAGES = 200,      /* answers */
@@ -50,12 +51,15 @@ enum err_code transport_s3(struct transport *t, struct arena *a, const char *add
 /* Adds the name to the map if it can be that of a pack. ERR_IO if there are too many. */
 enum err_code transport_add_name(struct name_map *names, const char *name, struct err *e);
 
+/* Returns when so many seconds from now are over. */
+uint64_t transport_until(unsigned seconds);
+
 struct transport_request {
     const char *const *argv;
     FILE *in;             /* may be NULL */
     uint64_t limit_bytes; /* of its output */
     const char *begin;    /* of its output, or it is ended; NULL: any */
-    uint64_t until_ns;    /* of os_monotonic_ns; 0: no limit */
+    uint64_t until_ns;    /* transport_until */
     bool watches_itself;  /* it ends itself if nothing moves */
 };
 /* Runs a program and waits for it. Its output is in *out, an unnamed file in the scratch folder
