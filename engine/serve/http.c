@@ -8,6 +8,7 @@
 #include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 struct http {
@@ -56,10 +57,21 @@ static bool is_foreign(struct MHD_Connection *c)
     return !strcmp(site, "cross-site") && strcmp(header(c, "Sec-Fetch-Mode"), "navigate");
 }
 
+static enum MHD_Result look_for_body(void *found, enum MHD_ValueKind kind, const char *name,
+                                     const char *value)
+{
+    bool length = !strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    if (!strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) ||
+        (length && (!value || strspn(value, "0") != strlen(value))))
+        *(bool *)found = true;
+    return MHD_YES;
+}
+
 static bool has_body(struct MHD_Connection *c)
 {
-    const char *length = header(c, "Content-Length");
-    return strspn(length, "0") != strlen(length) || *header(c, "Transfer-Encoding");
+    bool found = false;
+    MHD_get_connection_values(c, MHD_HEADER_KIND, look_for_body, &found);
+    return found;
 }
 
 struct reading {
@@ -155,12 +167,18 @@ static enum MHD_Result take_request(void *arg, struct MHD_Connection *c, const c
                                     const char *method, const char *version, const char *upload,
                                     size_t *upload_size, void **state)
 {
+    static int begun;
     struct http *h = arg;
     struct caller *caller = caller_of(c);
     struct arena a = {0};
     struct http_request request = {.path = url};
     struct http_response r = {.status = MHD_HTTP_OK, .type = "text/html; charset=utf-8"};
-    /* The headers have arrived: to answer now keeps the body from being read. */
+    /* The headers have arrived. To answer now keeps a body from being read, and ends the
+     * connection. */
+    if (!*state && !has_body(c)) {
+        *state = &begun;
+        return MHD_YES;
+    }
     callers_set(&h->callers, caller, CALLER_WAITS);
     if (!check(&r, &request, &a, c, method))
         h->answer(&r, h->arg, &request, &a);

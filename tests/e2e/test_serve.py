@@ -395,6 +395,17 @@ class Harm(Base):
             for s in lazy:
                 s.close()
 
+    def test_a_connection_serves_many_requests(self):
+        request = b"GET /icon.svg HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        with socket.create_connection(("127.0.0.1", self.server.port), timeout=TIMEOUT_S) as s:
+            for _ in range(3):
+                s.sendall(request)
+                answer = s.recv(1 << 16)
+                self.assertTrue(answer.startswith(b"HTTP/1.1 200 "), answer)
+                length = int(re.search(rb"Content-Length: (\d+)", answer).group(1))
+                while len(answer.partition(b"\r\n\r\n")[2]) < length:
+                    answer += s.recv(1 << 16)
+
     def test_bodies_are_refused_at_once(self):
         for method, length, status in [("POST", "1000000000", 405), ("GET", "1000000000", 413), ("HEAD", "7", 413),
                                        ("GET", "0", 200)]:
@@ -411,6 +422,9 @@ class Harm(Base):
                         sent += s.send(bytes(1 << 16))
         self.assertEqual(self.status("/", method="GET", headers=["Transfer-Encoding: chunked", "", "1", "a", "0"]), 413)
         # A body is not read as another request.
+        for lengths in ["5\r\nContent-Length: 0", "0\r\nContent-Length: 5"]:
+            status = self.status("/style.css", headers=[f"Content-Length: {lengths}", "", "abcde"])
+            self.assertIn(status, (400, 413))
         hidden = b"GET /style.css HTTP/1.1\r\nHost: localhost\r\n\r\n"
         answer = self.server.raw(b"GET /style.css HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s"
                                  % (len(hidden), hidden))
