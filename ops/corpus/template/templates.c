@@ -17,6 +17,7 @@ enum {
     MAX_ENUMERATED = 200000, /* combinations of a template without 'take' */
     MAX_CONSIDERED = 2000,   /* combinations with 'take'; of more, a sample is drawn */
     DRAWS_PER_TAKEN = 8,
+    MAX_COMPARED = 1000000000, /* values, to draw from a template */
     MAX_INSTANCES = 2000000,
 };
 
@@ -207,14 +208,16 @@ static enum err_code expand_template(struct expansion *t, const struct template 
     enum err_code code;
     const struct template_group *group = t->group;
     int fixed = -1;
-    double combinations = 1;
+    double combinations = 1, values = 0;
     for (size_t s = 0; s < tpl->n_slots; s++) {
         if (slot_size(t, &tpl->slots[s]) == 0)
             return OK; /* {it} has no expressions */
         if (group->per == PER_SET && tpl->slots[s].set == group->per_set && fixed < 0)
             fixed = (int)s;
-        else
+        else {
             combinations *= (double)slot_size(t, &tpl->slots[s]);
+            values += (double)slot_size(t, &tpl->slots[s]);
+        }
     }
     if (group->per == PER_SET && fixed < 0)
         return yaml_fail(t->e, tpl->node, "'per' counts by '%s', which this template does not use",
@@ -225,6 +228,12 @@ static enum err_code expand_template(struct expansion *t, const struct template 
                          "this template makes %.0f expressions; limit them with 'take'",
                          combinations);
     size_t cells = fixed < 0 ? 1 : slot_size(t, &tpl->slots[fixed]);
+    double compared = values * (double)cells * (double)group->take * DRAWS_PER_TAKEN;
+    if (drawn && compared > MAX_COMPARED)
+        return yaml_fail(t->e, tpl->node,
+                         "to draw from this template compares %.3g values, at most %.3g are "
+                         "allowed: lower 'take'",
+                         compared, (double)MAX_COMPARED);
     for (size_t c = 0; c < cells; c++) {
         size_t choice[TEMPLATES_MAX_SLOTS] = {0};
         uint32_t cell = group->per == PER_TEMPLATE ? index : (uint32_t)c;

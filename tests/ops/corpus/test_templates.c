@@ -118,6 +118,10 @@ TEST(refusals)
     refuses("templates: 1\nlanguage: bool\ngroups: {}\n", 2, 11, "unknown language 'bool'", "");
     refuses("templates: 1\nlanguage: polynomial\ngroups: {g: {templates: ['x^2']}}\n", 3, 26,
             "this gives 'x^2': unexpected '^'", "");
+    refuses(
+        "templates: 1\nsets: {n: [1..1000]}\ngroups:\n  g: {templates: ['{n} + {n.2}*x'], take: "
+        "100000}\n",
+        4, 19, "compares 1.6e+09 values, at most 1e+09 are allowed: lower 'take'", "");
 #undef GROUP
 }
 
