@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "engine/op.h"
 #include "ops/corpus/format/corpus_format.h"
+#include "ops/expr/normal/normal_undefined.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -181,10 +182,11 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         draw(&text, g, least + rng_below(&g->rng, most - least + 1));
         struct source_text source = {"<random>", text.data, text.len};
         struct expr x;
+        const char *why;
         bool added = false;
         arena_reset(&work);
         code = expr_parse_words(&x, &work, &lang_calculus, &source, 0, source.len, false, e);
-        if (code || !has_variable(&x))
+        if (code || !has_variable(&x) || expr_is_undefined(&why, &work, &x, NULL, 0))
             continue;
         char *prefix = corpus_prefix(a, &x);
         name_map_put(&seen, prefix, 0, &added);
@@ -195,6 +197,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         if (op_cancelled(ctx))
             code = err_fail(e, ERR_CANCELLED, "cancelled");
     }
+    ball_thread_cleanup();
     name_map_free(&seen);
     buf_free(&text);
     arena_free(&work);
@@ -203,12 +206,12 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_random_expressions = {
     .name = "random-expressions",
-    .version = 1,
+    .version = 2,
     .node = OP_TASK,
     .doc =
         "Draws random expressions of x after Lample and Charton: uniform over unary-binary trees, "
-        "with weighted operators, and leaves that are x or integers. Expressions without x and "
-        "duplicates are left out.",
+        "with weighted operators, and leaves that are x or integers. Expressions without x or "
+        "without a value anywhere, and duplicates, are left out.",
     .params = OP_PARAMS(
         {"count", OP_INT, "10000", NULL, 1, 1e8,
          "The number of expressions drawn; duplicates are "

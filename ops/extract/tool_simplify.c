@@ -3,6 +3,7 @@
 #include "ops/egraph/derive/answer.h"
 #include "ops/egraph/run/rewrite_options.h"
 #include "ops/expr/normal/normal.h"
+#include "ops/expr/normal/normal_undefined.h"
 #include "ops/extract/cheapest_term.h"
 
 enum { MAX_BUDGET = 50000000 };
@@ -34,12 +35,12 @@ static enum err_code simplify(const struct tool_args *args, const struct rules *
     struct answer q = {.lang = rules->lang, .show = expr_shown(args)};
     struct buf text = {0};
     enum err_code code;
-    if ((code = rewrite_read_expr(&q.from, args, rules->lang, "<expression>", args->positional[0],
-                                  e)) ||
-        (code = standing_decide(&q.r, args->arena, rules, set, &q.from, &q.from, options, e)))
+    const char *why;
+    if ((code =
+             rewrite_read_expr(&q.from, args, rules->lang, "<expression>", args->positional[0], e)))
         return err_up(e, code);
-    if (q.r.standing == STANDING_NO_VALUE)
-        return err_fail(e, ERR_INPUT, "the expression has no value at any point that was tried");
+    if (expr_is_undefined(&why, args->arena, &q.from, NULL, 0))
+        return err_fail(e, ERR_INPUT, "the expression has no value: %s", why);
     if ((code = find_simpler(&q.to, args->arena, set, &q.from, &options->limits, e)) ||
         (code = standing_decide(&q.r, args->arena, rules, set, &q.from, &q.to, options, e)))
         return err_up(e, code);

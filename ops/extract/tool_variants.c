@@ -3,11 +3,12 @@
  * products or in the position of signs count as one. */
 #include "base/buf.h"
 #include "base/map.h"
-#include "ops/egraph/derive/standing.h"
 #include "ops/egraph/run/rewrite_options.h"
 #include "ops/expr/edit_distance.h"
 #include "ops/expr/equality/equality.h"
+#include "ops/expr/normal/normal_undefined.h"
 #include "ops/extract/extract_grammar.h"
+#include "ops/rules/check/certify.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -302,19 +303,15 @@ static enum err_code list_forms(const struct request *q, struct egraph *g,
 {
     const struct tool_args *args = q->args;
     const struct grammar_options limits = {.max_tokens = q->max_tokens};
-    const struct standing_options decide = {.verdict_only = true};
-    struct standing_result value;
     struct saturate_result run;
     Eqloom__EGraph message;
     struct grammar grammar;
     struct search found;
     char terms[48];
-    enum err_code code =
-        standing_decide(&value, args->arena, &q->rules, set, &q->x, &q->x, &decide, e);
-    if (code)
-        return err_up(e, code);
-    if (value.standing == STANDING_NO_VALUE)
-        return err_fail(e, ERR_INPUT, "the expression has no value at any point that was tried");
+    const char *why;
+    enum err_code code;
+    if (expr_is_undefined(&why, args->arena, &q->x, NULL, 0))
+        return err_fail(e, ERR_INPUT, "the expression has no value: %s", why);
     eclass_id root = egraph_add_expr(g, &q->x);
     if ((code = egraph_saturate(&run, g, set, &q->limits, args->arena, e)))
         return err_up(e, code);

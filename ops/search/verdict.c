@@ -7,6 +7,7 @@
 #include "ops/expr/equality/equality.h"
 #include "ops/expr/equality/exact.h"
 #include "ops/expr/normal/normal.h"
+#include "ops/expr/normal/normal_undefined.h"
 
 enum { POINTS = 8, ITERATIONS = 12, TERMS_OF_A_CLUSTER = 4 };
 
@@ -50,7 +51,7 @@ static void compare(struct finding *f, const struct judge *j, const struct expr 
                                    .n_domains = domains.n,
                                    .real_values = j->real_values};
     struct equality_test test;
-    const char *witness, *way;
+    const char *witness, *way, *why;
     equality_test_begin(&test, question, &options);
     switch (equality_test_ask(&witness, a, &test, &f->x)) {
     case EQUALITY_AGREES:
@@ -61,8 +62,13 @@ static void compare(struct finding *f, const struct judge *j, const struct expr 
         break;
     case EQUALITY_REFUTED: decide(f, VERDICT_REFUTED, arena_printf(a, "at %s", witness)); break;
     case EQUALITY_UNDECIDED:
-        decide(f, exact ? VERDICT_UNDECIDED : VERDICT_NO_VALUE,
-               exact ? "too large to compare" : "no point was found where both are defined");
+        if (!exact && (expr_is_undefined(&why, a, question, domains.all, domains.n) ||
+                       expr_is_undefined(&why, a, &f->x, domains.all, domains.n)))
+            decide(f, VERDICT_NO_VALUE, why);
+        else
+            decide(f, VERDICT_UNDECIDED,
+                   exact ? "too large to compare"
+                         : "no point was found where both can be computed");
     }
     equality_test_end(&test);
 }

@@ -1,5 +1,5 @@
 /* Decides whether findings are equal to a query: proved, refuted or undecided, with the reason in
- * words; "no value" if both are defined at none of the points that were tried. */
+ * words; "no value" if one is shown to have none. */
 #pragma once
 
 #include "cluster.pb-c.h"

@@ -176,6 +176,14 @@ class Explain(unittest.TestCase):
             self.assertEqual(len(done.stdout.splitlines()), 1, done.stdout)
             self.assertEqual(json.loads(explain("--json", a, b).stdout)["verdict"], "no value")
 
+    def test_what_was_not_computed_is_not_without_a_value(self):
+        for verdict, a, b in (("proved", "(10^1000 + 1) - 10^1000", "1"), ("proved", "(sqrt(2)^2 - 2)^(1/3)", "0"),
+                              ("proved", "cosh(700) - sinh(700)", "e^(-700)"), ("refuted", "sin(10^1000)", "0"),
+                              ("refuted", "(10^1000 + 1) - 10^1000", "2"), ("undecided", "sin(10^(10^6))", "0"),
+                              ("no value", "1/(sqrt(2) + sqrt(3) - sqrt(5 + 2*sqrt(6)))", "3"),
+                              ("no value", "x/(x - (x*(x - x) + x))", "1"), ("no value", "tan(pi/2)", "cot(0)")):
+            self.assertRegex(explain("--verdict", a, b).stdout, f"^{verdict}", f"{a} = {b}")
+
     def test_isolated_exceptions_do_not_refute(self):
         """Values on the cut at x = 3/2 and x = 2 alone, which are likely points."""
         for bump in ("(2*x-3)*(x-2)", "x-1", "(x-1/2)*(x-4)*(x-5/2)*(x-1/4)"):

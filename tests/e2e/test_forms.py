@@ -45,10 +45,12 @@ class Variants(unittest.TestCase):
         with tempfile.NamedTemporaryFile("w", suffix=".rules") as rules:
             rules.write("group g\nwrong: sin(?a) -> ?a\n")
             rules.flush()
-            for command in ["variants", "simplify"]:
-                done = run(command, "--rules", rules.name, "sin(x) + 1")
-                self.assertEqual(done.returncode, 1, done.stdout)
-                self.assertIn("which is not equal: x = ", done.stderr)
+            done = run("simplify", "--rules", rules.name, "sin(x) + 1")
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn("which is not equal: x = ", done.stderr)
+            done = run("variants", "--rules", rules.name, "sin(x) + 1")
+            self.assertEqual(done.stdout, "")
+            self.assertRegex(done.stderr, "left out: g/wrong is false: .a = ")
 
     def test_boolean_terms(self):
         texts = [f["expression"] for f in self.forms("--language", "boolean", "not(a & b)")]

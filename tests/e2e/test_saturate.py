@@ -111,6 +111,7 @@ class Saturate(unittest.TestCase):
                             (("x", "--top", "many"), "--top takes a number from 0 to"),
                             (("x", "--iterations", "0"), "--iterations takes a number from 1 to"),
                             (("x", "sin(x"), "<expression 2>:1:"),
+                            (("x", "1/(x-x)"), "'1/(x-x)' has no value: 1/(x - x), where x - x is 0"),
                             (("x", "--rules", "/nowhere.rules"), "/nowhere.rules"),
                             (("x", "--nodes", "5"), "--nodes"),
                             (("x", "--language", "boolen"), "did you mean 'boolean'?")]:

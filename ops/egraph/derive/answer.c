@@ -102,7 +102,7 @@ void answer_write_words(struct buf *out, struct arena *a, const struct answer *q
         return;
     case STANDING_PROVED: write_proof(out, a, q); return;
     case STANDING_NO_VALUE:
-        buf_printf(out, "no value: %s, at any point that was tried\n", q->r.undefined);
+        buf_printf(out, "no value: %s\n", q->r.undefined);
         return;
     case STANDING_UNDECIDED: write_undecided(out, a, q);
     }

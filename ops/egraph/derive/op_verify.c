@@ -36,6 +36,8 @@ static enum err_code verify(Eqloom__Cluster *c, struct op_ctx *ctx, const struct
     if (code)
         return err_up(e, code);
     domains = domains_of(a, c->seed, &given);
+    if (rules.n && from->basis > c->basis)
+        c->basis = from->basis;
     struct standing_options options = {
         .limits = {.iterations = (uint32_t)op_int(ctx, "iterations"),
                    .max_nodes = rules.n ? (uint32_t)op_int(ctx, "max_nodes") : 1,
@@ -95,7 +97,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_verify = {
     .name = "verify",
-    .version = 5,
+    .version = 6,
     .node = OP_MAP,
     .doc = "Decides for each member whether it is equal to the first one, like `explain`: by "
            "values that differ on an open set, by normal forms, or by a derivation with the rules. "

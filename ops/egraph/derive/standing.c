@@ -2,6 +2,7 @@
 #include "ops/egraph/derive/standing.h"
 
 #include "ops/expr/normal/normal.h"
+#include "ops/expr/normal/normal_undefined.h"
 #include "ops/expr/rational.h"
 
 #include <string.h>
@@ -37,20 +38,16 @@ const char *standing_word(enum standing s)
 
 /* ---- by values ---- */
 
-static bool is_undefined(const struct expr *x, const struct ball_options *points)
+/* Which of the two is shown to have no value, and why; NULL if neither is. */
+static const char *undefined_of(const struct question *q)
 {
-    struct ball_compare self;
-    ball_compare(&self, x, x, points);
-    return !self.meet;
-}
-
-static const char *undefined_of(const struct question *q, const struct ball_options *points)
-{
-    bool left = is_undefined(q->x, points), right = is_undefined(q->y, points);
-    return left && right ? "neither expression has one"
-           : left        ? "the first expression has none"
-           : right       ? "the second expression has none"
-                         : "the two never both have one";
+    const struct derive_options *o = &q->options->limits;
+    const char *left, *right;
+    bool first = expr_is_undefined(&left, q->a, q->x, o->domains, o->n_domains);
+    if (expr_is_undefined(&right, q->a, q->y, o->domains, o->n_domains))
+        return first ? arena_printf(q->a, "neither expression has one: %s", left)
+                     : arena_printf(q->a, "the second expression has none: %s", right);
+    return first ? arena_printf(q->a, "the first expression has none: %s", left) : NULL;
 }
 
 /* Points depend on both terms, so that whoever writes a term cannot predict them. */
@@ -80,8 +77,8 @@ static void compare_values(struct standing_result *out, const struct question *q
         points.high = FAR;
         ball_compare(&out->compare, q->x, q->y, &points);
     }
-    if (!out->compare.meet && ball_can_evaluate(q->x) && ball_can_evaluate(q->y))
-        out->undefined = undefined_of(q, &points);
+    if (!out->compare.meet)
+        out->undefined = undefined_of(q);
     if (out->compare.verdict == BALL_DIFFERENT)
         out->witness = arena_strdup(q->a, out->compare.witness);
 }

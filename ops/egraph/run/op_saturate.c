@@ -4,6 +4,7 @@
 #include "ops/egraph/reuse/saturation_reuse.h"
 #include "ops/egraph/run/rules_input.h"
 #include "ops/expr/ball/domain_record.h"
+#include "ops/expr/normal/normal_undefined.h"
 #include "ops/expr/own/own.h"
 
 #include "expr.pb-c.h"
@@ -166,6 +167,9 @@ static enum err_code saturate_expr(struct egraph *g, struct op_ctx *ctx,
     for (size_t i = 0; i < domains.n; i++)
         if ((code = egraph_declare(g, &domains.all[i], e)))
             return err_up(e, code);
+    const char *why;
+    if (expr_is_undefined(&why, a, &x, domains.all, domains.n))
+        return err_fail(e, ERR_INPUT, "the expression has no value: %s", why);
     eclass_id root = egraph_add_expr(g, &x);
     struct saturate_options o = {
         .iterations = (uint32_t)op_int(ctx, "iterations"),
@@ -317,7 +321,7 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
 
 const struct op op_saturate = {
     .name = "saturate",
-    .version = 13,
+    .version = 14,
     .node = OP_MAP,
     .doc = "Finds everything that the rules prove equal to an expression and to its parts, as an "
            "e-graph in canonical form. Budgets are counts, so the result does not depend on the "

@@ -3,6 +3,7 @@
  * times of iterations are those of this run, including counting. */
 #include "base/os.h"
 #include "ops/egraph/run/rewrite_options.h"
+#include "ops/expr/normal/normal_undefined.h"
 #include "schemas/egraph/egraph_text.h"
 
 #include <inttypes.h>
@@ -122,8 +123,12 @@ static void record_iteration(void *arg, const struct saturate_iteration *i)
 static enum err_code saturate(struct session *s, const struct ruleset *set,
                               const struct saturate_options *o, struct err *e)
 {
-    for (size_t i = 0; i < s->args->n_positional; i++)
+    for (size_t i = 0; i < s->args->n_positional; i++) {
+        const char *why;
+        if (expr_is_undefined(&why, s->a, &s->exprs[i], NULL, 0))
+            return err_fail(e, ERR_INPUT, "'%s' has no value: %s", s->args->positional[i], why);
         egraph_add_expr(s->g, &s->exprs[i]);
+    }
     uint64_t begun = s->begun = os_monotonic_ns();
     enum err_code code = err_up(e, egraph_saturate(&s->run, s->g, set, o, s->a, e));
     s->ns = os_monotonic_ns() - begun;

@@ -12,7 +12,8 @@
 
 enum {
     FIRST_PRECISION = 128,
-    LEVELS = 4,       /* precisions tried: the first, then doubled up to BALL_MAX_PRECISION */
+    LEVELS = 4,       /* precisions tried: the first, then doubled up to BALL_MAX_PRECISION ... */
+    LEVELS_OF_CONSTANTS = 7, /* ... or 8,192 for constants */
     MIN_DIGITS = 12,  /* digits of agreement; with fewer the precision is raised */
     EXTRA_POINTS = 8, /* additional points for a refutation */
     /* precision used if sides agree, but to fewer bits than their smallest part needs */
@@ -162,6 +163,11 @@ static const acb_struct *look_up(void *arg, uint16_t op, const char *name)
     return widen(r, v);
 }
 
+static int levels(const struct ball_reference *r)
+{
+    return r->n_variables ? LEVELS : LEVELS_OF_CONSTANTS;
+}
+
 /* Evaluates x at candidate k, at the first level at which it is narrow. */
 static bool try_candidate(struct ball_reference *r, uint32_t k)
 {
@@ -178,7 +184,7 @@ static bool try_candidate(struct ball_reference *r, uint32_t k)
             c->span = ball_span(&r->evaluator);
             return c->defined = true;
         }
-        if (r->evaluator.hopeless || level + 1 == LEVELS)
+        if (r->evaluator.hopeless || level + 1 == levels(r))
             return false;
     }
 }
@@ -280,7 +286,7 @@ static enum outcome compare_deeper(struct ball_reference *r, const struct expr *
     acb_t x;
     acb_init(x);
     enum outcome outcome = otherwise;
-    for (slong p = 2 * BALL_MAX_PRECISION; p <= DEEP_PRECISION && outcome != REFUTED; p *= 2) {
+    for (slong p = FIRST_PRECISION << levels(r); p <= DEEP_PRECISION && outcome != REFUTED; p *= 2) {
         r->at = k;
         acb_set(x, ball_evaluate(&r->evaluator, &r->x, p));
         const acb_struct *z = ball_evaluate(&r->evaluator, y, p);
@@ -314,10 +320,10 @@ static enum outcome compare_at(struct ball_compare *out, int *digits, struct bal
             *digits = apart ? 0 : agreement(x, z);
             if (*digits >= MIN_DIGITS && ball_agrees(x, z, span))
                 return AGREES;
-            if (level + 1 == LEVELS)
+            if (level + 1 == levels(r))
                 return compare_deeper(r, y, k, *digits >= MIN_DIGITS ? AGREES : SKIPPED);
         }
-        if (level + 1 == LEVELS)
+        if (level + 1 == levels(r))
             return SKIPPED;
     }
 }
@@ -376,14 +382,6 @@ void ball_reference_compare(struct ball_compare *out, struct ball_reference *r,
         if (r->n_variables == 0 || r->options.low == r->options.high) /* there is only one point */
             break;
     }
-}
-
-bool ball_can_evaluate(const struct expr *x)
-{
-    int derivatives = 0;
-    for (uint32_t i = 0; i < x->n; i++)
-        derivatives += x->nodes[i].op == X_D;
-    return derivatives <= BALL_MAX_MIXED && expr_is_interpreted(x);
 }
 
 void ball_compare(struct ball_compare *out, const struct expr *x, const struct expr *y,

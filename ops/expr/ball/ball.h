@@ -2,12 +2,12 @@
  * principal branches (DLMF; acot z = atan(1/z)), and the comparison of two expressions.
  *
  * A value is undefined at a pole, at 0/0, where a derivative does not exist, and where more than
- * 1024 bits would be needed to decide on which side of a branch cut an argument is. On a cut, a
- * real argument has the value of the formulas of DLMF 4.23 and 4.37 with ln(-1) = pi i: asin 2 =
- * pi/2 - 1.317 i. d(x, f) is the derivative along the variable, also of |f| if x is real.
- * Derivatives may be nested up to order eight, or up to order five if each is with respect to
- * another variable than the enclosing one; beyond that, and for declared operators without a
- * meaning, the value is undefined.
+ * 1024 bits (8192 in a constant) would be needed to decide on which side of a branch cut an
+ * argument is. On a cut, a real argument has the value of the formulas of DLMF 4.23 and 4.37 with
+ * ln(-1) = pi i: asin 2 = pi/2 - 1.317 i. d(x, f) is the derivative along the variable, also of |f|
+ * if x is real. Derivatives may be nested up to order eight, or up to order five if each is with
+ * respect to another variable than the enclosing one; beyond that, and for declared operators
+ * without a meaning, the value is undefined.
  *
  * Different threads may evaluate at the same time, each with its own references. FLINT keeps caches
  * per thread: call ball_thread_cleanup() before a thread ends. */
@@ -73,8 +73,6 @@ void ball_reference_compare(struct ball_compare *out, struct ball_reference *r,
                             const struct expr *y);
 /* The number of requested points at which x is defined. */
 uint32_t ball_reference_points(const struct ball_reference *r);
-/* Whether every operator has a meaning, and derivatives are not nested too deeply. */
-bool ball_can_evaluate(const struct expr *x);
 /* Compares x and y without keeping a reference. */
 void ball_compare(struct ball_compare *out, const struct expr *x, const struct expr *y,
                   const struct ball_options *options);
