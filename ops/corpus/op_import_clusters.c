@@ -77,12 +77,12 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
 /* Terms may be LaTeX. */
 static const char *units(struct op_ctx *ctx)
 {
-    return katex_source.digest;
+    return katex_source.tree.digest;
 }
 
 const struct op op_import_clusters = {
     .name = "import-clusters",
-    .version = 6,
+    .version = 7,
     .node = OP_SOURCE,
     .doc = "Reads corpora of equivalent expressions in the formats of other programs "
            "(docs/formats.md). Pairs with an expression in common, even in different files, become "
@@ -96,7 +96,7 @@ const struct op op_import_clusters = {
         {"notation", OP_ENUM, "prefix", CORPUS_NOTATION_NAMES, 0, 0,
          "How expressions are written: prefix tokens, `+ x 2`; words as in Lample and Charton, EED "
          "and E-Gen's training data, `add x INT+ 2`; infix, `x + 2`; LaTeX. A text with a "
-         "backslash or a brace is always LaTeX."},
+         "backslash, or braces as in `x^{2}`, is always LaTeX."},
         {"columns", OP_STRINGS, "",
          .doc = "pairs, triplets, expressions: the names of the columns to read, of tables with a "
                 "header and tabs, commas or semicolons (CSV). By default a line has no other "

@@ -173,12 +173,12 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 static const char *units(struct op_ctx *ctx)
 {
-    return katex_source.digest;
+    return katex_source.tree.digest;
 }
 
 const struct op op_tokenize_equations = {
     .name = "tokenize-equations",
-    .version = 1,
+    .version = 2,
     .node = OP_MAP,
     .doc = "Reads displays of papers as expressions of the calculus, where possible, for models "
            "trained on expressions. a = b is read as a - b; variables become x, y, z, t, u, a, b, "

@@ -37,14 +37,14 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 /* Terms may be LaTeX, so results depend on the LaTeX parser. */
 static const char *units(struct op_ctx *ctx)
 {
-    return katex_source.digest;
+    return katex_source.tree.digest;
 }
 
 static const char *const suffixes[] = {".rules", ".operators", ".rs", NULL};
 
 const struct op op_rules = {
     .name = "rules",
-    .version = 3,
+    .version = 4,
     .node = OP_SOURCE,
     .doc = "Reads rewrite rules from rule files (docs/rules.md). The records do not depend on the "
            "order of files and rules, on comments or on spacing.",

@@ -143,7 +143,7 @@ enum err_code equation_model_load(struct equation_model *m, const struct tool_ar
     if (!code)
         code = graph_features_init(&m->features, x.vocabulary, &x.vocabulary_id, e);
     if (!code)
-        code = katex_new(&m->katex, e);
+        code = katex_new(&m->katex, &katex_source.glue, e);
     if (code)
         return err_up(e, code);
     m->step = x.step;

@@ -209,7 +209,7 @@ const struct tool tool_embed = {
             "--json an object. An argument '-' reads expressions from standard input, one per "
             "line. For the vectors of a whole corpus use the op 'embed' in a job and 'eqloom "
             "export'. A graph network (jobs/papers.yaml) embeds equations in LaTeX; an argument "
-            "without backslash and brace is an expression if it can be parsed as one.",
+            "without backslash and braces is an expression if it can be parsed as one.",
     .example = "eqloom embed 'sin(x)^2' 'cos(2*x)'\n"
                "eqloom embed --model quickstart/model -o vectors.npy - <expressions.txt",
     .options = options,

@@ -342,7 +342,7 @@ const struct tool tool_search = {
         "line, and answers each before it reads the next.\n\n"
         "In an index of equations of papers (jobs/papers.yaml) it finds the nearest by a graph "
         "network, and prints the paper of each; there the argument is LaTeX, and one without "
-        "backslash and brace is an expression if it can be parsed as one.",
+        "backslash and braces is an expression if it can be parsed as one.",
     .example = "eqloom search 'sin(x)^2'\n"
                "eqloom search -k 5 --per-cluster 1 'd(x, ln(cos(x)))'\n"
                "eqloom search '\\frac{\\sin x}{\\cos x}'",

@@ -239,7 +239,7 @@ class Operators(ProjectTest):
             self.assertIn("J(1, x)^2\n", self.run_ok("read", *own, latex))
         latex = json.loads(self.run_ok("read", "--json", *own[:2], "2*J(n + 1, x)^2"))["latex"]
         self.assertIn("2*J(n + 1, x)^2\n", self.run_ok("read", *own, latex))
-        for latex, said in [(r"\operatorname{J} x", "J needs its arguments in brackets"),
+        for latex, said in [(r"\operatorname{J} x", "{J} needs its arguments in brackets"),
                             (r"\operatorname{J}(x)", "this function has two arguments"),
                             (r"\operatorname{J}\left(1, x, y\right)", "does not close after two arguments"),
                             (r"\operatorname{J}(1, x", "does not close after two arguments"),

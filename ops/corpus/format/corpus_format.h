@@ -12,7 +12,7 @@
  *             files; Lample and Charton's, whose lines begin with `12|` and `sub Y'`
  *
  * Instead of prefix tokens, expressions may be words (expr_parse_words), infix or LaTeX; in all
- * formats an expression with a backslash or a brace is LaTeX. What has several readings is refused.
+ * formats LaTeX is found by latex_is. What has several readings is refused.
  * Pairs, triplets and expressions may be columns of a table with a header (base/io/columns.h).
  * Equality is not taken on trust: members have the standing UNKNOWN. Pairs with an expression in
  * common form one cluster. */

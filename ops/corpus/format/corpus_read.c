@@ -126,7 +126,7 @@ static void add_cluster(struct corpus *c, const struct expr *exprs, size_t n)
 static const char *const notation_hint =
     "this can be read as infix: set the parameter 'notation: infix'";
 
-/* Parses `len` bytes from `at` on: in the given notation or, with a backslash or a brace, LaTeX. */
+/* Parses `len` bytes from `at` on: in the given notation or, by latex_is, LaTeX. */
 static enum err_code parse_term(struct expr *out, struct corpus *c,
                                 const struct source_text *source, size_t at, size_t len,
                                 enum corpus_notation notation, struct err *e)

@@ -59,7 +59,7 @@ struct writer {
 };
 
 /* Binding strength: the contexts in which a piece needs no parentheses. */
-enum { SUM = 1, PRODUCT = 2, TALL = 3, ATOM = 4 };
+enum { SUM = 1, DERIVATIVE, PRODUCT, TALL, ATOM };
 
 static void write_node(const struct writer *w, uint32_t i);
 
@@ -70,7 +70,7 @@ static unsigned strength(const struct expr_node *node)
     case X_ADD:
     case X_SUB: return SUM;
     case X_MUL: return expr_node_is(node + 1, X_NUM, "-1") ? SUM : PRODUCT;
-    case X_D: return PRODUCT;
+    case X_D: return DERIVATIVE; /* it extends to the end of a product */
     case X_DIV:
     case X_POW: return TALL;
     default: return ATOM;
@@ -89,41 +89,87 @@ static void write_group(const struct writer *w, uint32_t i, bool parentheses)
     put(w, parentheses ? w->style->group[1] : "");
 }
 
+/* Fonts of a single letter, as LaTeX and MathML name them: mathcal_L is the name of \mathcal{L}. */
+static const struct font {
+    const char *latex, *mathml;
+} fonts[] = {
+    {"mathcal", "script"},       {"mathscr", "script"},         {"mathbf", "bold"},
+    {"mathbb", "double-struck"}, {"mathfrak", "fraktur"},       {"mathsf", "sans-serif"},
+    {"mathtt", "monospace"},     {"boldsymbol", "bold-italic"},
+};
+
+/* Returns the font of a name, and sets *length to that of font and letter; NULL if it has none. */
+static const struct font *font_of(size_t *length, const char *name, size_t n)
+{
+    for (size_t i = 0; i < sizeof fonts / sizeof *fonts; i++) {
+        size_t at = strlen(fonts[i].latex) + 1, letter = 0;
+        if (at >= n || strncmp(name, fonts[i].latex, at - 1) || name[at - 1] != '_')
+            continue;
+        while (at + letter < n && name[at + letter] != '_')
+            letter++;
+        if (letter != 1 && !lexical_letter(name + at, letter))
+            return NULL;
+        *length = at + letter;
+        return &fonts[i];
+    }
+    return NULL;
+}
+
+/* Writes a letter, or several upright ones. */
 static void write_symbol(const struct writer *w, const char *name, size_t n)
 {
-    unsigned code = lexical_letter(name, n);
-    bool is_mathml = w->style->mathml, word = n > 1 && !code;
-    put(w, is_mathml ? "<mi>" : word ? "\\mathrm{" : code ? "\\" : "");
+    size_t length = 0;
+    const struct font *font = font_of(&length, name, n);
+    bool is_mathml = w->style->mathml;
+    font = length == n ? font : NULL;
+    size_t skip = font ? strlen(font->latex) + 1 : 0;
+    unsigned code = lexical_letter(name + skip, n - skip);
+    if (is_mathml)
+        buf_printf(w->out, font ? "<mi mathvariant=\"%s\">" : "<mi>", font ? font->mathml : "");
+    else if (font || (n > 1 && !code))
+        buf_printf(w->out, "\\%s{", font ? font->latex : "mathrm");
     if (is_mathml && code)
         buf_printf(w->out, "&#x%X;", code);
-    for (size_t i = 0; i < n && !(is_mathml && code); i++)
+    else if (code)
+        put(w, "\\");
+    for (size_t i = skip; i < n && !(is_mathml && code); i++)
         if (is_mathml && strchr("<>&\"", name[i]))
             buf_printf(w->out, "&#%d;", name[i]);
         else
             buf_printf(w->out, "%s%c", name[i] == '_' && !is_mathml ? "\\" : "", name[i]);
-    put(w, is_mathml ? "</mi>" : word ? "}" : "");
+    put(w, is_mathml ? "</mi>" : font || (n > 1 && !code) ? "}" : "");
 }
 
 static void write_digits(const struct writer *w, const char *digits, size_t n);
+
+/* The length of a name without its index: all of it if what follows is none. */
+static size_t base_length(const char *name, size_t n)
+{
+    const char *bar = memchr(name, '_', n);
+    size_t at = bar ? (size_t)(bar - name) : n;
+    if (font_of(&at, name, n) && at == n)
+        return n;
+    bool index = at > 0 && at + 1 < n && !memchr(name + at + 1, '_', n - at - 1);
+    return index ? at : n;
+}
 
 /* a_b is written with an index. */
 static void write_name(const struct writer *w, const char *leaf)
 {
     size_t n;
     const char *name = variable_of(&n, leaf);
-    const char *bar = memchr(name, '_', n);
-    size_t at = bar ? (size_t)(bar - name) : 0;
-    if (at == 0 || at + 1 == n || strchr(bar + 1, '_')) {
+    size_t at = base_length(name, n);
+    if (at == n) {
         write_symbol(w, name, n);
         return;
     }
     put(w, w->style->index[0]);
     write_symbol(w, name, at);
     put(w, w->style->index[1]);
-    if (strspn(bar + 1, "0123456789") == n - at - 1)
-        write_digits(w, bar + 1, n - at - 1);
+    if (strspn(name + at + 1, "0123456789") == n - at - 1)
+        write_digits(w, name + at + 1, n - at - 1);
     else
-        write_symbol(w, bar + 1, n - at - 1);
+        write_symbol(w, name + at + 1, n - at - 1);
     put(w, w->style->index[2]);
 }
 
@@ -219,17 +265,43 @@ static void write_power(const struct writer *w, uint32_t base, uint32_t exponent
     put(w, w->style->power[2]);
 }
 
+/* The leaf at an end of a product: its name, or NULL if it is a number or something else. */
+static const char *name_at_end(const struct expr_node *node, bool last)
+{
+    while (node->op == X_MUL || node->op == X_POW)
+        node = last && node->op == X_MUL ? node + 1 + node[1].size : node + 1;
+    return node->op == X_SYM || node->op == X_VAR ? node->leaf : NULL;
+}
+
+/* Whether a name is written in several upright letters, which beside a factor look like a unit. */
+static bool is_word(const char *leaf)
+{
+    size_t font, n = 0;
+    const char *name = leaf ? variable_of(&n, leaf) : NULL;
+    n = n ? base_length(name, n) : 0;
+    return n > 1 && !lexical_letter(name, n) && !font_of(&font, name, n);
+}
+
+/* Whether the product needs a sign: 2 \cdot 3^x, f \cdot (x + 1). */
+static bool needs_dot(const struct writer *w, const struct expr_node *l, const struct expr_node *r,
+                      bool group)
+{
+    const char *before = name_at_end(l, true), *after = group ? NULL : name_at_end(r, false);
+    bool call = group && before, words = is_word(before) || is_word(after);
+    return (!group && begins_with_digit(r)) || (!w->style->mathml && (call || words));
+}
+
 static void write_product(const struct writer *w, uint32_t left, uint32_t right)
 {
     const struct expr_node *l = &w->x->nodes[left], *r = &w->x->nodes[right];
     bool group = strength(r) <= PRODUCT;
     if (expr_node_is(l, X_NUM, "-1")) {
         put(w, w->style->sign);
-        write_group(w, right, strength(r) < PRODUCT);
+        write_group(w, right, strength(r) < DERIVATIVE);
         return;
     }
     write_group(w, left, strength(l) < PRODUCT && l->op != X_NUM /* -4 x */);
-    put(w, !group && begins_with_digit(r) ? w->style->times : w->style->beside);
+    put(w, needs_dot(w, l, r, group) ? w->style->times : w->style->beside);
     write_group(w, right, group);
 }
 
@@ -262,7 +334,12 @@ static void write_node(const struct writer *w, uint32_t i)
         put(w, w->style->mathml ? "<mo>?</mo>" : "?");
         write_name(w, node->leaf);
         break;
-    case X_SYM: write_name(w, node->leaf); break;
+    case X_SYM:
+        if (!w->style->mathml && !strcmp(node->leaf, "i")) /* which is read as sqrt(-1) */
+            put(w, "\\mathit{i}");
+        else
+            write_name(w, node->leaf);
+        break;
     case X_ADD:
     case X_SUB:
         write_node(w, left);

@@ -1,9 +1,9 @@
 /* What stands between katex.c and KaTeX, in KaTeX's own terms: a paper's macros and environments as
  * KaTeX macros, commands of LaTeX that carry no mathematics (labels, tags, colours), displays that
  * KaTeX has under another name, and diagrams as matrices of their objects and arrows. Loaded after
- * katex.min.js into the same heap; `eqloom_mathml` and `eqloom_tree` are what katex.c calls. */
+ * katex.min.js into the same heap; `eqloom_mathml` is what katex.c calls. */
 'use strict';
-var eqloom_mathml, eqloom_tree;
+var eqloom_mathml;
 (function () {
     var LIMIT = { expand: 2000, tokens: 50000, length: 10000, depth: 200 };
 
@@ -590,24 +590,6 @@ var eqloom_mathml, eqloom_tree;
             return html.slice(from, inner) + html.slice(inner + 11, to) + '</math>';
         } catch (error) {
             return refuse(error);
-        }
-    };
-
-    /* The parse tree as JSON; of each node the place in the text alone. */
-    eqloom_tree = function (latex) {
-        try {
-            if (latex.length > LIMIT.length)
-                throw new RangeError('too long');
-            var s = settings([]);
-            s.displayMode = false;
-            return JSON.stringify(katex.__parse(latex, s), function (key, value) {
-                if (key === 'loc' && value)
-                    return [value.start, value.end];
-                return key === 'mode' ? undefined : value;
-            });
-        } catch (error) {
-            var at = error && error.position >= 0 ? error.position : 0;
-            return '!' + at + '\n' + refuse(error);
         }
     };
 }());

@@ -14,6 +14,7 @@ enum { HEAP_MAX = 64 << 20, COLLECT_EVERY = 64 };
 
 struct katex {
     duk_context *duk;
+    const struct katex_part *script;
     size_t used;
     bool exhausted; /* an allocation was refused */
     unsigned calls;
@@ -94,14 +95,15 @@ static enum err_code open_heap(struct katex *k, struct err *e)
         return err_fail(e, ERR_NOMEM, "no memory for KaTeX");
     enum err_code code = load(k, s->katex, s->katex_len, "katex.min.js", e);
     if (!code)
-        code = load(k, s->glue, s->glue_len, "glue.js", e);
+        code = load(k, k->script->text, k->script->len, "its script", e);
     k->exhausted = false;
     return err_up(e, code);
 }
 
-enum err_code katex_new(struct katex **out, struct err *e)
+enum err_code katex_new(struct katex **out, const struct katex_part *script, struct err *e)
 {
     struct katex *k = must_calloc(1, sizeof *k);
+    k->script = script;
     enum err_code code = open_heap(k, e);
     if (code)
         katex_free(k);

@@ -39,7 +39,7 @@ static enum err_code convert(struct katex_answer *out, struct arena *a, struct h
     if (h->n)
         k = h->free[--h->n];
     pthread_mutex_unlock(&h->lock);
-    enum err_code code = k ? OK : katex_new(&k, e);
+    enum err_code code = k ? OK : katex_new(&k, &katex_source.glue, e);
     if (!code)
         code = katex_mathml(out, a, k, q, e);
     pthread_mutex_lock(&h->lock);
@@ -85,7 +85,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 static const char *units(struct op_ctx *ctx)
 {
-    return katex_source.digest;
+    return katex_source.glue.digest;
 }
 
 const struct op op_mathml = {

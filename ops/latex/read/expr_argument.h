@@ -1,6 +1,6 @@
 /* Expressions on the command line: read in the syntax of --syntax and printed as --latex selects;
- * and the options --domain, once for each variable, and --real. Without --syntax, a text with a
- * backslash or a brace is LaTeX and any other text is infix. */
+ * and the options --domain, once for each variable, and --real. Without --syntax, latex_is decides
+ * between LaTeX and infix. */
 #pragma once
 
 #include "engine/tool.h"
@@ -41,7 +41,7 @@ enum err_code domain_options_read(struct domain_options *out, const struct tool_
     {                                                                                              \
         "syntax", "NAME", false,                                                                   \
             "how expressions are written: infix (default), prefix, words (add x INT+ 2), latex "   \
-            "(the default for text with a backslash or a brace)"                                   \
+            "(the default for text with a backslash, or braces as in x^{2})"                       \
     }
 #define EXPR_ARGUMENT_LATEX                                                                        \
     {                                                                                              \

@@ -1,8 +1,9 @@
 #include "ops/latex/read/latex.h"
 
 #include "base/text/utf8.h"
+#include "ops/expr/syntax/lexical.h"
 #include "ops/latex/katex/katex.h"
-#include "ops/latex/read/latex_nodes.h"
+#include "ops/latex/read/latex_terms.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,20 +22,16 @@ void latex_reader_free(struct latex_reader *r)
 
 bool latex_is(const char *text, size_t len)
 {
-    return memchr(text, '\\', len) || memchr(text, '{', len);
-}
-
-/* Returns the number of bytes of so many UTF-16 units. */
-static size_t bytes_of(const char *s, size_t len, size_t units)
-{
-    size_t at = 0;
-    while (at < len && units) {
-        unsigned char c = (unsigned char)s[at];
-        size_t n = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-        units -= units > 1 && n == 4 ? 2 : 1;
-        at += n;
+    const char *end = text + len;
+    if (memchr(text, '\\', len) || !memchr(text, '{', len))
+        return memchr(text, '\\', len);
+    for (const char *s = text; s + 1 < end; s++) {
+        const char *brace = s[0] == '_' && s[1] == '{' ? memchr(s, '}', (size_t)(end - s)) : NULL;
+        if (is_letter(s[0]) && is_letter(s[1]) && s[0] != '_' && s[1] != '_')
+            return false;
+        s = brace ? brace : s;
     }
-    return at < len ? at : len;
+    return true;
 }
 
 enum err_code latex_parse(struct expr *out, struct latex_reader **r, struct arena *a,
@@ -44,32 +41,32 @@ enum err_code latex_parse(struct expr *out, struct latex_reader **r, struct aren
 {
     const char *text = arena_strndup(a, source->text + offset, len);
     struct katex_answer answer;
-    struct latex_refusal why;
+    struct latex_reading reading = {
+        .a = a, .lang = lang, .source = text, .len = len, .notes = notes};
     struct source_text before = {source->name, source->text, offset + len};
     enum err_code code = utf8_check(&before, e);
     if (!*r)
         *r = must_calloc(1, sizeof **r);
     if (!code && !(*r)->katex)
-        code = katex_new(&(*r)->katex, e);
+        code = katex_new(&(*r)->katex, &katex_source.tree, e);
     if (!code)
         code = katex_tree(&answer, a, (*r)->katex, text, e);
     if (code)
         return err_up(e, code);
     if (!answer.text)
-        return err_fail_at(e, source, offset + bytes_of(text, len, answer.position), "%s: %.200s",
-                           answer.refused, answer.detail);
-    const char *infix = latex_infix(&why, a, lang, answer.text, notes);
-    if (!infix) {
-        size_t units = why.begin == SIZE_MAX ? 0 : why.begin;
-        code = err_fail_at(e, source, offset + bytes_of(text, len, units), "%s", why.message);
-        if (why.hint)
-            err_hint(e, "%s", why.hint);
+        return err_fail_at(e, source, offset + utf16_bytes(text, len, answer.position),
+                           "%s: %.200s", answer.refused, answer.detail);
+    const char *prefix = latex_read_tree(&reading, answer.text);
+    if (!prefix) {
+        code = err_fail_at(e, source, offset + reading.begin, "%s", reading.problem);
+        if (reading.hint)
+            err_hint(e, "%s", reading.hint);
         return code;
     }
-    struct source_text inner = {source->name, infix, strlen(infix)};
+    struct source_text inner = {source->name, prefix, strlen(prefix)};
     struct err problem = {0};
-    if (expr_parse_infix(out, a, lang, &inner, 0, inner.len, patterns, &problem))
-        return err_fail_at(e, source, offset, "read as %.200s: %.200s", infix, problem.message);
+    if (expr_parse_prefix(out, a, lang, &inner, 0, inner.len, patterns, &problem))
+        return err_fail_at(e, source, offset, "%.200s", problem.message);
     return OK;
 }
 

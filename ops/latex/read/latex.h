@@ -1,4 +1,5 @@
-/* Reads LaTeX as an expression: KaTeX's parse tree is translated to infix, which is parsed.
+/* Reads LaTeX as an expression: KaTeX's parse tree is read as prefix tokens, which are parsed.
+ * A node of the tree is read only if its type and all its attributes are known.
  * Ambiguous notation is never resolved silently: either one reading is taken and reported (a note),
  * or the text is refused with the possible readings. docs/formats.md lists both. */
 #pragma once
@@ -10,7 +11,8 @@ struct latex_reader;
 /* A reader of LaTeX, created at the first LaTeX text because KaTeX takes 0.2 s to load. */
 void latex_reader_free(struct latex_reader *r);
 
-/* Whether a text is LaTeX: it has a backslash or a brace, which no other syntax here uses. */
+/* Whether a text is LaTeX: it has a backslash, or it has braces and, outside indices, no letters
+ * side by side, which infix would read as one name: x^{2}, a_{max}, but not sin x^{2}. */
 bool latex_is(const char *text, size_t len);
 
 /* Reads len bytes of the source, from offset on, as LaTeX, like the parsers of expr.h. *r is NULL

@@ -1,14 +1,14 @@
 #include "ops/latex/read/latex_nodes.h"
 
 #include "base/text/words.h"
+#include "ops/expr/expr.h"
 #include "ops/expr/syntax/lexical.h"
-#include "ops/expr/syntax/variable_name.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
+
+/* ---- fields ---- */
 
 const char *latex_field(const json_t *node, const char *key)
 {
@@ -16,18 +16,84 @@ const char *latex_field(const json_t *node, const char *key)
     return s ? s : "";
 }
 
-bool latex_has_type(const json_t *node, const char *type)
+bool latex_is_type(const json_t *node, const char *types)
 {
-    return !strcmp(latex_field(node, "type"), type);
+    const char *type = latex_field(node, "type");
+    return word_in(types, type, strlen(type));
 }
 
-size_t latex_place_of(const json_t *node, int end)
+const json_t *latex_part(const json_t *node, const char *which)
 {
-    const json_t *loc = json_object_get(node, "loc"), *base = json_object_get(node, "base");
-    if (loc)
-        return (size_t)json_integer_value(json_array_get(loc, (size_t)end));
-    return base ? latex_place_of(base, end) : SIZE_MAX;
+    const json_t *x = latex_is_type(node, "supsub") ? json_object_get(node, which) : NULL;
+    return json_is_null(x) ? NULL : x;
 }
+
+const json_t *latex_base(const json_t *node)
+{
+    return latex_is_type(node, "supsub") ? latex_part(node, "base") : node;
+}
+
+/* The beginning or end (1) of a node in UTF-16 units; SIZE_MAX if unknown. */
+static size_t place_of(const json_t *node, size_t end)
+{
+    static const char *const parts[] = {"base", "sup", "sub", "body"};
+    size_t found = SIZE_MAX;
+    const json_t *loc = json_object_get(node, "loc");
+    if (json_is_array(node))
+        return place_of(json_array_get(node, end ? json_array_size(node) - 1 : 0), end);
+    if (loc)
+        return (size_t)json_integer_value(json_array_get(loc, end));
+    for (size_t i = 0; node && i < sizeof parts / sizeof *parts; i++) {
+        size_t place = place_of(json_object_get(node, parts[i]), end);
+        if (found == SIZE_MAX || (end && place != SIZE_MAX && place > found))
+            found = place;
+    }
+    return found;
+}
+
+bool latex_adjacent(const json_t *first, const json_t *second)
+{
+    return place_of(first, 1) == place_of(second, 0);
+}
+
+size_t utf16_bytes(const char *s, size_t len, size_t units)
+{
+    size_t at = 0;
+    while (at < len && units) {
+        size_t n = character_length(s + at, s + len);
+        units -= units > 1 && n == 4 ? 2 : 1;
+        at += n;
+    }
+    return at;
+}
+
+static size_t bytes_of(const struct latex_reading *r, size_t units)
+{
+    return units == SIZE_MAX ? 0 : utf16_bytes(r->source, r->len, units);
+}
+
+const char *latex_typed(const struct latex_reading *r, const json_t *node)
+{
+    size_t place = place_of(node, 0), n = 1;
+    const char *s = r->source + bytes_of(r, place), *end = r->source + r->len;
+    if (place == SIZE_MAX || s == end)
+        return "this";
+    while (*s == '\\' && s + n < end && is_letter(s[n]) && s[n] != '_')
+        n++;
+    if (*s == '\\' && n == 1 && s + 1 < end)
+        n = 2;
+    if (*s != '\\')
+        n = character_length(s, end);
+    bool argument =
+        latex_is_type(latex_base(node), "operatorname font text") && s + n < end && s[n] == '{';
+    const char *brace =
+        argument || lexical_is(s, n, "\\begin") ? memchr(s, '}', (size_t)(end - s)) : NULL;
+    if (brace)
+        n = (size_t)(brace + 1 - s);
+    return arena_strndup(r->a, s, n < 60 ? n : 60);
+}
+
+/* ---- refusals and notes ---- */
 
 struct latex_value latex_refuse(struct latex_reading *r, const json_t *node, const char *hint,
                                 const char *format, ...)
@@ -37,12 +103,21 @@ struct latex_value latex_refuse(struct latex_reading *r, const json_t *node, con
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (!r->why->message)
-        *r->why = (struct latex_refusal){latex_place_of(node, 0), arena_strdup(r->a, text), hint};
+    if (r->problem)
+        return latex_none;
+    r->problem = arena_strdup(r->a, text);
+    r->hint = hint;
+    r->begin = bytes_of(r, place_of(node, 0));
     return latex_none;
 }
 
-bool latex_note_reading(struct latex_reading *r, const json_t *node, const char *format, ...)
+struct latex_value latex_unknown(struct latex_reading *r, const json_t *node)
+{
+    return latex_refuse(r, node, NULL, "'%s' cannot be read as part of an expression",
+                        latex_typed(r, node));
+}
+
+bool latex_note(struct latex_reading *r, const json_t *node, const char *format, ...)
 {
     char text[300];
     va_list args;
@@ -50,50 +125,31 @@ bool latex_note_reading(struct latex_reading *r, const json_t *node, const char 
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (!r->notes) {
-        latex_refuse(r, node, "write it without LaTeX, or with explicit signs", "ambiguous: %s",
-                     text);
+        latex_refuse(r, node, "write it with explicit signs and brackets, or as infix",
+                     "ambiguous: %s", text);
         return false;
     }
     buf_printf(r->notes, "%s\n", text);
     return true;
 }
 
-static bool is_nothing(const json_t *node)
+/* ---- signs ---- */
+
+const char *latex_sign(const json_t *node)
 {
-    const char *type = latex_field(node, "type");
-    return word_in("spacing kern cr internal", type, strlen(type));
+    return latex_is_type(node, "atom textord mathord") ? latex_field(node, "text")
+           : latex_is_type(node, "delimsizing")        ? latex_field(node, "delim")
+                                                       : "";
 }
 
-const json_t *latex_next(struct latex_list *l)
+bool latex_is_minus(const char *s)
 {
-    while (l->at < l->n && is_nothing(json_array_get(l->items, l->at)))
-        l->at++;
-    return l->at < l->n ? json_array_get(l->items, l->at) : NULL;
-}
-
-const json_t *latex_base(const json_t *node)
-{
-    return node && latex_has_type(node, "supsub") ? json_object_get(node, "base") : node;
-}
-
-struct latex_list latex_list_of(const json_t *items)
-{
-    return (struct latex_list){items, 0, json_array_size(items)};
-}
-
-const char *latex_sign_of(const json_t *node)
-{
-    if (latex_has_type(node, "atom") || latex_has_type(node, "textord") ||
-        latex_has_type(node, "mathord"))
-        return latex_field(node, "text");
-    if (latex_has_type(node, "delimsizing"))
-        return latex_field(node, "delim");
-    return "";
+    return word_in("- −", s, strlen(s));
 }
 
 bool latex_is_times(const char *s)
 {
-    return word_in("* \\cdot \\times \\ast ⋅ × ∗", s, strlen(s));
+    return word_in("* \\cdot \\times ⋅ ×", s, strlen(s));
 }
 
 bool latex_is_over(const char *s)
@@ -101,187 +157,136 @@ bool latex_is_over(const char *s)
     return word_in("/ \\div ÷", s, strlen(s));
 }
 
-bool latex_is_bar(const char *s)
+bool latex_is_close(const char *s)
 {
-    return word_in("| \\vert \\lvert \\rvert ∣", s, strlen(s));
+    return word_in(") ] \\} \\rbrace \\rbrack", s, strlen(s));
 }
 
-/* ---- names ---- */
-
-/* Appends the letters and digits of a node that is a name: \mathrm{ab}, x_{12},
- * \operatorname{sech}. */
-static bool plain_name(struct buf *out, const json_t *node)
+bool latex_is_digit(const json_t *node)
 {
-    if (json_is_array(node)) {
-        for (size_t i = 0; i < json_array_size(node); i++)
-            if (!plain_name(out, json_array_get(node, i)))
-                return false;
-        return true;
-    }
-    const json_t *body = json_object_get(node, "body");
-    if (body)
-        return plain_name(out, body);
-    const char *s = latex_sign_of(node);
-    const struct lexical_word letter = lexical_word(s, s + strlen(s));
-    if (*s == '\\')
-        s++;
-    else if (letter.n == 2) /* Greek */
-        s = letter.text;
-    for (; *s; s++) {
-        if (!isalnum((unsigned char)*s) || out->len > 60)
-            return false;
-        buf_putc(out, *s);
-    }
-    return out->len > 0;
+    return latex_is_type(node, "textord") && is_digit(*latex_field(node, "text"));
 }
 
-const char *latex_name_of(struct latex_reading *r, const json_t *node)
+bool latex_is_group(const json_t *node)
 {
-    struct buf b = {0};
-    const char *name = plain_name(&b, node) ? arena_strndup(r->a, b.data, b.len) : "";
-    buf_free(&b);
-    return name;
+    return latex_is_type(node, "ordgroup styling sizing color");
 }
 
-/* Returns the declared function of this LaTeX name: erf for \operatorname{erf}, Gamma for
- * \Gamma. */
-static const char *declared(const struct language *lang, const char *name)
+const char *latex_closing(const char **function, const char *open)
 {
-    size_t n = strlen(name);
-    for (unsigned op = X_DECLARED; lang && op < lang->n_ops; op++) {
-        const char *latex = lang->ops[op].latex, *brace = strchr(latex, '{');
-        if (!lang->ops[op].token || lang->ops[op].arity == 0)
-            continue;
-        latex = brace ? brace + 1 : latex + (*latex == '\\');
-        if (strcmp(lang->ops[op].name, name) == 0 ||
-            (strcspn(latex, "}") == n && strncmp(latex, name, n) == 0))
-            return lang->ops[op].name;
-    }
+    static const char *const brackets[][3] = {
+        {"(", ")", ""},
+        {"[", "]", ""},
+        {"\\{", "\\}", ""},
+        {"\\lbrace", "\\rbrace", ""},
+        {"|", "|", "abs"},
+        {"\\vert", "\\vert", "abs"},
+        {"∣", "∣", "abs"},
+        {"\\lvert", "\\rvert", "abs"},
+        {"\\lbrack", "\\rbrack", ""},
+    };
+    for (size_t i = 0; i < sizeof brackets / sizeof *brackets; i++)
+        if (!strcmp(open, brackets[i][0])) {
+            *function = brackets[i][2];
+            return brackets[i][1];
+        }
     return NULL;
 }
 
-const char *latex_function_name(const struct latex_reading *r, const char *name)
+bool latex_is_open(const json_t *node)
 {
-    static const char *const names[][2] = {
-        {"sin", "sin"},       {"cos", "cos"},       {"tan", "tan"},       {"cot", "cot"},
-        {"sec", "sec"},       {"csc", "csc"},       {"arcsin", "asin"},   {"arccos", "acos"},
-        {"arctan", "atan"},   {"arccot", "acot"},   {"arcsec", "asec"},   {"arccsc", "acsc"},
-        {"sinh", "sinh"},     {"cosh", "cosh"},     {"tanh", "tanh"},     {"coth", "coth"},
-        {"sech", "sech"},     {"csch", "csch"},     {"arsinh", "asinh"},  {"arcosh", "acosh"},
-        {"artanh", "atanh"},  {"arcoth", "acoth"},  {"arsech", "asech"},  {"arcsch", "acsch"},
-        {"arcsinh", "asinh"}, {"arccosh", "acosh"}, {"arctanh", "atanh"}, {"asinh", "asinh"},
-        {"acosh", "acosh"},   {"atanh", "atanh"},   {"ln", "ln"},         {"log", "ln"},
-        {"exp", "exp"},       {"tg", "tan"},        {"ctg", "cot"},       {"cosec", "csc"},
-        {"arctg", "atan"},    {"arcctg", "acot"},   {"sh", "sinh"},       {"ch", "cosh"},
-        {"th", "tanh"},       {"asin", "asin"},     {"acos", "acos"},     {"atan", "atan"},
-        {"arccoth", "acoth"}, {"arcsech", "asech"}, {"arccsch", "acsch"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(name, names[i][0]))
-            return names[i][1];
-    return declared(r->lang, name);
+    bool whole = latex_is_type(node, "leftright");
+    const char *function, *sign = whole ? latex_field(node, "left") : latex_sign(node);
+    return latex_closing(&function, sign) && !*function;
 }
 
-bool latex_has_two(const struct latex_reading *r, const char *name)
+/* ---- lists ---- */
+
+/* Appends the nodes of a group. What sets the size or the colour of all that follows is opened;
+ * what colours a group is left as one. */
+static void append(json_t *out, const json_t *node, bool last)
 {
-    int op = r->lang ? lang_find(r->lang, name, strlen(name)) : -1;
-    return op >= 0 && r->lang->ops[op].arity == 2;
+    if (json_is_array(node))
+        for (size_t i = 0; i < json_array_size(node); i++)
+            append(out, json_array_get(node, i), i + 1 == json_array_size(node));
+    else if (last && latex_is_type(node, "styling sizing color"))
+        append(out, json_object_get(node, "body"), true);
+    else if (node && !json_is_null(node) && !latex_is_type(node, "spacing kern"))
+        json_array_append(out, (json_t *)node);
 }
 
-const char *latex_function_at(struct latex_reading *r, const json_t *node)
+json_t *latex_new_list(struct latex_reading *r)
 {
-    const char *name = "";
-    node = latex_base(node);
-    if (latex_has_type(node, "op"))
-        name = latex_field(node, "name");
-    else if (latex_has_type(node, "operatorname") || latex_has_type(node, "font"))
-        name = latex_name_of(r, node);
-    else if ((latex_has_type(node, "mathord") || latex_has_type(node, "textord")) &&
-             declared(r->lang, latex_name_of(r, node)))
-        name = latex_name_of(r, node);
-    if (*name == '\\')
-        name++;
-    return latex_function_name(r, name) ? name : "";
+    json_t *list = json_array();
+    json_array_append_new(r->lists, list);
+    return list;
 }
 
-struct latex_value latex_read_letter(struct latex_reading *r, const json_t *node, const json_t *sub)
+const json_t *latex_inside(struct latex_reading *r, const json_t *node)
 {
-    const char *name = latex_name_of(r, node), *index = sub ? latex_name_of(r, sub) : "";
-    static const char others[] = "partial infty nabla emptyset dots ldots forall exists";
-    if (!*name || (sub && !*index) || latex_has_type(node, "text") ||
-        word_in(others, name, strlen(name)))
-        return latex_refuse(r, node, NULL, "'%.40s' cannot be read as a variable",
-                            latex_sign_of(node));
-    if (!strcmp(name, "e") && !sub && !latex_note_reading(r, node, "e is read as Euler's number"))
-        return latex_none;
-    bool pattern = r->pattern,
-         unit = !pattern && !sub && (!strcmp(name, "i") || !strcmp(name, "I"));
-    r->pattern = false;
-    if (unit && !latex_note_reading(r, node, "%s is read as the imaginary unit", name))
-        return latex_none;
-    if (sub)
-        name = arena_printf(r->a, "%s_%s", name, index);
-    if (!pattern && !lang_is_constant(name))
-        name = unit ? "sqrt(-1)" : variable_infix(r->a, r->lang ? r->lang : &lang_calculus, name);
-    return (struct latex_value){name, true, false, !unit};
-}
-
-struct latex_value latex_read_number(struct latex_reading *r, struct latex_list *l)
-{
-    struct buf b = {0};
-    size_t end = SIZE_MAX;
-    const json_t *node;
-    bool point = false;
-    while ((node = latex_next(l)) && latex_has_type(node, "textord") &&
-           (isdigit((unsigned char)latex_field(node, "text")[0]) ||
-            (!strcmp(latex_field(node, "text"), ".") && !point))) {
-        if (end != SIZE_MAX && latex_place_of(node, 0) != end)
-            break;
-        point |= latex_field(node, "text")[0] == '.';
-        buf_puts(&b, latex_field(node, "text"));
-        end = latex_place_of(node, 1);
-        l->at++;
+    for (;;) {
+        json_t *list = latex_new_list(r);
+        append(list, latex_is_group(node) ? json_object_get(node, "body") : node, true);
+        node = json_array_get(list, 0);
+        if (json_array_size(list) != 1 || !latex_is_group(node))
+            return list;
     }
-    /* The last digit may carry an exponent: it is then the base of a supsub, which read_power
-     * reads. */
-    struct latex_value x = {arena_strndup(r->a, b.data ? b.data : "", b.len), true, !point, false};
-    buf_free(&b);
-    return x;
-}
-
-bool latex_begins_bracket(const json_t *node)
-{
-    const char *sign = latex_sign_of(node);
-    return node && (latex_has_type(node, "leftright") || !strcmp(sign, "(") || !strcmp(sign, "["));
-}
-
-bool latex_at_bracket(struct latex_list *l)
-{
-    return latex_begins_bracket(latex_base(latex_next(l)));
 }
 
 /* ---- composition ---- */
 
-const char *latex_wrapped(struct latex_reading *r, struct latex_value x)
+struct latex_value latex_apply(struct latex_reading *r, const char *token, struct latex_value x)
 {
-    return x.atom ? x.text : arena_printf(r->a, "(%s)", x.text);
+    if (!x.text)
+        return latex_none;
+    return (struct latex_value){arena_printf(r->a, "%s %s", token, x.text), LATEX_TERM};
 }
 
-struct latex_value latex_binary(struct latex_reading *r, struct latex_value x, const char *sign,
+struct latex_value latex_apply2(struct latex_reading *r, const char *token, struct latex_value x,
                                 struct latex_value y)
 {
     if (!x.text || !y.text)
         return latex_none;
-    if (*sign == '/' && x.integer && y.integer)
-        return (struct latex_value){.text = arena_printf(r->a, "%s/%s", x.text, y.text)};
-    const char *left =
-        *sign == '/' && x.integer ? arena_printf(r->a, "(%s)", x.text) : latex_wrapped(r, x);
-    return (struct latex_value){.text =
-                                    arena_printf(r->a, "%s%s%s", left, sign, latex_wrapped(r, y))};
+    return (struct latex_value){arena_printf(r->a, "%s %s %s", token, x.text, y.text), LATEX_TERM};
 }
 
-struct latex_value latex_call(struct latex_reading *r, const char *name, struct latex_value x)
+struct latex_value latex_negate(struct latex_reading *r, struct latex_value x)
 {
     if (!x.text)
         return latex_none;
-    return (struct latex_value){.text = arena_printf(r->a, "%s(%s)", name, x.text), .atom = true};
+    bool number = is_digit(*x.text) && !strchr(x.text, ' ') && strcmp(x.text, "0");
+    return (struct latex_value){arena_printf(r->a, number ? "-%s" : "* -1 %s", x.text), LATEX_TERM};
+}
+
+static bool is_integer(struct latex_value x)
+{
+    return x.text && x.kind == LATEX_NUMBER && x.text[strspn(x.text, "0123456789")] == 0;
+}
+
+struct latex_value latex_quotient(struct latex_reading *r, struct latex_value x,
+                                  struct latex_value y)
+{
+    if (is_integer(x) && is_integer(y) && y.text[strspn(y.text, "0")])
+        return (struct latex_value){arena_printf(r->a, "%s/%s", x.text, y.text), LATEX_TERM};
+    return latex_apply2(r, "/", x, y);
+}
+
+const char *latex_shown(const struct latex_reading *r, struct latex_value x)
+{
+    struct expr e;
+    return expr_from_prefix(&e, r->a, r->lang, x.text, NULL) ? x.text : expr_infix(r->a, &e);
+}
+
+bool latex_depends_on(const struct latex_reading *r, struct latex_value x, const char *name)
+{
+    for (const char *s = x.text; *s; s += strspn(s, " ")) {
+        size_t n = strcspn(s, " ");
+        const char *symbol = arena_strndup(r->a, s, n);
+        if (name ? *s == '?' || !strcmp(symbol, name)
+                 : (is_letter(*s) || strchr("?\"", *s)) && lang_find(r->lang, s, n) < 0 &&
+                       !lang_is_constant(symbol))
+            return true;
+        s += n;
+    }
+    return false;
 }

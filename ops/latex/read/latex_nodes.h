@@ -1,4 +1,5 @@
-/* Translates KaTeX's parse tree (JSON) to infix text, as a whole and node by node. */
+/* KaTeX's parse tree (JSON, with places; see tree.js) as lists of nodes, and what is read of it as
+ * prefix tokens. Internal to read/. */
 #pragma once
 
 #include "base/buf.h"
@@ -6,86 +7,95 @@
 
 #include <jansson.h>
 
-struct latex_refusal {
-    size_t begin;        /* the place in UTF-16 units, or SIZE_MAX if unknown */
-    const char *message; /* NULL if nothing was refused */
-    const char *hint;    /* the possible readings, or NULL */
-};
-
-/* Returns NULL if the text is refused. Uses only the declared functions of the language. */
-const char *latex_infix(struct latex_refusal *why, struct arena *a, const struct language *lang,
-                        const char *json, struct buf *notes);
-
-/* ---- node by node: kinds, names, and refusals ---- */
-
 struct latex_reading {
     struct arena *a;
     const struct language *lang;
-    struct buf *notes;
-    struct latex_refusal *why;
-    unsigned depth;
-    bool pattern; /* the next letter names a pattern variable */
+    const char *source; /* the text */
+    size_t len;
+    struct buf *notes;              /* NULL: what would be noted is refused */
+    json_t *lists;                  /* owns the lists made for reading */
+    unsigned depth, brackets, bars; /* brackets: so far; bars: unclosed | here */
+    size_t begin;                   /* the first refusal's place in the text, in bytes */
+    const char *problem, *hint;     /* problem: NULL if nothing was refused */
 };
 
-struct latex_list {
-    const json_t *items;
-    size_t at, n;
+/* What was read. */
+enum latex_kind {
+    LATEX_TERM,
+    LATEX_NUMBER,   /* digits, perhaps with a point */
+    LATEX_LETTER,   /* a variable of one letter, perhaps with an index */
+    LATEX_WORD,     /* a variable whose letters are upright: \mathrm{ab} */
+    LATEX_RAISED,   /* a letter or word with an exponent */
+    LATEX_POWER,    /* anything else with an exponent */
+    LATEX_BRACKETS, /* (...) or |...| */
 };
-
-/* A translated part as infix text. `atom`: needs no parentheses; `integer`: digits only; `letter`:
- * a variable. */
 struct latex_value {
-    const char *text; /* NULL if refused */
-    bool atom, integer, letter;
+    const char *text; /* prefix tokens; NULL if refused */
+    enum latex_kind kind;
 };
-
 static const struct latex_value latex_none;
 
+/* ---- fields ---- */
+
 const char *latex_field(const json_t *node, const char *key); /* "" if absent */
-bool latex_has_type(const json_t *node, const char *type);
-/* Returns the place of the node, or of its end if `end` is 1, in UTF-16 units; SIZE_MAX if
- * unknown. */
-size_t latex_place_of(const json_t *node, int end);
-/* Records the first refusal only; the hint lives in the arena or is static. Returns latex_none. */
+bool latex_is_type(const json_t *node, const char *types);
+/* A child of a supsub ("base", "sup", "sub"); NULL if there is none. */
+const json_t *latex_part(const json_t *node, const char *which);
+/* The node itself, or the base of a supsub. */
+const json_t *latex_base(const json_t *node);
+/* Whether the second node begins where the first one ends. */
+bool latex_adjacent(const json_t *first, const json_t *second);
+/* Returns what the user typed for this node: "\binom", "\begin{cases}", "x". */
+const char *latex_typed(const struct latex_reading *r, const json_t *node);
+
+/* The bytes that so many UTF-16 units of a text take. */
+size_t utf16_bytes(const char *s, size_t len, size_t units);
+
+/* ---- refusals and notes ---- */
+
+/* Records the first refusal only. The hint is static or lives in the arena, or is NULL. */
 struct latex_value latex_refuse(struct latex_reading *r, const json_t *node, const char *hint,
                                 const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* Adds a note about an ambiguity that was resolved. If notes are not collected, refuses and returns
- * false. */
-bool latex_note_reading(struct latex_reading *r, const json_t *node, const char *format, ...)
+/* Refuses what the node stands for, by the name that was typed. */
+struct latex_value latex_unknown(struct latex_reading *r, const json_t *node);
+/* Adds a note about a reading that was chosen; refuses and returns false if there are no notes. */
+bool latex_note(struct latex_reading *r, const json_t *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-struct latex_list latex_list_of(const json_t *items);
-/* Returns the next node that is not spacing, or NULL at the end. */
-const json_t *latex_next(struct latex_list *l);
-/* Returns a node without its exponent and subscript. */
-const json_t *latex_base(const json_t *node);
 
-/* Returns the text of an atom or letter, with the backslash of a command; "" for other nodes. */
-const char *latex_sign_of(const json_t *node);
+/* ---- lists ---- */
+
+/* Returns an empty list that lives as long as the reading. */
+json_t *latex_new_list(struct latex_reading *r);
+/* Returns the nodes of a group, a node or an array of nodes; braces that hold all of it are opened.
+ */
+const json_t *latex_inside(struct latex_reading *r, const json_t *node);
+
+/* ---- signs ---- */
+
+/* Returns the text of an atom, letter or large bracket, with the backslash of a command; "" for
+ * other nodes. */
+const char *latex_sign(const json_t *node);
+bool latex_is_minus(const char *sign);
 bool latex_is_times(const char *sign);
 bool latex_is_over(const char *sign);
-bool latex_is_bar(const char *sign);
-/* Returns the letters and digits of a variable or an index, or "". */
-const char *latex_name_of(struct latex_reading *r, const json_t *node);
-/* Returns the name of a function in the language from its LaTeX name, or NULL. */
-const char *latex_function_name(const struct latex_reading *r, const char *name);
-/* Whether the function of this name takes two arguments. */
-bool latex_has_two(const struct latex_reading *r, const char *name);
-/* Returns the LaTeX name of the function that the node is, or "". */
-const char *latex_function_at(struct latex_reading *r, const json_t *node);
+bool latex_is_close(const char *sign); /* ), ], \} */
+bool latex_is_digit(const json_t *node);
+bool latex_is_group(const json_t *node); /* braces, or what sets their size or colour */
+/* The sign that closes a bracket; NULL if the sign opens none. "abs" etc. in *function if the
+ * brackets apply a function. */
+const char *latex_closing(const char **function, const char *open);
+bool latex_is_open(const json_t *node); /* (, [, \{ or \left... */
 
-/* Each node holds one digit; digits separated by a gap are not one number. */
-struct latex_value latex_read_number(struct latex_reading *r, struct latex_list *l);
+/* ---- composition ---- */
 
-/* Reads a letter with its optional subscript. */
-struct latex_value latex_read_letter(struct latex_reading *r, const json_t *node,
-                                     const json_t *sub);
-
-/* Compose an operand, x sign y, and name(x). */
-const char *latex_wrapped(struct latex_reading *r, struct latex_value x);
-struct latex_value latex_binary(struct latex_reading *r, struct latex_value x, const char *sign,
+struct latex_value latex_apply(struct latex_reading *r, const char *token, struct latex_value x);
+struct latex_value latex_apply2(struct latex_reading *r, const char *token, struct latex_value x,
                                 struct latex_value y);
-struct latex_value latex_call(struct latex_reading *r, const char *name, struct latex_value x);
-
-bool latex_begins_bracket(const json_t *node);
-/* Whether the next node is a bracket, with or without an exponent. */
-bool latex_at_bracket(struct latex_list *l);
+struct latex_value latex_negate(struct latex_reading *r, struct latex_value x);
+struct latex_value latex_quotient(struct latex_reading *r, struct latex_value x,
+                                  struct latex_value y);
+/* Returns what was read as infix, for notes. */
+const char *latex_shown(const struct latex_reading *r, struct latex_value x);
+/* Whether this name occurs among the tokens, or a pattern variable, which may stand for anything;
+ * name NULL: whether any variable does. */
+bool latex_depends_on(const struct latex_reading *r, struct latex_value x, const char *name);

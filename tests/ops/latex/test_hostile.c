@@ -131,7 +131,7 @@ TEST(texts)
     struct katex *k;
     struct clock clock = {0};
     size_t converted = 0;
-    assert_int_equal(katex_new(&k, NULL), OK);
+    assert_int_equal(katex_new(&k, &katex_source.glue, NULL), OK);
     for (size_t i = 0; i < TEXTS; i++) {
         struct arena a = {0};
         struct katex_answer x;

@@ -105,7 +105,7 @@ TEST_IN_ARENA(nodes)
 
 static int begin(void **state)
 {
-    return katex_new(&katex, NULL);
+    return katex_new(&katex, &katex_source.glue, NULL);
 }
 
 static int end(void **state)

@@ -1,0 +1,9 @@
+/* Factors side by side: which products are read in silence, with a note, or not at all. */
+#pragma once
+
+#include "ops/latex/read/latex_lists.h"
+
+/* Whether `node`, after the factor `last`, may be its factor without a sign. `over`: the factor
+ * before is a denominator. */
+bool latex_check_beside(struct latex_reading *r, const struct latex_list *l,
+                        struct latex_value last, const json_t *before, bool over);

@@ -1,0 +1,489 @@
+/* A list of KaTeX's nodes by precedence:
+ *
+ *     sum     = ["-"] product { ("+" | "-") product }
+ *     product = power { ["\cdot" | "\times" | "/"] power }       side by side: a product
+ *     power   = primary [ "^" group ]
+ *     primary = number | letter | function argument | fraction | root | brackets | derivative
+ *
+ * The argument of a function without parentheses extends to the next function, sign, slash or
+ * bracket: \sin 2x is sin(2*x). A derivative extends to the end of the product. */
+#include "ops/latex/read/latex_terms.h"
+
+#include "base/text/words.h"
+#include "ops/expr/syntax/lexical.h"
+#include "ops/latex/read/latex_beside.h"
+#include "ops/latex/read/latex_derivative.h"
+#include "ops/latex/read/latex_known.h"
+#include "ops/latex/read/latex_names.h"
+#include "ops/latex/read/latex_scripts.h"
+
+enum { DEPTH_MAX = 150 };
+
+static struct latex_value read_sum(struct latex_reading *r, struct latex_list *l, const char *stop);
+static struct latex_value read_power(struct latex_reading *r, struct latex_list *l,
+                                     const char *stop);
+static struct latex_value read_product(struct latex_reading *r, struct latex_list *l,
+                                       const char *stop, bool argument, bool minus);
+
+/* Reads a group or node as a whole. */
+static struct latex_value read_group(struct latex_reading *r, const json_t *node)
+{
+    struct latex_list l = latex_list_of(r, node);
+    unsigned bars = r->bars;
+    if (!latex_next(&l))
+        return latex_refuse(r, node, NULL, "this group is empty");
+    r->bars = 0;
+    struct latex_value x = read_sum(r, &l, "");
+    r->bars = bars;
+    return x;
+}
+
+/* ---- primaries ---- */
+
+/* A decimal comma, or one between thousands. */
+static bool check_comma(struct latex_reading *r, const struct latex_list *l)
+{
+    const json_t *comma = latex_next(l);
+    if (!strcmp(latex_sign(comma), ",") && latex_is_digit(latex_base(latex_item(l, l->at + 1)))) {
+        latex_refuse(r, comma, "write 1.5 or 1000", "a number with a comma");
+        return false;
+    }
+    return true;
+}
+
+/* Reads digits without a gap; the last one may carry an exponent: then *last is a supsub. */
+static struct latex_value read_number(const json_t **last, struct latex_reading *r,
+                                      struct latex_list *l)
+{
+    struct buf b = {0};
+    const json_t *node;
+    *last = NULL;
+    while ((node = latex_next(l)) && !latex_is_type(*last, "supsub") &&
+           (!*last || latex_adjacent(*last, node))) {
+        const char *s = latex_sign(latex_base(node));
+        if (!latex_is_digit(latex_base(node)) &&
+            (strcmp(s, ".") || latex_base(node) != node || memchr(b.data, '.', b.len)))
+            break;
+        buf_puts(&b, s);
+        *last = node;
+        l->at++;
+    }
+    struct latex_value x = {buf_text(&b, r->a), LATEX_NUMBER};
+    if (x.text[strlen(x.text) - 1] == '.')
+        return latex_refuse(r, *last, "write 1.0 or 1", "a number ends with a digit");
+    return check_comma(r, l) ? x : latex_none;
+}
+
+/* Reads (...), |...| or \left(...\right) and moves past it; *end carries its exponent. */
+static struct latex_value read_brackets(const json_t **end, struct latex_reading *r,
+                                        struct latex_list *l)
+{
+    const json_t *open = latex_next(l), *base = latex_base(open);
+    bool whole = latex_is_type(base, "leftright");
+    const char *function, *sign = whole ? latex_field(base, "left") : latex_sign(open);
+    const char *close = latex_closing(&function, sign);
+    unsigned bars = r->bars, inner = ++r->brackets;
+    struct latex_value x;
+    if (!whole && base != open)
+        return latex_refuse(r, open, NULL, "a script follows no bracket that opens");
+    if (whole && (!close || strcmp(latex_field(base, "right"), close)))
+        return latex_refuse(r, open, NULL, "the brackets '%s' and '%s' cannot be read", sign,
+                            latex_field(base, "right"));
+    l->at++;
+    if (whole) {
+        x = read_group(r, json_object_get(base, "body"));
+        *end = open;
+    } else {
+        r->bars = *function ? bars + 1 : 0;
+        x = read_sum(r, l, close);
+        r->bars = bars;
+        *end = latex_next(l);
+        if (x.text && !*end)
+            return latex_refuse(r, open, NULL, "this bracket is never closed");
+        if (x.text && strcmp(latex_sign(latex_base(*end)), close))
+            return latex_unknown(r, *end);
+        l->at++;
+    }
+    if (x.text && !*function && *sign != '(' && r->brackets == inner &&
+        !latex_note(r, open, "%s is read as a parenthesis", sign))
+        return latex_none;
+    int op = *function ? lang_find(r->lang, function, strlen(function)) : -1;
+    if (*function && op < 0)
+        return latex_unknown(r, open);
+    if (*function)
+        x = latex_apply(r, lang_token(r->lang, (unsigned)op), x);
+    x.kind = LATEX_BRACKETS;
+    return x;
+}
+
+static struct latex_value read_root(struct latex_reading *r, const json_t *node)
+{
+    const json_t *index = json_object_get(node, "index");
+    struct latex_value x = read_group(r, json_object_get(node, "body"));
+    if (!index || json_is_null(index) || !x.text)
+        return latex_apply(r, "sqrt", x);
+    struct latex_value n = x.text ? read_group(r, index) : latex_none;
+    return latex_apply2(r, "pow", x, latex_quotient(r, (struct latex_value){"1", LATEX_NUMBER}, n));
+}
+
+/* Whether one of the nodes from..to of a list is \frac{d}{dx} without an expression. */
+static bool has_derivative(struct latex_reading *r, const struct latex_list *l, size_t from)
+{
+    for (size_t i = from; i < l->at; i++) {
+        const json_t *node = latex_item(l, i);
+        struct latex_list above = latex_list_of(r, json_object_get(node, "numer"));
+        struct latex_list below = latex_list_of(r, json_object_get(node, "denom"));
+        if (above.n == 1 && latex_derivative_of(r, node, above, below).n)
+            return true;
+    }
+    return false;
+}
+
+/* Reads what a derivative applies to: its numerator, or the rest of the product. */
+static struct latex_value read_derived(struct latex_reading *r, const json_t *node,
+                                       const struct latex_derivative *d, struct latex_list *l,
+                                       const char *stop)
+{
+    struct latex_list above = d->of;
+    if (above.n > 1)
+        return latex_derive(r, node, d, read_sum(r, &above, ""));
+    if (!latex_next(l))
+        return latex_refuse(r, node, NULL, "the expression to differentiate is missing");
+    struct latex_value x = read_product(r, l, stop, false, false);
+    if (x.text && has_derivative(r, l, l->second))
+        return latex_refuse(r, node, "bracket its expression",
+                            "how far this derivative reaches is ambiguous");
+    if (x.text && l->at > l->second &&
+        !latex_note(r, node, "the derivative is read as that of %s", latex_shown(r, x)))
+        return latex_none;
+    return latex_derive(r, node, d, x);
+}
+
+static struct latex_value read_fraction(struct latex_reading *r, const json_t *node,
+                                        struct latex_list *l, const char *stop)
+{
+    struct latex_list above = latex_list_of(r, json_object_get(node, "numer"));
+    struct latex_list below = latex_list_of(r, json_object_get(node, "denom"));
+    struct latex_derivative d = latex_derivative_of(r, node, above, below);
+    l->at++;
+    if (r->problem)
+        return latex_none;
+    if (d.n)
+        return read_derived(r, node, &d, l, stop);
+    struct latex_value x = read_group(r, json_object_get(node, "numer"));
+    return x.text ? latex_quotient(r, x, read_group(r, json_object_get(node, "denom")))
+                  : latex_none;
+}
+
+/* Reads the exponent of a value. */
+static struct latex_value raise(struct latex_reading *r, struct latex_value x, const json_t *node)
+{
+    const json_t *sup = latex_part(node, "sup");
+    if (!x.text || !sup)
+        return x;
+    if (!latex_check_power(r, sup, x, false))
+        return latex_none;
+    struct latex_value power = latex_apply2(r, "pow", x, read_group(r, sup));
+    power.kind = x.kind == LATEX_LETTER || x.kind == LATEX_WORD ? LATEX_RAISED : LATEX_POWER;
+    return power;
+}
+
+/* ---- functions ---- */
+
+/* Reads the arguments of a function of two: "(x, y)", or "(y)" if x is its subscript; moves past
+ * them. *end carries the exponent. */
+static struct latex_value read_pair(const json_t **end, struct latex_reading *r,
+                                    struct latex_list *l, struct latex_value x)
+{
+    const json_t *open = latex_next(l), *base = latex_base(open);
+    bool whole = latex_is_type(base, "leftright");
+    struct latex_list body = latex_list_of(r, json_object_get(base, "body"));
+    struct latex_list *in = whole ? &body : l;
+    *end = open;
+    l->at++;
+    if (r->problem)
+        return latex_none;
+    if (!x.text && (x = read_sum(r, in, ")")).text) {
+        if (strcmp(latex_sign(latex_next(in)), ","))
+            return latex_refuse(r, open, NULL, "this function has two arguments");
+        in->at++;
+    }
+    struct latex_value y = x.text ? read_sum(r, in, ")") : latex_none;
+    const json_t *last = latex_next(in);
+    if (!y.text)
+        return latex_none;
+    if (!whole) {
+        *end = last;
+        l->at++;
+    }
+    if (whole ? last != NULL || strcmp(latex_field(base, "left"), "(") ||
+                    strcmp(latex_field(base, "right"), ")")
+              : strcmp(latex_sign(latex_base(last)), ")") || strcmp(latex_sign(open), "("))
+        return latex_refuse(r, open, NULL, "this bracket does not close after two arguments");
+    return (struct latex_value){arena_printf(r->a, "%s %s", x.text, y.text), LATEX_TERM};
+}
+
+/* Reads the argument of a function without brackets. */
+static struct latex_value read_bare(struct latex_reading *r, struct latex_list *l,
+                                    const json_t *node, const char *stop)
+{
+    struct latex_value x = read_product(r, l, stop, true, false);
+    const json_t *next = latex_next(l);
+    const char *sign = latex_sign(latex_base(next));
+    if (!x.text)
+        return latex_none;
+    if (latex_is_type(latex_base(next), "leftright") || latex_is_open(latex_base(next)) ||
+        (!r->bars && !strcmp(sign, "|")))
+        return latex_refuse(r, node, NULL,
+                            "how far the argument of %s reaches is ambiguous; bracket it",
+                            latex_typed(r, node));
+    bool single = l->at == l->second && x.kind != LATEX_RAISED && x.kind != LATEX_POWER;
+    const json_t *factor = latex_base(latex_item(l, l->at + 1));
+    bool goes_on = latex_is_over(sign) || (latex_is_times(sign) && latex_function(r, factor) < 0);
+    if (!single || goes_on)
+        if (!latex_note(r, node, "the argument of %s is read as %s", latex_typed(r, node),
+                        latex_shown(r, x)))
+            return latex_none;
+    return x;
+}
+
+/* The inverse function that \sin^{-1} denotes; -1 if the function has none. */
+static int inverse_of(struct latex_reading *r, const json_t *node, int function)
+{
+    const char *name = latex_typed(r, node);
+    int inverse = function == LATEX_EXP ? -1 : r->lang->ops[function].inverse;
+    if (inverse < 0)
+        latex_refuse(r, node, NULL, "%s^{-1} may be its inverse or 1/%s", name, name);
+    else if (!latex_note(r, node, "%s^{-1} is read as the inverse function %s", name,
+                         r->lang->ops[inverse].name))
+        return -1;
+    return inverse;
+}
+
+static struct latex_value read_function(struct latex_reading *r, struct latex_list *l, int function,
+                                        const char *stop)
+{
+    const json_t *node = latex_next(l), *base = latex_base(node), *end = NULL;
+    const json_t *sup = latex_part(node, "sup"), *sub = latex_part(node, "sub");
+    const char *name = latex_typed(r, base);
+    const struct latex_value self = {latex_token(r, function), LATEX_TERM};
+    struct latex_value x, index = latex_none, power = latex_none;
+    bool two = latex_arity(r, function) == 2, log = function == X_LN && strcmp(name, "\\ln");
+    if (log && !sub &&
+        !latex_note(r, node, "%s is read as the natural logarithm; write \\log_{10} or \\ln", name))
+        return latex_none;
+    if (sub && !two && !log)
+        return latex_refuse(r, node, NULL, "a subscript of %s has no meaning here", name);
+    if ((sub && !(index = read_group(r, sub)).text) ||
+        (sup && !latex_check_power(r, sup, self, true)))
+        return latex_none;
+    if (latex_small_exponent(r, sup) == -1) {
+        if ((function = inverse_of(r, node, function)) < 0)
+            return latex_none;
+    } else if (sup && !(power = read_group(r, sup)).text) {
+        return latex_none;
+    }
+    l->at++;
+    if (!latex_next(l))
+        return latex_refuse(r, node, NULL, "%s has no argument", name);
+    if (two && !latex_is_open(latex_base(latex_next(l))))
+        return latex_refuse(r, node, NULL, "%s needs its arguments in brackets", name);
+    x = two                                        ? read_pair(&end, r, l, index)
+        : latex_is_open(latex_base(latex_next(l))) ? read_brackets(&end, r, l)
+                                                   : read_bare(r, l, node, stop);
+    if (x.text && latex_part(end, "sub"))
+        return latex_refuse(r, end, NULL, "a subscript here has no meaning");
+    x = latex_apply(r, latex_token(r, function), x);
+    if (x.text && sub && !two)
+        x = latex_apply2(r, "/", x, latex_apply(r, latex_token(r, X_LN), index));
+    if (x.text && power.text && latex_part(end, "sup"))
+        return latex_refuse(r, end, NULL, "this function has two exponents");
+    if (x.text && latex_part(end, "sup") &&
+        !latex_note(r, node, "%s(...)^n is read as the power of %s(...)", name, name))
+        return latex_none;
+    return power.text ? latex_apply2(r, "pow", x, power) : raise(r, x, end);
+}
+
+/* ---- by precedence ---- */
+
+/* ?a: a variable of a pattern; its exponent is the letter's. */
+static struct latex_value read_pattern(struct latex_reading *r, struct latex_list *l)
+{
+    enum latex_kind kind;
+    const json_t *mark = latex_next(l), *node = latex_item(l, ++l->at),
+                 *sub = latex_part(node, "sub");
+    const char *name = latex_base(node) ? latex_name(&kind, r, latex_base(node)) : "";
+    if (!*name || latex_part(mark, "sup"))
+        return latex_refuse(r, mark, NULL, "a pattern variable is ? and a letter");
+    struct latex_value x = {name, LATEX_TERM};
+    if (sub)
+        x = latex_read_name(r, latex_base(node), sub, true);
+    l->at++;
+    if (!x.text)
+        return latex_none;
+    x = (struct latex_value){arena_printf(r->a, "?%s", x.text), LATEX_TERM};
+    return raise(r, x, node);
+}
+
+/* The base of scripts, in braces or with an index in them: {x}^2, {x_1}^2. */
+static const json_t *open_base(const json_t **sub, struct latex_reading *r, const json_t *node)
+{
+    const json_t *list = latex_inside(r, latex_base(node)), *base = json_array_get(list, 0);
+    *sub = latex_part(node, "sub");
+    if (!json_array_size(list)) {
+        latex_refuse(r, node, NULL, "nothing stands before this script");
+        return NULL;
+    }
+    if (json_array_size(list) == 1 && !latex_is_type(base, "supsub"))
+        return base;
+    if (json_array_size(list) == 1 && !latex_part(base, "sup") && !*sub) {
+        *sub = latex_part(base, "sub");
+        return latex_part(base, "base");
+    }
+    latex_refuse(r, node, "write \\left( and \\right)", "the braces of this base do not show");
+    return NULL;
+}
+
+static struct latex_value read_power(struct latex_reading *r, struct latex_list *l,
+                                     const char *stop)
+{
+    const json_t *node = latex_next(l), *sub, *base, *end = node;
+    struct latex_value x;
+    if (!(base = open_base(&sub, r, node)))
+        return latex_none;
+    int function = latex_function(r, base);
+    if (function >= 0)
+        return read_function(r, l, function, stop);
+    if (!strcmp(latex_sign(base), "?"))
+        return read_pattern(r, l);
+    struct latex_derivative d = latex_derivative_at(r, l);
+    const char *bar, *sign = latex_sign(base);
+    if (r->problem)
+        return latex_none;
+    if (d.n)
+        return read_derived(r, node, &d, l, stop);
+    if (latex_is_digit(base)) {
+        x = read_number(&end, r, l);
+        sub = latex_part(end, "sub");
+    } else if (latex_is_type(base, "leftright") || latex_closing(&bar, sign)) {
+        x = read_brackets(&end, r, l);
+        l->bar |= !strcmp(sign, "|");
+        sub = latex_part(end, "sub");
+    } else if (latex_is_type(base, "genfrac")) {
+        x = read_fraction(r, base, l, stop);
+    } else if (latex_is_type(base, "sqrt")) {
+        x = read_root(r, base);
+        l->at++;
+    } else {
+        x = latex_read_name(r, base, sub, latex_part(node, "sup"));
+        sub = NULL;
+        l->at++;
+    }
+    if (x.text && sub)
+        return latex_refuse(r, end, NULL, "a subscript here has no meaning");
+    if (x.text && !latex_check_script_ends(r, end, latex_next(l)))
+        return latex_none;
+    return raise(r, x, end);
+}
+
+static bool ends_product(struct latex_reading *r, const json_t *node, const char *stop,
+                         bool argument)
+{
+    const json_t *base = latex_base(node);
+    const char *function, *sign = latex_sign(base);
+    if (!node || !strcmp(latex_field(base, "family"), "rel") || latex_is_minus(sign) ||
+        word_in("+ ) ] \\} \\rbrace \\rbrack ,", sign, strlen(sign)) ||
+        (*stop && !strcmp(sign, stop)))
+        return true;
+    bool bracket = latex_is_type(base, "leftright") || latex_closing(&function, sign);
+    return argument &&
+           (latex_function(r, base) >= 0 || latex_is_times(sign) || latex_is_over(sign) || bracket);
+}
+
+/* Reads the next factor; a sign may stand before it. */
+static struct latex_value read_factor(struct latex_reading *r, struct latex_list *l,
+                                      const char *stop)
+{
+    const json_t *node = latex_next(l), *next;
+    bool minus = latex_is_minus(latex_sign(node));
+    l->at += minus;
+    if (!(next = latex_next(l)) ||
+        (ends_product(r, next, stop, false) && strcmp(latex_sign(next), r->bars ? "|" : "")))
+        return latex_refuse(r, next ? next : latex_item(l, l->n - 1), NULL,
+                            "something is missing here");
+    struct latex_value x = read_power(r, l, stop);
+    return minus ? latex_negate(r, x) : x;
+}
+
+static struct latex_value read_product(struct latex_reading *r, struct latex_list *l,
+                                       const char *stop, bool argument, bool minus)
+{
+    const json_t *node = latex_next(l), *before = node;
+    bool over = false;
+    if (latex_is_minus(latex_sign(node)))
+        return latex_refuse(r, node, NULL, "something is missing before this sign");
+    struct latex_value x = read_factor(r, l, stop), last = x;
+    size_t second = l->at;
+    if (minus && x.kind == LATEX_NUMBER) {
+        x = latex_negate(r, x);
+        minus = false;
+    }
+    while (x.text && !ends_product(r, node = latex_next(l), stop, argument)) {
+        const char *sign = latex_sign(node);
+        bool beside = !latex_is_times(sign) && !latex_is_over(sign);
+        if (beside && !latex_check_beside(r, l, last, before, over))
+            return latex_none;
+        over = latex_is_over(sign);
+        l->at += !beside;
+        before = latex_next(l) ? latex_next(l) : node;
+        last = read_factor(r, l, stop);
+        if (!last.text)
+            return latex_none;
+        x = over ? latex_quotient(r, x, last) : latex_apply2(r, "*", x, last);
+    }
+    l->second = second;
+    return minus ? latex_negate(r, x) : x;
+}
+
+static struct latex_value read_sum(struct latex_reading *r, struct latex_list *l, const char *stop)
+{
+    const json_t *node = latex_next(l);
+    const char *sign = latex_sign(node);
+    bool minus = latex_is_minus(sign);
+    if (++r->depth > DEPTH_MAX)
+        return latex_refuse(r, node, NULL, "nested too deeply");
+    l->at += minus || !strcmp(sign, "+");
+    struct latex_value x = read_product(r, l, stop, false, minus);
+    while (x.text && (node = latex_next(l))) {
+        sign = latex_sign(node);
+        if (!latex_is_minus(sign) && strcmp(sign, "+"))
+            break;
+        l->at++;
+        x = latex_apply2(r, latex_is_minus(sign) ? "-" : "+", x,
+                         read_product(r, l, stop, false, false));
+    }
+    r->depth--;
+    node = latex_next(l);
+    if (!x.text || *stop || !node)
+        return x;
+    return !strcmp(latex_sign(node), "=") ? latex_refuse(r, node, "enter the two sides separately",
+                                                         "an equation is not an expression")
+                                          : latex_unknown(r, node);
+}
+
+const char *latex_read_tree(struct latex_reading *r, const char *json)
+{
+    json_error_t e;
+    json_t *tree = json_loads(json, 0, &e);
+    const char *text = NULL;
+    r->lists = json_array();
+    if (tree && latex_check_known(r, tree))
+        text = read_group(r, tree).text;
+    if (r->problem)
+        text = NULL;
+    else if (!text)
+        r->problem = "this LaTeX cannot be read";
+    json_decref(r->lists);
+    json_decref(tree);
+    return text;
+}
