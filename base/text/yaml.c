@@ -36,15 +36,15 @@ struct reader {
 /* libyaml counts code points. Marks come nearly in order: their conversion costs one pass. */
 static size_t mark_offset(struct reader *r, const yaml_mark_t *mark)
 {
-    const char *text = r->source->text;
-    if (mark->index < r->index) {
-        r->index = 0;
-        r->at = r->begin;
-    }
+    const unsigned char *text = (const unsigned char *)r->source->text;
+    for (; r->index > mark->index && r->at > r->begin; r->index--)
+        do
+            r->at--;
+        while (r->at > r->begin && (text[r->at] & 0xc0) == 0x80);
     for (; r->index < mark->index && r->at < r->source->len; r->index++)
         do
             r->at++;
-        while (r->at < r->source->len && ((unsigned char)text[r->at] & 0xc0) == 0x80);
+        while (r->at < r->source->len && (text[r->at] & 0xc0) == 0x80);
     return r->at;
 }
 
