@@ -79,12 +79,12 @@ static bool give_up(void *arg)
     return *w->why || session_cancelled(w->t->session);
 }
 
-/* The store needs room, too. */
+/* The store needs room, too. At least 1, since 0 is no limit. */
 static uint64_t bound_bytes(uint64_t limit, const char *scratch)
 {
     struct statvfs st;
-    uint64_t free_bytes = statvfs(scratch, &st) ? limit : (uint64_t)st.f_bavail * st.f_frsize;
-    return free_bytes / 2 < limit ? free_bytes / 2 : limit;
+    uint64_t half = statvfs(scratch, &st) ? limit : (uint64_t)st.f_bavail * st.f_frsize / 2;
+    return half >= limit ? limit : half + !half;
 }
 
 uint64_t transport_until(unsigned seconds)
