@@ -280,6 +280,8 @@ bool op_cancelled(const struct op_ctx *ctx);
 /* Reports progress within this action to users: done of total (0 if unknown) and a short text
  * ("loss 1.234"). Thread-safe. */
 void op_progress(struct op_ctx *ctx, uint64_t done, uint64_t total, const char *text);
+/* Tells users something about the node that stays when its progress is gone. Thread-safe. */
+void op_note(struct op_ctx *ctx, const char *text);
 
 /* ---- the table: ops/registry.c ---- */
 extern const struct op *const op_table[]; /* ended by NULL, sorted by name */

@@ -44,7 +44,7 @@ HOMES = {
     "yaml.h": r"base/text/yaml\.c",
     "sys/wait.h": r"base/process/(process|guard)\.c",
     "spawn.h": r"base/process/(process|guard)\.c",
-    "jansson": r"engine/.*|ops/.*/(answer\.c|tool_\w+\.c|queries\.[ch]|corpus_(read|write)\.c|labelled\.c|op_import_vectors\.c|latex_\w+\.[ch]|safetensors\w*\.c)",
+    "jansson": r"engine/.*|ops/.*/(answer\.c|tool_\w+\.c|queries\.[ch]|expr_texts\.c|corpus_(read|write)\.c|labelled\.c|op_import_vectors\.c|latex_\w+\.[ch]|safetensors\w*\.c)",
     "jq": r"engine/cli/cmd/cmd_query\.c",
     "jv": r"engine/cli/cmd/cmd_query\.c",
     "flint/": r"ops/(expr|rules|egraph)/.*",

@@ -41,9 +41,9 @@ static struct part cell_at(const char *text, size_t at, size_t n, char separator
         return (struct part){cell, '"', begin - 1};
     while (++end < n && is_blank(text[end], separator))
         ;
-    char stop = end_at(text, end, n);
-    return (struct part){cell, !stop || stop == separator || stop == '\n' ? stop : '!',
-                         stop && stop != separator && stop != '\n' ? end : end + 1};
+    if (end < n && text[end] != separator && text[end] != '\n')
+        return (struct part){cell, '!', end};
+    return (struct part){cell, end_at(text, end, n), end + 1};
 }
 
 size_t columns_row_length(const char **open, const char *text, size_t n, char separator)

@@ -124,7 +124,7 @@ enum err_code text_lines_next(struct text_line *out, struct text_lines *x, struc
     for (const char *p = line; p < line + n; p++)
         x->number += *p == '\n';
     x->number++;
-    x->at += n + 1;
+    x->at += n + (x->at + n < x->len); /* the last line may have no end */
     if (n && line[n - 1] == '\r')
         out->text.len--;
     if (is_only_blanks(line, n))

@@ -308,6 +308,13 @@ void op_progress(struct op_ctx *ctx, uint64_t done, uint64_t total, const char *
         progress_op(r->s->progress, r->index, done, total, text);
 }
 
+void op_note(struct op_ctx *ctx, const char *text)
+{
+    const struct node_run *r = ctx->shared ? ctx->shared->r : NULL;
+    if (r)
+        progress_note(r->s->progress, "%s: %s", r->node->name, text);
+}
+
 /* ---- parameters: they were checked against the table when the job was loaded, so a text that does
  * not parse, or an undeclared name, is a bug in eqloom ---- */
 

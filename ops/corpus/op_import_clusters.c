@@ -17,7 +17,8 @@ static enum err_code emit_malformed(struct op_ctx *ctx, const struct corpus *c, 
     if (listed < n)
         buf_printf(&text, "and %zu more\n", n - listed);
     if (n)
-        op_progress(ctx, 0, 0, arena_printf(op_arena(ctx), "%zu malformed lines left out", n));
+        op_note(ctx, arena_printf(op_arena(ctx), "%zu malformed line%s left out", n,
+                                  n == 1 ? "" : "s"));
     enum err_code code = op_emit_file(
         ctx, "malformed", (struct span){(const uint8_t *)text.data, text.len}, "text/plain", e);
     buf_free(&text);

@@ -4,6 +4,7 @@
 #include "ops/egraph/run/rewrite_options.h"
 #include "ops/expr/normal/normal.h"
 #include "ops/expr/normal/normal_undefined.h"
+#include "ops/expr/syntax/expr_texts.h"
 #include "ops/extract/cheapest_term.h"
 
 enum { MAX_BUDGET = 50000000 };
@@ -28,33 +29,43 @@ static enum err_code find_simpler(struct expr *out, struct arena *a, const struc
     return err_up(e, code);
 }
 
-static enum err_code simplify(const struct tool_args *args, const struct rules *rules,
-                              const struct ruleset *set, const struct standing_options *options,
+struct simplifying {
+    const struct tool_args *args;
+    struct rules rules;
+    struct ruleset *set;
+    struct standing_options options;
+    struct latex_reader *latex;
+};
+
+static enum err_code simplify(void *arg, const char *name, const char *given, struct arena *a,
                               struct err *e)
 {
+    struct simplifying *s = arg;
+    const struct tool_args *args = s->args;
+    const struct rules *rules = &s->rules;
+    const struct standing_options *options = &s->options;
     struct answer q = {.lang = rules->lang, .show = expr_shown(args)};
     struct buf text = {0};
     enum err_code code;
     const char *why;
-    if ((code =
-             rewrite_read_expr(&q.from, args, rules->lang, "<expression>", args->positional[0], e)))
+    if ((code = expr_argument(&q.from, &s->latex, args, a, rules->lang, name, given, e)))
         return err_up(e, code);
-    if (expr_is_undefined(&why, args->arena, &q.from, NULL, 0))
+    if (expr_is_undefined(&why, a, &q.from, NULL, 0))
         return err_fail(e, ERR_INPUT, "the expression has no value: %s", why);
-    if ((code = find_simpler(&q.to, args->arena, set, &q.from, &options->limits, e)) ||
-        (code = standing_decide(&q.r, args->arena, rules, set, &q.from, &q.to, options, e)))
+    if ((code = find_simpler(&q.to, a, s->set, &q.from, &options->limits, e)) ||
+        (code = standing_decide(&q.r, a, rules, s->set, &q.from, &q.to, options, e)))
         return err_up(e, code);
     if (q.r.standing == STANDING_REFUTED)
         return err_fail(e, ERR_FAILED, "the rules derive '%s', which is not equal: %s",
-                        expr_infix(args->arena, &q.to), q.r.witness);
+                        expr_infix(a, &q.to), q.r.witness);
     bool same = expr_equal(&q.from, &q.to);
     if (args->json) {
-        answer_write_json(&text, args->arena, &q, 0);
+        answer_write_json(&text, a, &q, 0);
         buf_putc(&text, '\n');
     } else {
-        buf_printf(&text, "%s\n", q.show(args->arena, &q.to));
+        buf_printf(&text, "%s\n", q.show(a, &q.to));
         if (!same && (tool_value(args, "steps") || q.r.standing == STANDING_UNDECIDED))
-            answer_write_words(&text, args->arena, &q);
+            answer_write_words(&text, a, &q);
     }
     fwrite(text.data, 1, text.len, args->out);
     if (q.r.standing == STANDING_PROVED && q.r.rests_on && !tool_value(args, "steps"))
@@ -68,22 +79,21 @@ static enum err_code simplify(const struct tool_args *args, const struct rules *
 
 static enum err_code run(int *exit_status, const struct tool_args *args, struct err *e)
 {
-    struct standing_options options = {.verdict_only = !tool_value(args, "steps"),
-                                       .sampled = tool_value(args, "sampled") != NULL};
-    struct rules rules;
+    struct simplifying s = {.args = args,
+                            .options = {.verdict_only = !tool_value(args, "steps"),
+                                        .sampled = tool_value(args, "sampled") != NULL}};
+    struct derive_options *limits = &s.options.limits;
     enum err_code code;
     if (args->n_positional != 1)
-        return err_fail(e, ERR_INPUT, "simplify takes one expression");
-    if ((code =
-             tool_number(&options.limits.iterations, args, "iterations", 12, 1, MAX_BUDGET, e)) ||
-        (code =
-             tool_number(&options.limits.max_nodes, args, "max-nodes", 10000, 1, MAX_BUDGET, e)) ||
-        (code = rewrite_read_rules(&rules, &options.own_rules, args, e)))
+        return err_fail(e, ERR_INPUT, "simplify takes one expression, or - to read some");
+    if ((code = tool_number(&limits->iterations, args, "iterations", 12, 1, MAX_BUDGET, e)) ||
+        (code = tool_number(&limits->max_nodes, args, "max-nodes", 10000, 1, MAX_BUDGET, e)) ||
+        (code = rewrite_read_rules(&s.rules, &s.options.own_rules, args, e)))
         return err_up(e, code);
-    struct ruleset *set = ruleset_new(&rules);
-    code = simplify(args, &rules, set, &options, e);
-    ruleset_free(set);
-    *exit_status = 0;
+    s.set = ruleset_new(&s.rules);
+    code = expr_texts_each(exit_status, args, simplify, &s, e);
+    ruleset_free(s.set);
+    latex_reader_free(s.latex);
     return err_up(e, code);
 }
 
@@ -97,14 +107,15 @@ static const struct tool_option options[] = {
 
 const struct tool tool_simplify = {
     .name = "simplify",
-    .arguments = "EXPR",
+    .arguments = "EXPR|-",
     .summary = "Find the simplest equal form of an expression",
     .help = "Rewrites the expression with all rules, and prints the term with the fewest tokens "
             "among all that were found equal to it, preferably one without unevaluated "
-            "derivatives. The equality is then decided again, like 'eqloom explain'.",
+            "derivatives. The equality is then decided again, like 'eqloom explain'. With '-' "
+            "it reads expressions from standard input, one per line.",
     .example = "eqloom simplify 'sin²x + cos²x'\n"
                "eqloom simplify --steps 'd/dx ln(cosh x)'",
-    .exit_codes = NULL,
+    .exit_codes = EXPR_TEXTS_EXIT_CODES,
     .options = options,
     .run = run,
 };

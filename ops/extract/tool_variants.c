@@ -7,6 +7,7 @@
 #include "ops/expr/edit_distance.h"
 #include "ops/expr/equality/equality.h"
 #include "ops/expr/normal/normal_undefined.h"
+#include "ops/expr/syntax/expr_texts.h"
 #include "ops/extract/extract_grammar.h"
 #include "ops/rules/check/certify.h"
 
@@ -211,7 +212,10 @@ static enum err_code choose_different(struct search *s, uint32_t wanted, struct 
 
 struct request {
     const struct tool_args *args;
+    struct arena *a; /* of one expression */
     struct rules rules;
+    struct ruleset *set;
+    struct latex_reader *latex;
     struct expr x;
     uint32_t n, max_tokens; /* maximum number of forms; maximum length of a form */
     bool different; /* choose forms far from each other by edit distance, instead of the shortest */
@@ -253,25 +257,32 @@ static enum err_code read_request(struct request *q, struct err *e)
         (code = tool_number(&o->iterations, args, "iterations", 8, 1, MAX_ITERATIONS, e)) ||
         (code = tool_number(&o->max_nodes, args, "max-nodes", 10000, 1, MAX_NODES, e)) ||
         (code = rewrite_read_rules(&q->rules, &own_rules, args, e)) ||
-        (own_rules && (code = keep_proved(q, e))) ||
-        (code =
-             rewrite_read_expr(&q->x, args, q->rules.lang, "<expression>", args->positional[0], e)))
+        (own_rules && (code = keep_proved(q, e))))
+        return err_up(e, code);
+    q->different = tool_value(args, "different") != NULL;
+    return OK;
+}
+
+static enum err_code read_expr(struct request *q, const char *name, const char *text, struct err *e)
+{
+    enum err_code code =
+        expr_argument(&q->x, &q->latex, q->args, q->a, q->rules.lang, name, text, e);
+    if (code)
         return err_up(e, code);
     uint32_t tokens = expr_tokens(&q->x) + LONGER, most = EXTRACT_MAX_TOKENS - 1;
     tokens = tokens < LEAST ? LEAST : tokens > most ? most : tokens;
-    q->different = tool_value(args, "different") != NULL;
-    return err_up(e, tool_number(&q->max_tokens, args, "max-tokens", tokens, 1, most, e));
+    return err_up(e, tool_number(&q->max_tokens, q->args, "max-tokens", tokens, 1, most, e));
 }
 
 static void print_form(const struct request *q, const struct expr *x)
 {
-    const char *text = expr_shown(q->args)(q->args->arena, x);
+    const char *text = expr_shown(q->args)(q->a, x);
     if (!q->args->json) {
         fprintf(q->args->out, "%s\n", text);
         return;
     }
     json_t *o = json_pack("{s:s, s:s, s:i}", "expression", text, "prefix",
-                          expr_prefix(q->args->arena, x), "tokens", (int)expr_tokens(x));
+                          expr_prefix(q->a, x), "tokens", (int)expr_tokens(x));
     char *line = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER);
     fprintf(q->args->out, "%s\n", line ? line : "");
     free(line);
@@ -283,7 +294,7 @@ static enum err_code find_forms(struct search *s, const struct grammar *g, const
                                 struct err *e)
 {
     const struct ball_options points = {.points = POINTS, .low = 0.05, .high = 12};
-    *s = (struct search){.a = q->args->arena,
+    *s = (struct search){.a = q->a,
                          .x = &q->x,
                          .lang = g->lang,
                          .most = q->different && q->n < POOL ? POOL : q->n};
@@ -298,8 +309,7 @@ static enum err_code find_forms(struct search *s, const struct grammar *g, const
     return err_up(e, code);
 }
 
-static enum err_code list_forms(const struct request *q, struct egraph *g,
-                                const struct ruleset *set, struct err *e)
+static enum err_code list_forms(const struct request *q, struct egraph *g, struct err *e)
 {
     const struct tool_args *args = q->args;
     const struct grammar_options limits = {.max_tokens = q->max_tokens};
@@ -310,17 +320,22 @@ static enum err_code list_forms(const struct request *q, struct egraph *g,
     char terms[48];
     const char *why;
     enum err_code code;
-    if (expr_is_undefined(&why, args->arena, &q->x, NULL, 0))
+    if (expr_is_undefined(&why, q->a, &q->x, NULL, 0))
         return err_fail(e, ERR_INPUT, "the expression has no value: %s", why);
     eclass_id root = egraph_add_expr(g, &q->x);
-    if ((code = egraph_saturate(&run, g, set, &q->limits, args->arena, e)))
+    if ((code = egraph_saturate(&run, g, q->set, &q->limits, q->a, e)))
         return err_up(e, code);
-    egraph_to_message(&message, args->arena, g, root);
-    if ((code = grammar_init(&grammar, args->arena, &message, q->x.lang, &limits, e)) ||
+    egraph_to_message(&message, q->a, g, root);
+    if ((code = grammar_init(&grammar, q->a, &message, q->x.lang, &limits, e)) ||
         (code = find_forms(&found, &grammar, q, e)))
         return err_up(e, code);
+    bool many = expr_texts_are_lines(args); /* a cluster for each, as in the format e-gen */
+    if (many)
+        print_form(q, &q->x);
     for (uint32_t i = 0; i < found.n; i++)
         print_form(q, &found.found[i]);
+    if (many && !args->json)
+        fputc('\n', args->out);
     fflush(args->out);
     fprintf(args->narration, "%u form%s among %s terms of at most %u tokens (%u e-nodes: %s)\n",
             found.n, found.n == 1 ? "" : "s",
@@ -329,20 +344,31 @@ static enum err_code list_forms(const struct request *q, struct egraph *g,
     return OK;
 }
 
+static enum err_code answer(void *arg, const char *name, const char *text, struct arena *a,
+                            struct err *e)
+{
+    struct request *q = arg;
+    q->a = a;
+    enum err_code code = read_expr(q, name, text, e);
+    struct egraph *g = code ? NULL : egraph_new(q->rules.lang);
+    if (!code)
+        code = list_forms(q, g, e);
+    egraph_free(g);
+    return err_up(e, code);
+}
+
 static enum err_code run(int *exit_status, const struct tool_args *args, struct err *e)
 {
     struct request q = {.args = args};
     if (args->n_positional != 1)
-        return err_fail(e, ERR_INPUT, "variants takes one expression");
+        return err_fail(e, ERR_INPUT, "variants takes one expression, or - to read some");
     enum err_code code = read_request(&q, e);
     if (code)
         return err_up(e, code);
-    struct ruleset *set = ruleset_new(&q.rules);
-    struct egraph *g = egraph_new(q.rules.lang);
-    code = list_forms(&q, g, set, e);
-    egraph_free(g);
-    ruleset_free(set);
-    *exit_status = 0;
+    q.set = ruleset_new(&q.rules);
+    code = expr_texts_each(exit_status, args, answer, &q, e);
+    ruleset_free(q.set);
+    latex_reader_free(q.latex);
     return err_up(e, code);
 }
 
@@ -359,17 +385,20 @@ static const struct tool_option options[] = {
 
 const struct tool tool_variants = {
     .name = "variants",
-    .arguments = "EXPR",
+    .arguments = "EXPR|-",
     .summary = "List equal forms of an expression",
     .help = "Rewrites the expression with all rules, and prints terms that are equal to it, the "
             "shortest first. Each has been compared with the expression, by normal forms or at "
             "points. Of forms that differ only in the order or grouping of sums and products or in "
             "the position of signs, only one is printed.\n\n"
             "With --different the first form is the one farthest from the expression, by tree edit "
-            "distance, and each next one the farthest from those before.",
+            "distance, and each next one the farthest from those before.\n\n"
+            "With '-' it reads expressions from standard input, one per line, and prints for each the "
+            "expression, its forms and an empty line: clusters that 'import-clusters' reads "
+            "(format e-gen, notation infix).",
     .example = "eqloom variants 'sin(2x)' -n 5\n"
                "eqloom variants --different 'tan(x)'",
-    .exit_codes = NULL,
+    .exit_codes = EXPR_TEXTS_EXIT_CODES,
     .options = options,
     .run = run,
 };

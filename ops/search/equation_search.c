@@ -186,7 +186,7 @@ static enum err_code answer(void *arg, const char *name, const char *text, struc
     return OK;
 }
 
-enum err_code equation_search(const struct tool_args *args, const char *name,
+enum err_code equation_search(int *exit_status, const struct tool_args *args, const char *name,
                               const Eqloom__Index *index, uint32_t k, struct err *e)
 {
     struct equation_query x = {.args = args, .record = index, .k = k};
@@ -195,7 +195,7 @@ enum err_code equation_search(const struct tool_args *args, const char *name,
     if (!(code = check_options(args, name, e)) && !(code = load(&x, e))) {
         fprintf(args->narration, "%s: %u equations, loaded in %.0f ms\n", name, x.index.v.n,
                 (double)(os_monotonic_ns() - start) * 1e-6);
-        code = queries_each(args, answer, &x, e);
+        code = expr_texts_each(exit_status, args, answer, &x, e);
     }
     equation_model_free(&x.model);
     corpus_index_free(&x.index);

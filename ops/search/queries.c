@@ -3,8 +3,6 @@
 
 #include "ops/expr/own/own.h"
 
-#include <stdlib.h>
-#include <string.h>
 
 enum err_code queries_check(const struct tool_args *args, struct err *e)
 {
@@ -14,53 +12,6 @@ enum err_code queries_check(const struct tool_args *args, struct err *e)
     err_hint(e, "give them as arguments, or '-' and one per line on standard input");
     return code;
 }
-
-/* ---- texts ---- */
-
-struct texts {
-    query_take *take;
-    void *arg;
-    struct arena arena; /* for one text */
-};
-
-static enum err_code take_one(struct texts *t, const char *name, const char *text, struct err *e)
-{
-    enum err_code code = t->take(t->arg, name, text, &t->arena, e);
-    arena_reset(&t->arena);
-    return err_up(e, code);
-}
-
-static enum err_code take_lines(struct texts *t, struct err *e)
-{
-    char *line = NULL;
-    size_t cap = 0;
-    ssize_t n;
-    enum err_code code = OK;
-    for (size_t number = 1; !code && (n = getline(&line, &cap, stdin)) >= 0; number++) {
-        while (n > 0 && strchr(" \t\r\n", line[n - 1]))
-            line[--n] = '\0';
-        if (n > 0)
-            code =
-                take_one(t, arena_printf(&t->arena, "<standard input, line %zu>", number), line, e);
-    }
-    free(line);
-    return err_up(e, code);
-}
-
-enum err_code queries_each(const struct tool_args *args, query_take *take, void *arg, struct err *e)
-{
-    struct texts t = {.take = take, .arg = arg};
-    enum err_code code = OK;
-    for (size_t i = 0; i < args->n_positional && !code; i++)
-        code = strcmp(args->positional[i], "-") == 0
-                   ? take_lines(&t, e)
-                   : take_one(&t, arena_printf(&t.arena, "<expression %zu>", i + 1),
-                              args->positional[i], e);
-    arena_free(&t.arena);
-    return err_up(e, code);
-}
-
-/* ---- expressions ---- */
 
 struct answering {
     const struct tool_args *args;
@@ -79,11 +30,12 @@ static enum err_code ask(void *arg, const char *name, const char *text, struct a
     return code ? err_up(e, code) : err_up(e, q->answer(q->arg, &question, a, e));
 }
 
-enum err_code queries_answer(const struct tool_args *args, const struct language *lang,
-                             query_answer *answer, void *arg, struct err *e)
+enum err_code queries_answer(int *exit_status, const struct tool_args *args,
+                             const struct language *lang, query_answer *answer, void *arg,
+                             struct err *e)
 {
     struct answering q = {.args = args, .lang = lang, .answer = answer, .arg = arg};
-    enum err_code code = queries_each(args, ask, &q, e);
+    enum err_code code = expr_texts_each(exit_status, args, ask, &q, e);
     latex_reader_free(q.latex);
     return err_up(e, code);
 }

@@ -4,6 +4,7 @@
 
 #include "engine/tool.h"
 #include "ops/expr/own/operator_files.h"
+#include "ops/expr/syntax/expr_texts.h"
 #include "ops/latex/read/expr_argument.h"
 
 #include <jansson.h>
@@ -11,18 +12,13 @@
 /* ERR_INPUT if there are no arguments or --syntax is unknown. */
 enum err_code queries_check(const struct tool_args *args, struct err *e);
 
-/* Takes the text of one query; `name` is for messages. The arena is reset afterwards. */
-typedef enum err_code query_take(void *arg, const char *name, const char *text, struct arena *a,
-                                 struct err *e);
-enum err_code queries_each(const struct tool_args *args, query_take *take, void *arg,
-                           struct err *e);
-
 /* Answers one query. The arena is reset afterwards. */
 typedef enum err_code query_answer(void *arg, const struct expr *question, struct arena *a,
                                    struct err *e);
-/* Answers all queries, each before the next is read. Skips empty lines. */
-enum err_code queries_answer(const struct tool_args *args, const struct language *lang,
-                             query_answer *answer, void *arg, struct err *e);
+/* Answers all queries, each before the next is read, as expr_texts_each. */
+enum err_code queries_answer(int *exit_status, const struct tool_args *args,
+                             const struct language *lang, query_answer *answer, void *arg,
+                             struct err *e);
 /* Writes the value on one line. Steals the reference. */
 void queries_print_json(FILE *to, json_t *value);
 

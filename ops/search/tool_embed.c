@@ -60,7 +60,7 @@ static enum err_code take_equation(void *arg, const char *name, const char *text
     return err_up(e, code);
 }
 
-static enum err_code embed_all(struct embedding *x, struct err *e)
+static enum err_code embed_all(int *exit_status, struct embedding *x, struct err *e)
 {
     uint64_t begun = os_monotonic_ns();
     enum err_code code = x->is_graphs
@@ -71,8 +71,8 @@ static enum err_code embed_all(struct embedding *x, struct err *e)
     if (!code && !x->is_graphs)
         code = queries_language(&x->lang, x->args, x->model.vocabulary->language, e);
     if (!code)
-        code = x->is_graphs ? queries_each(x->args, take_equation, x, e)
-                            : queries_answer(x->args, x->lang, take, x, e);
+        code = x->is_graphs ? expr_texts_each(exit_status, x->args, take_equation, x, e)
+                            : queries_answer(exit_status, x->args, x->lang, take, x, e);
     if (code)
         return err_up(e, code);
     fprintf(x->args->narration,
@@ -177,7 +177,7 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
     if ((code = check_output(path, e)) || (code = queries_check(args, e)) ||
         (code = tool_choose(&x.checkpoint, args, &choice, e)) ||
         (code = equation_model_is(&x.is_graphs, args, &x.checkpoint.id, e)) ||
-        (code = embed_all(&x, e)))
+        (code = embed_all(exit_status, &x, e)))
         goto out;
     narrate(&x);
     if (path)
@@ -207,11 +207,12 @@ const struct tool tool_embed = {
     .summary = "Print the vectors of expressions by a trained model",
     .help = "Prints a line for each expression: the expression, a tab, and its vector; with "
             "--json an object. An argument '-' reads expressions from standard input, one per "
-            "line. For the vectors of a whole corpus use the op 'embed' in a job and 'eqloom "
+            "line; lines that cannot be read are reported and left out. For the vectors of a whole corpus use the op 'embed' in a job and 'eqloom "
             "export'. A graph network (jobs/papers.yaml) embeds equations in LaTeX; an argument "
             "without backslash and braces is an expression if it can be parsed as one.",
     .example = "eqloom embed 'sin(x)^2' 'cos(2*x)'\n"
                "eqloom embed --model quickstart/model -o vectors.npy - <expressions.txt",
+    .exit_codes = EXPR_TEXTS_EXIT_CODES,
     .options = options,
     .run = run,
 };

@@ -144,7 +144,7 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
         (code = load(&w, e)) ||
         (code = queries_language(&w.lang, args, w.model.vocabulary->language, e)))
         goto out;
-    code = queries_answer(args, w.lang, answer, &w, e);
+    code = queries_answer(exit_status, args, w.lang, answer, &w, e);
 out:
     judge_free(&w.judge);
     text_model_free(&w.model);
@@ -180,6 +180,7 @@ const struct tool tool_generate = {
             "the ops 'generate' and 'evaluate-generation'.",
     .example = "eqloom generate --model seq2seq/model 'sin(x)^2'\n"
                "eqloom generate -b 10 --json - <expressions.txt",
+    .exit_codes = EXPR_TEXTS_EXIT_CODES,
     .options = options,
     .run = run,
 };

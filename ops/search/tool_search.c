@@ -224,7 +224,7 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
         (code = choose(&s, e)))
         goto out;
     if (equation_search_is(s.record_index)) {
-        code = equation_search(args, s.record.name, s.record_index, s.k, e);
+        code = equation_search(exit_status, args, s.record.name, s.record_index, s.k, e);
         goto out;
     }
     if ((code = load(&s, e)))
@@ -233,7 +233,7 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
     s.judge.real_values = s.given.real_values;
     fprintf(args->narration, "%s: %u expressions in %u clusters, loaded in %.0f ms\n",
             s.record.name, s.index.v.n, s.index.v.n_clusters, s.load_ms);
-    code = queries_answer(args, s.lang, answer, &s, e);
+    code = queries_answer(exit_status, args, s.lang, answer, &s, e);
 out:
     judge_free(&s.judge);
     text_model_free(&s.model);
@@ -346,6 +346,7 @@ const struct tool tool_search = {
     .example = "eqloom search 'sin(x)^2'\n"
                "eqloom search -k 5 --per-cluster 1 'd(x, ln(cos(x)))'\n"
                "eqloom search '\\frac{\\sin x}{\\cos x}'",
+    .exit_codes = EXPR_TEXTS_EXIT_CODES,
     .options = options,
     .run = run,
     .page = &page,

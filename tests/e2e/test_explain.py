@@ -315,7 +315,7 @@ class Explain(unittest.TestCase):
                  "sin(\tx", "1/0\t1", "nonsense", '{"from": "x"}']
         done = subprocess.run([BINARY, "explain", "-"], input="\n".join(lines * 20) + "\n",
                               capture_output=True, text=True, timeout=TIMEOUT_S)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, 1, done.stderr)
         answers = [json.loads(line) for line in done.stdout.splitlines()]
         verdicts = ["proved", "proved", "refuted", "malformed", "no value", "malformed", "malformed"]
         self.assertEqual([answer["verdict"] for answer in answers], verdicts * 20)

@@ -215,9 +215,12 @@ nodes:
         self.assertEqual(done.returncode, 0, done.stderr)
         heads = [line for line in done.stdout.splitlines() if not line.startswith(" ")]
         self.assertEqual(heads, ["sin(x)", "cos(x)", "tan(x)"])
-        wrong = self.ask(["search", "-"], input="sin(x)\nsin(\n")
-        self.assertEqual(wrong.returncode, 2)
-        self.assertIn("<standard input, line 2>:1:5: error:", wrong.stderr)
+        wrong = self.ask(["search", "-k", "2", "-"], input="sin(x)\nsin(\nx\ty\ncos(x)\n")
+        self.assertEqual(wrong.returncode, 1)
+        self.assertIn("<standard input>:2:5: error:", wrong.stderr)
+        self.assertIn("<standard input>:3:2: error: a tab", wrong.stderr)
+        self.assertIn("2 of 4 lines could not be read", wrong.stderr)
+        self.assertIn("\ncos(x)\n", wrong.stdout)  # it went on
 
     def test_latex(self):
         for more in ([], ["--syntax", "latex"]):

@@ -3,7 +3,10 @@
 #include "engine/cli/console/cli.h"
 
 #include "base/io/terminal.h"
+#include "base/text/utf8.h"
 #include "engine/cli/console/text_table.h"
+
+#include <string.h>
 
 enum { WIDTH = 79, COLUMN = 26 };
 
@@ -117,6 +120,20 @@ void cli_print_markdown(FILE *to, const struct cli *c)
     }
 }
 
+/* The line may be what the error is about: bytes that are not UTF-8. */
+static void print_line(FILE *to, const char *line)
+{
+    for (size_t n = strlen(line); n; n--, line++) {
+        size_t good = utf8_prefix((const uint8_t *)line, n);
+        fwrite(line, 1, good, to);
+        if (good == n)
+            return;
+        line += good;
+        n -= good;
+        fputc('?', to);
+    }
+}
+
 /*  jobs/a.yaml:7:12: error: there is no op 'satrate'
  *      egraphs: {op: satrate}
  *                    ^
@@ -137,7 +154,9 @@ void cli_print_error(FILE *to, const struct err *e, bool color)
     terminal_control(to, off);
     fprintf(to, " %s\n", e->message);
     if (e->line && *e->input_line) {
-        fprintf(to, "    %s\n    %*s", e->input_line, e->caret, "");
+        fputs("    ", to);
+        print_line(to, e->input_line);
+        fprintf(to, "\n    %*s", e->caret, "");
         terminal_control(to, red);
         fputc('^', to);
         terminal_control(to, off);

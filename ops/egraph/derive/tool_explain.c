@@ -1,11 +1,14 @@
 /* `eqloom explain A B`: decides whether two expressions are equal, and why; `eqloom explain -`: the
  * same for many pairs, in blocks of lines that all processors answer. See standing.h for the
  * decision. */
+#include "base/io/columns.h"
 #include "base/os.h"
 #include "base/pool.h"
 #include "base/text/html.h"
+#include "base/text/utf8.h"
 #include "ops/egraph/derive/answer.h"
 #include "ops/egraph/run/rewrite_options.h"
+#include "ops/expr/syntax/expr_texts.h"
 #include "ops/expr/syntax/formula.h"
 #include "ops/latex/read/expr_argument.h"
 
@@ -26,11 +29,29 @@ struct explain {
     struct ruleset *set;
     struct standing_options options;
     const char *assumed;
+    const char *names[2];        /* of --columns; or NULL */
+    struct columns columns;      /* of the table that standard input is */
     struct line *lines;          /* the lines of one block */
     struct latex_reader **latex; /* by worker */
 };
 
 /* ---- options ---- */
+
+/* --columns A,B */
+static enum err_code read_names(struct explain *x, struct err *e)
+{
+    const char *given = tool_value(x->args, "columns"), *comma = given ? strchr(given, ',') : NULL;
+    if (!given)
+        return OK;
+    if (!comma || comma == given || !comma[1] || strchr(comma + 1, ','))
+        return err_fail(e, ERR_INPUT, "--columns takes two names, such as answer,key, not '%.100s'",
+                        given);
+    if (!expr_texts_are_lines(x->args))
+        return err_fail(e, ERR_INPUT, "--columns is for pairs from standard input: explain -");
+    x->names[0] = arena_strndup(x->args->arena, given, (size_t)(comma - given));
+    x->names[1] = comma + 1;
+    return OK;
+}
 
 static enum err_code read_options(struct explain *x, struct err *e)
 {
@@ -50,7 +71,7 @@ static enum err_code read_options(struct explain *x, struct err *e)
     x->assumed = given.assumed;
     x->options.verdict_only = tool_value(args, "verdict") != NULL;
     x->options.sampled = tool_value(args, "sampled") != NULL;
-    return OK;
+    return err_up(e, read_names(x, e));
 }
 
 static enum err_code decide(struct answer *q, struct arena *a, const struct explain *x,
@@ -94,8 +115,7 @@ static enum err_code explain_pair(int *exit_status, const struct explain *x, str
 enum { BLOCK = 64 };
 
 struct line {
-    char *text;
-    size_t number;
+    struct text_line text;
     struct buf answer, notes;
     int standing; /* -1: malformed */
 };
@@ -107,38 +127,67 @@ struct reading {
     struct buf *notes;
 };
 
-static bool read_part(struct expr *out, const struct reading *r, const struct source_text *source,
-                      size_t at, size_t len, struct err *e)
+static enum err_code read_part(struct expr *out, const struct reading *r,
+                               const struct source_text *source, size_t at, size_t len,
+                               struct err *e)
 {
-    return !expr_argument_part(out, r->latex, r->x->args, r->a, r->x->rules.lang, source, at, len,
-                               r->notes, e);
+    return err_up(e, expr_argument_part(out, r->latex, r->x->args, r->a, r->x->rules.lang, source,
+                                        at, len, r->notes, e));
 }
 
-static bool read_json(struct answer *q, const struct reading *r, const char *text, struct err *e)
+static enum err_code read_json(struct answer *q, const struct reading *r,
+                               const struct source_text *line, struct err *e)
 {
+    const char *const *names = r->x->names;
+    const char *keys[] = {names[0] ? names[0] : "from", names[0] ? names[1] : "to"};
     json_error_t unused;
-    json_t *o = json_loads(text, 0, &unused);
-    const char *from, *to;
-    bool ok = o && !json_unpack(o, "{s:s, s:s}", "from", &from, "to", &to);
-    if (!ok)
-        err_fail(
-            e, ERR_INPUT,
-            "a line must be {\"from\": ..., \"to\": ...} or two expressions separated by a tab");
-    struct source_text left = {"from", ok ? arena_strdup(r->a, from) : "", ok ? strlen(from) : 0};
-    struct source_text right = {"to", ok ? arena_strdup(r->a, to) : "", ok ? strlen(to) : 0};
+    json_t *o = json_loadb(line->text, line->len, JSON_REJECT_DUPLICATES, &unused);
+    enum err_code code = OK;
+    for (int i = 0; i < 2 && !code; i++) {
+        const char *text = json_string_value(json_object_get(o, keys[i]));
+        struct source_text *part = arena_new(r->a, struct source_text);
+        *part = (struct source_text){keys[i], arena_strdup(r->a, text ? text : ""), 0};
+        part->len = strlen(part->text);
+        code = text ? read_part(i ? &q->to : &q->from, r, part, 0, part->len, e)
+                    : err_fail_at(e, line, 0,
+                                  "a line must be {\"%s\": ..., \"%s\": ...} or two expressions "
+                                  "separated by a tab",
+                                  keys[0], keys[1]);
+    }
     json_decref(o);
-    return ok && read_part(&q->from, r, &left, 0, left.len, e) &&
-           read_part(&q->to, r, &right, 0, right.len, e);
+    return err_up(e, code);
 }
 
-static bool read_line(struct answer *q, const struct reading *r, const char *text, struct err *e)
+static enum err_code read_columns(struct answer *q, const struct reading *r,
+                                  const struct text_line *line, struct err *e)
 {
-    struct source_text source = {"line", text, strlen(text)};
-    size_t tab = strcspn(text, "\t");
-    if (!text[tab])
-        return read_json(q, r, text, e);
-    return read_part(&q->from, r, &source, 0, tab, e) &&
-           read_part(&q->to, r, &source, tab + 1, source.len - tab - 1, e);
+    struct column_cell *cells;
+    size_t n;
+    enum err_code code = columns_row(&cells, &n, r->a, &r->x->columns, line, e);
+    if (code && !r->x->columns.header)
+        err_hint(e, "of a table with a header, name two columns: --columns answer,key");
+    if (!code && !n)
+        code = err_fail_at(e, &line->text, 0, "all columns are empty");
+    for (size_t i = 0; i < n && !code; i++)
+        code = read_part(i ? &q->to : &q->from, r, &line->text, cells[i].at, cells[i].len, e);
+    return err_up(e, code);
+}
+
+/* Whether the line begins as an object of JSON; LaTeX may begin with a brace, too. */
+static bool is_object(const char *line)
+{
+    line += strspn(line, " \t");
+    return *line == '{' && strchr("\"}", line[1 + strspn(line + 1, " \t")]);
+}
+
+static enum err_code read_line(struct answer *q, const struct reading *r,
+                               const struct text_line *line, struct err *e)
+{
+    enum err_code code = utf8_check(&line->text, e);
+    if (!code)
+        code = is_object(line->text.text) ? read_json(q, r, &line->text, e)
+                                          : read_columns(q, r, line, e);
+    return err_up(e, code);
 }
 
 static void answer_line(void *arg, size_t i, unsigned worker)
@@ -150,62 +199,81 @@ static void answer_line(void *arg, size_t i, unsigned worker)
     struct err e = {0};
     struct reading r = {x, &a, &x->latex[worker], &line->notes};
     line->standing = -1;
-    if (read_line(&q, &r, line->text, &e) && !decide(&q, &a, x, &e)) {
+    if (!read_line(&q, &r, &line->text, &e) && !decide(&q, &a, x, &e)) {
         line->standing = (int)q.r.standing;
-        answer_write_json(&line->answer, &a, &q, line->number);
+        answer_write_json(&line->answer, &a, &q, line->text.number);
     } else {
-        json_t *error =
-            json_string(arena_printf(&a, "%s%s%s", e.message, e.hint[0] ? "; " : "", e.hint));
-        json_t *o =
-            json_pack("{s:I, s:s, s:o}", "line", (json_int_t)line->number, "verdict", "malformed",
-                      "error", error ? error : json_string("the line is not UTF-8"));
-        char *text = json_dumps(o, JSON_COMPACT);
-        buf_puts(&line->answer, text ? text : "");
-        free(text);
-        json_decref(o);
+        buf_puts(&line->answer, expr_texts_malformed(&a, line->text.number, "malformed", &e));
     }
     arena_free(&a);
     ball_thread_cleanup();
 }
 
-/* Reads up to BLOCK nonempty lines. */
-static size_t read_block(struct line *lines, size_t *number)
+/* Reads the header of a table. */
+static enum err_code read_header(struct explain *x, const struct text_line *line,
+                                 struct text_lines *input, struct err *e)
 {
-    size_t n = 0, cap = 0;
-    char *text = NULL;
-    while (n < BLOCK && getline(&text, &cap, stdin) >= 0) {
-        ++*number;
-        text[strcspn(text, "\r\n")] = 0;
-        if (*text)
-            lines[n++] = (struct line){.text = strdup(text), .number = *number};
-    }
-    free(text);
-    return n;
+    enum err_code code = utf8_check(&line->text, e);
+    if (!code)
+        code = columns_header(&x->columns, x->args->arena, line, x->names, 2, e);
+    input->separator = code ? 0 : x->columns.separator;
+    return err_up(e, text_line_up(code, line, e));
 }
 
-static void explain_stream(struct explain *x)
+/* Reads up to BLOCK lines that are not empty; ERR_NOTFOUND at the end. */
+static enum err_code read_block(size_t *n, struct line *lines, struct text_lines *input,
+                                struct explain *x, struct err *e)
+{
+    enum err_code code = OK;
+    struct text_line line;
+    for (*n = 0; *n < BLOCK && !code;) {
+        if ((code = text_lines_next(&line, input, e)) || !line.text.len)
+            continue;
+        char *text = must_calloc(line.text.len + 1, 1); /* the input goes on */
+        line.text.text = memcpy(text, line.text.text, line.text.len);
+        if (x->names[0] && !x->columns.header && !is_object(text)) {
+            code = read_header(x, &line, input, e);
+            free(text);
+        } else {
+            lines[(*n)++] = (struct line){.text = line};
+        }
+    }
+    return code == ERR_NOTFOUND ? code : err_up(e, code);
+}
+
+static void print_block(const struct explain *x, struct line *lines, size_t n, size_t *counts)
+{
+    for (size_t i = 0; i < n; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "line %zu", lines[i].text.number);
+        expr_argument_say(x->args, name, &lines[i].notes);
+        fprintf(x->args->out, "%s\n", lines[i].answer.data);
+        counts[lines[i].standing + 1]++;
+        buf_free(&lines[i].answer);
+        buf_free(&lines[i].notes);
+        free((char *)lines[i].text.text.text);
+    }
+    fflush(x->args->out);
+}
+
+static enum err_code explain_stream(int *exit_status, struct explain *x, struct err *e)
 {
     struct line lines[BLOCK];
     struct pool *pool = pool_new(os_cpus());
     unsigned n_threads = pool_threads(pool);
-    size_t number = 0, counts[5] = {0};
+    size_t counts[5] = {0}, n;
+    struct text_lines input = text_lines_input(x->args->arena);
+    enum err_code code = OK;
     x->lines = lines;
     x->latex = arena_array(x->args->arena, struct latex_reader *, n_threads);
     x->options.verdict_only = true;
-    for (size_t n; (n = read_block(lines, &number));) {
+    x->columns = columns_plain(x->args->arena, 2);
+    while (!code) {
+        code = read_block(&n, lines, &input, x, e);
         pool_for(pool, n, answer_line, x);
-        for (size_t i = 0; i < n; i++) {
-            char name[40];
-            snprintf(name, sizeof name, "line %zu", lines[i].number);
-            expr_argument_say(x->args, name, &lines[i].notes);
-            fprintf(x->args->out, "%s\n", lines[i].answer.data);
-            counts[lines[i].standing + 1]++;
-            buf_free(&lines[i].answer);
-            buf_free(&lines[i].notes);
-            free(lines[i].text);
-        }
-        fflush(x->args->out);
+        print_block(x, lines, n, counts);
     }
+    text_lines_free(&input);
     pool_free(pool);
     for (unsigned i = 0; i < n_threads; i++)
         latex_reader_free(x->latex[i]);
@@ -213,12 +281,14 @@ static void explain_stream(struct explain *x)
             "%zu proved, %zu refuted, %zu undecided, %zu without a value, %zu malformed\n",
             counts[STANDING_PROVED + 1], counts[STANDING_REFUTED + 1],
             counts[STANDING_UNDECIDED + 1], counts[STANDING_NO_VALUE + 1], counts[0]);
+    *exit_status = counts[0] > 0;
+    return code == ERR_NOTFOUND ? OK : err_up(e, code);
 }
 
 static enum err_code run(int *exit_status, const struct tool_args *args, struct err *e)
 {
     struct explain x = {.args = args};
-    bool stream = args->n_positional == 1 && strcmp(args->positional[0], "-") == 0;
+    bool stream = expr_texts_are_lines(args);
     if (args->n_positional != 2 && !stream)
         return err_fail(e, ERR_INPUT,
                         "explain takes two expressions, or - to read pairs from standard input");
@@ -227,7 +297,7 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
         return code;
     x.set = ruleset_new(&x.rules);
     if (stream)
-        explain_stream(&x);
+        code = explain_stream(exit_status, &x, e);
     else
         code = explain_pair(exit_status, &x, e);
     ruleset_free(x.set);
@@ -320,6 +390,9 @@ static const struct tool_option options[] = {
     {"iterations", "N", false, "maximum number of iterations of rewriting (default 12)"},
     {"max-nodes", "N", false, "maximum number of e-nodes (default 10000, with --effort 200000)"},
     {"effort", NULL, false, "search longer for a derivation"},
+    {"columns", "A,B", false,
+     "with -: the two columns to compare, by their names in the header of a table (tabs, commas or "
+     "semicolons) or the keys of JSON objects"},
     {"verdict", NULL, false, "do not search for a derivation if normal forms prove the equality"},
     DOMAIN_OPTION,
     DOMAIN_OPTION_REAL,
@@ -342,15 +415,17 @@ const struct tool tool_explain = {
         "at points. `the fewest` means that no derivation has fewer steps, except derivations that "
         "guess a term.\n\n"
         "'explain -' reads pairs from standard input, one per line: two expressions separated by a "
-        "tab, or {\"from\": ..., \"to\": ...}. The answers are JSON, one per line, in the order of "
-        "the pairs; derivations are searched for only if normal forms do not decide.\n\n"
+        "tab, or {\"from\": ..., \"to\": ...}; with --columns it reads a table (CSV). The answers are "
+        "JSON, one per line, in the order of the pairs; derivations are searched for only if normal "
+        "forms do not decide. A line that cannot be read is answered as `malformed`.\n\n"
         "Boolean terms are decided by their truth tables, polynomials by expansion. With your own "
         "rules, a false equality that follows from them is also derived; the false step is marked "
         "with '?'.",
     .example = "eqloom explain 'sin(x)^2' '1 - cos(x)^2'\n"
                "eqloom explain --domain '-1<x<1' 'atanh(x)' 'ln((1+x)/(1-x))/2'\n"
                "eqloom explain --language boolean 'not(a & b)' 'not(a) | not(b)'",
-    .exit_codes = "0 proved, 3 refuted, 4 undecided, 5 no value, 2 invalid input",
+    .exit_codes = "0 proved, 3 refuted, 4 undecided, 5 no value, 2 invalid input; with -: 0 all lines "
+                  "were read, 1 some were malformed",
     .options = options,
     .run = run,
     .page = &page,

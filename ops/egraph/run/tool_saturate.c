@@ -4,6 +4,7 @@
 #include "base/os.h"
 #include "ops/egraph/run/rewrite_options.h"
 #include "ops/expr/normal/normal_undefined.h"
+#include "ops/expr/syntax/expr_texts.h"
 #include "schemas/egraph/egraph_text.h"
 
 #include <inttypes.h>
@@ -34,6 +35,8 @@ struct session {
     struct arena *a;
     struct rules rules;
     struct expr *exprs;
+    size_t n_exprs, cap_exprs;
+    struct latex_reader *latex;
     struct saturate_options limits;
     enum column sort;
     size_t top;
@@ -90,18 +93,30 @@ static enum err_code read_limits(struct session *s, struct err *e)
     return err_up(e, read_sort(s, e));
 }
 
-static enum err_code read_exprs(struct session *s, struct err *e)
+static enum err_code read_one(void *arg, const char *name, const char *text, struct arena *a,
+                              struct err *e)
 {
-    enum err_code code;
-    size_t n = s->args->n_positional;
-    s->exprs = arena_array(s->a, struct expr, n);
-    for (size_t i = 0; i < n; i++) {
-        const char *name = n > 1 ? arena_printf(s->a, "<expression %zu>", i + 1) : "<expression>";
-        if ((code = rewrite_read_expr(&s->exprs[i], s->args, s->rules.lang, name,
-                                      s->args->positional[i], e)))
-            return err_up(e, code);
-    }
+    struct session *s = arg;
+    struct expr x;
+    const char *why;
+    enum err_code code =
+        expr_argument(&x, &s->latex, s->args, s->a, s->rules.lang, name, text, e);
+    if (!code && expr_is_undefined(&why, a, &x, NULL, 0))
+        code = err_fail(e, ERR_INPUT, "'%s' has no value: %s", text, why);
+    if (code)
+        return err_up(e, code);
+    s->exprs = arena_grow(s->a, s->exprs, s->n_exprs, &s->cap_exprs, sizeof *s->exprs);
+    s->exprs[s->n_exprs++] = x;
     return OK;
+}
+
+static enum err_code read_exprs(int *exit_status, struct session *s, struct err *e)
+{
+    enum err_code code = expr_texts_each(exit_status, s->args, read_one, s, e);
+    latex_reader_free(s->latex);
+    if (!code && !s->n_exprs)
+        code = err_fail(e, ERR_INPUT, "there is no expression");
+    return err_up(e, code);
 }
 
 /* ---- the run ---- */
@@ -123,12 +138,8 @@ static void record_iteration(void *arg, const struct saturate_iteration *i)
 static enum err_code saturate(struct session *s, const struct ruleset *set,
                               const struct saturate_options *o, struct err *e)
 {
-    for (size_t i = 0; i < s->args->n_positional; i++) {
-        const char *why;
-        if (expr_is_undefined(&why, s->a, &s->exprs[i], NULL, 0))
-            return err_fail(e, ERR_INPUT, "'%s' has no value: %s", s->args->positional[i], why);
+    for (size_t i = 0; i < s->n_exprs; i++)
         egraph_add_expr(s->g, &s->exprs[i]);
-    }
     uint64_t begun = s->begun = os_monotonic_ns();
     enum err_code code = err_up(e, egraph_saturate(&s->run, s->g, set, o, s->a, e));
     s->ns = os_monotonic_ns() - begun;
@@ -274,7 +285,7 @@ static json_t *rules_json(const struct session *s)
 static void print_json(const struct session *s)
 {
     json_t *exprs = json_array();
-    for (size_t i = 0; i < s->args->n_positional; i++)
+    for (size_t i = 0; i < s->n_exprs; i++)
         json_array_append_new(exprs, json_string(expr_shown(s->args)(s->a, &s->exprs[i])));
     json_t *o = json_pack(
         "{s:s, s:o, s:s, s:I, s:I, s:f, s:o, s:I, s:o}", "language", s->rules.lang->name,
@@ -310,7 +321,7 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
     if (!args->n_positional)
         return err_fail(e, ERR_INPUT, "saturate takes one or more expressions");
     if ((code = read_limits(&s, e)) || (code = rewrite_read_rules(&s.rules, &own_rules, args, e)) ||
-        (code = read_exprs(&s, e)))
+        (code = read_exprs(exit_status, &s, e)))
         return err_up(e, code);
     code = run_profiled(&s, e);
     if (!code) {
@@ -321,7 +332,6 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
             print_json(&s);
         else
             print_words(&s);
-        *exit_status = 0;
     }
     egraph_free(s.g);
     free(s.iterations);
@@ -354,7 +364,8 @@ const struct tool tool_saturate = {
         "Puts the expressions into one e-graph, rewrites with all rules like the op `saturate`, "
         "with the same budgets, and prints a table of iterations, a table of rules, and the reason "
         "why it stopped. Stores nothing. Rules need not be certified. With --dot or --grammar, "
-        "prints the e-graph itself after --iterations iterations, which may be 0.\n\n"
+        "prints the e-graph itself after --iterations iterations, which may be 0. An argument '-' "
+        "reads expressions from standard input, one per line.\n\n"
         "All rules are searched for at once. `searched` counts the nodes at which a rule was "
         "searched for, together with all rules that begin with the same operator. `steps` counts "
         "the pattern tests and the candidate nodes that searches visited; each is divided equally "
@@ -368,7 +379,7 @@ const struct tool tool_saturate = {
     .example = "eqloom saturate 'sin(2*x+5)^(-8)'\n"
                "eqloom saturate --rules my.rules --sort effective --top 5 'd(x, cot(5*x))'\n"
                "eqloom saturate --dot --iterations 1 '(x + 8) - 8' > egraph.dot",
-    .exit_codes = NULL,
+    .exit_codes = EXPR_TEXTS_EXIT_CODES,
     .options = options,
     .run = run,
 };

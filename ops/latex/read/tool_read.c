@@ -1,6 +1,7 @@
 /* `eqloom read EXPR`: shows how an expression is read. */
 #include "base/text/html.h"
 #include "ops/expr/own/operator_files.h"
+#include "ops/expr/syntax/expr_texts.h"
 #include "ops/expr/syntax/formula.h"
 #include "ops/latex/read/expr_argument.h"
 
@@ -18,9 +19,9 @@ static json_t *lines_json(const struct buf *notes)
     return lines;
 }
 
-static void print_json(const struct tool_args *args, const struct expr *x, const struct buf *notes)
+static void print_json(const struct tool_args *args, struct arena *a, const struct expr *x,
+                       const struct buf *notes)
 {
-    struct arena *a = args->arena;
     json_t *o = json_pack("{s:s, s:s, s:s, s:o}", "expression", expr_infix(a, x), "prefix",
                           expr_prefix(a, x), "latex", expr_latex(a, x), "notes", lines_json(notes));
     json_dumpf(o, args->out, JSON_COMPACT);
@@ -28,21 +29,29 @@ static void print_json(const struct tool_args *args, const struct expr *x, const
     json_decref(o);
 }
 
-static enum err_code read_one(const struct tool_args *args, const struct language *lang,
-                              struct latex_reader **latex, const char *text, struct err *e)
+struct reading {
+    const struct tool_args *args;
+    const struct language *lang;
+    struct latex_reader *latex;
+};
+
+static enum err_code read_one(void *arg, const char *name, const char *text, struct arena *a,
+                              struct err *e)
 {
-    struct source_text *source = arena_new(args->arena, struct source_text);
+    struct reading *r = arg;
+    const struct tool_args *args = r->args;
+    struct source_text *source = arena_new(a, struct source_text);
     struct buf notes = {0};
     struct expr x;
-    *source = (struct source_text){"<expression>", text, strlen(text)};
+    *source = (struct source_text){name, text, strlen(text)};
     enum err_code code =
-        expr_argument_part(&x, latex, args, args->arena, lang, source, 0, source->len, &notes, e);
+        expr_argument_part(&x, &r->latex, args, a, r->lang, source, 0, source->len, &notes, e);
     if (!code && args->json)
-        print_json(args, &x, &notes);
+        print_json(args, a, &x, &notes);
     if (!code && !args->json) {
-        fprintf(args->out, "infix   %s\nprefix  %s\nlatex   %s\n", expr_infix(args->arena, &x),
-                expr_prefix(args->arena, &x), expr_latex(args->arena, &x));
-        expr_argument_say(args, "<expression>", &notes);
+        fprintf(args->out, "infix   %s\nprefix  %s\nlatex   %s\n", expr_infix(a, &x),
+                expr_prefix(a, &x), expr_latex(a, &x));
+        expr_argument_say(args, name, &notes);
     }
     buf_free(&notes);
     return err_up(e, code);
@@ -51,18 +60,17 @@ static enum err_code read_one(const struct tool_args *args, const struct languag
 static enum err_code run(int *exit_status, const struct tool_args *args, struct err *e)
 {
     const char *name = tool_value(args, "language");
-    const struct language *lang;
-    struct latex_reader *latex = NULL;
+    struct reading r = {.args = args};
     enum err_code code = expr_argument_check(args, e);
     if (!code && !args->n_positional)
         code = err_fail(e, ERR_INPUT, "no expressions are given");
     if (!code)
-        code = lang_named(&lang, name ? name : "", e);
+        code = lang_named(&r.lang, name ? name : "", e);
     if (!code)
-        code = operator_options(&lang, args, e);
-    for (size_t i = 0; !code && i < args->n_positional; i++)
-        code = read_one(args, lang, &latex, args->positional[i], e);
-    latex_reader_free(latex);
+        code = operator_options(&r.lang, args, e);
+    if (!code)
+        code = expr_texts_each(exit_status, args, read_one, &r, e);
+    latex_reader_free(r.latex);
     return err_up(e, code);
 }
 
@@ -116,7 +124,9 @@ const struct tool tool_read = {
     .arguments = "EXPR...",
     .summary = "Show how an expression is read",
     .help = "Prints the expression in infix, as the prefix tokens of the corpora, and as LaTeX. "
-            "Where a text is ambiguous, prints a note with the reading that was chosen.",
+            "Where a text is ambiguous, prints a note with the reading that was chosen. An argument "
+            "'-' reads expressions from standard input, one per line.",
+    .exit_codes = EXPR_TEXTS_EXIT_CODES,
     .example = "eqloom read 'sin 2x'\n"
                "eqloom read '\\frac{1}{2}\\sin^2 x'",
     .options = options,

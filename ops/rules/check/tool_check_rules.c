@@ -279,7 +279,7 @@ const struct tool tool_check_rules = {
     .arguments = "[FILE...]",
     .summary = "Certify rewrite rules by ball arithmetic",
     .help =
-        "Checks every rule of the given rule files (builtin:NAME names a built-in file), or of the "
+        "Checks every rule of the given rule files (builtin:NAME names a built-in file, - is standard input), or of the "
         "built-in library, at special and random values of its variables that meet its conditions. "
         "A rule is refuted by one point at which its sides have provably different values; the "
         "point is printed, with the condition that would make the rule hold, if one is found. Some "
