@@ -114,6 +114,11 @@ enum err_code store_batch_action(struct store_batch *b, const struct digest *key
     return OK;
 }
 
+void store_batch_forget(struct store_batch *b, const struct digest *key, bool trace)
+{
+    store_batch_remove(b, trace ? ROCKS_TRACES : ROCKS_ACTIONS, digest_span(key));
+}
+
 enum err_code store_action(struct span *out, struct store *s, const struct digest *key,
                            struct arena *a, struct err *e)
 {

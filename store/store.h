@@ -78,6 +78,8 @@ void store_overlay(struct store *s, const struct store_batch *b);
 struct digest action_key(struct span canonical_preimage);
 enum err_code store_batch_action(struct store_batch *b, const struct digest *key,
                                  struct span action, struct err *e);
+/* Removes an action, or a trace. */
+void store_batch_forget(struct store_batch *b, const struct digest *key, bool trace);
 /* ERR_NOTFOUND if there is no such action. Does not check that the outputs exist. */
 enum err_code store_action(struct span *out, struct store *s, const struct digest *key,
                            struct arena *a, struct err *e);

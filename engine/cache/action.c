@@ -131,6 +131,7 @@ enum err_code action_read(struct action_result *out, struct arena *a, struct sto
     out->cost_ns = action->cost_ns;
     out->finished_ns = action->finished_ns;
     out->run = action->run;
+    out->foreign = action->foreign;
     if (sscanf(action->note, "elements=%" SCNu64, &out->elements) != 1)
         out->elements = 0;
     for (size_t i = 0; i < action->n_outputs; i++) {
@@ -195,6 +196,7 @@ enum err_code action_write(struct store_batch *b, struct arena *a, const struct 
     m.cost_ns = made->cost_ns;
     m.finished_ns = made->finished_ns;
     m.run = (char *)made->run;
+    m.foreign = made->foreign;
     if (made->elements)
         m.note = arena_printf(a, "elements=%" PRIu64, made->elements);
     else if (made->note)
@@ -221,7 +223,8 @@ bool trace_parse(struct trace *out, struct arena *a, struct span bytes)
         return false;
     if (t->action_key.len != DIGEST_SIZE || (t->made_by.len && t->made_by.len != DIGEST_SIZE))
         return false;
-    *out = (struct trace){.witness = span_of(t->witness.data, t->witness.len)};
+    *out = (struct trace){.witness = span_of(t->witness.data, t->witness.len),
+                          .foreign = t->foreign};
     memcpy(out->action.bytes, t->action_key.data, DIGEST_SIZE);
     if (t->made_by.len)
         memcpy(out->made_by.bytes, t->made_by.data, DIGEST_SIZE);
@@ -237,6 +240,7 @@ enum err_code trace_write(struct store_batch *b, struct arena *a, const struct d
     if (!digest_is_zero(&trace->made_by))
         m.made_by = (ProtobufCBinaryData){DIGEST_SIZE, (uint8_t *)trace->made_by.bytes};
     m.witness = (ProtobufCBinaryData){trace->witness.len, (uint8_t *)trace->witness.data};
+    m.foreign = trace->foreign;
     enum err_code code = canonical_pack(&bytes, a, &m.base, e);
     if (!code)
         code = store_batch_trace(b, at, bytes, e);
@@ -247,5 +251,52 @@ bool trace_follow(struct action_result *out, struct arena *a, struct store *s, c
                   const struct digest *at)
 {
     struct trace t;
-    return trace_read(&t, a, s, at) && !action_read(out, a, s, op, &t.action, NULL);
+    if (!trace_read(&t, a, s, at) || action_read(out, a, s, op, &t.action, NULL))
+        return false;
+    out->foreign = out->foreign || t.foreign;
+    return true;
+}
+
+/* ---- claims of packs ---- */
+
+struct forgetting {
+    struct store_batch *batch;
+    const struct op *op;
+    struct arena arena;
+};
+
+static enum err_code forget_action(void *arg, const struct digest *key, struct span value,
+                                   struct err *e)
+{
+    struct forgetting *f = arg;
+    const Eqloom__Action *action;
+    arena_reset(&f->arena);
+    if (!canonical_unpack(&action, &f->arena, &eqloom__action__descriptor, value, NULL) &&
+        action->foreign && action->key && strcmp(action->key->op, f->op->name) == 0)
+        store_batch_forget(f->batch, key, false);
+    return OK;
+}
+
+static enum err_code forget_trace(void *arg, const struct digest *key, struct span value,
+                                  struct err *e)
+{
+    struct forgetting *f = arg;
+    struct trace t;
+    arena_reset(&f->arena);
+    if (trace_parse(&t, &f->arena, value) && t.foreign)
+        store_batch_forget(f->batch, key, true);
+    return OK;
+}
+
+enum err_code action_forget_claims(struct store *s, const struct op *op, struct err *e)
+{
+    struct forgetting f = {.batch = store_batch_new(s), .op = op};
+    enum err_code code = store_each_action(s, forget_action, &f, e);
+    if (!code)
+        code = store_each_trace(s, forget_trace, &f, e);
+    if (!code)
+        code = store_batch_commit(f.batch, e);
+    store_batch_free(f.batch);
+    arena_free(&f.arena);
+    return err_up(e, code);
 }

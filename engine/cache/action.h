@@ -62,6 +62,7 @@ struct action_result {
     int64_t finished_ns;
     const char *run;
     const char *note; /* of an element, for display; may be NULL */
+    bool foreign;     /* it rests on a claim of a pack */
     /* For a block of a map's input (map_tree.h), by op->outputs; else NULL. The outputs are then
      * the collections, one each. */
     struct slice *slices;
@@ -85,6 +86,7 @@ struct trace {
     struct digest action;
     struct digest made_by; /* the action that ran; key of the witness; zero: none */
     struct span witness;   /* in the arena */
+    bool foreign;          /* a claim of a pack */
 };
 
 /* Returns false if there is no trace or it cannot be parsed. */
@@ -92,6 +94,8 @@ bool trace_read(struct trace *out, struct arena *a, struct store *s, const struc
 bool trace_parse(struct trace *out, struct arena *a, struct span bytes);
 enum err_code trace_write(struct store_batch *b, struct arena *a, const struct digest *at,
                           const struct trace *trace, struct err *e);
+/* Removes the actions of this op, and all traces, that are claims of packs. */
+enum err_code action_forget_claims(struct store *s, const struct op *op, struct err *e);
 /* Reads the action that the trace refers to. Returns false if it is not stored. */
 bool trace_follow(struct action_result *out, struct arena *a, struct store *s, const struct op *op,
                   const struct digest *at);

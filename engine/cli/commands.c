@@ -42,7 +42,7 @@ static const struct cli_command own_commands[] = {
               'k'},
              {"fail-fast", NULL, false, "Stop at the first failed element."},
              {"dry-run", NULL, false, "Only show what would be done, like 'plan'.", 'n'}, SET,
-             TOOL_JSON, {"check", NULL, false, "Compute cached results again and compare."},
+             TOOL_JSON, {"check", NULL, false, "Compute cached results again and compare; replace wrong ones that came in packs."},
              {"durable", NULL, false, "Sync every commit to disk."},
              {"remote", "ADDRESS", false,
               "Share results through a folder, ssh://HOST[:PORT]/PATH or s3://BUCKET[/PREFIX]; "
@@ -226,7 +226,9 @@ static const struct cli_command own_commands[] = {
      "Read the records of a packed file into the store",
      "Every record is verified before it is stored, and records that the store has are skipped: "
      "an interrupted unpack is continued by repeating it. A ref that names another record in "
-     "this store is not changed. If there is no store, one is created.",
+     "this store is not changed, and neither is a cached result. New cached results are used, but "
+     "count as claims until 'run --check' has computed them here. If there is no store, one is "
+     "created.",
      "eqloom unpack quickstart.pack", OPTIONS(WAIT, TOOL_JSON)},
     {"backup", "DIR", 1, 1, CLI_STORE_WRITE, cli_backup, "Copy the store as it is now",
      "DIR, which must not exist, becomes a store. On the same file system its tables are hard "

@@ -89,7 +89,7 @@ static enum err_code import_pack(struct dispatch *x, const struct digest *key, s
     if (code && code != ERR_INPUT)
         return OK; /* retried at the next poll */
     if (!code) {
-        code = store_unpack(&r, s->store, f, path, &bad);
+        code = store_unpack(&r, s->store, f, path, PACK_OWN, &bad);
         fclose(f);
     }
     if (code && code != ERR_CORRUPT && code != ERR_INPUT && code != ERR_UNSUPPORTED) {

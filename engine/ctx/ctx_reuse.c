@@ -148,6 +148,8 @@ bool op_part_find(struct op_part *out, struct op_ctx *ctx, struct span key)
         !trace_read(&trace, ctx->arena, s, &at.digest) ||
         !action_find(made, ctx->arena, s, ctx->node->op, &at.digest))
         return false;
+    if (made->foreign || trace.foreign)
+        ctx->shared->r->foreign = true;
     *out = (struct op_part){trace.witness, made};
     return true;
 }

@@ -16,6 +16,7 @@ static void chain_step(struct chain *c, const struct action_result *made)
     for (size_t r = 0; r < op_count_outputs(c->r->op); r++)
         c->outputs[r] = made->outputs[r].n ? made->outputs[r].ids[0] : (struct digest){0};
     c->previous = &c->outputs[0];
+    c->r->foreign = c->r->foreign || made->foreign;
 }
 
 /* ---- keys ---- */
@@ -193,14 +194,16 @@ static enum outcome segment_run(struct worker *w, struct chain *chain, uint64_t 
     ctx_init(&ctx, r, &w->arena, w->batch);
     ctx.segment = index;
     ctx.previous = chain->previous;
-    struct action_result made = {.outputs = ctx.outputs, .run = s->run};
+    struct action_result made = {
+        .outputs = ctx.outputs, .run = s->run, .foreign = r->foreign}; /* of the segment before */
     enum outcome outcome = OUT_DONE;
+    bool replace = false;
     if (node_prepare(r, &e)) {
         outcome = node_op_failed(w, r, &ctx, "", &e);
     } else if (r->op->run(&ctx, r->op_state, &e) || ctx.lost[0] || ctx_check_outputs(&ctx, &e) ||
-               (compare && node_check_same(r->op, &before, &made, &e))) {
+               (compare && node_check_same(&replace, r, where, &before, &made, &e))) {
         outcome = node_op_failed(w, r, &ctx, where, &e);
-    } else if (compare) {
+    } else if (compare && !replace) {
         session_drop_batch(w);
     } else {
         made.cost_ns = os_monotonic_ns() - start;
@@ -247,6 +250,7 @@ static enum outcome run_segments(struct worker *w, struct chain *chain)
     if (s->options->check) { /* recompute every segment */
         chain->done = 0;
         chain->previous = NULL;
+        r->foreign = false;
     }
     pthread_mutex_lock(&s->mutex);
     count(r, chain);

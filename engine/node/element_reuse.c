@@ -31,14 +31,17 @@ enum err_code reuse_follow(struct store_batch *b, struct arena *a,
                            const struct reuse_origin *origin, const struct digest *action,
                            struct err *e)
 {
-    struct trace latest = {.action = *action, .made_by = origin->made_by};
+    struct trace latest = {
+        .action = *action, .made_by = origin->made_by, .foreign = origin->foreign};
     return err_up(e, trace_write(b, a, &origin->trace, &latest, e));
 }
 
-static struct span witness_under(struct node_run *r, struct arena *a, const struct digest *action)
+static struct span witness_under(bool *foreign, struct node_run *r, struct arena *a,
+                                 const struct digest *action)
 {
     struct trace t;
     bool found = trace_read(&t, a, r->s->store, action) && t.witness.len;
+    *foreign = *foreign || (found && t.foreign);
     return found ? t.witness : (struct span){0};
 }
 
@@ -47,10 +50,11 @@ struct span reuse_find_witness(struct node_run *r, struct arena *a, const struct
 {
     struct digest key;
     struct trace latest;
-    struct span witness = witness_under(r, a, action);
+    bool foreign = false;
+    struct span witness = witness_under(&foreign, r, a, action);
     if (!witness.len && !trace_key(&key, r, a, id, NULL) &&
         trace_read(&latest, a, r->s->store, &key) && digest_equal(&latest.action, action))
-        witness = witness_under(r, a, &latest.made_by);
+        witness = witness_under(&foreign, r, a, &latest.made_by);
     return witness;
 }
 
@@ -67,7 +71,9 @@ static bool find_earlier(struct op_earlier *x, struct reuse_origin *origin, stru
     origin->made_by = latest.made_by;
     if (action_read(&x->made, a, s, r->op, &origin->action, NULL) || !x->made.key)
         return false;
-    x->witness = witness_under(r, a, &origin->made_by);
+    origin->foreign = latest.foreign || x->made.foreign;
+    x->witness = witness_under(&origin->foreign, r, a, &origin->made_by);
+    x->made.foreign = origin->foreign;
     return x->witness.len > 0;
 }
 

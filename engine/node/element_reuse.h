@@ -11,6 +11,7 @@ struct reuse_origin {
     struct digest action;  /* the latest action with this result */
     struct digest trace;   /* the element's key in `traces` */
     struct digest made_by; /* the action that ran; key of the witness */
+    bool foreign;          /* one of these is a claim of a pack */
 };
 
 /* Returns true if the earlier result is reused: *made has its outputs and a note with the reason,

@@ -189,6 +189,7 @@ static void deliver(struct worker *w, struct node_run *r, uint64_t position,
     size_t n = op_count_outputs(r->op);
     struct err e = {0}, fed = {0};
     pthread_mutex_lock(&m->mutex);
+    r->foreign = r->foreign || made->foreign;
     if (!m->broken) {
         struct slot *slot = &m->slots[position % MAP_WINDOW];
         slot->full = true;
@@ -222,13 +223,18 @@ static void give_up(struct map_run *m, enum outcome outcome)
 
 /* ---- one element ---- */
 
+static char *where_of(struct worker *w, uint64_t position, const struct op_ctx *ctx)
+{
+    char hex[DIGEST_HEX];
+    return arena_printf(&w->arena, ", element %" PRIu64 " (%.8s, %s)", position,
+                        digest_hex(hex, ctx->element),
+                        label_of_record(&w->arena, w->s->store, ctx->element));
+}
+
 static enum outcome element_failed(struct worker *w, struct node_run *r, uint64_t position,
                                    const struct op_ctx *ctx, const struct err *e)
 {
-    char hex[DIGEST_HEX];
-    char *label = label_of_record(&w->arena, w->s->store, ctx->element);
-    char *where = arena_printf(&w->arena, ", element %" PRIu64 " (%.8s, %s)", position,
-                               digest_hex(hex, ctx->element), label);
+    char *where = where_of(w, position, ctx);
     enum outcome outcome = node_op_failed(w, r, ctx, where, e);
     if (outcome == OUT_FAILED) {
         char *text = node_failure_text(&w->arena, r->node, where, e);
@@ -271,9 +277,11 @@ static enum outcome element_run(struct worker *w, struct node_run *r, uint64_t p
     ctx.element = id;
     ctx.recall.allowed = !before && !s->options->check;
     enum outcome outcome = OUT_DONE;
+    bool replace = true;
     struct action_result made = {.outputs = ctx.outputs};
     if (together_share(&ctx, t, r, position, &e) || r->op->run(&ctx, r->op_state, &e) ||
-        ctx.lost[0] || (before && node_check_same(r->op, before, &made, &e))) {
+        ctx.lost[0] ||
+        (before && node_check_same(&replace, r, where_of(w, position, &ctx), before, &made, &e))) {
         outcome = element_failed(w, r, position, &ctx, &e);
     } else {
         if (ctx.recall.found) {
@@ -284,7 +292,7 @@ static enum outcome element_run(struct worker *w, struct node_run *r, uint64_t p
         made.run = s->run;
         made.cost_ns = os_monotonic_ns() - start;
         made.finished_ns = os_wall_ns();
-        if (before)
+        if (!replace)
             session_drop_batch(w);
         else if (write_element(w, r, key, &made, &ctx, &e))
             outcome = node_store_failed(w, &e);

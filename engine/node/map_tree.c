@@ -289,6 +289,7 @@ static enum err_code write_block(const struct input_block *x, struct action_resu
     made->run = r->s->run;
     made->cost_ns = 0;
     made->finished_ns = os_wall_ns();
+    made->foreign = made->foreign || (x->origin ? x->origin->foreign : r->foreign);
     enum err_code code = node_element_key(&key, r, a, &x->block.id, e);
     if (!code)
         code = action_write(batch, a, r->op, &key, made, e);
@@ -308,6 +309,7 @@ static enum err_code feed_found(struct map_tree *b, struct assemble *out,
     if (action_read(&made, a, r->s->store, r->op, &x->action, NULL))
         return err_fail(e, ERR_CORRUPT, "a cached result of node %s can no longer be read",
                         r->node->name);
+    r->foreign = r->foreign || made.foreign || (x->origin && x->origin->foreign);
     if (x->depth == 0)
         code = assemble_add(out, made.outputs, e);
     else if (made.slices) /* otherwise all outputs are empty */

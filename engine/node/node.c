@@ -228,29 +228,45 @@ enum err_code node_prepare(struct node_run *r, struct err *e)
     return err_up(e, code);
 }
 
-enum err_code node_check_same(const struct op *op, const struct action_result *before,
-                              const struct action_result *now, struct err *e)
+/* Returns "clusters was 0123..., now 4567...", or NULL if the outputs are the same. */
+static const char *find_difference(struct arena *a, const struct op *op,
+                                   const struct action_result *before,
+                                   const struct action_result *now)
 {
     for (size_t r = 0; r < op_count_outputs(op); r++) {
         size_t n = before->outputs[r].n, m = now->outputs[r].n;
         if (n != m)
-            return err_fail(e, ERR_FAILED,
-                            "op %s is not deterministic or its version was not raised: it returned "
-                            "%zu records for %s, now %zu",
-                            op->name, n, op->outputs[r].role, m);
+            return arena_printf(a, "it returned %zu records for %s, now %zu", n,
+                                op->outputs[r].role, m);
         for (size_t k = 0; k < n; k++) {
             char was[DIGEST_HEX], is[DIGEST_HEX];
-            if (digest_equal(&before->outputs[r].ids[k], &now->outputs[r].ids[k]))
-                continue;
-            return err_fail(e, ERR_FAILED,
-                            "op %s is not deterministic or its version was not raised: %s was "
-                            "%.12s, now %.12s",
-                            op->name, op->outputs[r].role,
-                            digest_hex(was, &before->outputs[r].ids[k]),
-                            digest_hex(is, &now->outputs[r].ids[k]));
+            if (!digest_equal(&before->outputs[r].ids[k], &now->outputs[r].ids[k]))
+                return arena_printf(a, "%s was %.12s, now %.12s", op->outputs[r].role,
+                                    digest_hex(was, &before->outputs[r].ids[k]),
+                                    digest_hex(is, &now->outputs[r].ids[k]));
         }
     }
-    return OK;
+    return NULL;
+}
+
+enum err_code node_check_same(bool *replace, struct node_run *r, const char *where,
+                              const struct action_result *before, const struct action_result *now,
+                              struct err *e)
+{
+    struct arena a = {0};
+    enum err_code code = OK;
+    const char *differs = find_difference(&a, r->op, before, now);
+    *replace = before->foreign;
+    if (differs && before->foreign)
+        progress_note(r->s->progress,
+                      "%s%s: what a pack claimed is wrong, and is replaced: %s", r->node->name,
+                      where, differs);
+    else if (differs)
+        code = err_fail(e, ERR_FAILED,
+                        "op %s is not deterministic or its version was not raised: %s", r->op->name,
+                        differs);
+    arena_free(&a);
+    return code;
 }
 
 enum outcome node_commit(struct worker *w, struct node_run *r, struct action_result *made)
@@ -259,12 +275,15 @@ enum outcome node_commit(struct worker *w, struct node_run *r, struct action_res
     struct err e = {0};
     struct action_result before;
     node_adopt(r, made);
+    bool replace = true;
     if (s->options->check && action_find(&before, &w->arena, s->store, r->op, &r->key.digest)) {
-        session_drop_batch(w);
-        if (node_check_same(r->op, &before, made, &e))
+        if (node_check_same(&replace, r, "", &before, made, &e) || !replace)
+            session_drop_batch(w);
+        if (e.code)
             return node_fail(r, "", &e);
         r->state = NODE_RAN;
-        return OUT_DONE;
+        if (!replace)
+            return OUT_DONE;
     }
     if (s->options->check) {
         pthread_mutex_lock(&s->mutex);
@@ -272,6 +291,7 @@ enum outcome node_commit(struct worker *w, struct node_run *r, struct action_res
         pthread_mutex_unlock(&s->mutex);
     }
     made->elements = r->elements;
+    made->foreign = r->foreign;
     made->run = s->run;
     made->cost_ns = r->op->node == OP_MAP ? r->work_ns : os_monotonic_ns() - r->start_ns;
     made->finished_ns = os_wall_ns();

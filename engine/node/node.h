@@ -46,9 +46,12 @@ enum err_code node_write_refs(struct store_batch *b, struct node_run *r, struct 
 /* Sets a ref unless it already has this value. */
 enum err_code node_set_ref(struct store_batch *b, struct store *s, const char *name,
                            const struct digest *id, struct err *e);
-/* Fails if the outputs differ from those of an earlier run of the same action. */
-enum err_code node_check_same(const struct op *op, const struct action_result *before,
-                              const struct action_result *now, struct err *e);
+/* With --check: compares with the stored result of the same action. If that was made here, fails if
+ * the outputs differ. If it is the claim of a pack, says so, and sets *replace: `now` is to be
+ * stored. */
+enum err_code node_check_same(bool *replace, struct node_run *r, const char *where,
+                              const struct action_result *before, const struct action_result *now,
+                              struct err *e);
 
 enum outcome node_fail(struct node_run *r, const char *where, const struct err *e);
 /* Classifies an op's error as failure, lost record or interruption. */

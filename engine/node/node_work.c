@@ -306,11 +306,13 @@ static enum err_code find_or_read(struct action_result *out, bool *hit, struct n
     code = run_op(out, r, &files, a, b, e);
     if (code)
         return err_up(e, code);
-    if (cached && node_check_same(r->op, &before, out, &differs)) {
+    bool replace = true;
+    if (cached && node_check_same(&replace, r, "", &before, out, &differs)) {
         node_fail(r, "", &differs); /* downstream nodes are checked with the stored outputs */
         *out = before;
         return OK;
     }
+    out->foreign = r->foreign;
     out->run = s->run;
     out->cost_ns = os_monotonic_ns() - start;
     out->finished_ns = os_wall_ns();

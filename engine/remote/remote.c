@@ -187,7 +187,7 @@ bool remote_pull(struct node_run *r, const struct digest *key)
     enum err_code code = t->kind->get(&from, t, name, &e);
     bool moved = code == OK || code == ERR_INPUT;
     if (!code) {
-        code = store_unpack(&packed, s->store, from, name, &e);
+        code = store_unpack(&packed, s->store, from, name, PACK_FOREIGN, &e);
         fclose(from);
     }
     bool news = set_state(r, key, moved, code == OK);

@@ -2,6 +2,7 @@
 #include "engine/run/run_internal.h"
 
 #include "base/os.h"
+#include "engine/cache/action.h"
 #include "engine/remote/remote.h"
 #include "engine/run/node_pack.h"
 #include "engine/session/run_record.h"
@@ -214,6 +215,17 @@ static void push_all(struct session *s)
             s->pulled, (double)s->pulled_bytes / 1e6, s->pushed, (double)s->pushed_bytes / 1e6);
 }
 
+/* What was not computed again, such as the actions of blocks, is forgotten. */
+static enum err_code forget_claims(struct session *s, struct err *e)
+{
+    enum err_code code = OK;
+    bool checked = s->options->check && !session_interrupted(s);
+    for (struct node_run *r = s->nodes; checked && !code && r < s->nodes + s->job->n_nodes; r++)
+        if (r->phase == PHASE_DONE && r->state != NODE_FAILED && r->state != NODE_SKIPPED)
+            code = action_forget_claims(s->store, r->op, e);
+    return err_up(e, code);
+}
+
 enum err_code job_run(struct run_result *out, struct arena *a, const struct job *job,
                       struct store *store, const struct run_options *options, struct err *e)
 {
@@ -254,6 +266,8 @@ enum err_code job_run(struct run_result *out, struct arena *a, const struct job 
         code = record_final(s, e);
     if (!code)
         code = committer_flush(s->commit, e);
+    if (!code)
+        code = forget_claims(s, e);
     if (code) {
         record_broken(s);
         goto out;

@@ -85,6 +85,8 @@ static void put_made(struct buf *b, struct arena *a, struct store *s, const stru
     if (made.elements)
         buf_printf(b, ", %" PRIu64 " %ss", made.elements, node_unit(node->op));
     buf_putc(b, '\n');
+    if (made.foreign)
+        buf_puts(b, "  claimed   by a pack; 'run --check' computes it here\n");
 }
 
 static void put_last(struct buf *b, const Eqloom__Run *last, const struct node *node)

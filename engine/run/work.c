@@ -30,7 +30,7 @@ static enum err_code unpack(struct store *s, const char *path, struct err *e)
     enum err_code code = in_file_open(&f, AT_FDCWD, path, path, e);
     if (code)
         return err_up(e, code);
-    code = store_unpack(&r, s, f, path, e);
+    code = store_unpack(&r, s, f, path, PACK_OWN, e);
     fclose(f);
     return err_up(e, code);
 }

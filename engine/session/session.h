@@ -51,6 +51,7 @@ struct node_run {
     struct key_input *inputs; /* by op->inputs, followed by the files of programs and sources */
     struct key key;
     bool has_key;
+    bool foreign; /* rests on a claim of a pack */
     struct ctx_node *shared;
     pthread_mutex_t prepare_mutex;
     bool prepared;

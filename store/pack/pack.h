@@ -16,6 +16,7 @@ struct pack_root {
 struct pack_result {
     uint64_t records, bytes; /* in the file */
     uint64_t added;          /* records that the store did not have */
+    uint64_t actions;        /* taken from the pack */
     uint64_t refs, kept;     /* kept: refs that pointed elsewhere and were not changed */
 };
 
@@ -31,9 +32,11 @@ struct pack_contents {
 
 enum err_code store_pack(struct pack_result *out, struct store *s, FILE *to,
                          const struct pack_contents *what, struct err *e);
+/* PACK_FOREIGN: what the pack says of actions is a claim, which is marked so. */
+enum pack_trust { PACK_OWN, PACK_FOREIGN };
 /* Verifies a pack entry by entry (the format, each record's identity and canonical form, the final
  * checksum). Stores nothing before it and what it refers to have been verified; so unpacking again
- * resumes an interrupted unpacking. Skips actions whose outputs are missing here. `name` is for
- * messages. */
+ * resumes an interrupted unpacking. Skips actions whose outputs are missing here, and those that the
+ * store has with their outputs; likewise traces. `name` is for messages. */
 enum err_code store_unpack(struct pack_result *out, struct store *s, FILE *from, const char *name,
-                           struct err *e);
+                           enum pack_trust trust, struct err *e);

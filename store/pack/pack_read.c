@@ -20,6 +20,7 @@ struct reader {
     struct store *store;
     struct store_batch *batch;
     struct digest_map arrived; /* records in this pack */
+    enum pack_trust trust;
     struct pack_result *result;
 };
 
@@ -70,35 +71,72 @@ static bool take_key(struct digest *key, const Eqloom__CacheEntry *entry)
     return span_digest(key, span_of(entry->key.data, entry->key.len));
 }
 
-static enum err_code take_entries(struct reader *r, const struct record *record, struct err *e)
+static enum err_code is_stored(void *arg, const struct digest *id, struct err *e)
 {
-    ProtobufCMessage *message;
+    return store_has(arg, id) ? OK : ERR_NOTFOUND;
+}
+
+/* Whether the store has an action of this key with its outputs. */
+static bool has_own(struct reader *r, const struct digest *key)
+{
+    struct span own;
+    return store_action(&own, r->store, key, &r->message, NULL) == OK &&
+           store_check_action(&r->message, key, own, is_stored, r->store, NULL) == OK;
+}
+
+static enum err_code take_action(struct reader *r, const Eqloom__CacheEntry *entry, struct err *e)
+{
     struct digest key;
     struct err why = {0};
+    Eqloom__Action *action;
+    struct span value = span_of(entry->value.data, entry->value.len);
+    if (!take_key(&key, entry))
+        return err_fail(e, ERR_CORRUPT, "an action whose key is not a digest");
+    enum err_code code = store_check_action(&r->message, &key, value, has_child, r, &why);
+    if (code == ERR_NOTFOUND || (code == OK && has_own(r, &key)))
+        return OK;
+    if (code == OK)
+        code = canonical_unpack(&action, &r->message, &eqloom__action__descriptor, value, &why);
+    if (code != OK)
+        return err_fail(e, code, "%s", why.message);
+    action->foreign = action->foreign || r->trust == PACK_FOREIGN;
+    code = canonical_pack(&value, &r->message, &action->base, e);
+    r->result->actions++;
+    return err_up(e, code ? code : store_batch_action(r->batch, &key, value, e));
+}
+
+static enum err_code take_trace(struct reader *r, const Eqloom__CacheEntry *entry, struct err *e)
+{
+    struct digest key, action;
+    const Eqloom__Trace *own;
+    struct span value = span_of(entry->value.data, entry->value.len), bytes;
+    Eqloom__Trace *trace;
+    if (!take_key(&key, entry))
+        return err_fail(e, ERR_CORRUPT, "a trace whose key is not a digest");
+    enum err_code code =
+        canonical_unpack(&trace, &r->message, &eqloom__trace__descriptor, value, e);
+    if (code != OK)
+        return err_up(e, code);
+    if (store_trace(&bytes, r->store, &key, &r->message, NULL) == OK &&
+        canonical_unpack(&own, &r->message, &eqloom__trace__descriptor, bytes, NULL) == OK &&
+        span_digest(&action, span_of(own->action_key.data, own->action_key.len)) &&
+        has_own(r, &action))
+        return OK;
+    trace->foreign = trace->foreign || r->trust == PACK_FOREIGN;
+    code = canonical_pack(&value, &r->message, &trace->base, e);
+    return err_up(e, code ? code : store_batch_trace(r->batch, &key, value, e));
+}
+
+static enum err_code take_entries(struct reader *r, const struct record *record, struct err *e)
+{
+    const Eqloom__CacheEntries *m;
     arena_reset(&r->message);
-    enum err_code code = canonical_unpack(&message, &r->message, &eqloom__cache_entries__descriptor,
+    enum err_code code = canonical_unpack(&m, &r->message, &eqloom__cache_entries__descriptor,
                                           record->payload, e);
-    const Eqloom__CacheEntries *m = (const Eqloom__CacheEntries *)message;
-    for (size_t i = 0; code == OK && i < m->n_actions; i++) {
-        struct span value = span_of(m->actions[i]->value.data, m->actions[i]->value.len);
-        if (!take_key(&key, m->actions[i]))
-            return err_fail(e, ERR_CORRUPT, "an action whose key is not a digest");
-        code = store_check_action(&r->message, &key, value, has_child, r, &why);
-        if (code == OK)
-            code = store_batch_action(r->batch, &key, value, e);
-        else if (code != ERR_NOTFOUND)
-            return err_fail(e, code, "%s", why.message);
-        else
-            code = OK; /* skipped */
-    }
-    for (size_t i = 0; code == OK && i < m->n_traces; i++) {
-        struct span value = span_of(m->traces[i]->value.data, m->traces[i]->value.len);
-        if (!take_key(&key, m->traces[i]))
-            return err_fail(e, ERR_CORRUPT, "a trace whose key is not a digest");
-        code = canonical_check(&eqloom__trace__descriptor, value, e);
-        if (code == OK)
-            code = store_batch_trace(r->batch, &key, value, e);
-    }
+    for (size_t i = 0; code == OK && i < m->n_actions; i++)
+        code = take_action(r, m->actions[i], e);
+    for (size_t i = 0; code == OK && i < m->n_traces; i++)
+        code = take_trace(r, m->traces[i], e);
     return err_up(e, code);
 }
 
@@ -195,9 +233,10 @@ static enum err_code read_end(struct reader *r, struct err *e)
 }
 
 enum err_code store_unpack(struct pack_result *out, struct store *s, FILE *from, const char *name,
-                           struct err *e)
+                           enum pack_trust trust, struct err *e)
 {
     struct reader r = {.from = from, .name = name, .hasher = hasher_new(), .coder = coder_new()};
+    r.trust = trust;
     *out = (struct pack_result){0};
     r.store = s;
     r.batch = store_batch_new(s);

@@ -134,7 +134,7 @@ FUZZ(pack)
     if (size == 0)
         return;
     FILE *from = fmemopen((void *)(uintptr_t)data, size, "rb");
-    enum err_code code = store_unpack(&result, s, from, "input", &e);
+    enum err_code code = store_unpack(&result, s, from, "input", PACK_FOREIGN, &e);
     if ((code == OK) != (e.message[0] == 0) || store_each_record(s, check_record, s, NULL))
         __builtin_trap();
     fclose(from);

@@ -6,6 +6,7 @@
 #include "store/collection/collection.h"
 #include "store/db/rocks.h"
 #include "store/maintain.h"
+#include "store/pack/pack.h"
 
 /* An action named op that made one record. */
 static struct digest put_action(struct store_batch *b, const char *op, const struct digest *output)
@@ -360,4 +361,55 @@ STORE_TEST(damage_anywhere)
         store_close(p->s);
         p->s = NULL;
     }
+}
+
+/* ---- packs ---- */
+
+static void check_action(struct store *s, const struct digest *key, const struct digest *output,
+                         bool foreign)
+{
+    struct arena a = {0};
+    struct span value;
+    const Eqloom__Action *action;
+    MUST(store_action(&value, s, key, &a, &err));
+    MUST(canonical_unpack(&action, &a, &eqloom__action__descriptor, value, &err));
+    assert_memory_equal(action->outputs[0]->output_ids.data, output, DIGEST_SIZE);
+    assert_int_equal(action->foreign, foreign);
+    arena_free(&a);
+}
+
+/* What a pack says of an action that was made here is not believed, whatever it says. */
+STORE_TEST(own_actions_win)
+{
+    char path[64];
+    struct pack_result r;
+    temporary_directory(path);
+    struct store *other = open_store(path);
+    struct store_batch *mine = store_batch_new(p->s), *theirs = store_batch_new(other);
+    struct digest x = put_text(mine, "x"), y = put_text(theirs, "y"), keys[3];
+    struct digest gone = {{9}};
+    keys[0] = put_action(mine, "both", &x);
+    put_action(mine, "broken", &gone);
+    commit(mine);
+    put_action(theirs, "both", &y);
+    keys[1] = put_action(theirs, "broken", &y);
+    keys[2] = put_action(theirs, "theirs", &y);
+    commit(theirs);
+    store_batch_free(mine);
+    store_batch_free(theirs);
+    for (int trust = PACK_FOREIGN; trust >= PACK_OWN; trust--) {
+        FILE *f = tmpfile();
+        struct pack_root root = {NULL, y};
+        struct pack_contents what = {.roots = &root, .n_roots = 1, .actions = keys, .n_actions = 3};
+        MUST(store_pack(&r, other, f, &what, &err));
+        rewind(f);
+        MUST(store_unpack(&r, p->s, f, "pack", (enum pack_trust)trust, &err));
+        fclose(f);
+        assert_int_equal(r.actions, trust == PACK_FOREIGN ? 2 : 0);
+        check_action(p->s, &keys[0], &x, false);
+        check_action(p->s, &keys[1], &y, true);
+        check_action(p->s, &keys[2], &y, true);
+    }
+    store_close(other);
+    os_remove_tree(path);
 }

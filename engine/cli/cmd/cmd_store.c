@@ -169,16 +169,22 @@ enum err_code cli_unpack(int *status, struct cli *c, struct err *e)
         return err_fail(e, ERR_INPUT, "cannot open %s: %s", name, strerror(errno));
     enum err_code code = place_open(c, NULL, CLI_STORE_CREATE, e);
     if (!code)
-        code = store_unpack(&r, c->store, from, name, e);
+        code = store_unpack(&r, c->store, from, name, PACK_FOREIGN, e);
     fclose(from);
     if (code)
         return err_up(e, code);
     if (c->json)
-        reflect_line(c->out, "pack:s records:u added:u refs:u refs_kept:u", name, r.records,
-                     r.added, r.refs, r.kept);
+        reflect_line(c->out, "pack:s records:u added:u actions:u refs:u refs_kept:u", name,
+                     r.records, r.added, r.actions, r.refs, r.kept);
     else
-        fprintf(c->out, "%s: %" PRIu64 " record%s, %" PRIu64 " of them new; %" PRIu64 " ref%s%s\n",
-                name, r.records, plural(r.records), r.added, r.refs, plural(r.refs),
+        fprintf(c->out,
+                "%s: %" PRIu64 " record%s, %" PRIu64 " of them new; %s%" PRIu64 " ref%s%s\n", name,
+                r.records, plural(r.records), r.added,
+                r.actions ? arena_printf(c->arena,
+                                         "%" PRIu64 " result%s that 'run --check' would check; ",
+                                         r.actions, plural(r.actions))
+                          : "",
+                r.refs, plural(r.refs),
                 r.kept ? arena_printf(c->arena,
                                       ", of which %" PRIu64 " name other records here and are "
                                       "kept",

@@ -165,6 +165,8 @@ static enum err_code put_action(struct why *w, uint32_t act, const struct digest
                label_time(w->c->arena, action->finished_ns));
     label_put_duration(&w->b, action->cost_ns);
     buf_putc(&w->b, '\n');
+    if (action->foreign)
+        buf_puts(&w->b, "  claimed   by a pack; 'run --check' computes it here\n");
     if (*action->note && strncmp(action->note, "elements=", 9))
         buf_printf(&w->b, "  note      %s\n", action->note);
     uint32_t reuser = lineage_reuser(w->l, id);
