@@ -176,8 +176,7 @@ struct old_refs {
 static enum err_code drop_refs_of(struct old_refs *o, const Eqloom__RunNode *n, struct err *e)
 {
     const struct job *job = o->session->job;
-    const char *head = arena_printf(&o->arena, "%s/%s" JOB_CHAIN_HEAD, job->name, n->name);
-    enum err_code code = store_batch_ref_delete(o->batch, head, e);
+    enum err_code code = OK;
     for (size_t k = 0; !code && k < n->n_outputs; k++) {
         const char *name =
             k ? arena_printf(&o->arena, "%s/%s.%s", job->name, n->name, n->outputs[k]->role)
@@ -214,10 +213,44 @@ static enum err_code drop_old_refs(struct store_batch *b, struct session *s, str
     return OK;
 }
 
+/* The head of a training that was killed protects its newest record, until the node is done, maybe
+ * with a result from the cache, or is no longer there. */
+static enum err_code drop_head(void *arg, const char *name, const struct digest *id, struct err *e)
+{
+    struct old_refs *o = arg;
+    const struct job *job = o->session->job;
+    if (!text_ends_in(name, JOB_CHAIN_HEAD) || has_ref(job, name))
+        return OK;
+    const char *node = name + strlen(job->name) + 1;
+    node = arena_strndup(&o->arena, node, strlen(node) - strlen(JOB_CHAIN_HEAD));
+    for (uint32_t i = 0; i < job->n_nodes; i++) {
+        const struct node_run *r = &o->session->nodes[i];
+        if (strcmp(job->nodes[i].name, node) == 0 &&
+            (r->phase != PHASE_DONE || r->state == NODE_FAILED || r->state == NODE_SKIPPED))
+            return OK;
+    }
+    return err_up(e, store_batch_ref_delete(o->batch, name, e));
+}
+
+static enum err_code drop_heads(struct session *s, struct err *e)
+{
+    struct old_refs o = {.session = s, .batch = store_batch_new(s->store)};
+    const char *prefix = arena_printf(&o.arena, "%s/", s->job->name);
+    enum err_code code = store_each_ref(s->store, prefix, drop_head, &o, e);
+    if (!code && store_batch_count(o.batch))
+        code = committer_append(s->commit, o.batch, e);
+    store_batch_free(o.batch);
+    arena_free(&o.arena);
+    return err_up(e, code);
+}
+
 enum err_code record_final(struct session *s, struct err *e)
 {
     if (s->options->check && !s->announced)
         return OK;
+    enum err_code dropped = drop_heads(s, e);
+    if (dropped)
+        return err_up(e, dropped);
     if (!s->announced && is_nothing_new(s)) {
         s->run = s->history.last->run;
         return OK;

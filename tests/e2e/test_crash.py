@@ -42,6 +42,21 @@ class Crash(ProjectTest):
             q.close()
             print(f"runs: {done} of {KILLS} kills", flush=True)
 
+    def test_nothing_is_left_of_a_killed_training(self):
+        """Neither when another result is taken from the cache, nor what a push had begun."""
+        self.p.run()
+        _, n = self.p.failing(0, "w", "run", "job.yaml", "--set", "steps=40")
+        for at in places(n, max(6, KILLS // 3)):
+            q = self.project()
+            q.run()
+            q.failing(at, "w", "run", "job.yaml", "--set", "steps=40", "--remote", "r",
+                      EQLOOM_SHIM_KILL="1")
+            (q.dir / ".eqloom/outgoing.pack.x1y2z3.tmp").write_text("half")
+            q.run()
+            self.assertEqual([r for r in q.ids() if r.endswith("/at")], [])
+            self.assertEqual([f.name for f in (q.dir / ".eqloom").glob("outgoing*")], [])
+            q.close()
+
     def whole(self):
         """A run's store, and a copy to begin with again."""
         self.p.run()
