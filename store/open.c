@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,7 +123,7 @@ static void lock_release(int fd)
 
 /* ---- opening ---- */
 
-enum { TRIES = 50, PAUSE_NS = 20000000, CHECKED = 2 << 20 };
+enum { CHECKED = 2 << 20 };
 
 static enum err_code stop_at(void *arg, struct span key, struct span value, struct err *e)
 {
@@ -192,7 +193,7 @@ static void check_small_families(struct store *s)
 }
 
 /* Symbolic links and pipes in an untrusted store could redirect reads and writes. A writer that
- * holds the lock also removes half-written files. */
+ * holds the lock also removes what killed ones left: half-written files, and packs for a remote. */
 static enum err_code check_files(const char *path, bool tidy, struct err *e)
 {
     DIR *d = opendir(path);
@@ -204,7 +205,7 @@ static enum err_code check_files(const char *path, bool tidy, struct err *e)
             !S_ISDIR(st.st_mode))
             code = err_fail(e, ERR_INPUT, "%s/%s is %s: a store has none", path, name,
                             S_ISLNK(st.st_mode) ? "a link" : "a pipe, a socket or a device");
-        else if (tidy && dot && strcmp(dot, ".tmp") == 0)
+        else if (tidy && ((dot && strcmp(dot, ".tmp") == 0) || strcmp(name, "outgoing.pack") == 0))
             unlinkat(dirfd(d), name, 0);
     }
     if (d)
@@ -262,7 +263,9 @@ static enum err_code open_writer(struct store *s, const struct store_options *o,
         code = lock_acquire(&s->lock_fd, lock, o->command, o->wait_s, e);
     if (code == OK) {
         salvage_settle(o->path);
-        code = check_files(db, true, e);
+        code = check_files(o->path, true, e);
+        if (code == OK)
+            code = check_files(db, true, e);
     }
     if (code == OK)
         code = open_database(s, db, o, e);
@@ -290,25 +293,54 @@ static bool has_moved(const char *db, const struct os_stat *before)
     return os_stat(&now, db, NULL) != OK || now.changed_ns != before->changed_ns;
 }
 
-/* RocksDB reads the list of files, then the files: a writer may have replaced them in between. If
- * there is no writer and the files are unchanged, what cannot be read is damaged. */
+/* TRIES: until what cannot be read is damaged, beside a writer; STILL: if nothing has changed
+ * meanwhile. */
+enum { TRIES = 14, STILL = 3, WAIT_MS = 10, WAIT_MAX_MS = 5000 };
+
+/* Waits for a moment at which nobody writes. Returns a file descriptor that keeps it so until it is
+ * closed: a writer has patience with readers. -1: there was none. */
+static int hold_off_writers(const struct store *s, unsigned wait_ms)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/lock", s->path);
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    uint64_t end = os_monotonic_ns() + (uint64_t)wait_ms * 1000000;
+    bool held = false;
+    while (fd >= 0 && !(held = flock(fd, LOCK_SH | LOCK_NB) == 0) && os_monotonic_ns() < end)
+        nanosleep(&(struct timespec){0, 500000}, NULL);
+    if (fd >= 0 && !held)
+        close(fd);
+    return held ? fd : -1;
+}
+
+/* RocksDB reads the list of files, then the files: a writer may have replaced them in between. So
+ * after two failures a reader waits, longer each time, for the end of a writer. If there is none, or
+ * the files are unchanged, what cannot be read is damaged. */
 static enum err_code open_reader(struct store *s, const struct store_options *o, struct err *e)
 {
     struct buf db = {0};
     struct os_stat before;
     enum err_code code;
+    int held = -1;
+    unsigned wait_ms = WAIT_MS, still = 0;
     buf_printf(&db, "%s/db", o->path);
     for (int i = 0;; i++) {
         if (os_stat(&before, db.data, NULL) != OK)
             code = err_fail(e, ERR_NOTFOUND, "there is no store in %s", o->path);
         else if (!(code = check_files(db.data, false, e)))
             code = rocks_open(&s->rocks, db.data, ROCKS_READ, e);
-        if ((code != ERR_CORRUPT && code != ERR_IO) || i == TRIES ||
-            (!store_has_writer(s) && !has_moved(db.data, &before)))
+        if ((code != ERR_CORRUPT && code != ERR_IO) || i == TRIES || held >= 0)
             break;
-        nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
+        still += !has_moved(db.data, &before);
+        if (still && (still == STILL || !store_has_writer(s)))
+            break;
+        if (i)
+            held = hold_off_writers(s, wait_ms);
+        wait_ms = wait_ms < WAIT_MAX_MS ? 2 * wait_ms : WAIT_MAX_MS;
         err_clear(e);
     }
+    if (held >= 0)
+        close(held);
     if (code == ERR_CORRUPT)
         mark_suspect(s->path);
     buf_free(&db);

@@ -3,7 +3,7 @@
  * 'w', 's' for flushes; all without it), EQLOOM_SHIM_AT the number of the one that fails (0: none),
  * and the number of calls counted goes into the file EQLOOM_SHIM_COUNT at exit. With
  * EQLOOM_SHIM_KILL that call is the end of the process instead. With EQLOOM_SHIM_SLOW_MS every
- * flush takes so long, with EQLOOM_SHIM_NO_LINKS the file system has no hard links. With
+ * flush takes so long, with EQLOOM_SHIM_OPEN_MS every opening of such a file, with EQLOOM_SHIM_NO_LINKS the file system has no hard links. With
  * EQLOOM_SHIM_STALL=PATH that call, or an opening ('o'), makes the file PATH and waits until it is
  * removed. */
 #undef _FILE_OFFSET_BITS /* it would make pread another name of pread64 */
@@ -57,6 +57,14 @@ static bool fails(int fd, const char *path, char kind)
         return stall(getenv("EQLOOM_SHIM_STALL"));
     errno = EIO;
     return true;
+}
+
+static bool open_fails(const char *path)
+{
+    const char *directory = getenv("EQLOOM_SHIM_DIR");
+    if (directory && strncmp(path, directory, strlen(directory)) == 0)
+        usleep((useconds_t)number("EQLOOM_SHIM_OPEN_MS") * 1000);
+    return fails(-1, path, 'o');
 }
 
 static bool flush_fails(int fd)
@@ -114,7 +122,7 @@ int open(const char *path, int flags, ...)
     va_start(args, flags);
     int mode = va_arg(args, int);
     va_end(args);
-    return fails(-1, path, 'o') ? -1 : next(path, flags, mode);
+    return open_fails(path) ? -1 : next(path, flags, mode);
 }
 
 int open64(const char *path, int flags, ...)
@@ -124,7 +132,7 @@ int open64(const char *path, int flags, ...)
     va_start(args, flags);
     int mode = va_arg(args, int);
     va_end(args);
-    return fails(-1, path, 'o') ? -1 : next(path, flags, mode);
+    return open_fails(path) ? -1 : next(path, flags, mode);
 }
 
 int fsync(int fd)

@@ -5,6 +5,7 @@ import os
 import random
 import shutil
 import subprocess
+import threading
 import time
 import unittest
 
@@ -51,6 +52,26 @@ class Readers(ProjectTest):
             with self.subTest(at=at, of=n):
                 self.assertEqual(process.returncode, 0, err)
                 self.assertIn(out, states)
+
+    def test_a_slow_reader_beside_a_loop_of_writers(self):
+        """Each of its openings takes as long as half a writer: it is answered all the same."""
+        self.p.run("rules")
+        self.p.eqloom("tag", "t", "small/rules")
+        over = threading.Event()
+
+        def write():
+            while not over.is_set():
+                self.p.eqloom("tag", "--force", "t", "small/rules", expect=None)
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            for _ in range(max(1, STALLS // 3)):
+                made, _ = self.p.failing(0, "r", "ls", EQLOOM_SHIM_OPEN_MS="30")
+                self.assertEqual(made.returncode, 0, made.stderr)
+                self.assertIn("tag/t", made.stdout)
+        finally:
+            over.set()
+            writer.join()
 
     def test_a_store_just_being_created(self):
         """As long as it is not there it is said to be missing or empty; then it is read."""
