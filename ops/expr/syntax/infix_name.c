@@ -6,7 +6,6 @@
 
 #include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 /* ---- words that people write, and what to write here ---- */
 
@@ -17,37 +16,57 @@ static const struct {
     {"ld lb log2 log_2", "write ln(...)/ln(2)"},
     {"cbrt", "write (...)^(1/3)"},
     {"oo inf Inf infinity Infinity infty", "infinity is not a number here"},
-    {"nan NaN undefined", "this is not a number"},
+    {"nan NaN undefined true false True False None", "this is not a number"},
+    {"sh", "write sinh(...)"},
+    {"ch", "write cosh(...)"},
+    {"th", "write tanh(...)"},
+    {"arsh arcsh", "write asinh(...)"},
+    {"arch arcch", "write acosh(...)"},
+    {"arth arcth", "write atanh(...)"},
     {"lim limit Limit int integral integrate Integral Integrate sum Sum prod Product",
      "limits, integrals, sums and products are not in the language"},
     {"diff Diff Derivative deriv D", "write d(x, f) for the derivative of f by x"},
     {"mod rem div Mod", "remainders are not in the language"},
     {"deg degree degrees grad", "write 30*pi/180 for 30 degrees"},
     {"fact Factorial", "factorials are not in the language"},
-    {"max min sup floor ceil ceiling round trunc sgn sign Re Im re im arg conj erf gcd lcm det",
+    {"choose max min sup floor ceil ceiling round trunc sgn sign Re Im re im arg conj erf gcd lcm "
+     "det",
      "no operator has this name; a file declares operators: --operators FILE"},
     {"plus minus times over divided squared cubed power root equals and or not if then else where",
      "write signs: + - * / ^"},
 };
 
-static const char *hint_of_word(const char *name, size_t n)
+static size_t letters_at(const char *s, size_t n)
 {
+    size_t k = 0;
+    while (k < n && isalpha((unsigned char)s[k]))
+        k++;
+    return k;
+}
+
+/* The hint for a word, perhaps with an index: sum_i; or NULL. */
+static const char *hint_of_word(struct arena *a, const char *name, size_t n)
+{
+    size_t letters = letters_at(name, n);
     for (size_t i = 0; i < sizeof known_words / sizeof *known_words; i++)
-        if (word_in(known_words[i].words, name, n))
+        if (word_in(known_words[i].words, name, n) ||
+            (letters < n && name[letters] == '_' && letters > 1 &&
+             word_in(known_words[i].words, name, letters)))
             return known_words[i].hint;
-    return NULL;
+    return n > 4 && memcmp(name, "log_", 4) == 0
+               ? arena_printf(a, "write ln(...)/ln(%.*s)", (int)(n < 60 ? n - 4 : 56), name + 4)
+               : NULL;
 }
 
 /* The operator that the name differs from by capitals only. */
-static const char *in_capitals(const struct language *lang, const char *name, size_t n)
+static const char *in_capitals(struct arena *a, const struct language *lang, const char *name,
+                               size_t n)
 {
-    for (int op = X_SQRT; op < lang->n_ops; op++)
-        if (strlen(lang->ops[op].name) == n && strncasecmp(lang->ops[op].name, name, n) == 0)
-            return lang->ops[op].name;
-    bool three = n == 3 && lang_has(lang, X_POW);
-    return three && strncasecmp(name, "exp", n) == 0   ? "exp"
-           : three && strncasecmp(name, "log", n) == 0 ? "log"
-                                                       : NULL;
+    char *lower = arena_strndup(a, name, n);
+    for (size_t i = 0; i < n; i++)
+        lower[i] = (char)tolower((unsigned char)name[i]);
+    bool known = lang_find(lang, lower, n) >= 0 || strcmp(lower, "exp") == 0;
+    return known && n > 1 && lang_has(lang, X_POW) ? lower : NULL;
 }
 
 enum err_code infix_fail_differential(struct infix *p, const char *name, size_t n)
@@ -106,7 +125,7 @@ static bool has_meaning(struct part *part, const struct language *lang, const ch
     bool exponential = lexical_is(s, part->n, "exp") && lang_has(lang, X_POW);
     part->function = op >= X_POW || exponential;
     return (op >= 0 && (part->n > 1 || op >= X_DECLARED)) || exponential ||
-           (part->n > 1 && lexical_is_greek(s, part->n));
+           (part->n > 1 && (lexical_is_greek(s, part->n) || constant_of(lang, s, part->n)));
 }
 
 /* Finds a longest first part of the name that means something by itself: sin in xsiny. */
@@ -137,14 +156,6 @@ static char *apart(struct arena *a, const char *name, size_t n, struct part part
     return buf_text(&b, a);
 }
 
-static size_t letters_at(const char *s, size_t n)
-{
-    size_t k = 0;
-    while (k < n && isalpha((unsigned char)s[k]))
-        k++;
-    return k;
-}
-
 /* x*y_1 of xy_1 */
 static char *letter_by_letter(struct arena *a, const char *name, size_t n)
 {
@@ -161,8 +172,8 @@ static enum err_code fail_function(struct infix *p, const char *at, const char *
 {
     struct arena *a = p->tree.a;
     const struct language *lang = p->tree.lang;
-    const char *near = tree_nearest_operator(lang, name, n), *same = in_capitals(lang, name, n);
-    const char *hint = hint_of_word(name, n);
+    const char *near = tree_nearest_operator(lang, name, n), *same = in_capitals(a, lang, name, n);
+    const char *hint = hint_of_word(a, name, n);
     int shown = (int)(n < 60 ? n : 60);
     bool symbol = variable_is_plain(lang, name, n) || constant_of(lang, name, n);
     struct part part;
@@ -173,7 +184,7 @@ static enum err_code fail_function(struct infix *p, const char *at, const char *
         err_hint(p->tree.e, "write %s", apart(a, name, n, part));
     else if (!symbol && (same || near))
         err_hint(p->tree.e, "did you mean '%s'?", same ? same : near);
-    else if (lang_has(lang, X_MUL) && n < 30)
+    else if (lang_has(lang, X_MUL) && (symbol ? n < 30 : n < 5))
         err_hint(p->tree.e,
                  "for a product write %s*(...); a file declares functions: --operators FILE",
                  symbol ? arena_strndup(a, name, n) : letter_by_letter(a, name, n));
@@ -182,17 +193,18 @@ static enum err_code fail_function(struct infix *p, const char *at, const char *
     return code;
 }
 
-static bool has_letter_after(const char *name, size_t n, bool (*is)(char c))
+/* Whether the name is letters, the last perhaps with digits or an index, and ends with no
+ * differential. */
+static bool is_product(const struct language *lang, const char *name, size_t n)
 {
-    for (size_t i = 0; i + 1 < n && name[i] != '_'; i++)
-        if (is(name[i]) && isalpha((unsigned char)name[i + 1]))
-            return true;
-    return false;
-}
-
-static bool is_letter_d(char c)
-{
-    return c == 'd';
+    size_t letters = letters_at(name, n);
+    if (letters < 2 ||
+        (letters < n && !variable_is_plain(lang, name + letters - 1, n - letters + 1)))
+        return false;
+    for (size_t i = 0; i + 1 < letters; i++)
+        if (name[i] == 'd')
+            return false;
+    return true;
 }
 
 static enum err_code fail_symbol(struct infix *p, const char *name, size_t n, const char *hint)
@@ -209,7 +221,7 @@ static enum err_code check_product(struct infix *p, const char *name, size_t n)
 {
     struct arena *a = p->tree.a;
     const struct language *lang = p->tree.lang;
-    const char *hint = hint_of_word(name, n), *same = in_capitals(lang, name, n);
+    const char *hint = hint_of_word(a, name, n), *same = in_capitals(a, lang, name, n);
     struct part part;
     const char *next = behind(p, name, n);
     if (next < p->end && *next == '(')
@@ -224,8 +236,7 @@ static enum err_code check_product(struct infix *p, const char *name, size_t n)
     if (find_part(&part, lang, name, n))
         return err_up(p->tree.e, fail_symbol(p, name, n,
                                              arena_printf(a, "write %s", apart(a, name, n, part))));
-    if (*name == '_' || has_letter_after(name, n, is_digit) ||
-        has_letter_after(name, n, is_letter_d))
+    if (!is_product(lang, name, n))
         return err_up(
             p->tree.e,
             fail_symbol(p, name, n,
@@ -261,19 +272,23 @@ static enum err_code name_length(size_t *n, struct infix *p, const char *name)
     return OK;
 }
 
-bool infix_at_derivative(const struct infix *p, const char **x, size_t *n)
+const char *infix_derivative(const struct infix *p, const char **x, size_t *n)
 {
-    const char *s = p->at + 1;
-    while (s < p->end && is_space(*s))
-        s++;
+    const char *s = behind(p, p->at, 1);
     if (s == p->end || *s != '/')
-        return false;
-    for (s++; s < p->end && is_space(*s);)
-        s++;
-    size_t whole = identifier_length(s, p->end);
+        return NULL;
+    s = behind(p, s, 1);
+    if (s == p->end || *s != 'd')
+        return NULL;
     *x = s + 1;
-    *n = whole - 1;
-    return whole > 1 && *s == 'd' && is_letter(*x[0]) && *x[0] != '_';
+    const struct lexical_word greek = lexical_word(*x, p->end);
+    bool letter = greek.text && strcmp(greek.text, "sqrt") != 0;
+    const char *index = *x + (letter ? greek.n : 0);
+    size_t n_index = identifier_length(index, p->end);
+    *n = (size_t)(index - *x) + n_index;
+    if (letter)
+        return arena_printf(p->tree.a, "%s%.*s", greek.text, (int)n_index, index);
+    return n_index && *index != '_' ? arena_strndup(p->tree.a, *x, n_index) : NULL;
 }
 
 /* ---- symbols ---- */
@@ -289,6 +304,26 @@ static bool at_arguments(const struct infix *p, const char *open)
     return s < p->end && (*s == ')' || *s == ',');
 }
 
+/* f, g_1, Gamma: letters that name functions. */
+static bool is_function_letter(const char *name, size_t n)
+{
+    static const char letters[] =
+        "f g h F G H Gamma gamma Beta beta zeta eta delta Delta theta Theta "
+        "phi Phi psi Psi chi xi Xi";
+    return word_in(letters, name, letters_at(name, n));
+}
+
+enum err_code infix_check_power(struct infix *p, const char *at)
+{
+    const struct tree *t = &p->tree;
+    const struct tree_node *base = &t->nodes[t->nodes[p->power].first];
+    if (base->op != X_SYM || !is_function_letter(base->leaf, strlen(base->leaf)))
+        return OK;
+    enum err_code code = tree_fail(t, at, "%s with a power may be a function", base->leaf);
+    err_hint(t->e, "for a product write %s^(...)*(...)", base->leaf);
+    return code;
+}
+
 /* Accepts a bracket after a symbol, perhaps after a space, or refuses it as the argument of a
  * function: the product is the usual reading of x(x + 1), but f(x) and x(2) have none. */
 static enum err_code before_bracket(struct infix *p, const char *at, const char *name, size_t n)
@@ -296,8 +331,10 @@ static enum err_code before_bracket(struct infix *p, const char *at, const char 
     bool adjacent = p->at < p->end && *p->at == '(';
     if (!infix_at(p, '(') || (lexical_is(name, n, "pi") && lang_has(p->tree.lang, X_POW)))
         return OK;
-    bool letter = letters_at(name, n) == 1, product = lang_has(p->tree.lang, X_MUL);
-    if (!product || (letter && strchr("fghFGH", *name)) ||
+    size_t letters = letters_at(name, n);
+    bool letter = letters == 1 || lexical_is_greek(name, letters);
+    bool product = lang_has(p->tree.lang, X_MUL);
+    if (!product || is_function_letter(name, n) ||
         (adjacent && (!letter || at_arguments(p, p->at))))
         return err_up(p->tree.e, fail_function(p, at, name, n));
     infix_choose(p, at);
@@ -366,6 +403,14 @@ enum err_code infix_greek(uint32_t *out, struct infix *p, const char *name, cons
             p, at, arena_printf(t->a, "'%s' before a letter may be a factor or a difference", name),
             arena_printf(t->a, "%s*%.*s", name, (int)letter, p->at),
             arena_printf(t->a, "\"%s%.*s\" for one variable", name, (int)letter, p->at));
+    const char *next = behind(p, p->at, 0);
+    bool factor = next < p->end && (is_letter(*next) || is_digit(*next) || *next == '(' ||
+                                    lexical_word(next, p->end).text);
+    if (factor && (memcmp(name, "Sigma", 5) == 0 || memcmp(name, "Pi", 2) == 0)) {
+        code = tree_fail(t, at, "'%s' before a factor may be a sum or a product", name);
+        err_hint(t->e, "sums are not in the language; for a factor write %s*...", name);
+        return code;
+    }
     if ((code = before_bracket(p, at, name, n)))
         return err_up(t->e, code);
     return err_up(t->e, tree_leaf(out, t, X_SYM, variable_leaf(t->a, t->lang, name, n), at));

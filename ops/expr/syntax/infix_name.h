@@ -10,9 +10,12 @@
 enum err_code infix_symbol(uint32_t *out, struct infix *p, const char *name, size_t n);
 /* "speed" */
 enum err_code infix_quoted(uint32_t *out, struct infix *p);
-/* Whether d/dx begins here; *x and *n are its variable. A quotient d/d or d/d_1 is of variables. */
-bool infix_at_derivative(const struct infix *p, const char **x, size_t *n);
+/* The variable of the d/dx that begins here, and its n bytes at *x; NULL if none does. A quotient
+ * d/d or d/d_1 is of variables. */
+const char *infix_derivative(const struct infix *p, const char **x, size_t *n);
 /* A Greek letter that was typed as such; its name, with an index, is not an operator. */
 enum err_code infix_greek(uint32_t *out, struct infix *p, const char *name, const char *at);
+/* Refuses f^2(x) and f^(-1)(x): `at` is the bracket after the power. */
+enum err_code infix_check_power(struct infix *p, const char *at);
 /* Reports dx, which belongs to a derivative or an integral. */
 enum err_code infix_fail_differential(struct infix *p, const char *name, size_t n);

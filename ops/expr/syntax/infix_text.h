@@ -11,6 +11,8 @@ struct infix {
     const char *choice_message, *choice_hint;
     const char *advice;      /* what to write for the other readings, or NULL */
     const char *letters_end; /* of a name that is read letter by letter */
+    uint32_t power;          /* the last one with ^ */
+    const char *power_end;   /* behind it */
     bool prompt;             /* ambiguities are resolved and noted */
     bool patterns;
     bool closed_bar;

@@ -201,7 +201,9 @@ static const char *hint_of(const char *s, const char *end)
         {"∆", "write Delta"},
         {"Ω", "write Omega"},
         {"₀₁₂₃₄₅₆₇₈₉ₐₑᵢⱼₖₘₙₓ", "write an index as x_1"},
-        {"ⁿⁱ⁺⁽⁾ˣʸᵃᵇᵏᵐᵗ", "write a power as x^n"},
+        {"ⁿⁱ⁺⁻⁽⁾ˣʸᵃᵇᵏᵐᵗ⁰¹²³⁴⁵⁶⁷⁸⁹", "write a power as x^n"},
+        {"“”„«»", "write a name in straight quotes"},
+        {"✕✖", "write *"},
     };
     size_t n = character_length(s, end);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -209,7 +211,11 @@ static const char *hint_of(const char *s, const char *end)
              c += character_length(c, stop))
             if (character_length(c, stop) == n && memcmp(c, s, n) == 0)
                 return rows[i].hint;
-    return (uint8_t)*s >= 0x80 ? "letters are a to z and the Greek ones" : NULL;
+    unsigned code = code_point(s, end);
+    bool sign = (code >= 0xa1 && code <= 0xbf) || (code >= 0x2010 && code <= 0x2bff);
+    return code < 0x80 ? NULL
+           : sign      ? "this sign is not in the language"
+                       : "letters are a to z and the Greek ones";
 }
 
 void lexical_hint(struct err *e, const char *s, const char *end)

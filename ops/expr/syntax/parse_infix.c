@@ -215,18 +215,20 @@ static enum err_code function(uint32_t *out, struct infix *p, int op, const char
 }
 
 /* Parses d/dx f, including the d; f extends as far as a power. */
-static enum err_code derivative(uint32_t *out, struct infix *p, const char *x, size_t n)
+static enum err_code derivative(uint32_t *out, struct infix *p, const char *by, const char *x,
+                                size_t n)
 {
     enum err_code code;
     struct tree *t = &p->tree;
     const char *d = p->at;
     uint32_t args[2];
-    if (n > EXPR_MAX_NAME || !(variable_is_plain(t->lang, x, n) || lang_has_name(t->lang, x, n))) {
+    size_t n_by = strlen(by);
+    if (n_by > EXPR_MAX_NAME ||
+        !(variable_is_plain(t->lang, by, n_by) || lang_has_name(t->lang, by, n_by))) {
         code = tree_fail(t, x, "d/d needs the name of a variable");
         err_hint(t->e, "d(x, f) is the derivative of f by x");
         return code;
     }
-    char *by = arena_strndup(t->a, x, n);
     if ((code = tree_leaf(&args[0], t, X_SYM, by, x)))
         return err_up(t->e, code);
     p->at = x;
@@ -253,13 +255,13 @@ static enum err_code derivative(uint32_t *out, struct infix *p, const char *x, s
 static enum err_code name(uint32_t *out, struct infix *p)
 {
     struct tree *t = &p->tree;
-    const char *s = p->at, *x;
+    const char *s = p->at, *x, *by;
     size_t n = identifier_length(s, p->end), n_x;
     bool letter = s < p->letters_end;
     int op = letter ? -1 : lang_find(t->lang, s, n);
     bool exponential = n == 3 && memcmp(s, "exp", 3) == 0 && lang_has(t->lang, X_POW);
-    if (op == X_D && infix_at_derivative(p, &x, &n_x))
-        return err_up(p->tree.e, derivative(out, p, x, n_x));
+    if (op == X_D && (by = infix_derivative(p, &x, &n_x)))
+        return err_up(p->tree.e, derivative(out, p, by, x, n_x));
     if (letter || (op < 0 && !exponential))
         return err_up(t->e, infix_symbol(out, p, s, n));
     infix_take(p, n);
@@ -367,7 +369,9 @@ static enum err_code side_by_side(uint32_t *x, struct infix *p, int before)
     }
     if (*at == '|' && p->closed_bar)
         infix_choose(p, at);
-    if (before == X_POW && at == p->token_end && at[-1] != ')')
+    if (at == p->power_end && *at == '(' && (code = infix_check_power(p, at)))
+        return err_up(p->tree.e, code);
+    if (at == p->power_end && (at[-1] != ')' || *at == '('))
         infix_choose(p, at);
     if (lexical_is(p->token, (size_t)(p->token_end - p->token), "d") && *at != '(')
         return err_up(p->tree.e, infix_fail_differential(p, p->token, 1));
@@ -413,6 +417,10 @@ static enum err_code expression(uint32_t *out, struct infix *p, unsigned precede
             (code = tree_apply(&args[0], &p->tree, (uint16_t)op, args, 2, sign)))
             return err_up(p->tree.e, code);
         before = power ? -1 : op;
+        if (before == X_POW) {
+            p->power = args[0];
+            p->power_end = p->token_end;
+        }
     }
     *out = args[0];
     p->tree.depth--;

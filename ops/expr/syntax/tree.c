@@ -109,7 +109,8 @@ void tree_free(struct tree *t)
 bool tree_has_variable(const struct tree *t, uint32_t node, const char *name)
 {
     const struct tree_node *x = &t->nodes[node];
-    if (x->op == X_SYM && !lang_is_constant(x->leaf) && (!name || strcmp(x->leaf, name) == 0))
+    if (x->op == X_VAR ||
+        (x->op == X_SYM && !lang_is_constant(x->leaf) && (!name || strcmp(x->leaf, name) == 0)))
         return true;
     for (uint32_t c = x->first; c != UINT32_MAX; c = t->nodes[c].next)
         if (tree_has_variable(t, c, name))

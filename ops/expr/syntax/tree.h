@@ -39,7 +39,8 @@ enum err_code tree_fail_arity(struct tree *t, const char *name, size_t n, unsign
 enum err_code tree_copy(uint32_t *out, struct tree *t, uint32_t node, const char *at);
 void tree_lay_out(struct expr *out, const struct tree *t, uint32_t root);
 void tree_free(struct tree *t);
-/* Whether a variable of this name, or with NULL any, occurs in the subtree. */
+/* Whether a variable of this name, or with NULL any, may occur in the subtree: a pattern may have
+ * any. */
 bool tree_has_variable(const struct tree *t, uint32_t node, const char *name);
 /* The derivative's first argument must be a variable. */
 enum err_code tree_check_d(const struct tree *t, uint32_t variable, const char *at);

@@ -19,6 +19,16 @@ static bool is_operator(const struct language *lang, const char *name, size_t n)
     return lang_find(lang, name, n) >= 0 || (lexical_is(name, n, "exp") && lang_has(lang, X_POW));
 }
 
+/* _12, _max, _i1, _1_2 or nothing; in _1y the y may be a factor. */
+static bool is_index(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((i == 0 && *s != '_') || (s[i] == '_' && (i + 1 == n || s[i + 1] == '_')) ||
+            (is_digit(s[i]) && i + 1 < n && is_letter(s[i + 1]) && s[i + 1] != '_'))
+            return false;
+    return true;
+}
+
 bool variable_is_plain(const struct language *lang, const char *name, size_t n)
 {
     static const char fonts[] = "mathcal mathbb mathbf mathfrak mathscr mathsf mathtt boldsymbol";
@@ -30,9 +40,8 @@ bool variable_is_plain(const struct language *lang, const char *name, size_t n)
         return true;
     while (k < n && is_digit(name[k]))
         k++;
-    if (k < n && name[k] != '_')
-        return false;
-    if (lexical_is(name, letters, "pi") && k > letters) /* pi2 */
+    bool constant = lang_has(lang, X_POW) && word_in(constants, name, letters);
+    if (!is_index(name + k, n - k) || (constant && k > letters)) /* pi2 */
         return false;
     return letters == 1 || lexical_is_greek(name, letters) ||
            (word_in(fonts, name, letters) && k == letters && k + 1 < n);
