@@ -1,6 +1,7 @@
 /* Expands the file patterns of a node to paths; see job_draft.h. */
 #include "engine/job/job_draft.h"
 
+#include "base/buf.h"
 #include "base/io/file_pattern.h"
 #include "base/map.h"
 #include "base/os.h"
@@ -8,27 +9,34 @@
 #include <fnmatch.h>
 #include <string.h>
 
+/* The files of a node while its patterns are read. */
+struct collected {
+    struct node *out;
+    struct draft *d;
+    struct name_map seen;
+    const char **all;
+    size_t cap;
+    struct buf left_out;
+};
+
 /* Adds the files that the node does not have yet. */
-static void add_files(struct node *out, struct draft *d, char **matches, size_t n)
+static void add_files(struct collected *c, char **matches, size_t n)
 {
-    const char **all = arena_array(d->arena, const char *, out->n_files + n);
-    struct name_map seen = {0};
-    for (size_t i = 0; i < out->n_files; i++)
-        name_map_put(&seen, all[i] = out->files[i], 0, NULL);
     for (size_t i = 0; i < n; i++) {
         bool added;
-        name_map_put(&seen, matches[i], 0, &added);
-        if (added)
-            all[out->n_files++] = matches[i];
+        name_map_put(&c->seen, matches[i], 0, &added);
+        if (!added)
+            continue;
+        c->all = arena_grow(c->d->arena, c->all, c->out->n_files, &c->cap, sizeof *c->all);
+        c->all[c->out->n_files++] = matches[i];
     }
-    name_map_free(&seen);
-    out->files = all;
 }
 
 /* Matches "builtin:NAME", with or without its suffix; NAME may be a pattern. */
-static enum err_code add_builtins(struct node *out, struct draft *d,
-                                  const struct yaml_node *pattern, struct err *e)
+static enum err_code add_builtins(struct collected *c, const struct yaml_node *pattern,
+                                  struct err *e)
 {
+    struct draft *d = c->d;
     size_t n = 0, all = 0;
     while (op_builtins[all].name)
         all++;
@@ -46,7 +54,7 @@ static enum err_code add_builtins(struct node *out, struct draft *d,
             yaml_fail(e, pattern, "there is no built-in file '%.200s'", pattern->text);
         return err_suggest(code, pattern->text, names, all, e);
     }
-    add_files(out, d, matches, n);
+    add_files(c, matches, n);
     return OK;
 }
 
@@ -55,30 +63,32 @@ static enum err_code no_match(const struct node *node, struct draft *d,
                               struct err *e)
 {
     enum err_code code =
-        found->n_named
-            ? yaml_fail(e, pattern, "the folder '%.200s' contains no file that %s reads",
-                        found->named[0], node->op->name)
-            : yaml_fail(e, pattern, "no file matches '%.200s'",
-                        os_join(d->arena, d->dir, pattern->text));
+        found->n_named ? yaml_fail(e, pattern, "the folder '%.200s' contains no file that %s reads",
+                                   found->named[0], node->op->name)
+                       : yaml_fail(e, pattern, "no file matches '%.200s'",
+                                   os_join(d->arena, d->dir, pattern->text));
     if (found->left_out)
         err_hint(e, "left out: %s", found->left_out);
     return code;
 }
 
-static enum err_code add_matches(struct node *out, struct draft *d, const struct yaml_node *pattern,
+static enum err_code add_matches(struct collected *c, const struct yaml_node *pattern,
                                  struct err *e)
 {
+    struct node *out = c->out;
+    struct draft *d = c->d;
     enum err_code code;
     if ((code = yaml_expect(pattern, YAML_SCALAR, "a file pattern", e)))
         return err_up(e, code);
     if (!pattern->len)
         return yaml_fail(e, pattern, "an empty file pattern");
     if (strncmp(pattern->text, OP_BUILTIN, strlen(OP_BUILTIN)) == 0)
-        return err_up(e, add_builtins(out, d, pattern, e));
+        return err_up(e, add_builtins(c, pattern, e));
     struct file_matches found;
     code = file_pattern_match(&found, d->arena, d->dir, pattern->text, out->op->folder_suffixes, e);
     if (!code && !found.n_named && pattern->by_user) /* from --set: as in the shell, too */
-        code = file_pattern_match(&found, d->arena, ".", pattern->text, out->op->folder_suffixes, e);
+        code =
+            file_pattern_match(&found, d->arena, ".", pattern->text, out->op->folder_suffixes, e);
     if (code && e)
         err_locate(e, pattern->source, pattern->offset);
     for (size_t i = 0; i < found.n_named && !code && !pattern->by_user; i++)
@@ -88,11 +98,16 @@ static enum err_code add_matches(struct node *out, struct draft *d, const struct
     if (!found.n)
         return no_match(out, d, pattern, &found, e);
     if (found.left_out)
-        out->left_out = arena_printf(d->arena, "%s%s: '%s' leaves out %s\n",
-                                     out->left_out ? out->left_out : "", out->base, pattern->text,
-                                     found.left_out);
-    add_files(out, d, found.paths, found.n);
+        buf_printf(&c->left_out, "%s: '%s' leaves out %s\n", out->base, pattern->text,
+                   found.left_out);
+    add_files(c, found.paths, found.n);
     return OK;
+}
+
+static bool is_reserved(const char *name)
+{
+    size_t n = strcspn(name, "/");
+    return (n == 2 && !memcmp(name, "in", n)) || (n == 3 && !memcmp(name, "out", n));
 }
 
 /* Names each file as the program sees it: "scripts/plot.py", relative to the job's directory. */
@@ -112,7 +127,7 @@ static enum err_code name_files(struct node *out, struct draft *d, const struct 
             code = yaml_fail(e, at, "a program cannot read '%.60s': name a file", path);
         else if (!added)
             code = yaml_fail(e, at, "two files are called '%.200s'", names[i]);
-        else if (!strncmp(names[i], "in/", 3) || !strncmp(names[i], "out/", 4))
+        else if (is_reserved(names[i]))
             code = yaml_fail(
                 e, at, "'%.200s': in/ and out/ are reserved for the program's inputs and outputs",
                 names[i]);
@@ -136,12 +151,18 @@ enum err_code draft_read_files(struct node *out, struct draft *d, const struct d
         return yaml_fail(e, list ? list : node->key,
                          "node '%s' (op %s) reads files: add 'files:', or 'from:' and a node",
                          node->name, node->op->name);
+    struct collected c = {.out = out, .d = d};
     if (list->type == YAML_SCALAR)
-        code = add_matches(out, d, list, e);
+        code = add_matches(&c, list, e);
     else
         code = yaml_expect(list, YAML_SEQUENCE, "files", e);
     for (size_t i = 0; !code && list->type == YAML_SEQUENCE && i < list->n; i++)
-        code = add_matches(out, d, list->items[i], e);
+        code = add_matches(&c, list->items[i], e);
+    out->files = c.all;
+    if (c.left_out.len)
+        out->left_out = arena_strndup(d->arena, c.left_out.data, c.left_out.len);
+    name_map_free(&c.seen);
+    buf_free(&c.left_out);
     if (!code && exec)
         code = name_files(out, d, list, e);
     return err_up(e, code);

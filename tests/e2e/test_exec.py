@@ -443,8 +443,25 @@ open("out/plot.svg", "w").write("<svg/>")
         self.run_p()
         self.assertIn(longest, self.p.eqloom("export", "p/x", "-f", "jsonl").out)
 
+    def test_many_files(self):
+        """The key of a program with four times as many files takes four times as long, a pattern for all or
+        one for each."""
+        used = {}
+        for n in (1000, 4000):
+            for i in range(n):
+                self.p.write(f"many{n}/file-with-a-name-{i:05}.txt", str(i))
+            for files in ([f"many{n}/*"], [f"many{n}/file-with-a-name-{i:05}.txt" for i in range(n)]):
+                self.job(x={"op": "exec", "command": ["true"], "files": files})
+                process = self.p.start("plan", "p.yaml", stdout=subprocess.DEVNULL)
+                _, process.returncode, usage = os.wait4(process.pid, 0)
+                self.assertEqual(process.returncode, 0)
+                used[n, len(files) == 1] = usage.ru_utime + usage.ru_stime
+        for way in (True, False):
+            self.assertLess(used[4000, way], 8 * used[1000, way] + 0.5, used)
+
     def test_mistakes_in_the_job(self):
         self.p.write("in/a.py", "")
+        self.p.write("out", "")
         for more, message in [
                 ({"inputs": ["seeds"]}, "there are 1 inputs and 0 names"),
                 ({"inputs": ["seeds"], "as": ["../a.jsonl"]}, "is not a valid path below in/"),
@@ -454,6 +471,7 @@ open("out/plot.svg", "w").write("<svg/>")
                 ({"main": "n" * 256}, "is not a valid path below out/"),
                 ({"command": [""]}, "'command' names no program"),
                 ({"files": ["in/a.py"]}, "in/ and out/ are reserved"),
+                ({"files": ["out"]}, "in/ and out/ are reserved"),
                 ({"files": ["builtin:trigonometry"]}, "a program cannot read 'builtin:"),
                 ({"files": ["none.py"]}, "no file matches"),
                 ({"comand": ["true"]}, "command")]:
