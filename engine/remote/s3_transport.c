@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { PART = 1 << 16 };
 
@@ -39,9 +40,10 @@ static enum err_code write_config(FILE **out, struct transport *t, const char *u
                                   const char *digest, struct err *e)
 {
     const struct bucket *b = t->state;
-    FILE *f = tmpfile();
+    int fd = memfd_create("curl", MFD_CLOEXEC); /* the key is on no disk */
+    FILE *f = fd >= 0 ? fdopen(fd, "w+b") : NULL;
     if (!f)
-        return err_fail(e, ERR_IO, "cannot make a temporary file: %s", strerror(errno));
+        return err_fail(e, ERR_IO, "cannot write curl's configuration: %s", strerror(errno));
     fprintf(f, "url = \"%s\"\n", url);
     if (b->key)
         fprintf(f, "user = \"%s:%s\"\naws-sigv4 = \"aws:amz:%s:s3\"\n", b->key, b->secret,

@@ -65,6 +65,18 @@ static enum err_code list(struct name_map *names, struct transport *t, const cha
     return err_up(e, code);
 }
 
+/* What is no plain file is an empty pack, which is a bad one. */
+static const char get_script[] =
+    "cd %1$s && { [ -h %2$s ] || [ -h %3$s ] || [ ! -f %3$s ] || cat %3$s; }";
+
+/* Others may write to the folder: the file is made in a folder of its own, and mv follows no link
+ * in its place. */
+static const char put_script[] =
+    "cd %s && f=%s n=%s && { [ ! -h $f ] || { echo \"$f is a link\" >&2; exit 1; }; } && "
+    "{ [ -d $f ] || mkdir $f; } && "
+    "t=$f/$n.$$.tmp && mkdir -m 700 $t && cat >$t/$n && [ $(wc -c <$t/$n) -eq %" PRIu64 " ] && "
+    "mv -f $t/$n $f/; s=$?; rm -rf $t; exit $s";
+
 static enum err_code get(FILE **out, struct transport *t, const char *name, struct err *e)
 {
     struct arena a = {0};
@@ -72,7 +84,8 @@ static enum err_code get(FILE **out, struct transport *t, const char *name, stru
     struct transport_request q = {.limit_bytes = TRANSPORT_PACK_BYTES,
                                   .begin = PACK_MAGIC,
                                   .until_ns = transport_until(TRANSPORT_PACK_S)};
-    enum err_code code = run(out, t, arena_printf(&a, "cd %s && cat %s", p->path, name), &q, e);
+    enum err_code code =
+        run(out, t, arena_printf(&a, get_script, p->path, os_dirname(&a, name), name), &q, e);
     arena_free(&a);
     return err_up(e, code);
 }
@@ -88,14 +101,10 @@ static enum err_code put(struct transport *t, const char *name, const char *path
     if (!code && !from)
         code = err_fail(e, ERR_IO, "cannot read %s", path);
     if (!code)
-        code =
-            run(NULL, t,
-                arena_printf(&a,
-                             "cd %s && mkdir -p %s && cat > %s.$$.tmp && "
-                             "if [ $(wc -c < %s.$$.tmp) -eq %" PRIu64 " ]; "
-                             "then mv %s.$$.tmp %s; else rm %s.$$.tmp; exit 1; fi",
-                             p->path, os_dirname(&a, name), name, name, st.size, name, name, name),
-                &q, e);
+        code = run(NULL, t,
+                   arena_printf(&a, put_script, p->path, os_dirname(&a, name),
+                                strchr(name, '/') + 1, st.size),
+                   &q, e);
     if (from)
         fclose(from);
     arena_free(&a);

@@ -107,33 +107,39 @@ class Remote(ProjectTest):
         """Links, pipes and folders among the packs: nothing outside is written, nothing waits, and good
         packs take their place."""
         self.p.run("--remote", self.address)
+        self.check_foreign(self.address, self.shared, 2)
+
+    def check_foreign(self, address, shared, links=1):
         self.p.write("precious", "mine")
-        precious = self.p.dir / "precious"
+        precious, folders = self.p.dir / "precious", self.p.dir / "folder"
+        folders.mkdir()
         makers = [lambda path: path.symlink_to(precious), lambda path: path.symlink_to("nowhere"),
-                  os.mkfifo, lambda path: path.symlink_to("/dev/zero")]
-        for i, path in enumerate(self.packs()):
+                  os.mkfifo, lambda path: path.symlink_to("/dev/zero"),
+                  lambda path: path.symlink_to(folders)]
+        for i, path in enumerate(sorted(shared.rglob("*.pack"))):
             path.unlink()
             makers[i % len(makers)](path)
         q = self.project()
-        said = q.eqloom("run", "job.yaml", "--remote", self.address).err
-        self.assertIn("pack is not a plain file", said)
+        said = q.eqloom("run", "job.yaml", "--remote", address).err
+        self.assertIn("cannot be pulled from the shared cache: ", said)
         self.assertEqual(q.ids(), self.p.ids())
-        self.assertEqual(precious.read_text(), "mine")
-        self.assertEqual([p for p in self.packs() if p.is_symlink() or not p.is_file()], [])
-        self.check_taken(self.project(), self.address)
+        self.assertEqual((precious.read_text(), os.listdir(folders)), ("mine", []))
+        self.assertEqual([p for p in shared.rglob("*.pack") if p.is_symlink() or not p.is_file()], [])
+        self.check_taken(self.project(), address)
 
-        folder = self.packs()[0].parent
+        folder = sorted(shared.rglob("*.pack"))[0].parent
         elsewhere = self.project().dir / "elsewhere"
         folder.rename(elsewhere)
         before = sorted(os.listdir(elsewhere))
-        for target in (elsewhere, "nowhere"):
+        for target in ("nowhere", elsewhere)[:links]:
             folder.symlink_to(target)
             q = self.project()
-            said = q.eqloom("run", "job.yaml", "--remote", self.address).err
-            self.assertIn(f"{folder.name} is a link or a file", said)
+            said = q.eqloom("run", "job.yaml", "--remote", address).err
+            self.assertIn(f"{folder.name} is a link", said)
             self.assertEqual(q.ids(), self.p.ids())
             folder.unlink()
         self.assertEqual(sorted(os.listdir(elsewhere)), before)
+        elsewhere.rename(folder)
 
     def test_kills(self):
         """Whoever is killed as he gives or takes leaves nothing wrong there or here."""
@@ -211,6 +217,7 @@ class Remote(ProjectTest):
         self.p.run("--remote", address)
         self.assertEqual(len(list(place.rglob("*.pack"))), 19)
         self.check_taken(self.project(), address)
+        self.check_foreign(address, place)
         # A place that cannot be had costs a line, not the run.
         shutil.rmtree(place)
         made = self.project().eqloom("run", "job.yaml", "--remote", address)
