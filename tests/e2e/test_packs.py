@@ -72,6 +72,10 @@ class Packs(ProjectTest):
             self.assertIn(found.status, (1, 2), f"case {i}")
             self.assertEqual(found.err.count("error:"), 1)
             self.q.eqloom("fsck")  # what has arrived is whole
+        os.mkfifo(self.p.dir / "pipe")
+        for strange, said in ((self.p.dir / "pipe", "ends early, at byte 0"),  # nobody writes to it
+                              ("/dev/zero", "/dev/zero is not a pack of eqloom")):
+            self.assertIn(said, self.q.eqloom("unpack", str(strange), expect=None).err)
         self.assertEqual(self.q.ids(), {})
         path.write_bytes(whole)
         self.q.eqloom("unpack", str(path))

@@ -10,6 +10,7 @@
 #include "store/pack/pack.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -160,14 +161,26 @@ enum err_code cli_pack(int *status, struct cli *c, struct err *e)
     return OK;
 }
 
+/* Opens a pack that the user named, a pipe too, but waits for no writer. */
+static enum err_code open_pack(FILE **out, const char *name, struct err *e)
+{
+    int fd = open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    *out = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    if (!*out)
+        return err_fail(e, ERR_INPUT, "cannot open %s: %s", name, strerror(errno));
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    return OK;
+}
+
 enum err_code cli_unpack(int *status, struct cli *c, struct err *e)
 {
     struct pack_result r;
     const char *name = c->arguments[0];
-    FILE *from = fopen(name, "rb");
-    if (!from)
-        return err_fail(e, ERR_INPUT, "cannot open %s: %s", name, strerror(errno));
-    enum err_code code = place_open(c, NULL, CLI_STORE_CREATE, e);
+    FILE *from;
+    enum err_code code = open_pack(&from, name, e);
+    if (code)
+        return err_up(e, code);
+    code = place_open(c, NULL, CLI_STORE_CREATE, e);
     if (!code)
         code = store_unpack(&r, c->store, from, name, PACK_FOREIGN, e);
     fclose(from);
