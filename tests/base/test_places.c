@@ -54,7 +54,7 @@ TEST_IN_ARENA(removed_whatever_it_holds)
 {
     char *top = folder(a), *outside = folder(a), *file = os_join(a, outside, "kept");
     put(file, "kept");
-    dig(top, 3000);
+    dig(top, 1200);
     for (int i = 0; i < 300; i++) {
         char *sub = arena_printf(a, "%s/%d/a", top, i);
         assert_int_equal(os_mkdirs(sub, &e), OK);
@@ -104,7 +104,7 @@ TEST_IN_ARENA(walked_whole_or_refused)
     assert_non_null(strstr(e.message, "closed: Permission denied"));
     assert_int_equal(root ? seteuid(0) : 0, 0);
     rmdir(closed);
-    dig(top, 3000);
+    dig(top, 1200);
     assert_int_equal(os_list_tree(&paths, &n, a, top, suffixes, &e), ERR_IO);
     assert_non_null(strstr(e.message, "deep...: File name too long"));
     os_remove_tree(top);
