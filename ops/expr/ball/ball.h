@@ -82,11 +82,14 @@ bool ball_value(double *re, double *im, const struct expr *x, const struct ball_
 double ball_value_real(const struct expr *x, const struct ball_point *point);
 void ball_thread_cleanup(void);
 
-/* ---- Arb functions that user-defined operators may name: analytic, on principal branches ---- */
+/* ---- Arb functions that operators may name, on principal branches ---- */
 struct ball_function;
 /* Returns NULL if no function has this name and arity. */
 const struct ball_function *ball_function_find(const char *name, unsigned arity);
 const char *ball_function_name(const struct ball_function *f);
+bool ball_function_is_analytic(const struct ball_function *f);
+/* Whether it is constant between isolated steps, as floor is. */
+bool ball_function_has_steps(const struct ball_function *f);
 /* The names of the functions with this arity, at most BALL_MAX_FUNCTIONS. */
 enum { BALL_MAX_FUNCTIONS = 64 };
 size_t ball_function_names(const char **out, unsigned arity);

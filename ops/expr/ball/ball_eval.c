@@ -334,6 +334,8 @@ static bool function_series(struct ball_evaluator *v, const struct own_operator 
 {
     acb_poly_t sum, part, moved;
     bool ok = true;
+    if (ball_function_series(&ok, f, own->function, along->order, along->real, v->precision))
+        return ok;
     acb_poly_init(sum);
     acb_poly_init(part);
     acb_poly_init(moved);

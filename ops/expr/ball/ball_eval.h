@@ -59,6 +59,10 @@ bool ball_in_domain(bool *unsure, const acb_struct *z, const struct ball_domain 
                     slong precision);
 /* Applies an Arb function; returns false if it is not computed for these arguments. */
 bool ball_function_apply(acb_struct *z, const struct ball_function *f, slong precision);
+/* Returns false if the series follows from the function's derivatives. Otherwise replaces the
+ * series of the argument by that of the function; *ok: whether there is one. `real` as above. */
+bool ball_function_series(bool *ok, acb_poly_struct *f, const struct ball_function *function,
+                          slong order, bool real, slong precision);
 
 /* Finite and accurate to 40 bits, relative or absolute. */
 bool ball_is_narrow(const acb_struct *z);

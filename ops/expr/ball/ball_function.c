@@ -1,7 +1,8 @@
 /* Functions by name, and domains. Arb takes very long for some arguments (the zeta function far up
- * the critical line) and at very high precision: arguments beyond MAX_SIZE have no value, and
- * precision is capped at MAX_BITS. */
+ * the critical line) and at very high precision: arguments of its analytic functions beyond
+ * MAX_SIZE have no value, and precision is capped at MAX_BITS. */
 #include "ops/expr/ball/ball_eval.h"
+#include "ops/expr/ball/ball_parts.h"
 
 #include <acb_elliptic.h>
 #include <acb_hypgeom.h>
@@ -14,8 +15,10 @@ typedef void binary(acb_t out, const acb_t y, const acb_t z, slong precision);
 
 struct ball_function {
     const char *name;
-    unary *unary; /* one of them */
+    unary *unary; /* one of them; an analytic function */
     binary *binary;
+    ball_part *part, *step, *angle; /* of one real or complex, one real, two real arguments */
+    ball_part_series *series;       /* of a part */
 };
 
 #define UNARY(name, call)                                                                          \
@@ -31,6 +34,34 @@ UNARY(fresnel_s, acb_hypgeom_fresnel(out, NULL, z, 1, precision))
 UNARY(lambertw, acb_lambertw(out, z, (fmpz[]){0}, 0, precision))
 UNARY(li, acb_hypgeom_li(out, z, 0, precision))
 
+UNARY(factorial, acb_add_ui(out, z, 1, precision); acb_gamma(out, out, precision))
+
+/* gamma(n + 1)/(gamma(k + 1) gamma(n - k + 1)); for an integer k >= 0, a polynomial in n. */
+static void binomial(acb_t out, const acb_t n, const acb_t k, slong precision)
+{
+    acb_t below, t;
+    acb_init(below);
+    acb_init(t);
+    acb_sub(below, n, k, precision);
+    acb_add_ui(below, below, 1, precision);
+    if (acb_is_int(k) && arb_is_nonnegative(acb_realref(k))) {
+        slong count = arf_get_si(arb_midref(acb_realref(k)), ARF_RND_NEAR); /* at most 2^MAX_SIZE */
+        acb_rising_ui(out, below, (ulong)count, precision);
+        arb_fac_ui(acb_realref(t), (ulong)count, precision);
+        acb_div_arb(out, out, acb_realref(t), precision);
+    } else {
+        acb_rgamma(below, below, precision);
+        acb_add_ui(t, k, 1, precision);
+        acb_rgamma(t, t, precision);
+        acb_mul(below, below, t, precision);
+        acb_add_ui(t, n, 1, precision);
+        acb_gamma(t, t, precision);
+        acb_mul(out, below, t, precision);
+    }
+    acb_clear(below);
+    acb_clear(t);
+}
+
 static void gamma_upper(acb_t out, const acb_t y, const acb_t z, slong precision)
 {
     acb_hypgeom_gamma_upper(out, y, z, 0, precision);
@@ -41,15 +72,20 @@ static const struct ball_function functions[] = {
     {"agm", .binary = acb_agm},
     {"airy_ai", .unary = airy_ai},
     {"airy_bi", .unary = airy_bi},
+    {"arg", .part = ball_arg, .series = ball_arg_series},
+    {"atan2", .angle = ball_atan2},
     {"barnes_g", .unary = acb_barnes_g},
     {"bessel_i", .binary = acb_hypgeom_bessel_i},
     {"bessel_j", .binary = acb_hypgeom_bessel_j},
     {"bessel_k", .binary = acb_hypgeom_bessel_k},
     {"bessel_y", .binary = acb_hypgeom_bessel_y},
+    {"binomial", .binary = binomial},
+    {"ceil", .step = ball_ceil},
     {"chebyshev_t", .binary = acb_hypgeom_chebyshev_t},
     {"chebyshev_u", .binary = acb_hypgeom_chebyshev_u},
     {"chi", .unary = acb_hypgeom_chi},
     {"ci", .unary = acb_hypgeom_ci},
+    {"conj", .part = ball_conj, .series = ball_conj_series},
     {"digamma", .unary = acb_digamma},
     {"dilog", .unary = acb_hypgeom_dilog},
     {"ei", .unary = acb_hypgeom_ei},
@@ -59,19 +95,24 @@ static const struct ball_function functions[] = {
     {"erfc", .unary = acb_hypgeom_erfc},
     {"erfi", .unary = acb_hypgeom_erfi},
     {"expint", .binary = acb_hypgeom_expint},
+    {"factorial", .unary = factorial},
+    {"floor", .step = ball_floor},
     {"fresnel_c", .unary = fresnel_c},
     {"fresnel_s", .unary = fresnel_s},
     {"gamma", .unary = acb_gamma},
     {"gamma_upper", .binary = gamma_upper},
     {"hermite_h", .binary = acb_hypgeom_hermite_h},
     {"hurwitz_zeta", .binary = acb_hurwitz_zeta},
+    {"im", .part = ball_im, .series = ball_im_series},
     {"lambertw", .unary = lambertw},
     {"lgamma", .unary = acb_lgamma},
     {"li", .unary = li},
     {"polygamma", .binary = acb_polygamma},
     {"polylog", .binary = acb_polylog},
+    {"re", .part = ball_re, .series = ball_re_series},
     {"rgamma", .unary = acb_rgamma},
     {"shi", .unary = acb_hypgeom_shi},
+    {"sign", .step = ball_sign},
     {"si", .unary = acb_hypgeom_si},
     {"zeta", .unary = acb_zeta},
 };
@@ -80,7 +121,7 @@ _Static_assert((int)N_FUNCTIONS <= (int)BALL_MAX_FUNCTIONS, "all names fit");
 
 static unsigned arity_of(const struct ball_function *f)
 {
-    return f->unary ? 1 : 2;
+    return f->binary || f->angle ? 2 : 1;
 }
 
 const struct ball_function *ball_function_find(const char *name, unsigned arity)
@@ -105,7 +146,17 @@ size_t ball_function_names(const char **out, unsigned arity)
     return n;
 }
 
-bool ball_function_apply(acb_struct *z, const struct ball_function *f, slong precision)
+bool ball_function_is_analytic(const struct ball_function *f)
+{
+    return f->unary || f->binary;
+}
+
+bool ball_function_has_steps(const struct ball_function *f)
+{
+    return f->step != NULL;
+}
+
+static bool apply_analytic(acb_struct *z, const struct ball_function *f, slong precision)
 {
     acb_t out;
     mag_t size;
@@ -127,6 +178,24 @@ bool ball_function_apply(acb_struct *z, const struct ball_function *f, slong pre
     acb_swap(z, out);
     acb_clear(out);
     return true;
+}
+
+bool ball_function_apply(acb_struct *z, const struct ball_function *f, slong precision)
+{
+    return f->part    ? f->part(z, precision)
+           : f->step  ? f->step(z, precision)
+           : f->angle ? f->angle(z, precision)
+                      : apply_analytic(z, f, precision);
+}
+
+bool ball_function_series(bool *ok, acb_poly_struct *f, const struct ball_function *function,
+                          slong order, bool real, slong precision)
+{
+    if (function->series)
+        *ok = real && function->series(f, order, precision);
+    else if (function->step)
+        *ok = ball_step_series(f, function->step, precision);
+    return function->series || function->step;
 }
 
 /* Whether x is on the inner side of a bound of a domain; *unsure if that is undecided. */
