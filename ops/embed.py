@@ -9,7 +9,7 @@ def name_of(path):
     text = path.as_posix()
     if "/start/" in text:
         return "start/" + text.split("/start/")[-1]
-    return text.split("/rules/")[-1] if path.suffix == ".rules" else path.name
+    return text.split("/rules/")[-1] if path.suffix in (".rules", ".operators") else path.name
 
 
 def main():

@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "engine/op.h"
 #include "ops/corpus/format/corpus_format.h"
-#include "ops/expr/normal/normal_undefined.h"
+#include "ops/expr/undefined/undefined.h"
 
 #include <stdlib.h>
 #include <string.h>

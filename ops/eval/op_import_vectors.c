@@ -43,7 +43,7 @@ static char *language_used(struct reader *r)
     for (size_t i = 0; i < r->batch.n_text && r->lang->n_ops > X_DECLARED; i++)
         for (const char *at = r->batch.text[i]; *at; at += strspn(at, " ")) {
             size_t n = strcspn(at, " ");
-            int op = lang_find(r->lang, at, n);
+            int op = lang_find_token(r->lang, at, n);
             if (op >= 0)
                 used[op] = true;
             at += n;
@@ -195,7 +195,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_import_vectors = {
     .name = "import-vectors",
-    .version = 4,
+    .version = 5,
     .node = OP_SOURCE,
     .doc = "Reads vectors that another program computed: a .npy matrix with its .npy.jsonl, as "
            "`eqloom export` writes them, or a .jsonl with lines `{\"source\": \"c1\", \"text\": "

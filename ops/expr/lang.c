@@ -2,6 +2,7 @@
  * names, arities and precedences only from here. exp has no row: it is parsed as pow(e, x). */
 #include "ops/expr/lang.h"
 
+#include "base/text/words.h"
 #include "ops/expr/syntax/lexical.h"
 
 #include <string.h>
@@ -150,6 +151,38 @@ int lang_find(const struct language *lang, const char *name, size_t n)
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
         if (lexical_is(name, n, aliases[i].name) && lang_has(lang, aliases[i].op))
             return aliases[i].op;
+    for (int op = X_DECLARED; op < lang->n_ops; op++)
+        if (lang->ops[op].also && word_in(lang->ops[op].also, name, n))
+            return op;
+    return -1;
+}
+
+int lang_find_token(const struct language *lang, const char *token, size_t n)
+{
+    int op = lang_find(lang, token, n);
+    return op < 0 || !lang->ops[op].token || lexical_is(token, n, lang->ops[op].token) ? op : -1;
+}
+
+enum lang_shape lang_shape(const struct op_info *op)
+{
+    static const struct {
+        const char *latex;
+        unsigned arity;
+    } shapes[] = {[LANG_FLOOR] = {"\\lfloor", 1},
+                  [LANG_CEILING] = {"\\lceil", 1},
+                  [LANG_FACTORIAL] = {"!", 1},
+                  [LANG_BINOMIAL] = {"\\binom", 2}};
+    for (enum lang_shape s = LANG_FLOOR; op->latex && s <= LANG_BINOMIAL; s++)
+        if (op->arity == shapes[s].arity && strcmp(op->latex, shapes[s].latex) == 0)
+            return s;
+    return LANG_FUNCTION;
+}
+
+int lang_shaped(const struct language *lang, enum lang_shape shape)
+{
+    for (int op = X_DECLARED; op < lang->n_ops; op++)
+        if (lang_shape(&lang->ops[op]) == shape)
+            return op;
     return -1;
 }
 
@@ -174,7 +207,9 @@ enum err_code lang_declare(const struct language **out, struct arena *a,
     if (arity > LANG_MAX_ARITY)
         return err_fail(e, ERR_INPUT, "operator '%s' has more than %d arguments", name,
                         LANG_MAX_ARITY);
-    if (lang_find(base, name, n) >= 0 || lang_is_constant(name) || strcmp(name, "exp") == 0)
+    int known = lang_find(base, name, n);
+    bool taken = known >= 0 && !(base->ops[known].also && word_in(base->ops[known].also, name, n));
+    if (taken || lang_is_constant(name) || strcmp(name, "exp") == 0)
         return err_fail(e, ERR_INPUT, "operator '%s' exists already", name);
     if (base->n_ops == LANG_MAX_OPS)
         return err_fail(e, ERR_LIMIT, "more than %d operators", LANG_MAX_OPS);

@@ -81,6 +81,8 @@ struct op_info {
     bool right;         /* infix: a ^ b ^ c is a ^ (b ^ c) */
     const char *token;  /* prefix token of a declared operator, with its arity: "erf/1" */
     const struct own_operator *own; /* meaning of a declared operator; see own/own.h */
+    const char *also;               /* other names that are read, separated by blanks, or NULL */
+    bool shipped;                   /* comes with eqloom: own/operator_files.h */
 };
 
 struct language {
@@ -143,5 +145,15 @@ struct lang_quotient lang_circular(uint16_t op);
 /* Finds an operator by its name (including aliases such as arcsin, log) or token; returns its
  * number, or -1 if there is none. */
 int lang_find(const struct language *lang, const char *name, size_t n);
+/* As lang_find for a prefix token: a declared operator has its token alone, since its name may also
+ * be a variable's. */
+int lang_find_token(const struct language *lang, const char *token, size_t n);
+
+/* How LaTeX writes an operator, by its op_info.latex: as a function, or \lfloor x\rfloor,
+ * \lceil x\rceil, n!, \binom{n}{k}. */
+enum lang_shape { LANG_FUNCTION, LANG_FLOOR, LANG_CEILING, LANG_FACTORIAL, LANG_BINOMIAL };
+enum lang_shape lang_shape(const struct op_info *op);
+/* Returns the operator of this shape, or -1. */
+int lang_shaped(const struct language *lang, enum lang_shape shape);
 /* pi and e: symbols with a known value. */
 bool lang_is_constant(const char *symbol);

@@ -3,8 +3,8 @@
 #include "ops/egraph/derive/answer.h"
 #include "ops/egraph/run/rewrite_options.h"
 #include "ops/expr/normal/normal.h"
-#include "ops/expr/normal/normal_undefined.h"
 #include "ops/expr/syntax/expr_texts.h"
+#include "ops/expr/undefined/undefined.h"
 #include "ops/extract/cheapest_term.h"
 
 enum { MAX_BUDGET = 50000000 };

@@ -6,8 +6,8 @@
 #include "ops/egraph/run/rewrite_options.h"
 #include "ops/expr/edit_distance.h"
 #include "ops/expr/equality/equality.h"
-#include "ops/expr/normal/normal_undefined.h"
 #include "ops/expr/syntax/expr_texts.h"
+#include "ops/expr/undefined/undefined.h"
 #include "ops/extract/extract_grammar.h"
 #include "ops/rules/check/certify.h"
 

@@ -12,6 +12,7 @@
 #include "ops/rules/parse_rules.h"
 #include "base/text/file_kind.h"
 #include "base/text/utf8.h"
+#include "engine/op.h"
 #include "ops/expr/equality/exact.h"
 #include "ops/expr/syntax/lexical.h"
 #include "ops/rules/parse_condition.h"
@@ -126,6 +127,12 @@ static enum err_code parse_operator(struct parser *p, const struct statement *s,
     char *name = arena_strndup(p->a, text + at, n);
     unsigned arity = (unsigned)(text[digit] - '0');
     int op = lang_find(p->rules->lang, name, n);
+    if (op >= 0 && p->rules->lang->ops[op].shipped) {
+        enum err_code code = err_fail_at(e, &p->source, at,
+                                         "operator '%s' comes with eqloom and has a meaning", name);
+        err_hint(e, "remove this line, or give your operator another name");
+        return code;
+    }
     if (op >= 0 && p->rules->lang->ops[op].token && p->rules->lang->ops[op].arity == arity)
         return OK; /* the same declaration in another file */
     enum err_code code = lang_declare(&p->rules->lang, p->a, p->rules->lang, name, arity, e);
@@ -205,6 +212,23 @@ static size_t find_if(const char *text, size_t at, size_t end)
     return end;
 }
 
+/* Whether a function of the rule is missing, or is a user's: rules for the operators that come with
+ * eqloom are read only where their names have this meaning. */
+static bool lacks_shipped(const struct parser *p, size_t at, size_t end)
+{
+    const char *text = p->source.text;
+    const struct language *lang = p->rules->lang;
+    if (strncmp(p->source.name, OP_BUILTIN "operators/", strlen(OP_BUILTIN "operators/")) != 0)
+        return false;
+    for (size_t n; at < end; at += n ? n : 1) {
+        n = identifier_length(text + at, text + end);
+        int op = n && at + n < end && text[at + n] == '(' ? lang_find(lang, text + at, n) : X_ADD;
+        if (op < 0 || (op >= X_DECLARED && !lang->ops[op].shipped))
+            return true;
+    }
+    return false;
+}
+
 /* NAME: LHS -> RHS [if CONDITIONS] */
 static enum err_code parse_rule(struct parser *p, const struct statement *s, struct err *e)
 {
@@ -220,6 +244,8 @@ static enum err_code parse_rule(struct parser *p, const struct statement *s, str
     if (arrow == s->end)
         return err_fail_at(e, &p->source, s->end, "expected '->' or '<->' between two terms");
     size_t right = arrow + length, if_at = find_if(text, right, s->end);
+    if (lacks_shipped(p, left, if_at))
+        return OK;
     bool both_ways = length == 3;
     struct rule r = {
         .group = p->group,

@@ -7,7 +7,7 @@
 #include "ops/expr/equality/equality.h"
 #include "ops/expr/equality/exact.h"
 #include "ops/expr/normal/normal.h"
-#include "ops/expr/normal/normal_undefined.h"
+#include "ops/expr/undefined/undefined.h"
 
 enum { POINTS = 8, ITERATIONS = 12, TERMS_OF_A_CLUSTER = 4 };
 

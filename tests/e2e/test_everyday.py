@@ -12,9 +12,9 @@ PLAIN = {"2x": "2*x", "x²": "x^2", "π": "pi", "√x": "sqrt(x)", "|x|": "abs(x
          "tg x": "tan(x)", "d/dx x²": "d(x, x^2)", "$x^2$": "x^2", r"\(\frac{1}{2}x\)": "1/2*x"}
 CHOICES = {"sin 2x": "sin(2*x)", "sin^-1 x": "asin(x)", "√2x": "sqrt(2)*x", "2e-3": "1/500", "e^2x": "e^2*x",
            "λ(x + 1)": "lambda*(x + 1)", "x(y + 1)": "x*(y + 1)"}
-REFUSED = {"1/2x": "write (a/b)*c or a/(b*c)", "sinx": "write sin(x)", "log10(x)": "write ln(...)/ln(10)",
-           "cbrt(x)": "write (...)^(1/3)", "zeta(x)": "--operators FILE", ".5": "write 0.5", "x=1": "not an equation",
-           "x!": "factorials are not in the language", "f(y + 1)": "for a product write f*(...)"}
+REFUSED = {"1/2x": "write (a/b)*c or a/(b*c)", "sinx": "write sin(x)", "log_10(x)": "write log10(...)",
+           "lg(x)": "write log10(...) or log2(...)", "zeta(x)": "--operators FILE", ".5": "write 0.5", "x=1": "not an equation",
+           "x²!": "write a factorial as (x^2)! or factorial(x)", "f(y + 1)": "for a product write f*(...)"}
 
 
 class Reading(unittest.TestCase):

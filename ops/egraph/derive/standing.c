@@ -2,7 +2,8 @@
 #include "ops/egraph/derive/standing.h"
 
 #include "ops/expr/normal/normal.h"
-#include "ops/expr/normal/normal_undefined.h"
+#include "ops/expr/own/own.h"
+#include "ops/expr/undefined/undefined.h"
 #include "ops/expr/rational.h"
 
 #include <string.h>
@@ -233,6 +234,19 @@ static void explain_form(struct standing_result *out, const struct question *q)
         derive_by_form(d, q->a, out->way, q->x, q->y, &q->options->limits);
 }
 
+/* Whether some operator has a value for certain arguments only: definitions and rules do not say
+ * so, and would prove max(z, w) equal to max(w, z) for complex z. */
+static bool has_domain(const struct expr *x)
+{
+    for (uint32_t i = 0; i < x->n; i++) {
+        const struct op_info *op = &x->lang->ops[x->nodes[i].op];
+        for (unsigned k = 0; op->own && k < op->arity; k++)
+            if (op->own->domain[k].name && strcmp(op->own->domain[k].domain, "complex") != 0)
+                return true;
+    }
+    return false;
+}
+
 static enum err_code decide_terms(struct standing_result *out, const struct question *q,
                                   struct err *e)
 {
@@ -244,6 +258,8 @@ static enum err_code decide_terms(struct standing_result *out, const struct ques
         out->standing = STANDING_NO_VALUE;
         return OK;
     }
+    if (!out->compare.meet && (has_domain(q->x) || has_domain(q->y)))
+        return OK;
     if (own_rules) {
         if (!(code = derive(out, q, 0, e)) && out->derivation.found)
             code = find_basis(out, q, e);

@@ -4,7 +4,7 @@
 #include "ops/egraph/reuse/saturation_reuse.h"
 #include "ops/egraph/run/rules_input.h"
 #include "ops/expr/ball/domain_record.h"
-#include "ops/expr/normal/normal_undefined.h"
+#include "ops/expr/undefined/undefined.h"
 #include "ops/expr/own/own.h"
 
 #include "expr.pb-c.h"

@@ -3,8 +3,8 @@
  * times of iterations are those of this run, including counting. */
 #include "base/os.h"
 #include "ops/egraph/run/rewrite_options.h"
-#include "ops/expr/normal/normal_undefined.h"
 #include "ops/expr/syntax/expr_texts.h"
+#include "ops/expr/undefined/undefined.h"
 #include "schemas/egraph/egraph_text.h"
 
 #include <inttypes.h>

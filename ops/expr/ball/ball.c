@@ -29,6 +29,7 @@ struct variable {
 
 struct candidate {
     bool tried, defined;
+    bool vague;    /* x has a value, but not a narrow ball */
     int8_t level; /* the first level at which x is narrow */
     slong span;   /* ball_span of x there */
     acb_struct value;
@@ -184,9 +185,19 @@ static bool try_candidate(struct ball_reference *r, uint32_t k)
             c->span = ball_span(&r->evaluator);
             return c->defined = true;
         }
-        if (r->evaluator.hopeless || level + 1 == levels(r))
+        if (r->evaluator.hopeless || level + 1 == levels(r)) {
+            c->vague = acb_is_finite(z);
             return false;
+        }
     }
+}
+
+/* Whether both sides have values at the candidate, at which x is vague. */
+static bool meets_vaguely(struct ball_reference *r, const struct expr *y, uint32_t k)
+{
+    r->at = k;
+    return r->candidates[k].vague &&
+           acb_is_finite(ball_evaluate(&r->evaluator, y, BALL_MAX_PRECISION));
 }
 
 static const acb_struct *value_at(struct ball_reference *r, uint32_t k, int level)
@@ -361,8 +372,10 @@ void ball_reference_compare(struct ball_compare *out, struct ball_reference *r,
         bool planned = seen < r->n_points;
         if (!planned && (out->points > 0 || extra++ == EXTRA_POINTS))
             break;
-        if (!try_candidate(r, k))
+        if (!try_candidate(r, k)) {
+            out->meet = out->meet || meets_vaguely(r, y, k);
             continue;
+        }
         seen++;
         int digits = 0;
         switch (compare_at(out, &digits, r, y, k)) {

@@ -1,5 +1,9 @@
 #include "ops/expr/normal/normal_derive.h"
 
+#include "ops/expr/own/own.h"
+
+#include <string.h>
+
 /* ---- conjugates ---- */
 
 static const element *conjugate_of(struct field *f, size_t i);
@@ -34,6 +38,13 @@ static const element *partner(struct field *f, size_t i)
     return field_generator(f, f->g[i].partner);
 }
 
+static bool is_conjugate(const struct field *f, const struct generator *g)
+{
+    const struct own_operator *own =
+        g->kind == GENERATOR_OWN ? f->lang->ops[g->variable->op].own : NULL;
+    return own && own->function && strcmp(ball_function_name(own->function), "conj") == 0;
+}
+
 static const element *conjugate_of(struct field *f, size_t i)
 {
     const struct generator *g = &f->g[i];
@@ -44,6 +55,8 @@ static const element *conjugate_of(struct field *f, size_t i)
         return field_neg(f, x);
     if (g->kind == GENERATOR_VARIABLE || g->kind == GENERATOR_CONJUGATE)
         return partner(f, i);
+    if (is_conjugate(f, g))
+        return g->arguments[0];
     if (g->kind != GENERATOR_EXPONENTIAL)
         return NULL;
     const element *exponent = f->families[g->family].exponent;

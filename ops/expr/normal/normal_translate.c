@@ -2,6 +2,7 @@
 
 #include "ops/expr/normal/normal_derive.h"
 #include "ops/expr/normal/normal_exp.h"
+#include "ops/expr/normal/normal_function.h"
 #include "ops/expr/normal/normal_sign.h"
 #include "ops/expr/own/own.h"
 #include "ops/expr/rational.h"
@@ -126,15 +127,6 @@ static bool as_integer(slong *n, const struct field *f, const element *x)
     return small;
 }
 
-static bool is_integer(struct field *f, const element *x)
-{
-    bool used[FIELD_MAX_GENERATORS], integer = fmpz_mpoly_is_one(fmpz_mpoly_q_denref(x), f->ring);
-    field_used(f, used, x);
-    for (size_t i = 0; i < f->n; i++)
-        integer = integer && (!used[i] || f->g[i].integer);
-    return integer;
-}
-
 /* p^y for an integer element y and p a number, an exponential, or any element with a logarithm on
  * some branch. */
 static const element *factor_power(struct field *f, const element *p, const element *y)
@@ -189,7 +181,7 @@ static const element *power(struct field *f, const struct expr_node *base,
         return x && (n > 0 || !field_is_zero(f, x)) ? field_power(f, x, n) : NULL;
     if (x && field_is_zero(f, x)) /* 0^y */
         return y && sign_of(f, y) > 0 ? x : NULL;
-    if (x && y && is_integer(f, y))
+    if (x && y && normal_is_integer(f, y))
         return integer_power(f, x, y);
     return normal_exp(f, field_mul(f, y, normal_ln(f, x)));
 }
@@ -240,6 +232,10 @@ static const element *own(struct field *f, const struct expr_node *x)
     for (size_t i = 1, n = f->n; i < n; i++)
         if (is_same_own(f, &f->g[i], x, g.arguments))
             return field_generator(f, i);
+    const struct own_operator *o = f->lang->ops[x->op].own;
+    const element *known = o && o->function ? normal_function(f, o->function, g.arguments) : NULL;
+    if (known)
+        return known;
     suppose_values(f, &g, x);
     size_t i = field_add_generator(f, &g);
     return i < FIELD_MAX_GENERATORS ? field_generator(f, i) : NULL;
@@ -266,8 +262,11 @@ static void find_partials(struct field *f, const element *x)
             arguments[k] = (struct expr){f->lang, child, child->size};
             find_partials(f, g.arguments[k]);
         }
+        const struct own_operator *o = f->lang->ops[g.variable->op].own;
         for (unsigned k = 0; k < g.variable->arity; k++)
-            if (own_derivative(&term, &f->arena, f->lang, g.variable->op, k, arguments))
+            if (o && o->function && ball_function_has_steps(o->function))
+                f->g[i].partial[k] = integer(f, 0);
+            else if (own_derivative(&term, &f->arena, f->lang, g.variable->op, k, arguments))
                 f->g[i].partial[k] = normal_translate(f, term.nodes);
     }
 }

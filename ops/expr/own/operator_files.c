@@ -4,6 +4,7 @@
 #include "base/io/unpack.h"
 #include "ops/expr/ball/domain.h"
 #include "ops/expr/own/own.h"
+#include "ops/expr/syntax/lexical.h"
 
 #include <string.h>
 
@@ -12,6 +13,54 @@ static bool is_operators(const char *name)
     static const char suffix[] = ".operators";
     size_t n = unpack_name(name), end = strlen(suffix);
     return n >= end && strncmp(name + n - end, suffix, end) == 0;
+}
+
+static const struct source_text *shipped(void)
+{
+    const struct source_text *f = op_builtins;
+    while (f->name && !is_operators(f->name))
+        f++;
+    return f;
+}
+
+/* Blanks the statement of an operator, at a line "operator NAME...", with its indented lines. */
+static void blank_statement(char *at)
+{
+    do
+        for (; *at != '\n'; at++)
+            *at = ' ';
+    while (*++at == ' ');
+}
+
+enum err_code operators_shipped(const struct language **lang, struct arena *a, struct err *e)
+{
+    static const char keyword[] = "operator ", shared[] = "polygamma";
+    const struct source_text *file = shipped();
+    if (!lang_is(*lang, &lang_calculus))
+        return OK;
+    char *text = arena_strndup(a, file->text, file->len), *at = text;
+    for (; *at; at += strcspn(at, "\n") + 1) {
+        const char *name = at + strlen(keyword);
+        size_t n = strcspn(name, "(");
+        int op = strncmp(at, keyword, strlen(keyword)) == 0 ? lang_find(*lang, name, n) : -1;
+        if (op < 0 || !lexical_is(name, n, (*lang)->ops[op].name))
+            continue;
+        const struct own_operator *own = (*lang)->ops[op].own;
+        if (lexical_is(name, n, shared) &&
+            !(own && own->function && own->function == ball_function_find(shared, 2)))
+            return err_fail(e, ERR_INPUT,
+                            "the derivatives of Gamma, factorial and binomial need eqloom's own "
+                            "operator '%s'; give yours another name",
+                            shared);
+        blank_statement(at);
+    }
+    const struct source_text source = {file->name, text, file->len};
+    const unsigned before = (*lang)->n_ops;
+    enum err_code code = err_up(e, own_parse(lang, a, &source, false, e));
+    struct op_info *ops = (struct op_info *)(*lang)->ops; /* in the arena since it was extended */
+    for (unsigned op = before; op < (*lang)->n_ops; op++)
+        ops[op].shipped = true;
+    return code;
 }
 
 enum err_code operator_files(const struct language **lang, const struct op_file **files, size_t *n,
@@ -31,7 +80,7 @@ enum err_code operator_files(const struct language **lang, const struct op_file 
         }
     *files = others;
     *n = kept;
-    return err_up(e, code);
+    return err_up(e, code ? code : operators_shipped(lang, a, e));
 }
 
 /* The variables of --domain may have several letters. */
@@ -57,5 +106,5 @@ enum err_code operator_options(const struct language **lang, const struct tool_a
         if (!code)
             code = own_parse(lang, args->arena, source, true, e);
     }
-    return err_up(e, code);
+    return err_up(e, code ? code : operators_shipped(lang, args->arena, e));
 }

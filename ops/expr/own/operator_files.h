@@ -1,11 +1,14 @@
-/* User-defined operators for a source or command: read from files ending in .operators, or files
- * that the option --operators names. */
+/* The operators of a source or command: those of files ending in .operators, or that the option
+ * --operators names, and those that come with eqloom (jobs/rules/operators). A user's operator has
+ * the name that both define. */
 #pragma once
 
 #include "engine/op.h"
 #include "engine/tool.h"
 #include "ops/expr/lang.h"
 
+/* Extends the calculus by those that come with eqloom and whose names are not taken. */
+enum err_code operators_shipped(const struct language **lang, struct arena *a, struct err *e);
 /* Extends *lang by the .operators files; *files, *n become the other files. */
 enum err_code operator_files(const struct language **lang, const struct op_file **files, size_t *n,
                              struct arena *a, struct err *e);

@@ -64,11 +64,17 @@ char *language_text(struct arena *a, const struct language *lang, const bool *us
 char *language_text_all(struct arena *a, const struct language *lang);
 char *language_text_of(struct arena *a, const struct expr *x, size_t n);
 void language_mark(bool *used, const struct expr *x);
+/* Whether its LaTeX has a shape or is one name: \operatorname{erf}, \Gamma, J, \log_{10}. */
+bool own_is_latex(const struct op_info *op);
 /* Returns the base, extended by operators without a meaning for all tokens NAME/ARITY of the prefix
  * text. */
 const struct language *language_guess(struct arena *a, const struct language *base,
                                       const char *prefix);
-/* Replaces operators by their definitions; returns false if the result is too large. */
+/* The application of an operator with an Arb function by a law of the function, such as
+ * factorial(x) = Gamma(x + 1), if it has one and the language has its other functions. */
+bool own_law(struct expr *out, struct arena *a, const struct language *lang, uint16_t op,
+             const struct expr *arguments);
+/* Replaces operators by their definitions and laws; returns false if the result is too large. */
 bool own_expand(struct expr *out, struct arena *a, const struct expr *x);
 /* The derivative of an operator with an Arb function with respect to argument k, at these
  * arguments; returns false if it is unknown or too large. */

@@ -82,8 +82,10 @@ static const char *refute_at(struct arena *a, const struct own_operator *own, st
     return witness;
 }
 
-const char *own_derivative_refuted(struct arena *a, const struct own_operator *own, unsigned arity,
-                                   unsigned k)
+/* Returns NULL, or a point with both values if the derivative with respect to argument k is
+ * provably false there. */
+static const char *derivative_refuted(struct arena *a, const struct own_operator *own,
+                                      unsigned arity, unsigned k)
 {
     static const double at[][LANG_MAX_ARITY] = {{1.25, 0.5}, {2, 3.5}, {0.375, 1.75}, {3, 0.25}};
     const char *witness = NULL;
@@ -146,8 +148,9 @@ static const acb_struct *value_outside(struct ball_evaluator *v, const struct ex
     return unsure ? NULL : value;
 }
 
-const char *own_values_refuted(struct arena *a, const struct language *lang, uint16_t op,
-                               unsigned k)
+/* Returns NULL, or a point with the value there if it is provably outside the domain values[k]. */
+static const char *values_refuted(struct arena *a, const struct language *lang, uint16_t op,
+                                  unsigned k)
 {
     const struct own_operator *own = lang->ops[op].own;
     const unsigned arity = lang->ops[op].arity;
@@ -173,4 +176,27 @@ const char *own_values_refuted(struct arena *a, const struct language *lang, uin
         acb_clear(&p.value[i]);
     ball_evaluator_free(&v);
     return b.len ? buf_text(&b, a) : NULL;
+}
+
+enum err_code own_check(const struct language *lang, struct arena *a, uint16_t op,
+                        const struct source_text *source, const size_t *derivative,
+                        const size_t *values, struct err *e)
+{
+    const struct op_info *info = &lang->ops[op];
+    const struct own_operator *own = info->own;
+    for (unsigned k = 0; own && k < own->n_values; k++) {
+        const char *witness = values_refuted(a, lang, op, k);
+        if (witness)
+            return err_fail_at(e, source, values[k], "%s has other values than these: at %s",
+                               info->name, witness);
+    }
+    for (unsigned k = 0; own && k < info->arity; k++) {
+        const char *witness =
+            own->derivative[k].n ? derivative_refuted(a, own, info->arity, k) : NULL;
+        if (witness)
+            return err_fail_at(e, source, derivative[k],
+                               "this is not the derivative of %s: at %s by differences", info->name,
+                               witness);
+    }
+    return OK;
 }

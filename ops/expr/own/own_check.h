@@ -3,10 +3,9 @@
 
 #include "ops/expr/own/own.h"
 
-/* Returns NULL, or a point with both values if the derivative with respect to argument k is
- * provably false there. */
-const char *own_derivative_refuted(struct arena *a, const struct own_operator *own, unsigned arity,
-                                   unsigned k);
-/* Returns NULL, or a point with the value there if it is provably outside the domain values[k]. */
-const char *own_values_refuted(struct arena *a, const struct language *lang, uint16_t op,
-                               unsigned k);
+/* Fails with ERR_INPUT at the statement if a derivative is provably false at some point, or a value
+ * provably outside its stated domain; `derivative` and `values` are the offsets of the statements.
+ */
+enum err_code own_check(const struct language *lang, struct arena *a, uint16_t op,
+                        const struct source_text *source, const size_t *derivative,
+                        const size_t *values, struct err *e);

@@ -1,4 +1,5 @@
-/* Expansion of definitions, for callers that do not support the operator itself; see own.h. */
+/* Expansion of definitions and laws, for callers that do not support the operator itself; see
+ * own.h. */
 #include "ops/expr/own/own.h"
 
 struct expansion {
@@ -31,6 +32,8 @@ static struct expr expand(struct expansion *s, const struct expr_node *x, const 
     if (s->failed)
         return out;
     const struct own_operator *own = s->lang->ops[x->op].own;
+    if (own && own->function && own_law(&out, s->a, s->lang, x->op, children))
+        return out;
     if (!own || !own->value.n)
         return expr_apply(s->a, s->lang, x->op, children, x->arity);
     if (++s->depth > OWN_MAX_DEPTH)
@@ -56,7 +59,7 @@ bool own_expand(struct expr *out, struct arena *a, const struct expr *x)
 {
     bool defined = false;
     for (uint32_t i = 0; i < x->n && !defined; i++)
-        defined = x->lang->ops[x->nodes[i].op].own && x->lang->ops[x->nodes[i].op].own->value.n;
+        defined = x->lang->ops[x->nodes[i].op].own;
     *out = *x;
     if (!defined)
         return true;

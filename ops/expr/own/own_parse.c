@@ -7,6 +7,7 @@
  *         domain:     x:real
  *         values:     -1<erf<1
  *         latex:      \operatorname{erf}
+ *         also:       Erf
  *     operator sinc(x) = sin(x)/x
  *     operator i/2
  *
@@ -21,8 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum part { OPERATOR, DERIVATIVE, LATEX, DOMAIN, VALUES, UNKNOWN };
-static const char *const keywords[] = {"operator", "derivative", "latex", "domain", "values"};
+enum part { OPERATOR, DERIVATIVE, LATEX, DOMAIN, VALUES, ALSO, UNKNOWN };
+static const char *const keywords[] = {"operator", "derivative", "latex",
+                                       "domain",   "values",     "also"};
 
 struct statement {
     enum part part;
@@ -35,7 +37,7 @@ struct reading {
     struct own_operator own;
     uint16_t op;
     unsigned arity;
-    const char *name, *latex;
+    const char *name, *latex, *also;
     const char *arguments[LANG_MAX_ARITY]; /* names in the file */
     size_t begin, value, end;              /* the name; the text after =, or 0; the end */
     size_t derivative[LANG_MAX_ARITY], values[OWN_MAX_VALUES]; /* positions of these */
@@ -192,7 +194,8 @@ static enum err_code declare(struct parser *p, const struct statement *s)
         return err_fail_at(p->e, &p->source, r->value,
                            "only operators of the calculus have a meaning of their own");
     int known = lang_find(p->lang, r->name, strlen(r->name));
-    bool ours = known >= 0 && p->lang->ops[known].token;
+    bool ours =
+        known >= 0 && p->lang->ops[known].token && strcmp(p->lang->ops[known].name, r->name) == 0;
     for (size_t i = 0; i + 1 < p->n_all; i++)
         if (ours && p->all[i].op == known)
             return err_fail_at(p->e, &p->source, r->begin, "'%s' is declared twice", r->name);
@@ -351,27 +354,36 @@ static enum err_code read_domains(struct parser *p, struct reading *r, const str
     return err_up(p->e, code);
 }
 
-/* Accepts only LaTeX that also converts to MathML: \operatorname{erf}, \Gamma, J. */
+/* Accepts only LaTeX that also converts to MathML. */
 static enum err_code read_latex(struct parser *p, struct reading *r, const struct statement *s)
 {
     unsigned k;
-    size_t at, letters = 0;
+    size_t at;
     enum err_code code = read_colon(&k, p, r, s, &at);
     if (code)
         return err_up(p->e, code);
-    size_t i = at + is_at(p, at, s->end, '\\'), n = word_length(p, i, s->end);
-    if (n && i > at && is_at(p, i + n, s->end, '{')) {
-        letters = word_length(p, i + n + 1, s->end);
-        n += letters ? letters + 2 : 0;
-        letters = letters && is_at(p, i + n - 1, s->end, '}');
-    } else {
-        letters = n;
-    }
-    if (!letters || i + n != s->end || r->latex || s->end - at > EXPR_MAX_NAME)
+    const struct op_info op = {.latex = copy(p, at, s->end), .arity = (uint8_t)r->arity};
+    if (r->latex || !own_is_latex(&op))
         return err_fail_at(p->e, &p->source, at,
                            "expected one name in LaTeX, as \\operatorname{erf}, \\Gamma or J");
-    r->latex = copy(p, at, s->end);
+    r->latex = op.latex;
     return OK;
+}
+
+/* "sgn, signum" */
+static enum err_code read_also(struct parser *p, struct reading *r, const struct statement *s)
+{
+    unsigned k;
+    size_t at;
+    enum err_code code = read_colon(&k, p, r, s, &at);
+    for (size_t n; !code && at < s->end; at = skip_spaces(p, at + n, s->end)) {
+        at = skip_spaces(p, at + (r->also && is_at(p, at, s->end, ',')), s->end);
+        if (!(n = word_length(p, at, s->end)) || n > EXPR_MAX_NAME)
+            return err_fail_at(p->e, &p->source, at, "expected names, as in: also: sgn, signum");
+        const char *name = copy(p, at, at + n);
+        r->also = r->also ? arena_printf(p->a, "%s %s", r->also, name) : name;
+    }
+    return err_up(p->e, code);
 }
 
 static enum err_code read_part(struct parser *p, const struct statement *s)
@@ -386,12 +398,13 @@ static enum err_code read_part(struct parser *p, const struct statement *s)
         enum err_code code = err_fail_at(
             p->e, &p->source, s->at,
             "expected 'operator NAME(x) = TERM', or below one, indented: 'derivative:', "
-            "'domain:', 'values:' or 'latex:'");
+            "'domain:', 'values:', 'latex:' or 'also:'");
         return err_suggest(code, copy(p, s->at, s->at + n), keywords, UNKNOWN, p->e);
     }
     switch (s->part) {
     case DERIVATIVE: return err_up(p->e, read_derivative(p, r, s));
     case LATEX: return err_up(p->e, read_latex(p, r, s));
+    case ALSO: return err_up(p->e, read_also(p, r, s));
     case DOMAIN:
     case VALUES: return err_up(p->e, read_domains(p, r, s));
     case OPERATOR:
@@ -436,27 +449,9 @@ static enum err_code enter(struct parser *p, struct reading *r, unsigned n_befor
     }
     p->ops[r->op].interpreted = r->own.function || r->own.value.n;
     p->ops[r->op].own = &r->own;
+    p->ops[r->op].also = r->also;
     if (r->latex)
         p->ops[r->op].latex = r->latex;
-    return OK;
-}
-
-static enum err_code check_claims(struct parser *p, const struct reading *r)
-{
-    for (unsigned k = 0; k < r->own.n_values && p->check; k++) {
-        const char *witness = own_values_refuted(p->a, p->lang, r->op, k);
-        if (witness)
-            return err_fail_at(p->e, &p->source, r->values[k],
-                               "%s has other values than these: at %s", r->name, witness);
-    }
-    for (unsigned k = 0; k < r->arity && p->check; k++) {
-        const char *witness =
-            r->own.derivative[k].n ? own_derivative_refuted(p->a, &r->own, r->arity, k) : NULL;
-        if (witness)
-            return err_fail_at(p->e, &p->source, r->derivative[k],
-                               "this is not the derivative of %s: at %s by differences", r->name,
-                               witness);
-    }
     return OK;
 }
 
@@ -471,8 +466,9 @@ static enum err_code read_all(struct parser *p, unsigned n_before)
         code = read_part(p, &p->statements[i]);
     for (size_t i = 0; i < p->n_all && !code; i++)
         code = enter(p, &p->all[i], n_before);
-    for (size_t i = 0; i < p->n_all && !code; i++)
-        code = check_claims(p, &p->all[i]);
+    for (size_t i = 0; i < p->n_all && p->check && !code; i++)
+        code = own_check(p->lang, p->a, p->all[i].op, &p->source, p->all[i].derivative,
+                         p->all[i].values, p->e);
     return err_up(p->e, code);
 }
 

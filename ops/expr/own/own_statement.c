@@ -1,6 +1,7 @@
 /* The statement of an operator in canonical form, as stored in records. */
 #include "ops/expr/ball/domain.h"
 #include "ops/expr/own/own.h"
+#include "ops/expr/syntax/lexical.h"
 
 static void write_domains(struct buf *b, const char *keyword, const struct ball_domain *d, size_t n)
 {
@@ -30,4 +31,22 @@ const char *own_statement(struct arena *a, const char *name, unsigned arity,
         buf_printf(&b, "\n latex: %s", latex);
     buf_putc(&b, '\n');
     return buf_text(&b, a);
+}
+
+bool own_is_latex(const struct op_info *op)
+{
+    const char *at = op->latex + (*op->latex == '\\'), *end = at + strlen(at);
+    size_t n = identifier_length(at, end);
+    if (lang_shape(op) != LANG_FUNCTION)
+        return true;
+    if (!n || end - op->latex > EXPR_MAX_NAME)
+        return false;
+    if (at > op->latex && at[n] == '{') {
+        const char *inner = at + n + 1;
+        for (n = 0; is_letter(inner[n]) || is_digit(inner[n]);)
+            n++;
+        at = inner;
+        end -= end > at + n && n && at[n] == '}';
+    }
+    return at + n == end;
 }

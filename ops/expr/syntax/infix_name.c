@@ -12,9 +12,9 @@
 static const struct {
     const char *words, *hint;
 } known_words[] = {
-    {"lg log10 log_10", "write ln(...)/ln(10)"},
-    {"ld lb log2 log_2", "write ln(...)/ln(2)"},
-    {"cbrt", "write (...)^(1/3)"},
+    {"lg", "write log10(...) or log2(...)"},
+    {"log_10", "write log10(...)"},
+    {"ld lb log_2", "write log2(...)"},
     {"oo inf Inf infinity Infinity infty", "infinity is not a number here"},
     {"nan NaN undefined true false True False None", "this is not a number"},
     {"sh", "write sinh(...)"},
@@ -28,9 +28,9 @@ static const struct {
     {"diff Diff Derivative deriv D", "write d(x, f) for the derivative of f by x"},
     {"mod rem div Mod", "remainders are not in the language"},
     {"deg degree degrees grad", "write 30*pi/180 for 30 degrees"},
-    {"fact Factorial", "factorials are not in the language"},
-    {"choose max min sup floor ceil ceiling round trunc sgn sign Re Im re im arg conj erf gcd lcm "
-     "det",
+    {"fact Factorial", "write n! or factorial(n)"},
+    {"choose nCr", "write binomial(n, k)"},
+    {"sup round trunc gcd lcm det",
      "no operator has this name; a file declares operators: --operators FILE"},
     {"plus minus times over divided squared cubed power root equals and or not if then else where",
      "write signs: + - * / ^"},
@@ -128,10 +128,11 @@ static bool has_meaning(struct part *part, const struct language *lang, const ch
            (part->n > 1 && (lexical_is_greek(s, part->n) || constant_of(lang, s, part->n)));
 }
 
-/* Finds a longest first part of the name that means something by itself: sin in xsiny. */
+/* Finds a longest first part of the name, not in its index, that means something by itself: sin in
+ * xsiny. */
 static bool find_part(struct part *part, const struct language *lang, const char *name, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && (i == 0 || name[i - 1] != '_'); i++)
         for (size_t k = n - i; k > 0; k--) {
             *part = (struct part){.at = i, .n = k};
             if (has_meaning(part, lang, name + i))

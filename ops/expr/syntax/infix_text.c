@@ -77,6 +77,47 @@ int infix_peek(struct infix *p, size_t *length)
     return found;
 }
 
+int infix_operator(struct infix *p, const char *name, size_t n)
+{
+    const struct language *lang = p->tree.lang;
+    bool letter = lexical_is_greek(name, n), call = name + n < p->end && name[n] == '(';
+    int op = letter && !call ? -1 : lang_find(lang, name, n);
+    if (op >= 0 && letter && !lexical_is(name, n, lang->ops[op].name))
+        infix_choose_between(p, name, "gamma(...) may be the gamma function or a product",
+                             "Gamma(...)", "gamma*(...) for a product");
+    return op;
+}
+
+/* Some write log(x, b). */
+enum err_code infix_logarithm(uint32_t *out, struct infix *p, const uint32_t *args, const char *at)
+{
+    struct tree *t = &p->tree;
+    uint32_t parts[2];
+    infix_choose_between(p, at, "log(b, x) may have its base first or last", "ln(x)/ln(b)",
+                         "ln(b)/ln(x) for the base x");
+    enum err_code code = tree_apply(&parts[0], t, X_LN, &args[1], 1, at);
+    if (!code)
+        code = tree_apply(&parts[1], t, X_LN, &args[0], 1, at);
+    return err_up(t->e, code ? code : tree_apply(out, t, X_DIV, parts, 2, at));
+}
+
+enum err_code infix_factorial(uint32_t *x, struct infix *p, const char *begin)
+{
+    struct tree *t = &p->tree;
+    int op = lang_shaped(t->lang, LANG_FACTORIAL);
+    if (op < 0 || !infix_at(p, '!') || (p->at + 1 < p->end && p->at[1] == '='))
+        return OK;
+    if (p->at + 1 < p->end && p->at[1] == '!') {
+        enum err_code code = tree_fail(t, p->at, "n!! has no counterpart");
+        err_hint(t->e, "write the double factorial as a product, or (n!)!");
+        return code;
+    }
+    if (is_letter(*begin) && t->nodes[*x].arity) /* sin(x)! may be sin(x!) */
+        infix_choose(p, begin);
+    infix_take(p, 1);
+    return err_up(t->e, tree_apply(x, t, (uint16_t)op, x, 1, begin));
+}
+
 /* Length of the visible token at s, for messages. */
 static size_t shown_length(const char *s, const char *end)
 {

@@ -32,6 +32,13 @@ void infix_take(struct infix *p, size_t n);
 bool infix_at(struct infix *p, char c);
 /* The infix operator at this position, the longest match, or -1. */
 int infix_peek(struct infix *p, size_t *length);
+/* The operator of this name at this position, or -1. The name of a Greek letter is an operator's
+ * only before a parenthesis. */
+int infix_operator(struct infix *p, const char *name, size_t n);
+/* log(b, x) from its arguments */
+enum err_code infix_logarithm(uint32_t *out, struct infix *p, const uint32_t *args, const char *at);
+/* Applies a factorial sign, if one follows, to the operand *x, which begins at `begin`. */
+enum err_code infix_factorial(uint32_t *x, struct infix *p, const char *begin);
 enum err_code infix_number(uint32_t *out, struct infix *p);
 enum err_code infix_pattern_variable(uint32_t *out, struct infix *p);
 enum err_code infix_fail_unexpected(struct infix *p);

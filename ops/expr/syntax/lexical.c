@@ -186,7 +186,7 @@ static const char *hint_of(const char *s, const char *end)
         {"[]", "only round parentheses are read"},
         {"{}", "write parentheses; LaTeX has a \\ before its functions"},
         {"\\", "LaTeX is not read here"},
-        {"!", "factorials are not in the language"},
+        {"!", "write a factorial as (x^2)! or factorial(x)"},
         {"%", "write 50/100 for 50 per cent; remainders are not in the language"},
         {"=", "this is one expression, not an equation"},
         {"<>≤≥≠≈≡", "this is one expression, not a comparison"},

@@ -1,10 +1,10 @@
 /* The infix syntax, by precedence climbing over the language's table.
  *
  *     expression = operand { [infix] operand | superscript }    ^ is right-associative, the others
- * left; side by side is a product operand    = "-" operand | "~" operand | primary   binds looser
- * than ^, tighter than * primary    = number | symbol | "?" name | function [exponent] argument |
- * "(" expression ")" | "|" expression "|" | root primary | "d/d" name operand argument   = "("
- * expression { "," expression } ")" | power { power }     sin 2x is sin(2*x)
+ * left; side by side is a product operand    = "-" operand | "~" operand | primary ["!"]   binds
+ * looser than ^, tighter than * primary    = number | symbol | "?" name | function [exponent]
+ * argument | "(" expression ")" | "|" expression "|" | root primary | "d/d" name operand argument
+ * = "(" expression { "," expression } ")" | power { power }     sin 2x is sin(2*x)
  *
  * A quotient of two integer literals is one number: 3/2 is the rational, (3)/2 the quotient.
  * Ambiguous input is never resolved silently: the usual reading is part of the error, or is used
@@ -18,23 +18,6 @@
 
 static enum err_code expression(uint32_t *out, struct infix *p, unsigned precedence);
 static enum err_code operand(uint32_t *out, struct infix *p);
-
-static enum err_code negate(uint32_t *out, struct infix *p, uint32_t x, const char *sign)
-{
-    enum err_code code;
-    struct tree *t = &p->tree;
-    if (t->nodes[x].literal && t->nodes[x].leaf[0] != '-') {
-        if (strcmp(t->nodes[x].leaf, "0") != 0)
-            t->nodes[x].leaf = arena_printf(t->a, "-%s", t->nodes[x].leaf);
-        *out = x;
-        return OK;
-    }
-    uint32_t args[2];
-    args[1] = x;
-    if ((code = tree_leaf(&args[0], t, X_NUM, "-1", sign)))
-        return err_up(p->tree.e, code);
-    return err_up(p->tree.e, tree_apply(out, t, X_MUL, args, 2, sign));
-}
 
 /* Parses an expression up to `close`; the opening bracket is already consumed. */
 static enum err_code within(uint32_t *out, struct infix *p, const char *open, char close)
@@ -107,6 +90,8 @@ static enum err_code call(uint32_t *out, struct infix *p, int op, const char *na
     }
     infix_take(p, 1);
     p->token = p->token_end - name < 60 ? name : p->token;
+    if (op == X_LN && given == 2 && lexical_is(name, n, "log"))
+        return err_up(t->e, infix_logarithm(out, p, args, name));
     if (given != arity) {
         code = tree_fail_arity(t, name, n, arity, given);
         if (decimal)
@@ -131,8 +116,7 @@ static bool at_factor(struct infix *p)
 
 static int function_at(struct infix *p)
 {
-    size_t n = identifier_length(p->at, p->end);
-    int op = lang_find(p->tree.lang, p->at, n);
+    int op = infix_operator(p, p->at, identifier_length(p->at, p->end));
     return op >= 0 && p->tree.lang->ops[op].arity ? op : -1;
 }
 
@@ -258,7 +242,7 @@ static enum err_code name(uint32_t *out, struct infix *p)
     const char *s = p->at, *x, *by;
     size_t n = identifier_length(s, p->end), n_x;
     bool letter = s < p->letters_end;
-    int op = letter ? -1 : lang_find(t->lang, s, n);
+    int op = letter ? -1 : infix_operator(p, s, n);
     bool exponential = n == 3 && memcmp(s, "exp", 3) == 0 && lang_has(t->lang, X_POW);
     if (op == X_D && (by = infix_derivative(p, &x, &n_x)))
         return err_up(p->tree.e, derivative(out, p, by, x, n_x));
@@ -271,7 +255,7 @@ static enum err_code name(uint32_t *out, struct infix *p)
     if (op >= 0 && t->lang->ops[op].arity == 0 && !bracket)
         return err_up(t->e, tree_apply(out, t, (uint16_t)op, NULL, 0, s));
     if (op == X_LN && p->prompt && lexical_is(s, n, "log"))
-        infix_choose_between(p, s, NULL, "ln(...)", "ln(...)/ln(10) for the common logarithm");
+        infix_choose_between(p, s, NULL, "ln(...)", "log10(...) for the common logarithm");
     return err_up(t->e, function(out, p, op, s, n));
 }
 
@@ -284,23 +268,23 @@ static enum err_code typed_word(uint32_t *out, struct infix *p, const char *text
         text = arena_printf(p->tree.a, "%s%.*s", text, (int)n, p->at);
         p->token_end = p->at += n;
         int op = lang_find(p->tree.lang, text, strlen(text));
-        if (op >= 0)
+        if (op >= 0 && p->at < p->end && *p->at == '(' &&
+            strcmp(text, p->tree.lang->ops[op].name) == 0)
             return err_up(p->tree.e, function(out, p, op, text, strlen(text)));
         return err_up(p->tree.e, infix_greek(out, p, text, at));
     }
     bool bracket = infix_at(p, '(') || infix_at(p, '|');
     if ((code = operand(out, p)) || (code = tree_apply(out, &p->tree, X_SQRT, out, 1, at)))
         return err_up(p->tree.e, code);
-    if (!bracket &&
-        (at_factor(p) || infix_at(p, '^') || lexical_superscript(p->tree.a, p->at, p->end, &n)))
+    if (!bracket && (at_factor(p) || p->token_end[-1] == '!' || infix_at(p, '^') ||
+                     lexical_superscript(p->tree.a, p->at, p->end, &n)))
         infix_choose(p, at);
     return OK;
 }
 
-static enum err_code operand(uint32_t *out, struct infix *p)
+static enum err_code primary(uint32_t *out, struct infix *p)
 {
     enum err_code code;
-    infix_skip_space(p);
     if (p->at == p->end)
         return err_up(p->tree.e, infix_fail_unexpected(p));
     const char *s = p->at;
@@ -310,7 +294,7 @@ static enum err_code operand(uint32_t *out, struct infix *p)
         uint32_t x;
         if ((code = expression(&x, p, LANG_PRECEDENCE_MINUS)))
             return err_up(p->tree.e, code);
-        return err_up(p->tree.e, negate(out, p, x, s));
+        return err_up(p->tree.e, tree_negate(out, &p->tree, x, s));
     }
     if (*s == '~' && lang_is(p->tree.lang, &lang_boolean)) {
         infix_take(p, 1);
@@ -338,6 +322,14 @@ static enum err_code operand(uint32_t *out, struct infix *p)
         return err_up(p->tree.e, infix_fail_unexpected(p));
     infix_take(p, word.n);
     return err_up(p->tree.e, typed_word(out, p, word.text, s));
+}
+
+static enum err_code operand(uint32_t *out, struct infix *p)
+{
+    infix_skip_space(p);
+    const char *begin = p->at;
+    enum err_code code = primary(out, p);
+    return err_up(p->tree.e, code ? code : infix_factorial(out, p, begin));
 }
 
 /* Folds a quotient of two integer literals into a number; returns false if it is not one. */
@@ -416,6 +408,8 @@ static enum err_code expression(uint32_t *out, struct infix *p, unsigned precede
         if (!fold_fraction(p, op, args[0], args[1]) &&
             (code = tree_apply(&args[0], &p->tree, (uint16_t)op, args, 2, sign)))
             return err_up(p->tree.e, code);
+        if (op == X_POW && p->token_end[-1] == '!')
+            infix_choose(p, sign);
         before = power ? -1 : op;
         if (before == X_POW) {
             p->power = args[0];

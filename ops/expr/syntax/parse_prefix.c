@@ -279,7 +279,7 @@ static enum err_code term(uint32_t *out, struct prefix *p)
     if (!p->lists && (*s == '(' || *s == ')'))
         return tree_fail(&p->tree, s, "prefix tokens have no parentheses");
     p->at += n;
-    int op = lang_find(p->tree.lang, s, n);
+    int op = lang_find_token(p->tree.lang, s, n);
     const struct word *w = find_word(p, s, n);
     if (*s == '(')
         code = list(out, p, s);

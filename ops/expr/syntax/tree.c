@@ -54,6 +54,19 @@ enum err_code tree_exponential(uint32_t *out, struct tree *t, uint32_t x, const 
     return err_up(t->e, code ? code : tree_apply(out, t, X_POW, args, 2, at));
 }
 
+enum err_code tree_negate(uint32_t *out, struct tree *t, uint32_t x, const char *at)
+{
+    if (t->nodes[x].literal && t->nodes[x].leaf[0] != '-') {
+        if (strcmp(t->nodes[x].leaf, "0") != 0)
+            t->nodes[x].leaf = arena_printf(t->a, "-%s", t->nodes[x].leaf);
+        *out = x;
+        return OK;
+    }
+    uint32_t args[2] = {0, x};
+    enum err_code code = tree_leaf(&args[0], t, X_NUM, "-1", at);
+    return err_up(t->e, code ? code : tree_apply(out, t, X_MUL, args, 2, at));
+}
+
 enum err_code tree_enter(struct tree *t, const char *at)
 {
     return ++t->depth > EXPR_MAX_DEPTH
@@ -123,7 +136,7 @@ enum err_code tree_check_d(const struct tree *t, uint32_t variable, const char *
     enum err_code code;
     const struct tree_node *node = &t->nodes[variable];
     bool named = node->op == X_SYM && !lang_is_constant(node->leaf) &&
-                 lang_find(t->lang, node->leaf, strlen(node->leaf)) < 0;
+                 lang_find_token(t->lang, node->leaf, strlen(node->leaf)) < 0;
     if (node->op == X_VAR || named)
         return OK;
     code = tree_fail(t, at, "d needs a variable as its first argument");

@@ -32,6 +32,8 @@ enum err_code tree_apply(uint32_t *out, struct tree *t, uint16_t op, const uint3
 /* e^x, which is written exp(x). */
 enum err_code tree_exponential(uint32_t *out, struct tree *t, uint32_t x, const char *at);
 /* Increments the depth and checks it; the caller decrements it on return. */
+/* -x; the negative of a literal number is a number. */
+enum err_code tree_negate(uint32_t *out, struct tree *t, uint32_t x, const char *at);
 enum err_code tree_enter(struct tree *t, const char *at);
 enum err_code tree_fail_arity(struct tree *t, const char *name, size_t n, unsigned arity,
                               unsigned given);

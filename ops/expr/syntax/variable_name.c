@@ -13,10 +13,15 @@ static size_t letters_at(const char *s, size_t n)
     return k;
 }
 
-/* Whether prefix tokens take the name for an operator. */
+static bool is_exp(const struct language *lang, const char *name, size_t n)
+{
+    return lexical_is(name, n, "exp") && lang_has(lang, X_POW);
+}
+
+/* Whether infix takes the name for an operator, also without a parenthesis after it. */
 static bool is_operator(const struct language *lang, const char *name, size_t n)
 {
-    return lang_find(lang, name, n) >= 0 || (lexical_is(name, n, "exp") && lang_has(lang, X_POW));
+    return is_exp(lang, name, n) || (lang_find(lang, name, n) >= 0 && !lexical_is_greek(name, n));
 }
 
 /* _12, _max, _i1, _1_2 or nothing; in _1y the y may be a factor. */
@@ -49,8 +54,8 @@ bool variable_is_plain(const struct language *lang, const char *name, size_t n)
 
 const char *variable_leaf(struct arena *a, const struct language *lang, const char *name, size_t n)
 {
-    return is_operator(lang, name, n) ? arena_printf(a, "\"%.*s\"", (int)n, name)
-                                      : arena_strndup(a, name, n);
+    bool token = is_exp(lang, name, n) || lang_find_token(lang, name, n) >= 0;
+    return token ? arena_printf(a, "\"%.*s\"", (int)n, name) : arena_strndup(a, name, n);
 }
 
 const char *variable_of(size_t *n, const char *leaf)

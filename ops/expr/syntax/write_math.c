@@ -11,7 +11,7 @@
 struct style {
     bool mathml;
     const char *group[2], *fraction[3], *power[3], *index[3], *root[2], *absolute[2],
-        *derivative[2];
+        *derivative[2], *floor[2], *ceiling[2], *binomial[3], *factorial;
     const char *number[2], *plus, *minus, *sign, *beside, *times, *comma, *apply;
 };
 
@@ -23,6 +23,10 @@ static const struct style latex = {
     .root = {"\\sqrt{", "}"},
     .absolute = {"\\left|", "\\right|"},
     .derivative = {"\\frac{d}{d", "}"},
+    .floor = {"\\left\\lfloor ", "\\right\\rfloor "},
+    .ceiling = {"\\left\\lceil ", "\\right\\rceil "},
+    .binomial = {"\\binom{", "}{", "}"},
+    .factorial = "!",
     .number = {"", ""},
     .plus = " + ",
     .minus = " - ",
@@ -42,6 +46,11 @@ static const struct style mathml = {
     .root = {"<msqrt>", "</msqrt>"},
     .absolute = {"<mrow><mo>|</mo>", "<mo>|</mo></mrow>"},
     .derivative = {"<mfrac><mi>d</mi><mrow><mi>d</mi>", "</mrow></mfrac>"},
+    .floor = {"<mrow><mo>&#x230A;</mo>", "<mo>&#x230B;</mo></mrow>"},
+    .ceiling = {"<mrow><mo>&#x2308;</mo>", "<mo>&#x2309;</mo></mrow>"},
+    .binomial = {"<mrow><mo>(</mo><mfrac linethickness=\"0\"><mrow>", "</mrow><mrow>",
+                 "</mrow></mfrac><mo>)</mo></mrow>"},
+    .factorial = "<mo>!</mo>",
     .number = {"<mn>", "</mn>"},
     .plus = "<mo>+</mo>",
     .minus = "<mo>&#x2212;</mo>",
@@ -63,8 +72,10 @@ enum { SUM = 1, DERIVATIVE, PRODUCT, TALL, ATOM };
 
 static void write_node(const struct writer *w, uint32_t i);
 
-static unsigned strength(const struct expr_node *node)
+static unsigned strength(const struct writer *w, const struct expr_node *node)
 {
+    if (node->op >= X_DECLARED && lang_shape(&w->x->lang->ops[node->op]) == LANG_FACTORIAL)
+        return TALL;
     switch (node->op) {
     case X_NUM: return node->leaf[0] == '-' ? SUM : strchr(node->leaf, '/') ? TALL : ATOM;
     case X_ADD:
@@ -221,9 +232,17 @@ static void write_operator(const struct writer *w, uint16_t op)
         buf_printf(w->out, w->x->lang->ops[op].infix ? " %s " : "%s", name);
     } else if (lang_is(w->x->lang, &lang_boolean) && op < X_BOOLEAN_END && signs[op]) {
         put(w, signs[op]);
+    } else if (brace && brace[-1] == '_') { /* \log_{10} */
+        buf_printf(w->out, "<msub><mi>%.*s</mi><mn>%.*s</mn></msub>", (int)(brace - name - 2),
+                   name + 1, (int)strcspn(brace + 1, "}"), brace + 1);
     } else {
         name = brace ? brace + 1 : name + (*name == '\\');
-        buf_printf(w->out, "<mi>%.*s</mi>", (int)strcspn(name, "}"), name);
+        size_t n = strcspn(name, "}");
+        unsigned letter = lexical_letter(name, n);
+        if (letter)
+            buf_printf(w->out, "<mi>&#x%X;</mi>", letter);
+        else
+            buf_printf(w->out, "<mi>%.*s</mi>", (int)n, name);
     }
 }
 
@@ -259,7 +278,7 @@ static void write_power(const struct writer *w, uint32_t base, uint32_t exponent
         return;
     }
     put(w, w->style->power[0]);
-    write_group(w, base, strength(b) < ATOM);
+    write_group(w, base, strength(w, b) < ATOM);
     put(w, w->style->power[1]);
     write_node(w, exponent);
     put(w, w->style->power[2]);
@@ -294,13 +313,13 @@ static bool needs_dot(const struct writer *w, const struct expr_node *l, const s
 static void write_product(const struct writer *w, uint32_t left, uint32_t right)
 {
     const struct expr_node *l = &w->x->nodes[left], *r = &w->x->nodes[right];
-    bool group = strength(r) <= PRODUCT;
+    bool group = strength(w, r) <= PRODUCT;
     if (expr_node_is(l, X_NUM, "-1")) {
         put(w, w->style->sign);
-        write_group(w, right, strength(r) < DERIVATIVE);
+        write_group(w, right, strength(w, r) < DERIVATIVE);
         return;
     }
-    write_group(w, left, strength(l) < PRODUCT && l->op != X_NUM /* -4 x */);
+    write_group(w, left, strength(w, l) < PRODUCT && l->op != X_NUM /* -4 x */);
     put(w, needs_dot(w, l, r, group) ? w->style->times : w->style->beside);
     write_group(w, right, group);
 }
@@ -321,6 +340,30 @@ static void write_between(const struct writer *w, const char *const around[2], u
     put(w, around[0]);
     write_node(w, i);
     put(w, around[1]);
+}
+
+static void write_fraction(const struct writer *w, const char *const around[3], uint32_t top,
+                           uint32_t bottom)
+{
+    put(w, around[0]);
+    write_node(w, top);
+    write_between(w, &around[1], bottom);
+}
+
+/* An operator that has a meaning of its own. */
+static void write_declared(const struct writer *w, uint32_t i, uint32_t second)
+{
+    const struct expr_node *child = &w->x->nodes[i + 1];
+    switch (lang_shape(&w->x->lang->ops[w->x->nodes[i].op])) {
+    case LANG_FUNCTION: write_function(w, i, NULL); break;
+    case LANG_FLOOR: write_between(w, w->style->floor, i + 1); break;
+    case LANG_CEILING: write_between(w, w->style->ceiling, i + 1); break;
+    case LANG_BINOMIAL: write_fraction(w, w->style->binomial, i + 1, second); break;
+    case LANG_FACTORIAL: /* sin(x)! may be read as sin(x!) */
+        write_group(w, i + 1, strength(w, child) < ATOM || child->op > X_VAR);
+        put(w, w->style->factorial);
+        break;
+    }
 }
 
 static void write_node(const struct writer *w, uint32_t i)
@@ -344,14 +387,10 @@ static void write_node(const struct writer *w, uint32_t i)
     case X_SUB:
         write_node(w, left);
         put(w, node->op == X_ADD ? w->style->plus : w->style->minus);
-        write_group(w, right, strength(r) == SUM);
+        write_group(w, right, strength(w, r) == SUM);
         break;
     case X_MUL: write_product(w, left, right); break;
-    case X_DIV:
-        put(w, w->style->fraction[0]);
-        write_node(w, left);
-        write_between(w, &w->style->fraction[1], right);
-        break;
+    case X_DIV: write_fraction(w, w->style->fraction, left, right); break;
     case X_POW: write_power(w, left, right); break;
     case X_SQRT: write_between(w, w->style->root, left); break;
     case X_ABS: write_between(w, w->style->absolute, left); break;
@@ -364,7 +403,7 @@ static void write_node(const struct writer *w, uint32_t i)
         if (w->x->lang->ops[node->op].infix)
             write_connective(w, left, right, node->op);
         else
-            write_function(w, i, NULL);
+            write_declared(w, i, right);
     }
 }
 

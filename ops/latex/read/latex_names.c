@@ -160,7 +160,8 @@ struct latex_value latex_read_name(struct latex_reading *r, const json_t *node, 
 static int declared(const struct language *lang, const char *latex)
 {
     for (int op = X_DECLARED; op < lang->n_ops; op++)
-        if (lang->ops[op].token && lang->ops[op].arity && !strcmp(lang->ops[op].latex, latex))
+        if (lang->ops[op].token && lang->ops[op].arity && !strcmp(lang->ops[op].latex, latex) &&
+            lang_shape(&lang->ops[op]) == LANG_FUNCTION)
             return op;
     return -1;
 }

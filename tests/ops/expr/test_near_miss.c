@@ -146,7 +146,7 @@ TEST_IN_ARENA(declared_operators)
     assert_int_equal(lang_declare(&lang, a, lang, "i", 0, NULL), OK);
     assert_int_equal(lang_declare(&lang, a, lang, "j", 0, NULL), OK);
     struct expr x, y;
-    assert_int_equal(expr_from_prefix(&x, a, lang, "i", NULL), OK);
+    assert_int_equal(expr_from_prefix(&x, a, lang, "i/0", NULL), OK);
     assert_int_equal(x.nodes[0].op, X_DECLARED);
     assert_false(near_miss_draw(&y, a, &x, NEAR_MISS_ANY, &r));
 }

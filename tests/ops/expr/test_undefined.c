@@ -1,5 +1,5 @@
 /* What has no value, with the part that shows it; and what has one, or may. */
-#include "ops/expr/normal/normal_undefined.h"
+#include "ops/expr/undefined/undefined.h"
 #include "tests/ops/expr/balls.h"
 #include "tests/ops/terms.h"
 

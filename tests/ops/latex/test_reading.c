@@ -13,6 +13,7 @@
  * its column, message and hint. Entries are separated by blank lines; a line with # is a comment.
  * EQLOOM_UPDATE_GOLDEN=1 rewrites what stands below the inputs. */
 #include "base/os.h"
+#include "ops/expr/own/operator_files.h"
 #include "ops/latex/read/expr_argument.h"
 #include "tests/unit.h"
 
@@ -29,20 +30,35 @@ const char *tool_value(const struct tool_args *args, const char *option)
     return NULL;
 }
 
+static const struct language *language(struct arena *a)
+{
+    const struct language *lang = &lang_calculus;
+    assert_int_equal(operators_shipped(&lang, a, NULL), OK);
+    return lang;
+}
+
 /* As a command without --syntax: a text may turn out to be LaTeX. */
 static enum err_code read_infix(struct expr *out, struct arena *a, const struct source_text *source,
                                 struct buf *notes, struct err *e)
 {
     struct tool_args none = {0};
-    return notes ? expr_argument_part(out, &latex, &none, a, &lang_calculus, source, 0, source->len,
-                                      notes, e)
-                 : expr_parse_infix(out, a, &lang_calculus, source, 0, source->len, false, e);
+    const struct language *lang = language(a);
+    return notes ? expr_argument_part(out, &latex, &none, a, lang, source, 0, source->len, notes, e)
+                 : expr_parse_infix(out, a, lang, source, 0, source->len, false, e);
 }
 
 static enum err_code read_latex(struct expr *out, struct arena *a, const struct source_text *source,
                                 struct buf *notes, struct err *e)
 {
-    return latex_parse(out, &latex, a, &lang_calculus, source, 0, source->len, false, notes, e);
+    return latex_parse(out, &latex, a, language(a), source, 0, source->len, false, notes, e);
+}
+
+/* Infix or LaTeX, as a rules file reads its terms. */
+static enum err_code read_either(struct expr *out, struct arena *a,
+                                 const struct source_text *source, struct buf *notes, struct err *e)
+{
+    reader *read = latex_is(source->text, source->len) ? read_latex : read_infix;
+    return read(out, a, source, notes, e);
 }
 
 static char *outcome(struct arena *a, reader *read, const char *input, struct buf *notes)
@@ -132,6 +148,11 @@ static void check_table(const char *notation, reader *read)
 TEST(infix)
 {
     check_table("infix", read_infix);
+}
+
+TEST(operators)
+{
+    check_table("operators", read_either);
 }
 
 TEST(latex)

@@ -1,4 +1,4 @@
-#include "ops/expr/normal/normal_undefined.h"
+#include "ops/expr/undefined/undefined.h"
 
 #include "ops/expr/equality/algebraic.h"
 #include "ops/expr/equality/exact.h"
