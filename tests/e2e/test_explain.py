@@ -268,7 +268,8 @@ class Explain(unittest.TestCase):
                 ("-1<x<1", "atanh(x)", "ln((1+x)/(1-x))/2", 0), ("x>0", "atanh(x)", "ln((1+x)/(1-x))/2", 3),
                 ("n:integer", "sin(pi*n)", "0", 0), ("n:real", "sin(pi*n)", "0", 3),
                 ("x > 1", "sqrt((x-1)^2)", "x-1", 0), ("x<1", "sqrt((x-1)^2)", "1-x", 0),
-                ("x<=1", "sqrt((x-1)^2)", "x-1", 3), ("z:complex", "abs(z)^2", "z^2", 3)):
+                ("x<=1", "sqrt((x-1)^2)", "x-1", 3), ("speed:real", "abs(speed)", "speed", 3),
+                ("speed>0", "abs(speed)", '"speed"', 0), ("d:real", "abs(d)", "d", 3), ("i:integer", "sin(pi*i)", "0", 0), ("z:complex", "abs(z)^2", "z^2", 3)):
             done = explain("--domain", domain, a, b)
             self.assertEqual(done.returncode, code, f"{domain}: {a} = {b}: {done.stdout}{done.stderr}")
             if code == 0:

@@ -70,6 +70,10 @@ static char *term(const struct claims *c, const char *s, size_t n)
     struct expr x;
     if (is_number(s, n))
         return number(c->a, s, n);
+    if (n && identifier_length(s, s + n) == n && lang_find(c->lang, s, n) < 0) {
+        x = expr_leaf(c->a, c->lang, X_SYM, source.text);
+        return expr_latex(c->a, &x);
+    }
     if (expr_parse_infix(&x, c->a, c->lang, &source, 0, n, true, NULL))
         return n ? words(c->a, source.text) : "";
     return expr_latex(c->a, &x);

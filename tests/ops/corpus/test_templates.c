@@ -183,6 +183,21 @@ TEST(take_per)
     arena_free(&f.arena);
 }
 
+/* A variable that the file declares may have several letters. */
+TEST(declared_names)
+{
+    struct fixture f = {0};
+    must_expand(&f,
+                "templates: 1\nvariables: {speed: real, d: real}\n"
+                "groups: {g: {templates: ['2 speed + d']}, h: {of: [g], templates: ['{it}*d']}}",
+                0, 0);
+    Eqloom__Expr m;
+    templates_to_message(&m, &f.arena, &f.t, 1);
+    assert_string_equal(m.prefix, "* + * 2 speed \"d\" \"d\"");
+    assert_int_equal(m.n_variables, 2);
+    arena_free(&f.arena);
+}
+
 TEST(domains)
 {
     struct fixture f = {0};

@@ -239,6 +239,9 @@ TEST_IN_ARENA(records_are_canonical)
     const struct language *one = parse(a, "operator f(x) = g(x)*2\noperator g(x) = x^2 + 1\n");
     const struct language *two =
         parse(a, "operator g(t)=t^2+1 # first\n\n  \noperator   f ( u ) = g( u )\n   *2\n");
+    const struct language *named = parse(a, "operator f(in) = g(in)*2\noperator g(i) = i^2 + 1\n");
     struct expr x = infix_term(a, one, "f(x)"), y = infix_term(a, two, "f(x)");
+    struct expr z = infix_term(a, named, "f(x)");
+    assert_string_equal(language_text_of(a, &x, 1), language_text_of(a, &z, 1));
     assert_string_equal(language_text_of(a, &x, 1), language_text_of(a, &y, 1));
 }

@@ -202,6 +202,8 @@ TEST_IN_ARENA(claims)
         {"nonzero(?a + 1), less(?b, 1), less_equal(?b, ?c), even(?n)",
          "?a + 1 \\neq 0, ?b < 1, ?b \\leq ?c, ?n \\text{ even}"},
         {"real(?x)", "?x \\in \\mathbb{R}"},
+        {"speed:real, \"d\" = 2, i = 1",
+         "\\mathrm{speed} \\in \\mathbb{R}, d = 2, \\mathit{i} = 1"},
         {"free_of(?a, x)", "\\text{free\\_of(?a, x)}"},
         {"", ""},
     };
