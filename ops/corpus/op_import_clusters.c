@@ -96,8 +96,8 @@ const struct op op_import_clusters = {
          "The language of the expressions."},
         {"notation", OP_ENUM, "prefix", CORPUS_NOTATION_NAMES, 0, 0,
          "How expressions are written: prefix tokens, `+ x 2`; words as in Lample and Charton, EED "
-         "and E-Gen's training data, `add x INT+ 2`; infix, `x + 2`; LaTeX. A text with a "
-         "backslash, or braces as in `x^{2}`, is always LaTeX."},
+         "and E-Gen's training data, `add x INT+ 2`; infix, `x + 2`; LaTeX; LaTeX as SymPy writes "
+         "it. A text with a backslash is always LaTeX."},
         {"columns", OP_STRINGS, "",
          .doc = "pairs, triplets, expressions: the names of the columns to read, of tables with a "
                 "header and tabs, commas or semicolons (CSV). By default a line has no other "

@@ -37,8 +37,15 @@ enum corpus_format {
     "e-gen|pairs|triplets|semvec|expressions"            /* `eqloom export` writes jsonl */
 enum corpus_format corpus_format_find(const char *name); /* CORPUS_FORMATS if unknown */
 
-enum corpus_notation { CORPUS_PREFIX, CORPUS_WORDS, CORPUS_INFIX, CORPUS_LATEX, CORPUS_NOTATIONS };
-#define CORPUS_NOTATION_NAMES "prefix|words|infix|latex"
+enum corpus_notation {
+    CORPUS_PREFIX,
+    CORPUS_WORDS,
+    CORPUS_INFIX,
+    CORPUS_LATEX,
+    CORPUS_SYMPY,
+    CORPUS_NOTATIONS
+};
+#define CORPUS_NOTATION_NAMES "prefix|words|infix|latex|sympy"
 enum corpus_notation corpus_notation_find(const char *name); /* CORPUS_NOTATIONS if unknown */
 
 /* The number of expressions in a line of the format; 0: any number, 1: lines are no rows. */

@@ -24,7 +24,8 @@ enum corpus_format corpus_format_find(const char *name)
 
 enum corpus_notation corpus_notation_find(const char *name)
 {
-    static const char *const names[CORPUS_NOTATIONS] = {"prefix", "words", "infix", "latex"};
+    static const char *const names[CORPUS_NOTATIONS] = {"prefix", "words", "infix", "latex",
+                                                        "sympy"};
     int k = 0;
     while (k < CORPUS_NOTATIONS && strcmp(names[k], name))
         k++;
@@ -134,7 +135,9 @@ static enum err_code parse_term(struct expr *out, struct corpus *c,
     static expr_parser *const parsers[] = {[CORPUS_PREFIX] = expr_parse_prefix,
                                            [CORPUS_WORDS] = expr_parse_words,
                                            [CORPUS_INFIX] = expr_parse_infix};
-    if (notation == CORPUS_LATEX || latex_is(source->text + at, len))
+    if (notation == CORPUS_SYMPY && !c->latex)
+        c->latex = latex_reader_sympy();
+    if (notation >= CORPUS_LATEX || latex_is(source->text + at, len))
         return err_up(e,
                       latex_parse(out, &c->latex, c->a, c->lang, source, at, len, false, NULL, e));
     enum err_code code = parsers[notation](out, c->a, c->lang, source, at, len, false, e);

@@ -5,12 +5,21 @@
 #include "ops/latex/katex/katex.h"
 #include "ops/latex/read/latex_terms.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct latex_reader {
     struct katex *katex;
+    bool sympy;
 };
+
+struct latex_reader *latex_reader_sympy(void)
+{
+    struct latex_reader *r = must_calloc(1, sizeof *r);
+    r->sympy = true;
+    return r;
+}
 
 void latex_reader_free(struct latex_reader *r)
 {
@@ -34,6 +43,33 @@ bool latex_is(const char *text, size_t len)
     return true;
 }
 
+static size_t letters_at(const char *s)
+{
+    size_t n = 0;
+    while (isalpha((unsigned char)s[n]))
+        n++;
+    return n;
+}
+
+/* Letters side by side, outside commands, \operatorname{...} and indices; NULL if there are none. */
+static const char *letters_beside(const char *s)
+{
+    static const char word[] = "\\operatorname{";
+    for (size_t n; *s; s += n) {
+        bool command = *s == '\\';
+        size_t letters = letters_at(s + command);
+        if (!strncmp(s, word, sizeof word - 1) || (s[0] == '_' && s[1] == '{'))
+            n = strcspn(s, "}");
+        else if (command)
+            n = letters ? 1 + letters : 1 + (s[1] != 0);
+        else if (letters > 1)
+            return s;
+        else
+            n = 1;
+    }
+    return NULL;
+}
+
 enum err_code latex_parse(struct expr *out, struct latex_reader **r, struct arena *a,
                           const struct language *lang, const struct source_text *source,
                           size_t offset, size_t len, bool patterns, struct buf *notes,
@@ -42,9 +78,16 @@ enum err_code latex_parse(struct expr *out, struct latex_reader **r, struct aren
     const char *text = arena_strndup(a, source->text + offset, len);
     struct katex_answer answer;
     struct latex_reading reading = {
-        .a = a, .lang = lang, .source = text, .len = len, .notes = notes};
+        .a = a, .lang = lang, .source = text, .len = len, .notes = notes, .sympy = *r && (*r)->sympy};
     struct source_text before = {source->name, source->text, offset + len};
     enum err_code code = utf8_check(&before, e);
+    const char *beside = !code && reading.sympy ? letters_beside(text) : NULL;
+    if (beside) {
+        code = err_fail_at(e, source, offset + (size_t)(beside - text),
+                           "a name of several letters, or a product?");
+        err_hint(e, "SymPy writes a product with blanks, 'a b', and a name with an index, 'x_{max}'");
+        return code;
+    }
     if (!*r)
         *r = must_calloc(1, sizeof **r);
     if (!code && !(*r)->katex)

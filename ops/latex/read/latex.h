@@ -10,6 +10,10 @@ struct latex_reader;
 
 /* A reader of LaTeX, created at the first LaTeX text because KaTeX takes 0.2 s to load. */
 void latex_reader_free(struct latex_reader *r);
+/* A reader of what SymPy's latex() writes: \log is the natural logarithm, e Euler's number, i
+ * sqrt(-1), x(y + 1) a product, and a derivative reaches to the end of its product. Letters without
+ * a blank between are refused: SymPy writes a name of several letters so, never a product. */
+struct latex_reader *latex_reader_sympy(void);
 
 /* Whether a text is LaTeX: it has a backslash, or it has braces and, outside indices, no letters
  * side by side, which infix would read as one name: x^{2}, a_{max}, but not sin x^{2}. */

@@ -40,7 +40,7 @@ static bool check_call(struct latex_reading *r, const struct latex_list *l, stru
     if (lang_is_constant(name) && !raised)
         return true;
     if (!function)
-        return latex_note(r, before, "%s before a bracket is read as a factor",
+        return latex_usual(r, before, "%s before a bracket is read as a factor",
                           latex_shown(r, last));
     latex_refuse(
         r, before,
@@ -96,7 +96,7 @@ bool latex_check_beside(struct latex_reading *r, const struct latex_list *l,
     if (last.kind == LATEX_WORD || (is_upright(r, base) && latex_function(r, base) < 0))
         return latex_note(r, node, "upright letters beside a factor are read as a factor");
     if (!strcmp(last.text, "\"d\"") && latex_is_type(base, "mathord"))
-        return latex_note(r, before, "d %s is read as a product, not as a differential",
+        return latex_usual(r, before, "d %s is read as a product, not as a differential",
                           latex_typed(r, base));
     if (l->bar && last.kind != LATEX_BRACKETS && !strcmp(sign, "|"))
         return latex_note(r, node, "the bars before are read as a pair");

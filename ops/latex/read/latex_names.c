@@ -104,7 +104,7 @@ bool latex_is_d(const json_t *node, bool *partial)
 
 static struct latex_value imaginary(struct latex_reading *r, const json_t *node)
 {
-    if (!latex_note(r, node, "i is read as \\sqrt{-1}; a variable is \\mathit{i}"))
+    if (!latex_usual(r, node, "i is read as \\sqrt{-1}; a variable is \\mathit{i}"))
         return latex_none;
     return (struct latex_value){"sqrt -1", LATEX_TERM};
 }
@@ -147,7 +147,7 @@ struct latex_value latex_read_name(struct latex_reading *r, const json_t *node, 
         return upright(r, node, name);
     bool special = lang_has(r->lang, X_POW) && !latex_is_type(node, "font");
     if (special && !strcmp(name, "e") && !raised &&
-        !latex_note(r, node, "e is read as Euler's number"))
+        !latex_usual(r, node, "e is read as Euler's number"))
         return latex_none;
     if (special && !strcmp(name, "i"))
         return imaginary(r, node);

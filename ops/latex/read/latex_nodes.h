@@ -13,6 +13,7 @@ struct latex_reading {
     const char *source; /* the text */
     size_t len;
     struct buf *notes;              /* NULL: what would be noted is refused */
+    bool sympy;                     /* SymPy wrote it: latex_usual is no question */
     json_t *lists;                  /* owns the lists made for reading */
     unsigned depth, brackets, bars; /* brackets: so far; bars: unclosed | here */
     size_t begin;                   /* the first refusal's place in the text, in bytes */
@@ -61,6 +62,8 @@ struct latex_value latex_unknown(struct latex_reading *r, const json_t *node);
 /* Adds a note about a reading that was chosen; refuses and returns false if there are no notes. */
 bool latex_note(struct latex_reading *r, const json_t *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same for readings that are the only ones of what SymPy writes. */
+#define latex_usual(r, node, ...) ((r)->sympy || latex_note(r, node, __VA_ARGS__))
 
 /* ---- lists ---- */
 

@@ -154,7 +154,7 @@ static struct latex_value read_derived(struct latex_reading *r, const json_t *no
         return latex_refuse(r, node, "bracket its expression",
                             "how far this derivative reaches is ambiguous");
     if (x.text && l->at > l->second &&
-        !latex_note(r, node, "the derivative is read as that of %s", latex_shown(r, x)))
+        !latex_usual(r, node, "the derivative is read as that of %s", latex_shown(r, x)))
         return latex_none;
     return latex_derive(r, node, d, x);
 }
@@ -270,7 +270,7 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
     struct latex_value x, index = latex_none, power = latex_none;
     bool two = latex_arity(r, function) == 2, log = function == X_LN && strcmp(name, "\\ln");
     if (log && !sub &&
-        !latex_note(r, node, "%s is read as the natural logarithm; write \\log_{10} or \\ln", name))
+        !latex_usual(r, node, "%s is read as the natural logarithm; write \\log_{10} or \\ln", name))
         return latex_none;
     if (sub && !two && !log)
         return latex_refuse(r, node, NULL, "a subscript of %s has no meaning here", name);
@@ -299,7 +299,7 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
     if (x.text && power.text && latex_part(end, "sup"))
         return latex_refuse(r, end, NULL, "this function has two exponents");
     if (x.text && latex_part(end, "sup") &&
-        !latex_note(r, node, "%s(...)^n is read as the power of %s(...)", name, name))
+        !latex_usual(r, node, "%s(...)^n is read as the power of %s(...)", name, name))
         return latex_none;
     return power.text ? latex_apply2(r, "pow", x, power) : raise(r, x, end);
 }
