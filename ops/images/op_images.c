@@ -7,6 +7,7 @@
  * With `folders: label`, a picture's folder is its label. Pictures are ordered by folder, then by
  * number. */
 #include "base/io/picture.h"
+#include "base/io/text_file.h"
 #include "base/map.h"
 #include "base/text/utf8.h"
 #include "engine/op.h"
@@ -16,6 +17,8 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { TEXT_MAX = 16 << 20 /* bytes of a file of text */ };
 
 struct entry {
     const struct op_file *png, *tex;
@@ -63,16 +66,33 @@ static int compare_entries(const void *x, const void *y)
     return strcmp(p->png->text.name, q->png->text.name);
 }
 
-/* Returns the text without trailing blanks, or "" if there is no file or it is not UTF-8. */
-static char *text_of(struct arena *a, const struct op_file *f)
+static enum err_code emit_refused(struct op_ctx *ctx, const Eqloom__Image *image, const char *why,
+                                  const struct op_file *file, const struct err *detail,
+                                  struct err *e)
 {
-    if (!f || utf8_prefix((const uint8_t *)f->text.text, f->text.len) < f->text.len ||
-        memchr(f->text.text, 0, f->text.len))
-        return arena_strdup(a, "");
-    size_t n = f->text.len;
-    while (n && isspace((unsigned char)f->text.text[n - 1]))
-        n--;
-    return arena_strndup(a, f->text.text, n);
+    Eqloom__Image refused = *image;
+    refused.refused = (char *)why;
+    refused.detail = arena_printf(op_arena(ctx), "%s: %s", file->text.name, detail->message);
+    return err_up(e, op_emit(NULL, ctx, "refused", &refused.base, e));
+}
+
+/* Reads a file's text, without trailing blanks; "" if there is no file, or if it is not text: it is
+ * then among the refused files, with the rest of `image`. */
+static enum err_code read_text(char **out, struct op_ctx *ctx, const struct op_file *f,
+                               const Eqloom__Image *image, struct err *e)
+{
+    struct source_text text = {"", "", 0};
+    struct err why = {0};
+    enum err_code code = OK;
+    if (f && (text_file_decode(&text, op_arena(ctx), &f->text, TEXT_MAX, &why) ||
+              utf8_check(&text, &why))) {
+        code = emit_refused(ctx, image, "not text", f, &why, e);
+        text.len = 0;
+    }
+    while (text.len && isspace((unsigned char)text.text[text.len - 1]))
+        text.len--;
+    *out = arena_strndup(op_arena(ctx), text.text, text.len);
+    return err_up(e, code);
 }
 
 static char *beside(struct arena *a, const char *path, const char *name)
@@ -93,12 +113,11 @@ static enum err_code emit_image(struct op_ctx *ctx, const struct entry *x, bool 
     place.paper = (char *)(by_label ? "" : without_version(a, x->folder));
     place.label = (char *)(by_label ? x->folder : "");
     image.place = &place;
-    image.latex = text_of(a, x->tex);
-    if (picture_read_png(&p, a, file, &why)) {
-        image.refused = "not a picture";
-        image.detail = arena_printf(a, "%s: %s", x->png->text.name, why.message);
-        return err_up(e, op_emit(NULL, ctx, "refused", &image.base, e));
-    }
+    enum err_code code = read_text(&image.latex, ctx, x->tex, &image, e);
+    if (code)
+        return err_up(e, code);
+    if (picture_read_png(&p, a, file, &why))
+        return err_up(e, emit_refused(ctx, &image, "not a picture", x->png, &why, e));
     image.width = p.width;
     image.height = p.height;
     image.pixels = (ProtobufCBinaryData){(size_t)p.width * p.height, (uint8_t *)p.pixels};
@@ -111,9 +130,18 @@ static enum err_code emit_paper(struct op_ctx *ctx, const struct folder *f, cons
     struct arena *a = op_arena(ctx);
     Eqloom__Paper paper = EQLOOM__PAPER__INIT;
     Eqloom__Section section = EQLOOM__SECTION__INIT, *sections[] = {&section};
+    Eqloom__Image image = EQLOOM__IMAGE__INIT;
+    Eqloom__Place place = EQLOOM__PLACE__INIT;
     paper.paper = (char *)without_version(a, x->folder);
-    paper.abstract = text_of(a, find(f, beside(a, x->png->text.name, "abstract.tex")));
-    section.text = text_of(a, find(f, beside(a, x->png->text.name, "keywords.tex")));
+    place.paper = paper.paper;
+    image.place = &place;
+    enum err_code code = read_text(
+        &paper.abstract, ctx, find(f, beside(a, x->png->text.name, "abstract.tex")), &image, e);
+    if (!code)
+        code = read_text(&section.text, ctx,
+                         find(f, beside(a, x->png->text.name, "keywords.tex")), &image, e);
+    if (code)
+        return err_up(e, code);
     paper.n_sections = section.text[0] != 0;
     paper.sections = sections;
     return err_up(e, op_emit(NULL, ctx, "papers", &paper.base, e));
@@ -166,7 +194,7 @@ static const char *const suffixes[] = {".png", ".tex", NULL};
 
 const struct op op_images = {
     .name = "images",
-    .version = 1,
+    .version = 2,
     .node = OP_SOURCE,
     .doc =
         "Reads pictures of equations: a folder with one folder per paper, named by its arXiv id, "
@@ -180,7 +208,7 @@ const struct op op_images = {
         {"papers", KIND_PAPER, OP_COLLECTION, false,
          "With their abstracts, where the folder has them."},
         {"refused", KIND_IMAGE, OP_COLLECTION, false,
-         "Files that are not pictures, with the reason."}),
+         "Files that are not pictures or, beside pictures, not text, with the reason."}),
     .folder_suffixes = suffixes,
     .run = run,
 };

@@ -96,16 +96,20 @@ class Folder(Pictures):
         self.put("arxiv/1711.11486v2/abstract.tex", "Über Bäume.\n".encode())
         self.put("arxiv/hep-th/1.png", b"\x89PNG\r\n\x1a\nno more")
         self.put("arxiv/hep-th/2.png", png([[0] * 40] * 10))
+        self.put("arxiv/1711.11486v2/2.tex", b"\xef\xbb\xbfy\r\n")
+        self.put("arxiv/hep-th/2.tex", b"x\0y")
         self.job(JOB)
         self.run_job()
         whole = self.records("bitmaps/pictures")
         self.assertEqual([(r["place"]["paper"], r["place"]["number"], r["latex"]) for r in whole],
-                         [("1711.11486", 2, ""), ("1711.11486", 10, "x^2"), ("hep-th", 2, "")])
+                         [("1711.11486", 2, "y"), ("1711.11486", 10, "x^2"), ("hep-th", 2, "")])
         papers = self.records("bitmaps/pictures.papers")
         self.assertEqual([(r["paper"], r["abstract"]) for r in papers],
                          [("1711.11486", "Über Bäume."), ("hep-th", "")])
-        refused, = self.records("bitmaps/pictures.refused")
-        self.assertIn("arxiv/hep-th/1.png: not a PNG", refused["detail"])
+        refused = [(r["refused"], r["detail"]) for r in self.records("bitmaps/pictures.refused")]
+        self.assertEqual([why for why, _ in refused], ["not a picture", "not text"])
+        self.assertIn("arxiv/hep-th/1.png: not a PNG", refused[0][1])
+        self.assertIn("arxiv/hep-th/2.tex: a NUL byte", refused[1][1])
         # the middle, 333 x 32; what is blank is apart; a small picture gets a margin
         crops = self.records("bitmaps/crops")
         self.assertEqual([r["place"]["number"] for r in crops], [10, 2])
