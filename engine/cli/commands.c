@@ -42,7 +42,9 @@ static const struct cli_command own_commands[] = {
               'k'},
              {"fail-fast", NULL, false, "Stop at the first failed element."},
              {"dry-run", NULL, false, "Only show what would be done, like 'plan'.", 'n'}, SET,
-             TOOL_JSON, {"check", NULL, false, "Compute cached results again and compare; replace wrong ones that came in packs."},
+             TOOL_JSON,
+             {"check", NULL, false,
+              "Compute cached results again and compare; replace wrong ones that came in packs."},
              {"durable", NULL, false, "Sync every commit to disk."},
              {"remote", "ADDRESS", false,
               "Share results through a folder, ssh://HOST[:PORT]/PATH or s3://BUCKET[/PREFIX]; "
@@ -114,7 +116,9 @@ static const struct cli_command own_commands[] = {
      "number and its other plain fields repeated. npy: embeddings as a float32 matrix, with "
      "PATH.jsonl naming the rows. safetensors: the tensors of a checkpoint under PyTorch's "
      "names, with PATH.json for architecture and vocabulary (docs/embed.py loads both). raw: "
-     "the bytes of a file, or of a record.",
+     "the bytes of a file, or of a record.\n\n"
+     "A file appears whole or not at all. Of a link, name the file that it leads to: none is "
+     "followed but the system's own, such as /dev/stdout.",
      "eqloom export quickstart/clusters -o clusters.jsonl\n"
      "eqloom export quickstart/trained-vectors -o vectors.npy\n"
      "eqloom export quickstart/model -o model.safetensors",

@@ -197,10 +197,10 @@ const struct op op_import_vectors = {
     .name = "import-vectors",
     .version = 5,
     .node = OP_SOURCE,
-    .doc = "Reads vectors that another program computed: a .npy matrix with its .npy.jsonl, as "
-           "`eqloom export` writes them, or a .jsonl with lines `{\"source\": \"c1\", \"text\": "
-           "\"sin x\", \"vector\": [0.1, -2]}`, text in prefix tokens. Consecutive lines with the "
-           "same source are equivalent.",
+    .doc = "Reads vectors that another program computed: a .npy matrix (float32, by rows) with its "
+           ".npy.jsonl, as `eqloom export` writes them, or a .jsonl with lines `{\"source\": "
+           "\"c1\", \"text\": \"sin x\", \"vector\": [0.1, -2]}`, text in prefix tokens. "
+           "Consecutive lines with the same source are equivalent.",
     .params = OP_PARAMS({"language", OP_ENUM, "calculus", "calculus|boolean|polynomial", 0, 0,
                          "The language of "
                          "the texts."}),
