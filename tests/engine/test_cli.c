@@ -313,7 +313,7 @@ TEST(reflection)
                    "1\",\"standing\":\"PROVED\",\"tokens\":3,\"witness\":\"\"},"
                    "{\"infix\":\"<+ 1\\tx\\\\>\",\"prefix\":\"+ "
                    "1\\tx\\\\\",\"standing\":\"AGREES\",\"tokens\":3,\"witness\":\"\"}],"
-                   "\"terms\":\"12345678901234567890\",\"max_tokens\":25,\"unsound\":false}\n");
+                   "\"terms\":\"12345678901234567890\",\"max_tokens\":25,\"basis\":\"PROOF\"}\n");
     file = memory_open();
     reflect_print(file.f, &x.c.base, REFLECT_INFIX, 1);
     assert_written(&file, "seed: infix: <+ x 1>\n"
@@ -335,10 +335,10 @@ TEST(tsv)
         &file,
         "index\tinfix\tprefix\tstanding\ttokens\twitness\tseed.infix\tseed.prefix\t"
         "seed.language\tseed.real_values\t"
-        "terms\tmax_tokens\tunsound\n"
-        "4\t<+ x 1>\t+ x 1\tPROVED\t3\t\t<+ x 1>\t+ x 1\t\tfalse\t12345678901234567890\t25\tfalse\n"
+        "terms\tmax_tokens\tbasis\n"
+        "4\t<+ x 1>\t+ x 1\tPROVED\t3\t\t<+ x 1>\t+ x 1\t\tfalse\t12345678901234567890\t25\tPROOF\n"
         "4\t<+ 1\\tx\\\\>\t+ 1\\tx\\\\\tAGREES\t3\t\t<+ x 1>\t+ x 1\t\tfalse\t"
-        "12345678901234567890\t25\tfalse\n");
+        "12345678901234567890\t25\tPROOF\n");
 }
 
 TEST_IN_ARENA(table)
