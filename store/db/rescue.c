@@ -1,9 +1,8 @@
 /* Reading a database that is damaged; see rocks_rescue.
  *
- * First as it is, if RocksDB opens it. Then its tables: rocksdb_repair_db makes a database of any, if no
- * two hold the same entries, as when a merge had not yet removed what it had merged; then one of them
- * is read later, for what is absent. It starts with an empty list of files: interrupted, it leaves what looks like a database
- * without tables. So it works on links, in a directory beside the database.
+ * First as it is, if RocksDB opens it. Then its tables: rocksdb_repair_db makes a database of any. It
+ * starts with an empty list of files: interrupted, it leaves what looks like a database without tables.
+ * So it works on links, in a directory beside the database.
  *
  * RocksDB merges the tables of a family as it reads. Where one cannot be read, what others hold of the
  * same range of keys is hidden; if its index cannot be read, this range is the whole family. So what
@@ -25,8 +24,10 @@
 
 struct table {
     const char *name;
+    uint64_t number;
+    bool listed;
     struct span tail; /* to be put in the place of its end, which has changed; or nothing */
-    enum { NOW, LATER, DONE, LEFT_OUT } state;
+    enum { LATER, NOW, DONE, LEFT_OUT } state;
 };
 
 struct hidden {
@@ -45,6 +46,7 @@ struct rescue {
     size_t n_hidden, cap_hidden;
     enum rocks_family family; /* being copied */
     bool again;               /* some of it may have been copied, in a newer version */
+    bool opened;              /* RocksDB could open it as it is */
     uint64_t latest;          /* sequence number of the last entry found */
 };
 
@@ -53,7 +55,7 @@ struct rescue {
 static struct table *find_table(struct rescue *x, uint64_t number)
 {
     for (size_t i = 0; i < x->n_tables; i++)
-        if (strtoull(x->tables[i].name, NULL, 10) == number)
+        if (x->tables[i].number == number)
             return &x->tables[i];
     return NULL;
 }
@@ -83,22 +85,7 @@ static struct table *find_named(struct rescue *x, const char *message)
     while (begin && begin > message && isdigit((unsigned char)begin[-1]))
         begin--;
     struct table *t = begin < end ? find_table(x, strtoull(begin, NULL, 10)) : NULL;
-    return t && t->state == NOW ? t : NULL;
-}
-
-/* "... L0 file #35 with seqno 5 5 vs. file #28 ...": the older one is read later. */
-static bool part_equals(struct rescue *x, const char *message)
-{
-    struct table *oldest = NULL, *t;
-    size_t n = 0;
-    for (const char *at = message; (at = strchr(at, '#')); at++)
-        if ((t = find_table(x, strtoull(at + 1, NULL, 10))) && t->state == NOW && t != oldest) {
-            oldest = !oldest || strcmp(t->name, oldest->name) < 0 ? t : oldest;
-            n++;
-        }
-    if (n > 1)
-        oldest->state = LATER;
-    return n > 1;
+    return t && t->state <= NOW ? t : NULL;
 }
 
 static void put_key(struct buf *b, const struct digest *key, bool is_text)
@@ -166,6 +153,12 @@ static enum err_code copy_hidden(struct rescue *x, struct rocks *from, struct er
 
 /* ---- tables ---- */
 
+static int compare_numbers(const void *a, const void *b)
+{
+    const struct table *x = a, *y = b;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
 static void list_tables(struct rescue *x)
 {
     struct listed_file f;
@@ -176,7 +169,9 @@ static void list_tables(struct rescue *x)
         x->tables =
             arena_grow(&x->arena, x->tables, x->n_tables, &x->cap_tables, sizeof *x->tables);
         struct table *t = &x->tables[x->n_tables++];
-        *t = (struct table){.name = arena_strdup(&x->arena, entry->d_name)};
+        *t = (struct table){.name = arena_strdup(&x->arena, entry->d_name),
+                            .number = strtoull(entry->d_name, NULL, 10),
+                            .listed = listed_find(&f, x->from, entry->d_name)};
         if (!listed_can_restore(&t->tail, &x->arena, x->from, t->name)) {
             t->tail.len = 0;
             if (listed_find_changed(&f, x->from, t->name))
@@ -185,6 +180,8 @@ static void list_tables(struct rescue *x)
     }
     if (d)
         closedir(d);
+    if (x->n_tables)
+        qsort(x->tables, x->n_tables, sizeof *x->tables, compare_numbers);
 }
 
 static bool is_read_now(void *arg, const char *name)
@@ -234,10 +231,9 @@ static enum err_code open_tables(struct rocks **out, struct rescue *x, struct er
         if (!code)
             return OK;
         struct table *bad = code == ERR_CORRUPT ? find_named(x, why.message) : NULL;
-        if (bad)
-            leave_out(x, bad);
-        else if (code != ERR_CORRUPT || !part_equals(x, why.message))
+        if (!bad)
             return err_fail(e, code, "%s", why.message);
+        leave_out(x, bad);
     }
 }
 
@@ -271,19 +267,41 @@ static enum err_code read_group(struct rescue *x, struct err *e)
     return err_up(e, code);
 }
 
+/* Reads the tables that are marked NOW. `over`: what they hold is newer than what has been read. */
+static enum err_code read_marked(struct rescue *x, bool over, struct err *e)
+{
+    if (!x->opened) {
+        hide_all(x);
+        x->again = !over;
+    }
+    enum err_code code = x->n_hidden && count(x, NOW) ? read_group(x, e) : OK;
+    for (size_t i = 0; i < x->n_tables; i++)
+        if (x->tables[i].state == NOW)
+            x->tables[i].state = DONE;
+    return err_up(e, code);
+}
+
+/* The tables listed are those of one moment, and RocksDB can merge them. Others may hold the same
+ * entries, which it cannot: those made later are read after them, one by one; so are those removed
+ * before, or made then, for what is absent. */
 static enum err_code read_tables(struct rescue *x, struct err *e)
 {
-    enum err_code code = OK;
-    while (!code && x->n_hidden && count(x, NOW)) {
-        code = err_up(e, read_group(x, e));
-        if (count(x, LATER))
-            hide_all(x);
-        for (size_t i = 0; i < x->n_tables; i++) {
-            struct table *t = &x->tables[i];
-            t->state = t->state == LATER ? NOW : t->state == NOW ? DONE : t->state;
-        }
+    uint64_t last = 0;
+    for (size_t i = 0; i < x->n_tables; i++) {
+        struct table *t = &x->tables[i];
+        if (t->listed && t->number > last)
+            last = t->number;
+        if (t->listed && t->state == LATER)
+            t->state = NOW;
     }
-    return code;
+    enum err_code code = read_marked(x, true, e);
+    for (int over = 1; over >= 0; over--)
+        for (size_t i = 0; !code && i < x->n_tables; i++)
+            if (x->tables[i].state == LATER && (x->tables[i].number > last) == over) {
+                x->tables[i].state = NOW;
+                code = read_marked(x, over, e);
+            }
+    return err_up(e, code);
 }
 
 /* Reads the database as RocksDB opens it, logs included, unless that might end in a crash or in that
@@ -299,6 +317,7 @@ static enum err_code read_as_it_is(struct rescue *x, struct err *e)
         rocks_open_lenient(&r, x->from, ROCKS_READ, NULL) != OK)
         return OK;
     x->latest = rocks_latest(r);
+    x->opened = true;
     enum err_code code = copy_hidden(x, r, e);
     rocks_close(r);
     return err_up(e, code);

@@ -242,7 +242,7 @@ STORE_TEST(a_lost_log_before_others)
 /* What a log holds is there, whatever happened to the tables of its family; of these, most. */
 STORE_TEST(a_damaged_table_of_names)
 {
-    enum { NAMES = 300, FLIPS = 30 };
+    enum { NAMES = 300, FLIPS = 12 };
     char name[120], path[200], whole[210];
     struct stat st;
     struct store_batch *b = store_batch_new(p->s);
