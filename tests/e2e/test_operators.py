@@ -232,6 +232,41 @@ class Operators(ProjectTest):
         finally:
             server.close()
 
+    def test_what_is_printed_as_latex_is_read(self):
+        for text in ["floor(x + 1)^2", "ceil(x/2)", "factorial(n)", "factorial(factorial(n))", "factorial(n)^2", "factorial(-n)",
+                     "factorial(sin(x))", "factorial(n^2)", "2*factorial(n)*x", "x^factorial(n)", "binomial(n, k + 1)^2",
+                     "binomial(n, k)/2", "Gamma(x + 1)", "Gamma*gamma", "Gamma + 1", "Re(z) + Im(z)", "arg(conj(z))",
+                     "max(x, min(y, z))", "atan2(y, x)", "log2(x)", "log10(x + 1)", "cbrt(x)", "sign(x)", "erf(erfc(x))",
+                     "polygamma(1, digamma(x))", "d(x, floor(x))", "sin(floor(x))", "abs(floor(x))", "floor(abs(x))"]:
+            latex = self.run_ok("read", "--json", text)
+            latex = json.loads(latex)["latex"]
+            self.assertIn(f"infix   {text}\n", self.run_ok("read", "--syntax", "latex", latex), latex)
+
+    def test_shipped_ones_need_no_option(self):
+        self.p.write("t.yaml", "templates: 1\ngroups: {a: {templates: ['floor(x)^2 + x!', 'sin(x)']}}\n")
+        self.p.write("t.rules", "group g\nshift: floor(?a + 1) -> floor(?a) + 1   if real(?a)\n")
+        self.p.write("t.jsonl", json.dumps({"source": "floor/1 x", "text": "floor/1 x", "vector": [1, 2]}) + "\n")
+        self.p.write("t.yaml.job", """eqloom: 1
+name: t
+nodes:
+  rules:     {op: rules, files: [t.rules, "builtin:operators/standard"]}
+  certified: {op: certify, rules: rules}
+  seeds:     {op: templates, files: [t.yaml]}
+  egraphs:   {op: saturate, exprs: seeds, rules: certified, iterations: 3, max_nodes: 300}
+  clusters:  {op: extract, egraphs: egraphs, max_tokens: 10, per_cluster: 5}
+""")
+        self.p.eqloom("run", "t.yaml.job")
+        seeds = json.loads(self.run_ok("show", "--json", "t/seeds"))["elements"]
+        texts = "".join(self.run_ok("show", "--json", seed) for seed in seeds)
+        self.assertIn("operator floor/1 = arb floor", texts)
+        self.assertNotIn("operator ceil/1", texts)
+
+    def test_rules_cannot_take_their_names(self):
+        self.p.write("t.rules", "operator floor/1\ngroup g\na: floor(?a) -> ?a\n")
+        r = self.p.eqloom("check-rules", "t.rules", expect=None)
+        self.assertEqual(r.status, 2)
+        self.assertIn("operator 'floor' comes with eqloom and has a meaning", r.err)
+
     def test_two_arguments_in_latex(self):
         own = ("--operators", "my.operators", "--syntax", "latex")
         for latex in [r"\operatorname{J}(1, x)^2", r"\operatorname{J}_{1}\left(x\right)^{2}",

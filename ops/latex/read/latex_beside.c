@@ -22,7 +22,7 @@ static bool holds_sum(const struct latex_list *l)
             return false;
         if (!depth && i > (body ? 0 : l->at + 1) && (latex_is_minus(sign) || !strcmp(sign, "+")))
             return true;
-        depth += latex_is_open(item) && *sign;
+        depth += latex_opens(sign);
         depth -= depth && latex_is_close(sign);
     }
 }

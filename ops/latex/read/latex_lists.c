@@ -49,8 +49,8 @@ static void check_spelling(struct latex_reading *r, const json_t *list)
 /* How much deeper in brackets what follows a node is. */
 static int step(const json_t *node)
 {
-    const char *function, *sign = latex_sign(latex_base(node));
-    return latex_closing(&function, sign) && !*function ? 1 : latex_is_close(sign) ? -1 : 0;
+    const char *sign = latex_sign(latex_base(node));
+    return latex_opens(sign) ? 1 : latex_is_close(sign) ? -1 : 0;
 }
 
 bool latex_is_bracketed(const json_t *list)
@@ -137,4 +137,39 @@ struct latex_list latex_list_of(struct latex_reading *r, const json_t *node)
     if (r->problem)
         json_array_clear(out);
     return (struct latex_list){out, 0, json_array_size(out), 0, false};
+}
+
+/* ---- numbers ---- */
+
+/* A decimal comma, or one between thousands. */
+static bool check_comma(struct latex_reading *r, const struct latex_list *l)
+{
+    const json_t *comma = latex_next(l);
+    if (!strcmp(latex_sign(comma), ",") && latex_is_digit(latex_base(latex_item(l, l->at + 1)))) {
+        latex_refuse(r, comma, "write 1.5 or 1000", "a number with a comma");
+        return false;
+    }
+    return true;
+}
+
+struct latex_value latex_read_number(const json_t **last, struct latex_reading *r,
+                                     struct latex_list *l)
+{
+    struct buf b = {0};
+    const json_t *node;
+    *last = NULL;
+    while ((node = latex_next(l)) && !latex_is_type(*last, "supsub") &&
+           (!*last || latex_adjacent(*last, node))) {
+        const char *s = latex_sign(latex_base(node));
+        if (!latex_is_digit(latex_base(node)) &&
+            (strcmp(s, ".") || latex_base(node) != node || memchr(b.data, '.', b.len)))
+            break;
+        buf_puts(&b, s);
+        *last = node;
+        l->at++;
+    }
+    struct latex_value x = {buf_text(&b, r->a), LATEX_NUMBER};
+    if (x.text[strlen(x.text) - 1] == '.')
+        return latex_refuse(r, *last, "write 1.0 or 1", "a number ends with a digit");
+    return check_comma(r, l) ? x : latex_none;
 }

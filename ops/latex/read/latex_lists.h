@@ -26,3 +26,6 @@ static inline const json_t *latex_item(const struct latex_list *l, size_t i)
 {
     return i < l->n ? json_array_get(l->items, i) : NULL;
 }
+/* Reads digits without a gap; the last one may carry an exponent: then *last is a supsub. */
+struct latex_value latex_read_number(const json_t **last, struct latex_reading *r,
+                                     struct latex_list *l);

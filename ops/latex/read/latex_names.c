@@ -134,7 +134,7 @@ struct latex_value latex_read_name(struct latex_reading *r, const json_t *node, 
         return latex_refuse(r, sub, NULL, "an index consists of letters and digits");
     if (sub)
         return (struct latex_value){arena_printf(r->a, "%s_%s", name, index), kind};
-    int op = lang_find(r->lang, name, strlen(name));
+    int op = lexical_is_greek(name, strlen(name)) ? -1 : lang_find(r->lang, name, strlen(name));
     bool is_d = op == X_D;
     if (is_d && kind == LATEX_WORD)
         return latex_refuse(r, node, "write \\frac{\\mathrm d}{\\mathrm d x} for a derivative",
@@ -189,9 +189,16 @@ int latex_function(struct latex_reading *r, const json_t *node)
     if (!*name || kind != LATEX_WORD)
         return -1;
     int op = declared(r->lang, sign);
+    if (op >= 0 && lexical_is_greek(name, strlen(name)) && !latex_before_bracket(r, node))
+        return -1; /* \Gamma is a letter unless it is applied */
     if (op < 0 && (*sign != '\\' || latex_is_type(node, "op")))
         op = declared(r->lang, arena_printf(r->a, "\\operatorname{%s}", name));
     return op < 0 && !*latex_sign(node) ? named(r->lang, name) : op;
+}
+
+int latex_logarithm(struct latex_reading *r, const json_t *sub)
+{
+    return declared(r->lang, arena_printf(r->a, "\\log_{%s}", index_name(r, sub)));
 }
 
 const char *latex_token(const struct latex_reading *r, int function)
@@ -202,4 +209,16 @@ const char *latex_token(const struct latex_reading *r, int function)
 unsigned latex_arity(const struct latex_reading *r, int function)
 {
     return function == LATEX_EXP ? 1 : r->lang->ops[function].arity;
+}
+
+int latex_inverse(struct latex_reading *r, const json_t *node, int function)
+{
+    const char *name = latex_typed(r, node);
+    int inverse = function == LATEX_EXP ? -1 : r->lang->ops[function].inverse;
+    if (inverse < 0)
+        latex_refuse(r, node, NULL, "%s^{-1} may be its inverse or 1/%s", name, name);
+    else if (!latex_note(r, node, "%s^{-1} is read as the inverse function %s", name,
+                         r->lang->ops[inverse].name))
+        return -1;
+    return inverse;
 }

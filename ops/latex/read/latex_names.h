@@ -13,8 +13,12 @@ struct latex_value latex_read_name(struct latex_reading *r, const json_t *node, 
  * \exp, or -1. */
 enum { LATEX_EXP = LANG_MAX_OPS };
 int latex_function(struct latex_reading *r, const json_t *node);
+/* Returns the operator that is the logarithm to the base that a subscript names, or -1. */
+int latex_logarithm(struct latex_reading *r, const json_t *sub);
 /* Its token, and its arity. */
 const char *latex_token(const struct latex_reading *r, int function);
 unsigned latex_arity(const struct latex_reading *r, int function);
+/* The inverse function that \sin^{-1} denotes; -1 and a refusal if the function has none. */
+int latex_inverse(struct latex_reading *r, const json_t *node, int function);
 /* Whether the node is the d of a derivative, or \partial if `partial`. */
 bool latex_is_d(const json_t *node, bool *partial);

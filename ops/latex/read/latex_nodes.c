@@ -72,6 +72,20 @@ static size_t bytes_of(const struct latex_reading *r, size_t units)
     return units == SIZE_MAX ? 0 : utf16_bytes(r->source, r->len, units);
 }
 
+bool latex_before_bracket(const struct latex_reading *r, const json_t *node)
+{
+    size_t at = bytes_of(r, place_of(node, 1));
+    static const char large[] = "left big Big bigg Bigg bigl Bigl biggl Biggl";
+    for (; at < r->len && strchr(" {", r->source[at]); at++)
+        continue;
+    size_t n = at < r->len && r->source[at] == '\\' ? 1 : 0;
+    while (n && at + n < r->len && is_letter(r->source[at + n]))
+        n++;
+    bool sized = n && word_in(large, r->source + at + 1, n - 1);
+    at += sized ? n : 0;
+    return at < r->len && r->source[at] == '(';
+}
+
 const char *latex_typed(const struct latex_reading *r, const json_t *node)
 {
     size_t place = place_of(node, 0), n = 1;
@@ -159,7 +173,7 @@ bool latex_is_over(const char *s)
 
 bool latex_is_close(const char *s)
 {
-    return word_in(") ] \\} \\rbrace \\rbrack", s, strlen(s));
+    return word_in(") ] \\} \\rbrace \\rbrack \\rfloor \\rceil", s, strlen(s));
 }
 
 bool latex_is_digit(const json_t *node)
@@ -184,6 +198,8 @@ const char *latex_closing(const char **function, const char *open)
         {"∣", "∣", "abs"},
         {"\\lvert", "\\rvert", "abs"},
         {"\\lbrack", "\\rbrack", ""},
+        {"\\lfloor", "\\rfloor", "floor"},
+        {"\\lceil", "\\rceil", "ceil"},
     };
     for (size_t i = 0; i < sizeof brackets / sizeof *brackets; i++)
         if (!strcmp(open, brackets[i][0])) {
@@ -191,6 +207,19 @@ const char *latex_closing(const char **function, const char *open)
             return brackets[i][1];
         }
     return NULL;
+}
+
+bool latex_opens(const char *sign)
+{
+    const char *function;
+    return latex_closing(&function, sign) && strcmp(function, "abs") != 0;
+}
+
+int latex_bracket_operator(const struct language *lang, const char *function)
+{
+    return !strcmp(function, "floor")  ? lang_shaped(lang, LANG_FLOOR)
+           : !strcmp(function, "ceil") ? lang_shaped(lang, LANG_CEILING)
+                                       : lang_find(lang, function, strlen(function));
 }
 
 bool latex_is_open(const json_t *node)

@@ -46,6 +46,8 @@ const json_t *latex_part(const json_t *node, const char *which);
 const json_t *latex_base(const json_t *node);
 /* Whether the second node begins where the first one ends. */
 bool latex_adjacent(const json_t *first, const json_t *second);
+/* Whether a parenthesis opens right behind the node. */
+bool latex_before_bracket(const struct latex_reading *r, const json_t *node);
 /* Returns what the user typed for this node: "\binom", "\begin{cases}", "x". */
 const char *latex_typed(const struct latex_reading *r, const json_t *node);
 
@@ -81,12 +83,15 @@ const char *latex_sign(const json_t *node);
 bool latex_is_minus(const char *sign);
 bool latex_is_times(const char *sign);
 bool latex_is_over(const char *sign);
-bool latex_is_close(const char *sign); /* ), ], \} */
+bool latex_opens(const char *sign);    /* (, [, \{, \lfloor; not | */
+bool latex_is_close(const char *sign); /* ), ], \}, \rfloor */
 bool latex_is_digit(const json_t *node);
 bool latex_is_group(const json_t *node); /* braces, or what sets their size or colour */
 /* The sign that closes a bracket; NULL if the sign opens none. "abs" etc. in *function if the
  * brackets apply a function. */
 const char *latex_closing(const char **function, const char *open);
+/* The operator that such a function is, or -1. */
+int latex_bracket_operator(const struct language *lang, const char *function);
 bool latex_is_open(const json_t *node); /* (, [, \{ or \left... */
 
 /* ---- composition ---- */

@@ -40,40 +40,6 @@ static struct latex_value read_group(struct latex_reading *r, const json_t *node
 
 /* ---- primaries ---- */
 
-/* A decimal comma, or one between thousands. */
-static bool check_comma(struct latex_reading *r, const struct latex_list *l)
-{
-    const json_t *comma = latex_next(l);
-    if (!strcmp(latex_sign(comma), ",") && latex_is_digit(latex_base(latex_item(l, l->at + 1)))) {
-        latex_refuse(r, comma, "write 1.5 or 1000", "a number with a comma");
-        return false;
-    }
-    return true;
-}
-
-/* Reads digits without a gap; the last one may carry an exponent: then *last is a supsub. */
-static struct latex_value read_number(const json_t **last, struct latex_reading *r,
-                                      struct latex_list *l)
-{
-    struct buf b = {0};
-    const json_t *node;
-    *last = NULL;
-    while ((node = latex_next(l)) && !latex_is_type(*last, "supsub") &&
-           (!*last || latex_adjacent(*last, node))) {
-        const char *s = latex_sign(latex_base(node));
-        if (!latex_is_digit(latex_base(node)) &&
-            (strcmp(s, ".") || latex_base(node) != node || memchr(b.data, '.', b.len)))
-            break;
-        buf_puts(&b, s);
-        *last = node;
-        l->at++;
-    }
-    struct latex_value x = {buf_text(&b, r->a), LATEX_NUMBER};
-    if (x.text[strlen(x.text) - 1] == '.')
-        return latex_refuse(r, *last, "write 1.0 or 1", "a number ends with a digit");
-    return check_comma(r, l) ? x : latex_none;
-}
-
 /* Reads (...), |...| or \left(...\right) and moves past it; *end carries its exponent. */
 static struct latex_value read_brackets(const json_t **end, struct latex_reading *r,
                                         struct latex_list *l)
@@ -94,7 +60,7 @@ static struct latex_value read_brackets(const json_t **end, struct latex_reading
         x = read_group(r, json_object_get(base, "body"));
         *end = open;
     } else {
-        r->bars = *function ? bars + 1 : 0;
+        r->bars = !strcmp(function, "abs") ? bars + 1 : 0;
         x = read_sum(r, l, close);
         r->bars = bars;
         *end = latex_next(l);
@@ -107,7 +73,7 @@ static struct latex_value read_brackets(const json_t **end, struct latex_reading
     if (x.text && !*function && *sign != '(' && r->brackets == inner &&
         !latex_note(r, open, "%s is read as a parenthesis", sign))
         return latex_none;
-    int op = *function ? lang_find(r->lang, function, strlen(function)) : -1;
+    int op = *function ? latex_bracket_operator(r->lang, function) : -1;
     if (*function && op < 0)
         return latex_unknown(r, open);
     if (*function)
@@ -165,9 +131,18 @@ static struct latex_value read_fraction(struct latex_reading *r, const json_t *n
     struct latex_list above = latex_list_of(r, json_object_get(node, "numer"));
     struct latex_list below = latex_list_of(r, json_object_get(node, "denom"));
     struct latex_derivative d = latex_derivative_of(r, node, above, below);
+    bool bar = json_is_true(json_object_get(node, "hasBarLine")),
+         round = !strcmp(latex_field(node, "leftDelim"), "(") &&
+                 !strcmp(latex_field(node, "rightDelim"), ")");
+    int binomial = !bar && round ? lang_shaped(r->lang, LANG_BINOMIAL) : -1;
     l->at++;
     if (r->problem)
         return latex_none;
+    if (!bar || *latex_field(node, "leftDelim") || *latex_field(node, "rightDelim"))
+        return binomial < 0 ? latex_unknown(r, node)
+                            : latex_apply2(r, lang_token(r->lang, (unsigned)binomial),
+                                           read_group(r, json_object_get(node, "numer")),
+                                           read_group(r, json_object_get(node, "denom")));
     if (d.n)
         return read_derived(r, node, &d, l, stop);
     struct latex_value x = read_group(r, json_object_get(node, "numer"));
@@ -188,27 +163,62 @@ static struct latex_value raise(struct latex_reading *r, struct latex_value x, c
     return power;
 }
 
+/* Reads a factorial sign after x, and its exponent. */
+static struct latex_value read_factorial(struct latex_reading *r, struct latex_list *l,
+                                         struct latex_value x)
+{
+    const json_t *node = latex_next(l);
+    int op = lang_shaped(r->lang, LANG_FACTORIAL);
+    if (!x.text || op < 0 || strcmp(latex_sign(latex_base(node)), "!"))
+        return x;
+    if (!strcmp(latex_sign(latex_base(latex_item(l, l->at + 1))), "!"))
+        return latex_refuse(r, node, "write (n!)!", "n!! has no counterpart");
+    if ((x.kind == LATEX_RAISED || x.kind == LATEX_POWER || x.kind == LATEX_TERM) &&
+        !latex_note(r, node, "the factorial is read as that of %s", latex_shown(r, x)))
+        return latex_none;
+    if (latex_part(node, "sub"))
+        return latex_unknown(r, node);
+    l->at++;
+    x = latex_apply(r, lang_token(r->lang, (unsigned)op), x);
+    x.kind = LATEX_TERM;
+    return raise(r, x, node);
+}
+
+/* \overline{z}, also a mean or a closure to many. */
+static struct latex_value read_conjugate(struct latex_reading *r, const json_t *node)
+{
+    int op = lang_find(r->lang, "conj", strlen("conj"));
+    if (op < 0 || r->lang->ops[op].arity != 1)
+        return latex_unknown(r, node);
+    if (!latex_note(r, node, "%s is read as the complex conjugate", latex_typed(r, node)))
+        return latex_none;
+    return latex_apply(r, lang_token(r->lang, (unsigned)op),
+                       read_group(r, json_object_get(node, "body")));
+}
+
 /* ---- functions ---- */
 
-/* Reads the arguments of a function of two: "(x, y)", or "(y)" if x is its subscript; moves past
- * them. *end carries the exponent. */
+/* Reads the arguments of a function of two: "(x, y)", or "(y)" if x is its subscript, or of a `set`
+ * "\{x, y\}"; moves past them. *end carries the exponent. */
 static struct latex_value read_pair(const json_t **end, struct latex_reading *r,
-                                    struct latex_list *l, struct latex_value x)
+                                    struct latex_list *l, struct latex_value x, bool set)
 {
     const json_t *open = latex_next(l), *base = latex_base(open);
     bool whole = latex_is_type(base, "leftright");
+    const char *sign = whole ? latex_field(base, "left") : latex_sign(open);
+    const char *close = set && !strcmp(sign, "\\{") ? "\\}" : strcmp(sign, "(") ? "" : ")";
     struct latex_list body = latex_list_of(r, json_object_get(base, "body"));
     struct latex_list *in = whole ? &body : l;
     *end = open;
     l->at++;
     if (r->problem)
         return latex_none;
-    if (!x.text && (x = read_sum(r, in, ")")).text) {
+    if (!x.text && (x = read_sum(r, in, close)).text) {
         if (strcmp(latex_sign(latex_next(in)), ","))
             return latex_refuse(r, open, NULL, "this function has two arguments");
         in->at++;
     }
-    struct latex_value y = x.text ? read_sum(r, in, ")") : latex_none;
+    struct latex_value y = x.text ? read_sum(r, in, close) : latex_none;
     const json_t *last = latex_next(in);
     if (!y.text)
         return latex_none;
@@ -216,9 +226,8 @@ static struct latex_value read_pair(const json_t **end, struct latex_reading *r,
         *end = last;
         l->at++;
     }
-    if (whole ? last != NULL || strcmp(latex_field(base, "left"), "(") ||
-                    strcmp(latex_field(base, "right"), ")")
-              : strcmp(latex_sign(latex_base(last)), ")") || strcmp(latex_sign(open), "("))
+    if (!*close || (whole ? last || strcmp(latex_field(base, "right"), close)
+                          : strcmp(latex_sign(latex_base(last)), close)))
         return latex_refuse(r, open, NULL, "this bracket does not close after two arguments");
     return (struct latex_value){arena_printf(r->a, "%s %s", x.text, y.text), LATEX_TERM};
 }
@@ -237,7 +246,9 @@ static struct latex_value read_bare(struct latex_reading *r, struct latex_list *
         return latex_refuse(r, node, NULL,
                             "how far the argument of %s reaches is ambiguous; bracket it",
                             latex_typed(r, node));
-    bool single = l->at == l->second && x.kind != LATEX_RAISED && x.kind != LATEX_POWER;
+    bool factorial = !strcmp(latex_sign(latex_base(latex_item(l, l->at - 1))), "!");
+    bool single =
+        l->at == l->second && !factorial && x.kind != LATEX_RAISED && x.kind != LATEX_POWER;
     const json_t *factor = latex_base(latex_item(l, l->at + 1));
     bool goes_on = latex_is_over(sign) || (latex_is_times(sign) && latex_function(r, factor) < 0);
     if (!single || goes_on)
@@ -245,19 +256,6 @@ static struct latex_value read_bare(struct latex_reading *r, struct latex_list *
                         latex_shown(r, x)))
             return latex_none;
     return x;
-}
-
-/* The inverse function that \sin^{-1} denotes; -1 if the function has none. */
-static int inverse_of(struct latex_reading *r, const json_t *node, int function)
-{
-    const char *name = latex_typed(r, node);
-    int inverse = function == LATEX_EXP ? -1 : r->lang->ops[function].inverse;
-    if (inverse < 0)
-        latex_refuse(r, node, NULL, "%s^{-1} may be its inverse or 1/%s", name, name);
-    else if (!latex_note(r, node, "%s^{-1} is read as the inverse function %s", name,
-                         r->lang->ops[inverse].name))
-        return -1;
-    return inverse;
 }
 
 static struct latex_value read_function(struct latex_reading *r, struct latex_list *l, int function,
@@ -268,17 +266,24 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
     const char *name = latex_typed(r, base);
     const struct latex_value self = {latex_token(r, function), LATEX_TERM};
     struct latex_value x, index = latex_none, power = latex_none;
+    int based = function == X_LN && sub ? latex_logarithm(r, sub) : -1;
+    if (based >= 0) {
+        function = based;
+        sub = NULL;
+    }
     bool two = latex_arity(r, function) == 2, log = function == X_LN && strcmp(name, "\\ln");
+    bool limits = json_is_true(json_object_get(base, "limits")) || /* \max_x f is over x */
+                  json_is_true(json_object_get(base, "alwaysHandleSupSub"));
     if (log && !sub &&
         !latex_usual(r, node, "%s is read as the natural logarithm; write \\log_{10} or \\ln", name))
         return latex_none;
-    if (sub && !two && !log)
+    if (sub && ((!two && !log) || limits))
         return latex_refuse(r, node, NULL, "a subscript of %s has no meaning here", name);
     if ((sub && !(index = read_group(r, sub)).text) ||
         (sup && !latex_check_power(r, sup, self, true)))
         return latex_none;
     if (latex_small_exponent(r, sup) == -1) {
-        if ((function = inverse_of(r, node, function)) < 0)
+        if ((function = latex_inverse(r, node, function)) < 0)
             return latex_none;
     } else if (sup && !(power = read_group(r, sup)).text) {
         return latex_none;
@@ -288,7 +293,7 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
         return latex_refuse(r, node, NULL, "%s has no argument", name);
     if (two && !latex_is_open(latex_base(latex_next(l))))
         return latex_refuse(r, node, NULL, "%s needs its arguments in brackets", name);
-    x = two                                        ? read_pair(&end, r, l, index)
+    x = two                                        ? read_pair(&end, r, l, index, limits)
         : latex_is_open(latex_base(latex_next(l))) ? read_brackets(&end, r, l)
                                                    : read_bare(r, l, node, stop);
     if (x.text && latex_part(end, "sub"))
@@ -363,7 +368,7 @@ static struct latex_value read_power(struct latex_reading *r, struct latex_list 
     if (d.n)
         return read_derived(r, node, &d, l, stop);
     if (latex_is_digit(base)) {
-        x = read_number(&end, r, l);
+        x = latex_read_number(&end, r, l);
         sub = latex_part(end, "sub");
     } else if (latex_is_type(base, "leftright") || latex_closing(&bar, sign)) {
         x = read_brackets(&end, r, l);
@@ -374,6 +379,9 @@ static struct latex_value read_power(struct latex_reading *r, struct latex_list 
     } else if (latex_is_type(base, "sqrt")) {
         x = read_root(r, base);
         l->at++;
+    } else if (latex_is_type(base, "overline")) {
+        x = read_conjugate(r, base);
+        l->at++;
     } else {
         x = latex_read_name(r, base, sub, latex_part(node, "sup"));
         sub = NULL;
@@ -383,7 +391,7 @@ static struct latex_value read_power(struct latex_reading *r, struct latex_list 
         return latex_refuse(r, end, NULL, "a subscript here has no meaning");
     if (x.text && !latex_check_script_ends(r, end, latex_next(l)))
         return latex_none;
-    return raise(r, x, end);
+    return read_factorial(r, l, raise(r, x, end));
 }
 
 static bool ends_product(struct latex_reading *r, const json_t *node, const char *stop,
@@ -392,7 +400,7 @@ static bool ends_product(struct latex_reading *r, const json_t *node, const char
     const json_t *base = latex_base(node);
     const char *function, *sign = latex_sign(base);
     if (!node || !strcmp(latex_field(base, "family"), "rel") || latex_is_minus(sign) ||
-        word_in("+ ) ] \\} \\rbrace \\rbrack ,", sign, strlen(sign)) ||
+        word_in("+ ,", sign, strlen(sign)) || latex_is_close(sign) ||
         (*stop && !strcmp(sign, stop)))
         return true;
     bool bracket = latex_is_type(base, "leftright") || latex_closing(&function, sign);
