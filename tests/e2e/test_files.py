@@ -46,6 +46,26 @@ class Files(ProjectTest):
         self.p.run()
         self.assertEqual(self.text(), "* 5 pow e x\n/ * 10 pow e x 2\n+ pi ln x\n+ ln x pi\n")
 
+    def test_latex_of_sympy(self):
+        self.p.write("sympy.tsv", "\\log{\\left(x \\right)}^{2}\tx \\left(y + 1\\right) + i d\n")
+        self.job("sympy.tsv", "pairs", "expressions", "sympy", wrote="prefix")
+        self.p.run()
+        self.assertEqual(self.text(), 'pow ln x 2\n+ * x + y 1 * sqrt -1 "d"\n')
+        self.job("sympy.tsv", "pairs", "expressions", "latex", wrote="prefix")
+        self.assertIn("sympy.tsv:1:1: error: ambiguous: \\log", self.p.eqloom("run", "job.yaml", expect=2).err)
+
+    def test_latex_that_means_something_else(self):
+        """What is refused is named by its command, in files and rules as at a prompt."""
+        for latex, command in [(r"\binom{4}{2}", r"'\binom'"), (r"\hat x", r"'\hat'"),
+                               (r"x \pmod 3", r"'\pmod'"), (r"x \not= y", r"'\not'"),
+                               (r"\begin{cases} 1 \end{cases}", r"'\begin{cases}'")]:
+            self.p.write("pairs.tsv", f"{latex}\tx\n")
+            self.p.write("my.rules", f"group mine\nfirst: {latex} -> x\n")
+            self.job("pairs.tsv", "pairs", "expressions", "latex", wrote="prefix")
+            for command_line in [("explain", latex, "x"), ("run", "job.yaml"), ("check-rules", "my.rules")]:
+                err = self.p.eqloom(*command_line, expect=2).err
+                self.assertIn(f"error: {command} cannot be read as part of an expression\n", err)
+
     def test_semvec_compressed(self):
         classes = {"q": {"Original": {"Tokens": ["~", "a", ">>", "b"]},
                          "Noise": [{"Tokens": ["a", "|", "b"]}]}}

@@ -51,7 +51,8 @@ static size_t letters_at(const char *s)
     return n;
 }
 
-/* Letters side by side, outside commands, \operatorname{...} and indices; NULL if there are none. */
+/* Letters side by side, outside commands, \operatorname{...} and indices; NULL if there are none.
+ */
 static const char *letters_beside(const char *s)
 {
     static const char word[] = "\\operatorname{";
@@ -77,15 +78,20 @@ enum err_code latex_parse(struct expr *out, struct latex_reader **r, struct aren
 {
     const char *text = arena_strndup(a, source->text + offset, len);
     struct katex_answer answer;
-    struct latex_reading reading = {
-        .a = a, .lang = lang, .source = text, .len = len, .notes = notes, .sympy = *r && (*r)->sympy};
+    struct latex_reading reading = {.a = a,
+                                    .lang = lang,
+                                    .source = text,
+                                    .len = len,
+                                    .notes = notes,
+                                    .sympy = *r && (*r)->sympy};
     struct source_text before = {source->name, source->text, offset + len};
     enum err_code code = utf8_check(&before, e);
     const char *beside = !code && reading.sympy ? letters_beside(text) : NULL;
     if (beside) {
         code = err_fail_at(e, source, offset + (size_t)(beside - text),
                            "a name of several letters, or a product?");
-        err_hint(e, "SymPy writes a product with blanks, 'a b', and a name with an index, 'x_{max}'");
+        err_hint(e,
+                 "SymPy writes a product with blanks, 'a b', and a name with an index, 'x_{max}'");
         return code;
     }
     if (!*r)

@@ -27,7 +27,7 @@ static bool holds_sum(const struct latex_list *l)
     }
 }
 
-/* f(x), x(y + 1), f^{-1}(x) */
+/* f(x), x(y + 1), f^{-1}(x); f (x) is taken for a product, as in infix. */
 static bool check_call(struct latex_reading *r, const struct latex_list *l, struct latex_value last,
                        const json_t *before)
 {
@@ -35,13 +35,15 @@ static bool check_call(struct latex_reading *r, const struct latex_list *l, stru
     const char *power = raised ? last.text + strlen("pow ") : last.text;
     const char *name = arena_strndup(r->a, power, strcspn(power, " "));
     const char *letter = arena_strndup(r->a, name, strcspn(name, "_"));
-    bool function = last.kind == LATEX_WORD || !holds_sum(l) ||
-                    word_in("f g h F G H Gamma zeta psi", letter, strlen(letter));
+    bool gap = latex_after_space(r, latex_next(l));
+    bool function =
+        last.kind == LATEX_WORD ||
+        (!gap && (!holds_sum(l) || word_in("f g h F G H Gamma zeta psi", letter, strlen(letter))));
     if (lang_is_constant(name) && !raised)
         return true;
     if (!function)
         return latex_usual(r, before, "%s before a bracket is read as a factor",
-                          latex_shown(r, last));
+                           latex_shown(r, last));
     latex_refuse(
         r, before,
         last.kind == LATEX_WORD
@@ -82,7 +84,7 @@ bool latex_check_beside(struct latex_reading *r, const struct latex_list *l,
     bool name = last.kind == LATEX_LETTER || last.kind == LATEX_WORD || last.kind == LATEX_RAISED;
     if (name && latex_is_open(base))
         return check_call(r, l, last, before);
-    if (latex_is_type(before, "operatorname"))
+    if (last.kind == LATEX_WORD && latex_is_type(before, "operatorname"))
         return refuse(r, before, NULL,
                       arena_printf(r->a, "no function has the name %s", last.text));
     if (last.kind == LATEX_NUMBER && (is_numeric(r, base) || latex_is_digit(base)))
@@ -97,7 +99,7 @@ bool latex_check_beside(struct latex_reading *r, const struct latex_list *l,
         return latex_note(r, node, "upright letters beside a factor are read as a factor");
     if (!strcmp(last.text, "\"d\"") && latex_is_type(base, "mathord"))
         return latex_usual(r, before, "d %s is read as a product, not as a differential",
-                          latex_typed(r, base));
+                           latex_typed(r, base));
     if (l->bar && last.kind != LATEX_BRACKETS && !strcmp(sign, "|"))
         return latex_note(r, node, "the bars before are read as a pair");
     return true;

@@ -95,6 +95,20 @@ struct latex_derivative latex_derivative_at(struct latex_reading *r, struct late
     return d;
 }
 
+bool latex_is_divided(const struct latex_reading *r, const struct latex_derivative *d,
+                      struct latex_value first, struct latex_value product)
+{
+    size_t others = latex_count(r, product, NULL);
+    bool both = false;
+    for (unsigned i = 0; first.text && i < d->n; i++) {
+        size_t n = latex_count(r, first, d->variables[i]);
+        size_t all = latex_count(r, product, d->variables[i]);
+        both |= n && all > n;
+        others -= i && !strcmp(d->variables[i], d->variables[i - 1]) ? 0 : all;
+    }
+    return (both && first.kind != LATEX_LETTER) || (!d->partial && others);
+}
+
 /* The names of variables other than the derivative's, as "y, z"; "" if there are none. */
 static const char *held(struct latex_reading *r, const struct latex_derivative *d,
                         struct latex_value x)
@@ -103,8 +117,8 @@ static const char *held(struct latex_reading *r, const struct latex_derivative *
     for (const char *s = x.text; *s; s += strspn(s, " ")) {
         size_t n = strcspn(s, " ");
         struct latex_value token = {arena_strndup(r->a, s, n), LATEX_TERM};
-        bool of = !latex_depends_on(r, token, NULL) ||
-                  latex_depends_on(r, (struct latex_value){out, LATEX_TERM}, token.text);
+        bool of = !latex_count(r, token, NULL) ||
+                  latex_count(r, (struct latex_value){out, LATEX_TERM}, token.text);
         for (unsigned i = 0; i < d->n; i++)
             of |= !strcmp(d->variables[i], token.text);
         if (!of)
@@ -122,7 +136,7 @@ struct latex_value latex_derive(struct latex_reading *r, const json_t *node,
         return latex_none;
     for (unsigned i = 0; i < d->n; i++) {
         const char *name = d->variables[i];
-        if (latex_depends_on(r, x, name) || !latex_depends_on(r, x, NULL))
+        if (latex_count(r, x, name) || !latex_count(r, x, NULL))
             continue;
         const char *shown = latex_shown(r, x);
         if (d->of.n > 1 || !strchr(x.text, ' '))
@@ -131,7 +145,7 @@ struct latex_value latex_derive(struct latex_reading *r, const json_t *node,
         if (!latex_note(r, node, "%.60s does not depend on %s: its derivative is 0", shown, name))
             return latex_none;
     }
-    if (d->partial && *others && !latex_note(r, node, "\\partial holds constant: %s", others))
+    if (d->partial && *others && !latex_usual(r, node, "\\partial holds constant: %s", others))
         return latex_none;
     for (unsigned i = d->n; i-- > 0;)
         x = latex_apply(r, arena_printf(r->a, "d %s", d->variables[i]), x);

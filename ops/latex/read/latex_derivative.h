@@ -17,6 +17,11 @@ struct latex_derivative latex_derivative_of(struct latex_reading *r, const json_
                                             struct latex_list above, struct latex_list below);
 /* The same for d/dx, at the position of the list; moves past it. */
 struct latex_derivative latex_derivative_at(struct latex_reading *r, struct latex_list *l);
+/* SymPy writes (d/dx f) g like d/dx (f g). Whether a product with this first factor may be the
+ * former: both depend on a variable of the derivative and f is no letter, or d stands where
+ * \partial would. */
+bool latex_is_divided(const struct latex_reading *r, const struct latex_derivative *d,
+                      struct latex_value first, struct latex_value product);
 /* Applies it. Refuses what would be 0 only because it is not known to depend on the variable. */
 struct latex_value latex_derive(struct latex_reading *r, const json_t *node,
                                 const struct latex_derivative *d, struct latex_value x);

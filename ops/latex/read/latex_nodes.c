@@ -86,6 +86,12 @@ bool latex_before_bracket(const struct latex_reading *r, const json_t *node)
     return at < r->len && r->source[at] == '(';
 }
 
+bool latex_after_space(const struct latex_reading *r, const json_t *node)
+{
+    size_t at = bytes_of(r, place_of(node, 0));
+    return at > 0 && is_space(r->source[at - 1]);
+}
+
 const char *latex_typed(const struct latex_reading *r, const json_t *node)
 {
     size_t place = place_of(node, 0), n = 1;
@@ -306,16 +312,16 @@ const char *latex_shown(const struct latex_reading *r, struct latex_value x)
     return expr_from_prefix(&e, r->a, r->lang, x.text, NULL) ? x.text : expr_infix(r->a, &e);
 }
 
-bool latex_depends_on(const struct latex_reading *r, struct latex_value x, const char *name)
+size_t latex_count(const struct latex_reading *r, struct latex_value x, const char *name)
 {
+    size_t count = 0;
     for (const char *s = x.text; *s; s += strspn(s, " ")) {
         size_t n = strcspn(s, " ");
         const char *symbol = arena_strndup(r->a, s, n);
-        if (name ? *s == '?' || !strcmp(symbol, name)
-                 : (is_letter(*s) || strchr("?\"", *s)) && lang_find(r->lang, s, n) < 0 &&
-                       !lang_is_constant(symbol))
-            return true;
+        count += name ? *s == '?' || !strcmp(symbol, name)
+                      : (is_letter(*s) || strchr("?\"", *s)) && lang_find(r->lang, s, n) < 0 &&
+                            !lang_is_constant(symbol);
         s += n;
     }
-    return false;
+    return count;
 }

@@ -48,6 +48,8 @@ const json_t *latex_base(const json_t *node);
 bool latex_adjacent(const json_t *first, const json_t *second);
 /* Whether a parenthesis opens right behind the node. */
 bool latex_before_bracket(const struct latex_reading *r, const json_t *node);
+/* Whether a space stands before the node. */
+bool latex_after_space(const struct latex_reading *r, const json_t *node);
 /* Returns what the user typed for this node: "\binom", "\begin{cases}", "x". */
 const char *latex_typed(const struct latex_reading *r, const json_t *node);
 
@@ -104,6 +106,6 @@ struct latex_value latex_quotient(struct latex_reading *r, struct latex_value x,
                                   struct latex_value y);
 /* Returns what was read as infix, for notes. */
 const char *latex_shown(const struct latex_reading *r, struct latex_value x);
-/* Whether this name occurs among the tokens, or a pattern variable, which may stand for anything;
- * name NULL: whether any variable does. */
-bool latex_depends_on(const struct latex_reading *r, struct latex_value x, const char *name);
+/* How often this name occurs among the tokens, or a pattern variable, which may stand for anything;
+ * name NULL: how often any variable does. */
+size_t latex_count(const struct latex_reading *r, struct latex_value x, const char *name);

@@ -88,8 +88,8 @@ static struct latex_value read_root(struct latex_reading *r, const json_t *node)
     struct latex_value x = read_group(r, json_object_get(node, "body"));
     if (!index || json_is_null(index) || !x.text)
         return latex_apply(r, "sqrt", x);
-    struct latex_value n = x.text ? read_group(r, index) : latex_none;
-    return latex_apply2(r, "pow", x, latex_quotient(r, (struct latex_value){"1", LATEX_NUMBER}, n));
+    const struct latex_value one = {"1", LATEX_NUMBER};
+    return latex_apply2(r, "pow", x, latex_quotient(r, one, read_group(r, index)));
 }
 
 /* Whether one of the nodes from..to of a list is \frac{d}{dx} without an expression. */
@@ -115,12 +115,16 @@ static struct latex_value read_derived(struct latex_reading *r, const json_t *no
         return latex_derive(r, node, d, read_sum(r, &above, ""));
     if (!latex_next(l))
         return latex_refuse(r, node, NULL, "the expression to differentiate is missing");
+    struct latex_list first = *l;
     struct latex_value x = read_product(r, l, stop, false, false);
-    if (x.text && has_derivative(r, l, l->second))
+    first.n = l->second;
+    bool several = x.text && l->at > l->second;
+    if (several &&
+        (has_derivative(r, l, l->second) ||
+         (r->sympy && latex_is_divided(r, d, read_product(r, &first, "", false, false), x))))
         return latex_refuse(r, node, "bracket its expression",
                             "how far this derivative reaches is ambiguous");
-    if (x.text && l->at > l->second &&
-        !latex_usual(r, node, "the derivative is read as that of %s", latex_shown(r, x)))
+    if (several && !latex_usual(r, node, "the derivative is read as that of %s", latex_shown(r, x)))
         return latex_none;
     return latex_derive(r, node, d, x);
 }
@@ -275,7 +279,8 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
     bool limits = json_is_true(json_object_get(base, "limits")) || /* \max_x f is over x */
                   json_is_true(json_object_get(base, "alwaysHandleSupSub"));
     if (log && !sub &&
-        !latex_usual(r, node, "%s is read as the natural logarithm; write \\log_{10} or \\ln", name))
+        !latex_usual(r, node, "%s is read as the natural logarithm; write \\log_{10} or \\ln",
+                     name))
         return latex_none;
     if (sub && ((!two && !log) || limits))
         return latex_refuse(r, node, NULL, "a subscript of %s has no meaning here", name);
@@ -428,8 +433,8 @@ static struct latex_value read_product(struct latex_reading *r, struct latex_lis
 {
     const json_t *node = latex_next(l), *before = node;
     bool over = false;
-    if (latex_is_minus(latex_sign(node)))
-        return latex_refuse(r, node, NULL, "something is missing before this sign");
+    if (argument && latex_is_minus(latex_sign(node)))
+        return latex_refuse(r, node, "bracket the argument", "a sign follows a function");
     struct latex_value x = read_factor(r, l, stop), last = x;
     size_t second = l->at;
     if (minus && x.kind == LATEX_NUMBER) {
@@ -481,8 +486,7 @@ static struct latex_value read_sum(struct latex_reading *r, struct latex_list *l
 
 const char *latex_read_tree(struct latex_reading *r, const char *json)
 {
-    json_error_t e;
-    json_t *tree = json_loads(json, 0, &e);
+    json_t *tree = json_loads(json, 0, NULL);
     const char *text = NULL;
     r->lists = json_array();
     if (tree && latex_check_known(r, tree))

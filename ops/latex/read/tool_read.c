@@ -123,9 +123,10 @@ const struct tool tool_read = {
     .name = "read",
     .arguments = "EXPR...",
     .summary = "Show how an expression is read",
-    .help = "Prints the expression in infix, as the prefix tokens of the corpora, and as LaTeX. "
-            "Where a text is ambiguous, prints a note with the reading that was chosen. An argument "
-            "'-' reads expressions from standard input, one per line.",
+    .help =
+        "Prints the expression in infix, as the prefix tokens of the corpora, and as LaTeX. "
+        "Where a text is ambiguous, prints a note with the reading that was chosen. An argument "
+        "'-' reads expressions from standard input, one per line.",
     .exit_codes = EXPR_TEXTS_EXIT_CODES,
     .example = "eqloom read 'sin 2x'\n"
                "eqloom read '\\frac{1}{2}\\sin^2 x'",

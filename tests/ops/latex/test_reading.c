@@ -21,7 +21,7 @@
 typedef enum err_code reader(struct expr *out, struct arena *a, const struct source_text *source,
                              struct buf *notes, struct err *e);
 
-static struct latex_reader *latex;
+static struct latex_reader *latex, *sympy;
 
 /* The command line has no options. */
 const char *tool_value(const struct tool_args *args, const char *option)
@@ -59,6 +59,15 @@ static enum err_code read_either(struct expr *out, struct arena *a,
 {
     reader *read = latex_is(source->text, source->len) ? read_latex : read_infix;
     return read(out, a, source, notes, e);
+}
+
+/* What SymPy wrote has no notes. */
+static enum err_code read_sympy(struct expr *out, struct arena *a, const struct source_text *source,
+                                struct buf *notes, struct err *e)
+{
+    if (!sympy)
+        sympy = latex_reader_sympy();
+    return latex_parse(out, &sympy, a, &lang_calculus, source, 0, source->len, false, NULL, e);
 }
 
 static char *outcome(struct arena *a, reader *read, const char *input, struct buf *notes)
@@ -158,5 +167,18 @@ TEST(operators)
 TEST(latex)
 {
     check_table("latex", read_latex);
-    latex_reader_free(latex);
 }
+
+TEST(sympy)
+{
+    check_table("sympy", read_sympy);
+}
+
+static int end(void **state)
+{
+    latex_reader_free(latex);
+    latex_reader_free(sympy);
+    return 0;
+}
+
+TESTS_AROUND(NULL, end)
