@@ -247,8 +247,8 @@ static struct latex_value read_bare(struct latex_reading *r, struct latex_list *
         return latex_none;
     if (latex_is_type(latex_base(next), "leftright") || latex_is_open(latex_base(next)) ||
         (!r->bars && !strcmp(sign, "|")))
-        return latex_refuse(r, node, NULL,
-                            "how far the argument of %s reaches is ambiguous; bracket it",
+        return latex_refuse(r, node, "bracket it",
+                            "how far the argument of %s reaches is ambiguous",
                             latex_typed(r, node));
     bool factorial = !strcmp(latex_sign(latex_base(latex_item(l, l->at - 1))), "!");
     bool single =
