@@ -487,10 +487,8 @@ static struct latex_value read_sum(struct latex_reading *r, struct latex_list *l
 const char *latex_read_tree(struct latex_reading *r, const char *json)
 {
     json_t *tree = json_loads(json, 0, NULL);
-    const char *text = NULL;
     r->lists = json_array();
-    if (tree && latex_check_known(r, tree))
-        text = read_group(r, tree).text;
+    const char *text = tree && latex_check_known(r, tree) ? read_group(r, tree).text : NULL;
     if (r->problem)
         text = NULL;
     else if (!text)
