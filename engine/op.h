@@ -257,9 +257,14 @@ enum err_code op_part_end(struct op_ctx *ctx, struct span key, struct span note,
 
 /* Called at most once in a map's run(), before anything is emitted: declares that from here on the
  * result depends on the parameters and on `reads` alone. If it returns true, the records of an
- * earlier run are the result, and run() must return OK and emit nothing. `reason` is shown to
- * users, like that of reuse. An op that calls this must draw random numbers from op_rng_of. */
+ * earlier run are the result, and run() must return OK and emit nothing, unless its records also
+ * hold what is not among `reads` (where an equation stands): then it takes them by op_recalled, and
+ * emits them with that changed. `reason` is shown to users, like that of reuse. An op that calls
+ * this must draw random numbers from op_rng_of. */
 bool op_recall(struct op_ctx *ctx, struct span reads, const char *reason);
+/* Decodes record i of a role that the earlier run emitted. */
+enum err_code op_recalled(void *out, struct op_ctx *ctx, const char *role, uint64_t i,
+                          struct err *e);
 
 /* ---- surroundings ---- */
 struct arena *op_arena(struct op_ctx *ctx);

@@ -6,6 +6,7 @@
 #include "base/os.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,6 +118,19 @@ bool op_recall(struct op_ctx *ctx, struct span reads, const char *reason)
     if (k->found)
         k->made.note = arena_printf(ctx->arena, WITNESS_NOTE "%s", reason);
     return k->found;
+}
+
+enum err_code op_recalled(void *out, struct op_ctx *ctx, const char *role, uint64_t i,
+                          struct err *e)
+{
+    const struct op *op = ctx->node->op;
+    const struct op_port *port = op_find_port(op->outputs, role);
+    size_t p = (size_t)(port - op->outputs);
+    const struct id_list *ids = &ctx->recall.made.outputs[p];
+    if (!ctx->recall.found || i >= ids->n)
+        return err_fail(e, ERR_NOTFOUND, "no record %" PRIu64 " of %s was recalled", i, role);
+    return err_up(e, store_get_message((ProtobufCMessage **)out, ctx_store(ctx), &ids->ids[i],
+                                       port->kind, ctx->arena, e));
 }
 
 enum err_code recall_write(struct store_batch *b, struct op_ctx *ctx, const struct digest *action,

@@ -264,6 +264,14 @@ static enum err_code write_element(struct worker *w, struct node_run *r, const s
     return err_up(e, code ? code : committer_append(w->s->commit, w->batch, e));
 }
 
+static bool emitted(const struct op_ctx *ctx)
+{
+    for (size_t i = 0; ctx->node->op->outputs[i].role; i++)
+        if (ctx->outputs[i].n)
+            return true;
+    return false;
+}
+
 static enum outcome element_run(struct worker *w, struct node_run *r, uint64_t position,
                                 const struct digest *id, const struct key *key,
                                 const struct action_result *before, struct together *t,
@@ -285,7 +293,9 @@ static enum outcome element_run(struct worker *w, struct node_run *r, uint64_t p
         outcome = element_failed(w, r, position, &ctx, &e);
     } else {
         if (ctx.recall.found) {
-            made = ctx.recall.made;
+            if (!emitted(&ctx))
+                made = ctx.recall.made;
+            made.note = ctx.recall.made.note;
             *state = ELEMENT_REUSED;
             count_witness(r, &made);
         }
