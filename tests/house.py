@@ -13,7 +13,7 @@ FILES_PER_FOLDER = 22
 LINES_PER_FILE = 500
 LINES_MEDIAN = 200
 # About what there is: a change that needs more raises them, and its commit says what the lines buy.
-LINES_TOTAL = 109_000
+LINES_TOTAL = 111_000
 LINES_TESTS = 35_000
 
 # Words that this code base does without, wherever they stand, as a part of an identifier too.

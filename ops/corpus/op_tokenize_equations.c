@@ -71,11 +71,12 @@ static const char *expression_text(struct arena *a, const Eqloom__Equation *q)
         return NULL;
     for (size_t i = 0; i < q->n_macros; i++) {
         const Eqloom__Macro *m = q->macros[i];
-        if (m->name[0] != '\\' || m->optional || m->delimiters[0])
+        size_t arguments = strlen(m->spec);
+        if (m->name[0] != '\\' || strspn(m->spec, "m") < arguments || m->delimiters[0] || m->let)
             continue; /* KaTeX will refuse the text */
         buf_printf(&b, "\\def%s", m->name);
-        for (uint32_t k = 1; k <= m->arguments; k++)
-            buf_printf(&b, "#%u", k);
+        for (size_t k = 1; k <= arguments; k++)
+            buf_printf(&b, "#%zu", k);
         buf_printf(&b, "{%s}", m->body);
     }
     if (equal)

@@ -66,7 +66,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_render = {
     .name = "render",
-    .version = 2,
+    .version = 3,
     .node = OP_MAP,
     .doc =
         "Draws equations with the macros of their papers by TeX and dvipng. Both must be installed "

@@ -103,13 +103,15 @@ class Papers(ProjectTest):
 
     def test_what_a_change_costs(self):
         def paper(k, b):
-            return document("\\a x", "\\b y", "z_%d" % k, preamble="\\def\\a{A}\\def\\b{%s}" % b)
+            return document("\\a x_%d" % k, "\\b y_%d" % k, "z_%d" % k,
+                            preamble="\\def\\a{A}\\def\\b{%s}" % b)
         for k in range(5):
             self.put({f"p{k}.tex": paper(k, "B")})
         for k in range(5, 8):
             self.put({f"1501.0000{k}.gz": gzip.compress(paper(k, "B"))})
         for k in range(8, 10):
-            self.put({f"p{k}/p.tex": document("\\a", preamble="\\input{../m}"), "m.tex": b"\\def\\a{A}"})
+            self.put({f"p{k}/p.tex": document("\\a_%d" % k, preamble="\\input{../m}"),
+                      "m.tex": b"\\def\\a{A}"})
 
         def costs():
             nodes = self.make()
@@ -127,6 +129,34 @@ class Papers(ProjectTest):
         self.assertEqual(costs(), [2, 2, 2])
         self.put({"p8/more.tex": b"read by nobody"})
         self.assertEqual(costs(), [0, 0, 0])
+
+    def test_a_display_that_moves(self):
+        """Where an equation stands is no part of what its conversion depends on."""
+        many = ["x_{%d}" % k for k in range(300)]
+        self.put({"p.tex": document(*many)})
+        self.assertEqual(self.make()["mathml"]["ran"], 300)
+        self.put({"p.tex": document("y", *many)})
+        self.assertEqual(self.make()["mathml"]["ran"], 1)
+        self.put({"p.tex": document(*many[::-1]).replace(b"{One}", b"{Two}")})
+        self.assertEqual(self.make()["mathml"]["ran"], 0)
+        ids = self.p.eqloom("show", "papers/mathml", "--json").out
+        fresh = self.p.eqloom("--store", "fresh", "run", "papers.yaml", "mathml")
+        self.assertEqual(fresh.status, 0, fresh.err)
+        self.assertEqual(json.loads(ids)["id"], json.loads(
+            self.p.eqloom("--store", "fresh", "show", "papers/mathml", "--json").out)["id"])
+
+    def test_what_is_a_document(self):
+        """\\documentclass and \\begin{document} may stand in inputs; what no document reads is counted."""
+        self.put({"main.tex": b"\\input{preamble}\\input{text}", "preamble.tex": b"\\documentclass{article}",
+                  "text.tex": b"\\begin{document}\\[x\\]\\iffalse\\[y\\]\\fi\\end{document}\\[z\\]",
+                  "lost.tex": b"\\[a\\]$$b$$",
+                  "page.html": b"<!-- <math><mi>n</mi></math> --><span class='katex'><math><mi>&alpha;</mi></math></span>"})
+        self.make()
+        v = self.values()
+        self.assertEqual((v["papers.papers"], v["papers.equations"], v["equations.converted"]), (2, 2, 2))
+        self.assertEqual({k[8:]: n for k, n in v.items() if k.startswith("untaken.")}, {
+            "in a branch that is not taken": 1, "behind the end of the document": 1,
+            "in a file that no document reads": 2, "in a comment or a script": 1})
 
     def test_edits_are_as_made_from_scratch(self):
         """What is taken over of earlier runs makes no difference."""

@@ -93,13 +93,13 @@ static void take(void *arg, const char *name, struct span bytes, const char *rea
 FUZZ(papers)
 {
     struct bundle b = {.a = a, .name = "f"};
-    bool used[2] = {false};
+    bool used[2] = {false}, begins;
     if (size > 1 && data[0] == 'a') {
         unpack(take, &b, "f", span_of(data + 1, size - 1));
     } else if (size > 1) {
         bundle_add(&b, "f", span_of(data + 1, size - 1));
         if (b.n)
-            document_read(a, &b, &b.files[0], 3, used, NULL);
+            document_read(a, &b, &b.files[0], 3, used, NULL, &begins);
     }
     bundle_free(&b);
 }

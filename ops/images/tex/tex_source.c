@@ -12,58 +12,25 @@
 
 /* ---- definitions ---- */
 
-static void put_parameters(struct buf *b, uint32_t n)
+/* Whether all arguments are plain ones, so that \def can take them. */
+static bool is_plain(const Eqloom__Macro *m)
 {
-    for (uint32_t i = 1; i <= n; i++)
-        buf_printf(b, "#%u", i);
-}
-
-/* \newcommand refuses names that are defined already. */
-static void put_command(struct buf *b, const Eqloom__Macro *m)
-{
-    buf_printf(b, "\\let%s\\eqloomundefined\\newcommand%s[%u][%s]{%s}%%\n", m->name, m->name,
-               m->arguments, m->initial, m->body);
-}
-
-static void put_environment(struct buf *b, const Eqloom__Macro *m)
-{
-    buf_printf(b, "\\eqloomforget{%s}\\newenvironment{%s}[%u]", m->name, m->name, m->arguments);
-    if (m->optional)
-        buf_printf(b, "[%s]", m->initial);
-    buf_printf(b, "{%s}{%s}%%\n", m->body, m->end);
-}
-
-/* Whether the text contains this command, not only a longer one that begins with it. */
-static bool uses(const char *text, const char *command)
-{
-    size_t n = strlen(command);
-    for (const char *at = strstr(text, command); at; at = strstr(at + n, command))
-        if (!isalpha((unsigned char)at[n]))
-            return true;
-    return false;
-}
-
-/* \let\x=\y, made before the paper redefines \y in terms of \x, saves TeX's own \y. */
-static bool is_saved(const Eqloom__Equation *q, const Eqloom__Macro *m)
-{
-    bool saved = false;
-    for (size_t i = 0; i < q->n_macros && !m->arguments; i++)
-        saved |= !strcmp(q->macros[i]->name, m->body) && uses(q->macros[i]->body, m->name);
-    return saved;
+    return m->spec[strspn(m->spec, "m")] == 0;
 }
 
 static void put_macro(struct buf *b, const Eqloom__Macro *m)
 {
     if (m->name[0] != '\\') {
-        put_environment(b, m);
-    } else if (m->optional) {
-        put_command(b, m);
+        buf_printf(b, "\\DeclareDocumentEnvironment{%s}{%s}{%s}{%s}%%\n", m->name, m->spec, m->body,
+                   m->end);
+    } else if (m->let) {
+        buf_printf(b, "\\let%s=%s%%\n", m->name, m->body);
+    } else if (!is_plain(m)) {
+        buf_printf(b, "\\DeclareDocumentCommand%s{%s}{%s}%%\n", m->name, m->spec, m->body);
     } else {
-        buf_printf(b, "\\def%s", m->name);
-        if (m->delimiters[0])
-            buf_puts(b, m->delimiters);
-        else
-            put_parameters(b, m->arguments);
+        buf_printf(b, "\\def%s%s", m->name, m->delimiters);
+        for (size_t i = 1; i <= strlen(m->spec); i++)
+            buf_printf(b, "#%zu", i);
         buf_printf(b, "{%s}%%\n", m->body);
     }
 }
@@ -86,11 +53,12 @@ void tex_source_write(struct buf *out, struct arena *a, const Eqloom__Equation *
 {
     const char *environment = environment_of(a, q->environment);
     buf_puts(out, "\\makeatletter\n");
+    /* first what TeX's own commands are saved as, before they are redefined */
     for (size_t i = 0; i < q->n_macros; i++)
-        if (is_saved(q, q->macros[i]))
-            buf_printf(out, "\\let%s=%s%%\n", q->macros[i]->name, q->macros[i]->body);
+        if (q->macros[i]->let)
+            put_macro(out, q->macros[i]);
     for (size_t i = 0; i < q->n_macros; i++)
-        if (!is_saved(q, q->macros[i]))
+        if (!q->macros[i]->let)
             put_macro(out, q->macros[i]);
     buf_printf(out, "\\makeatother\n\\begin{%s}\n%s\n\\end{%s}\n", environment, q->latex,
                environment);
@@ -134,7 +102,7 @@ bool tex_source_is_global(const Eqloom__Equation *q)
     bool found = text_is_global(q->latex);
     for (size_t i = 0; i < q->n_macros && !found; i++)
         found = text_is_global(q->macros[i]->body) || text_is_global(q->macros[i]->end) ||
-                text_is_global(q->macros[i]->initial);
+                text_is_global(q->macros[i]->spec);
     return found;
 }
 
@@ -166,10 +134,12 @@ const char tex_preamble[] =
     "\\newenvironment{IEEEeqnarray}[2][]{\\begin{equation*}\\begin{array}{*{20}{c}}}\n"
     "{\\end{array}\\end{equation*}}\\let\\IEEEnonumber\\relax\\let\\IEEEyesnumber\\relax\n"
     "\\let\\IEEEeqnarraynumspace\\relax\\let\\IEEEeqnarraymulticol\\multicolumn\n"
+    /* \DeclarePairedDelimiter: star, size, before, left, right, between, behind */
+    "\\def\\delimsize{}\\newcommand\\eqloompaired[7]{#3\\begingroup\\IfBooleanTF{#1}%\n"
+    "{\\def\\delimsize{\\middle}\\left#4#6\\right#5}{\\IfNoValueTF{#2}{#4#6#5}%\n"
+    "{\\def\\delimsize{#2}\\mathopen{#2#4}#6\\mathclose{#2#5}}}\\endgroup#7}\n"
     /* draws one file as one page and checks that it leaves nothing open */
     "\\newbox\\eqloom@box\\newcount\\eqloom@level\n"
-    "\\def\\eqloomforget#1{\\expandafter\\let\\csname#1\\endcsname\\eqloomundefined\n"
-    "\\expandafter\\let\\csname end#1\\endcsname\\eqloomundefined}\n"
     "\\def\\eqloom@stop{\\errmessage{A group or environment is not closed}\\batchmode\n"
     "\\read-1 to\\eqloom@}\n"
     "\\def\\eqloomset#1{\\immediate\\write-1{[[eqloom #1]]}\\begingroup\\pdfsetrandomseed1\n"

@@ -17,6 +17,7 @@ enum kind {
     COUNT_ENVIRONMENTS,
     COUNT_PROBLEMS,
     COUNT_LISTED,
+    COUNT_UNTAKEN,
     COUNT_EQUATIONS, /* totals over equations */
     COUNT_REFUSED,
     COUNT_DETAILS,
@@ -75,6 +76,8 @@ static void summarize_paper(struct buf *b, const Eqloom__Paper *p)
         put(b, LISTED_SUBJECT, 1, "%s %.*s", x->paper, (int)strcspn(x->categories, ". "),
             x->categories);
     }
+    for (size_t i = 0; i < p->n_untaken; i++)
+        put(b, COUNT_UNTAKEN, p->untaken[i]->count, "%s", p->untaken[i]->reason);
     for (size_t i = 0; i < p->n_problems; i++) {
         const Eqloom__Problem *x = p->problems[i];
         put(b, COUNT_PROBLEMS, 1, "%s", x->reason);
@@ -177,6 +180,7 @@ static const struct {
     {"Equations by environment", "environment", NULL},
     {"What could not be read, by reason", "reason", "problem."},
     {"What could not be read", "file", NULL},
+    {"What looked like displays and was not taken", "reason", "untaken."},
     {"Equations", "", "equations."},
     {"Refused equations by reason", "reason", "refused."},
     {"What is refused most", "reason", NULL},
@@ -265,7 +269,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_equation_statistics = {
     .name = "equation-statistics",
-    .version = 4,
+    .version = 5,
     .node = OP_TASK,
     .doc = "Counts papers by subject (from an old-style arXiv id or arXiv's metadata among the "
            "papers; otherwise unknown), equations by environment, the most frequent characters, "

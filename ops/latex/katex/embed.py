@@ -1,12 +1,14 @@
-"""Writes KaTeX, glue.js and tree.js as C arrays, and digests of KaTeX with each of the two.
-Usage: embed.py OUTPUT KATEX GLUE TREE"""
+"""Writes KaTeX and its scripts as C arrays: mhchem and the files of glue/ as one, and tree.js, with
+digests of KaTeX and each of the two. Usage: embed.py OUTPUT KATEX TREE MHCHEM GLUE..."""
 import hashlib
 import pathlib
 import sys
 
 
 def main():
-    katex, glue, tree = (pathlib.Path(f).read_bytes() for f in sys.argv[2:5])
+    katex, tree, mhchem, *files = (pathlib.Path(f).read_bytes() for f in sys.argv[2:])
+    glue = (mhchem + b";\nvar eqloom_mathml;\n(function () {\n'use strict';\n" + b"".join(files)
+            + b"}());\n")
     digests = [hashlib.sha256(len(katex).to_bytes(8, "little") + katex + part).hexdigest()
                for part in (glue, tree)]
     lines = ['/* Made by ops/latex/katex/embed.py. */', '#include "ops/latex/katex/katex.h"', '']

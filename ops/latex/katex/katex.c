@@ -186,14 +186,12 @@ static void push_macro(duk_context *d, const Eqloom__Macro *m)
 {
     duk_push_object(d);
     put_string(d, "name", m->name);
+    put_string(d, "spec", m->spec);
     put_string(d, "body", m->body);
-    put_string(d, "initial", m->initial);
     put_string(d, "end", m->end);
     put_string(d, "delimiters", m->delimiters);
-    duk_push_uint(d, m->arguments);
-    duk_put_prop_string(d, -2, "arguments");
-    duk_push_boolean(d, m->optional);
-    duk_put_prop_string(d, -2, "optional");
+    duk_push_boolean(d, m->let);
+    duk_put_prop_string(d, -2, "let");
 }
 
 /* Called protected, as pushing may run out of memory too. */
@@ -213,7 +211,16 @@ static duk_ret_t call(duk_context *d, void *udata)
         push_macro(d, q->macros[i]);
         duk_put_prop_index(d, -2, (duk_uarridx_t)i);
     }
-    duk_call(d, 3);
+    if (q->environment[0]) {
+        duk_push_array(d);
+        for (size_t i = 0; i < q->n_packages; i++) {
+            push_text(d, q->packages[i]);
+            duk_put_prop_index(d, -2, (duk_uarridx_t)i);
+        }
+    } else { /* no document says which packages are loaded */
+        duk_push_null(d);
+    }
+    duk_call(d, 4);
     return 1;
 }
 

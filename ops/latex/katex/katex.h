@@ -1,5 +1,5 @@
 /* KaTeX, run unchanged in Duktape: converts LaTeX to presentation MathML or a parse tree. KaTeX as
- * it was when eqloom was built is compiled in, with a script for each purpose: glue.js, tree.js. The
+ * it was when eqloom was built is compiled in, with a script for each purpose: glue/, tree.js. The
  * digest of KaTeX and the script is part of the action keys of the ops that use them. A heap serves
  * one thread at a time. Calls leave no state in it: the result depends on the text alone.
  *
@@ -19,7 +19,7 @@ struct katex_part {
 struct katex_source {
     const char *katex;
     size_t katex_len;
-    struct katex_part glue, tree; /* glue.js, tree.js */
+    struct katex_part glue, tree; /* mhchem and glue/; tree.js */
 };
 extern const struct katex_source katex_source;
 

@@ -1,8 +1,8 @@
-/* See mathml_tree.h. Documents with a DTD are refused, so no custom entities are expanded. HTML's
- * named characters are not defined in XML either. */
+/* See mathml_tree.h. Documents with a DTD are refused, so no custom entities are expanded. */
 #include "ops/latex/mathml/mathml_tree.h"
 
 #include "base/buf.h"
+#include "ops/latex/mathml/entities.h"
 #include "ops/latex/source/tex_scan.h"
 
 #include <ctype.h>
@@ -167,8 +167,11 @@ const char *mathml_tree_parse(struct mathml_tree *out, struct arena *a, const ch
     XML_SetElementHandler(p.parser, on_start, on_end);
     XML_SetCharacterDataHandler(p.parser, on_text);
     XML_SetStartDoctypeDeclHandler(p.parser, on_doctype);
-    if (XML_Parse(p.parser, text, (int)len, XML_TRUE) != XML_STATUS_OK && !p.why)
+    struct buf b = {0};
+    entities_replace(&b, text, len);
+    if (XML_Parse(p.parser, b.data ? b.data : "", (int)b.len, XML_TRUE) != XML_STATUS_OK && !p.why)
         p.why = arena_strdup(a, XML_ErrorString(XML_GetErrorCode(p.parser)));
+    buf_free(&b);
     XML_ParserFree(p.parser);
     buf_free(&p.text);
     if (!p.why) {

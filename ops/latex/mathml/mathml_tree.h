@@ -1,6 +1,6 @@
 /* Parses a <math> element to a flat tree. The only user of expat. Elements are accepted with any
  * namespace prefix; <semantics> is replaced by its first child; annotations and comments are
- * dropped. */
+ * dropped. HTML's named characters are replaced. */
 #pragma once
 
 #include "base/arena.h"

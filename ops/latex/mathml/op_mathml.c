@@ -5,6 +5,8 @@
 #include "ops/latex/katex/katex.h"
 #include "ops/latex/mathml/mathml_tree.h"
 
+#include "schemas/canonical.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -52,20 +54,22 @@ static enum err_code convert(struct katex_answer *out, struct arena *a, struct h
     return err_up(e, code);
 }
 
-static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+/* Everything that the conversion depends on: not where the equation stands. */
+static enum err_code reads_of(struct span *out, struct arena *a, const Eqloom__Equation *q,
+                              struct err *e)
 {
-    struct arena *a = op_arena(ctx);
-    struct katex_answer answer = {0};
+    Eqloom__Equation copy = *q;
+    copy.place = NULL;
+    return err_up(e, canonical_pack(out, a, &copy.base, e));
+}
+
+static enum err_code convert_or_read(Eqloom__MathML *m, struct arena *a, void *state,
+                                     const Eqloom__Equation *q, struct err *e)
+{
+    struct katex_answer answer = {.text = q->mathml};
     struct mathml_tree tree;
-    const Eqloom__Equation *q;
-    enum err_code code = op_get(&q, ctx, "equations", 0, e);
+    enum err_code code = q->mathml[0] ? OK : convert(&answer, a, state, q, e);
     if (code)
-        return err_up(e, code);
-    Eqloom__MathML m = EQLOOM__MATH_ML__INIT;
-    m.place = q->place;
-    m.latex = q->latex;
-    answer.text = q->mathml;
-    if (!q->mathml[0] && (code = convert(&answer, a, state, q, e)))
         return err_up(e, code);
     if (answer.text) {
         const char *why = mathml_tree_parse(&tree, a, answer.text, strlen(answer.text));
@@ -75,12 +79,35 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
         }
     }
     if (answer.text) {
-        m.mathml = (char *)mathml_tree_write(a, &tree);
+        m->mathml = (char *)mathml_tree_write(a, &tree);
     } else {
-        m.refused = (char *)answer.refused;
-        m.detail = (char *)answer.detail;
+        m->refused = (char *)answer.refused;
+        m->detail = (char *)answer.detail;
     }
-    return err_up(e, op_emit(NULL, ctx, "mathml", &m.base, e));
+    return OK;
+}
+
+static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    const Eqloom__Equation *q;
+    Eqloom__MathML m = EQLOOM__MATH_ML__INIT, *earlier;
+    struct span reads;
+    enum err_code code = op_get(&q, ctx, "equations", 0, e);
+    if (!code)
+        code = reads_of(&reads, a, q, e);
+    if (code)
+        return err_up(e, code);
+    if (op_recall(ctx, reads, "the same equation stands elsewhere")) {
+        if ((code = op_recalled(&earlier, ctx, "mathml", 0, e)))
+            return err_up(e, code);
+        m = *earlier;
+    } else {
+        m.latex = q->latex;
+        code = convert_or_read(&m, a, state, q, e);
+    }
+    m.place = q->place;
+    return code ? err_up(e, code) : err_up(e, op_emit(NULL, ctx, "mathml", &m.base, e));
 }
 
 static const char *units(struct op_ctx *ctx)
@@ -90,11 +117,12 @@ static const char *units(struct op_ctx *ctx)
 
 const struct op op_mathml = {
     .name = "mathml",
-    .version = 2,
+    .version = 3,
     .node = OP_MAP,
     .doc =
         "Converts LaTeX to presentation MathML by KaTeX, with the macros of the paper; normalizes "
-        "MathML to the same form. The digest of KaTeX is part of the action key.",
+        "MathML to the same form. The digest of KaTeX is part of the action key; where an equation "
+        "stands is not: one that moves is not converted again.",
     .inputs = OP_PORTS(
         {"equations", KIND_EQUATION, OP_COLLECTION, false, "LaTeX with its macros, or MathML."}),
     .outputs = OP_PORTS(

@@ -4,42 +4,13 @@
  * TeX too, ends it as unterminated. */
 #include "ops/latex/papers/document.h"
 
+#include "ops/latex/papers/conditionals.h"
+#include "ops/latex/papers/definitions.h"
+#include "ops/latex/papers/expansion.h"
 #include "ops/latex/papers/reader.h"
-
-enum { WASTED_MAX = 256 << 20 };
+#include "ops/latex/source/displays.h"
 
 /* ---- commands ---- */
-
-static void expand(struct reader *r, const struct macro *m, struct cursor *c)
-{
-    struct piece args[9], body;
-    size_t n = 0;
-    bool given = !m->m.optional || scan_optional(&args[0], c);
-    if (m->m.optional) {
-        if (!given)
-            args[0] = piece_of(m->m.initial);
-        n = 1;
-    }
-    if (!m->m.delimiters[0])
-        while (n < m->m.arguments && n < 9 && scan_argument(&args[n], c))
-            n++;
-    body = macro_substitute(r->a, m->m.body, args, n);
-    reader_push_text(r, body, m->m.body);
-}
-
-/* Expands \begin or \end of an environment that the paper has defined; returns false if it has
- * not. */
-static bool expand_environment(struct reader *r, struct piece name, bool begin, struct cursor *c)
-{
-    const struct macro *m = macro_find(&r->macros, name);
-    if (!m || !m->structural)
-        return false;
-    if (begin)
-        expand(r, m, c);
-    else
-        reader_push_text(r, piece_of(m->m.end), m->m.end);
-    return true;
-}
 
 /* \input and its variants. */
 static bool read_input(struct reader *r, struct piece word, struct cursor *c)
@@ -76,10 +47,31 @@ static bool read_input(struct reader *r, struct piece word, struct cursor *c)
     return true;
 }
 
+static void begin_display(struct reader *r, struct piece environment, struct piece closing)
+{
+    if (r->in_body)
+        reader_begin_display(r, environment, closing);
+    else
+        reader_untaken(r, "before the document begins", 1);
+}
+
+/* Skips an environment that is a listing or a comment. */
+static void skip_hidden(struct reader *r, struct piece name, struct cursor *c)
+{
+    struct piece body;
+    if (expansion_body(&body, name, c))
+        reader_untaken(r, "in a listing, a comment or a picture",
+                       macro_count_displays(&r->macros, body));
+}
+
 /* Handles environments that the reader knows, outside displays. */
 static void begin_environment(struct reader *r, struct piece name, struct cursor *c)
 {
-    struct piece ignored;
+    struct piece ignored, other;
+    if (name.len < 100 && name_map_get(&r->hidden, arena_strndup(r->a, name.s, name.len))) {
+        skip_hidden(r, name, c);
+        return;
+    }
     if (piece_is(name, "document")) {
         if (!r->in_body)
             buf_clear(&r->words);
@@ -91,8 +83,10 @@ static void begin_environment(struct reader *r, struct piece name, struct cursor
         if (!f->scanned)
             citations_scan(&r->cites, (struct piece){c->s + c->at, c->len - c->at});
         f->scanned = true;
-    } else if (r->in_body && macro_is_display(name)) {
-        reader_begin_display(r, name);
+    } else if (display_is(name)) {
+        begin_display(r, name, name);
+    } else if (expansion_same_as_display(&other, r, name)) {
+        begin_display(r, other, name);
     } else if (scan_optional(&ignored, c)) {
         reader_add_words(r, " ", 1);
     }
@@ -103,8 +97,12 @@ static void end_document(struct reader *r)
 {
     while (r->n && !reader_top(r)->is_file)
         r->n--;
-    if (r->n)
-        r->n--;
+    if (!r->n)
+        return;
+    const struct cursor *c = &reader_top(r)->c;
+    reader_untaken(r, "behind the end of the document",
+                   macro_count_displays(&r->macros, (struct piece){c->s + c->at, c->len - c->at}));
+    r->n--;
 }
 
 static void end_environment(struct reader *r, struct piece name)
@@ -185,23 +183,80 @@ static bool skip_argument(struct piece word, struct cursor *c)
 
 /* ---- the two states ---- */
 
+/* \excludecomment{x}, \lstnewenvironment{x}[..]{..}{..}, \newminted{python}{..} (pythoncode), ...:
+ * what is in the environment x is no text. \DeclareOption: what an option would do is not done. */
+static bool read_hidden(struct reader *r, struct piece word, struct cursor *c)
+{
+    static const char declaring[] =
+        "\\excludecomment \\includecomment \\lstnewenvironment \\newminted "
+        "\\DefineVerbatimEnvironment \\newtcblisting \\NewTCBListing "
+        "\\RecustomVerbatimEnvironment \\NewListingEnvironment";
+    struct piece name, given, ignored;
+    if (piece_is(word, "\\DeclareOption")) {
+        if (!scan_char(c, '*'))
+            scan_group(&ignored, c);
+        scan_group(&ignored, c);
+        return true;
+    }
+    if (!piece_in(word, declaring))
+        return false;
+    bool minted = piece_is(word, "\\newminted"), named = scan_optional(&given, c);
+    if (!scan_group(&name, c) || name.len > 80)
+        return true;
+    char *key = minted && named ? arena_strndup(r->a, given.s, given.len)
+                : minted        ? arena_printf(r->a, "%.*scode", (int)name.len, name.s)
+                                : arena_strndup(r->a, name.s, name.len);
+    if (piece_is(word, "\\includecomment"))
+        return true;
+    name_map_put(&r->hidden, key, 0, NULL);
+    while (scan_optional(&ignored, c) || scan_group(&ignored, c))
+        ;
+    return true;
+}
+
+/* \expandafter before a definition of \csname x\endcsname, or before a macro behind which a
+ * conditional ends, is nothing else than that: the end comes first. */
+static void read_expandafter(struct reader *r, struct cursor *c)
+{
+    struct cursor look = *c;
+    scan_blanks(&look);
+    if (cursor_end(&look) || look.s[look.at] != '\\')
+        return;
+    struct piece word = scan_command(&look), end;
+    scan_blanks(&look);
+    if (definition_begins(word) || cursor_end(&look) || look.s[look.at] != '\\')
+        return;
+    end = scan_command(&look);
+    if (!piece_in(end, "\\fi \\else"))
+        return;
+    *c = look;
+    conditional_read(r, end, c);
+    reader_push_text(r, word, word.s);
+}
+
 /* At a backslash, outside displays. */
 static void text_command(struct reader *r, struct frame *f)
 {
-    struct cursor *c = &f->c;
-    size_t from = c->at;
-    struct piece word = scan_command(c), name;
-    const struct macro *m;
-    if (macro_read(&r->macros, word, c) || read_input(r, word, c))
+    struct piece word = scan_command(&f->c), name;
+    struct cursor *c = reader_rest(r);
+    if (piece_is(word, "\\expandafter")) {
+        read_expandafter(r, c);
         return;
-    if (f->definitions) {
-        if (piece_is(word, "\\endinput"))
-            c->at = c->len;
+    }
+    if (definition_read(&r->macros, word, c) || conditional_read(r, word, c) ||
+        read_hidden(r, word, c) || read_input(r, word, c))
+        return;
+    if (piece_is(word, "\\endinput")) {
+        c->at = c->len;
+        return;
+    }
+    if (reader_top(r)->definitions) {
+        expansion_of_command(r, word);
         return;
     }
     bool begin = piece_is(word, "\\begin"), end = piece_is(word, "\\end");
     if ((begin || end) && scan_group(&name, c)) {
-        if (r->in_body && expand_environment(r, name, begin, c))
+        if (r->in_body && expansion_of_environment(r, name, begin))
             return;
         if (begin)
             begin_environment(r, name, c);
@@ -209,20 +264,19 @@ static void text_command(struct reader *r, struct frame *f)
             end_environment(r, name);
         return;
     }
-    m = r->in_body ? macro_find(&r->macros, word) : NULL;
-    if (m && m->structural) {
-        expand(r, m, c);
-    } else if (piece_is(word, "\\[") && r->in_body) {
-        reader_begin_display(r, word);
+    if (expansion_of_command(r, word))
+        return;
+    size_t from = c->at;
+    if (piece_is(word, "\\[")) {
+        begin_display(r, word, word);
     } else if (piece_is(word, "\\(")) {
         size_t left = c->len - c->at;
         const char *close = r->wasted < WASTED_MAX ? memmem(c->s + c->at, left, "\\)", 2) : NULL;
         r->wasted += close ? 0 : left;
         c->at = close ? (size_t)(close - c->s) + 2 : c->at;
         reader_add_words(r, " ", 1);
-    } else if (piece_is(word, "\\endinput")) {
-        c->at = c->len;
     } else if (!read_heading(r, word, c) && !read_citation(r, word, c) && !skip_argument(word, c)) {
+        reader_add_words(r, word.s, word.len);
         reader_add_words(r, c->s + from, c->at - from);
     }
 }
@@ -231,8 +285,7 @@ static void text_command(struct reader *r, struct frame *f)
 static void text_dollar(struct reader *r, struct cursor *c)
 {
     if (c->at + 1 < c->len && c->s[c->at + 1] == '$') {
-        if (r->in_body)
-            reader_begin_display(r, piece_of("$$"));
+        begin_display(r, piece_of("$$"), piece_of("$$"));
         c->at += 2;
         return;
     }
@@ -247,19 +300,20 @@ static void text_dollar(struct reader *r, struct cursor *c)
 }
 
 /* At a backslash, within a display. */
-static void display_command(struct reader *r, struct cursor *c)
+static void display_command(struct reader *r, struct frame *f)
 {
+    struct piece word = scan_command(&f->c), name;
+    struct cursor *c = reader_rest(r);
     size_t from = c->at;
-    struct piece word = scan_command(c), name;
     bool begin = piece_is(word, "\\begin"), end = piece_is(word, "\\end");
     const struct macro *m;
     if ((begin || end) && scan_group(&name, c)) {
-        if (piece_is(name, r->environment) && end && r->nested-- == 0) {
+        if (piece_is(name, r->closing) && end && r->nested-- == 0) {
             reader_end_display(r);
             return;
         }
-        r->nested += begin && piece_is(name, r->environment);
-        if (expand_environment(r, name, begin, c))
+        r->nested += begin && piece_is(name, r->closing);
+        if (expansion_of_environment(r, name, begin))
             return;
         if (end && piece_is(name, "document")) {
             reader_abandon_display(r);
@@ -269,12 +323,19 @@ static void display_command(struct reader *r, struct cursor *c)
     } else if (piece_is(word, "\\]") && !strcmp(r->environment, "\\[")) {
         reader_end_display(r);
         return;
-    } else if ((m = macro_find(&r->macros, word)) && m->structural) {
-        expand(r, m, c);
+    } else if ((m = macro_find(&r->macros, word)) && m->sets) {
+        struct cursor body = cursor_of(piece_of(m->m.body));
+        struct piece let = scan_command(&body);
+        definition_read(&r->macros, let, &body);
         return;
-    } else if (piece_is(word, "\\input") && read_input(r, word, c)) {
+    } else if (m && !m->m.let && m->structural) {
+        expansion_push(r, m);
+        return;
+    } else if (conditional_read(r, word, c) ||
+               (piece_is(word, "\\input") && read_input(r, word, c))) {
         return;
     }
+    buf_add(&r->display, word.s, word.len);
     buf_add(&r->display, c->s + from, c->at - from);
 }
 
@@ -286,11 +347,12 @@ static bool at_blank_line(const struct cursor *c)
     return c->s[c->at] == '\n' && at < c->len && c->s[at] == '\n';
 }
 
-static void display_step(struct reader *r, struct cursor *c)
+static void display_step(struct reader *r, struct frame *f)
 {
+    struct cursor *c = &f->c;
     char ch = c->s[c->at];
     if (ch == '\\') {
-        display_command(r, c);
+        display_command(r, f);
         return;
     }
     if (ch == '$' && !strcmp(r->environment, "$$") && c->at + 1 < c->len &&
@@ -336,7 +398,7 @@ static void read_all(struct reader *r)
                 reader_abandon_display(r);
             r->n--;
         } else if (r->environment) {
-            display_step(r, &f->c);
+            display_step(r, f);
         } else {
             text_step(r, f);
         }
@@ -371,40 +433,48 @@ static void read_from(struct reader *r, struct tex_file *root, bool in_body)
     reader_end_section(r);
 }
 
+/* Reads a text that is all body: plain TeX, or a document whose class begins it and is missing. */
+static void read_again(struct reader *r, struct tex_file *root)
+{
+    r->paper->n_sections = r->paper->n_untaken = 0;
+    r->problems.n = r->n_ifs = 0;
+    read_from(r, root, true);
+}
+
 Eqloom__Paper *document_read(struct arena *a, struct bundle *b, struct tex_file *root,
-                             unsigned max_depth, bool *used, struct span *trace)
+                             unsigned max_depth, bool *used, struct span *trace, bool *begins)
 {
     Eqloom__Paper *p = arena_new(a, Eqloom__Paper);
-    struct reader r = {.a = a,
-                       .lookup = lookup_new(a, b, root),
-                       .max_depth = max_depth,
-                       .used = used,
-                       .macros = {.a = a},
-                       .cites = {.a = a},
-                       .paper = p};
+    struct reader *r = arena_new(a, struct reader);
+    *r = (struct reader){.a = a,
+                         .lookup = lookup_new(a, b, root),
+                         .max_depth = max_depth,
+                         .used = used,
+                         .macros = {.a = a, .begins_definition = definition_begins},
+                         .cites = {.a = a},
+                         .paper = p};
     eqloom__paper__init(p);
-    struct piece text = bundle_stripped(b, root);
-    bool has_class = memmem(text.s, text.len, "\\document", 9) != NULL;
-    read_from(&r, root, !has_class);
-    if (!r.in_body) { /* \begin{document} may be in a class that is missing */
-        p->n_sections = 0;
-        read_from(&r, root, true);
-    }
-    read_bbl(&r, root);
-    citations_sort(&r.cites);
-    p->cites = r.cites.ids;
-    p->n_cites = r.cites.n;
-    p->abstract = reader_plain(&r, (struct piece){r.abstract.data, r.abstract.len});
-    p->problems = r.problems.items;
-    p->n_problems = r.problems.n;
+    const char *text = bundle_stripped(b, root).s;
+    read_from(r, root, false);
+    *begins = r->in_body || strstr(text, "\\end{document}") || strstr(text, "\\bye");
+    if (!r->in_body && (*begins || !strstr(text, "\\documentclass")))
+        read_again(r, root);
+    read_bbl(r, root);
+    citations_sort(&r->cites);
+    p->cites = r->cites.ids;
+    p->n_cites = r->cites.n;
+    p->abstract = reader_plain(r, (struct piece){r->abstract.data, r->abstract.len});
+    p->problems = r->problems.items;
+    p->n_problems = r->problems.n;
     if (trace)
-        *trace =
-            span_of(arena_memdup(a, r.lookup.trace.data, r.lookup.trace.len), r.lookup.trace.len);
-    buf_free(&r.lookup.trace);
-    name_map_free(&r.macros.index);
-    citations_free(&r.cites);
-    buf_free(&r.words);
-    buf_free(&r.abstract);
-    buf_free(&r.display);
+        *trace = span_of(arena_memdup(a, r->lookup.trace.data, r->lookup.trace.len),
+                         r->lookup.trace.len);
+    buf_free(&r->lookup.trace);
+    name_map_free(&r->macros.index);
+    name_map_free(&r->hidden);
+    citations_free(&r->cites);
+    buf_free(&r->words);
+    buf_free(&r->abstract);
+    buf_free(&r->display);
     return p;
 }

@@ -5,11 +5,13 @@
 #include "base/span.h"
 #include "ops/latex/source/bundle.h"
 
-/* Sets used[i] for each file that was read, and *trace, unless it is NULL, to the lookups that it
- * made (tex_lookup.h). Missing and unreadable inputs are listed in the paper's problems. Everything
+/* Sets *begins to whether a document begins in the root or in a file that it reads: without LaTeX's
+ * \\begin{document} the text is read as all body, and is a document only if it ends as one. Sets
+ * used[i] for each file that was read, and *trace, unless it is NULL, to the lookups that it made
+ * (tex_lookup.h). Missing and unreadable inputs are listed in the paper's problems. Everything
  * lives in the arena. */
 Eqloom__Paper *document_read(struct arena *a, struct bundle *b, struct tex_file *root,
-                             unsigned max_depth, bool *used, struct span *trace);
+                             unsigned max_depth, bool *used, struct span *trace, bool *begins);
 
 /* Reads equations without a document: JSONL with one object per line, {"latex": ...} or {"mathml":
  * ...} and optionally "label", "paper" and "keywords" (a list); and files with <math> elements.

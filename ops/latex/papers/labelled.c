@@ -1,5 +1,6 @@
 #include "ops/latex/papers/document.h"
 
+#include "ops/latex/mathml/math_elements.h"
 #include "ops/latex/papers/reader.h"
 #include "ops/latex/read/latex.h"
 
@@ -58,6 +59,19 @@ static char *bare_latex(struct arena *a, const json_t *object)
     return arena_strndup(a, bare.s + at, bare.len);
 }
 
+/* Returns the <math> element without what is around it, such as KaTeX's <span>; the text as it is
+ * if there is not exactly one, which the op mathml will refuse. */
+static char *bare_mathml(struct arena *a, const json_t *object)
+{
+    char *text = string_of(a, object, "mathml");
+    struct span x, more;
+    if (!text)
+        return NULL;
+    struct math_elements m = math_elements_of(text, strlen(text));
+    bool one = math_elements_next(&x, &m) && !math_elements_next(&more, &m);
+    return one ? arena_strndup(a, (const char *)x.data, x.len) : text;
+}
+
 /* A label may be a number. */
 static char *label_of(struct arena *a, const json_t *object)
 {
@@ -99,7 +113,7 @@ static void read_line(struct reading *r, const char *s, size_t n, unsigned line)
 {
     json_error_t e;
     json_t *object = n <= LINE_MAX_LEN ? json_loadb(s, n, JSON_REJECT_DUPLICATES, &e) : NULL;
-    char *latex = bare_latex(r->a, object), *mathml = string_of(r->a, object, "mathml");
+    char *latex = bare_latex(r->a, object), *mathml = bare_mathml(r->a, object);
     if (!latex && !mathml) {
         if (!add_listing(r, object))
             bundle_problem(
@@ -136,18 +150,22 @@ Eqloom__Paper *labelled_read(struct arena *a, const char *name, const char *text
 
 Eqloom__Paper *mathml_read(struct arena *a, const char *name, const char *text, size_t len)
 {
-    static const char *const opens[] = {"<math", "<mml:math", "<m:math"};
-    static const char *const closes[] = {"</math>", "</mml:math>", "</m:math>"};
     struct reading r = begin(a, name);
-    for (size_t k = 0; k < 3; k++)
-        for (const char *s = text; (s = strstr(s, opens[k]));) {
-            const char *end = strstr(s, closes[k]);
-            size_t n = end ? (size_t)(end - s) + strlen(closes[k]) : 0;
-            if (n && n <= EQUATION_MAX && strchr(" >\n\t", s[strlen(opens[k])]))
-                add(&r)->mathml = arena_strndup(a, s, n);
-            s += n ? n : 1;
-        }
+    struct math_elements m = math_elements_of(text, len);
+    Eqloom__Untaken *u = arena_new(a, Eqloom__Untaken);
+    struct span x;
+    while (math_elements_next(&x, &m)) {
+        if (x.len <= EQUATION_MAX)
+            add(&r)->mathml = arena_strndup(a, (const char *)x.data, x.len);
+        else
+            bundle_problem(&r.problems, a, name, 0, "display too large", "%zu bytes", x.len);
+    }
     if (!r.section->n_equations)
         bundle_problem(&r.problems, a, name, 0, "no equation", "%zu bytes without <math>", len);
+    eqloom__untaken__init(u);
+    u->reason = (char *)"in a comment or a script";
+    u->count = m.hidden;
+    r.paper->n_untaken = m.hidden > 0;
+    r.paper->untaken = arena_memdup(a, &u, sizeof u);
     return finish(&r);
 }

@@ -5,14 +5,16 @@
 #include "engine/op.h"
 #include "ops/latex/papers/citations.h"
 #include "ops/latex/papers/document.h"
+#include "ops/latex/papers/roots.h"
 #include "ops/latex/source/decode.h"
+#include "ops/latex/source/displays.h"
 #include "ops/latex/source/file_names.h"
 #include "ops/latex/source/tex_lookup.h"
 
 #include <stdlib.h>
 
 enum { EQUATIONS_MAX = 1 << 30 /* bytes of an unpacked file of equations */ };
-enum { NESTED_MAX = 3, ROOTS_MAX = 10000, LISTINGS_MAX = 1000 /* of a record */ };
+enum { NESTED_MAX = 3, LISTINGS_MAX = 1000 /* of a record */ };
 
 struct papers {
     struct op_ctx *ctx;
@@ -27,6 +29,7 @@ struct document {
     bool *reads;          /* by file of the bundle */
     Eqloom__Paper *paper; /* NULL if not read */
     struct span trace;    /* lookups, see tex_lookup.h */
+    bool begins;          /* it is a document */
     struct op_part part;  /* of an earlier run */
     bool reused;          /* the part is reused as the result */
 };
@@ -47,41 +50,6 @@ static void add_subject(struct arena *a, Eqloom__Paper *p)
         return;
     p->subjects = arena_array(a, char *, 1);
     p->subjects[p->n_subjects++] = arena_strndup(a, p->paper, (size_t)(slash - p->paper));
-}
-
-/* ---- roots ---- */
-
-/* Whether a document begins here, or in a file that this one includes. */
-static bool is_root(struct bundle *b, struct tex_file *f)
-{
-    struct piece text = bundle_stripped(b, f); /* NUL-terminated, without other NULs */
-    return strstr(text.s, "\\documentclass") || strstr(text.s, "\\documentstyle") ||
-           strstr(text.s, "\\begin{document}") || strstr(text.s, "\\end{document}");
-}
-
-/* Finds the roots of an archive; its largest file if no document begins in it. */
-static size_t find_roots(struct tex_file **out, struct bundle *b)
-{
-    size_t n = 0;
-    struct tex_file *largest = NULL;
-    for (size_t i = 0; i < b->n && n < ROOTS_MAX; i++) {
-        struct tex_file *f = &b->files[i];
-        if (file_name_is_style(f->name))
-            continue;
-        if (!largest || f->len > largest->len)
-            largest = f;
-        if (is_root(b, f))
-            out[n++] = f;
-    }
-    if (n == 0 && largest)
-        out[n++] = largest;
-    return n;
-}
-
-static int by_name(const void *x, const void *y)
-{
-    const struct tex_file *const *a = x, *const *b = y;
-    return strcmp((*a)->name, (*b)->name);
 }
 
 static void name_paper(struct papers *x, struct bundle *b, Eqloom__Paper *p,
@@ -114,8 +82,8 @@ static void join_problems(struct arena *a, Eqloom__Paper *p, const struct proble
 static void read_document(struct papers *x, struct bundle *b, struct document *d)
 {
     memset(d->reads, 0, b->n * sizeof *d->reads);
-    d->paper =
-        document_read(&x->a, b, d->root, (unsigned)op_int(x->ctx, "depth"), d->reads, &d->trace);
+    d->paper = document_read(&x->a, b, d->root, (unsigned)op_int(x->ctx, "depth"), d->reads,
+                             &d->trace, &d->begins);
     d->reads[d->root - b->files] = false;
     if (!x->code && op_cancelled(x->ctx))
         x->code = err_fail(x->e, ERR_CANCELLED, "papers was interrupted");
@@ -133,35 +101,38 @@ static struct span part_key(struct arena *a, char kind, const char *name, const 
 }
 
 /* Whether an earlier run read it and its lookups would find the same files now. The part's note
- * holds a digest of the results and the lookups. */
+ * holds whether it is a document, a digest of the results, and the lookups. */
 static bool find_document(struct papers *x, struct bundle *b, struct document *d)
 {
     struct span key = part_key(&x->a, 'd', d->root->name, &d->root->id);
     struct lookup l = lookup_new(&x->a, b, d->root);
     struct digest answers;
-    if (!op_part_find(&d->part, x->ctx, key) || d->part.note.len < DIGEST_SIZE)
+    if (!op_part_find(&d->part, x->ctx, key) || d->part.note.len < 1 + DIGEST_SIZE)
         return false;
-    struct span trace = span_of(d->part.note.data + DIGEST_SIZE, d->part.note.len - DIGEST_SIZE);
+    const uint8_t *note = d->part.note.data;
+    struct span trace = span_of(note + 1 + DIGEST_SIZE, d->part.note.len - 1 - DIGEST_SIZE);
+    d->begins = note[0] == 'd';
     d->reused = lookup_replay(&answers, d->reads, &l, trace) &&
-                !memcmp(answers.bytes, d->part.note.data, DIGEST_SIZE);
+                !memcmp(answers.bytes, note + 1, DIGEST_SIZE);
     return d->reused;
 }
 
 static void note_document(struct papers *x, struct bundle *b, const struct document *d)
 {
     struct lookup l = lookup_new(&x->a, b, d->root);
-    char *note = arena_alloc(&x->a, DIGEST_SIZE + d->trace.len);
+    char *note = arena_alloc(&x->a, 1 + DIGEST_SIZE + d->trace.len);
     struct digest answers;
     lookup_replay(&answers, d->reads, &l, d->trace);
-    memcpy(note, answers.bytes, DIGEST_SIZE);
-    memcpy(note + DIGEST_SIZE, d->trace.data, d->trace.len);
+    *note = d->begins ? 'd' : 'n';
+    memcpy(note + 1, answers.bytes, DIGEST_SIZE);
+    memcpy(note + 1 + DIGEST_SIZE, d->trace.data, d->trace.len);
     if (!x->code)
         x->code = op_part_end(x->ctx, part_key(&x->a, 'd', d->root->name, &d->root->id),
-                              span_of(note, DIGEST_SIZE + d->trace.len), x->e);
+                              span_of(note, 1 + DIGEST_SIZE + d->trace.len), x->e);
 }
 
-/* Emits a document. In an archive (`alone`), all documents are new; in a folder, which has no name,
- * parts of an earlier run are reused where possible. */
+/* Emits a document; of what is none, only notes that. In an archive (`alone`), all documents are
+ * new; in a folder, which has no name, parts of an earlier run are reused where possible. */
 static void emit_document(struct papers *x, struct bundle *b, struct document *d, bool alone)
 {
     bool in_folder = !*b->name;
@@ -171,52 +142,80 @@ static void emit_document(struct papers *x, struct bundle *b, struct document *d
     }
     if (in_folder)
         op_part_begin(x->ctx);
-    name_paper(x, b, d->paper, d->root, alone);
-    if (alone)
-        join_problems(&x->a, d->paper, &b->problems);
-    emit(x, d->paper);
+    if (d->begins) {
+        name_paper(x, b, d->paper, d->root, alone);
+        if (alone)
+            join_problems(&x->a, d->paper, &b->problems);
+        emit(x, d->paper);
+    }
     if (in_folder)
         note_document(x, b, d);
 }
 
-static void emit_problems(struct papers *x, struct bundle *b, bool empty)
+/* Emits what belongs to no document: problems, and the count of displays that are not read. */
+static void emit_rest(struct papers *x, struct bundle *b, bool empty, unsigned unread)
 {
     Eqloom__Paper *none = arena_new(&x->a, Eqloom__Paper);
+    Eqloom__Untaken u = EQLOOM__UNTAKEN__INIT, *one = &u;
     eqloom__paper__init(none);
     none->paper = file_name_short(&x->a, b->name);
     if (empty && b->problems.n == 0)
         bundle_problem(&b->problems, &x->a, b->name, 0, "no document", "%zu files", b->n);
     join_problems(&x->a, none, &b->problems);
+    u.reason = (char *)"in a file that no document reads";
+    u.count = unread;
+    none->untaken = &one;
+    none->n_untaken = unread > 0;
     emit(x, none);
 }
 
-/* A document that another one includes is part of that one. */
-static void read_bundle(struct papers *x, struct bundle *b, struct tex_file **roots, size_t n)
+/* Reads the documents that may begin in these files. One that another one includes is part of
+ * that. Returns their number. */
+static size_t read_roots(struct document *out, struct papers *x, struct bundle *b, bool *used,
+                         const struct root *roots, size_t n)
 {
-    bool *used = arena_array(&x->a, bool, b->n + 1), in_folder = !*b->name;
-    struct document *documents = arena_array(&x->a, struct document, n + 1);
-    size_t kept = 0, read = 0;
-    if (n)
-        qsort(roots, n, sizeof *roots, by_name);
+    bool in_folder = !*b->name;
+    size_t read = 0;
     for (size_t i = 0; i < n && !x->code; i++) {
-        struct document *d = &documents[read];
-        if (used[roots[i] - b->files])
+        struct document *d = &out[read];
+        if (used[roots[i].file - b->files])
             continue;
-        *d = (struct document){.root = roots[i], .reads = arena_array(&x->a, bool, b->n + 1)};
+        *d = (struct document){.root = roots[i].file, .reads = arena_array(&x->a, bool, b->n + 1)};
         if (!in_folder || !find_document(x, b, d))
             read_document(x, b, d);
         for (size_t k = 0; k < b->n; k++)
-            used[k] |= d->reads[k];
+            used[k] |= d->begins && d->reads[k];
         read++;
     }
+    return read;
+}
+
+static void read_bundle(struct papers *x, struct bundle *b, struct root *roots, size_t n)
+{
+    bool *used = arena_array(&x->a, bool, b->n + 1), in_folder = !*b->name;
+    struct document *documents = arena_array(&x->a, struct document, n + 1);
+    size_t kept = 0;
+    roots_sort(roots, n);
+    size_t read = read_roots(documents, x, b, used, roots, n);
     for (size_t i = 0; i < read; i++)
-        kept += !used[documents[i].root - b->files];
+        kept += documents[i].begins && !used[documents[i].root - b->files];
+    struct tex_file *only = in_folder || kept ? NULL : roots_largest(b);
+    if (only && !x->code) { /* an archive without a document is one itself */
+        struct root root = {only, 'd'};
+        used[only - b->files] = false;
+        read = read_roots(documents, x, b, used, &root, 1);
+        documents[0].begins = true;
+        kept = 1;
+    }
     bool alone = kept == 1 && !in_folder;
-    if (!alone && (b->problems.n || (kept == 0 && !in_folder)))
-        emit_problems(x, b, kept == 0);
     for (size_t i = 0; i < read && !x->code; i++)
         if (!used[documents[i].root - b->files])
             emit_document(x, b, &documents[i], alone);
+    for (size_t i = 0; i < read; i++)
+        used[documents[i].root - b->files] |= documents[i].begins;
+    unsigned unread = x->code ? 0 : roots_unread(b, used);
+    if (unread || (!alone && (b->problems.n || (kept == 0 && !in_folder))))
+        emit_rest(x, b, kept == 0 && !in_folder, unread);
 }
 
 /* ---- files ---- */
@@ -268,8 +267,8 @@ static void read_archive(struct papers *x, const char *name, struct span bytes, 
     struct opened o = {x, &b, depth, bytes.len, false};
     unpack(take_member, &o, name, bytes);
     if (!x->code && (b.n || b.problems.n || !o.nested)) {
-        struct tex_file **roots = arena_array(&x->a, struct tex_file *, b.n + 1);
-        read_bundle(x, &b, roots, find_roots(roots, &b));
+        struct root *roots = arena_array(&x->a, struct root, b.n + 1);
+        read_bundle(x, &b, roots, roots_find(roots, &b));
     }
     bundle_free(&b);
     arena_free(&x->a);
@@ -309,7 +308,7 @@ static void read_equations(struct papers *x, const char *path, struct span bytes
     if (why) {
         struct bundle b = {.a = &x->a, .name = path};
         bundle_problem(&b.problems, &x->a, path, 0, why, "not read");
-        emit_problems(x, &b, false);
+        emit_rest(x, &b, false, 0);
         return;
     }
     Eqloom__Paper *p = form == FORM_JSONL ? labelled_read(&x->a, name, text, len)
@@ -357,8 +356,8 @@ static void read_alone(struct papers *x, const struct op_file *f, size_t number,
         x->code = op_part_end(x->ctx, key, (struct span){0}, x->e);
 }
 
-/* Classifies a loose file before it is needed: 'd' if it begins a document, 'a' for an archive
- * under another name, 't' for any other text; otherwise the reason why it is not text. */
+/* Classifies a loose file before it is needed: 'a' for an archive under another name; of a text its
+ * root_kind and the number of displays in it, "d12"; otherwise the reason why it is not text. */
 static const char *kind_of(struct papers *x, const struct op_file *f, size_t number)
 {
     struct span key = part_key(&x->a, 'k', "", &f->id);
@@ -370,9 +369,10 @@ static const char *kind_of(struct papers *x, const struct op_file *f, size_t num
     const char *kind = "a";
     if (!unpack_is_archive(bytes)) {
         bundle_add(&alone, "", bytes);
-        kind = !alone.n                           ? alone.problems.items[0]->reason
-               : is_root(&alone, &alone.files[0]) ? "d"
-                                                  : "t";
+        kind = alone.n
+                   ? arena_printf(&x->a, "%c%u", roots_kind(&alone, alone.files),
+                                  displays_count(bundle_stripped(&alone, alone.files), NULL, NULL))
+                   : alone.problems.items[0]->reason;
     }
     bundle_free(&alone);
     op_part_begin(x->ctx);
@@ -386,20 +386,23 @@ static void read_folder(struct papers *x, const struct op_file *files, size_t n,
                         const char *const *kind)
 {
     struct bundle folder = {.a = &x->a, .name = "", .load = file_bytes, .arg = x};
-    struct tex_file **roots = arena_array(&x->a, struct tex_file *, n + 1);
+    struct root *roots = arena_array(&x->a, struct root, n + 1);
     size_t skip = common_folder(files, n, kind), n_roots = 0;
     for (size_t i = 0; i < n; i++) {
         const char *name = files[i].text.name + skip;
         if (!kind[i])
             continue;
-        if (kind[i][1])
-            bundle_problem(&folder.problems, &x->a, name, 0, kind[i], "not read");
+        if (strspn(kind[i] + 1, "0123456789") == strlen(kind[i] + 1))
+            bundle_add_lazy(&folder, name, i, &files[i].id,
+                            (unsigned)strtoul(kind[i] + 1, NULL, 10));
         else
-            bundle_add_lazy(&folder, name, i, &files[i].id);
+            bundle_problem(&folder.problems, &x->a, name, 0, kind[i], "not read");
     }
-    for (size_t i = 0; i < folder.n && n_roots < ROOTS_MAX; i++)
-        if (*kind[folder.files[i].number] == 'd' && !file_name_is_style(folder.files[i].name))
-            roots[n_roots++] = &folder.files[i];
+    for (size_t i = 0; i < folder.n && n_roots < ROOTS_MAX; i++) {
+        char letter = *kind[folder.files[i].number];
+        if (letter != 't' && !file_name_is_style(folder.files[i].name))
+            roots[n_roots++] = (struct root){&folder.files[i], letter};
+    }
     if (!x->code)
         read_bundle(x, &folder, roots, n_roots);
     bundle_free(&folder);

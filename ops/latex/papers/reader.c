@@ -12,9 +12,9 @@ enum {
 
 /* ---- texts and files ---- */
 
-static const char *here(struct reader *r)
+const char *reader_here(const struct reader *r)
 {
-    return r->n ? reader_top(r)->file->name : "";
+    return r->n ? r->stack[r->n - 1].file->name : "";
 }
 
 static bool room_for(struct reader *r, size_t len)
@@ -23,12 +23,19 @@ static bool room_for(struct reader *r, size_t len)
     r->bytes += len;
     if (r->n < FRAMES_MAX && r->texts <= TEXTS_MAX && r->bytes <= BYTES_MAX)
         return true;
-    bundle_problem(&r->problems, r->a, here(r), 0,
+    bundle_problem(&r->problems, r->a, reader_here(r), 0,
                    r->n == FRAMES_MAX ? "nested too deeply" : "too many expansions",
                    "after %zu texts of %zu bytes", r->texts, r->bytes);
     if (r->n < FRAMES_MAX)
         r->n = 0; /* read nothing more of this document */
     return false;
+}
+
+struct cursor *reader_rest(struct reader *r)
+{
+    while (r->n > 1 && !reader_top(r)->is_file && cursor_end(&reader_top(r)->c))
+        r->n--;
+    return &reader_top(r)->c;
 }
 
 void reader_push_text(struct reader *r, struct piece text, const void *of)
@@ -68,6 +75,7 @@ bool reader_push_file(struct reader *r, struct tex_file *file, bool definitions)
     if (!room_for(r, text.len))
         return false;
     r->used[file - r->lookup.bundle->files] = true;
+    reader_untaken(r, "in a listing, a comment or a picture", file->hidden);
     struct frame x = {cursor_of(text), file, true,
                       definitions || (r->n && reader_top(r)->definitions), NULL};
     r->stack[r->n++] = x;
@@ -76,7 +84,7 @@ bool reader_push_file(struct reader *r, struct tex_file *file, bool definitions)
 
 struct tex_file *reader_find(struct reader *r, const char *name, const char *suffixes)
 {
-    return lookup_find(&r->lookup, here(r), name, suffixes);
+    return lookup_find(&r->lookup, reader_here(r), name, suffixes);
 }
 
 /* Appends a name, expanding at most *commands macros in it. File names longer than NAME_MAX_LEN do
@@ -97,6 +105,32 @@ static void expand_name(struct buf *out, const struct reader *r, struct piece na
     }
 }
 
+/* Packages whose commands have other meanings than elsewhere, or two of them the same name. */
+static const char packages[] = "braket commath derivative diffcoeff esdiff physics siunitx";
+/* Packages that are known here: a copy of theirs beside the paper is not read. */
+static const char known_packages[] =
+    "amsmath amssymb amsfonts amsthm mathtools physics braket siunitx mhchem mathpartir bussproofs "
+    "proof xy xypic tikz-cd stmaryrd wasysym cancel empheq cases breqn IEEEtrantools nicefrac "
+    "xfrac "
+    "units slashed tensor bbm bbold dsfont mathrsfs bm esint accents centernot xparse etoolbox "
+    "environ xargs hyperref cleveref listings minted tikz pgf graphicx color xcolor natbib babel "
+    "inputenc fontenc comment xspace enumitem booktabs multirow array upgreek "
+    "ifthen xstring pstricks pst-node pgfplots";
+
+static void add_package(struct reader *r, struct piece name)
+{
+    size_t i = 0;
+    if (!piece_in(name, packages))
+        return;
+    while (i < r->n_packages && !piece_is(name, r->packages[i]) &&
+           strncmp(r->packages[i], name.s, name.len) < 0)
+        i++;
+    if (i < r->n_packages && piece_is(name, r->packages[i]))
+        return;
+    memmove(r->packages + i + 1, r->packages + i, (r->n_packages++ - i) * sizeof *r->packages);
+    r->packages[i] = arena_strndup(r->a, name.s, name.len);
+}
+
 void reader_input(struct reader *r, struct piece folder, struct piece name, const char *suffix)
 {
     name = piece_trim(name);
@@ -104,6 +138,10 @@ void reader_input(struct reader *r, struct piece folder, struct piece name, cons
         return;
     if (name.len > 1 && *name.s == '"')
         name = (struct piece){name.s + 1, name.len - 2};
+    if (suffix)
+        add_package(r, name);
+    if (suffix && piece_in(name, known_packages))
+        return;
     struct buf b = {0};
     unsigned commands = 100;
     expand_name(&b, r, piece_trim(folder), &commands);
@@ -115,7 +153,7 @@ void reader_input(struct reader *r, struct piece folder, struct piece name, cons
     if (file && reader_push_file(r, file, suffix != NULL))
         lookup_mark_read(&r->lookup);
     else if (!file && !suffix)
-        bundle_problem(&r->problems, r->a, here(r), 0, "no such input", "%s", path);
+        bundle_problem(&r->problems, r->a, reader_here(r), 0, "no such input", "%s", path);
 }
 
 /* ---- words ---- */
@@ -236,9 +274,28 @@ Eqloom__Equation *equation_add(Eqloom__Section *s, struct arena *a, size_t *cap)
     return s->equations[s->n_equations++] = q;
 }
 
-void reader_begin_display(struct reader *r, struct piece environment)
+void reader_untaken(struct reader *r, const char *reason, unsigned n)
+{
+    Eqloom__Paper *p = r->paper;
+    size_t i = 0;
+    while (i < p->n_untaken && strcmp(p->untaken[i]->reason, reason))
+        i++;
+    if (n == 0 || i == REASONS_MAX)
+        return;
+    if (i == p->n_untaken) {
+        if (i == 0)
+            p->untaken = arena_array(r->a, Eqloom__Untaken *, REASONS_MAX);
+        Eqloom__Untaken *u = p->untaken[p->n_untaken++] = arena_new(r->a, Eqloom__Untaken);
+        eqloom__untaken__init(u);
+        u->reason = (char *)reason;
+    }
+    p->untaken[i]->count += n;
+}
+
+void reader_begin_display(struct reader *r, struct piece environment, struct piece closing)
 {
     r->environment = arena_strndup(r->a, environment.s, environment.len);
+    r->closing = arena_strndup(r->a, closing.s, closing.len);
     r->nested = 0;
     buf_clear(&r->display);
     reader_add_words(r, "\n", 1);
@@ -249,12 +306,15 @@ void reader_end_display(struct reader *r)
     struct piece latex = piece_trim((struct piece){r->display.data, r->display.len});
     const char *environment = r->environment;
     r->environment = NULL;
-    if (latex.len == 0)
+    if (latex.len == 0) {
+        reader_untaken(r, "empty", 1);
         return;
+    }
     if (latex.len > DISPLAY_MAX || r->number == DISPLAYS_MAX) {
-        bundle_problem(&r->problems, r->a, here(r), 0,
+        bundle_problem(&r->problems, r->a, reader_here(r), 0,
                        latex.len > DISPLAY_MAX ? "display too large" : "too many displays",
                        "%zu bytes", latex.len);
+        reader_untaken(r, "too large or too many", 1);
         return;
     }
     Eqloom__Equation *q = equation_add(section(r), r->a, &r->equations_cap);
@@ -262,12 +322,15 @@ void reader_end_display(struct reader *r)
     q->place->number = r->number++;
     q->environment = (char *)environment;
     q->latex = arena_strndup(r->a, latex.s, latex.len);
+    q->packages = arena_memdup(r->a, r->packages, r->n_packages * sizeof *r->packages);
+    q->n_packages = r->n_packages;
     q->n_macros = macro_closure(&q->macros, r->a, &r->macros, latex);
 }
 
 void reader_abandon_display(struct reader *r)
 {
-    bundle_problem(&r->problems, r->a, here(r), 0, "display without end", "%s %.60s",
+    bundle_problem(&r->problems, r->a, reader_here(r), 0, "display without end", "%s %.60s",
                    r->environment, r->display.data ? r->display.data : "");
+    reader_untaken(r, "without end", 1);
     r->environment = NULL;
 }

@@ -9,7 +9,14 @@
 
 #include "base/buf.h"
 
-enum { DISPLAY_MAX = 20000, FRAMES_MAX = 100 };
+enum {
+    DISPLAY_MAX = 20000,
+    FRAMES_MAX = 100,
+    CONDITIONALS_MAX = 1000,
+    REASONS_MAX = 16,
+    DEFINING_MAX = 20000,
+    WASTED_MAX = 256 << 20
+};
 
 struct frame {
     struct cursor c;
@@ -27,8 +34,14 @@ struct reader {
     size_t n;           /* frames on the stack */
     unsigned max_depth; /* of files below the root */
     size_t texts, bytes;
-    size_t wasted; /* bytes searched for a missing \), or for keys of a .bib */
-    bool *used;    /* by file of the bundle: it was read */
+    size_t wasted;                /* bytes searched for a missing end, or for keys of a .bib */
+    bool taken[CONDITIONALS_MAX]; /* of open conditionals: only this branch is read */
+    size_t n_ifs;
+    unsigned defining;       /* expansions of macros that define others */
+    struct name_map hidden;  /* the paper's environments that are listings or comments */
+    const char *packages[8]; /* loaded ones by which commands differ, sorted */
+    size_t n_packages;
+    bool *used; /* by file of the bundle: it was read */
     struct macro_table macros;
     struct citations cites;
     struct problems problems;
@@ -36,8 +49,9 @@ struct reader {
     size_t sections_cap, equations_cap;
     struct buf words, abstract; /* of the section; of the abstract */
     bool in_body, in_abstract;
-    /* The environment of the display that is being copied, or NULL outside displays. */
-    char *environment;
+    /* The environment of the display that is being copied, or NULL outside displays, and the name
+     * that ends it. */
+    char *environment, *closing;
     struct buf display;
     unsigned nested; /* open environments of the same name within it */
     uint32_t number;
@@ -50,6 +64,11 @@ static inline struct frame *reader_top(struct reader *r)
     return &r->stack[r->n - 1];
 }
 
+/* The cursor behind a command: what follows the last command of a macro's body is read behind the
+ * macro. */
+struct cursor *reader_rest(struct reader *r);
+/* The name of the file that is being read. */
+const char *reader_here(const struct reader *r);
 /* Pushes the body of a macro, unless that macro is being expanded already. */
 void reader_push_text(struct reader *r, struct piece text, const void *of);
 /* Returns false and adds a problem if the file must not be read. */
@@ -70,8 +89,10 @@ void reader_begin_section(struct reader *r, char *title);
 void reader_end_section(struct reader *r);
 /* Adds words of the body to the abstract or the section. */
 void reader_add_words(struct reader *r, const char *s, size_t n);
-/* Starts copying a display to r->display. */
-void reader_begin_display(struct reader *r, struct piece environment);
+/* Counts what looked like displays and is not taken. */
+void reader_untaken(struct reader *r, const char *reason, unsigned n);
+/* Starts copying a display to r->display; `closing` is the name in its \end. */
+void reader_begin_display(struct reader *r, struct piece environment, struct piece closing);
 /* Stops copying, and keeps the display unless it is empty, or too large, which is a problem. */
 void reader_end_display(struct reader *r);
 void reader_abandon_display(struct reader *r);

@@ -1,6 +1,7 @@
 #include "ops/latex/source/bundle.h"
 
 #include "ops/latex/source/decode.h"
+#include "ops/latex/source/displays.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -63,10 +64,14 @@ void bundle_add(struct bundle *b, const char *name, struct span bytes)
     add_file(b, file);
 }
 
-void bundle_add_lazy(struct bundle *b, const char *name, size_t number, const struct digest *id)
+void bundle_add_lazy(struct bundle *b, const char *name, size_t number, const struct digest *id,
+                     unsigned displays)
 {
-    add_file(b, (struct tex_file){
-                    .name = decode_utf8(b->a, name, strlen(name)), .number = number, .id = *id});
+    add_file(b, (struct tex_file){.name = decode_utf8(b->a, name, strlen(name)),
+                                  .lazy = true,
+                                  .number = number,
+                                  .displays = displays,
+                                  .id = *id});
 }
 
 struct tex_file *bundle_find(const struct bundle *b, const char *name)
@@ -84,8 +89,10 @@ struct piece bundle_text(struct bundle *b, struct tex_file *file)
 
 /* ---- stripping ---- */
 
-static const char verbatims[] = "verbatim verbatim* Verbatim lstlisting minted comment alltt "
-                                "filecontents filecontents* tikzpicture pspicture asy";
+static const char verbatims[] = "verbatim verbatim* Verbatim Verbatim* BVerbatim lstlisting minted "
+                                "comment alltt filecontents filecontents* luacode luacode*";
+static const char pictures[] =
+    "tikzpicture pspicture pspicture* asy picture circuitikz forest pgfpicture quantikz";
 
 /* Returns the position after "\end{name}", or the end of the text. */
 static size_t find_end(const struct cursor *c, struct piece name)
@@ -97,33 +104,19 @@ static size_t find_end(const struct cursor *c, struct piece name)
     return c->len;
 }
 
-/* Returns the position after the \fi of an \iffalse. An \else at its level ends it too, as what
- * follows is typeset. *wasted counts bytes of the file that were searched for missing ends. */
-static size_t find_fi(const struct cursor *from, size_t *wasted)
+/* \verb|x|; with options and a language before it, and in braces: \mintinline[..]{python}{x},
+ * \url{x} */
+static void skip_verb(struct cursor *c, struct piece word, size_t *wasted)
 {
-    struct cursor c = *from;
-    size_t depth = 0;
-    while (!cursor_end(&c) && *wasted < WASTED_MAX) {
-        if (c.s[c.at] != '\\') {
-            c.at++;
-            continue;
-        }
-        struct piece word = scan_command(&c);
-        if (depth == 0 && (piece_is(word, "\\fi") || piece_is(word, "\\else")))
-            return c.at;
-        if (piece_is(word, "\\fi"))
-            depth--;
-        else if (word.len > 3 && !memcmp(word.s, "\\if", 3) && !piece_is(word, "\\iff"))
-            depth++;
-    }
-    *wasted += c.at - from->at;
-    return from->at; /* unterminated: not skipped */
-}
-
-static void skip_verb(struct cursor *c, size_t *wasted)
-{
+    struct piece ignored;
     scan_char(c, '*');
-    if (cursor_end(c) || *wasted >= WASTED_MAX)
+    scan_optional(&ignored, c);
+    if (piece_in(word, "\\mintinline \\mint"))
+        scan_group(&ignored, c);
+    if (cursor_end(c) || *wasted >= WASTED_MAX ||
+        (!piece_is(word, "\\verb") && scan_group(&ignored, c)))
+        return;
+    if (piece_is(word, "\\url"))
         return;
     const char *end = memchr(c->s + c->at + 1, c->s[c->at], c->len - c->at - 1);
     const char *line = memchr(c->s + c->at, '\n', c->len - c->at);
@@ -143,56 +136,73 @@ static void skip_comment(struct cursor *c)
         c->at++;
 }
 
-/* At a backslash: skips material that is stripped; returns false if there is none. */
-static bool skip_command(struct cursor *c, size_t *wasted)
+struct stripping {
+    char *out;
+    size_t n;
+    size_t wasted;   /* bytes of the file that were searched for missing ends */
+    unsigned hidden; /* what looks like displays in what is stripped */
+};
+
+static void put(struct stripping *x, const char *s, size_t n)
 {
+    memcpy(x->out + x->n, s, n);
+    x->n += n;
+}
+
+/* At a backslash: skips material that is stripped; returns false if there is none. */
+static bool skip_command(struct stripping *x, struct cursor *c)
+{
+    static const char verbs[] = "\\verb \\Verb \\lstinline \\mintinline \\mint \\url";
     struct cursor look = *c;
     struct piece word = scan_command(&look), name;
-    if (piece_is(word, "\\iffalse")) {
-        c->at = find_fi(&look, wasted);
-        return true;
-    }
-    if (piece_is(word, "\\verb") || piece_is(word, "\\lstinline")) {
-        skip_verb(&look, wasted);
+    if (piece_in(word, verbs)) {
+        skip_verb(&look, word, &x->wasted);
         *c = look;
         return true;
     }
-    if (piece_is(word, "\\begin") && scan_group(&name, &look) && piece_in(name, verbatims)) {
-        c->at = find_end(&look, name);
-        return true;
+    if (!piece_is(word, "\\begin") || !scan_group(&name, &look))
+        return false;
+    bool picture = piece_in(name, pictures);
+    if (!picture && !piece_in(name, verbatims))
+        return false;
+    size_t from = c->at, begun = look.at;
+    c->at = find_end(&look, name);
+    x->hidden += displays_count((struct piece){c->s + begun, c->at - begun}, NULL, NULL);
+    if (picture) {
+        put(x, c->s + from, begun - from);
+        put(x, "\\end{", 5);
+        put(x, name.s, name.len);
+        put(x, "}", 1);
     }
-    return false;
+    return true;
 }
 
-/* Removes what TeX does not typeset: comments, \iffalse ... \fi, and the content of verbatim
- * environments, which would be taken for mathematics. As in TeX, a comment includes the end of its
- * line and the blanks that follow; a line that is only a comment leaves nothing. */
-static struct piece strip(struct arena *a, const char *text, size_t len)
+/* Removes what TeX does not typeset: comments and the content of verbatim environments, which would
+ * be taken for mathematics. As in TeX, a comment includes the end of its line and the blanks that
+ * follow; a line that is only a comment leaves nothing. */
+static void strip(struct tex_file *file, struct arena *a, struct piece text)
 {
-    char *out = arena_alloc(a, len + 1);
-    size_t n = 0, wasted = 0;
-    struct cursor c = {text, 0, len};
+    struct stripping x = {.out = arena_alloc(a, text.len + 64)};
+    struct cursor c = cursor_of(text);
     while (!cursor_end(&c)) {
-        char ch = c.s[c.at];
-        if (ch == '%') {
+        if (c.s[c.at] == '%') {
             skip_comment(&c);
-        } else if (ch != '\\') {
-            out[n++] = ch;
-            c.at++;
-        } else if (!skip_command(&c, &wasted)) {
+        } else if (c.s[c.at] != '\\') {
+            x.out[x.n++] = c.s[c.at++];
+        } else if (!skip_command(&x, &c)) {
             struct piece word = scan_command(&c);
-            memcpy(out + n, word.s, word.len);
-            n += word.len;
+            put(&x, word.s, word.len);
         }
     }
-    out[n] = 0;
-    return (struct piece){out, n};
+    x.out[x.n] = 0;
+    file->stripped = (struct piece){x.out, x.n};
+    file->hidden = x.hidden;
 }
 
 struct piece bundle_stripped(struct bundle *b, struct tex_file *file)
 {
     struct piece text = bundle_text(b, file);
     if (!file->stripped.s)
-        file->stripped = strip(b->a, text.s, text.len);
+        strip(file, b->a, text);
     return file->stripped;
 }

@@ -14,8 +14,11 @@ struct tex_file {
     const char *text; /* UTF-8, lines end in \n, with comments; NULL until it is read */
     size_t len;
     struct piece stripped; /* without comments; NULL until it is needed */
+    unsigned hidden;       /* then: what looks like displays in what was stripped */
     struct digest id;      /* digest of the bytes, if loaded lazily */
+    bool lazy;             /* then: */
     size_t number;         /* the argument of `load` */
+    unsigned displays;     /* what looks like displays in the text, when it was classified */
 };
 
 enum { PROBLEMS_MAX = 1000 };
@@ -43,11 +46,14 @@ void bundle_problem(struct problems *p, struct arena *a, const char *file, unsig
     __attribute__((format(printf, 6, 7)));
 /* Adds a copy of a file in any encoding; a binary or too large file becomes a problem. */
 void bundle_add(struct bundle *b, const char *name, struct span bytes);
-/* Adds a file that is loaded when needed. The caller has checked that it is text. */
-void bundle_add_lazy(struct bundle *b, const char *name, size_t number, const struct digest *id);
+/* Adds a file that is loaded when needed. The caller has checked that it is text, and counted what
+ * looks like displays. */
+void bundle_add_lazy(struct bundle *b, const char *name, size_t number, const struct digest *id,
+                     unsigned displays);
 /* Returns NULL if no file has this name. */
 struct tex_file *bundle_find(const struct bundle *b, const char *name);
 /* Returns the whole file, decoded. */
 struct piece bundle_text(struct bundle *b, struct tex_file *file);
-/* Returns the text without comments, \iffalse ... \fi, and verbatim material. */
+/* Returns the text without comments and verbatim material. Of a picture its empty environment
+ * stays. */
 struct piece bundle_stripped(struct bundle *b, struct tex_file *file);

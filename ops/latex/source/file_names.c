@@ -47,10 +47,10 @@ enum file_form file_form_of(const char *name)
 {
     struct arena a = {0};
     const char *plain = arena_strndup(&a, name, unpack_name(name));
-    enum file_form form = ending_in(plain, ".jsonl .json")               ? FORM_JSONL
-                          : ending_in(plain, ".mml .xml .html")          ? FORM_XML
+    enum file_form form = ending_in(plain, ".jsonl .json")                      ? FORM_JSONL
+                          : ending_in(plain, ".mml .xml .html")                 ? FORM_XML
                           : ending_in(name, ".gz .tgz .tar .bz2 .xz .zst .zip") ? FORM_ARCHIVE
-                                                                         : FORM_LOOSE;
+                                                                                : FORM_LOOSE;
     arena_free(&a);
     return form;
 }

@@ -14,10 +14,10 @@ static char *summary(struct arena *a, const struct file *files, size_t n)
 {
     struct bundle b = {.a = a, .name = ""};
     struct buf out = {0};
-    bool used[8] = {false};
+    bool used[8] = {false}, begins;
     for (size_t i = 0; i < n && files[i].name; i++)
         bundle_add(&b, files[i].name, span_str(files[i].text));
-    const Eqloom__Paper *p = document_read(a, &b, &b.files[0], 3, used, NULL);
+    const Eqloom__Paper *p = document_read(a, &b, &b.files[0], 3, used, NULL, &begins);
     for (size_t i = 0; i < p->n_sections; i++) {
         if (p->sections[i]->n_equations || p->sections[i]->title[0])
             buf_printf(&out, "[%s]", p->sections[i]->title);
@@ -61,14 +61,15 @@ static const struct {
      "[] \\[:\\y a.{\\y=<#1>} \\[:\\x{\\x=2}"},
     {{{"a", DOC("\\DeclareMathOperator*{\\am}{arg\\,min}\\[\\am\\]")}},
      "[] \\[:\\am{\\am=\\operatorname*{arg\\,min}}"},
-    {{{"a", DOC("\\def\\x{a\\x}\\[\\x\\]")}}, "[] \\[:\\x"}, /* would never end */
+    {{{"a", DOC("\\def\\x{a\\x}\\[\\x\\]")}}, "[] \\[:\\x{\\x=a\\x}"}, /* KaTeX will refuse it */
     /* displays that macros and environments open */
     {{{"a", DOC("\\def\\be{\\begin{equation}}\\def\\ee{\\end{equation}}\\be x\\ee")}},
      "[] equation:x"},
     {{{"a", DOC("\\newcommand\\eqn[1]{\\[#1\\]}\\eqn{x^{2}}")}}, "[] \\[:x^{2}"},
     {{{"a", DOC("\\newenvironment{eq}{\\begin{equation}}{\\end{equation}}\\begin{eq}x\\end{eq}")}},
      "[] equation:x"},
-    {{{"a", DOC("\\def\\a{\\[\\b}\\def\\b{\\a\\]}\\a x")}}, ""},
+    {{{"a", DOC("\\def\\a{\\[\\b}\\def\\b{\\a\\]}\\a x")}},
+     "[] \\[:\\["}, /* KaTeX will refuse it */
     /* inputs */
     {{{"a", DOC("\\input{b}\\include c")}, {"b.tex", "\\[b\\]"}, {"c.tex", "\\[c\\]"}},
      "[] \\[:b \\[:c"},

@@ -141,7 +141,7 @@ TEST(texts)
         Eqloom__Equation q = EQLOOM__EQUATION__INIT;
         one.name = (char *)"\\a", two.name = (char *)"\\b";
         one.body = (char *)bodies[i % 4], two.body = (char *)bodies[i / 4 % 4];
-        one.arguments = two.arguments = 1;
+        one.spec = two.spec = (char *)"m";
         q.latex = make_text(&a, &rng, i);
         q.macros = macros;
         q.n_macros = i % 3 ? 2 : 0;
@@ -215,9 +215,9 @@ static size_t read_archive(struct span bytes)
     struct bundle b = {.a = &a, .name = "f"};
     size_t sections = 0;
     unpack(take, &b, "f", bytes);
-    bool *used = arena_array(&a, bool, b.n + 1);
+    bool *used = arena_array(&a, bool, b.n + 1), begins;
     for (size_t i = 0; i < b.n && i < 3; i++)
-        sections += document_read(&a, &b, &b.files[i], 3, used, NULL)->n_sections;
+        sections += document_read(&a, &b, &b.files[i], 3, used, NULL, &begins)->n_sections;
     bundle_free(&b);
     arena_free(&a);
     return sections;
@@ -267,7 +267,7 @@ TEST(documents)
         struct arena a = {0};
         struct buf b = {0};
         struct bundle files = {.a = &a, .name = ""};
-        bool used = false;
+        bool used = false, begins;
         buf_puts(&b, "\\documentclass{a}");
         for (char c = 'a'; c < 'g'; c++) {
             buf_printf(&b, "\\def\\%c{", c);
@@ -280,7 +280,8 @@ TEST(documents)
             buf_puts(&b, texts[i]);
         bundle_add(&files, "a", span_of(b.data, b.len));
         clock.started = seconds();
-        assert_int_equal(document_read(&a, &files, files.files, 3, &used, NULL)->n_sections, 1);
+        assert_int_equal(
+            document_read(&a, &files, files.files, 3, &used, NULL, &begins)->n_sections, 1);
         check_time(&clock, texts[i], b.len);
         bundle_free(&files);
         buf_free(&b);

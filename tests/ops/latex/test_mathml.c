@@ -14,24 +14,23 @@ static const struct {
     {                                                                                              \
         PROTOBUF_C_MESSAGE_INIT(&eqloom__macro__descriptor), __VA_ARGS__                           \
     }
-#define ANY(name, n, body, optional, initial, end, delimiters)                                     \
-    MACRO(name, n, body, optional, initial, end, delimiters)
-#define NO ANY("\\unused", 0, "", false, "", "", "")
+#define NO MACRO("\\unused", "", "", "", "", false)
     {"", "x^2", NO, "<msup><mi>x</mi><mn>2</mn></msup>"},
     {"align", "a&=b\\label{q}\\tag{1}\\\\c&=d\\nonumber", NO, "<mtr>"},
     {"eqnarray*", "a&=&b", NO, "columnalign=\"right center left\""},
     {"multline", "a\\\\b", NO, "<mtable"},
     {"", "\\xymatrix{A\\ar[r]^f\\ar@{->}[d]&B\\\\C}", NO, "<mover>"},
-    {"", "\\R", ANY("\\R", 0, "\\mathbb{R}", false, "", "", ""), "double-struck"},
-    {"", "\\f{y}", ANY("\\f", 2, "#1+#2", true, "x", "", ""), "<mi>x</mi><mo>+</mo><mi>y</mi>"},
-    {"", "\\f[z]{y}", ANY("\\f", 2, "#1+#2", true, "x", "", ""), "<mi>z</mi><mo>+</mo><mi>y</mi>"},
-    {"", "\\f a.b", ANY("\\f", 1, "(#1)", false, "", "", "#1."), "<mi>a</mi>"},
-    {"", "\\begin{m}a\\end{m}", ANY("m", 0, "\\begin{matrix}", false, "", "\\end{matrix}", ""),
+    {"", "\\R", MACRO("\\R", "", "\\mathbb{R}", "", "", false), "double-struck"},
+    {"", "\\f{y}", MACRO("\\f", "O{x}m", "#1+#2", "", "", false), "<mi>x</mi><mo>+</mo><mi>y</mi>"},
+    {"", "\\f[z]{y}", MACRO("\\f", "O{x}m", "#1+#2", "", "", false),
+     "<mi>z</mi><mo>+</mo><mi>y</mi>"},
+    {"", "\\f a.b", MACRO("\\f", "", "(#1)", "", "#1.", false), "<mi>a</mi>"},
+    {"", "\\begin{m}a\\end{m}", MACRO("m", "", "\\begin{matrix}", "\\end{matrix}", "", false),
      "<mtd>"},
-    {"", "\\left(x\\right)", ANY("\\left", 0, "\\nothing", false, "", "", ""), "<mo"},
+    {"", "\\left(x\\right)", MACRO("\\left", "", "\\nothing", "", "", false), "<mo"},
     {"", "\\nothing", NO, "!unknown command"},
     {"", "\\begin{nothing}\\end{nothing}", NO, "!unknown environment"},
-    {"", "\\a", ANY("\\a", 0, "\\a\\a", false, "", "", ""), "!too many expansions"},
+    {"", "\\a", MACRO("\\a", "", "\\a\\a", "", "", false), "!too many expansions"},
     {"", "x^", NO, "!LaTeX error"},
     {"", "\\href{javascript:alert(1)}{x}<script>", NO, "&lt;"},
 };

@@ -1,5 +1,4 @@
-/* What is read: the tables in tests/reading, a file for each notation. An entry is an input, of one
- * line or more, and below it, indented, what is made of it:
+/* What is read of infix and LaTeX (reading_table.h):
  *
  *     2(x + 1)
  *         both    2*(x + 1)
@@ -10,11 +9,10 @@
  *         file    refused 1: this has several readings; the usual one is sin(2*x)
  *
  * At a prompt the usual reading is taken, with a note; files must not be ambiguous. A refusal has
- * its column, message and hint. Entries are separated by blank lines; a line with # is a comment.
- * EQLOOM_UPDATE_GOLDEN=1 rewrites what stands below the inputs. */
-#include "base/os.h"
+ * its column, message and hint. */
 #include "ops/expr/own/operator_files.h"
 #include "ops/latex/read/expr_argument.h"
+#include "tests/ops/latex/reading_table.h"
 #include "tests/unit.h"
 
 /* Reads as a prompt does, or with `notes` NULL as a file. */
@@ -94,84 +92,44 @@ static void write_outcomes(struct buf *out, struct arena *a, reader *read, const
     buf_free(&notes);
 }
 
-static size_t line_length(const char *s)
+static void write_infix(struct buf *out, struct arena *a, const char *input)
 {
-    size_t n = strcspn(s, "\n");
-    return n + (s[n] == '\n');
+    write_outcomes(out, a, read_infix, input);
 }
 
-static bool is_outcome(const char *s)
+static void write_latex(struct buf *out, struct arena *a, const char *input)
 {
-    return strncmp(s, "    ", 4) == 0;
-}
-
-/* The table as it should be, and the number of entries that differ, which are printed. */
-static size_t rewrite(struct buf *out, struct arena *a, reader *read, const char *table,
-                      const char *path)
-{
-    size_t wrong = 0;
-    for (const char *s = table; *s;) {
-        const char *begin = s, *below;
-        if (*s == '#' || *s == '\n') {
-            s += line_length(s);
-            buf_add(out, begin, (size_t)(s - begin));
-            continue;
-        }
-        while (*s && *s != '\n' && !is_outcome(s))
-            s += line_length(s);
-        for (below = s; is_outcome(s);)
-            s += line_length(s);
-        size_t n = (size_t)(below - begin), at = out->len + n;
-        buf_add(out, begin, n);
-        write_outcomes(out, a, read, arena_strndup(a, begin, n - (begin[n - 1] == '\n')));
-        if (out->len - at == (size_t)(s - below) && !memcmp(out->data + at, below, out->len - at))
-            continue;
-        print_error("%s: is now\n%s", path, out->data + at - n);
-        wrong++;
-    }
-    return wrong;
-}
-
-static void check_table(const char *notation, reader *read)
-{
-    struct arena a = {0};
-    struct buf now = {0};
-    struct span table;
-    const char *update = getenv("EQLOOM_UPDATE_GOLDEN");
-    const char *path = arena_printf(&a, "%s/%s.txt", READING, notation);
-    assert_int_equal(os_read_file(&table, &a, path, 1 << 20, NULL), OK);
-    size_t wrong =
-        rewrite(&now, &a, read, arena_strndup(&a, (const char *)table.data, table.len), path);
-    if (update && *update) {
-        FILE *f = fopen(path, "w");
-        assert_non_null(f);
-        fwrite(now.data, 1, now.len, f);
-        assert_int_equal(fclose(f), 0);
-        wrong = 0;
-    }
-    buf_free(&now);
-    arena_free(&a);
-    assert_int_equal(wrong, 0);
+    write_outcomes(out, a, read_latex, input);
 }
 
 TEST(infix)
 {
-    check_table("infix", read_infix);
+    reading_table_check("infix", write_infix);
+}
+
+static void write_either(struct buf *out, struct arena *a, const char *input)
+{
+    write_outcomes(out, a, read_either, input);
 }
 
 TEST(operators)
 {
-    check_table("operators", read_either);
+    reading_table_check("operators", write_either);
 }
 
 TEST(latex)
 {
-    check_table("latex", read_latex);
+    reading_table_check("latex", write_latex);
+}
+
+static void write_sympy(struct buf *out, struct arena *a, const char *input)
+{
+    write_outcomes(out, a, read_sympy, input);
 }
 
 TEST(sympy)
 {
-    check_table("sympy", read_sympy);
+    reading_table_check("sympy", write_sympy);
 }
 
 static int end(void **state)
