@@ -70,9 +70,9 @@ TEST(refusals)
     ACCEPTS(expr, "\x0a\4\xf4\x8f\xbf\xbf");
     ACCEPTS(expr, "\x0a\3\xe2\x82\xac");
     REFUSES(expr, "\x12\3\x0a\1\x80"); /* inside a message */
-    ACCEPTS(certificate, "\x08\1\x20\1");
-    REFUSES(certificate, "\x20\2"); /* bool 2 */
-    REFUSES(certificate, "\x20\0");
+    ACCEPTS(certificate, "\x08\1\x40\1");
+    REFUSES(certificate, "\x40\2"); /* bool 2 */
+    REFUSES(certificate, "\x40\0");
     REFUSES(certificate, "\x10\x80\x80\x80\x80\x10"); /* uint32 2^32 */
     ACCEPTS(certificate, "\x10\xff\xff\xff\xff\x0f");
     ACCEPTS(certificate, "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\1"); /* enum -1 */

@@ -66,15 +66,18 @@ bool latex_is_bracketed(const json_t *list)
     return false;
 }
 
-/* Whether signs other than those of a product stand there outside brackets. */
+/* Whether signs other than those of a product, or of a variable of a pattern, stand there outside
+ * brackets. */
 static bool has_sum(const json_t *list)
 {
     int depth = 0;
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *node = json_array_get(list, i);
+        const char *sign = latex_sign(node);
         int more = step(node);
         depth += more;
-        if (!depth && !more && latex_is_type(node, "atom") && !latex_is_times(latex_sign(node)))
+        if (!depth && !more && latex_is_type(node, "atom") && !latex_is_times(sign) &&
+            strcmp(sign, "?") != 0)
             return true;
     }
     return false;

@@ -229,7 +229,7 @@ TEST_IN_ARENA(refuses_with_position)
         {"a: ?a -> ?a if less(?a)", 1, 23, "'less' takes 2 arguments", ""},
         {"a: ?a -> ?a if real(?a, 1)", 1, 24, "'real' takes 1 argument", ""},
         {"a: \\frac{?a}{2} -> f(\\sqrt{?a})", 1, 20, "may be a product or a function", "\\cdot"},
-        {"a: ?a -> \\log{?a}", 1, 9, "ambiguous: \\log", "explicit"},
+        {"a: ?a -> \\log{?a}", 1, 10, "ambiguous: \\log", "explicit"},
         {"a: ?a -> ?a if", 1, 15, "expected a condition", ""},
         {"a: ?a -> ?a if real(?a),", 1, 25, "expected a condition", ""},
         {"a: ?a -> ?a if ?a != 1", 1, 19, "'!=' must be followed by 0", ""},
