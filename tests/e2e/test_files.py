@@ -56,7 +56,7 @@ class Files(ProjectTest):
 
     def test_latex_that_means_something_else(self):
         """What is refused is named by its command, in files and rules as at a prompt."""
-        for latex, command in [(r"\binom{4}{2}", r"'\binom'"), (r"\hat x", r"'\hat'"),
+        for latex, command in [(r"4 \atop 2", r"'\atop'"), (r"\hat x", r"'\hat'"),
                                (r"x \pmod 3", r"'\pmod'"), (r"x \not= y", r"'\not'"),
                                (r"\begin{cases} 1 \end{cases}", r"'\begin{cases}'")]:
             self.p.write("pairs.tsv", f"{latex}\tx\n")
