@@ -12,10 +12,10 @@
 
 enum {
     FIRST_PRECISION = 128,
-    LEVELS = 4,       /* precisions tried: the first, then doubled up to BALL_MAX_PRECISION ... */
+    LEVELS = 4, /* precisions tried: the first, then doubled up to BALL_MAX_PRECISION ... */
     LEVELS_OF_CONSTANTS = 7, /* ... or 8,192 for constants */
-    MIN_DIGITS = 12,  /* digits of agreement; with fewer the precision is raised */
-    EXTRA_POINTS = 8, /* additional points for a refutation */
+    MIN_DIGITS = 12,         /* digits of agreement; with fewer the precision is raised */
+    EXTRA_POINTS = 8,        /* additional points for a refutation */
     /* precision used if sides agree, but to fewer bits than their smallest part needs */
     DEEP_PRECISION = 4096,
 };
@@ -23,13 +23,13 @@ enum {
 struct variable {
     uint16_t op;
     char *name;
-    bool integer;
+    bool integer, complex;
     acb_struct *values; /* indexed by candidate */
 };
 
 struct candidate {
     bool tried, defined;
-    bool vague;    /* x has a value, but not a narrow ball */
+    bool vague;   /* x has a value, but not a narrow ball */
     int8_t level; /* the first level at which x is narrow */
     slong span;   /* ball_span of x there */
     acb_struct value;
@@ -141,6 +141,7 @@ static const acb_struct *look_up(void *arg, uint16_t op, const char *name)
     v->name = arena_strdup(&r->arena, name);
     v->values = arena_alloc(&r->arena, r->n_candidates * sizeof *v->values);
     struct ball_options o = options_of(&v->integer, r, op, name);
+    v->complex = o.complex_points;
     double width = (o.high - o.low) / 2;
     for (uint32_t k = 0; k < r->n_candidates; k++) {
         acb_init(&v->values[k]);
@@ -162,6 +163,15 @@ static const acb_struct *look_up(void *arg, uint16_t op, const char *name)
         }
     }
     return widen(r, v);
+}
+
+static bool is_complex(void *arg, uint16_t op, const char *name)
+{
+    const struct ball_reference *r = arg;
+    for (size_t i = 0; i < r->n_variables; i++)
+        if (r->variables[i].op == op && strcmp(r->variables[i].name, name) == 0)
+            return r->variables[i].complex;
+    return false;
 }
 
 static int levels(const struct ball_reference *r)
@@ -226,6 +236,7 @@ struct ball_reference *ball_reference_new(const struct expr *x, const struct bal
         acb_init(&r->candidates[k].value);
     r->x = *x;
     r->evaluator.lookup = look_up;
+    r->evaluator.is_complex = is_complex;
     r->evaluator.lookup_arg = r;
     acb_init(r->around);
     acb_init(r->finer);
@@ -297,7 +308,8 @@ static enum outcome compare_deeper(struct ball_reference *r, const struct expr *
     acb_t x;
     acb_init(x);
     enum outcome outcome = otherwise;
-    for (slong p = FIRST_PRECISION << levels(r); p <= DEEP_PRECISION && outcome != REFUTED; p *= 2) {
+    for (slong p = FIRST_PRECISION << levels(r); p <= DEEP_PRECISION && outcome != REFUTED;
+         p *= 2) {
         r->at = k;
         acb_set(x, ball_evaluate(&r->evaluator, &r->x, p));
         const acb_struct *z = ball_evaluate(&r->evaluator, y, p);

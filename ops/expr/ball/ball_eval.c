@@ -291,10 +291,12 @@ static bool derive(struct ball_evaluator *v, const struct expr_node *d, size_t s
     if (variable->op != X_SYM && variable->op != X_VAR)
         return false;
     const acb_struct *value = v->lookup(v->lookup_arg, variable->op, variable->leaf);
-    struct along along = {.direction = &more,
-                          .order = outer ? outer->order + 1 : 2,
-                          .real = value && ball_is_real(value) && (!outer || outer->real),
-                          .mixed = outer ? outer->mixed : 0};
+    struct along along = {
+        .direction = &more,
+        .order = outer ? outer->order + 1 : 2,
+        .real = value && ball_is_real(value) && (!outer || outer->real) &&
+                !(v->is_complex && v->is_complex(v->lookup_arg, variable->op, variable->leaf)),
+        .mixed = outer ? outer->mixed : 0};
     if (!value || along.order > BALL_MAX_ORDER)
         return false;
     if (moves_alone(moving, variable)) {

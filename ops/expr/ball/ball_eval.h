@@ -18,6 +18,8 @@ enum { BALL_MAX_ORDER = 9, BALL_MAX_MIXED = 4, BALL_MAX_PRECISION = 1024, BALL_M
 
 /* Returns the value of a variable (op X_SYM, or X_VAR for ?name), or NULL if it has none. */
 typedef const acb_struct *ball_lookup(void *arg, uint16_t op, const char *name);
+/* Whether the domain of a variable that was looked up is complex, even if its value is real. */
+typedef bool ball_is_complex(void *arg, uint16_t op, const char *name);
 
 struct ball_evaluator {
     acb_struct *slots; /* one per pending argument */
@@ -25,7 +27,8 @@ struct ball_evaluator {
     acb_poly_struct *series; /* slots of series, under a derivative */
     size_t n_series;
     ball_lookup *lookup;
-    void *lookup_arg;
+    ball_is_complex *is_complex; /* or NULL: a variable with a real value is real */
+    void *lookup_arg;            /* of both */
     const struct language *lang;
     slong precision;
     /* Inside the definition of an operator: the series of its arguments. `inner` evaluates

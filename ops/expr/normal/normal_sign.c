@@ -6,6 +6,7 @@
 
 #include "ops/expr/normal/normal_derive.h"
 #include "ops/expr/normal/normal_range.h"
+#include "ops/expr/own/own.h"
 
 #include <flint/fmpz_mpoly_factor.h>
 #include <flint/fmpz_poly.h>
@@ -192,4 +193,85 @@ int sign_strictly(struct field *f, const element *x)
     const element *a, *b, *d = split_root(&a, &b, f, fmpz_mpoly_q_numref(x));
     return d && sign_of(f, d) && sign_is_strict(f, fmpz_mpoly_q_numref(d)) ? sign
                                                                            : range_sign(f, x);
+}
+
+/* ---- zeros ---- */
+
+static bool depends_on_steps(const struct field *f, const element *x);
+
+static bool has_steps(const struct field *f, size_t i)
+{
+    const struct generator *g = &f->g[i];
+    const struct own_operator *own =
+        g->kind == GENERATOR_OWN ? f->lang->ops[g->variable->op].own : NULL;
+    bool found = own && own->function && ball_function_has_steps(own->function);
+    for (unsigned k = 0; k < LANG_MAX_ARITY && !found; k++)
+        found = g->arguments[k] && depends_on_steps(f, g->arguments[k]);
+    return found || (g->of && depends_on_steps(f, g->of)) ||
+           (g->kind == GENERATOR_EXPONENTIAL &&
+            depends_on_steps(f, f->families[g->family].exponent));
+}
+
+static bool depends_on_steps(const struct field *f, const element *x)
+{
+    bool used[FIELD_MAX_GENERATORS], found = false;
+    field_used(f, used, x);
+    for (size_t i = 1; i < f->n && !found; i++)
+        found = used[i] && has_steps(f, i);
+    return found;
+}
+
+/* Whether p has a monomial in the generators without steps whose coefficient is a number: what the
+ * others are on a piece, they do not cancel it. */
+static bool has_lasting_term(const struct field *f, const fmpz_mpoly_t p)
+{
+    ulong e[FIELD_MAX_GENERATORS], other[FIELD_MAX_GENERATORS];
+    bool steps[FIELD_MAX_GENERATORS] = {0}, found = false;
+    for (size_t g = 1; g < f->n; g++)
+        steps[g] = has_steps(f, g);
+    slong n = fmpz_mpoly_length(p, f->ring);
+    for (slong i = 0; i < n && !found; i++) {
+        found = true;
+        fmpz_mpoly_get_term_exp_ui(e, p, i, f->ring);
+        for (size_t g = 0; g < f->n; g++)
+            found = found && !(steps[g] && e[g]);
+        for (slong k = 0; k < n && found; k++) {
+            bool same = k != i;
+            fmpz_mpoly_get_term_exp_ui(other, p, k, f->ring);
+            for (size_t g = 0; g < f->n; g++)
+                same = same && (steps[g] || e[g] == other[g]);
+            found = !same;
+        }
+    }
+    return found;
+}
+
+/* A root of a square, such as |v|, is v on one piece of the domain and -v on another. */
+static bool is_root_of_square(const struct field *f, size_t i)
+{
+    const element *u = f->g[i].power == 2 ? f->g[i].of : NULL;
+    return u && fmpz_mpoly_is_square(fmpz_mpoly_q_numref(u), f->ring) &&
+           fmpz_mpoly_is_square(fmpz_mpoly_q_denref(u), f->ring);
+}
+
+bool sign_has_sparse_zeros(struct field *f, const element *x)
+{
+    bool used[FIELD_MAX_GENERATORS];
+    if (!(x = field_reduce(f, x)) || field_is_zero(f, x))
+        return false;
+    if (depends_on_steps(f, x) && !has_lasting_term(f, fmpz_mpoly_q_numref(x)) &&
+        !sign_strictly(f, x))
+        return false;
+    for (size_t i = f->n; i-- > 1;) {
+        field_used(f, used, x);
+        if (!used[i] || !is_root_of_square(f, i))
+            continue;
+        const element *values[FIELD_MAX_GENERATORS];
+        for (size_t k = 0; k < f->n; k++)
+            values[k] = k == i ? field_neg(f, field_generator(f, k)) : field_generator(f, k);
+        x = field_reduce(f, field_mul(f, x, field_substitute(f, x, values))); /* the norm */
+        if (!x || field_is_zero(f, x))
+            return false;
+    }
+    return true;
 }

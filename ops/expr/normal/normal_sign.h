@@ -12,3 +12,6 @@ bool sign_is_strict(struct field *f, const fmpz_mpoly_t p);
 int sign_of(struct field *f, const element *x);
 /* As sign_of, if x is zero nowhere; else 0. */
 int sign_strictly(struct field *f, const element *x);
+/* Whether x is known to be zero on no open set, which a step function or a difference such as
+ * |v| - v may be without being zero everywhere. */
+bool sign_has_sparse_zeros(struct field *f, const element *x);

@@ -116,6 +116,12 @@ static const element *inverse(struct field *f, uint16_t op, const element *z)
 
 /* ---- powers ---- */
 
+/* x, if a quotient by it or its logarithm has values almost everywhere; else NULL. */
+static const element *divisor(struct field *f, const element *x)
+{
+    return sign_has_sparse_zeros(f, x) ? x : NULL;
+}
+
 static bool as_integer(slong *n, const struct field *f, const element *x)
 {
     fmpq_t q;
@@ -178,12 +184,12 @@ static const element *power(struct field *f, const struct expr_node *base,
         return normal_exp(f, y);
     const element *x = normal_translate(f, base);
     if (as_integer(&n, f, y))
-        return x && (n > 0 || !field_is_zero(f, x)) ? field_power(f, x, n) : NULL;
+        return field_power(f, n > 0 ? x : divisor(f, x), n);
     if (x && field_is_zero(f, x)) /* 0^y */
         return y && sign_of(f, y) > 0 ? x : NULL;
     if (x && y && normal_is_integer(f, y))
         return integer_power(f, x, y);
-    return normal_exp(f, field_mul(f, y, normal_ln(f, x)));
+    return normal_exp(f, field_mul(f, y, normal_ln(f, sign_of(f, y) > 0 ? x : divisor(f, x))));
 }
 
 /* ---- user-defined operators ---- */
@@ -296,10 +302,10 @@ static const element *apply(struct field *f, uint16_t op, const element *x, cons
     case X_ADD: return field_add(f, x, y);
     case X_SUB: return field_sub(f, x, y);
     case X_MUL: return field_mul(f, x, y);
-    case X_DIV: return field_div(f, x, y);
+    case X_DIV: return field_div(f, x, divisor(f, y));
     case X_SQRT: return root(f, x);
     case X_ABS: return x ? normal_abs(f, x) : NULL;
-    case X_LN: return normal_ln(f, x);
+    case X_LN: return normal_ln(f, divisor(f, x));
     default:
         return lang_is_circular(op)            ? circular(f, op, x)
                : op >= X_ASIN && op <= X_ACOTH ? inverse(f, op, x)

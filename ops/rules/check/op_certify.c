@@ -80,7 +80,7 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
 
 const struct op op_certify = {
     .name = "certify",
-    .version = 14,
+    .version = 15,
     .node = OP_MAP,
     .doc =
         "Checks each rule by ball arithmetic on principal branches, at special and random values "

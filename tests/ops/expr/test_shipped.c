@@ -253,6 +253,9 @@ static const struct pair equal[] = {
     {REAL, "ceil(e)", "3"},
     {REAL, "floor(-1/2)", "-1"},
     {REAL, "floor(10^20+1/2)", "10^20"},
+    {REAL, "(x+floor(x))*y/(x+floor(x))", "y"},
+    {REAL, "(abs(x)+2*x)*y/(abs(x)+2*x)", "y"},
+    {REAL, "(floor(x)^2+1)*y/(floor(x)^2+1)", "y"},
 };
 
 /* False, or without a value, on an open set at least. */
@@ -269,6 +272,16 @@ static const struct pair different[] = {
     {INTEGER, "ceil(n)", "floor(n)+1"},
     {INTEGER, "floor(n/3)+floor(2*n/3)", "n"},
     {REAL, "floor(x)/floor(x)", "2"},
+    {POSITIVE, "floor(x)/floor(x)", "1"}, /* 0/0 for x < 1 */
+    {POSITIVE, "floor(x)*floor(x)^(-1)", "1"},
+    {POSITIVE, "floor(x)^(1/2)*floor(x)^(-1/2)", "1"},
+    {POSITIVE, "e^ln(floor(x))", "floor(x)"},
+    {POSITIVE, "((-1)^floor(x)-1)*y/((-1)^floor(x)-1)", "y"},
+    {POSITIVE, "x*erf(floor(x))/erf(floor(x))", "x"},
+    {REAL, "(sign(x)+1)*x/(sign(x)+1)", "x"},
+    {REAL, "(abs(x)+abs(y)-x-y)*y/(abs(x)+abs(y)-x-y)", "y"},
+    {REAL, "(max(x,y)-x)/(max(x,y)-x)", "1"},
+    {REAL, "(ceil(x)-floor(x)-1)/(ceil(x)-floor(x)-1)", "1"},
     {REAL, "sign(x)", "1"},
     {REAL, "sign(x)^2", "x"},
     {REAL, "sign(x+y)", "sign(x)+sign(y)"},
@@ -407,6 +420,27 @@ TEST_IN_ARENA(equal_terms_are_proved)
         ball_compare(&compare, &x, &y, &options);
         if (compare.verdict == BALL_DIFFERENT)
             fail_msg("%s = %s: %s", equal[i].left, equal[i].right, compare.witness);
+    }
+}
+
+/* A complex variable stays one where its value is real. */
+TEST_IN_ARENA(complex_variables_have_no_real_derivatives)
+{
+    static const char *const left[] = {"d(z,conj(z))", "d(z,Re(z))", "d(z,abs(z))",
+                                       "d(z,d(z,arg(z)))"};
+    const struct language *lang = shipped(a, "");
+    const char *numbers[] = {"1", "-2"};
+    struct ball_domain domains[6];
+    for (int k = 0; k < 2; k++) {
+        struct ball_options options = {.domains = domains, .numbers = numbers, .n_numbers = 2};
+        options.n_domains = domains_of(domains, k ? REAL : COMPLEX);
+        for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
+            struct ball_compare compare;
+            struct expr x = infix_term(a, lang, left[i]), y = infix_term(a, lang, "7");
+            ball_compare(&compare, &x, &y, &options);
+            if ((compare.verdict == BALL_DIFFERENT) != k)
+                fail_msg("%s, %s", left[i], k ? "real" : "complex");
+        }
     }
 }
 
