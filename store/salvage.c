@@ -58,8 +58,10 @@ static void give_notice(struct store *s, const char *why)
                why);
     for (int i = 0; *line; i++) {
         int n = (int)strcspn(line, "\n");
-        buf_printf(&s->notice, i < PARTS_TOLD ? "\n  %.*s" : i == PARTS_TOLD ? "\n  ..." : "", n,
-                   line);
+        if (i < PARTS_TOLD)
+            buf_printf(&s->notice, "\n  %.*s", n, line);
+        else if (i == PARTS_TOLD)
+            buf_puts(&s->notice, "\n  ...");
         line += n + (line[n] == '\n');
     }
 }
