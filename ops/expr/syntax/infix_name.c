@@ -359,12 +359,24 @@ static enum err_code constant(uint32_t *out, struct infix *p, const char *value,
     return err_up(t->e, code ? code : tree_apply(out, t, X_SQRT, out, 1, name));
 }
 
+/* 6.02x10^23: between digits, x may be a sign. */
+static enum err_code refuse_times(struct infix *p, const char *s, size_t n)
+{
+    if (n < 2 || *s != 'x' || !is_digit(s[1]) || s == p->tree.source->text || !is_digit(s[-1]))
+        return OK;
+    enum err_code code = tree_fail(&p->tree, s, "x between digits may be a sign or a variable");
+    err_hint(p->tree.e, "write 2*10 for a product of numbers, 2*x10 for the variable x10");
+    return code;
+}
+
 enum err_code infix_symbol(uint32_t *out, struct infix *p, const char *s, size_t n)
 {
     enum err_code code;
     struct tree *t = &p->tree;
     if (n > EXPR_MAX_NAME)
         return tree_fail(t, s, "a name has more than %d characters", EXPR_MAX_NAME);
+    if ((code = refuse_times(p, s, n)))
+        return err_up(t->e, code);
     if ((code = name_length(&n, p, s)))
         return err_up(t->e, code);
     p->at = s;
@@ -399,11 +411,12 @@ enum err_code infix_greek(uint32_t *out, struct infix *p, const char *name, cons
     enum err_code code;
     struct tree *t = &p->tree;
     size_t n = strlen(name), letter = p->at < p->end ? identifier_length(p->at, p->end) : 0;
-    if (letter && (strcmp(name, "Delta") == 0 || strcmp(name, "delta") == 0))
-        infix_choose_between(
-            p, at, arena_printf(t->a, "'%s' before a letter may be a factor or a difference", name),
-            arena_printf(t->a, "%s*%.*s", name, (int)letter, p->at),
-            arena_printf(t->a, "\"%s%.*s\" for one variable", name, (int)letter, p->at));
+    if (letter && (strcmp(name, "Delta") == 0 || strcmp(name, "delta") == 0)) {
+        code = tree_fail(t, at, "'%s' before a letter may be a factor or a difference", name);
+        err_hint(t->e, "write %s*%.*s for a product, \"%s%.*s\" for one variable", name, (int)letter,
+                 p->at, name, (int)letter, p->at);
+        return code;
+    }
     const char *next = behind(p, p->at, 0);
     bool factor = next < p->end && (is_letter(*next) || is_digit(*next) || *next == '(' ||
                                     lexical_word(next, p->end).text);

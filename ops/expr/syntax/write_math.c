@@ -307,6 +307,8 @@ static bool needs_dot(const struct writer *w, const struct expr_node *l, const s
 {
     const char *before = name_at_end(l, true), *after = group ? NULL : name_at_end(r, false);
     bool call = group && before, words = is_word(before) || is_word(after);
+    bool delta = before && (!strcmp(before, "Delta") || !strcmp(before, "delta"));
+    words = words || (delta && after); /* no difference */
     return (!group && begins_with_digit(r)) || (!w->style->mathml && (call || words));
 }
 

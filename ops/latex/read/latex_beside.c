@@ -97,6 +97,11 @@ bool latex_check_beside(struct latex_reading *r, const struct latex_list *l,
                       "upright letters after a number are a unit, not a factor");
     if (last.kind == LATEX_WORD || (is_upright(r, base) && latex_function(r, base) < 0))
         return latex_note(r, node, "upright letters beside a factor are read as a factor");
+    if ((!strcmp(last.text, "Delta") || !strcmp(last.text, "delta")) &&
+        latex_is_type(base, "mathord"))
+        return refuse(r, before, "write \\cdot for a product",
+                      arena_printf(r->a, "\\%s before a letter may be a factor or a difference",
+                                   last.text));
     if (!strcmp(last.text, "\"d\"") && latex_is_type(base, "mathord"))
         return latex_usual(r, before, "d %s is read as a product, not as a differential",
                            latex_typed(r, base));
