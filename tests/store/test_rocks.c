@@ -61,7 +61,7 @@ TEST(small_writers_do_not_merge)
 
 /* ---- damaged files ---- */
 
-static struct digest ids[2];
+static struct digest ids[3];
 
 static void put_named(struct test_store *p, unsigned i)
 {

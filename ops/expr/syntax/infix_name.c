@@ -413,14 +413,14 @@ enum err_code infix_greek(uint32_t *out, struct infix *p, const char *name, cons
     size_t n = strlen(name), letter = p->at < p->end ? identifier_length(p->at, p->end) : 0;
     if (letter && (strcmp(name, "Delta") == 0 || strcmp(name, "delta") == 0)) {
         code = tree_fail(t, at, "'%s' before a letter may be a factor or a difference", name);
-        err_hint(t->e, "write %s*%.*s for a product, \"%s%.*s\" for one variable", name, (int)letter,
-                 p->at, name, (int)letter, p->at);
+        err_hint(t->e, "write %s*%.*s for a product, \"%s%.*s\" for one variable", name,
+                 (int)letter, p->at, name, (int)letter, p->at);
         return code;
     }
     const char *next = behind(p, p->at, 0);
     bool factor = next < p->end && (is_letter(*next) || is_digit(*next) || *next == '(' ||
                                     lexical_word(next, p->end).text);
-    if (factor && (memcmp(name, "Sigma", 5) == 0 || memcmp(name, "Pi", 2) == 0)) {
+    if (factor && (strcmp(name, "Sigma") == 0 || strcmp(name, "Pi") == 0)) {
         code = tree_fail(t, at, "'%s' before a factor may be a sum or a product", name);
         err_hint(t->e, "sums are not in the language; for a factor write %s*...", name);
         return code;
