@@ -420,7 +420,7 @@ enum err_code infix_greek(uint32_t *out, struct infix *p, const char *name, cons
     const char *next = behind(p, p->at, 0);
     bool factor = next < p->end && (is_letter(*next) || is_digit(*next) || *next == '(' ||
                                     lexical_word(next, p->end).text);
-    if (factor && (strcmp(name, "Sigma") == 0 || strcmp(name, "Pi") == 0)) {
+    if (factor && (strncmp(name, "Sigma", 5) == 0 || strncmp(name, "Pi", 2) == 0)) {
         code = tree_fail(t, at, "'%s' before a factor may be a sum or a product", name);
         err_hint(t->e, "sums are not in the language; for a factor write %s*...", name);
         return code;
