@@ -78,6 +78,11 @@ bool latex_check_beside(struct latex_reading *r, const struct latex_list *l,
 {
     const json_t *node = latex_next(l), *base = latex_base(node);
     const char *sign = latex_sign(base);
+    if (!strcmp(sign, "\\times") && !strncmp(last.text, "mathbf_", strlen("mathbf_")))
+        return refuse(r, node, "write \\cdot for a product of numbers",
+                      "\\times after a bold letter may be a cross product");
+    if (latex_is_times(sign) || latex_is_over(sign))
+        return true;
     if (over)
         return refuse(r, node, "write \\frac{a}{b} c, or \\frac{a}{b c}",
                       "a/b c may be (a/b)*c or a/(b*c)");
@@ -99,9 +104,9 @@ bool latex_check_beside(struct latex_reading *r, const struct latex_list *l,
         return latex_note(r, node, "upright letters beside a factor are read as a factor");
     if ((!strcmp(last.text, "Delta") || !strcmp(last.text, "delta")) &&
         latex_is_type(base, "mathord"))
-        return refuse(r, before, "write \\cdot for a product",
-                      arena_printf(r->a, "\\%s before a letter may be a factor or a difference",
-                                   last.text));
+        return refuse(
+            r, before, "write \\cdot for a product",
+            arena_printf(r->a, "\\%s before a letter may be a factor or a difference", last.text));
     if (!strcmp(last.text, "\"d\"") && latex_is_type(base, "mathord"))
         return latex_usual(r, before, "d %s is read as a product, not as a differential",
                            latex_typed(r, base));

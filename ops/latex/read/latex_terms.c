@@ -444,7 +444,7 @@ static struct latex_value read_product(struct latex_reading *r, struct latex_lis
     while (x.text && !ends_product(r, node = latex_next(l), stop, argument)) {
         const char *sign = latex_sign(node);
         bool beside = !latex_is_times(sign) && !latex_is_over(sign);
-        if (beside && !latex_check_beside(r, l, last, before, over))
+        if (!latex_check_beside(r, l, last, before, over))
             return latex_none;
         over = latex_is_over(sign);
         l->at += !beside;
