@@ -201,13 +201,6 @@ static uint32_t function(struct function *f, struct sums *sums, const struct tre
         combine(f->r, m, w, c, x);
         apply(f, op, &kids[0], &kids[c->arity - 1]);
     }
-    for (uint32_t i = 0; i < m->config.inputs; i += 4) { /* the imaginary part is 0 */
-        double angle = (1 << i / 4) * asinh(f->value) / 2,
-               told[] = {4 * sin(angle), 4 * cos(angle), 0, 4};
-        for (size_t k = 0; k < d; k++)
-            for (int j = 0; j < 4; j++)
-                f->r[k] += w[m->inputs + k * m->config.inputs + i + j] * told[j];
-    }
     add_errors(sums, m, w, f);
     return n;
 }

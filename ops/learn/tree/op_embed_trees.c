@@ -16,28 +16,16 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     struct arena *a = op_arena(ctx);
     struct tree_corpus c = {0};
     const Eqloom__TokenBatch *b;
-    const Eqloom__Vocabulary *v;
-    const struct tree_meaning *meaning = NULL;
     enum err_code code = op_get(&b, ctx, "batches", 0, e);
     if (code)
         return err_up(e, code);
-    if (m->config.inputs && op_count(ctx, "vocabulary") == 0)
-        return err_fail(e, ERR_INPUT, "a network that reads values needs the input 'vocabulary'");
-    if (m->config.inputs) {
-        if ((code = op_get(&v, ctx, "vocabulary", 0, e)))
-            return err_up(e, code);
-        if (learn_vocabulary_differs(&b->vocabulary_id, op_input_id(ctx, "vocabulary", 0)))
-            return err_fail(e, ERR_INPUT,
-                            "the batch and the input 'vocabulary' have different vocabularies");
-        meaning = tree_meanings(a, v);
-    }
     if (learn_vocabulary_differs(&b->vocabulary_id, s->vocabulary))
         return err_fail(e, ERR_INPUT, "the batch and the network have different vocabularies");
     if (!(code = tree_corpus_add(&c, b, m, e))) {
         float *values = arena_array(a, float, c.trees *tree_width(m));
         struct tree_batch all;
         tree_batch_all(&all, a, &c);
-        if (!(code = tree_embedder_run(values, network, &all.set, meaning, a, e)))
+        if (!(code = tree_embedder_run(values, network, &all.set, a, e)))
             code = learn_emit_vectors(ctx, values, c.trees, tree_width(m), b, e);
     }
     tree_corpus_free(&c);
@@ -52,9 +40,7 @@ const struct op op_embed_trees = {
     .params = OP_PARAMS(LEARN_PRECISION_PARAM, LEARN_DEVICE_PARAM),
     .inputs =
         OP_PORTS({"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "Expressions to embed."},
-                 {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network, from `train-trees`."},
-                 {"vocabulary", KIND_VOCABULARY, OP_ONE, true,
-                  "The vocabulary of the batches; needed by a network that reads values."}),
+                 {"checkpoint", KIND_CHECKPOINT, OP_ONE, .doc = "The network, from `train-trees`."}),
     .outputs = OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
                          .doc = "One per token batch; vectors have length 1."}),
     .prepare = prepare,

@@ -6,22 +6,22 @@
 #include <math.h>
 #include <string.h>
 
-/* Computes out (trees, rows * TREE_INPUTS), each of length 1, or 0 if no value is known. */
+/* Computes out (trees, rows * TREE_ENCODED), each of length 1, or 0 if no value is known. */
 static void embed(float *out, struct arena *a, const struct tree_model *m,
                   const struct tree_meaning *meaning, const struct tree_set *s)
 {
     struct tree_lists lists;
-    size_t width = (size_t)m->rows * TREE_INPUTS;
+    size_t width = (size_t)m->rows * TREE_ENCODED;
     tree_lists_make(&lists, a, m, s);
-    float *values = arena_array(a, float, (lists.nodes - lists.roots) * TREE_INPUTS);
+    float *values = arena_array(a, float, (lists.nodes - lists.roots) * TREE_ENCODED);
     tree_points_encode(values, a, &lists, m, meaning);
     const uint32_t *kids = lists.kids + lists.groups[lists.n_groups - 1].kid;
     for (size_t i = 0; i < s->n; i++) {
         float *row = out + i * width;
         double squares = 0;
         for (uint32_t p = 0; p < m->rows; p++)
-            memcpy(row + (size_t)p * TREE_INPUTS,
-                   values + (size_t)kids[i * m->rows + p] * TREE_INPUTS, TREE_INPUTS * sizeof *row);
+            memcpy(row + (size_t)p * TREE_ENCODED,
+                   values + (size_t)kids[i * m->rows + p] * TREE_ENCODED, TREE_ENCODED * sizeof *row);
         for (size_t k = 0; k < width; k++)
             squares += (double)row[k] * row[k];
         for (size_t k = 0; k < width && squares > 0; k++)
@@ -47,7 +47,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
                                  .points = (uint32_t)op_int(ctx, "points"),
                                  .arity = tree_arities(a, v)};
     const struct tree_model *m = tree_model_new(a, &config);
-    size_t width = (size_t)m->rows * TREE_INPUTS;
+    size_t width = (size_t)m->rows * TREE_ENCODED;
     if (!(code = err_up(e, tree_corpus_add(&c, b, m, e)))) {
         float *vectors = arena_array(a, float, c.trees *width);
         struct tree_batch all;
@@ -64,9 +64,9 @@ const struct op op_embed_values = {
     .version = 1,
     .node = OP_MAP,
     .numerics = true,
-    .doc = "Computes vectors of the values of expressions at some points, encoded as for a "
-           "network that reads values (docs/models.md). Nothing is trained: it is a baseline for "
-           "`train-trees`. An expression without known values has the vector 0.",
+    .doc = "Computes vectors of the values of expressions at some points, encoded by sines and "
+           "cosines (docs/models.md). Nothing is trained: it is a baseline for `train-trees`. An "
+           "expression without known values has the vector 0.",
     .params = OP_PARAMS(
         {"points", OP_INT, "10", NULL, 1, 64, "Number of points, with x from 0.19 to 4.56."}),
     .inputs = OP_PORTS({"batches", KIND_TOKEN_BATCH, OP_COLLECTION, .doc = "Expressions to embed."},

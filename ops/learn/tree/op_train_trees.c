@@ -4,7 +4,6 @@
 #include "ops/learn/tree/tree_trainer.h"
 
 #include <math.h>
-#include <string.h>
 
 enum stream { STREAM_TRAINER = 1, STREAM_EXAMPLES, STREAM_VALIDATION };
 
@@ -17,9 +16,6 @@ static const struct op_param params[] = {
      "Number of points of a network of functions, whose nodes have a vector of dimension `d` at "
      "each point and predict their values there; 0: EqNet, to which the parameters from `code` "
      "to `size_every` and `init_scale` apply."},
-    {"inputs", OP_ENUM, "tokens", "tokens|values",
-     .doc = "Functions: with `values` the network reads each node's values, in training and when "
-            "embedding. Its vectors then depend on evaluation more than on learning."},
     {"temperature", OP_REAL, "0.05", NULL, 1e-6, 100,
      "Functions: divides the cosines of the contrastive loss."},
     {"values", OP_REAL, "1", NULL, 0, 1e6, "Functions: weight of the errors of values."},
@@ -65,13 +61,6 @@ static const char steps_params[] =
     "hidden_dropout dropout noise intro margin first_size size_step size_every batch rho momentum "
     "clip log_every temperature values near_share";
 
-static enum err_code check(struct op_ctx *ctx, struct err *e)
-{
-    if (strcmp(op_string(ctx, "inputs"), "values") == 0 && op_int(ctx, "points") == 0)
-        return err_fail(e, ERR_INPUT, "'inputs: values' needs 'points'");
-    return err_up(e, train_check_common(ctx, e));
-}
-
 static struct tree_config config_of(const struct op_ctx *ctx)
 {
     return (struct tree_config){.d = (uint32_t)op_int(ctx, "d"),
@@ -79,8 +68,6 @@ static struct tree_config config_of(const struct op_ctx *ctx)
                                 .code = (uint32_t)op_int(ctx, "code"),
                                 .outer = (uint32_t)op_int(ctx, "outer"),
                                 .points = (uint32_t)op_int(ctx, "points"),
-                                .inputs =
-                                    strcmp(op_string(ctx, "inputs"), "values") ? 0 : TREE_INPUTS,
                                 .arity = ""};
 }
 
@@ -294,7 +281,7 @@ static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_
 
 const struct op op_train_trees = {
     .name = "train-trees",
-    .version = 3,
+    .version = 4,
     LEARNER_OP,
     .doc = "Trains EqNet, a network that computes an expression's vector from those of its "
            "operands, to distinguish classes of equal expressions; or, with `points`, a network "
@@ -312,7 +299,7 @@ const struct op op_train_trees = {
         {"init", KIND_CHECKPOINT, OP_ONE, true,
          "A network of the same sizes and vocabulary that provides the initial weights. Its "
          "classes, optimizer state and step are ignored."}),
-    .check = check,
+    .check = train_check_common,
     .prepare = prepare,
     .segment = segment,
 };

@@ -30,11 +30,10 @@ const struct tree_model *tree_embedder_model(const struct tree_embedder *x)
 }
 
 enum err_code tree_embedder_run(float *out, const struct tree_embedder *x, const struct tree_set *s,
-                                const struct tree_meaning *meaning, struct arena *a, struct err *e)
+                                struct arena *a, struct err *e)
 {
     struct tree_lists lists;
     struct tree_tape tape;
-    float *inputs = NULL;
     struct gpu_layout l = {0};
     struct gpu_queue *q;
     void *memory = NULL;
@@ -42,15 +41,11 @@ enum err_code tree_embedder_run(float *out, const struct tree_embedder *x, const
     if (code)
         return err_up(e, code);
     tree_lists_make(&lists, a, x->model, s);
-    if (x->model->config.inputs) {
-        inputs = arena_array(a, float, (lists.nodes - lists.roots) * TREE_INPUTS);
-        tree_points_encode(inputs, a, &lists, x->model, meaning);
-    }
     tree_tape_layout(&tape, x->model, &lists, false, &l);
     if (!(code = gpu_alloc(&memory, x->net.device, l.used, e))) {
         l = (struct gpu_layout){.base = memory};
         tree_tape_layout(&tape, x->model, &lists, false, &l);
-        tree_tape_load(q, &tape, 0, inputs, a);
+        tree_tape_load(q, &tape, 0, a);
         tree_forward(q, &x->pass, &tape);
         if (x->model->config.points)
             q->op->normalize(q, tree_vectors(&tape, x->model), tape.lengths,

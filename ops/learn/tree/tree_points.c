@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { SIDE = 2, LINE = 2 * SIDE + 1 };
-static const double first = 0.19, last = 24, apart = 1e-3, most = 2, loud = 4;
+static const double first = 0.19, last = 24, apart = 1e-3, most = 2;
 
 /* Known from SIDE - side to SIDE + side; side < 0: unknown. */
 struct line {
@@ -191,15 +191,15 @@ static void write_values(float *out, const struct line *x)
     }
 }
 
-static void tell(float *out, const struct line *x)
+static void encode(float *out, const struct line *x)
 {
     double complex z = x->z[SIDE];
     double parts[] = {asinh(creal(z)) / 2, asinh(cimag(z)) / 2};
     bool known = x->side >= 0 && isfinite(parts[0]) && isfinite(parts[1]);
-    for (int i = 0; i < TREE_INPUTS; i += 2) {
+    for (int i = 0; i < TREE_ENCODED; i += 2) {
         double by = (double)(1 << i / 4), part = parts[i / 2 % 2];
-        out[i] = known ? (float)(loud * sin(by * part)) : 0;
-        out[i + 1] = known ? (float)(loud * cos(by * part)) : 0;
+        out[i] = known ? (float)sin(by * part) : 0;
+        out[i + 1] = known ? (float)cos(by * part) : 0;
     }
 }
 
@@ -234,7 +234,7 @@ void tree_points_encode(float *out, struct arena *a, const struct tree_lists *x,
 {
     const struct line *lines = evaluate(a, x, m, meaning);
     for (size_t i = 0; i < x->nodes - x->roots; i++)
-        tell(out + i * TREE_INPUTS, &lines[i]);
+        encode(out + i * TREE_ENCODED, &lines[i]);
 }
 
 bool tree_points_differ(const float *x, const float *y, uint32_t points)

@@ -1,5 +1,5 @@
 /* Evaluates the nodes of trees at some points, in double precision: the training values of a
- * network of functions. A node has nine numbers at a point, NAN if unknown: real and imaginary part
+ * network of functions, and the vectors of op embed-values. A node has nine numbers at a point, NAN if unknown: real and imaginary part
  * of its value; the logarithm of its absolute value; its direction, two numbers; real and imaginary
  * part of the derivative by x, and of that divided by the value. Large ones are compressed by
  * arsinh, and all are bounded by 2.
@@ -12,6 +12,8 @@
 #include "ops/nn/tree/tree_lists.h"
 #include "token.pb-c.h"
 
+enum { TREE_ENCODED = 36 };
+
 struct tree_meaning {
     uint16_t op; /* enum expr_op; X_VAR: no operator */
     double number;
@@ -23,9 +25,8 @@ struct tree_meaning *tree_meanings(struct arena *a, const Eqloom__Vocabulary *v)
 /* Computes out (nodes - roots, TREE_VALUES). */
 void tree_points_evaluate(float *out, struct arena *a, const struct tree_lists *x,
                           const struct tree_model *m, const struct tree_meaning *meaning);
-/* Encodes the values as inputs of a network: out (nodes - roots, TREE_INPUTS), four times the sines
- * and cosines of 1, 2, 4, ... 256 times half the arsinh of real and imaginary part; zeros where the
- * value is unknown. */
+/* Encodes the values: out (nodes - roots, TREE_ENCODED), the sines and cosines of 1, 2, 4, ... 256
+ * times half the arsinh of real and imaginary part; zeros where the value is unknown. */
 void tree_points_encode(float *out, struct arena *a, const struct tree_lists *x,
                         const struct tree_model *m, const struct tree_meaning *meaning);
 /* Returns true if two trees' values (points, TREE_VALUES) differ at a point. */

@@ -185,15 +185,8 @@ static enum err_code forward(struct tree_trainer *t, const struct tree_set *s, s
         return err_up(e, code);
     l = (struct gpu_layout){.base = t->base.memory};
     lay_out(t, s->n, scores, training, &l);
-    for (size_t i = 0; i < t->n_shards; i++) {
-        const struct tree_lists *x = &t->shards[i].lists;
-        float *inputs = NULL;
-        if (t->model->config.inputs) {
-            inputs = arena_array(&t->base.arena, float, (x->nodes - x->roots) * TREE_INPUTS);
-            tree_points_encode(inputs, &t->base.arena, x, t->model, t->config.meaning);
-        }
-        tree_tape_load(t->queue, &t->shards[i].tape, t->pass.codes, inputs, &t->base.arena);
-    }
+    for (size_t i = 0; i < t->n_shards; i++)
+        tree_tape_load(t->queue, &t->shards[i].tape, t->pass.codes, &t->base.arena);
     return err_up(e, gpu_each(t->queue, t->n_shards, forward_shard, t, e));
 }
 

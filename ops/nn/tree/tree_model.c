@@ -10,8 +10,8 @@ static const char prefix[] = "architecture=trees\n";
 char *tree_config_text(struct arena *a, const struct tree_config *c)
 {
     return arena_printf(
-        a, "%sd=%u\nhidden=%u\ncode=%u\nouter=%u\npoints=%u\ninputs=%u\narity=%s\nclasses=%u\n",
-        prefix, c->d, c->hidden, c->code, c->outer, c->points, c->inputs, c->arity, c->classes);
+        a, "%sd=%u\nhidden=%u\ncode=%u\nouter=%u\npoints=%u\narity=%s\nclasses=%u\n", prefix, c->d,
+        c->hidden, c->code, c->outer, c->points, c->arity, c->classes);
 }
 
 bool tree_config_is(const char *text)
@@ -28,12 +28,11 @@ enum err_code tree_config_parse(struct tree_config *c, struct arena *a, const ch
     size_t n = list ? strcspn(list + 7, "\n") : 0;
     *c = (struct tree_config){.arity = list ? arena_strndup(a, list + 7, n) : ""};
     bool same = list &&
-                sscanf(text + strlen(prefix), "d=%u hidden=%u code=%u outer=%u points=%u inputs=%u",
-                       &c->d, &c->hidden, &c->code, &c->outer, &c->points, &c->inputs) == 6 &&
+                sscanf(text + strlen(prefix), "d=%u hidden=%u code=%u outer=%u points=%u", &c->d,
+                       &c->hidden, &c->code, &c->outer, &c->points) == 5 &&
                 sscanf(list + 7 + n, " classes=%u", &c->classes) == 1 &&
                 strspn(c->arity, "012x") == n && c->d && c->hidden && c->code && c->d <= 4096 &&
                 c->hidden <= 4096 && c->code <= 4096 && c->outer <= 4096 && c->points <= 64 &&
-                (c->inputs == 0 || (c->inputs == TREE_INPUTS && c->points)) &&
                 strcmp(tree_config_text(a, c), text) == 0;
     return same ? OK
                 : err_fail(e, ERR_CORRUPT, "checkpoint: invalid architecture of a tree network");
@@ -111,8 +110,6 @@ struct tree_model *tree_model_new(struct arena *a, const struct tree_config *c)
         m->values = nn_table_add(t, "values.weight", NN_INIT_XAVIER, TREE_VALUES, c->d);
         m->values_bias = nn_table_add(t, "values.bias", NN_INIT_ZERO, TREE_VALUES, 0);
     }
-    if (c->inputs)
-        m->inputs = nn_table_add(t, "inputs.weight", NN_INIT_XAVIER, c->d, c->inputs);
     m->classes = t->total;
     if (c->classes)
         nn_table_add(t, "classes.weight", NN_INIT_ZERO, c->classes, c->d);

@@ -14,8 +14,7 @@
  * With `points` P it is a network of functions: a node has P vectors, which describe its function
  * at P points, and the operators' matrices are the same at all points. A leaf has P rows of E; h =
  * max(0, W x + b) and r = y, without division by lengths, codes or classes. The values at each
- * point are predicted from r: v = H r + g. With `inputs` the network also reads each node's values:
- * r = y + F f, where f encodes them in that many numbers, and F is shared. */
+ * point are predicted from r: v = H r + g. */
 #pragma once
 
 #include "base/arena.h"
@@ -24,12 +23,11 @@
 
 #include <stdbool.h>
 
-enum { TREE_ARITY = 2, TREE_LAYERS = 4, TREE_VALUES = 9, TREE_INPUTS = 36 };
+enum { TREE_ARITY = 2, TREE_LAYERS = 4, TREE_VALUES = 9 };
 
 struct tree_config {
     uint32_t d, hidden, code, outer; /* outer: 0 for none */
     uint32_t points;                 /* 0 for EqNet */
-    uint32_t inputs;                 /* of networks of functions: TREE_INPUTS, or 0 */
     uint32_t classes;
     const char *arity; /* by token: '0' to '2', or 'x' for a token that no tree has */
 };
@@ -55,7 +53,6 @@ struct tree_model {
     size_t classes;              /* (classes, d) */
     size_t dropped;              /* all W, U and V are stored before this */
     size_t values, values_bias;  /* H (TREE_VALUES, d), g; networks of functions only */
-    size_t inputs;               /* F (d, TREE_INPUTS) */
 };
 
 /* Returns the text for Checkpoint.architecture. */

@@ -16,10 +16,6 @@ void tree_tape_layout(struct tree_tape *t, const struct tree_model *m,
     t->x = gpu_carve_floats(l, lists->n_kids * d);
     t->hidden = gpu_carve_floats(l, inner * m->config.hidden);
     t->dropped = t->hidden;
-    if (m->config.inputs) {
-        t->inputs = gpu_carve_floats(l, (n - lists->roots) * m->config.inputs);
-        t->input_terms = gpu_carve_floats(l, (n - lists->roots) * d);
-    }
     if (!training)
         return;
     t->each = gpu_carve(l, (lists->n_kids + n) * sizeof *t->each);
@@ -50,14 +46,11 @@ void tree_scratch_layout(struct tree_scratch *s, const struct tree_model *m, siz
     }
 }
 
-void tree_tape_load(struct gpu_queue *q, const struct tree_tape *t, float codes,
-                    const float *inputs, struct arena *a)
+void tree_tape_load(struct gpu_queue *q, const struct tree_tape *t, float codes, struct arena *a)
 {
     const struct tree_lists *x = t->lists;
     gpu_write(q, t->leaves, x->leaves, x->n_leaves * sizeof *x->leaves);
     gpu_write(q, t->kids, x->kids, x->n_kids * sizeof *x->kids);
-    if (inputs)
-        gpu_write(q, t->inputs, inputs, (x->nodes - x->roots) * TREE_INPUTS * sizeof *inputs);
     if (!t->each)
         return;
     uint32_t *each = arena_array(a, uint32_t, x->n_kids + x->nodes);
@@ -79,7 +72,6 @@ struct site {
     size_t in;  /* width of its operands */
     size_t row; /* index in the hidden layers */
     float *x, *hidden, *dropped, *r, *lengths;
-    const float *input_terms; /* NULL if the network has no inputs */
 };
 
 static struct site site_of(const struct tree_pass *p, const struct tree_tape *t,
@@ -94,9 +86,7 @@ static struct site site_of(const struct tree_pass *p, const struct tree_tape *t,
                          t->hidden + row * h,
                          t->dropped + row * h,
                          t->r + g->first * d,
-                         t->lengths + g->first,
-                         t->input_terms && g->token < p->m->tokens ? t->input_terms + g->first * d
-                                                                   : NULL};
+                         t->lengths + g->first};
 }
 
 static void drop_hidden(struct gpu_queue *q, const struct tree_pass *p, const struct site *s,
@@ -124,7 +114,7 @@ static void combine(struct gpu_queue *q, const struct tree_pass *p, const struct
     if (dropped != hidden)
         drop_hidden(q, p, s, dropped, hidden);
     linear(q, r, x, p->flat + s->c->direct, n, s->in, d,
-           (struct linear_end){.base = s->input_terms, .bias = p->flat + s->c->bias}, p->precision);
+           (struct linear_end){.bias = p->flat + s->c->bias}, p->precision);
     linear(q, r, dropped, p->flat + s->c->through, n, h, d, (struct linear_end){.base = r},
            p->precision);
     if (!functions)
@@ -170,11 +160,6 @@ void tree_forward(struct gpu_queue *q, const struct tree_pass *p, const struct t
     q->op->copy_rows(q, t->r, d, p->flat + p->m->leaves, d, t->leaves, x->n_leaves, d);
     if (!p->m->config.points)
         q->op->normalize(q, t->r, t->lengths, t->r, x->n_leaves, d);
-    if (t->input_terms) {
-        linear(q, t->input_terms, t->inputs, p->flat + p->m->inputs, x->nodes - x->roots,
-               p->m->config.inputs, d, (struct linear_end){0}, p->precision);
-        q->op->add(q, t->r, t->input_terms, x->n_leaves * d);
-    }
     for (size_t i = 0; i < x->n_groups; i++) {
         const struct tree_group *g = &x->groups[i];
         struct site s = site_of(p, t, g);
@@ -345,9 +330,6 @@ void tree_backward(struct gpu_queue *q, float *grad, const struct tree_pass *p,
                      s.lengths, w->dh);
         add_to_kids(q, t, &s, w->dx, d);
     }
-    if (t->input_terms)
-        linear_back_weight(q, grad + p->m->inputs, NULL, GPU_TYPE_F32, t->dr, t->inputs, inner,
-                           p->m->config.inputs, d, p->precision);
     struct gpu_embedding how = {.token = t->leaves,
                                 .offset = t->each,
                                 .sequences = x->n_leaves,

@@ -19,8 +19,6 @@ struct tree_pass {
 struct tree_tape {
     const struct tree_lists *lists; /* host */
     uint32_t *leaves, *kids, *each; /* each: 0, 1, 2, ... */
-    float *inputs;               /* (S - roots, inputs): f, the encoded values; see tree_model.h */
-    float *input_terms;          /* (S - roots, d): F f */
     float *scaled;               /* (S): the lists' share, times minus the weight of the codes */
     float *r, *lengths;          /* (S, d), (S): vectors, and their lengths before division */
     float *x, *hidden, *dropped; /* by group: operands (n, arity d); layer (n, hidden), twice */
@@ -37,10 +35,8 @@ void tree_tape_layout(struct tree_tape *t, const struct tree_model *m,
                       const struct tree_lists *lists, bool training, struct gpu_layout *l);
 void tree_scratch_layout(struct tree_scratch *s, const struct tree_model *m, size_t largest,
                          struct gpu_layout *l);
-/* Writes the lists; `codes` is that of the pass. `inputs` is NULL for a network without inputs, and
- * must stay valid until the caller has waited for the queue. */
-void tree_tape_load(struct gpu_queue *q, const struct tree_tape *t, float codes,
-                    const float *inputs, struct arena *a);
+/* Writes the lists; `codes` is that of the pass. */
+void tree_tape_load(struct gpu_queue *q, const struct tree_tape *t, float codes, struct arena *a);
 
 /* Returns the vectors of the trees, (trees, tree_width), in the tape. */
 static inline float *tree_vectors(const struct tree_tape *t, const struct tree_model *m)

@@ -59,11 +59,11 @@ struct functions {
     struct tree_meaning *meaning;
 };
 
-static void open_functions(struct functions *x, uint32_t inputs, struct pool *pool)
+static void open_functions(struct functions *x, struct pool *pool)
 {
     Eqloom__Vocabulary v = EQLOOM__VOCABULARY__INIT;
     struct tree_config c = {
-        .d = 5, .hidden = 7, .code = 1, .points = 4, .inputs = inputs, .arity = function_arity};
+        .d = 5, .hidden = 7, .code = 1, .points = 4, .arity = function_arity};
     *x = (struct functions){0};
     session_open(&x->s, NULL, pool);
     v.tokens = function_names;
@@ -112,11 +112,11 @@ static double functions_loss(void *arg, const double *w)
     return ref_functions_loss(c->m, w, &c->ref);
 }
 
-static void check_functions(uint32_t inputs)
+TEST(functions)
 {
     struct functions x;
     struct step_result r;
-    open_functions(&x, inputs, NULL);
+    open_functions(&x, NULL);
     struct tree_batch b = draw_pairs(&x, 1);
     uint16_t op[FUNCTION_TOKENS];
     double number[FUNCTION_TOKENS];
@@ -132,23 +132,13 @@ static void check_functions(uint32_t inputs)
     close_functions(&x);
 }
 
-TEST(functions)
-{
-    check_functions(0);
-}
-
-TEST(functions_told_values)
-{
-    check_functions(TREE_INPUTS);
-}
-
 /* Pairs are of one class and of all classes in turn; a near miss is a tree of the same length. */
 TEST(pairs)
 {
     struct functions x;
     bool seen[2 * PAIRS] = {false};
     size_t misses = 0;
-    open_functions(&x, 0, NULL);
+    open_functions(&x, NULL);
     for (uint64_t step = 0; step < 40; step++) {
         struct tree_batch b = draw_pairs(&x, step);
         assert_int_equal(b.paired, 2 * PAIRS);
@@ -179,7 +169,7 @@ static void train_functions(float *weights, struct pool *pool, double *first, do
 {
     struct functions x;
     struct step_result r;
-    open_functions(&x, 0, pool);
+    open_functions(&x, pool);
     for (unsigned i = 0; i < 60; i++) {
         struct tree_batch b = draw_pairs(&x, i);
         assert_int_equal(tree_trainer_step(&r, x.s.trainer, &b, NULL), OK);

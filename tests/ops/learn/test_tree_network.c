@@ -281,22 +281,19 @@ TEST_IN_ARENA(vocabulary)
 
 TEST_IN_ARENA(architecture)
 {
-    struct tree_config c = {64, 8, 9, 32, 16, TREE_INPUTS, 77, arity}, back;
+    struct tree_config c = {64, 8, 9, 32, 16, 77, arity}, back;
     assert_int_equal(tree_config_parse(&back, a, tree_config_text(a, &c), NULL), OK);
     assert_string_equal(back.arity, arity);
     assert_int_equal(back.classes, 77);
     assert_int_equal(back.points, 16);
-    assert_int_equal(back.inputs, TREE_INPUTS);
     static const char *const wrong[] = {
         "architecture=trees\n",
-        "architecture=trees\nd=64\nhidden=8\ncode=8\nouter=0\npoints=0\ninputs=0\narity="
+        "architecture=trees\nd=64\nhidden=8\ncode=8\nouter=0\npoints=0\narity="
         "xx3\nclasses=2\n",
-        "architecture=trees\nd=0\nhidden=8\ncode=8\nouter=0\npoints=0\ninputs=0\narity=x\nclasses="
+        "architecture=trees\nd=0\nhidden=8\ncode=8\nouter=0\npoints=0\narity=x\nclasses="
         "2\n",
-        "architecture=trees\nd=4\nhidden=8\ncode=8\nouter=0\npoints=0\ninputs=0\narity=x\nclasses="
+        "architecture=trees\nd=4\nhidden=8\ncode=8\nouter=0\npoints=0\narity=x\nclasses="
         "2\nmo=1\n",
-        "architecture=trees\nd=4\nhidden=8\ncode=8\nouter=0\npoints=0\ninputs=36\narity=x\nclasses="
-        "2\n",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(tree_config_parse(&back, a, wrong[i], NULL), ERR_CORRUPT);

@@ -61,32 +61,32 @@ static void check_near(const char *text, uint32_t p, int which, float found, dou
 }
 
 /* Angles double, and with them the errors of derivatives. */
-static void check_told(const char *text, uint32_t p, const float *told, double re, double im)
+static void check_encoded(const char *text, uint32_t p, const float *encoded, double re, double im)
 {
     double parts[] = {asinh(re) / 2, asinh(im) / 2};
     for (int k = 0, i = 0; k < 9; k++)
         for (int part = 0; part < 2; part++, i += 2) {
             double angle = (1 << k) * parts[part], by = 1e-5 * (1 << k);
-            check_within(text, p, i, told[i] / 4, sin(angle), by);
-            check_within(text, p, i + 1, told[i + 1] / 4, cos(angle), by);
+            check_within(text, p, i, encoded[i], sin(angle), by);
+            check_within(text, p, i + 1, encoded[i + 1], cos(angle), by);
         }
 }
 
 static void check(struct ball_evaluator *v, struct point *at, const char *text, const float *values,
-                  const float *told, struct arena *a)
+                  const float *encoded, struct arena *a)
 {
     struct expr x, slope;
     assert_int_equal(expr_from_prefix(&x, a, &lang_calculus, text, NULL), OK);
     assert_int_equal(
         expr_from_prefix(&slope, a, &lang_calculus, arena_printf(a, "d x %s", text), NULL), OK);
-    for (uint32_t p = 0; p < POINTS; p++, values += TREE_VALUES, told += TREE_INPUTS) {
+    for (uint32_t p = 0; p < POINTS; p++, values += TREE_VALUES, encoded += TREE_ENCODED) {
         acb_set_d(at->x, x_at(p));
         acb_set_d(at->y, x_at((p + 3) % POINTS));
         const acb_struct *z = ball_evaluate(v, &x, 100);
         double re = arf_get_d(arb_midref(acb_realref(z)), ARF_RND_NEAR);
         double im = arf_get_d(arb_midref(acb_imagref(z)), ARF_RND_NEAR), size = hypot(re, im);
         assert_true(isfinite(size));
-        check_told(text, p, told, re, im);
+        check_encoded(text, p, encoded, re, im);
         check_near(text, p, 0, values[0], squash(re));
         check_near(text, p, 1, values[1], squash(im));
         check_near(text, p, 2, values[2], fmax(-2, fmin(2, log(size + 1e-9) / 2)));
@@ -142,8 +142,8 @@ static void open_fixture(struct fixture *f)
     f->meaning = tree_meanings(&f->a, &v);
 }
 
-/* The rows of one tree's root operand; told, if asked for, in both ways. */
-static const float *read_values(const float **told, struct fixture *f, const char *text)
+/* The rows of one tree's root operand; with the encoded ones, if asked for. */
+static const float *read_values(const float **encoded, struct fixture *f, const char *text)
 {
     uint32_t *tokens = arena_array(&f->a, uint32_t, MOST), n = tokens_of(tokens, text);
     const uint32_t *list[] = {tokens};
@@ -153,10 +153,10 @@ static const float *read_values(const float **told, struct fixture *f, const cha
     float *all = arena_array(&f->a, float, n *POINTS *TREE_VALUES);
     tree_points_evaluate(all, &f->a, &lists, f->m, f->meaning);
     size_t root = lists.kids[lists.groups[lists.n_groups - 1].kid];
-    if (told) {
-        float *out = arena_array(&f->a, float, n *POINTS *TREE_INPUTS);
+    if (encoded) {
+        float *out = arena_array(&f->a, float, n *POINTS *TREE_ENCODED);
         tree_points_encode(out, &f->a, &lists, f->m, f->meaning);
-        *told = out + root * TREE_INPUTS;
+        *encoded = out + root * TREE_ENCODED;
     }
     return all + root * TREE_VALUES;
 }
@@ -175,8 +175,8 @@ TEST(balls)
     acb_init(at.x);
     acb_init(at.y);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        const float *told, *values = read_values(&told, &f, texts[i]);
-        check(&v, &at, texts[i], values, told, &f.a);
+        const float *encoded, *values = read_values(&encoded, &f, texts[i]);
+        check(&v, &at, texts[i], values, encoded, &f.a);
     }
     acb_clear(at.x);
     acb_clear(at.y);
@@ -191,11 +191,11 @@ TEST(unknown)
     struct fixture f;
     open_fixture(&f);
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
-        const float *told, *values = read_values(&told, &f, unknown[i]);
+        const float *encoded, *values = read_values(&encoded, &f, unknown[i]);
         for (size_t k = 0; k < POINTS * TREE_VALUES; k++)
             assert_true(isnan(values[k]));
-        for (size_t k = 0; k < POINTS * TREE_INPUTS; k++)
-            assert_true(told[k] == 0);
+        for (size_t k = 0; k < POINTS * TREE_ENCODED; k++)
+            assert_true(encoded[k] == 0);
     }
     arena_free(&f.a);
 }
