@@ -37,7 +37,9 @@ static const struct op_port report_in[] = {
     {"evaluations", KIND_REPORT, OP_LIST}, {"checkpoint", KIND_CHECKPOINT, OP_ONE, true}, {0}};
 
 static const struct op_param rules_params[] = {
-    {"groups", OP_STRINGS, "", .doc = "Only these groups."}, {0}};
+    {"groups", OP_STRINGS, "", .doc = "Only these groups."},
+    {"words", OP_STRINGS, "", .doc = "Any text.", .any_text = true},
+    {0}};
 static const struct op_param saturate_params[] = {
     {"iterations", OP_INT, "8", .min = 0, .max = 1000, .doc = "At most this many."},
     {"max_nodes", OP_INT, "10000", .min = 1, .max = 1e9, .doc = "Stop at this size."},

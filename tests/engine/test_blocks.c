@@ -309,3 +309,57 @@ PLACE_TEST(damaged_blocks_of_outputs)
     place_assert_sound(p);
     free(t);
 }
+
+static struct place *losing;
+enum { KEEPS, FORGETS, SPOILS };
+static atomic_int losses;
+
+/* Of the kind that `arg` points to. */
+static enum err_code lose_action(void *arg, const struct digest *key, struct span value,
+                                 struct err *e)
+{
+    struct rocks_write w = {ROCKS_ACTIONS, *(int *)arg == FORGETS, digest_span(key),
+                            span_str("spoilt")};
+    return rocks_write(losing->store->rocks, &w, 1, false, e);
+}
+
+/* `first`; the first element that runs loses all actions of the store. */
+static enum err_code losing_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    int how = atomic_exchange(&losses, KEEPS);
+    if (how != KEEPS)
+        check(store_each_action(losing->store, lose_action, &how, e), e);
+    return op_find("first")->run(ctx, state, e);
+}
+
+/* The actions of known blocks go, or can no longer be read, before a run or once it counts on them:
+ * it makes them again. */
+PLACE_TEST(lost_actions_of_blocks)
+{
+    static struct text t;
+    struct op op = *op_find("first");
+    struct err e = {0};
+    op.run = losing_run;
+    losing = p;
+    for (int how = FORGETS; how <= SPOILS; how++)
+        for (int within = 0; within < 2; within++) {
+            fill(&t, MANY);
+            for (int round = 0; round < 2; round++) {
+                t.lines[0] = (uint32_t)(MANY * (1 + (round > 0) + 3 * within + 10 * how));
+                atomic_store(&losses, round == 1 && within ? how : KEEPS);
+                if (round == 1 && !within)
+                    check(store_each_action(p->store, lose_action, &how, &e), &e);
+                write_seeds(p, &t);
+                struct graph *g = graph_new(p, "losing");
+                graph_add(g, "seeds", "lines", "", "seeds");
+                graph_add(g, "first", "first", "", "exprs=seeds");
+                g->nodes[1].op = &op;
+                struct run_result r = run(p, g);
+                assert_int_equal(r.failed, 0);
+                if (round == 1) {
+                    assert_in_range(r.nodes[1].ran, MANY * 9 / 10, MANY);
+                    assert_as_from_scratch(g, &r);
+                }
+            }
+        }
+}

@@ -186,6 +186,43 @@ PLACE_TEST(check_finds_what_is_not_deterministic)
     assert_true(digest_equal(&was, &r.nodes[2].outputs[0]));
 }
 
+static atomic_int more;
+
+/* As many records as `more` says. */
+static enum err_code several_run(struct op_ctx *ctx, void *state, struct err *e)
+{
+    enum err_code code = OK;
+    for (int i = 0; i < atomic_load(&more) && !code; i++)
+        code = toy_emit(ctx, "exprs", "same", e);
+    return code;
+}
+
+/* An element that gives fewer or more records than before, the common ones being the same. */
+PLACE_TEST(check_counts_records)
+{
+    static const int counts[][2] = {{1, 2}, {2, 1}, {0, 1}, {1, 0}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        struct op several = *op_find("first");
+        several.run = several_run;
+        several.version = 100 + (uint32_t)i;
+        struct graph *g = graph_of(p, "several", "a\n");
+        graph_add(g, "several", "first", "", "exprs=seeds");
+        g->nodes[1].op = &several;
+        atomic_store(&more, counts[i][0]);
+        struct run_result r = run(p, g);
+        assert_int_equal(r.failed, 0);
+        r = run_with(p, g, (struct run_options){.check = true, .keep_going = true});
+        assert_int_equal(r.failed, 0);
+        atomic_store(&more, counts[i][1]);
+        r = run_with(p, g, (struct run_options){.check = true, .keep_going = true});
+        assert_int_equal(r.failed, 1);
+        const char *said = arena_printf(&p->arena, "it returned %d records for exprs, now %d",
+                                        counts[i][0], counts[i][1]);
+        assert_non_null(strstr(r.nodes[1].failure, said));
+        assert_int_equal(run(p, g).nodes_ran, 0);
+    }
+}
+
 /* ---- threads, interruption ---- */
 
 TEST(threads_do_not_show)

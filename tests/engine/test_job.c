@@ -112,6 +112,48 @@ TEST(canonical_params)
     arena_free(&a);
 }
 
+/* Values are the same parameter if, and only if, they have the same text: of a number the shortest
+ * that reads back as it; of lists of any text, one that can be divided again. */
+TEST_IN_ARENA(texts_of_values)
+{
+    static const struct {
+        const char *written, *text;
+    } rates[] = {{"0.07", "0.07"},
+                 {"0.3", "0.3"},
+                 {"0.30000000000000004", "0.30000000000000004"},
+                 {"0.1234567890123456", "0.1234567890123456"},
+                 {"0.069", "0.069"},
+                 {"0.999999999999999", "0.999999999999999"},
+                 {"+.5", "0.5"},
+                 {"1.0", "1"}},
+      lists[] = {{"[a, b]", "a\nb"},
+                 {"[\"a\\nb\"]", "a\\nb"},
+                 {"['a\\nb']", "a\\\\nb"},
+                 {"['']", "\\e"},
+                 {"['\\e']", "\\\\e"},
+                 {"['', '']", "\\e\n\\e"},
+                 {"[\"\\n\"]", "\\n"},
+                 {"[\"\\n\\n\"]", "\\n\\n"},
+                 {"a", "a"},
+                 {"[\"a\", \"b\\n\"]", "a\nb\\n"}};
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        struct job *job = load_ok(a,
+                                  arena_printf(a,
+                                               CORPUS "  t: {op: train, clusters: clusters, "
+                                                      "rate: %s}\n",
+                                               rates[i].written),
+                                  NULL);
+        assert_string_equal(param(job, "t", "rate"), rates[i].text);
+    }
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const char *text = arena_printf(a,
+                                        CORPUS "  w: {op: rules, files: job_errors/files/a.rules, "
+                                               "words: %s}\n",
+                                        lists[i].written);
+        assert_string_equal(param(load_ok(a, text, NULL), "w", "words"), lists[i].text);
+    }
+}
+
 TEST_IN_ARENA(substitution)
 {
     const char *const sets[] = {"seed=7", "egraphs.iterations=3", "egraphs.max_nodes=99"};
