@@ -174,6 +174,39 @@ TEST_IN_ARENA(checkers_alone)
     }
 }
 
+/* Numbers that are small for what they are made of: n - (n^k + d)^(1/k) and powers of it, beside a
+ * root of unity, divided. None is zero, and their norms are numbers that are. */
+TEST_IN_ARENA(small_algebraic_numbers)
+{
+    struct rng r = rng_new(test_seed(5), 0);
+    const struct expr zero = leaf(a, X_NUM, "0");
+    for (int i = 0; i < CASES(60, 15); i++) {
+        unsigned n = 2 + (unsigned)rng_below(&r, 100000000), k = 2 + (unsigned)rng_below(&r, 3);
+        const char *sign = rng_below(&r, 2) ? "+" : "-";
+        const char *root = arena_printf(a, "(%u^%u %s 1)^(1/%u)", n, k, sign, k);
+        const char *small[] = {
+            arena_printf(a, "%u - %s", n, root),
+            arena_printf(a, "%s - %u", root, n),
+            arena_printf(a, "(%u - %s)^%d", n, root, 2 + (int)rng_below(&r, 3)),
+            arena_printf(a, "(%s - %u)/%u", root, n, n),
+            arena_printf(a, "1/(%u + %s)^3", n, root),
+            arena_printf(a, "(%u - %s)*sin(pi/%u)", n, root, 3 + n % 9),
+            arena_printf(a, "%u*cos(pi/%u) - %s*cos(pi/%u)", n, 3 + n % 9, root, 3 + n % 9),
+            arena_printf(a, "sqrt(%u + sqrt(%u)) - sqrt(%u)", n, 2 + n % 7, n),
+        };
+        for (size_t s = 0; s < sizeof small / sizeof *small; s++) {
+            struct expr x = infix_term(a, &lang_calculus, small[s]);
+            if (algebraic_equal(&x, &zero))
+                fail_msg("%s = 0", small[s]);
+        }
+        struct expr x =
+            infix_term(a, &lang_calculus,
+                       arena_printf(a, "(%u - sqrt(%u^2 %s 1))*(%u + sqrt(%u^2 %s 1)) %s 1", n, n,
+                                    sign, n, n, sign, sign));
+        assert_true(algebraic_equal(&x, &zero));
+    }
+}
+
 /* What is left of the work after a proof tried everything, and whether it was one. */
 static bool proved_within(size_t *left, const struct expr *x, const struct expr *y,
                           const struct ball_domain *domain, size_t work)
