@@ -1,4 +1,5 @@
 /* Configurations as text, and the table of parameters. */
+#include "ops/nn/graph/graph_model.h"
 #include "ops/nn/model.h"
 #include "tests/unit.h"
 
@@ -108,6 +109,44 @@ TEST_IN_ARENA(params)
     plain.positions = NN_SINUSOIDAL;
     assert_int_equal(nn_model_new(&m, a, &plain, NULL), OK);
     assert_int_equal(m->table.count, 59 * d + 2 * (layer - 4 * d) + 2 * d);
+}
+
+/* A graph network: its text is read back; what has no size, or too much, is no network. */
+TEST_IN_ARENA(graph_networks)
+{
+    const struct graph_config good = {.d = 3, .layers = 2, .out = 4, .positions = 5};
+    const uint32_t least[] = {1, 1, 1, 1}, most[] = {1u << 14, 64, 1u << 14, 1u << 16};
+    for (uint32_t counts = 0; counts < 2; counts++) {
+        struct graph_config c = good, back;
+        c.counts = counts;
+        const char *text = graph_config_text(a, &c);
+        assert_true(graph_config_is(text));
+        assert_int_equal(graph_config_parse(&back, text, NULL), OK);
+        assert_memory_equal(&back, &c, sizeof c);
+        for (size_t i = 1; i < strlen(text); i++) {
+            const char *cut = arena_strndup(a, text, i);
+            if (graph_config_parse(&back, cut, NULL) == OK)
+                assert_string_equal(graph_config_text(a, &back), cut);
+        }
+        assert_int_equal(graph_config_parse(&back, arena_printf(a, "%s ", text), NULL),
+                         ERR_CORRUPT);
+    }
+    assert_false(graph_config_is(nn_config_text(a, &small)));
+    for (size_t k = 0; k < 4; k++) {
+        struct graph_config low = good, high = good, back;
+        uint32_t *fields[2][4] = {{&low.d, &low.layers, &low.out, &low.positions},
+                                  {&high.d, &high.layers, &high.out, &high.positions}};
+        struct graph_model *m;
+        *fields[0][k] = least[k];
+        *fields[1][k] = most[k];
+        assert_int_equal(graph_config_check(&low, NULL), OK);
+        assert_int_equal(graph_config_check(&high, NULL), OK);
+        *fields[0][k] = 0;
+        *fields[1][k] = most[k] + 1;
+        assert_int_equal(graph_model_new(&m, a, &low, NULL), ERR_INPUT);
+        assert_int_equal(graph_model_new(&m, a, &high, NULL), ERR_INPUT);
+        assert_int_equal(graph_config_parse(&back, graph_config_text(a, &high), NULL), ERR_INPUT);
+    }
 }
 
 /* SemVec's transformers (Gangwar and Kani 2023, their table of model sizes): 6 + 6 layers of 8
