@@ -49,10 +49,65 @@ class Eed(ProjectTest):
     def test_mistakes(self):
         for given, wanted in (("operators: 'ad:1'", "'ad' is not an operator"),
                               ("operators: 'add:x'", "'add' is not an operator with a weight"),
+                              ("operators: 'add:'", "'add' is not an operator with a weight"),
+                              ("operators: 'add:1x'", "'add' is not an operator with a weight"),
+                              ("operators: 'add:0'", "'add' is not an operator with a weight"),
+                              ("operators: 'sin:1,add:-1'", "'add' is not an operator with a weight"),
+                              ("operators: 'add:1e9'", "'add' is not an operator with a weight"),
+                              ("operators: 'x:1'", "'x' is not an operator with a weight"),
+                              ("operators: ', '", "'operators' is empty"),
+                              ("operators: '%s'" % ",".join(["sin"] * 65), "'operators': more than 64"),
                               ("min_operators: 9", "'min_operators' is more")):
             self.p.write("job.yaml", "eqloom: 1\nname: x\nnodes:\n"
                                      "  x: {op: random-expressions, %s}\n" % given)
             self.assertIn(wanted, self.p.eqloom("plan", "job.yaml", expect=2).err)
+
+    def test_weights_and_leaves(self):
+        """Operators by their weights, 1 without one; integers by their bound and sign; few operators, or
+        those of one arity, are enough; a larger count only adds expressions."""
+        def drawn(parameters):
+            self.p.write("job.yaml", "eqloom: 1\nname: w\nnodes:\n"
+                                     "  x: {op: random-expressions, %s}\n" % parameters)
+            self.p.run()
+            return [json.loads(line)["prefix"].split()
+                    for line in self.p.eqloom("export", "w/x", "--format", "jsonl").out.splitlines()]
+        one = "min_operators: 1, max_operators: 1, max_integer: 1000000, variable: 0.5"
+        terms = drawn(one + ", count: 4000, operators: 'add,mul:3'")
+        sums = sum(t[0] == "+" for t in terms)
+        self.assertLess(abs(sums / len(terms) - 0.25), 0.04)
+        signs = [t.startswith("-") for x in terms for t in x[1:] if t.lstrip("-").isdigit()]
+        self.assertLess(abs(sum(signs) / len(signs) - 0.5), 0.05)
+        self.assertEqual(drawn(one + ", count: 400, operators: 'add,mul:3'"),
+                         terms[:len(drawn(one + ", count: 400, operators: 'add,mul:3'"))])
+        small = drawn("max_operators: 1, min_operators: 1, max_integer: 3, positive: true, operators: 'add'")
+        self.assertEqual({t for x in small for t in x}, {"+", "x", "1", "2", "3"})
+        self.assertEqual(len(small), 7)
+        self.assertEqual(drawn("min_operators: 0, max_operators: 0"), [["x"]])
+        unary = drawn("operators: 'sin,cos', min_operators: 2, max_operators: 2, variable: 1")
+        self.assertEqual(sorted(" ".join(t) for t in unary),
+                         ["cos cos x", "cos sin x", "sin cos x", "sin sin x"])
+        binary = drawn("operators: 'add', min_operators: 2, max_operators: 2, variable: 1")
+        self.assertEqual(sorted(" ".join(t) for t in binary), ["+ + x x x", "+ x + x x"])
+        by_size = collections.Counter(sum(t in OPERATORS for t in x) for x in drawn(
+            "operators: 'add', min_operators: 2, max_operators: 4, max_integer: 1000000, count: 3000"))
+        self.assertEqual(set(by_size), {2, 3, 4})
+        self.assertLess(max(by_size.values()) - min(by_size.values()), 250)
+
+    def test_forms_of_other_languages(self):
+        """`rewrite-forms` is of the calculus, and its transformations are named."""
+        self.p.write("mine.rules", "language boolean\ngroup g\nr: ?a & ?b -> ?b & ?a\n")
+        self.p.write("mine.yaml", "templates: 1\ngroups: {g: {templates: ['x + 1']}}\n")
+        self.p.write("f.yaml", "eqloom: 1\nname: f\nparams: {forms: [expand]}\nnodes:\n"
+                               "  rules: {op: rules, files: [mine.rules]}\n"
+                               "  certified: {op: certify, rules: rules}\n"
+                               "  seeds: {op: templates, files: [mine.yaml]}\n"
+                               "  forms: {op: rewrite-forms, exprs: seeds, rules: certified, forms: \"${forms}\"}\n")
+        failed = self.p.eqloom("run", "f.yaml", expect=None)
+        self.assertIn("the rules must be of the calculus", failed.err)
+        self.assertNotEqual(failed.status, 0)
+        failed = self.p.eqloom("plan", "f.yaml", "--set", "forms=expnd", expect=2)
+        self.assertIn("unknown transformation 'expnd'", failed.err)
+        self.assertIn("did you mean 'expand'?", failed.err)
 
     def test_the_job(self):
         shutil.copytree(JOBS, self.p.dir / "jobs")

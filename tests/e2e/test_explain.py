@@ -457,6 +457,35 @@ class Verify(ProjectTest):
         failed = self.p.eqloom("run", "domains.yaml", expect=1)
         self.assertRegex(failed.err, "rule g/thin is not proved: it holds at [0-9]+ points")
 
+    def test_what_certify_lets_pass(self):
+        """By rule and parameters: what its certificate says, or why there is none."""
+        proved, thin = "sin(2*?a) -> 2*sin(?a)*cos(?a)", "abs(?a - 10) -> 10 - ?a if integer(?a)"
+        false, guarded = "sqrt(?a^2) -> ?a", "sqrt(?a^2) -> ?a if "
+        many = [f"less(-{n}, ?a)" for n in range(1, 16)]
+        for rule, parameters, wanted in (
+                (proved, "", ("PROOF", False)), (proved, "real: true", ("PROOF", False)),
+                (thin, "sampled: true", ("SAMPLE", False)),
+                (thin, "sampled: true, real: true", ("SAMPLE", True)),
+                (thin, "", "is not proved"), (thin, "allow_unsound: true", "is not proved"),
+                (false, "allow_unsound: true", ("FALSEHOOD", False)),
+                (false, "", "is false"), (false, "sampled: true", "is false"),
+                (false, "domains: ['a>0']", ("PROOF", False)), (false, "domains: ['b>0']", "is false"),
+                (false, "domains: ['0<a<1']", ("PROOF", False)),
+                (guarded + ", ".join(many), "domains: ['a>0']", ("PROOF", False)),
+                (guarded + ", ".join(many), "domains: ['0<a<1']", "more than 16 conditions"),
+                (guarded + ", ".join(many) + ", positive(?a)", "", ("PROOF", False))):
+            self.p.write("mine.rules", f"group g\nr: {rule}\n")
+            self.p.write("c.yaml", "eqloom: 1\nname: c\nnodes:\n  rules: {op: rules, files: [mine.rules]}\n"
+                                   "  checked: {op: certify, rules: rules, %s}\n" % parameters)
+            with self.subTest(rule=rule, parameters=parameters):
+                if isinstance(wanted, str):
+                    self.assertIn(wanted, self.p.eqloom("run", "c.yaml", expect=1).err)
+                    continue
+                self.p.eqloom("run", "c.yaml")
+                rule = json.loads(self.p.eqloom("show", "c/checked", "--json").out)["elements"][0]
+                value = json.loads(self.p.eqloom("show", rule, "--json").out)["value"]["certificate"]
+                self.assertEqual((value["basis"], value["real_values"]), wanted)
+
     def test_where_both_sides_are_real(self):
         self.p.write("mine.rules", "group g\nln: ln(?a^2) -> 2*ln(?a)\n")
         self.p.write("mine.yaml", "templates: 1\ngroups: {g: {templates: ['ln(y^2) + ln(x^2)']}}\n")
