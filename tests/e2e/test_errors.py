@@ -42,6 +42,19 @@ class Errors(ProjectTest):
         e("job.yaml", "eqloom: 1", "eqloom: 99", "99", "job.yaml")
         e("job.yaml", "refs: {best", "refs: [best", "error", "job.yaml")
 
+    def test_files_of_neighbours(self):
+        """Folders beside the job's whose names begin with its name, or are as long as it."""
+        rules = (self.p.dir / "rules/algebra.rules").read_text()
+        for folder in ("job", "jobs", "jab"):
+            self.p.write(f"{folder}/x/a.rules", rules)
+            self.p.write("job/job.yaml", "eqloom: 1\nname: n\nnodes:\n"
+                                         "  rules: {op: rules, files: [../%s/x/a.rules]}\n" % folder)
+            if folder == "job":
+                self.p.eqloom("plan", "job/job.yaml")
+            else:
+                self.assert_refused(f"'.*{folder}/x/a.rules' is outside", "job.yaml", ("plan", "job/job.yaml"))
+                self.p.eqloom("plan", "job/job.yaml", "--allow-outside")
+
     def test_cycle(self):
         self.p.write("job.yaml", "eqloom: 1\nname: c\nnodes:\n"
                                  "  a: {op: merge, clusters: b}\n  b: {op: merge, clusters: a}\n")

@@ -109,6 +109,13 @@ TEST(canonical_params)
     assert_string_equal(param(job, "r", "groups"), "trig\nlog");
     assert_string_equal(param(job, "s", "groups"), "trig");
     assert_string_equal(param(job, "rules", "groups"), "");
+    job = load_ok(&a,
+                  CORPUS "  p: {op: split, clusters: clusters, executor: slurm}\n"
+                         "  q: {op: split, clusters: clusters, executor: here}\n",
+                  NULL);
+    assert_int_equal(node(job, "p")->executor, EXECUTOR_SLURM);
+    assert_int_equal(node(job, "q")->executor, EXECUTOR_HERE);
+    assert_int_equal(node(job, "rules")->executor, EXECUTOR_ANY);
     arena_free(&a);
 }
 
