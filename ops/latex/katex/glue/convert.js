@@ -45,7 +45,7 @@ function commands_with(packages) {
         if (loads('physics') || (!probe.isDefined(name) && (!packages || NOT_ONLY_PHYSICS.indexOf(name) >= 0)))
             all[name] = extra[name];
     if (packages)
-        NOT_LATEX.forEach(function (x) {
+        NOT_LATEX.filter(function (x) { return !all[x]; }).forEach(function (x) {
             all[x] = function () { throw refusal('unknown command', x); };
         });
     define_conditionals(all);

@@ -26,37 +26,36 @@ function fence(left, right, before) {
     };
 }
 var PAIRS = { '(': ['(', ')'], '[': ['[', ']'], '|': ['|', '|'], '{': ['\\{', '\\}'] };
-/* What follows an operator: (x), [x] or {x}, with delimiters as large as it; or null. */
-function operand(ctx, opens) {
-    var c = next(ctx);
-    if (opens.indexOf(c) < 0)
+/* What follows an operator: (x), [x] or {x}, with delimiters of this size, or as large as it; or null. */
+function operand(ctx, opens, size) {
+    var c = next(ctx), pair = PAIRS[c];
+    if (!pair || opens.indexOf(c) < 0)
         return null;
-    if (c === '{')
-        return fenced(ctx, [], '\\{', argument(ctx), '\\}');
-    ctx.popToken();
-    return fenced(ctx, [], PAIRS[c][0], delimited(ctx, c, PAIRS[c][1]), PAIRS[c][1]);
+    var inner = c === '{' ? argument(ctx) : (ctx.popToken(), delimited(ctx, c, pair[1]));
+    return fenced(ctx, size || [], pair[0], inner, pair[1]);
 }
 function quantity(ctx) {
-    var size = size_before(ctx), c = next(ctx), pair = PAIRS[c];
-    if (!pair)
+    var size = next(ctx) === '*' ? [] : size_before(ctx), c = next(ctx), out = operand(ctx, '([{|', size);
+    if (!out)
         throw refusal('unknown form', '\\qty' + c);
-    var inner = c === '{' ? argument(ctx) : (ctx.popToken(), delimited(ctx, c, pair[1]));
-    return result(fenced(ctx, size, pair[0], inner, pair[1]));
+    return result(out);
 }
-/* \sin, \sin(x), \sin[2](x) */
-function trigonometric(name) {
+function upright_name(ctx, text) {
+    return /^\\[a-z]+$/i.test(text) ? kept(ctx, text, '') : lex(ctx, '\\operatorname{' + text + '}');
+}
+/* \sin, \sin(x), \sin[2](x); without parentheses [2] is no power. */
+function trigonometric(text) {
     return function (ctx) {
-        var power = optional(ctx), out = kept(ctx, name, '');
+        var power = optional(ctx), out = upright_name(ctx, text), inner = operand(ctx, '(');
         if (power)
-            out = out.concat(wrap(ctx, '^{', power, '}'));
-        return result(out.concat(operand(ctx, '(') || []));
+            out = out.concat(inner ? wrap(ctx, '^{', power, '}') : wrap(ctx, '[', power, ']'));
+        return result(out.concat(inner || []));
     };
 }
-/* \Tr, \Tr(x), \Tr[x], \Tr{x} */
-function operator(text) {
+/* \Tr, \Tr(x), \Tr[x], \Tr{x}: those of `opens` with delimiters */
+function operator(text, opens) {
     return function (ctx) {
-        var out = /^\\[a-z]+$/i.test(text) ? kept(ctx, text, '') : lex(ctx, text);
-        return result(out.concat(operand(ctx, '([{') || []));
+        return result(upright_name(ctx, text).concat(operand(ctx, opens) || []));
     };
 }
 /* \grad, \grad{x}, \grad(x), \grad[x] */
@@ -78,15 +77,14 @@ function differential(d) {
         return result(out.concat(operand(ctx, '(') || []));
     };
 }
-/* \dv{x}, \dv{f}{x}, \dv[n]{f}{x}, \dv{x}(f), a star for a fraction in the line; `mixed`: \pdv{f}{x}{y} */
+/* \dv{x}, \dv{f}{x}, \dv[n]{f}{x}, \dv{x}(f), a star for a fraction in the line; `mixed`: \pdv{f}{x}{y}. As
+ * in the package, (f) behind both f and x is not set, and two variables are of order 2. */
 function derivative(d, mixed) {
     return function (ctx, name) {
         var a = take(ctx, mixed ? 'somggd()' : 'somgd()', true, name), power = given(a[1]) ? a[1] : [];
         var many = power.length ? wrap(ctx, '^{', power, '}') : [], above, below, last = a[a.length - 1];
         var D = lex(ctx, d);
         if (mixed && given(a[4])) {
-            if (power.length)
-                throw refusal('unknown form', '\\pdv with a power and two variables');
             above = D.concat(lex(ctx, '^{2}'), a[2]);
             below = D.concat(a[3], D, a[4]);
         } else {
@@ -97,7 +95,7 @@ function derivative(d, mixed) {
         below = wrap(ctx, '{', below, '}');
         var out = starred(a[0]) ? above.concat(lex(ctx, '/'), below)
             : lex(ctx, '\\frac').concat(above, below);
-        return result(out.concat(given(last) ? fenced(ctx, [], '(', last, ')') : []));
+        return result(out.concat(given(last) && !given(a[3]) ? fenced(ctx, [], '(', last, ')') : []));
     };
 }
 function evaluated(ctx) {
@@ -108,7 +106,7 @@ function evaluated(ctx) {
         left = ctx.popToken().text;
         inner = delimited(ctx, left, '|');
     } else {
-        throw refusal('unknown form', '\\eval' + c);
+        inner = [];
     }
     return result(fenced(ctx, small ? lex(ctx, '*') : [], small && left === '.' ? '' : left, inner, '|'));
 }
@@ -120,7 +118,7 @@ function angle(ctx, small, left, inner, right) {
 function bar(ctx, small) {
     return lex(ctx, small ? '\\vert ' : '\\middle\\vert ');
 }
-/* \ket{a}, \ket{a}\bra{b}; \bra{a}, \bra{a}\ket{b}, \bra{a}{b} */
+/* \ket{a}, \bra{a}, \bra{a}\ket{b} */
 function ket(ctx, name) {
     var a = take(ctx, 'sm', true, name);
     return result(angle(ctx, starred(a[0]), '\\vert', a[1], '\\rangle'));
@@ -130,8 +128,6 @@ function bra(ctx) {
     if (next(ctx) === '\\ket') {
         ctx.popToken();
         small = taken(ctx, '*') || small;
-        right = argument(ctx);
-    } else if (next(ctx) === '{') {
         right = argument(ctx);
     } else {
         return result(angle(ctx, small, '\\langle', left, '\\vert'));
@@ -169,20 +165,18 @@ function either_braket(ctx) {
 }
 
 /* ---- matrices ---- */
-function matrix(kind, environment) {
-    return function (ctx) {
-        var c = next(ctx), name = environment, small = kind === 'small' ? 'small' : '';
-        if (name === null) {
-            if (c === '*')
-                throw refusal('unknown form', '\\mqty*');
-            name = { '(': 'p', '[': 'b', '|': 'v', '{': '' }[c];
-            if (name === undefined)
-                throw refusal('unknown form', '\\mqty' + c);
-        }
-        var inner = c === '{' || environment !== null ? argument(ctx)
-            : (ctx.popToken(), delimited(ctx, c, PAIRS[c][1]));
-        return result(wrap(ctx, '\\begin{' + name + small + 'matrix}', inner,
-            '\\end{' + name + small + 'matrix}'));
+/* \mqty(x), \mqty*(x), \mqty[x], \mqty{x}, \mqty|x|, and those of one delimiter, \pmqty{x} */
+function matrix(small, kind) {
+    return function (ctx, name) {
+        var rounded = kind === undefined && taken(ctx, '*'), c = next(ctx), in_braces = c === '{';
+        var letter = kind === undefined ? { '(': 'p', '[': 'b', '|': 'v', '{': '' }[c] : kind;
+        if (letter === undefined || (kind !== undefined && !in_braces) || (rounded && c !== '('))
+            throw refusal('unknown form', name + (rounded ? '*' : c));
+        var inner = in_braces ? argument(ctx) : (ctx.popToken(), delimited(ctx, c, PAIRS[c][1]));
+        rounded = rounded || letter === 'P';
+        letter = (rounded ? '' : letter) + small + 'matrix}';
+        return result(wrap(ctx, (rounded ? '\\left\\lgroup' : '') + '\\begin{' + letter, inner,
+            '\\end{' + letter + (rounded ? '\\right\\rgroup ' : '')));
     };
 }
 function count(ctx, tokens, name) {
@@ -203,21 +197,27 @@ function identity(ctx) {
     return entries(ctx, n, n, function (i, k) { return lex(ctx, i === k ? '1' : '0'); });
 }
 function zeros(ctx) {
-    var n = count(ctx, argument(ctx), '\\zmat'), m = count(ctx, argument(ctx), '\\zmat');
+    var a = take(ctx, 'mg', true, '\\zmat'), n = count(ctx, a[0], '\\zmat');
+    var m = given(a[1]) ? count(ctx, a[1], '\\zmat') : n;
     return entries(ctx, n, m, function () { return lex(ctx, '0'); });
 }
 function repeated(ctx) {
     var a = take(ctx, 'smmm', true, '\\xmat'), n = count(ctx, a[2], '\\xmat'), m = count(ctx, a[3], '\\xmat');
     return entries(ctx, n, m, function (i, k) {
-        var at = n === 1 ? k + 1 : m === 1 ? i + 1 : '' + (i + 1) + (k + 1);
+        var at = (n > 1 ? i + 1 : '') + '' + (m > 1 ? k + 1 : '');
         return starred(a[0]) ? a[1].concat(lex(ctx, '_{' + at + '}')) : a[1];
     });
 }
 function diagonal(anti) {
     return function (ctx) {
         var a = take(ctx, 'O{}m', true, '\\dmat'), items = split(a[1], [',']), n = items.length;
-        if (a[1].some(function (t) { return t.text === '&' || t.text === '\\\\'; }))
-            throw refusal('unknown form', '\\dmat of blocks');
+        items = items.map(function (x) { /* a block is a matrix of its own */
+            x = bare(trimmed(x));
+            return x.some(function (t) { return t.text === '&' || t.text === '\\\\'; })
+                ? wrap(ctx, '\\begin{matrix}', x, '\\end{matrix}') : x;
+        });
+        if (n > 8)
+            throw refusal('unknown form', '\\dmat of more than 8');
         return entries(ctx, n, n, function (i, k) { return (anti ? n - 1 - i : i) === k ? items[i] : a[0]; });
     };
 }
@@ -237,24 +237,34 @@ var PHYSICS_ROWS = [
     ['', '\\boldsymbol{\\cdot}', '\\vdot \\dotproduct'],
     ['', '\\boldsymbol{\\times}', '\\cross \\cp \\crossproduct'],
     ['sm', '\\IfBooleanTF{#1}{}{\\quad}\\text{#2}\\quad ', '\\qq \\qqtext'],
-    ['s', ',\\quad ', '\\qc \\qcomma'],
+    ['', ',\\quad ', '\\qc \\qcomma'],
     ['s', '\\IfBooleanTF{#1}{}{\\quad}\\text{c.c.}\\quad ', '\\qcc'],
-    ['mm', '{#1}/{#2}', '\\flatfrac']
+    ['mm', '{#1}/{#2}', '\\flatfrac'],
+    ['G{}', '\\mathcal{P}#1', '\\pv \\principalvalue'],
+    ['G{}', '\\mathrm{P.V.}#1', '\\PV'],
+    ['m', '\\left\\langle 0\\middle\\vert #1\\middle\\vert 0\\right\\rangle ', '\\vev'],
+    ['', '\\boldsymbol{\\nabla}', '\\vnabla'],
+    ['', '\\mathrm{d}', '\\diffd'],
+    ['', '\\mathcal{E}', '\\varE'],
+    ['', '\\mathcal{O}', '\\ordersymbol'],
+    ['', '(', '\\lparen'], ['', ')', '\\rparen'],
+    ['', '\\div ', '\\divisionsymbol'],
+    ['', '0&1\\\\1&0', '\\paulixmatrix'],
+    ['', '0&-i\\\\i&0', '\\pauliymatrix'],
+    ['', '1&0\\\\0&-1', '\\paulizmatrix']
 ];
 var PHYSICS_WORDS = 'if then else otherwise unless given using assume since let for all even odd integer ' +
     'and or as in';
-var PHYSICS_OPERATORS = { '\\Tr': '\\operatorname{Tr}', '\\tr': '\\operatorname{tr}', '\\trace': '\\operatorname{tr}',
-    '\\Trace': '\\operatorname{Tr}', '\\rank': '\\operatorname{rank}', '\\erf': '\\operatorname{erf}',
-    '\\Res': '\\operatorname{Res}', '\\Residue': '\\operatorname{Res}', '\\pv': '\\mathcal{P}', '\\principalvalue': '\\mathcal{P}',
-    '\\PV': '\\operatorname{P.V.}', '\\Re': '\\operatorname{Re}', '\\real': '\\operatorname{Re}',
-    '\\Im': '\\operatorname{Im}', '\\imaginary': '\\operatorname{Im}', '\\exp': '\\exp', '\\exponential': '\\exp',
-    '\\log': '\\log', '\\logarithm': '\\log', '\\ln': '\\ln', '\\naturallogarithm': '\\ln', '\\det': '\\det',
-    '\\determinant': '\\det', '\\Pr': '\\Pr', '\\Probability': '\\Pr' };
-var PHYSICS_TRIGONOMETRY = 'sin cos tan csc sec cot arcsin arccos arctan sinh cosh tanh coth';
-var PHYSICS_LONG = { asin: 'arcsin', acos: 'arccos', atan: 'arctan', sine: 'sin', cosine: 'cos', tangent: 'tan',
-    cosecant: 'csc', secant: 'sec', cotangent: 'cot', hypsine: 'sinh', hypcosine: 'cosh', hyptangent: 'tanh',
-    hypcotangent: 'coth' };
-var MADE_UP = ['csch', 'sech', 'arccsc', 'arcsec', 'arccot', 'acsc', 'asec', 'acot'];
+/* Each: what is set, the command that takes an argument, the one that does not. */
+var PHYSICS_TRIGONOMETRY = ['\\sin sin sine', '\\cos cos cosine', '\\tan tan tangent', '\\csc csc cosecant',
+    '\\sec sec secant', '\\cot cot cotangent', '\\arcsin arcsin arcsine', '\\arccos arccos arccosine',
+    '\\arctan arctan arctangent', 'arccsc arccsc arccosecant', 'arcsec arcsec arcsecant',
+    'arccot arccot arccotangent', 'asin asin asine', 'acos acos acosine', 'atan atan atangent',
+    'acsc acsc acosecant', 'asec asec asecant', 'acot acot acotangent', '\\sinh sinh hypsine',
+    '\\cosh cosh hypcosine', '\\tanh tanh hyptangent', 'csch csch hypcosecant', 'sech sech hypsecant',
+    '\\coth coth hypcotangent', '\\log log logarithm', '\\ln ln naturallogarithm'];
+var PHYSICS_OPERATORS = ['\\exp exp exponential', '\\det det determinant', '\\Pr Pr Probability', 'tr tr trace',
+    'Tr Tr Trace', 'Res Res Residue'];
 
 function several(all, names, make) {
     names.split(' ').forEach(function (name) {
@@ -268,17 +278,21 @@ function physics(all) {
     PHYSICS_WORDS.split(' ').forEach(function (w) {
         all['\\q' + w] = row('s', '\\IfBooleanTF{#1}{}{\\quad}\\text{' + w + '}\\quad ', '\\q' + w);
     });
-    for (var name in PHYSICS_OPERATORS)
-        all[name] = operator(PHYSICS_OPERATORS[name]);
-    PHYSICS_TRIGONOMETRY.split(' ').forEach(function (f) { all['\\' + f] = trigonometric('\\' + f); });
-    for (name in PHYSICS_LONG)
-        all['\\' + name] = trigonometric('\\' + PHYSICS_LONG[name]);
-    MADE_UP.forEach(function (f) {
-        all['\\' + f] = function (ctx) {
-            var power = optional(ctx), out = lex(ctx, '\\operatorname{' + f.replace(/^a(?!rc)/, 'arc') + '}');
-            return result(out.concat(power ? wrap(ctx, '^{', power, '}') : [], operand(ctx, '(') || []));
+    function two_names(make, opens) {
+        return function (line) {
+            var words = line.split(' ');
+            all['\\' + words[1]] = make(words[0], opens);
+            all['\\' + words[2]] = operator(words[0], '');
         };
-    });
+    }
+    PHYSICS_TRIGONOMETRY.forEach(two_names(trigonometric));
+    PHYSICS_OPERATORS.forEach(two_names(operator, '([{'));
+    all['\\Re'] = operator('Re', '{');
+    all['\\Im'] = operator('Im', '{');
+    all['\\real'] = operator('\\Re', '');
+    all['\\imaginary'] = operator('\\Im', '');
+    all['\\rank'] = operator('rank', '');
+    all['\\erf'] = operator('erf', '');
     several(all, '\\qty \\quantity', quantity);
     several(all, '\\pqty', fence('(', ')'));
     several(all, '\\bqty', fence('[', ']'));
@@ -304,14 +318,16 @@ function physics(all) {
     several(all, '\\ketbra \\dyad \\op \\outerproduct', outer_product);
     several(all, '\\ev \\expval \\expectationvalue', expectation);
     several(all, '\\mel \\matrixel \\matrixelement', matrix_element);
-    several(all, '\\mqty \\matrixquantity', matrix('', null));
-    several(all, '\\smqty \\smallmatrixquantity', matrix('small', null));
+    several(all, '\\mqty \\matrixquantity', matrix(''));
+    several(all, '\\smqty \\smallmatrixquantity', matrix('small'));
     several(all, '\\pmqty', matrix('', 'p'));
+    several(all, '\\Pmqty', matrix('', 'P'));
+    several(all, '\\sPmqty', matrix('small', 'P'));
     several(all, '\\bmqty', matrix('', 'b'));
     several(all, '\\vmqty \\mdet \\matrixdeterminant', matrix('', 'v'));
     several(all, '\\spmqty', matrix('small', 'p'));
     several(all, '\\sbmqty', matrix('small', 'b'));
-    several(all, '\\svmqty \\smdet', matrix('small', 'v'));
+    several(all, '\\svmqty \\smdet \\smallmatrixdeterminant', matrix('small', 'v'));
     several(all, '\\imat \\identitymatrix', identity);
     several(all, '\\zmat \\zeromatrix', zeros);
     several(all, '\\xmat \\xmatrix', repeated);
