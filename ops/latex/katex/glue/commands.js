@@ -16,14 +16,14 @@ var COMMANDS = [
     ['o', '', '\\displaybreak \\linebreak \\pagebreak \\nopagebreak \\nolinebreak \\allowdisplaybreaks ' +
         '\\allowbreak \\pause \\footnotemark'],
     ['m', '', '\\label \\index \\glossary \\thispagestyle \\vadjust \\stepcounter \\refstepcounter ' +
-        '\\noalign \\bibliographystyle \\arrayrulecolor \\pushQED \\sisetup'],
+        '\\noeqref \\usetagform \\mathtoolsset \\noalign \\bibliographystyle \\arrayrulecolor \\pushQED \\sisetup'],
     ['om', '', '\\usebeamercolor \\color \\footnote \\footnotetext \\todo \\marginpar \\rowcolor \\columncolor \\cellcolor \\fontfamily'],
     ['sm', '', '\\tag \\vspace'],
     ['mmm', '', '\\definecolor'], ['mm', '', '\\colorlet'],
     ['mm', '', '\\setlength \\addtolength \\setcounter \\addtocounter \\settowidth \\fontsize ' +
         ' \\numberwithin'],
     ['#d', '', '\\vskip'],
-    ['som', '(\\text{?})', '\\eqref \\cref \\Cref'],
+    ['som', '(\\text{?})', '\\eqref \\refeq \\cref \\Cref'],
     ['som', '\\text{?}', '\\ref \\pageref \\autoref \\nameref \\vref'],
     ['soom', '[\\text{?}]', '\\cite \\citep \\citet \\citealt \\autocite \\parencite \\textcite \\citeauthor ' +
         '\\citeyear \\citealp \\footcite'],
@@ -54,7 +54,9 @@ var COMMANDS = [
     ['omm', '\\text{#3}', '\\colorbox'],
     ['ommm', '\\text{#4}', '\\fcolorbox'],
     ['oom', '#3', '\\mathmakebox'],
-    ['m', '#1', '\\mathmbox \\cramped \\detokenize \\unexpanded'],
+    ['m', '#1', '\\mathmbox \\detokenize \\unexpanded'],
+    ['O{}m', '{#1#2}', '\\cramped'],
+    ['m', '\\substack{#1}', '\\crampedsubstack'],
     /* letters */
     ['m', '\\mathbb{#1}', '\\mathbbm \\mathds \\mathbbmss \\mathbbmtt \\Bbb \\mathbbb'],
     ['m', '\\boldsymbol{#1}', '\\mathbold \\mathbfit \\bmath \\mbs'],
@@ -70,6 +72,14 @@ var COMMANDS = [
     ['', '\\cdots ', '\\dotfill'],
     ['o', '\\cdots ', '\\hdots'],
     ['m', '\\vdots ', '\\vdotswithin'],
+    ['sm', '\\IfBooleanTF{#1}{\\vdots &}{&\\vdots }\\\\', '\\shortvdotswithin'],
+    ['', '\\vcentcolon\\mathrel{-}', '\\colondash'], ['', '\\dblcolon\\mathrel{-}', '\\Colondash'],
+    ['', '\\mathrel{-}\\vcentcolon ', '\\dashcolon'], ['', '\\mathrel{-}\\dblcolon ', '\\Dashcolon'],
+    ['', '\\approx\\dblcolon ', '\\Approxcolon'], ['', '\\sim\\dblcolon ', '\\Simcolon'],
+    ['', '\\not\\uparrow ', '\\nuparrow'], ['', '\\not\\downarrow ', '\\ndownarrow'],
+    /* mathtools has changed these four since KaTeX took them over */
+    ['', '\\coloneqq ', '\\coloneq'], ['', '\\Coloneqq ', '\\Coloneq'],
+    ['', '\\eqqcolon ', '\\eqcolon'], ['', '\\Eqqcolon ', '\\Eqcolon'],
     /* fractions, roots, scripts */
     ['omm', '{{#2}/{#3}}', '\\nicefrac \\sfrac \\xfrac'],
     ['mm', '{#1}/{#2}', '\\faktor'],
@@ -90,7 +100,8 @@ var COMMANDS = [
     ['m', '\\underset{\\sim}{#1}', '\\undertilde'],
     ['m', '\\overline{#1}', '\\widebar'],
     ['m', '\\overrightarrow{#1}', '\\vv'],
-    ['m', '#1', '\\shoveleft \\shoveright \\Aboxed \\oldstylenums \\mathdefault'],
+    ['om', '#2', '\\shoveleft \\shoveright'],
+    ['m', '#1', '\\Aboxed \\oldstylenums \\mathdefault'],
     ['m', '', '\\raisetag \\uproot \\leftroot'],
     ['om', '', '\\xmathstrut'],
     ['', '', '\\adjustlimits \\nonscript \\strut'],
@@ -133,7 +144,7 @@ var COMMANDS = [
     ['', '\\left', '\\mleft'], ['', '\\right', '\\mright'],
     ['', '\\vert ', '\\arrowvert'], ['', '\\Vert ', '\\Arrowvert'],
     ['', '\\!', '\\joinrel'], ['', '\\mathrel{-}', '\\relbar'], ['', '\\mathrel{=}', '\\Relbar'],
-    ['so', '\\Updownarrow ', '\\ArrowBetweenLines'],
+    ['sO{\\Updownarrow}', '#2 ', '\\ArrowBetweenLines'],
     ['', '\\quad ', '\\and \\And'],
     ['', '1', '\\arraystretch \\baselinestretch'],
     ['', '', '\\theequation \\m@th \\popQED \\hole']
@@ -209,6 +220,13 @@ function sized(name) {
         return result(kept(ctx, name, '').concat(trimmed(take(ctx, 'm', false, name)[0])));
     };
 }
+/* \mathllap[\scriptstyle]{x}: KaTeX's own has no option */
+function lapped(name) {
+    return function (ctx) {
+        var a = take(ctx, 'O{}m', true, name);
+        return result(kept(ctx, name, '{').concat(a[0], a[1], lex(ctx, '}')));
+    };
+}
 /* \DeclarePairedDelimiter: star, size, what is before, both delimiters, what is between and behind. */
 function paired(ctx) {
     var a = take(ctx, 'mmmmmmm', false, ''), size = name_of(a[1]);
@@ -258,8 +276,9 @@ function csname(ctx) {
             throw refusal('unknown form', '\\csname');
         name += t;
     }
-    ctx.popToken();
-    return result(lex(ctx, name));
+    var made = ctx.popToken();
+    made.text = name; /* one name, also with digits in it */
+    return result([made]);
 }
 function buildrel() {
     return { tokens: lex(probe, '\\overset{#1}{#2}').reverse(), numArgs: 2, delimiters: [[], ['\\over'], []] };
@@ -339,6 +358,9 @@ function define_commands(all) {
         ['', 'l', 'm', 'r'].forEach(function (side) {
             all['\\' + size + side] = sized('\\' + size + side);
         });
+    });
+    ['llap', 'rlap', 'clap'].forEach(function (side) {
+        all['\\math' + side] = all['\\cramped' + side] = lapped('\\math' + side);
     });
     all['\\vrule'] = vrule;
     all['\\sideset'] = sideset;

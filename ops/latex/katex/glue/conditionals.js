@@ -21,8 +21,10 @@ function skip_branch(ctx) {
         depth += t === '\\fi' ? -1 : is_conditional(ctx, t) ? 1 : 0;
     }
 }
-var ifs; /* open conditionals */
+var ifs, negate; /* open conditionals; whether \unless is before this one */
 function choose(ctx, truth) {
+    truth = negate ? !truth : truth;
+    negate = false;
     if (truth || skip_branch(ctx) === '\\else')
         ifs++;
     return result([]);
@@ -98,6 +100,15 @@ function compare(ctx, name) {
         throw undecided(name);
     return sign === '<' ? a < b : sign === '>' ? a > b : a === b;
 }
+function ifcase(ctx) {
+    var n = integer(ctx), end = '';
+    if (isNaN(n) || negate)
+        throw undecided('\\ifcase');
+    while (n-- !== 0 && end !== '\\else' && end !== '\\fi')
+        end = skip_branch(ctx);
+    ifs += end === '\\fi' ? 0 : 1;
+    return result([]);
+}
 function condition(name, decide) {
     return function (ctx) { return choose(ctx, decide(ctx, name)); };
 }
@@ -168,7 +179,14 @@ function define_conditionals(all) {
     all['\\relax'] = function (ctx) { return result(comparing ? kept(ctx, '\\relax', '') : []); };
     all['\\iftrue'] = condition('\\iftrue', function () { return true; });
     all['\\iffalse'] = condition('\\iffalse', function () { return false; });
+    all['\\ifvmode'] = condition('\\ifvmode', function () { return false; });
+    all['\\ifhmode'] = condition('\\ifhmode', function (ctx) { return ctx.mode === 'text'; });
     all['\\ifmmode'] = condition('\\ifmmode', function (ctx) { return ctx.mode === 'math'; });
+    all['\\ifcase'] = ifcase;
+    all['\\unless'] = function () {
+        negate = true;
+        return result([]);
+    };
     all['\\if'] = condition('\\if', same_character);
     all['\\ifx'] = condition('\\ifx', same_meaning);
     all['\\ifnum'] = condition('\\ifnum', compare);

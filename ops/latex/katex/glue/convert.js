@@ -72,6 +72,7 @@ function settings(macros, packages) {
     open = [];
     proofs = { stack: [], left: null, right: null, line: true };
     pushed = ifs = 0;
+    negate = false;
     define_macros(all, macros);
     return { displayMode: true, output: 'mathml', strict: 'ignore', trust: false, throwOnError: true,
         maxExpand: LIMIT.expand, maxSize: 100, macros: all };
@@ -109,7 +110,13 @@ eqloom_mathml = function (latex, environment, macros, packages) {
         var to = html.lastIndexOf('<annotation');
         if (proofs.stack.length)
             throw refusal('LaTeX error', 'a proof tree that is not displayed');
-        return html.slice(from, inner) + html.slice(inner + 11, to) + '</math>';
+        /* KaTeX gives a table's frame its sides turned by a quarter */
+        return html.slice(from, inner) + html.slice(inner + 11, to).replace(
+            /<menclose notation="([a-z ]+)"><mtable/g, function (all, sides) {
+                return all.replace(sides, sides.split(' ').map(function (x) {
+                    return { top: 'left', left: 'top', bottom: 'right', right: 'bottom' }[x] || x;
+                }).join(' '));
+            }) + '</math>';
     } catch (error) {
         return refuse(error);
     }

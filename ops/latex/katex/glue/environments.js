@@ -20,6 +20,8 @@ var ENVIRONMENTS = [
     ['!o', '\\begin{Bmatrix}', '\\end{Bmatrix}', 'BNiceMatrix'],
     ['!o', '\\begin{vmatrix}', '\\end{vmatrix}', 'vNiceMatrix'],
     ['!o', '\\begin{Vmatrix}', '\\end{Vmatrix}', 'VNiceMatrix'],
+    ['O{c}', '\\begin{smallmatrix}', '\\end{smallmatrix}', 'smallmatrix*'],
+    ['m', '\\begin{subarray}{#1}', '\\end{subarray}', 'crampedsubarray'],
     ['O{c}', '\\left\\{\\begin{smallmatrix}', '\\end{smallmatrix}\\right\\}', 'Bsmallmatrix'],
     ['O{c}', '\\left(\\begin{smallmatrix}', '\\end{smallmatrix}\\right)', 'psmallmatrix'],
     ['O{c}', '\\left[\\begin{smallmatrix}', '\\end{smallmatrix}\\right]', 'bsmallmatrix'],
@@ -30,8 +32,8 @@ var environments = {};
 
 function begin_end(spec, begin, end) {
     return function (ctx, name) {
-        take(ctx, spec, true, '\\begin{' + name + '}');
-        return [native(ctx, begin), native(ctx, end)];
+        var args = take(ctx, spec, true, '\\begin{' + name + '}');
+        return [substitute(native(ctx, begin), args), native(ctx, end)];
     };
 }
 /* KaTeX's own environments: their \begin and \end do not come here again. */

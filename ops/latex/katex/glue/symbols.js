@@ -5,7 +5,7 @@ var SYMBOLS = {
     mathbin: 'fatsemi ⨾ sslash ⫽ parr ⅋ bindnasrepma ⅋ with & varotimes ⊗ varoplus ⊕ varodot ⊙ ' +
         'obar ⌽ merge ⨀ interleave ⫴ nplus ⩁ boxbar ◫ boxslash ⧄ boxbslash ⧅ boxcircle ⧇ boxbox ⧈ ' +
         'ogreaterthan ⧁ olessthan ⧀ medcirc ⚬ medbullet ⚫ smallsquare ▫',
-    mathrel: 'coloneq ≔ eqqcolon ≕ mapsfrom ↤ Mapsto ⤇ Mapsfrom ⤆ longmapsfrom ⟻ Longmapsto ⟾ Longmapsfrom ⟽ ' +
+    mathrel: 'eqqcolon ≕ mapsfrom ↤ Mapsto ⤇ Mapsfrom ⤆ longmapsfrom ⟻ Longmapsto ⟾ Longmapsfrom ⟽ ' +
         'leftarrowtriangle ⇽ rightarrowtriangle ⇾ leftrightarrowtriangle ⇿ shortrightarrow → shortleftarrow ← ' +
         'shortuparrow ↑ shortdownarrow ↓ inplus ⨭ niplus ⨮ subsetplus ⪿ supsetplus ⫀ trianglelefteqslant ⊴ ' +
         'trianglerighteqslant ⊵ lightning ↯ rightarrowtail ↣ nrightarrowtail ↛ ' +

@@ -10,14 +10,14 @@ var UNIT = {
     decibel: 'dB', degree: '{}^{\\circ}', electronvolt: 'eV', hectare: 'ha', hour: 'h', litre: 'L', liter: 'L',
     arcminute: '{}^{\\prime}', minute: 'min', arcsecond: '{}^{\\prime\\prime}', neper: 'Np', tonne: 't', gram: 'g',
     percent: '\\%', atomicmassunit: 'u', bar: 'bar', angstrom: '\\text{\\AA}', barn: 'b', knot: 'kn',
-    mmHg: 'mmHg', nauticalmile: 'M', bit: 'bit', byte: 'B', atto: 'a', clight: 'c_0', hbar: '\\hbar',
+    mmHg: 'mmHg', nauticalmile: 'M', bit: 'bit', byte: 'B', clight: 'c_0', hbar: '\\hbar',
     electronmass: 'm_{\\mathrm{e}}', elementarycharge: 'e', erg: 'erg', dyne: 'dyn', gauss: 'G', parsec: 'pc',
     year: 'a', eV: 'eV', GeV: 'GeV', MeV: 'MeV', keV: 'keV', TeV: 'TeV', meV: 'meV'
 };
 var PREFIX = { quecto: 'q', ronto: 'r', yocto: 'y', zepto: 'z', atto: 'a', femto: 'f', pico: 'p', nano: 'n',
     micro: '\\mu', milli: 'm', centi: 'c', deci: 'd', deca: 'da', deka: 'da', hecto: 'h', kilo: 'k', mega: 'M',
     giga: 'G', tera: 'T', peta: 'P', exa: 'E', zetta: 'Z', yotta: 'Y', ronna: 'R', quetta: 'Q', kibi: 'Ki',
-    mebi: 'Mi', gibi: 'Gi', tebi: 'Ti' };
+    mebi: 'Mi', gibi: 'Gi', tebi: 'Ti', pebi: 'Pi', exbi: 'Ei', zebi: 'Zi', yobi: 'Yi' };
 /* \km, \kg, \MHz, ...: a prefix and a unit in one. */
 var SHORT = { fg: 'fg', pg: 'pg', ng: 'ng', ug: '\\mu g', mg: 'mg', g: 'g', kg: 'kg', amu: 'u', pm: 'pm', nm: 'nm',
     um: '\\mu m', mm: 'mm', cm: 'cm', dm: 'dm', m: 'm', km: 'km', 'as': 'as', fs: 'fs', ps: 'ps', ns: 'ns',
@@ -28,7 +28,8 @@ var SHORT = { fg: 'fg', pg: 'pg', ng: 'ng', ug: '\\mu g', mg: 'mg', g: 'g', kg: 
     mohm: 'm\\Omega', kohm: 'k\\Omega', Mohm: 'M\\Omega', pV: 'pV', nV: 'nV', uV: '\\mu V', mV: 'mV', V: 'V', kV: 'kV',
     uW: '\\mu W', mW: 'mW', W: 'W', kW: 'kW', MW: 'MW', GW: 'GW', J: 'J', kJ: 'kJ', MJ: 'MJ', GJ: 'GJ', meV: 'meV',
     keV: 'keV', MeV: 'MeV', GeV: 'GeV', TeV: 'TeV', kWh: 'kW\\,h', F: 'F', fF: 'fF', pF: 'pF', nF: 'nF', uF: '\\mu F',
-    K: 'K', dB: 'dB', T: 'T', H: 'H', mH: 'mH', uH: '\\mu H', C: 'C' };
+    K: 'K', dB: 'dB', T: 'T', H: 'H', fH: 'fH', pH: 'pH', nH: 'nH', mH: 'mH', uH: '\\mu H', C: 'C', nC: 'nC',
+    uC: '\\mu C', mC: 'mC', nW: 'nW', uJ: '\\mu J', mJ: 'mJ' };
 
 function own(table, key) {
     return Object.prototype.hasOwnProperty.call(table, key) ? table[key] : undefined;
@@ -114,7 +115,8 @@ function number(tokens) {
                 return part.replace(/,/g, '.').replace(/[ij]$/, '\\mathrm{i}');
             throw refusal('unknown form', '\\num{' + text_of(tokens) + '}');
         }
-        var mantissa = p[2].replace(',', '.').replace(/^\./, '0.'), out = (p[1] || '') + mantissa;
+        var mantissa = p[2].replace(',', '.').replace(/^\./, '0.').replace(/\.$/, '');
+        var out = (p[1] === '+' ? '' : p[1] || '') + mantissa;
         if (p[1] && /^\\/.test(p[1]))
             out = p[1] + ' ' + mantissa;
         if (p[3])
@@ -130,7 +132,7 @@ var SETTING = new RegExp('^(per-mode|per-symbol|fraction-function|group-.*|numbe
     'detect-.*|mode|color|exponent-product|range-.*|list-.*|product-.*|separate-uncertainty.*|' +
     'uncertainty-mode|qualifier-.*|sticky-per|bracket-.*|allow-.*|reset-.*|unit-.*|number-(mode|color)|' +
     'propagate-.*|text-.*|tight-spacing|output-.*|free-standing-units|space-before-unit|use-xspace|' +
-    'multi-part-units|quotient-mode|retain-.*|angle-.*|number-angle-product|add-.*|minimum-.*)$');
+    'multi-part-units|quotient-mode|angle-.*|number-angle-product)$');
 function settings_only(ctx, name) {
     var given_options = optional(ctx);
     keys(given_options || []).forEach(function (x) {
@@ -151,8 +153,8 @@ function plain_unit(ctx, name) {
     settings_only(ctx, name);
     return in_mode(ctx, unit(ctx, argument(ctx)));
 }
-function plain_number(ctx) {
-    settings_only(ctx, '\\num');
+function plain_number(ctx, name) {
+    settings_only(ctx, name);
     return in_mode(ctx, number(argument(ctx)));
 }
 function with_unit(value, u) {
@@ -195,15 +197,14 @@ function either_quantity(ctx) {
     return in_mode(ctx, with_unit(number(first), unit(ctx, argument(ctx))));
 }
 function siunitx(all) {
-    several(all, '\\num', plain_number);
+    several(all, '\\num \\numproduct \\complexnum \\tablenum', plain_number);
     several(all, '\\si \\unit', plain_unit);
-    several(all, '\\SI \\qty', number_and_unit);
+    several(all, '\\SI \\qty \\complexqty', number_and_unit);
     several(all, '\\ang', angle_of_degrees);
     several(all, '\\numlist', listed(';', false, '\\text{ and }'));
-    several(all, '\\numproduct', row('om', '\\num{#2}', '\\numproduct'));
     several(all, '\\numrange', listed('', false, '\\text{ to }'));
     several(all, '\\SIlist \\qtylist', listed(';', true, '\\text{ and }'));
     several(all, '\\SIrange \\qtyrange', listed('', true, '\\text{ to }'));
-    several(all, '\\qtyproduct', number_and_unit);
+    several(all, '\\qtyproduct', listed('x', true, '\\times '));
     several(all, '\\unitfrac', row('omm', '\\IfValueTF{#1}{#1\\,}{}\\mathrm{#2}/\\mathrm{#3}', '\\unitfrac'));
 }
