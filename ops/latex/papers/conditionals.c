@@ -54,7 +54,7 @@ static const char *find_end(struct reader *r, struct cursor *c)
     return NULL;
 }
 
-static void open_branch(struct reader *r, bool taken)
+static void open_branch(struct reader *r, enum branch taken)
 {
     if (r->n_ifs < CONDITIONALS_MAX)
         r->taken[r->n_ifs++] = taken;
@@ -73,12 +73,12 @@ static void skip_branch(struct reader *r, struct cursor *c)
     if (!end) { /* read it: the end is in another text, or missing */
         bundle_problem(&r->problems, r->a, reader_here(r), 0, "conditional without end", "%.60s",
                        c->s + from);
-        open_branch(r, false);
+        open_branch(r, BRANCH_BOTH);
         return;
     }
     count_skipped(r, c->s + from, c->at - from);
     if (end[1] == 'e')
-        open_branch(r, true);
+        open_branch(r, BRANCH_ONLY);
 }
 
 /* ---- conditions ---- */
@@ -282,15 +282,16 @@ static bool choose(struct reader *r, struct piece word, struct cursor *c)
 
 bool conditional_read(struct reader *r, struct piece word, struct cursor *c)
 {
-    if (word.len < 3 ||
-        (word.s[1] != 'i' && word.s[1] != 'I' && word.s[1] != 'e' && word.s[1] != 'f'))
+    if (word.len < 3 || !strchr("iIefu", word.s[1]))
         return false;
     bool fi = piece_is(word, "\\fi");
     if (fi || piece_is(word, "\\else")) {
-        bool taken = r->n_ifs && r->taken[r->n_ifs - 1];
-        if (r->n_ifs && (fi || taken))
+        enum branch taken = r->n_ifs ? r->taken[r->n_ifs - 1] : BRANCH_BOTH;
+        if (r->n_ifs && (fi || taken == BRANCH_ONLY))
             r->n_ifs--;
-        if (!fi && taken) {
+        if (taken == BRANCH_LEFT)
+            return !r->environment;
+        if (!fi && taken == BRANCH_ONLY) {
             size_t from = c->at;
             const char *end = find_end(r, c);
             if (end)
@@ -300,15 +301,29 @@ bool conditional_read(struct reader *r, struct piece word, struct cursor *c)
     }
     if (choose(r, word, c))
         return true;
+    struct cursor look = *c;
+    bool unless = piece_is(word, "\\unless");
+    if (unless) {
+        scan_blanks(&look);
+        if (cursor_end(&look) || look.s[look.at] != '\\')
+            return false;
+        word = scan_command(&look);
+    }
     if (!is_conditional(&r->macros, word) && !piece_in(word, primitives))
         return false;
-    enum truth truth = decide(r, word, c);
+    enum truth truth = decide(r, word, &look);
+    if (truth == UNDECIDED && r->environment) {
+        open_branch(r, BRANCH_LEFT);
+        return false;
+    }
+    *c = look;
+    truth = unless ? negated(truth) : truth;
     if (truth == NO) {
         skip_branch(r, c);
         return true;
     }
     if (truth == UNDECIDED)
         note_undecided(r, word, c);
-    open_branch(r, truth == YES);
+    open_branch(r, truth == YES ? BRANCH_ONLY : BRANCH_BOTH);
     return true;
 }

@@ -10,6 +10,8 @@
 #include "ops/latex/papers/reader.h"
 #include "ops/latex/source/displays.h"
 
+#include <ctype.h>
+
 /* ---- commands ---- */
 
 /* \input and its variants. */
@@ -238,6 +240,8 @@ static void read_expandafter(struct reader *r, struct cursor *c)
 static void text_command(struct reader *r, struct frame *f)
 {
     struct piece word = scan_command(&f->c), name;
+    if (definition_begins(word) && !piece_is(word, "\\DeclareMathOperator"))
+        scan_char(&f->c, '*'); /* the name may stand behind a macro for \newcommand* */
     struct cursor *c = reader_rest(r);
     if (piece_is(word, "\\expandafter")) {
         read_expandafter(r, c);
@@ -299,6 +303,16 @@ static void text_dollar(struct reader *r, struct cursor *c)
     reader_add_words(r, " ", 1);
 }
 
+/* What is left out between a command and a letter is as good as a blank. */
+static void end_word(struct buf *b)
+{
+    size_t at = b->len;
+    while (at && isalpha((unsigned char)b->data[at - 1]))
+        at--;
+    if (at && at < b->len && b->data[at - 1] == '\\')
+        buf_putc(b, ' ');
+}
+
 /* At a backslash, within a display. */
 static void display_command(struct reader *r, struct frame *f)
 {
@@ -333,6 +347,7 @@ static void display_command(struct reader *r, struct frame *f)
         return;
     } else if (conditional_read(r, word, c) ||
                (piece_is(word, "\\input") && read_input(r, word, c))) {
+        end_word(&r->display);
         return;
     }
     buf_add(&r->display, word.s, word.len);

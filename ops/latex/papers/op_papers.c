@@ -437,7 +437,7 @@ static const char *const suffixes[] = {".tex", ".ltx", ".latex", ".sty", ".cls",
 
 const struct op op_papers = {
     .name = "papers",
-    .version = 8,
+    .version = 9,
     .node = OP_SOURCE,
     .doc = "Reads papers: folders and files of LaTeX, archives as distributed by arXiv (tar, gz, "
            "tar.gz, tars of these), JSONL with LaTeX or MathML and optional labels, or with "

@@ -27,6 +27,9 @@ struct frame {
     bool scanned;     /* for arXiv ids, from \begin{thebibliography} on */
 };
 
+/* Of an open conditional: both branches are read, only this one, or both are left to the converter. */
+enum branch { BRANCH_BOTH, BRANCH_ONLY, BRANCH_LEFT };
+
 struct reader {
     struct arena *a;
     struct lookup lookup; /* lookups of files */
@@ -35,7 +38,7 @@ struct reader {
     unsigned max_depth; /* of files below the root */
     size_t texts, bytes;
     size_t wasted;                /* bytes searched for a missing end, or for keys of a .bib */
-    bool taken[CONDITIONALS_MAX]; /* of open conditionals: only this branch is read */
+    enum branch taken[CONDITIONALS_MAX]; /* of open conditionals */
     size_t n_ifs;
     unsigned defining;       /* expansions of macros that define others */
     struct name_map hidden;  /* the paper's environments that are listings or comments */
