@@ -159,6 +159,13 @@ struct gpu_adamw {
     const struct gpu_outcome *outcome; /* on the device: scales the gradient, or skips the update */
 };
 
+/* RMSprop with Nesterov's momentum, elements of g being clipped: v = decay v + (1 - decay) g^2;
+ * m' = momentum m - lr g / sqrt(v + 1e-10); p += (1 + momentum) m' - momentum m */
+struct gpu_rmsprop {
+    float lr, decay, momentum, clip;
+    const struct gpu_outcome *outcome; /* as in gpu_adamw */
+};
+
 /* A loss of each row of logits, which has a target column; the other columns that count are its
  * negatives. Columns of the row's group do not count, nor does the row's own column if `self`: with
  * group == NULL and !self, all columns count. Label smoothing, for the plain cross entropy only, is
@@ -330,6 +337,8 @@ struct gpu_ops {
     /* `rounded` receives p in bf16, unless NULL. */
     void (*adamw)(struct gpu_queue *q, float *p, uint16_t *rounded, float *m, float *v,
                   const float *g, size_t n, const struct gpu_adamw *how);
+    void (*rmsprop)(struct gpu_queue *q, float *p, float *m, float *v, const float *g, size_t n,
+                    const struct gpu_rmsprop *how);
     /* z = a * x + b * y; z may be x. With an outcome: writes nothing if it has `skip`, and scales y
      * by its scale if `clipped`. `rounded` receives z in bf16, unless NULL. */
     void (*combine)(struct gpu_queue *q, float *z, uint16_t *rounded, float a, const float *x,

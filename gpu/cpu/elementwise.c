@@ -201,6 +201,22 @@ static void adamw(struct gpu_queue *q, float *restrict p, uint16_t *rounded, flo
     }
 }
 
+static void rmsprop(struct gpu_queue *q, float *restrict p, float *restrict m, float *restrict v,
+                    const float *restrict g, size_t n, const struct gpu_rmsprop *how)
+{
+    struct gpu_rmsprop h = *how;
+    float scale = h.outcome->scale, rest = 1.0f - h.decay;
+    if (h.outcome->skip)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        float gi = g[i] * scale, before = m[i];
+        gi = gi < -h.clip ? -h.clip : gi > h.clip ? h.clip : gi;
+        v[i] = h.decay * v[i] + rest * gi * gi;
+        m[i] = h.momentum * before - h.lr / sqrtf(1e-10f + v[i]) * gi;
+        p[i] += (1 + h.momentum) * m[i] - h.momentum * before;
+    }
+}
+
 void CPU(fill_elementwise)(struct gpu_ops *t)
 {
     t->fill = fill;
@@ -216,4 +232,5 @@ void CPU(fill_elementwise)(struct gpu_ops *t)
     t->sum_squares = sum_squares;
     t->dropout = dropout;
     t->adamw = adamw;
+    t->rmsprop = rmsprop;
 }

@@ -138,6 +138,26 @@ static void adamw(struct gpu_queue *q, float *p, uint16_t *rounded, float *m, fl
     LAUNCH_FLAT(q, adamw_kernel, cuda_cover(n), THREADS, p, rounded, m, v, g, n, h);
 }
 
+__global__ static void rmsprop_kernel(float *p, float *m, float *v, const float *g, size_t n,
+                                      struct gpu_rmsprop h)
+{
+    size_t i = ELEMENT;
+    if (i >= n || h.outcome->skip)
+        return;
+    float gi = fminf(fmaxf(g[i] * h.outcome->scale, -h.clip), h.clip), before = m[i];
+    float vi = h.decay * v[i] + (1 - h.decay) * gi * gi;
+    float mi = h.momentum * before - h.lr / sqrtf(1e-10f + vi) * gi;
+    v[i] = vi;
+    m[i] = mi;
+    p[i] += (1 + h.momentum) * mi - h.momentum * before;
+}
+
+static void rmsprop(struct gpu_queue *q, float *p, float *m, float *v, const float *g, size_t n,
+                    const struct gpu_rmsprop *how)
+{
+    LAUNCH_FLAT(q, rmsprop_kernel, cuda_cover(n), THREADS, p, m, v, g, n, *how);
+}
+
 __global__ static void combine_kernel(float *z, uint16_t *rounded, float a, const float *x, float b,
                                       const float *y, size_t n, const struct gpu_outcome *outcome,
                                       bool clipped)
@@ -164,5 +184,6 @@ void cuda_fill_outcome(struct gpu_ops *t)
     t->histogram_loss = histogram_loss;
     t->conclude = conclude;
     t->adamw = adamw;
+    t->rmsprop = rmsprop;
     t->combine = combine;
 }

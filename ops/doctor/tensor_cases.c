@@ -146,6 +146,8 @@ static void updates(struct gpu_queue *q, void *const *p, enum gpu_precision prec
         q->op->adamw(q, p[0], bf16 ? p[7] : NULL, p[1], p[2], p[3], (size_t)ROWS * COLS, &how);
     for (int i = 0; i < 2 && !bf16; i++)
         q->op->copy(q, p[7 + i], p[i ? 6 : 0], (size_t)ROWS * COLS);
+    q->op->rmsprop(q, p[6], p[1], p[2], p[3], (size_t)ROWS * COLS,
+                   &(struct gpu_rmsprop){0.01F, 0.9F, 0.8F, 0.5F, o});
 }
 
 enum { OUTCOME_FLOATS = sizeof(struct gpu_outcome) / sizeof(float) };

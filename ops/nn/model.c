@@ -16,10 +16,12 @@ static size_t add(struct builder *b, const char *name, enum nn_init init, uint32
                         cols);
 }
 
-/* Adds a matrix of a layer. */
-static size_t add_matrix(struct builder *b, const char *name, uint32_t rows, uint32_t cols)
+/* Adds `n` matrices of a layer, stacked in one tensor. */
+static size_t add_matrices(struct builder *b, const char *name, uint32_t n, uint32_t rows,
+                           uint32_t cols)
 {
     size_t at = add(b, name, NN_INIT_XAVIER, rows, cols);
+    b->m->table.params[b->m->table.n - 1].stacked = n;
     if (b->m->transposed)
         b->m->table.total += (size_t)cols * NN_TRANSPOSED_GAP;
     return at;
@@ -31,9 +33,9 @@ static struct nn_projections add_attention(struct builder *b, const char *name)
     bool bias = b->m->config.attention_bias;
     struct builder in = {b->m, b->a, arena_printf(b->a, "%s%s.", b->prefix, name)};
     struct nn_projections p;
-    p.in_weight = add_matrix(&in, "in_proj_weight", 3 * d, d);
+    p.in_weight = add_matrices(&in, "in_proj_weight", 3, 3 * d, d);
     p.in_bias = bias ? add(&in, "in_proj_bias", NN_INIT_ZERO, 3 * d, 0) : NN_ABSENT;
-    p.out_weight = add_matrix(&in, "out_proj.weight", d, d);
+    p.out_weight = add_matrices(&in, "out_proj.weight", 1, d, d);
     p.out_bias = bias ? add(&in, "out_proj.bias", NN_INIT_ZERO, d, 0) : NN_ABSENT;
     return p;
 }
@@ -53,9 +55,9 @@ static void add_layer(struct builder *b, struct nn_layer *l, bool decoder)
     const struct nn_projections none = {NN_ABSENT, NN_ABSENT, NN_ABSENT, NN_ABSENT};
     l->self = add_attention(b, "self_attn");
     l->cross = decoder ? add_attention(b, "multihead_attn") : none;
-    l->linear1_weight = add_matrix(b, "linear1.weight", ff, d);
+    l->linear1_weight = add_matrices(b, "linear1.weight", 1, ff, d);
     l->linear1_bias = add(b, "linear1.bias", NN_INIT_ZERO, ff, 0);
-    l->linear2_weight = add_matrix(b, "linear2.weight", d, ff);
+    l->linear2_weight = add_matrices(b, "linear2.weight", 1, d, ff);
     l->linear2_bias = add(b, "linear2.bias", NN_INIT_ZERO, d, 0);
     l->norm1 = add_norm(b, "norm1");
     l->norm2 = add_norm(b, "norm2");

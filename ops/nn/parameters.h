@@ -18,7 +18,8 @@ struct nn_param {
     uint32_t rank, shape[NN_RANK];
     size_t at, size; /* floats of the flat vector; at is a multiple of 16 */
     enum nn_init init;
-    uint32_t fan; /* for NN_INIT_FAN */
+    uint32_t fan;     /* for NN_INIT_FAN */
+    uint32_t stacked; /* matrices of a layer, one above another, for Muon; 0: none */
 };
 
 struct nn_table {

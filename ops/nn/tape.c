@@ -118,11 +118,6 @@ void nn_scratch_layout(struct nn_scratch *s, const struct nn_model *m, enum gpu_
     s->dmemory = memory ? gpu_carve_floats(l, memory * d) : NULL;
 }
 
-struct nn_block nn_block_new(size_t bytes, struct arena *a)
-{
-    return (struct nn_block){.host = arena_alloc(a, bytes), .bytes = bytes};
-}
-
 void nn_tape_load(const struct nn_block *in, const struct nn_tape *t, const struct nn_model *m,
                   const struct nn_sequences *s)
 {

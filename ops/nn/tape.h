@@ -3,6 +3,7 @@
  * that one function both measures and lays out. */
 #pragma once
 
+#include "ops/nn/buffer.h"
 #include "ops/nn/model.h"
 
 /* Sequences on the host: sequence i is tokens[offset[i] .. offset[i+1]-1]; offset[0] is 0. */
@@ -86,18 +87,6 @@ struct nn_weights {
     const float *shared;     /* the first layer's shared projections (shared.h), or NULL */
     const uint16_t *rounded; /* `flat` in bf16 if activations are stored so; else NULL */
 };
-
-/* The inputs of a batch: device memory, and the host memory that is copied there at once. */
-struct nn_block {
-    char *device, *host;
-    size_t bytes;
-};
-struct nn_block nn_block_new(size_t bytes, struct arena *a);
-/* Returns the host address that corresponds to a device address. */
-static inline void *nn_host(const struct nn_block *b, const void *device)
-{
-    return b->host + ((const char *)device - b->device);
-}
 
 /* `type` is that of nn_stored. t->layers is allocated in the arena; a batch's inputs are carved
  * from `in`, the rest from `l`. All layers of an inference tape share one layer's memory. `first`

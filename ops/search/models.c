@@ -26,7 +26,7 @@ static enum err_code get_chunk(struct span *out, void *arg, const uint8_t id[32]
 
 /* The parts of a checkpoint. */
 struct loading {
-    const struct network_kind *kind;
+    const struct trained_kind *kind;
     enum gpu_precision precision;
     const char *lacks; /* message if it names no vocabulary */
     struct arena *arena;
@@ -44,7 +44,7 @@ static enum err_code load(void *network, struct loading *x, const struct tool_ar
     const char *device = tool_value(args, "device");
     enum err_code code = tool_get(&c, args, checkpoint, KIND_CHECKPOINT, &work, e);
     if (!code)
-        code = network_new(network, x->kind, device ? device : "cpu", x->precision, c, &io, e);
+        code = trained_new(network, x->kind, device ? device : "cpu", x->precision, c, &io, e);
     if (!code && c->vocabulary_id.len != DIGEST_SIZE)
         code = err_fail(e, ERR_INPUT, "%s", x->lacks);
     if (!code) {
@@ -80,7 +80,7 @@ enum err_code text_model_load(struct text_model *m, const struct tool_args *args
 
 void text_model_free(struct text_model *m)
 {
-    network_free(m->model);
+    trained_free(m->model);
     encoder_free(&m->encoder);
     arena_free(&m->arena);
 }
@@ -153,7 +153,7 @@ enum err_code equation_model_load(struct equation_model *m, const struct tool_ar
 
 void equation_model_free(struct equation_model *m)
 {
-    network_free(m->network);
+    trained_free(m->network);
     graph_features_free(&m->features);
     katex_free(m->katex);
     latex_reader_free(m->latex);

@@ -13,7 +13,7 @@
 #include "base/os.h"
 #include "base/rng.h"
 #include "ops/learn/infer/loaded.h"
-#include "ops/learn/train/trainer.h"
+#include "ops/learn/train/transformer_training.h"
 #include "tests/bench/bench.h"
 
 #include <malloc.h>
@@ -44,6 +44,7 @@ struct bench {
     enum gpu_precision precision;
     struct loaded *embedder;
     struct trainer *trainer;
+    struct transformer_batches b;
 };
 
 static void fail(const char *message)
@@ -197,25 +198,26 @@ static double layer_weights(const struct nn_config *c)
 
 static void begin_training(struct bench *b, enum objective_kind objective)
 {
-    struct trainer_config how = {.examples = {.batch = PAIRS, .objective = objective},
-                                 .temperature = 0.1,
-                                 .weight_decay = 0.01,
-                                 .clip = 1,
-                                 .beta1 = 0.9,
-                                 .beta2 = 0.999,
-                                 .eps = 1e-8,
-                                 .schedule = {.lr = 1e-3},
-                                 .precision = b->precision,
-                                 .seed = 1};
+    struct transformer_config how = {.examples = {.batch = PAIRS, .objective = objective},
+                                     .temperature = 0.1,
+                                     .optimizer.weight_decay = 0.01,
+                                     .optimizer.clip = 1,
+                                     .optimizer.beta1 = 0.9,
+                                     .optimizer.beta2 = 0.999,
+                                     .optimizer.eps = 1e-8,
+                                     .optimizer.schedule = {.lr = 1e-3},
+                                     .precision = b->precision,
+                                     .seed = 1};
     struct err e;
-    must(trainer_new(&b->trainer, b->device, b->model, &how, &e), &e);
+    b->b = transformer_batches(&how, &b->model->config, &b->data, NULL);
+    must(transformer_new(&b->trainer, b->device, b->model, &how, &e), &e);
 }
 
 static double train_once(struct bench *b)
 {
     struct err e;
     struct step_result r;
-    must(trainer_step(&r, b->trainer, &b->data, &e), &e);
+    must(trainer_step(&r, b->trainer, &b->b.base, &e), &e);
     return (double)r.tokens;
 }
 
@@ -283,7 +285,7 @@ static void begin_embedding(struct bench *b)
     free(state.weights);
     const char *device = getenv("EQLOOM_DEVICE");
     must(
-        network_new(&b->embedder, &loaded_kind, device ? device : "cpu", b->precision, &c, &io, &e),
+        trained_new(&b->embedder, &loaded_kind, device ? device : "cpu", b->precision, &c, &io, &e),
         &e);
 }
 
@@ -361,7 +363,7 @@ int main(int argc, char **argv)
     while (fgets(line, sizeof line, stdin))
         measure(b, argv, strtod(line, NULL), measure_peak(b));
     if (b->embedder)
-        network_free(b->embedder);
+        trained_free(b->embedder);
     if (b->trainer)
         trainer_free(b->trainer);
     gpu_close(b->device);

@@ -2,7 +2,7 @@
  * card (double.h). */
 #pragma once
 
-#include "ops/learn/train/objective.h"
+#include "ops/learn/train/transformer_training.h"
 #include "tests/cuda/find_double.h"
 #include "tests/ops/learn/toy.h"
 #include "tests/unit.h"
@@ -16,12 +16,12 @@ static const struct nn_config small = {.vocabulary = TOY_VOCABULARY,
                                        .max_length = LENGTH,
                                        .attention_bias = true};
 
-static inline struct trainer_config how_to(enum objective_kind objective,
-                                           enum optimizer_kind optimizer)
+static inline struct transformer_config how_to(enum objective_kind objective,
+                                               enum optimizer_kind optimizer)
 {
     bool margin = objective == OBJECTIVE_TRIPLET || objective == OBJECTIVE_SIAMESE;
     bool cosines = margin || objective == OBJECTIVE_HISTOGRAM;
-    return (struct trainer_config){
+    return (struct transformer_config){
         .examples = {.objective = objective, .batch = 8, .negatives = margin ? 2 : 0},
         .temperature = cosines ? 1 : 0.1,
         .margin = 0.5,
@@ -29,13 +29,13 @@ static inline struct trainer_config how_to(enum objective_kind objective,
         .swap = objective == OBJECTIVE_TRIPLET,
         .smoothing = 0.1,
         .dropout = 0.1,
-        .weight_decay = 0.01,
-        .clip = 1,
-        .beta1 = 0.9,
-        .beta2 = 0.999,
-        .eps = 1e-8,
-        .optimizer = optimizer,
-        .schedule = {.lr = 1e-3},
+        .optimizer.weight_decay = 0.01,
+        .optimizer.clip = 1,
+        .optimizer.beta1 = 0.9,
+        .optimizer.beta2 = 0.999,
+        .optimizer.eps = 1e-8,
+        .optimizer.kind = optimizer,
+        .optimizer.schedule = {.lr = 1e-3},
         .seed = 7};
 }
 
@@ -45,13 +45,14 @@ struct session {
     struct gpu_device *d;
     struct trainer *t;
     struct dataset data;
-    struct trainer_config how;
+    struct transformer_batches b;
+    struct transformer_config how;
 };
 
 /* With a failing device it may be half open. */
 static inline enum err_code session_open(struct session *s, const char *device,
                                          const struct nn_config *model,
-                                         const struct trainer_config *how, struct err *e)
+                                         const struct transformer_config *how, struct err *e)
 {
     *s = (struct session){.how = *how};
     for (uint64_t i = 0; i < CLUSTERS; i++)
@@ -60,12 +61,14 @@ static inline enum err_code session_open(struct session *s, const char *device,
                          OK);
     assert_int_equal(nn_model_new(&s->m, &s->a, model, NULL), OK);
     enum err_code code = gpu_open(&s->d, device, NULL, e);
-    return code ? code : trainer_new(&s->t, s->d, s->m, how, e);
+    s->b = transformer_batches(how, model, &s->data, &s->data);
+    return code ? code : transformer_new(&s->t, s->d, s->m, how, e);
 }
 
 static inline void session_close(struct session *s)
 {
     trainer_free(s->t);
+    transformer_batches_free(&s->b);
     gpu_close(s->d);
     dataset_free(&s->data);
     arena_free(&s->a);
@@ -73,12 +76,9 @@ static inline void session_close(struct session *s)
 
 static inline float *gradient_of(struct step_result *r, struct session *s)
 {
-    struct example_sampler sampler = {0};
-    struct examples x;
     float *g = arena_array(&s->a, float, s->m->table.total);
-    trainer_draw(&x, &s->a, &sampler, &s->how, &s->m->config, &s->data, false, 0);
-    assert_int_equal(trainer_gradient(r, g, s->t, &x, NULL), OK);
-    example_sampler_free(&sampler);
+    const void *x = s->b.base.draw(&s->b.base, &s->a, false, 0);
+    assert_int_equal(trainer_gradient(r, g, s->t, x, NULL), OK);
     return g;
 }
 

@@ -1,10 +1,9 @@
 /* The whole host side on the double of a card (double.h), which works late, on memory that only it
  * can touch: training by every objective, embedding and generation give what the CPU gives, with
  * few launches; every call that fails is told; a wait that is left out shows. */
-#include "ops/learn/infer/loaded.h"
 #include "ops/learn/infer/generator.h"
+#include "ops/learn/infer/loaded.h"
 #include "ops/learn/infer/networks.h"
-#include "ops/learn/train/trained.h"
 #include "tests/cuda/card_session.h"
 #include "tests/ops/learn/chunk_memory.h"
 
@@ -18,7 +17,7 @@ static void check_rounded(struct session *s)
     if (!s->t->rounded)
         return;
     gpu_read(s->t->queue, rounded, s->t->rounded, n * sizeof *rounded);
-    assert_int_equal(trained_read(&now, s->t, NULL), OK);
+    assert_int_equal(trainer_read(&now, s->t, NULL), OK);
     for (size_t i = 0; i < n; i++) {
         uint32_t bits;
         memcpy(&bits, &now.weights[i], sizeof bits);
@@ -28,7 +27,7 @@ static void check_rounded(struct session *s)
 
 /* How far the gradient may be off: in bf16 three times what the CPU's is, if it has units for it.
  */
-static double most_off(const struct nn_config *model, const struct trainer_config *how,
+static double most_off(const struct nn_config *model, const struct transformer_config *how,
                        const float *gradient)
 {
     struct session s;
@@ -42,11 +41,11 @@ static double most_off(const struct nn_config *model, const struct trainer_confi
     return gpu_cpu_bf16() ? 3 * off + 0.01 : 0.15;
 }
 
-static void check_objective(const struct nn_config *model, const struct trainer_config *how)
+static void check_objective(const struct nn_config *model, const struct transformer_config *how)
 {
     struct session cpu, card;
     struct step_result want, r;
-    struct trainer_config exact = *how;
+    struct transformer_config exact = *how;
     exact.precision = GPU_F32;
     assert_int_equal(session_open(&cpu, "cpu", model, &exact, NULL), OK);
     assert_int_equal(session_open(&card, "cuda", model, how, NULL), OK);
@@ -60,16 +59,16 @@ static void check_objective(const struct nn_config *model, const struct trainer_
         fail_msg("objective %d: loss %g, on the CPU %g; gradients differ by %g",
                  (int)how->examples.objective, r.loss, want.loss, off);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(trainer_step(&want, cpu.t, &cpu.data, NULL), OK);
-        assert_int_equal(trainer_step(&r, card.t, &card.data, NULL), OK);
+        assert_int_equal(trainer_step(&want, cpu.t, &cpu.b.base, NULL), OK);
+        assert_int_equal(trainer_step(&r, card.t, &card.b.base, NULL), OK);
         if (!near(r.loss, want.loss, rounded ? 2e-2 : 5e-3) ||
             !near(r.gradient_norm, want.gradient_norm, rounded ? 0.15 : 2e-2))
             fail_msg("objective %d, step %d: loss %g, on the CPU %g; gradient norm %g, %g",
                      (int)how->examples.objective, i + 1, r.loss, want.loss, r.gradient_norm,
                      want.gradient_norm);
     }
-    assert_int_equal(trainer_measure(&want, cpu.t, &cpu.data, 1, NULL), OK);
-    assert_int_equal(trainer_measure(&r, card.t, &card.data, 1, NULL), OK);
+    assert_int_equal(trainer_measure(&want, cpu.t, &cpu.b.base, 1, NULL), OK);
+    assert_int_equal(trainer_measure(&r, card.t, &card.b.base, 1, NULL), OK);
     assert_true(near(r.loss, want.loss, 2e-2));
     check_rounded(&card);
     session_close(&cpu);
@@ -82,7 +81,7 @@ static void check_objectives(enum gpu_precision precision)
     for (int i = OBJECTIVE_CONTRASTIVE; i <= OBJECTIVE_AUTOENCODE; i++)
         for (int muon = 0; muon < 2; muon++) {
             struct nn_config model = small;
-            struct trainer_config how =
+            struct transformer_config how =
                 how_to((enum objective_kind)i, muon ? OPTIMIZER_MUON : OPTIMIZER_ADAMW);
             model.decoder_layers = objective_generates(how.examples.objective) ? 1 : 0;
             model.activation = muon ? GPU_GELU : GPU_RELU;
@@ -100,7 +99,7 @@ static void check_objectives(enum gpu_precision precision)
 TEST(objectives)
 {
     check_objectives(GPU_F32);
-    struct trainer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
+    struct transformer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
     how.maxsim = true;
     check_objective(&small, &how);
 }
@@ -113,7 +112,7 @@ TEST(objectives_bf16)
 /* What a step keeps for its backward takes less memory by the parts that are stored as bf16. */
 TEST(memory)
 {
-    struct trainer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
+    struct transformer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
     struct nn_config model = small;
     size_t bytes[3] = {0};
     model.layers = 6;
@@ -122,8 +121,8 @@ TEST(memory)
         struct step_result r;
         how.precision = (enum gpu_precision)p;
         assert_int_equal(session_open(&s, "cuda", &model, &how, NULL), OK);
-        assert_int_equal(trainer_step(&r, s.t, &s.data, NULL), OK);
-        bytes[p] = s.t->base.memory_size;
+        assert_int_equal(trainer_step(&r, s.t, &s.b.base, NULL), OK);
+        bytes[p] = s.t->memory.size;
         session_close(&s);
     }
     print_message("a step's memory: f32 %zu, bf16 %zu bytes\n", bytes[GPU_F32], bytes[GPU_BF16]);
@@ -133,7 +132,7 @@ TEST(memory)
 /* Whatever the order of the threads was, and whatever was done before. */
 TEST(same_bytes)
 {
-    struct trainer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
+    struct transformer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
     float *weights[2];
     struct session s[2];
     how.precision = GPU_BF16;
@@ -141,9 +140,9 @@ TEST(same_bytes)
         struct step_result r;
         assert_int_equal(session_open(&s[i], "cuda:0", &small, &how, NULL), OK);
         for (int k = 0; k < 3; k++)
-            assert_int_equal(trainer_step(&r, s[i].t, &s[i].data, NULL), OK);
+            assert_int_equal(trainer_step(&r, s[i].t, &s[i].b.base, NULL), OK);
         struct trainer_state now = {.weights = arena_array(&s[i].a, float, s[i].m->table.total)};
-        assert_int_equal(trained_read(&now, s[i].t, NULL), OK);
+        assert_int_equal(trainer_read(&now, s[i].t, NULL), OK);
         weights[i] = now.weights;
     }
     assert_memory_equal(weights[0], weights[1], s[0].m->table.total * sizeof(float));
@@ -157,7 +156,7 @@ TEST(same_bytes)
 static void check_launches(enum objective_kind objective, uint32_t layers, bool dropout,
                            enum gpu_precision precision, long want)
 {
-    struct trainer_config how = how_to(objective, OPTIMIZER_ADAMW);
+    struct transformer_config how = how_to(objective, OPTIMIZER_ADAMW);
     struct nn_config model = small;
     struct session s;
     struct step_result r;
@@ -168,16 +167,16 @@ static void check_launches(enum objective_kind objective, uint32_t layers, bool 
     how.examples.batch = 2;
     assert_int_equal(session_open(&s, "cuda", &model, &how, NULL), OK);
     for (int i = 0; i < 3; i++) /* memory grows in the first ones */
-        assert_int_equal(trainer_step(&r, s.t, &s.data, NULL), OK);
+        assert_int_equal(trainer_step(&r, s.t, &s.b.base, NULL), OK);
     control->launches = control->products = control->copies = control->clears = control->waits = 0;
-    assert_int_equal(trainer_begin(s.t, &s.data, NULL), OK);
+    assert_int_equal(trainer_begin(s.t, &s.b.base, NULL), OK);
     long all = launched();
     print_message(
         "objective %d, %u layers%s%s: %ld kernels, %ld products, %ld copies, %ld clears\n",
         (int)objective, layers, dropout ? ", dropout" : "", precision == GPU_BF16 ? ", bf16" : "",
         control->launches, control->products, control->copies, control->clears);
     assert_int_equal(control->waits, 0);
-    assert_int_equal(trainer_begin(s.t, &s.data, NULL), OK);
+    assert_int_equal(trainer_begin(s.t, &s.b.base, NULL), OK);
     assert_int_equal(control->waits, 0);
     for (int i = 1; i <= 2; i++) {
         assert_int_equal(trainer_result(&r, s.t, NULL), OK);
@@ -206,14 +205,14 @@ TEST(launches)
 
 static void save(Eqloom__Checkpoint *c, struct chunk_memory *memory, uint32_t decoder_layers)
 {
-    struct trainer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
+    struct transformer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
     struct nn_config model = small;
     struct session s;
     struct chunk_io io = {memory, chunk_memory_put, chunk_memory_get};
     model.decoder_layers = decoder_layers;
     assert_int_equal(session_open(&s, "cpu", &model, &how, NULL), OK);
     struct trainer_state now = {.weights = arena_array(&memory->a, float, s.m->table.total)};
-    assert_int_equal(trained_read(&now, s.t, NULL), OK);
+    assert_int_equal(trainer_read(&now, s.t, NULL), OK);
     eqloom__checkpoint__init(c);
     assert_int_equal(checkpoint_write(c, nn_config_text(&memory->a, &s.m->config), &s.m->table,
                                       &now, &io, &memory->a, NULL),
@@ -230,7 +229,7 @@ static enum err_code use(float *vectors, struct generated *out, long counts[2], 
     struct chunk_io io = {memory, chunk_memory_put, chunk_memory_get};
     struct generator_options o = {.beam = 3, .max_tokens = 5};
     struct loaded *m;
-    enum err_code code = network_new(&m, &loaded_kind, device, precision, c, &io, e);
+    enum err_code code = trained_new(&m, &loaded_kind, device, precision, c, &io, e);
     if (code)
         return code;
     if (counts)
@@ -242,7 +241,7 @@ static enum err_code use(float *vectors, struct generated *out, long counts[2], 
         code = generator_run(out, m, b, &o, &memory->a, e);
     if (counts)
         counts[1] = launched() - before - counts[0];
-    network_free(m);
+    trained_free(m);
     return code;
 }
 
@@ -315,7 +314,7 @@ TEST(use)
 static enum err_code train_once(struct err *e)
 {
     struct nn_config model = small;
-    struct trainer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
+    struct transformer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
     struct session s;
     struct step_result r;
     model.layers = 1;
@@ -323,10 +322,10 @@ static enum err_code train_once(struct err *e)
     how.precision = GPU_BF16;
     enum err_code code = session_open(&s, "cuda", &model, &how, e);
     if (!code)
-        code = trainer_step(&r, s.t, &s.data, e);
+        code = trainer_step(&r, s.t, &s.b.base, e);
     if (!code) {
         struct trainer_state now = {.weights = arena_array(&s.a, float, s.m->table.total)};
-        code = trained_read(&now, s.t, e);
+        code = trainer_read(&now, s.t, e);
     }
     long calls = control->calls;
     session_close(&s);
@@ -358,22 +357,22 @@ TEST(every_call_fails)
 
 TEST(not_finite)
 {
-    struct trainer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
+    struct transformer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
     struct session s;
     struct step_result r;
     struct err e;
     assert_int_equal(session_open(&s, "cuda", &small, &how, NULL), OK);
-    assert_int_equal(trainer_step(&r, s.t, &s.data, NULL), OK);
+    assert_int_equal(trainer_step(&r, s.t, &s.b.base, NULL), OK);
     size_t n = s.m->table.total;
     struct trainer_state now = {arena_array(&s.a, float, n), arena_array(&s.a, float, n),
                                 arena_array(&s.a, float, n)};
     struct trainer_state then = {.m = arena_array(&s.a, float, n)};
-    assert_int_equal(trained_read(&now, s.t, NULL), OK);
+    assert_int_equal(trainer_read(&now, s.t, NULL), OK);
     now.weights[s.m->layers[1].linear1_weight + 5] = NAN;
     assert_int_equal(trainer_write(s.t, &now, NULL), OK);
-    assert_int_equal(trainer_step(&r, s.t, &s.data, &e), ERR_FAILED);
+    assert_int_equal(trainer_step(&r, s.t, &s.b.base, &e), ERR_FAILED);
     assert_non_null(strstr(e.message, "layers.1.linear1.weight is not finite"));
-    assert_int_equal(trained_read(&then, s.t, NULL), OK);
+    assert_int_equal(trainer_read(&then, s.t, NULL), OK);
     assert_memory_equal(now.m, then.m, n * sizeof(float));
     session_close(&s);
 }
@@ -405,14 +404,14 @@ static bool copies_hold(void)
 /* Whether the result of a step is the step's. */
 static bool results_hold(void)
 {
-    struct trainer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
+    struct transformer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
     struct session s;
     struct step_result r, want;
     assert_int_equal(session_open(&s, "cpu", &small, &how, NULL), OK);
-    assert_int_equal(trainer_step(&want, s.t, &s.data, NULL), OK);
+    assert_int_equal(trainer_step(&want, s.t, &s.b.base, NULL), OK);
     session_close(&s);
     assert_int_equal(session_open(&s, "cuda", &small, &how, NULL), OK);
-    assert_int_equal(trainer_begin(s.t, &s.data, NULL), OK);
+    assert_int_equal(trainer_begin(s.t, &s.b.base, NULL), OK);
     bool hold = trainer_result(&r, s.t, NULL) == OK && near(r.loss, want.loss, 1e-5);
     session_close(&s);
     return hold;
@@ -435,7 +434,7 @@ TEST(waits)
 TEST(no_memory)
 {
     struct nn_config model = small;
-    struct trainer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
+    struct transformer_config how = how_to(OBJECTIVE_CONTRASTIVE, OPTIMIZER_ADAMW);
     struct session s;
     struct step_result r;
     struct err e;
@@ -447,21 +446,22 @@ TEST(no_memory)
     session_close(&s);
     model.layers = 2;
     assert_int_equal(session_open(&s, "cuda", &model, &how, &e), OK);
-    assert_int_equal(trainer_step(&r, s.t, &s.data, &e), ERR_NOMEM);
+    assert_int_equal(trainer_step(&r, s.t, &s.b.base, &e), ERR_NOMEM);
     assert_non_null(strstr(e.message, "a batch of 4096 examples needs "));
     assert_non_null(strstr(e.message, " but 1024 are free: about "));
     session_close(&s);
 
-    /* Networks on pictures, trees and graphs ask for memory in one place. */
+    /* All networks ask for memory in one place. */
     struct gpu_device *d;
     assert_int_equal(gpu_open(&d, "cuda", NULL, NULL), OK);
-    struct trained x = {.device = d};
-    assert_int_equal(trained_reserve(&x, 1 << 20, 8, "images", &e), OK);
-    assert_int_equal(trained_reserve(&x, (size_t)4 << 30, 120, "images", &e), ERR_NOMEM);
-    assert_string_equal(e.message, "a batch of 120 images needs 4352 MiB, but 1024 are free: about "
-                                   "28 would fit");
-    assert_null(x.memory);
-    assert_int_equal(x.memory_size, 0);
+    struct nn_buffer x = {.device = d};
+    assert_int_equal(nn_buffer_reserve(&x, 1 << 20, 8, &e), OK);
+    assert_int_equal(nn_buffer_reserve(&x, (size_t)4 << 30, 120, &e), ERR_NOMEM);
+    assert_string_equal(e.message,
+                        "a batch of 120 examples needs 4352 MiB, but 1024 are free: about "
+                        "28 would fit");
+    assert_null(x.at);
+    assert_int_equal(x.size, 0);
     gpu_close(d);
     assert_int_equal(control->live, 0);
 }

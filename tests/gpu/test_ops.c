@@ -298,6 +298,27 @@ TEST_ON_EACH_ISA(adamw)
     }
 }
 
+TEST_ON_EACH_ISA(rmsprop)
+{
+    enum { N = 33 };
+    float p[N], m[N] = {0}, v[N] = {0}, g[N];
+    double rp[N], rm[N] = {0}, rv[N] = {0}, rg[N];
+    struct gpu_rmsprop how = {0.01f, 0.8f, 0.9f, 0.2f, &(struct gpu_outcome){.scale = 0.5f}};
+    fill(&f->r, p, rp, N, 1);
+    for (unsigned step = 1; step <= 4; step++) {
+        fill(&f->r, g, rg, N, 1); /* some beyond the clip */
+        f->q->op->rmsprop(f->q, p, m, v, g, N, &how);
+        for (int i = 0; i < N; i++)
+            ref_rmsprop(&rp[i], &rm[i], &rv[i], fmax(-0.2, fmin(0.2, 0.5 * rg[i])), 0.01, 0.8, 0.9);
+        assert_near(p, rp, N, 1e-5, "p");
+        assert_near(m, rm, N, 1e-5, "m");
+        assert_near(v, rv, N, 1e-6, "v");
+    }
+    how.outcome = &(struct gpu_outcome){.skip = 1};
+    f->q->op->rmsprop(f->q, p, m, v, g, N, &how);
+    assert_near(p, rp, N, 1e-5, "p");
+}
+
 TEST_ON_EACH_ISA(combine)
 {
     enum { N = 300 };

@@ -148,6 +148,15 @@ double ref_cross_entropy(const double *logits, size_t row, size_t cols, uint32_t
     return log(sum) + most - (1 - smoothing) * logits[target] - smoothing * all / (double)cols;
 }
 
+void ref_rmsprop(double *p, double *m, double *v, double g, double lr, double decay,
+                 double momentum)
+{
+    double place = *p - momentum * *m; /* without the look ahead */
+    *v += (1 - decay) * (g * g - *v);
+    *m = momentum * *m - lr * g / sqrt(1e-10 + *v);
+    *p = place + *m + momentum * *m;
+}
+
 void ref_adamw(double *p, double *m, double *v, double g, double lr, double beta1, double beta2,
                double eps, double weight_decay, unsigned step)
 {

@@ -32,6 +32,9 @@ double ref_kept(const struct gpu_dropout *d, uint64_t number);
 /* The loss of one row of logits. */
 double ref_cross_entropy(const double *logits, size_t row, size_t cols, uint32_t target,
                          const uint32_t *group, bool self, double smoothing);
+/* Nesterov's momentum as two steps: to where it leads, and from there along the gradient. */
+void ref_rmsprop(double *p, double *m, double *v, double g, double lr, double decay,
+                 double momentum);
 void ref_adamw(double *p, double *m, double *v, double g, double lr, double beta1, double beta2,
                double eps, double weight_decay, unsigned step);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct graph_embedder {
-    struct network net;
+    struct trained net;
     struct graph_model *model;
     struct graph_weights w;
     float scale;                            /* factor of vectors */
@@ -27,8 +27,8 @@ static enum err_code load_rest(struct graph_embedder *x, const float *flat, cons
     enum err_code code;
     if ((code = gpu_queue_new(&q, x->net.device, e)) ||
         (code =
-             network_alloc(&table, &x->net, graph_table_rows(&m->config) * d * sizeof *table, e)) ||
-        (code = network_alloc(&norms, &x->net, 2 * m->norms * d * sizeof *norms, e)) ||
+             trained_alloc(&table, &x->net, graph_table_rows(&m->config) * d * sizeof *table, e)) ||
+        (code = trained_alloc(&norms, &x->net, 2 * m->norms * d * sizeof *norms, e)) ||
         (code = gpu_alloc(&sinusoids, x->net.device, positions * sizeof *work, e)))
         goto out;
     x->w.flat = weights;
@@ -60,7 +60,7 @@ static enum err_code load(void *network, const Eqloom__Checkpoint *c, const stru
     enum err_code code;
     if ((code = graph_config_parse(&config, c->architecture, e)) ||
         (code = graph_model_new(&x->model, &x->net.arena, &config, e)) ||
-        (code = network_weights(&flat, &weights, &x->net, &x->model->table, c, io, e)) ||
+        (code = trained_weights(&flat, &weights, &x->net, &x->model->table, c, io, e)) ||
         (code = load_rest(x, flat, weights, e)))
         return err_up(e, code);
     struct graph_lengths lengths = graph_lengths_running(flat, x->model);
@@ -72,7 +72,7 @@ static enum err_code load(void *network, const Eqloom__Checkpoint *c, const stru
     return OK;
 }
 
-const struct network_kind graph_embedder_kind = {sizeof(struct graph_embedder), load};
+const struct trained_kind graph_embedder_kind = {sizeof(struct graph_embedder), load};
 
 uint32_t graph_embedder_size(const struct graph_embedder *x)
 {

@@ -1,11 +1,11 @@
 /* A trained graph network, for inference. */
 #pragma once
 
-#include "ops/learn/infer/network.h"
+#include "ops/learn/infer/trained.h"
 #include "ops/nn/graph/graph_net.h"
 
 struct graph_embedder;
-extern const struct network_kind graph_embedder_kind;
+extern const struct trained_kind graph_embedder_kind;
 uint32_t graph_embedder_size(const struct graph_embedder *x); /* dimension of a vector */
 
 /* Computes out (graphs, size): the graphs' vectors, divided by the running mean and deviation of

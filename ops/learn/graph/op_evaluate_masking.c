@@ -203,7 +203,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
     m.outcomes = arena_array(a, struct outcome, n + 1);
     if (m.alphabet->n_tokens != GRAPH_FEATURES)
         return err_fail(e, ERR_INPUT, "the vocabulary is not an alphabet of MathML");
-    code = network_new(&m.network, &graph_embedder_kind, "cpu", GPU_F32, c, &io, e);
+    code = trained_new(&m.network, &graph_embedder_kind, "cpu", GPU_F32, c, &io, e);
     for (size_t i = 0; i < n && !code; i++) {
         struct arena work = {0};
         op_progress(ctx, i, n, "equations");
@@ -211,7 +211,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
                                  : ask(&m, i, &work, e);
         arena_free(&work);
     }
-    network_free(m.network);
+    trained_free(m.network);
     return code ? err_up(e, code) : err_up(e, report(&m, n, e));
 }
 

@@ -1,7 +1,8 @@
 /* Op train-graphs: trains a graph network as a chain of checkpoints. */
 #include "ops/learn/checkpoint/learn_ctx.h"
+#include "ops/learn/graph/graph_network.h"
 #include "ops/learn/graph/graph_sampler.h"
-#include "ops/learn/graph/graph_trainer.h"
+#include "ops/learn/train/learner.h"
 #include "paper.pb-c.h"
 #include "token.pb-c.h"
 
@@ -171,6 +172,14 @@ struct session {
     struct graph_examples_config examples[2];
 };
 
+static const void *draw(struct batches *self, struct arena *a, bool measuring, uint64_t k)
+{
+    struct session *x = (struct session *)self;
+    struct graph_set *out = arena_new(a, struct graph_set);
+    graph_examples_draw(out, a, &x->sampler[measuring], &x->examples[measuring], k);
+    return out;
+}
+
 static enum err_code open_examples(void *self, struct op_ctx *ctx, bool measuring, struct err *e)
 {
     struct session *x = self;
@@ -178,6 +187,7 @@ static enum err_code open_examples(void *self, struct op_ctx *ctx, bool measurin
     double shares[GRAPH_WAYS] = {[GRAPH_SAME_SECTION] = op_real(ctx, "same_section"),
                                  [GRAPH_SAME_PAPER] = op_real(ctx, "same_paper"),
                                  [GRAPH_CITED] = op_real(ctx, "cited")};
+    x->base.batches.draw = draw;
     x->examples[measuring] = examples(ctx, s->identifier, measuring);
     return err_up(e, graph_sampler_init(&x->sampler[measuring], measuring ? &s->valid : &s->corpus,
                                         shares, x->examples[measuring].seed,
@@ -196,23 +206,12 @@ static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_dev
 {
     struct session *x = self;
     const struct shared *s = x->base.learner;
-    struct graph_trainer_config c = {.similarity = similarity(ctx),
-                                     .margin = op_real(ctx, "margin"),
-                                     .schedule = schedule_of(ctx),
-                                     .precision = learn_precision(ctx),
-                                     .seed = learn_seed(ctx, STREAM_WEIGHTS)};
-    return err_up(e, graph_trainer_new(&x->base.trainer, device, s->model, &c, e));
-}
-
-/* A step ends at once: because of batch norm the host waits for the device anyway. */
-static enum err_code learn(struct step_result *r, void *self, bool measuring, uint64_t k,
-                           struct err *e)
-{
-    struct session *x = self;
-    struct graph_set set;
-    graph_examples_draw(&set, &x->base.arena, &x->sampler[measuring], &x->examples[measuring], k);
-    return err_up(e, measuring ? graph_trainer_measure(r, x->base.trainer, &set, e)
-                               : graph_trainer_step(r, x->base.trainer, &set, e));
+    struct graph_training c = {.similarity = similarity(ctx),
+                               .margin = op_real(ctx, "margin"),
+                               .optimizer = optimizer_adam(schedule_of(ctx)),
+                               .precision = learn_precision(ctx),
+                               .seed = learn_seed(ctx, STREAM_WEIGHTS)};
+    return err_up(e, graph_network_new(&x->base.trainer, device, s->model, &c, e));
 }
 
 static void add_triplets(struct hasher *h, void *self, bool measuring, uint64_t k, bool first)
@@ -233,10 +232,6 @@ static const struct learner_calls calls = {.size = sizeof(struct session),
                                            .examples = open_examples,
                                            .close = close_examples,
                                            .open = open_trainer,
-                                           .free = trained_free,
-                                           .learn = learn,
-                                           .read = trained_read,
-                                           .write = graph_trainer_write,
                                            .add = add_triplets};
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "image.pb-c.h"
-#include "ops/learn/image/image_trainer.h"
+#include "ops/learn/image/image_network.h"
 
 struct image_corpus {
     size_t n, labels_n; /* number of images; of their labels */

@@ -6,7 +6,7 @@
 
 /* A trained network, for inference. */
 struct embedder {
-    struct network net;
+    struct trained net;
     struct image_model *model;
     float *weights; /* device */
     struct batch_norm norm;
@@ -22,7 +22,7 @@ static enum err_code load(void *network, const Eqloom__Checkpoint *c, const stru
     if (code)
         return err_up(e, code);
     const struct image_model *m = x->model = image_model_new(&x->net.arena, &config);
-    if ((code = network_weights(&host, &x->weights, &x->net, &m->table, c, io, e)))
+    if ((code = trained_weights(&host, &x->weights, &x->net, &m->table, c, io, e)))
         return err_up(e, code);
     batch_norm_alloc(&x->norm, &x->net.arena, IMAGE_VECTOR);
     if (m->norm)
@@ -32,7 +32,7 @@ static enum err_code load(void *network, const Eqloom__Checkpoint *c, const stru
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    static const struct network_kind kind = {sizeof(struct embedder), load};
+    static const struct trained_kind kind = {sizeof(struct embedder), load};
     return err_up(e, networks_prepare(state, &kind, ctx, e));
 }
 

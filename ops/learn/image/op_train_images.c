@@ -1,6 +1,7 @@
 /* Op train-images: trains an image network as a chain of checkpoints. */
 #include "ops/learn/checkpoint/learn_ctx.h"
 #include "ops/learn/image/image_corpus.h"
+#include "ops/learn/train/learner.h"
 #include "token.pb-c.h"
 
 #include <inttypes.h>
@@ -69,9 +70,9 @@ static bool all_negatives(const struct op_ctx *ctx)
     return negatives_of(ctx) == IMAGE_NEGATIVES_ALL;
 }
 
-static enum image_network network_of(const struct op_ctx *ctx)
+static enum image_kind network_of(const struct op_ctx *ctx)
 {
-    return (enum image_network)learn_choice(ctx, "network", IMAGE_NETWORK_NAMES);
+    return (enum image_kind)learn_choice(ctx, "network", IMAGE_NETWORK_NAMES);
 }
 
 static struct schedule schedule_of(const struct op_ctx *ctx)
@@ -169,10 +170,21 @@ struct session {
     size_t batch;
 };
 
+static const void *draw(struct batches *self, struct arena *a, bool measuring, uint64_t k)
+{
+    struct session *x = (struct session *)self;
+    const struct shared *s = x->base.learner;
+    struct image_batch *out = arena_new(a, struct image_batch);
+    *out = image_sampler_batch(&x->sampler[measuring], a, x->batch, k);
+    out->odds = s->odds;
+    return out;
+}
+
 static enum err_code open_examples(void *self, struct op_ctx *ctx, bool measuring, struct err *e)
 {
     struct session *x = self;
     const struct shared *s = x->base.learner;
+    x->base.batches.draw = draw;
     x->batch = batch_of(ctx);
     return err_up(
         e, image_sampler_init(&x->sampler[measuring], measuring ? &s->valid : &s->corpus, s->task,
@@ -193,28 +205,16 @@ static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_dev
 {
     struct session *x = self;
     const struct shared *s = x->base.learner;
-    struct image_trainer_config c = {.task = s->task,
-                                     .all_negatives = all_negatives(ctx),
-                                     .margin = op_real(ctx, "margin"),
-                                     .linear = !op_bool(ctx, "squared"),
-                                     .swap_from = train_length(ctx, "swap_from"),
-                                     .frozen_from = train_length(ctx, "frozen_from"),
-                                     .schedule = schedule_of(ctx),
-                                     .precision = learn_precision(ctx),
-                                     .seed = learn_seed(ctx, STREAM_WEIGHTS)};
-    return err_up(e, image_trainer_new(&x->base.trainer, device, s->model, &c, e));
-}
-
-/* A step ends at once: the host computes the loss. */
-static enum err_code learn(struct step_result *r, void *self, bool measuring, uint64_t k,
-                           struct err *e)
-{
-    struct session *x = self;
-    const struct shared *s = x->base.learner;
-    struct image_batch b = image_sampler_batch(&x->sampler[measuring], &x->base.arena, x->batch, k);
-    b.odds = s->odds;
-    return err_up(e, measuring ? image_trainer_measure(r, x->base.trainer, &b, e)
-                               : image_trainer_step(r, x->base.trainer, &b, e));
+    struct image_training c = {.task = s->task,
+                               .all_negatives = all_negatives(ctx),
+                               .margin = op_real(ctx, "margin"),
+                               .linear = !op_bool(ctx, "squared"),
+                               .swap_from = train_length(ctx, "swap_from"),
+                               .frozen_from = train_length(ctx, "frozen_from"),
+                               .optimizer = optimizer_adam(schedule_of(ctx)),
+                               .precision = learn_precision(ctx),
+                               .seed = learn_seed(ctx, STREAM_WEIGHTS)};
+    return err_up(e, image_network_new(&x->base.trainer, device, s->model, &c, e));
 }
 
 static void add_examples(struct hasher *h, void *self, bool measuring, uint64_t k, bool first)
@@ -242,10 +242,6 @@ static const struct learner_calls calls = {.size = sizeof(struct session),
                                            .examples = open_examples,
                                            .close = close_examples,
                                            .open = open_trainer,
-                                           .free = trained_free,
-                                           .learn = learn,
-                                           .read = trained_read,
-                                           .write = image_trainer_write,
                                            .add = add_examples};
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)

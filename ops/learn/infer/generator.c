@@ -160,6 +160,8 @@ static void beam_results(struct generated *out, const struct beam *b, struct are
 /* One group of inputs: the rows of a step are the live hypotheses of all beams, in order. */
 struct group {
     const struct loaded *model;
+    const struct generator_options *options;
+    struct arena *work;
     struct nn_sequences inputs;
     struct nn_tape in;
     struct nn_block block; /* inputs of the encoder */
@@ -169,13 +171,14 @@ struct group {
     float *logits;                                              /* host */
 };
 
-static void lay_out(struct group *r, const struct generator_options *o, struct gpu_layout *in,
-                    struct gpu_layout *l, struct arena *a)
+static void lay_out(void *arg, struct gpu_layout *in, struct gpu_layout *l)
 {
+    struct group *r = arg;
     const struct nn_model *m = r->model->model;
-    loaded_tape_layout(&r->in, r->model, &r->inputs, in, l, a);
+    const struct generator_options *o = r->options;
+    loaded_tape_layout(&r->in, r->model, &r->inputs, in, l, r->work);
     nn_decoding_layout(&r->decoding, m, r->model->type, r->inputs.n * o->beam, o->max_tokens + 1,
-                       r->in.memory_rows, l, a);
+                       r->in.memory_rows, l, r->work);
 }
 
 /* Collects the rows of the next step; returns their number. */
@@ -236,17 +239,13 @@ static void search(struct group *r, struct gpu_queue *q, const struct generator_
     }
 }
 
-static enum err_code run_group(struct generated *out, struct group *r, struct loaded_memory *memory,
-                               struct gpu_queue *q, const struct generator_options *o,
-                               struct arena *a, struct arena *work, struct err *e)
+static enum err_code run_group(struct generated *out, struct group *r, struct nn_buffer *memory,
+                               struct gpu_queue *q, struct arena *a, struct err *e)
 {
-    struct gpu_layout in = {0}, l = {0};
-    lay_out(r, o, &in, &l, work);
-    enum err_code code = loaded_reserve(&r->block, &in, &l, memory, r->model, work, e);
+    enum err_code code = nn_buffer_lay_out(&r->block, memory, 0, lay_out, r, r->work, e);
     if (code)
         return err_up(e, code);
-    lay_out(r, o, &in, &l, work);
-    search(r, q, o, work);
+    search(r, q, r->options, r->work);
     for (size_t i = 0; i < r->inputs.n; i++)
         beam_results(&out[i], &r->beams[i], a);
     return err_up(e, gpu_finish(q, e));
@@ -264,7 +263,7 @@ enum err_code generator_run(struct generated *out, const struct loaded *m,
     if (code)
         return code;
     struct gpu_queue *q = NULL;
-    struct loaded_memory memory = {0};
+    struct nn_buffer memory = {.device = m->net.device};
     struct arena work = {0};
     size_t n = b->n_offset - 1, rows = m->net.device->cuts.beam_rows;
     size_t at_once = o.beam < rows ? rows / o.beam : 1;
@@ -274,11 +273,14 @@ enum err_code generator_run(struct generated *out, const struct loaded *m,
         return code;
     for (size_t first = 0; first < n && !code; first += at_once) {
         size_t count = n - first < at_once ? n - first : at_once;
-        struct group r = {.model = m, .inputs = loaded_inputs(m, b, first, count, &work)};
-        code = err_up(e, run_group(out + first, &r, &memory, q, &o, a, &work, e));
+        struct group r = {.model = m,
+                          .options = &o,
+                          .work = &work,
+                          .inputs = loaded_inputs(m, b, first, count, &work)};
+        code = err_up(e, run_group(out + first, &r, &memory, q, a, e));
         arena_reset(&work);
     }
-    gpu_free(m->net.device, memory.at);
+    nn_buffer_free(&memory);
     gpu_queue_free(q);
     arena_free(&work);
     return code;

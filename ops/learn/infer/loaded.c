@@ -25,11 +25,11 @@ static enum err_code load_weights(struct loaded *m, const struct nn_model *model
     }
     if ((code = err_up(e, checkpoint_read(&state, &model->table, c, io, &m->net.arena, e))) ||
         (code = err_up(e, gpu_queue_new(&q, m->net.device, e))) ||
-        (code = err_up(e, network_alloc(&m->weights, &m->net, transposed * sizeof(float), e))) ||
-        (code = err_up(e, network_alloc(&m->sinusoids, &m->net, table * sizeof(float), e))) ||
+        (code = err_up(e, trained_alloc(&m->weights, &m->net, transposed * sizeof(float), e))) ||
+        (code = err_up(e, trained_alloc(&m->sinusoids, &m->net, table * sizeof(float), e))) ||
         (m->type != GPU_TYPE_F32 &&
          (code =
-              err_up(e, network_alloc(&m->rounded, &m->net, gpu_bytes(m->type, transposed), e)))))
+              err_up(e, trained_alloc(&m->rounded, &m->net, gpu_bytes(m->type, transposed), e)))))
         goto out;
     nn_transpose(host, m->model, state.weights, model);
     gpu_write(q, m->weights, host, transposed * sizeof(float));
@@ -45,6 +45,20 @@ out:
     return code;
 }
 
+/* The shared projections of all tokens. */
+struct projection {
+    struct loaded *m;
+    struct nn_shared f;
+    float *projected;
+};
+
+static void lay_out_projection(void *arg, struct gpu_layout *in, struct gpu_layout *l)
+{
+    struct projection *x = arg;
+    const struct nn_config *c = &x->m->model->config;
+    nn_shared_layout(&x->f, c, x->m->first, 0, c->vocabulary, x->projected, false, in, l);
+}
+
 static enum err_code project_all(struct loaded *m, struct err *e)
 {
     const struct nn_config *c = &m->model->config;
@@ -52,31 +66,24 @@ static enum err_code project_all(struct loaded *m, struct err *e)
     if (rows > m->net.device->cuts.shared_rows)
         return OK;
     struct arena a = {0};
-    struct gpu_layout in = {0}, l = {0};
-    struct nn_shared f;
+    struct projection x = {.m = m};
+    struct nn_buffer memory = {.device = m->net.device};
+    struct nn_block block;
     struct gpu_queue *q = NULL;
-    void *memory = NULL;
-    float *projected = NULL;
     enum err_code code;
     m->first = nn_shared_first(&m->net.arena, c, NULL);
-    nn_shared_layout(&f, c, m->first, 0, c->vocabulary, NULL, false, &in, &l);
-    struct nn_block block = nn_block_new(in.used, &a);
     if ((code = gpu_queue_new(&q, m->net.device, e)) ||
-        (code = network_alloc(&projected, &m->net, rows * 3 * c->d_model * sizeof *projected, e)) ||
-        (code = gpu_alloc(&memory, m->net.device, in.used + l.used, e)))
+        (code = trained_alloc(&x.projected, &m->net, rows * 3 * c->d_model * sizeof(float), e)) ||
+        (code = nn_buffer_lay_out(&block, &memory, 0, lay_out_projection, &x, &a, e)))
         goto out;
-    block.device = memory;
-    in = (struct gpu_layout){.base = memory};
-    l = (struct gpu_layout){.base = block.device + block.bytes};
-    nn_shared_layout(&f, c, m->first, 0, c->vocabulary, projected, false, &in, &l);
-    nn_shared_load(&block, &f, m->first, 0);
+    nn_shared_load(&block, &x.f, m->first, 0);
     gpu_write(q, block.device, block.host, block.bytes);
     struct nn_weights w = loaded_weights(m);
-    nn_shared_forward(q, m->model, &w, &f, &(struct nn_scratch){0});
+    nn_shared_forward(q, m->model, &w, &x.f, &(struct nn_scratch){0});
     code = gpu_finish(q, e);
 out:
-    m->projected = projected;
-    gpu_free(m->net.device, memory);
+    m->projected = x.projected;
+    nn_buffer_free(&memory);
     gpu_queue_free(q);
     arena_free(&a);
     return err_up(e, code);
@@ -97,7 +104,7 @@ static enum err_code load(void *network, const Eqloom__Checkpoint *c, const stru
     return err_up(e, project_all(m, e));
 }
 
-const struct network_kind loaded_kind = {sizeof(struct loaded), load};
+const struct trained_kind loaded_kind = {sizeof(struct loaded), load};
 
 struct nn_weights loaded_weights(const struct loaded *m)
 {
@@ -149,39 +156,22 @@ struct nn_sequences loaded_inputs(const struct loaded *m, const Eqloom__TokenBat
     return (struct nn_sequences){tokens, offset, n};
 }
 
-enum err_code loaded_reserve(struct nn_block *block, struct gpu_layout *in, struct gpu_layout *l,
-                             struct loaded_memory *memory, const struct loaded *m, struct arena *a,
-                             struct err *e)
-{
-    size_t bytes = in->used + l->used;
-    if (bytes > memory->size) {
-        size_t grown = bytes + bytes / 8;
-        gpu_free(m->net.device, memory->at);
-        *memory = (struct loaded_memory){0};
-        enum err_code code = gpu_alloc(&memory->at, m->net.device, grown, e);
-        if (code)
-            return err_up(e, code);
-        memory->size = grown;
-    }
-    *block = nn_block_new(in->used, a);
-    block->device = memory->at;
-    *in = (struct gpu_layout){.base = block->device};
-    *l = (struct gpu_layout){.base = block->device + block->bytes};
-    return OK;
-}
-
 /* ---- embedding of a batch in shards, one after another in the same memory ---- */
 
 /* A shard's tensors should stay in the L2 cache between ops: this many numbers of each tensor that
  * is d_model wide, within the device's bounds. */
 enum { SHARD_NUMBERS = 1 << 16 };
 
-/* What the shards of a batch share. */
+/* What the shards of a batch share, and the one at work. */
 struct job {
     const struct loaded *model;
     struct gpu_queue *q;
-    struct loaded_memory memory;
+    struct nn_buffer memory;
     bool normalize;
+    struct arena *arena;
+    struct nn_sequences s;
+    struct nn_tape tape;
+    float *norms;
 };
 
 static size_t shard_tokens(const struct gpu_cuts *cuts, size_t width)
@@ -200,36 +190,39 @@ static size_t shard_end(const Eqloom__TokenBatch *b, size_t first, size_t tokens
     return end;
 }
 
-static enum err_code embed_shard(float *out, struct job *job, const struct nn_sequences *s,
-                                 struct arena *a, struct err *e)
+static void lay_out_shard(void *arg, struct gpu_layout *in, struct gpu_layout *l)
+{
+    struct job *job = arg;
+    loaded_tape_layout(&job->tape, job->model, &job->s, in, l, job->arena);
+    job->norms = gpu_carve_floats(l, job->s.n);
+}
+
+static enum err_code embed_shard(float *out, struct job *job, struct err *e)
 {
     const struct nn_model *m = job->model->model;
     struct gpu_queue *q = job->q;
-    struct nn_tape t;
-    struct gpu_layout in = {0}, l = {0};
-    struct nn_block block = {0};
-    float *norms = NULL;
-    enum err_code code;
-    for (int pass = 0; pass < 2; pass++) {
-        loaded_tape_layout(&t, job->model, s, &in, &l, a);
-        norms = gpu_carve(&l, s->n * sizeof *norms);
-        if (pass == 0 && (code = loaded_reserve(&block, &in, &l, &job->memory, job->model, a, e)))
-            return err_up(e, code);
-    }
-    loaded_tape_load(&block, &t, job->model, s);
+    struct nn_tape *t = &job->tape;
+    size_t n = job->s.n, d = m->config.d_model;
+    struct nn_block block;
+    enum err_code code =
+        nn_buffer_lay_out(&block, &job->memory, 0, lay_out_shard, job, job->arena, e);
+    if (code)
+        return err_up(e, code);
+    loaded_tape_load(&block, t, job->model, &job->s);
     gpu_write(q, block.device, block.host, block.bytes);
     struct nn_weights w = loaded_weights(job->model);
-    nn_encoder_forward(q, m, &w, &t, true, &(struct nn_scratch){0}, NULL);
+    nn_encoder_forward(q, m, &w, t, true, &(struct nn_scratch){0}, NULL);
     if (job->normalize)
-        q->op->normalize(q, t.pooled, norms, t.pooled, s->n, m->config.d_model);
-    gpu_read(q, out, t.pooled, s->n * m->config.d_model * sizeof *out);
+        q->op->normalize(q, t->pooled, job->norms, t->pooled, n, d);
+    gpu_read(q, out, t->pooled, n * d * sizeof *out);
     return OK;
 }
 
 enum err_code embedder_run(float *out, const struct loaded *m, const Eqloom__TokenBatch *b,
                            bool normalize, struct arena *a, struct err *e)
 {
-    struct job job = {.model = m, .normalize = normalize};
+    struct job job = {
+        .model = m, .memory = {.device = m->net.device}, .normalize = normalize, .arena = a};
     enum err_code code;
     if ((code = loaded_check(m, b, e)) || (code = gpu_queue_new(&job.q, m->net.device, e)))
         return err_up(e, code);
@@ -237,13 +230,13 @@ enum err_code embedder_run(float *out, const struct loaded *m, const Eqloom__Tok
     for (size_t first = 0, end; first < n && !code; first = end) {
         struct arena_mark mark = arena_mark(a);
         end = shard_end(b, first, shard_tokens(&m->net.device->cuts, d));
-        struct nn_sequences s = loaded_inputs(m, b, first, end - first, a);
-        code = err_up(e, embed_shard(out + first * d, &job, &s, a, e));
+        job.s = loaded_inputs(m, b, first, end - first, a);
+        code = err_up(e, embed_shard(out + first * d, &job, e));
         arena_release(a, mark);
     }
     if (!code)
         code = err_up(e, gpu_finish(job.q, e));
     gpu_queue_free(job.q);
-    gpu_free(m->net.device, job.memory.at);
+    nn_buffer_free(&job.memory);
     return code;
 }

@@ -1,12 +1,13 @@
 /* A checkpoint's transformer, for inference; each thread uses its own queue. */
 #pragma once
 
-#include "ops/learn/infer/network.h"
+#include "ops/learn/infer/trained.h"
+#include "ops/nn/buffer.h"
 #include "ops/nn/tape.h"
 #include "token.pb-c.h"
 
 struct loaded {
-    struct network net;
+    struct trained net;
     struct nn_model *model;     /* transposed */
     float *weights, *sinusoids; /* device */
     uint16_t *rounded;          /* the weights in bf16, if activations are stored so */
@@ -16,7 +17,7 @@ struct loaded {
                                  * large */
     enum gpu_type type;         /* of activations */
 };
-extern const struct network_kind loaded_kind;
+extern const struct trained_kind loaded_kind;
 
 struct nn_weights loaded_weights(const struct loaded *m);
 
@@ -32,17 +33,6 @@ void loaded_tape_layout(struct nn_tape *t, const struct loaded *m, const struct 
                         struct gpu_layout *in, struct gpu_layout *l, struct arena *a);
 void loaded_tape_load(const struct nn_block *in, const struct nn_tape *t, const struct loaded *m,
                       const struct nn_sequences *s);
-
-/* Device memory that grows; contents are lost. */
-struct loaded_memory {
-    void *at;
-    size_t size;
-};
-/* Call after measuring two layouts, the first for a batch's inputs: restarts them on memory of the
- * measured size. The block's host memory is allocated in the arena. */
-enum err_code loaded_reserve(struct nn_block *block, struct gpu_layout *in, struct gpu_layout *l,
-                             struct loaded_memory *memory, const struct loaded *m, struct arena *a,
-                             struct err *e);
 
 /* Computes out (sequences, d_model): one vector per sequence of the batch, of length 1 if
  * `normalize`. Uses the arena as working memory only. */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum err_code networks_open(struct networks *s, const struct network_kind *kind, const char *device,
+enum err_code networks_open(struct networks *s, const struct trained_kind *kind, const char *device,
                             enum gpu_precision precision, const Eqloom__Checkpoint *c,
                             const struct chunk_io *io, struct err *e)
 {
@@ -14,7 +14,7 @@ enum err_code networks_open(struct networks *s, const struct network_kind *kind,
     while (!code && s->n < n) {
         char name[16];
         snprintf(name, sizeof name, index[s->n] < 0 ? "cpu" : "cuda:%d", index[s->n]);
-        if (!(code = network_new(&s->all[s->n], kind, name, precision, c, io, e)))
+        if (!(code = trained_new(&s->all[s->n], kind, name, precision, c, io, e)))
             s->n++;
     }
     return err_up(e, code);
@@ -23,7 +23,7 @@ enum err_code networks_open(struct networks *s, const struct network_kind *kind,
 void networks_close(struct networks *s)
 {
     for (size_t i = 0; i < s->n; i++)
-        network_free(s->all[i]);
+        trained_free(s->all[i]);
 }
 
 void *networks_turn(struct networks *s)
@@ -31,7 +31,7 @@ void *networks_turn(struct networks *s)
     return s->all[atomic_fetch_add(&s->turn, 1) % s->n];
 }
 
-enum err_code networks_prepare(void **state, const struct network_kind *kind, struct op_ctx *ctx,
+enum err_code networks_prepare(void **state, const struct trained_kind *kind, struct op_ctx *ctx,
                                struct err *e)
 {
     const Eqloom__Checkpoint *c;

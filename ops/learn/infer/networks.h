@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ops/learn/checkpoint/learn_ctx.h"
-#include "ops/learn/infer/network.h"
+#include "ops/learn/infer/trained.h"
 
 #include <stdatomic.h>
 
@@ -15,7 +15,7 @@ struct networks {
 };
 
 /* The caller must call networks_close, also after an error. */
-enum err_code networks_open(struct networks *s, const struct network_kind *kind, const char *device,
+enum err_code networks_open(struct networks *s, const struct trained_kind *kind, const char *device,
                             enum gpu_precision precision, const Eqloom__Checkpoint *c,
                             const struct chunk_io *io, struct err *e);
 void networks_close(struct networks *s);
@@ -23,7 +23,7 @@ void *networks_turn(struct networks *s);
 
 /* The `prepare` and `release` of an op with the input `checkpoint` and the parameters of
  * learn_ctx.h; prepare creates a struct networks. */
-enum err_code networks_prepare(void **state, const struct network_kind *kind, struct op_ctx *ctx,
+enum err_code networks_prepare(void **state, const struct trained_kind *kind, struct op_ctx *ctx,
                                struct err *e);
 void networks_release(void *state);
 /* The common fields of these ops. */

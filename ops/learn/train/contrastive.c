@@ -9,28 +9,28 @@
  *   negatives; both hinges may be squared.
  * - histogram: the probability that a negative's score exceeds a positive's, from the histograms of
  *   all scores: the only loss whose rows depend on each other. */
-#include "ops/learn/train/objective.h"
+#include "ops/learn/train/transformer_step.h"
 #include "ops/nn/linear.h"
 
 #include <string.h>
 
-static bool own_negatives(const struct trainer *t)
+static bool own_negatives(const struct transformer *t)
 {
     return t->config.examples.negatives > 0;
 }
 
-static bool histogram(const struct trainer *t)
+static bool histogram(const struct transformer *t)
 {
     return t->config.examples.objective == OBJECTIVE_HISTOGRAM;
 }
 
-static size_t n_blocks(const struct trainer *t)
+static size_t n_blocks(const struct transformer *t)
 {
-    size_t rows = t->device->cuts.loss_rows;
+    size_t rows = t->base.device->cuts.loss_rows;
     return (t->c.rows + rows - 1) / rows;
 }
 
-static void lay_out_loss(struct trainer *t, struct gpu_layout *in, struct gpu_layout *l)
+static void lay_out_loss(struct transformer *t, struct gpu_layout *in, struct gpu_layout *l)
 {
     struct contrastive *c = &t->c;
     size_t n = t->batch.inputs.n, d = t->model->config.d_model;
@@ -42,7 +42,7 @@ static void lay_out_loss(struct trainer *t, struct gpu_layout *in, struct gpu_la
     c->dvectors = gpu_carve_floats(l, vectors * d);
     c->norms = gpu_carve_floats(l, vectors);
     c->scores = gpu_carve_floats(l, c->scored * n);
-    t->sums = (struct loss_sums){gpu_carve(l, 2 * sizeof(double)), 1, 1};
+    t->base.sums = (struct loss_sums){gpu_carve(l, 2 * sizeof(double)), 1, 1};
     c->loss = gpu_carve_floats(l, c->rows);
     c->correct = gpu_carve_floats(l, c->rows);
     c->target = gpu_carve(in, c->rows * sizeof(uint32_t));
@@ -51,16 +51,26 @@ static void lay_out_loss(struct trainer *t, struct gpu_layout *in, struct gpu_la
         c->bins = gpu_carve(l, n_blocks(t) * 2 * GPU_BINS * sizeof(double));
 }
 
-/* Lays out the loss's buffers and the tapes; `in` is for the batch's inputs. */
-static void lay_out(struct trainer *t, struct gpu_layout *in, struct gpu_layout *l)
+static size_t cut(void *self)
 {
+    struct transformer *t = self;
+    transformer_take(t);
+    transformer_cut(t, t->batch.inputs.offset);
+    transformer_share(t);
+    return t->config.examples.batch;
+}
+
+/* Lays out the loss's buffers and the tapes. */
+static void lay_out(void *self, struct gpu_layout *in, struct gpu_layout *l)
+{
+    struct transformer *t = self;
     lay_out_loss(t, in, l);
-    trainer_share_layout(t, in, l);
-    size_t max = trainer_share_rows(t), d = t->model->config.d_model;
+    transformer_share_layout(t, in, l);
+    size_t max = transformer_share_rows(t), d = t->model->config.d_model;
     for (size_t i = 0; i < t->n_shards; i++) {
         struct shard *s = &t->shards[i];
         size_t tokens = s->s.offset[s->s.n], first = t->batch.inputs.offset[s->first];
-        struct nn_attend_tape tape = trainer_share_tape(t, first);
+        struct nn_attend_tape tape = transformer_share_tape(t, first);
         max = tokens > max ? tokens : max;
         nn_tape_layout(&s->tape, t->model, &s->s, t->type, true, t->shared.first ? &tape : NULL, in,
                        l, &t->base.arena);
@@ -69,11 +79,11 @@ static void lay_out(struct trainer *t, struct gpu_layout *in, struct gpu_layout 
     }
     if (t->config.maxsim)
         maxsim_layout(t, in, l);
-    for (unsigned i = 0; i < t->device->queues; i++)
+    for (unsigned i = 0; i < t->base.device->queues; i++)
         nn_scratch_layout(&t->scratch[i], t->model, t->type, max, 0, l);
 }
 
-static void load_loss(struct trainer *t, const struct nn_block *in)
+static void load_loss(struct transformer *t, const struct nn_block *in)
 {
     size_t n = t->c.rows, half = t->config.examples.negatives ? n : n / 2;
     uint32_t *target = nn_host(in, t->c.target);
@@ -82,28 +92,16 @@ static void load_loss(struct trainer *t, const struct nn_block *in)
     memcpy(nn_host(in, t->c.group), t->batch.group, t->batch.inputs.n * sizeof *t->batch.group);
 }
 
-static enum err_code prepare(struct trainer *t, struct err *e)
+static enum err_code load(void *self, const struct nn_block *inputs, struct err *e)
 {
-    struct gpu_layout in = {0}, l = {0};
-    trainer_cut(t, t->batch.inputs.offset);
-    trainer_share(t);
-    lay_out(t, &in, &l);
-    struct nn_block block = nn_block_new(in.used, &t->base.arena);
-    enum err_code code =
-        trained_reserve(&t->base, in.used + l.used, t->config.examples.batch, "examples", e);
-    if (code)
-        return err_up(e, code);
-    block.device = t->base.memory;
-    in = (struct gpu_layout){.base = t->base.memory};
-    l = (struct gpu_layout){.base = block.device + block.bytes};
-    lay_out(t, &in, &l);
+    struct transformer *t = self;
     for (size_t i = 0; i < t->n_shards; i++)
-        nn_tape_load(&block, &t->shards[i].tape, t->model, &t->shards[i].s);
-    load_loss(t, &block);
+        nn_tape_load(inputs, &t->shards[i].tape, t->model, &t->shards[i].s);
+    load_loss(t, inputs);
     if (t->config.maxsim)
-        maxsim_load(t, &block);
-    trainer_share_load(t, &block);
-    gpu_write(t->queue, block.device, block.host, block.bytes);
+        maxsim_load(t, inputs);
+    transformer_share_load(t, inputs);
+    gpu_write(t->base.queue, inputs->device, inputs->host, inputs->bytes);
     return OK;
 }
 
@@ -111,11 +109,11 @@ static enum err_code prepare(struct trainer *t, struct err *e)
 
 static void forward_shard(void *arg, size_t item, struct gpu_queue *q)
 {
-    struct trainer *t = arg;
+    struct transformer *t = arg;
     struct shard *s = &t->shards[item];
     size_t d = t->model->config.d_model;
-    struct nn_weights w = trainer_weights(t);
-    struct nn_dropout drop = trainer_dropout(t, t->batch.inputs.offset[s->first]);
+    struct nn_weights w = transformer_weights(t);
+    struct nn_dropout drop = transformer_dropout(t, t->batch.inputs.offset[s->first]);
     if (s->s.n == 0)
         return;
     bool pooled = !t->config.maxsim;
@@ -127,7 +125,8 @@ static void forward_shard(void *arg, size_t item, struct gpu_queue *q)
 }
 
 /* Computes the scores of `rows` vectors from `first` on with all vectors. */
-static float *score_rows(const struct trainer *t, size_t first, size_t rows, struct gpu_queue *q)
+static float *score_rows(const struct transformer *t, size_t first, size_t rows,
+                         struct gpu_queue *q)
 {
     const struct contrastive *c = &t->c;
     size_t n = t->batch.inputs.n, d = t->model->config.d_model;
@@ -140,10 +139,10 @@ static float *score_rows(const struct trainer *t, size_t first, size_t rows, str
 }
 
 /* Returns block `item` of rows as input of the loss ops. */
-static struct gpu_loss rows_of(const struct trainer *t, size_t item)
+static struct gpu_loss rows_of(const struct transformer *t, size_t item)
 {
     const struct contrastive *c = &t->c;
-    size_t most = t->device->cuts.loss_rows, first = item * most;
+    size_t most = t->base.device->cuts.loss_rows, first = item * most;
     return (struct gpu_loss){
         .rows = c->rows - first < most ? c->rows - first : most,
         .cols = t->batch.inputs.n,
@@ -163,7 +162,7 @@ static struct gpu_loss rows_of(const struct trainer *t, size_t item)
 
 static void loss_rows(void *arg, size_t item, struct gpu_queue *q)
 {
-    struct trainer *t = arg;
+    struct transformer *t = arg;
     struct gpu_loss ce = rows_of(t, item);
     float *scores = score_rows(t, ce.first_row, ce.rows, q);
     if (t->config.swap)
@@ -183,7 +182,7 @@ static void loss_rows(void *arg, size_t item, struct gpu_queue *q)
 
 static void histogram_rows(void *arg, size_t item, struct gpu_queue *q)
 {
-    struct trainer *t = arg;
+    struct transformer *t = arg;
     struct gpu_loss ce = rows_of(t, item);
     ce.scale = 1;
     q->op->histogram_back(q, t->c.scores + ce.first_row * ce.cols, t->c.bins, &ce);
@@ -191,7 +190,7 @@ static void histogram_rows(void *arg, size_t item, struct gpu_queue *q)
 
 /* Scores are u_i . u_j / temperature, so if G is their gradient, that of u is (G u + G^T u) /
  * temperature; G only has rows for the first vectors. Computes the shard's part. */
-static void back_to_vectors(struct trainer *t, const struct shard *s, struct gpu_queue *q)
+static void back_to_vectors(struct transformer *t, const struct shard *s, struct gpu_queue *q)
 {
     const struct contrastive *c = &t->c;
     size_t n = t->batch.inputs.n, d = t->model->config.d_model;
@@ -218,11 +217,11 @@ static void back_to_vectors(struct trainer *t, const struct shard *s, struct gpu
 /* Each group is a chain of shards. */
 static void backward_shard(void *arg, size_t item, struct gpu_queue *q)
 {
-    struct trainer *t = arg;
+    struct transformer *t = arg;
     size_t groups = t->base.n_groups, group = item % groups, place = item / groups;
-    struct nn_weights w = trainer_weights(t);
+    struct nn_weights w = transformer_weights(t);
     struct shard *s = &t->shards[group * (t->n_shards / groups) + place];
-    struct nn_dropout drop = trainer_dropout(t, t->batch.inputs.offset[s->first]);
+    struct nn_dropout drop = transformer_dropout(t, t->batch.inputs.offset[s->first]);
     if (s->s.n == 0)
         return;
     bool pooled = !t->config.maxsim;
@@ -235,38 +234,52 @@ static void backward_shard(void *arg, size_t item, struct gpu_queue *q)
                         t->model, &w, &s->tape, pooled, &t->scratch[q->index], &drop);
 }
 
-/* ---- the objective ---- */
+/* ---- the network ---- */
 
-static enum err_code evaluate(struct trainer *t, struct err *e)
+static enum err_code forward(void *self, struct err *e)
 {
+    struct transformer *t = self;
+    t->base.tokens = t->batch.inputs.offset[t->batch.inputs.n];
+    enum err_code code = transformer_share_forward(t, e);
+    return err_up(e, code ? code : gpu_each(t->base.queue, t->n_shards, forward_shard, t, e));
+}
+
+static enum err_code loss(void *self, struct err *e)
+{
+    struct transformer *t = self;
     const struct contrastive *c = &t->c;
-    const struct gpu_ops *op = t->queue->op;
+    struct gpu_queue *q = t->base.queue;
+    bool maxsim = t->config.maxsim, bins = histogram(t);
     enum err_code code;
-    if ((code = err_up(e, prepare(t, e))) || (code = err_up(e, trainer_share_forward(t, e))) ||
-        (code = err_up(e, gpu_each(t->queue, t->n_shards, forward_shard, t, e))) ||
-        (t->config.maxsim &&
-         (code = err_up(e, gpu_each(t->queue, t->n_shards, maxsim_forward, t, e)))) ||
-        (code = err_up(e, gpu_each(t->queue, n_blocks(t), loss_rows, t, e))))
-        return code;
-    t->tokens = t->batch.inputs.offset[t->batch.inputs.n];
-    op->sum_losses(t->queue, t->sums.at, histogram(t) ? NULL : c->loss, c->correct, c->rows,
-                   (double)c->rows);
-    if (!histogram(t))
-        return OK;
-    op->histogram_loss(t->queue, c->bins, t->sums.at, n_blocks(t));
-    return err_up(e, gpu_each(t->queue, n_blocks(t), histogram_rows, t, e));
+    if ((maxsim && (code = gpu_each(q, t->n_shards, maxsim_forward, t, e))) ||
+        (code = gpu_each(q, n_blocks(t), loss_rows, t, e)))
+        return err_up(e, code);
+    q->op->sum_losses(q, t->base.sums.at, bins ? NULL : c->loss, c->correct, c->rows,
+                      (double)c->rows);
+    if (bins)
+        q->op->histogram_loss(q, c->bins, t->base.sums.at, n_blocks(t));
+    if ((bins && (code = gpu_each(q, n_blocks(t), histogram_rows, t, e))) ||
+        (maxsim && t->base.training &&
+         (code = gpu_each(q, t->n_shards, maxsim_back_to_maxima, t, e))))
+        return err_up(e, code);
+    return OK;
 }
 
-static enum err_code differentiate(struct trainer *t, struct err *e)
+static enum err_code backward(void *self, struct err *e)
 {
-    enum err_code code = err_up(e, evaluate(t, e));
-    if (!code && t->config.maxsim)
-        code = err_up(e, gpu_each(t->queue, t->n_shards, maxsim_back_to_maxima, t, e));
-    if (!code)
-        code = trained_clear(&t->base, e);
-    if (!code)
-        code = gpu_each_in_chains(t->queue, t->n_shards, t->base.n_groups, backward_shard, t, e);
-    return err_up(e, code ? code : trainer_share_backward(t, e));
+    struct transformer *t = self;
+    enum err_code code =
+        gpu_each_in_chains(t->base.queue, t->n_shards, t->base.n_groups, backward_shard, t, e);
+    return err_up(e, code ? code : transformer_share_backward(t, e));
 }
 
-const struct objective objective_contrastive = {evaluate, differentiate};
+const struct network network_contrastive = {.size = sizeof(struct transformer),
+                                            .ahead = true,
+                                            .open = transformer_open,
+                                            .close = transformer_close,
+                                            .cut = cut,
+                                            .lay_out = lay_out,
+                                            .load = load,
+                                            .forward = forward,
+                                            .loss = loss,
+                                            .backward = backward};

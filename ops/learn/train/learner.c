@@ -176,9 +176,8 @@ struct learning *learning_new(void *learner)
 void learning_free(struct learning *x)
 {
     const struct learner *l = x->learner;
-    l->call->free(x->trainer);
-    if (l->call->close)
-        l->call->close(x);
+    trainer_free(x->trainer);
+    l->call->close(x);
     arena_free(&x->arena);
     free(x);
 }

@@ -6,17 +6,7 @@
 
 #include "engine/op.h"
 #include "ops/learn/checkpoint/checkpoint.h"
-#include "ops/learn/train/schedule.h"
-
-struct step_result {
-    uint64_t step;        /* from 1 on */
-    double loss;          /* mean over the batch's vectors, triplets or target tokens */
-    double accuracy;      /* share of vectors whose positive ranks first, of triplets in order, or
-                           * of target tokens predicted correctly */
-    double gradient_norm; /* before clipping */
-    double lr;
-    uint64_t tokens; /* or nodes */
-};
+#include "ops/learn/train/trainer.h"
 
 /* A model that an op trains, and its training data; each op's own struct begins with it. The op's
  * `prepare` returns it. */
@@ -34,8 +24,9 @@ struct learner {
 };
 /* The state of one segment's work; an op's own struct begins with it. */
 struct learning {
+    struct batches batches; /* `draw` is the op's */
     void *learner;
-    void *trainer;
+    struct trainer *trainer;
     struct arena arena; /* of a batch */
 };
 struct learner_calls {
@@ -43,22 +34,12 @@ struct learner_calls {
     void (*release)(void *learner); /* frees the op's own data */
     /* Opens the examples to train or to validate on. ERR_INPUT if there are none. */
     enum err_code (*examples)(void *learning, struct op_ctx *ctx, bool measuring, struct err *e);
-    void (*close)(void *learning); /* closes the examples; NULL: nothing to close */
+    void (*close)(void *learning); /* closes the examples */
     enum err_code (*open)(void *learning, struct op_ctx *ctx, struct gpu_device *device,
                           struct err *e); /* opens its trainer */
-    void (*free)(void *trainer);
-    /* Begins the step after k. With `measuring`, measures loss and accuracy on batch k, or if
-     * at_once on all examples, and changes nothing. Results are read in order, each after the next
-     * step has begun or after the last. Without `result` a step ends at once and fills *r. */
-    enum err_code (*learn)(struct step_result *r, void *learning, bool measuring, uint64_t k,
-                           struct err *e);
-    enum err_code (*result)(struct step_result *r, void *trainer, struct err *e);
-    bool at_once;
-    /* Reads only the fields that are not NULL. */
-    enum err_code (*read)(struct trainer_state *out, void *trainer, struct err *e);
-    enum err_code (*write)(void *trainer, const struct trainer_state *state, struct err *e);
+    bool at_once;                         /* one batch of validation has all examples */
     /* For the op's `reads`: hashes the examples of step k, or of validation batch k; `first` is set
-     * for the first one. */
+     * for the first one. NULL: the op has no `reads`. */
     void (*add)(struct hasher *h, void *learning, bool measuring, uint64_t k, bool first);
 };
 

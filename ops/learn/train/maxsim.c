@@ -5,26 +5,26 @@
  * The scoring tokens of shard s form s->in (tokens, rows): 1 where a token belongs to a row. A
  * shard has (n, tokens) maxima over all n sequences, with their argmax, and scores are in^T
  * maxima^T. Cosines of tokens are computed for a pair of shards at a time, and not stored. */
-#include "ops/learn/train/objective.h"
+#include "ops/learn/train/transformer_step.h"
 #include "ops/nn/linear.h"
 
 /* Returns the number of tokens of the shard that score. */
-static size_t tokens_of(const struct trainer *t, const struct shard *s)
+static size_t tokens_of(const struct transformer *t, const struct shard *s)
 {
     return s->s.offset[shard_scored(t, s)];
 }
 
-static size_t first_token(const struct trainer *t, const struct shard *s)
+static size_t first_token(const struct transformer *t, const struct shard *s)
 {
     return t->batch.inputs.offset[s->first];
 }
 
-static float *units_of(const struct trainer *t, const struct shard *s)
+static float *units_of(const struct transformer *t, const struct shard *s)
 {
     return t->c.units + first_token(t, s) * t->model->config.d_model;
 }
 
-void maxsim_layout(struct trainer *t, struct gpu_layout *in, struct gpu_layout *l)
+void maxsim_layout(struct transformer *t, struct gpu_layout *in, struct gpu_layout *l)
 {
     struct contrastive *c = &t->c;
     size_t n = t->batch.inputs.n, most = 0;
@@ -37,10 +37,10 @@ void maxsim_layout(struct trainer *t, struct gpu_layout *in, struct gpu_layout *
         s->place = gpu_carve(l, n * scored * sizeof(uint32_t));
     }
     c->cosines = most * most;
-    c->scratch = gpu_carve_floats(l, t->device->queues * c->cosines);
+    c->scratch = gpu_carve_floats(l, t->base.device->queues * c->cosines);
 }
 
-void maxsim_load(const struct trainer *t, const struct nn_block *in)
+void maxsim_load(const struct transformer *t, const struct nn_block *in)
 {
     for (size_t i = 0; i < t->n_shards; i++) {
         const struct shard *s = &t->shards[i];
@@ -56,14 +56,14 @@ void maxsim_load(const struct trainer *t, const struct nn_block *in)
     }
 }
 
-static float *scratch_of(const struct trainer *t, const struct gpu_queue *q)
+static float *scratch_of(const struct transformer *t, const struct gpu_queue *q)
 {
     return t->c.scratch + q->index * t->c.cosines;
 }
 
 void maxsim_forward(void *arg, size_t item, struct gpu_queue *q)
 {
-    struct trainer *t = arg;
+    struct transformer *t = arg;
     const struct shard *s = &t->shards[item];
     size_t n = t->batch.inputs.n, d = t->model->config.d_model;
     size_t rows = shard_scored(t, s), tokens = tokens_of(t, s);
@@ -84,7 +84,7 @@ void maxsim_forward(void *arg, size_t item, struct gpu_queue *q)
 
 void maxsim_back_to_maxima(void *arg, size_t item, struct gpu_queue *q)
 {
-    struct trainer *t = arg;
+    struct transformer *t = arg;
     const struct shard *s = &t->shards[item];
     size_t n = t->batch.inputs.n, rows = shard_scored(t, s), tokens = tokens_of(t, s);
     if (rows == 0)
@@ -94,7 +94,7 @@ void maxsim_back_to_maxima(void *arg, size_t item, struct gpu_queue *q)
 }
 
 /* Computes the gradient of the cosines of all tokens of `of` with those of s that score. */
-static void cosines_back(const struct trainer *t, const struct shard *of, const struct shard *s,
+static void cosines_back(const struct transformer *t, const struct shard *of, const struct shard *s,
                          struct gpu_queue *q)
 {
     size_t tokens = tokens_of(t, s);
@@ -104,7 +104,7 @@ static void cosines_back(const struct trainer *t, const struct shard *of, const 
                      of->tape.pool_row, of->tape.pool_offset, of->s.n, tokens, GPU_MAX);
 }
 
-void maxsim_back_to_states(const struct trainer *t, const struct shard *s, struct gpu_queue *q)
+void maxsim_back_to_states(const struct transformer *t, const struct shard *s, struct gpu_queue *q)
 {
     size_t d = t->model->config.d_model, tokens = s->s.offset[s->s.n], first = first_token(t, s);
     float *to = t->c.dvectors + first * d;

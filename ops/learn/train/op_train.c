@@ -56,7 +56,7 @@ static enum err_code load_validation(struct shared *s, struct op_ctx *ctx, struc
 
 static enum err_code load_near_misses(struct shared *s, struct op_ctx *ctx, struct err *e)
 {
-    struct examples_config c = train_trainer(ctx).examples;
+    struct examples_config c = train_config(ctx).examples;
     if (!op_count(ctx, "near_misses"))
         return OK;
     if (c.objective != OBJECTIVE_CONTRASTIVE || c.negatives)
@@ -72,30 +72,31 @@ static enum err_code load_near_misses(struct shared *s, struct op_ctx *ctx, stru
 
 struct session {
     struct learning base;
-    struct trainer_config config;
-    struct example_sampler sampler[2]; /* for the op's `reads`: of training, of validation */
+    struct transformer_batches batches;
 };
 
-static const struct dataset *dataset_of(const struct session *x, bool measuring)
+static const void *draw(struct batches *self, struct arena *a, bool measuring, uint64_t k)
 {
-    const struct shared *s = x->base.learner;
-    return measuring ? &s->valid : &s->dataset;
+    struct session *x = (struct session *)self;
+    return x->batches.base.draw(&x->batches.base, a, measuring, k);
 }
 
-/* The trainer has its own samplers. */
-static enum err_code check_examples(void *self, struct op_ctx *ctx, bool measuring, struct err *e)
+static enum err_code open_examples(void *self, struct op_ctx *ctx, bool measuring, struct err *e)
 {
     struct session *x = self;
-    x->config = train_trainer(ctx);
-    return err_up(e,
-                  train_enough(dataset_of(x, measuring), ctx, measuring ? "valid" : "batches", e));
+    const struct shared *s = x->base.learner;
+    const struct dataset *d = measuring ? &s->valid : &s->dataset;
+    struct transformer_config c = train_config(ctx);
+    x->base.batches.draw = draw;
+    if (!x->batches.base.draw)
+        x->batches = transformer_batches(&c, &s->model->config, &s->dataset, &s->valid);
+    return err_up(e, train_enough(d, ctx, measuring ? "valid" : "batches", e));
 }
 
 static void close_examples(void *self)
 {
     struct session *x = self;
-    for (int i = 0; i < 2; i++)
-        example_sampler_free(&x->sampler[i]);
+    transformer_batches_free(&x->batches);
 }
 
 static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_device *device,
@@ -103,17 +104,8 @@ static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_dev
 {
     struct session *x = self;
     const struct shared *s = x->base.learner;
-    struct trainer_config c = train_trainer(ctx);
-    return err_up(e, trainer_new(&x->base.trainer, device, s->model, &c, e));
-}
-
-static enum err_code learn(struct step_result *r, void *self, bool measuring, uint64_t k,
-                           struct err *e)
-{
-    struct session *x = self;
-    const struct dataset *d = dataset_of(x, measuring);
-    return err_up(e, measuring ? trainer_measure(r, x->base.trainer, d, k, e)
-                               : trainer_begin(x->base.trainer, d, e));
+    struct transformer_config c = train_config(ctx);
+    return err_up(e, transformer_new(&x->base.trainer, device, s->model, &c, e));
 }
 
 /* ---- what a segment reads: not texts, sources, or sequences that are never drawn ---- */
@@ -153,26 +145,18 @@ static void add_groups(struct hasher *h, struct arena *a, const uint32_t *group,
 static void add_examples(struct hasher *h, void *self, bool measuring, uint64_t k, bool first)
 {
     struct session *x = self;
-    const struct shared *s = x->base.learner;
-    struct examples one;
-    trainer_draw(&one, &x->base.arena, &x->sampler[measuring], &x->config, &s->model->config,
-                 dataset_of(x, measuring), measuring, k);
-    add_sequences(h, &one.inputs);
-    add_sequences(h, &one.targets);
-    if (one.group)
-        add_groups(h, &x->base.arena, one.group, one.inputs.n);
+    const struct examples *one = draw(&x->base.batches, &x->base.arena, measuring, k);
+    add_sequences(h, &one->inputs);
+    add_sequences(h, &one->targets);
+    if (one->group)
+        add_groups(h, &x->base.arena, one->group, one->inputs.n);
 }
 
 static const struct learner_calls calls = {.size = sizeof(struct session),
                                            .release = release,
-                                           .examples = check_examples,
+                                           .examples = open_examples,
                                            .close = close_examples,
                                            .open = open_trainer,
-                                           .free = trainer_free,
-                                           .learn = learn,
-                                           .result = trainer_result,
-                                           .read = trained_read,
-                                           .write = trainer_write,
                                            .add = add_examples};
 
 static enum err_code load(struct shared *s, const struct nn_config *c, struct op_ctx *ctx,

@@ -4,7 +4,7 @@
  * The examples of a batch are coupled only by the number of its tokens, so each shard is processed
  * from start to end in the memory of its queue, and the size of a batch is not limited by
  * memory. */
-#include "ops/learn/train/objective.h"
+#include "ops/learn/train/transformer_step.h"
 #include "ops/nn/transformer.h"
 
 /* A queue's data for one shard. */
@@ -16,7 +16,7 @@ struct workspace {
     uint32_t *label;         /* the same, each followed by END */
 };
 
-static void feed(struct workspace *k, const struct trainer *t, const struct shard *s,
+static void feed(struct workspace *k, const struct transformer *t, const struct shard *s,
                  struct arena *a)
 {
     struct nn_sequences targets = sequences_slice(a, &t->batch.targets, s->first, s->s.n);
@@ -37,8 +37,8 @@ static void feed(struct workspace *k, const struct trainer *t, const struct shar
 }
 
 /* `in_block` is for the batch's inputs. */
-static void lay_out(struct workspace *k, const struct trainer *t, const struct shard *s,
-                    struct gpu_layout *in_block, struct gpu_layout *l, struct arena *a)
+static void lay_out_shard(struct workspace *k, const struct transformer *t, const struct shard *s,
+                          struct gpu_layout *in_block, struct gpu_layout *l, struct arena *a)
 {
     feed(k, t, s, a);
     nn_tape_layout(&k->in, t->model, &s->s, t->type, true, NULL, in_block, l, a);
@@ -47,33 +47,33 @@ static void lay_out(struct workspace *k, const struct trainer *t, const struct s
     nn_scratch_layout(&k->scratch, t->model, t->type, in > out ? in : out, in, l);
 }
 
-static size_t target_tokens(const struct trainer *t)
+static size_t target_tokens(const struct transformer *t)
 {
     return t->batch.targets.offset[t->batch.targets.n] + t->batch.targets.n;
 }
 
 /* The decoder's dropout has other keys than the encoder's. */
-static struct nn_dropout decoder_dropout(const struct trainer *t, const struct shard *s)
+static struct nn_dropout decoder_dropout(const struct transformer *t, const struct shard *s)
 {
     uint64_t first = t->batch.targets.offset[s->first] + s->first;
-    struct nn_dropout drop = trainer_dropout(t, first);
+    struct nn_dropout drop = transformer_dropout(t, first);
     drop.key = ~drop.key;
     return drop;
 }
 
 /* Computes forward and loss; also backward, into `gradients`, unless that is NULL. */
-static void run_shard(struct trainer *t, struct shard *s, float *gradients, struct gpu_queue *q)
+static void run_shard(struct transformer *t, struct shard *s, float *gradients, struct gpu_queue *q)
 {
     struct arena *a = &t->work[q->index];
     struct workspace k;
-    char *memory = (char *)t->base.memory + t->sums.n * 2 * sizeof(double) + q->index * t->region;
+    char *memory = t->regions + q->index * t->region;
     struct gpu_layout in_block = {.base = memory}, l = {.base = memory + s->input};
-    struct nn_weights w = trainer_weights(t);
-    struct nn_dropout in = trainer_dropout(t, t->batch.inputs.offset[s->first]);
+    struct nn_weights w = transformer_weights(t);
+    struct nn_dropout in = transformer_dropout(t, t->batch.inputs.offset[s->first]);
     struct nn_dropout out = decoder_dropout(t, s);
     bool pooled = nn_memory_is_pooled(t->model);
     arena_reset(a);
-    lay_out(&k, t, s, &in_block, &l, a);
+    lay_out_shard(&k, t, s, &in_block, &l, a);
     struct nn_block block = nn_block_new(s->input, a);
     block.device = memory;
     nn_tape_load(&block, &k.in, t->model, &s->s);
@@ -89,8 +89,8 @@ static void run_shard(struct trainer *t, struct shard *s, float *gradients, stru
                                             .scale = 1 / (float)target_tokens(t),
                                             .loss = k.out.loss,
                                             .correct = k.out.correct});
-    q->op->sum_losses(q, t->sums.at + 2 * (s - t->shards), k.out.loss, k.out.correct, k.out.tokens,
-                      1);
+    q->op->sum_losses(q, t->base.sums.at + 2 * (s - t->shards), k.out.loss, k.out.correct,
+                      k.out.tokens, 1);
     if (!gradients)
         return;
     nn_decoder_backward(q, gradients, t->model, &w, &k.out, &k.scratch, &out);
@@ -100,7 +100,7 @@ static void run_shard(struct trainer *t, struct shard *s, float *gradients, stru
 
 static void evaluate_shard(void *arg, size_t item, struct gpu_queue *q)
 {
-    struct trainer *t = arg;
+    struct transformer *t = arg;
     if (t->shards[item].s.n)
         run_shard(t, &t->shards[item], NULL, q);
 }
@@ -108,61 +108,69 @@ static void evaluate_shard(void *arg, size_t item, struct gpu_queue *q)
 /* Each group is a chain of shards. */
 static void differentiate_shard(void *arg, size_t item, struct gpu_queue *q)
 {
-    struct trainer *t = arg;
+    struct transformer *t = arg;
     size_t groups = t->base.n_groups, group = item % groups, place = item / groups;
     struct shard *s = &t->shards[group * (t->n_shards / groups) + place];
     if (s->s.n)
         run_shard(t, s, t->base.groups[group], q);
 }
 
-/* Cuts shards by the tokens of inputs and targets. */
-static enum err_code prepare(struct trainer *t, struct err *e)
+/* Cuts shards by the tokens of inputs and targets, and finds the memory that the largest needs. */
+static size_t cut(void *self)
 {
+    struct transformer *t = self;
+    struct arena *a = &t->base.arena;
+    transformer_take(t);
     const struct examples *x = &t->batch;
-    uint32_t *weight = arena_array(&t->base.arena, uint32_t, x->inputs.n + 1);
+    uint32_t *weight = arena_array(a, uint32_t, x->inputs.n + 1);
     for (size_t i = 0; i <= x->inputs.n; i++)
         weight[i] = x->inputs.offset[i] + x->targets.offset[i] + (uint32_t)i;
-    trainer_cut(t, weight);
+    transformer_cut(t, weight);
     t->region = 0;
     for (size_t i = 0; i < t->n_shards; i++) {
-        struct arena_mark mark = arena_mark(&t->base.arena);
+        struct arena_mark mark = arena_mark(a);
         struct gpu_layout in = {0}, l = {0};
         struct workspace k;
-        lay_out(&k, t, &t->shards[i], &in, &l, &t->base.arena);
-        arena_release(&t->base.arena, mark);
+        lay_out_shard(&k, t, &t->shards[i], &in, &l, a);
+        arena_release(a, mark);
         t->shards[i].input = in.used;
         t->region = in.used + l.used > t->region ? in.used + l.used : t->region;
     }
-    /* What follows the pairs is aligned to 64 bytes. */
-    size_t pairs = (t->n_shards + 3) & ~(size_t)3;
-    enum err_code code =
-        trained_reserve(&t->base, pairs * 2 * sizeof(double) + t->region * t->device->queues,
-                        t->config.examples.batch, "examples", e);
-    if (code)
-        return err_up(e, code);
-    t->sums = (struct loss_sums){t->base.memory, pairs, (double)target_tokens(t)};
-    t->tokens = x->inputs.offset[x->inputs.n] + target_tokens(t);
-    t->queue->op->fill(t->queue, t->base.memory, pairs * 4, 0); /* also 0 as doubles */
+    return t->config.examples.batch;
+}
+
+static void lay_out(void *self, struct gpu_layout *in, struct gpu_layout *l)
+{
+    struct transformer *t = self;
+    double *sums = gpu_carve(l, t->n_shards * 2 * sizeof *sums);
+    t->base.sums = (struct loss_sums){sums, t->n_shards, (double)target_tokens(t)};
+    t->regions = gpu_carve(l, t->region * t->base.device->queues);
+}
+
+static enum err_code load(void *self, const struct nn_block *inputs, struct err *e)
+{
+    struct transformer *t = self;
+    t->base.tokens = t->batch.inputs.offset[t->batch.inputs.n] + target_tokens(t);
+    /* also 0 as doubles; shards may be empty */
+    t->base.queue->op->fill(t->base.queue, (float *)t->base.sums.at, t->n_shards * 4, 0);
     return OK;
 }
 
-static enum err_code evaluate(struct trainer *t, struct err *e)
+/* Each shard also computes its loss, and in training its backward. */
+static enum err_code forward(void *self, struct err *e)
 {
-    enum err_code code = err_up(e, prepare(t, e));
-    if (!code)
-        code = err_up(e, gpu_each(t->queue, t->n_shards, evaluate_shard, t, e));
-    return code;
+    struct transformer *t = self;
+    return err_up(e, t->base.training
+                         ? gpu_each_in_chains(t->base.queue, t->n_shards, t->base.n_groups,
+                                              differentiate_shard, t, e)
+                         : gpu_each(t->base.queue, t->n_shards, evaluate_shard, t, e));
 }
 
-static enum err_code differentiate(struct trainer *t, struct err *e)
-{
-    enum err_code code = err_up(e, prepare(t, e));
-    if (!code)
-        code = err_up(e, trained_clear(&t->base, e));
-    if (!code)
-        code = err_up(e, gpu_each_in_chains(t->queue, t->n_shards, t->base.n_groups,
-                                            differentiate_shard, t, e));
-    return code;
-}
-
-const struct objective objective_seq2seq = {evaluate, differentiate};
+const struct network network_seq2seq = {.size = sizeof(struct transformer),
+                                        .ahead = true,
+                                        .open = transformer_open,
+                                        .close = transformer_close,
+                                        .cut = cut,
+                                        .lay_out = lay_out,
+                                        .load = load,
+                                        .forward = forward};

@@ -1,8 +1,51 @@
-/* Shared by the trainer and its objectives: the cut of a batch into shards, the arguments of a
- * shard's passes, and projections shared by equal tokens; see objective.h. */
-#include "ops/learn/train/objective.h"
+/* Shared by the objectives: the life of a training, the cut of a batch into shards, the arguments
+ * of a shard's passes, and projections shared by equal tokens; see transformer_step.h. */
+#include "ops/learn/train/transformer_step.h"
+
+#include "base/rng.h"
 
 #include <string.h>
+
+/* ---- life ---- */
+
+enum err_code transformer_open(void *self, struct err *e)
+{
+    struct transformer *t = self;
+    struct trainer *x = &t->base;
+    const struct nn_config *c = &t->model->config;
+    size_t table = (size_t)c->max_length * c->d_model;
+    enum err_code code = trainer_alloc(&t->sinusoids, x, table * sizeof(float), e);
+    if (code)
+        return err_up(e, code);
+    t->scratch = arena_array(&x->own, struct nn_scratch, x->device->queues);
+    t->work = arena_array(&x->own, struct arena, x->device->queues);
+    float *host = arena_try_alloc(&x->arena, table, sizeof *host);
+    if (!host)
+        return err_fail(e, ERR_NOMEM, "no memory for %zu numbers", table);
+    nn_sinusoids(host, c->max_length, c->d_model);
+    gpu_write(x->queue, t->sinusoids, host, table * sizeof *host);
+    return OK;
+}
+
+void transformer_close(void *self)
+{
+    struct transformer *t = self;
+    for (unsigned i = 0; t->work && i < t->base.device->queues; i++)
+        arena_free(&t->work[i]);
+}
+
+void transformer_take(struct transformer *t)
+{
+    bool training = t->base.training;
+    t->batch = *(const struct examples *)t->base.batch;
+    t->dropout = (struct nn_dropout){
+        .rate = training ? (float)t->config.dropout : 0,
+        .attention = training ? (float)t->config.attention_dropout : 0,
+        .key = rng_at(t->config.seed, STREAM_DROPOUT, t->base.steps),
+    };
+}
+
+/* ---- shards ---- */
 
 struct nn_sequences sequences_slice(struct arena *a, const struct nn_sequences *all, size_t first,
                                     size_t n)
@@ -14,11 +57,11 @@ struct nn_sequences sequences_slice(struct arena *a, const struct nn_sequences *
 }
 
 /* Shard i ends with the first sequence that reaches part (i+1) of the tokens. */
-void trainer_cut(struct trainer *t, const uint32_t *weight)
+void transformer_cut(struct transformer *t, const uint32_t *weight)
 {
     const struct nn_sequences *all = &t->batch.inputs;
     size_t tokens = weight[all->n];
-    const struct gpu_cuts *cuts = &t->device->cuts;
+    const struct gpu_cuts *cuts = &t->base.device->cuts;
     size_t wide = cuts->shard_widths * t->model->config.d_model;
     size_t group = cuts->groups * (wide > cuts->shard_tokens ? wide : cuts->shard_tokens);
     size_t per_group = (tokens + group - 1) / group;
@@ -36,16 +79,16 @@ void trainer_cut(struct trainer *t, const uint32_t *weight)
     }
 }
 
-struct nn_weights trainer_weights(const struct trainer *t)
+struct nn_weights transformer_weights(const struct transformer *t)
 {
     return (struct nn_weights){.flat = t->base.weights,
                                .sinusoids = t->sinusoids,
-                               .precision = t->config.precision,
+                               .precision = t->base.config.precision,
                                .shared = t->shared.first ? t->shared.projected : NULL,
-                               .rounded = t->rounded};
+                               .rounded = t->base.rounded};
 }
 
-struct nn_dropout trainer_dropout(const struct trainer *t, uint64_t first)
+struct nn_dropout transformer_dropout(const struct transformer *t, uint64_t first)
 {
     struct nn_dropout drop = t->dropout;
     drop.first_token = first;
@@ -60,18 +103,18 @@ struct nn_dropout trainer_dropout(const struct trainer *t, uint64_t first)
  * of group g. */
 
 /* Shares if most tokens share their row, as only then it is faster. */
-void trainer_share(struct trainer *t)
+void transformer_share(struct transformer *t)
 {
     const struct nn_sequences *all = &t->batch.inputs;
     const struct nn_config *c = &t->model->config;
     struct shared_rows *h = &t->shared;
     size_t groups = t->base.n_groups;
     *h = (struct shared_rows){.tokens = all->offset[all->n]};
-    if (t->dropout.rate > 0 || c->vocabulary > t->device->cuts.shared_rows)
+    if (t->dropout.rate > 0 || c->vocabulary > t->base.device->cuts.shared_rows)
         return;
     uint32_t *first = nn_shared_first(&t->base.arena, c, all), v = 0;
     size_t rows = first[c->vocabulary];
-    if (rows > t->device->cuts.shared_rows || 2 * rows > h->tokens)
+    if (rows > t->base.device->cuts.shared_rows || 2 * rows > h->tokens)
         return;
     h->first = first;
     for (size_t g = 1; g < groups; g++) {
@@ -82,7 +125,7 @@ void trainer_share(struct trainer *t)
     h->from[groups] = c->vocabulary;
 }
 
-void trainer_share_layout(struct trainer *t, struct gpu_layout *in, struct gpu_layout *l)
+void transformer_share_layout(struct transformer *t, struct gpu_layout *in, struct gpu_layout *l)
 {
     const struct nn_config *c = &t->model->config;
     struct shared_rows *h = &t->shared;
@@ -101,7 +144,7 @@ void trainer_share_layout(struct trainer *t, struct gpu_layout *in, struct gpu_l
                          l->base ? h->projected + h->first[h->from[g]] * 3 * d : NULL, true, in, l);
 }
 
-struct nn_attend_tape trainer_share_tape(const struct trainer *t, size_t first)
+struct nn_attend_tape transformer_share_tape(const struct transformer *t, size_t first)
 {
     size_t d = t->model->config.d_model;
     const struct shared_rows *h = &t->shared;
@@ -109,7 +152,7 @@ struct nn_attend_tape trainer_share_tape(const struct trainer *t, size_t first)
                                    .q = h->q ? h->q + first * 3 * d : NULL};
 }
 
-size_t trainer_share_rows(const struct trainer *t)
+size_t transformer_share_rows(const struct transformer *t)
 {
     size_t most = 0;
     for (size_t g = 0; t->shared.first && g < t->base.n_groups; g++)
@@ -117,7 +160,7 @@ size_t trainer_share_rows(const struct trainer *t)
     return most;
 }
 
-void trainer_share_load(const struct trainer *t, const struct nn_block *in)
+void transformer_share_load(const struct transformer *t, const struct nn_block *in)
 {
     const struct shared_rows *h = &t->shared;
     if (!h->first)
@@ -139,31 +182,31 @@ void trainer_share_load(const struct trainer *t, const struct nn_block *in)
 
 static void forward_part(void *arg, size_t item, struct gpu_queue *q)
 {
-    struct trainer *t = arg;
-    struct nn_weights w = trainer_weights(t);
+    struct transformer *t = arg;
+    struct nn_weights w = transformer_weights(t);
     nn_shared_forward(q, t->model, &w, &t->shared.parts[item], &t->scratch[q->index]);
 }
 
-enum err_code trainer_share_forward(struct trainer *t, struct err *e)
+enum err_code transformer_share_forward(struct transformer *t, struct err *e)
 {
     if (!t->shared.first)
         return OK;
-    return err_up(e, gpu_each(t->queue, t->base.n_groups, forward_part, t, e));
+    return err_up(e, gpu_each(t->base.queue, t->base.n_groups, forward_part, t, e));
 }
 
 static void backward_part(void *arg, size_t item, struct gpu_queue *q)
 {
-    struct trainer *t = arg;
+    struct transformer *t = arg;
     const struct shared_rows *h = &t->shared;
-    struct nn_weights w = trainer_weights(t);
+    struct nn_weights w = transformer_weights(t);
     nn_shared_backward(q, t->base.groups[item], h->q, h->x, h->of,
                        h->of_offset + h->first[h->from[item]], t->model, &w, &h->parts[item],
                        &t->scratch[q->index]);
 }
 
-enum err_code trainer_share_backward(struct trainer *t, struct err *e)
+enum err_code transformer_share_backward(struct transformer *t, struct err *e)
 {
     if (!t->shared.first)
         return OK;
-    return err_up(e, gpu_each(t->queue, t->base.n_groups, backward_part, t, e));
+    return err_up(e, gpu_each(t->base.queue, t->base.n_groups, backward_part, t, e));
 }

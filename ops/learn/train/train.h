@@ -6,12 +6,13 @@
 #pragma once
 
 #include "engine/op.h"
-#include "ops/learn/train/trainer.h"
+#include "ops/learn/train/learner.h"
+#include "ops/learn/train/transformer_training.h"
 
 extern const struct op_param train_params[];
 
 struct nn_config train_model(const struct op_ctx *ctx, uint32_t vocabulary);
-struct trainer_config train_trainer(const struct op_ctx *ctx);
+struct transformer_config train_config(const struct op_ctx *ctx);
 
 enum err_code train_check(struct op_ctx *ctx, struct err *e);
 /* ERR_INPUT if the role's data have no examples for the objective. */

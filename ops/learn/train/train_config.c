@@ -151,11 +151,11 @@ static size_t negatives(const struct op_ctx *ctx, enum objective_kind objective)
     return objective == OBJECTIVE_CONTRASTIVE || objective == OBJECTIVE_HISTOGRAM ? n : 0;
 }
 
-struct trainer_config train_trainer(const struct op_ctx *ctx)
+struct transformer_config train_config(const struct op_ctx *ctx)
 {
     enum objective_kind objective =
         (enum objective_kind)learn_choice(ctx, "objective", OBJECTIVE_NAMES);
-    return (struct trainer_config){
+    return (struct transformer_config){
         .examples = {.objective = objective,
                      .batch = (size_t)op_int(ctx, "batch"),
                      .target = (enum target_kind)learn_choice(ctx, "target", "any|shortest"),
@@ -172,13 +172,13 @@ struct trainer_config train_trainer(const struct op_ctx *ctx)
         .smoothing = op_real(ctx, "label_smoothing"),
         .dropout = op_real(ctx, "dropout"),
         .attention_dropout = op_real(ctx, "attention_dropout"),
-        .weight_decay = op_real(ctx, "weight_decay"),
-        .clip = op_real(ctx, "clip"),
-        .beta1 = op_real(ctx, "beta1"),
-        .beta2 = op_real(ctx, "beta2"),
-        .eps = op_real(ctx, "eps"),
-        .optimizer = (enum optimizer_kind)learn_choice(ctx, "optimizer", OPTIMIZER_NAMES),
-        .schedule = schedule_of(ctx),
+        .optimizer = {.kind = (enum optimizer_kind)learn_choice(ctx, "optimizer", OPTIMIZER_NAMES),
+                      .beta1 = op_real(ctx, "beta1"),
+                      .beta2 = op_real(ctx, "beta2"),
+                      .eps = op_real(ctx, "eps"),
+                      .weight_decay = op_real(ctx, "weight_decay"),
+                      .clip = op_real(ctx, "clip"),
+                      .schedule = schedule_of(ctx)},
         .precision = learn_precision(ctx),
         .seed = (uint64_t)op_int(ctx, "seed"),
     };
@@ -206,7 +206,7 @@ static enum err_code check_negatives(const struct op_ctx *ctx, enum objective_ki
 static enum err_code check_idle(const struct op_ctx *ctx, enum objective_kind objective,
                                 struct err *e)
 {
-    struct trainer_config c = train_trainer(ctx);
+    struct transformer_config c = train_config(ctx);
     const char *name = op_string(ctx, "objective");
     bool triplet = objective == OBJECTIVE_TRIPLET, siamese = objective == OBJECTIVE_SIAMESE;
     const struct {
@@ -228,17 +228,18 @@ static enum err_code check_idle(const struct op_ctx *ctx, enum objective_kind ob
     if (c.examples.class_pairs && op_int(ctx, "related") > 1)
         return err_fail(e, ERR_INPUT,
                         "'class_pairs' and 'related' both choose clusters: give only one");
-    if (c.schedule.kind != SCHEDULE_CONSTANT && c.schedule.lr_min > c.schedule.lr)
+    if (c.optimizer.schedule.kind != SCHEDULE_CONSTANT &&
+        c.optimizer.schedule.lr_min > c.optimizer.schedule.lr)
         return err_fail(e, ERR_INPUT,
                         "'lr_min' (%g) is greater than 'lr' (%g): the schedule would rise",
-                        c.schedule.lr_min, c.schedule.lr);
+                        c.optimizer.schedule.lr_min, c.optimizer.schedule.lr);
     return OK;
 }
 
 enum err_code train_check(struct op_ctx *ctx, struct err *e)
 {
     struct nn_config c = train_model(ctx, 1);
-    enum objective_kind objective = train_trainer(ctx).examples.objective;
+    enum objective_kind objective = train_config(ctx).examples.objective;
     if (objective_generates(objective) && !c.decoder_layers)
         return err_fail(e, ERR_INPUT, "objective %s needs decoder_layers",
                         op_string(ctx, "objective"));
@@ -260,7 +261,7 @@ enum err_code train_check(struct op_ctx *ctx, struct err *e)
 enum err_code train_enough(const struct dataset *d, const struct op_ctx *ctx, const char *role,
                            struct err *e)
 {
-    enum objective_kind objective = train_trainer(ctx).examples.objective;
+    enum objective_kind objective = train_config(ctx).examples.objective;
     bool clusters = objective != OBJECTIVE_AUTOENCODE &&
                     (objective != OBJECTIVE_SIMCSE || strcmp(role, "valid") == 0);
     if (clusters && d->clusters < 2)
@@ -284,8 +285,8 @@ enum err_code train_segment(struct op_segment *out, struct op_ctx *ctx, uint64_t
                             struct err *e)
 {
     struct nn_config m = train_model(ctx, 1); /* the input's id covers the true size */
-    struct trainer_config c = train_trainer(ctx);
-    struct train_key key = {nn_config_text(op_arena(ctx), &m), c.seed, c.schedule, train_params,
-                            steps_params};
+    struct transformer_config c = train_config(ctx);
+    struct train_key key = {nn_config_text(op_arena(ctx), &m), c.seed, c.optimizer.schedule,
+                            train_params, steps_params};
     return err_up(e, train_segment_of(out, ctx, index, &key, e));
 }

@@ -128,8 +128,8 @@ static enum err_code validate(bool *stop, struct session *s, struct err *e)
     struct step_result one, r = {0};
     size_t n = s->call->at_once ? 1 : s->validation.batches;
     for (size_t i = 0; i < n; i++) {
-        arena_reset(&s->learning->arena);
-        enum err_code code = s->call->learn(&one, s->learning, true, i, e);
+        enum err_code code =
+            trainer_measure(&one, s->learning->trainer, &s->learning->batches, i, e);
         if (code)
             return err_up(e, code);
         r.loss += one.loss / (double)n;
@@ -143,7 +143,7 @@ static enum err_code validate(bool *stop, struct session *s, struct err *e)
     if (best.since)
         return OK;
     struct trainer_state weights = {.weights = s->state.best};
-    return err_up(e, s->call->read(&weights, s->learning->trainer, e));
+    return err_up(e, trainer_read(&weights, s->learning->trainer, e));
 }
 
 static enum err_code make_steps(bool *stop, struct session *s, uint64_t to, struct err *e)
@@ -151,20 +151,20 @@ static enum err_code make_steps(bool *stop, struct session *s, uint64_t to, stru
     struct op_ctx *ctx = s->ctx;
     uint64_t from = s->steps, started = os_monotonic_ns(), tokens = 0;
     uint64_t every = (uint64_t)op_int(ctx, "log_every"), pending = 0;
-    const struct learner_calls *call = s->call;
+    struct trainer *t = s->learning->trainer;
+    bool ahead = t->network->ahead;
     while (s->steps < to && !*stop) {
         struct step_result r;
         if (op_cancelled(ctx))
             return err_fail(e, ERR_CANCELLED, "cancelled at step %" PRIu64, s->steps);
-        arena_reset(&s->learning->arena);
-        enum err_code code = call->learn(&r, s->learning, false, s->steps, e);
+        enum err_code code = trainer_begin(t, &s->learning->batches, e);
         if (code)
             return err_up(e, code);
         s->steps++;
         bool measures = s->learner->validates && s->steps % s->validation.every == 0;
         /* Read a step's result only when the device has the next step to work on. */
-        for (pending++; pending > (call->result && s->steps < to && !measures); pending--) {
-            if (call->result && (code = call->result(&r, s->learning->trainer, e)))
+        for (pending++; pending > (ahead && s->steps < to && !measures); pending--) {
+            if ((code = trainer_result(&r, t, e)))
                 return err_up(e, code);
             series_step(&s->series, &r);
             tokens += r.tokens;
@@ -227,7 +227,7 @@ static enum err_code read_common(float *weights, struct session *s, const Eqloom
         return err_up(e, code);
     struct trainer_state other = {.weights = arena_array(a, float, table->total)};
     if ((code = checkpoint_read(&other, table, c, io, a, e)) ||
-        (code = s->call->read(&fresh, s->learning->trainer, e)))
+        (code = trainer_read(&fresh, s->learning->trainer, e)))
         return err_up(e, code);
     memcpy(weights, other.weights, s->learner->common * sizeof *weights);
     return OK;
@@ -252,7 +252,7 @@ static enum err_code begin_with(struct session *s, const Eqloom__Checkpoint *c, 
     memset(s->state.m, 0, l->table->total * sizeof *s->state.m);
     memset(s->state.v, 0, l->table->total * sizeof *s->state.v);
     s->state.steps = 0;
-    return err_up(e, s->call->write(s->learning->trainer, &s->state, e));
+    return err_up(e, trainer_write(s->learning->trainer, &s->state, e));
 }
 
 /* Restores the previous checkpoint; at the start uses the input `init`, if any. */
@@ -271,7 +271,7 @@ static enum err_code restore(struct session *s, const Eqloom__Checkpoint *c, uin
         series_load(&s->series, c);
         const struct learner *l = s->learner;
         if ((code = checkpoint_read(&s->state, l->table, c, &io, op_arena(s->ctx), e)) ||
-            (code = s->call->write(s->learning->trainer, &s->state, e)))
+            (code = trainer_write(s->learning->trainer, &s->state, e)))
             return err_up(e, code);
         s->steps = s->state.steps;
     }
@@ -312,7 +312,7 @@ static enum err_code emit(struct session *s, bool finished, struct err *e)
     Eqloom__Checkpoint out;
     eqloom__checkpoint__init(&out);
     const struct learner *l = s->learner;
-    enum err_code code = s->call->read(&s->state, s->learning->trainer, e);
+    enum err_code code = trainer_read(&s->state, s->learning->trainer, e);
     if (!code)
         code = check_finite(s, e);
     struct trainer_state kept = s->state;

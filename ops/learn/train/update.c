@@ -4,7 +4,6 @@
 #include "ops/nn/linear.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { NEWTON_STEPS = 5 };
 
@@ -27,13 +26,32 @@ static struct newton lay_out_newton(const struct update_piece *x, struct gpu_lay
     return w;
 }
 
-/* ---- pieces ---- */
+/* ---- the optimizer ---- */
 
-static int compare_pieces(const void *x, const void *y)
+struct update_how update_step(const struct optimizer *o, enum gpu_precision precision,
+                              uint64_t steps, const struct gpu_outcome *outcome)
 {
-    const struct update_piece *a = x, *b = y;
-    return (a->at > b->at) - (a->at < b->at);
+    double n = (double)(steps + 1);
+    float lr = (float)schedule_lr(&o->schedule, steps);
+    return (struct update_how){.kind = o->kind,
+                               .precision = precision,
+                               .adamw = {.lr = lr,
+                                         .beta1 = (float)o->beta1,
+                                         .beta2 = (float)o->beta2,
+                                         .eps = (float)o->eps,
+                                         .weight_decay = (float)o->weight_decay,
+                                         .coupled = o->kind == OPTIMIZER_ADAM,
+                                         .correction1 = (float)(1 - pow(o->beta1, n)),
+                                         .correction2 = (float)(1 - pow(o->beta2, n)),
+                                         .outcome = outcome},
+                               .rmsprop = {.lr = lr,
+                                           .decay = (float)o->beta2,
+                                           .momentum = (float)o->beta1,
+                                           .clip = (float)o->elements,
+                                           .outcome = outcome}};
 }
+
+/* ---- pieces ---- */
 
 struct planning {
     struct update_plan *plan;
@@ -59,27 +77,6 @@ static void add_matrix(struct planning *p, size_t at, size_t rows, size_t cols)
         p->plan->scratch = l.used;
 }
 
-/* Queries, keys and values are projected by separate matrices, stacked in one tensor. */
-static void add_projections(struct planning *p, const struct nn_projections *x, size_t d)
-{
-    if (x->in_weight == NN_ABSENT)
-        return;
-    for (size_t i = 0; i < 3; i++)
-        add_matrix(p, x->in_weight + i * d * d, d, d);
-    add_matrix(p, x->out_weight, d, d);
-}
-
-static void add_layers(struct planning *p, const struct nn_layer *layers, size_t n,
-                       const struct nn_config *c)
-{
-    for (size_t i = 0; i < n; i++) {
-        add_projections(p, &layers[i].self, c->d_model);
-        add_projections(p, &layers[i].cross, c->d_model);
-        add_matrix(p, layers[i].linear1_weight, c->d_ff, c->d_model);
-        add_matrix(p, layers[i].linear2_weight, c->d_model, c->d_ff);
-    }
-}
-
 /* Adds the floats between matrices, in blocks. */
 static void add_between(struct planning *p, size_t from, size_t to)
 {
@@ -87,23 +84,23 @@ static void add_between(struct planning *p, size_t from, size_t to)
         add_piece(p, (struct update_piece){from, to - from < block ? to - from : block, 0, 0});
 }
 
-void update_plan_make(struct update_plan *out, struct arena *a, const struct nn_model *m,
-                      enum optimizer_kind kind, size_t block)
+void update_plan_make(struct update_plan *out, struct arena *a, const struct nn_table *t,
+                      size_t learnt, enum optimizer_kind kind, size_t block)
 {
     *out = (struct update_plan){0};
     struct planning p = {out, a, block, 0};
-    if (kind == OPTIMIZER_MUON) {
-        add_layers(&p, m->layers, m->config.layers, &m->config);
-        add_layers(&p, m->decoder, m->config.decoder_layers, &m->config);
-        qsort(out->pieces, out->n_pieces, sizeof *out->pieces, compare_pieces);
+    size_t at = 0;
+    for (size_t i = 0; i < t->n && kind == OPTIMIZER_MUON; i++) {
+        const struct nn_param *x = &t->params[i];
+        size_t rows = x->stacked ? x->shape[0] / x->stacked : 0, cols = x->shape[1];
+        if (x->stacked && x->at < learnt)
+            add_between(&p, at, x->at);
+        for (size_t k = 0; k < x->stacked && x->at < learnt; k++) {
+            add_matrix(&p, x->at + k * rows * cols, rows, cols);
+            at = x->at + x->size;
+        }
     }
-    size_t matrices = out->n_pieces, at = 0;
-    for (size_t i = 0; i < matrices; i++) {
-        struct update_piece x = out->pieces[i];
-        add_between(&p, at, x.at);
-        at = x.at + x.n;
-    }
-    add_between(&p, at, m->table.total);
+    add_between(&p, at, learnt);
 }
 
 /* ---- Muon ---- */
@@ -170,11 +167,18 @@ static void muon(struct gpu_queue *q, const struct update_piece *x, const struct
 }
 
 void update_piece(struct gpu_queue *q, const struct update_piece *x, const struct update_state *s,
-                  const struct gpu_adamw *how, enum gpu_precision precision, void *work)
+                  const struct update_how *how, void *work)
 {
+    float *p = s->p + x->at, *m = s->m + x->at, *v = s->v + x->at;
+    uint16_t *rounded = s->rounded ? s->rounded + x->at : NULL;
+    const float *g = s->g + x->at;
     if (x->cols)
-        muon(q, x, s, how, precision, work);
-    else
-        q->op->adamw(q, s->p + x->at, s->rounded ? s->rounded + x->at : NULL, s->m + x->at,
-                     s->v + x->at, s->g + x->at, x->n, how);
+        muon(q, x, s, &how->adamw, how->precision, work);
+    else if (how->kind != OPTIMIZER_RMSPROP)
+        q->op->adamw(q, p, rounded, m, v, g, x->n, &how->adamw);
+    else {
+        q->op->rmsprop(q, p, m, v, g, x->n, &how->rmsprop);
+        if (rounded)
+            q->op->round_bf16(q, rounded, p, 1, x->n, x->n);
+    }
 }

@@ -1,7 +1,8 @@
 /* Op train-trees: trains EqNet, or a network of functions, as a chain of checkpoints. */
 #include "ops/learn/checkpoint/learn_ctx.h"
+#include "ops/learn/train/learner.h"
 #include "ops/learn/tree/tree_corpus.h"
-#include "ops/learn/tree/tree_trainer.h"
+#include "ops/learn/tree/tree_network.h"
 
 #include <math.h>
 
@@ -164,9 +165,24 @@ struct session {
     uint64_t valid_seed;
 };
 
+static const void *draw(struct batches *self, struct arena *a, bool measuring, uint64_t k)
+{
+    struct session *x = (struct session *)self;
+    const struct shared *s = x->base.learner;
+    struct tree_batch *b = arena_new(a, struct tree_batch);
+    if (measuring)
+        tree_batch_sample(b, a, &s->valid, x->measured, x->valid_seed);
+    else if (s->model->config.points)
+        tree_pairs_draw(b, a, &s->pairs, s->model, s->meaning, &x->pairs, k);
+    else
+        tree_batch_draw(b, a, &x->order, &s->corpus, &x->curriculum, k);
+    return b;
+}
+
 static enum err_code open_examples(void *self, struct op_ctx *ctx, bool measuring, struct err *e)
 {
     struct session *x = self;
+    x->base.batches.draw = draw;
     size_t batch = (size_t)op_int(ctx, "batch");
     uint64_t seed = learn_seed(ctx, STREAM_EXAMPLES);
     x->curriculum = (struct tree_curriculum){op_real(ctx, "first_size"), op_real(ctx, "size_step"),
@@ -188,42 +204,25 @@ static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_dev
 {
     struct session *x = self;
     const struct shared *s = x->base.learner;
-    struct tree_trainer_config c = {.margin = op_real(ctx, "margin"),
-                                    .schedule = schedule_of(ctx),
-                                    .rho = op_real(ctx, "rho"),
-                                    .momentum = op_real(ctx, "momentum"),
-                                    .clip = op_real(ctx, "clip"),
-                                    .deviation = op_real(ctx, "init_scale"),
-                                    .dropout = op_real(ctx, "dropout"),
-                                    .hidden_dropout = op_real(ctx, "hidden_dropout"),
-                                    .noise = op_real(ctx, "noise"),
-                                    .intro = op_real(ctx, "intro"),
-                                    .stage = (uint64_t)op_int(ctx, "size_every"),
-                                    .precision = learn_precision(ctx),
-                                    .seed = learn_seed(ctx, STREAM_TRAINER),
-                                    .prior = s->prior,
-                                    .values = op_real(ctx, "values"),
-                                    .temperature = op_real(ctx, "temperature"),
-                                    .meaning = s->meaning};
-    return err_up(e, tree_trainer_new(&x->base.trainer, device, s->model, &c, e));
-}
-
-/* A step ends at once: the host computes the loss. */
-static enum err_code learn(struct step_result *r, void *self, bool measuring, uint64_t k,
-                           struct err *e)
-{
-    struct session *x = self;
-    const struct shared *s = x->base.learner;
-    struct arena *a = &x->base.arena;
-    struct tree_batch b;
-    if (measuring)
-        tree_batch_sample(&b, a, &s->valid, x->measured, x->valid_seed);
-    else if (s->model->config.points)
-        tree_pairs_draw(&b, a, &s->pairs, s->model, s->meaning, &x->pairs, k);
-    else
-        tree_batch_draw(&b, a, &x->order, &s->corpus, &x->curriculum, k);
-    return err_up(e, measuring ? tree_trainer_measure(r, x->base.trainer, &b, e)
-                               : tree_trainer_step(r, x->base.trainer, &b, e));
+    struct tree_training c = {.margin = op_real(ctx, "margin"),
+                              .optimizer = {.kind = OPTIMIZER_RMSPROP,
+                                            .beta1 = op_real(ctx, "momentum"),
+                                            .beta2 = op_real(ctx, "rho"),
+                                            .elements = op_real(ctx, "clip"),
+                                            .schedule = schedule_of(ctx)},
+                              .deviation = op_real(ctx, "init_scale"),
+                              .dropout = op_real(ctx, "dropout"),
+                              .hidden_dropout = op_real(ctx, "hidden_dropout"),
+                              .noise = op_real(ctx, "noise"),
+                              .intro = op_real(ctx, "intro"),
+                              .stage = (uint64_t)op_int(ctx, "size_every"),
+                              .precision = learn_precision(ctx),
+                              .seed = learn_seed(ctx, STREAM_TRAINER),
+                              .prior = s->prior,
+                              .values = op_real(ctx, "values"),
+                              .temperature = op_real(ctx, "temperature"),
+                              .meaning = s->meaning};
+    return err_up(e, tree_network_new(&x->base.trainer, device, s->model, &c, e));
 }
 
 static const struct learner_calls calls = {.size = sizeof(struct session),
@@ -231,11 +230,7 @@ static const struct learner_calls calls = {.size = sizeof(struct session),
                                            .examples = open_examples,
                                            .close = close_examples,
                                            .open = open_trainer,
-                                           .free = trained_free,
-                                           .learn = learn,
-                                           .at_once = true,
-                                           .read = tree_trainer_read,
-                                           .write = tree_trainer_write};
+                                           .at_once = true};
 
 static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
@@ -281,7 +276,7 @@ static enum err_code segment(struct op_segment *out, struct op_ctx *ctx, uint64_
 
 const struct op op_train_trees = {
     .name = "train-trees",
-    .version = 4,
+    .version = 5,
     LEARNER_OP,
     .doc = "Trains EqNet, a network that computes an expression's vector from those of its "
            "operands, to distinguish classes of equal expressions; or, with `points`, a network "

@@ -1,7 +1,7 @@
 #include "ops/learn/tree/tree_embedder.h"
 
 struct tree_embedder {
-    struct network net;
+    struct trained net;
     struct tree_model *model;
     struct tree_pass pass;
 };
@@ -16,13 +16,13 @@ static enum err_code load(void *network, const Eqloom__Checkpoint *c, const stru
     if (code)
         return err_up(e, code);
     x->model = tree_model_new(&x->net.arena, &config);
-    if ((code = network_weights(&host, &weights, &x->net, &x->model->table, c, io, e)))
+    if ((code = trained_weights(&host, &weights, &x->net, &x->model->table, c, io, e)))
         return err_up(e, code);
     x->pass = (struct tree_pass){.m = x->model, .flat = weights, .precision = x->net.precision};
     return OK;
 }
 
-const struct network_kind tree_embedder_kind = {sizeof(struct tree_embedder), load};
+const struct trained_kind tree_embedder_kind = {sizeof(struct tree_embedder), load};
 
 const struct tree_model *tree_embedder_model(const struct tree_embedder *x)
 {

@@ -1,11 +1,11 @@
 /* A trained tree network, for inference. */
 #pragma once
 
-#include "ops/learn/infer/network.h"
+#include "ops/learn/infer/trained.h"
 #include "ops/nn/tree/tree_net.h"
 
 struct tree_embedder;
-extern const struct network_kind tree_embedder_kind;
+extern const struct trained_kind tree_embedder_kind;
 const struct tree_model *tree_embedder_model(const struct tree_embedder *x);
 
 /* Computes out (trees, tree_width): vectors of length 1. Uses the arena as working memory. */

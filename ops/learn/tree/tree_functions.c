@@ -1,4 +1,4 @@
-/* The loss of a network of functions; see tree_trainer.h. */
+/* The loss of a network of functions; see tree_network.h. */
 #include "ops/learn/tree/tree_points.h"
 #include "ops/learn/tree/tree_training.h"
 #include "ops/nn/linear.h"
@@ -39,8 +39,7 @@ static void keep_trees(float *out, const struct tree_shard *s, const float *know
 }
 
 /* Adds the values' loss; fills worth (trees, points, TREE_VALUES) with the values of the trees. */
-static enum err_code learn_values(struct step_result *r, struct tree_trainer *t, float *worth,
-                                  struct err *e)
+static enum err_code learn_values(struct tree_network *t, float *worth, struct err *e)
 {
     const struct tree_model *m = t->model;
     float **values = arena_array(&t->base.arena, float *, t->n_shards);
@@ -50,9 +49,9 @@ static enum err_code learn_values(struct step_result *r, struct tree_trainer *t,
         const struct tree_shard *s = &t->shards[i];
         size_t n = (s->lists.nodes - s->lists.roots) * TREE_VALUES;
         values[i] = arena_array(&t->base.arena, float, n);
-        gpu_read(t->queue, values[i], s->values, n * sizeof *values[i]);
+        gpu_read(t->base.queue, values[i], s->values, n * sizeof *values[i]);
     }
-    enum err_code code = gpu_finish(t->queue, e);
+    enum err_code code = gpu_finish(t->base.queue, e);
     if (code)
         return err_up(e, code);
     for (size_t i = 0; i < t->n_shards; i++) {
@@ -69,16 +68,16 @@ static enum err_code learn_values(struct step_result *r, struct tree_trainer *t,
         size_t n = (s->lists.nodes - s->lists.roots) * TREE_VALUES;
         for (size_t k = 0; k < n; k++)
             values[i][k] *= (float)by;
-        gpu_write(t->queue, s->values, values[i], n * sizeof *values[i]);
+        gpu_write(t->base.queue, s->values, values[i], n * sizeof *values[i]);
     }
-    r->loss += loss * by;
+    t->loss += loss * by;
     return OK;
 }
 
 /* ---- pairs ---- */
 
 /* Puts near misses with the same values as their source into its class. */
-static uint32_t *groups_of(struct tree_trainer *t, const struct tree_batch *x, const float *worth)
+static uint32_t *groups_of(struct tree_network *t, const struct tree_batch *x, const float *worth)
 {
     size_t width = (size_t)t->model->rows * TREE_VALUES;
     uint32_t *group = arena_memdup(&t->base.arena, x->class, x->set.n * sizeof *group);
@@ -88,20 +87,20 @@ static uint32_t *groups_of(struct tree_trainer *t, const struct tree_batch *x, c
     return group;
 }
 
-static void contrast(struct tree_trainer *t, const struct tree_batch *x, const uint32_t *group)
+static void contrast(struct tree_network *t, const struct tree_batch *x, const uint32_t *group)
 {
-    const struct gpu_ops *op = t->queue->op;
+    const struct gpu_ops *op = t->base.queue->op;
     struct tree_contrast *c = &t->contrast;
     size_t n = x->set.n, rows = x->paired, width = tree_width(t->model);
     float by = (float)(1 / t->config.temperature);
     uint32_t *target = arena_array(&t->base.arena, uint32_t, rows);
     for (uint32_t i = 0; i < rows; i++)
         target[i] = i ^ 1;
-    gpu_write(t->queue, c->target, target, rows * sizeof *target);
-    gpu_write(t->queue, c->group, group, n * sizeof *group);
-    op->normalize(t->queue, c->units, c->norms, t->vectors, n, width);
-    product(t->queue, "nt", t->scores, c->units, c->units, rows, n, width, by, 0, GPU_F32);
-    op->cross_entropy(t->queue, t->scores,
+    gpu_write(t->base.queue, c->target, target, rows * sizeof *target);
+    gpu_write(t->base.queue, c->group, group, n * sizeof *group);
+    op->normalize(t->base.queue, c->units, c->norms, t->vectors, n, width);
+    product(t->base.queue, "nt", t->scores, c->units, c->units, rows, n, width, by, 0, GPU_F32);
+    op->cross_entropy(t->base.queue, t->scores,
                       &(struct gpu_loss){.rows = rows,
                                          .cols = n,
                                          .target = c->target,
@@ -110,27 +109,27 @@ static void contrast(struct tree_trainer *t, const struct tree_batch *x, const u
                                          .scale = 1 / (float)rows,
                                          .loss = c->loss,
                                          .correct = c->correct});
-    op->sum_losses(t->queue, c->sums, c->loss, c->correct, rows, (double)rows);
+    op->sum_losses(t->base.queue, c->sums, c->loss, c->correct, rows, (double)rows);
     /* If G is the gradient of the scores, that of the units is (G u + G^T u) / temperature. */
-    op->fill(t->queue, c->dvectors, n * width, 0);
-    product(t->queue, "nn", c->dvectors, t->scores, c->units, rows, width, n, by, 0, GPU_F32);
-    product(t->queue, "tn", c->dvectors, t->scores, c->units, n, width, rows, by, 1, GPU_F32);
-    op->normalize_back(t->queue, t->vectors, c->dvectors, c->units, c->norms, n, width);
+    op->fill(t->base.queue, c->dvectors, n * width, 0);
+    product(t->base.queue, "nn", c->dvectors, t->scores, c->units, rows, width, n, by, 0, GPU_F32);
+    product(t->base.queue, "tn", c->dvectors, t->scores, c->units, n, width, rows, by, 1, GPU_F32);
+    op->normalize_back(t->base.queue, t->vectors, c->dvectors, c->units, c->norms, n, width);
 }
 
-enum err_code tree_functions_loss(struct step_result *r, struct tree_trainer *t,
-                                  const struct tree_batch *x, struct err *e)
+enum err_code tree_functions_loss(struct tree_network *t, struct err *e)
 {
+    const struct tree_batch *x = t->batch;
     double sums[2];
     float *worth = arena_array(&t->base.arena, float, x->set.n * t->model->rows * TREE_VALUES);
-    enum err_code code = learn_values(r, t, worth, e);
+    enum err_code code = learn_values(t, worth, e);
     if (code)
         return err_up(e, code);
     contrast(t, x, groups_of(t, x, worth));
-    gpu_read(t->queue, sums, t->contrast.sums, sizeof sums);
-    if ((code = gpu_finish(t->queue, e)))
+    gpu_read(t->base.queue, sums, t->contrast.sums, sizeof sums);
+    if ((code = gpu_finish(t->base.queue, e)))
         return err_up(e, code);
-    r->loss += sums[0];
-    r->accuracy = sums[1];
+    t->loss += sums[0];
+    t->accuracy = sums[1];
     return OK;
 }

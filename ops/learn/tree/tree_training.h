@@ -1,7 +1,7 @@
-/* Internal to the training of tree networks: what the trainer and its losses share. */
+/* Internal to the training of tree networks: what the network and its losses share. */
 #pragma once
 
-#include "ops/learn/tree/tree_trainer.h"
+#include "ops/learn/tree/tree_network.h"
 #include "ops/nn/tree/tree_net.h"
 
 struct tree_shard {
@@ -19,23 +19,23 @@ struct tree_contrast {
     double *sums;
 };
 
-struct tree_trainer {
-    struct trained base;     /* a step's weights on the device, and its gradients */
-    struct gpu_queue *queue; /* borrowed */
+struct tree_network {
+    struct trainer base;
     const struct tree_model *model;
-    struct tree_trainer_config config;
-    float *weights, *momentum, *squares; /* host: (table.total) */
-    float *used, *factor;                /* a step's weights; their dropout factors */
-    float *gradient;                     /* host: (table.total) */
+    struct tree_training config;
+    const struct tree_batch *batch;
+    float *used, *noise; /* device: a step's weights, if dropout applies to them; noise of leaves */
+    struct gpu_dropout dropout; /* of weights */
     struct tree_pass pass;
     struct tree_shard *shards;
     size_t n_shards;
     struct tree_scratch *scratch; /* by queue */
     float *vectors, *scores;      /* device: (trees, width), (trees, classes or trees) */
+    float *dclasses;              /* host: the gradient of the classes' vectors */
     struct tree_contrast contrast;
+    double loss, accuracy;
 };
 
 /* Computes the loss of t's shards after the forward pass; replaces t->vectors and the shards'
  * values by their gradients. */
-enum err_code tree_functions_loss(struct step_result *r, struct tree_trainer *t,
-                                  const struct tree_batch *x, struct err *e);
+enum err_code tree_functions_loss(struct tree_network *t, struct err *e);

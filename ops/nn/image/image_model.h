@@ -21,11 +21,11 @@
 enum { IMAGE_WIDTH = 333, IMAGE_HEIGHT = 32, IMAGE_PIXELS = IMAGE_WIDTH * IMAGE_HEIGHT };
 enum { IMAGE_VECTOR = 64, IMAGE_CONVOLUTIONS = 6 };
 
-enum image_network { IMAGE_SMALL, IMAGE_LARGE };
+enum image_kind { IMAGE_SMALL, IMAGE_LARGE };
 #define IMAGE_NETWORK_NAMES "small|large"
 
 struct image_config {
-    enum image_network network;
+    enum image_kind network;
     uint32_t labels;
 };
 

@@ -21,8 +21,8 @@ static struct loaded *model_new(const struct nn_config *c, double **w)
     float *flat = arena_array(&m->net.arena, float, n);
     size_t places = c->max_length * c->d_model;
     assert_int_equal(
-        network_alloc(&m->weights, &m->net, m->model->table.total * sizeof(float), NULL), OK);
-    assert_int_equal(network_alloc(&m->sinusoids, &m->net, places * sizeof(float), NULL), OK);
+        trained_alloc(&m->weights, &m->net, m->model->table.total * sizeof(float), NULL), OK);
+    assert_int_equal(trained_alloc(&m->sinusoids, &m->net, places * sizeof(float), NULL), OK);
     nn_table_init(flat, &plain->table, 5);
     nn_sinusoids(m->sinusoids, c->max_length, c->d_model);
     struct rng r = rng_new(8, 0);
@@ -31,7 +31,8 @@ static struct loaded *model_new(const struct nn_config *c, double **w)
         if (c->decoder_layers && i == plain->output_bias + NN_END)
             flat[i] += 3.3f; /* so that sequences end */
     }
-    *w = arena_array(&m->net.arena, double, m->model->table.total); /* placed so, but not transposed */
+    *w = arena_array(&m->net.arena, double,
+                     m->model->table.total); /* placed so, but not transposed */
     for (size_t i = 0; i < plain->table.n; i++)
         for (size_t j = 0; j < plain->table.params[i].size; j++)
             (*w)[m->model->table.params[i].at + j] = flat[plain->table.params[i].at + j];
@@ -111,7 +112,7 @@ TEST_IN_ARENA(exhaustive)
             assert_memory_equal(out[i].best[j].tokens, all[j].tokens, all[j].n * sizeof(uint32_t));
         }
     }
-    network_free(m);
+    trained_free(m);
 }
 
 /* The best next token by a decoder that computes the whole target anew. */
@@ -226,7 +227,7 @@ TEST(greedy)
             assert_memory_equal(out[i].best->tokens, fed + 1, (n - 1) * sizeof *fed);
             assert_true(fabs(out[i].best->log_probability - sum) < 1e-4);
         }
-        network_free(m);
+        trained_free(m);
         arena_free(&a);
     }
     print_message("%zu ended, %zu tokens\n", ended, tokens);
@@ -272,7 +273,7 @@ TEST(beams)
             assert_int_equal(generator_run(one, m, &single, &o, &a, NULL), OK);
             assert_same(&out[i], one);
         }
-        network_free(m);
+        trained_free(m);
         arena_free(&a);
     }
 }
@@ -288,5 +289,5 @@ TEST_IN_ARENA(refused)
     struct loaded *m = model_new(&c, &w);
     assert_int_equal(generator_run(out, m, batch_new(a, &c, 1, 3), &o, a, &e), ERR_INPUT);
     assert_string_equal(e.message, "the model has no decoder: it can embed, not generate");
-    network_free(m);
+    trained_free(m);
 }

@@ -24,7 +24,7 @@ static uint32_t *take_u32(struct arena *a, struct reader *r, size_t n)
 /* What the file says before the parameters. */
 struct golden {
     struct nn_config model;
-    struct trainer_config how;
+    struct transformer_config how;
     struct examples batch;
     double losses[3];
 };
@@ -62,14 +62,14 @@ static void take_head(struct golden *g, struct arena *a, struct reader *in)
         take(sizes, in, sizeof sizes);
         take_batch(g, a, in, sizes[5] * (2 + sizes[1]), sizes[6]);
         take(&margin, in, sizeof margin);
-        g->how = (struct trainer_config){
+        g->how = (struct transformer_config){
             .examples = {(enum objective_kind)sizes[0], .batch = sizes[5], .negatives = sizes[1]},
             .margin = margin,
             .squared = sizes[2] == 1,
             .euclidean = sizes[2] == 2,
             .swap = sizes[3],
             .maxsim = sizes[2] == 3,
-            .optimizer = sizes[4] ? OPTIMIZER_ADAM : OPTIMIZER_ADAMW};
+            .optimizer.kind = sizes[4] ? OPTIMIZER_ADAM : OPTIMIZER_ADAMW};
     } else {
         assert_int_equal(head[0], MAGIC + 1);
         take(sizes, in, 5 * sizeof *sizes);
@@ -84,12 +84,12 @@ static void take_head(struct golden *g, struct arena *a, struct reader *in)
     take(how, in, sizeof how);
     take(g->losses, in, sizeof g->losses);
     g->how.temperature = g->how.smoothing = how[0];
-    g->how.schedule.lr = how[1];
-    g->how.weight_decay = how[2];
-    g->how.clip = how[3];
-    g->how.beta1 = 0.9;
-    g->how.beta2 = 0.999;
-    g->how.eps = 1e-8;
+    g->how.optimizer.schedule.lr = how[1];
+    g->how.optimizer.weight_decay = how[2];
+    g->how.optimizer.clip = how[3];
+    g->how.optimizer.beta1 = 0.9;
+    g->how.optimizer.beta2 = 0.999;
+    g->how.optimizer.eps = 1e-8;
 }
 
 static void check_file_on(const char *name, const char *isa)
@@ -123,7 +123,7 @@ static void check_file_on(const char *name, const char *isa)
             fail_msg("%s on %s: loss %d is %.9g, PyTorch's %.9g", name, isa, i + 1, r.loss,
                      g.losses[i]);
     }
-    assert_int_equal(trained_read(&s.state, s.trainer, NULL), OK);
+    assert_int_equal(trainer_read(&s.state, s.trainer, NULL), OK);
     for (size_t i = 0; i < t->n; i++)
         assert_close(s.state.weights + t->params[i].at, after + t->params[i].at, &t->params[i],
                      g.model.d_model, "value after three steps");

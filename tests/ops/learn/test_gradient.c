@@ -1,7 +1,7 @@
 /* The whole model's loss and gradient, by the trainer, against the reference encoder in double
  * precision and its finite differences: every parameter, every option. What tokens share changes
  * nothing. */
-#include "ops/learn/train/objective.h"
+#include "ops/learn/train/transformer_step.h"
 #include "tests/ops/learn/trainers.h"
 
 #include "base/rng.h"
@@ -23,7 +23,7 @@ static const struct nn_sequences targets = {more, more_offset, 6};
 
 struct setting {
     const struct nn_model *m;
-    const struct trainer_config *how;
+    const struct transformer_config *how;
 };
 
 /* Over the batch. */
@@ -45,7 +45,7 @@ static double histogram_of(const double *vectors, size_t d)
     return ref_histogram(positive, m, negative, n);
 }
 
-static double loss_of_vectors(const double *vectors, size_t d, const struct trainer_config *how)
+static double loss_of_vectors(const double *vectors, size_t d, const struct transformer_config *how)
 {
     size_t anchors = how->examples.batch, negatives = how->examples.negatives;
     switch (how->examples.objective) {
@@ -94,7 +94,7 @@ static void add_noise(struct session *s, const struct nn_table *t)
     assert_int_equal(trainer_write(s->trainer, &s->state, NULL), OK);
 }
 
-static void check_model(const struct nn_config *c, const struct trainer_config *how)
+static void check_model(const struct nn_config *c, const struct transformer_config *how)
 {
     struct session s;
     struct step_result r;
@@ -138,7 +138,7 @@ static struct nn_config model_number(int i)
 
 TEST(contrastive)
 {
-    struct trainer_config how = {.examples = {.batch = 3}, .temperature = 0.5};
+    struct transformer_config how = {.examples = {.batch = 3}, .temperature = 0.5};
     for (int i = 0; i < 8; i++) {
         struct nn_config c = model_number(i);
         check_model(&c, &how);
@@ -147,7 +147,8 @@ TEST(contrastive)
 
 TEST(near_misses)
 {
-    struct trainer_config how = {.examples = {.batch = 2, .near_misses = 1}, .temperature = 0.5};
+    struct transformer_config how = {.examples = {.batch = 2, .near_misses = 1},
+                                     .temperature = 0.5};
     for (int i = 0; i < 2; i++) {
         struct nn_config c = model_number(i);
         check_model(&c, &how);
@@ -157,7 +158,7 @@ TEST(near_misses)
 /* All pairs of the batch, and two of it with near misses. */
 TEST(maxsim)
 {
-    struct trainer_config how = {.maxsim = true, .temperature = 2};
+    struct transformer_config how = {.maxsim = true, .temperature = 2};
     for (int i = 0; i < 4; i++) {
         struct nn_config c = model_number(i);
         how.examples = (struct examples_config){.batch = i < 2 ? 3 : 2, .near_misses = i >= 2};
@@ -167,7 +168,7 @@ TEST(maxsim)
 
 TEST(own_negatives)
 {
-    struct trainer_config how = {
+    struct transformer_config how = {
         .examples = {.batch = 2, .negatives = 1}, .temperature = 0.5, .margin = 0.3};
     struct nn_config c = model_number(1);
     check_model(&c, &how);
@@ -177,7 +178,7 @@ TEST(own_negatives)
  * their distances. */
 TEST(margins)
 {
-    struct trainer_config how = {.examples = {.batch = 2, .negatives = 1}, .temperature = 1};
+    struct transformer_config how = {.examples = {.batch = 2, .negatives = 1}, .temperature = 1};
     struct nn_config c = model_number(1);
     for (int i = 0; i < 8; i++) {
         how.examples.objective = i < 4 ? OBJECTIVE_TRIPLET : OBJECTIVE_SIAMESE;
@@ -191,8 +192,8 @@ TEST(margins)
 
 TEST(histogram)
 {
-    struct trainer_config how = {.examples = {.objective = OBJECTIVE_HISTOGRAM, .batch = 3},
-                                 .temperature = 1};
+    struct transformer_config how = {.examples = {.objective = OBJECTIVE_HISTOGRAM, .batch = 3},
+                                     .temperature = 1};
     for (int i = 0; i < 2; i++) {
         struct nn_config c = model_number(i);
         check_model(&c, &how);
@@ -201,7 +202,7 @@ TEST(histogram)
 
 TEST(seq2seq)
 {
-    struct trainer_config how = {.examples = {.objective = OBJECTIVE_SEQ2SEQ, .batch = 6}};
+    struct transformer_config how = {.examples = {.objective = OBJECTIVE_SEQ2SEQ, .batch = 6}};
     for (int i = 0; i < 8; i++) {
         struct nn_config c = model_number(i);
         c.decoder_layers = 1 + i % 2;
@@ -235,7 +236,7 @@ static void check_dropout(const struct nn_config *c, enum objective_kind objecti
 {
     struct session s;
     struct step_result r;
-    struct trainer_config how = {
+    struct transformer_config how = {
         .examples = {.objective = objective, .batch = objective == OBJECTIVE_SEQ2SEQ ? 6 : 3},
         .temperature = 0.5,
         .dropout = rate,
@@ -279,7 +280,7 @@ static void check_shared(const struct nn_config *c, size_t batch)
 {
     struct session s;
     struct step_result r[2];
-    struct trainer_config how = {.examples = {.batch = batch}, .temperature = 0.5, .seed = 4};
+    struct transformer_config how = {.examples = {.batch = batch}, .temperature = 0.5, .seed = 4};
     struct rng rng = rng_new(6, batch);
     size_t n = 2 * batch, total = session_open_trainer(&s, NULL, c, &how)->table.total;
     uint32_t *at = arena_array(&s.a, uint32_t, n + 1), *of = arena_array(&s.a, uint32_t, n);
@@ -293,7 +294,7 @@ static void check_shared(const struct nn_config *c, size_t batch)
     struct examples x = {.inputs = {words, at, n}, .group = of};
     float *gradient[] = {s.gradient, arena_array(&s.a, float, total)};
     for (int i = 0; i < 2; i++) {
-        const struct trainer *t = s.trainer;
+        const struct transformer *t = s.trainer;
         assert_int_equal(trainer_gradient(&r[i], gradient[i], s.trainer, &x, NULL), OK);
         assert_true((t->shared.first == NULL) == (i > 0));
         s.device->cuts.shared_rows = 0;

@@ -4,7 +4,7 @@
 #include "base/isa.h"
 #include "base/os.h"
 #include "base/rng.h"
-#include "ops/learn/graph/graph_trainer.h"
+#include "ops/learn/graph/graph_network.h"
 #include "tests/ops/learn/trainers.h"
 #include "tests/ref/ref_graph.h"
 
@@ -55,15 +55,15 @@ static double derivative(struct setting *s, double *w, size_t i)
 }
 
 static struct graph_model *open_session(struct session *x, const struct graph_config *c,
-                                        const struct graph_trainer_config *how, const char *isa,
+                                        const struct graph_training *how, const char *isa,
                                         struct pool *pool)
 {
     struct graph_model *m;
     session_open(x, isa, pool);
     assert_int_equal(graph_model_new(&m, &x->a, c, NULL), OK);
-    assert_int_equal(graph_trainer_new(&x->trainer, x->device, m, how, NULL), OK);
+    assert_int_equal(graph_network_new(&x->trainer, x->device, m, how, NULL), OK);
     session_room(x, &m->table);
-    assert_int_equal(trained_read(&x->state, x->trainer, NULL), OK);
+    assert_int_equal(trainer_read(&x->state, x->trainer, NULL), OK);
     return m;
 }
 
@@ -87,7 +87,7 @@ static void check_gradient(const struct session *x, struct setting *s, double *w
 static void check_network(uint32_t layers, enum graph_similarity kind, bool hide, uint64_t seed)
 {
     struct graph_config c = {.d = 6, .layers = layers, .out = 4, .positions = 4};
-    struct graph_trainer_config how = {.similarity = kind, .margin = 1};
+    struct graph_training how = {.similarity = kind, .margin = 1};
     struct session x;
     struct step_result r;
     struct graph_model *m = open_session(&x, &c, &how, NULL, NULL);
@@ -101,9 +101,8 @@ static void check_network(uint32_t layers, enum graph_similarity kind, bool hide
             w[k] = (double)x.state.weights[k];
         }
     struct setting setting = {m, &s, kind};
-    assert_int_equal(graph_trainer_write(x.trainer, &x.state, NULL), OK);
-    assert_int_equal(graph_trainer_differentiate(&r, x.trainer, &s, NULL), OK);
-    assert_int_equal(trained_gradient(x.gradient, x.trainer, NULL), OK);
+    assert_int_equal(trainer_write(x.trainer, &x.state, NULL), OK);
+    assert_int_equal(trainer_gradient(&r, x.gradient, x.trainer, &s, NULL), OK);
     assert_true(fabs(r.loss - loss_of(&setting, w)) < 2e-5);
     assert_int_equal(r.tokens, s.first[s.graphs]);
     check_gradient(&x, &setting, w);
@@ -112,7 +111,7 @@ static void check_network(uint32_t layers, enum graph_similarity kind, bool hide
         squares += (double)x.gradient[i] * (double)x.gradient[i];
     assert_true(fabs(r.gradient_norm - sqrt(squares)) <= 1e-5 * sqrt(squares));
     /* As it is used: by running statistics, which gradients have not changed. */
-    assert_int_equal(graph_trainer_measure(&r, x.trainer, &s, NULL), OK);
+    assert_int_equal(trainer_measure_on(&r, x.trainer, &s, NULL), OK);
     double used = ref_graph_loss(m, w, &s, kind, 1, false);
     assert_true(fabs(r.loss - used) < 2e-5 * (1 + used));
     session_close(&x);
@@ -157,9 +156,10 @@ static void check_file_on(const char *name, const char *isa)
     }
     take(how, &in, sizeof how);
     struct graph_set s = {v, first, graphs, paper};
-    struct graph_trainer_config config = {.similarity = (enum graph_similarity)head[1],
-                                          .margin = how[0],
-                                          .schedule = {.kind = SCHEDULE_CONSTANT, .lr = how[1]}};
+    struct graph_training config = {
+        .similarity = (enum graph_similarity)head[1],
+        .margin = how[0],
+        .optimizer = optimizer_adam((struct schedule){.kind = SCHEDULE_CONSTANT, .lr = how[1]})};
     struct session x;
     struct graph_model *m = open_session(&x, &c, &config, isa, NULL);
     const struct nn_table *t = &m->table;
@@ -171,19 +171,18 @@ static void check_file_on(const char *name, const char *isa)
         take(gradient + at, &in, bytes);
         take(after + at, &in, bytes);
     }
-    assert_int_equal(graph_trainer_write(x.trainer, &x.state, NULL), OK);
-    assert_int_equal(graph_trainer_differentiate(&r, x.trainer, &s, NULL), OK);
-    assert_int_equal(trained_gradient(x.gradient, x.trainer, NULL), OK);
+    assert_int_equal(trainer_write(x.trainer, &x.state, NULL), OK);
+    assert_int_equal(trainer_gradient(&r, x.gradient, x.trainer, &s, NULL), OK);
     for (size_t i = 0; i < t->n; i++)
         assert_near(x.gradient + t->params[i].at, gradient + t->params[i].at, &t->params[i], 0, 0,
                     1e-6, "gradient");
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(graph_trainer_step(&r, x.trainer, &s, NULL), OK);
+        assert_int_equal(trainer_step_on(&r, x.trainer, &s, NULL), OK);
         if (!(fabs(r.loss / how[2 + i] - 1) < 1e-4))
             fail_msg("%s on %s: loss %d is %.9g, PyTorch's %.9g", name, isa, i + 1, r.loss,
                      how[2 + i]);
     }
-    assert_int_equal(trained_read(&x.state, x.trainer, NULL), OK);
+    assert_int_equal(trainer_read(&x.state, x.trainer, NULL), OK);
     for (size_t i = 0; i < t->n; i++)
         assert_near(x.state.weights + t->params[i].at, after + t->params[i].at, &t->params[i], 0, 0,
                     1e-6, "value after three steps");
@@ -208,8 +207,9 @@ TEST(golden)
 TEST_IN_ARENA(threads)
 {
     struct graph_config c = {.d = 8, .layers = 3, .out = 4, .positions = 4};
-    struct graph_trainer_config how = {.similarity = GRAPH_HISTOGRAM,
-                                       .schedule = {.kind = SCHEDULE_CONSTANT, .lr = 0.01}};
+    struct graph_training how = {
+        .similarity = GRAPH_HISTOGRAM,
+        .optimizer = optimizer_adam((struct schedule){.kind = SCHEDULE_CONSTANT, .lr = 0.01})};
     struct session x[2];
     size_t total = 0;
     struct rng r = rng_new(9, 0);
@@ -219,8 +219,8 @@ TEST_IN_ARENA(threads)
         struct step_result result;
         total = open_session(&x[k], &c, &how, NULL, pool)->table.total;
         for (int i = 0; i < 4; i++)
-            assert_int_equal(graph_trainer_step(&result, x[k].trainer, &s, NULL), OK);
-        assert_int_equal(trained_read(&x[k].state, x[k].trainer, NULL), OK);
+            assert_int_equal(trainer_step_on(&result, x[k].trainer, &s, NULL), OK);
+        assert_int_equal(trainer_read(&x[k].state, x[k].trainer, NULL), OK);
         pool_free(pool);
     }
     assert_memory_equal(x[0].state.weights, x[1].state.weights, total * sizeof(float));
@@ -232,9 +232,10 @@ TEST_IN_ARENA(threads)
 TEST(resume)
 {
     struct graph_config c = {.d = 8, .layers = 3, .out = 4, .positions = 4};
-    struct graph_trainer_config how = {.similarity = GRAPH_TRIPLET,
-                                       .margin = 1,
-                                       .schedule = {.kind = SCHEDULE_CONSTANT, .lr = 0.01}};
+    struct graph_training how = {
+        .similarity = GRAPH_TRIPLET,
+        .margin = 1,
+        .optimizer = optimizer_adam((struct schedule){.kind = SCHEDULE_CONSTANT, .lr = 0.01})};
     struct session whole, resumed;
     struct step_result r;
     struct rng random = rng_new(10, 0);
@@ -242,17 +243,17 @@ TEST(resume)
     open_session(&resumed, &c, &how, NULL, NULL);
     struct graph_set s = random_graphs(&whole.a, &random, 60, true);
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(graph_trainer_step(&r, whole.trainer, &s, NULL), OK);
+        assert_int_equal(trainer_step_on(&r, whole.trainer, &s, NULL), OK);
         if (i != 1)
             continue;
-        assert_int_equal(trained_read(&whole.state, whole.trainer, NULL), OK);
-        assert_int_equal(graph_trainer_write(resumed.trainer, &whole.state, NULL), OK);
+        assert_int_equal(trainer_read(&whole.state, whole.trainer, NULL), OK);
+        assert_int_equal(trainer_write(resumed.trainer, &whole.state, NULL), OK);
         assert_int_equal(whole.state.steps, 2);
     }
     for (int i = 0; i < 2; i++)
-        assert_int_equal(graph_trainer_step(&r, resumed.trainer, &s, NULL), OK);
-    assert_int_equal(trained_read(&whole.state, whole.trainer, NULL), OK);
-    assert_int_equal(trained_read(&resumed.state, resumed.trainer, NULL), OK);
+        assert_int_equal(trainer_step_on(&r, resumed.trainer, &s, NULL), OK);
+    assert_int_equal(trainer_read(&whole.state, whole.trainer, NULL), OK);
+    assert_int_equal(trainer_read(&resumed.state, resumed.trainer, NULL), OK);
     assert_memory_equal(whole.state.weights, resumed.state.weights, m->table.total * sizeof(float));
     assert_memory_equal(whole.state.v, resumed.state.v, m->table.total * sizeof(float));
     session_close(&whole);

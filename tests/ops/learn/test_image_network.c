@@ -4,7 +4,7 @@
 #include "base/isa.h"
 #include "base/os.h"
 #include "base/rng.h"
-#include "ops/learn/image/image_trainer.h"
+#include "ops/learn/image/image_network.h"
 #include "tests/ops/learn/trainers.h"
 
 #include <math.h>
@@ -69,14 +69,14 @@ static uint64_t number(uint64_t stream, uint64_t i)
 }
 
 static struct image_model *open_images(struct session *x, const struct image_config *c,
-                                       const struct image_trainer_config *how, const char *isa,
+                                       const struct image_training *how, const char *isa,
                                        struct pool *pool)
 {
     session_open(x, isa, pool);
     struct image_model *m = image_model_new(&x->a, c);
-    assert_int_equal(image_trainer_new(&x->trainer, x->device, m, how, NULL), OK);
+    assert_int_equal(image_network_new(&x->trainer, x->device, m, how, NULL), OK);
     session_room(x, &m->table);
-    assert_int_equal(trained_read(&x->state, x->trainer, NULL), OK);
+    assert_int_equal(trainer_read(&x->state, x->trainer, NULL), OK);
     return m;
 }
 
@@ -140,21 +140,21 @@ static void check_case(struct reader *in, const char *isa)
     struct session x;
     take(head, in, sizeof head);
     take(how, in, sizeof how);
-    struct image_config c = {(enum image_network)head[0], head[1]};
-    struct image_trainer_config config = {.task = (enum image_task)head[2],
-                                          .margin = 1,
-                                          .linear = head[4],
-                                          .frozen_from = head[5],
-                                          .schedule = {.kind = SCHEDULE_CONSTANT, .lr = how[0]}};
+    struct image_config c = {(enum image_kind)head[0], head[1]};
+    struct image_training config = {
+        .task = (enum image_task)head[2],
+        .margin = 1,
+        .linear = head[4],
+        .frozen_from = head[5],
+        .optimizer = optimizer_adam((struct schedule){.kind = SCHEDULE_CONSTANT, .lr = how[0]})};
     struct image_model *m = open_images(&x, &c, &config, isa, NULL);
     const struct nn_table *t = &m->table;
     bool of_batch = m->norm && config.frozen_from > 0;
     assert_int_equal(head[6], t->n);
     struct image_batch b = draw_batch(&x.a, config.task, head[3], head[1]);
     draw_weights(x.state.weights, t);
-    assert_int_equal(image_trainer_write(x.trainer, &x.state, NULL), OK);
-    assert_int_equal(image_trainer_differentiate(&r, x.trainer, &b, NULL), OK);
-    assert_int_equal(trained_gradient(x.gradient, x.trainer, NULL), OK);
+    assert_int_equal(trainer_write(x.trainer, &x.state, NULL), OK);
+    assert_int_equal(trainer_gradient(&r, x.gradient, x.trainer, &b, NULL), OK);
     float *gradient = arena_array(&x.a, float, t->n *SAMPLES);
     float *after = arena_array(&x.a, float, t->n *SAMPLES);
     for (size_t i = 0; i < t->n; i++) {
@@ -169,12 +169,12 @@ static void check_case(struct reader *in, const char *isa)
                        "gradient");
     }
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(image_trainer_step(&r, x.trainer, &b, NULL), OK);
+        assert_int_equal(trainer_step_on(&r, x.trainer, &b, NULL), OK);
         if (!(fabs(r.loss / how[1 + i] - 1) < 1e-4) || fabs(r.accuracy - how[4 + i]) > 1e-9)
             fail_msg("%s: network %u, task %u: loss %d is %.9g, PyTorch's %.9g", isa, head[0],
                      head[2], i + 1, r.loss, how[1 + i]);
     }
-    assert_int_equal(trained_read(&x.state, x.trainer, NULL), OK);
+    assert_int_equal(trainer_read(&x.state, x.trainer, NULL), OK);
     for (size_t i = 0; i < t->n; i++)
         assert_samples(x.state.weights, after + i * SAMPLES, &t->params[i],
                        of_batch && (t->params[i].at == m->first.bias ||
@@ -315,21 +315,27 @@ TEST_IN_ARENA(zero)
 
 /* ---- threads and interruptions ---- */
 
-static const struct image_trainer_config training = {
-    .task = IMAGE_TRIPLES, .margin = 1, .frozen_from = 3, .schedule = {.lr = 0.01}};
+static struct image_training training(void)
+{
+    return (struct image_training){.task = IMAGE_TRIPLES,
+                                   .margin = 1,
+                                   .frozen_from = 3,
+                                   .optimizer = optimizer_adam((struct schedule){.lr = 0.01})};
+}
 
 TEST(threads)
 {
     struct session x[2];
     struct image_config c = {IMAGE_LARGE, 0};
+    struct image_training how = training();
     struct image_model *m = NULL;
     for (unsigned k = 0; k < 2; k++) {
         struct pool *pool = pool_new(1 + 2 * k);
         struct step_result r;
-        m = open_images(&x[k], &c, &training, NULL, pool);
+        m = open_images(&x[k], &c, &how, NULL, pool);
         struct image_batch b = draw_batch(&x[k].a, IMAGE_TRIPLES, 3, 0);
-        assert_int_equal(image_trainer_step(&r, x[k].trainer, &b, NULL), OK);
-        assert_int_equal(trained_read(&x[k].state, x[k].trainer, NULL), OK);
+        assert_int_equal(trainer_step_on(&r, x[k].trainer, &b, NULL), OK);
+        assert_int_equal(trainer_read(&x[k].state, x[k].trainer, NULL), OK);
         pool_free(pool);
     }
     assert_memory_equal(x[0].state.weights, x[1].state.weights, m->table.total * sizeof(float));
@@ -343,25 +349,26 @@ TEST(resume)
 {
     struct session whole, resumed;
     struct image_config c = {IMAGE_LARGE, 0};
+    struct image_training how = training();
     struct step_result r;
-    struct image_model *m = open_images(&whole, &c, &training, NULL, NULL);
-    open_images(&resumed, &c, &training, NULL, NULL);
+    struct image_model *m = open_images(&whole, &c, &how, NULL, NULL);
+    open_images(&resumed, &c, &how, NULL, NULL);
     struct image_batch b = draw_batch(&whole.a, IMAGE_TRIPLES, 2, 0);
     for (int i = 0; i < 5; i++) {
-        assert_int_equal(image_trainer_step(&r, whole.trainer, &b, NULL), OK);
+        assert_int_equal(trainer_step_on(&r, whole.trainer, &b, NULL), OK);
         if (i == 1) {
-            assert_int_equal(trained_read(&whole.state, whole.trainer, NULL), OK);
-            assert_int_equal(image_trainer_write(resumed.trainer, &whole.state, NULL), OK);
+            assert_int_equal(trainer_read(&whole.state, whole.trainer, NULL), OK);
+            assert_int_equal(trainer_write(resumed.trainer, &whole.state, NULL), OK);
         }
         if (i > 1)
-            assert_int_equal(image_trainer_step(&r, resumed.trainer, &b, NULL), OK);
+            assert_int_equal(trainer_step_on(&r, resumed.trainer, &b, NULL), OK);
         if (i == 2) /* the last one in which statistics move */
-            assert_int_equal(trained_read(&whole.state, whole.trainer, NULL), OK);
+            assert_int_equal(trainer_read(&whole.state, whole.trainer, NULL), OK);
     }
     float *before = whole.gradient;
     memcpy(before, whole.state.weights, m->table.total * sizeof *before);
-    assert_int_equal(trained_read(&whole.state, whole.trainer, NULL), OK);
-    assert_int_equal(trained_read(&resumed.state, resumed.trainer, NULL), OK);
+    assert_int_equal(trainer_read(&whole.state, whole.trainer, NULL), OK);
+    assert_int_equal(trainer_read(&resumed.state, resumed.trainer, NULL), OK);
     assert_memory_equal(whole.state.weights, resumed.state.weights, m->table.total * sizeof(float));
     assert_memory_equal(whole.state.v, resumed.state.v, m->table.total * sizeof(float));
     assert_memory_not_equal(before, whole.state.weights, m->table.total * sizeof(float));

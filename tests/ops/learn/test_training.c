@@ -2,7 +2,7 @@
  * bytes are the same for any number of threads and across an interruption; numbers that are not
  * finite stop it. */
 #include "ops/learn/infer/loaded.h"
-#include "ops/learn/train/trainer.h"
+#include "ops/learn/train/transformer_training.h"
 #include "tests/ops/learn/chunk_memory.h"
 #include "tests/ops/learn/toy.h"
 #include "tests/unit.h"
@@ -15,16 +15,16 @@ static const struct nn_config config = {.vocabulary = TOY_VOCABULARY,
                                         .heads = 2,
                                         .d_ff = 64,
                                         .max_length = 16};
-static const struct trainer_config how = {.examples = {.batch = 32},
-                                          .temperature = 0.1,
-                                          .dropout = 0.1,
-                                          .weight_decay = 0.01,
-                                          .clip = 1,
-                                          .beta1 = 0.9,
-                                          .beta2 = 0.999,
-                                          .eps = 1e-8,
-                                          .schedule = {.lr = 3e-3, .warmup = 5},
-                                          .seed = 42};
+static const struct transformer_config how = {.examples = {.batch = 32},
+                                              .temperature = 0.1,
+                                              .dropout = 0.1,
+                                              .optimizer.weight_decay = 0.01,
+                                              .optimizer.clip = 1,
+                                              .optimizer.beta1 = 0.9,
+                                              .optimizer.beta2 = 0.999,
+                                              .optimizer.eps = 1e-8,
+                                              .optimizer.schedule = {.lr = 3e-3, .warmup = 5},
+                                              .seed = 42};
 
 struct session {
     struct arena a;
@@ -33,12 +33,13 @@ struct session {
     struct gpu_device *d;
     struct trainer *t;
     struct dataset data;
+    struct transformer_batches b;
 };
 
 /* What each objective needs beside `how`. */
-static struct trainer_config how_to(enum objective_kind objective)
+static struct transformer_config how_to(enum objective_kind objective)
 {
-    struct trainer_config c = how;
+    struct transformer_config c = how;
     c.examples.objective = objective;
     bool margin = objective == OBJECTIVE_TRIPLET || objective == OBJECTIVE_SIAMESE;
     c.examples.negatives = margin ? 2 : 0;
@@ -50,7 +51,7 @@ static struct trainer_config how_to(enum objective_kind objective)
     return c;
 }
 
-static void session_open(struct session *s, unsigned threads, const struct trainer_config *c)
+static void session_open(struct session *s, unsigned threads, const struct transformer_config *c)
 {
     struct nn_config model = config;
     model.decoder_layers = objective_generates(c->examples.objective) ? 2 : 0;
@@ -61,12 +62,14 @@ static void session_open(struct session *s, unsigned threads, const struct train
             OK);
     assert_int_equal(nn_model_new(&s->m, &s->a, &model, NULL), OK);
     assert_int_equal(gpu_open_cpu(&s->d, s->pool, NULL, NULL), OK);
-    assert_int_equal(trainer_new(&s->t, s->d, s->m, c, NULL), OK);
+    s->b = transformer_batches(c, &model, &s->data, &s->data);
+    assert_int_equal(transformer_new(&s->t, s->d, s->m, c, NULL), OK);
 }
 
 static void session_close(struct session *s)
 {
     trainer_free(s->t);
+    transformer_batches_free(&s->b);
     gpu_close(s->d);
     pool_free(s->pool);
     dataset_free(&s->data);
@@ -77,7 +80,7 @@ static struct step_result steps(struct session *s, int n)
 {
     struct step_result r = {0};
     for (int i = 0; i < n; i++)
-        assert_int_equal(trainer_step(&r, s->t, &s->data, NULL), OK);
+        assert_int_equal(trainer_step(&r, s->t, &s->b.base, NULL), OK);
     return r;
 }
 
@@ -92,15 +95,15 @@ static void assert_same_state(struct session *a, struct session *b)
 {
     struct trainer_state x = state_new(a), y = state_new(b);
     size_t bytes = a->m->table.total * sizeof(float);
-    assert_int_equal(trained_read(&x, a->t, NULL), OK);
-    assert_int_equal(trained_read(&y, b->t, NULL), OK);
+    assert_int_equal(trainer_read(&x, a->t, NULL), OK);
+    assert_int_equal(trainer_read(&y, b->t, NULL), OK);
     assert_int_equal(x.steps, y.steps);
     assert_memory_equal(x.weights, y.weights, bytes);
     assert_memory_equal(x.m, y.m, bytes);
     assert_memory_equal(x.v, y.v, bytes);
 }
 
-static void check_threads(const struct trainer_config *c)
+static void check_threads(const struct transformer_config *c)
 {
     struct session one, more;
     session_open(&one, 1, c);
@@ -118,12 +121,12 @@ static void check_threads(const struct trainer_config *c)
 TEST(threads)
 {
     for (int i = OBJECTIVE_CONTRASTIVE; i <= OBJECTIVE_AUTOENCODE; i++) {
-        struct trainer_config c = how_to((enum objective_kind)i);
+        struct transformer_config c = how_to((enum objective_kind)i);
         check_threads(&c);
-        c.optimizer = OPTIMIZER_MUON;
+        c.optimizer.kind = OPTIMIZER_MUON;
         check_threads(&c);
     }
-    struct trainer_config c = how_to(OBJECTIVE_CONTRASTIVE);
+    struct transformer_config c = how_to(OBJECTIVE_CONTRASTIVE);
     c.maxsim = true;
     check_threads(&c);
     c.examples.negatives = 2;
@@ -134,7 +137,7 @@ TEST(threads)
  * number of threads. */
 TEST(bf16)
 {
-    struct trainer_config c = how;
+    struct transformer_config c = how;
     struct session f32, one, two;
     session_open(&f32, 1, &c);
     c.precision = GPU_BF16;
@@ -157,7 +160,7 @@ static void save(Eqloom__Checkpoint *c, struct chunk_memory *memory, struct sess
     struct trainer_state now = state_new(s);
     struct chunk_io io = {memory, chunk_memory_put, chunk_memory_get};
     eqloom__checkpoint__init(c);
-    assert_int_equal(trained_read(&now, s->t, NULL), OK);
+    assert_int_equal(trainer_read(&now, s->t, NULL), OK);
     assert_int_equal(checkpoint_write(c, nn_config_text(&memory->a, &s->m->config), &s->m->table,
                                       &now, &io, &memory->a, NULL),
                      OK);
@@ -169,8 +172,9 @@ TEST(resume)
     static struct chunk_memory memory;
     struct chunk_io io = {&memory, chunk_memory_put, chunk_memory_get};
     for (int run = 0; run < 4; run++) { /* from the initialisation, and from the middle */
-        struct trainer_config c_run = how_to(run & 1 ? OBJECTIVE_SEQ2SEQ : OBJECTIVE_CONTRASTIVE);
-        c_run.optimizer = run & 1 ? OPTIMIZER_MUON : OPTIMIZER_ADAMW;
+        struct transformer_config c_run =
+            how_to(run & 1 ? OBJECTIVE_SEQ2SEQ : OBJECTIVE_CONTRASTIVE);
+        c_run.optimizer.kind = run & 1 ? OPTIMIZER_MUON : OPTIMIZER_ADAMW;
         int at = run & 2 ? 4 : 0;
         session_open(&whole, 1, &c_run);
         steps(&whole, 9);
@@ -230,7 +234,7 @@ static double nearest_share(struct session *s)
     enum { N = HELD_OUT * MEMBERS, D = 32 };
     static float v[N * D];
     save(&c, &memory, s);
-    assert_int_equal(network_new(&em, &loaded_kind, "cpu", GPU_F32, &c, &io, NULL), OK);
+    assert_int_equal(trained_new(&em, &loaded_kind, "cpu", GPU_F32, &c, &io, NULL), OK);
     for (uint64_t i = 0; i < HELD_OUT; i++)
         assert_int_equal(embedder_run(v + i * MEMBERS * D, em,
                                       toy_batch(&s->a, 99, i, MEMBERS, 5, 12), true, &s->a, NULL),
@@ -252,7 +256,7 @@ static double nearest_share(struct session *s)
         }
         right += best / MEMBERS == i / MEMBERS;
     }
-    network_free(em);
+    trained_free(em);
     chunk_memory_clear(&memory);
     return (double)right / N;
 }
@@ -276,12 +280,12 @@ TEST(learns)
 TEST(others_learn)
 {
     for (int i = OBJECTIVE_SIMCSE; i <= OBJECTIVE_AUTOENCODE; i++) {
-        struct trainer_config c = how_to((enum objective_kind)i);
+        struct transformer_config c = how_to((enum objective_kind)i);
         struct session s;
         struct step_result valid;
         session_open(&s, 1, &c);
         struct step_result first = steps(&s, 1), last = steps(&s, 150);
-        assert_int_equal(trainer_measure(&valid, s.t, &s.data, 1, NULL), OK);
+        assert_int_equal(trainer_measure(&valid, s.t, &s.b.base, 1, NULL), OK);
         print_message("objective %d: loss %.3f -> %.3f, accuracy %.2f -> %.2f\n", i, first.loss,
                       last.loss, first.accuracy, valid.accuracy);
         assert_true(last.loss < 0.9 * first.loss);
@@ -295,14 +299,14 @@ TEST(others_learn)
 /* A decoder is needed where something is to be written. */
 TEST_IN_ARENA(no_decoder)
 {
-    struct trainer_config c = how_to(OBJECTIVE_SEQ2SEQ);
+    struct transformer_config c = how_to(OBJECTIVE_SEQ2SEQ);
     struct nn_model *m;
     struct gpu_device *d;
     struct trainer *t;
     struct err e;
     assert_int_equal(nn_model_new(&m, a, &config, NULL), OK);
     assert_int_equal(gpu_open_cpu(&d, NULL, NULL, NULL), OK);
-    assert_int_equal(trainer_new(&t, d, m, &c, &e), ERR_INPUT);
+    assert_int_equal(transformer_new(&t, d, m, &c, &e), ERR_INPUT);
     assert_string_equal(e.message, "this objective needs a model with a decoder");
     gpu_close(d);
 }
@@ -321,7 +325,7 @@ TEST(embed_shards)
     Eqloom__Checkpoint c;
     session_open(&s, 1, &how);
     save(&c, &memory, &s);
-    assert_int_equal(network_new(&em, &loaded_kind, "cpu", GPU_F32, &c, &io, NULL), OK);
+    assert_int_equal(trained_new(&em, &loaded_kind, "cpu", GPU_F32, &c, &io, NULL), OK);
     Eqloom__TokenBatch *b = toy_batch(&s.a, 3, 0, MANY, 5, 12), single;
     assert_int_equal(embedder_run(all, em, b, false, &s.a, NULL), OK);
     uint32_t offset[] = {0, 0};
@@ -337,12 +341,12 @@ TEST(embed_shards)
     assert_memory_equal(again, all, sizeof all);
     b->tokens[7] = TOY_VOCABULARY;
     assert_int_equal(embedder_run(all, em, b, false, &s.a, NULL), ERR_INPUT);
-    network_free(em);
+    trained_free(em);
     session_close(&s);
     chunk_memory_clear(&memory);
 }
 
-static void check_not_finite(const struct trainer_config *c)
+static void check_not_finite(const struct transformer_config *c)
 {
     struct session s;
     struct err e = {0};
@@ -350,14 +354,14 @@ static void check_not_finite(const struct trainer_config *c)
     session_open(&s, 1, c);
     struct trainer_state now = state_new(&s), then = state_new(&s);
     steps(&s, 2);
-    assert_int_equal(trained_read(&now, s.t, NULL), OK);
+    assert_int_equal(trainer_read(&now, s.t, NULL), OK);
     now.weights[s.m->layers[1].linear1_weight + 5] = NAN;
     assert_int_equal(trainer_write(s.t, &now, NULL), OK);
-    assert_int_equal(trainer_step(&r, s.t, &s.data, &e), ERR_FAILED);
+    assert_int_equal(trainer_step(&r, s.t, &s.b.base, &e), ERR_FAILED);
     assert_non_null(strstr(e.message, "step 3: "));
     assert_non_null(strstr(e.message, "layers.1.linear1.weight is not finite"));
     assert_non_null(strstr(e.message, "examples 64 to 95"));
-    assert_int_equal(trained_read(&then, s.t, NULL), OK);
+    assert_int_equal(trainer_read(&then, s.t, NULL), OK);
     assert_int_equal(then.steps, 2);
     assert_memory_equal(now.m, then.m, s.m->table.total * sizeof(float));
     session_close(&s);
@@ -366,7 +370,7 @@ static void check_not_finite(const struct trainer_config *c)
 TEST(not_finite)
 {
     for (int i = OBJECTIVE_CONTRASTIVE; i <= OBJECTIVE_AUTOENCODE; i++) {
-        struct trainer_config c = how_to((enum objective_kind)i);
+        struct transformer_config c = how_to((enum objective_kind)i);
         check_not_finite(&c);
     }
 }
@@ -380,9 +384,9 @@ TEST(ahead)
     struct err e;
     session_open(&s, 1, &how);
     session_open(&plain, 1, &how);
-    assert_int_equal(trainer_begin(s.t, &s.data, NULL), OK);
+    assert_int_equal(trainer_begin(s.t, &s.b.base, NULL), OK);
     for (uint64_t i = 1; i <= 4; i++) {
-        assert_int_equal(trainer_begin(s.t, &s.data, NULL), OK);
+        assert_int_equal(trainer_begin(s.t, &s.b.base, NULL), OK);
         assert_int_equal(trainer_result(&r, s.t, NULL), OK);
         want = steps(&plain, 1);
         assert_true(r.step == i && r.step == want.step && r.tokens == want.tokens);
@@ -394,16 +398,16 @@ TEST(ahead)
     assert_same_state(&s, &plain);
 
     struct trainer_state now = state_new(&s), then = state_new(&s);
-    assert_int_equal(trained_read(&now, s.t, NULL), OK);
+    assert_int_equal(trainer_read(&now, s.t, NULL), OK);
     float good = now.weights[s.m->layers[0].linear2_bias];
     now.weights[s.m->layers[0].linear2_bias] = INFINITY;
     assert_int_equal(trainer_write(s.t, &now, NULL), OK);
     for (int i = 0; i < TRAINER_AHEAD; i++)
-        assert_int_equal(trainer_begin(s.t, &s.data, NULL), OK);
+        assert_int_equal(trainer_begin(s.t, &s.b.base, NULL), OK);
     assert_int_equal(trainer_result(&r, s.t, &e), ERR_FAILED);
     assert_non_null(strstr(e.message, "step 6: layers.0.linear2.bias is not finite"));
     assert_non_null(strstr(e.message, "examples 160 to 191"));
-    assert_int_equal(trained_read(&then, s.t, NULL), OK);
+    assert_int_equal(trainer_read(&then, s.t, NULL), OK);
     assert_int_equal(then.steps, 5);
     assert_memory_equal(now.weights, then.weights, s.m->table.total * sizeof(float));
     assert_memory_equal(now.v, then.v, s.m->table.total * sizeof(float));

@@ -3,7 +3,7 @@
 #include "base/rng.h"
 #include "ops/learn/tree/tree_corpus.h"
 #include "ops/learn/tree/tree_embedder.h"
-#include "ops/learn/tree/tree_trainer.h"
+#include "ops/learn/tree/tree_network.h"
 #include "tests/ops/learn/trainers.h"
 #include "tests/ref/ref_trees.h"
 
@@ -62,27 +62,27 @@ struct functions {
 static void open_functions(struct functions *x, struct pool *pool)
 {
     Eqloom__Vocabulary v = EQLOOM__VOCABULARY__INIT;
-    struct tree_config c = {
-        .d = 5, .hidden = 7, .code = 1, .points = 4, .arity = function_arity};
+    struct tree_config c = {.d = 5, .hidden = 7, .code = 1, .points = 4, .arity = function_arity};
     *x = (struct functions){0};
     session_open(&x->s, NULL, pool);
     v.tokens = function_names;
     v.n_tokens = FUNCTION_TOKENS;
     x->meaning = tree_meanings(&x->s.a, &v);
     x->m = tree_model_new(&x->s.a, &c);
-    struct tree_trainer_config how = {.schedule = {.lr = 0.01},
-                                      .rho = 0.88,
-                                      .momentum = 0.88,
-                                      .clip = 1.82,
-                                      .intro = 1,
-                                      .stage = 1,
-                                      .seed = 5,
-                                      .values = 1.5,
-                                      .temperature = 0.5,
-                                      .meaning = x->meaning};
-    assert_int_equal(tree_trainer_new(&x->s.trainer, x->s.device, x->m, &how, NULL), OK);
+    struct tree_training how = {.optimizer.kind = OPTIMIZER_RMSPROP,
+                                .optimizer.schedule = {.lr = 0.01},
+                                .optimizer.beta2 = 0.88,
+                                .optimizer.beta1 = 0.88,
+                                .optimizer.elements = 1.82,
+                                .intro = 1,
+                                .stage = 1,
+                                .seed = 5,
+                                .values = 1.5,
+                                .temperature = 0.5,
+                                .meaning = x->meaning};
+    assert_int_equal(tree_network_new(&x->s.trainer, x->s.device, x->m, &how, NULL), OK);
     session_room(&x->s, &x->m->table);
-    tree_trainer_read(&x->s.state, x->s.trainer, NULL);
+    trainer_read(&x->s.state, x->s.trainer, NULL);
     draw_corpus(&x->corpus, x->m, 3);
     tree_pairs_make(&x->pairs, &x->s.a, &x->corpus);
 }
@@ -126,7 +126,7 @@ TEST(functions)
     }
     struct functions_case c = {x.m, {b.set, b.class, b.from, b.paired, op, number, 1.5, 0.5}};
     double *w = to_double(&x.s.a, x.s.state.weights, x.m->table.total);
-    assert_int_equal(tree_trainer_gradient(&r, x.s.gradient, x.s.trainer, &b, NULL), OK);
+    assert_int_equal(trainer_gradient(&r, x.s.gradient, x.s.trainer, &b, NULL), OK);
     assert_float_equal(r.loss, functions_loss(&c, w), 1e-5);
     assert_derivatives(&x.m->table, x.s.gradient, functions_loss, &c, w, 0, 5e-5, 5e-5);
     close_functions(&x);
@@ -172,10 +172,10 @@ static void train_functions(float *weights, struct pool *pool, double *first, do
     open_functions(&x, pool);
     for (unsigned i = 0; i < 60; i++) {
         struct tree_batch b = draw_pairs(&x, i);
-        assert_int_equal(tree_trainer_step(&r, x.s.trainer, &b, NULL), OK);
+        assert_int_equal(trainer_step_on(&r, x.s.trainer, &b, NULL), OK);
         *(i ? last : first) = r.loss;
     }
-    tree_trainer_read(&x.s.state, x.s.trainer, NULL);
+    trainer_read(&x.s.state, x.s.trainer, NULL);
     memcpy(weights, x.s.state.weights, x.m->table.total * sizeof *weights);
     close_functions(&x);
 }

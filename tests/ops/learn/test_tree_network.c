@@ -1,7 +1,7 @@
 /* EqNet: vectors, loss and gradient against tests/ref; noise and dropout against differences of the
  * loss itself; the update; learning; threads and interruptions; texts that are no trees. */
 #include "base/rng.h"
-#include "ops/learn/tree/tree_trainer.h"
+#include "ops/learn/tree/tree_network.h"
 #include "tests/ops/learn/trainers.h"
 #include "tests/ref/ref_trees.h"
 
@@ -40,20 +40,21 @@ struct fixture {
     struct tree_model *m;
 };
 
-static struct tree_trainer_config usual(void)
+static struct tree_training usual(void)
 {
-    return (struct tree_trainer_config){.margin = 0.5,
-                                        .schedule = {.lr = 0.01},
-                                        .rho = 0.88,
-                                        .momentum = 0.88,
-                                        .clip = 1.82,
-                                        .deviation = 0.3,
-                                        .intro = 0.5,
-                                        .stage = 2,
-                                        .seed = 5};
+    return (struct tree_training){.margin = 0.5,
+                                  .optimizer.kind = OPTIMIZER_RMSPROP,
+                                  .optimizer.schedule = {.lr = 0.01},
+                                  .optimizer.beta2 = 0.88,
+                                  .optimizer.beta1 = 0.88,
+                                  .optimizer.elements = 1.82,
+                                  .deviation = 0.3,
+                                  .intro = 0.5,
+                                  .stage = 2,
+                                  .seed = 5};
 }
 
-static void open_fixture(struct fixture *f, uint32_t outer, struct tree_trainer_config how,
+static void open_fixture(struct fixture *f, uint32_t outer, struct tree_training how,
                          struct pool *pool)
 {
     struct tree_config c = {
@@ -61,15 +62,15 @@ static void open_fixture(struct fixture *f, uint32_t outer, struct tree_trainer_
     session_open(&f->s, NULL, pool);
     f->m = tree_model_new(&f->s.a, &c);
     how.prior = prior;
-    assert_int_equal(tree_trainer_new(&f->s.trainer, f->s.device, f->m, &how, NULL), OK);
+    assert_int_equal(tree_network_new(&f->s.trainer, f->s.device, f->m, &how, NULL), OK);
     session_room(&f->s, &f->m->table);
-    tree_trainer_read(&f->s.state, f->s.trainer, NULL);
+    trainer_read(&f->s.state, f->s.trainer, NULL);
 }
 
 static void set_step(struct fixture *f, uint64_t steps)
 {
     f->s.state.steps = steps;
-    tree_trainer_write(f->s.trainer, &f->s.state, NULL);
+    trainer_write(f->s.trainer, &f->s.state, NULL);
 }
 
 /* ---- against the reference ---- */
@@ -95,7 +96,7 @@ static void check_reference(uint32_t outer, uint64_t step, double codes)
     double *w = to_double(&f.s.a, f.s.state.weights, f.m->table.total);
     struct loss_case c = {&f, draw_batch(&f.s.a, 23, 7 + outer), codes};
     set_step(&f, step);
-    assert_int_equal(tree_trainer_gradient(&r, f.s.gradient, f.s.trainer, &c.x, NULL), OK);
+    assert_int_equal(trainer_gradient(&r, f.s.gradient, f.s.trainer, &c.x, NULL), OK);
     assert_float_equal(r.loss, loss_of(&c, w), 1e-5);
     assert_derivatives(&f.m->table, f.s.gradient, loss_of, &c, w, 0, 2e-5, 2e-5);
     session_close(&f.s);
@@ -113,7 +114,7 @@ TEST(noise)
 {
     struct fixture f;
     struct step_result r;
-    struct tree_trainer_config how = usual();
+    struct tree_training how = usual();
     how.dropout = 0.2;
     how.hidden_dropout = 0.3;
     how.noise = 0.6;
@@ -124,7 +125,7 @@ TEST(noise)
     struct rng random = rng_new(11, 0);
     memcpy(weights, f.s.state.weights, n * sizeof *weights);
     set_step(&f, 6);
-    assert_int_equal(tree_trainer_gradient(&r, f.s.gradient, f.s.trainer, &x, NULL), OK);
+    assert_int_equal(trainer_gradient(&r, f.s.gradient, f.s.trainer, &x, NULL), OK);
     for (int direction = 0; direction < 6; direction++) {
         double loss[2], slope = 0, size = 0;
         float *along = arena_array(&f.s.a, float, n);
@@ -139,8 +140,7 @@ TEST(noise)
                     weights[i] + (side ? 1 : -1) * 0.02F / (float)sqrt(size) * along[i];
             set_step(&f, 6);
             assert_int_equal(
-                tree_trainer_gradient(&r, arena_array(&f.s.a, float, n), f.s.trainer, &x, NULL),
-                OK);
+                trainer_gradient(&r, arena_array(&f.s.a, float, n), f.s.trainer, &x, NULL), OK);
             loss[side] = r.loss;
         }
         assert_float_equal((loss[1] - loss[0]) / 0.04, slope / sqrt(size), 2e-3);
@@ -153,24 +153,24 @@ TEST(update)
 {
     struct fixture f;
     struct step_result r;
-    struct tree_trainer_config how = usual();
-    how.clip = 0.01;
+    struct tree_training how = usual();
+    how.optimizer.elements = 0.01;
     open_fixture(&f, 0, how, NULL);
     size_t n = f.m->table.total;
     struct tree_batch x = draw_batch(&f.s.a, 23, 7);
     double *w = to_double(&f.s.a, f.s.state.weights, n), *m = arena_array(&f.s.a, double, n);
     double *v = arena_array(&f.s.a, double, n);
     for (int step = 0; step < 3; step++) {
-        assert_int_equal(tree_trainer_gradient(&r, f.s.gradient, f.s.trainer, &x, NULL), OK);
+        assert_int_equal(trainer_gradient(&r, f.s.gradient, f.s.trainer, &x, NULL), OK);
         for (size_t i = 0; i < n; i++) {
             double g = fmin(fmax((double)f.s.gradient[i], -0.01), 0.01), before = m[i];
             v[i] = 0.88 * v[i] + 0.12 * g * g;
             m[i] = 0.88 * before - 0.01 / sqrt(1e-10 + v[i]) * g;
             w[i] += 1.88 * m[i] - 0.88 * before;
         }
-        assert_int_equal(tree_trainer_step(&r, f.s.trainer, &x, NULL), OK);
+        assert_int_equal(trainer_step_on(&r, f.s.trainer, &x, NULL), OK);
         assert_int_equal(r.step, step + 1);
-        tree_trainer_read(&f.s.state, f.s.trainer, NULL);
+        trainer_read(&f.s.state, f.s.trainer, NULL);
         for (size_t i = 0; i < n; i++) {
             assert_float_equal((double)f.s.state.weights[i], w[i], 1e-5);
             w[i] = (double)f.s.state.weights[i];
@@ -186,7 +186,7 @@ TEST(learns)
 {
     struct fixture f;
     struct step_result first, last = {0};
-    struct tree_trainer_config how = usual();
+    struct tree_training how = usual();
     how.intro = 0.9999;
     how.deviation = 0.05;
     open_fixture(&f, 0, how, NULL);
@@ -196,18 +196,18 @@ TEST(learns)
         for (uint32_t k = 0; k < x.set.length[i]; k++)
             class[i] = (class[i] + (x.set.tokens[i][k] >= SYMBOL ? x.set.tokens[i][k] : 0)) % 2;
     x.class = class;
-    assert_int_equal(tree_trainer_step(&first, f.s.trainer, &x, NULL), OK);
+    assert_int_equal(trainer_step_on(&first, f.s.trainer, &x, NULL), OK);
     for (int i = 0; i < 300; i++)
-        assert_int_equal(tree_trainer_step(&last, f.s.trainer, &x, NULL), OK);
+        assert_int_equal(trainer_step_on(&last, f.s.trainer, &x, NULL), OK);
     assert_true(last.loss < first.loss / 4 && last.accuracy > 0.95);
-    assert_int_equal(tree_trainer_measure(&last, f.s.trainer, &x, NULL), OK);
+    assert_int_equal(trainer_measure_on(&last, f.s.trainer, &x, NULL), OK);
     assert_true(last.accuracy > 0.9 && last.loss < 0.1);
     session_close(&f.s);
 }
 
 /* ---- threads and interruptions ---- */
 
-static void train(float *weights, const struct tree_trainer_config *how, struct pool *pool,
+static void train(float *weights, const struct tree_training *how, struct pool *pool,
                   unsigned interrupted)
 {
     struct fixture f;
@@ -218,24 +218,24 @@ static void train(float *weights, const struct tree_trainer_config *how, struct 
         if (i == interrupted) {
             struct trainer_state kept = f.s.state;
             struct fixture other;
-            tree_trainer_read(&kept, f.s.trainer, NULL);
+            trainer_read(&kept, f.s.trainer, NULL);
             open_fixture(&other, 7, *how, pool);
-            tree_trainer_write(other.s.trainer, &kept, NULL);
+            trainer_write(other.s.trainer, &kept, NULL);
             memcpy(other.s.state.weights, kept.weights, f.m->table.total * sizeof(float));
             session_close(&f.s);
             f = other;
             x = draw_batch(&f.s.a, 900, 2);
         }
-        assert_int_equal(tree_trainer_step(&r, f.s.trainer, &x, NULL), OK);
+        assert_int_equal(trainer_step_on(&r, f.s.trainer, &x, NULL), OK);
     }
-    tree_trainer_read(&f.s.state, f.s.trainer, NULL);
+    trainer_read(&f.s.state, f.s.trainer, NULL);
     memcpy(weights, f.s.state.weights, f.m->table.total * sizeof *weights);
     session_close(&f.s);
 }
 
 TEST_IN_ARENA(same_bits)
 {
-    struct tree_trainer_config how = usual();
+    struct tree_training how = usual();
     struct tree_config c = {
         .d = 11, .hidden = 6, .code = 5, .outer = 7, .classes = CLASSES, .arity = arity};
     size_t n = tree_model_new(a, &c)->table.total;

@@ -2,6 +2,7 @@
  * Muon equals a plain reference in double for wide, tall and square matrices. */
 #include "base/rng.h"
 #include "ops/learn/train/update.h"
+#include "ops/nn/model.h"
 #include "tests/ref/ref.h"
 #include "tests/unit.h"
 
@@ -14,14 +15,15 @@ static const struct nn_config config = {.vocabulary = 50,
                                         .decoder_layers = 1,
                                         .attention_bias = true};
 
-static const struct gpu_adamw how = {.lr = 0.01F,
-                                     .beta1 = 0.9F,
-                                     .beta2 = 0.99F,
-                                     .eps = 1e-8F,
-                                     .weight_decay = 0.1F,
-                                     .correction1 = 0.1F,
-                                     .correction2 = 0.01F,
-                                     .outcome = &(struct gpu_outcome){.scale = 0.5F}};
+static const struct update_how how = {.kind = OPTIMIZER_MUON,
+                                      .adamw = {.lr = 0.01F,
+                                                .beta1 = 0.9F,
+                                                .beta2 = 0.99F,
+                                                .eps = 1e-8F,
+                                                .weight_decay = 0.1F,
+                                                .correction1 = 0.1F,
+                                                .correction2 = 0.01F,
+                                                .outcome = &(struct gpu_outcome){.scale = 0.5F}}};
 
 /* Whether the flat vector's number i is of a matrix that Muon takes. */
 static bool *matrices_of(const struct nn_model *m)
@@ -39,12 +41,12 @@ static bool *matrices_of(const struct nn_model *m)
 
 TEST(plans)
 {
-    for (int kind = OPTIMIZER_ADAMW; kind <= OPTIMIZER_MUON; kind++) {
+    for (int kind = OPTIMIZER_ADAMW; kind <= OPTIMIZER_RMSPROP; kind++) {
         struct arena a = {0};
         struct nn_model *m;
         struct update_plan plan;
         assert_int_equal(nn_model_new(&m, &a, &config, NULL), OK);
-        update_plan_make(&plan, &a, m, (enum optimizer_kind)kind, 1 << 14);
+        update_plan_make(&plan, &a, &m->table, m->table.total, (enum optimizer_kind)kind, 1 << 14);
         bool *in = matrices_of(m);
         unsigned *times = calloc(m->table.total, sizeof *times);
         assert_non_null(times);
@@ -115,7 +117,7 @@ static void check_muon(size_t rows, size_t cols)
     assert_non_null(work);
     assert_int_equal(gpu_open_cpu(&d, NULL, NULL, NULL), OK);
     assert_int_equal(gpu_queue_new(&q, d, NULL), OK);
-    update_piece(q, &x, &s, &how, GPU_F32, work);
+    update_piece(q, &x, &s, &how, work);
     assert_int_equal(gpu_finish(q, NULL), OK);
     double reach = 0.01 * 0.2 * sqrt((double)(rows > cols ? rows : cols));
     for (size_t i = 0; i < n; i++) {
@@ -143,7 +145,7 @@ TEST(odd_sizes)
         odd.d_model = d;
         odd.d_ff = 2 * d + 1;
         assert_int_equal(nn_model_new(&m, &a, &odd, NULL), OK);
-        update_plan_make(&plan, &a, m, OPTIMIZER_MUON, 1 << 14);
+        update_plan_make(&plan, &a, &m->table, m->table.total, OPTIMIZER_MUON, 1 << 14);
         assert_true(plan.scratch > 0 && plan.scratch % 64 == 0);
         arena_free(&a);
     }

@@ -2,7 +2,7 @@
  * golden files, and gradients beside a reference's. */
 #pragma once
 
-#include "ops/learn/train/trainer.h"
+#include "ops/learn/train/transformer_training.h"
 #include "tests/ref/ref.h"
 #include "tests/unit.h"
 
@@ -10,14 +10,13 @@ struct session {
     struct arena a;
     struct gpu_device *device;
     void *trainer;
-    void (*free)(void *trainer);
     struct trainer_state state;
     float *gradient;
 };
 
 static inline void session_open(struct session *s, const char *isa, struct pool *pool)
 {
-    *s = (struct session){.free = trained_free};
+    *s = (struct session){0};
     assert_int_equal(gpu_open_cpu(&s->device, pool, isa, NULL), OK);
 }
 
@@ -32,21 +31,20 @@ static inline void session_room(struct session *s, const struct nn_table *t)
 /* With a transformer's trainer, and its state. */
 static inline struct nn_model *session_open_trainer(struct session *s, const char *isa,
                                                     const struct nn_config *c,
-                                                    const struct trainer_config *how)
+                                                    const struct transformer_config *how)
 {
     struct nn_model *m;
     session_open(s, isa, NULL);
     assert_int_equal(nn_model_new(&m, &s->a, c, NULL), OK);
-    assert_int_equal(trainer_new(&s->trainer, s->device, m, how, NULL), OK);
-    s->free = trainer_free;
+    assert_int_equal(transformer_new(&s->trainer, s->device, m, how, NULL), OK);
     session_room(s, &m->table);
-    assert_int_equal(trained_read(&s->state, s->trainer, NULL), OK);
+    assert_int_equal(trainer_read(&s->state, s->trainer, NULL), OK);
     return m;
 }
 
 static inline void session_close(struct session *s)
 {
-    s->free(s->trainer);
+    trainer_free(s->trainer);
     gpu_close(s->device);
     arena_free(&s->a);
 }

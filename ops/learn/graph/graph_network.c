@@ -1,4 +1,4 @@
-#include "ops/learn/graph/graph_trainer.h"
+#include "ops/learn/graph/graph_network.h"
 
 #include "ops/nn/batch_norm.h"
 
@@ -10,11 +10,11 @@ struct graph_shard {
     struct graph_tape tape;
 };
 
-struct graph_trainer {
-    struct trained base;     /* gradients: of trained parameters, then of alpha E */
-    struct gpu_queue *queue; /* borrowed */
+struct graph_network {
+    struct trainer base; /* gradients: of trained parameters, then of alpha E */
     const struct graph_model *model;
-    struct graph_trainer_config config;
+    struct graph_training config;
+    const struct graph_set *batch;
     float *sinusoids, *table, *norms; /* device; norms: (4, norms, d), as in graph_weights */
     float *flat;                      /* host: (total); running statistics only */
     struct batch_norm *norm;          /* (norms) */
@@ -24,53 +24,39 @@ struct graph_trainer {
     float *vectors;                /* host: (graphs, out) */
     struct graph_lengths lengths;
     size_t stage;
-    bool training;
 };
 
 /* ---- life ---- */
 
-static enum err_code set_up(struct graph_trainer *t, struct gpu_device *device, struct err *e)
+static enum err_code open(void *self, struct err *e)
 {
+    struct graph_network *t = self;
     const struct graph_model *m = t->model;
     size_t d = m->config.d, positions = (size_t)m->config.positions * d;
-    struct trained *x = &t->base;
+    struct trainer *x = &t->base;
     enum err_code code;
-    if ((code = trained_open(x, device, &m->table, m->learnt, m->learnt + positions, t->config.seed,
-                             e)) ||
-        (code = trained_alloc(&t->sinusoids, x, positions * sizeof(float), e)) ||
-        (code = trained_alloc(&t->norms, x, 4 * m->norms * d * sizeof(float), e)) ||
-        (code = trained_alloc(&t->table, x, graph_table_rows(&m->config) * d * sizeof(float), e)))
+    if ((code = trainer_alloc(&t->sinusoids, x, positions * sizeof(float), e)) ||
+        (code = trainer_alloc(&t->norms, x, 4 * m->norms * d * sizeof(float), e)) ||
+        (code = trainer_alloc(&t->table, x, graph_table_rows(&m->config) * d * sizeof(float), e)))
         return err_up(e, code);
-    t->queue = x->queue;
     float *sinusoids = arena_try_alloc(&x->arena, positions, sizeof *sinusoids);
     t->flat = arena_try_alloc(&x->own, m->table.total, sizeof *t->flat);
     if (!sinusoids || !t->flat)
         return err_fail(e, ERR_NOMEM, "no memory for a model of %zu parameters", m->table.count);
-    t->scratch = arena_array(&x->own, struct graph_scratch, device->queues);
+    t->scratch = arena_array(&x->own, struct graph_scratch, x->device->queues);
     t->norm = arena_array(&x->own, struct batch_norm, m->norms);
     for (size_t i = 0; i < m->norms; i++)
         batch_norm_alloc(&t->norm[i], &x->own, d);
-    gpu_read(t->queue, t->flat, x->weights, m->table.total * sizeof *t->flat);
+    gpu_read(x->queue, t->flat, x->weights, m->table.total * sizeof *t->flat);
     nn_sinusoids(sinusoids, m->config.positions, m->config.d);
-    gpu_write(t->queue, t->sinusoids, sinusoids, positions * sizeof *sinusoids);
-    return err_up(e, gpu_finish(t->queue, e));
+    gpu_write(x->queue, t->sinusoids, sinusoids, positions * sizeof *sinusoids);
+    return OK;
 }
 
-enum err_code graph_trainer_new(void *out, struct gpu_device *device,
-                                const struct graph_model *model,
-                                const struct graph_trainer_config *c, struct err *e)
+static void replaced(void *self, const float *weights)
 {
-    struct graph_trainer *t = must_calloc(1, sizeof *t);
-    t->model = model;
-    t->config = *c;
-    return err_up(e, trained_give(out, t, set_up(t, device, e), e));
-}
-
-enum err_code graph_trainer_write(void *trainer, const struct trainer_state *state, struct err *e)
-{
-    struct graph_trainer *t = trainer;
-    memcpy(t->flat, state->weights, t->model->table.total * sizeof *t->flat);
-    return err_up(e, trained_write(t, state, e));
+    struct graph_network *t = self;
+    memcpy(t->flat, weights, t->model->table.total * sizeof *t->flat);
 }
 
 /* ---- a batch in shards ---- */
@@ -84,8 +70,10 @@ static struct graph_set slice(struct arena *a, const struct graph_set *x, size_t
 }
 
 /* Shard i ends with the first graph that reaches part (i+1) of the nodes; none is empty. */
-static void cut(struct graph_trainer *t, const struct graph_set *x)
+static size_t cut(void *self)
 {
+    struct graph_network *t = self;
+    const struct graph_set *x = t->batch = t->base.batch;
     const struct gpu_cuts *cuts = &t->base.device->cuts;
     size_t wide = cuts->shard_widths * t->model->config.d;
     size_t per_shard = wide > cuts->shard_tokens ? wide : cuts->shard_tokens;
@@ -102,10 +90,12 @@ static void cut(struct graph_trainer *t, const struct graph_set *x)
             t->shards[t->n_shards++] =
                 (struct graph_shard){.first = first, .s = slice(&t->base.arena, x, first, at)};
     }
+    return x->graphs / 3;
 }
 
-static void lay_out(struct graph_trainer *t, struct gpu_layout *l)
+static void lay_out(void *self, struct gpu_layout *in, struct gpu_layout *l)
 {
+    struct graph_network *t = self;
     size_t most = 0;
     t->hidden = 0;
     for (size_t i = 0; i < t->n_shards; i++) {
@@ -119,26 +109,19 @@ static void lay_out(struct graph_trainer *t, struct gpu_layout *l)
         graph_scratch_layout(&t->scratch[i], t->model, most, true, l);
 }
 
-static enum err_code prepare(struct graph_trainer *t, const struct graph_set *x, struct err *e)
+static enum err_code load(void *self, const struct nn_block *inputs, struct err *e)
 {
-    struct gpu_layout l = {0};
-    cut(t, x);
-    lay_out(t, &l);
-    enum err_code code = trained_reserve(&t->base, l.used, x->graphs, "graphs", e);
-    if (code)
-        return err_up(e, code);
-    l = (struct gpu_layout){.base = t->base.memory};
-    lay_out(t, &l);
+    struct graph_network *t = self;
     for (size_t i = 0; i < t->n_shards; i++)
-        graph_lists_write(t->queue, &t->shards[i].tape.lists, &t->shards[i].s, &t->model->config,
-                          &t->base.arena);
-    t->vectors = arena_array(&t->base.arena, float, x->graphs * t->model->config.out);
+        graph_lists_write(t->base.queue, &t->shards[i].tape.lists, &t->shards[i].s,
+                          &t->model->config, &t->base.arena);
+    t->vectors = arena_array(&t->base.arena, float, t->batch->graphs * t->model->config.out);
     return OK;
 }
 
 /* ---- forward ---- */
 
-static struct graph_weights weights_of(const struct graph_trainer *t)
+static struct graph_weights weights_of(const struct graph_network *t)
 {
     size_t n = t->model->norms * t->model->config.d;
     return (struct graph_weights){t->base.weights,    t->table,         t->norms,
@@ -147,23 +130,24 @@ static struct graph_weights weights_of(const struct graph_trainer *t)
 }
 
 /* Copies a norm's values to the device. */
-static void write_norm(struct graph_trainer *t, size_t i)
+static void write_norm(struct graph_network *t, size_t i)
 {
     const struct batch_norm *x = &t->norm[i];
     const float *from[] = {x->factor, x->shift, x->back, x->back_shift};
     size_t d = t->model->config.d;
     for (size_t k = 0; k < 4; k++)
-        gpu_write(t->queue, t->norms + (k * t->model->norms + i) * d, from[k], d * sizeof(float));
+        gpu_write(t->base.queue, t->norms + (k * t->model->norms + i) * d, from[k],
+                  d * sizeof(float));
 }
 
 /* Adds up the sums of all shards, in order. */
-static double *join_sums(struct graph_trainer *t)
+static double *join_sums(struct graph_network *t)
 {
     size_t n = 2 * (size_t)t->model->config.d;
     double *sums = arena_array(&t->base.arena, double, n),
            *part = arena_array(&t->base.arena, double, n);
     for (size_t i = 0; i < t->n_shards; i++) {
-        gpu_read(t->queue, part, t->shards[i].tape.sums, n * sizeof *part);
+        gpu_read(t->base.queue, part, t->shards[i].tape.sums, n * sizeof *part);
         for (size_t c = 0; c < n; c++)
             sums[c] += part[c];
     }
@@ -172,29 +156,27 @@ static double *join_sums(struct graph_trainer *t)
 
 static void forward_shard(void *arg, size_t item, struct gpu_queue *q)
 {
-    struct graph_trainer *t = arg;
+    struct graph_network *t = arg;
     struct graph_weights w = weights_of(t);
     graph_forward(q, t->model, &w, &t->shards[item].tape, &t->scratch[q->index], t->stage,
-                  t->training);
+                  t->base.training);
 }
 
 /* Computes t->vectors, with the batch's statistics in training, else with running ones. */
-static enum err_code forward(struct graph_trainer *t, const struct graph_set *x, bool training,
-                             struct err *e)
+static enum err_code forward(void *self, struct err *e)
 {
+    struct graph_network *t = self;
     const struct graph_model *m = t->model;
-    enum err_code code = prepare(t, x, e);
-    if (code)
-        return err_up(e, code);
-    t->training = training;
-    graph_table_make(t->queue, t->table, t->base.weights, t->sinusoids, m);
+    bool training = t->base.training;
+    enum err_code code;
+    graph_table_make(t->base.queue, t->table, t->base.weights, t->sinusoids, m);
     for (size_t i = 0; i < m->norms && !training; i++) {
         batch_norm_running(&t->norm[i], t->flat + m->mean[i], t->flat + m->variance[i],
                            m->config.d);
         write_norm(t, i);
     }
     for (t->stage = 0; t->stage < graph_stages(m); t->stage++) {
-        if ((code = err_up(e, gpu_each(t->queue, t->n_shards, forward_shard, t, e))))
+        if ((code = err_up(e, gpu_each(t->base.queue, t->n_shards, forward_shard, t, e))))
             return code;
         if (!training || t->stage == m->norms)
             continue;
@@ -203,17 +185,17 @@ static enum err_code forward(struct graph_trainer *t, const struct graph_set *x,
     }
     for (size_t i = 0; i < t->n_shards; i++) {
         const struct graph_shard *s = &t->shards[i];
-        gpu_read(t->queue, t->vectors + s->first * m->config.out, s->tape.vectors,
+        gpu_read(t->base.queue, t->vectors + s->first * m->config.out, s->tape.vectors,
                  s->s.graphs * m->config.out * sizeof(float));
     }
-    return err_up(e, gpu_finish(t->queue, e));
+    return err_up(e, gpu_finish(t->base.queue, e));
 }
 
 /* ---- losses ---- */
 
 static void heads_shard(void *arg, size_t item, struct gpu_queue *q)
 {
-    struct graph_trainer *t = arg;
+    struct graph_network *t = arg;
     const struct graph_tape *x = &t->shards[item].tape;
     for (size_t i = 0; i < GRAPH_HEADS && x->lists.hidden; i++) {
         struct gpu_loss how = {.rows = x->lists.hidden,
@@ -226,7 +208,7 @@ static void heads_shard(void *arg, size_t item, struct gpu_queue *q)
     }
 }
 
-static void read_heads(struct step_result *r, struct graph_trainer *t)
+static void read_heads(struct graph_score *r, struct graph_network *t)
 {
     float *loss = arena_array(&t->base.arena, float, t->hidden);
     float *correct = arena_array(&t->base.arena, float, t->hidden);
@@ -234,8 +216,8 @@ static void read_heads(struct step_result *r, struct graph_trainer *t)
     for (size_t k = 0; k < t->n_shards * GRAPH_HEADS; k++) {
         const struct graph_tape *x = &t->shards[k / GRAPH_HEADS].tape;
         size_t rows = x->lists.hidden;
-        gpu_read(t->queue, loss, x->loss[k % GRAPH_HEADS], rows * sizeof *loss);
-        gpu_read(t->queue, correct, x->correct[k % GRAPH_HEADS], rows * sizeof *correct);
+        gpu_read(t->base.queue, loss, x->loss[k % GRAPH_HEADS], rows * sizeof *loss);
+        gpu_read(t->base.queue, correct, x->correct[k % GRAPH_HEADS], rows * sizeof *correct);
         for (size_t i = 0; i < rows; i++) {
             r->loss += (double)loss[i] / n;
             right += (double)correct[i] / n;
@@ -245,12 +227,13 @@ static void read_heads(struct step_result *r, struct graph_trainer *t)
         r->accuracy = right;
 }
 
-/* Computes loss and accuracy; with `gradient` also the gradients of vectors and heads. */
-static enum err_code losses(struct step_result *r, struct graph_trainer *t,
-                            const struct graph_set *x, bool gradient, struct err *e)
+static enum err_code loss(void *self, struct err *e)
 {
+    struct graph_network *t = self;
     const struct graph_model *m = t->model;
-    const struct graph_trainer_config *c = &t->config;
+    const struct graph_training *c = &t->config;
+    const struct graph_set *x = t->batch;
+    bool gradient = t->base.training;
     size_t d = m->config.out, graphs = x->graphs;
     struct graph_batch batch = {graphs / 3, x->paper};
     enum err_code code;
@@ -258,97 +241,93 @@ static enum err_code losses(struct step_result *r, struct graph_trainer *t,
         gradient ? graph_lengths_of(t->vectors, graphs, d) : graph_lengths_running(t->flat, m);
     struct graph_score score = graph_similarity_loss(
         t->vectors, &batch, d, c->similarity, c->margin, &t->lengths, gradient, &t->base.arena);
-    r->loss = score.loss;
-    r->accuracy = score.accuracy;
-    r->tokens = t->nodes;
+    t->base.tokens = t->nodes;
     if (t->hidden) {
-        if ((code = err_up(e, gpu_each(t->queue, t->n_shards, heads_shard, t, e))))
+        if ((code = err_up(e, gpu_each(t->base.queue, t->n_shards, heads_shard, t, e))))
             return code;
-        read_heads(r, t);
+        read_heads(&score, t);
     }
     for (size_t i = 0; i < t->n_shards && gradient; i++) {
         const struct graph_shard *s = &t->shards[i];
-        gpu_write(t->queue, s->tape.vectors, t->vectors + s->first * d,
+        gpu_write(t->base.queue, s->tape.vectors, t->vectors + s->first * d,
                   s->s.graphs * d * sizeof(float));
     }
-    return err_up(e, gpu_finish(t->queue, e));
+    trainer_set_loss(t, score.loss, score.accuracy);
+    return err_up(e, gpu_finish(t->base.queue, e));
 }
 
 /* ---- backward ---- */
 
 static void backward_shard(void *arg, size_t item, struct gpu_queue *q)
 {
-    struct graph_trainer *t = arg;
+    struct graph_network *t = arg;
     float *group = t->base.groups[item % t->base.n_groups];
     struct graph_weights w = weights_of(t);
     struct graph_gradients g = {group, group + t->model->learnt};
     graph_backward(q, &g, t->model, &w, &t->shards[item].tape, &t->scratch[q->index], t->stage);
 }
 
-/* The gradient is in the first group. */
-static enum err_code backward(struct graph_trainer *t, struct err *e)
+static enum err_code backward(void *self, struct err *e)
 {
+    struct graph_network *t = self;
     const struct graph_model *m = t->model;
-    float *sum = t->base.groups[0];
-    enum err_code code = trained_clear(&t->base, e);
+    enum err_code code = OK;
     for (t->stage = graph_stages(m); t->stage-- > 0 && !code;) {
-        code = gpu_each_in_chains(t->queue, t->n_shards, t->base.n_groups, backward_shard, t, e);
+        code =
+            gpu_each_in_chains(t->base.queue, t->n_shards, t->base.n_groups, backward_shard, t, e);
         if (t->stage == 0 || code)
             continue;
         batch_norm_back(&t->norm[t->stage - 1], join_sums(t), t->nodes, m->config.d);
         write_norm(t, t->stage - 1);
     }
-    if (code || (code = trained_reduce(&t->base, e)))
-        return err_up(e, code);
-    graph_alpha_back(t->queue, sum, sum + m->learnt, t->sinusoids, m);
-    return OK;
-}
-/* ---- loss and gradient ---- */
-
-enum err_code graph_trainer_measure(struct step_result *r, struct graph_trainer *t,
-                                    const struct graph_set *x, struct err *e)
-{
-    *r = (struct step_result){0};
-    arena_reset(&t->base.arena);
-    enum err_code code = forward(t, x, false, e);
-    if (!code)
-        code = losses(r, t, x, false, e);
     return err_up(e, code);
 }
 
-enum err_code graph_trainer_differentiate(struct step_result *r, struct graph_trainer *t,
-                                          const struct graph_set *x, struct err *e)
+static enum err_code summed(void *self, struct err *e)
 {
-    uint64_t steps = t->base.steps;
-    enum err_code code;
-    *r = (struct step_result){.step = steps + 1, .lr = schedule_lr(&t->config.schedule, steps)};
-    arena_reset(&t->base.arena);
-    if ((code = err_up(e, forward(t, x, true, e))) ||
-        (code = err_up(e, losses(r, t, x, true, e))) || (code = err_up(e, backward(t, e))) ||
-        (code = err_up(e, trained_norm(&r->gradient_norm, &t->base, e))))
-        return code;
+    struct graph_network *t = self;
+    float *sum = t->base.groups[0];
+    graph_alpha_back(t->base.queue, sum, sum + t->model->learnt, t->sinusoids, t->model);
     return OK;
 }
 
-/* ---- the step ---- */
-
-static void move_running(struct graph_trainer *t)
+static void move_running(void *self)
 {
+    struct graph_network *t = self;
     const struct graph_model *m = t->model;
     for (size_t i = 0; i < m->norms; i++)
         batch_norm_move(t->flat + m->mean[i], t->flat + m->variance[i], &t->norm[i], t->nodes,
                         m->config.d);
     graph_lengths_move(t->flat, m, &t->lengths);
-    gpu_write(t->queue, t->base.weights + m->learnt, t->flat + m->learnt,
+    gpu_write(t->base.queue, t->base.weights + m->learnt, t->flat + m->learnt,
               (m->table.total - m->learnt) * sizeof *t->flat);
 }
 
-enum err_code graph_trainer_step(struct step_result *r, struct graph_trainer *t,
-                                 const struct graph_set *x, struct err *e)
+static const struct network network = {.size = sizeof(struct graph_network),
+                                       .open = open,
+                                       .cut = cut,
+                                       .lay_out = lay_out,
+                                       .load = load,
+                                       .forward = forward,
+                                       .loss = loss,
+                                       .backward = backward,
+                                       .summed = summed,
+                                       .moved = move_running,
+                                       .replaced = replaced};
+
+enum err_code graph_network_new(void *out, struct gpu_device *device,
+                                const struct graph_model *model, const struct graph_training *c,
+                                struct err *e)
 {
-    enum err_code code = graph_trainer_differentiate(r, t, x, e);
-    if (code || (code = trained_update(&t->base, r, e)))
-        return err_up(e, code);
-    move_running(t);
-    return err_up(e, gpu_finish(t->queue, e));
+    struct graph_network *t = must_calloc(1, network.size);
+    t->model = model;
+    t->config = *c;
+    size_t positions = (size_t)model->config.positions * model->config.d;
+    struct trainer_config how = {.table = &model->table,
+                                 .learnt = model->learnt,
+                                 .gradient = model->learnt + positions,
+                                 .optimizer = c->optimizer,
+                                 .precision = c->precision,
+                                 .seed = c->seed};
+    return err_up(e, trainer_open(out, t, &network, device, &how, e));
 }

@@ -1,18 +1,15 @@
-/* Internal to training: what the trainer and its objectives share. An objective computes the loss
- * of t->batch, and its gradient into its groups; everything else is done by the trainer. */
+/* Internal to the training of transformers: what its objectives share. An objective is a network.
+ */
 #pragma once
 
-#include "ops/learn/train/trainer.h"
+#include "ops/learn/train/transformer_training.h"
 #include "ops/nn/shared.h"
 
-struct objective {
-    /* Computes t->sums and t->tokens, with t->dropout. */
-    enum err_code (*evaluate)(struct trainer *t, struct err *e);
-    /* The same, and adds the gradient to the groups. */
-    enum err_code (*differentiate)(struct trainer *t, struct err *e);
-};
-extern const struct objective objective_contrastive; /* all that compare vectors */
-extern const struct objective objective_seq2seq;     /* also autoencode */
+/* Of random numbers. */
+enum stream { STREAM_INIT = 1, STREAM_DROPOUT, STREAM_PAIRS, STREAM_VALIDATION };
+
+extern const struct network network_contrastive; /* all objectives that compare vectors */
+extern const struct network network_seq2seq;     /* also autoencode */
 
 /* Sequences first .. first + s.n - 1 of the batch; group g has the shards from g * per_group on. */
 struct shard {
@@ -22,13 +19,6 @@ struct shard {
     float *in, *maxima;    /* maxsim.c */
     uint32_t *place;       /* argmax of the maxima */
     size_t input;          /* seq2seq: bytes of its inputs in the queue's memory */
-};
-
-/* Sums of losses and accuracies on the device: n pairs, to be divided by `by`. */
-struct loss_sums {
-    double *at;
-    size_t n;
-    double by;
 };
 
 /* Contrastive: vectors (n, d), with MaxSim those of all tokens; scores (scored, n), of which the
@@ -55,19 +45,13 @@ struct shared_rows {
     float *projected;         /* the parts' q */
 };
 
-struct trainer {
-    struct trained base;
-    struct gpu_device *device; /* borrowed */
-    struct gpu_queue *queue;
+struct transformer {
+    struct trainer base;
     const struct nn_model *model;
-    const struct objective *objective;
-    struct trainer_config config;
+    struct transformer_config config;
     float *sinusoids;   /* device */
-    uint16_t *rounded;  /* device: the weights in bf16, kept by the update */
     enum gpu_type type; /* of activations; f32: no rounding */
-
-    struct example_sampler sampler, measured; /* for steps; for validation */
-    struct arena *work;                       /* by queue */
+    struct arena *work; /* by queue */
     struct examples batch;
     struct nn_dropout dropout;
     struct shard *shards;
@@ -75,32 +59,32 @@ struct trainer {
     struct nn_scratch *scratch; /* by queue; contrastive */
     struct contrastive c;
     struct shared_rows shared; /* contrastive */
-    size_t region;             /* seq2seq: bytes of memory for each queue */
-    uint64_t tokens;
-    struct loss_sums sums;
-    struct step_result begun[TRAINER_AHEAD]; /* steps whose results were not read yet, except */
-    size_t pending;                          /* for the outcomes (base.later) */
-    struct update_plan plan;
-    void *update_work; /* device: the plan's scratch for each queue */
+    char *regions;             /* seq2seq: of each queue, `region` bytes */
+    size_t region;
 };
 
+/* The `open` and `close` of these networks. */
+enum err_code transformer_open(void *self, struct err *e);
+void transformer_close(void *self);
+/* Begins a `cut`: takes the batch, and sets the dropout of its step. */
+void transformer_take(struct transformer *t);
 /* Cuts the n sequences of t->batch.inputs into shards; weight[i] is the number of tokens of
  * sequences 0 .. i-1. */
-void trainer_cut(struct trainer *t, const uint32_t *weight);
-struct nn_weights trainer_weights(const struct trainer *t);
-/* The sharing of projections in a batch. trainer_share decides whether to share; _layout must
+void transformer_cut(struct transformer *t, const uint32_t *weight);
+struct nn_weights transformer_weights(const struct transformer *t);
+/* The sharing of projections in a batch. transformer_share decides whether to share; _layout must
  * follow another layout of the same batch; _tape returns the part of the shard that begins with
  * token `first`; _rows returns the rows of the largest part. Call _forward before the shards'
  * passes and _backward after them. */
-void trainer_share(struct trainer *t);
-void trainer_share_layout(struct trainer *t, struct gpu_layout *in, struct gpu_layout *l);
-void trainer_share_load(const struct trainer *t, const struct nn_block *in);
-struct nn_attend_tape trainer_share_tape(const struct trainer *t, size_t first);
-size_t trainer_share_rows(const struct trainer *t);
-enum err_code trainer_share_forward(struct trainer *t, struct err *e);
-enum err_code trainer_share_backward(struct trainer *t, struct err *e);
+void transformer_share(struct transformer *t);
+void transformer_share_layout(struct transformer *t, struct gpu_layout *in, struct gpu_layout *l);
+void transformer_share_load(const struct transformer *t, const struct nn_block *in);
+struct nn_attend_tape transformer_share_tape(const struct transformer *t, size_t first);
+size_t transformer_share_rows(const struct transformer *t);
+enum err_code transformer_share_forward(struct transformer *t, struct err *e);
+enum err_code transformer_share_backward(struct transformer *t, struct err *e);
 /* Returns how many sequences of the shard, from its first, have rows in scores. */
-static inline size_t shard_scored(const struct trainer *t, const struct shard *s)
+static inline size_t shard_scored(const struct transformer *t, const struct shard *s)
 {
     size_t scored = t->c.scored;
     return s->first >= scored ? 0 : scored - s->first < s->s.n ? scored - s->first : s->s.n;
@@ -108,13 +92,13 @@ static inline size_t shard_scored(const struct trainer *t, const struct shard *s
 /* MaxSim scores of t->c.units, a vector for each token. maxsim_forward and maxsim_back_to_maxima
  * process shard `item`, each for all shards in turn; maxsim_back_to_states fills the shard's part
  * of t->c.dvectors. */
-void maxsim_layout(struct trainer *t, struct gpu_layout *in, struct gpu_layout *l);
-void maxsim_load(const struct trainer *t, const struct nn_block *in);
+void maxsim_layout(struct transformer *t, struct gpu_layout *in, struct gpu_layout *l);
+void maxsim_load(const struct transformer *t, const struct nn_block *in);
 void maxsim_forward(void *trainer, size_t item, struct gpu_queue *q);
 void maxsim_back_to_maxima(void *trainer, size_t item, struct gpu_queue *q);
-void maxsim_back_to_states(const struct trainer *t, const struct shard *s, struct gpu_queue *q);
+void maxsim_back_to_states(const struct transformer *t, const struct shard *s, struct gpu_queue *q);
 /* Returns the dropout of a shard that begins with token `first` of the batch. */
-struct nn_dropout trainer_dropout(const struct trainer *t, uint64_t first);
+struct nn_dropout transformer_dropout(const struct transformer *t, uint64_t first);
 /* Returns sequences first .. first+n-1, with offsets from 0. */
 struct nn_sequences sequences_slice(struct arena *a, const struct nn_sequences *all, size_t first,
                                     size_t n);

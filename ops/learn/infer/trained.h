@@ -4,15 +4,15 @@
 
 #include "ops/learn/checkpoint/checkpoint.h"
 
-/* A kind of network: the size of its struct, which begins with a struct network, and its loader.
+/* A kind of network: the size of its struct, which begins with a struct trained, and its loader.
  * ERR_INPUT if the checkpoint is of another kind. */
-struct network_kind {
+struct trained_kind {
     size_t size;
     enum err_code (*load)(void *network, const Eqloom__Checkpoint *c, const struct chunk_io *io,
                           struct err *e);
 };
 
-struct network {
+struct trained {
     struct arena arena;
     struct gpu_device *device;
     enum gpu_precision precision;
@@ -21,14 +21,14 @@ struct network {
 };
 
 /* Stores the pointer to the kind's struct in *(void **)out. */
-enum err_code network_new(void *out, const struct network_kind *kind, const char *device,
+enum err_code trained_new(void *out, const struct trained_kind *kind, const char *device,
                           enum gpu_precision precision, const Eqloom__Checkpoint *c,
                           const struct chunk_io *io, struct err *e);
-void network_free(void *network); /* may be NULL */
+void trained_free(void *network); /* may be NULL */
 /* Allocates device memory with the lifetime of the network, 64-byte aligned and zeroed; stores the
  * pointer in *(void **)out. */
-enum err_code network_alloc(void *out, struct network *x, size_t bytes, struct err *e);
+enum err_code trained_alloc(void *out, struct trained *x, size_t bytes, struct err *e);
 /* Loads the checkpoint's weights: on the host, in the arena, and on the device. */
-enum err_code network_weights(float **host, float **weights, struct network *x,
+enum err_code trained_weights(float **host, float **weights, struct trained *x,
                               const struct nn_table *t, const Eqloom__Checkpoint *c,
                               const struct chunk_io *io, struct err *e);

@@ -1,25 +1,25 @@
-#include "ops/learn/infer/network.h"
+#include "ops/learn/infer/trained.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-enum err_code network_new(void *out, const struct network_kind *kind, const char *device,
+enum err_code trained_new(void *out, const struct trained_kind *kind, const char *device,
                           enum gpu_precision precision, const Eqloom__Checkpoint *c,
                           const struct chunk_io *io, struct err *e)
 {
-    struct network *x = must_calloc(1, kind->size);
+    struct trained *x = must_calloc(1, kind->size);
     x->precision = precision;
     enum err_code code = gpu_open(&x->device, device, NULL, e);
     if (code || (code = kind->load(x, c, io, e)))
-        network_free(x);
+        trained_free(x);
     else
         *(void **)out = x;
     return err_up(e, code);
 }
 
-void network_free(void *network)
+void trained_free(void *network)
 {
-    struct network *x = network;
+    struct trained *x = network;
     if (!x)
         return;
     while (x->n)
@@ -29,7 +29,7 @@ void network_free(void *network)
     free(x);
 }
 
-enum err_code network_alloc(void *out, struct network *x, size_t bytes, struct err *e)
+enum err_code trained_alloc(void *out, struct trained *x, size_t bytes, struct err *e)
 {
     assert(x->n < sizeof x->memory / sizeof *x->memory);
     enum err_code code = gpu_alloc(&x->memory[x->n], x->device, bytes, e);
@@ -38,7 +38,7 @@ enum err_code network_alloc(void *out, struct network *x, size_t bytes, struct e
     return err_up(e, code);
 }
 
-enum err_code network_weights(float **host, float **weights, struct network *x,
+enum err_code trained_weights(float **host, float **weights, struct trained *x,
                               const struct nn_table *t, const Eqloom__Checkpoint *c,
                               const struct chunk_io *io, struct err *e)
 {
@@ -49,7 +49,7 @@ enum err_code network_weights(float **host, float **weights, struct network *x,
     if (!*host)
         return err_fail(e, ERR_NOMEM, "no memory for %zu parameters", t->count);
     if ((code = checkpoint_read(&state, t, c, io, &x->arena, e)) ||
-        (code = network_alloc(weights, x, bytes, e)) || (code = gpu_queue_new(&q, x->device, e)))
+        (code = trained_alloc(weights, x, bytes, e)) || (code = gpu_queue_new(&q, x->device, e)))
         return err_up(e, code);
     gpu_write(q, *weights, *host, bytes);
     code = gpu_finish(q, e);
