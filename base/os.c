@@ -155,28 +155,8 @@ enum err_code os_mkdirs(const char *path, struct err *e)
     return err_up(e, code);
 }
 
-static bool ends_in_one(const char *name, const char *const *suffixes)
-{
-    size_t n = strlen(name);
-    if (!suffixes)
-        return true;
-    for (; *suffixes; suffixes++) {
-        size_t m = strlen(*suffixes);
-        if (m ? n > m && !strcasecmp(name + n - m, *suffixes) : !strchr(name, '.'))
-            return true;
-    }
-    return false;
-}
-
-/* Without suffixes the caller learns of everything that is not a folder. */
-static bool is_wanted(const FTSENT *x, const char *const *suffixes)
-{
-    return suffixes ? x->fts_info == FTS_F && ends_in_one(x->fts_name, suffixes)
-                    : x->fts_info != FTS_D && x->fts_info != FTS_DP;
-}
-
 enum err_code os_list_tree(char ***paths, size_t *n, struct arena *a, const char *folder,
-                           const char *const *suffixes, struct err *e)
+                           struct err *e)
 {
     char *const roots[] = {(char *)folder, NULL};
     FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
@@ -195,7 +175,7 @@ enum err_code os_list_tree(char ***paths, size_t *n, struct arena *a, const char
             code = fail_errno(e, "cannot read", x->fts_path);
         } else if (x->fts_level == 0 && x->fts_info != FTS_D && x->fts_info != FTS_DP) {
             code = err_fail(e, ERR_IO, "%s is not a folder", folder);
-        } else if (is_wanted(x, suffixes)) {
+        } else if (x->fts_info != FTS_D && x->fts_info != FTS_DP) {
             found = vec_grow(found, &cap, *n + 1, sizeof *found);
             found[(*n)++] = arena_strdup(a, x->fts_path);
         }

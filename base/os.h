@@ -23,12 +23,11 @@ enum err_code os_read_stream(struct span *out, struct arena *a, int fd, const ch
                              size_t limit, struct err *e);
 /* Creates parent directories too. */
 enum err_code os_mkdirs(const char *path, struct err *e);
-/* Returns the regular files below a folder, sorted bytewise, whose names end in one of the suffixes
- * (NULL-terminated; "" matches names without a dot); suffixes NULL: everything but folders, links
- * and pipes too. Does not follow links; skips hidden files and folders. A folder that cannot be
- * read, or too deep, is an error. */
+/* Returns everything below a folder that is no folder, links and pipes too, sorted bytewise. Does not
+ * follow links; skips hidden files and folders. A folder that cannot be read, or too deep, is an
+ * error. */
 enum err_code os_list_tree(char ***paths, size_t *n, struct arena *a, const char *folder,
-                           const char *const *suffixes, struct err *e);
+                           struct err *e);
 /* Returns an absolute path without symbolic links; ERR_NOTFOUND if it does not exist. */
 enum err_code os_realpath(char **out, struct arena *a, const char *path, struct err *e);
 /* Removes what is there, a folder with all that it holds, whatever its depth and the modes of its

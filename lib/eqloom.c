@@ -41,6 +41,21 @@ static enum eql_status tell(struct eql_error *out, enum err_code code, const str
     return EQL_FAILED;
 }
 
+/* What was read by its id is verified. Any other answer, 'not found' as well, may be wrong if something
+ * could not be read. */
+static enum eql_status answer(struct eql_error *out, struct eql_store *s, bool verified,
+                              enum err_code code, struct err *e)
+{
+    bool doubtful = code ? code == ERR_NOTFOUND || code == ERR_INPUT || code == ERR_AMBIGUOUS : !verified;
+    const char *trouble = doubtful ? store_trouble(s->store) : NULL;
+    if (trouble) {
+        err_clear(e);
+        code = err_fail(e, ERR_CORRUPT,
+                        "the answer may be wrong, since not all could be read: %.400s", trouble);
+    }
+    return tell(out, code, e);
+}
+
 static struct digest digest_from(const unsigned char *id)
 {
     struct digest d;
@@ -118,7 +133,7 @@ enum eql_status eql_find(unsigned char id[EQL_ID_BYTES], struct eql_store *s, co
     struct digest found = {0};
     enum err_code code = find(&found, s->store, name, &why);
     memcpy(id, found.bytes, DIGEST_SIZE);
-    return tell(e, code, &why);
+    return answer(e, s, false, code, &why);
 }
 
 /* ---- records ---- */
@@ -138,7 +153,7 @@ enum eql_status eql_record(const char **kind, unsigned char **payload, size_t *n
         *n = r.payload.len;
     }
     arena_free(&a);
-    return tell(e, code, &why);
+    return answer(e, s, true, code, &why);
 }
 
 enum eql_status eql_json(char **text, struct eql_store *s, const unsigned char id[EQL_ID_BYTES],
@@ -160,7 +175,7 @@ enum eql_status eql_json(char **text, struct eql_store *s, const unsigned char i
             code = err_fail(&why, ERR_NOMEM, "no memory for the record's text");
     }
     arena_free(&a);
-    return tell(e, code, &why);
+    return answer(e, s, true, code, &why);
 }
 
 enum eql_status eql_elements(unsigned char **ids, size_t *n, struct eql_store *s,
@@ -182,7 +197,7 @@ enum eql_status eql_elements(unsigned char **ids, size_t *n, struct eql_store *s
         *n = all.n;
     }
     arena_free(&a);
-    return tell(e, code, &why);
+    return answer(e, s, true, code, &why);
 }
 
 /* Opens a file in memory: npy seeks back to its header, which open_memstream does not support. */
@@ -236,15 +251,16 @@ enum eql_status eql_export(char **data, size_t *n, char **index, struct eql_stor
     *index = take_all(&index_bytes, beside);
     if (!code && !(*data && *index))
         code = err_fail(&why, ERR_NOMEM, "no memory for the export");
-    if (code) {
+    enum eql_status status = answer(e, s, false, code, &why);
+    if (status) {
         free(*data);
         *data = NULL;
     }
-    if (code || !export_format_index(f)) {
+    if (status || !export_format_index(f)) {
         free(*index);
         *index = NULL;
     }
-    return tell(e, code, &why);
+    return status;
 }
 
 /* ---- commands ---- */

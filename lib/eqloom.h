@@ -2,7 +2,8 @@
  *
  * A store is opened for reading, even while a run writes it, and shows what was committed before.
  * Names are those that `eqloom ls` prints ("quickstart/clusters", a tag) or at least four digits of
- * an id. Functions that return enum eql_status set *e on failure; e may be NULL. The caller owns
+ * an id. Once something of a store could not be read, all answers about it are EQL_DAMAGED, except
+ * records read by their ids, which are verified. Functions that return enum eql_status set *e on failure; e may be NULL. The caller owns
  * all returned memory and releases it by eql_free. Several threads may use a handle at once. */
 #ifndef EQLOOM_H
 #define EQLOOM_H
@@ -19,7 +20,7 @@ enum eql_status {
     EQL_OK,
     EQL_NOT_FOUND, /* no such store, name or record */
     EQL_BAD_INPUT, /* invalid arguments */
-    EQL_DAMAGED,   /* stored bytes do not match their id: see eqloom fsck */
+    EQL_DAMAGED,   /* something cannot be read, or does not match its id: see eqloom fsck */
     EQL_FAILED,    /* any other failure; see the message */
 };
 

@@ -397,12 +397,16 @@ void store_close(struct store *s)
     free(s);
 }
 
-const char *store_trouble(const struct store *s)
+const char *store_trouble(struct store *s)
 {
     if (!s->rocks || !rocks_is_read_only(s->rocks))
         return NULL;
     const char *found = rocks_trouble(s->rocks);
-    return found || !s->trouble.code ? found : s->trouble.message;
+    pthread_mutex_lock(&s->lock); /* the message never changes again */
+    if (!found && s->trouble.code)
+        found = s->trouble.message;
+    pthread_mutex_unlock(&s->lock);
+    return found;
 }
 
 const char *store_notice(const struct store *s)

@@ -29,7 +29,7 @@ void store_close(struct store *s);
 const char *store_notice(const struct store *s);
 /* For a reader: returns the first thing that could not be read since it opened the store, or NULL.
  * Answers may be wrong then, whatever the calls returned. NULL for a writer, which repairs. */
-const char *store_trouble(const struct store *s);
+const char *store_trouble(struct store *s);
 /* Returns whether any process, this one included, has the store open for writing. */
 bool store_has_writer(const struct store *s);
 

@@ -99,7 +99,7 @@ enum err_code exec_take_output(struct op_ctx *ctx, const char *dir, struct err *
     char *out = os_join(a, dir, "out"), **paths;
     const char *main_file = op_string(ctx, "main");
     size_t n;
-    enum err_code code = os_list_tree(&paths, &n, a, out, NULL, e);
+    enum err_code code = os_list_tree(&paths, &n, a, out, e);
     if (!code && n > EXEC_FILES_MOST)
         code =
             err_fail(e, ERR_LIMIT, "the program wrote %zu files, more than %d", n, EXEC_FILES_MOST);

@@ -58,9 +58,12 @@ const char *rocks_damage(const struct rocks *r)
     return r->damaged ? r->damage.message : NULL;
 }
 
-const char *rocks_trouble(const struct rocks *r)
+const char *rocks_trouble(struct rocks *r)
 {
-    return r->trouble.code ? r->trouble.message : NULL;
+    pthread_mutex_lock(&r->lock); /* the message never changes again */
+    const char *message = r->trouble.code ? r->trouble.message : NULL;
+    pthread_mutex_unlock(&r->lock);
+    return message;
 }
 
 bool rocks_is_read_only(const struct rocks *r)

@@ -45,7 +45,7 @@ void rocks_close(struct rocks *r);
 const char *rocks_damage(const struct rocks *r);
 /* Returns the first failure of a read since opening, damage or not; NULL: none. Valid while no other
  * thread uses `r`. */
-const char *rocks_trouble(const struct rocks *r);
+const char *rocks_trouble(struct rocks *r);
 bool rocks_is_read_only(const struct rocks *r);
 
 /* A value borrowed from RocksDB until rocks_value_free. */

@@ -76,22 +76,19 @@ TEST_IN_ARENA(walked_whole_or_refused)
 {
     char *top = folder(a), **paths;
     size_t n;
-    static const char *const suffixes[] = {".txt", NULL};
     put(os_join(a, top, "b.txt"), "");
     put(os_join(a, top, "a.tex"), "");
     put(os_join(a, top, ".hidden.txt"), "");
     assert_int_equal(symlink("b.txt", os_join(a, top, "link.txt")), 0);
     assert_int_equal(mkfifo(os_join(a, top, "pipe.txt"), 0600), 0);
-    assert_int_equal(os_list_tree(&paths, &n, a, top, suffixes, &e), OK);
-    assert_int_equal(n, 1);
-    assert_string_equal(paths[0], os_join(a, top, "b.txt"));
-    assert_int_equal(os_list_tree(&paths, &n, a, top, NULL, &e), OK);
+    assert_int_equal(os_list_tree(&paths, &n, a, top, &e), OK);
     assert_int_equal(n, 4);
+    assert_string_equal(paths[1], os_join(a, top, "b.txt"));
     assert_string_equal(paths[3], os_join(a, top, "pipe.txt"));
 
-    assert_int_equal(os_list_tree(&paths, &n, a, os_join(a, top, "b.txt"), NULL, &e), ERR_IO);
+    assert_int_equal(os_list_tree(&paths, &n, a, os_join(a, top, "b.txt"), &e), ERR_IO);
     assert_non_null(strstr(e.message, "b.txt is not a folder"));
-    assert_int_equal(os_list_tree(&paths, &n, a, os_join(a, top, "none"), NULL, &e), ERR_NOTFOUND);
+    assert_int_equal(os_list_tree(&paths, &n, a, os_join(a, top, "none"), &e), ERR_NOTFOUND);
     assert_non_null(strstr(e.message, "none: No such file"));
     char *closed = os_join(a, top, "closed");
     assert_int_equal(mkdir(closed, 0), 0);
@@ -100,12 +97,12 @@ TEST_IN_ARENA(walked_whole_or_refused)
         assert_int_equal(chmod(top, 0755), 0);
         assert_int_equal(seteuid(65534), 0);
     }
-    assert_int_equal(os_list_tree(&paths, &n, a, top, suffixes, &e), ERR_IO);
+    assert_int_equal(os_list_tree(&paths, &n, a, top, &e), ERR_IO);
     assert_non_null(strstr(e.message, "closed: Permission denied"));
     assert_int_equal(root ? seteuid(0) : 0, 0);
     rmdir(closed);
     dig(top, 1200);
-    assert_int_equal(os_list_tree(&paths, &n, a, top, suffixes, &e), ERR_IO);
+    assert_int_equal(os_list_tree(&paths, &n, a, top, &e), ERR_IO);
     assert_non_null(strstr(e.message, "deep...: File name too long"));
     os_remove_tree(top);
 }
@@ -162,7 +159,7 @@ TEST_IN_ARENA(written_beside)
     assert_string_equal(text_of(a, path), "new");
     assert_int_equal(out_file_write("/dev/null", "new", 3, &e), OK);
     assert_int_equal(out_file_write(os_join(a, top, "none/f"), "new", 3, &e), ERR_IO);
-    assert_int_equal(os_list_tree(&paths, &n, a, top, NULL, &e), OK);
+    assert_int_equal(os_list_tree(&paths, &n, a, top, &e), OK);
     assert_int_equal(n, 2); /* and nothing temporary */
     os_remove_tree(top);
 }
@@ -216,15 +213,15 @@ TEST_IN_ARENA(left_by_the_dead)
     bool root = geteuid() == 0;
     if (root)
         assert_int_equal(chown(foreign, 65534, 65534), 0);
-    assert_int_equal(os_list_tree(&paths, &n, a, top, NULL, &e), OK);
+    assert_int_equal(os_list_tree(&paths, &n, a, top, &e), OK);
     assert_int_equal(n, 4);
     assert_int_equal(scratch_open(&y, "other", &e), OK); /* of another kind */
     scratch_close(&y);
-    assert_int_equal(os_list_tree(&paths, &n, a, top, NULL, &e), OK);
+    assert_int_equal(os_list_tree(&paths, &n, a, top, &e), OK);
     assert_int_equal(n, 4);
     assert_int_equal(scratch_open(&y, "test", &e), OK);
     assert_string_not_equal(x.path, y.path);
-    assert_int_equal(os_list_tree(&paths, &n, a, top, NULL, &e), OK);
+    assert_int_equal(os_list_tree(&paths, &n, a, top, &e), OK);
     assert_int_equal(n, 3); /* the file of x, and what is no folder */
     assert_int_equal(access(foreign, F_OK), root ? 0 : -1);
     scratch_close(&x);

@@ -16,7 +16,7 @@ int main(int argc, char **argv)
     size_t inputs = 0, n;
     for (int i = 1; i < argc && !e.message[0]; i++) {
         char **paths;
-        if (os_list_tree(&paths, &n, &a, argv[i], NULL, &e))
+        if (os_list_tree(&paths, &n, &a, argv[i], &e))
             break;
         for (size_t k = 0; k < n && !os_read_file(&bytes, &a, paths[k], SIZE_MAX / 4, &e); k++) {
             /* Exactly the bytes, so that a sanitizer sees a read past the end. */
