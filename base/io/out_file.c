@@ -4,6 +4,7 @@
 #include "base/io/in_file.h"
 #include "base/os.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -19,17 +20,53 @@ static enum err_code fail_write(const char *path, struct err *e)
     return err_fail(e, ERR_IO, "cannot write %s: %s", path, strerror(errno));
 }
 
+enum { NAME_KEPT = 200 };
+
 /* Opens the temporary file. Its name is cut to leave room for the suffix within NAME_MAX. */
 static enum err_code open_beside(struct out_file *out, struct arena *a, struct err *e)
 {
     uint64_t random = 0;
     if (getrandom(&random, sizeof random, 0) != sizeof random)
         return fail_write(out->path, e);
-    out->beside = arena_printf(a, "%.200s.%016" PRIx64 ".tmp", out->name, random);
+    out->beside = arena_printf(a, "%.*s.%016" PRIx64 ".tmp", NAME_KEPT, out->name, random);
     int fd =
         openat(out->folder, out->beside, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     out->f = fd >= 0 ? fdopen(fd, "w+b") : NULL;
     return out->f ? OK : fail_write(out->path, e);
+}
+
+/* ---- what killed processes left ---- */
+
+enum { DEAD_S = 24 * 3600, RANDOM_DIGITS = 16 };
+
+/* "...ENDING.0123456789abcdef.tmp" */
+static bool is_temporary(const char *name, const char *ending)
+{
+    size_t n = strlen(name), m = strnlen(ending, NAME_KEPT), tail = RANDOM_DIGITS + 5;
+    if (n < m + tail || strcmp(name + n - 4, ".tmp") != 0)
+        return false;
+    const char *random = name + n - tail;
+    return *random == '.' && strspn(random + 1, "0123456789abcdef") == RANDOM_DIGITS &&
+           !memcmp(random - m, ending, m);
+}
+
+/* Removes temporary files that nobody has written to for a day, by the clock of the file system, which
+ * has just stamped ours: other machines may be writing there. */
+static void remove_dead(struct out_file *out, const char *ending)
+{
+    struct stat own, st;
+    int fd = openat(out->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!d && fd >= 0)
+        close(fd);
+    if (d && !fstat(fileno(out->f), &own))
+        for (struct dirent *entry; (entry = readdir(d));)
+            if (is_temporary(entry->d_name, ending) &&
+                !fstatat(out->folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+                S_ISREG(st.st_mode) && st.st_mtime + DEAD_S < own.st_mtime)
+                unlinkat(out->folder, entry->d_name, 0);
+    if (d)
+        closedir(d);
 }
 
 /* Opens a pipe or a device, and waits for no reader. */
@@ -60,8 +97,12 @@ static enum err_code open_named(struct out_file *out, struct arena *a, struct er
 {
     struct stat st;
     bool there = fstatat(out->folder, out->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-    if (!there || S_ISREG(st.st_mode))
-        return err_up(e, open_beside(out, a, e));
+    if (!there || S_ISREG(st.st_mode)) {
+        enum err_code code = open_beside(out, a, e);
+        if (!code)
+            remove_dead(out, out->name);
+        return err_up(e, code);
+    }
     if (!S_ISLNK(st.st_mode))
         return err_up(e, open_in_place(out, O_NOFOLLOW, e));
     if (is_of_system(out->folder))
@@ -88,13 +129,16 @@ enum err_code out_file_open(struct out_file *out, struct arena *a, const char *p
 }
 
 enum err_code out_file_replace(struct out_file *out, struct arena *a, int folder, const char *name,
-                               const char *path, struct err *e)
+                               const char *path, const char *ending, struct err *e)
 {
     *out = (struct out_file){.path = arena_strdup(a, path), .name = arena_strdup(a, name)};
     out->folder = fcntl(folder, F_DUPFD_CLOEXEC, 0);
     if (out->folder < 0)
         return fail_write(path, e);
-    return opened(out, open_beside(out, a, e), e);
+    enum err_code code = open_beside(out, a, e);
+    if (!code)
+        remove_dead(out, ending);
+    return opened(out, code, e);
 }
 
 bool out_file_is_same(struct out_file *x)

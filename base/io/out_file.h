@@ -1,6 +1,8 @@
 /* A file that is written beside its target and replaces it when complete: readers see the old
  * content or the new, and a failure leaves nothing behind. The temporary name cannot be guessed and
- * must not exist, and no link is followed at the file's own place. */
+ * must not exist, and no link is followed at the file's own place. A killed process leaves its
+ * temporary file: when one of that name is written again, those that nobody has written to for a day
+ * are removed. */
 #pragma once
 
 #include "base/arena.h"
@@ -20,9 +22,10 @@ struct out_file {
  * the system's (/dev/stdout); a pipe that nobody reads and any other link are refused. */
 enum err_code out_file_open(struct out_file *out, struct arena *a, const char *path, struct err *e);
 /* For a folder that others may write to as well: replaces whatever stands there under that name.
- * `folder` is a descriptor, of which a copy is kept; `path` is for messages. */
+ * `folder` is a descriptor, of which a copy is kept; `path` is for messages. Dead temporary files
+ * of all names with this ending are removed. */
 enum err_code out_file_replace(struct out_file *out, struct arena *a, int folder, const char *name,
-                               const char *path, struct err *e);
+                               const char *path, const char *ending, struct err *e);
 /* Returns whether the target is a file of the same content. */
 bool out_file_is_same(struct out_file *x);
 /* If code is OK, the file replaces its target, else it is removed. Returns code, or the error of

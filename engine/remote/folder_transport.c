@@ -95,7 +95,7 @@ static enum err_code put(struct transport *t, const char *name, const char *path
     enum err_code code = open_folder(&folder, &place, &a, t, name, true, e);
     if (!code)
         code = out_file_replace(&file, &a, folder, strchr(name, '/') + 1,
-                                os_join(&a, t->state, name), e);
+                                os_join(&a, t->state, name), ".pack", e);
     if (!code)
         code = copy(file.f, path, e);
     code = out_file_close(&file, code, e);

@@ -70,10 +70,12 @@ static const char get_script[] =
     "cd %1$s && { [ -h %2$s ] || [ -h %3$s ] || [ ! -f %3$s ] || cat %3$s; }";
 
 /* Others may write to the folder: the file is made in a folder of its own, and mv follows no link
- * in its place. */
+ * in its place. A transfer ends after an hour: folders a day old are of killed ones. */
 static const char put_script[] =
     "cd %s && f=%s n=%s && { [ ! -h $f ] || { echo \"$f is a link\" >&2; exit 1; }; } && "
     "{ [ -d $f ] || mkdir $f; } && "
+    "{ find $f ! -name $f -prune -type d -name '*.pack.*.tmp' -mtime +0 -exec rm -rf {} \\; "
+    "2>/dev/null || :; } && "
     "t=$f/$n.$$.tmp && mkdir -m 700 $t && cat >$t/$n && [ $(wc -c <$t/$n) -eq %" PRIu64 " ] && "
     "mv -f $t/$n $f/; s=$?; rm -rf $t; exit $s";
 

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct err e;
@@ -111,11 +112,50 @@ static enum err_code replace(struct arena *a, const char *top, const char *name,
 {
     struct out_file x = {0};
     int fd = open(top, O_RDONLY | O_DIRECTORY);
-    enum err_code code = out_file_replace(&x, a, fd, name, name, &e);
+    enum err_code code = out_file_replace(&x, a, fd, name, name, name, &e);
     close(fd);
     if (!code)
         fputs(text, x.f);
     return out_file_close(&x, code, &e);
+}
+
+/* A temporary file of this name, not written to for so many hours. */
+static char *left(struct arena *a, const char *top, const char *name, int hours)
+{
+    char *path = os_join(a, top, name);
+    struct timespec times[] = {{time(NULL) - 3600 * hours, 0}, {time(NULL) - 3600 * hours, 0}};
+    put(path, "half");
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    return path;
+}
+
+TEST_IN_ARENA(dead_temporary_files_are_removed)
+{
+    char *top = folder(a);
+    static const char *const others[] = {
+        "g.0123456789abcdef.tmp",   "f.0123456789abcdef.tm", "f.0123456789abcde.tmp",
+        "f.0123456789abcdefg.tmp",  "f.0123456789ABCDEF.tmp", "f-0123456789abcdef.tmp",
+        ".0123456789abcdef.tmp"};
+    char *dead = left(a, top, "f.0123456789abcdef.tmp", 25);
+    char *alive = left(a, top, "f.1123456789abcdef.tmp", 23);
+    char *same_ending = left(a, top, "ef.0123456789abcdef.tmp", 25), *kept[7], *link;
+    for (size_t i = 0; i < 7; i++)
+        kept[i] = left(a, top, others[i], 1000);
+    link = os_join(a, top, "f.2123456789abcdef.tmp");
+    assert_int_equal(symlink("f", link), 0);
+    assert_int_equal(out_file_write(os_join(a, top, "f"), "new", 3, &e), OK);
+    assert_int_equal(access(dead, F_OK), -1);
+    assert_int_equal(access(same_ending, F_OK), -1);
+    assert_int_equal(access(alive, F_OK), 0);
+    for (size_t i = 0; i < 7; i++)
+        assert_int_equal(access(kept[i], F_OK), 0);
+    assert_int_equal(access(link, F_OK), 0);
+    dead = left(a, top, "g.0123456789abcdef.tmp", 25);
+    alive = left(a, top, "h.0123456789abcdef.tmp", 25);
+    assert_int_equal(replace(a, top, "g", "new"), OK);
+    assert_int_equal(access(dead, F_OK), -1);
+    assert_int_equal(access(alive, F_OK), 0);
+    os_remove_tree(top);
 }
 
 TEST_IN_ARENA(written_beside)

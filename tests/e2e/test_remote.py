@@ -157,6 +157,38 @@ class Remote(ProjectTest):
             q.eqloom("fsck")
         self.check_taken(self.project(), self.address)
 
+    def leave(self, shared):
+        """What killed ones left beside the packs, and what others may be writing now."""
+        folder = next(shared.rglob("*.pack")).parent
+        dead, alive = ([folder / f"{c * 64}.pack.{t}.tmp" for c, t in ((0, "0123456789abcdef"), (1, 123))]
+                       for _ in range(2))
+        alive = [p.with_name(p.name.replace(".pack.", "f.pack.")[1:]) for p in alive]
+        for file, directory in (dead, alive):
+            file.write_text("half")
+            directory.mkdir()
+            (directory / "pack").write_text("half")
+        old = time.time() - 50 * 3600
+        for path in dead:
+            os.utime(path, (old, old))
+        return dead, alive
+
+    def check_cleared(self, address, shared, kind):
+        """By the next result that comes into this folder."""
+        dead, alive = self.leave(shared)
+        for pack in dead[0].parent.glob("*.pack"):
+            pack.unlink()
+        self.p.run("--remote", "none", "--set", "seed=9")
+        self.p.run("--remote", address)
+        self.p.run("--remote", address, "--set", "seed=9")
+        self.assertFalse(dead[kind].exists())
+        for path in (*alive, dead[1 - kind]):
+            self.assertTrue(path.exists(), path)
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def test_what_killed_ones_left_goes(self):
+        self.p.run("--remote", self.address)
+        self.check_cleared(self.address, self.shared, 0)
+
     def test_addresses(self):
         for address, said in [
                 ("nowhere", "there is no folder nowhere to share results in: create it first"),
@@ -218,6 +250,7 @@ class Remote(ProjectTest):
         self.assertEqual(len(list(place.rglob("*.pack"))), 19)
         self.check_taken(self.project(), address)
         self.check_foreign(address, place)
+        self.check_cleared(address, place, 1)
         # A place that cannot be had costs a line, not the run.
         shutil.rmtree(place)
         made = self.project().eqloom("run", "job.yaml", "--remote", address)
