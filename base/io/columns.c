@@ -124,6 +124,10 @@ enum err_code columns_header(struct columns *out, struct arena *a, const struct 
     static const char separators[] = "\t,;";
     size_t *places = arena_array(a, size_t, n + 1), most = 0;
     const char *missing = names[0];
+    for (size_t k = 1; k < n; k++)
+        for (size_t i = 0; i < k; i++)
+            if (!strcmp(names[i], names[k]))
+                return err_fail_at(e, &header->text, 0, "the column '%.100s' is asked for twice", names[k]);
     for (const char *s = separators; *s; s++) {
         struct column_cell *cells;
         size_t width, found;

@@ -24,7 +24,7 @@ bool unpack_is_archive(struct span b)
         const char *magic;
         size_t at, n;
     } kinds[] = {{"\x1f\x8b", 0, 2},    {"ustar", 257, 5},          {"BZh", 0, 3},
-                 {"\xfd\x37zXZ", 0, 5}, {"\x28\xb5\x2f\xfd", 0, 4}, {"PK\3\4", 0, 4}};
+                 {"\xfd\x37zXZ", 0, 5}, {"\x28\xb5\x2f\xfd", 0, 4}, {"PK\3\4", 0, 4}, {"PK\5\6", 0, 4}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (b.len >= kinds[i].at + kinds[i].n &&
             !memcmp(b.data + kinds[i].at, kinds[i].magic, kinds[i].n))
@@ -152,6 +152,12 @@ static struct archive *reader(struct span bytes)
     struct archive *x = archive_read_new();
     if (!x)
         return NULL;
+    if (bytes.len >= 4 && (!memcmp(bytes.data, "PK\3\4", 4) || !memcmp(bytes.data, "PK\5\6", 4))) {
+        /* by its directory, which one that was cut does not have */
+        archive_read_support_format_zip_seekable(x);
+        archive_read_open_memory(x, bytes.data, bytes.len);
+        return x;
+    }
     archive_read_support_filter_gzip(x);
     archive_read_support_filter_bzip2(x);
     archive_read_support_filter_xz(x);
@@ -160,7 +166,6 @@ static struct archive *reader(struct span bytes)
     archive_read_support_format_raw(x);
     archive_read_support_format_empty(x);
     archive_read_support_format_tar(x);
-    archive_read_support_format_zip(x);
     archive_read_open_memory(x, bytes.data, bytes.len); /* if it fails, so does what follows */
     return x;
 }

@@ -48,10 +48,10 @@ static bool is_named(const struct math_elements *m, size_t at, const char *name)
 /* Text that is not markup: true if there is some at '<', behind which it moves. */
 static bool skip_raw(struct math_elements *m)
 {
-    static const char *const raw[] = {"script", "style", "textarea", "xmp", "title"};
+    static const char *const raw[] = {"script", "style", "textarea", "xmp", "title", "template"};
     bool empty;
     if (starts(m, m->at, "<!--")) {
-        m->at += 4;
+        m->at += 2; /* "<!-->" is a whole comment */
         skip_past(m, "-->");
         return true;
     }
