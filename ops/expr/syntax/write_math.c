@@ -307,8 +307,11 @@ static bool needs_dot(const struct writer *w, const struct expr_node *l, const s
 {
     const char *before = name_at_end(l, true), *after = group ? NULL : name_at_end(r, false);
     bool call = group && before, words = is_word(before) || is_word(after);
-    bool delta = before && (!strcmp(before, "Delta") || !strcmp(before, "delta"));
-    words = words || (delta && after); /* no difference */
+    static const char *const applied[] = {"mathbb_", "mathcal_", "mathscr_", "D_"};
+    bool acts = before && (!strcmp(before, "Delta") || !strcmp(before, "delta"));
+    for (size_t i = 0; before && i < sizeof applied / sizeof *applied; i++)
+        acts |= !strncmp(before, applied[i], strlen(applied[i]));
+    words = words || (acts && after); /* no difference, derivative or expectation */
     return (!group && begins_with_digit(r)) || (!w->style->mathml && (call || words));
 }
 
@@ -352,6 +355,22 @@ static void write_fraction(const struct writer *w, const char *const around[3], 
     write_between(w, &around[1], bottom);
 }
 
+/* Whether it is written in brackets of its own. */
+static bool has_brackets(const struct writer *w, const struct expr_node *node)
+{
+    return node->op >= X_DECLARED && lang_shape(&w->x->lang->ops[node->op]) == LANG_BINOMIAL;
+}
+
+/* Whether a derivative without brackets, as of sin(x), ends here: it might go on to what follows.
+ */
+static bool ends_open(const struct writer *w, const struct expr_node *node)
+{
+    while (node->op == X_ADD || node->op == X_SUB ||
+           (node->op == X_MUL && expr_node_is(node + 1, X_NUM, "-1")))
+        node += 1 + node[1].size;
+    return node->op == X_D && (is_function(node + 2) || has_brackets(w, node + 2));
+}
+
 /* An operator that has a meaning of its own. */
 static void write_declared(const struct writer *w, uint32_t i, uint32_t second)
 {
@@ -362,10 +381,19 @@ static void write_declared(const struct writer *w, uint32_t i, uint32_t second)
     case LANG_CEILING: write_between(w, w->style->ceiling, i + 1); break;
     case LANG_BINOMIAL: write_fraction(w, w->style->binomial, i + 1, second); break;
     case LANG_FACTORIAL: /* sin(x)! may be read as sin(x!) */
-        write_group(w, i + 1, strength(w, child) < ATOM || child->op > X_VAR);
+        write_group(w, i + 1,
+                    !has_brackets(w, child) && (strength(w, child) < ATOM || child->op > X_VAR));
         put(w, w->style->factorial);
         break;
     }
+}
+
+/* Whether a letter alone would be read as sqrt(-1), or noted since it may be. */
+static bool is_imaginary(const char *leaf)
+{
+    size_t n;
+    const char *name = variable_of(&n, leaf);
+    return n == 1 && (*name == 'i' || *name == 'I');
 }
 
 static void write_node(const struct writer *w, uint32_t i)
@@ -380,14 +408,14 @@ static void write_node(const struct writer *w, uint32_t i)
         write_name(w, node->leaf);
         break;
     case X_SYM:
-        if (!w->style->mathml && !strcmp(node->leaf, "i")) /* which is read as sqrt(-1) */
-            put(w, "\\mathit{i}");
+        if (!w->style->mathml && is_imaginary(node->leaf))
+            buf_printf(w->out, "\\mathit{%c}", node->leaf[*node->leaf == '"']);
         else
             write_name(w, node->leaf);
         break;
     case X_ADD:
     case X_SUB:
-        write_node(w, left);
+        write_group(w, left, !w->style->mathml && ends_open(w, &w->x->nodes[left]));
         put(w, node->op == X_ADD ? w->style->plus : w->style->minus);
         write_group(w, right, strength(w, r) == SUM);
         break;
@@ -395,11 +423,15 @@ static void write_node(const struct writer *w, uint32_t i)
     case X_DIV: write_fraction(w, w->style->fraction, left, right); break;
     case X_POW: write_power(w, left, right); break;
     case X_SQRT: write_between(w, w->style->root, left); break;
-    case X_ABS: write_between(w, w->style->absolute, left); break;
+    case X_ABS: /* ||x|| may be a norm */
+        put(w, w->style->absolute[0]);
+        write_group(w, left, w->x->nodes[left].op == X_ABS);
+        put(w, w->style->absolute[1]);
+        break;
     case X_D:
         write_between(w, w->style->derivative, left);
         put(w, is_function(r) && !w->style->mathml ? " " : "");
-        write_group(w, right, !is_function(r));
+        write_group(w, right, !is_function(r) && !has_brackets(w, r));
         break;
     default:
         if (w->x->lang->ops[node->op].infix)

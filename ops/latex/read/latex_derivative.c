@@ -57,6 +57,11 @@ struct latex_derivative latex_derivative_of(struct latex_reading *r, const json_
     const json_t *first = latex_next(&above), *second = latex_item(&above, 1);
     const char *sign = latex_sign(second);
     bool other;
+    if (latex_is_letter(r, latex_base(first), "D") && latex_is_letter(r, latex_next(&below), "D") &&
+        below.n > 1) {
+        latex_refuse(r, node, "write \\cdot for products", "this may be a material derivative");
+        return d;
+    }
     if (!lang_has(r->lang, X_D) || !latex_is_d(latex_base(first), &d.partial) || below.n < 2 ||
         !latex_is_d(latex_next(&below), &other) || !order_of(r, first))
         return d;
@@ -93,6 +98,18 @@ struct latex_derivative latex_derivative_at(struct latex_reading *r, struct late
                             (struct latex_list){below, 0, json_array_size(below), 0, false});
     l->at += d.n ? 4 : 0;
     return d;
+}
+
+bool latex_has_derivative(struct latex_reading *r, const struct latex_list *l, size_t from)
+{
+    for (size_t i = from; i < l->at; i++) {
+        const json_t *node = latex_item(l, i);
+        struct latex_list above = latex_list_of(r, json_object_get(node, "numer"));
+        struct latex_list below = latex_list_of(r, json_object_get(node, "denom"));
+        if (above.n == 1 && latex_derivative_of(r, node, above, below).n)
+            return true;
+    }
+    return false;
 }
 
 bool latex_is_divided(const struct latex_reading *r, const struct latex_derivative *d,

@@ -17,6 +17,8 @@ struct latex_derivative latex_derivative_of(struct latex_reading *r, const json_
                                             struct latex_list above, struct latex_list below);
 /* The same for d/dx, at the position of the list; moves past it. */
 struct latex_derivative latex_derivative_at(struct latex_reading *r, struct latex_list *l);
+/* Whether one of the nodes of the list from there to its position is \frac{d}{dx} alone. */
+bool latex_has_derivative(struct latex_reading *r, const struct latex_list *l, size_t from);
 /* SymPy writes (d/dx f) g like d/dx (f g). Whether a product with this first factor may be the
  * former: both depend on a variable of the derivative and f is no letter, or d stands where
  * \partial would. */

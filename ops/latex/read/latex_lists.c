@@ -1,5 +1,6 @@
 #include "ops/latex/read/latex_lists.h"
 
+#include "base/text/words.h"
 #include "ops/expr/syntax/lexical.h"
 
 /* ---- letters that spell a function ---- */
@@ -34,6 +35,10 @@ static void check_spelling(struct latex_reading *r, const json_t *list)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
         const char *letters = letters_from(r, list, i), *name = spelt(letters);
+        if (word_in("nCr nCk nPr nPk", letters, strlen(letters)))
+            latex_refuse(r, json_array_get(list, i),
+                         "write \\binom{n}{k}; for a product write \\cdot",
+                         "the letters '%s' count combinations or arrangements", letters);
         if (name)
             latex_refuse(r, json_array_get(list, i),
                          arena_printf(r->a,

@@ -63,8 +63,8 @@ const char *latex_name(enum latex_kind *kind, struct latex_reading *r, const jso
     const char *name =
         latex_is_type(node, "font") && only(r, body) ? letter(r, latex_sign(only(r, body))) : "";
     bool italic = word_in("mathnormal mathit", font, strlen(font));
-    if (italic && is_letter(*name) && name[1] && name[0] < 'a')
-        return ""; /* \mathit{\Gamma} */
+    if (italic && (lang_is_constant(name) || (is_letter(*name) && name[1] && name[0] < 'a')))
+        return ""; /* \mathit{e} is no constant, \mathit{\Gamma} no letter */
     return italic || !*name ? name : arena_printf(r->a, "%s_%s", font, name);
 }
 
@@ -102,6 +102,19 @@ bool latex_is_d(const json_t *node, bool *partial)
            (!strcmp(latex_field(node, "font"), "mathrm") && !strcmp(latex_sign(body), "d"));
 }
 
+bool latex_is_letter(struct latex_reading *r, const json_t *node, const char *letter)
+{
+    enum latex_kind kind;
+    const char *name = node ? latex_name(&kind, r, node) : "", *font = strrchr(name, '_');
+    return !strcmp(font ? font + 1 : name, letter);
+}
+
+static struct latex_value refuse_differential(struct latex_reading *r, const json_t *node)
+{
+    return latex_refuse(r, node, "write \\frac{\\mathrm d}{\\mathrm d x} for a derivative",
+                        "a differential cannot be read");
+}
+
 static struct latex_value imaginary(struct latex_reading *r, const json_t *node)
 {
     if (!latex_usual(r, node, "i is read as \\sqrt{-1}; a variable is \\mathit{i}"))
@@ -109,11 +122,31 @@ static struct latex_value imaginary(struct latex_reading *r, const json_t *node)
     return (struct latex_value){"sqrt -1", LATEX_TERM};
 }
 
+/* sin of sinx and cos2x, d of dx: the operator whose name stands before one letter or a number; -1
+ * if there is none. */
+static int leading_operator(const struct latex_reading *r, const char *name)
+{
+    for (size_t n = strlen(name) - 1; n > 0; n--) {
+        const char *rest = name + n + strspn(name + n, "0123456789");
+        int op = lang_find(r->lang, name, n);
+        if (op >= 0 && r->lang->ops[op].arity &&
+            (strlen(rest) < 2 || lexical_is_greek(rest, strlen(rest))))
+            return op;
+    }
+    return -1;
+}
+
 /* A name of several upright letters, or of one. */
 static struct latex_value upright(struct latex_reading *r, const json_t *node, const char *name)
 {
     if (!strcmp(name, "i") && lang_has(r->lang, X_POW))
         return imaginary(r, node);
+    int op = leading_operator(r, name);
+    if (op == X_D)
+        return refuse_differential(r, node);
+    if (op >= 0 &&
+        !latex_note(r, node, "%s is read as the variable %s", latex_typed(r, node), name))
+        return latex_none;
     if (!name[1] && strcmp(name, "e") &&
         !latex_note(r, node, "the upright %s is read as the variable %s", name, name))
         return latex_none;
@@ -137,8 +170,7 @@ struct latex_value latex_read_name(struct latex_reading *r, const json_t *node, 
     int op = lexical_is_greek(name, strlen(name)) ? -1 : lang_find(r->lang, name, strlen(name));
     bool is_d = op == X_D;
     if (is_d && kind == LATEX_WORD)
-        return latex_refuse(r, node, "write \\frac{\\mathrm d}{\\mathrm d x} for a derivative",
-                            "a differential cannot be read");
+        return refuse_differential(r, node);
     if (op >= 0 && !is_d && r->lang->ops[op].arity)
         return latex_refuse(r, node, NULL, "%s is a function and has no argument here", name);
     if (op >= 0 && !is_d)
@@ -151,6 +183,9 @@ struct latex_value latex_read_name(struct latex_reading *r, const json_t *node, 
         return latex_none;
     if (special && !strcmp(name, "i"))
         return imaginary(r, node);
+    if (special && !strcmp(name, "I") &&
+        !latex_usual(r, node, "I is read as a variable; \\mathit{I} is one, i is \\sqrt{-1}"))
+        return latex_none;
     return (struct latex_value){variable_leaf(r->a, r->lang, name, strlen(name)), LATEX_LETTER};
 }
 

@@ -22,3 +22,5 @@ unsigned latex_arity(const struct latex_reading *r, int function);
 int latex_inverse(struct latex_reading *r, const json_t *node, int function);
 /* Whether the node is the d of a derivative, or \partial if `partial`. */
 bool latex_is_d(const json_t *node, bool *partial);
+/* Whether the node is this letter, in whatever font. */
+bool latex_is_letter(struct latex_reading *r, const json_t *node, const char *letter);

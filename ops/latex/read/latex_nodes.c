@@ -133,8 +133,18 @@ struct latex_value latex_refuse(struct latex_reading *r, const json_t *node, con
 
 struct latex_value latex_unknown(struct latex_reading *r, const json_t *node)
 {
-    return latex_refuse(r, node, NULL, "'%s' cannot be read as part of an expression",
-                        latex_typed(r, node));
+    static const char *const hints[][2] = {
+        {"\\lg", "write \\log_{10} or \\log_2"},
+        {"\\bar", "write \\overline{z} for the complex conjugate"},
+        {"\\bmod \\mod \\pmod", "write x - y \\lfloor x/y \\rfloor for a remainder"},
+        {"\\hat \\tilde \\vec \\dot \\ddot", "a variable is a letter, perhaps with an index"},
+        {"\\partial \\nabla", "write \\frac{\\partial}{\\partial x} for a derivative"},
+    };
+    const char *typed = latex_typed(r, node), *hint = NULL;
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (word_in(hints[i][0], typed, strlen(typed)))
+            hint = hints[i][1];
+    return latex_refuse(r, node, hint, "'%s' cannot be read as part of an expression", typed);
 }
 
 bool latex_note(struct latex_reading *r, const json_t *node, const char *format, ...)

@@ -11,3 +11,6 @@ bool latex_check_power(struct latex_reading *r, const json_t *sup, struct latex_
 int latex_small_exponent(struct latex_reading *r, const json_t *sup);
 /* Refuses x^12 and x_12: the script is one digit, and another digit follows. */
 bool latex_check_script_ends(struct latex_reading *r, const json_t *node, const json_t *next);
+/* Returns the base of a node with scripts, also in braces, perhaps with its index: {x}^2, {x_1}^2;
+ * NULL and a refusal if the braces hold more. *sub becomes its index. */
+const json_t *latex_open_base(const json_t **sub, struct latex_reading *r, const json_t *node);

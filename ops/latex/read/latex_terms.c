@@ -11,10 +11,10 @@
 
 #include "base/text/words.h"
 #include "ops/expr/syntax/lexical.h"
-#include "ops/latex/read/latex_beside.h"
 #include "ops/latex/read/latex_derivative.h"
 #include "ops/latex/read/latex_known.h"
 #include "ops/latex/read/latex_names.h"
+#include "ops/latex/read/latex_readings.h"
 #include "ops/latex/read/latex_scripts.h"
 
 enum { DEPTH_MAX = 150 };
@@ -40,9 +40,10 @@ static struct latex_value read_group(struct latex_reading *r, const json_t *node
 
 /* ---- primaries ---- */
 
-/* Reads (...), |...| or \left(...\right) and moves past it; *end carries its exponent. */
+/* Reads (...), |...| or \left(...\right), perhaps as the argument of a function, and moves past it;
+ * *end carries its exponent. */
 static struct latex_value read_brackets(const json_t **end, struct latex_reading *r,
-                                        struct latex_list *l)
+                                        struct latex_list *l, bool argument)
 {
     const json_t *open = latex_next(l), *base = latex_base(open);
     bool whole = latex_is_type(base, "leftright");
@@ -50,6 +51,7 @@ static struct latex_value read_brackets(const json_t **end, struct latex_reading
     const char *close = latex_closing(&function, sign);
     unsigned bars = r->bars, inner = ++r->brackets;
     struct latex_value x;
+    const json_t *first = latex_item(l, l->at + 1);
     if (!whole && base != open)
         return latex_refuse(r, open, NULL, "a script follows no bracket that opens");
     if (whole && (!close || strcmp(latex_field(base, "right"), close)))
@@ -57,6 +59,7 @@ static struct latex_value read_brackets(const json_t **end, struct latex_reading
                             latex_field(base, "right"));
     l->at++;
     if (whole) {
+        first = json_array_get(latex_list_of(r, json_object_get(base, "body")).items, 0);
         x = read_group(r, json_object_get(base, "body"));
         *end = open;
     } else {
@@ -70,7 +73,10 @@ static struct latex_value read_brackets(const json_t **end, struct latex_reading
             return latex_unknown(r, *end);
         l->at++;
     }
-    if (x.text && !*function && *sign != '(' && r->brackets == inner &&
+    if (!latex_check_double(r, open, first, x, argument) ||
+        (*function && !latex_check_bars(r, open, x)))
+        return latex_none;
+    if (x.text && !*function && *sign != '(' && !(argument && r->brackets > inner) &&
         !latex_note(r, open, "%s is read as a parenthesis", sign))
         return latex_none;
     int op = *function ? latex_bracket_operator(r->lang, function) : -1;
@@ -88,21 +94,9 @@ static struct latex_value read_root(struct latex_reading *r, const json_t *node)
     struct latex_value x = read_group(r, json_object_get(node, "body"));
     if (!index || json_is_null(index) || !x.text)
         return latex_apply(r, "sqrt", x);
-    const struct latex_value one = {"1", LATEX_NUMBER};
-    return latex_apply2(r, "pow", x, latex_quotient(r, one, read_group(r, index)));
-}
-
-/* Whether one of the nodes from..to of a list is \frac{d}{dx} without an expression. */
-static bool has_derivative(struct latex_reading *r, const struct latex_list *l, size_t from)
-{
-    for (size_t i = from; i < l->at; i++) {
-        const json_t *node = latex_item(l, i);
-        struct latex_list above = latex_list_of(r, json_object_get(node, "numer"));
-        struct latex_list below = latex_list_of(r, json_object_get(node, "denom"));
-        if (above.n == 1 && latex_derivative_of(r, node, above, below).n)
-            return true;
-    }
-    return false;
+    const struct latex_value one = {"1", LATEX_NUMBER}, n = read_group(r, index);
+    return latex_check_root(r, node, x, n) ? latex_apply2(r, "pow", x, latex_quotient(r, one, n))
+                                           : latex_none;
 }
 
 /* Reads what a derivative applies to: its numerator, or the rest of the product. */
@@ -117,14 +111,18 @@ static struct latex_value read_derived(struct latex_reading *r, const json_t *no
         return latex_refuse(r, node, NULL, "the expression to differentiate is missing");
     struct latex_list first = *l;
     struct latex_value x = read_product(r, l, stop, false, false);
+    const char *sign = latex_sign(latex_next(l));
+    bool several = x.text && l->at > l->second, bracket = x.kind == LATEX_BRACKETS && !several;
+    bool goes_on = x.text && !bracket && /* what follows may be a part of it */
+                   (several || latex_is_open(latex_base(latex_next(&first))) ||
+                    latex_is_minus(sign) || !strcmp(sign, "+"));
     first.n = l->second;
-    bool several = x.text && l->at > l->second;
     if (several &&
-        (has_derivative(r, l, l->second) ||
+        (latex_has_derivative(r, l, l->second) ||
          (r->sympy && latex_is_divided(r, d, read_product(r, &first, "", false, false), x))))
         return latex_refuse(r, node, "bracket its expression",
                             "how far this derivative reaches is ambiguous");
-    if (several && !latex_usual(r, node, "the derivative is read as that of %s", latex_shown(r, x)))
+    if (goes_on && !latex_usual(r, node, "the derivative is read as that of %s", latex_shown(r, x)))
         return latex_none;
     return latex_derive(r, node, d, x);
 }
@@ -142,16 +140,18 @@ static struct latex_value read_fraction(struct latex_reading *r, const json_t *n
     l->at++;
     if (r->problem)
         return latex_none;
-    if (!bar || *latex_field(node, "leftDelim") || *latex_field(node, "rightDelim"))
-        return binomial < 0 ? latex_unknown(r, node)
-                            : latex_apply2(r, lang_token(r->lang, (unsigned)binomial),
-                                           read_group(r, json_object_get(node, "numer")),
-                                           read_group(r, json_object_get(node, "denom")));
+    bool own = !bar || *latex_field(node, "leftDelim") || *latex_field(node, "rightDelim");
+    if (own && binomial < 0)
+        return latex_unknown(r, node);
     if (d.n)
         return read_derived(r, node, &d, l, stop);
     struct latex_value x = read_group(r, json_object_get(node, "numer"));
-    return x.text ? latex_quotient(r, x, read_group(r, json_object_get(node, "denom")))
-                  : latex_none;
+    struct latex_value y = x.text ? read_group(r, json_object_get(node, "denom")) : latex_none;
+    if (!own)
+        return latex_check_divisor(r, node, y) ? latex_quotient(r, x, y) : latex_none;
+    x = latex_apply2(r, lang_token(r->lang, (unsigned)binomial), x, y);
+    x.kind = LATEX_BRACKETS; /* they show */
+    return x;
 }
 
 /* Reads the exponent of a value. */
@@ -162,7 +162,10 @@ static struct latex_value raise(struct latex_reading *r, struct latex_value x, c
         return x;
     if (!latex_check_power(r, sup, x, false))
         return latex_none;
-    struct latex_value power = latex_apply2(r, "pow", x, read_group(r, sup));
+    struct latex_value exponent = read_group(r, sup);
+    if (!latex_check_raised(r, node, x, exponent))
+        return latex_none;
+    struct latex_value power = latex_apply2(r, "pow", x, exponent);
     power.kind = x.kind == LATEX_LETTER || x.kind == LATEX_WORD ? LATEX_RAISED : LATEX_POWER;
     return power;
 }
@@ -176,7 +179,8 @@ static struct latex_value read_factorial(struct latex_reading *r, struct latex_l
     if (!x.text || op < 0 || strcmp(latex_sign(latex_base(node)), "!"))
         return x;
     if (!strcmp(latex_sign(latex_base(latex_item(l, l->at + 1))), "!"))
-        return latex_refuse(r, node, "write (n!)!", "n!! has no counterpart");
+        return latex_refuse(r, node, "write the double factorial as a product, or (n!)!",
+                            "n!! has no counterpart");
     if ((x.kind == LATEX_RAISED || x.kind == LATEX_POWER || x.kind == LATEX_TERM) &&
         !latex_note(r, node, "the factorial is read as that of %s", latex_shown(r, x)))
         return latex_none;
@@ -203,9 +207,11 @@ static struct latex_value read_conjugate(struct latex_reading *r, const json_t *
 /* ---- functions ---- */
 
 /* Reads the arguments of a function of two: "(x, y)", or "(y)" if x is its subscript, or of a `set`
- * "\{x, y\}"; moves past them. *end carries the exponent. */
+ * "\{x, y\}"; moves past them. *end carries the exponent. More arguments are `nested`: max(x, y, z)
+ * is max(max(x, y), z). */
 static struct latex_value read_pair(const json_t **end, struct latex_reading *r,
-                                    struct latex_list *l, struct latex_value x, bool set)
+                                    struct latex_list *l, struct latex_value x, bool set,
+                                    const char *nested)
 {
     const json_t *open = latex_next(l), *base = latex_base(open);
     bool whole = latex_is_type(base, "leftright");
@@ -223,6 +229,11 @@ static struct latex_value read_pair(const json_t **end, struct latex_reading *r,
         in->at++;
     }
     struct latex_value y = x.text ? read_sum(r, in, close) : latex_none;
+    for (; y.text && nested && !strcmp(latex_sign(latex_next(in)), ",");
+         y = read_sum(r, in, close)) {
+        x = latex_apply2(r, nested, x, y);
+        in->at++;
+    }
     const json_t *last = latex_next(in);
     if (!y.text)
         return latex_none;
@@ -275,7 +286,10 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
         function = based;
         sub = NULL;
     }
-    bool two = latex_arity(r, function) == 2, log = function == X_LN && strcmp(name, "\\ln");
+    bool two = latex_arity(r, function) == 2,
+         several = two && word_in("max min", r->lang->ops[function].name,
+                                  strlen(r->lang->ops[function].name)),
+         log = function == X_LN && strcmp(name, "\\ln");
     bool limits = json_is_true(json_object_get(base, "limits")) || /* \max_x f is over x */
                   json_is_true(json_object_get(base, "alwaysHandleSupSub"));
     if (log && !sub &&
@@ -298,8 +312,8 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
         return latex_refuse(r, node, NULL, "%s has no argument", name);
     if (two && !latex_is_open(latex_base(latex_next(l))))
         return latex_refuse(r, node, NULL, "%s needs its arguments in brackets", name);
-    x = two                                        ? read_pair(&end, r, l, index, limits)
-        : latex_is_open(latex_base(latex_next(l))) ? read_brackets(&end, r, l)
+    x = two ? read_pair(&end, r, l, index, limits, several ? self.text : NULL)
+        : latex_is_open(latex_base(latex_next(l))) ? read_brackets(&end, r, l, true)
                                                    : read_bare(r, l, node, stop);
     if (x.text && latex_part(end, "sub"))
         return latex_refuse(r, end, NULL, "a subscript here has no meaning");
@@ -335,31 +349,12 @@ static struct latex_value read_pattern(struct latex_reading *r, struct latex_lis
     return raise(r, x, node);
 }
 
-/* The base of scripts, in braces or with an index in them: {x}^2, {x_1}^2. */
-static const json_t *open_base(const json_t **sub, struct latex_reading *r, const json_t *node)
-{
-    const json_t *list = latex_inside(r, latex_base(node)), *base = json_array_get(list, 0);
-    *sub = latex_part(node, "sub");
-    if (!json_array_size(list)) {
-        latex_refuse(r, node, NULL, "nothing stands before this script");
-        return NULL;
-    }
-    if (json_array_size(list) == 1 && !latex_is_type(base, "supsub"))
-        return base;
-    if (json_array_size(list) == 1 && !latex_part(base, "sup") && !*sub) {
-        *sub = latex_part(base, "sub");
-        return latex_part(base, "base");
-    }
-    latex_refuse(r, node, "write \\left( and \\right)", "the braces of this base do not show");
-    return NULL;
-}
-
 static struct latex_value read_power(struct latex_reading *r, struct latex_list *l,
                                      const char *stop)
 {
     const json_t *node = latex_next(l), *sub, *base, *end = node;
     struct latex_value x;
-    if (!(base = open_base(&sub, r, node)))
+    if (!(base = latex_open_base(&sub, r, node)))
         return latex_none;
     int function = latex_function(r, base);
     if (function >= 0)
@@ -376,7 +371,7 @@ static struct latex_value read_power(struct latex_reading *r, struct latex_list 
         x = latex_read_number(&end, r, l);
         sub = latex_part(end, "sub");
     } else if (latex_is_type(base, "leftright") || latex_closing(&bar, sign)) {
-        x = read_brackets(&end, r, l);
+        x = read_brackets(&end, r, l, false);
         l->bar |= !strcmp(sign, "|");
         sub = latex_part(end, "sub");
     } else if (latex_is_type(base, "genfrac")) {
@@ -399,20 +394,6 @@ static struct latex_value read_power(struct latex_reading *r, struct latex_list 
     return read_factorial(r, l, raise(r, x, end));
 }
 
-static bool ends_product(struct latex_reading *r, const json_t *node, const char *stop,
-                         bool argument)
-{
-    const json_t *base = latex_base(node);
-    const char *function, *sign = latex_sign(base);
-    if (!node || !strcmp(latex_field(base, "family"), "rel") || latex_is_minus(sign) ||
-        word_in("+ ,", sign, strlen(sign)) || latex_is_close(sign) ||
-        (*stop && !strcmp(sign, stop)))
-        return true;
-    bool bracket = latex_is_type(base, "leftright") || latex_closing(&function, sign);
-    return argument &&
-           (latex_function(r, base) >= 0 || latex_is_times(sign) || latex_is_over(sign) || bracket);
-}
-
 /* Reads the next factor; a sign may stand before it. */
 static struct latex_value read_factor(struct latex_reading *r, struct latex_list *l,
                                       const char *stop)
@@ -421,7 +402,7 @@ static struct latex_value read_factor(struct latex_reading *r, struct latex_list
     bool minus = latex_is_minus(latex_sign(node));
     l->at += minus;
     if (!(next = latex_next(l)) ||
-        (ends_product(r, next, stop, false) && strcmp(latex_sign(next), r->bars ? "|" : "")))
+        (latex_ends_product(r, next, stop, false) && strcmp(latex_sign(next), r->bars ? "|" : "")))
         return latex_refuse(r, next ? next : latex_item(l, l->n - 1), NULL,
                             "something is missing here");
     struct latex_value x = read_power(r, l, stop);
@@ -441,7 +422,7 @@ static struct latex_value read_product(struct latex_reading *r, struct latex_lis
         x = latex_negate(r, x);
         minus = false;
     }
-    while (x.text && !ends_product(r, node = latex_next(l), stop, argument)) {
+    while (x.text && !latex_ends_product(r, node = latex_next(l), stop, argument)) {
         const char *sign = latex_sign(node);
         bool beside = !latex_is_times(sign) && !latex_is_over(sign);
         if (!latex_check_beside(r, l, last, before, over))
@@ -450,7 +431,8 @@ static struct latex_value read_product(struct latex_reading *r, struct latex_lis
         l->at += !beside;
         before = latex_next(l) ? latex_next(l) : node;
         last = read_factor(r, l, stop);
-        if (!last.text)
+        if (!last.text || !latex_check_product(r, before, x, last) ||
+            (over && !latex_check_divisor(r, before, last)))
             return latex_none;
         x = over ? latex_quotient(r, x, last) : latex_apply2(r, "*", x, last);
     }
