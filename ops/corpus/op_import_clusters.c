@@ -83,7 +83,7 @@ static const char *units(struct op_ctx *ctx)
 
 const struct op op_import_clusters = {
     .name = "import-clusters",
-    .version = 7,
+    .version = 8,
     .node = OP_SOURCE,
     .doc = "Reads corpora of equivalent expressions in the formats of other programs "
            "(docs/formats.md). Pairs with an expression in common, even in different files, become "

@@ -39,7 +39,7 @@ static const char *const suffixes[] = {".yaml", ".yml", ".operators", NULL};
 
 const struct op op_templates = {
     .name = "templates",
-    .version = 3,
+    .version = 4,
     .node = OP_SOURCE,
     .doc = "Makes the initial expressions from template files (docs/templates.md).",
     .params = OP_PARAMS({"seed", OP_INT, "0", NULL, 0, 9007199254740992.0,

@@ -44,7 +44,7 @@ static const char *const suffixes[] = {".rules", ".operators", ".rs", NULL};
 
 const struct op op_rules = {
     .name = "rules",
-    .version = 4,
+    .version = 5,
     .node = OP_SOURCE,
     .doc = "Reads rewrite rules from rule files (docs/rules.md). The records do not depend on the "
            "order of files and rules, on comments or on spacing.",

@@ -26,13 +26,17 @@ static const struct {
     {"lim limit Limit int integral integrate Integral Integrate sum Sum prod Product",
      "limits, integrals, sums and products are not in the language"},
     {"diff Diff Derivative deriv D", "write d(x, f) for the derivative of f by x"},
-    {"mod rem div Mod", "remainders are not in the language"},
+    {"mod rem Mod", "write x - y*floor(x/y) for the remainder of x by y"},
+    {"div", "write floor(x/y)"},
+    {"round", "write floor(x + 1/2)"},
+    {"trunc", "write sign(x)*floor(abs(x))"},
+    {"root", "write sqrt(...), cbrt(...) or (...)^(1/n)"},
     {"deg degree degrees grad", "write 30*pi/180 for 30 degrees"},
     {"fact Factorial", "write n! or factorial(n)"},
     {"choose nCr", "write binomial(n, k)"},
-    {"sup round trunc gcd lcm det",
-     "no operator has this name; a file declares operators: --operators FILE"},
-    {"plus minus times over divided squared cubed power root equals and or not if then else where",
+    {"gcd lcm", "divisors are not in the language"},
+    {"sup det", "no operator has this name; a file declares operators: --operators FILE"},
+    {"plus minus times over divided squared cubed power equals and or not if then else where",
      "write signs: + - * / ^"},
 };
 
@@ -176,7 +180,7 @@ static enum err_code fail_function(struct infix *p, const char *at, const char *
     const char *near = tree_nearest_operator(lang, name, n), *same = in_capitals(a, lang, name, n);
     const char *hint = hint_of_word(a, name, n);
     int shown = (int)(n < 60 ? n : 60);
-    bool symbol = variable_is_plain(lang, name, n) || constant_of(lang, name, n);
+    bool symbol = n == 1 || variable_is_plain(lang, name, n) || constant_of(lang, name, n);
     struct part part;
     enum err_code code = tree_fail(&p->tree, at, "unknown function '%.*s'", shown, name);
     if (hint)
@@ -257,8 +261,8 @@ static enum err_code name_length(size_t *n, struct infix *p, const char *name)
     if (name >= p->letters_end) {
         if ((code = refuse_foreign(p, name, whole)))
             return err_up(p->tree.e, code);
-        if (lang_has_name(lang, name, whole) || constant_of(lang, name, whole) ||
-            variable_is_plain(lang, name, whole))
+        if ((whole == 1 && *name != '_') || lang_has_name(lang, name, whole) ||
+            constant_of(lang, name, whole) || variable_is_plain(lang, name, whole))
             return OK;
         if ((code = check_product(p, name, whole)))
             return err_up(p->tree.e, code);
@@ -283,7 +287,7 @@ const char *infix_derivative(const struct infix *p, const char **x, size_t *n)
         return NULL;
     *x = s + 1;
     const struct lexical_word greek = lexical_word(*x, p->end);
-    bool letter = greek.text && strcmp(greek.text, "sqrt") != 0;
+    bool letter = greek.text && lexical_is_greek(greek.text, strlen(greek.text));
     const char *index = *x + (letter ? greek.n : 0);
     size_t n_index = identifier_length(index, p->end);
     *n = (size_t)(index - *x) + n_index;
@@ -323,6 +327,26 @@ enum err_code infix_check_power(struct infix *p, const char *at)
     enum err_code code = tree_fail(t, at, "%s with a power may be a function", base->leaf);
     err_hint(t->e, "for a product write %s^(...)*(...)", base->leaf);
     return code;
+}
+
+void infix_check_marks(struct infix *p, uint32_t base, uint32_t exponent, const char *at)
+{
+    const struct tree *t = &p->tree;
+    const struct tree_node *x = &t->nodes[base], *y = &t->nodes[exponent];
+    if (y->op == X_MUL && t->nodes[y->first].op == X_NUM) /* A^-T */
+        y = &t->nodes[t->nodes[y->first].next];
+    bool quoted = at > p->tree.source->text && strchr(")\"", at[-1]);
+    if (x->op == X_SYM && y->leaf && !quoted && variable_is_marked(x->leaf, y->leaf))
+        infix_choose_between(p, at, arena_printf(t->a, "%s^%s may be no power", x->leaf, y->leaf),
+                             arena_printf(t->a, "(%s)^(%s)", x->leaf, y->leaf), NULL);
+}
+
+void infix_check_applied(struct infix *p)
+{
+    size_t n = (size_t)(p->token_end - p->token);
+    if (n == 3 && p->token[0] == 'D' && p->token[1] == '_' && !is_digit(p->token[2]))
+        infix_choose_between(p, p->token, "D with an index may be a derivative or a factor",
+                             arena_printf(p->tree.a, "%.3s*...", p->token), NULL);
 }
 
 /* Accepts a bracket after a symbol, perhaps after a space, or refuses it as the argument of a
@@ -386,6 +410,9 @@ enum err_code infix_symbol(uint32_t *out, struct infix *p, const char *s, size_t
         return err_up(t->e, code);
     if (value)
         return err_up(t->e, constant(out, p, value, s, n));
+    if (lexical_is(s, n, "E") && lang_has(t->lang, X_POW) && !lang_has_name(t->lang, s, n))
+        infix_choose_between(p, s, "'E' may be Euler's number or a variable", "\"E\"",
+                             "e for Euler's number");
     return err_up(t->e, tree_leaf(out, t, X_SYM, variable_leaf(t->a, t->lang, s, n), s));
 }
 

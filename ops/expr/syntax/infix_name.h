@@ -17,5 +17,10 @@ const char *infix_derivative(const struct infix *p, const char **x, size_t *n);
 enum err_code infix_greek(uint32_t *out, struct infix *p, const char *name, const char *at);
 /* Refuses f^2(x) and f^(-1)(x): `at` is the bracket after the power. */
 enum err_code infix_check_power(struct infix *p, const char *at);
+/* Notes a power that may be a transpose, an inverse function or a binomial coefficient; `at` is its
+ * sign. A base in parentheses is a base. */
+void infix_check_marks(struct infix *p, uint32_t base, uint32_t exponent, const char *at);
+/* Notes D_x f, with the last token as the first factor. */
+void infix_check_applied(struct infix *p);
 /* Reports dx, which belongs to a derivative or an integral. */
 enum err_code infix_fail_differential(struct infix *p, const char *name, size_t n);

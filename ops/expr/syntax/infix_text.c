@@ -24,8 +24,11 @@ void infix_choose_between(struct infix *p, const char *at, const char *message, 
     if (!p->choice) {
         p->choice = at;
         p->choice_message = message;
-        p->choice_hint = arena_printf(a, "write %s, or %s", instead, otherwise);
+        p->choice_hint = arena_printf(a, "write %s%s%s", instead, otherwise ? ", or " : "",
+                                      otherwise ? otherwise : "");
     }
+    if (!otherwise)
+        return;
     if (!p->advice)
         p->advice = otherwise;
     else if (!strstr(p->advice, otherwise))
@@ -166,6 +169,13 @@ enum err_code infix_fail_trailing(struct infix *p)
     return code;
 }
 
+static bool digits_only(const char *s, size_t n)
+{
+    while (n && is_digit(*s))
+        s++, n--;
+    return n == 0;
+}
+
 /* Refuses 1_000 and 0x1F, where a name after a number would be a factor. */
 static enum err_code refuse_other_number(struct infix *p)
 {
@@ -173,6 +183,15 @@ static enum err_code refuse_other_number(struct infix *p)
     size_t n = identifier_length(s, p->end);
     bool base = n > 1 && s == number + 1 && *number == '0' && strchr("xXbBoO", *s) &&
                 memchr("0123456789abcdefABCDEF", s[1], 22);
+    if (n == 1 && strchr("jJ", *s)) {
+        int digits = (int)(s - number);
+        infix_choose_between(
+            p, number,
+            arena_printf(p->tree.a, "'%.*s%c' may be an imaginary number", digits, number, *s),
+            arena_printf(p->tree.a, "%.*s*%c", digits, number, *s),
+            arena_printf(p->tree.a, "%.*s*sqrt(-1) for the number", digits, number));
+    }
+    base |= n > 1 && strchr("dD", *s) && digits_only(s + 1, n - 1); /* 1d5 of Fortran */
     if (!base && (!n || *s != '_'))
         return OK;
     enum err_code code = tree_fail(&p->tree, number, "'%.*s' is not a number here",
@@ -240,4 +259,28 @@ const char *infix_exponent(struct infix *p)
     if (power)
         infix_take(p, n);
     return power;
+}
+
+bool infix_fold_fraction(struct infix *p, int op, uint32_t left, uint32_t right)
+{
+    struct tree_node *x = &p->tree.nodes[left], *y = &p->tree.nodes[right];
+    if (op != X_DIV || !x->literal || !y->literal || !number_is_integer(x->leaf) ||
+        !number_is_integer(y->leaf) || y->leaf[0] == '-' || strcmp(y->leaf, "0") == 0)
+        return false;
+    char *quotient = number_combine(p->tree.a, '/', x->leaf, y->leaf, EXPR_MAX_DIGITS);
+    if (!quotient)
+        return false;
+    x->leaf = quotient;
+    x->literal = false; /* 1/2/3 is (1/2)/3 */
+    return true;
+}
+
+const struct infix_rounding *infix_rounding(const struct infix *p)
+{
+    static const struct infix_rounding all[] = {{"⌊", "⌋", LANG_FLOOR}, {"⌈", "⌉", LANG_CEILING}};
+    for (size_t i = 0; i < 2; i++)
+        if (p->end - p->at > 3 && !memcmp(p->at, all[i].open, 3) &&
+            lang_shaped(p->tree.lang, all[i].shape) >= 0)
+            return &all[i];
+    return NULL;
 }

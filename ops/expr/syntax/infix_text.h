@@ -16,6 +16,7 @@ struct infix {
     bool prompt;             /* ambiguities are resolved and noted */
     bool patterns;
     bool closed_bar;
+    const char *group, *group_end; /* the last bracket or pair of bars */
     unsigned bars;   /* unclosed "|" */
     const char *bar; /* the innermost, if no other bracket is open within */
 };
@@ -23,7 +24,7 @@ struct infix {
 void infix_skip_space(struct infix *p);
 /* Records an ambiguous position. */
 void infix_choose(struct infix *p, const char *at);
-/* Records that the text may be `instead` or `otherwise`; the first is taken. */
+/* Records that the text may be `instead` or `otherwise`, which may be NULL; the first is taken. */
 void infix_choose_between(struct infix *p, const char *at, const char *message, const char *instead,
                           const char *otherwise);
 /* Advances by n bytes. */
@@ -47,3 +48,11 @@ enum err_code infix_fail_trailing(struct infix *p);
 /* Returns the exponent, as a leaf, after the name in sin^2(x), sin^(-1) x, sin\xc2\xb2 x; NULL if
  * there is none. */
 const char *infix_exponent(struct infix *p);
+/* Folds a quotient of two integer literals into a number; returns false if it is not one. */
+bool infix_fold_fraction(struct infix *p, int op, uint32_t left, uint32_t right);
+/* The brackets of floor or ceil that open here, and their operator; NULL if none do. */
+struct infix_rounding {
+    const char *open, *close;
+    enum lang_shape shape;
+};
+const struct infix_rounding *infix_rounding(const struct infix *p);

@@ -71,18 +71,17 @@ char lexical_sign(const char *s, const char *end, size_t *n)
 static const struct {
     const char *name;
     unsigned code;
-} letters[] = {{"alpha", 0x3b1},   {"beta", 0x3b2},       {"gamma", 0x3b3},    {"delta", 0x3b4},
-               {"epsilon", 0x3f5}, {"epsilon", 0x3b5},    {"zeta", 0x3b6},     {"eta", 0x3b7},
-               {"theta", 0x3b8},   {"iota", 0x3b9},       {"kappa", 0x3ba},    {"lambda", 0x3bb},
-               {"mu", 0x3bc},      {"mu", 0xb5},          {"nu", 0x3bd},       {"xi", 0x3be},
-               {"pi", 0x3c0},      {"rho", 0x3c1},        {"sigma", 0x3c3},    {"tau", 0x3c4},
-               {"upsilon", 0x3c5}, {"phi", 0x3d5},        {"phi", 0x3c6},      {"chi", 0x3c7},
-               {"psi", 0x3c8},     {"omega", 0x3c9},      {"Gamma", 0x393},    {"Delta", 0x394},
-               {"Theta", 0x398},   {"Lambda", 0x39b},     {"Xi", 0x39e},       {"Pi", 0x3a0},
-               {"Sigma", 0x3a3},   {"Upsilon", 0x3a5},    {"Phi", 0x3a6},      {"Psi", 0x3a8},
-               {"Omega", 0x3a9},   {"varepsilon", 0x3b5}, {"vartheta", 0x3d1}, {"varkappa", 0x3f0},
-               {"varpi", 0x3d6},   {"varrho", 0x3f1},     {"varsigma", 0x3c2}, {"varphi", 0x3c6},
-               {"omicron", 0x3bf}};
+} letters[] = {{"alpha", 0x3b1},    {"beta", 0x3b2},     {"gamma", 0x3b3},  {"delta", 0x3b4},
+               {"epsilon", 0x3f5},  {"zeta", 0x3b6},     {"eta", 0x3b7},    {"theta", 0x3b8},
+               {"iota", 0x3b9},     {"kappa", 0x3ba},    {"lambda", 0x3bb}, {"mu", 0x3bc},
+               {"mu", 0xb5},        {"nu", 0x3bd},       {"xi", 0x3be},     {"pi", 0x3c0},
+               {"rho", 0x3c1},      {"sigma", 0x3c3},    {"tau", 0x3c4},    {"upsilon", 0x3c5},
+               {"phi", 0x3d5},      {"chi", 0x3c7},      {"psi", 0x3c8},    {"omega", 0x3c9},
+               {"Gamma", 0x393},    {"Delta", 0x394},    {"Theta", 0x398},  {"Lambda", 0x39b},
+               {"Xi", 0x39e},       {"Pi", 0x3a0},       {"Sigma", 0x3a3},  {"Upsilon", 0x3a5},
+               {"Phi", 0x3a6},      {"Psi", 0x3a8},      {"Omega", 0x3a9},  {"varepsilon", 0x3b5},
+               {"vartheta", 0x3d1}, {"varkappa", 0x3f0}, {"varpi", 0x3d6},  {"varrho", 0x3f1},
+               {"varsigma", 0x3c2}, {"varphi", 0x3c6},   {"omicron", 0x3bf}};
 enum { LETTERS = sizeof letters / sizeof *letters };
 
 unsigned lexical_letter(const char *name, size_t n)
@@ -102,9 +101,9 @@ bool lexical_is_greek(const char *name, size_t n)
 
 struct lexical_word lexical_word(const char *s, const char *end)
 {
-    size_t n = starts(s, end, "\xe2\x88\x9a");
-    if (n || end - s < 2)
-        return (struct lexical_word){n ? "sqrt" : NULL, n};
+    size_t n = starts(s, end, "√"), cube = starts(s, end, "∛");
+    if (n || cube || end - s < 2)
+        return (struct lexical_word){n ? "sqrt" : cube ? "cbrt" : NULL, n + cube};
     unsigned code = ((uint8_t)s[0] & 0x1fu) << 6 | ((uint8_t)s[1] & 0x3fu);
     bool two = ((uint8_t)s[0] & 0xe0) == 0xc0 && ((uint8_t)s[1] & 0xc0) == 0x80;
     for (size_t i = 0; i < LETTERS && two; i++)
@@ -174,7 +173,9 @@ static const char *hint_of(const char *s, const char *end)
         {"–—‐‑", "this is a dash; write -"},
         {"⁄∕", "write /"},
         {"∗•●", "write *"},
-        {"∛", "write (...)^(1/3)"},
+        {"∛", "write cbrt(...) or (...)^(1/3)"},
+        {"⌊⌋", "write floor(...)"},
+        {"⌈⌉", "write ceil(...)"},
         {"∜", "write (...)^(1/4)"},
         {"½", "write (1/2)"},
         {"⅓", "write (1/3)"},
@@ -187,7 +188,7 @@ static const char *hint_of(const char *s, const char *end)
         {"{}", "write parentheses; LaTeX has a \\ before its functions"},
         {"\\", "LaTeX is not read here"},
         {"!", "write a factorial as (x^2)! or factorial(x)"},
-        {"%", "write 50/100 for 50 per cent; remainders are not in the language"},
+        {"%", "write 50/100 for 50 per cent, x - y*floor(x/y) for a remainder"},
         {"=", "this is one expression, not an equation"},
         {"<>≤≥≠≈≡", "this is one expression, not a comparison"},
         {".", "write 0.5, not .5"},

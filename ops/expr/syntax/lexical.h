@@ -55,8 +55,8 @@ size_t number_length(const char *s, const char *end, size_t *exponent);
 /* The operator that a character of n bytes denotes: '*' for a centred dot, '-' for U+2212; 0 if
  * none. */
 char lexical_sign(const char *s, const char *end, size_t *n);
-/* The word that a character of n bytes denotes: sqrt, or the name of a Greek letter; the text is
- * NULL if none. */
+/* The word that a character of n bytes denotes: sqrt, cbrt, or the name of a Greek letter; the text
+ * is NULL if none. */
 struct lexical_word {
     const char *text;
     size_t n;

@@ -9,7 +9,7 @@
  * A quotient of two integer literals is one number: 3/2 is the rational, (3)/2 the quotient.
  * Ambiguous input is never resolved silently: the usual reading is part of the error, or is used
  * and reported. */
-#include "ops/expr/rational.h"
+#include "base/text/words.h"
 #include "ops/expr/syntax/infix_name.h"
 #include "ops/expr/syntax/lexical.h"
 #include "ops/expr/syntax/variable_name.h"
@@ -20,27 +20,33 @@ static enum err_code expression(uint32_t *out, struct infix *p, unsigned precede
 static enum err_code operand(uint32_t *out, struct infix *p);
 
 /* Parses an expression up to `close`; the opening bracket is already consumed. */
-static enum err_code within(uint32_t *out, struct infix *p, const char *open, char close)
+static enum err_code within(uint32_t *out, struct infix *p, const char *open, const char *close)
 {
     unsigned bars = p->bars;
+    size_t n = strlen(close);
+    bool is_bar = *close == '|';
     const char *bar = p->bar;
-    p->bars = close == '|' ? bars + 1 : 0;
-    p->bar = close == '|' ? open : NULL;
+    p->bars = is_bar ? bars + 1 : 0;
+    p->bar = is_bar ? open : NULL;
     enum err_code code = expression(out, p, 0);
     p->bars = bars;
     p->bar = bar;
     if (code)
         return err_up(p->tree.e, code);
-    if (infix_at(p, close)) {
-        infix_take(p, 1);
-        p->closed_bar |= close == '|';
+    if (infix_at(p, *close) && (size_t)(p->end - p->at) >= n && !memcmp(p->at, close, n)) {
+        infix_take(p, n);
+        p->closed_bar |= is_bar;
+        p->group = open;
+        p->group_end = p->token_end;
         p->token = p->token_end - open < 60 ? open : p->token;
         p->tree.nodes[*out].literal = false;
         return OK;
     }
     if (p->at == p->end)
         return tree_fail(&p->tree, open, "this %s is never closed",
-                         close == '|' ? "bar" : "parenthesis");
+                         is_bar   ? "bar"
+                         : n == 1 ? "parenthesis"
+                                  : "bracket");
     return err_up(p->tree.e, infix_fail_trailing(p));
 }
 
@@ -79,6 +85,11 @@ static enum err_code call(uint32_t *out, struct infix *p, int op, const char *na
             return err_up(p->tree.e, code);
         if (!infix_at(p, ','))
             break;
+        if (given == 2 && op >= X_DECLARED && word_in("max min", t->lang->ops[op].name, 3)) {
+            if ((code = apply(&args[0], p, op, args, arity, name))) /* max(max(x, y), z) */
+                return err_up(t->e, code);
+            given = 1;
+        }
         infix_take(p, 1);
         decimal |= is_digit(p->token[-1]) && p->at < p->end && is_digit(*p->at);
     }
@@ -111,7 +122,7 @@ static bool at_factor(struct infix *p)
         return false;
     const char *s = p->at;
     return is_letter(*s) || *s == '(' || *s == '?' || *s == '"' || (*s == '|' && !p->bars) ||
-           lexical_word(s, p->end).text;
+           lexical_word(s, p->end).text || infix_rounding(p);
 }
 
 static int function_at(struct infix *p)
@@ -217,13 +228,17 @@ static enum err_code derivative(uint32_t *out, struct infix *p, const char *by, 
         return err_up(t->e, code);
     p->at = x;
     infix_take(p, n);
-    bool group = infix_at(p, '(');
+    bool bracket = infix_at(p, '(');
+    const char *begin = p->at;
     if ((code = expression(&args[1], p, LANG_PRECEDENCE_MINUS)))
         return err_up(t->e, code);
-    group = group && p->token_end[-1] == ')' && *p->token == '(';
+    bool group = bracket && p->group == begin && p->group_end == p->token_end;
     size_t sign;
     int op = infix_peek(p, &sign);
-    if (at_factor(p) || (!group && (op == X_MUL || op == X_DIV))) {
+    bool times = op == X_MUL || op == X_DIV;
+    if (group ? times : bracket || op == X_ADD || op == X_SUB) /* which may be a part of it */
+        infix_choose(p, d);
+    if (at_factor(p) || (!group && times)) {
         code = tree_fail(t, d, "how far this derivative reaches is ambiguous");
         err_hint(t->e, "write d(%s, ...)", by);
         return code;
@@ -264,7 +279,7 @@ static enum err_code typed_word(uint32_t *out, struct infix *p, const char *text
 {
     enum err_code code;
     size_t n = p->at < p->end && *p->at == '_' ? identifier_length(p->at, p->end) : 0;
-    if (strcmp(text, "sqrt") != 0) {
+    if (lexical_is_greek(text, strlen(text))) {
         text = arena_printf(p->tree.a, "%s%.*s", text, (int)n, p->at);
         p->token_end = p->at += n;
         int op = lang_find(p->tree.lang, text, strlen(text));
@@ -273,9 +288,14 @@ static enum err_code typed_word(uint32_t *out, struct infix *p, const char *text
             return err_up(p->tree.e, function(out, p, op, text, strlen(text)));
         return err_up(p->tree.e, infix_greek(out, p, text, at));
     }
-    bool bracket = infix_at(p, '(') || infix_at(p, '|');
-    if ((code = operand(out, p)) || (code = tree_apply(out, &p->tree, X_SQRT, out, 1, at)))
+    bool bracket = infix_at(p, '(') || infix_at(p, '|'), cube = *text == 'c';
+    const char *begin = p->at;
+    uint16_t op = (uint16_t)lang_find(p->tree.lang, text, strlen(text));
+    if ((code = operand(out, p)) || (code = tree_apply(out, &p->tree, op, out, 1, at)))
         return err_up(p->tree.e, code);
+    if (cube && memchr(begin, '-', (size_t)(p->token_end - begin)))
+        infix_choose_between(p, at, "a cube root of a negative number is complex here",
+                             "cbrt(...) for it", "-cbrt(...) for the real root");
     if (!bracket && (at_factor(p) || p->token_end[-1] == '!' || infix_at(p, '^') ||
                      lexical_superscript(p->tree.a, p->at, p->end, &n)))
         infix_choose(p, at);
@@ -305,10 +325,20 @@ static enum err_code primary(uint32_t *out, struct infix *p)
     if (is_digit(*s))
         return err_up(p->tree.e, infix_number(out, p));
     bool bar = *s == '|' && lang_has(p->tree.lang, X_ABS);
+    const struct infix_rounding *rounding = infix_rounding(p);
+    if (rounding) {
+        infix_take(p, strlen(rounding->open));
+        if (!(code = within(out, p, s, rounding->close)))
+            code = tree_apply(out, &p->tree, (uint16_t)lang_shaped(p->tree.lang, rounding->shape),
+                              out, 1, s);
+        return err_up(p->tree.e, code);
+    }
     if (*s == '(' || bar) {
         infix_take(p, 1);
-        if ((code = within(out, p, s, bar ? '|' : ')')) || !bar)
+        if ((code = within(out, p, s, bar ? "|" : ")")) || !bar)
             return err_up(p->tree.e, code);
+        if (p->tree.nodes[*out].op == X_ABS && s[1] == '|' && p->token_end[-2] == '|')
+            infix_choose_between(p, s, "double bars may be a norm", "abs(...)", NULL);
         return err_up(p->tree.e, tree_apply(out, &p->tree, X_ABS, out, 1, s));
     }
     if (*s == '?')
@@ -318,7 +348,8 @@ static enum err_code primary(uint32_t *out, struct infix *p)
     if (is_letter(*s))
         return err_up(p->tree.e, name(out, p));
     struct lexical_word word = lexical_word(s, p->end);
-    if (!word.text || !lang_has(p->tree.lang, X_SQRT))
+    if (!word.text || !lang_has(p->tree.lang, X_SQRT) ||
+        (!strcmp(word.text, "cbrt") && lang_find(p->tree.lang, word.text, 4) < 0))
         return err_up(p->tree.e, infix_fail_unexpected(p));
     infix_take(p, word.n);
     return err_up(p->tree.e, typed_word(out, p, word.text, s));
@@ -330,21 +361,6 @@ static enum err_code operand(uint32_t *out, struct infix *p)
     const char *begin = p->at;
     enum err_code code = primary(out, p);
     return err_up(p->tree.e, code ? code : infix_factorial(out, p, begin));
-}
-
-/* Folds a quotient of two integer literals into a number; returns false if it is not one. */
-static bool fold_fraction(struct infix *p, int op, uint32_t left, uint32_t right)
-{
-    struct tree_node *x = &p->tree.nodes[left], *y = &p->tree.nodes[right];
-    if (op != X_DIV || !x->literal || !y->literal || !number_is_integer(x->leaf) ||
-        !number_is_integer(y->leaf) || y->leaf[0] == '-' || strcmp(y->leaf, "0") == 0)
-        return false;
-    char *quotient = number_combine(p->tree.a, '/', x->leaf, y->leaf, EXPR_MAX_DIGITS);
-    if (!quotient)
-        return false;
-    x->leaf = quotient;
-    x->literal = false; /* 1/2/3 is (1/2)/3 */
-    return true;
 }
 
 /* Parses a factor without a sign before it: x y, 2(x + 1). `before` is the preceding operator, or
@@ -367,6 +383,7 @@ static enum err_code side_by_side(uint32_t *x, struct infix *p, int before)
         infix_choose(p, at);
     if (lexical_is(p->token, (size_t)(p->token_end - p->token), "d") && *at != '(')
         return err_up(p->tree.e, infix_fail_differential(p, p->token, 1));
+    infix_check_applied(p);
     if ((code = expression(&factor, p, LANG_PRECEDENCE_MINUS)))
         return err_up(p->tree.e, code);
     return err_up(p->tree.e, multiply(x, p, factor, at));
@@ -405,7 +422,9 @@ static enum err_code expression(uint32_t *out, struct infix *p, unsigned precede
                         ? tree_leaf(&args[1], &p->tree, X_NUM, power, sign)
                         : expression(&args[1], p, lang->ops[op].precedence + !lang->ops[op].right)))
             return err_up(p->tree.e, code);
-        if (!fold_fraction(p, op, args[0], args[1]) &&
+        if (op == X_POW)
+            infix_check_marks(p, args[0], args[1], sign);
+        if (!infix_fold_fraction(p, op, args[0], args[1]) &&
             (code = tree_apply(&args[0], &p->tree, (uint16_t)op, args, 2, sign)))
             return err_up(p->tree.e, code);
         if (op == X_POW && p->token_end[-1] == '!')

@@ -3,6 +3,7 @@
 #include "base/text/words.h"
 #include "ops/expr/syntax/lexical.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static size_t letters_at(const char *s, size_t n)
@@ -39,7 +40,8 @@ bool variable_is_plain(const struct language *lang, const char *name, size_t n)
     static const char fonts[] = "mathcal mathbb mathbf mathfrak mathscr mathsf mathtt boldsymbol";
     static const char constants[] = "i I Pi PI pi e"; /* as they are, or as people write them */
     size_t letters = letters_at(name, n), k = letters;
-    if (is_operator(lang, name, n) || (lang_has(lang, X_POW) && word_in(constants, name, n)))
+    if (is_operator(lang, name, n) ||
+        (lang_has(lang, X_POW) && (word_in(constants, name, n) || lexical_is(name, n, "E"))))
         return false;
     if (!lang_has(lang, X_MUL))
         return true;
@@ -79,4 +81,20 @@ const char *variable_infix(struct arena *a, const struct language *lang, const c
     struct buf b = {0};
     variable_write_infix(&b, lang, name);
     return buf_text(&b, a);
+}
+
+bool variable_is_marked(const char *base, const char *exponent)
+{
+    size_t n = strlen(base), letters = strcspn(base, "_"), m = strlen(exponent);
+    const char *index = base + letters + (letters < n);
+    bool number = is_digit(*exponent), indexed = *index && letters_at(base, letters) == letters;
+    bool named = indexed && !number && *exponent != '-' && !is_digit(*index);
+    if (word_in("T H t", exponent, m))
+        return n == 1 ? *base >= 'A' && *base <= 'Z' : indexed && letters > 4 && index[0] < 'a';
+    if (word_in("f g h F G", base, letters))
+        return !strcmp(exponent, "-1");
+    if (lexical_is(base, letters, "C"))
+        return named || (indexed && *exponent != '-' &&
+                         (!number || !is_digit(*index) || atoi(index) >= atoi(exponent)));
+    return named && word_in("A P delta epsilon varepsilon Gamma", base, letters);
 }

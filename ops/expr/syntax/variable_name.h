@@ -17,3 +17,6 @@ const char *variable_of(size_t *n, const char *leaf);
 void variable_write_infix(struct buf *out, const struct language *lang, const char *leaf);
 /* How infix spells the variable of this name. */
 const char *variable_infix(struct arena *a, const struct language *lang, const char *name);
+/* Whether this power of a variable looks like something else: C_n^k, A^T, f^(-1), delta_a^b. The
+ * exponent is a leaf. */
+bool variable_is_marked(const char *base, const char *exponent);

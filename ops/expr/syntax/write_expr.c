@@ -149,6 +149,10 @@ static void write_binary(struct buf *out, const struct expr *x, uint32_t i)
     /* A sign after an operator is legal but unusual. */
     if (begins_with_minus(r))
         around_right = true;
+    const struct expr_node *power = is_negation(r) ? r + 2 : r;
+    if (node->op == X_POW && l->op == X_SYM && power->leaf &&
+        variable_is_marked(l->leaf, power->leaf))
+        around_left = true; /* (A)^T is no transpose */
     if (node->op == X_DIV && l->op == X_NUM && (strchr(l->leaf, '/') || is_number(r, NULL)))
         around_left = true;
     write_group(out, x, left, around_left);

@@ -278,7 +278,9 @@ static void write_power(const struct writer *w, uint32_t base, uint32_t exponent
         return;
     }
     put(w, w->style->power[0]);
-    write_group(w, base, strength(w, b) < ATOM);
+    bool marked =
+        !w->style->mathml && b->op == X_SYM && p->leaf && variable_is_marked(b->leaf, p->leaf);
+    write_group(w, base, strength(w, b) < ATOM || marked);
     put(w, w->style->power[1]);
     write_node(w, exponent);
     put(w, w->style->power[2]);

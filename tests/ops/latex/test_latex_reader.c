@@ -35,7 +35,7 @@ static const char *const cases[][2] = {
     {"\\operatorname{arsinh}x\\cdot\\arctan y", "asinh(x)*atan(y)"},
     {"\\sin x\\cos y", "sin(x)*cos(y)"},
     {"\\alpha_1+x_{ij}^2", "alpha_1 + x_ij^2"},
-    {"\xce\xb8_1\\cos\xcf\x86", "theta_1*cos(phi)"},
+    {"\xce\xb8_1\\cos\xcf\x86", "theta_1*cos(varphi)"},
     {"x\\cdot -y", "x*(-y)"},
     {"a/b/c", "a/b/c"},
     {"?a^2+\\frac{?b}{2}", "?a^2 + ?b/2"},
