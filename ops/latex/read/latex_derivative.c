@@ -123,7 +123,8 @@ bool latex_is_divided(const struct latex_reading *r, const struct latex_derivati
         both |= n && all > n;
         others -= i && !strcmp(d->variables[i], d->variables[i - 1]) ? 0 : all;
     }
-    return (both && first.kind != LATEX_LETTER) || (!d->partial && others);
+    bool last = product.text && (strstr(product.text, "max/2") || strstr(product.text, "min/2"));
+    return last || (both && first.kind != LATEX_LETTER) || (!d->partial && others);
 }
 
 /* The names of variables other than the derivative's, as "y, z"; "" if there are none. */

@@ -20,8 +20,8 @@ struct latex_derivative latex_derivative_at(struct latex_reading *r, struct late
 /* Whether one of the nodes of the list from there to its position is \frac{d}{dx} alone. */
 bool latex_has_derivative(struct latex_reading *r, const struct latex_list *l, size_t from);
 /* SymPy writes (d/dx f) g like d/dx (f g). Whether a product with this first factor may be the
- * former: both depend on a variable of the derivative and f is no letter, or d stands where
- * \partial would. */
+ * former: both depend on a variable of the derivative and f is no letter, d stands where \partial
+ * would, or g has Max or Min, which SymPy writes last. */
 bool latex_is_divided(const struct latex_reading *r, const struct latex_derivative *d,
                       struct latex_value first, struct latex_value product);
 /* Applies it. Refuses what would be 0 only because it is not known to depend on the variable. */

@@ -3,13 +3,15 @@
 #include "base/text/words.h"
 #include "ops/expr/syntax/lexical.h"
 
-/* ---- letters that spell a function ---- */
+/* ---- letters that spell a command ---- */
 
 static const char *spelt(const char *letters)
 {
-    static const char *const names[] = {"sin", "cos", "tan",  "cot", "sec", "csc", "log",
-                                        "ln",  "exp", "sqrt", "abs", "lim", "int", "sum",
-                                        "max", "min", "gcd",  "sgn", "det", "mod"};
+    static const char *const names[] = {
+        "sin",    "cos",   "tan",   "cot",  "sec",   "csc",    "log",     "ln",     "exp",
+        "sqrt",   "abs",   "lim",   "int",  "sum",   "max",    "min",     "gcd",    "sgn",
+        "det",    "mod",   "alpha", "beta", "gamma", "delta",  "epsilon", "theta",  "kappa",
+        "lambda", "sigma", "omega", "frac", "cdot",  "mathbf", "mathrm",  "mathcal"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strstr(letters, names[i]))
             return names[i];

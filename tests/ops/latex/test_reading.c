@@ -65,7 +65,7 @@ static enum err_code read_sympy(struct expr *out, struct arena *a, const struct 
 {
     if (!sympy)
         sympy = latex_reader_sympy();
-    return latex_parse(out, &sympy, a, &lang_calculus, source, 0, source->len, false, NULL, e);
+    return latex_parse(out, &sympy, a, language(a), source, 0, source->len, false, NULL, e);
 }
 
 static char *outcome(struct arena *a, reader *read, const char *input, struct buf *notes)
