@@ -39,7 +39,7 @@ FURTHER = {
     "ops/corpus": "e2e-files e2e-import e2e-commands e2e-errors",
     "ops/egraph": "extract* rules-* e2e-saturate e2e-explain e2e-reuse e2e-contradiction",
     "ops/eval": "e2e-eed e2e-metrics e2e-semvec e2e-examine e2e-report",
-    "ops/expr": "rules-* egraph-facts egraph-standing templates e2e-explain e2e-forms e2e-operators",
+    "ops/expr": "latex-reading rules-* egraph-facts egraph-standing templates e2e-explain e2e-forms e2e-operators",
     "ops/extract": "extract* egraph-canonical e2e-edits e2e-incremental e2e-explain",
     "ops/images": "latex-* e2e-images",
     "ops/latex": "e2e-papers e2e-read_files e2e-equations",
