@@ -2,6 +2,7 @@
 #include "base/digest.h"
 #include "base/err.h"
 #include "base/io/out_file.h"
+#include "base/isa.h"
 #include "base/os.h"
 #include "base/pool.h"
 #include "base/rng.h"
@@ -85,6 +86,29 @@ static void square(void *arg, size_t item, unsigned worker)
     struct work *w = arg;
     if (worker < w->threads)
         w->out[item] += item * item + 1;
+}
+
+/* What computes is the best that the machine can, unless another is named. */
+TEST(isa)
+{
+    static const char *const best_first[] = {"amx", "avx512", "avx2", "base"};
+    char *named = getenv("EQLOOM_CPU") ? strdup(getenv("EQLOOM_CPU")) : NULL;
+    size_t best = 0;
+    unsetenv("EQLOOM_CPU");
+    while (!cpu_supports(best_first[best]))
+        best++;
+    assert_string_equal(cpu_isa(), best_first[best]);
+    for (size_t i = best + (best == 0); i < 4; i++) /* each includes the lower ones */
+        assert_true(cpu_supports(best_first[i]));
+    assert_false(cpu_supports("avx"));
+    setenv("EQLOOM_CPU", "", 1);
+    assert_string_equal(cpu_isa(), best_first[best]);
+    setenv("EQLOOM_CPU", "base", 1);
+    assert_string_equal(cpu_isa(), "base");
+    unsetenv("EQLOOM_CPU");
+    if (named)
+        setenv("EQLOOM_CPU", named, 1);
+    free(named);
 }
 
 TEST(pool)

@@ -151,3 +151,30 @@ TEST_IN_ARENA(wrong_id)
     coder_free(c);
     buf_free(&out);
 }
+
+static enum err_code no_dictionary(const struct dictionary **out, void *arg, enum record_kind kind,
+                                   enum effort effort, struct span payload, struct err *e)
+{
+    return err_fail(e, ERR_IO, "%s", (const char *)arg);
+}
+
+/* A store that cannot read its dictionaries writes nothing; what needs none is written. */
+TEST(failing_dictionaries)
+{
+    static const uint8_t payload[4096] = {1, 2, 3};
+    struct coder *c = coder_new();
+    struct buf out = {0};
+    struct err e = {0};
+    coder_set_dictionaries(
+        c, (struct coder_dictionaries){.for_payload = no_dictionary, .arg = "it is gone"});
+    assert_int_equal(
+        envelope_write(&out, c, EFFORT_FAST, KIND_CLUSTER, span_of(payload, sizeof payload), &e),
+        ERR_IO);
+    assert_string_equal(e.message, "it is gone");
+    assert_int_equal(out.len, 0);
+    assert_int_equal(envelope_write(&out, c, EFFORT_FAST, KIND_CLUSTER, span_of(payload, 3), &e),
+                     OK);
+    assert_true(out.len > 0);
+    buf_free(&out);
+    coder_free(c);
+}

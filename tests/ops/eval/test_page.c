@@ -248,6 +248,7 @@ TEST_IN_ARENA(page_is_well_formed_and_complete)
                          count_of(strstr(page.data, "</template>"), "<math"),
                      CLUSTERS * EACH);
     assert_int_equal(count_of(page.data, "<article>"), STATS_EXAMPLES);
+    assert_int_equal(count_of(page.data, " members, drawn from "), STATS_EXAMPLES);
     assert_int_equal(count_of(page.data, "<tbody>"), 1);
     assert_non_null(strstr(page.data, "95.3"));
     assert_non_null(strstr(page.data, "Results on held-out clusters of &lt;x&gt;</h2>"));
@@ -286,6 +287,7 @@ TEST_IN_ARENA(corpus_of_another_language)
     assert_non_null(strstr(page.data, "compared exactly"));
     assert_non_null(strstr(page.data, "<mo>&#x2227;</mo>"));
     assert_null(strstr(page.data, "<code>and"));
+    assert_non_null(strstr(page.data, " members</p>")); /* of how many terms is not known */
     corpus_stats_free(&stats);
     buf_free(&page);
 }

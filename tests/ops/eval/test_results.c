@@ -166,5 +166,16 @@ TEST_IN_ARENA(page)
     page_write_results(&out, a, &g.results[0], "new <x>");
     assert_non_null(strstr(out.data, "<h2>Results on new &lt;x&gt;</h2>"));
     assert_null(strstr(out.data, "bold")); /* of one row */
+    Eqloom__Report *without[2];
+    struct results *r;
+    size_t n;
+    for (int i = 0; i < 2; i++)
+        give(a, without[i] = report(a, i ? "one" : "other"), "core_closer", 3);
+    assert_int_equal(results_sort(&r, &n, a, without, 2, NULL), OK);
+    assert_int_equal(n, 1);
+    buf_clear(&out);
+    page_write_results(&out, a, r, "");
+    assert_non_null(strstr(out.data, "<tbody>"));
+    assert_null(strstr(out.data, "bold")); /* without a figure that has a best one */
     buf_free(&out);
 }
