@@ -5,6 +5,7 @@
 #include "ops/eval/measure/retrieval.h"
 #include "tests/ops/eval/given.h"
 #include "tests/ops/in_memory.h"
+#include "tests/scarce.h"
 #include "token.pb-c.h"
 
 extern const struct op op_tfidf;
@@ -251,6 +252,21 @@ TEST_IN_ARENA(precision_equals_sorting)
         check_precision(&v, v.n, (enum retrieval_divisor)divisor);
         check_precision(&v, v.n / 3, (enum retrieval_divisor)divisor);
     }
+}
+
+/* Whichever large allocation fails, it is said. */
+TEST_IN_ARENA(memory_runs_out)
+{
+    struct vectors v = clouds(a, 7, 6, true, 5, 0.8);
+    struct kmeans_options options = {.k = 7, .restarts = 2, .max_iterations = 9, .seed = 3};
+    struct kmeans found;
+    struct retrieval r;
+    long failures;
+    vectors_normalize(&v);
+    SCARCE_UNTIL_OK(&failures, kmeans(&found, a, &v, &options, NULL, NULL));
+    assert_in_range(failures, 4, 20);
+    SCARCE_UNTIL_OK(&failures, retrieval_measure(&r, a, &v, NULL, NULL, NULL, NULL, NULL));
+    assert_in_range(failures, 2, 20);
 }
 
 /* Four in a row: three of one class, the last alone; one query. By hand. */

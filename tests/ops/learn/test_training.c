@@ -1,10 +1,12 @@
 /* Training as a whole, on a toy corpus: the loss falls and held-out clusters are told apart; the
  * bytes are the same for any number of threads and across an interruption; numbers that are not
  * finite stop it. */
+#include "ops/learn/graph/graph_network.h"
 #include "ops/learn/infer/loaded.h"
 #include "ops/learn/train/transformer_training.h"
 #include "tests/ops/learn/chunk_memory.h"
 #include "tests/ops/learn/toy.h"
+#include "tests/scarce.h"
 #include "tests/unit.h"
 
 enum { CLUSTERS = 60, MEMBERS = 12, HELD_OUT = 12 };
@@ -308,6 +310,29 @@ TEST_IN_ARENA(no_decoder)
     assert_int_equal(gpu_open_cpu(&d, NULL, NULL, NULL), OK);
     assert_int_equal(transformer_new(&t, d, m, &c, &e), ERR_INPUT);
     assert_string_equal(e.message, "this objective needs a model with a decoder");
+    gpu_close(d);
+}
+
+/* Whichever large allocation fails, there is no trainer. */
+TEST_IN_ARENA(memory_runs_out)
+{
+    struct transformer_config c = how_to(OBJECTIVE_CONTRASTIVE);
+    struct graph_training of_graphs = {.similarity = GRAPH_TRIPLET};
+    struct graph_config graph = {.d = 8, .layers = 3, .out = 4, .positions = 4};
+    struct graph_model *graphs;
+    struct nn_model *m;
+    struct gpu_device *d;
+    void *t;
+    long failures;
+    assert_int_equal(nn_model_new(&m, a, &config, NULL), OK);
+    assert_int_equal(graph_model_new(&graphs, a, &graph, NULL), OK);
+    assert_int_equal(gpu_open_cpu(&d, NULL, NULL, NULL), OK);
+    SCARCE_UNTIL_OK(&failures, transformer_new(&t, d, m, &c, NULL));
+    assert_int_equal(failures, 1);
+    trainer_free(t);
+    SCARCE_UNTIL_OK(&failures, graph_network_new(&t, d, graphs, &of_graphs, NULL));
+    assert_int_equal(failures, 2);
+    trainer_free(t);
     gpu_close(d);
 }
 
