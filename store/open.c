@@ -220,8 +220,7 @@ static void tell_of_loss(struct store *s)
         return;
     mark_suspect(s->path);
     buf_printf(&s->gone, "the log: %s\n", rocks_loss(s->rocks));
-    buf_printf(&s->notice,
-               "the log of the store was damaged: %s; what is missing is made again",
+    buf_printf(&s->notice, "the log of the store was damaged: %s; what is missing is made again",
                rocks_loss(s->rocks));
 }
 
@@ -234,13 +233,14 @@ static enum err_code open_database(struct store *s, const char *db, const struct
     const char *why = code == ERR_CORRUPT ? bad.message : mark_damage(&a, s->path);
     if (code == OK) {
         tell_of_loss(s);
-        rocks_settle(s->rocks);
-        check_small_families(s);
+        check_small_families(s); /* before anything is noted of files that have changed */
         why = why ? why : rocks_damage(s->rocks);
     }
     if (why && (code == OK || code == ERR_CORRUPT))
         code = err_up(e, store_salvage(s, why, e));
-    else if (code != OK && e)
+    else if (code == OK)
+        rocks_settle(s->rocks);
+    else if (e)
         *e = bad;
     if (code == OK && o->durable)
         code = rocks_sync_logs(s->rocks, e);
@@ -255,7 +255,7 @@ static enum err_code open_writer(struct store *s, const struct store_options *o,
     const char *db = arena_printf(&a, "%s/db", o->path);
     enum err_code code = OK;
     /* The lock file is created before the database and stays. */
-    if (!o->create && access(lock, F_OK) != 0)
+    if (!o->create && access(lock, F_OK) != 0 && errno != EACCES)
         code = err_fail(e, ERR_NOTFOUND, "there is no store in %s", o->path);
     if (code == OK)
         code = os_mkdirs(o->path, e);
@@ -314,20 +314,22 @@ static int hold_off_writers(const struct store *s, unsigned wait_ms)
 }
 
 /* RocksDB reads the list of files, then the files: a writer may have replaced them in between. So
- * after two failures a reader waits, longer each time, for the end of a writer. If there is none, or
- * the files are unchanged, what cannot be read is damaged. */
+ * after two failures a reader waits, longer each time, for the end of a writer. If there is none,
+ * or the files are unchanged, what cannot be read is damaged. */
 static enum err_code open_reader(struct store *s, const struct store_options *o, struct err *e)
 {
     struct buf db = {0};
-    struct os_stat before;
+    struct os_stat before = {0};
     enum err_code code;
     int held = -1;
     unsigned wait_ms = WAIT_MS, still = 0;
     buf_printf(&db, "%s/db", o->path);
     for (int i = 0;; i++) {
-        if (os_stat(&before, db.data, NULL) != OK)
-            code = err_fail(e, ERR_NOTFOUND, "there is no store in %s", o->path);
-        else if (!(code = check_files(db.data, false, e)))
+        code = os_stat(&before, db.data, e);
+        if (code == ERR_NOTFOUND) {
+            err_clear(e);
+            err_fail(e, code, "there is no store in %s", o->path);
+        } else if (!code && !(code = check_files(db.data, false, e)))
             code = rocks_open(&s->rocks, db.data, ROCKS_READ, e);
         if ((code != ERR_CORRUPT && code != ERR_IO) || i == TRIES || held >= 0)
             break;

@@ -4,11 +4,11 @@
  * with the next log where one is gone or cut off.
  *
  * The file LISTED has a line for the MANIFEST, for each table, and for each log that is complete:
- * name, length, SHA-256 of that many bytes, for a table of the last TAIL of them, and its family; for
- * the families that no run makes again, also the last KEPT_TAIL bytes in hexadecimal digits, without
- * which RocksDB reads nothing of the table; and finally eight digits of the SHA-256 of all these lines.
- * A damaged LISTED is ignored. So is a line of a missing table or MANIFEST: RocksDB reports whether
- * the database can do without it. */
+ * name, length, SHA-256 of that many bytes, for a table of the last TAIL of them, and its family;
+ * for the families that no run makes again, also its last bytes (kept_of) in hexadecimal digits:
+ * RocksDB has no other way to a table's entries than by the index there; and finally eight digits
+ * of the SHA-256 of all these lines. A damaged LISTED is ignored. So is a line of a missing table
+ * or MANIFEST: RocksDB reports whether the database can do without it. */
 #include "store/db/rocks_internal.h"
 
 #include "base/arena.h"
@@ -25,7 +25,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TAIL = 512, KEPT_TAIL = 2048, NOTE_MAX = 1 << 24, SUM = 9 };
+enum { TAIL = 512, NOTE_MAX = 1 << 24, SUM = 9 };
+
+/* How much of a table's end is kept: its properties and an index of small blocks. */
+static size_t kept_of(size_t length)
+{
+    size_t n = 2048 + length / 8;
+    return n < length ? n : length;
+}
 
 /* ---- the sum of a file ---- */
 
@@ -111,18 +118,19 @@ static void add_line(struct buf *note, const char *sum, const char *more)
         buf_printf(note, "%s%s\n", sum, more);
 }
 
-/* Reads the last bytes of a file of this length; returns how many, 0 if that fails. */
-static size_t read_tail(uint8_t tail[KEPT_TAIL], const char *path, size_t length)
+/* Reads the last bytes of a file of this length; none if that fails. */
+static struct span read_tail(struct arena *a, const char *path, size_t length)
 {
     struct stat st;
-    size_t n = length < KEPT_TAIL ? length : KEPT_TAIL;
+    size_t n = kept_of(length);
+    uint8_t *tail = arena_alloc(a, n + !n);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0 || fstat(fd, &st) != 0 || (size_t)st.st_size != length ||
         pread(fd, tail, n, (off_t)(length - n)) != (ssize_t)n)
         n = 0;
     if (fd >= 0)
         close(fd);
-    return n;
+    return span_of(tail, n);
 }
 
 /* " FAMILY", or " FAMILY TAIL". */
@@ -130,14 +138,14 @@ static const char *describe_table(struct arena *a, const char *path, size_t leng
                                   const char *family)
 {
     static const char *const kept[] = {"refs", "runs", "files", "meta"};
-    uint8_t tail[KEPT_TAIL];
+    struct span tail = {0};
     struct buf text = {0};
-    size_t n = 0;
-    for (size_t i = 0; !n && i < sizeof kept / sizeof *kept; i++)
-        n = strcmp(family, kept[i]) == 0 ? read_tail(tail, path, length) : 0;
-    buf_printf(&text, " %s%s", family, n ? " " : "");
-    for (size_t i = 0; i < n; i++)
-        buf_printf(&text, "%02x", tail[i]);
+    for (size_t i = 0; !tail.len && i < sizeof kept / sizeof *kept; i++)
+        if (strcmp(family, kept[i]) == 0)
+            tail = read_tail(a, path, length);
+    buf_printf(&text, " %s%s", family, tail.len ? " " : "");
+    for (size_t i = 0; i < tail.len; i++)
+        buf_printf(&text, "%02x", tail.data[i]);
     return buf_text(&text, a);
 }
 
@@ -250,16 +258,16 @@ bool listed_can_restore(struct span *tail, struct arena *a, const char *db_path,
 {
     struct listed_file f;
     const char *line, *hex = NULL;
-    uint8_t now[KEPT_TAIL], *kept = arena_alloc(a, KEPT_TAIL);
     for (char *rest = read_lines(a, db_path); !hex && next_line(&f, &line, &rest);)
         if (strcmp(f.name, name) == 0 && *f.family)
             hex = strrchr(line, ' ') + 1;
     size_t n = hex ? strlen(hex) / 2 : 0;
-    if (!n || strcmp(hex, f.family) == 0 || n > KEPT_TAIL)
+    if (!n || strcmp(hex, f.family) == 0 || n != kept_of(f.length))
         return false;
+    uint8_t *kept = arena_alloc(a, n);
     for (size_t i = 0; i < n; i++)
-        sscanf(hex + 2 * i, "%2hhx", &kept[i]);
+        sscanf((char[]){hex[2 * i], hex[2 * i + 1], 0}, "%2hhx", &kept[i]);
     *tail = span_of(kept, n);
-    return read_tail(now, arena_printf(a, "%s/%s", db_path, name), f.length) == n &&
-           memcmp(now, kept, n) != 0;
+    struct span now = read_tail(a, arena_printf(a, "%s/%s", db_path, name), f.length);
+    return now.len == n && memcmp(now.data, kept, n) != 0;
 }

@@ -111,11 +111,12 @@ static rocksdb_options_t *options_of_family(enum rocks_family family, rocksdb_ca
                 : o;
 }
 
-static bool exists(const char *path)
+/* Also if that cannot be seen. */
+static bool may_exist(const char *path)
 {
     char current[4096];
     snprintf(current, sizeof current, "%s/CURRENT", path);
-    return access(current, F_OK) == 0;
+    return access(current, F_OK) == 0 || errno == EACCES;
 }
 
 /* Returns NULL or RocksDB's message. */
@@ -236,8 +237,8 @@ static struct rocks *new_rocks(const char *path, enum rocks_mode mode)
         r->family_options[i] = options_of_family((enum rocks_family)i, cache);
     rocksdb_cache_destroy(cache);
     r->read = rocksdb_readoptions_create();
-    /* We delete no ranges. RocksDB 7.8 looks for such deletions where one table of a level ends, and
-     * drops the error if the first block of the next one cannot be read. */
+    /* We delete no ranges. RocksDB 7.8 looks for such deletions where one table of a level ends,
+     * and drops the error if the first block of the next one cannot be read. */
     rocksdb_readoptions_set_ignore_range_deletions(r->read, 1);
     r->write = rocksdb_writeoptions_create();
     r->write_sync = rocksdb_writeoptions_create();
@@ -270,7 +271,7 @@ enum err_code rocks_open(struct rocks **out, const char *path, enum rocks_mode m
     bool read_only = mode == ROCKS_READ;
     uint64_t acknowledged = rocks_acknowledged(path);
     *out = NULL;
-    if (!acknowledged && !exists(path) && mode != ROCKS_CREATE)
+    if (!acknowledged && !may_exist(path) && mode != ROCKS_CREATE)
         return err_fail(e, ERR_NOTFOUND, "there is no store in %s", path);
     struct rocks *r = new_rocks(path, acknowledged && !read_only ? ROCKS_WRITE : mode);
     char *message = open_checked(r);
@@ -283,8 +284,8 @@ enum err_code rocks_open(struct rocks **out, const char *path, enum rocks_mode m
         return err_up(e, fail_opening(r, message, e));
     note_loss(r, acknowledged);
     if (read_only && *r->loss) {
-        enum err_code code = err_fail(e, ERR_CORRUPT, "the log of the store in %s is damaged: %s",
-                                      path, r->loss);
+        enum err_code code =
+            err_fail(e, ERR_CORRUPT, "the log of the store in %s is damaged: %s", path, r->loss);
         rocks_close(r);
         err_hint(e, "%s", rocks_repair_hint);
         return code;

@@ -363,6 +363,47 @@ STORE_TEST(damage_anywhere)
     }
 }
 
+/* Names that no run makes again: whatever is bad of the index of their table, each stays. */
+STORE_TEST(index_of_names)
+{
+    enum { NAMES = 3000, PLACES = 12, STEP = 300 };
+    char name[64];
+    struct store_batch *b = store_batch_new(p->s);
+    struct digest id, found;
+    for (unsigned i = 0; i < NAMES; i++) {
+        snprintf(name, sizeof name, "tag/%u-of-many-names", i);
+        id = action_key(span_str(name)); /* no two alike: it does not become shorter */
+        MUST(store_batch_ref(b, name, &id, &err));
+    }
+    commit(b);
+    store_batch_free(b);
+    MUST(store_compact(p->s, &err));
+    unsigned told = 0;
+    for (long at = 900; at < 900 + PLACES * STEP; at += STEP) {
+        store_close(p->s);
+        glob_t g = files_of(p->path, "*.sst");
+        const char *largest = NULL;
+        struct os_stat st, most = {0};
+        for (size_t i = 0; i < g.gl_pathc; i++)
+            if (!os_stat(&st, g.gl_pathv[i], NULL) && st.size > most.size) {
+                most = st;
+                largest = g.gl_pathv[i];
+            }
+        assert_true(most.size > 100000);
+        flip_bits(largest, -at, 0x10);
+        globfree(&g);
+        p->s = open_store(p->path);
+        told += store_notice(p->s) != NULL;
+        for (unsigned i = 0; i < NAMES; i++) {
+            snprintf(name, sizeof name, "tag/%u-of-many-names", i);
+            id = action_key(span_str(name));
+            MUST(store_ref(&found, p->s, name, &err));
+            assert_true(digest_equal(&found, &id));
+        }
+    }
+    assert_true(told > PLACES / 2);
+}
+
 /* ---- packs ---- */
 
 static void check_action(struct store *s, const struct digest *key, const struct digest *output,
