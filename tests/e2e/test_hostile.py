@@ -268,6 +268,32 @@ class Hostile(ProjectTest):
             self.assertIn("belongs to another user", self.p.eqloom("ls", expect=2).err)
             self.p.eqloom("--store", ".eqloom", "ls")
 
+    def test_a_store_that_is_closed_is_not_said_to_be_missing(self):
+        self.p.run("rules")
+        self.p.dir.chmod(0o755)
+        store = self.p.dir / ".eqloom"
+        other = {"user": 65534} if os.geteuid() == 0 else {}
+        for closed in (store / "db", store):
+            closed.chmod(0)
+            for command in (["ls"], ["tag", "t", "small/rules"], ["fsck"]):
+                made = subprocess.run([os.path.abspath(BINARY), "--store", store, *command], cwd=self.p.dir,
+                                      env=self.p.environment(), capture_output=True, text=True,
+                                      check=False, **other)
+                self.assertEqual(made.returncode, 1, made.stdout + made.stderr)
+                self.assertIn("Permission denied", made.stderr)
+            closed.chmod(0o755)
+        self.p.eqloom("fsck")
+
+    def test_a_link_to_a_store(self):
+        """Nothing is written beside the place to which it leads."""
+        elsewhere = self.p.dir / "elsewhere"
+        elsewhere.mkdir()
+        (elsewhere / "store").mkdir()
+        (self.p.dir / ".eqloom").symlink_to("elsewhere/store")
+        self.p.run()
+        self.assertEqual(os.listdir(elsewhere), ["store"])
+        self.assertTrue((self.p.dir / "out/small/report.html").exists())
+
     @unittest.skipIf(SANITIZED or not os.environ.get("BUILD_ROOT"), "of the release build")
     def test_the_program_is_hardened(self):
         """The program carries no note of IBT and SHSTK while the C library's start files have none, but

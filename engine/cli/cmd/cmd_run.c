@@ -231,14 +231,21 @@ static const struct digest *output_of(const struct run_result *r, struct node_so
     return &n->outputs[from.output];
 }
 
+/* Where the user sees the store: beside a link to it, not where it leads. */
+static char *folder_of_store(struct cli *c)
+{
+    struct stat st;
+    char *folder = os_dirname(c->arena, c->store_path), *real;
+    if (!lstat(c->store_path, &st) && S_ISLNK(st.st_mode))
+        return os_realpath(&real, c->arena, folder, NULL) ? folder : real;
+    return os_realpath(&real, c->arena, c->store_path, NULL) ? folder : os_dirname(c->arena, real);
+}
+
 static enum err_code write_exports(struct cli *c, const struct job *job, const struct run_result *r,
                                    struct err *e)
 {
-    char *real;
     enum err_code code = OK;
-    if (os_realpath(&real, c->arena, c->store_path, NULL))
-        real = arena_strdup(c->arena, c->store_path);
-    char *base = os_dirname(c->arena, real);
+    char *base = folder_of_store(c);
     char *dir = os_join(c->arena, base, arena_printf(c->arena, "out/%s", job->name));
     for (size_t i = 0; !code && i < job->n_exports; i++) {
         const struct digest *id = output_of(r, job->exports[i].target);
