@@ -41,12 +41,13 @@ static enum eql_status tell(struct eql_error *out, enum err_code code, const str
     return EQL_FAILED;
 }
 
-/* What was read by its id is verified. Any other answer, 'not found' as well, may be wrong if something
- * could not be read. */
+/* What was read by its id is verified. Any other answer, 'not found' as well, may be wrong if
+ * something could not be read. */
 static enum eql_status answer(struct eql_error *out, struct eql_store *s, bool verified,
                               enum err_code code, struct err *e)
 {
-    bool doubtful = code ? code == ERR_NOTFOUND || code == ERR_INPUT || code == ERR_AMBIGUOUS : !verified;
+    bool doubtful =
+        code ? code == ERR_NOTFOUND || code == ERR_INPUT || code == ERR_AMBIGUOUS : !verified;
     const char *trouble = doubtful ? store_trouble(s->store) : NULL;
     if (trouble) {
         err_clear(e);

@@ -50,8 +50,8 @@ static bool is_temporary(const char *name, const char *ending)
            !memcmp(random - m, ending, m);
 }
 
-/* Removes temporary files that nobody has written to for a day, by the clock of the file system, which
- * has just stamped ours: other machines may be writing there. */
+/* Removes temporary files that nobody has written to for a day, by the clock of the file system,
+ * which has just stamped ours: other machines may be writing there. */
 static void remove_dead(struct out_file *out, const char *ending)
 {
     struct stat own, st;

@@ -1,8 +1,8 @@
 /* A file that is written beside its target and replaces it when complete: readers see the old
  * content or the new, and a failure leaves nothing behind. The temporary name cannot be guessed and
  * must not exist, and no link is followed at the file's own place. A killed process leaves its
- * temporary file: when one of that name is written again, those that nobody has written to for a day
- * are removed. */
+ * temporary file: when one of that name is written again, those that nobody has written to for a
+ * day are removed. */
 #pragma once
 
 #include "base/arena.h"

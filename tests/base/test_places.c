@@ -132,10 +132,10 @@ static char *left(struct arena *a, const char *top, const char *name, int hours)
 TEST_IN_ARENA(dead_temporary_files_are_removed)
 {
     char *top = folder(a);
-    static const char *const others[] = {
-        "g.0123456789abcdef.tmp",   "f.0123456789abcdef.tm", "f.0123456789abcde.tmp",
-        "f.0123456789abcdefg.tmp",  "f.0123456789ABCDEF.tmp", "f-0123456789abcdef.tmp",
-        ".0123456789abcdef.tmp"};
+    static const char *const others[] = {"g.0123456789abcdef.tmp", "f.0123456789abcdef.tm",
+                                         "f.0123456789abcde.tmp",  "f.0123456789abcdefg.tmp",
+                                         "f.0123456789ABCDEF.tmp", "f-0123456789abcdef.tmp",
+                                         ".0123456789abcdef.tmp"};
     char *dead = left(a, top, "f.0123456789abcdef.tmp", 25);
     char *alive = left(a, top, "f.1123456789abcdef.tmp", 23);
     char *same_ending = left(a, top, "ef.0123456789abcdef.tmp", 25), *kept[7], *link;
