@@ -113,6 +113,15 @@ TEST_IN_ARENA(large_degrees)
         {"atan(coth((-5)^3*x))", "atan(cosh(-125*x)/sinh(-125*x))", false},
         {"coth(30*x)", "-cosh(30*x)/sinh(-30*x)", true},
         {"atan(coth(125*x))", "atan(coth(-125*x))", false},
+        {"(sqrt(?x/(?x + 1)) + 1)^3", "sqrt(?x/(?x + 1))*(?x/(?x + 1) + 3) + 3*?x/(?x + 1) + 1",
+         true}, /* roots of quotients */
+        {"1/(sqrt(?x/(?x + 1)) + 1)", "(1 + ?x)*(1 - sqrt(?x/(?x + 1)))", true},
+        {"(((?x + 2)/(?x + 1))^(1/3) + 1)^4",
+         "(?x + 2)/(?x + 1)*((?x + 2)/(?x + 1))^(1/3) + 4*(?x + 2)/(?x + 1) + 6*((?x + 2)/(?x + "
+         "1))^(2/3) "
+         "+ "
+         "4*((?x + 2)/(?x + 1))^(1/3) + 1",
+         true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct expr x = infix_term(a, &lang_calculus, cases[i].x),
