@@ -21,7 +21,7 @@ TEST_IN_ARENA(reads_macros)
         "macro_rules! quote { ($x:expr) => { \"rw!(\\\"no\\\")\" } }\n"
         "fn not_zero<'a>(var: &'a str) -> char { '\"' }\n"
         "/* rw!(\"a\"; /* nested */ \"b\" => \"c\") */ const RAW: &str = r#\"rw!(\"x\"; "
-        "\"?x\")\"#;\n"
+        "\"?x\") and 1\" \"#;\n"
         "pub fn math_rule() -> Vec<Rewrite> {\n"
         "    vec![\n"
         "        rw!(\"x/x=1\"; \"(/ ?x ?x)\" => \"1\" if not_zero(\"?x\")),\n"
