@@ -1,9 +1,11 @@
 /* Matrix products by cuBLASLt, with bias and ReLU as its epilogues. It is column-major: a row-major
  * c = a b is its c^T = b^T a^T.
  *
- * The algorithm of a product is chosen once per plan and cached. Sizes of a plan are rounded up, to
- * an eighth of a power of two at most, since the number of tokens differs from step to step; a
- * plan's result is a function of the plan alone, not of earlier products. */
+ * The algorithm of a product is chosen once per plan and cached. The number of tokens differs from
+ * step to step, so a plan's sizes are rounded up, to an eighth of a power of two at most: but only
+ * those across rows. The length of rows and their distance decide how an algorithm loads them, and
+ * one for better aligned rows fails on the card. A plan's result is a function of the plan alone,
+ * not of earlier products. */
 #include "gpu/cuda/cuda_queue.h"
 
 #include <cublasLt.h>
@@ -91,7 +93,7 @@ static cublasStatus_t layout(cublasLtMatrixLayout_t *out, int type, bool transpo
 {
     size_t r = transposed ? cols : rows, c = transposed ? rows : cols;
     return cublasLtMatrixLayoutCreate(out, type == GPU_TYPE_BF16 ? CUDA_R_16BF : CUDA_R_32F, r, c,
-                                      (int64_t)(ld > r ? ld : r));
+                                      (int64_t)ld);
 }
 
 static cublasComputeType_t compute_type(const struct plan_key *k)
@@ -133,16 +135,18 @@ static cublasStatus_t prefer(cublasLtMatmulPreference_t p,
     return cublasLtMatmulPreferenceSetAttribute(p, what, value, size);
 }
 
-/* Split sums go through the workspace, in a fixed order. */
+enum { CANDIDATES = 4 };
+
+/* The best algorithm that works here. Split sums go through the workspace, in a fixed order. */
 static cublasStatus_t ask(cublasLtMatmulAlgo_t *out, cublasLtHandle_t lt, const struct product *p,
                           const struct plan_key *k)
 {
     size_t workspace = CUBLAS_WORKSPACE;
     uint32_t align = k->aligned ? 16 : k->read == GPU_TYPE_BF16 ? sizeof(uint16_t) : sizeof(float);
     uint32_t sums = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
-    cublasLtMatmulHeuristicResult_t result;
+    cublasLtMatmulHeuristicResult_t found[CANDIDATES];
     cublasLtMatmulPreference_t how = NULL;
-    int n = 0;
+    int n = 0, i = 0;
     cublasStatus_t s = cublasLtMatmulPreferenceCreate(&how);
     if (s ||
         (s = prefer(how, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace)) ||
@@ -152,11 +156,14 @@ static cublasStatus_t ask(cublasLtMatmulAlgo_t *out, cublasLtHandle_t lt, const 
         (s = prefer(how, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &align, sizeof align)) ||
         (s = prefer(how, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &align, sizeof align)))
         goto out;
-    s = cublasLtMatmulAlgoGetHeuristic(lt, p->how, p->a, p->b, p->c, p->c, how, 1, &result, &n);
-    if (!s && n == 0)
+    s = cublasLtMatmulAlgoGetHeuristic(lt, p->how, p->a, p->b, p->c, p->c, how, CANDIDATES, found,
+                                       &n);
+    while (i < n && found[i].state)
+        i++;
+    if (!s && i == n)
         s = CUBLAS_STATUS_NOT_SUPPORTED;
     if (!s)
-        *out = result.algo;
+        *out = found[i].algo;
 out:
     if (how)
         cublasLtMatmulPreferenceDestroy(how);
@@ -179,16 +186,22 @@ static cublasStatus_t plan(cublasLtMatmulAlgo_t *out, struct cuda_device *d,
     return s;
 }
 
+static struct plan_key rounded(struct plan_key k)
+{
+    if (!k.ta)
+        k.m = cuda_rounded(k.m);
+    if (k.ta && !k.tb)
+        k.k = cuda_rounded(k.k);
+    return k;
+}
+
 static cublasStatus_t multiply(struct cuda_queue *q, const struct gpu_matmul *mm,
                                const struct plan_key *key)
 {
-    struct plan_key plans[] = {*key, *key};
+    struct plan_key plans[] = {rounded(*key), *key};
     struct product p;
     cublasLtMatmulAlgo_t algorithm;
     const void *base = mm->base ? mm->base : mm->c;
-    plans[0].m = cuda_rounded(key->m);
-    plans[0].n = cuda_rounded(key->n);
-    plans[0].k = cuda_rounded(key->k);
     cublasStatus_t s = product_new(&p, key, mm->bias);
     bool again = true; /* an algorithm for rounded sizes may not suit these */
     for (int i = 0; i < 2 && !(i && s == CUBLAS_STATUS_ALLOC_FAILED) && again; i++) {
