@@ -6,6 +6,7 @@
 /* Sizes with remainders on all sides. Sequences have 1, 13, 40 and 7 rows. */
 enum {
     SEQUENCES = 4,
+    MANY = 17,
     ROWS = 61,
     COLS = 70,
     HEADS = 2,
@@ -14,6 +15,8 @@ enum {
     WORDS = 23,
     LONG = 64
 };
+/* Of products without remainders. */
+enum { TOKENS = 11556, BROAD = 512, SOME = 2048 };
 
 enum contents {
     NONE,
@@ -25,6 +28,7 @@ enum contents {
     ZERO,
     DOUBLES, /* 1, 2, ... */
     OFFSETS, /* of sequences in the rows */
+    EVEN,    /* of MANY sequences */
     NAMES,   /* tokens; groups */
     TARGETS, /* a column for each row */
     ORDER,   /* a permutation of the rows */

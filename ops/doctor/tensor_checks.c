@@ -16,6 +16,16 @@ size_t tensor_checks_number(void)
     return layer_cases_number + tensor_cases_number;
 }
 
+static const struct check_case *check(size_t i)
+{
+    return i < layer_cases_number ? &layer_cases[i] : &tensor_cases[i - layer_cases_number];
+}
+
+const char *tensor_check_name(size_t i)
+{
+    return check(i)->name;
+}
+
 static bool is_narrow(const struct buffer *b, const struct check_case *c,
                       const struct gpu_device *d)
 {
@@ -53,6 +63,7 @@ static void fill(void *to, const struct buffer *b, size_t number, enum gpu_preci
         case POSITIVE: x[i] = (float)(0.5 + rng_double(&r)); break;
         case COSINE: x[i] = (float)(2 * rng_double(&r) - 1); break;
         case OFFSETS: word[i] = offsets[i]; break;
+        case EVEN: word[i] = (uint32_t)(i * ROWS / MANY); break;
         case NAMES: word[i] = (uint32_t)rng_below(&r, WORDS); break;
         case TARGETS: word[i] = (uint32_t)((i + ROWS / 2) % ROWS); break;
         case ORDER: word[i] = (uint32_t)(i * 7 % ROWS); break;
@@ -96,6 +107,7 @@ static double number_of(const struct buffer *b, const void *x, size_t i)
     switch (b->what) {
     case DOUBLES: return ((const double *)x)[i];
     case OFFSETS:
+    case EVEN:
     case NAMES:
     case TARGETS:
     case ORDER: return ((const uint32_t *)x)[i];
@@ -117,8 +129,7 @@ static double difference(const struct buffer *b, const void *x, const void *y)
 enum err_code tensor_check_run(struct tensor_check *out, size_t i, struct gpu_device *device,
                                struct gpu_device *cpu, struct err *e)
 {
-    const struct check_case *c =
-        i < layer_cases_number ? &layer_cases[i] : &tensor_cases[i - layer_cases_number];
+    const struct check_case *c = check(i);
     void *host[3][BUFFERS] = {{NULL}};
     struct gpu_device *devices[] = {cpu, device, device};
     enum err_code code = OK;

@@ -12,6 +12,7 @@ struct tensor_check {
 };
 
 size_t tensor_checks_number(void);
+const char *tensor_check_name(size_t i);
 /* Runs check i. */
 enum err_code tensor_check_run(struct tensor_check *out, size_t i, struct gpu_device *device,
                                struct gpu_device *cpu, struct err *e);

@@ -18,6 +18,21 @@ EQLOOM_CUDA=$double "$eqloom" doctor >doctor || fail "doctor: $(cat doctor)"
 grep -q '^cuda:0: a double of a card' doctor || fail "doctor names no card"
 [ "$(grep -c '^  ok ' doctor)" -ge 62 ] || fail "doctor checks too little: $(cat doctor)"
 EQLOOM_CUDA=$double "$eqloom" doctor --json | grep -q '"repeats":true' || fail "doctor --json"
+# A call that fails, for good, or crashes: its check is reported, and the checks after it are made.
+total=$(grep -Ec '^  (ok|WRONG) ' doctor)
+for fault in fail:900 crash:900; do
+    EQLOOM_DOUBLE_FAULT=$fault EQLOOM_CUDA=$double "$eqloom" doctor >faulty && fail "$fault was not noticed"
+    [ "$(grep -Ec '^  (ok|WRONG) ' faulty)" = "$total" ] || fail "$fault: $(cat faulty)"
+    [ "$(grep -c '^  ok ' faulty)" -ge $((total / 2)) ] || fail "$fault: too many fail: $(cat faulty)"
+    EQLOOM_DOUBLE_FAULT=$fault EQLOOM_CUDA=$double "$eqloom" doctor --json | python3 -c '
+import json, sys
+cards = json.load(sys.stdin)["cards"]
+assert all(0 < sum("error" in c for c in x["ops"]) < len(x["ops"]) / 2 for x in cards), cards' || fail "$fault: --json"
+done
+EQLOOM_DOUBLE_FAULT=crash:1 EQLOOM_CUDA=$double "$eqloom" doctor --json | python3 -c '
+import json, sys
+assert "signal 11" in json.load(sys.stdin)["error"]' || fail "a crash of the driver"
+EQLOOM_DOUBLE_NO_POOL=1 EQLOOM_CUDA=$double "$eqloom" doctor >/dev/null || fail "without a pool of memory"
 EQLOOM_CUDA=$work/none.so "$eqloom" doctor | grep -q 'no card: the CUDA back end' || fail "no back end"
 : >none.so
 EQLOOM_CUDA=$work/none.so "$eqloom" doctor | grep -q '^no card: .*none.so' || fail "none of ours"

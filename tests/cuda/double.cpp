@@ -2,12 +2,14 @@
  * everybody while no work is done, and a closed page behind it. */
 #include "tests/cuda/double_calls.hpp"
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <vector>
 
 struct double_control eqloom_double;
@@ -31,9 +33,23 @@ struct CUevent_st {
 static CUstream_st null_stream;
 static std::vector<CUstream_st *> streams;
 
+/* $EQLOOM_DOUBLE_FAULT, "fail:N", "crash:N" or "hang:N": what happens at the Nth call; a failure
+ * sticks. */
+static bool fault_strikes()
+{
+    static const char *fault = getenv("EQLOOM_DOUBLE_FAULT");
+    if (!fault || eqloom_double.calls < atol(strchr(fault, ':') + 1))
+        return false;
+    if (*fault == 'c')
+        raise(SIGSEGV);
+    while (*fault == 'h')
+        pause();
+    return true;
+}
+
 bool double_fails()
 {
-    return ++eqloom_double.calls == eqloom_double.fail_at;
+    return ++eqloom_double.calls == eqloom_double.fail_at || fault_strikes();
 }
 
 static void open_memory(bool open)
@@ -134,6 +150,13 @@ cudaError_t cudaRuntimeGetVersion(int *v)
 {
     return *v = CUDART_VERSION, cudaSuccess;
 }
+/* $EQLOOM_DOUBLE_NO_POOL: the card has no pool of memory. */
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr what, int)
+{
+    MAY_FAIL(cudaErrorInvalidDevice);
+    *value = what == cudaDevAttrMemoryPoolsSupported && !getenv("EQLOOM_DOUBLE_NO_POOL");
+    return cudaSuccess;
+}
 #undef cudaGetDeviceProperties
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int index)
 {
@@ -141,6 +164,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int index)
     memset(p, 0, sizeof *p);
     strcpy(p->name, "a double of a card");
     p->major = 9;
+    p->multiProcessorCount = 132;
     p->totalGlobalMem = (size_t)8 << 30;
     return cudaSuccess;
 }
