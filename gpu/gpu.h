@@ -418,7 +418,7 @@ enum err_code gpu_open_cpu(struct gpu_device **out, struct pool *pool, const cha
 struct gpu_card {
     int index, driver; /* driver: 1000 * major + 10 * minor */
     char name[128];
-    char class_name[128]; /* "cuda sm_90, runtime 13.0, cuBLASLt 13.1.0, cuDNN 9.19.0" */
+    char class_name[128]; /* "cuda sm_90, 132 SMs, runtime 13.0, cuBLASLt 13.1.0, cuDNN ..." */
     char no_cudnn[128];   /* why cuDNN is missing, or "" */
     size_t bytes;
     bool bf16;

@@ -349,23 +349,23 @@ static void attention_back(struct gpu_queue *q, void *dq, void *dk, void *dv, co
 
 /* ---- for cuDNN's ---- */
 
-__global__ static void ranges_kernel(struct cuda_ranges r, struct gpu_attention at)
+__global__ static void ranges_kernel(struct cuda_ranges r, size_t n, struct gpu_attention at)
 {
     size_t i = ELEMENT;
-    if (i > at.sequences)
+    if (i > n)
         return;
-    size_t row = i < at.sequences ? at.first[i] : at.end[i - 1];
+    size_t row = i < at.sequences ? at.first[i] : at.end[at.sequences - 1];
     r.rows[i] = (int32_t)(row * at.q_ld);
     r.results[i] = (int32_t)(row * at.heads * at.size);
     r.sums[i] = (int32_t)(row * at.heads);
-    if (i < at.sequences)
-        r.lengths[i] = (int32_t)(at.end[i] - at.first[i]);
+    if (i < n)
+        r.lengths[i] = i < at.sequences ? (int32_t)(at.end[i] - at.first[i]) : 0;
 }
 
-void cuda_ranges_of(struct gpu_queue *q, const struct cuda_ranges *r,
+void cuda_ranges_of(struct gpu_queue *q, const struct cuda_ranges *r, size_t n,
                     const struct gpu_attention *at)
 {
-    LAUNCH_FLAT(q, ranges_kernel, cuda_cover(at->sequences + 1), THREADS, *r, *at);
+    LAUNCH_FLAT(q, ranges_kernel, cuda_cover(n + 1), THREADS, *r, n, *at);
 }
 
 void cuda_fill_attention(struct gpu_ops *t)

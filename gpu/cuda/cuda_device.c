@@ -21,15 +21,25 @@ static const struct gpu_cuts cuts = {.groups = 1,
 
 /* ---- memory ---- */
 
-/* Lets CUDA's pool keep up to `idle` freed bytes for reuse: the driver is slow at both allocating
- * and freeing. */
+/* Lets CUDA's pool, if there is one, keep up to `idle` freed bytes for reuse: the driver is slow at
+ * both allocating and freeing. */
 static cudaError_t keep_idle(const struct cuda_device *d, uint64_t idle)
 {
     cudaMemPool_t pool;
+    if (!d->has_pool)
+        return cudaSuccess;
     cudaError_t status = cudaDeviceGetDefaultMemPool(&pool, d->index);
     if (!status)
         status = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &idle);
     return status || idle ? status : cudaMemPoolTrimTo(pool, 0);
+}
+
+static void give_back(const struct cuda_device *d, void *memory)
+{
+    if (d->has_pool)
+        cudaFreeAsync(memory, NULL);
+    else
+        cudaFree(memory);
 }
 
 static enum err_code alloc(void **out, struct gpu_device *base, size_t bytes, struct err *e)
@@ -39,7 +49,8 @@ static enum err_code alloc(void **out, struct gpu_device *base, size_t bytes, st
     void *p = NULL;
     cudaError_t status = cudaSetDevice(d->index);
     if (!status)
-        status = cudaMallocAsync(&p, bytes ? bytes : 1, NULL);
+        status = d->has_pool ? cudaMallocAsync(&p, bytes ? bytes : 1, NULL)
+                             : cudaMalloc(&p, bytes ? bytes : 1);
     if (status == cudaErrorMemoryAllocation) {
         cudaGetLastError(); /* clears the error, which is reported here */
         cudaMemGetInfo(&left, &all);
@@ -53,7 +64,7 @@ static enum err_code alloc(void **out, struct gpu_device *base, size_t bytes, st
         status = cudaDeviceSynchronize();
     if (status) {
         if (p)
-            cudaFreeAsync(p, NULL);
+            give_back(d, p);
         return cuda_fail(e, d->index, status, "memory for tensors");
     }
     *out = p;
@@ -70,9 +81,10 @@ static size_t room(struct gpu_device *base)
 
 static void release(struct gpu_device *base, void *memory)
 {
-    cudaSetDevice(((struct cuda_device *)base)->index);
+    const struct cuda_device *d = (struct cuda_device *)base;
+    cudaSetDevice(d->index);
     cudaDeviceSynchronize(); /* the memory must not be in use any more */
-    cudaFreeAsync(memory, NULL);
+    give_back(d, memory);
 }
 
 /* ---- queues ---- */
@@ -205,8 +217,9 @@ static enum err_code card(struct gpu_card *out, int index, struct err *e)
     out->bytes = p.totalGlobalMem;
     int n_class =
         snprintf(out->class_name, sizeof out->class_name,
-                 "cuda sm_%d%d, runtime %d.%d, cuBLASLt %zu.%zu.%zu", major, minor, runtime / 1000,
-                 runtime % 1000 / 10, lt / 10000, lt / 100 % 100, lt % 100);
+                 "cuda sm_%d%d, %d SMs, runtime %d.%d, cuBLASLt %zu.%zu.%zu", major, minor,
+                 p.multiProcessorCount, runtime / 1000, runtime % 1000 / 10, lt / 10000,
+                 lt / 100 % 100, lt % 100);
     if (dnn)
         snprintf(out->class_name + n_class, sizeof out->class_name - (size_t)n_class,
                  ", cuDNN %zu.%zu.%zu", dnn / 10000, dnn / 100 % 100, dnn % 100);
@@ -247,6 +260,8 @@ static enum err_code open_device(struct gpu_device **out, int index, struct err 
     pthread_mutex_init(&d->lock, NULL);
     d->index = index;
     cudaError_t status = cudaSetDevice(index);
+    if (!status)
+        status = cudaDeviceGetAttribute(&d->has_pool, cudaDevAttrMemoryPoolsSupported, index);
     if (!status)
         status = keep_idle(d, UINT64_MAX);
     cublasStatus_t lt = status ? CUBLAS_STATUS_SUCCESS : cublasLtCreate(&d->lt);

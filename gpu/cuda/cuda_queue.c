@@ -5,10 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a user can do about an error of the driver. */
+static const char *advice(cudaError_t status)
+{
+    switch (status) {
+    case cudaErrorUnsupportedPtxVersion:
+        return "; the driver is older than the toolkit of the back end: build with "
+               "-Dcuda-arch=ARCH for this card, or with an older toolkit (docs/gpu.md)";
+    case cudaErrorNoKernelImageForDevice:
+        return "; build the back end with -Dcuda-arch=ARCH for this card (docs/gpu.md)";
+    default: return "";
+    }
+}
+
 enum err_code cuda_fail(struct err *e, int index, cudaError_t status, const char *what)
 {
     enum err_code code = status == cudaErrorMemoryAllocation ? ERR_NOMEM : ERR_FAILED;
-    return err_fail(e, code, "cuda:%d: %s: %s", index, what, cudaGetErrorString(status));
+    return err_fail(e, code, "cuda:%d: %s: %s%s", index, what, cudaGetErrorString(status),
+                    advice(status));
 }
 
 bool cuda_begin(struct gpu_queue *q)

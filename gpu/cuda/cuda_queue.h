@@ -15,7 +15,7 @@ struct cuda_plans;
 
 struct cuda_device {
     struct gpu_device base;
-    int index;
+    int index, has_pool; /* has_pool: CUDA's own pool of memory */
     pthread_mutex_t lock;
     struct cuda_queue *queues; /* free list */
     struct cublasLtContext *lt;
@@ -107,11 +107,12 @@ void cuda_patches_back(struct gpu_queue *q, float *dx, const float *dpatches, si
                        size_t n, const struct gpu_convolution *how);
 /* Attention by cuDNN; returns false if sequences are short or it has no plan for them. */
 bool cudnn_attend(struct gpu_queue *q, void *out, const struct gpu_attention *at);
-/* First elements of the sequences in operands, result and log-sums, and their numbers of rows. */
+/* First elements of n sequences in operands, result and log-sums, and their numbers of rows; those
+ * beyond at->sequences are empty. */
 struct cuda_ranges {
     int32_t *rows, *results, *sums, *lengths;
 };
-void cuda_ranges_of(struct gpu_queue *q, const struct cuda_ranges *r,
+void cuda_ranges_of(struct gpu_queue *q, const struct cuda_ranges *r, size_t n,
                     const struct gpu_attention *at);
 /* y = x, rounded to bf16 and widened again. */
 void cuda_round_floats(struct gpu_queue *q, float *y, const float *x, size_t n);

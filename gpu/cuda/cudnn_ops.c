@@ -214,10 +214,12 @@ static bool is_long(const void *out, const struct gpu_attention *at)
 bool cudnn_attend(struct gpu_queue *q, void *out, const struct gpu_attention *at)
 {
     struct cudnn_key key;
+    /* Empty sequences at the end: a plan serves several counts. */
+    size_t n = cuda_rounded(at->sequences);
     memset(&key, 0, sizeof key);
     key.kind = ATTEND;
     key.precision = GPU_BF16;
-    key.attention.sequences = at->sequences;
+    key.attention.sequences = n;
     key.attention.heads = at->heads;
     key.attention.size = at->size;
     key.attention.longest = cuda_rounded(at->longest);
@@ -229,10 +231,10 @@ bool cudnn_attend(struct gpu_queue *q, void *out, const struct gpu_attention *at
     struct cuda_ranges r;
     void *work = NULL;
     for (int pass = 0; pass < 2; pass++) {
-        r.rows = gpu_carve(&l, (at->sequences + 1) * sizeof *r.rows);
-        r.results = gpu_carve(&l, (at->sequences + 1) * sizeof *r.results);
-        r.sums = gpu_carve(&l, (at->sequences + 1) * sizeof *r.sums);
-        r.lengths = gpu_carve(&l, at->sequences * sizeof *r.lengths);
+        r.rows = gpu_carve(&l, (n + 1) * sizeof *r.rows);
+        r.results = gpu_carve(&l, (n + 1) * sizeof *r.results);
+        r.sums = gpu_carve(&l, (n + 1) * sizeof *r.sums);
+        r.lengths = gpu_carve(&l, n * sizeof *r.lengths);
         work = gpu_carve(&l, (size_t)plan->workspace);
         if (pass == 0) {
             char *scratch = cuda_scratch(q, l.used);
@@ -241,7 +243,7 @@ bool cudnn_attend(struct gpu_queue *q, void *out, const struct gpu_attention *at
             l = (struct gpu_layout){.base = scratch};
         }
     }
-    cuda_ranges_of(q, &r, at);
+    cuda_ranges_of(q, &r, n, at);
     float scale = at->scale;
     void *all[] = {(void *)at->q, (void *)at->k, (void *)at->v, out,       at->lse,
                    &scale,        r.rows,        r.sums,        r.lengths, r.results};
