@@ -8,7 +8,8 @@
  * Each line that it reads is for how many seconds to measure once more. LENGTHS is a file of lines
  * `length count` from which the lengths of sequences are drawn. The rate is the median over single
  * steps (passes over 4,180 or 1,100 sequences for embedding), so that a busy machine disturbs less;
- * the ninth decile stands beside it. With one thread its processor time counts, else the clock.
+ * the ninth decile stands beside it. With one thread on the CPU its processor time counts, else the
+ * clock. $EQLOOM_DEVICE is the device, cpu if it is not set.
  * seq2seq has as many layers of decoder as of encoder. */
 #include "base/os.h"
 #include "base/rng.h"
@@ -71,11 +72,18 @@ static double ninth_decile(const double *x, size_t n)
     return x[n * 9 / 10];
 }
 
+static const char *device_name(void)
+{
+    const char *name = getenv("EQLOOM_DEVICE");
+    return name ? name : "cpu";
+}
+
 /* What else the machine does disturbs processor time less. */
 static uint64_t now_ns(const struct bench *b)
 {
-    return pool_threads(b->pool) > 1 ? os_monotonic_ns()
-                                     : (uint64_t)(cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) * 1e9);
+    return pool_threads(b->pool) > 1 || strcmp(device_name(), "cpu") != 0
+               ? os_monotonic_ns()
+               : (uint64_t)(cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) * 1e9);
 }
 
 static double seconds_since(const struct bench *b, uint64_t start_ns)
@@ -211,13 +219,16 @@ static void begin_training(struct bench *b, enum objective_kind objective)
     struct err e;
     b->b = transformer_batches(&how, &b->model->config, &b->data, NULL);
     must(transformer_new(&b->trainer, b->device, b->model, &how, &e), &e);
+    must(trainer_begin(b->trainer, &b->b.base, &e), &e);
 }
 
+/* As the op `train` does: a step begins before the last one's result is read. */
 static double train_once(struct bench *b)
 {
     struct err e;
     struct step_result r;
-    must(trainer_step(&r, b->trainer, &b->b.base, &e), &e);
+    must(trainer_begin(b->trainer, &b->b.base, &e), &e);
+    must(trainer_result(&r, b->trainer, &e), &e);
     return (double)r.tokens;
 }
 
@@ -283,10 +294,7 @@ static void begin_embedding(struct bench *b)
                           &state, &io, &b->arena, &e),
          &e);
     free(state.weights);
-    const char *device = getenv("EQLOOM_DEVICE");
-    must(
-        trained_new(&b->embedder, &loaded_kind, device ? device : "cpu", b->precision, &c, &io, &e),
-        &e);
+    must(trained_new(&b->embedder, &loaded_kind, device_name(), b->precision, &c, &io, &e), &e);
 }
 
 static double embed_once(struct bench *b)
@@ -348,8 +356,7 @@ int main(int argc, char **argv)
                                                   : GPU_F32;
     b->pool = pool_new((unsigned)strtoul(argv[4], NULL, 10));
     struct lengths lengths = read_lengths(argv[5]);
-    const char *device = getenv("EQLOOM_DEVICE");
-    must(gpu_open(&b->device, device ? device : "cpu", b->pool, &e), &e);
+    must(gpu_open(&b->device, device_name(), b->pool, &e), &e);
     for (size_t i = 0; i < CLUSTERS; i++) {
         make_batch(b, i, &lengths);
         must(dataset_add(&b->data, b->batches[i], VOCABULARY, MAX_LENGTH - 1, &e), &e);

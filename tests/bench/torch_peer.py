@@ -89,7 +89,7 @@ class Draw:
         rows = [line.split() for line in open(path) if line[0] != '#']
         self.lengths = torch.tensor([int(r[0]) for r in rows])
         self.weights = torch.tensor([float(r[1]) for r in rows])
-        self.random = torch.Generator().manual_seed(1)
+        self.random = torch.Generator(DEVICE).manual_seed(1)
 
     def batch(self, n):
         of = self.lengths[torch.multinomial(self.weights, n, True, generator=self.random)]
@@ -178,9 +178,10 @@ def embed_pass(model, draw, way, precision):
 
 
 def median_rate(run, seconds):
-    """Tokens a second: the median over single runs, at least one. With one thread its processor
-    time counts: what else the machine does then disturbs less."""
-    clock = time.process_time if torch.get_num_threads() == 1 else time.perf_counter
+    """Tokens a second: the median over single runs, at least one. With one thread on the
+    CPU its processor time counts: what else the machine does then disturbs less."""
+    alone = DEVICE == 'cpu' and torch.get_num_threads() == 1
+    clock = time.process_time if alone else time.perf_counter
     rates, end = [], clock() + seconds
     while not rates or clock() < end:
         start = clock()
