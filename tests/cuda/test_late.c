@@ -259,7 +259,7 @@ TEST(use)
     assert_int_equal(use(got, text, counts, "cuda", GPU_F32, &c, &memory, b, NULL), OK);
     print_message("embed %ld, generate %ld\n", counts[0], counts[1]);
     assert_int_equal(counts[0], 21);
-    assert_int_equal(counts[1], 207);
+    assert_int_equal(counts[1], 212);
     for (size_t i = 0; i < MANY * D; i++)
         assert_true(fabsf(want[i] - got[i]) < 1e-5f);
     for (size_t i = 0; i < MANY; i++) {
@@ -274,7 +274,7 @@ TEST(use)
     double norm = 0, off = 0;
     assert_int_equal(use(rounded, text, counts, "cuda", GPU_BF16, &c, &memory, b, NULL), OK);
     assert_int_equal(counts[0], 21);
-    assert_int_equal(counts[1], 208);
+    assert_int_equal(counts[1], 213);
     for (size_t i = 0; i < MANY * D; i++) {
         norm += pow((double)want[i], 2);
         off += pow((double)(want[i] - rounded[i]), 2);
