@@ -13,8 +13,8 @@ FILES_PER_FOLDER = 22
 LINES_PER_FILE = 500
 LINES_MEDIAN = 200
 # About what there is: a change that needs more raises them, and its commit says what the lines buy.
-LINES_TOTAL = 111_000
-LINES_TESTS = 35_000
+LINES_TOTAL = 113_000
+LINES_TESTS = 36_000
 
 # Words that this code base does without, wherever they stand, as a part of an identifier too.
 WORDS = re.compile(r"(?i:(?<![a-z])(mourners?|bur(?:y|ied)|distrust\w*|condemn\w*|fore(?:see\w*|saw)|"

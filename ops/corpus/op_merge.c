@@ -84,8 +84,6 @@ static bool seeds_equal(const struct seed *x, const struct seed *y, uint32_t poi
     struct domains domains = domains_of(&work, x->record, NULL);
     struct equality_test test;
     struct ball_options options = {.points = points,
-                                   .low = 0.05,
-                                   .high = 12,
                                    .domains = domains.all,
                                    .n_domains = domains.n,
                                    .real_values = x->record->real_values};

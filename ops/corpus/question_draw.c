@@ -30,7 +30,7 @@ static enum err_code begin(struct drawer *d, struct err *e)
     const Eqloom__Cluster *c = d->cluster;
     struct domains domains = domains_of(d->a, c->seed, NULL);
     d->points = (struct ball_options){
-        .points = d->options->points, .seed = 1, .domains = domains.all, .n_domains = domains.n};
+        .points = d->options->points, .domains = domains.all, .n_domains = domains.n};
     d->members = arena_array(d->a, struct expr, c->n_members);
     enum err_code code = language_read(&d->lang, d->a, c->seed ? c->seed->language : "", e);
     for (size_t i = 0; i < c->n_members && !code; i++)

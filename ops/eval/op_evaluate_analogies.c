@@ -66,7 +66,7 @@ static size_t find_nearest(struct neighbour *list, const float *target, size_t f
 static enum err_code read_term(struct equality_test *out, struct arena *a, const char *text,
                                const struct work *w, struct err *e)
 {
-    struct ball_options options = {.points = w->points, .seed = 1};
+    struct ball_options options = {.points = w->points};
     struct expr x;
     enum err_code code = err_up(e, expr_from_prefix(&x, a, w->lang, text, e));
     if (!code)

@@ -54,7 +54,7 @@ static enum err_code judge(void *arg, size_t item, struct arena *a, struct err *
         return err_fail(e, ERR_INPUT,
                         "input %zu, '%.60s', is not an expression of the language '%s'", item + 1,
                         w->input, k->lang->name);
-    struct ball_options options = {.points = k->points, .seed = 1};
+    struct ball_options options = {.points = k->points};
     struct equality_test input;
     equality_test_begin(&input, &x, &options);
     for (size_t i = 0; i < w->n_candidates && i < cuts[CUTS - 1]; i++) {

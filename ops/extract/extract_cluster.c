@@ -22,8 +22,6 @@ static void verifier_init(struct verifier *v, struct arena *a, const struct extr
     const Eqloom__Expr *seed = x->egraph->seed;
     struct domains domains = domains_of(a, seed, NULL);
     struct ball_options options = {.points = o->points,
-                                   .low = o->low,
-                                   .high = o->high,
                                    .domains = domains.all,
                                    .n_domains = domains.n,
                                    .real_values = seed->real_values};

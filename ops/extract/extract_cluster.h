@@ -12,7 +12,6 @@ struct extract_options {
     struct draw_options draw;
     bool verify;
     uint32_t points;
-    double low, high;
 };
 
 /* An e-graph from which a cluster is drawn; keeps pointers to the e-graph and the options. */

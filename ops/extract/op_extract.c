@@ -25,10 +25,6 @@ static const struct op_param params[] = {
     {"verify", OP_BOOL, "true", NULL, 0, 0,
      "Compare each member with the seed, by normal forms or at points."},
     {"points", OP_INT, "5", NULL, 1, 1000, "Number of points at which members are compared."},
-    {"low", OP_REAL, "0.05", NULL, 0, 0,
-     "Lower end of the interval from which the values of variables, which are positive, are "
-     "drawn."},
-    {"high", OP_REAL, "12", NULL, 0, 0, "Upper end of that interval."},
     {NULL},
 };
 
@@ -48,17 +44,7 @@ static struct extract_options options_of(struct op_ctx *ctx)
                  .mean_tokens = op_real(ctx, "mean_tokens")},
         .verify = op_bool(ctx, "verify"),
         .points = (uint32_t)op_int(ctx, "points"),
-        .low = op_real(ctx, "low"),
-        .high = op_real(ctx, "high"),
     };
-}
-
-static enum err_code check(struct op_ctx *ctx, struct err *e)
-{
-    if (!(op_real(ctx, "low") < op_real(ctx, "high")))
-        return err_fail(e, ERR_INPUT, "'low' (%g) must be below 'high' (%g)", op_real(ctx, "low"),
-                        op_real(ctx, "high"));
-    return OK;
 }
 
 /* The draw depends only on the part of the grammar that terms come from. If an earlier e-graph of
@@ -87,7 +73,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_extract = {
     .name = "extract",
-    .version = 9,
+    .version = 10,
     .node = OP_MAP,
     .doc = "Draws terms of the seed's class from each e-graph. It counts the terms of each length "
            "exactly, draws without replacement by unranking, and compares every member with the "
@@ -101,6 +87,5 @@ const struct op op_extract = {
     .inputs = OP_PORTS({"egraphs", KIND_EGRAPH, OP_COLLECTION, false, "Saturated e-graphs."}),
     .outputs = OP_PORTS(
         {"clusters", KIND_CLUSTER, OP_COLLECTION, false, "Expressions equal to each seed."}),
-    .check = check,
     .run = run,
 };

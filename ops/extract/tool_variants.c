@@ -225,7 +225,7 @@ struct request {
 /* Leaves out the user's rules that are false or, without --sampled, not proved, and says so. */
 static enum err_code keep_proved(struct request *q, struct err *e)
 {
-    const struct rule_check_options options = {RULE_POINTS, 1, false};
+    const struct rule_check_options options = {RULE_POINTS, false};
     bool sampled = tool_value(q->args, "sampled");
     Eqloom__Basis accepted = sampled ? EQLOOM__BASIS__SAMPLE : EQLOOM__BASIS__CLAIM;
     size_t kept = 0;
@@ -293,7 +293,7 @@ static void print_form(const struct request *q, const struct expr *x)
 static enum err_code find_forms(struct search *s, const struct grammar *g, const struct request *q,
                                 struct err *e)
 {
-    const struct ball_options points = {.points = POINTS, .low = 0.05, .high = 12};
+    const struct ball_options points = {.points = POINTS};
     *s = (struct search){.a = q->a,
                          .x = &q->x,
                          .lang = g->lang,

@@ -4,12 +4,9 @@
 #include "ops/search/verdict.h"
 
 #include "base/io/terminal.h"
-#include "ops/expr/equality/equality.h"
-#include "ops/expr/equality/exact.h"
-#include "ops/expr/normal/normal.h"
-#include "ops/expr/undefined/undefined.h"
+#include "ops/expr/decide/decide.h"
 
-enum { POINTS = 8, ITERATIONS = 12, TERMS_OF_A_CLUSTER = 4 };
+enum { ITERATIONS = 12, TERMS_OF_A_CLUSTER = 4 };
 
 void judge_free(struct judge *j)
 {
@@ -40,37 +37,22 @@ static void decide(struct finding *f, enum verdict v, const char *why)
 }
 
 static void compare(struct finding *f, const struct judge *j, const struct expr *question,
-                    bool exact, struct arena *a)
+                    struct arena *a)
 {
     struct domains domains = domains_of(a, f->source ? f->source->seed : NULL, &j->domains);
-    struct ball_options options = {.points = POINTS,
-                                   .seed = 1,
-                                   .low = 0.0625,
-                                   .high = 8,
-                                   .domains = domains.all,
-                                   .n_domains = domains.n,
-                                   .real_values = j->real_values};
-    struct equality_test test;
-    const char *witness, *way, *why;
-    equality_test_begin(&test, question, &options);
-    switch (equality_test_ask(&witness, a, &test, &f->x)) {
-    case EQUALITY_AGREES:
-        if (exact || normal_equal(&way, question, &f->x, domains.all, domains.n))
-            decide(f, VERDICT_PROVED, "equal normal forms");
-        else
-            decide(f, VERDICT_UNDECIDED, "values agree at all points tried");
-        break;
-    case EQUALITY_REFUTED: decide(f, VERDICT_REFUTED, arena_printf(a, "at %s", witness)); break;
-    case EQUALITY_UNDECIDED:
-        if (!exact && (expr_is_undefined(&why, a, question, domains.all, domains.n) ||
-                       expr_is_undefined(&why, a, &f->x, domains.all, domains.n)))
-            decide(f, VERDICT_NO_VALUE, why);
-        else
-            decide(f, VERDICT_UNDECIDED,
-                   exact ? "too large to compare"
-                         : "no point was found where both can be computed");
+    const struct decide_options options = {domains.all, domains.n, j->real_values, false};
+    struct decided d;
+    decide_equality(&d, a, question, &f->x, &options);
+    switch (d.verdict) {
+    case DECIDED_PROVED: decide(f, VERDICT_PROVED, "equal normal forms"); break;
+    case DECIDED_REFUTED: decide(f, VERDICT_REFUTED, arena_printf(a, "at %s", d.witness)); break;
+    case DECIDED_NO_VALUE: decide(f, VERDICT_NO_VALUE, d.undefined); break;
+    case DECIDED_OPEN:
+        decide(f, VERDICT_UNDECIDED,
+               exact_applies(question->lang) ? "too large to compare"
+               : d.compare.points            ? "values agree at all points tried"
+                                  : "no point was found where both can be computed");
     }
-    equality_test_end(&test);
 }
 
 /* ---- by rules ---- */
@@ -169,7 +151,7 @@ enum err_code judge_all(struct judge *j, struct finding *f, size_t n, const stru
         else if (expr_equal(question, &f[i].x))
             decide(&f[i], VERDICT_PROVED, "the same expression");
         else
-            compare(&f[i], j, question, exact, a);
+            compare(&f[i], j, question, a);
     }
     if (exact) /* the rules cannot add anything */
         return OK;

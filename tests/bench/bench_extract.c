@@ -28,8 +28,6 @@ static const struct extract_options defaults = {
     .draw = {.lengths = DRAW_LENGTHS, .shapes = DRAW_EVEN},
     .verify = true,
     .points = 5,
-    .low = 0.05,
-    .high = 12,
 };
 
 static void saturated(Eqloom__EGraph *out, struct arena *a, const struct expr *x,

@@ -112,20 +112,20 @@ class Explain(unittest.TestCase):
 
     def test_a_rule_that_is_not_proved_proves_only_where_that_is_accepted(self):
         with tempfile.NamedTemporaryFile("w", suffix=".rules") as file:
-            file.write("operator box/1\ngroup g\ncomm: ?a + ?b -> ?b + ?a\nthin: abs(?n - 10) -> 10 - ?n if integer(?n)\n"
+            file.write("operator box/1\ngroup g\ncomm: ?a + ?b -> ?b + ?a\nopen: abs(e^?a - ?a) -> e^?a - ?a if real(?a)\n"
                        "box: box(?a) -> ?a\n")
             file.flush()
-            args = ("--rules", file.name, "--domain", "n:integer", "abs(n - 10) + 1", "1 + (10 - n)")
+            args = ("--rules", file.name, "--domain", "x:real", "abs(e^x - x) + 1", "1 + (e^x - x)")
             done = explain(*args)
             self.assertEqual(done.returncode, 4, done.stdout + done.stderr)
-            self.assertRegex(done.stdout, r"^undecided: .*the rules derive it, but g/thin is not proved: it holds at \d+ points")
+            self.assertRegex(done.stdout, r"^undecided: .*the rules derive it, but g/open is not proved: it holds at \d+ points")
             done = explain("--sampled", *args)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            self.assertRegex(done.stdout, r"^proved in 2 steps(?s:.*)where g/thin is not proved")
-            self.assertRegex(json.loads(explain("--json", "--sampled", *args).stdout)["rests_on"], "^g/thin is not proved")
+            self.assertRegex(done.stdout, r"^proved in 2 steps(?s:.*)where g/open is not proved")
+            self.assertRegex(json.loads(explain("--json", "--sampled", *args).stdout)["rests_on"], "^g/open is not proved")
             self.assertNotIn("where", explain("--rules", file.name, "a + b", "b + a").stdout)
             variants = subprocess.run([BINARY, "variants", "--rules", file.name, "a + 1"], capture_output=True, text=True)
-            self.assertIn("left out: g/thin is not proved", variants.stderr)
+            self.assertIn("left out: g/open is not proved", variants.stderr)
             self.assertNotIn("comm", variants.stderr)
 
     def test_rules_of_the_program_are_named(self):
@@ -446,8 +446,8 @@ class Verify(ProjectTest):
         self.assertIn("a domain is x:real", failed.err)
 
     def test_a_rule_that_is_not_proved_in_a_job(self):
-        self.p.write("mine.rules", "group g\nthin: abs(?n - 10) -> 10 - ?n if integer(?n)\n")
-        self.p.write("mine.yaml", "templates: 1\ngroups: {g: {templates: ['abs(3 - 10) + x']}}\n")
+        self.p.write("mine.rules", "group g\nopen: abs(e^?a - ?a) -> e^?a - ?a if real(?a)\n")
+        self.p.write("mine.yaml", "templates: 1\ngroups: {g: {templates: ['abs(e^x - x) + 1']}}\n")
         self.p.write("domains.yaml", DOMAINS.replace('domains: ["${domain}"], ', ""))
         self.p.eqloom("run", "domains.yaml")
         clusters = json.loads(self.p.eqloom("show", "domains/clusters", "--json").out)["elements"]
@@ -455,11 +455,11 @@ class Verify(ProjectTest):
         self.assertEqual(cluster["basis"], "SAMPLE")
         self.p.edit("domains.yaml", ", sampled: true", "")
         failed = self.p.eqloom("run", "domains.yaml", expect=1)
-        self.assertRegex(failed.err, "rule g/thin is not proved: it holds at [0-9]+ points")
+        self.assertRegex(failed.err, "rule g/open is not proved: it holds at [0-9]+ points")
 
     def test_what_certify_lets_pass(self):
         """By rule and parameters: what its certificate says, or why there is none."""
-        proved, thin = "sin(2*?a) -> 2*sin(?a)*cos(?a)", "abs(?a - 10) -> 10 - ?a if integer(?a)"
+        proved, thin = "sin(2*?a) -> 2*sin(?a)*cos(?a)", "abs(e^?a - ?a) -> e^?a - ?a if real(?a)"
         false, guarded = "sqrt(?a^2) -> ?a", "sqrt(?a^2) -> ?a if "
         many = [f"less(-{n}, ?a)" for n in range(1, 16)]
         for rule, parameters, wanted in (

@@ -2,6 +2,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "ops/expr/ball/domain.h"
+#include "ops/expr/compare/compare.h"
 #include "ops/expr/expr.h"
 #include "ops/expr/normal/normal.h"
 #include "ops/expr/own/own.h"

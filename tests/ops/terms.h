@@ -1,7 +1,7 @@
 /* Terms from text, for tests of ops: what cannot be read fails the test. */
 #pragma once
 
-#include "ops/expr/ball/ball.h"
+#include "ops/expr/compare/compare.h"
 #include "tests/unit.h"
 
 #include <math.h>

@@ -37,7 +37,7 @@ static void declare_domains(struct drawer *d)
                                         .domains = domains.all,
                                         .n_domains = domains.n};
     d->points = (struct ball_options){
-        .points = d->options->points, .seed = 1, .domains = domains.all, .n_domains = domains.n};
+        .points = d->options->points, .domains = domains.all, .n_domains = domains.n};
 }
 
 /* ---- one derivation ---- */

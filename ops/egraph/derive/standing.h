@@ -4,7 +4,7 @@
 #pragma once
 
 #include "ops/egraph/derive/derive.h"
-#include "ops/expr/equality/exact.h"
+#include "ops/expr/decide/decide.h"
 #include "ops/rules/check/certify.h"
 
 enum standing { STANDING_PROVED, STANDING_REFUTED, STANDING_UNDECIDED, STANDING_NO_VALUE };

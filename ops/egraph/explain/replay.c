@@ -171,9 +171,6 @@ enum err_code explanation_check_values(size_t *step, const struct explanation *x
                                        size_t n_domains, struct err *e)
 {
     struct ball_options options = {.points = POINTS,
-                                   .seed = 2,
-                                   .low = 0.0625,
-                                   .high = 8,
                                    .domains = domains,
                                    .n_domains = n_domains};
     struct arena work = {0};

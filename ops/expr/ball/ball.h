@@ -1,5 +1,5 @@
 /* The meaning of expressions: rigorous evaluation in complex ball arithmetic (FLINT/Arb) on
- * principal branches (DLMF; acot z = atan(1/z)), and the comparison of two expressions.
+ * principal branches (DLMF; acot z = atan(1/z)).
  *
  * A value is undefined at a pole, at 0/0, where a derivative does not exist, and where more than
  * 1024 bits (8192 in a constant) would be needed to decide on which side of a branch cut an
@@ -13,7 +13,6 @@
  * per thread: call ball_thread_cleanup() before a thread ends. */
 #pragma once
 
-#include "base/rng.h"
 #include "ops/expr/expr.h"
 
 /* A point: a value for each variable. */
@@ -21,20 +20,6 @@ struct ball_point {
     size_t n;
     const char *const *names; /* a pattern variable's name includes its '?' */
     const double *re, *im;    /* exact binary values */
-};
-
-enum ball_verdict {
-    BALL_EQUAL,     /* balls overlap and are narrow at every point where both are defined */
-    BALL_DIFFERENT, /* values are disjoint in a neighbourhood of a point: rigorous */
-    BALL_UNDEFINED, /* no point found at which both are defined */
-};
-
-struct ball_compare {
-    enum ball_verdict verdict;
-    uint32_t points;   /* number of points at which both were defined and compared */
-    bool meet;         /* both have values at some point */
-    int digits;        /* decimal digits of agreement, the minimum over the points */
-    char witness[400]; /* BALL_DIFFERENT: "x = 0.5: 1.2345 against -1.2345" */
 };
 
 /* The domain is "positive", "nonnegative", "real", "nonzero", "integer" or "complex"; the real ones
@@ -47,35 +32,6 @@ struct ball_domain {
     bool low_closed, high_closed;
 };
 
-struct ball_options {
-    uint32_t points; /* number of points to compare at */
-    uint64_t seed;
-    double low, high;    /* variables are drawn from [low, high] ... */
-    bool complex_points; /* ... or from a complex box around it */
-    /* Domains of single variables, which override the interval. Borrowed for the lifetime of the
-     * reference. */
-    const struct ball_domain *domains;
-    size_t n_domains;
-    bool real_values; /* use only points at which both values are real */
-    /* Rational numbers to use first, for variables whose domain contains them. */
-    const char *const *numbers;
-    size_t n_numbers;
-};
-
-/* A reference prepares the comparison of many terms with one term x by keeping the values of x at
- * its points. Borrows the nodes of x. A term is refuted by balls that are disjoint in a
- * neighbourhood of a point: equality allows isolated exceptions, but no open set of them. Zero in
- * an option means its default: 8 points, [0.25, 4] (if both bounds are zero). */
-struct ball_reference;
-struct ball_reference *ball_reference_new(const struct expr *x, const struct ball_options *options);
-void ball_reference_free(struct ball_reference *r);
-void ball_reference_compare(struct ball_compare *out, struct ball_reference *r,
-                            const struct expr *y);
-/* The number of requested points at which x is defined. */
-uint32_t ball_reference_points(const struct ball_reference *r);
-/* Compares x and y without keeping a reference. */
-void ball_compare(struct ball_compare *out, const struct expr *x, const struct expr *y,
-                  const struct ball_options *options);
 /* Approximate value; returns false if it is undefined. */
 bool ball_value(double *re, double *im, const struct expr *x, const struct ball_point *point);
 /* As ball_value; returns NaN if the value is undefined or not real. */

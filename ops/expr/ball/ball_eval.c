@@ -10,6 +10,7 @@
 
 /* For user-defined operators: maximal nesting of evaluators, and applications per evaluation. */
 enum { MAX_INNER = 24, MAX_STEPS = 10000 };
+enum { MAX_EXPONENT_BITS = 20 }; /* beyond, exponentials count for nothing at any precision */
 
 /* A straight line through the point: these variables move at these speeds, all others are constant.
  */
@@ -61,6 +62,17 @@ static void note_part(struct ball_evaluator *v, const arb_struct *x)
     slong size = bound_size(arf_abs_bound_lt_2exp_si(arb_midref(x)));
     if ((size < v->smallest || size > v->largest) && mag_cmp_2exp_si(arb_radref(x), size - 2) < 0)
         note_size(v, size);
+}
+
+/* tanh(z) is 1 but for e^(-2 z). */
+static void note_exponentials(struct ball_evaluator *v, const arb_struct *x)
+{
+    mag_t size;
+    mag_init(size);
+    arb_get_mag(size, x);
+    if (mag_cmp_2exp_si(size, MAX_EXPONENT_BITS) < 0)
+        note_size(v, -(slong)(2.89 * mag_get_d(size)));
+    mag_clear(size);
 }
 
 /* Sets z to the value of a leaf; returns false if the variable has none. */
@@ -167,6 +179,8 @@ static bool apply_own(struct ball_evaluator *v, acb_struct *z, uint16_t op)
 
 static bool apply(struct ball_evaluator *v, acb_struct *z, uint16_t op)
 {
+    if (op == X_TANH || op == X_COTH)
+        note_exponentials(v, acb_realref(z));
     return op < X_DECLARED ? ball_apply(z, op, v->precision) : apply_own(v, z, op);
 }
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NARROW_BITS = 40, SPARE_BITS = 16 };
+enum { NARROW_BITS = 40, SPARE_BITS = 16, MAX_DIGITS = 64 };
 
 /* Whether the radii of both parts are at most 2^-bits. */
 static bool is_small(const acb_struct *z, slong bits)
@@ -82,15 +82,23 @@ static void write_nonzero(struct buf *b, const acb_struct *z, slong digits)
 void ball_write_against(struct buf *b, const acb_struct *x, const acb_struct *y)
 {
     struct buf left = {0}, right = {0};
-    for (slong digits = 8; digits <= BALL_MAX_PRECISION; digits *= 2) {
+    bool told = false;
+    for (slong digits = 8; digits <= MAX_DIGITS && !told; digits *= 2) {
         buf_clear(&left);
         buf_clear(&right);
         write_nonzero(&left, x, digits);
         write_nonzero(&right, y, digits);
-        if (strcmp(left.data, right.data) != 0)
-            break;
+        told = strcmp(left.data, right.data) != 0;
     }
     buf_printf(b, "%s against %s", left.data, right.data);
+    if (!told) {
+        acb_t difference;
+        acb_init(difference);
+        acb_sub(difference, x, y, BALL_MAX_PRECISION);
+        buf_puts(b, ", which differ by ");
+        write_nonzero(b, difference, 3);
+        acb_clear(difference);
+    }
     buf_free(&left);
     buf_free(&right);
 }

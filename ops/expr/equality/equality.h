@@ -2,7 +2,7 @@
  * else by values at points. */
 #pragma once
 
-#include "ops/expr/ball/ball.h"
+#include "ops/expr/compare/compare.h"
 
 enum equality {
     EQUALITY_AGREES,    /* the same normal form, or the same values wherever both are defined */

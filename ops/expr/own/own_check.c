@@ -5,6 +5,7 @@
  * points. */
 #include "ops/expr/own/own_check.h"
 
+#include "base/rng.h"
 #include "ops/expr/ball/ball_eval.h"
 
 #include <math.h>

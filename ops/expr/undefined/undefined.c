@@ -1,5 +1,6 @@
 #include "ops/expr/undefined/undefined.h"
 
+#include "ops/expr/compare/compare.h"
 #include "ops/expr/equality/algebraic.h"
 #include "ops/expr/equality/exact.h"
 #include "ops/expr/normal/normal.h"

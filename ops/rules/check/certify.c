@@ -83,8 +83,7 @@ static void check_exactly(Eqloom__Certificate *out, struct arena *a, const struc
 /* ---- the missing guard of a refuted rule ---- */
 
 /* Candidates are tried from weak to strong, on one variable, on two, on all. As many are tried, one
- * may fit by chance; a suggestion is therefore confirmed at many more instances, different from
- * those by which it was found. */
+ * may fit by chance; a suggestion is therefore confirmed at many more instances. */
 enum { MAX_VARIABLES = 4, GUARD_POINTS = 64, CONFIRM_POINTS = 1024 };
 
 enum extent {
@@ -197,14 +196,15 @@ static bool holds_if(struct search *s, const struct rule_condition *more, size_t
                      const struct rule_check_options *options)
 {
     struct rule r = *s->rule;
-    struct trial_result result;
+    struct trial_result result = {0};
     struct rule_condition *all = arena_array(s->a, struct rule_condition, r.n_conditions + n);
     if (r.n_conditions)
         memcpy(all, r.conditions, r.n_conditions * sizeof *all);
     memcpy(all + r.n_conditions, more, n * sizeof *all);
     r.conditions = all;
     r.n_conditions += n;
-    return !trial_run(&result, s->a, &r, options, NULL) && !result.witness &&
+    return !trial_run(&result, s->a, &r, options, TRIAL_LEVELS, NULL) && !result.witness &&
+           !trial_run(&result, s->a, &r, options, TRIAL_CELLS, NULL) && !result.witness &&
            result.points >= options->points / 4;
 }
 
@@ -264,8 +264,8 @@ static const char *suggest_guard(struct arena *a, const struct rule *r,
     struct search s = {
         .a = a,
         .rule = r,
-        .options = {GUARD_POINTS, options->seed, options->real_values},
-        .confirm = {confirm, options->seed + 1, options->real_values},
+        .options = {GUARD_POINTS, options->real_values},
+        .confirm = {confirm, options->real_values},
     };
     const char *found = NULL;
     list_variables(&s);
@@ -306,7 +306,7 @@ static enum err_code check(Eqloom__Certificate *out, struct arena *a, const stru
                            const struct rule_check_options *options, struct err *e)
 {
     eqloom__certificate__init(out);
-    struct trial_result o;
+    struct trial_result o = {0};
     if (!is_interpreted(r)) {
         out->verdict = EQLOOM__VERDICT__UNCHECKED;
         return OK;
@@ -320,7 +320,11 @@ static enum err_code check(Eqloom__Certificate *out, struct arena *a, const stru
         out->remark = list_conditions(a, r);
         return OK;
     }
-    enum err_code code = trial_run(&o, a, r, options, e);
+    const char *way = NULL;
+    enum err_code code = trial_run(&o, a, r, options, TRIAL_LEVELS, e);
+    bool proved = !code && !o.witness && o.points && rule_prove(&way, a, r);
+    if (!code && !o.witness && !proved) /* only what is not proved needs all of them */
+        code = trial_run(&o, a, r, options, TRIAL_CELLS, e);
     if (code)
         return err_up(e, code);
     out->points = o.points;
@@ -342,9 +346,8 @@ static enum err_code check(Eqloom__Certificate *out, struct arena *a, const stru
     } else if (o.points < MIN_POINTS && options->points >= MIN_POINTS && has_variables(r)) {
         out->verdict = EQLOOM__VERDICT__UNDECIDED;
     } else {
-        const char *way;
         out->verdict = EQLOOM__VERDICT__CERTIFIED;
-        if (rule_prove(&way, a, r))
+        if (proved)
             out->proof = arena_strdup(a, way);
         if (o.one_sided)
             out->remark = o.one_sided;

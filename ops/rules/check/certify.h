@@ -6,7 +6,6 @@
 
 struct rule_check_options {
     uint32_t points;
-    uint64_t seed;
     bool real_values; /* compare the sides only where both are real */
 };
 

@@ -10,7 +10,7 @@ static enum err_code certify(Eqloom__Rule *rule, Eqloom__Certificate *certificat
 {
     struct arena *a = op_arena(ctx);
     struct rule_check_options options = {(uint32_t)op_int(ctx, "points"),
-                                         (uint64_t)op_int(ctx, "seed"), op_bool(ctx, "real")};
+                                         op_bool(ctx, "real")};
     struct domains domains;
     struct rules set = {0};
     struct rule r;
@@ -57,8 +57,6 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 static const struct op_param params[] = {
     {"points", OP_INT, "64", .min = 8, .max = 100000,
      .doc = "Number of instances at which both sides of a rule are compared."},
-    {"seed", OP_INT, "1", .min = 0, .max = 9007199254740992.0,
-     .doc = "Seed of the random instances."},
     {"sampled", OP_BOOL, "false",
      .doc = "Emit rules that hold at all instances but are not proved, marked SAMPLE, instead of "
             "failing."},
@@ -80,11 +78,11 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
 
 const struct op op_certify = {
     .name = "certify",
-    .version = 15,
+    .version = 16,
     .node = OP_MAP,
     .doc =
-        "Checks each rule by ball arithmetic on principal branches, at special and random values "
-        "of its variables that meet its conditions.",
+        "Checks each rule by ball arithmetic on principal branches, at special and designed "
+        "values of its variables that meet its conditions.",
     .params = params,
     .inputs = OP_PORTS({"rules", KIND_RULE, OP_COLLECTION, .doc = "Rules."}),
     .outputs = OP_PORTS({"rules", KIND_RULE, OP_COLLECTION,

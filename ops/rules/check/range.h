@@ -12,10 +12,3 @@ struct range {
 
 void range_of_term(struct range *out, struct arena *a, const struct rule *r, const struct expr *t);
 bool range_is_empty(const struct range *r);
-/* At most `max` numbers in the range: its bounds if they belong to it, numbers that approach them,
- * and numbers between. */
-size_t range_numbers(const char **out, size_t max, struct arena *a, const struct range *r);
-/* Numbers at which a condition on a term in this variable alone starts or ceases to hold, with
- * neighbours on both sides: zeros found by bisection, exactly if rational. */
-size_t range_borders(const char **out, size_t max, struct arena *a, const struct rule *r,
-                     const char *variable);

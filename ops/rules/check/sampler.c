@@ -1,25 +1,24 @@
-/* Instances use values from the tables below, values near the bounds that conditions set, values
- * related to each other (equal, opposite, reciprocal), and random ones. The tables contain the
- * values at which rules fail: zero and one, values on branch cuts and on both sides of them, beyond
- * the radius of a series, multiples of pi, the borders of principal values, very large and very
- * small values. The simplest come first, since they make the most readable witnesses. */
+/* Special values stand in the tables below: zero and one, values on branch cuts and on both sides of
+ * them, multiples of pi, the borders of principal values, very large and very small ones. The
+ * simplest come first, since they make the most readable witnesses. All other values are designed
+ * (ops/expr/compare/design.h). */
 #include "ops/rules/check/sampler.h"
-#include "base/rng.h"
 #include "ops/expr/rational.h"
 #include "ops/rules/check/range.h"
 
+#include <arf.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    MAX_REALS = 400,
-    MAX_VALUES = 10, /* rationals taken from a rule */
-    MAX_NEAR = 64,
     SIMPLE_REALS = 9,      /* special reals that make a readable witness */
     SIMPLE_INSTANCES = 24, /* instances that use only these */
+    SMALL_LEVELS = 8, /* of integers and constants */
+    CELL_POINTS = 400,
+    SYMBOL_BITS = 40, /* after the point, of the value of a symbol */
 };
 
-/* ---- initial values, in infix, separated by blanks; simplest first ---- */
+/* ---- special values, in infix, separated by blanks; simplest first ---- */
 
 static const char special_reals[] =
     "0 1 -1 2 -2 1/2 -1/2 3 -3 1/3 -1/3 3/4 -3/4 5/4 -5/4 4 -4 3/2 -3/2 1/10 -1/10 7/8 -7/8 1/1000 "
@@ -54,9 +53,6 @@ static const char special_terms[] =
     "-1*(x+1) sin(y) x/9 cos(3*x) sqrt(-1)*x x+y 1+sqrt(-1)*x e^(-1*x) y^2 0 -1*(x/9) pi "
     "x^2-y 1 -1 sqrt(-1) ln(x-2) sqrt(x-3) asin(x) abs(x-1) x^x tan(3*x) x^(1/3) 1-x "
     "(-1)*x^2-1 acosh(x) sqrt(-1)*sin(x) x-y 1/(x-2) (-3)^(x/5)";
-static const char *const integers[] = {"0",  "1", "-1", "2", "-2", "3",
-                                       "-3", "4", "-4", "5", "7",  "-6"};
-enum { N_INTEGERS = sizeof integers / sizeof *integers };
 
 static struct expr *parse_all(size_t *n, struct arena *a, const struct language *lang,
                               const char *texts)
@@ -72,268 +68,248 @@ static struct expr *parse_all(size_t *n, struct arena *a, const struct language 
     return out;
 }
 
-/* The numbers in x, each with its opposite and neighbours: a rule may change there. */
-static void add_neighbours(struct sampler *s, struct arena *a, const struct expr *x)
-{
-    static const char *const steps[] = {"0", "1/8", "-1/8"};
-    for (uint32_t i = 0; i < x->n && s->n_reals + 4 <= MAX_REALS; i++) {
-        if (x->nodes[i].op != X_NUM)
-            continue;
-        const char *v = x->nodes[i].leaf, *texts[4];
-        for (int k = 0; k < 3; k++)
-            texts[k] = number_combine(a, '+', v, steps[k], EXPR_MAX_DIGITS);
-        texts[3] = number_combine(a, '-', "0", v, EXPR_MAX_DIGITS);
-        for (int k = 0; k < 4; k++)
-            if (texts[k])
-                s->reals[s->n_reals++] = expr_leaf(a, s->lang, X_NUM, texts[k]);
-    }
-}
-
-static void add_values(const char **values, size_t *n, struct arena *a, const struct expr *x)
-{
-    for (uint32_t i = 0; i < x->n && *n < MAX_VALUES;) {
-        struct expr term = expr_sub(x, i);
-        const char *value = number_of_term(a, &term, EXPR_MAX_DIGITS);
-        bool known = false;
-        for (size_t k = 0; value && k < *n; k++)
-            known = known || strcmp(values[k], value) == 0;
-        if (value && !known)
-            values[(*n)++] = value;
-        i += value ? x->nodes[i].size : 1;
-    }
-}
-
-/* Adds values with |?a - c| < w for two rationals of the rule, which other samples would miss. */
-static void add_pieces(struct sampler *s, struct arena *a, const struct rule *r)
-{
-    const char *values[MAX_VALUES];
-    size_t n = 0;
-    add_values(values, &n, a, &r->lhs);
-    add_values(values, &n, a, &r->rhs);
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < n; k++) {
-            const char *half = number_combine(a, '/', values[k], "2", EXPR_MAX_DIGITS);
-            for (int sign = 0; sign < 2 && half && s->n_reals < MAX_REALS; sign++) {
-                const char *x =
-                    number_combine(a, sign ? '+' : '-', values[i], half, EXPR_MAX_DIGITS);
-                if (x)
-                    s->reals[s->n_reals++] = expr_leaf(a, s->lang, X_NUM, x);
-            }
-        }
-}
-
-static void add_reals(struct sampler *s, struct arena *a, const struct rule *r)
-{
-    struct expr *specials = parse_all(&s->n_reals, a, s->lang, special_reals);
-    s->reals = arena_array(a, struct expr, MAX_REALS);
-    memcpy(s->reals, specials, s->n_reals * sizeof *specials);
-    add_neighbours(s, a, &r->lhs);
-    add_neighbours(s, a, &r->rhs);
-    for (size_t i = 0; i < r->n_conditions; i++)
-        for (unsigned k = 0; k < r->conditions[i].n_args; k++)
-            add_neighbours(s, a, &r->conditions[i].args[k]);
-    add_pieces(s, a, r);
-}
-
 static enum err_code add_variables(struct sampler *s, const struct expr *x, struct err *e)
 {
+    s->n = design_add_variables(s->variables, s->n, SAMPLE_MAX_VARIABLES, x, DESIGN_COMPLEX);
     for (uint32_t i = 0; i < x->n; i++) {
         const struct expr_node *v = &x->nodes[i];
         s->symbolic = s->symbolic || v->op == X_D;
-        if (v->op != X_VAR)
-            continue;
         size_t k = 0;
-        while (k < s->n && strcmp(s->variables[k].name, v->leaf) != 0)
+        while (k < s->n && !expr_node_is(v, s->variables[k].op, s->variables[k].name))
             k++;
-        if (k == SAMPLE_MAX_VARIABLES)
+        if (k == s->n && v->op == X_VAR)
             return err_fail(e, ERR_LIMIT, "a rule of more than %d variables cannot be checked",
                             SAMPLE_MAX_VARIABLES);
-        if (k == s->n)
-            s->variables[s->n++] = (struct sample_variable){.name = v->leaf};
+        if (k < s->n && i && x->nodes[i - 1].op == X_D)
+            s->form[k] = SAMPLE_SYMBOL;
     }
     return OK;
 }
 
-static struct sample_variable *find(struct sampler *s, const struct expr *x)
-{
-    if (x->nodes[0].op == X_VAR)
-        for (size_t i = 0; i < s->n; i++)
-            if (strcmp(s->variables[i].name, x->nodes[0].leaf) == 0)
-                return &s->variables[i];
-    return NULL;
-}
-
-/* The variable of a derivative is a symbol. */
-static void add_derivatives(struct sampler *s, const struct expr *x)
-{
-    for (uint32_t i = 0; i + 1 < x->n; i++) {
-        struct expr variable = expr_sub(x, i + 1);
-        struct sample_variable *v = x->nodes[i].op == X_D ? find(s, &variable) : NULL;
-        if (v)
-            v->symbol = true;
-    }
-}
-
-/* Collects what conditions demand of a variable, and numbers in its range and at its borders. */
+/* What single conditions demand of the variables. */
 static void add_ranges(struct sampler *s, struct arena *a, const struct rule *r)
 {
     for (size_t i = 0; i < s->n; i++) {
-        struct sample_variable *v = &s->variables[i];
-        struct expr x = expr_leaf(a, s->lang, X_VAR, v->name);
-        const char *numbers[MAX_NEAR];
+        struct design_variable *v = &s->variables[i];
+        struct expr x = expr_leaf(a, s->lang, v->op, v->name);
         struct range range;
         range_of_term(&range, a, r, &x);
-        v->real = range.real;
-        v->integer = range.integer;
-        v->constant = range.constant;
-        v->symbol = v->symbol || range.symbol;
-        size_t n = range_numbers(numbers, MAX_NEAR, a, &range);
-        n += range_borders(numbers + n, MAX_NEAR - n, a, r, v->name);
-        v->near = arena_array(a, struct expr, n);
-        for (size_t k = 0; k < n; k++)
-            v->near[v->n_near++] = expr_leaf(a, s->lang, X_NUM, numbers[k]);
+        if (range.symbol)
+            s->form[i] = SAMPLE_SYMBOL;
+        if (v->op == X_SYM)
+            s->form[i] = SAMPLE_LITERAL;
+        if (s->form[i] >= SAMPLE_SYMBOL)
+            range = (struct range){.low = "0", .real = true};
+        else if (range.constant || range.integer)
+            s->form[i] = SAMPLE_CONSTANT;
+        v->low = range.low;
+        v->high = range.high;
+        v->kind = range.integer                   ? DESIGN_INTEGER
+                  : range.real || range.constant ? DESIGN_REAL
+                                                  : DESIGN_COMPLEX;
     }
 }
 
-/* Adds borders for conditions such as less(?a*?b, 101/100). */
-static void add_borders(struct sampler *s, struct arena *a, const struct rule *r)
+static bool is_on_symbols(enum rule_predicate p)
 {
-    static const char *const factors[] = {"9999/10000", "9999999/10000000",
-                                          "9999999999999/10000000000000", "10001/10000"};
-    s->borders = arena_array(a, struct expr, 2 * r->n_conditions * 4 + 1);
-    for (size_t i = 0; i < r->n_conditions; i++)
-        for (unsigned k = 0; k < r->conditions[i].n_args; k++)
-            for (int j = 0; j < 4 && r->conditions[i].args[k].nodes[0].op == X_NUM; j++) {
-                const char *x = number_combine(a, '*', r->conditions[i].args[k].nodes[0].leaf,
-                                               factors[j], EXPR_MAX_DIGITS);
-                if (x)
-                    s->borders[s->n_borders++] = expr_leaf(a, s->lang, X_NUM, x);
-            }
+    return p == RULE_SYMBOL || p == RULE_FREE_OF || p == RULE_CONSTANT_OR_OTHER_SYMBOL;
 }
 
-enum err_code sampler_init(struct sampler *s, struct arena *a, const struct rule *r, uint64_t seed,
-                           struct err *e)
+enum err_code sampler_init(struct sampler *s, struct arena *a, const struct rule *r, struct err *e)
 {
     enum err_code code;
-    *s = (struct sampler){.lang = r->lhs.lang, .seed = seed};
+    *s = (struct sampler){.lang = r->lhs.lang, .rule = r};
     if ((code = add_variables(s, &r->lhs, e)) || (code = add_variables(s, &r->rhs, e)))
         return err_up(e, code);
     for (size_t i = 0; i < r->n_conditions; i++) {
-        enum rule_predicate p = r->conditions[i].predicate;
-        s->symbolic = s->symbolic || p == RULE_SYMBOL || p == RULE_FREE_OF ||
-                      p == RULE_CONSTANT_OR_OTHER_SYMBOL;
+        const struct rule_condition *c = &r->conditions[i];
+        s->symbolic = s->symbolic || is_on_symbols(c->predicate);
+        if (is_on_symbols(c->predicate) && c->predicate != RULE_SYMBOL)
+            for (size_t k = 0; k < s->n; k++)
+                if (expr_node_is(c->args[0].nodes, s->variables[k].op, s->variables[k].name) &&
+                    s->form[k] == SAMPLE_TERM)
+                    s->form[k] = SAMPLE_CONSTANT_OR_TERM;
     }
-    add_derivatives(s, &r->lhs);
-    add_derivatives(s, &r->rhs);
-    add_reals(s, a, r);
+    add_ranges(s, a, r);
+    s->salt = design_salt(&r->lhs, s->variables, s->n);
+    s->reals = parse_all(&s->n_reals, a, s->lang, special_reals);
     s->complexes = parse_all(&s->n_complexes, a, s->lang, special_complexes);
     s->terms = parse_all(&s->n_terms, a, s->lang, special_terms);
-    add_ranges(s, a, r);
-    add_borders(s, a, r);
     return OK;
 }
 
-/* The number of special values of a variable. */
-static size_t count_special(const struct sampler *s, const struct sample_variable *v)
+/* ---- special instances ---- */
+
+static size_t count_special(const struct sampler *s, size_t i)
 {
-    return s->n_reals + v->n_near + (v->real ? 0 : s->n_complexes);
+    return s->symbolic ? s->n_terms
+                       : s->n_reals + (s->variables[i].kind == DESIGN_REAL ? 0 : s->n_complexes);
 }
 
-uint32_t sampler_min_instances(const struct sampler *s)
+uint32_t sampler_count_special(const struct sampler *s)
 {
-    if (s->n == 0)
-        return 1;
-    size_t most = s->n_terms;
-    for (size_t i = 0; !s->symbolic && i < s->n; i++) {
-        size_t count = count_special(s, &s->variables[i]);
-        most = i == 0 || count > most ? count : most;
-    }
-    return (uint32_t)(s->n == 1 ? most : 2 * most);
-}
-
-static struct expr number(struct arena *a, const struct sampler *s, const char *text)
-{
-    return expr_leaf(a, s->lang, X_NUM, number_read(a, text, strlen(text)));
-}
-
-/* A rational of random magnitude, exact in binary. */
-static struct expr draw_rational(struct arena *a, const struct sampler *s, uint64_t u)
-{
-    int numerator = (int)(u % 255) - 127;
-    int denominator = 1 << (2 + (u >> 32) % 8);
-    return number(a, s, arena_printf(a, "%d/%d", numerator ? numerator : 1, denominator));
-}
-
-static struct expr draw_complex(struct arena *a, const struct sampler *s, uint64_t u)
-{
-    struct expr minus_one = number(a, s, "-1");
-    struct expr im[2] = {draw_rational(a, s, rng_mix(u)),
-                         expr_apply(a, s->lang, X_SQRT, &minus_one, 1)};
-    struct expr parts[2] = {draw_rational(a, s, u), expr_apply(a, s->lang, X_MUL, im, 2)};
-    return expr_apply(a, s->lang, X_ADD, parts, 2);
-}
-
-/* Draws a value related to the previous one: equal, opposite, reciprocal, or with a special sum or
- * product. */
-static bool draw_related(struct expr *out, struct arena *a, const struct sampler *s,
-                         const struct expr *before, uint64_t u)
-{
-    *out = *before;
-    if (before->nodes[0].op != X_NUM || u % 5 == 0)
-        return true;
-    const struct expr *special = s->n_borders && u >> 7 & 1 ? &s->borders[(u >> 8) % s->n_borders]
-                                                            : &s->reals[(u >> 8) % s->n_reals];
-    const char *v = before->nodes[0].leaf, *target = u % 5 < 3 ? NULL
-                                                     : special->nodes[0].op == X_NUM
-                                                         ? special->nodes[0].leaf
-                                                         : "1";
-    const char *text = u % 2 ? number_combine(a, '-', target ? target : "0", v, EXPR_MAX_DIGITS)
-                             : number_combine(a, '/', target ? target : "1", v, EXPR_MAX_DIGITS);
-    if (text)
-        *out = expr_leaf(a, s->lang, X_NUM, text);
-    return text != NULL;
-}
-
-static struct expr draw_special(const struct sampler *s, const struct sample_variable *v,
-                                uint64_t i)
-{
-    i %= count_special(s, v);
-    if (i < s->n_reals)
-        return s->reals[i];
-    i -= s->n_reals;
-    return i < v->n_near ? v->near[i] : s->complexes[i - v->n_near];
-}
-
-static struct expr draw_value(struct arena *a, const struct sampler *s, size_t i, uint32_t k,
-                              const struct instance *so_far)
-{
-    const struct sample_variable *v = &s->variables[i];
-    uint64_t u = rng_at(s->seed, i, k), w = rng_mix(u);
-    struct expr related;
-    if (v->symbol)
-        return s->terms[u % 4 == 3 ? 6 : 0]; /* y or x */
-    if (v->integer)
-        return number(a, s, integers[u % N_INTEGERS]);
-    if (v->constant)
-        return draw_rational(a, s, u);
-    if (s->symbolic)
-        return s->terms[s->n == 1 ? k % s->n_terms : u % s->n_terms];
-    if (s->n == 1 && k < count_special(s, v))
-        return draw_special(s, v, k);
-    if (k < SIMPLE_INSTANCES)
-        return s->reals[w % SIMPLE_REALS];
-    if (i > 0 && (w % 8 == 0 || (s->n_borders && w % 8 == 1)) &&
-        draw_related(&related, a, s, &so_far->values[i - 1], w >> 3))
-        return related;
-    if (w % 8 < 4)
-        return v->n_near && w % 16 < 4 ? v->near[u % v->n_near] : draw_special(s, v, u);
-    return v->real || w % 8 < 6 ? draw_rational(a, s, u) : draw_complex(a, s, u);
-}
-
-void sampler_draw(struct instance *out, struct arena *a, const struct sampler *s, uint32_t k)
-{
+    size_t most = 0;
     for (size_t i = 0; i < s->n; i++)
-        out->values[i] = draw_value(a, s, i, k, out);
+        most = count_special(s, i) > most ? count_special(s, i) : most;
+    return (uint32_t)(s->n == 0 ? 1 : s->n == 1 ? most : 2 * most);
+}
+
+static struct expr term_of(struct arena *a, const struct sampler *s, const struct design_number *x)
+{
+    const fmpq *parts[] = {&x->re, &x->im};
+    struct expr term[2];
+    for (int k = 0; k < 2; k++) {
+        char *text = fmpq_get_str(NULL, 10, parts[k]);
+        term[k] = expr_leaf(a, s->lang, X_NUM, arena_strdup(a, text));
+        flint_free(text);
+    }
+    if (fmpq_is_zero(&x->im))
+        return term[0];
+    struct expr minus_one = expr_leaf(a, s->lang, X_NUM, "-1");
+    struct expr i = expr_apply(a, s->lang, X_SQRT, &minus_one, 1);
+    return expr_binary(a, X_ADD, term[0], expr_binary(a, X_MUL, term[1], i));
+}
+
+static struct expr level_of(struct arena *a, const struct sampler *s, size_t i, size_t index,
+                            uint32_t k)
+{
+    struct design_number x;
+    design_number_init(&x);
+    design_level(&x, &s->variables[i], (unsigned)index, s->salt, k);
+    struct expr term = term_of(a, s, &x);
+    design_number_clear(&x);
+    return term;
+}
+
+/* Equal to the variable before it, opposite or reciprocal. */
+static struct expr related(struct arena *a, const struct sampler *s, const struct expr *before,
+                           uint32_t k)
+{
+    struct expr one = expr_leaf(a, s->lang, X_NUM, k % 3 == 1 ? "-1" : "1");
+    if (k % 3 == 0)
+        return *before;
+    return expr_binary(a, k % 3 == 1 ? X_MUL : X_DIV, one, *before);
+}
+
+/* Instance k of variable i. Each variable goes through its table in steps of its own, and every
+ * eighth instance relates variables to each other. */
+static struct expr special(struct arena *a, const struct sampler *s, size_t i, uint32_t k,
+                           const struct instance *so_far)
+{
+    static const uint32_t steps[] = {1, 59, 23, 97, 41, 71, 13, 83};
+    size_t n = count_special(s, i), at = k * steps[i % 8] + 7 * i;
+    if (s->form[i] == SAMPLE_SYMBOL)
+        return s->terms[i % 2 ? 6 : 0]; /* y or x */
+    if (s->form[i] == SAMPLE_LITERAL)
+        return expr_leaf(a, s->lang, X_SYM, s->variables[i].name);
+    if (s->variables[i].kind == DESIGN_INTEGER || s->form[i] == SAMPLE_CONSTANT)
+        return level_of(a, s, i, i, k % SMALL_LEVELS);
+    if (s->symbolic)
+        return s->terms[at % n];
+    if (s->n > 1 && k < SIMPLE_INSTANCES)
+        return s->reals[(k * (i + 1) + k / SIMPLE_REALS + 2 * i) % SIMPLE_REALS];
+    if (i > 0 && k % 8 == 7)
+        return related(a, s, &so_far->values[i - 1], k / 8);
+    at %= n;
+    return at < s->n_reals ? s->reals[at] : s->complexes[at - s->n_reals];
+}
+
+void sampler_special(struct instance *out, struct arena *a, const struct sampler *s, uint32_t k)
+{
+    out->n_symbols = 0;
+    for (size_t i = 0; i < s->n; i++)
+        out->values[i] = special(a, s, i, k, out);
+}
+
+/* ---- designed instances ---- */
+
+/* Gives a symbol its value, and returns it as a number: a binary fraction. */
+static struct expr set_symbol(struct instance *out, struct arena *a, const struct sampler *s,
+                              const struct expr *symbol, const fmpq_t value)
+{
+    arf_t x;
+    struct design_number number;
+    arf_init(x);
+    design_number_init(&number);
+    arf_set_fmpq(x, value, SYMBOL_BITS, ARF_RND_NEAR);
+    arf_get_fmpq(&number.re, x);
+    struct expr term = term_of(a, s, &number);
+    out->symbols[out->n_symbols++] =
+        (struct sample_symbol){symbol->nodes->leaf, arf_get_d(x, ARF_RND_NEAR)};
+    design_number_clear(&number);
+    arf_clear(x);
+    return term;
+}
+
+/* A term in x with this value at the place, and any derivatives there:
+ * value + b (x - place) + c (x - place)^2. */
+static struct expr with_derivatives(struct arena *a, const struct sampler *s, struct expr value,
+                                    struct expr place, size_t i, uint32_t k)
+{
+    struct expr moved = expr_binary(a, X_SUB, s->terms[0], place);
+    struct expr square = expr_binary(a, X_MUL, moved, moved);
+    struct expr first = expr_binary(a, X_MUL, level_of(a, s, i, s->n + i, k), moved);
+    struct expr second = expr_binary(a, X_MUL, level_of(a, s, i, 2 * s->n + i, k), square);
+    return expr_binary(a, X_ADD, value, expr_binary(a, X_ADD, first, second));
+}
+
+/* The instance at which the variables have these values. */
+static void designed(struct instance *out, struct arena *a, const struct sampler *s,
+                     const struct design_number *values, uint32_t k)
+{
+    struct expr place = s->terms[0];
+    unsigned symbols = 0;
+    out->n_symbols = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->form[i] < SAMPLE_SYMBOL)
+            continue;
+        bool literal = s->form[i] == SAMPLE_LITERAL;
+        out->values[i] = literal ? expr_leaf(a, s->lang, X_SYM, s->variables[i].name)
+                                 : s->terms[symbols ? 6 : 0];
+        struct expr at = set_symbol(out, a, s, &out->values[i], &values[i].re);
+        if (!literal && symbols++ == 0)
+            place = at;
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->form[i] >= SAMPLE_SYMBOL)
+            continue;
+        out->values[i] = term_of(a, s, &values[i]);
+        if (symbols && s->form[i] == SAMPLE_TERM)
+            out->values[i] = with_derivatives(a, s, out->values[i], place, i, k);
+    }
+}
+
+void sampler_level(struct instance *out, struct arena *a, const struct sampler *s, uint32_t k)
+{
+    struct design_number values[SAMPLE_MAX_VARIABLES];
+    for (size_t i = 0; i < s->n; i++) {
+        design_number_init(&values[i]);
+        design_level(&values[i], &s->variables[i], (unsigned)i, s->salt, k);
+    }
+    designed(out, a, s, values, k);
+    for (size_t i = 0; i < s->n; i++)
+        design_number_clear(&values[i]);
+}
+
+size_t sampler_find_cells(struct sampler *s, struct arena *a)
+{
+    const struct rule *r = s->rule;
+    const struct expr sides[] = {r->lhs, r->rhs};
+    struct expr *borders = arena_array(a, struct expr, r->n_conditions + 1);
+    for (size_t i = 0; i < r->n_conditions; i++) {
+        const struct rule_condition *c = &r->conditions[i];
+        borders[i] = c->predicate == RULE_LESS || c->predicate == RULE_LESS_EQUAL
+                         ? expr_binary(a, X_SUB, c->args[0], c->args[1])
+                         : c->args[0];
+    }
+    const struct design_limits limits = {.points = CELL_POINTS, .salt = s->salt, .exact = true};
+    design_cells(&s->cells, s->variables, s->n, sides, 2, borders, r->n_conditions, &limits);
+    return s->cells.n;
+}
+
+void sampler_cell(struct instance *out, struct arena *a, const struct sampler *s, size_t k)
+{
+    designed(out, a, s, design_point(&s->cells, k), (uint32_t)k);
 }
 
 struct binding {
@@ -344,10 +320,13 @@ struct binding {
 static bool value_of(struct expr *out, void *arg, const struct expr *leaf)
 {
     const struct binding *b = arg;
-    struct sample_variable *v = find((struct sampler *)b->sampler, leaf);
-    if (v)
-        *out = b->values->values[v - b->sampler->variables];
-    return v != NULL;
+    for (size_t i = 0; i < b->sampler->n; i++)
+        if (expr_node_is(leaf->nodes, b->sampler->variables[i].op,
+                         b->sampler->variables[i].name)) {
+            *out = b->values->values[i];
+            return true;
+        }
+    return false;
 }
 
 struct expr sampler_substitute(struct arena *a, const struct sampler *s, const struct expr *x,

@@ -229,17 +229,16 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
 {
     struct report t = {.show = expr_shown(args)};
     struct domain_options given;
-    uint32_t points, seed;
+    uint32_t points;
     uint64_t start = os_monotonic_ns();
     enum err_code code;
     if ((code = tool_number(&points, args, "points", 64, 8, 100000, e)) ||
-        (code = tool_number(&seed, args, "seed", 1, 0, UINT32_MAX, e)) ||
         (code = read_rules(&t.rules, args, e)) || (code = domain_options_read(&given, args, e)))
         return err_up(e, code);
     for (size_t i = 0; i < given.n; i++)
         for (size_t k = 0; k < t.rules.n; k++)
             rule_restrict(&t.rules.rules[k], args->arena, &given.domains[i]);
-    t.options = &(struct rule_check_options){points, seed, given.real_values};
+    t.options = &(struct rule_check_options){points, given.real_values};
     code = check_all(&t, args->arena, e);
     if (!code)
         fprintf(args->narration, "%zu %s checked%s in %.1f s\n", t.rules.n,
@@ -263,7 +262,6 @@ static enum err_code run(int *exit_status, const struct tool_args *args, struct 
 
 static const struct tool_option options[] = {
     {"points", "N", false, "number of instances at which both sides of a rule are compared (64)"},
-    {"seed", "N", false, "seed of the random instances (1)"},
     {"domain", "a:DOMAIN", true,
      "additional condition on a variable: a:real, n:integer, 'a>1' or '0<a<1'; it is shown with "
      "the rule"},
@@ -280,7 +278,7 @@ const struct tool tool_check_rules = {
     .summary = "Certify rewrite rules by ball arithmetic",
     .help =
         "Checks every rule of the given rule files (builtin:NAME names a built-in file, - is standard input), or of the "
-        "built-in library, at special and random values of its variables that meet its conditions. "
+        "built-in library, at special and designed values of its variables that meet its conditions. "
         "A rule is refuted by one point at which its sides have provably different values; the "
         "point is printed, with the condition that would make the rule hold, if one is found. Some "
         "certified rules are also proved, by normal forms; the others are only sampled. A "

@@ -16,8 +16,9 @@ enum {
     MODERATE_DIGITS = 9,
     FIRST_PRECISION = 96,
     LAST_PRECISION = 800,
+    DEEP_PRECISION = 4096,
     FINEST_PRECISION = 1 << 19, /* to distinguish narrow balls */
-    MAX_SYMBOLS = 8
+    MAX_SYMBOLS = SAMPLE_MAX_VARIABLES + 8
 };
 
 struct trial {
@@ -29,24 +30,16 @@ struct trial {
         acb_struct ball;
     } symbols[MAX_SYMBOLS];
     size_t n_symbols;
-    uint64_t seed;
+    slong precision; /* at which a comparison starts */
     bool real_values;
     uint32_t instance; /* its number: symbols have different values in each */
 };
 
-/* Variables are real and positive. */
-static double symbol_value(uint64_t seed, const char *name, uint32_t instance)
-{
-    uint64_t stream = 0;
-    for (const char *c = name; *c; c++)
-        stream = rng_mix(stream ^ (unsigned char)*c);
-    uint64_t u = rng_at(seed, stream, instance);
-    double unit = (double)(u % 4095 + 1) / 4096;
-    return (u >> 60) < 4 ? unit / 4 : (u >> 60) < 12 ? 4 * unit : 16 * unit;
-}
-
+/* Variables are real and positive; their values depend on the order in which they occur. */
 static const acb_struct *look_up(void *arg, uint16_t op, const char *name)
 {
+    static const struct design_variable moderate = {
+        .op = X_SYM, .kind = DESIGN_REAL, .low = "1/16", .high = "8"};
     struct trial *c = arg;
     if (op != X_SYM)
         return NULL;
@@ -56,9 +49,14 @@ static const acb_struct *look_up(void *arg, uint16_t op, const char *name)
     if (i == MAX_SYMBOLS)
         return NULL;
     if (i == c->n_symbols) {
+        struct design_number value;
+        design_number_init(&value);
+        uint32_t k = c->instance + c->instance / 3; /* no short numbers: steps may be there */
+        design_level(&value, &moderate, (unsigned)i + 1, c->sampler.salt, k);
+        arb_set_fmpq(acb_realref(&c->symbols[i].ball), &value.re, FIRST_PRECISION);
         c->symbols[c->n_symbols++].name = name;
-        c->symbols[i].value = symbol_value(c->seed, name, c->instance);
-        acb_set_d(&c->symbols[i].ball, c->symbols[i].value);
+        c->symbols[i].value = arf_get_d(arb_midref(acb_realref(&c->symbols[i].ball)), ARF_RND_NEAR);
+        design_number_clear(&value);
     }
     return &c->symbols[i].ball;
 }
@@ -203,7 +201,7 @@ static enum comparison compare(struct trial *c, const struct expr *lhs, const st
 {
     bool left = false, right = false;
     slong next;
-    for (slong p = FIRST_PRECISION; p <= (left && right ? FINEST_PRECISION : LAST_PRECISION);
+    for (slong p = c->precision; p == c->precision || p <= (left && right ? FINEST_PRECISION : LAST_PRECISION);
          p = next) {
         const acb_struct *x = ball_evaluate(&c->left, lhs, p);
         const acb_struct *y = ball_evaluate(&c->right, rhs, p);
@@ -230,6 +228,8 @@ static char *describe_place(struct trial *c, struct arena *a, const struct insta
 {
     struct buf b = {0};
     for (size_t i = 0; i < c->sampler.n; i++) {
+        if (c->sampler.variables[i].op == X_SYM)
+            continue;
         buf_printf(&b, "%s?%s = ", b.len ? ", " : "", c->sampler.variables[i].name);
         expr_write_infix(&b, &values->values[i]);
     }
@@ -265,44 +265,97 @@ static bool is_moderate(const struct sampler *s, const struct instance *values)
     return true;
 }
 
-enum err_code trial_run(struct trial_result *out, struct arena *a, const struct rule *r,
-                        const struct rule_check_options *options, struct err *e)
+static void give_symbols(struct trial *c, const struct instance *values)
 {
-    struct trial c = {.seed = options->seed, .real_values = options->real_values};
-    *out = (struct trial_result){0};
-    enum err_code code = sampler_init(&c.sampler, a, r, options->seed, e);
+    c->n_symbols = values->n_symbols;
+    for (size_t i = 0; i < c->n_symbols; i++) {
+        c->symbols[i].name = values->symbols[i].name;
+        c->symbols[i].value = values->symbols[i].value;
+        acb_set_d(&c->symbols[i].ball, c->symbols[i].value);
+    }
+}
+
+/* Tries one instance. */
+static void try(struct trial_result *out, struct trial *c, struct arena *a, struct arena *work,
+                const struct rule *r, const struct instance *values)
+{
+    give_symbols(c, values);
+    if (!admits(c, work, r, values))
+        return;
+    out->admitted++;
+    struct expr lhs = sampler_substitute(work, &c->sampler, &r->lhs, values);
+    struct expr rhs = sampler_substitute(work, &c->sampler, &r->rhs, values);
+    enum comparison verdict = compare(c, &lhs, &rhs);
+    out->points += verdict == AGREE;
+    if ((verdict == ONLY_LEFT || verdict == ONLY_RIGHT) && !out->one_sided &&
+        is_moderate(&c->sampler, values))
+        out->one_sided = arena_printf(a, "only the %s side has a value at %s",
+                                      verdict == ONLY_LEFT ? "left" : "right",
+                                      describe_place(c, a, values));
+    if (verdict == DIFFER)
+        out->witness = describe(c, a, values);
+}
+
+/* Special instances, all of them, then levels. */
+static void try_levels(struct trial_result *out, struct trial *c, struct arena *a,
+                       const struct rule *r, uint32_t points)
+{
+    struct arena work = {0};
+    uint32_t special = sampler_count_special(&c->sampler);
+    uint32_t limit = special + (c->sampler.n ? TRIES_PER_POINT * points : 0);
+    for (uint32_t k = 0; k < limit && !out->witness && (k < special || out->points < points); k++) {
+        struct instance values;
+        arena_reset(&work);
+        c->instance = k;
+        if (k < special)
+            sampler_special(&values, &work, &c->sampler, k);
+        else
+            sampler_level(&values, &work, &c->sampler, k - special);
+        char *one_sided = out->one_sided;
+        try(out, c, a, &work, r, &values);
+        if (k >= special) /* such values may only need more precision */
+            out->one_sided = one_sided;
+    }
+    arena_free(&work);
+}
+
+static void try_cells(struct trial_result *out, struct trial *c, struct arena *a,
+                      const struct rule *r)
+{
+    struct arena work = {0}, borders = {0};
+    struct instance values;
+    size_t n = sampler_find_cells(&c->sampler, &borders);
+    c->precision = DEEP_PRECISION; /* once: agreement at the first precision shows less */
+    sampler_level(&values, &work, &c->sampler, 0);
+    out->points -= c->sampler.n == 0 && out->points; /* the only point */
+    try(out, c, a, &work, r, &values);
+    c->precision = FIRST_PRECISION;
+    for (size_t k = 0; k < n && !out->witness; k++) {
+        arena_reset(&work);
+        c->instance = (uint32_t)k;
+        char *one_sided = out->one_sided;
+        sampler_cell(&values, &work, &c->sampler, k);
+        try(out, c, a, &work, r, &values);
+        out->one_sided = one_sided;
+    }
+    design_points_free(&c->sampler.cells);
+    arena_free(&borders);
+    arena_free(&work);
+}
+
+enum err_code trial_run(struct trial_result *out, struct arena *a, const struct rule *r,
+                        const struct rule_check_options *options, enum trial_points points,
+                        struct err *e)
+{
+    struct trial c = {.precision = FIRST_PRECISION, .real_values = options->real_values};
+    enum err_code code = sampler_init(&c.sampler, a, r, e);
     if (code)
         return err_up(e, code);
     trial_open(&c);
-    uint32_t least = sampler_min_instances(&c.sampler);
-    uint32_t limit = least + TRIES_PER_POINT * options->points;
-    if (c.sampler.n == 0 && !c.sampler.symbolic)
-        limit = 1;
-    struct arena work = {0};
-    for (uint32_t k = 0; k < limit && (k < least || out->points < options->points); k++) {
-        arena_reset(&work);
-        struct instance values;
-        c.instance = k;
-        c.n_symbols = 0;
-        sampler_draw(&values, &work, &c.sampler, k);
-        if (!admits(&c, &work, r, &values))
-            continue;
-        out->admitted++;
-        struct expr lhs = sampler_substitute(&work, &c.sampler, &r->lhs, &values);
-        struct expr rhs = sampler_substitute(&work, &c.sampler, &r->rhs, &values);
-        enum comparison verdict = compare(&c, &lhs, &rhs);
-        out->points += verdict == AGREE;
-        if ((verdict == ONLY_LEFT || verdict == ONLY_RIGHT) && !out->one_sided &&
-            is_moderate(&c.sampler, &values))
-            out->one_sided = arena_printf(a, "only the %s side has a value at %s",
-                                          verdict == ONLY_LEFT ? "left" : "right",
-                                          describe_place(&c, a, &values));
-        if (verdict == DIFFER) {
-            out->witness = describe(&c, a, &values);
-            break;
-        }
-    }
-    arena_free(&work);
+    if (points == TRIAL_LEVELS)
+        try_levels(out, &c, a, r, options->points);
+    else
+        try_cells(out, &c, a, r);
     trial_close(&c);
     return OK;
 }

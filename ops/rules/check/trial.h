@@ -10,7 +10,13 @@ struct trial_result {
     char *one_sided;   /* where only one side has a value, and which side, or NULL */
 };
 
-/* Tries instances until `points` of them have been compared or one refutes the rule. Fails with
- * ERR_LIMIT if the rule has too many variables. */
+enum trial_points {
+    TRIAL_LEVELS, /* special values and levels, until `points` have been compared */
+    TRIAL_CELLS,  /* a point of each cell: of where the sides are analytic and conditions hold */
+};
+
+/* Tries instances until one refutes the rule, and adds to the result. Fails with ERR_LIMIT if the
+ * rule has too many variables. */
 enum err_code trial_run(struct trial_result *out, struct arena *a, const struct rule *r,
-                        const struct rule_check_options *options, struct err *e);
+                        const struct rule_check_options *options, enum trial_points points,
+                        struct err *e);

@@ -10,7 +10,7 @@ static const char *const texts[][5] = {
     {"sqrt - x 20", "pow - x 20 1/2"}, /* not real on most of the domain */
     {"- + x 1 pow cos x 2", "+ x pow sin x 2", "- x - pow cos x 2 1"},
     {"sin x"},
-    {"* sqrt -1 sqrt - 20 x"},       /* equal to the second where x < 20 */
+    {"sqrt + x -20"},
     {"+ x * 1/1000000000000 sin x"}, /* nearly x */
     {"x"},
     {"+ y pow sin y 2"}, /* another variable */
@@ -69,6 +69,18 @@ TEST_IN_ARENA(equal_seeds_are_joined)
     static const int alone[] = {3, 5, 6, 7};
     for (int i = 0; i < 4; i++)
         assert_ptr_equal(ctx.outputs[2 + i], in[alone[i]]);
+    arena_free(&ctx.a);
+}
+
+/* Equal where x < 20, and opposite beyond. */
+TEST_IN_ARENA(equal_on_a_part_of_the_domain)
+{
+    static const char *const seeds[] = {"sqrt - x 20", "* sqrt -1 sqrt - 20 x"};
+    ProtobufCMessage *in[2];
+    for (size_t i = 0; i < 2; i++)
+        in[i] = &cluster_of(a, "", &seeds[i], 1)->base;
+    struct op_ctx ctx = merge(in, 2, 0, "100");
+    assert_int_equal(ctx.n_outputs, 2);
     arena_free(&ctx.a);
 }
 

@@ -278,7 +278,7 @@ TEST(quickstart)
 {
     struct fixture f = {0};
     load_seeds(&f, "quickstart.yaml", 320, 400, 8);
-    struct ball_options options = {.points = 12, .seed = 1};
+    struct ball_options options = {.points = 12};
     for (size_t i = 0; i < f.t.n; i++) {
         struct expr *x = &f.t.exprs[i];
         if (expr_tokens(x) > 12)

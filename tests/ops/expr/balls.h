@@ -2,7 +2,7 @@
  * that whatever is left is a leak. */
 #pragma once
 
-#include "ops/expr/ball/ball.h"
+#include "ops/expr/compare/compare.h"
 
 #include <flint/flint.h>
 

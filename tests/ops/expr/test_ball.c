@@ -110,7 +110,8 @@ TEST_IN_ARENA(undefined)
 static struct ball_compare compare(const char *x, const char *y, bool complex_points)
 {
     struct arena a = {0};
-    struct ball_options options = {.seed = 7, .complex_points = complex_points};
+    static const struct ball_domain domains[] = {{"x", "complex"}, {"y", "complex"}};
+    struct ball_options options = {.domains = domains, .n_domains = complex_points ? 2 : 0};
     struct ball_compare c;
     struct expr p = infix_term(&a, &lang_calculus, x), q = infix_term(&a, &lang_calculus, y);
     ball_compare(&c, &p, &q, &options);
@@ -209,13 +210,16 @@ TEST_IN_ARENA(isolated_exception)
 {
     struct expr x = infix_term(a, &lang_calculus, "ln(sqrt(-1)*(x - 1) - 1)"),
                 y = infix_term(a, &lang_calculus, "-ln(1/(sqrt(-1)*(x - 1) - 1))");
-    struct ball_options options = {.points = 100, .low = 0.5, .high = 1.5};
+    const struct ball_domain domain = {"x", "positive", "1/2", "3/2"};
+    struct ball_options options = {.points = 100, .domains = &domain, .n_domains = 1};
+    struct ball_reference *r = ball_reference_new(&x, &options);
     struct ball_compare c;
-    ball_compare(&c, &x, &y, &options);
+    ball_reference_compare(&c, r, &y);
     assert_int_equal(c.verdict, BALL_EQUAL);
-    options.low = options.high = 1; /* asked about that point */
-    ball_compare(&c, &x, &y, &options);
-    assert_int_equal(c.verdict, BALL_DIFFERENT);
+    ball_reference_compare_cells(&c, r, &y);
+    assert_int_equal(c.verdict, BALL_EQUAL);
+    assert_true(c.points > 100);
+    ball_reference_free(r);
 }
 
 /* Every function's derivative against a central difference of its values, on both sides of each
@@ -277,7 +281,7 @@ TEST_IN_ARENA(reference_is_reusable)
     struct expr x = infix_term(a, &lang_calculus, "sin(2*x)"),
                 same = infix_term(a, &lang_calculus, "2*sin(x)*cos(x)"),
                 other = infix_term(a, &lang_calculus, "2*sin(x)*cos(y)");
-    struct ball_options options = {.points = 4, .seed = 3};
+    struct ball_options options = {.points = 4};
     struct ball_reference *r = ball_reference_new(&x, &options);
     assert_int_equal(ball_reference_points(r), 4);
     struct ball_compare c, again;

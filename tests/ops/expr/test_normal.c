@@ -51,9 +51,6 @@ static void check(struct arena *a, const struct expr *x, const struct expr *y, u
                                                  {"x", "positive", "1", NULL}};
     for (size_t i = 0; i < sizeof domains / sizeof *domains; i++) {
         struct ball_options options = {.points = 12,
-                                       .seed = 5,
-                                       .low = 0.0625,
-                                       .high = 8,
                                        .domains = &domains[i],
                                        .n_domains = 1};
         struct ball_compare c;

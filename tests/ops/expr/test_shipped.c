@@ -429,10 +429,9 @@ TEST_IN_ARENA(complex_variables_have_no_real_derivatives)
     static const char *const left[] = {"d(z,conj(z))", "d(z,Re(z))", "d(z,abs(z))",
                                        "d(z,d(z,arg(z)))"};
     const struct language *lang = shipped(a, "");
-    const char *numbers[] = {"1", "-2"};
     struct ball_domain domains[6];
     for (int k = 0; k < 2; k++) {
-        struct ball_options options = {.domains = domains, .numbers = numbers, .n_numbers = 2};
+        struct ball_options options = {.points = 13, .domains = domains};
         options.n_domains = domains_of(domains, k ? REAL : COMPLEX);
         for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
             struct ball_compare compare;
@@ -451,7 +450,7 @@ TEST_IN_ARENA(different_terms_are_not)
     for (size_t i = 0; i < n; i++) {
         const struct pair *p = &different[i];
         struct ball_domain domains[6];
-        struct ball_options options = {.domains = domains, .high = 8, .low = 0.0625};
+        struct ball_options options = {.domains = domains};
         struct ball_compare compare;
         const char *way;
         options.n_domains = domains_of(domains, p->domain);

@@ -8,8 +8,6 @@ static const struct extract_options defaults = {
     .per_cluster = 20,
     .verify = true,
     .points = 5,
-    .low = 0.05,
-    .high = 12,
 };
 
 static enum err_code cluster_of(Eqloom__Cluster *out, struct arena *a, const Eqloom__EGraph *m,

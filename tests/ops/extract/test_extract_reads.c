@@ -33,8 +33,6 @@ static struct extract_options random_options(struct rng *r)
                  .mean_tokens = 7},
         .verify = rng_below(r, 8) == 0,
         .points = 2,
-        .low = 0.5,
-        .high = 2,
     };
 }
 
@@ -254,7 +252,7 @@ TEST(tampering_is_seen)
 static struct extract_options plain_options(uint32_t max_tokens)
 {
     return (struct extract_options){
-        .grammar = {.max_tokens = max_tokens}, .per_cluster = 10, .points = 2, .low = 1, .high = 2};
+        .grammar = {.max_tokens = max_tokens}, .per_cluster = 10, .points = 2};
 }
 
 static void expect_told_apart(struct arena *a, const Eqloom__EGraph *x, const Eqloom__EGraph *y,

@@ -7,7 +7,7 @@
 #include "tests/ops/expr/balls.h"
 #include "tests/ops/rules/parsed.h"
 
-static const struct rule_check_options options = {.points = 64, .seed = 1};
+static const struct rule_check_options options = {.points = 64};
 
 static Eqloom__Certificate check(struct arena *a, const struct rule *r)
 {
@@ -238,7 +238,7 @@ TEST_IN_ARENA(says_what_it_rests_on)
         {"?a + ?b -> ?b + ?a", EQLOOM__BASIS__PROOF, NULL},
         {"?a -> 2*?a if positive(?a), negative(?a)", EQLOOM__BASIS__PROOF, NULL},
         {"i(1, ?x) -> ?x", EQLOOM__BASIS__CLAIM, " is a claim"},
-        {"abs(?n - 10) -> 10 - ?n if integer(?n)", EQLOOM__BASIS__SAMPLE, " is not proved: "},
+        {"abs(e^?a - ?a) -> e^?a - ?a if real(?a)", EQLOOM__BASIS__SAMPLE, " is not proved: "},
         {"?a/?a -> 1 if maybe_nonzero(?a)", EQLOOM__BASIS__SAMPLE, " is undecided: "},
         {"ln(?a*0) -> 1", EQLOOM__BASIS__SAMPLE, " is undecided: no instance was found at which"},
         {"?a -> ?a + 1", EQLOOM__BASIS__FALSEHOOD, " is false: ?a = "},

@@ -1,12 +1,11 @@
-/* Comparison of expressions at points. A point is identified by a candidate number: every variable
- * has a value at every candidate, a function of the seed, its name and the number, so that terms
- * with other variables use the same points. Values of the reference are stored by candidate. */
-#include "ops/expr/ball/ball.h"
+/* See compare.h. A point is identified by a candidate number: every variable has a value at every
+ * candidate, a function of the order in which variables occur and of the number. Values of the
+ * reference are stored by candidate. */
+#include "ops/expr/compare/compare.h"
 
 #include "ops/expr/ball/ball_eval.h"
-#include "ops/expr/rational.h"
+#include "ops/expr/compare/design.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,17 +13,17 @@ enum {
     FIRST_PRECISION = 128,
     LEVELS = 4, /* precisions tried: the first, then doubled up to BALL_MAX_PRECISION ... */
     LEVELS_OF_CONSTANTS = 7, /* ... or 8,192 for constants */
-    MIN_DIGITS = 12,         /* digits of agreement; with fewer the precision is raised */
+    MAX_VARIABLES = 64,
+    CELL_POINTS = 400,
+    MIN_DIGITS = 12, /* digits of agreement; with fewer the precision is raised */
     EXTRA_POINTS = 8,        /* additional points for a refutation */
     /* precision used if sides agree, but to fewer bits than their smallest part needs */
     DEEP_PRECISION = 4096,
 };
 
 struct variable {
-    uint16_t op;
-    char *name;
-    bool integer, complex;
-    acb_struct *values; /* indexed by candidate */
+    acb_struct *values; /* by candidate; the last is free for any point */
+    uint32_t filled;    /* how many are set */
 };
 
 struct candidate {
@@ -37,11 +36,13 @@ struct candidate {
 
 struct ball_reference {
     struct ball_options options;
-    struct arena arena;
     struct expr x;
     struct ball_evaluator evaluator;
-    struct variable *variables;
-    size_t n_variables, cap_variables;
+    struct design_variable designs[MAX_VARIABLES]; /* those of x, then those of the other side */
+    struct variable variables[MAX_VARIABLES];
+    size_t n_own, n_variables; /* of x, and of both */
+    uint64_t salt;
+    struct design_number number;
     struct candidate *candidates;
     uint32_t n_candidates;
     uint32_t n_points; /* number of defined points among the first candidates */
@@ -51,127 +52,98 @@ struct ball_reference {
     acb_t finer;  /* x at a level above that of its candidate */
 };
 
-static uint64_t name_hash(uint16_t op, const char *name)
+/* The index of a variable; r->n_variables if it is unknown. */
+static size_t find(const struct ball_reference *r, uint16_t op, const char *name)
 {
-    uint64_t h = op == X_VAR;
-    for (; *name; name++)
-        h = rng_mix(h ^ (unsigned char)*name);
-    return h;
+    size_t i = 0;
+    while (i < r->n_variables && (r->designs[i].op != op || strcmp(r->designs[i].name, name) != 0))
+        i++;
+    return i;
 }
 
-/* Every fourth candidate is a small rational, where special values occur; the others are random. */
-static double draw(const struct ball_options *o, uint64_t stream, uint32_t k)
+static void set_domain(struct design_variable *v, const struct ball_options *o)
 {
-    static const double special[] = {0.5, 1, 1.5, 2, 3, 0.25, 0.75, 2.5, 4, 5, -1, -0.5, -2, -3, 0};
-    const size_t n = sizeof special / sizeof *special;
-    uint64_t u = rng_at(o->seed, stream, k);
-    if (k % 4 == 3) {
-        for (size_t i = 0; i < n; i++) {
-            double value = special[(u + i) % n];
-            if (value >= o->low && value <= o->high)
-                return value;
-        }
-    }
-    return o->low + (o->high - o->low) * ((double)(u >> 11) * 0x1p-53);
-}
-
-/* The options for one variable: the general ones, or those of its domain. */
-static struct ball_options options_of(bool *integer, const struct ball_reference *r, uint16_t op,
-                                      const char *name)
-{
-    struct ball_options o = r->options;
-    *integer = false;
-    for (size_t i = 0; op == X_SYM && i < o.n_domains; i++) {
-        const char *domain = o.domains[i].domain;
-        const char *low = o.domains[i].low, *high = o.domains[i].high;
-        if (strcmp(o.domains[i].name, name) != 0 || (strcmp(domain, "positive") == 0 && !low))
+    v->low = "0";
+    for (size_t i = 0; v->op == X_SYM && i < o->n_domains; i++) {
+        const struct ball_domain *d = &o->domains[i];
+        if (strcmp(d->name, v->name) != 0)
             continue;
-        o.low = strcmp(domain, "nonnegative") == 0 ? 0 : -o.high;
-        o.complex_points = strcmp(domain, "complex") == 0;
-        *integer = strcmp(domain, "integer") == 0;
-        double width = r->options.high;
-        if (low || high) {
-            o.low = low ? number_double(low) : number_double(high) - width;
-            o.high = high ? number_double(high) : o.low + width;
-        }
+        bool signed_only = strcmp(d->domain, "positive") == 0 || strcmp(d->domain, "nonnegative") == 0;
+        v->low = d->low ? d->low : signed_only ? "0" : NULL;
+        v->high = d->high;
+        if (strcmp(d->domain, "complex") == 0)
+            v->kind = DESIGN_COMPLEX;
+        else if (strcmp(d->domain, "integer") == 0)
+            v->kind = DESIGN_INTEGER;
     }
-    return o;
 }
 
-/* Real variables stay real; integers and single points have no neighbourhood. */
-static const acb_struct *widen(struct ball_reference *r, const struct variable *v)
+/* Variables of x that are new, with values at all candidates still to be set. */
+static void add_variables(struct ball_reference *r, const struct expr *x)
 {
-    const acb_struct *value = &v->values[r->at];
-    if (!r->widen || v->integer || r->options.low == r->options.high)
+    size_t before = r->n_variables;
+    r->n_variables = design_add_variables(r->designs, before, MAX_VARIABLES, x, DESIGN_REAL);
+    for (size_t i = before; i < r->n_variables; i++) {
+        struct variable *v = &r->variables[i];
+        set_domain(&r->designs[i], &r->options);
+        v->filled = 0;
+        if (v->values)
+            continue;
+        v->values = must_calloc(r->n_candidates + 1, sizeof *v->values);
+        for (uint32_t k = 0; k <= r->n_candidates; k++)
+            acb_init(&v->values[k]);
+    }
+}
+
+/* The value is exact in binary, and as close to the number as no term can tell. */
+static void set_part(arb_t out, const fmpq_t x)
+{
+    slong bits = 64 + (slong)fmpz_bits(fmpq_numref(x)) + 2 * (slong)fmpz_bits(fmpq_denref(x));
+    arb_set_fmpq(out, x, bits);
+    mag_zero(arb_radref(out));
+}
+
+static void set_value(acb_t out, const struct design_number *x)
+{
+    set_part(acb_realref(out), &x->re);
+    set_part(acb_imagref(out), &x->im);
+}
+
+/* All points of the curve or area on which the variable moves: real ones stay real, and complex ones
+ * stay on the axis on which they are; integers have no neighbourhood. */
+static const acb_struct *widen(struct ball_reference *r, size_t i)
+{
+    const acb_struct *value = &r->variables[i].values[r->at];
+    if (!r->widen || r->designs[i].kind == DESIGN_INTEGER)
         return value;
+    bool imaginary = arb_is_zero(acb_realref(value)) && !ball_is_real(value);
     acb_set(r->around, value);
-    arb_add_error_2exp_si(acb_realref(r->around), -r->widen);
+    if (!imaginary)
+        arb_add_error_2exp_si(acb_realref(r->around), -r->widen);
     if (!ball_is_real(value))
         arb_add_error_2exp_si(acb_imagref(r->around), -r->widen);
     return r->around;
 }
 
-/* Whether the domain of the variable contains the value. */
-static bool admits(const struct ball_reference *r, uint16_t op, const char *name,
-                   const char *number)
-{
-    for (size_t i = 0; op == X_SYM && i < r->options.n_domains; i++) {
-        const struct ball_domain *d = &r->options.domains[i];
-        if (strcmp(d->name, name) == 0)
-            return (!d->low || number_compare(d->low, number) < 0) &&
-                   (!d->high || number_compare(number, d->high) < 0) &&
-                   (strcmp(d->domain, "integer") != 0 || number_is_integer(number)) &&
-                   (strcmp(d->domain, "positive") != 0 || number_sign(number) > 0) &&
-                   (strcmp(d->domain, "nonnegative") != 0 || number_sign(number) >= 0);
-    }
-    return number_sign(number) > 0;
-}
-
 static const acb_struct *look_up(void *arg, uint16_t op, const char *name)
 {
     struct ball_reference *r = arg;
-    for (size_t i = 0; i < r->n_variables; i++)
-        if (r->variables[i].op == op && strcmp(r->variables[i].name, name) == 0)
-            return widen(r, &r->variables[i]);
-    r->variables =
-        vec_grow(r->variables, &r->cap_variables, r->n_variables + 1, sizeof *r->variables);
-    struct variable *v = &r->variables[r->n_variables++];
-    uint64_t h = name_hash(op, name);
-    v->op = op;
-    v->name = arena_strdup(&r->arena, name);
-    v->values = arena_alloc(&r->arena, r->n_candidates * sizeof *v->values);
-    struct ball_options o = options_of(&v->integer, r, op, name);
-    v->complex = o.complex_points;
-    double width = (o.high - o.low) / 2;
-    for (uint32_t k = 0; k < r->n_candidates; k++) {
-        acb_init(&v->values[k]);
-        const char *number =
-            k < r->options.n_numbers
-                ? r->options.numbers[(k + r->n_variables - 1) % r->options.n_numbers]
-                : NULL;
-        if (number && admits(r, op, name, number)) {
-            /* A precision beyond any evaluation, and the value is exact in binary. */
-            ball_set_number(&v->values[k], number, 2 * DEEP_PRECISION);
-            mag_zero(arb_radref(acb_realref(&v->values[k])));
-        } else if (o.complex_points) {
-            double s = (double)(rng_at(o.seed, h, k) >> 11) * 0x1p-53;
-            double t = (double)(rng_at(o.seed ^ 1, h, k) >> 11) * 0x1p-53;
-            acb_set_d_d(&v->values[k], o.low + 2 * width * s, width * (2 * t - 1));
-        } else {
-            double value = draw(&o, h, k);
-            acb_set_d(&v->values[k], v->integer ? nearbyint(value) : value);
-        }
+    size_t i = find(r, op, name);
+    if (i == r->n_variables)
+        return NULL;
+    struct variable *v = &r->variables[i];
+    for (; v->filled <= r->at && v->filled < r->n_candidates; v->filled++) {
+        design_level(&r->number, &r->designs[i], (unsigned)i, r->salt, v->filled);
+        set_value(&v->values[v->filled], &r->number);
     }
-    return widen(r, v);
+    return widen(r, i);
 }
 
 static bool is_complex(void *arg, uint16_t op, const char *name)
 {
     const struct ball_reference *r = arg;
-    for (size_t i = 0; i < r->n_variables; i++)
-        if (r->variables[i].op == op && strcmp(r->variables[i].name, name) == 0)
-            return r->variables[i].complex;
-    return false;
+    size_t i = find(r, op, name);
+    return i < r->n_variables && r->designs[i].kind == DESIGN_COMPLEX;
 }
 
 static int levels(const struct ball_reference *r)
@@ -202,11 +174,24 @@ static bool try_candidate(struct ball_reference *r, uint32_t k)
     }
 }
 
+/* Whether the candidate has neighbours in all directions at which the sides are defined alike: not
+ * if a complex variable is on an axis. */
+static bool is_inside(const struct ball_reference *r, uint32_t k)
+{
+    for (size_t i = 0; i < r->n_variables; i++) {
+        const acb_struct *z = &r->variables[i].values[k];
+        if (r->designs[i].kind == DESIGN_COMPLEX &&
+            (ball_is_real(z) || arb_is_zero(acb_realref(z))))
+            return false;
+    }
+    return true;
+}
+
 /* Whether both sides have values at the candidate, at which x is vague. */
 static bool meets_vaguely(struct ball_reference *r, const struct expr *y, uint32_t k)
 {
     r->at = k;
-    return r->candidates[k].vague &&
+    return r->candidates[k].vague && is_inside(r, k) &&
            acb_is_finite(ball_evaluate(&r->evaluator, y, BALL_MAX_PRECISION));
 }
 
@@ -226,13 +211,9 @@ struct ball_reference *ball_reference_new(const struct expr *x, const struct bal
         r->options = *options;
     if (r->options.points == 0)
         r->options.points = 8;
-    if (r->options.low == 0 && r->options.high == 0) {
-        r->options.low = 0.25;
-        r->options.high = 4;
-    }
     r->n_candidates = 4 * r->options.points + 8;
-    r->candidates = must_calloc(r->n_candidates, sizeof *r->candidates);
-    for (uint32_t k = 0; k < r->n_candidates; k++)
+    r->candidates = must_calloc(r->n_candidates + 1, sizeof *r->candidates);
+    for (uint32_t k = 0; k <= r->n_candidates; k++)
         acb_init(&r->candidates[k].value);
     r->x = *x;
     r->evaluator.lookup = look_up;
@@ -240,6 +221,10 @@ struct ball_reference *ball_reference_new(const struct expr *x, const struct bal
     r->evaluator.lookup_arg = r;
     acb_init(r->around);
     acb_init(r->finer);
+    design_number_init(&r->number);
+    add_variables(r, x);
+    r->n_own = r->n_variables;
+    r->salt = design_salt(x, r->designs, r->n_own);
     for (uint32_t k = 0; k < r->n_candidates && r->n_points < r->options.points; k++)
         r->n_points += try_candidate(r, k);
     return r;
@@ -249,17 +234,18 @@ void ball_reference_free(struct ball_reference *r)
 {
     if (!r)
         return;
-    for (uint32_t k = 0; k < r->n_candidates; k++)
+    for (uint32_t k = 0; k <= r->n_candidates; k++)
         acb_clear(&r->candidates[k].value);
-    for (size_t i = 0; i < r->n_variables; i++)
-        for (uint32_t k = 0; k < r->n_candidates; k++)
+    for (size_t i = 0; i < MAX_VARIABLES && r->variables[i].values; i++) {
+        for (uint32_t k = 0; k <= r->n_candidates; k++)
             acb_clear(&r->variables[i].values[k]);
+        free(r->variables[i].values);
+    }
     free(r->candidates);
-    free(r->variables);
+    design_number_clear(&r->number);
     acb_clear(r->around);
     acb_clear(r->finer);
     ball_evaluator_free(&r->evaluator);
-    arena_free(&r->arena);
     free(r);
 }
 
@@ -303,12 +289,12 @@ enum outcome { AGREES, REFUTED, SKIPPED };
 
 /* Compares at precisions that are worthwhile only for sides whose parts differ much in size. */
 static enum outcome compare_deeper(struct ball_reference *r, const struct expr *y, uint32_t k,
-                                   enum outcome otherwise)
+                                   slong from, enum outcome otherwise)
 {
     acb_t x;
     acb_init(x);
     enum outcome outcome = otherwise;
-    for (slong p = FIRST_PRECISION << levels(r); p <= DEEP_PRECISION && outcome != REFUTED;
+    for (slong p = from; p <= DEEP_PRECISION && outcome != REFUTED;
          p *= 2) {
         r->at = k;
         acb_set(x, ball_evaluate(&r->evaluator, &r->x, p));
@@ -333,7 +319,7 @@ static enum outcome compare_at(struct ball_compare *out, int *digits, struct bal
             return SKIPPED;
         if (acb_is_finite(z) && acb_is_finite(x)) {
             slong span = ball_span(&r->evaluator);
-            out->meet = true;
+            out->meet = out->meet || is_inside(r, k);
             if (r->options.real_values && !(ball_is_real(x) && ball_is_real(z)))
                 return SKIPPED;
             span = span > r->candidates[k].span ? span : r->candidates[k].span;
@@ -344,7 +330,8 @@ static enum outcome compare_at(struct ball_compare *out, int *digits, struct bal
             if (*digits >= MIN_DIGITS && ball_agrees(x, z, span))
                 return AGREES;
             if (level + 1 == levels(r))
-                return compare_deeper(r, y, k, *digits >= MIN_DIGITS ? AGREES : SKIPPED);
+                return compare_deeper(r, y, k, FIRST_PRECISION << levels(r),
+                                      *digits >= MIN_DIGITS ? AGREES : SKIPPED);
         }
         if (level + 1 == levels(r))
             return SKIPPED;
@@ -356,8 +343,8 @@ static void set_witness(struct ball_compare *out, struct ball_reference *r, cons
 {
     struct buf b = {0};
     for (size_t i = 0; i < r->n_variables; i++) {
-        buf_printf(&b, "%s%s%s = ", i ? ", " : "", r->variables[i].op == X_VAR ? "?" : "",
-                   r->variables[i].name);
+        buf_printf(&b, "%s%s%s = ", i ? ", " : "", r->designs[i].op == X_VAR ? "?" : "",
+                   r->designs[i].name);
         ball_write(&b, &r->variables[i].values[k], 17);
     }
     if (b.len)
@@ -375,11 +362,34 @@ static void set_witness(struct ball_compare *out, struct ball_reference *r, cons
     buf_free(&b);
 }
 
+/* Compares at candidate k, at which x is defined. */
+static void compare_candidate(struct ball_compare *out, struct ball_reference *r,
+                              const struct expr *y, uint32_t k)
+{
+    int digits = 0;
+    switch (compare_at(out, &digits, r, y, k)) {
+    case AGREES:
+        if (out->points++ == 0 || digits < out->digits)
+            out->digits = digits;
+        out->verdict = BALL_EQUAL;
+        break;
+    case REFUTED:
+        out->points++;
+        out->digits = 0;
+        out->verdict = BALL_DIFFERENT;
+        set_witness(out, r, y, k);
+        break;
+    case SKIPPED: break;
+    }
+}
+
 void ball_reference_compare(struct ball_compare *out, struct ball_reference *r,
                             const struct expr *y)
 {
     uint32_t extra = 0, seen = 0;
     *out = (struct ball_compare){.verdict = BALL_UNDEFINED};
+    r->n_variables = r->n_own;
+    add_variables(r, y);
     for (uint32_t k = 0; k < r->n_candidates && out->verdict != BALL_DIFFERENT; k++) {
         bool planned = seen < r->n_points;
         if (!planned && (out->points > 0 || extra++ == EXTRA_POINTS))
@@ -389,24 +399,49 @@ void ball_reference_compare(struct ball_compare *out, struct ball_reference *r,
             continue;
         }
         seen++;
-        int digits = 0;
-        switch (compare_at(out, &digits, r, y, k)) {
-        case AGREES:
-            if (out->points++ == 0 || digits < out->digits)
-                out->digits = digits;
-            out->verdict = BALL_EQUAL;
-            break;
-        case REFUTED:
-            out->points++;
-            out->digits = 0;
-            out->verdict = BALL_DIFFERENT;
-            set_witness(out, r, y, k);
-            break;
-        case SKIPPED: break;
-        }
-        if (r->n_variables == 0 || r->options.low == r->options.high) /* there is only one point */
+        compare_candidate(out, r, y, k);
+        if (r->n_variables == 0) /* there is only one point */
             break;
     }
+}
+
+/* Agreement at the first precision shows less than agreement at a high one. */
+static void compare_at_once_deeply(struct ball_compare *out, struct ball_reference *r,
+                                   const struct expr *y)
+{
+    for (uint32_t k = 0; k < r->n_candidates; k++)
+        if (r->candidates[k].tried && r->candidates[k].defined) {
+            if (compare_deeper(r, y, k, BALL_MAX_PRECISION, SKIPPED) == REFUTED) {
+                out->verdict = BALL_DIFFERENT;
+                out->digits = 0;
+                set_witness(out, r, y, k);
+            }
+            return;
+        }
+}
+
+void ball_reference_compare_cells(struct ball_compare *out, struct ball_reference *r,
+                                  const struct expr *y)
+{
+    const struct expr sides[2] = {r->x, *y};
+    const struct design_limits limits = {.points = CELL_POINTS, .salt = r->salt};
+    uint32_t free = r->n_candidates;
+    if (out->verdict == BALL_EQUAL)
+        compare_at_once_deeply(out, r, y);
+    if (r->n_variables == 0 || out->verdict == BALL_DIFFERENT)
+        return;
+    struct design_points points;
+    design_cells(&points, r->designs, r->n_variables, sides, 2, NULL, 0, &limits);
+    for (size_t k = 0; k < points.n && out->verdict != BALL_DIFFERENT; k++) {
+        for (size_t i = 0; i < r->n_variables; i++)
+            set_value(&r->variables[i].values[free], &design_point(&points, k)[i]);
+        r->candidates[free].tried = false;
+        if (try_candidate(r, free))
+            compare_candidate(out, r, y, free);
+        else
+            out->meet = out->meet || meets_vaguely(r, y, free);
+    }
+    design_points_free(&points);
 }
 
 void ball_compare(struct ball_compare *out, const struct expr *x, const struct expr *y,
