@@ -118,6 +118,9 @@ class Operators(ProjectTest):
         asked = [("J(x)/J(x)", "1"), ("abs(J(x))", "J(x)"), ("sqrt(erfc(x)^2)", "erfc(x)")]
         for a, b in asked:
             self.assertIn("proved", self.run_ok("explain", "--verdict", *own, a, b))
+        for part in ("(abs(J(x)-1)-J(x)+1)", "J(ln(floor(x)))"): # zero, or without values, on open sets
+            r = self.p.eqloom("explain", "--verdict", *own, f"{part}/{part}", "1", expect=None)
+            self.assertEqual(r.status, 4, r.out)
         self.assertEqual("1 + J(x)\n", self.run_ok("simplify", *own, "J(x)/J(x) + abs(J(x))"))
         self.p.write("guarded.rules", "group own\nroot: sqrt(erfc(?a)^2) -> erfc(?a)  if positive(erfc(?a))\n")
         r = self.p.eqloom("check-rules", "--json", *own, "guarded.rules", expect=None)

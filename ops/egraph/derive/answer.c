@@ -26,13 +26,17 @@ static void write_table(struct buf *out, const struct answer *q)
 
 static void write_undecided(struct buf *out, struct arena *a, const struct answer *q)
 {
-    if (exact_applies(q->lang))
+    if (q->r.partial)
+        buf_printf(out, "undecided: equal where both have a value, which may be on a part only\n");
+    else if (exact_applies(q->lang))
         buf_printf(out, "undecided: too large to compare");
     else if (!q->r.compare.points)
         buf_printf(out, "undecided: no point was found at which both can be computed");
     else
         buf_printf(out, "undecided: both agree to %d digits at %u points", q->r.compare.digits,
                    q->r.compare.points);
+    if (q->r.partial)
+        return;
     if (q->r.basis > EQLOOM__BASIS__CLAIM && !q->r.derivation.refuted.code) {
         buf_printf(out, "; the rules derive it, but %s\n", q->r.rests_on);
         write_derivation(out, a, q);
@@ -101,9 +105,7 @@ void answer_write_words(struct buf *out, struct arena *a, const struct answer *q
         write_derivation(out, a, q);
         return;
     case STANDING_PROVED: write_proof(out, a, q); return;
-    case STANDING_NO_VALUE:
-        buf_printf(out, "no value: %s\n", q->r.undefined);
-        return;
+    case STANDING_NO_VALUE: buf_printf(out, "no value: %s\n", q->r.undefined); return;
     case STANDING_UNDECIDED: write_undecided(out, a, q);
     }
 }
@@ -132,7 +134,8 @@ void answer_write_json(struct buf *out, struct arena *a, const struct answer *q,
                           "verdict", standing_word(r->standing), "language", q->lang->name, "from",
                           q->show(a, &q->from), "to", q->show(a, &q->to), "assumed",
                           assumed_of(a, q), "witness", claim(a, q, r->witness), "reason",
-                          r->undefined, "contradiction", r->contradiction);
+                          r->partial ? "equal where both have a value" : r->undefined,
+                          "contradiction", r->contradiction);
     if (r->rests_on)
         json_object_update_new(o, json_pack("{s:s}", "rests_on", r->rests_on));
     if (r->derivation.found)

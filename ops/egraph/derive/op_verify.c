@@ -97,7 +97,7 @@ static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
 
 const struct op op_verify = {
     .name = "verify",
-    .version = 7,
+    .version = 8,
     .node = OP_MAP,
     .doc = "Decides for each member whether it is equal to the first one, like `explain`: by "
            "values that differ on an open set, by normal forms, or by a derivation with the rules. "

@@ -1,7 +1,7 @@
 /* The order of the checks; see standing.h. */
 #include "ops/egraph/derive/standing.h"
 
-
+#include "ops/expr/normal/normal.h"
 
 #include <string.h>
 
@@ -147,6 +147,7 @@ static enum err_code decide_terms(struct standing_result *out, const struct ques
 {
     const struct decide_options options = decide_options(q);
     bool own_rules = q->options->own_rules;
+    const struct derive_options *limits = &q->options->limits;
     struct decided decided;
     enum err_code code = OK;
     decide_equality(&decided, q->a, q->x, q->y, &options);
@@ -171,6 +172,11 @@ static enum err_code decide_terms(struct standing_result *out, const struct ques
     const struct derivation *d = &out->derivation;
     Eqloom__Basis accepted = q->options->sampled ? EQLOOM__BASIS__SAMPLE : EQLOOM__BASIS__CLAIM;
     bool proved = d->found && !d->refuted.code && out->basis <= accepted;
+    /* Rules and classes may be about a part of the domain only. */
+    out->partial = proved && !out->witness &&
+                   !(normal_has_values(q->x, limits->domains, limits->n_domains) &&
+                     normal_has_values(q->y, limits->domains, limits->n_domains));
+    proved = proved && !out->partial;
     out->standing = out->witness ? STANDING_REFUTED : proved ? STANDING_PROVED : STANDING_UNDECIDED;
     if (out->standing == STANDING_PROVED)
         out->positive = find_positive(q);

@@ -22,7 +22,8 @@ struct standing_result {
     const char *witness;         /* the point and values that refute */
     struct ball_compare compare; /* comparison of the values */
     const char *undefined;       /* if there is no value: which of the two has none, and why */
-    bool exact; /* decided by truth tables or expansion in the expressions' language */
+    bool partial; /* derived, but both sides are not shown to have values almost everywhere */
+    bool exact;   /* decided by truth tables or expansion in the expressions' language */
     struct exact_result table;
     const char *way; /* method of normal_equal, or NULL */
     struct derivation derivation;

@@ -321,7 +321,7 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
 
 const struct op op_saturate = {
     .name = "saturate",
-    .version = 15,
+    .version = 16,
     .node = OP_MAP,
     .doc = "Finds everything that the rules prove equal to an expression and to its parts, as an "
            "e-graph in canonical form. Budgets are counts, so the result does not depend on the "

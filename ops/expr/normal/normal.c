@@ -378,3 +378,81 @@ bool normal_equal(const char **way, const struct expr *x, const struct expr *y,
     arena_free(&a);
     return equal;
 }
+
+/* Terms of operators without a meaning, as variables with the values that are stated of them. */
+struct unknowns {
+    struct arena *a;
+    const struct ball_domain *given;
+    size_t n_given, n, size;
+    struct expr *term;
+    struct ball_domain *domain;
+    bool failed; /* an argument is not shown to have values */
+};
+
+static bool is_of_reals(const struct unknowns *u, const struct expr *x)
+{
+    for (size_t i = 0; i < u->n_given; i++)
+        if (strcmp(u->given[i].domain, "complex") == 0 && expr_has(x, X_SYM, u->given[i].name))
+            return false;
+    return true;
+}
+
+static struct expr as_variable(struct unknowns *u, const struct expr *x)
+{
+    size_t k = 0;
+    while (k < u->n && !expr_equal(&u->term[k], x))
+        k++;
+    const char *name = arena_printf(u->a, "#%zu", k); /* no name of a user's */
+    if (k < u->n)
+        return expr_leaf(u->a, x->lang, X_SYM, name);
+    const struct own_operator *own = x->lang->ops[x->nodes->op].own;
+    unsigned stated = own && is_of_reals(u, x) ? own->n_values : 0;
+    u->term[u->n++] = *x;
+    for (unsigned i = 0; i < stated; i++) {
+        u->domain[u->size] = own->values[i];
+        u->domain[u->size++].name = name;
+    }
+    if (!stated)
+        u->domain[u->size++] = (struct ball_domain){.name = name, .domain = "complex"};
+    return expr_leaf(u->a, x->lang, X_SYM, name);
+}
+
+static struct expr without_unknowns(struct unknowns *u, const struct expr *x)
+{
+    struct expr children[LANG_MAX_ARITY];
+    unsigned arity = x->nodes->arity;
+    bool known = x->nodes->op < X_ADD || x->lang->ops[x->nodes->op].interpreted;
+    if (arity == 0 && known)
+        return *x;
+    for (unsigned k = 0, at = 1; k < arity; at += x->nodes[at].size, k++) {
+        struct expr child = expr_sub(x, at);
+        if (!known)
+            u->failed = u->failed || !normal_has_values(&child, u->given, u->n_given);
+        else
+            children[k] = without_unknowns(u, &child);
+    }
+    return known ? expr_apply(u->a, x->lang, x->nodes->op, children, arity) : as_variable(u, x);
+}
+
+bool normal_has_values(const struct expr *x, const struct ball_domain *domains, size_t n_domains)
+{
+    if (x->nodes->op == X_ADD || x->nodes->op == X_SUB) {
+        struct expr left = expr_child(x, 0), right = expr_child(x, 1);
+        return normal_has_values(&left, domains, n_domains) &&
+               normal_has_values(&right, domains, n_domains);
+    }
+    if (x->n > MAX_NODES)
+        return false;
+    struct arena a = {0};
+    struct unknowns u = {.a = &a, .given = domains, .n_given = n_domains, .size = n_domains};
+    u.term = arena_array(&a, struct expr, x->n);
+    u.domain = arena_array(&a, struct ball_domain, n_domains + (size_t)OWN_MAX_VALUES * x->n);
+    if (n_domains)
+        memcpy(u.domain, domains, n_domains * sizeof *domains);
+    struct expr known = without_unknowns(&u, x), expanded;
+    const char *way;
+    bool has = !u.failed && own_expand(&expanded, &a, &known) && expanded.n <= MAX_NODES &&
+               equal_short(&way, &a, &expanded, &expanded, u.domain, u.size);
+    arena_free(&a);
+    return has;
+}

@@ -13,6 +13,8 @@
  * their names include the '?'. */
 bool normal_equal(const char **way, const struct expr *x, const struct expr *y,
                   const struct ball_domain *domains, size_t n_domains);
+/* Whether x is shown to have a value everywhere in the domains, except on a nowhere dense set. */
+bool normal_has_values(const struct expr *x, const struct ball_domain *domains, size_t n_domains);
 /* Whether a term in one pattern variable is proved analytic where the real part of the variable is
  * positive, except on a closed countable set. */
 bool normal_is_analytic(const struct expr *x);

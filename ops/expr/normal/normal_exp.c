@@ -48,15 +48,15 @@ static const element *add_exponential(struct field *f, size_t family, const elem
 /* Whether x is i pi n with an integer n: its exponential is 1 or -1. */
 static bool is_half_turn(struct field *f, const element *x)
 {
-    bool used[FIELD_MAX_GENERATORS], turn = true, integer = false;
+    bool used[FIELD_MAX_GENERATORS], turn = true, integer = false, pi = false;
     field_used(f, used, x);
     for (size_t i = 0; i < f->n; i++) {
         turn = turn && (!used[i] || i == 0 || f->g[i].is_pi || f->g[i].integer);
         integer = integer || (used[i] && f->g[i].integer);
-        if (f->g[i].is_pi)
-            turn = turn && fmpz_mpoly_degree_si(fmpz_mpoly_q_numref(x), (slong)i, f->ring) == 1;
+        pi = pi || (f->g[i].is_pi &&
+                    fmpz_mpoly_degree_si(fmpz_mpoly_q_numref(x), (slong)i, f->ring) == 1);
     }
-    return turn && integer && used[0] && fmpz_mpoly_is_one(fmpz_mpoly_q_denref(x), f->ring);
+    return turn && integer && pi && used[0] && fmpz_mpoly_is_one(fmpz_mpoly_q_denref(x), f->ring);
 }
 
 /* e^exponent, for a new family. */

@@ -254,10 +254,33 @@ static bool is_root_of_square(const struct field *f, size_t i)
            fmpz_mpoly_is_square(fmpz_mpoly_q_denref(u), f->ring);
 }
 
+/* Where x is zero on an open set, so is its derivative, which has fewer logarithms. */
+static bool derivative_has_sparse_zeros(struct field *f, const element *x)
+{
+    for (size_t i = 1, n = f->n; i < n; i++) {
+        const element *d = f->g[i].kind == GENERATOR_VARIABLE ? normal_derive(f, x, i) : NULL;
+        if (d && sign_has_sparse_zeros(f, d))
+            return true;
+    }
+    return false;
+}
+
 bool sign_has_sparse_zeros(struct field *f, const element *x)
 {
     bool used[FIELD_MAX_GENERATORS];
     if (!(x = field_reduce(f, x)) || field_is_zero(f, x))
+        return false;
+    field_used(f, used, x);
+    size_t rough = 0, roots = 0; /* with other branches than square roots have */
+    for (size_t i = 1; i < f->n; i++) {
+        const struct generator *g = &f->g[i];
+        if (used[i] && !g->smooth && g->kind >= GENERATOR_LN)
+            return derivative_has_sparse_zeros(f, x);
+        rough += used[i] && !g->smooth && g->power;
+        if (used[i] && !g->smooth && g->power > 2)
+            roots += 1 + (fmpz_mpoly_total_degree_si(fmpz_mpoly_q_numref(g->of), f->ring) > 1);
+    }
+    if (roots && (roots > 1 || rough > 1))
         return false;
     if (depends_on_steps(f, x) && !has_lasting_term(f, fmpz_mpoly_q_numref(x)) &&
         !sign_strictly(f, x))

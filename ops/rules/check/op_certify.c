@@ -78,7 +78,7 @@ static enum err_code check(struct op_ctx *ctx, struct err *e)
 
 const struct op op_certify = {
     .name = "certify",
-    .version = 16,
+    .version = 17,
     .node = OP_MAP,
     .doc =
         "Checks each rule by ball arithmetic on principal branches, at special and designed "

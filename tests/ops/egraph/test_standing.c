@@ -233,3 +233,34 @@ TEST(forms_close_what_rules_begin)
     assert_true(proved > POLYNOMIALS / 3 && together > POLYNOMIALS / 8);
     arena_free(&work);
 }
+
+/* With p - |p| and p + |p|, of which one is zero at each point, a side may have values on a half
+ * line only: rules prove it equal to whatever the other one is there. */
+TEST(what_holds_on_a_part_is_not_proved)
+{
+    static const char *const zeros[] = {"abs(%s)-(%s)",        "abs(%s)+(%s)",
+                                        "sqrt((%s)^2)-(%s)",   "abs(%s)/(%s)-1",
+                                        "ln((%s)^2)-2*ln(%s)", "((%s)^3)^(1/3)-(%s)"};
+    static const char *const shapes[] = {"(%s)/(%s)", "ln(%s)-ln(%s)", "(%s)^(-2)*(%s)^2",
+                                         "(%s)*(1/(%s))"};
+    static const char *const values[] = {"1", "0", "1", "1"};
+    static const char *const places[] = {"x", "x-1"};
+    const struct ball_domain real = {"x", "real"};
+    struct standing_options options = {
+        .limits = {.iterations = 4, .max_nodes = 1000, .domains = &real, .n_domains = 1},
+        .verdict_only = true};
+    struct arena work = {0};
+    struct standing_result r;
+    for (size_t z = 0; z < sizeof zeros / sizeof *zeros; z++)
+        for (size_t p = 0; p < sizeof places / sizeof *places; p++)
+            for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+                const char *zero = arena_printf(&work, zeros[z], places[p], places[p]);
+                const char *x = arena_printf(&work, shapes[s], zero, zero);
+                if (decide(&r, &work, x, values[s], &options) == STANDING_PROVED)
+                    fail_msg("%s = %s is proved", x, values[s]);
+                x = arena_printf(&work, shapes[s], "abs(x)+2*x+1", "abs(x)+2*x+1");
+                if (z + p == 0 && decide(&r, &work, x, values[s], &options) != STANDING_PROVED)
+                    fail_msg("%s = %s is not proved", x, values[s]);
+            }
+    arena_free(&work);
+}
