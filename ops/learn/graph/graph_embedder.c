@@ -1,5 +1,7 @@
 #include "ops/learn/graph/graph_embedder.h"
 
+#include "ops/learn/checkpoint/learn_ctx.h"
+#include "ops/learn/graph/graph_corpus.h"
 #include "ops/learn/graph/graph_similarity.h"
 #include "ops/nn/batch_norm.h"
 
@@ -72,8 +74,6 @@ static enum err_code load(void *network, const Eqloom__Checkpoint *c, const stru
     return OK;
 }
 
-const struct trained_kind graph_embedder_kind = {sizeof(struct graph_embedder), load};
-
 uint32_t graph_embedder_size(const struct graph_embedder *x)
 {
     return graph_vector_size(&x->model->config);
@@ -122,40 +122,46 @@ static void add_second_parts(float *to, const float *from, const struct graph_em
     }
 }
 
+struct pass {
+    struct trained_pass base;
+    const struct graph_embedder *x;
+    const struct graph_set *s;
+    float *vectors, **logits; /* logits: NULL if not wanted */
+    struct graph_tape tape;
+    struct graph_scratch scratch;
+};
+
+static void lay_out(void *self, struct gpu_layout *in, struct gpu_layout *l)
+{
+    struct pass *p = self;
+    const struct graph_model *m = p->x->model;
+    graph_tape_layout(&p->tape, m, p->s, false, l, p->base.arena);
+    graph_scratch_layout(&p->scratch, m, p->s->first[p->s->graphs], false, l);
+}
+
+static void compute(void *self, struct gpu_queue *q)
+{
+    struct pass *p = self;
+    const struct graph_model *m = p->x->model;
+    const struct graph_tape *t = &p->tape;
+    size_t numbers = p->s->graphs * m->config.out;
+    graph_lists_write(q, &t->lists, p->s, &m->config, p->base.arena);
+    for (size_t stage = 0; stage < graph_stages(m); stage++)
+        graph_forward(q, m, &p->x->w, t, &p->scratch, stage, false);
+    q->op->scale(q, t->vectors, numbers, p->x->scale);
+    gpu_read(q, p->vectors, t->vectors, numbers * sizeof(float));
+    for (size_t i = 0; i < GRAPH_HEADS && p->logits; i++)
+        gpu_read(q, p->logits[i], t->logits[i],
+                 t->lists.hidden * graph_head_classes[i] * sizeof(float));
+}
+
 /* Computes the network's vectors (graphs, out), and unless NULL each head's logits. */
 static enum err_code forward(float *vectors, float **logits, const struct graph_embedder *x,
                              const struct graph_set *s, struct arena *a, struct err *e)
 {
-    const struct graph_model *m = x->model;
-    struct graph_tape tape;
-    struct graph_scratch scratch;
-    struct gpu_layout l = {0};
-    struct gpu_queue *q;
-    void *memory = NULL;
-    size_t nodes = s->first[s->graphs], numbers = s->graphs * m->config.out;
-    enum err_code code = gpu_queue_new(&q, x->net.device, e);
-    if (code)
-        return err_up(e, code);
-    for (int pass = 0; pass < 2 && !code; pass++) {
-        graph_tape_layout(&tape, m, s, false, &l, a);
-        graph_scratch_layout(&scratch, m, nodes, false, &l);
-        if (pass == 0 && !(code = gpu_alloc(&memory, x->net.device, l.used, e)))
-            l = (struct gpu_layout){.base = memory};
-    }
-    if (!code) {
-        graph_lists_write(q, &tape.lists, s, &m->config, a);
-        for (size_t stage = 0; stage < graph_stages(m); stage++)
-            graph_forward(q, m, &x->w, &tape, &scratch, stage, false);
-        q->op->scale(q, tape.vectors, numbers, x->scale);
-        gpu_read(q, vectors, tape.vectors, numbers * sizeof *vectors);
-        for (size_t i = 0; i < GRAPH_HEADS && logits; i++)
-            gpu_read(q, logits[i], tape.logits[i],
-                     tape.lists.hidden * graph_head_classes[i] * sizeof **logits);
-        code = gpu_finish(q, e);
-    }
-    gpu_free(x->net.device, memory);
-    gpu_queue_free(q);
-    return err_up(e, code);
+    struct pass p = {
+        .base = {lay_out, compute, a}, .x = x, .s = s, .vectors = vectors, .logits = logits};
+    return err_up(e, trained_run(&x->net, &p, e));
 }
 
 enum err_code graph_embedder_run(float *out, const struct graph_embedder *x,
@@ -167,6 +173,25 @@ enum err_code graph_embedder_run(float *out, const struct graph_embedder *x,
         add_second_parts(out, own, x, s);
     return err_up(e, code);
 }
+
+static enum err_code embed(struct embedded *out, const void *network, const void *record,
+                           struct digest vocabulary, struct op_ctx *ctx, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    const struct graph_embedder *x = network;
+    const Eqloom__Graph *g = record;
+    if (learn_vocabulary_differs(&g->vocabulary_id, vocabulary))
+        return err_fail(e, ERR_INPUT, "the graph and the model have different alphabets");
+    uint32_t first[] = {0, (uint32_t)g->n_parent};
+    struct graph_vertex *vertices = arena_array(a, struct graph_vertex, g->n_parent + 1);
+    struct graph_set set = {vertices, first, 1};
+    float *values = embedded_new(out, a, 1, graph_embedder_size(x), NULL);
+    enum err_code code = graph_vertices_read(vertices, g, e);
+    return err_up(e, code ? code : graph_embedder_run(values, x, &set, a, e));
+}
+
+const struct trained_kind graph_embedder_kind = {sizeof(struct graph_embedder), load, "graphs",
+                                                 embed};
 
 static void softmax(float *x, size_t n)
 {

@@ -30,67 +30,67 @@ static enum err_code load(void *network, const Eqloom__Checkpoint *c, const stru
     return OK;
 }
 
-static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
-{
-    static const struct trained_kind kind = {sizeof(struct embedder), load};
-    return err_up(e, networks_prepare(state, &kind, ctx, e));
-}
-
-/* Computes out (IMAGE_VECTOR): the vector x / (|x| + 1e-5) of a picture. */
-static enum err_code embed(float *out, const struct embedder *x, const uint8_t *pixels,
-                           struct arena *a, struct err *e)
-{
-    const struct image_model *m = x->model;
+struct pass {
+    struct trained_pass base;
+    const struct embedder *x;
+    const uint8_t *pixels;
+    float *out; /* (IMAGE_VECTOR) */
     struct image_tape tape;
     struct image_scratch scratch;
     struct image_end end;
-    struct gpu_layout l = {0};
-    struct gpu_queue *q;
-    void *memory = NULL;
-    enum err_code code = gpu_queue_new(&q, x->net.device, e);
-    if (code)
-        return err_up(e, code);
-    for (int pass = 0; pass < 2 && !code; pass++) {
-        image_tape_layout(&tape, m, 1, false, &l);
-        image_scratch_layout(&scratch, m, 1, &l);
-        image_end_layout(&end, m, 1, &l);
-        if (pass == 0 && !(code = gpu_alloc(&memory, x->net.device, l.used, e)))
-            l = (struct gpu_layout){.base = memory};
+};
+
+static void lay_out(void *self, struct gpu_layout *in, struct gpu_layout *l)
+{
+    struct pass *p = self;
+    image_tape_layout(&p->tape, p->x->model, 1, false, l);
+    image_scratch_layout(&p->scratch, p->x->model, 1, l);
+    image_end_layout(&p->end, p->x->model, 1, l);
+}
+
+static void compute(void *self, struct gpu_queue *q)
+{
+    struct pass *p = self;
+    const struct embedder *x = p->x;
+    const struct image_model *m = x->model;
+    float *ink = arena_array(p->base.arena, float, IMAGE_PIXELS);
+    image_ink(ink, p->pixels, IMAGE_PIXELS);
+    gpu_write(q, p->tape.x, ink, IMAGE_PIXELS * sizeof *ink);
+    image_forward(q, p->end.features, m, x->weights, &p->tape, &p->scratch, x->net.precision);
+    if (m->norm) {
+        gpu_write(q, p->end.factor, x->norm.factor, IMAGE_VECTOR * sizeof(float));
+        gpu_write(q, p->end.shift, x->norm.shift, IMAGE_VECTOR * sizeof(float));
+        image_end_forward(q, m, x->weights, &p->end, x->net.precision);
     }
-    if (!code) {
-        float *ink = arena_array(a, float, IMAGE_PIXELS);
-        image_ink(ink, pixels, IMAGE_PIXELS);
-        gpu_write(q, tape.x, ink, IMAGE_PIXELS * sizeof *ink);
-        image_forward(q, end.features, m, x->weights, &tape, &scratch, x->net.precision);
-        if (m->norm) {
-            gpu_write(q, end.factor, x->norm.factor, IMAGE_VECTOR * sizeof(float));
-            gpu_write(q, end.shift, x->norm.shift, IMAGE_VECTOR * sizeof(float));
-            image_end_forward(q, m, x->weights, &end, x->net.precision);
-        }
-        gpu_read(q, out, end.vectors, IMAGE_VECTOR * sizeof *out);
-        code = gpu_finish(q, e);
-        image_unit(out, IMAGE_VECTOR);
-    }
-    gpu_free(x->net.device, memory);
-    gpu_queue_free(q);
+    gpu_read(q, p->out, p->end.vectors, IMAGE_VECTOR * sizeof *p->out);
+}
+
+/* Vectors are x / (|x| + 1e-5). */
+static enum err_code embed(struct embedded *out, const void *network, const void *record,
+                           struct digest vocabulary, struct op_ctx *ctx, struct err *e)
+{
+    struct arena *a = op_arena(ctx);
+    const struct embedder *x = network;
+    const Eqloom__Image *image = record;
+    struct pass p = {.base = {lay_out, compute, a}, .x = x, .pixels = image->pixels.data};
+    p.out = embedded_new(out, a, 1, IMAGE_VECTOR, NULL);
+    enum err_code code = image_check(image, e);
+    if (!code && !(code = trained_run(&x->net, &p, e)))
+        image_unit(p.out, IMAGE_VECTOR);
     return err_up(e, code);
 }
 
-static enum err_code run(struct op_ctx *ctx, void *state, struct err *e)
+static const struct trained_kind kind = {sizeof(struct embedder), load, "images", embed};
+
+static enum err_code prepare(void **state, struct op_ctx *ctx, struct err *e)
 {
-    float values[IMAGE_VECTOR] = {0};
-    const Eqloom__Image *image;
-    enum err_code code = op_get(&image, ctx, "images", 0, e);
-    if (code || (code = image_check(image, e)) ||
-        (code = embed(values, networks_turn(state), image->pixels.data, op_arena(ctx), e)))
-        return err_up(e, code);
-    return err_up(e, learn_emit_vectors(ctx, values, 1, IMAGE_VECTOR, NULL, e));
+    return err_up(e, networks_prepare(state, &kind, ctx, e));
 }
 
 const struct op op_embed_images = {
     .name = "embed-images",
     .version = 1,
-    NETWORKS_OP,
+    EMBED_OP,
     .doc = "Computes the vectors of pictures with the network of a checkpoint.",
     .params = OP_PARAMS(LEARN_PRECISION_PARAM, LEARN_DEVICE_PARAM),
     .inputs = OP_PORTS(
@@ -99,6 +99,4 @@ const struct op op_embed_images = {
     .outputs = OP_PORTS({"embeddings", KIND_EMBEDDING_BATCH, OP_COLLECTION,
                          .doc = "One vector per picture, of about length 1."}),
     .prepare = prepare,
-    .release = networks_release,
-    .run = run,
 };

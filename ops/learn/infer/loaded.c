@@ -89,7 +89,7 @@ out:
     return err_up(e, code);
 }
 
-static enum err_code load(void *network, const Eqloom__Checkpoint *c, const struct chunk_io *io,
+enum err_code loaded_load(void *network, const Eqloom__Checkpoint *c, const struct chunk_io *io,
                           struct err *e)
 {
     struct loaded *m = network;
@@ -104,7 +104,7 @@ static enum err_code load(void *network, const Eqloom__Checkpoint *c, const stru
     return err_up(e, project_all(m, e));
 }
 
-const struct trained_kind loaded_kind = {sizeof(struct loaded), load};
+const struct trained_kind loaded_kind = {sizeof(struct loaded), loaded_load};
 
 struct nn_weights loaded_weights(const struct loaded *m)
 {

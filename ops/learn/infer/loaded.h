@@ -17,7 +17,9 @@ struct loaded {
                                  * large */
     enum gpu_type type;         /* of activations */
 };
-extern const struct trained_kind loaded_kind;
+extern const struct trained_kind loaded_kind; /* without `embed` */
+enum err_code loaded_load(void *network, const Eqloom__Checkpoint *c, const struct chunk_io *io,
+                          struct err *e);
 
 struct nn_weights loaded_weights(const struct loaded *m);
 

@@ -11,6 +11,7 @@ enum err_code networks_open(struct networks *s, const struct trained_kind *kind,
     size_t n;
     enum err_code code = gpu_find_all(index, &n, device, e);
     s->vocabulary = learn_vocabulary(c);
+    s->kind = kind;
     while (!code && s->n < n) {
         char name[16];
         snprintf(name, sizeof name, index[s->n] < 0 ? "cpu" : "cuda:%d", index[s->n]);
@@ -52,4 +53,15 @@ void networks_release(void *state)
     if (state)
         networks_close(state);
     free(state);
+}
+
+enum err_code networks_embed(struct op_ctx *ctx, void *state, struct err *e)
+{
+    struct networks *s = state;
+    struct embedded v;
+    ProtobufCMessage *record;
+    enum err_code code = op_get(&record, ctx, s->kind->input, 0, e);
+    if (code || (code = s->kind->embed(&v, networks_turn(s), record, s->vocabulary, ctx, e)))
+        return err_up(e, code);
+    return err_up(e, learn_emit_vectors(ctx, v.values, v.n, v.dim, v.of, e));
 }

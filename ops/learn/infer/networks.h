@@ -12,6 +12,7 @@ struct networks {
     size_t n;
     atomic_size_t turn;
     struct digest vocabulary; /* of the checkpoint, or 0 */
+    const struct trained_kind *kind;
 };
 
 /* The caller must call networks_close, also after an error. */
@@ -26,6 +27,9 @@ void *networks_turn(struct networks *s);
 enum err_code networks_prepare(void **state, const struct trained_kind *kind, struct op_ctx *ctx,
                                struct err *e);
 void networks_release(void *state);
-/* The common fields of these ops. */
+/* The common fields of these ops, and of those among them that embed. */
 #define NETWORKS_OP                                                                                \
-    .node = OP_MAP, .numerics = true, .check = learn_check_device, .units = learn_units
+    .node = OP_MAP, .numerics = true, .check = learn_check_device, .units = learn_units,           \
+    .release = networks_release
+#define EMBED_OP NETWORKS_OP, .run = networks_embed
+enum err_code networks_embed(struct op_ctx *ctx, void *state, struct err *e);

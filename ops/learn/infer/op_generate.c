@@ -115,6 +115,5 @@ const struct op op_generate = {
     .outputs =
         OP_PORTS({"generations", KIND_GENERATION, OP_COLLECTION, .doc = "One per token batch."}),
     .prepare = prepare,
-    .release = networks_release,
     .run = run,
 };

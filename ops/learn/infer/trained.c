@@ -56,3 +56,27 @@ enum err_code trained_weights(float **host, float **weights, struct trained *x,
     gpu_queue_free(q);
     return err_up(e, code);
 }
+
+float *embedded_new(struct embedded *out, struct arena *a, size_t n, size_t dim,
+                    const Eqloom__TokenBatch *of)
+{
+    *out = (struct embedded){arena_try_alloc(a, n * dim, sizeof(float)), n, dim, of};
+    return out->values;
+}
+
+enum err_code trained_run(const struct trained *x, void *pass, struct err *e)
+{
+    struct trained_pass *p = pass;
+    struct nn_buffer memory = {.device = x->device};
+    struct gpu_queue *q;
+    enum err_code code = gpu_queue_new(&q, x->device, e);
+    if (code)
+        return err_up(e, code);
+    if (!(code = nn_buffer_lay_out(NULL, &memory, 0, p->lay_out, p, p->arena, e))) {
+        p->compute(p, q);
+        code = gpu_finish(q, e);
+    }
+    nn_buffer_free(&memory);
+    gpu_queue_free(q);
+    return err_up(e, code);
+}

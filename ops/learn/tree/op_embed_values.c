@@ -21,7 +21,8 @@ static void embed(float *out, struct arena *a, const struct tree_model *m,
         double squares = 0;
         for (uint32_t p = 0; p < m->rows; p++)
             memcpy(row + (size_t)p * TREE_ENCODED,
-                   values + (size_t)kids[i * m->rows + p] * TREE_ENCODED, TREE_ENCODED * sizeof *row);
+                   values + (size_t)kids[i * m->rows + p] * TREE_ENCODED,
+                   TREE_ENCODED * sizeof *row);
         for (size_t k = 0; k < width; k++)
             squares += (double)row[k] * row[k];
         for (size_t k = 0; k < width && squares > 0; k++)

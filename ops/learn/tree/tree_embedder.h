@@ -6,7 +6,6 @@
 
 struct tree_embedder;
 extern const struct trained_kind tree_embedder_kind;
-const struct tree_model *tree_embedder_model(const struct tree_embedder *x);
 
 /* Computes out (trees, tree_width): vectors of length 1. Uses the arena as working memory. */
 enum err_code tree_embedder_run(float *out, const struct tree_embedder *x, const struct tree_set *s,
