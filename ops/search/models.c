@@ -3,8 +3,8 @@
 
 #include "ops/latex/mathml/mathml_tree.h"
 #include "ops/learn/graph/graph_corpus.h"
-#include "ops/learn/infer/detokenize.h"
-#include "ops/learn/infer/loaded.h"
+#include "ops/learn/transformer/detokenize.h"
+#include "ops/learn/transformer/loaded.h"
 #include "ops/search/queries.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "ops/latex/read/expr_argument.h"
 #include "ops/latex/study/search/study_page.h"
 #include "ops/learn/graph/graph_embedder.h"
-#include "ops/learn/infer/generator.h"
+#include "ops/learn/transformer/generator.h"
 
 /* ---- takes expressions, returns vectors, or expressions if it has a decoder ---- */
 

@@ -13,8 +13,8 @@
  * seq2seq has as many layers of decoder as of encoder. */
 #include "base/os.h"
 #include "base/rng.h"
-#include "ops/learn/infer/loaded.h"
-#include "ops/learn/train/transformer_training.h"
+#include "ops/learn/transformer/loaded.h"
+#include "ops/learn/transformer/transformer_training.h"
 #include "tests/bench/bench.h"
 
 #include <malloc.h>

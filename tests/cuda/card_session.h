@@ -2,7 +2,7 @@
  * card (double.h). */
 #pragma once
 
-#include "ops/learn/train/transformer_training.h"
+#include "ops/learn/transformer/transformer_training.h"
 #include "tests/cuda/find_double.h"
 #include "tests/ops/learn/toy.h"
 #include "tests/unit.h"

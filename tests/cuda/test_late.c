@@ -1,8 +1,8 @@
 /* The whole host side on the double of a card (double.h), which works late, on memory that only it
  * can touch: training by every objective, embedding and generation give what the CPU gives, with
  * few launches; every call that fails is told; a wait that is left out shows. */
-#include "ops/learn/infer/generator.h"
-#include "ops/learn/infer/loaded.h"
+#include "ops/learn/transformer/generator.h"
+#include "ops/learn/transformer/loaded.h"
 #include "ops/learn/infer/networks.h"
 #include "tests/cuda/card_session.h"
 #include "tests/ops/learn/chunk_memory.h"

@@ -3,7 +3,7 @@
 
 #include "ops/learn/checkpoint/safetensors_read.h"
 #include "ops/nn/graph/graph_model.h"
-#include "ops/nn/model.h"
+#include "ops/nn/transformer/model.h"
 
 #include <assert.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 Writes torch-{relu,gelu}.bin, of contrastive training, little-endian:
     u32 magic 0x54515445; u32 vocabulary d_model layers heads d_ff max_length positions activation
-    pooling attention_bias (as the enums of ops/nn/model.h); u32 pairs, tokens;
+    pooling attention_bias (as the enums of ops/nn/transformer/model.h); u32 pairs, tokens;
     u32 offset (2 * pairs + 1), token (tokens), group (2 * pairs);
     f32 temperature, lr, weight_decay, clip; f64 losses (3);
     then per parameter, in the order of the model's table: weights before, gradient of the first

@@ -225,7 +225,7 @@ static void feed_forward(double *x, const struct nn_config *c, const struct nn_l
     free(h);
 }
 
-/* The tokens that are pooled: said here once more, in other words than in ops/nn/tape.c. */
+/* The tokens that are pooled: said here once more, in other words than in ops/nn/transformer/tape.c. */
 static bool is_pooled(const struct nn_sequences *s, size_t i, uint32_t token)
 {
     bool all = true;

@@ -2,7 +2,7 @@
  * backward is checked against finite differences of these. Shapes and meanings as in gpu/gpu.h. */
 #pragma once
 
-#include "ops/nn/transformer.h"
+#include "ops/nn/transformer/transformer.h"
 
 /* c (m, n) = alpha op(a) op(b) [+ c], without leading dimensions of its own */
 void ref_matmul(double *c, const double *a, const double *b, size_t m, size_t n, size_t k, bool ta,

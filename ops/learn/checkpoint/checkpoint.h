@@ -11,7 +11,7 @@
 #include "base/digest.h"
 #include "checkpoint.pb-c.h"
 #include "gpu/gpu.h"
-#include "ops/nn/model.h"
+#include "ops/nn/transformer/model.h"
 
 /* A training's state: flat vectors of table.total floats; NULL if absent. */
 struct trainer_state {

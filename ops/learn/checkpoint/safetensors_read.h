@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/span.h"
-#include "ops/nn/model.h"
+#include "ops/nn/transformer/model.h"
 
 /* Reads the configuration as text (Checkpoint.architecture) from the file's metadata. */
 enum err_code safetensors_architecture(char **out, struct arena *a, const struct source_text *file,

@@ -14,7 +14,7 @@
 #pragma once
 
 #include "ops/learn/data/example_sampler.h"
-#include "ops/nn/tape.h"
+#include "ops/nn/transformer/tape.h"
 
 enum objective_kind {
     OBJECTIVE_CONTRASTIVE,

@@ -1,6 +1,6 @@
 /* What a model writes, as text that reads back as what was encoded. */
 #include "ops/corpus/tokens/encoding.h"
-#include "ops/learn/infer/detokenize.h"
+#include "ops/learn/transformer/detokenize.h"
 #include "tests/unit.h"
 
 static uint32_t id_of(const Eqloom__Vocabulary *v, const char *name)

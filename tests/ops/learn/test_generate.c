@@ -1,8 +1,8 @@
 /* Beam search: on a vocabulary so small that all sequences can be listed it finds them all, in
  * order; a beam of 1 is the greedy choice by a decoder without a cache; log-probabilities are the
  * reference's; what else is in the batch changes nothing. */
-#include "ops/learn/infer/generator.h"
-#include "ops/nn/transformer.h"
+#include "ops/learn/transformer/generator.h"
+#include "ops/nn/transformer/transformer.h"
 #include "tests/ops/learn/toy.h"
 #include "tests/ref/ref.h"
 #include "tests/unit.h"

@@ -1,7 +1,7 @@
 /* The whole model's loss and gradient, by the trainer, against the reference encoder in double
  * precision and its finite differences: every parameter, every option. What tokens share changes
  * nothing. */
-#include "ops/learn/train/transformer_step.h"
+#include "ops/learn/transformer/transformer_step.h"
 #include "tests/ops/learn/trainers.h"
 
 #include "base/rng.h"

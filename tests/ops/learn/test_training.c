@@ -2,8 +2,8 @@
  * bytes are the same for any number of threads and across an interruption; numbers that are not
  * finite stop it. */
 #include "ops/learn/graph/graph_network.h"
-#include "ops/learn/infer/loaded.h"
-#include "ops/learn/train/transformer_training.h"
+#include "ops/learn/transformer/loaded.h"
+#include "ops/learn/transformer/transformer_training.h"
 #include "tests/ops/learn/chunk_memory.h"
 #include "tests/ops/learn/toy.h"
 #include "tests/scarce.h"

@@ -2,7 +2,7 @@
  * Muon equals a plain reference in double for wide, tall and square matrices. */
 #include "base/rng.h"
 #include "ops/learn/train/update.h"
-#include "ops/nn/model.h"
+#include "ops/nn/transformer/model.h"
 #include "tests/ref/ref.h"
 #include "tests/unit.h"
 

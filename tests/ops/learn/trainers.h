@@ -2,7 +2,7 @@
  * golden files, and gradients beside a reference's. */
 #pragma once
 
-#include "ops/learn/train/transformer_training.h"
+#include "ops/learn/transformer/transformer_training.h"
 #include "tests/ref/ref.h"
 #include "tests/unit.h"
 

@@ -1,6 +1,6 @@
 /* Configurations as text, and the table of parameters. */
 #include "ops/nn/graph/graph_model.h"
-#include "ops/nn/model.h"
+#include "ops/nn/transformer/model.h"
 #include "tests/unit.h"
 
 static const struct nn_config small = {.vocabulary = 59,

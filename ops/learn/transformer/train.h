@@ -7,7 +7,7 @@
 
 #include "engine/op.h"
 #include "ops/learn/train/learner.h"
-#include "ops/learn/train/transformer_training.h"
+#include "ops/learn/transformer/transformer_training.h"
 
 extern const struct op_param train_params[];
 

@@ -1,7 +1,7 @@
 /* Projections shared by equal tokens at equal positions; see shared.h. */
-#include "ops/nn/shared.h"
+#include "ops/nn/transformer/shared.h"
 
-#include "ops/nn/part.h"
+#include "ops/nn/transformer/part.h"
 
 uint32_t *nn_shared_first(struct arena *a, const struct nn_config *c, const struct nn_sequences *s)
 {

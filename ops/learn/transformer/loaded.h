@@ -3,7 +3,7 @@
 
 #include "ops/learn/infer/trained.h"
 #include "ops/nn/buffer.h"
-#include "ops/nn/tape.h"
+#include "ops/nn/transformer/tape.h"
 #include "token.pb-c.h"
 
 struct loaded {
@@ -12,7 +12,7 @@ struct loaded {
     float *weights, *sinusoids; /* device */
     uint16_t *rounded;          /* the weights in bf16, if activations are stored so */
     uint32_t *first;            /* with `projected`: the first row of each token
-                                 * (ops/nn/shared.h) */
+                                 * (ops/nn/transformer/shared.h) */
     float *projected;           /* device: the first layer's shared projections; NULL if too
                                  * large */
     enum gpu_type type;         /* of activations */

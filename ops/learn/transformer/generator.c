@@ -1,8 +1,8 @@
 /* Beam search over a batch, with as many inputs at a time as fit in a step's rows; see
  * generator.h. */
-#include "ops/learn/infer/generator.h"
+#include "ops/learn/transformer/generator.h"
 
-#include "ops/nn/transformer.h"
+#include "ops/nn/transformer/transformer.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Op embed: computes the vectors of each token batch with a trained model. */
 #include "ops/learn/infer/networks.h"
-#include "ops/learn/infer/loaded.h"
+#include "ops/learn/transformer/loaded.h"
 
 static enum err_code embed(struct embedded *out, const void *network, const void *record,
                            struct digest vocabulary, struct op_ctx *ctx, struct err *e)

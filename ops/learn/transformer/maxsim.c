@@ -5,7 +5,7 @@
  * The scoring tokens of shard s form s->in (tokens, rows): 1 where a token belongs to a row. A
  * shard has (n, tokens) maxima over all n sequences, with their argmax, and scores are in^T
  * maxima^T. Cosines of tokens are computed for a pair of shards at a time, and not stored. */
-#include "ops/learn/train/transformer_step.h"
+#include "ops/learn/transformer/transformer_step.h"
 #include "ops/nn/linear.h"
 
 /* Returns the number of tokens of the shard that score. */

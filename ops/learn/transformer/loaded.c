@@ -1,9 +1,9 @@
 /* See loaded.h. */
-#include "ops/learn/infer/loaded.h"
+#include "ops/learn/transformer/loaded.h"
 
 #include "ops/learn/data/dataset.h"
-#include "ops/nn/shared.h"
-#include "ops/nn/transformer.h"
+#include "ops/nn/transformer/shared.h"
+#include "ops/nn/transformer/transformer.h"
 
 #include <stdlib.h>
 #include <string.h>

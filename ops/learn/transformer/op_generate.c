@@ -2,8 +2,8 @@
  * encoder-decoder, by beam search. */
 #include "engine/op.h"
 #include "generation.pb-c.h"
-#include "ops/learn/infer/detokenize.h"
-#include "ops/learn/infer/generator.h"
+#include "ops/learn/transformer/detokenize.h"
+#include "ops/learn/transformer/generator.h"
 #include "ops/learn/infer/networks.h"
 
 static enum err_code check_model(struct networks *s, struct op_ctx *ctx, struct err *e)

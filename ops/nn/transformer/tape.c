@@ -1,5 +1,5 @@
 /* Memory of an encoder's pass, and its pooling; see tape.h. */
-#include "ops/nn/tape.h"
+#include "ops/nn/transformer/tape.h"
 
 #include <string.h>
 

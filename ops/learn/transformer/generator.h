@@ -9,7 +9,7 @@
  * hypotheses, then of tokens. */
 #pragma once
 
-#include "ops/learn/infer/loaded.h"
+#include "ops/learn/transformer/loaded.h"
 
 struct generator_options {
     uint32_t beam;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "ops/nn/buffer.h"
-#include "ops/nn/model.h"
+#include "ops/nn/transformer/model.h"
 
 /* Sequences on the host: sequence i is tokens[offset[i] .. offset[i+1]-1]; offset[0] is 0. */
 struct nn_sequences {

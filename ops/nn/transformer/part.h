@@ -3,7 +3,7 @@
  * replaces it by that of the input. */
 #pragma once
 
-#include "ops/nn/tape.h"
+#include "ops/nn/transformer/tape.h"
 
 /* What the parts of one pass share. */
 struct nn_pass {

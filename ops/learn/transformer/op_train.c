@@ -1,6 +1,6 @@
 /* Op train: trains a transformer as a chain of checkpoints. */
 #include "ops/learn/checkpoint/learn_ctx.h"
-#include "ops/learn/train/train.h"
+#include "ops/learn/transformer/train.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 #include "base/rng.h"
-#include "ops/learn/train/transformer_step.h"
+#include "ops/learn/transformer/transformer_step.h"
 
 #include <stdlib.h>
 

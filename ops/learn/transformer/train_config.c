@@ -1,6 +1,6 @@
 /* The parameters of op train; see train.h. */
 #include "ops/learn/checkpoint/learn_ctx.h"
-#include "ops/learn/train/train.h"
+#include "ops/learn/transformer/train.h"
 
 #include <inttypes.h>
 #include <string.h>

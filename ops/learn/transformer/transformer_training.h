@@ -4,7 +4,7 @@
 
 #include "ops/learn/data/examples.h"
 #include "ops/learn/train/trainer.h"
-#include "ops/nn/transformer.h"
+#include "ops/nn/transformer/transformer.h"
 
 struct transformer_config {
     struct examples_config examples;

@@ -2,8 +2,8 @@
  */
 #pragma once
 
-#include "ops/learn/train/transformer_training.h"
-#include "ops/nn/shared.h"
+#include "ops/learn/transformer/transformer_training.h"
+#include "ops/nn/transformer/shared.h"
 
 /* Of random numbers. */
 enum stream { STREAM_INIT = 1, STREAM_DROPOUT, STREAM_PAIRS, STREAM_VALIDATION };

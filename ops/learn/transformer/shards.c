@@ -1,6 +1,6 @@
 /* Shared by the objectives: the life of a training, the cut of a batch into shards, the arguments
  * of a shard's passes, and projections shared by equal tokens; see transformer_step.h. */
-#include "ops/learn/train/transformer_step.h"
+#include "ops/learn/transformer/transformer_step.h"
 
 #include "base/rng.h"
 
@@ -98,7 +98,7 @@ struct nn_dropout transformer_dropout(const struct transformer *t, uint64_t firs
 /* ---- shared projections of equal tokens ---- */
 
 /* The first layer's projections of a batch, computed once for all occurrences of a token at the
- * same position (ops/nn/shared.h). The shards write their gradients to one array in the order of
+ * same position (ops/nn/transformer/shared.h). The shards write their gradients to one array in the order of
  * the batch; it is summed by shared row when all are done. Part g of the rows adds to the gradients
  * of group g. */
 

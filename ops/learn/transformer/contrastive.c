@@ -9,7 +9,7 @@
  *   negatives; both hinges may be squared.
  * - histogram: the probability that a negative's score exceeds a positive's, from the histograms of
  *   all scores: the only loss whose rows depend on each other. */
-#include "ops/learn/train/transformer_step.h"
+#include "ops/learn/transformer/transformer_step.h"
 #include "ops/nn/linear.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* The encoder, the decoder, and incremental decoding; see transformer.h. */
-#include "ops/nn/transformer.h"
+#include "ops/nn/transformer/transformer.h"
 
 #include "ops/nn/linear.h"
-#include "ops/nn/part.h"
+#include "ops/nn/transformer/part.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* See detokenize.h. */
-#include "ops/learn/infer/detokenize.h"
+#include "ops/learn/transformer/detokenize.h"
 
 #include "base/buf.h"
 #include "ops/corpus/tokens/encoding.h"

@@ -1,6 +1,6 @@
 /* Writes and parses the text of a model's configuration; see model.h. One table drives both, so
  * that whatever is written can be parsed. */
-#include "ops/nn/model.h"
+#include "ops/nn/transformer/model.h"
 
 #include "base/buf.h"
 

@@ -4,7 +4,7 @@
  * on. */
 #pragma once
 
-#include "ops/nn/tape.h"
+#include "ops/nn/transformer/tape.h"
 
 /* The rows of some tokens of the vocabulary. */
 struct nn_shared {

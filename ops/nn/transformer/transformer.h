@@ -10,7 +10,7 @@
  * training tape of T tokens has about T * (6 d + ff) floats per layer. */
 #pragma once
 
-#include "ops/nn/tape.h"
+#include "ops/nn/transformer/tape.h"
 
 /* Fills t->final.out, the states, and if `pool` is set t->pooled. drop may be NULL. Uses the
  * scratch only with dropout and with training tapes. */

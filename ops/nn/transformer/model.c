@@ -1,5 +1,5 @@
 /* The table of parameters; see model.h. */
-#include "ops/nn/model.h"
+#include "ops/nn/transformer/model.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
  * The examples of a batch are coupled only by the number of its tokens, so each shard is processed
  * from start to end in the memory of its queue, and the size of a batch is not limited by
  * memory. */
-#include "ops/learn/train/transformer_step.h"
-#include "ops/nn/transformer.h"
+#include "ops/learn/transformer/transformer_step.h"
+#include "ops/nn/transformer/transformer.h"
 
 /* A queue's data for one shard. */
 struct workspace {

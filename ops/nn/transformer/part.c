@@ -1,5 +1,5 @@
 /* The parts of layers, each with forward, then backward; see part.h. */
-#include "ops/nn/part.h"
+#include "ops/nn/transformer/part.h"
 
 #include "base/rng.h"
 #include "ops/nn/linear.h"
