@@ -22,8 +22,8 @@ void example_sampler_init(struct example_sampler *x, const struct dataset *d, ui
 
 void example_sampler_free(struct example_sampler *x)
 {
-    free(x->pairs.places);
-    free(x->negatives.places);
+    epoch_order_free(&x->pairs);
+    epoch_order_free(&x->negatives);
     free(x->pairs_upto);
     *x = (struct example_sampler){0};
 }
@@ -41,83 +41,42 @@ void example_sampler_by_pairs(struct example_sampler *x, uint64_t most)
 
 /* ---- orders ---- */
 
-static uint64_t mark_of_sequence(const struct dataset *d, uint64_t i)
+static uint64_t key_of_sequence(const void *dataset, uint64_t of_epoch, uint32_t i)
 {
-    return d->mark[i];
+    const struct dataset *d = dataset;
+    return rng_mix(of_epoch ^ d->mark[i]);
 }
 
-/* The mark of its first member: clusters of op extract begin with their seed. */
-static uint64_t mark_of_cluster(const struct dataset *d, uint64_t i)
+/* By its first member: clusters of op extract begin with their seed. */
+static uint64_t key_of_cluster(const void *dataset, uint64_t of_epoch, uint32_t i)
 {
-    return d->mark[d->member[d->first[i]]];
+    const struct dataset *d = dataset;
+    return key_of_sequence(d, of_epoch, d->member[d->first[i]]);
 }
 
-static uint64_t mark_of_run(const struct dataset *d, uint64_t i)
+static uint64_t key_of_run(const void *dataset, uint64_t of_epoch, uint32_t i)
 {
-    return i;
+    return rng_mix(of_epoch ^ i);
 }
 
-static int compare_places(const void *x, const void *y)
-{
-    const struct epoch_place *a = x, *b = y;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return (a->item > b->item) - (a->item < b->item);
-}
-
-static void sort_places(struct epoch_order *o, uint64_t n)
-{
-    qsort(o->places, n, sizeof *o->places, compare_places);
-}
-
-/* Clusters with equal contents have equal keys and would always share a batch, as negatives of each
- * other: all but the first get a key of their own. */
-static void scatter_equals(struct epoch_order *o, uint64_t n)
-{
-    struct epoch_place *places = o->places;
-    uint64_t key = n ? places[0].key : 0, equal = 0;
-    bool any = false;
-    for (uint64_t i = 1; i < n; i++) {
-        equal = places[i].key == key ? equal + 1 : 0;
-        key = places[i].key;
-        if (equal)
-            places[i].key = rng_at(key, 1, equal);
-        any = any || equal;
-    }
-    if (any)
-        sort_places(o, n);
-}
-
-static void order(struct epoch_order *o, const struct dataset *d, uint64_t n, uint64_t key,
-                  uint64_t (*mark)(const struct dataset *, uint64_t))
-{
-    for (uint64_t i = 0; i < n; i++)
-        o->places[i] = (struct epoch_place){rng_mix(key ^ mark(d, i)), (uint32_t)i};
-    sort_places(o, n);
-    scatter_equals(o, n);
-}
-
-/* Returns the item at a place in an epoch's order of n. */
+/* Returns the item at a place in an epoch's order of n. Clusters with equal contents have equal
+ * keys: side by side they would be negatives of each other. */
 static uint32_t item_at(struct epoch_order *o, const struct example_sampler *x, enum stream stream,
-                        uint64_t n, uint64_t epoch, uint64_t place,
-                        uint64_t (*mark)(const struct dataset *, uint64_t))
+                        uint64_t n, uint64_t epoch, uint64_t place, epoch_key *key)
 {
-    if (!o->places || o->epoch != epoch) {
-        if (!o->places)
-            o->places = must_calloc(n, sizeof *o->places);
-        order(o, x->dataset, n, rng_at(x->seed, stream, epoch), mark);
-        o->epoch = epoch;
-    }
-    return o->places[place].item;
+    o->scatter = true;
+    while (o->n < n)
+        epoch_order_add(o, (uint32_t)o->n);
+    return epoch_order_item(o, epoch, rng_at(x->seed, stream, epoch), place, key, x->dataset);
 }
 
 /* Returns the k-th of n items. An epoch has as many whole batches as the items fill and skips the
  * rest. */
 static uint32_t in_turn(struct example_sampler *x, uint64_t n, size_t batch, uint64_t k,
-                        uint64_t (*mark)(const struct dataset *, uint64_t))
+                        epoch_key *key)
 {
     uint64_t length = n >= batch ? n / batch * batch : n;
-    return item_at(&x->pairs, x, STREAM_EPOCH, n, k / length, k % length, mark);
+    return item_at(&x->pairs, x, STREAM_EPOCH, n, k / length, k % length, key);
 }
 
 /* Runs of the path come in random order, cut at different places each epoch. */
@@ -126,7 +85,7 @@ static uint32_t related_cluster(struct example_sampler *x, uint64_t k)
     const struct dataset *d = x->dataset;
     uint64_t runs = d->clusters / d->related, in_batch = x->batch / d->related,
              run = k / d->related;
-    uint64_t at = (uint64_t)in_turn(x, runs, in_batch, run, mark_of_run) * d->related;
+    uint64_t at = (uint64_t)in_turn(x, runs, in_batch, run, key_of_run) * d->related;
     uint64_t cut = rng_at(x->seed, STREAM_CUT, x->pairs.epoch) % d->clusters;
     return d->path[(cut + at + k % d->related) % d->clusters];
 }
@@ -177,7 +136,7 @@ struct pair example_sampler_pair(struct example_sampler *x, uint64_t k)
     bool related = d->path && d->clusters >= d->related;
     uint32_t c = related         ? related_cluster(x, k)
                  : x->pairs_upto ? cluster_by_pairs(x, k)
-                                 : in_turn(x, d->clusters, x->batch, k, mark_of_cluster);
+                                 : in_turn(x, d->clusters, x->batch, k, key_of_cluster);
     return two_members(d, c, rng_at(x->seed, STREAM_PAIR, k));
 }
 
@@ -188,7 +147,7 @@ uint32_t example_sampler_negative(struct example_sampler *x, uint32_t cluster, u
     const struct dataset *d = x->dataset;
     uint64_t at = k * n + j, epoch = at / d->clusters, place = at % d->clusters;
     uint32_t c =
-        item_at(&x->negatives, x, STREAM_NEGATIVE, d->clusters, epoch, place, mark_of_cluster);
+        item_at(&x->negatives, x, STREAM_NEGATIVE, d->clusters, epoch, place, key_of_cluster);
     if (c == cluster)
         c = x->negatives.places[(place + 1) % d->clusters].item;
     return two_members(d, c, rng_at(x->seed, STREAM_MEMBER, at)).a;
@@ -214,5 +173,5 @@ bool example_sampler_near_miss(uint32_t *out, const struct example_sampler *x, u
 
 uint32_t example_sampler_sequence(struct example_sampler *x, uint64_t k)
 {
-    return in_turn(x, x->dataset->sequences, x->batch, k, mark_of_sequence);
+    return in_turn(x, x->dataset->sequences, x->batch, k, key_of_sequence);
 }

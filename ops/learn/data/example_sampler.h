@@ -8,17 +8,9 @@
 #pragma once
 
 #include "ops/learn/data/dataset.h"
+#include "ops/learn/data/epoch_order.h"
 
 #include <stdbool.h>
-
-/* An epoch's order of items. */
-struct epoch_order {
-    struct epoch_place {
-        uint64_t key;
-        uint32_t item;
-    } * places; /* owned; NULL at first */
-    uint64_t epoch;
-};
 
 struct example_sampler {
     const struct dataset *dataset; /* must outlive the sampler, unchanged */

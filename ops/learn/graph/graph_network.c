@@ -322,10 +322,9 @@ enum err_code graph_network_new(void *out, struct gpu_device *device,
     struct graph_network *t = must_calloc(1, network.size);
     t->model = model;
     t->config = *c;
-    size_t positions = (size_t)model->config.positions * model->config.d;
     struct trainer_config how = {.table = &model->table,
                                  .learnt = model->learnt,
-                                 .gradient = model->learnt + positions,
+                                 .auxiliary = (size_t)model->config.positions * model->config.d,
                                  .optimizer = c->optimizer,
                                  .precision = c->precision,
                                  .seed = c->seed};

@@ -1,7 +1,5 @@
 #include "ops/learn/graph/graph_sampler.h"
 
-#include "base/buf.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,13 +37,10 @@ enum err_code graph_sampler_init(struct graph_sampler *x, const struct graph_cor
     *x = (struct graph_sampler){.corpus = c, .seed = seed};
     double sum = 0;
     for (enum graph_way w = 0; w <= GRAPH_WAYS; w++) {
-        struct graph_turns *t = &x->ways[w];
-        size_t cap = 0;
+        struct epoch_order *t = &x->ways[w];
         for (uint32_t i = 0; i < c->graphs; i++)
-            if (serves(c, c->graph[c->member[i]].paper, i, w)) {
-                t->turns = vec_grow(t->turns, &cap, t->n + 1, sizeof *t->turns);
-                t->turns[t->n++].graph = c->member[i];
-            }
+            if (serves(c, c->graph[c->member[i]].paper, i, w))
+                epoch_order_add(t, c->member[i]);
         if (w < GRAPH_WAYS)
             x->up_to[w] = sum += t->n ? shares[w] : 0;
     }
@@ -63,35 +58,25 @@ enum err_code graph_sampler_init(struct graph_sampler *x, const struct graph_cor
 void graph_sampler_free(struct graph_sampler *x)
 {
     for (size_t w = 0; w <= GRAPH_WAYS; w++)
-        free(x->ways[w].turns);
+        epoch_order_free(&x->ways[w]);
     *x = (struct graph_sampler){0};
 }
 
 /* ---- turns ---- */
 
-static int compare_turns(const void *x, const void *y)
+static uint64_t key_of(const void *corpus, uint64_t of_epoch, uint32_t graph)
 {
-    const struct graph_turn *a = x, *b = y;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return (a->graph > b->graph) - (a->graph < b->graph);
+    const struct graph_corpus *c = corpus;
+    return rng_mix(of_epoch ^ rng_mix(c->graph[graph].mark) ^ c->paper_mark[c->graph[graph].paper]);
 }
 
 /* Returns the graph whose turn it is at k, or the one `further` places on in its epoch. */
 static uint32_t in_turn(struct graph_sampler *x, size_t way, uint64_t k, size_t further)
 {
-    struct graph_turns *t = &x->ways[way];
-    const struct graph_corpus *c = x->corpus;
-    uint64_t epoch = k / t->n, key = rng_at(x->seed, STREAM_TURN + way, epoch);
-    if (!t->sorted || t->epoch != epoch) {
-        for (size_t i = 0; i < t->n; i++)
-            t->turns[i].key = rng_mix(key ^ rng_mix(c->graph[t->turns[i].graph].mark) ^
-                                      c->paper_mark[c->graph[t->turns[i].graph].paper]);
-        qsort(t->turns, t->n, sizeof *t->turns, compare_turns);
-        t->epoch = epoch;
-        t->sorted = true;
-    }
-    return t->turns[(k + further) % t->n].graph;
+    struct epoch_order *t = &x->ways[way];
+    uint64_t epoch = k / t->n;
+    return epoch_order_item(t, epoch, rng_at(x->seed, STREAM_TURN + way, epoch),
+                            (k + further) % t->n, key_of, x->corpus);
 }
 
 /* ---- draws ---- */

@@ -8,26 +8,16 @@
 #pragma once
 
 #include "base/rng.h"
+#include "ops/learn/data/epoch_order.h"
 #include "ops/learn/graph/graph_corpus.h"
 
 enum graph_way { GRAPH_SAME_SECTION, GRAPH_SAME_PAPER, GRAPH_CITED, GRAPH_WAYS };
-
-/* Graphs in the order of an epoch. */
-struct graph_turns {
-    struct graph_turn {
-        uint64_t key;
-        uint32_t graph;
-    } * turns;
-    size_t n;
-    uint64_t epoch;
-    bool sorted;
-};
 
 struct graph_sampler {
     const struct graph_corpus *corpus; /* closed; must outlive the sampler */
     uint64_t seed;
     double up_to[GRAPH_WAYS];                /* cumulative shares, up to 1 */
-    struct graph_turns ways[GRAPH_WAYS + 1]; /* the last for negatives */
+    struct epoch_order ways[GRAPH_WAYS + 1]; /* the last for negatives */
 };
 
 /* *x must be zeroed. ERR_INPUT if there are fewer than two papers, or no pair in any relation with

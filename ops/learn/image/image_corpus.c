@@ -138,15 +138,14 @@ enum err_code image_sampler_init(struct image_sampler *x, const struct image_cor
                                  uint32_t labels, uint64_t seed, const char *role, struct err *e)
 {
     *x = (struct image_sampler){c, task, negatives, labels, seed};
-    x->turns = must_calloc(c->n + 1, sizeof *x->turns);
     if (negatives == IMAGE_NEGATIVES_FREQUENT)
         x->frequency = sum_frequencies(c, labels);
     for (size_t i = 0; i < c->n; i++)
         if (is_anchor(x, i))
-            x->turns[x->n++].image = (uint32_t)i;
-    if (x->n == 0 && task == IMAGE_LABELS)
+            epoch_order_add(&x->anchors, (uint32_t)i);
+    if (x->anchors.n == 0 && task == IMAGE_LABELS)
         return err_fail(e, ERR_INPUT, "%s: no image has some labels but not all", role);
-    if (x->n == 0 || (task != IMAGE_LABELS && c->papers < 2))
+    if (x->anchors.n == 0 || (task != IMAGE_LABELS && c->papers < 2))
         return err_fail(e, ERR_INPUT,
                         "%s: images of two papers are needed, and two of one; there are %zu "
                         "images of %zu papers",
@@ -156,29 +155,21 @@ enum err_code image_sampler_init(struct image_sampler *x, const struct image_cor
 
 void image_sampler_free(struct image_sampler *x)
 {
-    free(x->turns);
+    epoch_order_free(&x->anchors);
     free(x->frequency);
     *x = (struct image_sampler){0};
 }
 
-static int compare_turns(const void *x, const void *y)
+static uint64_t key_of(const void *sampler, uint64_t epoch, uint32_t image)
 {
-    const struct image_turn *a = x, *b = y;
-    return a->key != b->key ? (a->key > b->key) - (a->key < b->key)
-                            : (a->image > b->image) - (a->image < b->image);
+    const struct image_sampler *x = sampler;
+    return rng_at(x->seed, epoch, x->corpus->image[image].mark);
 }
 
 static uint32_t turn(struct image_sampler *x, uint64_t k)
 {
-    uint64_t epoch = k / x->n;
-    if (!x->sorted || x->epoch != epoch) {
-        for (size_t i = 0; i < x->n; i++)
-            x->turns[i].key = rng_at(x->seed, epoch, x->corpus->image[x->turns[i].image].mark);
-        qsort(x->turns, x->n, sizeof *x->turns, compare_turns);
-        x->epoch = epoch;
-        x->sorted = true;
-    }
-    return x->turns[k % x->n].image;
+    struct epoch_order *o = &x->anchors;
+    return epoch_order_item(o, k / o->n, k / o->n, k % o->n, key_of, x);
 }
 
 /* Draws another image of the anchor's paper. */

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "image.pb-c.h"
+#include "ops/learn/data/epoch_order.h"
 #include "ops/learn/image/image_network.h"
 
 struct image_corpus {
@@ -49,13 +50,8 @@ struct image_sampler {
     enum image_task task;
     enum image_negatives negatives;
     uint32_t labels; /* size of the vocabulary */
-    uint64_t seed, epoch;
-    struct image_turn {
-        uint64_t key;
-        uint32_t image;
-    } * turns; /* anchors, in the epoch's order */
-    size_t n;
-    bool sorted;
+    uint64_t seed;
+    struct epoch_order anchors;
     double *frequency; /* (labels), for IMAGE_NEGATIVES_FREQUENT: cumulative */
 };
 /* *x must be zeroed. ERR_INPUT if the corpus has no example; `role` names the input. */

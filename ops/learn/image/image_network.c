@@ -25,17 +25,13 @@ struct image_network {
 
 /* ---- life ---- */
 
-static bool all_labels(const struct image_network *t)
-{
-    return t->config.task == IMAGE_LABELS && t->config.all_negatives;
-}
-
 /* Label vectors start shorter if they are multiplied by unscaled vectors. */
 static void initialise(float *weights, void *self)
 {
     const struct image_network *t = self;
-    size_t n = (size_t)t->model->config.labels * IMAGE_VECTOR;
-    for (size_t i = 0; i < n && all_labels(t); i++)
+    bool shorter = t->config.task == IMAGE_LABELS && t->config.all_negatives;
+    size_t n = shorter ? (size_t)t->model->config.labels * IMAGE_VECTOR : 0;
+    for (size_t i = 0; i < n; i++)
         weights[t->model->labels + i] *= 0.1F;
 }
 
@@ -268,8 +264,6 @@ enum err_code image_network_new(void *out, struct gpu_device *device,
     t->model = model;
     t->config = *c;
     struct trainer_config how = {.table = &model->table,
-                                 .learnt = model->table.total,
-                                 .gradient = model->table.total,
                                  .optimizer = c->optimizer,
                                  .precision = c->precision,
                                  .seed = c->seed};

@@ -65,11 +65,6 @@ static enum image_negatives negatives_of(const struct op_ctx *ctx)
     return (enum image_negatives)learn_choice(ctx, "negatives", NEGATIVES);
 }
 
-static bool all_negatives(const struct op_ctx *ctx)
-{
-    return negatives_of(ctx) == IMAGE_NEGATIVES_ALL;
-}
-
 static enum image_kind network_of(const struct op_ctx *ctx)
 {
     return (enum image_kind)learn_choice(ctx, "network", IMAGE_NETWORK_NAMES);
@@ -81,11 +76,6 @@ static struct schedule schedule_of(const struct op_ctx *ctx)
                              .lr = op_real(ctx, "lr"),
                              .every = train_length(ctx, "decay_every"),
                              .factor = op_real(ctx, "decay")};
-}
-
-static size_t batch_of(const struct op_ctx *ctx)
-{
-    return (size_t)op_int(ctx, "batch");
 }
 
 /* ---- data ---- */
@@ -185,7 +175,7 @@ static enum err_code open_examples(void *self, struct op_ctx *ctx, bool measurin
     struct session *x = self;
     const struct shared *s = x->base.learner;
     x->base.batches.draw = draw;
-    x->batch = batch_of(ctx);
+    x->batch = (size_t)op_int(ctx, "batch");
     return err_up(
         e, image_sampler_init(&x->sampler[measuring], measuring ? &s->valid : &s->corpus, s->task,
                               negatives_of(ctx), s->model->config.labels,
@@ -206,7 +196,7 @@ static enum err_code open_trainer(void *self, struct op_ctx *ctx, struct gpu_dev
     struct session *x = self;
     const struct shared *s = x->base.learner;
     struct image_training c = {.task = s->task,
-                               .all_negatives = all_negatives(ctx),
+                               .all_negatives = negatives_of(ctx) == IMAGE_NEGATIVES_ALL,
                                .margin = op_real(ctx, "margin"),
                                .linear = !op_bool(ctx, "squared"),
                                .swap_from = train_length(ctx, "swap_from"),

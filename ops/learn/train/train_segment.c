@@ -112,7 +112,6 @@ static void show(struct op_ctx *ctx, uint64_t done, uint64_t total, const struct
 struct session {
     struct op_ctx *ctx;
     const struct learner *learner;
-    const struct learner_calls *call;
     struct learning *learning;
     struct train_validation validation;
     struct series series;
@@ -126,7 +125,7 @@ struct session {
 static enum err_code validate(bool *stop, struct session *s, struct err *e)
 {
     struct step_result one, r = {0};
-    size_t n = s->call->at_once ? 1 : s->validation.batches;
+    size_t n = s->learner->call->at_once ? 1 : s->validation.batches;
     for (size_t i = 0; i < n; i++) {
         enum err_code code =
             trainer_measure(&one, s->learning->trainer, &s->learning->batches, i, e);
@@ -336,9 +335,9 @@ static enum err_code emit(struct session *s, bool finished, struct err *e)
 /* Opens the examples of the following steps. */
 static enum err_code open_examples(const struct session *s, struct err *e)
 {
-    enum err_code code = s->call->examples(s->learning, s->ctx, false, e);
+    enum err_code code = s->learner->call->examples(s->learning, s->ctx, false, e);
     if (!code && s->learner->validates)
-        code = s->call->examples(s->learning, s->ctx, true, e);
+        code = s->learner->call->examples(s->learning, s->ctx, true, e);
     return err_up(e, code);
 }
 
@@ -347,7 +346,6 @@ enum err_code learner_run(struct op_ctx *ctx, void *learner, struct err *e)
     const struct learner *l = learner;
     struct session s = {.ctx = ctx,
                         .learner = l,
-                        .call = l->call,
                         .learning = learning_new(learner),
                         .validation = train_validation(ctx),
                         .series = {.arena = op_arena(ctx)}};
@@ -366,7 +364,7 @@ enum err_code learner_run(struct op_ctx *ctx, void *learner, struct err *e)
     if ((to > from && (code = err_up(e, open_examples(&s, e)))) ||
         (code = err_up(e, alloc_state(&s, e))) ||
         (code = err_up(e, learn_open_device(&s.device, ctx, e))) ||
-        (code = err_up(e, s.call->open(s.learning, ctx, s.device, e))) ||
+        (code = err_up(e, l->call->open(s.learning, ctx, s.device, e))) ||
         (code = err_up(e, restore(&s, previous, from, e))) ||
         (code = err_up(e, make_steps(&stop, &s, to, e))))
         goto out;

@@ -40,7 +40,7 @@ static enum err_code alloc(struct trainer *t, struct err *e)
         (c->rounded && (code = trainer_alloc(&t->rounded, t, gpu_bytes(GPU_TYPE_BF16, n), e))))
         return err_up(e, code);
     for (size_t i = 0; i < t->n_groups && !code; i++)
-        code = trainer_alloc(&t->groups[i], t, c->gradient * sizeof(float), e);
+        code = trainer_alloc(&t->groups[i], t, t->gradient * sizeof(float), e);
     for (size_t i = 0; i < TRAINER_AHEAD && !code; i++)
         code = gpu_later_new(&t->later[i], t->queue, sizeof *t->outcome, e);
     return err_up(e, code);
@@ -76,6 +76,8 @@ enum err_code trainer_open(void *out, void *self, const struct network *network,
     struct trainer *t = self;
     t->network = network;
     t->config = *c;
+    t->config.learnt = c->learnt ? c->learnt : c->table->total;
+    t->gradient = t->config.learnt + c->auxiliary;
     t->device = t->memory.device = device;
     t->n_groups = device->cuts.groups;
     enum err_code code;
@@ -118,7 +120,7 @@ static size_t block_length(const struct trainer *t, size_t item, size_t n)
 static void clear_group(void *arg, size_t item, struct gpu_queue *q)
 {
     struct trainer *t = arg;
-    q->op->fill(q, t->groups[item], t->config.gradient, 0);
+    q->op->fill(q, t->groups[item], t->gradient, 0);
 }
 
 static void reduce_block(void *arg, size_t item, struct gpu_queue *q)
@@ -130,7 +132,7 @@ static void reduce_block(void *arg, size_t item, struct gpu_queue *q)
         parts[i] = t->groups[i] + at;
     if (t->n_groups > 1)
         q->op->sum_many(q, t->groups[0] + at, parts, t->n_groups,
-                        block_length(t, item, t->config.gradient));
+                        block_length(t, item, t->gradient));
 }
 
 static void square_block(void *arg, size_t item, struct gpu_queue *q)
@@ -153,7 +155,7 @@ static enum err_code sum(struct trainer *t, struct err *e)
     enum err_code code;
     if (!t->network->summed)
         return err_up(e, gpu_each(t->queue, blocks, reduce_and_square, t, e));
-    if ((code = gpu_each(t->queue, blocks_of(t, t->config.gradient), reduce_block, t, e)) ||
+    if ((code = gpu_each(t->queue, blocks_of(t, t->gradient), reduce_block, t, e)) ||
         (code = t->network->summed(t, e)))
         return err_up(e, code);
     return err_up(e, gpu_each(t->queue, blocks, square_block, t, e));

@@ -7,10 +7,18 @@
 #pragma once
 
 #include "ops/learn/checkpoint/checkpoint.h"
-#include "ops/learn/train/step_result.h"
 #include "ops/learn/train/update.h"
 #include "ops/nn/buffer.h"
 
+struct step_result {
+    uint64_t step;        /* from 1 on */
+    double loss;          /* mean over the batch's vectors, triplets or target tokens */
+    double accuracy;      /* share of vectors whose positive ranks first, of triplets in order, or
+                           * of target tokens predicted correctly */
+    double gradient_norm; /* before clipping */
+    double lr;
+    uint64_t tokens; /* or nodes */
+};
 struct trainer;
 
 /* How a network computes. Its own struct begins with a struct trainer, to which all pointers point;
@@ -51,8 +59,8 @@ enum { TRAINER_AHEAD = 2, TRAINER_PARTS = 20 + GPU_GROUPS };
 
 struct trainer_config {
     const struct nn_table *table; /* must outlive the trainer */
-    size_t learnt;                /* floats before this have a gradient */
-    size_t gradient;              /* floats of a group: these, and possibly auxiliary ones */
+    size_t learnt;                /* floats before this have a gradient; 0: all */
+    size_t auxiliary;             /* floats of the gradient after those */
     struct optimizer optimizer;
     enum gpu_precision precision; /* of the model's products; everything else is f32 */
     bool rounded;                 /* keep the weights in bf16, too */
@@ -76,6 +84,7 @@ struct trainer {
     uint16_t *rounded;           /* device: the weights in bf16, or NULL */
     float *groups[GPU_GROUPS];   /* device: the first receives the sum */
     size_t n_groups;             /* groups in use */
+    size_t gradient;             /* floats of a group */
     double *squares;             /* device: by block of the gradient */
     struct gpu_outcome *outcome; /* device: of the updates */
     double *pair;                /* device: trainer_set_loss */

@@ -15,8 +15,6 @@ enum err_code transformer_new(void *out, struct gpu_device *device, const struct
     t->config = *c;
     t->type = nn_stored(device, &model->config, c->precision);
     struct trainer_config how = {.table = &model->table,
-                                 .learnt = model->table.total,
-                                 .gradient = model->table.total,
                                  .optimizer = c->optimizer,
                                  .precision = c->precision,
                                  .rounded = t->type != GPU_TYPE_F32,

@@ -376,8 +376,6 @@ enum err_code tree_network_new(void *out, struct gpu_device *device, const struc
     t->model = model;
     t->config = *c;
     struct trainer_config how = {.table = &model->table,
-                                 .learnt = model->table.total,
-                                 .gradient = model->table.total,
                                  .optimizer = c->optimizer,
                                  .precision = c->precision,
                                  .seed = rng_at(c->seed, STREAM_WEIGHTS, 0)};

@@ -71,23 +71,23 @@ static void check_task(const struct image_corpus *c, enum image_task task, uint6
         image_sampler_init(&x, c, task, IMAGE_NEGATIVES_ONE, LABELS, seed, "images", NULL), OK);
     assert_int_equal(
         image_sampler_init(&again, c, task, IMAGE_NEGATIVES_ONE, LABELS, seed, "images", NULL), OK);
-    for (uint64_t k = 0; k < EPOCHS * x.n; k++) {
+    for (uint64_t k = 0; k < EPOCHS * x.anchors.n; k++) {
         struct image_example one = image_sampler_draw(&x, k);
         check_example(&one, task);
         count[one.image[0]]++;
         right += one.right;
         if (!one.right || task == IMAGE_TRIPLES)
             drawn[task == IMAGE_LABELS ? one.label : one.image[task]]++;
-        for (size_t i = 0; i < IMAGES && (k + 1) % x.n == 0; i++)
-            assert_true(count[i] == 0 || count[i] == (k + 1) / x.n);
+        for (size_t i = 0; i < IMAGES && (k + 1) % x.anchors.n == 0; i++)
+            assert_true(count[i] == 0 || count[i] == (k + 1) / x.anchors.n);
     }
     if (task != IMAGE_TRIPLES)
-        assert_in_range(right, EPOCHS * x.n * 45 / 100, EPOCHS * x.n * 55 / 100);
+        assert_in_range(right, EPOCHS * x.anchors.n * 45 / 100, EPOCHS * x.anchors.n * 55 / 100);
     for (size_t i = 0; i < (task == IMAGE_LABELS ? LABELS : IMAGES); i++)
         assert_true(drawn[i] > 0);
     /* Any example without the ones before it. */
-    struct image_example late = image_sampler_draw(&again, 5 * x.n + 3),
-                         same = image_sampler_draw(&x, 5 * x.n + 3);
+    struct image_example late = image_sampler_draw(&again, 5 * x.anchors.n + 3),
+                         same = image_sampler_draw(&x, 5 * x.anchors.n + 3);
     assert_memory_equal(late.image, same.image, sizeof late.image);
     assert_int_equal(late.label, same.label);
     image_sampler_free(&x);
@@ -132,7 +132,7 @@ TEST(frequent)
     assert_int_equal(image_sampler_init(&x, &c, IMAGE_LABELS, IMAGE_NEGATIVES_FREQUENT, LABELS,
                                         test_seed(9), "images", NULL),
                      OK);
-    for (uint64_t k = 0; k < EPOCHS * x.n; k++) {
+    for (uint64_t k = 0; k < EPOCHS * x.anchors.n; k++) {
         struct image_example one = image_sampler_draw(&x, k);
         check_example(&one, IMAGE_LABELS);
         if (one.right)
