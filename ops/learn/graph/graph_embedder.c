@@ -185,9 +185,10 @@ static enum err_code embed(struct embedded *out, const void *network, const void
     uint32_t first[] = {0, (uint32_t)g->n_parent};
     struct graph_vertex *vertices = arena_array(a, struct graph_vertex, g->n_parent + 1);
     struct graph_set set = {vertices, first, 1};
-    float *values = embedded_new(out, a, 1, graph_embedder_size(x), NULL);
     enum err_code code = graph_vertices_read(vertices, g, e);
-    return err_up(e, code ? code : graph_embedder_run(values, x, &set, a, e));
+    if (!code)
+        code = embedded_new(out, a, 1, graph_embedder_size(x), NULL, e);
+    return err_up(e, code ? code : graph_embedder_run(out->values, x, &set, a, e));
 }
 
 const struct trained_kind graph_embedder_kind = {sizeof(struct graph_embedder), load, "graphs",

@@ -73,11 +73,14 @@ static enum err_code embed(struct embedded *out, const void *network, const void
     const struct embedder *x = network;
     const Eqloom__Image *image = record;
     struct pass p = {.base = {lay_out, compute, a}, .x = x, .pixels = image->pixels.data};
-    p.out = embedded_new(out, a, 1, IMAGE_VECTOR, NULL);
     enum err_code code = image_check(image, e);
-    if (!code && !(code = trained_run(&x->net, &p, e)))
+    if (code || (code = embedded_new(out, a, 1, IMAGE_VECTOR, NULL, e)))
+        return err_up(e, code);
+    p.out = out->values;
+    code = err_up(e, trained_run(&x->net, &p, e));
+    if (!code)
         image_unit(p.out, IMAGE_VECTOR);
-    return err_up(e, code);
+    return code;
 }
 
 static const struct trained_kind kind = {sizeof(struct embedder), load, "images", embed};

@@ -57,11 +57,11 @@ enum err_code trained_weights(float **host, float **weights, struct trained *x,
     return err_up(e, code);
 }
 
-float *embedded_new(struct embedded *out, struct arena *a, size_t n, size_t dim,
-                    const Eqloom__TokenBatch *of)
+enum err_code embedded_new(struct embedded *out, struct arena *a, size_t n, size_t dim,
+                           const Eqloom__TokenBatch *of, struct err *e)
 {
     *out = (struct embedded){arena_try_alloc(a, n * dim, sizeof(float)), n, dim, of};
-    return out->values;
+    return out->values ? OK : err_fail(e, ERR_NOMEM, "no memory for %zu vectors", n);
 }
 
 enum err_code trained_run(const struct trained *x, void *pass, struct err *e)

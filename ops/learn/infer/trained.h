@@ -14,9 +14,9 @@ struct embedded {
     size_t n, dim;
     const Eqloom__TokenBatch *of; /* whose texts and names they get, or NULL */
 };
-/* Returns out->values, in the arena; NULL if there is no memory. */
-float *embedded_new(struct embedded *out, struct arena *a, size_t n, size_t dim,
-                    const Eqloom__TokenBatch *of);
+/* The values are in the arena. */
+enum err_code embedded_new(struct embedded *out, struct arena *a, size_t n, size_t dim,
+                           const Eqloom__TokenBatch *of, struct err *e);
 
 /* A kind of network: the size of its struct, which begins with a struct trained, and its functions.
  */

@@ -11,10 +11,11 @@ static enum err_code embed(struct embedded *out, const void *network, const void
         return err_fail(e, ERR_INPUT, "the batch and the model have different vocabularies");
     if (b->n_offset == 0)
         return err_fail(e, ERR_CORRUPT, "token batch: offsets are missing");
-    float *values = embedded_new(out, op_arena(ctx), b->n_offset - 1, m->model->config.d_model, b);
-    if (!values)
-        return err_fail(e, ERR_NOMEM, "no memory for %zu vectors", out->n);
-    return err_up(e, embedder_run(values, m, b, op_bool(ctx, "normalize"), op_arena(ctx), e));
+    enum err_code code =
+        embedded_new(out, op_arena(ctx), b->n_offset - 1, m->model->config.d_model, b, e);
+    if (!code)
+        code = embedder_run(out->values, m, b, op_bool(ctx, "normalize"), op_arena(ctx), e);
+    return err_up(e, code);
 }
 
 static const struct trained_kind kind = {sizeof(struct loaded), loaded_load, "batches", embed};

@@ -73,9 +73,9 @@ static enum err_code embed(struct embedded *out, const void *network, const void
     enum err_code code = tree_corpus_add(&c, b, x->model, e);
     if (!code) {
         tree_batch_all(&all, a, &c);
-        float *values = embedded_new(out, a, c.trees, tree_width(x->model), b);
-        code = values ? tree_embedder_run(values, x, &all.set, a, e)
-                      : err_fail(e, ERR_NOMEM, "no memory for %zu vectors", c.trees);
+        code = embedded_new(out, a, c.trees, tree_width(x->model), b, e);
+        if (!code)
+            code = tree_embedder_run(out->values, x, &all.set, a, e);
     }
     tree_corpus_free(&c);
     return err_up(e, code);
