@@ -349,13 +349,31 @@ void infix_check_applied(struct infix *p)
                              arena_printf(p->tree.a, "%.3s*...", p->token), NULL);
 }
 
+void infix_check_functions(struct infix *p, const char *at)
+{
+    const char *begin = p->tree.source->text, *s = at - 1;
+    bool found = false;
+    if (s <= begin || *at != '(' || *s != ')')
+        return;
+    for (s--; s > begin && *s && strchr(" +-*/^fghFGH0123456789", *s); s--)
+        found |= is_letter(*s);
+    if (found && *s == '(' && (s == begin || (!is_letter(s[-1]) && s[-1] != '_')))
+        infix_choose(p, at);
+}
+
 /* Accepts a bracket after a symbol, perhaps after a space, or refuses it as the argument of a
  * function: the product is the usual reading of x(x + 1), but f(x) and x(2) have none. */
 static enum err_code before_bracket(struct infix *p, const char *at, const char *name, size_t n)
 {
     bool adjacent = p->at < p->end && *p->at == '(';
-    if (!infix_at(p, '(') || (lexical_is(name, n, "pi") && lang_has(p->tree.lang, X_POW)))
+    if (!infix_at(p, '('))
         return OK;
+    if (lexical_is(name, n, "pi") && lang_has(p->tree.lang, X_POW)) { /* pi(x) may count primes */
+        const char *within = behind(p, p->at, 1);
+        if (adjacent && at_arguments(p, p->at) && within < p->end && is_letter(*within))
+            infix_choose(p, at);
+        return OK;
+    }
     size_t letters = letters_at(name, n);
     bool letter = letters == 1 || lexical_is_greek(name, letters);
     bool product = lang_has(p->tree.lang, X_MUL);
@@ -386,10 +404,12 @@ static enum err_code constant(uint32_t *out, struct infix *p, const char *value,
 /* 6.02x10^23: between digits, x may be a sign. */
 static enum err_code refuse_times(struct infix *p, const char *s, size_t n)
 {
-    if (n < 2 || *s != 'x' || !is_digit(s[1]) || s == p->tree.source->text || !is_digit(s[-1]))
+    if (n < 2 || !strchr("xX", *s) || !is_digit(s[1]) || s == p->tree.source->text ||
+        !is_digit(s[-1]))
         return OK;
     enum err_code code = tree_fail(&p->tree, s, "x between digits may be a sign or a variable");
-    err_hint(p->tree.e, "write 2*10 for a product of numbers, 2*x10 for the variable x10");
+    err_hint(p->tree.e, "write 2*10 for a product of numbers, 2*%c10 for the variable %c10", *s,
+             *s);
     return code;
 }
 
@@ -437,11 +457,17 @@ enum err_code infix_greek(uint32_t *out, struct infix *p, const char *name, cons
 {
     enum err_code code;
     struct tree *t = &p->tree;
-    size_t n = strlen(name), letter = p->at < p->end ? identifier_length(p->at, p->end) : 0;
+    size_t up = 0, n = strlen(name);
+    bool power = lexical_superscript(t->a, p->at, p->end, &up) != NULL;
+    const char *beside = p->at + (power ? up : 0);
+    size_t letter = beside < p->end ? identifier_length(beside, p->end) : 0;
     if (letter && (strcmp(name, "Delta") == 0 || strcmp(name, "delta") == 0)) {
         code = tree_fail(t, at, "'%s' before a letter may be a factor or a difference", name);
-        err_hint(t->e, "write %s*%.*s for a product, \"%s%.*s\" for one variable", name,
-                 (int)letter, p->at, name, (int)letter, p->at);
+        if (power)
+            err_hint(t->e, "write %s^n*%.*s for a product", name, (int)letter, beside);
+        else
+            err_hint(t->e, "write %s*%.*s for a product, \"%s%.*s\" for one variable", name,
+                     (int)letter, p->at, name, (int)letter, p->at);
         return code;
     }
     const char *next = behind(p, p->at, 0);

@@ -22,5 +22,7 @@ enum err_code infix_check_power(struct infix *p, const char *at);
 void infix_check_marks(struct infix *p, uint32_t base, uint32_t exponent, const char *at);
 /* Notes D_x f, with the last token as the first factor. */
 void infix_check_applied(struct infix *p);
+/* Notes (f + g)(x), whose second bracket opens at `at`. */
+void infix_check_functions(struct infix *p, const char *at);
 /* Reports dx, which belongs to a derivative or an integral. */
 enum err_code infix_fail_differential(struct infix *p, const char *name, size_t n);

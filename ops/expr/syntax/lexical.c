@@ -66,8 +66,8 @@ char lexical_sign(const char *s, const char *end, size_t *n)
     return 0;
 }
 
-/* If a name has several code points, the first is used. LaTeX has all letters but the last, which
- * is accepted as input only. */
+/* If a name has several code points, the first is used. LaTeX has all of them; letters that look
+ * like Latin ones are not here. */
 static const struct {
     const char *name;
     unsigned code;
@@ -81,12 +81,12 @@ static const struct {
                {"Xi", 0x39e},       {"Pi", 0x3a0},       {"Sigma", 0x3a3},  {"Upsilon", 0x3a5},
                {"Phi", 0x3a6},      {"Psi", 0x3a8},      {"Omega", 0x3a9},  {"varepsilon", 0x3b5},
                {"vartheta", 0x3d1}, {"varkappa", 0x3f0}, {"varpi", 0x3d6},  {"varrho", 0x3f1},
-               {"varsigma", 0x3c2}, {"varphi", 0x3c6},   {"omicron", 0x3bf}};
+               {"varsigma", 0x3c2}, {"varphi", 0x3c6}};
 enum { LETTERS = sizeof letters / sizeof *letters };
 
 unsigned lexical_letter(const char *name, size_t n)
 {
-    for (size_t i = 0; i + 1 < LETTERS; i++)
+    for (size_t i = 0; i < LETTERS; i++)
         if (lexical_is(name, n, letters[i].name))
             return letters[i].code;
     return 0;
@@ -201,6 +201,8 @@ static const char *hint_of(const char *s, const char *end)
         {"°", "write 30*pi/180 for 30 degrees"},
         {"∆", "write Delta"},
         {"Ω", "write Omega"},
+        {"οΑΒΕΖΗΙΚΜΝΟΡΤΧ",
+         "this Greek letter looks like a Latin one; write the Latin one, or its name"},
         {"₀₁₂₃₄₅₆₇₈₉ₐₑᵢⱼₖₘₙₓ", "write an index as x_1"},
         {"ⁿⁱ⁺⁻⁽⁾ˣʸᵃᵇᵏᵐᵗ⁰¹²³⁴⁵⁶⁷⁸⁹", "write a power as x^n"},
         {"“”„«»", "write a name in straight quotes"},

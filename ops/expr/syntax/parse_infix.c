@@ -384,6 +384,7 @@ static enum err_code side_by_side(uint32_t *x, struct infix *p, int before)
     if (lexical_is(p->token, (size_t)(p->token_end - p->token), "d") && *at != '(')
         return err_up(p->tree.e, infix_fail_differential(p, p->token, 1));
     infix_check_applied(p);
+    infix_check_functions(p, at);
     if ((code = expression(&factor, p, LANG_PRECEDENCE_MINUS)))
         return err_up(p->tree.e, code);
     return err_up(p->tree.e, multiply(x, p, factor, at));

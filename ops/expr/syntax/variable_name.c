@@ -90,7 +90,8 @@ bool variable_is_marked(const char *base, const char *exponent)
     bool number = is_digit(*exponent), indexed = *index && letters_at(base, letters) == letters;
     bool named = indexed && !number && *exponent != '-' && !is_digit(*index);
     if (word_in("T H t", exponent, m))
-        return n == 1 ? *base >= 'A' && *base <= 'Z' : indexed && letters > 4 && index[0] < 'a';
+        return n == 1 ? *base < 'a' || (*exponent == 'T' && *base != 'e')
+                      : indexed && letters > 4 && index[0] < 'a';
     if (word_in("f g h F G", base, letters))
         return !strcmp(exponent, "-1");
     if (lexical_is(base, letters, "C"))

@@ -1,6 +1,7 @@
 /* Writes trees for people, as LaTeX and as presentation MathML, which browsers render natively:
  * fractions, roots, sin^2(x), products by juxtaposition where that is unambiguous. Parentheses show
  * the tree: a + (b + c) is not a + b + c. Names of Greek letters become these letters. */
+#include "base/text/words.h"
 #include "ops/expr/expr.h"
 #include "ops/expr/syntax/lexical.h"
 #include "ops/expr/syntax/variable_name.h"
@@ -310,7 +311,7 @@ static bool needs_dot(const struct writer *w, const struct expr_node *l, const s
     const char *before = name_at_end(l, true), *after = group ? NULL : name_at_end(r, false);
     bool call = group && before, words = is_word(before) || is_word(after);
     static const char *const applied[] = {"mathbb_", "mathcal_", "mathscr_", "D_"};
-    bool acts = before && (!strcmp(before, "Delta") || !strcmp(before, "delta"));
+    bool acts = before && word_in("Delta delta Sigma Pi", before, strcspn(before, "_"));
     for (size_t i = 0; before && i < sizeof applied / sizeof *applied; i++)
         acts |= !strncmp(before, applied[i], strlen(applied[i]));
     words = words || (acts && after); /* no difference, derivative or expectation */

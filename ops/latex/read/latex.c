@@ -32,15 +32,17 @@ void latex_reader_free(struct latex_reader *r)
 bool latex_is(const char *text, size_t len)
 {
     const char *end = text + len;
+    bool script = false;
     if (memchr(text, '\\', len) || !memchr(text, '{', len))
         return memchr(text, '\\', len);
     for (const char *s = text; s + 1 < end; s++) {
         const char *brace = s[0] == '_' && s[1] == '{' ? memchr(s, '}', (size_t)(end - s)) : NULL;
         if (is_letter(s[0]) && is_letter(s[1]) && s[0] != '_' && s[1] != '_')
             return false;
+        script |= s[1] == '{' && strchr("^_", s[0]);
         s = brace ? brace : s;
     }
-    return true;
+    return script; /* {x} alone may be a fractional part */
 }
 
 static size_t letters_at(const char *s)

@@ -78,12 +78,26 @@ static const char *opening(const json_t *node)
     return latex_is_type(node, "leftright") ? latex_field(node, "left") : latex_sign(node);
 }
 
+/* Whether all that a bracket holds is a fraction over p or q, often primes. */
+static bool is_over_prime(struct latex_reading *r, const json_t *inside, struct latex_value x)
+{
+    const json_t *over = latex_inside(r, json_object_get(inside, "denom"));
+    const char *last = strrchr(x.text, ' ');
+    return last && *x.text == '/' && json_array_size(over) == 1 &&
+           word_in("p q", last + 1, strcspn(last + 1, "_"));
+}
+
 bool latex_check_double(struct latex_reading *r, const json_t *open, const json_t *first,
                         struct latex_value x, bool argument)
 {
     const char *outer, *inner, *sign = opening(latex_base(open));
     bool single = x.text && x.kind == LATEX_BRACKETS; /* nothing stands beside what is in it */
-    if (single && !argument && latex_is_type(latex_base(first), "genfrac"))
+    const json_t *inside = latex_base(first);
+    if (x.text && *sign == '(' && !argument && !latex_part(open, "sup") &&
+        is_over_prime(r, inside, x))
+        return latex_usual(r, open,
+                           "the bracket is read as a fraction, not as a symbol of Legendre");
+    if (single && !argument && latex_is_type(inside, "genfrac"))
         latex_refuse(r, open, "write \\binom{n}{k} alone for the binomial coefficient",
                      "brackets around \\binom may be a multiset coefficient");
     else if (single && *sign != '(' && latex_closing(&outer, sign) &&
@@ -142,7 +156,19 @@ static bool holds_sum(const struct latex_list *l)
     }
 }
 
-/* f(x), x(y + 1), f^{-1}(x); f (x) is taken for a product, as in infix. */
+/* Whether the bracket at the list's position holds a single letter. */
+static bool holds_letter(struct latex_reading *r, const struct latex_list *l)
+{
+    enum latex_kind kind;
+    const json_t *body = json_object_get(latex_base(latex_next(l)), "body");
+    const json_t *list = body ? body : l->items;
+    size_t first = body ? 0 : l->at + 1;
+    const json_t *behind = json_array_get(list, first + 1);
+    return *latex_name(&kind, r, latex_base(json_array_get(list, first))) &&
+           (body ? !behind : latex_is_close(latex_sign(latex_base(behind))));
+}
+
+/* f(x), x(y + 1), f^{-1}(x), \pi(x); f (x) is taken for a product, as in infix. */
 static bool check_call(struct latex_reading *r, const struct latex_list *l, struct latex_value last,
                        const json_t *before)
 {
@@ -155,7 +181,9 @@ static bool check_call(struct latex_reading *r, const struct latex_list *l, stru
         last.kind == LATEX_WORD ||
         (!gap && (!holds_sum(l) || word_in("f g h F G H Gamma zeta psi", letter, strlen(letter))));
     if (lang_is_constant(name) && !raised)
-        return true;
+        return strcmp(name, "pi") || gap || !holds_letter(r, l) ||
+               latex_usual(r, before, "%s before a bracket is read as a factor",
+                           latex_shown(r, last));
     if (!function)
         return latex_usual(r, before, "%s before a bracket is read as a factor",
                            latex_shown(r, last));
@@ -188,6 +216,20 @@ static bool is_upright(struct latex_reading *r, const json_t *base)
            kind == LATEX_WORD && strcmp(latex_name(&kind, r, base), "e");
 }
 
+/* Whether all letters of what was in a bracket are names of functions: (f + g)(x). */
+static bool holds_functions(const struct latex_reading *r, const char *text)
+{
+    bool found = false;
+    for (size_t n; *text; text += n + (text[n] == ' ')) {
+        n = strcspn(text, " ");
+        bool function = word_in("f g h F G H", text, n);
+        if (!function && !is_digit(*text) && lang_find_token(r->lang, text, n) < 0)
+            return false;
+        found |= function;
+    }
+    return found;
+}
+
 /* \mathbb{E} X, D_x y: letters that are applied as often as they multiply. */
 static bool check_applied(struct latex_reading *r, struct latex_value last, const json_t *before)
 {
@@ -217,6 +259,10 @@ bool latex_check_beside(struct latex_reading *r, const struct latex_list *l,
     bool name = last.kind == LATEX_LETTER || last.kind == LATEX_WORD || last.kind == LATEX_RAISED;
     if (name && latex_is_open(base))
         return check_call(r, l, last, before);
+    if ((last.kind == LATEX_BRACKETS || last.kind == LATEX_POWER) && latex_is_open(base) &&
+        holds_functions(r, last.text))
+        return latex_usual(r, node, "%s before a bracket is read as a factor",
+                           latex_shown(r, last));
     if (last.kind == LATEX_WORD && latex_is_type(before, "operatorname"))
         return refuse(r, before, NULL,
                       arena_printf(r->a, "no function has the name %s", last.text));
@@ -232,11 +278,16 @@ bool latex_check_beside(struct latex_reading *r, const struct latex_list *l,
         return latex_note(r, node, "upright letters beside a factor are read as a factor");
     if (!check_applied(r, last, before))
         return false;
-    if ((!strcmp(last.text, "Delta") || !strcmp(last.text, "delta")) &&
-        latex_is_type(base, "mathord"))
-        return refuse(
-            r, before, "write \\cdot for a product",
-            arena_printf(r->a, "\\%s before a letter may be a factor or a difference", last.text));
+    const char *letter = last.text + (last.kind == LATEX_RAISED ? strlen("pow ") : 0);
+    letter += *letter == '"';
+    size_t n = strcspn(letter, "_ \"");
+    if (name && ((word_in("Delta delta", letter, n) && latex_is_type(base, "mathord")) ||
+                 word_in("Sigma Pi", letter, n)))
+        return refuse(r, before, "write \\cdot for a product",
+                      arena_printf(r->a, "\\%.*s here may be a factor or a %s", (int)n, letter,
+                                   *letter == 'D' || *letter == 'd' ? "difference"
+                                   : *letter == 'S'                 ? "sum"
+                                                                    : "product"));
     if (!strcmp(last.text, "\"d\"") && latex_is_type(base, "mathord"))
         return latex_usual(r, before, "d %s is read as a product, not as a differential",
                            latex_typed(r, base));

@@ -281,7 +281,7 @@ static struct latex_value read_function(struct latex_reading *r, struct latex_li
     const char *name = latex_typed(r, base);
     const struct latex_value self = {latex_token(r, function), LATEX_TERM};
     struct latex_value x, index = latex_none, power = latex_none;
-    int based = function == X_LN && sub ? latex_logarithm(r, sub) : -1;
+    int based = function == X_LN && sub && strcmp(name, "\\ln") ? latex_logarithm(r, sub) : -1;
     if (based >= 0) {
         function = based;
         sub = NULL;
