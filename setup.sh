@@ -10,7 +10,7 @@ build_packages="gcc g++ libc6-dev pkg-config meson ninja-build python3
     libpng-dev libmicrohttpd-dev"
 test_packages="libcmocka-dev lowdown git texlive-latex-base dvipng curl openssh-server python3-venv
     slurmctld slurmd slurm-client munge
-    python3-yaml python3-jsonschema zsh fish e2fsprogs"
+    python3-yaml python3-jsonschema jq zsh fish e2fsprogs"
 
 # show_progress: the last line read, in place on a terminal; elsewhere a line each ten seconds
 show_progress() {

@@ -97,7 +97,7 @@ uint64_t design_salt(const struct expr *x, const struct design_variable *all, si
 /* Binary fractions, so that evaluation starts with short numbers. */
 static void set(fmpq_t out, slong millionths)
 {
-    fmpq_set_si(out, (millionths << SCALE) / 1000000, 1l << SCALE);
+    fmpq_set_si(out, millionths * (1L << SCALE) / 1000000, 1UL << SCALE);
 }
 
 /* Moves x towards zero, first by less than an eighth, later by less than seven. */
