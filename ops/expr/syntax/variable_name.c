@@ -83,6 +83,12 @@ const char *variable_infix(struct arena *a, const struct language *lang, const c
     return buf_text(&b, a);
 }
 
+bool variable_has_components(const char *letters, size_t n)
+{
+    return (n == 1 && *letters >= 'A' && *letters <= 'Z') ||
+           word_in("delta epsilon varepsilon Gamma", letters, n);
+}
+
 bool variable_is_marked(const char *base, const char *exponent)
 {
     size_t n = strlen(base), letters = strcspn(base, "_"), m = strlen(exponent);
@@ -97,5 +103,5 @@ bool variable_is_marked(const char *base, const char *exponent)
     if (lexical_is(base, letters, "C"))
         return named || (indexed && *exponent != '-' &&
                          (!number || !is_digit(*index) || atoi(index) >= atoi(exponent)));
-    return named && word_in("A P delta epsilon varepsilon Gamma", base, letters);
+    return named && variable_has_components(base, letters);
 }

@@ -17,6 +17,8 @@ const char *variable_of(size_t *n, const char *leaf);
 void variable_write_infix(struct buf *out, const struct language *lang, const char *leaf);
 /* How infix spells the variable of this name. */
 const char *variable_infix(struct arena *a, const struct language *lang, const char *name);
+/* Whether these are letters that stand with an upper index, too: L_n^k, Y_l^m, delta_a^b. */
+bool variable_has_components(const char *letters, size_t n);
 /* Whether this power of a variable looks like something else: C_n^k, A^T, f^(-1), delta_a^b. The
  * exponent is a leaf. */
 bool variable_is_marked(const char *base, const char *exponent);

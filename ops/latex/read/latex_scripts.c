@@ -2,6 +2,7 @@
 
 #include "base/text/words.h"
 #include "ops/expr/syntax/lexical.h"
+#include "ops/expr/syntax/variable_name.h"
 #include "ops/latex/read/latex_lists.h"
 #include "ops/latex/read/latex_names.h"
 
@@ -65,7 +66,7 @@ static bool check_scripts(struct latex_reading *r, const json_t *sup, const json
     bool numbers = is_digit(index[1]) && latex_is_digit(power) && json_array_size(list) == 1;
     if (counts && (!numbers || atoi(index + 1) >= *latex_sign(power) - '0'))
         return latex_usual(r, sup, "%s is read as a variable with a power", base.text);
-    return !letter || !word_in("A P delta epsilon varepsilon Gamma", base.text, n) ||
+    return !letter || is_digit(index[1]) || !variable_has_components(base.text, n) ||
            latex_usual(r, sup, "%s is read as a variable with a power", base.text);
 }
 

@@ -102,7 +102,7 @@ TEST_IN_ARENA(latex)
 {
     struct corpus c = must_read(a, CORPUS_E_GEN,
                                 "2 \\cdot x\n+ x x\nx \\cdot 2\n\nx^{\\frac{3}{2}}\n"
-                                "x\\sqrt{x}\n\n+ x -4\n{x}-4\n");
+                                "x\\sqrt{x}\n\n+ x -4\n\\left(x\\right)-4\n");
     assert_string_equal(summary(a, &c), sample_clusters);
     c = must_read(a, CORPUS_PAIRS, "\\sin^{2} x\tpow sin x 2\n");
     assert_string_equal(summary(a, &c), "pow sin x 2");
