@@ -59,7 +59,7 @@ class Table(unittest.TestCase):
             self.assertEqual(row["params"], {"sized.steps": 3, "iterations": 8})
         lr = self.rows("sized-eval", "--param", "lr", "--metric", "mrr")
         self.assertEqual(set(lr[0]["metrics"]), {"mrr"})
-        self.assertIn("write ", self.table("--param", "seed", expect=2).err)
+        self.assertIn("write ", self.table("--param", "files", expect=2).err)
         self.assertIn("no node above has a parameter 'lrr'",
                       self.table("--param", "lrr", expect=2).err)
 
