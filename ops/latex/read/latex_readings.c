@@ -248,9 +248,9 @@ bool latex_check_beside(struct latex_reading *r, const struct latex_list *l,
 {
     const json_t *node = latex_next(l), *base = latex_base(node);
     const char *sign = latex_sign(base);
-    if (!strcmp(sign, "\\times") && !strncmp(last.text, "mathbf_", strlen("mathbf_")))
+    if (!strcmp(sign, "\\times") && is_styled(last.text))
         return refuse(r, node, "write \\cdot for a product of numbers",
-                      "\\times after a bold letter may be a cross product");
+                      "\\times after a letter of this font may be a cross product");
     if (latex_is_times(sign) || latex_is_over(sign))
         return true;
     if (over)
