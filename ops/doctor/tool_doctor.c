@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PART_MS = 120000, HANGS = 2 /* parts that gave no answer, until a card is given up */ };
+enum { PATIENCE_S = 120, HANGS = 2 /* parts that gave no answer, until a card is given up */ };
 
 /* ---- a part: in a process of its own, which prints an object a line ---- */
 
@@ -101,13 +101,16 @@ static enum err_code run_part(const struct tool_args *args, const char *part, st
 /* ---- the examination: runs the parts ---- */
 
 /* Appends what a part says to `out`. Sets *why to the reason why it ended early, or to "". */
-static bool ask(json_t *out, const char **why, struct arena *a, const char *part)
+static bool ask(json_t *out, const char **why, const struct tool_args *args, const char *part)
 {
+    struct arena *a = args->arena;
+    const char *given = tool_value(args, "patience");
+    unsigned long seconds = given ? strtoul(given, NULL, 10) : PATIENCE_S;
     struct process_end end = {.errors = ""};
     struct err e = {0};
     const char *const argv[] = {"/proc/self/exe", "doctor", "--part", part, NULL};
     int fd = memfd_create("doctor", MFD_CLOEXEC);
-    struct process p = {.argv = argv, .in = -1, .out = fd, .limit_ms = PART_MS};
+    struct process p = {.argv = argv, .in = -1, .out = fd, .limit_ms = 1000 * seconds};
     enum err_code code = fd < 0 ? err_fail(&e, ERR_IO, "no memory for a part's answer")
                                 : process_run(&end, a, &p, &e);
     FILE *from = fd < 0 ? NULL : fdopen(fd, "r");
@@ -119,7 +122,7 @@ static bool ask(json_t *out, const char **why, struct arena *a, const char *part
     }
     if (from)
         fclose(from);
-    *why = code == ERR_LIMIT   ? arena_printf(a, "no answer in %d seconds", PART_MS / 1000)
+    *why = code == ERR_LIMIT   ? arena_printf(a, "no answer in %lu seconds", seconds)
            : code              ? arena_printf(a, "%s", e.message)
            : end.status > 128  ? arena_printf(a, "ended by signal %d", end.status - 128)
            : end.status        ? end.errors
@@ -148,7 +151,7 @@ static bool examine_ops(json_t *ops, const struct tool_args *args, const char *d
     int hangs = 0;
     for (size_t done = 0, all = tensor_checks_number(); done < all;) {
         const char *why;
-        hangs += !ask(ops, &why, args->arena, arena_printf(args->arena, "%s+%zu", device, done));
+        hangs += !ask(ops, &why, args, arena_printf(args->arena, "%s+%zu", device, done));
         size_t n = json_array_size(ops);
         size_t failed = hangs == HANGS ? all : n < all ? n + (*why || n == done) : n;
         for (; n < failed; n++)
@@ -201,7 +204,7 @@ static bool examine(json_t *out, const struct tool_args *args)
     json_object_set_new(out, "cards", cards);
     fprintf(args->out, "processor: %s, bf16 %s%s\n", cpu_isa(), bf16 ? "by " : "computed as f32",
             bf16 ? bf16 : "");
-    ask(cards, &why, args->arena, "cards");
+    ask(cards, &why, args, "cards");
     const json_t *none = json_object_get(json_array_get(cards, 0), "no_card");
     if (none) {
         fprintf(args->out, "%s\n", json_string_value(none));
@@ -224,6 +227,10 @@ static enum err_code run(int *exit_status, const struct tool_args *given, struct
     const char *part = tool_value(given, "part");
     if (part)
         return err_up(e, run_part(given, part, e));
+    const char *patience = tool_value(given, "patience");
+    if (patience && (strspn(patience, "0123456789") != strlen(patience) || atol(patience) < 1 ||
+                     strlen(patience) > 6))
+        return err_fail(e, ERR_INPUT, "--patience: '%.40s' is no number of seconds", patience);
     if (args->json && !(args->out = fopen("/dev/null", "w")))
         return err_fail(e, ERR_IO, "cannot open /dev/null");
     json_t *out = json_object();
@@ -239,6 +246,10 @@ static enum err_code run(int *exit_status, const struct tool_args *given, struct
 
 static const struct tool_option options[] = {
     TOOL_JSON,
+    {"patience", "SECONDS", false,
+     "How long a card's process may take (120); when two of them gave no answer, the card's other "
+     "checks are not made.",
+     0},
     {"part", "PART", false,
      "Print what a part finds, as a line of JSON each, in this process: `cards`, or the checks of "
      "a device from a number on, `cuda:0+0`. For debuggers and compute-sanitizer.",

@@ -29,6 +29,10 @@ import json, sys
 cards = json.load(sys.stdin)["cards"]
 assert all(0 < sum("error" in c for c in x["ops"]) < len(x["ops"]) / 2 for x in cards), cards' || fail "$fault: --json"
 done
+EQLOOM_DOUBLE_FAULT=hang:900 EQLOOM_CUDA=$double "$eqloom" doctor --patience 5 >faulty && fail "a hang was not noticed"
+[ "$(grep -Ec '^  (ok|WRONG) ' faulty)" = "$total" ] || fail "a hang: $(cat faulty)"
+[ "$(grep -c 'no answer in 5 seconds' faulty)" -ge 4 ] || fail "a hang: $(cat faulty)"
+"$eqloom" doctor --patience 5x >/dev/null 2>log && fail "--patience 5x"
 EQLOOM_DOUBLE_FAULT=crash:1 EQLOOM_CUDA=$double "$eqloom" doctor --json | python3 -c '
 import json, sys
 assert "signal 11" in json.load(sys.stdin)["error"]' || fail "a crash of the driver"
