@@ -52,6 +52,7 @@ part() { # NAME SECONDS COMMAND...
     echo "== $name: $([ $code = 0 ] && echo well || echo "FAILED, status $code"), $((SECONDS - from)) s"
     printf '{"part": "%s", "status": %d, "seconds": %d}\n' "$name" $code $((SECONDS - from)) >>"$out/results.jsonl"
     [ $code = 0 ] || status=1
+    return $code
 }
 # A part in the functions above.
 shell() { # NAME SECONDS SCRIPT ARGUMENT...
@@ -91,7 +92,7 @@ a() {
         shell "steps $s bf16" 40 'bench bench_learn train "$1" bf16 2 "$2"' "$s" $lengths
     done
     shell "steps ${sizes##* } f32" 40 'bench bench_learn train "$1" f32 2 "$2"' "${sizes##* }" $lengths
-    wait $preparing
+    wait $preparing || status=1 # another process has counted it
     cat "$work/data"
     for run in one again; do # in copies of one store: both must train the same model
         cp -r "$store" "$store-$run" 2>/dev/null
