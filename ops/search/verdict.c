@@ -5,6 +5,7 @@
 
 #include "base/io/terminal.h"
 #include "ops/expr/decide/decide.h"
+#include "ops/expr/normal/normal.h"
 
 enum { ITERATIONS = 12, TERMS_OF_A_CLUSTER = 4 };
 
@@ -75,6 +76,18 @@ static bool is_open(const struct finding *f, uint32_t cluster)
     return f->verdict == VERDICT_UNDECIDED && f->cluster == cluster;
 }
 
+/* What rules derive holds where all terms have values: a proof if these two have them everywhere, up
+ * to isolated points. */
+static void derived(struct finding *f, const struct judge *j, const struct expr *question,
+                    const char *why, struct arena *a)
+{
+    struct domains d = domains_of(a, f->source ? f->source->seed : NULL, &j->domains);
+    if (normal_has_values(question, d.all, d.n) && normal_has_values(&f->x, d.all, d.n))
+        decide(f, VERDICT_PROVED, why);
+    else
+        decide(f, VERDICT_UNDECIDED, "equal where both have a value, which may be on a part only");
+}
+
 /* Saturates the question and the first few findings of its cluster in one graph. */
 static enum err_code saturate_cluster(struct judge *j, struct finding *f, size_t n,
                                       const struct expr *question, struct arena *a, struct err *e)
@@ -111,7 +124,7 @@ static enum err_code saturate_cluster(struct judge *j, struct finding *f, size_t
     code = err_up(e, egraph_saturate(&result, g, j->set, &options, a, e));
     for (size_t i = 0; i < n_terms && !code; i++)
         if (egraph_find(g, classes[i]) == egraph_find(g, root))
-            decide(terms[i], VERDICT_PROVED, "by certified rules");
+            derived(terms[i], j, question, "by certified rules", a);
 out:
     egraph_free(g);
     return code;
@@ -128,7 +141,8 @@ static bool is_tried(const struct finding *f, size_t i)
 
 /* A proved finding that rules made from the seed proves all others that rules made from it, under
  * the seed's domains. */
-static void spread_proof(const struct judge *j, struct finding *f, size_t n, uint32_t cluster)
+static void spread_proof(const struct judge *j, struct finding *f, size_t n, uint32_t cluster,
+                         const struct expr *question, struct arena *a)
 {
     bool proved = false;
     if (j->domains.n)
@@ -137,7 +151,7 @@ static void spread_proof(const struct judge *j, struct finding *f, size_t n, uin
         proved |= f[i].cluster == cluster && f[i].by_rules && f[i].verdict == VERDICT_PROVED;
     for (size_t i = 0; i < n && proved; i++)
         if (is_open(&f[i], cluster) && f[i].by_rules)
-            decide(&f[i], VERDICT_PROVED, "by certified rules, through its cluster");
+            derived(&f[i], j, question, "by certified rules, through its cluster", a);
 }
 
 enum err_code judge_all(struct judge *j, struct finding *f, size_t n, const struct expr *question,
@@ -156,11 +170,11 @@ enum err_code judge_all(struct judge *j, struct finding *f, size_t n, const stru
     if (exact) /* the rules cannot add anything */
         return OK;
     for (size_t i = 0; i < n && !code; i++) {
-        spread_proof(j, f, n, f[i].cluster);
+        spread_proof(j, f, n, f[i].cluster, question, a);
         if (!is_open(&f[i], f[i].cluster) || is_tried(f, i))
             continue;
         code = err_up(e, saturate_cluster(j, f + i, n - i, question, a, e));
-        spread_proof(j, f, n, f[i].cluster);
+        spread_proof(j, f, n, f[i].cluster, question, a);
     }
     return code;
 }

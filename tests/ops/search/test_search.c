@@ -287,6 +287,10 @@ TEST(verdicts)
     judge(&lang_calculus, "x", NULL, 3000, root, 1);
     const struct found negative[] = {{"sqrt pow x 2", 1, true, VERDICT_REFUTED}};
     judge(&lang_calculus, "x", "real", 3000, negative, 1);
+    /* The question is 1 where x > 0, and has no value elsewhere. */
+    const struct found part[] = {{"1", 1, true, VERDICT_UNDECIDED},
+                                 {"/ x x", 1, true, VERDICT_UNDECIDED}};
+    judge(&lang_calculus, "/ + / abs x x 1 + / abs x x 1", "real", 20000, part, 2);
     const struct found truth[] = {
         {"or b not a", 1, false, VERDICT_PROVED},
         {"implies b a", 2, true, VERDICT_REFUTED},
