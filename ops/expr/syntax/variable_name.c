@@ -98,8 +98,8 @@ bool variable_is_marked(const char *base, const char *exponent)
     if (word_in("T H t", exponent, m))
         return n == 1 ? *base < 'a' || (*exponent == 'T' && *base != 'e')
                       : indexed && letters > 4 && index[0] < 'a';
-    if (word_in("f g h F G", base, letters))
-        return !strcmp(exponent, "-1");
+    if (!strcmp(exponent, "-1") && word_in("f g h F G", base, letters))
+        return true;
     if (lexical_is(base, letters, "C"))
         return named || (indexed && *exponent != '-' &&
                          (!number || !is_digit(*index) || atoi(index) >= atoi(exponent)));
